@@ -1,0 +1,48 @@
+# layer(NAME [USES ...] [HIDES ...]): the folder spectr/NAME as the library target spectr::NAME.
+#
+# A target sees the headers of a layer only through a link to it: each layer has an include root of
+# its own, build/include/NAME, that holds nothing but spectr/NAME. A wrong include does not compile.
+set(SPECTR_LAYERS "")
+
+function(layer name)
+  cmake_parse_arguments(arg "" "" "USES;HIDES" ${ARGN})
+  set(target spectr_${name})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/spectr/${name}/*.cc)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/spectr/${name}/*.h)
+  set(root ${PROJECT_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${root}/spectr)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/spectr/${name} ${root}/spectr/${name} SYMBOLIC)
+
+  add_library(${target} STATIC ${sources} ${headers})
+  add_library(spectr::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${root}>
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} PUBLIC cxx_std_23)
+  list(TRANSFORM arg_USES REPLACE "^[a-z]+$" "spectr_\\0")
+  list(TRANSFORM arg_HIDES REPLACE "^[a-z]+$" "spectr_\\0")
+  target_link_libraries(${target} PUBLIC ${arg_USES} PRIVATE ${arg_HIDES})
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:spectr_compiler>)
+
+  set(SPECTR_LAYERS ${SPECTR_LAYERS} ${target} PARENT_SCOPE)
+endfunction()
+
+# library_of_layers(): the whole library as one target, spectr::spectr, installed with its headers and
+# exported as a CMake package.
+function(library_of_layers)
+  add_library(spectr INTERFACE)
+  add_library(spectr::spectr ALIAS spectr)
+  target_link_libraries(spectr INTERFACE ${SPECTR_LAYERS})
+
+  include(CMakePackageConfigHelpers)
+  set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spectr)
+  install(TARGETS spectr ${SPECTR_LAYERS} EXPORT spectr ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT spectr NAMESPACE spectr:: DESTINATION ${package_dir} FILE spectrTargets.cmake)
+  install(DIRECTORY spectr/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/spectr FILES_MATCHING PATTERN "*.h")
+  configure_package_config_file(cmake/spectrConfig.cmake.in ${PROJECT_BINARY_DIR}/spectrConfig.cmake
+                                INSTALL_DESTINATION ${package_dir})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/spectrConfigVersion.cmake
+                                   COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/spectrConfig.cmake ${PROJECT_BINARY_DIR}/spectrConfigVersion.cmake
+                cmake/Parts.cmake DESTINATION ${package_dir})
+endfunction()

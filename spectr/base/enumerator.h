@@ -1,0 +1,37 @@
+#pragma once
+
+#include <vector>
+
+#include "spectr/base/choices.h"
+
+namespace spectr {
+
+/// Goes through every outcome of code that asks for its randomness through Choices.
+///
+///     Enumerator outcomes;
+///     do {
+///       law[plan.select(drafts, outcomes).token] += outcomes.probability();
+///     } while (outcomes.next());
+///
+/// The probabilities of all outcomes sum to 1. Cost: one run of the code per outcome.
+class Enumerator final : public Choices {
+ public:
+  std::size_t draw(std::span<const double> weights) override;
+  void enter(const Place&) override {}
+
+  /// Probability of the outcome that has just been run.
+  double probability() const;
+
+  /// Moves on to the next outcome; false when all have been run.
+  bool next();
+
+ private:
+  struct Branch {
+    std::size_t index;            // taken in this run
+    std::vector<double> weights;  // normalised
+  };
+  std::vector<Branch> branches_;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace spectr

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace spectr {
+
+/// A fixed team of threads (the caller is one of them) for loops of a few microseconds: workers spin for a
+/// short while after a loop and then sleep, so that a busy decoder pays no system call and an idle one no
+/// cycles. Which thread runs which index never influences a result.
+class ThreadPool {
+ public:
+  /// Requires: threads ≥ 1. One thread starts none.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+
+  /// Runs body(begin, end) on disjoint ranges that cover [0, count), at most one per `grain` indices; returns
+  /// when all are done. Calls of one pool do not nest and come from one thread at a time.
+  template <class Body>
+  void parallel_for(std::size_t count, std::size_t grain, Body&& body) {
+    using Plain = std::remove_reference_t<Body>;
+    run({count, grain == 0 ? 1 : grain, const_cast<void*>(static_cast<const void*>(&body)),
+         [](void* f, std::size_t begin, std::size_t end) { (*static_cast<Plain*>(f))(begin, end); }});
+  }
+
+ private:
+  struct Loop {
+    std::size_t count = 0;
+    std::size_t grain = 1;
+    void* body = nullptr;
+    void (*call)(void*, std::size_t, std::size_t) = nullptr;
+  };
+
+  void run(const Loop& loop);
+  void work();
+  void take_chunks();
+
+  std::vector<std::thread> workers_;
+  Loop loop_;
+  std::size_t chunk_ = 1;
+  alignas(64) std::atomic<std::size_t> next_ = 0;     // first index that nobody has taken
+  alignas(64) std::atomic<unsigned> generation_ = 0;  // counts loops; workers wait for it to change
+  alignas(64) std::atomic<int> busy_ = 0;             // workers that have not finished this loop
+  std::atomic<bool> stop_ = false;
+};
+
+}  // namespace spectr

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "spectr/base/span2d.h"
+#include "spectr/base/thread_pool.h"
+#include "spectr/kernels/tensor_type.h"
+
+namespace spectr {
+
+/// A weight matrix W [rows, cols] in the layout that multiplication wants.
+///
+/// Formats F32, F16 and BF16 borrow the bytes that they are made from, which must outlive the matrix;
+/// quantised formats are repacked once and own their copy. Never holds more than the file's own size (plus
+/// padding).
+class Matrix {
+ public:
+  /// W from its bytes as they stand in a file, row after row.
+  /// Requires: bytes.size() == rows · cols / elements · bytes of the format, cols a multiple of its elements.
+  static Matrix pack(TensorType type, std::size_t rows, std::size_t cols, std::span<const std::byte> bytes,
+                     ThreadPool& pool);
+
+  Matrix(Matrix&&) noexcept;
+  Matrix& operator=(Matrix&&) noexcept;
+  ~Matrix();
+
+  std::size_t rows() const;
+  std::size_t cols() const;
+  TensorType type() const;
+  /// Bytes that a multiplication reads.
+  std::size_t bytes() const;
+
+  /// out[j] = W[row][j], exactly as the file's format defines it. Requires: out.size() == cols().
+  void row(std::size_t row, std::span<float> out) const;
+
+  struct Packed;  // defined in the kernels' own files
+  const Packed& packed() const { return *packed_; }
+
+ private:
+  explicit Matrix(std::unique_ptr<Packed> packed);
+  std::unique_ptr<Packed> packed_;
+};
+
+/// y[r][i] = Σ_j W[i][j] x[r][j] for all rows r of x: one pass over W for up to 16 rows at a time.
+/// x: [n, cols], y: [n, rows], overwritten. Row r of y depends on W and row r of x alone, bit for bit:
+/// neither on n nor on the threads. For quantised W the rows of x are quantised to 8 bits per block of 32
+/// first. `scratch` is grown as needed and may be reused between calls.
+class MatmulScratch {
+ public:
+  MatmulScratch();
+  ~MatmulScratch();
+  struct State;
+  State& state() { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+void matmul(const Matrix& w, Span2d<const float> x, Span2d<float> y, ThreadPool& pool,
+            MatmulScratch& scratch);
+
+}  // namespace spectr

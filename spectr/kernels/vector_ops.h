@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace spectr {
+
+/// Vector kernels of the transformer, dispatched at run time to the best instruction set of the machine.
+/// The twins of namespace `scalar` (scalar_ops.h) define what each computes.
+
+/// out[j] = x[j] / sqrt(mean(x²) + epsilon) · weight[j].  All spans of one length; out may be x.
+void rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon, std::span<float> out);
+
+/// out[j] = (x[j] − mean) / sqrt(variance + epsilon) · weight[j] + bias[j].
+void layer_norm(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
+                float epsilon, std::span<float> out);
+
+/// x[j] += y[j].
+void add(std::span<float> x, std::span<const float> y);
+
+/// gate[j] = silu(gate[j]) · up[j], silu(z) = z / (1 + exp(−z)).
+void swiglu(std::span<float> gate, std::span<const float> up);
+
+/// x[j] = gelu(x[j]), the tanh form: ½ z (1 + tanh(√(2/π) (z + 0.044715 z³))).
+void gelu(std::span<float> x);
+
+/// Σ x[j] y[j].
+float dot(std::span<const float> x, std::span<const float> y);
+
+/// y[j] += a · x[j].
+void axpy(float a, std::span<const float> x, std::span<float> y);
+
+/// x[j] ← exp(x[j] − max x) / Σ exp(…). Requires: at least one finite entry; −∞ gives 0.
+void softmax(std::span<float> x);
+
+/// Rotates a head's vector: pairs (x[2i], x[2i+1]) when interleaved, (x[i], x[i + n/2]) otherwise, by the
+/// angle with the given cosines and sines (n/2 each, n = 2 · cosines.size() ≤ x.size(); the rest stays).
+void rope(std::span<float> x, std::span<const float> cosines, std::span<const float> sines, bool interleaved);
+
+/// Attention of one query head over the slots of a cache:
+/// out = Σ_s softmax_s(scale · q·K[s]) V[s], s over the first `prefix` slots and the listed `extra` slots, in
+/// this order. keys, values: [slots, head_dim] of one key-value head, row stride = head_dim.
+/// scores: scratch of at least prefix + extra.size() floats.
+void attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
+            std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out);
+
+}  // namespace spectr

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "spectr/base/result.h"
+
+namespace spectr {
+
+class MappedFile;
+
+/// Types of metadata values, numbered as in the file.
+enum class GgufType : std::uint32_t {
+  u8 = 0,
+  i8 = 1,
+  u16 = 2,
+  i16 = 3,
+  u32 = 4,
+  i32 = 5,
+  f32 = 6,
+  boolean = 7,
+  string = 8,
+  array = 9,
+  u64 = 10,
+  i64 = 11,
+  f64 = 12,
+};
+
+/// An array of metadata, still as bytes of the file: checked when it is read, decoded when it is asked for.
+struct GgufArray {
+  GgufType type;
+  std::uint64_t count;
+  std::span<const std::byte> bytes;
+};
+
+/// A metadata value: every integer widened, strings as views of the file.
+using GgufValue = std::variant<std::uint64_t, std::int64_t, double, bool, std::string_view, GgufArray>;
+
+/// A tensor of the file: name, shape (fastest dimension first, as stored) and its bytes.
+struct GgufTensor {
+  std::string_view name;
+  std::uint32_t type;                  ///< number in the file; a supported one (kernels/tensor_type.h)
+  std::array<std::uint64_t, 4> shape;  ///< unused dimensions are 1
+  std::span<const std::byte> bytes;
+
+  std::uint64_t cols() const { return shape[0]; }
+  std::uint64_t rows() const { return shape[1] * shape[2] * shape[3]; }
+};
+
+/// A GGUF file, version 2 or 3, mapped into memory. Everything that the file claims (counts, lengths, types,
+/// dimensions, offsets, alignment) is checked against its size, without overflow, before it is used or
+/// anything is allocated for it. Errors name the file, the field and the value.
+class Gguf {
+ public:
+  static Result<Gguf> open(const std::filesystem::path& path);
+  /// The same for bytes in memory, which must outlive the object. `name` stands for the path in errors.
+  static Result<Gguf> parse(std::span<const std::byte> bytes, std::string name);
+
+  const std::string& name() const { return name_; }
+  std::uint32_t version() const { return version_; }
+  std::span<const GgufTensor> tensors() const { return tensors_; }
+  const GgufTensor* tensor(std::string_view name) const;
+
+  /// Keys in file order.
+  std::span<const std::string_view> keys() const { return keys_; }
+  /// Null where the key is absent.
+  const GgufValue* find(std::string_view key) const;
+
+  // Typed access. An absent key is an error ("FILE: KEY is missing") or, with a second argument, that
+  // default; a key of another type is always an error that names the key and both types.
+  Result<std::uint64_t> integer(std::string_view key) const;  ///< any integer type, not negative
+  Result<std::uint64_t> integer(std::string_view key, std::uint64_t otherwise) const;
+  Result<double> real(std::string_view key) const;
+  Result<double> real(std::string_view key, double otherwise) const;
+  Result<bool> boolean(std::string_view key, bool otherwise) const;
+  Result<std::string_view> string(std::string_view key) const;
+  Result<std::string_view> string(std::string_view key, std::string_view otherwise) const;
+  /// Empty where the key is absent.
+  Result<std::vector<std::string_view>> strings(std::string_view key) const;
+  Result<std::vector<float>> reals(std::string_view key) const;
+  Result<std::vector<std::int64_t>> integers(std::string_view key) const;
+
+ private:
+  friend class GgufReader;
+  Gguf() = default;
+
+  std::string name_;
+  std::shared_ptr<const MappedFile> file_;  // null when parsed from memory
+  std::uint32_t version_ = 0;
+  std::vector<std::string_view> keys_;
+  std::unordered_map<std::string_view, GgufValue> values_;
+  std::vector<GgufTensor> tensors_;
+  std::unordered_map<std::string_view, std::size_t> tensor_index_;
+};
+
+}  // namespace spectr

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "spectr/base/logits.h"
+#include "spectr/base/result.h"
+#include "spectr/base/token.h"
+#include "spectr/model/token_tree.h"
+
+namespace spectr {
+
+/// The state of one text in one model: what has been computed for it, and the tree that is being looked at.
+///
+/// A session keeps keys and values for a prefix of the text. `score` computes whatever is missing of
+/// text + tree in one batched pass; `keep` turns the accepted path into text without computing it again.
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  /// Makes logits(n) available for every node n of `tree` that did not have them yet. May be called again
+  /// with the same text after the tree has grown: only the new nodes are computed. Requires: text is not
+  /// empty, its last token is the tree's root, and the last call's text is a prefix of it (call `rewind`
+  /// first otherwise). Error: text and tree exceed the context.
+  virtual Result<void> score(std::span<const Token> text, const TokenTree& tree) = 0;
+
+  /// The logits after the path to `node`; valid until the next score, keep or rewind.
+  virtual Logits logits(NodeId node) const = 0;
+
+  /// The nodes of `path` (from the root, which is left out, downwards) become text; all others are dropped.
+  /// The next call of score passes a text that begins with the old one and these tokens. Nodes that were not
+  /// scored here may end the path; they are computed then.
+  virtual void keep(std::span<const NodeId> path) = 0;
+
+  /// Forgets everything after the first `length` tokens of the text, and the tree.
+  virtual void rewind(std::size_t length) = 0;
+
+  /// Tokens of the text whose keys and values are kept.
+  virtual std::size_t length() const = 0;
+  /// Most tokens that text and path may have.
+  virtual std::size_t context() const = 0;
+};
+
+/// A model that gives the law of the next token: a transformer or, for theory, a table.
+class LanguageModel {
+ public:
+  virtual ~LanguageModel() = default;
+
+  /// V. Logits rows have this length.
+  virtual std::size_t vocabulary() const = 0;
+
+  /// A session for a text of at most `context` tokens (0: the model's own limit) and trees of at most `nodes`
+  /// nodes. The model must outlive it.
+  virtual Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const = 0;
+};
+
+}  // namespace spectr

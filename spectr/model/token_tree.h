@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "spectr/base/check.h"
+#include "spectr/base/token.h"
+
+namespace spectr {
+
+/// A node of a token tree; 0 is the root.
+using NodeId = std::int32_t;
+
+/// The distinct continuations of a text that one pass of a model scores. The root stands for the last token
+/// of the text; every other node adds a token to its parent's path. Equal paths are one node: `child` returns
+/// the existing one. Parents come before their children.
+class TokenTree {
+ public:
+  static constexpr NodeId root = 0;
+
+  explicit TokenTree(Token last_token_of_text) { nodes_.push_back({last_token_of_text, root, 0}); }
+
+  /// The node for `token` below `parent`, new or existing.
+  NodeId child(NodeId parent, Token token) {
+    SPECTR_CHECK(parent >= 0 && parent < size());
+    for (NodeId n = parent + 1; n < size(); ++n) {
+      if (at(n).parent == parent && at(n).token == token) return n;
+    }
+    nodes_.push_back({token, parent, at(parent).depth + 1});
+    return size() - 1;
+  }
+
+  /// Number of nodes, the root included.
+  NodeId size() const { return static_cast<NodeId>(nodes_.size()); }
+  Token token(NodeId node) const { return at(node).token; }
+  NodeId parent(NodeId node) const { return at(node).parent; }
+  /// Tokens between the root and the node: 0 for the root.
+  int depth(NodeId node) const { return at(node).depth; }
+
+  /// The nodes from the root (left out) to `node`.
+  std::vector<NodeId> path(NodeId node) const {
+    std::vector<NodeId> nodes(static_cast<std::size_t>(depth(node)));
+    for (std::size_t i = nodes.size(); i-- > 0; node = parent(node)) nodes[i] = node;
+    return nodes;
+  }
+
+ private:
+  struct Node {
+    Token token;
+    NodeId parent;
+    int depth;
+  };
+  const Node& at(NodeId node) const { return nodes_[static_cast<std::size_t>(node)]; }
+  std::vector<Node> nodes_;
+};
+
+}  // namespace spectr

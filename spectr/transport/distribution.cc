@@ -1,0 +1,85 @@
+#include "spectr/transport/distribution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "spectr/base/check.h"
+#include "spectr/transport/law_pair.h"
+
+namespace spectr {
+namespace {
+
+// Sums further from 1 than this are taken for a mistake rather than for rounding.
+constexpr double sum_tolerance = 1e-7 * (1.0 + 1e-6);
+
+}  // namespace
+
+Distribution::Distribution(std::vector<Token> tokens, std::vector<double> weights, std::size_t vocabulary)
+    : tokens_(std::move(tokens)), probabilities_(std::move(weights)), vocabulary_(vocabulary) {
+  double total = 0.0;
+  for (double w : probabilities_) {
+    SPECTR_CHECK(w >= 0.0);
+    total += w;
+  }
+  SPECTR_CHECK(total > 0.0 && std::isfinite(total));
+  // Dividing by a subnormal total would overflow 1/total, dividing each entry does not.
+  if (total != 1.0) {
+    for (double& w : probabilities_) w /= total;
+  }
+}
+
+Result<Distribution> Distribution::dense(std::vector<double> probabilities) {
+  if (probabilities.empty()) return error("the law is empty");
+  double total = 0.0;
+  for (std::size_t i = 0; i < probabilities.size(); ++i) {
+    const double p = probabilities[i];
+    if (!std::isfinite(p)) return error("entry {} is {}", i, p);
+    if (p < 0.0) return error("entry {} is negative: {}", i, p);
+    total += p;
+  }
+  if (!(std::abs(total - 1.0) <= sum_tolerance)) return error("the entries sum to {}, not to 1", total);
+  return from_weights(std::move(probabilities));
+}
+
+Distribution Distribution::from_weights(std::vector<double> weights) {
+  const std::size_t vocabulary = weights.size();
+  return Distribution({}, std::move(weights), vocabulary);
+}
+
+Distribution Distribution::from_weights(std::vector<Token> tokens, std::vector<double> weights,
+                                        std::size_t vocabulary) {
+  SPECTR_CHECK(tokens.size() == weights.size());
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (weights[i] == 0.0) continue;
+    SPECTR_CHECK(tokens[i] >= 0 && static_cast<std::size_t>(tokens[i]) < vocabulary);
+    SPECTR_CHECK(kept == 0 || tokens[kept - 1] < tokens[i]);
+    tokens[kept] = tokens[i];
+    weights[kept++] = weights[i];
+  }
+  tokens.resize(kept);
+  weights.resize(kept);
+  return Distribution(std::move(tokens), std::move(weights), vocabulary);
+}
+
+Distribution Distribution::point(Token token, std::size_t vocabulary) {
+  return from_weights({token}, {1.0}, vocabulary);
+}
+
+double Distribution::operator[](Token token) const {
+  if (token < 0 || static_cast<std::size_t>(token) >= vocabulary_) return 0.0;
+  if (is_dense()) return probabilities_[static_cast<std::size_t>(token)];
+  const auto at = std::lower_bound(tokens_.begin(), tokens_.end(), token);
+  if (at == tokens_.end() || *at != token) return 0.0;
+  return probabilities_[static_cast<std::size_t>(at - tokens_.begin())];
+}
+
+double total_variation(const Distribution& p, const Distribution& q) {
+  const LawPair pair(p, q);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < pair.size(); ++i) sum += std::abs(pair.p()[i] - pair.q()[i]);
+  return 0.5 * sum;
+}
+
+}  // namespace spectr

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "spectr/base/choices.h"
+#include "spectr/base/result.h"
+#include "spectr/base/token.h"
+
+namespace spectr {
+
+/// A probability law on a vocabulary of V tokens, dense (one number per token) or short (a list of tokens in
+/// ascending order, as top-k and top-p leave it). Finite, non-negative, sums to 1 up to rounding; holds by
+/// construction. The same object is sampled from and verified against.
+class Distribution {
+ public:
+  /// The law with these probabilities of tokens 0 … V−1. A sum within 1e-7 of 1 is normalised; otherwise, and
+  /// for a negative or non-finite entry, an error that names the entry.
+  static Result<Distribution> dense(std::vector<double> probabilities);
+
+  /// The law proportional to weights over tokens 0 … V−1.
+  /// Requires: finite, ≥ 0, positive finite sum.
+  static Distribution from_weights(std::vector<double> weights);
+
+  /// The law proportional to weights[i] at tokens[i], 0 elsewhere. Entries of weight 0 are dropped.
+  /// Requires: as above, tokens strictly ascending within 0 … vocabulary−1.
+  static Distribution from_weights(std::vector<Token> tokens, std::vector<double> weights,
+                                   std::size_t vocabulary);
+
+  /// All mass on one token.
+  static Distribution point(Token token, std::size_t vocabulary);
+
+  std::size_t vocabulary() const { return vocabulary_; }
+  bool is_dense() const { return tokens_.empty(); }
+  /// Entries that are stored: V when dense, else the length of the list.
+  std::size_t size() const { return probabilities_.size(); }
+  Token token(std::size_t i) const { return is_dense() ? static_cast<Token>(i) : tokens_[i]; }
+  /// The listed tokens, ascending; empty when dense.
+  std::span<const Token> tokens() const { return tokens_; }
+  /// Probability of token(i), for i < size().
+  std::span<const double> probabilities() const { return probabilities_; }
+  /// Probability of any token, 0 outside the list and outside the vocabulary. O(1) dense, O(log size) short.
+  double operator[](Token token) const;
+
+  Token draw(Choices& choices) const { return token(choices.draw(probabilities_)); }
+
+ private:
+  Distribution(std::vector<Token> tokens, std::vector<double> weights, std::size_t vocabulary);
+
+  std::vector<Token> tokens_;
+  std::vector<double> probabilities_;
+  std::size_t vocabulary_ = 0;
+};
+
+/// TV(p, q) = ½ Σ |p − q|.
+double total_variation(const Distribution& p, const Distribution& q);
+
+}  // namespace spectr

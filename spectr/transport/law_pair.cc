@@ -1,0 +1,42 @@
+#include "spectr/transport/law_pair.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spectr {
+
+LawPair::LawPair(const Distribution& p, const Distribution& q)
+    : vocabulary_(std::max(p.vocabulary(), q.vocabulary())) {
+  if (p.is_dense() && q.is_dense() && p.vocabulary() == q.vocabulary()) {
+    p_ = p.probabilities();
+    q_ = q.probabilities();
+    return;
+  }
+  std::size_t i = 0, j = 0;
+  while (i < p.size() || j < q.size()) {
+    const bool from_p = j == q.size() || (i < p.size() && p.token(i) <= q.token(j));
+    const bool from_q = i == p.size() || (j < q.size() && q.token(j) <= p.token(i));
+    tokens_.push_back(from_p ? p.token(i) : q.token(j));
+    merged_p_.push_back(from_p ? p.probabilities()[i++] : 0.0);
+    merged_q_.push_back(from_q ? q.probabilities()[j++] : 0.0);
+  }
+  p_ = merged_p_;
+  q_ = merged_q_;
+}
+
+std::optional<std::size_t> LawPair::find(Token token) const {
+  if (tokens_.empty()) {
+    if (token < 0 || static_cast<std::size_t>(token) >= size()) return std::nullopt;
+    return static_cast<std::size_t>(token);
+  }
+  const auto at = std::lower_bound(tokens_.begin(), tokens_.end(), token);
+  if (at == tokens_.end() || *at != token) return std::nullopt;
+  return static_cast<std::size_t>(at - tokens_.begin());
+}
+
+Distribution LawPair::law(std::vector<double> weights) const {
+  if (tokens_.empty()) return Distribution::from_weights(std::move(weights));
+  return Distribution::from_weights(tokens_, std::move(weights), vocabulary_);
+}
+
+}  // namespace spectr

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "spectr/base/token.h"
+#include "spectr/transport/distribution.h"
+
+namespace spectr {
+
+/// Two laws side by side on the union of their supports, tokens ascending: p()[i] and q()[i] belong to
+/// token(i). Views of the laws themselves where both are dense on one vocabulary, merged copies otherwise.
+/// The laws must outlive the pair.
+class LawPair {
+ public:
+  LawPair(const Distribution& p, const Distribution& q);
+
+  std::size_t size() const { return p_.size(); }
+  std::size_t vocabulary() const { return vocabulary_; }
+  Token token(std::size_t i) const { return tokens_.empty() ? static_cast<Token>(i) : tokens_[i]; }
+  std::span<const double> p() const { return p_; }
+  std::span<const double> q() const { return q_; }
+
+  /// Where a token stands, nullopt if neither law lists it.
+  std::optional<std::size_t> find(Token token) const;
+
+  /// The law proportional to weights[i] at token(i). Requires: weights.size() == size(), positive sum.
+  Distribution law(std::vector<double> weights) const;
+
+ private:
+  std::vector<Token> tokens_;  // empty: token(i) = i
+  std::vector<double> merged_p_, merged_q_;
+  std::span<const double> p_, q_;
+  std::size_t vocabulary_;
+};
+
+}  // namespace spectr

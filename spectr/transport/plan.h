@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "spectr/base/check.h"
+#include "spectr/base/choices.h"
+#include "spectr/base/token.h"
+#include "spectr/transport/distribution.h"
+
+namespace spectr {
+
+/// The laws p₁ … p_k of the k drafts of one token, in the order in which they are drawn and tested. A view:
+/// the laws must outlive it and every plan built from it.
+class DraftLaws {
+ public:
+  /// k ≥ 1 drafts from one law.
+  DraftLaws(const Distribution& p, std::size_t k) : laws_(k, &p), equal_(true) { SPECTR_CHECK(k >= 1); }
+  /// One law per draft (several draft models).
+  explicit DraftLaws(std::vector<const Distribution*> laws);
+
+  std::size_t count() const { return laws_.size(); }
+  const Distribution& operator[](std::size_t i) const { return *laws_[i]; }
+  /// True where all drafts come from one and the same law object.
+  bool equal() const { return equal_; }
+
+ private:
+  std::vector<const Distribution*> laws_;
+  bool equal_;
+};
+
+/// What a plan made of the drafts: the token, and whether a test (or a winning ticket) accepted a draft.
+/// A residual draw may happen to equal a draft; it is still not `accepted`.
+struct Selection {
+  Token token;
+  bool accepted;
+};
+
+/// What a plan was built with, by name, for reports: {"rho", 1.5}, {"alphas", [⅓, 1]}, {"fallback", "…"}.
+using PlanParameters = std::map<std::string, std::variant<double, std::vector<double>, std::string>>;
+
+/// A transport plan from the law of k drafts to the target law q: it owns a drafting
+/// law and maps drafts X₁ … X_k to an output Y. Lossless plans have Y ~ q exactly.
+class TransportPlan {
+ public:
+  virtual ~TransportPlan() = default;
+
+  /// k, the number of drafts that draw() gives and select() takes.
+  virtual std::size_t drafts() const = 0;
+
+  /// Draws X₁ … X_k from the plan's drafting law. Requires: out.size() == drafts().
+  virtual void draw(std::span<Token> out, Choices& choices) const = 0;
+
+  /// Maps the drafts to Y. Requires: drafts as draw() gives them. Allocates nothing.
+  virtual Selection select(std::span<const Token> drafts, Choices& choices) const = 0;
+
+  /// Probability that a test accepts, over drafts and choices.
+  virtual double acceptance() const = 0;
+
+  /// The law of Y when no test accepts; nullopt where acceptance is 1 or where it depends on the drafts.
+  virtual std::optional<Distribution> residual() const = 0;
+
+  /// The exact law of Y given the drafts, computed from formulas rather than by running select().
+  virtual Distribution conditional(std::span<const Token> drafts) const = 0;
+
+  virtual PlanParameters parameters() const { return {}; }
+};
+
+}  // namespace spectr

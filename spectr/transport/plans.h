@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "spectr/base/result.h"
+#include "spectr/transport/plan.h"
+
+namespace spectr {
+
+struct PlanOptions {
+  double epsilon = 0.0;  ///< over-acceptance ε ≥ 0 of the biased plans
+};
+
+/// How the k drafts of a node are drawn.
+enum class Drafting { independent, without_replacement };
+
+/// One row of the table of plans.
+struct PlanRule {
+  std::string_view name;
+  std::string_view summary;
+  Drafting drafting;
+  bool lossless;
+  bool several_laws;        ///< accepts drafts from different laws p₁ … p_k
+  std::size_t most_drafts;  ///< largest k, 0 = any
+  /// Builds the plan for drafts ~ p and target q; p and q must outlive it. An error says why the plan does
+  /// not apply to these laws.
+  Result<std::unique_ptr<TransportPlan>> (*build)(const DraftLaws& p, const Distribution& q,
+                                                  const PlanOptions& options);
+};
+
+/// Every plan, in the order of the documentation.
+std::span<const PlanRule> plan_rules();
+
+/// The plan of that name, or an error that lists the names.
+Result<const PlanRule*> find_plan(std::string_view name);
+
+}  // namespace spectr
