@@ -80,8 +80,8 @@ Result<void> BpeTokenizer::read_merges(const Gguf& file) {
     const std::string_view pair = merges[rank];
     const std::size_t space = pair.find(' ', 1);
     if (space == std::string_view::npos || space + 1 == pair.size()) {
-      return error("{}: {} is {} at {}, not two texts with a space between", file.name(), merges_key, quote(pair),
-                   rank);
+      return error("{}: {} is {} at {}, not two texts with a space between", file.name(), merges_key,
+                   quote(pair), rank);
     }
     const std::string left(pair.substr(0, space)), right(pair.substr(space + 1));
     merges_.emplace(pair_of(symbols.number(left), symbols.number(right)),
@@ -93,11 +93,15 @@ Result<void> BpeTokenizer::read_merges(const Gguf& file) {
 std::string BpeTokenizer::piece(Token token) const {
   switch (vocabulary().kind(token)) {
     case TokenKind::control:
-    case TokenKind::unknown: return "";
-    case TokenKind::byte: return {vocabulary().byte(token)};
-    case TokenKind::user_defined: return vocabulary().text(token);
+    case TokenKind::unknown:
+      return "";
+    case TokenKind::byte:
+      return {vocabulary().byte(token)};
+    case TokenKind::user_defined:
+      return vocabulary().text(token);
     case TokenKind::normal:
-    case TokenKind::unused: break;
+    case TokenKind::unused:
+      break;
   }
   return from_alphabet(vocabulary().text(token));
 }
@@ -115,7 +119,9 @@ void BpeTokenizer::encode_word(std::string_view word, std::vector<Symbol>& symbo
       return;
     }
   }
-  const auto byte_symbol = [&](std::size_t at) { return byte_symbols_[static_cast<unsigned char>(word[at])]; };
+  const auto byte_symbol = [&](std::size_t at) {
+    return byte_symbols_[static_cast<unsigned char>(word[at])];
+  };
   symbols.clear();
   for (std::size_t at = 0; at < word.size(); ++at) symbols.push_back({at, 1, byte_symbol(at)});
   merge_pairs(symbols, [&](const Symbol& left, const Symbol& right) -> std::optional<Merge> {

@@ -48,7 +48,8 @@ void merge_pairs(std::vector<Symbol>& symbols, MergeOf&& merge_of) {
   const auto pair_up = [&](std::size_t left, std::size_t right) {
     if (left == n || right == n) return;
     const auto merge = merge_of(std::as_const(symbols[left]), std::as_const(symbols[right]));
-    if (merge) queue.push({merge->rank, left, right, symbols[left].length + symbols[right].length, merge->id});
+    if (merge)
+      queue.push({merge->rank, left, right, symbols[left].length + symbols[right].length, merge->id});
   };
   for (std::size_t i = 0; i + 1 < n; ++i) pair_up(i, i + 1);
 

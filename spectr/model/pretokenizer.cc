@@ -31,7 +31,8 @@ class Matcher {
   /// The first match at or after `from` in `text`, which must be UTF-8.
   std::optional<Range> find(const pcre2_code* code, std::string_view text, std::size_t from) {
     int found = match(code, text, from, PCRE2_NO_UTF_CHECK);
-    if (found == PCRE2_ERROR_JIT_STACKLIMIT) found = match(code, text, from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT);
+    if (found == PCRE2_ERROR_JIT_STACKLIMIT)
+      found = match(code, text, from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT);
     if (found == PCRE2_ERROR_NOMATCH) return std::nullopt;
     SPECTR_CHECK(found >= 0);
     const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(data_.get());
@@ -40,8 +41,8 @@ class Matcher {
 
  private:
   int match(const pcre2_code* code, std::string_view text, std::size_t from, std::uint32_t options) {
-    return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, options, data_.get(),
-                       context_.get());
+    return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, options,
+                       data_.get(), context_.get());
   }
 
   struct Free {
@@ -88,7 +89,9 @@ std::vector<Range> cut(const pcre2_code* code, std::string_view text, const std:
 
 }  // namespace
 
-void Pretokenizer::Free::operator()(pcre2_real_code_8* code) const { pcre2_code_free(code); }
+void Pretokenizer::Free::operator()(pcre2_real_code_8* code) const {
+  pcre2_code_free(code);
+}
 
 Pretokenizer::Pretokenizer(const PretokenizerRule& rule) {
   for (const std::string_view regex : rule.regexes) {

@@ -14,12 +14,12 @@ constexpr std::string_view gpt2_words =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 constexpr std::array<std::string_view, 1> gpt2 = {gpt2_words};
 
-// StarCoder and SmolLM (tokenizer.json: Digits with individual_digits, then ByteLevel): every digit is a word.
+// StarCoder and SmolLM (tokenizer.json: Digits with individual_digits, then ByteLevel): every digit is a
+// word.
 constexpr std::array<std::string_view, 2> single_digits = {R"(\p{N})", gpt2_words};
 
 // Falcon (tokenizer.json: Punctuation, contiguous; ByteLevel; a split at three digits).
-constexpr std::array<std::string_view, 3> falcon = {R"([\p{P}$+<=>^~|`]+)", gpt2_words,
-                                                    R"([0-9][0-9][0-9])"};
+constexpr std::array<std::string_view, 3> falcon = {R"([\p{P}$+<=>^~|`]+)", gpt2_words, R"([0-9][0-9][0-9])"};
 
 // "default" of GGUF files: Falcon's without the grave accent, and with digits apart from the space before.
 constexpr std::array<std::string_view, 4> fallback = {R"([\p{P}$+<=>^~|]+)", gpt2_words, R"(\p{N}+)",
@@ -40,8 +40,8 @@ constexpr std::array<std::string_view, 1> tekken = {
     R"([^\r\n\p{L}\p{N}]?[^\P{L}a-z]*[^\P{L}A-Z]+|[^\r\n\p{L}\p{N}]?[^\P{L}a-z]+[^\P{L}A-Z]*|\p{N})"
     R"(| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
-// DeepSeek (tokenizer.json: a Sequence of Splits). "[一-龥ࠀ-一가-퟿]+", where GGUF's form does not count the
-// spaces from U+1680 to U+3000.
+// DeepSeek (tokenizer.json: a Sequence of Splits). "[一-龥ࠀ-一가-퟿]+", where GGUF's form does not count
+// the spaces from U+1680 to U+3000.
 constexpr std::string_view deepseek_cjk =
     R"([\x{800}-\x{167F}\x{1681}-\x{1FFF}\x{200B}-\x{2027}\x{202A}-\x{202E}\x{2030}-\x{205E}\x{2060}-\x{2FFF})"
     R"(\x{3001}-\x{9FA5}\x{AC00}-\x{D7FF}]+)";
@@ -76,7 +76,7 @@ struct Named {
   PretokenizerRule rule;
 };
 
-constexpr PretokenizerRule llama3_rule = {llama3, .whole_words = true, .add_bos = true};
+constexpr PretokenizerRule llama3_rule = {.regexes = llama3, .whole_words = true, .add_bos = true};
 
 constexpr Named rules[] = {
     {"", {gpt2}},
@@ -101,7 +101,7 @@ constexpr Named rules[] = {
     {"qwen2", {qwen2}},
     {"deepseek-r1-qwen", {qwen2}},
     {"stablelm2", {qwen2}},
-    {"tekken", {tekken, .whole_words = true, .add_bos = true}},
+    {"tekken", {.regexes = tekken, .whole_words = true, .add_bos = true}},
     {"deepseek-llm", {deepseek_llm}},
     {"deepseek-coder", {deepseek_coder}},
 };

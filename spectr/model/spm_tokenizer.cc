@@ -27,7 +27,8 @@ std::string with_visible_spaces(std::string_view text, bool prefix) {
 
 std::string with_spaces(std::string_view text) {
   std::string out;
-  for (std::size_t at = text.find(visible_space); at != std::string_view::npos; at = text.find(visible_space)) {
+  for (std::size_t at = text.find(visible_space); at != std::string_view::npos;
+       at = text.find(visible_space)) {
     out += text.substr(0, at);
     out += ' ';
     text.remove_prefix(at + visible_space.size());
@@ -46,11 +47,15 @@ Result<std::unique_ptr<Tokenizer>> SpmTokenizer::load(const Gguf& file, Vocabula
 std::string SpmTokenizer::piece(Token token) const {
   switch (vocabulary().kind(token)) {
     case TokenKind::control:
-    case TokenKind::unknown: return "";
-    case TokenKind::byte: return {vocabulary().byte(token)};
-    case TokenKind::user_defined: return vocabulary().text(token);
+    case TokenKind::unknown:
+      return "";
+    case TokenKind::byte:
+      return {vocabulary().byte(token)};
+    case TokenKind::user_defined:
+      return vocabulary().text(token);
     case TokenKind::normal:
-    case TokenKind::unused: break;
+    case TokenKind::unused:
+      break;
   }
   return with_spaces(vocabulary().text(token));
 }

@@ -26,6 +26,8 @@ std::string TextStream::push(Token token) {
   return text;
 }
 
-std::string TextStream::finish() { return std::exchange(held_, {}); }
+std::string TextStream::finish() {
+  return std::exchange(held_, {});
+}
 
 }  // namespace spectr

@@ -8,7 +8,8 @@ namespace spectr {
 
 Result<std::unique_ptr<Tokenizer>> Tokenizer::load(const Gguf& file) {
   SPECTR_TRY(auto vocabulary, Vocabulary::load(file));
-  if (vocabulary.type() == TokenizerType::sentencepiece) return SpmTokenizer::load(file, std::move(vocabulary));
+  if (vocabulary.type() == TokenizerType::sentencepiece)
+    return SpmTokenizer::load(file, std::move(vocabulary));
   return BpeTokenizer::load(file, std::move(vocabulary));
 }
 

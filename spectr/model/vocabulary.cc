@@ -22,8 +22,8 @@ Result<TokenizerType> read_type(const Gguf& file) {
   SPECTR_TRY(const auto model, file.string(model_key));
   if (model == "llama") return TokenizerType::sentencepiece;
   if (model == "gpt2") return TokenizerType::byte_level;
-  return error("{}: {} is {}; only \"llama\" (SentencePiece) and \"gpt2\" (byte-level) can be read", file.name(),
-               model_key, quote(model));
+  return error("{}: {} is {}; only \"llama\" (SentencePiece) and \"gpt2\" (byte-level) can be read",
+               file.name(), model_key, quote(model));
 }
 
 std::optional<int> hex_digit(char digit) {
@@ -72,7 +72,8 @@ Result<void> Vocabulary::read_tokens(const Gguf& file) {
     if (texts_[i].empty()) continue;
     const auto [same, is_new] = ids_.emplace(texts_[i], static_cast<Token>(i));
     if (!is_new) {
-      return error("{}: {} has {} twice, at {} and {}", file.name(), tokens_key, quote(texts_[i]), same->second, i);
+      return error("{}: {} has {} twice, at {} and {}", file.name(), tokens_key, quote(texts_[i]),
+                   same->second, i);
     }
   }
 
@@ -121,7 +122,8 @@ Result<void> Vocabulary::read_special(const Gguf& file) {
   const bool spm = type_ == TokenizerType::sentencepiece;
   constexpr Token byte_level_default = 11;  // Falcon's <|endoftext|>
   std::optional<Token> falcon_end;
-  if (!spm && byte_level_default < static_cast<Token>(size()) && kind(byte_level_default) == TokenKind::control) {
+  if (!spm && byte_level_default < static_cast<Token>(size()) &&
+      kind(byte_level_default) == TokenKind::control) {
     falcon_end = byte_level_default;
   }
   SPECTR_TRY(bos_, special(file, "tokenizer.ggml.bos_token_id", spm ? 1 : falcon_end));
@@ -198,6 +200,8 @@ char Vocabulary::byte(Token token) const {
   return static_cast<char>(named_byte(text(token)).value());
 }
 
-bool Vocabulary::is_end(Token token) const { return std::ranges::binary_search(ends_, token); }
+bool Vocabulary::is_end(Token token) const {
+  return std::ranges::binary_search(ends_, token);
+}
 
 }  // namespace spectr

@@ -72,7 +72,8 @@ class Vocabulary {
   Result<void> index_bytes(const Gguf& file);
   Result<void> read_special(const Gguf& file);
   Result<void> read_additions(const Gguf& file);
-  Result<std::optional<Token>> special(const Gguf& file, std::string_view key, std::optional<Token> otherwise);
+  Result<std::optional<Token>> special(const Gguf& file, std::string_view key,
+                                       std::optional<Token> otherwise);
 
   std::string source_;
   TokenizerType type_ = TokenizerType::sentencepiece;
