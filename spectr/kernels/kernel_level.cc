@@ -13,11 +13,15 @@ namespace {
 
 std::vector<KernelLevel> find_levels() {
   std::vector<KernelLevel> levels = {KernelLevel::portable};
-#if defined(SPECTR_X86_KERNELS)
+#if defined(__x86_64__)
   const bool avx2 =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+  if (avx2) levels.push_back(KernelLevel::avx2);
+  if (avx2 && __builtin_cpu_supports("avxvnni")) levels.push_back(KernelLevel::avx2_vnni);
+  if (avx512) levels.push_back(KernelLevel::avx512);
+  if (avx512 && __builtin_cpu_supports("avx512vnni")) levels.push_back(KernelLevel::avx512_vnni);
 #elif defined(__aarch64__)
   levels.push_back(KernelLevel::neon);
 #if defined(__linux__)
@@ -44,7 +48,7 @@ const std::vector<KernelLevel>& available_levels() {
 
 const KernelSet& kernels_of(KernelLevel level) {
   switch (level) {
-#if defined(SPECTR_X86_KERNELS)
+#if defined(__x86_64__)
     case KernelLevel::avx2:
       return avx2_kernels();
     case KernelLevel::avx2_vnni:
