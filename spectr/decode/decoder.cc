@@ -1,26 +1,9 @@
 #include "spectr/decode/decoder.h"
 
-#include <cmath>
-#include <limits>
-
 #include "spectr/decode/stopwatch.h"
+#include "spectr/sampling/likelihood.h"
 
 namespace spectr {
-namespace {
-
-/// −log of the softmax of a row at a token.
-double negative_log_probability(const Logits& row, Token token) {
-  return row.visit([token](auto logits) {
-    double largest = -std::numeric_limits<double>::infinity();
-    for (double l : logits) largest = std::max(largest, l);
-    double sum = 0.0;
-    for (double l : logits) sum += std::exp(l - largest);
-    return largest + std::log(sum) - static_cast<double>(logits[static_cast<std::size_t>(token)]);
-  });
-}
-
-}  // namespace
-
 Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& choices) {
   SPECTR_CHECK(!start.text.empty() && start.left >= 1);
   Stopwatch watch;
@@ -39,7 +22,7 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
   block.drafted = draft.draws().size();
   NodeId above = TokenTree::root;
   const auto emit = [&](Token token, Source source) {
-    block.negative_log_likelihoods.push_back(negative_log_probability(target.logits(above), token));
+    block.negative_log_likelihoods.push_back(negative_log_likelihood(target.logits(above), token));
     block.tokens.push_back(token);
     block.sources.push_back(source);
   };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -26,8 +27,10 @@ class Decoder {
   /// One block: draft, score, select, commit. The sessions then hold the text up to the new last token.
   Result<Block> step(const BlockStart& start, Models& models, Choices& choices);
 
-  /// Most nodes of a tree that a session must hold.
-  std::size_t most_nodes() const { return drafter_->most_nodes(); }
+  /// Most nodes of a tree when `left` tokens may still be emitted: what a session must hold.
+  std::size_t most_nodes(std::size_t left = std::numeric_limits<std::size_t>::max()) const {
+    return drafter_->most_nodes(left);
+  }
 
   /// Time spent so far, by stage.
   const StageSeconds& seconds() const { return seconds_; }

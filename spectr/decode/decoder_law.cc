@@ -25,7 +25,7 @@ Result<std::vector<Outcome>> enumerate_block(Decoder& decoder, Models& models, c
   std::map<std::vector<Token>, Outcome> merged;
   Enumerator choices;
   do {
-    if (--outcomes_left < 0.0) return error("enumerating the decoder takes too many outcomes");
+    if (--outcomes_left < 0.0) return error("enumerating the decoder takes more outcomes than are possible");
     SPECTR_TRY(Block block, decoder.step(start, models, choices));
     const bool corrected = block.sources.back() == Source::correction;
     std::vector<Token> key = block.tokens;
@@ -44,6 +44,17 @@ Result<std::vector<Outcome>> enumerate_block(Decoder& decoder, Models& models, c
 Result<DecoderLaw> enumerate_decoder(Decoder& decoder, Models& models, std::span<const Token> prompt,
                                      const DecoderLawOptions& options) {
   DecoderLaw result;
+  // Every draw has V outcomes; what the verifier draws comes on top and is counted on the way.
+  double expected = 0.0;
+  const double v = static_cast<double>(models.vocabulary);
+  for (std::size_t left = 1; left <= options.horizon; ++left) {
+    const double starts = options.markov ? v : std::pow(v, static_cast<double>(options.horizon - left));
+    expected += starts * std::pow(v, static_cast<double>(decoder.most_nodes(left) - 1));
+  }
+  if (expected > options.most_outcomes) {
+    return error("enumerating the decoder takes {:.3g} outcomes, at most {:.3g} are possible", expected,
+                 options.most_outcomes);
+  }
   double outcomes_left = options.most_outcomes;
   std::map<std::pair<std::size_t, Token>, std::vector<Outcome>> by_state;
 

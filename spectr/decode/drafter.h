@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <memory>
-#include <span>
+#include <vector>
 
 #include "spectr/base/choices.h"
 #include "spectr/base/result.h"
@@ -29,15 +31,16 @@ class Drafter {
   /// that ends a text, nothing beyond the context of a draft model. No draws: the block is a plain step.
   virtual Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) = 0;
 
-  /// Most nodes of a tree that it proposes, the root included: what sessions plan their memory for.
-  virtual std::size_t most_nodes() const = 0;
+  /// Most nodes of a tree that it proposes when `left` tokens may still be emitted, the root included: what
+  /// sessions plan their memory for.
+  virtual std::size_t most_nodes(std::size_t left = std::numeric_limits<std::size_t>::max()) const = 0;
 };
 
 /// The empty draft: plain decoding.
 class NoDrafter final : public Drafter {
  public:
   Result<void> propose(const BlockStart&, Models&, Choices&, Draft&) override { return {}; }
-  std::size_t most_nodes() const override { return 1; }
+  std::size_t most_nodes(std::size_t) const override { return 1; }
 };
 
 }  // namespace spectr

@@ -29,9 +29,9 @@ std::vector<std::size_t> TreeDrafter::sequences(std::size_t drafts, std::size_t 
   return factors;
 }
 
-std::size_t TreeDrafter::most_nodes() const {
+std::size_t TreeDrafter::most_nodes(std::size_t left) const {
   std::size_t nodes = 1, level = 1;
-  for (std::size_t factor : factors_) nodes += level *= factor;
+  for (std::size_t depth = 0; depth < std::min(factors_.size(), left); ++depth) nodes += level *= factors_[depth];
   return nodes;
 }
 

@@ -25,7 +25,7 @@ class TreeDrafter final : public Drafter {
   static std::vector<std::size_t> sequences(std::size_t drafts, std::size_t length);
 
   Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;
-  std::size_t most_nodes() const override;
+  std::size_t most_nodes(std::size_t left) const override;
 
  private:
   std::vector<std::size_t> factors_;

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "spectr/transport/law_pair.h"
+#include "spectr/transport/law_union.h"
+
+namespace spectr {
+
+/// β(ρ) = Σ min(p, q/ρ), the probability that a draft passes a k-Seq test, and miss = Σ (p − q/ρ)₊ = 1 − β.
+/// Each is summed where it is small and complemented where it is large, so that neither loses digits near 0.
+struct Overlap {
+  double beta;
+  double miss;
+};
+
+/// One pass over the laws. Requires: p.size() == q.size(), ρ ≥ 1.
+Overlap overlap(std::span<const double> p, std::span<const double> q, double rho);
+
+/// ln(1 − β) without loss of digits at either end; −∞ for β = 1.
+double log_miss(Overlap overlap);
+
+/// p_acc/β = (1 − (1−β)^k)/β = Σ_{i<k} (1−β)^i: from k at β = 0 down to 1 at β = 1.
+double accepted_per_test(Overlap overlap, std::size_t k);
+
+/// A division factor of k-Seq and what the search for it cost.
+struct Division {
+  double rho;
+  std::vector<Overlap> overlaps;  ///< of each draft law; a single one for k drafts of one law
+  int passes;                     ///< evaluations over the laws
+};
+
+/// ρ*, the smallest valid division factor for k drafts from p: the root of 1 − (1−β)^k = ρ β(ρ)
+/// (SpecTr, arXiv 2310.15141, Algorithm 2 and Theorem 2), rounded to the valid side, ρ ≥ ρ*, by a few units
+/// in the last place. 1 where k = 1 or p = q; k where the supports are disjoint.
+/// Cost: typically 4 to 7 passes over the laws.
+Division division_factor(const LawPair& laws, std::size_t k);
+
+/// The smallest valid division factor for independent drafts from the laws p₁ … p_k, tested in this order
+/// (SpecTr++, Ahn et al. 2023, appendix B): the smallest ρ ≥ 1 with a ≤ q, where
+/// a = Σ_i R_i min(p_i, q/ρ) is the accepted law and R_i = Π_{j<i} (1 − β_j) the probability to reach draft
+/// i. The ρ returned is valid; its acceptance is within 1e-13 of the best one. Cost: O(k · support) per pass;
+/// the number of passes grows like a fixed-point iteration's, 10 to 100 in practice.
+Division division_factor(const LawUnion& laws);
+
+}  // namespace spectr

@@ -1,0 +1,73 @@
+#include "spectr/transport/k_seq.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "spectr/transport/sequential_plan.h"
+
+namespace spectr {
+namespace {
+
+class KSeq final : public SequentialPlan {
+ public:
+  KSeq(const DraftLaws& p, const Distribution& q, Division division, double acceptance,
+       std::optional<Distribution> residual)
+      : SequentialPlan(p, acceptance, std::move(residual), q), q_(q), division_(std::move(division)) {}
+
+  PlanParameters parameters() const override {
+    std::vector<double> beta;
+    for (const Overlap& o : division_.overlaps) beta.push_back(o.beta);
+    return {{"rho", division_.rho}, {"beta", beta}, {"passes", static_cast<double>(division_.passes)}};
+  }
+
+ private:
+  double test(std::size_t i, Token x) const override {
+    const double p = laws()[i][x];
+    return p > 0.0 ? std::min(1.0, q_[x] / division_.rho / p) : 0.0;
+  }
+
+  const Distribution& q_;
+  Division division_;
+};
+
+std::unique_ptr<TransportPlan> of_one_law(const DraftLaws& p, const Distribution& q) {
+  const LawPair laws(p[0], q);
+  const std::size_t k = p.count();
+  Division division = division_factor(laws, k);
+  const Overlap o = division.overlaps.front();
+  const double per_test = accepted_per_test(o, k), s = 1.0 / division.rho;
+  std::vector<double> left(laws.size());
+  for (std::size_t j = 0; j < left.size(); ++j) {
+    left[j] = std::max(0.0, laws.q()[j] - std::min(laws.p()[j], laws.q()[j] * s) * per_test);
+  }
+  const double acceptance = -std::expm1(static_cast<double>(k) * log_miss(o));
+  return std::make_unique<KSeq>(p, q, std::move(division), acceptance, law_if_any(laws, std::move(left)));
+}
+
+std::unique_ptr<TransportPlan> of_several_laws(const DraftLaws& p, const Distribution& q) {
+  const LawUnion laws(p, q);
+  Division division = division_factor(laws);
+  std::vector<double> left(laws.q().begin(), laws.q().end());
+  double log_rejected = 0.0;
+  for (std::size_t i = 0; i < p.count(); ++i) {
+    const double reached = std::exp(log_rejected);
+    for (std::size_t j = 0; j < left.size(); ++j) {
+      left[j] -= reached * std::min(laws.p(i)[j], laws.q()[j] / division.rho);
+    }
+    log_rejected += log_miss(division.overlaps[i]);
+  }
+  for (double& w : left) w = std::max(w, 0.0);
+  return std::make_unique<KSeq>(p, q, std::move(division), -std::expm1(log_rejected),
+                                law_if_any(laws, std::move(left)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TransportPlan>> build_k_seq(const DraftLaws& p, const Distribution& q,
+                                                   const PlanOptions&) {
+  return p.equal() ? of_one_law(p, q) : of_several_laws(p, q);
+}
+
+}  // namespace spectr

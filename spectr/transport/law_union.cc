@@ -1,0 +1,59 @@
+#include "spectr/transport/law_union.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spectr {
+namespace {
+
+// Writes the probabilities of `law` at `tokens`, which hold its support.
+void spread(const Distribution& law, std::span<const Token> tokens, std::span<double> row) {
+  std::size_t j = 0;
+  for (std::size_t i = 0; i < law.size(); ++i) {
+    while (tokens[j] != law.token(i)) ++j;
+    row[j] = law.probabilities()[i];
+  }
+}
+
+}  // namespace
+
+LawUnion::LawUnion(const DraftLaws& p, const Distribution& q) : vocabulary_(q.vocabulary()) {
+  bool views = q.is_dense();
+  for (std::size_t i = 0; i < p.count(); ++i) {
+    views = views && p[i].is_dense() && p[i].vocabulary() == q.vocabulary();
+    vocabulary_ = std::max(vocabulary_, p[i].vocabulary());
+  }
+  if (!views) {
+    merge(p, q);
+    return;
+  }
+  for (std::size_t i = 0; i < p.count(); ++i) p_.push_back(p[i].probabilities());
+  q_ = q.probabilities();
+}
+
+void LawUnion::merge(const DraftLaws& p, const Distribution& q) {
+  const auto add_support = [this](const Distribution& law) {
+    for (std::size_t i = 0; i < law.size(); ++i) tokens_.push_back(law.token(i));
+  };
+  add_support(q);
+  for (std::size_t i = 0; i < p.count(); ++i) add_support(p[i]);
+  std::ranges::sort(tokens_);
+  tokens_.erase(std::unique(tokens_.begin(), tokens_.end()), tokens_.end());
+
+  const std::size_t n = tokens_.size();
+  merged_.resize((p.count() + 1) * n, 0.0);
+  const auto row = [this, n](std::size_t i) { return std::span(merged_).subspan(i * n, n); };
+  for (std::size_t i = 0; i < p.count(); ++i) {
+    spread(p[i], tokens_, row(i));
+    p_.push_back(row(i));
+  }
+  spread(q, tokens_, row(p.count()));
+  q_ = row(p.count());
+}
+
+Distribution LawUnion::law(std::vector<double> weights) const {
+  if (tokens_.empty()) return Distribution::from_weights(std::move(weights));
+  return Distribution::from_weights(tokens_, std::move(weights), vocabulary_);
+}
+
+}  // namespace spectr

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "spectr/base/token.h"
+#include "spectr/transport/distribution.h"
+#include "spectr/transport/plan.h"
+
+namespace spectr {
+
+/// The draft laws p₁ … p_k and the target law q side by side on the union of their supports, tokens
+/// ascending: p(i)[j] and q()[j] belong to token(j). Views of the laws where all are dense on one vocabulary,
+/// merged copies otherwise. The laws must outlive it. LawPair is the case of one draft law.
+class LawUnion {
+ public:
+  LawUnion(const DraftLaws& p, const Distribution& q);
+  LawUnion(const LawUnion&) = delete;
+  LawUnion& operator=(const LawUnion&) = delete;
+
+  std::size_t drafts() const { return p_.size(); }
+  std::size_t size() const { return q_.size(); }
+  std::size_t vocabulary() const { return vocabulary_; }
+  Token token(std::size_t j) const { return tokens_.empty() ? static_cast<Token>(j) : tokens_[j]; }
+  std::span<const double> p(std::size_t i) const { return p_[i]; }
+  std::span<const double> q() const { return q_; }
+
+  /// The law proportional to weights[j] at token(j). Requires: weights.size() == size(), positive sum.
+  Distribution law(std::vector<double> weights) const;
+
+ private:
+  void merge(const DraftLaws& p, const Distribution& q);
+
+  std::vector<Token> tokens_;   // empty: token(j) = j
+  std::vector<double> merged_;  // rows p₁ … p_k, q where the laws are merged
+  std::vector<std::span<const double>> p_;
+  std::span<const double> q_;
+  std::size_t vocabulary_;
+};
+
+}  // namespace spectr

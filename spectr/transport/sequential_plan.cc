@@ -1,0 +1,44 @@
+#include "spectr/transport/sequential_plan.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace spectr {
+namespace {
+
+// A rejection rarer than this is rounding: its residual is noise.
+constexpr double rounding = 1e-15;
+
+}  // namespace
+
+Selection SequentialPlan::select(std::span<const Token> drafts, Choices& choices) const {
+  SPECTR_CHECK(drafts.size() == this->drafts());
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    if (choices.accept(test(i, drafts[i]))) return {drafts[i], true};
+  }
+  return {rejected().draw(choices), false};
+}
+
+std::optional<Distribution> SequentialPlan::residual() const {
+  return 1.0 - acceptance_ < rounding ? std::nullopt : residual_;
+}
+
+// P(Y = y | x₁ … x_k) = Σ_i [x_i = y] t_i Π_{j<i} (1 − t_j) + Π_j (1 − t_j) · residual(y), t_i = test(i,
+// x_i).
+Distribution SequentialPlan::conditional(std::span<const Token> drafts) const {
+  SPECTR_CHECK(drafts.size() == this->drafts());
+  std::vector<double> law(fallback_.vocabulary(), 0.0);
+  double reached = 1.0;
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    const double t = std::clamp(test(i, drafts[i]), 0.0, 1.0);
+    law[static_cast<std::size_t>(drafts[i])] += reached * t;
+    reached *= 1.0 - t;
+  }
+  const Distribution& last = rejected();
+  for (std::size_t i = 0; i < last.size(); ++i) {
+    law[static_cast<std::size_t>(last.token(i))] += reached * last.probabilities()[i];
+  }
+  return Distribution::from_weights(std::move(law));
+}
+
+}  // namespace spectr
