@@ -1,0 +1,124 @@
+#include "spectr/transport/ticket_layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "spectr/base/check.h"
+#include "spectr/transport/powers.h"
+#include "spectr/transport/ratio_order.h"
+
+namespace spectr {
+namespace {
+
+/// Rejection probabilities below this are rounding errors of sums.
+constexpr double rounding = 1e-15;
+
+/// A sum that carries its own rounding error along (Neumaier).
+class Sum {
+ public:
+  void add(double x) {
+    const double sum = high_ + x;
+    low_ += std::abs(high_) >= std::abs(x) ? (high_ - sum) + x : (x - sum) + high_;
+    high_ = sum;
+  }
+  double value() const { return high_ + low_; }
+
+ private:
+  double high_ = 0.0, low_ = 0.0;
+};
+
+double sum(std::span<const double> values) {
+  Sum total;
+  for (double x : values) total.add(x);
+  return total.value();
+}
+
+/// The tokens with p > 0 by r = q / p ascending; p, q and the sums P_j, D_j = Q_j − P_j^k of the first j.
+struct Ladder {
+  std::vector<std::uint32_t> index;
+  std::vector<double> p, q;  // n
+  std::vector<double> P, D;  // n + 1
+  double unreachable = 0.0;  // q-mass where p = 0
+
+  std::size_t size() const { return index.size(); }
+};
+
+Ladder climb(std::span<const double> p, std::span<const double> q, std::size_t k) {
+  const double p_total = sum(p), q_total = sum(q);
+  Ladder ladder;
+  ladder.index = ratio_order(p, q);
+  const std::size_t n = ladder.index.size();
+  ladder.p.resize(n);
+  ladder.q.resize(n);
+  ladder.P.resize(n + 1);
+  ladder.D.resize(n + 1);
+  Sum p_sum, q_sum;
+  for (std::size_t j = 0; j < n; ++j) {
+    const std::uint32_t i = ladder.index[j];
+    p_sum.add(ladder.p[j] = p[i] / p_total);
+    q_sum.add(ladder.q[j] = q[i] / q_total);
+    ladder.P[j + 1] = std::min(1.0, p_sum.value());
+    ladder.D[j + 1] = q_sum.value() - power(ladder.P[j + 1], k);
+  }
+  Sum unreachable;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    if (!(p[i] > 0.0)) unreachable.add(q[i] / q_total);
+  }
+  ladder.unreachable = unreachable.value();
+  ladder.P[n] = 1.0;  // without the rounding error of the sums
+  ladder.D[n] = -ladder.unreachable;
+  return ladder;
+}
+
+}  // namespace
+
+TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, std::size_t k) {
+  SPECTR_CHECK(p.size() == q.size() && k >= 1);
+  Ladder ladder = climb(p, q, k);
+  const std::size_t n = ladder.size();
+  const auto& P = ladder.P;
+  auto& D = ladder.D;
+
+  TicketLayout layout;
+  layout.of.resize(p.size());
+  layout.residual.assign(p.size(), 0.0);
+  layout.pieces.low.reserve(2 * n);
+  layout.pieces.length.reserve(2 * n);
+  layout.rejected = -*std::min_element(D.begin(), D.end());
+  if (layout.rejected < rounding) layout.rejected = 0.0;
+  const double cut = layout.rejected > 0.0 ? std::pow(layout.rejected, 1.0 / static_cast<double>(k)) : 0.0;
+  if (layout.rejected > 0.0) {
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      if (!(p[i] > 0.0)) layout.residual[i] = q[i];
+    }
+  }
+
+  // A block ends at every j with D_j = S_j = min_{i ≥ j} D_i. Within it m = q, but for its lowest token,
+  // which gives up res_j = S_{j+1} − S_j and takes what is left.
+  Leftover leftover(k, layout.pieces);
+  double S = std::max(D[n], -layout.rejected);
+  for (std::size_t end = n; end > 0;) {
+    const double S_end = S;
+    std::size_t begin = end - 1;
+    while (begin > 0 && std::max(D[begin], -layout.rejected) > S_end) --begin;
+    const bool lowest = begin == 0;
+    const double pool = lowest ? cut : 0.0;
+    leftover.open(pool, lowest ? cut : std::max(P[begin], cut), P[end]);
+    for (std::size_t j = end; j-- > begin;) {
+      const std::uint32_t i = ladder.index[j];
+      const std::uint32_t first = static_cast<std::uint32_t>(layout.pieces.size());
+      if (j == begin) {
+        leftover.serve_last(ladder.p[j]);
+      } else {
+        leftover.serve(ladder.p[j], ladder.q[j]);
+      }
+      layout.of[i] = {first, static_cast<std::uint32_t>(layout.pieces.size()) - first};
+    }
+    S = lowest ? -layout.rejected : std::max(D[begin], -layout.rejected);
+    if (layout.rejected > 0.0) layout.residual[ladder.index[begin]] = std::max(0.0, S_end - S);
+    end = begin;
+  }
+  return layout;
+}
+
+}  // namespace spectr

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "spectr/transport/leftover.h"
+
+namespace spectr {
+
+/// The unit interval laid out as tickets for k i.i.d. drafts: token x owns pieces of total length p(x), and
+/// the highest of k uniform points falls into them above the cut with probability m(x), the law of the
+/// accepted token. Σ m = 1 − c^k is the largest acceptance that any plan can have.
+struct TicketLayout {
+  struct Range {
+    std::uint32_t begin = 0, count = 0;
+  };
+
+  double rejected = 0.0;         ///< c^k: the probability that the highest point lies below the cut c
+  std::vector<double> residual;  ///< q − m, by index; sums to `rejected`
+  Pieces pieces;
+  std::vector<Range> of;  ///< the pieces of index i; none where p is 0
+
+  bool accepts(std::size_t piece) const { return pieces.low[piece] != Pieces::below_cut; }
+  /// Pieces are cut downwards: of two at one place (narrower than an ulp) the one cut first is the higher.
+  bool above(std::size_t a, std::size_t b) const {
+    return pieces.low[a] > pieces.low[b] || (pieces.low[a] == pieces.low[b] && a < b);
+  }
+};
+
+/// Lays out tickets for draft law p, target law q (by index, each with sum 1 up to rounding) and k ≥ 1
+/// drafts. Theorem and proof: docs/mathematics.md, "Tickets". Cost: O(V log V) for the sort, O(V log k) for
+/// the rest; at most three pieces per token, fewer than two on average in practice.
+TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, std::size_t k);
+
+}  // namespace spectr

@@ -1,0 +1,122 @@
+#include "spectr/transport/tickets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "spectr/transport/independent_plan.h"
+#include "spectr/transport/law_pair.h"
+#include "spectr/transport/ticket_layout.h"
+
+namespace spectr {
+namespace {
+
+class Tickets final : public IndependentPlan {
+ public:
+  Tickets(const DraftLaws& p, const Distribution& q)
+      : IndependentPlan(p), pair_(p[0], q), layout_(lay_tickets(pair_.p(), pair_.q(), p.count())) {
+    if (layout_.rejected > 0.0) residual_ = pair_.law(std::exchange(layout_.residual, {}));
+  }
+
+  Selection select(std::span<const Token> drafts, Choices& choices) const override;
+  double acceptance() const override { return 1.0 - layout_.rejected; }
+  std::optional<Distribution> residual() const override { return residual_; }
+  Distribution conditional(std::span<const Token> drafts) const override;
+
+ private:
+  std::size_t index_of(Token draft) const;
+  std::size_t draw_piece(std::size_t index, Choices& choices) const;
+
+  LawPair pair_;
+  TicketLayout layout_;
+  std::optional<Distribution> residual_;
+};
+
+std::size_t Tickets::index_of(Token draft) const {
+  const std::optional<std::size_t> index = pair_.find(draft);
+  SPECTR_CHECK(index.has_value() && layout_.of[*index].count > 0);
+  return *index;
+}
+
+std::size_t Tickets::draw_piece(std::size_t index, Choices& choices) const {
+  const auto [begin, count] = layout_.of[index];
+  if (count == 1) return begin;
+  return begin + choices.draw(std::span(layout_.pieces.length).subspan(begin, count));
+}
+
+Selection Tickets::select(std::span<const Token> drafts, Choices& choices) const {
+  SPECTR_CHECK(drafts.size() == this->drafts());
+  Token winner = drafts[0];
+  std::size_t highest = draw_piece(index_of(winner), choices);
+  for (const Token draft : drafts.subspan(1)) {
+    const std::size_t piece = draw_piece(index_of(draft), choices);
+    if (layout_.above(piece, highest)) {
+      highest = piece;
+      winner = draft;
+    }
+  }
+  if (layout_.accepts(highest)) return {winner, true};
+  return {residual_->draw(choices), false};
+}
+
+/// P(the winner lies in (a, b]) = Π_i F_i(b) − Π_i F_i(a), F_i(u) = share of X_i's pieces that lies below u.
+Distribution Tickets::conditional(std::span<const Token> drafts) const {
+  SPECTR_CHECK(drafts.size() == this->drafts());
+  struct Drafted {
+    std::size_t index;
+    double below = 0.0, total = 0.0, copies = 0.0;
+  };
+  struct Rise {
+    std::size_t piece, drafted;
+  };
+  std::vector<Drafted> tokens;
+  std::vector<Rise> rises;
+  for (const Token draft : drafts) {
+    const std::size_t index = index_of(draft);
+    const auto known = std::ranges::find(tokens, index, &Drafted::index);
+    if (known != tokens.end()) {
+      known->copies += 1.0;
+      continue;
+    }
+    Drafted token{.index = index, .copies = 1.0};
+    const auto [begin, count] = layout_.of[index];
+    for (std::size_t piece = begin; piece < begin + count; ++piece) {
+      token.total += layout_.pieces.length[piece];
+      rises.push_back({piece, tokens.size()});
+    }
+    tokens.push_back(token);
+  }
+  std::ranges::sort(rises, [&](const Rise& a, const Rise& b) { return layout_.above(b.piece, a.piece); });
+
+  std::vector<double> law(pair_.size(), 0.0);
+  double reached = 0.0, rejected = 0.0;  // Π F at the upper end of the last piece, and at the cut
+  for (const auto [piece, drafted] : rises) {
+    Drafted& token = tokens[drafted];
+    token.below += layout_.pieces.length[piece];
+    double product = 1.0;
+    for (const Drafted& t : tokens) product *= std::pow(std::min(1.0, t.below / t.total), t.copies);
+    if (layout_.accepts(piece)) {
+      law[token.index] += std::max(0.0, product - reached);
+    } else {
+      rejected = product;
+    }
+    reached = product;
+  }
+  if (rejected > 0.0) {
+    for (std::size_t i = 0; i < law.size(); ++i) law[i] += rejected * (*residual_)[pair_.token(i)];
+  }
+  return pair_.law(std::move(law));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TransportPlan>> build_tickets(const DraftLaws& p, const Distribution& q,
+                                                     const PlanOptions&) {
+  if (!p.equal()) {
+    return error("optimal: all {} drafts must come from one law; for different laws use otm-lp or str++",
+                 p.count());
+  }
+  return std::make_unique<Tickets>(p, q);
+}
+
+}  // namespace spectr

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+
+#include "spectr/transport/plans.h"
+
+namespace spectr {
+
+/// The optimal plan for k i.i.d. drafts. With the tokens that p reaches sorted by q/p and P_j, Q_j the masses
+/// of the first j, no plan accepts more than α* = 1 + min_j (Q_j − P_j^k) (SpecTr, arXiv 2310.15141, Lemma
+/// 3), and this one accepts α*: each draft picks one of its token's pieces of [0, 1], the highest piece wins
+/// unless it lies below the cut. Proof: docs/mathematics.md, "Tickets".
+///
+/// An error where the drafts come from different laws: the theorem needs equal ones.
+/// Cost: O(V log V) to build, O(k) draws and no allocation to select.
+Result<std::unique_ptr<TransportPlan>> build_tickets(const DraftLaws& p, const Distribution& q,
+                                                     const PlanOptions& options);
+
+}  // namespace spectr
