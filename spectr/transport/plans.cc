@@ -9,6 +9,7 @@
 #include "spectr/transport/over_acceptance.h"
 #include "spectr/transport/recursive_rejection.h"
 #include "spectr/transport/recursive_without_replacement.h"
+#include "spectr/transport/tickets.h"
 
 namespace spectr {
 namespace {
@@ -45,6 +46,13 @@ constexpr auto rules = std::to_array<PlanRule>({
      .several_laws = false,
      .most_drafts = 0,
      .build = build_recursive_wor},
+    {.name = "optimal",
+     .summary = "tickets: the optimum for equal draft laws",
+     .drafting = independent,
+     .lossless = true,
+     .several_laws = false,
+     .most_drafts = 0,
+     .build = build_tickets},
     {.name = "epsilon-opt",
      .summary = "accepts epsilon too much, with the least bias that this leaves",
      .drafting = independent,
