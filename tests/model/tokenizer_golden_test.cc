@@ -1,5 +1,5 @@
 // Prompts and greedy continuations of real models, with the ids and the text that llama.cpp gives:
-// PROMPT, PROMPT_IDS, a line for each generated token that begins with its id, TEXT, ===.
+// PROMPT, PROMPT_IDS, a line for each generated token that begins with its id, TEXT, and in some files ===.
 
 #include <gmock/gmock.h>
 
@@ -31,6 +31,7 @@ std::vector<Example> read(const fs::path& path) {
   bool in_text = false;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("PROMPT ")) {
+      in_text = false;
       examples.push_back({.prompt = line.substr(7), .prompt_ids = {}, .ids = {}, .text = {}});
     } else if (line.starts_with("PROMPT_IDS ")) {
       examples.back().prompt_ids = numbers(line.substr(11));
