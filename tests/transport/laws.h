@@ -12,7 +12,9 @@
 
 namespace spectr::testing {
 
-inline Distribution law(std::vector<double> weights) { return Distribution::from_weights(std::move(weights)); }
+inline Distribution law(std::vector<double> weights) {
+  return Distribution::from_weights(std::move(weights));
+}
 
 /// The draft laws of several drafters. The laws must outlive it.
 inline DraftLaws several(const std::vector<Distribution>& laws) {
