@@ -14,7 +14,9 @@ constexpr double rounding = 1e-15;
 Selection SequentialPlan::select(std::span<const Token> drafts, Choices& choices) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
   for (std::size_t i = 0; i < drafts.size(); ++i) {
-    if (choices.accept(test(i, drafts[i]))) return {drafts[i], true};
+    if (!choices.accept(test(i, drafts[i]))) continue;
+    if (choices.accept(confirm_)) return {drafts[i], true};
+    break;
   }
   return {rejected().draw(choices), false};
 }
@@ -23,20 +25,21 @@ std::optional<Distribution> SequentialPlan::residual() const {
   return 1.0 - acceptance_ < rounding ? std::nullopt : residual_;
 }
 
-// P(Y = y | x₁ … x_k) = Σ_i [x_i = y] t_i Π_{j<i} (1 − t_j) + Π_j (1 − t_j) · residual(y), t_i = test(i,
-// x_i).
+// P(Y = y | x₁ … x_k) = c Σ_i [x_i = y] t_i Π_{j<i} (1 − t_j), and the rest of 1 times residual(y), with
+// t_i = test(i, x_i) and c the probability of a confirmation.
 Distribution SequentialPlan::conditional(std::span<const Token> drafts) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
   std::vector<double> law(fallback_.vocabulary(), 0.0);
-  double reached = 1.0;
+  double reached = 1.0, refused = 0.0;
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     const double t = std::clamp(test(i, drafts[i]), 0.0, 1.0);
-    law[static_cast<std::size_t>(drafts[i])] += reached * t;
+    law[static_cast<std::size_t>(drafts[i])] += reached * t * confirm_;
+    refused += reached * t * (1.0 - confirm_);
     reached *= 1.0 - t;
   }
   const Distribution& last = rejected();
   for (std::size_t i = 0; i < last.size(); ++i) {
-    law[static_cast<std::size_t>(last.token(i))] += reached * last.probabilities()[i];
+    law[static_cast<std::size_t>(last.token(i))] += (reached + refused) * last.probabilities()[i];
   }
   return Distribution::from_weights(std::move(law));
 }

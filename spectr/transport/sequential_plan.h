@@ -20,11 +20,13 @@ class SequentialPlan : public IndependentPlan {
 
  protected:
   /// residual: nullopt where no mass is left for it; then Y ~ fallback, an event of the probability of a
-  /// rounding error. fallback must outlive the plan.
+  /// rounding error. fallback must outlive the plan. confirm: probability with which a draft that passes is
+  /// kept; otherwise Y is drawn from the residual at once.
   SequentialPlan(DraftLaws laws, double acceptance, std::optional<Distribution> residual,
-                 const Distribution& fallback)
+                 const Distribution& fallback, double confirm = 1.0)
       : IndependentPlan(std::move(laws)),
         acceptance_(acceptance),
+        confirm_(confirm),
         residual_(std::move(residual)),
         fallback_(fallback) {}
 
@@ -35,6 +37,7 @@ class SequentialPlan : public IndependentPlan {
   const Distribution& rejected() const { return residual_ ? *residual_ : fallback_; }
 
   double acceptance_;
+  double confirm_;
   std::optional<Distribution> residual_;
   const Distribution& fallback_;
 };

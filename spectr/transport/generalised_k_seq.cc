@@ -1,0 +1,58 @@
+#include "spectr/transport/generalised_k_seq.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "spectr/base/check.h"
+
+namespace spectr {
+namespace {
+
+/// Where q is tiny, even a large ratio a/q may be no more than the rounding of products.
+constexpr double rounding = 1e-18;
+
+}  // namespace
+
+// a(x) = Σ_i u_{i−1} min(p_i, α_i q) on Ω_i, p_i outside; u_i = u_{i−1} Σ_{Ω_i} (p_i − α_i q)₊.
+GeneralisedOutcome outcome(const LawUnion& laws, const GeneralisedTests& tests) {
+  SPECTR_CHECK(tests.drafts() == laws.drafts());
+  const auto q = laws.q();
+  std::vector<double> accepted(laws.size(), 0.0);
+  GeneralisedOutcome result{.u = {}, .residual = {}, .excess = 1.0};
+  double u = 1.0;
+  for (std::size_t i = 0; i < laws.drafts(); ++i) {
+    const auto p = laws.p(i);
+    const double alpha = tests.alpha[i];
+    double failed = 0.0;
+    for (std::size_t j = 0; j < p.size(); ++j) {
+      const double passed = tests.inside(i, p[j], q[j]) ? std::min(p[j], alpha * q[j]) : p[j];
+      accepted[j] += u * passed;
+      failed += p[j] - passed;
+    }
+    u *= std::min(failed, 1.0);
+    result.u.push_back(u);
+  }
+  for (std::size_t j = 0; j < q.size(); ++j) {
+    if (accepted[j] - q[j] > rounding)
+      result.excess = std::max(result.excess, accepted[j] / std::max(q[j], rounding));
+  }
+  for (std::size_t j = 0; j < q.size(); ++j) accepted[j] = std::max(0.0, q[j] - accepted[j] / result.excess);
+  result.residual = std::move(accepted);
+  return result;
+}
+
+GeneralisedKSeq::GeneralisedKSeq(const DraftLaws& p, const Distribution& q, const LawUnion& laws,
+                                 GeneralisedTests tests, GeneralisedOutcome outcome,
+                                 PlanParameters parameters)
+    : SequentialPlan(p, (1.0 - outcome.u.back()) / outcome.excess,
+                     law_if_any(laws, std::move(outcome.residual)), q, 1.0 / outcome.excess),
+      q_(q),
+      tests_(std::move(tests)),
+      parameters_(std::move(parameters)) {}
+
+double GeneralisedKSeq::test(std::size_t i, Token x) const {
+  const double p = laws()[i][x], q = q_[x];
+  return tests_.inside(i, p, q) ? std::min(1.0, tests_.alpha[i] * q / p) : 1.0;
+}
+
+}  // namespace spectr

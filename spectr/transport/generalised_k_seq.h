@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "spectr/transport/law_union.h"
+#include "spectr/transport/sequential_plan.h"
+
+namespace spectr {
+
+/// The tests of generalised k-Seq: draft i is accepted with probability α_i q/p_i on Ω_i, with probability 1
+/// outside. Ω_i = {x : p_i(x) > bound_i q(x)}: an upper set of p_i/q, which holds every draft with q = 0.
+struct GeneralisedTests {
+  std::vector<double> alpha;  ///< α₁ … α_k ≥ 0
+  std::vector<double> bound;  ///< ≥ 0, finite
+
+  std::size_t drafts() const { return alpha.size(); }
+  bool inside(std::size_t i, double p, double q) const { return p > bound[i] * q; }
+};
+
+/// What given tests make of given laws.
+struct GeneralisedOutcome {
+  std::vector<double> u;         ///< u_i = probability that the first i drafts are rejected; u[0] is u₁
+  std::vector<double> residual;  ///< q − a/s, by index, for the accepted law a
+  double excess;                 ///< s = max(1, max a/q): how far the tests accept more than q somewhere
+};
+
+/// One pass over the laws per draft. Requires: as many tests as drafts.
+GeneralisedOutcome outcome(const LawUnion& laws, const GeneralisedTests& tests);
+
+/// Generalised k-Seq (SpecTr++, Ahn, Beirami, Sun, Suresh, 2023). Valid for every choice of tests: a draft
+/// that passes is confirmed with probability 1/s and the residual is computed from what is really accepted,
+/// so rounding in the tests costs acceptance, (1 − u_k)/s, never exactness.
+class GeneralisedKSeq final : public SequentialPlan {
+ public:
+  GeneralisedKSeq(const DraftLaws& p, const Distribution& q, const LawUnion& laws, GeneralisedTests tests,
+                  GeneralisedOutcome outcome, PlanParameters parameters);
+
+  PlanParameters parameters() const override { return parameters_; }
+
+ private:
+  double test(std::size_t i, Token x) const override;
+
+  const Distribution& q_;
+  GeneralisedTests tests_;
+  PlanParameters parameters_;
+};
+
+}  // namespace spectr

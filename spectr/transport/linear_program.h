@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "spectr/base/result.h"
+
+namespace spectr {
+
+/// Minimise c·x over x ≥ 0 subject to bounds on rows of linear terms; solved by the simplex method (Clp) with
+/// tolerances of 1e-10. Prints nothing. Solving again after rows were added starts from the last basis.
+class LinearProgram {
+ public:
+  struct Term {
+    std::size_t column;
+    double factor;
+  };
+
+  /// Requires: columns ≥ 1.
+  explicit LinearProgram(std::size_t columns);
+  ~LinearProgram();
+
+  /// Adds lower ≤ Σ factor · x[column] ≤ upper; ±infinity for no bound. Each column at most once.
+  void add_row(double lower, std::span<const Term> terms, double upper);
+
+  /// An optimal x, or an error that says how the solver ended.
+  Result<std::vector<double>> minimise(std::span<const double> cost);
+
+  /// From now on only the optima of the last minimise() are feasible: by complementary slackness, a row or
+  /// column with a price other than 0 stays at its bound. So a second objective breaks ties of the first.
+  void keep_optima();
+
+ private:
+  struct Solver;
+  std::unique_ptr<Solver> solver_;
+};
+
+}  // namespace spectr

@@ -1,0 +1,171 @@
+#include "spectr/transport/rejection_program.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+
+#include "spectr/transport/linear_program.h"
+
+namespace spectr {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double largest = std::numeric_limits<double>::max();
+
+/// A set of less q-mass accepts less than this, whatever its α.
+constexpr double rounding = 1e-15;
+
+/// Constraints that are violated by less are left to the repair.
+constexpr double violation_tolerance = 1e-10;
+
+double ratio(double p, double q) {
+  return std::min(p / q, largest);
+}
+
+/// The tokens between two neighbouring bounds.
+struct Band {
+  double p = 0.0, q = 0.0;
+  double lowest = largest, highest = -1.0;  // of p/q over q > 0
+
+  void add(double px, double qx) {
+    p += px;
+    if (!(qx > 0.0)) return;
+    q += qx;
+    lowest = std::min(lowest, ratio(px, qx));
+    highest = std::max(highest, ratio(px, qx));
+  }
+};
+
+}  // namespace
+
+Result<RejectionProgram::Solution> RejectionProgram::solve() const {
+  const std::size_t k = sets.p.size();
+  LinearProgram program(2 * k);  // u_1 … u_k, w_1 … w_k
+  using Term = LinearProgram::Term;
+  std::vector<Term> terms;
+  const auto add_u = [&](std::size_t i, double factor) {  // factor · u_{i−1} for draft i from 0, but for u₀
+    if (i > 0 && factor != 0.0) terms.push_back({i - 1, factor});
+  };
+  for (std::size_t i = 0; i < k; ++i) {
+    const double u0 = i == 0 ? 1.0 : 0.0;
+    terms = {{i, 1.0}, {k + i, sets.q[i]}};
+    add_u(i, -sets.p[i]);
+    program.add_row(u0 * sets.p[i], terms, u0 * sets.p[i]);
+    const bool empty = sets.q[i] == 0.0;
+    const double scale = empty ? 1.0 : 1.0 / std::max(1.0, sets.gamma[i]);
+    const double gamma = empty ? 0.0 : sets.gamma[i] * scale;
+    terms = {{k + i, scale}};
+    add_u(i, -gamma);
+    program.add_row(-infinity, terms, u0 * gamma);
+  }
+  for (const RejectionRow& row : rows) {
+    terms.clear();
+    for (std::size_t i = 0; i < k; ++i) {
+      if (!row[i]) terms.push_back({k + i, 1.0});
+      if (row[i]) add_u(i, *row[i]);
+    }
+    program.add_row(-infinity, terms, row[0] ? 1.0 - *row[0] : 1.0);
+  }
+
+  std::vector<double> x;
+  for (std::size_t i = k; i-- > 0;) {
+    std::vector<double> cost(2 * k, 0.0);
+    cost[i] = i + 1 == k ? 1.0 : -1.0;
+    SPECTR_TRY(x, program.minimise(cost));
+    program.keep_optima();
+  }
+  const auto middle = x.begin() + static_cast<std::ptrdiff_t>(k);
+  return Solution{.u = {x.begin(), middle}, .w = {middle, x.end()}};
+}
+
+RejectionProgram program_of_equal_laws(const LawUnion& laws, const GeneralisedTests& tests) {
+  const std::size_t k = tests.drafts();
+  std::vector<double> bounds = tests.bound;
+  std::ranges::sort(bounds);
+  bounds.erase(std::ranges::unique(bounds).begin(), bounds.end());
+  std::vector<Band> bands(bounds.size() + 1);  // band b lies above b bounds
+  const auto p = laws.p(0), q = laws.q();
+  for (std::size_t j = 0; j < p.size(); ++j) {
+    std::size_t b = 0;
+    while (b < bounds.size() && p[j] > bounds[b] * q[j]) ++b;
+    bands[b].add(p[j], q[j]);
+  }
+
+  RejectionProgram program;
+  std::vector<std::size_t> first(k);  // Ω_i = the bands from first[i] on
+  for (std::size_t i = 0; i < k; ++i) {
+    first[i] = 1 + static_cast<std::size_t>(std::ranges::find(bounds, tests.bound[i]) - bounds.begin());
+    Band all;
+    for (std::size_t b = first[i]; b < bands.size(); ++b) {
+      all.p += bands[b].p;
+      all.q += bands[b].q;
+      all.lowest = std::min(all.lowest, bands[b].lowest);
+    }
+    program.sets.p.push_back(all.p);
+    program.sets.q.push_back(all.q > rounding ? all.q : 0.0);
+    program.sets.gamma.push_back(all.lowest);
+  }
+  for (std::size_t b = 0; b < bands.size(); ++b) {
+    if (bands[b].highest < 0.0) continue;
+    RejectionRow row(k);
+    for (std::size_t i = 0; i < k; ++i) {
+      if (b < first[i]) row[i] = bands[b].highest;
+    }
+    program.rows.push_back(std::move(row));
+  }
+  return program;
+}
+
+RejectionSets sets_of(const LawUnion& laws, const GeneralisedTests& tests) {
+  RejectionSets sets;
+  const auto q = laws.q();
+  for (std::size_t i = 0; i < tests.drafts(); ++i) {
+    Band inside;
+    const auto p = laws.p(i);
+    for (std::size_t j = 0; j < q.size(); ++j) {
+      if (tests.inside(i, p[j], q[j])) inside.add(p[j], q[j]);
+    }
+    sets.p.push_back(inside.p);
+    sets.q.push_back(inside.q > rounding ? inside.q : 0.0);
+    sets.gamma.push_back(inside.lowest);
+  }
+  return sets;
+}
+
+std::vector<RejectionRow> violated_rows(const LawUnion& laws, const GeneralisedTests& tests,
+                                        const RejectionProgram::Solution& at) {
+  const std::size_t k = tests.drafts();
+  struct Worst {
+    std::size_t token;
+    double use;
+  };
+  std::map<std::uint64_t, Worst> worst;  // by pattern; beyond 64 drafts patterns share an entry
+  const auto q = laws.q();
+  for (std::size_t j = 0; j < q.size(); ++j) {
+    if (!(q[j] > 0.0)) continue;
+    std::uint64_t pattern = 0;
+    double use = 0.0;
+    for (std::size_t i = 0; i < k; ++i) {
+      const double p = laws.p(i)[j];
+      const bool inside = tests.inside(i, p, q[j]);
+      pattern = pattern << 1 | (inside ? 1 : 0);
+      use += inside ? at.w[i] : ratio(p, q[j]) * (i == 0 ? 1.0 : at.u[i - 1]);
+    }
+    if (use <= 1.0 + violation_tolerance) continue;
+    Worst& entry = worst.try_emplace(pattern, Worst{j, use}).first->second;
+    if (use > entry.use) entry = {j, use};
+  }
+  std::vector<RejectionRow> rows;
+  for (const auto& [pattern, entry] : worst) {
+    RejectionRow row(k);
+    for (std::size_t i = 0; i < k; ++i) {
+      const double p = laws.p(i)[entry.token], qx = q[entry.token];
+      if (!tests.inside(i, p, qx)) row[i] = ratio(p, qx);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace spectr

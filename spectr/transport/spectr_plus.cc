@@ -1,0 +1,128 @@
+#include "spectr/transport/spectr_plus.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spectr/transport/division_factor.h"
+#include "spectr/transport/generalised_k_seq.h"
+#include "spectr/transport/law_pair.h"
+#include "spectr/transport/rejection_program.h"
+
+namespace spectr {
+namespace {
+
+/// Ratios p/q that differ by less count as equal.
+constexpr double equality = 1e-12;
+
+/// A draft that is reached with less probability than this need not be tested.
+constexpr double never = 1e-14;
+
+/// Largest s − 1 that the tolerance of the solver explains.
+constexpr double largest_excess = 1e-9;
+
+/// The tests of one round, what they do, and the bounds of the sets that follow.
+struct Round {
+  GeneralisedTests tests;
+  GeneralisedOutcome outcome;
+  std::vector<double> next_bound;
+
+  bool settled() const { return next_bound == tests.bound; }
+};
+
+Division smallest_division(const DraftLaws& p, const Distribution& q, const LawUnion& laws) {
+  return p.equal() ? division_factor(LawPair(p[0], q), p.count()) : division_factor(laws);
+}
+
+/// LP_k; for different laws with constraints added until none is violated.
+Result<RejectionProgram::Solution> solve(const LawUnion& laws, const GeneralisedTests& tests, bool equal,
+                                         RejectionSets& sets) {
+  if (equal) {
+    const RejectionProgram program = program_of_equal_laws(laws, tests);
+    sets = program.sets;
+    return program.solve();
+  }
+  RejectionProgram program{.sets = sets_of(laws, tests), .rows = {}};
+  sets = program.sets;
+  for (;;) {
+    SPECTR_TRY(auto solution, program.solve());
+    const std::vector<RejectionRow> violated = violated_rows(laws, tests, solution);
+    if (violated.empty()) return solution;
+    const auto known = [&](const RejectionRow& row) {
+      return std::ranges::find(program.rows, row) != program.rows.end();
+    };
+    if (std::ranges::all_of(violated, known)) return error("the solver ignores a constraint");
+    program.rows.insert(program.rows.end(), violated.begin(), violated.end());
+  }
+}
+
+/// One round: LP_k for the sets of `tests`, its factors clamped to [0, γ_i], and the sets that follow.
+Result<Round> improve(const LawUnion& laws, GeneralisedTests tests, bool equal) {
+  RejectionSets sets;
+  SPECTR_TRY(const auto solution, solve(laws, tests, equal, sets));
+  std::vector<double> next_bound = tests.bound;
+  double reached = 1.0;  // u_{i−1}
+  for (std::size_t i = 0; i < tests.drafts(); ++i) {
+    const bool tested = sets.q[i] > 0.0 && reached > never;
+    const double alpha = tested ? std::clamp(solution.w[i] / reached, 0.0, sets.gamma[i]) : 0.0;
+    tests.alpha[i] = alpha;
+    if (tested && sets.gamma[i] <= alpha * (1.0 + equality)) next_bound[i] = alpha * (1.0 + equality);
+    reached = solution.u[i];
+  }
+  GeneralisedOutcome made = outcome(laws, tests);
+  if (made.excess - 1.0 > largest_excess) {
+    return error("the solver's tests accept 1 + {:.3g} times the target's law", made.excess - 1.0);
+  }
+  return Round{std::move(tests), std::move(made), std::move(next_bound)};
+}
+
+std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q, int most_rounds) {
+  const auto start = std::chrono::steady_clock::now();
+  const LawUnion laws(p, q);
+  const double rho = smallest_division(p, q, laws).rho;
+  const std::size_t k = p.count();
+  // k-Seq, which is generalised k-Seq with α_i = 1/ρ.
+  Round last{.tests = {.alpha = std::vector(k, 1.0 / rho), .bound = std::vector(k, (1.0 - equality) / rho)},
+             .outcome = {},
+             .next_bound = {}};
+  last.next_bound = last.tests.bound;
+  PlanParameters parameters;
+  int rounds = 0;
+  do {
+    Result<Round> round = improve(laws, {last.tests.alpha, last.next_bound}, p.equal());
+    if (!round) {
+      parameters["fallback"] = rounds == 0 ? "k-seq: " + round.error().message
+                                           : fmt::format("round {}: {}", rounds, round.error().message);
+      break;
+    }
+    last = std::move(*round);
+    ++rounds;
+  } while (!last.settled() && rounds < most_rounds);
+  if (rounds == 0) last.outcome = outcome(laws, last.tests);
+
+  const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+  parameters["rho"] = rho;
+  parameters["alphas"] = last.tests.alpha;
+  parameters["u"] = last.outcome.u;
+  parameters["iterations"] = static_cast<double>(rounds);
+  parameters["solver_ms"] = elapsed.count();
+  return std::make_unique<GeneralisedKSeq>(p, q, laws, std::move(last.tests), std::move(last.outcome),
+                                           std::move(parameters));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TransportPlan>> build_str_plus(const DraftLaws& p, const Distribution& q,
+                                                      const PlanOptions&) {
+  return build(p, q, 1);
+}
+
+Result<std::unique_ptr<TransportPlan>> build_str_plus_plus(const DraftLaws& p, const Distribution& q,
+                                                           const PlanOptions&) {
+  return build(p, q, std::numeric_limits<int>::max());
+}
+
+}  // namespace spectr

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+
+#include "spectr/transport/plans.h"
+
+namespace spectr {
+
+/// STr⁺ (SpecTr++, Ahn, Beirami, Sun, Suresh, 2023): generalised k-Seq whose factors α_i minimise the
+/// probability of rejection (LP_k, rejection_program.h) for the sets Ω_i = {p_i ≥ q/ρ*} of k-Seq. Never worse
+/// than k-Seq, whose factors α_i = 1/ρ* are feasible. For drafts from different laws the sets start from the
+/// smallest valid ρ of k-Seq for those laws, drafts are tested in the order given.
+///
+/// parameters: alphas, u (probabilities that the first i drafts are rejected), iterations, solver_ms, rho;
+/// fallback, "k-seq: …", where the solver failed and the plan is k-Seq itself.
+Result<std::unique_ptr<TransportPlan>> build_str_plus(const DraftLaws& p, const Distribution& q,
+                                                      const PlanOptions& options);
+
+/// STr⁺⁺: iterates STr⁺. After each solution a token leaves Ω_i where its test is certain to pass,
+/// α_i q ≥ p_i; nothing changes for the solution at hand, which so stays feasible, and the cost never rises.
+/// Ends when no token leaves. A solver failure after the first round keeps the last round's plan and is
+/// named in parameters as fallback.
+Result<std::unique_ptr<TransportPlan>> build_str_plus_plus(const DraftLaws& p, const Distribution& q,
+                                                           const PlanOptions& options);
+
+}  // namespace spectr
