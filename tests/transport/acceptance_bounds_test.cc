@@ -10,7 +10,7 @@
 namespace spectr {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 TEST(AcceptanceBounds, PrefixesOfTheRatioOrderAreEnough) {
   RandomLaws random(4);

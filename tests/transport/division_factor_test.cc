@@ -9,7 +9,7 @@
 namespace spectr {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 // Bisection in long double on the definition: the smallest ρ with (1 − ρβ) ≤ (1 − β)^k.
 double reference_factor(const LawPair& laws, std::size_t k) {

@@ -13,7 +13,7 @@
 namespace spectr {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 class Gallery : public ::testing::TestWithParam<gallery::Problem> {
  protected:

@@ -13,7 +13,7 @@
 namespace spectr {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 constexpr double rounding = 1e-12;
 
