@@ -9,6 +9,7 @@
 #include "spectr/transport/over_acceptance.h"
 #include "spectr/transport/recursive_rejection.h"
 #include "spectr/transport/recursive_without_replacement.h"
+#include "spectr/transport/spectr_plus.h"
 #include "spectr/transport/tickets.h"
 
 namespace spectr {
@@ -46,6 +47,20 @@ constexpr auto rules = std::to_array<PlanRule>({
      .several_laws = false,
      .most_drafts = 0,
      .build = build_recursive_wor},
+    {.name = "str+",
+     .summary = "SpecTr+: a factor per draft, by a linear program",
+     .drafting = independent,
+     .lossless = true,
+     .several_laws = true,
+     .most_drafts = 0,
+     .build = build_str_plus},
+    {.name = "str++",
+     .summary = "SpecTr++: str+ repeated until nothing changes",
+     .drafting = independent,
+     .lossless = true,
+     .several_laws = true,
+     .most_drafts = 0,
+     .build = build_str_plus_plus},
     {.name = "optimal",
      .summary = "tickets: the optimum for equal draft laws",
      .drafting = independent,
