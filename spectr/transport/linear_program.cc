@@ -9,10 +9,10 @@
 namespace spectr {
 namespace {
 
-constexpr double tolerance = 1e-10;
+constexpr double tolerance = 1e-11;
 
 /// Prices below this are rounding errors.
-constexpr double price_of_nothing = 1e-9;
+constexpr double price_of_nothing = 1e-11;
 
 const char* status_name(int status) {
   switch (status) {
@@ -85,6 +85,10 @@ Result<std::vector<double>> LinearProgram::minimise(std::span<const double> cost
   if (first) {
     clp.dual();
   } else {
+    clp.primal();
+  }
+  if (clp.status() != 0) {  // once more, from scratch
+    clp.allSlackBasis(true);
     clp.primal();
   }
   if (clp.status() != 0) return error("the linear program {}", status_name(clp.status()));
