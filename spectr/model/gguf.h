@@ -36,6 +36,9 @@ enum class GgufType : std::uint32_t {
   f64 = 12,
 };
 
+/// "u32", "string", …; nullopt for a number that stands for no type.
+std::optional<std::string_view> name_of(GgufType type);
+
 /// An array of metadata, still as bytes of the file: checked when it is read, decoded when it is asked for.
 struct GgufArray {
   GgufType type;
@@ -60,10 +63,15 @@ struct GgufTensor {
 /// A GGUF file, version 2 or 3, mapped into memory. Everything that the file claims (counts, lengths, types,
 /// dimensions, offsets, alignment) is checked against its size, without overflow, before it is used or
 /// anything is allocated for it. Errors name the file, the field and the value.
+///
+/// Tensors must lie one behind the other in the order of their descriptions, each on the next multiple of
+/// the alignment, as every writer lays them out: so none overlaps another or leaves the file, and offsets
+/// that contradict the alignment are found.
 class Gguf {
  public:
   static Result<Gguf> open(const std::filesystem::path& path);
-  /// The same for bytes in memory, which must outlive the object. `name` stands for the path in errors.
+  /// The same for bytes in memory, which must outlive the object and begin on a multiple of 8. `name` stands
+  /// for the path in errors.
   static Result<Gguf> parse(std::span<const std::byte> bytes, std::string name);
 
   const std::string& name() const { return name_; }

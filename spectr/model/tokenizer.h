@@ -1,15 +1,16 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "spectr/base/result.h"
 #include "spectr/base/token.h"
 #include "spectr/model/gguf.h"
+#include "spectr/model/special_tokens.h"
 #include "spectr/model/vocabulary.h"
 
 namespace spectr {
@@ -20,7 +21,7 @@ struct TokenizeOptions {
   bool parse_special = false;  ///< "<s>" in the text is the token, not three characters
 };
 
-/// Text ⇄ token ids, as the model's own tokenizer does it.
+/// Text ⇄ token ids, as the model's own tokenizer does it. Safe to use from several threads at once.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
@@ -28,28 +29,32 @@ class Tokenizer {
   /// The tokenizer described by a file's metadata (vocabulary-only files will do).
   static Result<std::unique_ptr<Tokenizer>> load(const Gguf& file);
 
-  /// The ids of a text: any bytes, valid UTF-8 or not.
+  /// The ids of a text: any bytes, valid UTF-8 or not. Cost: O(n log n).
   std::vector<Token> encode(std::string_view text, const TokenizeOptions& options = {}) const;
 
-  /// The text of a sequence of ids. Control tokens are left out; a leading space that encode() put in is
-  /// taken out again. Requires: every id within the vocabulary.
+  /// The text of a sequence of ids. Control tokens are left out; spaces that encode() put in are taken out
+  /// again. Requires: every id within the vocabulary. For tokens that come one by one: TextStream.
   std::string decode(std::span<const Token> tokens) const;
 
-  /// The bytes that a token adds to a running text (streaming). Byte tokens give their single byte, which may
-  /// be a part of a UTF-8 character; control tokens give "".
+  /// The bytes that a token adds to a running text. Byte tokens give their single byte, which may be a part
+  /// of a UTF-8 character; control and unknown tokens give "". Requires: token within the vocabulary.
   virtual std::string piece(Token token) const = 0;
+
+  /// Whether encode() puts a space before a text, and before what follows a special token.
+  virtual bool adds_prefix_space() const { return false; }
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
  protected:
-  explicit Tokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
-  /// Ids of a stretch of text without special tokens; `first` where it begins the whole text.
+  explicit Tokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)), specials_(vocabulary_) {}
+
+  /// Appends the ids of a stretch of text without special tokens; `first` where it begins the text or follows
+  /// a special token.
   virtual void encode_plain(std::string_view text, bool first, std::vector<Token>& out) const = 0;
-  /// Whether encode() puts a space before the text that decode() must take out.
-  virtual bool adds_prefix_space() const { return false; }
 
  private:
   Vocabulary vocabulary_;
+  SpecialTokens specials_;
 };
 
 }  // namespace spectr

@@ -102,7 +102,7 @@ void Warp::penalise(std::vector<double>& logits, std::span<const Token> history)
   for (const auto& [token, bias] : o.logit_bias) {
     if (static_cast<std::size_t>(token) < logits.size()) logits[static_cast<std::size_t>(token)] += bias;
   }
-  if (o.repeat_penalty == 1.0 && o.presence_penalty == 0.0 && o.frequency_penalty == 0.0) return;
+  if (!reads_history()) return;
   std::map<Token, int> counts;
   for (Token t : history.last(std::min(o.repeat_last_n, history.size()))) ++counts[t];
   for (const auto& [token, count] : counts) {

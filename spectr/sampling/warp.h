@@ -37,6 +37,11 @@ class Warp {
   static Result<Warp> make(WarpOptions options);
 
   const WarpOptions& options() const { return options_; }
+  /// Whether the law depends on the text so far: whether a penalty is on.
+  bool reads_history() const {
+    return options_.repeat_penalty != 1.0 || options_.presence_penalty != 0.0 ||
+           options_.frequency_penalty != 0.0;
+  }
 
   /// The law after `history` (the text so far, for the penalties). It is dense when no filter is on, short
   /// otherwise. `vocabulary` ≥ logits.size() is the V of the law: tokens beyond the row have probability 0.

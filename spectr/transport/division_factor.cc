@@ -12,25 +12,33 @@ namespace {
 
 constexpr double ulp = std::numeric_limits<double>::epsilon();
 
-// With s = 1/ρ, β(s) = Σ min(p, s q) is concave and piecewise linear. The tangent at s: β there, and the
-// slope Σ q over the tokens with s q < p.
-struct Tangent {
-  Overlap overlap;
-  double slope;
+// What one pass at s = 1/ρ sums, over the saturated tokens (s q ≥ p, always accepted) and the others.
+struct Sums {
+  double saturated = 0.0;  // A = Σ p over saturated tokens
+  double open = 0.0;       // B = Σ q over the others: β = A + s B
+  double miss = 0.0;       // Σ (p − s q)₊ = 1 − β
+  double unserved = 0.0;   // Σ (q − p/s)₊ = 1 − ρβ
+
+  Overlap overlap(double s) const {
+    const double beta = saturated + s * open;
+    return beta < miss ? Overlap{beta, 1.0 - beta} : Overlap{1.0 - miss, miss};
+  }
 };
 
-// Sums in lanes, so that the loop vectorises, and in blocks, so that rounding grows with √V at most.
-Tangent tangent(std::span<const double> p, std::span<const double> q, double s) {
+// In lanes, so that the loop vectorises, and in blocks, so that rounding does not grow with V.
+Sums sums_at(std::span<const double> p, std::span<const double> q, double s) {
   constexpr std::size_t lanes = 4, block = 1024;
-  double beta = 0.0, miss = 0.0, slope = 0.0;
+  const double rho = 1.0 / s;
+  Sums total;
   for (std::size_t begin = 0; begin < p.size(); begin += block) {
     const std::size_t end = std::min(begin + block, p.size());
-    std::array<double, lanes> passed{}, failed{}, unsaturated{};
+    std::array<double, lanes> saturated{}, open{}, miss{}, unserved{};
     const auto add = [&](std::size_t i, std::size_t lane) {
-      const double share = s * q[i];
-      passed[lane] += std::min(p[i], share);
-      failed[lane] += std::max(p[i] - share, 0.0);
-      unsaturated[lane] += share < p[i] ? q[i] : 0.0;
+      const double gap = p[i] - s * q[i];
+      saturated[lane] += gap > 0.0 ? 0.0 : p[i];
+      open[lane] += gap > 0.0 ? q[i] : 0.0;
+      miss[lane] += std::max(gap, 0.0);
+      unserved[lane] += std::max(-gap, 0.0);
     };
     std::size_t i = begin;
     for (; i + lanes <= end; i += lanes) {
@@ -38,61 +46,66 @@ Tangent tangent(std::span<const double> p, std::span<const double> q, double s) 
     }
     for (; i < end; ++i) add(i, 0);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      beta += passed[lane];
-      miss += failed[lane];
-      slope += unsaturated[lane];
+      total.saturated += saturated[lane];
+      total.open += open[lane];
+      total.miss += miss[lane];
+      total.unserved += rho * unserved[lane];
     }
   }
-  if (beta < miss) return {{beta, 1.0 - beta}, slope};
-  return {{1.0 - miss, miss}, slope};
+  return total;
 }
 
-Overlap from_beta(double beta) {
-  beta = std::clamp(beta, 0.0, 1.0);
-  return {beta, 1.0 - beta};
+// E = 1 − (1−β)^k − ρβ = (1 − ρβ) − (1−β)^k; ρ is valid iff E ≤ 0. The first form where little is accepted,
+// the second where little is rejected: each keeps its digits there.
+double excess(Overlap o, double unserved, double rho, std::size_t k) {
+  const double rejected = std::exp(static_cast<double>(k) * log_miss(o));
+  return rejected < 0.5 ? unserved - rejected : o.beta * (accepted_per_test(o, k) - rho);
 }
 
-// d/dβ of accepted_per_test.
-double accepted_per_test_slope(Overlap o, std::size_t k) {
+// The root s of E on the line β(s) = A + s B, on which 1 − ρβ = unserved₀ + A (1/s₀ − 1/s): Newton's method,
+// kept inside a shrinking bracket. The root lies in [1/k, s₀], because 1 ≤ p_acc/β ≤ k. Costs no pass.
+double root_on_tangent(const Sums& at, double s0, std::size_t k) {
   const double n = static_cast<double>(k);
-  if (o.beta * n < 1e-5) return -0.5 * n * (n - 1.0);
-  return (n * std::pow(o.miss, n - 1.0) - accepted_per_test(o, k)) / o.beta;
-}
-
-// The root of s · h(β) = 1, h = accepted_per_test, on the line β(s) = β₀ + slope · (s − s₀): Newton's method,
-// kept inside a shrinking bracket. h lies in [1, k], so the root lies in [1/k, s₀]. Costs no pass.
-double root_on_tangent(const Tangent& at, double s0, std::size_t k) {
-  double below = 1.0 / static_cast<double>(k), above = s0, s = s0;
+  double below = 1.0 / n, above = s0, s = s0;
   while (above - below > ulp * above) {
-    const Overlap o = from_beta(at.overlap.beta + at.slope * (s - s0));
-    const double h = accepted_per_test(o, k);
-    const double excess = s * h - 1.0;
-    (excess > 0.0 ? above : below) = s;
-    const double step = excess / (h + s * at.slope * accepted_per_test_slope(o, k));
+    const double beta = std::min(at.saturated + s * at.open, 1.0);
+    const Overlap o{beta, 1.0 - beta};
+    const double e = excess(o, at.unserved + at.saturated * (1.0 / s0 - 1.0 / s), 1.0 / s, k);
+    (e > 0.0 ? above : below) = s;
+    const double slope = at.saturated / (s * s) + n * std::pow(o.miss, n - 1.0) * at.open;
+    const double step = e / slope;
     if (std::abs(step) <= ulp * s) break;
     s = s - step > below && s - step < above ? s - step : 0.5 * (below + above);
   }
   return s;
 }
 
-// G(ρ) = max over q > 0 of Σ_i R_i min(ρ p_i/q, 1); ρ is valid iff G(ρ) ≤ ρ. Fills the overlaps at ρ.
-double largest_use(const LawUnion& laws, double rho, std::vector<Overlap>& overlaps) {
-  std::vector<double> reached(laws.drafts());
-  double left = 1.0;
+// A trial of ρ for several draft laws. G(ρ) = max over q > 0 of Σ_i R_i min(ρ p_i/q, 1); valid iff G(ρ) ≤ ρ.
+struct Trial {
+  double rho;
+  double use;       // G(ρ)
+  double rejected;  // Π (1 − β_i), which rises with ρ
+  std::vector<Overlap> overlaps;
+
+  bool valid() const { return use <= rho; }
+};
+
+Trial try_factor(const LawUnion& laws, double rho) {
+  Trial trial{rho, 0.0, 1.0, {}};
+  std::vector<double> reached;
   for (std::size_t i = 0; i < laws.drafts(); ++i) {
-    overlaps[i] = overlap(laws.p(i), laws.q(), rho);
-    reached[i] = left;
-    left *= overlaps[i].miss;
+    trial.overlaps.push_back(overlap(laws.p(i), laws.q(), rho));
+    reached.push_back(trial.rejected);
+    trial.rejected *= trial.overlaps.back().miss;
   }
-  double largest = 0.0;
   for (std::size_t j = 0; j < laws.size(); ++j) {
     const double q = laws.q()[j];
     if (!(q > 0.0)) continue;
     double use = 0.0;
-    for (std::size_t i = 0; i < laws.drafts(); ++i) use += reached[i] * std::min(laws.p(i)[j] * rho / q, 1.0);
-    largest = std::max(largest, use);
+    for (std::size_t i = 0; i < laws.drafts(); ++i) use += reached[i] * std::min(laws.p(i)[j] / q * rho, 1.0);
+    trial.use = std::max(trial.use, use);
   }
-  return largest;
+  return trial;
 }
 
 }  // namespace
@@ -100,7 +113,7 @@ double largest_use(const LawUnion& laws, double rho, std::vector<Overlap>& overl
 Overlap overlap(std::span<const double> p, std::span<const double> q, double rho) {
   SPECTR_CHECK(p.size() == q.size());
   SPECTR_CHECK(rho >= 1.0);
-  return tangent(p, q, 1.0 / rho).overlap;
+  return sums_at(p, q, 1.0 / rho).overlap(1.0 / rho);
 }
 
 double log_miss(Overlap o) {
@@ -113,51 +126,52 @@ double accepted_per_test(Overlap o, std::size_t k) {
   return -std::expm1(n * log_miss(o)) / o.beta;
 }
 
-// Newton's method on the tangents of the concave β(s): each tangent lies above β, so its root lies at or
-// above the true one, and the iterates fall. Once the piece that holds the root is met, its root is exact; a
-// nudge of a few ulps puts it on the valid side s h(β) ≤ 1, where the search ends.
+// Newton's method on the tangents of β(s), which is concave and piecewise linear in s = 1/ρ: each tangent
+// lies above β, so its root lies at or above the true one, and the iterates fall. Once the piece that holds
+// the root is met, its root is exact; a nudge of a few ulps puts it on the valid side, where the search ends.
 Division division_factor(const LawPair& laws, std::size_t k) {
   SPECTR_CHECK(k >= 1);
   double s = 1.0;
   for (int passes = 1;; ++passes) {
-    const Tangent at = tangent(laws.p(), laws.q(), s);
-    if (k == 1 || s * accepted_per_test(at.overlap, k) <= 1.0) return {1.0 / s, {at.overlap}, passes};
-    s = std::min(root_on_tangent(at, s, k), s) * (1.0 - 4.0 * ulp);
+    const Sums at = sums_at(laws.p(), laws.q(), s);
+    const Overlap o = at.overlap(s);
+    if (k == 1 || excess(o, at.unserved, 1.0 / s, k) <= 0.0) return {1.0 / s, {o}, passes};
+    s = root_on_tangent(at, s, k) * (1.0 - 4.0 * ulp);
   }
 }
 
 // G is continuous, non-decreasing and at most k. So no ρ in [r, G(r)) is valid, and ρ ← G(ρ) rises from 1 to
-// the smallest valid ρ. Points extrapolated from the steps close the gap from above.
+// the smallest valid ρ; points extrapolated from the steps close the gap from above. Acceptance falls with ρ,
+// which bounds what the gap can cost. Where the iteration creeps, bisection takes the crossing nearest to it.
 Division division_factor(const LawUnion& laws) {
-  constexpr int most_steps = 1000;
+  constexpr int most_steps = 500;
   constexpr double delta = 1e-13;
-  std::vector<Overlap> overlaps(laws.drafts());
   int passes = 0;
-  const auto use = [&](double rho) {
+  const auto at = [&](double rho) {
     ++passes;
-    return largest_use(laws, rho, overlaps);
+    return try_factor(laws, rho);
   };
-  double below = 1.0;                                 // no smaller ρ is valid
-  double above = static_cast<double>(laws.drafts());  // valid
+  Trial below = at(1.0);  // no smaller ρ is valid
+  if (below.valid()) return {below.rho, below.overlaps, passes};
+  Trial above = at(static_cast<double>(laws.drafts()));  // valid
+  const auto is_open = [&] { return above.rejected - below.rejected > delta; };
+
   double last_step = 0.0;
-  for (int n = 0; n < most_steps && above - below > delta * above; ++n) {
-    const double next = std::min(use(below), above);
-    if (next <= below) return {below, overlaps, passes};
-    const double step = next - below;
-    const double rate = last_step > 0.0 ? step / last_step : 1.0;
-    below = next;
+  for (int n = 0; n < most_steps && is_open(); ++n) {
+    const double step = below.use - below.rho, rate = step / last_step;
+    const double limit = below.use + 1.01 * step * rate / (1.0 - rate) + 4.0 * ulp * below.use;
+    if (rate < 1.0 && limit < above.rho) {
+      if (Trial trial = at(limit); trial.valid()) above = std::move(trial);
+    }
     last_step = step;
-    if (rate >= 1.0) continue;
-    const double limit = next + 1.01 * step * rate / (1.0 - rate) + 4.0 * ulp * next;
-    if (limit < above && use(limit) <= limit) above = limit;
+    below = at(std::min(below.use, above.rho));
+    if (below.valid()) return {below.rho, below.overlaps, passes};
   }
-  // Only where the iteration creeps: the nearest crossing by bisection.
-  while (above - below > delta * above) {
-    const double middle = 0.5 * (below + above);
-    (use(middle) <= middle ? above : below) = middle;
+  while (is_open() && above.rho - below.rho > 2.0 * ulp * above.rho) {
+    Trial middle = at(0.5 * (below.rho + above.rho));
+    (middle.valid() ? above : below) = std::move(middle);
   }
-  use(above);
-  return {above, overlaps, passes};
+  return {above.rho, above.overlaps, passes};
 }
 
 }  // namespace spectr

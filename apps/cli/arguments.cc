@@ -1,0 +1,69 @@
+#include "apps/cli/arguments.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "apps/cli/failure.h"
+
+namespace spectr::cli {
+namespace {
+
+using Pair = std::pair<std::string_view, std::string_view>;
+
+constexpr std::array aliases = {
+    Pair{"-md", "--model-draft"},   Pair{"-k", "-K"},          Pair{"-sys", "--system-prompt"},
+    Pair{"-cnv", "--conversation"}, Pair{"-np", "--parallel"}, Pair{"-to", "--timeout"},
+};
+
+constexpr std::string_view one_setting = "the draft shares the target's setting";
+constexpr std::string_view by_law = "drafts are accepted by their exact law, not by a threshold of probability";
+constexpr std::string_view no_gpu = "spectr computes on the CPU";
+constexpr std::array refused = {
+    Pair{"--draft", "say -L N (or --spec-draft-n-max N)"},
+    Pair{"--draft-min", "a block drafts L tokens"},
+    Pair{"--draft-n-min", "a block drafts L tokens"},
+    Pair{"--spec-draft-n-min", "a block drafts L tokens"},
+    Pair{"--draft-p-min", by_law},
+    Pair{"--spec-draft-p-min", by_law},
+    Pair{"--draft-p-split", by_law},
+    Pair{"--spec-draft-p-split", by_law},
+    Pair{"--spec-type", "choose with --method"},
+    Pair{"--spec-draft-sampling", "drafts are always sampled; choose with --method and --plan"},
+    Pair{"-cd", one_setting},
+    Pair{"--ctx-size-draft", one_setting},
+    Pair{"-td", one_setting},
+    Pair{"--threads-draft", one_setting},
+    Pair{"-tb", "one number of threads (-t) serves all passes"},
+    Pair{"--threads-batch", "one number of threads (-t) serves all passes"},
+    Pair{"-ctk", "the cache holds floats"},
+    Pair{"-ctv", "the cache holds floats"},
+    Pair{"-ctkd", "the cache holds floats"},
+    Pair{"-ctvd", "the cache holds floats"},
+    Pair{"-ngl", no_gpu},
+    Pair{"--gpu-layers", no_gpu},
+    Pair{"-ngld", no_gpu},
+    Pair{"-devd", no_gpu},
+    Pair{"--grammar", "output cannot be constrained"},
+    Pair{"--grammar-file", "output cannot be constrained"},
+    Pair{"--json-schema", "output cannot be constrained"},
+    Pair{"--samplers", "the order of the filters is fixed"},
+};
+
+}  // namespace
+
+std::vector<std::string> modernise(std::vector<std::string> arguments) {
+  for (std::string& argument : arguments) {
+    if (argument == "--") break;
+    for (const auto& [old, now] : aliases) {
+      if (argument == old) argument = now;
+    }
+    const std::string_view flag = std::string_view(argument).substr(0, argument.find('='));
+    for (const auto& [name, reason] : refused) {
+      if (flag == name) throw Failure(Status::usage, fmt::format("{} is not supported: {}", name, reason));
+    }
+  }
+  return arguments;
+}
+
+}  // namespace spectr::cli

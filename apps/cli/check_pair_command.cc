@@ -1,0 +1,31 @@
+#include <memory>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/failure.h"
+#include "apps/cli/model_flags.h"
+#include "spectr/model/vocabulary_match.h"
+
+namespace spectr::cli {
+
+void add_check_pair(CLI::App& app) {
+  auto flags = std::make_shared<ModelFlags>();
+  CLI::App& command = *app.add_subcommand(
+      "check-pair", "Whether a draft model can draft for a target: exit status 0 yes, 2 no, with the reason");
+  flags->add_model(command, true);
+  flags->add_drafts(command);
+  command.callback([flags] {
+    if (flags->drafts.empty()) throw Failure(Status::usage, "no draft model: give -md FILE");
+    const auto target = load_tokenizer(flags->model);
+    for (const std::string& path : flags->drafts) {
+      const auto draft = load_tokenizer(path);
+      if (auto match = same_vocabulary(target->vocabulary(), draft->vocabulary()); !match) {
+        throw Failure(Status::usage,
+                      fmt::format("{} cannot draft for {}: {}", path, flags->model, match.error().message));
+      }
+      fmt::print("{} can draft for {}: {} and {} tokens, equal where both have them\n", path, flags->model,
+                 draft->vocabulary().size(), target->vocabulary().size());
+    }
+  });
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "apps/cli/bundled_models.h"
+#include "apps/cli/commands.h"
+#include "apps/cli/failure.h"
+#include "apps/cli/generation_report.h"
+#include "apps/cli/method_flags.h"
+#include "apps/cli/model_flags.h"
+#include "apps/cli/sampling_flags.h"
+#include "apps/cli/text_input.h"
+#include "apps/cli/text_printer.h"
+#include "spectr/base/counter_random.h"
+#include "spectr/decode/generate.h"
+#include "spectr/model/vocabulary_match.h"
+
+namespace spectr::cli {
+namespace {
+
+struct Flags {
+  ModelFlags model;
+  TextInput input;
+  MethodFlags method;
+  SamplingFlags sampling;
+  long predict = 256;
+  long seed = -1;
+  std::vector<std::string> stop_words;
+  bool special = false;
+  bool ignore_eos = false;
+  bool json = false;
+  bool compare = false;
+  bool show = false;
+  bool verbose = false;
+  bool no_display_prompt = false;
+};
+
+/// The models of a run and what they need.
+class Run {
+ public:
+  explicit Run(Flags flags) : flags_(std::move(flags)), pool_(flags_.model.thread_count()) {}
+
+  void execute() {
+    const std::string text = flags_.input.read();
+    if (text.empty()) throw Failure(Status::usage, "the prompt is empty");
+    if (flags_.predict < -1) {
+      throw Failure(Status::usage, fmt::format("-n must be at least -1 (no limit), got {}", flags_.predict));
+    }
+    choose_models();
+    const MethodRule& rule = flags_.method.rule(flags_.model.drafts.empty() ? "plain" : "spectr");
+    const MethodOptions settings = flags_.method.complete(4, 4);
+    (void)need(make_decoder(rule, settings));  // impossible settings are found before models are loaded
+    const Warp warp = flags_.sampling.warp();
+    load(rule);
+
+    prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});
+    if (prompt_.empty()) throw Failure(Status::usage, "the prompt has no tokens");
+    const std::size_t context = plan_context();
+    const std::uint64_t seed = flags_.seed < 0 ? random_seed() : static_cast<std::uint64_t>(flags_.seed);
+
+    std::optional<Generation> baseline;
+    if (flags_.compare) baseline = generate_once(*need(find_method("plain")), settings, warp, context, seed, nullptr);
+    std::optional<TextPrinter> printer;
+    printer.emplace(*target_.tokenizer, flags_.stop_words, printing());
+    if (printing() != Printing::nothing && !flags_.no_display_prompt) printer->show_prompt(text);
+    const Generation generation = generate_once(rule, settings, warp, context, seed, &*printer);
+    printer->finish();
+
+    const GenerationReport report{rule, settings, generation, printer->text(), seed, std::move(baseline)};
+    if (flags_.json) {
+      print_json(report.json());
+    } else {
+      report.print(stderr);
+    }
+  }
+
+ private:
+  Printing printing() const {
+    if (flags_.json) return Printing::nothing;
+    return flags_.show ? Printing::sources : Printing::text;
+  }
+
+  static std::uint64_t random_seed() { return std::random_device{}(); }
+
+  void choose_models() {
+    if (!flags_.model.model.empty()) return;
+    if (!flags_.model.drafts.empty()) throw Failure(Status::usage, "a draft model (-md) needs a target (-m)");
+    const BundledPair pair = need(bundled_pair());
+    flags_.model.model = pair.target.string();
+    flags_.model.drafts = {pair.draft.string()};
+  }
+
+  void load(const MethodRule& rule) {
+    target_ = load_model(flags_.model.model, pool_);
+    if (rule.models == DraftModels::none) return;
+    if (flags_.model.drafts.empty()) {
+      throw Failure(Status::usage, fmt::format("method {} needs a draft model: give -md FILE", rule.name));
+    }
+    if (rule.models == DraftModels::one && flags_.model.drafts.size() > 1) {
+      throw Failure(Status::usage, fmt::format("method {} takes one draft model, got {}", rule.name,
+                                               flags_.model.drafts.size()));
+    }
+    for (const std::string& path : flags_.model.drafts) {
+      drafts_.push_back(load_model(path, pool_));
+      const auto match = same_vocabulary(target_.tokenizer->vocabulary(), drafts_.back().tokenizer->vocabulary());
+      if (!match) {
+        throw Failure(Status::usage, fmt::format("{} cannot draft for {}: {}", path, flags_.model.model,
+                                                 match.error().message));
+      }
+    }
+  }
+
+  /// Tokens that a session must hold: what was asked for, or what prompt and -n need of the model's context.
+  std::size_t plan_context() const {
+    const std::size_t own = target_.transformer->config().context;
+    std::size_t context = flags_.model.context > 0 ? static_cast<std::size_t>(flags_.model.context) : own;
+    if (context > own) {
+      throw Failure(Status::usage, fmt::format("-c {}: the model's context is {}", context, own));
+    }
+    if (prompt_.size() > context) {
+      throw Failure(Status::usage, fmt::format("the prompt has {} tokens, the context {}", prompt_.size(), context));
+    }
+    if (flags_.predict >= 0) context = std::min(context, prompt_.size() + static_cast<std::size_t>(flags_.predict));
+    return context;
+  }
+
+  Generation generate_once(const MethodRule& rule, const MethodOptions& settings, const Warp& warp,
+                           std::size_t context, std::uint64_t seed, TextPrinter* printer) {
+    MethodOptions own = settings;
+    if (rule.plan.empty() && printer == nullptr) own.plan.reset();
+    Decoder decoder = need(make_decoder(rule, own));
+    Models models{need(target_.transformer->start(context, decoder.most_nodes())), {}, warp,
+                  target_.transformer->vocabulary()};
+    if (rule.models != DraftModels::none) {
+      for (const LoadedModel& draft : drafts_) {
+        const std::size_t most = std::min(context, draft.transformer->config().context);
+        models.drafts.push_back(need(draft.transformer->start(most, decoder.most_nodes())));
+      }
+    }
+    GenerateOptions options;
+    options.limit = flags_.predict < 0 ? context : static_cast<std::size_t>(flags_.predict);
+    if (!flags_.ignore_eos) options.ends = target_.tokenizer->vocabulary().ends();
+    // Without a printer stop words must end the text all the same.
+    TextPrinter silent(*target_.tokenizer, flags_.stop_words, Printing::nothing);
+    TextPrinter& listener = printer != nullptr ? *printer : silent;
+    CounterRandom choices(seed);
+    return need(generate(decoder, models, prompt_, options, choices,
+                         [&listener](auto tokens, auto sources) { return listener.add(tokens, sources); }),
+                Status::failed);
+  }
+
+  Flags flags_;
+  ThreadPool pool_;
+  LoadedModel target_;
+  std::vector<LoadedModel> drafts_;
+  std::vector<Token> prompt_;
+};
+
+}  // namespace
+
+void add_generate(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command = *app.add_subcommand("generate", "Continue a text");
+  flags->model.add_model(command, false);
+  flags->model.add_drafts(command);
+  flags->model.add_threads(command);
+  flags->model.add_context(command);
+  flags->input.add(command);
+  command.add_option("-n,--predict,--n-predict", flags->predict, "tokens to generate; -1: until the text or context ends")
+      ->envname("LLAMA_ARG_N_PREDICT")->capture_default_str();
+  command.add_option("-s,--seed", flags->seed, "same seed, same text; -1: random, and printed")->capture_default_str();
+  command.add_option("-r,--reverse-prompt", flags->stop_words, "stop before this word; repeatable")
+      ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_flag("--special", flags->special, "recognise special tokens in the prompt");
+  command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
+  flags->method.add(command);
+  flags->sampling.add(command);
+  const std::string output = "Output";
+  command.add_flag("--json", flags->json, "print one JSON object: text, tokens, sources, statistics")->group(output);
+  command.add_flag("--compare", flags->compare, "also decode plainly and print the speed-up")->group(output);
+  command.add_flag("--show", flags->show, "colour the text by where its tokens came from")->group(output);
+  command.add_flag("--no-display-prompt", flags->no_display_prompt, "print the continuation only")->group(output);
+  command.add_flag("--verbose", flags->verbose, "say more on stderr")->group(output);
+  command.callback([flags] { Run(*flags).execute(); });
+}
+
+}  // namespace spectr::cli

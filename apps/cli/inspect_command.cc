@@ -1,0 +1,21 @@
+#include <cstdio>
+#include <memory>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/failure.h"
+#include "spectr/model/gguf.h"
+#include "spectr/model/inspect.h"
+
+namespace spectr::cli {
+
+void add_inspect(CLI::App& app) {
+  auto path = std::make_shared<std::string>();
+  CLI::App& command = *app.add_subcommand("inspect", "What a GGUF file holds: metadata and tensors");
+  command.add_option("FILE", *path, "the file")->required();
+  command.callback([path] {
+    const std::string text = describe(need(Gguf::open(*path)));
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  });
+}
+
+}  // namespace spectr::cli

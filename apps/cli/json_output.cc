@@ -1,0 +1,14 @@
+#include "apps/cli/json_output.h"
+
+#include <cstdio>
+#include <string>
+
+namespace spectr::cli {
+
+void print_json(const Json& value) {
+  const std::string line = value.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,86 @@
+#include <cmath>
+#include <memory>
+#include <random>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/failure.h"
+#include "apps/cli/json_output.h"
+#include "apps/cli/method_flags.h"
+#include "spectr/decode/decoder_law.h"
+#include "spectr/model/tabular_model.h"
+
+namespace spectr::cli {
+namespace {
+
+struct Flags {
+  MethodFlags method;
+  long vocabulary = 3;
+  long horizon = 4;
+  std::uint32_t seed = 0;
+  long drafts = 1;  // draft models
+  bool json = true;
+};
+
+constexpr double most_texts = 1e6;
+
+void print_law(const Flags& flags) {
+  const MethodRule& rule = flags.method.rule("spectr");
+  const auto vocabulary = static_cast<std::size_t>(flags.vocabulary);
+  const auto horizon = static_cast<std::size_t>(flags.horizon);
+  const double texts = std::pow(static_cast<double>(vocabulary), static_cast<double>(horizon));
+  if (texts > most_texts) {
+    throw Failure(Status::usage, fmt::format("--vocab {} with --horizon {} gives {:.3g} texts, at most {:.0f} are "
+                                             "enumerated", vocabulary, horizon, texts, most_texts));
+  }
+  if (flags.drafts > 1 && rule.models != DraftModels::several) {
+    throw Failure(Status::usage, fmt::format("method {} takes one draft model, --drafts is {}", rule.name, flags.drafts));
+  }
+  Decoder decoder = need(make_decoder(rule, flags.method.complete(1, 2)));
+
+  std::mt19937 generator(flags.seed);
+  std::vector<TabularModel> tables;
+  for (long i = 0; i <= flags.drafts; ++i) tables.push_back(TabularModel::random(vocabulary, horizon, generator));
+  Models models{need(tables.back().start(0, decoder.most_nodes())), {}, need(Warp::make(WarpOptions::none())),
+                vocabulary};
+  if (rule.models != DraftModels::none) {
+    for (long i = 0; i < flags.drafts; ++i) {
+      models.drafts.push_back(need(tables[static_cast<std::size_t>(i)].start(0, decoder.most_nodes())));
+    }
+  }
+
+  // A start token is drawn uniformly and not counted.
+  const DecoderLawOptions options{.horizon = horizon, .ends = {}};
+  double tv = 0.0, calls = 0.0, rejections = 0.0;
+  for (std::size_t s = 0; s < vocabulary; ++s) {
+    const Token start[] = {static_cast<Token>(s)};
+    const DecoderLaw law = need(enumerate_decoder(decoder, models, start, options));
+    const auto target = need(enumerate_target(models, start, options));
+    const double share = 1.0 / static_cast<double>(vocabulary);
+    tv += share * total_variation(law.law, target);
+    calls += share * law.expected_target_calls;
+    rejections += share * law.expected_rejections;
+  }
+  print_json({{"tv_error", tv},
+              {"expected_target_calls", calls},
+              {"expected_rejections", rejections},
+              {"block_efficiency", static_cast<double>(horizon) / calls}});
+}
+
+}  // namespace
+
+void add_law(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command = *app.add_subcommand(
+      "law", "The exact law of a decoder on a random tabular pair, by enumeration, against the target's");
+  flags->method.add(command);
+  command.add_option("--vocab", flags->vocabulary, "tokens of the vocabulary")
+      ->capture_default_str()->check(CLI::Range(1L, 1000L));
+  command.add_option("--horizon", flags->horizon, "tokens of a text")->capture_default_str()->check(CLI::Range(1L, 30L));
+  command.add_option("--seed", flags->seed, "of the MT19937 that fills the tables")->capture_default_str();
+  command.add_option("--drafts", flags->drafts, "draft models")
+      ->capture_default_str()->check(CLI::Range(1L, 16L));
+  command.add_flag("--json", flags->json, "changes nothing: the output is JSON");
+  command.callback([flags] { print_law(*flags); });
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,61 @@
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/failure.h"
+#include "apps/cli/json_output.h"
+#include "apps/cli/model_flags.h"
+#include "apps/cli/text_input.h"
+
+namespace spectr::cli {
+namespace {
+
+constexpr std::size_t shown = 10;
+
+void print_likeliest(const Tokenizer& tokenizer, const std::vector<float>& logits) {
+  std::vector<Token> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto logit = [&logits](Token t) { return logits[static_cast<std::size_t>(t)]; };
+  const std::size_t rows = std::min(shown, order.size());
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(rows), std::ranges::greater{}, logit);
+  fmt::print("{:>8}  {:>12}  text\n", "id", "logit");
+  for (Token t : std::span(order).first(rows)) {
+    const bool named = static_cast<std::size_t>(t) < tokenizer.vocabulary().size();
+    fmt::print("{:>8}  {:>12.6f}  {}\n", t, logit(t), named ? tokenizer.vocabulary().text(t) : "");
+  }
+}
+
+}  // namespace
+
+void add_logits(CLI::App& app) {
+  struct Flags {
+    ModelFlags model;
+    std::string tokens;
+    bool json = false;
+  };
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command = *app.add_subcommand("logits", "Logits of the token after a list of ids");
+  flags->model.add_model(command, true);
+  flags->model.add_threads(command);
+  command.add_option("--tokens", flags->tokens, "ids, separated by commas")->required();
+  command.add_flag("--json", flags->json, "print {\"tokens\": [...], \"logits\": [...]}, all of them");
+  command.callback([flags] {
+    ThreadPool pool(flags->model.thread_count());
+    const LoadedModel model = load_model(flags->model.model, pool);
+    const auto tokens = parse_tokens(flags->tokens, model.transformer->vocabulary());
+    const auto session = need(model.transformer->start(std::min(tokens.size(), model.transformer->config().context), 1));
+    need(session->score(tokens, TokenTree(tokens.back())));
+    const Logits row = session->logits(TokenTree::root);
+    std::vector<float> logits(row.size());
+    for (std::size_t i = 0; i < row.size(); ++i) logits[i] = static_cast<float>(row[i]);
+    if (flags->json) {
+      print_json({{"tokens", tokens}, {"logits", logits}});
+    } else {
+      print_likeliest(*model.tokenizer, logits);
+    }
+  });
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,46 @@
+#include "apps/cli/method_flags.h"
+
+#include <fmt/ranges.h>
+
+#include "apps/cli/failure.h"
+#include "spectr/transport/plans.h"
+
+namespace spectr::cli {
+namespace {
+
+template <class Rules>
+std::string names_of(const Rules& rules) {
+  std::vector<std::string_view> names;
+  for (const auto& rule : rules) names.push_back(rule.name);
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+std::size_t at_least_one(std::optional<long> given, std::size_t otherwise, const char* flag) {
+  if (!given) return otherwise;
+  if (*given < 1) throw Failure(Status::usage, fmt::format("{} must be at least 1, got {}", flag, *given));
+  return static_cast<std::size_t>(*given);
+}
+
+}  // namespace
+
+void MethodFlags::add(CLI::App& app) {
+  const std::string group = "Speculation";
+  app.add_option("--method", method, "how to decode: " + names_of(method_rules()))->group(group);
+  app.add_option("--plan", options.plan, "how to choose among drafts: " + names_of(plan_rules()))->group(group);
+  app.add_option("-K", drafts, "draft sequences per block")->group(group);
+  app.add_option("-L,--length,--draft-max,--draft-n,--spec-draft-n-max", length, "tokens per draft sequence")
+      ->envname("LLAMA_ARG_SPEC_DRAFT_N_MAX")->group(group);
+}
+
+const MethodRule& MethodFlags::rule(const std::string& otherwise) const {
+  return *need(find_method(method.value_or(otherwise)));
+}
+
+MethodOptions MethodFlags::complete(std::size_t drafts_otherwise, std::size_t length_otherwise) const {
+  MethodOptions complete = options;
+  complete.drafts = at_least_one(drafts, drafts_otherwise, "-K");
+  complete.length = at_least_one(length, length_otherwise, "-L");
+  return complete;
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spectr/decode/methods.h"
+
+namespace spectr::cli {
+
+/// --method, --plan, -K, -L, … as they were given.
+struct MethodFlags {
+  std::optional<std::string> method;  ///< none: the command's default
+  std::optional<long> drafts;
+  std::optional<long> length;
+  MethodOptions options;
+
+  void add(CLI::App& app);
+  /// The rule of `method`, or of `otherwise` where none was given. Throws Failure.
+  const MethodRule& rule(const std::string& otherwise) const;
+  /// The settings with K and L filled in. Throws Failure where one is impossible.
+  MethodOptions complete(std::size_t drafts_otherwise, std::size_t length_otherwise) const;
+};
+
+}  // namespace spectr::cli

@@ -1,0 +1,55 @@
+#include "apps/cli/model_flags.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "apps/cli/failure.h"
+
+namespace spectr::cli {
+
+void ModelFlags::add_model(CLI::App& app, bool required) {
+  auto* option = app.add_option("-m,--model", model, "GGUF file of the model")->envname("LLAMA_ARG_MODEL");
+  if (required) {
+    option->required();
+  } else {
+    option->description("GGUF file of the target model (default: the bundled pair of story tellers)");
+  }
+}
+
+void ModelFlags::add_drafts(CLI::App& app) {
+  app.add_option("--model-draft,--spec-draft-model", drafts, "-md FILE: GGUF file of the draft model; repeatable")
+      ->envname("LLAMA_ARG_SPEC_DRAFT_MODEL")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void ModelFlags::add_threads(CLI::App& app) {
+  app.add_option("-t,--threads", threads, "threads to compute with (default: one per core)")
+      ->envname("LLAMA_ARG_THREADS")
+      ->check(CLI::Range(1, 1024));
+}
+
+void ModelFlags::add_context(CLI::App& app) {
+  app.add_option("-c,--ctx-size", context, "tokens that prompt and text may have together (0: the model's context)")
+      ->envname("LLAMA_ARG_CTX_SIZE")
+      ->check(CLI::Range(0L, 1L << 30));
+}
+
+int ModelFlags::thread_count() const {
+  if (threads > 0) return threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+LoadedModel load_model(const std::string& path, ThreadPool& pool) {
+  Gguf file = need(Gguf::open(path));
+  auto tokenizer = need(Tokenizer::load(file));
+  return {std::move(tokenizer), need(Transformer::load(std::move(file), pool))};
+}
+
+std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {
+  const Gguf file = need(Gguf::open(path));
+  return need(Tokenizer::load(file));
+}
+
+}  // namespace spectr::cli

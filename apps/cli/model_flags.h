@@ -1,0 +1,42 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "spectr/base/thread_pool.h"
+#include "spectr/model/tokenizer.h"
+#include "spectr/model/transformer.h"
+
+namespace spectr::cli {
+
+/// -m, -md, -t, -c as they were given.
+struct ModelFlags {
+  std::string model;                ///< empty: the bundled pair
+  std::vector<std::string> drafts;
+  int threads = 0;                  ///< 0: one per core
+  long context = 0;                 ///< 0: the model's
+
+  void add_model(CLI::App& app, bool required);
+  void add_drafts(CLI::App& app);
+  void add_threads(CLI::App& app);
+  void add_context(CLI::App& app);
+
+  int thread_count() const;
+};
+
+/// A model and its tokenizer.
+struct LoadedModel {
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::unique_ptr<Transformer> transformer;
+};
+
+/// Throws Failure where the file cannot be used.
+LoadedModel load_model(const std::string& path, ThreadPool& pool);
+
+/// The tokenizer alone (vocabulary-only files will do).
+std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);
+
+}  // namespace spectr::cli

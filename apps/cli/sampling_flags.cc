@@ -1,0 +1,60 @@
+#include "apps/cli/sampling_flags.h"
+
+#include <charconv>
+#include <limits>
+
+#include "apps/cli/failure.h"
+
+namespace spectr::cli {
+namespace {
+
+std::pair<Token, double> parse_bias(const std::string& text) {
+  const auto fail = [&text] {
+    return Failure(Status::usage, fmt::format("--logit-bias: '{}' is not of the form ID+BIAS or ID-BIAS", text));
+  };
+  Token token = 0;
+  const char* end = text.data() + text.size();
+  const auto [sign, bad_id] = std::from_chars(text.data(), end, token);
+  if (bad_id != std::errc{} || sign == end || (*sign != '+' && *sign != '-')) throw fail();
+  const std::string number(sign + 1, end);
+  double bias = 0.0;
+  if (number == "inf") {
+    bias = std::numeric_limits<double>::infinity();
+  } else {
+    const auto [stop, bad] = std::from_chars(number.data(), number.data() + number.size(), bias);
+    if (bad != std::errc{} || stop != number.data() + number.size()) throw fail();
+  }
+  return {token, *sign == '-' ? -bias : bias};
+}
+
+}  // namespace
+
+void SamplingFlags::add(CLI::App& app) {
+  const std::string group = "Sampling";
+  app.add_option("--temp,--temperature", options.temperature, "temperature; 0 takes the likeliest token")
+      ->envname("LLAMA_ARG_TEMPERATURE")->capture_default_str()->group(group);
+  app.add_option("--top-k", options.top_k, "keep the N likeliest tokens; 0: all")
+      ->envname("LLAMA_ARG_TOP_K")->capture_default_str()->group(group);
+  app.add_option("--top-p", options.top_p, "keep the likeliest tokens of mass P; 1: all")
+      ->envname("LLAMA_ARG_TOP_P")->capture_default_str()->group(group);
+  app.add_option("--min-p", options.min_p, "keep tokens at least P times as likely as the likeliest; 0: all")
+      ->envname("LLAMA_ARG_MIN_P")->capture_default_str()->group(group);
+  app.add_option("--repeat-penalty", options.repeat_penalty, "divide logits of recent tokens; 1: off")
+      ->capture_default_str()->group(group);
+  app.add_option("--repeat-last-n", options.repeat_last_n, "how many tokens are recent")
+      ->capture_default_str()->group(group);
+  app.add_option("--presence-penalty", options.presence_penalty, "subtracted from logits of recent tokens")
+      ->capture_default_str()->group(group);
+  app.add_option("--frequency-penalty", options.frequency_penalty, "the same, times the number of occurrences")
+      ->capture_default_str()->group(group);
+  app.add_option("-l,--logit-bias", biases, "ID+BIAS or ID-BIAS: added to a token's logit; -inf forbids it; repeatable")
+      ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->group(group);
+}
+
+Warp SamplingFlags::warp() const {
+  WarpOptions complete = options;
+  for (const std::string& bias : biases) complete.logit_bias.push_back(parse_bias(bias));
+  return need(Warp::make(std::move(complete)));
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "spectr/sampling/warp.h"
+
+namespace spectr::cli {
+
+/// --temp, --top-k, … as they were given.
+struct SamplingFlags {
+  WarpOptions options;
+  std::vector<std::string> biases;  ///< "ID+B" or "ID-B"
+
+  void add(CLI::App& app);
+  /// Throws Failure naming the flag that is out of range.
+  Warp warp() const;
+};
+
+}  // namespace spectr::cli

@@ -1,0 +1,63 @@
+#include "apps/cli/text_input.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "apps/cli/failure.h"
+
+namespace spectr::cli {
+
+void TextInput::add(CLI::App& app) {
+  auto* prompt = app.add_option("-p,--prompt", text, "the text");
+  auto* path = app.add_option("-f,--file", file, "file that holds the text");
+  prompt->excludes(path);
+}
+
+void TextInput::add_file(CLI::App& app) {
+  app.add_option("-f,--file", file, "file that holds the text")->required();
+}
+
+std::string TextInput::read() const {
+  if (text) return *text;
+  if (file) return read_file(*file);
+  throw Failure(Status::usage, "no text: give -p TEXT or -f FILE");
+}
+
+std::string read_file(const std::string& path) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) {
+    throw Failure(Status::usage, fmt::format("{}: is a directory", path));
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw Failure(Status::usage, fmt::format("{}: {}", path, std::strerror(errno)));
+  std::ostringstream contents;
+  contents << stream.rdbuf();
+  return std::move(contents).str();
+}
+
+std::vector<Token> parse_tokens(const std::string& list, std::size_t vocabulary) {
+  std::vector<Token> tokens;
+  std::istringstream entries(list);
+  for (std::string entry; std::getline(entries, entry, ',');) {
+    const std::size_t begin = entry.find_first_not_of(' '), end = entry.find_last_not_of(' ');
+    const std::string digits = begin == std::string::npos ? "" : entry.substr(begin, end - begin + 1);
+    Token token = 0;
+    const auto [stop, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), token);
+    if (failed != std::errc{} || stop != digits.data() + digits.size()) {
+      throw Failure(Status::usage, fmt::format("--tokens: '{}' is no token id", entry));
+    }
+    if (token < 0 || static_cast<std::size_t>(token) >= vocabulary) {
+      throw Failure(Status::usage,
+                    fmt::format("--tokens: {} is outside the vocabulary of {}", token, vocabulary));
+    }
+    tokens.push_back(token);
+  }
+  if (tokens.empty()) throw Failure(Status::usage, "--tokens: the list is empty");
+  return tokens;
+}
+
+}  // namespace spectr::cli

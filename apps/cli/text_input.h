@@ -1,0 +1,30 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spectr/base/token.h"
+
+namespace spectr::cli {
+
+/// A text given with -p or as a file with -f.
+struct TextInput {
+  std::optional<std::string> text;
+  std::optional<std::string> file;
+
+  void add(CLI::App& app);
+  void add_file(CLI::App& app);
+  /// The bytes as they are, no newline added or cut. Throws Failure unless exactly one was given and is
+  /// readable.
+  std::string read() const;
+};
+
+/// The contents of a file; throws Failure.
+std::string read_file(const std::string& path);
+
+/// "1,2,3" → ids below `vocabulary`; throws Failure naming the entry.
+std::vector<Token> parse_tokens(const std::string& list, std::size_t vocabulary);
+
+}  // namespace spectr::cli

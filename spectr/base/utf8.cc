@@ -1,0 +1,60 @@
+#include "spectr/base/utf8.h"
+
+#include <algorithm>
+
+namespace spectr {
+namespace {
+
+struct Range {
+  unsigned char low, high;
+  bool holds(unsigned char byte) const { return low <= byte && byte <= high; }
+};
+
+/// What the first byte says of the rest: the length, and the range of the second byte that excludes overlong
+/// forms, surrogates and code points above U+10FFFF. Length 0: not a first byte.
+struct Lead {
+  std::size_t length;
+  Range second;
+};
+
+Lead lead(unsigned char first) {
+  if (first < 0x80) return {1, {}};
+  if (first < 0xC2) return {0, {}};
+  if (first < 0xE0) return {2, {0x80, 0xBF}};
+  if (first == 0xE0) return {3, {0xA0, 0xBF}};
+  if (first == 0xED) return {3, {0x80, 0x9F}};
+  if (first < 0xF0) return {3, {0x80, 0xBF}};
+  if (first == 0xF0) return {4, {0x90, 0xBF}};
+  if (first < 0xF4) return {4, {0x80, 0xBF}};
+  if (first == 0xF4) return {4, {0x80, 0x8F}};
+  return {0, {}};
+}
+
+/// Bytes of `text`, at most `length`, that may stand in the character that its first byte begins.
+std::size_t matching(std::string_view text, const Lead& lead) {
+  std::size_t n = 1;
+  for (; n < std::min(lead.length, text.size()); ++n) {
+    const Range range = n == 1 ? lead.second : Range{0x80, 0xBF};
+    if (!range.holds(static_cast<unsigned char>(text[n]))) break;
+  }
+  return n;
+}
+
+}  // namespace
+
+std::size_t utf8_length(std::string_view text) {
+  if (text.empty()) return 0;
+  const Lead first = lead(static_cast<unsigned char>(text[0]));
+  return first.length != 0 && matching(text, first) == first.length ? first.length : 0;
+}
+
+std::size_t utf8_unfinished(std::string_view text) {
+  for (std::size_t n = 1; n <= std::min<std::size_t>(3, text.size()); ++n) {
+    const std::string_view tail = text.substr(text.size() - n);
+    const Lead first = lead(static_cast<unsigned char>(tail[0]));
+    if (first.length > n && matching(tail, first) == n) return n;
+  }
+  return 0;
+}
+
+}  // namespace spectr

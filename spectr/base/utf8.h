@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace spectr {
+
+/// Length in bytes of the well-formed UTF-8 character that `text` begins with (Unicode 15, table 3-7);
+/// 0 where there is none: text is empty, or its first byte is no part of well-formed UTF-8.
+std::size_t utf8_length(std::string_view text);
+
+/// Bytes at the end of `text` that begin a well-formed character without completing it: 0 … 3. More bytes
+/// may turn them into a character.
+std::size_t utf8_unfinished(std::string_view text);
+
+}  // namespace spectr

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "spectr/base/token.h"
+#include "spectr/decode/source.h"
+#include "spectr/model/token_tree.h"
+
+namespace spectr {
+
+/// What a block (one iteration of a decoder) starts from.
+struct BlockStart {
+  std::span<const Token> text;  ///< prompt and everything generated; never empty
+  std::size_t left;             ///< tokens that may still be emitted, ≥ 1
+  std::size_t index;            ///< number of blocks before this one
+  std::span<const Token> ends;  ///< tokens that end a text
+
+  bool is_end(Token token) const { return std::ranges::find(ends, token) != ends.end(); }
+};
+
+/// What a verifier decided: the accepted path below the root, and the token after it, if any.
+struct Verdict {
+  std::vector<NodeId> path;
+  std::optional<Token> last;
+  Source last_source = Source::target;
+};
+
+/// What a block added to the text.
+struct Block {
+  std::vector<Token> tokens;
+  std::vector<Source> sources;                   ///< one per token
+  std::size_t drafted = 0;                       ///< draft tokens as drawn, with multiplicity
+  std::size_t accepted = 0;                      ///< emitted tokens whose source is a draft: they come first
+  std::size_t target_calls = 1;                  ///< passes of the target
+  std::vector<double> negative_log_likelihoods;  ///< of each under the unfiltered target, in nats
+};
+
+}  // namespace spectr

@@ -1,0 +1,44 @@
+#include "spectr/decode/decoder.h"
+
+#include "spectr/decode/stopwatch.h"
+#include "spectr/sampling/likelihood.h"
+
+namespace spectr {
+Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& choices) {
+  SPECTR_CHECK(!start.text.empty() && start.left >= 1);
+  Stopwatch watch;
+  Draft draft(start.text.back());
+  SPECTR_TRY_VOID(drafter_->propose(start, models, choices, draft));
+  seconds_.draft += watch.lap();
+
+  Session& target = *models.target;
+  SPECTR_TRY_VOID(target.score(start.text, draft.tree()));
+  seconds_.target += watch.lap();
+
+  NodeLaws laws(target, models.warp, start.text, draft.tree(), models.vocabulary);
+  SPECTR_TRY(const Verdict verdict, verifier_->select(start, draft, laws, choices));
+
+  Block block;
+  block.drafted = draft.draws().size();
+  NodeId above = TokenTree::root;
+  const auto emit = [&](Token token, Source source) {
+    block.negative_log_likelihoods.push_back(negative_log_likelihood(target.logits(above), token));
+    block.tokens.push_back(token);
+    block.sources.push_back(source);
+  };
+  for (NodeId node : verdict.path) {
+    emit(draft.tree().token(node), Source::draft);
+    above = node;
+  }
+  block.accepted = verdict.path.size();
+  if (verdict.last) emit(*verdict.last, verdict.last_source);
+  SPECTR_CHECK(!block.tokens.empty() && block.tokens.size() <= start.left);
+  seconds_.select += watch.lap();
+
+  target.keep(verdict.path);
+  for (const auto& session : models.drafts) session->keep(verdict.path);
+  seconds_.target += watch.lap();
+  return block;
+}
+
+}  // namespace spectr

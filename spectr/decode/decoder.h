@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <span>
+
+#include "spectr/decode/drafter.h"
+#include "spectr/decode/verifier.h"
+
+namespace spectr {
+
+/// Seconds spent in the stages of a block.
+struct StageSeconds {
+  double draft = 0.0;
+  double target = 0.0;
+  double select = 0.0;
+};
+
+/// Drafter × verifier. One block at a time, so that it can be run on real models and enumerated on tables
+/// alike; `step` is a function of the text and of the choices.
+class Decoder {
+ public:
+  Decoder(std::unique_ptr<Drafter> drafter, std::unique_ptr<Verifier> verifier)
+      : drafter_(std::move(drafter)), verifier_(std::move(verifier)) {}
+
+  /// One block: draft, score, select, commit. The sessions then hold the text up to the new last token.
+  Result<Block> step(const BlockStart& start, Models& models, Choices& choices);
+
+  /// Most nodes of a tree when `left` tokens may still be emitted: what a session must hold.
+  std::size_t most_nodes(std::size_t left = std::numeric_limits<std::size_t>::max()) const {
+    return drafter_->most_nodes(left);
+  }
+
+  /// Time spent so far, by stage.
+  const StageSeconds& seconds() const { return seconds_; }
+
+ private:
+  std::unique_ptr<Drafter> drafter_;
+  std::unique_ptr<Verifier> verifier_;
+  StageSeconds seconds_;
+};
+
+}  // namespace spectr

@@ -1,0 +1,147 @@
+#include "spectr/decode/decoder_law.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "spectr/base/enumerator.h"
+#include "spectr/decode/plan_walk.h"
+
+namespace spectr {
+namespace {
+
+/// One way in which a block can go.
+struct Outcome {
+  std::vector<Token> tokens;
+  double probability;
+  std::size_t target_calls;
+  bool corrected;
+};
+
+Result<std::vector<Outcome>> enumerate_block(Decoder& decoder, Models& models, const BlockStart& start,
+                                             double& outcomes_left) {
+  // Outcomes of equal text are merged as they come: there are far fewer texts than outcomes.
+  std::map<std::vector<Token>, Outcome> merged;
+  Enumerator choices;
+  do {
+    if (--outcomes_left < 0.0) return error("enumerating the decoder takes more outcomes than are possible");
+    SPECTR_TRY(Block block, decoder.step(start, models, choices));
+    const bool corrected = block.sources.back() == Source::correction;
+    std::vector<Token> key = block.tokens;
+    key.push_back(corrected ? 1 : 0);
+    auto [at, fresh] = merged.try_emplace(std::move(key));
+    if (fresh) at->second = {std::move(block.tokens), 0.0, block.target_calls, corrected};
+    at->second.probability += choices.probability();
+  } while (choices.next());
+  std::vector<Outcome> outcomes;
+  for (auto& [key, outcome] : merged) outcomes.push_back(std::move(outcome));
+  return outcomes;
+}
+
+}  // namespace
+
+Result<DecoderLaw> enumerate_decoder(Decoder& decoder, Models& models, std::span<const Token> prompt,
+                                     const DecoderLawOptions& options) {
+  DecoderLaw result;
+  // Every draw has V outcomes; what the verifier draws comes on top and is counted on the way.
+  double expected = 0.0;
+  const double v = static_cast<double>(models.vocabulary);
+  for (std::size_t left = 1; left <= options.horizon; ++left) {
+    const double starts = options.markov ? v : std::pow(v, static_cast<double>(options.horizon - left));
+    expected += starts * std::pow(v, static_cast<double>(decoder.most_nodes(left) - 1));
+  }
+  if (expected > options.most_outcomes) {
+    return error("enumerating the decoder takes {:.3g} outcomes, at most {:.3g} are possible", expected,
+                 options.most_outcomes);
+  }
+  double outcomes_left = options.most_outcomes;
+  std::map<std::pair<std::size_t, Token>, std::vector<Outcome>> by_state;
+
+  // Mass of the event that a block starts after this output, by length of the output.
+  std::vector<std::map<std::vector<Token>, double>> starts(options.horizon + 1);
+  starts[0][{}] = 1.0;
+  for (std::size_t length = 0; length < options.horizon; ++length) {
+    for (const auto& [output, mass] : starts[length]) {
+      std::vector<Token> text(prompt.begin(), prompt.end());
+      text.insert(text.end(), output.begin(), output.end());
+      const BlockStart start{text, options.horizon - length, length, options.ends};
+
+      std::vector<Outcome> fresh;
+      const std::vector<Outcome>* outcomes = nullptr;
+      if (options.markov) {
+        auto at = by_state.find({length, text.back()});
+        if (at == by_state.end()) {
+          SPECTR_TRY(fresh, enumerate_block(decoder, models, start, outcomes_left));
+          at = by_state.emplace(std::pair{length, text.back()}, std::move(fresh)).first;
+        }
+        outcomes = &at->second;
+      } else {
+        SPECTR_TRY(fresh, enumerate_block(decoder, models, start, outcomes_left));
+        outcomes = &fresh;
+      }
+
+      for (const Outcome& outcome : *outcomes) {
+        const double p = mass * outcome.probability;
+        std::vector<Token> longer = output;
+        longer.insert(longer.end(), outcome.tokens.begin(), outcome.tokens.end());
+        result.expected_target_calls += p * static_cast<double>(outcome.target_calls);
+        if (outcome.corrected) result.expected_rejections += p;
+        if (longer.size() == options.horizon || start.is_end(longer.back())) {
+          result.law[longer] += p;
+        } else {
+          starts[longer.size()][longer] += p;
+        }
+      }
+    }
+    starts[length].clear();
+  }
+  return result;
+}
+
+Result<std::map<std::vector<Token>, double>> enumerate_target(Models& models, std::span<const Token> prompt,
+                                                              const DecoderLawOptions& options) {
+  std::map<std::vector<Token>, double> law;
+  std::vector<std::pair<std::vector<Token>, double>> level = {{{}, 1.0}};
+  for (std::size_t length = 0; length < options.horizon; ++length) {
+    std::vector<std::pair<std::vector<Token>, double>> next;
+    for (const auto& [output, mass] : level) {
+      std::vector<Token> text(prompt.begin(), prompt.end());
+      text.insert(text.end(), output.begin(), output.end());
+      const TokenTree root(text.back());
+      SPECTR_TRY_VOID(models.target->score(text, root));
+      NodeLaws laws(*models.target, models.warp, text, root, models.vocabulary);
+      SPECTR_TRY(const Distribution* q, laws.at(TokenTree::root));
+      for (std::size_t i = 0; i < q->size(); ++i) {
+        const double p = mass * q->probabilities()[i];
+        if (p == 0.0) continue;
+        std::vector<Token> longer = output;
+        longer.push_back(q->token(i));
+        const bool done = longer.size() == options.horizon ||
+                          std::ranges::find(options.ends, q->token(i)) != options.ends.end();
+        if (done) {
+          law[std::move(longer)] += p;
+        } else {
+          next.emplace_back(std::move(longer), p);
+        }
+      }
+    }
+    level = std::move(next);
+  }
+  return law;
+}
+
+double total_variation(const std::map<std::vector<Token>, double>& a,
+                       const std::map<std::vector<Token>, double>& b) {
+  double sum = 0.0;
+  for (const auto& [text, p] : a) {
+    const auto at = b.find(text);
+    sum += std::abs(p - (at == b.end() ? 0.0 : at->second));
+  }
+  for (const auto& [text, p] : b) {
+    if (!a.contains(text)) sum += p;
+  }
+  return 0.5 * sum;
+}
+
+}  // namespace spectr

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "spectr/base/token.h"
+#include "spectr/decode/node_laws.h"
+#include "spectr/model/token_tree.h"
+#include "spectr/sampling/warp.h"
+#include "spectr/transport/distribution.h"
+
+namespace spectr {
+
+/// One drawn token. Draws keep what merging equal prefixes into one node would lose: how many copies of a
+/// token were drawn, in which order, below which earlier draw, and from which law.
+struct Draw {
+  NodeId node;                        ///< of the tree: the path that ends in this token
+  std::optional<std::size_t> parent;  ///< the draw that it continues; none: the text itself
+  const Distribution* law;            ///< that it was drawn from; null for free drafts without a law
+};
+
+/// What a drafter proposes: the tree that models score, and the draws in the order in which they were made,
+/// level by level.
+class Draft {
+ public:
+  explicit Draft(Token last_token_of_text) : tree_(last_token_of_text) {}
+  Draft(const Draft&) = delete;  // laws refer to the tree
+  Draft& operator=(const Draft&) = delete;
+
+  const TokenTree& tree() const { return tree_; }
+  std::span<const Draw> draws() const { return draws_; }
+  const Draw& draw(std::size_t i) const { return draws_[i]; }
+  Token token(std::size_t draw) const { return tree_.token(draws_[draw].node); }
+
+  /// Adds `token`, drawn from `law` below `parent`. Returns the number of the draw.
+  std::size_t add(std::optional<std::size_t> parent, Token token, const Distribution* law) {
+    const NodeId above = parent ? draws_[*parent].node : TokenTree::root;
+    draws_.push_back({tree_.child(above, token), parent, law});
+    return draws_.size() - 1;
+  }
+
+  /// The laws of a draft model at the nodes of this tree; they live as long as the draft.
+  NodeLaws& laws_of(const Session& session, const Warp& warp, std::span<const Token> text,
+                    std::size_t vocabulary) {
+    return *laws_.emplace_back(std::make_unique<NodeLaws>(session, warp, text, tree_, vocabulary));
+  }
+
+  /// The draws directly below any of `parents` (nullopt stands for the text), in the order drawn.
+  std::vector<std::size_t> below(std::span<const std::optional<std::size_t>> parents) const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < draws_.size(); ++i) {
+      for (const auto& parent : parents) {
+        if (draws_[i].parent == parent) found.push_back(i);
+      }
+    }
+    return found;
+  }
+
+ private:
+  TokenTree tree_;
+  std::vector<Draw> draws_;
+  std::vector<std::unique_ptr<NodeLaws>> laws_;
+};
+
+}  // namespace spectr

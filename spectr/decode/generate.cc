@@ -1,0 +1,80 @@
+#include "spectr/decode/generate.h"
+
+#include <algorithm>
+
+#include "spectr/decode/stopwatch.h"
+
+namespace spectr {
+namespace {
+
+/// Computes everything but the prompt's last token, which belongs to the first block.
+Result<void> read_prompt(std::span<const Token> prompt, Models& models) {
+  if (prompt.size() < 2) return {};
+  const auto before_last = prompt.first(prompt.size() - 1);
+  const TokenTree nothing(before_last.back());
+  SPECTR_TRY_VOID(models.target->score(before_last, nothing));
+  for (const auto& draft : models.drafts) {
+    if (before_last.size() <= draft->context()) SPECTR_TRY_VOID(draft->score(before_last, nothing));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view name(StopReason reason) {
+  switch (reason) {
+    case StopReason::eos:
+      return "eos";
+    case StopReason::limit:
+      return "limit";
+    case StopReason::word:
+      return "word";
+  }
+  return "";
+}
+
+Result<Generation> generate(Decoder& decoder, Models& models, std::span<const Token> prompt,
+                            const GenerateOptions& options, Choices& choices, const BlockListener& listener) {
+  SPECTR_CHECK(!prompt.empty());
+  const std::size_t context = models.target->context();
+  if (prompt.size() > context) {
+    return error("the prompt has {} tokens, the context {}", prompt.size(), context);
+  }
+  Generation out;
+  Statistics& statistics = out.statistics;
+  Stopwatch watch;
+  SPECTR_TRY_VOID(read_prompt(prompt, models));
+  statistics.prompt_seconds = watch.lap();
+
+  std::vector<Token> text(prompt.begin(), prompt.end());
+  const StageSeconds before = decoder.seconds();
+  for (std::size_t index = 0;; ++index) {
+    const std::size_t left = std::min(options.limit - out.tokens.size(), context - text.size());
+    if (left == 0) break;
+    SPECTR_TRY(const Block block, decoder.step({text, left, index, options.ends}, models, choices));
+    const auto cut = listener ? listener(block.tokens, block.sources) : std::nullopt;
+    const std::size_t kept = cut.value_or(block.tokens.size());
+    SPECTR_CHECK(kept <= block.tokens.size());
+    text.insert(text.end(), block.tokens.begin(), block.tokens.end());
+    out.tokens.insert(out.tokens.end(), block.tokens.begin(),
+                      block.tokens.begin() + static_cast<std::ptrdiff_t>(kept));
+    out.sources.insert(out.sources.end(), block.sources.begin(),
+                       block.sources.begin() + static_cast<std::ptrdiff_t>(kept));
+    statistics.count(block, kept);
+    if (cut) {
+      out.stop = StopReason::word;
+      break;
+    }
+    if (BlockStart{text, left, index, options.ends}.is_end(text.back())) {
+      out.stop = StopReason::eos;
+      break;
+    }
+  }
+  statistics.total_seconds = statistics.prompt_seconds + watch.lap();
+  const StageSeconds& after = decoder.seconds();
+  statistics.stages = {after.draft - before.draft, after.target - before.target,
+                       after.select - before.select};
+  return out;
+}
+
+}  // namespace spectr

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "spectr/base/choices.h"
+#include "spectr/base/result.h"
+#include "spectr/decode/decoder.h"
+#include "spectr/decode/statistics.h"
+
+namespace spectr {
+
+/// Why a text ended.
+enum class StopReason { eos, limit, word };
+
+std::string_view name(StopReason reason);
+
+struct GenerateOptions {
+  std::size_t limit = 256;  ///< most tokens to emit; the context may end the text earlier
+  std::vector<Token> ends;  ///< tokens that end the text; they are emitted
+};
+
+/// What was generated (the prompt not among it).
+struct Generation {
+  std::vector<Token> tokens;
+  std::vector<Source> sources;  ///< one per token
+  StopReason stop = StopReason::limit;
+  Statistics statistics;
+};
+
+/// Sees every block's tokens as they come. Returns how many of them to keep when the text shall end within
+/// this block (a stop word), nullopt to go on.
+using BlockListener =
+    std::function<std::optional<std::size_t>(std::span<const Token> tokens, std::span<const Source> sources)>;
+
+/// Runs a decoder from a prompt until an end token, the limit, the end of the context, or the listener's
+/// word. Requires: a prompt of at least one token; fresh or rewound sessions. Error: the prompt does not fit
+/// the context, or a model or plan failed.
+Result<Generation> generate(Decoder& decoder, Models& models, std::span<const Token> prompt,
+                            const GenerateOptions& options, Choices& choices,
+                            const BlockListener& listener = {});
+
+}  // namespace spectr

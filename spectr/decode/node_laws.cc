@@ -1,0 +1,26 @@
+#include "spectr/decode/node_laws.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace spectr {
+
+Result<const Distribution*> NodeLaws::at(NodeId node) {
+  const std::size_t index = static_cast<std::size_t>(node);
+  if (laws_.size() <= index) laws_.resize(static_cast<std::size_t>(tree_.size()));
+  if (!laws_[index]) {
+    const Logits row = session_.logits(node);
+    const Logits shared = row.first(std::min(row.size(), vocabulary_));
+    std::vector<Token> history;
+    if (warp_.reads_history()) {
+      history.assign(text_.begin(), text_.end());
+      for (NodeId step : tree_.path(node)) history.push_back(tree_.token(step));
+    }
+    SPECTR_TRY(Distribution law, warp_.law(shared, history, vocabulary_));
+    laws_[index] = std::make_unique<Distribution>(std::move(law));
+  }
+  return laws_[index].get();
+}
+
+}  // namespace spectr

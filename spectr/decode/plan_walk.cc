@@ -1,0 +1,59 @@
+#include "spectr/decode/plan_walk.h"
+
+#include <utility>
+#include <vector>
+
+namespace spectr {
+
+Result<void> draw_bonus(const BlockStart& start, const Draft& draft, NodeLaws& target, Choices& choices,
+                        Verdict& verdict) {
+  const NodeId node = verdict.path.empty() ? TokenTree::root : verdict.path.back();
+  const bool ended = node != TokenTree::root && start.is_end(draft.tree().token(node));
+  if (ended || verdict.path.size() >= start.left) return {};
+  SPECTR_TRY(const Distribution* q, target.at(node));
+  choices.enter({start.index, static_cast<std::uint64_t>(node), start.text.size() + verdict.path.size(),
+                 Purpose::bonus});
+  verdict.last = q->draw(choices);
+  verdict.last_source = verdict.path.empty() ? Source::target : Source::bonus;
+  return {};
+}
+
+Result<Verdict> PlanWalk::select(const BlockStart& start, const Draft& draft, NodeLaws& target,
+                                 Choices& choices) const {
+  Verdict verdict;
+  std::vector<std::optional<std::size_t>> survivors = {std::nullopt};
+  NodeId node = TokenTree::root;
+  for (;;) {
+    const std::vector<std::size_t> draws = draft.below(survivors);
+    if (draws.empty()) {
+      SPECTR_TRY_VOID(draw_bonus(start, draft, target, choices, verdict));
+      return verdict;
+    }
+
+    std::vector<const Distribution*> laws;
+    std::vector<Token> tokens;
+    for (std::size_t draw : draws) {
+      laws.push_back(draft.draw(draw).law);
+      tokens.push_back(draft.token(draw));
+    }
+    SPECTR_TRY(const Distribution* q, target.at(node));
+    SPECTR_TRY(const auto plan, rule_.build(DraftLaws(std::move(laws)), *q, options_));
+    choices.enter({start.index, static_cast<std::uint64_t>(node), start.text.size() + verdict.path.size(),
+                   Purpose::select});
+    const Selection y = plan->select(tokens, choices);
+
+    survivors.clear();
+    for (std::size_t draw : draws) {
+      if (draft.token(draw) == y.token) survivors.emplace_back(draw);
+    }
+    if (survivors.empty()) {
+      verdict.last = y.token;
+      verdict.last_source = Source::correction;
+      return verdict;
+    }
+    node = draft.draw(*survivors.front()).node;
+    verdict.path.push_back(node);
+  }
+}
+
+}  // namespace spectr

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "spectr/decode/verifier.h"
+#include "spectr/transport/plans.h"
+
+namespace spectr {
+
+/// The walk (SpecTr, arXiv 2310.15141, algorithm 3): the frame that makes a sequence-level rule of any
+/// token-level plan.
+///
+/// At a node, k is the number of tokens drawn from that node's law: the children of every surviving copy of
+/// the node, in the order drawn. The plan for k drafts gives Y. Every draw equal to Y survives, also when Y
+/// came from the residual; if there is none, Y is the correction and the block ends; if nothing was drawn
+/// below the survivors, one more token is drawn from the target.
+///
+/// Theorem. The text that blocks strung together give has the target's law. *Why:* given all tokens drawn on
+/// a level, what was drawn below is independent of the plan, and below draw i it has the draft's law after
+/// X_i; so whichever draws with X_i = Y survive, what lies below them is again independent and drawn from the
+/// draft's law after Y, in a number fixed before it is looked at. See docs/mathematics.md.
+class PlanWalk final : public Verifier {
+ public:
+  PlanWalk(const PlanRule& rule, PlanOptions options) : rule_(rule), options_(options) {}
+
+  Result<Verdict> select(const BlockStart& start, const Draft& draft, NodeLaws& target,
+                         Choices& choices) const override;
+
+ private:
+  const PlanRule& rule_;
+  PlanOptions options_;
+};
+
+/// Draws the token after a fully accepted path from the target (the bonus; the target's own token where
+/// nothing was drafted), unless the text has ended or reached its limit. Shared by all verifiers.
+Result<void> draw_bonus(const BlockStart& start, const Draft& draft, NodeLaws& target, Choices& choices,
+                        Verdict& verdict);
+
+}  // namespace spectr

@@ -1,0 +1,51 @@
+#include "spectr/decode/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace spectr {
+namespace {
+
+double ratio(double a, double b) {
+  return b > 0.0 ? a / b : 0.0;
+}
+
+}  // namespace
+
+void Statistics::count(const Block& block, std::size_t kept) {
+  const std::size_t accepted = std::min(block.accepted, kept);
+  ++blocks_;
+  generated_ += kept;
+  target_calls_ += block.target_calls;
+  drafted_ += block.drafted;
+  accepted_ += accepted;
+  if (accepted_at_.size() < accepted) accepted_at_.resize(accepted, 0);
+  for (std::size_t i = 0; i < accepted; ++i) ++accepted_at_[i];
+  for (std::size_t i = 0; i < kept; ++i) negative_log_likelihood_ += block.negative_log_likelihoods[i];
+}
+
+double Statistics::block_efficiency() const {
+  return ratio(static_cast<double>(generated_), static_cast<double>(target_calls_));
+}
+
+double Statistics::acceptance_rate() const {
+  return ratio(static_cast<double>(accepted_), static_cast<double>(drafted_));
+}
+
+std::vector<double> Statistics::acceptance_per_position() const {
+  std::vector<double> shares;
+  for (std::size_t count : accepted_at_) {
+    shares.push_back(ratio(static_cast<double>(count), static_cast<double>(blocks_)));
+  }
+  return shares;
+}
+
+double Statistics::perplexity() const {
+  return std::exp(ratio(negative_log_likelihood_, static_cast<double>(generated_)));
+}
+
+double Statistics::tokens_per_second() const {
+  return ratio(static_cast<double>(generated_), total_seconds - prompt_seconds);
+}
+
+}  // namespace spectr

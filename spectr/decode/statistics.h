@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "spectr/decode/block.h"
+#include "spectr/decode/decoder.h"
+
+namespace spectr {
+
+/// What a run counted. One definition for every report:
+///   drafted    draft tokens as drawn, with multiplicity (K sequences of L tokens: K·L a block)
+///   accepted   emitted tokens whose source is a draft
+///   generated  emitted tokens
+///   target_calls  passes of the target, the prompt's not among them
+class Statistics {
+ public:
+  /// Counts a block of which only the first `kept` tokens became text (a stop word may cut it).
+  void count(const Block& block, std::size_t kept);
+
+  std::size_t generated() const { return generated_; }
+  std::size_t target_calls() const { return target_calls_; }
+  std::size_t drafted() const { return drafted_; }
+  std::size_t accepted() const { return accepted_; }
+  /// Tokens per target call; 0 before the first.
+  double block_efficiency() const;
+  /// accepted / drafted; 0 where nothing was drafted.
+  double acceptance_rate() const;
+  /// [i]: share of blocks whose i-th token was an accepted draft.
+  std::vector<double> acceptance_per_position() const;
+  /// exp of the mean negative log-likelihood of the tokens under the unfiltered target.
+  double perplexity() const;
+
+  double prompt_seconds = 0.0;
+  double total_seconds = 0.0;  ///< prompt included
+  StageSeconds stages;
+  /// Generated tokens per second after the prompt.
+  double tokens_per_second() const;
+
+ private:
+  std::size_t blocks_ = 0;
+  std::size_t generated_ = 0;
+  std::size_t target_calls_ = 0;
+  std::size_t drafted_ = 0;
+  std::size_t accepted_ = 0;
+  std::vector<std::size_t> accepted_at_;
+  double negative_log_likelihood_ = 0.0;
+};
+
+}  // namespace spectr

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <chrono>
+
+namespace spectr {
+
+/// Seconds since the last lap.
+class Stopwatch {
+ public:
+  double lap() {
+    const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    return seconds;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_ = Clock::now();
+};
+
+}  // namespace spectr

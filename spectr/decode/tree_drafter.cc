@@ -1,0 +1,77 @@
+#include "spectr/decode/tree_drafter.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "spectr/decode/node_laws.h"
+#include "spectr/transport/drafting.h"
+
+namespace spectr {
+namespace {
+
+/// A copy of a node that may get children: the draw that made it (none: the text) and its draft model.
+struct Copy {
+  std::optional<std::size_t> draw;
+  std::size_t model;
+};
+
+/// How deep a model's context lets a draft of this text go.
+std::size_t room(const Session& session, std::size_t text) {
+  return session.context() > text ? session.context() - text : 0;
+}
+
+}  // namespace
+
+std::vector<std::size_t> TreeDrafter::sequences(std::size_t drafts, std::size_t length) {
+  std::vector<std::size_t> factors(length, 1);
+  if (length > 0) factors.front() = drafts;
+  return factors;
+}
+
+std::size_t TreeDrafter::most_nodes(std::size_t left) const {
+  std::size_t nodes = 1, level = 1;
+  for (std::size_t depth = 0; depth < std::min(factors_.size(), left); ++depth) nodes += level *= factors_[depth];
+  return nodes;
+}
+
+Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
+  std::size_t depth = std::min(factors_.size(), start.left);
+  for (const auto& session : models.drafts) depth = std::min(depth, room(*session, start.text.size()));
+
+  const std::size_t count = models.drafts.size();
+  std::vector<NodeLaws*> laws;
+  for (const auto& session : models.drafts) {
+    laws.push_back(&draft.laws_of(*session, models.warp, start.text, models.vocabulary));
+  }
+
+  std::vector<Copy> copies = {{std::nullopt, 0}};
+  for (std::size_t level = 0; level < depth && !copies.empty(); ++level) {
+    for (const auto& session : models.drafts) SPECTR_TRY_VOID(session->score(start.text, draft.tree()));
+
+    std::vector<Copy> next;
+    for (const Copy& copy : copies) {
+      const NodeId node = copy.draw ? draft.draw(*copy.draw).node : TokenTree::root;
+      choices.enter({start.index, copy.draw ? *copy.draw + 1 : 0, start.text.size() + level, Purpose::draft});
+      const auto add = [&](Token token, const Distribution& law, std::size_t model) {
+        const std::size_t draw = draft.add(copy.draw, token, &law);
+        if (!start.is_end(token)) next.push_back({draw, model});
+      };
+      if (drafting_ == Drafting::without_replacement) {
+        SPECTR_TRY(const Distribution* law, laws[copy.model]->at(node));
+        for (Token token : draw_without_replacement(*law, factors_[level], choices))
+          add(token, *law, copy.model);
+        continue;
+      }
+      for (std::size_t child = 0; child < factors_[level]; ++child) {
+        const std::size_t model = copy.draw ? copy.model : child % count;
+        SPECTR_TRY(const Distribution* law, laws[model]->at(node));
+        add(law->draw(choices), *law, model);
+      }
+    }
+    copies = std::move(next);
+  }
+  return {};
+}
+
+}  // namespace spectr

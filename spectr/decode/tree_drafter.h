@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "spectr/decode/drafter.h"
+#include "spectr/transport/plans.h"
+
+namespace spectr {
+
+/// Draws a tree of drafts, level by level: every copy of a node at depth i has factors[i] children, drawn
+/// from the draft's law at that node independently or without replacement.
+///
+/// One class covers a chain (1, 1, …), K independent sequences (K, 1, 1, …) and a prefix tree (k₁, k₂, …)
+/// (SpecTr, arXiv 2310.15141, algorithms 3 and 4). Copies with equal prefixes share a node, hence a row of
+/// the model's pass, and stay separate draws. With several draft models the children of the text are dealt
+/// out to the models in turn, and each sequence goes on with its own (SpecInfer, arXiv 2305.09781). Cost: one
+/// pass of a draft model per level, over the distinct nodes of the level.
+class TreeDrafter final : public Drafter {
+ public:
+  TreeDrafter(std::vector<std::size_t> factors, Drafting drafting)
+      : factors_(std::move(factors)), drafting_(drafting) {}
+
+  /// K sequences of L tokens.
+  static std::vector<std::size_t> sequences(std::size_t drafts, std::size_t length);
+
+  Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;
+  std::size_t most_nodes(std::size_t left) const override;
+
+ private:
+  std::vector<std::size_t> factors_;
+  Drafting drafting_;
+};
+
+}  // namespace spectr

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "spectr/model/merge_pairs.h"
+#include "spectr/model/pretokenizer.h"
+#include "spectr/model/tokenizer.h"
+
+namespace spectr {
+
+/// Byte-level byte-pair encoding (Radford et al. 2019): text is cut into words by a rule, a word's bytes are
+/// written in an alphabet of 256 characters, and of all neighbours in the list of merges those that come
+/// first in it are merged first.
+class BpeTokenizer final : public Tokenizer {
+ public:
+  /// Errors: `tokenizer.ggml.pre` names no known rule; `tokenizer.ggml.merges` is missing, or an entry of it
+  /// is not a pair.
+  static Result<std::unique_ptr<Tokenizer>> load(const Gguf& file, Vocabulary vocabulary);
+
+  std::string piece(Token token) const override;
+
+ private:
+  BpeTokenizer(Vocabulary vocabulary, const PretokenizerRule& rule);
+  Result<void> read_merges(const Gguf& file);
+  void encode_plain(std::string_view text, bool first, std::vector<Token>& out) const override;
+  void encode_word(std::string_view word, std::vector<Symbol>& symbols, std::vector<Token>& out) const;
+  bool is_token(int symbol) const { return static_cast<std::size_t>(symbol) < vocabulary().size(); }
+
+  Pretokenizer pretokenizer_;
+  bool whole_words_;
+  // Symbols are tokens, or numbers from size() on for texts of the alphabet that are no tokens.
+  std::array<int, 256> byte_symbols_;
+  std::unordered_map<std::uint64_t, Merge> merges_;  // of a pair of symbols
+};
+
+}  // namespace spectr

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace spectr {
+
+// GPT-2 writes its tokens in an alphabet of 256 visible characters, one for each byte: printable Latin-1
+// stands for itself, the other bytes, in ascending order, are U+0100, U+0101, … (so a space is U+0120, Ġ).
+
+constexpr bool stands_for_itself(unsigned byte) {
+  return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || (byte >= 0xAE && byte <= 0xFF);
+}
+
+/// The code point that a byte is written as: below U+0144.
+constexpr std::array<unsigned, 256> byte_alphabet = [] {
+  std::array<unsigned, 256> characters{};
+  unsigned next = 256;
+  for (unsigned byte = 0; byte < 256; ++byte) characters[byte] = stands_for_itself(byte) ? byte : next++;
+  return characters;
+}();
+
+/// Appends the character for a byte, in UTF-8.
+inline void append_alphabet_character(unsigned char byte, std::string& out) {
+  const unsigned character = byte_alphabet[byte];
+  if (character < 0x80) {
+    out += static_cast<char>(character);
+  } else {
+    out += static_cast<char>(0xC0 | (character >> 6));
+    out += static_cast<char>(0x80 | (character & 0x3F));
+  }
+}
+
+/// The byte that a character of the alphabet (one, in UTF-8) stands for.
+inline std::optional<char> alphabet_byte(std::string_view character) {
+  static constexpr auto bytes = [] {
+    std::array<int, 0x144> inverse{};
+    inverse.fill(-1);
+    for (int byte = 0; byte < 256; ++byte) inverse[byte_alphabet[static_cast<std::size_t>(byte)]] = byte;
+    return inverse;
+  }();
+  const auto unit = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
+  std::size_t code_point = bytes.size();
+  if (character.size() == 1) code_point = unit(0);
+  if (character.size() == 2) code_point = (unit(0) & 0x1FU) << 6 | (unit(1) & 0x3FU);
+  if (code_point >= bytes.size() || bytes[code_point] < 0) return std::nullopt;
+  return static_cast<char>(bytes[code_point]);
+}
+
+}  // namespace spectr

@@ -1,0 +1,180 @@
+#include "spectr/model/forward.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "spectr/base/check.h"
+#include "spectr/kernels/vector_ops.h"
+
+namespace spectr {
+namespace {
+
+// Rows are independent of each other: one task a row, where a row is work enough.
+constexpr std::size_t row_grain = 1;
+
+}  // namespace
+
+ForwardPass::ForwardPass(const Transformer& model, std::size_t most_rows)
+    : config_(model.config()), weights_(model.weights()), pool_(model.pool()), most_rows_(most_rows) {
+  const ModelConfig& c = config_;
+  const std::size_t q_width = c.heads * c.head_dim, kv_width = c.kv_heads * c.head_dim;
+  for (auto [memory, cols] : {std::pair{&x_, c.width},
+                              {&normed_, c.width},
+                              {&q_, q_width},
+                              {&k_, kv_width},
+                              {&v_, kv_width},
+                              {&heads_, q_width},
+                              {&branch_, c.width},
+                              {&gate_, c.ffn},
+                              {&up_, c.ffn},
+                              {&cosines_, c.rope_dims / 2},
+                              {&sines_, c.rope_dims / 2}}) {
+    memory->resize(most_rows * cols);
+  }
+  for (std::size_t i = 0; i < c.rope_dims / 2; ++i) {
+    const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(c.rope_dims);
+    const double factor = weights_.rope_factors.empty() ? 1.0 : static_cast<double>(weights_.rope_factors[i]);
+    const double frequency = std::pow(static_cast<double>(c.rope_base), exponent) / factor;
+    inverse_frequencies_.push_back(static_cast<float>(frequency / static_cast<double>(c.rope_scale)));
+  }
+}
+
+Span2d<float> ForwardPass::view(std::vector<float>& memory, std::size_t cols) {
+  return {memory.data(), rows_, cols};
+}
+
+void ForwardPass::embed(std::span<const PassRow> rows) {
+  const Span2d<float> x = view(x_, config_.width);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    weights_.token_embedding.row(static_cast<std::size_t>(rows[r].token), x[r]);
+    if (!weights_.position_embedding) continue;
+    const Span2d<float> position = view(branch_, config_.width);
+    weights_.position_embedding->row(rows[r].position, position[r]);
+    add(x[r], position[r]);
+  }
+}
+
+void ForwardPass::prepare_angles(std::span<const PassRow> rows) {
+  const std::size_t half = inverse_frequencies_.size();
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::size_t i = 0; i < half; ++i) {
+      const double angle =
+          static_cast<double>(rows[r].position) * static_cast<double>(inverse_frequencies_[i]);
+      cosines_[r * half + i] = static_cast<float>(std::cos(angle));
+      sines_[r * half + i] = static_cast<float>(std::sin(angle));
+    }
+  }
+}
+
+void ForwardPass::normalise(const Norm& norm, Span2d<const float> x, Span2d<float> out) {
+  for (std::size_t r = 0; r < x.rows(); ++r) {
+    if (norm.bias.empty()) {
+      rms_norm(x[r], norm.weight, config_.norm_epsilon, out[r]);
+    } else {
+      layer_norm(x[r], norm.weight, norm.bias, config_.norm_epsilon, out[r]);
+    }
+  }
+}
+
+void ForwardPass::multiply(const Linear& linear, Span2d<const float> x, Span2d<float> y) {
+  matmul(linear.weight, x, y, pool_, scratch_);
+  if (linear.bias.empty()) return;
+  for (std::size_t r = 0; r < y.rows(); ++r) add(y[r], linear.bias);
+}
+
+void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows,
+                            KvCache& cache) {
+  const ModelConfig& c = config_;
+  const Span2d<float> normed = view(normed_, c.width);
+  const Span2d<float> q = view(q_, c.heads * c.head_dim), heads = view(heads_, c.heads * c.head_dim);
+  const Span2d<float> k = view(k_, c.kv_heads * c.head_dim), v = view(v_, c.kv_heads * c.head_dim);
+  multiply(layer.q, normed, q);
+  multiply(layer.k, normed, k);
+  multiply(layer.v, normed, v);
+
+  const std::size_t half = inverse_frequencies_.size();
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const std::span cosines = std::span(cosines_).subspan(r * half, half);
+    const std::span sines = std::span(sines_).subspan(r * half, half);
+    for (std::size_t h = 0; h < c.heads; ++h) {
+      rope(q[r].subspan(h * c.head_dim, c.head_dim), cosines, sines, c.rope_interleaved);
+    }
+    for (std::size_t h = 0; h < c.kv_heads; ++h) {
+      const std::span key = k[r].subspan(h * c.head_dim, c.head_dim);
+      rope(key, cosines, sines, c.rope_interleaved);
+      std::ranges::copy(key, cache.keys(index, h) + rows[r].slot * c.head_dim);
+      std::copy_n(v[r].data() + h * c.head_dim, c.head_dim,
+                  cache.values(index, h) + rows[r].slot * c.head_dim);
+    }
+  }
+
+  const std::size_t group = c.heads / c.kv_heads;
+  const float scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
+  pool_.parallel_for(rows.size() * c.heads, 1, [&](std::size_t begin, std::size_t end) {
+    thread_local std::vector<float> scores;  // grown once per thread
+    if (scores.size() < cache.slots()) scores.resize(cache.slots());
+    for (std::size_t task = begin; task < end; ++task) {
+      const std::size_t r = task / c.heads, h = task % c.heads;
+      attend(q[r].subspan(h * c.head_dim, c.head_dim), cache.keys(index, h / group),
+             cache.values(index, h / group), rows[r].prefix, rows[r].extra, scale, scores,
+             heads[r].subspan(h * c.head_dim, c.head_dim));
+    }
+  });
+  multiply(layer.attention_output, heads, view(branch_, c.width));
+}
+
+void ForwardPass::feed_forward(const LayerWeights& layer, Span2d<const float> input, Span2d<float> out) {
+  const Span2d<float> up = view(up_, config_.ffn), gate = view(gate_, config_.ffn);
+  multiply(layer.up, input, up);
+  if (layer.gate) multiply(*layer.gate, input, gate);
+  pool_.parallel_for(rows_, row_grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) {
+      if (layer.gate) {
+        swiglu(gate[r], up[r]);
+      } else {
+        gelu(up[r]);
+      }
+    }
+  });
+  multiply(layer.down, layer.gate ? gate : up, out);
+}
+
+void ForwardPass::run(std::span<const PassRow> rows, KvCache& cache, Span2d<float> logits) {
+  SPECTR_CHECK(!rows.empty() && rows.size() <= most_rows_ && logits.rows() <= rows.size());
+  rows_ = rows.size();
+  const Span2d<float> x = view(x_, config_.width), normed = view(normed_, config_.width),
+                      branch = view(branch_, config_.width);
+  const auto add_branch = [&] {
+    for (std::size_t r = 0; r < rows_; ++r) add(x[r], branch[r]);
+  };
+
+  embed(rows);
+  prepare_angles(rows);
+  for (std::size_t i = 0; i < config_.layers; ++i) {
+    const LayerWeights& layer = weights_.layers[i];
+    normalise(layer.attention_norm, x, normed);
+    if (config_.parallel_residual) {
+      attention(layer, i, rows, cache);
+      // The feed-forward block reads the same input as the attention: normalise before adding.
+      normalise(layer.ffn_norm, x, normed);
+      add_branch();
+    } else {
+      attention(layer, i, rows, cache);
+      add_branch();
+      normalise(layer.ffn_norm, x, normed);
+    }
+    feed_forward(layer, normed, branch);
+    add_branch();
+  }
+
+  if (logits.rows() == 0) return;
+  const std::size_t first = rows_ - logits.rows();
+  const Span2d<float> wanted = x.rows(first, logits.rows()), out = normed.rows(first, logits.rows());
+  normalise(weights_.output_norm, wanted, out);
+  matmul(weights_.head(), out, logits, pool_, scratch_);
+  if (weights_.output && !weights_.output->bias.empty()) {
+    for (std::size_t r = 0; r < logits.rows(); ++r) add(logits[r], weights_.output->bias);
+  }
+}
+
+}  // namespace spectr

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "spectr/base/span2d.h"
+#include "spectr/base/token.h"
+#include "spectr/kernels/matrix.h"
+#include "spectr/model/kv_cache.h"
+#include "spectr/model/transformer.h"
+#include "spectr/model/weights.h"
+
+namespace spectr {
+
+/// One row of a pass: a token at a position, written to a slot of the cache, which attends to the first
+/// `prefix` slots and to the listed ones (its ancestors in the tree and itself).
+struct PassRow {
+  Token token;
+  std::size_t position;
+  std::size_t slot;
+  std::size_t prefix;
+  std::vector<int> extra;
+};
+
+/// The forward pass: rows → logits, layer by layer, all rows at once. Owns the memory between the operations,
+/// planned for `most_rows` rows.
+class ForwardPass {
+ public:
+  ForwardPass(const Transformer& model, std::size_t most_rows);
+
+  std::size_t most_rows() const { return most_rows_; }
+
+  /// Computes the rows, writes their keys and values into the cache, and gives the logits of the last
+  /// `logits.rows()` rows. logits: [n ≤ rows, vocabulary], overwritten.
+  /// Requires: 1 ≤ rows ≤ most_rows; slots attended to are filled or belong to these rows.
+  void run(std::span<const PassRow> rows, KvCache& cache, Span2d<float> logits);
+
+ private:
+  void embed(std::span<const PassRow> rows);
+  void prepare_angles(std::span<const PassRow> rows);
+  void attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows, KvCache& cache);
+  void feed_forward(const LayerWeights& layer, Span2d<const float> input, Span2d<float> out);
+  void normalise(const Norm& norm, Span2d<const float> x, Span2d<float> out);
+  void multiply(const Linear& linear, Span2d<const float> x, Span2d<float> y);
+  Span2d<float> view(std::vector<float>& memory, std::size_t cols);
+
+  const ModelConfig& config_;
+  const Weights& weights_;
+  ThreadPool& pool_;
+  std::size_t most_rows_;
+  std::size_t rows_ = 0;  // of the current pass
+  MatmulScratch scratch_;
+  std::vector<float> inverse_frequencies_;  // [rope_dims / 2]
+  std::vector<float> x_, normed_, q_, k_, v_, heads_, branch_, gate_, up_, cosines_, sines_;
+};
+
+}  // namespace spectr

@@ -1,0 +1,276 @@
+#include "spectr/model/gguf_reader.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "spectr/base/check.h"
+#include "spectr/base/quote.h"
+#include "spectr/kernels/tensor_type.h"
+#include "spectr/model/mapped_file.h"
+
+namespace spectr {
+namespace {
+
+constexpr std::string_view alignment_key = "general.alignment";
+// Numbers are read where they lie, so they must lie on multiples of their size.
+constexpr std::uint64_t least_alignment = 8, most_alignment = std::uint64_t{1} << 20;
+constexpr std::uint64_t most_elements = std::uint64_t{1} << 30;  // of an array
+constexpr std::size_t longest_key = 65535, longest_tensor_name = 63;
+// The fewest bytes that an entry and a description can have: with names of one byte, a value of one byte and
+// a single dimension.
+constexpr std::uint64_t smallest_entry = 8 + 1 + 4 + 1, smallest_description = 8 + 1 + 4 + 8 + 4 + 8;
+
+std::unexpected<Error> within(std::string_view field, std::string_view name, const Error& inner) {
+  return error("{} {}: {}", field, quote(name), inner.message);
+}
+
+/// The fewest bytes that a value of the type takes.
+std::uint64_t least_size(GgufType type) {
+  switch (type) {
+    case GgufType::u8:
+    case GgufType::i8:
+    case GgufType::boolean:
+      return 1;
+    case GgufType::u16:
+    case GgufType::i16:
+      return 2;
+    case GgufType::u32:
+    case GgufType::i32:
+    case GgufType::f32:
+      return 4;
+    case GgufType::u64:
+    case GgufType::i64:
+    case GgufType::f64:
+    case GgufType::string:
+      return 8;
+    case GgufType::array:
+      break;
+  }
+  std::unreachable();
+}
+
+Result<GgufType> known_type(std::uint32_t number, std::string_view what) {
+  const auto type = static_cast<GgufType>(number);
+  if (!name_of(type)) return error("{} is {}, but the types are numbered 0 to 12", what, number);
+  return type;
+}
+
+template <class Stored, class Widened>
+Result<GgufValue> widened(ByteCursor& cursor) {
+  SPECTR_TRY(const auto value, cursor.number<Stored>("value"));
+  return GgufValue(static_cast<Widened>(value));
+}
+
+}  // namespace
+
+Result<Gguf> Gguf::open(const std::filesystem::path& path) {
+  SPECTR_TRY(auto file, MappedFile::open(path));
+  SPECTR_TRY(auto gguf, parse(file->bytes(), path.native()));
+  gguf.file_ = std::move(file);
+  return gguf;
+}
+
+Result<Gguf> Gguf::parse(std::span<const std::byte> bytes, std::string name) {
+  SPECTR_CHECK(reinterpret_cast<std::uintptr_t>(bytes.data()) % least_alignment == 0);
+  Gguf gguf;
+  gguf.name_ = std::move(name);
+  if (const auto done = GgufReader(bytes, gguf).read(); !done) {
+    return error("{}: {}", gguf.name_, done.error().message);
+  }
+  return gguf;
+}
+
+Result<void> GgufReader::read() {
+  SPECTR_TRY_VOID(read_header());
+  for (std::uint64_t i = 0; i < entry_count_; ++i) SPECTR_TRY_VOID(read_entry());
+  for (std::uint64_t i = 0; i < tensor_count_; ++i) SPECTR_TRY_VOID(read_description());
+  return place_tensors();
+}
+
+Result<void> GgufReader::read_header() {
+  constexpr std::string_view magic = "GGUF";
+  SPECTR_TRY(const auto first, cursor_.take(magic.size(), "magic"));
+  const std::string_view found(reinterpret_cast<const char*>(first.data()), first.size());
+  if (found != magic) return error("magic is {}, but a GGUF file begins with {}", quote(found), quote(magic));
+
+  SPECTR_TRY(const auto version, cursor_.number<std::uint32_t>("version"));
+  if (version != 0 && (version & 0xFFFF) == 0) {
+    return error("version is {:#010x}: a big-endian file, but only little-endian ones can be read", version);
+  }
+  if (version != 2 && version != 3) return error("version is {}, but only 2 and 3 can be read", version);
+  out_.version_ = version;
+
+  SPECTR_TRY(tensor_count_, cursor_.number<std::uint64_t>("tensor count"));
+  SPECTR_TRY(entry_count_, cursor_.number<std::uint64_t>("metadata count"));
+  if (entry_count_ > cursor_.remaining() / smallest_entry) {
+    return error("metadata count is {}, but the {} bytes left hold at most {}", entry_count_,
+                 cursor_.remaining(), cursor_.remaining() / smallest_entry);
+  }
+  if (tensor_count_ > cursor_.remaining() / smallest_description) {
+    return error("tensor count is {}, but the {} bytes left hold at most {}", tensor_count_,
+                 cursor_.remaining(), cursor_.remaining() / smallest_description);
+  }
+  return {};
+}
+
+Result<void> GgufReader::read_entry() {
+  SPECTR_TRY(const auto key, cursor_.string("metadata key"));
+  if (key.empty()) return error("metadata key {} is empty", out_.keys_.size());
+  if (key.size() > longest_key) {
+    return error("metadata key {}: has {} bytes, but {} is the limit", quote(key), key.size(), longest_key);
+  }
+  if (out_.values_.contains(key)) return error("metadata key {} occurs twice", quote(key));
+
+  const auto entry = [&]() -> Result<GgufValue> {
+    SPECTR_TRY(const auto number, cursor_.number<std::uint32_t>("type"));
+    SPECTR_TRY(const auto type, known_type(number, "type"));
+    SPECTR_TRY(const auto value, read_value(type));
+    if (key == alignment_key) SPECTR_TRY_VOID(read_alignment(type, value));
+    return value;
+  }();
+  if (!entry) return within("metadata", key, entry.error());
+  out_.keys_.push_back(key);
+  out_.values_.emplace(key, *entry);
+  return {};
+}
+
+Result<GgufValue> GgufReader::read_value(GgufType type) {
+  switch (type) {
+    case GgufType::u8:
+      return widened<std::uint8_t, std::uint64_t>(cursor_);
+    case GgufType::u16:
+      return widened<std::uint16_t, std::uint64_t>(cursor_);
+    case GgufType::u32:
+      return widened<std::uint32_t, std::uint64_t>(cursor_);
+    case GgufType::u64:
+      return widened<std::uint64_t, std::uint64_t>(cursor_);
+    case GgufType::i8:
+      return widened<std::int8_t, std::int64_t>(cursor_);
+    case GgufType::i16:
+      return widened<std::int16_t, std::int64_t>(cursor_);
+    case GgufType::i32:
+      return widened<std::int32_t, std::int64_t>(cursor_);
+    case GgufType::i64:
+      return widened<std::int64_t, std::int64_t>(cursor_);
+    case GgufType::f32:
+      return widened<float, double>(cursor_);
+    case GgufType::f64:
+      return widened<double, double>(cursor_);
+    case GgufType::boolean: {
+      SPECTR_TRY(const auto value, cursor_.number<std::uint8_t>("value"));
+      if (value > 1) return error("a boolean is {}, but must be 0 or 1", value);
+      return GgufValue(value == 1);
+    }
+    case GgufType::string: {
+      SPECTR_TRY(const auto value, cursor_.string("string"));
+      return GgufValue(value);
+    }
+    case GgufType::array: {
+      SPECTR_TRY(const auto value, read_array());
+      return GgufValue(value);
+    }
+  }
+  std::unreachable();
+}
+
+Result<GgufArray> GgufReader::read_array() {
+  SPECTR_TRY(const auto number, cursor_.number<std::uint32_t>("array's element type"));
+  SPECTR_TRY(const auto type, known_type(number, "array's element type"));
+  if (type == GgufType::array) return error("array's element type is array, but arrays must not be nested");
+  SPECTR_TRY(const auto count, cursor_.number<std::uint64_t>("array's length"));
+  if (count > most_elements || count > cursor_.remaining() / least_size(type)) {
+    return error("array's length is {} elements of type {}, but only {} bytes are left and 2^30 is the limit",
+                 count, *name_of(type), cursor_.remaining());
+  }
+  const std::uint64_t begin = cursor_.position();
+  if (type == GgufType::string) {
+    for (std::uint64_t i = 0; i < count; ++i) SPECTR_TRY_VOID(cursor_.string("array's string"));
+  } else {
+    SPECTR_TRY_VOID(cursor_.take(count * least_size(type), "array"));
+  }
+  return GgufArray{type, count, bytes_.subspan(begin, cursor_.position() - begin)};
+}
+
+Result<void> GgufReader::read_alignment(GgufType type, const GgufValue& value) {
+  if (type != GgufType::u32) return error("has type {}, but must be u32", *name_of(type));
+  alignment_ = std::get<std::uint64_t>(value);
+  if (!std::has_single_bit(alignment_) || alignment_ < least_alignment || alignment_ > most_alignment) {
+    return error("is {}, but must be a power of two from {} to {}", alignment_, least_alignment,
+                 most_alignment);
+  }
+  return {};
+}
+
+Result<void> GgufReader::read_description() {
+  GgufTensor tensor{};
+  SPECTR_TRY(tensor.name, cursor_.string("tensor name"));
+  if (tensor.name.empty()) return error("the name of tensor {} is empty", out_.tensors_.size());
+  if (tensor.name.size() > longest_tensor_name) {
+    return error("tensor {}: its name has {} bytes, but {} is the limit", quote(tensor.name),
+                 tensor.name.size(), longest_tensor_name);
+  }
+  if (!out_.tensor_index_.emplace(tensor.name, out_.tensors_.size()).second) {
+    return error("tensor {} occurs twice", quote(tensor.name));
+  }
+  if (const auto done = read_shape(tensor); !done) return within("tensor", tensor.name, done.error());
+  out_.tensors_.push_back(tensor);
+  return {};
+}
+
+Result<void> GgufReader::read_shape(GgufTensor& tensor) {
+  SPECTR_TRY(const auto dimensions, cursor_.number<std::uint32_t>("number of dimensions"));
+  if (dimensions < 1 || dimensions > tensor.shape.size()) {
+    return error("has {} dimensions, but must have 1 to {}", dimensions, tensor.shape.size());
+  }
+  tensor.shape.fill(1);
+  std::uint64_t elements = 1;
+  for (std::uint32_t i = 0; i < dimensions; ++i) {
+    SPECTR_TRY(tensor.shape[i], cursor_.number<std::uint64_t>("dimension"));
+    if (tensor.shape[i] == 0) return error("dimension {} is 0", i);
+    if (__builtin_mul_overflow(elements, tensor.shape[i], &elements)) {
+      return error("dimension {} is {}: the number of elements exceeds 2^64", i, tensor.shape[i]);
+    }
+  }
+  SPECTR_TRY(tensor.type, cursor_.number<std::uint32_t>("type"));
+  const auto format = tensor_format(tensor.type);
+  if (!format) return error("type is {}, which is not supported", tensor.type);
+  if (tensor.shape[0] % format->elements != 0) {
+    return error("rows of {} elements are not a multiple of the {} elements in a block of {}",
+                 tensor.shape[0], format->elements, format->name);
+  }
+  std::uint64_t size = 0;
+  if (__builtin_mul_overflow(elements / format->elements, std::uint64_t{format->bytes}, &size)) {
+    return error("{} elements of {} exceed 2^64 bytes", elements, format->name);
+  }
+  SPECTR_TRY(const auto offset, cursor_.number<std::uint64_t>("offset"));
+  sizes_.push_back(size);
+  offsets_.push_back(offset);
+  return {};
+}
+
+/// Invariant: `expected` lies within the file, or less than an alignment (at most 2^20) behind its end, so no
+/// sum overflows.
+Result<void> GgufReader::place_tensors() {
+  const auto aligned = [&](std::uint64_t at) { return (at + alignment_ - 1) / alignment_ * alignment_; };
+  const std::uint64_t begin = aligned(cursor_.position());
+  const std::uint64_t available = begin < bytes_.size() ? bytes_.size() - begin : 0;
+  std::uint64_t expected = 0;
+  for (std::size_t i = 0; i < out_.tensors_.size(); ++i) {
+    GgufTensor& tensor = out_.tensors_[i];
+    if (offsets_[i] != expected) {
+      return error("tensor {}: offset is {}, but {} is next (the alignment is {})", quote(tensor.name),
+                   offsets_[i], expected, alignment_);
+    }
+    if (expected > available || sizes_[i] > available - expected) {
+      return error(
+          "tensor {}: {} bytes at offset {} reach beyond the end of the file, which has {} bytes of data",
+          quote(tensor.name), sizes_[i], expected, available);
+    }
+    tensor.bytes = bytes_.subspan(begin + expected, sizes_[i]);
+    expected = aligned(expected + sizes_[i]);
+  }
+  return {};
+}
+
+}  // namespace spectr

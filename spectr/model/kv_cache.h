@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace spectr {
+
+/// Keys and values of one text and of the branches that are being looked at.
+///
+/// Slots 0 … n−1 hold the text's n tokens in order; the slots behind hold tree nodes, which attend to the
+/// text and to their own ancestors. Accepting a path moves its slots up behind the text; the rest is simply
+/// overwritten. Layout: [layer][kv_head][slot][head_dim], so that a head's keys are one contiguous block.
+class KvCache {
+ public:
+  KvCache(std::size_t layers, std::size_t kv_heads, std::size_t slots, std::size_t head_dim);
+  KvCache(const KvCache&) = delete;
+  KvCache& operator=(const KvCache&) = delete;
+
+  std::size_t slots() const { return slots_; }
+
+  /// [slots, head_dim] of one head.
+  float* keys(std::size_t layer, std::size_t head) { return keys_.data() + offset(layer, head); }
+  float* values(std::size_t layer, std::size_t head) { return values_.data() + offset(layer, head); }
+
+  /// Copies slot `from` to slot `to` in all layers and heads.
+  void move(std::size_t from, std::size_t to);
+
+ private:
+  std::size_t offset(std::size_t layer, std::size_t head) const {
+    return (layer * kv_heads_ + head) * slots_ * head_dim_;
+  }
+
+  std::size_t layers_, kv_heads_, slots_, head_dim_;
+  std::vector<float> keys_, values_;
+};
+
+}  // namespace spectr

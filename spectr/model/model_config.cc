@@ -1,0 +1,246 @@
+#include "spectr/model/model_config.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "spectr/base/quote.h"
+
+namespace spectr {
+namespace {
+
+struct Family {
+  Architecture architecture;
+  std::string_view name;
+  std::string_view norm;  ///< key of the norm's epsilon
+  bool rotates;           ///< has rotary positions
+  bool interleaved;       ///< in pairs (2i, 2i+1)
+  bool fused_qkv;         ///< one matrix makes queries, keys and values of the model's width
+};
+
+constexpr std::string_view rms = "attention.layer_norm_rms_epsilon", mean = "attention.layer_norm_epsilon";
+constexpr std::array families = {
+    Family{Architecture::llama, "llama", rms, true, true, false},
+    Family{Architecture::qwen2, "qwen2", rms, true, false, false},
+    Family{Architecture::gpt2, "gpt2", mean, false, false, true},
+    Family{Architecture::gptneox, "gptneox", mean, true, false, true},
+};
+
+// Larger than any model of these families, small enough that no product of a few of them overflows.
+struct Limits {
+  static constexpr std::uint64_t vocabulary = 1 << 24, context = 1 << 24, width = 1 << 18, layers = 512,
+                                 heads = 1 << 12, head_dim = 1 << 12, ffn = 1 << 21;
+};
+
+/// Reads the keys ARCH.* within bounds.
+class Hyperparameters {
+ public:
+  Hyperparameters(const Gguf& file, std::string_view family) : file_(file), prefix_(family) {
+    prefix_ += '.';
+  }
+
+  std::string key(std::string_view name) const { return prefix_ + std::string(name); }
+  bool has(std::string_view name) const { return file_.find(key(name)) != nullptr; }
+
+  /// An integer from 1 to most; an array that gives every layer the same one will do.
+  Result<std::size_t> count(std::string_view name, std::uint64_t most) const {
+    SPECTR_TRY(const auto value, integer(key(name)));
+    if (value < 1 || value > most) {
+      return error("{}: {} is {}, but must be from 1 to {}", file_.name(), key(name), value, most);
+    }
+    return static_cast<std::size_t>(value);
+  }
+  Result<std::size_t> count(std::string_view name, std::uint64_t most, std::size_t otherwise) const {
+    if (!has(name)) return otherwise;
+    return count(name, most);
+  }
+
+  /// A number above 0 and at most `most`.
+  Result<float> positive(std::string_view name, double most, double otherwise) const {
+    SPECTR_TRY(const double value, file_.real(key(name), otherwise));
+    if (!(value > 0 && value <= most) || static_cast<float>(value) == 0) {
+      return error("{}: {} is {}, but must be above 0 and at most {}", file_.name(), key(name), value, most);
+    }
+    return static_cast<float>(value);
+  }
+
+ private:
+  Result<std::uint64_t> integer(const std::string& name) const {
+    const GgufValue* value = file_.find(name);
+    if (!value || !std::holds_alternative<GgufArray>(*value)) return file_.integer(name);
+    SPECTR_TRY(const auto values, file_.integers(name));
+    SPECTR_TRY(const auto layers, file_.integer(key("block_count")));
+    if (values.empty() || values.size() != layers) {
+      return error("{}: {} has {} values for {} layers", file_.name(), name, values.size(), layers);
+    }
+    if (values.front() < 0 || std::ranges::count(values, values.front()) != std::ssize(values)) {
+      return error("{}: {} differs between layers, which is not supported", file_.name(), name);
+    }
+    return static_cast<std::uint64_t>(values.front());
+  }
+
+  const Gguf& file_;
+  std::string prefix_;
+};
+
+/// N where the name ends in -I-of-N with five digits each, as the parts of a split file do, else nullopt.
+std::optional<int> parts_by_name(std::string_view name) {
+  constexpr std::string_view pattern = "-#####-of-#####.gguf";
+  if (name.size() < pattern.size()) return std::nullopt;
+  const std::string_view tail = name.substr(name.size() - pattern.size());
+  int parts = 0;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const bool digit = tail[i] >= '0' && tail[i] <= '9';
+    if (pattern[i] == '#' ? !digit : tail[i] != pattern[i]) return std::nullopt;
+    if (pattern[i] == '#' && i > 6) parts = 10 * parts + (tail[i] - '0');
+  }
+  return parts;
+}
+
+Result<void> refuse_split(const Gguf& file) {
+  SPECTR_TRY(const auto parts, file.integer("split.count", 1));
+  const auto named = parts_by_name(file.name());
+  if (parts > 1)
+    return error("{}: is one of {} parts (split.count); split files are not supported", file.name(), parts);
+  if (named && *named > 1) {
+    return error("{}: is one of {} parts by its name; split files are not supported", file.name(), *named);
+  }
+  return {};
+}
+
+Result<Family> family_of(const Gguf& file) {
+  SPECTR_TRY(const auto name, file.string("general.architecture"));
+  const auto found = std::ranges::find(families, name, &Family::name);
+  if (found == families.end()) {
+    return error("{}: general.architecture is {}, but llama, qwen2, gpt2 and gptneox are supported",
+                 file.name(), quote(name));
+  }
+  return *found;
+}
+
+/// Refuses what would change the computation and is not implemented.
+Result<void> refuse_variants(const Gguf& file, const Hyperparameters& keys, std::size_t context) {
+  SPECTR_TRY(const auto experts, file.integer(keys.key("expert_count"), 0));
+  if (experts > 0) {
+    return error("{}: {} is {}: mixtures of experts are not supported", file.name(), keys.key("expert_count"),
+                 experts);
+  }
+  const std::string window_key = keys.key("attention.sliding_window");
+  SPECTR_TRY(const auto window, file.integer(window_key, 0));
+  if (window > 0 && window < context) {
+    return error("{}: {} is {}, less than the context of {}: sliding windows are not supported", file.name(),
+                 window_key, window, context);
+  }
+  for (const std::string_view name : {"attention.clamp_kqv", "attention.max_alibi_bias"}) {
+    SPECTR_TRY(const double value, file.real(keys.key(name), 0));
+    if (value != 0) return error("{}: {} is {}, which is not supported", file.name(), keys.key(name), value);
+  }
+  SPECTR_TRY(const bool causal, file.boolean(keys.key("attention.causal"), true));
+  if (!causal)
+    return error("{}: {} is false: not a generating model", file.name(), keys.key("attention.causal"));
+  return {};
+}
+
+/// The rows of token_embd.weight.
+Result<std::size_t> vocabulary_size(const Gguf& file, std::size_t width) {
+  constexpr std::string_view name = "token_embd.weight";
+  const GgufTensor* tensor = file.tensor(name);
+  if (!tensor) return error("{}: tensor {} is missing", file.name(), name);
+  if (tensor->cols() != width || tensor->rows() != tensor->shape[1]) {
+    return error("{}: tensor {} has the shape {} x {} x {} x {}, but must be {} x vocabulary", file.name(),
+                 name, tensor->shape[0], tensor->shape[1], tensor->shape[2], tensor->shape[3], width);
+  }
+  if (tensor->rows() > Limits::vocabulary) {
+    return error("{}: tensor {} has {} rows, but {} is the limit", file.name(), name, tensor->rows(),
+                 Limits::vocabulary);
+  }
+  return static_cast<std::size_t>(tensor->rows());
+}
+
+Result<void> read_heads(const Gguf& file, const Hyperparameters& keys, bool fused_qkv, ModelConfig& config) {
+  SPECTR_TRY(config.heads, keys.count("attention.head_count", Limits::heads));
+  SPECTR_TRY(config.kv_heads, keys.count("attention.head_count_kv", Limits::heads, config.heads));
+  if (config.heads % config.kv_heads != 0) {
+    return error("{}: {} is {}, which does not divide the {} heads", file.name(),
+                 keys.key("attention.head_count_kv"), config.kv_heads, config.heads);
+  }
+  if (!keys.has("attention.key_length") && config.width % config.heads != 0) {
+    return error("{}: {} is {}, not a multiple of the {} heads", file.name(), keys.key("embedding_length"),
+                 config.width, config.heads);
+  }
+  SPECTR_TRY(config.head_dim,
+             keys.count("attention.key_length", Limits::head_dim, config.width / config.heads));
+  if (config.head_dim < 1 || config.head_dim > Limits::head_dim) {
+    return error("{}: heads have {} dimensions, but {} is the limit", file.name(), config.head_dim,
+                 Limits::head_dim);
+  }
+  SPECTR_TRY(const auto values, keys.count("attention.value_length", Limits::head_dim, config.head_dim));
+  if (values != config.head_dim) {
+    return error("{}: {} is {}, but keys have {}; both must be equal", file.name(),
+                 keys.key("attention.value_length"), values, config.head_dim);
+  }
+  if (fused_qkv && (config.kv_heads != config.heads || config.heads * config.head_dim != config.width)) {
+    return error(
+        "{}: {} heads of {} with {} for keys and values: must be equally many and make up the width of {}",
+        file.name(), config.heads, config.head_dim, config.kv_heads, config.width);
+  }
+  return {};
+}
+
+Result<float> rope_scale(const Gguf& file, const Hyperparameters& keys) {
+  constexpr double most = 1e6;
+  SPECTR_TRY(const auto type, file.string(keys.key("rope.scaling.type"), "linear"));
+  if (type == "none") return 1.0F;
+  if (type != "linear") {
+    return error("{}: {} is {}, but none and linear are supported", file.name(),
+                 keys.key("rope.scaling.type"), quote(type));
+  }
+  if (keys.has("rope.scaling.factor")) return keys.positive("rope.scaling.factor", most, 1);
+  return keys.positive("rope.scale_linear", most, 1);
+}
+
+Result<void> read_rope(const Gguf& file, const Hyperparameters& keys, ModelConfig& config) {
+  SPECTR_TRY(config.rope_dims, keys.count("rope.dimension_count", config.head_dim, config.head_dim));
+  if (config.rope_dims % 2 != 0) {
+    return error("{}: {} is {}, but must be even", file.name(), keys.key("rope.dimension_count"),
+                 config.rope_dims);
+  }
+  SPECTR_TRY(config.rope_base, keys.positive("rope.freq_base", 1e12, 10000));
+  SPECTR_TRY(config.rope_scale, rope_scale(file, keys));
+  return {};
+}
+
+}  // namespace
+
+Result<ModelConfig> ModelConfig::load(const Gguf& file) {
+  SPECTR_TRY_VOID(refuse_split(file));
+  SPECTR_TRY(const auto family, family_of(file));
+  const Hyperparameters keys(file, family.name);
+
+  ModelConfig config{};
+  config.architecture = family.architecture;
+  const std::string stem = std::filesystem::path(file.name()).stem();
+  SPECTR_TRY(config.name, file.string("general.name", stem));
+  SPECTR_TRY(config.context, keys.count("context_length", Limits::context));
+  SPECTR_TRY(config.width, keys.count("embedding_length", Limits::width));
+  SPECTR_TRY(config.layers, keys.count("block_count", Limits::layers));
+  SPECTR_TRY(config.ffn, keys.count("feed_forward_length", Limits::ffn));
+  SPECTR_TRY_VOID(refuse_variants(file, keys, config.context));
+  SPECTR_TRY_VOID(read_heads(file, keys, family.fused_qkv, config));
+
+  if (!keys.has(family.norm)) return error("{}: {} is missing", file.name(), keys.key(family.norm));
+  SPECTR_TRY(config.norm_epsilon, keys.positive(family.norm, 1, 0));
+  config.rope_base = config.rope_scale = 1;
+  config.rope_interleaved = family.interleaved;
+  if (family.rotates) SPECTR_TRY_VOID(read_rope(file, keys, config));
+  if (family.architecture == Architecture::gptneox) {
+    SPECTR_TRY(config.parallel_residual, file.boolean(keys.key("use_parallel_residual"), true));
+  }
+  SPECTR_TRY(config.vocabulary, vocabulary_size(file, config.width));
+  return config;
+}
+
+}  // namespace spectr

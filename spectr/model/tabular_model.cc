@@ -1,0 +1,86 @@
+#include "spectr/model/tabular_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace spectr {
+namespace {
+
+/// Nothing is computed and nothing kept: a row is looked up when it is asked for.
+class TabularSession final : public Session {
+ public:
+  TabularSession(const TabularModel& model, std::size_t context) : model_(model), context_(context) {}
+
+  Result<void> score(std::span<const Token> text, const TokenTree& tree) override {
+    int deepest = 0;
+    rows_.clear();
+    for (NodeId node = 0; node < tree.size(); ++node) {
+      rows_.push_back({text.size() - 1 + static_cast<std::size_t>(tree.depth(node)), tree.token(node)});
+      deepest = std::max(deepest, tree.depth(node));
+    }
+    if (text.size() + static_cast<std::size_t>(deepest) > context_) {
+      return error("text and draft need {} tokens, the context has {}",
+                   text.size() + static_cast<std::size_t>(deepest), context_);
+    }
+    length_ = text.size();
+    return {};
+  }
+
+  Logits logits(NodeId node) const override {
+    const Row& row = rows_[static_cast<std::size_t>(node)];
+    return model_.log_row(row.step, row.last);
+  }
+
+  void keep(std::span<const NodeId> path) override { length_ += path.size(); }
+  void rewind(std::size_t length) override { length_ = length; }
+  std::size_t length() const override { return length_; }
+  std::size_t context() const override { return context_; }
+
+ private:
+  struct Row {
+    std::size_t step;
+    Token last;
+  };
+  const TabularModel& model_;
+  std::size_t context_;
+  std::size_t length_ = 0;
+  std::vector<Row> rows_;  // by node
+};
+
+}  // namespace
+
+double uniform53(std::mt19937& generator) {
+  const std::uint32_t high = generator() >> 5, low = generator() >> 6;
+  return (high * 67108864.0 + low) / 9007199254740992.0;
+}
+
+TabularModel::TabularModel(std::size_t vocabulary, std::size_t steps,
+                           const std::vector<double>& probabilities)
+    : vocabulary_(vocabulary), steps_(steps), logs_(probabilities.size()) {
+  SPECTR_CHECK(vocabulary >= 1 && steps >= 1 && probabilities.size() == steps * vocabulary * vocabulary);
+  std::ranges::transform(probabilities, logs_.begin(), [](double p) { return std::log(p); });
+}
+
+TabularModel TabularModel::random(std::size_t vocabulary, std::size_t steps, std::mt19937& generator) {
+  std::vector<double> rows(steps * vocabulary * vocabulary);
+  for (std::size_t begin = 0; begin < rows.size(); begin += vocabulary) {
+    const std::span row = std::span(rows).subspan(begin, vocabulary);
+    double total = 0.0;
+    for (double& p : row) total += p = uniform53(generator);
+    for (double& p : row) p /= total;
+  }
+  return {vocabulary, steps, rows};
+}
+
+std::span<const double> TabularModel::log_row(std::size_t step, Token last) const {
+  const std::size_t row = std::min(step, steps_ - 1) * vocabulary_ + static_cast<std::size_t>(last);
+  return std::span(logs_).subspan(row * vocabulary_, vocabulary_);
+}
+
+Result<std::unique_ptr<Session>> TabularModel::start(std::size_t context, std::size_t /*nodes*/) const {
+  const std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+  return std::make_unique<TabularSession>(*this, context == 0 ? unlimited : context);
+}
+
+}  // namespace spectr

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+
+#include "spectr/base/result.h"
+#include "spectr/base/thread_pool.h"
+#include "spectr/model/gguf.h"
+#include "spectr/model/language_model.h"
+#include "spectr/model/model_config.h"
+
+namespace spectr {
+
+struct Weights;
+
+/// A transformer from a GGUF file. Immutable once loaded: any number of sessions may share it, one pass at a
+/// time (they share the thread pool).
+class Transformer final : public LanguageModel {
+ public:
+  /// Reads configuration and weights, repacking quantised matrices. The pool must outlive the model.
+  static Result<std::unique_ptr<Transformer>> load(Gguf file, ThreadPool& pool);
+  ~Transformer() override;
+
+  const ModelConfig& config() const { return config_; }
+  const Weights& weights() const { return *weights_; }
+  ThreadPool& pool() const { return pool_; }
+
+  std::size_t vocabulary() const override { return config_.vocabulary; }
+  Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override;
+
+ private:
+  Transformer(Gguf file, ModelConfig config, std::unique_ptr<Weights> weights, ThreadPool& pool);
+
+  Gguf file_;  // weights refer to its bytes
+  ModelConfig config_;
+  std::unique_ptr<Weights> weights_;
+  ThreadPool& pool_;
+};
+
+}  // namespace spectr

@@ -1,0 +1,79 @@
+#include "spectr/transport/acceptance_bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "spectr/base/check.h"
+#include "spectr/transport/law_pair.h"
+
+namespace spectr {
+namespace {
+
+double mass_inside(const Distribution& law, std::uint32_t subset) {
+  double mass = 0.0;
+  for (std::size_t i = 0; i < law.size(); ++i) {
+    if (subset >> law.token(i) & 1u) mass += law.probabilities()[i];
+  }
+  return mass;
+}
+
+}  // namespace
+
+double optimal_acceptance(const Distribution& p, const Distribution& q, std::size_t k) {
+  SPECTR_CHECK(k >= 1);
+  const LawPair laws(p, q);
+  std::vector<std::size_t> order(laws.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // A token with p = 0 has q/p = ∞ and lowers nothing.
+  std::erase_if(order, [&](std::size_t j) { return !(laws.p()[j] > 0.0); });
+  std::ranges::sort(order, {}, [&](std::size_t j) { return laws.q()[j] / laws.p()[j]; });
+  double inside_p = 0.0, inside_q = 0.0, least = 0.0;
+  for (std::size_t j : order) {
+    inside_p += laws.p()[j];
+    inside_q += laws.q()[j];
+    least = std::min(least, inside_q - std::pow(std::min(inside_p, 1.0), static_cast<double>(k)));
+  }
+  return 1.0 + least;
+}
+
+double optimal_acceptance_by_subsets(const Distribution& q,
+                                     const std::function<double(std::uint32_t)>& all_inside) {
+  SPECTR_CHECK(q.vocabulary() <= 20);
+  double least = 0.0;
+  for (std::uint32_t subset = 0; subset < 1u << q.vocabulary(); ++subset) {
+    least = std::min(least, mass_inside(q, subset) - all_inside(subset));
+  }
+  return 1.0 + least;
+}
+
+double optimal_acceptance_by_subsets(const DraftLaws& p, const Distribution& q) {
+  return optimal_acceptance_by_subsets(q, [&](std::uint32_t subset) {
+    double inside = 1.0;
+    for (std::size_t i = 0; i < p.count(); ++i) inside *= mass_inside(p[i], subset);
+    return inside;
+  });
+}
+
+double guaranteed_share(std::size_t k) {
+  SPECTR_CHECK(k >= 1);
+  const double n = static_cast<double>(k);
+  return 1.0 - std::pow(1.0 - 1.0 / n, n);
+}
+
+double uniform_acceptance(double r, std::size_t k) {
+  SPECTR_CHECK(r >= 1.0);
+  return 1.0 - std::pow(1.0 - 1.0 / r, static_cast<double>(k));
+}
+
+double uniform_acceptance_without_replacement(std::size_t d, std::size_t n, std::size_t k) {
+  SPECTR_CHECK(n <= d && k <= d);
+  double missed = 1.0;  // no draft among the n: (d−n)/d · (d−n−1)/(d−1) · …
+  for (std::size_t i = 0; i < k && missed > 0.0; ++i) {
+    missed *= static_cast<double>(d - std::min(d, n + i)) / static_cast<double>(d - i);
+  }
+  return 1.0 - missed;
+}
+
+}  // namespace spectr

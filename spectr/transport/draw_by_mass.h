@@ -1,0 +1,32 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "spectr/base/choices.h"
+
+namespace spectr {
+
+/// Draws i < n with probability ∝ mass(i, i + 1), where mass(begin, end) is the total weight of that range:
+/// for weights that are computed on the way, without a buffer for them. Narrows the range by a factor of 256
+/// per draw; up to 256 weights are one draw.
+/// Requires: n ≥ 1, mass(0, n) > 0. Cost: about n weights.
+template <class Mass>
+std::size_t draw_by_mass(Choices& choices, std::size_t n, Mass&& mass) {
+  constexpr std::size_t fan = 256;
+  std::size_t begin = 0;
+  while (n > 1) {
+    const std::size_t width = (n + fan - 1) / fan;
+    const std::size_t end = begin + n;
+    std::array<double, fan> weights;
+    std::size_t pieces = 0;
+    for (std::size_t b = begin; b < end; b += width) weights[pieces++] = mass(b, std::min(b + width, end));
+    begin += width * choices.draw(std::span(weights).first(pieces));
+    n = std::min(width, end - begin);
+  }
+  return begin;
+}
+
+}  // namespace spectr

@@ -1,0 +1,41 @@
+#include "spectr/transport/maximal_coupling.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "spectr/transport/division_factor.h"
+#include "spectr/transport/law_pair.h"
+#include "spectr/transport/sequential_plan.h"
+
+namespace spectr {
+namespace {
+
+class MaximalCoupling final : public SequentialPlan {
+ public:
+  MaximalCoupling(const DraftLaws& p, const Distribution& q, double acceptance,
+                  std::optional<Distribution> residual)
+      : SequentialPlan(p, acceptance, std::move(residual), q), q_(q) {}
+
+ private:
+  double test(std::size_t i, Token x) const override {
+    const double p = laws()[i][x];
+    return p > 0.0 ? std::min(1.0, q_[x] / p) : 0.0;
+  }
+
+  const Distribution& q_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<TransportPlan>> build_maximal(const DraftLaws& p, const Distribution& q,
+                                                     const PlanOptions&) {
+  if (p.count() != 1) return error("maximal takes one draft, got k = {}", p.count());
+  const LawPair laws(p[0], q);
+  std::vector<double> left(laws.size());
+  for (std::size_t j = 0; j < left.size(); ++j) left[j] = std::max(0.0, laws.q()[j] - laws.p()[j]);
+  const double acceptance = overlap(laws.p(), laws.q(), 1.0).beta;
+  return std::make_unique<MaximalCoupling>(p, q, acceptance, law_if_any(laws, std::move(left)));
+}
+
+}  // namespace spectr

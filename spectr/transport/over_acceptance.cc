@@ -1,0 +1,81 @@
+#include "spectr/transport/over_acceptance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "spectr/transport/law_pair.h"
+#include "spectr/transport/sequential_plan.h"
+
+namespace spectr {
+namespace {
+
+class OverAcceptance final : public SequentialPlan {
+ public:
+  OverAcceptance(const DraftLaws& p, const Distribution& q, double epsilon, double rejection,
+                 std::optional<Distribution> residual, PlanParameters parameters)
+      : SequentialPlan(p, 1.0 - rejection, std::move(residual), q),
+        q_(q),
+        epsilon_(epsilon),
+        parameters_(std::move(parameters)) {}
+
+  PlanParameters parameters() const override { return parameters_; }
+
+ private:
+  double test(std::size_t i, Token x) const override {
+    const double p = laws()[i][x];
+    return p > 0.0 ? std::min(1.0, (q_[x] + epsilon_) / p) : 0.0;
+  }
+
+  const Distribution& q_;
+  double epsilon_;
+  PlanParameters parameters_;
+};
+
+// weight(p, q): what Y is drawn from after a rejection.
+template <class Weight>
+Result<std::unique_ptr<TransportPlan>> build(std::string_view plan, const DraftLaws& p, const Distribution& q,
+                                             double epsilon, Weight weight) {
+  if (p.count() != 1) return error("{} takes one draft, got k = {}", plan, p.count());
+  if (!(epsilon >= 0.0) || !std::isfinite(epsilon)) {
+    return error("{}: epsilon must be a number of at least 0, got {}", plan, epsilon);
+  }
+  const LawPair laws(p[0], q);
+  double rejection = 0.0, total = 0.0, distance = 0.0;
+  std::vector<double> weights(laws.size());
+  for (std::size_t j = 0; j < laws.size(); ++j) {
+    const double pj = laws.p()[j], qj = laws.q()[j], accepted = std::min(pj, qj + epsilon);
+    rejection += pj - accepted;
+    distance += std::abs(qj - accepted);
+    total += weights[j] = weight(pj, qj);
+  }
+  double bias = 0.0;
+  for (std::size_t j = 0; j < laws.size(); ++j) {
+    const double accepted = std::min(laws.p()[j], laws.q()[j] + epsilon);
+    const double corrected = total > 0.0 ? rejection * (weights[j] / total) : 0.0;
+    bias += 0.5 * std::abs(accepted + corrected - laws.q()[j]);
+  }
+  return std::make_unique<OverAcceptance>(
+      p, q, epsilon, rejection, law_if_any(laws, std::move(weights)),
+      PlanParameters{{"epsilon", epsilon},
+                     {"bias", bias},
+                     {"least_bias", std::max(0.0, 0.5 * (distance - rejection))},
+                     {"rejection", rejection}});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TransportPlan>> build_epsilon_opt(const DraftLaws& p, const Distribution& q,
+                                                         const PlanOptions& options) {
+  return build("epsilon-opt", p, q, options.epsilon,
+               [](double pj, double qj) { return std::max(0.0, qj - pj); });
+}
+
+Result<std::unique_ptr<TransportPlan>> build_epsilon_uno(const DraftLaws& p, const Distribution& q,
+                                                         const PlanOptions& options) {
+  return build("epsilon-uno", p, q, options.epsilon, [](double, double qj) { return qj; });
+}
+
+}  // namespace spectr

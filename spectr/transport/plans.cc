@@ -1,0 +1,86 @@
+#include "spectr/transport/plans.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "spectr/transport/k_seq.h"
+#include "spectr/transport/maximal_coupling.h"
+#include "spectr/transport/over_acceptance.h"
+#include "spectr/transport/recursive_rejection.h"
+#include "spectr/transport/recursive_without_replacement.h"
+#include "spectr/transport/tickets.h"
+
+namespace spectr {
+namespace {
+
+using enum Drafting;
+
+// Adding a plan = one new file pair and one row here.
+constexpr auto rules = std::to_array<PlanRule>({
+    {.name = "maximal",
+     .summary = "maximal coupling of one draft: speculative decoding",
+     .drafting = independent,
+     .lossless = true,
+     .several_laws = false,
+     .most_drafts = 1,
+     .build = build_maximal},
+    {.name = "k-seq",
+     .summary = "one division factor for all drafts; within 1 - 1/e of the optimum",
+     .drafting = independent,
+     .lossless = true,
+     .several_laws = true,
+     .most_drafts = 0,
+     .build = build_k_seq},
+    {.name = "recursive",
+     .summary = "each draft against the residual of the ones before",
+     .drafting = independent,
+     .lossless = true,
+     .several_laws = true,
+     .most_drafts = 0,
+     .build = build_recursive},
+    {.name = "recursive-wor",
+     .summary = "recursive rejection of different drafts, drawn without replacement",
+     .drafting = without_replacement,
+     .lossless = true,
+     .several_laws = false,
+     .most_drafts = 0,
+     .build = build_recursive_wor},
+    {.name = "optimal",
+     .summary = "tickets: the optimum for equal draft laws",
+     .drafting = independent,
+     .lossless = true,
+     .several_laws = false,
+     .most_drafts = 0,
+     .build = build_tickets},
+    {.name = "epsilon-opt",
+     .summary = "accepts epsilon too much, with the least bias that this leaves",
+     .drafting = independent,
+     .lossless = false,
+     .several_laws = false,
+     .most_drafts = 1,
+     .build = build_epsilon_opt},
+    {.name = "epsilon-uno",
+     .summary = "accepts epsilon too much and corrects with draws from the target: a baseline",
+     .drafting = independent,
+     .lossless = false,
+     .several_laws = false,
+     .most_drafts = 1,
+     .build = build_epsilon_uno},
+});
+
+}  // namespace
+
+std::span<const PlanRule> plan_rules() {
+  return rules;
+}
+
+Result<const PlanRule*> find_plan(std::string_view name) {
+  const auto rule = std::ranges::find(rules, name, &PlanRule::name);
+  if (rule != rules.end()) return &*rule;
+  std::string names;
+  for (const PlanRule& known : rules) names.append(names.empty() ? "" : ", ").append(known.name);
+  return error("there is no plan '{}'; the plans are {}", name, names);
+}
+
+}  // namespace spectr

@@ -1,0 +1,57 @@
+#include "spectr/transport/recursive_rejection.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "spectr/transport/law_union.h"
+#include "spectr/transport/sequential_plan.h"
+
+namespace spectr {
+namespace {
+
+class RecursiveRejection final : public SequentialPlan {
+ public:
+  RecursiveRejection(const DraftLaws& p, const Distribution& q, std::vector<double> rejected,
+                     std::optional<Distribution> residual)
+      : SequentialPlan(p, 1.0 - rejected.back(), std::move(residual), q),
+        q_(q),
+        rejected_(std::move(rejected)) {}
+
+  PlanParameters parameters() const override {
+    return {{"rejected", std::vector<double>(rejected_.begin() + 1, rejected_.end())}};
+  }
+
+ private:
+  double test(std::size_t i, Token x) const override {
+    double left = q_[x];
+    for (std::size_t j = 0; j < i; ++j) left = std::max(0.0, left - rejected_[j] * laws()[j][x]);
+    const double p = laws()[i][x];
+    const bool reached = p > 0.0 && rejected_[i] > 0.0;
+    return reached ? std::min(1.0, left / rejected_[i] / p) : 0.0;
+  }
+
+  const Distribution& q_;
+  std::vector<double> rejected_;  // D_0 … D_k
+};
+
+}  // namespace
+
+Result<std::unique_ptr<TransportPlan>> build_recursive(const DraftLaws& p, const Distribution& q,
+                                                       const PlanOptions&) {
+  const LawUnion laws(p.equal() ? DraftLaws(p[0], 1) : p, q);
+  std::vector<double> left(laws.q().begin(), laws.q().end());
+  std::vector<double> rejected(p.count() + 1, 0.0);
+  rejected[0] = 1.0;
+  for (std::size_t m = 0; m < p.count(); ++m) {
+    const auto row = laws.p(p.equal() ? 0 : m);
+    for (std::size_t j = 0; j < left.size(); ++j) {
+      left[j] = std::max(0.0, left[j] - rejected[m] * row[j]);
+      rejected[m + 1] += left[j];
+    }
+    rejected[m + 1] = std::min(rejected[m + 1], rejected[m]);
+  }
+  return std::make_unique<RecursiveRejection>(p, q, std::move(rejected), law_if_any(laws, std::move(left)));
+}
+
+}  // namespace spectr

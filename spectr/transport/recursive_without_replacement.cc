@@ -1,0 +1,129 @@
+#include "spectr/transport/recursive_without_replacement.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "spectr/transport/draw_by_mass.h"
+
+namespace spectr {
+namespace {
+
+class RecursiveWithoutReplacement final : public TransportPlan {
+ public:
+  RecursiveWithoutReplacement(const Distribution& p, const Distribution& q, std::size_t k)
+      : q_(q), laws_(p, q) {
+    const auto support = std::ranges::count_if(laws_.p(), [](double mass) { return mass > 0.0; });
+    drafts_ = std::min(k, static_cast<std::size_t>(support));
+  }
+
+  std::size_t drafts() const override { return drafts_; }
+
+  void draw(std::span<Token> out, Choices& choices) const override {
+    SPECTR_CHECK(out.size() == drafts_);
+    for (std::size_t m = 0; m < out.size(); ++m) {
+      const auto tried = out.first(m);
+      out[m] = laws_.token(draw_by_mass(choices, laws_.size(), [&](std::size_t begin, std::size_t end) {
+        return untried_mass(tried, begin, end);
+      }));
+    }
+  }
+
+  Selection select(std::span<const Token> drafts, Choices& choices) const override {
+    SPECTR_CHECK(drafts.size() == drafts_);
+    State at;
+    for (std::size_t m = 0; m < drafts.size(); ++m) {
+      if (choices.accept(test(at, drafts[m]))) return {drafts[m], true};
+      at = after_rejection(at, drafts.first(m + 1));
+    }
+    if (!(at.left > 0.0)) return {q_.draw(choices), false};
+    const auto mass = [&](std::size_t begin, std::size_t end) { return left_mass(at.used, begin, end); };
+    return {laws_.token(draw_by_mass(choices, laws_.size(), mass)), false};
+  }
+
+  double acceptance() const override {
+    const auto rejected = rejected_without_replacement(laws_, drafts_);
+    return rejected ? 1.0 - *rejected : std::numeric_limits<double>::quiet_NaN();
+  }
+
+  std::optional<Distribution> residual() const override { return std::nullopt; }
+
+  Distribution conditional(std::span<const Token> drafts) const override {
+    SPECTR_CHECK(drafts.size() == drafts_);
+    std::vector<double> law(laws_.vocabulary(), 0.0);
+    State at;
+    double reached = 1.0;
+    for (std::size_t m = 0; m < drafts.size() && reached > 0.0; ++m) {
+      const double t = test(at, drafts[m]);
+      law[static_cast<std::size_t>(drafts[m])] += reached * t;
+      reached *= 1.0 - t;
+      at = after_rejection(at, drafts.first(m + 1));
+    }
+    for (std::size_t j = 0; j < laws_.size(); ++j) {
+      const double last = at.left > 0.0 ? left_mass(at.used, j, j + 1) / at.left : laws_.q()[j];
+      law[static_cast<std::size_t>(laws_.token(j))] += reached * last;
+    }
+    return Distribution::from_weights(std::move(law));
+  }
+
+ private:
+  // Before a draft: C, D and P of the lemma.
+  struct State {
+    double used = 0.0;
+    double left = 1.0;
+    double untried = 1.0;
+  };
+
+  // min(1, q^m(x)/p_m(x)) = (q − C p)₊/D · P/p.
+  double test(const State& at, Token x) const {
+    const auto j = laws_.find(x);
+    if (!j || !(laws_.p()[*j] > 0.0) || !(at.left > 0.0)) return 0.0;
+    return std::min(1.0, left_mass(at.used, *j, *j + 1) / at.left * (at.untried / laws_.p()[*j]));
+  }
+
+  State after_rejection(const State& at, std::span<const Token> tried) const {
+    const double used = at.used + at.left / at.untried;
+    const double untried = tried.size() < drafts_ ? untried_mass(tried, 0, laws_.size()) : 0.0;
+    return {used, left_mass(used, 0, laws_.size()), untried};
+  }
+
+  // Σ (q − C p)₊ over the tokens at [begin, end).
+  double left_mass(double used, std::size_t begin, std::size_t end) const {
+    double sum = 0.0;
+    for (std::size_t j = begin; j < end; ++j) {
+      const double p = laws_.p()[j], q = laws_.q()[j];
+      sum += p > 0.0 ? std::max(0.0, q - used * p) : q;
+    }
+    return sum;
+  }
+
+  // Σ p over the untried tokens at [begin, end): between one tried token and the next, no subtraction.
+  double untried_mass(std::span<const Token> tried, std::size_t begin, std::size_t end) const {
+    double sum = 0.0;
+    while (begin < end) {
+      std::size_t stop = end;
+      for (Token x : tried) {
+        const auto j = laws_.find(x);
+        if (j && *j >= begin && *j < stop) stop = *j;
+      }
+      for (; begin < stop; ++begin) sum += laws_.p()[begin];
+      ++begin;
+    }
+    return sum;
+  }
+
+  const Distribution& q_;
+  LawPair laws_;
+  std::size_t drafts_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<TransportPlan>> build_recursive_wor(const DraftLaws& p, const Distribution& q,
+                                                           const PlanOptions&) {
+  if (!p.equal()) return error("recursive-wor draws all drafts from one law, got {} laws", p.count());
+  return std::make_unique<RecursiveWithoutReplacement>(p[0], q, p.count());
+}
+
+}  // namespace spectr

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "spectr/base/result.h"
+#include "spectr/transport/law_pair.h"
+#include "spectr/transport/plan.h"
+#include "spectr/transport/plans.h"
+
+namespace spectr {
+
+/// Recursive rejection of drafts drawn without replacement (as SpecInfer, arXiv 2305.09781, draws siblings):
+///
+///   X_m ~ p_m, which is p on the tokens not drawn before, renormalised; q¹ = q;
+///   accept X_m with probability min(1, q^m(X_m)/p_m(X_m)), otherwise q^{m+1} ∝ (q^m − p_m)₊;
+///   after the last rejection Y ~ q^{m+1}.
+///
+/// Theorem. Y ~ q. (Valid only under this drafting law: i.i.d. drafts must not be tested in this way.)
+///
+/// Lemma. q^{m+1} = (q − C_m p)₊ / D_m, C_m = C_{m−1} + D_{m−1}/P_m, C₀ = 0, D_m = Σ (q − C_m p)₊, P_m = the
+/// mass under p of the tokens untried at draft m; a rejected token has q < C_m p and stays at 0. So the state
+/// of the recursion is two numbers, and select() needs no memory.
+///
+/// The plan draws min(k, |supp p|) drafts; drafts() says how many. The residual law depends on the drafts.
+/// acceptance(): see rejected_without_replacement; NaN beyond its bound. An error for different draft laws.
+/// Cost: O(support) to build and per draft drawn or tested.
+Result<std::unique_ptr<TransportPlan>> build_recursive_wor(const DraftLaws& p, const Distribution& q,
+                                                           const PlanOptions& options);
+
+/// Probability that all k drafts are rejected, by recursion over the rejected sequences. There is no product
+/// formula: C_m depends on the sequence, so the cost grows like G^k, where G is the number of different pairs
+/// (p(x), q(x)) with p > 0. nullopt above 2·10⁸ terms (a support of 40 tokens: k = 5).
+/// Requires: 1 ≤ k ≤ |supp p|.
+std::optional<double> rejected_without_replacement(const LawPair& laws, std::size_t k);
+
+}  // namespace spectr

@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "spectr/base/check.h"
+#include "spectr/transport/recursive_without_replacement.h"
+
+namespace spectr {
+namespace {
+
+constexpr double most_terms = 2e8;
+
+// Tokens of equal (p, q) are interchangeable: only how many of them are untried matters.
+struct Group {
+  double p, q;
+  double untried;
+};
+
+class RejectedSequences {
+ public:
+  explicit RejectedSequences(const LawPair& laws) {
+    for (std::size_t j = 0; j < laws.size(); ++j) {
+      const double p = laws.p()[j], q = laws.q()[j];
+      if (p > 0.0)
+        groups_.push_back({p, q, 1.0});
+      else
+        never_drafted_ += q;
+    }
+    std::ranges::sort(groups_, {}, [](const Group& g) { return std::pair(g.p, g.q); });
+    std::size_t kept = 0;
+    for (const Group& g : groups_) {
+      if (kept > 0 && groups_[kept - 1].p == g.p && groups_[kept - 1].q == g.q)
+        groups_[kept - 1].untried += 1.0;
+      else
+        groups_[kept++] = g;
+    }
+    groups_.resize(kept);
+    for (const Group& g : groups_) counts_.push_back(g.untried);
+  }
+
+  // Probability that the next `drafts` drafts are rejected, given C and D after the ones before.
+  double all_rejected(std::size_t drafts, double c, double d) {
+    terms_ += static_cast<double>(groups_.size());
+    if (terms_ > most_terms) return 0.0;
+    double rest = 0.0;
+    for (const Group& g : groups_) rest += g.untried * g.p;
+    const double next_c = c + d / rest, next_d = left(next_c);
+    // TV(q^m, p_m) = D_m / D_{m−1}: whichever draft it is, the last one is rejected with this probability.
+    if (drafts == 1 || next_d <= 0.0) return next_d / d;
+    double sum = 0.0;
+    for (Group& g : groups_) {
+      const double rejected = g.p / rest - std::max(0.0, g.q - c * g.p) / d;
+      if (g.untried == 0.0 || rejected <= 0.0) continue;
+      const double ways = g.untried;
+      g.untried -= 1.0;
+      sum += ways * rejected * all_rejected(drafts - 1, next_c, next_d);
+      g.untried += 1.0;
+    }
+    return sum;
+  }
+
+  bool too_many() const { return terms_ > most_terms; }
+
+ private:
+  // D(C) = Σ (q − C p)₊ over all tokens, tried or not.
+  double left(double c) const {
+    double sum = never_drafted_;
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      sum += counts_[i] * std::max(0.0, groups_[i].q - c * groups_[i].p);
+    }
+    return sum;
+  }
+
+  std::vector<Group> groups_;
+  std::vector<double> counts_;
+  double never_drafted_ = 0.0;
+  double terms_ = 0.0;
+};
+
+}  // namespace
+
+std::optional<double> rejected_without_replacement(const LawPair& laws, std::size_t k) {
+  SPECTR_CHECK(k >= 1);
+  RejectedSequences sequences(laws);
+  const double rejected = sequences.all_rejected(k, 0.0, 1.0);
+  if (sequences.too_many()) return std::nullopt;
+  return rejected;
+}
+
+}  // namespace spectr

@@ -1,0 +1,29 @@
+# Every rule accepts a clean little project and complains about one that breaks it.
+set -eu
+here=$(dirname "$0")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir -p "$scratch/spectr/base" "$scratch/spectr/transport"
+bad=$scratch/spectr/base/bad.cc
+
+expect() { # expect STATUS RULE
+  status=0
+  sh "$here/$2.sh" "$scratch" >/dev/null || status=1
+  [ "$status" = "$1" ] || { echo "$2: status $status, expected $1" && exit 1; }
+}
+
+# broken_by RULE TEXT: the rule holds for the project until it has a file with this text.
+broken_by() {
+  echo '#include "spectr/base/other.h"' >"$bad"
+  expect 0 "$1"
+  printf '%b\n' "$2" >"$bad"
+  expect 1 "$1"
+}
+
+broken_by files_are_short "$(head -c 401 /dev/zero | tr '\0' 'x' | sed 's/x/\\n/g')"
+broken_by includes_start_at_the_root '#include "../transport/plan.h"'
+broken_by includes_start_at_the_root '#include "plan.h"'
+broken_by layers_point_down '#include "spectr/transport/plan.h"'
+broken_by layers_point_down '#include <spectr/model/gguf.h>'
+broken_by nothing_is_put_off '// TO''DO: think'
+mkdir "$scratch/spectr/attic" && rm "$bad" && expect 1 layers_point_down

@@ -1,0 +1,100 @@
+#include "tests/support/gguf_writer.h"
+
+#include <utility>
+
+#include "spectr/kernels/tensor_type.h"
+
+namespace spectr {
+namespace {
+
+/// Bytes of the data that the tensor should have; 0 where it makes no sense.
+std::size_t proper_size(const WrittenTensor& tensor) {
+  const auto format = tensor_format(tensor.type);
+  if (!format) return 0;
+  std::size_t elements = 1;
+  for (const std::uint64_t dimension : tensor.shape) elements *= dimension;
+  return elements / format->elements * format->bytes;
+}
+
+}  // namespace
+
+Bytes& Bytes::text(std::string_view characters) {
+  const auto* begin = reinterpret_cast<const std::byte*>(characters.data());
+  data_.insert(data_.end(), begin, begin + characters.size());
+  return *this;
+}
+
+Bytes& Bytes::zeros(std::size_t count) {
+  data_.resize(data_.size() + count);
+  return *this;
+}
+
+Bytes& Bytes::append(const Bytes& other) {
+  data_.insert(data_.end(), other.data_.begin(), other.data_.end());
+  return *this;
+}
+
+Bytes& Bytes::pad(std::size_t multiple) {
+  return zeros((multiple - size() % multiple) % multiple);
+}
+
+GgufWriter& GgufWriter::set(std::string_view key, std::string_view value) {
+  return entry(key, GgufType::string, Bytes().string(value));
+}
+
+GgufWriter& GgufWriter::entry(std::string_view key, GgufType type, const Bytes& value) {
+  return raw_entry(Bytes().string(key).u32(static_cast<std::uint32_t>(type)).append(value));
+}
+
+GgufWriter& GgufWriter::raw_entry(const Bytes& bytes) {
+  entries_.append(bytes);
+  ++entry_count_;
+  return *this;
+}
+
+GgufWriter& GgufWriter::tensor(WrittenTensor tensor) {
+  data_.pad(alignment);
+  Bytes description;
+  description.string(tensor.name)
+      .u32(tensor.dimensions.value_or(static_cast<std::uint32_t>(tensor.shape.size())));
+  for (const std::uint64_t dimension : tensor.shape) description.u64(dimension);
+  description.u32(tensor.type).u64(tensor.offset.value_or(data_.size()));
+  data_.zeros(tensor.data_size.value_or(proper_size(tensor)));
+  return raw_tensor(description);
+}
+
+GgufWriter& GgufWriter::raw_tensor(const Bytes& bytes) {
+  descriptions_.append(bytes);
+  ++tensor_count_;
+  return *this;
+}
+
+std::vector<std::byte> GgufWriter::bytes() const {
+  Bytes file;
+  file.text(magic).u32(version);
+  file.u64(claimed_tensors.value_or(tensor_count_)).u64(claimed_entries.value_or(entry_count_));
+  file.append(entries_).append(descriptions_);
+  if (data_.size() > 0) file.pad(alignment).append(data_);
+  return std::move(file).take();
+}
+
+GgufWriter tiny_llama() {
+  GgufWriter file;
+  file.set("general.architecture", "llama")
+      .set("general.name", "tiny")
+      .set("llama.context_length", 64U)
+      .set("llama.embedding_length", 8U)
+      .set("llama.block_count", 1U)
+      .set("llama.feed_forward_length", 16U)
+      .set("llama.attention.head_count", 2U)
+      .set("llama.attention.layer_norm_rms_epsilon", 1e-5F)
+      .set("tokenizer.ggml.model", "llama")
+      .set("tokenizer.ggml.tokens", std::vector<std::string>{"<unk>", "<s>", "</s>", "a"})
+      .set("tokenizer.ggml.scores", std::vector<float>{0, 0, 0, -1})
+      .set("tokenizer.ggml.token_type", std::vector<std::int32_t>{2, 3, 3, 1})
+      .tensor({.name = "token_embd.weight", .shape = {8, 4}})
+      .tensor({.name = "output_norm.weight", .shape = {8}});
+  return file;
+}
+
+}  // namespace spectr

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "spectr/base/enumerator.h"
+#include "spectr/transport/distribution.h"
+#include "spectr/transport/plan.h"
+
+namespace spectr::testing {
+
+inline Distribution law(std::vector<double> weights) { return Distribution::from_weights(std::move(weights)); }
+
+/// The draft laws of several drafters. The laws must outlive it.
+inline DraftLaws several(const std::vector<Distribution>& laws) {
+  std::vector<const Distribution*> pointers;
+  for (const Distribution& p : laws) pointers.push_back(&p);
+  return DraftLaws(std::move(pointers));
+}
+
+/// Random laws of very different shapes: flat to extremely peaked, with zeros, dense or short.
+class RandomLaws {
+ public:
+  explicit RandomLaws(std::uint64_t seed) : random_(seed) {}
+
+  double uniform() { return std::generate_canonical<double, 53>(random_); }
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(uniform() * static_cast<double>(n)); }
+
+  Distribution dense(std::size_t vocabulary) { return Distribution::from_weights(weights(vocabulary)); }
+
+  Distribution shortened(std::size_t vocabulary) {
+    std::vector<Token> tokens;
+    for (std::size_t x = 0; x < vocabulary; ++x) {
+      if (uniform() < 0.6) tokens.push_back(static_cast<Token>(x));
+    }
+    if (tokens.empty()) tokens.push_back(static_cast<Token>(below(vocabulary)));
+    std::vector<double> masses = weights(tokens.size());
+    return Distribution::from_weights(std::move(tokens), std::move(masses), vocabulary);
+  }
+
+  Distribution any(std::size_t vocabulary) {
+    return uniform() < 0.5 ? dense(vocabulary) : shortened(vocabulary);
+  }
+
+ private:
+  std::vector<double> weights(std::size_t n) {
+    const double peak = 12.0 * uniform() * uniform();
+    const double zeros = uniform() < 0.5 ? 0.0 : 0.4;
+    std::vector<double> all(n, 0.0);
+    for (double& w : all) {
+      if (uniform() >= zeros) w = std::pow(uniform(), peak);
+    }
+    all[below(n)] += 1e-3;
+    return all;
+  }
+
+  std::mt19937_64 random_;
+};
+
+/// max_x |a(x) − b(x)|.
+inline double distance(const std::vector<double>& a, const Distribution& b) {
+  double most = 0.0;
+  for (std::size_t x = 0; x < a.size(); ++x) most = std::max(most, std::abs(a[x] - b[static_cast<Token>(x)]));
+  return most;
+}
+
+/// The law of Y given the drafts, by running select() over all its choices.
+inline std::vector<double> enumerate_select(const TransportPlan& plan, std::span<const Token> drafts,
+                                            std::size_t vocabulary) {
+  std::vector<double> law_of_y(vocabulary, 0.0);
+  Enumerator outcomes;
+  do {
+    const Selection y = plan.select(drafts, outcomes);
+    law_of_y[static_cast<std::size_t>(y.token)] += outcomes.probability();
+  } while (outcomes.next());
+  return law_of_y;
+}
+
+/// Probability that select() accepts, over draw() and all choices.
+inline double enumerate_acceptance(const TransportPlan& plan) {
+  double accepted = 0.0;
+  std::vector<Token> drafts(plan.drafts());
+  Enumerator outcomes;
+  do {
+    plan.draw(drafts, outcomes);
+    if (plan.select(drafts, outcomes).accepted) accepted += outcomes.probability();
+  } while (outcomes.next());
+  return accepted;
+}
+
+/// max over all drafts of the distance between conditional() and the law that select() produces.
+inline double worst_conditional(const TransportPlan& plan, std::size_t vocabulary) {
+  double most = 0.0;
+  std::vector<Token> drafts(plan.drafts());
+  Enumerator outcomes;
+  do {
+    plan.draw(drafts, outcomes);
+    most = std::max(most, distance(enumerate_select(plan, drafts, vocabulary), plan.conditional(drafts)));
+  } while (outcomes.next());
+  return most;
+}
+
+}  // namespace spectr::testing

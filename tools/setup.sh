@@ -1,0 +1,121 @@
+# shellcheck shell=sh
+# What ./run and ./check share: install what is missing, configure, build. Sourced with `root` set to the
+# project's folder. Needs a POSIX shell and the tools of a bare Debian; speaks on standard error only.
+
+install=yes
+
+say() { printf 'spectr: %s\n' "$*" >&2; }
+
+fail() {
+  say "error: $*"
+  exit 1
+}
+
+# quietly LOG WHAT COMMAND…: runs the command with its output in LOG; shows the end of it on failure.
+quietly() {
+  log=$1 what=$2
+  shift 2
+  "$@" >"$log" 2>&1 </dev/null && return
+  tail -n 25 "$log" >&2
+  fail "$what failed; all of its output is in $log"
+}
+
+# missing_packages GROUP…: lines "package reason" of those packages that are not installed.
+missing_packages() {
+  groups=" $* "
+  known=$(sed -n 's/^[a-z][a-z]*  *\([^ ]*\).*/\1/p' "$root/tools/packages.txt")
+  # shellcheck disable=SC2086 # one word per package is meant
+  installed=" $(dpkg-query -W -f '${Package}=${db:Status-Status} ' $known 2>/dev/null || true)"
+  while read -r group package reason; do
+    case $groups in *" $group "*) ;; *) continue ;; esac
+    case $installed in *" $package=installed "*) ;; *) echo "$package $reason" ;; esac
+  done <"$root/tools/packages.txt"
+}
+
+# need GROUP…: installs the packages of these groups (tools/packages.txt) as far as they are missing.
+need() {
+  if ! command -v dpkg-query >/dev/null; then
+    say "not a Debian system: the packages of tools/packages.txt are taken to be there"
+    return
+  fi
+  missing=$(missing_packages "$@")
+  [ -n "$missing" ] || return 0
+  names=$(echo "$missing" | cut -d ' ' -f 1 | tr '\n' ' ')
+  names=${names% }
+  [ "$install" = yes ] || fail "missing packages: $names (--no-install was given)"
+  if [ "$(id -u)" = 0 ]; then
+    as_root=''
+  elif command -v sudo >/dev/null; then
+    as_root=sudo
+  else
+    fail "missing packages: $names (installing them takes root or sudo)"
+  fi
+  say "installing with apt-get${as_root:+ (through sudo)}:"
+  echo "$missing" | while read -r package reason; do
+    printf '  %-20s %s\n' "$package" "$reason" >&2
+  done
+  apt_get="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=300"
+  mkdir -p "$root/build"
+  # shellcheck disable=SC2086 # words are meant
+  quietly "$root/build/apt-update.log" "apt-get update" $apt_get update
+  # shellcheck disable=SC2086
+  quietly "$root/build/apt-install.log" "apt-get install" $apt_get install --no-install-recommends $names
+}
+
+# As many compilers at a time as there are processors, and 1.5 GB of free memory for each.
+jobs() {
+  free=$(awk '/^MemAvailable:/ { print int($2 / 1500000) }' /proc/meminfo 2>/dev/null || true)
+  cores=$(nproc 2>/dev/null || echo 1)
+  [ "${free:-$cores}" -ge "$cores" ] && free=$cores
+  [ "${free:-$cores}" -ge 1 ] && echo "${free:-$cores}" || echo 1
+}
+
+# configured PRESET [CACHE-LINE]: is build/PRESET ready to build, and does its cache hold that line?
+configured() {
+  folder=$root/build/$1
+  [ -f "$folder/build.ninja" ] && grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt" &&
+    { [ $# -lt 2 ] || grep -qxF "$2" "$folder/CMakeCache.txt"; }
+}
+
+# configure PRESET [OPTION…]: `cmake --preset`, into an empty folder where the project has been moved.
+configure() {
+  folder=$root/build/$1
+  if [ -f "$folder/CMakeCache.txt" ] &&
+    ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
+    rm -rf "$folder"
+  fi
+  mkdir -p "$folder"
+  say "configuring build/$1"
+  (cd "$root" && quietly "$folder/configure.log" "configuring" cmake --preset "$@")
+}
+
+# compile PRESET TARGET: builds with a line of progress; says nothing where nothing is to do.
+compile() {
+  folder=$root/build/$1
+  log=$folder/build.log
+  rm -f "$folder/compiled"
+  {
+    cmake --build "$folder" --target "$2" -j "$(jobs)" 2>&1 </dev/null && : >"$folder/compiled"
+  } | tee "$log" | show_progress "build/$1"
+  [ -f "$folder/compiled" ] && return
+  tail -n 40 "$log" >&2
+  fail "the build failed; all of its output is in $log"
+}
+
+# show_progress WHAT: of ninja's lines "[12/345] …", the percentage: on a terminal in place, else every tenth.
+show_progress() {
+  shown=-1
+  while read -r line; do
+    case $line in '['[1-9]*/[1-9]*']'*) ;; *) continue ;; esac
+    step=${line#?}
+    step=${step%%]*}
+    percent=$((${step%/*} * 100 / ${step#*/}))
+    if [ -t 2 ]; then
+      printf '\rspectr: building %s: %3d %%' "$1" "$percent" >&2
+    elif [ $((percent / 10)) -ne "$shown" ]; then
+      say "building $1: $percent %"
+    fi
+    shown=$((percent / 10))
+  done
+  if [ -t 2 ] && [ "$shown" -ge 0 ]; then echo >&2; fi
+}
