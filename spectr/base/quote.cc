@@ -51,15 +51,13 @@ void append_escaped(std::string_view bytes, std::string& out) {
   }
 }
 
-}  // namespace
-
-std::string quote(std::string_view text, std::size_t limit) {
-  std::string out = "\"";
+/// Appends the characters that fit into `limit` bytes of `text`; true if these are all.
+bool append_text(std::string_view text, std::size_t limit, std::string& out) {
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t length = character_length(text.substr(at));
     const std::string_view character = text.substr(at, length == 0 ? 1 : length);
-    if (at + character.size() > limit) break;
+    if (at + character.size() > limit) return false;
     if (length == 0 || is_control(character)) {
       append_escaped(character, out);
     } else {
@@ -68,8 +66,21 @@ std::string quote(std::string_view text, std::size_t limit) {
     }
     at += character.size();
   }
-  out += '"';
-  if (at < text.size()) out += "…";
+  return true;
+}
+
+}  // namespace
+
+std::string escape(std::string_view text, std::size_t limit) {
+  std::string out;
+  if (!append_text(text, limit, out)) out += "…";
+  return out;
+}
+
+std::string quote(std::string_view text, std::size_t limit) {
+  std::string out = "\"";
+  const bool whole = append_text(text, limit, out);
+  out += whole ? "\"" : "\"…";
   return out;
 }
 

@@ -17,9 +17,10 @@ constexpr std::size_t most_tree_nodes = 1024;
 /// Draws a tree with the given factors and walks it with the plan.
 Result<Decoder> walk(std::vector<std::size_t> factors, std::string_view plan) {
   SPECTR_TRY(const PlanRule* rule, find_plan(plan));
+  const std::size_t depth = factors.size();
   auto drafter = std::make_unique<TreeDrafter>(std::move(factors), rule->drafting);
-  if (drafter->most_nodes() > most_tree_nodes) {
-    return error("the draft tree would have {} nodes, at most {} are possible", drafter->most_nodes(),
+  if (drafter->most_nodes(depth) > most_tree_nodes) {
+    return error("the draft tree would have {} nodes, at most {} are possible", drafter->most_nodes(depth),
                  most_tree_nodes);
   }
   return Decoder(std::move(drafter), std::make_unique<PlanWalk>(*rule, PlanOptions{}));

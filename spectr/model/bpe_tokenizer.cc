@@ -134,11 +134,7 @@ void BpeTokenizer::encode_word(std::string_view word, std::vector<Symbol>& symbo
       continue;
     }
     for (std::size_t at = symbol.begin; at < symbol.begin + symbol.length; ++at) {
-      if (is_token(byte_symbol(at))) {
-        out.push_back(byte_symbol(at));
-      } else if (vocabulary().unknown()) {
-        out.push_back(*vocabulary().unknown());
-      }
+      if (is_token(byte_symbol(at))) out.push_back(byte_symbol(at));
     }
   }
 }

@@ -16,7 +16,8 @@ namespace spectr {
 
 /// Byte-level byte-pair encoding (Radford et al. 2019): text is cut into words by a rule, a word's bytes are
 /// written in an alphabet of 256 characters, and of all neighbours in the list of merges those that come
-/// first in it are merged first.
+/// first in it are merged first. A merge that is no token falls apart into bytes again; bytes that are no
+/// token are left out.
 class BpeTokenizer final : public Tokenizer {
  public:
   /// Errors: `tokenizer.ggml.pre` names no known rule; `tokenizer.ggml.merges` is missing, or an entry of it

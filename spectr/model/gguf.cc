@@ -131,15 +131,10 @@ Result<std::vector<std::string_view>> Gguf::strings(std::string_view key) const 
 Result<std::vector<float>> Gguf::reals(std::string_view key) const {
   std::vector<float> out;
   if (!find(key)) return out;
-  constexpr std::string_view wanted = "an array of real numbers";
+  constexpr std::string_view wanted = "an array of type f32";
   SPECTR_TRY(const auto array, value_as<GgufArray>(*this, key, wanted));
-  if (array.type == GgufType::f32) {
-    append<float>(array, out);
-  } else if (array.type == GgufType::f64) {
-    append<double>(array, out);
-  } else {
-    return wrong_type(*this, key, array, wanted);
-  }
+  if (array.type != GgufType::f32) return wrong_type(*this, key, array, wanted);
+  append<float>(array, out);
   return out;
 }
 

@@ -93,10 +93,10 @@ class Gguf {
   Result<bool> boolean(std::string_view key, bool otherwise) const;
   Result<std::string_view> string(std::string_view key) const;
   Result<std::string_view> string(std::string_view key, std::string_view otherwise) const;
-  /// Empty where the key is absent.
+  // Arrays; empty where the key is absent.
   Result<std::vector<std::string_view>> strings(std::string_view key) const;
-  Result<std::vector<float>> reals(std::string_view key) const;
-  Result<std::vector<std::int64_t>> integers(std::string_view key) const;
+  Result<std::vector<float>> reals(std::string_view key) const;            ///< of type f32
+  Result<std::vector<std::int64_t>> integers(std::string_view key) const;  ///< of any integer type
 
  private:
   friend class GgufReader;

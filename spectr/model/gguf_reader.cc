@@ -1,12 +1,12 @@
 #include "spectr/model/gguf_reader.h"
 
-#include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "spectr/base/check.h"
 #include "spectr/base/quote.h"
 #include "spectr/kernels/tensor_type.h"
+#include "spectr/model/gguf_value.h"
 #include "spectr/model/mapped_file.h"
 
 namespace spectr {
@@ -15,7 +15,6 @@ namespace {
 constexpr std::string_view alignment_key = "general.alignment";
 // Numbers are read where they lie, so they must lie on multiples of their size.
 constexpr std::uint64_t least_alignment = 8, most_alignment = std::uint64_t{1} << 20;
-constexpr std::uint64_t most_elements = std::uint64_t{1} << 30;  // of an array
 constexpr std::size_t longest_key = 65535, longest_tensor_name = 63;
 // The fewest bytes that an entry and a description can have: with names of one byte, a value of one byte and
 // a single dimension.
@@ -23,43 +22,6 @@ constexpr std::uint64_t smallest_entry = 8 + 1 + 4 + 1, smallest_description = 8
 
 std::unexpected<Error> within(std::string_view field, std::string_view name, const Error& inner) {
   return error("{} {}: {}", field, quote(name), inner.message);
-}
-
-/// The fewest bytes that a value of the type takes.
-std::uint64_t least_size(GgufType type) {
-  switch (type) {
-    case GgufType::u8:
-    case GgufType::i8:
-    case GgufType::boolean:
-      return 1;
-    case GgufType::u16:
-    case GgufType::i16:
-      return 2;
-    case GgufType::u32:
-    case GgufType::i32:
-    case GgufType::f32:
-      return 4;
-    case GgufType::u64:
-    case GgufType::i64:
-    case GgufType::f64:
-    case GgufType::string:
-      return 8;
-    case GgufType::array:
-      break;
-  }
-  std::unreachable();
-}
-
-Result<GgufType> known_type(std::uint32_t number, std::string_view what) {
-  const auto type = static_cast<GgufType>(number);
-  if (!name_of(type)) return error("{} is {}, but the types are numbered 0 to 12", what, number);
-  return type;
-}
-
-template <class Stored, class Widened>
-Result<GgufValue> widened(ByteCursor& cursor) {
-  SPECTR_TRY(const auto value, cursor.number<Stored>("value"));
-  return GgufValue(static_cast<Widened>(value));
 }
 
 }  // namespace
@@ -123,9 +85,8 @@ Result<void> GgufReader::read_entry() {
   if (out_.values_.contains(key)) return error("metadata key {} occurs twice", quote(key));
 
   const auto entry = [&]() -> Result<GgufValue> {
-    SPECTR_TRY(const auto number, cursor_.number<std::uint32_t>("type"));
-    SPECTR_TRY(const auto type, known_type(number, "type"));
-    SPECTR_TRY(const auto value, read_value(type));
+    SPECTR_TRY(const auto type, read_type(cursor_, "type"));
+    SPECTR_TRY(const auto value, read_value(cursor_, type));
     if (key == alignment_key) SPECTR_TRY_VOID(read_alignment(type, value));
     return value;
   }();
@@ -133,63 +94,6 @@ Result<void> GgufReader::read_entry() {
   out_.keys_.push_back(key);
   out_.values_.emplace(key, *entry);
   return {};
-}
-
-Result<GgufValue> GgufReader::read_value(GgufType type) {
-  switch (type) {
-    case GgufType::u8:
-      return widened<std::uint8_t, std::uint64_t>(cursor_);
-    case GgufType::u16:
-      return widened<std::uint16_t, std::uint64_t>(cursor_);
-    case GgufType::u32:
-      return widened<std::uint32_t, std::uint64_t>(cursor_);
-    case GgufType::u64:
-      return widened<std::uint64_t, std::uint64_t>(cursor_);
-    case GgufType::i8:
-      return widened<std::int8_t, std::int64_t>(cursor_);
-    case GgufType::i16:
-      return widened<std::int16_t, std::int64_t>(cursor_);
-    case GgufType::i32:
-      return widened<std::int32_t, std::int64_t>(cursor_);
-    case GgufType::i64:
-      return widened<std::int64_t, std::int64_t>(cursor_);
-    case GgufType::f32:
-      return widened<float, double>(cursor_);
-    case GgufType::f64:
-      return widened<double, double>(cursor_);
-    case GgufType::boolean: {
-      SPECTR_TRY(const auto value, cursor_.number<std::uint8_t>("value"));
-      if (value > 1) return error("a boolean is {}, but must be 0 or 1", value);
-      return GgufValue(value == 1);
-    }
-    case GgufType::string: {
-      SPECTR_TRY(const auto value, cursor_.string("string"));
-      return GgufValue(value);
-    }
-    case GgufType::array: {
-      SPECTR_TRY(const auto value, read_array());
-      return GgufValue(value);
-    }
-  }
-  std::unreachable();
-}
-
-Result<GgufArray> GgufReader::read_array() {
-  SPECTR_TRY(const auto number, cursor_.number<std::uint32_t>("array's element type"));
-  SPECTR_TRY(const auto type, known_type(number, "array's element type"));
-  if (type == GgufType::array) return error("array's element type is array, but arrays must not be nested");
-  SPECTR_TRY(const auto count, cursor_.number<std::uint64_t>("array's length"));
-  if (count > most_elements || count > cursor_.remaining() / least_size(type)) {
-    return error("array's length is {} elements of type {}, but only {} bytes are left and 2^30 is the limit",
-                 count, *name_of(type), cursor_.remaining());
-  }
-  const std::uint64_t begin = cursor_.position();
-  if (type == GgufType::string) {
-    for (std::uint64_t i = 0; i < count; ++i) SPECTR_TRY_VOID(cursor_.string("array's string"));
-  } else {
-    SPECTR_TRY_VOID(cursor_.take(count * least_size(type), "array"));
-  }
-  return GgufArray{type, count, bytes_.subspan(begin, cursor_.position() - begin)};
 }
 
 Result<void> GgufReader::read_alignment(GgufType type, const GgufValue& value) {

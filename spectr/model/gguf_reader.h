@@ -29,8 +29,6 @@ class GgufReader {
  private:
   Result<void> read_header();
   Result<void> read_entry();
-  Result<GgufValue> read_value(GgufType type);
-  Result<GgufArray> read_array();
   Result<void> read_alignment(GgufType type, const GgufValue& value);
   Result<void> read_description();
   Result<void> read_shape(GgufTensor& tensor);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 
 #include "spectr/base/quote.h"
+#include "spectr/model/hyperparameters.h"
 
 namespace spectr {
 namespace {
@@ -35,57 +35,6 @@ struct Limits {
                                  heads = 1 << 12, head_dim = 1 << 12, ffn = 1 << 21;
 };
 
-/// Reads the keys ARCH.* within bounds.
-class Hyperparameters {
- public:
-  Hyperparameters(const Gguf& file, std::string_view family) : file_(file), prefix_(family) {
-    prefix_ += '.';
-  }
-
-  std::string key(std::string_view name) const { return prefix_ + std::string(name); }
-  bool has(std::string_view name) const { return file_.find(key(name)) != nullptr; }
-
-  /// An integer from 1 to most; an array that gives every layer the same one will do.
-  Result<std::size_t> count(std::string_view name, std::uint64_t most) const {
-    SPECTR_TRY(const auto value, integer(key(name)));
-    if (value < 1 || value > most) {
-      return error("{}: {} is {}, but must be from 1 to {}", file_.name(), key(name), value, most);
-    }
-    return static_cast<std::size_t>(value);
-  }
-  Result<std::size_t> count(std::string_view name, std::uint64_t most, std::size_t otherwise) const {
-    if (!has(name)) return otherwise;
-    return count(name, most);
-  }
-
-  /// A number above 0 and at most `most`.
-  Result<float> positive(std::string_view name, double most, double otherwise) const {
-    SPECTR_TRY(const double value, file_.real(key(name), otherwise));
-    if (!(value > 0 && value <= most) || static_cast<float>(value) == 0) {
-      return error("{}: {} is {}, but must be above 0 and at most {}", file_.name(), key(name), value, most);
-    }
-    return static_cast<float>(value);
-  }
-
- private:
-  Result<std::uint64_t> integer(const std::string& name) const {
-    const GgufValue* value = file_.find(name);
-    if (!value || !std::holds_alternative<GgufArray>(*value)) return file_.integer(name);
-    SPECTR_TRY(const auto values, file_.integers(name));
-    SPECTR_TRY(const auto layers, file_.integer(key("block_count")));
-    if (values.empty() || values.size() != layers) {
-      return error("{}: {} has {} values for {} layers", file_.name(), name, values.size(), layers);
-    }
-    if (values.front() < 0 || std::ranges::count(values, values.front()) != std::ssize(values)) {
-      return error("{}: {} differs between layers, which is not supported", file_.name(), name);
-    }
-    return static_cast<std::uint64_t>(values.front());
-  }
-
-  const Gguf& file_;
-  std::string prefix_;
-};
-
 /// N where the name ends in -I-of-N with five digits each, as the parts of a split file do, else nullopt.
 std::optional<int> parts_by_name(std::string_view name) {
   constexpr std::string_view pattern = "-#####-of-#####.gguf";
@@ -103,8 +52,9 @@ std::optional<int> parts_by_name(std::string_view name) {
 Result<void> refuse_split(const Gguf& file) {
   SPECTR_TRY(const auto parts, file.integer("split.count", 1));
   const auto named = parts_by_name(file.name());
-  if (parts > 1)
+  if (parts > 1) {
     return error("{}: is one of {} parts (split.count); split files are not supported", file.name(), parts);
+  }
   if (named && *named > 1) {
     return error("{}: is one of {} parts by its name; split files are not supported", file.name(), *named);
   }
@@ -139,8 +89,9 @@ Result<void> refuse_variants(const Gguf& file, const Hyperparameters& keys, std:
     if (value != 0) return error("{}: {} is {}, which is not supported", file.name(), keys.key(name), value);
   }
   SPECTR_TRY(const bool causal, file.boolean(keys.key("attention.causal"), true));
-  if (!causal)
-    return error("{}: {} is false: not a generating model", file.name(), keys.key("attention.causal"));
+  if (!causal) {
+    return error("{}: {} is false: this model does not generate", file.name(), keys.key("attention.causal"));
+  }
   return {};
 }
 
@@ -231,8 +182,7 @@ Result<ModelConfig> ModelConfig::load(const Gguf& file) {
   SPECTR_TRY_VOID(refuse_variants(file, keys, config.context));
   SPECTR_TRY_VOID(read_heads(file, keys, family.fused_qkv, config));
 
-  if (!keys.has(family.norm)) return error("{}: {} is missing", file.name(), keys.key(family.norm));
-  SPECTR_TRY(config.norm_epsilon, keys.positive(family.norm, 1, 0));
+  SPECTR_TRY(config.norm_epsilon, keys.positive(family.norm, 1));
   config.rope_base = config.rope_scale = 1;
   config.rope_interleaved = family.interleaved;
   if (family.rotates) SPECTR_TRY_VOID(read_rope(file, keys, config));

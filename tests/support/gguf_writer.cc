@@ -1,5 +1,6 @@
 #include "tests/support/gguf_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "spectr/kernels/tensor_type.h"
@@ -43,12 +44,23 @@ GgufWriter& GgufWriter::set(std::string_view key, std::string_view value) {
 }
 
 GgufWriter& GgufWriter::entry(std::string_view key, GgufType type, const Bytes& value) {
-  return raw_entry(Bytes().string(key).u32(static_cast<std::uint32_t>(type)).append(value));
+  Entry entry{std::string(key), Bytes().string(key).u32(static_cast<std::uint32_t>(type)).append(value)};
+  const auto found = std::ranges::find(entries_, key, &Entry::key);
+  if (found != entries_.end()) {
+    *found = std::move(entry);
+  } else {
+    entries_.push_back(std::move(entry));
+  }
+  return *this;
+}
+
+GgufWriter& GgufWriter::remove(std::string_view key) {
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.key == key; });
+  return *this;
 }
 
 GgufWriter& GgufWriter::raw_entry(const Bytes& bytes) {
-  entries_.append(bytes);
-  ++entry_count_;
+  entries_.push_back({"", bytes});
   return *this;
 }
 
@@ -69,13 +81,20 @@ GgufWriter& GgufWriter::raw_tensor(const Bytes& bytes) {
   return *this;
 }
 
+GgufWriter& GgufWriter::without_tensors() {
+  tensor_count_ = 0;
+  descriptions_ = data_ = {};
+  return *this;
+}
+
 std::vector<std::byte> GgufWriter::bytes() const {
   Bytes file;
   file.text(magic).u32(version);
-  file.u64(claimed_tensors.value_or(tensor_count_)).u64(claimed_entries.value_or(entry_count_));
-  file.append(entries_).append(descriptions_);
+  file.u64(claimed_tensors.value_or(tensor_count_)).u64(claimed_entries.value_or(entries_.size()));
+  for (const Entry& entry : entries_) file.append(entry.bytes);
+  file.append(descriptions_);
   if (data_.size() > 0) file.pad(alignment).append(data_);
-  return std::move(file).take();
+  return file.data();
 }
 
 GgufWriter tiny_llama() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "spectr/model/gguf.h"
@@ -35,7 +36,7 @@ class Bytes {
   Bytes& pad(std::size_t multiple);
 
   std::size_t size() const { return data_.size(); }
-  std::vector<std::byte> take() && { return std::move(data_); }
+  const std::vector<std::byte>& data() const { return data_; }
 
  private:
   std::vector<std::byte> data_;
@@ -79,13 +80,16 @@ class GgufWriter {
     }
     return entry(key, GgufType::array, bytes);
   }
-  /// An entry with these bytes as its value.
+  /// An entry with these bytes as its value; takes the place of one with that key.
   GgufWriter& entry(std::string_view key, GgufType type, const Bytes& value);
+  GgufWriter& remove(std::string_view key);
   /// Anything in place of an entry.
   GgufWriter& raw_entry(const Bytes& bytes);
   GgufWriter& tensor(WrittenTensor tensor);
   /// Anything in place of a tensor's description; without data.
   GgufWriter& raw_tensor(const Bytes& bytes);
+
+  GgufWriter& without_tensors();
 
   std::vector<std::byte> bytes() const;
 
@@ -105,8 +109,13 @@ class GgufWriter {
     return GgufType::string;
   }
 
-  std::size_t entry_count_ = 0, tensor_count_ = 0;
-  Bytes entries_, descriptions_, data_;
+  struct Entry {
+    std::string key;
+    Bytes bytes;
+  };
+  std::vector<Entry> entries_;
+  std::size_t tensor_count_ = 0;
+  Bytes descriptions_, data_;
 };
 
 /// The smallest file that is a whole model: its metadata, a vocabulary of four tokens and the token

@@ -1,0 +1,76 @@
+#include "apps/cli/generation_report.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace spectr::cli {
+
+double GenerationReport::speedup() const {
+  const double plainly = plain->statistics.tokens_per_second();
+  return plainly > 0.0 ? generation.statistics.tokens_per_second() / plainly : 0.0;
+}
+
+Json GenerationReport::json() const {
+  const Statistics& s = generation.statistics;
+  std::vector<std::string_view> sources;
+  for (Source source : generation.sources) sources.push_back(name(source));
+  const bool drafts = method.models != DraftModels::none;
+  Json stats = {{"method", method.name},
+                {"plan", nullptr},
+                {"drafts", drafts ? Json(options.drafts) : Json(0)},
+                {"length", drafts ? Json(options.length) : Json(0)},
+                {"generated", s.generated()},
+                {"target_calls", s.target_calls()},
+                {"block_efficiency", s.block_efficiency()},
+                {"drafted", s.drafted()},
+                {"accepted", s.accepted()},
+                {"acceptance_rate", s.acceptance_rate()},
+                {"acceptance_per_position", s.acceptance_per_position()},
+                {"perplexity", s.perplexity()},
+                {"seconds",
+                 {{"prompt", s.prompt_seconds},
+                  {"draft", s.stages.draft},
+                  {"target", s.stages.target},
+                  {"select", s.stages.select},
+                  {"total", s.total_seconds}}},
+                {"tokens_per_second", s.tokens_per_second()},
+                {"bias_tv", method.lossless ? Json(0.0) : Json(nullptr)}};
+  if (!method.plan.empty()) stats["plan"] = options.plan.value_or(std::string(method.plan));
+  Json out = {{"text", text},   {"tokens", generation.tokens},          {"token_sources", sources},
+              {"stats", stats}, {"stop_reason", name(generation.stop)}, {"seed", seed}};
+  if (plain) {
+    out["compare"] = {{"tokens_per_second", plain->statistics.tokens_per_second()}, {"speedup", speedup()}};
+  }
+  return out;
+}
+
+void GenerationReport::print(std::FILE* out) const {
+  const Statistics& s = generation.statistics;
+  std::string how(method.name);
+  if (!method.plan.empty()) how += fmt::format(", plan {}", options.plan.value_or(std::string(method.plan)));
+  if (method.models != DraftModels::none) how += fmt::format(", K {}, L {}", options.drafts, options.length);
+  fmt::print(out, "\nmethod      {}\n", how);
+  fmt::print(out, "text        {} tokens in {} target calls: {:.2f} tokens per call (stopped by: {})\n",
+             s.generated(), s.target_calls(), s.block_efficiency(), name(generation.stop));
+  if (s.drafted() > 0) {
+    fmt::print(out, "drafts      {} drafted, {} accepted ({:.0f} %); per position", s.drafted(), s.accepted(),
+               100.0 * s.acceptance_rate());
+    for (double share : s.acceptance_per_position()) fmt::print(out, " {:.2f}", share);
+    fmt::print(out, "\n");
+  }
+  fmt::print(out, "perplexity  {:.3f} under the target\n", s.perplexity());
+  const double other =
+      s.total_seconds - s.prompt_seconds - s.stages.draft - s.stages.target - s.stages.select;
+  fmt::print(
+      out, "time        {:.3f} s: prompt {:.3f}, draft {:.3f}, target {:.3f}, select {:.3f}, other {:.3f}\n",
+      s.total_seconds, s.prompt_seconds, s.stages.draft, s.stages.target, s.stages.select, other);
+  fmt::print(out, "speed       {:.1f} tokens/s", s.tokens_per_second());
+  if (plain) {
+    fmt::print(out, "; plain decoding {:.1f} tokens/s: {:.2f} times as fast",
+               plain->statistics.tokens_per_second(), speedup());
+  }
+  fmt::print(out, "\nseed        {}\n", seed);
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "apps/cli/json_output.h"
+#include "spectr/decode/generate.h"
+#include "spectr/decode/methods.h"
+
+namespace spectr::cli {
+
+/// A finished generation and how it is told: as JSON for programs, as a few lines for people.
+struct GenerationReport {
+  const MethodRule& method;
+  const MethodOptions& options;
+  const Generation& generation;
+  const std::string& text;
+  std::uint64_t seed;
+  std::optional<Generation> plain;  ///< the plain run to compare with
+
+  Json json() const;
+  void print(std::FILE* out) const;
+
+ private:
+  double speedup() const;
+};
+
+}  // namespace spectr::cli

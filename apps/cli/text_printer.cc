@@ -1,0 +1,118 @@
+#include "apps/cli/text_printer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace spectr::cli {
+namespace {
+
+constexpr std::string_view plain = "\033[0m";
+
+// Blue, orange and sky blue keep their distance for colour-blind eyes; corrections are underlined as well.
+std::string_view colour(Source source) {
+  switch (source) {
+    case Source::draft:
+      return "\033[38;5;33m";
+    case Source::correction:
+      return "\033[4;38;5;208m";
+    case Source::bonus:
+      return "\033[1;38;5;117m";
+    case Source::target:
+      return plain;
+  }
+  return plain;
+}
+
+void put(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+}  // namespace
+
+TextPrinter::TextPrinter(const Tokenizer& tokenizer, std::vector<std::string> stop_words, Printing printing)
+    : tokenizer_(tokenizer),
+      stop_words_(std::move(stop_words)),
+      printing_(printing),
+      stream_(tokenizer, TextStream::Start::continuation) {
+  std::erase(stop_words_, "");
+}
+
+void TextPrinter::show_prompt(std::string_view prompt) {
+  if (printing_ == Printing::nothing) return;
+  if (printing_ == Printing::sources) {
+    for (Source source : {Source::draft, Source::correction, Source::bonus}) {
+      put(colour(source));
+      put(name(source));
+      put(plain);
+      put("  ");
+    }
+    put("(accepted drafts, corrections after a rejection, bonus tokens; the rest is the target's)\n\n");
+  }
+  put(prompt);
+  std::fflush(stdout);
+}
+
+bool TextPrinter::append(std::string_view piece, Source source) {
+  const std::size_t before = text_.size();
+  text_ += piece;
+  if (printing_ == Printing::sources) sources_.resize(text_.size(), source);
+  std::size_t first = std::string::npos;
+  for (const std::string& word : stop_words_) {
+    const std::size_t from = before >= word.size() ? before - word.size() + 1 : 0;
+    first = std::min(first, text_.find(word, from));
+  }
+  if (first == std::string::npos) return false;
+  text_.resize(first);
+  return true;
+}
+
+std::size_t TextPrinter::certain() const {
+  std::size_t held = 0;
+  for (const std::string& word : stop_words_) {
+    for (std::size_t n = std::min(word.size() - 1, text_.size()); n > held; --n) {
+      if (text_.ends_with(std::string_view(word).substr(0, n))) held = n;
+    }
+  }
+  return text_.size() - held;
+}
+
+void TextPrinter::print_until(std::size_t end) {
+  if (printing_ == Printing::text && printed_ < end) {
+    put(std::string_view(text_).substr(printed_, end - printed_));
+  }
+  if (printing_ == Printing::sources) {
+    for (std::size_t begin = printed_; begin < end;) {
+      std::size_t stop = begin + 1;
+      while (stop < end && sources_[stop] == sources_[begin]) ++stop;
+      put(colour(sources_[begin]));
+      put(std::string_view(text_).substr(begin, stop - begin));
+      put(plain);
+      begin = stop;
+    }
+  }
+  printed_ = std::max(printed_, end);
+  if (printing_ != Printing::nothing) std::fflush(stdout);
+}
+
+std::optional<std::size_t> TextPrinter::add(std::span<const Token> tokens, std::span<const Source> sources) {
+  std::optional<std::size_t> cut;
+  for (std::size_t i = 0; i < tokens.size() && !cut; ++i) {
+    if (static_cast<std::size_t>(tokens[i]) >= tokenizer_.vocabulary().size()) continue;  // padding: no text
+    if (tokenizer_.vocabulary().is_end(tokens[i])) continue;
+    if (append(stream_.push(tokens[i]), sources[i])) cut = i + 1;
+  }
+  stopped_ = cut.has_value();
+  print_until(stopped_ ? text_.size() : certain());
+  return cut;
+}
+
+void TextPrinter::finish() {
+  if (!stopped_) append(stream_.finish(), sources_.empty() ? Source::target : sources_.back());
+  print_until(text_.size());
+  if (printing_ != Printing::nothing) put("\n");
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spectr/base/token.h"
+#include "spectr/decode/source.h"
+#include "spectr/model/text_stream.h"
+
+namespace spectr::cli {
+
+/// What goes to stdout while a text is generated.
+enum class Printing {
+  nothing,
+  text,     ///< the text as it becomes certain
+  sources,  ///< the same, coloured by where its tokens came from, with a legend
+};
+
+/// Collects a generated text token by token, ends it at a stop word, and prints it as it goes. What could
+/// still become a stop word is held back.
+class TextPrinter {
+ public:
+  TextPrinter(const Tokenizer& tokenizer, std::vector<std::string> stop_words, Printing printing);
+
+  /// Prints the prompt (and the legend) before the text.
+  void show_prompt(std::string_view prompt);
+
+  /// Adds a block. Where a stop word is complete: how many of the tokens belong to the text up to it.
+  std::optional<std::size_t> add(std::span<const Token> tokens, std::span<const Source> sources);
+
+  /// Prints what was held back and ends the line.
+  void finish();
+
+  const std::string& text() const { return text_; }
+
+ private:
+  bool append(std::string_view piece, Source source);
+  std::size_t certain() const;
+  void print_until(std::size_t end);
+
+  const Tokenizer& tokenizer_;
+  std::vector<std::string> stop_words_;
+  Printing printing_;
+  TextStream stream_;
+  std::string text_;
+  std::vector<Source> sources_;  // one per byte of text_, when sources are shown
+  std::size_t printed_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace spectr::cli

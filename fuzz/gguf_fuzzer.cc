@@ -1,0 +1,15 @@
+// Any bytes at all are either a file that can be walked from end to end, or an error.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "fuzz/walk_gguf.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto file = spectr::Gguf::parse(std::as_bytes(std::span(data, size)), "fuzz.gguf");
+  if (file) {
+    [[maybe_unused]] volatile std::size_t sum = spectr::walk(*file);
+  }
+  return 0;
+}

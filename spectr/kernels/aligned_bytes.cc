@@ -1,0 +1,29 @@
+#include "spectr/kernels/aligned_bytes.h"
+
+#include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace spectr {
+namespace {
+
+constexpr std::size_t cache_line = 64;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+}  // namespace
+
+AlignedBytes allocate_aligned(std::size_t size) {
+  const std::size_t alignment = size >= huge_page ? huge_page : cache_line;
+  const std::size_t rounded = (size + cache_line - 1) / cache_line * cache_line;
+  void* bytes = nullptr;
+  if (posix_memalign(&bytes, alignment, rounded == 0 ? cache_line : rounded) != 0) throw std::bad_alloc();
+#ifdef __linux__
+  // A pass reads every page of the weights once: with pages of 4 KiB it would wait for address translation.
+  if (alignment == huge_page) madvise(bytes, rounded, MADV_HUGEPAGE);
+#endif
+  return AlignedBytes(static_cast<std::uint8_t*>(bytes));
+}
+
+}  // namespace spectr

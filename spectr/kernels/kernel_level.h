@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "spectr/base/span2d.h"
+#include "spectr/base/thread_pool.h"
+#include "spectr/kernels/matrix.h"
+
+namespace spectr {
+
+/// The instruction sets that matrix products are written for. All give the same bits.
+enum class KernelLevel { portable, neon, neon_dot, avx2, avx2_vnni, avx512, avx512_vnni };
+
+std::string_view name_of(KernelLevel level);
+
+/// Those that this machine can run, the best one last.
+const std::vector<KernelLevel>& available_levels();
+
+/// y = x Wᵀ for the rows of one sweep and the rows of one panel of quantised weights. `x` holds the rows as
+/// quantise_rows writes them; y[r · stride + i], i < count ≤ 16.
+using PanelKernel = void (*)(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t units,
+                             const std::uint8_t* x, float* y, std::size_t stride, std::size_t count);
+
+/// The same for `count` ≤ 4 rows of plain numbers, each `row_bytes` long, and rows of x of `cols` numbers.
+using FloatKernel = void (*)(const std::byte* w, std::size_t row_bytes, std::size_t cols, const float* x,
+                             float* y, std::size_t stride, std::size_t count);
+
+/// What a level brings. A sweep is one pass over weights, for at most `largest_sweep` rows of x.
+struct KernelSet {
+  int largest_sweep;
+  int largest_float_sweep;
+  /// What its product of signed bytes (Q8_0) has too much, per unit of the activation.
+  int signed_excess;
+  PanelKernel (*panel_kernel)(TensorType type, int rows);
+  FloatKernel (*float_kernel)(TensorType type, int rows);
+};
+
+const KernelSet& kernels_of(KernelLevel level);
+
+/// matmul() at a level of the caller's choice.
+void matmul_at(KernelLevel level, const Matrix& w, Span2d<const float> x, Span2d<float> y, ThreadPool& pool,
+               MatmulScratch& scratch);
+
+}  // namespace spectr

@@ -1,0 +1,48 @@
+#include "spectr/kernels/kernel_sets.h"
+
+#if defined(__x86_64__)
+#include <hwy/base.h>
+#include <immintrin.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "spectr/kernels/activations.h"
+#include "spectr/kernels/half.h"
+#include "spectr/kernels/panels.h"
+
+// Nothing above may be compiled for the target below: the linker could give it to every machine.
+HWY_PUSH_ATTRIBUTES("avx2,fma,f16c")
+#include "spectr/kernels/kernel_set-inl.h"
+#include "spectr/kernels/lanes_avx2-inl.h"
+
+namespace spectr {
+namespace {
+
+struct Avx2MaddLanes : Avx2Lanes {
+  static constexpr int signed_excess = 0;
+
+  /// Pairs of products to 16 bits, at most 2 · 63 · 127 < 2¹⁵ as codes have 6 bits; pairs of those to 32.
+  static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
+    const Ints pairs = _mm256_maddubs_epi16(w, broadcast_int(q));
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
+  /// |w| ≤ 128 and q with w's sign: at most 2 · 128 · 127 < 2¹⁵.
+  static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
+    const Ints pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(broadcast_int(q), w));
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
+};
+
+}  // namespace
+
+const KernelSet& avx2_kernels() {
+  return kernel_set_of<Avx2MaddLanes>;
+}
+
+}  // namespace spectr
+HWY_POP_ATTRIBUTES
+#endif

@@ -1,0 +1,45 @@
+#include "spectr/kernels/kernel_sets.h"
+
+#if defined(__x86_64__)
+#include <hwy/base.h>
+#include <immintrin.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "spectr/kernels/activations.h"
+#include "spectr/kernels/half.h"
+#include "spectr/kernels/panels.h"
+
+// Nothing above may be compiled for the target below: the linker could give it to every machine.
+HWY_PUSH_ATTRIBUTES("avx2,fma,f16c,avxvnni")
+#include "spectr/kernels/kernel_set-inl.h"
+#include "spectr/kernels/lanes_avx2-inl.h"
+
+namespace spectr {
+namespace {
+
+/// As AVX-512 VNNI, at half the width.
+struct Avx2VnniLanes : Avx2Lanes {
+  static constexpr int signed_excess = 128;
+
+  static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
+    return _mm256_dpbusd_avx_epi32(sum, w, broadcast_int(q));
+  }
+  static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
+    return dot(sum, _mm256_xor_si256(w, _mm256_set1_epi8(-128)), q);
+  }
+};
+
+}  // namespace
+
+const KernelSet& avx2_vnni_kernels() {
+  return kernel_set_of<Avx2VnniLanes>;
+}
+
+}  // namespace spectr
+HWY_POP_ATTRIBUTES
+#endif

@@ -1,0 +1,47 @@
+#include "spectr/kernels/kernel_sets.h"
+
+#if defined(__x86_64__)
+#include <hwy/base.h>
+#include <immintrin.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "spectr/kernels/activations.h"
+#include "spectr/kernels/half.h"
+#include "spectr/kernels/panels.h"
+
+// Nothing above may be compiled for the target below: the linker could give it to every machine.
+HWY_PUSH_ATTRIBUTES("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")
+#include "spectr/kernels/kernel_set-inl.h"
+#include "spectr/kernels/lanes_avx512-inl.h"
+
+namespace spectr {
+namespace {
+
+/// Products of unsigned codes with signed bytes are one instruction, four to a lane.
+struct Avx512VnniLanes : Avx512Lanes {
+  static constexpr int largest_sweep = 16;
+  static constexpr int signed_excess = 128;
+
+  static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
+    return _mm512_dpbusd_epi32(sum, w, broadcast_int(q));
+  }
+  /// w as unsigned bytes is w + 128: the excess.
+  static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
+    return dot(sum, _mm512_xor_si512(w, _mm512_set1_epi8(-128)), q);
+  }
+};
+
+}  // namespace
+
+const KernelSet& avx512_vnni_kernels() {
+  return kernel_set_of<Avx512VnniLanes>;
+}
+
+}  // namespace spectr
+HWY_POP_ATTRIBUTES
+#endif

@@ -1,0 +1,93 @@
+// The kernels without any instruction set: one row of the panel at a time. What the others are compared with,
+// and the fallback.
+#include <hwy/base.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "spectr/kernels/half.h"
+#include "spectr/kernels/kernel_set-inl.h"
+#include "spectr/kernels/kernel_sets.h"
+
+namespace spectr {
+namespace {
+
+struct PortableLanes {
+  static constexpr std::size_t lanes = 1;
+  static constexpr int largest_sweep = 4;
+  static constexpr int largest_float_sweep = 2;
+  static constexpr int signed_excess = 0;
+
+  using Bytes = std::array<std::uint8_t, 4>;
+  using Ints = std::int32_t;
+  using Floats = float;
+
+  static Bytes load(const std::uint8_t* p) { return {p[0], p[1], p[2], p[3]}; }
+  template <int shift, int mask>
+  static Bytes field(Bytes b) {
+    for (std::uint8_t& byte : b) byte = static_cast<std::uint8_t>(bits<shift, mask>(byte));
+    return b;
+  }
+  static Bytes merge(Bytes a, Bytes b) {
+    for (std::size_t i = 0; i < 4; ++i) a[i] |= b[i];
+    return a;
+  }
+
+  template <class Code>
+  static Ints sum_of_products(Ints sum, Bytes w, const std::uint8_t* q) {
+    for (std::size_t i = 0; i < 4; ++i) sum += static_cast<Code>(w[i]) * static_cast<std::int8_t>(q[i]);
+    return sum;
+  }
+  static Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
+    return sum_of_products<std::uint8_t>(sum, w, q);
+  }
+  static Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
+    return sum_of_products<std::int8_t>(sum, w, q);
+  }
+
+  static Ints zero_ints() { return 0; }
+  static Ints broadcast_int(const std::uint8_t* p) { return value_at<Ints>(p); }
+  static Ints bytes(const std::uint8_t* p) { return *p; }
+  static Ints signed_bytes(const std::uint8_t* p) { return static_cast<std::int8_t>(*p); }
+  template <int shift, int mask>
+  static Ints bits(Ints b) {
+    if constexpr (shift < 0) return b << -shift & mask;
+    return b >> (shift & 31) & mask;
+  }
+  static Ints either(Ints a, Ints b) { return a | b; }
+  static Ints add(Ints a, int b) { return a + b; }
+
+  static Floats zero_floats() { return 0; }
+  static Floats broadcast_float(const std::uint8_t* p) { return value_at<Floats>(p); }
+  static Floats to_float(Ints a) { return static_cast<float>(a); }
+  static Floats negate(Floats a) { return -a; }
+  static Floats multiply(Floats a, Floats b) { return a * b; }
+  static Floats add_product(Floats sum, Floats a, Floats b) { return std::fma(a, b, sum); }
+  static Floats subtract_product(Floats sum, Floats a, Floats b) { return std::fma(-a, b, sum); }
+  static Floats halves(const std::uint8_t* p) { return half_to_float(value_at<std::uint16_t>(p)); }
+  static Floats floats(const float* p) { return *p; }
+  template <TensorType type>
+  static Floats numbers(const std::byte* p) {
+    return number<type>(p, 0);
+  }
+  static void store(float* p, Floats a) { *p = a; }
+
+ private:
+  template <class T>
+  static T value_at(const std::uint8_t* p) {
+    T value;
+    std::memcpy(&value, p, sizeof value);
+    return value;
+  }
+};
+
+}  // namespace
+
+const KernelSet& portable_kernels() {
+  return kernel_set_of<PortableLanes>;
+}
+
+}  // namespace spectr

@@ -1,0 +1,79 @@
+// The operations of panel_kernel-inl.h for AVX2 with FMA and F16C: 8 rows at a time. To be included after the
+// compiler target is chosen.
+#pragma once
+
+#include "spectr/kernels/tensor_type.h"
+
+namespace spectr {
+
+struct Avx2Lanes {
+  static constexpr std::size_t lanes = 8;
+  static constexpr int largest_sweep = 4;
+  static constexpr int largest_float_sweep = 2;
+
+  using Bytes = __m256i;
+  using Ints = __m256i;
+  using Floats = __m256;
+
+  static HWY_INLINE Bytes load(const std::uint8_t* p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  }
+  /// (byte >> shift) & mask. Shifts of 16 bits: the mask removes what comes from the neighbour.
+  template <int shift, int mask>
+  static HWY_INLINE Bytes field(Bytes b) {
+    if constexpr (shift < 0) b = _mm256_slli_epi16(b, -shift);
+    if constexpr (shift > 0) b = _mm256_srli_epi16(b, shift);
+    return _mm256_and_si256(b, _mm256_set1_epi8(mask));
+  }
+  static HWY_INLINE Bytes merge(Bytes a, Bytes b) { return _mm256_or_si256(a, b); }
+
+  static HWY_INLINE Ints zero_ints() { return _mm256_setzero_si256(); }
+  static HWY_INLINE Ints broadcast_int(const std::uint8_t* p) { return _mm256_set1_epi32(word(p)); }
+  static HWY_INLINE Ints bytes(const std::uint8_t* p) {
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+  }
+  static HWY_INLINE Ints signed_bytes(const std::uint8_t* p) {
+    return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+  }
+  template <int shift, int mask>
+  static HWY_INLINE Ints bits(Ints b) {
+    if constexpr (shift < 0) b = _mm256_slli_epi32(b, -shift);
+    if constexpr (shift > 0) b = _mm256_srli_epi32(b, shift);
+    return _mm256_and_si256(b, _mm256_set1_epi32(mask));
+  }
+  static HWY_INLINE Ints either(Ints a, Ints b) { return _mm256_or_si256(a, b); }
+  static HWY_INLINE Ints add(Ints a, int b) { return _mm256_add_epi32(a, _mm256_set1_epi32(b)); }
+
+  static HWY_INLINE Floats zero_floats() { return _mm256_setzero_ps(); }
+  static HWY_INLINE Floats broadcast_float(const std::uint8_t* p) {
+    return _mm256_castsi256_ps(broadcast_int(p));
+  }
+  static HWY_INLINE Floats to_float(Ints a) { return _mm256_cvtepi32_ps(a); }
+  static HWY_INLINE Floats negate(Floats a) { return _mm256_xor_ps(a, _mm256_set1_ps(-0.0f)); }
+  static HWY_INLINE Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
+  static HWY_INLINE Floats add_product(Floats sum, Floats a, Floats b) { return _mm256_fmadd_ps(a, b, sum); }
+  static HWY_INLINE Floats subtract_product(Floats sum, Floats a, Floats b) {
+    return _mm256_fnmadd_ps(a, b, sum);
+  }
+  static HWY_INLINE Floats halves(const std::uint8_t* p) {
+    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
+  static HWY_INLINE Floats floats(const float* p) { return _mm256_loadu_ps(p); }
+  template <TensorType type>
+  static HWY_INLINE Floats numbers(const std::byte* p) {
+    if constexpr (type == TensorType::f32) return _mm256_loadu_ps(reinterpret_cast<const float*>(p));
+    const __m128i narrow = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    if constexpr (type == TensorType::f16) return _mm256_cvtph_ps(narrow);
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(narrow), 16));
+  }
+  static HWY_INLINE void store(float* p, Floats a) { _mm256_storeu_ps(p, a); }
+
+ protected:
+  static HWY_INLINE int word(const std::uint8_t* p) {
+    int value;
+    std::memcpy(&value, p, sizeof value);
+    return value;
+  }
+};
+
+}  // namespace spectr

@@ -1,0 +1,106 @@
+// The product of a panel of quantised weights with a few quantised rows, written once for all formats and all
+// instruction sets. To be included by the source file of one set, after it chose its compiler target.
+//
+// `Lanes` is the instruction set: vectors of `lanes` rows of the panel, in three views: Bytes (4 codes per
+// row), Ints and Floats.
+#pragma once
+
+#include "spectr/kernels/activations.h"
+#include "spectr/kernels/panels.h"
+#include "spectr/kernels/scales-inl.h"
+
+namespace spectr {
+
+/// The codes of columns [4 · group, 4 · group + 4) of a block, put together from its planes.
+template <class Lanes, TensorType type, int group>
+HWY_INLINE typename Lanes::Bytes codes_of_group(const std::uint8_t* block) {
+  constexpr CodeLayout layout = *code_layout(type);
+  constexpr CodePlace low = code_place(0, 4 * group, layout.low_bits);
+  if constexpr (layout.low_bits == 8) {
+    return Lanes::load(block + low.byte);
+  } else {
+    constexpr int low_mask = (1 << layout.low_bits) - 1;
+    const auto codes = Lanes::template field<low.shift, low_mask>(Lanes::load(block + low.byte));
+    if constexpr (layout.high_bits == 0) {
+      return codes;
+    } else {
+      constexpr CodePlace high = code_place(0, 4 * group, layout.high_bits);
+      constexpr int high_mask = ((1 << layout.high_bits) - 1) << layout.low_bits;
+      const auto bits = Lanes::load(block + 64 * layout.low_bits + high.byte);
+      return Lanes::merge(codes, Lanes::template field<high.shift - layout.low_bits, high_mask>(bits));
+    }
+  }
+}
+
+/// Writes a vector, or its first `count` lanes where there are fewer.
+template <class Lanes>
+HWY_INLINE void store_first(typename Lanes::Floats v, float* out, std::size_t count) {
+  if (count >= Lanes::lanes) return Lanes::store(out, v);
+  float all[Lanes::lanes];
+  Lanes::store(all, v);
+  std::memcpy(out, all, count * sizeof(float));
+}
+
+/// The scales and minima of the whole unit, then block by block: the codes are decoded once and meet every
+/// row of x. Per row the order of all operations is fixed, whatever `rows` and the set are.
+template <class Lanes, TensorType type, int rows>
+HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t lane,
+                               std::size_t units, const std::uint8_t* x,
+                               typename Lanes::Floats (&sums)[rows]) {
+  constexpr CodeLayout layout = *code_layout(type);
+  constexpr int per_block = layout.scales_per_block();
+  constexpr int groups = 8 / per_block;  // groups of 4 columns under one scale
+  constexpr ActivationBlock activation{rows, per_block};
+  codes += 4 * lane;
+  for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
+  for (std::size_t u = 0; u < units; ++u) {
+    typename Lanes::Floats scales[layout.blocks() * per_block];
+    typename Lanes::Floats mins[layout.blocks() * per_block];
+    decode_scales<Lanes, type>(headers, lane, scales, mins);
+    headers += panel_rows * layout.header_bytes();
+    for (int b = 0; b < layout.blocks(); ++b) {
+      const typename Lanes::Bytes w[8] = {
+          codes_of_group<Lanes, type, 0>(codes), codes_of_group<Lanes, type, 1>(codes),
+          codes_of_group<Lanes, type, 2>(codes), codes_of_group<Lanes, type, 3>(codes),
+          codes_of_group<Lanes, type, 4>(codes), codes_of_group<Lanes, type, 5>(codes),
+          codes_of_group<Lanes, type, 6>(codes), codes_of_group<Lanes, type, 7>(codes)};
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; ++r) {
+        const std::uint8_t* q = x + 32 * r;
+        const auto a = Lanes::broadcast_float(x + activation.scales_at() + 4 * r);
+#pragma GCC unroll 2
+        for (int i = 0; i < per_block; ++i) {
+          const std::uint8_t* correction = x + activation.corrections_at() + 4 * (i * rows + r);
+          auto sum = layout.has_min ? Lanes::zero_ints() : Lanes::broadcast_int(correction);
+#pragma GCC unroll 8
+          for (int g = i * groups; g < (i + 1) * groups; ++g) {
+            if constexpr (type == TensorType::q8_0) {
+              sum = Lanes::dot_signed(sum, w[g], q + 4 * g);
+            } else {
+              sum = Lanes::dot(sum, w[g], q + 4 * g);
+            }
+          }
+          const int s = b * per_block + i;
+          sums[r] = Lanes::add_product(sums[r], Lanes::to_float(sum), Lanes::multiply(scales[s], a));
+          if constexpr (layout.has_min) {
+            sums[r] = Lanes::subtract_product(sums[r], mins[s], Lanes::broadcast_float(correction));
+          }
+        }
+      }
+      codes += 64 * layout.bits();
+      x += activation.bytes();
+    }
+  }
+}
+
+template <class Lanes, TensorType type, int rows>
+void multiply_panel(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t units,
+                    const std::uint8_t* x, float* y, std::size_t stride, std::size_t count) {
+  for (std::size_t lane = 0; lane < count; lane += Lanes::lanes) {
+    typename Lanes::Floats sums[rows];
+    multiply_lanes<Lanes, type, rows>(codes, headers, lane, units, x, sums);
+    for (std::size_t r = 0; r < rows; ++r) store_first<Lanes>(sums[r], y + r * stride + lane, count - lane);
+  }
+}
+
+}  // namespace spectr

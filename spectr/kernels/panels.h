@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "spectr/base/thread_pool.h"
+#include "spectr/kernels/aligned_bytes.h"
+#include "spectr/kernels/code_layout.h"
+#include "spectr/kernels/matrix.h"
+
+namespace spectr {
+
+/// Rows of a panel: as many as the widest vector has lanes of 32 bits.
+constexpr int panel_rows = 16;
+
+/// A quantised matrix as panels of 16 rows (docs/kernels.md has the picture). A panel is the codes of all its
+/// blocks of 32 columns and then the headers of all its units, each a permutation of the bits in the file.
+///
+/// Codes: the 32 codes of a row make 8 groups of 4 consecutive columns. Group g of the 16 rows is a vector of
+/// 64 bytes, row after row. A plane of B bits per code packs 8 such vectors into B: group g is in vector
+/// g mod B, shifted left by (g div B) · B. A block is its low plane, then its high plane.
+/// Headers: each half and then each scale byte of the unit, as a vector of the 16 rows.
+struct PanelShape {
+  CodeLayout layout;
+  std::size_t units;  ///< per row
+
+  std::size_t blocks() const { return units * static_cast<std::size_t>(layout.blocks()); }
+  std::size_t block_bytes() const { return static_cast<std::size_t>(64 * layout.bits()); }
+  std::size_t header_bytes() const { return static_cast<std::size_t>(panel_rows * layout.header_bytes()); }
+  std::size_t headers_at() const { return blocks() * block_bytes(); }
+  /// Distance of panels, a multiple of 64.
+  std::size_t panel_bytes() const { return (headers_at() + units * header_bytes() + 63) / 64 * 64; }
+};
+
+/// Byte of a vector of codes and shift within it.
+struct CodePlace {
+  std::size_t byte;
+  int shift;
+};
+
+/// Place of the code of (row, column of the block) in a plane of `bits` bits.
+constexpr CodePlace code_place(int row, int column, int bits) {
+  const int group = column / 4;
+  return {static_cast<std::size_t>(64 * (group % bits) + 4 * row + column % 4), group / bits * bits};
+}
+
+/// Packs all rows of a matrix; rows past the end of the last panel are zero.
+AlignedBytes pack_panels(TensorType type, const PanelShape& shape, std::size_t rows,
+                         std::span<const std::byte> file, ThreadPool& pool);
+
+/// Unit `index` of row `row` (< 16) of a panel, taken apart.
+void read_unit(const PanelShape& shape, const std::uint8_t* panel, int row, std::size_t index,
+               CodeUnit& unit);
+
+/// A matrix in memory: panels, or the file's own bytes.
+struct Matrix::Packed {
+  TensorType type;
+  std::size_t rows;
+  std::size_t cols;
+  std::span<const std::byte> file;  // F32, F16, BF16
+  PanelShape shape;                 // the quantised formats
+  AlignedBytes panels;
+
+  std::size_t panel_count() const { return (rows + panel_rows - 1) / panel_rows; }
+  const std::uint8_t* panel(std::size_t i) const { return panels.get() + i * shape.panel_bytes(); }
+};
+
+}  // namespace spectr

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "spectr/base/span2d.h"
+#include "spectr/kernels/tensor_type.h"
+
+/// The twins of vector_ops.h and matrix.h: one number after the other, sums and functions in double, rounded
+/// to float at the end. They say what the fast kernels compute; nothing but tests calls them.
+namespace spectr::scalar {
+
+void rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon, std::span<float> out);
+void layer_norm(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
+                float epsilon, std::span<float> out);
+void add(std::span<float> x, std::span<const float> y);
+void swiglu(std::span<float> gate, std::span<const float> up);
+void gelu(std::span<float> x);
+float dot(std::span<const float> x, std::span<const float> y);
+void axpy(float a, std::span<const float> x, std::span<float> y);
+void softmax(std::span<float> x);
+void rope(std::span<float> x, std::span<const float> cosines, std::span<const float> sines, bool interleaved);
+void attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
+            std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out);
+
+/// y[r][i] = Σ_j W[i][j] x[r][j] with the weights as the format defines them and x unrounded.
+/// x: [n, cols], y: [n, rows]; W as its bytes stand in a file.
+void matmul(TensorType type, std::span<const std::byte> w, Span2d<const float> x, Span2d<float> y);
+
+}  // namespace spectr::scalar

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "spectr/kernels/code_layout.h"
+
+/// The layouts of GGUF files, one function per format: bytes of a unit → its parts.
+namespace spectr::split {
+
+void q8_0(const std::uint8_t* file, CodeUnit& unit);
+void q4_0(const std::uint8_t* file, CodeUnit& unit);
+void q4_1(const std::uint8_t* file, CodeUnit& unit);
+void q5_0(const std::uint8_t* file, CodeUnit& unit);
+void q5_1(const std::uint8_t* file, CodeUnit& unit);
+void q2_k(const std::uint8_t* file, CodeUnit& unit);
+void q3_k(const std::uint8_t* file, CodeUnit& unit);
+void q4_k(const std::uint8_t* file, CodeUnit& unit);
+void q5_k(const std::uint8_t* file, CodeUnit& unit);
+void q6_k(const std::uint8_t* file, CodeUnit& unit);
+
+/// Number of 16 bits at `file`, low byte first.
+inline std::uint16_t half(const std::uint8_t* file) {
+  return static_cast<std::uint16_t>(file[0] | file[1] << 8);
+}
+
+}  // namespace spectr::split

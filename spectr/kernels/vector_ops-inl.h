@@ -1,0 +1,191 @@
+// The vector kernels, compiled once for each instruction set (names as Highway writes them). `d` stands for a
+// vector type throughout: a full one in the bulk of a loop, one of a single lane for the rest, so that each
+// operation is written once and an element's result does not depend on its place.
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+
+// Highway's guard: included again for each target.
+#if defined(SPECTR_VECTOR_OPS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SPECTR_VECTOR_OPS_INL
+#undef SPECTR_VECTOR_OPS_INL
+#else
+#define SPECTR_VECTOR_OPS_INL
+#endif
+
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace spectr {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Full = hn::ScalableTag<float>;
+using Single = hn::CappedTag<float, 1>;
+
+/// body(d, i) for all vectors of [0, n).
+template <class Body>
+HWY_INLINE void ForEach(std::size_t n, const Body& body) {
+  const Full d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) body(d, i);
+  for (; i < n; ++i) body(Single(), i);
+}
+
+/// Σ of the vectors term(d, i), always in the same order: four running vectors, then their lanes, then the
+/// rest.
+template <class Term>
+HWY_INLINE float Sum(std::size_t n, const Term& term) {
+  const Full d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    a = hn::Add(a, term(d, i));
+    b = hn::Add(b, term(d, i + lanes));
+    c = hn::Add(c, term(d, i + 2 * lanes));
+    e = hn::Add(e, term(d, i + 3 * lanes));
+  }
+  for (; i + lanes <= n; i += lanes) a = hn::Add(a, term(d, i));
+  float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
+  for (; i < n; ++i) sum += hn::GetLane(term(Single(), i));
+  return sum;
+}
+
+float Dot(std::span<const float> x, const float* y) {
+  return Sum(x.size(), [&](auto d, std::size_t i)
+                           HWY_ATTR { return hn::Mul(hn::LoadU(d, x.data() + i), hn::LoadU(d, y + i)); });
+}
+
+void RmsNorm(std::span<const float> x, const float* weight, float epsilon, float* out) {
+  const float mean_square = Dot(x, x.data()) / static_cast<float>(x.size());
+  const float factor = 1.0f / std::sqrt(mean_square + epsilon);
+  ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    const auto scaled = hn::Mul(hn::LoadU(d, x.data() + i), hn::Set(d, factor));
+    hn::StoreU(hn::Mul(scaled, hn::LoadU(d, weight + i)), d, out + i);
+  });
+}
+
+void LayerNorm(std::span<const float> x, const float* weight, const float* bias, float epsilon, float* out) {
+  const float n = static_cast<float>(x.size());
+  const float mean =
+      Sum(x.size(), [&](auto d, std::size_t i) HWY_ATTR { return hn::LoadU(d, x.data() + i); }) / n;
+  const float squares = Sum(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    const auto centred = hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, mean));
+    return hn::Mul(centred, centred);
+  });
+  const float factor = 1.0f / std::sqrt(squares / n + epsilon);
+  ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    const auto centred = hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, mean));
+    const auto scaled = hn::Mul(centred, hn::Set(d, factor));
+    hn::StoreU(hn::MulAdd(scaled, hn::LoadU(d, weight + i), hn::LoadU(d, bias + i)), d, out + i);
+  });
+}
+
+void Add(std::span<float> x, const float* y) {
+  ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    hn::StoreU(hn::Add(hn::LoadU(d, x.data() + i), hn::LoadU(d, y + i)), d, x.data() + i);
+  });
+}
+
+void Axpy(float a, std::span<const float> x, float* y) {
+  ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    hn::StoreU(hn::MulAdd(hn::Set(d, a), hn::LoadU(d, x.data() + i), hn::LoadU(d, y + i)), d, y + i);
+  });
+}
+
+/// z / (1 + exp(−u)), u at least −88 so that the exponential stays finite.
+template <class D, class V>
+HWY_INLINE V TimesSigmoid(D d, V z, V u) {
+  const V decay = hn::Exp(d, hn::Min(hn::Neg(u), hn::Set(d, 88.0f)));
+  return hn::Div(z, hn::Add(hn::Set(d, 1.0f), decay));
+}
+
+void SwiGlu(std::span<float> gate, const float* up) {
+  ForEach(gate.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    const auto z = hn::LoadU(d, gate.data() + i);
+    hn::StoreU(hn::Mul(TimesSigmoid(d, z, z), hn::LoadU(d, up + i)), d, gate.data() + i);
+  });
+}
+
+void Gelu(std::span<float> x) {  // ½ (1 + tanh u) = 1 / (1 + exp(−2u)), 2 √(2/π) = 1.59576912
+  ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    const auto z = hn::LoadU(d, x.data() + i);
+    const auto cubic = hn::MulAdd(hn::Mul(hn::Set(d, 0.044715f), hn::Mul(z, z)), z, z);
+    hn::StoreU(TimesSigmoid(d, z, hn::Mul(hn::Set(d, 1.59576912f), cubic)), d, x.data() + i);
+  });
+}
+
+float Largest(std::span<const float> x) {
+  const Full d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto largest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  std::size_t i = 0;
+  for (; i + lanes <= x.size(); i += lanes) largest = hn::Max(largest, hn::LoadU(d, x.data() + i));
+  float result = hn::GetLane(hn::MaxOfLanes(d, largest));
+  for (; i < x.size(); ++i) result = x[i] > result ? x[i] : result;
+  return result;
+}
+
+void Softmax(std::span<float> x) {
+  const float largest = Largest(x);
+  const float sum = Sum(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    const auto power = hn::Exp(d, hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, largest)));
+    hn::StoreU(power, d, x.data() + i);
+    return power;
+  });
+  const float factor = 1.0f / sum;
+  ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    hn::StoreU(hn::Mul(hn::LoadU(d, x.data() + i), hn::Set(d, factor)), d, x.data() + i);
+  });
+}
+
+void Rope(float* x, std::span<const float> cosines, const float* sines, bool interleaved) {
+  const std::size_t half = cosines.size();
+  ForEach(half, [&](auto d, std::size_t i) HWY_ATTR {
+    const auto c = hn::LoadU(d, cosines.data() + i);
+    const auto s = hn::LoadU(d, sines + i);
+    auto a = hn::Zero(d), b = hn::Zero(d);
+    if (interleaved) {
+      hn::LoadInterleaved2(d, x + 2 * i, a, b);
+    } else {
+      a = hn::LoadU(d, x + i);
+      b = hn::LoadU(d, x + half + i);
+    }
+    const auto turned_a = hn::NegMulAdd(b, s, hn::Mul(a, c));
+    const auto turned_b = hn::MulAdd(b, c, hn::Mul(a, s));
+    if (interleaved) {
+      hn::StoreInterleaved2(turned_a, turned_b, d, x + 2 * i);
+    } else {
+      hn::StoreU(turned_a, d, x + i);
+      hn::StoreU(turned_b, d, x + half + i);
+    }
+  });
+}
+
+void Attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
+            std::span<const int> extra, float scale, float* scores, float* out) {
+  const std::size_t width = q.size();
+  const std::size_t count = prefix + extra.size();
+  const auto slot = [&](std::size_t s) {
+    return s < prefix ? s : static_cast<std::size_t>(extra[s - prefix]);
+  };
+  for (std::size_t s = 0; s < count; ++s) scores[s] = scale * Dot(q, keys + slot(s) * width);
+  Softmax({scores, count});
+  ForEach(width, [&](auto d, std::size_t j) HWY_ATTR {
+    auto sum = hn::Zero(d);
+    for (std::size_t s = 0; s < count; ++s) {
+      sum = hn::MulAdd(hn::Set(d, scores[s]), hn::LoadU(d, values + slot(s) * width + j), sum);
+    }
+    hn::StoreU(sum, d, out + j);
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace spectr
+HWY_AFTER_NAMESPACE();
+
+#endif  // SPECTR_VECTOR_OPS_INL

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "spectr/model/gguf.h"
+
+namespace spectr {
+
+/// What a file holds, for people: version, metadata (long strings and arrays cut), tensors with type, shape
+/// and size, totals. Lines end in a newline; nothing from the file can break out of its line.
+std::string describe(const Gguf& file);
+
+}  // namespace spectr

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "spectr/kernels/tensor_type.h"
+
+namespace spectr::test {
+
+/// Bytes of a [rows, cols] tensor of any format: all codes and small scales random, the factors of 16 bits
+/// random around 2⁻⁸, numbers of the plain formats in [−1, 1].
+std::vector<std::byte> random_tensor(TensorType type, std::size_t rows, std::size_t cols, std::uint32_t seed);
+
+/// Numbers of the normal law.
+std::vector<float> random_floats(std::size_t count, std::uint32_t seed);
+
+/// All supported formats.
+std::vector<TensorType> all_tensor_types();
+
+}  // namespace spectr::test
