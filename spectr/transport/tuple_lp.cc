@@ -57,62 +57,61 @@ Rows rows_of(const DraftLaws& p) {
   return result;
 }
 
-/// Solves the program and fills the rows' weights as the solver has them.
+/// Solves the program and fills the rows' weights as the solver has them. Impossible sets and tokens with
+/// q = 0 do not enter it, so the law's form, dense or short, makes no difference.
 Result<void> solve(std::vector<Row>& rows, const Distribution& q) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  std::size_t columns = 0;
-  for (const Row& row : rows) columns += row.tokens.size();
-  LinearProgram program(columns);
-  std::map<Token, std::vector<LinearProgram::Term>> of_token;
-  std::size_t column = 0;
-  for (const Row& row : rows) {
-    std::vector<LinearProgram::Term> terms;
-    for (const Token y : row.tokens) {
-      of_token[y].push_back({column, 1.0});
-      terms.push_back({column++, 1.0});
+  struct Column {
+    std::size_t row, entry;
+  };
+  std::vector<Column> columns;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    rows[r].weights.assign(rows[r].tokens.size(), 0.0);
+    for (std::size_t i = 0; i < rows[r].tokens.size(); ++i) {
+      if (rows[r].p > 0.0 && q[rows[r].tokens[i]] > 0.0) columns.push_back({r, i});
     }
-    program.add_row(-infinity, terms, row.p);
   }
+  if (columns.empty()) return {};
+
+  std::map<std::size_t, std::vector<LinearProgram::Term>> of_row;
+  std::map<Token, std::vector<LinearProgram::Term>> of_token;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    of_row[columns[c].row].push_back({c, 1.0});
+    of_token[rows[columns[c].row].tokens[columns[c].entry]].push_back({c, 1.0});
+  }
+  LinearProgram program(columns.size());
+  for (const auto& [r, terms] : of_row) program.add_row(-infinity, terms, rows[r].p);
   for (const auto& [y, terms] : of_token) program.add_row(-infinity, terms, q[y]);
-  const std::vector<double> reward(columns, -1.0);
+  const std::vector<double> reward(columns.size(), -1.0);
   SPECTR_TRY(const auto solution, program.minimise(reward));
-  auto next = solution.begin();
-  for (Row& row : rows) {
-    row.weights.assign(next, next + static_cast<std::ptrdiff_t>(row.tokens.size()));
-    next += static_cast<std::ptrdiff_t>(row.tokens.size());
-  }
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    rows[columns[c].row].weights[columns[c].entry] = solution[c];
   return {};
 }
 
-/// Scales the weights down where the solver's tolerance left them above their rows and columns, enters the
-/// slacks of the rows, and returns the slacks of the columns.
+/// Makes the solver's weights fit their rows and columns exactly and fills what its tolerance left free;
+/// enters the slacks of the rows and returns the slacks of the columns.
 std::vector<double> repair(std::vector<Row>& rows, const Distribution& q) {
-  std::vector<double> taken(q.vocabulary(), 0.0);
-  for (Row& row : rows) {
-    double sum = 0.0;
-    for (double& w : row.weights) sum += w = std::max(w, 0.0);
-    for (std::size_t i = 0; i < row.tokens.size(); ++i) {
-      if (sum > row.p) row.weights[i] *= row.p / sum;
-      if (q[row.tokens[i]] > 0.0) {
-        taken[static_cast<std::size_t>(row.tokens[i])] += row.weights[i];
-      } else {
-        row.weights[i] = 0.0;
-      }
-    }
-  }
-  for (Row& row : rows) {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < row.tokens.size(); ++i) {
-      const double all = taken[static_cast<std::size_t>(row.tokens[i])];
-      if (all > q[row.tokens[i]]) row.weights[i] *= q[row.tokens[i]] / all;
-      sum += row.weights[i];
-    }
-    row.weights.push_back(row.p > 0.0 ? std::max(0.0, row.p - sum) : 1.0);
-  }
   std::vector<double> left(q.vocabulary(), 0.0);
-  for (std::size_t i = 0; i < q.size(); ++i) {
-    const std::size_t y = static_cast<std::size_t>(q.token(i));
-    left[y] = std::max(0.0, q.probabilities()[i] - taken[y]);
+  for (std::size_t i = 0; i < q.size(); ++i)
+    left[static_cast<std::size_t>(q.token(i))] = q.probabilities()[i];
+  std::vector<double> slack;
+  for (const Row& row : rows) slack.push_back(row.p);
+  const auto give = [&](std::size_t r, std::size_t i, double mass) {
+    const std::size_t y = static_cast<std::size_t>(rows[r].tokens[i]);
+    if (y >= left.size()) return;
+    mass = std::clamp(mass, 0.0, std::min(slack[r], left[y]));
+    rows[r].weights[i] += mass;
+    slack[r] -= mass;
+    left[y] -= mass;
+  };
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::size_t i = 0; i < rows[r].tokens.size(); ++i)
+      give(r, i, std::exchange(rows[r].weights[i], 0.0));
+  }
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::size_t i = 0; i < rows[r].tokens.size(); ++i) give(r, i, slack[r]);
+    rows[r].weights.push_back(rows[r].p > 0.0 ? slack[r] : 1.0);
   }
   return left;
 }
@@ -198,7 +197,8 @@ Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftLaws& p, const 
   if (rejected >= rounding && std::ranges::any_of(left, [](double w) { return w > 0.0; })) {
     residual = Distribution::from_weights(std::move(left));
   }
-  return std::make_unique<TupleLp>(p, q, std::move(rows), std::move(residual), 1.0 - rejected);
+  const double acceptance = residual ? 1.0 - rejected : 1.0;
+  return std::make_unique<TupleLp>(p, q, std::move(rows), std::move(residual), acceptance);
 }
 
 }  // namespace spectr
