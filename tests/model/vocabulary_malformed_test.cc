@@ -70,6 +70,7 @@ TEST(MalformedVocabulary, ScoresAreOfAnotherTypeOrLength) {  // ggml-org/llama.c
   expect_error(with(std::vector<std::int8_t>(269)), "tokenizer.ggml.scores is an array of");
   expect_error(with(Texts(269, "0")), "tokenizer.ggml.scores is an array of");
   expect_error(with(1.0F), "tokenizer.ggml.scores is a real number");
+  expect_error(with(std::vector<float>()), "tokenizer.ggml.scores has 0 entries for 269 tokens");
   expect_error(with(std::vector<float>(268)), "tokenizer.ggml.scores has 268 entries for 269 tokens");
   expect_error(with(std::vector<float>(270)), "tokenizer.ggml.scores has 270 entries for 269 tokens");
 }
