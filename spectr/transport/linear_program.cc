@@ -9,10 +9,10 @@
 namespace spectr {
 namespace {
 
-constexpr double tolerance = 1e-10;
+constexpr double tolerance = 1e-11;
 
 /// Prices below this are rounding errors.
-constexpr double price_of_nothing = 1e-9;
+constexpr double price_of_nothing = 1e-11;
 
 const char* status_name(int status) {
   switch (status) {
@@ -59,6 +59,7 @@ struct LinearProgram::Solver {
 LinearProgram::LinearProgram(std::size_t columns) : solver_(std::make_unique<Solver>()) {
   SPECTR_CHECK(columns >= 1);
   solver_->clp.setLogLevel(0);
+  solver_->clp.setPerturbation(100);  // off: what it leaves behind is larger than our tolerance
   solver_->clp.setPrimalTolerance(tolerance);
   solver_->clp.setDualTolerance(tolerance);
   solver_->clp.resize(0, static_cast<int>(columns));
@@ -79,12 +80,11 @@ void LinearProgram::add_row(double lower, std::span<const Term> terms, double up
 Result<std::vector<double>> LinearProgram::minimise(std::span<const double> cost) try {
   ClpSimplex& clp = solver_->clp;
   SPECTR_CHECK(cost.size() == static_cast<std::size_t>(clp.numberColumns()));
-  const bool first = clp.numberRows() == 0;
   solver_->hand_over_rows();
   for (std::size_t i = 0; i < cost.size(); ++i) clp.setObjectiveCoefficient(static_cast<int>(i), cost[i]);
-  if (first) {
-    clp.dual();
-  } else {
+  clp.primal();
+  if (clp.status() != 0) {  // once more, from scratch
+    clp.allSlackBasis(true);
     clp.primal();
   }
   if (clp.status() != 0) return error("the linear program {}", status_name(clp.status()));

@@ -16,6 +16,9 @@ constexpr double largest = std::numeric_limits<double>::max();
 /// A set of less q-mass accepts less than this, whatever its α.
 constexpr double rounding = 1e-15;
 
+/// Costs that differ by less are equal.
+constexpr double rounding_of_cost = 1e-12;
+
 /// Constraints that are violated by less are left to the repair.
 constexpr double violation_tolerance = 1e-10;
 
@@ -68,12 +71,18 @@ Result<RejectionProgram::Solution> RejectionProgram::solve() const {
     program.add_row(-infinity, terms, row[0] ? 1.0 - *row[0] : 1.0);
   }
 
-  std::vector<double> x;
-  for (std::size_t i = k; i-- > 0;) {
+  const auto least = [&](std::size_t i, double sign) {
     std::vector<double> cost(2 * k, 0.0);
-    cost[i] = i + 1 == k ? 1.0 : -1.0;
-    SPECTR_TRY(x, program.minimise(cost));
+    cost[i] = sign;
+    return program.minimise(cost);
+  };
+  SPECTR_TRY(auto x, least(k - 1, 1.0));
+  for (std::size_t i = k - 1; i-- > 0;) {
     program.keep_optima();
+    auto next = least(i, -1.0);
+    // Where the optima lie within rounding of each other, the solver may lose them: any of them will do.
+    if (!next || (*next)[k - 1] > x[k - 1] + rounding_of_cost) break;
+    x = std::move(*next);
   }
   const auto middle = x.begin() + static_cast<std::ptrdiff_t>(k);
   return Solution{.u = {x.begin(), middle}, .w = {middle, x.end()}};
