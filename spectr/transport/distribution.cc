@@ -29,16 +29,16 @@ Distribution::Distribution(std::vector<Token> tokens, std::vector<double> weight
   }
 }
 
-Result<Distribution> Distribution::dense(std::vector<double> probabilities) {
-  if (probabilities.empty()) return error("the law is empty");
+Result<Distribution> Distribution::dense(std::vector<double> probabilities, std::string_view name) {
+  if (probabilities.empty()) return error("{} is empty", name);
   double total = 0.0;
   for (std::size_t i = 0; i < probabilities.size(); ++i) {
     const double p = probabilities[i];
-    if (!std::isfinite(p)) return error("entry {} is {}", i, p);
-    if (p < 0.0) return error("entry {} is negative: {}", i, p);
+    if (!std::isfinite(p)) return error("{}[{}] is {}", name, i, p);
+    if (p < 0.0) return error("{}[{}] is negative: {}", name, i, p);
     total += p;
   }
-  if (!(std::abs(total - 1.0) <= sum_tolerance)) return error("the entries sum to {}, not to 1", total);
+  if (!(std::abs(total - 1.0) <= sum_tolerance)) return error("{} sums to {:.12g}, not to 1", name, total);
   return from_weights(std::move(probabilities));
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "spectr/base/choices.h"
@@ -16,8 +17,8 @@ namespace spectr {
 class Distribution {
  public:
   /// The law with these probabilities of tokens 0 … V−1. A sum within 1e-7 of 1 is normalised; otherwise, and
-  /// for a negative or non-finite entry, an error that names the entry.
-  static Result<Distribution> dense(std::vector<double> probabilities);
+  /// for a negative or non-finite entry, an error that names the entry: "q[3] is negative: -0.1".
+  static Result<Distribution> dense(std::vector<double> probabilities, std::string_view name = "law");
 
   /// The law proportional to weights over tokens 0 … V−1.
   /// Requires: finite, ≥ 0, positive finite sum.

@@ -62,17 +62,37 @@ double excess(Overlap o, double unserved, double rho, std::size_t k) {
   return rejected < 0.5 ? unserved - rejected : o.beta * (accepted_per_test(o, k) - rho);
 }
 
+// A trial of s = 1/ρ for one law: E there, and the tangent of β at it.
+struct Point {
+  double s;
+  Sums at;
+  Overlap overlap;
+  double e;
+  double rejected;  // (1 − β)^k, which falls with s
+
+  Point(const LawPair& laws, double trial, std::size_t k)
+      : s(trial),
+        at(sums_at(laws.p(), laws.q(), s)),
+        overlap(at.overlap(s)),
+        e(excess(overlap, at.unserved, 1.0 / s, k)),
+        rejected(std::exp(static_cast<double>(k) * log_miss(overlap))) {}
+
+  // Up to one unit in the last place: where nearly everything is accepted, E may be far below rounding for a
+  // wide range of ρ.
+  bool valid() const { return e <= ulp * overlap.beta; }
+};
+
 // The root s of E on the line β(s) = A + s B, on which 1 − ρβ = unserved₀ + A (1/s₀ − 1/s): Newton's method,
-// kept inside a shrinking bracket. The root lies in [1/k, s₀], because 1 ≤ p_acc/β ≤ k. Costs no pass.
-double root_on_tangent(const Sums& at, double s0, std::size_t k) {
+// kept inside a shrinking bracket. The root lies in [1/k, 1], because 1 ≤ p_acc/β ≤ k. Costs no pass.
+double root_on_tangent(const Point& from, std::size_t k) {
   const double n = static_cast<double>(k);
-  double below = 1.0 / n, above = s0, s = s0;
+  double below = 1.0 / n, above = 1.0, s = from.s;
   while (above - below > ulp * above) {
-    const double beta = std::min(at.saturated + s * at.open, 1.0);
+    const double beta = std::min(from.at.saturated + s * from.at.open, 1.0);
     const Overlap o{beta, 1.0 - beta};
-    const double e = excess(o, at.unserved + at.saturated * (1.0 / s0 - 1.0 / s), 1.0 / s, k);
+    const double e = excess(o, from.at.unserved + from.at.saturated * (1.0 / from.s - 1.0 / s), 1.0 / s, k);
     (e > 0.0 ? above : below) = s;
-    const double slope = at.saturated / (s * s) + n * std::pow(o.miss, n - 1.0) * at.open;
+    const double slope = from.at.saturated / (s * s) + n * std::pow(o.miss, n - 1.0) * from.at.open;
     const double step = e / slope;
     if (std::abs(step) <= ulp * s) break;
     s = s - step > below && s - step < above ? s - step : 0.5 * (below + above);
@@ -126,17 +146,44 @@ double accepted_per_test(Overlap o, std::size_t k) {
   return -std::expm1(n * log_miss(o)) / o.beta;
 }
 
-// Newton's method on the tangents of β(s), which is concave and piecewise linear in s = 1/ρ: each tangent
-// lies above β, so its root lies at or above the true one, and the iterates fall. Once the piece that holds
-// the root is met, its root is exact; a nudge of a few ulps puts it on the valid side, where the search ends.
+// β(s) is concave and piecewise linear in s = 1/ρ, so that every tangent lies above it: the root of E on a
+// tangent, from either side, is an upper bound of the true root. Newton's method follows these bounds down;
+// once the piece that holds the root is met, the bound is exact up to rounding, and a nudge puts it on the
+// valid side, where the search ends. (A nudge that is lost in the rounding of E grows.)
+//
+// Newton's steps are short where (1−β)^k and 1 − ρβ range over orders of magnitude. At the root the two are
+// equal; at a point above it they bracket their common value. So where the bracket is wide, every other
+// trial is the s at which, on the tangent, (1−β)^k is its geometric mean.
 Division division_factor(const LawPair& laws, std::size_t k) {
   SPECTR_CHECK(k >= 1);
-  double s = 1.0;
-  for (int passes = 1;; ++passes) {
-    const Sums at = sums_at(laws.p(), laws.q(), s);
-    const Overlap o = at.overlap(s);
-    if (k == 1 || excess(o, at.unserved, 1.0 / s, k) <= 0.0) return {1.0 / s, {o}, passes};
-    s = root_on_tangent(at, s, k) * (1.0 - 4.0 * ulp);
+  constexpr double delta = 1e-13, wide = 16.0;
+  const double n = static_cast<double>(k);
+  Point above(laws, 1.0, k);  // the root is smaller
+  if (above.overlap.beta == 0.0) return {n, {above.overlap}, 1};
+  if (k == 1 || above.valid()) return {1.0, {above.overlap}, 1};
+  double bound = root_on_tangent(above, k), nudge = 4.0 * ulp;
+  double below = 1.0 / n, rejected_below = 1.0;  // valid
+  bool halve = false;
+  for (int passes = 2;; ++passes) {
+    const double closed = 1.0 - above.at.saturated;  // on the tangent 1 − β = closed − s B
+    const double least = std::max(std::pow(std::max(closed - bound * above.at.open, 0.0), n), ulp);
+    const double most = std::min(above.at.unserved, rejected_below);
+    const double middle = (closed - std::pow(least * most, 0.5 / n)) / above.at.open;
+    double s = bound * (1.0 - nudge);
+    halve = !halve && most > wide * least && middle > below && middle < s;
+    if (halve) s = middle;
+
+    Point next(laws, s, k);
+    bound = std::min(bound, root_on_tangent(next, k));
+    if (!next.valid()) {
+      if (bound > s * (1.0 - nudge)) nudge *= 64.0;
+      above = next;
+    } else if (halve && next.rejected - above.rejected > delta) {
+      below = s;
+      rejected_below = next.rejected;
+    } else {
+      return {1.0 / s, {next.overlap}, passes};
+    }
   }
 }
 

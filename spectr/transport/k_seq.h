@@ -18,6 +18,9 @@ namespace spectr {
 /// Theorem. The plan is valid, Y ~ q, for every ρ with ρ β(ρ) ≥ p_acc; p_acc is largest at the smallest such
 /// ρ, ρ*, and there p_acc ≥ (1 − (1−1/k)^k) · optimum.
 ///
+/// Theorem. For equal draft laws k-Seq accepts at least as much as recursive rejection
+/// (recursive_rejection.h).
+///
 /// With different draft laws, draft i is tested against its own p_i, and a = Σ_i R_i min(p_i, q/ρ) with
 /// R_i = Π_{j<i} (1 − β_j) (Ahn et al. 2023, appendix B).
 ///

@@ -11,7 +11,6 @@
 #include "spectr/transport/recursive_without_replacement.h"
 #include "spectr/transport/spectr_plus.h"
 #include "spectr/transport/tickets.h"
-#include "spectr/transport/tuple_lp.h"
 
 namespace spectr {
 namespace {
@@ -49,14 +48,14 @@ constexpr auto rules = std::to_array<PlanRule>({
      .most_drafts = 0,
      .build = build_recursive_wor},
     {.name = "str+",
-     .summary = "k-Seq with a factor of its own for each draft, from a linear program",
+     .summary = "SpecTr+: a factor per draft, by a linear program",
      .drafting = independent,
      .lossless = true,
      .several_laws = true,
      .most_drafts = 0,
      .build = build_str_plus},
     {.name = "str++",
-     .summary = "str+ repeated until no token leaves its sets",
+     .summary = "SpecTr++: str+ repeated until nothing changes",
      .drafting = independent,
      .lossless = true,
      .several_laws = true,
@@ -69,13 +68,6 @@ constexpr auto rules = std::to_array<PlanRule>({
      .several_laws = false,
      .most_drafts = 0,
      .build = build_tickets},
-    {.name = "otm-lp",
-     .summary = "the optimum by its linear program, for up to 20,000 draft tuples",
-     .drafting = independent,
-     .lossless = true,
-     .several_laws = true,
-     .most_drafts = 0,
-     .build = build_tuple_lp},
     {.name = "epsilon-opt",
      .summary = "accepts epsilon too much, with the least bias that this leaves",
      .drafting = independent,

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace spectr::testing {
+namespace spectr::test {
 
 // Series of the lower function for x < a + 1, continued fraction (Lentz) of the upper one otherwise.
 double upper_gamma(double a, double x) {
@@ -49,4 +49,4 @@ double chi_square_p_value(std::span<const std::uint64_t> counts, std::span<const
   return upper_gamma(0.5 * (cells - 1), 0.5 * statistic);
 }
 
-}  // namespace spectr::testing
+}  // namespace spectr::test

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-namespace spectr::testing {
+namespace spectr::test {
 
 /// Pearson's test of observed counts against a law: the probability that counts of that law deviate at least
 /// as much. Cells are pooled in order until each expects at least 5; counts where the law is 0 give 0.
@@ -13,4 +13,4 @@ double chi_square_p_value(std::span<const std::uint64_t> counts, std::span<const
 /// Q(a, x) = Γ(a, x)/Γ(a), the upper regularised incomplete gamma function, to about 1e-12. a > 0, x ≥ 0.
 double upper_gamma(double a, double x);
 
-}  // namespace spectr::testing
+}  // namespace spectr::test

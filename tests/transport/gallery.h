@@ -18,7 +18,9 @@ struct Problem {
   double k_seq, recursive, without_replacement, str, optimum;  ///< unknown: NaN
 };
 
-inline void PrintTo(const Problem& problem, std::ostream* out) { *out << problem.name; }
+inline void PrintTo(const Problem& problem, std::ostream* out) {
+  *out << problem.name;
+}
 
 /// k-Seq of p = (½, ½), q = (¼, ¾), k = 2: 1/ρ* = 3 − √5, and (1 − β)² = ((√5 − 1)/4)² is rejected.
 constexpr double skewed_coin_k_seq = 0.9045084971874737;
@@ -26,18 +28,48 @@ constexpr double skewed_coin_k_seq = 0.9045084971874737;
 inline const std::vector<Problem>& problems() {
   static const std::vector<Problem> all = {
       // The two orders of three tokens. k-Seq: ρ = 3/2, β = 1/2.
-      {"triangle_1", {1. / 2, 1. / 3, 1. / 6}, {1. / 6, 1. / 3, 1. / 2}, 1,
-       2. / 3, 2. / 3, 2. / 3, 2. / 3, 2. / 3},
-      {"triangle_2", {1. / 2, 1. / 3, 1. / 6}, {1. / 6, 1. / 3, 1. / 2}, 2,
-       3. / 4, 13. / 18, 7. / 9, 7. / 9, 29. / 36},
-      {"triangle_3", {1. / 2, 1. / 3, 1. / 6}, {1. / 6, 1. / 3, 1. / 2}, 3,
-       unknown, unknown, unknown, unknown, 199. / 216},
+      {"triangle_1",
+       {1. / 2, 1. / 3, 1. / 6},
+       {1. / 6, 1. / 3, 1. / 2},
+       1,
+       2. / 3,
+       2. / 3,
+       2. / 3,
+       2. / 3,
+       2. / 3},
+      {"triangle_2",
+       {1. / 2, 1. / 3, 1. / 6},
+       {1. / 6, 1. / 3, 1. / 2},
+       2,
+       3. / 4,
+       13. / 18,
+       7. / 9,
+       7. / 9,
+       29. / 36},
+      {"triangle_3",
+       {1. / 2, 1. / 3, 1. / 6},
+       {1. / 6, 1. / 3, 1. / 2},
+       3,
+       unknown,
+       unknown,
+       unknown,
+       unknown,
+       199. / 216},
       // A fair coin for a skewed one: two drafts miss the rare side with probability 1/4 = q.
       {"skewed_coin", {1. / 2, 1. / 2}, {1. / 4, 3. / 4}, 2, skewed_coin_k_seq, unknown, 1, 1, 1},
       // Ber(1/4) for Ber(3/4).
       {"bernoulli", {3. / 4, 1. / 4}, {1. / 4, 3. / 4}, 2, unknown, 0.625, 1, unknown, 0.6875},
-      // Uniform on d = 4 tokens for uniform on d/r = 2: 1 − (1 − 1/r)^k; 1 − C(2, 2)/C(4, 2) without replacement.
-      {"uniform", {1. / 4, 1. / 4, 1. / 4, 1. / 4}, {1. / 2, 1. / 2, 0, 0}, 2, 3. / 4, 3. / 4, 5. / 6, 3. / 4, 3. / 4},
+      // Uniform on d = 4 tokens for uniform on d/r = 2: 1 − (1 − 1/r)^k; 1 − C(2, 2)/C(4, 2) without
+      // replacement.
+      {"uniform",
+       {1. / 4, 1. / 4, 1. / 4, 1. / 4},
+       {1. / 2, 1. / 2, 0, 0},
+       2,
+       3. / 4,
+       3. / 4,
+       5. / 6,
+       3. / 4,
+       3. / 4},
       {"equal", {0.2, 0.5, 0.3}, {0.2, 0.5, 0.3}, 3, 1, 1, 1, 1, 1},
       {"disjoint", {0.4, 0.6, 0, 0}, {0, 0, 0.5, 0.5}, 3, 0, 0, 0, 0, 0},
       // All drafts are the same token.

@@ -10,9 +10,11 @@
 #include "spectr/transport/distribution.h"
 #include "spectr/transport/plan.h"
 
-namespace spectr::testing {
+namespace spectr::test {
 
-inline Distribution law(std::vector<double> weights) { return Distribution::from_weights(std::move(weights)); }
+inline Distribution law(std::vector<double> weights) {
+  return Distribution::from_weights(std::move(weights));
+}
 
 /// The draft laws of several drafters. The laws must outlive it.
 inline DraftLaws several(const std::vector<Distribution>& laws) {
@@ -103,4 +105,4 @@ inline double worst_conditional(const TransportPlan& plan, std::size_t vocabular
   return most;
 }
 
-}  // namespace spectr::testing
+}  // namespace spectr::test

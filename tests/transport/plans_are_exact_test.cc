@@ -12,7 +12,7 @@
 namespace spectr {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 std::size_t drafts_for(const PlanRule& rule, std::size_t k) {
   return rule.most_drafts == 0 ? k : std::min(k, rule.most_drafts);

@@ -1,0 +1,214 @@
+#include "apps/cli/plan_command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/json_output.h"
+#include "apps/cli/plan_input.h"
+#include "spectr/base/counter_random.h"
+#include "spectr/transport/plan_check.h"
+#include "spectr/transport/plans.h"
+
+namespace spectr::cli {
+namespace {
+
+constexpr double most_tuples = 200'000;
+
+Json to_json(const Distribution& law) {
+  Json all = Json::array();
+  for (std::size_t x = 0; x < law.vocabulary(); ++x) all.push_back(law[static_cast<Token>(x)]);
+  return all;
+}
+
+Json to_json(const PlanParameters& parameters) {
+  Json all = Json::object();
+  for (const auto& [name, value] : parameters) {
+    std::visit([&, &key = name](const auto& v) { all[key] = v; }, value);
+  }
+  return all;
+}
+
+// What a line is answered with, below its id.
+using Answer = Result<Json>;
+
+// Answers every line that is not blank. answer(line, number of the line).
+template <class Answering>
+Status answer_lines(std::istream& in, std::ostream& out, Answering answering) {
+  Status status = Status::done;
+  std::string text;
+  for (std::uint64_t number = 0; std::getline(in, text); ++number) {
+    if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
+    Json reply = {{"id", nullptr}};
+    Answer answer = Json();
+    try {
+      const Json line = Json::parse(text);
+      if (line.is_object() && line.contains("id")) reply["id"] = line["id"];
+      answer = answering(line, number);
+    } catch (const Json::exception& failure) {
+      answer = error("line {} is not JSON: {}", number + 1, failure.what());
+    }
+    if (answer) {
+      reply.update(*answer);
+    } else {
+      reply["error"] = answer.error().message;
+      status = Status::usage;
+    }
+    out << reply.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
+  }
+  return status;
+}
+
+Result<std::unique_ptr<TransportPlan>> build(const PlanRule& rule, const PlanProblem& problem,
+                                             double epsilon) {
+  return rule.build(problem.drafts(), problem.q, {.epsilon = epsilon});
+}
+
+Answer evaluate(const PlanRule& rule, const Json& line, double epsilon) {
+  SPECTR_TRY(const PlanProblem problem, read_problem(line));
+  SPECTR_TRY(const std::unique_ptr<TransportPlan> plan, build(rule, problem, epsilon));
+  const std::size_t vocabulary = problem.q.vocabulary();
+  const double tuples = std::pow(static_cast<double>(vocabulary), static_cast<double>(problem.k));
+  const auto residual = plan->residual();
+  return Json{{"plan", rule.name},
+              {"k", problem.k},
+              {"acceptance", plan->acceptance()},
+              {"law", tuples > most_tuples ? Json() : Json(enumerate_law(*plan, vocabulary))},
+              {"residual", residual ? to_json(*residual) : Json()},
+              {"parameters", to_json(plan->parameters())}};
+}
+
+Answer sample(const PlanRule& rule, const Json& line, const PlanSampleFlags& flags, std::uint64_t number) {
+  SPECTR_TRY(const PlanProblem problem, read_problem(line));
+  SPECTR_TRY(const std::unique_ptr<TransportPlan> plan, build(rule, problem, flags.epsilon));
+  std::vector<std::uint64_t> counts(problem.q.vocabulary(), 0);
+  std::vector<Token> drafts(plan->drafts());
+  std::uint64_t accepted = 0;
+  for (std::uint64_t n = 0; n < flags.draws; ++n) {
+    CounterRandom random(flags.seed, n);
+    random.enter({.block = number, .purpose = Purpose::draft});
+    plan->draw(drafts, random);
+    random.enter({.block = number, .purpose = Purpose::select});
+    const Selection y = plan->select(drafts, random);
+    ++counts[static_cast<std::size_t>(y.token)];
+    accepted += y.accepted;
+  }
+  return Json{{"plan", rule.name},
+              {"k", problem.k},
+              {"draws", flags.draws},
+              {"accepted", accepted},
+              {"counts", counts}};
+}
+
+// Uniform on the simplex.
+Distribution random_law(std::size_t vocabulary, std::mt19937& random) {
+  std::vector<double> weights(vocabulary);
+  for (double& w : weights) w = -std::log1p(-std::generate_canonical<double, 53>(random));
+  return Distribution::from_weights(std::move(weights));
+}
+
+Json time_builds(const PlanRule& rule, const PlanTimeFlags& flags) {
+  using Clock = std::chrono::steady_clock;
+  std::mt19937 random(flags.seed);
+  const auto vocabulary = static_cast<std::size_t>(flags.vocabulary);
+  const Distribution p = random_law(vocabulary, random), q = random_law(vocabulary, random);
+  const DraftLaws drafts(p, static_cast<std::size_t>(flags.drafts));
+  Json reply = {{"plan", rule.name}, {"vocab", vocabulary}, {"k", flags.drafts}};
+  std::vector<double> microseconds;
+  const auto end = Clock::now() + std::chrono::milliseconds(300);
+  while (microseconds.size() < 5 || (Clock::now() < end && microseconds.size() < 10'000)) {
+    const auto start = Clock::now();
+    const auto plan = rule.build(drafts, q, {.epsilon = flags.epsilon});
+    microseconds.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+    if (!plan) {
+      reply["error"] = plan.error().message;
+      return reply;
+    }
+  }
+  std::ranges::nth_element(microseconds, microseconds.begin() + microseconds.size() / 2);
+  reply["microseconds"] = microseconds[microseconds.size() / 2];
+  reply["builds"] = microseconds.size();
+  return reply;
+}
+
+}  // namespace
+
+Status run_plan_eval(std::istream& in, std::ostream& out, const PlanFlags& flags) {
+  const PlanRule& rule = *need(find_plan(flags.plan));
+  return answer_lines(in, out,
+                      [&](const Json& line, std::uint64_t) { return evaluate(rule, line, flags.epsilon); });
+}
+
+Status run_plan_sample(std::istream& in, std::ostream& out, const PlanSampleFlags& flags) {
+  const PlanRule& rule = *need(find_plan(flags.plan));
+  return answer_lines(
+      in, out, [&](const Json& line, std::uint64_t number) { return sample(rule, line, flags, number); });
+}
+
+Status run_plan_time(std::ostream& out, const PlanTimeFlags& flags) {
+  std::vector<const PlanRule*> rules;
+  if (!flags.plan.empty()) {
+    rules.push_back(need(find_plan(flags.plan)));
+  } else {
+    for (const PlanRule& rule : plan_rules()) rules.push_back(&rule);
+  }
+  Status status = Status::done;
+  for (const PlanRule* rule : rules) {
+    const Json reply = time_builds(*rule, flags);
+    if (reply.contains("error") && !flags.plan.empty()) status = Status::usage;
+    out << reply.dump() << '\n' << std::flush;
+  }
+  return status;
+}
+
+void add_plan(CLI::App& app) {
+  CLI::App& plan = *app.add_subcommand("plan", "Transport plans alone: exact laws, samples, build times");
+  plan.require_subcommand(1);
+  const auto finish = [](Status status) {
+    if (status != Status::done) throw Failure(status, "not every line could be answered; see its \"error\"");
+  };
+  std::string names;
+  for (const PlanRule& rule : plan_rules()) names.append(names.empty() ? "" : ", ").append(rule.name);
+  const auto add_flags = [&names](CLI::App& command, PlanFlags& flags) {
+    command.add_option("--epsilon", flags.epsilon, "over-acceptance of the biased plans")
+        ->capture_default_str();
+    command.add_flag("--json", std::string("changes nothing: the output is JSON"));
+    return command.add_option("--plan", flags.plan, "one of " + names);
+  };
+
+  auto eval = std::make_shared<PlanFlags>();
+  CLI::App& eval_command = *plan.add_subcommand(
+      "eval",
+      "For every line {id, p, q, k} on stdin: acceptance, exact law, residual and parameters of the plan");
+  add_flags(eval_command, *eval)->required();
+  eval_command.callback([eval, finish] { finish(run_plan_eval(std::cin, std::cout, *eval)); });
+
+  auto sample = std::make_shared<PlanSampleFlags>();
+  CLI::App& sample_command =
+      *plan.add_subcommand("sample", "For every line {id, p, q, k} on stdin: counts of the tokens drawn");
+  add_flags(sample_command, *sample)->required();
+  sample_command.add_option("--draws", sample->draws, "draws per line")->capture_default_str();
+  sample_command.add_option("--seed", sample->seed, "of the draws")->capture_default_str();
+  sample_command.callback([sample, finish] { finish(run_plan_sample(std::cin, std::cout, *sample)); });
+
+  auto time = std::make_shared<PlanTimeFlags>();
+  CLI::App& time_command =
+      *plan.add_subcommand("time", "Microseconds per build for random dense laws; every plan without --plan");
+  add_flags(time_command, *time);
+  time_command.add_option("--vocab", time->vocabulary, "tokens of the vocabulary")
+      ->capture_default_str()
+      ->check(CLI::Range(1L, 10'000'000L));
+  time_command.add_option("-k,-K", time->drafts, "drafts")
+      ->capture_default_str()
+      ->check(CLI::Range(1L, 4096L));
+  time_command.add_option("--seed", time->seed, "of the laws")->capture_default_str();
+  time_command.callback([time, finish] { finish(run_plan_time(std::cout, *time)); });
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+
+#include "apps/cli/failure.h"
+
+namespace spectr::cli {
+
+struct PlanFlags {
+  std::string plan;
+  double epsilon = 0.0;
+};
+
+struct PlanSampleFlags : PlanFlags {
+  std::uint64_t draws = 100'000;
+  std::uint64_t seed = 0;
+};
+
+struct PlanTimeFlags : PlanFlags {  ///< an empty plan: all of them
+  long vocabulary = 32'000;
+  long drafts = 4;
+  std::uint32_t seed = 0;
+};
+
+/// Answers every line `{id, p, q, k}` with `{id, plan, k, acceptance, law, residual, parameters}`, or with
+/// `{id, error}`; usage if there was an error. law: the exact law of Y by enumeration of every draft tuple
+/// through select(), null above 200,000 tuples V^k. residual: null where acceptance is 1 or where it depends
+/// on the drafts. Throws Failure for an unknown plan.
+Status run_plan_eval(std::istream& in, std::ostream& out, const PlanFlags& flags);
+
+/// Answers every line with `{id, plan, k, draws, accepted, counts}`: Y of `draws` independent draws.
+Status run_plan_sample(std::istream& in, std::ostream& out, const PlanSampleFlags& flags);
+
+/// Prints `{plan, vocab, k, microseconds, builds}` per plan for one random pair of dense laws: the median
+/// time of a build.
+Status run_plan_time(std::ostream& out, const PlanTimeFlags& flags);
+
+}  // namespace spectr::cli

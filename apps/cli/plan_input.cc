@@ -1,0 +1,81 @@
+#include "apps/cli/plan_input.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace spectr::cli {
+namespace {
+
+constexpr std::size_t most_drafts = 4096;
+
+Result<const Json*> field(const Json& line, std::string_view name) {
+  const auto found = line.find(name);
+  if (found == line.end()) return error("{} is missing", name);
+  return &*found;
+}
+
+Result<Distribution> read_law(const Json& value, const std::string& name) {
+  if (!value.is_array()) return error("{} must be a list of numbers, got {}", name, value.dump());
+  std::vector<double> probabilities;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (!value[i].is_number()) return error("{}[{}] is not a number: {}", name, i, value[i].dump());
+    probabilities.push_back(value[i].get<double>());
+  }
+  return Distribution::dense(std::move(probabilities), name);
+}
+
+Result<std::size_t> read_count(const Json& value) {
+  const double k = value.is_number() ? value.get<double>() : 0.5;
+  if (k != std::floor(k)) return error("k must be a whole number, got {}", value.dump());
+  if (k < 1.0) return error("k must be at least 1, got {}", value.dump());
+  if (k > most_drafts) return error("k must be at most {}, got {}", most_drafts, value.dump());
+  return static_cast<std::size_t>(k);
+}
+
+Result<std::vector<Distribution>> read_draft_laws(const Json& value, std::size_t k) {
+  std::vector<Distribution> laws;
+  if (!value.is_array() || value.empty() || !value[0].is_array()) {
+    SPECTR_TRY(Distribution law, read_law(value, "p"));
+    laws.push_back(std::move(law));
+    return laws;
+  }
+  if (value.size() != k) return error("p holds {} laws and k is {}", value.size(), k);
+  for (std::size_t i = 0; i < k; ++i) {
+    SPECTR_TRY(Distribution law, read_law(value[i], "p[" + std::to_string(i) + "]"));
+    laws.push_back(std::move(law));
+  }
+  return laws;
+}
+
+}  // namespace
+
+DraftLaws PlanProblem::drafts() const {
+  const auto same = [this](const Distribution& law) {
+    return std::ranges::equal(law.probabilities(), p[0].probabilities());
+  };
+  if (std::all_of(p.begin(), p.end(), same)) return {p[0], k};
+  std::vector<const Distribution*> laws;
+  for (const Distribution& law : p) laws.push_back(&law);
+  return DraftLaws(std::move(laws));
+}
+
+Result<PlanProblem> read_problem(const Json& line) {
+  if (!line.is_object()) return error("the line is not a JSON object");
+  SPECTR_TRY(const Json* p, field(line, "p"));
+  SPECTR_TRY(const Json* q, field(line, "q"));
+  SPECTR_TRY(const Json* count, field(line, "k"));
+  SPECTR_TRY(const std::size_t k, read_count(*count));
+  SPECTR_TRY(std::vector<Distribution> laws, read_draft_laws(*p, k));
+  SPECTR_TRY(Distribution target, read_law(*q, "q"));
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    if (laws[i].vocabulary() == target.vocabulary()) continue;
+    const std::string name = laws.size() == 1 ? "p" : "p[" + std::to_string(i) + "]";
+    return error("{} and q have different lengths: {} and {}", name, laws[i].vocabulary(),
+                 target.vocabulary());
+  }
+  return PlanProblem{std::move(laws), std::move(target), k};
+}
+
+}  // namespace spectr::cli

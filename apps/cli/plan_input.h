@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "apps/cli/json_output.h"
+#include "spectr/base/result.h"
+#include "spectr/transport/distribution.h"
+#include "spectr/transport/plan.h"
+
+namespace spectr::cli {
+
+/// One transport problem: k drafts from p (one law, or one law per draft) and a target q.
+struct PlanProblem {
+  std::vector<Distribution> p;
+  Distribution q;
+  std::size_t k;
+
+  /// Equal laws count as one law. A view of this problem.
+  DraftLaws drafts() const;
+};
+
+/// Reads `{"p": [...], "q": [...], "k": 2}`; p may be a list of k lists. An error names the field, the entry
+/// and the value.
+Result<PlanProblem> read_problem(const Json& line);
+
+}  // namespace spectr::cli

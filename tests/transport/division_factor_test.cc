@@ -1,0 +1,167 @@
+#include "spectr/transport/division_factor.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/transport/laws.h"
+
+namespace spectr {
+namespace {
+
+using namespace test;
+
+// Bisection in long double on the definition: the smallest ρ with (1 − ρβ) ≤ (1 − β)^k.
+double reference_factor(const LawPair& laws, std::size_t k) {
+  const auto valid = [&](long double rho) {
+    long double beta = 0, miss = 0, unserved = 0;
+    for (std::size_t j = 0; j < laws.size(); ++j) {
+      const long double p = laws.p()[j], q = laws.q()[j];
+      beta += std::min(p, q / rho);
+      miss += std::max(p - q / rho, 0.0L);
+      unserved += std::max(q - rho * p, 0.0L);
+    }
+    const auto n = static_cast<long double>(k);
+    if (beta > 0.5L) return unserved <= std::pow(miss, n);
+    return -std::expm1(n * std::log1p(-beta)) <= rho * beta;
+  };
+  if (valid(1)) return 1;
+  long double below = 1, above = static_cast<long double>(k);
+  for (int n = 0; n < 100; ++n) {
+    const long double middle = (below + above) / 2;
+    (valid(middle) ? above : below) = middle;
+  }
+  return static_cast<double>(above);
+}
+
+TEST(DivisionFactor, MatchesBisection) {
+  RandomLaws random(7);
+  int compared = 0;
+  for (int n = 0; n < 2000; ++n) {
+    const std::size_t vocabulary = 2 + random.below(40), k = 2 + random.below(63);
+    const Distribution p = random.any(vocabulary), q = random.any(vocabulary);
+    const LawPair laws(p, q);
+    const Division found = division_factor(laws, k);
+    EXPECT_LE(found.passes, 13);
+    const double rho = reference_factor(laws, k);
+    const auto rejected = [k](Overlap o) { return std::exp(static_cast<double>(k) * log_miss(o)); };
+    EXPECT_NEAR(rejected(found.overlaps[0]), rejected(overlap(laws.p(), laws.q(), rho)), 1e-13);
+    // Where almost nothing is rejected, or nothing accepted, a range of ρ is valid up to rounding.
+    if (rejected(found.overlaps[0]) < 1e-3 || found.overlaps[0].beta == 0.0) continue;
+    EXPECT_NEAR(found.rho, rho, 1e-11 * rho);
+    ++compared;
+  }
+  EXPECT_GT(compared, 500);
+}
+
+TEST(DivisionFactor, TakesAtMostElevenPassesOverALargeVocabulary) {
+  RandomLaws random(8);
+  for (std::size_t k : {2, 4, 8, 16}) {
+    for (int n = 0; n < 4; ++n) {
+      const Distribution p = random.dense(32'000), q = random.dense(32'000);
+      EXPECT_LE(division_factor(LawPair(p, q), k).passes, 11);
+    }
+  }
+}
+
+// The worst found: tokens of geometric masses and ratios, so that β(s) has a kink at every scale.
+TEST(DivisionFactor, TakesFewPassesThroughManyKinks) {
+  for (std::size_t k : {2, 8, 64}) {
+    for (double fall : {0.99, 0.9, 0.5, 0.1}) {
+      std::vector<double> p, q;
+      for (int i = 0; i < 300; ++i) {
+        p.push_back(std::pow(fall, i));
+        q.push_back(p.back() * (1.0 + static_cast<double>(k - 1) * std::pow(0.95, 300 - i)));
+      }
+      const Distribution a = law(p), b = law(q);
+      EXPECT_LE(division_factor(LawPair(a, b), k).passes, 16);
+      EXPECT_LE(division_factor(LawPair(b, a), k).passes, 16);
+    }
+  }
+}
+
+TEST(DivisionFactor, IsOneForOneDraftAndForEqualLaws) {
+  RandomLaws random(9);
+  for (int n = 0; n < 50; ++n) {
+    const Distribution p = random.any(7), q = random.any(7);
+    EXPECT_EQ(division_factor(LawPair(p, q), 1).rho, 1.0);
+    for (std::size_t k : {2, 5, 64}) EXPECT_EQ(division_factor(LawPair(p, p), k).rho, 1.0);
+  }
+}
+
+TEST(DivisionFactor, IsKForDisjointSupports) {
+  const Distribution p = law({1, 0, 0}), q = law({0, 0.5, 0.5});
+  for (std::size_t k : {2, 3, 64}) {
+    EXPECT_NEAR(division_factor(LawPair(p, q), k).rho, static_cast<double>(k),
+                1e-12 * static_cast<double>(k));
+  }
+}
+
+TEST(DivisionFactor, OfSeveralEqualLawsIsThatOfOneLaw) {
+  RandomLaws random(10);
+  for (int n = 0; n < 200; ++n) {
+    const std::size_t vocabulary = 2 + random.below(6), k = 1 + random.below(5);
+    const Distribution p = random.any(vocabulary), q = random.any(vocabulary);
+    const Division one = division_factor(LawPair(p, q), k), many = division_factor(LawUnion({p, k}, q));
+    const double rejected_one = std::exp(static_cast<double>(k) * log_miss(one.overlaps[0]));
+    double rejected_many = 1.0;
+    for (const Overlap& o : many.overlaps) rejected_many *= o.miss;
+    EXPECT_NEAR(rejected_one, rejected_many, 1e-12);
+  }
+}
+
+// For different laws the factors that are valid need not form an interval, and Σ R_i ≤ ρ is only sufficient:
+// here it would give ρ = 2 and acceptance ½.
+TEST(DivisionFactor, OfSeveralLawsIsTheSmallestValidOne) {
+  const std::vector<Distribution> p = {law({0.501, 0.499, 0, 0}), Distribution::point(2, 4),
+                                       Distribution::point(3, 4)};
+  const Distribution q = law({0.5, 0.5, 0, 0});
+  const Division found = division_factor(LawUnion(several(p), q));
+  EXPECT_EQ(found.rho, 1.0);
+  EXPECT_NEAR(found.overlaps[0].beta, 0.999, 1e-15);
+}
+
+// A fine grid of ρ from below: the first valid point, by definition.
+TEST(DivisionFactor, OfSeveralLawsMatchesAScan) {
+  RandomLaws random(11);
+  const auto use = [](const LawUnion& laws, double rho) {
+    double most = 0.0;
+    for (std::size_t j = 0; j < laws.size(); ++j) {
+      if (laws.q()[j] == 0.0) continue;
+      double reached = 1.0, sum = 0.0;
+      for (std::size_t i = 0; i < laws.drafts(); ++i) {
+        double beta = 0.0;
+        for (std::size_t l = 0; l < laws.size(); ++l) beta += std::min(laws.p(i)[l], laws.q()[l] / rho);
+        sum += reached * std::min(laws.p(i)[j] / laws.q()[j] * rho, 1.0);
+        reached *= 1.0 - beta;
+      }
+      most = std::max(most, sum);
+    }
+    return most;
+  };
+  for (int n = 0; n < 60; ++n) {
+    const std::size_t vocabulary = 2 + random.below(5), k = 2 + random.below(3);
+    std::vector<Distribution> p;
+    while (p.size() < k) p.push_back(random.any(vocabulary));
+    const Distribution q = random.any(vocabulary);
+    const LawUnion laws(several(p), q);
+    const double found = division_factor(laws).rho, step = static_cast<double>(k - 1) / 2000.0;
+    EXPECT_LE(use(laws, found), found * (1 + 1e-14));
+    for (double rho = 1.0; rho < found - step; rho += step)
+      EXPECT_GT(use(laws, rho), rho * (1 - 1e-9)) << found;
+  }
+}
+
+TEST(Overlap, KeepsItsDigitsAtBothEnds) {
+  const std::vector<double> p = {1e-300, 1.0}, q = {1.0, 0.0};
+  const Overlap tiny = overlap(p, q, 1.0);
+  EXPECT_EQ(tiny.beta, 1e-300);
+  EXPECT_EQ(accepted_per_test(tiny, 5), 5.0);
+  const std::vector<double> r = {1.0, 1e-300};
+  const Overlap full = overlap(r, std::vector{1.0, 0.0}, 1.0);
+  EXPECT_EQ(full.miss, 1e-300);
+  EXPECT_EQ(accepted_per_test(full, 5), 1.0);
+}
+
+}  // namespace
+}  // namespace spectr

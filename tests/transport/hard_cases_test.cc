@@ -1,0 +1,203 @@
+// What breaks transport plans in practice, each case for every lossless plan of the table that can take it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "spectr/base/counter_random.h"
+#include "spectr/transport/plan_check.h"
+#include "spectr/transport/plans.h"
+#include "tests/transport/laws.h"
+
+namespace spectr {
+namespace {
+
+using namespace test;
+
+constexpr std::string_view reference_program = "otm-lp";  // tiny alphabets only
+
+// Builds every lossless plan for (p, k), fewer drafts where the plan takes fewer, and hands it to check.
+template <class Check>
+void for_every_plan(const Distribution& p, const Distribution& q, std::size_t k, Check check) {
+  for (const PlanRule& rule : plan_rules()) {
+    if (!rule.lossless) continue;
+    const std::size_t drafts = rule.most_drafts == 0 ? k : std::min(k, rule.most_drafts);
+    if (rule.name == reference_program &&
+        std::pow(static_cast<double>(p.size()), static_cast<double>(drafts)) > 1000.0) {
+      continue;
+    }
+    SCOPED_TRACE(std::string(rule.name) + ", k = " + std::to_string(drafts));
+    const auto plan = rule.build({p, drafts}, q, {});
+    ASSERT_TRUE(plan.has_value()) << plan.error().message;
+    check(**plan);
+  }
+}
+
+void expect_exact(const Distribution& p, const Distribution& q, std::size_t k) {
+  for_every_plan(p, q, k, [&](const TransportPlan& plan) {
+    EXPECT_LE(distance(enumerate_law(plan, q.vocabulary()), q), 1e-12);
+    EXPECT_LE(worst_conditional(plan, q.vocabulary()), 1e-12);
+    EXPECT_NEAR(enumerate_acceptance(plan), plan.acceptance(), 1e-12);
+  });
+}
+
+TEST(HardCases, EqualLawsAreAcceptedAndHaveNoResidual) {
+  const Distribution p = law({0.1, 0.2, 0.7});
+  expect_exact(p, p, 3);
+  for_every_plan(p, p, 3, [](const TransportPlan& plan) {
+    EXPECT_EQ(plan.acceptance(), 1.0);
+    EXPECT_FALSE(plan.residual().has_value());
+  });
+}
+
+// Weights of the same law in another scale: probabilities differ by units in the last place.
+TEST(HardCases, NearlyEqualLawsHaveNoNoiseForAResidual) {
+  const Distribution p = law({0.1, 0.2, 0.3, 0.4}), q = law({0.3, 0.6, 0.9, 1.2});
+  expect_exact(p, q, 2);
+  for_every_plan(p, q, 2, [](const TransportPlan& plan) {
+    EXPECT_NEAR(plan.acceptance(), 1.0, 1e-14);
+    EXPECT_FALSE(plan.residual().has_value());
+  });
+}
+
+TEST(HardCases, DisjointSupportsAcceptNothingAndDrawTheTarget) {
+  const Distribution p = law({0.4, 0.6, 0, 0}), q = law({0, 0, 0.25, 0.75});
+  expect_exact(p, q, 2);
+  for_every_plan(p, q, 2, [&](const TransportPlan& plan) {
+    EXPECT_EQ(plan.acceptance(), 0.0);
+    if (plan.residual()) EXPECT_LE(total_variation(*plan.residual(), q), 1e-15);
+  });
+}
+
+TEST(HardCases, DisjointShortSupports) {
+  const Distribution p = Distribution::from_weights({1, 7}, {1, 3}, 50'000);
+  const Distribution q = Distribution::from_weights({0, 3, 49'999}, {2, 1, 1}, 50'000);
+  expect_exact(p, q, 2);
+}
+
+TEST(HardCases, ZerosInEitherLaw) {
+  expect_exact(law({0.5, 0, 0.5, 0}), law({0.25, 0.25, 0, 0.5}), 3);
+  expect_exact(law({0.25, 0.25, 0, 0.5}), law({0.5, 0, 0.5, 0}), 3);
+}
+
+TEST(HardCases, OneTokenVocabulary) {
+  expect_exact(law({1}), law({1}), 4);
+}
+
+TEST(HardCases, PointMassDraftRepeatsOneToken) {
+  expect_exact(Distribution::point(1, 3), law({0.5, 0.3, 0.2}), 3);
+}
+
+TEST(HardCases, PointMassTarget) {
+  expect_exact(law({0.5, 0.3, 0.2}), Distribution::point(1, 3), 3);
+}
+
+TEST(HardCases, DifferentPointMasses) {
+  expect_exact(Distribution::point(0, 2), Distribution::point(1, 2), 3);
+}
+
+// The draft never proposes what the target almost surely says: ρ* = k up to rounding.
+TEST(HardCases, DivisionFactorAtItsLargest) {
+  const Distribution p = law({1e-12, 1.0}), q = law({1.0, 0.0});
+  expect_exact(p, q, 3);
+  for_every_plan(p, q, 3, [&](const TransportPlan& plan) {
+    EXPECT_NEAR(plan.acceptance(), static_cast<double>(plan.drafts()) * 1e-12, 2e-12);
+  });
+}
+
+TEST(HardCases, MassesDownToTheSmallestNumbers) {
+  expect_exact(law({1.0, 1e-300, 1e-200}), law({1e-300, 1.0, 1e-150}), 3);
+  expect_exact(law({1.0, 1e-300, 1e-300}), law({1.0, 1e-300, 0.0}), 3);
+  expect_exact(law({0.5, 0.5, 1e-308}), law({0.2, 0.8, 5e-324}), 3);
+}
+
+TEST(HardCases, WithoutReplacementAfterTheLikelyTokenIsGone) {
+  const Distribution p = law({1.0, 1e-300, 3e-300}), q = law({0.0, 0.5, 0.5});
+  expect_exact(p, q, 2);
+  const auto plan = find_plan("recursive-wor").value()->build({p, 2}, q, {}).value();
+  EXPECT_NEAR(plan->acceptance(), 0.75, 1e-12);  // the second draft has law (1/4, 3/4) on tokens 1, 2
+}
+
+TEST(HardCases, MoreDraftsThanTheSupport) {
+  const Distribution p = law({0.5, 0.5, 0}), q = law({0.2, 0.3, 0.5});
+  expect_exact(p, q, 4);
+  EXPECT_EQ(find_plan("recursive-wor").value()->build({p, 4}, q, {}).value()->drafts(), 2u);
+}
+
+TEST(HardCases, DuplicatedDraftsKeepTheirNumber) {
+  const Distribution p = law({0.9, 0.1}), q = law({0.5, 0.5});
+  for_every_plan(p, q, 3, [](const TransportPlan& plan) {
+    if (plan.drafts() < 3) return;
+    const std::vector<Token> same = {0, 0, 0};
+    EXPECT_LE(distance(enumerate_select(plan, same, 2), plan.conditional(same)), 1e-12);
+  });
+}
+
+TEST(HardCases, SixtyFourDrafts) {
+  RandomLaws random(12);
+  for (int n = 0; n < 10; ++n) {
+    const Distribution p = random.any(5), q = random.any(5);
+    for_every_plan(p, q, 64, [&](const TransportPlan& plan) {
+      std::vector<Token> drafts(plan.drafts());
+      CounterRandom choices(12);
+      plan.draw(drafts, choices);
+      EXPECT_LE(distance(enumerate_select(plan, drafts, 5), plan.conditional(drafts)), 1e-12);
+    });
+  }
+}
+
+TEST(HardCases, TwoHundredThousandTokens) {
+  RandomLaws random(13);
+  const Distribution p = random.dense(200'000), q = random.dense(200'000);
+  for_every_plan(p, q, 3, [&](const TransportPlan& plan) {
+    std::vector<Token> drafts(plan.drafts());
+    for (std::uint64_t n = 0; n < 3; ++n) {
+      CounterRandom choices(13, n);
+      plan.draw(drafts, choices);
+      for (Token x : drafts) EXPECT_GT(p[x], 0.0);
+      EXPECT_GT(q[plan.select(drafts, choices).token], 0.0);
+    }
+  });
+}
+
+// Every test passes or fails by its own draft law's probability 0: select must still answer.
+TEST(HardCases, DraftsThatAreNeverDrawnAreStillAnswered) {
+  const Distribution p = law({1, 0, 0}), q = law({0.2, 0.3, 0.5});
+  for_every_plan(p, q, 2, [&](const TransportPlan& plan) {
+    if (plan.drafts() != 2) return;
+    CounterRandom choices(14);
+    const Selection y = plan.select(std::vector<Token>{1, 2}, choices);
+    EXPECT_GT(q[y.token], 0.0);
+  });
+}
+
+TEST(HardCases, SumsOffByRoundingAreNormalised) {
+  const auto above = Distribution::dense({0.5, 0.5 + 1e-7}), below = Distribution::dense({0.5, 0.5 - 1e-7});
+  ASSERT_TRUE(above.has_value() && below.has_value());
+  EXPECT_NEAR((*above)[0] + (*above)[1], 1.0, 1e-15);
+  expect_exact(*above, *below, 2);
+}
+
+TEST(HardCases, WhatIsNoLawIsRefusedByTheEntryAtFault) {
+  const auto message = [](std::vector<double> p) {
+    return Distribution::dense(std::move(p), "p").error().message;
+  };
+  EXPECT_EQ(message({0.5, 0.5 + 3e-7}), "p sums to 1.0000003, not to 1");
+  EXPECT_EQ(message({0.5, 0.6, -0.1}), "p[2] is negative: -0.1");
+  EXPECT_EQ(message({0.5, std::nan("")}), "p[1] is nan");
+  EXPECT_EQ(message({INFINITY, 0}), "p[0] is inf");
+  EXPECT_EQ(message({0, 0}), "p sums to 0, not to 1");
+  EXPECT_EQ(message({}), "p is empty");
+}
+
+TEST(HardCases, SingleDraftPlansRefuseMore) {
+  const Distribution p = law({1, 1});
+  for (const char* name : {"maximal", "epsilon-opt", "epsilon-uno"}) {
+    const auto plan = find_plan(name).value()->build({p, 3}, p, {});
+    ASSERT_FALSE(plan.has_value());
+    EXPECT_EQ(plan.error().message, std::string(name) + " takes one draft, got k = 3");
+  }
+}
+
+}  // namespace
+}  // namespace spectr
