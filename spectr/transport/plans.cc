@@ -11,6 +11,7 @@
 #include "spectr/transport/recursive_without_replacement.h"
 #include "spectr/transport/spectr_plus.h"
 #include "spectr/transport/tickets.h"
+#include "spectr/transport/tuple_lp.h"
 
 namespace spectr {
 namespace {
@@ -68,6 +69,13 @@ constexpr auto rules = std::to_array<PlanRule>({
      .several_laws = false,
      .most_drafts = 0,
      .build = build_tickets},
+    {.name = "otm-lp",
+     .summary = "the optimum by its linear program, for up to 20,000 draft tuples",
+     .drafting = independent,
+     .lossless = true,
+     .several_laws = true,
+     .most_drafts = 0,
+     .build = build_tuple_lp},
     {.name = "epsilon-opt",
      .summary = "accepts epsilon too much, with the least bias that this leaves",
      .drafting = independent,

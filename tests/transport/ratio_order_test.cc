@@ -12,7 +12,7 @@ namespace {
 
 // Short lists are sorted by comparison, long ones by digits: both must give the same order.
 TEST(RatioOrder, IsAStableSortByRatioOfTheTokensThatPReaches) {
-  testing::RandomLaws random(21);
+  test::RandomLaws random(21);
   for (const std::size_t n : {0u, 1u, 2u, 100u, 511u, 512u, 3000u}) {
     std::vector<double> p(n), q(n);
     for (std::size_t i = 0; i < n; ++i) {

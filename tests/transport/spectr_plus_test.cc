@@ -16,7 +16,7 @@
 namespace spectr {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::DoubleNear;
 using ::testing::Pointwise;
 

@@ -17,7 +17,7 @@
 namespace spectr {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 std::unique_ptr<TransportPlan> tickets(const Distribution& p, std::size_t k, const Distribution& q) {
   return build_tickets({p, k}, q, {}).value();

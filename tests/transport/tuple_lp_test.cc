@@ -9,7 +9,7 @@
 namespace spectr {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 TEST(TupleLp, ReachesTheBruteForceOptimumForDifferentDrafters) {
   RandomLaws random(31);
