@@ -11,7 +11,7 @@ cd "$1"
       done
     done
   find spectr apps tests -name '*.h' -o -name '*.cc' | while IFS= read -r source; do
-    for page in $(grep -o 'docs/[A-Za-z_-]*\.md' "$source" | sort -u); do
+    for page in $(grep -oE '(^|[ (])docs/[A-Za-z_-]+\.md' "$source" | tr -d ' (' | sort -u); do
       [ -e "$page" ] || echo "$source: $page does not exist"
     done
   done
