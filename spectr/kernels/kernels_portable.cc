@@ -73,6 +73,14 @@ struct PortableLanes {
   static Floats numbers(const std::byte* p) {
     return number<type>(p, 0);
   }
+  static float sum_of_16(const Floats (&v)[16]) {
+    float s[16];
+    std::memcpy(s, v, sizeof s);
+    for (int width = 8; width > 0; width /= 2) {
+      for (int i = 0; i < width; ++i) s[i] += s[i + width];
+    }
+    return s[0];
+  }
   static void store(float* p, Floats a) { *p = a; }
 
  private:
