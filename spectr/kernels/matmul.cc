@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "spectr/base/check.h"
 #include "spectr/kernels/activations.h"
@@ -84,8 +86,21 @@ void multiply_panels(const KernelSet& set, const Matrix::Packed& w, Span2d<const
   });
 }
 
+/// The nearest BF16 number, ties to the even one.
+float round_to_bf16(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return std::bit_cast<float>((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
+}
+
 void multiply_numbers(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, Span2d<float> y,
-                      ThreadPool& pool) {
+                      ThreadPool& pool, MatmulScratch& scratch) {
+  if (w.type == TensorType::bf16) {
+    // Engines multiply BF16 by BF16; with unrounded activations the logits would differ from theirs.
+    const std::size_t numbers = x.rows() * x.cols();
+    auto* rounded = reinterpret_cast<float*>(scratch.state().at_least(numbers * sizeof(float)));
+    std::transform(x.data(), x.data() + numbers, rounded, round_to_bf16);
+    x = Span2d<const float>(rounded, x.rows(), x.cols());
+  }
   const Sweeps sweeps(x.rows(), set.largest_float_sweep);
   const std::size_t row_bytes = w.file.size() / w.rows;
   pool.parallel_for((w.rows + 3) / 4, 1, [&](std::size_t begin, std::size_t end) {
@@ -112,7 +127,7 @@ void matmul_at(KernelLevel level, const Matrix& w, Span2d<const float> x, Span2d
   if (code_layout(w.type())) {
     multiply_panels(set, w.packed(), x, y, pool, scratch);
   } else {
-    multiply_numbers(set, w.packed(), x, y, pool);
+    multiply_numbers(set, w.packed(), x, y, pool, scratch);
   }
 }
 

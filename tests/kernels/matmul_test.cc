@@ -39,6 +39,11 @@ struct Problem {
   }
 };
 
+// Keeps the bits that BF16 has.
+void cut_to_bf16(std::vector<float>& x) {
+  for (float& f : x) f = std::bit_cast<float>(std::bit_cast<std::uint32_t>(f) & 0xffff0000u);
+}
+
 TEST(Matrix, RowGivesBackTheNumbersOfTheFile) {
   for (const TensorType type : all_tensor_types()) {
     Problem problem{type, 35, 512};
@@ -146,12 +151,22 @@ TEST(Matmul, DoesNotDependOnThreads) {
   }
 }
 
+TEST(Matmul, RoundsActivationsToBf16ForBf16Weights) {
+  Problem problem{TensorType::bf16, 20, 64};
+  const std::vector<float> cut = {1.0f, 1.0078125f, -3.0f, 0.0f};
+  const std::vector<float> between = {1.0f + 0x1p-9f, 1.0078125f + 0x1p-9f, -3.0f - 0x1p-8f, 0x1p-140f};
+  std::vector<float> x(64), rounded(64);
+  for (std::size_t j = 0; j < 64; ++j) x[j] = between[j % 4], rounded[j] = cut[j % 4];
+  EXPECT_EQ(problem.product(KernelLevel::portable, x), problem.product(KernelLevel::portable, rounded));
+}
+
 TEST(Matmul, TakesPlainNumbersOfAnyWidth) {
   for (const TensorType type : {TensorType::f32, TensorType::f16, TensorType::bf16}) {
     for (const std::size_t cols : {1, 2, 15, 16, 17, 31, 33, 100}) {
       for (const std::size_t rows : {1, 2, 3, 4, 5, 9}) {
         Problem problem{type, rows, cols};
-        const std::vector<float> x = random_floats(3 * cols, 6);
+        std::vector<float> x = random_floats(3 * cols, 6);
+        if (type == TensorType::bf16) cut_to_bf16(x);
         std::vector<float> exact(3 * rows);
         scalar::matmul(type, problem.bytes, {x.data(), 3, cols}, {exact.data(), 3, rows});
         const std::vector<float> expected = problem.product(KernelLevel::portable, x);
