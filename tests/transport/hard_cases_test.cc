@@ -14,18 +14,14 @@ namespace {
 
 using namespace test;
 
-constexpr std::string_view reference_program = "otm-lp";  // tiny alphabets only
-
-// Builds every lossless plan for (p, k), fewer drafts where the plan takes fewer, and hands it to check.
+// Builds every lossless plan for (p, k), fewer drafts where the plan takes fewer, and hands it to check. Not
+// the reference program over tuples: it takes tiny alphabets only, and its acceptance has its solver's
+// tolerance.
 template <class Check>
 void for_every_plan(const Distribution& p, const Distribution& q, std::size_t k, Check check) {
   for (const PlanRule& rule : plan_rules()) {
-    if (!rule.lossless) continue;
+    if (!rule.lossless || rule.name == "otm-lp") continue;
     const std::size_t drafts = rule.most_drafts == 0 ? k : std::min(k, rule.most_drafts);
-    if (rule.name == reference_program &&
-        std::pow(static_cast<double>(p.size()), static_cast<double>(drafts)) > 1000.0) {
-      continue;
-    }
     SCOPED_TRACE(std::string(rule.name) + ", k = " + std::to_string(drafts));
     const auto plan = rule.build({p, drafts}, q, {});
     ASSERT_TRUE(plan.has_value()) << plan.error().message;
