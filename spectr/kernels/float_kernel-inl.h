@@ -41,7 +41,7 @@ void multiply_floats(const std::byte* w, std::size_t row_bytes, std::size_t cols
   const std::size_t bulk = cols / 16 * 16;
   for (std::size_t j = 0; j < bulk; j += 16) {
 #pragma GCC unroll 4
-    for (std::size_t i = 0; i < 4; ++i) fetch_early<rows, 1>(of_row[i] + j * width + ahead);
+    for (std::size_t i = 0; i < 4; ++i) fetch_early<1>(of_row[i] + j * width + ahead);
 #pragma GCC unroll 16
     for (std::size_t v = 0; v < vectors; ++v) {
       const std::size_t at = j + v * Lanes::lanes;

@@ -17,8 +17,8 @@ namespace {
 
 struct PortableLanes {
   static constexpr std::size_t lanes = 1;
-  static constexpr int largest_sweep = 4;
-  static constexpr int largest_float_sweep = 2;
+  static constexpr int largest_sweep = 2;
+  static constexpr int largest_float_sweep = 1;
   static constexpr int signed_excess = 0;
 
   using Bytes = std::array<std::uint8_t, 4>;

@@ -59,10 +59,10 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
     typename Lanes::Floats scales[layout.blocks() * per_block];
     typename Lanes::Floats mins[layout.blocks() * per_block];
     decode_scales<Lanes, type>(headers, lane, scales, mins);
-    fetch_early<rows, panel_rows * layout.header_bytes()>(headers + ahead);
+    fetch_early<panel_rows * layout.header_bytes()>(headers + ahead);
     headers += panel_rows * layout.header_bytes();
     for (int b = 0; b < layout.blocks(); ++b) {
-      fetch_early<rows, 64 * layout.bits()>(codes + ahead);
+      fetch_early<64 * layout.bits()>(codes + ahead);
       const typename Lanes::Bytes w[8] = {
           codes_of_group<Lanes, type, 0>(codes), codes_of_group<Lanes, type, 1>(codes),
           codes_of_group<Lanes, type, 2>(codes), codes_of_group<Lanes, type, 3>(codes),
