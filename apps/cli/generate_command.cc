@@ -52,7 +52,8 @@ class Run {
     choose_models();
     const MethodRule& rule = flags_.method.rule(flags_.model.drafts.empty() ? "plain" : "spectr");
     const MethodOptions settings = flags_.method.complete(4, 4);
-    (void)need(make_decoder(rule, settings));  // impossible settings are found before models are loaded
+    const DraftShape shape =
+        need(make_decoder(rule, settings)).shape();  // errors come before models are loaded
     const Warp warp = flags_.sampling.warp();
     load(rule);
 
@@ -62,14 +63,21 @@ class Run {
     const std::uint64_t seed = flags_.seed < 0 ? random_seed() : static_cast<std::uint64_t>(flags_.seed);
 
     std::optional<Generation> baseline;
-    if (flags_.compare) baseline = generate_once(*need(find_method("plain")), settings, warp, context, seed, nullptr);
+    if (flags_.compare)
+      baseline = generate_once(*need(find_method("plain")), settings, warp, context, seed, nullptr);
     std::optional<TextPrinter> printer;
     printer.emplace(*target_.tokenizer, flags_.stop_words, printing());
     if (printing() != Printing::nothing && !flags_.no_display_prompt) printer->show_prompt(text);
     const Generation generation = generate_once(rule, settings, warp, context, seed, &*printer);
     printer->finish();
 
-    const GenerationReport report{rule, settings, generation, printer->text(), seed, std::move(baseline)};
+    const GenerationReport report{rule,
+                                  shape,
+                                  settings.plan.value_or(std::string(rule.plan)),
+                                  generation,
+                                  printer->text(),
+                                  seed,
+                                  std::move(baseline)};
     if (flags_.json) {
       print_json(report.json());
     } else {
@@ -105,7 +113,8 @@ class Run {
     }
     for (const std::string& path : flags_.model.drafts) {
       drafts_.push_back(load_model(path, pool_));
-      const auto match = same_vocabulary(target_.tokenizer->vocabulary(), drafts_.back().tokenizer->vocabulary());
+      const auto match =
+          same_vocabulary(target_.tokenizer->vocabulary(), drafts_.back().tokenizer->vocabulary());
       if (!match) {
         throw Failure(Status::usage, fmt::format("{} cannot draft for {}: {}", path, flags_.model.model,
                                                  match.error().message));
@@ -121,9 +130,11 @@ class Run {
       throw Failure(Status::usage, fmt::format("-c {}: the model's context is {}", context, own));
     }
     if (prompt_.size() > context) {
-      throw Failure(Status::usage, fmt::format("the prompt has {} tokens, the context {}", prompt_.size(), context));
+      throw Failure(Status::usage,
+                    fmt::format("the prompt has {} tokens, the context {}", prompt_.size(), context));
     }
-    if (flags_.predict >= 0) context = std::min(context, prompt_.size() + static_cast<std::size_t>(flags_.predict));
+    if (flags_.predict >= 0)
+      context = std::min(context, prompt_.size() + static_cast<std::size_t>(flags_.predict));
     return context;
   }
 
@@ -132,12 +143,14 @@ class Run {
     MethodOptions own = settings;
     if (rule.plan.empty() && printer == nullptr) own.plan.reset();
     Decoder decoder = need(make_decoder(rule, own));
-    Models models{need(target_.transformer->start(context, decoder.most_nodes())), {}, warp,
+    Models models{need(target_.transformer->start(context, decoder.most_nodes(context))),
+                  {},
+                  warp,
                   target_.transformer->vocabulary()};
     if (rule.models != DraftModels::none) {
       for (const LoadedModel& draft : drafts_) {
         const std::size_t most = std::min(context, draft.transformer->config().context);
-        models.drafts.push_back(need(draft.transformer->start(most, decoder.most_nodes())));
+        models.drafts.push_back(need(draft.transformer->start(most, decoder.most_nodes(context))));
       }
     }
     GenerateOptions options;
@@ -169,20 +182,27 @@ void add_generate(CLI::App& app) {
   flags->model.add_threads(command);
   flags->model.add_context(command);
   flags->input.add(command);
-  command.add_option("-n,--predict,--n-predict", flags->predict, "tokens to generate; -1: until the text or context ends")
-      ->envname("LLAMA_ARG_N_PREDICT")->capture_default_str();
-  command.add_option("-s,--seed", flags->seed, "same seed, same text; -1: random, and printed")->capture_default_str();
+  command
+      .add_option("-n,--predict,--n-predict", flags->predict,
+                  "tokens to generate; -1: until the text or context ends")
+      ->envname("LLAMA_ARG_N_PREDICT")
+      ->capture_default_str();
+  command.add_option("-s,--seed", flags->seed, "same seed, same text; -1: random, and printed")
+      ->capture_default_str();
   command.add_option("-r,--reverse-prompt", flags->stop_words, "stop before this word; repeatable")
-      ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--special", flags->special, "recognise special tokens in the prompt");
   command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
   flags->method.add(command);
   flags->sampling.add(command);
   const std::string output = "Output";
-  command.add_flag("--json", flags->json, "print one JSON object: text, tokens, sources, statistics")->group(output);
+  command.add_flag("--json", flags->json, "print one JSON object: text, tokens, sources, statistics")
+      ->group(output);
   command.add_flag("--compare", flags->compare, "also decode plainly and print the speed-up")->group(output);
   command.add_flag("--show", flags->show, "colour the text by where its tokens came from")->group(output);
-  command.add_flag("--no-display-prompt", flags->no_display_prompt, "print the continuation only")->group(output);
+  command.add_flag("--no-display-prompt", flags->no_display_prompt, "print the continuation only")
+      ->group(output);
   command.add_flag("--verbose", flags->verbose, "say more on stderr")->group(output);
   command.callback([flags] { Run(*flags).execute(); });
 }

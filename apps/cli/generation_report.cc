@@ -15,11 +15,10 @@ Json GenerationReport::json() const {
   const Statistics& s = generation.statistics;
   std::vector<std::string_view> sources;
   for (Source source : generation.sources) sources.push_back(name(source));
-  const bool drafts = method.models != DraftModels::none;
   Json stats = {{"method", method.name},
-                {"plan", nullptr},
-                {"drafts", drafts ? Json(options.drafts) : Json(0)},
-                {"length", drafts ? Json(options.length) : Json(0)},
+                {"plan", plan.empty() ? Json(nullptr) : Json(plan)},
+                {"drafts", shape.drafts},
+                {"length", shape.length},
                 {"generated", s.generated()},
                 {"target_calls", s.target_calls()},
                 {"block_efficiency", s.block_efficiency()},
@@ -35,8 +34,7 @@ Json GenerationReport::json() const {
                   {"select", s.stages.select},
                   {"total", s.total_seconds}}},
                 {"tokens_per_second", s.tokens_per_second()},
-                {"bias_tv", method.lossless ? Json(0.0) : Json(nullptr)}};
-  if (!method.plan.empty()) stats["plan"] = options.plan.value_or(std::string(method.plan));
+                {"bias_tv", s.bias_tv() ? Json(*s.bias_tv()) : Json(nullptr)}};
   Json out = {{"text", text},   {"tokens", generation.tokens},          {"token_sources", sources},
               {"stats", stats}, {"stop_reason", name(generation.stop)}, {"seed", seed}};
   if (plain) {
@@ -48,8 +46,8 @@ Json GenerationReport::json() const {
 void GenerationReport::print(std::FILE* out) const {
   const Statistics& s = generation.statistics;
   std::string how(method.name);
-  if (!method.plan.empty()) how += fmt::format(", plan {}", options.plan.value_or(std::string(method.plan)));
-  if (method.models != DraftModels::none) how += fmt::format(", K {}, L {}", options.drafts, options.length);
+  if (!plan.empty()) how += fmt::format(", plan {}", plan);
+  if (shape.drafts > 0) how += fmt::format(", K {}, L {}", shape.drafts, shape.length);
   fmt::print(out, "\nmethod      {}\n", how);
   fmt::print(out, "text        {} tokens in {} target calls: {:.2f} tokens per call (stopped by: {})\n",
              s.generated(), s.target_calls(), s.block_efficiency(), name(generation.stop));
@@ -58,6 +56,14 @@ void GenerationReport::print(std::FILE* out) const {
                100.0 * s.acceptance_rate());
     for (double share : s.acceptance_per_position()) fmt::print(out, " {:.2f}", share);
     fmt::print(out, "\n");
+  }
+  if (const auto bias = s.bias_tv(); !method.lossless && bias) {
+    fmt::print(out, "bias        the output's law is not the target's: {:.4f} total variation per token\n",
+               *bias);
+  } else if (!method.lossless) {
+    fmt::print(out,
+               "bias        the output's law is not the target's; it depends on whole sequences and is not "
+               "computed\n");
   }
   fmt::print(out, "perplexity  {:.3f} under the target\n", s.perplexity());
   const double other =

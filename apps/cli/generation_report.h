@@ -14,7 +14,8 @@ namespace spectr::cli {
 /// A finished generation and how it is told: as JSON for programs, as a few lines for people.
 struct GenerationReport {
   const MethodRule& method;
-  const MethodOptions& options;
+  DraftShape shape;
+  std::string plan;  ///< empty: none
   const Generation& generation;
   const std::string& text;
   std::uint64_t seed;

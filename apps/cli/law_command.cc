@@ -29,27 +29,34 @@ void print_law(const Flags& flags) {
   const auto horizon = static_cast<std::size_t>(flags.horizon);
   const double texts = std::pow(static_cast<double>(vocabulary), static_cast<double>(horizon));
   if (texts > most_texts) {
-    throw Failure(Status::usage, fmt::format("--vocab {} with --horizon {} gives {:.3g} texts, at most {:.0f} are "
-                                             "enumerated", vocabulary, horizon, texts, most_texts));
+    throw Failure(Status::usage,
+                  fmt::format("--vocab {} with --horizon {} gives {:.3g} texts, at most {:.0f} are "
+                              "enumerated",
+                              vocabulary, horizon, texts, most_texts));
   }
   if (flags.drafts > 1 && rule.models != DraftModels::several) {
-    throw Failure(Status::usage, fmt::format("method {} takes one draft model, --drafts is {}", rule.name, flags.drafts));
+    throw Failure(Status::usage,
+                  fmt::format("method {} takes one draft model, --drafts is {}", rule.name, flags.drafts));
   }
   Decoder decoder = need(make_decoder(rule, flags.method.complete(1, 2)));
 
   std::mt19937 generator(flags.seed);
   std::vector<TabularModel> tables;
-  for (long i = 0; i <= flags.drafts; ++i) tables.push_back(TabularModel::random(vocabulary, horizon, generator));
-  Models models{need(tables.back().start(0, decoder.most_nodes())), {}, need(Warp::make(WarpOptions::none())),
+  for (long i = 0; i <= flags.drafts; ++i)
+    tables.push_back(TabularModel::random(vocabulary, horizon, generator));
+  Models models{need(tables.back().start(0, decoder.most_nodes(horizon))),
+                {},
+                need(Warp::make(WarpOptions::none())),
                 vocabulary};
   if (rule.models != DraftModels::none) {
     for (long i = 0; i < flags.drafts; ++i) {
-      models.drafts.push_back(need(tables[static_cast<std::size_t>(i)].start(0, decoder.most_nodes())));
+      models.drafts.push_back(
+          need(tables[static_cast<std::size_t>(i)].start(0, decoder.most_nodes(horizon))));
     }
   }
 
   // A start token is drawn uniformly and not counted.
-  const DecoderLawOptions options{.horizon = horizon, .ends = {}};
+  const DecoderLawOptions options{.horizon = horizon, .ends = {}, .markov = !decoder.reads_text()};
   double tv = 0.0, calls = 0.0, rejections = 0.0;
   for (std::size_t s = 0; s < vocabulary; ++s) {
     const Token start[] = {static_cast<Token>(s)};
@@ -74,11 +81,15 @@ void add_law(CLI::App& app) {
       "law", "The exact law of a decoder on a random tabular pair, by enumeration, against the target's");
   flags->method.add(command);
   command.add_option("--vocab", flags->vocabulary, "tokens of the vocabulary")
-      ->capture_default_str()->check(CLI::Range(1L, 1000L));
-  command.add_option("--horizon", flags->horizon, "tokens of a text")->capture_default_str()->check(CLI::Range(1L, 30L));
+      ->capture_default_str()
+      ->check(CLI::Range(1L, 1000L));
+  command.add_option("--horizon", flags->horizon, "tokens of a text")
+      ->capture_default_str()
+      ->check(CLI::Range(1L, 30L));
   command.add_option("--seed", flags->seed, "of the MT19937 that fills the tables")->capture_default_str();
   command.add_option("--drafts", flags->drafts, "draft models")
-      ->capture_default_str()->check(CLI::Range(1L, 16L));
+      ->capture_default_str()
+      ->check(CLI::Range(1L, 16L));
   command.add_flag("--json", flags->json, "changes nothing: the output is JSON");
   command.callback([flags] { print_law(*flags); });
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <map>
+
 #include "apps/cli/failure.h"
 #include "spectr/transport/plans.h"
 
@@ -26,10 +28,35 @@ std::size_t at_least_one(std::optional<long> given, std::size_t otherwise, const
 void MethodFlags::add(CLI::App& app) {
   const std::string group = "Speculation";
   app.add_option("--method", method, "how to decode: " + names_of(method_rules()))->group(group);
-  app.add_option("--plan", options.plan, "how to choose among drafts: " + names_of(plan_rules()))->group(group);
+  app.add_option("--plan", options.plan, "how to choose among drafts: " + names_of(plan_rules()))
+      ->group(group);
   app.add_option("-K", drafts, "draft sequences per block")->group(group);
   app.add_option("-L,--length,--draft-max,--draft-n,--spec-draft-n-max", length, "tokens per draft sequence")
-      ->envname("LLAMA_ARG_SPEC_DRAFT_N_MAX")->group(group);
+      ->envname("LLAMA_ARG_SPEC_DRAFT_N_MAX")
+      ->group(group);
+  app.add_option("--tree", options.tree, "factors k1,k2,… of a prefix tree of drafts (tree, traversal)")
+      ->delimiter(',')
+      ->group(group);
+  app.add_option("--epsilon", options.epsilon, "over-acceptance of biased-opt and biased-uno")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--tau", options.tau, "threshold of mtad, in [0, 1)")->capture_default_str()->group(group);
+  app.add_option("--beams", options.beams, "beams of mtad and mtjd")->capture_default_str()->group(group);
+  app.add_option("--beam-mode", options.beam_mode, "draw beams, or take the top ones")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, BeamMode>{{"draw", BeamMode::draw}, {"top", BeamMode::top}}))
+      ->default_str("draw")
+      ->group(group);
+  app.add_option("--bild-fallback", options.bild_fallback,
+                 "bild drafts while its likeliest token has this probability")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--bild-rollback", options.bild_rollback, "bild takes tokens back whose -ln q exceeds this")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--ngram", options.ngram, "longest n-gram that ngram looks up")
+      ->capture_default_str()
+      ->group(group);
 }
 
 const MethodRule& MethodFlags::rule(const std::string& otherwise) const {

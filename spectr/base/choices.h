@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace spectr {
 
@@ -29,6 +30,10 @@ class Choices {
   /// Returns i with probability weights[i] / Σ weights.
   /// Requires: weights finite, ≥ 0, with a positive sum. Never returns an index of weight 0.
   virtual std::size_t draw(std::span<const double> weights) = 0;
+
+  /// Returns the set of min(k, number of positive weights) different indices that come out when one is drawn
+  /// after another without replacement, ascending.
+  virtual std::vector<std::size_t> draw_set(std::span<const double> weights, std::size_t k);
 
   /// The choices that follow are made at `place`; no place is entered twice in a run.
   virtual void enter(const Place& place) = 0;

@@ -1,6 +1,10 @@
 #include "spectr/base/enumerator.h"
 
 #include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <utility>
 
 #include "spectr/base/check.h"
 
@@ -28,6 +32,33 @@ std::size_t Enumerator::draw(std::span<const double> weights) {
   SPECTR_CHECK(branches_[depth_].weights.size() ==
                weights.size());  // the code must be a function of its choices
   return branches_[depth_++].index;
+}
+
+std::vector<std::size_t> Enumerator::draw_set(std::span<const double> weights, std::size_t k) {
+  if (weights.size() > 64) return Choices::draw_set(weights, k);
+  // P(S) = Σ_{i∈S} P(S∖i) · w_i / (total − w(S∖i)), set size by set size.
+  using Set = std::uint64_t;
+  std::map<Set, double> sets = {{0, 1.0}};
+  for (std::size_t size = 0; size < k; ++size) {
+    std::map<Set, double> larger;
+    for (const auto& [set, p] : sets) {
+      double left = 0.0;
+      for (std::size_t i = 0; i < weights.size(); ++i) left += (set >> i & 1) != 0 ? 0.0 : weights[i];
+      for (std::size_t i = 0; i < weights.size(); ++i) {
+        if ((set >> i & 1) == 0 && weights[i] > 0.0) larger[set | Set{1} << i] += p * (weights[i] / left);
+      }
+    }
+    if (larger.empty()) break;  // fewer than k positive weights
+    sets = std::move(larger);
+  }
+  std::vector<double> shares;
+  for (const auto& [set, p] : sets) shares.push_back(p);
+  const Set chosen = std::next(sets.begin(), static_cast<std::ptrdiff_t>(draw(shares)))->first;
+  std::vector<std::size_t> drawn;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if ((chosen >> i & 1) != 0) drawn.push_back(i);
+  }
+  return drawn;
 }
 
 double Enumerator::probability() const {

@@ -2,30 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
+#include "spectr/base/utf8.h"
 
 namespace spectr {
 namespace {
-
-/// Length of the well-formed UTF-8 character that `text` begins with (Unicode 15, table 3-7); 0: none.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const auto follows = [&](std::size_t i) { return byte(i) >= 0x80 && byte(i) <= 0xBF; };
-  const unsigned first = byte(0), second = byte(1);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const bool overlong = first == 0xE0 && second < 0xA0;
-    const bool surrogate = first == 0xED && second > 0x9F;
-    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool overlong = first == 0xF0 && second < 0x90;
-    const bool too_large = first == 0xF4 && second > 0x8F;
-    return follows(1) && follows(2) && follows(3) && !overlong && !too_large ? 4 : 0;
-  }
-  return 0;
-}
 
 bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
@@ -55,7 +35,7 @@ void append_escaped(std::string_view bytes, std::string& out) {
 bool append_text(std::string_view text, std::size_t limit, std::string& out) {
   std::size_t at = 0;
   while (at < text.size()) {
-    const std::size_t length = character_length(text.substr(at));
+    const std::size_t length = utf8_length(text.substr(at));
     const std::string_view character = text.substr(at, length == 0 ? 1 : length);
     if (at + character.size() > limit) return false;
     if (length == 0 || is_control(character)) {

@@ -10,6 +10,9 @@ namespace {
 // About 20 µs at today's clocks: longer than the gaps within a pass, far shorter than a pass.
 constexpr int spins_before_sleep = 10'000;
 
+// A late thread costs at most an eighth of its share.
+constexpr std::size_t pieces_per_share = 8;
+
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -20,10 +23,10 @@ void relax() {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) {
+ThreadPool::ThreadPool(int threads) : shares_(static_cast<std::size_t>(std::max(threads, 1))) {
   SPECTR_CHECK(threads >= 1);
-  workers_.reserve(static_cast<std::size_t>(threads) - 1);
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  workers_.reserve(shares_.size() - 1);
+  for (std::size_t i = 1; i < shares_.size(); ++i) workers_.emplace_back([this, i] { work(i); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -40,15 +43,19 @@ void ThreadPool::run(const Loop& loop) {
     return;
   }
   loop_ = loop;
-  // Four chunks a thread: a late thread costs at most a quarter of its share.
-  const std::size_t pieces = 4 * (workers_.size() + 1);
-  const std::size_t even = (loop.count + pieces - 1) / pieces;
-  chunk_ = (even + loop.grain - 1) / loop.grain * loop.grain;
-  next_.store(0, std::memory_order_relaxed);
+  const auto whole_grains = [&](std::size_t n, std::size_t parts) {
+    return ((n + parts - 1) / parts + loop.grain - 1) / loop.grain * loop.grain;
+  };
+  const std::size_t share = whole_grains(loop.count, shares_.size());
+  piece_ = whole_grains(share, pieces_per_share);
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    shares_[i].next.store(std::min(i * share, loop.count), std::memory_order_relaxed);
+    shares_[i].end = std::min((i + 1) * share, loop.count);
+  }
   busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
-  take_chunks();
+  take_pieces(0);
   for (int spins = 0; busy_.load(std::memory_order_acquire) != 0; ++spins) {
     if (spins < spins_before_sleep) {
       relax();
@@ -58,15 +65,18 @@ void ThreadPool::run(const Loop& loop) {
   }
 }
 
-void ThreadPool::take_chunks() {
-  for (;;) {
-    const std::size_t begin = next_.fetch_add(chunk_, std::memory_order_relaxed);
-    if (begin >= loop_.count) return;
-    loop_.call(loop_.body, begin, std::min(begin + chunk_, loop_.count));
+void ThreadPool::take_pieces(std::size_t self) {
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    Share& share = shares_[(self + i) % shares_.size()];
+    for (;;) {
+      const std::size_t begin = share.next.fetch_add(piece_, std::memory_order_relaxed);
+      if (begin >= share.end) break;
+      loop_.call(loop_.body, begin, std::min(begin + piece_, share.end));
+    }
   }
 }
 
-void ThreadPool::work() {
+void ThreadPool::work(std::size_t self) {
   unsigned seen = 0;
   for (;;) {
     for (int spins = 0; generation_.load(std::memory_order_acquire) == seen; ++spins) {
@@ -78,7 +88,7 @@ void ThreadPool::work() {
     }
     ++seen;
     if (stop_.load()) return;
-    take_chunks();
+    take_pieces(self);
     busy_.fetch_sub(1, std::memory_order_release);
   }
 }

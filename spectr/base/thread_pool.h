@@ -12,7 +12,8 @@ namespace spectr {
 
 /// A fixed team of threads (the caller is one of them) for loops of a few microseconds: workers spin for a
 /// short while after a loop and then sleep, so that a busy decoder pays no system call and an idle one no
-/// cycles. Which thread runs which index never influences a result.
+/// cycles. Each thread has a contiguous share of a loop's indices, goes through it in order, piece by piece,
+/// and then helps the others with theirs. Which thread runs which index never influences a result.
 class ThreadPool {
  public:
   /// Requires: threads ≥ 1. One thread starts none.
@@ -40,14 +41,20 @@ class ThreadPool {
     void (*call)(void*, std::size_t, std::size_t) = nullptr;
   };
 
-  void run(const Loop& loop);
-  void work();
-  void take_chunks();
+  /// A thread's part of the indices.
+  struct alignas(64) Share {
+    std::atomic<std::size_t> next = 0;  // first index that nobody has taken
+    std::size_t end = 0;
+  };
 
+  void run(const Loop& loop);
+  void work(std::size_t self);
+  void take_pieces(std::size_t self);
+
+  std::vector<Share> shares_;  // the caller's first
   std::vector<std::thread> workers_;
   Loop loop_;
-  std::size_t chunk_ = 1;
-  alignas(64) std::atomic<std::size_t> next_ = 0;     // first index that nobody has taken
+  std::size_t piece_ = 1;
   alignas(64) std::atomic<unsigned> generation_ = 0;  // counts loops; workers wait for it to change
   alignas(64) std::atomic<int> busy_ = 0;             // workers that have not finished this loop
   std::atomic<bool> stop_ = false;

@@ -25,17 +25,21 @@ struct BlockStart {
 /// What a verifier decided: the accepted path below the root, and the token after it, if any.
 struct Verdict {
   std::vector<NodeId> path;
+  Source path_source = Source::draft;
   std::optional<Token> last;
   Source last_source = Source::target;
+  /// Σ over the tokens of the TV between the law they were given and the target's; none where it is unknown.
+  std::optional<double> bias = 0.0;
 };
 
 /// What a block added to the text.
 struct Block {
   std::vector<Token> tokens;
-  std::vector<Source> sources;                   ///< one per token
-  std::size_t drafted = 0;                       ///< draft tokens as drawn, with multiplicity
-  std::size_t accepted = 0;                      ///< emitted tokens whose source is a draft: they come first
-  std::size_t target_calls = 1;                  ///< passes of the target
+  std::vector<Source> sources;   ///< one per token
+  std::size_t drafted = 0;       ///< draft tokens as drawn, with multiplicity
+  std::size_t accepted = 0;      ///< emitted tokens whose source is a draft: they come first
+  std::size_t target_calls = 1;  ///< passes of the target
+  std::optional<double> bias;    ///< Σ of the tokens' TV from the target's law; none where it is unknown
   std::vector<double> negative_log_likelihoods;  ///< of each under the unfiltered target, in nats
 };
 

@@ -1,5 +1,7 @@
 #include "spectr/decode/decoder.h"
 
+#include <algorithm>
+
 #include "spectr/decode/stopwatch.h"
 #include "spectr/sampling/likelihood.h"
 
@@ -12,14 +14,15 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
   seconds_.draft += watch.lap();
 
   Session& target = *models.target;
-  SPECTR_TRY_VOID(target.score(start.text, draft.tree()));
+  if (draft.target_passes() == 0) SPECTR_TRY_VOID(target.score(start.text, draft.tree()));
   seconds_.target += watch.lap();
 
   NodeLaws laws(target, models.warp, start.text, draft.tree(), models.vocabulary);
   SPECTR_TRY(const Verdict verdict, verifier_->select(start, draft, laws, choices));
 
   Block block;
-  block.drafted = draft.draws().size();
+  block.target_calls = std::max<std::size_t>(draft.target_passes(), 1);
+  block.drafted = draft.target_passes() == 0 ? draft.draws().size() : 0;
   NodeId above = TokenTree::root;
   const auto emit = [&](Token token, Source source) {
     block.negative_log_likelihoods.push_back(negative_log_likelihood(target.logits(above), token));
@@ -27,10 +30,11 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
     block.sources.push_back(source);
   };
   for (NodeId node : verdict.path) {
-    emit(draft.tree().token(node), Source::draft);
+    emit(draft.tree().token(node), verdict.path_source);
     above = node;
   }
-  block.accepted = verdict.path.size();
+  block.accepted = verdict.path_source == Source::draft ? verdict.path.size() : 0;
+  block.bias = verdict.bias;
   if (verdict.last) emit(*verdict.last, verdict.last_source);
   SPECTR_CHECK(!block.tokens.empty() && block.tokens.size() <= start.left);
   seconds_.select += watch.lap();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <span>
 
@@ -28,9 +27,13 @@ class Decoder {
   Result<Block> step(const BlockStart& start, Models& models, Choices& choices);
 
   /// Most nodes of a tree when `left` tokens may still be emitted: what a session must hold.
-  std::size_t most_nodes(std::size_t left = std::numeric_limits<std::size_t>::max()) const {
-    return drafter_->most_nodes(left);
+  std::size_t most_nodes(std::size_t left) const { return drafter_->most_nodes(left); }
+
+  double outcomes(std::size_t vocabulary, std::size_t left) const {
+    return drafter_->outcomes(vocabulary, left);
   }
+  DraftShape shape() const { return drafter_->shape(); }
+  bool reads_text() const { return drafter_->reads_text(); }
 
   /// Time spent so far, by stage.
   const StageSeconds& seconds() const { return seconds_; }

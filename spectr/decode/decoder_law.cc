@@ -49,7 +49,7 @@ Result<DecoderLaw> enumerate_decoder(Decoder& decoder, Models& models, std::span
   const double v = static_cast<double>(models.vocabulary);
   for (std::size_t left = 1; left <= options.horizon; ++left) {
     const double starts = options.markov ? v : std::pow(v, static_cast<double>(options.horizon - left));
-    expected += starts * std::pow(v, static_cast<double>(decoder.most_nodes(left) - 1));
+    expected += starts * decoder.outcomes(models.vocabulary, left);
   }
   if (expected > options.most_outcomes) {
     return error("enumerating the decoder takes {:.3g} outcomes, at most {:.3g} are possible", expected,

@@ -49,6 +49,20 @@ class Draft {
     return *laws_.emplace_back(std::make_unique<NodeLaws>(session, warp, text, tree_, vocabulary));
   }
 
+  /// A law of the drafter's own making.
+  const Distribution* own(Distribution law) {
+    return owned_.emplace_back(std::make_unique<Distribution>(std::move(law))).get();
+  }
+
+  /// The tree was grown by the target itself, in so many passes, and these draws are the path that came out:
+  /// the block needs no other pass.
+  void settle(std::vector<std::size_t> path, std::size_t target_passes) {
+    settled_ = std::move(path);
+    target_passes_ = target_passes;
+  }
+  std::span<const std::size_t> settled() const { return settled_; }
+  std::size_t target_passes() const { return target_passes_; }
+
   /// The draws directly below any of `parents` (nullopt stands for the text), in the order drawn.
   std::vector<std::size_t> below(std::span<const std::optional<std::size_t>> parents) const {
     std::vector<std::size_t> found;
@@ -63,6 +77,9 @@ class Draft {
  private:
   TokenTree tree_;
   std::vector<Draw> draws_;
+  std::vector<std::unique_ptr<Distribution>> owned_;
+  std::vector<std::size_t> settled_;
+  std::size_t target_passes_ = 0;
   std::vector<std::unique_ptr<NodeLaws>> laws_;
 };
 

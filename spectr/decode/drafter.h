@@ -1,7 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -22,6 +23,20 @@ struct Models {
   std::size_t vocabulary;  ///< V of the target: of every law
 };
 
+/// How wide and how deep a drafter drafts: K sequences (or beams) of L tokens.
+struct DraftShape {
+  std::size_t drafts = 0;
+  std::size_t length = 0;
+};
+
+/// How deep the contexts of the draft models let a draft of a text go, at most `most`.
+inline std::size_t draft_depth(const Models& models, std::size_t text, std::size_t most) {
+  for (const auto& session : models.drafts) {
+    most = std::min(most, session->context() > text ? session->context() - text : 0);
+  }
+  return most;
+}
+
 /// Proposes continuations of a text.
 class Drafter {
  public:
@@ -33,7 +48,18 @@ class Drafter {
 
   /// Most nodes of a tree that it proposes when `left` tokens may still be emitted, the root included: what
   /// sessions plan their memory for.
-  virtual std::size_t most_nodes(std::size_t left = std::numeric_limits<std::size_t>::max()) const = 0;
+  virtual std::size_t most_nodes(std::size_t left) const = 0;
+
+  virtual DraftShape shape() const = 0;
+
+  /// About how many ways a proposal can go with V tokens when `left` may still be emitted: what an
+  /// enumeration has to expect.
+  virtual double outcomes(std::size_t vocabulary, std::size_t left) const {
+    return std::pow(static_cast<double>(vocabulary), static_cast<double>(most_nodes(left) - 1));
+  }
+
+  /// Whether what it proposes depends on the whole text, beyond its length, its last token and the models.
+  virtual bool reads_text() const { return false; }
 };
 
 /// The empty draft: plain decoding.
@@ -41,6 +67,7 @@ class NoDrafter final : public Drafter {
  public:
   Result<void> propose(const BlockStart&, Models&, Choices&, Draft&) override { return {}; }
   std::size_t most_nodes(std::size_t) const override { return 1; }
+  DraftShape shape() const override { return {}; }
 };
 
 }  // namespace spectr

@@ -1,51 +1,171 @@
 #include "spectr/decode/methods.h"
 
-#include <fmt/ranges.h>
-
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
+#include <utility>
 
+#include "spectr/decode/accept_settled.h"
+#include "spectr/decode/batch_walk.h"
+#include "spectr/decode/beam_drafter.h"
+#include "spectr/decode/block_verifier.h"
+#include "spectr/decode/joint_threshold.h"
+#include "spectr/decode/ngram_drafter.h"
 #include "spectr/decode/plan_walk.h"
+#include "spectr/decode/rollback.h"
+#include "spectr/decode/traversal_verifier.h"
 #include "spectr/decode/tree_drafter.h"
 
 namespace spectr {
 namespace {
 
-// Sessions plan memory for every node, and a pass over more of them never pays.
-constexpr std::size_t most_tree_nodes = 1024;
+template <class Verify, class... Args>
+Decoder decoder(std::unique_ptr<Drafter> drafter, Args&&... args) {
+  return {std::move(drafter), std::make_unique<Verify>(std::forward<Args>(args)...)};
+}
 
-/// Draws a tree with the given factors and walks it with the plan.
-Result<Decoder> walk(std::vector<std::size_t> factors, std::string_view plan) {
-  SPECTR_TRY(const PlanRule* rule, find_plan(plan));
-  const std::size_t depth = factors.size();
-  auto drafter = std::make_unique<TreeDrafter>(std::move(factors), rule->drafting);
-  if (drafter->most_nodes(depth) > most_tree_nodes) {
-    return error("the draft tree would have {} nodes, at most {} are possible", drafter->most_nodes(depth),
-                 most_tree_nodes);
-  }
-  return Decoder(std::move(drafter), std::make_unique<PlanWalk>(*rule, PlanOptions{}));
+std::unique_ptr<Drafter> sequences(std::size_t drafts, std::size_t length,
+                                   Drafting how = Drafting::independent) {
+  return std::make_unique<TreeDrafter>(TreeDrafter::sequences(drafts, length), how);
+}
+
+/// K sequences of L tokens, or the prefix tree where one is given.
+std::unique_ptr<Drafter> tree_or_sequences(const MethodOptions& o) {
+  if (o.tree.empty()) return sequences(o.drafts, o.length);
+  return std::make_unique<TreeDrafter>(o.tree, Drafting::independent);
 }
 
 Result<Decoder> build_plain(const MethodOptions&) {
   SPECTR_TRY(const PlanRule* rule, find_plan("maximal"));
-  return Decoder(std::make_unique<NoDrafter>(), std::make_unique<PlanWalk>(*rule, PlanOptions{}));
+  return decoder<PlanWalk>(std::make_unique<NoDrafter>(), *rule, PlanOptions{});
 }
 
-Result<Decoder> build_speculative(const MethodOptions& options) {
-  return walk(TreeDrafter::sequences(1, options.length), "maximal");
+/// A chain of L drafts with a plan for one draft.
+Result<Decoder> chain(const MethodOptions& o, std::string_view plan) {
+  SPECTR_TRY(const PlanRule* rule, find_plan(plan));
+  return decoder<PlanWalk>(sequences(1, o.length), *rule, PlanOptions{o.epsilon});
 }
 
-Result<Decoder> build_spectr(const MethodOptions& options) {
-  return walk(TreeDrafter::sequences(options.drafts, options.length), *options.plan);
+Result<Decoder> build_speculative(const MethodOptions& o) {
+  return chain(o, "maximal");
+}
+Result<Decoder> build_biased_opt(const MethodOptions& o) {
+  return chain(o, "epsilon-opt");
+}
+Result<Decoder> build_biased_uno(const MethodOptions& o) {
+  return chain(o, "epsilon-uno");
 }
 
-constexpr std::array rules = {
-    MethodRule{"plain", "the target alone, one token a pass", true, DraftModels::none, "", build_plain},
-    MethodRule{"speculative", "one chain of drafts, maximal coupling", true, DraftModels::one, "",
-               build_speculative},
-    MethodRule{"spectr", "K independent drafts of L tokens, optimal transport", true, DraftModels::one,
-               "k-seq", build_spectr},
-};
+Result<Decoder> build_spectr(const MethodOptions& o) {
+  SPECTR_TRY(const PlanRule* rule, find_plan(*o.plan));
+  return decoder<PlanWalk>(sequences(o.drafts, o.length, rule->drafting), *rule, PlanOptions{o.epsilon});
+}
+
+Result<Decoder> build_tree(const MethodOptions& o) {
+  if (o.tree.empty()) return error("method tree needs the factors of its prefix tree: --tree k1,k2,…");
+  SPECTR_TRY(const PlanRule* rule, find_plan(*o.plan));
+  return decoder<PlanWalk>(std::make_unique<TreeDrafter>(o.tree, rule->drafting), *rule,
+                           PlanOptions{o.epsilon});
+}
+
+Result<Decoder> build_specinfer(const MethodOptions& o) {
+  SPECTR_TRY(const PlanRule* rule, find_plan(*o.plan));
+  if (!rule->several_laws)
+    return error("plan {} does not take drafts of several models (method specinfer)", rule->name);
+  return decoder<PlanWalk>(sequences(o.drafts, o.length), *rule, PlanOptions{o.epsilon});
+}
+
+Result<Decoder> build_batch(const MethodOptions& o) {
+  return decoder<BatchWalk>(sequences(o.drafts, o.length));
+}
+Result<Decoder> build_block(const MethodOptions& o) {
+  return decoder<BlockVerifier>(sequences(1, o.length));
+}
+Result<Decoder> build_traversal(const MethodOptions& o) {
+  return decoder<TraversalVerifier>(tree_or_sequences(o));
+}
+
+Result<Decoder> build_mtad(const MethodOptions& o) {
+  return decoder<JointThreshold>(std::make_unique<BeamDrafter>(BeamSearch{o.beams, o.beam_mode}, o.length),
+                                 o.tau);
+}
+
+Result<Decoder> build_mtjd(const MethodOptions& o) {
+  return decoder<AcceptSettled>(std::make_unique<TargetBeams>(BeamSearch{o.beams, o.beam_mode}, o.length));
+}
+
+Result<Decoder> build_bild(const MethodOptions& o) {
+  return decoder<Rollback>(std::make_unique<ConfidentDrafter>(o.bild_fallback, o.length), o.bild_rollback);
+}
+
+Result<Decoder> build_ngram(const MethodOptions& o) {
+  SPECTR_TRY(const PlanRule* rule, find_plan("maximal"));
+  return decoder<PlanWalk>(std::make_unique<NgramDrafter>(o.ngram, o.length), *rule, PlanOptions{});
+}
+
+// Adding a method = a drafter or verifier in a file of its own, a builder above and one row here.
+constexpr auto lossless = true, lossy = false;
+using enum DraftModels;
+constexpr auto rules = std::to_array<MethodRule>({
+    {"plain", "the target alone, one token a pass", lossless, none, "", build_plain},
+    {"speculative", "one chain of L drafts, maximal coupling", lossless, one, "", build_speculative},
+    {"spectr", "K independent sequences of L drafts, optimal transport", lossless, one, "k-seq",
+     build_spectr},
+    {"tree", "a prefix tree of drafts, optimal transport", lossless, one, "k-seq", build_tree},
+    {"batch", "K sequences, recursive rejection of the first tokens, then one sequence", lossless, one, "",
+     build_batch},
+    {"specinfer", "K sequences of several draft models, recursive rejection", lossless, several, "recursive",
+     build_specinfer},
+    {"block", "one chain, verified as a block", lossless, one, "", build_block},
+    {"traversal", "K sequences or a prefix tree, verified from the leaves to the root", lossless, one, "",
+     build_traversal},
+    {"mtad", "the likeliest of W beams of the draft, accepted by joint likelihood", lossy, one, "",
+     build_mtad},
+    {"mtjd", "beam search in the target, what mtad approximates", lossy, none, "", build_mtjd},
+    {"bild", "the draft goes on while it is confident, the target takes back what it finds unlikely", lossy,
+     one, "", build_bild},
+    {"biased-opt", "a chain accepted epsilon too often, with the least bias", lossy, one, "",
+     build_biased_opt},
+    {"biased-uno", "the same, corrected from the target's law: a baseline", lossy, one, "", build_biased_uno},
+    {"ngram", "free drafts from the text's own n-grams", lossless, none, "", build_ngram},
+});
+
+// Sessions plan memory for every node, and a pass over more of them never pays.
+constexpr double most_draws = 1024;
+
+/// Draws of a tree with these factors.
+double tree_draws(const std::vector<std::size_t>& factors) {
+  double all = 0.0, level = 1.0;
+  for (std::size_t factor : factors) all += level *= static_cast<double>(factor);
+  return all;
+}
+
+Result<void> check(const MethodRule& method, const MethodOptions& o) {
+  if (o.drafts < 1) return error("K (draft sequences) must be at least 1, got {}", o.drafts);
+  if (o.length < 1) return error("L (tokens of a draft) must be at least 1, got {}", o.length);
+  if (o.plan && method.plan.empty())
+    return error("method {} has no plan to choose, got {}", method.name, *o.plan);
+  if (!o.tree.empty() && method.name != "tree" && method.name != "traversal") {
+    return error("method {} drafts no prefix tree; --tree goes with tree and traversal", method.name);
+  }
+  if (std::ranges::count(o.tree, 0u) > 0) return error("every factor of the tree must be at least 1");
+  if (!(o.epsilon >= 0.0) || !std::isfinite(o.epsilon))
+    return error("epsilon must be at least 0, got {}", o.epsilon);
+  if (!(o.tau >= 0.0 && o.tau < 1.0)) return error("tau must lie in [0, 1), got {}", o.tau);
+  if (o.beams < 1) return error("the number of beams must be at least 1, got {}", o.beams);
+  if (!(o.bild_fallback >= 0.0 && o.bild_fallback <= 1.0)) {
+    return error("the fallback threshold must lie in [0, 1], got {}", o.bild_fallback);
+  }
+  if (!(o.bild_rollback >= 0.0))
+    return error("the rollback threshold must be at least 0, got {}", o.bild_rollback);
+  if (o.ngram < 1) return error("the n-gram order must be at least 1, got {}", o.ngram);
+  const double k = static_cast<double>(std::max(o.drafts, o.beams)), l = static_cast<double>(o.length);
+  const double draws = o.tree.empty() ? k * l : tree_draws(o.tree);
+  if (draws > most_draws)
+    return error("a block of {:.0f} drafts is too large, at most {:.0f} are possible", draws, most_draws);
+  return {};
+}
 
 }  // namespace
 
@@ -54,21 +174,15 @@ std::span<const MethodRule> method_rules() {
 }
 
 Result<const MethodRule*> find_method(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const MethodRule& rule : rules) {
-    if (rule.name == name) return &rule;
-    names.push_back(rule.name);
-  }
-  return error("unknown method '{}'; there are: {}", name, fmt::join(names, " "));
+  const auto rule = std::ranges::find(rules, name, &MethodRule::name);
+  if (rule != rules.end()) return &*rule;
+  std::string names;
+  for (const MethodRule& known : rules) names.append(names.empty() ? "" : ", ").append(known.name);
+  return error("there is no method '{}'; the methods are {}", name, names);
 }
 
 Result<Decoder> make_decoder(const MethodRule& method, const MethodOptions& options) {
-  if (options.drafts < 1) return error("K (the number of drafts) must be at least 1, got {}", options.drafts);
-  if (options.length < 1)
-    return error("L (the length of a draft) must be at least 1, got {}", options.length);
-  if (options.plan && method.plan.empty()) {
-    return error("method {} has no plan to choose, got plan {}", method.name, *options.plan);
-  }
+  SPECTR_TRY_VOID(check(method, options));
   MethodOptions complete = options;
   if (!complete.plan) complete.plan = method.plan;
   return method.build(complete);

@@ -42,6 +42,7 @@ Result<Verdict> PlanWalk::select(const BlockStart& start, const Draft& draft, No
                    Purpose::select});
     const Selection y = plan->select(tokens, choices);
 
+    *verdict.bias += plan->bias();
     survivors.clear();
     for (std::size_t draw : draws) {
       if (draft.token(draw) == y.token) survivors.emplace_back(draw);

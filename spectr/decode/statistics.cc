@@ -19,6 +19,7 @@ void Statistics::count(const Block& block, std::size_t kept) {
   target_calls_ += block.target_calls;
   drafted_ += block.drafted;
   accepted_ += accepted;
+  if (bias_) bias_ = block.bias ? std::optional(*bias_ + *block.bias) : std::nullopt;
   if (accepted_at_.size() < accepted) accepted_at_.resize(accepted, 0);
   for (std::size_t i = 0; i < accepted; ++i) ++accepted_at_[i];
   for (std::size_t i = 0; i < kept; ++i) negative_log_likelihood_ += block.negative_log_likelihoods[i];
@@ -38,6 +39,11 @@ std::vector<double> Statistics::acceptance_per_position() const {
     shares.push_back(ratio(static_cast<double>(count), static_cast<double>(blocks_)));
   }
   return shares;
+}
+
+std::optional<double> Statistics::bias_tv() const {
+  if (!bias_) return std::nullopt;
+  return ratio(*bias_, static_cast<double>(generated_));
 }
 
 double Statistics::perplexity() const {

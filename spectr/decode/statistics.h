@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "spectr/decode/block.h"
@@ -28,6 +29,8 @@ class Statistics {
   double acceptance_rate() const;
   /// [i]: share of blocks whose i-th token was an accepted draft.
   std::vector<double> acceptance_per_position() const;
+  /// Mean TV per token between the law it was given and the target's; none where a block does not know it.
+  std::optional<double> bias_tv() const;
   /// exp of the mean negative log-likelihood of the tokens under the unfiltered target.
   double perplexity() const;
 
@@ -45,6 +48,7 @@ class Statistics {
   std::size_t accepted_ = 0;
   std::vector<std::size_t> accepted_at_;
   double negative_log_likelihood_ = 0.0;
+  std::optional<double> bias_ = 0.0;
 };
 
 }  // namespace spectr

@@ -16,11 +16,6 @@ struct Copy {
   std::size_t model;
 };
 
-/// How deep a model's context lets a draft of this text go.
-std::size_t room(const Session& session, std::size_t text) {
-  return session.context() > text ? session.context() - text : 0;
-}
-
 }  // namespace
 
 std::vector<std::size_t> TreeDrafter::sequences(std::size_t drafts, std::size_t length) {
@@ -31,14 +26,19 @@ std::vector<std::size_t> TreeDrafter::sequences(std::size_t drafts, std::size_t 
 
 std::size_t TreeDrafter::most_nodes(std::size_t left) const {
   std::size_t nodes = 1, level = 1;
-  for (std::size_t depth = 0; depth < std::min(factors_.size(), left); ++depth) nodes += level *= factors_[depth];
+  for (std::size_t depth = 0; depth < std::min(factors_.size(), left); ++depth)
+    nodes += level *= factors_[depth];
   return nodes;
 }
 
-Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
-  std::size_t depth = std::min(factors_.size(), start.left);
-  for (const auto& session : models.drafts) depth = std::min(depth, room(*session, start.text.size()));
+DraftShape TreeDrafter::shape() const {
+  DraftShape shape{1, factors_.size()};
+  for (std::size_t factor : factors_) shape.drafts *= factor;
+  return shape;
+}
 
+Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
+  const std::size_t depth = draft_depth(models, start.text.size(), std::min(factors_.size(), start.left));
   const std::size_t count = models.drafts.size();
   std::vector<NodeLaws*> laws;
   for (const auto& session : models.drafts) {

@@ -26,6 +26,7 @@ class TreeDrafter final : public Drafter {
 
   Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;
   std::size_t most_nodes(std::size_t left) const override;
+  DraftShape shape() const override;
 
  private:
   std::vector<std::size_t> factors_;

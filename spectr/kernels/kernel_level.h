@@ -20,9 +20,11 @@ std::string_view name_of(KernelLevel level);
 const std::vector<KernelLevel>& available_levels();
 
 /// y = x Wᵀ for the rows of one sweep and the rows of one panel of quantised weights. `x` holds the rows as
-/// quantise_rows writes them; y[r · stride + i], i < count ≤ 16.
+/// quantise_rows writes them; y[r · stride + i], i < count ≤ 16. What will be read next is `ahead` bytes
+/// further.
 using PanelKernel = void (*)(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t units,
-                             const std::uint8_t* x, float* y, std::size_t stride, std::size_t count);
+                             std::ptrdiff_t ahead, const std::uint8_t* x, float* y, std::size_t stride,
+                             std::size_t count);
 
 /// The same for `count` ≤ 4 rows of plain numbers, each `row_bytes` long, and rows of x of `cols` numbers.
 using FloatKernel = void (*)(const std::byte* w, std::size_t row_bytes, std::size_t cols, const float* x,

@@ -24,7 +24,7 @@ namespace {
 
 /// Products of unsigned codes with signed bytes are one instruction, four to a lane.
 struct Avx512VnniLanes : Avx512Lanes {
-  static constexpr int largest_sweep = 16;
+  static constexpr int largest_sweep = 8;
   static constexpr int signed_excess = 128;
 
   static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {

@@ -59,8 +59,10 @@ void multiply_panels(const KernelSet& set, const Matrix::Packed& w, Span2d<const
       const std::size_t count = std::min<std::size_t>(panel_rows, w.rows - p * panel_rows);
       for (std::size_t i = 0; i < sweeps.count; ++i) {
         const PanelKernel kernel = set.panel_kernel(w.type, static_cast<int>(sweeps.size(i)));
-        kernel(panel, panel + w.shape.headers_at(), w.shape.units, quantised + sweeps.begin(i) * row_bytes,
-               y[sweeps.begin(i)].data() + p * panel_rows, w.rows, count);
+        const std::size_t ahead = i == 0 && p + 1 < w.panel_count() ? w.shape.panel_bytes() : 0;
+        kernel(panel, panel + w.shape.headers_at(), w.shape.units, static_cast<std::ptrdiff_t>(ahead),
+               quantised + sweeps.begin(i) * row_bytes, y[sweeps.begin(i)].data() + p * panel_rows, w.rows,
+               count);
       }
     }
   });

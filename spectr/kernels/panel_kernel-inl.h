@@ -42,10 +42,11 @@ HWY_INLINE void store_first(typename Lanes::Floats v, float* out, std::size_t co
 }
 
 /// The scales and minima of the whole unit, then block by block: the codes are decoded once and meet every
-/// row of x. Per row the order of all operations is fixed, whatever `rows` and the set are.
+/// row of x. Per row the order of all operations is fixed, whatever `rows` and the set are. The same place
+/// `ahead` bytes further on, where the next panel is, is asked for early.
 template <class Lanes, TensorType type, int rows>
 HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t lane,
-                               std::size_t units, const std::uint8_t* x,
+                               std::size_t units, std::ptrdiff_t ahead, const std::uint8_t* x,
                                typename Lanes::Floats (&sums)[rows]) {
   constexpr CodeLayout layout = *code_layout(type);
   constexpr int per_block = layout.scales_per_block();
@@ -57,8 +58,10 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
     typename Lanes::Floats scales[layout.blocks() * per_block];
     typename Lanes::Floats mins[layout.blocks() * per_block];
     decode_scales<Lanes, type>(headers, lane, scales, mins);
+    __builtin_prefetch(headers + ahead, 0, 1);
     headers += panel_rows * layout.header_bytes();
     for (int b = 0; b < layout.blocks(); ++b) {
+      for (int i = 0; i < layout.bits(); ++i) __builtin_prefetch(codes + ahead + 64 * i, 0, 1);
       const typename Lanes::Bytes w[8] = {
           codes_of_group<Lanes, type, 0>(codes), codes_of_group<Lanes, type, 1>(codes),
           codes_of_group<Lanes, type, 2>(codes), codes_of_group<Lanes, type, 3>(codes),
@@ -95,10 +98,11 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
 
 template <class Lanes, TensorType type, int rows>
 void multiply_panel(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t units,
-                    const std::uint8_t* x, float* y, std::size_t stride, std::size_t count) {
+                    std::ptrdiff_t ahead, const std::uint8_t* x, float* y, std::size_t stride,
+                    std::size_t count) {
   for (std::size_t lane = 0; lane < count; lane += Lanes::lanes) {
     typename Lanes::Floats sums[rows];
-    multiply_lanes<Lanes, type, rows>(codes, headers, lane, units, x, sums);
+    multiply_lanes<Lanes, type, rows>(codes, headers, lane, units, ahead, x, sums);
     for (std::size_t r = 0; r < rows; ++r) store_first<Lanes>(sums[r], y + r * stride + lane, count - lane);
   }
 }

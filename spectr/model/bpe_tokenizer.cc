@@ -42,10 +42,10 @@ class SymbolTable {
  public:
   explicit SymbolTable(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
-  int number(const std::string& text) {
+  int number(std::string_view text) {
     if (const auto token = vocabulary_.find_plain(text)) return *token;
     const auto next = static_cast<int>(vocabulary_.size() + others_.size());
-    return others_.emplace(text, next).first->second;
+    return others_.emplace(std::string(text), next).first->second;
   }
 
  private:
@@ -76,6 +76,7 @@ Result<void> BpeTokenizer::read_merges(const Gguf& file) {
     byte_symbols_[byte] = symbols.number(in_alphabet({&character, 1}));
   }
   merges_.reserve(merges.size());
+  std::string joined;
   for (std::size_t rank = 0; rank < merges.size(); ++rank) {
     const std::string_view pair = merges[rank];
     const std::size_t space = pair.find(' ', 1);
@@ -83,9 +84,10 @@ Result<void> BpeTokenizer::read_merges(const Gguf& file) {
       return error("{}: {} is {} at {}, not two texts with a space between", file.name(), merges_key,
                    quote(pair), rank);
     }
-    const std::string left(pair.substr(0, space)), right(pair.substr(space + 1));
+    const std::string_view left = pair.substr(0, space), right = pair.substr(space + 1);
+    joined.assign(left).append(right);
     merges_.emplace(pair_of(symbols.number(left), symbols.number(right)),
-                    Merge{static_cast<double>(rank), symbols.number(left + right)});
+                    Merge{static_cast<double>(rank), symbols.number(joined)});
   }
   return {};
 }

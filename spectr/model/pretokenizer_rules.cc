@@ -5,9 +5,9 @@
 namespace spectr {
 namespace {
 
-// The regular expressions are those of the models' own tokenizers (tokenizer.json, tokenizer.model), in the
-// form in which GGUF files have been interpreted since `tokenizer.ggml.pre` exists. Where the two disagree,
-// the latter counts: a model in a GGUF file has only ever been used with it.
+// The regular expressions are facts about the models: those of their own tokenizers (tokenizer.json,
+// tokenizer.model), in the form in which llama.cpp (src/llama-vocab.cpp, 2024-2026) interprets the names in
+// GGUF files. Where the two disagree the latter counts, for that is what files have been converted for.
 
 // Radford et al. 2019, encoder.py of GPT-2.
 constexpr std::string_view gpt2_words =
@@ -40,8 +40,8 @@ constexpr std::array<std::string_view, 1> tekken = {
     R"([^\r\n\p{L}\p{N}]?[^\P{L}a-z]*[^\P{L}A-Z]+|[^\r\n\p{L}\p{N}]?[^\P{L}a-z]+[^\P{L}A-Z]*|\p{N})"
     R"(| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
-// DeepSeek (tokenizer.json: a Sequence of Splits). "[一-龥ࠀ-一가-퟿]+", where GGUF's form does not count
-// the spaces from U+1680 to U+3000.
+// DeepSeek (tokenizer.json: a Sequence of Splits). "[一-龥ࠀ-一가-퟿]+", where GGUF's form does not
+// count the spaces from U+1680 to U+3000.
 constexpr std::string_view deepseek_cjk =
     R"([\x{800}-\x{167F}\x{1681}-\x{1FFF}\x{200B}-\x{2027}\x{202A}-\x{202E}\x{2030}-\x{205E}\x{2060}-\x{2FFF})"
     R"(\x{3001}-\x{9FA5}\x{AC00}-\x{D7FF}]+)";

@@ -27,7 +27,9 @@ SpecialTokens::SpecialTokens(const Vocabulary& vocabulary) {
       specials_.push_back({vocabulary.text(token), token, user_defined});
     }
   }
-  std::ranges::stable_sort(specials_, std::ranges::greater{}, [](const Special& s) { return s.text.size(); });
+  std::ranges::sort(specials_, [](const Special& a, const Special& b) {
+    return a.text.size() != b.text.size() ? a.text.size() > b.text.size() : a.token < b.token;
+  });
 }
 
 std::vector<Fragment> SpecialTokens::split(std::string_view text, bool parse_special) const {

@@ -11,7 +11,8 @@ namespace spectr {
 
 /// SentencePiece's byte-pair encoding (Kudo and Richardson 2018): spaces are written as U+2581, and of all
 /// neighbours that together are a token, those with the best score are merged first. Characters that are no
-/// token become byte tokens, or the unknown token where the vocabulary has no bytes.
+/// token become byte tokens, or the unknown token where the vocabulary has no bytes. U+2581 itself comes back
+/// as a space.
 class SpmTokenizer final : public Tokenizer {
  public:
   static Result<std::unique_ptr<Tokenizer>> load(const Gguf& file, Vocabulary vocabulary);

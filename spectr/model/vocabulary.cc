@@ -78,7 +78,7 @@ Result<void> Vocabulary::read_tokens(const Gguf& file) {
   }
 
   SPECTR_TRY(scores_, file.reals(scores_key));
-  if (scores_.empty()) scores_.assign(texts_.size(), 0.0F);
+  if (!file.find(scores_key)) scores_.assign(texts_.size(), 0.0F);
   SPECTR_TRY_VOID(check_length(file, scores_key, scores_.size(), texts_.size()));
   const auto strange = std::ranges::find_if(scores_, [](float score) { return std::isnan(score); });
   if (strange != scores_.end()) {
@@ -108,7 +108,7 @@ Result<void> Vocabulary::read_kinds(const Gguf& file) {
 }
 
 Result<std::optional<Token>> Vocabulary::special(const Gguf& file, std::string_view key,
-                                                 std::optional<Token> otherwise) {
+                                                 std::optional<Token> otherwise) const {
   if (!file.find(key)) {
     const bool inside = otherwise && static_cast<std::size_t>(*otherwise) < size();
     return inside ? otherwise : std::nullopt;

@@ -73,7 +73,7 @@ class Vocabulary {
   Result<void> read_special(const Gguf& file);
   Result<void> read_additions(const Gguf& file);
   Result<std::optional<Token>> special(const Gguf& file, std::string_view key,
-                                       std::optional<Token> otherwise);
+                                       std::optional<Token> otherwise) const;
 
   std::string source_;
   TokenizerType type_ = TokenizerType::sentencepiece;

@@ -21,6 +21,7 @@ class OverAcceptance final : public SequentialPlan {
         epsilon_(epsilon),
         parameters_(std::move(parameters)) {}
 
+  double bias() const override { return std::get<double>(parameters_.at("bias")); }
   PlanParameters parameters() const override { return parameters_; }
 
  private:

@@ -68,6 +68,9 @@ class TransportPlan {
   /// The exact law of Y given the drafts, computed from formulas rather than by running select().
   virtual Distribution conditional(std::span<const Token> drafts) const = 0;
 
+  /// TV between the law of Y and q: 0 for every lossless plan.
+  virtual double bias() const { return 0.0; }
+
   virtual PlanParameters parameters() const { return {}; }
 };
 

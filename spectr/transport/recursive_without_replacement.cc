@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "spectr/transport/drafting.h"
 #include "spectr/transport/draw_by_mass.h"
 
 namespace spectr {
@@ -13,7 +14,7 @@ namespace {
 class RecursiveWithoutReplacement final : public TransportPlan {
  public:
   RecursiveWithoutReplacement(const Distribution& p, const Distribution& q, std::size_t k)
-      : q_(q), laws_(p, q) {
+      : p_(p), q_(q), laws_(p, q) {
     const auto support = std::ranges::count_if(laws_.p(), [](double mass) { return mass > 0.0; });
     drafts_ = std::min(k, static_cast<std::size_t>(support));
   }
@@ -22,12 +23,7 @@ class RecursiveWithoutReplacement final : public TransportPlan {
 
   void draw(std::span<Token> out, Choices& choices) const override {
     SPECTR_CHECK(out.size() == drafts_);
-    for (std::size_t m = 0; m < out.size(); ++m) {
-      const auto tried = out.first(m);
-      out[m] = laws_.token(draw_by_mass(choices, laws_.size(), [&](std::size_t begin, std::size_t end) {
-        return untried_mass(tried, begin, end);
-      }));
-    }
+    std::ranges::copy(draw_without_replacement(p_, drafts_, choices), out.begin());
   }
 
   Selection select(std::span<const Token> drafts, Choices& choices) const override {
@@ -113,6 +109,7 @@ class RecursiveWithoutReplacement final : public TransportPlan {
     return sum;
   }
 
+  const Distribution& p_;
   const Distribution& q_;
   LawPair laws_;
   std::size_t drafts_;

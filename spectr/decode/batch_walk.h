@@ -1,0 +1,20 @@
+#pragma once
+
+#include "spectr/decode/verifier.h"
+
+namespace spectr {
+
+/// Batch speculative decoding (Yin et al., A Theoretical Perspective for Speculative Decoding, 2024,
+/// algorithm 4): recursive rejection over the first tokens of all sequences; once one is accepted, only *its*
+/// sequence goes on, with ordinary single-draft tests.
+///
+/// Theorem. The output has the target's law: below the first token this is speculative decoding, and
+/// recursive rejection is a valid plan. The walk over all survivors accepts at least as much; this is what
+/// the paper's exact expected rejections (docs/mathematics.md) are about.
+class BatchWalk final : public Verifier {
+ public:
+  Result<Verdict> select(const BlockStart& start, const Draft& draft, NodeLaws& target,
+                         Choices& choices) const override;
+};
+
+}  // namespace spectr

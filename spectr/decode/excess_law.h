@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "spectr/transport/distribution.h"
+#include "spectr/transport/law_pair.h"
+
+namespace spectr {
+
+/// What is left of a target law q, of which the share c is still to be served, after drafts from p have been:
+/// S = Σ (c q − p)₊ and the law ∝ (c q − p)₊ (none where S = 0). The step of block and traversal
+/// verification.
+struct ExcessLaw {
+  double mass;
+  std::optional<Distribution> law;
+
+  ExcessLaw(double c, const Distribution& q, const Distribution& p) : mass(0.0) {
+    const LawPair pair(p, q);
+    std::vector<double> weights(pair.size());
+    for (std::size_t i = 0; i < pair.size(); ++i) {
+      const double excess = c * pair.q()[i] - pair.p()[i];
+      if (excess > 0.0) mass += weights[i] = excess;
+    }
+    if (mass > 0.0) law = pair.law(std::move(weights));
+  }
+
+  /// S / (S + (1 − c)): 1 where q = p and c = 1, where nothing can be left over.
+  double share(double c) const {
+    const double whole = mass + (1.0 - c);
+    return whole > 0.0 ? mass / whole : 1.0;
+  }
+};
+
+}  // namespace spectr

@@ -1,0 +1,28 @@
+#include "spectr/decode/joint_threshold.h"
+
+#include "spectr/decode/plan_walk.h"
+
+namespace spectr {
+
+Result<Verdict> JointThreshold::select(const BlockStart& start, const Draft& draft, NodeLaws& target,
+                                       Choices& choices) const {
+  std::size_t accepted = 0;
+  double ratio = 1.0;  // Π q/p of the prefix
+  NodeId node = TokenTree::root;
+  for (std::size_t i = 0; i < draft.draws().size() && ratio > 0.0; ++i) {
+    SPECTR_TRY(const Distribution* q, target.at(node));
+    const Token x = draft.token(i);
+    ratio *= (*q)[x] / (*draft.draw(i).law)[x];
+    node = draft.draw(i).node;
+    if (ratio > tau_) accepted = i + 1;
+  }
+
+  Verdict verdict;
+  for (std::size_t i = 0; i < accepted; ++i) verdict.path.push_back(draft.draw(i).node);
+  SPECTR_TRY_VOID(draw_bonus(start, draft, target, choices, verdict));
+  if (verdict.last && accepted < draft.draws().size()) verdict.last_source = Source::correction;
+  verdict.bias = std::nullopt;
+  return verdict;
+}
+
+}  // namespace spectr

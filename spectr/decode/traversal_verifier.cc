@@ -1,0 +1,128 @@
+#include "spectr/decode/traversal_verifier.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "spectr/decode/excess_law.h"
+#include "spectr/decode/plan_walk.h"
+
+namespace spectr {
+namespace {
+
+/// A place among the children of a node: the draws that it stands for (none: a later copy, always rejected).
+struct Place {
+  Token token;
+  std::vector<std::optional<std::size_t>> copies;
+};
+
+/// A node on the way from the root to the leaf that is looked at.
+struct Level {
+  NodeId node;
+  double weight;                    // w
+  std::optional<Distribution> law;  // q_u after updates; none: the target's own
+  const Distribution* draft_law;    // p_u; null at a leaf
+  std::vector<Place> children;      // in the order drawn
+  std::size_t next = 0;             // first child that has not been looked at
+  bool updated = false;
+};
+
+class Traversal {
+ public:
+  Traversal(const BlockStart& start, const Draft& draft, NodeLaws& target, Choices& choices)
+      : start_(start), draft_(draft), target_(target), choices_(choices) {}
+
+  Result<Verdict> run() {
+    const std::optional<std::size_t> text;
+    path_.push_back(level(TokenTree::root, 1.0, std::span(&text, 1)));
+    for (;;) {
+      Level& here = path_.back();
+      if (here.next < here.children.size()) {
+        SPECTR_TRY_VOID(descend());
+        continue;
+      }
+      // `here` is a leaf, or all below it has been rejected.
+      choices_.enter({start_.index, static_cast<std::uint64_t>(here.node), position(), Purpose::select});
+      if (path_.size() == 1 || choices_.accept(here.weight)) return accept();
+      path_.pop_back();
+      SPECTR_TRY_VOID(reject_child());
+    }
+  }
+
+ private:
+  std::size_t position() const { return start_.text.size() + path_.size() - 1; }
+
+  Level level(NodeId node, double weight, std::span<const std::optional<std::size_t>> copies) const {
+    Level level{node, weight, std::nullopt, nullptr, {}};
+    for (std::size_t draw : draft_.below(copies)) {
+      level.draft_law = draft_.draw(draw).law;
+      const Token token = draft_.token(draw);
+      const auto first = std::ranges::find(level.children, token, &Place::token);
+      if (first == level.children.end()) {
+        level.children.push_back({token, {draw}});
+      } else {
+        first->copies.emplace_back(draw);
+        level.children.push_back({token, {}});
+      }
+    }
+    return level;
+  }
+
+  /// The law that the node still has to serve.
+  Result<const Distribution*> law_of(const Level& at) {
+    if (at.law) return &*at.law;
+    return target_.at(at.node);
+  }
+
+  Result<void> descend() {
+    Level& here = path_.back();
+    const Place child = here.children[here.next++];
+    if (child.copies.empty()) return reject_child();
+    SPECTR_TRY(const Distribution* q, law_of(here));
+    const double weight = std::min(1.0, here.weight * ((*q)[child.token] / (*here.draft_law)[child.token]));
+    path_.push_back(level(draft_.draw(*child.copies.front()).node, weight, child.copies));
+    return {};
+  }
+
+  /// A child of the last node of the path was rejected: what its draft could have served is taken away.
+  Result<void> reject_child() {
+    Level& parent = path_.back();
+    SPECTR_TRY(const Distribution* q, law_of(parent));
+    ExcessLaw excess(parent.weight, *q, *parent.draft_law);
+    parent.updated = true;
+    if (path_.size() > 1) parent.weight = excess.share(parent.weight);
+    if (excess.law) parent.law = std::move(excess.law);
+    return {};
+  }
+
+  Result<Verdict> accept() {
+    Verdict verdict;
+    for (std::size_t i = 1; i < path_.size(); ++i) verdict.path.push_back(path_[i].node);
+    Level& leaf = path_.back();
+    if (!leaf.updated) {
+      SPECTR_TRY_VOID(draw_bonus(start_, draft_, target_, choices_, verdict));
+      return verdict;
+    }
+    SPECTR_TRY(const Distribution* q, law_of(leaf));
+    choices_.enter({start_.index, static_cast<std::uint64_t>(leaf.node), position(), Purpose::residual});
+    verdict.last = q->draw(choices_);
+    verdict.last_source = Source::correction;
+    return verdict;
+  }
+
+  const BlockStart& start_;
+  const Draft& draft_;
+  NodeLaws& target_;
+  Choices& choices_;
+  std::vector<Level> path_;
+};
+
+}  // namespace
+
+Result<Verdict> TraversalVerifier::select(const BlockStart& start, const Draft& draft, NodeLaws& target,
+                                          Choices& choices) const {
+  return Traversal(start, draft, target, choices).run();
+}
+
+}  // namespace spectr

@@ -1,0 +1,66 @@
+#include "spectr/model/vocabulary_match.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/support/tiny_vocabularies.h"
+
+namespace spectr {
+namespace {
+
+using testing::HasSubstr;
+
+Vocabulary vocabulary(const std::vector<std::string>& texts, const std::vector<std::int32_t>& kinds) {
+  return load_vocabulary(GgufWriter()
+                             .set("tokenizer.ggml.model", "llama")
+                             .set("tokenizer.ggml.tokens", texts)
+                             .set("tokenizer.ggml.token_type", kinds))
+      .value();
+}
+
+Vocabulary plain() {
+  return vocabulary({"<unk>", "<s>", "</s>", "a", "b"}, {2, 3, 3, 1, 1});
+}
+
+void expect_difference(const Vocabulary& target, const Vocabulary& draft, const std::string& what) {
+  const auto same = same_vocabulary(target, draft);
+  ASSERT_FALSE(same);
+  EXPECT_THAT(same.error().message, HasSubstr("tiny.gguf and tiny.gguf differ: " + what));
+}
+
+TEST(SameVocabulary, AVocabularyMatchesItself) {
+  EXPECT_TRUE(same_vocabulary(plain(), plain()));
+}
+
+TEST(SameVocabulary, OneMayHavePaddingAtItsEnd) {
+  const auto padded =
+      vocabulary({"<unk>", "<s>", "</s>", "a", "b", "x", "[PAD6]", "", "<pad>"}, {2, 3, 3, 1, 1, 5, 1, 1, 3});
+  EXPECT_TRUE(same_vocabulary(plain(), padded));
+  EXPECT_TRUE(same_vocabulary(padded, plain()));
+}
+
+TEST(SameVocabulary, MoreRealTokensAreADifference) {
+  const auto larger = vocabulary({"<unk>", "<s>", "</s>", "a", "b", "c"}, {2, 3, 3, 1, 1, 1});
+  expect_difference(larger, plain(), "token 5 is \"c\" in the first, absent in the second");
+  expect_difference(plain(), larger, "token 5 is absent in the first, \"c\" in the second");
+}
+
+TEST(SameVocabulary, TheFirstTokenThatDiffersIsNamed) {
+  const auto other = vocabulary({"<unk>", "<s>", "</s>", "a", "B\n"}, {2, 3, 3, 1, 1});
+  expect_difference(plain(), other, "token 4 is \"b\" in the first, \"B\\n\" in the second");
+}
+
+TEST(SameVocabulary, TypesAndEndsMatter) {
+  expect_difference(plain(), load_vocabulary(tiny_byte_level()).value(),
+                    "the type is SentencePiece in the first, byte-level in the second");
+  GgufWriter ends = tiny_sentencepiece();
+  ends.set("tokenizer.ggml.eos_token_id", 1U);
+  expect_difference(load_vocabulary(tiny_sentencepiece()).value(), load_vocabulary(ends).value(),
+                    "the end of a text is 2 (\"</s>\") in the first, 1 (\"<s>\") in the second");
+  GgufWriter begins = tiny_byte_level();
+  begins.remove("tokenizer.ggml.bos_token_id");
+  expect_difference(load_vocabulary(tiny_byte_level()).value(), load_vocabulary(begins).value(),
+                    "the beginning of a text is 262 (\"<|im_end|>\") in the first, none in the second");
+}
+
+}  // namespace
+}  // namespace spectr
