@@ -149,9 +149,9 @@ TEST(CounterRandom, TinyWeightsLeaveTheOthersAlone) {
   weights[2999] = 1.0;
   const auto counts = count(weights, 40'000, [](std::uint64_t n) { return Place{.block = n}; });
   EXPECT_EQ(counts[0] + counts[1500] + counts[2999], 40'000u);  // the rest has 3e-16 together
-  EXPECT_GT(test::chi_square_p_value(std::vector{counts[0], counts[1500], counts[2999]},
-                                     Weights{0.25, 0.5, 0.25}),
-            1e-6);
+  EXPECT_GT(
+      test::chi_square_p_value(std::vector{counts[0], counts[1500], counts[2999]}, Weights{0.25, 0.5, 0.25}),
+      1e-6);
 }
 
 TEST(Choices, AcceptDrawsNothingWhereTheAnswerIsCertain) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "spectr/base/check.h"
-#include "tests/support/chi_square.h"
 #include "spectr/base/counter_random.h"
+#include "tests/support/chi_square.h"
 
 namespace spectr {
 namespace {

@@ -79,8 +79,8 @@ TEST(Generate, NoMethodUsesARandomNumberTwice) {
       OnceOnlyChoices choices(seed);
       ASSERT_TRUE(run(choices, {.limit = 20}));
       ASSERT_TRUE(choices.entered_again().empty())
-          << method << " " << options.plan.value_or("") << " enters block " << choices.entered_again()[0].block
-          << ", node " << choices.entered_again()[0].node << ", position "
+          << method << " " << options.plan.value_or("") << " enters block "
+          << choices.entered_again()[0].block << ", node " << choices.entered_again()[0].node << ", position "
           << choices.entered_again()[0].position << " again";
       ASSERT_EQ(choices.drawn_nowhere(), 0u) << method;
     }

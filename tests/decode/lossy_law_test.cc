@@ -141,7 +141,8 @@ TEST(Mtad, ALaterPrefixMayPassWhereAnEarlierOneFails) {
   // Ratios of the likeliest draft (0, 0): 0.3/0.6 = 0.5, then 0.5 · 0.9/0.6 = 0.75.
   const TabularPair pair = two_steps({0.6, 0.4}, {0.6, 0.4}, {0.3, 0.7}, {0.9, 0.1});
   const auto calls = [&](double tau) {
-    return method_law(pair, "mtad", beams(1, 2, BeamMode::top, tau), {.horizon = 2}).law.expected_target_calls;
+    return method_law(pair, "mtad", beams(1, 2, BeamMode::top, tau), {.horizon = 2})
+        .law.expected_target_calls;
   };
   EXPECT_NEAR(calls(0.6), 1.0, 1e-15);  // 0.5 fails, 0.75 passes: both are taken
   EXPECT_GT(calls(0.8), 1.5);           // none passes
@@ -188,7 +189,8 @@ TEST(Mtjd, OneDrawnBeamIsPlainDecoding) {
 TEST(Mtjd, WideBeamsFindTheLikeliestText) {
   const TabularPair pair = TabularPair::random(3, 3, 35);
   const MethodLaw plain = method_law(pair, "plain", options_of(1, 1), {.horizon = 3});
-  const auto best = std::ranges::max_element(plain.law.law, {}, [](const auto& entry) { return entry.second; });
+  const auto best =
+      std::ranges::max_element(plain.law.law, {}, [](const auto& entry) { return entry.second; });
   EXPECT_EQ(only_text(method_law(pair, "mtjd", beams(27, 3, BeamMode::top), {.horizon = 3})), best->first);
 }
 
@@ -218,8 +220,7 @@ TEST(Bild, ADraftThatIsNeverConfidentIsPlainDecoding) {
 TEST(Bild, WithoutARollbackTheDraftsLawComesOut) {
   // Everything is drafted and nothing taken back: tokens 1 … 3 have the draft's law.
   const Row p = {0.8, 0.2}, q = {0.3, 0.7};
-  const MethodLaw found =
-      method_law(TabularPair::constant(p, q), "bild", bild(0.0, 50.0), {.horizon = 3});
+  const MethodLaw found = method_law(TabularPair::constant(p, q), "bild", bild(0.0, 50.0), {.horizon = 3});
   for (const auto& [text, probability] : found.law.law) {
     double expected = 1.0;
     for (Token token : text) expected *= p[static_cast<std::size_t>(token)];
@@ -230,8 +231,7 @@ TEST(Bild, WithoutARollbackTheDraftsLawComesOut) {
 TEST(Bild, RollsBackToTheFirstUnlikelyToken) {
   // −ln 0.3 = 1.2: above the threshold 1, token 0 is always taken back; token 1 never.
   const Row p = {0.8, 0.2}, q = {0.3, 0.7};
-  const MethodLaw found =
-      method_law(TabularPair::constant(p, q), "bild", bild(0.0, 1.0), {.horizon = 1});
+  const MethodLaw found = method_law(TabularPair::constant(p, q), "bild", bild(0.0, 1.0), {.horizon = 1});
   EXPECT_NEAR(found.law.law.at({0}), 0.8 * 0.3, 1e-15);
   EXPECT_NEAR(found.law.law.at({1}), 0.2 + 0.8 * 0.7, 1e-15);
   EXPECT_NEAR(found.law.expected_rejections, 0.8, 1e-15);

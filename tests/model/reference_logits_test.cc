@@ -111,8 +111,8 @@ std::vector<GoldenText> read_golden(const fs::path& path) {
       texts.push_back({line.substr(7), {}, {}});
     } else if (first == "PROMPT_IDS") {
       for (Token token; words >> token;) texts.back().prompt_tokens.push_back(token);
-    } else if (GoldenText::Step step; words >> word && word == "logit" &&
-                                      words >> step.logit >> word >> step.log_probability) {
+    } else if (GoldenText::Step step;
+               words >> word && word == "logit" && words >> step.logit >> word >> step.log_probability) {
       step.token = std::stoi(first);
       texts.back().steps.push_back(step);
     }
@@ -166,7 +166,8 @@ TEST(GreedyText, IsTheGoldenOneOfTheBundledTarget) {
 }
 
 TEST(GreedyText, IsTheGoldenOneOfOtherModels) {
-  if (!find_data("golden/babyllama-105-f32.txt")) GTEST_SKIP() << "needs the extra data's golden/ and models/";
+  if (!find_data("golden/babyllama-105-f32.txt"))
+    GTEST_SKIP() << "needs the extra data's golden/ and models/";
   expect_golden("babyllama-105-f32", 2e-3);
   expect_golden("babyllama-361cut105-f32", 2e-3);
   expect_golden("stories260K-q80_qat_polish384-f32", 2e-3);

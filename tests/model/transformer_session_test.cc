@@ -83,15 +83,15 @@ TEST_P(TreesOf, NodesHaveTheLogitsOfSeparatePasses) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, TreesOf,
-                         testing::Values("models/stories260K-f32.gguf", "models/spectr-stories-draft-0.6m-f16.gguf",
-                                         "models/spectr-stories-draft-0.6m-q8_0.gguf",
-                                         "models/spectr-stories-7m-q4_0.gguf"),
-                         [](const auto& info) {
-                           std::string name(info.param.substr(7, info.param.size() - 12));
-                           std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); });
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Models, TreesOf,
+    testing::Values("models/stories260K-f32.gguf", "models/spectr-stories-draft-0.6m-f16.gguf",
+                    "models/spectr-stories-draft-0.6m-q8_0.gguf", "models/spectr-stories-7m-q4_0.gguf"),
+    [](const auto& info) {
+      std::string name(info.param.substr(7, info.param.size() - 12));
+      std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); });
+      return name;
+    });
 
 class OnTheTinyModel : public testing::Test {
  protected:

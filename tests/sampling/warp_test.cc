@@ -117,7 +117,8 @@ TEST(Warp, AgreesWithAPlainReferenceOnRandomRows) {
     o.presence_penalty = maybe(uniform() - 0.5, 0.0);
     o.frequency_penalty = maybe(uniform() - 0.5, 0.0);
     o.repeat_last_n = random() % 30;
-    if (uniform() < 0.3) o.logit_bias.emplace_back(static_cast<Token>(random() % (size + 3)), 3.0 * uniform());
+    if (uniform() < 0.3)
+      o.logit_bias.emplace_back(static_cast<Token>(random() % (size + 3)), 3.0 * uniform());
     std::vector<Token> history(random() % 40);
     for (Token& token : history) token = static_cast<Token>(random() % size);
 
@@ -170,7 +171,8 @@ TEST(Warp, TopPIsRenormalisedAfterTopK) {
 TEST(Warp, TopPIsTheSmallestPrefixThatReachesIt) {
   const Row row = {0.0, 0.0, 0.0, 0.0};  // quarters, exactly
   WarpOptions o = off();
-  for (const auto& [p, kept] : {std::pair{0.0, 1u}, {0.25, 1u}, {0.250001, 2u}, {0.5, 2u}, {0.75, 3u}, {0.76, 4u}}) {
+  for (const auto& [p, kept] :
+       {std::pair{0.0, 1u}, {0.25, 1u}, {0.250001, 2u}, {0.5, 2u}, {0.75, 3u}, {0.76, 4u}}) {
     o.top_p = p;
     EXPECT_EQ(support(law(o, row)).size(), kept) << p;
   }
@@ -357,7 +359,8 @@ TEST(Likelihood, IsTheLogOfTheSoftmax) {
   const Row row = logits_of({0.2, 0.5, 0.3});
   EXPECT_NEAR(negative_log_likelihood(std::span<const double>(row), 1), -std::log(0.5), 1e-15);
   const Row far = {1e4, 1e4 - 1.0};
-  EXPECT_NEAR(negative_log_likelihood(std::span<const double>(far), 1), 1.0 + std::log1p(std::exp(-1.0)), 1e-11);
+  EXPECT_NEAR(negative_log_likelihood(std::span<const double>(far), 1), 1.0 + std::log1p(std::exp(-1.0)),
+              1e-11);
 }
 
 }  // namespace

@@ -31,14 +31,17 @@ TabularPair TabularPair::random(std::size_t vocabulary, std::size_t steps, std::
                                 std::size_t drafts) {
   std::mt19937 generator(seed);
   std::vector<TabularModel> tables;
-  for (std::size_t i = 0; i < drafts; ++i) tables.push_back(TabularModel::random(vocabulary, steps, generator));
+  for (std::size_t i = 0; i < drafts; ++i)
+    tables.push_back(TabularModel::random(vocabulary, steps, generator));
   return {std::move(tables), TabularModel::random(vocabulary, steps, generator)};
 }
 
 TabularPair TabularPair::sparse(std::size_t vocabulary, std::size_t steps, std::uint32_t seed,
                                 std::size_t drafts) {
   std::mt19937 generator(seed);
-  const auto table = [&] { return TabularModel(vocabulary, steps, sparse_rows(vocabulary, steps, generator)); };
+  const auto table = [&] {
+    return TabularModel(vocabulary, steps, sparse_rows(vocabulary, steps, generator));
+  };
   std::vector<TabularModel> tables;
   for (std::size_t i = 0; i < drafts; ++i) tables.push_back(table());
   return {std::move(tables), table()};
@@ -54,8 +57,8 @@ TabularPair TabularPair::constant(std::span<const double> p, std::span<const dou
 }
 
 Models TabularPair::models(const Decoder& decoder, const WarpOptions& warp, std::size_t tokens) const {
-  Models models{value_of(target.start(0, decoder.most_nodes(tokens))), {}, value_of(Warp::make(warp)),
-                vocabulary()};
+  Models models{
+      value_of(target.start(0, decoder.most_nodes(tokens))), {}, value_of(Warp::make(warp)), vocabulary()};
   for (const TabularModel& draft : drafts) {
     models.drafts.push_back(value_of(draft.start(0, decoder.most_nodes(tokens))));
   }
