@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "spectr/decode/accept_settled.h"
+#include "spectr/decode/auto_drafter.h"
 #include "spectr/decode/batch_walk.h"
 #include "spectr/decode/beam_drafter.h"
 #include "spectr/decode/block_verifier.h"
@@ -104,6 +105,12 @@ Result<Decoder> build_ngram(const MethodOptions& o) {
   return decoder<PlanWalk>(std::make_unique<NgramDrafter>(o.ngram, o.length), *rule, PlanOptions{});
 }
 
+Result<Decoder> build_auto(const MethodOptions& o) {
+  if (!o.costs) return error("method auto needs to know what passes cost");
+  SPECTR_TRY(const PlanRule* rule, find_plan("k-seq"));
+  return decoder<PlanWalk>(std::make_unique<AutoDrafter>(o.costs), *rule, PlanOptions{});
+}
+
 // Adding a method = a drafter or verifier in a file of its own, a builder above and one row here.
 constexpr auto lossless = true, lossy = false;
 using enum DraftModels;
@@ -129,6 +136,8 @@ constexpr auto rules = std::to_array<MethodRule>({
      build_biased_opt},
     {"biased-uno", "the same, corrected from the target's law: a baseline", lossy, one, "", build_biased_uno},
     {"ngram", "free drafts from the text's own n-grams", lossless, none, "", build_ngram},
+    {"auto", "as many drafts as pay, by a stored cost curve and the acceptance so far", lossless, one, "",
+     build_auto},
 });
 
 // Sessions plan memory for every node, and a pass over more of them never pays.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "spectr/base/result.h"
 #include "spectr/decode/beam_search.h"
+#include "spectr/decode/cost_curve.h"
 #include "spectr/decode/decoder.h"
 
 namespace spectr {
