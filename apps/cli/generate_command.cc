@@ -57,6 +57,7 @@ class Run {
     const Warp warp = flags_.sampling.warp();
     load(rule);
 
+    if (flags_.verbose) describe_models();
     prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});
     if (prompt_.empty()) throw Failure(Status::usage, "the prompt has no tokens");
     const std::size_t context = plan_context();
@@ -120,6 +121,20 @@ class Run {
                                                  match.error().message));
       }
     }
+  }
+
+  void describe_models() const {
+    const auto line = [](const char* role, const LoadedModel& model) {
+      const ModelConfig& c = model.transformer->config();
+      fmt::print(stderr,
+                 "{}: {}, vocabulary {}, {} layers of width {}, context {}, weights of {:.1f} MB, loaded in "
+                 "{:.2f} s\n",
+                 role, c.name, c.vocabulary, c.layers, c.width, c.context,
+                 static_cast<double>(model.transformer->weight_bytes()) * 1e-6, model.seconds);
+    };
+    line("target", target_);
+    for (const LoadedModel& draft : drafts_) line("draft", draft);
+    fmt::print(stderr, "threads: {}\n", pool_.threads());
   }
 
   /// Tokens that a session must hold: what was asked for, or what prompt and -n need of the model's context.
@@ -203,7 +218,7 @@ void add_generate(CLI::App& app) {
   command.add_flag("--show", flags->show, "colour the text by where its tokens came from")->group(output);
   command.add_flag("--no-display-prompt", flags->no_display_prompt, "print the continuation only")
       ->group(output);
-  command.add_flag("--verbose", flags->verbose, "say more on stderr")->group(output);
+  command.add_flag("--verbose", flags->verbose, "say what was loaded and how")->group(output);
   command.callback([flags] { Run(*flags).execute(); });
 }
 

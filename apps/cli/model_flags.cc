@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apps/cli/failure.h"
+#include "spectr/decode/stopwatch.h"
 
 namespace spectr::cli {
 
@@ -18,7 +19,8 @@ void ModelFlags::add_model(CLI::App& app, bool required) {
 }
 
 void ModelFlags::add_drafts(CLI::App& app) {
-  app.add_option("--model-draft,--spec-draft-model", drafts, "-md FILE: GGUF file of the draft model; repeatable")
+  app.add_option("--model-draft,--spec-draft-model", drafts,
+                 "-md FILE: GGUF file of the draft model; repeatable")
       ->envname("LLAMA_ARG_SPEC_DRAFT_MODEL")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -31,7 +33,8 @@ void ModelFlags::add_threads(CLI::App& app) {
 }
 
 void ModelFlags::add_context(CLI::App& app) {
-  app.add_option("-c,--ctx-size", context, "tokens that prompt and text may have together (0: the model's context)")
+  app.add_option("-c,--ctx-size", context,
+                 "tokens that prompt and text may have together (0: the model's context)")
       ->envname("LLAMA_ARG_CTX_SIZE")
       ->check(CLI::Range(0L, 1L << 30));
 }
@@ -42,9 +45,11 @@ int ModelFlags::thread_count() const {
 }
 
 LoadedModel load_model(const std::string& path, ThreadPool& pool) {
+  Stopwatch watch;
   Gguf file = need(Gguf::open(path));
   auto tokenizer = need(Tokenizer::load(file));
-  return {std::move(tokenizer), need(Transformer::load(std::move(file), pool))};
+  auto transformer = need(Transformer::load(std::move(file), pool));
+  return {std::move(tokenizer), std::move(transformer), watch.lap()};
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {

@@ -31,6 +31,7 @@ struct ModelFlags {
 struct LoadedModel {
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<Transformer> transformer;
+  double seconds;  ///< that loading took
 };
 
 /// Throws Failure where the file cannot be used.

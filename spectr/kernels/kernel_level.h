@@ -27,8 +27,9 @@ using PanelKernel = void (*)(const std::uint8_t* codes, const std::uint8_t* head
                              std::size_t count);
 
 /// The same for `count` ≤ 4 rows of plain numbers, each `row_bytes` long, and rows of x of `cols` numbers.
-using FloatKernel = void (*)(const std::byte* w, std::size_t row_bytes, std::size_t cols, const float* x,
-                             float* y, std::size_t stride, std::size_t count);
+using FloatKernel = void (*)(const std::byte* w, std::size_t row_bytes, std::size_t cols,
+                             std::ptrdiff_t ahead, const float* x, float* y, std::size_t stride,
+                             std::size_t count);
 
 /// What a level brings. A sweep is one pass over weights, for at most `largest_sweep` rows of x.
 struct KernelSet {
