@@ -17,7 +17,8 @@ constexpr std::array aliases = {
 };
 
 constexpr std::string_view one_setting = "the draft shares the target's setting";
-constexpr std::string_view by_law = "drafts are accepted by their exact law, not by a threshold of probability";
+constexpr std::string_view by_law =
+    "drafts are accepted by their exact law, not by a threshold of probability";
 constexpr std::string_view no_gpu = "spectr computes on the CPU";
 constexpr std::array refused = {
     Pair{"--draft", "say -L N (or --spec-draft-n-max N)"},

@@ -26,8 +26,10 @@ int report(Status status, std::string message) {
 }
 
 int run(std::vector<std::string> arguments) {
-  CLI::App app{"Makes a large language model generate faster with the help of a small one, and proves that it\n"
-               "did not change what is generated.", "spectr"};
+  CLI::App app{
+      "Makes a large language model generate faster with the help of a small one, and proves that it\n"
+      "did not change what is generated.",
+      "spectr"};
   app.set_version_flag("--version", "spectr " + std::string(spectr::version()));
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);

@@ -55,7 +55,7 @@ class MatmulScratch {
   std::unique_ptr<State> state_;
 };
 
-/// y[r][i] = Σ_j W[i][j] x[r][j] for all rows r of x: one pass over W for up to 16 rows at a time.
+/// y[r][i] = Σ_j W[i][j] x[r][j] for all rows r of x: W is read from memory once, whatever n.
 /// x: [n, cols], y: [n, rows], overwritten. Row r of y depends on W and row r of x alone, bit for bit:
 /// neither on n nor on the threads. For quantised W the rows of x are quantised to 8 bits per block of 32
 /// first, for BF16 they are rounded to BF16.
