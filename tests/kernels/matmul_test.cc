@@ -58,7 +58,7 @@ TEST(Matrix, RowGivesBackTheNumbersOfTheFile) {
 }
 
 /// What |y − W x| may be. Quantised formats: x[j] is off by at most half a step a / 2 of its block of 32, so
-/// Σ_j |w_j| a_j / 2. Besides, float sums of n products with relative errors of 2⁻²⁴ in any order.
+/// Σ_j |w_j| a_j / 2; rounding x[j] to BF16 costs 2⁻⁹ of it. Besides, float sums of n products with relative errors of 2⁻²⁴ in any order.
 double error_bound(TensorType type, std::span<const float> w, std::span<const float> x) {
   double bound = 0;
   for (std::size_t j = 0; j < w.size(); ++j) {
@@ -68,6 +68,7 @@ double error_bound(TensorType type, std::span<const float> w, std::span<const fl
     }
     const double size = std::abs(double{w[j]}) * largest;
     if (format_of(type).elements > 1) bound += size / 254;
+    if (type == TensorType::bf16) bound += size * 0x1p-9;
     bound += size * static_cast<double>(w.size()) * 0x1p-24;
   }
   return bound;
