@@ -50,7 +50,8 @@ TEST(HardCases, EqualLawsAreAcceptedAndHaveNoResidual) {
 TEST(HardCases, NearlyEqualLawsHaveNoNoiseForAResidual) {
   const Distribution p = law({0.1, 0.2, 0.3, 0.4}), q = law({0.3, 0.6, 0.9, 1.2});
   expect_exact(p, q, 2);
-  for_every_plan(p, q, 2, [](const TransportPlan& plan) {
+  // Five drafts are more than the reference program takes, which leaves its solver's tolerance as a residual.
+  for_every_plan(p, q, 5, [](const TransportPlan& plan) {
     EXPECT_NEAR(plan.acceptance(), 1.0, 1e-14);
     EXPECT_FALSE(plan.residual().has_value());
   });
