@@ -17,13 +17,13 @@ namespace spectr {
 
 /// Settings of all methods; each reads its own.
 struct MethodOptions {
-  std::optional<std::string> plan;  ///< none: the method's default
-  std::size_t drafts = 4;           ///< K, sequences per block
-  std::size_t length = 4;           ///< L, tokens per sequence
-  std::vector<std::size_t> tree;    ///< factors k₁, k₂, … of a prefix tree; empty: K sequences of L tokens
-  double epsilon = 0.0;             ///< over-acceptance of the biased methods, ≥ 0
-  double tau = 0.1;                 ///< MTAD's threshold, 0 ≤ τ < 1
-  std::size_t beams = 8;            ///< W, of MTAD and MTJD
+  std::optional<std::string> plan = {};  ///< none: the method's default
+  std::size_t drafts = 4;                ///< K, sequences per block
+  std::size_t length = 4;                ///< L, tokens per sequence
+  std::vector<std::size_t> tree = {};  ///< factors k₁, k₂, … of a prefix tree; empty: K sequences of L tokens
+  double epsilon = 0.0;                ///< over-acceptance of the biased methods, ≥ 0
+  double tau = 0.1;                    ///< MTAD's threshold, 0 ≤ τ < 1
+  std::size_t beams = 8;               ///< W, of MTAD and MTJD
   BeamMode beam_mode = BeamMode::draw;
   double bild_fallback = 0.9;  ///< τ₁: the draft goes on while its likeliest token has this probability
   double bild_rollback = 2.0;  ///< τ₂: the target takes tokens back whose −ln q exceeds it
