@@ -14,6 +14,8 @@ namespace {
 
 // Adding an experiment = a file below lab/figures/, its function in figures.h and one row here.
 constexpr auto rules = std::to_array<Experiment>({
+    {"plans", "acceptance of every plan against k on random, peaked and real laws", "docs/plans.md",
+     plan_acceptance},
     {"spectr-bernoulli", "acceptance against k on Bernoulli laws: the optimum and k-Seq",
      "SpecTr, appendix B", spectr_bernoulli},
     {"spectr-uniform", "acceptance against k on uniform laws", "SpecTr, appendix B", spectr_uniform},

@@ -5,6 +5,7 @@
 namespace spectr::lab {
 
 // One function per experiment; the table in lab/experiment.cc says what each shows.
+Result<Report> plan_acceptance(const Context& context);
 Result<Report> spectr_bernoulli(const Context& context);
 Result<Report> spectr_uniform(const Context& context);
 Result<Report> spectr_recursive(const Context& context);
