@@ -12,7 +12,7 @@
 namespace spectr {
 namespace {
 
-/// Zipf-like logits with noise between the two models: the shape of real next-token laws.
+/// Log-normal laws, the target sharper and with noise of its own: one flat part, a few likely tokens.
 struct Laws {
   Distribution p, q;
 };
