@@ -19,8 +19,8 @@ enum class StopReason { eos, limit, word };
 std::string_view name(StopReason reason);
 
 struct GenerateOptions {
-  std::size_t limit = 256;  ///< most tokens to emit; the context may end the text earlier
-  std::vector<Token> ends;  ///< tokens that end the text; they are emitted
+  std::size_t limit = 256;       ///< most tokens to emit; the context may end the text earlier
+  std::vector<Token> ends = {};  ///< tokens that end the text; they are emitted
 };
 
 /// What was generated (the prompt not among it).

@@ -22,16 +22,16 @@ TEST(ExactnessOfLargeBlocks, SpectrKSeq) {
   expect_exact("spectr", "k-seq", 729, 20'000);
 }
 TEST(ExactnessOfLargeBlocks, SpectrRecursive) {
-  expect_exact("spectr", "recursive", 256, 5'000);
+  expect_exact("spectr", "recursive", 729, 20'000);
 }
 TEST(ExactnessOfLargeBlocks, SpectrOptimal) {
-  expect_exact("spectr", "optimal", 256, 5'000);
+  expect_exact("spectr", "optimal", 729, 20'000);
 }
 TEST(ExactnessOfLargeBlocks, Batch) {
   expect_exact("batch", "", 729, 20'000);
 }
 TEST(ExactnessOfLargeBlocks, Traversal) {
-  expect_exact("traversal", "", 256, 20'000);
+  expect_exact("traversal", "", 729, 20'000);
 }
 TEST(ExactnessOfLargeBlocks, SpectrOfEveryOtherPlan) {
   for (const PlanRule& rule : plan_rules()) {

@@ -33,10 +33,10 @@ TEST(Exactness, SpectrKSeq) {
   expect_exact("spectr", "k-seq", 729);
 }
 TEST(Exactness, SpectrRecursive) {
-  expect_exact("spectr", "recursive", 256);
+  expect_exact("spectr", "recursive", 729);
 }
 TEST(Exactness, SpectrOptimal) {
-  expect_exact("spectr", "optimal", 256);
+  expect_exact("spectr", "optimal", 729);
 }
 // The plans of linear programs solve one for every node of every outcome.
 TEST(Exactness, SpectrOfEveryOtherPlan) {
@@ -52,7 +52,7 @@ TEST(Exactness, Block) {
   expect_exact("block", "", 729, 1);
 }
 TEST(Exactness, Traversal) {
-  expect_exact("traversal", "", 256);
+  expect_exact("traversal", "", 729);
 }
 
 TEST(Exactness, PrefixTrees) {
@@ -73,11 +73,11 @@ TEST(Exactness, PrefixTrees) {
 
 TEST(Exactness, SpecInferWithSeveralModels) {
   for (std::size_t models : {1u, 2u, 3u}) {
-    for (const Shape& s : {Shape{2, 3, 2}, {3, 2, 2}, {3, 3, 1}, {2, 2, 3}, {4, 2, 1}}) {
+    for (const Shape& s : {Shape{2, 3, 2}, {3, 2, 1}, {3, 2, 2}, {2, 2, 3}}) {
       const TabularPair pair = TabularPair::random(s.vocabulary, 4, 40, models);
       for (const PlanRule& rule : plan_rules()) {
         if (!rule.lossless || !rule.several_laws || rule.most_drafts == 1) continue;
-        if (rule.name.starts_with("str") && s.tuples() > 27) continue;
+        if (rule.name.starts_with("str") && s.tuples() > 16) continue;
         const auto options = options_of(s.drafts, s.length, rule.name);
         EXPECT_LE(method_law(pair, "specinfer", options).tv, rounding)
             << rule.name << ", " << models << " models, " << s.text();
@@ -150,7 +150,9 @@ TEST(Exactness, HoldsWithWarping) {
   warp.top_p = 1.0;
   warp.min_p = 0.5;
   expect_all_exact(pair, {.warp = warp}, "min-p 0.5");
-  expect_all_exact(pair, {.warp = {.temperature = 0.0}}, "greedy");
+  warp = WarpOptions::none();
+  warp.temperature = 0.0;
+  expect_all_exact(pair, {.warp = warp}, "greedy");
 }
 
 // The penalties look at the draft's own path: laws then depend on the whole text.

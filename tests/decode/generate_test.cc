@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "spectr/base/check.h"
@@ -20,13 +21,13 @@ using namespace test;
 using testing::HasSubstr;
 
 /// A method on a pair of tables, ready to generate.
-class Run {
+class Runner {
  public:
-  Run(const TabularPair& pair, std::string_view method, const MethodOptions& options,
-      const WarpOptions& warp = WarpOptions::none())
-      : decoder_(decoder_of(method, options)), models_(pair.models(decoder_, warp, 64)) {
-    if (find_method(method).value()->models == DraftModels::none) models_.drafts.clear();
-  }
+  Runner(TabularPair pair, std::string_view method, const MethodOptions& options,
+         const WarpOptions& warp = WarpOptions::none())
+      : pair_(std::move(pair)),
+        decoder_(decoder_of(method, options)),
+        models_(pair_.models(method, decoder_, warp, 64)) {}
 
   Models& models() { return models_; }
 
@@ -43,6 +44,7 @@ class Run {
   }
 
  private:
+  TabularPair pair_;
   Decoder decoder_;
   Models models_;
 };
@@ -74,7 +76,7 @@ std::vector<std::pair<std::string, MethodOptions>> all_methods() {
 TEST(Generate, NoMethodUsesARandomNumberTwice) {
   const TabularPair pair = TabularPair::random(3, 40, 51, 2);
   for (const auto& [method, options] : all_methods()) {
-    Run run(pair, method, options);
+    Runner run(pair, method, options);
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
       OnceOnlyChoices choices(seed);
       ASSERT_TRUE(run(choices, {.limit = 20}));
@@ -90,7 +92,7 @@ TEST(Generate, NoMethodUsesARandomNumberTwice) {
 TEST(Generate, EmitsExactlyTheLimit) {
   const TabularPair pair = TabularPair::random(3, 40, 52, 2);
   for (const auto& [method, options] : all_methods()) {
-    Run run(pair, method, options);
+    Runner run(pair, method, options);
     for (std::size_t limit : {0u, 1u, 2u, 3u, 7u, 16u}) {
       const Generation out = run(limit, {.limit = limit});
       EXPECT_EQ(out.tokens.size(), limit) << method;
@@ -104,7 +106,7 @@ TEST(Generate, EmitsExactlyTheLimit) {
 TEST(Generate, StopsAfterAnEndTokenAndEmitsIt) {
   const TabularPair pair = TabularPair::random(3, 40, 53, 2);
   for (const auto& [method, options] : all_methods()) {
-    Run run(pair, method, options);
+    Runner run(pair, method, options);
     int ended = 0;
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
       const Generation out = run(seed, {.limit = 12, .ends = {1}});
@@ -123,7 +125,7 @@ TEST(Generate, StopsAfterAnEndTokenAndEmitsIt) {
 
 TEST(Generate, AnEndTokenAtTheLimitIsAnEnd) {
   const double always[] = {0.0, 1.0};
-  Run run(TabularPair::constant(always, always), "spectr", options_of(2, 3));
+  Runner run(TabularPair::constant(always, always), "spectr", options_of(2, 3));
   const Generation out = run(1, {.limit = 1, .ends = {1}});
   EXPECT_EQ(out.stop, StopReason::eos);
   EXPECT_EQ(out.tokens, std::vector<Token>{1});
@@ -132,7 +134,7 @@ TEST(Generate, AnEndTokenAtTheLimitIsAnEnd) {
 TEST(Generate, SameSeedSameText) {
   const TabularPair pair = TabularPair::random(4, 40, 54, 2);
   for (const auto& [method, options] : all_methods()) {
-    Run run(pair, method, options);
+    Runner run(pair, method, options);
     const auto first = run(7, {.limit = 30}).tokens;
     EXPECT_EQ(run(7, {.limit = 30}).tokens, first) << method;
     if (method != "mtjd") {
@@ -144,7 +146,7 @@ TEST(Generate, SameSeedSameText) {
 TEST(Generate, TheListenerSeesEveryTokenOnce) {
   const TabularPair pair = TabularPair::random(4, 40, 55, 2);
   for (const auto& [method, options] : all_methods()) {
-    Run run(pair, method, options);
+    Runner run(pair, method, options);
     std::vector<Token> seen;
     std::vector<Source> sources;
     const Generation out =
@@ -160,7 +162,7 @@ TEST(Generate, TheListenerSeesEveryTokenOnce) {
 
 TEST(Generate, TheListenerCutsTheTextWithinABlock) {
   const TabularPair pair = TabularPair::random(2, 40, 56).with_equal_draft();  // every draft is accepted
-  Run run(pair, "speculative", options_of(1, 4));
+  Runner run(pair, "speculative", options_of(1, 4));
   int blocks = 0;
   const Generation out = run(3, {.limit = 50}, {0}, [&](auto tokens, auto) -> std::optional<std::size_t> {
     EXPECT_EQ(tokens.size(), 5u);
@@ -175,7 +177,7 @@ TEST(Generate, TheListenerCutsTheTextWithinABlock) {
 
 TEST(Generate, ThePromptMustFitTheContext) {
   const TabularPair pair = TabularPair::random(2, 4, 57);
-  Run run(pair, "speculative", options_of(1, 2));
+  Runner run(pair, "speculative", options_of(1, 2));
   run.models().target = pair.target.start(5, 8).value();
   CounterRandom choices(1);
   const auto failed = run(choices, {.limit = 4}, std::vector<Token>(6, 0));
@@ -189,7 +191,7 @@ TEST(Generate, TheContextEndsTheText) {
   const TabularPair pair = TabularPair::random(3, 40, 58, 2);
   for (const auto& [method, options] : all_methods()) {
     for (std::size_t context : {2u, 3u, 6u, 9u}) {
-      Run run(pair, method, options);
+      Runner run(pair, method, options);
       run.models().target = pair.target.start(context, 64).value();
       const Generation out = run(context, {.limit = 100}, {0, 1});
       EXPECT_EQ(out.tokens.size(), context - 2) << method;
@@ -203,7 +205,7 @@ TEST(Generate, AShorterContextOfTheDraftFallsBackToPlainSteps) {
   const TabularPair pair = TabularPair::random(3, 40, 59, 2);
   for (const auto& [method, options] : all_methods()) {
     if (find_method(method).value()->models == DraftModels::none) continue;
-    Run run(pair, method, options);
+    Runner run(pair, method, options);
     for (auto& draft : run.models().drafts) draft = pair.drafts[0].start(6, 64).value();
     const Generation out = run(5, {.limit = 20}, {0, 1, 2});
     ASSERT_EQ(out.tokens.size(), 20u) << method;
@@ -215,7 +217,7 @@ TEST(Generate, AShorterContextOfTheDraftFallsBackToPlainSteps) {
 
 TEST(Generate, CountsWhatItDoes) {
   const TabularPair pair = TabularPair::random(3, 40, 60).with_equal_draft();
-  Run run(pair, "spectr", options_of(3, 4));
+  Runner run(pair, "spectr", options_of(3, 4));
   const Generation out = run(1, {.limit = 15});
   EXPECT_EQ(out.statistics.target_calls(), 3u);
   EXPECT_EQ(out.statistics.drafted(), 36u);  // three blocks of 3 · 4
@@ -246,7 +248,7 @@ template <class Generator>
 double p_value_over_blocks(std::string_view method, const MethodOptions& options, std::uint64_t texts) {
   const TabularPair pair = TabularPair::random(2, 6, 61);
   constexpr std::size_t length = 6;
-  Run run(pair, method, options);
+  Runner run(pair, method, options);
   const Token prompt[] = {0};
   const auto target = enumerate_target(run.models(), prompt, {.horizon = length}).value();
   std::map<std::vector<Token>, std::uint64_t> found;

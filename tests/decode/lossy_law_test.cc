@@ -58,7 +58,7 @@ TEST(BiasedOpt, BiasOfATokenIsTheLeastLoss) {
 /// Expected Σ of the TV that the blocks of one token report of themselves.
 double reported_bias(const TabularPair& pair, std::string_view method, const MethodOptions& options) {
   Decoder decoder = decoder_of(method, options);
-  Models models = pair.models(decoder, WarpOptions::none(), 1);
+  Models models = pair.models(method, decoder, WarpOptions::none(), 1);
   const std::vector<Token> text = {0};
   double bias = 0.0;
   Enumerator outcomes;
@@ -244,7 +244,7 @@ TEST(Lossy, OnlyMethodsWithAFormulaReportABias) {
     MethodOptions options = options_of(2, 2);
     if (rule.name == "tree") options.tree = {2, 1};
     Decoder decoder = decoder_of(rule.name, options);
-    Models models = pair.models(decoder, WarpOptions::none(), 4);
+    Models models = pair.models(rule.name, decoder, WarpOptions::none(), 4);
     Enumerator first;
     const Block block = decoder.step({text, 4, 0, {}}, models, first).value();
     const bool without_formula = rule.name == "mtad" || rule.name == "mtjd" || rule.name == "bild";

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <random>
 #include <string>
 #include <vector>
@@ -83,15 +84,17 @@ TEST_P(TreesOf, NodesHaveTheLogitsOfSeparatePasses) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Models, TreesOf,
-    testing::Values("models/stories260K-f32.gguf", "models/spectr-stories-draft-0.6m-f16.gguf",
-                    "models/spectr-stories-draft-0.6m-q8_0.gguf", "models/spectr-stories-7m-q4_0.gguf"),
-    [](const auto& info) {
-      std::string name(info.param.substr(7, info.param.size() - 12));
-      std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); });
-      return name;
-    });
+std::string test_name(const testing::TestParamInfo<std::string_view>& model) {
+  std::string name(model.param.substr(7, model.param.size() - 12));
+  std::erase_if(name, [](unsigned char c) { return !std::isalnum(c); });
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, TreesOf,
+                         testing::Values(tiny_target, "models/spectr-stories-draft-0.6m-f16.gguf",
+                                         "models/spectr-stories-draft-0.6m-q8_0.gguf",
+                                         "models/spectr-stories-7m-q4_0.gguf"),
+                         test_name);
 
 class OnTheTinyModel : public testing::Test {
  protected:

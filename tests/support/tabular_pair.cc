@@ -56,10 +56,13 @@ TabularPair TabularPair::constant(std::span<const double> p, std::span<const dou
   return {std::vector<TabularModel>(drafts, table(p)), table(q)};
 }
 
-Models TabularPair::models(const Decoder& decoder, const WarpOptions& warp, std::size_t tokens) const {
+Models TabularPair::models(std::string_view method, const Decoder& decoder, const WarpOptions& warp,
+                           std::size_t tokens) const {
   Models models{
       value_of(target.start(0, decoder.most_nodes(tokens))), {}, value_of(Warp::make(warp)), vocabulary()};
+  const DraftModels taken = value_of(find_method(method))->models;
   for (const TabularModel& draft : drafts) {
+    if (taken == DraftModels::none || (taken == DraftModels::one && !models.drafts.empty())) break;
     models.drafts.push_back(value_of(draft.start(0, decoder.most_nodes(tokens))));
   }
   return models;
@@ -68,8 +71,7 @@ Models TabularPair::models(const Decoder& decoder, const WarpOptions& warp, std:
 MethodLaw method_law(const TabularPair& pair, std::string_view method, const MethodOptions& options,
                      const LawSettings& settings) {
   Decoder decoder = decoder_of(method, options);
-  Models models = pair.models(decoder, settings.warp, settings.horizon);
-  if (value_of(find_method(method))->models == DraftModels::none) models.drafts.clear();
+  Models models = pair.models(method, decoder, settings.warp, settings.horizon);
   const DecoderLawOptions enumeration{.horizon = settings.horizon,
                                       .ends = settings.ends,
                                       .markov = !decoder.reads_text() && !models.warp.reads_history()};

@@ -32,8 +32,10 @@ struct TabularPair {
 
   std::size_t vocabulary() const { return target.vocabulary(); }
 
-  /// Fresh sessions for a decoder that may emit up to `tokens` tokens.
-  Models models(const Decoder& decoder, const WarpOptions& warp, std::size_t tokens) const;
+  /// Fresh sessions for a method's decoder that may emit up to `tokens` tokens, with as many drafts as it
+  /// takes.
+  Models models(std::string_view method, const Decoder& decoder, const WarpOptions& warp,
+                std::size_t tokens) const;
 };
 
 /// What enumerating a method says: how far the law of whole outputs is from the target's, and its cost.
