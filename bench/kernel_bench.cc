@@ -69,7 +69,8 @@ void multiply(benchmark::State& state, TensorType type, Shape shape, std::size_t
   for (float& v : x) v = std::normal_distribution<float>()(random);
   std::size_t next = 0;
   for (auto _ : state) {
-    matmul(matrices[next++ % copies], {x.data(), n, shape.cols}, {y.data(), n, shape.rows}, pool, scratch);
+    const Product product[] = {{matrices[next++ % copies], {y.data(), n, shape.rows}}};
+    matmul(product, {x.data(), n, shape.cols}, pool, scratch);
     benchmark::DoNotOptimize(y.data());
   }
   const double weights = static_cast<double>(shape.rows * shape.cols);

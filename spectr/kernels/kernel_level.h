@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -44,7 +45,7 @@ struct KernelSet {
 const KernelSet& kernels_of(KernelLevel level);
 
 /// matmul() at a level of the caller's choice.
-void matmul_at(KernelLevel level, const Matrix& w, Span2d<const float> x, Span2d<float> y, ThreadPool& pool,
+void matmul_at(KernelLevel level, std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
                MatmulScratch& scratch);
 
 }  // namespace spectr

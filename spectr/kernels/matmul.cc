@@ -65,23 +65,38 @@ void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float>
   });
 }
 
-void multiply_panels(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, Span2d<float> y,
+/// Products of one x with quantised matrices of one type: x is quantised once, and the threads meet once.
+void multiply_panels(const KernelSet& set, std::span<const Product> products, Span2d<const float> x,
                      ThreadPool& pool, MatmulScratch& scratch) {
   const Sweeps sweeps(x.rows(), set.largest_sweep);
-  const std::size_t row_bytes = w.cols / 32 * ActivationBlock{1, w.shape.layout.scales_per_block()}.bytes();
+  const Matrix::Packed& first = products.front().w.packed();
+  const std::size_t row_bytes =
+      first.cols / 32 * ActivationBlock{1, first.shape.layout.scales_per_block()}.bytes();
   std::uint8_t* quantised = scratch.state().at_least(x.rows() * row_bytes);
-  quantise(set, w, x, sweeps, row_bytes, pool, quantised);
-  pool.parallel_for(w.panel_count(), 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) {
-      const std::uint8_t* panel = w.panel(p);
-      const std::size_t count = std::min<std::size_t>(panel_rows, w.rows - p * panel_rows);
-      for (std::size_t i = 0; i < sweeps.count; ++i) {
-        const Sweep sweep = sweeps[i];
-        const std::size_t ahead = i == 0 && p + 1 < w.panel_count() ? w.shape.panel_bytes() : 0;
-        const PanelKernel kernel = set.panel_kernel(w.type, static_cast<int>(sweep.size));
-        kernel(panel, panel + w.shape.headers_at(), w.shape.units, static_cast<std::ptrdiff_t>(ahead),
-               quantised + sweep.begin * row_bytes, y[sweep.begin].data() + p * panel_rows, w.rows, count);
+  quantise(set, first, x, sweeps, row_bytes, pool, quantised);
+
+  const auto multiply_panel = [&](const Matrix::Packed& w, Span2d<float> y, std::size_t p) {
+    const std::uint8_t* panel = w.panel(p);
+    const std::size_t count = std::min<std::size_t>(panel_rows, w.rows - p * panel_rows);
+    for (std::size_t i = 0; i < sweeps.count; ++i) {
+      const Sweep sweep = sweeps[i];
+      const std::size_t ahead = i == 0 && p + 1 < w.panel_count() ? w.shape.panel_bytes() : 0;
+      const PanelKernel kernel = set.panel_kernel(w.type, static_cast<int>(sweep.size));
+      kernel(panel, panel + w.shape.headers_at(), w.shape.units, static_cast<std::ptrdiff_t>(ahead),
+             quantised + sweep.begin * row_bytes, y[sweep.begin].data() + p * panel_rows, w.rows, count);
+    }
+  };
+  std::size_t panels = 0;
+  for (const Product& product : products) panels += product.w.packed().panel_count();
+  pool.parallel_for(panels, 1, [&](std::size_t begin, std::size_t end) {
+    std::size_t before = 0;  // panels of the products before
+    for (const Product& product : products) {
+      const Matrix::Packed& w = product.w.packed();
+      const std::size_t after = before + w.panel_count();
+      for (std::size_t p = std::max(begin, before); p < std::min(end, after); ++p) {
+        multiply_panel(w, product.y, p - before);
       }
+      before = after;
     }
   });
 }
@@ -119,21 +134,31 @@ void multiply_numbers(const KernelSet& set, const Matrix::Packed& w, Span2d<cons
 
 }  // namespace
 
-void matmul_at(KernelLevel level, const Matrix& w, Span2d<const float> x, Span2d<float> y, ThreadPool& pool,
+void matmul_at(KernelLevel level, std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
                MatmulScratch& scratch) {
-  SPECTR_CHECK(x.cols() == w.cols() && y.cols() == w.rows() && x.rows() == y.rows());
-  if (x.rows() == 0 || w.rows() == 0) return;
+  for (const auto& [w, y] : products) {
+    SPECTR_CHECK(x.cols() == w.cols() && y.cols() == w.rows() && x.rows() == y.rows());
+  }
+  if (x.rows() == 0) return;
   const KernelSet& set = kernels_of(level);
-  if (code_layout(w.type())) {
-    multiply_panels(set, w.packed(), x, y, pool, scratch);
-  } else {
-    multiply_numbers(set, w.packed(), x, y, pool, scratch);
+  while (!products.empty()) {
+    const TensorType type = products.front().w.type();
+    if (!code_layout(type)) {
+      multiply_numbers(set, products.front().w.packed(), x, products.front().y, pool, scratch);
+      products = products.subspan(1);
+      continue;
+    }
+    const auto other =
+        std::ranges::find_if(products, [type](const Product& p) { return p.w.type() != type; });
+    const auto alike = static_cast<std::size_t>(other - products.begin());
+    multiply_panels(set, products.first(alike), x, pool, scratch);
+    products = products.subspan(alike);
   }
 }
 
-void matmul(const Matrix& w, Span2d<const float> x, Span2d<float> y, ThreadPool& pool,
+void matmul(std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
             MatmulScratch& scratch) {
-  matmul_at(available_levels().back(), w, x, y, pool, scratch);
+  matmul_at(available_levels().back(), products, x, pool, scratch);
 }
 
 }  // namespace spectr

@@ -34,7 +34,8 @@ struct Problem {
   std::vector<float> product(KernelLevel level, std::vector<float> x) {
     const std::size_t n = x.size() / cols;
     std::vector<float> y(n * rows, NAN);
-    matmul_at(level, matrix, {x.data(), n, cols}, {y.data(), n, rows}, pool, scratch);
+    const Product whole[] = {{matrix, {y.data(), n, rows}}};
+    matmul_at(level, whole, {x.data(), n, cols}, pool, scratch);
     return y;
   }
 };
@@ -58,7 +59,8 @@ TEST(Matrix, RowGivesBackTheNumbersOfTheFile) {
 }
 
 /// What |y − W x| may be. Quantised formats: x[j] is off by at most half a step a / 2 of its block of 32, so
-/// Σ_j |w_j| a_j / 2; rounding x[j] to BF16 costs 2⁻⁹ of it. Besides, float sums of n products with relative errors of 2⁻²⁴ in any order.
+/// Σ_j |w_j| a_j / 2; rounding x[j] to BF16 costs 2⁻⁹ of it. Besides, float sums of n products with relative
+/// errors of 2⁻²⁴ in any order.
 double error_bound(TensorType type, std::span<const float> w, std::span<const float> x) {
   double bound = 0;
   for (std::size_t j = 0; j < w.size(); ++j) {
@@ -146,7 +148,8 @@ TEST(Matmul, DoesNotDependOnThreads) {
     for (const int threads : {1, 3, 5}) {
       ThreadPool pool(threads);
       std::vector<float> y(5 * 333);
-      matmul(problem.matrix, {x.data(), 5, 512}, {y.data(), 5, 333}, pool, problem.scratch);
+      const Product product[] = {{problem.matrix, {y.data(), 5, 333}}};
+      matmul(product, {x.data(), 5, 512}, pool, problem.scratch);
       EXPECT_EQ(y, expected) << format_of(type).name << ", " << threads << " threads";
     }
   }
@@ -178,6 +181,23 @@ TEST(Matmul, TakesPlainNumbersOfAnyWidth) {
   }
 }
 
+TEST(Matmul, OfSeveralMatricesIsEachOnItsOwn) {
+  const std::vector<float> x = random_floats(3 * 256, 8);
+  Problem q8{TensorType::q8_0, 40, 256}, wide{TensorType::q8_0, 23, 256}, k{TensorType::q4_k, 17, 256},
+      plain{TensorType::f16, 9, 256}, last{TensorType::q8_0, 16, 256};
+  Problem* problems[] = {&q8, &wide, &k, &plain, &last};
+  std::vector<std::vector<float>> found;
+  std::vector<Product> products;
+  for (Problem* problem : problems) found.emplace_back(3 * problem->rows);
+  for (std::size_t i = 0; i < std::size(problems); ++i) {
+    products.push_back({problems[i]->matrix, {found[i].data(), 3, problems[i]->rows}});
+  }
+  matmul(products, {x.data(), 3, 256}, q8.pool, q8.scratch);
+  for (std::size_t i = 0; i < std::size(problems); ++i) {
+    EXPECT_EQ(found[i], problems[i]->product(available_levels().back(), x)) << i;
+  }
+}
+
 TEST(Matrix, IsNoLargerThanItsFileButForPadding) {
   for (const TensorType type : all_tensor_types()) {
     const Problem problem{type, 64, 1024};
@@ -189,7 +209,8 @@ TEST(Matmul, RefusesShapesThatDoNotFit) {
   Problem problem{TensorType::q8_0, 16, 64};
   std::vector<float> x(64), y(16);
   const auto multiply = [&](std::size_t n, std::size_t cols, std::size_t rows) {
-    matmul(problem.matrix, {x.data(), n, cols}, {y.data(), n, rows}, problem.pool, problem.scratch);
+    const Product product[] = {{problem.matrix, {y.data(), n, rows}}};
+    matmul(product, {x.data(), n, cols}, problem.pool, problem.scratch);
   };
   EXPECT_THROW(multiply(1, 32, 16), BrokenContract);
   EXPECT_THROW(multiply(1, 64, 15), BrokenContract);
