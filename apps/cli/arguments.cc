@@ -1,5 +1,6 @@
 #include "apps/cli/arguments.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -51,11 +52,18 @@ constexpr std::array refused = {
     Pair{"--samplers", "the order of the filters is fixed"},
 };
 
+// What follows one of these is text or a path, whatever it looks like.
+constexpr auto before_text =
+    std::to_array<std::string_view>({"-p", "--prompt", "-f", "--file", "-r", "--reverse-prompt"});
+
 }  // namespace
 
 std::vector<std::string> modernise(std::vector<std::string> arguments) {
+  bool is_text = false;
   for (std::string& argument : arguments) {
+    if (std::exchange(is_text, false)) continue;
     if (argument == "--") break;
+    is_text = std::ranges::find(before_text, argument) != before_text.end();
     for (const auto& [old, now] : aliases) {
       if (argument == old) argument = now;
     }

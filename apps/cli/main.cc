@@ -55,6 +55,10 @@ int run(std::vector<std::string> arguments) {
   } catch (const CLI::CallForVersion& version) {
     return app.exit(version);
   } catch (const CLI::ParseError& failure) {
+    const std::vector<std::string> unknown = app.remaining();
+    if (app.get_subcommands().empty() && !unknown.empty()) {
+      return report(Status::usage, fmt::format("there is no command '{}'; see spectr --help", unknown.front()));
+    }
     return report(Status::usage, failure.what());
   }
   return static_cast<int>(Status::done);

@@ -11,6 +11,9 @@ namespace spectr::cli {
 
 void ModelFlags::add_model(CLI::App& app, bool required) {
   auto* option = app.add_option("-m,--model", model, "GGUF file of the model")->envname("LLAMA_ARG_MODEL");
+  // No name is not the bundled pair: it comes from a variable that was not set.
+  option->check(
+      [](const std::string& path) { return std::string(path.empty() ? "the file name is empty" : ""); });
   if (required) {
     option->required();
   } else {

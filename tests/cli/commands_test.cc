@@ -249,8 +249,7 @@ TEST(Generate, PromptsAreTakenLiterally) {
     const Json from_file = json({"tokenize", "-m", target(), "-f", file.path(), "--json"});
     EXPECT_EQ(json({"tokenize", "-m", target(), "-p", prompt, "--json"}), from_file) << prompt;
   }
-  const Json out =
-      json(generate() + Arguments{"-p", "Once", "-n", "5", "--json", "-r", "[END]", "-r", "a,b"});
+  const Json out = json(generate() + Arguments{"-p", "Once", "-n", "5", "--json", "-r", "[END]", "-r", "-k"});
   EXPECT_EQ(out["tokens"].size(), 5u);
 }
 

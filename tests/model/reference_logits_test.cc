@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -88,14 +91,13 @@ TEST(ReferenceLogits, AgreeForEveryArchitectureAndFormat) {
   EXPECT_GE(compared, 22u);
 }
 
-/// A greedy text: the prompt's ids, then id and log-probability of every token.
+/// A greedy text: the prompt's ids, then id and logit of every token.
 struct GoldenText {
   std::string prompt;
   std::vector<Token> prompt_tokens;
   struct Step {
     Token token;
     double logit;
-    double log_probability;
   };
   std::vector<Step> steps;
 };
@@ -111,8 +113,7 @@ std::vector<GoldenText> read_golden(const fs::path& path) {
       texts.push_back({line.substr(7), {}, {}});
     } else if (first == "PROMPT_IDS") {
       for (Token token; words >> token;) texts.back().prompt_tokens.push_back(token);
-    } else if (GoldenText::Step step;
-               words >> word && word == "logit" && words >> step.logit >> word >> step.log_probability) {
+    } else if (GoldenText::Step step; words >> word && word == "logit" && words >> step.logit) {
       step.token = std::stoi(first);
       texts.back().steps.push_back(step);
     }
@@ -120,9 +121,9 @@ std::vector<GoldenText> read_golden(const fs::path& path) {
   return texts;
 }
 
-/// Greedy decoding along a golden text. Where two tokens are as good as equal the golden one goes on.
-void expect_greedy(const Transformer& model, const GoldenText& golden, double logit_tolerance,
-                   const std::string& what) {
+/// Greedy decoding along a golden text. Where two tokens are as good as equal the golden one goes on. The
+/// golden engine's cache holds half precision: its logits are good to about 0.01.
+void expect_greedy(const Transformer& model, const GoldenText& golden, const std::string& what) {
   std::vector<Token> text = golden.prompt_tokens;
   const auto session = model.start(text.size() + golden.steps.size(), 1).value();
   for (std::size_t i = 0; i < golden.steps.size(); ++i) {
@@ -136,41 +137,41 @@ void expect_greedy(const Transformer& model, const GoldenText& golden, double lo
     if (logit(order[0]) - logit(order[1]) > 0.01) {
       ASSERT_EQ(order[0], step.token) << what << ", token " << i << " after \"" << golden.prompt << "\"";
     }
-    ASSERT_NEAR(logit(step.token), step.logit, logit_tolerance) << what << ", token " << i;
+    ASSERT_NEAR(logit(step.token), step.logit, 0.02) << what << ", token " << i;
     text.push_back(step.token);
   }
 }
 
-void expect_golden(const std::string& name, double logit_tolerance) {
+void expect_golden(const std::string& name) {
   const RealModel model = RealModel::load("models/" + name + ".gguf", 2);
   const auto texts = read_golden(find_data("golden/" + name + ".txt").value());
   EXPECT_GE(texts.size(), 3u);
   for (const GoldenText& golden : texts) {
     EXPECT_GE(golden.steps.size(), 20u);
     EXPECT_EQ(model.tokenizer->encode(golden.prompt), golden.prompt_tokens) << golden.prompt;
-    expect_greedy(*model, golden, logit_tolerance, name);
+    expect_greedy(*model, golden, name);
   }
 }
 
 TEST(GreedyText, IsTheGoldenOneOfTheTinyModels) {
-  expect_golden("stories260K-f32", 2e-3);
-  expect_golden("llama2xs-281K-f32", 2e-3);
+  expect_golden("stories260K-f32");
+  expect_golden("llama2xs-281K-f32");
 }
 
 TEST(GreedyText, IsTheGoldenOneOfTheBundledDraft) {
-  expect_golden("spectr-stories-draft-0.6m-f16", 0.02);
+  expect_golden("spectr-stories-draft-0.6m-f16");
 }
 
 TEST(GreedyText, IsTheGoldenOneOfTheBundledTarget) {
-  expect_golden("spectr-stories-7m-f16", 0.02);
+  expect_golden("spectr-stories-7m-f16");
 }
 
 TEST(GreedyText, IsTheGoldenOneOfOtherModels) {
   if (!find_data("golden/babyllama-105-f32.txt"))
     GTEST_SKIP() << "needs the extra data's golden/ and models/";
-  expect_golden("babyllama-105-f32", 2e-3);
-  expect_golden("babyllama-361cut105-f32", 2e-3);
-  expect_golden("stories260K-q80_qat_polish384-f32", 2e-3);
+  expect_golden("babyllama-105-f32");
+  expect_golden("babyllama-361cut105-f32");
+  expect_golden("stories260K-q80_qat_polish384-f32");
 }
 
 }  // namespace
