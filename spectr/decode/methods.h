@@ -28,7 +28,7 @@ struct MethodOptions {
   double bild_fallback = 0.9;  ///< τ₁: the draft goes on while its likeliest token has this probability
   double bild_rollback = 2.0;  ///< τ₂: the target takes tokens back whose −ln q exceeds it
   std::size_t ngram = 3;       ///< N, longest n-gram that is looked up
-  std::shared_ptr<const Costs> costs;  ///< what passes cost, for method auto
+  std::shared_ptr<const Costs> costs = {};  ///< what passes cost, for method auto
 };
 
 /// How many draft models a method works with.

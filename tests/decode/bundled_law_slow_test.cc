@@ -14,6 +14,7 @@
 #include "tests/support/chi_square.h"
 #include "tests/support/memoising_model.h"
 #include "tests/support/real_model.h"
+#include "tests/support/tabular_pair.h"
 
 namespace spectr {
 namespace {
@@ -57,13 +58,6 @@ class BundledLaw : public testing::Test {
     return chi_square_p_value(counts, expected);
   }
 };
-
-MethodOptions options_of(std::size_t drafts, std::size_t length) {
-  MethodOptions options;
-  options.drafts = drafts;
-  options.length = length;
-  return options;
-}
 
 TEST_F(BundledLaw, IsTheTargetsForEveryLosslessMethod) {
   for (const MethodRule& rule : method_rules()) {
