@@ -21,7 +21,7 @@ namespace {
 
 using namespace test;
 
-constexpr std::uint64_t texts = 6000;
+constexpr std::uint64_t texts = 4000;
 constexpr double false_alarm = 1e-6;  // per method and plan
 
 class BundledLaw : public testing::Test {
@@ -54,7 +54,8 @@ class BundledLaw : public testing::Test {
       found.erase(text);
     }
     EXPECT_TRUE(found.empty()) << method << " gives a text that the target never gives";
-    EXPECT_LE(target_rows_.texts(), 74u);  // 1 + 8 + 64 prefixes, and the prompt without its last token
+    // The prompt with and without its last token, and up to two tokens that either model proposes.
+    EXPECT_LE(target_rows_.texts(), 2u + 16 + 16 * 16);
     return chi_square_p_value(counts, expected);
   }
 };
