@@ -79,10 +79,10 @@ TEST_F(BundledLaw, IsTheTargetsForEveryLosslessPlan) {
   }
 }
 
-// The test of the test: an over-acceptance of 0.1 is found out.
+// The test of the test: an over-acceptance of 0.5 is found out.
 TEST_F(BundledLaw, ABiasedMethodIsFoundOut) {
   MethodOptions options = options_of(1, 2);
-  options.epsilon = 0.1;
+  options.epsilon = 0.5;
   EXPECT_LT(p_value("biased-opt", options), false_alarm);
 }
 
