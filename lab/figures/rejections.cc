@@ -47,7 +47,7 @@ Result<Report> convergence(std::string title, std::size_t horizon, std::size_t r
   const MarkovPair pair = MarkovPair::random(states, horizon, context.seed);
   Data data({"sequences", "runs", "mean", "low", "high", "expected"});
   Panel panel{fmt::format("{} states, horizon T = {}; bands of 95 %", states, horizon),
-              {.label = "texts decoded", .logarithmic = true},
+              {.label = "texts decoded", .to = 1.2 * static_cast<double>(runs), .logarithmic = true},
               {.label = "rejections per text"},
               {},
               "top right"};

@@ -84,7 +84,7 @@ TEST_P(EveryExperiment, GivesTheDocumentedColumnsAndTheSameNumbersAgain) {
   ASSERT_TRUE(report.has_value()) << report.error().message;
   const std::string csv = report->data.csv();
   EXPECT_EQ(csv.substr(0, csv.find('\n')), documented_columns.at(GetParam()));
-  EXPECT_GE(report->data.rows().size(), 5u);
+  EXPECT_FALSE(report->data.rows().empty());
   EXPECT_EQ(experiment.run(quick(pool))->data.csv(), csv);
   EXPECT_FALSE(report->summary.empty());
   for (const Panel& panel : report->figure.panels) {
