@@ -19,14 +19,22 @@ Json or_null(const std::optional<double>& value) {
 /// What is kept of every prompt.
 struct Samples {
   Tally all;
-  std::vector<double> block_efficiency, speed, plain_speed, rouge;
+  Tally plain;
+  std::vector<double> block_efficiency, rouge;
+  std::vector<double> cost, plain_cost;  // seconds per token
   std::optional<double> joules = 0.0;
 };
 
+/// Seconds per token after the prompt. Every answer has a token.
+double cost_of(const Answers& answers) {
+  Tally tally;
+  tally.add(answers);
+  return 1.0 / tally.tokens_per_second();
+}
+
 Json row_of(const Setup& setup, const Cell& cell, const Samples& samples) {
   const Mean efficiency = mean_of(samples.block_efficiency);
-  const Mean speed = mean_of(samples.speed), plain = mean_of(samples.plain_speed);
-  const Mean speedup = plain.value > 0.0 ? ratio_of(samples.speed, samples.plain_speed) : Mean{0.0, {}};
+  const Mean speedup = ratio_of(samples.plain_cost, samples.cost);
   const Tally& all = samples.all;
   Json row = {
       {"method", cell.method->name},
@@ -38,8 +46,8 @@ Json row_of(const Setup& setup, const Cell& cell, const Samples& samples) {
       {"block_efficiency_se", or_null(efficiency.error)},
       {"acceptance_rate", all.acceptance_rate()},
       {"acceptance_per_position", all.acceptance_per_position()},
-      {"tokens_per_second", speed.value},
-      {"plain_tokens_per_second", plain.value},
+      {"tokens_per_second", all.tokens_per_second()},
+      {"plain_tokens_per_second", samples.plain.tokens_per_second()},
       {"speedup", speedup.value},
       {"speedup_se", or_null(speedup.error)},
       {"perplexity", all.perplexity()},
@@ -94,9 +102,8 @@ Result<Json> measure_cell(const Setup& setup, const Cell& cell, std::span<const 
   for (std::size_t n = 0; n < prompts.size(); ++n) {
     const auto run_plain = [&]() -> Result<void> {
       SPECTR_TRY(const Answers answers, answer(setup, plain, prompts[n], n));
-      Tally one;
-      one.add(answers);
-      samples.plain_speed.push_back(one.tokens_per_second());
+      samples.plain.add(answers);
+      samples.plain_cost.push_back(cost_of(answers));
       return {};
     };
     if (!is_plain && n % 2 == 0) SPECTR_TRY_VOID(run_plain());
@@ -110,8 +117,11 @@ Result<Json> measure_cell(const Setup& setup, const Cell& cell, std::span<const 
     one.add(answers);
     samples.all.add(answers);
     samples.block_efficiency.push_back(one.block_efficiency());
-    samples.speed.push_back(one.tokens_per_second());
-    if (is_plain) samples.plain_speed.push_back(one.tokens_per_second());
+    samples.cost.push_back(cost_of(answers));
+    if (is_plain) {
+      samples.plain.add(answers);
+      samples.plain_cost.push_back(samples.cost.back());
+    }
     if (!prompts[n].reference.empty()) samples.rouge.push_back(rouge_l(answers.first, prompts[n].reference));
     done();
   }

@@ -10,8 +10,9 @@
 namespace spectr::bench {
 
 /// Runs a cell over prompts, each beside plain decoding of the same prompt: plain and method take turns, and
-/// turns at being first, so that whatever else the machine does meets both. Rates are means over prompts ± a
-/// standard error; the speed-up is the ratio of the mean speeds.
+/// turns at being first, so that whatever else the machine does meets both. The block efficiency is
+/// a mean over prompts ± a standard error; the speed-up is the ratio of the mean times per token, because on
+/// a machine that others use, times add up and speeds do not.
 /// `done` is called after every prompt. Requires: at least one prompt.
 Result<Json> measure_cell(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> prompts,
                           EnergyMeter& meter, const std::function<void()>& done);

@@ -73,7 +73,7 @@ TEST(EnergyMeter, GivesEnergyExactlyWhereASourceIsNamed) {
   const auto energy = meter.stop();
   EXPECT_EQ(energy.has_value(), meter.available());
   EXPECT_EQ(meter.source() == "not available", !meter.available());
-  if (energy) EXPECT_GE(*energy, 0.0);
+  EXPECT_GE(energy.value_or(0.0), 0.0);
 }
 
 }  // namespace
