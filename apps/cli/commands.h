@@ -15,5 +15,6 @@ void add_check_pair(CLI::App& app);
 void add_law(CLI::App& app);
 void add_lab(CLI::App& app);
 void add_plan(CLI::App& app);
+void add_bench(CLI::App& app);
 
 }  // namespace spectr::cli

@@ -4,8 +4,10 @@
 #include <thread>
 #include <utility>
 
+#include "apps/cli/bundled_models.h"
 #include "apps/cli/failure.h"
 #include "spectr/decode/stopwatch.h"
+#include "spectr/model/vocabulary_match.h"
 
 namespace spectr::cli {
 
@@ -47,12 +49,33 @@ int ModelFlags::thread_count() const {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+void ModelFlags::choose_bundled() {
+  if (!model.empty()) return;
+  if (!drafts.empty()) throw Failure(Status::usage, "a draft model (-md) needs a target (-m)");
+  const BundledPair pair = need(bundled_pair());
+  model = pair.target.string();
+  drafts = {pair.draft.string()};
+}
+
 LoadedModel load_model(const std::string& path, ThreadPool& pool) {
   Stopwatch watch;
   Gguf file = need(Gguf::open(path));
   auto tokenizer = need(Tokenizer::load(file));
   auto transformer = need(Transformer::load(std::move(file), pool));
   return {std::move(tokenizer), std::move(transformer), watch.lap()};
+}
+
+std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool) {
+  std::vector<LoadedModel> drafts;
+  for (const std::string& path : flags.drafts) {
+    drafts.push_back(load_model(path, pool));
+    const auto match = same_vocabulary(target.tokenizer->vocabulary(), drafts.back().tokenizer->vocabulary());
+    if (!match) {
+      throw Failure(Status::usage,
+                    fmt::format("{} cannot draft for {}: {}", path, flags.model, match.error().message));
+    }
+  }
+  return drafts;
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {
