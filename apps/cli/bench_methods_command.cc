@@ -121,7 +121,7 @@ void run(Flags flags, const CLI::App& command) {
   if (drafts_needed && flags.model.drafts.empty())
     throw Failure(Status::usage, "the methods need a draft model: give -md FILE");
   const auto texts = need(bench::read_prompts(
-      flags.prompts.empty() ? need(bundled_prompts()) : std::filesystem::path(flags.prompts), flags.count));
+      flags.prompts.empty() ? need(bundled_stories()) : std::filesystem::path(flags.prompts), flags.count));
   std::optional<bench::ResultsFile> results;
   if (!flags.resume.empty()) results = need(bench::ResultsFile::open(flags.resume));
 
