@@ -215,7 +215,8 @@ TEST(BenchWidths, JsonHasTheFieldsOfTheContract) {
 }
 
 TEST(BenchWidths, RefusesWhatTheContextHasNoRoomFor) {
-  const Outcome ran = test::spectr({"bench", "widths", "-m", target(), "-r", "1", "--depths", "100000"});
+  const Outcome ran =
+      test::spectr({"bench", "widths", "-m", target(), "-t", "1", "-r", "1", "--depths", "100000"});
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, HasSubstr("the context of 100002 tokens exceeds"));
 }
