@@ -56,6 +56,12 @@ class Run {
     const Warp warp = flags_.sampling.warp();
     load(rule);
 
+    for (const auto& [token, bias] : warp.options().logit_bias) {
+      if (static_cast<std::size_t>(token) >= target_.transformer->vocabulary()) {
+        throw Failure(Status::usage, fmt::format("--logit-bias: token {} is outside the vocabulary of {}",
+                                                 token, target_.transformer->vocabulary()));
+      }
+    }
     if (rule.measured) settings.costs = costs();
     if (flags_.verbose) describe_models();
     prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});

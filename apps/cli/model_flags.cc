@@ -32,7 +32,7 @@ void ModelFlags::add_drafts(CLI::App& app) {
 }
 
 void ModelFlags::add_threads(CLI::App& app) {
-  app.add_option("-t,--threads", threads, "threads to compute with (default: one per core)")
+  app.add_option("-t,--threads", threads, "threads to compute with, at most one per core (default)")
       ->envname("LLAMA_ARG_THREADS")
       ->check(CLI::Range(1, 1024));
 }
@@ -45,8 +45,9 @@ void ModelFlags::add_context(CLI::App& app) {
 }
 
 int ModelFlags::thread_count() const {
-  if (threads > 0) return threads;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  // More threads than cores would only wait for each other; results do not depend on the number.
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return threads > 0 ? std::min(threads, cores) : cores;
 }
 
 void ModelFlags::choose_bundled() {

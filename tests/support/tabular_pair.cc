@@ -1,6 +1,7 @@
 #include "tests/support/tabular_pair.h"
 
 #include <cmath>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -91,6 +92,8 @@ MethodOptions options_of(std::size_t drafts, std::size_t length, std::string_vie
   options.drafts = drafts;
   options.length = length;
   if (!plan.empty()) options.plan = std::string(plan);
+  options.costs =
+      std::make_shared<Costs>(Costs{CostCurve({{1, 1.0}, {2, 1.2}}), CostCurve({{1, 0.1}, {2, 0.12}}), 0.0});
   return options;
 }
 
