@@ -14,5 +14,6 @@ void add_inspect(CLI::App& app);
 void add_check_pair(CLI::App& app);
 void add_law(CLI::App& app);
 void add_plan(CLI::App& app);
+void add_serve(CLI::App& app);
 
 }  // namespace spectr::cli

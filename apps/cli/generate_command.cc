@@ -161,7 +161,7 @@ class Run {
     TextPrinter& listener = printer != nullptr ? *printer : silent;
     CounterRandom choices(seed);
     return need(generate(decoder, models, prompt_, options, choices,
-                         [&listener](auto tokens, auto sources) { return listener.add(tokens, sources); }),
+                         [&listener](const Block& block) { return listener.add(block.tokens, block.sources); }),
                 Status::failed);
   }
 

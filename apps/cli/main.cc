@@ -40,6 +40,7 @@ int run(std::vector<std::string> arguments) {
   spectr::cli::add_check_pair(app);
   spectr::cli::add_law(app);
   spectr::cli::add_plan(app);
+  spectr::cli::add_serve(app);
 
   arguments = spectr::cli::modernise(std::move(arguments));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
