@@ -1,5 +1,6 @@
 #include "apps/cli/arguments.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -17,7 +18,8 @@ constexpr std::array aliases = {
 };
 
 constexpr std::string_view one_setting = "the draft shares the target's setting";
-constexpr std::string_view by_law = "drafts are accepted by their exact law, not by a threshold of probability";
+constexpr std::string_view by_law =
+    "drafts are accepted by their exact law, not by a threshold of probability";
 constexpr std::string_view no_gpu = "spectr computes on the CPU";
 constexpr std::array refused = {
     Pair{"--draft", "say -L N (or --spec-draft-n-max N)"},
@@ -50,11 +52,18 @@ constexpr std::array refused = {
     Pair{"--samplers", "the order of the filters is fixed"},
 };
 
+// What follows one of these is text or a path, whatever it looks like.
+constexpr auto before_text =
+    std::to_array<std::string_view>({"-p", "--prompt", "-f", "--file", "-r", "--reverse-prompt"});
+
 }  // namespace
 
 std::vector<std::string> modernise(std::vector<std::string> arguments) {
+  bool is_text = false;
   for (std::string& argument : arguments) {
+    if (std::exchange(is_text, false)) continue;
     if (argument == "--") break;
+    is_text = std::ranges::find(before_text, argument) != before_text.end();
     for (const auto& [old, now] : aliases) {
       if (argument == old) argument = now;
     }

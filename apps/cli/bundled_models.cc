@@ -19,7 +19,8 @@ Result<BundledPair> bundled_pair() {
   }
   std::string looked;
   for (const fs::path& folder : folders) {
-    const BundledPair pair{folder / "spectr-stories-7m-q8_0.gguf", folder / "spectr-stories-draft-0.6m-q8_0.gguf"};
+    const BundledPair pair{folder / "spectr-stories-7m-q8_0.gguf",
+                           folder / "spectr-stories-draft-0.6m-q8_0.gguf"};
     std::error_code failed;
     if (fs::exists(pair.target, failed) && fs::exists(pair.draft, failed)) return pair;
     looked += (looked.empty() ? "" : ", ") + folder.string();

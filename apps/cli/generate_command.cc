@@ -7,6 +7,7 @@
 
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/commands.h"
+#include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/generation_report.h"
 #include "apps/cli/method_flags.h"
@@ -27,6 +28,7 @@ struct Flags {
   MethodFlags method;
   SamplingFlags sampling;
   long predict = 256;
+  std::optional<std::string> cost_file;
   long seed = -1;
   std::vector<std::string> stop_words;
   bool special = false;
@@ -51,12 +53,13 @@ class Run {
     }
     choose_models();
     const MethodRule& rule = flags_.method.rule(flags_.model.drafts.empty() ? "plain" : "spectr");
-    const MethodOptions settings = flags_.method.complete(4, 4);
-    const DraftShape shape =
-        need(make_decoder(rule, settings)).shape();  // errors come before models are loaded
+    MethodOptions settings = flags_.method.complete(4, 4);
+    if (!rule.measured) (void)need(make_decoder(rule, settings));  // errors come before models are loaded
     const Warp warp = flags_.sampling.warp();
     load(rule);
 
+    if (rule.measured) settings.costs = costs();
+    if (flags_.verbose) describe_models();
     prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});
     if (prompt_.empty()) throw Failure(Status::usage, "the prompt has no tokens");
     const std::size_t context = plan_context();
@@ -72,7 +75,7 @@ class Run {
     printer->finish();
 
     const GenerationReport report{rule,
-                                  shape,
+                                  shape_,
                                   settings.plan.value_or(std::string(rule.plan)),
                                   generation,
                                   printer->text(),
@@ -122,6 +125,27 @@ class Run {
     }
   }
 
+  std::shared_ptr<const Costs> costs() const {
+    const CostFile file(flags_.cost_file);
+    const auto costs = file.costs(target_, drafts_.front(), pool_.threads());
+    fmt::print(stderr, "costs of passes: {}, hash {:016x}\n", file.path(), costs->hash());
+    return costs;
+  }
+
+  void describe_models() const {
+    const auto line = [](const char* role, const LoadedModel& model) {
+      const ModelConfig& c = model.transformer->config();
+      fmt::print(stderr,
+                 "{}: {}, vocabulary {}, {} layers of width {}, context {}, weights of {:.1f} MB, loaded in "
+                 "{:.2f} s\n",
+                 role, c.name, c.vocabulary, c.layers, c.width, c.context,
+                 static_cast<double>(model.transformer->weight_bytes()) * 1e-6, model.seconds);
+    };
+    line("target", target_);
+    for (const LoadedModel& draft : drafts_) line("draft", draft);
+    fmt::print(stderr, "threads: {}\n", pool_.threads());
+  }
+
   /// Tokens that a session must hold: what was asked for, or what prompt and -n need of the model's context.
   std::size_t plan_context() const {
     const std::size_t own = target_.transformer->config().context;
@@ -160,15 +184,25 @@ class Run {
     TextPrinter silent(*target_.tokenizer, flags_.stop_words, Printing::nothing);
     TextPrinter& listener = printer != nullptr ? *printer : silent;
     CounterRandom choices(seed);
+<<<<<<< HEAD
     return need(generate(decoder, models, prompt_, options, choices,
                          [&listener](const Block& block) { return listener.add(block.tokens, block.sources); }),
                 Status::failed);
+=======
+    Generation generation =
+        need(generate(decoder, models, prompt_, options, choices,
+                      [&listener](auto tokens, auto sources) { return listener.add(tokens, sources); }),
+             Status::failed);
+    shape_ = decoder.shape();
+    return generation;
+>>>>>>> main
   }
 
   Flags flags_;
   ThreadPool pool_;
   LoadedModel target_;
   std::vector<LoadedModel> drafts_;
+  DraftShape shape_;  // of the last run
   std::vector<Token> prompt_;
 };
 
@@ -195,6 +229,9 @@ void add_generate(CLI::App& app) {
   command.add_flag("--special", flags->special, "recognise special tokens in the prompt");
   command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
   flags->method.add(command);
+  command
+      .add_option("--cost-file", flags->cost_file, "where measured costs of passes are kept (method auto)")
+      ->group("Speculation");
   flags->sampling.add(command);
   const std::string output = "Output";
   command.add_flag("--json", flags->json, "print one JSON object: text, tokens, sources, statistics")
@@ -203,7 +240,7 @@ void add_generate(CLI::App& app) {
   command.add_flag("--show", flags->show, "colour the text by where its tokens came from")->group(output);
   command.add_flag("--no-display-prompt", flags->no_display_prompt, "print the continuation only")
       ->group(output);
-  command.add_flag("--verbose", flags->verbose, "say more on stderr")->group(output);
+  command.add_flag("--verbose", flags->verbose, "say what was loaded and how")->group(output);
   command.callback([flags] { Run(*flags).execute(); });
 }
 

@@ -19,7 +19,8 @@ void print_likeliest(const Tokenizer& tokenizer, const std::vector<float>& logit
   std::iota(order.begin(), order.end(), 0);
   const auto logit = [&logits](Token t) { return logits[static_cast<std::size_t>(t)]; };
   const std::size_t rows = std::min(shown, order.size());
-  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(rows), std::ranges::greater{}, logit);
+  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(rows), std::ranges::greater{},
+                            logit);
   fmt::print("{:>8}  {:>12}  text\n", "id", "logit");
   for (Token t : std::span(order).first(rows)) {
     const bool named = static_cast<std::size_t>(t) < tokenizer.vocabulary().size();
@@ -45,7 +46,8 @@ void add_logits(CLI::App& app) {
     ThreadPool pool(flags->model.thread_count());
     const LoadedModel model = load_model(flags->model.model, pool);
     const auto tokens = parse_tokens(flags->tokens, model.transformer->vocabulary());
-    const auto session = need(model.transformer->start(std::min(tokens.size(), model.transformer->config().context), 1));
+    const auto session =
+        need(model.transformer->start(std::min(tokens.size(), model.transformer->config().context), 1));
     need(session->score(tokens, TokenTree(tokens.back())));
     const Logits row = session->logits(TokenTree::root);
     std::vector<float> logits(row.size());

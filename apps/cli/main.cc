@@ -26,8 +26,10 @@ int report(Status status, std::string message) {
 }
 
 int run(std::vector<std::string> arguments) {
-  CLI::App app{"Makes a large language model generate faster with the help of a small one, and proves that it\n"
-               "did not change what is generated.", "spectr"};
+  CLI::App app{
+      "Makes a large language model generate faster with the help of a small one, and proves that it\n"
+      "did not change what is generated.",
+      "spectr"};
   app.set_version_flag("--version", "spectr " + std::string(spectr::version()));
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
@@ -40,7 +42,11 @@ int run(std::vector<std::string> arguments) {
   spectr::cli::add_check_pair(app);
   spectr::cli::add_law(app);
   spectr::cli::add_plan(app);
+<<<<<<< HEAD
   spectr::cli::add_serve(app);
+=======
+  spectr::cli::add_lab(app);
+>>>>>>> main
 
   arguments = spectr::cli::modernise(std::move(arguments));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
@@ -53,6 +59,10 @@ int run(std::vector<std::string> arguments) {
   } catch (const CLI::CallForVersion& version) {
     return app.exit(version);
   } catch (const CLI::ParseError& failure) {
+    const std::vector<std::string> unknown = app.remaining();
+    if (app.get_subcommands().empty() && !unknown.empty()) {
+      return report(Status::usage, fmt::format("there is no command '{}'; see spectr --help", unknown.front()));
+    }
     return report(Status::usage, failure.what());
   }
   return static_cast<int>(Status::done);

@@ -5,11 +5,15 @@
 #include <utility>
 
 #include "apps/cli/failure.h"
+#include "spectr/decode/stopwatch.h"
 
 namespace spectr::cli {
 
 void ModelFlags::add_model(CLI::App& app, bool required) {
   auto* option = app.add_option("-m,--model", model, "GGUF file of the model")->envname("LLAMA_ARG_MODEL");
+  // No name is not the bundled pair: it comes from a variable that was not set.
+  option->check(
+      [](const std::string& path) { return std::string(path.empty() ? "the file name is empty" : ""); });
   if (required) {
     option->required();
   } else {
@@ -18,7 +22,8 @@ void ModelFlags::add_model(CLI::App& app, bool required) {
 }
 
 void ModelFlags::add_drafts(CLI::App& app) {
-  app.add_option("--model-draft,--spec-draft-model", drafts, "-md FILE: GGUF file of the draft model; repeatable")
+  app.add_option("--model-draft,--spec-draft-model", drafts,
+                 "-md FILE: GGUF file of the draft model; repeatable")
       ->envname("LLAMA_ARG_SPEC_DRAFT_MODEL")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -31,7 +36,8 @@ void ModelFlags::add_threads(CLI::App& app) {
 }
 
 void ModelFlags::add_context(CLI::App& app) {
-  app.add_option("-c,--ctx-size", context, "tokens that prompt and text may have together (0: the model's context)")
+  app.add_option("-c,--ctx-size", context,
+                 "tokens that prompt and text may have together (0: the model's context)")
       ->envname("LLAMA_ARG_CTX_SIZE")
       ->check(CLI::Range(0L, 1L << 30));
 }
@@ -42,9 +48,11 @@ int ModelFlags::thread_count() const {
 }
 
 LoadedModel load_model(const std::string& path, ThreadPool& pool) {
+  Stopwatch watch;
   Gguf file = need(Gguf::open(path));
   auto tokenizer = need(Tokenizer::load(file));
-  return {std::move(tokenizer), need(Transformer::load(std::move(file), pool))};
+  auto transformer = need(Transformer::load(std::move(file), pool));
+  return {std::move(tokenizer), std::move(transformer), watch.lap()};
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {

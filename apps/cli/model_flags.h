@@ -14,10 +14,10 @@ namespace spectr::cli {
 
 /// -m, -md, -t, -c as they were given.
 struct ModelFlags {
-  std::string model;                ///< empty: the bundled pair
+  std::string model;  ///< empty: the bundled pair
   std::vector<std::string> drafts;
-  int threads = 0;                  ///< 0: one per core
-  long context = 0;                 ///< 0: the model's
+  int threads = 0;   ///< 0: one per core
+  long context = 0;  ///< 0: the model's
 
   void add_model(CLI::App& app, bool required);
   void add_drafts(CLI::App& app);
@@ -31,6 +31,7 @@ struct ModelFlags {
 struct LoadedModel {
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<Transformer> transformer;
+  double seconds;  ///< that loading took
 };
 
 /// Throws Failure where the file cannot be used.

@@ -63,12 +63,13 @@ void add_perplexity(CLI::App& app) {
     const std::string text = flags->input.read();
     const LoadedModel model = load_model(flags->model.model, pool);
     const auto tokens = model.tokenizer->encode(text, {.parse_special = flags->special});
-    const auto session = need(model.transformer->start(static_cast<std::size_t>(flags->model.context), rows_per_pass));
+    const auto session =
+        need(model.transformer->start(static_cast<std::size_t>(flags->model.context), rows_per_pass));
     const std::size_t window = session->context();
     if (window < 2) throw Failure(Status::usage, fmt::format("-c: a window needs 2 tokens, got {}", window));
     if (tokens.size() < 2) {
-      throw Failure(Status::usage, fmt::format("{}: perplexity needs 2 tokens, the text has {}", *flags->input.file,
-                                               tokens.size()));
+      throw Failure(Status::usage, fmt::format("{}: perplexity needs 2 tokens, the text has {}",
+                                               *flags->input.file, tokens.size()));
     }
     double nll = 0.0;
     std::size_t counted = 0;

@@ -178,7 +178,7 @@ void add_plan(CLI::App& app) {
   const auto add_flags = [&names](CLI::App& command, PlanFlags& flags) {
     command.add_option("--epsilon", flags.epsilon, "over-acceptance of the biased plans")
         ->capture_default_str();
-    command.add_flag("--json", std::string("changes nothing: the output is JSON"));
+    command.add_flag("--json")->description("changes nothing: the output is JSON");
     return command.add_option("--plan", flags.plan, "one of " + names);
   };
 

@@ -10,7 +10,8 @@ namespace {
 
 std::pair<Token, double> parse_bias(const std::string& text) {
   const auto fail = [&text] {
-    return Failure(Status::usage, fmt::format("--logit-bias: '{}' is not of the form ID+BIAS or ID-BIAS", text));
+    return Failure(Status::usage,
+                   fmt::format("--logit-bias: '{}' is not of the form ID+BIAS or ID-BIAS", text));
   };
   Token token = 0;
   const char* end = text.data() + text.size();
@@ -32,23 +33,39 @@ std::pair<Token, double> parse_bias(const std::string& text) {
 void SamplingFlags::add(CLI::App& app) {
   const std::string group = "Sampling";
   app.add_option("--temp,--temperature", options.temperature, "temperature; 0 takes the likeliest token")
-      ->envname("LLAMA_ARG_TEMPERATURE")->capture_default_str()->group(group);
+      ->envname("LLAMA_ARG_TEMPERATURE")
+      ->capture_default_str()
+      ->group(group);
   app.add_option("--top-k", options.top_k, "keep the N likeliest tokens; 0: all")
-      ->envname("LLAMA_ARG_TOP_K")->capture_default_str()->group(group);
+      ->envname("LLAMA_ARG_TOP_K")
+      ->capture_default_str()
+      ->group(group);
   app.add_option("--top-p", options.top_p, "keep the likeliest tokens of mass P; 1: all")
-      ->envname("LLAMA_ARG_TOP_P")->capture_default_str()->group(group);
+      ->envname("LLAMA_ARG_TOP_P")
+      ->capture_default_str()
+      ->group(group);
   app.add_option("--min-p", options.min_p, "keep tokens at least P times as likely as the likeliest; 0: all")
-      ->envname("LLAMA_ARG_MIN_P")->capture_default_str()->group(group);
+      ->envname("LLAMA_ARG_MIN_P")
+      ->capture_default_str()
+      ->group(group);
   app.add_option("--repeat-penalty", options.repeat_penalty, "divide logits of recent tokens; 1: off")
-      ->capture_default_str()->group(group);
+      ->capture_default_str()
+      ->group(group);
   app.add_option("--repeat-last-n", options.repeat_last_n, "how many tokens are recent")
-      ->capture_default_str()->group(group);
+      ->capture_default_str()
+      ->group(group);
   app.add_option("--presence-penalty", options.presence_penalty, "subtracted from logits of recent tokens")
-      ->capture_default_str()->group(group);
-  app.add_option("--frequency-penalty", options.frequency_penalty, "the same, times the number of occurrences")
-      ->capture_default_str()->group(group);
-  app.add_option("-l,--logit-bias", biases, "ID+BIAS or ID-BIAS: added to a token's logit; -inf forbids it; repeatable")
-      ->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->group(group);
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--frequency-penalty", options.frequency_penalty,
+                 "the same, times the number of occurrences")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("-l,--logit-bias", biases,
+                 "ID+BIAS or ID-BIAS: added to a token's logit; -inf forbids it; repeatable")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group(group);
 }
 
 Warp SamplingFlags::warp() const {

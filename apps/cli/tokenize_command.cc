@@ -29,8 +29,8 @@ void add_tokenize(CLI::App& app) {
   command.add_flag("--json", flags->json, "print {\"tokens\": [...]}");
   command.callback([flags] {
     const auto tokenizer = load_tokenizer(flags->model.model);
-    const auto tokens = tokenizer->encode(
-        flags->input.read(), {.add_bos = !flags->no_bos, .parse_special = flags->special});
+    const auto tokens =
+        tokenizer->encode(flags->input.read(), {.add_bos = !flags->no_bos, .parse_special = flags->special});
     if (flags->json) {
       print_json({{"tokens", tokens}});
     } else {

@@ -33,6 +33,8 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
   NodeLaws laws(target, models.warp, start.text, draft.tree(), models.vocabulary);
   SPECTR_TRY(const Verdict verdict, verifier_->select(start, draft, laws, choices));
 
+  SPECTR_TRY_VOID(drafter_->observe(start, draft, verdict, laws));
+
   Block block;
   block.target_calls = std::max<std::size_t>(draft.target_passes(), 1);
   block.drafted = draft.target_passes() == 0 ? draft.draws().size() : 0;

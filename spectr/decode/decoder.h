@@ -34,6 +34,7 @@ class Decoder {
   }
   DraftShape shape() const { return drafter_->shape(); }
   bool reads_text() const { return drafter_->reads_text(); }
+  bool remembers() const { return drafter_->remembers(); }
 
   /// Time spent so far, by stage.
   const StageSeconds& seconds() const { return seconds_; }

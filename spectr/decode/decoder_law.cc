@@ -39,10 +39,38 @@ Result<std::vector<Outcome>> enumerate_block(Decoder& decoder, Models& models, c
   return outcomes;
 }
 
+/// Every way in which a whole run can go: for decoders whose blocks depend on more than the text.
+Result<DecoderLaw> enumerate_runs(Decoder& decoder, Models& models, std::span<const Token> prompt,
+                                  const DecoderLawOptions& options) {
+  DecoderLaw result;
+  double outcomes_left = options.most_outcomes;
+  Enumerator choices;
+  do {
+    if (--outcomes_left < 0.0) return error("enumerating the decoder takes more outcomes than are possible");
+    std::vector<Token> text(prompt.begin(), prompt.end());
+    std::size_t calls = 0, corrections = 0;
+    for (bool ended = false; !ended;) {
+      const std::size_t left = options.horizon - (text.size() - prompt.size());
+      const BlockStart start{text, left, calls, options.ends};
+      SPECTR_TRY(const Block block, decoder.step(start, models, choices));
+      text.insert(text.end(), block.tokens.begin(), block.tokens.end());
+      calls += block.target_calls;
+      corrections += block.sources.back() == Source::correction ? 1 : 0;
+      ended = block.tokens.size() == left || start.is_end(text.back());
+    }
+    const double p = choices.probability();
+    result.law[{text.begin() + static_cast<std::ptrdiff_t>(prompt.size()), text.end()}] += p;
+    result.expected_target_calls += p * static_cast<double>(calls);
+    result.expected_rejections += p * static_cast<double>(corrections);
+  } while (choices.next());
+  return result;
+}
+
 }  // namespace
 
 Result<DecoderLaw> enumerate_decoder(Decoder& decoder, Models& models, std::span<const Token> prompt,
                                      const DecoderLawOptions& options) {
+  if (decoder.remembers()) return enumerate_runs(decoder, models, prompt, options);
   DecoderLaw result;
   // Every draw has V outcomes; what the verifier draws comes on top and is counted on the way.
   double expected = 0.0;

@@ -18,10 +18,10 @@ struct DecoderLaw {
 };
 
 struct DecoderLawOptions {
-  std::size_t horizon;         ///< tokens to emit
-  std::vector<Token> ends;     ///< tokens that end the text
-  bool markov = true;          ///< a block depends on the text through (length, last token) alone
-  double most_outcomes = 5e7;  ///< refuses above
+  std::size_t horizon;           ///< tokens to emit
+  std::vector<Token> ends = {};  ///< tokens that end the text
+  bool markov = true;            ///< a block depends on the text through (length, last token) alone
+  double most_outcomes = 5e7;    ///< refuses above
 };
 
 /// Enumerates one block from every text that a block can start from and combines the texts, shortest first.

@@ -46,6 +46,12 @@ class Drafter {
   /// that ends a text, nothing beyond the context of a draft model. No draws: the block is a plain step.
   virtual Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) = 0;
 
+  /// Learns what became of its proposal; `target` knows the law of every node. Whatever it learns may decide
+  /// how the next blocks are drafted.
+  virtual Result<void> observe(const BlockStart&, const Draft&, const Verdict&, NodeLaws& /*target*/) {
+    return {};
+  }
+
   /// Most nodes of a tree that it proposes when `left` tokens may still be emitted, the root included: what
   /// sessions plan their memory for.
   virtual std::size_t most_nodes(std::size_t left) const = 0;
@@ -60,6 +66,8 @@ class Drafter {
 
   /// Whether what it proposes depends on the whole text, beyond its length, its last token and the models.
   virtual bool reads_text() const { return false; }
+  /// Whether it depends on what it has observed of earlier blocks, too.
+  virtual bool remembers() const { return false; }
 };
 
 /// The empty draft: plain decoding.

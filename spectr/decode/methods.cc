@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "spectr/decode/accept_settled.h"
+#include "spectr/decode/auto_drafter.h"
 #include "spectr/decode/batch_walk.h"
 #include "spectr/decode/beam_drafter.h"
 #include "spectr/decode/block_verifier.h"
@@ -57,20 +58,32 @@ Result<Decoder> build_biased_uno(const MethodOptions& o) {
   return chain(o, "epsilon-uno");
 }
 
-Result<Decoder> build_spectr(const MethodOptions& o) {
+/// The plan of the options, which has to choose among up to `drafts` drafts of a token.
+Result<const PlanRule*> plan_for(const MethodOptions& o, std::size_t drafts) {
   SPECTR_TRY(const PlanRule* rule, find_plan(*o.plan));
+  if (rule->most_drafts > 0 && drafts > rule->most_drafts) {
+    return error("plan {} takes at most {} draft of a token, got {}", rule->name, rule->most_drafts, drafts);
+  }
+  return rule;
+}
+
+Result<Decoder> build_spectr(const MethodOptions& o) {
+  SPECTR_TRY(const PlanRule* rule, plan_for(o, o.drafts));
   return decoder<PlanWalk>(sequences(o.drafts, o.length, rule->drafting), *rule, PlanOptions{o.epsilon});
 }
 
 Result<Decoder> build_tree(const MethodOptions& o) {
   if (o.tree.empty()) return error("method tree needs the factors of its prefix tree: --tree k1,k2,…");
-  SPECTR_TRY(const PlanRule* rule, find_plan(*o.plan));
+  // All copies of a node may survive, and each has its own children.
+  std::size_t copies = 1;
+  for (std::size_t factor : o.tree) copies *= factor;
+  SPECTR_TRY(const PlanRule* rule, plan_for(o, copies));
   return decoder<PlanWalk>(std::make_unique<TreeDrafter>(o.tree, rule->drafting), *rule,
                            PlanOptions{o.epsilon});
 }
 
 Result<Decoder> build_specinfer(const MethodOptions& o) {
-  SPECTR_TRY(const PlanRule* rule, find_plan(*o.plan));
+  SPECTR_TRY(const PlanRule* rule, plan_for(o, o.drafts));
   if (!rule->several_laws)
     return error("plan {} does not take drafts of several models (method specinfer)", rule->name);
   return decoder<PlanWalk>(sequences(o.drafts, o.length), *rule, PlanOptions{o.epsilon});
@@ -104,6 +117,12 @@ Result<Decoder> build_ngram(const MethodOptions& o) {
   return decoder<PlanWalk>(std::make_unique<NgramDrafter>(o.ngram, o.length), *rule, PlanOptions{});
 }
 
+Result<Decoder> build_auto(const MethodOptions& o) {
+  if (!o.costs) return error("method auto needs to know what passes cost");
+  SPECTR_TRY(const PlanRule* rule, find_plan("k-seq"));
+  return decoder<PlanWalk>(std::make_unique<AutoDrafter>(o.costs), *rule, PlanOptions{});
+}
+
 // Adding a method = a drafter or verifier in a file of its own, a builder above and one row here.
 constexpr auto lossless = true, lossy = false;
 using enum DraftModels;
@@ -129,6 +148,8 @@ constexpr auto rules = std::to_array<MethodRule>({
      build_biased_opt},
     {"biased-uno", "the same, corrected from the target's law: a baseline", lossy, one, "", build_biased_uno},
     {"ngram", "free drafts from the text's own n-grams", lossless, none, "", build_ngram},
+    {"auto", "as many drafts as pay, by a stored cost curve and the acceptance so far", lossless, one, "",
+     build_auto, true},
 });
 
 // Sessions plan memory for every node, and a pass over more of them never pays.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,23 +10,25 @@
 
 #include "spectr/base/result.h"
 #include "spectr/decode/beam_search.h"
+#include "spectr/decode/cost_curve.h"
 #include "spectr/decode/decoder.h"
 
 namespace spectr {
 
 /// Settings of all methods; each reads its own.
 struct MethodOptions {
-  std::optional<std::string> plan;  ///< none: the method's default
-  std::size_t drafts = 4;           ///< K, sequences per block
-  std::size_t length = 4;           ///< L, tokens per sequence
-  std::vector<std::size_t> tree;    ///< factors k₁, k₂, … of a prefix tree; empty: K sequences of L tokens
-  double epsilon = 0.0;             ///< over-acceptance of the biased methods, ≥ 0
-  double tau = 0.1;                 ///< MTAD's threshold, 0 ≤ τ < 1
-  std::size_t beams = 8;            ///< W, of MTAD and MTJD
+  std::optional<std::string> plan = {};  ///< none: the method's default
+  std::size_t drafts = 4;                ///< K, sequences per block
+  std::size_t length = 4;                ///< L, tokens per sequence
+  std::vector<std::size_t> tree = {};  ///< factors k₁, k₂, … of a prefix tree; empty: K sequences of L tokens
+  double epsilon = 0.0;                ///< over-acceptance of the biased methods, ≥ 0
+  double tau = 0.1;                    ///< MTAD's threshold, 0 ≤ τ < 1
+  std::size_t beams = 8;               ///< W, of MTAD and MTJD
   BeamMode beam_mode = BeamMode::draw;
   double bild_fallback = 0.9;  ///< τ₁: the draft goes on while its likeliest token has this probability
   double bild_rollback = 2.0;  ///< τ₂: the target takes tokens back whose −ln q exceeds it
   std::size_t ngram = 3;       ///< N, longest n-gram that is looked up
+  std::shared_ptr<const Costs> costs = {};  ///< what passes cost, for method auto
 };
 
 /// How many draft models a method works with.
@@ -39,6 +42,7 @@ struct MethodRule {
   DraftModels models;
   std::string_view plan;  ///< the default plan; empty: the method has none to choose
   Result<Decoder> (*build)(const MethodOptions& options);
+  bool measured = false;  ///< needs MethodOptions::costs
 };
 
 /// Every method, in the order of the documentation.

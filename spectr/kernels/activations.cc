@@ -51,14 +51,11 @@ HWY_INLINE void QuantiseBlock(const float* x, const ActivationBlock& block, std:
   }
 }
 
-void QuantiseRows(Span2d<const float> x, const CodeLayout& layout, int factor, std::uint8_t* out) {
-  const ActivationBlock block{static_cast<int>(x.rows()), layout.scales_per_block()};
-  for (std::size_t r = 0; r < x.rows(); ++r) {
-    const float* row = x[r].data();
-    std::uint8_t* at = out;
-    for (std::size_t j = 0; j < x.cols(); j += 32, at += block.bytes()) {
-      QuantiseBlock(row + j, block, r, layout.has_min, factor, at);
-    }
+void QuantiseRow(std::span<const float> x, const CodeLayout& layout, int factor, int rows, int r,
+                 std::uint8_t* out) {
+  const ActivationBlock block{rows, layout.scales_per_block()};
+  for (std::size_t j = 0; j < x.size(); j += 32, out += block.bytes()) {
+    QuantiseBlock(x.data() + j, block, static_cast<std::size_t>(r), layout.has_min, factor, out);
   }
 }
 
@@ -69,10 +66,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace spectr {
 
-HWY_EXPORT(QuantiseRows);
+HWY_EXPORT(QuantiseRow);
 
-void quantise_rows(Span2d<const float> x, const CodeLayout& layout, int factor, std::uint8_t* out) {
-  HWY_DYNAMIC_DISPATCH(QuantiseRows)(x, layout, factor, out);
+void quantise_row(std::span<const float> x, const CodeLayout& layout, int factor, int rows, int r,
+                  std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(QuantiseRow)(x, layout, factor, rows, r, out);
 }
 
 }  // namespace spectr

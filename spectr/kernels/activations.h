@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
-#include "spectr/base/span2d.h"
 #include "spectr/kernels/code_layout.h"
 
 namespace spectr {
@@ -25,8 +25,9 @@ struct ActivationBlock {
   constexpr std::size_t bytes() const { return static_cast<std::size_t>((36 + 4 * corrections) * rows); }
 };
 
-/// Quantises all rows of x, x.cols() a multiple of 32, to x.cols() / 32 blocks at `out`. A row's numbers
-/// depend on nothing else, bit for bit. `factor` is not used for formats with minima.
-void quantise_rows(Span2d<const float> x, const CodeLayout& layout, int factor, std::uint8_t* out);
+/// Quantises x as row r of a sweep of `rows` rows, x.size() a multiple of 32, into x.size() / 32 blocks at
+/// `out`. Its numbers depend on x alone, bit for bit. `factor` is not used for formats with minima.
+void quantise_row(std::span<const float> x, const CodeLayout& layout, int factor, int rows, int r,
+                  std::uint8_t* out);
 
 }  // namespace spectr

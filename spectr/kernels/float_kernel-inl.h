@@ -2,6 +2,7 @@
 // panel_kernel-inl.h).
 #pragma once
 
+#include "spectr/kernels/fetch-inl.h"
 #include "spectr/kernels/half.h"
 #include "spectr/kernels/tensor_type.h"
 
@@ -19,31 +20,28 @@ HWY_INLINE float number(const std::byte* w, std::size_t j) {
   return type == TensorType::f16 ? half_to_float(half) : bfloat_to_float(half);
 }
 
-/// Sums of 16 lanes as a tree: lane i + lane i + 8, then + 4, + 2, + 1.
-HWY_INLINE float tree_sum(const float* lanes) {
-  float s[8];
-  for (int i = 0; i < 8; ++i) s[i] = lanes[i] + lanes[i + 8];
-  for (int i = 0; i < 4; ++i) s[i] += s[i + 4];
-  return (s[0] + s[2]) + (s[1] + s[3]);
-}
-
 /// Column j is added to running sum j mod 16; those make a tree; the columns after the last 16 come one by
 /// one.
 template <class Lanes, TensorType type, int rows>
-void multiply_floats(const std::byte* w, std::size_t row_bytes, std::size_t cols, const float* x, float* y,
-                     std::size_t stride, std::size_t count) {
+void multiply_floats(const std::byte* w, std::size_t row_bytes, std::size_t cols, std::ptrdiff_t ahead,
+                     const float* x, float* y, std::size_t stride, std::size_t count) {
   constexpr std::size_t vectors = 16 / Lanes::lanes;
   constexpr std::size_t width = type == TensorType::f32 ? 4 : 2;
   const std::byte* of_row[4];
   for (std::size_t i = 0; i < 4; ++i) of_row[i] = w + (i < count ? i : 0) * row_bytes;
   typename Lanes::Floats sums[4][rows][vectors];
-  for (auto& row : sums) {
-    for (auto& sum : row) {
-      for (auto& v : sum) v = Lanes::zero_floats();
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < 4; ++i) {
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 16
+      for (std::size_t v = 0; v < vectors; ++v) sums[i][r][v] = Lanes::zero_floats();
     }
   }
   const std::size_t bulk = cols / 16 * 16;
   for (std::size_t j = 0; j < bulk; j += 16) {
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < 4; ++i) fetch_early<1>(of_row[i] + j * width + ahead);
 #pragma GCC unroll 16
     for (std::size_t v = 0; v < vectors; ++v) {
       const std::size_t at = j + v * Lanes::lanes;
@@ -59,14 +57,18 @@ void multiply_floats(const std::byte* w, std::size_t row_bytes, std::size_t cols
       }
     }
   }
+  float totals[4][rows];
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < 4; ++i) {
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < rows; ++r) totals[i][r] = Lanes::sum_of_16(sums[i][r]);
+  }
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t r = 0; r < rows; ++r) {
-      float lanes[16];
-      for (std::size_t v = 0; v < vectors; ++v) Lanes::store(lanes + v * Lanes::lanes, sums[i][r][v]);
-      float sum = tree_sum(lanes);
+      float total = totals[i][r];
       for (std::size_t j = bulk; j < cols; ++j)
-        sum = std::fma(number<type>(of_row[i], j), x[r * cols + j], sum);
-      y[r * stride + i] = sum;
+        total = std::fma(number<type>(of_row[i], j), x[r * cols + j], total);
+      y[r * stride + i] = total;
     }
   }
 }

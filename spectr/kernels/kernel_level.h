@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -27,8 +28,9 @@ using PanelKernel = void (*)(const std::uint8_t* codes, const std::uint8_t* head
                              std::size_t count);
 
 /// The same for `count` ≤ 4 rows of plain numbers, each `row_bytes` long, and rows of x of `cols` numbers.
-using FloatKernel = void (*)(const std::byte* w, std::size_t row_bytes, std::size_t cols, const float* x,
-                             float* y, std::size_t stride, std::size_t count);
+using FloatKernel = void (*)(const std::byte* w, std::size_t row_bytes, std::size_t cols,
+                             std::ptrdiff_t ahead, const float* x, float* y, std::size_t stride,
+                             std::size_t count);
 
 /// What a level brings. A sweep is one pass over weights, for at most `largest_sweep` rows of x.
 struct KernelSet {
@@ -43,7 +45,7 @@ struct KernelSet {
 const KernelSet& kernels_of(KernelLevel level);
 
 /// matmul() at a level of the caller's choice.
-void matmul_at(KernelLevel level, const Matrix& w, Span2d<const float> x, Span2d<float> y, ThreadPool& pool,
+void matmul_at(KernelLevel level, std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
                MatmulScratch& scratch);
 
 }  // namespace spectr

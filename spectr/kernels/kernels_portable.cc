@@ -17,8 +17,8 @@ namespace {
 
 struct PortableLanes {
   static constexpr std::size_t lanes = 1;
-  static constexpr int largest_sweep = 4;
-  static constexpr int largest_float_sweep = 2;
+  static constexpr int largest_sweep = 2;
+  static constexpr int largest_float_sweep = 1;
   static constexpr int signed_excess = 0;
 
   using Bytes = std::array<std::uint8_t, 4>;
@@ -72,6 +72,14 @@ struct PortableLanes {
   template <TensorType type>
   static Floats numbers(const std::byte* p) {
     return number<type>(p, 0);
+  }
+  static float sum_of_16(const Floats (&v)[16]) {
+    float s[16];
+    std::memcpy(s, v, sizeof s);
+    for (int width = 8; width > 0; width /= 2) {
+      for (int i = 0; i < width; ++i) s[i] += s[i + width];
+    }
+    return s[0];
   }
   static void store(float* p, Floats a) { *p = a; }
 

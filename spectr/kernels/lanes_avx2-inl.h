@@ -66,6 +66,12 @@ struct Avx2Lanes {
     if constexpr (type == TensorType::f16) return _mm256_cvtph_ps(narrow);
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(narrow), 16));
   }
+  static HWY_INLINE float sum_of_16(const Floats (&v)[2]) {
+    const __m256 eight = _mm256_add_ps(v[0], v[1]);
+    const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+    const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+  }
   static HWY_INLINE void store(float* p, Floats a) { _mm256_storeu_ps(p, a); }
 
  protected:

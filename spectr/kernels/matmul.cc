@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "spectr/base/check.h"
 #include "spectr/kernels/activations.h"
@@ -25,60 +27,106 @@ MatmulScratch::~MatmulScratch() = default;
 
 namespace {
 
-/// How n rows of x are shared out over sweeps: as few as the kernels allow, as even as possible.
+/// Rows [begin, begin + size) of x: those of one sweep.
+struct Sweep {
+  std::size_t begin;
+  std::size_t size;
+};
+
+/// n rows of x as few sweeps as the kernels allow, as even as possible.
 struct Sweeps {
   std::size_t rows;
   std::size_t count;
 
   Sweeps(std::size_t n, int largest)
       : rows(n), count((n + static_cast<std::size_t>(largest) - 1) / static_cast<std::size_t>(largest)) {}
-  std::size_t begin(std::size_t i) const { return i * (rows / count) + std::min(i, rows % count); }
-  std::size_t size(std::size_t i) const { return begin(i + 1) - begin(i); }
+  Sweep operator[](std::size_t i) const {
+    const std::size_t extra = rows % count;  // so many sweeps have one row more
+    return {i * (rows / count) + std::min(i, extra), rows / count + (i < extra ? 1 : 0)};
+  }
 };
 
-/// Rows of x below which one thread quantises them faster than two would meet.
-constexpr std::size_t numbers_worth_sharing = 1 << 15;
+/// So many numbers are quantised in the time that it takes threads to meet.
+constexpr std::size_t numbers_worth_sharing = 2048;
 
-void multiply_panels(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, Span2d<float> y,
-                     ThreadPool& pool, MatmulScratch& scratch) {
+void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, const Sweeps& sweeps,
+              std::size_t row_bytes, ThreadPool& pool, std::uint8_t* out) {
   const CodeLayout& layout = w.shape.layout;
-  const Sweeps sweeps(x.rows(), set.largest_sweep);
-  const std::size_t row_bytes = w.cols / 32 * ActivationBlock{1, layout.scales_per_block()}.bytes();
-  std::uint8_t* quantised = scratch.state().at_least(x.rows() * row_bytes);
   const int factor = w.type == TensorType::q8_0 ? -set.signed_excess : -layout.offset;
-  const std::size_t grain = x.rows() * w.cols < numbers_worth_sharing ? sweeps.count : 1;
-  pool.parallel_for(sweeps.count, grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      quantise_rows(x.rows(sweeps.begin(i), sweeps.size(i)), layout, factor,
-                    quantised + sweeps.begin(i) * row_bytes);
-    }
-  });
-  pool.parallel_for(w.panel_count(), 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) {
-      const std::uint8_t* panel = w.panel(p);
-      const std::size_t count = std::min<std::size_t>(panel_rows, w.rows - p * panel_rows);
-      for (std::size_t i = 0; i < sweeps.count; ++i) {
-        const PanelKernel kernel = set.panel_kernel(w.type, static_cast<int>(sweeps.size(i)));
-        const std::size_t ahead = i == 0 && p + 1 < w.panel_count() ? w.shape.panel_bytes() : 0;
-        kernel(panel, panel + w.shape.headers_at(), w.shape.units, static_cast<std::ptrdiff_t>(ahead),
-               quantised + sweeps.begin(i) * row_bytes, y[sweeps.begin(i)].data() + p * panel_rows, w.rows,
-               count);
+  const std::size_t grain = std::max<std::size_t>(1, numbers_worth_sharing / w.cols);
+  pool.parallel_for(x.rows(), grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = 0; i < sweeps.count; ++i) {
+      const Sweep sweep = sweeps[i];
+      for (std::size_t r = std::max(begin, sweep.begin); r < std::min(end, sweep.begin + sweep.size); ++r) {
+        quantise_row(x[r], layout, factor, static_cast<int>(sweep.size), static_cast<int>(r - sweep.begin),
+                     out + sweep.begin * row_bytes);
       }
     }
   });
 }
 
+/// Products of one x with quantised matrices of one type: x is quantised once, and the threads meet once.
+void multiply_panels(const KernelSet& set, std::span<const Product> products, Span2d<const float> x,
+                     ThreadPool& pool, MatmulScratch& scratch) {
+  const Sweeps sweeps(x.rows(), set.largest_sweep);
+  const Matrix::Packed& first = products.front().w.packed();
+  const std::size_t row_bytes =
+      first.cols / 32 * ActivationBlock{1, first.shape.layout.scales_per_block()}.bytes();
+  std::uint8_t* quantised = scratch.state().at_least(x.rows() * row_bytes);
+  quantise(set, first, x, sweeps, row_bytes, pool, quantised);
+
+  const auto multiply_panel = [&](const Matrix::Packed& w, Span2d<float> y, std::size_t p) {
+    const std::uint8_t* panel = w.panel(p);
+    const std::size_t count = std::min<std::size_t>(panel_rows, w.rows - p * panel_rows);
+    for (std::size_t i = 0; i < sweeps.count; ++i) {
+      const Sweep sweep = sweeps[i];
+      const std::size_t ahead = i == 0 && p + 1 < w.panel_count() ? w.shape.panel_bytes() : 0;
+      const PanelKernel kernel = set.panel_kernel(w.type, static_cast<int>(sweep.size));
+      kernel(panel, panel + w.shape.headers_at(), w.shape.units, static_cast<std::ptrdiff_t>(ahead),
+             quantised + sweep.begin * row_bytes, y[sweep.begin].data() + p * panel_rows, w.rows, count);
+    }
+  };
+  std::size_t panels = 0;
+  for (const Product& product : products) panels += product.w.packed().panel_count();
+  pool.parallel_for(panels, 1, [&](std::size_t begin, std::size_t end) {
+    std::size_t before = 0;  // panels of the products before
+    for (const Product& product : products) {
+      const Matrix::Packed& w = product.w.packed();
+      const std::size_t after = before + w.panel_count();
+      for (std::size_t p = std::max(begin, before); p < std::min(end, after); ++p) {
+        multiply_panel(w, product.y, p - before);
+      }
+      before = after;
+    }
+  });
+}
+
+/// The nearest BF16 number, ties to the even one.
+float round_to_bf16(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return std::bit_cast<float>((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
+}
+
 void multiply_numbers(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, Span2d<float> y,
-                      ThreadPool& pool) {
+                      ThreadPool& pool, MatmulScratch& scratch) {
+  if (w.type == TensorType::bf16) {
+    // Engines multiply BF16 by BF16; with unrounded activations the logits would differ from theirs.
+    const std::size_t numbers = x.rows() * x.cols();
+    auto* rounded = reinterpret_cast<float*>(scratch.state().at_least(numbers * sizeof(float)));
+    std::transform(x.data(), x.data() + numbers, rounded, round_to_bf16);
+    x = Span2d<const float>(rounded, x.rows(), x.cols());
+  }
   const Sweeps sweeps(x.rows(), set.largest_float_sweep);
   const std::size_t row_bytes = w.file.size() / w.rows;
   pool.parallel_for((w.rows + 3) / 4, 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = 4 * begin; row < std::min(4 * end, w.rows); row += 4) {
       const std::size_t count = std::min<std::size_t>(4, w.rows - row);
       for (std::size_t i = 0; i < sweeps.count; ++i) {
-        const FloatKernel kernel = set.float_kernel(w.type, static_cast<int>(sweeps.size(i)));
-        kernel(w.file.data() + row * row_bytes, row_bytes, w.cols, x[sweeps.begin(i)].data(),
-               y[sweeps.begin(i)].data() + row, w.rows, count);
+        const Sweep sweep = sweeps[i];
+        const FloatKernel kernel = set.float_kernel(w.type, static_cast<int>(sweep.size));
+        const std::size_t ahead = i == 0 && row + 8 <= w.rows ? 4 * row_bytes : 0;
+        kernel(w.file.data() + row * row_bytes, row_bytes, w.cols, static_cast<std::ptrdiff_t>(ahead),
+               x[sweep.begin].data(), y[sweep.begin].data() + row, w.rows, count);
       }
     }
   });
@@ -86,21 +134,31 @@ void multiply_numbers(const KernelSet& set, const Matrix::Packed& w, Span2d<cons
 
 }  // namespace
 
-void matmul_at(KernelLevel level, const Matrix& w, Span2d<const float> x, Span2d<float> y, ThreadPool& pool,
+void matmul_at(KernelLevel level, std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
                MatmulScratch& scratch) {
-  SPECTR_CHECK(x.cols() == w.cols() && y.cols() == w.rows() && x.rows() == y.rows());
-  if (x.rows() == 0 || w.rows() == 0) return;
+  for (const auto& [w, y] : products) {
+    SPECTR_CHECK(x.cols() == w.cols() && y.cols() == w.rows() && x.rows() == y.rows());
+  }
+  if (x.rows() == 0) return;
   const KernelSet& set = kernels_of(level);
-  if (code_layout(w.type())) {
-    multiply_panels(set, w.packed(), x, y, pool, scratch);
-  } else {
-    multiply_numbers(set, w.packed(), x, y, pool);
+  while (!products.empty()) {
+    const TensorType type = products.front().w.type();
+    if (!code_layout(type)) {
+      multiply_numbers(set, products.front().w.packed(), x, products.front().y, pool, scratch);
+      products = products.subspan(1);
+      continue;
+    }
+    const auto other =
+        std::ranges::find_if(products, [type](const Product& p) { return p.w.type() != type; });
+    const auto alike = static_cast<std::size_t>(other - products.begin());
+    multiply_panels(set, products.first(alike), x, pool, scratch);
+    products = products.subspan(alike);
   }
 }
 
-void matmul(const Matrix& w, Span2d<const float> x, Span2d<float> y, ThreadPool& pool,
+void matmul(std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
             MatmulScratch& scratch) {
-  matmul_at(available_levels().back(), w, x, y, pool, scratch);
+  matmul_at(available_levels().back(), products, x, pool, scratch);
 }
 
 }  // namespace spectr

@@ -43,10 +43,7 @@ class Matrix {
   std::unique_ptr<Packed> packed_;
 };
 
-/// y[r][i] = Σ_j W[i][j] x[r][j] for all rows r of x: one pass over W for up to 16 rows at a time.
-/// x: [n, cols], y: [n, rows], overwritten. Row r of y depends on W and row r of x alone, bit for bit:
-/// neither on n nor on the threads. For quantised W the rows of x are quantised to 8 bits per block of 32
-/// first. `scratch` is grown as needed and may be reused between calls.
+/// Memory that matmul works in: grown as needed, to be reused between calls.
 class MatmulScratch {
  public:
   MatmulScratch();
@@ -57,7 +54,19 @@ class MatmulScratch {
  private:
   std::unique_ptr<State> state_;
 };
-void matmul(const Matrix& w, Span2d<const float> x, Span2d<float> y, ThreadPool& pool,
+
+/// y = x Wᵀ: y[r][i] = Σ_j W[i][j] x[r][j]. y: [n, rows of W].
+struct Product {
+  const Matrix& w;
+  Span2d<float> y;
+};
+
+/// Products of one x with one or more matrices; every W is read from memory once, whatever the rows of x.
+/// x: [n, cols], every y is overwritten. Row r of y depends on W and row r of x alone, bit for bit: neither
+/// on n, nor on the other products, nor on the threads. For quantised W the rows of x are quantised to 8 bits
+/// per block of 32 first (once for matrices of one type that follow each other), for BF16 they are rounded to
+/// BF16.
+void matmul(std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
             MatmulScratch& scratch);
 
 }  // namespace spectr

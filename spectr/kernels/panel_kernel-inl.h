@@ -6,6 +6,7 @@
 #pragma once
 
 #include "spectr/kernels/activations.h"
+#include "spectr/kernels/fetch-inl.h"
 #include "spectr/kernels/panels.h"
 #include "spectr/kernels/scales-inl.h"
 
@@ -58,10 +59,10 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
     typename Lanes::Floats scales[layout.blocks() * per_block];
     typename Lanes::Floats mins[layout.blocks() * per_block];
     decode_scales<Lanes, type>(headers, lane, scales, mins);
-    __builtin_prefetch(headers + ahead, 0, 1);
+    fetch_early<panel_rows * layout.header_bytes()>(headers + ahead);
     headers += panel_rows * layout.header_bytes();
     for (int b = 0; b < layout.blocks(); ++b) {
-      for (int i = 0; i < layout.bits(); ++i) __builtin_prefetch(codes + ahead + 64 * i, 0, 1);
+      fetch_early<64 * layout.bits()>(codes + ahead);
       const typename Lanes::Bytes w[8] = {
           codes_of_group<Lanes, type, 0>(codes), codes_of_group<Lanes, type, 1>(codes),
           codes_of_group<Lanes, type, 2>(codes), codes_of_group<Lanes, type, 3>(codes),

@@ -7,22 +7,33 @@ namespace spectr {
 namespace {
 
 /// Adds the codes of one row and block to the plane at `plane`: bits [from, from + bits) of each.
-void write_plane(const std::uint8_t* codes, int row, int from, int bits, std::uint8_t* plane) {
-  const int mask = (1 << bits) - 1;
+template <int bits>
+void write_plane(const std::uint8_t* codes, int row, int from, std::uint8_t* plane) {
+  plane += 4 * row;
   for (int column = 0; column < 32; ++column) {
-    const CodePlace place = code_place(row, column, bits);
-    plane[place.byte] =
-        static_cast<std::uint8_t>(plane[place.byte] | (codes[column] >> from & mask) << place.shift);
+    const CodePlace place = code_place(0, column, bits);
+    const int code = codes[column] >> from & ((1 << bits) - 1);
+    plane[place.byte] = static_cast<std::uint8_t>(plane[place.byte] | code << place.shift);
   }
 }
 
-void read_plane(const std::uint8_t* plane, int row, int to, int bits, std::uint8_t* codes) {
-  const int mask = (1 << bits) - 1;
+template <int bits>
+void read_plane(const std::uint8_t* plane, int row, int to, std::uint8_t* codes) {
+  plane += 4 * row;
   for (int column = 0; column < 32; ++column) {
-    const CodePlace place = code_place(row, column, bits);
-    codes[column] =
-        static_cast<std::uint8_t>(codes[column] | (plane[place.byte] >> place.shift & mask) << to);
+    const CodePlace place = code_place(0, column, bits);
+    const int code = plane[place.byte] >> place.shift & ((1 << bits) - 1);
+    codes[column] = static_cast<std::uint8_t>(codes[column] | code << to);
   }
+}
+
+/// call.operator()<bits>() for the widths that planes have; nothing for an absent plane.
+template <class Call>
+void with_width(int bits, const Call& call) {
+  if (bits == 8) call.template operator()<8>();
+  if (bits == 4) call.template operator()<4>();
+  if (bits == 2) call.template operator()<2>();
+  if (bits == 1) call.template operator()<1>();
 }
 
 void write_unit(const PanelShape& shape, const CodeUnit& unit, int row, std::size_t index,
@@ -31,10 +42,10 @@ void write_unit(const PanelShape& shape, const CodeUnit& unit, int row, std::siz
   const auto blocks = static_cast<std::size_t>(layout.blocks());
   for (std::size_t b = 0; b < blocks; ++b) {
     std::uint8_t* low = panel + (index * blocks + b) * shape.block_bytes();
-    write_plane(&unit.codes[32 * b], row, 0, layout.low_bits, low);
-    if (layout.high_bits > 0) {
-      write_plane(&unit.codes[32 * b], row, layout.low_bits, layout.high_bits, low + 64 * layout.low_bits);
-    }
+    std::uint8_t* high = low + 64 * layout.low_bits;
+    const std::uint8_t* codes = &unit.codes[32 * b];
+    with_width(layout.low_bits, [&]<int bits>() { write_plane<bits>(codes, row, 0, low); });
+    with_width(layout.high_bits, [&]<int bits>() { write_plane<bits>(codes, row, layout.low_bits, high); });
   }
   std::uint8_t* header = panel + shape.headers_at() + index * shape.header_bytes();
   for (int i = 0; i < layout.halves; ++i) std::memcpy(header + 32 * i + 2 * row, &unit.halves[i], 2);
@@ -51,10 +62,10 @@ void read_unit(const PanelShape& shape, const std::uint8_t* panel, int row, std:
   unit.codes.fill(0);
   for (std::size_t b = 0; b < blocks; ++b) {
     const std::uint8_t* low = panel + (index * blocks + b) * shape.block_bytes();
-    read_plane(low, row, 0, layout.low_bits, &unit.codes[32 * b]);
-    if (layout.high_bits > 0) {
-      read_plane(low + 64 * layout.low_bits, row, layout.low_bits, layout.high_bits, &unit.codes[32 * b]);
-    }
+    const std::uint8_t* high = low + 64 * layout.low_bits;
+    std::uint8_t* codes = &unit.codes[32 * b];
+    with_width(layout.low_bits, [&]<int bits>() { read_plane<bits>(low, row, 0, codes); });
+    with_width(layout.high_bits, [&]<int bits>() { read_plane<bits>(high, row, layout.low_bits, codes); });
   }
   const std::uint8_t* header = panel + shape.headers_at() + index * shape.header_bytes();
   for (int i = 0; i < layout.halves; ++i) std::memcpy(&unit.halves[i], header + 32 * i + 2 * row, 2);

@@ -76,10 +76,15 @@ void ForwardPass::normalise(const Norm& norm, Span2d<const float> x, Span2d<floa
   }
 }
 
-void ForwardPass::multiply(const Linear& linear, Span2d<const float> x, Span2d<float> y) {
-  matmul(linear.weight, x, y, pool_, scratch_);
-  if (linear.bias.empty()) return;
-  for (std::size_t r = 0; r < y.rows(); ++r) add(y[r], linear.bias);
+void ForwardPass::multiply(std::initializer_list<Target> targets, Span2d<const float> x) {
+  std::vector<Product>& products = products_;
+  products.clear();
+  for (const Target& target : targets) products.push_back({target.linear.weight, target.y});
+  matmul(products, x, pool_, scratch_);
+  for (const Target& target : targets) {
+    if (target.linear.bias.empty()) continue;
+    for (std::size_t r = 0; r < target.y.rows(); ++r) add(target.y[r], target.linear.bias);
+  }
 }
 
 void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows) {
@@ -87,9 +92,7 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
   const Span2d<float> normed = view(normed_, c.width);
   const Span2d<float> q = view(q_, c.heads * c.head_dim), heads = view(heads_, c.heads * c.head_dim);
   const Span2d<float> k = view(k_, c.kv_heads * c.head_dim), v = view(v_, c.kv_heads * c.head_dim);
-  multiply(layer.q, normed, q);
-  multiply(layer.k, normed, k);
-  multiply(layer.v, normed, v);
+  multiply({{layer.q, q}, {layer.k, k}, {layer.v, v}}, normed);
 
   const std::size_t half = inverse_frequencies_.size();
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -120,13 +123,16 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
              heads[r].subspan(h * c.head_dim, c.head_dim));
     }
   });
-  multiply(layer.attention_output, heads, view(branch_, c.width));
+  multiply({{layer.attention_output, view(branch_, c.width)}}, heads);
 }
 
 void ForwardPass::feed_forward(const LayerWeights& layer, Span2d<const float> input, Span2d<float> out) {
   const Span2d<float> up = view(up_, config_.ffn), gate = view(gate_, config_.ffn);
-  multiply(layer.up, input, up);
-  if (layer.gate) multiply(*layer.gate, input, gate);
+  if (layer.gate) {
+    multiply({{*layer.gate, gate}, {layer.up, up}}, input);
+  } else {
+    multiply({{layer.up, up}}, input);
+  }
   pool_.parallel_for(rows_, row_grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
       if (layer.gate) {
@@ -136,7 +142,7 @@ void ForwardPass::feed_forward(const LayerWeights& layer, Span2d<const float> in
       }
     }
   });
-  multiply(layer.down, layer.gate ? gate : up, out);
+  multiply({{layer.down, out}}, layer.gate ? gate : up);
 }
 
 void ForwardPass::run(std::span<const PassRow> rows) {
@@ -169,6 +175,7 @@ void ForwardPass::run(std::span<const PassRow> rows) {
   head(rows);
 }
 
+<<<<<<< HEAD
 void ForwardPass::head(std::span<const PassRow> rows) {
   const std::size_t vocabulary = config_.vocabulary;
   std::vector<float*> places;
@@ -187,6 +194,16 @@ void ForwardPass::head(std::span<const PassRow> rows) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (weights_.output && !weights_.output->bias.empty()) add(logits[i], weights_.output->bias);
     if (!together) std::ranges::copy(logits[i], places[i]);
+=======
+  if (logits.rows() == 0) return;
+  const std::size_t first = rows_ - logits.rows();
+  const Span2d<float> wanted = x.rows(first, logits.rows()), out = normed.rows(first, logits.rows());
+  normalise(weights_.output_norm, wanted, out);
+  const Product head[] = {{weights_.head(), logits}};
+  matmul(head, out, pool_, scratch_);
+  if (weights_.output && !weights_.output->bias.empty()) {
+    for (std::size_t r = 0; r < logits.rows(); ++r) add(logits[r], weights_.output->bias);
+>>>>>>> main
   }
 }
 

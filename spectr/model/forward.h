@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -45,7 +46,12 @@ class ForwardPass {
   void feed_forward(const LayerWeights& layer, Span2d<const float> input, Span2d<float> out);
   void head(std::span<const PassRow> rows);
   void normalise(const Norm& norm, Span2d<const float> x, Span2d<float> out);
-  void multiply(const Linear& linear, Span2d<const float> x, Span2d<float> y);
+  /// y = linear(x) for every target, in one go.
+  struct Target {
+    const Linear& linear;
+    Span2d<float> y;
+  };
+  void multiply(std::initializer_list<Target> targets, Span2d<const float> x);
   Span2d<float> view(std::vector<float>& memory, std::size_t cols);
 
   const ModelConfig& config_;
@@ -54,6 +60,7 @@ class ForwardPass {
   std::size_t most_rows_;
   std::size_t rows_ = 0;  // of the current pass
   MatmulScratch scratch_;
+  std::vector<Product> products_;
   std::vector<float> inverse_frequencies_;  // [rope_dims / 2]
   std::vector<float> x_, normed_, q_, k_, v_, heads_, branch_, gate_, up_, cosines_, sines_;
   std::vector<float> logits_;  // of a pass whose rows want them in several places

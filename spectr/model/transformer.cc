@@ -19,6 +19,18 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, ThreadPool& po
                                                       std::make_unique<Weights>(std::move(weights)), pool));
 }
 
+std::size_t Transformer::weight_bytes() const {
+  std::size_t bytes = weights_->head().bytes();
+  for (const LayerWeights& layer : weights_->layers) {
+    for (const Linear* linear :
+         {&layer.q, &layer.k, &layer.v, &layer.attention_output, &layer.up, &layer.down}) {
+      bytes += linear->weight.bytes();
+    }
+    if (layer.gate) bytes += layer.gate->weight.bytes();
+  }
+  return bytes;
+}
+
 Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::size_t nodes) const {
   if (context == 0) context = config_.context;
   if (context > config_.context) {

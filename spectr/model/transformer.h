@@ -26,6 +26,9 @@ class Transformer final : public LanguageModel {
   const Weights& weights() const { return *weights_; }
   ThreadPool& pool() const { return pool_; }
 
+  /// Bytes of weights that a pass reads.
+  std::size_t weight_bytes() const;
+
   std::size_t vocabulary() const override { return config_.vocabulary; }
   Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override;
 

@@ -22,7 +22,7 @@ struct WarpOptions {
   double presence_penalty = 0.0;   ///< subtracted from the logits of recent tokens
   double frequency_penalty = 0.0;  ///< the same, times the number of occurrences
   std::size_t repeat_last_n = 64;  ///< how many tokens are recent
-  std::vector<std::pair<Token, double>> logit_bias;  ///< added to these logits; −∞ forbids a token
+  std::vector<std::pair<Token, double>> logit_bias = {};  ///< added to these logits; −∞ forbids a token
 
   /// The model's own law: temperature 1 and no filter.
   static WarpOptions none();

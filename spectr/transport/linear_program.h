@@ -10,7 +10,7 @@
 namespace spectr {
 
 /// Minimise c·x over x ≥ 0 subject to bounds on rows of linear terms; solved by the simplex method (Clp) with
-/// tolerances of 1e-10. Prints nothing. Solving again after rows were added starts from the last basis.
+/// tolerances of 1e-11. Prints nothing. Solving again after rows were added starts from the last basis.
 class LinearProgram {
  public:
   struct Term {

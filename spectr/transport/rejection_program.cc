@@ -40,11 +40,9 @@ struct Band {
   }
 };
 
-}  // namespace
-
-Result<RejectionProgram::Solution> RejectionProgram::solve() const {
+/// Adds the constraints on the columns u_1 … u_k, w_1 … w_k.
+void constrain(LinearProgram& program, const RejectionSets& sets, const std::vector<RejectionRow>& rows) {
   const std::size_t k = sets.p.size();
-  LinearProgram program(2 * k);  // u_1 … u_k, w_1 … w_k
   using Term = LinearProgram::Term;
   std::vector<Term> terms;
   const auto add_u = [&](std::size_t i, double factor) {  // factor · u_{i−1} for draft i from 0, but for u₀
@@ -70,16 +68,33 @@ Result<RejectionProgram::Solution> RejectionProgram::solve() const {
     }
     program.add_row(-infinity, terms, row[0] ? 1.0 - *row[0] : 1.0);
   }
+}
 
-  const auto least = [&](std::size_t i, double sign) {
-    std::vector<double> cost(2 * k, 0.0);
-    cost[i] = sign;
-    return program.minimise(cost);
-  };
-  SPECTR_TRY(auto x, least(k - 1, 1.0));
+/// Minimises sign · u_{i+1}.
+Result<std::vector<double>> minimise(LinearProgram& program, std::size_t k, std::size_t i, double sign) {
+  std::vector<double> cost(2 * k, 0.0);
+  cost[i] = sign;
+  return program.minimise(cost);
+}
+
+}  // namespace
+
+Result<double> RejectionProgram::least() const {
+  const std::size_t k = sets.p.size();
+  LinearProgram program(2 * k);
+  constrain(program, sets, rows);
+  SPECTR_TRY(const auto x, minimise(program, k, k - 1, 1.0));
+  return x[k - 1];
+}
+
+Result<RejectionProgram::Solution> RejectionProgram::solve() const {
+  const std::size_t k = sets.p.size();
+  LinearProgram program(2 * k);
+  constrain(program, sets, rows);
+  SPECTR_TRY(auto x, minimise(program, k, k - 1, 1.0));
   for (std::size_t i = k - 1; i-- > 0;) {
     program.keep_optima();
-    auto next = least(i, -1.0);
+    auto next = minimise(program, k, i, -1.0);
     // Where the optima lie within rounding of each other, the solver may lose them: any of them will do.
     if (!next || (*next)[k - 1] > x[k - 1] + rounding_of_cost) break;
     x = std::move(*next);

@@ -38,6 +38,8 @@ struct RejectionProgram {
   /// Among the minimisers the one with the largest u_{k−1}, then u_{k−2}, …, u₁. Cost: k linear programs of
   /// 2k columns, each from the basis of the one before.
   Result<Solution> solve() const;
+  /// Its u_k alone. Cost: one linear program.
+  Result<double> least() const;
 };
 
 /// LP_k for k drafts from one law, p_1 = … = p_k. The Ω_i are upper sets of one ratio p/q and hence nested:

@@ -15,7 +15,7 @@ failed=0
 while IFS='	' read -r line command; do
   status=0
   (cd "$scratch/work" && PATH=$scratch/bin:$PATH sh -c "$command") >"$scratch/output" 2>&1 </dev/null || status=$?
-  echo "$(basename "$document"):$line: status $status: $command"
+  echo "$document:$line: status $status: $command"
   [ "$status" = 0 ] || { cat "$scratch/output" && failed=1; }
 done <"$scratch/commands"
 exit $failed

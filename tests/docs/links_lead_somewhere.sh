@@ -1,5 +1,5 @@
 # Every relative link and picture of the Markdown files in project $1 leads to a file, and so does every
-# mention of a page "docs/NAME.md" in its source files.
+# mention of a page "docs/….md" in its source files.
 set -eu
 cd "$1"
 {
@@ -11,7 +11,7 @@ cd "$1"
       done
     done
   find spectr apps tests -name '*.h' -o -name '*.cc' | while IFS= read -r source; do
-    for page in $(grep -o 'docs/[A-Za-z_-]*\.md' "$source" | sort -u); do
+    for page in $(grep -oE '(^|[ (])docs/[A-Za-z_/-]+\.md' "$source" | tr -d ' (' | sort -u); do
       [ -e "$page" ] || echo "$source: $page does not exist"
     done
   done

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "spectr/base/check.h"
 #include "spectr/kernels/dequantise.h"
 #include "spectr/kernels/kernel_level.h"
 #include "spectr/kernels/matrix.h"
@@ -32,10 +34,16 @@ struct Problem {
   std::vector<float> product(KernelLevel level, std::vector<float> x) {
     const std::size_t n = x.size() / cols;
     std::vector<float> y(n * rows, NAN);
-    matmul_at(level, matrix, {x.data(), n, cols}, {y.data(), n, rows}, pool, scratch);
+    const Product whole[] = {{matrix, {y.data(), n, rows}}};
+    matmul_at(level, whole, {x.data(), n, cols}, pool, scratch);
     return y;
   }
 };
+
+// Keeps the bits that BF16 has.
+void cut_to_bf16(std::vector<float>& x) {
+  for (float& f : x) f = std::bit_cast<float>(std::bit_cast<std::uint32_t>(f) & 0xffff0000u);
+}
 
 TEST(Matrix, RowGivesBackTheNumbersOfTheFile) {
   for (const TensorType type : all_tensor_types()) {
@@ -50,22 +58,163 @@ TEST(Matrix, RowGivesBackTheNumbersOfTheFile) {
   }
 }
 
+/// What |y − W x| may be. Quantised formats: x[j] is off by at most half a step a / 2 of its block of 32, so
+/// Σ_j |w_j| a_j / 2; rounding x[j] to BF16 costs 2⁻⁹ of it. Besides, float sums of n products with relative
+/// errors of 2⁻²⁴ in any order.
+double error_bound(TensorType type, std::span<const float> w, std::span<const float> x) {
+  double bound = 0;
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    float largest = 0;
+    for (std::size_t i = j / 32 * 32; i < std::min(j / 32 * 32 + 32, x.size()); ++i) {
+      largest = std::max(largest, std::abs(x[i]));
+    }
+    const double size = std::abs(double{w[j]}) * largest;
+    if (format_of(type).elements > 1) bound += size / 254;
+    if (type == TensorType::bf16) bound += size * 0x1p-9;
+    bound += size * static_cast<double>(w.size()) * 0x1p-24;
+  }
+  return bound;
+}
+
 TEST(Matmul, IsWithinTheBoundOfQuantisedActivations) {
+  constexpr std::size_t rows = 37, cols = 768, n = 3;
   for (const TensorType type : all_tensor_types()) {
-    Problem problem{type, 37, 768};
-    const std::vector<float> x = random_floats(3 * 768, 2);
-    std::vector<float> exact(3 * 37);
-    scalar::matmul(type, problem.bytes, {x.data(), 3, 768}, {exact.data(), 3, 37});
+    Problem problem{type, rows, cols};
+    std::vector<float> x = random_floats(n * cols, 2);
+    x[5] *= 100;  // an outlier costs its block, not the row
+    std::vector<float> exact(n * rows), w(cols);
+    scalar::matmul(type, problem.bytes, {x.data(), n, cols}, {exact.data(), n, rows});
     for (const KernelLevel level : available_levels()) {
       const std::vector<float> y = problem.product(level, x);
-      double error = 0, size = 0;
-      for (std::size_t i = 0; i < y.size(); ++i) {
-        error += std::pow(y[i] - exact[i], 2);
-        size += std::pow(exact[i], 2);
+      for (std::size_t i = 0; i < rows; ++i) {
+        problem.matrix.row(i, w);
+        for (std::size_t r = 0; r < n; ++r) {
+          ASSERT_LE(std::abs(y[r * rows + i] - exact[r * rows + i]),
+                    error_bound(type, w, std::span(x).subspan(r * cols, cols)))
+              << label(level, type) << ", row " << i;
+        }
       }
-      EXPECT_LT(std::sqrt(error / size), 0.01) << label(level, type);
     }
   }
+}
+
+TEST(Matmul, HasARelativeErrorBelowOnePercentForNumbersOfTheNormalLaw) {
+  for (const TensorType type : all_tensor_types()) {
+    Problem problem{type, 64, 1024};
+    const std::vector<float> x = random_floats(4 * 1024, 2);
+    std::vector<float> exact(4 * 64);
+    scalar::matmul(type, problem.bytes, {x.data(), 4, 1024}, {exact.data(), 4, 64});
+    const std::vector<float> y = problem.product(available_levels().back(), x);
+    double error = 0, size = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      error += std::pow(y[i] - exact[i], 2);
+      size += std::pow(exact[i], 2);
+    }
+    EXPECT_LT(std::sqrt(error / size), 0.01) << format_of(type).name;
+  }
+}
+
+/// Where products of unsigned codes and signed bytes could leave 16 bits: all codes and activations extreme.
+TEST(Matmul, IsExactForTheLargestCodesAndActivations) {
+  for (const TensorType type : all_tensor_types()) {
+    if (format_of(type).elements == 1) continue;
+    for (const int fill : {0x80, 0xFF, 0x7F, 0x00}) {
+      Problem problem{type, 16, 256};
+      for (std::byte& b : problem.bytes) b = static_cast<std::byte>(fill);
+      // All factors of 16 bits become 2⁻¹ with these bytes on top; other bytes stay extreme.
+      const std::vector<std::byte> factors = random_tensor(type, 16, 256, 1);
+      for (std::size_t i = 0; i < factors.size(); ++i) {
+        const std::size_t at = i % format_of(type).bytes;
+        if (test::is_factor(type, at)) problem.bytes[i] = factors[i];
+      }
+      problem.matrix = Matrix::pack(type, 16, 256, problem.bytes, problem.pool);
+      const std::vector<float> x(256, -1.0f);  // each becomes −127
+      const std::vector<float> expected = problem.product(KernelLevel::portable, x);
+      std::vector<float> exact(16);
+      scalar::matmul(type, problem.bytes, {x.data(), 1, 256}, {exact.data(), 1, 16});
+      for (std::size_t i = 0; i < 16; ++i)
+        EXPECT_NEAR(expected[i], exact[i], 1e-5 * (1 + std::abs(exact[i]) * 16));
+      for (const KernelLevel level : available_levels())
+        EXPECT_EQ(problem.product(level, x), expected) << label(level, type);
+    }
+  }
+}
+
+TEST(Matmul, DoesNotDependOnThreads) {
+  const std::vector<float> x = random_floats(5 * 512, 5);
+  for (const TensorType type : all_tensor_types()) {
+    Problem problem{type, 333, 512};
+    const std::vector<float> expected = problem.product(available_levels().back(), x);
+    for (const int threads : {1, 3, 5}) {
+      ThreadPool pool(threads);
+      std::vector<float> y(5 * 333);
+      const Product product[] = {{problem.matrix, {y.data(), 5, 333}}};
+      matmul(product, {x.data(), 5, 512}, pool, problem.scratch);
+      EXPECT_EQ(y, expected) << format_of(type).name << ", " << threads << " threads";
+    }
+  }
+}
+
+TEST(Matmul, RoundsActivationsToBf16ForBf16Weights) {
+  Problem problem{TensorType::bf16, 20, 64};
+  const std::vector<float> cut = {1.0f, 1.0078125f, -3.0f, 0.0f};
+  const std::vector<float> between = {1.0f + 0x1p-9f, 1.0078125f + 0x1p-9f, -3.0f - 0x1p-8f, 0x1p-140f};
+  std::vector<float> x(64), rounded(64);
+  for (std::size_t j = 0; j < 64; ++j) x[j] = between[j % 4], rounded[j] = cut[j % 4];
+  EXPECT_EQ(problem.product(KernelLevel::portable, x), problem.product(KernelLevel::portable, rounded));
+}
+
+TEST(Matmul, TakesPlainNumbersOfAnyWidth) {
+  for (const TensorType type : {TensorType::f32, TensorType::f16, TensorType::bf16}) {
+    for (const std::size_t cols : {1, 2, 15, 16, 17, 31, 33, 100}) {
+      for (const std::size_t rows : {1, 2, 3, 4, 5, 9}) {
+        Problem problem{type, rows, cols};
+        std::vector<float> x = random_floats(3 * cols, 6);
+        if (type == TensorType::bf16) cut_to_bf16(x);
+        std::vector<float> exact(3 * rows);
+        scalar::matmul(type, problem.bytes, {x.data(), 3, cols}, {exact.data(), 3, rows});
+        const std::vector<float> expected = problem.product(KernelLevel::portable, x);
+        for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(expected[i], exact[i], 1e-5);
+        for (const KernelLevel level : available_levels()) EXPECT_EQ(problem.product(level, x), expected);
+      }
+    }
+  }
+}
+
+TEST(Matmul, OfSeveralMatricesIsEachOnItsOwn) {
+  const std::vector<float> x = random_floats(3 * 256, 8);
+  Problem q8{TensorType::q8_0, 40, 256}, wide{TensorType::q8_0, 23, 256}, k{TensorType::q4_k, 17, 256},
+      plain{TensorType::f16, 9, 256}, last{TensorType::q8_0, 16, 256};
+  Problem* problems[] = {&q8, &wide, &k, &plain, &last};
+  std::vector<std::vector<float>> found;
+  std::vector<Product> products;
+  for (Problem* problem : problems) found.emplace_back(3 * problem->rows);
+  for (std::size_t i = 0; i < std::size(problems); ++i) {
+    products.push_back({problems[i]->matrix, {found[i].data(), 3, problems[i]->rows}});
+  }
+  matmul(products, {x.data(), 3, 256}, q8.pool, q8.scratch);
+  for (std::size_t i = 0; i < std::size(problems); ++i) {
+    EXPECT_EQ(found[i], problems[i]->product(available_levels().back(), x)) << i;
+  }
+}
+
+TEST(Matrix, IsNoLargerThanItsFileButForPadding) {
+  for (const TensorType type : all_tensor_types()) {
+    const Problem problem{type, 64, 1024};
+    EXPECT_EQ(problem.matrix.bytes(), problem.bytes.size()) << format_of(type).name;
+  }
+}
+
+TEST(Matmul, RefusesShapesThatDoNotFit) {
+  Problem problem{TensorType::q8_0, 16, 64};
+  std::vector<float> x(64), y(16);
+  const auto multiply = [&](std::size_t n, std::size_t cols, std::size_t rows) {
+    const Product product[] = {{problem.matrix, {y.data(), n, rows}}};
+    matmul(product, {x.data(), n, cols}, problem.pool, problem.scratch);
+  };
+  EXPECT_THROW(multiply(1, 32, 16), BrokenContract);
+  EXPECT_THROW(multiply(1, 64, 15), BrokenContract);
+  EXPECT_NO_THROW(multiply(0, 64, 16));
 }
 
 TEST(Matmul, GivesTheSameBitsAtEveryLevel) {

@@ -1,5 +1,6 @@
 #include "tests/support/random_tensor.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <random>
@@ -59,6 +60,11 @@ std::vector<std::byte> random_tensor(TensorType type, std::size_t rows, std::siz
     }
   }
   return bytes;
+}
+
+bool is_factor(TensorType type, std::size_t at) {
+  return std::ranges::any_of(half_offsets(type),
+                             [at](std::size_t offset) { return at == offset || at == offset + 1; });
 }
 
 std::vector<float> random_floats(std::size_t count, std::uint32_t seed) {

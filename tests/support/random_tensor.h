@@ -12,6 +12,9 @@ namespace spectr::test {
 /// random around 2⁻⁸, numbers of the plain formats in [−1, 1].
 std::vector<std::byte> random_tensor(TensorType type, std::size_t rows, std::size_t cols, std::uint32_t seed);
 
+/// Whether byte `at` of a unit of the format belongs to a factor of 16 bits.
+bool is_factor(TensorType type, std::size_t at);
+
 /// Numbers of the normal law.
 std::vector<float> random_floats(std::size_t count, std::uint32_t seed);
 

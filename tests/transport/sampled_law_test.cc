@@ -14,7 +14,7 @@ using namespace test;
 // False-alarm rate 1e-6 per plan.
 TEST(SampledLaw, IsTheTargetAtFourThousandTokens) {
   constexpr std::size_t vocabulary = 4096;
-  constexpr std::uint64_t draws = 20'000;
+  constexpr std::uint64_t draws = 2'000;
   RandomLaws random(19);
   const Distribution p = random.dense(vocabulary), q = random.dense(vocabulary);
   const std::vector<double> target(q.probabilities().begin(), q.probabilities().end());

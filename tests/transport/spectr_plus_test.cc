@@ -1,33 +1,158 @@
+// STr+ and STr++ against exact answers, a brute-force solution of their program, and hard inputs.
 #include "spectr/transport/spectr_plus.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
+#include "spectr/base/enumerator.h"
+#include "spectr/transport/acceptance_bounds.h"
+#include "spectr/transport/generalised_k_seq.h"
 #include "spectr/transport/plan_check.h"
+#include "tests/transport/laws.h"
 
 namespace spectr {
 namespace {
+
+using namespace test;
+using ::testing::DoubleNear;
+using ::testing::Pointwise;
 
 std::vector<double> numbers(const TransportPlan& plan, const std::string& name) {
   return std::get<std::vector<double>>(plan.parameters().at(name));
 }
 
+double number(const TransportPlan& plan, const std::string& name) {
+  return std::get<double>(plan.parameters().at(name));
+}
+
 TEST(SpectrPlus, FactorsMatchGoldenValues) {
-  const Distribution p = Distribution::from_weights({3, 2, 1}), q = Distribution::from_weights({1, 2, 3});
+  const Distribution p = law({3, 2, 1}), q = law({1, 2, 3});
   for (const auto build : {build_str_plus, build_str_plus_plus}) {
-    const auto plan = build({p, 2}, q, {});
-    EXPECT_NEAR((*plan)->acceptance(), 7.0 / 9.0, 1e-12);
-    EXPECT_THAT(numbers(**plan, "alphas"), testing::Pointwise(testing::DoubleNear(1e-9), {1.0 / 3.0, 1.0}));
-    const auto law = enumerate_law(**plan, 3);
-    for (int x = 0; x < 3; ++x) EXPECT_NEAR(law[static_cast<std::size_t>(x)], q[x], 1e-12);
+    const auto plan = build({p, 2}, q, {}).value();
+    EXPECT_NEAR(plan->acceptance(), 7.0 / 9.0, 1e-12);
+    EXPECT_THAT(numbers(*plan, "alphas"), Pointwise(DoubleNear(1e-9), {1.0 / 3.0, 1.0}));
+    EXPECT_THAT(numbers(*plan, "u"), Pointwise(DoubleNear(1e-9), {4.0 / 6.0, 2.0 / 9.0}));
+    EXPECT_NEAR(number(*plan, "rho"), 1.5, 1e-12);
+    EXPECT_FALSE(plan->parameters().contains("fallback"));
   }
 }
 
 TEST(SpectrPlus, ReachesTheOptimumWhereTheSecondTestIsCertain) {
-  const Distribution p = Distribution::from_weights({1, 1}), q = Distribution::from_weights({1, 3});
-  const auto plan = build_str_plus({p, 2}, q, {});
-  EXPECT_NEAR((*plan)->acceptance(), 1.0, 1e-12);
-  EXPECT_THAT(numbers(**plan, "alphas"), testing::Pointwise(testing::DoubleNear(1e-9), {0.0, 2.0}));
+  const Distribution p = law({1, 1}), q = law({1, 3});
+  const auto plan = build_str_plus({p, 2}, q, {}).value();
+  EXPECT_NEAR(plan->acceptance(), 1.0, 1e-12);
+  EXPECT_THAT(numbers(*plan, "alphas"), Pointwise(DoubleNear(1e-9), {0.0, 2.0}));
+  EXPECT_NEAR(1.0 / number(*plan, "rho"), 0.7639320225, 1e-9);
+}
+
+// Drafts that are never reached are not tested, and of the optima the last test bears the most.
+TEST(SpectrPlus, OfTheOptimaTheLaterTestsBearTheMost) {
+  const Distribution p = law({2, 1, 1});
+  const auto plan = build_str_plus({p, 3}, p, {}).value();
+  EXPECT_NEAR(plan->acceptance(), 1.0, 1e-12);
+  EXPECT_THAT(numbers(*plan, "alphas"), Pointwise(DoubleNear(1e-9), {0.0, 0.0, 1.0}));
+}
+
+// For k = 2 and k-Seq's sets the cost is a function of α₁ alone, u₂ = u₁ (p(Ω) − α₂ q(Ω)) with the largest
+// α₂ that every constraint allows: try all α₁.
+double best_by_scan(const Distribution& p, const Distribution& q, double rho) {
+  double p_inside = 0.0, q_inside = 0.0, gamma = std::numeric_limits<double>::infinity(), outside = 0.0;
+  for (Token x = 0; x < static_cast<Token>(p.vocabulary()); ++x) {
+    if (p[x] == 0.0 && q[x] == 0.0) continue;
+    if (p[x] >= q[x] / rho * (1.0 - 1e-12)) {
+      p_inside += p[x];
+      q_inside += q[x];
+      if (q[x] > 0.0) gamma = std::min(gamma, p[x] / q[x]);
+    } else {
+      outside = std::max(outside, p[x] / q[x]);
+    }
+  }
+  if (q_inside == 0.0) gamma = 0.0;
+  double best = 1.0;
+  constexpr int steps = 20'000;
+  for (int n = 0; n <= steps; ++n) {
+    const double alpha_1 = gamma * n / steps, u_1 = p_inside - alpha_1 * q_inside;
+    if (alpha_1 > 1.0 || outside * (1.0 + u_1) > 1.0 + 1e-12) continue;
+    const double alpha_2 = u_1 > 0.0 ? std::min(gamma, (1.0 - alpha_1) / u_1) : 0.0;
+    best = std::min(best, u_1 * (p_inside - alpha_2 * q_inside));
+  }
+  return 1.0 - best;
+}
+
+TEST(SpectrPlus, AgreesWithAScanOfTheFirstFactor) {
+  RandomLaws random(41);
+  for (int n = 0; n < 60; ++n) {
+    SCOPED_TRACE(n);
+    const Distribution p = random.dense(5), q = random.dense(5);
+    const auto plan = build_str_plus({p, 2}, q, {}).value();
+    const double scanned = best_by_scan(p, q, number(*plan, "rho"));
+    EXPECT_GE(plan->acceptance(), scanned - 1e-9);
+    EXPECT_NEAR(plan->acceptance(), scanned, 1e-3);
+  }
+}
+
+TEST(SpectrPlus, MoreRoundsNeverCostAndStayBelowTheOptimum) {
+  RandomLaws random(42);
+  double most_rounds = 0.0;
+  for (int n = 0; n < 150; ++n) {
+    SCOPED_TRACE(n);
+    const std::size_t vocabulary = 2 + random.below(30), k = 2 + random.below(4);
+    const Distribution p = random.dense(vocabulary), q = random.dense(vocabulary);
+    const auto one = build_str_plus({p, k}, q, {}).value(), all = build_str_plus_plus({p, k}, q, {}).value();
+    EXPECT_EQ(number(*one, "iterations"), 1.0);
+    EXPECT_GE(all->acceptance(), one->acceptance() - 1e-10);
+    EXPECT_LE(all->acceptance(), optimal_acceptance(p, q, k) + 1e-12);
+    most_rounds = std::max(most_rounds, number(*all, "iterations"));
+  }
+  EXPECT_GT(most_rounds, 2.0);
+}
+
+// Equal laws as one object and as k equal objects take the two ways of building the program.
+TEST(SpectrPlus, GroupedConstraintsEqualConstraintsByNeed) {
+  RandomLaws random(43);
+  for (int n = 0; n < 60; ++n) {
+    SCOPED_TRACE(n);
+    const std::size_t vocabulary = 2 + random.below(20), k = 2 + random.below(3);
+    const Distribution p = random.dense(vocabulary), q = random.dense(vocabulary);
+    const std::vector<Distribution> copies(k, p);
+    const auto grouped = build_str_plus({p, k}, q, {}).value(),
+               by_need = build_str_plus(several(copies), q, {}).value();
+    EXPECT_NEAR(grouped->acceptance(), by_need->acceptance(), 1e-9);
+  }
+}
+
+TEST(SpectrPlus, HardInputsAreExactWithOrWithoutTheSolver) {
+  RandomLaws random(44);
+  for (int n = 0; n < 200; ++n) {
+    SCOPED_TRACE(n);
+    const std::size_t vocabulary = 2 + random.below(4), k = 2 + random.below(2);
+    std::vector<double> p(vocabulary), q(vocabulary);
+    for (double& w : p) w = std::exp(-690.0 * random.uniform());
+    for (double& w : q) w = std::exp(-690.0 * random.uniform());
+    const Distribution p_law = law(p), q_law = law(q);
+    const auto plan = build_str_plus_plus({p_law, k}, q_law, {}).value();
+    EXPECT_LE(distance(enumerate_law(*plan, vocabulary), q_law), 1e-12);
+    EXPECT_NEAR(enumerate_acceptance(*plan), plan->acceptance(), 1e-12);
+  }
+}
+
+// Tests that accept too much of a token are confirmed less often: the law stays exact.
+TEST(GeneralisedKSeq, FactorsThatAreTooLargeCostAcceptanceNotExactness) {
+  const Distribution p = law({3, 2, 1}), q = law({1, 2, 3});
+  const DraftLaws drafts(p, 2);
+  const LawUnion laws(drafts, q);
+  const GeneralisedTests tests{.alpha = {0.4, 1.0}, .bound = {0.6, 0.6}};
+  GeneralisedOutcome made = outcome(laws, tests);
+  EXPECT_GT(made.excess, 1.0 + 1e-3);
+  const double expected = (1.0 - made.u.back()) / made.excess;
+  const GeneralisedKSeq plan(drafts, q, laws, tests, std::move(made), {});
+  EXPECT_NEAR(plan.acceptance(), expected, 1e-15);
+  EXPECT_NEAR(enumerate_acceptance(plan), expected, 1e-12);
+  EXPECT_LE(distance(enumerate_law(plan, 3), q), 1e-14);
+  EXPECT_LE(worst_conditional(plan, 3), 1e-14);
 }
 
 }  // namespace

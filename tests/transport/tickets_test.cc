@@ -1,18 +1,221 @@
+// The ticket plan: its layout of the unit interval against the masses that it must have.
 #include "spectr/transport/tickets.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "spectr/base/counter_random.h"
+#include "spectr/transport/acceptance_bounds.h"
 #include "spectr/transport/plan_check.h"
+#include "spectr/transport/powers.h"
+#include "spectr/transport/ticket_layout.h"
+#include "tests/support/chi_square.h"
+#include "tests/transport/laws.h"
 
 namespace spectr {
 namespace {
 
+using namespace test;
+
+std::unique_ptr<TransportPlan> tickets(const Distribution& p, std::size_t k, const Distribution& q) {
+  return build_tickets({p, k}, q, {}).value();
+}
+
+// What a layout makes of k drafts from p, from its pieces alone: the highest of k points, each in a piece of
+// its token with probability ∝ length.
+struct Made {
+  double length_error = 0.0;  // largest |total length of a token's pieces − p|
+  double law_error = 0.0;     // largest |P(Y = y) − q(y)|
+  double pieces_per_token = 0.0;
+};
+
+Made made(const Distribution& p, const Distribution& q, std::size_t k) {
+  const auto px = p.probabilities(), qx = q.probabilities();
+  const TicketLayout layout = lay_tickets(px, qx, k);
+  struct Owned {
+    std::size_t piece, token;
+    double mass;  // of one draft
+  };
+  std::vector<Owned> owned;
+  Made result;
+  double drafted = 0.0;
+  for (std::size_t x = 0; x < px.size(); ++x) {
+    const auto [begin, count] = layout.of[x];
+    double length = 0.0;
+    for (std::size_t i = begin; i < begin + count; ++i) length += layout.pieces.length[i];
+    result.length_error = std::max(result.length_error, std::abs(length - px[x]));
+    for (std::size_t i = begin; i < begin + count; ++i) {
+      owned.push_back({i, x, px[x] * layout.pieces.length[i] / length});
+    }
+    drafted += px[x] > 0.0 ? 1.0 : 0.0;
+  }
+  result.pieces_per_token = static_cast<double>(owned.size()) / drafted;
+
+  std::ranges::sort(owned, [&](const Owned& a, const Owned& b) { return layout.above(b.piece, a.piece); });
+  std::vector<double> law_of_y(px.size(), 0.0);
+  double below = 0.0, rejected = 0.0, residual = 0.0;
+  for (const auto& [piece, token, mass] : owned) {
+    (layout.accepts(piece) ? law_of_y[token] : rejected) += power_difference(below, mass, k);
+    below += mass;
+  }
+  for (double r : layout.residual) residual += r;
+  for (std::size_t x = 0; x < px.size(); ++x) {
+    if (residual > 0.0) law_of_y[x] += rejected * layout.residual[x] / residual;
+    result.law_error = std::max(result.law_error, std::abs(law_of_y[x] - qx[x]));
+  }
+  return result;
+}
+
+// Integer weights give ties and zeros; powers of a uniform give masses down to 1e-300.
+Distribution hard_law(RandomLaws& random, std::size_t vocabulary, int kind) {
+  std::vector<double> weights(vocabulary);
+  for (double& w : weights) {
+    const double u = random.uniform();
+    switch (kind) {
+      case 0:
+        w = u;
+        break;
+      case 1:
+        w = static_cast<double>(random.below(4));
+        break;
+      case 2:
+        w = std::exp(-20.0 * u);
+        break;
+      default:
+        w = std::exp(-690.0 * u);
+        break;
+    }
+    if (random.uniform() < 0.1) w = 0.0;
+  }
+  weights[random.below(vocabulary)] += 1e-3;
+  return law(weights);
+}
+
 TEST(Tickets, AcceptanceMatchesGoldenValues) {
-  const Distribution p = Distribution::from_weights({3, 2, 1}), q = Distribution::from_weights({1, 2, 3});
-  const auto two = build_tickets({p, 2}, q, {});
-  EXPECT_NEAR((*two)->acceptance(), 29.0 / 36.0, 1e-15);
-  const auto law = enumerate_law(**two, 3);
-  for (int x = 0; x < 3; ++x) EXPECT_NEAR(law[static_cast<std::size_t>(x)], q[x], 1e-15);
+  const Distribution p = law({3, 2, 1}), q = law({1, 2, 3});
+  EXPECT_NEAR(tickets(p, 2, q)->acceptance(), 29.0 / 36.0, 1e-15);
+  EXPECT_NEAR(tickets(p, 3, q)->acceptance(), 199.0 / 216.0, 1e-15);
+  EXPECT_NEAR(tickets(law({3, 1}), 2, law({1, 3}))->acceptance(), 0.6875, 1e-15);
+  EXPECT_NEAR(tickets(law({1, 1, 1, 1, 1, 1}), 4, law({1, 1, 0, 0, 0, 0}))->acceptance(),
+              uniform_acceptance(3.0, 4), 1e-15);
+}
+
+TEST(Tickets, LayoutHasTheLengthsAndMassesOfItsTokens) {
+  RandomLaws random(11);
+  double pieces = 0.0;
+  constexpr int instances = 4000;
+  for (int n = 0; n < instances; ++n) {
+    SCOPED_TRACE(n);
+    const std::size_t vocabulary = 1 + random.below(41), k = 1 + random.below(8);
+    const Distribution p = hard_law(random, vocabulary, n % 4), q = hard_law(random, vocabulary, n / 4 % 4);
+    const Made layout = made(p, q, k);
+    EXPECT_LE(layout.length_error, 1e-14);
+    EXPECT_LE(layout.law_error, 2e-14);
+    EXPECT_LE(layout.pieces_per_token, 3.0);
+    EXPECT_NEAR(tickets(p, k, q)->acceptance(), optimal_acceptance(p, q, k), 1e-14);
+    pieces += layout.pieces_per_token;
+  }
+  EXPECT_LT(pieces / instances, 2.0);
+}
+
+// But for those that rounding cannot tell apart.
+TEST(Tickets, PiecesDoNotOverlap) {
+  constexpr double rounding = 1e-15;
+  RandomLaws random(12);
+  for (int n = 0; n < 400; ++n) {
+    const std::size_t vocabulary = 1 + random.below(41), k = 2 + random.below(7);
+    const Distribution p = hard_law(random, vocabulary, n % 4), q = hard_law(random, vocabulary, n / 4 % 4);
+    const TicketLayout layout = lay_tickets(p.probabilities(), q.probabilities(), k);
+    std::vector<std::pair<double, double>> above_cut;
+    for (std::size_t i = 0; i < layout.pieces.size(); ++i) {
+      const double low = layout.pieces.low[i], length = layout.pieces.length[i];
+      if (layout.accepts(i) && length > rounding) above_cut.push_back({low, length});
+    }
+    std::ranges::sort(above_cut);
+    for (std::size_t i = 1; i < above_cut.size(); ++i) {
+      EXPECT_LE(above_cut[i - 1].first + above_cut[i - 1].second, above_cut[i].first + rounding);
+    }
+  }
+}
+
+TEST(Tickets, LargeVocabulariesKeepTheirMasses) {
+  RandomLaws random(13);
+  for (const std::size_t vocabulary : {1000u, 32'000u, 200'000u}) {
+    for (const std::size_t k : {2u, 8u, 64u}) {
+      const int kind = static_cast<int>(k) % 5;
+      const Distribution p = hard_law(random, vocabulary, kind),
+                         q = hard_law(random, vocabulary, 3 - kind % 4);
+      const Made layout = made(p, q, k);
+      EXPECT_LE(layout.law_error, 1e-11) << vocabulary << " tokens, k = " << k;
+      EXPECT_LE(layout.pieces_per_token, 3.0);
+    }
+  }
+}
+
+TEST(Tickets, EqualLawsAreAcceptedWithoutResidual) {
+  RandomLaws random(14);
+  for (const std::size_t vocabulary : {1u, 2u, 40u, 5000u}) {
+    const Distribution p = random.dense(vocabulary);
+    for (const std::size_t k : {1u, 2u, 7u, 64u}) {
+      const auto plan = tickets(p, k, p);
+      EXPECT_EQ(plan->acceptance(), 1.0);
+      EXPECT_FALSE(plan->residual().has_value());
+    }
+  }
+}
+
+TEST(Tickets, DisjointSupportsAreAlwaysRejected) {
+  const Distribution p = law({1, 2, 0, 0}), q = law({0, 0, 3, 1});
+  const auto plan = tickets(p, 3, q);
+  EXPECT_EQ(plan->acceptance(), 0.0);
+  EXPECT_LE(distance(enumerate_law(*plan, 4), q), 1e-15);
+}
+
+TEST(Tickets, OneDraftIsMaximalCoupling) {
+  RandomLaws random(15);
+  for (int n = 0; n < 200; ++n) {
+    const Distribution p = random.any(9), q = random.any(9);
+    EXPECT_NEAR(tickets(p, 1, q)->acceptance(), 1.0 - total_variation(p, q), 1e-15);
+  }
+}
+
+// The likeliest draft fills the interval to within rounding of 1, the others are narrower than its spacing.
+TEST(Tickets, TokensNarrowerThanAnUlpKeepTheirTickets) {
+  std::vector<double> p = {1.0, 1e-18, 1e-30, 1e-300}, q = {0.25, 0.25, 0.25, 0.25};
+  const Distribution p_law = law(p), q_law = law(q);
+  for (const std::size_t k : {2u, 5u}) {
+    const auto plan = tickets(p_law, k, q_law);
+    EXPECT_NEAR(plan->acceptance(), 0.25, 1e-14);
+    EXPECT_LE(distance(enumerate_law(*plan, 4), q_law), 1e-14);
+    EXPECT_LE(worst_conditional(*plan, 4), 1e-12);
+  }
+}
+
+TEST(Tickets, DifferentDraftLawsAreRefused) {
+  const std::vector<Distribution> p = {law({1, 1}), law({1, 3})};
+  const auto plan = build_tickets(several(p), p[0], {});
+  ASSERT_FALSE(plan.has_value());
+  EXPECT_EQ(plan.error().message,
+            "optimal: all 2 drafts must come from one law; for different laws use otm-lp or str++");
+}
+
+// False alarm: 1e-6 per law, two laws.
+TEST(Tickets, SamplesFollowTheTarget) {
+  RandomLaws random(16);
+  for (const std::size_t k : {2u, 6u}) {
+    const Distribution p = random.dense(50), q = random.dense(50);
+    const auto plan = tickets(p, k, q);
+    std::vector<std::uint64_t> counts(50);
+    std::vector<Token> drafts(k);
+    for (std::uint64_t n = 0; n < 40'000; ++n) {
+      CounterRandom choices(7, n);
+      plan->draw(drafts, choices);
+      ++counts[static_cast<std::size_t>(plan->select(drafts, choices).token)];
+    }
+    EXPECT_GT(chi_square_p_value(counts, q.probabilities()), 1e-6);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,115 @@
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apps/cli/bundled_models.h"
+#include "apps/cli/commands.h"
+#include "apps/cli/failure.h"
+#include "apps/cli/model_flags.h"
+#include "apps/cli/progress.h"
+#include "lab/experiment.h"
+
+namespace spectr::cli {
+namespace {
+
+struct Flags {
+  std::string name, folder, prompts, scorer;
+  ModelFlags model;
+  std::uint32_t seed = 10;
+  std::optional<std::size_t> runs;
+  std::size_t comparisons = 5;
+  bool quick = false;
+};
+
+lab::StoryFiles story_files(const Flags& flags) {
+  lab::StoryFiles files;
+  if (flags.model.model.empty() != flags.model.drafts.empty()) {
+    throw Failure(Status::usage, "a pair of models needs both -m and -md");
+  }
+  if (!flags.model.model.empty()) {
+    files.target = flags.model.model;
+    files.draft = flags.model.drafts.front();
+  } else if (const auto pair = bundled_pair()) {
+    files.target = pair->target;
+    files.draft = pair->draft;
+  }
+  files.prompts = flags.prompts;
+  if (!flags.scorer.empty()) files.scorer = flags.scorer;
+  return files;
+}
+
+void run(const Flags& flags) {
+  std::vector<const lab::Experiment*> chosen;
+  if (flags.name == "all") {
+    for (const lab::Experiment& experiment : lab::experiments()) chosen.push_back(&experiment);
+  } else {
+    chosen.push_back(need(lab::find_experiment(flags.name)));
+  }
+  ThreadPool pool(flags.model.thread_count());
+  lab::Context context{.pool = pool,
+                       .seed = flags.seed,
+                       .runs = flags.runs,
+                       .quick = flags.quick,
+                       .comparisons = flags.comparisons,
+                       .stories = story_files(flags)};
+  // A picture that cannot be drawn must not keep the other tables from being written.
+  std::optional<Error> first_failure;
+  for (const lab::Experiment* experiment : chosen) {
+    const std::string name(experiment->name);
+    std::optional<Progress> line;
+    context.progress = [&](std::size_t done, std::size_t total) {
+      if (!line) line.emplace(name, total);
+      line->at(done);
+    };
+    const lab::Report report = need(experiment->run(context), Status::failed);
+    if (line) line->done();
+    fmt::print("{} ({}): {}\n{}", name, experiment->source, experiment->summary,
+               lab::summary_table(report.summary));
+    std::fflush(stdout);
+    if (auto written = lab::write(report, name, flags.folder); !written && !first_failure) {
+      first_failure = written.error();
+    }
+  }
+  if (first_failure) throw Failure(Status::failed, first_failure->message);
+}
+
+}  // namespace
+
+void add_lab(CLI::App& app) {
+  CLI::App& lab = *app.add_subcommand("lab", "The papers' figures and tables, computed again");
+  lab.require_subcommand(1);
+  lab.add_subcommand("list", "The experiments and what each reproduces")->callback([] {
+    for (const lab::Experiment& e : lab::experiments())
+      fmt::print("{:<19} {} ({})\n", e.name, e.summary, e.source);
+  });
+
+  auto flags = std::make_shared<Flags>();
+  flags->prompts = "data/stories.jsonl";
+  CLI::App& command = *lab.add_subcommand(
+      "run", "Writes NAME.csv, NAME.svg and NAME.png and prints our values beside the paper's");
+  command.add_option("name", flags->name, "an experiment, or all")->required();
+  command.add_option("--out", flags->folder, "folder for the files")->required();
+  command.add_option("--seed", flags->seed, "of random laws and simulations")->capture_default_str();
+  command
+      .add_option("--runs", flags->runs,
+                  "simulated texts, random pairs, or prompts (default: per experiment)")
+      ->check(CLI::Range(2UL, 100'000'000UL));
+  command.add_flag("--quick", flags->quick, "little of everything: the whole laboratory in a minute");
+  const std::string stories = "Stories (opt-vs-uno)";
+  flags->model.add_drafts(command);
+  flags->model.add_model(command, false);
+  flags->model.add_threads(command);
+  command.add_option("--comparisons", flags->comparisons, "texts of each kind per prompt")
+      ->capture_default_str()
+      ->check(CLI::Range(1UL, 1'000'000UL))
+      ->group(stories);
+  command.add_option("--prompts", flags->prompts, "file with a JSON object {\"prompt\": …} per line")
+      ->capture_default_str()
+      ->group(stories);
+  command.add_option("--scorer", flags->scorer, "GGUF file of the model that judges (default: the target)")
+      ->group(stories);
+  command.callback([flags] { run(*flags); });
+}
+
+}  // namespace spectr::cli

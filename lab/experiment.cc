@@ -1,0 +1,95 @@
+#include "lab/experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <system_error>
+
+#include "lab/figures/figures.h"
+
+namespace spectr::lab {
+namespace {
+
+// Adding an experiment = a file below lab/figures/, its function in figures.h and one row here.
+constexpr auto rules = std::to_array<Experiment>({
+    {"plans", "acceptance of every plan against k on random, peaked and real laws", "docs/plans.md",
+     plan_acceptance},
+    {"spectr-bernoulli", "acceptance against k on Bernoulli laws: the optimum and k-Seq",
+     "SpecTr, appendix B", spectr_bernoulli},
+    {"spectr-uniform", "acceptance against k on uniform laws", "SpecTr, appendix B", spectr_uniform},
+    {"spectr-recursive", "the Bernoulli laws with recursive rejection", "SpecTr, appendix B.3",
+     spectr_recursive},
+    {"spectrpp-5", "STr, STr+, STr++, the best subsets and the optimum on 5 tokens", "SpecTr++, figure 1",
+     spectrpp_5},
+    {"spectrpp-10", "the same on 10 tokens", "SpecTr++, figure 2", spectrpp_10},
+    {"rejections", "simulated rejections of speculative decoding against their expected value",
+     "Yin et al., figure 2a", rejections},
+    {"rejections-batch", "the same with batches of 4 and 5 sequences", "Yin et al., figure 2b",
+     rejections_batch},
+    {"rejections-scaling", "expected rejections against the size of the batch", "Yin et al., figure 2c",
+     rejections_scaling},
+    {"rejections-100", "simulated rejections at horizon 100", "Yin et al., figure 5", rejections_100},
+    {"batch-improvement", "what a batch saves at a single token: closed forms and simulation",
+     "Yin et al., figure 3 right", batch_improvement},
+    {"pareto", "rejection against bias of one token: the front, OPT and UNO", "Yin et al., figure 4", pareto},
+    {"pareto-markov", "the same over a whole text", "Yin et al., figure 4", pareto_markov},
+    {"opt-vs-uno", "win rates of OPT over UNO on stories", "Yin et al., tables 1 and 2", opt_vs_uno},
+    {"mtad-bounds", "perplexity and length of MTAD against the bounds",
+     "MTAD, lemma 3.4, theorems 3.5 and 3.6", mtad_bounds},
+    {"mtjd-length", "perplexity of exact greedy joint decoding against its length",
+     "MTAD, theorem 3.2, corollary 3.3", mtjd_length},
+});
+
+std::size_t width_of(std::string_view text) {
+  // Every byte but UTF-8's continuation bytes begins a character.
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+std::span<const Experiment> experiments() {
+  return rules;
+}
+
+Result<const Experiment*> find_experiment(std::string_view name) {
+  const auto rule = std::ranges::find(rules, name, &Experiment::name);
+  if (rule != rules.end()) return &*rule;
+  std::string names;
+  for (const Experiment& known : rules) names.append(names.empty() ? "" : ", ").append(known.name);
+  return error("there is no experiment '{}'; the experiments are {}", name, names);
+}
+
+Result<void> write(const Report& report, std::string_view name, const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return error("{}: the folder cannot be made: {}", folder.string(), failed.message());
+  const std::filesystem::path stem = folder / name;
+  std::ofstream csv(stem.string() + ".csv", std::ios::binary);
+  csv << report.data.csv() << std::flush;
+  if (!csv) return error("{}.csv cannot be written", stem.string());
+  return draw(report.figure, stem);
+}
+
+std::string summary_table(std::span<const Line> lines) {
+  const Line head{"", "here", "paper"};
+  std::size_t what = 0, ours = width_of(head.ours);
+  for (const Line& line : lines) {
+    what = std::max(what, width_of(line.what));
+    ours = std::max(ours, width_of(line.ours));
+  }
+  const auto row = [&](const Line& line) {
+    const auto pad = [](std::string_view text, std::size_t width) {
+      return std::string(width - width_of(text), ' ');
+    };
+    return "  " + line.what + pad(line.what, what) + "  " + pad(line.ours, ours) + line.ours + "  " +
+           line.paper + "\n";
+  };
+  std::string text = row(head);
+  for (const Line& line : lines) text += row(line);
+  return text;
+}
+
+}  // namespace spectr::lab

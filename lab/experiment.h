@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/data.h"
+#include "lab/plot.h"
+#include "spectr/base/result.h"
+#include "spectr/base/thread_pool.h"
+
+namespace spectr::lab {
+
+/// The files of the experiments with real models.
+struct StoryFiles {
+  std::filesystem::path target, draft;
+  std::filesystem::path prompts;                ///< one JSON object {"id", "prompt"} per line
+  std::optional<std::filesystem::path> scorer;  ///< judges the texts; none: the target
+};
+
+/// What an experiment is run with.
+struct Context {
+  ThreadPool& pool;
+  std::uint32_t seed = 10;
+  std::optional<std::size_t> runs =
+      {};  ///< simulated runs or random pairs; none: the experiment's own number
+  bool quick = false;
+  std::size_t comparisons = 5;  ///< per prompt, of opt-vs-uno
+  StoryFiles stories = {};
+  /// Told how much of the work is done.
+  std::function<void(std::size_t done, std::size_t total)> progress = [](std::size_t, std::size_t) {};
+
+  std::size_t runs_or(std::size_t thorough, std::size_t hasty) const {
+    return runs.value_or(quick ? hasty : thorough);
+  }
+};
+
+/// A line of the printed summary: our value beside the paper's.
+struct Line {
+  std::string what;
+  std::string ours;
+  std::string paper = "-";  ///< "-": the paper prints no number for this
+};
+
+struct Report {
+  Data data;
+  Figure figure;
+  std::vector<Line> summary;
+};
+
+/// One row of the table of experiments.
+struct Experiment {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view source;  ///< paper and number of the figure or table
+  Result<Report> (*run)(const Context& context);
+};
+
+/// Every experiment, in the order of docs/reproduction.md.
+std::span<const Experiment> experiments();
+
+/// The experiment of that name, or an error that lists the names.
+Result<const Experiment*> find_experiment(std::string_view name);
+
+/// Writes NAME.csv into the folder, then NAME.svg and NAME.png. The table is there even where the pictures
+/// cannot be drawn.
+Result<void> write(const Report& report, std::string_view name, const std::filesystem::path& folder);
+
+/// The summary as a table of aligned columns: what, here, paper.
+std::string summary_table(std::span<const Line> lines);
+
+}  // namespace spectr::lab

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "lab/experiment.h"
+
+namespace spectr::lab {
+
+// One function per experiment; the table in lab/experiment.cc says what each shows.
+Result<Report> plan_acceptance(const Context& context);
+Result<Report> spectr_bernoulli(const Context& context);
+Result<Report> spectr_uniform(const Context& context);
+Result<Report> spectr_recursive(const Context& context);
+Result<Report> spectrpp_5(const Context& context);
+Result<Report> spectrpp_10(const Context& context);
+Result<Report> rejections(const Context& context);
+Result<Report> rejections_batch(const Context& context);
+Result<Report> rejections_scaling(const Context& context);
+Result<Report> rejections_100(const Context& context);
+Result<Report> batch_improvement(const Context& context);
+Result<Report> pareto(const Context& context);
+Result<Report> pareto_markov(const Context& context);
+Result<Report> opt_vs_uno(const Context& context);
+Result<Report> mtad_bounds(const Context& context);
+Result<Report> mtjd_length(const Context& context);
+
+}  // namespace spectr::lab

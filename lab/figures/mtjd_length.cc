@@ -1,0 +1,77 @@
+// MTAD, theorem 3.2 and corollary 3.3: longer joint blocks give texts of lower perplexity.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "lab/figures/figures.h"
+#include "lab/simulate.h"
+#include "lab/theory/joint_decoding.h"
+
+namespace spectr::lab {
+namespace {
+
+constexpr std::size_t states = 16, horizon = 256, most_length = 8;
+constexpr std::size_t lengths_of_text[] = {8, 16, 32, 64, 128, 256};
+
+}  // namespace
+
+Result<Report> mtjd_length(const Context& context) {
+  const std::size_t models = context.runs_or(200, 10);
+  // By length of blocks and of texts: log-perplexity, and how often it is below that of greedy decoding.
+  std::vector costs(most_length + 1, std::vector<Average>(std::size(lengths_of_text)));
+  auto better = costs;
+  for (std::size_t m = 0; m < models; ++m) {
+    const MarkovPair pair = MarkovPair::random(states, horizon, context.seed + static_cast<std::uint32_t>(m));
+    const std::vector<double> greedy = joint_decoding_cost(pair, 0, 1);
+    for (std::size_t block = 1; block <= most_length; ++block) {
+      const std::vector<double> joint = joint_decoding_cost(pair, 0, block);
+      for (std::size_t i = 0; i < std::size(lengths_of_text); ++i) {
+        const std::size_t n = lengths_of_text[i];
+        costs[block][i].add(joint[n - 1] / static_cast<double>(n));
+        better[block][i].add(joint[n - 1] <= greedy[n - 1] ? 1.0 : 0.0);
+      }
+    }
+    context.progress(m + 1, models);
+  }
+
+  Data data({"block", "text", "models", "perplexity", "low", "high", "not_worse_than_greedy"});
+  for (std::size_t block = 1; block <= most_length; ++block) {
+    for (std::size_t i = 0; i < std::size(lengths_of_text); ++i) {
+      const Average& cost = costs[block][i];
+      data.add({static_cast<double>(block), static_cast<double>(lengths_of_text[i]),
+                static_cast<double>(models), std::exp(cost.mean()), std::exp(cost.mean() - cost.band()),
+                std::exp(cost.mean() + cost.band()), better[block][i].mean()});
+    }
+  }
+  Panel by_length{fmt::format("texts of {} tokens; bands of 95 %", horizon),
+                  {.label = "tokens γ of a joint block", .from = 0.5, .to = most_length + 0.5},
+                  {.label = "perplexity under the target"},
+                  {},
+                  "top right"};
+  by_length.series.push_back({"exact greedy MTJD", Style::band, 0,
+                              points(data, data.where({{"text", static_cast<double>(horizon)}}), "block",
+                                     "perplexity", "low", "high")});
+  Panel by_text{"against greedy decoding (γ = 1)",
+                {.label = "tokens of the text", .from = 7.0, .to = 300.0, .logarithmic = true},
+                {.label = "models where MTJD is not worse", .from = 0.0, .to = 1.05},
+                {}};
+  std::size_t colour = 0;
+  for (const double block : {2.0, 4.0, 8.0}) {
+    by_text.series.push_back({fmt::format("γ = {}", block), Style::joined, colour++,
+                              points(data, data.where({{"block", block}}), "text", "not_worse_than_greedy")});
+  }
+  std::vector<Line> summary;
+  for (const double block : {1.0, 2.0, 4.0, 8.0}) {
+    const std::size_t row = data.where({{"block", block}, {"text", static_cast<double>(horizon)}}).front();
+    summary.push_back({fmt::format("γ = {}: perplexity; models where it is not above greedy's", block),
+                       fmt::format("{:.4f}; {:.2f}", data.number(row, "perplexity"),
+                                   data.number(row, "not_worse_than_greedy"))});
+  }
+  return Report{std::move(data),
+                {fmt::format("Exact joint decoding on {} random models of {} states", models, states),
+                 {std::move(by_length), std::move(by_text)}},
+                std::move(summary)};
+}
+
+}  // namespace spectr::lab

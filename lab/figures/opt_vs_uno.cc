@@ -1,0 +1,167 @@
+// Yin et al., tables 1 and 2: does the least-biased correction win on real text?
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "lab/figures/figures.h"
+#include "lab/judge.h"
+#include "lab/simulate.h"
+#include "lab/story_models.h"
+#include "spectr/base/counter_random.h"
+#include "spectr/decode/generate.h"
+#include "spectr/decode/methods.h"
+
+namespace spectr::lab {
+namespace {
+
+constexpr double epsilons[] = {0.1, 0.2, 0.4, 0.8};
+constexpr std::size_t draft_length = 4, context_length = 256;
+
+/// One way to write: a method with its models and what its texts showed so far.
+class Writer {
+ public:
+  static Result<Writer> make(std::string_view method, double epsilon, const Transformer& target,
+                             const Transformer* draft) {
+    SPECTR_TRY(const MethodRule* rule, find_method(method));
+    SPECTR_TRY(Decoder decoder, make_decoder(*rule, {.length = draft_length, .epsilon = epsilon}));
+    SPECTR_TRY(const Warp warp, Warp::make(WarpOptions::none()));
+    const std::size_t context = std::min(context_length, target.config().context);
+    SPECTR_TRY(auto session, target.start(context, decoder.most_nodes(context)));
+    Models models{std::move(session), {}, warp, target.vocabulary()};
+    if (draft != nullptr) {
+      SPECTR_TRY(auto own, draft->start(context, decoder.most_nodes(context)));
+      models.drafts.push_back(std::move(own));
+    }
+    return Writer(std::move(decoder), std::move(models));
+  }
+
+  Result<std::vector<Token>> write(std::span<const Token> prompt, const GenerateOptions& options,
+                                   CounterRandom random) {
+    models_.target->rewind(0);
+    for (const auto& draft : models_.drafts) draft->rewind(0);
+    SPECTR_TRY(Generation text, generate(decoder_, models_, prompt, options, random));
+    const auto tokens = static_cast<double>(text.tokens.size());
+    tokens_ += tokens;
+    calls_ += static_cast<double>(text.statistics.target_calls());
+    bias_ += text.statistics.bias_tv().value_or(0.0) * tokens;
+    return std::move(text.tokens);
+  }
+
+  /// Mean TV per token between the law it was drawn from and the target's, exact at every token.
+  double bias() const { return bias_ / tokens_; }
+  double tokens_per_call() const { return tokens_ / calls_; }
+
+ private:
+  Writer(Decoder decoder, Models models) : decoder_(std::move(decoder)), models_(std::move(models)) {}
+
+  Decoder decoder_;
+  Models models_;
+  double tokens_ = 0.0, calls_ = 0.0, bias_ = 0.0;
+};
+
+/// Two writers and how often the first one's text was judged better; a tie counts as half a win. Texts of one
+/// prompt are alike: the spread is taken over prompts.
+struct Contest {
+  const char* name;
+  double epsilon;
+  Writer first, second;
+  Average wins = {};
+};
+
+/// Lets both write `comparisons` texts for a prompt.
+Result<void> compete(Contest& contest, std::size_t comparisons, std::span<const Token> prompt,
+                     const GenerateOptions& options, std::uint64_t seed, std::uint64_t& sample,
+                     Judge& judge) {
+  double wins = 0.0;
+  for (std::size_t i = 0; i < comparisons; ++i) {
+    double scores[2] = {};
+    for (Writer* writer : {&contest.first, &contest.second}) {
+      SPECTR_TRY(const auto text, writer->write(prompt, options, CounterRandom(seed, sample++)));
+      SPECTR_TRY(scores[writer == &contest.second], judge.score(prompt, text));
+    }
+    wins += scores[0] > scores[1] ? 1.0 : scores[0] == scores[1] ? 0.5 : 0.0;
+  }
+  contest.wins.add(wins / static_cast<double>(comparisons));
+  return {};
+}
+
+Result<std::vector<Contest>> contests(const StoryModels& models) {
+  std::vector<Contest> all;
+  for (const double epsilon : epsilons) {
+    SPECTR_TRY(Writer opt, Writer::make("biased-opt", epsilon, *models.target, models.draft.get()));
+    SPECTR_TRY(Writer uno, Writer::make("biased-uno", epsilon, *models.target, models.draft.get()));
+    all.push_back({"opt-uno", epsilon, std::move(opt), std::move(uno)});
+  }
+  SPECTR_TRY(Writer target, Writer::make("plain", 0.0, *models.target, nullptr));
+  SPECTR_TRY(Writer draft, Writer::make("plain", 0.0, *models.draft, nullptr));
+  all.push_back({"target-draft", 0.0, std::move(target), std::move(draft)});
+  return all;
+}
+
+Figure figure_of(const Data& data, std::size_t prompts, std::size_t comparisons) {
+  const auto rows = data.where({{"contest", "opt-uno"}});
+  const std::size_t large = data.where({{"contest", "target-draft"}}).front();
+  const auto level = [&](double y) { return std::vector<Point>{{0.0, y, y, y}, {0.9, y, y, y}}; };
+  const Axis epsilon{.label = "over-acceptance ε", .from = 0.0, .to = 0.9};
+  return {fmt::format("OPT against UNO on {} story openings, {} comparisons each", prompts, comparisons),
+          {{"win rate; bars of 95 %",
+            epsilon,
+            {.label = "share of wins", .from = 0.3, .to = 1.0},
+            {{"OPT over UNO", Style::bars, 0, points(data, rows, "epsilon", "win_rate", "low", "high")},
+             {"target over draft", Style::line, 2, level(data.number(large, "win_rate"))},
+             {"a coin", Style::dashes, 7, level(0.5)}},
+            "top right"},
+           {"exact bias",
+            epsilon,
+            {.label = "TV from the target's law per token", .from = 0.0},
+            {{"OPT", Style::joined, 0, points(data, rows, "epsilon", "tv_first")},
+             {"UNO", Style::joined, 1, points(data, rows, "epsilon", "tv_second")}}},
+           {"what it buys",
+            epsilon,
+            {.label = "tokens per call of the target"},
+            {{"OPT", Style::joined, 0, points(data, rows, "epsilon", "tokens_per_call_first")},
+             {"UNO", Style::joined, 1, points(data, rows, "epsilon", "tokens_per_call_second")}}}}};
+}
+
+}  // namespace
+
+Result<Report> opt_vs_uno(const Context& context) {
+  SPECTR_TRY(const StoryModels models, load_stories(context.stories, context.pool));
+  SPECTR_TRY(std::vector<Contest> all, contests(models));
+  SPECTR_TRY(Judge judge, Judge::make(models));
+  const std::size_t prompts = std::min(context.runs_or(200, 6), models.prompts.size());
+  const std::size_t comparisons = context.quick ? 1 : context.comparisons;
+  const GenerateOptions options{.limit = context.quick ? 12UL : 32UL,
+                                .ends = models.tokenizer->vocabulary().ends()};
+  std::uint64_t sample = 0;
+  for (std::size_t i = 0; i < prompts; ++i) {
+    const std::vector<Token> prompt = models.tokenizer->encode(models.prompts[i]);
+    for (Contest& contest : all) {
+      SPECTR_TRY_VOID(compete(contest, comparisons, prompt, options, context.seed, sample, judge));
+    }
+    context.progress(i + 1, prompts);
+  }
+
+  Data data({"contest", "epsilon", "prompts", "comparisons", "win_rate", "low", "high", "tv_first",
+             "tv_second", "tokens_per_call_first", "tokens_per_call_second"});
+  std::vector<Line> summary;
+  for (const Contest& c : all) {
+    const double mean = c.wins.mean(), band = c.wins.band();
+    data.add({c.name, c.epsilon, static_cast<double>(prompts), static_cast<double>(comparisons), mean,
+              mean - band, mean + band, c.first.bias(), c.second.bias(), c.first.tokens_per_call(),
+              c.second.tokens_per_call()});
+    const bool large = c.epsilon == 0.0;
+    const std::string who =
+        large ? "target alone over draft alone" : fmt::format("ε = {}: OPT over UNO", c.epsilon);
+    summary.push_back({who + ", win rate", fmt::format("{:.3f} ± {:.3f}", mean, band)});
+    if (large) continue;
+    summary.push_back(
+        {"… TV per token, OPT and UNO", fmt::format("{:.4f}, {:.4f}", c.first.bias(), c.second.bias())});
+  }
+  Figure figure = figure_of(data, prompts, comparisons);
+  return Report{std::move(data), std::move(figure), std::move(summary)};
+}
+
+}  // namespace spectr::lab

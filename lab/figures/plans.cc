@@ -1,0 +1,144 @@
+// How much each plan accepts, on laws of three kinds: made up evenly, peaked as language is, and real ones.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "lab/figures/figures.h"
+#include "lab/laws.h"
+#include "lab/story_models.h"
+#include "spectr/sampling/warp.h"
+
+namespace spectr::lab {
+namespace {
+
+struct PlanOfFigure {
+  const char* name;
+  const char* title;
+  std::size_t colour;
+};
+constexpr PlanOfFigure plans[] = {{"optimal", "optimal", 0},     {"str++", "STr⁺⁺", 1},
+                                  {"str+", "STr⁺", 2},           {"k-seq", "k-Seq", 3},
+                                  {"recursive", "recursive", 4}, {"recursive-wor", "without replacement", 5}};
+constexpr std::size_t drafts[] = {1, 2, 3, 4, 6, 8};
+constexpr std::size_t table_drafts = 4;
+
+struct LawsOfPair {
+  Distribution p, q;
+};
+
+/// Both laws independent uniform randoms, normalised.
+std::vector<LawsOfPair> even_laws(std::size_t pairs, std::mt19937& generator) {
+  std::vector<LawsOfPair> laws;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    Distribution p = random_law(8, generator);
+    laws.push_back({std::move(p), random_law(8, generator)});
+  }
+  return laws;
+}
+
+/// Softmax of normal logits of standard deviation 3 on 40 tokens, the draft's with an error of deviation 1.
+std::vector<LawsOfPair> peaked_laws(std::size_t pairs, std::mt19937& generator) {
+  const auto normal = [&generator] {
+    constexpr double tau = 6.283185307179586;
+    const double u = 1.0 - uniform53(generator), v = uniform53(generator);
+    return std::sqrt(-2.0 * std::log(u)) * std::cos(tau * v);
+  };
+  std::vector<LawsOfPair> laws;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    std::vector<double> p(40), q(40);
+    for (std::size_t x = 0; x < q.size(); ++x) {
+      const double logit = 3.0 * normal();
+      q[x] = std::exp(logit);
+      p[x] = std::exp(logit + normal());
+    }
+    laws.push_back({Distribution::from_weights(std::move(p)), Distribution::from_weights(std::move(q))});
+  }
+  return laws;
+}
+
+/// The bundled pair at the ends of story prompts: temperature 1, top-k 40.
+Result<std::vector<LawsOfPair>> real_laws(std::size_t pairs, const Context& context) {
+  SPECTR_TRY(const StoryModels stories, load_stories(context.stories, context.pool));
+  WarpOptions options = WarpOptions::none();
+  options.top_k = 40;
+  SPECTR_TRY(const Warp warp, Warp::make(options));
+  const auto law_of = [&](const Transformer& model, std::span<const Token> text) -> Result<Distribution> {
+    SPECTR_TRY(const auto session, model.start(text.size(), 1));
+    SPECTR_TRY_VOID(session->score(text, TokenTree(text.back())));
+    return warp.law(session->logits(TokenTree::root), text, model.vocabulary());
+  };
+  std::vector<LawsOfPair> laws;
+  for (std::size_t i = 0; i < std::min(pairs, stories.prompts.size()); ++i) {
+    const std::vector<Token> text = stories.tokenizer->encode(stories.prompts[i]);
+    SPECTR_TRY(Distribution p, law_of(*stories.draft, text));
+    SPECTR_TRY(Distribution q, law_of(*stories.target, text));
+    laws.push_back({std::move(p), std::move(q)});
+  }
+  return laws;
+}
+
+/// Mean acceptance of a plan over the pairs; none where it cannot be computed exactly.
+Result<std::optional<double>> mean_acceptance(const char* plan, const std::vector<LawsOfPair>& laws,
+                                              std::size_t k) {
+  double sum = 0.0;
+  for (const LawsOfPair& pair : laws) {
+    SPECTR_TRY(const double accepted, acceptance(plan, pair.p, pair.q, k));
+    sum += accepted;
+  }
+  if (std::isnan(sum)) return std::optional<double>();
+  return std::optional(sum / static_cast<double>(laws.size()));
+}
+
+}  // namespace
+
+Result<Report> plan_acceptance(const Context& context) {
+  const std::size_t pairs = context.runs_or(50, 5);
+  std::mt19937 generator(context.seed);
+  struct Kind {
+    const char* name;
+    const char* title;
+    std::vector<LawsOfPair> laws;
+  };
+  SPECTR_TRY(std::vector<LawsOfPair> real, real_laws(pairs, context));
+  const Kind kinds[] = {{"even", "uniform random, 8 tokens", even_laws(pairs, generator)},
+                        {"peaked", "peaked, 40 tokens", peaked_laws(pairs, generator)},
+                        {"real", "the bundled pair, top-k 40", std::move(real)}};
+
+  Data data({"laws", "plan", "k", "acceptance"});
+  std::size_t done = 0;
+  for (const Kind& kind : kinds) {
+    for (const PlanOfFigure& plan : plans) {
+      for (const std::size_t k : drafts) {
+        // Exact acceptance without replacement is exponential in k: beyond this it is not drawn.
+        const bool feasible =
+            std::string_view(plan.name) != "recursive-wor" || kind.laws[0].p.vocabulary() <= 8 || k <= 3;
+        SPECTR_TRY(const auto accepted, feasible ? mean_acceptance(plan.name, kind.laws, k)
+                                                 : Result<std::optional<double>>(std::nullopt));
+        if (accepted) data.add({kind.name, plan.name, static_cast<double>(k), *accepted});
+        context.progress(++done, std::size(kinds) * std::size(plans) * std::size(drafts));
+      }
+    }
+  }
+
+  Figure figure{"Acceptance of the plans for k drafts", {}};
+  std::vector<Line> summary;
+  for (const Kind& kind : kinds) {
+    Panel panel{kind.title, {.label = "number of drafts k"}, {.label = "acceptance", .to = 1.0}, {}};
+    for (const PlanOfFigure& plan : plans) {
+      const auto rows = data.where({{"laws", kind.name}, {"plan", plan.name}});
+      panel.series.push_back({plan.title, Style::joined, plan.colour, points(data, rows, "k", "acceptance")});
+      for (const std::size_t row :
+           data.where({{"laws", kind.name}, {"plan", plan.name}, {"k", double{table_drafts}}})) {
+        summary.push_back({fmt::format("{}, k = {}, {}", kind.title, table_drafts, plan.title),
+                           fmt::format("{:.4f}", data.number(row, "acceptance"))});
+      }
+    }
+    figure.panels.push_back(std::move(panel));
+  }
+  return Report{std::move(data), std::move(figure), std::move(summary)};
+}
+
+}  // namespace spectr::lab

@@ -1,0 +1,76 @@
+// SpecTr, appendix B: how acceptance grows with the number of drafts where the draft is Ber(0.25).
+
+#include <fmt/format.h>
+
+#include "lab/figures/figures.h"
+#include "lab/laws.h"
+#include "spectr/transport/acceptance_bounds.h"
+
+namespace spectr::lab {
+namespace {
+
+struct PlanOfFigure {
+  const char* name;
+  const char* title;
+  std::size_t colour;
+};
+
+constexpr double draft = 0.25;
+constexpr double targets[] = {0.1, 0.25, 0.75, 1.0};
+constexpr std::size_t most_drafts = 16;
+
+Result<Report> against_drafts(std::string title, std::initializer_list<PlanOfFigure> plans) {
+  Data data({"b", "k", "plan", "acceptance", "optimum", "guaranteed"});
+  const Distribution p = bernoulli(draft);
+  for (const double b : targets) {
+    const Distribution q = bernoulli(b);
+    for (std::size_t k = 1; k <= most_drafts; ++k) {
+      const double optimum = optimal_acceptance(p, q, k);
+      for (const auto& plan : plans) {
+        SPECTR_TRY(const double accepted, acceptance(plan.name, p, q, k));
+        data.add({b, static_cast<double>(k), plan.name, accepted, optimum, optimum * guaranteed_share(k)});
+      }
+    }
+  }
+
+  Figure figure{std::move(title), {}};
+  for (const double b : targets) {
+    Panel panel{fmt::format("p = Ber({}), q = Ber({})", draft, b),
+                {.label = "number of drafts k", .from = 0.0, .to = most_drafts + 1.0},
+                {.label = "acceptance", .from = 0.0, .to = 1.05},
+                {}};
+    for (const auto& plan : plans) {
+      const auto rows = data.where({{"b", b}, {"plan", plan.name}});
+      panel.series.push_back({plan.title, Style::joined, plan.colour, points(data, rows, "k", "acceptance")});
+    }
+    const auto rows = data.where({{"b", b}, {"plan", plans.begin()->name}});
+    panel.series.push_back(
+        {"(1 − (1 − 1/k)ᵏ) · optimum", Style::dashes, 7, points(data, rows, "k", "guaranteed")});
+    figure.panels.push_back(std::move(panel));
+  }
+
+  std::vector<Line> summary;
+  for (const double b : targets) {
+    for (const auto& plan : plans) {
+      const auto row = data.where({{"b", b}, {"k", 4.0}, {"plan", plan.name}}).front();
+      summary.push_back({fmt::format("Ber({}) → Ber({}), k = 4, {}", draft, b, plan.title),
+                         fmt::format("{:.6f}", data.number(row, "acceptance"))});
+    }
+  }
+  return Report{std::move(data), std::move(figure), std::move(summary)};
+}
+
+constexpr PlanOfFigure optimum{"optimal", "optimum", 0}, k_seq{"k-seq", "k-Seq", 1},
+    recursive{"recursive", "recursive rejection", 2};
+
+}  // namespace
+
+Result<Report> spectr_bernoulli(const Context&) {
+  return against_drafts("Acceptance of k drafts, Bernoulli laws", {optimum, k_seq});
+}
+
+Result<Report> spectr_recursive(const Context&) {
+  return against_drafts("Recursive rejection on Bernoulli laws", {optimum, k_seq, recursive});
+}
+
+}  // namespace spectr::lab

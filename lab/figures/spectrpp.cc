@@ -1,0 +1,115 @@
+// SpecTr++, figures 1 and 2: how close k-Seq, STr+ and STr++ come to the optimum on random pairs of laws.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lab/figures/figures.h"
+#include "lab/laws.h"
+#include "lab/theory/subset_k_seq.h"
+#include "spectr/transport/acceptance_bounds.h"
+
+namespace spectr::lab {
+namespace {
+
+constexpr std::size_t most_drafts = 5;
+struct PlanOfFigure {
+  const char* column;
+  const char* title;
+};
+constexpr PlanOfFigure plans[] = {{"str", "STr (k-Seq)"},
+                                  {"str_plus", "STr⁺"},
+                                  {"str_plus_plus", "STr⁺⁺"},
+                                  {"best_subsets", "best sets Ω₁ ⊇ … ⊇ Ωₖ"},
+                                  {"optimum", "optimum"}};
+
+struct Comparison {
+  double mean = 0.0, worst_ratio = 1.0;
+};
+
+Comparison compare(const Data& pairs, std::size_t k, const char* column) {
+  Comparison c;
+  const auto rows = pairs.where({{"k", static_cast<double>(k)}});
+  for (const std::size_t row : rows) {
+    const double accepted = pairs.number(row, column);
+    c.mean += accepted / static_cast<double>(rows.size());
+    c.worst_ratio = std::min(c.worst_ratio, accepted / pairs.number(row, "optimum"));
+  }
+  return c;
+}
+
+/// The Bernoulli example of the paper: p = (1/2, 1/2), q = (1/4, 3/4), k = 2.
+Result<void> bernoulli_example(std::vector<Line>& summary) {
+  const Distribution p = bernoulli(0.5), q = bernoulli(0.75);
+  SPECTR_TRY(const PlanRule* str, find_plan("k-seq"));
+  SPECTR_TRY(const auto plan, str->build(DraftLaws(p, 2), q, {}));
+  const double rho = std::get<double>(plan->parameters().at("rho"));
+  summary.push_back({"Ber(½) → Ber(¾), k = 2: 1/ρ* of STr", fmt::format("{:.3f}", 1.0 / rho), "0.764"});
+  summary.push_back({"… rejected by STr", fmt::format("{:.4f}", 1.0 - plan->acceptance()), "0.0955"});
+  SPECTR_TRY(const double plus, acceptance("str+", p, q, 2));
+  summary.push_back({"… rejected by STr⁺", fmt::format("{:.4f}", 1.0 - plus), "0"});
+  return {};
+}
+
+Result<Report> random_pairs(std::size_t vocabulary, const Context& context) {
+  const std::size_t pairs = context.runs_or(100, 8), last_k = context.quick ? 4 : most_drafts;
+  Data data({"pair", "k", "str", "str_plus", "str_plus_plus", "best_subsets", "optimum"});
+  std::mt19937 generator(context.seed);
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    const Distribution p = random_law(vocabulary, generator), q = random_law(vocabulary, generator);
+    for (std::size_t k = 2; k <= last_k; ++k) {
+      const double optimum = optimal_acceptance(p, q, k);
+      SPECTR_TRY(const double str, acceptance("k-seq", p, q, k));
+      SPECTR_TRY(const double plus, acceptance("str+", p, q, k));
+      SPECTR_TRY(const double plus_plus, acceptance("str++", p, q, k));
+      SPECTR_TRY(const double rejected, least_rejection_of_prefixes(p, q, k, 1.0 - optimum));
+      data.add(
+          {static_cast<double>(pair), static_cast<double>(k), str, plus, plus_plus, 1.0 - rejected, optimum});
+    }
+    context.progress(pair + 1, pairs);
+  }
+
+  Data means({"k", "plan", "mean", "worst_ratio"});
+  for (std::size_t k = 2; k <= last_k; ++k) {
+    for (const auto& plan : plans) {
+      const Comparison c = compare(data, k, plan.column);
+      means.add({static_cast<double>(k), plan.column, c.mean, c.worst_ratio});
+    }
+  }
+  Panel mean, worst;
+  mean.title = "mean";
+  worst.title = "worst pair";
+  mean.y.label = "mean acceptance";
+  worst.y.label = "acceptance / optimum";
+  worst.legend = "bottom left";
+  for (Panel* panel : {&mean, &worst}) {
+    panel->x = {.label = "number of drafts k", .from = 1.8, .to = static_cast<double>(last_k) + 0.2};
+  }
+  std::vector<Line> summary;
+  for (std::size_t i = 0; i < std::size(plans); ++i) {
+    const auto rows = means.where({{"plan", plans[i].column}});
+    mean.series.push_back({plans[i].title, Style::joined, i, points(means, rows, "k", "mean")});
+    worst.series.push_back({plans[i].title, Style::joined, i, points(means, rows, "k", "worst_ratio")});
+    const std::size_t row = rows.back();
+    summary.push_back(
+        {fmt::format("k = {}, {}: mean, worst/optimum", last_k, plans[i].title),
+         fmt::format("{:.5f}, {:.5f}", means.number(row, "mean"), means.number(row, "worst_ratio"))});
+  }
+  SPECTR_TRY_VOID(bernoulli_example(summary));
+  return Report{std::move(data),
+                {fmt::format("{} random pairs of laws on {} tokens", pairs, vocabulary),
+                 {std::move(mean), std::move(worst)}},
+                std::move(summary)};
+}
+
+}  // namespace
+
+Result<Report> spectrpp_5(const Context& context) {
+  return random_pairs(5, context);
+}
+
+Result<Report> spectrpp_10(const Context& context) {
+  return random_pairs(10, context);
+}
+
+}  // namespace spectr::lab

@@ -1,0 +1,48 @@
+#include "lab/judge.h"
+
+#include <utility>
+#include <vector>
+
+#include "spectr/sampling/likelihood.h"
+
+namespace spectr::lab {
+namespace {
+
+/// Longest text that is judged, in tokens: one pass.
+constexpr std::size_t longest = 256;
+
+}  // namespace
+
+Result<Judge> Judge::make(const StoryModels& models) {
+  const Transformer& scorer = models.scorer ? *models.scorer : *models.target;
+  SPECTR_TRY(auto session, scorer.start(std::min(longest, scorer.config().context), longest));
+  return Judge(models, std::move(session));
+}
+
+Result<double> Judge::score(std::span<const Token> prompt, std::span<const Token> continuation) {
+  std::vector<Token> text(prompt.begin(), prompt.end());
+  text.insert(text.end(), continuation.begin(), continuation.end());
+  std::size_t begin = prompt.size();
+  if (models_.scorer) {
+    begin = models_.scorer_tokenizer->encode(models_.tokenizer->decode(prompt)).size();
+    text = models_.scorer_tokenizer->encode(models_.tokenizer->decode(text));
+  }
+  if (text.size() > session_->context()) {
+    return error("a text of {} tokens is too long for the scorer, at most {}", text.size(),
+                 session_->context());
+  }
+  if (begin == 0 || text.size() <= begin) return 0.0;  // nothing that the scorer sees
+
+  session_->rewind(0);
+  TokenTree chain(text.front());
+  std::vector<NodeId> nodes = {TokenTree::root};
+  for (std::size_t i = 1; i + 1 < text.size(); ++i) nodes.push_back(chain.child(nodes.back(), text[i]));
+  SPECTR_TRY_VOID(session_->score(std::span(text).first(1), chain));
+  double sum = 0.0;
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    sum -= negative_log_likelihood(session_->logits(nodes[i - 1]), text[i]);
+  }
+  return sum / static_cast<double>(text.size() - begin);
+}
+
+}  // namespace spectr::lab

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "lab/story_models.h"
+#include "spectr/base/result.h"
+
+namespace spectr::lab {
+
+/// Judges a continuation by the mean log-likelihood of its tokens given the prompt, under the scorer: another
+/// model, which reads the text in its own tokens, or the target.
+class Judge {
+ public:
+  static Result<Judge> make(const StoryModels& models);
+
+  /// Requires: a prompt and a continuation of at least one token each, of the target's vocabulary.
+  Result<double> score(std::span<const Token> prompt, std::span<const Token> continuation);
+
+ private:
+  Judge(const StoryModels& models, std::unique_ptr<Session> session)
+      : models_(models), session_(std::move(session)) {}
+
+  const StoryModels& models_;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace spectr::lab

@@ -1,0 +1,121 @@
+#include "lab/plot.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "lab/gnuplot.h"
+#include "spectr/base/check.h"
+
+namespace spectr::lab {
+namespace {
+
+/// Okabe and Ito: Color Universal Design, 2008; without the yellow, which is pale on white.
+constexpr auto palette = std::to_array<std::string_view>(
+    {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"});
+constexpr auto marks = std::to_array<int>({7, 5, 9, 13, 11, 4, 6, 8});  // of gnuplot's point types
+
+std::string literal(std::string_view text) {
+  std::string out = "'";
+  for (char c : text) out.append(c == '\'' ? 2 : 1, c);
+  return out + "'";
+}
+
+std::string title_of(const Series& s) {
+  return s.title.empty() ? "notitle" : "title " + literal(s.title);
+}
+
+/// What `plot` says of one series, whose points are the data block $d<block>.
+std::string drawn(const Series& s, std::size_t block) {
+  const std::string_view colour = palette[s.colour % palette.size()];
+  const int mark = marks[s.colour % marks.size()];
+  const std::string from = fmt::format("$d{} using ", block);
+  const std::string shade =
+      fmt::format("{}1:3:4 with filledcurves fc rgb '{}' fs transparent solid 0.2 noborder", from, colour);
+  const std::string title = title_of(s);
+  switch (s.style) {
+    case Style::line:
+      return fmt::format("{}1:2 with lines lw 4 lc rgb '{}' {}", from, colour, title);
+    case Style::dashes:
+      return fmt::format("{}1:2 with lines lw 4 dt (6,4) lc rgb '{}' {}", from, colour, title);
+    case Style::marks:
+      return fmt::format("{}1:2 with points pt {} ps 2 lw 3 lc rgb '{}' {}", from, mark, colour, title);
+    case Style::joined:
+      return fmt::format("{}1:2 with linespoints lw 3 pt {} ps 1.8 lc rgb '{}' {}", from, mark, colour,
+                         title);
+    case Style::bars:
+      return fmt::format("{}1:2:3:4 with yerrorbars lw 3 pt {} ps 1.5 lc rgb '{}' {}", from, mark, colour,
+                         title);
+    case Style::band:
+      return fmt::format("{} notitle, {}1:2 with lines lw 3 lc rgb '{}' {}", shade, from, colour, title);
+    case Style::area:
+      return shade + " " + title;
+  }
+  return {};
+}
+
+std::string axis(char name, const Axis& a) {
+  const auto bound = [](std::optional<double> b) { return b ? fmt::format("{}", *b) : "*"; };
+  return fmt::format("set {0}label {1}\nset {0}range [{2}:{3}]\n{4} logscale {0}\n", name, literal(a.label),
+                     bound(a.from), bound(a.to), a.logarithmic ? "set" : "unset");
+}
+
+std::string panel(const Panel& p, std::size_t& block) {
+  std::string plots;
+  for (const Series& s : p.series) plots += (plots.empty() ? "" : ", \\\n  ") + drawn(s, block++);
+  return "set title " + literal(p.title) + "\n" + axis('x', p.x) + axis('y', p.y) +
+         (p.legend.empty() ? "unset key\n" : "set key " + p.legend + "\n") + "plot " + plots + "\n";
+}
+
+}  // namespace
+
+std::vector<Point> points(const Data& data, const std::vector<std::size_t>& rows, std::string_view x,
+                          std::string_view y, std::string_view low, std::string_view high) {
+  std::vector<Point> out;
+  for (std::size_t row : rows) {
+    const double at = data.number(row, y);
+    out.push_back({data.number(row, x), at, low.empty() ? at : data.number(row, low),
+                   high.empty() ? at : data.number(row, high)});
+  }
+  return out;
+}
+
+std::string gnuplot_script(const Figure& figure, const std::filesystem::path& stem) {
+  const std::size_t count = figure.panels.size();
+  SPECTR_CHECK(count >= 1);
+  const std::size_t columns = count <= 3 ? count : 2, rows = (count + columns - 1) / columns;
+  std::string script = "set encoding utf8\n";
+  std::size_t block = 0;
+  for (const Panel& p : figure.panels) {
+    for (const Series& s : p.series) {
+      SPECTR_CHECK(!s.points.empty());
+      script += fmt::format("$d{} << EOD\n", block++);
+      for (const Point& at : s.points) script += fmt::format("{} {} {} {}\n", at.x, at.y, at.low, at.high);
+      script += "EOD\n";
+    }
+  }
+  const std::size_t width = columns == 1 ? 1200 : 800 * columns,
+                    height = columns == 1 ? 800 : 100 + 650 * rows;
+  for (const std::string_view kind : {"svg", "png"}) {
+    const std::filesystem::path file = stem.string() + "." + std::string(kind);
+    script += fmt::format("set terminal {} noenhanced size {},{} font 'DejaVu Sans,20' {}\nset output {}\n",
+                          kind == "svg" ? "svg" : "pngcairo", width, height,
+                          kind == "svg" ? "background '#ffffff'" : "background '#ffffff' linewidth 1",
+                          literal(file.string()));
+    script +=
+        "set border 3 lw 2\nset tics nomirror\nset grid lc rgb '#dddddd' lw 1\n"
+        "set key noenhanced samplen 2.5 spacing 1.15\n";
+    script += fmt::format("set multiplot layout {},{} title {} font 'DejaVu Sans,24'\n", rows, columns,
+                          literal(figure.title));
+    block = 0;
+    for (const Panel& p : figure.panels) script += panel(p, block);
+    script += "unset multiplot\nset output\n";
+  }
+  return script;
+}
+
+Result<void> draw(const Figure& figure, const std::filesystem::path& stem) {
+  return run_gnuplot(gnuplot_script(figure, stem));
+}
+
+}  // namespace spectr::lab

@@ -1,0 +1,47 @@
+#include "lab/simulate.h"
+
+#include <cmath>
+#include <limits>
+
+#include "spectr/base/counter_random.h"
+#include "spectr/decode/methods.h"
+
+namespace spectr::lab {
+
+// Welford: the squares are summed around the mean so far.
+void Average::add(double value) {
+  const double before = value - mean_;
+  mean_ += before / static_cast<double>(++count_);
+  squares_ += before * (value - mean_);
+}
+
+double Average::band() const {
+  if (count_ < 2) return std::numeric_limits<double>::infinity();
+  const auto n = static_cast<double>(count_);
+  return 1.96 * std::sqrt(squares_ / (n - 1.0) / n);
+}
+
+Result<void> simulate_rejections(const MarkovPair& pair, std::size_t sequences, std::size_t runs,
+                                 std::uint64_t seed,
+                                 const std::function<void(std::size_t, double)>& counted) {
+  const std::size_t T = pair.horizon();
+  SPECTR_TRY(const MethodRule* rule, find_method(sequences == 1 ? "speculative" : "batch"));
+  SPECTR_TRY(Decoder decoder, make_decoder(*rule, {.drafts = sequences, .length = T}));
+  Models models = pair.start(decoder.most_nodes(T));
+  const std::vector<double> uniform(pair.states(), 1.0);
+  for (std::size_t run = 0; run < runs; ++run) {
+    CounterRandom random(seed, run);
+    random.enter({.block = T, .purpose = Purpose::draft});  // no decoder needs that many blocks
+    std::vector<Token> text = {static_cast<Token>(random.draw(uniform))};
+    double rejections = 0.0;
+    for (std::size_t index = 0; text.size() <= T; ++index) {
+      SPECTR_TRY(const Block block, decoder.step({text, T + 1 - text.size(), index, {}}, models, random));
+      text.insert(text.end(), block.tokens.begin(), block.tokens.end());
+      if (block.sources.back() == Source::correction) rejections += 1.0;
+    }
+    counted(run, rejections);
+  }
+  return {};
+}
+
+}  // namespace spectr::lab

@@ -1,0 +1,65 @@
+#include "lab/story_models.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "spectr/model/vocabulary_match.h"
+
+namespace spectr::lab {
+namespace {
+
+struct Loaded {
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::unique_ptr<Transformer> transformer;
+};
+
+Result<Loaded> load(const std::filesystem::path& path, ThreadPool& pool) {
+  SPECTR_TRY(Gguf file, Gguf::open(path.string()));
+  SPECTR_TRY(auto tokenizer, Tokenizer::load(file));
+  SPECTR_TRY(auto transformer, Transformer::load(std::move(file), pool));
+  return Loaded{std::move(tokenizer), std::move(transformer)};
+}
+
+Result<std::vector<std::string>> read_prompts(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  if (!in) return error("{}: the file of prompts cannot be read", path.string());
+  std::vector<std::string> prompts;
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    const auto prompt = json.is_object() ? json.find("prompt") : json.end();
+    if (!json.is_object() || prompt == json.end() || !prompt->is_string()) {
+      return error("{}: line {} is not a JSON object with a text \"prompt\"", path.string(), number);
+    }
+    prompts.push_back(prompt->get<std::string>());
+  }
+  if (prompts.empty()) return error("{}: there is no prompt", path.string());
+  return prompts;
+}
+
+}  // namespace
+
+Result<StoryModels> load_stories(const StoryFiles& files, ThreadPool& pool) {
+  StoryModels models;
+  SPECTR_TRY(models.prompts, read_prompts(files.prompts));
+  SPECTR_TRY(Loaded target, load(files.target, pool));
+  SPECTR_TRY(Loaded draft, load(files.draft, pool));
+  if (const auto match = same_vocabulary(target.tokenizer->vocabulary(), draft.tokenizer->vocabulary());
+      !match) {
+    return error("{} cannot draft for {}: {}", files.draft.string(), files.target.string(),
+                 match.error().message);
+  }
+  models.tokenizer = std::move(target.tokenizer);
+  models.target = std::move(target.transformer);
+  models.draft = std::move(draft.transformer);
+  if (files.scorer) {
+    SPECTR_TRY(Loaded scorer, load(*files.scorer, pool));
+    models.scorer_tokenizer = std::move(scorer.tokenizer);
+    models.scorer = std::move(scorer.transformer);
+  }
+  return models;
+}
+
+}  // namespace spectr::lab

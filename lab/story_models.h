@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lab/experiment.h"
+#include "spectr/model/tokenizer.h"
+#include "spectr/model/transformer.h"
+
+namespace spectr::lab {
+
+/// The models and prompts of an experiment on stories.
+struct StoryModels {
+  std::unique_ptr<Tokenizer> tokenizer;  ///< of target and draft
+  std::unique_ptr<Transformer> target, draft;
+  std::unique_ptr<Tokenizer> scorer_tokenizer;  ///< null: the target judges
+  std::unique_ptr<Transformer> scorer;
+  std::vector<std::string> prompts;
+};
+
+/// Error: a file is missing or malformed, or the draft's vocabulary is not the target's.
+Result<StoryModels> load_stories(const StoryFiles& files, ThreadPool& pool);
+
+}  // namespace spectr::lab

@@ -1,0 +1,103 @@
+#include "lab/theory/assisted_decoding.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lab/theory/joint_decoding.h"
+#include "spectr/base/enumerator.h"
+#include "spectr/decode/methods.h"
+
+namespace spectr::lab {
+
+double Assisted::beam_error() const {
+  return likeliest_log_p < 0.0 ? 1.0 - drafted_log_p / likeliest_log_p : 0.0;
+}
+
+Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions& options) {
+  const std::size_t T = pair.horizon(), V = pair.states();
+  SPECTR_TRY(const MethodRule* rule, find_method("mtad"));
+  SPECTR_TRY(Decoder decoder, make_decoder(*rule, {.length = options.length,
+                                                   .tau = options.tau,
+                                                   .beams = options.beams,
+                                                   .beam_mode = BeamMode::top}));
+  Models models = pair.start(decoder.most_nodes(T));
+  const LikeliestBlocks likeliest(
+      pair, [&](std::size_t n, std::size_t x) { return pair.p(n, x); }, options.length);
+
+  Assisted sums{};
+  double calls = 0.0, own_tokens = 0.0;
+  std::vector<std::vector<double>> reached(T + 1,
+                                           std::vector(V, 0.0));  // P(a block starts after n tokens, x)
+  reached[0].assign(V, 1.0 / static_cast<double>(V));
+  for (std::size_t n = 0; n < T; ++n) {
+    std::vector<Token> text(n + 1, 0);
+    for (std::size_t x = 0; x < V; ++x) {
+      if (reached[n][x] == 0.0) continue;
+      text.back() = static_cast<Token>(x);
+      Enumerator choices;
+      do {
+        SPECTR_TRY(const Block block, decoder.step({text, T - n, n, {}}, models, choices));
+        const double mass = reached[n][x] * choices.probability();
+        calls += mass;
+        sums.likeliest_log_p += mass * likeliest.log_likelihood(block.accepted, n, x);
+        std::size_t last = x;
+        for (std::size_t i = 0; i < block.tokens.size(); ++i) {
+          const auto y = static_cast<std::size_t>(block.tokens[i]);
+          const double log_p = mass * std::log(pair.p(n + i, last)[y]);
+          const double log_q = mass * std::log(pair.q(n + i, last)[y]);
+          sums.log_perplexity_p -= log_p;
+          sums.log_perplexity_q -= log_q;
+          if (i < block.accepted) {
+            sums.drafted_log_p += log_p;
+          } else {
+            own_tokens += mass;
+            sums.cross_entropy -= log_p;
+            sums.entropy -= log_q;
+          }
+          last = y;
+        }
+        reached[n + block.tokens.size()][last] += mass;
+      } while (choices.next());
+    }
+  }
+  const auto tokens = static_cast<double>(T);
+  return Assisted{.tokens_per_call = tokens / calls,
+                  .log_perplexity_q = sums.log_perplexity_q / tokens,
+                  .log_perplexity_p = sums.log_perplexity_p / tokens,
+                  .drafted_log_p = sums.drafted_log_p / calls,
+                  .likeliest_log_p = sums.likeliest_log_p / calls,
+                  .cross_entropy = sums.cross_entropy / calls,
+                  .entropy = own_tokens > 0.0 ? sums.entropy / own_tokens : 0.0};
+}
+
+double largest_log_ratio(const MarkovPair& pair) {
+  double most = 0.0;
+  for (std::size_t n = 0; n < pair.horizon(); ++n) {
+    for (std::size_t x = 0; x < pair.states(); ++x) {
+      const auto p = pair.p(n, x), q = pair.q(n, x);
+      for (std::size_t y = 0; y < p.size(); ++y) {
+        if (p[y] != q[y]) most = std::max(most, std::abs(std::log(p[y]) - std::log(q[y])));
+      }
+    }
+  }
+  return most;
+}
+
+double log_perplexity_p_bound(const Assisted& a) {
+  return (-(1.0 - a.beam_error()) * a.likeliest_log_p + a.cross_entropy) / a.tokens_per_call;
+}
+
+double log_ratio_bound(double tau, double tokens_per_call) {
+  return -std::log(tau) / tokens_per_call;
+}
+
+double log_loss_bound(double tau, double tokens_per_call, double beam_error, double entropy, double U) {
+  const double e = beam_error * tokens_per_call;
+  return (-std::log(tau) + (1.0 - e) * entropy + (1.0 + tokens_per_call - e) * U) / tokens_per_call;
+}
+
+double tokens_per_call_bound(double tau, std::size_t length, double U) {
+  return std::min(static_cast<double>(length + 1), std::abs(std::log(tau)) / U);
+}
+
+}  // namespace spectr::lab

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "lab/theory/markov_pair.h"
+
+namespace spectr::lab {
+
+/// A table of next-token laws of a Markov chain: law(n, x) is the law of token n + 1 after token n = x.
+using Laws = std::function<std::span<const double>(std::size_t n, std::size_t x)>;
+
+/// The likeliest continuations of a Markov chain, by dynamic programming:
+///
+///   best_i(n, x) = max_y [log law(n, x)(y) + best_{i−1}(n + 1, y)], best_0 = 0.
+///
+/// Cost: O(T V² length) to build.
+class LikeliestBlocks {
+ public:
+  /// Blocks of at most `length` tokens, that end at the horizon.
+  LikeliestBlocks(const MarkovPair& pair, const Laws& laws, std::size_t length);
+
+  /// The log-likelihood of the likeliest block of i tokens after token n = x. Requires: n + i ≤ horizon.
+  double log_likelihood(std::size_t i, std::size_t n, std::size_t x) const { return best_[i][at(n, x)]; }
+  /// That block, the first of them where there are several.
+  std::vector<std::size_t> block(std::size_t i, std::size_t n, std::size_t x) const;
+
+ private:
+  std::size_t at(std::size_t n, std::size_t x) const { return n * states_ + x; }
+
+  std::size_t states_;
+  std::vector<std::vector<double>> best_;        // by i, then by (n, x)
+  std::vector<std::vector<std::size_t>> first_;  // the first token of that block
+};
+
+/// Exact greedy multi-token joint decoding (MTJD, arXiv 2407.09722, section 3.1): commits the likeliest block
+/// of `length` tokens under the target, again and again. Length 1 is greedy decoding.
+/// Returns −Σ_{j≤n} log q(x_j | x_{j−1}) for n = 1 … T, after token 0 = start.
+std::vector<double> joint_decoding_cost(const MarkovPair& pair, std::size_t start, std::size_t length);
+
+}  // namespace spectr::lab

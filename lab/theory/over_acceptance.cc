@@ -1,0 +1,56 @@
+#include "lab/theory/over_acceptance.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace spectr::lab {
+
+BiasedStep biased_step(std::span<const double> p, std::span<const double> q, double epsilon,
+                       Correction correction) {
+  BiasedStep out{0.0, 0.0, std::vector<double>(p.size())};
+  std::vector<double> weights(p.size());
+  double weight = 0.0;
+  for (std::size_t y = 0; y < p.size(); ++y) {
+    out.law[y] = std::min(p[y], q[y] + epsilon);
+    out.rejection += p[y] - out.law[y];
+    weight += weights[y] = correction == Correction::opt ? std::max(0.0, q[y] - p[y]) : q[y];
+  }
+  for (std::size_t y = 0; y < p.size(); ++y) {
+    if (weight > 0.0) out.law[y] += out.rejection * (weights[y] / weight);
+    out.bias += 0.5 * std::abs(out.law[y] - q[y]);
+  }
+  return out;
+}
+
+double least_bias(std::span<const double> p, std::span<const double> q, double epsilon) {
+  double distance = 0.0, rejection = 0.0;
+  for (std::size_t y = 0; y < p.size(); ++y) {
+    const double b = p[y] > 0.0 ? std::min(1.0, (q[y] + epsilon) / p[y]) : 1.0;
+    distance += std::abs(q[y] - b * p[y]);
+    rejection += (1.0 - b) * p[y];
+  }
+  return 0.5 * distance - 0.5 * rejection;
+}
+
+BiasedText biased_text(const MarkovPair& pair, double epsilon, Correction correction) {
+  const std::size_t V = pair.states();
+  BiasedText out;
+  std::vector<double> law(V, 1.0 / static_cast<double>(V));
+  for (std::size_t n = 0; n < pair.horizon(); ++n) {
+    std::vector<double> next(V, 0.0);
+    for (std::size_t x = 0; x < V; ++x) {
+      const auto p = pair.p(n, x), q = pair.q(n, x);
+      const BiasedStep step = biased_step(p, q, epsilon, correction);
+      out.rejections += law[x] * step.rejection;
+      out.bias += law[x] * step.bias;
+      for (std::size_t y = 0; y < V; ++y) {
+        out.distance += law[x] * std::max(0.0, q[y] - p[y]);
+        next[y] += law[x] * step.law[y];
+      }
+    }
+    law = std::move(next);
+  }
+  return out;
+}
+
+}  // namespace spectr::lab

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "lab/theory/markov_pair.h"
+
+namespace spectr::lab {
+
+/// What is drawn after a rejection.
+enum class Correction {
+  opt,  ///< ∝ (q − p)₊
+  uno,  ///< the target's law
+};
+
+/// Rejection and bias of over-acceptance with b = min(1, (q + ε)/p), and the law of its output.
+struct BiasedStep {
+  double rejection;         ///< Σ (1 − b) p
+  double bias;              ///< TV(law, q)
+  std::vector<double> law;  ///< b p + rejection · correction
+};
+
+/// Theorem 4 (Yin et al., A Theoretical Perspective for Speculative Decoding, 2024). Whatever is drawn after
+/// a rejection, bias ≥ Loss*(b) = ½ Σ |q − b p| − ½ Σ (1 − b) p; OPT attains it, and
+///
+///   rejection + Loss*(b) = TV(p, q) for every b ≥ min(1, q/p):
+///
+/// in the plane (bias, rejection) a line from (0, TV) to (TV, 0), below which nothing lies.
+BiasedStep biased_step(std::span<const double> p, std::span<const double> q, double epsilon,
+                       Correction correction);
+
+/// Loss*(b), from its definition.
+double least_bias(std::span<const double> p, std::span<const double> q, double epsilon);
+
+/// A whole text with drafts up to the horizon: every token is tested once, and the text is a Markov chain
+/// with the biased steps' laws. Sums over the tokens, the bias at each token given the tokens before it.
+struct BiasedText {
+  double rejections = 0.0;
+  double bias = 0.0;
+  double distance = 0.0;  ///< Σ TV(p, q) over the same texts: rejections + bias for OPT
+};
+BiasedText biased_text(const MarkovPair& pair, double epsilon, Correction correction);
+
+}  // namespace spectr::lab

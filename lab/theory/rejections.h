@@ -1,0 +1,41 @@
+#pragma once
+
+#include <vector>
+
+#include "lab/theory/markov_pair.h"
+
+namespace spectr::lab {
+
+/// Theorem 1 (Yin et al., A Theoretical Perspective for Speculative Decoding, 2024). With drafts up to the
+/// horizon T, speculative decoding rejects
+///
+///   E[rejections] = Σ_n E_{x ~ q} [TV(p_n, q_n)(· | x_{n−1})]
+///
+/// times, and no exact algorithm whose test of token n sees x_1 … x_n alone rejects less often.
+/// Returns the terms: [n] = P(token n + 1 is a rejection). Cost: O(T V²).
+std::vector<double> expected_rejections(const MarkovPair& pair);
+
+/// Batch speculative decoding with M sequences (the same paper, algorithm 4 and theorem 3). μ_n is the law of
+/// x_n under q, F_n(y) the mass of "x_n = y was a rejection: a new tree starts there", F₀ = μ₀. With
+/// h(y|x) = (q − p)₊ and the recursion q¹ = q, r_m = TV(q^m, p), q^{m+1} = (q^m − p)₊/r_m of recursive
+/// rejection,
+///
+///   F_n(y) = Σ_x (μ_{n−1} − F_{n−1})(x) h(y|x) + Σ_x F_{n−1}(x) Π_{m≤M} r_m(x) q^{M+1}(y|x),
+///   P(rejection at n) = Σ_y F_n(y).
+///
+/// Returns the terms, as above. Requires: M ≥ 1. Cost: O(T V² M).
+std::vector<double> expected_batch_rejections(const MarkovPair& pair, std::size_t sequences);
+
+/// The limit M → ∞: Π r_m → 0, so only tests behind the first token of a tree reject,
+/// F_n(y) = Σ_x (μ_{n−1} − F_{n−1})(x) h(y|x). Zero for T = 1 or p = q, in general positive: more sequences
+/// cannot help behind the first token. Requires: supp q ⊆ supp p.
+std::vector<double> expected_batch_rejections_in_the_limit(const MarkovPair& pair);
+
+/// E[target calls] = 1 + Σ_{n<T} P(rejection at n): every rejection but one at the last token costs a call.
+/// (The paper's T/E[rejections] and T/(1 + E[rejections]) are approximations.)
+double expected_calls(const std::vector<double>& rejections);
+
+/// Σ of the terms.
+double total(const std::vector<double>& rejections);
+
+}  // namespace spectr::lab

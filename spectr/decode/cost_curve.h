@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "spectr/base/result.h"
+#include "spectr/model/language_model.h"
+
+namespace spectr {
+
+/// Seconds of one pass of a model by its number of rows (tokens of text and nodes of the tree).
+class CostCurve {
+ public:
+  struct Point {
+    std::size_t rows;
+    double seconds;
+  };
+
+  /// Requires: at least one point, rows strictly ascending and ≥ 1, seconds > 0.
+  explicit CostCurve(std::vector<Point> points);
+
+  /// Measures passes of the given widths behind a text of `depth` tokens: the least of several repetitions
+  /// each. Requires: widths ascending, ≥ 1; depth + widths within the context.
+  static Result<CostCurve> measure(const LanguageModel& model, std::span<const std::size_t> widths,
+                                   std::size_t depth);
+
+  /// Linear between the points; beyond the last, its slope goes on.
+  double seconds(double rows) const;
+
+  std::span<const Point> points() const { return points_; }
+
+ private:
+  std::vector<Point> points_;
+};
+
+/// What an automatic choice is based on: measured once per machine, pair of models and number of threads, and
+/// stored, never measured while a text is being decided.
+struct Costs {
+  CostCurve target;
+  CostCurve draft;
+  double select;  ///< seconds that drawing, warping and selecting cost per node that is visited
+
+  /// A number that is the same for the same costs only: printed beside the seed, because both fix the text.
+  std::uint64_t hash() const;
+};
+
+}  // namespace spectr

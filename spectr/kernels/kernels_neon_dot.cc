@@ -1,0 +1,46 @@
+#include "spectr/kernels/kernel_sets.h"
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#include <hwy/base.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "spectr/kernels/activations.h"
+#include "spectr/kernels/half.h"
+#include "spectr/kernels/panels.h"
+
+// Nothing above may be compiled for the target below: the linker could give it to every machine.
+#if defined(__clang__)
+HWY_PUSH_ATTRIBUTES("dotprod")
+#else
+HWY_PUSH_ATTRIBUTES("+dotprod")
+#endif
+#include "spectr/kernels/kernel_set-inl.h"
+#include "spectr/kernels/lanes_neon-inl.h"
+
+namespace spectr {
+namespace {
+
+struct NeonDotLanes : NeonLanes {
+  static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
+    return dot_signed(sum, w, q);  // codes below 64 are the same as signed bytes
+  }
+  static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
+    return vdotq_s32(sum, vreinterpretq_s8_u8(w), four_activations(q));
+  }
+};
+
+}  // namespace
+
+const KernelSet& neon_dot_kernels() {
+  return kernel_set_of<NeonDotLanes>;
+}
+
+}  // namespace spectr
+HWY_POP_ATTRIBUTES
+#endif

@@ -1,0 +1,131 @@
+#include "spectr/base/enumerator.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "spectr/base/check.h"
+#include "spectr/base/counter_random.h"
+#include "tests/support/chi_square.h"
+
+namespace spectr {
+namespace {
+
+using Weights = std::vector<double>;
+using Sets = std::map<std::vector<std::size_t>, double>;
+
+// A process whose later draws depend on the earlier ones, in number and in weights.
+std::vector<std::size_t> branching(Choices& choices) {
+  std::vector<std::size_t> path = {choices.draw(Weights{0.5, 0.0, 0.2, 0.3})};
+  for (std::size_t i = 0; i < path.front(); ++i) {
+    path.push_back(choices.draw(Weights{1.0 + static_cast<double>(path.back()), 2.0, 0.0}));
+  }
+  if (choices.accept(0.25)) path.push_back(99);
+  return path;
+}
+
+TEST(Enumerator, ProbabilitiesOfAllOutcomesSumToOne) {
+  Enumerator outcomes;
+  double total = 0.0;
+  std::set<std::vector<std::size_t>> seen;
+  do {
+    const auto path = branching(outcomes);
+    EXPECT_TRUE(seen.insert(path).second) << "an outcome came twice";
+    EXPECT_GT(outcomes.probability(), 0.0);
+    total += outcomes.probability();
+  } while (outcomes.next());
+  EXPECT_NEAR(total, 1.0, 1e-15);
+  EXPECT_EQ(seen.size(), 2 * (1 + 4 + 8u));  // 0, 2 and 3 more draws of two values each, and the last test
+}
+
+TEST(Enumerator, GivesEveryOutcomeItsOwnProbability) {
+  Enumerator outcomes;
+  do {
+    const auto path = branching(outcomes);
+    double p = path.front() == 0 ? 0.5 : path.front() == 2 ? 0.2 : 0.3;
+    for (std::size_t i = 0; i < path.front(); ++i) {
+      const double first = 1.0 + static_cast<double>(path[i]);
+      p *= (path[i + 1] == 0 ? first : 2.0) / (first + 2.0);
+    }
+    p *= path.back() == 99 ? 0.25 : 0.75;
+    EXPECT_NEAR(outcomes.probability(), p, 1e-16);
+  } while (outcomes.next());
+}
+
+TEST(Enumerator, CodeWithoutChoicesHasOneOutcome) {
+  Enumerator outcomes;
+  EXPECT_EQ(outcomes.probability(), 1.0);
+  EXPECT_FALSE(outcomes.next());
+}
+
+TEST(Enumerator, FindsOutThatCodeIsNoFunctionOfItsChoices) {
+  Enumerator outcomes;
+  outcomes.draw(Weights{1.0, 1.0});
+  ASSERT_TRUE(outcomes.next());
+  EXPECT_THROW(outcomes.draw(Weights{1.0, 1.0, 1.0}), BrokenContract);
+  EXPECT_THROW(Enumerator().draw(Weights{0.0}), BrokenContract);
+}
+
+/// The law of the set, by running through all orders in which it can be drawn.
+Sets by_orders(const Weights& weights, std::size_t k) {
+  Sets law;
+  Enumerator outcomes;
+  do {
+    const auto set = outcomes.Choices::draw_set(weights, k);
+    law[set] += outcomes.probability();
+  } while (outcomes.next());
+  return law;
+}
+
+Sets by_sets(const Weights& weights, std::size_t k) {
+  Sets law;
+  Enumerator outcomes;
+  do {
+    const auto set = outcomes.draw_set(weights, k);
+    EXPECT_FALSE(law.contains(set)) << "a set came twice";
+    law[set] += outcomes.probability();
+  } while (outcomes.next());
+  return law;
+}
+
+TEST(Enumerator, SetsHaveTheLawOfTheirOrderedEnumeration) {
+  const std::vector<Weights> cases = {{0.4, 0.3, 0.2, 0.1},
+                                      {5.0, 0.0, 1e-9, 2.0, 0.0},
+                                      {1.0, 1.0, 1.0, 1.0, 1.0},
+                                      {0.9999, 1e-12, 1e-300, 3.0},
+                                      {0.0, 0.0, 2.0}};
+  for (const Weights& weights : cases) {
+    for (std::size_t k = 0; k <= weights.size() + 1; ++k) {
+      const Sets expected = by_orders(weights, k), found = by_sets(weights, k);
+      ASSERT_EQ(found.size(), expected.size()) << k;
+      double total = 0.0;
+      for (const auto& [set, p] : expected) {
+        ASSERT_TRUE(found.contains(set));
+        EXPECT_NEAR(found.at(set), p, 1e-14);
+        total += found.at(set);
+      }
+      EXPECT_NEAR(total, 1.0, 1e-14);
+    }
+  }
+}
+
+// What is enumerated is what is drawn: false-alarm rate 1e-6.
+TEST(Enumerator, SetsHaveTheLawOfTheGenerator) {
+  const Weights weights = {0.4, 0.3, 0.2, 0.1};
+  const Sets law = by_sets(weights, 2);
+  std::map<std::vector<std::size_t>, std::uint64_t> drawn;
+  for (std::uint64_t n = 0; n < 20'000; ++n) ++drawn[CounterRandom(23, n).draw_set(weights, 2)];
+  Weights expected;
+  std::vector<std::uint64_t> counts;
+  for (const auto& [set, p] : law) {
+    expected.push_back(p);
+    counts.push_back(drawn[set]);
+  }
+  EXPECT_GT(test::chi_square_p_value(counts, expected), 1e-6);
+}
+
+}  // namespace
+}  // namespace spectr

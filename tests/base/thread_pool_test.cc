@@ -1,0 +1,85 @@
+#include "spectr/base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "spectr/base/check.h"
+
+namespace spectr {
+namespace {
+
+/// How often every index was run.
+std::vector<int> coverage(ThreadPool& pool, std::size_t count, std::size_t grain) {
+  std::vector<std::atomic<int>> hits(count);
+  pool.parallel_for(count, grain, [&](std::size_t begin, std::size_t end) {
+    EXPECT_LT(begin, end);
+    EXPECT_LE(end, count);
+    for (std::size_t i = begin; i < end; ++i) hits[i].fetch_add(1, std::memory_order_relaxed);
+  });
+  return {hits.begin(), hits.end()};
+}
+
+TEST(ThreadPool, RunsEveryIndexOnce) {
+  for (int threads : {1, 2, 3, 5, 8}) {
+    ThreadPool pool(threads);
+    EXPECT_EQ(pool.threads(), threads);
+    for (std::size_t count : {0u, 1u, 2u, 7u, 8u, 9u, 65u, 1000u}) {
+      for (std::size_t grain : {0u, 1u, 7u, 64u, 1001u}) {
+        ASSERT_EQ(coverage(pool, count, grain), std::vector<int>(count, 1))
+            << threads << " threads, " << count << " indices, grain " << grain;
+      }
+    }
+  }
+}
+
+TEST(ThreadPool, PiecesAreWholeGrains) {
+  ThreadPool pool(3);
+  for (std::size_t grain : {4u, 16u}) {
+    const std::size_t count = 1003;
+    std::atomic<bool> whole = true;
+    pool.parallel_for(count, grain, [&](std::size_t begin, std::size_t end) {
+      if (begin % grain != 0 || (end % grain != 0 && end != count)) whole = false;
+    });
+    EXPECT_TRUE(whole);
+  }
+}
+
+// The hot case of a decoder: loop after loop of a few indices, each of which must see what the one before
+// has written.
+TEST(ThreadPool, RepeatedTinyLoopsSeeEachOther) {
+  for (int threads : {2, 4}) {
+    ThreadPool pool(threads);
+    std::vector<std::size_t> numbers(5, 0), next(5, 0);
+    for (std::size_t round = 0; round < 500; ++round) {
+      pool.parallel_for(numbers.size(), 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) next[i] = numbers[(i + 1) % numbers.size()] + 1;
+      });
+      numbers.swap(next);
+    }
+    EXPECT_EQ(numbers, std::vector<std::size_t>(5, 500));
+  }
+}
+
+TEST(ThreadPool, SleepingWorkersWakeUp) {
+  ThreadPool pool(2);
+  for (int round = 0; round < 3; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // far longer than a worker spins
+    EXPECT_EQ(coverage(pool, 100, 1), std::vector<int>(100, 1));
+  }
+}
+
+TEST(ThreadPool, StartsAndStopsWithoutWork) {
+  for (int i = 0; i < 50; ++i) ThreadPool pool(1 + i % 4);
+}
+
+TEST(ThreadPool, NeedsAThread) {
+  EXPECT_THROW(ThreadPool(0), BrokenContract);
+  EXPECT_THROW(ThreadPool(-3), BrokenContract);
+}
+
+}  // namespace
+}  // namespace spectr

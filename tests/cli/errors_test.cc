@@ -1,0 +1,223 @@
+// Whatever cannot be done is one line on stderr, status 2, and nothing on stdout.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "tests/cli/spectr.h"
+
+namespace spectr {
+namespace {
+
+using namespace test;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+void expect_error(const Arguments& arguments, const std::string& reason, const Surroundings& where = {}) {
+  const Outcome ran = test::spectr(arguments, where);
+  std::string command;
+  for (const std::string& argument : arguments) command += " " + argument.substr(0, 60);
+  SCOPED_TRACE("spectr" + command);
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, StartsWith("spectr: error: "));
+  EXPECT_THAT(ran.err, HasSubstr(reason));
+  EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+  EXPECT_TRUE(ran.err.ends_with('\n'));
+}
+
+Arguments story() {
+  return generate() + Arguments{"-p", "Once", "-n", "4"};
+}
+
+TEST(Errors, UnknownWordsAreNamed) {
+  expect_error({}, "subcommand");
+  expect_error({"sing"}, "sing");
+  expect_error({"sing", "-m", target()}, "sing");
+  expect_error({"--sing"}, "--sing");
+  expect_error(story() + Arguments{"--sing"}, "--sing");
+  expect_error(story() + Arguments{"--method", "magic"}, "magic");
+  expect_error(story() + Arguments{"--plan", "magic"}, "magic");
+  expect_error(story() + Arguments{"--beam-mode", "magic"}, "magic");
+}
+
+TEST(Errors, ImpossibleNumbersAreRefused) {
+  for (const auto& [flag, value] : std::vector<std::pair<std::string, std::string>>{{"-K", "0"},
+                                                                                    {"-K", "-1"},
+                                                                                    {"-k", "0"},
+                                                                                    {"-L", "0"},
+                                                                                    {"-L", "-4"},
+                                                                                    {"--draft-max", "0"},
+                                                                                    {"--temp", "-0.1"},
+                                                                                    {"--temp", "nan"},
+                                                                                    {"--temp", "inf"},
+                                                                                    {"--temp", "warm"},
+                                                                                    {"--top-p", "1.5"},
+                                                                                    {"--top-p", "-0.5"},
+                                                                                    {"--top-p", "nan"},
+                                                                                    {"--min-p", "2"},
+                                                                                    {"--top-k", "many"},
+                                                                                    {"--repeat-penalty", "0"},
+                                                                                    {"-n", "-2"},
+                                                                                    {"-n", "1e999"},
+                                                                                    {"-n", "four"},
+                                                                                    {"-t", "0"},
+                                                                                    {"-t", "-1"},
+                                                                                    {"-c", "-1"},
+                                                                                    {"--seed", "one"},
+                                                                                    {"--logit-bias", "5"},
+                                                                                    {"--logit-bias", "x+1"},
+                                                                                    {"--logit-bias", "3+inf"},
+                                                                                    {"-K", "99999999"},
+                                                                                    {"-L", "2000"}}) {
+    Arguments arguments = {"generate", "-m", target(), "-md", draft(), "-p", "Once", flag, value};
+    if (flag != "-n") arguments = arguments + Arguments{"-n", "4"};
+    expect_error(arguments, "");
+  }
+}
+
+TEST(Errors, NumbersOfTheMethodsAreRefused) {
+  const auto with = [](const Arguments& more) { return story() + more; };
+  expect_error(with({"--method", "mtad", "--tau", "-0.1"}), "tau");
+  expect_error(with({"--method", "mtad", "--tau", "1.1"}), "tau");
+  expect_error(with({"--method", "mtad", "--tau", "nan"}), "tau");
+  expect_error(with({"--method", "mtad", "--beams", "0"}), "beams");
+  expect_error(with({"--method", "biased-opt", "--epsilon", "-0.01"}), "epsilon");
+  expect_error(with({"--method", "biased-uno", "--epsilon", "nan"}), "epsilon");
+  expect_error(with({"--method", "bild", "--bild-fallback", "1.5"}), "fallback");
+  expect_error(with({"--method", "bild", "--bild-rollback", "-1"}), "rollback");
+  expect_error(with({"--method", "ngram", "--ngram", "0"}), "n-gram");
+}
+
+TEST(Errors, ImpossibleCombinationsAreRefused) {
+  const auto with = [](const Arguments& more) { return story() + more; };
+  for (const char* method : {"speculative", "batch", "block", "traversal", "mtad", "mtjd", "bild", "ngram",
+                             "plain", "biased-opt", "biased-uno"}) {
+    expect_error(with({"--method", method, "--plan", "k-seq"}), "plan");
+  }
+  expect_error(with({"--method", "tree"}), "--tree");
+  expect_error(with({"--method", "tree", "--tree", "0,2"}), "factor");
+  expect_error(with({"--method", "tree", "--tree", "2,x"}), "x");
+  expect_error(with({"--method", "tree", "--tree", "64,64"}), "4160");
+  expect_error(with({"--method", "traversal", "--tree", "100,100,100"}), "too large");
+  expect_error(with({"--method", "spectr", "--tree", "2,2"}), "--tree");
+  expect_error(with({"--method", "specinfer", "--plan", "optimal"}), "optimal");
+  expect_error(with({"--plan", "maximal", "-K", "2"}), "plan maximal");
+  expect_error(with({"--plan", "epsilon-opt"}), "plan epsilon-opt");  // K is 4
+  expect_error(with({"--method", "tree", "--tree", "1,2", "--plan", "maximal"}), "plan maximal");
+  expect_error(with({"--method", "spectr", "-md", draft()}), "one draft model");
+  expect_error({"generate", "-m", target(), "-p", "Once", "--method", "spectr"}, "draft model");
+  expect_error({"generate", "-md", draft(), "-p", "Once"}, "-m");
+}
+
+TEST(Errors, DraftsMustShareTheVocabulary) {
+  expect_error({"generate", "-m", target(), "-md", stranger(), "-p", "Once"}, "cannot draft for");
+  expect_error(
+      {"generate", "-m", target(), "-md", draft(), "-md", stranger(), "-p", "Once", "--method", "specinfer"},
+      "cannot draft for");
+}
+
+TEST(Errors, FilesThatCannotBeReadAreNamed) {
+  for (const Arguments& command : {Arguments{"generate", "-p", "a", "-m"},
+                                   {"tokenize", "-p", "a", "-m"},
+                                   {"inspect"},
+                                   {"logits", "--tokens", "1", "-m"},
+                                   {"detokenize", "--tokens", "1", "-m"}}) {
+    expect_error(command + Arguments{"/nowhere/model.gguf"}, "/nowhere/model.gguf");
+    expect_error(command + Arguments{"/tmp"}, "/tmp");
+    expect_error(command + Arguments{""}, "");
+  }
+  expect_error({"generate", "-m", target(), "-f", "/nowhere/text"}, "/nowhere/text");
+  expect_error({"generate", "-m", target(), "-f", "/tmp"}, "/tmp: is a directory");
+  expect_error({"perplexity", "-m", target(), "-f", "/nowhere/text"}, "/nowhere/text");
+  expect_error({"generate", "-m", target(), "-md", "/nowhere/draft", "-p", "a"}, "/nowhere/draft");
+  if (geteuid() != 0) {
+    const TemporaryFile secret("x");
+    std::filesystem::permissions(secret.path(), std::filesystem::perms::none);
+    expect_error({"generate", "-m", target(), "-f", secret.path()}, "ermission");
+  }
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ostringstream out;
+  out << std::ifstream(path, std::ios::binary).rdbuf();
+  return out.str();
+}
+
+TEST(Errors, MalformedModelsAreRefused) {
+  const std::string whole = bytes_of(target());
+  std::string huge_count = whole;
+  for (int i = 8; i < 16; ++i) huge_count[static_cast<std::size_t>(i)] = '\x7f';
+  for (const std::string& contents : {std::string(), std::string("GGUF"), std::string("not a model at all"),
+                                      whole.substr(0, 1000), whole.substr(0, whole.size() - 1), huge_count}) {
+    const TemporaryFile model(contents);
+    for (const Arguments& command : {Arguments{"generate", "-p", "a", "-m"},
+                                     {"tokenize", "-p", "a", "-m"},
+                                     {"inspect"},
+                                     {"logits", "--tokens", "1", "-m"},
+                                     {"check-pair", "-md", draft(), "-m"}}) {
+      expect_error(command + Arguments{model.path()}, model.path());
+    }
+  }
+  expect_error({"generate", "-p", "a", "-m", data("ggml-vocab-gpt-2.gguf")}, "ggml-vocab-gpt-2.gguf");
+}
+
+TEST(Errors, ThePromptMustBeThereAndFit) {
+  expect_error({"generate", "-m", target()}, "-p");
+  expect_error({"generate", "-m", target(), "-p", ""}, "empty");
+  const TemporaryFile nothing("");
+  expect_error({"generate", "-m", target(), "-f", nothing.path()}, "empty");
+  expect_error({"generate", "-m", target(), "-p", "a", "-f", nothing.path()}, "");
+  std::string longer;
+  for (int i = 0; i < 600; ++i) longer += "word ";
+  expect_error({"generate", "-m", target(), "-p", longer}, "the context 512");
+  expect_error({"generate", "-m", target(), "-p", "Once upon a time", "-c", "3"}, "the context 3");
+  expect_error({"generate", "-m", target(), "-p", "a", "-c", "100000"}, "512");
+}
+
+TEST(Errors, TokenListsAreChecked) {
+  for (const char* list : {"", ",", "1,,2", "1,x", "512", "-1", "1.5", "99999999999999"}) {
+    expect_error({"logits", "-m", target(), "--tokens", list}, "");
+    expect_error({"detokenize", "-m", target(), "--tokens", list}, "");
+  }
+  std::string too_many = "1";
+  for (int i = 0; i < 512; ++i) too_many += ",1";
+  expect_error({"logits", "-m", target(), "--tokens", too_many}, "context");
+}
+
+TEST(Errors, PerplexityNeedsATextAndAWindow) {
+  const TemporaryFile nothing(""), text("Once upon a time");
+  expect_error({"perplexity", "-m", target(), "-f", nothing.path()}, nothing.path());
+  expect_error({"perplexity", "-m", target(), "-f", text.path(), "-c", "1"}, "-c");
+  expect_error({"perplexity", "-m", target(), "-f", text.path(), "-c", "513"}, "513");
+}
+
+TEST(Errors, FlagsWithoutAMeaningHereAreRefusedByName) {
+  for (const char* flag : {"--draft-min", "--draft-p-min", "-ngl", "--grammar", "-ctk", "-td"}) {
+    expect_error(story() + Arguments{flag, "1"}, flag);
+    expect_error(story() + Arguments{std::string(flag) + "=1"}, flag);
+  }
+}
+
+TEST(Errors, LawRefusesWhatItCannotEnumerate) {
+  expect_error({"law", "--method", "spectr", "--vocab", "11", "--horizon", "6"}, "1.77e+06");
+  expect_error({"law", "--method", "spectr", "--vocab", "4", "-K", "4", "-L", "4"}, "5e+07");
+  expect_error({"law", "--method", "spectr", "--drafts", "2"}, "one draft model");
+  expect_error({"law", "--method", "magic"}, "magic");
+  expect_error({"law", "--method", "spectr", "--vocab", "0"}, "--vocab");
+  expect_error({"law", "--method", "spectr", "--horizon", "0"}, "--horizon");
+}
+
+TEST(Errors, WithoutTheBundledModelsAModelIsAskedFor) {
+  expect_error({"generate", "-p", "a"}, "-m", {.variables = {{"SPECTR_MODELS", "/nowhere"}}});
+}
+
+TEST(Errors, EnvironmentVariablesAreCheckedLikeFlags) {
+  expect_error(story(), "", {.variables = {{"LLAMA_ARG_TOP_K", "many"}}});
+  expect_error(story(), "temperature", {.variables = {{"LLAMA_ARG_TEMPERATURE", "-1"}}});
+}
+
+}  // namespace
+}  // namespace spectr

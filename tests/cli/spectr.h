@@ -1,0 +1,69 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/data.h"
+#include "tests/support/program.h"
+
+namespace spectr::test {
+
+using Json = nlohmann::json;
+using Arguments = std::vector<std::string>;
+
+/// Runs the built program.
+inline Outcome spectr(const Arguments& arguments, const Surroundings& surroundings = {}) {
+  return run_program(SPECTR_PROGRAM, arguments, surroundings);
+}
+
+inline Arguments operator+(Arguments a, const Arguments& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+inline std::string data(const char* name) {
+  return find_data(name).value().string();
+}
+
+// Two tiny models of one vocabulary of 512 tokens, and the bundled target's of 4,096.
+inline std::string target() {
+  return data("models/stories260K-f32.gguf");
+}
+inline std::string draft() {
+  return data("models/llama2xs-281K-f32.gguf");
+}
+inline std::string stranger() {
+  return data("models/spectr-stories-draft-0.6m-q8_0.gguf");
+}
+
+/// `spectr generate` on the tiny pair.
+inline Arguments generate() {
+  return {"generate", "-m", target(), "-md", draft()};
+}
+
+/// A file that exists as long as this does.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& contents) {
+    char name[] = "/tmp/spectr-test-XXXXXX";
+    if (const int file = mkstemp(name); file >= 0) close(file);
+    path_ = name;
+    std::ofstream(path_, std::ios::binary) << contents;
+  }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace spectr::test

@@ -1,0 +1,107 @@
+// Choosing K and L by costs and past acceptance leaves the law alone, and follows the costs.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+
+#include "spectr/decode/acceptance_estimate.h"
+#include "spectr/decode/auto_drafter.h"
+#include "tests/support/tabular_pair.h"
+
+namespace spectr {
+namespace {
+
+using namespace test;
+
+/// A pass of r rows of the target costs 1 + slope (r − 1), one of the draft a share of it.
+std::shared_ptr<const Costs> costs(double slope, double draft) {
+  return std::make_shared<Costs>(Costs{CostCurve({{1, 1.0}, {2, 1.0 + slope}}),
+                                       CostCurve({{1, draft}, {2, draft * (1.0 + slope)}}), 0.0});
+}
+
+MethodOptions measured(double slope, double draft) {
+  MethodOptions options;
+  options.costs = costs(slope, draft);
+  return options;
+}
+
+TEST(Auto, HasTheTargetsLawWhateverItChooses) {
+  for (const std::uint32_t seed : {1u, 2u, 3u, 4u}) {
+    const TabularPair pair = TabularPair::random(2, 4, seed);
+    for (const double slope : {0.1, 0.3, 0.5}) {
+      const MethodLaw found = method_law(pair, "auto", measured(slope, 0.1));
+      EXPECT_LE(found.tv, 1e-12) << "seed " << seed << ", slope " << slope;
+    }
+  }
+}
+
+TEST(Auto, KeepsTheLawWithEndTokensAndFilters) {
+  WarpOptions warp = WarpOptions::none();
+  warp.top_k = 2;
+  warp.temperature = 0.7;
+  const LawSettings settings{.horizon = 4, .ends = {1}, .warp = warp};
+  EXPECT_LE(method_law(TabularPair::random(3, 4, 5), "auto", measured(0.4, 0.1), settings).tv, 1e-12);
+}
+
+TEST(Auto, DecodesPlainlyWhereNothingPays) {
+  // A draft pass costs as much as a target pass, and every row as much as a pass.
+  const MethodLaw found = method_law(TabularPair::random(3, 4, 1), "auto", measured(1.0, 1.0));
+  EXPECT_EQ(found.law.expected_target_calls, 4.0);
+}
+
+TEST(Auto, DraftsWhereDraftsAreFree) {
+  const MethodLaw found = method_law(TabularPair::random(2, 3, 1).with_equal_draft(), "auto",
+                                     measured(0.3, 0.0 + 1e-6), {.horizon = 3});
+  EXPECT_LT(found.law.expected_target_calls, 2.0);
+}
+
+TEST(Auto, NeedsMeasuredCosts) {
+  const auto rule = find_method("auto");
+  ASSERT_TRUE(rule);
+  const auto decoder = make_decoder(**rule, {});
+  ASSERT_FALSE(decoder);
+  EXPECT_EQ(decoder.error().message, "method auto needs to know what passes cost");
+}
+
+TEST(AcceptanceEstimate, MovesTowardsWhatIsSeen) {
+  const auto p = Distribution::from_weights({0.9, 0.1}), q = Distribution::from_weights({0.1, 0.9});
+  AcceptanceEstimate estimate;
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(estimate.see_laws(p, q));
+  EXPECT_NEAR(estimate.acceptance(1), 0.2, 1e-9);
+  EXPECT_GT(estimate.acceptance(2), estimate.acceptance(1));
+  EXPECT_NEAR(estimate.acceptance(3),
+              estimate.acceptance(2) + 0.584962500721156 * (estimate.acceptance(4) - estimate.acceptance(2)),
+              1e-12);
+  EXPECT_NEAR(estimate.tokens(1, 3), 1 + 0.2 + 0.04 + 0.008, 1e-8);
+}
+
+TEST(CostCurve, IsLinearBetweenPointsAndBeyondTheLast) {
+  const CostCurve curve({{1, 1.0}, {2, 1.5}, {4, 2.0}});
+  EXPECT_EQ(curve.seconds(0.5), 1.0);
+  EXPECT_EQ(curve.seconds(1.0), 1.0);
+  EXPECT_EQ(curve.seconds(1.5), 1.25);
+  EXPECT_EQ(curve.seconds(3.0), 1.75);
+  EXPECT_EQ(curve.seconds(8.0), 3.0);
+}
+
+TEST(CostCurve, IsMeasuredAtTheWidthsThatWereAsked) {
+  const TabularPair pair = TabularPair::random(8, 4, 1);
+  const std::size_t widths[] = {1, 2, 5};
+  const auto curve = CostCurve::measure(pair.target, widths, 3);
+  ASSERT_TRUE(curve);
+  ASSERT_EQ(curve->points().size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(curve->points()[i].rows, widths[i]);
+    EXPECT_GT(curve->points()[i].seconds, 0.0);
+  }
+}
+
+TEST(Costs, HaveOneHashEach) {
+  const std::set<std::uint64_t> hashes = {costs(0.1, 0.1)->hash(), costs(0.2, 0.1)->hash(),
+                                          costs(0.1, 0.2)->hash()};
+  EXPECT_EQ(hashes.size(), 3u);
+  EXPECT_EQ(costs(0.1, 0.1)->hash(), costs(0.1, 0.1)->hash());
+}
+
+}  // namespace
+}  // namespace spectr

@@ -1,0 +1,95 @@
+// The law of the first two tokens that every lossless method gives on the bundled pair, with the real
+// generator: a chi-square test each against the target's exact law.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "spectr/base/counter_random.h"
+#include "spectr/decode/decoder_law.h"
+#include "spectr/decode/generate.h"
+#include "spectr/decode/methods.h"
+#include "spectr/transport/plans.h"
+#include "tests/support/chi_square.h"
+#include "tests/support/memoising_model.h"
+#include "tests/support/real_model.h"
+
+namespace spectr {
+namespace {
+
+using namespace test;
+
+constexpr std::uint64_t texts = 6000;
+constexpr double false_alarm = 1e-6;  // per method and plan
+
+class BundledLaw : public testing::Test {
+ protected:
+  RealModel target_ = RealModel::load(bundled_target, 2);
+  RealModel draft_ = RealModel::load(bundled_draft, 2);
+  MemoisingModel target_rows_{*target_}, draft_rows_{*draft_};
+
+  double p_value(std::string_view method, const MethodOptions& options, std::size_t drafts = 1) {
+    const MethodRule& rule = *find_method(method).value();
+    Decoder decoder = make_decoder(rule, options).value();
+    WarpOptions warp = WarpOptions::none();
+    warp.top_k = 8;
+    Models models{target_rows_.start(64, 1).value(), {}, Warp::make(warp).value(), target_->vocabulary()};
+    for (std::size_t i = 0; i < (rule.models == DraftModels::none ? 0 : drafts); ++i) {
+      models.drafts.push_back(draft_rows_.start(64, 1).value());
+    }
+    const auto prompt = target_.tokenizer->encode("One day, a girl saw a");
+    const auto law = enumerate_target(models, prompt, {.horizon = 2}).value();
+    std::map<std::vector<Token>, std::uint64_t> found;
+    for (std::uint64_t seed = 0; seed < texts; ++seed) {
+      CounterRandom choices(seed);
+      ++found[generate(decoder, models, prompt, {.limit = 2}, choices).value().tokens];
+    }
+    std::vector<double> expected;
+    std::vector<std::uint64_t> counts;
+    for (const auto& [text, p] : law) {
+      expected.push_back(p);
+      counts.push_back(found[text]);
+      found.erase(text);
+    }
+    EXPECT_TRUE(found.empty()) << method << " gives a text that the target never gives";
+    EXPECT_LE(target_rows_.texts(), 74u);  // 1 + 8 + 64 prefixes, and the prompt without its last token
+    return chi_square_p_value(counts, expected);
+  }
+};
+
+MethodOptions options_of(std::size_t drafts, std::size_t length) {
+  MethodOptions options;
+  options.drafts = drafts;
+  options.length = length;
+  return options;
+}
+
+TEST_F(BundledLaw, IsTheTargetsForEveryLosslessMethod) {
+  for (const MethodRule& rule : method_rules()) {
+    if (!rule.lossless) continue;
+    MethodOptions options = options_of(3, 2);
+    if (rule.name == "tree") options.tree = {2, 2};
+    EXPECT_GT(p_value(rule.name, options, rule.models == DraftModels::several ? 2 : 1), false_alarm)
+        << rule.name;
+  }
+}
+
+TEST_F(BundledLaw, IsTheTargetsForEveryLosslessPlan) {
+  for (const PlanRule& rule : plan_rules()) {
+    if (!rule.lossless || rule.name == "k-seq") continue;  // spectr's own plan is tested above
+    MethodOptions options = options_of(rule.most_drafts == 1 ? 1 : rule.name == "otm-lp" ? 2 : 3, 2);
+    options.plan = std::string(rule.name);
+    EXPECT_GT(p_value("spectr", options), false_alarm) << rule.name;
+  }
+}
+
+// The test of the test: an over-acceptance of 0.1 is found out.
+TEST_F(BundledLaw, ABiasedMethodIsFoundOut) {
+  MethodOptions options = options_of(1, 2);
+  options.epsilon = 0.1;
+  EXPECT_LT(p_value("biased-opt", options), false_alarm);
+}
+
+}  // namespace
+}  // namespace spectr

@@ -1,0 +1,208 @@
+// Every lossless method has the target's law: total variation of whole outputs at most 1e-12, by enumeration.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "spectr/transport/plans.h"
+#include "tests/support/tabular_pair.h"
+
+namespace spectr {
+namespace {
+
+using namespace test;
+
+constexpr double rounding = 1e-12;
+
+void expect_exact(std::string_view method, std::string_view plan, double most, std::size_t most_drafts = 3) {
+  std::uint32_t seed = 100;
+  for (const Shape& s : shapes(0, most, most_drafts)) {
+    const TabularPair pair = TabularPair::random(s.vocabulary, 4, ++seed);
+    const MethodLaw found = method_law(pair, method, options_of(s.drafts, s.length, plan));
+    EXPECT_LE(found.tv, rounding) << method << " " << plan << ", " << s.text();
+  }
+}
+
+TEST(Exactness, Plain) {
+  expect_exact("plain", "", 729, 1);
+}
+TEST(Exactness, Speculative) {
+  expect_exact("speculative", "", 729, 1);
+}
+TEST(Exactness, SpectrKSeq) {
+  expect_exact("spectr", "k-seq", 729);
+}
+TEST(Exactness, SpectrRecursive) {
+  expect_exact("spectr", "recursive", 729);
+}
+TEST(Exactness, SpectrOptimal) {
+  expect_exact("spectr", "optimal", 729);
+}
+// The plans of linear programs solve one for every node of every outcome.
+TEST(Exactness, SpectrOfEveryOtherPlan) {
+  for (const PlanRule& rule : plan_rules()) {
+    if (!rule.lossless) continue;
+    expect_exact("spectr", rule.name, 27, rule.most_drafts == 1 ? 1 : 3);
+  }
+}
+TEST(Exactness, Batch) {
+  expect_exact("batch", "", 729);
+}
+TEST(Exactness, Block) {
+  expect_exact("block", "", 729, 1);
+}
+TEST(Exactness, Traversal) {
+  expect_exact("traversal", "", 729);
+}
+
+TEST(Exactness, PrefixTrees) {
+  for (const std::vector<std::size_t>& tree :
+       {std::vector<std::size_t>{2, 2}, {1, 2}, {2, 1, 1}, {3, 1}, {1, 1, 2}, {1, 3}}) {
+    MethodOptions options = options_of(1, 1);
+    options.tree = tree;
+    const TabularPair pair = TabularPair::random(2, 4, 7);
+    for (const PlanRule& rule : plan_rules()) {
+      if (!rule.lossless || rule.most_drafts == 1 || rule.name == "otm-lp") continue;
+      options.plan = std::string(rule.name);
+      EXPECT_LE(method_law(pair, "tree", options).tv, rounding) << rule.name;
+    }
+    options.plan.reset();
+    EXPECT_LE(method_law(pair, "traversal", options).tv, rounding);
+  }
+}
+
+TEST(Exactness, SpecInferWithSeveralModels) {
+  for (std::size_t models : {1u, 2u, 3u}) {
+    for (const Shape& s : {Shape{2, 3, 2}, {3, 2, 1}, {3, 2, 2}, {2, 2, 3}}) {
+      const TabularPair pair = TabularPair::random(s.vocabulary, 4, 40, models);
+      for (const PlanRule& rule : plan_rules()) {
+        if (!rule.lossless || !rule.several_laws || rule.most_drafts == 1) continue;
+        if (rule.name.starts_with("str") && s.tuples() > 16) continue;
+        const auto options = options_of(s.drafts, s.length, rule.name);
+        EXPECT_LE(method_law(pair, "specinfer", options).tv, rounding)
+            << rule.name << ", " << models << " models, " << s.text();
+      }
+    }
+  }
+}
+
+TEST(Exactness, Ngram) {
+  for (std::size_t v : {2u, 3u}) {
+    for (std::size_t order : {1u, 2u, 3u}) {
+      MethodOptions options = options_of(1, 2);
+      options.ngram = order;
+      EXPECT_LE(method_law(TabularPair::random(v, 6, 3), "ngram", options, {.horizon = 6}).tv, rounding);
+    }
+  }
+}
+
+/// Every lossless method with a small draft.
+struct Small {
+  std::string_view method, plan;
+  std::size_t drafts, length;
+};
+constexpr auto small = std::to_array<Small>({{"speculative", "", 1, 3},
+                                             {"spectr", "k-seq", 2, 2},
+                                             {"spectr", "recursive", 2, 2},
+                                             {"spectr", "recursive-wor", 2, 2},
+                                             {"spectr", "str+", 2, 1},
+                                             {"spectr", "str++", 2, 2},
+                                             {"spectr", "optimal", 2, 2},
+                                             {"spectr", "optimal", 3, 1},
+                                             {"spectr", "otm-lp", 2, 1},
+                                             {"batch", "", 2, 2},
+                                             {"specinfer", "recursive", 2, 2},
+                                             {"block", "", 1, 3},
+                                             {"traversal", "", 2, 2},
+                                             {"ngram", "", 1, 2}});
+
+void expect_all_exact(const TabularPair& pair, const LawSettings& settings, const std::string& what) {
+  for (const Small& s : small) {
+    const MethodLaw found = method_law(pair, s.method, options_of(s.drafts, s.length, s.plan), settings);
+    EXPECT_LE(found.tv, rounding) << s.method << " " << s.plan << ", " << what;
+  }
+}
+
+TEST(Exactness, HoldsWithShortAndDisjointSupports) {
+  for (std::uint32_t seed : {1u, 2u, 3u, 4u}) {
+    expect_all_exact(TabularPair::sparse(3, 4, seed), {}, fmt::format("sparse tables of seed {}", seed));
+  }
+  const double p[] = {0.5, 0.5, 0.0, 0.0}, q[] = {0.0, 0.0, 0.25, 0.75}, point[] = {0.0, 1.0, 0.0, 0.0};
+  expect_all_exact(TabularPair::constant(p, q), {.horizon = 3}, "disjoint supports");
+  expect_all_exact(TabularPair::constant(p, point), {.horizon = 3}, "a point within the draft's support");
+  expect_all_exact(TabularPair::constant(point, q), {.horizon = 3}, "a point outside the target's support");
+}
+
+TEST(Exactness, HoldsWhereDraftAndTargetAreEqual) {
+  expect_all_exact(TabularPair::random(3, 4, 5).with_equal_draft(), {}, "p = q");
+}
+
+TEST(Exactness, HoldsWithWarping) {
+  const TabularPair pair = TabularPair::random(4, 4, 8);
+  WarpOptions warp = WarpOptions::none();
+  warp.temperature = 0.6;
+  warp.top_k = 3;
+  expect_all_exact(pair, {.horizon = 3, .warp = warp}, "temperature 0.6, top-k 3");
+  warp.temperature = 1.7;
+  warp.top_k = 0;
+  warp.top_p = 0.6;
+  expect_all_exact(pair, {.warp = warp}, "temperature 1.7, top-p 0.6");
+  warp.top_p = 1.0;
+  warp.min_p = 0.5;
+  expect_all_exact(pair, {.warp = warp}, "min-p 0.5");
+  warp = WarpOptions::none();
+  warp.temperature = 0.0;
+  expect_all_exact(pair, {.warp = warp}, "greedy");
+}
+
+// The penalties look at the draft's own path: laws then depend on the whole text.
+TEST(Exactness, HoldsWithPenalties) {
+  WarpOptions warp = WarpOptions::none();
+  warp.repeat_penalty = 1.6;
+  warp.frequency_penalty = 0.3;
+  warp.repeat_last_n = 3;
+  expect_all_exact(TabularPair::random(2, 4, 9), {.warp = warp}, "penalties");
+}
+
+TEST(Exactness, HoldsWithEndTokens) {
+  expect_all_exact(TabularPair::random(3, 4, 10), {.ends = {1}}, "one end token");
+  expect_all_exact(TabularPair::random(3, 4, 11), {.ends = {0, 2}}, "two end tokens, one of them 0");
+  expect_all_exact(TabularPair::sparse(3, 4, 12), {.ends = {2}}, "an end token on sparse tables");
+}
+
+TEST(Exactness, HoldsWhereLimitsFallInsideABlock) {
+  for (std::size_t horizon : {1u, 2u, 3u}) {
+    expect_all_exact(TabularPair::random(3, 4, 13), {.horizon = horizon}, fmt::format("horizon {}", horizon));
+    expect_all_exact(TabularPair::random(2, 4, 14), {.horizon = horizon, .ends = {0}},
+                     fmt::format("horizon {} with an end token", horizon));
+  }
+}
+
+// Traversal: a later copy of a sibling must keep its place. Dropping it would give a TV of 0.03 here.
+TEST(Exactness, TraversalKeepsTheRejectionOfLaterCopies) {
+  const double p[] = {0.6, 0.3, 0.1}, q[] = {0.2, 0.35, 0.45};
+  for (std::size_t drafts : {2u, 3u}) {
+    for (std::size_t length : {1u, 2u}) {
+      const auto found = method_law(TabularPair::constant(p, q), "traversal", options_of(drafts, length));
+      EXPECT_LE(found.tv, rounding) << drafts << " drafts of " << length;
+    }
+  }
+}
+
+TEST(Exactness, TraversalOfAChainIsBlockVerification) {
+  const TabularPair pair = TabularPair::random(3, 4, 15);
+  const MethodLaw block = method_law(pair, "block", options_of(1, 3));
+  const MethodLaw traversal = method_law(pair, "traversal", options_of(1, 3));
+  EXPECT_NEAR(block.law.expected_target_calls, traversal.law.expected_target_calls, 1e-13);
+  EXPECT_NEAR(block.law.expected_rejections, traversal.law.expected_rejections, 1e-13);
+}
+
+// The test of the test: a law that is not the target's is found out.
+TEST(Exactness, ABiasedMethodIsFoundOut) {
+  MethodOptions options = options_of(1, 2);
+  options.epsilon = 0.2;
+  EXPECT_GT(method_law(TabularPair::random(3, 4, 16), "biased-opt", options).tv, 1e-3);
+}
+
+}  // namespace
+}  // namespace spectr

@@ -1,0 +1,259 @@
+// What the lossy methods do to the law: formulas where there are any, limits otherwise.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "spectr/base/enumerator.h"
+#include "tests/support/tabular_pair.h"
+
+namespace spectr {
+namespace {
+
+using namespace test;
+
+using Row = std::vector<double>;
+
+MethodOptions biased(double epsilon, std::size_t length = 1) {
+  MethodOptions options = options_of(1, length);
+  options.epsilon = epsilon;
+  return options;
+}
+
+/// Over-acceptance b = min(1, (q + ε)/p) and what follows from it (Yin et al., 2024, section 4).
+struct OverAcceptance {
+  double tv = 0.0, rejection = 0.0, least_loss = 0.0;
+
+  OverAcceptance(const Row& p, const Row& q, double epsilon) {
+    double off = 0.0;
+    for (std::size_t x = 0; x < p.size(); ++x) {
+      const double b = p[x] > 0.0 ? std::min(1.0, (q[x] + epsilon) / p[x]) : 1.0;
+      tv += 0.5 * std::abs(p[x] - q[x]);
+      rejection += (1.0 - b) * p[x];
+      off += std::abs(q[x] - b * p[x]);
+    }
+    least_loss = 0.5 * off - 0.5 * rejection;
+  }
+};
+
+const std::vector<std::pair<Row, Row>> pairs = {{{0.5, 0.3, 0.2}, {0.1, 0.3, 0.6}},
+                                                {{0.9, 0.1, 0.0}, {0.0, 0.5, 0.5}},
+                                                {{0.25, 0.25, 0.5}, {0.25, 0.25, 0.5}},
+                                                {{0.7, 0.2, 0.1}, {0.2, 0.5, 0.3}}};
+
+TEST(BiasedOpt, BiasOfATokenIsTheLeastLoss) {
+  for (const auto& [p, q] : pairs) {
+    for (double epsilon : {0.0, 0.01, 0.1, 0.3, 1.0}) {
+      const OverAcceptance formula(p, q, epsilon);
+      const MethodLaw found =
+          method_law(TabularPair::constant(p, q), "biased-opt", biased(epsilon), {.horizon = 1});
+      EXPECT_NEAR(found.tv, formula.least_loss, 1e-14) << epsilon;
+      EXPECT_NEAR(found.law.expected_rejections, formula.rejection, 1e-14) << epsilon;
+      EXPECT_NEAR(found.tv + found.law.expected_rejections, formula.tv, 1e-14) << "the line of the plane";
+    }
+  }
+}
+
+/// Expected Σ of the TV that the blocks of one token report of themselves.
+double reported_bias(const TabularPair& pair, std::string_view method, const MethodOptions& options) {
+  Decoder decoder = decoder_of(method, options);
+  Models models = pair.models(method, decoder, WarpOptions::none(), 1);
+  const std::vector<Token> text = {0};
+  double bias = 0.0;
+  Enumerator outcomes;
+  do {
+    const Block block = decoder.step({text, 1, 0, {}}, models, outcomes).value();
+    bias += outcomes.probability() * block.bias.value();
+  } while (outcomes.next());
+  return bias;
+}
+
+TEST(Biased, ReportsTheBiasThatItHas) {
+  for (const auto& [p, q] : pairs) {
+    for (double epsilon : {0.0, 0.05, 0.3}) {
+      const TabularPair pair = TabularPair::constant(p, q);
+      for (const char* method : {"biased-opt", "biased-uno"}) {
+        const double tv = method_law(pair, method, biased(epsilon), {.horizon = 1}).tv;
+        EXPECT_NEAR(reported_bias(pair, method, biased(epsilon)), tv, 1e-14) << method << " " << epsilon;
+      }
+    }
+  }
+}
+
+TEST(Biased, UnoIsNeverBetterThanOpt) {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    const TabularPair pair = TabularPair::random(3, 1, seed);
+    const double epsilon = 0.02 * seed;
+    const auto tv = [&](const char* method) {
+      return method_law(pair, method, biased(epsilon), {.horizon = 1}).tv;
+    };
+    EXPECT_GE(tv("biased-uno"), tv("biased-opt") - 1e-14);
+  }
+}
+
+TEST(Biased, EpsilonZeroIsSpeculativeDecodingForOpt) {
+  const TabularPair pair = TabularPair::random(3, 4, 2);
+  const MethodLaw exact = method_law(pair, "speculative", options_of(1, 3));
+  const MethodLaw opt = method_law(pair, "biased-opt", biased(0.0, 3));
+  EXPECT_LE(opt.tv, 1e-12);
+  EXPECT_NEAR(opt.law.expected_rejections, exact.law.expected_rejections, 1e-13);
+  EXPECT_NEAR(opt.law.expected_target_calls, exact.law.expected_target_calls, 1e-13);
+}
+
+MethodOptions beams(std::size_t width, std::size_t length, BeamMode mode, double tau = 0.0) {
+  MethodOptions options = options_of(1, length);
+  options.beams = width;
+  options.beam_mode = mode;
+  options.tau = tau;
+  return options;
+}
+
+TEST(Mtad, TauZeroTakesEveryDraftOfPositiveTargetProbability) {
+  const TabularPair positive = TabularPair::random(3, 4, 21);
+  for (BeamMode mode : {BeamMode::draw, BeamMode::top}) {
+    const MethodLaw found = method_law(positive, "mtad", beams(2, 2, mode));
+    EXPECT_EQ(found.law.expected_rejections, 0.0);
+    EXPECT_NEAR(found.law.expected_target_calls, 2.0, 1e-12);  // blocks of 2 + 1 and of 1 of 4 tokens
+  }
+}
+
+TEST(Mtad, TauZeroStopsBeforeATokenThatTheTargetExcludes) {
+  // The draft's likeliest token is 0, which the target never gives: every block is one correction from q.
+  const MethodLaw found = method_law(TabularPair::constant(Row{0.6, 0.4, 0.0}, Row{0.0, 0.5, 0.5}), "mtad",
+                                     beams(1, 2, BeamMode::top), {.horizon = 3});
+  EXPECT_LE(found.tv, 1e-15);
+  EXPECT_NEAR(found.law.expected_target_calls, 3.0, 1e-14);
+  EXPECT_NEAR(found.law.expected_rejections, 3.0, 1e-14);
+}
+
+/// A pair of two steps whose rows do not depend on the last token.
+TabularPair two_steps(const Row& p1, const Row& p2, const Row& q1, const Row& q2) {
+  const auto table = [](const Row& first, const Row& second) {
+    Row rows;
+    for (const Row& row : {first, first, second, second}) rows.insert(rows.end(), row.begin(), row.end());
+    return TabularModel(2, 2, rows);
+  };
+  return {{table(p1, p2)}, table(q1, q2)};
+}
+
+TEST(Mtad, ALaterPrefixMayPassWhereAnEarlierOneFails) {
+  // Ratios of the likeliest draft (0, 0): 0.3/0.6 = 0.5, then 0.5 · 0.9/0.6 = 0.75.
+  const TabularPair pair = two_steps({0.6, 0.4}, {0.6, 0.4}, {0.3, 0.7}, {0.9, 0.1});
+  const auto calls = [&](double tau) {
+    return method_law(pair, "mtad", beams(1, 2, BeamMode::top, tau), {.horizon = 2})
+        .law.expected_target_calls;
+  };
+  EXPECT_NEAR(calls(0.6), 1.0, 1e-15);  // 0.5 fails, 0.75 passes: both are taken
+  EXPECT_GT(calls(0.8), 1.5);           // none passes
+  EXPECT_NEAR(calls(0.4), 1.0, 1e-15);
+}
+
+TEST(Mtad, EqualModelsPassAnyThreshold) {
+  const TabularPair pair = TabularPair::random(3, 4, 22).with_equal_draft();
+  const MethodLaw found = method_law(pair, "mtad", beams(3, 4, BeamMode::top, 0.999999));
+  EXPECT_EQ(found.law.expected_rejections, 0.0);
+  EXPECT_NEAR(found.law.expected_target_calls, 1.0, 1e-15);
+}
+
+std::vector<Token> only_text(const MethodLaw& found) {
+  EXPECT_EQ(found.law.law.size(), 1u);
+  return found.law.law.begin()->first;
+}
+
+LawSettings greedy(std::size_t horizon) {
+  LawSettings settings{.horizon = horizon};
+  settings.warp.temperature = 0.0;
+  return settings;
+}
+
+TEST(Mtjd, TheTopBeamsOfOneTokenAreGreedyDecoding) {
+  for (std::uint32_t seed : {31u, 32u, 33u}) {
+    const TabularPair pair = TabularPair::random(4, 5, seed);
+    const auto plain = only_text(method_law(pair, "plain", options_of(1, 1), greedy(5)));
+    for (std::size_t width : {1u, 3u}) {
+      EXPECT_EQ(only_text(method_law(pair, "mtjd", beams(width, 1, BeamMode::top), {.horizon = 5})), plain);
+    }
+  }
+}
+
+TEST(Mtjd, OneDrawnBeamIsPlainDecoding) {
+  const TabularPair pair = TabularPair::random(3, 4, 34);
+  for (std::size_t length : {1u, 2u, 3u}) {
+    const MethodLaw found = method_law(pair, "mtjd", beams(1, length, BeamMode::draw));
+    EXPECT_LE(found.tv, 1e-12) << length;
+    EXPECT_NEAR(found.law.expected_target_calls, 4.0, 1e-12) << "every token takes a pass of the target";
+  }
+}
+
+TEST(Mtjd, WideBeamsFindTheLikeliestText) {
+  const TabularPair pair = TabularPair::random(3, 3, 35);
+  const MethodLaw plain = method_law(pair, "plain", options_of(1, 1), {.horizon = 3});
+  const auto best =
+      std::ranges::max_element(plain.law.law, {}, [](const auto& entry) { return entry.second; });
+  EXPECT_EQ(only_text(method_law(pair, "mtjd", beams(27, 3, BeamMode::top), {.horizon = 3})), best->first);
+}
+
+MethodOptions bild(double fallback, double rollback) {
+  MethodOptions options = options_of(1, 3);
+  options.bild_fallback = fallback;
+  options.bild_rollback = rollback;
+  return options;
+}
+
+TEST(Bild, IsGreedyDecodingAtTemperatureZero) {
+  for (std::uint32_t seed : {41u, 42u, 43u}) {
+    const TabularPair pair = TabularPair::random(3, 5, seed);
+    const auto plain = only_text(method_law(pair, "plain", options_of(1, 1), greedy(5)));
+    for (double rollback : {0.0, 2.0}) {
+      EXPECT_EQ(only_text(method_law(pair, "bild", bild(0.9, rollback), greedy(5))), plain);
+    }
+  }
+}
+
+TEST(Bild, ADraftThatIsNeverConfidentIsPlainDecoding) {
+  const MethodLaw found = method_law(TabularPair::random(3, 4, 44), "bild", bild(1.0, 2.0));
+  EXPECT_LE(found.tv, 1e-12);
+  EXPECT_NEAR(found.law.expected_target_calls, 4.0, 1e-12);
+}
+
+TEST(Bild, WithoutARollbackTheDraftsLawComesOut) {
+  // Everything is drafted and nothing taken back: tokens 1 … 3 have the draft's law.
+  const Row p = {0.8, 0.2}, q = {0.3, 0.7};
+  const MethodLaw found = method_law(TabularPair::constant(p, q), "bild", bild(0.0, 50.0), {.horizon = 3});
+  for (const auto& [text, probability] : found.law.law) {
+    double expected = 1.0;
+    for (Token token : text) expected *= p[static_cast<std::size_t>(token)];
+    EXPECT_NEAR(probability, expected, 1e-15);
+  }
+}
+
+TEST(Bild, RollsBackToTheFirstUnlikelyToken) {
+  // −ln 0.3 = 1.2: above the threshold 1, token 0 is always taken back; token 1 never.
+  const Row p = {0.8, 0.2}, q = {0.3, 0.7};
+  const MethodLaw found = method_law(TabularPair::constant(p, q), "bild", bild(0.0, 1.0), {.horizon = 1});
+  EXPECT_NEAR(found.law.law.at({0}), 0.8 * 0.3, 1e-15);
+  EXPECT_NEAR(found.law.law.at({1}), 0.2 + 0.8 * 0.7, 1e-15);
+  EXPECT_NEAR(found.law.expected_rejections, 0.8, 1e-15);
+}
+
+TEST(Lossy, OnlyMethodsWithAFormulaReportABias) {
+  const TabularPair pair = TabularPair::random(3, 4, 45);
+  const std::vector<Token> text = {0};
+  for (const MethodRule& rule : method_rules()) {
+    MethodOptions options = options_of(2, 2);
+    if (rule.name == "tree") options.tree = {2, 1};
+    Decoder decoder = decoder_of(rule.name, options);
+    Models models = pair.models(rule.name, decoder, WarpOptions::none(), 4);
+    Enumerator first;
+    const Block block = decoder.step({text, 4, 0, {}}, models, first).value();
+    const bool without_formula = rule.name == "mtad" || rule.name == "mtjd" || rule.name == "bild";
+    EXPECT_EQ(block.bias.has_value(), !without_formula) << rule.name;
+    if (rule.lossless) {
+      EXPECT_EQ(block.bias.value(), 0.0) << rule.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace spectr

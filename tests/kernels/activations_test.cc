@@ -1,0 +1,63 @@
+#include "spectr/kernels/activations.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "tests/support/random_tensor.h"
+
+namespace spectr {
+namespace {
+
+template <class T>
+T at(const std::vector<std::uint8_t>& bytes, std::size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+TEST(QuantiseRow, RoundsToTheNearestStepAndSumsUp) {
+  constexpr int rows = 3, r = 1, factor = -8;
+  for (const TensorType type : {TensorType::q4_0, TensorType::q6_k, TensorType::q4_1, TensorType::q2_k}) {
+    const CodeLayout layout = *code_layout(type);
+    const ActivationBlock block{rows, layout.scales_per_block()};
+    const std::vector<float> x = test::random_floats(64, 1);
+    std::vector<std::uint8_t> out(2 * block.bytes());
+    quantise_row(x, layout, factor, rows, r, out.data());
+    for (std::size_t b = 0; b < 2; ++b) {
+      const std::size_t begin = b * block.bytes();
+      const float a = at<float>(out, begin + block.scales_at() + 4 * r);
+      int sums[2] = {0, 0};
+      for (std::size_t j = 0; j < 32; ++j) {
+        const int q = at<std::int8_t>(out, begin + 32 * r + j);
+        EXPECT_LE(std::abs(x[32 * b + j] - a * static_cast<float>(q)), 0.5001f * a);
+        EXPECT_LE(std::abs(q), 127);
+        sums[block.corrections == 2 ? j / 16 : 0] += q;
+      }
+      for (int i = 0; i < block.corrections; ++i) {
+        const std::size_t correction =
+            begin + block.corrections_at() + static_cast<std::size_t>(4 * (i * rows + r));
+        if (layout.has_min) {
+          EXPECT_EQ(at<float>(out, correction), a * static_cast<float>(sums[i]));
+        } else {
+          EXPECT_EQ(at<int>(out, correction), factor * sums[i]);
+        }
+      }
+    }
+  }
+}
+
+TEST(QuantiseRow, GivesZerosForNothingAndForAlmostNothing) {
+  const CodeLayout layout = *code_layout(TensorType::q4_0);
+  for (const float value : {0.0f, 1e-40f, -1e-35f}) {
+    const std::vector<float> x(32, value);
+    std::vector<std::uint8_t> out(ActivationBlock{1, 1}.bytes(), 0xFF);
+    quantise_row(x, layout, -8, 1, 0, out.data());
+    EXPECT_EQ(out, std::vector<std::uint8_t>(out.size(), 0));
+  }
+}
+
+}  // namespace
+}  // namespace spectr

@@ -1,0 +1,105 @@
+#include "spectr/model/tabular_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "spectr/base/check.h"
+
+namespace spectr {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(TokenTree, EqualPathsAreOneNode) {
+  TokenTree tree(7);
+  const NodeId a = tree.child(TokenTree::root, 1), b = tree.child(TokenTree::root, 2);
+  const NodeId below_a = tree.child(a, 2), below_b = tree.child(b, 2);
+  EXPECT_NE(below_a, below_b);  // the same token after another path
+  EXPECT_EQ(tree.child(TokenTree::root, 2), b);
+  EXPECT_EQ(tree.child(a, 2), below_a);
+  EXPECT_EQ(tree.size(), 5);
+  EXPECT_EQ(tree.token(TokenTree::root), 7);
+  EXPECT_EQ(tree.depth(below_b), 2);
+  EXPECT_EQ(tree.parent(below_b), b);
+  EXPECT_THAT(tree.path(below_b), ElementsAre(b, below_b));
+  EXPECT_TRUE(tree.path(TokenTree::root).empty());
+  EXPECT_THROW(tree.child(99, 1), BrokenContract);
+  EXPECT_THROW(tree.child(-1, 1), BrokenContract);
+}
+
+/// P(next = y) = 0.1 + 0.1·(step + last) for y = 0.
+TabularModel stairs() {
+  std::vector<double> rows;
+  for (int step = 0; step < 3; ++step) {
+    for (int last = 0; last < 2; ++last) {
+      const double p = 0.1 + 0.1 * (step + last);
+      rows.insert(rows.end(), {p, 1.0 - p});
+    }
+  }
+  return {2, 3, rows};
+}
+
+double first_probability(const Session& session, NodeId node) {
+  return std::exp(session.logits(node)[0]);
+}
+
+TEST(TabularModel, RowsDependOnStepAndLastToken) {
+  const TabularModel model = stairs();
+  const auto session = model.start(0, 8).value();
+  TokenTree tree(1);
+  const NodeId one = tree.child(TokenTree::root, 1), zero = tree.child(one, 0);
+  ASSERT_TRUE(session->score(std::vector<Token>{1}, tree));
+  EXPECT_NEAR(first_probability(*session, TokenTree::root), 0.2, 1e-15);
+  EXPECT_NEAR(first_probability(*session, one), 0.3, 1e-15);
+  EXPECT_NEAR(first_probability(*session, zero), 0.3, 1e-15);
+  ASSERT_TRUE(session->score(std::vector<Token>{1, 1, 0, 0, 1}, TokenTree(1)));
+  EXPECT_NEAR(first_probability(*session, TokenTree::root), 0.4, 1e-15);  // the last step's rows go on
+}
+
+TEST(TabularModel, ProbabilityZeroIsMinusInfinity) {
+  const TabularModel model(2, 1, {0.0, 1.0, 1.0, 0.0});
+  EXPECT_EQ(model.log_row(0, 0)[0], -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(model.log_row(9, 1)[0], 0.0);
+}
+
+TEST(TabularModel, TheContextIsNeverExceeded) {
+  const TabularModel model = stairs();
+  const auto session = model.start(3, 8).value();
+  TokenTree tree(0);
+  const NodeId below = tree.child(TokenTree::root, 1);
+  EXPECT_TRUE(session->score(std::vector<Token>{1, 0}, tree));
+  tree.child(below, 1);
+  const auto failed = session->score(std::vector<Token>{1, 0}, tree);
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message, HasSubstr("4 tokens, the context has 3"));
+}
+
+TEST(TabularModel, TablesMustBeWhole) {
+  EXPECT_THROW(TabularModel(2, 2, std::vector<double>(7, 0.5)), BrokenContract);
+  EXPECT_THROW(TabularModel(0, 1, {}), BrokenContract);
+}
+
+// MT19937 with 53-bit doubles, as numpy's RandomState(seed).random_sample gives them.
+TEST(TabularModel, RandomTablesAreReproducible) {
+  std::mt19937 generator(0);
+  EXPECT_DOUBLE_EQ(uniform53(generator), 0.5488135039273248);
+  EXPECT_DOUBLE_EQ(uniform53(generator), 0.7151893663724195);
+  std::mt19937 again(0);
+  const TabularModel model = TabularModel::random(2, 3, again);
+  EXPECT_NEAR(std::exp(model.log_row(0, 0)[0]),
+              0.5488135039273248 / (0.5488135039273248 + 0.7151893663724195), 1e-15);
+  for (std::size_t step = 0; step < 3; ++step) {
+    for (Token last : {0, 1}) {
+      EXPECT_NEAR(std::exp(model.log_row(step, last)[0]) + std::exp(model.log_row(step, last)[1]), 1.0,
+                  1e-15);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace spectr

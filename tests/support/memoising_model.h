@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "spectr/model/language_model.h"
+
+namespace spectr::test {
+
+/// Another model, whose logits are remembered by text: each text is computed once, alone, and then looked up.
+/// Its sessions keep nothing of other texts, so that decoders on a real model can be run over and over from
+/// few prefixes, and enumerated. The model must outlive it, and it its sessions; for one thread.
+class MemoisingModel final : public LanguageModel {
+ public:
+  explicit MemoisingModel(const LanguageModel& model) : model_(model) {}
+
+  std::size_t vocabulary() const override { return model_.vocabulary(); }
+  Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override;
+
+  /// The logits after a text.
+  Result<const std::vector<double>*> logits(const std::vector<Token>& text, Session& session) const;
+
+  /// How many texts are known.
+  std::size_t texts() const { return known_.size(); }
+
+ private:
+  const LanguageModel& model_;
+  mutable std::map<std::vector<Token>, std::vector<double>> known_;
+};
+
+}  // namespace spectr::test

@@ -1,0 +1,30 @@
+#include "tests/support/real_model.h"
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "tests/support/data.h"
+
+namespace spectr::test {
+namespace {
+
+template <class T>
+T value_of(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return std::move(*result);
+}
+
+}  // namespace
+
+RealModel RealModel::load(std::string_view name, int threads) {
+  const auto path = find_data(name);
+  if (!path) throw std::runtime_error(std::string(name) + " is missing");
+  auto pool = std::make_unique<ThreadPool>(threads);
+  Gguf file = value_of(Gguf::open(path->string()));
+  auto tokenizer = value_of(Tokenizer::load(file));
+  auto transformer = value_of(Transformer::load(std::move(file), *pool));
+  return {std::move(pool), std::move(tokenizer), std::move(transformer)};
+}
+
+}  // namespace spectr::test

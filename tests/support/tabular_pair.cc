@@ -1,0 +1,114 @@
+#include "tests/support/tabular_pair.h"
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace spectr::test {
+namespace {
+
+template <class T>
+T value_of(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return std::move(*result);
+}
+
+std::vector<double> sparse_rows(std::size_t vocabulary, std::size_t steps, std::mt19937& generator) {
+  std::vector<double> rows(steps * vocabulary * vocabulary, 0.0);
+  for (std::size_t begin = 0; begin < rows.size(); begin += vocabulary) {
+    const std::span row = std::span(rows).subspan(begin, vocabulary);
+    double total = 0.0;
+    for (double& p : row) total += p = uniform53(generator) < 0.4 ? 0.0 : uniform53(generator);
+    if (total == 0.0) total = row[generator() % vocabulary] = 1.0;
+    for (double& p : row) p /= total;
+  }
+  return rows;
+}
+
+}  // namespace
+
+TabularPair TabularPair::random(std::size_t vocabulary, std::size_t steps, std::uint32_t seed,
+                                std::size_t drafts) {
+  std::mt19937 generator(seed);
+  std::vector<TabularModel> tables;
+  for (std::size_t i = 0; i < drafts; ++i)
+    tables.push_back(TabularModel::random(vocabulary, steps, generator));
+  return {std::move(tables), TabularModel::random(vocabulary, steps, generator)};
+}
+
+TabularPair TabularPair::sparse(std::size_t vocabulary, std::size_t steps, std::uint32_t seed,
+                                std::size_t drafts) {
+  std::mt19937 generator(seed);
+  const auto table = [&] {
+    return TabularModel(vocabulary, steps, sparse_rows(vocabulary, steps, generator));
+  };
+  std::vector<TabularModel> tables;
+  for (std::size_t i = 0; i < drafts; ++i) tables.push_back(table());
+  return {std::move(tables), table()};
+}
+
+TabularPair TabularPair::constant(std::span<const double> p, std::span<const double> q, std::size_t drafts) {
+  const auto table = [](std::span<const double> row) {
+    std::vector<double> rows;
+    for (std::size_t i = 0; i < row.size(); ++i) rows.insert(rows.end(), row.begin(), row.end());
+    return TabularModel(row.size(), 1, rows);
+  };
+  return {std::vector<TabularModel>(drafts, table(p)), table(q)};
+}
+
+Models TabularPair::models(std::string_view method, const Decoder& decoder, const WarpOptions& warp,
+                           std::size_t tokens) const {
+  Models models{
+      value_of(target.start(0, decoder.most_nodes(tokens))), {}, value_of(Warp::make(warp)), vocabulary()};
+  const DraftModels taken = value_of(find_method(method))->models;
+  for (const TabularModel& draft : drafts) {
+    if (taken == DraftModels::none || (taken == DraftModels::one && !models.drafts.empty())) break;
+    models.drafts.push_back(value_of(draft.start(0, decoder.most_nodes(tokens))));
+  }
+  return models;
+}
+
+MethodLaw method_law(const TabularPair& pair, std::string_view method, const MethodOptions& options,
+                     const LawSettings& settings) {
+  Decoder decoder = decoder_of(method, options);
+  Models models = pair.models(method, decoder, settings.warp, settings.horizon);
+  const DecoderLawOptions enumeration{.horizon = settings.horizon,
+                                      .ends = settings.ends,
+                                      .markov = !decoder.reads_text() && !models.warp.reads_history()};
+  const Token prompt[] = {settings.start};
+  DecoderLaw law = value_of(enumerate_decoder(decoder, models, prompt, enumeration));
+  const auto target = value_of(enumerate_target(models, prompt, enumeration));
+  const double tv = total_variation(law.law, target);
+  return {tv, std::move(law)};
+}
+
+Decoder decoder_of(std::string_view method, const MethodOptions& options) {
+  return value_of(make_decoder(*value_of(find_method(method)), options));
+}
+
+MethodOptions options_of(std::size_t drafts, std::size_t length, std::string_view plan) {
+  MethodOptions options;
+  options.drafts = drafts;
+  options.length = length;
+  if (!plan.empty()) options.plan = std::string(plan);
+  return options;
+}
+
+double Shape::tuples() const {
+  return std::pow(static_cast<double>(vocabulary), static_cast<double>(drafts * length));
+}
+
+std::vector<Shape> shapes(double more_than, double most, std::size_t most_drafts) {
+  std::vector<Shape> all;
+  for (std::size_t v = 2; v <= 4; ++v) {
+    for (std::size_t k = 1; k <= most_drafts; ++k) {
+      for (std::size_t l = 1; l <= 3; ++l) {
+        const Shape shape{v, k, l};
+        if (shape.tuples() > more_than && shape.tuples() <= most) all.push_back(shape);
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace spectr::test
