@@ -184,18 +184,12 @@ class Run {
     TextPrinter silent(*target_.tokenizer, flags_.stop_words, Printing::nothing);
     TextPrinter& listener = printer != nullptr ? *printer : silent;
     CounterRandom choices(seed);
-<<<<<<< HEAD
-    return need(generate(decoder, models, prompt_, options, choices,
-                         [&listener](const Block& block) { return listener.add(block.tokens, block.sources); }),
-                Status::failed);
-=======
     Generation generation =
         need(generate(decoder, models, prompt_, options, choices,
-                      [&listener](auto tokens, auto sources) { return listener.add(tokens, sources); }),
+                      [&listener](const Block& block) { return listener.add(block.tokens, block.sources); }),
              Status::failed);
     shape_ = decoder.shape();
     return generation;
->>>>>>> main
   }
 
   Flags flags_;

@@ -42,11 +42,8 @@ int run(std::vector<std::string> arguments) {
   spectr::cli::add_check_pair(app);
   spectr::cli::add_law(app);
   spectr::cli::add_plan(app);
-<<<<<<< HEAD
   spectr::cli::add_serve(app);
-=======
   spectr::cli::add_lab(app);
->>>>>>> main
 
   arguments = spectr::cli::modernise(std::move(arguments));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

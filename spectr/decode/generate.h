@@ -20,14 +20,9 @@ enum class StopReason { eos, limit, word };
 std::string_view name(StopReason reason);
 
 struct GenerateOptions {
-<<<<<<< HEAD
-  std::size_t limit = 256;  ///< most tokens to emit; the context may end the text earlier
-  std::vector<Token> ends;  ///< tokens that end the text; they are emitted
-  std::optional<std::size_t> details = std::nullopt;  ///< as in BlockStart
-=======
   std::size_t limit = 256;       ///< most tokens to emit; the context may end the text earlier
   std::vector<Token> ends = {};  ///< tokens that end the text; they are emitted
->>>>>>> main
+  std::optional<std::size_t> details = std::nullopt;  ///< as in BlockStart
 };
 
 /// What was generated (the prompt not among it).

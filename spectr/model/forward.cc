@@ -175,7 +175,6 @@ void ForwardPass::run(std::span<const PassRow> rows) {
   head(rows);
 }
 
-<<<<<<< HEAD
 void ForwardPass::head(std::span<const PassRow> rows) {
   const std::size_t vocabulary = config_.vocabulary;
   std::vector<float*> places;
@@ -190,20 +189,11 @@ void ForwardPass::head(std::span<const PassRow> rows) {
   const bool together = std::ranges::adjacent_find(places, gap) == places.end();
   if (!together && logits_.size() < places.size() * vocabulary) logits_.resize(places.size() * vocabulary);
   const Span2d<float> logits(together ? places.front() : logits_.data(), places.size(), vocabulary);
-  matmul(weights_.head(), view(normed_, config_.width).rows(0, places.size()), logits, pool_, scratch_);
+  const Product product[] = {{weights_.head(), logits}};
+  matmul(product, view(normed_, config_.width).rows(0, places.size()), pool_, scratch_);
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (weights_.output && !weights_.output->bias.empty()) add(logits[i], weights_.output->bias);
     if (!together) std::ranges::copy(logits[i], places[i]);
-=======
-  if (logits.rows() == 0) return;
-  const std::size_t first = rows_ - logits.rows();
-  const Span2d<float> wanted = x.rows(first, logits.rows()), out = normed.rows(first, logits.rows());
-  normalise(weights_.output_norm, wanted, out);
-  const Product head[] = {{weights_.head(), logits}};
-  matmul(head, out, pool_, scratch_);
-  if (weights_.output && !weights_.output->bias.empty()) {
-    for (std::size_t r = 0; r < logits.rows(); ++r) add(logits[r], weights_.output->bias);
->>>>>>> main
   }
 }
 
