@@ -25,8 +25,8 @@ constexpr double false_alarm = 1e-6;  // per method and plan
 
 class BundledLaw : public testing::Test {
  protected:
-  RealModel target_ = RealModel::load(bundled_target, 2);
-  RealModel draft_ = RealModel::load(bundled_draft, 2);
+  RealModel target_ = RealModel::load(bundled_target, 1);
+  RealModel draft_ = RealModel::load(bundled_draft, 1);
   MemoisingModel target_rows_{*target_}, draft_rows_{*draft_};
 
   double p_value(std::string_view method, const MethodOptions& options, std::size_t drafts = 1) {

@@ -9,6 +9,7 @@
 #include "spectr/decode/methods.h"
 #include "tests/support/once_only_choices.h"
 #include "tests/support/real_model.h"
+#include "tests/support/tabular_pair.h"
 
 namespace spectr {
 namespace {
@@ -40,14 +41,6 @@ struct RealPair {
         .value();
   }
 };
-
-MethodOptions options_of(std::size_t drafts, std::size_t length, std::string_view plan = "") {
-  MethodOptions options;
-  options.drafts = drafts;
-  options.length = length;
-  if (!plan.empty()) options.plan = std::string(plan);
-  return options;
-}
 
 WarpOptions greedy() {
   WarpOptions warp;
