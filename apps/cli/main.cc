@@ -43,6 +43,7 @@ int run(std::vector<std::string> arguments) {
   spectr::cli::add_law(app);
   spectr::cli::add_plan(app);
   spectr::cli::add_serve(app);
+  spectr::cli::add_chat(app);
   spectr::cli::add_lab(app);
 
   arguments = spectr::cli::modernise(std::move(arguments));

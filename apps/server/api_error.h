@@ -46,7 +46,7 @@ class ApiError : public std::exception {
 
 /// The value of a result, or its error as the client's mistake.
 template <class T>
-T need(Result<T> result) {
+T valid(Result<T> result) {
   if (!result) throw ApiError::invalid(result.error().message);
   return std::move(*result);
 }

@@ -63,7 +63,7 @@ std::string chat_prompt(const JsonInput& messages, const JsonInput& values, cons
   variables["bos_token"] = vocabulary.bos() ? vocabulary.text(*vocabulary.bos()) : "";
   variables["eos_token"] = vocabulary.eos() ? vocabulary.text(*vocabulary.eos()) : "";
   if (!models.chat_template) throw ApiError::invalid(models.chat_template.error().message);
-  return need(models.chat_template->render(variables));
+  return valid(models.chat_template->render(variables));
 }
 
 std::vector<Token> encode_chat(const std::string& text, const Tokenizer& tokenizer) {

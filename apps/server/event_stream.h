@@ -14,6 +14,7 @@ namespace spectr::server {
 
 /// A request for texts and everything that its answer needs, for as long as it takes.
 struct Exchange {
+  std::shared_ptr<void> visit;  ///< to the service
   GenerationRequest request;
   std::vector<Task> tasks;
   std::optional<AnswerHead> head;  ///< refers to the two above

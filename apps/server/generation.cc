@@ -70,6 +70,7 @@ void answer_generation(Service& service, Api api, const httplib::Request& reques
   const auto deadline = std::chrono::steady_clock::now() + service.options().timeout;
   Slots& slots = service.open_slots();
   auto exchange = std::make_shared<Exchange>();
+  exchange->visit = service.visit();
   exchange->request = GenerationRequest::read(parse_body(request.body), api);
   Tasks tasks = make_tasks(exchange->request, service.models(), slots.context());
   exchange->tasks = tasks.tasks;

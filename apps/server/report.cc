@@ -3,11 +3,23 @@
 #include <algorithm>
 #include <string>
 
+#include "spectr/base/utf8.h"
+
 namespace spectr::server {
 namespace {
 
 double ratio(double a, double b) {
   return b > 0.0 ? a / b : 0.0;
+}
+
+/// Whether the bytes are whole characters.
+bool is_text(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t length = utf8_length(bytes);
+    if (length == 0) return false;
+    bytes.remove_prefix(length);
+  }
+  return true;
 }
 
 }  // namespace
@@ -74,6 +86,7 @@ Json details_of(const Piece& piece) {
   Json tokens = Json::array();
   for (const TokenReport& report : piece.tokens) {
     Json token = {{"id", report.token}, {"text", report.piece}, {"source", name(report.source)}};
+    if (!is_text(report.piece)) token["bytes"] = bytes_of(report.piece);
     token["target_probability"] = report.target ? Json(*report.target) : Json(nullptr);
     token["draft_probability"] = report.draft ? Json(*report.draft) : Json(nullptr);
     tokens.push_back(std::move(token));

@@ -106,7 +106,8 @@ void add_limits(httplib::Server& http, const Origins& origins, const ServerOptio
 void add_page(httplib::Server& http) {
   for (const PageFile& file : page_files()) {
     http.Get(std::string(file.path), [&file](const Request&, Response& response) {
-      response.set_header("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'");
+      response.set_header("Content-Security-Policy",
+                          "default-src 'self'; img-src data:; frame-ancestors 'none'");
       response.set_header("X-Content-Type-Options", "nosniff");
       response.set_content(file.content.data(), file.content.size(), std::string(file.type));
     });

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int backlog = 512;
 constexpr std::chrono::milliseconds between_looks{20};
+constexpr std::chrono::seconds to_say_goodbye{2};
 
 }  // namespace
 
@@ -44,6 +45,12 @@ Server::~Server() {
 
 Result<void> Server::load() {
   return service_.load();
+}
+
+void Server::wait_for_answers(std::chrono::seconds most) {
+  const auto end = std::chrono::steady_clock::now() + most;
+  while (!service_.idle() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(between_looks);
 }
 
 void Server::stop(std::chrono::seconds patience) {

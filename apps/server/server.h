@@ -38,6 +38,7 @@ class Server {
 
  private:
   explicit Server(ServerOptions options);
+  void wait_for_answers(std::chrono::seconds most);
 
   ServerOptions options_;
   Service service_;

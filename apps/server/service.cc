@@ -20,6 +20,11 @@ Result<void> Service::load() {
   return {};
 }
 
+std::shared_ptr<void> Service::visit() {
+  ++visits_;
+  return {this, [](Service* service) { --service->visits_; }};
+}
+
 const ModelSet& Service::models() const {
   if (!loaded()) throw ApiError::unavailable("the model is being loaded", while_loading);
   return models_;

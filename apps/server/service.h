@@ -38,7 +38,9 @@ class Service {
   }
 
   bool loaded() const { return phase_ != Phase::loading; }
-  bool idle() const { return !loaded() || slots_->idle(); }
+  /// A request that is being answered, for as long as somebody holds it.
+  std::shared_ptr<void> visit();
+  bool idle() const { return visits_ == 0; }
   const ServiceOptions& options() const { return options_; }
   const ModelSet& models() const;
   const Slots& slots() const;
@@ -54,6 +56,7 @@ class Service {
   ModelSet models_;
   std::unique_ptr<Slots> slots_;
   std::atomic<Phase> phase_ = Phase::loading;
+  std::atomic<int> visits_ = 0;
 };
 
 }  // namespace spectr::server

@@ -140,9 +140,4 @@ std::size_t Slots::queued() const {
   return queue_.size();
 }
 
-bool Slots::idle() const {
-  const std::lock_guard lock(mutex_);
-  return queue_.empty() && std::ranges::none_of(places_, [](const Place& place) { return !!place.job; });
-}
-
 }  // namespace spectr::server

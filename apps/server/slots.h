@@ -48,8 +48,6 @@ class Slots {
   std::vector<SlotState> states() const;
   std::size_t queued() const;
   std::size_t queue_limit() const { return options_.queue; }
-  /// Whether nothing is written or waits.
-  bool idle() const;
   Counts counts() const { return totals_.counts(); }
   /// Of the draft models in their order, then the target.
   std::vector<PassCounts> passes() const { return passes_.counts(); }

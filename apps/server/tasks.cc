@@ -88,7 +88,11 @@ std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const V
 
 const MethodRule* choose_method(const GenerationRequest& request, const ModelSet& models) {
   const MethodRule* method =
-      need(find_method(request.method.value_or(models.drafts.empty() ? "plain" : "spectr")));
+      valid(find_method(request.method.value_or(models.drafts.empty() ? "plain" : "spectr")));
+  if (method->measured) {
+    throw ApiError::invalid(
+        fmt::format("method {} is not offered: its costs are those of a single text", method->name));
+  }
   if (method->models != DraftModels::none && models.drafts.empty()) {
     throw ApiError::invalid(fmt::format("method {} needs a draft model, the server has none", method->name));
   }
@@ -107,9 +111,9 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
   const std::vector<std::vector<Token>> prompts = read_prompts(request, models);
   WarpOptions warp = request.warp;
   warp.logit_bias = read_biases(request.logit_bias, models.tokenizer->vocabulary());
-  const Warp checked = need(Warp::make(std::move(warp)));
+  const Warp checked = valid(Warp::make(std::move(warp)));
   const MethodRule* method = choose_method(request, models);
-  const Decoder decoder = need(make_decoder(*method, request.settings));
+  const Decoder decoder = valid(make_decoder(*method, request.settings));
   if (const std::size_t nodes = decoder.most_nodes(context); nodes > Slots::most_nodes) {
     throw ApiError::invalid(fmt::format("a block of {} drafted tokens is too large, at most {} are possible",
                                         nodes - 1, Slots::most_nodes - 1));

@@ -83,7 +83,7 @@ TEST_F(Refusals, APromptThatIsTooLong) {
   const auto reply = server().post("/v1/completions", TestJson{{"prompt", story}});
   EXPECT_EQ(reply.status, 400);
   EXPECT_EQ(reply.error(), "exceed_context_size_error");
-  EXPECT_EQ(reply.json()["error"]["n_ctx"], 512);
+  EXPECT_EQ(reply.json()["error"]["n_ctx"], TestServer::context);
   EXPECT_GE(reply.json()["error"]["n_prompt_tokens"], 600);
 }
 

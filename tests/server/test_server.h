@@ -17,12 +17,14 @@ using TestJson = nlohmann::json;
 /// A real server with the bundled pair on a free port of this machine.
 class TestServer {
  public:
+  static constexpr std::size_t context = 160;  ///< less than the models have: tests shall not take long
+
   static ServerOptions options(std::size_t slots = 4, std::size_t queue = 64) {
     ServerOptions options;
     options.service.target = find_data("models/spectr-stories-7m-q8_0.gguf").value();
     options.service.drafts = {find_data("models/spectr-stories-draft-0.6m-q8_0.gguf").value()};
     options.service.threads = 2;
-    options.service.slots = {slots, queue, 0};
+    options.service.slots = {slots, queue, context};
     options.port = 0;
     options.metrics = true;
     return options;
@@ -33,7 +35,7 @@ class TestServer {
     server_->load().value();
   }
 
-  Server& server() { return *server_; }
+  Server& server() const { return *server_; }
 
   httplib::Client client() const {
     httplib::Client client("127.0.0.1", server_->port());
