@@ -174,7 +174,7 @@ class Run {
     CounterRandom choices(seed);
     Generation generation =
         need(generate(decoder, models, prompt_, options, choices,
-                      [&listener](auto tokens, auto sources) { return listener.add(tokens, sources); }),
+                      [&listener](const Block& block) { return listener.add(block.tokens, block.sources); }),
              Status::failed);
     shape_ = decoder.shape();
     return generation;
