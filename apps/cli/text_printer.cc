@@ -36,9 +36,7 @@ TextPrinter::TextPrinter(const Tokenizer& tokenizer, std::vector<std::string> st
     : tokenizer_(tokenizer),
       stop_words_(std::move(stop_words)),
       printing_(printing),
-      stream_(tokenizer, TextStream::Start::continuation) {
-  std::erase(stop_words_, "");
-}
+      stream_(tokenizer, TextStream::Start::continuation) {}
 
 void TextPrinter::show_prompt(std::string_view prompt) {
   if (printing_ == Printing::nothing) return;
@@ -59,24 +57,9 @@ bool TextPrinter::append(std::string_view piece, Source source) {
   const std::size_t before = text_.size();
   text_ += piece;
   if (printing_ == Printing::sources) sources_.resize(text_.size(), source);
-  std::size_t first = std::string::npos;
-  for (const std::string& word : stop_words_) {
-    const std::size_t from = before >= word.size() ? before - word.size() + 1 : 0;
-    first = std::min(first, text_.find(word, from));
-  }
-  if (first == std::string::npos) return false;
-  text_.resize(first);
-  return true;
-}
-
-std::size_t TextPrinter::certain() const {
-  std::size_t held = 0;
-  for (const std::string& word : stop_words_) {
-    for (std::size_t n = std::min(word.size() - 1, text_.size()); n > held; --n) {
-      if (text_.ends_with(std::string_view(word).substr(0, n))) held = n;
-    }
-  }
-  return text_.size() - held;
+  const auto found = stop_words_.find(text_, before);
+  if (found) text_.resize(found->begin);
+  return found.has_value();
 }
 
 void TextPrinter::print_until(std::size_t end) {
@@ -105,7 +88,7 @@ std::optional<std::size_t> TextPrinter::add(std::span<const Token> tokens, std::
     if (append(stream_.push(tokens[i]), sources[i])) cut = i + 1;
   }
   stopped_ = cut.has_value();
-  print_until(stopped_ ? text_.size() : certain());
+  print_until(stopped_ ? text_.size() : stop_words_.certain(text_));
   return cut;
 }
 

@@ -9,6 +9,7 @@
 
 #include "spectr/base/token.h"
 #include "spectr/decode/source.h"
+#include "spectr/model/stop_words.h"
 #include "spectr/model/text_stream.h"
 
 namespace spectr::cli {
@@ -39,11 +40,10 @@ class TextPrinter {
 
  private:
   bool append(std::string_view piece, Source source);
-  std::size_t certain() const;
   void print_until(std::size_t end);
 
   const Tokenizer& tokenizer_;
-  std::vector<std::string> stop_words_;
+  StopWords stop_words_;
   Printing printing_;
   TextStream stream_;
   std::string text_;

@@ -9,6 +9,7 @@
 #include "spectr/base/token.h"
 #include "spectr/decode/source.h"
 #include "spectr/model/token_tree.h"
+#include "spectr/sampling/likelihood.h"
 
 namespace spectr {
 
@@ -18,6 +19,8 @@ struct BlockStart {
   std::size_t left;             ///< tokens that may still be emitted, ≥ 1
   std::size_t index;            ///< number of blocks before this one
   std::span<const Token> ends;  ///< tokens that end a text
+  std::optional<std::size_t> details =
+      std::nullopt;  ///< tell each token's details, with so many alternatives
 
   bool is_end(Token token) const { return std::ranges::find(ends, token) != ends.end(); }
 };
@@ -28,19 +31,28 @@ struct Verdict {
   Source path_source = Source::draft;
   std::optional<Token> last;
   Source last_source = Source::target;
-  /// Σ over the tokens of the TV between the law they were given and the target's; none where it is unknown.
-  std::optional<double> bias = 0.0;
+  /// Of each token the TV between the law it was given and the target's, 0 where the list has ended; none
+  /// where it is unknown.
+  std::optional<std::vector<double>> biases = std::vector<double>();
+};
+
+/// What is known of an emitted token.
+struct TokenDetail {
+  double target;                      ///< its probability under the target's law that it was verified with
+  std::optional<double> draft;        ///< under the draft's law at that place; none where there is none
+  std::vector<Likelihood> likeliest;  ///< what the unfiltered target would have liked most
 };
 
 /// What a block added to the text.
 struct Block {
   std::vector<Token> tokens;
-  std::vector<Source> sources;   ///< one per token
-  std::size_t drafted = 0;       ///< draft tokens as drawn, with multiplicity
-  std::size_t accepted = 0;      ///< emitted tokens whose source is a draft: they come first
-  std::size_t target_calls = 1;  ///< passes of the target
-  std::optional<double> bias;    ///< Σ of the tokens' TV from the target's law; none where it is unknown
+  std::vector<Source> sources;                   ///< one per token
+  std::size_t drafted = 0;                       ///< draft tokens as drawn, with multiplicity
+  std::size_t accepted = 0;                      ///< emitted tokens whose source is a draft: they come first
+  std::size_t target_calls = 1;                  ///< passes of the target
+  std::optional<std::vector<double>> biases;     ///< as in Verdict
   std::vector<double> negative_log_likelihoods;  ///< of each under the unfiltered target, in nats
+  std::vector<TokenDetail> details;              ///< one per token where they were asked for
 };
 
 }  // namespace spectr

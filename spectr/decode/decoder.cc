@@ -6,6 +6,19 @@
 #include "spectr/sampling/likelihood.h"
 
 namespace spectr {
+namespace {
+
+/// The probability of `token` under the law that the drafts below a node were drawn from.
+std::optional<double> draft_probability(const Draft& draft, NodeId above, Token token) {
+  const TokenTree& tree = draft.tree();
+  for (const Draw& draw : draft.draws()) {
+    if (tree.parent(draw.node) == above && draw.law != nullptr) return (*draw.law)[token];
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& choices) {
   SPECTR_CHECK(!start.text.empty() && start.left >= 1);
   Stopwatch watch;
@@ -26,18 +39,23 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
   block.target_calls = std::max<std::size_t>(draft.target_passes(), 1);
   block.drafted = draft.target_passes() == 0 ? draft.draws().size() : 0;
   NodeId above = TokenTree::root;
-  const auto emit = [&](Token token, Source source) {
+  const auto emit = [&](Token token, Source source) -> Result<void> {
     block.negative_log_likelihoods.push_back(negative_log_likelihood(target.logits(above), token));
     block.tokens.push_back(token);
     block.sources.push_back(source);
+    if (!start.details) return {};
+    SPECTR_TRY(const Distribution* law, laws.at(above));
+    block.details.push_back({(*law)[token], draft_probability(draft, above, token),
+                             likeliest(target.logits(above), *start.details)});
+    return {};
   };
   for (NodeId node : verdict.path) {
-    emit(draft.tree().token(node), verdict.path_source);
+    SPECTR_TRY_VOID(emit(draft.tree().token(node), verdict.path_source));
     above = node;
   }
   block.accepted = verdict.path_source == Source::draft ? verdict.path.size() : 0;
-  block.bias = verdict.bias;
-  if (verdict.last) emit(*verdict.last, verdict.last_source);
+  block.biases = verdict.biases;
+  if (verdict.last) SPECTR_TRY_VOID(emit(*verdict.last, verdict.last_source));
   SPECTR_CHECK(!block.tokens.empty() && block.tokens.size() <= start.left);
   seconds_.select += watch.lap();
 

@@ -7,15 +7,17 @@
 namespace spectr {
 namespace {
 
-/// Computes everything but the prompt's last token, which belongs to the first block.
+/// Computes what is missing of everything but the prompt's last token, which belongs to the first block.
 Result<void> read_prompt(std::span<const Token> prompt, Models& models) {
   if (prompt.size() < 2) return {};
   const auto before_last = prompt.first(prompt.size() - 1);
   const TokenTree nothing(before_last.back());
-  SPECTR_TRY_VOID(models.target->score(before_last, nothing));
-  for (const auto& draft : models.drafts) {
-    if (before_last.size() <= draft->context()) SPECTR_TRY_VOID(draft->score(before_last, nothing));
-  }
+  const auto read = [&](Session& session) -> Result<void> {
+    if (before_last.size() > session.context() || session.length() >= before_last.size()) return {};
+    return session.score(before_last, nothing);
+  };
+  SPECTR_TRY_VOID(read(*models.target));
+  for (const auto& draft : models.drafts) SPECTR_TRY_VOID(read(*draft));
   return {};
 }
 
@@ -51,8 +53,9 @@ Result<Generation> generate(Decoder& decoder, Models& models, std::span<const To
   for (std::size_t index = 0;; ++index) {
     const std::size_t left = std::min(options.limit - out.tokens.size(), context - text.size());
     if (left == 0) break;
-    SPECTR_TRY(const Block block, decoder.step({text, left, index, options.ends}, models, choices));
-    const auto cut = listener ? listener(block.tokens, block.sources) : std::nullopt;
+    SPECTR_TRY(const Block block,
+               decoder.step({text, left, index, options.ends, options.details}, models, choices));
+    const auto cut = listener ? listener(block) : std::nullopt;
     const std::size_t kept = cut.value_or(block.tokens.size());
     SPECTR_CHECK(kept <= block.tokens.size());
     text.insert(text.end(), block.tokens.begin(), block.tokens.end());

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@ std::string_view name(StopReason reason);
 struct GenerateOptions {
   std::size_t limit = 256;       ///< most tokens to emit; the context may end the text earlier
   std::vector<Token> ends = {};  ///< tokens that end the text; they are emitted
+  std::optional<std::size_t> details = std::nullopt;  ///< as in BlockStart
 };
 
 /// What was generated (the prompt not among it).
@@ -31,10 +33,9 @@ struct Generation {
   Statistics statistics;
 };
 
-/// Sees every block's tokens as they come. Returns how many of them to keep when the text shall end within
-/// this block (a stop word), nullopt to go on.
-using BlockListener =
-    std::function<std::optional<std::size_t>(std::span<const Token> tokens, std::span<const Source> sources)>;
+/// Sees every block as it comes. Returns how many of its tokens to keep when the text shall end within this
+/// block (a stop word), nullopt to go on.
+using BlockListener = std::function<std::optional<std::size_t>(const Block& block)>;
 
 /// Runs a decoder from a prompt until an end token, the limit, the end of the context, or the listener's
 /// word. Requires: a prompt of at least one token; fresh or rewound sessions. Error: the prompt does not fit

@@ -87,8 +87,7 @@ void ForwardPass::multiply(std::initializer_list<Target> targets, Span2d<const f
   }
 }
 
-void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows,
-                            KvCache& cache) {
+void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows) {
   const ModelConfig& c = config_;
   const Span2d<float> normed = view(normed_, c.width);
   const Span2d<float> q = view(q_, c.heads * c.head_dim), heads = view(heads_, c.heads * c.head_dim);
@@ -105,9 +104,9 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
     for (std::size_t h = 0; h < c.kv_heads; ++h) {
       const std::span key = k[r].subspan(h * c.head_dim, c.head_dim);
       rope(key, cosines, sines, c.rope_interleaved);
-      std::ranges::copy(key, cache.keys(index, h) + rows[r].slot * c.head_dim);
+      std::ranges::copy(key, rows[r].cache->keys(index, h) + rows[r].slot * c.head_dim);
       std::copy_n(v[r].data() + h * c.head_dim, c.head_dim,
-                  cache.values(index, h) + rows[r].slot * c.head_dim);
+                  rows[r].cache->values(index, h) + rows[r].slot * c.head_dim);
     }
   }
 
@@ -115,9 +114,10 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
   const float scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
   pool_.parallel_for(rows.size() * c.heads, 1, [&](std::size_t begin, std::size_t end) {
     thread_local std::vector<float> scores;  // grown once per thread
-    if (scores.size() < cache.slots()) scores.resize(cache.slots());
     for (std::size_t task = begin; task < end; ++task) {
       const std::size_t r = task / c.heads, h = task % c.heads;
+      KvCache& cache = *rows[r].cache;
+      if (scores.size() < cache.slots()) scores.resize(cache.slots());
       attend(q[r].subspan(h * c.head_dim, c.head_dim), cache.keys(index, h / group),
              cache.values(index, h / group), rows[r].prefix, rows[r].extra, scale, scores,
              heads[r].subspan(h * c.head_dim, c.head_dim));
@@ -145,8 +145,8 @@ void ForwardPass::feed_forward(const LayerWeights& layer, Span2d<const float> in
   multiply({{layer.down, out}}, layer.gate ? gate : up);
 }
 
-void ForwardPass::run(std::span<const PassRow> rows, KvCache& cache, Span2d<float> logits) {
-  SPECTR_CHECK(!rows.empty() && rows.size() <= most_rows_ && logits.rows() <= rows.size());
+void ForwardPass::run(std::span<const PassRow> rows) {
+  SPECTR_CHECK(!rows.empty() && rows.size() <= most_rows_);
   rows_ = rows.size();
   const Span2d<float> x = view(x_, config_.width), normed = view(normed_, config_.width),
                       branch = view(branch_, config_.width);
@@ -160,27 +160,40 @@ void ForwardPass::run(std::span<const PassRow> rows, KvCache& cache, Span2d<floa
     const LayerWeights& layer = weights_.layers[i];
     normalise(layer.attention_norm, x, normed);
     if (config_.parallel_residual) {
-      attention(layer, i, rows, cache);
+      attention(layer, i, rows);
       // The feed-forward block reads the same input as the attention: normalise before adding.
       normalise(layer.ffn_norm, x, normed);
       add_branch();
     } else {
-      attention(layer, i, rows, cache);
+      attention(layer, i, rows);
       add_branch();
       normalise(layer.ffn_norm, x, normed);
     }
     feed_forward(layer, normed, branch);
     add_branch();
   }
+  head(rows);
+}
 
-  if (logits.rows() == 0) return;
-  const std::size_t first = rows_ - logits.rows();
-  const Span2d<float> wanted = x.rows(first, logits.rows()), out = normed.rows(first, logits.rows());
-  normalise(weights_.output_norm, wanted, out);
-  const Product head[] = {{weights_.head(), logits}};
-  matmul(head, out, pool_, scratch_);
-  if (weights_.output && !weights_.output->bias.empty()) {
-    for (std::size_t r = 0; r < logits.rows(); ++r) add(logits[r], weights_.output->bias);
+void ForwardPass::head(std::span<const PassRow> rows) {
+  const std::size_t vocabulary = config_.vocabulary;
+  std::vector<float*> places;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (rows[r].logits == nullptr) continue;
+    normalise(weights_.output_norm, view(x_, config_.width).rows(r, 1),
+              view(normed_, config_.width).rows(places.size(), 1));
+    places.push_back(rows[r].logits);
+  }
+  if (places.empty()) return;
+  const auto gap = [vocabulary](const float* a, const float* b) { return b != a + vocabulary; };
+  const bool together = std::ranges::adjacent_find(places, gap) == places.end();
+  if (!together && logits_.size() < places.size() * vocabulary) logits_.resize(places.size() * vocabulary);
+  const Span2d<float> logits(together ? places.front() : logits_.data(), places.size(), vocabulary);
+  const Product product[] = {{weights_.head(), logits}};
+  matmul(product, view(normed_, config_.width).rows(0, places.size()), pool_, scratch_);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (weights_.output && !weights_.output->bias.empty()) add(logits[i], weights_.output->bias);
+    if (!together) std::ranges::copy(logits[i], places[i]);
   }
 }
 

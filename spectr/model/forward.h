@@ -14,34 +14,37 @@
 
 namespace spectr {
 
-/// One row of a pass: a token at a position, written to a slot of the cache, which attends to the first
-/// `prefix` slots and to the listed ones (its ancestors in the tree and itself).
+/// One row of a pass: a token at a position of a text, written to a slot of the text's cache, which attends
+/// to the first `prefix` slots of that cache and to the listed ones (its ancestors in the tree and itself).
 struct PassRow {
   Token token;
   std::size_t position;
   std::size_t slot;
   std::size_t prefix;
   std::vector<int> extra;
+  KvCache* cache;
+  float* logits;  ///< where its logits go, [vocabulary]; null where nobody asks for them
 };
 
-/// The forward pass: rows → logits, layer by layer, all rows at once. Owns the memory between the operations,
-/// planned for `most_rows` rows.
+/// The forward pass: rows → logits, layer by layer, all rows at once, of one text or of several. What a row
+/// gives depends on its own text alone, bit for bit. Owns the memory between the operations, planned for
+/// `most_rows` rows.
 class ForwardPass {
  public:
   ForwardPass(const Transformer& model, std::size_t most_rows);
 
   std::size_t most_rows() const { return most_rows_; }
 
-  /// Computes the rows, writes their keys and values into the cache, and gives the logits of the last
-  /// `logits.rows()` rows. logits: [n ≤ rows, vocabulary], overwritten.
-  /// Requires: 1 ≤ rows ≤ most_rows; slots attended to are filled or belong to these rows.
-  void run(std::span<const PassRow> rows, KvCache& cache, Span2d<float> logits);
+  /// Computes the rows, writes their keys and values into their caches, and their logits to where they shall
+  /// go. Requires: 1 ≤ rows ≤ most_rows; slots attended to are filled or belong to these rows.
+  void run(std::span<const PassRow> rows);
 
  private:
   void embed(std::span<const PassRow> rows);
   void prepare_angles(std::span<const PassRow> rows);
-  void attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows, KvCache& cache);
+  void attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows);
   void feed_forward(const LayerWeights& layer, Span2d<const float> input, Span2d<float> out);
+  void head(std::span<const PassRow> rows);
   void normalise(const Norm& norm, Span2d<const float> x, Span2d<float> out);
   /// y = linear(x) for every target, in one go.
   struct Target {
@@ -60,6 +63,7 @@ class ForwardPass {
   std::vector<Product> products_;
   std::vector<float> inverse_frequencies_;  // [rope_dims / 2]
   std::vector<float> x_, normed_, q_, k_, v_, heads_, branch_, gate_, up_, cosines_, sines_;
+  std::vector<float> logits_;  // of a pass whose rows want them in several places
 };
 
 }  // namespace spectr

@@ -1,105 +1,15 @@
 #include "spectr/model/transformer_session.h"
 
-#include <algorithm>
-
 namespace spectr {
-namespace {
-
-// Rows of a pass over a long text: enough to be bound by arithmetic, little enough to stay in the cache.
-constexpr std::size_t text_rows = 64;
-
-}  // namespace
-
-TransformerSession::TransformerSession(const Transformer& model, std::size_t context, std::size_t nodes)
-    : model_(model),
-      context_(context),
-      most_nodes_(std::max<std::size_t>(nodes, 1)),
-      cache_(model.config().layers, model.config().kv_heads, context + most_nodes_, model.config().head_dim),
-      pass_(model, most_nodes_ + text_rows),
-      logits_(most_nodes_ * model.vocabulary()) {}
-
-Result<void> TransformerSession::check(std::span<const Token> text, const TokenTree& tree) const {
-  SPECTR_CHECK(!text.empty() && tree.token(TokenTree::root) == text.back() && length_ <= text.size());
-  SPECTR_CHECK(static_cast<std::size_t>(tree.size()) <= most_nodes_);
-  int deepest = 0;
-  for (NodeId node = 0; node < tree.size(); ++node) deepest = std::max(deepest, tree.depth(node));
-  const std::size_t needed = text.size() + static_cast<std::size_t>(deepest);
-  if (needed > context_) {
-    return error("{}: text and draft have {} tokens, the context {}", model_.config().name, needed, context_);
-  }
-  const auto unknown = [this](Token token) {
-    return token < 0 || static_cast<std::size_t>(token) >= model_.vocabulary();
-  };
-  const auto at = std::ranges::find_if(text.subspan(length_), unknown);
-  if (at != text.end()) {
-    return error("{}: token {} is outside the vocabulary of {}", model_.config().name, *at,
-                 model_.vocabulary());
-  }
-  for (NodeId node = scored_; node < tree.size(); ++node) SPECTR_CHECK(!unknown(tree.token(node)));
-  return {};
-}
-
-PassRow TransformerSession::text_row(std::span<const Token> text, std::size_t position) const {
-  return {text[position], position, position, position + 1, {}};
-}
-
-PassRow TransformerSession::node_row(const TokenTree& tree, NodeId node) const {
-  const auto slot = [this](NodeId n) { return length_ + static_cast<std::size_t>(n) - 1; };
-  PassRow row{
-      tree.token(node), length_ - 1 + static_cast<std::size_t>(tree.depth(node)), slot(node), length_, {}};
-  for (NodeId step : tree.path(node)) row.extra.push_back(static_cast<int>(slot(step)));
-  return row;
-}
 
 Result<void> TransformerSession::score(std::span<const Token> text, const TokenTree& tree) {
   SPECTR_TRY_VOID(check(text, tree));
-  // The root's logits are those of the text's last token: compute it again if only its keys are left.
-  if (length_ == text.size() && scored_ == 0) --length_;
-
-  // The text in passes of text_rows, the last of them together with the nodes.
-  const std::size_t vocabulary = model_.vocabulary();
-  while (text.size() - length_ > text_rows) {
+  for (bool complete = false; !complete;) {
     rows_.clear();
-    for (std::size_t i = 0; i < text_rows; ++i) rows_.push_back(text_row(text, length_ + i));
-    pass_.run(rows_, cache_, Span2d<float>(logits_.data(), 0, vocabulary));
-    length_ += text_rows;
-    scored_ = 0;
+    complete = plan(text, tree, rows_);
+    if (!rows_.empty()) pass_.run(rows_);
   }
-  rows_.clear();
-  if (length_ < text.size()) {
-    scored_ = 0;
-    while (length_ < text.size()) rows_.push_back(text_row(text, length_++));
-  }
-  const NodeId first = std::max<NodeId>(scored_, 1);
-  for (NodeId node = first; node < tree.size(); ++node) rows_.push_back(node_row(tree, node));
-  if (rows_.empty()) return {};
-
-  const std::size_t fresh = static_cast<std::size_t>(tree.size() - scored_);
-  pass_.run(
-      rows_, cache_,
-      Span2d<float>(logits_.data() + static_cast<std::size_t>(scored_) * vocabulary, fresh, vocabulary));
-  scored_ = tree.size();
   return {};
-}
-
-Logits TransformerSession::logits(NodeId node) const {
-  SPECTR_CHECK(node >= 0 && node < scored_);
-  const std::size_t vocabulary = model_.vocabulary();
-  return std::span(logits_).subspan(static_cast<std::size_t>(node) * vocabulary, vocabulary);
-}
-
-void TransformerSession::keep(std::span<const NodeId> path) {
-  const std::size_t begin = length_;
-  for (NodeId node : path) {
-    if (node >= scored_) break;  // not computed here: the next score does
-    cache_.move(begin + static_cast<std::size_t>(node) - 1, length_++);
-  }
-  scored_ = 0;
-}
-
-void TransformerSession::rewind(std::size_t length) {
-  length_ = std::min(length_, length);
-  scored_ = 0;
 }
 
 }  // namespace spectr

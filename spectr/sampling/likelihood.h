@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "spectr/base/logits.h"
 #include "spectr/base/token.h"
 
@@ -7,5 +10,14 @@ namespace spectr {
 
 /// −log softmax(logits)[token], in nats: under the model's own law, temperature 1 and no filter.
 double negative_log_likelihood(const Logits& logits, Token token);
+
+/// A token and its log-probability under the model's own law, in nats.
+struct Likelihood {
+  Token token;
+  double log_probability;
+};
+
+/// The min(n, V) likeliest tokens, likeliest first, ties by the lower id. Cost: O(V log n).
+std::vector<Likelihood> likeliest(const Logits& logits, std::size_t n);
 
 }  // namespace spectr

@@ -53,7 +53,7 @@ class BundledLaw : public testing::Test {
       counts.push_back(found[text]);
       found.erase(text);
     }
-    EXPECT_TRUE(found.empty()) << method << " gives a text that the target never gives";
+    if (!found.empty()) return 0.0;  // a text that the target never gives
     // The prompt with and without its last token, and up to two tokens that either model proposes.
     EXPECT_LE(target_rows_.texts(), 2u + 16 + 16 * 16);
     return chi_square_p_value(counts, expected);
@@ -79,10 +79,10 @@ TEST_F(BundledLaw, IsTheTargetsForEveryLosslessPlan) {
   }
 }
 
-// The test of the test: an over-acceptance of 0.5 is found out.
+// The test of the test: an over-acceptance of 0.1 is found out.
 TEST_F(BundledLaw, ABiasedMethodIsFoundOut) {
   MethodOptions options = options_of(1, 2);
-  options.epsilon = 0.5;
+  options.epsilon = 0.1;
   EXPECT_LT(p_value("biased-opt", options), false_alarm);
 }
 

@@ -149,12 +149,11 @@ TEST(Generate, TheListenerSeesEveryTokenOnce) {
     Runner run(pair, method, options);
     std::vector<Token> seen;
     std::vector<Source> sources;
-    const Generation out =
-        run(3, {.limit = 25}, {0}, [&](auto tokens, auto from) -> std::optional<std::size_t> {
-          seen.insert(seen.end(), tokens.begin(), tokens.end());
-          sources.insert(sources.end(), from.begin(), from.end());
-          return std::nullopt;
-        });
+    const Generation out = run(3, {.limit = 25}, {0}, [&](const Block& block) -> std::optional<std::size_t> {
+      seen.insert(seen.end(), block.tokens.begin(), block.tokens.end());
+      sources.insert(sources.end(), block.sources.begin(), block.sources.end());
+      return std::nullopt;
+    });
     EXPECT_EQ(seen, out.tokens) << method;
     EXPECT_EQ(sources, out.sources) << method;
   }
@@ -164,8 +163,8 @@ TEST(Generate, TheListenerCutsTheTextWithinABlock) {
   const TabularPair pair = TabularPair::random(2, 40, 56).with_equal_draft();  // every draft is accepted
   Runner run(pair, "speculative", options_of(1, 4));
   int blocks = 0;
-  const Generation out = run(3, {.limit = 50}, {0}, [&](auto tokens, auto) -> std::optional<std::size_t> {
-    EXPECT_EQ(tokens.size(), 5u);
+  const Generation out = run(3, {.limit = 50}, {0}, [&](const Block& block) -> std::optional<std::size_t> {
+    EXPECT_EQ(block.tokens.size(), 5u);
     return ++blocks == 3 ? std::optional<std::size_t>(2) : std::nullopt;
   });
   EXPECT_EQ(out.stop, StopReason::word);

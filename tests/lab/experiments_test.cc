@@ -30,6 +30,7 @@ fs::path fresh_folder(const std::string& name) {
 }
 
 const std::map<std::string, std::string> documented_columns = {
+    {"plans", "laws,plan,k,acceptance"},
     {"spectr-bernoulli", "b,k,plan,acceptance,optimum,guaranteed"},
     {"spectr-uniform", "r,k,plan,acceptance,closed_form"},
     {"spectr-recursive", "b,k,plan,acceptance,optimum,guaranteed"},

@@ -1,0 +1,17 @@
+# The server with the bundled models: docker build -t spectr . && docker run -p 8080:8080 spectr
+FROM debian:12-slim AS build
+RUN apt-get update && apt-get install -y --no-install-recommends g++ cmake ninja-build pkg-config libhwy-dev \
+    coinor-libclp-dev zlib1g-dev libpcre2-dev libfmt-dev libcli11-dev nlohmann-json3-dev libcpp-httplib-dev libspdlog-dev
+COPY . /spectr
+RUN cmake -S /spectr -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSPECTR_TESTS=OFF \
+    && cmake --build /build --target spectr_cli && cmake --install /build --prefix /usr/local
+
+FROM debian:12-slim
+RUN apt-get update && apt-get install -y --no-install-recommends coinor-libclp1 libpcre2-8-0 libfmt9 libhwy1 \
+    libcpp-httplib0.11 libspdlog1.10 && rm -rf /var/lib/apt/lists/*
+COPY --from=build /usr/local/bin/spectr /usr/local/bin/spectr
+COPY --from=build /usr/local/share/spectr /usr/local/share/spectr
+USER nobody
+EXPOSE 8080
+# Other machines reach a container: give it a key (-e LLAMA_API_KEY=…) before you let them.
+ENTRYPOINT ["/usr/local/bin/spectr", "serve", "--host", "0.0.0.0"]

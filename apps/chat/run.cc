@@ -1,0 +1,56 @@
+#include "apps/chat/run.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <utility>
+
+namespace spectr::chat {
+
+const Value* Run::find(const std::string& name) const {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    if (const auto found = scope->find(name); found != scope->end()) return &found->second;
+  }
+  return nullptr;
+}
+
+Run::Call::Call(Run& run) : run_(run) {
+  if (++run.calls_ > run.limits_.calls) {
+    throw TemplateError(fmt::format("more than {} macros call each other", run.limits_.calls));
+  }
+  inner_.assign(std::make_move_iterator(run.scopes_.begin() + 1), std::make_move_iterator(run.scopes_.end()));
+  run.scopes_.resize(1);
+  run.scopes_.emplace_back();
+}
+
+Run::Call::~Call() {
+  --run_.calls_;
+  run_.scopes_.resize(1);
+  std::ranges::move(inner_, std::back_inserter(run_.scopes_));
+}
+
+Value Run::capture(const std::function<void()>& body) {
+  std::string outer = std::exchange(output_, {});
+  body();
+  Value printed = std::exchange(output_, std::move(outer));
+  charge(printed);
+  return printed;
+}
+
+void Run::print(std::string_view text) {
+  output_ += text;
+  if (output_.size() > limits_.output) {
+    throw TemplateError(fmt::format("the output has more than {} bytes", limits_.output));
+  }
+}
+
+void Run::step() {
+  if (++steps_ > limits_.steps) throw TemplateError(fmt::format("more than {} steps", limits_.steps));
+}
+
+void Run::charge(const Value& value) {
+  bytes_ += value.weight();
+  if (bytes_ > limits_.bytes) throw TemplateError(fmt::format("more than {} bytes of values", limits_.bytes));
+}
+
+}  // namespace spectr::chat

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/chat/value.h"
+
+namespace spectr::chat {
+
+/// How much a template may do: templates come from files that nobody may have looked at.
+struct Limits {
+  std::size_t source = 256 << 10;  ///< bytes of a template
+  int nesting = 64;                ///< of expressions and blocks
+  int calls = 32;                  ///< of macros within each other
+  std::size_t steps = 1'000'000;   ///< nodes evaluated
+  std::size_t bytes = 32 << 20;    ///< made, or walked through
+  std::size_t output = 8 << 20;    ///< bytes
+};
+
+/// A template while it runs: its variables, its output, and what it has used up. Throws TemplateError beyond
+/// a limit.
+class Run {
+ public:
+  explicit Run(const Limits& limits) : limits_(limits), scopes_(1) {}
+
+  const Value* find(const std::string& name) const;
+  /// In the innermost scope.
+  void set(const std::string& name, Value value) { scopes_.back()[name] = std::move(value); }
+
+  /// Variables that are set while it lives are forgotten afterwards.
+  class Scope {
+   public:
+    explicit Scope(Run& run) : run_(run) { run_.scopes_.emplace_back(); }
+    ~Scope() { run_.scopes_.pop_back(); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Run& run_;
+  };
+
+  /// A call of a macro: while it lives, only the template's outermost variables are seen.
+  class Call {
+   public:
+    explicit Call(Run& run);
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    Run& run_;
+    std::vector<std::map<std::string, Value>> inner_;
+  };
+
+  /// Output that is collected apart.
+  Value capture(const std::function<void()>& body);
+
+  void print(std::string_view text);
+  const std::string& output() const { return output_; }
+
+  /// One more node.
+  void step();
+  /// A value was made, or is walked through: what a template costs is bounded by the sum of the bytes.
+  void charge(const Value& value);
+
+ private:
+  const Limits& limits_;
+  std::vector<std::map<std::string, Value>> scopes_;
+  std::string output_;
+  std::size_t steps_ = 0;
+  std::size_t bytes_ = 0;
+  int calls_ = 0;
+};
+
+}  // namespace spectr::chat

@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apps/chat/nodes.h"
+
+namespace spectr::chat {
+namespace {
+
+template <class Execute>
+class Node final : public Statement {
+ public:
+  explicit Node(Execute execute) : execute_(std::move(execute)) {}
+  void execute(Run& run) const override {
+    run.step();
+    execute_(run);
+  }
+
+ private:
+  Execute execute_;
+};
+
+template <class Execute>
+StatementPtr node(Execute execute) {
+  return std::make_unique<Node<Execute>>(std::move(execute));
+}
+
+/// What a list, a mapping or a string gives one after the other.
+List members_of(Run& run, const Value& value) {
+  run.charge(value);
+  if (const auto* members = value.list()) return *members;
+  if (value.is_undefined()) return {};
+  List members;
+  if (const auto* dict = value.dict()) {
+    for (const auto& member : dict->members) members.emplace_back(member.first);
+    return members;
+  }
+  if (const auto* text = value.string()) {
+    for (const char c : *text) members.emplace_back(std::string(1, c));
+    return members;
+  }
+  throw TemplateError(fmt::format("{} has no members to loop over", value.kind()));
+}
+
+void assign(Run& run, const std::vector<std::string>& names, const Value& value) {
+  if (names.size() == 1) return run.set(names.front(), value);
+  if (value.list() == nullptr || value.list()->size() != names.size()) {
+    throw TemplateError(fmt::format("{} names for {}", names.size(), value.kind()));
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) run.set(names[i], (*value.list())[i]);
+}
+
+/// `loop` as the body sees it.
+Dict state(const List& members, std::size_t i) {
+  const auto n = static_cast<std::int64_t>(members.size()), at = static_cast<std::int64_t>(i);
+  Dict dict;
+  dict.members = {{"index", at + 1},  {"index0", at},        {"revindex", n - at}, {"revindex0", n - at - 1},
+                  {"first", at == 0}, {"last", at + 1 == n}, {"length", n}};
+  if (i > 0) dict.set("previtem", members[i - 1]);
+  if (i + 1 < members.size()) dict.set("nextitem", members[i + 1]);
+  return dict;
+}
+
+void run_loop(const Loop& loop, Run& run) {
+  List members = members_of(run, loop.over->evaluate(run));
+  if (loop.condition) {
+    std::erase_if(members, [&](const Value& member) {
+      const Run::Scope scope(run);
+      assign(run, loop.names, member);
+      return !loop.condition->evaluate(run).truth();
+    });
+  }
+  if (members.empty()) return execute(loop.otherwise, run);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const Run::Scope scope(run);
+    assign(run, loop.names, members[i]);
+    run.set("loop", state(members, i));
+    try {
+      execute(loop.body, run);
+    } catch (const Jump& where) {
+      if (where == Jump::leave) return;
+    }
+  }
+}
+
+/// The value of a macro: a function that gives what its body prints.
+Value function_of(const Macro& macro) {
+  return Function([&macro](Run& run, const Arguments& arguments) -> Value {
+    if (arguments.positional.size() > macro.parameters.size()) {
+      throw TemplateError(fmt::format("macro {} takes {} arguments", macro.name, macro.parameters.size()));
+    }
+    const Run::Call frame(run);
+    for (std::size_t i = 0; i < macro.parameters.size(); ++i) {
+      const auto& [name, otherwise] = macro.parameters[i];
+      Value value = arguments.get(i, name);
+      if (value.is_undefined() && otherwise) value = otherwise->evaluate(run);
+      run.set(name, std::move(value));
+    }
+    return run.capture([&] { execute(macro.body, run); });
+  });
+}
+
+}  // namespace
+
+void execute(const Block& block, Run& run) {
+  for (const auto& statement : block) statement->execute(run);
+}
+
+StatementPtr text(std::string text) {
+  return node([text = std::move(text)](Run& run) { run.print(text); });
+}
+
+StatementPtr print(ExpressionPtr value) {
+  return node([value = std::move(value)](Run& run) {
+    const Value shown = value->evaluate(run);
+    run.charge(shown);
+    run.print(shown.text());
+  });
+}
+
+StatementPtr branches(std::vector<std::pair<ExpressionPtr, Block>> branches) {
+  return node([branches = std::move(branches)](Run& run) {
+    for (const auto& [condition, block] : branches) {
+      if (!condition || condition->evaluate(run).truth()) return execute(block, run);
+    }
+  });
+}
+
+StatementPtr loop(Loop loop) {
+  return node([loop = std::move(loop)](Run& run) { run_loop(loop, run); });
+}
+
+StatementPtr assignment(std::vector<std::string> names, ExpressionPtr value) {
+  return node([names = std::move(names), value = std::move(value)](Run& run) {
+    assign(run, names, value->evaluate(run));
+  });
+}
+
+StatementPtr member_assignment(std::string object, std::string name, ExpressionPtr value) {
+  return node([object = std::move(object), name = std::move(name), value = std::move(value)](Run& run) {
+    const Value* held = run.find(object);
+    if (held == nullptr || held->dict() == nullptr || !held->dict()->is_namespace) {
+      throw TemplateError(fmt::format("'{}' is no namespace", object));
+    }
+    const Value space = *held;
+    space.dict()->set(name, value->evaluate(run));
+    run.charge(space);
+  });
+}
+
+StatementPtr block_assignment(std::string name, Block body) {
+  return node([name = std::move(name), body = std::move(body)](Run& run) {
+    run.set(name, run.capture([&] { execute(body, run); }));
+  });
+}
+
+StatementPtr macro(Macro macro) {
+  auto shared = std::make_shared<const Macro>(std::move(macro));
+  return node([shared](Run& run) { run.set(shared->name, function_of(*shared)); });
+}
+
+StatementPtr jump(Jump jump) {
+  return node([jump](Run&) { throw jump; });
+}
+
+}  // namespace spectr::chat

@@ -1,0 +1,132 @@
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <csignal>
+#include <memory>
+
+#include "apps/cli/bundled_models.h"
+#include "apps/cli/commands.h"
+#include "apps/cli/failure.h"
+#include "apps/cli/model_flags.h"
+#include "apps/cli/text_input.h"
+#include "apps/server/server.h"
+
+namespace spectr::cli {
+namespace {
+
+constexpr std::chrono::seconds patience{30};  // for texts that are being written when the server shall stop
+
+struct Flags {
+  ModelFlags model;
+  server::ServerOptions server;
+  long slots = 4;
+  long queue = 64;
+  long timeout = 600;
+  std::vector<std::string> keys;
+  std::string key_file;
+  std::string chat_template;
+  std::string template_file;
+  bool verbose = false;
+};
+
+server::ServerOptions complete(Flags& flags) {
+  server::ServerOptions options = std::move(flags.server);
+  if (flags.model.model.empty()) {
+    if (!flags.model.drafts.empty()) throw Failure(Status::usage, "a draft model (-md) needs a target (-m)");
+    const BundledPair pair = need(bundled_pair());
+    flags.model.model = pair.target.string();
+    flags.model.drafts = {pair.draft.string()};
+  }
+  options.service.target = flags.model.model;
+  options.service.drafts.assign(flags.model.drafts.begin(), flags.model.drafts.end());
+  options.service.threads = flags.model.thread_count();
+  options.service.timeout = std::chrono::seconds(flags.timeout);
+  options.service.slots = {static_cast<std::size_t>(flags.slots), static_cast<std::size_t>(flags.queue),
+                           static_cast<std::size_t>(flags.model.context)};
+  for (const std::string& key : flags.keys) {
+    if (key.empty()) throw Failure(Status::usage, "--api-key: the key is empty");
+    options.keys.add(key);
+  }
+  if (!flags.key_file.empty()) need(options.keys.add_file(flags.key_file));
+  if (!flags.chat_template.empty()) options.service.chat_template = flags.chat_template;
+  if (!flags.template_file.empty()) options.service.chat_template = read_file(flags.template_file);
+  return options;
+}
+
+void set_up_log(bool verbose) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("spectr"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
+  spdlog::set_level(verbose ? spdlog::level::debug : spdlog::level::info);
+}
+
+void serve(Flags& flags) {
+  // Every thread that is started from here on leaves these signals to this one.
+  sigset_t endings;
+  sigemptyset(&endings);
+  sigaddset(&endings, SIGINT);
+  sigaddset(&endings, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &endings, nullptr);
+
+  set_up_log(flags.verbose);
+  const server::ServerOptions options = complete(flags);
+  const auto server = need(server::Server::listen(options), Status::failed);
+  spdlog::info("listening on http://{}:{}", options.host, server->port());
+  need(server->load());
+  spdlog::info("ready: {}, {} slots", options.service.target.string(), options.service.slots.slots);
+  int signal = 0;
+  sigwait(&endings, &signal);
+  spdlog::info("stopping");
+  server->stop(patience);
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command =
+      *app.add_subcommand("serve", "Answer over HTTP, as OpenAI's API and llama.cpp's server do");
+  flags->model.add_model(command, false);
+  flags->model.add_drafts(command);
+  flags->model.add_threads(command);
+  flags->model.add_context(command);
+  const std::string network = "Network", texts = "Texts";
+  command.add_option("--host", flags->server.host, "address to listen on")
+      ->envname("LLAMA_ARG_HOST")
+      ->capture_default_str()
+      ->group(network);
+  command.add_option("--port", flags->server.port, "port to listen on; 0: any that is free")
+      ->envname("LLAMA_ARG_PORT")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str()
+      ->group(network);
+  command.add_option("--api-key", flags->keys, "key that clients must send; repeatable")
+      ->envname("LLAMA_API_KEY")
+      ->group(network);
+  command.add_option("--api-key-file", flags->key_file, "file with one key a line")->group(network);
+  command.add_option("--cors", flags->server.cors, "origin whose pages may ask, or *: all")->group(network);
+  command.add_flag("--metrics", flags->server.metrics, "answer /metrics for Prometheus")
+      ->envname("LLAMA_ARG_ENDPOINT_METRICS")
+      ->group(network);
+  command.add_flag("--verbose", flags->verbose, "log every request")->group(network);
+  command.add_option("--parallel", flags->slots, "-np N: texts that are written at a time")
+      ->envname("LLAMA_ARG_N_PARALLEL")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str()
+      ->group(texts);
+  command.add_option("--queue", flags->queue, "texts that may wait for a slot")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str()
+      ->group(texts);
+  command.add_option("--timeout", flags->timeout, "-to S: seconds after which a text is ended")
+      ->envname("LLAMA_ARG_TIMEOUT")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str()
+      ->group(texts);
+  command.add_option("-a,--alias", flags->server.service.alias, "what clients call the model")->group(texts);
+  auto* given =
+      command.add_option("--chat-template", flags->chat_template, "chat template instead of the model's own");
+  command.add_option("--chat-template-file", flags->template_file, "the same from a file")->excludes(given);
+  command.callback([flags] { serve(*flags); });
+}
+
+}  // namespace spectr::cli

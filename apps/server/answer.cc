@@ -1,0 +1,52 @@
+#include "apps/server/answer.h"
+
+#include <iterator>
+#include <utility>
+
+namespace spectr::server {
+
+void Answer::add(std::size_t choice, Piece piece) {
+  const std::lock_guard lock(mutex_);
+  Piece& waiting = choices_[choice].piece;
+  waiting.text += piece.text;
+  std::ranges::move(piece.tokens, std::back_inserter(waiting.tokens));
+  choices_[choice].taken = false;
+  news_ = true;
+  changed_.notify_one();
+}
+
+void Answer::finish(std::size_t choice, Outcome outcome) {
+  const std::lock_guard lock(mutex_);
+  choices_[choice].outcome = std::move(outcome);
+  news_ = true;
+  changed_.notify_one();
+}
+
+void Answer::begin() {
+  const std::lock_guard lock(mutex_);
+  begun_ = true;
+}
+
+bool Answer::begun() const {
+  const std::lock_guard lock(mutex_);
+  return begun_;
+}
+
+void Answer::wait(std::chrono::milliseconds most) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, most, [this] { return news_; });
+  news_ = false;
+}
+
+Piece Answer::take(std::size_t choice) {
+  const std::lock_guard lock(mutex_);
+  choices_[choice].taken = true;
+  return std::exchange(choices_[choice].piece, {});
+}
+
+std::optional<Outcome> Answer::outcome(std::size_t choice) {
+  const std::lock_guard lock(mutex_);
+  return choices_[choice].taken ? choices_[choice].outcome : std::nullopt;
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "apps/server/text_output.h"
+#include "spectr/decode/statistics.h"
+
+namespace spectr::server {
+
+/// Why a text ended.
+enum class Ending {
+  eos,       ///< the model ended it
+  limit,     ///< tokens or context
+  word,      ///< a stop word
+  given_up,  ///< nobody wants it any more
+  failed,
+};
+
+/// A finished text.
+struct Outcome {
+  Ending ending = Ending::given_up;
+  std::string stop_word;
+  std::string failure;
+  Statistics statistics;
+  std::size_t cached = 0;              ///< prompt tokens that did not have to be computed
+  std::vector<std::size_t> histogram;  ///< [i]: blocks that accepted i draft tokens
+  std::size_t slot = 0;
+};
+
+/// The texts of one request on their way from the slots that write them to the connection that waits for
+/// them.
+class Answer {
+ public:
+  explicit Answer(std::size_t choices) : choices_(choices) {}
+
+  // The slots' side. Nothing is added to a choice after it has finished.
+  void add(std::size_t choice, Piece piece);
+  void finish(std::size_t choice, Outcome outcome);
+  std::stop_token stop() const { return stop_.get_token(); }
+
+  // The connection's side.
+  /// Waits until there is something new, at most so long.
+  void wait(std::chrono::milliseconds most);
+  /// What has come since the last call.
+  Piece take(std::size_t choice);
+  /// The outcome of a choice that has finished and whose pieces have all been taken.
+  std::optional<Outcome> outcome(std::size_t choice);
+  /// Nobody waits any more: ends the texts before their next pass.
+  void give_up() { stop_.request_stop(); }
+  bool given_up() const { return stop_.stop_requested(); }
+  /// Whether a slot has begun with any of them.
+  bool begun() const;
+  void begin();
+
+  std::size_t choices() const { return choices_.size(); }
+
+ private:
+  struct Choice {
+    Piece piece;
+    bool taken = true;
+    std::optional<Outcome> outcome;
+  };
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Choice> choices_;
+  bool news_ = false;
+  bool begun_ = false;
+  std::stop_source stop_;
+};
+
+}  // namespace spectr::server

@@ -1,0 +1,36 @@
+#include "apps/server/api_error.h"
+
+namespace spectr::server {
+
+ApiError ApiError::exceeds_context(std::size_t prompt, std::size_t context) {
+  ApiError error(400, "exceed_context_size_error",
+                 fmt::format("the prompt has {} tokens, the context {}", prompt, context));
+  error.more_ = {{"n_prompt_tokens", prompt}, {"n_ctx", context}};
+  return error;
+}
+
+ApiError ApiError::unauthenticated() {
+  return {401, "authentication_error",
+          "Invalid API Key: send it as Authorization: Bearer KEY or X-Api-Key: KEY"};
+}
+
+ApiError ApiError::unavailable(std::string message, int retry_after) {
+  ApiError error(503, "unavailable_error", std::move(message));
+  error.retry_after_ = retry_after;
+  return error;
+}
+
+ApiError ApiError::queue_full(std::size_t limit, int retry_after) {
+  ApiError error(429, "rate_limit_error",
+                 fmt::format("{} requests are waiting already, come again later", limit));
+  error.retry_after_ = retry_after;
+  return error;
+}
+
+Json ApiError::json() const {
+  Json error = {{"code", status_}, {"message", message_}, {"type", type_}};
+  error.update(more_);
+  return {{"error", error}};
+}
+
+}  // namespace spectr::server

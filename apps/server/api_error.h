@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "apps/server/json.h"
+#include "spectr/base/result.h"
+
+namespace spectr::server {
+
+/// Why a request cannot be fulfilled. Thrown by what handles it, answered in one place.
+class ApiError : public std::exception {
+ public:
+  ApiError(int status, std::string type, std::string message)
+      : status_(status), type_(std::move(type)), message_(std::move(message)) {}
+
+  static ApiError invalid(std::string message) { return {400, "invalid_request_error", std::move(message)}; }
+  static ApiError exceeds_context(std::size_t prompt, std::size_t context);
+  static ApiError unauthenticated();
+  static ApiError forbidden(std::string message) { return {403, "permission_error", std::move(message)}; }
+  static ApiError not_found(std::string message) { return {404, "not_found_error", std::move(message)}; }
+  static ApiError internal(std::string message) { return {500, "server_error", std::move(message)}; }
+  static ApiError not_supported(std::string message) {
+    return {501, "not_supported_error", std::move(message)};
+  }
+  /// The client shall come again in so many seconds.
+  static ApiError unavailable(std::string message, int retry_after);
+  static ApiError queue_full(std::size_t limit, int retry_after);
+
+  int status() const { return status_; }
+  std::optional<int> retry_after() const { return retry_after_; }
+  const char* what() const noexcept override { return message_.c_str(); }
+  /// {"error": {"code", "message", "type"}} and what the error adds.
+  Json json() const;
+
+ private:
+  int status_;
+  std::string type_;
+  std::string message_;
+  std::optional<int> retry_after_;
+  Json more_ = Json::object();
+};
+
+/// The value of a result, or its error as the client's mistake.
+template <class T>
+T valid(Result<T> result) {
+  if (!result) throw ApiError::invalid(result.error().message);
+  return std::move(*result);
+}
+
+}  // namespace spectr::server

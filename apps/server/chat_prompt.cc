@@ -1,0 +1,75 @@
+#include "apps/server/chat_prompt.h"
+
+#include "apps/server/api_error.h"
+#include "apps/server/fields.h"
+
+namespace spectr::server {
+namespace {
+
+constexpr std::size_t most_messages = 4096;
+constexpr std::string_view roles[] = {"system", "developer", "user", "assistant"};
+
+/// The text of a message: a string, or a list of parts {"type": "text", "text"}.
+std::string content_of(const JsonInput* content, const std::string& where) {
+  if (content == nullptr) throw ApiError::invalid(fmt::format("'{}content' is missing", where));
+  if (content->is_string()) return content->get<std::string>();
+  if (!content->is_array())
+    throw ApiError::invalid(fmt::format("'{}content' must be a string or a list of parts", where));
+  std::string text;
+  for (const JsonInput& part : *content) {
+    if (!part.is_object())
+      throw ApiError::invalid(fmt::format("a part of '{}content' must be an object", where));
+    Fields fields(part, where + "content.");
+    if (fields.string("type") != "text")
+      throw ApiError::invalid(fmt::format("'{}content' may have text parts only", where));
+    text += fields.string("text").value_or("");
+    fields.refuse_others();
+  }
+  return text;
+}
+
+JsonInput read_message(const JsonInput& message, std::size_t i) {
+  const std::string where = fmt::format("messages[{}].", i);
+  if (!message.is_object()) throw ApiError::invalid(fmt::format("messages[{}] must be an object", i));
+  Fields fields(message, where);
+  std::string role = fields.string("role").value_or("");
+  if (std::ranges::find(roles, role) == std::end(roles)) {
+    throw ApiError::invalid(fmt::format("'{}role' must be system, developer, user or assistant", where));
+  }
+  if (role == "developer") role = "system";
+  JsonInput out = {{"role", role}, {"content", content_of(fields.any("content"), where)}};
+  if (const auto name = fields.string("name")) out["name"] = *name;
+  for (std::string_view name : {"tool_calls", "function_call", "refusal", "audio", "annotations"})
+    fields.neutral(name);
+  fields.refuse_others();
+  return out;
+}
+
+}  // namespace
+
+std::string chat_prompt(const JsonInput& messages, const JsonInput& values, const ModelSet& models) {
+  if (!messages.is_array() || messages.empty())
+    throw ApiError::invalid("'messages' must be a list of messages");
+  if (messages.size() > most_messages) {
+    throw ApiError::invalid(
+        fmt::format("'messages' may have {} messages, got {}", most_messages, messages.size()));
+  }
+  JsonInput variables = values.is_object() ? values : JsonInput::object();
+  variables["messages"] = JsonInput::array();
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    variables["messages"].push_back(read_message(messages[i], i));
+  variables["add_generation_prompt"] = true;
+  const Vocabulary& vocabulary = models.tokenizer->vocabulary();
+  variables["bos_token"] = vocabulary.bos() ? vocabulary.text(*vocabulary.bos()) : "";
+  variables["eos_token"] = vocabulary.eos() ? vocabulary.text(*vocabulary.eos()) : "";
+  if (!models.chat_template) throw ApiError::invalid(models.chat_template.error().message);
+  return valid(models.chat_template->render(variables));
+}
+
+std::vector<Token> encode_chat(const std::string& text, const Tokenizer& tokenizer) {
+  const auto bos = tokenizer.vocabulary().bos();
+  const bool has_bos = bos && text.starts_with(tokenizer.vocabulary().text(*bos));
+  return tokenizer.encode(text, {.add_bos = !has_bos, .parse_special = true});
+}
+
+}  // namespace spectr::server

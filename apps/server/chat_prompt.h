@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/server/json.h"
+#include "apps/server/model_set.h"
+
+namespace spectr::server {
+
+/// The text that the model's chat template makes of a conversation. Throws ApiError: messages that are none,
+/// a model without a template, a template that refuses them or cannot be run.
+std::string chat_prompt(const JsonInput& messages, const JsonInput& values, const ModelSet& models);
+
+/// The tokens of that text: its special tokens are recognised, and it begins with one beginning-of-text token
+/// even where the template writes it, too.
+std::vector<Token> encode_chat(const std::string& text, const Tokenizer& tokenizer);
+
+}  // namespace spectr::server

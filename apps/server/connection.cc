@@ -1,0 +1,146 @@
+#include "apps/server/connection.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+
+namespace spectr::server {
+namespace {
+
+thread_local Connection* connection_of_this_thread = nullptr;
+
+void address(const sockaddr_storage& from, std::string& ip, int& port) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (from.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(from);
+    inet_ntop(AF_INET, &v4.sin_addr, text.data(), text.size());
+    port = ntohs(v4.sin_port);
+  } else if (from.ss_family == AF_INET6) {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(from);
+    inet_ntop(AF_INET6, &v6.sin6_addr, text.data(), text.size());
+    port = ntohs(v6.sin6_port);
+  }
+  ip = text.data();
+}
+
+}  // namespace
+
+Connection::Connection(int socket, const ConnectionLimits& limits) : socket_(socket), limits_(limits) {
+  connection_of_this_thread = this;
+}
+
+Connection::~Connection() {
+  connection_of_this_thread = nullptr;
+  ::shutdown(socket_, SHUT_RDWR);
+  ::close(socket_);
+}
+
+Connection* Connection::current() {
+  return connection_of_this_thread;
+}
+
+bool Connection::wait(short event, std::chrono::milliseconds most) const {
+  pollfd entry{socket_, event, 0};
+  int ready = 0;
+  do {
+    ready = ::poll(&entry, 1, static_cast<int>(std::max<std::int64_t>(most.count(), 0)));
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0;
+}
+
+bool Connection::wait_for_request() {
+  if (begin_ == end_ && !wait(POLLIN, limits_.keep_alive)) return false;
+  if (begin_ == end_ && gone()) return false;
+  bytes_left_ = limits_.header_bytes + limits_.body_bytes;
+  deadline_ = Clock::now() + limits_.receive;
+  return true;
+}
+
+bool Connection::gone() const {
+  char byte = 0;
+  const ssize_t read = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return read == 0 || (read < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+bool Connection::is_readable() const {
+  return begin_ < end_ || wait(POLLIN, std::chrono::milliseconds(0));
+}
+
+bool Connection::is_writable() const {
+  return wait(POLLOUT, limits_.send) && !gone();
+}
+
+ssize_t Connection::read(char* to, std::size_t size) {
+  if (begin_ == end_) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now());
+    if (bytes_left_ == 0 || left.count() <= 0 || !wait(POLLIN, left)) {
+      closing_ = true;
+      return -1;
+    }
+    const ssize_t got = ::recv(socket_, buffer_.data(), std::min(buffer_.size(), bytes_left_), 0);
+    if (got <= 0) return got;
+    begin_ = 0;
+    end_ = static_cast<std::size_t>(got);
+    bytes_left_ -= end_;
+  }
+  const std::size_t given = std::min(size, end_ - begin_);
+  std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_), given, to);
+  begin_ += given;
+  return static_cast<ssize_t>(given);
+}
+
+ssize_t Connection::write(const char* from, std::size_t size) {
+  // All of it: the library takes a part for the whole.
+  for (std::size_t sent = 0; sent < size;) {
+    if (!wait(POLLOUT, limits_.send)) return -1;
+    const ssize_t part = ::send(socket_, from + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (part > 0) sent += static_cast<std::size_t>(part);
+    if (part < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) return -1;
+  }
+  return static_cast<ssize_t>(size);
+}
+
+void Connection::get_remote_ip_and_port(std::string& ip, int& port) const {
+  sockaddr_storage peer{};
+  socklen_t length = sizeof peer;
+  if (::getpeername(socket_, reinterpret_cast<sockaddr*>(&peer), &length) == 0) address(peer, ip, port);
+}
+
+void Connection::get_local_ip_and_port(std::string& ip, int& port) const {
+  sockaddr_storage own{};
+  socklen_t length = sizeof own;
+  if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&own), &length) == 0) address(own, ip, port);
+}
+
+void HttpServer::set_backlog(int connections) {
+  ::listen(svr_sock_, connections);
+}
+
+void HttpServer::finish() {
+  finished_ = true;
+  stop();
+}
+
+bool HttpServer::process_and_close_socket(socket_t socket) {
+  Connection connection(socket, limits_);
+  // No answer has parts: a client that asks for some gets the whole.
+  const auto whole = [](httplib::Request& request) { request.ranges.clear(); };
+  try {
+    for (int left = limits_.requests; left > 0 && !finished_ && connection.wait_for_request(); --left) {
+      bool closed = false;
+      const bool served = process_request(connection, left == 1, closed, whole);
+      if (!served || closed || connection.closing()) break;
+    }
+  } catch (const std::exception&) {
+    return false;  // from inside the library: only this connection ends
+  }
+  return true;
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <httplib.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace spectr::server {
+
+/// What a connection may take.
+struct ConnectionLimits {
+  std::size_t header_bytes = 64 << 10;
+  std::size_t body_bytes = 4 << 20;
+  std::chrono::seconds receive{30};  ///< for a whole request
+  std::chrono::seconds send{30};     ///< for a client that has stopped reading
+  std::chrono::seconds keep_alive{5};
+  int requests = 1000;  ///< over one connection
+};
+
+/// A connection between the HTTP library and a socket. It bounds what the library leaves open: the bytes and
+/// the time of a request as a whole, however it is cut into pieces; and it tells when the client has gone.
+class Connection final : public httplib::Stream {
+ public:
+  /// Takes the socket, and closes it in the end.
+  Connection(int socket, const ConnectionLimits& limits);
+  ~Connection() override;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// The connection whose request this thread handles.
+  static Connection* current();
+
+  /// Waits for the first byte of a request; false when none comes.
+  bool wait_for_request();
+  /// Whether the client has closed the connection, or its sending half.
+  bool gone() const;
+  /// After this answer the connection is closed: the rest of its request is not wanted.
+  void close_after_answer() { closing_ = true; }
+  bool closing() const { return closing_; }
+
+  bool is_readable() const override;
+  bool is_writable() const override;
+  ssize_t read(char* to, std::size_t size) override;
+  ssize_t write(const char* from, std::size_t size) override;
+  void get_remote_ip_and_port(std::string& ip, int& port) const override;
+  void get_local_ip_and_port(std::string& ip, int& port) const override;
+  socket_t socket() const override { return socket_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool wait(short event, std::chrono::milliseconds most) const;
+
+  int socket_;
+  const ConnectionLimits& limits_;
+  std::size_t bytes_left_ = 0;
+  Clock::time_point deadline_;
+  bool closing_ = false;
+  std::array<char, 4096> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // what is in the buffer
+};
+
+/// The HTTP library's server with bounded connections.
+class HttpServer final : public httplib::Server {
+ public:
+  explicit HttpServer(const ConnectionLimits& limits) : limits_(limits) {}
+  /// How many connections may wait to be accepted; after binding.
+  void set_backlog(int connections);
+  /// Ends listening. Connections end after the answer that they are giving.
+  void finish();
+
+ private:
+  bool process_and_close_socket(socket_t socket) override;
+
+  ConnectionLimits limits_;
+  std::atomic<bool> finished_ = false;
+};
+
+}  // namespace spectr::server

@@ -1,0 +1,99 @@
+#include "apps/server/event_stream.h"
+
+#include <utility>
+
+#include "apps/server/api_error.h"
+
+namespace spectr::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds look_after_client{50};
+constexpr std::chrono::seconds sign_of_life{15};
+
+/// Writes the events of one answer.
+class EventStream {
+ public:
+  explicit EventStream(std::shared_ptr<Exchange> exchange)
+      : exchange_(std::move(exchange)),
+        format_(make_format(*exchange_->head)),
+        texts_(exchange_->answer->choices()) {}
+
+  ~EventStream() { exchange_->answer->give_up(); }
+  EventStream(const EventStream&) = delete;
+  EventStream& operator=(const EventStream&) = delete;
+
+  /// Sends what has come; waits a little where nothing has. False: the client has gone.
+  bool go_on(httplib::DataSink& sink) {
+    Answer& answer = *exchange_->answer;
+    answer.wait(look_after_client);
+    if (Clock::now() > exchange_->deadline) answer.give_up();
+    bool open = true;
+    for (std::size_t i = 0; i < texts_.size() && open; ++i) {
+      if (!texts_[i].outcome) open = tell(i, sink);
+    }
+    if (open && Clock::now() - last_sent_ > sign_of_life) open = send_text(": still here\n\n", sink);
+    if (!open || !sink.is_writable()) return false;
+    if (left_ == 0) finish(sink);
+    return true;
+  }
+
+ private:
+  struct Text {
+    bool begun = false;
+    std::optional<Outcome> outcome;
+  };
+
+  bool tell(std::size_t i, httplib::DataSink& sink) {
+    Answer& answer = *exchange_->answer;
+    const GenerationRequest& request = exchange_->request;
+    const Piece piece = answer.take(i);
+    const bool tells_tokens = request.details || request.tokens || request.alternatives;
+    if (!piece.text.empty() || (tells_tokens && !piece.tokens.empty())) {
+      if (!send(format_->piece(i, piece, !std::exchange(texts_[i].begun, true)), sink)) return false;
+    }
+    const auto outcome = answer.outcome(i);
+    if (!outcome) return true;
+    texts_[i].outcome = outcome;
+    --left_;
+    if (outcome->ending == Ending::failed) return send(ApiError::internal(outcome->failure).json(), sink);
+    if (!texts_[i].begun && !send(format_->piece(i, {}, true), sink)) return false;
+    return send(format_->end(i, *outcome), sink);
+  }
+
+  void finish(httplib::DataSink& sink) {
+    std::vector<Outcome> outcomes;
+    for (const Text& text : texts_) outcomes.push_back(*text.outcome);
+    if (const auto usage = format_->usage(outcomes)) send(*usage, sink);
+    if (format_->says_done()) send_text("data: [DONE]\n\n", sink);
+    sink.done();
+  }
+
+  bool send(const Json& event, httplib::DataSink& sink) {
+    return send_text("data: " + text_of(event) + "\n\n", sink);
+  }
+  bool send_text(const std::string& text, httplib::DataSink& sink) {
+    last_sent_ = Clock::now();
+    return sink.write(text.data(), text.size());
+  }
+
+  std::shared_ptr<Exchange> exchange_;
+  std::unique_ptr<Format> format_;
+  std::vector<Text> texts_;
+  std::size_t left_ = texts_.size();
+  Clock::time_point last_sent_ = Clock::now();
+};
+
+}  // namespace
+
+void stream(std::shared_ptr<Exchange> exchange, httplib::Response& response) {
+  auto events = std::make_shared<EventStream>(std::move(exchange));
+  response.set_header("Cache-Control", "no-cache");
+  response.set_header("X-Accel-Buffering", "no");
+  response.set_chunked_content_provider(
+      "text/event-stream; charset=utf-8",
+      [events](std::size_t, httplib::DataSink& sink) { return events->go_on(sink); });
+}
+
+}  // namespace spectr::server

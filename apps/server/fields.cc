@@ -1,0 +1,115 @@
+#include "apps/server/fields.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/server/api_error.h"
+
+namespace spectr::server {
+namespace {
+
+constexpr std::size_t shown = 40;
+
+std::string shorten(std::string text) {
+  if (text.size() > shown) text = text.substr(0, shown) + "...";
+  return text;
+}
+
+std::string show(const JsonInput& value) {
+  return shorten(value.dump(-1, ' ', true, JsonInput::error_handler_t::replace));
+}
+
+}  // namespace
+
+JsonInput parse_body(const std::string& body) {
+  bool too_deep = false;
+  const auto limit = [&too_deep](int depth, JsonInput::parse_event_t, JsonInput&) {
+    if (depth > Fields::most_depth) too_deep = true;
+    return !too_deep;  // what is deeper is dropped at once
+  };
+  try {
+    JsonInput json = JsonInput::parse(body, limit);
+    if (too_deep)
+      throw ApiError::invalid(fmt::format("the body is nested more than {} deep", Fields::most_depth));
+    if (!json.is_object()) throw ApiError::invalid("the body must be a JSON object");
+    return json;
+  } catch (const JsonInput::exception& failure) {
+    throw ApiError::invalid(fmt::format("the body is no JSON: {}", failure.what()));
+  }
+}
+
+std::string Fields::quoted(std::string_view name) const {
+  return fmt::format("'{}{}'", path_, shorten(std::string(name)));
+}
+
+const JsonInput* Fields::any(std::string_view name) {
+  known_.emplace(name);
+  const auto found = object_.find(name);
+  return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+
+std::optional<double> Fields::number(std::string_view name, double least, double most) {
+  const JsonInput* value = any(name);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_number())
+    throw ApiError::invalid(fmt::format("{} must be a number, got {}", quoted(name), show(*value)));
+  const double number = value->get<double>();
+  if (!(number >= least && number <= most)) {
+    throw ApiError::invalid(
+        fmt::format("{} must lie between {} and {}, got {}", quoted(name), least, most, show(*value)));
+  }
+  return number;
+}
+
+std::optional<std::int64_t> Fields::integer(std::string_view name, std::int64_t least, std::int64_t most) {
+  const JsonInput* value = any(name);
+  if (value == nullptr) return std::nullopt;
+  std::optional<std::int64_t> integer;
+  if (value->is_number_unsigned()) {
+    const auto given = value->get<std::uint64_t>();
+    if (given <= static_cast<std::uint64_t>(INT64_MAX)) integer = static_cast<std::int64_t>(given);
+  } else if (value->is_number_integer()) {
+    integer = value->get<std::int64_t>();
+  } else if (value->is_number_float()) {
+    const double given = value->get<double>();
+    if (std::floor(given) == given && std::abs(given) < 0x1p53) integer = static_cast<std::int64_t>(given);
+  }
+  if (!integer || *integer < least || *integer > most) {
+    throw ApiError::invalid(fmt::format("{} must be an integer between {} and {}, got {}", quoted(name),
+                                        least, most, show(*value)));
+  }
+  return integer;
+}
+
+std::optional<bool> Fields::boolean(std::string_view name) {
+  const JsonInput* value = any(name);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_boolean()) {
+    throw ApiError::invalid(fmt::format("{} must be true or false, got {}", quoted(name), show(*value)));
+  }
+  return value->get<bool>();
+}
+
+std::optional<std::string> Fields::string(std::string_view name) {
+  const JsonInput* value = any(name);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_string())
+    throw ApiError::invalid(fmt::format("{} must be a string, got {}", quoted(name), show(*value)));
+  return value->get<std::string>();
+}
+
+void Fields::neutral(std::string_view name, std::initializer_list<JsonInput> values) {
+  const JsonInput* value = any(name);
+  if (value == nullptr || (value->is_structured() && value->empty())) return;
+  if (std::ranges::find(values, *value) != values.end()) return;
+  throw ApiError::invalid(fmt::format("{} is not supported, got {}", quoted(name), show(*value)));
+}
+
+void Fields::refuse_others() const {
+  for (const auto& [name, value] : object_.items()) {
+    if (!known_.contains(name))
+      throw ApiError::invalid(fmt::format("{} is no field that is known", quoted(name)));
+  }
+}
+
+}  // namespace spectr::server

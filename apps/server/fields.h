@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "apps/server/json.h"
+
+namespace spectr::server {
+
+/// Parses a body: a JSON object, not deeper than `most_depth`. Throws ApiError.
+JsonInput parse_body(const std::string& body);
+
+/// The fields of a JSON object, each asked for by name and checked. null counts as absent. Throws ApiError
+/// that names the field and its value.
+class Fields {
+ public:
+  static constexpr int most_depth = 32;
+
+  /// `path` stands before the names in errors. Requires: an object; it must outlive the reader.
+  explicit Fields(const JsonInput& object, std::string path = "") : object_(object), path_(std::move(path)) {}
+
+  std::optional<double> number(std::string_view name, double least, double most);
+  std::optional<std::int64_t> integer(std::string_view name, std::int64_t least, std::int64_t most);
+  std::optional<bool> boolean(std::string_view name);
+  std::optional<std::string> string(std::string_view name);
+  /// Of any type; null where it is absent.
+  const JsonInput* any(std::string_view name);
+
+  /// What has no meaning here is accepted where it asks for nothing: absent, null, empty or one of these.
+  void neutral(std::string_view name, std::initializer_list<JsonInput> values = {});
+  /// Throws for a field that nobody has asked for.
+  void refuse_others() const;
+
+ private:
+  std::string quoted(std::string_view name) const;
+
+  const JsonInput& object_;
+  std::string path_;
+  std::set<std::string, std::less<>> known_;
+};
+
+}  // namespace spectr::server

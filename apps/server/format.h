@@ -1,0 +1,46 @@
+#pragma once
+
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "apps/server/generation_request.h"
+#include "apps/server/report.h"
+
+namespace spectr::server {
+
+/// What an answer says of itself.
+struct AnswerHead {
+  const GenerationRequest& request;
+  std::span<const Task> tasks;
+  std::string id;
+  std::time_t created;
+  std::string model;
+  std::uint64_t seed;
+};
+
+/// How one API tells texts.
+class Format {
+ public:
+  virtual ~Format() = default;
+
+  /// A streamed event: what has been added to a text; `first` for the first of a text.
+  virtual Json piece(std::size_t choice, const Piece& piece, bool first) const = 0;
+  /// The last event of a text.
+  virtual Json end(std::size_t choice, const Outcome& outcome) const = 0;
+  /// An event after the last text, for those who asked for the usage.
+  virtual std::optional<Json> usage(std::span<const Outcome> outcomes) const = 0;
+  /// Whether "[DONE]" ends the stream.
+  virtual bool says_done() const { return true; }
+  /// The answer that is not streamed.
+  virtual Json whole(std::span<const FinishedText> texts) const = 0;
+};
+
+/// The head must outlive the format.
+std::unique_ptr<Format> make_format(const AnswerHead& head);
+std::unique_ptr<Format> openai_format(const AnswerHead& head);
+std::unique_ptr<Format> native_format(const AnswerHead& head);
+
+}  // namespace spectr::server

@@ -1,0 +1,92 @@
+#include "apps/server/generation.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <random>
+#include <utility>
+
+#include "apps/server/answer.h"
+#include "apps/server/api_error.h"
+#include "apps/server/connection.h"
+#include "apps/server/event_stream.h"
+#include "apps/server/format.h"
+#include "apps/server/tasks.h"
+
+namespace spectr::server {
+namespace {
+
+constexpr std::chrono::milliseconds look_after_client{50};
+
+std::string make_id(Api api) {
+  static std::atomic<std::uint64_t> number = 0;
+  static const std::uint32_t run = std::random_device{}();
+  return fmt::format("{}-{:08x}{:08x}", api == Api::chat ? "chatcmpl" : "cmpl", run, ++number);
+}
+
+/// Gives the texts up when nobody waits for them any more.
+void watch(Answer& answer, std::chrono::steady_clock::time_point deadline) {
+  const Connection* connection = Connection::current();
+  const bool late = std::chrono::steady_clock::now() > deadline;
+  if (late || (connection != nullptr && connection->gone())) answer.give_up();
+}
+
+/// All texts, when they are complete.
+std::vector<FinishedText> wait_for(Answer& answer, std::chrono::steady_clock::time_point deadline) {
+  std::vector<FinishedText> texts(answer.choices());
+  std::vector<bool> done(answer.choices());
+  for (std::size_t left = answer.choices(); left > 0;) {
+    answer.wait(look_after_client);
+    watch(answer, deadline);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (done[i]) continue;
+      Piece piece = answer.take(i);
+      texts[i].all.text += piece.text;
+      std::ranges::move(piece.tokens, std::back_inserter(texts[i].all.tokens));
+      if (auto outcome = answer.outcome(i)) {
+        texts[i].outcome = *std::move(outcome);
+        done[i] = true;
+        --left;
+      }
+    }
+  }
+  return texts;
+}
+
+void check_outcomes(const Answer& answer, std::span<const FinishedText> texts) {
+  if (answer.given_up() && !answer.begun()) {
+    throw ApiError::unavailable("no slot became free in time", 1);
+  }
+  for (const FinishedText& text : texts) {
+    if (text.outcome.ending == Ending::failed) throw ApiError::internal(text.outcome.failure);
+  }
+}
+
+}  // namespace
+
+void answer_generation(Service& service, Api api, const httplib::Request& request,
+                       httplib::Response& response) {
+  const auto deadline = std::chrono::steady_clock::now() + service.options().timeout;
+  Slots& slots = service.open_slots();
+  auto exchange = std::make_shared<Exchange>();
+  exchange->visit = service.visit();
+  exchange->request = GenerationRequest::read(parse_body(request.body), api);
+  Tasks tasks = make_tasks(exchange->request, service.models(), slots.context());
+  exchange->tasks = tasks.tasks;
+  exchange->head.emplace(AnswerHead{exchange->request, exchange->tasks, make_id(api), std::time(nullptr),
+                                    service.models().name, tasks.seed});
+  exchange->answer = std::make_shared<Answer>(tasks.tasks.size());
+  exchange->deadline = deadline;
+  if (!slots.submit(std::move(tasks.tasks), exchange->answer)) {
+    throw ApiError::queue_full(slots.queue_limit(), service.retry_after());
+  }
+  if (exchange->request.stream) return stream(std::move(exchange), response);
+
+  const std::vector<FinishedText> texts = wait_for(*exchange->answer, deadline);
+  check_outcomes(*exchange->answer, texts);
+  response.set_content(text_of(make_format(*exchange->head)->whole(texts)),
+                       "application/json; charset=utf-8");
+}
+
+}  // namespace spectr::server

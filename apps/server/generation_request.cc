@@ -1,0 +1,217 @@
+#include "apps/server/generation_request.h"
+
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "apps/server/api_error.h"
+
+namespace spectr::server {
+namespace {
+
+using Request = GenerationRequest;
+
+constexpr double huge = 1e6;
+constexpr std::int64_t most_tokens = 1 << 30;
+constexpr std::size_t most_stop_words = 32;
+constexpr std::size_t most_stop_bytes = 256;
+
+/// A field that holds a number: its range and where it goes.
+struct Number {
+  std::string_view name;
+  bool integer;
+  double least, most;
+  void (*set)(Request& request, double value);
+};
+
+std::size_t count(double value) {
+  return static_cast<std::size_t>(value);
+}
+
+constexpr bool real = false, whole = true;
+
+constexpr Number numbers[] = {
+    {"temperature", real, 0, huge, [](Request& r, double v) { r.warp.temperature = v; }},
+    {"top_k", whole, -1, most_tokens, [](Request& r, double v) { r.warp.top_k = v < 0 ? 0 : count(v); }},
+    {"top_p", real, 0, 1, [](Request& r, double v) { r.warp.top_p = v; }},
+    {"min_p", real, 0, 1, [](Request& r, double v) { r.warp.min_p = v; }},
+    {"repeat_penalty", real, 0.01, huge, [](Request& r, double v) { r.warp.repeat_penalty = v; }},
+    {"repetition_penalty", real, 0.01, huge, [](Request& r, double v) { r.warp.repeat_penalty = v; }},
+    {"presence_penalty", real, -huge, huge, [](Request& r, double v) { r.warp.presence_penalty = v; }},
+    {"frequency_penalty", real, -huge, huge, [](Request& r, double v) { r.warp.frequency_penalty = v; }},
+    {"repeat_last_n", whole, -1, most_tokens,
+     [](Request& r, double v) { r.warp.repeat_last_n = v < 0 ? std::size_t{most_tokens} : count(v); }},
+    {"n", whole, 1, 128, [](Request& r, double v) { r.n = count(v); }},
+};
+
+// -1 stands for no limit, as nothing does.
+constexpr std::string_view limits[] = {"max_tokens", "max_completion_tokens", "n_predict"};
+
+constexpr Number speculation[] = {
+    {"drafts", whole, 1, 64, [](Request& r, double v) { r.settings.drafts = count(v); }},
+    {"n_drafts", whole, 1, 64, [](Request& r, double v) { r.settings.drafts = count(v); }},
+    {"length", whole, 1, 64, [](Request& r, double v) { r.settings.length = count(v); }},
+    {"n_max", whole, 1, 64, [](Request& r, double v) { r.settings.length = count(v); }},
+    {"tau", real, 0, 1, [](Request& r, double v) { r.settings.tau = v; }},
+    {"epsilon", real, 0, huge, [](Request& r, double v) { r.settings.epsilon = v; }},
+    {"beams", whole, 1, 64, [](Request& r, double v) { r.settings.beams = count(v); }},
+    {"bild_fallback", real, 0, 1, [](Request& r, double v) { r.settings.bild_fallback = v; }},
+    {"bild_rollback", real, 0, huge, [](Request& r, double v) { r.settings.bild_rollback = v; }},
+    {"ngram", whole, 1, 64, [](Request& r, double v) { r.settings.ngram = count(v); }},
+};
+
+void read_numbers(Fields& fields, std::span<const Number> table, Request& request) {
+  for (const Number& number : table) {
+    if (number.integer) {
+      const auto value = fields.integer(number.name, static_cast<std::int64_t>(number.least),
+                                        static_cast<std::int64_t>(number.most));
+      if (value) number.set(request, static_cast<double>(*value));
+    } else if (const auto value = fields.number(number.name, number.least, number.most)) {
+      number.set(request, *value);
+    }
+  }
+}
+
+void read_flags(Fields& fields, Request& request) {
+  constexpr std::pair<std::string_view, bool Request::*> flags[] = {
+      {"stream", &Request::stream},         {"ignore_eos", &Request::ignore_eos},
+      {"return_tokens", &Request::tokens},  {"cache_prompt", &Request::cache_prompt},
+      {"token_details", &Request::details},
+  };
+  for (const auto& [name, member] : flags) {
+    if (const auto value = fields.boolean(name)) request.*member = *value;
+  }
+}
+
+/// method, plan, drafts, … and the names that llama.cpp has for some of them.
+void read_speculation(Fields& fields, Request& request) {
+  const JsonInput* object = fields.any("speculative");
+  if (object == nullptr) return;
+  if (!object->is_object()) throw ApiError::invalid("'speculative' must be an object");
+  Fields inner(*object, "speculative.");
+  for (std::string_view name : {"type", "method"}) {
+    if (auto method = inner.string(name)) request.method = *method;
+  }
+  for (std::string_view name : {"verifier", "plan"}) {
+    if (auto plan = inner.string(name)) request.settings.plan = *plan;
+  }
+  read_numbers(inner, speculation, request);
+  if (const JsonInput* tree = inner.any("tree")) {
+    if (!tree->is_array() || tree->size() > 64) {
+      throw ApiError::invalid("'speculative.tree' must be a list of at most 64 factors");
+    }
+    for (const JsonInput& factor : *tree) {
+      if (!factor.is_number_unsigned() || factor > 64 || factor < 1) {
+        throw ApiError::invalid("the factors of 'speculative.tree' must be integers between 1 and 64");
+      }
+      request.settings.tree.push_back(factor.get<std::size_t>());
+    }
+  }
+  inner.neutral("n_min", {0});
+  inner.neutral("p_min", {0.0, 0});
+  inner.refuse_others();
+}
+
+void read_stop_words(Fields& fields, Request& request) {
+  const JsonInput* stop = fields.any("stop");
+  if (stop == nullptr) return;
+  const JsonInput words = stop->is_array() ? *stop : JsonInput::array({*stop});
+  if (words.size() > most_stop_words) {
+    throw ApiError::invalid(fmt::format("'stop' may have {} words, got {}", most_stop_words, words.size()));
+  }
+  for (const JsonInput& word : words) {
+    if (!word.is_string()) throw ApiError::invalid("'stop' must be a string or a list of strings");
+    request.stop_words.push_back(word.get<std::string>());
+    if (request.stop_words.back().size() > most_stop_bytes) {
+      throw ApiError::invalid(fmt::format("a word of 'stop' may have {} bytes", most_stop_bytes));
+    }
+  }
+}
+
+/// Each API has its own way to ask for log-probabilities.
+void read_log_probabilities(Fields& fields, Request& request) {
+  constexpr std::int64_t most = 20;
+  if (request.api == Api::chat) {
+    const auto count = fields.integer("top_logprobs", 0, most);
+    if (fields.boolean("logprobs").value_or(false)) {
+      request.alternatives = static_cast<std::size_t>(count.value_or(0));
+    } else if (count) {
+      throw ApiError::invalid("'top_logprobs' needs 'logprobs': true");
+    }
+    return;
+  }
+  if (const auto count = fields.integer("logprobs", 0, most)) {
+    request.alternatives = static_cast<std::size_t>(*count);
+  }
+  if (request.api != Api::native) return;
+  if (const auto count = fields.integer("n_probs", 0, most); count && *count > 0) {
+    request.alternatives = static_cast<std::size_t>(*count);
+  }
+}
+
+/// What other servers know and this one does not, unless it asks for nothing; and what changes nothing.
+void read_unsupported(Fields& fields) {
+  for (std::string_view name :
+       {"tools", "tool_choice", "functions", "function_call", "response_format", "grammar", "json_schema",
+        "suffix", "best_of", "echo", "lora", "image_data", "audio", "modalities", "reasoning_effort",
+        "samplers", "prediction", "web_search_options"}) {
+    fields.neutral(name, {"none", false, {{"type", "text"}}, "", 1});
+  }
+  for (std::string_view name : {"mirostat", "dry_multiplier", "xtc_probability", "dynatemp_range", "n_keep",
+                                "n_indent", "t_max_predict_ms", "min_keep", "n_discard"}) {
+    fields.neutral(name, {0, 0.0, -1});
+  }
+  for (std::string_view name : {"typical_p", "typ_p", "tfs_z"}) fields.neutral(name, {1, 1.0});
+  for (std::string_view name : {"top_n_sigma", "id_slot"}) fields.neutral(name, {-1, -1.0});
+  for (std::string_view name : {"return_progress", "post_sampling_probs", "logprob_start_len"}) {
+    fields.neutral(name, {false});
+  }
+  for (std::string_view name : {"user", "metadata", "store", "service_tier", "parallel_tool_calls",
+                                "timings_per_token", "safety_identifier", "prompt_cache_key"}) {
+    fields.any(name);
+  }
+}
+
+}  // namespace
+
+GenerationRequest GenerationRequest::read(const JsonInput& body, Api api) {
+  Request request;
+  request.api = api;
+  Fields fields(body);
+  request.model = fields.string("model").value_or("");
+  if (api == Api::chat) {
+    if (const JsonInput* messages = fields.any("messages")) request.messages = *messages;
+    if (const JsonInput* values = fields.any("chat_template_kwargs")) {
+      if (!values->is_object()) throw ApiError::invalid("'chat_template_kwargs' must be an object");
+      request.template_values = *values;
+    }
+  } else if (const JsonInput* prompt = fields.any("prompt")) {
+    request.prompt = *prompt;
+  }
+  read_numbers(fields, numbers, request);
+  read_flags(fields, request);
+  for (std::string_view name : limits) {
+    const auto limit = fields.integer(name, -1, most_tokens);
+    if (limit && *limit >= 0) request.limit = static_cast<std::size_t>(*limit);
+  }
+  if (const auto seed = fields.integer("seed", -1, std::numeric_limits<std::int64_t>::max());
+      seed && *seed >= 0) {
+    request.seed = static_cast<std::uint64_t>(*seed);
+  }
+  if (const JsonInput* bias = fields.any("logit_bias")) request.logit_bias = *bias;
+  if (const JsonInput* options = fields.any("stream_options")) {
+    if (!options->is_object()) throw ApiError::invalid("'stream_options' must be an object");
+    Fields inner(*options, "stream_options.");
+    request.stream_usage = inner.boolean("include_usage").value_or(false);
+    inner.boolean("include_obfuscation");
+    inner.refuse_others();
+  }
+  read_speculation(fields, request);
+  read_stop_words(fields, request);
+  read_log_probabilities(fields, request);
+  read_unsupported(fields);
+  fields.refuse_others();
+  return request;
+}
+
+}  // namespace spectr::server

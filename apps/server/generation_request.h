@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/server/fields.h"
+#include "spectr/decode/methods.h"
+#include "spectr/sampling/warp.h"
+
+namespace spectr::server {
+
+/// The three ways in which clients ask for a text.
+enum class Api { native, completion, chat };
+
+/// What a body asks for, checked field by field; prompts and token ids still have to be.
+struct GenerationRequest {
+  Api api = Api::native;
+  std::string model;
+  JsonInput prompt;           ///< of native and completion: text, tokens or a list of such
+  JsonInput messages;         ///< of chat
+  JsonInput template_values;  ///< chat_template_kwargs
+  WarpOptions warp;
+  JsonInput logit_bias;
+  std::vector<std::string> stop_words;
+  std::optional<std::size_t> limit;  ///< most tokens; none: until text or context ends
+  std::optional<std::uint64_t> seed;
+  std::size_t n = 1;                        ///< texts per prompt
+  std::optional<std::size_t> alternatives;  ///< log-probabilities are told, with so many alternatives
+  bool details = false;                     ///< tell where each token came from and its probabilities
+  bool tokens = false;                      ///< tell ids
+  bool stream = false;
+  bool stream_usage = false;
+  bool ignore_eos = false;
+  bool cache_prompt = true;
+  std::optional<std::string> method;
+  MethodOptions settings;
+
+  /// Throws ApiError that names the field.
+  static GenerationRequest read(const JsonInput& body, Api api);
+};
+
+}  // namespace spectr::server

@@ -1,0 +1,96 @@
+#include "apps/server/information.h"
+
+#include "apps/server/api_error.h"
+#include "apps/server/chat_prompt.h"
+#include "apps/server/fields.h"
+#include "apps/server/tasks.h"
+#include "spectr/base/version.h"
+#include "spectr/transport/plans.h"
+
+namespace spectr::server {
+
+Json models_json(const Service& service) {
+  const ModelSet& models = service.models();
+  const ModelConfig& config = models.target->config();
+  Json model = {
+      {"id", models.name},
+      {"object", "model"},
+      {"created", 0},
+      {"owned_by", "spectr"},
+      {"meta", {{"n_vocab", config.vocabulary}, {"n_ctx_train", config.context}, {"n_embd", config.width}}}};
+  return {{"object", "list"}, {"data", Json::array({std::move(model)})}};
+}
+
+Json props_json(const Service& service) {
+  const ModelSet& models = service.models();
+  Json methods = Json::array(), plans = Json::array();
+  for (const MethodRule& method : method_rules()) {
+    if (method.measured || (method.models != DraftModels::none && models.drafts.empty())) continue;
+    methods.push_back({{"name", method.name},
+                       {"summary", method.summary},
+                       {"lossless", method.lossless},
+                       {"plan", method.plan},
+                       {"drafts", method.models != DraftModels::none}});
+  }
+  for (const PlanRule& plan : plan_rules()) plans.push_back(plan.name);
+  return {{"model", models.name},
+          {"n_ctx", service.slots().context()},
+          {"total_slots", service.slots().states().size()},
+          {"chat_template", models.template_source},
+          {"draft_models", models.drafts.size()},
+          {"methods", methods},
+          {"plans", plans},
+          {"build_info", "spectr " + std::string(version())}};
+}
+
+Json slots_json(const Service& service) {
+  Json all = Json::array();
+  for (const SlotState& state : service.slots().states()) {
+    Json slot = {{"id", all.size()}, {"n_ctx", service.slots().context()}, {"is_processing", state.busy}};
+    if (state.busy) {
+      slot["prompt_tokens"] = state.prompt;
+      slot["method"] = state.method->name;
+    }
+    all.push_back(std::move(slot));
+  }
+  return all;
+}
+
+Json tokenize(const Service& service, const std::string& body) {
+  const JsonInput json = parse_body(body);
+  Fields fields(json);
+  const auto content = fields.string("content");
+  if (!content) throw ApiError::invalid("'content' is missing");
+  const TokenizeOptions options{fields.boolean("add_special").value_or(false),
+                                fields.boolean("parse_special").value_or(true)};
+  const bool pieces = fields.boolean("with_pieces").value_or(false);
+  fields.refuse_others();
+  const Tokenizer& tokenizer = *service.models().tokenizer;
+  const std::vector<Token> tokens = tokenizer.encode(*content, options);
+  if (!pieces) return {{"tokens", tokens}};
+  Json all = Json::array();
+  for (const Token token : tokens) all.push_back({{"id", token}, {"piece", tokenizer.piece(token)}});
+  return {{"tokens", all}};
+}
+
+Json detokenize(const Service& service, const std::string& body) {
+  const JsonInput json = parse_body(body);
+  Fields fields(json);
+  const JsonInput* list = fields.any("tokens");
+  if (list == nullptr || !list->is_array()) throw ApiError::invalid("'tokens' must be a list of ids");
+  fields.refuse_others();
+  const Tokenizer& tokenizer = *service.models().tokenizer;
+  return {{"content", tokenizer.decode(read_tokens(*list, tokenizer.vocabulary(), "tokens"))}};
+}
+
+Json apply_template(const Service& service, const std::string& body) {
+  const JsonInput json = parse_body(body);
+  Fields fields(json);
+  const JsonInput* messages = fields.any("messages");
+  const JsonInput* values = fields.any("chat_template_kwargs");
+  fields.refuse_others();
+  const JsonInput none;
+  return {{"prompt", chat_prompt(messages ? *messages : none, values ? *values : none, service.models())}};
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "apps/server/json.h"
+#include "apps/server/service.h"
+
+namespace spectr::server {
+
+// What the server tells of itself.
+
+Json models_json(const Service& service);  ///< /v1/models
+Json props_json(const Service& service);   ///< /props
+Json slots_json(const Service& service);   ///< /slots
+
+/// {"content"} → {"tokens"}, {"tokens"} → {"content"}, {"messages"} → {"prompt"}. Throw ApiError.
+Json tokenize(const Service& service, const std::string& body);
+Json detokenize(const Service& service, const std::string& body);
+Json apply_template(const Service& service, const std::string& body);
+
+}  // namespace spectr::server

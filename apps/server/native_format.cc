@@ -1,0 +1,120 @@
+#include "apps/server/format.h"
+
+namespace spectr::server {
+namespace {
+
+std::string_view stop_type(const Outcome& outcome) {
+  switch (outcome.ending) {
+    case Ending::eos:
+      return "eos";
+    case Ending::word:
+      return "word";
+    case Ending::limit:
+    case Ending::given_up:
+      return "limit";
+    case Ending::failed:
+      break;
+  }
+  return "none";
+}
+
+Json settings_of(const Task& task, std::uint64_t seed) {
+  const WarpOptions& warp = task.warp.options();
+  return {
+      {"seed", seed},
+      {"temperature", warp.temperature},
+      {"top_k", warp.top_k},
+      {"top_p", warp.top_p},
+      {"min_p", warp.min_p},
+      {"repeat_penalty", warp.repeat_penalty},
+      {"repeat_last_n", warp.repeat_last_n},
+      {"presence_penalty", warp.presence_penalty},
+      {"frequency_penalty", warp.frequency_penalty},
+      {"n_predict", task.limit},
+      {"ignore_eos", task.ignore_eos},
+      {"stop", task.stop_words},
+      {"speculative",
+       {{"method", task.method->name}, {"drafts", task.settings.drafts}, {"length", task.settings.length}}}};
+}
+
+/// /completion, as llama.cpp answers it.
+class NativeFormat final : public Format {
+ public:
+  explicit NativeFormat(const AnswerHead& head) : head_(head) {}
+
+  Json piece(std::size_t choice, const Piece& piece, bool) const override {
+    Json event = {{"index", choice}, {"content", piece.text}, {"tokens", tokens_of(piece)}, {"stop", false}};
+    add_tokens(event, piece);
+    return event;
+  }
+
+  Json end(std::size_t choice, const Outcome& outcome) const override { return closing(choice, {}, outcome); }
+
+  std::optional<Json> usage(std::span<const Outcome>) const override { return std::nullopt; }
+  bool says_done() const override { return false; }
+
+  Json whole(std::span<const FinishedText> texts) const override {
+    Json all = Json::array();
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      Json one = closing(i, texts[i].all, texts[i].outcome);
+      add_tokens(one, texts[i].all);
+      all.push_back(std::move(one));
+    }
+    return texts.size() == 1 ? all.front() : all;
+  }
+
+ private:
+  static Json tokens_of(const Piece& piece) {
+    Json ids = Json::array();
+    for (const TokenReport& report : piece.tokens) ids.push_back(report.token);
+    return ids;
+  }
+
+  Json closing(std::size_t choice, const Piece& piece, const Outcome& outcome) const {
+    const Task& task = head_.tasks[choice];
+    return {{"index", choice},
+            {"content", piece.text},
+            {"tokens", head_.request.tokens ? tokens_of(piece) : Json::array()},
+            {"id_slot", outcome.slot},
+            {"stop", true},
+            {"model", head_.model},
+            {"tokens_predicted", outcome.statistics.generated()},
+            {"tokens_evaluated", task.prompt.size()},
+            {"tokens_cached", outcome.cached},
+            {"generation_settings", settings_of(task, head_.seed)},
+            {"stop_type", stop_type(outcome)},
+            {"stopping_word", outcome.stop_word},
+            {"truncated", outcome.ending == Ending::given_up},
+            {"timings", timings_of(task, outcome)},
+            {"metrics", {{"speculative_decoding", speculation_of(task, outcome)}}}};
+  }
+
+  void add_tokens(Json& event, const Piece& piece) const {
+    if (head_.request.details) event["token_details"] = details_of(piece);
+    if (!head_.request.alternatives) return;
+    Json all = Json::array();
+    for (const TokenReport& report : piece.tokens) {
+      Json token = entry(report.token, report.piece, report.log_probability);
+      token["top_logprobs"] = Json::array();
+      for (const Alternative& other : report.alternatives) {
+        token["top_logprobs"].push_back(entry(other.token, other.piece, other.log_probability));
+      }
+      all.push_back(std::move(token));
+    }
+    event["completion_probabilities"] = std::move(all);
+  }
+
+  static Json entry(Token id, const std::string& piece, double log_probability) {
+    return {{"id", id}, {"token", piece}, {"bytes", bytes_of(piece)}, {"logprob", log_probability}};
+  }
+
+  const AnswerHead& head_;
+};
+
+}  // namespace
+
+std::unique_ptr<Format> native_format(const AnswerHead& head) {
+  return std::make_unique<NativeFormat>(head);
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,146 @@
+#include "apps/server/format.h"
+#include "spectr/base/version.h"
+
+namespace spectr::server {
+namespace {
+
+/// The token's text and log-probability, and the likeliest tokens, as chat completions tell them.
+Json chat_log_probability(std::string_view piece, double log_probability) {
+  const std::string text(piece);
+  return {{"token", text}, {"logprob", log_probability}, {"bytes", bytes_of(text)}};
+}
+
+/// /v1/completions and /v1/chat/completions.
+class OpenAiFormat final : public Format {
+ public:
+  explicit OpenAiFormat(const AnswerHead& head) : head_(head), chat_(head.request.api == Api::chat) {}
+
+  Json piece(std::size_t choice, const Piece& piece, bool first) const override {
+    Json one = {{"index", choice}};
+    if (chat_) {
+      one["delta"] =
+          first ? Json{{"role", "assistant"}, {"content", piece.text}} : Json{{"content", piece.text}};
+    } else {
+      one["text"] = piece.text;
+    }
+    one["logprobs"] = log_probabilities(piece);
+    one["finish_reason"] = nullptr;
+    add_details(one, piece);
+    return envelope(true, Json::array({std::move(one)}));
+  }
+
+  Json end(std::size_t choice, const Outcome& outcome) const override {
+    Json one = {{"index", choice}};
+    if (chat_) {
+      one["delta"] = Json::object();
+    } else {
+      one["text"] = "";
+    }
+    one["logprobs"] = nullptr;
+    one["finish_reason"] = finish_reason(outcome);
+    Json event = envelope(true, Json::array({std::move(one)}));
+    add_statistics(event, head_.tasks[choice], outcome);
+    return event;
+  }
+
+  std::optional<Json> usage(std::span<const Outcome> outcomes) const override {
+    if (!head_.request.stream_usage) return std::nullopt;
+    Json event = envelope(true, Json::array());
+    event["usage"] = usage_of(head_.tasks, outcomes);
+    return event;
+  }
+
+  Json whole(std::span<const FinishedText> texts) const override {
+    Json choices = Json::array();
+    std::vector<Outcome> outcomes;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      Json one = {{"index", i}};
+      if (chat_) {
+        one["message"] = {{"role", "assistant"}, {"content", texts[i].all.text}};
+      } else {
+        one["text"] = texts[i].all.text;
+      }
+      one["logprobs"] = log_probabilities(texts[i].all);
+      one["finish_reason"] = finish_reason(texts[i].outcome);
+      add_details(one, texts[i].all);
+      choices.push_back(std::move(one));
+      outcomes.push_back(texts[i].outcome);
+    }
+    Json answer = envelope(false, std::move(choices));
+    answer["usage"] = usage_of(head_.tasks, outcomes);
+    add_statistics(answer, head_.tasks.front(), outcomes.front());
+    return answer;
+  }
+
+ private:
+  Json envelope(bool chunk, Json choices) const {
+    const std::string_view object = !chat_  ? "text_completion"
+                                    : chunk ? "chat.completion.chunk"
+                                            : "chat.completion";
+    return {{"id", head_.id},
+            {"object", object},
+            {"created", head_.created},
+            {"model", head_.model},
+            {"system_fingerprint", "spectr-" + std::string(version())},
+            {"choices", std::move(choices)}};
+  }
+
+  void add_statistics(Json& answer, const Task& task, const Outcome& outcome) const {
+    answer["seed"] = head_.seed;
+    answer["timings"] = timings_of(task, outcome);
+    answer["metrics"] = {{"speculative_decoding", speculation_of(task, outcome)}};
+  }
+
+  void add_details(Json& choice, const Piece& piece) const {
+    if (head_.request.details) choice["token_details"] = details_of(piece);
+    if (!head_.request.tokens) return;
+    choice["tokens"] = Json::array();
+    for (const TokenReport& report : piece.tokens) choice["tokens"].push_back(report.token);
+  }
+
+  Json log_probabilities(const Piece& piece) const {
+    if (!head_.request.alternatives) return nullptr;
+    return chat_ ? chat_log_probabilities(piece) : completion_log_probabilities(piece);
+  }
+
+  Json chat_log_probabilities(const Piece& piece) const {
+    Json content = Json::array();
+    for (const TokenReport& report : piece.tokens) {
+      Json token = chat_log_probability(report.piece, report.log_probability);
+      token["top_logprobs"] = Json::array();
+      for (const Alternative& other : report.alternatives) {
+        token["top_logprobs"].push_back(chat_log_probability(other.piece, other.log_probability));
+      }
+      content.push_back(std::move(token));
+    }
+    return {{"content", std::move(content)}};
+  }
+
+  Json completion_log_probabilities(const Piece& piece) const {
+    Json tokens = Json::array(), own = Json::array(), top = Json::array();
+    for (const TokenReport& report : piece.tokens) {
+      tokens.push_back(report.piece);
+      own.push_back(report.log_probability);
+      Json others = Json::object();
+      for (const Alternative& other : report.alternatives) others[other.piece] = other.log_probability;
+      top.push_back(std::move(others));
+    }
+    return {
+        {"tokens", std::move(tokens)}, {"token_logprobs", std::move(own)}, {"top_logprobs", std::move(top)}};
+  }
+
+  const AnswerHead& head_;
+  bool chat_;
+};
+
+}  // namespace
+
+std::unique_ptr<Format> openai_format(const AnswerHead& head) {
+  return std::make_unique<OpenAiFormat>(head);
+}
+
+std::unique_ptr<Format> make_format(const AnswerHead& head) {
+  return head.request.api == Api::native ? native_format(head) : openai_format(head);
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <httplib.h>
+
+#include <string>
+
+namespace spectr::server {
+
+/// What pages of other origins may do: nothing, unless an origin is named.
+class Origins {
+ public:
+  /// host: the address that the server is bound to; allowed: an origin, "*", or empty for none.
+  Origins(const std::string& host, std::string allowed);
+
+  /// Throws ApiError where a page of a foreign origin asks, also one that calls itself by a name that leads
+  /// to this machine while the server is bound to the local address only.
+  void check(const httplib::Request& request) const;
+  /// Tells the browser that the page may read the answer, where it may.
+  void permit(const httplib::Request& request, httplib::Response& response) const;
+
+ private:
+  bool allows(const std::string& origin) const { return allowed_ == "*" || allowed_ == origin; }
+
+  bool local_;
+  std::string allowed_;
+};
+
+}  // namespace spectr::server

@@ -1,0 +1,260 @@
+import { acceptanceChart, speedChart } from "./chart.js";
+
+const $ = (id) => document.getElementById(id);
+const page = { methods: [], conversation: [], plain: null, running: null, decoder: new TextDecoder() };
+
+// --- The server ---------------------------------------------------------------------------------------------
+
+function headers() {
+  const key = $("key").value;
+  return { "Content-Type": "application/json", ...(key ? { Authorization: `Bearer ${key}` } : {}) };
+}
+
+async function failure(response) {
+  const body = await response.json().catch(() => null);
+  return new Error(body?.error?.message ?? `the server answers ${response.status}`);
+}
+
+/** The events of a stream, one object after the other. */
+async function* events(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let held = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    held += value;
+    for (let end; (end = held.indexOf("\n\n")) >= 0; held = held.slice(end + 2)) {
+      const line = held.slice(0, end);
+      if (line.startsWith("data: {")) yield JSON.parse(line.slice(6));
+    }
+  }
+}
+
+function request(prompt, method) {
+  const chat = mode() === "chat";
+  const rule = page.methods.find((one) => one.name === method);
+  const speculative = { method, drafts: +$("drafts").value, length: +$("length").value };
+  if (rule?.plan) speculative.plan = $("plan").value;
+  if (method === "tree") speculative.tree = [speculative.drafts, ...Array(speculative.length - 1).fill(1)];
+  const body = { stream: true, token_details: true, max_tokens: +$("limit").value, temperature: +$("temperature").value, speculative };
+  if ($("seed").value !== "") body.seed = +$("seed").value;
+  if (chat) body.messages = page.conversation;
+  else body.prompt = prompt;
+  return [chat ? "v1/chat/completions" : "v1/completions", body];
+}
+
+/** Asks for a text; `tell` sees every event. */
+async function write(prompt, method, tell) {
+  page.running = new AbortController();
+  const [path, body] = request(prompt, method);
+  const response = await fetch(path, { method: "POST", headers: headers(), body: JSON.stringify(body), signal: page.running.signal });
+  if (!response.ok) throw await failure(response);
+  for await (const event of events(response)) {
+    if (event.error) throw new Error(event.error.message);
+    tell(event);
+  }
+}
+
+// --- What is shown ------------------------------------------------------------------------------------------
+
+const mode = () => document.querySelector("input[name=mode]:checked").value;
+
+function show(text, kind) {
+  const span = document.createElement("span");
+  span.className = kind;
+  span.textContent = text;
+  $("text").append(span);
+  return span;
+}
+
+/** The tokens of an event, coloured. Bytes of a character that several tokens make wait for the last of them. */
+function showTokens(tokens) {
+  for (const token of tokens) {
+    const text = token.bytes ? page.decoder.decode(new Uint8Array(token.bytes), { stream: true }) : token.text;
+    const span = show(text, `token ${token.source}`);
+    span.dataset.tip = describe(token);
+  }
+  $("text").scrollTop = $("text").scrollHeight;
+}
+
+function describe(token) {
+  const percent = (p) => (p === null ? "–" : p >= 0.001 ? `${(100 * p).toFixed(1)} %` : p.toExponential(1));
+  return `${token.source}   draft ${percent(token.draft_probability)}   target ${percent(token.target_probability)}`;
+}
+
+function showTip(span) {
+  document.querySelector(".token.current")?.classList.remove("current");
+  $("tip").hidden = !span?.dataset.tip;
+  if ($("tip").hidden) return;
+  span.classList.add("current");
+  $("tip").textContent = span.dataset.tip;
+  const box = span.getBoundingClientRect();
+  $("tip").style.left = `${Math.min(box.left, innerWidth - $("tip").offsetWidth - 8)}px`;
+  $("tip").style.top = `${box.bottom + 6}px`;
+}
+
+function showNumbers(event) {
+  const metrics = event.metrics.speculative_decoding;
+  const rows = [
+    ["tokens", event.timings.predicted_n],
+    ["target calls", metrics.num_spec_steps],
+    ["tokens per call", metrics.mean_acceptance_length.toFixed(2)],
+    ["drafted, accepted", `${metrics.num_draft_tokens}, ${metrics.num_accepted_draft_tokens}`],
+    ["tokens per second", event.timings.predicted_per_second.toFixed(1)],
+    ["plain decoding", page.plain === null ? "not measured" : page.plain.toFixed(1)],
+    ["law", metrics.lossless ? "the target's, exactly" : "not the target's"],
+    ["seed", event.seed],
+  ];
+  $("numbers").innerHTML = "";
+  for (const [name, value] of rows) {
+    for (const [tag, text] of [["dt", name], ["dd", value]]) {
+      const element = document.createElement(tag);
+      element.textContent = text;
+      $("numbers").append(element);
+    }
+  }
+}
+
+// --- What is done -------------------------------------------------------------------------------------------
+
+function busy(on) {
+  $("send").disabled = $("compare").disabled = on;
+  $("stop").disabled = !on;
+  $("text").setAttribute("aria-busy", on);
+}
+
+function say(text) {
+  $("status").textContent = text;
+}
+
+async function guarded(work) {
+  busy(true);
+  try {
+    await work();
+    say(page.ready);
+  } catch (failed) {
+    say(failed.name === "AbortError" ? "stopped" : failed.message);
+  }
+  busy(false);
+}
+
+async function ask() {
+  const prompt = $("prompt").value;
+  if (!prompt.trim()) return;
+  const chat = mode() === "chat";
+  if (chat) {
+    page.conversation.push({ role: "user", content: prompt });
+    show(prompt, "said turn");
+    show("", "turn");
+    $("prompt").value = "";
+  } else {
+    $("text").textContent = "";
+    show(prompt, "said");
+  }
+  let answer = "";
+  const measured = { blocks: 0, accepted: [], speeds: [], tokens: 0, began: performance.now() };
+  const tell = (event) => {
+    const choice = event.choices?.[0];
+    answer += choice?.delta?.content ?? choice?.text ?? "";
+    if (choice?.token_details) {
+      showTokens(choice.token_details);
+      measure(measured, choice.token_details);
+    }
+    if (event.metrics) {
+      acceptanceChart($("acceptance"), event.metrics.speculative_decoding.acceptance_per_position);
+      showNumbers(event);
+    }
+  };
+  await guarded(() => write(prompt, $("method").value, tell));
+  if (chat) page.conversation.push({ role: "assistant", content: answer });
+}
+
+/** A block more: its draft tokens come first. */
+function measure(measured, tokens) {
+  measured.blocks += 1;
+  measured.tokens += tokens.length;
+  tokens.forEach((token, i) => {
+    if (token.source === "draft") measured.accepted[i] = (measured.accepted[i] ?? 0) + 1;
+  });
+  const seconds = (performance.now() - measured.began) / 1000;
+  if (measured.blocks > 1) measured.speeds.push(measured.tokens / seconds);
+  acceptanceChart($("acceptance"), Array.from(measured.accepted, (count) => (count ?? 0) / measured.blocks));
+  speedChart($("speed"), measured.speeds, page.plain);
+}
+
+async function comparePlain() {
+  const prompt = mode() === "chat" ? "" : $("prompt").value || "Once upon a time";
+  if (mode() === "chat" && !page.conversation.length) page.conversation.push({ role: "user", content: "Once upon a time" });
+  await guarded(() => write(prompt, "plain", (event) => {
+    if (event.timings) page.plain = event.timings.predicted_per_second;
+  }));
+  speedChart($("speed"), [], page.plain);
+}
+
+function chooseMethod() {
+  const rule = page.methods.find((one) => one.name === $("method").value);
+  $("summary").textContent = rule ? `${rule.summary}${rule.lossless ? "" : " (changes the law)"}` : "";
+  $("plan").disabled = !rule?.plan;
+  if (rule?.plan) $("plan").value = rule.plan;
+  $("drafts").disabled = $("length").disabled = rule?.name === "plain";
+}
+
+function fill(select, names) {
+  select.replaceChildren(...names.map((name) => new Option(name, name)));
+}
+
+async function connect() {
+  const response = await fetch("props", { headers: headers() });
+  if (!response.ok) return say((await failure(response)).message);
+  const props = await response.json();
+  page.methods = props.methods;
+  page.ready = `${props.model}, ${props.total_slots} slots, ${props.n_ctx} tokens of context`;
+  fill($("method"), props.methods.map((method) => method.name));
+  fill($("plan"), props.plans);
+  $("method").value = props.draft_models ? "spectr" : "plain";
+  chooseMethod();
+  say(page.ready);
+}
+
+function chooseTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+}
+
+chooseTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+acceptanceChart($("acceptance"), []);
+speedChart($("speed"), [], null);
+for (const input of document.querySelectorAll("input[type=range]")) {
+  const output = document.querySelector(`output[for=${input.id}]`);
+  const tell = () => (output.textContent = input.value);
+  input.addEventListener("input", tell);
+  tell();
+}
+$("method").addEventListener("change", chooseMethod);
+$("key").addEventListener("change", connect);
+$("theme").addEventListener("click", () => chooseTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+$("stop").addEventListener("click", () => page.running?.abort());
+$("compare").addEventListener("click", comparePlain);
+$("clear").addEventListener("click", () => {
+  page.conversation = [];
+  $("text").textContent = "";
+});
+$("settings").addEventListener("submit", (event) => event.preventDefault());
+$("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (!$("send").disabled) ask();
+});
+$("text").addEventListener("pointerover", (event) => showTip(event.target.closest(".token")));
+$("text").addEventListener("pointerleave", () => showTip(null));
+$("text").addEventListener("keydown", (event) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  const tokens = [...$("text").querySelectorAll(".token")];
+  if (!step || !tokens.length) return;
+  const at = tokens.indexOf(document.querySelector(".token.current"));
+  showTip(tokens[Math.min(Math.max(at + step, 0), tokens.length - 1)]);
+  event.preventDefault();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") page.running?.abort();
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) $("ask").requestSubmit();
+});
+connect().catch((failed) => say(failed.message));

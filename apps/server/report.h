@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "apps/server/answer.h"
+#include "apps/server/json.h"
+#include "apps/server/task.h"
+
+namespace spectr::server {
+
+/// A text that is complete.
+struct FinishedText {
+  Piece all;
+  Outcome outcome;
+};
+
+// What all ways of answering tell, each as a JSON object.
+
+/// prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details.
+Json usage_of(std::span<const Task> tasks, std::span<const Outcome> outcomes);
+/// Times and speeds; draft_n and draft_n_accepted where anything was drafted.
+Json timings_of(const Task& task, const Outcome& outcome);
+/// How speculation went, with the number of blocks per accepted length.
+Json speculation_of(const Task& task, const Outcome& outcome);
+/// Where each token came from, and its probabilities; its bytes where they are no text by themselves.
+Json details_of(const Piece& piece);
+/// A token's bytes as numbers.
+Json bytes_of(const std::string& piece);
+
+/// Why a text ended, as OpenAI says it: "stop" or "length".
+std::string_view finish_reason(const Outcome& outcome);
+
+}  // namespace spectr::server

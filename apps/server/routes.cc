@@ -1,0 +1,165 @@
+#include "apps/server/routes.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "apps/server/api_error.h"
+#include "apps/server/connection.h"
+#include "apps/server/generation.h"
+#include "apps/server/information.h"
+#include "apps/server/metrics.h"
+#include "apps/server/origin.h"
+#include "apps/server/page.h"
+
+namespace spectr::server {
+namespace {
+
+using httplib::Request;
+using httplib::Response;
+
+constexpr auto json_type = "application/json; charset=utf-8";
+
+void answer(Response& response, const Json& json) {
+  response.set_content(text_of(json), json_type);
+}
+
+void answer(Response& response, const ApiError& failure) {
+  response.status = failure.status();
+  if (failure.retry_after()) response.set_header("Retry-After", std::to_string(*failure.retry_after()));
+  answer(response, failure.json());
+}
+
+/// What a handler throws becomes the answer.
+template <class Handle>
+httplib::Server::Handler guarded(Handle handle) {
+  return [handle](const Request& request, Response& response) {
+    try {
+      handle(request, response);
+    } catch (const ApiError& failure) {
+      answer(response, failure);
+    } catch (const std::exception& failure) {
+      spdlog::error("{} {}: {}", request.method, request.path, failure.what());
+      answer(response, ApiError::internal("an error inside the server"));
+    }
+  };
+}
+
+/// Whether everybody may ask for it, key or not.
+bool is_public(const Request& request) {
+  constexpr std::string_view paths[] = {"/health", "/v1/health", "/models", "/v1/models"};
+  return request.method == "OPTIONS" || find_page_file(request.path) != nullptr ||
+         std::ranges::find(paths, request.path) != std::end(paths);
+}
+
+void check_key(const Request& request, const Keys& keys) {
+  if (keys.none() || is_public(request)) return;
+  constexpr std::string_view bearer = "Bearer ";
+  const std::string authorization = request.get_header_value("Authorization");
+  const bool good =
+      (authorization.starts_with(bearer) && keys.contains(authorization.substr(bearer.size()))) ||
+      keys.contains(request.get_header_value("X-Api-Key"));
+  if (!good) throw ApiError::unauthenticated();
+}
+
+/// Before the body is read: who asks, and in which form.
+void check_head(const Request& request, const Origins& origins, const Keys& keys) {
+  origins.check(request);
+  check_key(request, keys);
+  if (request.has_header("Content-Encoding")) {
+    throw ApiError(415, "invalid_request_error", "compressed bodies are not read");
+  }
+  if (request.is_multipart_form_data()) {
+    throw ApiError(415, "invalid_request_error", "the body must be JSON");
+  }
+}
+
+void add_limits(httplib::Server& http, const Origins& origins, const ServerOptions& options) {
+  const ConnectionLimits limits;
+  http.set_payload_max_length(limits.body_bytes);
+  http.set_pre_routing_handler([&options, origins](const Request& request, Response& response) {
+    origins.permit(request, response);
+    try {
+      check_head(request, origins, options.keys);
+      return httplib::Server::HandlerResponse::Unhandled;
+    } catch (const ApiError& failure) {
+      answer(response, failure);
+      if (Connection* connection = Connection::current()) connection->close_after_answer();
+      return httplib::Server::HandlerResponse::Handled;
+    }
+  });
+  // What the library answers by itself: no such path, a body that is too long, a request that is none.
+  http.set_error_handler([](const Request& request, Response& response) {
+    if (!response.body.empty()) return;
+    if (response.status == 404) return answer(response, ApiError::not_found("there is no " + request.path));
+    const bool large = response.status == 413;
+    answer(response, ApiError(response.status, "invalid_request_error",
+                              large ? "the body is too long" : "the request cannot be read"));
+    if (Connection* connection = Connection::current()) connection->close_after_answer();
+  });
+  http.set_logger([](const Request& request, const Response& response) {
+    spdlog::debug("{} {} {} {}", request.remote_addr, request.method, request.path, response.status);
+  });
+}
+
+void add_page(httplib::Server& http) {
+  for (const PageFile& file : page_files()) {
+    http.Get(std::string(file.path), [&file](const Request&, Response& response) {
+      response.set_header("Content-Security-Policy",
+                          "default-src 'self'; img-src data:; frame-ancestors 'none'");
+      response.set_header("X-Content-Type-Options", "nosniff");
+      response.set_content(file.content.data(), file.content.size(), std::string(file.type));
+    });
+  }
+}
+
+}  // namespace
+
+void add_routes(httplib::Server& http, Service& service, const ServerOptions& options) {
+  const Origins origins(options.host, options.cors);
+  add_limits(http, origins, options);
+  add_page(http);
+
+  const auto get = [&](const char* path, auto tell) {
+    http.Get(path, guarded([tell](const Request&, Response& response) { tell(response); }));
+  };
+  const auto post = [&](const char* path, auto handle) { http.Post(path, guarded(handle)); };
+
+  for (const char* path : {"/health", "/v1/health"}) {
+    get(path, [&service](Response& response) {
+      service.models();
+      answer(response, Json{{"status", "ok"}});
+    });
+  }
+  for (const char* path : {"/models", "/v1/models"}) {
+    get(path, [&service](Response& response) { answer(response, models_json(service)); });
+  }
+  get("/props", [&service](Response& response) { answer(response, props_json(service)); });
+  get("/slots", [&service](Response& response) { answer(response, slots_json(service)); });
+  get("/metrics", [&service, &options](Response& response) {
+    if (!options.metrics) throw ApiError::not_supported("start the server with --metrics");
+    response.set_content(metrics_of(service.slots()), "text/plain; version=0.0.4; charset=utf-8");
+  });
+
+  const auto generates = [&](const char* path, Api api) {
+    post(path, [&service, api](const Request& request, Response& response) {
+      answer_generation(service, api, request, response);
+    });
+  };
+  for (const char* path : {"/v1/completions", "/completions"}) generates(path, Api::completion);
+  for (const char* path : {"/v1/chat/completions", "/chat/completions"}) generates(path, Api::chat);
+  generates("/completion", Api::native);
+
+  const auto computes = [&](const char* path, Json (*compute)(const Service&, const std::string&)) {
+    post(path, [&service, compute](const Request& request, Response& response) {
+      answer(response, compute(service, request.body));
+    });
+  };
+  computes("/tokenize", tokenize);
+  computes("/detokenize", detokenize);
+  computes("/apply-template", apply_template);
+  http.Options(".*", [](const Request&, Response& response) { response.status = 204; });
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,68 @@
+#include "apps/server/server.h"
+
+#include <utility>
+
+#include "apps/server/connection.h"
+#include "apps/server/routes.h"
+
+namespace spectr::server {
+namespace {
+
+constexpr int backlog = 512;
+constexpr std::chrono::milliseconds between_looks{20};
+constexpr std::chrono::seconds to_say_goodbye{2};
+
+}  // namespace
+
+Server::Server(ServerOptions options)
+    : options_(std::move(options)),
+      service_(options_.service),
+      http_(std::make_unique<HttpServer>(ConnectionLimits{})) {}
+
+Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) {
+  std::unique_ptr<Server> server(new Server(std::move(options)));
+  const ServerOptions& o = server->options_;
+  HttpServer& http = *server->http_;
+  // A connection holds a thread for as long as its texts are waited for.
+  const std::size_t threads = o.service.slots.slots + o.service.slots.queue + o.threads;
+  http.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };
+  http.set_tcp_nodelay(true);
+  add_routes(http, server->service_, o);
+  if (o.port == 0) {
+    server->port_ = http.bind_to_any_port(o.host);
+  } else if (http.bind_to_port(o.host, o.port)) {
+    server->port_ = o.port;
+  }
+  if (server->port_ <= 0) return error("{}:{} cannot be listened on", o.host, o.port);
+  http.set_backlog(backlog);
+  server->listener_ = std::jthread([&http] { http.listen_after_bind(); });
+  return server;
+}
+
+Server::~Server() {
+  stop(std::chrono::seconds(0));
+}
+
+Result<void> Server::load() {
+  return service_.load();
+}
+
+void Server::wait_for_answers(std::chrono::seconds most) {
+  const auto end = std::chrono::steady_clock::now() + most;
+  while (!service_.idle() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(between_looks);
+}
+
+void Server::stop(std::chrono::seconds patience) {
+  if (!listener_.joinable()) return;
+  if (service_.loaded()) service_.drain();
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!service_.idle() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(between_looks);
+  service_.give_up();
+  while (!http_->is_running()) std::this_thread::yield();  // it may not have come to listening yet
+  http_->finish();
+  listener_.join();
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "apps/server/keys.h"
+#include "apps/server/service.h"
+
+namespace spectr::server {
+
+struct ServerOptions {
+  ServiceOptions service;
+  std::string host = "127.0.0.1";
+  int port = 8080;  ///< 0: any that is free
+  Keys keys;
+  bool metrics = false;
+  std::string cors;          ///< the origin whose pages may ask; empty: none
+  std::size_t threads = 32;  ///< for connections, beyond those that slots and queue need
+};
+
+class HttpServer;
+
+/// The HTTP server in front of a Service.
+class Server {
+ public:
+  /// Listens, and answers that the model is being loaded. Error: the address cannot be had.
+  static Result<std::unique_ptr<Server>> listen(ServerOptions options);
+  ~Server();
+
+  /// Loads the models; what is asked from now on is answered.
+  Result<void> load();
+  int port() const { return port_; }
+
+  /// Takes no new texts, lets those that are being written end for so long, gives the rest up, and closes.
+  void stop(std::chrono::seconds patience);
+
+ private:
+  explicit Server(ServerOptions options);
+  void wait_for_answers(std::chrono::seconds most);
+
+  ServerOptions options_;
+  Service service_;
+  std::unique_ptr<HttpServer> http_;
+  int port_ = 0;
+  std::jthread listener_;
+};
+
+}  // namespace spectr::server

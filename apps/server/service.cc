@@ -1,0 +1,52 @@
+#include "apps/server/service.h"
+
+#include <algorithm>
+
+#include "apps/server/api_error.h"
+
+namespace spectr::server {
+namespace {
+
+constexpr int while_loading = 2, while_stopping = 30, longest = 60;
+
+}  // namespace
+
+Result<void> Service::load() {
+  SPECTR_TRY(models_,
+             ModelSet::load(options_.target, options_.drafts, options_.threads, options_.chat_template));
+  if (!options_.alias.empty()) models_.name = options_.alias;
+  SPECTR_TRY(slots_, Slots::start(models_, options_.slots));
+  phase_ = Phase::ready;
+  return {};
+}
+
+std::shared_ptr<void> Service::visit() {
+  ++visits_;
+  return {this, [](Service* service) { --service->visits_; }};
+}
+
+const ModelSet& Service::models() const {
+  if (!loaded()) throw ApiError::unavailable("the model is being loaded", while_loading);
+  return models_;
+}
+
+const Slots& Service::slots() const {
+  if (!loaded()) throw ApiError::unavailable("the model is being loaded", while_loading);
+  return *slots_;
+}
+
+Slots& Service::open_slots() {
+  if (!loaded()) throw ApiError::unavailable("the model is being loaded", while_loading);
+  if (phase_ == Phase::draining) throw ApiError::unavailable("the server is stopping", while_stopping);
+  return *slots_;
+}
+
+int Service::retry_after() const {
+  const Counts counts = slots_->counts();
+  const double seconds = counts.prompt_seconds + counts.generation_seconds;
+  const double texts = static_cast<double>(std::max<std::uint64_t>(counts.finished, 1));
+  const double ahead = static_cast<double>(slots_->queued()) / static_cast<double>(options_.slots.slots);
+  return std::clamp(static_cast<int>(ahead * seconds / texts), 1, longest);
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/server/model_set.h"
+#include "apps/server/slots.h"
+
+namespace spectr::server {
+
+struct ServiceOptions {
+  std::filesystem::path target;
+  std::vector<std::filesystem::path> drafts;
+  int threads = 1;
+  SlotOptions slots;
+  std::chrono::seconds timeout{600};  ///< for a request, its waiting included
+  std::string alias;                  ///< what clients call the model; empty: by its file
+  std::optional<std::string> chat_template;
+};
+
+/// The models and the slots behind the HTTP interface, and whether they are there yet.
+class Service {
+ public:
+  explicit Service(ServiceOptions options) : options_(std::move(options)) {}
+
+  /// Loads the models. Until then, and from `drain` on, asking for them throws an ApiError with status 503.
+  Result<void> load();
+  /// Takes no new texts.
+  void drain() { phase_ = Phase::draining; }
+  /// Gives up every text that is left.
+  void give_up() {
+    if (loaded()) slots_->give_up();
+  }
+
+  bool loaded() const { return phase_ != Phase::loading; }
+  /// A request that is being answered, for as long as somebody holds it.
+  std::shared_ptr<void> visit();
+  bool idle() const { return visits_ == 0; }
+  const ServiceOptions& options() const { return options_; }
+  const ModelSet& models() const;
+  const Slots& slots() const;
+  /// For new texts.
+  Slots& open_slots();
+  /// A guess when a slot may be free.
+  int retry_after() const;
+
+ private:
+  enum class Phase { loading, ready, draining };
+
+  ServiceOptions options_;
+  ModelSet models_;
+  std::unique_ptr<Slots> slots_;
+  std::atomic<Phase> phase_ = Phase::loading;
+  std::atomic<int> visits_ = 0;
+};
+
+}  // namespace spectr::server

@@ -1,0 +1,131 @@
+#include "apps/server/slot.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "spectr/base/counter_random.h"
+#include "spectr/decode/generate.h"
+
+namespace spectr::server {
+namespace {
+
+Ending ending_of(StopReason reason) {
+  switch (reason) {
+    case StopReason::eos:
+      return Ending::eos;
+    case StopReason::limit:
+      return Ending::limit;
+    case StopReason::word:
+      return Ending::word;
+  }
+  return Ending::failed;
+}
+
+}  // namespace
+
+Slot::Slot(std::size_t number, const ModelSet& models, std::size_t context, SharedPasses& passes,
+           Totals& totals)
+    : number_(number),
+      context_(context),
+      models_(models),
+      passes_(passes),
+      totals_(totals),
+      target_{models.target.get()} {
+  for (const auto& draft : models.drafts) drafts_.push_back({draft.get()});
+  forget();
+}
+
+void Slot::forget() {
+  const auto start = [this](Memory& memory) {
+    auto session = passes_.start(*memory.model, std::min(context_, memory.model->config().context));
+    memory.session = session.get();
+    memory.owned = std::move(session);
+    memory.text.clear();
+  };
+  start(target_);
+  std::ranges::for_each(drafts_, start);
+}
+
+std::size_t Slot::Memory::common(std::span<const Token> prompt) const {
+  const auto known = std::span(text).first(std::min(text.size(), session->length()));
+  return static_cast<std::size_t>(std::ranges::mismatch(known, prompt).in1 - known.begin());
+}
+
+std::vector<Slot::Memory*> Slot::memories_of(const MethodRule& method) {
+  std::vector<Memory*> memories = {&target_};
+  const std::size_t drafts = method.models == DraftModels::none  ? 0
+                             : method.models == DraftModels::one ? 1
+                                                                 : drafts_.size();
+  for (Memory& draft : std::span(drafts_).first(drafts)) memories.push_back(&draft);
+  return memories;
+}
+
+Outcome Slot::run(const Task& task, Answer& answer, std::size_t choice) {
+  std::vector<Token> text = task.prompt;
+  Outcome outcome;
+  try {
+    auto written = write(task, answer, choice, text);
+    if (written) {
+      outcome = *std::move(written);
+    } else {
+      outcome.ending = answer.given_up() ? Ending::given_up : Ending::failed;
+      outcome.failure = written.error().message;
+    }
+  } catch (const std::exception& failure) {
+    outcome.ending = Ending::failed;
+    outcome.failure = failure.what();
+  }
+  if (outcome.ending == Ending::failed) forget();
+  outcome.slot = number_;
+  return outcome;
+}
+
+Result<Outcome> Slot::write(const Task& task, Answer& answer, std::size_t choice, std::vector<Token>& text) {
+  const std::vector<Memory*> memories = memories_of(*task.method);
+  Outcome outcome;
+  for (Memory* memory : memories) {
+    // The prompt's last token is always computed: the first block starts from its logits.
+    const std::size_t common = std::min(memory->common(task.prompt), task.prompt.size() - 1);
+    memory->session->rewind(task.cache_prompt ? common : 0);
+    memory->session->give_up_when(answer.stop());
+  }
+  outcome.cached = target_.session->length();
+  SPECTR_TRY(Decoder decoder, make_decoder(*task.method, task.settings));
+  Models models{std::move(target_.owned), {}, task.warp, models_.target->vocabulary()};
+  for (Memory* draft : std::span(memories).subspan(1)) models.drafts.push_back(std::move(draft->owned));
+
+  TextOutput output(*models_.tokenizer, task.stop_words);
+  const auto listener = [&](const Block& block) -> std::optional<std::size_t> {
+    text.insert(text.end(), block.tokens.begin(), block.tokens.end());
+    Piece piece = output.add(block);
+    const std::size_t kept = output.kept().value_or(block.tokens.size());
+    const std::size_t accepted = std::min(block.accepted, kept);
+    if (outcome.histogram.size() <= accepted) outcome.histogram.resize(accepted + 1);
+    ++outcome.histogram[accepted];
+    totals_.count(block, kept);
+    answer.add(choice, std::move(piece));
+    return answer.given_up() ? kept : output.kept();
+  };
+  const GenerateOptions options{
+      task.limit, task.ignore_eos ? std::vector<Token>{} : models_.tokenizer->vocabulary().ends(),
+      task.details};
+  CounterRandom choices(task.seed, task.sample);
+  const auto generation = [&] {
+    const SharedPasses::Seat seat(passes_);
+    return generate(decoder, models, task.prompt, options, choices, listener);
+  }();
+
+  target_.owned = std::move(models.target);
+  for (std::size_t i = 0; i < models.drafts.size(); ++i) memories[i + 1]->owned = std::move(models.drafts[i]);
+  for (Memory* memory : memories) memory->text = text;
+  if (!generation) return std::unexpected(generation.error());
+  if (std::string rest = output.finish(); !rest.empty()) answer.add(choice, {std::move(rest), {}});
+  outcome.ending = answer.given_up() ? Ending::given_up : ending_of(generation->stop);
+  outcome.stop_word = output.stop_word();
+  if (!output.stop_word().empty()) outcome.ending = Ending::word;
+  outcome.statistics = generation->statistics;
+  return outcome;
+}
+
+}  // namespace spectr::server

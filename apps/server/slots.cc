@@ -1,0 +1,143 @@
+#include "apps/server/slots.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spectr::server {
+namespace {
+
+/// Cheapest first: a text that drafts does so before all come to the target.
+std::vector<const Transformer*> drafts_then_target(const ModelSet& models) {
+  std::vector<const Transformer*> order;
+  for (const auto& draft : models.drafts) order.push_back(draft.get());
+  order.push_back(models.target.get());
+  return order;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Slots>> Slots::start(const ModelSet& models, SlotOptions options) {
+  const std::size_t own = models.target->config().context;
+  if (options.context > own) {
+    return error("{}: the context of {} tokens exceeds the model's {}", models.name, options.context, own);
+  }
+  if (options.context == 0) options.context = own;
+  return std::unique_ptr<Slots>(new Slots(models, options));
+}
+
+Slots::Slots(const ModelSet& models, SlotOptions options)
+    : options_(options),
+      passes_(drafts_then_target(models), options.slots, most_nodes),
+      places_(options.slots) {
+  SPECTR_CHECK(options.slots >= 1);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    places_[i].slot = std::make_unique<Slot>(i, models, options_.context, passes_, totals_);
+  }
+  for (Place& place : places_) threads_.emplace_back([this, &place] { work(place); });
+}
+
+Slots::~Slots() {
+  give_up();
+  threads_.clear();
+}
+
+void Slots::give_up() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+  for (const auto& job : queue_) job->answer->give_up();
+  for (const Place& place : places_) {
+    if (place.job) place.job->answer->give_up();
+  }
+  drop_unwanted();
+  changed_.notify_all();
+}
+
+bool Slots::submit(std::vector<Task> tasks, std::shared_ptr<Answer> answer) {
+  SPECTR_CHECK(tasks.size() == answer->choices());
+  const std::lock_guard lock(mutex_);
+  drop_unwanted();
+  const auto free = std::ranges::count_if(places_, [](const Place& place) { return !place.job; });
+  if (stopping_ || queue_.size() + tasks.size() > options_.queue + static_cast<std::size_t>(free))
+    return false;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    queue_.push_back(std::make_unique<Job>(Job{std::move(tasks[i]), answer, i}));
+  }
+  assign();
+  return true;
+}
+
+/// Takes the texts that nobody waits for out of the queue.
+void Slots::drop_unwanted() {
+  std::erase_if(queue_, [this](const std::unique_ptr<Job>& job) {
+    if (!job->answer->given_up()) return false;
+    totals_.count(Outcome{}, job->task.prompt.size());
+    job->answer->finish(job->choice, {});
+    return true;
+  });
+}
+
+/// The idle slot that remembers most of the prompt, if that is worth much; else the one that was idle
+/// longest.
+Slots::Place* Slots::choose(const std::vector<Token>& prompt) {
+  Place *knows = nullptr, *oldest = nullptr;
+  std::size_t most = prompt.size() / 4;
+  for (Place& place : places_) {
+    if (place.job) continue;
+    if (oldest == nullptr || place.last_used < oldest->last_used) oldest = &place;
+    if (const std::size_t common = place.slot->remembers(prompt); common > most) {
+      most = common;
+      knows = &place;
+    }
+  }
+  return knows != nullptr ? knows : oldest;
+}
+
+/// Gives the first of the queue to idle slots.
+void Slots::assign() {
+  drop_unwanted();
+  while (!queue_.empty()) {
+    Place* place = choose(queue_.front()->task.prompt);
+    if (place == nullptr) return;
+    queue_.front()->answer->begin();
+    place->job = std::move(queue_.front());
+    place->last_used = ++jobs_;
+    queue_.pop_front();
+    changed_.notify_all();
+  }
+}
+
+void Slots::work(Place& place) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return place.job || stopping_; });
+    if (!place.job) return;
+    Job& job = *place.job;
+    lock.unlock();
+    Outcome outcome = place.slot->run(job.task, *job.answer, job.choice);
+    totals_.count(outcome, job.task.prompt.size());
+    lock.lock();
+    const std::unique_ptr<Job> done = std::move(place.job);
+    if (!stopping_) assign();
+    lock.unlock();
+    done->answer->finish(done->choice, std::move(outcome));
+    lock.lock();
+  }
+}
+
+std::vector<SlotState> Slots::states() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<SlotState> states;
+  for (const Place& place : places_) {
+    SlotState state;
+    if (place.job) state = {true, place.job->task.prompt.size(), place.job->task.method};
+    states.push_back(state);
+  }
+  return states;
+}
+
+std::size_t Slots::queued() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size();
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "apps/server/slot.h"
+
+namespace spectr::server {
+
+/// How many texts are written at a time, and how many wait.
+struct SlotOptions {
+  std::size_t slots = 4;
+  std::size_t queue = 64;
+  std::size_t context = 0;  ///< tokens of prompt and text together; 0: the model's
+};
+
+/// What a slot does at the moment.
+struct SlotState {
+  bool busy = false;
+  std::size_t prompt = 0;  ///< tokens of its task's prompt
+  const MethodRule* method = nullptr;
+};
+
+/// The engine: slots that write texts, each on a thread of its own, in passes that they share; and the queue
+/// of those that wait for a slot. A text depends on its task alone, not on its neighbours.
+class Slots {
+ public:
+  /// Most nodes of a token tree: what the sessions' memory is planned for.
+  static constexpr std::size_t most_nodes = 65;
+
+  /// The models must outlive it. Error: the context exceeds the model's.
+  static Result<std::unique_ptr<Slots>> start(const ModelSet& models, SlotOptions options);
+  ~Slots();
+
+  /// Queues a text for each of the answer's choices, or none where there is no room for all of them.
+  bool submit(std::vector<Task> tasks, std::shared_ptr<Answer> answer);
+
+  /// Gives up every text, and takes no more.
+  void give_up();
+
+  std::size_t context() const { return options_.context; }
+  std::vector<SlotState> states() const;
+  std::size_t queued() const;
+  std::size_t queue_limit() const { return options_.queue; }
+  Counts counts() const { return totals_.counts(); }
+  /// Of the draft models in their order, then the target.
+  std::vector<PassCounts> passes() const { return passes_.counts(); }
+
+ private:
+  struct Job {
+    Task task;
+    std::shared_ptr<Answer> answer;
+    std::size_t choice;
+  };
+  struct Place {
+    std::unique_ptr<Slot> slot;
+    std::unique_ptr<Job> job;     // none: idle
+    std::uint64_t last_used = 0;  // by which job, in their order
+  };
+
+  Slots(const ModelSet& models, SlotOptions options);
+  void work(Place& place);
+  void drop_unwanted();
+  void assign();
+  Place* choose(const std::vector<Token>& prompt);
+
+  SlotOptions options_;
+  Totals totals_;
+  SharedPasses passes_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Place> places_;
+  std::deque<std::unique_ptr<Job>> queue_;
+  std::uint64_t jobs_ = 0;
+  bool stopping_ = false;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace spectr::server

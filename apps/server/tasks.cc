@@ -1,0 +1,148 @@
+#include "apps/server/tasks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "apps/server/api_error.h"
+#include "apps/server/chat_prompt.h"
+#include "apps/server/slots.h"
+
+namespace spectr::server {
+namespace {
+
+constexpr std::size_t most_texts = 128;
+
+std::uint64_t random_seed() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 21) ^ device();  // 53 bits: what any JSON reader can hold
+}
+
+std::vector<Token> encode(const JsonInput& prompt, const Tokenizer& tokenizer) {
+  if (prompt.is_array()) return read_tokens(prompt, tokenizer.vocabulary(), "prompt");
+  if (!prompt.is_string())
+    throw ApiError::invalid("'prompt' must be a string, a list of tokens, or a list of these");
+  return tokenizer.encode(prompt.get_ref<const std::string&>(), {.parse_special = true});
+}
+
+std::vector<std::vector<Token>> read_prompts(const GenerationRequest& request, const ModelSet& models) {
+  const Tokenizer& tokenizer = *models.tokenizer;
+  if (request.api == Api::chat) {
+    return {encode_chat(chat_prompt(request.messages, request.template_values, models), tokenizer)};
+  }
+  const JsonInput& prompt = request.prompt;
+  if (prompt.is_null()) throw ApiError::invalid("'prompt' is missing");
+  std::vector<std::vector<Token>> prompts;
+  if (!prompt.is_array() || prompt.empty() || prompt.front().is_number()) {
+    prompts.push_back(encode(prompt, tokenizer));
+  } else {
+    if (prompt.size() > most_texts) {
+      throw ApiError::invalid(
+          fmt::format("'prompt' may be a list of {} prompts, got {}", most_texts, prompt.size()));
+    }
+    for (const JsonInput& one : prompt) prompts.push_back(encode(one, tokenizer));
+  }
+  return prompts;
+}
+
+Token read_token(const JsonInput& id, const Vocabulary& vocabulary, std::string_view field) {
+  if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= vocabulary.size()) {
+    throw ApiError::invalid(fmt::format("'{}' must hold token ids below {}", field, vocabulary.size()));
+  }
+  return id.get<Token>();
+}
+
+double read_bias(const JsonInput& bias) {
+  if (bias == false) return -std::numeric_limits<double>::infinity();
+  if (!bias.is_number() || !(std::abs(bias.get<double>()) <= 1e6)) {
+    throw ApiError::invalid("a bias of 'logit_bias' must be a number between -1e6 and 1e6, or false");
+  }
+  return bias.get<double>();
+}
+
+/// {"ID": bias, …} or [[ID, bias], …].
+std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const Vocabulary& vocabulary) {
+  std::vector<std::pair<Token, double>> biases;
+  if (json.is_object()) {
+    for (const auto& [key, bias] : json.items()) {
+      std::uint64_t id = 0;
+      const auto [end, failed] = std::from_chars(key.data(), key.data() + key.size(), id);
+      const bool number = failed == std::errc{} && end == key.data() + key.size();
+      biases.emplace_back(read_token(number ? JsonInput(id) : JsonInput(), vocabulary, "logit_bias"),
+                          read_bias(bias));
+    }
+  } else if (json.is_array()) {
+    for (const JsonInput& pair : json) {
+      if (!pair.is_array() || pair.size() != 2)
+        throw ApiError::invalid("'logit_bias' must hold pairs [id, bias]");
+      biases.emplace_back(read_token(pair[0], vocabulary, "logit_bias"), read_bias(pair[1]));
+    }
+  } else if (!json.is_null()) {
+    throw ApiError::invalid("'logit_bias' must be an object or a list of pairs");
+  }
+  return biases;
+}
+
+const MethodRule* choose_method(const GenerationRequest& request, const ModelSet& models) {
+  const MethodRule* method =
+      valid(find_method(request.method.value_or(models.drafts.empty() ? "plain" : "spectr")));
+  if (method->measured) {
+    throw ApiError::invalid(
+        fmt::format("method {} is not offered: its costs are those of a single text", method->name));
+  }
+  if (method->models != DraftModels::none && models.drafts.empty()) {
+    throw ApiError::invalid(fmt::format("method {} needs a draft model, the server has none", method->name));
+  }
+  return method;
+}
+
+}  // namespace
+
+std::vector<Token> read_tokens(const JsonInput& list, const Vocabulary& vocabulary, std::string_view field) {
+  std::vector<Token> tokens;
+  for (const JsonInput& id : list) tokens.push_back(read_token(id, vocabulary, field));
+  return tokens;
+}
+
+Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::size_t context) {
+  const std::vector<std::vector<Token>> prompts = read_prompts(request, models);
+  WarpOptions warp = request.warp;
+  warp.logit_bias = read_biases(request.logit_bias, models.tokenizer->vocabulary());
+  const Warp checked = valid(Warp::make(std::move(warp)));
+  const MethodRule* method = choose_method(request, models);
+  const Decoder decoder = valid(make_decoder(*method, request.settings));
+  if (const std::size_t nodes = decoder.most_nodes(context); nodes > Slots::most_nodes) {
+    throw ApiError::invalid(fmt::format("a block of {} drafted tokens is too large, at most {} are possible",
+                                        nodes - 1, Slots::most_nodes - 1));
+  }
+  if (prompts.size() * request.n > most_texts) {
+    throw ApiError::invalid(fmt::format("prompts × n must be at most {}", most_texts));
+  }
+
+  Tasks out{{}, request.seed.value_or(random_seed())};
+  for (const std::vector<Token>& prompt : prompts) {
+    if (prompt.empty()) throw ApiError::invalid("the prompt has no tokens");
+    if (prompt.size() >= context) throw ApiError::exceeds_context(prompt.size(), context);
+    for (std::size_t i = 0; i < request.n; ++i) {
+      Task task{.prompt = prompt,
+                .method = method,
+                .settings = request.settings,
+                .warp = checked,
+                .limit = std::min(request.limit.value_or(context), context - prompt.size()),
+                .ignore_eos = request.ignore_eos,
+                .stop_words = request.stop_words,
+                .seed = out.seed,
+                .sample = out.tasks.size(),
+                .details = {},
+                .cache_prompt = request.cache_prompt};
+      if (request.alternatives || request.details) task.details = request.alternatives.value_or(0);
+      out.tasks.push_back(std::move(task));
+    }
+  }
+  return out;
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spectr/decode/block.h"
+#include "spectr/model/stop_words.h"
+#include "spectr/model/text_stream.h"
+
+namespace spectr::server {
+
+/// A token that the target might have taken.
+struct Alternative {
+  Token token;
+  std::string piece;
+  double log_probability;
+};
+
+/// A generated token, as clients may ask to see it.
+struct TokenReport {
+  Token token;
+  std::string piece;  ///< its bytes, perhaps a part of a character
+  Source source;
+  double log_probability;                      ///< under the unfiltered target, as those of the alternatives
+  std::optional<double> target = {};           ///< under the target's law that it was verified with
+  std::optional<double> draft = {};            ///< under the draft's law at its place
+  std::vector<Alternative> alternatives = {};  ///< likeliest first
+};
+
+/// What a block adds to an answer: text that is certain, and tokens.
+struct Piece {
+  std::string text;
+  std::vector<TokenReport> tokens;
+};
+
+/// Turns blocks into pieces of text that end at a stop word.
+class TextOutput {
+ public:
+  /// The tokenizer must outlive it.
+  TextOutput(const Tokenizer& tokenizer, std::vector<std::string> stop_words)
+      : tokenizer_(tokenizer),
+        stop_words_(std::move(stop_words)),
+        stream_(tokenizer, TextStream::Start::continuation) {}
+
+  /// Adds a block to the text. When a stop word is complete, `kept()` says how many of the block's tokens
+  /// belong to the text before it.
+  Piece add(const Block& block);
+  std::optional<std::size_t> kept() const { return kept_; }
+  /// The stop word that ended the text; empty: none.
+  const std::string& stop_word() const { return stop_word_; }
+
+  /// What was held back when the text ends.
+  std::string finish();
+
+ private:
+  std::string piece_of(Token token) const;
+  TokenReport report(const Block& block, std::size_t i) const;
+  bool append(const std::string& piece);
+  std::string release(std::size_t until);
+
+  const Tokenizer& tokenizer_;
+  StopWords stop_words_;
+  TextStream stream_;
+  std::string text_;
+  std::size_t released_ = 0;
+  std::optional<std::size_t> kept_;
+  std::string stop_word_;
+};
+
+}  // namespace spectr::server

@@ -1,0 +1,35 @@
+#include "apps/server/totals.h"
+
+#include <algorithm>
+
+namespace spectr::server {
+
+void Totals::count(const Block& block, std::size_t kept) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t accepted = std::min(block.accepted, kept);
+  counts_.generated += kept;
+  counts_.drafts += block.drafted > 0 ? 1 : 0;
+  counts_.drafted += block.drafted;
+  counts_.accepted += accepted;
+  if (counts_.accepted_at.size() < accepted) counts_.accepted_at.resize(accepted);
+  for (std::size_t i = 0; i < accepted; ++i) ++counts_.accepted_at[i];
+}
+
+void Totals::count(const Outcome& outcome, std::size_t prompt) {
+  const std::lock_guard lock(mutex_);
+  ++(outcome.ending == Ending::given_up ? counts_.given_up
+     : outcome.ending == Ending::failed ? counts_.failed
+                                        : counts_.finished);
+  if (outcome.ending == Ending::failed || outcome.ending == Ending::given_up) return;
+  counts_.cached_tokens += outcome.cached;
+  counts_.prompt_tokens += prompt - outcome.cached;
+  counts_.prompt_seconds += outcome.statistics.prompt_seconds;
+  counts_.generation_seconds += outcome.statistics.total_seconds - outcome.statistics.prompt_seconds;
+}
+
+Counts Totals::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,110 @@
+#include "spectr/model/shared_passes.h"
+
+#include <algorithm>
+#include <exception>
+
+namespace spectr {
+
+/// What a waiting thread wants to have computed.
+struct SharedPasses::Wish {
+  SharedSession& session;
+  std::span<const Token> text;
+  const TokenTree& tree;
+  bool complete = false;  // with the rows of the running pass
+  bool done = false;
+  std::exception_ptr failure = nullptr;
+};
+
+Result<void> SharedSession::score(std::span<const Token> text, const TokenTree& tree) {
+  SPECTR_TRY_VOID(check(text, tree));
+  return passes_.score(*this, text, tree);
+}
+
+SharedPasses::SharedPasses(std::span<const Transformer* const> models, std::size_t texts, std::size_t nodes)
+    : nodes_(nodes) {
+  const std::size_t rows = texts * TransformerText::most_rows(nodes);
+  for (const Transformer* model : models) {
+    models_.push_back(std::make_unique<Model>(*model, rows));
+  }
+}
+
+std::unique_ptr<SharedSession> SharedPasses::start(const Transformer& model, std::size_t context) {
+  return std::make_unique<SharedSession>(model, context, nodes_, *this);
+}
+
+SharedPasses::Seat::Seat(SharedPasses& passes) : passes_(passes) {
+  const std::lock_guard lock(passes_.mutex_);
+  ++passes_.seats_;
+}
+
+SharedPasses::Seat::~Seat() {
+  const std::lock_guard lock(passes_.mutex_);
+  --passes_.seats_;
+  passes_.changed_.notify_all();  // the others may have waited for this one only
+}
+
+Result<void> SharedPasses::score(SharedSession& session, std::span<const Token> text, const TokenTree& tree) {
+  Wish wish{session, text, tree};
+  std::unique_lock lock(mutex_);
+  wishes_.push_back(&wish);
+  SPECTR_CHECK(wishes_.size() <= seats_);
+  while (!wish.done) {
+    if (!running_ && wishes_.size() == seats_) {
+      run_pass(lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+  if (wish.failure) std::rethrow_exception(wish.failure);
+  if (session.given_up()) return error("the text was given up");
+  return {};
+}
+
+/// The first model that somebody waits for, and who.
+SharedPasses::Model* SharedPasses::next_model(std::vector<Wish*>& wishes) {
+  for (const auto& model : models_) {
+    std::ranges::copy_if(wishes_, std::back_inserter(wishes),
+                         [&model](const Wish* wish) { return &wish->session.model() == &model->model; });
+    if (!wishes.empty()) return model.get();
+  }
+  return nullptr;
+}
+
+void SharedPasses::run_pass(std::unique_lock<std::mutex>& lock) {
+  for (Wish* wish : wishes_) wish->done = wish->session.given_up();
+  std::erase_if(wishes_, [](const Wish* wish) { return wish->done; });
+
+  std::vector<Wish*> served;
+  if (Model* model = next_model(served)) {
+    running_ = true;
+    lock.unlock();
+    std::exception_ptr failure;
+    rows_.clear();
+    try {
+      for (Wish* wish : served) wish->complete = wish->session.plan(wish->text, wish->tree, rows_);
+      if (!rows_.empty()) model->pass.run(rows_);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    running_ = false;
+    ++model->counts.passes;
+    model->counts.rows += rows_.size();
+    model->counts.texts += served.size();
+    for (Wish* wish : served) {
+      wish->failure = failure;
+      wish->done = wish->complete || failure;
+    }
+    std::erase_if(wishes_, [](const Wish* wish) { return wish->done; });
+  }
+  changed_.notify_all();
+}
+
+std::vector<PassCounts> SharedPasses::counts() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PassCounts> all;
+  for (const auto& model : models_) all.push_back(model->counts);
+  return all;
+}
+
+}  // namespace spectr

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "spectr/model/forward.h"
+#include "spectr/model/transformer.h"
+#include "spectr/model/transformer_text.h"
+
+namespace spectr {
+
+class SharedPasses;
+
+/// A text whose rows are computed in passes that it shares with other texts. Used by one thread at a time,
+/// which holds a SharedPasses::Seat while it does.
+class SharedSession final : public TransformerText {
+ public:
+  SharedSession(const Transformer& model, std::size_t context, std::size_t nodes, SharedPasses& passes)
+      : TransformerText(model, context, nodes), passes_(passes) {}
+
+  /// Waits for the passes that this takes. Error also: the text was given up meanwhile.
+  Result<void> score(std::span<const Token> text, const TokenTree& tree) override;
+
+  /// From now on a stop that this token asks for ends `score` before the next pass.
+  void give_up_when(std::stop_token stop) { stop_ = std::move(stop); }
+  bool given_up() const { return stop_.stop_requested(); }
+
+ private:
+  SharedPasses& passes_;
+  std::stop_token stop_;
+};
+
+/// What the passes of a model have done so far.
+struct PassCounts {
+  std::uint64_t passes = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t texts = 0;  ///< Σ over the passes of the texts that took part
+};
+
+/// Where the threads of several texts meet so that one pass of a model serves all of them (continuous
+/// batching). Each thread runs its own decoder, which knows nothing of the others; whoever comes last to ask
+/// for a score runs the pass for all.
+///
+/// A pass begins when every seated thread waits for one. While some wait for a draft model, only that model
+/// runs: so all texts come to the target's pass together, which is the expensive one. Long texts are computed
+/// piece by piece, one piece a pass, and hold nobody up.
+class SharedPasses {
+ public:
+  /// For at most `texts` texts at a time with trees of at most `nodes` nodes. `models`: cheapest first, the
+  /// target last; they must outlive this.
+  SharedPasses(std::span<const Transformer* const> models, std::size_t texts, std::size_t nodes);
+
+  /// A session of one of the models, for texts of at most `context` tokens.
+  std::unique_ptr<SharedSession> start(const Transformer& model, std::size_t context);
+
+  /// A thread's part in the passes: while it lives, they wait for the thread.
+  class Seat {
+   public:
+    explicit Seat(SharedPasses& passes);
+    ~Seat();
+    Seat(const Seat&) = delete;
+    Seat& operator=(const Seat&) = delete;
+
+   private:
+    SharedPasses& passes_;
+  };
+
+  /// In the order of the models.
+  std::vector<PassCounts> counts() const;
+
+ private:
+  friend class SharedSession;
+  struct Wish;
+  struct Model {
+    Model(const Transformer& transformer, std::size_t rows) : model(transformer), pass(transformer, rows) {}
+    const Transformer& model;
+    ForwardPass pass;
+    PassCounts counts;
+  };
+
+  Result<void> score(SharedSession& session, std::span<const Token> text, const TokenTree& tree);
+  void run_pass(std::unique_lock<std::mutex>& lock);
+  Model* next_model(std::vector<Wish*>& wishes);
+
+  std::size_t nodes_;
+  std::vector<std::unique_ptr<Model>> models_;
+  std::vector<PassRow> rows_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Wish*> wishes_;  // one per waiting thread
+  std::size_t seats_ = 0;
+  bool running_ = false;
+};
+
+}  // namespace spectr

@@ -1,0 +1,67 @@
+// The page in a browser: node page_test.js PROGRAM CHROMIUM [FOLDER FOR SCREENSHOTS]
+import assert from "node:assert/strict";
+import { chromium } from "playwright-core";
+import { serve } from "./server.js";
+
+const [program, executablePath, folder] = process.argv.slice(2);
+const server = await serve(program);
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+
+try {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
+  const failures = [];
+  page.on("console", (message) => message.type() === "error" && failures.push(message.text()));
+  page.on("request", (request) => request.url().startsWith(server.address) || request.url().startsWith("data:") || failures.push(request.url()));
+  const shot = async (name) => folder && page.screenshot({ path: `${folder}/${name}.png` });
+  const done = () => page.waitForSelector("#send:not([disabled])", { timeout: 120_000 });
+
+  await page.goto(server.address);
+  await page.waitForFunction(() => document.querySelector("#method").value === "spectr");
+  await page.fill("#seed", "3");
+  await page.fill("#limit", "96");
+
+  // By keyboard alone: write, then walk along the tokens.
+  await page.focus("#prompt");
+  await page.keyboard.press("Control+Enter");
+  await done();
+  assert.ok((await page.locator("#text .token").count()) > 20);
+  assert.ok((await page.locator("#text .token.draft").count()) > 0);
+  await page.focus("#text");
+  await page.keyboard.press("ArrowRight");
+  assert.match(await page.locator("#tip").textContent(), /draft .* target .*%/);
+  assert.match(await page.locator("#acceptance").getAttribute("aria-label"), /place 1: \d+ percent/);
+  await page.click("#compare");
+  await done();
+  assert.match(await page.locator("#speed").getAttribute("aria-label"), /plain decoding \d+/);
+  await shot("light");
+
+  // The same seed gives the same text.
+  const first = await page.locator("#text").textContent();
+  await page.click("#send");
+  await done();
+  assert.equal(await page.locator("#text").textContent(), first);
+
+  // A conversation, in the dark.
+  await page.click("#theme");
+  await page.check("input[value=chat]");
+  await page.click("#clear");
+  for (const line of ["Tom had a red ball.", "Then a dog came."]) {
+    await page.fill("#prompt", line);
+    await page.click("#send");
+    await done();
+  }
+  assert.equal(await page.locator("#text .said").count(), 2);
+  await shot("dark");
+
+  // Stopping.
+  await page.check("input[value=completion]");
+  await page.fill("#prompt", "Once upon a time");
+  await page.click("#send");
+  await page.keyboard.press("Escape");
+  await done();
+  assert.deepEqual(failures, []);
+  console.log("the page works");
+} finally {
+  await browser.close();
+  await server.stop();
+}

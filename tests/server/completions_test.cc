@@ -1,0 +1,206 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "tests/server/test_server.h"
+
+namespace spectr::server {
+namespace {
+
+using testing::HasSubstr;
+
+class Completions : public testing::Test {
+ protected:
+  static const TestServer& server() {
+    static const TestServer server;
+    return server;
+  }
+  /// A short completion of "Once upon a time", with some fields of its own.
+  static TestJson body(TestJson fields = {}) {
+    TestJson json = {{"prompt", "Once upon a time"}, {"max_tokens", 12}, {"seed", 7}, {"temperature", 1}};
+    json.update(fields);
+    return json;
+  }
+  static TestJson complete(TestJson fields = TestJson::object()) {
+    const auto reply = server().post("/v1/completions", body(std::move(fields)));
+    EXPECT_EQ(reply.status, 200) << reply.body;
+    return reply.json();
+  }
+  static std::string text(TestJson fields = TestJson::object()) {
+    return complete(std::move(fields))["choices"][0]["text"];
+  }
+};
+
+TEST_F(Completions, TellWhatOpenAiTells) {
+  const TestJson json = complete();
+  EXPECT_EQ(json["object"], "text_completion");
+  EXPECT_EQ(json["choices"][0]["finish_reason"], "length");
+  EXPECT_EQ(json["usage"]["completion_tokens"], 12);
+  EXPECT_EQ(json["usage"]["total_tokens"], 12 + json["usage"]["prompt_tokens"].get<int>());
+  EXPECT_EQ(json["timings"]["predicted_n"], 12);
+  EXPECT_GT(json["timings"]["draft_n"], 0);
+  const TestJson metrics = json["metrics"]["speculative_decoding"];
+  int steps = 0, accepted = 0, length = 0;
+  for (const TestJson& blocks : metrics["acceptance_histogram"]) {
+    steps += blocks.get<int>();
+    accepted += blocks.get<int>() * length++;
+  }
+  EXPECT_EQ(metrics["num_spec_steps"], steps);
+  EXPECT_EQ(metrics["num_accepted_draft_tokens"], accepted);
+  EXPECT_EQ(json["timings"]["draft_n_accepted"], accepted);
+}
+
+TEST_F(Completions, TheSameSeedGivesTheSameText) {
+  EXPECT_EQ(text(), text());
+  EXPECT_NE(text(), text({{"seed", 8}}));
+  EXPECT_NE(text({{"seed", nullptr}, {"max_tokens", 40}}), text({{"seed", nullptr}, {"max_tokens", 40}}));
+}
+
+TEST_F(Completions, StreamedOrNotTheTextIsTheSame) {
+  for (const TestJson& fields :
+       {TestJson{{"max_tokens", 60}}, TestJson{{"stop", {" and", "."}}, {"max_tokens", 60}},
+        TestJson{{"temperature", 0}}, TestJson{{"speculative", {{"method", "plain"}}}}}) {
+    TestJson streamed = body(fields);
+    streamed["stream"] = true;
+    streamed["stream_options"] = {{"include_usage", true}};
+    const auto reply = server().post("/v1/completions", streamed);
+    EXPECT_THAT(reply.headers.find("Content-Type")->second, HasSubstr("text/event-stream"));
+    const std::vector<std::string> events = reply.events();
+    ASSERT_GE(events.size(), 4u);
+    EXPECT_EQ(events.back(), "[DONE]");
+    std::string all;
+    std::string reason;
+    for (std::size_t i = 0; i + 2 < events.size(); ++i) {
+      const TestJson choice = TestJson::parse(events[i])["choices"][0];
+      all += choice["text"];
+      if (!choice["finish_reason"].is_null()) reason = choice["finish_reason"];
+    }
+    const TestJson usage = TestJson::parse(events[events.size() - 2]);
+    EXPECT_TRUE(usage["choices"].empty());
+    const TestJson whole = complete(fields);
+    EXPECT_EQ(all, whole["choices"][0]["text"]);
+    EXPECT_EQ(reason, whole["choices"][0]["finish_reason"]);
+    EXPECT_EQ(usage["usage"]["completion_tokens"], whole["usage"]["completion_tokens"]);
+  }
+}
+
+TEST_F(Completions, AStopWordEndsTheTextBeforeIt) {
+  const std::string whole = text({{"max_tokens", 60}});
+  const std::string word = whole.substr(whole.size() / 2, 4);
+  const TestJson json = complete({{"max_tokens", 60}, {"stop", word}});
+  EXPECT_EQ(json["choices"][0]["text"], whole.substr(0, whole.find(word)));
+  EXPECT_EQ(json["choices"][0]["finish_reason"], "stop");
+}
+
+TEST_F(Completions, GreedyTextIsThatOfPlainDecoding) {
+  const TestJson plain = {{"temperature", 0}, {"max_tokens", 40}, {"speculative", {{"method", "plain"}}}};
+  for (std::string_view method : {"spectr", "speculative", "block", "traversal", "ngram"}) {
+    EXPECT_EQ(text({{"temperature", 0}, {"max_tokens", 40}, {"speculative", {{"method", method}}}}),
+              text(plain));
+  }
+}
+
+TEST_F(Completions, LogProbabilitiesAreTheTargetsWhateverTheMethod) {
+  std::vector<std::vector<double>> all;
+  for (std::string_view method : {"plain", "spectr", "speculative"}) {
+    const TestJson json =
+        complete({{"temperature", 0}, {"logprobs", 2}, {"speculative", {{"method", method}}}});
+    const TestJson told = json["choices"][0]["logprobs"];
+    all.push_back(told["token_logprobs"].get<std::vector<double>>());
+    ASSERT_EQ(all.back().size(), 12u);
+    for (std::size_t i = 0; i < 12; ++i) {
+      // Greedy: the token taken is the likeliest.
+      double best = -INFINITY;
+      for (const auto& [piece, value] : told["top_logprobs"][i].items())
+        best = std::max(best, value.get<double>());
+      EXPECT_EQ(all.back()[i], best);
+      EXPECT_LT(all.back()[i], 0.0);
+    }
+  }
+  EXPECT_EQ(all[0], all[1]);
+  EXPECT_EQ(all[0], all[2]);
+}
+
+TEST_F(Completions, SeveralTextsOfOneRequest) {
+  const TestJson json = complete({{"n", 3}, {"prompt", {"Once upon a time", "The dog"}}});
+  ASSERT_EQ(json["choices"].size(), 6u);
+  EXPECT_NE(json["choices"][0]["text"], json["choices"][1]["text"]);
+  EXPECT_EQ(json["choices"][0]["text"], text());
+  EXPECT_EQ(json["usage"]["completion_tokens"], 6 * 12);
+}
+
+TEST_F(Completions, BiasAndLimitsAreHeeded) {
+  const TestJson tokens = server().post("/tokenize", TestJson{{"content", "there"}}).json()["tokens"];
+  const std::string there = tokens[0].dump();
+  EXPECT_THAT(text({{"temperature", 0}, {"max_tokens", 1}}), HasSubstr(","));
+  EXPECT_THAT(text({{"logit_bias", {{there, 1000}}}, {"max_tokens", 3}}), " there there there");
+  EXPECT_EQ(text({{"max_tokens", 0}}), "");
+  const TestJson full =
+      complete({{"max_tokens", 100000}, {"ignore_eos", true}, {"speculative", {{"length", 8}}}});
+  EXPECT_EQ(full["usage"]["total_tokens"], TestServer::context);
+}
+
+TEST_F(Completions, TokenDetailsTellWhereEachTokenCameFrom) {
+  const TestJson json = complete({{"token_details", true}, {"return_tokens", true}});
+  const TestJson details = json["choices"][0]["token_details"];
+  std::string pieces;
+  std::size_t drafts = 0;
+  for (const TestJson& token : details) {
+    pieces += token["text"];
+    drafts += token["source"] == "draft" ? 1 : 0;
+    EXPECT_GT(token["target_probability"], 0.0);
+  }
+  EXPECT_EQ(pieces, json["choices"][0]["text"]);
+  EXPECT_EQ(drafts, json["timings"]["draft_n_accepted"]);
+  EXPECT_EQ(json["choices"][0]["tokens"].size(), 12u);
+}
+
+TEST_F(Completions, TheNativeWay) {
+  const TestJson fields = {
+      {"prompt", "Once upon a time"}, {"n_predict", 12}, {"seed", 7}, {"temperature", 1}, {"n_probs", 1}};
+  const TestJson json = server().post("/completion", fields).json();
+  EXPECT_EQ(json["content"], text());
+  EXPECT_EQ(json["stop_type"], "limit");
+  EXPECT_EQ(json["completion_probabilities"].size(), 12u);
+  TestJson streamed = fields;
+  streamed["stream"] = true;
+  std::string all;
+  for (const std::string& event : server().post("/completion", streamed).events())
+    all += TestJson::parse(event)["content"];
+  EXPECT_EQ(all, json["content"]);
+}
+
+TEST_F(Completions, Chat) {
+  TestJson fields = {{"messages", {{{"role", "user"}, {"content", "Once upon a time"}}}},
+                     {"max_tokens", 12},
+                     {"seed", 7},
+                     {"temperature", 1},
+                     {"logprobs", true},
+                     {"top_logprobs", 2}};
+  const TestJson json = server().post("/v1/chat/completions", fields).json();
+  const TestJson choice = json["choices"][0];
+  EXPECT_EQ(json["object"], "chat.completion");
+  EXPECT_EQ(choice["message"]["role"], "assistant");
+  EXPECT_EQ(choice["message"]["content"], text());
+  ASSERT_EQ(choice["logprobs"]["content"].size(), 12u);
+  EXPECT_EQ(choice["logprobs"]["content"][0]["top_logprobs"].size(), 2u);
+
+  fields["stream"] = true;
+  const std::vector<std::string> events = server().post("/v1/chat/completions", fields).events();
+  EXPECT_EQ(TestJson::parse(events.front())["choices"][0]["delta"]["role"], "assistant");
+  std::string all;
+  for (std::size_t i = 0; i + 1 < events.size(); ++i) {
+    all += TestJson::parse(events[i])["choices"][0]["delta"].value("content", "");
+  }
+  EXPECT_EQ(all, choice["message"]["content"]);
+}
+
+TEST_F(Completions, TokenizeAndBack) {
+  const TestJson tokens = server().post("/tokenize", TestJson{{"content", "Tom's dog – größer"}}).json();
+  EXPECT_EQ(server().post("/detokenize", tokens).json()["content"], "Tom's dog – größer");
+}
+
+}  // namespace
+}  // namespace spectr::server

@@ -1,0 +1,170 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/server/test_server.h"
+
+namespace spectr::server {
+namespace {
+
+using testing::HasSubstr;
+
+class Refusals : public testing::Test {
+ protected:
+  static const TestServer& server() {
+    static const TestServer server(TestServer::options(1));
+    return server;
+  }
+};
+
+TEST_F(Refusals, WhatIsNotSupportedOrNotInRangeIsNamed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"prompt": "a", "tools": [{}]})", "'tools'"},
+      {R"({"prompt": "a", "response_format": {"type": "json_object"}})", "'response_format'"},
+      {R"({"prompt": "a", "grammar": "root ::= a"})", "'grammar'"},
+      {R"({"prompt": "a", "tempreature": 1})", "'tempreature'"},
+      {R"({"prompt": "a", "temperature": -1})", "'temperature'"},
+      {R"({"prompt": "a", "temperature": "hot"})", "'temperature'"},
+      {R"({"prompt": "a", "temperature": 1e999})", "JSON"},
+      {R"({"prompt": "a", "max_tokens": -2})", "'max_tokens'"},
+      {R"({"prompt": "a", "max_tokens": 1.5})", "'max_tokens'"},
+      {R"({"prompt": "a", "n": 0})", "'n'"},
+      {R"({"prompt": "a", "n": 99999999999})", "'n'"},
+      {R"({"prompt": "a", "seed": 18446744073709551615})", "'seed'"},
+      {R"({"prompt": "a", "logit_bias": {"4096": 1}})", "logit_bias"},
+      {R"({"prompt": "a", "logit_bias": [[-1, 1]]})", "logit_bias"},
+      {R"({"prompt": "a", "stream": 1})", "'stream'"},
+      {R"({"prompt": "a", "stop": 3})", "'stop'"},
+      {R"({"prompt": "a", "logprobs": 1000})", "'logprobs'"},
+      {R"({"prompt": "a", "speculative": {"method": "magic"}})", "magic"},
+      {R"({"prompt": "a", "speculative": {"plan": "magic"}})", "magic"},
+      {R"({"prompt": "a", "speculative": {"drafts": 0}})", "'speculative.drafts'"},
+      {R"({"prompt": "a", "speculative": {"drafts": 64, "length": 64}})", "large"},
+      {R"({"prompt": "a", "speculative": {"method": "mtad", "tau": 1.5}})", "'speculative.tau'"},
+      {R"({"prompt": "a", "speculative": {"p_min": 0.75}})", "'speculative.p_min'"},
+      {R"({"prompt": [1, 4096]})", "token ids"},
+      {R"({"prompt": [1, -1]})", "token ids"},
+      {R"({"prompt": {"a": 1}})", "'prompt'"},
+      {R"({})", "'prompt' is missing"},
+      {R"({"prompt": "a")", "JSON"},
+      {R"([1])", "object"},
+      {"", "JSON"},
+  };
+  for (const auto& [body, expected] : cases) {
+    const auto reply = server().post("/v1/completions", std::string(body));
+    ASSERT_EQ(reply.status, 400) << body;
+    EXPECT_EQ(reply.error(), "invalid_request_error");
+    EXPECT_THAT(reply.json()["error"]["message"].get<std::string>(), HasSubstr(expected)) << body;
+  }
+}
+
+TEST_F(Refusals, WhatAsksForNothingIsAccepted) {
+  const auto reply = server().post(
+      "/v1/completions",
+      std::string(R"({"prompt": "a", "max_tokens": 1, "tools": [], "tool_choice": "none", "user": "me",
+        "response_format": {"type": "text"}, "temperature": null, "mirostat": 0, "suffix": null, "echo": false})"));
+  EXPECT_EQ(reply.status, 200) << reply.body;
+}
+
+TEST_F(Refusals, DeepOrLongBodies) {
+  std::string deep = R"({"prompt": "a", "user": )";
+  for (int i = 0; i < 100'000; ++i) deep += '[';
+  EXPECT_EQ(server().post("/v1/completions", deep).status, 400);
+  const std::string closed = std::string(100, '[') + std::string(100, ']');
+  const auto reply = server().post("/v1/completions", R"({"prompt": "a", "user": )" + closed + "}");
+  EXPECT_THAT(reply.json()["error"]["message"].get<std::string>(), HasSubstr("nested"));
+  const auto large = server().post("/v1/completions", std::string(5 << 20, ' '));
+  EXPECT_TRUE(large.status == 413 || large.status == -1) << large.status;
+  EXPECT_EQ(server().get("/health").status, 200);
+}
+
+TEST_F(Refusals, APromptThatIsTooLong) {
+  std::string story;
+  for (int i = 0; i < 600; ++i) story += " dog";
+  const auto reply = server().post("/v1/completions", TestJson{{"prompt", story}});
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_EQ(reply.error(), "exceed_context_size_error");
+  EXPECT_EQ(reply.json()["error"]["n_ctx"], TestServer::context);
+  EXPECT_GE(reply.json()["error"]["n_prompt_tokens"], 600);
+}
+
+TEST_F(Refusals, BadConversations) {
+  const char* cases[] = {
+      R"({})",
+      R"({"messages": []})",
+      R"({"messages": ["hi"]})",
+      R"({"messages": [{"role": "king", "content": "hi"}]})",
+      R"({"messages": [{"role": "user"}]})",
+      R"({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": "x"}]}]})",
+      R"({"messages": [{"role": "user", "content": "hi"}], "top_logprobs": 3})",
+      R"({"messages": [{"role": "user", "content": "hi"}], "prompt": "x"})",
+  };
+  for (const char* body : cases) {
+    EXPECT_EQ(server().post("/v1/chat/completions", std::string(body)).status, 400) << body;
+  }
+}
+
+TEST_F(Refusals, PathsThatAreNotThere) {
+  for (const char* path : {"/nothing", "/../etc/passwd", "/%2e%2e/etc/passwd", "/v1"}) {
+    const auto reply = server().get(path);
+    EXPECT_EQ(reply.status, 404) << path;
+    EXPECT_EQ(reply.error(), "not_found_error");
+  }
+}
+
+TEST_F(Refusals, CompressedBodiesAndForeignOrigins) {
+  EXPECT_EQ(server().post("/v1/completions", std::string("{}"), {{"Content-Encoding", "gzip"}}).status, 415);
+  EXPECT_EQ(server().get("/props", {{"Origin", "https://evil.example"}}).status, 403);
+  EXPECT_EQ(server().get("/props", {{"Host", "evil.example:8080"}}).status, 403);
+  const auto own = server().get("/props", {{"Host", "localhost:1"}, {"Origin", "http://localhost:1"}});
+  EXPECT_EQ(own.status, 200);
+  EXPECT_EQ(own.headers.count("Access-Control-Allow-Origin"), 0u);
+}
+
+TEST_F(Refusals, RangesAreNotHeeded) {
+  const auto reply = server().get("/health", {{"Range", "bytes=1000-2000"}});
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.json()["status"], "ok");
+}
+
+TEST(ServerKeys, OpenWhatIsNotPublic) {
+  ServerOptions options = TestServer::options(1);
+  options.keys.add("secret-1");
+  options.keys.add("other");
+  const TestServer server(std::move(options));
+  const std::string body = R"({"prompt": "a", "max_tokens": 1})";
+  for (const char* path : {"/health", "/v1/models", "/"}) EXPECT_EQ(server.get(path).status, 200) << path;
+  for (const char* path : {"/props", "/slots", "/metrics"}) EXPECT_EQ(server.get(path).status, 401) << path;
+  EXPECT_EQ(server.post("/v1/completions", body).status, 401);
+  EXPECT_EQ(server.post("/v1/completions", body).error(), "authentication_error");
+  for (const char* wrong : {"Bearer secret-2", "Bearer secret-", "Bearer ", "secret-1", "Bearer secret-11"}) {
+    EXPECT_EQ(server.post("/v1/completions", body, {{"Authorization", wrong}}).status, 401) << wrong;
+  }
+  EXPECT_EQ(server.post("/v1/completions", body, {{"Authorization", "Bearer secret-1"}}).status, 200);
+  EXPECT_EQ(server.post("/v1/completions", body, {{"X-Api-Key", "other"}}).status, 200);
+}
+
+TEST(ServerCors, PermitsTheNamedOriginOnly) {
+  ServerOptions options = TestServer::options(1);
+  options.cors = "https://mine.example";
+  const TestServer server(std::move(options));
+  const auto mine = server.get("/props", {{"Origin", "https://mine.example"}});
+  EXPECT_EQ(mine.status, 200);
+  EXPECT_EQ(mine.headers.find("Access-Control-Allow-Origin")->second, "https://mine.example");
+  EXPECT_EQ(server.get("/props", {{"Origin", "https://other.example"}}).status, 403);
+}
+
+TEST(ServerLoading, IsAnsweredWith503) {
+  const auto server = Server::listen(TestServer::options(1)).value();
+  httplib::Client client("127.0.0.1", server->port());
+  const auto health = client.Get("/health");
+  ASSERT_TRUE(health);
+  EXPECT_EQ(health->status, 503);
+  EXPECT_EQ(TestJson::parse(health->body)["error"]["type"], "unavailable_error");
+  EXPECT_TRUE(health->has_header("Retry-After"));
+  EXPECT_EQ(client.Post("/v1/completions", "{}", "application/json")->status, 503);
+  ASSERT_TRUE(server->load());
+  EXPECT_EQ(client.Get("/health")->status, 200);
+}
+
+}  // namespace
+}  // namespace spectr::server

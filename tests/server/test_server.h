@@ -1,0 +1,81 @@
+#pragma once
+
+#include <httplib.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/server/server.h"
+#include "tests/support/data.h"
+
+namespace spectr::server {
+
+using TestJson = nlohmann::json;
+
+/// A real server with the bundled pair on a free port of this machine.
+class TestServer {
+ public:
+  static constexpr std::size_t context = 160;  ///< less than the models have: tests shall not take long
+
+  static ServerOptions options(std::size_t slots = 4, std::size_t queue = 64) {
+    ServerOptions options;
+    options.service.target = find_data("models/spectr-stories-7m-q8_0.gguf").value();
+    options.service.drafts = {find_data("models/spectr-stories-draft-0.6m-q8_0.gguf").value()};
+    options.service.threads = 2;
+    options.service.slots = {slots, queue, context};
+    options.port = 0;
+    options.metrics = true;
+    return options;
+  }
+
+  explicit TestServer(ServerOptions options = TestServer::options())
+      : server_(Server::listen(std::move(options)).value()) {
+    server_->load().value();
+  }
+
+  Server& server() const { return *server_; }
+
+  httplib::Client client() const {
+    httplib::Client client("127.0.0.1", server_->port());
+    client.set_read_timeout(120);
+    return client;
+  }
+
+  struct Reply {
+    int status;
+    std::string body;
+    httplib::Headers headers;
+    TestJson json() const { return TestJson::parse(body); }
+    std::string error() const { return json().at("error").at("type"); }
+    /// The data of the events of a stream.
+    std::vector<std::string> events() const {
+      std::vector<std::string> all;
+      for (std::size_t at = 0; (at = body.find("data: ", at)) != std::string::npos;) {
+        const std::size_t end = body.find("\n\n", at);
+        all.push_back(body.substr(at + 6, end - at - 6));
+        at = end;
+      }
+      return all;
+    }
+  };
+
+  Reply post(const std::string& path, const std::string& body, const httplib::Headers& headers = {}) const {
+    return reply(client().Post(path, headers, body, "application/json"));
+  }
+  Reply post(const std::string& path, const TestJson& body) const { return post(path, body.dump()); }
+  Reply get(const std::string& path, const httplib::Headers& headers = {}) const {
+    return reply(client().Get(path, headers));
+  }
+
+ private:
+  static Reply reply(const httplib::Result& result) {
+    if (!result) return {-1, httplib::to_string(result.error()), {}};
+    return {result->status, result->body, result->headers};
+  }
+
+  std::unique_ptr<Server> server_;
+};
+
+}  // namespace spectr::server
