@@ -56,8 +56,9 @@ std::string drawn(const Series& s, std::size_t block) {
 
 std::string axis(char name, const Axis& a) {
   const auto bound = [](std::optional<double> b) { return b ? fmt::format("{}", *b) : "*"; };
-  return fmt::format("set {0}label {1}\nset {0}range [{2}:{3}]\n{4} logscale {0}\n", name, literal(a.label),
-                     bound(a.from), bound(a.to), a.logarithmic ? "set" : "unset");
+  return fmt::format("set {0}label {1}\nset {0}range [{2}:{3}]\n{4} logscale {0}\nset {0}tics {5}\n", name,
+                     literal(a.label), bound(a.from), bound(a.to), a.logarithmic ? "set" : "unset",
+                     a.step ? fmt::format("{}", *a.step) : "autofreq");
 }
 
 std::string panel(const Panel& p, std::size_t& block) {
@@ -98,13 +99,12 @@ std::string gnuplot_script(const Figure& figure, const std::filesystem::path& st
                     height = columns == 1 ? 800 : 100 + 650 * rows;
   for (const std::string_view kind : {"svg", "png"}) {
     const std::filesystem::path file = stem.string() + "." + std::string(kind);
-    script += fmt::format("set terminal {} noenhanced size {},{} font 'DejaVu Sans,20' {}\nset output {}\n",
-                          kind == "svg" ? "svg" : "pngcairo", width, height,
-                          kind == "svg" ? "background '#ffffff'" : "background '#ffffff' linewidth 1",
-                          literal(file.string()));
+    script += fmt::format(
+        "set terminal {} noenhanced size {},{} font 'DejaVu Sans,20' background '#ffffff'\nset output {}\n",
+        kind == "svg" ? "svg" : "pngcairo", width, height, literal(file.string()));
     script +=
-        "set border 3 lw 2\nset tics nomirror\nset grid lc rgb '#dddddd' lw 1\n"
-        "set key noenhanced samplen 2.5 spacing 1.15\n";
+        "set border 3 lw 2\nset tics nomirror\nset grid lc rgb '#cccccc' lw 1\n"
+        "set key noenhanced opaque samplen 2.5 spacing 1.15\n";
     script += fmt::format("set multiplot layout {},{} title {} font 'DejaVu Sans,24'\n", rows, columns,
                           literal(figure.title));
     block = 0;

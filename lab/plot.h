@@ -45,6 +45,7 @@ struct Axis {
   std::string label;  ///< with the unit
   std::optional<double> from = {}, to = {};
   bool logarithmic = false;
+  std::optional<double> step = {};  ///< between tics
 };
 
 struct Panel {

@@ -28,4 +28,13 @@ Result<BundledPair> bundled_pair() {
   return error("the bundled models are not there (looked in {}); name a model with -m", looked);
 }
 
+Result<std::filesystem::path> bundled_prompts() {
+  SPECTR_TRY(const BundledPair pair, bundled_pair());
+  const auto file = pair.target.parent_path().parent_path() / "data" / "stories.jsonl";
+  std::error_code failed;
+  if (std::filesystem::exists(file, failed)) return file;
+  return error("the bundled prompts are not there (looked for {}); name a file with --prompts",
+               file.string());
+}
+
 }  // namespace spectr::cli

@@ -17,5 +17,6 @@ void add_lab(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_serve(CLI::App& app);
 void add_chat(CLI::App& app);
+void add_bench(CLI::App& app);
 
 }  // namespace spectr::cli

@@ -10,6 +10,7 @@
 
 #include "apps/cli/failure.h"
 #include "apps/cli/json_output.h"
+#include "apps/cli/processor_name.h"
 #include "apps/cli/text_input.h"
 #include "spectr/decode/auto_drafter.h"
 #include "spectr/decode/stopwatch.h"
@@ -31,20 +32,12 @@ std::string default_path() {
                 "no place for measured costs: neither XDG_CACHE_HOME nor HOME is set; give --cost-file");
 }
 
-std::string processor() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
-}
-
 std::string key_of(const LoadedModel& target, const LoadedModel& draft, int threads) {
   const auto one = [](const LoadedModel& model) {
     return fmt::format("{} ({} bytes of weights)", model.transformer->config().name,
                        model.transformer->weight_bytes());
   };
-  return fmt::format("{} | {} | {} threads | {}", one(target), one(draft), threads, processor());
+  return fmt::format("{} | {} | {} threads | {}", one(target), one(draft), threads, processor_name());
 }
 
 CostCurve measure(const LoadedModel& model) {

@@ -5,7 +5,6 @@
 #include <random>
 #include <utility>
 
-#include "apps/cli/bundled_models.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
@@ -17,7 +16,6 @@
 #include "apps/cli/text_printer.h"
 #include "spectr/base/counter_random.h"
 #include "spectr/decode/generate.h"
-#include "spectr/model/vocabulary_match.h"
 
 namespace spectr::cli {
 namespace {
@@ -51,13 +49,19 @@ class Run {
     if (flags_.predict < -1) {
       throw Failure(Status::usage, fmt::format("-n must be at least -1 (no limit), got {}", flags_.predict));
     }
-    choose_models();
+    flags_.model.choose_bundled();
     const MethodRule& rule = flags_.method.rule(flags_.model.drafts.empty() ? "plain" : "spectr");
     MethodOptions settings = flags_.method.complete(4, 4);
     if (!rule.measured) (void)need(make_decoder(rule, settings));  // errors come before models are loaded
     const Warp warp = flags_.sampling.warp();
     load(rule);
 
+    for (const auto& [token, bias] : warp.options().logit_bias) {
+      if (static_cast<std::size_t>(token) >= target_.transformer->vocabulary()) {
+        throw Failure(Status::usage, fmt::format("--logit-bias: token {} is outside the vocabulary of {}",
+                                                 token, target_.transformer->vocabulary()));
+      }
+    }
     if (rule.measured) settings.costs = costs();
     if (flags_.verbose) describe_models();
     prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});
@@ -96,14 +100,6 @@ class Run {
 
   static std::uint64_t random_seed() { return std::random_device{}(); }
 
-  void choose_models() {
-    if (!flags_.model.model.empty()) return;
-    if (!flags_.model.drafts.empty()) throw Failure(Status::usage, "a draft model (-md) needs a target (-m)");
-    const BundledPair pair = need(bundled_pair());
-    flags_.model.model = pair.target.string();
-    flags_.model.drafts = {pair.draft.string()};
-  }
-
   void load(const MethodRule& rule) {
     target_ = load_model(flags_.model.model, pool_);
     if (rule.models == DraftModels::none) return;
@@ -114,15 +110,7 @@ class Run {
       throw Failure(Status::usage, fmt::format("method {} takes one draft model, got {}", rule.name,
                                                flags_.model.drafts.size()));
     }
-    for (const std::string& path : flags_.model.drafts) {
-      drafts_.push_back(load_model(path, pool_));
-      const auto match =
-          same_vocabulary(target_.tokenizer->vocabulary(), drafts_.back().tokenizer->vocabulary());
-      if (!match) {
-        throw Failure(Status::usage, fmt::format("{} cannot draft for {}: {}", path, flags_.model.model,
-                                                 match.error().message));
-      }
-    }
+    drafts_ = load_drafts(flags_.model, target_, pool_);
   }
 
   std::shared_ptr<const Costs> costs() const {

@@ -4,7 +4,14 @@
 
 #include <vector>
 
+#include "spectr/transport/plans.h"
+
 namespace spectr::cli {
+
+bool GenerationReport::lossless() const {
+  const auto rule = plan.empty() ? Result<const PlanRule*>(nullptr) : find_plan(plan);
+  return method.lossless && (!rule || *rule == nullptr || (*rule)->lossless);
+}
 
 double GenerationReport::speedup() const {
   const double plainly = plain->statistics.tokens_per_second();
@@ -57,10 +64,10 @@ void GenerationReport::print(std::FILE* out) const {
     for (double share : s.acceptance_per_position()) fmt::print(out, " {:.2f}", share);
     fmt::print(out, "\n");
   }
-  if (const auto bias = s.bias_tv(); !method.lossless && bias) {
+  if (const auto bias = s.bias_tv(); !lossless() && bias) {
     fmt::print(out, "bias        the output's law is not the target's: {:.4f} total variation per token\n",
                *bias);
-  } else if (!method.lossless) {
+  } else if (!lossless()) {
     fmt::print(out,
                "bias        the output's law is not the target's; it depends on whole sequences and is not "
                "computed\n");

@@ -26,6 +26,8 @@ struct GenerationReport {
 
  private:
   double speedup() const;
+  /// Whether the output has the target's law: a question of the method and of its plan.
+  bool lossless() const;
 };
 
 }  // namespace spectr::cli

@@ -94,7 +94,7 @@ void add_lab(CLI::App& app) {
   command
       .add_option("--runs", flags->runs,
                   "simulated texts, random pairs, or prompts (default: per experiment)")
-      ->check(CLI::Range(2UL, 100'000'000UL));
+      ->check(CLI::Range(3UL, 100'000'000UL));
   command.add_flag("--quick", flags->quick, "little of everything: the whole laboratory in a minute");
   const std::string stories = "Stories (opt-vs-uno)";
   flags->model.add_drafts(command);

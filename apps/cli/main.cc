@@ -45,6 +45,7 @@ int run(std::vector<std::string> arguments) {
   spectr::cli::add_serve(app);
   spectr::cli::add_chat(app);
   spectr::cli::add_lab(app);
+  spectr::cli::add_bench(app);
 
   arguments = spectr::cli::modernise(std::move(arguments));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

@@ -34,6 +34,11 @@ void MethodFlags::add(CLI::App& app) {
   app.add_option("-L,--length,--draft-max,--draft-n,--spec-draft-n-max", length, "tokens per draft sequence")
       ->envname("LLAMA_ARG_SPEC_DRAFT_N_MAX")
       ->group(group);
+  add_settings(app);
+}
+
+void MethodFlags::add_settings(CLI::App& app) {
+  const std::string group = "Speculation";
   app.add_option("--tree", options.tree, "factors k1,k2,… of a prefix tree of drafts (tree, traversal)")
       ->delimiter(',')
       ->group(group);

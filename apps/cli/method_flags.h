@@ -17,6 +17,8 @@ struct MethodFlags {
   MethodOptions options;
 
   void add(CLI::App& app);
+  /// All but method, plan, K and L: what a method's own settings are.
+  void add_settings(CLI::App& app);
   /// The rule of `method`, or of `otherwise` where none was given. Throws Failure.
   const MethodRule& rule(const std::string& otherwise) const;
   /// The settings with K and L filled in. Throws Failure where one is impossible.

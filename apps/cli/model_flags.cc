@@ -4,8 +4,10 @@
 #include <thread>
 #include <utility>
 
+#include "apps/cli/bundled_models.h"
 #include "apps/cli/failure.h"
 #include "spectr/decode/stopwatch.h"
+#include "spectr/model/vocabulary_match.h"
 
 namespace spectr::cli {
 
@@ -30,7 +32,7 @@ void ModelFlags::add_drafts(CLI::App& app) {
 }
 
 void ModelFlags::add_threads(CLI::App& app) {
-  app.add_option("-t,--threads", threads, "threads to compute with (default: one per core)")
+  app.add_option("-t,--threads", threads, "threads to compute with, at most one per core (default)")
       ->envname("LLAMA_ARG_THREADS")
       ->check(CLI::Range(1, 1024));
 }
@@ -43,8 +45,17 @@ void ModelFlags::add_context(CLI::App& app) {
 }
 
 int ModelFlags::thread_count() const {
-  if (threads > 0) return threads;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  // More threads than cores would only wait for each other; results do not depend on the number.
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return threads > 0 ? std::min(threads, cores) : cores;
+}
+
+void ModelFlags::choose_bundled() {
+  if (!model.empty()) return;
+  if (!drafts.empty()) throw Failure(Status::usage, "a draft model (-md) needs a target (-m)");
+  const BundledPair pair = need(bundled_pair());
+  model = pair.target.string();
+  drafts = {pair.draft.string()};
 }
 
 LoadedModel load_model(const std::string& path, ThreadPool& pool) {
@@ -53,6 +64,19 @@ LoadedModel load_model(const std::string& path, ThreadPool& pool) {
   auto tokenizer = need(Tokenizer::load(file));
   auto transformer = need(Transformer::load(std::move(file), pool));
   return {std::move(tokenizer), std::move(transformer), watch.lap()};
+}
+
+std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool) {
+  std::vector<LoadedModel> drafts;
+  for (const std::string& path : flags.drafts) {
+    drafts.push_back(load_model(path, pool));
+    const auto match = same_vocabulary(target.tokenizer->vocabulary(), drafts.back().tokenizer->vocabulary());
+    if (!match) {
+      throw Failure(Status::usage,
+                    fmt::format("{} cannot draft for {}: {}", path, flags.model, match.error().message));
+    }
+  }
+  return drafts;
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {

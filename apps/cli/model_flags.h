@@ -25,6 +25,9 @@ struct ModelFlags {
   void add_context(CLI::App& app);
 
   int thread_count() const;
+  /// The bundled pair where no model was given. Throws Failure where it is missing, or where a draft was
+  /// given without a target.
+  void choose_bundled();
 };
 
 /// A model and its tokenizer.
@@ -36,6 +39,9 @@ struct LoadedModel {
 
 /// Throws Failure where the file cannot be used.
 LoadedModel load_model(const std::string& path, ThreadPool& pool);
+
+/// The draft models of a target. Throws Failure where one cannot be used or cannot draft for it.
+std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool);
 
 /// The tokenizer alone (vocabulary-only files will do).
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);

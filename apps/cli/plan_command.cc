@@ -20,6 +20,7 @@ namespace spectr::cli {
 namespace {
 
 constexpr double most_tuples = 200'000;
+constexpr double most_outcomes = 5e8;  // minutes
 
 Json to_json(const Distribution& law) {
   Json all = Json::array();
@@ -76,12 +77,16 @@ Answer evaluate(const PlanRule& rule, const Json& line, double epsilon) {
   const std::size_t vocabulary = problem.q.vocabulary();
   const double tuples = std::pow(static_cast<double>(vocabulary), static_cast<double>(problem.k));
   const auto residual = plan->residual();
-  return Json{{"plan", rule.name},
-              {"k", problem.k},
-              {"acceptance", plan->acceptance()},
-              {"law", tuples > most_tuples ? Json() : Json(enumerate_law(*plan, vocabulary))},
-              {"residual", residual ? to_json(*residual) : Json()},
-              {"parameters", to_json(plan->parameters())}};
+  // Every tuple can end in every token of the residual.
+  const double outcomes = tuples * static_cast<double>(vocabulary);
+  return Json{
+      {"plan", rule.name},
+      {"k", problem.k},
+      {"acceptance", plan->acceptance()},
+      {"law",
+       tuples > most_tuples || outcomes > most_outcomes ? Json() : Json(enumerate_law(*plan, vocabulary))},
+      {"residual", residual ? to_json(*residual) : Json()},
+      {"parameters", to_json(plan->parameters())}};
 }
 
 Answer sample(const PlanRule& rule, const Json& line, const PlanSampleFlags& flags, std::uint64_t number) {

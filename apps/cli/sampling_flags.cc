@@ -38,6 +38,7 @@ void SamplingFlags::add(CLI::App& app) {
       ->group(group);
   app.add_option("--top-k", options.top_k, "keep the N likeliest tokens; 0: all")
       ->envname("LLAMA_ARG_TOP_K")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group(group);
   app.add_option("--top-p", options.top_p, "keep the likeliest tokens of mass P; 1: all")
@@ -52,6 +53,7 @@ void SamplingFlags::add(CLI::App& app) {
       ->capture_default_str()
       ->group(group);
   app.add_option("--repeat-last-n", options.repeat_last_n, "how many tokens are recent")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group(group);
   app.add_option("--presence-penalty", options.presence_penalty, "subtracted from logits of recent tokens")

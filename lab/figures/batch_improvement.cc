@@ -51,7 +51,7 @@ Result<Average> simulate(const Case& c, std::size_t sequences, std::size_t runs,
 }  // namespace
 
 Result<Report> batch_improvement(const Context& context) {
-  const std::size_t runs = context.runs_or(20'000, 1'000);
+  const std::size_t runs = context.runs_or(100'000, 1'000);
   Data data({"case", "sequences", "closed_form", "runs", "mean", "low", "high"});
   Panel panel{"fewer rejections of one token; bars of 95 %",
               {.label = "sequences M", .from = 0.5, .to = most + 0.5},

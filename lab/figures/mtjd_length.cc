@@ -17,7 +17,7 @@ constexpr std::size_t lengths_of_text[] = {8, 16, 32, 64, 128, 256};
 }  // namespace
 
 Result<Report> mtjd_length(const Context& context) {
-  const std::size_t models = context.runs_or(200, 10);
+  const std::size_t models = context.runs_or(500, 10);
   // By length of blocks and of texts: log-perplexity, and how often it is below that of greedy decoding.
   std::vector costs(most_length + 1, std::vector<Average>(std::size(lengths_of_text)));
   auto better = costs;

@@ -28,7 +28,7 @@ Result<void> converge(const MarkovPair& pair, std::size_t sequences, std::size_t
                       const std::function<void(std::size_t)>& progress, Data& data) {
   const double expected = total(expected_batch_rejections(pair, sequences));
   Average average;
-  double next = 10.0;
+  double next = 2.0;
   return simulate_rejections(pair, sequences, runs, seed, [&](std::size_t run, double rejections) {
     average.add(rejections);
     const auto n = static_cast<double>(run + 1);
@@ -47,7 +47,7 @@ Result<Report> convergence(std::string title, std::size_t horizon, std::size_t r
   const MarkovPair pair = MarkovPair::random(states, horizon, context.seed);
   Data data({"sequences", "runs", "mean", "low", "high", "expected"});
   Panel panel{fmt::format("{} states, horizon T = {}; bands of 95 %", states, horizon),
-              {.label = "texts decoded", .from = 10.0, .to = static_cast<double>(runs), .logarithmic = true},
+              {.label = "texts decoded", .from = 2.0, .to = static_cast<double>(runs), .logarithmic = true},
               {.label = "rejections per text"},
               {},
               "top right"};
@@ -81,17 +81,17 @@ Result<Report> convergence(std::string title, std::size_t horizon, std::size_t r
 }  // namespace
 
 Result<Report> rejections(const Context& context) {
-  return convergence("Rejections of speculative decoding", 50, context.runs_or(10'000, 400), context,
+  return convergence("Rejections of speculative decoding", 50, context.runs_or(40'000, 400), context,
                      {{1, "16.41"}});
 }
 
 Result<Report> rejections_batch(const Context& context) {
-  return convergence("Rejections of batch speculative decoding", 50, context.runs_or(4'000, 100), context,
+  return convergence("Rejections of batch speculative decoding", 50, context.runs_or(20'000, 100), context,
                      {{1, "16.41"}, {4}, {5}});
 }
 
 Result<Report> rejections_100(const Context& context) {
-  return convergence("Rejections at horizon 100", 100, context.runs_or(2'000, 50), context, {{1}, {4}, {5}});
+  return convergence("Rejections at horizon 100", 100, context.runs_or(5'000, 50), context, {{1}, {4}, {5}});
 }
 
 Result<Report> rejections_scaling(const Context& context) {
@@ -99,7 +99,7 @@ Result<Report> rejections_scaling(const Context& context) {
   const MarkovPair pair = MarkovPair::random(states, horizon, context.seed);
   const double limit = total(expected_batch_rejections_in_the_limit(pair));
   const std::vector<std::size_t> simulated = {1, 2, 4, 8, 16};
-  const std::size_t runs = context.runs_or(1'000, 40);
+  const std::size_t runs = context.runs_or(5'000, 40);
   Data data({"sequences", "expected", "limit", "runs", "mean", "low", "high"});
   std::size_t done = 0;
   for (std::size_t M = 1; M <= most; ++M) {

@@ -36,7 +36,7 @@ Result<Report> against_drafts(std::string title, std::initializer_list<PlanOfFig
   Figure figure{std::move(title), {}};
   for (const double b : targets) {
     Panel panel{fmt::format("p = Ber({}), q = Ber({})", draft, b),
-                {.label = "number of drafts k", .from = 0.0, .to = most_drafts + 1.0},
+                {.label = "number of drafts k", .from = 0.0, .to = most_drafts + 1.0, .step = 2.0},
                 {.label = "acceptance", .from = 0.0, .to = 1.05},
                 {}};
     for (const auto& plan : plans) {

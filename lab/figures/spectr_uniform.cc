@@ -33,7 +33,7 @@ Result<Report> spectr_uniform(const Context&) {
   }
 
   Panel panel{fmt::format("p = U({}), q = U({}/r)", d, d),
-              {.label = "number of drafts k", .from = 0.0, .to = most_drafts + 1.0},
+              {.label = "number of drafts k", .from = 0.0, .to = most_drafts + 1.0, .step = 2.0},
               {.label = "acceptance", .from = 0.0, .to = 1.05},
               {}};
   std::vector<Line> summary;

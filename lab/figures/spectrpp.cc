@@ -81,9 +81,10 @@ Result<Report> random_pairs(std::size_t vocabulary, const Context& context) {
   worst.title = "worst pair";
   mean.y.label = "mean acceptance";
   worst.y.label = "acceptance / optimum";
-  worst.legend = "bottom left";
+  worst.legend = "";
   for (Panel* panel : {&mean, &worst}) {
-    panel->x = {.label = "number of drafts k", .from = 1.8, .to = static_cast<double>(last_k) + 0.2};
+    panel->x = {
+        .label = "number of drafts k", .from = 1.8, .to = static_cast<double>(last_k) + 0.2, .step = 1.0};
   }
   std::vector<Line> summary;
   for (std::size_t i = 0; i < std::size(plans); ++i) {

@@ -25,7 +25,7 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
       pair, [&](std::size_t n, std::size_t x) { return pair.p(n, x); }, options.length);
 
   Assisted sums{};
-  double calls = 0.0, own_tokens = 0.0;
+  double calls = 0.0, full_blocks = 0.0;
   std::vector<std::vector<double>> reached(T + 1,
                                            std::vector(V, 0.0));  // P(a block starts after n tokens, x)
   reached[0].assign(V, 1.0 / static_cast<double>(V));
@@ -39,6 +39,10 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
         SPECTR_TRY(const Block block, decoder.step({text, T - n, n, {}}, models, choices));
         const double mass = reached[n][x] * choices.probability();
         calls += mass;
+        if (T - n > options.length) {
+          full_blocks += mass;
+          sums.tokens_per_full_block += mass * static_cast<double>(block.tokens.size());
+        }
         sums.likeliest_log_p += mass * likeliest.log_likelihood(block.accepted, n, x);
         std::size_t last = x;
         for (std::size_t i = 0; i < block.tokens.size(); ++i) {
@@ -50,9 +54,7 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
           if (i < block.accepted) {
             sums.drafted_log_p += log_p;
           } else {
-            own_tokens += mass;
             sums.cross_entropy -= log_p;
-            sums.entropy -= log_q;
           }
           last = y;
         }
@@ -62,12 +64,30 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
   }
   const auto tokens = static_cast<double>(T);
   return Assisted{.tokens_per_call = tokens / calls,
+                  .tokens_per_full_block = full_blocks > 0.0 ? sums.tokens_per_full_block / full_blocks : 0.0,
                   .log_perplexity_q = sums.log_perplexity_q / tokens,
                   .log_perplexity_p = sums.log_perplexity_p / tokens,
                   .drafted_log_p = sums.drafted_log_p / calls,
                   .likeliest_log_p = sums.likeliest_log_p / calls,
-                  .cross_entropy = sums.cross_entropy / calls,
-                  .entropy = own_tokens > 0.0 ? sums.entropy / own_tokens : 0.0};
+                  .cross_entropy = sums.cross_entropy / calls};
+}
+
+double entropy_per_token(const MarkovPair& pair) {
+  const std::size_t V = pair.states();
+  double sum = 0.0;
+  std::vector<double> law(V, 1.0 / static_cast<double>(V));
+  for (std::size_t n = 0; n < pair.horizon(); ++n) {
+    std::vector<double> next(V, 0.0);
+    for (std::size_t x = 0; x < V; ++x) {
+      const auto q = pair.q(n, x);
+      for (std::size_t y = 0; y < V; ++y) {
+        if (q[y] > 0.0) sum -= law[x] * q[y] * std::log(q[y]);
+        next[y] += law[x] * q[y];
+      }
+    }
+    law = std::move(next);
+  }
+  return sum / static_cast<double>(pair.horizon());
 }
 
 double largest_log_ratio(const MarkovPair& pair) {

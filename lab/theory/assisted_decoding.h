@@ -17,19 +17,22 @@ struct AssistedOptions {
 /// Exact expected values over whole texts of T tokens: blocks are enumerated from every state, and their
 /// costs weighed with the mass that reaches it. Logarithms are natural.
 struct Assisted {
-  double tokens_per_call;   ///< γ̄ = T / E[calls], the target's own token of a block included
-  double log_perplexity_q;  ///< −E log q(text) / T
-  double log_perplexity_p;  ///< −E log p(text) / T
-  double drafted_log_p;     ///< E log p of a block's accepted prefix, per block
-  double likeliest_log_p;   ///< E L_p: of the likeliest continuation of as many tokens, per block
-  double cross_entropy;     ///< −E log p of the target's own token, per block: H(q, p)
-  double entropy;           ///< H(q): −E log q of the target's own token, per block
+  double tokens_per_call;        ///< γ̄ = T / E[calls], the target's own token of a block included
+  double tokens_per_full_block;  ///< the same of the blocks that have room for L + 1 tokens
+  double log_perplexity_q;       ///< −E log q(text) / T
+  double log_perplexity_p;       ///< −E log p(text) / T
+  double drafted_log_p;          ///< E log p of a block's accepted prefix, per block
+  double likeliest_log_p;        ///< E L_p: of the likeliest continuation of as many tokens, per block
+  double cross_entropy;          ///< −E log p of the target's own token, per block: H(q, p)
 
   /// ε ≤ 0, the beam's error: E log p(accepted prefix) = (1 − ε) E L_p.
   double beam_error() const;
 };
 
 Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions& options);
+
+/// H(q): the mean entropy of the target's law along its own texts.
+double entropy_per_token(const MarkovPair& pair);
 
 /// U = sup |log p − log q| over all steps, states and tokens.
 double largest_log_ratio(const MarkovPair& pair);
@@ -41,7 +44,8 @@ double largest_log_ratio(const MarkovPair& pair);
 double log_perplexity_p_bound(const Assisted& a);
 
 /// Theorem 3.5, first part: a block's accepted prefix has Π q/p > τ, and E log(q/p) ≥ 0 for the target's own
-/// token, so ln PPL_q(text) − ln PPL_p(text) ≤ −ln τ/γ̄.
+/// token, so ln PPL_q(text) − ln PPL_p(text) ≤ −/// Theorem 3.6: γ̄ ≥ min(L+1, |ln τ|/U) where the text leaves
+/// room for it, since Π_{j≤i} q/p ≥ e^{−iU}./γ̄.
 double log_ratio_bound(double tau, double tokens_per_call);
 
 /// Theorem 3.5, second part:

@@ -7,7 +7,7 @@ namespace spectr::lab {
 
 BiasedStep biased_step(std::span<const double> p, std::span<const double> q, double epsilon,
                        Correction correction) {
-  BiasedStep out{0.0, 0.0, std::vector<double>(p.size())};
+  BiasedStep out{0.0, 0.0, 0.0, std::vector<double>(p.size())};
   std::vector<double> weights(p.size());
   double weight = 0.0;
   for (std::size_t y = 0; y < p.size(); ++y) {
@@ -16,7 +16,9 @@ BiasedStep biased_step(std::span<const double> p, std::span<const double> q, dou
     weight += weights[y] = correction == Correction::opt ? std::max(0.0, q[y] - p[y]) : q[y];
   }
   for (std::size_t y = 0; y < p.size(); ++y) {
-    if (weight > 0.0) out.law[y] += out.rejection * (weights[y] / weight);
+    const double corrected = weight > 0.0 ? weights[y] / weight : 0.0;
+    out.miss += (p[y] - out.law[y]) * (1.0 - corrected);
+    out.law[y] += out.rejection * corrected;
     out.bias += 0.5 * std::abs(out.law[y] - q[y]);
   }
   return out;
@@ -42,6 +44,7 @@ BiasedText biased_text(const MarkovPair& pair, double epsilon, Correction correc
       const auto p = pair.p(n, x), q = pair.q(n, x);
       const BiasedStep step = biased_step(p, q, epsilon, correction);
       out.rejections += law[x] * step.rejection;
+      out.misses += law[x] * step.miss;
       out.bias += law[x] * step.bias;
       for (std::size_t y = 0; y < V; ++y) {
         out.distance += law[x] * std::max(0.0, q[y] - p[y]);

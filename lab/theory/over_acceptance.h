@@ -15,7 +15,8 @@ enum class Correction {
 
 /// Rejection and bias of over-acceptance with b = min(1, (q + ε)/p), and the law of its output.
 struct BiasedStep {
-  double rejection;         ///< Σ (1 − b) p
+  double rejection;         ///< Σ (1 − b) p: the test fails
+  double miss;              ///< … and what is drawn then is not the draft, as it may be with UNO
   double bias;              ///< TV(law, q)
   std::vector<double> law;  ///< b p + rejection · correction
 };
@@ -36,6 +37,7 @@ double least_bias(std::span<const double> p, std::span<const double> q, double e
 /// with the biased steps' laws. Sums over the tokens, the bias at each token given the tokens before it.
 struct BiasedText {
   double rejections = 0.0;
+  double misses = 0.0;
   double bias = 0.0;
   double distance = 0.0;  ///< Σ TV(p, q) over the same texts: rejections + bias for OPT
 };

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "spectr/decode/plan_walk.h"
+#include "spectr/decode/bonus.h"
 #include "spectr/transport/maximal_coupling.h"
 #include "spectr/transport/recursive_rejection.h"
 

@@ -23,7 +23,7 @@ class BeamDrafter final : public Drafter {
 };
 
 /// MTJD (arXiv 2407.09722, section 3.1), what MTAD approximates: a beam search in the *target*, whose
-/// likeliest beam is the block. Goes with AcceptChain.
+/// likeliest beam is the block. Goes with AcceptSettled.
 class TargetBeams final : public Drafter {
  public:
   TargetBeams(BeamSearch search, std::size_t length) : search_(search), length_(length) {}

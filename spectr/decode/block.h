@@ -31,8 +31,9 @@ struct Verdict {
   Source path_source = Source::draft;
   std::optional<Token> last;
   Source last_source = Source::target;
-  /// Σ over the tokens of the TV between the law they were given and the target's; none where it is unknown.
-  std::optional<double> bias = 0.0;
+  /// Of each token the TV between the law it was given and the target's, 0 where the list has ended; none
+  /// where it is unknown.
+  std::optional<std::vector<double>> biases = std::vector<double>();
 };
 
 /// What is known of an emitted token.
@@ -45,11 +46,11 @@ struct TokenDetail {
 /// What a block added to the text.
 struct Block {
   std::vector<Token> tokens;
-  std::vector<Source> sources;   ///< one per token
-  std::size_t drafted = 0;       ///< draft tokens as drawn, with multiplicity
-  std::size_t accepted = 0;      ///< emitted tokens whose source is a draft: they come first
-  std::size_t target_calls = 1;  ///< passes of the target
-  std::optional<double> bias;    ///< Σ of the tokens' TV from the target's law; none where it is unknown
+  std::vector<Source> sources;                   ///< one per token
+  std::size_t drafted = 0;                       ///< draft tokens as drawn, with multiplicity
+  std::size_t accepted = 0;                      ///< emitted tokens whose source is a draft: they come first
+  std::size_t target_calls = 1;                  ///< passes of the target
+  std::optional<std::vector<double>> biases;     ///< as in Verdict
   std::vector<double> negative_log_likelihoods;  ///< of each under the unfiltered target, in nats
   std::vector<TokenDetail> details;              ///< one per token where they were asked for
 };

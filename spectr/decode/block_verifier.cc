@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "spectr/base/check.h"
+#include "spectr/decode/bonus.h"
 #include "spectr/decode/excess_law.h"
-#include "spectr/decode/plan_walk.h"
 
 namespace spectr {
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "spectr/base/enumerator.h"
-#include "spectr/decode/plan_walk.h"
 
 namespace spectr {
 namespace {
@@ -48,10 +47,10 @@ Result<DecoderLaw> enumerate_runs(Decoder& decoder, Models& models, std::span<co
   do {
     if (--outcomes_left < 0.0) return error("enumerating the decoder takes more outcomes than are possible");
     std::vector<Token> text(prompt.begin(), prompt.end());
-    std::size_t calls = 0, corrections = 0;
+    std::size_t blocks = 0, calls = 0, corrections = 0;
     for (bool ended = false; !ended;) {
       const std::size_t left = options.horizon - (text.size() - prompt.size());
-      const BlockStart start{text, left, calls, options.ends};
+      const BlockStart start{text, left, blocks++, options.ends};
       SPECTR_TRY(const Block block, decoder.step(start, models, choices));
       text.insert(text.end(), block.tokens.begin(), block.tokens.end());
       calls += block.target_calls;
@@ -72,7 +71,8 @@ Result<DecoderLaw> enumerate_decoder(Decoder& decoder, Models& models, std::span
                                      const DecoderLawOptions& options) {
   if (decoder.remembers()) return enumerate_runs(decoder, models, prompt, options);
   DecoderLaw result;
-  // Every draw has V outcomes; what the verifier draws comes on top and is counted on the way.
+  // What drafting can do, at every start of a block; what the verifier draws comes on top and is counted on
+  // the way.
   double expected = 0.0;
   const double v = static_cast<double>(models.vocabulary);
   for (std::size_t left = 1; left <= options.horizon; ++left) {

@@ -1,6 +1,6 @@
 #include "spectr/decode/joint_threshold.h"
 
-#include "spectr/decode/plan_walk.h"
+#include "spectr/decode/bonus.h"
 
 namespace spectr {
 
@@ -21,7 +21,7 @@ Result<Verdict> JointThreshold::select(const BlockStart& start, const Draft& dra
   for (std::size_t i = 0; i < accepted; ++i) verdict.path.push_back(draft.draw(i).node);
   SPECTR_TRY_VOID(draw_bonus(start, draft, target, choices, verdict));
   if (verdict.last && accepted < draft.draws().size()) verdict.last_source = Source::correction;
-  verdict.bias = std::nullopt;
+  verdict.biases = std::nullopt;
   return verdict;
 }
 

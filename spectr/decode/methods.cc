@@ -162,6 +162,11 @@ double tree_draws(const std::vector<std::size_t>& factors) {
   return all;
 }
 
+Result<void> check_size(double draws) {
+  if (draws <= most_draws) return {};
+  return error("a block of {:.0f} drafts is too large, at most {:.0f} are possible", draws, most_draws);
+}
+
 Result<void> check(const MethodRule& method, const MethodOptions& o) {
   if (o.drafts < 1) return error("K (draft sequences) must be at least 1, got {}", o.drafts);
   if (o.length < 1) return error("L (tokens of a draft) must be at least 1, got {}", o.length);
@@ -181,10 +186,11 @@ Result<void> check(const MethodRule& method, const MethodOptions& o) {
   if (!(o.bild_rollback >= 0.0))
     return error("the rollback threshold must be at least 0, got {}", o.bild_rollback);
   if (o.ngram < 1) return error("the n-gram order must be at least 1, got {}", o.ngram);
-  const double k = static_cast<double>(std::max(o.drafts, o.beams)), l = static_cast<double>(o.length);
-  const double draws = o.tree.empty() ? k * l : tree_draws(o.tree);
-  if (draws > most_draws)
-    return error("a block of {:.0f} drafts is too large, at most {:.0f} are possible", draws, most_draws);
+  const double draws = o.tree.empty() ? 0.0 : tree_draws(o.tree);
+  for (const double size :
+       {draws, static_cast<double>(o.drafts), static_cast<double>(o.length), static_cast<double>(o.beams)}) {
+    SPECTR_TRY_VOID(check_size(size));
+  }
   return {};
 }
 
@@ -206,7 +212,10 @@ Result<Decoder> make_decoder(const MethodRule& method, const MethodOptions& opti
   SPECTR_TRY_VOID(check(method, options));
   MethodOptions complete = options;
   if (!complete.plan) complete.plan = method.plan;
-  return method.build(complete);
+  SPECTR_TRY(Decoder decoder, method.build(complete));
+  SPECTR_TRY_VOID(
+      check_size(static_cast<double>(decoder.most_nodes(static_cast<std::size_t>(most_draws)) - 1)));
+  return decoder;
 }
 
 }  // namespace spectr

@@ -3,20 +3,9 @@
 #include <utility>
 #include <vector>
 
-namespace spectr {
+#include "spectr/decode/bonus.h"
 
-Result<void> draw_bonus(const BlockStart& start, const Draft& draft, NodeLaws& target, Choices& choices,
-                        Verdict& verdict) {
-  const NodeId node = verdict.path.empty() ? TokenTree::root : verdict.path.back();
-  const bool ended = node != TokenTree::root && start.is_end(draft.tree().token(node));
-  if (ended || verdict.path.size() >= start.left) return {};
-  SPECTR_TRY(const Distribution* q, target.at(node));
-  choices.enter({start.index, static_cast<std::uint64_t>(node), start.text.size() + verdict.path.size(),
-                 Purpose::bonus});
-  verdict.last = q->draw(choices);
-  verdict.last_source = verdict.path.empty() ? Source::target : Source::bonus;
-  return {};
-}
+namespace spectr {
 
 Result<Verdict> PlanWalk::select(const BlockStart& start, const Draft& draft, NodeLaws& target,
                                  Choices& choices) const {
@@ -42,7 +31,7 @@ Result<Verdict> PlanWalk::select(const BlockStart& start, const Draft& draft, No
                    Purpose::select});
     const Selection y = plan->select(tokens, choices);
 
-    *verdict.bias += plan->bias();
+    verdict.biases->push_back(plan->bias());
     survivors.clear();
     for (std::size_t draw : draws) {
       if (draft.token(draw) == y.token) survivors.emplace_back(draw);

@@ -29,9 +29,4 @@ class PlanWalk final : public Verifier {
   PlanOptions options_;
 };
 
-/// Draws the token after a fully accepted path from the target (the bonus; the target's own token where
-/// nothing was drafted), unless the text has ended or reached its limit. Shared by all verifiers.
-Result<void> draw_bonus(const BlockStart& start, const Draft& draft, NodeLaws& target, Choices& choices,
-                        Verdict& verdict);
-
 }  // namespace spectr

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "spectr/decode/plan_walk.h"
+#include "spectr/decode/bonus.h"
 
 namespace spectr {
 
@@ -40,7 +40,7 @@ Result<Verdict> Rollback::select(const BlockStart& start, const Draft& draft, No
   }
   SPECTR_TRY_VOID(draw_bonus(start, draft, target, choices, verdict));
   if (rolled_back) verdict.last_source = Source::correction;
-  verdict.bias = std::nullopt;
+  verdict.biases = std::nullopt;
   return verdict;
 }
 

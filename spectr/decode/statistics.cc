@@ -19,7 +19,9 @@ void Statistics::count(const Block& block, std::size_t kept) {
   target_calls_ += block.target_calls;
   drafted_ += block.drafted;
   accepted_ += accepted;
-  if (bias_) bias_ = block.bias ? std::optional(*bias_ + *block.bias) : std::nullopt;
+  if (!block.biases) bias_ = std::nullopt;
+  for (std::size_t i = 0; bias_ && i < std::min(kept, block.biases->size()); ++i)
+    *bias_ += (*block.biases)[i];
   if (accepted_at_.size() < accepted) accepted_at_.resize(accepted, 0);
   for (std::size_t i = 0; i < accepted; ++i) ++accepted_at_[i];
   for (std::size_t i = 0; i < kept; ++i) negative_log_likelihood_ += block.negative_log_likelihoods[i];

@@ -10,6 +10,7 @@
 namespace spectr {
 
 /// What a run counted. One definition for every report:
+///   blocks     iterations: a draft, what the target made of it
 ///   drafted    draft tokens as drawn, with multiplicity (K sequences of L tokens: K·L a block)
 ///   accepted   emitted tokens whose source is a draft
 ///   generated  emitted tokens
@@ -19,6 +20,7 @@ class Statistics {
   /// Counts a block of which only the first `kept` tokens became text (a stop word may cut it).
   void count(const Block& block, std::size_t kept);
 
+  std::size_t blocks() const { return blocks_; }
   std::size_t generated() const { return generated_; }
   std::size_t target_calls() const { return target_calls_; }
   std::size_t drafted() const { return drafted_; }

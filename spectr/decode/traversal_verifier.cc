@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "spectr/decode/bonus.h"
 #include "spectr/decode/excess_law.h"
-#include "spectr/decode/plan_walk.h"
 
 namespace spectr {
 namespace {

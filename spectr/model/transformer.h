@@ -28,6 +28,8 @@ class Transformer final : public LanguageModel {
 
   /// Bytes of weights that a pass reads.
   std::size_t weight_bytes() const;
+  /// Products of numbers that a token costs in matrices: one for each of those weights.
+  std::size_t products_per_token() const;
 
   std::size_t vocabulary() const override { return config_.vocabulary; }
   Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override;

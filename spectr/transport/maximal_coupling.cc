@@ -19,7 +19,8 @@ class MaximalCoupling final : public SequentialPlan {
 
  private:
   double test(std::size_t i, Token x) const override {
-    const double p = laws()[i][x];
+    if (i > 0) return 0.0;
+    const double p = laws()[0][x];
     return p > 0.0 ? std::min(1.0, q_[x] / p) : 0.0;
   }
 
@@ -30,7 +31,6 @@ class MaximalCoupling final : public SequentialPlan {
 
 Result<std::unique_ptr<TransportPlan>> build_maximal(const DraftLaws& p, const Distribution& q,
                                                      const PlanOptions&) {
-  if (p.count() != 1) return error("maximal takes one draft, got k = {}", p.count());
   const LawPair laws(p[0], q);
   std::vector<double> left(laws.size());
   for (std::size_t j = 0; j < left.size(); ++j) left[j] = std::max(0.0, laws.q()[j] - laws.p()[j]);

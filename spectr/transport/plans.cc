@@ -21,11 +21,11 @@ using enum Drafting;
 // Adding a plan = one new file pair and one row here.
 constexpr auto rules = std::to_array<PlanRule>({
     {.name = "maximal",
-     .summary = "maximal coupling of one draft: speculative decoding",
+     .summary = "maximal coupling of the first draft: speculative decoding",
      .drafting = independent,
      .lossless = true,
      .several_laws = false,
-     .most_drafts = 1,
+     .most_drafts = 0,
      .build = build_maximal},
     {.name = "k-seq",
      .summary = "one division factor for all drafts; within 1 - 1/e of the optimum",

@@ -112,7 +112,8 @@ TEST(PlanEval, NamesTheEntryAtFault) {
   EXPECT_EQ(error_of(R"({"p": [[1], [1]], "q": [1], "k": 3})"), "p holds 2 laws and k is 3");
   EXPECT_EQ(error_of(R"({"p": [[1, 0], [2, -1]], "q": [1, 0], "k": 2})"), "p[1][1] is negative: -1");
   EXPECT_EQ(error_of(R"([1])"), "the line is not a JSON object");
-  EXPECT_EQ(error_of(R"({"p": [1], "q": [1], "k": 2})", "maximal"), "maximal takes one draft, got k = 2");
+  EXPECT_EQ(error_of(R"({"p": [1], "q": [1], "k": 2})", "epsilon-opt"),
+            "epsilon-opt takes one draft, got k = 2");
   EXPECT_THAT(error_of(R"({"p": [1e999], "q": [1], "k": 1})"), testing::HasSubstr("1e999"));
 }
 

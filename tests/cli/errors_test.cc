@@ -104,9 +104,9 @@ TEST(Errors, ImpossibleCombinationsAreRefused) {
   expect_error(with({"--method", "traversal", "--tree", "100,100,100"}), "too large");
   expect_error(with({"--method", "spectr", "--tree", "2,2"}), "--tree");
   expect_error(with({"--method", "specinfer", "--plan", "optimal"}), "optimal");
-  expect_error(with({"--plan", "maximal", "-K", "2"}), "plan maximal");
+  expect_error(with({"--plan", "epsilon-uno", "-K", "2"}), "plan epsilon-uno");
   expect_error(with({"--plan", "epsilon-opt"}), "plan epsilon-opt");  // K is 4
-  expect_error(with({"--method", "tree", "--tree", "1,2", "--plan", "maximal"}), "plan maximal");
+  expect_error(with({"--method", "tree", "--tree", "1,2", "--plan", "epsilon-opt"}), "plan epsilon-opt");
   expect_error(with({"--method", "spectr", "-md", draft()}), "one draft model");
   expect_error({"generate", "-m", target(), "-p", "Once", "--method", "spectr"}, "draft model");
   expect_error({"generate", "-md", draft(), "-p", "Once"}, "-m");

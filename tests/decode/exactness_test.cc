@@ -102,6 +102,7 @@ struct Small {
   std::size_t drafts, length;
 };
 constexpr auto small = std::to_array<Small>({{"speculative", "", 1, 3},
+                                             {"auto", "", 2, 2},
                                              {"spectr", "k-seq", 2, 2},
                                              {"spectr", "recursive", 2, 2},
                                              {"spectr", "recursive-wor", 2, 2},

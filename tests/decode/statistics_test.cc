@@ -11,14 +11,15 @@ namespace {
 using testing::ElementsAre;
 
 /// A block of `accepted` drafts and one more token, each of probability ½ under the target.
-Block block(std::size_t accepted, std::size_t drafted, std::optional<double> bias = 0.0) {
+Block block(std::size_t accepted, std::size_t drafted,
+            std::optional<std::vector<double>> biases = std::vector<double>()) {
   Block block;
   block.tokens.assign(accepted + 1, 7);
   block.sources.assign(accepted, Source::draft);
   block.sources.push_back(Source::correction);
   block.accepted = accepted;
   block.drafted = drafted;
-  block.bias = bias;
+  block.biases = std::move(biases);
   block.negative_log_likelihoods.assign(accepted + 1, std::log(2.0));
   return block;
 }
@@ -67,14 +68,20 @@ TEST(Statistics, SeveralPassesOfABlockAreCounted) {
   EXPECT_DOUBLE_EQ(s.block_efficiency(), 0.25);
 }
 
+TEST(Statistics, BiasOfTokensThatWereCutDoesNotCount) {
+  Statistics s;
+  s.count(block(2, 2, {{0.1, 0.2, 0.4}}), 2);
+  EXPECT_NEAR(s.bias_tv().value(), 0.15, 1e-15);
+}
+
 TEST(Statistics, BiasIsTheMeanPerTokenOrUnknown) {
   Statistics s;
-  s.count(block(1, 2, 0.3), 2);
-  s.count(block(0, 2, 0.1), 1);
+  s.count(block(1, 2, {{0.1, 0.2}}), 2);
+  s.count(block(0, 2, {{0.1}}), 1);
   EXPECT_NEAR(s.bias_tv().value(), 0.4 / 3.0, 1e-15);
   s.count(block(0, 2, std::nullopt), 1);
   EXPECT_EQ(s.bias_tv(), std::nullopt);
-  s.count(block(0, 2, 0.1), 1);
+  s.count(block(0, 2, {{0.1}}), 1);
   EXPECT_EQ(s.bias_tv(), std::nullopt);  // unknown stays unknown
 }
 

@@ -1,6 +1,7 @@
 #include "tests/support/tabular_pair.h"
 
 #include <cmath>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -86,17 +87,13 @@ Decoder decoder_of(std::string_view method, const MethodOptions& options) {
   return value_of(make_decoder(*value_of(find_method(method)), options));
 }
 
-std::shared_ptr<const Costs> some_costs() {
-  return std::make_shared<Costs>(
-      Costs{CostCurve({{1, 1.0}, {2, 1.3}}), CostCurve({{1, 0.1}, {2, 0.13}}), 0.0});
-}
-
 MethodOptions options_of(std::size_t drafts, std::size_t length, std::string_view plan) {
   MethodOptions options;
   options.drafts = drafts;
   options.length = length;
   if (!plan.empty()) options.plan = std::string(plan);
-  options.costs = some_costs();
+  options.costs =
+      std::make_shared<Costs>(Costs{CostCurve({{1, 1.0}, {2, 1.2}}), CostCurve({{1, 0.1}, {2, 0.12}}), 0.0});
   return options;
 }
 

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <random>
 #include <span>
 #include <string>
@@ -59,10 +58,7 @@ MethodLaw method_law(const TabularPair& pair, std::string_view method, const Met
 /// The decoder of a method by name; throws where it cannot be made.
 Decoder decoder_of(std::string_view method, const MethodOptions& options);
 
-/// What passes are taken to cost by methods that ask: a row three tenths of a pass, a draft a tenth of a target.
-std::shared_ptr<const Costs> some_costs();
-
-/// K, L and maybe a plan; costs as above.
+/// K, L and maybe a plan; a row more costs a fifth of a pass, the draft a tenth of the target.
 MethodOptions options_of(std::size_t drafts, std::size_t length, std::string_view plan = "");
 
 /// Vocabulary, sequences and their length.

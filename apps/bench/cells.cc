@@ -1,0 +1,72 @@
+#include "apps/bench/cells.h"
+
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace spectr::bench {
+namespace {
+
+template <class T>
+std::vector<T> or_else(const std::vector<T>& values, T otherwise) {
+  return values.empty() ? std::vector<T>{std::move(otherwise)} : values;
+}
+
+/// What tells cells apart.
+auto identity(const Cell& cell) {
+  const std::string_view method = cell.method->name;
+  return std::tuple(std::string(method), cell.options.plan.value_or(""), cell.shape.drafts, cell.shape.length,
+                    method == "mtad" ? cell.options.tau : 0.0, cell.draft);
+}
+
+/// The combinations of one method, in order.
+Result<std::vector<Cell>> expand_method(const MethodRule& method, const Axes& axes,
+                                        const MethodOptions& settings, std::size_t draft_models) {
+  std::vector<Cell> cells;
+  const auto plans = method.plan.empty()
+                         ? std::vector<std::string>{""}
+                         : or_else(axes.plans, settings.plan.value_or(std::string(method.plan)));
+  for (const std::string& plan : plans) {
+    for (std::size_t length : or_else(axes.lengths, settings.length)) {
+      for (std::size_t drafts : or_else(axes.drafts, settings.drafts)) {
+        for (std::size_t beams : or_else(axes.beams, settings.beams)) {
+          for (double tau : or_else(axes.taus, settings.tau)) {
+            Cell cell{&method, settings, {drafts, length}};
+            cell.options.plan = plan.empty() ? std::nullopt : std::optional(plan);
+            cell.options.drafts = drafts;
+            cell.options.length = length;
+            cell.options.beams = beams;
+            cell.options.tau = tau;
+            if (!method.measured || settings.costs) {
+              SPECTR_TRY(const Decoder decoder, make_decoder(method, cell.options));
+              cell.shape = decoder.shape();
+            }
+            const std::size_t models = method.models == DraftModels::none ? 1 : draft_models;
+            for (cell.draft = 0; cell.draft < models; ++cell.draft) cells.push_back(cell);
+          }
+        }
+      }
+    }
+  }
+  return cells;
+}
+
+}  // namespace
+
+Result<std::vector<Cell>> expand(std::span<const Axes> groups, const MethodOptions& settings,
+                                 std::size_t draft_models) {
+  std::vector<Cell> all;
+  std::set<decltype(identity(std::declval<Cell>()))> seen;
+  for (const Axes& axes : groups) {
+    for (const std::string& name : axes.methods) {
+      SPECTR_TRY(const MethodRule* method, find_method(name));
+      SPECTR_TRY(std::vector<Cell> cells, expand_method(*method, axes, settings, draft_models));
+      for (Cell& cell : cells) {
+        if (seen.insert(identity(cell)).second) all.push_back(std::move(cell));
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace spectr::bench

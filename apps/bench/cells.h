@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spectr/base/result.h"
+#include "spectr/decode/methods.h"
+
+namespace spectr::bench {
+
+/// A way of decoding that is measured: a method with everything that it reads of its settings.
+struct Cell {
+  const MethodRule* method;
+  MethodOptions options;  ///< with a plan where the method has one
+  DraftShape shape;       ///< K and L as the decoder has them
+  std::size_t draft = 0;  ///< which of the draft models
+};
+
+/// The values that settings take; a group of cells is every combination. An empty list stands for the value
+/// of the settings that the group is expanded with.
+struct Axes {
+  std::vector<std::string> methods;
+  std::vector<std::string> plans = {};
+  std::vector<std::size_t> drafts = {};   ///< K
+  std::vector<std::size_t> lengths = {};  ///< L
+  std::vector<std::size_t> beams = {};
+  std::vector<double> taus = {};
+};
+
+/// Every combination once: a method that does not read a setting is not repeated for its values, nor for
+/// `draft_models` where it uses none. Error: an unknown method or plan, or a combination that is impossible.
+Result<std::vector<Cell>> expand(std::span<const Axes> groups, const MethodOptions& settings,
+                                 std::size_t draft_models);
+
+}  // namespace spectr::bench

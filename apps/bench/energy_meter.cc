@@ -1,0 +1,70 @@
+#include "apps/bench/energy_meter.h"
+
+namespace spectr::bench {
+namespace {
+
+// NVML renews its figure about ten times a second; counters of processors go around after minutes.
+constexpr std::chrono::milliseconds between_readings(50);
+
+}  // namespace
+
+EnergyMeter::EnergyMeter() {
+  if (!available()) return;
+  reader_ = std::thread([this] {
+    std::unique_lock lock(lock_);
+    while (!ended_.wait_for(lock, between_readings, [this] { return end_; })) read();
+  });
+}
+
+EnergyMeter::~EnergyMeter() {
+  if (!reader_.joinable()) return;
+  {
+    const std::lock_guard lock(lock_);
+    end_ = true;
+  }
+  ended_.notify_one();
+  reader_.join();
+}
+
+std::string EnergyMeter::source() const {
+  if (rapl_.available() && nvml_.available()) return "RAPL + NVML";
+  if (rapl_.available()) return "RAPL";
+  return nvml_.available() ? "NVML" : "not available";
+}
+
+double EnergyMeter::now() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+}
+
+void EnergyMeter::read() {
+  counted_ += rapl_.lap();
+  if (!nvml_.available()) return;
+  if (const auto watts = nvml_.watts()) readings_.push_back({now(), *watts});
+}
+
+void EnergyMeter::start() {
+  if (!available()) return;
+  const std::lock_guard lock(lock_);
+  readings_.clear();
+  read();
+  counted_ = 0.0;
+}
+
+std::optional<double> EnergyMeter::stop() {
+  if (!available()) return std::nullopt;
+  const std::lock_guard lock(lock_);
+  read();
+  return counted_ + joules(readings_);
+}
+
+std::optional<double> EnergyMeter::idle_watts() {
+  if (!available() || idle_watts_) return idle_watts_;
+  const double began = now();
+  start();
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  const auto energy = stop();
+  idle_watts_ = *energy / (now() - began);
+  return idle_watts_;
+}
+
+}  // namespace spectr::bench

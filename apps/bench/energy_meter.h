@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "apps/bench/energy.h"
+#include "apps/bench/nvml.h"
+#include "apps/bench/rapl.h"
+
+namespace spectr::bench {
+
+/// Energy of stretches of a run, of all processors and GPUs that say what they use: counters of the processor
+/// and power readings of the GPUs, which a thread of its own takes all the time. It is the whole machine's
+/// energy, other programs' included.
+class EnergyMeter {
+ public:
+  EnergyMeter();
+  ~EnergyMeter();
+  EnergyMeter(const EnergyMeter&) = delete;
+  EnergyMeter& operator=(const EnergyMeter&) = delete;
+
+  bool available() const { return rapl_.available() || nvml_.available(); }
+  /// "RAPL", "NVML", "RAPL + NVML" or "not available".
+  std::string source() const;
+
+  /// Begins a stretch.
+  void start();
+  /// Joules since start(); none where nothing can be read.
+  std::optional<double> stop();
+
+  /// Watts over a second of doing nothing, measured at the first call.
+  std::optional<double> idle_watts();
+
+ private:
+  void read();  // with the lock held
+  double now() const;
+
+  Rapl rapl_;
+  Nvml nvml_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::optional<double> idle_watts_;
+
+  std::mutex lock_;  // what follows is shared with the thread
+  std::condition_variable ended_;
+  bool end_ = false;
+  double counted_ = 0.0;                // J, of counters
+  std::vector<PowerReading> readings_;  // of power
+  std::thread reader_;
+};
+
+}  // namespace spectr::bench

@@ -1,0 +1,72 @@
+#include "apps/bench/generation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "spectr/base/counter_random.h"
+#include "spectr/decode/generate.h"
+
+namespace spectr::bench {
+namespace {
+
+/// Sessions for a text of `context` tokens.
+Result<Models> start_models(const Setup& setup, const Cell& cell, std::size_t nodes, std::size_t context) {
+  const Transformer& target = *setup.target.transformer;
+  Models models{nullptr, {}, setup.warp, target.vocabulary()};
+  SPECTR_TRY(models.target, target.start(context, nodes));
+  if (cell.method->models == DraftModels::none) return models;
+  const Transformer& draft = *setup.drafts[cell.draft].transformer;
+  SPECTR_TRY(auto session, draft.start(std::min(context, draft.config().context), nodes));
+  models.drafts.push_back(std::move(session));
+  return models;
+}
+
+}  // namespace
+
+Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Prompt> prompts) {
+  const std::size_t context = setup.target.transformer->config().context;
+  if (setup.predict + 1 > context) {
+    return error("-n {}: the context of {} has {} tokens", setup.predict, setup.target.file, context);
+  }
+  const std::size_t room = context - setup.predict;
+  std::vector<TokenPrompt> all;
+  for (const Prompt& prompt : prompts) {
+    TokenPrompt tokens{{}, prompt.reference, false};
+    for (const std::string& turn : prompt.turns) {
+      const bool first = tokens.turns.empty();
+      tokens.turns.push_back(
+          setup.target.tokenizer->encode(first ? turn : "\n" + turn + "\n", {.add_bos = first}));
+    }
+    std::vector<Token>& opening = tokens.turns.front();
+    if (opening.empty()) return error("the prompt '{}' has no tokens", prompt.turns.front());
+    tokens.cut = opening.size() > room;
+    if (tokens.cut) opening.erase(opening.begin(), opening.end() - static_cast<std::ptrdiff_t>(room));
+    all.push_back(std::move(tokens));
+  }
+  return all;
+}
+
+Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& prompt, std::size_t n) {
+  const Tokenizer& tokenizer = *setup.target.tokenizer;
+  const std::size_t context = setup.target.transformer->config().context;
+  Answers answers;
+  std::vector<Token> text;
+  for (std::size_t turn = 0; turn < prompt.turns.size(); ++turn) {
+    text.insert(text.end(), prompt.turns[turn].begin(), prompt.turns[turn].end());
+    const std::size_t whole = text.size() + setup.predict;
+    if (whole > context) break;
+    SPECTR_TRY(Decoder decoder, make_decoder(*cell.method, cell.options));
+    SPECTR_TRY(Models models, start_models(setup, cell, decoder.most_nodes(whole), whole));
+    GenerateOptions options{.limit = setup.predict};
+    if (!setup.ignore_eos) options.ends = tokenizer.vocabulary().ends();
+    CounterRandom choices(setup.seed, n * 1024 + turn);
+    SPECTR_TRY(const Generation generation, generate(decoder, models, text, options, choices));
+    if (turn == 0) answers.first = tokenizer.decode(generation.tokens);
+    answers.statistics.push_back(generation.statistics);
+    const bool ended = generation.stop == StopReason::eos;
+    text.insert(text.end(), generation.tokens.begin(), generation.tokens.end() - (ended ? 1 : 0));
+  }
+  return answers;
+}
+
+}  // namespace spectr::bench

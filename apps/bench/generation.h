@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/bench/cells.h"
+#include "apps/bench/prompts.h"
+#include "spectr/decode/statistics.h"
+#include "spectr/model/tokenizer.h"
+#include "spectr/model/transformer.h"
+#include "spectr/sampling/warp.h"
+
+namespace spectr::bench {
+
+/// A loaded model.
+struct NamedModel {
+  std::string file;
+  const Tokenizer* tokenizer;
+  const Transformer* transformer;
+};
+
+/// What texts are generated with.
+struct Setup {
+  NamedModel target;
+  std::vector<NamedModel> drafts;
+  Warp warp;
+  std::size_t predict = 128;  ///< most tokens of an answer
+  std::uint64_t seed = 0;
+  bool ignore_eos = false;
+};
+
+/// A prompt in the target's tokens.
+struct TokenPrompt {
+  std::vector<std::vector<Token>> turns;
+  std::string reference;
+  bool cut;  ///< its first turn was too long for the context: the end of it is left
+};
+
+/// Error: the context has no room for `predict` tokens and a prompt.
+Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Prompt> prompts);
+
+/// The answers to all turns of a prompt.
+struct Answers {
+  std::string first;                   ///< the text of the first
+  std::vector<Statistics> statistics;  ///< one per turn that the context had room for
+};
+
+/// Every turn is answered behind the turns and answers before it; the n-th prompt has choices of its own.
+Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& prompt, std::size_t n);
+
+}  // namespace spectr::bench

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+namespace spectr::bench {
+
+/// A mean with its standard error; none for a single value.
+struct Mean {
+  double value;
+  std::optional<double> error;
+};
+
+/// Σ xᵢ/n ± s/√n, s² = Σ (xᵢ − mean)²/(n − 1). Requires: at least one value.
+Mean mean_of(std::span<const double> values);
+
+/// r = Σ aᵢ/Σ bᵢ of values that were measured in pairs. By the delta method its standard error is that of the
+/// mean of aᵢ − r bᵢ, over the mean of b. Requires: as many a as b, at least one, Σ b > 0.
+Mean ratio_of(std::span<const double> a, std::span<const double> b);
+
+}  // namespace spectr::bench

@@ -1,0 +1,154 @@
+#include "apps/bench/measure_cell.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "apps/bench/mean.h"
+#include "apps/bench/rouge.h"
+#include "apps/bench/tally.h"
+
+namespace spectr::bench {
+namespace {
+
+Json or_null(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// What is kept of every prompt.
+struct Samples {
+  Tally all;
+  Tally plain;
+  std::vector<double> block_efficiency, rouge;
+  std::vector<double> cost, plain_cost;  // seconds per token
+  std::optional<double> joules = 0.0;
+};
+
+/// Seconds per token after the prompt. Every answer has a token.
+double cost_of(const Answers& answers) {
+  Tally tally;
+  tally.add(answers);
+  return 1.0 / tally.tokens_per_second();
+}
+
+Json row_of(const Setup& setup, const Cell& cell, const Samples& samples) {
+  const Mean efficiency = mean_of(samples.block_efficiency);
+  const Mean speedup = ratio_of(samples.plain_cost, samples.cost);
+  const Tally& all = samples.all;
+  Json row = {
+      {"method", cell.method->name},
+      {"plan", cell.options.plan ? Json(*cell.options.plan) : Json(nullptr)},
+      {"drafts", cell.shape.drafts},
+      {"length", cell.shape.length},
+      {"prompts", samples.block_efficiency.size()},
+      {"block_efficiency", efficiency.value},
+      {"block_efficiency_se", or_null(efficiency.error)},
+      {"acceptance_rate", all.acceptance_rate()},
+      {"acceptance_per_position", all.acceptance_per_position()},
+      {"tokens_per_second", all.tokens_per_second()},
+      {"plain_tokens_per_second", samples.plain.tokens_per_second()},
+      {"speedup", speedup.value},
+      {"speedup_se", or_null(speedup.error)},
+      {"perplexity", all.perplexity()},
+      {"bias_tv", or_null(all.bias_tv())},
+      {"joules_per_token",
+       samples.joules && all.generated() > 0.0 ? Json(*samples.joules / all.generated()) : Json(nullptr)},
+      {"seconds",
+       {{"prompt", all.prompt_seconds},
+        {"draft", all.stages.draft},
+        {"target", all.stages.target},
+        {"select", all.stages.select},
+        {"total", all.total_seconds}}}};
+  if (!samples.rouge.empty()) row["rouge_l"] = mean_of(samples.rouge).value;
+  if (cell.method->name == "mtad") row["tau"] = cell.options.tau;
+  if (cell.method->models != DraftModels::none) row["draft"] = setup.drafts[cell.draft].file;
+  return row;
+}
+
+/// FNV-1a over the tokens of all prompts.
+std::uint64_t hash(std::span<const TokenPrompt> prompts) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  const auto add = [&hash](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3u; };
+  for (const TokenPrompt& prompt : prompts) {
+    for (const auto& turn : prompt.turns) {
+      for (Token token : turn) add(static_cast<std::uint64_t>(token));
+      add(~std::uint64_t{0});
+    }
+    for (char c : prompt.reference) add(static_cast<unsigned char>(c));
+  }
+  return hash;
+}
+
+Json identity_of(const NamedModel& model) {
+  std::error_code failed;
+  const auto bytes = std::filesystem::file_size(model.file, failed);
+  return {std::filesystem::path(model.file).filename().string(), failed ? 0 : bytes};
+}
+
+}  // namespace
+
+Result<Json> measure_cell(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> prompts,
+                          EnergyMeter& meter, const std::function<void()>& done) {
+  SPECTR_TRY(const MethodRule* plain_method, find_method("plain"));
+  const Cell plain{plain_method, {}, {}};
+  const bool is_plain = cell.method == plain_method;
+  {  // to warm up: the first blocks of a program fault its memory in
+    Setup brief = setup;
+    brief.predict = std::min<std::size_t>(setup.predict, 8);
+    SPECTR_TRY_VOID(answer(brief, cell, prompts.front(), 0));
+  }
+  Samples samples;
+  for (std::size_t n = 0; n < prompts.size(); ++n) {
+    const auto run_plain = [&]() -> Result<void> {
+      SPECTR_TRY(const Answers answers, answer(setup, plain, prompts[n], n));
+      samples.plain.add(answers);
+      samples.plain_cost.push_back(cost_of(answers));
+      return {};
+    };
+    if (!is_plain && n % 2 == 0) SPECTR_TRY_VOID(run_plain());
+    meter.start();
+    SPECTR_TRY(const Answers answers, answer(setup, cell, prompts[n], n));
+    const auto joules = meter.stop();
+    samples.joules = samples.joules && joules ? std::optional(*samples.joules + *joules) : std::nullopt;
+    if (!is_plain && n % 2 == 1) SPECTR_TRY_VOID(run_plain());
+
+    Tally one;
+    one.add(answers);
+    samples.all.add(answers);
+    samples.block_efficiency.push_back(one.block_efficiency());
+    samples.cost.push_back(cost_of(answers));
+    if (is_plain) {
+      samples.plain.add(answers);
+      samples.plain_cost.push_back(samples.cost.back());
+    }
+    if (!prompts[n].reference.empty()) samples.rouge.push_back(rouge_l(answers.first, prompts[n].reference));
+    done();
+  }
+  return row_of(setup, cell, samples);
+}
+
+Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> prompts, int threads) {
+  const MethodOptions& o = cell.options;
+  const WarpOptions& w = setup.warp.options();
+  Json key = {{"target", identity_of(setup.target)},
+              {"method", cell.method->name},
+              {"plan", o.plan ? Json(*o.plan) : Json(nullptr)},
+              {"drafts", cell.shape.drafts},
+              {"length", cell.shape.length},
+              {"settings",
+               {o.tree, o.epsilon, o.tau, o.beams, static_cast<int>(o.beam_mode), o.bild_fallback,
+                o.bild_rollback, o.ngram}},
+              {"warp",
+               {w.temperature, w.top_k, w.top_p, w.min_p, w.repeat_penalty, w.presence_penalty,
+                w.frequency_penalty, w.repeat_last_n, w.logit_bias}},
+              {"predict", setup.predict},
+              {"seed", setup.seed},
+              {"ignore_eos", setup.ignore_eos},
+              {"threads", threads},
+              {"prompts", {prompts.size(), fmt::format("{:016x}", hash(prompts))}}};
+  if (cell.method->models != DraftModels::none) key["draft"] = identity_of(setup.drafts[cell.draft]);
+  return key;
+}
+
+}  // namespace spectr::bench

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "apps/bench/json.h"
+#include "lab/plot.h"
+
+namespace spectr::bench {
+
+// What `bench methods` shows of its rows (measure_cell.h).
+
+/// A line per row, for people.
+std::string methods_table(const Json& rows);
+
+/// Block efficiency against K, a series per method, plan and L.
+lab::Figure efficiency_figure(const Json& rows);
+/// Speed-up against L, a series per method, plan and K.
+lab::Figure speedup_figure(const Json& rows);
+/// Share of blocks in which a position's draft was accepted, a series per row.
+lab::Figure acceptance_figure(const Json& rows);
+
+}  // namespace spectr::bench

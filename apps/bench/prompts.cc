@@ -1,0 +1,106 @@
+#include "apps/bench/prompts.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "apps/bench/csv.h"
+#include "apps/bench/json.h"
+
+namespace spectr::bench {
+namespace {
+
+using Prompts = Result<std::vector<Prompt>>;
+
+/// A member that is a string, or the first string of a list; empty where it is neither.
+std::string text_of(const Json& object, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const auto found = object.find(name);
+    if (found == object.end()) continue;
+    if (found->is_string()) return found->get<std::string>();
+    if (found->is_array() && !found->empty() && found->front().is_string())
+      return found->front().get<std::string>();
+  }
+  return {};
+}
+
+Result<Prompt> from_json(const std::string& line) {
+  const Json object = Json::parse(line, nullptr, false);
+  if (object.is_discarded()) return error("is not JSON");
+  if (!object.is_object()) return error("is no JSON object");
+  Prompt prompt;
+  if (const auto turns = object.find("turns"); turns != object.end()) {
+    if (!turns->is_array()) return error("'turns' is no list of strings");
+    for (const Json& turn : *turns) {
+      if (!turn.is_string()) return error("'turns' is no list of strings");
+      prompt.turns.push_back(turn.get<std::string>());
+    }
+  } else {
+    for (const char* name : {"prompt", "question"}) {
+      if (!prompt.turns.empty() || !object.contains(name)) continue;
+      if (!object[name].is_string()) return error("'{}' is no string", name);
+      prompt.turns.push_back(object[name].get<std::string>());
+    }
+  }
+  if (prompt.turns.empty()) return error("has neither 'prompt' nor 'turns' nor 'question'");
+  for (const std::string& turn : prompt.turns) {
+    if (turn.empty()) return error("its prompt is empty");
+  }
+  prompt.reference = text_of(object, {"reference", "answer", "canonical_solution"});
+  return prompt;
+}
+
+Prompts from_lines(std::istream& in, const std::string& name, std::size_t limit, bool json) {
+  std::vector<Prompt> prompts;
+  std::string line;
+  for (std::size_t number = 1; prompts.size() < limit && std::getline(in, line); ++number) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    if (!json) {
+      prompts.push_back({{line}});
+      continue;
+    }
+    auto prompt = from_json(line);
+    if (!prompt) return error("{}: line {} {}", name, number, prompt.error().message);
+    prompts.push_back(std::move(*prompt));
+  }
+  return prompts;
+}
+
+Prompts from_csv(std::istream& in, const std::string& name, std::size_t limit) {
+  std::ostringstream contents;
+  contents << in.rdbuf();
+  auto table = parse_csv(std::move(contents).str());
+  if (!table) return error("{}: {}", name, table.error().message);
+  const std::size_t prompt = table->column("prompt"), reference = table->column("reference");
+  if (prompt == CsvTable::none) {
+    return error("{}: no column 'prompt' among {}", name, fmt::join(table->columns, ", "));
+  }
+  std::vector<Prompt> prompts;
+  for (const auto& row : table->rows) {
+    if (prompts.size() == limit) break;
+    if (row[prompt].empty()) continue;
+    prompts.push_back({{row[prompt]}, reference == CsvTable::none ? "" : row[reference]});
+  }
+  return prompts;
+}
+
+}  // namespace
+
+Prompts read_prompts(const std::filesystem::path& file, std::size_t limit) {
+  const std::string name = file.string();
+  std::error_code failed;
+  if (std::filesystem::is_directory(file, failed)) return error("{}: is a directory", name);
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return error("{}: {}", name, std::strerror(errno));
+  const std::size_t most = limit == 0 ? std::string::npos : limit;
+  const std::string extension = file.extension().string();
+  Prompts prompts = extension == ".csv"
+                        ? from_csv(in, name, most)
+                        : from_lines(in, name, most, extension == ".jsonl" || extension == ".json");
+  if (prompts && prompts->empty()) return error("{}: there is no prompt in it", name);
+  return prompts;
+}
+
+}  // namespace spectr::bench

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spectr/base/result.h"
+
+namespace spectr::bench {
+
+/// What a text is generated from.
+struct Prompt {
+  std::vector<std::string> turns;  ///< of the user, at least one; a model answers each before the next
+  std::string reference = {};      ///< a good answer to the first; empty: the file has none
+};
+
+/// Reads prompts; the form follows from the name of the file:
+///   .jsonl, .json  an object per line with `prompt`, `turns` (as in Spec-Bench and MT-bench) or `question`,
+///                  and perhaps `reference`, `answer` or `canonical_solution`
+///   .csv           a line of column names with `prompt` among them, perhaps `reference`; fields may be
+///   quoted any other      a prompt per line
+/// Empty lines are left out. At most `limit` prompts, the first ones; 0: all. Error: a line that is none of
+/// these, by file and number; a file without prompts.
+Result<std::vector<Prompt>> read_prompts(const std::filesystem::path& file, std::size_t limit);
+
+}  // namespace spectr::bench

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace spectr::bench {
+
+/// The energy counters of the processor packages (Running Average Power Limit), as Linux shows them below
+/// /sys/class/powercap. Reading them may need root.
+class Rapl {
+ public:
+  /// Those package counters that can be read; perhaps none.
+  explicit Rapl(const std::filesystem::path& root = "/sys/class/powercap");
+
+  bool available() const { return !packages_.empty(); }
+
+  /// Joules of all packages since the last call (or since construction). The counters go around after some
+  /// minutes at full load: call it more often.
+  double lap();
+
+ private:
+  struct Package {
+    std::filesystem::path counter;
+    std::uint64_t range, last;  ///< µJ
+  };
+  std::vector<Package> packages_;
+};
+
+}  // namespace spectr::bench

@@ -1,0 +1,76 @@
+#include "apps/bench/results_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+namespace spectr::bench {
+namespace {
+
+std::string line_of(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Appends and waits until it is on disk.
+bool append(const std::filesystem::path& path, std::string_view text) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0) return false;
+  bool written = true;
+  while (written && !text.empty()) {
+    const ssize_t n = ::write(file, text.data(), text.size());
+    if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
+    written = n > 0 || errno == EINTR;
+  }
+  written = written && ::fsync(file) == 0;
+  return ::close(file) == 0 && written;
+}
+
+}  // namespace
+
+Result<ResultsFile> ResultsFile::open(std::filesystem::path path) {
+  ResultsFile file(std::move(path));
+  const std::string name = file.path_.string();
+  // Whether it can be written shows here, not after the first hour.
+  if (!append(file.path_, "")) return error("{}: cannot be written: {}", name, std::strerror(errno));
+  std::ifstream in(file.path_, std::ios::binary);
+  if (!in) return error("{}: {}", name, std::strerror(errno));
+  std::string line;          // in the end: what follows the last line break
+  std::size_t complete = 0;  // bytes of whole lines
+  for (std::size_t number = 1; std::getline(in, line) && !in.eof(); ++number) {
+    const Json entry = Json::parse(line, nullptr, false);
+    if (!entry.is_object() || !entry.contains("key") || !entry.contains("row")) {
+      return error("{}: line {} is no result of spectr bench", name, number);
+    }
+    file.rows_[line_of(entry["key"])] = entry["row"];
+    complete += line.size() + 1;
+  }
+  in.close();
+  // What follows the last whole line was being written when the run was killed, or is somebody else's text.
+  constexpr std::string_view begin = R"({"key":)";
+  if (!line.starts_with(begin.substr(0, line.size()))) {
+    return error("{}: its last line is no result of spectr bench", name);
+  }
+  std::error_code failed;
+  std::filesystem::resize_file(file.path_, complete, failed);
+  if (failed) return error("{}: cannot be written: {}", name, failed.message());
+  return file;
+}
+
+std::optional<Json> ResultsFile::find(const Json& key) const {
+  const auto found = rows_.find(line_of(key));
+  return found == rows_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Result<void> ResultsFile::add(const Json& key, const Json& row) {
+  const std::string line = line_of(Json{{"key", key}, {"row", row}}) + "\n";
+  if (!append(path_, line)) return error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
+  rows_[line_of(key)] = row;
+  return {};
+}
+
+}  // namespace spectr::bench

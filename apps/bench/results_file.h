@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "apps/bench/json.h"
+#include "spectr/base/result.h"
+
+namespace spectr::bench {
+
+/// Finished measurements on disk, one JSON object {"key", "row"} per line, so that a run that was killed can
+/// go on where it was. A line is complete or, where the kill fell into its writing, the last one and ignored.
+class ResultsFile {
+ public:
+  /// Reads what is there; a file that does not exist is empty. Error: no such file can be read or made, or a
+  /// line in it is not of this form.
+  static Result<ResultsFile> open(std::filesystem::path path);
+
+  /// The row of an earlier run with the same key (settings and inputs), if there is one.
+  std::optional<Json> find(const Json& key) const;
+
+  /// Adds a row; it is on disk when this returns.
+  Result<void> add(const Json& key, const Json& row);
+
+ private:
+  explicit ResultsFile(std::filesystem::path path) : path_(std::move(path)) {}
+
+  std::filesystem::path path_;
+  std::map<std::string, Json> rows_;
+};
+
+}  // namespace spectr::bench

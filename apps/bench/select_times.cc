@@ -1,0 +1,98 @@
+#include "apps/bench/select_times.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+
+#include "spectr/base/counter_random.h"
+#include "spectr/decode/stopwatch.h"
+#include "spectr/transport/plans.h"
+
+namespace spectr::bench {
+namespace {
+
+constexpr double seconds_per_measurement = 0.05;
+
+struct Laws {
+  Distribution p, q;
+};
+
+Laws laws(std::size_t size, std::uint32_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> noise;
+  std::vector<double> p(size), q(size);
+  for (std::size_t x = 0; x < size; ++x) {
+    const double logit = 2.5 * noise(random);
+    p[x] = std::exp(logit);
+    q[x] = std::exp(1.2 * logit + 0.5 * noise(random));
+  }
+  return {Distribution::from_weights(std::move(p)), Distribution::from_weights(std::move(q))};
+}
+
+/// Median microseconds of calls, at least three of them.
+template <class Work>
+double median_microseconds(Work work) {
+  std::vector<double> times;
+  for (double spent = 0.0; times.size() < 3 || (spent < seconds_per_measurement && times.size() < 10'000);) {
+    Stopwatch watch;
+    work();
+    times.push_back(watch.lap());
+    spent += times.back();
+  }
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::ranges::nth_element(times, middle);
+  return *middle * 1e6;
+}
+
+Json measure(const PlanRule& rule, const Laws& laws, std::size_t k) {
+  Json row = {{"plan", rule.name},   {"vocab", laws.p.vocabulary()}, {"k", k},
+              {"build_us", nullptr}, {"select_us", nullptr},         {"error", nullptr}};
+  const DraftLaws drafts(laws.p, k);
+  const auto plan = rule.build(drafts, laws.q, {});
+  if (!plan) {
+    row["error"] = plan.error().message;
+    return row;
+  }
+  row["build_us"] = median_microseconds([&] { (void)rule.build(drafts, laws.q, {}); });
+  // A batch of selections: a single one takes less than reading the clock.
+  constexpr std::size_t batch = 64;
+  std::vector<Token> tokens((*plan)->drafts());
+  CounterRandom choices(1);
+  (*plan)->draw(tokens, choices);
+  row["select_us"] = median_microseconds([&] {
+                       for (std::size_t i = 0; i < batch; ++i) (void)(*plan)->select(tokens, choices);
+                     }) /
+                     static_cast<double>(batch);
+  return row;
+}
+
+}  // namespace
+
+Result<Json> measure_selection(const SelectSettings& settings,
+                               const std::function<void(std::size_t, std::size_t)>& done) {
+  std::vector<const PlanRule*> rules;
+  for (const std::string& name : settings.plans) {
+    SPECTR_TRY(const PlanRule* rule, find_plan(name));
+    rules.push_back(rule);
+  }
+  if (rules.empty()) {
+    for (const PlanRule& rule : plan_rules()) rules.push_back(&rule);
+  }
+  Json rows = Json::array();
+  const std::size_t total = rules.size() * settings.vocabularies.size() * settings.drafts.size();
+  std::size_t finished = 0;
+  for (std::size_t vocabulary : settings.vocabularies) {
+    const Laws pair = laws(vocabulary, settings.seed);
+    for (const PlanRule* rule : rules) {
+      for (std::size_t k : settings.drafts) {
+        const bool repeats = rule->most_drafts == 1 && k != settings.drafts.front();
+        if (!repeats) rows.push_back(measure(*rule, pair, rule->most_drafts == 1 ? 1 : k));
+        done(++finished, total);
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace spectr::bench

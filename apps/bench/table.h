@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/bench/json.h"
+#include "lab/data.h"
+
+namespace spectr::bench {
+
+/// Text in aligned columns under a line of names; the first column to the left, the others to the right.
+std::string aligned(const std::vector<std::string>& columns,
+                    const std::vector<std::vector<std::string>>& rows);
+
+/// Rows with the same keys as a table: a column per key, nested objects as `outer_inner`, lists joined by
+/// spaces, null as an empty cell.
+lab::Data flat(const Json& rows);
+
+}  // namespace spectr::bench

@@ -1,0 +1,99 @@
+#include "apps/bench/width_curve.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "spectr/decode/stopwatch.h"
+
+namespace spectr::bench {
+namespace {
+
+constexpr double seconds_per_round = 0.05;  // spent on one width, in at least three passes
+constexpr int least_passes = 3;
+
+/// What is known of a width so far.
+struct Point {
+  std::size_t width;
+  double least = 1e9;  // s
+  std::size_t passes = 0;
+  std::optional<double> joules = 0.0;
+};
+
+/// A root with width − 1 children: what a pass costs does not depend on the shape of its tree.
+TokenTree tree_of(std::size_t width) {
+  TokenTree tree(0);
+  for (std::size_t i = 1; i < width; ++i) tree.child(TokenTree::root, static_cast<Token>(i));
+  return tree;
+}
+
+Result<void> pass_round(Session& session, std::span<const Token> text, Point& point, EnergyMeter& meter) {
+  const TokenTree tree = tree_of(point.width);
+  meter.start();
+  double spent = 0.0;
+  for (int i = 0; i < least_passes || spent < seconds_per_round; ++i) {
+    session.rewind(text.size() - 1);  // the last token is the tree's root and computed with it
+    Stopwatch watch;
+    SPECTR_TRY_VOID(session.score(text, tree));
+    const double seconds = watch.lap();
+    point.least = std::min(point.least, seconds);
+    spent += seconds;
+    ++point.passes;
+  }
+  const auto joules = meter.stop();
+  point.joules = point.joules && joules ? std::optional(*point.joules + *joules) : std::nullopt;
+  return {};
+}
+
+Result<void> check(const LanguageModel& model, const WidthSettings& settings) {
+  if (settings.widths.empty() || settings.depths.empty()) return error("no widths or no depths are given");
+  for (std::size_t width : settings.widths) {
+    if (width < 1 || width > model.vocabulary()) {
+      return error("a pass of {} nodes is impossible: the vocabulary has {} tokens", width,
+                   model.vocabulary());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Json> measure_widths(const LanguageModel& model, const WidthSettings& settings, EnergyMeter& meter,
+                            const std::function<void(std::size_t, std::size_t)>& done) {
+  SPECTR_TRY_VOID(check(model, settings));
+  std::vector<std::size_t> widths = settings.widths;
+  widths.push_back(1);  // what the others are relative to
+  std::ranges::sort(widths);
+  widths.erase(std::ranges::unique(widths).begin(), widths.end());
+
+  Json rows = Json::array();
+  for (std::size_t d = 0; d < settings.depths.size(); ++d) {
+    const std::size_t depth = settings.depths[d];
+    SPECTR_TRY(const std::unique_ptr<Session> session, model.start(depth + 2, widths.back()));
+    if (session->context() < depth + 2) {
+      return error("a depth of {} tokens needs a context of {}, the model has {}", depth, depth + 2,
+                   session->context());
+    }
+    const std::vector<Token> text(depth + 1, 0);
+    SPECTR_TRY_VOID(session->score(text, TokenTree(0)));
+    std::vector<Point> points;
+    for (std::size_t width : widths) points.push_back({width});
+    for (std::size_t round = 0; round < settings.rounds; ++round) {
+      for (Point& point : points) SPECTR_TRY_VOID(pass_round(*session, text, point, meter));
+      done(d * settings.rounds + round + 1, settings.depths.size() * settings.rounds);
+    }
+    for (const Point& point : points) {
+      if (std::ranges::find(settings.widths, point.width) == settings.widths.end()) continue;
+      rows.push_back(
+          {{"width", point.width},
+           {"depth", depth},
+           {"ms", point.least * 1e3},
+           {"relative", point.least / points.front().least},
+           {"joules", point.joules ? Json(*point.joules / static_cast<double>(point.passes)) : Json()}});
+    }
+  }
+  return rows;
+}
+
+}  // namespace spectr::bench

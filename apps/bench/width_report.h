@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "apps/bench/json.h"
+#include "lab/plot.h"
+
+namespace spectr::bench {
+
+/// The model and the machine that a width curve was measured on.
+struct Roofline {
+  double weight_bytes;         ///< that a pass reads
+  double bytes_per_second;     ///< of memory
+  double products_per_node;    ///< about one per weight
+  double products_per_second;  ///< of 8-bit integers
+};
+
+/// A line per row of measure_widths, with what share of the two roofs each pass reaches.
+std::string widths_table(const Json& rows, const Roofline& roof);
+
+/// Time against width, relative to a width of one; a series per model and depth.
+lab::Figure widths_figure(const Json& target, const Json& draft);
+
+}  // namespace spectr::bench

@@ -1,0 +1,26 @@
+#include <string>
+
+#include "apps/bench/presets.h"
+#include "apps/cli/bench_commands.h"
+#include "apps/cli/commands.h"
+
+namespace spectr::cli {
+
+CLI::Option* add_preset(CLI::App& command, std::string& name) {
+  std::string names;
+  for (const bench::Preset& preset : bench::presets())
+    names.append(names.empty() ? "" : " ").append(preset.name);
+  return command.add_option("--preset", name, "the settings of a paper's table or figure: " + names);
+}
+
+void add_bench(CLI::App& app) {
+  CLI::App& bench = *app.add_subcommand(
+      "bench", "What speculation brings for a pair of models on this machine, and what passes cost");
+  bench.require_subcommand(1, 2);  // two: `bench pp tg`
+  add_bench_methods(bench);
+  add_bench_widths(bench);
+  add_bench_passes(bench);
+  add_bench_select(bench);
+}
+
+}  // namespace spectr::cli

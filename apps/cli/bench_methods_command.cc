@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/bench/measure_cell.h"
+#include "apps/bench/method_report.h"
+#include "apps/bench/presets.h"
+#include "apps/bench/prompts.h"
+#include "apps/bench/results_file.h"
+#include "apps/cli/bench_commands.h"
+#include "apps/cli/bench_output.h"
+#include "apps/cli/bundled_models.h"
+#include "apps/cli/cost_file.h"
+#include "apps/cli/failure.h"
+#include "apps/cli/method_flags.h"
+#include "apps/cli/model_flags.h"
+#include "apps/cli/processor_name.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/sampling_flags.h"
+#include "spectr/model/machine_speed.h"
+
+namespace spectr::cli {
+namespace {
+
+using bench::Json;
+
+struct Flags {
+  ModelFlags model;
+  std::string preset;
+  bench::Axes axes{.methods = {"speculative", "spectr"}};
+  MethodFlags settings;
+  SamplingFlags sampling;
+  std::string prompts;
+  std::size_t count = 20;
+  std::size_t predict = 128;
+  std::uint64_t seed = 0;
+  bool ignore_eos = false;
+  std::string resume;
+  std::optional<std::string> cost_file;
+  BenchOutput output;
+};
+
+/// What is measured, and with which law.
+struct Plan {
+  std::vector<bench::Axes> axes;
+  MethodOptions settings;
+  Warp warp;
+};
+
+Plan plan_of(const Flags& flags, const CLI::App& command) {
+  if (flags.preset.empty()) return {{flags.axes}, flags.settings.complete(4, 4), flags.sampling.warp()};
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string& group = option->get_group();
+    if (option->count() > 0 && (group == "Sampling" || group == "Speculation")) {
+      throw Failure(Status::usage,
+                    fmt::format("{} is fixed by --preset {}", option->get_name(), flags.preset));
+    }
+  }
+  const bench::Preset& preset = *need(bench::find_preset(flags.preset));
+  if (preset.axes.empty()) {
+    throw Failure(Status::usage, fmt::format("--preset {} measures passes: spectr bench widths --preset {}",
+                                             preset.name, preset.name));
+  }
+  return {preset.axes, preset.settings, need(Warp::make(preset.warp))};
+}
+
+/// Whether a rule that satisfies `wanted` is among the methods of the plan.
+template <class Wanted>
+bool any_method(const Plan& plan, Wanted wanted) {
+  for (const bench::Axes& axes : plan.axes) {
+    for (const std::string& name : axes.methods) {
+      if (wanted(*need(find_method(name)))) return true;
+    }
+  }
+  return false;
+}
+
+bench::NamedModel named(const std::string& file, const LoadedModel& model) {
+  return {file, model.tokenizer.get(), model.transformer.get()};
+}
+
+/// Measures every cell that the file does not have yet.
+Json measure(const bench::Setup& setup, const std::vector<bench::Cell>& cells,
+             const std::vector<bench::TokenPrompt>& prompts, int threads, bench::EnergyMeter& meter,
+             std::optional<bench::ResultsFile>& results) {
+  Json rows = Json::array();
+  Progress progress("bench methods", cells.size() * prompts.size());
+  std::size_t finished = 0;
+  for (const bench::Cell& cell : cells) {
+    const Json key = bench::key_of(setup, cell, prompts, threads);
+    if (auto known = results ? results->find(key) : std::nullopt) {
+      rows.push_back(*std::move(known));
+      progress.at(finished += prompts.size());
+      continue;
+    }
+    rows.push_back(need(bench::measure_cell(setup, cell, prompts, meter, [&] { progress.at(++finished); }),
+                        Status::failed));
+    if (results) need(results->add(key, rows.back()), Status::failed);
+  }
+  progress.done();
+  return rows;
+}
+
+void warn_of_cuts(const std::vector<bench::TokenPrompt>& prompts) {
+  const auto cut = std::ranges::count_if(prompts, [](const bench::TokenPrompt& p) { return p.cut; });
+  if (cut == 0) return;
+  fmt::print(stderr, "{} of {} prompts are too long for the context: what counts is their end\n", cut,
+             prompts.size());
+}
+
+void run(Flags flags, const CLI::App& command) {
+  Plan plan = plan_of(flags, command);
+  const bool drafts_needed =
+      any_method(plan, [](const MethodRule& rule) { return rule.models != DraftModels::none; });
+  // Errors come before models are loaded.
+  (void)need(bench::expand(plan.axes, plan.settings, std::max<std::size_t>(1, flags.model.drafts.size())));
+  flags.model.choose_bundled();
+  if (drafts_needed && flags.model.drafts.empty())
+    throw Failure(Status::usage, "the methods need a draft model: give -md FILE");
+  const auto texts = need(bench::read_prompts(
+      flags.prompts.empty() ? need(bundled_prompts()) : std::filesystem::path(flags.prompts), flags.count));
+  std::optional<bench::ResultsFile> results;
+  if (!flags.resume.empty()) results = need(bench::ResultsFile::open(flags.resume));
+
+  ThreadPool pool(flags.model.thread_count());
+  const LoadedModel target = load_model(flags.model.model, pool);
+  const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool);
+  bench::Setup setup{
+      named(flags.model.model, target), {}, plan.warp, flags.predict, flags.seed, flags.ignore_eos};
+  for (std::size_t i = 0; i < drafts.size(); ++i)
+    setup.drafts.push_back(named(flags.model.drafts[i], drafts[i]));
+  if (any_method(plan, [](const MethodRule& rule) { return rule.measured; }))
+    plan.settings.costs = CostFile(flags.cost_file).costs(target, drafts.front(), pool.threads());
+  const auto cells = need(bench::expand(plan.axes, plan.settings, std::max<std::size_t>(1, drafts.size())));
+  const auto prompts = need(bench::tokenize(setup, texts));
+  warn_of_cuts(prompts);
+  bench::EnergyMeter meter;
+  const auto idle = meter.idle_watts();
+  const Json rows = measure(setup, cells, prompts, pool.threads(), meter, results);
+
+  Json draft_files = nullptr;
+  if (flags.model.drafts.size() == 1) draft_files = flags.model.drafts.front();
+  if (flags.model.drafts.size() > 1) draft_files = flags.model.drafts;
+  const std::string table = fmt::format(
+      "{}\n{}, {} threads, {}; energy: {}{}\n{} prompts, at most {} tokens each; means over prompts ± "
+      "standard "
+      "error\n\n{}",
+      flags.model.model, processor_name(), pool.threads(), instruction_set(), meter.source(),
+      idle ? fmt::format(", idle {:.1f} W", *idle) : "", prompts.size(), flags.predict,
+      bench::methods_table(rows));
+  flags.output.print({{"model", flags.model.model}, {"draft", draft_files}, {"rows", rows}}, rows, table);
+  flags.output.draw("methods", rows,
+                    {{"block-efficiency", bench::efficiency_figure(rows)},
+                     {"speed-up", bench::speedup_figure(rows)},
+                     {"acceptance", bench::acceptance_figure(rows)}});
+}
+
+}  // namespace
+
+void add_bench_methods(CLI::App& bench) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command =
+      *bench.add_subcommand("methods", "Methods, plans, K and L over prompts, each beside plain decoding");
+  flags->model.add_model(command, false);
+  flags->model.add_drafts(command);
+  flags->model.add_threads(command);
+  command.add_option("--prompts", flags->prompts,
+                     ".jsonl with prompt, turns or question, .csv with a column prompt, or a prompt per line "
+                     "(default: the bundled stories)");
+  command.add_option("--count", flags->count, "prompts to use, the first ones; 0: all")
+      ->capture_default_str();
+  command.add_option("-n,--predict,--n-predict", flags->predict, "most tokens of an answer")
+      ->capture_default_str()
+      ->check(CLI::Range(1UL, 1UL << 30));
+  command.add_option("-s,--seed", flags->seed, "of the choices")->capture_default_str();
+  command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
+  command.add_option("--resume", flags->resume,
+                     "keep finished rows in this file, and do not measure again what it holds");
+  add_preset(command, flags->preset);
+  const std::string group = "Speculation";
+  const auto list = [&](const char* name, auto& values, const char* help) {
+    return command.add_option(name, values, help)->delimiter(',')->group(group);
+  };
+  list("--method", flags->axes.methods, "methods, separated by commas")->capture_default_str();
+  list("--plan", flags->axes.plans, "plans, separated by commas (default: each method's own)");
+  list("-K", flags->axes.drafts, "draft sequences, separated by commas (default: 4)");
+  list("-L,--length,--draft-max,--draft-n,--spec-draft-n-max", flags->axes.lengths,
+       "tokens per draft, separated by commas (default: 4)");
+  flags->settings.add_settings(command);
+  command
+      .add_option("--cost-file", flags->cost_file, "where measured costs of passes are kept (method auto)")
+      ->group(group);
+  flags->sampling.add(command);
+  flags->output.add(command, true);
+  command.callback([flags, &command] { run(*flags, command); });
+}
+
+}  // namespace spectr::cli

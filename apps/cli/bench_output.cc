@@ -1,0 +1,50 @@
+#include "apps/cli/bench_output.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "apps/bench/table.h"
+#include "apps/cli/failure.h"
+#include "apps/cli/json_output.h"
+
+namespace spectr::cli {
+
+void BenchOutput::add(CLI::App& app, bool pictures) {
+  const std::string group = "Output";
+  auto* json_flag = app.add_flag("--json", json, "print one JSON object")->group(group);
+  app.add_flag("--csv", csv, "print comma-separated values")->excludes(json_flag)->group(group);
+  if (pictures) {
+    app.add_option("--plot", folder, "also write the values and pictures of them into this folder")
+        ->group(group);
+  }
+}
+
+void BenchOutput::print(const bench::Json& object, const bench::Json& rows, const std::string& table) const {
+  if (json) {
+    print_json(object);
+  } else {
+    const std::string text = csv ? bench::flat(rows).csv() : table;
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  }
+}
+
+void BenchOutput::draw(const std::string& name, const bench::Json& rows,
+                       const std::vector<Picture>& pictures) const {
+  if (folder.empty()) return;
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) throw Failure(Status::usage, fmt::format("{}: {}", folder, failed.message()));
+  const auto at = std::filesystem::path(folder);
+  const auto file = (at / (name + ".csv")).string();
+  std::ofstream csv_file(file, std::ios::binary);
+  csv_file << bench::flat(rows).csv() << std::flush;
+  if (!csv_file) throw Failure(Status::failed, fmt::format("{}: cannot be written", file));
+  for (const Picture& picture : pictures) {
+    if (picture.figure.panels.front().series.empty()) continue;
+    need(lab::draw(picture.figure, at / picture.name), Status::failed);
+  }
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/bench/mean.h"
+#include "apps/bench/pass_speed.h"
+#include "apps/bench/table.h"
+#include "apps/cli/bench_commands.h"
+#include "apps/cli/bench_output.h"
+#include "apps/cli/failure.h"
+#include "apps/cli/json_output.h"
+#include "apps/cli/model_flags.h"
+#include "apps/cli/processor_name.h"
+#include "apps/cli/progress.h"
+#include "spectr/base/version.h"
+
+namespace spectr::cli {
+namespace {
+
+struct Flags {
+  ModelFlags model;
+  std::vector<std::size_t> prompts = {512}, generated = {128}, depths = {0}, threads;
+  std::size_t repetitions = 5;
+  BenchOutput output;
+};
+
+/// Standard deviation of single values, as llama-bench gives it.
+double deviation(const std::vector<double>& values) {
+  return bench::mean_of(values).error.value_or(0.0) * std::sqrt(static_cast<double>(values.size()));
+}
+
+/// A row in llama-bench's words.
+Json row_of(const std::string& file, const Transformer& model, int threads, const bench::PassTest& test,
+            const std::vector<double>& nanoseconds) {
+  std::vector<double> speeds;
+  for (double ns : nanoseconds)
+    speeds.push_back(static_cast<double>(test.prompt + test.generated) / (ns * 1e-9));
+  return {{"build_commit", version()},
+          {"cpu_info", processor_name()},
+          {"backends", "CPU"},
+          {"model_filename", file},
+          {"model_type", model.config().name},
+          {"model_size", model.weight_bytes()},
+          {"model_n_params", model.products_per_token()},
+          {"n_threads", threads},
+          {"n_prompt", test.prompt},
+          {"n_gen", test.generated},
+          {"n_depth", test.depth},
+          {"avg_ns", bench::mean_of(nanoseconds).value},
+          {"stddev_ns", deviation(nanoseconds)},
+          {"avg_ts", bench::mean_of(speeds).value},
+          {"stddev_ts", deviation(speeds)},
+          {"samples_ns", nanoseconds},
+          {"samples_ts", speeds}};
+}
+
+/// llama-bench's Markdown table.
+std::string markdown(const Json& rows) {
+  std::string text =
+      "| model | size | params | backend | threads | test | t/s |\n| --- | ---: | ---: | --- | ---: | ---: | "
+      "---: |\n";
+  for (const Json& row : rows) {
+    const bench::PassTest test{row["n_prompt"], row["n_gen"], row["n_depth"]};
+    text += fmt::format("| {} | {:.2f} MiB | {:.2f} M | CPU | {} | {} | {:.2f} ± {:.2f} |\n",
+                        row["model_type"].get<std::string>(), row["model_size"].get<double>() / 1048576.0,
+                        row["model_n_params"].get<double>() * 1e-6, row["n_threads"].dump(), test.name(),
+                        row["avg_ts"].get<double>(), row["stddev_ts"].get<double>());
+  }
+  return text;
+}
+
+void run(Flags flags, bool prompts, bool generation) {
+  flags.model.choose_bundled();
+  std::vector<bench::PassTest> tests;
+  for (std::size_t depth : flags.depths) {
+    if (prompts) {
+      for (std::size_t n : flags.prompts) tests.push_back({n, 0, depth});
+    }
+    if (generation) {
+      for (std::size_t n : flags.generated) tests.push_back({0, n, depth});
+    }
+  }
+  std::erase_if(tests, [](const bench::PassTest& t) { return t.prompt + t.generated == 0; });
+  if (tests.empty()) throw Failure(Status::usage, "no test is left: -p and -n are 0");
+  if (flags.threads.empty()) flags.threads = {static_cast<std::size_t>(flags.model.thread_count())};
+  Json rows = Json::array();
+  Progress progress("bench passes", flags.threads.size() * tests.size());
+  for (std::size_t threads : flags.threads) {
+    ThreadPool pool(static_cast<int>(threads));
+    const LoadedModel model = load_model(flags.model.model, pool);
+    for (const bench::PassTest& test : tests) {
+      const auto times = need(bench::time_passes(*model.transformer, test, flags.repetitions));
+      rows.push_back(row_of(flags.model.model, *model.transformer, static_cast<int>(threads), test, times));
+      progress.at(rows.size());
+    }
+  }
+  progress.done();
+  flags.output.print(rows, rows, markdown(rows));
+}
+
+CLI::App& add(CLI::App& bench, const char* name, const char* what, Flags& flags) {
+  CLI::App& command = *bench.add_subcommand(name, what);
+  flags.model.add_model(command, false);
+  const auto list = [&](const char* flag, auto& values, const char* help) {
+    return command.add_option(flag, values, help)->delimiter(',');
+  };
+  list("-p,--n-prompt", flags.prompts, "tokens of the prompts that are read, separated by commas")
+      ->capture_default_str();
+  list("-n,--n-gen", flags.generated, "tokens that are generated one by one, separated by commas")
+      ->capture_default_str();
+  list("-d,--n-depth", flags.depths, "tokens of context before them, separated by commas")
+      ->capture_default_str();
+  list("-t,--threads", flags.threads, "threads, separated by commas (default: one per core)")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("-r,--repetitions", flags.repetitions, "of every test, after one that is not counted")
+      ->capture_default_str()
+      ->check(CLI::Range(1UL, 1'000'000UL));
+  flags.output.add(command, false);
+  return command;
+}
+
+}  // namespace
+
+void add_bench_passes(CLI::App& bench) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App& pp = add(bench, "pp", "Speed of reading prompts, as llama-bench measures and prints it", *flags);
+  CLI::App& tg = add(bench, "tg", "Speed of generating one by one, likewise; together: bench pp tg", *flags);
+  // Once, after both names have been read.
+  bench.callback([flags, &pp, &tg] {
+    if (pp.parsed() || tg.parsed()) run(*flags, pp.parsed(), tg.parsed());
+  });
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,65 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/bench/select_times.h"
+#include "apps/bench/table.h"
+#include "apps/cli/bench_commands.h"
+#include "apps/cli/bench_output.h"
+#include "apps/cli/failure.h"
+#include "apps/cli/progress.h"
+
+namespace spectr::cli {
+namespace {
+
+using bench::Json;
+
+struct Flags {
+  bench::SelectSettings settings;
+  BenchOutput output;
+};
+
+std::string microseconds(const Json& value) {
+  return value.is_null() ? "-" : fmt::format("{:.4g}", value.get<double>());
+}
+
+void run(const Flags& flags) {
+  std::unique_ptr<Progress> progress;
+  const Json rows = need(bench::measure_selection(flags.settings, [&](std::size_t done, std::size_t total) {
+    if (!progress) progress = std::make_unique<Progress>("bench select", total);
+    progress->at(done);
+  }));
+  if (progress) progress->done();
+  std::vector<std::vector<std::string>> lines;
+  std::string reasons;
+  for (const Json& row : rows) {
+    lines.push_back({row["plan"].get<std::string>(), row["vocab"].dump(), row["k"].dump(),
+                     microseconds(row["build_us"]), microseconds(row["select_us"])});
+    if (!row["error"].is_null()) {
+      reasons += fmt::format("{}, V {}, k {}: {}\n", row["plan"].get<std::string>(), row["vocab"].dump(),
+                             row["k"].dump(), row["error"].get<std::string>());
+    }
+  }
+  const std::string table = bench::aligned({"plan", "V", "k", "build µs", "select µs"}, lines);
+  flags.output.print({{"rows", rows}}, rows, reasons.empty() ? table : table + "\n" + reasons);
+}
+
+}  // namespace
+
+void add_bench_select(CLI::App& bench) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command = *bench.add_subcommand(
+      "select", "Microseconds that every plan takes to be built and to select, by vocabulary and drafts");
+  const auto list = [&](const char* flag, auto& values, const char* help) {
+    return command.add_option(flag, values, help)->delimiter(',')->capture_default_str();
+  };
+  list("--plan", flags->settings.plans, "plans, separated by commas (default: all)");
+  list("-V,--vocab", flags->settings.vocabularies, "sizes of the vocabulary, separated by commas")
+      ->check(CLI::Range(2UL, 10'000'000UL));
+  list("-K", flags->settings.drafts, "drafts, separated by commas")->check(CLI::Range(1UL, 4096UL));
+  command.add_option("--seed", flags->settings.seed, "of the laws")->capture_default_str();
+  flags->output.add(command, false);
+  command.callback([flags] { run(*flags); });
+}
+
+}  // namespace spectr::cli

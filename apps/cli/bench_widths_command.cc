@@ -1,0 +1,120 @@
+#include <memory>
+#include <string>
+
+#include "apps/bench/presets.h"
+#include "apps/bench/width_curve.h"
+#include "apps/bench/width_report.h"
+#include "apps/cli/bench_commands.h"
+#include "apps/cli/bench_output.h"
+#include "apps/cli/failure.h"
+#include "apps/cli/model_flags.h"
+#include "apps/cli/processor_name.h"
+#include "apps/cli/progress.h"
+#include "spectr/model/machine_speed.h"
+
+namespace spectr::cli {
+namespace {
+
+using bench::Json;
+
+struct Flags {
+  ModelFlags model;
+  std::string preset;
+  bench::WidthSettings settings;
+  BenchOutput output;
+};
+
+Json measure(const std::string& what, const Transformer& model, const bench::WidthSettings& settings,
+             bench::EnergyMeter& meter) {
+  Progress progress("bench widths, " + what, settings.depths.size() * settings.rounds);
+  Json rows = need(bench::measure_widths(model, settings, meter,
+                                         [&](std::size_t done, std::size_t) { progress.at(done); }));
+  progress.done();
+  return rows;
+}
+
+/// A table under a line about its model.
+std::string section(const std::string& file, const Transformer& model, const Json& rows, double memory,
+                    double integers) {
+  const auto bytes = static_cast<double>(model.weight_bytes());
+  const bench::Roofline roof{bytes, memory, static_cast<double>(model.products_per_token()), integers};
+  return fmt::format("\n{}: a pass reads {:.1f} MB of weights\n{}", file, bytes * 1e-6,
+                     bench::widths_table(rows, roof));
+}
+
+void run(Flags flags) {
+  if (flags.model.drafts.size() > 1) throw Failure(Status::usage, "bench widths takes one draft model (-md)");
+  if (!flags.preset.empty()) {
+    const bench::Preset& preset = *need(bench::find_preset(flags.preset));
+    if (preset.widths.empty()) {
+      throw Failure(Status::usage,
+                    fmt::format("--preset {} compares methods: spectr bench methods --preset {}", preset.name,
+                                preset.name));
+    }
+    flags.settings.widths = preset.widths;
+  }
+  flags.model.choose_bundled();
+  ThreadPool pool(flags.model.thread_count());
+  const LoadedModel target = load_model(flags.model.model, pool);
+  const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool);
+  bench::EnergyMeter meter;
+  const auto idle = meter.idle_watts();
+  const double memory = memory_bytes_per_second(pool), integers = integer_products_per_second(pool);
+
+  const Json rows = measure("target", *target.transformer, flags.settings, meter);
+  Json object = {{"model", flags.model.model},
+                 {"threads", pool.threads()},
+                 {"read_gbps", memory * 1e-9},
+                 {"integer_gops", integers * 1e-9},
+                 {"widths", rows}};
+  std::string table = fmt::format(
+      "{}, {} threads, {}: memory is read at {:.1f} GB/s, {:.0f} thousand million integer products a second; "
+      "energy: {}{}\n{}",
+      processor_name(), pool.threads(), instruction_set(), memory * 1e-9, integers * 1e-9, meter.source(),
+      idle ? fmt::format(", idle {:.1f} W", *idle) : "",
+      section(flags.model.model, *target.transformer, rows, memory, integers));
+  Json all = Json::array(), draft_rows = Json::array();
+  const auto append = [&all](const std::string& file, const Json& some) {
+    for (const Json& row : some) {
+      all.push_back({{"model", file}});
+      all.back().update(row);
+    }
+  };
+  append(flags.model.model, rows);
+  if (!drafts.empty()) {
+    draft_rows = measure("draft", *drafts.front().transformer, flags.settings, meter);
+    object["draft"] = flags.model.drafts.front();
+    object["draft_widths"] = draft_rows;
+    table += section(flags.model.drafts.front(), *drafts.front().transformer, draft_rows, memory, integers);
+    append(flags.model.drafts.front(), draft_rows);
+  }
+  flags.output.print(object, all, table);
+  flags.output.draw("widths", all, {{"widths", bench::widths_figure(rows, draft_rows)}});
+}
+
+}  // namespace
+
+void add_bench_widths(CLI::App& bench) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command = *bench.add_subcommand(
+      "widths", "Milliseconds of one pass against the nodes that it scores, beside the machine's limits");
+  flags->model.add_model(command, false);
+  flags->model.add_drafts(command);
+  flags->model.add_threads(command);
+  auto* preset = add_preset(command, flags->preset);
+  command.add_option("--widths", flags->settings.widths, "nodes of a pass, separated by commas")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->excludes(preset);
+  command
+      .add_option("--depths", flags->settings.depths, "tokens of context before them, separated by commas")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("-r,--rounds", flags->settings.rounds, "rounds through all widths")
+      ->capture_default_str()
+      ->check(CLI::Range(1UL, 10'000UL));
+  flags->output.add(command, true);
+  command.callback([flags] { run(*flags); });
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,73 @@
+#include "spectr/model/machine_speed.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "spectr/kernels/aligned_bytes.h"
+#include "spectr/kernels/kernel_level.h"
+#include "spectr/kernels/matrix.h"
+#include "spectr/kernels/vector_ops.h"
+
+namespace spectr {
+namespace {
+
+/// The least seconds of `repetitions` calls, after one that is not counted.
+template <class Work>
+double least_seconds(int repetitions, Work work) {
+  using Clock = std::chrono::steady_clock;
+  work();
+  double least = 1e9;
+  for (int i = 0; i < repetitions; ++i) {
+    const auto start = Clock::now();
+    work();
+    least = std::min(least, std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return std::max(least, 1e-9);
+}
+
+}  // namespace
+
+double memory_bytes_per_second(ThreadPool& pool) {
+  constexpr std::size_t count = std::size_t{64} << 20, pieces = 256, piece = count / pieces;
+  const AlignedBytes bytes = allocate_aligned(count * sizeof(float));
+  std::memset(bytes.get(), 0, count * sizeof(float));
+  const std::span<const float> memory(reinterpret_cast<const float*>(bytes.get()), count);
+  std::vector<float> sums(pieces);
+  const double seconds = least_seconds(5, [&] {
+    pool.parallel_for(pieces, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto part = memory.subspan(i * piece, piece);
+        sums[i] = dot(part, part);
+      }
+    });
+  });
+  return static_cast<double>(count * sizeof(float)) / seconds;
+}
+
+double integer_products_per_second(ThreadPool& pool) {
+  // 272 KiB of weights for each thread: they stay in its second-level cache.
+  const std::size_t rows = 256 * static_cast<std::size_t>(pool.threads());
+  constexpr std::size_t cols = 1024;
+  const TensorFormat& format = format_of(TensorType::q8_0);
+  const std::vector<std::byte> bytes(rows * cols / format.elements * format.bytes, std::byte{0x11});
+  const Matrix w = Matrix::pack(TensorType::q8_0, rows, cols, bytes, pool);
+  double best = 0.0;
+  MatmulScratch scratch;
+  for (const std::size_t n : {8, 16, 32, 64}) {
+    const std::vector<float> x(n * cols, 0.5f);
+    std::vector<float> y(n * rows);
+    const Product product[] = {{w, {y.data(), n, rows}}};
+    const double seconds = least_seconds(100, [&] { matmul(product, {x.data(), n, cols}, pool, scratch); });
+    best = std::max(best, static_cast<double>(rows * cols * n) / seconds);
+  }
+  return best;
+}
+
+std::string_view instruction_set() {
+  return name_of(available_levels().back());
+}
+
+}  // namespace spectr

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string_view>
+
+#include "spectr/base/thread_pool.h"
+
+namespace spectr {
+
+// What the machine can do at best with the threads of a pool: the two lines of the roofline below which every
+// pass of a model stays. Each takes a fraction of a second; the best of several repetitions counts, because
+// other programs only ever take away.
+
+/// Bytes per second at which memory can be read. Reads a block of 256 MiB, more than caches hold.
+double memory_bytes_per_second(ThreadPool& pool);
+
+/// Products of 8-bit integers per second that matrix multiplication reaches on Q8_0 weights that lie in the
+/// caches, for the number of rows at which weights cost least.
+double integer_products_per_second(ThreadPool& pool);
+
+/// The instruction set that matrix products are computed with: "AVX-512 VNNI", …
+std::string_view instruction_set();
+
+}  // namespace spectr

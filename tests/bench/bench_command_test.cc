@@ -1,0 +1,243 @@
+// `spectr bench` as scripts see it: keys, formats, resumption, errors.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "tests/bench/file.h"
+#include "tests/cli/spectr.h"
+
+namespace spectr {
+namespace {
+
+using namespace test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::StartsWith;
+
+std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : object.items()) names.push_back(name);
+  return names;
+}
+
+std::string output(const Arguments& arguments) {
+  const Outcome ran = test::spectr(arguments);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  return ran.out;
+}
+
+Json json(const Arguments& arguments) {
+  return Json::parse(output(arguments + Arguments{"--json"}));
+}
+
+const std::string prompts =
+    "{\"prompt\": \"Once upon a time\", \"reference\": \"There was a dog\"}\n"
+    "{\"turns\": [\"One day\", \"Then\"]}\n"
+    "{\"prompt\": \"Tom had a cat\"}\n";
+
+/// `spectr bench methods` on the tiny pair, twelve tokens a prompt.
+class BenchMethods : public testing::Test {
+ protected:
+  Arguments methods(const Arguments& more = {}) const {
+    return Arguments{"bench", "methods", "-m", target(),    "-md",           draft(),  "-t",
+                     "1",     "-n",      "12", "--prompts", prompts_.path(), "--temp", "1"} +
+           more;
+  }
+
+ private:
+  NamedFile prompts_{"p.jsonl", prompts};
+};
+
+TEST_F(BenchMethods, JsonHasTheFieldsOfTheContract) {
+  const Json out = json(methods({"--method", "plain,speculative,spectr,mtad", "-K", "1,2", "-L", "2"}));
+  EXPECT_THAT(keys(out), testing::UnorderedElementsAre("model", "draft", "rows"));
+  EXPECT_EQ(out["model"], target());
+  EXPECT_EQ(out["draft"], draft());
+  ASSERT_EQ(out["rows"].size(), 5u);
+  for (const Json& row : out["rows"]) {
+    EXPECT_THAT(keys(row),
+                IsSupersetOf({"method", "plan", "drafts", "length", "prompts", "block_efficiency",
+                              "block_efficiency_se", "acceptance_rate", "acceptance_per_position",
+                              "tokens_per_second", "speedup", "perplexity", "joules_per_token", "seconds"}));
+    EXPECT_THAT(keys(row["seconds"]),
+                testing::UnorderedElementsAre("prompt", "draft", "target", "select", "total"));
+    EXPECT_EQ(row["prompts"], 3);
+    EXPECT_GE(row["block_efficiency"].get<double>(), 1.0);
+    EXPECT_GE(row["block_efficiency_se"].get<double>(), 0.0);
+    EXPECT_GT(row["tokens_per_second"].get<double>(), 0.0);
+    EXPECT_GT(row["speedup"].get<double>(), 0.0);
+    EXPECT_GT(row["perplexity"].get<double>(), 1.0);
+    EXPECT_GE(row["rouge_l"].get<double>(), 0.0);
+  }
+  const Json &plain = out["rows"][0], &spectr = out["rows"][3];
+  EXPECT_EQ(plain["method"], "plain");
+  EXPECT_EQ(plain["block_efficiency"], 1.0);
+  EXPECT_EQ(plain["speedup"], 1.0);
+  EXPECT_EQ(spectr["plan"], "k-seq");
+  EXPECT_EQ(spectr["drafts"], 2);
+  EXPECT_EQ(spectr["length"], 2);
+}
+
+TEST_F(BenchMethods, CountsAreTheSameForTheSameSeed) {
+  const auto efficiencies = [&](const char* seed) {
+    std::vector<Json> all;
+    for (const Json& row : json(methods({"-K", "2", "--seed", seed}))["rows"]) {
+      all.push_back({row["block_efficiency"], row["perplexity"], row["acceptance_per_position"]});
+    }
+    return all;
+  };
+  EXPECT_EQ(efficiencies("1"), efficiencies("1"));
+  EXPECT_NE(efficiencies("1"), efficiencies("2"));
+}
+
+TEST_F(BenchMethods, SeveralDraftModelsAreRowsOfTheirOwn) {
+  const Json out = json(methods({"-md", target(), "--method", "speculative"}));
+  ASSERT_EQ(out["rows"].size(), 2u);
+  EXPECT_EQ(out["draft"], Json({draft(), target()}));
+  EXPECT_EQ(out["rows"][0]["draft"], draft());
+  EXPECT_EQ(out["rows"][1]["draft"], target());
+  EXPECT_EQ(out["rows"][1]["acceptance_rate"], 1.0);  // a model that drafts for itself
+}
+
+TEST_F(BenchMethods, TablesAndCsvHaveALinePerRow) {
+  const std::string table = output(methods({"-K", "2"}));
+  EXPECT_THAT(table, HasSubstr("speed-up"));
+  EXPECT_THAT(table, HasSubstr("spectr k-seq"));
+  const std::string csv = output(methods({"-K", "2", "--csv"}));
+  EXPECT_THAT(csv, StartsWith("method,plan,drafts,length,prompts,block_efficiency,"));
+  EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
+}
+
+TEST_F(BenchMethods, ARunThatIsKilledGoesOnWhereItWas) {
+  const NamedFile results("results.jsonl", "");
+  const Arguments arguments =
+      methods({"--method", "speculative,spectr", "-K", "2", "-L", "1,2,3,4,5,6", "--resume", results.path()});
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)!freopen("/dev/null", "w", stdout);
+    std::vector<char*> argv = {const_cast<char*>(SPECTR_PROGRAM)};
+    for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+    argv.push_back(nullptr);
+    execv(SPECTR_PROGRAM, argv.data());
+    _exit(127);
+  }
+  const auto lines = [&] { return std::ranges::count(contents_of(results.path()), '\n'); };
+  while (lines() < 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  const std::string before = contents_of(results.path());
+  const std::string finished = before.substr(0, before.rfind('\n') + 1);
+
+  const Json out = json(arguments);
+  ASSERT_EQ(out["rows"].size(), 12u);
+  const std::string after = contents_of(results.path());
+  EXPECT_TRUE(after.starts_with(finished));
+  EXPECT_EQ(std::ranges::count(after, '\n'), 12);
+  // Finished rows are those of the first run, times included; a third run measures nothing.
+  EXPECT_EQ(out["rows"][0], Json::parse(finished.substr(0, finished.find('\n')))["row"]);
+  EXPECT_EQ(json(arguments), out);
+  EXPECT_EQ(contents_of(results.path()), after);
+}
+
+TEST_F(BenchMethods, RowsOfOtherSettingsAreNotTaken) {
+  const NamedFile results("results.jsonl", "");
+  const auto lines = [&] { return std::ranges::count(contents_of(results.path()), '\n'); };
+  (void)json(methods({"--method", "speculative", "--resume", results.path()}));
+  (void)json(methods({"--method", "speculative", "--resume", results.path(), "--temp", "0.5"}));
+  EXPECT_EQ(lines(), 2);
+  (void)json(methods({"--method", "speculative", "--resume", results.path(), "--seed", "9"}));
+  EXPECT_EQ(lines(), 3);
+}
+
+TEST_F(BenchMethods, ErrorsAreOneLineWithStatus2) {
+  const struct {
+    Arguments arguments;
+    const char* message;
+  } cases[] = {
+      {methods({"--preset", "spectr-table9"}), "there is no preset 'spectr-table9'"},
+      {methods({"--preset", "mtad-table2"}), "spectr bench widths --preset mtad-table2"},
+      {{"bench", "methods", "--preset", "spectr-table4", "--top-k", "3"}, "--top-k is fixed by --preset"},
+      {{"bench", "methods", "--preset", "spectr-table4", "-K", "3"}, "-K is fixed by --preset"},
+      {methods({"--method", "magic"}), "there is no method 'magic'"},
+      {methods({"-K", "0"}), "K (draft sequences) must be at least 1"},
+      {methods({"-n", "4000"}), "-n 4000"},
+      {methods({"--prompts", "/nowhere"}), "/nowhere"},
+      {methods({"--json", "--csv"}), "--csv"},
+      {{"bench", "methods", "-m", target()}, "need a draft model"},
+      {{"bench"}, "A subcommand is required"},
+  };
+  for (const auto& c : cases) {
+    const Outcome ran = test::spectr(c.arguments);
+    EXPECT_EQ(ran.status, 2) << c.message;
+    EXPECT_THAT(ran.err, StartsWith("spectr: error: "));
+    EXPECT_THAT(ran.err, HasSubstr(c.message));
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1);
+    EXPECT_EQ(ran.out, "");
+  }
+}
+
+TEST(BenchWidths, JsonHasTheFieldsOfTheContract) {
+  const Json out =
+      json({"bench", "widths", "-m", target(), "-t", "1", "-r", "1", "--widths", "1,2,4", "--depths", "0,9"});
+  EXPECT_THAT(keys(out), IsSupersetOf({"model", "threads", "read_gbps", "widths"}));
+  EXPECT_EQ(out["threads"], 1);
+  EXPECT_GT(out["read_gbps"].get<double>(), 0.0);
+  ASSERT_EQ(out["widths"].size(), 6u);
+  for (const Json& row : out["widths"]) {
+    EXPECT_THAT(keys(row), testing::UnorderedElementsAre("width", "depth", "ms", "relative", "joules"));
+    EXPECT_GT(row["ms"].get<double>(), 0.0);
+  }
+  EXPECT_EQ(out["widths"][0]["relative"], 1.0);
+  EXPECT_EQ(out["widths"][3]["depth"], 9);
+  EXPECT_EQ(out["widths"][3]["relative"], 1.0);
+}
+
+TEST(BenchWidths, RefusesWhatTheContextHasNoRoomFor) {
+  const Outcome ran = test::spectr({"bench", "widths", "-m", target(), "-r", "1", "--depths", "100000"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("100000"));
+}
+
+TEST(BenchPasses, HaveTheShapeOfLlamaBench) {
+  const Arguments tests = {"bench", "pp", "tg", "-m", target(), "-p", "8",  "-n",
+                           "4",     "-r", "2",  "-t", "1",      "-d", "0,5"};
+  const Json rows = json(tests);
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_THAT(keys(rows[0]), IsSupersetOf({"build_commit", "cpu_info", "model_filename", "model_type",
+                                           "n_threads", "n_prompt", "n_gen", "n_depth", "avg_ns", "stddev_ns",
+                                           "avg_ts", "stddev_ts", "samples_ns", "samples_ts"}));
+  EXPECT_EQ(rows[0]["samples_ns"].size(), 2u);
+  EXPECT_EQ(rows[0]["n_prompt"], 8);
+  EXPECT_EQ(rows[1]["n_gen"], 4);
+  EXPECT_EQ(rows[3]["n_depth"], 5);
+  const std::string table = output(tests);
+  EXPECT_THAT(table, StartsWith("| model | size | params | backend | threads | test | t/s |\n"));
+  EXPECT_THAT(table, HasSubstr("| pp8 |"));
+  EXPECT_THAT(table, HasSubstr("| tg4 @ d5 |"));
+}
+
+TEST(BenchPasses, RunAloneToo) {
+  const Json rows = json({"bench", "tg", "-m", target(), "-n", "3", "-r", "1", "-t", "1"});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0]["n_gen"], 3);
+}
+
+TEST(BenchSelect, TimesEveryPlanForVocabulariesAndDrafts) {
+  const Json out = json({"bench", "select", "--plan", "maximal,k-seq", "-V", "10,40", "-K", "2,4"});
+  ASSERT_EQ(out["rows"].size(), 6u);  // maximal coupling takes one draft
+  for (const Json& row : out["rows"]) {
+    EXPECT_THAT(keys(row),
+                testing::UnorderedElementsAre("plan", "vocab", "k", "build_us", "select_us", "error"));
+    EXPECT_GT(row["build_us"].get<double>(), 0.0);
+    EXPECT_GT(row["select_us"].get<double>(), 0.0);
+  }
+}
+
+}  // namespace
+}  // namespace spectr

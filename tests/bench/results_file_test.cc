@@ -1,0 +1,63 @@
+// What is finished stays finished, whenever the run is killed.
+#include "apps/bench/results_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/bench/file.h"
+
+namespace spectr::bench {
+namespace {
+
+using testing::HasSubstr;
+
+ResultsFile open(const std::string& path) {
+  auto file = ResultsFile::open(path);
+  EXPECT_TRUE(file) << file.error().message;
+  return *std::move(file);
+}
+
+const Json key_a = {{"method", "a"}}, key_b = {{"method", "b"}};
+const Json row_a = {{"speed", 0.1}}, row_b = {{"speed", nullptr}};
+
+TEST(ResultsFile, FindsWhatAnEarlierRunAdded) {
+  const test::NamedFile file("r.jsonl", "");
+  ASSERT_TRUE(open(file.path()).add(key_a, row_a));
+  ResultsFile again = open(file.path());
+  EXPECT_EQ(again.find(key_a), row_a);
+  EXPECT_EQ(again.find(key_b), std::nullopt);
+  ASSERT_TRUE(again.add(key_b, row_b));
+  EXPECT_EQ(again.find(key_b), row_b);
+  EXPECT_EQ(open(file.path()).find(key_b), row_b);
+}
+
+TEST(ResultsFile, EveryPrefixOfAFileHasItsWholeLines) {
+  const test::NamedFile file("r.jsonl", "");
+  ASSERT_TRUE(open(file.path()).add(key_a, row_a));
+  const std::size_t first = test::contents_of(file.path()).size();
+  ASSERT_TRUE(open(file.path()).add(key_b, row_b));
+  const std::string whole = test::contents_of(file.path());
+  for (std::size_t length = 0; length <= whole.size(); ++length) {
+    const test::NamedFile cut("r.jsonl", whole.substr(0, length));
+    ResultsFile results = open(cut.path());
+    EXPECT_EQ(results.find(key_a).has_value(), length >= first);
+    EXPECT_EQ(results.find(key_b).has_value(), length == whole.size());
+    // And it can be gone on with.
+    ASSERT_TRUE(results.add(key_b, row_b));
+    EXPECT_EQ(open(cut.path()).find(key_b), row_b);
+  }
+}
+
+TEST(ResultsFile, LeavesFilesOfOthersAlone) {
+  for (const std::string contents : {"a diary", "a diary\n", "{\"key\": 1}\n", "[]\n"}) {
+    const test::NamedFile file("notes", contents);
+    const auto results = ResultsFile::open(file.path());
+    ASSERT_FALSE(results) << contents;
+    EXPECT_THAT(results.error().message, HasSubstr("no result of spectr bench"));
+    EXPECT_EQ(test::contents_of(file.path()), contents);
+  }
+  EXPECT_THAT(ResultsFile::open("/nowhere/r.jsonl").error().message, HasSubstr("cannot be written"));
+}
+
+}  // namespace
+}  // namespace spectr::bench

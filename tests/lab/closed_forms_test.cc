@@ -1,0 +1,96 @@
+// The decoders themselves, enumerated, against the closed forms: all randomness, all texts, drafts up to the
+// horizon.
+
+#include <gtest/gtest.h>
+
+#include "lab/theory/over_acceptance.h"
+#include "lab/theory/rejections.h"
+#include "tests/lab/enumerated_decoders.h"
+
+namespace spectr::lab {
+namespace {
+
+constexpr double tolerance = 1e-10;
+
+struct Size {
+  std::size_t sequences, states, horizon;
+};
+
+class ClosedForm : public testing::TestWithParam<Size> {};
+
+TEST_P(ClosedForm, OfRejectionsAndCallsIsWhatTheDecoderDoes) {
+  const auto [M, V, T] = GetParam();
+  const MarkovPair pair = MarkovPair::random(V, T, static_cast<std::uint32_t>(100 + M));
+  const EnumeratedDecoder decoder = enumerate(pair, M == 1 ? "speculative" : "batch", {.drafts = M});
+  const auto rejections = expected_batch_rejections(pair, M);
+  EXPECT_NEAR(decoder.rejections, total(rejections), tolerance);
+  EXPECT_NEAR(decoder.calls, expected_calls(rejections), tolerance);
+  EXPECT_LT(decoder.tv, 1e-12);
+}
+
+// V^(M·T) ≤ 65,536 tuples of drafts in the first block.
+INSTANTIATE_TEST_SUITE_P(Pairs, ClosedForm,
+                         testing::Values(Size{1, 2, 8}, Size{1, 3, 5}, Size{1, 4, 4}, Size{1, 6, 3},
+                                         Size{2, 2, 5}, Size{2, 3, 3}, Size{2, 4, 3}, Size{3, 2, 4},
+                                         Size{3, 3, 2}, Size{4, 2, 3}, Size{4, 3, 2}, Size{5, 2, 2},
+                                         Size{5, 2, 3}));
+
+class BiasedForm : public testing::TestWithParam<double> {};
+
+TEST_P(BiasedForm, OfOptIsWhatTheDecoderDoes) {
+  const MarkovPair pair = MarkovPair::random(3, 5, 21);
+  const EnumeratedDecoder decoder = enumerate(pair, "biased-opt", {.epsilon = GetParam()});
+  const BiasedText text = biased_text(pair, GetParam(), Correction::opt);
+  EXPECT_NEAR(decoder.rejections, text.rejections, tolerance);
+  EXPECT_NEAR(text.rejections, text.misses, tolerance);
+  EXPECT_NEAR(text.rejections + text.bias, text.distance, tolerance);
+}
+
+TEST_P(BiasedForm, OfUnoIsWhatTheDecoderDoes) {
+  const MarkovPair pair = MarkovPair::random(3, 5, 21);
+  const EnumeratedDecoder decoder = enumerate(pair, "biased-uno", {.epsilon = GetParam()});
+  const BiasedText text = biased_text(pair, GetParam(), Correction::uno);
+  // A draw from the target after a rejection may be the rejected draft: then the walk goes on.
+  EXPECT_NEAR(decoder.rejections, text.misses, tolerance);
+  EXPECT_LE(text.misses, text.rejections);
+}
+
+/// The whole law of the output: a Markov chain with the laws of biased_step.
+TEST_P(BiasedForm, OfTheTextIsAMarkovChain) {
+  const MarkovPair pair = MarkovPair::random(3, 4, 22);
+  for (const auto& [method, correction] :
+       {std::pair{"biased-opt", Correction::opt}, {"biased-uno", Correction::uno}}) {
+    const EnumeratedDecoder decoder = enumerate(pair, method, {.epsilon = GetParam()});
+    EXPECT_EQ(decoder.law.size(), 243u);
+    for (const auto& [text, mass] : decoder.law) {
+      double chain = 1.0 / 3.0;
+      for (std::size_t n = 0; n + 1 < text.size(); ++n) {
+        const auto x = static_cast<std::size_t>(text[n]);
+        chain *= biased_step(pair.p(n, x), pair.q(n, x), GetParam(), correction)
+                     .law[static_cast<std::size_t>(text[n + 1])];
+      }
+      EXPECT_NEAR(mass, chain, 1e-12);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Epsilons, BiasedForm, testing::Values(0.0, 0.02, 0.1, 0.3, 1.0));
+
+/// ε = 0 with the right correction is exact, and one token's rejection and bias lie on the line.
+TEST(OverAcceptance, OfOptLiesOnTheLineAndAttainsTheLeastBias) {
+  const MarkovPair pair = MarkovPair::random(9, 1, 5);
+  for (std::size_t x = 0; x < 9; ++x) {
+    const auto p = pair.p(0, x), q = pair.q(0, x);
+    const double tv = biased_step(p, q, 0.0, Correction::opt).rejection;
+    EXPECT_NEAR(biased_step(p, q, 0.0, Correction::opt).bias, 0.0, 1e-15);
+    for (const double epsilon : {0.0, 0.01, 0.05, 0.2, 1.0}) {
+      const BiasedStep opt = biased_step(p, q, epsilon, Correction::opt);
+      EXPECT_NEAR(opt.rejection + opt.bias, tv, 1e-15);
+      EXPECT_NEAR(opt.bias, least_bias(p, q, epsilon), 1e-15);
+      EXPECT_GE(biased_step(p, q, epsilon, Correction::uno).bias, opt.bias - 1e-15);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace spectr::lab

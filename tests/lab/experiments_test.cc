@@ -1,0 +1,187 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "lab/experiment.h"
+
+namespace spectr::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// A folder of the test's own, empty.
+fs::path fresh_folder(const std::string& name) {
+  fs::path folder = fs::path(testing::TempDir()) / ("spectr_lab_" + name);
+  fs::remove_all(folder);
+  return folder;
+}
+
+const std::map<std::string, std::string> documented_columns = {
+    {"spectr-bernoulli", "b,k,plan,acceptance,optimum,guaranteed"},
+    {"spectr-uniform", "r,k,plan,acceptance,closed_form"},
+    {"spectr-recursive", "b,k,plan,acceptance,optimum,guaranteed"},
+    {"spectrpp-5", "pair,k,str,str_plus,str_plus_plus,best_subsets,optimum"},
+    {"spectrpp-10", "pair,k,str,str_plus,str_plus_plus,best_subsets,optimum"},
+    {"rejections", "sequences,runs,mean,low,high,expected"},
+    {"rejections-batch", "sequences,runs,mean,low,high,expected"},
+    {"rejections-scaling", "sequences,expected,limit,runs,mean,low,high"},
+    {"rejections-100", "sequences,runs,mean,low,high,expected"},
+    {"batch-improvement", "case,sequences,closed_form,runs,mean,low,high"},
+    {"pareto", "rule,epsilon,rejection,bias,least_bias,enumerated_rejection,enumerated_bias"},
+    {"pareto-markov",
+     "states,horizon,rule,epsilon,rejections,misses,bias,distance,enumerated_corrections,enumerated_text_"
+     "bias"},
+    {"opt-vs-uno",
+     "contest,epsilon,prompts,comparisons,win_rate,low,high,tv_first,tv_second,tokens_per_call_first,"
+     "tokens_per_call_second"},
+    {"mtad-bounds",
+     "beams,tau,tokens_per_call,tokens_per_full_block,tokens_per_full_block_bound,beam_error,ppl_p,ppl_p_"
+     "bound,"
+     "ratio_qp,ratio_qp_bound,ratio_mtjd,ratio_mtjd_bound,sup_log_ratio"},
+    {"mtjd-length", "block,text,models,perplexity,low,high,not_worse_than_greedy"}};
+
+Context quick(ThreadPool& pool) {
+  const fs::path root = SPECTR_SOURCE_DIR;
+  return {.pool = pool,
+          .runs = 10,
+          .quick = true,
+          .stories = {.target = root / "models/spectr-stories-7m-q8_0.gguf",
+                      .draft = root / "models/spectr-stories-draft-0.6m-q8_0.gguf",
+                      .prompts = root / "data/stories.jsonl",
+                      .scorer = {}}};
+}
+
+TEST(Experiments, AreExactlyTheDocumentedOnes) {
+  std::set<std::string> names;
+  for (const Experiment& experiment : experiments()) names.insert(std::string(experiment.name));
+  std::set<std::string> documented;
+  for (const auto& [name, columns] : documented_columns) documented.insert(name);
+  EXPECT_EQ(names, documented);
+  for (const std::string& name : names) {
+    EXPECT_THAT(read(fs::path(SPECTR_SOURCE_DIR) / "docs/reproduction.md"), HasSubstr("`" + name + "`"));
+  }
+}
+
+class EveryExperiment : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryExperiment, GivesTheDocumentedColumnsAndTheSameNumbersAgain) {
+  ThreadPool pool(1);
+  const Experiment& experiment = *find_experiment(GetParam()).value();
+  const auto report = experiment.run(quick(pool));
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  const std::string csv = report->data.csv();
+  EXPECT_EQ(csv.substr(0, csv.find('\n')), documented_columns.at(GetParam()));
+  EXPECT_GE(report->data.rows().size(), 5u);
+  EXPECT_EQ(experiment.run(quick(pool))->data.csv(), csv);
+  EXPECT_FALSE(report->summary.empty());
+  for (const Panel& panel : report->figure.panels) {
+    EXPECT_FALSE(panel.x.label.empty() || panel.y.label.empty());
+    EXPECT_GE(panel.series.size(), 1u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryExperiment, testing::ValuesIn([] {
+                           std::vector<std::string> names;
+                           for (const auto& [name, columns] : documented_columns) names.push_back(name);
+                           return names;
+                         }()));
+
+/// The committed pictures are those of the code: every experiment has both.
+TEST(Experiments, HaveTheirPicturesInTheDocuments) {
+  for (const Experiment& experiment : experiments()) {
+    for (const char* kind : {".svg", ".png"}) {
+      const fs::path picture =
+          fs::path(SPECTR_SOURCE_DIR) / "docs/pictures/lab" / (std::string(experiment.name) + kind);
+      EXPECT_TRUE(fs::exists(picture)) << picture;
+    }
+  }
+}
+
+Report tiny_report() {
+  Data data({"x", "y"});
+  data.add({1.0, 0.1});
+  data.add({2.0, 0.2});
+  Figure figure{"it's a figure",
+                {{"panel",
+                  {.label = "x"},
+                  {.label = "y"},
+                  {{"line", Style::joined, 0, points(data, {0, 1}, "x", "y")}}}}};
+  return {std::move(data), std::move(figure), {}};
+}
+
+TEST(Writing, MakesTableAndPictures) {
+  const fs::path folder = fresh_folder("writing") / "deeper";
+  const auto written = write(tiny_report(), "tiny", folder);
+  EXPECT_EQ(read(folder / "tiny.csv"), "x,y\n1,0.1\n2,0.2\n");
+  if (!written && written.error().message.find("not installed") != std::string::npos) {
+    GTEST_SKIP() << written.error().message;
+  }
+  ASSERT_TRUE(written.has_value()) << written.error().message;
+  EXPECT_THAT(read(folder / "tiny.svg"), HasSubstr("it's a figure"));
+  EXPECT_EQ(read(folder / "tiny.png").substr(1, 3), "PNG");
+}
+
+TEST(Writing, WithoutGnuplotNamesThePackageAndKeepsTheTable) {
+  const fs::path folder = fresh_folder("no_gnuplot");
+  const std::string path = std::getenv("PATH");
+  ASSERT_EQ(setenv("PATH", "/nowhere", 1), 0);
+  const auto written = write(tiny_report(), "tiny", folder);
+  setenv("PATH", path.c_str(), 1);
+  ASSERT_FALSE(written.has_value());
+  EXPECT_THAT(written.error().message, HasSubstr("gnuplot-nox"));
+  EXPECT_TRUE(fs::exists(folder / "tiny.csv"));
+}
+
+TEST(Writing, IntoAFileIsAnError) {
+  const fs::path file = fs::path(testing::TempDir()) / "spectr_lab_file";
+  std::ofstream(file) << "not a folder";
+  const auto written = write(tiny_report(), "tiny", file);
+  ASSERT_FALSE(written.has_value());
+  EXPECT_THAT(written.error().message, HasSubstr(file.string()));
+}
+
+TEST(Experiments, UnknownNamesListTheKnownOnes) {
+  const auto missing = find_experiment("pareto2");
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_THAT(missing.error().message, HasSubstr("pareto-markov"));
+}
+
+TEST(Stories, MissingFilesAreNamed) {
+  ThreadPool pool(1);
+  Context context = quick(pool);
+  context.stories.prompts = "/nowhere/prompts.jsonl";
+  const auto report = find_experiment("opt-vs-uno").value()->run(context);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_THAT(report.error().message, HasSubstr("/nowhere/prompts.jsonl"));
+}
+
+TEST(Stories, MayBeJudgedByAnotherModel) {
+  ThreadPool pool(1);
+  Context context = quick(pool);
+  context.runs = 2;
+  context.stories.scorer = fs::path(SPECTR_SOURCE_DIR) / "models/spectr-stories-draft-0.3m-f16.gguf";
+  const auto report = find_experiment("opt-vs-uno").value()->run(context);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(report->data.rows().size(), 5u);
+}
+
+TEST(Summary, AlignsItsColumns) {
+  const Line lines[] = {{"ε = 0.1", "12"}, {"longer", "3.5", "3"}};
+  EXPECT_EQ(summary_table(lines), "           here  paper\n  ε = 0.1    12  -\n  longer    3.5  3\n");
+}
+
+}  // namespace
+}  // namespace spectr::lab

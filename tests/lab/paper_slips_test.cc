@@ -1,0 +1,129 @@
+// Where the papers' text and their mathematics part: a counterexample for each entry of docs/reproduction.md.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "lab/laws.h"
+#include "lab/theory/assisted_decoding.h"
+#include "lab/theory/joint_decoding.h"
+#include "lab/theory/over_acceptance.h"
+#include "lab/theory/rejections.h"
+#include "lab/theory/subset_k_seq.h"
+#include "spectr/base/enumerator.h"
+#include "spectr/transport/plan_check.h"
+#include "tests/lab/enumerated_decoders.h"
+
+namespace spectr::lab {
+namespace {
+
+std::unique_ptr<TransportPlan> plan(std::string_view name, const DraftLaws& p, const Distribution& q) {
+  return std::move(find_plan(name).value()->build(p, q, {}).value());
+}
+
+/// SpecTr, Algorithm 2: the search for ρ must not end at the largest q/p over p > 0.
+TEST(PaperSlips, TheDivisionFactorMayExceedEveryFiniteRatio) {
+  const auto p = Distribution::from_weights({1, 1, 0}), q = Distribution::from_weights({1, 1, 2});
+  EXPECT_GT(std::get<double>(plan("k-seq", {p, 2}, q)->parameters().at("rho")), 1.7);  // q/p = ½ where p > 0
+}
+
+/// SpecTr, Theorem 2: the tokens of a block do not have the target's law given the block's length.
+TEST(PaperSlips, TheLawGivenTheLengthOfTheBlockIsNotTheTargets) {
+  const auto p = bernoulli(0.5), q = bernoulli(0.75);
+  const auto residual = plan("maximal", {p, 1}, q)->residual();  // blocks of one token end in a correction
+  EXPECT_NEAR(total_variation(*residual, q), 0.25, 1e-15);
+}
+
+/// SpecTr, Algorithm 4, line 5: drafts come from the small model, not from the large one.
+TEST(PaperSlips, DraftsFromTheLargeModelWouldBiasTheOutput) {
+  const auto p = bernoulli(0.5), q = bernoulli(0.25);
+  const auto built = plan("maximal", {p, 1}, q);
+  double of_one = 0.0;
+  for (const Token x : {0, 1}) of_one += q[x] * built->conditional(std::span(&x, 1))[1];
+  EXPECT_NEAR(of_one, 0.125, 1e-15);  // q has 0.25
+}
+
+/// SpecTr++: an empty Ω_i means that draft i is accepted for certain, so u_i = 0 and not u_{i−1}.
+TEST(PaperSlips, AnEmptySetAcceptsEverything) {
+  const auto p = bernoulli(0.5);
+  const std::uint32_t empty[] = {0};
+  EXPECT_NEAR(least_rejection(p, p, empty).value(), 0.0, 1e-15);
+}
+
+/// SpecTr++, appendix B: Σ R_i ≤ ρ is not necessary.
+TEST(PaperSlips, ADivisionFactorBelowTheSumOfTheReachesIsValid) {
+  const auto q = Distribution::from_weights({1, 1, 0, 0}), p1 = Distribution::from_weights({501, 499, 0, 0});
+  const auto p2 = Distribution::point(2, 4), p3 = Distribution::point(3, 4);
+  const DraftLaws drafts({&p1, &p2, &p3});
+  const auto k_seq = plan("k-seq", drafts, q);
+  EXPECT_LT(std::get<double>(k_seq->parameters().at("rho")), 1.0019);  // Σ R_i = 1.002 there
+  EXPECT_NEAR(k_seq->acceptance(), 0.999, 1e-12);
+  const auto law = enumerate_law(*k_seq, 4);
+  for (Token x = 0; x < 4; ++x) EXPECT_NEAR(law[static_cast<std::size_t>(x)], q[x], 1e-12);
+}
+
+/// Yin et al., UNO: the text draws from the target after a rejection, the listing from the other model.
+TEST(PaperSlips, UnoDrawsFromTheTarget) {
+  const double p[] = {0.8, 0.2}, q[] = {0.3, 0.7};
+  const BiasedStep uno = biased_step(p, q, 0.0, Correction::uno);
+  const double from_draft = std::min(p[0], q[0]) + uno.rejection * p[0];
+  EXPECT_NEAR(uno.law[0], 0.45, 1e-15);
+  EXPECT_NEAR(from_draft, 0.7, 1e-15);
+}
+
+/// Yin et al.: T/E[rejections] and T/(1 + E[rejections]) approximate the tokens per call from both sides.
+TEST(PaperSlips, TokensPerCallLieBetweenThePapersTwoFormulas) {
+  const MarkovPair pair = MarkovPair::random(3, 4, 1);
+  const double calls = enumerate(pair, "speculative", {}).calls,
+               rejections = total(expected_rejections(pair));
+  EXPECT_GT(calls, rejections + 0.1);
+  EXPECT_LT(calls, 1.0 + rejections - 0.1);
+}
+
+/// One block of 20 drafts. The greedy beam goes where every token is one of 25 equally likely ones; beside it
+/// runs a path that the target likes and the draft does not, as far as U = 2 allows.
+MarkovPair misled_beam() {
+  constexpr std::size_t good = 9, V = good + 25, T = 21;
+  const double u = std::exp(-2.0);
+  const double rest = u * (1.0 - u) / (1.0 - u * u);  // of q on a good row: q(0) = 1 − rest, p(0) = u q(0)
+  std::vector<double> p, q;
+  for (std::size_t n = 0; n < T; ++n) {
+    for (std::size_t x = 0; x < V; ++x) {
+      std::vector<double> row_p(V, 0.0), row_q(V, 0.0);
+      if (n == 0) {
+        row_p[0] = 0.499, row_p[good] = 0.501;
+        row_q[good] = 0.501 * u, row_q[0] = 1.0 - row_q[good];
+      } else if (n == T - 1) {
+        row_p[0] = row_q[0] = 1.0;
+      } else if (x < good) {
+        for (std::size_t y = 1; y < good; ++y) {
+          row_q[y] = rest / 8.0;
+          row_p[y] = (1.0 - u * (1.0 - rest)) / 8.0;
+        }
+        row_q[0] = 1.0 - rest, row_p[0] = u * (1.0 - rest);
+      } else {
+        for (std::size_t y = good; y < V; ++y) row_p[y] = row_q[y] = 1.0 / 25.0;
+      }
+      p.insert(p.end(), row_p.begin(), row_p.end());
+      q.insert(q.end(), row_q.begin(), row_q.end());
+    }
+  }
+  return {V, T, p, q};
+}
+
+/// MTAD, Theorem 3.5: the factor of U is 1 + γ̄ − εγ̄; the printed 1 − ε + γ̄ can be violated.
+TEST(PaperSlips, ThePrintedBoundOnTheLossOfAssistedDecodingCanBeViolated) {
+  const MarkovPair pair = misled_beam();
+  const double tau = 0.135, U = largest_log_ratio(pair), H = entropy_per_token(pair);
+  const auto a = assisted_decoding(pair, {.tau = tau, .beams = 1, .length = 20});
+  ASSERT_TRUE(a.has_value());
+  const double g = a->tokens_per_call, e = a->beam_error();
+  const double loss = a->log_perplexity_q - joint_decoding_cost(pair, 0, 21).back() / 21.0;
+  const double printed = (-std::log(tau) + (1.0 - e * g) * H + (1.0 - e + g) * U) / g;
+  EXPECT_NEAR(U, 2.0, 1e-9);
+  EXPECT_GT(loss, printed + 0.1);
+  EXPECT_LT(loss, log_loss_bound(tau, g, e, H, U));
+}
+
+}  // namespace
+}  // namespace spectr::lab

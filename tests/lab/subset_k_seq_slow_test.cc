@@ -1,0 +1,20 @@
+#include <gtest/gtest.h>
+
+#include "lab/laws.h"
+#include "lab/theory/subset_k_seq.h"
+
+namespace spectr::lab {
+namespace {
+
+/// 32,768 linear programs a pair.
+TEST(SubsetKSeq, OfPrefixesIsTheBestOfAllTriplesOfSubsets) {
+  std::mt19937 generator(6);
+  for (int i = 0; i < 3; ++i) {
+    const Distribution p = random_law(5, generator), q = random_law(5, generator);
+    EXPECT_NEAR(least_rejection_of_prefixes(p, q, 3, 0.0).value(),
+                least_rejection_of_subsets(p, q, 3).value(), 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace spectr::lab

@@ -1,0 +1,48 @@
+#include "lab/theory/subset_k_seq.h"
+
+#include <gtest/gtest.h>
+
+#include "lab/laws.h"
+#include "spectr/transport/acceptance_bounds.h"
+
+namespace spectr::lab {
+namespace {
+
+TEST(SubsetKSeq, FindsTheFactorsOfTheBernoulliExample) {
+  const Distribution p = bernoulli(0.5), q = bernoulli(0.75);
+  const std::uint32_t sets[] = {0b01, 0b01};  // Ω = {0}, the token with p > q
+  EXPECT_NEAR(least_rejection(p, q, sets).value(), 0.0, 1e-12);
+}
+
+TEST(SubsetKSeq, OfOneDraftIsMaximalCoupling) {
+  std::mt19937 generator(3);
+  for (int i = 0; i < 10; ++i) {
+    const Distribution p = random_law(5, generator), q = random_law(5, generator);
+    EXPECT_NEAR(least_rejection_of_prefixes(p, q, 1, 0.0).value(), total_variation(p, q), 1e-10);
+  }
+}
+
+TEST(SubsetKSeq, OfPrefixesLiesBetweenStrPlusPlusAndTheOptimum) {
+  std::mt19937 generator(4);
+  for (int i = 0; i < 10; ++i) {
+    const Distribution p = random_law(5, generator), q = random_law(5, generator);
+    for (std::size_t k = 2; k <= 4; ++k) {
+      const double optimum = 1.0 - optimal_acceptance(p, q, k);
+      const double best = least_rejection_of_prefixes(p, q, k, optimum).value();
+      EXPECT_GE(best, optimum - 1e-10);
+      EXPECT_LE(best, 1.0 - acceptance("str++", p, q, k).value() + 1e-10);
+    }
+  }
+}
+
+TEST(SubsetKSeq, OfPrefixesIsTheBestOfAllPairsOfSubsets) {
+  std::mt19937 generator(5);
+  for (int i = 0; i < 8; ++i) {
+    const Distribution p = random_law(5, generator), q = random_law(5, generator);
+    EXPECT_NEAR(least_rejection_of_prefixes(p, q, 2, 0.0).value(),
+                least_rejection_of_subsets(p, q, 2).value(), 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace spectr::lab
