@@ -15,6 +15,10 @@ constexpr auto palette = std::to_array<std::string_view>(
     {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"});
 constexpr auto marks = std::to_array<int>({7, 5, 9, 13, 11, 4, 6, 8});  // of gnuplot's point types
 
+/// Forgets where the last legend stood.
+constexpr std::string_view legend_style =
+    "set key default\nset key noenhanced opaque samplen 2.5 spacing 1.15 ";
+
 std::string literal(std::string_view text) {
   std::string out = "'";
   for (char c : text) out.append(c == '\'' ? 2 : 1, c);
@@ -65,7 +69,8 @@ std::string panel(const Panel& p, std::size_t& block) {
   std::string plots;
   for (const Series& s : p.series) plots += (plots.empty() ? "" : ", \\\n  ") + drawn(s, block++);
   return "set title " + literal(p.title) + "\n" + axis('x', p.x) + axis('y', p.y) +
-         (p.legend.empty() ? "unset key\n" : "set key " + p.legend + "\n") + "plot " + plots + "\n";
+         (p.legend.empty() ? "unset key\n" : fmt::format("{}{}\n", legend_style, p.legend)) + "plot " +
+         plots + "\n";
 }
 
 }  // namespace
@@ -102,9 +107,7 @@ std::string gnuplot_script(const Figure& figure, const std::filesystem::path& st
     script += fmt::format(
         "set terminal {} noenhanced size {},{} font 'DejaVu Sans,20' background '#ffffff'\nset output {}\n",
         kind == "svg" ? "svg" : "pngcairo", width, height, literal(file.string()));
-    script +=
-        "set border 3 lw 2\nset tics nomirror\nset grid lc rgb '#cccccc' lw 1\n"
-        "set key noenhanced opaque samplen 2.5 spacing 1.15\n";
+    script += "set border 3 lw 2\nset tics nomirror\nset grid lc rgb '#cccccc' lw 1\n";
     script += fmt::format("set multiplot layout {},{} title {} font 'DejaVu Sans,24'\n", rows, columns,
                           literal(figure.title));
     block = 0;

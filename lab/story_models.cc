@@ -43,6 +43,8 @@ Result<std::vector<std::string>> read_prompts(const std::filesystem::path& path)
 
 Result<StoryModels> load_stories(const StoryFiles& files, ThreadPool& pool) {
   StoryModels models;
+  if (files.target.empty() || files.draft.empty()) return error("no target and draft model are given");
+  if (files.prompts.empty()) return error("no file of prompts is given");
   SPECTR_TRY(models.prompts, read_prompts(files.prompts));
   SPECTR_TRY(Loaded target, load(files.target, pool));
   SPECTR_TRY(Loaded draft, load(files.draft, pool));

@@ -71,10 +71,6 @@ Result<Json> measure_widths(const LanguageModel& model, const WidthSettings& set
   for (std::size_t d = 0; d < settings.depths.size(); ++d) {
     const std::size_t depth = settings.depths[d];
     SPECTR_TRY(const std::unique_ptr<Session> session, model.start(depth + 2, widths.back()));
-    if (session->context() < depth + 2) {
-      return error("a depth of {} tokens needs a context of {}, the model has {}", depth, depth + 2,
-                   session->context());
-    }
     const std::vector<Token> text(depth + 1, 0);
     SPECTR_TRY_VOID(session->score(text, TokenTree(0)));
     std::vector<Point> points;

@@ -52,17 +52,17 @@ struct Plan {
 
 Plan plan_of(const Flags& flags, const CLI::App& command) {
   if (flags.preset.empty()) return {{flags.axes}, flags.settings.complete(4, 4), flags.sampling.warp()};
+  const bench::Preset& preset = *need(bench::find_preset(flags.preset));
+  if (preset.axes.empty()) {
+    throw Failure(Status::usage, fmt::format("--preset {} measures passes: spectr bench widths --preset {}",
+                                             preset.name, preset.name));
+  }
   for (const CLI::Option* option : command.get_options()) {
     const std::string& group = option->get_group();
     if (option->count() > 0 && (group == "Sampling" || group == "Speculation")) {
       throw Failure(Status::usage,
                     fmt::format("{} is fixed by --preset {}", option->get_name(), flags.preset));
     }
-  }
-  const bench::Preset& preset = *need(bench::find_preset(flags.preset));
-  if (preset.axes.empty()) {
-    throw Failure(Status::usage, fmt::format("--preset {} measures passes: spectr bench widths --preset {}",
-                                             preset.name, preset.name));
   }
   return {preset.axes, preset.settings, need(Warp::make(preset.warp))};
 }
@@ -121,7 +121,7 @@ void run(Flags flags, const CLI::App& command) {
   if (drafts_needed && flags.model.drafts.empty())
     throw Failure(Status::usage, "the methods need a draft model: give -md FILE");
   const auto texts = need(bench::read_prompts(
-      flags.prompts.empty() ? need(bundled_prompts()) : std::filesystem::path(flags.prompts), flags.count));
+      flags.prompts.empty() ? need(bundled_stories()) : std::filesystem::path(flags.prompts), flags.count));
   std::optional<bench::ResultsFile> results;
   if (!flags.resume.empty()) results = need(bench::ResultsFile::open(flags.resume));
 

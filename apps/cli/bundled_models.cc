@@ -1,20 +1,47 @@
 #include "apps/cli/bundled_models.h"
 
+#include <fmt/ranges.h>
+
 #include <cstdlib>
+#include <optional>
+#include <ranges>
 #include <system_error>
 #include <vector>
 
 namespace spectr::cli {
 
+namespace {
+
+namespace fs = std::filesystem;
+
+/// share/spectr beside the program.
+std::optional<fs::path> installed() {
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  if (failed) return std::nullopt;
+  return program.parent_path().parent_path() / "share" / "spectr";
+}
+
+}  // namespace
+
+Result<fs::path> bundled_stories() {
+  std::vector<fs::path> files;
+  if (const auto share = installed()) files.push_back(*share / "data" / "stories.jsonl");
+  files.emplace_back(SPECTR_SOURCE_DATA "/stories.jsonl");
+  for (const fs::path& file : files) {
+    std::error_code failed;
+    if (fs::exists(file, failed)) return file;
+  }
+  return error("the bundled stories are not there (looked for {}); name a file with --prompts",
+               fmt::join(files | std::views::transform([](const fs::path& f) { return f.string(); }), ", "));
+}
+
 Result<BundledPair> bundled_pair() {
-  namespace fs = std::filesystem;
   std::vector<fs::path> folders;
   if (const char* chosen = std::getenv("SPECTR_MODELS"); chosen != nullptr && *chosen != '\0') {
     folders = {chosen};
   } else {
-    std::error_code failed;
-    const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-    if (!failed) folders.push_back(program.parent_path().parent_path() / "share" / "spectr" / "models");
+    if (const auto share = installed()) folders.push_back(*share / "models");
     folders.emplace_back(SPECTR_SOURCE_MODELS);
   }
   std::string looked;
@@ -26,15 +53,6 @@ Result<BundledPair> bundled_pair() {
     looked += (looked.empty() ? "" : ", ") + folder.string();
   }
   return error("the bundled models are not there (looked in {}); name a model with -m", looked);
-}
-
-Result<std::filesystem::path> bundled_prompts() {
-  SPECTR_TRY(const BundledPair pair, bundled_pair());
-  const auto file = pair.target.parent_path().parent_path() / "data" / "stories.jsonl";
-  std::error_code failed;
-  if (std::filesystem::exists(file, failed)) return file;
-  return error("the bundled prompts are not there (looked for {}); name a file with --prompts",
-               file.string());
 }
 
 }  // namespace spectr::cli

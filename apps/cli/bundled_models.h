@@ -15,8 +15,8 @@ struct BundledPair {
 /// Looks in $SPECTR_MODELS, else in share/spectr/models beside the program, else in the source tree.
 Result<BundledPair> bundled_pair();
 
-/// Openings of stories that the bundled models understand, in the folder data/ beside models/. Error: they
-/// are not there.
-Result<std::filesystem::path> bundled_prompts();
+/// The file of story openings, data/stories.jsonl: in share/spectr/data beside the program, else in the
+/// source tree.
+Result<std::filesystem::path> bundled_stories();
 
 }  // namespace spectr::cli

@@ -15,8 +15,8 @@ void add_check_pair(CLI::App& app);
 void add_law(CLI::App& app);
 void add_lab(CLI::App& app);
 void add_plan(CLI::App& app);
+void add_bench(CLI::App& app);
 void add_serve(CLI::App& app);
 void add_chat(CLI::App& app);
-void add_bench(CLI::App& app);
 
 }  // namespace spectr::cli

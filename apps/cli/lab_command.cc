@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -34,7 +35,11 @@ lab::StoryFiles story_files(const Flags& flags) {
     files.target = pair->target;
     files.draft = pair->draft;
   }
-  files.prompts = flags.prompts;
+  if (!flags.prompts.empty()) {
+    files.prompts = flags.prompts;
+  } else if (const auto stories = bundled_stories()) {
+    files.prompts = *stories;
+  }
   if (!flags.scorer.empty()) files.scorer = flags.scorer;
   return files;
 }
@@ -46,7 +51,7 @@ void run(const Flags& flags) {
   } else {
     chosen.push_back(need(lab::find_experiment(flags.name)));
   }
-  ThreadPool pool(flags.model.thread_count());
+  ThreadPool pool(std::max(1, flags.model.threads));  // the models are small: one thread is quickest
   lab::Context context{.pool = pool,
                        .seed = flags.seed,
                        .runs = flags.runs,
@@ -85,7 +90,6 @@ void add_lab(CLI::App& app) {
   });
 
   auto flags = std::make_shared<Flags>();
-  flags->prompts = "data/stories.jsonl";
   CLI::App& command = *lab.add_subcommand(
       "run", "Writes NAME.csv, NAME.svg and NAME.png and prints our values beside the paper's");
   command.add_option("name", flags->name, "an experiment, or all")->required();
@@ -99,13 +103,15 @@ void add_lab(CLI::App& app) {
   const std::string stories = "Stories (opt-vs-uno)";
   flags->model.add_drafts(command);
   flags->model.add_model(command, false);
-  flags->model.add_threads(command);
+  command.add_option("-t,--threads", flags->model.threads, "threads of the models")
+      ->check(CLI::Range(1, 1024));
   command.add_option("--comparisons", flags->comparisons, "texts of each kind per prompt")
       ->capture_default_str()
       ->check(CLI::Range(1UL, 1'000'000UL))
       ->group(stories);
-  command.add_option("--prompts", flags->prompts, "file with a JSON object {\"prompt\": …} per line")
-      ->capture_default_str()
+  command
+      .add_option("--prompts", flags->prompts,
+                  "file with a JSON object {\"prompt\": …} per line (default: the bundled stories)")
       ->group(stories);
   command.add_option("--scorer", flags->scorer, "GGUF file of the model that judges (default: the target)")
       ->group(stories);

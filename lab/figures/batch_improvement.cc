@@ -53,11 +53,11 @@ Result<Average> simulate(const Case& c, std::size_t sequences, std::size_t runs,
 Result<Report> batch_improvement(const Context& context) {
   const std::size_t runs = context.runs_or(100'000, 1'000);
   Data data({"case", "sequences", "closed_form", "runs", "mean", "low", "high"});
-  Panel panel{"fewer rejections of one token; bars of 95 %",
+  Panel panel{"fewer rejections of one token; marks with bars of 95 %: simulated",
               {.label = "sequences M", .from = 0.5, .to = most + 0.5},
-              {.label = "rejections saved"},
+              {.label = "rejections saved", .from = -0.05, .to = 1.0},
               {},
-              "outside right center"};
+              "top left"};
   std::vector<Line> summary;
   std::size_t colour = 0;
   for (const Case& c : cases()) {

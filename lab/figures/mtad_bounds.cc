@@ -23,12 +23,12 @@ double joint_log_perplexity(const MarkovPair& pair, std::size_t block) {
   return sum / static_cast<double>(pair.states() * pair.horizon());
 }
 
-Panel panel(const Data& data, std::size_t beams, std::string title, std::string label, const char* measured,
-            const char* bound, std::string bound_title, bool logarithmic, std::string legend) {
-  const auto rows = data.where({{"beams", static_cast<double>(beams)}});
+Panel panel(const Data& data, std::string title, const char* measured, const char* bound,
+            std::string bound_title, Axis y, std::string legend) {
+  const auto rows = data.where({{"beams", 8.0}});
   return {std::move(title),
           {.label = "threshold τ", .from = 0.0008, .to = 1.2, .logarithmic = true},
-          {.label = std::move(label), .logarithmic = logarithmic},
+          std::move(y),
           {{"measured", Style::joined, 0, points(data, rows, "tau", measured)},
            {std::move(bound_title), Style::dashes, 1, points(data, rows, "tau", bound)}},
           std::move(legend)};
@@ -64,14 +64,15 @@ Result<Report> mtad_bounds(const Context& context) {
 
   Figure figure{
       fmt::format("MTAD against its bounds: {} states, L = {}, 8 beams, U = {:.2f}", states, length, U), {}};
-  figure.panels = {panel(data, 8, "Lemma 3.4 (measured ε: an equation)", "PPL_p of the text", "ppl_p",
-                         "ppl_p_bound", "right-hand side", false, "top left"),
-                   panel(data, 8, "Theorem 3.5, against the draft's", "PPL_q / PPL_p", "ratio_qp",
-                         "ratio_qp_bound", "τ^(−1/γ)", true, "top right"),
-                   panel(data, 8, "Theorem 3.5, against MTJD's", "PPL_q / PPL_q(MTJD)", "ratio_mtjd",
-                         "ratio_mtjd_bound", "bound", true, "left center"),
-                   panel(data, 8, "Theorem 3.6", "tokens per call γ", "tokens_per_full_block",
-                         "tokens_per_full_block_bound", "min(L + 1, |ln τ|/U)", false, "bottom left")};
+  figure.panels = {
+      panel(data, "Lemma 3.4 (measured ε: an equation)", "ppl_p", "ppl_p_bound", "right-hand side",
+            {.label = "PPL_p of the text", .from = 3.5}, "top left"),
+      panel(data, "Theorem 3.5, against the draft's", "ratio_qp", "ratio_qp_bound", "τ^(−1/γ)",
+            {.label = "PPL_q / PPL_p", .from = 0.8, .logarithmic = true}, "top right"),
+      panel(data, "Theorem 3.5, against MTJD's", "ratio_mtjd", "ratio_mtjd_bound", "bound",
+            {.label = "PPL_q / PPL_q(MTJD)", .from = 0.8, .logarithmic = true}, "at graph 0.7, graph 0.45"),
+      panel(data, "Theorem 3.6", "tokens_per_full_block", "tokens_per_full_block_bound",
+            "min(L + 1, |ln τ|/U)", {.label = "tokens per call γ", .from = 0.0, .to = 5.5}, "bottom left")};
   std::vector<Line> summary = {{"U = sup |ln p − ln q|", fmt::format("{:.4f}", U)}};
   for (const double tau : {0.01, 0.1, 0.4}) {
     const std::size_t row = data.where({{"beams", 8.0}, {"tau", tau}}).front();

@@ -44,14 +44,14 @@ Result<Report> mtjd_length(const Context& context) {
                 std::exp(cost.mean() + cost.band()), better[block][i].mean()});
     }
   }
-  Panel by_length{fmt::format("texts of {} tokens; bands of 95 %", horizon),
+  Panel by_length{fmt::format("texts of {} tokens", horizon),
                   {.label = "tokens γ of a joint block", .from = 0.5, .to = most_length + 0.5},
                   {.label = "perplexity under the target"},
                   {},
                   "top right"};
-  by_length.series.push_back({"exact greedy MTJD", Style::band, 0,
-                              points(data, data.where({{"text", static_cast<double>(horizon)}}), "block",
-                                     "perplexity", "low", "high")});
+  by_length.series.push_back(
+      {"exact greedy MTJD", Style::joined, 0,
+       points(data, data.where({{"text", static_cast<double>(horizon)}}), "block", "perplexity")});
   Panel by_text{"against greedy decoding (γ = 1)",
                 {.label = "tokens of the text", .from = 7.0, .to = 300.0, .logarithmic = true},
                 {.label = "models where MTJD is not worse", .from = 0.0, .to = 1.05},

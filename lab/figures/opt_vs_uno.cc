@@ -112,7 +112,7 @@ Figure figure_of(const Data& data, std::size_t prompts, std::size_t comparisons)
             {{"OPT over UNO", Style::bars, 0, points(data, rows, "epsilon", "win_rate", "low", "high")},
              {"target over draft", Style::line, 2, level(data.number(large, "win_rate"))},
              {"a coin", Style::dashes, 7, level(0.5)}},
-            "top right"},
+            "at graph 0.98, graph 0.9"},
            {"exact bias",
             epsilon,
             {.label = "TV from the target's law per token", .from = 0.0},
@@ -120,7 +120,7 @@ Figure figure_of(const Data& data, std::size_t prompts, std::size_t comparisons)
              {"UNO", Style::joined, 1, points(data, rows, "epsilon", "tv_second")}}},
            {"what it buys",
             epsilon,
-            {.label = "tokens per call of the target"},
+            {.label = "tokens per call of the target", .from = 1.0, .to = draft_length + 1.2},
             {{"OPT", Style::joined, 0, points(data, rows, "epsilon", "tokens_per_call_first")},
              {"UNO", Style::joined, 1, points(data, rows, "epsilon", "tokens_per_call_second")}}}}};
 }

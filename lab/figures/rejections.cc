@@ -28,7 +28,7 @@ Result<void> converge(const MarkovPair& pair, std::size_t sequences, std::size_t
                       const std::function<void(std::size_t)>& progress, Data& data) {
   const double expected = total(expected_batch_rejections(pair, sequences));
   Average average;
-  double next = 2.0;
+  double next = 10.0;
   return simulate_rejections(pair, sequences, runs, seed, [&](std::size_t run, double rejections) {
     average.add(rejections);
     const auto n = static_cast<double>(run + 1);
@@ -47,7 +47,7 @@ Result<Report> convergence(std::string title, std::size_t horizon, std::size_t r
   const MarkovPair pair = MarkovPair::random(states, horizon, context.seed);
   Data data({"sequences", "runs", "mean", "low", "high", "expected"});
   Panel panel{fmt::format("{} states, horizon T = {}; bands of 95 %", states, horizon),
-              {.label = "texts decoded", .from = 2.0, .to = static_cast<double>(runs), .logarithmic = true},
+              {.label = "texts decoded", .logarithmic = true},
               {.label = "rejections per text"},
               {},
               "top right"};
@@ -63,9 +63,11 @@ Result<Report> convergence(std::string title, std::size_t horizon, std::size_t r
     const double expected = data.number(last, "expected");
     panel.series.push_back({"simulated, " + name_of(batch.sequences), Style::band, colour,
                             points(data, rows, "runs", "mean", "low", "high")});
-    panel.series.push_back({"expected, " + name_of(batch.sequences), Style::dashes, colour,
-                            points(data, rows, "runs", "expected")});
+    panel.series.push_back(
+        {colour == 0 ? "expected" : "", Style::dashes, colour, points(data, rows, "runs", "expected")});
     colour++;
+    panel.y.from = 0.75 * expected;  // room for wide bands and, above the first batch, for the legend
+    if (!panel.y.to) panel.y.to = 1.3 * expected;
     summary.push_back(
         {"expected, " + name_of(batch.sequences), fmt::format("{:.4f}", expected), batch.paper});
     summary.push_back({fmt::format("… simulated, {} texts", runs),
@@ -91,7 +93,7 @@ Result<Report> rejections_batch(const Context& context) {
 }
 
 Result<Report> rejections_100(const Context& context) {
-  return convergence("Rejections at horizon 100", 100, context.runs_or(5'000, 50), context, {{1}, {4}, {5}});
+  return convergence("Rejections at horizon 100", 100, context.runs_or(20'000, 50), context, {{1}, {4}, {5}});
 }
 
 Result<Report> rejections_scaling(const Context& context) {

@@ -42,7 +42,7 @@ Result<Report> spectr_uniform(const Context&) {
     const auto rows = data.where({{"r", r}, {"plan", "k-seq"}});
     panel.series.push_back(
         {fmt::format("1 − (1 − 1/{})ᵏ", r), Style::line, i, points(data, rows, "k", "closed_form")});
-    panel.series.push_back({fmt::format("optimum, k-Seq, recursive, r = {}", r), Style::marks, i,
+    panel.series.push_back({i + 1 == std::size(ratios) ? "optimum, k-Seq, recursive" : "", Style::marks, i,
                             points(data, rows, "k", "acceptance")});
     summary.push_back({fmt::format("U({}) → U({}), k = 4, every plan", d, d / ratios[i]),
                        fmt::format("{:.6f}", data.number(rows[3], "acceptance")),

@@ -12,7 +12,7 @@ class AcceptSettled final : public Verifier {
     Verdict verdict;
     for (std::size_t draw : draft.settled()) verdict.path.push_back(draft.draw(draw).node);
     verdict.path_source = Source::target;
-    verdict.biases = std::nullopt;
+    verdict.biases_known = false;
     return verdict;
   }
 };

@@ -54,7 +54,7 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
     above = node;
   }
   block.accepted = verdict.path_source == Source::draft ? verdict.path.size() : 0;
-  block.biases = verdict.biases;
+  if (verdict.biases_known) block.biases = verdict.biases;
   if (verdict.last) SPECTR_TRY_VOID(emit(*verdict.last, verdict.last_source));
   SPECTR_CHECK(!block.tokens.empty() && block.tokens.size() <= start.left);
   seconds_.select += watch.lap();

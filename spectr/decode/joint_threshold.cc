@@ -21,7 +21,7 @@ Result<Verdict> JointThreshold::select(const BlockStart& start, const Draft& dra
   for (std::size_t i = 0; i < accepted; ++i) verdict.path.push_back(draft.draw(i).node);
   SPECTR_TRY_VOID(draw_bonus(start, draft, target, choices, verdict));
   if (verdict.last && accepted < draft.draws().size()) verdict.last_source = Source::correction;
-  verdict.biases = std::nullopt;
+  verdict.biases_known = false;
   return verdict;
 }
 

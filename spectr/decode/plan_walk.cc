@@ -31,7 +31,7 @@ Result<Verdict> PlanWalk::select(const BlockStart& start, const Draft& draft, No
                    Purpose::select});
     const Selection y = plan->select(tokens, choices);
 
-    verdict.biases->push_back(plan->bias());
+    verdict.biases.push_back(plan->bias());
     survivors.clear();
     for (std::size_t draw : draws) {
       if (draft.token(draw) == y.token) survivors.emplace_back(draw);

@@ -40,7 +40,7 @@ Result<Verdict> Rollback::select(const BlockStart& start, const Draft& draft, No
   }
   SPECTR_TRY_VOID(draw_bonus(start, draft, target, choices, verdict));
   if (rolled_back) verdict.last_source = Source::correction;
-  verdict.biases = std::nullopt;
+  verdict.biases_known = false;
   return verdict;
 }
 

@@ -36,7 +36,7 @@ double memory_bytes_per_second(ThreadPool& pool) {
   std::memset(bytes.get(), 0, count * sizeof(float));
   const std::span<const float> memory(reinterpret_cast<const float*>(bytes.get()), count);
   std::vector<float> sums(pieces);
-  const double seconds = least_seconds(5, [&] {
+  const double seconds = least_seconds(15, [&] {
     pool.parallel_for(pieces, 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const auto part = memory.subspan(i * piece, piece);

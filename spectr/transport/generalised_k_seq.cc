@@ -6,12 +6,6 @@
 #include "spectr/base/check.h"
 
 namespace spectr {
-namespace {
-
-/// Where q is tiny, even a large ratio a/q may be no more than the rounding of products.
-constexpr double rounding = 1e-18;
-
-}  // namespace
 
 // a(x) = Σ_i u_{i−1} min(p_i, α_i q) on Ω_i, p_i outside; u_i = u_{i−1} Σ_{Ω_i} (p_i − α_i q)₊.
 GeneralisedOutcome outcome(const LawUnion& laws, const GeneralisedTests& tests) {
@@ -25,7 +19,8 @@ GeneralisedOutcome outcome(const LawUnion& laws, const GeneralisedTests& tests) 
     const double alpha = tests.alpha[i];
     double failed = 0.0;
     for (std::size_t j = 0; j < p.size(); ++j) {
-      const double passed = tests.inside(i, p[j], q[j]) ? std::min(p[j], alpha * q[j]) : p[j];
+      const double mass = tested_mass(q[j]);
+      const double passed = tests.inside(i, p[j], mass) ? std::min(p[j], alpha * mass) : p[j];
       accepted[j] += u * passed;
       failed += p[j] - passed;
     }
@@ -33,8 +28,7 @@ GeneralisedOutcome outcome(const LawUnion& laws, const GeneralisedTests& tests) 
     result.u.push_back(u);
   }
   for (std::size_t j = 0; j < q.size(); ++j) {
-    if (accepted[j] - q[j] > rounding)
-      result.excess = std::max(result.excess, accepted[j] / std::max(q[j], rounding));
+    if (accepted[j] - q[j] > rounding_of_mass) result.excess = std::max(result.excess, accepted[j] / q[j]);
   }
   for (std::size_t j = 0; j < q.size(); ++j) accepted[j] = std::max(0.0, q[j] - accepted[j] / result.excess);
   result.residual = std::move(accepted);
@@ -51,7 +45,7 @@ GeneralisedKSeq::GeneralisedKSeq(const DraftLaws& p, const Distribution& q, cons
       parameters_(std::move(parameters)) {}
 
 double GeneralisedKSeq::test(std::size_t i, Token x) const {
-  const double p = laws()[i][x], q = q_[x];
+  const double p = laws()[i][x], q = tested_mass(q_[x]);
   return tests_.inside(i, p, q) ? std::min(1.0, tests_.alpha[i] * q / p) : 1.0;
 }
 

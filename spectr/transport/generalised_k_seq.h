@@ -9,8 +9,18 @@
 
 namespace spectr {
 
+/// Target masses up to this are no more than the rounding of products.
+inline constexpr double rounding_of_mass = 1e-18;
+
+/// q as the tests see it. A token of such a mass has no say in the tests: they always reject it, and it comes
+/// from the residual alone, which costs no more acceptance than its mass.
+constexpr double tested_mass(double q) {
+  return q > rounding_of_mass ? q : 0.0;
+}
+
 /// The tests of generalised k-Seq: draft i is accepted with probability α_i q/p_i on Ω_i, with probability 1
-/// outside. Ω_i = {x : p_i(x) > bound_i q(x)}: an upper set of p_i/q, which holds every draft with q = 0.
+/// outside, where q stands for tested_mass(q). Ω_i = {x : p_i(x) > bound_i q(x)}: an upper set of p_i/q,
+/// which holds every draft with q = 0.
 struct GeneralisedTests {
   std::vector<double> alpha;  ///< α₁ … α_k ≥ 0
   std::vector<double> bound;  ///< ≥ 0, finite

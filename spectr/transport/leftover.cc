@@ -62,9 +62,9 @@ void Leftover::take_from_pool(double width) {
 
 void Leftover::take_below_top(double width) {
   const double inside = std::min(width, untouched());
+  take_from_pool(std::min(pool_, width - inside));
   top_ = inside < untouched() ? top_ - inside : floor_;
   add(top_, inside);
-  take_from_pool(std::min(pool_, width - inside));
 }
 
 void Leftover::serve(double p, double m) {
@@ -80,8 +80,8 @@ void Leftover::serve(double p, double m) {
 
 void Leftover::serve_last(double p) {
   const std::size_t before = out_.size();
-  for (; !gaps_.empty(); gaps_.pop_back()) add(gaps_.back().low, gaps_.back().length);
   take_below_top(untouched() + pool_);
+  for (; !gaps_.empty(); gaps_.pop_back()) add(gaps_.back().low, gaps_.back().length);
   if (out_.size() == before) out_.add(top_, p);
 }
 
@@ -136,6 +136,7 @@ double Leftover::share_of_gap(const Gap& gap, double want, double m) const {
 
 /// The window begins at or below the top and takes the lowest gaps, the last of them in part.
 void Leftover::cut_across_gaps(double p, double m) {
+  const std::size_t first = out_.size();
   double want = p;
   while (!gaps_.empty() && want > 0.0) {
     Gap& gap = gaps_.back();
@@ -155,7 +156,9 @@ void Leftover::cut_across_gaps(double p, double m) {
     want -= gap.length;
     gaps_.pop_back();
   }
+  const std::size_t gaps_taken = out_.size() - first;
   take_below_top(want);
+  out_.rotate(first, gaps_taken);  // what lies below the top is below the gaps
 }
 
 }  // namespace spectr

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -17,6 +18,13 @@ struct Pieces {
     low.push_back(at);
     length.push_back(width);
   }
+  /// Moves the first `count` of the pieces from `first` on behind the others.
+  void rotate(std::size_t first, std::size_t count) {
+    for (std::vector<double>* of : {&low, &length}) {
+      const auto begin = of->begin() + static_cast<std::ptrdiff_t>(first);
+      std::rotate(begin, begin + static_cast<std::ptrdiff_t>(count), of->end());
+    }
+  }
 };
 
 /// What is left of one block of the unit interval while tokens cut their windows from it, highest ratio of
@@ -33,10 +41,12 @@ class Leftover {
   /// Starts a block. Requires: pool ≥ 0, 0 ≤ floor.
   void open(double pool, double floor, double top);
 
-  /// Cuts the lowest window of length p > 0 and mass m ≥ 0; within rounding, one exists.
+  /// Cuts the lowest window of length p > 0 and mass m ≥ 0; within rounding, one exists. Its pieces are added
+  /// from the lowest up.
   void serve(double p, double m);
 
-  /// Gives all that is left to the block's lowest token, whose draft probability is p > 0.
+  /// Gives all that is left to the block's lowest token, whose draft probability is p > 0: from the lowest
+  /// up.
   void serve_last(double p);
 
  private:

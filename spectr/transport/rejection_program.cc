@@ -1,6 +1,7 @@
 #include "spectr/transport/rejection_program.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -11,10 +12,12 @@ namespace spectr {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double largest = std::numeric_limits<double>::max();
 
 /// A set of less q-mass accepts less than this, whatever its α.
 constexpr double rounding = 1e-15;
+
+/// Factors of a row that are smaller than this against the largest are dropped.
+constexpr double negligible = 1e-15;
 
 /// Costs that differ by less are equal.
 constexpr double rounding_of_cost = 1e-12;
@@ -22,23 +25,31 @@ constexpr double rounding_of_cost = 1e-12;
 /// Constraints that are violated by less are left to the repair.
 constexpr double violation_tolerance = 1e-10;
 
-double ratio(double p, double q) {
-  return std::min(p / q, largest);
-}
-
 /// The tokens between two neighbouring bounds.
 struct Band {
   double p = 0.0, q = 0.0;
-  double lowest = largest, highest = -1.0;  // of p/q over q > 0
+  double lowest = infinity, highest = -1.0;  // of p/q over q > 0
 
   void add(double px, double qx) {
     p += px;
     if (!(qx > 0.0)) return;
     q += qx;
-    lowest = std::min(lowest, ratio(px, qx));
-    highest = std::max(highest, ratio(px, qx));
+    lowest = std::min(lowest, px / qx);
+    highest = std::max(highest, px / qx);
   }
 };
+
+/// Adds a row, divided by its largest factor. The columns are at most about 1, so factors that are then
+/// negligible change nothing that the solver's tolerance can see; left in, they ruin its scaling.
+void add_scaled_row(LinearProgram& program, double lower, std::vector<LinearProgram::Term> terms,
+                    double upper) {
+  double scale = 0.0;
+  for (const auto& term : terms) scale = std::max(scale, std::abs(term.factor));
+  if (scale == 0.0) return;
+  std::erase_if(terms, [&](const auto& term) { return std::abs(term.factor) < negligible * scale; });
+  for (auto& term : terms) term.factor /= scale;
+  program.add_row(lower / scale, terms, upper / scale);
+}
 
 /// Adds the constraints on the columns u_1 … u_k, w_1 … w_k.
 void constrain(LinearProgram& program, const RejectionSets& sets, const std::vector<RejectionRow>& rows) {
@@ -46,19 +57,17 @@ void constrain(LinearProgram& program, const RejectionSets& sets, const std::vec
   using Term = LinearProgram::Term;
   std::vector<Term> terms;
   const auto add_u = [&](std::size_t i, double factor) {  // factor · u_{i−1} for draft i from 0, but for u₀
-    if (i > 0 && factor != 0.0) terms.push_back({i - 1, factor});
+    if (i > 0) terms.push_back({i - 1, factor});
   };
   for (std::size_t i = 0; i < k; ++i) {
     const double u0 = i == 0 ? 1.0 : 0.0;
     terms = {{i, 1.0}, {k + i, sets.q[i]}};
     add_u(i, -sets.p[i]);
-    program.add_row(u0 * sets.p[i], terms, u0 * sets.p[i]);
-    const bool empty = sets.q[i] == 0.0;
-    const double scale = empty ? 1.0 : 1.0 / std::max(1.0, sets.gamma[i]);
-    const double gamma = empty ? 0.0 : sets.gamma[i] * scale;
-    terms = {{k + i, scale}};
+    add_scaled_row(program, u0 * sets.p[i], terms, u0 * sets.p[i]);
+    const double gamma = sets.q[i] == 0.0 ? 0.0 : sets.gamma[i];
+    terms = {{k + i, 1.0}};
     add_u(i, -gamma);
-    program.add_row(-infinity, terms, u0 * gamma);
+    add_scaled_row(program, -infinity, terms, u0 * gamma);
   }
   for (const RejectionRow& row : rows) {
     terms.clear();
@@ -66,7 +75,7 @@ void constrain(LinearProgram& program, const RejectionSets& sets, const std::vec
       if (!row[i]) terms.push_back({k + i, 1.0});
       if (row[i]) add_u(i, *row[i]);
     }
-    program.add_row(-infinity, terms, row[0] ? 1.0 - *row[0] : 1.0);
+    add_scaled_row(program, -infinity, terms, row[0] ? 1.0 - *row[0] : 1.0);
   }
 }
 
@@ -112,8 +121,9 @@ RejectionProgram program_of_equal_laws(const LawUnion& laws, const GeneralisedTe
   const auto p = laws.p(0), q = laws.q();
   for (std::size_t j = 0; j < p.size(); ++j) {
     std::size_t b = 0;
-    while (b < bounds.size() && p[j] > bounds[b] * q[j]) ++b;
-    bands[b].add(p[j], q[j]);
+    const double mass = tested_mass(q[j]);
+    while (b < bounds.size() && p[j] > bounds[b] * mass) ++b;
+    bands[b].add(p[j], mass);
   }
 
   RejectionProgram program;
@@ -148,7 +158,8 @@ RejectionSets sets_of(const LawUnion& laws, const GeneralisedTests& tests) {
     Band inside;
     const auto p = laws.p(i);
     for (std::size_t j = 0; j < q.size(); ++j) {
-      if (tests.inside(i, p[j], q[j])) inside.add(p[j], q[j]);
+      const double mass = tested_mass(q[j]);
+      if (tests.inside(i, p[j], mass)) inside.add(p[j], mass);
     }
     sets.p.push_back(inside.p);
     sets.q.push_back(inside.q > rounding ? inside.q : 0.0);
@@ -167,14 +178,14 @@ std::vector<RejectionRow> violated_rows(const LawUnion& laws, const GeneralisedT
   std::map<std::uint64_t, Worst> worst;  // by pattern; beyond 64 drafts patterns share an entry
   const auto q = laws.q();
   for (std::size_t j = 0; j < q.size(); ++j) {
-    if (!(q[j] > 0.0)) continue;
+    if (!(tested_mass(q[j]) > 0.0)) continue;
     std::uint64_t pattern = 0;
     double use = 0.0;
     for (std::size_t i = 0; i < k; ++i) {
       const double p = laws.p(i)[j];
       const bool inside = tests.inside(i, p, q[j]);
       pattern = pattern << 1 | (inside ? 1 : 0);
-      use += inside ? at.w[i] : ratio(p, q[j]) * (i == 0 ? 1.0 : at.u[i - 1]);
+      use += inside ? at.w[i] : p / q[j] * (i == 0 ? 1.0 : at.u[i - 1]);
     }
     if (use <= 1.0 + violation_tolerance) continue;
     Worst& entry = worst.try_emplace(pattern, Worst{j, use}).first->second;
@@ -185,7 +196,7 @@ std::vector<RejectionRow> violated_rows(const LawUnion& laws, const GeneralisedT
     RejectionRow row(k);
     for (std::size_t i = 0; i < k; ++i) {
       const double p = laws.p(i)[entry.token], qx = q[entry.token];
-      if (!tests.inside(i, p, qx)) row[i] = ratio(p, qx);
+      if (!tests.inside(i, p, qx)) row[i] = p / qx;
     }
     rows.push_back(std::move(row));
   }

@@ -10,7 +10,8 @@
 
 namespace spectr {
 
-/// What LP_k needs to know of the sets Ω_i: one entry per draft. γ_i and q run over the tokens with q > 0.
+/// What LP_k needs to know of the sets Ω_i: one entry per draft. γ_i and q run over the tokens with q > 0;
+/// here and below q stands for tested_mass(q).
 struct RejectionSets {
   std::vector<double> p;      ///< p_i(Ω_i)
   std::vector<double> q;      ///< q(Ω_i); 0 where it is no more than rounding

@@ -24,12 +24,16 @@ constexpr double never = 1e-14;
 /// Largest s − 1 that the tolerance of the solver explains.
 constexpr double largest_excess = 1e-9;
 
+/// A round that accepts less than the one before, by more than this, is the solver's failure.
+constexpr double rounding = 1e-12;
+
 /// The tests of one round, what they do, and the bounds of the sets that follow.
 struct Round {
   GeneralisedTests tests;
   GeneralisedOutcome outcome;
   std::vector<double> next_bound;
 
+  double acceptance() const { return (1.0 - outcome.u.back()) / outcome.excess; }
   bool settled() const { return next_bound == tests.bound; }
 };
 
@@ -79,6 +83,15 @@ Result<Round> improve(const LawUnion& laws, GeneralisedTests tests, bool equal) 
   return Round{std::move(tests), std::move(made), std::move(next_bound)};
 }
 
+/// The round after `last`, whose tests are feasible in it: one that accepts less than `least` is an error.
+Result<Round> next_round(const LawUnion& laws, const Round& last, double least, bool equal) {
+  SPECTR_TRY(Round round, improve(laws, {last.tests.alpha, last.next_bound}, equal));
+  if (round.acceptance() < least - rounding) {
+    return error("the solver's tests accept {:.3g} less than those before", least - round.acceptance());
+  }
+  return round;
+}
+
 std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q, int most_rounds) {
   const auto start = std::chrono::steady_clock::now();
   const LawUnion laws(p, q);
@@ -89,19 +102,21 @@ std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q, 
              .outcome = {},
              .next_bound = {}};
   last.next_bound = last.tests.bound;
+  last.outcome = outcome(laws, last.tests);
   PlanParameters parameters;
+  double least = last.acceptance();
   int rounds = 0;
   do {
-    Result<Round> round = improve(laws, {last.tests.alpha, last.next_bound}, p.equal());
+    Result<Round> round = next_round(laws, last, least, p.equal());
     if (!round) {
       parameters["fallback"] = rounds == 0 ? "k-seq: " + round.error().message
                                            : fmt::format("round {}: {}", rounds, round.error().message);
       break;
     }
     last = std::move(*round);
+    least = std::max(least, last.acceptance());
     ++rounds;
   } while (!last.settled() && rounds < most_rounds);
-  if (rounds == 0) last.outcome = outcome(laws, last.tests);
 
   const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
   parameters["rho"] = rho;

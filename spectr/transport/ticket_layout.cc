@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "spectr/base/check.h"
 #include "spectr/transport/powers.h"
@@ -10,7 +11,7 @@
 namespace spectr {
 namespace {
 
-/// Rejection probabilities below this are rounding errors of sums.
+/// Rejection probabilities below this are rounding errors of sums, but for P(every draft has q = 0).
 constexpr double rounding = 1e-15;
 
 /// A sum that carries its own rounding error along (Neumaier).
@@ -39,6 +40,7 @@ struct Ladder {
   std::vector<double> p, q;  // n
   std::vector<double> P, D;  // n + 1
   double unreachable = 0.0;  // q-mass where p = 0
+  std::size_t barred = 0;    // the first tokens, with q = 0
 
   std::size_t size() const { return index.size(); }
 };
@@ -60,6 +62,8 @@ Ladder climb(std::span<const double> p, std::span<const double> q, std::size_t k
     ladder.P[j + 1] = std::min(1.0, p_sum.value());
     ladder.D[j + 1] = q_sum.value() - power(ladder.P[j + 1], k);
   }
+  const auto first_wanted = std::ranges::find_if(ladder.q, [](double q_j) { return q_j > 0.0; });
+  ladder.barred = static_cast<std::size_t>(first_wanted - ladder.q.begin());
   Sum unreachable;
   for (std::size_t i = 0; i < p.size(); ++i) {
     if (!(p[i] > 0.0)) unreachable.add(q[i] / q_total);
@@ -81,20 +85,21 @@ TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, s
 
   TicketLayout layout;
   layout.of.resize(p.size());
-  layout.residual.assign(p.size(), 0.0);
+  std::vector<double> residual(p.size(), 0.0);
   layout.pieces.low.reserve(2 * n);
   layout.pieces.length.reserve(2 * n);
   layout.rejected = -*std::min_element(D.begin(), D.end());
-  if (layout.rejected < rounding) layout.rejected = 0.0;
+  if (layout.rejected < rounding) layout.rejected = power(P[ladder.barred], k);
   const double cut = layout.rejected > 0.0 ? std::pow(layout.rejected, 1.0 / static_cast<double>(k)) : 0.0;
   if (layout.rejected > 0.0) {
     for (std::size_t i = 0; i < p.size(); ++i) {
-      if (!(p[i] > 0.0)) layout.residual[i] = q[i];
+      if (!(p[i] > 0.0)) residual[i] = q[i];
     }
   }
 
   // A block ends at every j with D_j = S_j = min_{i ≥ j} D_i. Within it m = q, but for its lowest token,
-  // which gives up res_j = S_{j+1} − S_j and takes what is left.
+  // which gives up res_j = S_{j+1} − S_j and takes what is left. The tokens with q = 0 come last, when
+  // nothing but rounding errors is left above the cut.
   Leftover leftover(k, layout.pieces);
   double S = std::max(D[n], -layout.rejected);
   for (std::size_t end = n; end > 0;) {
@@ -107,7 +112,9 @@ TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, s
     for (std::size_t j = end; j-- > begin;) {
       const std::uint32_t i = ladder.index[j];
       const std::uint32_t first = static_cast<std::uint32_t>(layout.pieces.size());
-      if (j == begin) {
+      if (j < ladder.barred) {
+        layout.pieces.add(Pieces::below_cut, ladder.p[j]);
+      } else if (j == begin) {
         leftover.serve_last(ladder.p[j]);
       } else {
         leftover.serve(ladder.p[j], ladder.q[j]);
@@ -115,8 +122,14 @@ TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, s
       layout.of[i] = {first, static_cast<std::uint32_t>(layout.pieces.size()) - first};
     }
     S = lowest ? -layout.rejected : std::max(D[begin], -layout.rejected);
-    if (layout.rejected > 0.0) layout.residual[ladder.index[begin]] = std::max(0.0, S_end - S);
+    if (layout.rejected > 0.0 && begin >= ladder.barred) {
+      residual[ladder.index[begin]] = std::max(0.0, S_end - S);
+    }
     end = begin;
+  }
+  if (layout.rejected > 0.0 || ladder.barred > 0) {
+    const bool lost = std::ranges::none_of(residual, [](double x) { return x > 0.0; });  // to underflow
+    layout.residual = lost ? std::vector<double>(q.begin(), q.end()) : std::move(residual);
   }
   return layout;
 }

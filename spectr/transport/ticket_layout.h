@@ -11,19 +11,22 @@ namespace spectr {
 
 /// The unit interval laid out as tickets for k i.i.d. drafts: token x owns pieces of total length p(x), and
 /// the highest of k uniform points falls into them above the cut with probability m(x), the law of the
-/// accepted token. Σ m = 1 − c^k is the largest acceptance that any plan can have.
+/// accepted token. Σ m = 1 − c^k is the largest acceptance that any plan can have. A token with q = 0 has one
+/// piece, below the cut: rounding never lets it win.
 struct TicketLayout {
   struct Range {
     std::uint32_t begin = 0, count = 0;
   };
 
   double rejected = 0.0;         ///< c^k: the probability that the highest point lies below the cut c
-  std::vector<double> residual;  ///< q − m, by index; sums to `rejected`
+  std::vector<double> residual;  ///< ∝ q − m, by index, 0 where q is 0; empty if no piece lies below the cut
   Pieces pieces;
-  std::vector<Range> of;  ///< the pieces of index i; none where p is 0
+  std::vector<Range> of;  ///< the pieces of index i, from the lowest up; none where p is 0
 
+  std::size_t top_piece(std::size_t index) const { return of[index].begin + of[index].count - 1; }
   bool accepts(std::size_t piece) const { return pieces.low[piece] != Pieces::below_cut; }
-  /// Pieces are cut downwards: of two at one place (narrower than an ulp) the one cut first is the higher.
+  /// Which of two tokens' pieces is the higher. Tokens are served downwards: of two pieces at one place
+  /// (narrower than an ulp) the one cut first is the higher.
   bool above(std::size_t a, std::size_t b) const {
     return pieces.low[a] > pieces.low[b] || (pieces.low[a] == pieces.low[b] && a < b);
   }

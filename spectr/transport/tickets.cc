@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
+#include "spectr/transport/draw_by_mass.h"
 #include "spectr/transport/independent_plan.h"
 #include "spectr/transport/law_pair.h"
+#include "spectr/transport/powers.h"
 #include "spectr/transport/ticket_layout.h"
 
 namespace spectr {
@@ -15,7 +18,7 @@ class Tickets final : public IndependentPlan {
  public:
   Tickets(const DraftLaws& p, const Distribution& q)
       : IndependentPlan(p), pair_(p[0], q), layout_(lay_tickets(pair_.p(), pair_.q(), p.count())) {
-    if (layout_.rejected > 0.0) residual_ = pair_.law(std::exchange(layout_.residual, {}));
+    if (!layout_.residual.empty()) residual_ = pair_.law(std::exchange(layout_.residual, {}));
   }
 
   Selection select(std::span<const Token> drafts, Choices& choices) const override;
@@ -25,7 +28,7 @@ class Tickets final : public IndependentPlan {
 
  private:
   std::size_t index_of(Token draft) const;
-  std::size_t draw_piece(std::size_t index, Choices& choices) const;
+  std::size_t draw_highest(std::size_t index, std::size_t copies, Choices& choices) const;
 
   LawPair pair_;
   TicketLayout layout_;
@@ -38,24 +41,41 @@ std::size_t Tickets::index_of(Token draft) const {
   return *index;
 }
 
-std::size_t Tickets::draw_piece(std::size_t index, Choices& choices) const {
+/// The highest piece of several copies of one token is (a, b] with probability F(b)^copies − F(a)^copies,
+/// F(u) = share of the token's length that lies below u.
+std::size_t Tickets::draw_highest(std::size_t index, std::size_t copies, Choices& choices) const {
   const auto [begin, count] = layout_.of[index];
-  if (count == 1) return begin;
-  return begin + choices.draw(std::span(layout_.pieces.length).subspan(begin, count));
+  const double* const length = layout_.pieces.length.data() + begin;
+  const auto share = [&, p = pair_.p()[index]](std::size_t from, std::size_t to) {
+    return std::accumulate(length + from, length + to, 0.0) / p;
+  };
+  std::size_t reached = 0;
+  double F = 0.0;  // of the pieces before `reached`
+  return begin + draw_by_mass(choices, count, [&](std::size_t from, std::size_t to) {
+           if (from != reached) F = share(0, from);
+           const double a = F, width = share(from, to);
+           reached = to;
+           F += width;
+           return power_difference(a, width, copies);
+         });
 }
 
 Selection Tickets::select(std::span<const Token> drafts, Choices& choices) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
   Token winner = drafts[0];
-  std::size_t highest = draw_piece(index_of(winner), choices);
-  for (const Token draft : drafts.subspan(1)) {
-    const std::size_t piece = draw_piece(index_of(draft), choices);
-    if (layout_.above(piece, highest)) {
+  std::optional<std::size_t> highest;
+  for (auto draft = drafts.begin(); draft != drafts.end(); ++draft) {
+    if (std::find(drafts.begin(), draft, *draft) != draft) continue;  // drawn with its first copy
+    const std::size_t index = index_of(*draft);
+    if (highest && !layout_.above(layout_.top_piece(index), *highest)) continue;
+    const auto copies = static_cast<std::size_t>(std::count(draft, drafts.end(), *draft));
+    const std::size_t piece = draw_highest(index, copies, choices);
+    if (!highest || layout_.above(piece, *highest)) {
       highest = piece;
-      winner = draft;
+      winner = *draft;
     }
   }
-  if (layout_.accepts(highest)) return {winner, true};
+  if (layout_.accepts(*highest)) return {winner, true};
   return {residual_->draw(choices), false};
 }
 

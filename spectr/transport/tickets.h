@@ -9,10 +9,13 @@ namespace spectr {
 /// The optimal plan for k i.i.d. drafts. With the tokens that p reaches sorted by q/p and P_j, Q_j the masses
 /// of the first j, no plan accepts more than α* = 1 + min_j (Q_j − P_j^k) (SpecTr, arXiv 2310.15141, Lemma
 /// 3), and this one accepts α*: each draft picks one of its token's pieces of [0, 1], the highest piece wins
-/// unless it lies below the cut. Proof: docs/mathematics.md, "Tickets".
+/// unless it lies below the cut. Of a token drafted m times the highest piece is drawn at once: (a, b] with
+/// probability F(b)^m − F(a)^m, F(u) = share of its pieces below u. A token with q = 0 never wins, nor is it
+/// in the residual. Proof: docs/mathematics.md, "Tickets".
 ///
 /// An error where the drafts come from different laws: the theorem needs equal ones.
-/// Cost: O(V log V) to build, O(k) draws and no allocation to select.
+/// Cost: O(V log V) to build; at most one draw per distinct draft, one of the residual, and no allocation to
+/// select.
 Result<std::unique_ptr<TransportPlan>> build_tickets(const DraftLaws& p, const Distribution& q,
                                                      const PlanOptions& options);
 

@@ -45,9 +45,12 @@ const std::string prompts =
 class BenchMethods : public testing::Test {
  protected:
   Arguments methods(const Arguments& more = {}) const {
-    return Arguments{"bench", "methods", "-m", target(),    "-md",           draft(),  "-t",
-                     "1",     "-n",      "12", "--prompts", prompts_.path(), "--temp", "1"} +
-           more;
+    Arguments all = {"bench", "methods", "-m", target(), "-md", draft(), "-t", "1"};
+    for (const auto& [flag, value] : std::vector<std::pair<const char*, std::string>>{
+             {"-n", "12"}, {"--temp", "1"}, {"--prompts", prompts_.path()}}) {
+      if (std::ranges::find(more, flag) == more.end()) all = all + Arguments{flag, value};
+    }
+    return all + more;
   }
 
  private:
@@ -87,7 +90,8 @@ TEST_F(BenchMethods, JsonHasTheFieldsOfTheContract) {
 TEST_F(BenchMethods, CountsAreTheSameForTheSameSeed) {
   const auto efficiencies = [&](const char* seed) {
     std::vector<Json> all;
-    for (const Json& row : json(methods({"-K", "2", "--seed", seed}))["rows"]) {
+    const Json out = json(methods({"-K", "2", "--seed", seed}));
+    for (const Json& row : out["rows"]) {
       all.push_back({row["block_efficiency"], row["perplexity"], row["acceptance_per_position"]});
     }
     return all;
@@ -112,6 +116,18 @@ TEST_F(BenchMethods, TablesAndCsvHaveALinePerRow) {
   const std::string csv = output(methods({"-K", "2", "--csv"}));
   EXPECT_THAT(csv, StartsWith("method,plan,drafts,length,prompts,block_efficiency,"));
   EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
+}
+
+TEST_F(BenchMethods, EnergyIsThatOfTheBoardsWhereADriverIs) {
+  const Surroundings with_driver{.variables = {{"LD_LIBRARY_PATH", TWO_BOARDS}}};
+  const Outcome ran = test::spectr(methods({"--method", "speculative", "--json"}), with_driver);
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const Json row = Json::parse(ran.out)["rows"][0];
+  // 300 W at least (processors that can be read add theirs), over the run and the starting of sessions.
+  const double generated = row["tokens_per_second"].get<double>() *
+                           (row["seconds"]["total"].get<double>() - row["seconds"]["prompt"].get<double>());
+  EXPECT_GT(row["joules_per_token"].get<double>() * generated, 300.0 * row["seconds"]["total"].get<double>());
+  EXPECT_THAT(test::spectr(methods({"--method", "speculative"}), with_driver).out, HasSubstr("NVML, idle "));
 }
 
 TEST_F(BenchMethods, ARunThatIsKilledGoesOnWhereItWas) {
@@ -199,9 +215,10 @@ TEST(BenchWidths, JsonHasTheFieldsOfTheContract) {
 }
 
 TEST(BenchWidths, RefusesWhatTheContextHasNoRoomFor) {
-  const Outcome ran = test::spectr({"bench", "widths", "-m", target(), "-r", "1", "--depths", "100000"});
+  const Outcome ran =
+      test::spectr({"bench", "widths", "-m", target(), "-t", "1", "-r", "1", "--depths", "100000"});
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.err, HasSubstr("100000"));
+  EXPECT_THAT(ran.err, HasSubstr("the context of 100002 tokens exceeds"));
 }
 
 TEST(BenchPasses, HaveTheShapeOfLlamaBench) {

@@ -14,16 +14,16 @@ std::atomic<std::size_t> allocations = 0;
 
 }  // namespace
 
-// Every allocation of this program passes here.
-void* operator new(std::size_t size) {
+// Every allocation of this program passes here. (Inlined, GCC takes malloc and free for a mismatched pair.)
+[[gnu::noinline]] void* operator new(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 

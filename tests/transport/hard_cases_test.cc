@@ -132,7 +132,6 @@ TEST(HardCases, DuplicatedDraftsKeepTheirNumber) {
   });
 }
 
-// (The ticket plan draws once per draft, 2^64 outcomes here: its conditional law is only summed.)
 TEST(HardCases, SixtyFourDrafts) {
   RandomLaws random(12);
   for (int n = 0; n < 10; ++n) {
@@ -146,7 +145,7 @@ TEST(HardCases, SixtyFourDrafts) {
       EXPECT_GE(plan.acceptance(), 0.0);
       EXPECT_LE(plan.acceptance(), 1.0);
     });
-    for (const char* name : {"k-seq", "recursive", "recursive-wor"}) {
+    for (const char* name : {"k-seq", "recursive", "recursive-wor", "optimal"}) {
       const auto plan = find_plan(name).value()->build({p, 64}, q, {}).value();
       std::vector<Token> drafts(plan->drafts());
       CounterRandom choices(12, 1);

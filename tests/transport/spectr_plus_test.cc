@@ -10,6 +10,7 @@
 #include "spectr/base/enumerator.h"
 #include "spectr/transport/acceptance_bounds.h"
 #include "spectr/transport/generalised_k_seq.h"
+#include "spectr/transport/k_seq.h"
 #include "spectr/transport/plan_check.h"
 #include "tests/transport/laws.h"
 
@@ -136,6 +137,53 @@ TEST(SpectrPlus, HardInputsAreExactWithOrWithoutTheSolver) {
     const auto plan = build_str_plus_plus({p_law, k}, q_law, {}).value();
     EXPECT_LE(distance(enumerate_law(*plan, vocabulary), q_law), 1e-12);
     EXPECT_NEAR(enumerate_acceptance(*plan), plan->acceptance(), 1e-12);
+  }
+}
+
+/// The acceptances of k-Seq, STr+ and STr++ for drafts from several laws.
+struct Acceptances {
+  double k_seq, one, all;
+};
+
+Acceptances acceptances(const std::vector<Distribution>& p, const Distribution& q) {
+  return {build_k_seq(several(p), q, {}).value()->acceptance(),
+          build_str_plus(several(p), q, {}).value()->acceptance(),
+          build_str_plus_plus(several(p), q, {}).value()->acceptance()};
+}
+
+TEST(SpectrPlus, VoidMassesDoNotSpoilTheProgram) {
+  const Acceptances a =
+      acceptances({law({0.20041736532074975, 0.32824349085152354, 0.2795253517025836, 0.1918137921251431}),
+                   law({1, 3.495403151330053e-91, 1.2160310111189725e-260, 1.695102623878568e-236}),
+                   law({0.9999999989999999, 9.99999999e-10, 9.99999999e-18, 9.999999989999999e-301})},
+                  law({0, 0.4, 0.2, 0.4}));
+  EXPECT_NEAR(a.one, 0.72006, 1e-5);
+  EXPECT_GE(a.all, a.one - 1e-12);
+  const Acceptances b =
+      acceptances({law({0.6194005469223436, 0, 0.1387301376074628, 0.24186931547019358}),
+                   law({0.0037159990293109866, 0.370668629657997, 0.0005499765220207878, 0.6250653947906711}),
+                   law({0, 0, 0, 1})},
+                  law({0.5, 0.5, 5e-301, 0}));
+  EXPECT_NEAR(b.one, 0.68603, 1e-5);
+  EXPECT_GE(b.all, b.one - 1e-12);
+}
+
+TEST(SpectrPlus, IsNeverBelowKSeqHoweverUnequalTheMasses) {
+  RandomLaws random(45);
+  for (int n = 0; n < 400; ++n) {
+    SCOPED_TRACE(n);
+    const std::size_t vocabulary = 3 + random.below(6), k = 2 + random.below(3);
+    const auto unequal = [&] {
+      std::vector<double> masses(vocabulary);
+      for (double& w : masses) w = std::pow(10.0, -30.0 * random.uniform());
+      return law(std::move(masses));
+    };
+    std::vector<Distribution> p;
+    for (std::size_t i = 0; i < k; ++i) p.push_back(unequal());
+    const Acceptances a = acceptances(p, unequal());
+    EXPECT_LE(a.k_seq - 1e-12, a.one);
+    EXPECT_LE(a.one, a.all + 1e-12);
+    EXPECT_LE(a.all, 1.0);
   }
 }
 

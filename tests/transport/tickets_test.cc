@@ -120,6 +120,23 @@ TEST(Tickets, LayoutHasTheLengthsAndMassesOfItsTokens) {
   EXPECT_LT(pieces / instances, 2.0);
 }
 
+TEST(Tickets, PiecesOfATokenAscend) {
+  RandomLaws random(17);
+  std::size_t several = 0;
+  for (int n = 0; n < 400; ++n) {
+    const std::size_t vocabulary = 1 + random.below(41), k = 1 + random.below(8);
+    const Distribution p = hard_law(random, vocabulary, n % 4), q = hard_law(random, vocabulary, n / 4 % 4);
+    const TicketLayout layout = lay_tickets(p.probabilities(), q.probabilities(), k);
+    for (const auto [begin, count] : layout.of) {
+      for (std::size_t i = begin + 1; i < begin + count; ++i) {
+        EXPECT_LE(layout.pieces.low[i - 1], layout.pieces.low[i]);
+      }
+      several += count > 2 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(several, 100u);
+}
+
 // But for those that rounding cannot tell apart.
 TEST(Tickets, PiecesDoNotOverlap) {
   constexpr double rounding = 1e-15;
@@ -191,6 +208,100 @@ TEST(Tickets, TokensNarrowerThanAnUlpKeepTheirTickets) {
     EXPECT_LE(distance(enumerate_law(*plan, 4), q_law), 1e-14);
     EXPECT_LE(worst_conditional(*plan, 4), 1e-12);
   }
+}
+
+// At most one draw per distinct token: few outcomes, however many drafts there are.
+TEST(Tickets, EqualDraftsAreDrawnAtOnce) {
+  RandomLaws random(18);
+  for (int n = 0; n < 60; ++n) {
+    SCOPED_TRACE(n);
+    const bool two = n % 2 == 0;
+    const std::size_t vocabulary = two ? 2 : 3, k = two ? 1 + random.below(17) : 8;
+    const Distribution p = hard_law(random, vocabulary, n / 2 % 4),
+                       q = hard_law(random, vocabulary, n / 8 % 4);
+    const auto plan = tickets(p, k, q);
+    std::vector<double> law_of_y(vocabulary, 0.0);
+    std::vector<Token> drafts;
+    std::vector<std::size_t> copies(vocabulary, 0);
+    for (copies[0] = 0; copies[0] <= k; ++copies[0]) {
+      for (copies[1] = 0; copies[0] + copies[1] <= k; ++copies[1]) {
+        if (two && copies[0] + copies[1] < k) continue;
+        if (!two) copies[2] = k - copies[0] - copies[1];
+        double weight = std::tgamma(static_cast<double>(k) + 1.0);
+        drafts.clear();
+        for (std::size_t x = 0; x < vocabulary; ++x) {
+          const auto m = static_cast<double>(copies[x]);
+          weight *= std::pow(p[static_cast<Token>(x)], m) / std::tgamma(m + 1.0);
+          drafts.insert(drafts.end(), copies[x], static_cast<Token>(x));
+        }
+        if (!(weight > 0.0)) continue;
+        const std::vector<double> given = enumerate_select(*plan, drafts, vocabulary);
+        EXPECT_LE(distance(given, plan->conditional(drafts)), 1e-12);
+        std::ranges::reverse(drafts);
+        EXPECT_LE(distance(enumerate_select(*plan, drafts, vocabulary), plan->conditional(drafts)), 1e-12);
+        for (std::size_t x = 0; x < vocabulary; ++x) law_of_y[x] += weight * given[x];
+      }
+    }
+    EXPECT_LE(distance(law_of_y, q), 1e-12);
+  }
+  const Distribution p = law({0.7, 0.3}), q = law({0.2, 0.8});
+  EXPECT_LE(distance(enumerate_law(*tickets(p, 17, q), 2), q), 1e-12);
+}
+
+TEST(Tickets, ATokenOfManyPiecesHasTheLawOfItsCopies) {
+  RandomLaws random(19);
+  std::uint32_t most = 0;
+  for (int n = 0; n < 8; ++n) {
+    const Distribution p = hard_law(random, 20'000, n % 4), q = hard_law(random, 20'000, n / 4);
+    constexpr std::size_t k = 6;
+    const auto plan = tickets(p, k, q);
+    const auto of = lay_tickets(p.probabilities(), q.probabilities(), k).of;
+    const auto widest = std::ranges::max_element(of, {}, &TicketLayout::Range::count);
+    most = std::max(most, widest->count);
+    std::vector<Token> drafts(k, static_cast<Token>(widest - of.begin()));
+    EXPECT_LE(distance(enumerate_select(*plan, drafts, 20'000), plan->conditional(drafts)), 1e-12);
+  }
+  EXPECT_GT(most, 3u);
+}
+
+// Rounding must not let one win, however narrow, and where all drafts are such tokens another is given.
+TEST(Tickets, TokensThatTheTargetNeverGivesNeverWin) {
+  RandomLaws random(20);
+  std::size_t never = 0;
+  for (int n = 0; n < 2000; ++n) {
+    SCOPED_TRACE(n);
+    const std::size_t vocabulary = 2 + random.below(5), k = 1 + random.below(4);
+    const Distribution p = hard_law(random, vocabulary, n % 4);
+    std::vector<double> weights(vocabulary);
+    for (double& w : weights) w = random.uniform() < 0.5 ? 0.0 : std::exp(-600.0 * random.uniform());
+    weights[random.below(vocabulary)] += n % 3 == 0 ? 1.0 : 1e-9;
+    const Distribution q = law(weights);
+    const auto plan = tickets(p, k, q);
+    const auto law_of_y = enumerate_law(*plan, vocabulary);
+    EXPECT_LE(distance(law_of_y, q), 1e-12);
+    const auto residual = plan->residual();
+    for (std::size_t x = 0; x < vocabulary; ++x) {
+      const auto token = static_cast<Token>(x);
+      if (q[token] > 0.0) continue;
+      EXPECT_EQ(law_of_y[x], 0.0);
+      if (residual) {
+        EXPECT_EQ((*residual)[token], 0.0);
+      }
+      if (!(p[token] > 0.0)) continue;
+      ++never;
+      const std::vector<Token> drafts(k, token);  // perhaps too rare for the enumerated law to show them
+      const auto given = enumerate_select(*plan, drafts, vocabulary);
+      const Distribution formula = plan->conditional(drafts);
+      EXPECT_LE(distance(given, formula), 1e-12);
+      for (std::size_t y = 0; y < vocabulary; ++y) {
+        if (!(q[static_cast<Token>(y)] > 0.0)) {
+          EXPECT_EQ(given[y], 0.0);
+          EXPECT_EQ(formula[static_cast<Token>(y)], 0.0);
+        }
+      }
+    }
+  }
+  EXPECT_GT(never, 1000u);
 }
 
 TEST(Tickets, DifferentDraftLawsAreRefused) {
