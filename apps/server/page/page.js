@@ -1,7 +1,7 @@
 import { acceptanceChart, speedChart } from "./chart.js";
 
 const $ = (id) => document.getElementById(id);
-const page = { methods: [], conversation: [], plain: null, running: null, decoder: new TextDecoder() };
+const page = { methods: [], conversation: [], plain: null, running: null, last: null, speeds: [], decoder: new TextDecoder() };
 
 // --- The server ---------------------------------------------------------------------------------------------
 
@@ -94,6 +94,7 @@ function showTip(span) {
 }
 
 function showNumbers(event) {
+  page.last = event;
   const metrics = event.metrics.speculative_decoding;
   const rows = [
     ["tokens", event.timings.predicted_n],
@@ -151,8 +152,10 @@ async function ask() {
     $("text").textContent = "";
     show(prompt, "said");
   }
+  showTip(null);
   let answer = "";
-  const measured = { blocks: 0, accepted: [], speeds: [], tokens: 0, began: performance.now() };
+  page.speeds = [];
+  const measured = { blocks: 0, accepted: [], tokens: 0, began: null };
   const tell = (event) => {
     const choice = event.choices?.[0];
     answer += choice?.delta?.content ?? choice?.text ?? "";
@@ -172,14 +175,16 @@ async function ask() {
 /** A block more: its draft tokens come first. */
 function measure(measured, tokens) {
   measured.blocks += 1;
-  measured.tokens += tokens.length;
   tokens.forEach((token, i) => {
     if (token.source === "draft") measured.accepted[i] = (measured.accepted[i] ?? 0) + 1;
   });
-  const seconds = (performance.now() - measured.began) / 1000;
-  if (measured.blocks > 1) measured.speeds.push(measured.tokens / seconds);
+  // The clock starts with the first block: what came before is the prompt's.
+  const now = performance.now();
+  measured.began ??= now;
+  if (measured.blocks > 1) measured.tokens += tokens.length;
+  if (now > measured.began) page.speeds.push((1000 * measured.tokens) / (now - measured.began));
   acceptanceChart($("acceptance"), Array.from(measured.accepted, (count) => (count ?? 0) / measured.blocks));
-  speedChart($("speed"), measured.speeds, page.plain);
+  speedChart($("speed"), page.speeds, page.plain);
 }
 
 async function comparePlain() {
@@ -188,7 +193,8 @@ async function comparePlain() {
   await guarded(() => write(prompt, "plain", (event) => {
     if (event.timings) page.plain = event.timings.predicted_per_second;
   }));
-  speedChart($("speed"), [], page.plain);
+  speedChart($("speed"), page.speeds, page.plain);
+  if (page.last) showNumbers(page.last);
 }
 
 function chooseMethod() {
@@ -237,6 +243,7 @@ $("compare").addEventListener("click", comparePlain);
 $("clear").addEventListener("click", () => {
   page.conversation = [];
   $("text").textContent = "";
+  showTip(null);
 });
 $("settings").addEventListener("submit", (event) => event.preventDefault());
 $("ask").addEventListener("submit", (event) => {
@@ -244,7 +251,7 @@ $("ask").addEventListener("submit", (event) => {
   if (!$("send").disabled) ask();
 });
 $("text").addEventListener("pointerover", (event) => showTip(event.target.closest(".token")));
-$("text").addEventListener("pointerleave", () => showTip(null));
+for (const event of ["pointerleave", "blur", "scroll"]) $("text").addEventListener(event, () => showTip(null));
 $("text").addEventListener("keydown", (event) => {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   const tokens = [...$("text").querySelectorAll(".token")];
