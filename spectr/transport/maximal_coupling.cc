@@ -31,6 +31,7 @@ class MaximalCoupling final : public SequentialPlan {
 
 Result<std::unique_ptr<TransportPlan>> build_maximal(const DraftLaws& p, const Distribution& q,
                                                      const PlanOptions&) {
+  if (!p.equal()) return error("maximal takes drafts of one law");
   const LawPair laws(p[0], q);
   std::vector<double> left(laws.size());
   for (std::size_t j = 0; j < left.size(); ++j) left[j] = std::max(0.0, laws.q()[j] - laws.p()[j]);
