@@ -70,7 +70,7 @@ Result<Report> mtad_bounds(const Context& context) {
       panel(data, "Theorem 3.5, against the draft's", "ratio_qp", "ratio_qp_bound", "τ^(−1/γ)",
             {.label = "PPL_q / PPL_p", .from = 0.8, .logarithmic = true}, "top right"),
       panel(data, "Theorem 3.5, against MTJD's", "ratio_mtjd", "ratio_mtjd_bound", "bound",
-            {.label = "PPL_q / PPL_q(MTJD)", .from = 0.8, .logarithmic = true}, "at graph 0.7, graph 0.45"),
+            {.label = "PPL_q / PPL_q(MTJD)", .from = 0.8, .logarithmic = true}, "at graph 0.6, graph 0.4"),
       panel(data, "Theorem 3.6", "tokens_per_full_block", "tokens_per_full_block_bound",
             "min(L + 1, |ln τ|/U)", {.label = "tokens per call γ", .from = 0.0, .to = 5.5}, "bottom left")};
   std::vector<Line> summary = {{"U = sup |ln p − ln q|", fmt::format("{:.4f}", U)}};
