@@ -4,6 +4,7 @@
 #include <hwy/base.h>
 #include <immintrin.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -25,15 +26,16 @@ namespace {
 struct Avx2MaddLanes : Avx2Lanes {
   static constexpr int signed_excess = 0;
 
-  /// Pairs of products to 16 bits, at most 2 · 63 · 127 < 2¹⁵ as codes have 6 bits; pairs of those to 32.
-  static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
-    const Ints pairs = _mm256_maddubs_epi16(w, broadcast_int(q));
+  static HWY_INLINE __m256i pairs_of_products(Bytes w, const std::uint8_t* q) {
+    return _mm256_maddubs_epi16(w, broadcast_int(q));
+  }
+  static HWY_INLINE __m256i add_pairs(__m256i a, __m256i b) { return _mm256_add_epi16(a, b); }
+  static HWY_INLINE Ints add_sums(Ints sum, __m256i pairs) {
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
   }
   /// |w| ≤ 128 and q with w's sign: at most 2 · 128 · 127 < 2¹⁵.
   static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
-    const Ints pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(broadcast_int(q), w));
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    return add_sums(sum, _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(broadcast_int(q), w)));
   }
 };
 

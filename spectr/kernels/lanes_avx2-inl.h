@@ -8,7 +8,7 @@ namespace spectr {
 
 struct Avx2Lanes {
   static constexpr std::size_t lanes = 8;
-  static constexpr int largest_sweep = 4;
+  static constexpr int largest_sweep = 8;
   static constexpr int largest_float_sweep = 2;
 
   using Bytes = __m256i;

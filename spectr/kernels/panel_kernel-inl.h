@@ -5,6 +5,8 @@
 // row), Ints and Floats.
 #pragma once
 
+#include <algorithm>
+
 #include "spectr/kernels/activations.h"
 #include "spectr/kernels/fetch-inl.h"
 #include "spectr/kernels/panels.h"
@@ -31,6 +33,28 @@ HWY_INLINE typename Lanes::Bytes codes_of_group(const std::uint8_t* block) {
       return Lanes::merge(codes, Lanes::template field<high.shift - layout.low_bits, high_mask>(bits));
     }
   }
+}
+
+/// sum + the products of 4 · groups codes of `bits` bits with the numbers at q. A set that multiplies to 16 bits
+/// first adds there as often as fits, as |q| ≤ 127: the sum is exact, whatever its order.
+template <class Lanes, int bits, int groups>
+HWY_INLINE typename Lanes::Ints dot_codes(typename Lanes::Ints sum, const typename Lanes::Bytes* w,
+                                          const std::uint8_t* q) {
+  if constexpr (requires { &Lanes::pairs_of_products; }) {
+    constexpr int largest_pair = 2 * ((1 << bits) - 1) * 127;
+    constexpr int together = std::min(groups, 32767 / largest_pair);
+    for (int first = 0; first < groups; first += together) {
+      auto pairs = Lanes::pairs_of_products(w[first], q + 4 * first);
+      for (int g = first + 1; g < std::min(groups, first + together); ++g) {
+        pairs = Lanes::add_pairs(pairs, Lanes::pairs_of_products(w[g], q + 4 * g));
+      }
+      sum = Lanes::add_sums(sum, pairs);
+    }
+  } else {
+#pragma GCC unroll 8
+    for (int g = 0; g < groups; ++g) sum = Lanes::dot(sum, w[g], q + 4 * g);
+  }
+  return sum;
 }
 
 /// Writes a vector, or its first `count` lanes where there are fewer.
@@ -76,13 +100,11 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
         for (int i = 0; i < per_block; ++i) {
           const std::uint8_t* correction = x + activation.corrections_at() + 4 * (i * rows + r);
           auto sum = layout.has_min ? Lanes::zero_ints() : Lanes::broadcast_int(correction);
+          if constexpr (type == TensorType::q8_0) {
 #pragma GCC unroll 8
-          for (int g = i * groups; g < (i + 1) * groups; ++g) {
-            if constexpr (type == TensorType::q8_0) {
-              sum = Lanes::dot_signed(sum, w[g], q + 4 * g);
-            } else {
-              sum = Lanes::dot(sum, w[g], q + 4 * g);
-            }
+            for (int g = 0; g < groups; ++g) sum = Lanes::dot_signed(sum, w[g], q + 4 * g);
+          } else {
+            sum = dot_codes<Lanes, layout.bits(), groups>(sum, &w[i * groups], q + 4 * i * groups);
           }
           const int s = b * per_block + i;
           sums[r] = Lanes::add_product(sums[r], Lanes::to_float(sum), Lanes::multiply(scales[s], a));

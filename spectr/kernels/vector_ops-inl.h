@@ -60,8 +60,26 @@ float Dot(std::span<const float> x, const float* y) {
                            HWY_ATTR { return hn::Mul(hn::LoadU(d, x.data() + i), hn::LoadU(d, y + i)); });
 }
 
+/// Σ term(i) in double precision, always in the same order on every instruction set: what a norm rounds here,
+/// the whole layer sees.
+template <class Term>
+HWY_INLINE double PreciseSum(std::size_t n, const Term& term) {
+  constexpr std::size_t running = 8;
+  double sums[running] = {};
+  std::size_t i = 0;
+  for (; i + running <= n; i += running) {
+    for (std::size_t j = 0; j < running; ++j) sums[j] += term(i + j);
+  }
+  for (; i < n; ++i) sums[0] += term(i);
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
 void RmsNorm(std::span<const float> x, const float* weight, float epsilon, float* out) {
-  const float mean_square = Dot(x, x.data()) / static_cast<float>(x.size());
+  const double squares = PreciseSum(x.size(), [&](std::size_t i) HWY_ATTR {
+    const auto value = static_cast<double>(x[i]);
+    return value * value;
+  });
+  const auto mean_square = static_cast<float>(squares / static_cast<double>(x.size()));
   const float factor = 1.0f / std::sqrt(mean_square + epsilon);
   ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
     const auto scaled = hn::Mul(hn::LoadU(d, x.data() + i), hn::Set(d, factor));
@@ -70,14 +88,14 @@ void RmsNorm(std::span<const float> x, const float* weight, float epsilon, float
 }
 
 void LayerNorm(std::span<const float> x, const float* weight, const float* bias, float epsilon, float* out) {
-  const float n = static_cast<float>(x.size());
-  const float mean =
-      Sum(x.size(), [&](auto d, std::size_t i) HWY_ATTR { return hn::LoadU(d, x.data() + i); }) / n;
-  const float squares = Sum(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
-    const auto centred = hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, mean));
-    return hn::Mul(centred, centred);
+  const auto n = static_cast<double>(x.size());
+  const auto mean = static_cast<float>(
+      PreciseSum(x.size(), [&](std::size_t i) HWY_ATTR { return static_cast<double>(x[i]); }) / n);
+  const double squares = PreciseSum(x.size(), [&](std::size_t i) HWY_ATTR {
+    const double centred = static_cast<double>(x[i]) - static_cast<double>(mean);
+    return centred * centred;
   });
-  const float factor = 1.0f / std::sqrt(squares / n + epsilon);
+  const float factor = 1.0f / std::sqrt(static_cast<float>(squares / n) + epsilon);
   ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
     const auto centred = hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, mean));
     const auto scaled = hn::Mul(centred, hn::Set(d, factor));
