@@ -39,7 +39,6 @@ struct Flags {
   std::uint64_t seed = 0;
   bool ignore_eos = false;
   std::string resume;
-  std::optional<std::string> cost_file;
   BenchOutput output;
 };
 
@@ -133,7 +132,8 @@ void run(Flags flags, const CLI::App& command) {
   for (std::size_t i = 0; i < drafts.size(); ++i)
     setup.drafts.push_back(named(flags.model.drafts[i], drafts[i]));
   if (any_method(plan, [](const MethodRule& rule) { return rule.measured; }))
-    plan.settings.costs = CostFile(flags.cost_file).costs(target, drafts.front(), pool.threads());
+    plan.settings.costs = CostFile(flags.settings.cost_file)
+                              .costs(*target.transformer, *drafts.front().transformer, pool.threads());
   const auto cells = need(bench::expand(plan.axes, plan.settings, std::max<std::size_t>(1, drafts.size())));
   const auto prompts = need(bench::tokenize(setup, texts));
   warn_of_cuts(prompts);
@@ -190,9 +190,6 @@ void add_bench_methods(CLI::App& bench) {
   list("-L,--length,--draft-max,--draft-n,--spec-draft-n-max", flags->axes.lengths,
        "tokens per draft, separated by commas (default: 4)");
   flags->settings.add_settings(command);
-  command
-      .add_option("--cost-file", flags->cost_file, "where measured costs of passes are kept (method auto)")
-      ->group(group);
   flags->sampling.add(command);
   flags->output.add(command, true);
   command.callback([flags, &command] { run(*flags, command); });

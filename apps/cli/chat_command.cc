@@ -8,6 +8,7 @@
 
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/commands.h"
+#include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
@@ -43,10 +44,10 @@ class Conversation {
       flags_.model.model = pair.target.string();
       flags_.model.drafts = {pair.draft.string()};
     }
-    rule_ = &flags_.method.rule(flags_.model.drafts.empty() ? "plain" : "spectr");
-    if (rule_->measured) throw Failure(Status::usage, fmt::format("method {} cannot chat", rule_->name));
+    rule_ = &flags_.method.rule(flags_.model.drafts.size());
     settings_ = flags_.method.complete(4, 4);
-    const Decoder decoder = need(make_decoder(*rule_, settings_));
+    if (!rule_->measured)
+      (void)need(make_decoder(*rule_, settings_));  // errors come before models are loaded
     if (rule_->models != DraftModels::none && flags_.model.drafts.empty()) {
       throw Failure(Status::usage, fmt::format("method {} needs a draft model: give -md FILE", rule_->name));
     }
@@ -56,6 +57,11 @@ class Conversation {
                                           {flags_.model.drafts.begin(), flags_.model.drafts.end()},
                                           flags_.model.thread_count(), chat_template));
     if (!models_.chat_template) throw Failure(Status::usage, models_.chat_template.error().message);
+    if (rule_->measured) {
+      settings_.costs = CostFile(flags_.method.cost_file)
+                            .costs(*models_.target, *models_.drafts.front(), models_.pool->threads());
+    }
+    const Decoder decoder = need(make_decoder(*rule_, settings_));
     slots_ = need(server::Slots::start(models_, {1, 1, static_cast<std::size_t>(flags_.model.context)}));
     if (decoder.most_nodes(slots_->context()) > server::Slots::most_nodes) {
       throw Failure(Status::usage, fmt::format("a block may draft {} tokens", server::Slots::most_nodes - 1));

@@ -26,7 +26,6 @@ struct Flags {
   MethodFlags method;
   SamplingFlags sampling;
   long predict = 256;
-  std::optional<std::string> cost_file;
   long seed = -1;
   std::vector<std::string> stop_words;
   bool special = false;
@@ -50,7 +49,7 @@ class Run {
       throw Failure(Status::usage, fmt::format("-n must be at least -1 (no limit), got {}", flags_.predict));
     }
     flags_.model.choose_bundled();
-    const MethodRule& rule = flags_.method.rule(flags_.model.drafts.empty() ? "plain" : "spectr");
+    const MethodRule& rule = flags_.method.rule(flags_.model.drafts.size());
     MethodOptions settings = flags_.method.complete(4, 4);
     if (!rule.measured) (void)need(make_decoder(rule, settings));  // errors come before models are loaded
     const Warp warp = flags_.sampling.warp();
@@ -62,7 +61,10 @@ class Run {
                                                  token, target_.transformer->vocabulary()));
       }
     }
-    if (rule.measured) settings.costs = costs();
+    if (rule.measured) {
+      settings.costs = CostFile(flags_.method.cost_file)
+                           .costs(*target_.transformer, *drafts_.front().transformer, pool_.threads());
+    }
     if (flags_.verbose) describe_models();
     prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});
     if (prompt_.empty()) throw Failure(Status::usage, "the prompt has no tokens");
@@ -113,13 +115,6 @@ class Run {
     drafts_ = load_drafts(flags_.model, target_, pool_);
   }
 
-  std::shared_ptr<const Costs> costs() const {
-    const CostFile file(flags_.cost_file);
-    const auto costs = file.costs(target_, drafts_.front(), pool_.threads());
-    fmt::print(stderr, "costs of passes: {}, hash {:016x}\n", file.path(), costs->hash());
-    return costs;
-  }
-
   void describe_models() const {
     const auto line = [](const char* role, const LoadedModel& model) {
       const ModelConfig& c = model.transformer->config();
@@ -132,6 +127,20 @@ class Run {
     line("target", target_);
     for (const LoadedModel& draft : drafts_) line("draft", draft);
     fmt::print(stderr, "threads: {}\n", pool_.threads());
+  }
+
+  /// What an automatic choice chose and why, whenever it chooses anew.
+  void describe_choice(const Decoder& decoder) {
+    const auto why = decoder.expectation();
+    const DraftShape shape = decoder.shape();
+    const bool same = shape.drafts == shape_.drafts && shape.length == shape_.length;
+    if (!why || (same && ++blocks_ > 1)) return;
+    shape_ = shape;
+    blocks_ = 1;
+    const std::string what =
+        shape.length == 0 ? "plain decoding" : fmt::format("K {}, L {}", shape.drafts, shape.length);
+    fmt::print(stderr, "\n[{}: {:.2f} tokens in {:.2f} ms expected, one in {:.2f} ms by plain decoding]\n",
+               what, why->tokens, 1e3 * why->seconds, 1e3 * why->plain_seconds);
   }
 
   /// Tokens that a session must hold: what was asked for, or what prompt and -n need of the model's context.
@@ -172,10 +181,13 @@ class Run {
     TextPrinter silent(*target_.tokenizer, flags_.stop_words, Printing::nothing);
     TextPrinter& listener = printer != nullptr ? *printer : silent;
     CounterRandom choices(seed);
-    Generation generation =
-        need(generate(decoder, models, prompt_, options, choices,
-                      [&listener](const Block& block) { return listener.add(block.tokens, block.sources); }),
-             Status::failed);
+    Generation generation = need(generate(decoder, models, prompt_, options, choices,
+                                          [&](const Block& block) {
+                                            if (flags_.verbose && printer != nullptr)
+                                              describe_choice(decoder);
+                                            return listener.add(block.tokens, block.sources);
+                                          }),
+                                 Status::failed);
     shape_ = decoder.shape();
     return generation;
   }
@@ -184,7 +196,8 @@ class Run {
   ThreadPool pool_;
   LoadedModel target_;
   std::vector<LoadedModel> drafts_;
-  DraftShape shape_;  // of the last run
+  DraftShape shape_;        // of the last run
+  std::size_t blocks_ = 0;  // of this shape, one after another
   std::vector<Token> prompt_;
 };
 
@@ -211,9 +224,6 @@ void add_generate(CLI::App& app) {
   command.add_flag("--special", flags->special, "recognise special tokens in the prompt");
   command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
   flags->method.add(command);
-  command
-      .add_option("--cost-file", flags->cost_file, "where measured costs of passes are kept (method auto)")
-      ->group("Speculation");
   flags->sampling.add(command);
   const std::string output = "Output";
   command.add_flag("--json", flags->json, "print one JSON object: text, tokens, sources, statistics")

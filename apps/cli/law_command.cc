@@ -23,13 +23,14 @@ struct Flags {
 
 constexpr double most_texts = 1e6;
 
-/// What passes of tables are taken to cost where a method asks: a node three tenths of a pass, a draft a tenth of the target.
+/// What passes of tables are taken to cost where a method asks: a node three tenths of a pass, a draft a
+/// tenth of the target.
 Costs assumed_costs() {
   return {CostCurve({{1, 1.0}, {2, 1.3}}), CostCurve({{1, 0.1}, {2, 0.13}}), 0.0};
 }
 
 void print_law(const Flags& flags) {
-  const MethodRule& rule = flags.method.rule("spectr");
+  const MethodRule& rule = *need(find_method(flags.method.method.value_or("spectr")));
   const auto vocabulary = static_cast<std::size_t>(flags.vocabulary);
   const auto horizon = static_cast<std::size_t>(flags.horizon);
   const double texts = std::pow(static_cast<double>(vocabulary), static_cast<double>(horizon));

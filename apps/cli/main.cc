@@ -60,7 +60,8 @@ int run(std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& failure) {
     const std::vector<std::string> unknown = app.remaining();
     if (app.get_subcommands().empty() && !unknown.empty()) {
-      return report(Status::usage, fmt::format("there is no command '{}'; see spectr --help", unknown.front()));
+      return report(Status::usage,
+                    fmt::format("there is no command '{}'; see spectr --help", unknown.front()));
     }
     return report(Status::usage, failure.what());
   }

@@ -62,10 +62,15 @@ void MethodFlags::add_settings(CLI::App& app) {
   app.add_option("--ngram", options.ngram, "longest n-gram that ngram looks up")
       ->capture_default_str()
       ->group(group);
+  app.add_option("--cost-file", cost_file, "where measured costs of passes are kept (auto)")->group(group);
 }
 
-const MethodRule& MethodFlags::rule(const std::string& otherwise) const {
-  return *need(find_method(method.value_or(otherwise)));
+const MethodRule& MethodFlags::rule(std::size_t draft_models) const {
+  if (method) return *need(find_method(*method));
+  if (draft_models == 0) return *need(find_method("plain"));
+  if (draft_models > 1) return *need(find_method("specinfer"));
+  if (!options.tree.empty()) return *need(find_method("tree"));
+  return *need(find_method(options.plan || drafts || length ? "spectr" : "auto"));
 }
 
 MethodOptions MethodFlags::complete(std::size_t drafts_otherwise, std::size_t length_otherwise) const {

@@ -6,6 +6,7 @@
 
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/commands.h"
+#include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/text_input.h"
@@ -24,6 +25,7 @@ struct Flags {
   long timeout = 600;
   std::vector<std::string> keys;
   std::string key_file;
+  std::optional<std::string> cost_file;
   std::string chat_template;
   std::string template_file;
   bool verbose = false;
@@ -39,6 +41,9 @@ server::ServerOptions complete(Flags& flags) {
   }
   options.service.target = flags.model.model;
   options.service.drafts.assign(flags.model.drafts.begin(), flags.model.drafts.end());
+  options.service.costs = [file = flags.cost_file](const server::ModelSet& models) {
+    return CostFile(file).costs(*models.target, *models.drafts.front(), models.pool->threads());
+  };
   options.service.threads = flags.model.thread_count();
   options.service.timeout = std::chrono::seconds(flags.timeout);
   options.service.slots = {static_cast<std::size_t>(flags.slots), static_cast<std::size_t>(flags.queue),
@@ -123,6 +128,9 @@ void add_serve(CLI::App& app) {
       ->capture_default_str()
       ->group(texts);
   command.add_option("-a,--alias", flags->server.service.alias, "what clients call the model")->group(texts);
+  command
+      .add_option("--cost-file", flags->cost_file, "where measured costs of passes are kept (method auto)")
+      ->group(texts);
   auto* given =
       command.add_option("--chat-template", flags->chat_template, "chat template instead of the model's own");
   command.add_option("--chat-template-file", flags->template_file, "the same from a file")->excludes(given);

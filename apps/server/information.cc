@@ -25,7 +25,8 @@ Json props_json(const Service& service) {
   const ModelSet& models = service.models();
   Json methods = Json::array(), plans = Json::array();
   for (const MethodRule& method : method_rules()) {
-    if (method.measured || (method.models != DraftModels::none && models.drafts.empty())) continue;
+    if (method.measured && !models.costs) continue;
+    if (method.models != DraftModels::none && models.drafts.empty()) continue;
     methods.push_back({{"name", method.name},
                        {"summary", method.summary},
                        {"lossless", method.lossless},

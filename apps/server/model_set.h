@@ -9,6 +9,7 @@
 #include "apps/chat/template.h"
 #include "spectr/base/result.h"
 #include "spectr/base/thread_pool.h"
+#include "spectr/decode/cost_curve.h"
 #include "spectr/model/tokenizer.h"
 #include "spectr/model/transformer.h"
 
@@ -23,6 +24,8 @@ struct ModelSet {
   std::string name;             ///< by which clients call the target
   std::string template_source;  ///< of the chat template
   Result<chat::Template> chat_template = error("no model is loaded");
+  std::shared_ptr<const Costs>
+      costs;  ///< of passes of target and first draft; none: method auto is not offered
 
   /// chat_template: instead of the file's own. A file without one is talked to in plain text. That a template
   /// cannot be used is known to those who ask for it only.

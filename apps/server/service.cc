@@ -15,6 +15,7 @@ Result<void> Service::load() {
   SPECTR_TRY(models_,
              ModelSet::load(options_.target, options_.drafts, options_.threads, options_.chat_template));
   if (!options_.alias.empty()) models_.name = options_.alias;
+  if (options_.costs && !models_.drafts.empty()) models_.costs = options_.costs(models_);
   SPECTR_TRY(slots_, Slots::start(models_, options_.slots));
   phase_ = Phase::ready;
   return {};

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ struct ServiceOptions {
   std::chrono::seconds timeout{600};  ///< for a request, its waiting included
   std::string alias;                  ///< what clients call the model; empty: by its file
   std::optional<std::string> chat_template;
+  /// What passes cost, asked once the models are there, if there is a draft model. None: method auto is not
+  /// offered.
+  std::function<std::shared_ptr<const Costs>(const ModelSet&)> costs;
 };
 
 /// The models and the slots behind the HTTP interface, and whether they are there yet.

@@ -89,12 +89,12 @@ std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const V
 const MethodRule* choose_method(const GenerationRequest& request, const ModelSet& models) {
   const MethodRule* method =
       valid(find_method(request.method.value_or(models.drafts.empty() ? "plain" : "spectr")));
-  if (method->measured) {
-    throw ApiError::invalid(
-        fmt::format("method {} is not offered: its costs are those of a single text", method->name));
-  }
   if (method->models != DraftModels::none && models.drafts.empty()) {
     throw ApiError::invalid(fmt::format("method {} needs a draft model, the server has none", method->name));
+  }
+  if (method->measured && !models.costs) {
+    throw ApiError::invalid(
+        fmt::format("method {} is not offered: what passes cost is not known", method->name));
   }
   return method;
 }
@@ -113,7 +113,9 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
   warp.logit_bias = read_biases(request.logit_bias, models.tokenizer->vocabulary());
   const Warp checked = valid(Warp::make(std::move(warp)));
   const MethodRule* method = choose_method(request, models);
-  const Decoder decoder = valid(make_decoder(*method, request.settings));
+  MethodOptions settings = request.settings;
+  settings.costs = models.costs;
+  const Decoder decoder = valid(make_decoder(*method, settings));
   if (const std::size_t nodes = decoder.most_nodes(context); nodes > Slots::most_nodes) {
     throw ApiError::invalid(fmt::format("a block of {} drafted tokens is too large, at most {} are possible",
                                         nodes - 1, Slots::most_nodes - 1));
@@ -129,7 +131,7 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
     for (std::size_t i = 0; i < request.n; ++i) {
       Task task{.prompt = prompt,
                 .method = method,
-                .settings = request.settings,
+                .settings = settings,
                 .warp = checked,
                 .limit = std::min(request.limit.value_or(context), context - prompt.size()),
                 .ignore_eos = request.ignore_eos,

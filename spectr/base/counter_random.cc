@@ -1,11 +1,16 @@
 #include "spectr/base/counter_random.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "spectr/base/check.h"
+#include "spectr/base/sum.h"
 
 namespace spectr {
 namespace {
+
+// Weights that are passed over at a time.
+constexpr std::size_t block = 64;
 
 struct Product {
   std::uint64_t high, low;
@@ -37,18 +42,26 @@ double CounterRandom::uniform() {
 }
 
 std::size_t CounterRandom::draw(std::span<const double> weights) {
-  double total = 0.0;
-  for (double w : weights) total += w;
+  const double total = sum_of(weights);
   SPECTR_CHECK(total > 0.0 && std::isfinite(total));
   const double target = uniform() * total;
   double below = 0.0;
-  std::size_t last = 0;  // the last index of positive weight: where rounding pushes target past the end
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (!(weights[i] > 0.0)) continue;
-    below += weights[i];
-    last = i;
-    if (target < below) break;
+  for (std::size_t begin = 0; begin < weights.size(); begin += block) {
+    const auto part = weights.subspan(begin, std::min(block, weights.size() - begin));
+    const double sum = sum_of(part);
+    if (target >= below + sum) {
+      below += sum;
+      continue;
+    }
+    double within = below;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      within += part[i];
+      if (part[i] > 0.0 && target < within) return begin + i;
+    }
+    below += sum;  // the two sums round differently: the next positive weight it is
   }
+  std::size_t last = weights.size() - 1;
+  while (!(weights[last] > 0.0)) --last;
   return last;
 }
 

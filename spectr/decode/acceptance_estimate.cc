@@ -3,32 +3,29 @@
 #include <algorithm>
 #include <cmath>
 
-#include "spectr/transport/k_seq.h"
+#include "spectr/transport/division_factor.h"
 
 namespace spectr {
 namespace {
 
-// Weight of what is new: the last dozen blocks decide.
+// Least weight of what is new: the last dozen blocks decide.
 constexpr double fresh = 0.12;
 
-void move_towards(double& estimate, double seen) {
-  estimate += fresh * (seen - estimate);
+void move_towards(double& estimate, double seen, double weight = fresh) {
+  estimate += weight * (seen - estimate);
 }
 
 }  // namespace
 
-Result<void> AcceptanceEstimate::see_laws(const Distribution& p, const Distribution& q) {
+void AcceptanceEstimate::see_laws(const Distribution& p, const Distribution& q) {
+  const LawPair laws(p, q);
   for (std::size_t i = 0; i < drafts.size(); ++i) {
-    SPECTR_TRY(const auto plan, build_k_seq(DraftLaws(p, drafts[i]), q, {}));
-    if (!seen_) {
-      // The first look counts half: a guess is worth less than one context.
-      acceptance_[i] = 0.5 * (acceptance_[i] + plan->acceptance());
-    } else {
-      move_towards(acceptance_[i], plan->acceptance());
-    }
+    const Overlap tested = division_factor(laws, drafts[i]).overlaps.front();
+    const double accepted = -std::expm1(static_cast<double>(drafts[i]) * log_miss(tested));
+    // At first the mean of all, in which the guess counts as one context.
+    move_towards(acceptance_[i], accepted, std::max(fresh, 1.0 / static_cast<double>(seen_ + 2)));
   }
-  seen_ = true;
-  return {};
+  ++seen_;
 }
 
 void AcceptanceEstimate::see_survivors(std::size_t drawn, std::size_t survivors) {

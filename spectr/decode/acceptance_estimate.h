@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 
-#include "spectr/base/result.h"
 #include "spectr/transport/distribution.h"
 
 namespace spectr {
@@ -16,7 +15,7 @@ class AcceptanceEstimate {
   static constexpr std::array<std::size_t, 4> drafts = {1, 2, 4, 8};
 
   /// The laws at a node where a block began: what k-Seq accepts of them with each number of drafts, exactly.
-  Result<void> see_laws(const Distribution& p, const Distribution& q);
+  void see_laws(const Distribution& p, const Distribution& q);
 
   /// Of `drawn` drafts at a node, `survivors` went on; a block of `draws` draws had `nodes` different
   /// prefixes.
@@ -32,7 +31,7 @@ class AcceptanceEstimate {
 
  private:
   std::array<double, drafts.size()> acceptance_ = {0.7, 0.78, 0.84, 0.88};  // until something has been seen
-  bool seen_ = false;
+  std::size_t seen_ = 0;                                                    // contexts
   double surviving_ = 0.4;  // share of the other drafts that equal the accepted one
   double distinct_ = 0.75;  // nodes per draw
 };

@@ -9,29 +9,35 @@
 namespace spectr {
 namespace {
 
-// Blocks between two looks at a text that is decoded plainly; doubles every time.
-constexpr std::size_t first_interval = 32;
+// A look takes a few blocks, because one context says little.
+constexpr std::size_t blocks_of_a_look = 4;
+// Plain blocks before the second look; every later gap is so many times longer.
+constexpr std::size_t first_gap = 256, growth = 4;
 
 }  // namespace
 
-double AutoDrafter::rate(std::size_t K, std::size_t L, double tokens) const {
+double AutoDrafter::seconds(std::size_t K, std::size_t L, double tokens) const {
   const double draws = static_cast<double>(K * L);
   double seconds = costs_->target.seconds(1.0 + estimate_.nodes(K * L)) + costs_->select * (tokens + draws);
   // The first draft pass reads what the last block added, about two tokens; the others a level of the tree.
   for (std::size_t level = 0; level < L; ++level) {
     seconds += costs_->draft.seconds(level == 0 ? 2.0 : std::max(1.0, estimate_.nodes(K)));
   }
-  return tokens / seconds;
+  return seconds;
+}
+
+double AutoDrafter::tokens(DraftShape shape, std::size_t left) const {
+  return std::min(estimate_.tokens(shape.drafts, shape.length), static_cast<double>(left));
 }
 
 DraftShape AutoDrafter::best(std::size_t left) const {
   DraftShape best;
-  double highest = rate(0, 0, 1.0);
+  double highest = 1.0 / plain_seconds();
   for (std::size_t K : AcceptanceEstimate::drafts) {
     for (std::size_t L = 1; L <= std::min(most_length, left) && K * L < most_rows; ++L) {
-      const double tokens = std::min(estimate_.tokens(K, L), static_cast<double>(left));
-      if (const double r = rate(K, L, tokens); r > highest) {
-        highest = r;
+      const double n = tokens({K, L}, left);
+      if (const double rate = n / seconds(K, L, n); rate > highest) {
+        highest = rate;
         best = {K, L};
       }
     }
@@ -41,22 +47,44 @@ DraftShape AutoDrafter::best(std::size_t left) const {
 
 bool AutoDrafter::can_pay(std::size_t left) const {
   for (std::size_t L = 1; L <= std::min(most_length, left); ++L) {
-    if (rate(1, L, static_cast<double>(L + 1)) > rate(0, 0, 1.0)) return true;
+    const double all = static_cast<double>(L + 1);
+    if (all / seconds(1, L, all) > 1.0 / plain_seconds()) return true;
   }
   return false;
+}
+
+bool AutoDrafter::looks_at(std::size_t block) {
+  if (block >= next_look_) {
+    look_end_ = block + blocks_of_a_look;
+    next_look_ = look_end_ + gap_;
+    gap_ *= growth;
+  }
+  return block < look_end_;
+}
+
+void AutoDrafter::decide(std::size_t left) {
+  left = std::min(left, most_length + 1);  // more of them change nothing
+  if (left == decided_for_) return;
+  decided_for_ = left;
+  can_pay_ = can_pay(left);
+  best_ = can_pay_ ? best(left) : DraftShape{};
 }
 
 Result<void> AutoDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
   if (start.index == 0) {
     estimate_ = {};
-    next_look_ = interval_ = first_interval;
+    next_look_ = look_end_ = decided_for_ = 0;
+    gap_ = first_gap;
   }
-  shape_ = can_pay(start.left) ? best(start.left) : DraftShape{};
-  if (shape_.length == 0 && start.index >= next_look_ && can_pay(start.left)) {
+  decide(start.left);
+  shape_ = best_;
+  if (shape_.length > 0) {
+    next_look_ = start.index + gap_;  // this block is one
+  } else if (can_pay_ && looks_at(start.index)) {
     shape_ = {1, 1};
-    interval_ *= 2;
-    next_look_ = start.index + interval_;
   }
+  const double n = tokens(shape_, start.left);
+  expectation_ = {n, seconds(shape_.drafts, shape_.length, n), plain_seconds()};
   if (shape_.length == 0) return {};
   TreeDrafter drafter(TreeDrafter::sequences(shape_.drafts, shape_.length), Drafting::independent);
   return drafter.propose(start, models, choices, draft);
@@ -65,8 +93,9 @@ Result<void> AutoDrafter::propose(const BlockStart& start, Models& models, Choic
 Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const Verdict& verdict,
                                   NodeLaws& target) {
   if (draft.draws().empty()) return {};
+  decided_for_ = 0;
   SPECTR_TRY(const Distribution* q, target.at(TokenTree::root));
-  SPECTR_TRY_VOID(estimate_.see_laws(*draft.draws().front().law, *q));
+  estimate_.see_laws(*draft.draws().front().law, *q);
   estimate_.see_merging(draft.draws().size(), static_cast<std::size_t>(draft.tree().size()) - 1);
 
   std::vector<std::optional<std::size_t>> survivors = {std::nullopt};

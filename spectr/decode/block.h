@@ -50,7 +50,7 @@ struct Block {
   std::size_t drafted = 0;                       ///< draft tokens as drawn, with multiplicity
   std::size_t accepted = 0;                      ///< emitted tokens whose source is a draft: they come first
   std::size_t target_calls = 1;                  ///< passes of the target
-  std::optional<std::vector<double>> biases;  ///< as in Verdict; none where they are not known
+  std::optional<std::vector<double>> biases;     ///< as in Verdict; none where they are not known
   std::vector<double> negative_log_likelihoods;  ///< of each under the unfiltered target, in nats
   std::vector<TokenDetail> details;              ///< one per token where they were asked for
 };

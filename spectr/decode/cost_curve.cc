@@ -12,9 +12,9 @@
 namespace spectr {
 namespace {
 
-// Repetitions of a measurement end after so many, or after so many seconds.
-constexpr int most_repetitions = 12;
-constexpr double most_seconds = 0.5;
+// Rounds over all widths end after so many, or after so many seconds.
+constexpr int most_rounds = 12;
+constexpr double most_seconds = 5.0;
 
 /// A root with width − 1 nodes below it: the cost of a pass does not depend on their shape.
 TokenTree tree_of(std::size_t width) {
@@ -40,19 +40,20 @@ Result<CostCurve> CostCurve::measure(const LanguageModel& model, std::span<const
   const std::vector<Token> text(depth, 0);
   SPECTR_TRY_VOID(session->score(text, TokenTree(0)));
 
+  // Round after round, so that a disturbance of the machine meets all widths alike.
   std::vector<Point> points;
-  for (std::size_t width : widths) {
-    const TokenTree tree = tree_of(width);
-    double least = std::numeric_limits<double>::infinity(), spent = 0.0;
-    for (int i = 0; i < most_repetitions && spent < most_seconds; ++i) {
-      session->rewind(depth - 1);  // the last token and the nodes: `width` rows
+  for (std::size_t width : widths) points.push_back({width, std::numeric_limits<double>::infinity()});
+  double spent = 0.0;
+  for (int round = 0; round < most_rounds && spent < most_seconds; ++round) {
+    for (Point& point : points) {
+      const TokenTree tree = tree_of(point.rows);
+      session->rewind(depth - 1);  // the last token and the nodes: as many rows as there are
       Stopwatch watch;
       SPECTR_TRY_VOID(session->score(text, tree));
-      const double seconds = watch.lap();
-      least = std::min(least, seconds);
+      const double seconds = std::max(watch.lap(), 1e-9);
+      point.seconds = std::min(point.seconds, seconds);
       spent += seconds;
     }
-    points.push_back({width, std::max(least, 1e-9)});
   }
   return CostCurve(std::move(points));
 }

@@ -21,8 +21,8 @@ class CostCurve {
   /// Requires: at least one point, rows strictly ascending and ≥ 1, seconds > 0.
   explicit CostCurve(std::vector<Point> points);
 
-  /// Measures passes of the given widths behind a text of `depth` tokens: the least of several repetitions
-  /// each. Requires: widths ascending, ≥ 1; depth + widths within the context.
+  /// Measures passes of the given widths behind a text of `depth` tokens: the least of several rounds.
+  /// Requires: widths ascending, ≥ 1; depth + widths within the context.
   static Result<CostCurve> measure(const LanguageModel& model, std::span<const std::size_t> widths,
                                    std::size_t depth);
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "spectr/decode/drafter.h"
@@ -33,6 +34,7 @@ class Decoder {
     return drafter_->outcomes(vocabulary, left);
   }
   DraftShape shape() const { return drafter_->shape(); }
+  std::optional<Expectation> expectation() const { return drafter_->expectation(); }
   bool reads_text() const { return drafter_->reads_text(); }
   bool remembers() const { return drafter_->remembers(); }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "spectr/base/choices.h"
@@ -27,6 +28,13 @@ struct Models {
 struct DraftShape {
   std::size_t drafts = 0;
   std::size_t length = 0;
+};
+
+/// What a drafter that chooses its shape expected of a block.
+struct Expectation {
+  double tokens;
+  double seconds;
+  double plain_seconds;  ///< of one token by plain decoding
 };
 
 /// How deep the contexts of the draft models let a draft of a text go, at most `most`.
@@ -57,6 +65,8 @@ class Drafter {
   virtual std::size_t most_nodes(std::size_t left) const = 0;
 
   virtual DraftShape shape() const = 0;
+  /// Of the last block; none where the shape is not a choice.
+  virtual std::optional<Expectation> expectation() const { return std::nullopt; }
 
   /// About how many ways a proposal can go with V tokens when `left` may still be emitted: what an
   /// enumeration has to expect.

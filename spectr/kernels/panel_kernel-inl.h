@@ -35,8 +35,8 @@ HWY_INLINE typename Lanes::Bytes codes_of_group(const std::uint8_t* block) {
   }
 }
 
-/// sum + the products of 4 · groups codes of `bits` bits with the numbers at q. A set that multiplies to 16 bits
-/// first adds there as often as fits, as |q| ≤ 127: the sum is exact, whatever its order.
+/// sum + the products of 4 · groups codes of `bits` bits with the numbers at q. A set that multiplies to 16
+/// bits first adds there as often as fits, as |q| ≤ 127: the sum is exact, whatever its order.
 template <class Lanes, int bits, int groups>
 HWY_INLINE typename Lanes::Ints dot_codes(typename Lanes::Ints sum, const typename Lanes::Bytes* w,
                                           const std::uint8_t* q) {

@@ -85,6 +85,17 @@ void rope(std::span<float> x, std::span<const float> cosines, std::span<const fl
   }
 }
 
+void exp_differences(std::span<double> x, double largest, double scale) {
+  for (double& v : x) v = std::exp((v - largest) * scale);
+}
+
+double log_sum_exp(std::span<const float> x) {
+  const double largest = *std::ranges::max_element(x);
+  double sum = 0;
+  for (float v : x) sum += std::exp(v - largest);
+  return largest + std::log(sum);
+}
+
 void attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
             std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out) {
   const std::size_t width = q.size();

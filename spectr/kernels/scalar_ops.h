@@ -19,6 +19,8 @@ void gelu(std::span<float> x);
 float dot(std::span<const float> x, std::span<const float> y);
 void axpy(float a, std::span<const float> x, std::span<float> y);
 void softmax(std::span<float> x);
+void exp_differences(std::span<double> x, double largest, double scale);
+double log_sum_exp(std::span<const float> x);
 void rope(std::span<float> x, std::span<const float> cosines, std::span<const float> sines, bool interleaved);
 void attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
             std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out);

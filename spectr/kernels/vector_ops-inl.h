@@ -161,6 +161,30 @@ void Softmax(std::span<float> x) {
   });
 }
 
+void ExpDifferences(std::span<double> x, double largest, double scale) {
+  const auto power = [&](auto d, std::size_t i) HWY_ATTR {
+    const auto difference =
+        hn::Mul(hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, largest)), hn::Set(d, scale));
+    // Below −708 the result is not a normal number, from −745 on it is 0; Exp is defined for finite numbers.
+    const auto finite = hn::Max(difference, hn::Set(d, -708.0));
+    const auto exact = hn::Exp(d, finite);
+    hn::StoreU(hn::IfThenElseZero(hn::Ge(difference, hn::Set(d, -708.0)), exact), d, x.data() + i);
+  };
+  const hn::ScalableTag<double> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= x.size(); i += lanes) power(d, i);
+  for (; i < x.size(); ++i) power(hn::CappedTag<double, 1>(), i);
+}
+
+double LogSumExp(std::span<const float> x) {
+  const float largest = Largest(x);
+  const float sum = Sum(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    return hn::Exp(d, hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, largest)));
+  });
+  return static_cast<double>(largest) + std::log(static_cast<double>(sum));
+}
+
 void Rope(float* x, std::span<const float> cosines, const float* sines, bool interleaved) {
   const std::size_t half = cosines.size();
   ForEach(half, [&](auto d, std::size_t i) HWY_ATTR {

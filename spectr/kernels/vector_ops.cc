@@ -17,6 +17,8 @@ HWY_EXPORT(Gelu);
 HWY_EXPORT(Dot);
 HWY_EXPORT(Axpy);
 HWY_EXPORT(Softmax);
+HWY_EXPORT(ExpDifferences);
+HWY_EXPORT(LogSumExp);
 HWY_EXPORT(Rope);
 HWY_EXPORT(Attend);
 
@@ -58,6 +60,15 @@ void axpy(float a, std::span<const float> x, std::span<float> y) {
 void softmax(std::span<float> x) {
   SPECTR_CHECK(!x.empty());
   HWY_DYNAMIC_DISPATCH(Softmax)(x);
+}
+
+void exp_differences(std::span<double> x, double largest, double scale) {
+  HWY_DYNAMIC_DISPATCH(ExpDifferences)(x, largest, scale);
+}
+
+double log_sum_exp(std::span<const float> x) {
+  SPECTR_CHECK(!x.empty());
+  return HWY_DYNAMIC_DISPATCH(LogSumExp)(x);
 }
 
 void rope(std::span<float> x, std::span<const float> cosines, std::span<const float> sines,

@@ -33,6 +33,13 @@ void axpy(float a, std::span<const float> x, std::span<float> y);
 /// x[j] ← exp(x[j] − max x) / Σ exp(…). Requires: at least one finite entry; −∞ gives 0.
 void softmax(std::span<float> x);
 
+/// x[j] ← exp((x[j] − largest) · scale), within 4 units in the last place. Requires: x[j] ≤ largest < ∞,
+/// scale ≥ 0 finite, x[j] not NaN; −∞ gives 0.
+void exp_differences(std::span<double> x, double largest, double scale);
+
+/// log Σ exp(x[j]), within 1e-5. Requires: at least one finite entry; −∞ adds nothing.
+double log_sum_exp(std::span<const float> x);
+
 /// Rotates a head's vector: pairs (x[2i], x[2i+1]) when interleaved, (x[i], x[i + n/2]) otherwise, by the
 /// angle with the given cosines and sines (n/2 each, n = 2 · cosines.size() ≤ x.size(); the rest stays).
 void rope(std::span<float> x, std::span<const float> cosines, std::span<const float> sines, bool interleaved);

@@ -2,21 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
+
+#include "spectr/kernels/vector_ops.h"
 
 namespace spectr {
 namespace {
 
 /// log Σ exp(logit).
+double log_sum(std::span<const double> logits) {
+  const double largest = *std::ranges::max_element(logits);
+  double sum = 0.0;
+  for (double logit : logits) sum += std::exp(logit - largest);
+  return largest + std::log(sum);
+}
+double log_sum(std::span<const float> logits) {
+  return log_sum_exp(logits);
+}
 double log_sum(const Logits& row) {
-  return row.visit([](auto logits) {
-    double largest = -std::numeric_limits<double>::infinity();
-    for (double logit : logits) largest = std::max(largest, logit);
-    double sum = 0.0;
-    for (double logit : logits) sum += std::exp(logit - largest);
-    return largest + std::log(sum);
-  });
+  return row.visit([](auto logits) { return log_sum(logits); });
 }
 
 }  // namespace

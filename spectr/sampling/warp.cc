@@ -1,9 +1,12 @@
 #include "spectr/sampling/warp.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
+
+#include "spectr/kernels/vector_ops.h"
 
 namespace spectr {
 namespace {
@@ -56,6 +59,18 @@ class Ranking {
   std::vector<Candidate> all_;
   std::size_t sorted_ = 0;
 };
+
+/// The largest of all, in eight running maxima that do not wait for one another.
+double largest_of(std::span<const double> logits) {
+  std::array<double, 8> largest;
+  largest.fill(-infinity);
+  std::size_t i = 0;
+  for (; i + 8 <= logits.size(); i += 8) {
+    for (std::size_t j = 0; j < 8; ++j) largest[j] = std::max(largest[j], logits[i + j]);
+  }
+  for (; i < logits.size(); ++i) largest[0] = std::max(largest[0], logits[i]);
+  return *std::ranges::max_element(largest);
+}
 
 /// How many of the likeliest candidates have a mass of at least top_p together.
 std::size_t nucleus(Ranking& ranking, double largest, double top_p) {
@@ -120,12 +135,10 @@ Result<Distribution> Warp::law(const Logits& row, std::span<const Token> history
   row.visit([&](auto numbers) { std::ranges::copy(numbers, logits.begin()); });
   penalise(logits, history);
 
-  double largest = -infinity;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (std::isnan(logits[i]) || logits[i] == infinity)
-      return error("the logit of token {} is {}", i, logits[i]);
-    largest = std::max(largest, logits[i]);
-  }
+  const auto impossible = [](double logit) { return !(logit < infinity); };  // +∞ and NaN
+  if (const auto at = std::ranges::find_if(logits, impossible); at != logits.end())
+    return error("the logit of token {} is {}", at - logits.begin(), *at);
+  const double largest = largest_of(logits);
   if (largest == -infinity) return error("every logit is −∞: no token is possible");
 
   if (o.temperature == 0.0) {
@@ -135,7 +148,7 @@ Result<Distribution> Warp::law(const Logits& row, std::span<const Token> history
 
   const bool filtered = (o.top_k > 0 && o.top_k < logits.size()) || o.top_p < 1.0 || o.min_p > 0.0;
   if (!filtered) {
-    for (double& l : logits) l = std::exp((l - largest) / o.temperature);
+    exp_differences(logits, largest, std::min(1.0 / o.temperature, 1e300));  // the smallest ones invert to ∞
     logits.resize(vocabulary, 0.0);
     return Distribution::from_weights(std::move(logits));
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "spectr/base/check.h"
+#include "spectr/base/sum.h"
 #include "spectr/transport/law_pair.h"
 
 namespace spectr {
@@ -17,11 +18,8 @@ constexpr double sum_tolerance = 1e-7 * (1.0 + 1e-6);
 
 Distribution::Distribution(std::vector<Token> tokens, std::vector<double> weights, std::size_t vocabulary)
     : tokens_(std::move(tokens)), probabilities_(std::move(weights)), vocabulary_(vocabulary) {
-  double total = 0.0;
-  for (double w : probabilities_) {
-    SPECTR_CHECK(w >= 0.0);
-    total += w;
-  }
+  for (double w : probabilities_) SPECTR_CHECK(w >= 0.0);
+  const double total = sum_of(probabilities_);
   SPECTR_CHECK(total > 0.0 && std::isfinite(total));
   // Dividing by a subnormal total would overflow 1/total, dividing each entry does not.
   if (total != 1.0) {

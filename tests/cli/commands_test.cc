@@ -41,8 +41,22 @@ Arguments story(const Arguments& more = {}, const char* seed = "1") {
   return generate() + Arguments{"-p", "Once upon a time", "-n", "24", "--seed", seed, "--json"} + more;
 }
 
+TEST(Generate, ChoosesTheMethodByWhatIsGiven) {
+  const auto method = [](const Arguments& flags) { return json(story(flags))["stats"]["method"]; };
+  EXPECT_EQ(method({}), "auto");
+  EXPECT_EQ(method({"-K", "2"}), "spectr");
+  EXPECT_EQ(method({"-L", "2"}), "spectr");
+  EXPECT_EQ(method({"--plan", "optimal"}), "spectr");
+  EXPECT_EQ(method({"--tree", "2,2"}), "tree");
+  EXPECT_EQ(method({"-md", draft()}), "specinfer");  // a second draft model
+}
+
+TEST(Generate, RepeatsAnAutomaticTextFromTheStoredCosts) {
+  EXPECT_EQ(json(story())["tokens"], json(story())["tokens"]);
+}
+
 TEST(Generate, JsonHasTheFieldsOfTheContract) {
-  const Json out = json(story());
+  const Json out = json(story({"--method", "spectr"}));
   EXPECT_THAT(keys(out),
               UnorderedElementsAre("text", "tokens", "token_sources", "stats", "stop_reason", "seed"));
   EXPECT_THAT(keys(out["stats"]),
@@ -145,9 +159,10 @@ TEST(Generate, ShowHasThreeColoursAndALegend) {
 }
 
 TEST(Generate, SameSeedSameTextForAnyThreads) {
-  const Json one = json(story({"-t", "1"})), two = json(story({"-t", "2"}));
+  const Json one = json(story({"--method", "spectr", "-t", "1"})),
+             two = json(story({"--method", "spectr", "-t", "2"}));
   EXPECT_EQ(one["tokens"], two["tokens"]);
-  EXPECT_NE(json(story({}, "2"))["tokens"], one["tokens"]);
+  EXPECT_NE(json(story({"--method", "spectr"}, "2"))["tokens"], one["tokens"]);
 }
 
 TEST(Generate, ANegativeSeedIsRandomAndPrinted) {
@@ -238,7 +253,7 @@ TEST(Generate, EnvironmentVariablesStandForFlags) {
 TEST(Generate, UsesTheBundledPairFromAnyFolder) {
   const Json out =
       json({"generate", "-p", "Once upon a time", "-n", "8", "--seed", "1", "--json"}, {.folder = "/"});
-  EXPECT_EQ(out["stats"]["method"], "spectr");
+  EXPECT_EQ(out["stats"]["method"], "auto");
   EXPECT_EQ(out["tokens"].size(), 8u);
 }
 

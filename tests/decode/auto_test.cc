@@ -66,7 +66,7 @@ TEST(Auto, NeedsMeasuredCosts) {
 TEST(AcceptanceEstimate, MovesTowardsWhatIsSeen) {
   const auto p = Distribution::from_weights({0.9, 0.1}), q = Distribution::from_weights({0.1, 0.9});
   AcceptanceEstimate estimate;
-  for (int i = 0; i < 200; ++i) ASSERT_TRUE(estimate.see_laws(p, q));
+  for (int i = 0; i < 200; ++i) estimate.see_laws(p, q);
   EXPECT_NEAR(estimate.acceptance(1), 0.2, 1e-9);
   EXPECT_GT(estimate.acceptance(2), estimate.acceptance(1));
   EXPECT_NEAR(estimate.acceptance(3),

@@ -174,6 +174,33 @@ TEST(Softmax, GivesNothingToMinusInfinity) {
   });
 }
 
+TEST(ExpDifferences, AgreesWithItsTwinAndGivesNothingToMinusInfinity) {
+  at_every_target([] {
+    for (std::size_t n = 1; n < 70; ++n) {
+      std::vector<double> x(n), expected;
+      for (std::size_t j = 0; j < n; ++j) x[j] = 3.0 - 0.37 * static_cast<double>((j * j) % 97);
+      if (n > 3) x[3] = -std::numeric_limits<double>::infinity();
+      if (n > 5) x[5] = -1e9;
+      expected = x;
+      exp_differences(x, 3.0, 1.25);
+      scalar::exp_differences(expected, 3.0, 1.25);
+      for (std::size_t j = 0; j < n; ++j) ASSERT_NEAR(x[j], expected[j], 1e-15 * expected[j]) << j;
+    }
+  });
+}
+
+TEST(LogSumExp, AgreesWithItsTwin) {
+  at_every_target([] {
+    at_every_length_and_offset([](std::size_t n, std::size_t offset) {
+      Vectors x(n, offset, 1);
+      for (std::size_t j = 0; j < n; j += 5) x.view[j] *= 20.0f;
+      EXPECT_NEAR(log_sum_exp(x.view), scalar::log_sum_exp(x.view), 1e-5);
+      if (n > 1) x.view[0] = -std::numeric_limits<float>::infinity();
+      EXPECT_NEAR(log_sum_exp(x.view), scalar::log_sum_exp(x.view), 1e-5);
+    });
+  });
+}
+
 TEST(Rope, AgreesWithItsTwinAndLeavesTheRestAlone) {
   at_every_target([] {
     for (const bool interleaved : {false, true}) {
