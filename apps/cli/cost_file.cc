@@ -90,6 +90,8 @@ CostFile::CostFile(std::optional<std::string> path)
 
 void CostFile::write(const Json& all) const {
   namespace fs = std::filesystem;
+  if (path_.empty())
+    return fmt::print(stderr, "neither XDG_CACHE_HOME nor HOME is set: the costs are not kept\n");
   std::error_code failed;
   if (const fs::path folder = fs::path(path_).parent_path(); !folder.empty())
     fs::create_directories(folder, failed);
@@ -123,7 +125,8 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target, const Tr
     const Json& entry = all.at(key);
     auto costs = std::make_shared<Costs>(Costs{curve_from(entry.at("target")), curve_from(entry.at("draft")),
                                                entry.at("select").get<double>()});
-    fmt::print(stderr, "costs of passes: {}, hash {:016x}\n", path_, costs->hash());
+    fmt::print(stderr, "costs of passes: {}, hash {:016x}\n", path_.empty() ? "not kept" : path_,
+               costs->hash());
     return costs;
   } catch (const Json::exception&) {
   } catch (const std::out_of_range&) {

@@ -20,10 +20,16 @@ void move_towards(double& estimate, double seen, double weight = fresh) {
 void AcceptanceEstimate::see_laws(const Distribution& p, const Distribution& q) {
   const LawPair laws(p, q);
   for (std::size_t i = 0; i < drafts.size(); ++i) {
+    // One draft takes one pass over the laws, several take many: once some contexts are known, they take
+    // turns.
+    const std::size_t others = drafts.size() - 1;
+    const bool in_turn = i == 0 || seen_ < others || seen_ % others == i - 1;
+    if (!in_turn) continue;
+    const double least = i == 0 ? fresh : fresh * static_cast<double>(others);
     const Overlap tested = division_factor(laws, drafts[i]).overlaps.front();
     const double accepted = -std::expm1(static_cast<double>(drafts[i]) * log_miss(tested));
     // At first the mean of all, in which the guess counts as one context.
-    move_towards(acceptance_[i], accepted, std::max(fresh, 1.0 / static_cast<double>(seen_ + 2)));
+    move_towards(acceptance_[i], accepted, std::max(least, 1.0 / static_cast<double>(seen_ + 2)));
   }
   ++seen_;
 }
