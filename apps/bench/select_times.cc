@@ -6,7 +6,7 @@
 #include <random>
 
 #include "spectr/base/counter_random.h"
-#include "spectr/decode/stopwatch.h"
+#include "spectr/base/stopwatch.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr::bench {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "spectr/decode/stopwatch.h"
+#include "spectr/base/stopwatch.h"
 
 namespace spectr::bench {
 namespace {

@@ -11,8 +11,8 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/processor_name.h"
 #include "apps/cli/text_input.h"
+#include "spectr/base/stopwatch.h"
 #include "spectr/decode/auto_drafter.h"
-#include "spectr/decode/stopwatch.h"
 #include "spectr/sampling/warp.h"
 #include "spectr/transport/k_seq.h"
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <random>
@@ -11,6 +12,7 @@
 #include "apps/cli/generation_report.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
+#include "apps/cli/profile_report.h"
 #include "apps/cli/sampling_flags.h"
 #include "apps/cli/text_input.h"
 #include "apps/cli/text_printer.h"
@@ -34,6 +36,7 @@ struct Flags {
   bool compare = false;
   bool show = false;
   bool verbose = false;
+  bool profile = false;
   bool no_display_prompt = false;
 };
 
@@ -87,10 +90,14 @@ class Run {
                                   printer->text(),
                                   seed,
                                   std::move(baseline)};
+    const auto profile = flags_.profile ? std::optional(profile_report()) : std::nullopt;
     if (flags_.json) {
-      print_json(report.json());
+      Json object = report.json();
+      if (profile) object["profile"] = profile->json();
+      print_json(object);
     } else {
       report.print(stderr);
+      if (profile) profile->print(stderr);
     }
   }
 
@@ -164,14 +171,18 @@ class Run {
     MethodOptions own = settings;
     if (rule.plan.empty() && printer == nullptr) own.plan.reset();
     Decoder decoder = need(make_decoder(rule, own));
-    Models models{need(target_.transformer->start(context, decoder.most_nodes(context))),
+    // One profile a model, the target's first; a run to compare with has none.
+    const bool profiled = flags_.profile && printer != nullptr;
+    const auto profile = [&] { return profiled ? &profiles_.emplace_back() : nullptr; };
+    const std::size_t nodes = decoder.most_nodes(context);
+    Models models{need(target_.transformer->start(context, nodes, profile())),
                   {},
                   warp,
                   target_.transformer->vocabulary()};
     if (rule.models != DraftModels::none) {
       for (const LoadedModel& draft : drafts_) {
         const std::size_t most = std::min(context, draft.transformer->config().context);
-        models.drafts.push_back(need(draft.transformer->start(most, decoder.most_nodes(context))));
+        models.drafts.push_back(need(draft.transformer->start(most, nodes, profile())));
       }
     }
     GenerateOptions options;
@@ -192,6 +203,13 @@ class Run {
     return generation;
   }
 
+  ProfileReport profile_report() {
+    std::vector<ProfileReport::Model> models;
+    for (const PassProfile& profile : profiles_)
+      models.push_back({models.empty() ? "target" : "draft", profile});
+    return {std::move(models), pool_};
+  }
+
   Flags flags_;
   ThreadPool pool_;
   LoadedModel target_;
@@ -199,6 +217,7 @@ class Run {
   DraftShape shape_;        // of the last run
   std::size_t blocks_ = 0;  // of this shape, one after another
   std::vector<Token> prompt_;
+  std::deque<PassProfile> profiles_;  // sessions point at them
 };
 
 }  // namespace
@@ -233,6 +252,10 @@ void add_generate(CLI::App& app) {
   command.add_flag("--no-display-prompt", flags->no_display_prompt, "print the continuation only")
       ->group(output);
   command.add_flag("--verbose", flags->verbose, "say what was loaded and how")->group(output);
+  command
+      .add_flag("--profile", flags->profile,
+                "print where the passes spend their time, operation by operation, against the roofline")
+      ->group(output);
   command.callback([flags] { Run(*flags).execute(); });
 }
 

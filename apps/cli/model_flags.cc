@@ -6,7 +6,7 @@
 
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/failure.h"
-#include "spectr/decode/stopwatch.h"
+#include "spectr/base/stopwatch.h"
 #include "spectr/model/vocabulary_match.h"
 
 namespace spectr::cli {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "spectr/base/check.h"
-#include "spectr/decode/stopwatch.h"
+#include "spectr/base/stopwatch.h"
 
 namespace spectr {
 namespace {

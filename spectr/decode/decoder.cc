@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "spectr/decode/stopwatch.h"
+#include "spectr/base/stopwatch.h"
 #include "spectr/sampling/likelihood.h"
 
 namespace spectr {

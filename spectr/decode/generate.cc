@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "spectr/decode/stopwatch.h"
+#include "spectr/base/stopwatch.h"
 
 namespace spectr {
 namespace {

@@ -6,10 +6,31 @@
 #if defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
+#elif defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace spectr {
 namespace {
+
+#if defined(__x86_64__)
+/// Whether there are tile registers for bytes, and the system lets this process use them. They are large, so
+/// that Linux saves them only for processes that ask.
+bool may_use_tiles() {
+#if defined(__linux__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
+  constexpr unsigned tiles = 1U << 24U, products_of_bytes = 1U << 25U;
+  if ((d & tiles) == 0 || (d & products_of_bytes) == 0) return false;
+  constexpr long request_permission = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+#else
+  return false;
+#endif
+}
+#endif
 
 std::vector<KernelLevel> find_levels() {
   std::vector<KernelLevel> levels = {KernelLevel::portable};
@@ -21,7 +42,9 @@ std::vector<KernelLevel> find_levels() {
   if (avx2) levels.push_back(KernelLevel::avx2);
   if (avx2 && __builtin_cpu_supports("avxvnni")) levels.push_back(KernelLevel::avx2_vnni);
   if (avx512) levels.push_back(KernelLevel::avx512);
-  if (avx512 && __builtin_cpu_supports("avx512vnni")) levels.push_back(KernelLevel::avx512_vnni);
+  const bool avx512_vnni = avx512 && __builtin_cpu_supports("avx512vnni");
+  if (avx512_vnni) levels.push_back(KernelLevel::avx512_vnni);
+  if (avx512_vnni && may_use_tiles()) levels.push_back(KernelLevel::amx);
 #elif defined(__aarch64__)
   levels.push_back(KernelLevel::neon);
 #if defined(__linux__)
@@ -37,7 +60,7 @@ std::vector<KernelLevel> find_levels() {
 
 std::string_view name_of(KernelLevel level) {
   constexpr std::string_view names[] = {"portable",  "NEON",    "NEON dotprod", "AVX2",
-                                        "AVX2 VNNI", "AVX-512", "AVX-512 VNNI"};
+                                        "AVX2 VNNI", "AVX-512", "AVX-512 VNNI", "AMX"};
   return names[static_cast<std::size_t>(level)];
 }
 
@@ -57,6 +80,8 @@ const KernelSet& kernels_of(KernelLevel level) {
       return avx512_kernels();
     case KernelLevel::avx512_vnni:
       return avx512_vnni_kernels();
+    case KernelLevel::amx:
+      return amx_kernels();
 #elif defined(__aarch64__)
     case KernelLevel::neon:
       return neon_kernels();

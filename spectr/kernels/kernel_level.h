@@ -13,7 +13,7 @@
 namespace spectr {
 
 /// The instruction sets that matrix products are written for. All give the same bits.
-enum class KernelLevel { portable, neon, neon_dot, avx2, avx2_vnni, avx512, avx512_vnni };
+enum class KernelLevel { portable, neon, neon_dot, avx2, avx2_vnni, avx512, avx512_vnni, amx };
 
 std::string_view name_of(KernelLevel level);
 
@@ -34,7 +34,7 @@ using FloatKernel = void (*)(const std::byte* w, std::size_t row_bytes, std::siz
 
 /// What a level brings. A sweep is one pass over weights, for at most `largest_sweep` rows of x.
 struct KernelSet {
-  int largest_sweep;
+  int (*largest_sweep)(TensorType type);
   int largest_float_sweep;
   /// What its product of signed bytes (Q8_0) has too much, per unit of the activation.
   int signed_excess;

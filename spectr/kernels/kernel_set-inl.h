@@ -69,7 +69,8 @@ FloatKernel float_kernel(TensorType type, int rows) {
 }
 
 template <class Lanes>
-constexpr KernelSet kernel_set_of = {Lanes::largest_sweep, Lanes::largest_float_sweep, Lanes::signed_excess,
-                                     panel_kernel<Lanes>, float_kernel<Lanes>};
+constexpr KernelSet kernel_set_of = {[](TensorType) { return Lanes::largest_sweep; },
+                                     Lanes::largest_float_sweep, Lanes::signed_excess, panel_kernel<Lanes>,
+                                     float_kernel<Lanes>};
 
 }  // namespace spectr

@@ -11,6 +11,7 @@ const KernelSet& avx2_kernels();
 const KernelSet& avx2_vnni_kernels();
 const KernelSet& avx512_kernels();
 const KernelSet& avx512_vnni_kernels();
+const KernelSet& amx_kernels();
 #elif defined(__aarch64__)
 const KernelSet& neon_kernels();
 const KernelSet& neon_dot_kernels();

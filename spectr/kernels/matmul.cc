@@ -68,8 +68,8 @@ void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float>
 /// Products of one x with quantised matrices of one type: x is quantised once, and the threads meet once.
 void multiply_panels(const KernelSet& set, std::span<const Product> products, Span2d<const float> x,
                      ThreadPool& pool, MatmulScratch& scratch) {
-  const Sweeps sweeps(x.rows(), set.largest_sweep);
   const Matrix::Packed& first = products.front().w.packed();
+  const Sweeps sweeps(x.rows(), set.largest_sweep(first.type));
   const std::size_t row_bytes =
       first.cols / 32 * ActivationBlock{1, first.shape.layout.scales_per_block()}.bytes();
   std::uint8_t* quantised = scratch.state().at_least(x.rows() * row_bytes);

@@ -12,10 +12,29 @@ namespace {
 // Rows are independent of each other: one task a row, where a row is work enough.
 constexpr std::size_t row_grain = 1;
 
+/// What one layer's attention takes: the keys and values of a text's prefix are read once for all its rows.
+Work attention_work(const ModelConfig& config, std::span<const PassRow> rows) {
+  double read = 0.0, attended = 0.0;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const auto prefix = static_cast<double>(rows[r].prefix),
+               extra = static_cast<double>(rows[r].extra.size());
+    const bool same_text = r > 0 && rows[r].cache == rows[r - 1].cache;
+    read += same_text ? 1.0 : prefix + extra;
+    attended += prefix + extra;
+  }
+  const auto width = static_cast<double>(config.head_dim);
+  return {2.0 * sizeof(float) * width * static_cast<double>(config.kv_heads) * read,
+          2.0 * width * static_cast<double>(config.heads) * attended, 0.0};
+}
+
 }  // namespace
 
-ForwardPass::ForwardPass(const Transformer& model, std::size_t most_rows)
-    : config_(model.config()), weights_(model.weights()), pool_(model.pool()), most_rows_(most_rows) {
+ForwardPass::ForwardPass(const Transformer& model, std::size_t most_rows, PassProfile* profile)
+    : config_(model.config()),
+      weights_(model.weights()),
+      pool_(model.pool()),
+      most_rows_(most_rows),
+      profile_(profile) {
   const ModelConfig& c = config_;
   const std::size_t q_width = c.heads * c.head_dim, kv_width = c.kv_heads * c.head_dim;
   for (auto [memory, cols] : {std::pair{&x_, c.width},
@@ -52,6 +71,7 @@ void ForwardPass::embed(std::span<const PassRow> rows) {
     weights_.position_embedding->row(rows[r].position, position[r]);
     add(x[r], position[r]);
   }
+  ends(Operation::embedding);
 }
 
 void ForwardPass::prepare_angles(std::span<const PassRow> rows) {
@@ -64,6 +84,7 @@ void ForwardPass::prepare_angles(std::span<const PassRow> rows) {
       sines_[r * half + i] = static_cast<float>(std::sin(angle));
     }
   }
+  ends(Operation::rope);
 }
 
 void ForwardPass::normalise(const Norm& norm, Span2d<const float> x, Span2d<float> out) {
@@ -74,9 +95,11 @@ void ForwardPass::normalise(const Norm& norm, Span2d<const float> x, Span2d<floa
       layer_norm(x[r], norm.weight, norm.bias, config_.norm_epsilon, out[r]);
     }
   }
+  ends(Operation::norm);
 }
 
-void ForwardPass::multiply(std::initializer_list<Target> targets, Span2d<const float> x) {
+void ForwardPass::multiply(Operation operation, std::initializer_list<Target> targets,
+                           Span2d<const float> x) {
   std::vector<Product>& products = products_;
   products.clear();
   for (const Target& target : targets) products.push_back({target.linear.weight, target.y});
@@ -85,6 +108,7 @@ void ForwardPass::multiply(std::initializer_list<Target> targets, Span2d<const f
     if (target.linear.bias.empty()) continue;
     for (std::size_t r = 0; r < target.y.rows(); ++r) add(target.y[r], target.linear.bias);
   }
+  ends(operation, std::span<const Product>(products));
 }
 
 void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows) {
@@ -92,7 +116,7 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
   const Span2d<float> normed = view(normed_, c.width);
   const Span2d<float> q = view(q_, c.heads * c.head_dim), heads = view(heads_, c.heads * c.head_dim);
   const Span2d<float> k = view(k_, c.kv_heads * c.head_dim), v = view(v_, c.kv_heads * c.head_dim);
-  multiply({{layer.q, q}, {layer.k, k}, {layer.v, v}}, normed);
+  multiply(Operation::query_key_value, {{layer.q, q}, {layer.k, k}, {layer.v, v}}, normed);
 
   const std::size_t half = inverse_frequencies_.size();
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -109,6 +133,7 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
                   rows[r].cache->values(index, h) + rows[r].slot * c.head_dim);
     }
   }
+  ends(Operation::rope);
 
   const std::size_t group = c.heads / c.kv_heads;
   const float scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
@@ -123,15 +148,16 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
              heads[r].subspan(h * c.head_dim, c.head_dim));
     }
   });
-  multiply({{layer.attention_output, view(branch_, c.width)}}, heads);
+  if (profile_ != nullptr) ends(Operation::attention, attention_work(c, rows));
+  multiply(Operation::attention_output, {{layer.attention_output, view(branch_, c.width)}}, heads);
 }
 
 void ForwardPass::feed_forward(const LayerWeights& layer, Span2d<const float> input, Span2d<float> out) {
   const Span2d<float> up = view(up_, config_.ffn), gate = view(gate_, config_.ffn);
   if (layer.gate) {
-    multiply({{*layer.gate, gate}, {layer.up, up}}, input);
+    multiply(Operation::gate_up, {{*layer.gate, gate}, {layer.up, up}}, input);
   } else {
-    multiply({{layer.up, up}}, input);
+    multiply(Operation::gate_up, {{layer.up, up}}, input);
   }
   pool_.parallel_for(rows_, row_grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
@@ -142,7 +168,8 @@ void ForwardPass::feed_forward(const LayerWeights& layer, Span2d<const float> in
       }
     }
   });
-  multiply({{layer.down, out}}, layer.gate ? gate : up);
+  ends(Operation::activation);
+  multiply(Operation::down, {{layer.down, out}}, layer.gate ? gate : up);
 }
 
 void ForwardPass::run(std::span<const PassRow> rows) {
@@ -152,7 +179,9 @@ void ForwardPass::run(std::span<const PassRow> rows) {
                       branch = view(branch_, config_.width);
   const auto add_branch = [&] {
     for (std::size_t r = 0; r < rows_; ++r) add(x[r], branch[r]);
+    ends(Operation::residual);
   };
+  if (profile_ != nullptr) profile_->begin(rows_);
 
   embed(rows);
   prepare_angles(rows);
@@ -195,6 +224,7 @@ void ForwardPass::head(std::span<const PassRow> rows) {
     if (weights_.output && !weights_.output->bias.empty()) add(logits[i], weights_.output->bias);
     if (!together) std::ranges::copy(logits[i], places[i]);
   }
+  ends(Operation::head, std::span(product));
 }
 
 }  // namespace spectr

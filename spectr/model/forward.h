@@ -9,6 +9,7 @@
 #include "spectr/base/token.h"
 #include "spectr/kernels/matrix.h"
 #include "spectr/model/kv_cache.h"
+#include "spectr/model/pass_profile.h"
 #include "spectr/model/transformer.h"
 #include "spectr/model/weights.h"
 
@@ -31,7 +32,8 @@ struct PassRow {
 /// `most_rows` rows.
 class ForwardPass {
  public:
-  ForwardPass(const Transformer& model, std::size_t most_rows);
+  /// `profile`, where there is one, is told what every pass spends and must outlive this.
+  ForwardPass(const Transformer& model, std::size_t most_rows, PassProfile* profile = nullptr);
 
   std::size_t most_rows() const { return most_rows_; }
 
@@ -51,13 +53,19 @@ class ForwardPass {
     const Linear& linear;
     Span2d<float> y;
   };
-  void multiply(std::initializer_list<Target> targets, Span2d<const float> x);
+  void multiply(Operation operation, std::initializer_list<Target> targets, Span2d<const float> x);
+  /// Tells the profile, if any, that this operation ends here.
+  template <class... What>
+  void ends(Operation operation, const What&... what) {
+    if (profile_ != nullptr) profile_->add(operation, what...);
+  }
   Span2d<float> view(std::vector<float>& memory, std::size_t cols);
 
   const ModelConfig& config_;
   const Weights& weights_;
   ThreadPool& pool_;
   std::size_t most_rows_;
+  PassProfile* profile_;
   std::size_t rows_ = 0;  // of the current pass
   MatmulScratch scratch_;
   std::vector<Product> products_;

@@ -47,13 +47,14 @@ std::size_t Transformer::products_per_token() const {
   return products;
 }
 
-Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::size_t nodes) const {
+Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::size_t nodes,
+                                                    PassProfile* profile) const {
   if (context == 0) context = config_.context;
   if (context > config_.context) {
     return error("{}: the context of {} tokens exceeds the model's {}", config_.name, context,
                  config_.context);
   }
-  return std::make_unique<TransformerSession>(*this, context, nodes);
+  return std::make_unique<TransformerSession>(*this, context, nodes, profile);
 }
 
 }  // namespace spectr

@@ -12,6 +12,7 @@
 
 namespace spectr {
 
+class PassProfile;
 struct Weights;
 
 /// A transformer from a GGUF file. Immutable once loaded: any number of sessions may share it, one pass at a
@@ -32,7 +33,11 @@ class Transformer final : public LanguageModel {
   std::size_t products_per_token() const;
 
   std::size_t vocabulary() const override { return config_.vocabulary; }
-  Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override;
+  Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override {
+    return start(context, nodes, nullptr);
+  }
+  /// The same; `profile`, where there is one, is told what the session's passes spend and must outlive it.
+  Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes, PassProfile* profile) const;
 
  private:
   Transformer(Gguf file, ModelConfig config, std::unique_ptr<Weights> weights, ThreadPool& pool);

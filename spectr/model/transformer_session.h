@@ -12,8 +12,9 @@ namespace spectr {
 /// A text that has the passes of its model to itself.
 class TransformerSession final : public TransformerText {
  public:
-  TransformerSession(const Transformer& model, std::size_t context, std::size_t nodes)
-      : TransformerText(model, context, nodes), pass_(model, most_rows(nodes)) {}
+  TransformerSession(const Transformer& model, std::size_t context, std::size_t nodes,
+                     PassProfile* profile = nullptr)
+      : TransformerText(model, context, nodes), pass_(model, most_rows(nodes), profile) {}
 
   Result<void> score(std::span<const Token> text, const TokenTree& tree) override;
 

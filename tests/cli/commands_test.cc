@@ -76,7 +76,7 @@ TEST(Generate, JsonHasTheFieldsOfTheContract) {
 }
 
 TEST(Generate, JsonAddsUp) {
-  const Json out = json(story()), stats = out["stats"];
+  const Json out = json(story({"--method", "spectr"})), stats = out["stats"];
   EXPECT_EQ(out["tokens"].size(), 24u);
   EXPECT_EQ(out["token_sources"].size(), 24u);
   EXPECT_EQ(stats["generated"], 24);
@@ -94,6 +94,25 @@ TEST(Generate, CompareAddsPlainDecoding) {
   EXPECT_THAT(keys(out["compare"]), UnorderedElementsAre("tokens_per_second", "speedup"));
   EXPECT_GT(out["compare"]["tokens_per_second"].get<double>(), 0.0);
   EXPECT_EQ(out["tokens"], json(story())["tokens"]);  // and changes nothing
+}
+
+TEST(Generate, ProfileShowsTheOperationsOfBothModels) {
+  const Json out = json(story({"--method", "spectr", "--profile"})), profile = out["profile"];
+  EXPECT_THAT(keys(profile), UnorderedElementsAre("read_gbps", "integer_gops", "instruction_set", "models"));
+  ASSERT_EQ(profile["models"].size(), 2u);
+  EXPECT_EQ(profile["models"][0]["role"], "target");
+  EXPECT_EQ(profile["models"][1]["role"], "draft");
+  for (const Json& model : profile["models"]) {
+    EXPECT_GE(model["passes"], out["stats"]["target_calls"]);
+    double seconds = 0.0;
+    for (const Json& operation : model["operations"]) {
+      EXPECT_THAT(keys(operation), UnorderedElementsAre("name", "formats", "calls", "seconds", "bytes",
+                                                        "products", "least_seconds"));
+      seconds += operation["seconds"].get<double>();
+    }
+    EXPECT_NEAR(model["seconds"].get<double>(), seconds, 1e-9);
+  }
+  EXPECT_EQ(out["tokens"], json(story({"--method", "spectr"}))["tokens"]);  // and changes nothing
 }
 
 TEST(Generate, EveryMethodRuns) {

@@ -128,11 +128,11 @@ TEST(Matmul, IsExactForTheLargestCodesAndActivations) {
         if (test::is_factor(type, at)) problem.bytes[i] = factors[i];
       }
       problem.matrix = Matrix::pack(type, 16, 256, problem.bytes, problem.pool);
-      const std::vector<float> x(256, -1.0f);  // each becomes −127
+      const std::vector<float> x(9 * 256, -1.0f);  // each becomes −127
       const std::vector<float> expected = problem.product(KernelLevel::portable, x);
-      std::vector<float> exact(16);
-      scalar::matmul(type, problem.bytes, {x.data(), 1, 256}, {exact.data(), 1, 16});
-      for (std::size_t i = 0; i < 16; ++i)
+      std::vector<float> exact(9 * 16);
+      scalar::matmul(type, problem.bytes, {x.data(), 9, 256}, {exact.data(), 9, 16});
+      for (std::size_t i = 0; i < exact.size(); ++i)
         EXPECT_NEAR(expected[i], exact[i], 1e-5 * (1 + std::abs(exact[i]) * 16));
       for (const KernelLevel level : available_levels())
         EXPECT_EQ(problem.product(level, x), expected) << label(level, type);
@@ -219,11 +219,14 @@ TEST(Matmul, RefusesShapesThatDoNotFit) {
 
 TEST(Matmul, GivesTheSameBitsAtEveryLevel) {
   for (const TensorType type : all_tensor_types()) {
-    Problem problem{type, 37, 768};
-    const std::vector<float> x = random_floats(11 * 768, 3);
-    const std::vector<float> expected = problem.product(KernelLevel::portable, x);
-    for (const KernelLevel level : available_levels()) {
-      EXPECT_EQ(problem.product(level, x), expected) << label(level, type);
+    for (const std::size_t cols : {32, 96, 256, 768}) {
+      if (cols % format_of(type).elements != 0) continue;
+      Problem problem{type, 37, cols};
+      const std::vector<float> x = random_floats(11 * cols, 3);
+      const std::vector<float> expected = problem.product(KernelLevel::portable, x);
+      for (const KernelLevel level : available_levels()) {
+        EXPECT_EQ(problem.product(level, x), expected) << label(level, type) << ", " << cols << " columns";
+      }
     }
   }
 }

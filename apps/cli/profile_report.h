@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "apps/cli/json_output.h"
+#include "spectr/base/thread_pool.h"
+#include "spectr/model/pass_profile.h"
+
+namespace spectr::cli {
+
+/// Where the passes of each model spent their time, against what the machine could do at best.
+class ProfileReport {
+ public:
+  struct Model {
+    std::string role;  ///< "target" or "draft"
+    const PassProfile& profile;
+  };
+
+  /// Measures the machine (about a second); the profiles must outlive this.
+  ProfileReport(std::vector<Model> models, ThreadPool& pool);
+
+  Json json() const;
+  void print(std::FILE* out) const;
+
+ private:
+  std::vector<Model> models_;
+  double bytes_per_second_;
+  double integer_products_per_second_;
+};
+
+}  // namespace spectr::cli

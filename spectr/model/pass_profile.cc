@@ -1,0 +1,86 @@
+#include "spectr/model/pass_profile.h"
+
+#include <algorithm>
+
+namespace spectr {
+
+std::string_view name(Operation operation) {
+  switch (operation) {
+    case Operation::embedding:
+      return "embedding";
+    case Operation::norm:
+      return "norms";
+    case Operation::query_key_value:
+      return "q, k, v";
+    case Operation::rope:
+      return "rope, cache";
+    case Operation::attention:
+      return "attention";
+    case Operation::attention_output:
+      return "attention out";
+    case Operation::gate_up:
+      return "gate, up";
+    case Operation::activation:
+      return "activation";
+    case Operation::down:
+      return "down";
+    case Operation::residual:
+      return "residual";
+    case Operation::head:
+      return "head";
+  }
+  return "";
+}
+
+Work& Work::operator+=(const Work& other) {
+  bytes += other.bytes;
+  products += other.products;
+  integer_products += other.integer_products;
+  return *this;
+}
+
+double Work::least_seconds(double bytes_per_second, double integer_products_per_second) const {
+  return std::max(bytes / bytes_per_second, integer_products / integer_products_per_second);
+}
+
+void PassProfile::begin(std::size_t rows) {
+  ++passes_;
+  rows_ += rows;
+  watch_.lap();
+}
+
+void PassProfile::add(Operation operation, const Work& work) {
+  Total& total = totals_[static_cast<std::size_t>(operation)];
+  total.seconds += watch_.lap();
+  total.work += work;
+  ++total.calls;
+}
+
+void PassProfile::add(Operation operation, std::span<const Product> products) {
+  Work work;
+  for (const auto& [w, y] : products) {
+    const auto pairs = static_cast<double>(y.rows() * w.rows() * w.cols());
+    work += {static_cast<double>(w.bytes()), pairs, format_of(w.type()).elements > 1 ? pairs : 0.0};
+    std::string& formats = totals_[static_cast<std::size_t>(operation)].formats;
+    const std::string_view format = format_of(w.type()).name;
+    if (formats.find(format) == std::string::npos)
+      formats += formats.empty() ? format : std::string(" ").append(format);
+  }
+  add(operation, work);
+}
+
+double PassProfile::seconds() const {
+  double sum = 0.0;
+  for (const Total& total : totals_) sum += total.seconds;
+  return sum;
+}
+
+double PassProfile::seconds_beside_products() const {
+  double sum = 0.0;
+  for (const Total& total : totals_) {
+    if (total.formats.empty()) sum += total.seconds;
+  }
+  return sum;
+}
+
+}  // namespace spectr

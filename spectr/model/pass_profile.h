@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "spectr/base/stopwatch.h"
+#include "spectr/kernels/matrix.h"
+
+namespace spectr {
+
+/// The operations of a pass, in the order in which a layer does them.
+enum class Operation {
+  embedding,
+  norm,
+  query_key_value,
+  rope,
+  attention,
+  attention_output,
+  gate_up,
+  activation,
+  down,
+  residual,
+  head
+};
+
+inline constexpr std::size_t operation_count = static_cast<std::size_t>(Operation::head) + 1;
+
+std::string_view name(Operation operation);
+
+/// What an operation cannot do without.
+struct Work {
+  double bytes = 0.0;             ///< weights, keys and values, each read once
+  double products = 0.0;          ///< multiplications of two numbers
+  double integer_products = 0.0;  ///< those among them of 8-bit integers
+
+  Work& operator+=(const Work& other);
+  /// Seconds that no program can do without on a machine that reads so many bytes, and multiplies so many
+  /// 8-bit integers, a second: the roofline (Williams, Waterman, Patterson 2009).
+  double least_seconds(double bytes_per_second, double integer_products_per_second) const;
+};
+
+/// Where the time of passes goes: seconds and work of each operation, summed over the passes of a session
+/// (or of several that take turns).
+class PassProfile {
+ public:
+  struct Total {
+    std::size_t calls = 0;
+    double seconds = 0.0;
+    Work work;
+    std::string formats = {};  ///< of the weights that it multiplies by: "Q4_K Q6_K"; else empty
+  };
+
+  /// A pass over so many rows begins.
+  void begin(std::size_t rows);
+  /// What was done since `begin` or the last call was this operation.
+  void add(Operation operation, const Work& work = {});
+  /// The same for products with weights.
+  void add(Operation operation, std::span<const Product> products);
+
+  const Total& operator[](Operation operation) const { return totals_[static_cast<std::size_t>(operation)]; }
+  std::size_t passes() const { return passes_; }
+  std::size_t rows() const { return rows_; }
+  /// Seconds of all operations.
+  double seconds() const;
+  /// Seconds of all operations but products with weights.
+  double seconds_beside_products() const;
+
+ private:
+  std::array<Total, operation_count> totals_;
+  std::size_t passes_ = 0;
+  std::size_t rows_ = 0;
+  Stopwatch watch_;
+};
+
+}  // namespace spectr

@@ -1,0 +1,101 @@
+#include "spectr/model/pass_profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "spectr/model/transformer_session.h"
+#include "tests/support/data.h"
+#include "tests/support/real_model.h"
+
+namespace spectr {
+namespace {
+
+using namespace test;
+
+struct Profiled {
+  RealModel model = RealModel::load(bundled_target);
+  PassProfile profile;
+  std::unique_ptr<Session> session = model->start(0, 4, &profile).value();
+
+  /// One pass: the last token of a text of three and two drafts below it.
+  void score() {
+    TokenTree tree(7);
+    tree.child(TokenTree::root, 8);
+    tree.child(TokenTree::root, 9);
+    EXPECT_TRUE(session->score(std::vector<Token>{5, 6, 7}, tree));
+  }
+};
+
+TEST(PassProfile, CountsAllWeightsAndProductsOfAPassOnce) {
+  Profiled run;
+  run.score();
+  EXPECT_EQ(run.profile.passes(), 1u);
+  EXPECT_EQ(run.profile.rows(), 5u);
+  double bytes = 0.0, products = 0.0;
+  for (const Operation operation : {Operation::query_key_value, Operation::attention_output,
+                                    Operation::gate_up, Operation::down, Operation::head}) {
+    const PassProfile::Total& total = run.profile[operation];
+    EXPECT_EQ(total.calls, operation == Operation::head ? 1 : run.model->config().layers) << name(operation);
+    EXPECT_EQ(total.formats, "Q8_0") << name(operation);
+    EXPECT_EQ(total.work.products, total.work.integer_products) << name(operation);
+    bytes += total.work.bytes;
+    products += total.work.products;
+  }
+  EXPECT_EQ(bytes, static_cast<double>(run.model->weight_bytes()));
+  // Rows whose logits nobody asks for do not meet the head.
+  const auto head = static_cast<double>(run.model->vocabulary() * run.model->config().width);
+  EXPECT_EQ(products, 5.0 * (static_cast<double>(run.model->products_per_token()) - head) + 3.0 * head);
+}
+
+TEST(PassProfile, CountsTheKeysAndValuesThatRowsAttendTo) {
+  Profiled run;
+  run.score();
+  const ModelConfig& c = run.model->config();
+  const auto layers = static_cast<double>(c.layers), width = static_cast<double>(c.head_dim);
+  // The three tokens attend to 1, 2 and 3 places, the two drafts to 4 each.
+  EXPECT_EQ(run.profile[Operation::attention].work.products,
+            layers * 2.0 * width * static_cast<double>(c.heads) * (1 + 2 + 3 + 4 + 4));
+  EXPECT_EQ(run.profile[Operation::attention].work.bytes,
+            layers * 2.0 * sizeof(float) * width * static_cast<double>(c.kv_heads) * 5);
+}
+
+TEST(PassProfile, SumsWhatItsOperationsTook) {
+  Profiled run;
+  run.score();
+  double all = 0.0, beside = 0.0;
+  for (std::size_t i = 0; i < operation_count; ++i) {
+    const PassProfile::Total& total = run.profile[static_cast<Operation>(i)];
+    EXPECT_GT(total.calls, 0u) << name(static_cast<Operation>(i));
+    all += total.seconds;
+    if (total.formats.empty()) beside += total.seconds;
+  }
+  EXPECT_DOUBLE_EQ(run.profile.seconds(), all);
+  EXPECT_DOUBLE_EQ(run.profile.seconds_beside_products(), beside);
+  EXPECT_LT(beside, all);
+}
+
+TEST(PassProfile, ChangesNoLogit) {
+  Profiled run;
+  run.score();
+  const auto plain = run.model->start(0, 4).value();
+  TokenTree tree(7);
+  tree.child(TokenTree::root, 8);
+  tree.child(TokenTree::root, 9);
+  ASSERT_TRUE(plain->score(std::vector<Token>{5, 6, 7}, tree));
+  for (NodeId node = 0; node < 3; ++node) {
+    for (std::size_t i = 0; i < run.model->vocabulary(); ++i) {
+      ASSERT_EQ(static_cast<float>(plain->logits(node)[i]), static_cast<float>(run.session->logits(node)[i]));
+    }
+  }
+}
+
+TEST(PassProfile, RooflineIsTheSlowerOfReadingAndMultiplying) {
+  const Work work{100.0, 50.0, 50.0};
+  EXPECT_DOUBLE_EQ(work.least_seconds(10.0, 10.0), 10.0);
+  EXPECT_DOUBLE_EQ(work.least_seconds(100.0, 10.0), 5.0);
+}
+
+}  // namespace
+}  // namespace spectr
