@@ -20,21 +20,22 @@ std::string_view name_of(KernelLevel level);
 /// Those that this machine can run, the best one last.
 const std::vector<KernelLevel>& available_levels();
 
-/// y = x Wᵀ for the rows of one sweep and the rows of one panel of quantised weights. `x` holds the rows as
-/// quantise_rows writes them; y[r · stride + i], i < count ≤ 16. What will be read next is `ahead` bytes
-/// further.
-using PanelKernel = void (*)(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t units,
-                             std::ptrdiff_t ahead, const std::uint8_t* x, float* y, std::size_t stride,
-                             std::size_t count);
+struct PanelRun;
+
+/// y = x Wᵀ for the rows of one sweep and the weights of a run of panels. `x` holds the rows as quantise_row
+/// writes them; y[r · stride + i], i < run.rows.
+using PanelKernel = void (*)(const PanelRun& run, const std::uint8_t* x, float* y, std::size_t stride);
 
 /// The same for `count` ≤ 4 rows of plain numbers, each `row_bytes` long, and rows of x of `cols` numbers.
+/// What will be read next is `ahead` bytes further.
 using FloatKernel = void (*)(const std::byte* w, std::size_t row_bytes, std::size_t cols,
                              std::ptrdiff_t ahead, const float* x, float* y, std::size_t stride,
                              std::size_t count);
 
-/// What a level brings. A sweep is one pass over weights, for at most `largest_sweep` rows of x.
+/// What a level brings. A sweep is one pass over weights, for at most `largest_sweep` rows of x; no kernel
+/// for more is asked for.
 struct KernelSet {
-  int (*largest_sweep)(TensorType type);
+  int (*largest_sweep)(TensorType type, std::size_t cols);
   int largest_float_sweep;
   /// What its product of signed bytes (Q8_0) has too much, per unit of the activation.
   int signed_excess;

@@ -11,7 +11,7 @@ namespace spectr {
 template <class Lanes, TensorType type>
 PanelKernel panel_kernel_for(int rows) {
   static constexpr auto kernels = []<int... r>(std::integer_sequence<int, r...>) {
-    return std::array<PanelKernel, sizeof...(r)>{&multiply_panel<Lanes, type, r + 1>...};
+    return std::array<PanelKernel, sizeof...(r)>{&multiply_panels<Lanes, type, r + 1>...};
   }(std::make_integer_sequence<int, Lanes::largest_sweep>());
   return kernels[static_cast<std::size_t>(rows - 1)];
 }
@@ -69,7 +69,7 @@ FloatKernel float_kernel(TensorType type, int rows) {
 }
 
 template <class Lanes>
-constexpr KernelSet kernel_set_of = {[](TensorType) { return Lanes::largest_sweep; },
+constexpr KernelSet kernel_set_of = {[](TensorType, std::size_t) { return Lanes::largest_sweep; },
                                      Lanes::largest_float_sweep, Lanes::signed_excess, panel_kernel<Lanes>,
                                      float_kernel<Lanes>};
 

@@ -24,13 +24,16 @@ namespace spectr {
 namespace {
 
 // A group of 4 columns of a panel is a row of a tile as the processor wants it: 16 × 4 bytes. So the codes of
-// a block, times the same columns of all rows of x, are one instruction. That pays from a few rows of x on,
-// and for formats with one scale a block; all else is left to AVX-512 VNNI.
-constexpr int fewest_rows = 5;
+// a block, times the same columns of all rows of x, are one instruction. It takes a while until its sums can
+// be read: that pays for more rows of x than vectors have registers for, where rows of weights are long and a
+// block has one scale. All else is left to AVX-512 VNNI.
+constexpr int fewest_rows = 9;
 constexpr int most_rows = 16;
+constexpr std::size_t fewest_columns = 1024;
 
-/// The blocks of a panel go through three stations, and a tile cannot be loaded from what has just been
-/// written without waiting for memory: so each station works on another block, `apart` blocks behind.
+/// The blocks of a panel go through stations: codes are decoded, multiplied, scaled. A tile cannot be loaded
+/// from what has just been written without waiting for memory, and neither can its sums be read at once: so
+/// each station works on another block, `apart` blocks behind the one before.
 constexpr std::size_t apart = 2;
 constexpr std::size_t places = 4;  // of blocks on their way between two stations; more than `apart`
 
@@ -45,38 +48,37 @@ HWY_INLINE void decode_block(const std::uint8_t* block, std::uint8_t* out) {
   }(std::make_integer_sequence<int, 8>());
 }
 
-/// multiply_panel() for many rows of x: the integer sums of a block come from tiles, the rest is the same.
+/// multiply_lanes() for many rows of x: the integer sums of a block come from tiles, the rest is the same.
 /// Sums of signed codes need no correction; those of formats with minima do.
 template <TensorType type, int rows>
-void multiply_panel_in_tiles(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t units,
-                             std::ptrdiff_t ahead, const std::uint8_t* x, float* y, std::size_t stride,
-                             std::size_t count) {
+HWY_INLINE void multiply_panel(const PanelRun& run, std::size_t panel, const std::uint8_t* x,
+                               __m512 (&sums)[rows]) {
   using Lanes = Avx512Lanes;
   constexpr CodeLayout layout = *code_layout(type);
   constexpr ActivationBlock activation{rows, 1};
-  constexpr bool as_stored = type == TensorType::q8_0;
+  constexpr bool as_stored = type == TensorType::q8_0;  // signed bytes, nothing to decode
   constexpr std::size_t block_bytes = 64 * layout.bits(), unit_blocks = layout.blocks();
-  static constexpr TileShapes shapes(rows);
-  const TilesInUse in_use(shapes);
-
+  constexpr std::size_t multiplied = as_stored ? 0 : apart, scaled = multiplied + apart;
   alignas(64) std::uint8_t decoded[as_stored ? 1 : places][8 * 64];
   alignas(64) std::uint8_t products[places][rows * 64];  // ints, 16 for each row of x
   Lanes::Floats scales[unit_blocks], mins[unit_blocks];
-  Lanes::Floats sums[rows];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
-  const std::size_t blocks = units * unit_blocks;
-  for (std::size_t step = 0; step < blocks + 2 * apart; ++step) {
+  const std::uint8_t* const codes = run.codes_of(panel);
+  const std::uint8_t* headers = codes + run.shape.headers_at();
+  const std::ptrdiff_t ahead = run.ahead_of(panel);
+  const std::size_t blocks = run.shape.blocks();
+  for (std::size_t step = 0; step < blocks + scaled; ++step) {
     if (step < blocks) {
       const std::uint8_t* const block = codes + step * block_bytes;
       fetch_early<64 * layout.bits()>(block + ahead);
       if constexpr (!as_stored) decode_block<type>(block, decoded[step % places]);
     }
-    if (const std::size_t b = step - apart; b < blocks) {
+    if (const std::size_t b = step - multiplied; b < blocks) {
       const std::uint8_t* const w = as_stored ? codes + b * block_bytes : decoded[b % places];
       multiply_tiles(x + b * activation.bytes(), w, products[b % places]);
     }
-    if (const std::size_t b = step - 2 * apart; b < blocks) {
+    if (const std::size_t b = step - scaled; b < blocks) {
       if (b % unit_blocks == 0) {
         decode_scales<Lanes, type>(headers, 0, scales, mins);
         fetch_early<panel_rows * layout.header_bytes()>(headers + ahead);
@@ -95,14 +97,24 @@ void multiply_panel_in_tiles(const std::uint8_t* codes, const std::uint8_t* head
       }
     }
   }
+}
+
+template <TensorType type, int rows>
+void multiply_panels_in_tiles(const PanelRun& run, const std::uint8_t* x, float* y, std::size_t stride) {
+  static constexpr TileShapes shapes(rows);
+  const TilesInUse in_use(shapes);
+  for (std::size_t p = 0; p < run.panels(); ++p, y += panel_rows) {
+    __m512 sums[rows];
+    multiply_panel<type, rows>(run, p, x, sums);
 #pragma GCC unroll 16
-  for (std::size_t r = 0; r < rows; ++r) store_first<Lanes>(sums[r], y + r * stride, count);
+    for (std::size_t r = 0; r < rows; ++r) store_first<Avx512Lanes>(sums[r], y + r * stride, run.rows_of(p));
+  }
 }
 
 template <TensorType type>
 PanelKernel tile_kernel_for(int rows) {
   static constexpr auto kernels = []<int... r>(std::integer_sequence<int, r...>) {
-    return std::array<PanelKernel, sizeof...(r)>{&multiply_panel_in_tiles<type, fewest_rows + r>...};
+    return std::array<PanelKernel, sizeof...(r)>{&multiply_panels_in_tiles<type, fewest_rows + r>...};
   }(std::make_integer_sequence<int, most_rows - fewest_rows + 1>());
   return kernels[static_cast<std::size_t>(rows - fewest_rows)];
 }
@@ -131,13 +143,12 @@ PanelKernel (*tile_kernels(TensorType type))(int rows) {
 }
 
 PanelKernel panel_kernel(TensorType type, int rows) {
-  const auto tiles = tile_kernels(type);
-  return tiles == nullptr || rows < fewest_rows ? avx512_vnni_kernels().panel_kernel(type, rows)
-                                                : tiles(rows);
+  return rows < fewest_rows ? avx512_vnni_kernels().panel_kernel(type, rows) : tile_kernels(type)(rows);
 }
 
-int largest_sweep(TensorType type) {
-  return tile_kernels(type) == nullptr ? avx512_vnni_kernels().largest_sweep(type) : most_rows;
+int largest_sweep(TensorType type, std::size_t cols) {
+  const bool tiles = tile_kernels(type) != nullptr && cols >= fewest_columns;
+  return tiles ? most_rows : avx512_vnni_kernels().largest_sweep(type, cols);
 }
 
 }  // namespace

@@ -66,24 +66,27 @@ void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float>
 }
 
 /// Products of one x with quantised matrices of one type: x is quantised once, and the threads meet once.
-void multiply_panels(const KernelSet& set, std::span<const Product> products, Span2d<const float> x,
-                     ThreadPool& pool, MatmulScratch& scratch) {
+void multiply_codes(const KernelSet& set, std::span<const Product> products, Span2d<const float> x,
+                    ThreadPool& pool, MatmulScratch& scratch) {
   const Matrix::Packed& first = products.front().w.packed();
-  const Sweeps sweeps(x.rows(), set.largest_sweep(first.type));
+  const Sweeps sweeps(x.rows(), set.largest_sweep(first.type, first.cols));
   const std::size_t row_bytes =
       first.cols / 32 * ActivationBlock{1, first.shape.layout.scales_per_block()}.bytes();
   std::uint8_t* quantised = scratch.state().at_least(x.rows() * row_bytes);
   quantise(set, first, x, sweeps, row_bytes, pool, quantised);
 
-  const auto multiply_panel = [&](const Matrix::Packed& w, Span2d<float> y, std::size_t p) {
-    const std::uint8_t* panel = w.panel(p);
-    const std::size_t count = std::min<std::size_t>(panel_rows, w.rows - p * panel_rows);
-    for (std::size_t i = 0; i < sweeps.count; ++i) {
-      const Sweep sweep = sweeps[i];
-      const std::size_t ahead = i == 0 && p + 1 < w.panel_count() ? w.shape.panel_bytes() : 0;
-      const PanelKernel kernel = set.panel_kernel(w.type, static_cast<int>(sweep.size));
-      kernel(panel, panel + w.shape.headers_at(), w.shape.units, static_cast<std::ptrdiff_t>(ahead),
-             quantised + sweep.begin * row_bytes, y[sweep.begin].data() + p * panel_rows, w.rows, count);
+  // With several sweeps each panel meets all of them while it is in the cache.
+  const auto multiply_run = [&](const Matrix::Packed& w, Span2d<float> y, std::size_t begin,
+                                std::size_t end) {
+    const std::size_t panels = sweeps.count == 1 ? end - begin : 1;
+    for (std::size_t p = begin; p < end; p += panels) {
+      const std::size_t rows = std::min(panels * panel_rows, w.rows - p * panel_rows);
+      for (std::size_t i = 0; i < sweeps.count; ++i) {
+        const Sweep sweep = sweeps[i];
+        const PanelRun run{w.shape, w.panel(p), rows, i == 0 ? w.panel_count() - p : 0};
+        const PanelKernel kernel = set.panel_kernel(w.type, static_cast<int>(sweep.size));
+        kernel(run, quantised + sweep.begin * row_bytes, y[sweep.begin].data() + p * panel_rows, w.rows);
+      }
     }
   };
   std::size_t panels = 0;
@@ -93,9 +96,8 @@ void multiply_panels(const KernelSet& set, std::span<const Product> products, Sp
     for (const Product& product : products) {
       const Matrix::Packed& w = product.w.packed();
       const std::size_t after = before + w.panel_count();
-      for (std::size_t p = std::max(begin, before); p < std::min(end, after); ++p) {
-        multiply_panel(w, product.y, p - before);
-      }
+      const std::size_t from = std::max(begin, before), to = std::min(end, after);
+      if (from < to) multiply_run(w, product.y, from - before, to - before);
       before = after;
     }
   });
@@ -151,7 +153,7 @@ void matmul_at(KernelLevel level, std::span<const Product> products, Span2d<cons
     const auto other =
         std::ranges::find_if(products, [type](const Product& p) { return p.w.type() != type; });
     const auto alike = static_cast<std::size_t>(other - products.begin());
-    multiply_panels(set, products.first(alike), x, pool, scratch);
+    multiply_codes(set, products.first(alike), x, pool, scratch);
     products = products.subspan(alike);
   }
 }

@@ -120,13 +120,16 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
 }
 
 template <class Lanes, TensorType type, int rows>
-void multiply_panel(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t units,
-                    std::ptrdiff_t ahead, const std::uint8_t* x, float* y, std::size_t stride,
-                    std::size_t count) {
-  for (std::size_t lane = 0; lane < count; lane += Lanes::lanes) {
-    typename Lanes::Floats sums[rows];
-    multiply_lanes<Lanes, type, rows>(codes, headers, lane, units, ahead, x, sums);
-    for (std::size_t r = 0; r < rows; ++r) store_first<Lanes>(sums[r], y + r * stride + lane, count - lane);
+void multiply_panels(const PanelRun& run, const std::uint8_t* x, float* y, std::size_t stride) {
+  for (std::size_t p = 0; p < run.panels(); ++p, y += panel_rows) {
+    const std::uint8_t* const codes = run.codes_of(p);
+    const std::size_t count = run.rows_of(p);
+    for (std::size_t lane = 0; lane < count; lane += Lanes::lanes) {
+      typename Lanes::Floats sums[rows];
+      multiply_lanes<Lanes, type, rows>(codes, codes + run.shape.headers_at(), lane, run.shape.units,
+                                        run.ahead_of(p), x, sums);
+      for (std::size_t r = 0; r < rows; ++r) store_first<Lanes>(sums[r], y + r * stride + lane, count - lane);
+    }
   }
 }
 

@@ -119,23 +119,26 @@ TEST(Matmul, IsExactForTheLargestCodesAndActivations) {
   for (const TensorType type : all_tensor_types()) {
     if (format_of(type).elements == 1) continue;
     for (const int fill : {0x80, 0xFF, 0x7F, 0x00}) {
-      Problem problem{type, 16, 256};
-      for (std::byte& b : problem.bytes) b = static_cast<std::byte>(fill);
-      // All factors of 16 bits become 2⁻¹ with these bytes on top; other bytes stay extreme.
-      const std::vector<std::byte> factors = random_tensor(type, 16, 256, 1);
-      for (std::size_t i = 0; i < factors.size(); ++i) {
-        const std::size_t at = i % format_of(type).bytes;
-        if (test::is_factor(type, at)) problem.bytes[i] = factors[i];
+      for (const std::size_t cols : {256, 1024}) {
+        Problem problem{type, 16, cols};
+        for (std::byte& b : problem.bytes) b = static_cast<std::byte>(fill);
+        // All factors of 16 bits become 2⁻¹ with these bytes on top; other bytes stay extreme.
+        const std::vector<std::byte> factors = random_tensor(type, 16, cols, 1);
+        for (std::size_t i = 0; i < factors.size(); ++i) {
+          const std::size_t at = i % format_of(type).bytes;
+          if (test::is_factor(type, at)) problem.bytes[i] = factors[i];
+        }
+        problem.matrix = Matrix::pack(type, 16, cols, problem.bytes, problem.pool);
+        const std::vector<float> x(9 * cols, -1.0f);  // each becomes −127
+        const std::vector<float> expected = problem.product(KernelLevel::portable, x);
+        std::vector<float> exact(9 * 16);
+        scalar::matmul(type, problem.bytes, {x.data(), 9, cols}, {exact.data(), 9, 16});
+        for (std::size_t i = 0; i < exact.size(); ++i)
+          EXPECT_NEAR(expected[i], exact[i],
+                      1e-5 * (1 + std::abs(exact[i])) * static_cast<double>(cols) / 16);
+        for (const KernelLevel level : available_levels())
+          EXPECT_EQ(problem.product(level, x), expected) << label(level, type);
       }
-      problem.matrix = Matrix::pack(type, 16, 256, problem.bytes, problem.pool);
-      const std::vector<float> x(9 * 256, -1.0f);  // each becomes −127
-      const std::vector<float> expected = problem.product(KernelLevel::portable, x);
-      std::vector<float> exact(9 * 16);
-      scalar::matmul(type, problem.bytes, {x.data(), 9, 256}, {exact.data(), 9, 16});
-      for (std::size_t i = 0; i < exact.size(); ++i)
-        EXPECT_NEAR(expected[i], exact[i], 1e-5 * (1 + std::abs(exact[i]) * 16));
-      for (const KernelLevel level : available_levels())
-        EXPECT_EQ(problem.product(level, x), expected) << label(level, type);
     }
   }
 }
@@ -219,7 +222,7 @@ TEST(Matmul, RefusesShapesThatDoNotFit) {
 
 TEST(Matmul, GivesTheSameBitsAtEveryLevel) {
   for (const TensorType type : all_tensor_types()) {
-    for (const std::size_t cols : {32, 96, 256, 768}) {
+    for (const std::size_t cols : {32, 96, 768, 1024}) {
       if (cols % format_of(type).elements != 0) continue;
       Problem problem{type, 37, cols};
       const std::vector<float> x = random_floats(11 * cols, 3);
@@ -232,14 +235,14 @@ TEST(Matmul, GivesTheSameBitsAtEveryLevel) {
 }
 
 TEST(Matmul, GivesARowTheSameBitsWhateverTheOthers) {
-  const std::vector<float> x = random_floats(33 * 256, 4);
+  const std::vector<float> x = random_floats(33 * 1024, 4);
   for (const TensorType type : all_tensor_types()) {
-    Problem problem{type, 19, 256};
+    Problem problem{type, 19, 1024};
     for (const KernelLevel level : available_levels()) {
       const std::vector<float> all = problem.product(level, x);
       for (const std::size_t n : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 32}) {
         const std::vector<float> first =
-            problem.product(level, {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n * 256)});
+            problem.product(level, {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n * 1024)});
         EXPECT_TRUE(std::equal(first.begin(), first.end(), all.begin()))
             << label(level, type) << ", " << n << " rows";
       }
