@@ -6,76 +6,50 @@
 #include <limits>
 #include <map>
 
+#include "spectr/base/sum.h"
 #include "spectr/kernels/vector_ops.h"
+#include "spectr/sampling/ranking.h"
 
 namespace spectr {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-struct Candidate {
-  double logit;
-  Token token;
-};
-
-// Larger logits first, ties by the lower id.
-bool before(const Candidate& a, const Candidate& b) {
-  return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
-}
-
-/// The candidates in order, sorted only as far as somebody asks.
-class Ranking {
- public:
-  explicit Ranking(std::vector<Candidate> candidates) : all_(std::move(candidates)) {}
-
-  std::size_t size() const { return all_.size(); }
-  /// In no particular order.
-  std::span<const Candidate> all() const { return all_; }
-
-  /// Sorts at least the first n and gives them.
-  std::span<const Candidate> first(std::size_t n) {
-    n = std::min(n, all_.size());
-    if (sorted_ < n) {
-      // Quadruple what is sorted, so that asking one by one costs no more than asking at once.
-      const std::size_t until = std::min(std::max(n, 4 * sorted_), all_.size());
-      const auto begin = all_.begin() + static_cast<std::ptrdiff_t>(sorted_);
-      const auto end = all_.begin() + static_cast<std::ptrdiff_t>(until);
-      if (end != all_.end()) std::nth_element(begin, end, all_.end(), before);
-      std::sort(begin, end, before);
-      sorted_ = until;
-    }
-    return std::span(all_).first(n);
-  }
-
-  void keep(std::size_t n) {
-    first(n);
-    all_.resize(std::min(n, all_.size()));
-    sorted_ = std::min(sorted_, all_.size());
-  }
-
-  std::vector<Candidate> take() && { return std::move(all_); }
-
- private:
-  std::vector<Candidate> all_;
-  std::size_t sorted_ = 0;
-};
-
-/// The largest of all, in eight running maxima that do not wait for one another.
-double largest_of(std::span<const double> logits) {
-  std::array<double, 8> largest;
-  largest.fill(-infinity);
+/// The largest logit, in eight running maxima that do not wait for one another. Error: a logit that is NaN or
+/// +∞, or nothing but −∞.
+template <class Number>
+Result<double> largest_of(std::span<const Number> logits) {
+  constexpr Number least = -std::numeric_limits<Number>::infinity();
+  const auto impossible = [](Number logit) { return !(logit < -least); };  // +∞ and NaN
+  std::array<Number, 8> largest;
+  largest.fill(least);
+  std::array<bool, 8> wrong = {};
   std::size_t i = 0;
   for (; i + 8 <= logits.size(); i += 8) {
-    for (std::size_t j = 0; j < 8; ++j) largest[j] = std::max(largest[j], logits[i + j]);
+    for (std::size_t j = 0; j < 8; ++j) {
+      largest[j] = std::max(largest[j], logits[i + j]);
+      wrong[j] |= impossible(logits[i + j]);
+    }
   }
-  for (; i < logits.size(); ++i) largest[0] = std::max(largest[0], logits[i]);
-  return *std::ranges::max_element(largest);
+  for (; i < logits.size(); ++i) {
+    largest[0] = std::max(largest[0], logits[i]);
+    wrong[0] |= impossible(logits[i]);
+  }
+  if (std::ranges::find(wrong, true) != wrong.end()) {
+    const auto at = std::ranges::find_if(logits, impossible);
+    return error("the logit of token {} is {}", at - logits.begin(), *at);
+  }
+  const Number most = *std::ranges::max_element(largest);
+  if (most == least) return error("every logit is −∞: no token is possible");
+  return static_cast<double>(most);
 }
 
 /// How many of the likeliest candidates have a mass of at least top_p together.
 std::size_t nucleus(Ranking& ranking, double largest, double top_p) {
-  double total = 0.0;
-  for (const Candidate& c : ranking.all()) total += std::exp(c.logit - largest);
+  std::vector<double> weights;
+  for (const Candidate& c : ranking.all()) weights.push_back(c.logit);
+  exp_differences(weights, largest, 1.0);
+  const double total = sum_of(weights);
   double mass = 0.0;
   for (std::size_t n = 1; n <= ranking.size(); ++n) {
     mass += std::exp(ranking.first(n)[n - 1].logit - largest);
@@ -112,7 +86,7 @@ Result<Warp> Warp::make(WarpOptions o) {
   return Warp(std::move(o));
 }
 
-void Warp::penalise(std::vector<double>& logits, std::span<const Token> history) const {
+void Warp::penalise(std::span<double> logits, std::span<const Token> history) const {
   const WarpOptions& o = options_;
   for (const auto& [token, bias] : o.logit_bias) {
     if (static_cast<std::size_t>(token) < logits.size()) logits[static_cast<std::size_t>(token)] += bias;
@@ -130,39 +104,38 @@ void Warp::penalise(std::vector<double>& logits, std::span<const Token> history)
 
 Result<Distribution> Warp::law(const Logits& row, std::span<const Token> history,
                                std::size_t vocabulary) const {
-  const WarpOptions& o = options_;
+  if (!reads_history() && options_.logit_bias.empty()) {
+    return row.visit([&](auto logits) { return law_of(logits, vocabulary); });
+  }
   std::vector<double> logits(row.size());
   row.visit([&](auto numbers) { std::ranges::copy(numbers, logits.begin()); });
   penalise(logits, history);
+  return law_of(std::span<const double>(logits), vocabulary);
+}
 
-  const auto impossible = [](double logit) { return !(logit < infinity); };  // +∞ and NaN
-  if (const auto at = std::ranges::find_if(logits, impossible); at != logits.end())
-    return error("the logit of token {} is {}", at - logits.begin(), *at);
-  const double largest = largest_of(logits);
-  if (largest == -infinity) return error("every logit is −∞: no token is possible");
-
+template <class Number>
+Result<Distribution> Warp::law_of(std::span<const Number> logits, std::size_t vocabulary) const {
+  const WarpOptions& o = options_;
+  SPECTR_TRY(const double largest, largest_of(logits));
   if (o.temperature == 0.0) {
-    const auto best = std::ranges::find(logits, largest) - logits.begin();
+    const auto best = std::ranges::find(logits, static_cast<Number>(largest)) - logits.begin();
     return Distribution::point(static_cast<Token>(best), vocabulary);
   }
 
-  const bool filtered = (o.top_k > 0 && o.top_k < logits.size()) || o.top_p < 1.0 || o.min_p > 0.0;
-  if (!filtered) {
-    exp_differences(logits, largest, std::min(1.0 / o.temperature, 1e300));  // the smallest ones invert to ∞
-    logits.resize(vocabulary, 0.0);
-    return Distribution::from_weights(std::move(logits));
+  const bool top_k = o.top_k > 0 && o.top_k < logits.size();
+  if (!top_k && o.top_p >= 1.0 && o.min_p <= 0.0) {
+    std::vector<double> weights(logits.begin(), logits.end());
+    exp_differences(weights, largest, std::min(1.0 / o.temperature, 1e300));  // the smallest invert to ∞
+    weights.resize(vocabulary, 0.0);
+    return Distribution::from_weights(std::move(weights));
   }
 
   // Candidates below the min-p line never survive; top-p sums over what top-k has left, so with top-p on the
   // line is drawn only afterwards.
   const double line = o.min_p > 0.0 ? largest + std::log(o.min_p) : -infinity;
-  std::vector<Candidate> candidates;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (logits[i] == -infinity || (o.top_p >= 1.0 && logits[i] < line)) continue;
-    candidates.push_back({logits[i], static_cast<Token>(i)});
-  }
-  Ranking ranking(std::move(candidates));
-  if (o.top_k > 0) ranking.keep(o.top_k);
+  Ranking ranking(top_k ? likeliest_at_least(logits, o.top_k)
+                        : above(logits, o.top_p < 1.0 ? -infinity : line));
+  if (top_k) ranking.keep(o.top_k);
   if (o.top_p < 1.0) ranking.keep(nucleus(ranking, largest, o.top_p));
   std::vector<Candidate> kept = std::move(ranking).take();
   std::erase_if(kept, [&](const Candidate& c) { return c.logit < line; });

@@ -51,7 +51,9 @@ class Warp {
 
  private:
   explicit Warp(WarpOptions options) : options_(std::move(options)) {}
-  void penalise(std::vector<double>& logits, std::span<const Token> history) const;
+  void penalise(std::span<double> logits, std::span<const Token> history) const;
+  template <class Number>
+  Result<Distribution> law_of(std::span<const Number> logits, std::size_t vocabulary) const;
 
   WarpOptions options_;
 };

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "spectr/base/token.h"
+
+namespace spectr {
+
+/// A token that filters may keep.
+struct Candidate {
+  double logit;
+  Token token;
+};
+
+/// Larger logits first, ties by the lower id.
+inline bool before(const Candidate& a, const Candidate& b) {
+  return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
+}
+
+/// The candidates in order, sorted only as far as somebody asks.
+class Ranking {
+ public:
+  explicit Ranking(std::vector<Candidate> candidates) : all_(std::move(candidates)) {}
+
+  std::size_t size() const { return all_.size(); }
+  /// In no particular order.
+  std::span<const Candidate> all() const { return all_; }
+
+  /// Sorts at least the first n and gives them.
+  std::span<const Candidate> first(std::size_t n) {
+    n = std::min(n, all_.size());
+    if (sorted_ < n) {
+      // Quadruple what is sorted, so that asking one by one costs no more than asking at once.
+      const std::size_t until = std::min(std::max(n, 4 * sorted_), all_.size());
+      const auto begin = all_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+      const auto end = all_.begin() + static_cast<std::ptrdiff_t>(until);
+      if (end != all_.end()) std::nth_element(begin, end, all_.end(), before);
+      std::sort(begin, end, before);
+      sorted_ = until;
+    }
+    return std::span(all_).first(n);
+  }
+
+  void keep(std::size_t n) {
+    first(n);
+    all_.resize(std::min(n, all_.size()));
+    sorted_ = std::min(sorted_, all_.size());
+  }
+
+  std::vector<Candidate> take() && { return std::move(all_); }
+
+ private:
+  std::vector<Candidate> all_;
+  std::size_t sorted_ = 0;
+};
+
+/// All tokens with a logit of at least `line` but −∞.
+template <class Number>
+std::vector<Candidate> above(std::span<const Number> logits, double line) {
+  std::vector<Candidate> found;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    const double logit = logits[i];
+    if (logit >= line && logit > -std::numeric_limits<double>::infinity()) {
+      found.push_back({logit, static_cast<Token>(i)});
+    }
+  }
+  return found;
+}
+
+/// The k likeliest tokens (fewer where others are impossible) among some more, in no particular order. Goes
+/// through the logits once; little is looked at twice, as soon as k good ones have been seen. Requires: k
+/// ≥ 1.
+template <class Number>
+std::vector<Candidate> likeliest_at_least(std::span<const Number> logits, std::size_t k) {
+  const std::size_t room = std::min(4 * k + 64, logits.size());
+  std::vector<Candidate> found;
+  found.reserve(room);
+  double bar = -std::numeric_limits<double>::infinity();  // k tokens that came before reach it
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    const double logit = logits[i];
+    if (!(logit > bar)) continue;  // at equal logits the earlier token wins
+    found.push_back({logit, static_cast<Token>(i)});
+    if (found.size() < room || room <= k) continue;
+    const auto last = found.begin() + static_cast<std::ptrdiff_t>(k) - 1;
+    std::nth_element(found.begin(), last, found.end(), before);
+    found.resize(k);
+    bar = found.back().logit;
+  }
+  return found;
+}
+
+}  // namespace spectr
