@@ -117,16 +117,19 @@ class OpenAiFormat final : public Format {
   }
 
   Json completion_log_probabilities(const Piece& piece) const {
-    Json tokens = Json::array(), own = Json::array(), top = Json::array();
+    Json tokens = Json::array(), own = Json::array(), top = Json::array(), offsets = Json::array();
     for (const TokenReport& report : piece.tokens) {
       tokens.push_back(report.piece);
       own.push_back(report.log_probability);
+      offsets.push_back(report.offset);
       Json others = Json::object();
       for (const Alternative& other : report.alternatives) others[other.piece] = other.log_probability;
       top.push_back(std::move(others));
     }
-    return {
-        {"tokens", std::move(tokens)}, {"token_logprobs", std::move(own)}, {"top_logprobs", std::move(top)}};
+    return {{"tokens", std::move(tokens)},
+            {"token_logprobs", std::move(own)},
+            {"top_logprobs", std::move(top)},
+            {"text_offset", std::move(offsets)}};
   }
 
   const AnswerHead& head_;

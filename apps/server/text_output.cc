@@ -1,10 +1,13 @@
 #include "apps/server/text_output.h"
 
+#include "spectr/base/utf8.h"
+
 namespace spectr::server {
 
 bool TextOutput::append(const std::string& piece) {
   const std::size_t looked = text_.size();
   text_ += piece;
+  characters_ += utf8_characters(piece);
   const auto found = stop_words_.find(text_, looked);
   if (!found) return false;
   stop_word_ = found->word;
@@ -26,7 +29,8 @@ std::string TextOutput::piece_of(Token token) const {
 
 TokenReport TextOutput::report(const Block& block, std::size_t i) const {
   const Token token = block.tokens[i];
-  TokenReport report{token, piece_of(token), block.sources[i], -block.negative_log_likelihoods[i]};
+  TokenReport report{token, piece_of(token), characters_, block.sources[i],
+                     -block.negative_log_likelihoods[i]};
   if (i >= block.details.size()) return report;
   const TokenDetail& detail = block.details[i];
   report.target = detail.target;

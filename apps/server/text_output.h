@@ -21,7 +21,8 @@ struct Alternative {
 /// A generated token, as clients may ask to see it.
 struct TokenReport {
   Token token;
-  std::string piece;  ///< its bytes, perhaps a part of a character
+  std::string piece;   ///< its bytes, perhaps a part of a character
+  std::size_t offset;  ///< characters of the text before it
   Source source;
   double log_probability;                      ///< under the unfiltered target, as those of the alternatives
   std::optional<double> target = {};           ///< under the target's law that it was verified with
@@ -64,6 +65,7 @@ class TextOutput {
   StopWords stop_words_;
   TextStream stream_;
   std::string text_;
+  std::size_t characters_ = 0;  // of text_
   std::size_t released_ = 0;
   std::optional<std::size_t> kept_;
   std::string stop_word_;

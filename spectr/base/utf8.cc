@@ -57,4 +57,9 @@ std::size_t utf8_unfinished(std::string_view text) {
   return 0;
 }
 
+std::size_t utf8_characters(std::string_view text) {
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins));
+}
+
 }  // namespace spectr

@@ -13,4 +13,7 @@ std::size_t utf8_length(std::string_view text);
 /// may turn them into a character.
 std::size_t utf8_unfinished(std::string_view text);
 
+/// Characters in well-formed UTF-8.
+std::size_t utf8_characters(std::string_view text);
+
 }  // namespace spectr

@@ -53,5 +53,11 @@ TEST(Utf8, BytesThatBeginNoCharacterAreNotUnfinished) {
   EXPECT_EQ(utf8_unfinished("\xFF\xE2\x96"), 2U);
 }
 
+TEST(Utf8, CharactersAreCountedNotBytes) {
+  EXPECT_EQ(utf8_characters(""), 0U);
+  EXPECT_EQ(utf8_characters("cat"), 3U);
+  EXPECT_EQ(utf8_characters("na\xC3\xAFve \xF0\x9F\xA6\x99"), 7U);
+}
+
 }  // namespace
 }  // namespace spectr

@@ -123,6 +123,36 @@ TEST_F(Completions, LogProbabilitiesAreTheTargetsWhateverTheMethod) {
   EXPECT_EQ(all[0], all[2]);
 }
 
+TEST_F(Completions, TextOffsetsAreWhereTheTokensBegin) {
+  const TestJson choice = complete({{"logprobs", 1}})["choices"][0];
+  const TestJson told = choice["logprobs"];
+  ASSERT_EQ(told["text_offset"].size(), told["tokens"].size());
+  std::string before;
+  for (std::size_t i = 0; i < told["tokens"].size(); ++i) {
+    EXPECT_EQ(told["text_offset"][i], before.size()) << i;  // plain ASCII: a byte is a character
+    before += told["tokens"][i].get<std::string>();
+  }
+  EXPECT_EQ(before, choice["text"]);
+}
+
+TEST_F(Completions, AutoDraftsByTheCostsOfPasses) {
+  const TestJson automatic = {{"speculative", {{"method", "auto"}}}, {"max_tokens", 40}};
+  const TestJson json = complete(automatic);
+  EXPECT_EQ(json["usage"]["completion_tokens"], 40);
+  EXPECT_GT(json["timings"]["draft_n"], 0);
+  EXPECT_EQ(json["choices"][0]["text"], text(automatic));
+}
+
+TEST(Server, RefusesAutoWhereCostsAreUnknown) {
+  ServerOptions options = TestServer::options();
+  options.service.costs = nullptr;
+  const TestServer server(options);
+  const auto reply =
+      server.post("/v1/completions", {{"prompt", "Once"}, {"speculative", {{"method", "auto"}}}});
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_THAT(reply.body, HasSubstr("auto"));
+}
+
 TEST_F(Completions, SeveralTextsOfOneRequest) {
   const TestJson json = complete({{"n", 3}, {"prompt", {"Once upon a time", "The dog"}}});
   ASSERT_EQ(json["choices"].size(), 6u);

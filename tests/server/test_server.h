@@ -25,9 +25,16 @@ class TestServer {
     options.service.drafts = {find_data("models/spectr-stories-draft-0.6m-q8_0.gguf").value()};
     options.service.threads = 2;
     options.service.slots = {slots, queue, context};
+    options.service.costs = [](const ModelSet&) { return made_up_costs(); };
     options.port = 0;
     options.metrics = true;
     return options;
+  }
+
+  /// Of a machine where a wide pass costs little more than a narrow one, so that `auto` drafts.
+  static std::shared_ptr<const Costs> made_up_costs() {
+    return std::make_shared<Costs>(
+        Costs{CostCurve({{1, 1e-3}, {16, 1.2e-3}}), CostCurve({{1, 1e-4}, {16, 1.2e-4}}), 1e-6});
   }
 
   explicit TestServer(ServerOptions options = TestServer::options())
