@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "spectr/kernels/aligned_bytes.h"
+#include "spectr/kernels/attention.h"
 #include "spectr/kernels/matrix.h"
 #include "spectr/kernels/tensor_type.h"
 #include "spectr/kernels/vector_ops.h"
@@ -97,7 +98,7 @@ void attend_one_head(benchmark::State& state) {
   constexpr std::size_t width = 64;
   const auto slots = static_cast<std::size_t>(state.range(0));
   const std::vector<float> q(width, 0.1f), cache(slots * width, 0.2f);
-  std::vector<float> scores(slots), out(width);
+  std::vector<float> scores(slots + key_group), out(width);
   for (auto _ : state) {
     attend(q, cache.data(), cache.data(), slots, {}, 0.125f, scores, out);
     benchmark::DoNotOptimize(out.data());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spectr/base/check.h"
+#include "spectr/kernels/attention.h"
 #include "spectr/kernels/dequantise.h"
 
 namespace spectr::scalar {
@@ -103,7 +104,11 @@ void attend(std::span<const float> q, const float* keys, const float* values, st
   const auto slot = [&](std::size_t s) {
     return s < prefix ? s : static_cast<std::size_t>(extra[s - prefix]);
   };
-  for (std::size_t s = 0; s < count; ++s) scores[s] = scale * dot(q, {keys + slot(s) * width, width});
+  for (std::size_t s = 0; s < count; ++s) {
+    double sum = 0;
+    for (std::size_t j = 0; j < width; ++j) sum += double{q[j]} * keys[key_place(slot(s), j, width)];
+    scores[s] = scale * static_cast<float>(sum);
+  }
   softmax(scores.first(count));
   for (std::size_t j = 0; j < width; ++j) {
     double sum = 0;

@@ -208,56 +208,6 @@ void Rope(float* x, std::span<const float> cosines, const float* sines, bool int
   });
 }
 
-/// Row s of a cache: the first `prefix` slots, then the listed ones.
-struct Slots {
-  const float* rows;
-  std::size_t width;
-  std::size_t prefix;
-  std::span<const int> extra;
-
-  HWY_INLINE const float* operator[](std::size_t s) const {
-    return rows + (s < prefix ? s : static_cast<std::size_t>(extra[s - prefix])) * width;
-  }
-};
-
-/// out[j …] = Σ_s weights[s] values[s][j …] for four vectors at once: four sums do not wait for one another.
-HWY_INLINE void WeightedSum4(const Slots& values, std::span<const float> weights, std::size_t j, float* out) {
-  const Full d;
-  const std::size_t lanes = hn::Lanes(d);
-  auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
-  for (std::size_t s = 0; s < weights.size(); ++s) {
-    const float* row = values[s] + j;
-    const auto weight = hn::Set(d, weights[s]);
-    a = hn::MulAdd(weight, hn::LoadU(d, row), a);
-    b = hn::MulAdd(weight, hn::LoadU(d, row + lanes), b);
-    c = hn::MulAdd(weight, hn::LoadU(d, row + 2 * lanes), c);
-    e = hn::MulAdd(weight, hn::LoadU(d, row + 3 * lanes), e);
-  }
-  hn::StoreU(a, d, out + j);
-  hn::StoreU(b, d, out + j + lanes);
-  hn::StoreU(c, d, out + j + 2 * lanes);
-  hn::StoreU(e, d, out + j + 3 * lanes);
-}
-
-void Attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
-            std::span<const int> extra, float scale, float* scores, float* out) {
-  const std::span<float> weights(scores, prefix + extra.size());
-  const Slots key_rows{keys, q.size(), prefix, extra};
-  for (std::size_t s = 0; s < weights.size(); ++s) weights[s] = scale * Dot(q, key_rows[s]);
-  Softmax(weights);
-  const Slots value_rows{values, q.size(), prefix, extra};
-  const std::size_t step = 4 * hn::Lanes(Full());
-  std::size_t j = 0;
-  for (; j + step <= q.size(); j += step) WeightedSum4(value_rows, weights, j, out);
-  ForEach(q.size() - j, [&](auto d, std::size_t i) HWY_ATTR {
-    auto sum = hn::Zero(d);
-    for (std::size_t s = 0; s < weights.size(); ++s) {
-      sum = hn::MulAdd(hn::Set(d, weights[s]), hn::LoadU(d, value_rows[s] + j + i), sum);
-    }
-    hn::StoreU(sum, d, out + j + i);
-  });
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace spectr
 HWY_AFTER_NAMESPACE();

@@ -20,7 +20,6 @@ HWY_EXPORT(Softmax);
 HWY_EXPORT(ExpDifferences);
 HWY_EXPORT(LogSumExp);
 HWY_EXPORT(Rope);
-HWY_EXPORT(Attend);
 
 void rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon, std::span<float> out) {
   SPECTR_CHECK(weight.size() == x.size() && out.size() == x.size());
@@ -75,13 +74,6 @@ void rope(std::span<float> x, std::span<const float> cosines, std::span<const fl
           bool interleaved) {
   SPECTR_CHECK(sines.size() == cosines.size() && 2 * cosines.size() <= x.size());
   HWY_DYNAMIC_DISPATCH(Rope)(x.data(), cosines, sines.data(), interleaved);
-}
-
-void attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
-            std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out) {
-  SPECTR_CHECK(out.size() == q.size() && prefix + extra.size() >= 1);
-  SPECTR_CHECK(scores.size() >= prefix + extra.size());
-  HWY_DYNAMIC_DISPATCH(Attend)(q, keys, values, prefix, extra, scale, scores.data(), out.data());
 }
 
 }  // namespace spectr

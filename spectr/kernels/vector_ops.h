@@ -44,11 +44,4 @@ double log_sum_exp(std::span<const float> x);
 /// angle with the given cosines and sines (n/2 each, n = 2 · cosines.size() ≤ x.size(); the rest stays).
 void rope(std::span<float> x, std::span<const float> cosines, std::span<const float> sines, bool interleaved);
 
-/// Attention of one query head over the slots of a cache:
-/// out = Σ_s softmax_s(scale · q·K[s]) V[s], s over the first `prefix` slots and the listed `extra` slots, in
-/// this order. keys, values: [slots, head_dim] of one key-value head, row stride = head_dim.
-/// scores: scratch of at least prefix + extra.size() floats.
-void attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
-            std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out);
-
 }  // namespace spectr

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "spectr/base/check.h"
+#include "spectr/kernels/attention.h"
 #include "spectr/kernels/vector_ops.h"
 
 namespace spectr {
@@ -128,9 +129,7 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
     for (std::size_t h = 0; h < c.kv_heads; ++h) {
       const std::span key = k[r].subspan(h * c.head_dim, c.head_dim);
       rope(key, cosines, sines, c.rope_interleaved);
-      std::ranges::copy(key, rows[r].cache->keys(index, h) + rows[r].slot * c.head_dim);
-      std::copy_n(v[r].data() + h * c.head_dim, c.head_dim,
-                  rows[r].cache->values(index, h) + rows[r].slot * c.head_dim);
+      rows[r].cache->write(index, h, rows[r].slot, key, v[r].subspan(h * c.head_dim, c.head_dim));
     }
   }
   ends(Operation::rope);
@@ -139,10 +138,11 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
   const float scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
   pool_.parallel_for(rows.size() * c.heads, 1, [&](std::size_t begin, std::size_t end) {
     thread_local std::vector<float> scores;  // grown once per thread
+    // Rows and heads that read the same keys and values one after the other.
     for (std::size_t task = begin; task < end; ++task) {
-      const std::size_t r = task / c.heads, h = task % c.heads;
-      KvCache& cache = *rows[r].cache;
-      if (scores.size() < cache.slots()) scores.resize(cache.slots());
+      const std::size_t r = task % rows.size(), h = task / rows.size();
+      const KvCache& cache = *rows[r].cache;
+      if (scores.size() < cache.slots() + key_group) scores.resize(cache.slots() + key_group);
       attend(q[r].subspan(h * c.head_dim, c.head_dim), cache.keys(index, h / group),
              cache.values(index, h / group), rows[r].prefix, rows[r].extra, scale, scores,
              heads[r].subspan(h * c.head_dim, c.head_dim));

@@ -10,7 +10,8 @@ namespace spectr {
 ///
 /// Slots 0 … n−1 hold the text's n tokens in order; the slots behind hold tree nodes, which attend to the
 /// text and to their own ancestors. Accepting a path moves its slots up behind the text; the rest is simply
-/// overwritten. Layout: [layer][kv_head][slot][head_dim], so that a head's keys are one contiguous block.
+/// overwritten. Layout: [layer][kv_head], then what attend() reads: values as [slot][head_dim], keys in
+/// groups of slots (see key_place).
 class KvCache {
  public:
   KvCache(std::size_t layers, std::size_t kv_heads, std::size_t slots, std::size_t head_dim);
@@ -19,9 +20,15 @@ class KvCache {
 
   std::size_t slots() const { return slots_; }
 
-  /// [slots, head_dim] of one head.
-  float* keys(std::size_t layer, std::size_t head) { return keys_.data() + offset(layer, head); }
-  float* values(std::size_t layer, std::size_t head) { return values_.data() + offset(layer, head); }
+  /// Of one head, for attend().
+  const float* keys(std::size_t layer, std::size_t head) const { return keys_.data() + offset(layer, head); }
+  const float* values(std::size_t layer, std::size_t head) const {
+    return values_.data() + offset(layer, head);
+  }
+
+  /// Sets key and value of a slot, head_dim numbers each.
+  void write(std::size_t layer, std::size_t head, std::size_t slot, std::span<const float> key,
+             std::span<const float> value);
 
   /// Copies slot `from` to slot `to` in all layers and heads.
   void move(std::size_t from, std::size_t to);

@@ -1,7 +1,6 @@
 #include "spectr/kernels/vector_ops.h"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <cmath>
 #include <limits>
@@ -9,23 +8,13 @@
 #include <vector>
 
 #include "spectr/kernels/scalar_ops.h"
+#include "tests/kernels/vector_kernels.h"
 #include "tests/support/random_tensor.h"
 
 namespace spectr {
 namespace {
 
 using test::random_floats;
-
-/// Runs `claim` for every instruction set that Highway has on this machine.
-template <class Claim>
-void at_every_target(const Claim& claim) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    claim();
-  }
-  hwy::SetSupportedTargetsForTest(0);
-}
 
 /// Lengths around the widths of vectors and of the unrolled loops, and starts at every offset in a vector.
 template <class Claim>
@@ -43,15 +32,6 @@ struct Vectors {
   Vectors(std::size_t n, std::size_t offset, std::uint32_t seed)
       : store(random_floats(n + offset, seed)), view(std::span(store).subspan(offset)) {}
 };
-
-/// |x[j] − y[j]| ≤ bound · (1 + |y[j]|).
-void expect_close(std::span<const float> x, std::span<const float> y, double bound) {
-  ASSERT_EQ(x.size(), y.size());
-  for (std::size_t j = 0; j < x.size(); ++j) {
-    ASSERT_LE(std::abs(double{x[j]} - y[j]), bound * (1 + std::abs(double{y[j]})))
-        << "at " << j << " of " << x.size();
-  }
-}
 
 TEST(Dot, IsWithinTheRoundingOfAFloatSum) {
   at_every_target([] {
@@ -212,29 +192,6 @@ TEST(Rope, AgreesWithItsTwinAndLeavesTheRestAlone) {
         expect_close(x.view, expected.view, 1e-6);
         for (std::size_t j = 2 * n; j < 2 * n + 3; ++j) EXPECT_EQ(x.view[j], expected.view[j]);
       });
-    }
-  });
-}
-
-TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
-  constexpr std::size_t slots = 80;
-  const std::vector<int> listed = {79, 70, 71, 75};
-  at_every_target([&] {
-    for (const std::size_t width : {1, 7, 16, 33, 64, 80, 128}) {
-      const std::vector<float> q = random_floats(width, 1);
-      const std::vector<float> keys = random_floats(slots * width, 2);
-      const std::vector<float> values = random_floats(slots * width, 3);
-      for (const std::size_t prefix : {0, 1, 3, 4, 5, 16, 31, 66}) {
-        for (const std::size_t extra : {0, 1, 4}) {
-          if (prefix + extra == 0) continue;
-          std::vector<float> scores(slots), out(width), expected(width);
-          const auto list = std::span(listed).first(extra);
-          const float scale = 1.0f / std::sqrt(static_cast<float>(width));
-          attend(q, keys.data(), values.data(), prefix, list, scale, scores, out);
-          scalar::attend(q, keys.data(), values.data(), prefix, list, scale, scores, expected);
-          expect_close(out, expected, 5e-6);
-        }
-      }
     }
   });
 }
