@@ -2,15 +2,18 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "apps/cli/failure.h"
 #include "apps/cli/processor_name.h"
 #include "apps/cli/text_input.h"
+#include "spectr/base/counter_random.h"
 #include "spectr/base/stopwatch.h"
 #include "spectr/decode/auto_drafter.h"
 #include "spectr/sampling/warp.h"
@@ -20,7 +23,7 @@ namespace spectr::cli {
 namespace {
 
 constexpr std::size_t widths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, AutoDrafter::most_rows};
-constexpr std::size_t depth = 32;
+constexpr std::size_t depth = 128;
 
 /// Empty where there is no place for it.
 std::string default_path() {
@@ -42,20 +45,42 @@ CostCurve measure(const Transformer& model) {
   return need(CostCurve::measure(model, widths, std::min(depth, model.config().context - 1)), Status::failed);
 }
 
-/// Seconds of warping a row and building k-Seq for it, without filters: the most that a node can cost.
-double measure_select(const Transformer& target) {
-  const auto session = need(target.start(1, 1), Status::failed);
-  const Token text[] = {0};
-  need(session->score(text, TokenTree(0)), Status::failed);
-  const Warp warp = need(Warp::make(WarpOptions::none()));
-  double least = 1.0;
-  for (int i = 0; i < 8; ++i) {
+/// The least of several times that `work` takes.
+template <class Work>
+double least_seconds(Work work) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 16; ++i) {
     Stopwatch watch;
-    const auto law = need(warp.law(session->logits(TokenTree::root), {}, target.vocabulary()));
-    (void)need(build_k_seq(DraftLaws(law, 4), law, {}));
+    work();
     least = std::min(least, watch.lap());
   }
   return least;
+}
+
+/// Of the two models' own laws after one token, without filters: the most that a node can cost.
+Json measure_select(const Transformer& target, const Transformer& draft) {
+  const Token text[] = {0};
+  const auto scored = [&](const Transformer& model) {
+    auto session = need(model.start(1, 1), Status::failed);
+    need(session->score(text, TokenTree(0)), Status::failed);
+    return session;
+  };
+  const auto p_session = scored(draft), q_session = scored(target);
+  const std::size_t vocabulary = target.vocabulary();
+  const Warp warp = need(Warp::make(WarpOptions::none()));
+  const auto law_of = [&](const Session& session) {
+    const Logits row = session.logits(TokenTree::root);
+    return need(warp.law(row.first(std::min(row.size(), vocabulary)), {}, vocabulary));
+  };
+  const Distribution p = law_of(*p_session), q = law_of(*q_session);
+  CounterRandom choices(0);
+  choices.enter({0, 0, 0, Purpose::draft});
+  const auto plan_for = [&](std::size_t drafts) {
+    return least_seconds([&] { (void)need(build_k_seq(DraftLaws(p, drafts), q, {})); });
+  };
+  return {{"law", least_seconds([&] { (void)law_of(*q_session).draw(choices); })},
+          {"one", plan_for(1)},
+          {"several", plan_for(4)}};
 }
 
 Json to_json(const CostCurve& curve) {
@@ -73,6 +98,20 @@ CostCurve curve_from(const Json& points) {
   }
   if (read.size() < 2) throw std::out_of_range("points");
   return CostCurve(std::move(read));
+}
+
+/// What an entry says; none where it is not of this form.
+std::optional<Costs> costs_from(const Json& entry) {
+  try {
+    const Json& select = entry.at("select");
+    return Costs{
+        curve_from(entry.at("target")),
+        curve_from(entry.at("draft")),
+        {select.at("law").get<double>(), select.at("one").get<double>(), select.at("several").get<double>()}};
+  } catch (const Json::exception&) {
+  } catch (const std::out_of_range&) {
+  }
+  return std::nullopt;
 }
 
 /// What the file holds; nothing where there is none.
@@ -109,29 +148,33 @@ void CostFile::write(const Json& all) const {
 std::shared_ptr<const Costs> CostFile::costs(const Transformer& target, const Transformer& draft,
                                              int threads) const {
   const std::string key = key_of(target, draft, threads);
-  Json all = read(path_);
-  if (!all.contains(key)) {
+  const auto known = [&]() -> std::optional<Costs> {
+    const Json all = read(path_);
+    if (!all.contains(key)) return std::nullopt;
+    auto costs = costs_from(all.at(key));
+    // What another version of this program has left in the default file is measured again.
+    if (!costs && named_) {
+      throw Failure(Status::usage, fmt::format("{}: the entry '{}' is no pair of cost curves", path_, key));
+    }
+    return costs;
+  };
+  std::optional<Costs> costs = known();
+  if (!costs) {
     fmt::print(stderr, "measuring what passes of these models cost, once for this machine\n");
     const Json measured = {{"target", to_json(measure(target))},
                            {"draft", to_json(measure(draft))},
-                           {"select", measure_select(target)}};
-    all = read(path_);  // somebody else may have been faster: all go by the entry that came first
-    if (!all.contains(key)) {
+                           {"select", measure_select(target, draft)}};
+    costs = known();  // somebody else may have been faster: all go by the entry that came first
+    if (!costs) {
+      Json all = read(path_);
       all[key] = measured;
       write(all);
+      costs = costs_from(measured);
     }
   }
-  try {
-    const Json& entry = all.at(key);
-    auto costs = std::make_shared<Costs>(Costs{curve_from(entry.at("target")), curve_from(entry.at("draft")),
-                                               entry.at("select").get<double>()});
-    fmt::print(stderr, "costs of passes: {}, hash {:016x}\n", path_.empty() ? "not kept" : path_,
-               costs->hash());
-    return costs;
-  } catch (const Json::exception&) {
-  } catch (const std::out_of_range&) {
-  }
-  throw Failure(Status::usage, fmt::format("{}: the entry '{}' is no pair of cost curves", path_, key));
+  fmt::print(stderr, "costs of passes: {}, hash {:016x}\n", path_.empty() ? "not kept" : path_,
+             costs->hash());
+  return std::make_shared<Costs>(*std::move(costs));
 }
 
 }  // namespace spectr::cli

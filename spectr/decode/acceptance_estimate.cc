@@ -8,8 +8,12 @@
 namespace spectr {
 namespace {
 
-// Least weight of what is new: the last dozen blocks decide.
-constexpr double fresh = 0.12;
+// Least weight of what is new: of laws the last few that were looked at decide, of the rest the last dozen
+// blocks.
+constexpr double fresh_law = 0.2, fresh = 0.12;
+
+// So many blocks are all looked at.
+constexpr std::size_t first_blocks = 8;
 
 void move_towards(double& estimate, double seen, double weight = fresh) {
   estimate += weight * (seen - estimate);
@@ -17,15 +21,22 @@ void move_towards(double& estimate, double seen, double weight = fresh) {
 
 }  // namespace
 
+bool AcceptanceEstimate::wants_laws() {
+  constexpr auto period = static_cast<std::size_t>(1.0 / looks_per_block);
+  const std::size_t block = blocks_++;
+  return block < first_blocks || block % period == 0;
+}
+
 void AcceptanceEstimate::see_laws(const Distribution& p, const Distribution& q) {
   const LawPair laws(p, q);
+  dense_ = p.is_dense() && q.is_dense();
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     // One draft takes one pass over the laws, several take many: once some contexts are known, they take
     // turns.
     const std::size_t others = drafts.size() - 1;
     const bool in_turn = i == 0 || seen_ < others || seen_ % others == i - 1;
     if (!in_turn) continue;
-    const double least = i == 0 ? fresh : fresh * static_cast<double>(others);
+    const double least = i == 0 ? fresh_law : fresh_law * static_cast<double>(others);
     const Overlap tested = division_factor(laws, drafts[i]).overlaps.front();
     const double accepted = -std::expm1(static_cast<double>(drafts[i]) * log_miss(tested));
     // At first the mean of all, in which the guess counts as one context.

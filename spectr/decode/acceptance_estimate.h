@@ -14,8 +14,15 @@ class AcceptanceEstimate {
   /// Numbers of drafts that are considered.
   static constexpr std::array<std::size_t, 4> drafts = {1, 2, 4, 8};
 
+  /// Share of the blocks whose laws are looked at, once some have been seen.
+  static constexpr double looks_per_block = 0.25;
+
+  /// Counts a block, and says whether its laws shall be looked at.
+  bool wants_laws();
   /// The laws at a node where a block began: what k-Seq accepts of them with each number of drafts, exactly.
   void see_laws(const Distribution& p, const Distribution& q);
+  /// Whether the laws are of the whole vocabulary, not cut short by filters.
+  bool dense() const { return dense_; }
 
   /// Of `drawn` drafts at a node, `survivors` went on; a block of `draws` draws had `nodes` different
   /// prefixes.
@@ -31,7 +38,9 @@ class AcceptanceEstimate {
 
  private:
   std::array<double, drafts.size()> acceptance_ = {0.7, 0.78, 0.84, 0.88};  // until something has been seen
-  std::size_t seen_ = 0;                                                    // contexts
+  std::size_t blocks_ = 0;
+  std::size_t seen_ = 0;  // contexts
+  bool dense_ = true;
   double surviving_ = 0.4;  // share of the other drafts that equal the accepted one
   double distinct_ = 0.75;  // nodes per draw
 };

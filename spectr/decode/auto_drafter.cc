@@ -17,13 +17,24 @@ constexpr std::size_t first_gap = 256, growth = 4;
 }  // namespace
 
 double AutoDrafter::seconds(std::size_t K, std::size_t L, double tokens) const {
-  const double draws = static_cast<double>(K * L);
-  double seconds = costs_->target.seconds(1.0 + estimate_.nodes(K * L)) + costs_->select * (tokens + draws);
+  double seconds = costs_->target.seconds(1.0 + estimate_.nodes(K * L)) + select_seconds(K, L, tokens);
   // The first draft pass reads what the last block added, about two tokens; the others a level of the tree.
   for (std::size_t level = 0; level < L; ++level) {
     seconds += costs_->draft.seconds(level == 0 ? 2.0 : std::max(1.0, estimate_.nodes(K)));
   }
   return seconds;
+}
+
+/// A law of the draft for every node that is drafted below, and of the target for every token; where laws are
+/// not cut short by filters, also a plan for every token but the bonus, and what the estimates take.
+double AutoDrafter::select_seconds(std::size_t K, std::size_t L, double tokens) const {
+  const double drafted_below = L == 0 ? 0.0 : 1.0 + static_cast<double>(L - 1) * estimate_.nodes(K);
+  const double laws = costs_->select.law * (drafted_below + tokens);
+  if (L == 0 || !estimate_.dense()) return laws;
+  const double plan = K == 1 ? costs_->select.one : costs_->select.several;
+  const double estimates =
+      AcceptanceEstimate::looks_per_block * (costs_->select.one + costs_->select.several);
+  return laws + plan * std::min(tokens, static_cast<double>(L)) + estimates;
 }
 
 double AutoDrafter::tokens(DraftShape shape, std::size_t left) const {
@@ -94,8 +105,10 @@ Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const V
                                   NodeLaws& target) {
   if (draft.draws().empty()) return {};
   decided_for_ = 0;
-  SPECTR_TRY(const Distribution* q, target.at(TokenTree::root));
-  estimate_.see_laws(*draft.draws().front().law, *q);
+  if (estimate_.wants_laws()) {
+    SPECTR_TRY(const Distribution* q, target.at(TokenTree::root));
+    estimate_.see_laws(*draft.draws().front().law, *q);
+  }
   estimate_.see_merging(draft.draws().size(), static_cast<std::size_t>(draft.tree().size()) - 1);
 
   std::vector<std::optional<std::size_t>> survivors = {std::nullopt};

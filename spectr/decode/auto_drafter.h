@@ -42,6 +42,7 @@ class AutoDrafter final : public Drafter {
 
  private:
   double seconds(std::size_t K, std::size_t L, double tokens) const;
+  double select_seconds(std::size_t K, std::size_t L, double tokens) const;
   double plain_seconds() const { return seconds(0, 0, 1.0); }
   double tokens(DraftShape shape, std::size_t left) const;
   DraftShape best(std::size_t left) const;

@@ -78,7 +78,7 @@ std::uint64_t Costs::hash() const {
       add(std::bit_cast<std::uint64_t>(point.seconds));
     }
   }
-  add(std::bit_cast<std::uint64_t>(select));
+  for (double seconds : {select.law, select.one, select.several}) add(std::bit_cast<std::uint64_t>(seconds));
   return hash;
 }
 

@@ -35,12 +35,19 @@ class CostCurve {
   std::vector<Point> points_;
 };
 
+/// Seconds of what is done between passes, for laws of the whole vocabulary.
+struct SelectCosts {
+  double law = 0.0;      ///< a row of logits becomes a law, and a token is drawn from it
+  double one = 0.0;      ///< a plan for one draft
+  double several = 0.0;  ///< a plan for several drafts
+};
+
 /// What an automatic choice is based on: measured once per machine, pair of models and number of threads, and
 /// stored, never measured while a text is being decided.
 struct Costs {
   CostCurve target;
   CostCurve draft;
-  double select;  ///< seconds that drawing, warping and selecting cost per node that is visited
+  SelectCosts select;
 
   /// A number that is the same for the same costs only: printed beside the seed, because both fix the text.
   std::uint64_t hash() const;

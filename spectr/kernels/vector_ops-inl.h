@@ -148,6 +148,35 @@ float Largest(std::span<const float> x) {
   return result;
 }
 
+float LargestIfFinite(std::span<const float> x) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Full d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto strange = hn::Zero(d);
+  std::size_t i = 0;
+  for (; i + lanes <= x.size(); i += lanes) {
+    const auto v = hn::LoadU(d, x.data() + i);
+    strange = hn::Or(strange, hn::IfThenZeroElse(hn::Lt(v, hn::Set(d, infinity)), hn::Set(d, 1.0f)));
+  }
+  bool wrong = !hn::AllTrue(d, hn::Eq(strange, hn::Zero(d)));
+  for (; i < x.size(); ++i) wrong |= !(x[i] < infinity);
+  return wrong ? std::numeric_limits<float>::quiet_NaN() : Largest(x);
+}
+
+std::size_t NextAbove(std::span<const float> x, std::size_t from, float bar) {
+  const Full d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = from;
+  for (; i + lanes <= x.size(); i += lanes) {
+    const auto above = hn::Gt(hn::LoadU(d, x.data() + i), hn::Set(d, bar));
+    if (const auto first = hn::FindFirstTrue(d, above); first >= 0)
+      return i + static_cast<std::size_t>(first);
+  }
+  for (; i < x.size() && !(x[i] > bar); ++i) {
+  }
+  return i;
+}
+
 void Softmax(std::span<float> x) {
   const float largest = Largest(x);
   const float sum = Sum(x.size(), [&](auto d, std::size_t i) HWY_ATTR {

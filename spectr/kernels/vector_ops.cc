@@ -16,6 +16,8 @@ HWY_EXPORT(SwiGlu);
 HWY_EXPORT(Gelu);
 HWY_EXPORT(Dot);
 HWY_EXPORT(Axpy);
+HWY_EXPORT(LargestIfFinite);
+HWY_EXPORT(NextAbove);
 HWY_EXPORT(Softmax);
 HWY_EXPORT(ExpDifferences);
 HWY_EXPORT(LogSumExp);
@@ -54,6 +56,15 @@ float dot(std::span<const float> x, std::span<const float> y) {
 void axpy(float a, std::span<const float> x, std::span<float> y) {
   SPECTR_CHECK(y.size() == x.size());
   HWY_DYNAMIC_DISPATCH(Axpy)(a, x, y.data());
+}
+
+float largest(std::span<const float> x) {
+  SPECTR_CHECK(!x.empty());
+  return HWY_DYNAMIC_DISPATCH(LargestIfFinite)(x);
+}
+
+std::size_t next_above(std::span<const float> x, std::size_t from, float bar) {
+  return HWY_DYNAMIC_DISPATCH(NextAbove)(x, from, bar);
 }
 
 void softmax(std::span<float> x) {

@@ -30,6 +30,12 @@ float dot(std::span<const float> x, std::span<const float> y);
 /// y[j] += a · x[j].
 void axpy(float a, std::span<const float> x, std::span<float> y);
 
+/// The largest of x; NaN where one of them is NaN or +∞. Requires: x.size() ≥ 1.
+float largest(std::span<const float> x);
+
+/// The first j ≥ from with x[j] > bar; x.size() where there is none.
+std::size_t next_above(std::span<const float> x, std::size_t from, float bar);
+
 /// x[j] ← exp(x[j] − max x) / Σ exp(…). Requires: at least one finite entry; −∞ gives 0.
 void softmax(std::span<float> x);
 

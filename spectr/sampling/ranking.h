@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "spectr/base/token.h"
+#include "spectr/kernels/vector_ops.h"
 
 namespace spectr {
 
@@ -72,6 +73,21 @@ std::vector<Candidate> above(std::span<const Number> logits, double line) {
   return found;
 }
 
+// As the kernels for floats, for the few numbers of a table.
+inline double largest(std::span<const double> x) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  double most = -infinity;
+  for (double number : x) {
+    if (!(number < infinity)) return std::numeric_limits<double>::quiet_NaN();
+    most = std::max(most, number);
+  }
+  return most;
+}
+inline std::size_t next_above(std::span<const double> x, std::size_t from, double bar) {
+  while (from < x.size() && !(x[from] > bar)) ++from;
+  return from;
+}
+
 /// The k likeliest tokens (fewer where others are impossible) among some more, in no particular order. Goes
 /// through the logits once; little is looked at twice, as soon as k good ones have been seen. Requires: k
 /// ≥ 1.
@@ -80,16 +96,15 @@ std::vector<Candidate> likeliest_at_least(std::span<const Number> logits, std::s
   const std::size_t room = std::min(4 * k + 64, logits.size());
   std::vector<Candidate> found;
   found.reserve(room);
-  double bar = -std::numeric_limits<double>::infinity();  // k tokens that came before reach it
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    const double logit = logits[i];
-    if (!(logit > bar)) continue;  // at equal logits the earlier token wins
-    found.push_back({logit, static_cast<Token>(i)});
+  // k tokens that came before reach the bar; at equal logits the earlier one wins.
+  Number bar = -std::numeric_limits<Number>::infinity();
+  for (std::size_t i = next_above(logits, 0, bar); i < logits.size(); i = next_above(logits, i + 1, bar)) {
+    found.push_back({logits[i], static_cast<Token>(i)});
     if (found.size() < room || room <= k) continue;
     const auto last = found.begin() + static_cast<std::ptrdiff_t>(k) - 1;
     std::nth_element(found.begin(), last, found.end(), before);
     found.resize(k);
-    bar = found.back().logit;
+    bar = static_cast<Number>(found.back().logit);
   }
   return found;
 }

@@ -1,7 +1,6 @@
 #include "spectr/sampling/warp.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -15,33 +14,17 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The largest logit, in eight running maxima that do not wait for one another. Error: a logit that is NaN or
-/// +∞, or nothing but −∞.
+/// The largest logit. Error: a logit that is NaN or +∞, or nothing but −∞.
 template <class Number>
 Result<double> largest_of(std::span<const Number> logits) {
-  constexpr Number least = -std::numeric_limits<Number>::infinity();
-  const auto impossible = [](Number logit) { return !(logit < -least); };  // +∞ and NaN
-  std::array<Number, 8> largest;
-  largest.fill(least);
-  std::array<bool, 8> wrong = {};
-  std::size_t i = 0;
-  for (; i + 8 <= logits.size(); i += 8) {
-    for (std::size_t j = 0; j < 8; ++j) {
-      largest[j] = std::max(largest[j], logits[i + j]);
-      wrong[j] |= impossible(logits[i + j]);
-    }
-  }
-  for (; i < logits.size(); ++i) {
-    largest[0] = std::max(largest[0], logits[i]);
-    wrong[0] |= impossible(logits[i]);
-  }
-  if (std::ranges::find(wrong, true) != wrong.end()) {
-    const auto at = std::ranges::find_if(logits, impossible);
+  if (logits.empty()) return error("there are no logits");
+  const double most = largest(logits);
+  if (std::isnan(most)) {
+    const auto at = std::ranges::find_if(logits, [](Number logit) { return !(logit < infinity); });
     return error("the logit of token {} is {}", at - logits.begin(), *at);
   }
-  const Number most = *std::ranges::max_element(largest);
-  if (most == least) return error("every logit is −∞: no token is possible");
-  return static_cast<double>(most);
+  if (most == -infinity) return error("every logit is −∞: no token is possible");
+  return most;
 }
 
 /// How many of the likeliest candidates have a mass of at least top_p together.

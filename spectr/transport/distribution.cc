@@ -18,11 +18,16 @@ constexpr double sum_tolerance = 1e-7 * (1.0 + 1e-6);
 
 Distribution::Distribution(std::vector<Token> tokens, std::vector<double> weights, std::size_t vocabulary)
     : tokens_(std::move(tokens)), probabilities_(std::move(weights)), vocabulary_(vocabulary) {
-  for (double w : probabilities_) SPECTR_CHECK(w >= 0.0);
+  bool negative = false;
+  for (double w : probabilities_) negative |= !(w >= 0.0);
+  SPECTR_CHECK(!negative);
   const double total = sum_of(probabilities_);
   SPECTR_CHECK(total > 0.0 && std::isfinite(total));
-  // Dividing by a subnormal total would overflow 1/total, dividing each entry does not.
-  if (total != 1.0) {
+  if (total == 1.0) return;
+  // 1 / total would overflow where the total is subnormal; dividing each entry does not.
+  if (const double factor = 1.0 / total; std::isfinite(factor)) {
+    for (double& w : probabilities_) w *= factor;
+  } else {
     for (double& w : probabilities_) w /= total;
   }
 }

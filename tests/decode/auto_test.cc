@@ -15,8 +15,8 @@ using namespace test;
 
 /// A pass of r rows of the target costs 1 + slope (r − 1), one of the draft a share of it.
 std::shared_ptr<const Costs> costs(double slope, double draft) {
-  return std::make_shared<Costs>(Costs{CostCurve({{1, 1.0}, {2, 1.0 + slope}}),
-                                       CostCurve({{1, draft}, {2, draft * (1.0 + slope)}}), 0.0});
+  return std::make_shared<Costs>(Costs{
+      CostCurve({{1, 1.0}, {2, 1.0 + slope}}), CostCurve({{1, draft}, {2, draft * (1.0 + slope)}}), {}});
 }
 
 MethodOptions measured(double slope, double draft) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -128,6 +129,42 @@ TEST(Gelu, AgreesWithItsTwinForSmallAndHugeNumbers) {
       gelu(x.view);
       scalar::gelu(expected.view);
       expect_close(x.view, expected.view, 1e-6);
+    });
+  });
+}
+
+TEST(Largest, IsTheLargestAndToldApartFromWhatIsNoNumber) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  at_every_target([&] {
+    at_every_length_and_offset([&](std::size_t n, std::size_t offset) {
+      Vectors x(n, offset, 1);
+      EXPECT_EQ(largest(x.view), *std::ranges::max_element(x.view));
+      for (const std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
+        const float was = x.view[at];
+        x.view[at] = -infinity;
+        EXPECT_EQ(largest(x.view), *std::ranges::max_element(x.view));
+        for (const float strange : {infinity, std::numeric_limits<float>::quiet_NaN()}) {
+          x.view[at] = strange;
+          EXPECT_TRUE(std::isnan(largest(x.view))) << at << " of " << n;
+        }
+        x.view[at] = was;
+      }
+    });
+  });
+}
+
+TEST(NextAbove, FindsEveryEntryAboveTheBarInOrder) {
+  at_every_target([] {
+    at_every_length_and_offset([](std::size_t n, std::size_t offset) {
+      const Vectors x(n, offset, 1);
+      const float bar = x.view[n / 2];
+      std::size_t at = next_above(x.view, 0, bar);
+      for (std::size_t j = 0; j < n; ++j) {
+        if (!(x.view[j] > bar)) continue;
+        ASSERT_EQ(at, j);
+        at = next_above(x.view, at + 1, bar);
+      }
+      EXPECT_EQ(at, n);
     });
   });
 }

@@ -93,7 +93,7 @@ MethodOptions options_of(std::size_t drafts, std::size_t length, std::string_vie
   options.length = length;
   if (!plan.empty()) options.plan = std::string(plan);
   options.costs =
-      std::make_shared<Costs>(Costs{CostCurve({{1, 1.0}, {2, 1.2}}), CostCurve({{1, 0.1}, {2, 0.12}}), 0.0});
+      std::make_shared<Costs>(Costs{CostCurve({{1, 1.0}, {2, 1.2}}), CostCurve({{1, 0.1}, {2, 0.12}}), {}});
   return options;
 }
 
