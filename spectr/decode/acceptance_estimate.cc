@@ -8,9 +8,9 @@
 namespace spectr {
 namespace {
 
-// Least weight of what is new: of laws the last few that were looked at decide, of the rest the last dozen
-// blocks.
-constexpr double fresh_law = 0.2, fresh = 0.12;
+// Least weight of what is new. Acceptance differs much from context to context: of laws the last twenty that
+// were looked at decide, of the rest the last dozen blocks.
+constexpr double fresh_law = 0.05, fresh = 0.12;
 
 // So many blocks are all looked at.
 constexpr std::size_t first_blocks = 8;

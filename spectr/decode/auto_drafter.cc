@@ -13,6 +13,9 @@ namespace {
 constexpr std::size_t blocks_of_a_look = 4;
 // Plain blocks before the second look; every later gap is so many times longer.
 constexpr std::size_t first_gap = 256, growth = 4;
+// Estimates are not exact, and the best of many tends to be one that is too high: drafting has to promise so
+// much more than plain decoding.
+constexpr double margin = 1.05;
 
 }  // namespace
 
@@ -43,7 +46,7 @@ double AutoDrafter::tokens(DraftShape shape, std::size_t left) const {
 
 DraftShape AutoDrafter::best(std::size_t left) const {
   DraftShape best;
-  double highest = 1.0 / plain_seconds();
+  double highest = margin / plain_seconds();
   for (std::size_t K : AcceptanceEstimate::drafts) {
     for (std::size_t L = 1; L <= std::min(most_length, left) && K * L < most_rows; ++L) {
       const double n = tokens({K, L}, left);
