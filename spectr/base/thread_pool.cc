@@ -7,7 +7,7 @@
 namespace spectr {
 namespace {
 
-// About 20 µs at today's clocks: longer than the gaps within a pass, far shorter than a pass.
+// Some 0.2 to 0.5 ms, as long as a pause takes 40 to 140 cycles: longer than what happens between two passes.
 constexpr int spins_before_sleep = 10'000;
 
 // A late thread costs at most an eighth of its share.
