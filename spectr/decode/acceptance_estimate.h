@@ -38,8 +38,8 @@ class AcceptanceEstimate {
 
  private:
   std::array<double, drafts.size()> acceptance_ = {0.7, 0.78, 0.84, 0.88};  // until something has been seen
-  std::size_t blocks_ = 0;
-  std::size_t seen_ = 0;  // contexts
+  std::size_t blocks_ = 0;                                                  // with drafts
+  std::size_t seen_ = 0;                                                    // contexts
   bool dense_ = true;
   double surviving_ = 0.4;  // share of the other drafts that equal the accepted one
   double distinct_ = 0.75;  // nodes per draw
