@@ -109,9 +109,10 @@ std::optional<Costs> costs_from(const Json& entry) {
         curve_from(entry.at("draft")),
         {select.at("law").get<double>(), select.at("one").get<double>(), select.at("several").get<double>()}};
   } catch (const Json::exception&) {
+    return std::nullopt;
   } catch (const std::out_of_range&) {
+    return std::nullopt;
   }
-  return std::nullopt;
 }
 
 /// What the file holds; nothing where there is none.
@@ -124,7 +125,7 @@ Json read(const std::string& path) {
 
 }  // namespace
 
-CostFile::CostFile(std::optional<std::string> path)
+CostFile::CostFile(const std::optional<std::string>& path)
     : path_(path.value_or(default_path())), named_(path.has_value()) {}
 
 void CostFile::write(const Json& all) const {

@@ -15,7 +15,7 @@ namespace spectr::cli {
 class CostFile {
  public:
   /// No path: `costs.json` in $XDG_CACHE_HOME/spectr or ~/.cache/spectr.
-  explicit CostFile(std::optional<std::string> path);
+  explicit CostFile(const std::optional<std::string>& path);
 
   /// Throws Failure where the file is not of this form, or where one that was named cannot be written; where
   /// the default one cannot, the costs are good for this run only, and it is said.
