@@ -66,13 +66,30 @@ TEST(Auto, NeedsMeasuredCosts) {
 TEST(AcceptanceEstimate, MovesTowardsWhatIsSeen) {
   const auto p = Distribution::from_weights({0.9, 0.1}), q = Distribution::from_weights({0.1, 0.9});
   AcceptanceEstimate estimate;
-  for (int i = 0; i < 200; ++i) estimate.see_laws(p, q);
+  for (int i = 0; i < 500; ++i) estimate.see_laws(p, q);
   EXPECT_NEAR(estimate.acceptance(1), 0.2, 1e-9);
   EXPECT_GT(estimate.acceptance(2), estimate.acceptance(1));
   EXPECT_NEAR(estimate.acceptance(3),
               estimate.acceptance(2) + 0.584962500721156 * (estimate.acceptance(4) - estimate.acceptance(2)),
               1e-12);
   EXPECT_NEAR(estimate.tokens(1, 3), 1 + 0.2 + 0.04 + 0.008, 1e-8);
+}
+
+TEST(AcceptanceEstimate, LooksAtEveryEarlyBlockAndThenAtEveryFourth) {
+  AcceptanceEstimate estimate;
+  int early = 0, later = 0;
+  for (int block = 0; block < 8; ++block) early += estimate.wants_laws() ? 1 : 0;
+  for (int block = 0; block < 400; ++block) later += estimate.wants_laws() ? 1 : 0;
+  EXPECT_EQ(early, 8);
+  EXPECT_EQ(later, AcceptanceEstimate::looks_per_block * 400);
+}
+
+TEST(AcceptanceEstimate, KnowsWhetherLawsAreShort) {
+  AcceptanceEstimate estimate;
+  EXPECT_TRUE(estimate.dense());  // until something has been seen
+  const Distribution p = Distribution::point(0, 2), q = Distribution::point(1, 2);
+  estimate.see_laws(p, q);
+  EXPECT_FALSE(estimate.dense());
 }
 
 TEST(CostCurve, IsLinearBetweenPointsAndBeyondTheLast) {
