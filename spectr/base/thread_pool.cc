@@ -52,17 +52,28 @@ void ThreadPool::run(const Loop& loop) {
     shares_[i].next.store(std::min(i * share, loop.count), std::memory_order_relaxed);
     shares_[i].end = std::min((i + 1) * share, loop.count);
   }
-  busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+  members_.store(open, std::memory_order_release);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
   take_pieces(0);
-  for (int spins = 0; busy_.load(std::memory_order_acquire) != 0; ++spins) {
+  // Every piece is taken. Whoever comes now finds the loop closed; the others finish what they have begun.
+  members_.fetch_and(~open, std::memory_order_relaxed);
+  for (int spins = 0; members_.load(std::memory_order_acquire) != 0; ++spins) {
     if (spins < spins_before_sleep) {
       relax();
     } else {
       std::this_thread::yield();
     }
   }
+}
+
+/// Enters the current loop, whose data stay as they are until its members have left; false: it is over.
+bool ThreadPool::join() {
+  unsigned members = members_.load(std::memory_order_relaxed);
+  while ((members & open) != 0) {
+    if (members_.compare_exchange_weak(members, members + 1, std::memory_order_acquire)) return true;
+  }
+  return false;
 }
 
 void ThreadPool::take_pieces(std::size_t self) {
@@ -86,10 +97,11 @@ void ThreadPool::work(std::size_t self) {
         generation_.wait(seen, std::memory_order_acquire);
       }
     }
-    ++seen;
+    seen = generation_.load(std::memory_order_relaxed);
     if (stop_.load()) return;
+    if (!join()) continue;
     take_pieces(self);
-    busy_.fetch_sub(1, std::memory_order_release);
+    members_.fetch_sub(1, std::memory_order_release);
   }
 }
 

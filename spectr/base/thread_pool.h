@@ -13,7 +13,8 @@ namespace spectr {
 /// A fixed team of threads (the caller is one of them) for loops of a few microseconds: workers spin for a
 /// short while after a loop and then sleep, so that a busy decoder pays no system call and an idle one no
 /// cycles. Each thread has a contiguous share of a loop's indices, goes through it in order, piece by piece,
-/// and then helps the others with theirs. Which thread runs which index never influences a result.
+/// and then helps the others with theirs. A loop waits for pieces that were begun, not for threads: one that
+/// the system keeps from running joins a later loop. Which thread runs which index never influences a result.
 class ThreadPool {
  public:
   /// Requires: threads ≥ 1. One thread starts none.
@@ -49,6 +50,7 @@ class ThreadPool {
 
   void run(const Loop& loop);
   void work(std::size_t self);
+  bool join();
   void take_pieces(std::size_t self);
 
   std::vector<Share> shares_;  // the caller's first
@@ -56,7 +58,9 @@ class ThreadPool {
   Loop loop_;
   std::size_t piece_ = 1;
   alignas(64) std::atomic<unsigned> generation_ = 0;  // counts loops; workers wait for it to change
-  alignas(64) std::atomic<int> busy_ = 0;             // workers that have not finished this loop
+  // Workers inside the loop, and `open` while more may join it.
+  static constexpr unsigned open = 1U << 31U;
+  alignas(64) std::atomic<unsigned> members_ = 0;
   std::atomic<bool> stop_ = false;
 };
 
