@@ -89,6 +89,8 @@ Json details_of(const Piece& piece) {
     if (!is_text(report.piece)) token["bytes"] = bytes_of(report.piece);
     token["target_probability"] = report.target ? Json(*report.target) : Json(nullptr);
     token["draft_probability"] = report.draft ? Json(*report.draft) : Json(nullptr);
+    token["block"] = report.block;
+    token["elapsed_ms"] = 1e3 * report.seconds;
     tokens.push_back(std::move(token));
   }
   return tokens;

@@ -23,7 +23,8 @@ Json usage_of(std::span<const Task> tasks, std::span<const Outcome> outcomes);
 Json timings_of(const Task& task, const Outcome& outcome);
 /// How speculation went, with the number of blocks per accepted length.
 Json speculation_of(const Task& task, const Outcome& outcome);
-/// Where each token came from, and its probabilities; its bytes where they are no text by themselves.
+/// Where each token came from, its probabilities, its block and when that was done; its bytes where they are
+/// no text by themselves.
 Json details_of(const Piece& piece);
 /// A token's bytes as numbers.
 Json bytes_of(const std::string& piece);

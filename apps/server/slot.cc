@@ -96,9 +96,16 @@ Result<Outcome> Slot::write(const Task& task, Answer& answer, std::size_t choice
   for (Memory* draft : std::span(memories).subspan(1)) models.drafts.push_back(std::move(draft->owned));
 
   TextOutput output(*models_.tokenizer, task.stop_words);
+  std::size_t blocks = 0;
   const auto listener = [&](const Block& block) -> std::optional<std::size_t> {
     text.insert(text.end(), block.tokens.begin(), block.tokens.end());
     Piece piece = output.add(block);
+    const StageSeconds& spent = decoder.seconds();
+    for (TokenReport& report : piece.tokens) {
+      report.block = blocks;
+      report.seconds = spent.draft + spent.target + spent.select;
+    }
+    ++blocks;
     const std::size_t kept = output.kept().value_or(block.tokens.size());
     const std::size_t accepted = std::min(block.accepted, kept);
     if (outcome.histogram.size() <= accepted) outcome.histogram.resize(accepted + 1);

@@ -28,6 +28,8 @@ struct TokenReport {
   std::optional<double> target = {};           ///< under the target's law that it was verified with
   std::optional<double> draft = {};            ///< under the draft's law at its place
   std::vector<Alternative> alternatives = {};  ///< likeliest first
+  std::size_t block = 0;                       ///< of the text that it came with
+  double seconds = 0.0;  ///< spent on the text, its prompt aside, up to that block's end
 };
 
 /// What a block adds to an answer: text that is certain, and tokens.

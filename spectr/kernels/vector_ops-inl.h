@@ -149,18 +149,24 @@ float Largest(std::span<const float> x) {
 }
 
 float LargestIfFinite(std::span<const float> x) {
-  const float infinity = std::numeric_limits<float>::infinity();
+  constexpr float infinity = std::numeric_limits<float>::infinity();
   const Full d;
   const std::size_t lanes = hn::Lanes(d);
-  auto strange = hn::Zero(d);
+  const auto limit = hn::Set(d, infinity);
+  auto largest = hn::Set(d, -infinity), usual = hn::Set(d, 1.0f);  // usual: 0 in lanes that saw NaN or +∞
   std::size_t i = 0;
   for (; i + lanes <= x.size(); i += lanes) {
     const auto v = hn::LoadU(d, x.data() + i);
-    strange = hn::Or(strange, hn::IfThenZeroElse(hn::Lt(v, hn::Set(d, infinity)), hn::Set(d, 1.0f)));
+    usual = hn::IfThenElseZero(hn::Lt(v, limit), usual);
+    largest = hn::Max(largest, v);
   }
-  bool wrong = !hn::AllTrue(d, hn::Eq(strange, hn::Zero(d)));
-  for (; i < x.size(); ++i) wrong |= !(x[i] < infinity);
-  return wrong ? std::numeric_limits<float>::quiet_NaN() : Largest(x);
+  bool wrong = !hn::AllTrue(d, hn::Ne(usual, hn::Zero(d)));
+  float result = hn::GetLane(hn::MaxOfLanes(d, largest));
+  for (; i < x.size(); ++i) {
+    wrong |= !(x[i] < infinity);
+    result = x[i] > result ? x[i] : result;
+  }
+  return wrong ? std::numeric_limits<float>::quiet_NaN() : result;
 }
 
 std::size_t NextAbove(std::span<const float> x, std::size_t from, float bar) {

@@ -131,13 +131,13 @@ TEST(Matmul, IsExactForTheLargestCodesAndActivations) {
         problem.matrix = Matrix::pack(type, 16, cols, problem.bytes, problem.pool);
         const std::vector<float> x(9 * cols, -1.0f);  // each becomes −127
         const std::vector<float> expected = problem.product(KernelLevel::portable, x);
+        for (const KernelLevel level : available_levels())
+          EXPECT_EQ(problem.product(level, x), expected) << label(level, type);
+        if (cols > 256) continue;  // longer rows are there for the levels that treat them differently
         std::vector<float> exact(9 * 16);
         scalar::matmul(type, problem.bytes, {x.data(), 9, cols}, {exact.data(), 9, 16});
         for (std::size_t i = 0; i < exact.size(); ++i)
-          EXPECT_NEAR(expected[i], exact[i],
-                      1e-5 * (1 + std::abs(exact[i])) * static_cast<double>(cols) / 16);
-        for (const KernelLevel level : available_levels())
-          EXPECT_EQ(problem.product(level, x), expected) << label(level, type);
+          EXPECT_NEAR(expected[i], exact[i], 1e-5 * (1 + std::abs(exact[i]) * 16));
       }
     }
   }

@@ -135,6 +135,24 @@ TEST_F(Completions, TextOffsetsAreWhereTheTokensBegin) {
   EXPECT_EQ(before, choice["text"]);
 }
 
+TEST_F(Completions, DetailsTellTheBlockOfEveryTokenAndWhenItWasDone) {
+  const TestJson json = complete({{"token_details", true}, {"max_tokens", 40}});
+  int block = -1, accepted = 0;
+  double elapsed = 0.0;
+  for (const TestJson& token : json["choices"][0]["token_details"]) {
+    const bool begins = token["block"] != block;
+    EXPECT_EQ(token["block"], block + (begins ? 1 : 0));
+    const double now = token["elapsed_ms"];
+    EXPECT_TRUE(begins ? now > elapsed : now == elapsed) << now << " after " << elapsed;
+    block = token["block"];
+    elapsed = now;
+    accepted += token["source"] == "draft" ? 1 : 0;
+  }
+  EXPECT_EQ(block + 1, json["metrics"]["speculative_decoding"]["num_spec_steps"]);
+  EXPECT_EQ(accepted, json["timings"]["draft_n_accepted"]);
+  EXPECT_LE(elapsed, json["timings"]["predicted_ms"].get<double>());
+}
+
 TEST_F(Completions, AutoDraftsByTheCostsOfPasses) {
   const TestJson automatic = {{"speculative", {{"method", "auto"}}}, {"max_tokens", 40}};
   const TestJson json = complete(automatic);

@@ -155,7 +155,7 @@ async function ask() {
   showTip(null);
   let answer = "";
   page.speeds = [];
-  const measured = { blocks: 0, accepted: [], tokens: 0, began: null };
+  const measured = { block: null, blocks: 0, place: 0, accepted: [], tokens: 0 };
   const tell = (event) => {
     const choice = event.choices?.[0];
     answer += choice?.delta?.content ?? choice?.text ?? "";
@@ -172,17 +172,20 @@ async function ask() {
   if (chat) page.conversation.push({ role: "assistant", content: answer });
 }
 
-/** A block more: its draft tokens come first. */
+/** More tokens, perhaps of several blocks; in a block the draft's come first. The clock is the server's: events wait in line. */
 function measure(measured, tokens) {
-  measured.blocks += 1;
-  tokens.forEach((token, i) => {
-    if (token.source === "draft") measured.accepted[i] = (measured.accepted[i] ?? 0) + 1;
-  });
-  // The clock starts with the first block: what came before is the prompt's.
-  const now = performance.now();
-  measured.began ??= now;
-  if (measured.blocks > 1) measured.tokens += tokens.length;
-  if (now > measured.began) page.speeds.push((1000 * measured.tokens) / (now - measured.began));
+  if (!tokens.length) return;
+  for (const token of tokens) {
+    if (token.block !== measured.block) {
+      measured.block = token.block;
+      measured.blocks += 1;
+      measured.place = 0;
+    }
+    if (token.source === "draft") measured.accepted[measured.place] = (measured.accepted[measured.place] ?? 0) + 1;
+    measured.place += 1;
+  }
+  measured.tokens += tokens.length;
+  page.speeds.push((1000 * measured.tokens) / tokens.at(-1).elapsed_ms);
   acceptanceChart($("acceptance"), Array.from(measured.accepted, (count) => (count ?? 0) / measured.blocks));
   speedChart($("speed"), page.speeds, page.plain);
 }
