@@ -62,10 +62,6 @@ float dot(std::span<const float> x, std::span<const float> y) {
   return static_cast<float>(sum_of_products(x, y));
 }
 
-void axpy(float a, std::span<const float> x, std::span<float> y) {
-  for (std::size_t j = 0; j < x.size(); ++j) y[j] = static_cast<float>(double{a} * x[j] + y[j]);
-}
-
 void softmax(std::span<float> x) {
   const double largest = std::ranges::max(x);
   double sum = 0;

@@ -17,7 +17,6 @@ void add(std::span<float> x, std::span<const float> y);
 void swiglu(std::span<float> gate, std::span<const float> up);
 void gelu(std::span<float> x);
 float dot(std::span<const float> x, std::span<const float> y);
-void axpy(float a, std::span<const float> x, std::span<float> y);
 void softmax(std::span<float> x);
 void exp_differences(std::span<double> x, double largest, double scale);
 double log_sum_exp(std::span<const float> x);

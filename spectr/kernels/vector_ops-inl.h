@@ -109,12 +109,6 @@ void Add(std::span<float> x, const float* y) {
   });
 }
 
-void Axpy(float a, std::span<const float> x, float* y) {
-  ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
-    hn::StoreU(hn::MulAdd(hn::Set(d, a), hn::LoadU(d, x.data() + i), hn::LoadU(d, y + i)), d, y + i);
-  });
-}
-
 /// z / (1 + exp(−u)), u at least −88 so that the exponential stays finite.
 template <class D, class V>
 HWY_INLINE V TimesSigmoid(D d, V z, V u) {

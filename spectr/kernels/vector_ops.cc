@@ -15,7 +15,6 @@ HWY_EXPORT(Add);
 HWY_EXPORT(SwiGlu);
 HWY_EXPORT(Gelu);
 HWY_EXPORT(Dot);
-HWY_EXPORT(Axpy);
 HWY_EXPORT(LargestIfFinite);
 HWY_EXPORT(NextAbove);
 HWY_EXPORT(Softmax);
@@ -51,11 +50,6 @@ void gelu(std::span<float> x) {
 float dot(std::span<const float> x, std::span<const float> y) {
   SPECTR_CHECK(y.size() == x.size());
   return HWY_DYNAMIC_DISPATCH(Dot)(x, y.data());
-}
-
-void axpy(float a, std::span<const float> x, std::span<float> y) {
-  SPECTR_CHECK(y.size() == x.size());
-  HWY_DYNAMIC_DISPATCH(Axpy)(a, x, y.data());
 }
 
 float largest(std::span<const float> x) {

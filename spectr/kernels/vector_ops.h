@@ -27,9 +27,6 @@ void gelu(std::span<float> x);
 /// Σ x[j] y[j].
 float dot(std::span<const float> x, std::span<const float> y);
 
-/// y[j] += a · x[j].
-void axpy(float a, std::span<const float> x, std::span<float> y);
-
 /// The largest of x; NaN where one of them is NaN or +∞. Requires: x.size() ≥ 1.
 float largest(std::span<const float> x);
 

@@ -96,18 +96,6 @@ TEST(Add, IsExact) {
   });
 }
 
-TEST(Axpy, AgreesWithItsTwin) {
-  at_every_target([] {
-    at_every_length_and_offset([](std::size_t n, std::size_t offset) {
-      Vectors y(n, offset, 1), expected(n, offset, 1);
-      const Vectors x(n, offset, 2);
-      axpy(0.37f, x.view, y.view);
-      scalar::axpy(0.37f, x.view, expected.view);
-      expect_close(y.view, expected.view, 2e-7);
-    });
-  });
-}
-
 TEST(SwiGlu, AgreesWithItsTwinForSmallAndHugeNumbers) {
   at_every_target([] {
     at_every_length_and_offset([](std::size_t n, std::size_t offset) {
