@@ -39,7 +39,7 @@ struct KernelSet {
   int largest_float_sweep;
   /// What its product of signed bytes (Q8_0) has too much, per unit of the activation.
   int signed_excess;
-  PanelKernel (*panel_kernel)(TensorType type, int rows);
+  PanelKernel (*panel_kernel)(TensorType type, std::size_t cols, int rows);
   FloatKernel (*float_kernel)(TensorType type, int rows);
 };
 

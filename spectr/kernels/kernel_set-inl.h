@@ -25,7 +25,7 @@ FloatKernel float_kernel_for(int rows) {
 }
 
 template <class Lanes>
-PanelKernel panel_kernel(TensorType type, int rows) {
+PanelKernel panel_kernel(TensorType type, std::size_t, int rows) {
   switch (type) {
     using enum TensorType;
     case q8_0:

@@ -25,9 +25,9 @@ namespace {
 
 // A group of 4 columns of a panel is a row of a tile as the processor wants it: 16 × 4 bytes. So the codes of
 // a block, times the same columns of all rows of x, are one instruction. It takes a while until its sums can
-// be read: that pays for more rows of x than vectors have registers for, where rows of weights are long and a
-// block has one scale. All else is left to AVX-512 VNNI.
-constexpr int fewest_rows = 9;
+// be read, and meanwhile half of the units for floats rest: that pays for many rows of x, where rows of weights
+// are long and a block has one scale. All else is left to AVX-512 VNNI.
+constexpr int fewest_rows = 7;
 constexpr int most_rows = 16;
 constexpr std::size_t fewest_columns = 1024;
 
@@ -142,13 +142,17 @@ PanelKernel (*tile_kernels(TensorType type))(int rows) {
   }
 }
 
-PanelKernel panel_kernel(TensorType type, int rows) {
-  return rows < fewest_rows ? avx512_vnni_kernels().panel_kernel(type, rows) : tile_kernels(type)(rows);
+bool tiles_pay(TensorType type, std::size_t cols) {
+  return tile_kernels(type) != nullptr && cols >= fewest_columns;
+}
+
+PanelKernel panel_kernel(TensorType type, std::size_t cols, int rows) {
+  if (rows >= fewest_rows && tiles_pay(type, cols)) return tile_kernels(type)(rows);
+  return avx512_vnni_kernels().panel_kernel(type, cols, rows);
 }
 
 int largest_sweep(TensorType type, std::size_t cols) {
-  const bool tiles = tile_kernels(type) != nullptr && cols >= fewest_columns;
-  return tiles ? most_rows : avx512_vnni_kernels().largest_sweep(type, cols);
+  return tiles_pay(type, cols) ? most_rows : avx512_vnni_kernels().largest_sweep(type, cols);
 }
 
 }  // namespace
