@@ -222,13 +222,16 @@ TEST(Matmul, RefusesShapesThatDoNotFit) {
 
 TEST(Matmul, GivesTheSameBitsAtEveryLevel) {
   for (const TensorType type : all_tensor_types()) {
-    for (const std::size_t cols : {32, 96, 768, 1024}) {
+    for (const std::size_t cols : {32, 96, 768, 1024, 1056, 1088}) {
       if (cols % format_of(type).elements != 0) continue;
       Problem problem{type, 37, cols};
-      const std::vector<float> x = random_floats(11 * cols, 3);
-      const std::vector<float> expected = problem.product(KernelLevel::portable, x);
-      for (const KernelLevel level : available_levels()) {
-        EXPECT_EQ(problem.product(level, x), expected) << label(level, type) << ", " << cols << " columns";
+      for (const std::size_t n : {7, 11}) {
+        const std::vector<float> x = random_floats(n * cols, 3);
+        const std::vector<float> expected = problem.product(KernelLevel::portable, x);
+        for (const KernelLevel level : available_levels()) {
+          EXPECT_EQ(problem.product(level, x), expected)
+              << label(level, type) << ", " << n << " rows, " << cols << " columns";
+        }
       }
     }
   }
