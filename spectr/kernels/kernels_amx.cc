@@ -25,8 +25,8 @@ namespace {
 
 // A group of 4 columns of a panel is a row of a tile as the processor wants it: 16 × 4 bytes. So the codes of
 // a block, times the same columns of all rows of x, are one instruction. It takes a while until its sums can
-// be read, and meanwhile half of the units for floats rest: that pays for many rows of x, where rows of weights
-// are long and a block has one scale. All else is left to AVX-512 VNNI.
+// be read, and meanwhile half of the units for floats rest: that pays for many rows of x, where rows of
+// weights are long and a block has one scale. All else is left to AVX-512 VNNI.
 constexpr int fewest_rows = 7;
 constexpr int most_rows = 16;
 constexpr std::size_t fewest_columns = 1024;

@@ -206,7 +206,8 @@ void ForwardPass::run(std::span<const PassRow> rows) {
 
 void ForwardPass::head(std::span<const PassRow> rows) {
   const std::size_t vocabulary = config_.vocabulary;
-  std::vector<float*> places;
+  std::vector<float*>& places = places_;
+  places.clear();
   for (std::size_t r = 0; r < rows.size(); ++r) {
     if (rows[r].logits == nullptr) continue;
     normalise(weights_.output_norm, view(x_, config_.width).rows(r, 1),

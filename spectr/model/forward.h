@@ -22,7 +22,7 @@ struct PassRow {
   std::size_t position;
   std::size_t slot;
   std::size_t prefix;
-  std::vector<int> extra;
+  std::span<const int> extra;
   KvCache* cache;
   float* logits;  ///< where its logits go, [vocabulary]; null where nobody asks for them
 };
@@ -69,6 +69,7 @@ class ForwardPass {
   std::size_t rows_ = 0;  // of the current pass
   MatmulScratch scratch_;
   std::vector<Product> products_;
+  std::vector<float*> places_;              // where the logits go
   std::vector<float> inverse_frequencies_;  // [rope_dims / 2]
   std::vector<float> x_, normed_, q_, k_, v_, heads_, branch_, gate_, up_, cosines_, sines_;
   std::vector<float> logits_;  // of a pass whose rows want them in several places

@@ -15,7 +15,8 @@ TransformerText::TransformerText(const Transformer& model, std::size_t context, 
       context_(context),
       most_nodes_(std::max<std::size_t>(nodes, 1)),
       cache_(model.config().layers, model.config().kv_heads, context + most_nodes_, model.config().head_dim),
-      logits_(most_nodes_ * model.vocabulary()) {}
+      logits_(most_nodes_ * model.vocabulary()),
+      paths_(most_nodes_) {}
 
 Result<void> TransformerText::check(std::span<const Token> text, const TokenTree& tree) const {
   SPECTR_CHECK(!text.empty() && tree.token(TokenTree::root) == text.back() && length_ <= text.size());
@@ -49,9 +50,13 @@ PassRow TransformerText::text_row(std::span<const Token> text, std::size_t posit
 PassRow TransformerText::node_row(const TokenTree& tree, NodeId node) {
   const auto slot = [this](NodeId n) { return length_ + static_cast<std::size_t>(n) - 1; };
   const std::size_t position = length_ - 1 + static_cast<std::size_t>(tree.depth(node));
-  PassRow row{tree.token(node), position, slot(node), length_, {}, &cache_, logits_of(node)};
-  for (NodeId step : tree.path(node)) row.extra.push_back(static_cast<int>(slot(step)));
-  return row;
+  std::vector<int>& path = paths_[static_cast<std::size_t>(node)];
+  path.clear();
+  if (const NodeId parent = tree.parent(node); parent != TokenTree::root) {
+    path = paths_[static_cast<std::size_t>(parent)];
+  }
+  path.push_back(static_cast<int>(slot(node)));
+  return {tree.token(node), position, slot(node), length_, path, &cache_, logits_of(node)};
 }
 
 std::size_t TransformerText::most_rows(std::size_t nodes) {
