@@ -30,6 +30,7 @@ Result<double> largest_of(std::span<const Number> logits) {
 /// How many of the likeliest candidates have a mass of at least top_p together.
 std::size_t nucleus(Ranking& ranking, double largest, double top_p) {
   std::vector<double> weights;
+  weights.reserve(ranking.size());
   for (const Candidate& c : ranking.all()) weights.push_back(c.logit);
   exp_differences(weights, largest, 1.0);
   const double total = sum_of(weights);
@@ -126,6 +127,8 @@ Result<Distribution> Warp::law_of(std::span<const Number> logits, std::size_t vo
 
   std::vector<Token> tokens;
   std::vector<double> weights;
+  tokens.reserve(kept.size());
+  weights.reserve(kept.size());
   for (const Candidate& c : kept) {
     tokens.push_back(c.token);
     weights.push_back(std::exp((c.logit - largest) / o.temperature));

@@ -12,6 +12,10 @@ LawPair::LawPair(const Distribution& p, const Distribution& q)
     q_ = q.probabilities();
     return;
   }
+  const std::size_t most = p.size() + q.size();
+  tokens_.reserve(most);
+  merged_p_.reserve(most);
+  merged_q_.reserve(most);
   std::size_t i = 0, j = 0;
   while (i < p.size() || j < q.size()) {
     const bool from_p = j == q.size() || (i < p.size() && p.token(i) <= q.token(j));
