@@ -1,5 +1,8 @@
 #include "spectr/kernels/attention.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "spectr/base/check.h"
 #include "spectr/kernels/vector_ops.h"
 
@@ -15,7 +18,6 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::CappedTag<float, key_group>;
-using Single = hn::CappedTag<float, 1>;
 
 /// scores[…] = scale · q·K of one group of slots, or of four, whose sums do not wait for one another. A lane
 /// is a slot and sums over the dimensions in their order.
@@ -44,16 +46,6 @@ HWY_INLINE void ScoreGroups(std::span<const float> q, const float* keys, float s
       hn::StoreU(hn::Mul(by, e), d, out + 3 * key_group);
     }
   }
-}
-
-/// The same for one slot, rounded alike.
-HWY_INLINE float Score(std::span<const float> q, const float* keys, std::size_t slot, float scale) {
-  const Single d;
-  auto sum = hn::Zero(d);
-  for (std::size_t j = 0; j < q.size(); ++j) {
-    sum = hn::MulAdd(hn::Set(d, q[j]), hn::LoadU(d, keys + key_place(slot, j, q.size())), sum);
-  }
-  return scale * hn::GetLane(sum);
 }
 
 /// Values of the slots in the order of their weights: the first `prefix` ones, then the listed ones.
@@ -97,14 +89,15 @@ HWY_INLINE void WeightedSum(D d, const ValueRows& values, std::span<const float>
 
 void Attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
             std::span<const int> extra, float scale, float* scores, float* out) {
+  // Listed slots are close behind the prefix: all slots up to the last one are scored, at less than what
+  // single ones would cost, and the listed scores move up.
+  const std::size_t end = extra.empty() ? prefix : static_cast<std::size_t>(extra.back()) + 1;
   constexpr std::size_t four = 4 * key_group;
   std::size_t s = 0;
-  for (; s + four <= prefix; s += four) ScoreGroups<4>(q, keys + s * q.size(), scale, scores + s);
-  for (; s < prefix; s += key_group) ScoreGroups<1>(q, keys + s * q.size(), scale, scores + s);
+  for (; s + four <= end; s += four) ScoreGroups<4>(q, keys + s * q.size(), scale, scores + s);
+  for (; s < end; s += key_group) ScoreGroups<1>(q, keys + s * q.size(), scale, scores + s);
+  for (std::size_t i = 0; i < extra.size(); ++i) scores[prefix + i] = scores[extra[i]];
   const std::span<float> weights(scores, prefix + extra.size());
-  for (std::size_t i = 0; i < extra.size(); ++i) {
-    weights[prefix + i] = Score(q, keys, static_cast<std::size_t>(extra[i]), scale);
-  }
   softmax(weights);
 
   const ValueRows rows{values, q.size(), prefix, extra};
@@ -116,7 +109,7 @@ void Attend(std::span<const float> q, const float* keys, const float* values, st
   if (left == 3) WeightedSum<3>(d, rows, weights, j, out);
   if (left == 2) WeightedSum<2>(d, rows, weights, j, out);
   if (left == 1) WeightedSum<1>(d, rows, weights, j, out);
-  for (j += left * lanes; j < q.size(); ++j) WeightedSum<1>(Single(), rows, weights, j, out);
+  for (j += left * lanes; j < q.size(); ++j) WeightedSum<1>(hn::CappedTag<float, 1>(), rows, weights, j, out);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -131,7 +124,10 @@ HWY_EXPORT(Attend);
 void attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
             std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out) {
   SPECTR_CHECK(out.size() == q.size() && prefix + extra.size() >= 1);
-  SPECTR_CHECK(scores.size() >= prefix + extra.size() + key_group);
+  SPECTR_CHECK(extra.empty() || static_cast<std::size_t>(extra.front()) >= prefix);
+  SPECTR_CHECK(std::ranges::adjacent_find(extra, std::greater_equal()) == extra.end());
+  const std::size_t slots = extra.empty() ? prefix : static_cast<std::size_t>(extra.back()) + 1;
+  SPECTR_CHECK(scores.size() >= slots + key_group);
   HWY_DYNAMIC_DISPATCH(Attend)(q, keys, values, prefix, extra, scale, scores.data(), out.data());
 }
 

@@ -15,10 +15,10 @@ constexpr std::size_t key_place(std::size_t slot, std::size_t j, std::size_t hea
 }
 
 /// Attention of one query head over the slots of a cache:
-/// out = Σ_s softmax_s(scale · q·K[s]) V[s], s over the first `prefix` slots and the listed `extra` slots, in
-/// this order; what a slot adds does not depend on which of the two it is. keys: as key_place() says, whole
-/// groups; values: [slots, head_dim], row after row. scores: scratch of at least prefix + extra.size() +
-/// key_group floats.
+/// out = Σ_s softmax_s(scale · q·K[s]) V[s], s over the first `prefix` slots and the listed `extra` slots,
+/// ascending and behind the prefix; what a slot adds does not depend on which of the two it is. keys: as
+/// key_place() says, whole groups; values: [slots, head_dim], row after row. scores: scratch of at least
+/// key_group floats more than the last slot has before it.
 void attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
             std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out);
 

@@ -60,25 +60,40 @@ float Dot(std::span<const float> x, const float* y) {
                            HWY_ATTR { return hn::Mul(hn::LoadU(d, x.data() + i), hn::LoadU(d, y + i)); });
 }
 
-/// Σ term(i) in double precision, always in the same order on every instruction set: what a norm rounds here,
-/// the whole layer sees.
+/// Σ term(x[i]) in double precision, always in the same order on every instruction set: what a norm rounds
+/// here, the whole layer sees. Number i is in running sum i mod 32; the rest is added to the first.
 template <class Term>
-HWY_INLINE double PreciseSum(std::size_t n, const Term& term) {
-  constexpr std::size_t running = 8;
-  double sums[running] = {};
-  std::size_t i = 0;
-  for (; i + running <= n; i += running) {
-    for (std::size_t j = 0; j < running; ++j) sums[j] += term(i + j);
+HWY_INLINE double PreciseSum(std::span<const float> x, const Term& term) {
+  constexpr std::size_t running = 32;
+  const hn::CappedTag<double, 8> d;
+  const hn::Rebind<float, decltype(d)> df;
+  const auto numbers = [&](std::size_t i) HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(df, x.data() + i)); };
+  const std::size_t whole = x.size() / running * running;
+  double sums[running];
+  for (std::size_t j = 0; j < 8; j += hn::Lanes(d)) {
+    auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
+    for (std::size_t i = j; i < whole; i += running) {
+      a = hn::Add(a, term(d, numbers(i)));
+      b = hn::Add(b, term(d, numbers(i + 8)));
+      c = hn::Add(c, term(d, numbers(i + 16)));
+      e = hn::Add(e, term(d, numbers(i + 24)));
+    }
+    hn::StoreU(a, d, sums + j);
+    hn::StoreU(b, d, sums + j + 8);
+    hn::StoreU(c, d, sums + j + 16);
+    hn::StoreU(e, d, sums + j + 24);
   }
-  for (; i < n; ++i) sums[0] += term(i);
-  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+  const hn::CappedTag<double, 1> one;
+  for (std::size_t i = whole; i < x.size(); ++i)
+    sums[0] += hn::GetLane(term(one, hn::Set(one, static_cast<double>(x[i]))));
+  for (std::size_t half = running / 2; half > 0; half /= 2) {
+    for (std::size_t j = 0; j < half; ++j) sums[j] += sums[j + half];
+  }
+  return sums[0];
 }
 
 void RmsNorm(std::span<const float> x, const float* weight, float epsilon, float* out) {
-  const double squares = PreciseSum(x.size(), [&](std::size_t i) HWY_ATTR {
-    const auto value = static_cast<double>(x[i]);
-    return value * value;
-  });
+  const double squares = PreciseSum(x, [](auto, auto v) HWY_ATTR { return hn::Mul(v, v); });
   const auto mean_square = static_cast<float>(squares / static_cast<double>(x.size()));
   const float factor = 1.0f / std::sqrt(mean_square + epsilon);
   ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
@@ -89,11 +104,10 @@ void RmsNorm(std::span<const float> x, const float* weight, float epsilon, float
 
 void LayerNorm(std::span<const float> x, const float* weight, const float* bias, float epsilon, float* out) {
   const auto n = static_cast<double>(x.size());
-  const auto mean = static_cast<float>(
-      PreciseSum(x.size(), [&](std::size_t i) HWY_ATTR { return static_cast<double>(x[i]); }) / n);
-  const double squares = PreciseSum(x.size(), [&](std::size_t i) HWY_ATTR {
-    const double centred = static_cast<double>(x[i]) - static_cast<double>(mean);
-    return centred * centred;
+  const auto mean = static_cast<float>(PreciseSum(x, [](auto, auto v) HWY_ATTR { return v; }) / n);
+  const double squares = PreciseSum(x, [&](auto d, auto v) HWY_ATTR {
+    const auto centred = hn::Sub(v, hn::Set(d, static_cast<double>(mean)));
+    return hn::Mul(centred, centred);
   });
   const float factor = 1.0f / std::sqrt(static_cast<float>(squares / n) + epsilon);
   ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
