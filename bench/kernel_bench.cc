@@ -94,17 +94,21 @@ void register_all() {
   }
 }
 
+/// So many queries of one head over so many slots.
 void attend_one_head(benchmark::State& state) {
   constexpr std::size_t width = 64;
-  const auto slots = static_cast<std::size_t>(state.range(0));
-  const std::vector<float> q(width, 0.1f), cache(slots * width, 0.2f);
-  std::vector<float> scores(slots + key_group), out(width);
+  const auto count = static_cast<std::size_t>(state.range(0)),
+             slots = static_cast<std::size_t>(state.range(1));
+  const std::vector<float> q(width, 0.1f), cache((slots + key_group) * width, 0.2f);
+  std::vector<float> scratch(attention_scratch(slots)), out(count * width);
+  std::vector<Query> queries;
+  for (std::size_t i = 0; i < count; ++i) queries.push_back({q.data(), slots, {}, &out[i * width]});
   for (auto _ : state) {
-    attend(q, cache.data(), cache.data(), slots, {}, 0.125f, scores, out);
+    attend(queries, width, cache.data(), cache.data(), 0.125f, scratch);
     benchmark::DoNotOptimize(out.data());
   }
 }
-BENCHMARK(attend_one_head)->Arg(16)->Arg(128)->Arg(512)->Arg(2048);
+BENCHMARK(attend_one_head)->ArgsProduct({{1, 2, 4}, {16, 128, 512, 2048}});
 
 void softmax_of_vocabulary(benchmark::State& state) {
   std::vector<float> x(32000, 0.5f);

@@ -19,16 +19,26 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::CappedTag<float, key_group>;
 
+/// One head's keys and values, and the factor of all scores.
+struct Head {
+  std::size_t dim;
+  const float* keys;
+  const float* values;
+  float scale;
+
+  const float* group(std::size_t slot) const { return keys + slot * dim; }
+};
+
 /// scores[…] = scale · q·K of one group of slots, or of four, whose sums do not wait for one another. A lane
 /// is a slot and sums over the dimensions in their order.
 template <int groups>
-HWY_INLINE void ScoreGroups(std::span<const float> q, const float* keys, float scale, float* scores) {
+HWY_INLINE void ScoreGroups(const Head& head, const float* q, std::size_t slot, float* scores) {
   const Lanes d;
-  const std::size_t apart = key_group * q.size();
+  const std::size_t apart = key_group * head.dim;
   for (std::size_t lane = 0; lane < key_group; lane += hn::Lanes(d)) {
     auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
-    const float* at = keys + lane;
-    for (std::size_t j = 0; j < q.size(); ++j, at += key_group) {
+    const float* at = head.group(slot) + lane;
+    for (std::size_t j = 0; j < head.dim; ++j, at += key_group) {
       const auto factor = hn::Set(d, q[j]);
       a = hn::MulAdd(factor, hn::LoadU(d, at), a);
       if constexpr (groups == 4) {
@@ -37,8 +47,8 @@ HWY_INLINE void ScoreGroups(std::span<const float> q, const float* keys, float s
         e = hn::MulAdd(factor, hn::LoadU(d, at + 3 * apart), e);
       }
     }
-    float* const out = scores + lane;
-    const auto by = hn::Set(d, scale);
+    float* const out = scores + slot + lane;
+    const auto by = hn::Set(d, head.scale);
     hn::StoreU(hn::Mul(by, a), d, out);
     if constexpr (groups == 4) {
       hn::StoreU(hn::Mul(by, b), d, out + key_group);
@@ -48,22 +58,32 @@ HWY_INLINE void ScoreGroups(std::span<const float> q, const float* keys, float s
   }
 }
 
-/// Values of the slots in the order of their weights: the first `prefix` ones, then the listed ones.
-struct ValueRows {
-  const float* rows;
-  std::size_t width;
-  std::size_t prefix;
-  std::span<const int> extra;
+/// The scores of a query from slot `s` on, a multiple of key_group, and its weights from all of them: those
+/// of the prefix, then those of the listed slots. These are close behind the prefix: all slots up to the last
+/// one are scored, at less than what single ones would cost, and the listed scores move up.
+void Weigh(const Head& head, const Query& query, std::size_t s, float* scores) {
+  constexpr std::size_t four = 4 * key_group;
+  for (; s + four <= query.slots(); s += four) ScoreGroups<4>(head, query.q, s, scores);
+  for (; s < query.slots(); s += key_group) ScoreGroups<1>(head, query.q, s, scores);
+  for (std::size_t i = 0; i < query.extra.size(); ++i) scores[query.prefix + i] = scores[query.extra[i]];
+  softmax({scores, query.prefix + query.extra.size()});
+}
 
+/// The values that the weights of a query belong to.
+struct ValueRows {
+  const Head& head;
+  const Query& query;
+
+  std::size_t size() const { return query.prefix + query.extra.size(); }
   HWY_INLINE const float* operator[](std::size_t s) const {
-    return rows + (s < prefix ? s : static_cast<std::size_t>(extra[s - prefix])) * width;
+    const std::size_t slot = s < query.prefix ? s : static_cast<std::size_t>(query.extra[s - query.prefix]);
+    return head.values + slot * head.dim;
   }
 };
 
 /// out[j …] = Σ_s weights[s] values[s][j …] for n ≤ 4 vectors, even and odd s apart.
 template <int n, class D>
-HWY_INLINE void WeightedSum(D d, const ValueRows& values, std::span<const float> weights, std::size_t j,
-                            float* out) {
+HWY_INLINE void WeightedSum(D d, const ValueRows& values, const float* weights, std::size_t j) {
   const std::size_t lanes = hn::Lanes(d);
   auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
   auto a2 = a, b2 = b, c2 = c, e2 = e;
@@ -76,40 +96,139 @@ HWY_INLINE void WeightedSum(D d, const ValueRows& values, std::span<const float>
     if constexpr (n > 3) four = hn::MulAdd(weight, hn::LoadU(d, row + 3 * lanes), four);
   };
   std::size_t s = 0;
-  for (; s + 2 <= weights.size(); s += 2) {
+  for (; s + 2 <= values.size(); s += 2) {
     add(s, a, b, c, e);
     add(s + 1, a2, b2, c2, e2);
   }
-  if (s < weights.size()) add(s, a, b, c, e);
-  hn::StoreU(hn::Add(a, a2), d, out + j);
-  if constexpr (n > 1) hn::StoreU(hn::Add(b, b2), d, out + j + lanes);
-  if constexpr (n > 2) hn::StoreU(hn::Add(c, c2), d, out + j + 2 * lanes);
-  if constexpr (n > 3) hn::StoreU(hn::Add(e, e2), d, out + j + 3 * lanes);
+  if (s < values.size()) add(s, a, b, c, e);
+  float* const out = values.query.out + j;
+  hn::StoreU(hn::Add(a, a2), d, out);
+  if constexpr (n > 1) hn::StoreU(hn::Add(b, b2), d, out + lanes);
+  if constexpr (n > 2) hn::StoreU(hn::Add(c, c2), d, out + 2 * lanes);
+  if constexpr (n > 3) hn::StoreU(hn::Add(e, e2), d, out + 3 * lanes);
 }
 
-void Attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
-            std::span<const int> extra, float scale, float* scores, float* out) {
-  // Listed slots are close behind the prefix: all slots up to the last one are scored, at less than what
-  // single ones would cost, and the listed scores move up.
-  const std::size_t end = extra.empty() ? prefix : static_cast<std::size_t>(extra.back()) + 1;
-  constexpr std::size_t four = 4 * key_group;
-  std::size_t s = 0;
-  for (; s + four <= end; s += four) ScoreGroups<4>(q, keys + s * q.size(), scale, scores + s);
-  for (; s < end; s += key_group) ScoreGroups<1>(q, keys + s * q.size(), scale, scores + s);
-  for (std::size_t i = 0; i < extra.size(); ++i) scores[prefix + i] = scores[extra[i]];
-  const std::span<float> weights(scores, prefix + extra.size());
-  softmax(weights);
-
-  const ValueRows rows{values, q.size(), prefix, extra};
+/// One query by itself, from dimension j on.
+void SumValues(const ValueRows& values, const float* weights, std::size_t j) {
+  const std::size_t dim = values.head.dim;
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
+  for (; j + 4 * lanes <= dim; j += 4 * lanes) WeightedSum<4>(d, values, weights, j);
+  const std::size_t left = (dim - j) / lanes;
+  if (left == 3) WeightedSum<3>(d, values, weights, j);
+  if (left == 2) WeightedSum<2>(d, values, weights, j);
+  if (left == 1) WeightedSum<1>(d, values, weights, j);
+  for (j += left * lanes; j < dim; ++j) WeightedSum<1>(hn::CappedTag<float, 1>(), values, weights, j);
+}
+
+#if !HWY_HAVE_SCALABLE  // an array of vectors needs vectors of a known size
+
+/// The scores of n queries for the slots of some groups: every key is loaded once for all.
+template <std::size_t n, std::size_t groups>
+HWY_INLINE void ScoreTogether(const Head& head, std::span<const Query> queries, std::size_t slot,
+                              float* const* scores) {
+  const Lanes d;
+  using V = hn::Vec<Lanes>;
+  const std::size_t apart = key_group * head.dim;
+  for (std::size_t lane = 0; lane < key_group; lane += hn::Lanes(d)) {
+    V sums[n][groups];
+    for (auto& row : sums) {
+      for (V& sum : row) sum = hn::Zero(d);
+    }
+    const float* at = head.group(slot) + lane;
+    for (std::size_t j = 0; j < head.dim; ++j, at += key_group) {
+      V keys[groups];
+      for (std::size_t g = 0; g < groups; ++g) keys[g] = hn::LoadU(d, at + g * apart);
+      for (std::size_t r = 0; r < n; ++r) {
+        const V factor = hn::Set(d, queries[r].q[j]);
+        for (std::size_t g = 0; g < groups; ++g) sums[r][g] = hn::MulAdd(factor, keys[g], sums[r][g]);
+      }
+    }
+    const V by = hn::Set(d, head.scale);
+    for (std::size_t r = 0; r < n; ++r) {
+      for (std::size_t g = 0; g < groups; ++g)
+        hn::StoreU(hn::Mul(by, sums[r][g]), d, scores[r] + slot + lane + g * key_group);
+    }
+  }
+}
+
+/// WeightedSum<vectors> for n queries: every value among the first `shared`, an even number, is loaded once
+/// for all.
+template <std::size_t n, std::size_t vectors, class D>
+HWY_INLINE void SumTogether(D d, const Head& head, const Query* queries, std::size_t shared,
+                            float* const* weights, std::size_t j) {
+  using V = hn::Vec<D>;
+  const std::size_t lanes = hn::Lanes(d);
+  V even[n][vectors], odd[n][vectors];
+  for (std::size_t r = 0; r < n; ++r) {
+    for (std::size_t v = 0; v < vectors; ++v) even[r][v] = odd[r][v] = hn::Zero(d);
+  }
+  const auto load = [&](const float* at, V(&values)[vectors]) HWY_ATTR {
+    for (std::size_t v = 0; v < vectors; ++v) values[v] = hn::LoadU(d, at + v * lanes);
+  };
+  const auto add = [&](float weight, const V(&values)[vectors], V(&row)[vectors]) HWY_ATTR {
+    const V factor = hn::Set(d, weight);
+    for (std::size_t v = 0; v < vectors; ++v) row[v] = hn::MulAdd(factor, values[v], row[v]);
+  };
+  V values[vectors];
+  const float* at = head.values + j;
+  for (std::size_t s = 0; s < shared; s += 2, at += 2 * head.dim) {
+    load(at, values);
+    for (std::size_t r = 0; r < n; ++r) add(weights[r][s], values, even[r]);
+    load(at + head.dim, values);
+    for (std::size_t r = 0; r < n; ++r) add(weights[r][s + 1], values, odd[r]);
+  }
+  for (std::size_t r = 0; r < n; ++r) {
+    const ValueRows rows{head, queries[r]};
+    for (std::size_t s = shared; s < rows.size(); s += 2) {
+      load(rows[s] + j, values);
+      add(weights[r][s], values, even[r]);
+      if (s + 1 == rows.size()) break;
+      load(rows[s + 1] + j, values);
+      add(weights[r][s + 1], values, odd[r]);
+    }
+    for (std::size_t v = 0; v < vectors; ++v)
+      hn::StoreU(hn::Add(even[r][v], odd[r][v]), d, queries[r].out + j + v * lanes);
+  }
+}
+
+template <std::size_t n>
+void SumValuesTogether(const Head& head, const Query* queries, std::size_t shared, float* const* weights) {
+  // Two queries, even and odd slots: as many vectors of sums as there are registers for.
+  const hn::ScalableTag<float> d;
+  constexpr std::size_t vectors = HWY_ARCH_X86 && hn::MaxLanes(d) < 16 ? 2 : 4;
+  const std::size_t step = vectors * hn::Lanes(d);
   std::size_t j = 0;
-  for (; j + 4 * lanes <= q.size(); j += 4 * lanes) WeightedSum<4>(d, rows, weights, j, out);
-  const std::size_t left = (q.size() - j) / lanes;
-  if (left == 3) WeightedSum<3>(d, rows, weights, j, out);
-  if (left == 2) WeightedSum<2>(d, rows, weights, j, out);
-  if (left == 1) WeightedSum<1>(d, rows, weights, j, out);
-  for (j += left * lanes; j < q.size(); ++j) WeightedSum<1>(hn::CappedTag<float, 1>(), rows, weights, j, out);
+  for (; j + step <= head.dim; j += step) SumTogether<n, vectors>(d, head, queries, shared, weights, j);
+  for (std::size_t r = 0; r < n; ++r) SumValues({head, queries[r]}, weights[r], j);
+}
+
+template <std::size_t n>
+void AttendTogether(const Head& head, std::span<const Query> queries, float* const* scores) {
+  constexpr std::size_t groups = n > 2 ? 2 : 4, step = groups * key_group;
+  std::size_t shared = queries[0].prefix;
+  for (const Query& query : queries) shared = std::min(shared, query.prefix / step * step);
+  for (std::size_t s = 0; s < shared; s += step) ScoreTogether<n, groups>(head, queries, s, scores);
+  for (std::size_t r = 0; r < n; ++r) Weigh(head, queries[r], shared, scores[r]);
+  for (std::size_t r = 0; r + 2 <= n; r += 2) SumValuesTogether<2>(head, &queries[r], shared, scores + r);
+  if constexpr (n % 2 == 1) SumValues({head, queries[n - 1]}, scores[n - 1], 0);
+}
+
+#endif
+
+void Attend(std::span<const Query> queries, std::size_t head_dim, const float* keys, const float* values,
+            float scale, float* scratch, std::size_t apart) {
+  const Head head{head_dim, keys, values, scale};
+  float* const scores[most_queries] = {scratch, scratch + apart, scratch + 2 * apart, scratch + 3 * apart};
+#if !HWY_HAVE_SCALABLE
+  if (queries.size() == 4) return AttendTogether<4>(head, queries, scores);
+  if (queries.size() == 3) return AttendTogether<3>(head, queries, scores);
+  if (queries.size() == 2) return AttendTogether<2>(head, queries, scores);
+#endif
+  for (std::size_t r = 0; r < queries.size(); ++r) {
+    Weigh(head, queries[r], 0, scores[r]);
+    SumValues({head, queries[r]}, scores[r], 0);
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -121,14 +240,19 @@ namespace spectr {
 
 HWY_EXPORT(Attend);
 
-void attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
-            std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out) {
-  SPECTR_CHECK(out.size() == q.size() && prefix + extra.size() >= 1);
-  SPECTR_CHECK(extra.empty() || static_cast<std::size_t>(extra.front()) >= prefix);
-  SPECTR_CHECK(std::ranges::adjacent_find(extra, std::greater_equal()) == extra.end());
-  const std::size_t slots = extra.empty() ? prefix : static_cast<std::size_t>(extra.back()) + 1;
-  SPECTR_CHECK(scores.size() >= slots + key_group);
-  HWY_DYNAMIC_DISPATCH(Attend)(q, keys, values, prefix, extra, scale, scores.data(), out.data());
+void attend(std::span<const Query> queries, std::size_t head_dim, const float* keys, const float* values,
+            float scale, std::span<float> scratch) {
+  SPECTR_CHECK(!queries.empty() && queries.size() <= most_queries);
+  std::size_t slots = 0;
+  for (const Query& query : queries) {
+    const auto extra = query.extra;
+    SPECTR_CHECK(query.slots() >= 1);
+    SPECTR_CHECK(extra.empty() || static_cast<std::size_t>(extra.front()) >= query.prefix);
+    SPECTR_CHECK(std::ranges::adjacent_find(extra, std::greater_equal()) == extra.end());
+    slots = std::max(slots, query.slots());
+  }
+  SPECTR_CHECK(scratch.size() >= attention_scratch(slots));
+  HWY_DYNAMIC_DISPATCH(Attend)(queries, head_dim, keys, values, scale, scratch.data(), slots + key_group);
 }
 
 }  // namespace spectr

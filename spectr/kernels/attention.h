@@ -14,12 +14,31 @@ constexpr std::size_t key_place(std::size_t slot, std::size_t j, std::size_t hea
   return (slot / key_group * head_dim + j) * key_group + slot % key_group;
 }
 
-/// Attention of one query head over the slots of a cache:
-/// out = Σ_s softmax_s(scale · q·K[s]) V[s], s over the first `prefix` slots and the listed `extra` slots,
-/// ascending and behind the prefix; what a slot adds does not depend on which of the two it is. keys: as
-/// key_place() says, whole groups; values: [slots, head_dim], row after row. scores: scratch of at least
-/// key_group floats more than the last slot has before it.
-void attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
-            std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out);
+/// A query of one head, and the slots that it attends to: the first `prefix` ones and the listed `extra`
+/// ones, ascending and behind the prefix.
+struct Query {
+  const float* q;  ///< [head_dim]
+  std::size_t prefix;
+  std::span<const int> extra;
+  float* out;  ///< [head_dim]
+
+  /// Slots from the first one to the last that it attends to.
+  std::size_t slots() const { return extra.empty() ? prefix : static_cast<std::size_t>(extra.back()) + 1; }
+};
+
+/// Most queries that attend together: keys and values are then loaded once for all of them.
+constexpr std::size_t most_queries = 4;
+
+/// Floats of scratch for queries over a cache of `slots` slots.
+constexpr std::size_t attention_scratch(std::size_t slots) {
+  return most_queries * (slots + key_group);
+}
+
+/// Attention of 1 to most_queries queries over the same keys and values of one head:
+/// out = Σ_s softmax_s(scale · q·K[s]) V[s]. What a query gives does not depend on the others, nor what a
+/// slot adds on whether it is listed, bit for bit. keys: as key_place() says, whole groups; values: [slots,
+/// head_dim], row after row. scratch: at least attention_scratch(most slots() of a query) floats.
+void attend(std::span<const Query> queries, std::size_t head_dim, const float* keys, const float* values,
+            float scale, std::span<float> scratch);
 
 }  // namespace spectr

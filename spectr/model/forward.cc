@@ -1,6 +1,7 @@
 #include "spectr/model/forward.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "spectr/base/check.h"
@@ -75,6 +76,16 @@ void ForwardPass::embed(std::span<const PassRow> rows) {
   ends(Operation::embedding);
 }
 
+/// Neighbouring rows of one cache, as many as attend together.
+void ForwardPass::divide(std::span<const PassRow> rows) {
+  parts_.clear();
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const bool joins = r > 0 && rows[r].cache == rows[r - 1].cache && parts_.back().size < most_queries;
+    if (!joins) parts_.push_back({r, 0});
+    ++parts_.back().size;
+  }
+}
+
 void ForwardPass::prepare_angles(std::span<const PassRow> rows) {
   const std::size_t half = inverse_frequencies_.size();
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -120,32 +131,41 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
   multiply(Operation::query_key_value, {{layer.q, q}, {layer.k, k}, {layer.v, v}}, normed);
 
   const std::size_t half = inverse_frequencies_.size();
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const std::span cosines = std::span(cosines_).subspan(r * half, half);
-    const std::span sines = std::span(sines_).subspan(r * half, half);
-    for (std::size_t h = 0; h < c.heads; ++h) {
-      rope(q[r].subspan(h * c.head_dim, c.head_dim), cosines, sines, c.rope_interleaved);
+  pool_.parallel_for(rows.size(), row_grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) {
+      const std::span cosines = std::span(cosines_).subspan(r * half, half);
+      const std::span sines = std::span(sines_).subspan(r * half, half);
+      for (std::size_t h = 0; h < c.heads; ++h) {
+        rope(q[r].subspan(h * c.head_dim, c.head_dim), cosines, sines, c.rope_interleaved);
+      }
+      for (std::size_t h = 0; h < c.kv_heads; ++h) {
+        const std::span key = k[r].subspan(h * c.head_dim, c.head_dim);
+        rope(key, cosines, sines, c.rope_interleaved);
+        rows[r].cache->write(index, h, rows[r].slot, key, v[r].subspan(h * c.head_dim, c.head_dim));
+      }
     }
-    for (std::size_t h = 0; h < c.kv_heads; ++h) {
-      const std::span key = k[r].subspan(h * c.head_dim, c.head_dim);
-      rope(key, cosines, sines, c.rope_interleaved);
-      rows[r].cache->write(index, h, rows[r].slot, key, v[r].subspan(h * c.head_dim, c.head_dim));
-    }
-  }
+  });
   ends(Operation::rope);
 
   const std::size_t group = c.heads / c.kv_heads;
   const float scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
-  pool_.parallel_for(rows.size() * c.heads, 1, [&](std::size_t begin, std::size_t end) {
-    thread_local std::vector<float> scores;  // grown once per thread
-    // Rows and heads that read the same keys and values one after the other.
+  pool_.parallel_for(parts_.size() * c.heads, 1, [&](std::size_t begin, std::size_t end) {
+    thread_local std::vector<float> scratch;  // grown once per thread
+    // Parts and heads that read the same keys and values one after the other.
     for (std::size_t task = begin; task < end; ++task) {
-      const std::size_t r = task % rows.size(), h = task / rows.size();
-      const KvCache& cache = *rows[r].cache;
-      if (scores.size() < cache.slots() + key_group) scores.resize(cache.slots() + key_group);
-      attend(q[r].subspan(h * c.head_dim, c.head_dim), cache.keys(index, h / group),
-             cache.values(index, h / group), rows[r].prefix, rows[r].extra, scale, scores,
-             heads[r].subspan(h * c.head_dim, c.head_dim));
+      const std::size_t h = task / parts_.size();
+      const Part part = parts_[task % parts_.size()];
+      const KvCache& cache = *rows[part.begin].cache;
+      const std::size_t needed = attention_scratch(cache.slots());
+      if (scratch.size() < needed) scratch.resize(needed);
+      std::array<Query, most_queries> queries;
+      for (std::size_t i = 0; i < part.size; ++i) {
+        const std::size_t r = part.begin + i;
+        queries[i] = {q[r].data() + h * c.head_dim, rows[r].prefix, rows[r].extra,
+                      heads[r].data() + h * c.head_dim};
+      }
+      attend(std::span(queries).first(part.size), c.head_dim, cache.keys(index, h / group),
+             cache.values(index, h / group), scale, scratch);
     }
   });
   if (profile_ != nullptr) ends(Operation::attention, attention_work(c, rows));
@@ -185,6 +205,7 @@ void ForwardPass::run(std::span<const PassRow> rows) {
 
   embed(rows);
   prepare_angles(rows);
+  divide(rows);
   for (std::size_t i = 0; i < config_.layers; ++i) {
     const LayerWeights& layer = weights_.layers[i];
     normalise(layer.attention_norm, x, normed);

@@ -44,6 +44,7 @@ class ForwardPass {
  private:
   void embed(std::span<const PassRow> rows);
   void prepare_angles(std::span<const PassRow> rows);
+  void divide(std::span<const PassRow> rows);
   void attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows);
   void feed_forward(const LayerWeights& layer, Span2d<const float> input, Span2d<float> out);
   void head(std::span<const PassRow> rows);
@@ -60,6 +61,11 @@ class ForwardPass {
     if (profile_ != nullptr) profile_->add(operation, what...);
   }
   Span2d<float> view(std::vector<float>& memory, std::size_t cols);
+  /// Rows that attend together.
+  struct Part {
+    std::size_t begin;
+    std::size_t size;
+  };
 
   const ModelConfig& config_;
   const Weights& weights_;
@@ -68,6 +74,7 @@ class ForwardPass {
   PassProfile* profile_;
   std::size_t rows_ = 0;  // of the current pass
   MatmulScratch scratch_;
+  std::vector<Part> parts_;  // of the current pass
   std::vector<Product> products_;
   std::vector<float*> places_;              // where the logits go
   std::vector<float> inverse_frequencies_;  // [rope_dims / 2]

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -17,18 +18,25 @@ using test::random_floats;
 
 constexpr std::size_t slots = 96;
 
-/// A query and a cache of `slots` slots for heads of one width.
+/// Queries and a cache of `slots` slots for heads of one width.
 struct Head {
   std::size_t width;
-  std::vector<float> q = random_floats(width, 1);
+  std::vector<float> q = random_floats(most_queries * width, 1);
   std::vector<float> keys = random_floats(slots * width, 2);
   std::vector<float> values = random_floats(slots * width, 3);
-  std::vector<float> scores = std::vector<float>(slots + key_group);
-  std::vector<float> out = std::vector<float>(width);
+  std::vector<float> scratch = std::vector<float>(attention_scratch(slots));
+  std::vector<float> out = std::vector<float>(most_queries * width);
 
+  Query query(std::size_t i, std::size_t prefix, std::span<const int> extra) {
+    return {&q[i * width], prefix, extra, &out[i * width]};
+  }
+  void attend_all(std::span<const Query> queries) {
+    attend(queries, width, keys.data(), values.data(), scale(), scratch);
+  }
   std::vector<float> attend_to(std::size_t prefix, std::span<const int> extra) {
-    attend(q, keys.data(), values.data(), prefix, extra, scale(), scores, out);
-    return out;
+    const Query alone = query(0, prefix, extra);
+    attend_all({&alone, 1});
+    return {out.begin(), out.begin() + static_cast<std::ptrdiff_t>(width)};
   }
   float scale() const { return 1.0f / std::sqrt(static_cast<float>(width)); }
 };
@@ -43,9 +51,39 @@ TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
           if (prefix + extra == 0) continue;
           const auto list = std::span(listed).first(extra);
           std::vector<float> expected(width);
-          scalar::attend(head.q, head.keys.data(), head.values.data(), prefix, list, head.scale(),
-                         head.scores, expected);
+          scalar::attend(std::span(head.q).first(width), head.keys.data(), head.values.data(), prefix, list,
+                         head.scale(), head.scratch, expected);
           expect_close(head.attend_to(prefix, list), expected, 5e-6);
+        }
+      }
+    }
+  });
+}
+
+TEST(Attend, GivesAQueryTheSameBitsWhateverTheOthers) {
+  const std::vector<int> listed = {70, 71, 75, 79};
+  at_every_target([&] {
+    for (const std::size_t width : {1, 7, 16, 33, 48, 64, 80, 128}) {
+      for (const std::size_t prefix : {1, 31, 32, 33, 66}) {
+        Head head{width};
+        // Prefixes as in a text that is read, lists as in a tree.
+        const auto nth = [&](std::size_t i) {
+          return head.query(i, prefix + i, std::span(listed).subspan(i, i == 3 ? 0 : 1));
+        };
+        std::vector<float> alone;
+        for (std::size_t i = 0; i < most_queries; ++i) {
+          const Query query = nth(i);
+          head.attend_all({&query, 1});
+          alone.insert(alone.end(), query.out, query.out + width);
+        }
+        for (std::size_t count = 2; count <= most_queries; ++count) {
+          std::ranges::fill(head.out, -1.0f);
+          std::vector<Query> queries;
+          for (std::size_t i = 0; i < count; ++i) queries.push_back(nth(i));
+          head.attend_all(queries);
+          EXPECT_TRUE(std::equal(alone.begin(), alone.begin() + static_cast<std::ptrdiff_t>(count * width),
+                                 head.out.begin()))
+              << count << " queries, " << width << " dimensions, " << prefix << " slots";
         }
       }
     }
