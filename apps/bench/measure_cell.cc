@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <vector>
 
 #include "apps/bench/mean.h"
+#include "apps/bench/results_file.h"
 #include "apps/bench/rouge.h"
 #include "apps/bench/tally.h"
 
@@ -80,12 +80,6 @@ std::uint64_t hash(std::span<const TokenPrompt> prompts) {
   return hash;
 }
 
-Json identity_of(const NamedModel& model) {
-  std::error_code failed;
-  const auto bytes = std::filesystem::file_size(model.file, failed);
-  return {std::filesystem::path(model.file).filename().string(), failed ? 0 : bytes};
-}
-
 }  // namespace
 
 Result<Json> measure_cell(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> prompts,
@@ -131,7 +125,7 @@ Result<Json> measure_cell(const Setup& setup, const Cell& cell, std::span<const 
 Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> prompts, int threads) {
   const MethodOptions& o = cell.options;
   const WarpOptions& w = setup.warp.options();
-  Json key = {{"target", identity_of(setup.target)},
+  Json key = {{"target", identity_of(setup.target.file)},
               {"method", cell.method->name},
               {"plan", o.plan ? Json(*o.plan) : Json(nullptr)},
               {"drafts", cell.shape.drafts},
@@ -147,7 +141,8 @@ Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> p
               {"ignore_eos", setup.ignore_eos},
               {"threads", threads},
               {"prompts", {prompts.size(), fmt::format("{:016x}", hash(prompts))}}};
-  if (cell.method->models != DraftModels::none) key["draft"] = identity_of(setup.drafts[cell.draft]);
+  if (cell.method->measured && o.costs) key["costs"] = fmt::format("{:016x}", o.costs->hash());
+  if (cell.method->models != DraftModels::none) key["draft"] = identity_of(setup.drafts[cell.draft].file);
   return key;
 }
 

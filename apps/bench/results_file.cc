@@ -32,6 +32,12 @@ bool append(const std::filesystem::path& path, std::string_view text) {
 
 }  // namespace
 
+Json identity_of(const std::filesystem::path& file) {
+  std::error_code failed;
+  const auto bytes = std::filesystem::file_size(file, failed);
+  return {file.filename().string(), failed ? 0 : bytes};
+}
+
 Result<ResultsFile> ResultsFile::open(std::filesystem::path path) {
   ResultsFile file(std::move(path));
   const std::string name = file.path_.string();

@@ -10,6 +10,9 @@
 
 namespace spectr::bench {
 
+/// A file of a model in a key: its name and size, wherever it lies.
+Json identity_of(const std::filesystem::path& file);
+
 /// Finished measurements on disk, one JSON object {"key", "row"} per line, so that a run that was killed can
 /// go on where it was. A line is complete or, where the kill fell into its writing, the last one and ignored.
 class ResultsFile {

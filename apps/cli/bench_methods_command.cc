@@ -9,9 +9,9 @@
 #include "apps/bench/method_report.h"
 #include "apps/bench/presets.h"
 #include "apps/bench/prompts.h"
-#include "apps/bench/results_file.h"
 #include "apps/cli/bench_commands.h"
 #include "apps/cli/bench_output.h"
+#include "apps/cli/bench_resume.h"
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
@@ -38,7 +38,7 @@ struct Flags {
   std::size_t predict = 128;
   std::uint64_t seed = 0;
   bool ignore_eos = false;
-  std::string resume;
+  Resume resume;
   BenchOutput output;
 };
 
@@ -84,20 +84,16 @@ bench::NamedModel named(const std::string& file, const LoadedModel& model) {
 /// Measures every cell that the file does not have yet.
 Json measure(const bench::Setup& setup, const std::vector<bench::Cell>& cells,
              const std::vector<bench::TokenPrompt>& prompts, int threads, bench::EnergyMeter& meter,
-             std::optional<bench::ResultsFile>& results) {
+             Resume& resume) {
   Json rows = Json::array();
   Progress progress("bench methods", cells.size() * prompts.size());
-  std::size_t finished = 0;
   for (const bench::Cell& cell : cells) {
-    const Json key = bench::key_of(setup, cell, prompts, threads);
-    if (auto known = results ? results->find(key) : std::nullopt) {
-      rows.push_back(*std::move(known));
-      progress.at(finished += prompts.size());
-      continue;
-    }
-    rows.push_back(need(bench::measure_cell(setup, cell, prompts, meter, [&] { progress.at(++finished); }),
-                        Status::failed));
-    if (results) need(results->add(key, rows.back()), Status::failed);
+    std::size_t finished = rows.size() * prompts.size();
+    rows.push_back(resume.result(bench::key_of(setup, cell, prompts, threads), [&] {
+      return need(bench::measure_cell(setup, cell, prompts, meter, [&] { progress.at(++finished); }),
+                  Status::failed);
+    }));
+    progress.at(rows.size() * prompts.size());
   }
   progress.done();
   return rows;
@@ -121,8 +117,7 @@ void run(Flags flags, const CLI::App& command) {
     throw Failure(Status::usage, "the methods need a draft model: give -md FILE");
   const auto texts = need(bench::read_prompts(
       flags.prompts.empty() ? need(bundled_stories()) : std::filesystem::path(flags.prompts), flags.count));
-  std::optional<bench::ResultsFile> results;
-  if (!flags.resume.empty()) results = need(bench::ResultsFile::open(flags.resume));
+  flags.resume.open();
 
   ThreadPool pool(flags.model.thread_count());
   const LoadedModel target = load_model(flags.model.model, pool);
@@ -139,7 +134,7 @@ void run(Flags flags, const CLI::App& command) {
   warn_of_cuts(prompts);
   bench::EnergyMeter meter;
   const auto idle = meter.idle_watts();
-  const Json rows = measure(setup, cells, prompts, pool.threads(), meter, results);
+  const Json rows = measure(setup, cells, prompts, pool.threads(), meter, flags.resume);
 
   Json draft_files = nullptr;
   if (flags.model.drafts.size() == 1) draft_files = flags.model.drafts.front();
@@ -177,8 +172,7 @@ void add_bench_methods(CLI::App& bench) {
       ->check(CLI::Range(1UL, 1UL << 30));
   command.add_option("-s,--seed", flags->seed, "of the choices")->capture_default_str();
   command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
-  command.add_option("--resume", flags->resume,
-                     "keep finished rows in this file, and do not measure again what it holds");
+  flags->resume.add(command);
   add_preset(command, flags->preset);
   const std::string group = "Speculation";
   const auto list = [&](const char* name, auto& values, const char* help) {

@@ -8,6 +8,7 @@
 #include "apps/bench/table.h"
 #include "apps/cli/bench_commands.h"
 #include "apps/cli/bench_output.h"
+#include "apps/cli/bench_resume.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/model_flags.h"
@@ -22,6 +23,7 @@ struct Flags {
   ModelFlags model;
   std::vector<std::size_t> prompts = {512}, generated = {128}, depths = {0}, threads;
   std::size_t repetitions = 5;
+  Resume resume;
   BenchOutput output;
 };
 
@@ -84,14 +86,21 @@ void run(Flags flags, bool prompts, bool generation) {
   std::erase_if(tests, [](const bench::PassTest& t) { return t.prompt + t.generated == 0; });
   if (tests.empty()) throw Failure(Status::usage, "no test is left: -p and -n are 0");
   if (flags.threads.empty()) flags.threads = {static_cast<std::size_t>(flags.model.thread_count())};
+  flags.resume.open();
   Json rows = Json::array();
   Progress progress("bench passes", flags.threads.size() * tests.size());
   for (std::size_t threads : flags.threads) {
     ThreadPool pool(static_cast<int>(threads));
     const LoadedModel model = load_model(flags.model.model, pool);
     for (const bench::PassTest& test : tests) {
-      const auto times = need(bench::time_passes(*model.transformer, test, flags.repetitions));
-      rows.push_back(row_of(flags.model.model, *model.transformer, static_cast<int>(threads), test, times));
+      const Json key = {{"passes of", bench::identity_of(flags.model.model)},
+                        {"test", {test.prompt, test.generated, test.depth}},
+                        {"repetitions", flags.repetitions},
+                        {"threads", threads}};
+      rows.push_back(flags.resume.result(key, [&] {
+        const auto times = need(bench::time_passes(*model.transformer, test, flags.repetitions));
+        return row_of(flags.model.model, *model.transformer, static_cast<int>(threads), test, times);
+      }));
       progress.at(rows.size());
     }
   }
@@ -116,6 +125,7 @@ CLI::App& add(CLI::App& bench, const char* name, const char* what, Flags& flags)
   command.add_option("-r,--repetitions", flags.repetitions, "of every test, after one that is not counted")
       ->capture_default_str()
       ->check(CLI::Range(1UL, 1'000'000UL));
+  flags.resume.add(command);
   flags.output.add(command, false);
   return command;
 }

@@ -6,6 +6,7 @@
 #include "apps/bench/table.h"
 #include "apps/cli/bench_commands.h"
 #include "apps/cli/bench_output.h"
+#include "apps/cli/bench_resume.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/progress.h"
 
@@ -16,6 +17,7 @@ using bench::Json;
 
 struct Flags {
   bench::SelectSettings settings;
+  Resume resume;
   BenchOutput output;
 };
 
@@ -23,13 +25,36 @@ std::string microseconds(const Json& value) {
   return value.is_null() ? "-" : fmt::format("{:.4g}", value.get<double>());
 }
 
-void run(const Flags& flags) {
+/// The rows of all vocabularies, each of which is kept as soon as it is there.
+Json measure(Flags& flags) {
+  const bench::SelectSettings& settings = flags.settings;
   std::unique_ptr<Progress> progress;
-  const Json rows = need(bench::measure_selection(flags.settings, [&](std::size_t done, std::size_t total) {
-    if (!progress) progress = std::make_unique<Progress>("bench select", total);
-    progress->at(done);
-  }));
+  Json rows = Json::array();
+  std::size_t vocabularies = 0;  // before this one
+  for (const std::size_t vocabulary : settings.vocabularies) {
+    bench::SelectSettings one = settings;
+    one.vocabularies = {vocabulary};
+    const Json key = {{"selection by", settings.plans},
+                      {"vocabulary", vocabulary},
+                      {"drafts", settings.drafts},
+                      {"seed", settings.seed}};
+    const Json measured = flags.resume.result(key, [&] {
+      return need(bench::measure_selection(one, [&](std::size_t done, std::size_t of_one) {
+        if (!progress)
+          progress = std::make_unique<Progress>("bench select", of_one * settings.vocabularies.size());
+        progress->at(vocabularies * of_one + done);
+      }));
+    });
+    rows.insert(rows.end(), measured.begin(), measured.end());
+    ++vocabularies;
+  }
   if (progress) progress->done();
+  return rows;
+}
+
+void run(Flags flags) {
+  flags.resume.open();
+  const Json rows = measure(flags);
   std::vector<std::vector<std::string>> lines;
   std::string reasons;
   for (const Json& row : rows) {
@@ -58,6 +83,7 @@ void add_bench_select(CLI::App& bench) {
       ->check(CLI::Range(2UL, 10'000'000UL));
   list("-K", flags->settings.drafts, "drafts, separated by commas")->check(CLI::Range(1UL, 4096UL));
   command.add_option("--seed", flags->settings.seed, "of the laws")->capture_default_str();
+  flags->resume.add(command);
   flags->output.add(command, false);
   command.callback([flags] { run(*flags); });
 }

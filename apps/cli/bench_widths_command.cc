@@ -6,6 +6,7 @@
 #include "apps/bench/width_report.h"
 #include "apps/cli/bench_commands.h"
 #include "apps/cli/bench_output.h"
+#include "apps/cli/bench_resume.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/processor_name.h"
@@ -21,14 +22,32 @@ struct Flags {
   ModelFlags model;
   std::string preset;
   bench::WidthSettings settings;
+  Resume resume;
   BenchOutput output;
 };
 
-Json measure(const std::string& what, const Transformer& model, const bench::WidthSettings& settings,
-             bench::EnergyMeter& meter) {
+/// The rows of all depths, each of which is kept as soon as it is there.
+Json measure(const std::string& what, const std::string& file, const LoadedModel& model, Flags& flags,
+             int threads, bench::EnergyMeter& meter) {
+  const bench::WidthSettings& settings = flags.settings;
   Progress progress("bench widths, " + what, settings.depths.size() * settings.rounds);
-  Json rows = need(bench::measure_widths(model, settings, meter,
-                                         [&](std::size_t done, std::size_t) { progress.at(done); }));
+  Json rows = Json::array();
+  std::size_t before = 0;  // rounds of the depths before
+  for (const std::size_t depth : settings.depths) {
+    const Json key = {{"widths of", bench::identity_of(file)},
+                      {"widths", settings.widths},
+                      {"depth", depth},
+                      {"rounds", settings.rounds},
+                      {"threads", threads}};
+    bench::WidthSettings one = settings;
+    one.depths = {depth};
+    const Json measured = flags.resume.result(key, [&] {
+      return need(bench::measure_widths(*model.transformer, one, meter,
+                                        [&](std::size_t done, std::size_t) { progress.at(before + done); }));
+    });
+    rows.insert(rows.end(), measured.begin(), measured.end());
+    progress.at(before += settings.rounds);
+  }
   progress.done();
   return rows;
 }
@@ -54,6 +73,7 @@ void run(Flags flags) {
     flags.settings.widths = preset.widths;
   }
   flags.model.choose_bundled();
+  flags.resume.open();
   ThreadPool pool(flags.model.thread_count());
   const LoadedModel target = load_model(flags.model.model, pool);
   const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool);
@@ -61,7 +81,7 @@ void run(Flags flags) {
   const auto idle = meter.idle_watts();
   const double memory = memory_bytes_per_second(pool), integers = integer_products_per_second(pool);
 
-  const Json rows = measure("target", *target.transformer, flags.settings, meter);
+  const Json rows = measure("target", flags.model.model, target, flags, pool.threads(), meter);
   Json object = {{"model", flags.model.model},
                  {"threads", pool.threads()},
                  {"read_gbps", memory * 1e-9},
@@ -82,7 +102,7 @@ void run(Flags flags) {
   };
   append(flags.model.model, rows);
   if (!drafts.empty()) {
-    draft_rows = measure("draft", *drafts.front().transformer, flags.settings, meter);
+    draft_rows = measure("draft", flags.model.drafts.front(), drafts.front(), flags, pool.threads(), meter);
     object["draft"] = flags.model.drafts.front();
     object["draft_widths"] = draft_rows;
     table += section(flags.model.drafts.front(), *drafts.front().transformer, draft_rows, memory, integers);
@@ -113,6 +133,7 @@ void add_bench_widths(CLI::App& bench) {
   command.add_option("-r,--rounds", flags->settings.rounds, "rounds through all widths")
       ->capture_default_str()
       ->check(CLI::Range(1UL, 10'000UL));
+  flags->resume.add(command);
   flags->output.add(command, true);
   command.callback([flags] { run(*flags); });
 }

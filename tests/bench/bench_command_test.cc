@@ -171,6 +171,31 @@ TEST_F(BenchMethods, RowsOfOtherSettingsAreNotTaken) {
   EXPECT_EQ(lines(), 3);
 }
 
+TEST(BenchResume, FinishedRowsOfEveryBenchmarkAreTakenAsTheyAre) {
+  const NamedFile results("results.jsonl", "");
+  const Arguments widths = {"bench", "widths", "-m", target(), "-t", "1", "-r", "1", "--widths", "1,2"};
+  const Arguments passes = {"bench", "pp", "tg", "-m", target(), "-t", "1", "-r", "2", "-n", "4"};
+  const Arguments select = {"bench", "select", "--plan", "k-seq", "-K", "2"};
+  const struct {
+    Arguments command, first, more;
+    const char* rows;  // key of the rows; null: the object is a list of them
+  } cases[] = {{widths, {"--depths", "0"}, {"--depths", "0,9"}, "widths"},
+               {passes, {"-p", "8"}, {"-p", "8,16"}, nullptr},
+               {select, {"-V", "10"}, {"-V", "10,40"}, "rows"}};
+  for (const auto& [command, first, more, rows] : cases) {
+    const auto measure = [&, rows = rows](const Arguments& arguments) {
+      const Json out = json(arguments + Arguments{"--resume", results.path()});
+      return rows == nullptr ? out : out[rows];
+    };
+    const Json before = measure(command + first), after = measure(command + more);
+    ASSERT_GT(after.size(), before.size()) << command[1];
+    for (const Json& row : before) EXPECT_EQ(std::ranges::count(after, row), 1) << command[1] << ": " << row;
+    const std::string kept = contents_of(results.path());
+    EXPECT_EQ(measure(command + more), after) << command[1];
+    EXPECT_EQ(contents_of(results.path()), kept) << command[1];
+  }
+}
+
 TEST_F(BenchMethods, ErrorsAreOneLineWithStatus2) {
   const struct {
     Arguments arguments;

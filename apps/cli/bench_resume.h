@@ -1,0 +1,41 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "apps/bench/results_file.h"
+#include "apps/cli/failure.h"
+
+namespace spectr::cli {
+
+/// --resume FILE: what was finished is on disk, and a run that was killed goes on behind it.
+class Resume {
+ public:
+  void add(CLI::App& command) {
+    command.add_option("--resume", file_,
+                       "keep finished rows in this file, and do not measure again what it holds");
+  }
+
+  /// Reads the file, if one was given. Throws Failure.
+  void open() {
+    if (!file_.empty()) results_ = need(bench::ResultsFile::open(file_));
+  }
+
+  /// What was measured under this key (settings and inputs) before, or else what `measure` gives, which is
+  /// kept. Throws Failure.
+  template <class Measure>
+  bench::Json result(const bench::Json& key, Measure measure) {
+    if (auto known = results_ ? results_->find(key) : std::nullopt) return *std::move(known);
+    bench::Json measured = measure();
+    if (results_) need(results_->add(key, measured), Status::failed);
+    return measured;
+  }
+
+ private:
+  std::string file_;
+  std::optional<bench::ResultsFile> results_;
+};
+
+}  // namespace spectr::cli
