@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "lab/gnuplot.h"
@@ -65,10 +66,19 @@ std::string axis(char name, const Axis& a) {
                      a.step ? fmt::format("{}", *a.step) : "autofreq");
 }
 
+/// Room left and right of marks, so that none lies on the border.
+std::string margins(const Panel& p) {
+  const auto has_marks = [](const Series& s) {
+    return s.style == Style::marks || s.style == Style::joined || s.style == Style::bars;
+  };
+  const bool wanted = !p.x.logarithmic && std::ranges::any_of(p.series, has_marks);
+  return wanted ? "set offsets graph 0.04, graph 0.04, 0, 0\n" : "unset offsets\n";
+}
+
 std::string panel(const Panel& p, std::size_t& block) {
   std::string plots;
   for (const Series& s : p.series) plots += (plots.empty() ? "" : ", \\\n  ") + drawn(s, block++);
-  return "set title " + literal(p.title) + "\n" + axis('x', p.x) + axis('y', p.y) +
+  return "set title " + literal(p.title) + "\n" + axis('x', p.x) + axis('y', p.y) + margins(p) +
          (p.legend.empty() ? "unset key\n" : fmt::format("{}{}\n", legend_style, p.legend)) + "plot " +
          plots + "\n";
 }
