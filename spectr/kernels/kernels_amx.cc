@@ -29,7 +29,7 @@ namespace {
 // weights are long and a block has one scale. All else is left to AVX-512 VNNI.
 constexpr int fewest_rows = 7;
 constexpr int most_rows = 16;
-constexpr std::size_t fewest_columns = 1024;
+constexpr std::size_t fewest_columns = 256;
 
 /// The blocks of a panel go through stations: codes are decoded, multiplied, scaled. A tile cannot be loaded
 /// from what has just been written without waiting for memory, and neither can its sums be read at once: so

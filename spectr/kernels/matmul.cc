@@ -47,19 +47,28 @@ struct Sweeps {
 };
 
 /// So many numbers are quantised in the time that it takes threads to meet.
-constexpr std::size_t numbers_worth_sharing = 2048;
+constexpr std::size_t numbers_worth_sharing = 8192;
+
+/// So many bytes of weights stay close to a core from one sweep to the next.
+constexpr std::size_t cached_bytes = std::size_t{32} << 10;
 
 void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, const Sweeps& sweeps,
               std::size_t row_bytes, ThreadPool& pool, std::uint8_t* out) {
   const CodeLayout& layout = w.shape.layout;
   const int factor = w.type == TensorType::q8_0 ? -set.signed_excess : -layout.offset;
-  const std::size_t grain = std::max<std::size_t>(1, numbers_worth_sharing / w.cols);
-  pool.parallel_for(x.rows(), grain, [&](std::size_t begin, std::size_t end) {
+  // Threads share the columns: the rows of a block lie so close that they would wait for each other's lines.
+  constexpr std::size_t fewest_blocks = 4;  // of a row in one go
+  const std::size_t grain = std::max(fewest_blocks, numbers_worth_sharing / (32 * x.rows()));
+  pool.parallel_for(w.cols / 32, grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = 0; i < sweeps.count; ++i) {
       const Sweep sweep = sweeps[i];
-      for (std::size_t r = std::max(begin, sweep.begin); r < std::min(end, sweep.begin + sweep.size); ++r) {
-        quantise_row(x[r], layout, factor, static_cast<int>(sweep.size), static_cast<int>(r - sweep.begin),
-                     out + sweep.begin * row_bytes);
+      const int rows = static_cast<int>(sweep.size);
+      std::uint8_t* const blocks =
+          out + sweep.begin * row_bytes + begin * ActivationBlock{rows, layout.scales_per_block()}.bytes();
+      for (int r = 0; r < rows; ++r) {
+        const auto columns =
+            x[sweep.begin + static_cast<std::size_t>(r)].subspan(32 * begin, 32 * (end - begin));
+        quantise_row(columns, layout, factor, rows, r, blocks);
       }
     }
   });
@@ -75,12 +84,13 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
   std::uint8_t* quantised = scratch.state().at_least(x.rows() * row_bytes);
   quantise(set, first, x, sweeps, row_bytes, pool, quantised);
 
-  // With several sweeps each panel meets all of them while it is in the cache.
+  // With several sweeps panels meet all of them while they are in the cache.
   const auto multiply_run = [&](const Matrix::Packed& w, Span2d<float> y, std::size_t begin,
                                 std::size_t end) {
-    const std::size_t panels = sweeps.count == 1 ? end - begin : 1;
+    const std::size_t kept = std::max<std::size_t>(1, cached_bytes / w.shape.panel_bytes());
+    const std::size_t panels = sweeps.count == 1 ? end - begin : kept;
     for (std::size_t p = begin; p < end; p += panels) {
-      const std::size_t rows = std::min(panels * panel_rows, w.rows - p * panel_rows);
+      const std::size_t rows = std::min(std::min(panels, end - p) * panel_rows, w.rows - p * panel_rows);
       for (std::size_t i = 0; i < sweeps.count; ++i) {
         const Sweep sweep = sweeps[i];
         const PanelRun run{w.shape, w.panel(p), rows, i == 0 ? w.panel_count() - p : 0};

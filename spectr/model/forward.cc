@@ -13,6 +13,8 @@ namespace {
 
 // Rows are independent of each other: one task a row, where a row is work enough.
 constexpr std::size_t row_grain = 1;
+// So many numbers of queries and keys are turned in the time that it takes threads to meet.
+constexpr std::size_t rope_numbers = 4096;
 
 /// What one layer's attention takes: the keys and values of a text's prefix are read once for all its rows.
 Work attention_work(const ModelConfig& config, std::span<const PassRow> rows) {
@@ -131,7 +133,8 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
   multiply(Operation::query_key_value, {{layer.q, q}, {layer.k, k}, {layer.v, v}}, normed);
 
   const std::size_t half = inverse_frequencies_.size();
-  pool_.parallel_for(rows.size(), row_grain, [&](std::size_t begin, std::size_t end) {
+  const std::size_t grain = std::max<std::size_t>(1, rope_numbers / (q.cols() + k.cols()));
+  pool_.parallel_for(rows.size(), grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
       const std::span cosines = std::span(cosines_).subspan(r * half, half);
       const std::span sines = std::span(sines_).subspan(r * half, half);
