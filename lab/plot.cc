@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "lab/gnuplot.h"
 #include "spectr/base/check.h"
@@ -66,19 +67,30 @@ std::string axis(char name, const Axis& a) {
                      a.step ? fmt::format("{}", *a.step) : "autofreq");
 }
 
-/// Room left and right of marks, so that none lies on the border.
-std::string margins(const Panel& p) {
+/// The horizontal axis, with room left and right of marks, so that none lies on the border.
+Axis horizontal(const Panel& p) {
   const auto has_marks = [](const Series& s) {
     return s.style == Style::marks || s.style == Style::joined || s.style == Style::bars;
   };
-  const bool wanted = !p.x.logarithmic && std::ranges::any_of(p.series, has_marks);
-  return wanted ? "set offsets graph 0.04, graph 0.04, 0, 0\n" : "unset offsets\n";
+  Axis axis = p.x;
+  if (axis.logarithmic || std::ranges::none_of(p.series, has_marks)) return axis;
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+  for (const Series& s : p.series) {
+    for (const Point& at : s.points) {
+      least = std::min(least, at.x);
+      most = std::max(most, at.x);
+    }
+  }
+  const double room = 0.04 * (most - least);
+  if (!axis.from && least > 0.0) axis.from = std::max(0.0, least - room);
+  if (!axis.to && room > 0.0) axis.to = most + room;
+  return axis;
 }
 
 std::string panel(const Panel& p, std::size_t& block) {
   std::string plots;
   for (const Series& s : p.series) plots += (plots.empty() ? "" : ", \\\n  ") + drawn(s, block++);
-  return "set title " + literal(p.title) + "\n" + axis('x', p.x) + axis('y', p.y) + margins(p) +
+  return "set title " + literal(p.title) + "\n" + axis('x', horizontal(p)) + axis('y', p.y) +
          (p.legend.empty() ? "unset key\n" : fmt::format("{}{}\n", legend_style, p.legend)) + "plot " +
          plots + "\n";
 }
