@@ -133,18 +133,24 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
   multiply(Operation::query_key_value, {{layer.q, q}, {layer.k, k}, {layer.v, v}}, normed);
 
   const std::size_t half = inverse_frequencies_.size();
-  const std::size_t grain = std::max<std::size_t>(1, rope_numbers / (q.cols() + k.cols()));
-  pool_.parallel_for(rows.size(), grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t r = begin; r < end; ++r) {
-      const std::span cosines = std::span(cosines_).subspan(r * half, half);
-      const std::span sines = std::span(sines_).subspan(r * half, half);
-      for (std::size_t h = 0; h < c.heads; ++h) {
-        rope(q[r].subspan(h * c.head_dim, c.head_dim), cosines, sines, c.rope_interleaved);
-      }
-      for (std::size_t h = 0; h < c.kv_heads; ++h) {
-        const std::span key = k[r].subspan(h * c.head_dim, c.head_dim);
-        rope(key, cosines, sines, c.rope_interleaved);
-        rows[r].cache->write(index, h, rows[r].slot, key, v[r].subspan(h * c.head_dim, c.head_dim));
+  const auto turned = [&](std::size_t r, std::span<float> head) {
+    rope(head, std::span(cosines_).subspan(r * half, half), std::span(sines_).subspan(r * half, half),
+         c.rope_interleaved);
+    return head;
+  };
+  // Threads share the heads: the keys of neighbouring slots lie side by side.
+  const std::size_t grain = std::max<std::size_t>(1, rope_numbers / (rows.size() * c.head_dim));
+  pool_.parallel_for(c.heads + c.kv_heads, grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t task = begin; task < end; ++task) {
+      const bool is_query = task < c.heads;
+      const std::size_t h = is_query ? task : task - c.heads, at = h * c.head_dim;
+      for (std::size_t r = 0; r < rows.size(); ++r) {
+        if (is_query) {
+          turned(r, q[r].subspan(at, c.head_dim));
+        } else {
+          rows[r].cache->write(index, h, rows[r].slot, turned(r, k[r].subspan(at, c.head_dim)),
+                               v[r].subspan(at, c.head_dim));
+        }
       }
     }
   });
