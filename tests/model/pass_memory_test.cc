@@ -12,16 +12,17 @@ namespace {
 std::atomic<long> allocations = 0;
 }  // namespace
 
-// Counts what this program asks for.
-void* operator new(std::size_t size) {
+// Counts what this program asks for. Not inlined: a compiler that sees malloc and delete, or new and free,
+// takes them for a mistake.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 
