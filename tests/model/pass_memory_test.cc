@@ -1,30 +1,10 @@
 // What a pass needs is planned when a session starts: passes ask for no memory.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
+#include "tests/support/allocations.h"
 #include "tests/support/real_model.h"
-
-namespace {
-std::atomic<long> allocations = 0;
-}  // namespace
-
-// Counts what this program asks for. Not inlined: a compiler that sees malloc and delete, or new and free,
-// takes them for a mistake.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace spectr {
 namespace {
@@ -48,16 +28,16 @@ TEST(Session, ScoresTextAndTreesWithoutAskingForMemory) {
   const auto block = [&] {
     const TokenTree tree = tree_below(text.back());
     const std::vector<NodeId> path = tree.path(3);
-    const long before = allocations;
+    const std::size_t before = test::allocations();
     EXPECT_TRUE(session->score(text, tree));
     session->keep(path);
-    const long asked = allocations - before;
+    const std::size_t asked = test::allocations() - before;
     for (const NodeId node : path) text.push_back(tree.token(node));
     text.push_back(70);
     return asked;
   };
-  EXPECT_GT(block(), 0);  // the first one grows what is kept
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(block(), 0);
+  EXPECT_GT(block(), 0u);  // the first one grows what is kept
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(block(), 0u);
 }
 
 }  // namespace

@@ -1,31 +1,9 @@
 // Selecting allocates nothing: plans do all of that when they are built.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "spectr/base/counter_random.h"
 #include "spectr/transport/plans.h"
-
-namespace {
-
-std::atomic<std::size_t> allocations = 0;
-
-}  // namespace
-
-// Every allocation of this program passes here. (Inlined, GCC takes malloc and free for a mismatched pair.)
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
+#include "tests/support/allocations.h"
 
 namespace spectr {
 namespace {
@@ -42,9 +20,9 @@ TEST(Select, AllocatesNothing) {
     for (std::uint64_t i = 0; i < 500; ++i) {
       choices.enter({.block = i});
       (*plan)->draw(drafts, choices);
-      const std::size_t before = allocations;
+      const std::size_t before = test::allocations();
       const Selection y = (*plan)->select(drafts, choices);
-      inside += allocations - before;
+      inside += test::allocations() - before;
       rejected += y.accepted ? 0 : 1;
     }
     EXPECT_EQ(inside, 0u) << rule.name;

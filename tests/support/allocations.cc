@@ -1,0 +1,32 @@
+#include "tests/support/allocations.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<std::size_t> count = 0;
+
+}  // namespace
+
+// Every allocation of the program passes here. (Inlined, GCC takes malloc and free for a mismatched pair.)
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  count.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace spectr::test {
+
+std::size_t allocations() {
+  return count;
+}
+
+}  // namespace spectr::test
