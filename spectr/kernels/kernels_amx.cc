@@ -67,11 +67,12 @@ HWY_INLINE void multiply_panel(const PanelRun& run, std::size_t panel, const std
   const std::uint8_t* const codes = run.codes_of(panel);
   const std::uint8_t* headers = codes + run.shape.headers_at();
   const std::ptrdiff_t ahead = run.ahead_of(panel);
+  ComingCodes coming(codes + ahead, run.shape.headers_at());
   const std::size_t blocks = run.shape.blocks();
   for (std::size_t step = 0; step < blocks + scaled; ++step) {
     if (step < blocks) {
       const std::uint8_t* const block = codes + step * block_bytes;
-      fetch_early<64 * layout.bits()>(block + ahead);
+      coming.fetch_some<block_bytes>();
       if constexpr (!as_stored) decode_block<type>(block, decoded[step % places]);
     }
     if (const std::size_t b = step - multiplied; b < blocks) {

@@ -67,8 +67,8 @@ HWY_INLINE void store_first(typename Lanes::Floats v, float* out, std::size_t co
 }
 
 /// The scales and minima of the whole unit, then block by block: the codes are decoded once and meet every
-/// row of x. Per row the order of all operations is fixed, whatever `rows` and the set are. The same place
-/// `ahead` bytes further on, where the next panel is, is asked for early.
+/// row of x. Per row the order of all operations is fixed, whatever `rows` and the set are. What lies `ahead`
+/// bytes further on, where the next panel is, is asked for early.
 template <class Lanes, TensorType type, int rows>
 HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t lane,
                                std::size_t units, std::ptrdiff_t ahead, const std::uint8_t* x,
@@ -76,7 +76,9 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
   constexpr CodeLayout layout = *code_layout(type);
   constexpr int per_block = layout.scales_per_block();
   constexpr int groups = 8 / per_block;  // groups of 4 columns under one scale
+  constexpr int block_bytes = 64 * layout.bits();
   constexpr ActivationBlock activation{rows, per_block};
+  ComingCodes coming(codes + ahead, units * layout.blocks() * block_bytes);
   codes += 4 * lane;
   for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
   for (std::size_t u = 0; u < units; ++u) {
@@ -86,7 +88,7 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
     fetch_early<panel_rows * layout.header_bytes()>(headers + ahead);
     headers += panel_rows * layout.header_bytes();
     for (int b = 0; b < layout.blocks(); ++b) {
-      fetch_early<64 * layout.bits()>(codes + ahead);
+      coming.fetch_some<block_bytes>();
       const typename Lanes::Bytes w[8] = {
           codes_of_group<Lanes, type, 0>(codes), codes_of_group<Lanes, type, 1>(codes),
           codes_of_group<Lanes, type, 2>(codes), codes_of_group<Lanes, type, 3>(codes),
@@ -113,7 +115,7 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
           }
         }
       }
-      codes += 64 * layout.bits();
+      codes += block_bytes;
       x += activation.bytes();
     }
   }
