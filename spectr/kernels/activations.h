@@ -16,18 +16,29 @@ namespace spectr {
 ///
 /// The correction stands for what a sum over codes has too much, Q = Σ q[j] over the columns of one scale:
 /// the integer factor · Q for the formats whose codes have an offset, the float a · Q for those with minima.
+///
+/// A kernel may want two blocks together, to multiply both at once and yet apart. Then there are twice as
+/// many lines, of 64 bytes, and zeros where a line meets the weights of the other block:
+///
+///     q: rows × (32 bytes of the first, 32 zeros), rows × (32 zeros, 32 bytes of the second) | a |
+///     corrections
 struct ActivationBlock {
   int rows;
-  int corrections;  ///< per row
+  int corrections;   ///< per row and block
+  int together = 1;  ///< blocks: 1 or 2
 
-  constexpr std::size_t scales_at() const { return static_cast<std::size_t>(32 * rows); }
-  constexpr std::size_t corrections_at() const { return static_cast<std::size_t>(36 * rows); }
-  constexpr std::size_t bytes() const { return static_cast<std::size_t>((36 + 4 * corrections) * rows); }
+  constexpr int lines() const { return rows * together; }
+  constexpr std::size_t line_bytes() const { return static_cast<std::size_t>(32 * together); }
+  constexpr std::size_t scales_at() const { return static_cast<std::size_t>(lines()) * line_bytes(); }
+  constexpr std::size_t corrections_at() const { return scales_at() + static_cast<std::size_t>(4 * lines()); }
+  constexpr std::size_t bytes() const {
+    return corrections_at() + static_cast<std::size_t>(4 * corrections * lines());
+  }
 };
 
-/// Quantises x as row r of a sweep of `rows` rows, x.size() a multiple of 32, into x.size() / 32 blocks at
-/// `out`. Its numbers depend on x alone, bit for bit. `factor` is not used for formats with minima.
-void quantise_row(std::span<const float> x, const CodeLayout& layout, int factor, int rows, int r,
-                  std::uint8_t* out);
+/// Quantises x, x.size() a multiple of 32 · block.together, as row r of the blocks at `out`. Its numbers
+/// depend on x alone, bit for bit. `factor` is not used for formats with minima.
+void quantise_row(std::span<const float> x, const CodeLayout& layout, int factor,
+                  const ActivationBlock& block, int r, std::uint8_t* out);
 
 }  // namespace spectr

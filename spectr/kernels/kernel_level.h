@@ -22,9 +22,12 @@ const std::vector<KernelLevel>& available_levels();
 
 struct PanelRun;
 
-/// y = x Wᵀ for the rows of one sweep and the weights of a run of panels. `x` holds the rows as quantise_row
-/// writes them; y[r · stride + i], i < run.rows.
-using PanelKernel = void (*)(const PanelRun& run, const std::uint8_t* x, float* y, std::size_t stride);
+/// y = x Wᵀ for the rows of one sweep and the weights of a run of panels.
+struct PanelKernel {
+  /// `x` holds the rows as quantise_row writes them; y[r · stride + i], i < run.rows.
+  void (*multiply)(const PanelRun& run, const std::uint8_t* x, float* y, std::size_t stride);
+  int together = 1;  ///< blocks of x, as ActivationBlock says
+};
 
 /// The same for `count` ≤ 4 rows of plain numbers, each `row_bytes` long, and rows of x of `cols` numbers.
 /// What will be read next is `ahead` bytes further.

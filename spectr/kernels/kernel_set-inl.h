@@ -11,7 +11,7 @@ namespace spectr {
 template <class Lanes, TensorType type>
 PanelKernel panel_kernel_for(int rows) {
   static constexpr auto kernels = []<int... r>(std::integer_sequence<int, r...>) {
-    return std::array<PanelKernel, sizeof...(r)>{&multiply_panels<Lanes, type, r + 1>...};
+    return std::array{PanelKernel{&multiply_panels<Lanes, type, r + 1>}...};
   }(std::make_integer_sequence<int, Lanes::largest_sweep>());
   return kernels[static_cast<std::size_t>(rows - 1)];
 }
@@ -49,7 +49,7 @@ PanelKernel panel_kernel(TensorType type, std::size_t, int rows) {
     case q6_k:
       return panel_kernel_for<Lanes, q6_k>(rows);
     default:
-      return nullptr;
+      return {};
   }
 }
 

@@ -27,40 +27,68 @@ namespace {
 // a block, times the same columns of all rows of x, are one instruction. It takes a while until its sums can
 // be read, and meanwhile half of the units for floats rest: that pays for many rows of x, where rows of
 // weights are long and a block has one scale. All else is left to AVX-512 VNNI.
-constexpr int fewest_rows = 7;
-constexpr int most_rows = 16;
-constexpr std::size_t fewest_columns = 256;
+//
+// What a tile costs depends little on how many of its 16 lines are used. So up to 8 rows of x meet two blocks
+// at once, and are lines twice: once with zeros in place of the second block, once in place of the first.
+constexpr int tile_lines = 16;
+constexpr int most_rows(int together) {
+  return tile_lines / together;
+}
 
-/// The blocks of a panel go through stations: codes are decoded, multiplied, scaled. A tile cannot be loaded
-/// from what has just been written without waiting for memory, and neither can its sums be read at once: so
-/// each station works on another block, `apart` blocks behind the one before.
-constexpr std::size_t apart = 2;
-constexpr std::size_t places = 4;  // of blocks on their way between two stations; more than `apart`
+/// From so many rows and columns on, tiles take less time than vectors.
+constexpr int fewest_rows(TensorType type, int together) {
+  if (together == 1) return 7;
+  return code_layout(type)->bits() == 4 ? 4 : 6;
+}
+constexpr std::size_t fewest_columns(int together) {
+  return together == 1 ? 256 : 512;
+}
 
-/// The codes of a block less their offset, as signed bytes: 8 groups of 64.
+/// Codes of Q4_0 are decoded in the upper halves of their bytes, where their sign takes no subtraction.
+constexpr int code_factor(TensorType type) {
+  return type == TensorType::q4_0 ? 16 : 1;
+}
+
+/// code_factor times the codes of a block less their offset, as signed bytes: 8 groups of 64.
 template <TensorType type>
 HWY_INLINE void decode_block(const std::uint8_t* block, std::uint8_t* out) {
-  [&]<int... group>(std::integer_sequence<int, group...>) {
-    const __m512i offset = _mm512_set1_epi8(code_layout(type)->offset);
-    (_mm512_store_si512(out + 64 * group,
-                        _mm512_sub_epi8(codes_of_group<Avx512Lanes, type, group>(block), offset)),
-     ...);
-  }(std::make_integer_sequence<int, 8>());
+  if constexpr (type == TensorType::q4_0) {
+    const __m512i upper = _mm512_set1_epi8(-16), sign = _mm512_set1_epi8(-128);
+    constexpr int and_then_xor = 0x6a;  // 16 · (code − 8) = (16 · code) ^ 0x80 as a signed byte
+    for (int i = 0; i < 4; ++i) {
+      const __m512i pair = _mm512_loadu_si512(block + 64 * i);  // groups i and i + 4
+      const __m512i low = _mm512_slli_epi16(pair, 4);
+      _mm512_store_si512(out + 64 * i, _mm512_ternarylogic_epi32(low, upper, sign, and_then_xor));
+      _mm512_store_si512(out + 64 * (i + 4), _mm512_ternarylogic_epi32(pair, upper, sign, and_then_xor));
+    }
+  } else {
+    [&]<int... group>(std::integer_sequence<int, group...>) {
+      const __m512i offset = _mm512_set1_epi8(code_layout(type)->offset);
+      (_mm512_store_si512(out + 64 * group,
+                          _mm512_sub_epi8(codes_of_group<Avx512Lanes, type, group>(block), offset)),
+       ...);
+    }(std::make_integer_sequence<int, 8>());
+  }
 }
 
 /// multiply_lanes() for many rows of x: the integer sums of a block come from tiles, the rest is the same.
 /// Sums of signed codes need no correction; those of formats with minima do.
-template <TensorType type, int rows>
+///
+/// The blocks of a panel, `together` at a time, go through stations: codes are decoded, multiplied, scaled. A
+/// tile cannot be loaded from what has just been written without waiting for memory, and neither can its sums
+/// be read at once: so each station works on other blocks, `apart` steps behind the one before.
+template <TensorType type, int together, int rows>
 HWY_INLINE void multiply_panel(const PanelRun& run, std::size_t panel, const std::uint8_t* x,
                                __m512 (&sums)[rows]) {
   using Lanes = Avx512Lanes;
   constexpr CodeLayout layout = *code_layout(type);
-  constexpr ActivationBlock activation{rows, 1};
+  constexpr ActivationBlock activation{rows, 1, together};
   constexpr bool as_stored = type == TensorType::q8_0;  // signed bytes, nothing to decode
   constexpr std::size_t block_bytes = 64 * layout.bits(), unit_blocks = layout.blocks();
+  constexpr std::size_t apart = 2 / together, places = 2 * apart;  // of blocks between two stations
   constexpr std::size_t multiplied = as_stored ? 0 : apart, scaled = multiplied + apart;
-  alignas(64) std::uint8_t decoded[as_stored ? 1 : places][8 * 64];
-  alignas(64) std::uint8_t products[places][rows * 64];  // ints, 16 for each row of x
+  alignas(64) std::uint8_t decoded[as_stored ? 1 : places][together * 8 * 64];
+  alignas(64) std::uint8_t products[places][activation.lines() * 64];  // ints, 16 for each line of x
   Lanes::Floats scales[unit_blocks], mins[unit_blocks];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
@@ -68,60 +96,81 @@ HWY_INLINE void multiply_panel(const PanelRun& run, std::size_t panel, const std
   const std::uint8_t* headers = codes + run.shape.headers_at();
   const std::ptrdiff_t ahead = run.ahead_of(panel);
   ComingCodes coming(codes + ahead, run.shape.headers_at());
-  const std::size_t blocks = run.shape.blocks();
-  for (std::size_t step = 0; step < blocks + scaled; ++step) {
-    if (step < blocks) {
-      const std::uint8_t* const block = codes + step * block_bytes;
-      coming.fetch_some<block_bytes>();
-      if constexpr (!as_stored) decode_block<type>(block, decoded[step % places]);
-    }
-    if (const std::size_t b = step - multiplied; b < blocks) {
-      const std::uint8_t* const w = as_stored ? codes + b * block_bytes : decoded[b % places];
-      multiply_tiles(x + b * activation.bytes(), w, products[b % places]);
-    }
-    if (const std::size_t b = step - scaled; b < blocks) {
-      if (b % unit_blocks == 0) {
-        decode_scales<Lanes, type>(headers, 0, scales, mins);
-        fetch_early<panel_rows * layout.header_bytes()>(headers + ahead);
-        headers += panel_rows * layout.header_bytes();
+  const std::size_t steps = run.shape.blocks() / together;
+  for (std::size_t step = 0; step < steps + scaled; ++step) {
+    if (step < steps) {
+#pragma GCC unroll 2
+      for (std::size_t i = 0; i < together; ++i) {
+        const std::uint8_t* const block = codes + (step * together + i) * block_bytes;
+        coming.fetch_some<block_bytes>();
+        if constexpr (!as_stored) decode_block<type>(block, decoded[step % places] + i * 8 * 64);
       }
-      const std::uint8_t* const q = x + b * activation.bytes();
+    }
+    if (const std::size_t s = step - multiplied; s < steps) {
+      const std::uint8_t* const w = as_stored ? codes + s * together * block_bytes : decoded[s % places];
+      multiply_tiles<together>(x + s * activation.bytes(), w, products[s % places]);
+    }
+    if (const std::size_t s = step - scaled; s < steps) {
+      const std::uint8_t* const q = x + s * activation.bytes();
+#pragma GCC unroll 2
+      for (std::size_t i = 0; i < together; ++i) {
+        const std::size_t b = (s * together + i) % unit_blocks;
+        if (b == 0) {
+          decode_scales<Lanes, type>(headers, 0, scales, mins);
+          fetch_early<panel_rows * layout.header_bytes()>(headers + ahead);
+          headers += panel_rows * layout.header_bytes();
+        }
+        auto scale = scales[b];
+        if constexpr (code_factor(type) != 1) {
+          scale = Lanes::multiply(scale, _mm512_set1_ps(1.0f / code_factor(type)));
+        }
 #pragma GCC unroll 16
-      for (int r = 0; r < rows; ++r) {
-        const auto a = Lanes::broadcast_float(q + activation.scales_at() + 4 * r);
-        const auto sum = Lanes::to_float(Lanes::load(products[b % places] + 64 * r));
-        sums[r] = Lanes::add_product(sums[r], sum, Lanes::multiply(scales[b % unit_blocks], a));
-        if constexpr (layout.has_min) {
-          const auto correction = Lanes::broadcast_float(q + activation.corrections_at() + 4 * r);
-          sums[r] = Lanes::subtract_product(sums[r], mins[b % unit_blocks], correction);
+        for (int r = 0; r < rows; ++r) {
+          const std::size_t line = i * rows + static_cast<std::size_t>(r);
+          const auto a = Lanes::broadcast_float(q + activation.scales_at() + 4 * line);
+          const auto sum = Lanes::to_float(Lanes::load(products[s % places] + 64 * line));
+          sums[r] = Lanes::add_product(sums[r], sum, Lanes::multiply(scale, a));
+          if constexpr (layout.has_min) {
+            const auto correction = Lanes::broadcast_float(q + activation.corrections_at() + 4 * line);
+            sums[r] = Lanes::subtract_product(sums[r], mins[b], correction);
+          }
         }
       }
     }
   }
 }
 
-template <TensorType type, int rows>
+template <TensorType type, int together, int rows>
 void multiply_panels_in_tiles(const PanelRun& run, const std::uint8_t* x, float* y, std::size_t stride) {
-  static constexpr TileShapes shapes(rows);
+  static constexpr TileShapes shapes(together * rows, together);
   const TilesInUse in_use(shapes);
   for (std::size_t p = 0; p < run.panels(); ++p, y += panel_rows) {
     __m512 sums[rows];
-    multiply_panel<type, rows>(run, p, x, sums);
+    multiply_panel<type, together, rows>(run, p, x, sums);
 #pragma GCC unroll 16
     for (std::size_t r = 0; r < rows; ++r) store_first<Avx512Lanes>(sums[r], y + r * stride, run.rows_of(p));
   }
 }
 
-template <TensorType type>
-PanelKernel tile_kernel_for(int rows) {
+template <TensorType type, int together>
+PanelKernel tile_kernel_together(int rows) {
+  static constexpr int fewest = fewest_rows(type, together);
   static constexpr auto kernels = []<int... r>(std::integer_sequence<int, r...>) {
-    return std::array<PanelKernel, sizeof...(r)>{&multiply_panels_in_tiles<type, fewest_rows + r>...};
-  }(std::make_integer_sequence<int, most_rows - fewest_rows + 1>());
-  return kernels[static_cast<std::size_t>(rows - fewest_rows)];
+    return std::array{PanelKernel{&multiply_panels_in_tiles<type, together, fewest + r>, together}...};
+  }(std::make_integer_sequence<int, most_rows(together) - fewest + 1>());
+  return kernels[static_cast<std::size_t>(rows - fewest)];
 }
 
-/// The format's kernels for a number of rows of x from fewest_rows to most_rows; null where it has none.
-PanelKernel (*tile_kernels(TensorType type))(int rows) {
+/// Empty where vectors are faster.
+template <TensorType type>
+PanelKernel tile_kernel_for(std::size_t cols, int rows) {
+  const int together = cols % 64 == 0 && cols >= fewest_columns(2) && rows <= most_rows(2) ? 2 : 1;
+  if (rows < fewest_rows(type, together) || cols < fewest_columns(together)) return {};
+  return together == 2 ? tile_kernel_together<type, 2>(rows) : tile_kernel_together<type, 1>(rows);
+}
+
+/// The format's kernels; null where it has none.
+PanelKernel (*tile_kernels(TensorType type))(std::size_t cols, int rows) {
   switch (type) {
     using enum TensorType;
     case q8_0:
@@ -143,17 +192,15 @@ PanelKernel (*tile_kernels(TensorType type))(int rows) {
   }
 }
 
-bool tiles_pay(TensorType type, std::size_t cols) {
-  return tile_kernels(type) != nullptr && cols >= fewest_columns;
-}
-
 PanelKernel panel_kernel(TensorType type, std::size_t cols, int rows) {
-  if (rows >= fewest_rows && tiles_pay(type, cols)) return tile_kernels(type)(rows);
-  return avx512_vnni_kernels().panel_kernel(type, cols, rows);
+  const auto kernels = tile_kernels(type);
+  const PanelKernel kernel = kernels != nullptr ? kernels(cols, rows) : PanelKernel{};
+  return kernel.multiply != nullptr ? kernel : avx512_vnni_kernels().panel_kernel(type, cols, rows);
 }
 
 int largest_sweep(TensorType type, std::size_t cols) {
-  return tiles_pay(type, cols) ? most_rows : avx512_vnni_kernels().largest_sweep(type, cols);
+  const bool in_tiles = tile_kernels(type) != nullptr && cols >= fewest_columns(1);
+  return in_tiles ? tile_lines : avx512_vnni_kernels().largest_sweep(type, cols);
 }
 
 }  // namespace

@@ -52,23 +52,29 @@ constexpr std::size_t numbers_worth_sharing = 8192;
 /// So many bytes of weights stay close to a core from one sweep to the next.
 constexpr std::size_t cached_bytes = std::size_t{32} << 10;
 
+/// How the kernel for `rows` rows of x wants them.
+ActivationBlock activation_block(const KernelSet& set, const Matrix::Packed& w, std::size_t rows) {
+  const int count = static_cast<int>(rows);
+  return {count, w.shape.layout.scales_per_block(), set.panel_kernel(w.type, w.cols, count).together};
+}
+
 void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, const Sweeps& sweeps,
               std::size_t row_bytes, ThreadPool& pool, std::uint8_t* out) {
   const CodeLayout& layout = w.shape.layout;
   const int factor = w.type == TensorType::q8_0 ? -set.signed_excess : -layout.offset;
   // Threads share the columns: the rows of a block lie so close that they would wait for each other's lines.
-  constexpr std::size_t fewest_blocks = 4;  // of a row in one go
-  const std::size_t grain = std::max(fewest_blocks, numbers_worth_sharing / (32 * x.rows()));
-  pool.parallel_for(w.cols / 32, grain, [&](std::size_t begin, std::size_t end) {
+  const std::size_t columns = w.cols % 64 == 0 ? 64 : 32;  // what blocks together have
+  constexpr std::size_t fewest = 128;                      // columns in one go
+  const std::size_t grain = std::max(fewest, numbers_worth_sharing / x.rows()) / columns;
+  pool.parallel_for(w.cols / columns, grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = 0; i < sweeps.count; ++i) {
       const Sweep sweep = sweeps[i];
-      const int rows = static_cast<int>(sweep.size);
-      std::uint8_t* const blocks =
-          out + sweep.begin * row_bytes + begin * ActivationBlock{rows, layout.scales_per_block()}.bytes();
-      for (int r = 0; r < rows; ++r) {
-        const auto columns =
-            x[sweep.begin + static_cast<std::size_t>(r)].subspan(32 * begin, 32 * (end - begin));
-        quantise_row(columns, layout, factor, rows, r, blocks);
+      const ActivationBlock block = activation_block(set, w, sweep.size);
+      const std::size_t blocks_before = begin * columns / block.line_bytes();
+      std::uint8_t* const blocks = out + sweep.begin * row_bytes + blocks_before * block.bytes();
+      for (std::size_t r = 0; r < sweep.size; ++r) {
+        const auto share = x[sweep.begin + r].subspan(begin * columns, (end - begin) * columns);
+        quantise_row(share, layout, factor, block, static_cast<int>(r), blocks);
       }
     }
   });
@@ -79,8 +85,11 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
                     ThreadPool& pool, MatmulScratch& scratch) {
   const Matrix::Packed& first = products.front().w.packed();
   const Sweeps sweeps(x.rows(), set.largest_sweep(first.type, first.cols));
-  const std::size_t row_bytes =
-      first.cols / 32 * ActivationBlock{1, first.shape.layout.scales_per_block()}.bytes();
+  std::size_t row_bytes = 0;
+  for (std::size_t i = 0; i < sweeps.count; ++i) {
+    const ActivationBlock block = activation_block(set, first, sweeps[i].size);
+    row_bytes = std::max(row_bytes, first.cols / block.line_bytes() * block.bytes() / sweeps[i].size);
+  }
   std::uint8_t* quantised = scratch.state().at_least(x.rows() * row_bytes);
   quantise(set, first, x, sweeps, row_bytes, pool, quantised);
 
@@ -95,7 +104,8 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
         const Sweep sweep = sweeps[i];
         const PanelRun run{w.shape, w.panel(p), rows, i == 0 ? w.panel_count() - p : 0};
         const PanelKernel kernel = set.panel_kernel(w.type, w.cols, static_cast<int>(sweep.size));
-        kernel(run, quantised + sweep.begin * row_bytes, y[sweep.begin].data() + p * panel_rows, w.rows);
+        kernel.multiply(run, quantised + sweep.begin * row_bytes, y[sweep.begin].data() + p * panel_rows,
+                        w.rows);
       }
     }
   };

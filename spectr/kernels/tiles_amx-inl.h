@@ -6,8 +6,8 @@
 
 namespace spectr {
 
-/// What the processor is told about its tiles before use. Tile 0: for each row of x, 16 sums (ints); tile 1:
-/// for each row of x, the 32 bytes of a block; tile 2: 8 groups of codes of 16 rows.
+/// What the processor is told about its tiles before use. Tile 0: for each line of x, 16 sums (ints); tile 1:
+/// the lines, of 32 bytes for each of `blocks` blocks; tile 2: for each block 8 groups of codes of 16 rows.
 struct alignas(64) TileShapes {
   std::uint8_t palette = 1;
   std::uint8_t start_row = 0;
@@ -15,10 +15,10 @@ struct alignas(64) TileShapes {
   std::uint16_t row_bytes[16] = {};
   std::uint8_t rows[16] = {};
 
-  constexpr explicit TileShapes(int x_rows) {
-    set(0, x_rows, 64);
-    set(1, x_rows, 32);
-    set(2, 8, 64);
+  constexpr TileShapes(int lines, int blocks) {
+    set(0, lines, 64);
+    set(1, lines, 32 * blocks);
+    set(2, 8 * blocks, 64);
   }
 
  private:
@@ -38,8 +38,9 @@ class TilesInUse {
   TilesInUse& operator=(const TilesInUse&) = delete;
 };
 
-/// out[r][i] = Σ_j x[r][j] w[i][j] over the 32 columns of a block: x row after row, w group after group, both
-/// signed bytes; out as rows of 16 ints.
+/// out[l][i] = Σ_j x[l][j] w[i][j] over the columns of 1 or 2 blocks: x line after line, w group after group,
+/// both signed bytes; out as lines of 16 ints.
+template <int blocks>
 HWY_INLINE void multiply_tiles(const std::uint8_t* x, const std::uint8_t* w, std::uint8_t* out) {
   asm volatile(
       "tilezero %%tmm0\n\t"
@@ -48,7 +49,8 @@ HWY_INLINE void multiply_tiles(const std::uint8_t* x, const std::uint8_t* w, std
       "tdpbssd %%tmm2, %%tmm1, %%tmm0\n\t"
       "tilestored %%tmm0, (%[out],%[step],1)"
       :
-      : [x] "r"(x), [w] "r"(w), [out] "r"(out), [x_step] "r"(std::uint64_t{32}), [step] "r"(std::uint64_t{64})
+      : [x] "r"(x), [w] "r"(w), [out] "r"(out), [x_step] "r"(std::uint64_t{32 * blocks}),
+        [step] "r"(std::uint64_t{64})
       : "memory");
 }
 

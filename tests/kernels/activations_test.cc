@@ -25,7 +25,7 @@ TEST(QuantiseRow, RoundsToTheNearestStepAndSumsUp) {
     const ActivationBlock block{rows, layout.scales_per_block()};
     const std::vector<float> x = test::random_floats(64, 1);
     std::vector<std::uint8_t> out(2 * block.bytes());
-    quantise_row(x, layout, factor, rows, r, out.data());
+    quantise_row(x, layout, factor, block, r, out.data());
     for (std::size_t b = 0; b < 2; ++b) {
       const std::size_t begin = b * block.bytes();
       const float a = at<float>(out, begin + block.scales_at() + 4 * r);
@@ -49,12 +49,40 @@ TEST(QuantiseRow, RoundsToTheNearestStepAndSumsUp) {
   }
 }
 
+TEST(QuantiseRow, WritesTwoBlocksTogetherAsLinesWithZerosForTheOtherBlock) {
+  constexpr int rows = 3, factor = -8;
+  for (const TensorType type : {TensorType::q4_0, TensorType::q4_1}) {
+    const CodeLayout layout = *code_layout(type);
+    const ActivationBlock single{rows, 1}, pair{rows, 1, 2};
+    std::vector<std::uint8_t> apart(4 * single.bytes(), 0xFF), together(2 * pair.bytes(), 0xFF);
+    for (int r = 0; r < rows; ++r) {
+      const std::vector<float> x = test::random_floats(128, static_cast<std::uint64_t>(r));
+      quantise_row(x, layout, factor, single, r, apart.data());
+      quantise_row(x, layout, factor, pair, r, together.data());
+    }
+    for (std::size_t b = 0; b < 4; ++b) {
+      const std::uint8_t* const one = apart.data() + b * single.bytes();
+      const std::uint8_t* const two = together.data() + b / 2 * pair.bytes();
+      for (std::size_t r = 0; r < rows; ++r) {
+        const std::size_t line = b % 2 * rows + r;
+        EXPECT_EQ(std::memcmp(two + 64 * line + b % 2 * 32, one + 32 * r, 32), 0);
+        const std::vector<std::uint8_t> zeros(32, 0);
+        EXPECT_EQ(std::memcmp(two + 64 * line + (1 - b % 2) * 32, zeros.data(), 32), 0);
+        EXPECT_EQ(std::memcmp(two + pair.scales_at() + 4 * line, one + single.scales_at() + 4 * r, 4), 0);
+        EXPECT_EQ(
+            std::memcmp(two + pair.corrections_at() + 4 * line, one + single.corrections_at() + 4 * r, 4), 0);
+      }
+    }
+  }
+}
+
 TEST(QuantiseRow, GivesZerosForNothingAndForAlmostNothing) {
   const CodeLayout layout = *code_layout(TensorType::q4_0);
   for (const float value : {0.0f, 1e-40f, -1e-35f}) {
     const std::vector<float> x(32, value);
-    std::vector<std::uint8_t> out(ActivationBlock{1, 1}.bytes(), 0xFF);
-    quantise_row(x, layout, -8, 1, 0, out.data());
+    const ActivationBlock block{1, 1};
+    std::vector<std::uint8_t> out(block.bytes(), 0xFF);
+    quantise_row(x, layout, -8, block, 0, out.data());
     EXPECT_EQ(out, std::vector<std::uint8_t>(out.size(), 0));
   }
 }

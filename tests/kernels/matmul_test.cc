@@ -131,8 +131,13 @@ TEST(Matmul, IsExactForTheLargestCodesAndActivations) {
         problem.matrix = Matrix::pack(type, 16, cols, problem.bytes, problem.pool);
         const std::vector<float> x(9 * cols, -1.0f);  // each becomes −127
         const std::vector<float> expected = problem.product(KernelLevel::portable, x);
-        for (const KernelLevel level : available_levels())
+        const std::span<const float> fewer = std::span(x).first(6 * cols),
+                                     as_expected = std::span(expected).first(6 * 16);
+        for (const KernelLevel level : available_levels()) {
           EXPECT_EQ(problem.product(level, x), expected) << label(level, type);
+          EXPECT_TRUE(std::ranges::equal(problem.product(level, {fewer.begin(), fewer.end()}), as_expected))
+              << label(level, type);
+        }
         if (cols > 256) continue;  // longer rows are there for the levels that treat them differently
         std::vector<float> exact(9 * 16);
         scalar::matmul(type, problem.bytes, {x.data(), 9, cols}, {exact.data(), 9, 16});
