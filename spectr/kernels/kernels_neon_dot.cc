@@ -18,7 +18,7 @@
 #if defined(__clang__)
 HWY_PUSH_ATTRIBUTES("dotprod")
 #else
-HWY_PUSH_ATTRIBUTES("+dotprod")
+HWY_PUSH_ATTRIBUTES("arch=armv8.2-a+dotprod")  // the least that <arm_neon.h> takes
 #endif
 #include "spectr/kernels/kernel_set-inl.h"
 #include "spectr/kernels/lanes_neon-inl.h"
