@@ -94,15 +94,14 @@ HWY_INLINE void multiply_panel(const PanelRun& run, std::size_t panel, const std
   for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
   const std::uint8_t* const codes = run.codes_of(panel);
   const std::uint8_t* headers = codes + run.shape.headers_at();
-  const std::ptrdiff_t ahead = run.ahead_of(panel);
-  ComingCodes coming(codes + ahead, run.shape.headers_at());
+  ComingPanels coming = run.coming_after(panel);
   const std::size_t steps = run.shape.blocks() / together;
   for (std::size_t step = 0; step < steps + scaled; ++step) {
     if (step < steps) {
 #pragma GCC unroll 2
       for (std::size_t i = 0; i < together; ++i) {
         const std::uint8_t* const block = codes + (step * together + i) * block_bytes;
-        coming.fetch_some<block_bytes>();
+        fetch_codes<block_bytes>(coming);
         if constexpr (!as_stored) decode_block<type>(block, decoded[step % places] + i * 8 * 64);
       }
     }
@@ -117,7 +116,7 @@ HWY_INLINE void multiply_panel(const PanelRun& run, std::size_t panel, const std
         const std::size_t b = (s * together + i) % unit_blocks;
         if (b == 0) {
           decode_scales<Lanes, type>(headers, 0, scales, mins);
-          fetch_early<panel_rows * layout.header_bytes()>(headers + ahead);
+          fetch_early<panel_rows * layout.header_bytes()>(headers + coming.headers);
           headers += panel_rows * layout.header_bytes();
         }
         auto scale = scales[b];

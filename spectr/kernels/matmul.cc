@@ -102,7 +102,7 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
       const std::size_t rows = std::min(std::min(panels, end - p) * panel_rows, w.rows - p * panel_rows);
       for (std::size_t i = 0; i < sweeps.count; ++i) {
         const Sweep sweep = sweeps[i];
-        const PanelRun run{w.shape, w.panel(p), rows, i == 0 ? w.panel_count() - p : 0};
+        const PanelRun run{w.shape, w.panel(p), rows, p, i == 0 ? w.panel_count() - p : 0};
         const PanelKernel kernel = set.panel_kernel(w.type, w.cols, static_cast<int>(sweep.size));
         kernel.multiply(run, quantised + sweep.begin * row_bytes, y[sweep.begin].data() + p * panel_rows,
                         w.rows);

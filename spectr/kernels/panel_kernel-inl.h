@@ -67,28 +67,27 @@ HWY_INLINE void store_first(typename Lanes::Floats v, float* out, std::size_t co
 }
 
 /// The scales and minima of the whole unit, then block by block: the codes are decoded once and meet every
-/// row of x. Per row the order of all operations is fixed, whatever `rows` and the set are. What lies `ahead`
-/// bytes further on, where the next panel is, is asked for early.
+/// row of x. Per row the order of all operations is fixed, whatever `rows` and the set are. What is
+/// coming is asked for meanwhile.
 template <class Lanes, TensorType type, int rows>
 HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t lane,
-                               std::size_t units, std::ptrdiff_t ahead, const std::uint8_t* x,
+                               std::size_t units, ComingPanels coming, const std::uint8_t* x,
                                typename Lanes::Floats (&sums)[rows]) {
   constexpr CodeLayout layout = *code_layout(type);
   constexpr int per_block = layout.scales_per_block();
   constexpr int groups = 8 / per_block;  // groups of 4 columns under one scale
   constexpr int block_bytes = 64 * layout.bits();
   constexpr ActivationBlock activation{rows, per_block};
-  ComingCodes coming(codes + ahead, units * layout.blocks() * block_bytes);
   codes += 4 * lane;
   for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
   for (std::size_t u = 0; u < units; ++u) {
     typename Lanes::Floats scales[layout.blocks() * per_block];
     typename Lanes::Floats mins[layout.blocks() * per_block];
     decode_scales<Lanes, type>(headers, lane, scales, mins);
-    fetch_early<panel_rows * layout.header_bytes()>(headers + ahead);
+    fetch_early<panel_rows * layout.header_bytes()>(headers + coming.headers);
     headers += panel_rows * layout.header_bytes();
     for (int b = 0; b < layout.blocks(); ++b) {
-      coming.fetch_some<block_bytes>();
+      fetch_codes<block_bytes>(coming);
       const typename Lanes::Bytes w[8] = {
           codes_of_group<Lanes, type, 0>(codes), codes_of_group<Lanes, type, 1>(codes),
           codes_of_group<Lanes, type, 2>(codes), codes_of_group<Lanes, type, 3>(codes),
@@ -129,7 +128,7 @@ void multiply_panels(const PanelRun& run, const std::uint8_t* x, float* y, std::
     for (std::size_t lane = 0; lane < count; lane += Lanes::lanes) {
       typename Lanes::Floats sums[rows];
       multiply_lanes<Lanes, type, rows>(codes, codes + run.shape.headers_at(), lane, run.shape.units,
-                                        run.ahead_of(p), x, sums);
+                                        run.coming_after(p), x, sums);
       for (std::size_t r = 0; r < rows; ++r) store_first<Lanes>(sums[r], y + r * stride + lane, count - lane);
     }
   }

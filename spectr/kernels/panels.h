@@ -34,22 +34,28 @@ struct PanelShape {
   std::size_t panel_bytes() const { return (headers_at() + units * header_bytes() + 63) / 64 * 64; }
 };
 
+/// What is asked for early while a panel is used: codes in four places, `apart` bytes from one to the next,
+/// as memory answers faster when it is read in several places at once; and headers.
+struct ComingPanels {
+  const std::uint8_t* codes;
+  std::size_t apart;
+  std::ptrdiff_t headers;  ///< how far behind those in use
+};
+
 /// Panels that follow one another.
 struct PanelRun {
   const PanelShape& shape;
   const std::uint8_t* codes;  ///< of the first panel
   std::size_t rows;           ///< of weights in all of them: the last panel may have less than 16
-  std::size_t coming;         ///< panels from the first on that are not in the cache yet
+  std::size_t index;          ///< of the first panel in its matrix
+  std::size_t coming;         ///< panels of the matrix from the first on that are not in the cache yet
 
   std::size_t panels() const { return (rows + panel_rows - 1) / panel_rows; }
   const std::uint8_t* codes_of(std::size_t panel) const { return codes + panel * shape.panel_bytes(); }
   std::size_t rows_of(std::size_t panel) const {
     return std::min<std::size_t>(panel_rows, rows - panel * panel_rows);
   }
-  /// How far from a byte of this panel that of the next one is, which shall be asked for early; 0: nowhere.
-  std::ptrdiff_t ahead_of(std::size_t panel) const {
-    return panel + 1 < coming ? static_cast<std::ptrdiff_t>(shape.panel_bytes()) : 0;
-  }
+  ComingPanels coming_after(std::size_t panel) const;
 };
 
 /// Byte of a vector of codes and shift within it.
