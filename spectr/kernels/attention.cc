@@ -81,6 +81,20 @@ struct ValueRows {
   }
 };
 
+/// While slots s and s + 1 of `slots` are summed, starts to load as much of the values of the 64 slots after
+/// the 64 at hand: a fourth of it from each fourth of them, as memory answers faster in several places at
+/// once.
+HWY_INLINE void FetchValues(const Head& head, std::size_t s, std::size_t slots) {
+  constexpr std::size_t stretch = 64;
+  const std::size_t begin = (s / stretch + 1) * stretch, bytes = 2 * head.dim;
+  if (begin + stretch > slots) return;
+  const auto* at =
+      reinterpret_cast<const std::byte*>(head.values + begin * head.dim) + s % stretch / 2 * bytes;
+  for (std::size_t place = 0; place < 4; ++place, at += stretch / 2 * bytes) {
+    for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(at + i);
+  }
+}
+
 /// out[j …] = Σ_s weights[s] values[s][j …] for n ≤ 4 vectors, even and odd s apart.
 template <int n, class D>
 HWY_INLINE void WeightedSum(D d, const ValueRows& values, const float* weights, std::size_t j) {
@@ -97,6 +111,7 @@ HWY_INLINE void WeightedSum(D d, const ValueRows& values, const float* weights, 
   };
   std::size_t s = 0;
   for (; s + 2 <= values.size(); s += 2) {
+    if (j == 0) FetchValues(values.head, s, values.query.prefix);
     add(s, a, b, c, e);
     add(s + 1, a2, b2, c2, e2);
   }
@@ -173,6 +188,7 @@ HWY_INLINE void SumTogether(D d, const Head& head, const Query* queries, std::si
   V values[vectors];
   const float* at = head.values + j;
   for (std::size_t s = 0; s < shared; s += 2, at += 2 * head.dim) {
+    if (j == 0) FetchValues(head, s, shared);
     load(at, values);
     for (std::size_t r = 0; r < n; ++r) add(weights[r][s], values, even[r]);
     load(at + head.dim, values);
