@@ -98,10 +98,10 @@ HWY_INLINE void multiply_panel(const PanelRun& run, std::size_t panel, const std
   const std::size_t steps = run.shape.blocks() / together;
   for (std::size_t step = 0; step < steps + scaled; ++step) {
     if (step < steps) {
+      if (together == 2 || step % 2 == 0) fetch_codes<2 * block_bytes>(coming);
 #pragma GCC unroll 2
       for (std::size_t i = 0; i < together; ++i) {
         const std::uint8_t* const block = codes + (step * together + i) * block_bytes;
-        fetch_codes<block_bytes>(coming);
         if constexpr (!as_stored) decode_block<type>(block, decoded[step % places] + i * 8 * 64);
       }
     }

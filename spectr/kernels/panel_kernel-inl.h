@@ -67,8 +67,8 @@ HWY_INLINE void store_first(typename Lanes::Floats v, float* out, std::size_t co
 }
 
 /// The scales and minima of the whole unit, then block by block: the codes are decoded once and meet every
-/// row of x. Per row the order of all operations is fixed, whatever `rows` and the set are. What is
-/// coming is asked for meanwhile.
+/// row of x. Per row the order of all operations is fixed, whatever `rows` and the set are. The first
+/// lanes also ask for what is coming.
 template <class Lanes, TensorType type, int rows>
 HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t lane,
                                std::size_t units, ComingPanels coming, const std::uint8_t* x,
@@ -84,10 +84,11 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
     typename Lanes::Floats scales[layout.blocks() * per_block];
     typename Lanes::Floats mins[layout.blocks() * per_block];
     decode_scales<Lanes, type>(headers, lane, scales, mins);
-    fetch_early<panel_rows * layout.header_bytes()>(headers + coming.headers);
+    if (lane == 0) fetch_early<panel_rows * layout.header_bytes()>(headers + coming.headers);
     headers += panel_rows * layout.header_bytes();
     for (int b = 0; b < layout.blocks(); ++b) {
-      fetch_codes<block_bytes>(coming);
+      const auto block = u * layout.blocks() + static_cast<std::size_t>(b);
+      if (lane == 0 && block % 2 == 0) fetch_codes<2 * block_bytes>(coming);
       const typename Lanes::Bytes w[8] = {
           codes_of_group<Lanes, type, 0>(codes), codes_of_group<Lanes, type, 1>(codes),
           codes_of_group<Lanes, type, 2>(codes), codes_of_group<Lanes, type, 3>(codes),
