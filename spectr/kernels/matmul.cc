@@ -58,6 +58,13 @@ ActivationBlock activation_block(const KernelSet& set, const Matrix::Packed& w, 
   return {count, w.shape.layout.scales_per_block(), set.panel_kernel(w.type, w.cols, count).together};
 }
 
+/// Whether four panels shall come side by side: quarters of one would be so close that memory answers them
+/// like one place. Where rows are many, the arithmetic needs the nearest cache for the panel at hand.
+bool come_abreast(const PanelShape& shape, std::size_t rows) {
+  constexpr std::size_t fetched_bytes = std::size_t{64} << 10;
+  return rows <= 8 && 4 * shape.panel_bytes() <= fetched_bytes;
+}
+
 void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, const Sweeps& sweeps,
               std::size_t row_bytes, ThreadPool& pool, std::uint8_t* out) {
   const CodeLayout& layout = w.shape.layout;
@@ -98,11 +105,12 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
                                 std::size_t end) {
     const std::size_t kept = std::max<std::size_t>(1, cached_bytes / w.shape.panel_bytes());
     const std::size_t panels = sweeps.count == 1 ? end - begin : kept;
+    const bool abreast = come_abreast(w.shape, x.rows());
     for (std::size_t p = begin; p < end; p += panels) {
       const std::size_t rows = std::min(std::min(panels, end - p) * panel_rows, w.rows - p * panel_rows);
       for (std::size_t i = 0; i < sweeps.count; ++i) {
         const Sweep sweep = sweeps[i];
-        const PanelRun run{w.shape, w.panel(p), rows, p, i == 0 ? w.panel_count() - p : 0};
+        const PanelRun run{w.shape, w.panel(p), rows, p, i == 0 ? w.panel_count() - p : 0, abreast};
         const PanelKernel kernel = set.panel_kernel(w.type, w.cols, static_cast<int>(sweep.size));
         kernel.multiply(run, quantised + sweep.begin * row_bytes, y[sweep.begin].data() + p * panel_rows,
                         w.rows);

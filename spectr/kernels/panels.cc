@@ -53,9 +53,6 @@ void write_unit(const PanelShape& shape, const CodeUnit& unit, int row, std::siz
   for (int i = 0; i < layout.scale_bytes; ++i) header[16 * i + row] = unit.scales[i];
 }
 
-/// So many bytes of panels are fetched while as many are used; both stay in the cache meanwhile.
-constexpr std::size_t fetched_bytes = std::size_t{64} << 10;
-
 }  // namespace
 
 /// The four places are the four panels after these four, a quarter of each while one of these is used; or,
@@ -66,7 +63,7 @@ ComingPanels PanelRun::coming_after(std::size_t panel) const {
   const std::size_t left = coming - std::min(coming, panel);  // this one included
   const std::size_t of_four = (index + panel) % 4;
   const auto headers = static_cast<std::ptrdiff_t>(left > 1 ? distance : 0);
-  if (4 * distance <= fetched_bytes && left + of_four >= 8) {
+  if (abreast && left + of_four >= 8) {
     return {codes_of(panel + 4 - of_four) + of_four * quarter, distance, headers};
   }
   return {codes_of(panel) + headers, quarter, headers};

@@ -49,6 +49,7 @@ struct PanelRun {
   std::size_t rows;           ///< of weights in all of them: the last panel may have less than 16
   std::size_t index;          ///< of the first panel in its matrix
   std::size_t coming;         ///< panels of the matrix from the first on that are not in the cache yet
+  bool abreast;               ///< whether four panels come side by side
 
   std::size_t panels() const { return (rows + panel_rows - 1) / panel_rows; }
   const std::uint8_t* codes_of(std::size_t panel) const { return codes + panel * shape.panel_bytes(); }
