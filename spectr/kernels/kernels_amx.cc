@@ -25,7 +25,7 @@ namespace {
 
 // A group of 4 columns of a panel is a row of a tile as the processor wants it: 16 × 4 bytes. So the codes of
 // a block, times the same columns of all rows of x, are one instruction. It takes a while until its sums can
-// be read, and meanwhile half of the units for floats rest: that pays for many rows of x, where rows of
+// be read, and meanwhile half of the units for floats rest: that pays for several rows of x, where rows of
 // weights are long and a block has one scale. All else is left to AVX-512 VNNI.
 //
 // What a tile costs depends little on how many of its 16 lines are used. So up to 8 rows of x meet two blocks

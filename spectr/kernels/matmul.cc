@@ -58,13 +58,6 @@ ActivationBlock activation_block(const KernelSet& set, const Matrix::Packed& w, 
   return {count, w.shape.layout.scales_per_block(), set.panel_kernel(w.type, w.cols, count).together};
 }
 
-/// Whether four panels shall come side by side: quarters of one would be so close that memory answers them
-/// like one place. Where rows are many, the arithmetic needs the nearest cache for the panel at hand.
-bool come_abreast(const PanelShape& shape, std::size_t rows) {
-  constexpr std::size_t fetched_bytes = std::size_t{64} << 10;
-  return rows <= 8 && 4 * shape.panel_bytes() <= fetched_bytes;
-}
-
 void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, const Sweeps& sweeps,
               std::size_t row_bytes, ThreadPool& pool, std::uint8_t* out) {
   const CodeLayout& layout = w.shape.layout;
@@ -85,6 +78,13 @@ void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float>
       }
     }
   });
+}
+
+/// Whether four panels shall come side by side: quarters of one would be so close that memory answers them
+/// like one place. Where rows are many, the arithmetic needs the nearest cache for the panel at hand.
+bool come_abreast(const PanelShape& shape, std::size_t rows) {
+  constexpr std::size_t fetched_bytes = std::size_t{64} << 10;
+  return rows <= 8 && 4 * shape.panel_bytes() <= fetched_bytes;
 }
 
 /// Products of one x with quantised matrices of one type: x is quantised once, and the threads meet once.

@@ -55,9 +55,8 @@ void write_unit(const PanelShape& shape, const CodeUnit& unit, int row, std::siz
 
 }  // namespace
 
-/// The four places are the four panels after these four, a quarter of each while one of these is used; or,
-/// where panels are large or no four are left, the quarters of the next panel. If there is none, they are
-/// where this panel is.
+/// The four places are the four panels after these four, a quarter of each while one of these is used, or
+/// else the quarters of the next panel. If there is none, they are where this panel is.
 ComingPanels PanelRun::coming_after(std::size_t panel) const {
   const std::size_t distance = shape.panel_bytes(), quarter = shape.headers_at() / 4;
   const std::size_t left = coming - std::min(coming, panel);  // this one included
