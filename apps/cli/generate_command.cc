@@ -89,6 +89,7 @@ class Run {
                                   generation,
                                   printer->text(),
                                   seed,
+                                  load_seconds(),
                                   std::move(baseline)};
     const auto profile = flags_.profile ? std::optional(profile_report()) : std::nullopt;
     if (flags_.json) {
@@ -120,6 +121,12 @@ class Run {
                                                flags_.model.drafts.size()));
     }
     drafts_ = load_drafts(flags_.model, target_, pool_);
+  }
+
+  double load_seconds() const {
+    double sum = target_.seconds;
+    for (const LoadedModel& draft : drafts_) sum += draft.seconds;
+    return sum;
   }
 
   void describe_models() const {

@@ -75,9 +75,11 @@ void GenerationReport::print(std::FILE* out) const {
   fmt::print(out, "perplexity  {:.3f} under the target\n", s.perplexity());
   const double other =
       s.total_seconds - s.prompt_seconds - s.stages.draft - s.stages.target - s.stages.select;
-  fmt::print(
-      out, "time        {:.3f} s: prompt {:.3f}, draft {:.3f}, target {:.3f}, select {:.3f}, other {:.3f}\n",
-      s.total_seconds, s.prompt_seconds, s.stages.draft, s.stages.target, s.stages.select, other);
+  fmt::print(out,
+             "time        {:.3f} s: prompt {:.3f}, draft {:.3f}, target {:.3f}, select {:.3f}, other {:.3f}; "
+             "loading {:.3f}\n",
+             s.total_seconds, s.prompt_seconds, s.stages.draft, s.stages.target, s.stages.select, other,
+             load_seconds);
   fmt::print(out, "speed       {:.1f} tokens/s", s.tokens_per_second());
   if (plain) {
     fmt::print(out, "; plain decoding {:.1f} tokens/s: {:.2f} times as fast",

@@ -11,6 +11,7 @@ namespace spectr {
 namespace {
 
 using namespace test;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -155,6 +156,7 @@ TEST(Generate, TextGoesToStdoutAndStatisticsToStderr) {
   const Json out = json(story());
   EXPECT_EQ(ran.out, "Once upon a time" + out["text"].get<std::string>() + "\n");
   EXPECT_THAT(ran.err, HasSubstr("24 tokens"));
+  EXPECT_THAT(ran.err, ContainsRegex("time .*; loading [0-9.]+"));
   EXPECT_THAT(ran.err, HasSubstr("seed        1"));
   EXPECT_EQ(output(arguments + Arguments{"--no-display-prompt"}), out["text"].get<std::string>() + "\n");
 }
