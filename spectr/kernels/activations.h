@@ -20,8 +20,8 @@ namespace spectr {
 /// A kernel may want two blocks together, to multiply both at once and yet apart. Then there are twice as
 /// many lines, of 64 bytes, and zeros where a line meets the weights of the other block:
 ///
-///     q: rows × (32 bytes of the first, 32 zeros), rows × (32 zeros, 32 bytes of the second) | a |
-///     corrections
+///     q: rows × (32 bytes of the first, 32 zeros), rows × (32 zeros, 32 bytes of the second)
+///     a, corrections: as above, for 2 · rows lines
 struct ActivationBlock {
   int rows;
   int corrections;   ///< per row and block

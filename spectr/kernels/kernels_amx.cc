@@ -119,16 +119,12 @@ HWY_INLINE void multiply_panel(const PanelRun& run, std::size_t panel, const std
           fetch_early<panel_rows * layout.header_bytes()>(headers + coming.headers);
           headers += panel_rows * layout.header_bytes();
         }
-        auto scale = scales[b];
-        if constexpr (code_factor(type) != 1) {
-          scale = Lanes::multiply(scale, _mm512_set1_ps(1.0f / code_factor(type)));
-        }
 #pragma GCC unroll 16
         for (int r = 0; r < rows; ++r) {
           const std::size_t line = i * rows + static_cast<std::size_t>(r);
           const auto a = Lanes::broadcast_float(q + activation.scales_at() + 4 * line);
           const auto sum = Lanes::to_float(Lanes::load(products[s % places] + 64 * line));
-          sums[r] = Lanes::add_product(sums[r], sum, Lanes::multiply(scale, a));
+          sums[r] = Lanes::add_product(sums[r], sum, Lanes::multiply(scales[b], a));
           if constexpr (layout.has_min) {
             const auto correction = Lanes::broadcast_float(q + activation.corrections_at() + 4 * line);
             sums[r] = Lanes::subtract_product(sums[r], mins[b], correction);
@@ -136,6 +132,11 @@ HWY_INLINE void multiply_panel(const PanelRun& run, std::size_t panel, const std
         }
       }
     }
+  }
+  if constexpr (code_factor(type) != 1) {
+    const auto factor = _mm512_set1_ps(1.0f / code_factor(type));
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r) sums[r] = Lanes::multiply(sums[r], factor);
   }
 }
 
