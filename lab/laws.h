@@ -19,14 +19,14 @@ inline Distribution bernoulli(double a) {
 inline Distribution uniform(std::size_t n, std::size_t d) {
   std::vector<double> weights(d, 0.0);
   std::fill_n(weights.begin(), n, 1.0);
-  return Distribution::from_weights(std::move(weights));
+  return Distribution::from_weights(weights);
 }
 
 /// Uniform random numbers, normalised.
 inline Distribution random_law(std::size_t vocabulary, std::mt19937& generator) {
   std::vector<double> weights(vocabulary);
   for (double& w : weights) w = uniform53(generator);
-  return Distribution::from_weights(std::move(weights));
+  return Distribution::from_weights(weights);
 }
 
 /// The acceptance of the plan of that name for k drafts from p.

@@ -27,7 +27,7 @@ Laws laws(std::size_t size, std::uint32_t seed) {
     p[x] = std::exp(logit);
     q[x] = std::exp(1.2 * logit + 0.5 * noise(random));
   }
-  return {Distribution::from_weights(std::move(p)), Distribution::from_weights(std::move(q))};
+  return {Distribution::from_weights(p), Distribution::from_weights(q)};
 }
 
 /// Median microseconds of calls, at least three of them.

@@ -10,7 +10,6 @@
 #include "apps/cli/arguments.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
-#include "spectr/base/keep_memory.h"
 #include "spectr/base/version.h"
 
 namespace {
@@ -72,7 +71,6 @@ int run(std::vector<std::string> arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  spectr::keep_freed_memory();
   try {
     return run(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const spectr::cli::Failure& failure) {

@@ -115,7 +115,7 @@ Answer sample(const PlanRule& rule, const Json& line, const PlanSampleFlags& fla
 Distribution random_law(std::size_t vocabulary, std::mt19937& random) {
   std::vector<double> weights(vocabulary);
   for (double& w : weights) w = -std::log1p(-std::generate_canonical<double, 53>(random));
-  return Distribution::from_weights(std::move(weights));
+  return Distribution::from_weights(weights);
 }
 
 Json time_builds(const PlanRule& rule, const PlanTimeFlags& flags) {

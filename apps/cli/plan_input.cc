@@ -58,7 +58,7 @@ DraftLaws PlanProblem::drafts() const {
   if (std::all_of(p.begin(), p.end(), same)) return {p[0], k};
   std::vector<const Distribution*> laws;
   for (const Distribution& law : p) laws.push_back(&law);
-  return DraftLaws(std::move(laws));
+  return DraftLaws(laws);
 }
 
 Result<PlanProblem> read_problem(const Json& line) {

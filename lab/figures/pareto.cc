@@ -50,8 +50,8 @@ Series feasible(double tv) {
 Result<Report> pareto(const Context& context) {
   const MarkovPair pair = MarkovPair::random(vocabulary, 1, context.seed);
   const auto p = pair.p(0, 0), q = pair.q(0, 0);
-  const Distribution draft = Distribution::from_weights({p.begin(), p.end()});
-  const Distribution target = Distribution::from_weights({q.begin(), q.end()});
+  const Distribution draft = Distribution::from_weights(p);
+  const Distribution target = Distribution::from_weights(q);
   const double tv = total_variation(draft, target);
 
   Data data(

@@ -54,7 +54,7 @@ std::vector<LawsOfPair> peaked_laws(std::size_t pairs, std::mt19937& generator) 
       q[x] = std::exp(logit);
       p[x] = std::exp(logit + normal());
     }
-    laws.push_back({Distribution::from_weights(std::move(p)), Distribution::from_weights(std::move(q))});
+    laws.push_back({Distribution::from_weights(p), Distribution::from_weights(q)});
   }
   return laws;
 }

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "spectr/base/recycled.h"
+
 namespace spectr {
 
-std::vector<std::size_t> Choices::draw_set(std::span<const double> weights, std::size_t k) {
-  std::vector<double> left(weights.begin(), weights.end());
+RecycledVector<std::size_t> Choices::draw_set(std::span<const double> weights, std::size_t k) {
+  RecycledVector<double> left(weights.begin(), weights.end());
   const auto positive = std::ranges::count_if(left, [](double w) { return w > 0.0; });
-  std::vector<std::size_t> drawn;
+  RecycledVector<std::size_t> drawn;
   while (drawn.size() < std::min(k, static_cast<std::size_t>(positive))) {
     drawn.push_back(draw(left));
     left[drawn.back()] = 0.0;

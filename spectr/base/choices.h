@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include "spectr/base/recycled.h"
 
 namespace spectr {
 
@@ -33,7 +34,7 @@ class Choices {
 
   /// Returns the set of min(k, number of positive weights) different indices that come out when one is drawn
   /// after another without replacement, ascending.
-  virtual std::vector<std::size_t> draw_set(std::span<const double> weights, std::size_t k);
+  virtual RecycledVector<std::size_t> draw_set(std::span<const double> weights, std::size_t k);
 
   /// The choices that follow are made at `place`; no place is entered twice in a run.
   virtual void enter(const Place& place) = 0;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "spectr/base/check.h"
+#include "spectr/base/recycled.h"
 
 namespace spectr {
 namespace {
@@ -34,7 +35,7 @@ std::size_t Enumerator::draw(std::span<const double> weights) {
   return branches_[depth_++].index;
 }
 
-std::vector<std::size_t> Enumerator::draw_set(std::span<const double> weights, std::size_t k) {
+RecycledVector<std::size_t> Enumerator::draw_set(std::span<const double> weights, std::size_t k) {
   if (weights.size() > 64) return Choices::draw_set(weights, k);
   // P(S) = Σ_{i∈S} P(S∖i) · w_i / (total − w(S∖i)), set size by set size.
   using Set = std::uint64_t;
@@ -54,7 +55,7 @@ std::vector<std::size_t> Enumerator::draw_set(std::span<const double> weights, s
   std::vector<double> shares;
   for (const auto& [set, p] : sets) shares.push_back(p);
   const Set chosen = std::next(sets.begin(), static_cast<std::ptrdiff_t>(draw(shares)))->first;
-  std::vector<std::size_t> drawn;
+  RecycledVector<std::size_t> drawn;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if ((chosen >> i & 1) != 0) drawn.push_back(i);
   }

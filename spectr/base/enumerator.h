@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "spectr/base/choices.h"
+#include "spectr/base/recycled.h"
 
 namespace spectr {
 
@@ -18,7 +19,7 @@ class Enumerator final : public Choices {
  public:
   std::size_t draw(std::span<const double> weights) override;
   /// Goes through the sets rather than through the orders in which they can be drawn.
-  std::vector<std::size_t> draw_set(std::span<const double> weights, std::size_t k) override;
+  RecycledVector<std::size_t> draw_set(std::span<const double> weights, std::size_t k) override;
   void enter(const Place&) override {}
 
   /// Probability of the outcome that has just been run.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <optional>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/decode/tree_drafter.h"
 
 namespace spectr {
@@ -114,7 +114,7 @@ Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const V
   }
   estimate_.see_merging(draft.draws().size(), static_cast<std::size_t>(draft.tree().size()) - 1);
 
-  std::vector<std::optional<std::size_t>> survivors = {std::nullopt};
+  RecycledVector<std::optional<std::size_t>> survivors = {std::nullopt};
   for (NodeId node : verdict.path) {
     const auto draws = draft.below(survivors);
     survivors.clear();

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/decode/bonus.h"
 #include "spectr/transport/maximal_coupling.h"
 #include "spectr/transport/recursive_rejection.h"
@@ -15,7 +15,7 @@ Result<Verdict> BatchWalk::select(const BlockStart& start, const Draft& draft, N
   Verdict verdict;
   std::optional<std::size_t> survivor;
   for (;;) {
-    const std::vector<std::size_t> draws = draft.below(std::span(&survivor, 1));
+    const RecycledVector<std::size_t> draws = draft.below(std::span(&survivor, 1));
     if (draws.empty()) {
       SPECTR_TRY_VOID(draw_bonus(start, draft, target, choices, verdict));
       return verdict;
@@ -24,7 +24,7 @@ Result<Verdict> BatchWalk::select(const BlockStart& start, const Draft& draft, N
     SPECTR_TRY(const Distribution* q, target.at(node));
     const DraftLaws laws(*draft.draw(draws.front()).law, draws.size());
     SPECTR_TRY(const auto plan, survivor ? build_maximal(laws, *q, {}) : build_recursive(laws, *q, {}));
-    std::vector<Token> tokens;
+    RecycledVector<Token> tokens;
     for (std::size_t draw : draws) tokens.push_back(draft.token(draw));
     choices.enter({start.index, static_cast<std::uint64_t>(node), start.text.size() + verdict.path.size(),
                    Purpose::select});

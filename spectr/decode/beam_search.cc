@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "spectr/base/recycled.h"
+
 namespace spectr {
 namespace {
 
@@ -22,8 +24,8 @@ struct Continuation {
 };
 
 /// Indices of the k largest weights, ascending; ties go to the lower index.
-std::vector<std::size_t> largest(std::span<const double> weights, std::size_t k) {
-  std::vector<std::size_t> order(weights.size());
+RecycledVector<std::size_t> largest(std::span<const double> weights, std::size_t k) {
+  RecycledVector<std::size_t> order(weights.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(k, order.size()));
   std::partial_sort(order.begin(), end, order.end(), [&](std::size_t a, std::size_t b) {
@@ -53,13 +55,13 @@ Result<BestBeam> BeamSearch::run(const BlockStart& start, Session& model, const 
                                  std::size_t vocabulary, std::size_t depth, Choices& choices,
                                  Draft& draft) const {
   NodeLaws& laws = draft.laws_of(model, warp, start.text, vocabulary);
-  std::vector<Beam> beams = {{std::nullopt, 1.0, false}};
+  RecycledVector<Beam> beams = {{std::nullopt, 1.0, false}};
   std::size_t level = 0;
   for (; level < depth && !std::ranges::all_of(beams, &Beam::ended); ++level) {
     SPECTR_TRY_VOID(model.score(start.text, draft.tree()));
 
-    std::vector<Continuation> continuations;
-    std::vector<double> joint;
+    RecycledVector<Continuation> continuations;
+    RecycledVector<double> joint;
     for (std::size_t b = 0; b < beams.size(); ++b) {
       if (beams[b].ended) {
         continuations.push_back({b, std::nullopt, nullptr});
@@ -76,7 +78,7 @@ Result<BestBeam> BeamSearch::run(const BlockStart& start, Session& model, const 
     }
 
     choices.enter({start.index, level, start.text.size() + level, Purpose::draft});
-    std::vector<Beam> next;
+    RecycledVector<Beam> next;
     for (std::size_t chosen :
          mode == BeamMode::top ? largest(joint, width) : choices.draw_set(joint, width)) {
       const Continuation& c = continuations[chosen];

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/decode/drafter.h"
 
 namespace spectr {
@@ -16,7 +16,7 @@ enum class BeamMode {
 /// What a beam search found: the draws of the likeliest beam, from the first token on, and the passes it
 /// took.
 struct BestBeam {
-  std::vector<std::size_t> draws;
+  RecycledVector<std::size_t> draws;
   std::size_t passes;
 };
 

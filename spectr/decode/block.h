@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/base/token.h"
 #include "spectr/decode/source.h"
 #include "spectr/model/token_tree.h"
@@ -27,32 +27,32 @@ struct BlockStart {
 
 /// What a verifier decided: the accepted path below the root, and the token after it, if any.
 struct Verdict {
-  std::vector<NodeId> path;
+  RecycledVector<NodeId> path;
   Source path_source = Source::draft;
   std::optional<Token> last;
   Source last_source = Source::target;
   /// Of each token the TV between the law it was given and the target's, 0 where the list has ended.
-  std::vector<double> biases;
+  RecycledVector<double> biases;
   bool biases_known = true;
 };
 
 /// What is known of an emitted token.
 struct TokenDetail {
-  double target;                      ///< its probability under the target's law that it was verified with
-  std::optional<double> draft;        ///< under the draft's law at that place; none where there is none
-  std::vector<Likelihood> likeliest;  ///< what the unfiltered target would have liked most
+  double target;                         ///< its probability under the target's law that it was verified with
+  std::optional<double> draft;           ///< under the draft's law at that place; none where there is none
+  RecycledVector<Likelihood> likeliest;  ///< what the unfiltered target would have liked most
 };
 
 /// What a block added to the text.
 struct Block {
-  std::vector<Token> tokens;
-  std::vector<Source> sources;                   ///< one per token
+  RecycledVector<Token> tokens;
+  RecycledVector<Source> sources;                ///< one per token
   std::size_t drafted = 0;                       ///< draft tokens as drawn, with multiplicity
   std::size_t accepted = 0;                      ///< emitted tokens whose source is a draft: they come first
   std::size_t target_calls = 1;                  ///< passes of the target
-  std::optional<std::vector<double>> biases;     ///< as in Verdict; none where they are not known
-  std::vector<double> negative_log_likelihoods;  ///< of each under the unfiltered target, in nats
-  std::vector<TokenDetail> details;              ///< one per token where they were asked for
+  std::optional<RecycledVector<double>> biases;  ///< as in Verdict; none where they are not known
+  RecycledVector<double> negative_log_likelihoods;  ///< of each under the unfiltered target, in nats
+  RecycledVector<TokenDetail> details;              ///< one per token where they were asked for
 };
 
 }  // namespace spectr

@@ -1,9 +1,9 @@
 #include "spectr/decode/block_verifier.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "spectr/base/check.h"
+#include "spectr/base/recycled.h"
 #include "spectr/decode/bonus.h"
 #include "spectr/decode/excess_law.h"
 
@@ -14,7 +14,7 @@ Result<Verdict> BlockVerifier::select(const BlockStart& start, const Draft& draf
   const auto draws = draft.draws();
   const std::size_t length = draws.size();
   const auto node = [&](std::size_t i) { return i == 0 ? TokenTree::root : draws[i - 1].node; };
-  std::vector<double> c = {1.0};
+  RecycledVector<double> c = {1.0};
   for (std::size_t i = 0; i < length; ++i) {
     SPECTR_CHECK(draws[i].parent == (i == 0 ? std::nullopt : std::optional(i - 1)));  // one chain
     SPECTR_TRY(const Distribution* q, target.at(node(i)));

@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "spectr/base/enumerator.h"
+#include "spectr/base/recycled.h"
 
 namespace spectr {
 namespace {
 
 /// One way in which a block can go.
 struct Outcome {
-  std::vector<Token> tokens;
+  RecycledVector<Token> tokens;
   double probability;
   std::size_t target_calls;
   bool corrected;
@@ -21,13 +22,13 @@ struct Outcome {
 Result<std::vector<Outcome>> enumerate_block(Decoder& decoder, Models& models, const BlockStart& start,
                                              double& outcomes_left) {
   // Outcomes of equal text are merged as they come: there are far fewer texts than outcomes.
-  std::map<std::vector<Token>, Outcome> merged;
+  std::map<RecycledVector<Token>, Outcome> merged;
   Enumerator choices;
   do {
     if (--outcomes_left < 0.0) return error("enumerating the decoder takes more outcomes than are possible");
     SPECTR_TRY(Block block, decoder.step(start, models, choices));
     const bool corrected = block.sources.back() == Source::correction;
-    std::vector<Token> key = block.tokens;
+    RecycledVector<Token> key = block.tokens;
     key.push_back(corrected ? 1 : 0);
     auto [at, fresh] = merged.try_emplace(std::move(key));
     if (fresh) at->second = {std::move(block.tokens), 0.0, block.target_calls, corrected};

@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/base/token.h"
 #include "spectr/decode/node_laws.h"
 #include "spectr/model/token_tree.h"
@@ -25,7 +25,7 @@ struct Draw {
 
 /// What a drafter proposes: the tree that models score, and the draws in the order in which they were made,
 /// level by level.
-class Draft {
+class Draft : public RecycledObject {
  public:
   explicit Draft(Token last_token_of_text) : tree_(last_token_of_text) {}
   Draft(const Draft&) = delete;  // laws refer to the tree
@@ -56,7 +56,7 @@ class Draft {
 
   /// The tree was grown by the target itself, in so many passes, and these draws are the path that came out:
   /// the block needs no other pass.
-  void settle(std::vector<std::size_t> path, std::size_t target_passes) {
+  void settle(RecycledVector<std::size_t> path, std::size_t target_passes) {
     settled_ = std::move(path);
     target_passes_ = target_passes;
   }
@@ -64,8 +64,8 @@ class Draft {
   std::size_t target_passes() const { return target_passes_; }
 
   /// The draws directly below any of `parents` (nullopt stands for the text), in the order drawn.
-  std::vector<std::size_t> below(std::span<const std::optional<std::size_t>> parents) const {
-    std::vector<std::size_t> found;
+  RecycledVector<std::size_t> below(std::span<const std::optional<std::size_t>> parents) const {
+    RecycledVector<std::size_t> found;
     for (std::size_t i = 0; i < draws_.size(); ++i) {
       for (const auto& parent : parents) {
         if (draws_[i].parent == parent) found.push_back(i);
@@ -76,11 +76,11 @@ class Draft {
 
  private:
   TokenTree tree_;
-  std::vector<Draw> draws_;
-  std::vector<std::unique_ptr<Distribution>> owned_;
-  std::vector<std::size_t> settled_;
+  RecycledVector<Draw> draws_;
+  RecycledVector<std::unique_ptr<Distribution>> owned_;
+  RecycledVector<std::size_t> settled_;
   std::size_t target_passes_ = 0;
-  std::vector<std::unique_ptr<NodeLaws>> laws_;
+  RecycledVector<std::unique_ptr<NodeLaws>> laws_;
 };
 
 }  // namespace spectr

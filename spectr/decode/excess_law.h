@@ -1,8 +1,8 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/transport/distribution.h"
 #include "spectr/transport/law_pair.h"
 
@@ -17,7 +17,7 @@ struct ExcessLaw {
 
   ExcessLaw(double c, const Distribution& q, const Distribution& p) : mass(0.0) {
     const LawPair pair(p, q);
-    std::vector<double> weights(pair.size());
+    RecycledVector<double> weights(pair.size());
     for (std::size_t i = 0; i < pair.size(); ++i) {
       const double excess = c * pair.q()[i] - pair.p()[i];
       if (excess > 0.0) mass += weights[i] = excess;

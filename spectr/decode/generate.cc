@@ -7,6 +7,9 @@
 namespace spectr {
 namespace {
 
+// Texts up to this length are planned for; longer ones grow.
+constexpr std::size_t planned_tokens = std::size_t{1} << 16;
+
 /// Computes what is missing of everything but the prompt's last token, which belongs to the first block.
 Result<void> read_prompt(std::span<const Token> prompt, Models& models) {
   if (prompt.size() < 2) return {};
@@ -48,7 +51,12 @@ Result<Generation> generate(Decoder& decoder, Models& models, std::span<const To
   SPECTR_TRY_VOID(read_prompt(prompt, models));
   statistics.prompt_seconds = watch.lap();
 
-  std::vector<Token> text(prompt.begin(), prompt.end());
+  std::vector<Token> text;
+  const std::size_t most = std::min({options.limit, context - prompt.size(), planned_tokens});
+  text.reserve(prompt.size() + most);
+  text.assign(prompt.begin(), prompt.end());
+  out.tokens.reserve(most);
+  out.sources.reserve(most);
   const StageSeconds before = decoder.seconds();
   for (std::size_t index = 0;; ++index) {
     const std::size_t left = std::min(options.limit - out.tokens.size(), context - text.size());

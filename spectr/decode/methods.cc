@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "spectr/base/recycled.h"
 #include "spectr/decode/accept_settled.h"
 #include "spectr/decode/auto_drafter.h"
 #include "spectr/decode/batch_walk.h"
@@ -31,10 +32,13 @@ std::unique_ptr<Drafter> sequences(std::size_t drafts, std::size_t length,
   return std::make_unique<TreeDrafter>(TreeDrafter::sequences(drafts, length), how);
 }
 
+std::unique_ptr<Drafter> prefix_tree(const MethodOptions& o, Drafting how = Drafting::independent) {
+  return std::make_unique<TreeDrafter>(RecycledVector<std::size_t>(o.tree.begin(), o.tree.end()), how);
+}
+
 /// K sequences of L tokens, or the prefix tree where one is given.
 std::unique_ptr<Drafter> tree_or_sequences(const MethodOptions& o) {
-  if (o.tree.empty()) return sequences(o.drafts, o.length);
-  return std::make_unique<TreeDrafter>(o.tree, Drafting::independent);
+  return o.tree.empty() ? sequences(o.drafts, o.length) : prefix_tree(o);
 }
 
 Result<Decoder> build_plain(const MethodOptions&) {
@@ -78,8 +82,7 @@ Result<Decoder> build_tree(const MethodOptions& o) {
   std::size_t copies = 1;
   for (std::size_t factor : o.tree) copies *= factor;
   SPECTR_TRY(const PlanRule* rule, plan_for(o, copies));
-  return decoder<PlanWalk>(std::make_unique<TreeDrafter>(o.tree, rule->drafting), *rule,
-                           PlanOptions{o.epsilon});
+  return decoder<PlanWalk>(prefix_tree(o, rule->drafting), *rule, PlanOptions{o.epsilon});
 }
 
 Result<Decoder> build_specinfer(const MethodOptions& o) {

@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "spectr/base/recycled.h"
+
 namespace spectr {
 
 Result<const Distribution*> NodeLaws::at(NodeId node) {
@@ -12,7 +14,7 @@ Result<const Distribution*> NodeLaws::at(NodeId node) {
   if (!laws_[index]) {
     const Logits row = session_.logits(node);
     const Logits shared = row.first(std::min(row.size(), vocabulary_));
-    std::vector<Token> history;
+    RecycledVector<Token> history;
     if (warp_.reads_history()) {
       history.assign(text_.begin(), text_.end());
       for (NodeId step : tree_.path(node)) history.push_back(tree_.token(step));

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/base/result.h"
 #include "spectr/model/language_model.h"
 #include "spectr/model/token_tree.h"
@@ -17,7 +17,7 @@ namespace spectr {
 /// first asked for. Draft and target laws come from here alike, so that the law that is sampled is the law
 /// that is verified. The session, the warp, the text and the tree must outlive it; the nodes asked for must
 /// be scored.
-class NodeLaws {
+class NodeLaws : public RecycledObject {
  public:
   /// vocabulary: V of the laws; tokens of the row beyond it are cut off, missing ones have probability 0.
   NodeLaws(const Session& session, const Warp& warp, std::span<const Token> text, const TokenTree& tree,
@@ -33,7 +33,7 @@ class NodeLaws {
   std::span<const Token> text_;
   const TokenTree& tree_;
   std::size_t vocabulary_;
-  std::vector<std::unique_ptr<Distribution>> laws_;  // by node, null until asked for
+  RecycledVector<std::unique_ptr<Distribution>> laws_;  // by node, null until asked for
 };
 
 }  // namespace spectr

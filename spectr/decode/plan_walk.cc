@@ -1,8 +1,6 @@
 #include "spectr/decode/plan_walk.h"
 
-#include <utility>
-#include <vector>
-
+#include "spectr/base/recycled.h"
 #include "spectr/decode/bonus.h"
 
 namespace spectr {
@@ -10,23 +8,23 @@ namespace spectr {
 Result<Verdict> PlanWalk::select(const BlockStart& start, const Draft& draft, NodeLaws& target,
                                  Choices& choices) const {
   Verdict verdict;
-  std::vector<std::optional<std::size_t>> survivors = {std::nullopt};
+  RecycledVector<std::optional<std::size_t>> survivors = {std::nullopt};
   NodeId node = TokenTree::root;
   for (;;) {
-    const std::vector<std::size_t> draws = draft.below(survivors);
+    const RecycledVector<std::size_t> draws = draft.below(survivors);
     if (draws.empty()) {
       SPECTR_TRY_VOID(draw_bonus(start, draft, target, choices, verdict));
       return verdict;
     }
 
-    std::vector<const Distribution*> laws;
-    std::vector<Token> tokens;
+    RecycledVector<const Distribution*> laws;
+    RecycledVector<Token> tokens;
     for (std::size_t draw : draws) {
       laws.push_back(draft.draw(draw).law);
       tokens.push_back(draft.token(draw));
     }
     SPECTR_TRY(const Distribution* q, target.at(node));
-    SPECTR_TRY(const auto plan, rule_.build(DraftLaws(std::move(laws)), *q, options_));
+    SPECTR_TRY(const auto plan, rule_.build(DraftLaws(laws), *q, options_));
     choices.enter({start.index, static_cast<std::uint64_t>(node), start.text.size() + verdict.path.size(),
                    Purpose::select});
     const Selection y = plan->select(tokens, choices);

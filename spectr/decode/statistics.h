@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/decode/block.h"
 #include "spectr/decode/decoder.h"
 
@@ -48,7 +49,7 @@ class Statistics {
   std::size_t target_calls_ = 0;
   std::size_t drafted_ = 0;
   std::size_t accepted_ = 0;
-  std::vector<std::size_t> accepted_at_;
+  RecycledVector<std::size_t> accepted_at_;
   double negative_log_likelihood_ = 0.0;
   std::optional<double> bias_ = 0.0;
 };

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/decode/bonus.h"
 #include "spectr/decode/excess_law.h"
 
@@ -14,7 +14,7 @@ namespace {
 /// A place among the children of a node: the draws that it stands for (none: a later copy, always rejected).
 struct Place {
   Token token;
-  std::vector<std::optional<std::size_t>> copies;
+  RecycledVector<std::optional<std::size_t>> copies;
 };
 
 /// A node on the way from the root to the leaf that is looked at.
@@ -23,7 +23,7 @@ struct Level {
   double weight;                    // w
   std::optional<Distribution> law;  // q_u after updates; none: the target's own
   const Distribution* draft_law;    // p_u; null at a leaf
-  std::vector<Place> children;      // in the order drawn
+  RecycledVector<Place> children;   // in the order drawn
   std::size_t next = 0;             // first child that has not been looked at
   bool updated = false;
 };
@@ -115,7 +115,7 @@ class Traversal {
   const Draft& draft_;
   NodeLaws& target_;
   Choices& choices_;
-  std::vector<Level> path_;
+  RecycledVector<Level> path_;
 };
 
 }  // namespace

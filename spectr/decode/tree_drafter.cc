@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "spectr/base/recycled.h"
 #include "spectr/decode/node_laws.h"
 #include "spectr/transport/drafting.h"
 
@@ -18,8 +19,8 @@ struct Copy {
 
 }  // namespace
 
-std::vector<std::size_t> TreeDrafter::sequences(std::size_t drafts, std::size_t length) {
-  std::vector<std::size_t> factors(length, 1);
+RecycledVector<std::size_t> TreeDrafter::sequences(std::size_t drafts, std::size_t length) {
+  RecycledVector<std::size_t> factors(length, 1);
   if (length > 0) factors.front() = drafts;
   return factors;
 }
@@ -40,16 +41,16 @@ DraftShape TreeDrafter::shape() const {
 Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
   const std::size_t depth = draft_depth(models, start.text.size(), std::min(factors_.size(), start.left));
   const std::size_t count = models.drafts.size();
-  std::vector<NodeLaws*> laws;
+  RecycledVector<NodeLaws*> laws;
   for (const auto& session : models.drafts) {
     laws.push_back(&draft.laws_of(*session, models.warp, start.text, models.vocabulary));
   }
 
-  std::vector<Copy> copies = {{std::nullopt, 0}};
+  RecycledVector<Copy> copies = {{std::nullopt, 0}};
   for (std::size_t level = 0; level < depth && !copies.empty(); ++level) {
     for (const auto& session : models.drafts) SPECTR_TRY_VOID(session->score(start.text, draft.tree()));
 
-    std::vector<Copy> next;
+    RecycledVector<Copy> next;
     for (const Copy& copy : copies) {
       const NodeId node = copy.draw ? draft.draw(*copy.draw).node : TokenTree::root;
       choices.enter({start.index, copy.draw ? *copy.draw + 1 : 0, start.text.size() + level, Purpose::draft});

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/decode/drafter.h"
 #include "spectr/transport/plans.h"
 
@@ -18,18 +19,18 @@ namespace spectr {
 /// pass of a draft model per level, over the distinct nodes of the level.
 class TreeDrafter final : public Drafter {
  public:
-  TreeDrafter(std::vector<std::size_t> factors, Drafting drafting)
+  TreeDrafter(RecycledVector<std::size_t> factors, Drafting drafting)
       : factors_(std::move(factors)), drafting_(drafting) {}
 
   /// K sequences of L tokens.
-  static std::vector<std::size_t> sequences(std::size_t drafts, std::size_t length);
+  static RecycledVector<std::size_t> sequences(std::size_t drafts, std::size_t length);
 
   Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;
   std::size_t most_nodes(std::size_t left) const override;
   DraftShape shape() const override;
 
  private:
-  std::vector<std::size_t> factors_;
+  RecycledVector<std::size_t> factors_;
   Drafting drafting_;
 };
 

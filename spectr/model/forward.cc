@@ -54,6 +54,8 @@ ForwardPass::ForwardPass(const Transformer& model, std::size_t most_rows, PassPr
                               {&sines_, c.rope_dims / 2}}) {
     memory->resize(most_rows * cols);
   }
+  parts_.reserve(most_rows);
+  places_.reserve(most_rows);
   for (std::size_t i = 0; i < c.rope_dims / 2; ++i) {
     const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(c.rope_dims);
     const double factor = weights_.rope_factors.empty() ? 1.0 : static_cast<double>(weights_.rope_factors[i]);

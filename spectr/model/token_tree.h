@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "spectr/base/check.h"
+#include "spectr/base/recycled.h"
 #include "spectr/base/token.h"
 
 namespace spectr {
@@ -39,8 +39,8 @@ class TokenTree {
   int depth(NodeId node) const { return at(node).depth; }
 
   /// The nodes from the root (left out) to `node`.
-  std::vector<NodeId> path(NodeId node) const {
-    std::vector<NodeId> nodes(static_cast<std::size_t>(depth(node)));
+  RecycledVector<NodeId> path(NodeId node) const {
+    RecycledVector<NodeId> nodes(static_cast<std::size_t>(depth(node)));
     for (std::size_t i = nodes.size(); i-- > 0; node = parent(node)) nodes[i] = node;
     return nodes;
   }
@@ -52,7 +52,7 @@ class TokenTree {
     int depth;
   };
   const Node& at(NodeId node) const { return nodes_[static_cast<std::size_t>(node)]; }
-  std::vector<Node> nodes_;
+  RecycledVector<Node> nodes_;
 };
 
 }  // namespace spectr

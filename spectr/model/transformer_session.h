@@ -14,7 +14,9 @@ class TransformerSession final : public TransformerText {
  public:
   TransformerSession(const Transformer& model, std::size_t context, std::size_t nodes,
                      PassProfile* profile = nullptr)
-      : TransformerText(model, context, nodes), pass_(model, most_rows(nodes), profile) {}
+      : TransformerText(model, context, nodes), pass_(model, most_rows(nodes), profile) {
+    rows_.reserve(most_rows(nodes));
+  }
 
   Result<void> score(std::span<const Token> text, const TokenTree& tree) override;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "spectr/base/recycled.h"
+
 namespace spectr {
 namespace {
 
@@ -50,7 +52,7 @@ PassRow TransformerText::text_row(std::span<const Token> text, std::size_t posit
 PassRow TransformerText::node_row(const TokenTree& tree, NodeId node) {
   const auto slot = [this](NodeId n) { return length_ + static_cast<std::size_t>(n) - 1; };
   const std::size_t position = length_ - 1 + static_cast<std::size_t>(tree.depth(node));
-  std::vector<int>& path = paths_[static_cast<std::size_t>(node)];
+  RecycledVector<int>& path = paths_[static_cast<std::size_t>(node)];
   path.clear();
   if (const NodeId parent = tree.parent(node); parent != TokenTree::root) {
     path = paths_[static_cast<std::size_t>(parent)];

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/model/forward.h"
 #include "spectr/model/kv_cache.h"
 #include "spectr/model/language_model.h"
@@ -46,8 +47,9 @@ class TransformerText : public Session {
   std::size_t length_ = 0;  // tokens of the text in the cache: slots 0 … length_−1
   NodeId scored_ = 0;       // nodes of the tree with logits; node n > 0 has slot length_ + n − 1
   KvCache cache_;
-  std::vector<float> logits_;            // [most_nodes, vocabulary]
-  std::vector<std::vector<int>> paths_;  // by node: the slots from below the root to the node, of this block
+  std::vector<float> logits_;  // [most_nodes, vocabulary]
+  std::vector<RecycledVector<int>>
+      paths_;  // by node: the slots from below the root to the node, of this block
 };
 
 }  // namespace spectr

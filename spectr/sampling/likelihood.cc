@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "spectr/base/recycled.h"
 #include "spectr/kernels/vector_ops.h"
 
 namespace spectr {
@@ -29,10 +30,10 @@ double negative_log_likelihood(const Logits& row, Token token) {
   return log_sum(row) - row[static_cast<std::size_t>(token)];
 }
 
-std::vector<Likelihood> likeliest(const Logits& row, std::size_t n) {
+RecycledVector<Likelihood> likeliest(const Logits& row, std::size_t n) {
   if (n == 0) return {};
-  std::vector<Likelihood> best(std::min(n, row.size()));
-  std::vector<Token> order(row.size());
+  RecycledVector<Likelihood> best(std::min(n, row.size()));
+  RecycledVector<Token> order(row.size());
   std::iota(order.begin(), order.end(), 0);
   const auto before = [&row](Token a, Token b) {
     const double x = row[static_cast<std::size_t>(a)], y = row[static_cast<std::size_t>(b)];

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "spectr/base/logits.h"
+#include "spectr/base/recycled.h"
 #include "spectr/base/token.h"
 
 namespace spectr {
@@ -18,6 +19,6 @@ struct Likelihood {
 };
 
 /// The min(n, V) likeliest tokens, likeliest first, ties by the lower id. Cost: O(V log n).
-std::vector<Likelihood> likeliest(const Logits& logits, std::size_t n);
+RecycledVector<Likelihood> likeliest(const Logits& logits, std::size_t n);
 
 }  // namespace spectr

@@ -5,8 +5,8 @@
 #include <limits>
 #include <span>
 #include <utility>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/base/token.h"
 #include "spectr/kernels/vector_ops.h"
 
@@ -26,7 +26,7 @@ inline bool before(const Candidate& a, const Candidate& b) {
 /// The candidates in order, sorted only as far as somebody asks.
 class Ranking {
  public:
-  explicit Ranking(std::vector<Candidate> candidates) : all_(std::move(candidates)) {}
+  explicit Ranking(RecycledVector<Candidate> candidates) : all_(std::move(candidates)) {}
 
   std::size_t size() const { return all_.size(); }
   /// In no particular order.
@@ -53,17 +53,17 @@ class Ranking {
     sorted_ = std::min(sorted_, all_.size());
   }
 
-  std::vector<Candidate> take() && { return std::move(all_); }
+  RecycledVector<Candidate> take() && { return std::move(all_); }
 
  private:
-  std::vector<Candidate> all_;
+  RecycledVector<Candidate> all_;
   std::size_t sorted_ = 0;
 };
 
 /// All tokens with a logit of at least `line` but −∞.
 template <class Number>
-std::vector<Candidate> above(std::span<const Number> logits, double line) {
-  std::vector<Candidate> found;
+RecycledVector<Candidate> above(std::span<const Number> logits, double line) {
+  RecycledVector<Candidate> found;
   for (std::size_t i = 0; i < logits.size(); ++i) {
     const double logit = logits[i];
     if (logit >= line && logit > -std::numeric_limits<double>::infinity()) {
@@ -92,9 +92,9 @@ inline std::size_t next_above(std::span<const double> x, std::size_t from, doubl
 /// through the logits once; little is looked at twice, as soon as k good ones have been seen. Requires: k
 /// ≥ 1.
 template <class Number>
-std::vector<Candidate> likeliest_at_least(std::span<const Number> logits, std::size_t k) {
+RecycledVector<Candidate> likeliest_at_least(std::span<const Number> logits, std::size_t k) {
   const std::size_t room = std::min(4 * k + 64, logits.size());
-  std::vector<Candidate> found;
+  RecycledVector<Candidate> found;
   found.reserve(room);
   // k tokens that came before reach the bar; at equal logits the earlier one wins.
   Number bar = -std::numeric_limits<Number>::infinity();

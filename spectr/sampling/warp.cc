@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <utility>
 
+#include "spectr/base/recycled.h"
 #include "spectr/base/sum.h"
 #include "spectr/kernels/vector_ops.h"
 #include "spectr/sampling/ranking.h"
@@ -29,7 +30,7 @@ Result<double> largest_of(std::span<const Number> logits) {
 
 /// How many of the likeliest candidates have a mass of at least top_p together.
 std::size_t nucleus(Ranking& ranking, double largest, double top_p) {
-  std::vector<double> weights;
+  RecycledVector<double> weights;
   weights.reserve(ranking.size());
   for (const Candidate& c : ranking.all()) weights.push_back(c.logit);
   exp_differences(weights, largest, 1.0);
@@ -76,9 +77,13 @@ void Warp::penalise(std::span<double> logits, std::span<const Token> history) co
     if (static_cast<std::size_t>(token) < logits.size()) logits[static_cast<std::size_t>(token)] += bias;
   }
   if (!reads_history()) return;
-  std::map<Token, int> counts;
-  for (Token t : history.last(std::min(o.repeat_last_n, history.size()))) ++counts[t];
-  for (const auto& [token, count] : counts) {
+  const auto last = history.last(std::min(o.repeat_last_n, history.size()));
+  RecycledVector<Token> recent(last.begin(), last.end());
+  std::ranges::sort(recent);
+  for (auto next = recent.begin(); next != recent.end();) {
+    const Token token = *next;
+    const auto first = std::exchange(next, std::upper_bound(next, recent.end(), token));
+    const auto count = static_cast<double>(next - first);
     if (static_cast<std::size_t>(token) >= logits.size()) continue;
     double& logit = logits[static_cast<std::size_t>(token)];
     logit = logit <= 0.0 ? logit * o.repeat_penalty : logit / o.repeat_penalty;
@@ -91,7 +96,7 @@ Result<Distribution> Warp::law(const Logits& row, std::span<const Token> history
   if (!reads_history() && options_.logit_bias.empty()) {
     return row.visit([&](auto logits) { return law_of(logits, vocabulary); });
   }
-  std::vector<double> logits(row.size());
+  RecycledVector<double> logits(row.size());
   row.visit([&](auto numbers) { std::ranges::copy(numbers, logits.begin()); });
   penalise(logits, history);
   return law_of(std::span<const double>(logits), vocabulary);
@@ -108,7 +113,7 @@ Result<Distribution> Warp::law_of(std::span<const Number> logits, std::size_t vo
 
   const bool top_k = o.top_k > 0 && o.top_k < logits.size();
   if (!top_k && o.top_p >= 1.0 && o.min_p <= 0.0) {
-    std::vector<double> weights(logits.begin(), logits.end());
+    RecycledVector<double> weights(logits.begin(), logits.end());
     exp_differences(weights, largest, std::min(1.0 / o.temperature, 1e300));  // the smallest invert to ∞
     weights.resize(vocabulary, 0.0);
     return Distribution::from_weights(std::move(weights));
@@ -121,12 +126,12 @@ Result<Distribution> Warp::law_of(std::span<const Number> logits, std::size_t vo
                         : above(logits, o.top_p < 1.0 ? -infinity : line));
   if (top_k) ranking.keep(o.top_k);
   if (o.top_p < 1.0) ranking.keep(nucleus(ranking, largest, o.top_p));
-  std::vector<Candidate> kept = std::move(ranking).take();
+  RecycledVector<Candidate> kept = std::move(ranking).take();
   std::erase_if(kept, [&](const Candidate& c) { return c.logit < line; });
   std::ranges::sort(kept, {}, &Candidate::token);
 
-  std::vector<Token> tokens;
-  std::vector<double> weights;
+  RecycledVector<Token> tokens;
+  RecycledVector<double> weights;
   tokens.reserve(kept.size());
   weights.reserve(kept.size());
   for (const Candidate& c : kept) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "spectr/base/check.h"
+#include "spectr/base/recycled.h"
 #include "spectr/transport/law_pair.h"
 
 namespace spectr {
@@ -24,7 +24,7 @@ double mass_inside(const Distribution& law, std::uint32_t subset) {
 double optimal_acceptance(const Distribution& p, const Distribution& q, std::size_t k) {
   SPECTR_CHECK(k >= 1);
   const LawPair laws(p, q);
-  std::vector<std::size_t> order(laws.size());
+  RecycledVector<std::size_t> order(laws.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // A token with p = 0 has q/p = ∞ and lowers nothing.
   std::erase_if(order, [&](std::size_t j) { return !(laws.p()[j] > 0.0); });

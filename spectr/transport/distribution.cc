@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "spectr/base/check.h"
+#include "spectr/base/recycled.h"
 #include "spectr/base/sum.h"
 #include "spectr/transport/law_pair.h"
 
@@ -16,7 +17,8 @@ constexpr double sum_tolerance = 1e-7 * (1.0 + 1e-6);
 
 }  // namespace
 
-Distribution::Distribution(std::vector<Token> tokens, std::vector<double> weights, std::size_t vocabulary)
+Distribution::Distribution(RecycledVector<Token> tokens, RecycledVector<double> weights,
+                           std::size_t vocabulary)
     : tokens_(std::move(tokens)), probabilities_(std::move(weights)), vocabulary_(vocabulary) {
   bool negative = false;
   for (double w : probabilities_) negative |= !(w >= 0.0);
@@ -42,15 +44,19 @@ Result<Distribution> Distribution::dense(std::vector<double> probabilities, std:
     total += p;
   }
   if (!(std::abs(total - 1.0) <= sum_tolerance)) return error("{} sums to {:.12g}, not to 1", name, total);
-  return from_weights(std::move(probabilities));
+  return from_weights(std::span<const double>(probabilities));
 }
 
-Distribution Distribution::from_weights(std::vector<double> weights) {
+Distribution Distribution::from_weights(RecycledVector<double> weights) {
   const std::size_t vocabulary = weights.size();
   return Distribution({}, std::move(weights), vocabulary);
 }
 
-Distribution Distribution::from_weights(std::vector<Token> tokens, std::vector<double> weights,
+Distribution Distribution::from_weights(std::span<const double> weights) {
+  return from_weights(RecycledVector<double>(weights.begin(), weights.end()));
+}
+
+Distribution Distribution::from_weights(RecycledVector<Token> tokens, RecycledVector<double> weights,
                                         std::size_t vocabulary) {
   SPECTR_CHECK(tokens.size() == weights.size());
   std::size_t kept = 0;
@@ -67,7 +73,7 @@ Distribution Distribution::from_weights(std::vector<Token> tokens, std::vector<d
 }
 
 Distribution Distribution::point(Token token, std::size_t vocabulary) {
-  return from_weights({token}, {1.0}, vocabulary);
+  return from_weights(RecycledVector<Token>{token}, {1.0}, vocabulary);
 }
 
 double Distribution::operator[](Token token) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spectr/base/choices.h"
+#include "spectr/base/recycled.h"
 #include "spectr/base/result.h"
 #include "spectr/base/token.h"
 
@@ -14,7 +15,7 @@ namespace spectr {
 /// A probability law on a vocabulary of V tokens, dense (one number per token) or short (a list of tokens in
 /// ascending order, as top-k and top-p leave it). Finite, non-negative, sums to 1 up to rounding; holds by
 /// construction. The same object is sampled from and verified against.
-class Distribution {
+class Distribution : public RecycledObject {
  public:
   /// The law with these probabilities of tokens 0 … V−1. A sum within 1e-7 of 1 is normalised; otherwise, and
   /// for a negative or non-finite entry, an error that names the entry: "q[3] is negative: -0.1".
@@ -22,11 +23,13 @@ class Distribution {
 
   /// The law proportional to weights over tokens 0 … V−1.
   /// Requires: finite, ≥ 0, positive finite sum.
-  static Distribution from_weights(std::vector<double> weights);
+  static Distribution from_weights(RecycledVector<double> weights);
+  /// The same, of a copy.
+  static Distribution from_weights(std::span<const double> weights);
 
   /// The law proportional to weights[i] at tokens[i], 0 elsewhere. Entries of weight 0 are dropped.
   /// Requires: as above, tokens strictly ascending within 0 … vocabulary−1.
-  static Distribution from_weights(std::vector<Token> tokens, std::vector<double> weights,
+  static Distribution from_weights(RecycledVector<Token> tokens, RecycledVector<double> weights,
                                    std::size_t vocabulary);
 
   /// All mass on one token.
@@ -47,10 +50,10 @@ class Distribution {
   Token draw(Choices& choices) const { return token(choices.draw(probabilities_)); }
 
  private:
-  Distribution(std::vector<Token> tokens, std::vector<double> weights, std::size_t vocabulary);
+  Distribution(RecycledVector<Token> tokens, RecycledVector<double> weights, std::size_t vocabulary);
 
-  std::vector<Token> tokens_;
-  std::vector<double> probabilities_;
+  RecycledVector<Token> tokens_;
+  RecycledVector<double> probabilities_;
   std::size_t vocabulary_ = 0;
 };
 

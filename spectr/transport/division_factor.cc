@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "spectr/base/check.h"
+#include "spectr/base/recycled.h"
 
 namespace spectr {
 namespace {
@@ -105,14 +106,14 @@ struct Trial {
   double rho;
   double use;       // G(ρ)
   double rejected;  // Π (1 − β_i), which rises with ρ
-  std::vector<Overlap> overlaps;
+  RecycledVector<Overlap> overlaps;
 
   bool valid() const { return use <= rho; }
 };
 
 Trial try_factor(const LawUnion& laws, double rho) {
   Trial trial{rho, 0.0, 1.0, {}};
-  std::vector<double> reached;
+  RecycledVector<double> reached;
   for (std::size_t i = 0; i < laws.drafts(); ++i) {
     trial.overlaps.push_back(overlap(laws.p(i), laws.q(), rho));
     reached.push_back(trial.rejected);

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/transport/law_pair.h"
 #include "spectr/transport/law_union.h"
 
@@ -28,8 +28,8 @@ double accepted_per_test(Overlap overlap, std::size_t k);
 /// A division factor of k-Seq and what the search for it cost.
 struct Division {
   double rho;
-  std::vector<Overlap> overlaps;  ///< of each draft law; a single one for k drafts of one law
-  int passes;                     ///< evaluations over the laws
+  RecycledVector<Overlap> overlaps;  ///< of each draft law; a single one for k drafts of one law
+  int passes;                        ///< evaluations over the laws
 };
 
 /// ρ*, the smallest valid division factor for k drafts from p: the root of 1 − (1−β)^k = ρ β(ρ)

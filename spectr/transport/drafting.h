@@ -1,15 +1,15 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "spectr/base/choices.h"
+#include "spectr/base/recycled.h"
 #include "spectr/base/token.h"
 #include "spectr/transport/distribution.h"
 
 namespace spectr {
 
 /// Draws min(k, |supp p|) different tokens: each from p restricted to the tokens not drawn yet, renormalised.
-std::vector<Token> draw_without_replacement(const Distribution& p, std::size_t k, Choices& choices);
+RecycledVector<Token> draw_without_replacement(const Distribution& p, std::size_t k, Choices& choices);
 
 }  // namespace spectr

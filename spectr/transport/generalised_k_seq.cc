@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "spectr/base/check.h"
+#include "spectr/base/recycled.h"
 
 namespace spectr {
 
@@ -11,7 +12,7 @@ namespace spectr {
 GeneralisedOutcome outcome(const LawUnion& laws, const GeneralisedTests& tests) {
   SPECTR_CHECK(tests.drafts() == laws.drafts());
   const auto q = laws.q();
-  std::vector<double> accepted(laws.size(), 0.0);
+  RecycledVector<double> accepted(laws.size(), 0.0);
   GeneralisedOutcome result{.u = {}, .residual = {}, .excess = 1.0};
   double u = 1.0;
   for (std::size_t i = 0; i < laws.drafts(); ++i) {

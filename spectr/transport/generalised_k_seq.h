@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/transport/law_union.h"
 #include "spectr/transport/sequential_plan.h"
 
@@ -31,9 +32,9 @@ struct GeneralisedTests {
 
 /// What given tests make of given laws.
 struct GeneralisedOutcome {
-  std::vector<double> u;         ///< u_i = probability that the first i drafts are rejected; u[0] is u₁
-  std::vector<double> residual;  ///< q − a/s, by index, for the accepted law a
-  double excess;                 ///< s = max(1, max a/q): how far the tests accept more than q somewhere
+  std::vector<double> u;            ///< u_i = probability that the first i drafts are rejected; u[0] is u₁
+  RecycledVector<double> residual;  ///< q − a/s, by index, for the accepted law a
+  double excess;                    ///< s = max(1, max a/q): how far the tests accept more than q somewhere
 };
 
 /// One pass over the laws per draft. Requires: as many tests as drafts.

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/transport/sequential_plan.h"
 
 namespace spectr {
@@ -38,7 +39,7 @@ std::unique_ptr<TransportPlan> of_one_law(const DraftLaws& p, const Distribution
   Division division = division_factor(laws, k);
   const Overlap o = division.overlaps.front();
   const double per_test = accepted_per_test(o, k), s = 1.0 / division.rho;
-  std::vector<double> left(laws.size());
+  RecycledVector<double> left(laws.size());
   for (std::size_t j = 0; j < left.size(); ++j) {
     left[j] = std::max(0.0, laws.q()[j] - std::min(laws.p()[j], laws.q()[j] * s) * per_test);
   }
@@ -49,7 +50,7 @@ std::unique_ptr<TransportPlan> of_one_law(const DraftLaws& p, const Distribution
 std::unique_ptr<TransportPlan> of_several_laws(const DraftLaws& p, const Distribution& q) {
   const LawUnion laws(p, q);
   Division division = division_factor(laws);
-  std::vector<double> left(laws.q().begin(), laws.q().end());
+  RecycledVector<double> left(laws.q().begin(), laws.q().end());
   double log_rejected = 0.0;
   for (std::size_t i = 0; i < p.count(); ++i) {
     const double reached = std::exp(log_rejected);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "spectr/base/recycled.h"
+
 namespace spectr {
 
 LawPair::LawPair(const Distribution& p, const Distribution& q)
@@ -38,7 +40,7 @@ std::optional<std::size_t> LawPair::find(Token token) const {
   return static_cast<std::size_t>(at - tokens_.begin());
 }
 
-Distribution LawPair::law(std::vector<double> weights) const {
+Distribution LawPair::law(RecycledVector<double> weights) const {
   if (tokens_.empty()) return Distribution::from_weights(std::move(weights));
   return Distribution::from_weights(tokens_, std::move(weights), vocabulary_);
 }

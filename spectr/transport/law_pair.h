@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/base/token.h"
 #include "spectr/transport/distribution.h"
 
@@ -27,11 +27,11 @@ class LawPair {
   std::optional<std::size_t> find(Token token) const;
 
   /// The law proportional to weights[i] at token(i). Requires: weights.size() == size(), positive sum.
-  Distribution law(std::vector<double> weights) const;
+  Distribution law(RecycledVector<double> weights) const;
 
  private:
-  std::vector<Token> tokens_;  // empty: token(i) = i
-  std::vector<double> merged_p_, merged_q_;
+  RecycledVector<Token> tokens_;  // empty: token(i) = i
+  RecycledVector<double> merged_p_, merged_q_;
   std::span<const double> p_, q_;
   std::size_t vocabulary_;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "spectr/base/recycled.h"
+
 namespace spectr {
 namespace {
 
@@ -51,7 +53,7 @@ void LawUnion::merge(const DraftLaws& p, const Distribution& q) {
   q_ = row(p.count());
 }
 
-Distribution LawUnion::law(std::vector<double> weights) const {
+Distribution LawUnion::law(RecycledVector<double> weights) const {
   if (tokens_.empty()) return Distribution::from_weights(std::move(weights));
   return Distribution::from_weights(tokens_, std::move(weights), vocabulary_);
 }

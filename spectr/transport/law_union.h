@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/base/token.h"
 #include "spectr/transport/distribution.h"
 #include "spectr/transport/plan.h"
@@ -27,14 +27,14 @@ class LawUnion {
   std::span<const double> q() const { return q_; }
 
   /// The law proportional to weights[j] at token(j). Requires: weights.size() == size(), positive sum.
-  Distribution law(std::vector<double> weights) const;
+  Distribution law(RecycledVector<double> weights) const;
 
  private:
   void merge(const DraftLaws& p, const Distribution& q);
 
-  std::vector<Token> tokens_;   // empty: token(j) = j
-  std::vector<double> merged_;  // rows p₁ … p_k, q where the laws are merged
-  std::vector<std::span<const double>> p_;
+  RecycledVector<Token> tokens_;   // empty: token(j) = j
+  RecycledVector<double> merged_;  // rows p₁ … p_k, q where the laws are merged
+  RecycledVector<std::span<const double>> p_;
   std::span<const double> q_;
   std::size_t vocabulary_;
 };

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
+
+#include "spectr/base/recycled.h"
 
 namespace spectr {
 
 /// Pieces of the unit interval, in the order in which they were cut.
 struct Pieces {
-  std::vector<double> low;     ///< lower end; `below_cut` for a piece that lies below the cut c
-  std::vector<double> length;  ///< kept apart from `low`: a piece may be narrower than an ulp of its place
+  RecycledVector<double> low;     ///< lower end; `below_cut` for a piece that lies below the cut c
+  RecycledVector<double> length;  ///< kept apart from `low`: a piece may be narrower than an ulp of its place
 
   static constexpr double below_cut = -1.0;
 
@@ -20,7 +21,7 @@ struct Pieces {
   }
   /// Moves the first `count` of the pieces from `first` on behind the others.
   void rotate(std::size_t first, std::size_t count) {
-    for (std::vector<double>* of : {&low, &length}) {
+    for (RecycledVector<double>* of : {&low, &length}) {
       const auto begin = of->begin() + static_cast<std::ptrdiff_t>(first);
       std::rotate(begin, begin + static_cast<std::ptrdiff_t>(count), of->end());
     }
@@ -69,7 +70,7 @@ class Leftover {
   std::size_t k_;
   Pieces& out_;
   double pool_ = 0.0, floor_ = 0.0, top_ = 0.0;
-  std::vector<Gap> gaps_;
+  RecycledVector<Gap> gaps_;
 };
 
 }  // namespace spectr

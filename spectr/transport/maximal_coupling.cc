@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/transport/division_factor.h"
 #include "spectr/transport/law_pair.h"
 #include "spectr/transport/sequential_plan.h"
@@ -33,7 +33,7 @@ Result<std::unique_ptr<TransportPlan>> build_maximal(const DraftLaws& p, const D
                                                      const PlanOptions&) {
   if (!p.equal()) return error("maximal takes drafts of one law");
   const LawPair laws(p[0], q);
-  std::vector<double> left(laws.size());
+  RecycledVector<double> left(laws.size());
   for (std::size_t j = 0; j < left.size(); ++j) left[j] = std::max(0.0, laws.q()[j] - laws.p()[j]);
   const double acceptance = overlap(laws.p(), laws.q(), 1.0).beta;
   return std::make_unique<MaximalCoupling>(p, q, acceptance, law_if_any(laws, std::move(left)));

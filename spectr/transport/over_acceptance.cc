@@ -4,35 +4,44 @@
 #include <cmath>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/transport/law_pair.h"
 #include "spectr/transport/sequential_plan.h"
 
 namespace spectr {
 namespace {
 
+/// What the tests and the correction of one draft come to.
+struct Outcome {
+  double epsilon;
+  double rejection;   // probability that the draft is rejected
+  double bias;        // TV between the law of Y and q
+  double least_bias;  // the least that any correction reaches
+};
+
 class OverAcceptance final : public SequentialPlan {
  public:
-  OverAcceptance(const DraftLaws& p, const Distribution& q, double epsilon, double rejection,
-                 std::optional<Distribution> residual, PlanParameters parameters)
-      : SequentialPlan(p, 1.0 - rejection, std::move(residual), q),
-        q_(q),
-        epsilon_(epsilon),
-        parameters_(std::move(parameters)) {}
+  OverAcceptance(const DraftLaws& p, const Distribution& q, const Outcome& outcome,
+                 std::optional<Distribution> residual)
+      : SequentialPlan(p, 1.0 - outcome.rejection, std::move(residual), q), q_(q), outcome_(outcome) {}
 
-  double bias() const override { return std::get<double>(parameters_.at("bias")); }
-  PlanParameters parameters() const override { return parameters_; }
+  double bias() const override { return outcome_.bias; }
+  PlanParameters parameters() const override {
+    return {{"epsilon", outcome_.epsilon},
+            {"bias", outcome_.bias},
+            {"least_bias", outcome_.least_bias},
+            {"rejection", outcome_.rejection}};
+  }
 
  private:
   double test(std::size_t i, Token x) const override {
     const double p = laws()[i][x];
-    return p > 0.0 ? std::min(1.0, (q_[x] + epsilon_) / p) : 0.0;
+    return p > 0.0 ? std::min(1.0, (q_[x] + outcome_.epsilon) / p) : 0.0;
   }
 
   const Distribution& q_;
-  double epsilon_;
-  PlanParameters parameters_;
+  Outcome outcome_;
 };
 
 // weight(p, q): what Y is drawn from after a rejection.
@@ -45,7 +54,7 @@ Result<std::unique_ptr<TransportPlan>> build(std::string_view plan, const DraftL
   }
   const LawPair laws(p[0], q);
   double rejection = 0.0, total = 0.0, distance = 0.0;
-  std::vector<double> weights(laws.size());
+  RecycledVector<double> weights(laws.size());
   for (std::size_t j = 0; j < laws.size(); ++j) {
     const double pj = laws.p()[j], qj = laws.q()[j], accepted = std::min(pj, qj + epsilon);
     rejection += pj - accepted;
@@ -58,12 +67,8 @@ Result<std::unique_ptr<TransportPlan>> build(std::string_view plan, const DraftL
     const double corrected = total > 0.0 ? rejection * (weights[j] / total) : 0.0;
     bias += 0.5 * std::abs(accepted + corrected - laws.q()[j]);
   }
-  return std::make_unique<OverAcceptance>(
-      p, q, epsilon, rejection, law_if_any(laws, std::move(weights)),
-      PlanParameters{{"epsilon", epsilon},
-                     {"bias", bias},
-                     {"least_bias", std::max(0.0, 0.5 * (distance - rejection))},
-                     {"rejection", rejection}});
+  const Outcome outcome{epsilon, rejection, bias, std::max(0.0, 0.5 * (distance - rejection))};
+  return std::make_unique<OverAcceptance>(p, q, outcome, law_if_any(laws, std::move(weights)));
 }
 
 }  // namespace

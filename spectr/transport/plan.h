@@ -10,6 +10,7 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/choices.h"
+#include "spectr/base/recycled.h"
 #include "spectr/base/token.h"
 #include "spectr/transport/distribution.h"
 
@@ -22,7 +23,7 @@ class DraftLaws {
   /// k ≥ 1 drafts from one law.
   DraftLaws(const Distribution& p, std::size_t k) : laws_(k, &p), equal_(true) { SPECTR_CHECK(k >= 1); }
   /// One law per draft (several draft models).
-  explicit DraftLaws(std::vector<const Distribution*> laws);
+  explicit DraftLaws(std::span<const Distribution* const> laws);
 
   std::size_t count() const { return laws_.size(); }
   const Distribution& operator[](std::size_t i) const { return *laws_[i]; }
@@ -30,7 +31,7 @@ class DraftLaws {
   bool equal() const { return equal_; }
 
  private:
-  std::vector<const Distribution*> laws_;
+  RecycledVector<const Distribution*> laws_;
   bool equal_;
 };
 
@@ -46,7 +47,7 @@ using PlanParameters = std::map<std::string, std::variant<double, std::vector<do
 
 /// A transport plan from the law of k drafts to the target law q: it owns a drafting
 /// law and maps drafts X₁ … X_k to an output Y. Lossless plans have Y ~ q exactly.
-class TransportPlan {
+class TransportPlan : public RecycledObject {
  public:
   virtual ~TransportPlan() = default;
 

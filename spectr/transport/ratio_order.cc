@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "spectr/base/check.h"
+#include "spectr/base/recycled.h"
 
 namespace spectr {
 namespace {
@@ -16,7 +17,7 @@ struct Entry {
 };
 
 /// Stable least-digit-first sort; a digit that all entries share costs its count only.
-void radix_sort(std::vector<Entry>& entries) {
+void radix_sort(RecycledVector<Entry>& entries) {
   constexpr unsigned digit_bits = 8, digits = 64 / digit_bits;
   constexpr std::size_t buckets = std::size_t{1} << digit_bits;
   std::array<std::array<std::uint32_t, buckets>, digits> counts{};
@@ -24,7 +25,7 @@ void radix_sort(std::vector<Entry>& entries) {
   for (const Entry& e : entries) {
     for (unsigned d = 0; d < digits; ++d) ++counts[d][digit(e, d)];
   }
-  std::vector<Entry> sorted(entries.size());
+  RecycledVector<Entry> sorted(entries.size());
   for (unsigned d = 0; d < digits; ++d) {
     auto& count = counts[d];
     if (count[digit(entries.front(), d)] == entries.size()) continue;
@@ -37,9 +38,9 @@ void radix_sort(std::vector<Entry>& entries) {
 
 }  // namespace
 
-std::vector<std::uint32_t> ratio_order(std::span<const double> p, std::span<const double> q) {
+RecycledVector<std::uint32_t> ratio_order(std::span<const double> p, std::span<const double> q) {
   SPECTR_CHECK(p.size() == q.size() && p.size() < UINT32_MAX);
-  std::vector<Entry> entries;
+  RecycledVector<Entry> entries;
   entries.reserve(p.size());
   for (std::size_t i = 0; i < p.size(); ++i) {
     // Adding 0 turns −0 into 0, whose bits sort first.
@@ -52,7 +53,7 @@ std::vector<std::uint32_t> ratio_order(std::span<const double> p, std::span<cons
   } else {
     radix_sort(entries);
   }
-  std::vector<std::uint32_t> order(entries.size());
+  RecycledVector<std::uint32_t> order(entries.size());
   std::ranges::transform(entries, order.begin(), &Entry::index);
   return order;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/transport/law_union.h"
 #include "spectr/transport/sequential_plan.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 class RecursiveRejection final : public SequentialPlan {
  public:
-  RecursiveRejection(const DraftLaws& p, const Distribution& q, std::vector<double> rejected,
+  RecursiveRejection(const DraftLaws& p, const Distribution& q, RecycledVector<double> rejected,
                      std::optional<Distribution> residual)
       : SequentialPlan(p, 1.0 - rejected.back(), std::move(residual), q),
         q_(q),
@@ -32,7 +33,7 @@ class RecursiveRejection final : public SequentialPlan {
   }
 
   const Distribution& q_;
-  std::vector<double> rejected_;  // D_0 … D_k
+  RecycledVector<double> rejected_;  // D_0 … D_k
 };
 
 }  // namespace
@@ -40,8 +41,8 @@ class RecursiveRejection final : public SequentialPlan {
 Result<std::unique_ptr<TransportPlan>> build_recursive(const DraftLaws& p, const Distribution& q,
                                                        const PlanOptions&) {
   const LawUnion laws(p.equal() ? DraftLaws(p[0], 1) : p, q);
-  std::vector<double> left(laws.q().begin(), laws.q().end());
-  std::vector<double> rejected(p.count() + 1, 0.0);
+  RecycledVector<double> left(laws.q().begin(), laws.q().end());
+  RecycledVector<double> rejected(p.count() + 1, 0.0);
   rejected[0] = 1.0;
   for (std::size_t m = 0; m < p.count(); ++m) {
     const auto row = laws.p(p.equal() ? 0 : m);

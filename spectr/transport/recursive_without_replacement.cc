@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/transport/drafting.h"
 #include "spectr/transport/draw_by_mass.h"
 
@@ -47,7 +47,7 @@ class RecursiveWithoutReplacement final : public TransportPlan {
 
   Distribution conditional(std::span<const Token> drafts) const override {
     SPECTR_CHECK(drafts.size() == drafts_);
-    std::vector<double> law(laws_.vocabulary(), 0.0);
+    RecycledVector<double> law(laws_.vocabulary(), 0.0);
     State at;
     double reached = 1.0;
     for (std::size_t m = 0; m < drafts.size() && reached > 0.0; ++m) {

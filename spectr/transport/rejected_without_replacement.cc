@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "spectr/base/check.h"
+#include "spectr/base/recycled.h"
 #include "spectr/transport/recursive_without_replacement.h"
 
 namespace spectr {
@@ -71,8 +71,8 @@ class RejectedSequences {
     return sum;
   }
 
-  std::vector<Group> groups_;
-  std::vector<double> counts_;
+  RecycledVector<Group> groups_;
+  RecycledVector<double> counts_;
   double never_drafted_ = 0.0;
   double terms_ = 0.0;
 };

@@ -1,7 +1,8 @@
 #include "spectr/transport/sequential_plan.h"
 
 #include <algorithm>
-#include <vector>
+
+#include "spectr/base/recycled.h"
 
 namespace spectr {
 namespace {
@@ -29,7 +30,7 @@ std::optional<Distribution> SequentialPlan::residual() const {
 // t_i = test(i, x_i) and c the probability of a confirmation.
 Distribution SequentialPlan::conditional(std::span<const Token> drafts) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
-  std::vector<double> law(fallback_.vocabulary(), 0.0);
+  RecycledVector<double> law(fallback_.vocabulary(), 0.0);
   double reached = 1.0, refused = 0.0;
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     const double t = std::clamp(test(i, drafts[i]), 0.0, 1.0);

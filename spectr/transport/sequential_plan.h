@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "spectr/base/recycled.h"
 #include "spectr/transport/independent_plan.h"
 
 namespace spectr {
@@ -44,7 +45,7 @@ class SequentialPlan : public IndependentPlan {
 
 /// The law proportional to weights, as laws.law() gives it (LawPair or LawUnion), nullopt where all are 0.
 template <class Laws>
-std::optional<Distribution> law_if_any(const Laws& laws, std::vector<double> weights) {
+std::optional<Distribution> law_if_any(const Laws& laws, RecycledVector<double> weights) {
   for (double w : weights) {
     if (w > 0.0) return laws.law(std::move(weights));
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "spectr/base/check.h"
+#include "spectr/base/recycled.h"
 #include "spectr/transport/powers.h"
 #include "spectr/transport/ratio_order.h"
 
@@ -36,11 +37,11 @@ double sum(std::span<const double> values) {
 
 /// The tokens with p > 0 by r = q / p ascending; p, q and the sums P_j, D_j = Q_j − P_j^k of the first j.
 struct Ladder {
-  std::vector<std::uint32_t> index;
-  std::vector<double> p, q;  // n
-  std::vector<double> P, D;  // n + 1
-  double unreachable = 0.0;  // q-mass where p = 0
-  std::size_t barred = 0;    // the first tokens, with q = 0
+  RecycledVector<std::uint32_t> index;
+  RecycledVector<double> p, q;  // n
+  RecycledVector<double> P, D;  // n + 1
+  double unreachable = 0.0;     // q-mass where p = 0
+  std::size_t barred = 0;       // the first tokens, with q = 0
 
   std::size_t size() const { return index.size(); }
 };
@@ -85,7 +86,7 @@ TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, s
 
   TicketLayout layout;
   layout.of.resize(p.size());
-  std::vector<double> residual(p.size(), 0.0);
+  RecycledVector<double> residual(p.size(), 0.0);
   layout.pieces.low.reserve(2 * n);
   layout.pieces.length.reserve(2 * n);
   layout.rejected = -*std::min_element(D.begin(), D.end());
@@ -129,7 +130,7 @@ TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, s
   }
   if (layout.rejected > 0.0 || ladder.barred > 0) {
     const bool lost = std::ranges::none_of(residual, [](double x) { return x > 0.0; });  // to underflow
-    layout.residual = lost ? std::vector<double>(q.begin(), q.end()) : std::move(residual);
+    layout.residual = lost ? RecycledVector<double>(q.begin(), q.end()) : std::move(residual);
   }
   return layout;
 }

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/transport/leftover.h"
 
 namespace spectr {
@@ -18,10 +18,11 @@ struct TicketLayout {
     std::uint32_t begin = 0, count = 0;
   };
 
-  double rejected = 0.0;         ///< c^k: the probability that the highest point lies below the cut c
-  std::vector<double> residual;  ///< ∝ q − m, by index, 0 where q is 0; empty if no piece lies below the cut
+  double rejected = 0.0;  ///< c^k: the probability that the highest point lies below the cut c
+  RecycledVector<double>
+      residual;  ///< ∝ q − m, by index, 0 where q is 0; empty if no piece lies below the cut
   Pieces pieces;
-  std::vector<Range> of;  ///< the pieces of index i, from the lowest up; none where p is 0
+  RecycledVector<Range> of;  ///< the pieces of index i, from the lowest up; none where p is 0
 
   std::size_t top_piece(std::size_t index) const { return of[index].begin + of[index].count - 1; }
   bool accepts(std::size_t piece) const { return pieces.low[piece] != Pieces::below_cut; }

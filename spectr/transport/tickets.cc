@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "spectr/base/recycled.h"
 #include "spectr/transport/draw_by_mass.h"
 #include "spectr/transport/independent_plan.h"
 #include "spectr/transport/law_pair.h"
@@ -89,8 +90,8 @@ Distribution Tickets::conditional(std::span<const Token> drafts) const {
   struct Rise {
     std::size_t piece, drafted;
   };
-  std::vector<Drafted> tokens;
-  std::vector<Rise> rises;
+  RecycledVector<Drafted> tokens;
+  RecycledVector<Rise> rises;
   for (const Token draft : drafts) {
     const std::size_t index = index_of(draft);
     const auto known = std::ranges::find(tokens, index, &Drafted::index);
@@ -108,7 +109,7 @@ Distribution Tickets::conditional(std::span<const Token> drafts) const {
   }
   std::ranges::sort(rises, [&](const Rise& a, const Rise& b) { return layout_.above(b.piece, a.piece); });
 
-  std::vector<double> law(pair_.size(), 0.0);
+  RecycledVector<double> law(pair_.size(), 0.0);
   double reached = 0.0, rejected = 0.0;  // Π F at the upper end of the last piece, and at the cut
   for (const auto [piece, drafted] : rises) {
     Drafted& token = tokens[drafted];

@@ -186,7 +186,7 @@ TEST(Choices, ASetHoldsDifferentIndicesOfPositiveWeight) {
     ASSERT_LT(two[0], two[1]);
     for (std::size_t i : two) ASSERT_GT(weights[i], 0.0);
   }
-  EXPECT_EQ(random.draw_set(weights, 9), (std::vector<std::size_t>{1, 2, 4}));
+  EXPECT_EQ(random.draw_set(weights, 9), (RecycledVector<std::size_t>{1, 2, 4}));
   EXPECT_TRUE(random.draw_set(weights, 0).empty());
 }
 

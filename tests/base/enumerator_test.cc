@@ -15,7 +15,7 @@ namespace spectr {
 namespace {
 
 using Weights = std::vector<double>;
-using Sets = std::map<std::vector<std::size_t>, double>;
+using Sets = std::map<RecycledVector<std::size_t>, double>;
 
 // A process whose later draws depend on the earlier ones, in number and in weights.
 std::vector<std::size_t> branching(Choices& choices) {
@@ -116,7 +116,7 @@ TEST(Enumerator, SetsHaveTheLawOfTheirOrderedEnumeration) {
 TEST(Enumerator, SetsHaveTheLawOfTheGenerator) {
   const Weights weights = {0.4, 0.3, 0.2, 0.1};
   const Sets law = by_sets(weights, 2);
-  std::map<std::vector<std::size_t>, std::uint64_t> drawn;
+  std::map<RecycledVector<std::size_t>, std::uint64_t> drawn;
   for (std::uint64_t n = 0; n < 20'000; ++n) ++drawn[CounterRandom(23, n).draw_set(weights, 2)];
   Weights expected;
   std::vector<std::uint64_t> counts;

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 
 /// A block of `accepted` drafts and one more token, each of probability ½ under the target.
 Block block(std::size_t accepted, std::size_t drafted,
-            std::optional<std::vector<double>> biases = std::vector<double>()) {
+            std::optional<RecycledVector<double>> biases = RecycledVector<double>()) {
   Block block;
   block.tokens.assign(accepted + 1, 7);
   block.sources.assign(accepted, Source::draft);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "lab/laws.h"
@@ -54,7 +55,7 @@ TEST(PaperSlips, AnEmptySetAcceptsEverything) {
 TEST(PaperSlips, ADivisionFactorBelowTheSumOfTheReachesIsValid) {
   const auto q = Distribution::from_weights({1, 1, 0, 0}), p1 = Distribution::from_weights({501, 499, 0, 0});
   const auto p2 = Distribution::point(2, 4), p3 = Distribution::point(3, 4);
-  const DraftLaws drafts({&p1, &p2, &p3});
+  const DraftLaws drafts(std::to_array({&p1, &p2, &p3}));
   const auto k_seq = plan("k-seq", drafts, q);
   EXPECT_LT(std::get<double>(k_seq->parameters().at("rho")), 1.0019);  // Σ R_i = 1.002 there
   EXPECT_NEAR(k_seq->acceptance(), 0.999, 1e-12);

@@ -27,7 +27,7 @@ TEST(Session, ScoresTextAndTreesWithoutAskingForMemory) {
   };
   const auto block = [&] {
     const TokenTree tree = tree_below(text.back());
-    const std::vector<NodeId> path = tree.path(3);
+    const RecycledVector<NodeId> path = tree.path(3);
     const std::size_t before = test::allocations();
     EXPECT_TRUE(session->score(text, tree));
     session->keep(path);

@@ -58,7 +58,7 @@ std::vector<std::vector<float>> live(Session& draft, Session& target, unsigned s
     }
     target.score(text, tree).value();
     for (NodeId node = 0; node < tree.size(); ++node) rows.push_back(copy(target.logits(node)));
-    const std::vector<NodeId> path =
+    const RecycledVector<NodeId> path =
         tree.path(static_cast<NodeId>(random() % static_cast<unsigned>(tree.size())));
     draft.keep(path);
     target.keep(path);

@@ -20,7 +20,7 @@ inline Distribution law(std::vector<double> weights) {
 inline DraftLaws several(const std::vector<Distribution>& laws) {
   std::vector<const Distribution*> pointers;
   for (const Distribution& p : laws) pointers.push_back(&p);
-  return DraftLaws(std::move(pointers));
+  return DraftLaws(pointers);
 }
 
 /// Random laws of very different shapes: flat to extremely peaked, with zeros, dense or short.
@@ -34,12 +34,12 @@ class RandomLaws {
   Distribution dense(std::size_t vocabulary) { return Distribution::from_weights(weights(vocabulary)); }
 
   Distribution shortened(std::size_t vocabulary) {
-    std::vector<Token> tokens;
+    RecycledVector<Token> tokens;
     for (std::size_t x = 0; x < vocabulary; ++x) {
       if (uniform() < 0.6) tokens.push_back(static_cast<Token>(x));
     }
     if (tokens.empty()) tokens.push_back(static_cast<Token>(below(vocabulary)));
-    std::vector<double> masses = weights(tokens.size());
+    RecycledVector<double> masses = weights(tokens.size());
     return Distribution::from_weights(std::move(tokens), std::move(masses), vocabulary);
   }
 
@@ -48,10 +48,10 @@ class RandomLaws {
   }
 
  private:
-  std::vector<double> weights(std::size_t n) {
+  RecycledVector<double> weights(std::size_t n) {
     const double peak = 12.0 * uniform() * uniform();
     const double zeros = uniform() < 0.5 ? 0.0 : 0.4;
-    std::vector<double> all(n, 0.0);
+    RecycledVector<double> all(n, 0.0);
     for (double& w : all) {
       if (uniform() >= zeros) w = std::pow(uniform(), peak);
     }

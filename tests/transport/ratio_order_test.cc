@@ -20,7 +20,7 @@ TEST(RatioOrder, IsAStableSortByRatioOfTheTokensThatPReaches) {
       q[i] = random.uniform() < 0.2 ? 0.0 : std::exp(-700.0 * random.uniform());
       if (random.uniform() < 0.3) p[i] = q[i] = 0.25;  // ties
     }
-    std::vector<std::uint32_t> expected;
+    RecycledVector<std::uint32_t> expected;
     for (std::uint32_t i = 0; i < n; ++i) {
       if (p[i] > 0.0) expected.push_back(i);
     }

@@ -1,0 +1,83 @@
+#include "spectr/base/recycled.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SPECTR_KEEPS_MEMORY false
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SPECTR_KEEPS_MEMORY false
+#endif
+#endif
+#ifndef SPECTR_KEEPS_MEMORY
+#define SPECTR_KEEPS_MEMORY true
+#endif
+
+namespace spectr::recycled {
+namespace {
+
+constexpr bool keeps_memory = SPECTR_KEEPS_MEMORY;
+
+/// A piece that nobody uses; the next one of its size lies behind it.
+struct Piece {
+  Piece* next;
+};
+
+/// Pieces of 2^i bytes at [i].
+struct Shelf {
+  struct Size {
+    Piece* first = nullptr;
+    std::size_t count = 0;
+  };
+  std::array<Size, 64> sizes;
+  bool closed = false;
+};
+
+// Without a destructor, so that objects that outlive the thread's others can still give back.
+constinit thread_local Shelf shelf;
+
+/// Empties the thread's shelf when it ends.
+struct Closing {
+  ~Closing() {
+    shelf.closed = true;
+    for (Shelf::Size& size : shelf.sizes) {
+      while (size.first != nullptr) ::operator delete(std::exchange(size.first, size.first->next));
+    }
+  }
+};
+
+std::size_t size_class(std::size_t bytes) {
+  constexpr std::size_t least = 32;
+  return static_cast<std::size_t>(std::bit_width(std::max(bytes, least) - 1));
+}
+
+}  // namespace
+
+bool keeps() {
+  return keeps_memory;
+}
+
+void* take(std::size_t bytes) {
+  const std::size_t i = size_class(bytes);
+  Shelf::Size& size = shelf.sizes[i];
+  if (size.first == nullptr) return ::operator new(std::size_t{1} << i);
+  --size.count;
+  return std::exchange(size.first, size.first->next);
+}
+
+void give(void* memory, std::size_t bytes) noexcept {
+  thread_local const Closing closing;
+  const std::size_t i = size_class(bytes);
+  Shelf::Size& size = shelf.sizes[i];
+  if (!keeps_memory || shelf.closed || size.count >= most_kept >> i) {
+    ::operator delete(memory);
+    return;
+  }
+  size.first = new (memory) Piece{size.first};
+  ++size.count;
+}
+
+}  // namespace spectr::recycled
