@@ -36,9 +36,8 @@ constexpr int most_rows(int together) {
 }
 
 /// From so many rows and columns on, tiles take less time than vectors.
-constexpr int fewest_rows(TensorType type, int together) {
-  if (together == 1) return 7;
-  return code_layout(type)->bits() == 4 ? 4 : 6;
+constexpr int fewest_rows(TensorType type) {
+  return code_layout(type)->has_min ? 8 : 7;
 }
 constexpr std::size_t fewest_columns(int together) {
   return together == 1 ? 256 : 512;
@@ -154,7 +153,7 @@ void multiply_panels_in_tiles(const PanelRun& run, const std::uint8_t* x, float*
 
 template <TensorType type, int together>
 PanelKernel tile_kernel_together(int rows) {
-  static constexpr int fewest = fewest_rows(type, together);
+  static constexpr int fewest = fewest_rows(type);
   static constexpr auto kernels = []<int... r>(std::integer_sequence<int, r...>) {
     return std::array{PanelKernel{&multiply_panels_in_tiles<type, together, fewest + r>, together}...};
   }(std::make_integer_sequence<int, most_rows(together) - fewest + 1>());
@@ -165,7 +164,7 @@ PanelKernel tile_kernel_together(int rows) {
 template <TensorType type>
 PanelKernel tile_kernel_for(std::size_t cols, int rows) {
   const int together = cols % 64 == 0 && cols >= fewest_columns(2) && rows <= most_rows(2) ? 2 : 1;
-  if (rows < fewest_rows(type, together) || cols < fewest_columns(together)) return {};
+  if (rows < fewest_rows(type) || cols < fewest_columns(together)) return {};
   return together == 2 ? tile_kernel_together<type, 2>(rows) : tile_kernel_together<type, 1>(rows);
 }
 

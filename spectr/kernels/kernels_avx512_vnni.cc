@@ -24,11 +24,16 @@ namespace {
 
 /// Products of unsigned codes with signed bytes are one instruction, four to a lane.
 struct Avx512VnniLanes : Avx512Lanes {
+  struct [[gnu::packed, gnu::may_alias]] FourBytes {
+    int value;
+  };
   static constexpr int largest_sweep = 8;
   static constexpr int signed_excess = 128;
 
+  /// One operation with the broadcast in it; of _mm512_dpbusd_epi32 and a broadcast compilers make two.
   static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
-    return _mm512_dpbusd_epi32(sum, w, broadcast_int(q));
+    asm("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(w), "m"(*reinterpret_cast<const FourBytes*>(q)));
+    return sum;
   }
   /// w as unsigned bytes is w + 128: the excess.
   static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {

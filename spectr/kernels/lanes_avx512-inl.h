@@ -43,7 +43,9 @@ struct Avx512Lanes {
 
   static HWY_INLINE Floats zero_floats() { return _mm512_setzero_ps(); }
   static HWY_INLINE Floats broadcast_float(const std::uint8_t* p) {
-    return _mm512_castsi512_ps(broadcast_int(p));
+    float value;  // as a float, or else the broadcast is an operation of its own
+    std::memcpy(&value, p, sizeof value);
+    return _mm512_set1_ps(value);
   }
   static HWY_INLINE Floats to_float(Ints a) { return _mm512_cvtepi32_ps(a); }
   static HWY_INLINE Floats negate(Floats a) { return _mm512_xor_ps(a, _mm512_set1_ps(-0.0f)); }
