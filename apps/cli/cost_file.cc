@@ -41,10 +41,6 @@ std::string key_of(const Transformer& target, const Transformer& draft, int thre
   return fmt::format("{} | {} | {} threads | {}", one(target), one(draft), threads, processor_name());
 }
 
-CostCurve measure(const Transformer& model) {
-  return need(CostCurve::measure(model, widths, std::min(depth, model.config().context - 1)), Status::failed);
-}
-
 /// The least of several times that `work` takes.
 template <class Work>
 double least_seconds(Work work) {
@@ -162,8 +158,11 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target, const Tr
   std::optional<Costs> costs = known();
   if (!costs) {
     fmt::print(stderr, "measuring what passes of these models cost, once for this machine\n");
-    const Json measured = {{"target", to_json(measure(target))},
-                           {"draft", to_json(measure(draft))},
+    const LanguageModel* const models[] = {&target, &draft};
+    const std::size_t behind = std::min({depth, target.config().context - 1, draft.config().context - 1});
+    const auto curves = need(CostCurve::measure(models, widths, behind), Status::failed);
+    const Json measured = {{"target", to_json(curves[0])},
+                           {"draft", to_json(curves[1])},
                            {"select", measure_select(target, draft)}};
     costs = known();  // somebody else may have been faster: all go by the entry that came first
     if (!costs) {

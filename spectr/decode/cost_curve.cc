@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -14,7 +13,7 @@ namespace {
 
 // Rounds over all widths end after so many, or after so many seconds.
 constexpr int most_rounds = 12;
-constexpr double most_seconds = 5.0;
+constexpr double most_seconds = 10.0;
 
 /// A root with width − 1 nodes below it: the cost of a pass does not depend on their shape.
 TokenTree tree_of(std::size_t width) {
@@ -22,6 +21,52 @@ TokenTree tree_of(std::size_t width) {
   for (std::size_t i = 1; i < width; ++i) tree.child(TokenTree::root, static_cast<Token>(i));
   return tree;
 }
+
+/// The higher one of the two in the middle.
+double median(std::vector<double> numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::ranges::nth_element(numbers, middle);
+  return *middle;
+}
+
+/// A model whose passes are timed behind one text.
+class TimedModel {
+ public:
+  static Result<TimedModel> start(const LanguageModel& model, std::span<const std::size_t> widths,
+                                  std::size_t depth) {
+    SPECTR_TRY(std::unique_ptr<Session> session, model.start(depth + 1, widths.back()));
+    TimedModel timed(std::move(session), widths, depth);
+    SPECTR_TRY_VOID(timed.session_->score(timed.text_, TokenTree(0)));
+    return timed;
+  }
+
+  /// A pass of each width.
+  Result<void> time() {
+    for (std::size_t i = 0; i < widths_.size(); ++i) {
+      const TokenTree tree = tree_of(widths_[i]);
+      session_->rewind(text_.size() - 1);  // the last token and the nodes: as many rows as there are
+      Stopwatch watch;
+      SPECTR_TRY_VOID(session_->score(text_, tree));
+      seconds_[i].push_back(std::max(watch.lap(), 1e-9));
+    }
+    return {};
+  }
+
+  CostCurve curve() const {
+    std::vector<CostCurve::Point> points;
+    for (std::size_t i = 0; i < widths_.size(); ++i) points.push_back({widths_[i], median(seconds_[i])});
+    return CostCurve(std::move(points));
+  }
+
+ private:
+  TimedModel(std::unique_ptr<Session> session, std::span<const std::size_t> widths, std::size_t depth)
+      : session_(std::move(session)), widths_(widths), text_(depth, 0), seconds_(widths.size()) {}
+
+  std::unique_ptr<Session> session_;
+  std::span<const std::size_t> widths_;
+  std::vector<Token> text_;
+  std::vector<std::vector<double>> seconds_;  // [width][round]
+};
 
 }  // namespace
 
@@ -33,29 +78,23 @@ CostCurve::CostCurve(std::vector<Point> points) : points_(std::move(points)) {
   }
 }
 
-Result<CostCurve> CostCurve::measure(const LanguageModel& model, std::span<const std::size_t> widths,
-                                     std::size_t depth) {
-  SPECTR_CHECK(!widths.empty() && depth >= 1 && widths.back() <= model.vocabulary());
-  SPECTR_TRY(const std::unique_ptr<Session> session, model.start(depth + 1, widths.back()));
-  const std::vector<Token> text(depth, 0);
-  SPECTR_TRY_VOID(session->score(text, TokenTree(0)));
-
-  // Round after round, so that a disturbance of the machine meets all widths alike.
-  std::vector<Point> points;
-  for (std::size_t width : widths) points.push_back({width, std::numeric_limits<double>::infinity()});
-  double spent = 0.0;
-  for (int round = 0; round < most_rounds && spent < most_seconds; ++round) {
-    for (Point& point : points) {
-      const TokenTree tree = tree_of(point.rows);
-      session->rewind(depth - 1);  // the last token and the nodes: as many rows as there are
-      Stopwatch watch;
-      SPECTR_TRY_VOID(session->score(text, tree));
-      const double seconds = std::max(watch.lap(), 1e-9);
-      point.seconds = std::min(point.seconds, seconds);
-      spent += seconds;
-    }
+Result<std::vector<CostCurve>> CostCurve::measure(std::span<const LanguageModel* const> models,
+                                                  std::span<const std::size_t> widths, std::size_t depth) {
+  SPECTR_CHECK(!widths.empty() && depth >= 1);
+  std::vector<TimedModel> timed;
+  for (const LanguageModel* model : models) {
+    SPECTR_CHECK(widths.back() <= model->vocabulary());
+    SPECTR_TRY(TimedModel one, TimedModel::start(*model, widths, depth));
+    timed.push_back(std::move(one));
   }
-  return CostCurve(std::move(points));
+  Stopwatch watch;
+  double spent = 0.0;
+  for (int round = 0; round < most_rounds && spent < most_seconds; ++round, spent += watch.lap()) {
+    for (TimedModel& model : timed) SPECTR_TRY_VOID(model.time());
+  }
+  std::vector<CostCurve> curves;
+  for (TimedModel& model : timed) curves.push_back(model.curve());
+  return curves;
 }
 
 double CostCurve::seconds(double rows) const {

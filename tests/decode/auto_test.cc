@@ -101,15 +101,19 @@ TEST(CostCurve, IsLinearBetweenPointsAndBeyondTheLast) {
   EXPECT_EQ(curve.seconds(8.0), 3.0);
 }
 
-TEST(CostCurve, IsMeasuredAtTheWidthsThatWereAsked) {
+TEST(CostCurve, OfEveryModelIsMeasuredAtTheWidthsThatWereAsked) {
   const TabularPair pair = TabularPair::random(8, 4, 1);
   const std::size_t widths[] = {1, 2, 5};
-  const auto curve = CostCurve::measure(pair.target, widths, 3);
-  ASSERT_TRUE(curve);
-  ASSERT_EQ(curve->points().size(), 3u);
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(curve->points()[i].rows, widths[i]);
-    EXPECT_GT(curve->points()[i].seconds, 0.0);
+  const LanguageModel* const models[] = {&pair.target, &pair.drafts.front()};
+  const auto curves = CostCurve::measure(models, widths, 3);
+  ASSERT_TRUE(curves);
+  ASSERT_EQ(curves->size(), 2u);
+  for (const CostCurve& curve : *curves) {
+    ASSERT_EQ(curve.points().size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(curve.points()[i].rows, widths[i]);
+      EXPECT_GT(curve.points()[i].seconds, 0.0);
+    }
   }
 }
 
