@@ -30,7 +30,9 @@ struct Piece {
 struct Shelf {
   struct Size {
     Piece* first = nullptr;
-    std::size_t count = 0;
+    std::size_t kept = 0;
+    std::size_t used = 0;
+    std::size_t most_used = 0;
   };
   std::array<Size, 64> sizes;
   bool closed = false;
@@ -63,8 +65,9 @@ bool keeps() {
 void* take(std::size_t bytes) {
   const std::size_t i = size_class(bytes);
   Shelf::Size& size = shelf.sizes[i];
+  size.most_used = std::max(size.most_used, ++size.used);
   if (size.first == nullptr) return ::operator new(std::size_t{1} << i);
-  --size.count;
+  --size.kept;
   return std::exchange(size.first, size.first->next);
 }
 
@@ -72,12 +75,13 @@ void give(void* memory, std::size_t bytes) noexcept {
   thread_local const Closing closing;
   const std::size_t i = size_class(bytes);
   Shelf::Size& size = shelf.sizes[i];
-  if (!keeps_memory || shelf.closed || size.count >= most_kept >> i) {
+  if (size.used > 0) --size.used;  // or else another thread took it
+  if (!keeps_memory || shelf.closed || size.kept + size.used >= size.most_used) {
     ::operator delete(memory);
     return;
   }
   size.first = new (memory) Piece{size.first};
-  ++size.count;
+  ++size.kept;
 }
 
 }  // namespace spectr::recycled

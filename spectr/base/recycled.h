@@ -9,12 +9,10 @@ namespace spectr {
 
 /// Memory for what is made and dropped all the time, in a few sizes: laws, plans, drafts. A thread keeps what
 /// it gives back and takes it again, so that a decoding loop asks the system for nothing once it has seen its
-/// sizes. Sizes are rounded up to powers of two. What a thread keeps is bounded by what it had in use at one
-/// time, and by `most_kept` bytes of each size; it goes back when the thread ends. Under AddressSanitizer
-/// nothing is kept, so that it sees every use after the end.
+/// sizes. Sizes are rounded up to powers of two. A thread keeps no more pieces of a size than it had in use
+/// at one time (none of those that another thread took), and gives all back when it ends. Under
+/// AddressSanitizer nothing is kept, so that it sees every use after the end.
 namespace recycled {
-
-inline constexpr std::size_t most_kept = std::size_t{256} << 20;
 
 /// Whether this build keeps memory.
 bool keeps();

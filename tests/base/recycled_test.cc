@@ -76,6 +76,16 @@ TEST_F(Recycled, AnotherThreadMayGiveBackAndEnd) {
   EXPECT_EQ(from_there.back(), 3.0);
 }
 
+TEST_F(Recycled, AThreadKeepsNothingThatOthersTook) {
+  std::vector<RecycledVector<double>> all(50, RecycledVector<double>(777));
+  std::thread([&] {
+    all.clear();
+    const std::size_t before = test::allocations();
+    const RecycledVector<double> own(777);
+    EXPECT_EQ(test::allocations(), before + 1);
+  }).join();
+}
+
 TEST(RecyclingAllocator, RefusesSizesThatNoMachineHas) {
   EXPECT_THROW(RecyclingAllocator<double>().allocate(SIZE_MAX / 8), std::bad_array_new_length);
   EXPECT_THROW(RecyclingAllocator<char>().allocate(SIZE_MAX), std::bad_array_new_length);
