@@ -8,13 +8,20 @@ namespace {
 
 std::atomic<std::size_t> count = 0;
 
+void* allocate(std::size_t size) {
+  count.fetch_add(1, std::memory_order_relaxed);
+  return std::malloc(size == 0 ? 1 : size);
+}
+
 }  // namespace
 
 // Every allocation of the program passes here. (Inlined, GCC takes malloc and free for a mismatched pair.)
 [[gnu::noinline]] void* operator new(std::size_t size) {
-  count.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  if (void* memory = allocate(size)) return memory;
   throw std::bad_alloc();
+}
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate(size);
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
