@@ -7,10 +7,19 @@
 
 namespace spectr {
 
+/// The nearest cache, or the second, which keeps what is still far from use.
+enum class CacheLevel { first, second };
+
 /// Starts to load the `bytes` bytes at `p`, any address, into the cache.
-template <int bytes, class T>
+template <int bytes, CacheLevel level = CacheLevel::first, class T>
 HWY_INLINE void fetch_early(const T* p) {
-  for (int i = 0; i < bytes; i += 64) __builtin_prefetch(p + i, 0, 3);
+  for (int i = 0; i < bytes; i += 64) __builtin_prefetch(p + i, 0, level == CacheLevel::first ? 3 : 2);
+}
+
+/// Starts to load line i, of 64 bytes, of the codes that come: the four places take turns.
+template <CacheLevel level>
+HWY_INLINE void fetch_line(const ComingPanels& coming, std::size_t i) {
+  fetch_early<64, level>(coming.codes + i % 4 * coming.apart + i / 4 * 64);
 }
 
 /// Starts to load the next `bytes` bytes of the codes that come: a fourth of them at each of the four places.

@@ -36,11 +36,11 @@ constexpr int most_rows(int together) {
 }
 
 /// From so many rows and columns on, tiles take less time than vectors.
-constexpr int fewest_rows(TensorType type) {
-  return code_layout(type)->has_min ? 8 : 7;
+constexpr int fewest_rows(int together) {
+  return together == 2 ? 5 : most_rows(2) + 1;
 }
-constexpr std::size_t fewest_columns(int together) {
-  return together == 1 ? 256 : 512;
+constexpr std::size_t fewest_columns(int rows) {
+  return rows < 7 ? 1024 : rows <= most_rows(2) ? 512 : 256;
 }
 
 /// Codes of Q4_0 are decoded in the upper halves of their bytes, where their sign takes no subtraction.
@@ -70,72 +70,130 @@ HWY_INLINE void decode_block(const std::uint8_t* block, std::uint8_t* out) {
   }
 }
 
-/// multiply_lanes() for many rows of x: the integer sums of a block come from tiles, the rest is the same.
-/// Sums of signed codes need no correction; those of formats with minima do.
+/// One of two panels that meet many rows of x: multiply_lanes(), but that the integer sums of a block come
+/// from tiles. Sums of signed codes need no correction; those of formats with minima do.
 ///
-/// The blocks of a panel, `together` at a time, go through stations: codes are decoded, multiplied, scaled. A
-/// tile cannot be loaded from what has just been written without waiting for memory, and neither can its sums
-/// be read at once: so each station works on other blocks, `apart` steps behind the one before.
-template <TensorType type, int together, int rows>
-HWY_INLINE void multiply_panel(const PanelRun& run, std::size_t panel, const std::uint8_t* x,
-                               __m512 (&sums)[rows]) {
+/// A step takes one block of columns, or two together, through three stations: codes are decoded, multiplied,
+/// scaled. A tile cannot be loaded from what has just been written without waiting for memory, and neither
+/// can its sums be read at once: so each station works one step behind the one before it, and the two panels
+/// take turns.
+template <TensorType type, int together, int rows, int index>
+class PanelOfTwo {
+ public:
+  static constexpr CodeLayout layout = *code_layout(type);
+  static constexpr ActivationBlock activation{rows, 1, together};
+  static constexpr bool as_stored = type == TensorType::q8_0;  // signed bytes, nothing to decode
+  static constexpr std::size_t decode_steps = as_stored ? 0 : 1;
+  static constexpr std::size_t block_bytes = 64 * layout.bits(), step_bytes = together * block_bytes;
+
+  /// Between two stations.
+  struct alignas(64) Buffers {
+    std::uint8_t decoded[2][as_stored ? 1 : together * 8 * 64];
+    std::uint8_t products[activation.lines() * 64];  // ints, 16 for each line of x
+  };
+
+  PanelOfTwo(const PanelRun& run, std::size_t panel, Buffers& buffers)
+      : steps_(run.shape.blocks() / together),
+        codes_(run.codes_of(panel)),
+        headers_(codes_ + run.shape.headers_at()),
+        coming_(run.coming_after(panel, 2)),
+        buffers_(buffers) {}
+
+  HWY_INLINE void advance(std::size_t step, const std::uint8_t* x, __m512 (&sums)[rows]) {
+    if (step < steps_) {
+      if constexpr (!as_stored) decode(codes_ + step * step_bytes, buffers_.decoded[step % 2]);
+    }
+    if (const std::size_t s = step - decode_steps; s < steps_) {
+      const std::uint8_t* const w = as_stored ? codes_ + s * step_bytes : buffers_.decoded[s % 2];
+      multiply_tiles<index, together>(x + s * activation.bytes(), w, buffers_.products);
+    } else if (s == steps_) {
+      store_tile<index>(buffers_.products);
+    }
+    if (const std::size_t s = step - decode_steps - 1; s < steps_) {
+      scale(s * together, x + s * activation.bytes(), sums);
+      coming_.codes += step_bytes / 4;
+    }
+  }
+
+ private:
   using Lanes = Avx512Lanes;
-  constexpr CodeLayout layout = *code_layout(type);
-  constexpr ActivationBlock activation{rows, 1, together};
-  constexpr bool as_stored = type == TensorType::q8_0;  // signed bytes, nothing to decode
-  constexpr std::size_t block_bytes = 64 * layout.bits(), unit_blocks = layout.blocks();
-  constexpr std::size_t apart = 2 / together, places = 2 * apart;  // of blocks between two stations
-  constexpr std::size_t multiplied = as_stored ? 0 : apart, scaled = multiplied + apart;
-  alignas(64) std::uint8_t decoded[as_stored ? 1 : places][together * 8 * 64];
-  alignas(64) std::uint8_t products[places][activation.lines() * 64];  // ints, 16 for each line of x
-  Lanes::Floats scales[unit_blocks], mins[unit_blocks];
-#pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
-  const std::uint8_t* const codes = run.codes_of(panel);
-  const std::uint8_t* headers = codes + run.shape.headers_at();
-  ComingPanels coming = run.coming_after(panel);
-  const std::size_t steps = run.shape.blocks() / together;
-  for (std::size_t step = 0; step < steps + scaled; ++step) {
-    if (step < steps) {
-      if (together == 2 || step % 2 == 0) fetch_codes<2 * block_bytes>(coming);
+  static constexpr std::size_t unit_blocks = layout.blocks();
+
+  static HWY_INLINE void decode(const std::uint8_t* codes, std::uint8_t* out) {
+    decode_block<type>(codes, out);
+    if constexpr (together == 2) decode_block<type>(codes + block_bytes, out + 8 * 64);
+  }
+
+  /// Adds what the block, or the two blocks, from `block` on contribute. They have met the lines q.
+  HWY_INLINE void scale(std::size_t block, const std::uint8_t* q, __m512 (&sums)[rows]) {
 #pragma GCC unroll 2
-      for (std::size_t i = 0; i < together; ++i) {
-        const std::uint8_t* const block = codes + (step * together + i) * block_bytes;
-        if constexpr (!as_stored) decode_block<type>(block, decoded[step % places] + i * 8 * 64);
-      }
-    }
-    if (const std::size_t s = step - multiplied; s < steps) {
-      const std::uint8_t* const w = as_stored ? codes + s * together * block_bytes : decoded[s % places];
-      multiply_tiles<together>(x + s * activation.bytes(), w, products[s % places]);
-    }
-    if (const std::size_t s = step - scaled; s < steps) {
-      const std::uint8_t* const q = x + s * activation.bytes();
-#pragma GCC unroll 2
-      for (std::size_t i = 0; i < together; ++i) {
-        const std::size_t b = (s * together + i) % unit_blocks;
-        if (b == 0) {
-          decode_scales<Lanes, type>(headers, 0, scales, mins);
-          fetch_early<panel_rows * layout.header_bytes()>(headers + coming.headers);
-          headers += panel_rows * layout.header_bytes();
-        }
+    for (std::size_t i = 0; i < together; ++i) {
+      const std::size_t b = (block + i) % unit_blocks;
+      if (b == 0) next_scales();
 #pragma GCC unroll 16
-        for (int r = 0; r < rows; ++r) {
-          const std::size_t line = i * rows + static_cast<std::size_t>(r);
-          const auto a = Lanes::broadcast_float(q + activation.scales_at() + 4 * line);
-          const auto sum = Lanes::to_float(Lanes::load(products[s % places] + 64 * line));
-          sums[r] = Lanes::add_product(sums[r], sum, Lanes::multiply(scales[b], a));
-          if constexpr (layout.has_min) {
-            const auto correction = Lanes::broadcast_float(q + activation.corrections_at() + 4 * line);
-            sums[r] = Lanes::subtract_product(sums[r], mins[b], correction);
-          }
+      for (int r = 0; r < rows; ++r) {
+        const std::size_t line = i * rows + static_cast<std::size_t>(r);
+        fetch_share(line);
+        const auto a = Lanes::broadcast_float(q + activation.scales_at() + 4 * line);
+        const auto sum = Lanes::to_float(Lanes::load(buffers_.products + 64 * line));
+        sums[r] = Lanes::add_product(sums[r], sum, Lanes::multiply(scales_[b], a));
+        if constexpr (layout.has_min) {
+          const auto correction = Lanes::broadcast_float(q + activation.corrections_at() + 4 * line);
+          sums[r] = Lanes::subtract_product(sums[r], mins_[b], correction);
         }
       }
     }
   }
+
+  /// Of the lines of codes that a step asks for, those that are due with this line of x. All at once they
+  /// would take every place where the processor keeps what it waits for, and tiles would have to wait for
+  /// one.
+  HWY_INLINE void fetch_share(std::size_t line) {
+    constexpr std::size_t fetched = 4 * ((step_bytes / 4 + 63) / 64), lines = activation.lines();
+    for (std::size_t i = line * fetched / lines; i < (line + 1) * fetched / lines; ++i) {
+      fetch_line<CacheLevel::second>(coming_, i);
+    }
+  }
+
+  HWY_INLINE void next_scales() {
+    constexpr int bytes = panel_rows * layout.header_bytes();
+    decode_scales<Lanes, type>(headers_, 0, scales_, mins_);
+    fetch_early<bytes, CacheLevel::second>(headers_ + coming_.headers);
+    headers_ += bytes;
+  }
+
+  std::size_t steps_;
+  const std::uint8_t* codes_;
+  const std::uint8_t* headers_;  // of the next unit
+  ComingPanels coming_;
+  Buffers& buffers_;
+  Lanes::Floats scales_[unit_blocks], mins_[unit_blocks];
+};
+
+/// The products of two panels, or of the last one if it is alone (second == first), with all rows of x.
+template <TensorType type, int together, int rows>
+HWY_INLINE void multiply_two_panels(const PanelRun& run, std::size_t first, std::size_t second,
+                                    const std::uint8_t* x, __m512 (&sums)[2][rows]) {
+  using First = PanelOfTwo<type, together, rows, 0>;
+  using Second = PanelOfTwo<type, together, rows, 1>;
+  typename First::Buffers first_buffers;
+  typename Second::Buffers second_buffers;
+  First first_panel(run, first, first_buffers);
+  Second second_panel(run, second, second_buffers);
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) sums[0][r] = sums[1][r] = Avx512Lanes::zero_floats();
+  const std::size_t steps = run.shape.blocks() / together;
+  for (std::size_t step = 0; step <= steps + First::decode_steps; ++step) {
+    first_panel.advance(step, x, sums[0]);
+    if (second != first) second_panel.advance(step, x, sums[1]);
+  }
   if constexpr (code_factor(type) != 1) {
     const auto factor = _mm512_set1_ps(1.0f / code_factor(type));
 #pragma GCC unroll 16
-    for (int r = 0; r < rows; ++r) sums[r] = Lanes::multiply(sums[r], factor);
+    for (int r = 0; r < rows; ++r) {
+      sums[0][r] = Avx512Lanes::multiply(sums[0][r], factor);
+      sums[1][r] = Avx512Lanes::multiply(sums[1][r], factor);
+    }
   }
 }
 
@@ -143,17 +201,25 @@ template <TensorType type, int together, int rows>
 void multiply_panels_in_tiles(const PanelRun& run, const std::uint8_t* x, float* y, std::size_t stride) {
   static constexpr TileShapes shapes(together * rows, together);
   const TilesInUse in_use(shapes);
-  for (std::size_t p = 0; p < run.panels(); ++p, y += panel_rows) {
-    __m512 sums[rows];
-    multiply_panel<type, together, rows>(run, p, x, sums);
+  const std::size_t count = run.panels();
+  for (std::size_t first = 0; first < count; first += 2) {
+    __m512 sums[2][rows];
+    multiply_two_panels<type, together>(run, first, std::min(first + 1, count - 1), x, sums);
+#pragma GCC unroll 2
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::size_t panel = first + i;
+      if (panel == count) break;
 #pragma GCC unroll 16
-    for (std::size_t r = 0; r < rows; ++r) store_first<Avx512Lanes>(sums[r], y + r * stride, run.rows_of(p));
+      for (std::size_t r = 0; r < rows; ++r) {
+        store_first<Avx512Lanes>(sums[i][r], y + r * stride + panel * panel_rows, run.rows_of(panel));
+      }
+    }
   }
 }
 
 template <TensorType type, int together>
 PanelKernel tile_kernel_together(int rows) {
-  static constexpr int fewest = fewest_rows(type);
+  static constexpr int fewest = fewest_rows(together);
   static constexpr auto kernels = []<int... r>(std::integer_sequence<int, r...>) {
     return std::array{PanelKernel{&multiply_panels_in_tiles<type, together, fewest + r>, together}...};
   }(std::make_integer_sequence<int, most_rows(together) - fewest + 1>());
@@ -163,9 +229,10 @@ PanelKernel tile_kernel_together(int rows) {
 /// Empty where vectors are faster.
 template <TensorType type>
 PanelKernel tile_kernel_for(std::size_t cols, int rows) {
-  const int together = cols % 64 == 0 && cols >= fewest_columns(2) && rows <= most_rows(2) ? 2 : 1;
-  if (rows < fewest_rows(type) || cols < fewest_columns(together)) return {};
-  return together == 2 ? tile_kernel_together<type, 2>(rows) : tile_kernel_together<type, 1>(rows);
+  if (cols < fewest_columns(rows)) return {};
+  if (rows >= fewest_rows(1)) return tile_kernel_together<type, 1>(rows);
+  if (rows >= fewest_rows(2) && cols % 64 == 0) return tile_kernel_together<type, 2>(rows);
+  return {};
 }
 
 /// The format's kernels; null where it has none.
@@ -198,7 +265,7 @@ PanelKernel panel_kernel(TensorType type, std::size_t cols, int rows) {
 }
 
 int largest_sweep(TensorType type, std::size_t cols) {
-  const bool in_tiles = tile_kernels(type) != nullptr && cols >= fewest_columns(1);
+  const bool in_tiles = tile_kernels(type) != nullptr && cols >= fewest_columns(tile_lines);
   return in_tiles ? tile_lines : avx512_vnni_kernels().largest_sweep(type, cols);
 }
 

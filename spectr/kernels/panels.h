@@ -56,7 +56,8 @@ struct PanelRun {
   std::size_t rows_of(std::size_t panel) const {
     return std::min<std::size_t>(panel_rows, rows - panel * panel_rows);
   }
-  ComingPanels coming_after(std::size_t panel) const;
+  /// `at_once`: how many panels are used side by side, 1 or 2.
+  ComingPanels coming_after(std::size_t panel, std::size_t at_once = 1) const;
 };
 
 /// Byte of a vector of codes and shift within it.
