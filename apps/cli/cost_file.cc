@@ -15,6 +15,7 @@
 #include "apps/cli/text_input.h"
 #include "spectr/base/counter_random.h"
 #include "spectr/base/stopwatch.h"
+#include "spectr/base/version.h"
 #include "spectr/decode/auto_drafter.h"
 #include "spectr/sampling/warp.h"
 #include "spectr/transport/k_seq.h"
@@ -38,7 +39,8 @@ std::string key_of(const Transformer& target, const Transformer& draft, int thre
   const auto one = [](const Transformer& model) {
     return fmt::format("{} ({} bytes of weights)", model.config().name, model.weight_bytes());
   };
-  return fmt::format("{} | {} | {} threads | {}", one(target), one(draft), threads, processor_name());
+  return fmt::format("{} | {} | {} threads | {} | spectr {}", one(target), one(draft), threads,
+                     processor_name(), version());
 }
 
 /// The least of several times that `work` takes.

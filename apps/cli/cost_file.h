@@ -11,7 +11,8 @@
 namespace spectr::cli {
 
 /// What passes of a pair of models cost on this machine, from a file where it is kept between runs. One entry
-/// per machine, pair and number of threads; what is missing is measured once (a few seconds) and added.
+/// per machine, pair, number of threads and version of this program, as versions differ in speed; what is
+/// missing is measured once (a few seconds) and added.
 class CostFile {
  public:
   /// No path: `costs.json` in $XDG_CACHE_HOME/spectr or ~/.cache/spectr.

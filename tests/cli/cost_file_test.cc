@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 
+#include "spectr/base/version.h"
 #include "tests/cli/spectr.h"
 
 namespace spectr::test {
@@ -61,6 +62,17 @@ TEST_F(CostFile, OfAnotherFormIsMeasuredAgainUnlessItWasNamed) {
   EXPECT_EQ(unnamed.status, 0) << unnamed.err;
   EXPECT_THAT(unnamed.err, HasSubstr("measuring what passes"));
   EXPECT_THAT(contents(), HasSubstr("\"law\""));
+}
+
+TEST_F(CostFile, OfAnotherVersionIsMeasuredAgainAndKept) {
+  ASSERT_EQ(automatic().status, 0);
+  std::string older = contents();
+  const std::string mine = "spectr " + std::string(version());
+  older.replace(older.find(mine), mine.size(), "spectr 0.0.0");
+  write(older);
+  EXPECT_THAT(automatic().err, HasSubstr("measuring what passes"));
+  EXPECT_THAT(contents(), HasSubstr("spectr 0.0.0"));
+  EXPECT_THAT(contents(), HasSubstr(mine));
 }
 
 TEST_F(CostFile, ThatIsNoJsonIsNamed) {
