@@ -100,8 +100,8 @@ class PanelOfTwo {
         buffers_(buffers) {}
 
   HWY_INLINE void advance(std::size_t step, const std::uint8_t* x, __m512 (&sums)[rows]) {
-    if (step < steps_) {
-      if constexpr (!as_stored) decode(codes_ + step * step_bytes, buffers_.decoded[step % 2]);
+    if constexpr (!as_stored) {
+      if (step < steps_) decode(codes_ + step * step_bytes, buffers_.decoded[step % 2]);
     }
     if (const std::size_t s = step - decode_steps; s < steps_) {
       const std::uint8_t* const w = as_stored ? codes_ + s * step_bytes : buffers_.decoded[s % 2];
@@ -145,9 +145,8 @@ class PanelOfTwo {
     }
   }
 
-  /// Of the lines of codes that a step asks for, those that are due with this line of x. All at once they
-  /// would take every place where the processor keeps what it waits for, and tiles would have to wait for
-  /// one.
+  /// Of the lines of codes that a step asks for, those that are due with this line of x. All at once would
+  /// take every place where the processor keeps what it waits for, and tiles would have to wait for one.
   HWY_INLINE void fetch_share(std::size_t line) {
     constexpr std::size_t fetched = 4 * ((step_bytes / 4 + 63) / 64), lines = activation.lines();
     for (std::size_t i = line * fetched / lines; i < (line + 1) * fetched / lines; ++i) {
