@@ -70,6 +70,24 @@ HWY_INLINE void decode_block(const std::uint8_t* block, std::uint8_t* out) {
   }
 }
 
+/// Where two panels store the sums of a tile, 16 ints for each line of x, and read them again. A load waits
+/// for a store before it whose address ends with the same 12 bits.
+class TileSums {
+ public:
+  /// Always the same place: where codes are decoded, there are stores to all endings in any case.
+  std::uint8_t* of(std::size_t panel) { return bytes_ + panel * tile_bytes; }
+
+  /// A place that ends unlike the lines of x, x_bytes of them, that are loaded now, or in the next step.
+  std::uint8_t* far_from(const std::uint8_t* x, std::size_t x_bytes, std::size_t panel) {
+    const std::size_t at = reinterpret_cast<std::uintptr_t>(x) + 2 * x_bytes + panel * tile_bytes;
+    return bytes_ + at % endings / 64 * 64;
+  }
+
+ private:
+  static constexpr std::size_t tile_bytes = tile_lines * 64, endings = 4096;
+  alignas(endings) std::uint8_t bytes_[endings + tile_bytes];
+};
+
 /// One of two panels that meet many rows of x: multiply_lanes(), but that the integer sums of a block come
 /// from tiles. Sums of signed codes need no correction; those of formats with minima do.
 ///
@@ -86,31 +104,28 @@ class PanelOfTwo {
   static constexpr std::size_t decode_steps = as_stored ? 0 : 1;
   static constexpr std::size_t block_bytes = 64 * layout.bits(), step_bytes = together * block_bytes;
 
-  /// Between two stations.
-  struct alignas(64) Buffers {
-    std::uint8_t decoded[2][as_stored ? 1 : together * 8 * 64];
-    std::uint8_t products[activation.lines() * 64];  // ints, 16 for each line of x
-  };
-
-  PanelOfTwo(const PanelRun& run, std::size_t panel, Buffers& buffers)
+  PanelOfTwo(const PanelRun& run, std::size_t panel, TileSums& products)
       : steps_(run.shape.blocks() / together),
         codes_(run.codes_of(panel)),
         headers_(codes_ + run.shape.headers_at()),
         coming_(run.coming_after(panel, 2)),
-        buffers_(buffers) {}
+        products_(products) {}
 
   HWY_INLINE void advance(std::size_t step, const std::uint8_t* x, __m512 (&sums)[rows]) {
     if constexpr (!as_stored) {
-      if (step < steps_) decode(codes_ + step * step_bytes, buffers_.decoded[step % 2]);
+      if (step < steps_) decode(codes_ + step * step_bytes, decoded_[step % 2]);
     }
+    const std::uint8_t* const q = x + (step - decode_steps) * activation.bytes();  // what is multiplied
+    std::uint8_t* const products =
+        as_stored ? products_.far_from(q, activation.bytes(), index) : products_.of(index);
     if (const std::size_t s = step - decode_steps; s < steps_) {
-      const std::uint8_t* const w = as_stored ? codes_ + s * step_bytes : buffers_.decoded[s % 2];
-      multiply_tiles<index, together>(x + s * activation.bytes(), w, buffers_.products);
+      const std::uint8_t* const w = as_stored ? codes_ + s * step_bytes : decoded_[s % 2];
+      multiply_tiles<index, together>(q, w, products);
     } else if (s == steps_) {
-      store_tile<index>(buffers_.products);
+      store_tile<index>(products);
     }
     if (const std::size_t s = step - decode_steps - 1; s < steps_) {
-      scale(s * together, x + s * activation.bytes(), sums);
+      scale(s * together, q - activation.bytes(), products, sums);
       coming_.codes += step_bytes / 4;
     }
   }
@@ -125,7 +140,8 @@ class PanelOfTwo {
   }
 
   /// Adds what the block, or the two blocks, from `block` on contribute. They have met the lines q.
-  HWY_INLINE void scale(std::size_t block, const std::uint8_t* q, __m512 (&sums)[rows]) {
+  HWY_INLINE void scale(std::size_t block, const std::uint8_t* q, const std::uint8_t* products,
+                        __m512 (&sums)[rows]) {
 #pragma GCC unroll 2
     for (std::size_t i = 0; i < together; ++i) {
       const std::size_t b = (block + i) % unit_blocks;
@@ -135,7 +151,7 @@ class PanelOfTwo {
         const std::size_t line = i * rows + static_cast<std::size_t>(r);
         fetch_share(line);
         const auto a = Lanes::broadcast_float(q + activation.scales_at() + 4 * line);
-        const auto sum = Lanes::to_float(Lanes::load(buffers_.products + 64 * line));
+        const auto sum = Lanes::to_float(Lanes::load(products + 64 * line));
         sums[r] = Lanes::add_product(sums[r], sum, Lanes::multiply(scales_[b], a));
         if constexpr (layout.has_min) {
           const auto correction = Lanes::broadcast_float(q + activation.corrections_at() + 4 * line);
@@ -165,7 +181,8 @@ class PanelOfTwo {
   const std::uint8_t* codes_;
   const std::uint8_t* headers_;  // of the next unit
   ComingPanels coming_;
-  Buffers& buffers_;
+  TileSums& products_;
+  alignas(64) std::uint8_t decoded_[2][as_stored ? 1 : together * 8 * 64];
   Lanes::Floats scales_[unit_blocks], mins_[unit_blocks];
 };
 
@@ -175,10 +192,9 @@ HWY_INLINE void multiply_two_panels(const PanelRun& run, std::size_t first, std:
                                     const std::uint8_t* x, __m512 (&sums)[2][rows]) {
   using First = PanelOfTwo<type, together, rows, 0>;
   using Second = PanelOfTwo<type, together, rows, 1>;
-  typename First::Buffers first_buffers;
-  typename Second::Buffers second_buffers;
-  First first_panel(run, first, first_buffers);
-  Second second_panel(run, second, second_buffers);
+  TileSums products;
+  First first_panel(run, first, products);
+  Second second_panel(run, second, products);
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) sums[0][r] = sums[1][r] = Avx512Lanes::zero_floats();
   const std::size_t steps = run.shape.blocks() / together;
