@@ -161,8 +161,8 @@ class PanelOfTwo {
     }
   }
 
-  /// Of the lines of codes that a step asks for, those that are due with this line of x. All at once would
-  /// take every place where the processor keeps what it waits for, and tiles would have to wait for one.
+  /// Of the lines of codes that a step asks for, those that are due with this line of x: asked for all at
+  /// once, they keep tiles waiting.
   HWY_INLINE void fetch_share(std::size_t line) {
     constexpr std::size_t fetched = 4 * ((step_bytes / 4 + 63) / 64), lines = activation.lines();
     for (std::size_t i = line * fetched / lines; i < (line + 1) * fetched / lines; ++i) {
