@@ -58,15 +58,24 @@ HWY_INLINE void ScoreGroups(const Head& head, const float* q, std::size_t slot, 
   }
 }
 
-/// The scores of a query from slot `s` on, a multiple of key_group, and its weights from all of them: those
-/// of the prefix, then those of the listed slots. These are close behind the prefix: all slots up to the last
-/// one are scored, at less than what single ones would cost, and the listed scores move up.
-void Weigh(const Head& head, const Query& query, std::size_t s, float* scores) {
+/// The scores of a query for all slots up to the last one that it attends to: the listed ones are close
+/// behind the prefix, and single ones would cost more than whole groups.
+void Score(const Head& head, const Query& query, float* scores) {
   constexpr std::size_t four = 4 * key_group;
+  std::size_t s = 0;
   for (; s + four <= query.slots(); s += four) ScoreGroups<4>(head, query.q, s, scores);
   for (; s < query.slots(); s += key_group) ScoreGroups<1>(head, query.q, s, scores);
+}
+
+/// Weights from scores: those of the prefix, then those of the listed slots, which move up. What fills the
+/// last group weighs nothing, so that there are whole vectors only.
+void Weigh(const Query& query, float* scores) {
+  constexpr float nothing = -1e30f;
+  const std::size_t count = query.prefix + query.extra.size();
+  const std::size_t whole = (count + key_group - 1) / key_group * key_group;
   for (std::size_t i = 0; i < query.extra.size(); ++i) scores[query.prefix + i] = scores[query.extra[i]];
-  softmax({scores, query.prefix + query.extra.size()});
+  std::fill(scores + count, scores + whole, nothing);
+  softmax({scores, whole});
 }
 
 /// The values that the weights of a query belong to.
@@ -222,10 +231,15 @@ void SumValuesTogether(const Head& head, const Query* queries, std::size_t share
 template <std::size_t n>
 void AttendTogether(const Head& head, std::span<const Query> queries, float* const* scores) {
   constexpr std::size_t groups = n > 2 ? 2 : 4, step = groups * key_group;
-  std::size_t shared = queries[0].prefix;
-  for (const Query& query : queries) shared = std::min(shared, query.prefix / step * step);
-  for (std::size_t s = 0; s < shared; s += step) ScoreTogether<n, groups>(head, queries, s, scores);
-  for (std::size_t r = 0; r < n; ++r) Weigh(head, queries[r], shared, scores[r]);
+  std::size_t slots = 0, shared = queries[0].prefix;
+  for (const Query& query : queries) {
+    slots = std::max(slots, query.slots());
+    shared = std::min(shared, query.prefix / 2 * 2);
+  }
+  std::size_t s = 0;
+  for (; s + step <= slots; s += step) ScoreTogether<n, groups>(head, queries, s, scores);
+  for (; s < slots; s += key_group) ScoreTogether<n, 1>(head, queries, s, scores);
+  for (std::size_t r = 0; r < n; ++r) Weigh(queries[r], scores[r]);
   for (std::size_t r = 0; r + 2 <= n; r += 2) SumValuesTogether<2>(head, &queries[r], shared, scores + r);
   if constexpr (n % 2 == 1) SumValues({head, queries[n - 1]}, scores[n - 1], 0);
 }
@@ -242,7 +256,8 @@ void Attend(std::span<const Query> queries, std::size_t head_dim, const float* k
   if (queries.size() == 2) return AttendTogether<2>(head, queries, scores);
 #endif
   for (std::size_t r = 0; r < queries.size(); ++r) {
-    Weigh(head, queries[r], 0, scores[r]);
+    Score(head, queries[r], scores[r]);
+    Weigh(queries[r], scores[r]);
     SumValues({head, queries[r]}, scores[r], 0);
   }
 }
