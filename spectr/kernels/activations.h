@@ -16,6 +16,7 @@ namespace spectr {
 ///
 /// The correction stands for what a sum over codes has too much, Q = Σ q[j] over the columns of one scale:
 /// the integer factor · Q for the formats whose codes have an offset, the float a · Q for those with minima.
+/// A kernel of signed codes needs none.
 ///
 /// A kernel may want two blocks together, to multiply both at once and yet apart. Then there are twice as
 /// many lines, of 64 bytes, and zeros where a line meets the weights of the other block:
@@ -24,7 +25,7 @@ namespace spectr {
 ///     a, corrections: as above, for 2 · rows lines
 struct ActivationBlock {
   int rows;
-  int corrections;   ///< per row and block
+  int corrections;   ///< per row and block: 0, 1 or 2
   int together = 1;  ///< blocks: 1 or 2
 
   constexpr int lines() const { return rows * together; }

@@ -8,6 +8,7 @@
 
 #include "spectr/base/span2d.h"
 #include "spectr/base/thread_pool.h"
+#include "spectr/kernels/activations.h"
 #include "spectr/kernels/matrix.h"
 
 namespace spectr {
@@ -26,7 +27,7 @@ struct PanelRun;
 struct PanelKernel {
   /// `x` holds the rows as quantise_row writes them; y[r · stride + i], i < run.rows.
   void (*multiply)(const PanelRun& run, const std::uint8_t* x, float* y, std::size_t stride);
-  int together = 1;  ///< blocks of x, as ActivationBlock says
+  ActivationBlock block;  ///< how it wants them
 };
 
 /// The same for `count` ≤ 4 rows of plain numbers, each `row_bytes` long, and rows of x of `cols` numbers.

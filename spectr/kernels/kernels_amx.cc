@@ -99,7 +99,7 @@ template <TensorType type, int together, int rows, int index>
 class PanelOfTwo {
  public:
   static constexpr CodeLayout layout = *code_layout(type);
-  static constexpr ActivationBlock activation{rows, 1, together};
+  static constexpr ActivationBlock activation{rows, layout.has_min ? 1 : 0, together};
   static constexpr bool as_stored = type == TensorType::q8_0;  // signed bytes, nothing to decode
   static constexpr std::size_t decode_steps = as_stored ? 0 : 1;
   static constexpr std::size_t block_bytes = 64 * layout.bits(), step_bytes = together * block_bytes;
@@ -236,7 +236,8 @@ template <TensorType type, int together>
 PanelKernel tile_kernel_together(int rows) {
   static constexpr int fewest = fewest_rows(together);
   static constexpr auto kernels = []<int... r>(std::integer_sequence<int, r...>) {
-    return std::array{PanelKernel{&multiply_panels_in_tiles<type, together, fewest + r>, together}...};
+    return std::array{PanelKernel{&multiply_panels_in_tiles<type, together, fewest + r>,
+                                  PanelOfTwo<type, together, fewest + r, 0>::activation}...};
   }(std::make_integer_sequence<int, most_rows(together) - fewest + 1>());
   return kernels[static_cast<std::size_t>(rows - fewest)];
 }

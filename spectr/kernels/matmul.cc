@@ -52,10 +52,8 @@ constexpr std::size_t numbers_worth_sharing = 8192;
 /// So many bytes of weights stay close to a core from one sweep to the next.
 constexpr std::size_t cached_bytes = std::size_t{32} << 10;
 
-/// How the kernel for `rows` rows of x wants them.
-ActivationBlock activation_block(const KernelSet& set, const Matrix::Packed& w, std::size_t rows) {
-  const int count = static_cast<int>(rows);
-  return {count, w.shape.layout.scales_per_block(), set.panel_kernel(w.type, w.cols, count).together};
+PanelKernel kernel_for(const KernelSet& set, const Matrix::Packed& w, const Sweep& sweep) {
+  return set.panel_kernel(w.type, w.cols, static_cast<int>(sweep.size));
 }
 
 void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, const Sweeps& sweeps,
@@ -69,7 +67,7 @@ void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float>
   pool.parallel_for(w.cols / columns, grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = 0; i < sweeps.count; ++i) {
       const Sweep sweep = sweeps[i];
-      const ActivationBlock block = activation_block(set, w, sweep.size);
+      const ActivationBlock block = kernel_for(set, w, sweep).block;
       const std::size_t blocks_before = begin * columns / block.line_bytes();
       std::uint8_t* const blocks = out + sweep.begin * row_bytes + blocks_before * block.bytes();
       for (std::size_t r = 0; r < sweep.size; ++r) {
@@ -94,7 +92,7 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
   const Sweeps sweeps(x.rows(), set.largest_sweep(first.type, first.cols));
   std::size_t row_bytes = 0;
   for (std::size_t i = 0; i < sweeps.count; ++i) {
-    const ActivationBlock block = activation_block(set, first, sweeps[i].size);
+    const ActivationBlock block = kernel_for(set, first, sweeps[i]).block;
     row_bytes = std::max(row_bytes, first.cols / block.line_bytes() * block.bytes() / sweeps[i].size);
   }
   std::uint8_t* quantised = scratch.state().at_least(x.rows() * row_bytes);
@@ -111,9 +109,9 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
       for (std::size_t i = 0; i < sweeps.count; ++i) {
         const Sweep sweep = sweeps[i];
         const PanelRun run{w.shape, w.panel(p), rows, p, i == 0 ? w.panel_count() - p : 0, abreast};
-        const PanelKernel kernel = set.panel_kernel(w.type, w.cols, static_cast<int>(sweep.size));
-        kernel.multiply(run, quantised + sweep.begin * row_bytes, y[sweep.begin].data() + p * panel_rows,
-                        w.rows);
+        kernel_for(set, w, sweep)
+            .multiply(run, quantised + sweep.begin * row_bytes, y[sweep.begin].data() + p * panel_rows,
+                      w.rows);
       }
     }
   };
