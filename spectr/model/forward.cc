@@ -11,10 +11,8 @@
 namespace spectr {
 namespace {
 
-// Rows are independent of each other: one task a row, where a row is work enough.
-constexpr std::size_t row_grain = 1;
-// So many numbers of queries and keys are turned in the time that it takes threads to meet.
-constexpr std::size_t rope_numbers = 4096;
+// So many numbers are added and normalised, turned or activated in the time that it takes threads to meet.
+constexpr std::size_t norm_numbers = 4096, rope_numbers = 4096, activation_numbers = 1536;
 
 /// What one layer's attention takes: the keys and values of a text's prefix are read once for all its rows.
 Work attention_work(const ModelConfig& config, std::span<const PassRow> rows) {
@@ -103,14 +101,41 @@ void ForwardPass::prepare_angles(std::span<const PassRow> rows) {
   ends(Operation::rope);
 }
 
-void ForwardPass::normalise(const Norm& norm, Span2d<const float> x, Span2d<float> out) {
-  for (std::size_t r = 0; r < x.rows(); ++r) {
-    if (norm.bias.empty()) {
-      rms_norm(x[r], norm.weight, config_.norm_epsilon, out[r]);
-    } else {
-      layer_norm(x[r], norm.weight, norm.bias, config_.norm_epsilon, out[r]);
-    }
+template <class Body>
+void ForwardPass::for_rows(const Body& body) {
+  const std::size_t grain = std::max<std::size_t>(1, norm_numbers / config_.width);
+  pool_.parallel_for(rows_, grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r) body(r);
+  });
+}
+
+void ForwardPass::normalise_row(const Norm& norm, std::span<const float> x, std::span<float> out) const {
+  if (norm.bias.empty()) {
+    rms_norm(x, norm.weight, config_.norm_epsilon, out);
+  } else {
+    layer_norm(x, norm.weight, norm.bias, config_.norm_epsilon, out);
   }
+}
+
+void ForwardPass::normalise(const Norm& norm) {
+  const Span2d<float> x = view(x_, config_.width), normed = view(normed_, config_.width);
+  for_rows([&](std::size_t r) { normalise_row(norm, x[r], normed[r]); });
+  ends(Operation::norm);
+}
+
+void ForwardPass::add_branch() {
+  const Span2d<float> x = view(x_, config_.width), branch = view(branch_, config_.width);
+  for_rows([&](std::size_t r) { add(x[r], branch[r]); });
+  ends(Operation::norm);
+}
+
+void ForwardPass::add_branch_and_normalise(const Norm& norm) {
+  const Span2d<float> x = view(x_, config_.width), branch = view(branch_, config_.width),
+                      normed = view(normed_, config_.width);
+  for_rows([&](std::size_t r) {
+    add(x[r], branch[r]);
+    normalise_row(norm, x[r], normed[r]);
+  });
   ends(Operation::norm);
 }
 
@@ -183,19 +208,23 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
   multiply(Operation::attention_output, {{layer.attention_output, view(branch_, c.width)}}, heads);
 }
 
-void ForwardPass::feed_forward(const LayerWeights& layer, Span2d<const float> input, Span2d<float> out) {
-  const Span2d<float> up = view(up_, config_.ffn), gate = view(gate_, config_.ffn);
+void ForwardPass::feed_forward(const LayerWeights& layer) {
+  const Span2d<float> input = view(normed_, config_.width), out = view(branch_, config_.width),
+                      up = view(up_, config_.ffn), gate = view(gate_, config_.ffn);
   if (layer.gate) {
     multiply(Operation::gate_up, {{*layer.gate, gate}, {layer.up, up}}, input);
   } else {
     multiply(Operation::gate_up, {{layer.up, up}}, input);
   }
-  pool_.parallel_for(rows_, row_grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t r = begin; r < end; ++r) {
+  const std::size_t parts = (config_.ffn + activation_numbers - 1) / activation_numbers;  // of a row
+  pool_.parallel_for(rows_ * parts, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t task = begin; task < end; ++task) {
+      const std::size_t r = task / parts, part = task % parts;
+      const std::size_t from = part * config_.ffn / parts, to = (part + 1) * config_.ffn / parts;
       if (layer.gate) {
-        swiglu(gate[r], up[r]);
+        swiglu(gate[r].subspan(from, to - from), up[r].subspan(from, to - from));
       } else {
-        gelu(up[r]);
+        gelu(up[r].subspan(from, to - from));
       }
     }
   });
@@ -206,32 +235,28 @@ void ForwardPass::feed_forward(const LayerWeights& layer, Span2d<const float> in
 void ForwardPass::run(std::span<const PassRow> rows) {
   SPECTR_CHECK(!rows.empty() && rows.size() <= most_rows_);
   rows_ = rows.size();
-  const Span2d<float> x = view(x_, config_.width), normed = view(normed_, config_.width),
-                      branch = view(branch_, config_.width);
-  const auto add_branch = [&] {
-    for (std::size_t r = 0; r < rows_; ++r) add(x[r], branch[r]);
-    ends(Operation::residual);
-  };
   if (profile_ != nullptr) profile_->begin(rows_);
 
   embed(rows);
   prepare_angles(rows);
   divide(rows);
+  normalise(weights_.layers.front().attention_norm);
   for (std::size_t i = 0; i < config_.layers; ++i) {
     const LayerWeights& layer = weights_.layers[i];
-    normalise(layer.attention_norm, x, normed);
+    attention(layer, i, rows);
     if (config_.parallel_residual) {
-      attention(layer, i, rows);
       // The feed-forward block reads the same input as the attention: normalise before adding.
-      normalise(layer.ffn_norm, x, normed);
+      normalise(layer.ffn_norm);
       add_branch();
     } else {
-      attention(layer, i, rows);
-      add_branch();
-      normalise(layer.ffn_norm, x, normed);
+      add_branch_and_normalise(layer.ffn_norm);
     }
-    feed_forward(layer, normed, branch);
-    add_branch();
+    feed_forward(layer);
+    if (i + 1 < config_.layers) {
+      add_branch_and_normalise(weights_.layers[i + 1].attention_norm);
+    } else {
+      add_branch();
+    }
   }
   head(rows);
 }
@@ -242,10 +267,11 @@ void ForwardPass::head(std::span<const PassRow> rows) {
   places.clear();
   for (std::size_t r = 0; r < rows.size(); ++r) {
     if (rows[r].logits == nullptr) continue;
-    normalise(weights_.output_norm, view(x_, config_.width).rows(r, 1),
-              view(normed_, config_.width).rows(places.size(), 1));
+    normalise_row(weights_.output_norm, view(x_, config_.width)[r],
+                  view(normed_, config_.width)[places.size()]);
     places.push_back(rows[r].logits);
   }
+  ends(Operation::norm);
   if (places.empty()) return;
   const auto gap = [vocabulary](const float* a, const float* b) { return b != a + vocabulary; };
   const bool together = std::ranges::adjacent_find(places, gap) == places.end();

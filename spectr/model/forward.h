@@ -46,9 +46,16 @@ class ForwardPass {
   void prepare_angles(std::span<const PassRow> rows);
   void divide(std::span<const PassRow> rows);
   void attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows);
-  void feed_forward(const LayerWeights& layer, Span2d<const float> input, Span2d<float> out);
+  void feed_forward(const LayerWeights& layer);
   void head(std::span<const PassRow> rows);
-  void normalise(const Norm& norm, Span2d<const float> x, Span2d<float> out);
+  /// body(r) for all rows.
+  template <class Body>
+  void for_rows(const Body& body);
+  void normalise_row(const Norm& norm, std::span<const float> x, std::span<float> out) const;
+  /// Of the rows that run through the layers: the block's input; what a block gives is added; or both.
+  void normalise(const Norm& norm);
+  void add_branch();
+  void add_branch_and_normalise(const Norm& norm);
   /// y = linear(x) for every target, in one go.
   struct Target {
     const Linear& linear;

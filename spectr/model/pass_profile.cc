@@ -9,7 +9,7 @@ std::string_view name(Operation operation) {
     case Operation::embedding:
       return "embedding";
     case Operation::norm:
-      return "norms";
+      return "norms, residual";
     case Operation::query_key_value:
       return "q, k, v";
     case Operation::rope:
@@ -24,8 +24,6 @@ std::string_view name(Operation operation) {
       return "activation";
     case Operation::down:
       return "down";
-    case Operation::residual:
-      return "residual";
     case Operation::head:
       return "head";
   }

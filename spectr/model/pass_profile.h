@@ -22,7 +22,6 @@ enum class Operation {
   gate_up,
   activation,
   down,
-  residual,
   head
 };
 
