@@ -1,60 +1,17 @@
 #include "spectr/transport/division_factor.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
+#include "spectr/transport/overlap_sums.h"
 
 namespace spectr {
 namespace {
 
 constexpr double ulp = std::numeric_limits<double>::epsilon();
-
-// What one pass at s = 1/ρ sums, over the saturated tokens (s q ≥ p, always accepted) and the others.
-struct Sums {
-  double saturated = 0.0;  // A = Σ p over saturated tokens
-  double open = 0.0;       // B = Σ q over the others: β = A + s B
-  double miss = 0.0;       // Σ (p − s q)₊ = 1 − β
-  double unserved = 0.0;   // Σ (q − p/s)₊ = 1 − ρβ
-
-  Overlap overlap(double s) const {
-    const double beta = saturated + s * open;
-    return beta < miss ? Overlap{beta, 1.0 - beta} : Overlap{1.0 - miss, miss};
-  }
-};
-
-// In lanes, so that the loop vectorises, and in blocks, so that rounding does not grow with V.
-Sums sums_at(std::span<const double> p, std::span<const double> q, double s) {
-  constexpr std::size_t lanes = 4, block = 1024;
-  const double rho = 1.0 / s;
-  Sums total;
-  for (std::size_t begin = 0; begin < p.size(); begin += block) {
-    const std::size_t end = std::min(begin + block, p.size());
-    std::array<double, lanes> saturated{}, open{}, miss{}, unserved{};
-    const auto add = [&](std::size_t i, std::size_t lane) {
-      const double gap = p[i] - s * q[i];
-      saturated[lane] += gap > 0.0 ? 0.0 : p[i];
-      open[lane] += gap > 0.0 ? q[i] : 0.0;
-      miss[lane] += std::max(gap, 0.0);
-      unserved[lane] += std::max(-gap, 0.0);
-    };
-    std::size_t i = begin;
-    for (; i + lanes <= end; i += lanes) {
-      for (std::size_t lane = 0; lane < lanes; ++lane) add(i + lane, lane);
-    }
-    for (; i < end; ++i) add(i, 0);
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      total.saturated += saturated[lane];
-      total.open += open[lane];
-      total.miss += miss[lane];
-      total.unserved += rho * unserved[lane];
-    }
-  }
-  return total;
-}
 
 // E = 1 − (1−β)^k − ρβ = (1 − ρβ) − (1−β)^k; ρ is valid iff E ≤ 0. The first form where little is accepted,
 // the second where little is rejected: each keeps its digits there.
@@ -66,14 +23,14 @@ double excess(Overlap o, double unserved, double rho, std::size_t k) {
 // A trial of s = 1/ρ for one law: E there, and the tangent of β at it.
 struct Point {
   double s;
-  Sums at;
+  OverlapSums at;
   Overlap overlap;
   double e;
   double rejected;  // (1 − β)^k, which falls with s
 
   Point(const LawPair& laws, double trial, std::size_t k)
       : s(trial),
-        at(sums_at(laws.p(), laws.q(), s)),
+        at(overlap_sums(laws.p(), laws.q(), s)),
         overlap(at.overlap(s)),
         e(excess(overlap, at.unserved, 1.0 / s, k)),
         rejected(std::exp(static_cast<double>(k) * log_miss(overlap))) {}
@@ -134,7 +91,7 @@ Trial try_factor(const LawUnion& laws, double rho) {
 Overlap overlap(std::span<const double> p, std::span<const double> q, double rho) {
   SPECTR_CHECK(p.size() == q.size());
   SPECTR_CHECK(rho >= 1.0);
-  return sums_at(p, q, 1.0 / rho).overlap(1.0 / rho);
+  return overlap_sums(p, q, 1.0 / rho).overlap(1.0 / rho);
 }
 
 double log_miss(Overlap o) {

@@ -1,24 +1,13 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <cmath>
-#include <cstdint>
 #include <span>
 
-namespace spectr {
+#include "tests/support/every_target.h"
 
-/// Runs `claim` for every instruction set that Highway has on this machine.
-template <class Claim>
-void at_every_target(const Claim& claim) {
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    claim();
-  }
-  hwy::SetSupportedTargetsForTest(0);
-}
+namespace spectr {
 
 /// |x[j] − y[j]| ≤ bound · (1 + |y[j]|).
 inline void expect_close(std::span<const float> x, std::span<const float> y, double bound) {
