@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -73,6 +74,21 @@ TEST(QuantiseRow, WritesTwoBlocksTogetherAsLinesWithZerosForTheOtherBlock) {
             std::memcmp(two + pair.corrections_at() + 4 * line, one + single.corrections_at() + 4 * r, 4), 0);
       }
     }
+  }
+}
+
+TEST(QuantiseRow, WritesTheSameWhereNoCorrectionsAreWanted) {
+  const CodeLayout layout = *code_layout(TensorType::q4_0);
+  for (const int together : {1, 2}) {
+    const ActivationBlock with{2, 1, together}, without{2, 0, together};
+    ASSERT_EQ(without.bytes(), with.corrections_at());
+    const std::vector<float> x = test::random_floats(static_cast<std::size_t>(32 * together), 1);
+    std::vector<std::uint8_t> expected(with.bytes(), 0xFF), out(with.bytes(), 0xFF);
+    quantise_row(x, layout, -8, with, 1, expected.data());
+    quantise_row(x, layout, -8, without, 1, out.data());
+    EXPECT_EQ(std::memcmp(out.data(), expected.data(), without.bytes()), 0);
+    EXPECT_TRUE(std::all_of(out.begin() + static_cast<std::ptrdiff_t>(without.bytes()), out.end(),
+                            [](std::uint8_t byte) { return byte == 0xFF; }));
   }
 }
 
