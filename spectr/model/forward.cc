@@ -11,8 +11,8 @@
 namespace spectr {
 namespace {
 
-// So many numbers are added and normalised, turned or activated in the time that it takes threads to meet.
-constexpr std::size_t norm_numbers = 4096, rope_numbers = 4096, activation_numbers = 1536;
+// So many numbers are turned or activated in the time that it takes threads to meet.
+constexpr std::size_t rope_numbers = 4096, activation_numbers = 1536;
 
 /// What one layer's attention takes: the keys and values of a text's prefix are read once for all its rows.
 Work attention_work(const ModelConfig& config, std::span<const PassRow> rows) {
@@ -101,14 +101,6 @@ void ForwardPass::prepare_angles(std::span<const PassRow> rows) {
   ends(Operation::rope);
 }
 
-template <class Body>
-void ForwardPass::for_rows(const Body& body) {
-  const std::size_t grain = std::max<std::size_t>(1, norm_numbers / config_.width);
-  pool_.parallel_for(rows_, grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t r = begin; r < end; ++r) body(r);
-  });
-}
-
 void ForwardPass::normalise_row(const Norm& norm, std::span<const float> x, std::span<float> out) const {
   if (norm.bias.empty()) {
     rms_norm(x, norm.weight, config_.norm_epsilon, out);
@@ -119,23 +111,23 @@ void ForwardPass::normalise_row(const Norm& norm, std::span<const float> x, std:
 
 void ForwardPass::normalise(const Norm& norm) {
   const Span2d<float> x = view(x_, config_.width), normed = view(normed_, config_.width);
-  for_rows([&](std::size_t r) { normalise_row(norm, x[r], normed[r]); });
+  for (std::size_t r = 0; r < rows_; ++r) normalise_row(norm, x[r], normed[r]);
   ends(Operation::norm);
 }
 
 void ForwardPass::add_branch() {
   const Span2d<float> x = view(x_, config_.width), branch = view(branch_, config_.width);
-  for_rows([&](std::size_t r) { add(x[r], branch[r]); });
+  for (std::size_t r = 0; r < rows_; ++r) add(x[r], branch[r]);
   ends(Operation::norm);
 }
 
 void ForwardPass::add_branch_and_normalise(const Norm& norm) {
   const Span2d<float> x = view(x_, config_.width), branch = view(branch_, config_.width),
                       normed = view(normed_, config_.width);
-  for_rows([&](std::size_t r) {
+  for (std::size_t r = 0; r < rows_; ++r) {
     add(x[r], branch[r]);
     normalise_row(norm, x[r], normed[r]);
-  });
+  }
   ends(Operation::norm);
 }
 

@@ -48,9 +48,6 @@ class ForwardPass {
   void attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows);
   void feed_forward(const LayerWeights& layer);
   void head(std::span<const PassRow> rows);
-  /// body(r) for all rows.
-  template <class Body>
-  void for_rows(const Body& body);
   void normalise_row(const Norm& norm, std::span<const float> x, std::span<float> out) const;
   /// Of the rows that run through the layers: the block's input; what a block gives is added; or both.
   void normalise(const Norm& norm);
