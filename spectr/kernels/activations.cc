@@ -21,9 +21,10 @@ HWY_INLINE void Put(T value, std::uint8_t* at) {
   std::memcpy(at, &value, 4);
 }
 
-/// Where a line of a block is, and what belongs to it.
-struct Line {
-  std::uint8_t* q;            // of 32 columns
+/// Where a row of a block is.
+struct Row {
+  std::uint8_t* first;        // 32 codes
+  std::uint8_t* second;       // 32 codes
   std::uint8_t* scale;        // a
   std::uint8_t* corrections;  // the first
   std::size_t apart;          // bytes from one correction to the next
@@ -42,59 +43,77 @@ HWY_INLINE int SumOfCodes(const std::uint8_t* q) {
   return static_cast<int>(hn::GetLane(hn::SumOfLanes(d64, sum))) - static_cast<int>(n) * excess;
 }
 
-/// 32 numbers x as a line with `corrections` corrections.
+/// 64 numbers x as a row of a block with `corrections` corrections.
 template <std::size_t corrections, bool has_min>
-HWY_INLINE void QuantiseLine(const float* x, int factor, const Line& line) {
+HWY_INLINE void QuantiseBlock(const float* x, int factor, const Row& row) {
+  constexpr std::size_t half = ActivationBlock::columns / 2;
   const hn::CappedTag<float, 16> d;
   const hn::RebindToUnsigned<decltype(d)> du;
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
   const std::size_t lanes = hn::Lanes(d);
   auto largest = hn::Abs(hn::LoadU(d, x));
-  for (std::size_t j = lanes; j < 32; j += lanes) largest = hn::Max(largest, hn::Abs(hn::LoadU(d, x + j)));
+  for (std::size_t j = lanes; j < 2 * half; j += lanes) {
+    largest = hn::Max(largest, hn::Abs(hn::LoadU(d, x + j)));
+  }
   const float max = hn::GetLane(hn::MaxOfLanes(d, largest));
   const bool nothing = max < 1e-30f;  // the reciprocal of less could overflow
   const float reciprocal = nothing ? 0.0f : 127.0f / max;
-  const float a = nothing ? 0.0f : max / 127.0f;
-  Put(a, line.scale);
+  Put(nothing ? 0.0f : max / 127.0f, row.scale);
 
   // Beside so large a number floats are the integers, and their last byte is that of the integer.
   constexpr float large = 12582912.0f;  // 1.5 · 2²³
-  for (std::size_t j = 0; j < 32; j += lanes) {
-    const auto rounded = hn::Add(hn::Mul(hn::LoadU(d, x + j), hn::Set(d, reciprocal)), hn::Set(d, large));
-    hn::StoreU(hn::TruncateTo(d8, hn::BitCast(du, rounded)), d8, line.q + j);
-  }
-  constexpr std::size_t columns = 32 / std::max<std::size_t>(corrections, 1);
+  const auto write = [&](const float* from, std::uint8_t* q) HWY_ATTR {
+    for (std::size_t j = 0; j < half; j += lanes) {
+      const auto rounded =
+          hn::Add(hn::Mul(hn::LoadU(d, from + j), hn::Set(d, reciprocal)), hn::Set(d, large));
+      hn::StoreU(hn::TruncateTo(d8, hn::BitCast(du, rounded)), d8, q + j);
+    }
+  };
+  write(x, row.first);
+  write(x + half, row.second);
+
+  constexpr std::size_t per_half = corrections / 2, columns = half / std::max<std::size_t>(per_half, 1);
   for (std::size_t i = 0; i < corrections; ++i) {
-    const int total = SumOfCodes<columns>(line.q + i * columns);
-    std::uint8_t* const correction = line.corrections + i * line.apart;
-    has_min ? Put(a * static_cast<float>(total), correction) : Put(factor * total, correction);
+    const std::uint8_t* const q = i < per_half ? row.first : row.second;
+    const int total = SumOfCodes<columns>(q + i % per_half * columns);
+    std::uint8_t* const correction = row.corrections + i * row.apart;
+    has_min ? Put(static_cast<float>(total), correction) : Put(factor * total, correction);
   }
 }
 
 template <std::size_t corrections, bool has_min>
-HWY_INLINE void QuantiseLines(std::span<const float> x, int factor, const ActivationBlock block, int r,
-                              std::uint8_t* out) {
-  const float* const end = x.data() + x.size();
-  for (const float* next = x.data(); next < end; out += block.bytes()) {
-    for (int i = 0; i < block.together; ++i, next += 32) {
-      const auto line = static_cast<std::size_t>(i * block.rows + r), from = static_cast<std::size_t>(32 * i);
-      std::uint8_t* const q = out + block.line_bytes() * line;
-      if (block.together == 2) std::memset(q + (32 - from), 0, 32);
-      QuantiseLine<corrections, has_min>(
-          next, factor,
-          {q + from, out + block.scales_at() + 4 * line, out + block.corrections_at() + 4 * line,
-           static_cast<std::size_t>(4 * block.lines())});
+HWY_INLINE void QuantiseBlocks(std::span<const float> x, int factor, const ActivationBlock block,
+                               std::size_t r, std::uint8_t* out) {
+  constexpr std::size_t columns = ActivationBlock::columns, half = columns / 2;
+  const auto rows = static_cast<std::size_t>(block.rows);
+  for (; !x.empty(); out += block.bytes()) {
+    float padded[columns];
+    const float* next = x.data();
+    if (x.size() < columns) {
+      std::fill(std::copy(x.begin(), x.end(), padded), padded + columns, 0.0f);
+      next = padded;
     }
+    std::uint8_t* const first = out + block.line_bytes() * r;
+    std::uint8_t* second = first + block.half_bytes();
+    if (block.apart) {
+      std::memset(first + half, 0, half);
+      std::memset(second, 0, half);
+      second += half;
+    }
+    QuantiseBlock<corrections, has_min>(
+        next, factor,
+        {first, second, out + block.scales_at() + 4 * r, out + block.corrections_at() + 4 * r, 4 * rows});
+    x = x.subspan(std::min(x.size(), columns));
   }
 }
 
-void QuantiseRow(std::span<const float> x, bool has_min, int factor, const ActivationBlock& block, int r,
-                 std::uint8_t* out) {
-  if (block.corrections == 0) return QuantiseLines<0, false>(x, factor, block, r, out);
-  if (block.corrections == 1 && has_min) return QuantiseLines<1, true>(x, factor, block, r, out);
-  if (block.corrections == 1) return QuantiseLines<1, false>(x, factor, block, r, out);
-  if (has_min) return QuantiseLines<2, true>(x, factor, block, r, out);
-  QuantiseLines<2, false>(x, factor, block, r, out);
+void QuantiseRow(std::span<const float> x, bool has_min, int factor, const ActivationBlock& block,
+                 std::size_t r, std::uint8_t* out) {
+  if (block.corrections == 0) return QuantiseBlocks<0, false>(x, factor, block, r, out);
+  if (block.corrections == 2 && has_min) return QuantiseBlocks<2, true>(x, factor, block, r, out);
+  if (block.corrections == 2) return QuantiseBlocks<2, false>(x, factor, block, r, out);
+  if (has_min) return QuantiseBlocks<4, true>(x, factor, block, r, out);
+  QuantiseBlocks<4, false>(x, factor, block, r, out);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -108,7 +127,7 @@ HWY_EXPORT(QuantiseRow);
 
 void quantise_row(std::span<const float> x, const CodeLayout& layout, int factor,
                   const ActivationBlock& block, int r, std::uint8_t* out) {
-  HWY_DYNAMIC_DISPATCH(QuantiseRow)(x, layout.has_min, factor, block, r, out);
+  HWY_DYNAMIC_DISPATCH(QuantiseRow)(x, layout.has_min, factor, block, static_cast<std::size_t>(r), out);
 }
 
 }  // namespace spectr

@@ -8,37 +8,42 @@
 
 namespace spectr {
 
-/// Rows of x, quantised for one sweep over the panels: in each block of 32 columns, x[j] ≈ a · q[j] with
-/// a = max |x| / 127 and q[j] the integer nearest to x[j] / a, a signed byte. All rows of a block are
-/// together:
+/// Rows of x, quantised for one sweep over the panels: in each block of 64 columns, which meets two blocks of
+/// weights, x[j] ≈ a · q[j] with a = max |x| / 127 and q[j] the integer nearest to x[j] / a, a signed byte.
+/// Columns behind the last are zeros. All rows of a block are together, from one cache line on:
 ///
-///     q: rows × 32 bytes | a: rows floats | corrections: scales of a block × rows numbers of 4 bytes
+///     q: rows × the first 32 bytes, rows × the other 32 | a: rows floats | corrections: rows numbers of 4
+///     bytes for every scale of weights
 ///
-/// The correction stands for what a sum over codes has too much, Q = Σ q[j] over the columns of one scale:
-/// the integer factor · Q for the formats whose codes have an offset, the float a · Q for those with minima.
-/// A kernel of signed codes needs none.
+/// The correction stands for what a sum over codes has too much, with Q = Σ q[j] over the columns of one
+/// scale: the integer factor · Q for the formats whose codes have an offset, the float Q for those with
+/// minima. A kernel of signed codes needs none.
 ///
-/// A kernel may want two blocks together, to multiply both at once and yet apart. Then there are twice as
-/// many lines, of 64 bytes, and zeros where a line meets the weights of the other block:
+/// A kernel may want to multiply both halves at once, and yet apart. Then lines are twice as long, with zeros
+/// where they meet the weights of the other half:
 ///
-///     q: rows × (32 bytes of the first, 32 zeros), rows × (32 zeros, 32 bytes of the second)
-///     a, corrections: as above, for 2 · rows lines
+///     q: rows × (32 bytes of the first half, 32 zeros), rows × (32 zeros, 32 bytes of the second)
 struct ActivationBlock {
-  int rows;
-  int corrections;   ///< per row and block: 0, 1 or 2
-  int together = 1;  ///< blocks: 1 or 2
+  static constexpr std::size_t columns = 64;
 
-  constexpr int lines() const { return rows * together; }
-  constexpr std::size_t line_bytes() const { return static_cast<std::size_t>(32 * together); }
-  constexpr std::size_t scales_at() const { return static_cast<std::size_t>(lines()) * line_bytes(); }
-  constexpr std::size_t corrections_at() const { return scales_at() + static_cast<std::size_t>(4 * lines()); }
+  int rows;
+  int corrections;     ///< per row: 0, 2 or 4
+  bool apart = false;  ///< whether lines have zeros for the other half
+
+  constexpr std::size_t line_bytes() const { return apart ? 64 : 32; }
+  constexpr std::size_t half_bytes() const { return line_bytes() * static_cast<std::size_t>(rows); }
+  constexpr std::size_t scales_at() const { return 2 * half_bytes(); }
+  constexpr std::size_t corrections_at() const { return scales_at() + static_cast<std::size_t>(4 * rows); }
   constexpr std::size_t bytes() const {
-    return corrections_at() + static_cast<std::size_t>(4 * corrections * lines());
+    const std::size_t end = corrections_at() + static_cast<std::size_t>(4 * corrections * rows);
+    return (end + 63) / 64 * 64;
   }
+  /// Blocks of a row of x.
+  static constexpr std::size_t count(std::size_t cols) { return (cols + columns - 1) / columns; }
 };
 
-/// Quantises x, x.size() a multiple of 32 · block.together, as row r of the blocks at `out`. Its numbers
-/// depend on x alone, bit for bit. `factor` is not used for formats with minima.
+/// Quantises x, x.size() a multiple of 32, as row r of the blocks at `out`. Its numbers depend on x alone,
+/// bit for bit. `factor` is not used for formats with minima.
 void quantise_row(std::span<const float> x, const CodeLayout& layout, int factor,
                   const ActivationBlock& block, int r, std::uint8_t* out);
 

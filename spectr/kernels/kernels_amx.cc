@@ -28,19 +28,17 @@ namespace {
 // be read, and meanwhile half of the units for floats rest: that pays for several rows of x, where rows of
 // weights are long and a block has one scale. All else is left to AVX-512 VNNI.
 //
-// What a tile costs depends little on how many of its 16 lines are used. So up to 8 rows of x meet two blocks
-// at once, and are lines twice: once with zeros in place of the second block, once in place of the first.
+// What a tile costs depends little on how many of its 16 lines are used. So up to 8 rows of x are lines
+// twice, with zeros in place of either half of a block, and both halves take one instruction.
 constexpr int tile_lines = 16;
-constexpr int most_rows(int together) {
-  return tile_lines / together;
+constexpr bool halves_apart(int rows) {
+  return 2 * rows <= tile_lines;
 }
 
 /// From so many rows and columns on, tiles take less time than vectors.
-constexpr int fewest_rows(int together) {
-  return together == 2 ? 5 : most_rows(2) + 1;
-}
+constexpr int fewest_rows = 5;
 constexpr std::size_t fewest_columns(int rows) {
-  return rows < 7 ? 1024 : rows <= most_rows(2) ? 512 : 256;
+  return rows < 7 ? 1024 : halves_apart(rows) ? 512 : 256;
 }
 
 /// Codes of Q4_0 are decoded in the upper halves of their bytes, where their sign takes no subtraction.
@@ -70,105 +68,126 @@ HWY_INLINE void decode_block(const std::uint8_t* block, std::uint8_t* out) {
   }
 }
 
-/// Where two panels store the sums of a tile, 16 ints for each line of x, and read them again. A load waits
-/// for a store before it whose address ends with the same 12 bits.
-class TileSums {
- public:
-  /// Always the same place: where codes are decoded, there are stores to all endings in any case.
-  std::uint8_t* of(std::size_t panel) { return bytes_ + panel * tile_bytes; }
-
-  /// A place that ends unlike the lines of x, x_bytes of them, that are loaded now, or in the next step.
-  std::uint8_t* far_from(const std::uint8_t* x, std::size_t x_bytes, std::size_t panel) {
-    const std::size_t at = reinterpret_cast<std::uintptr_t>(x) + 2 * x_bytes + panel * tile_bytes;
-    return bytes_ + at % endings / 64 * 64;
-  }
-
- private:
-  static constexpr std::size_t tile_bytes = tile_lines * 64, endings = 4096;
-  alignas(endings) std::uint8_t bytes_[endings + tile_bytes];
-};
-
 /// One of two panels that meet many rows of x: multiply_lanes(), but that the integer sums of a block come
 /// from tiles. Sums of signed codes need no correction; those of formats with minima do.
 ///
-/// A step takes one block of columns, or two together, through three stations: codes are decoded, multiplied,
-/// scaled. A tile cannot be loaded from what has just been written without waiting for memory, and neither
-/// can its sums be read at once: so each station works one step behind the one before it, and the two panels
-/// take turns.
-template <TensorType type, int together, int rows, int index>
+/// A step is one multiplication: of a block of x whose halves are apart, or else of half a block. Codes go
+/// through three stations: decoded, multiplied, scaled. A tile cannot be loaded from what has just been
+/// written without waiting for memory, and neither can its sums be read at once: so each station works one
+/// step behind the one before it, and the two panels take turns. Where a block of x takes two steps, half of
+/// its rows are scaled in each.
+template <TensorType type, int rows, int index>
 class PanelOfTwo {
  public:
   static constexpr CodeLayout layout = *code_layout(type);
-  static constexpr ActivationBlock activation{rows, layout.has_min ? 1 : 0, together};
-  static constexpr bool as_stored = type == TensorType::q8_0;  // signed bytes, nothing to decode
-  static constexpr std::size_t decode_steps = as_stored ? 0 : 1;
-  static constexpr std::size_t block_bytes = 64 * layout.bits(), step_bytes = together * block_bytes;
+  static constexpr ActivationBlock activation{rows, layout.has_min ? 2 : 0, halves_apart(rows)};
+  static constexpr int steps_per_block = activation.apart ? 1 : 2;
 
-  PanelOfTwo(const PanelRun& run, std::size_t panel, TileSums& products)
-      : steps_(run.shape.blocks() / together),
+  PanelOfTwo(const PanelRun& run, std::size_t panel)
+      : blocks_(run.shape.blocks()),
         codes_(run.codes_of(panel)),
         headers_(codes_ + run.shape.headers_at()),
-        coming_(run.coming_after(panel, 2)),
-        products_(products) {}
+        coming_(run.coming_after(panel, 2)) {
+    decode(0);
+  }
 
-  HWY_INLINE void advance(std::size_t step, const std::uint8_t* x, __m512 (&sums)[rows]) {
-    if constexpr (!as_stored) {
-      if (step < steps_) decode(codes_ + step * step_bytes, decoded_[step % 2]);
-    }
-    const std::uint8_t* const q = x + (step - decode_steps) * activation.bytes();  // what is multiplied
-    std::uint8_t* const products =
-        as_stored ? products_.far_from(q, activation.bytes(), index) : products_.of(index);
-    if (const std::size_t s = step - decode_steps; s < steps_) {
-      const std::uint8_t* const w = as_stored ? codes_ + s * step_bytes : decoded_[s % 2];
-      multiply_tiles<index, together>(q, w, products);
-    } else if (s == steps_) {
-      store_tile<index>(products);
-    }
-    if (const std::size_t s = step - decode_steps - 1; s < steps_) {
-      scale(s * together, q - activation.bytes(), products, sums);
-      coming_.codes += step_bytes / 4;
-    }
+  /// One of the steps of block b of x, at q; after the last block once more, to end what has begun.
+  template <int part>
+  HWY_INLINE void advance(std::size_t b, const std::uint8_t* q, __m512 (&sums)[rows]) {
+    constexpr int from = part * rows / steps_per_block, to = (part + 1) * rows / steps_per_block;
+    const std::size_t step = steps_per_block * b + part;
+    decode(step + 1);
+    multiply(step, q + part * activation.half_bytes(),
+             part == 0 ? products_of(b - 1, steps_per_block - 1) : products_of(b, 0));
+    scale<from, to>(b - 1, q - activation.bytes(), sums);
   }
 
  private:
   using Lanes = Avx512Lanes;
-  static constexpr std::size_t unit_blocks = layout.blocks();
+  static constexpr bool as_stored = type == TensorType::q8_0;  // signed bytes, nothing to decode
+  static constexpr std::size_t blocks_per_step = 2 / steps_per_block;
+  static constexpr std::size_t block_bytes = 64 * layout.bits(), decoded_bytes = 8 * 64;
 
-  static HWY_INLINE void decode(const std::uint8_t* codes, std::uint8_t* out) {
-    decode_block<type>(codes, out);
-    if constexpr (together == 2) decode_block<type>(codes + block_bytes, out + 8 * 64);
+  /// Of the rows of a panel, for a block of weights.
+  struct Scale {
+    Lanes::Floats factor, min;
+  };
+
+  /// Where weights end with half a block of x whose halves are apart, the other half of its lines are zeros,
+  /// whatever they meet: the first headers.
+  std::size_t steps() const { return (blocks_ + blocks_per_step - 1) / blocks_per_step; }
+
+  HWY_INLINE void decode(std::size_t step) {
+    if (as_stored || step >= steps()) return;
+    const std::uint8_t* const codes = codes_ + step * blocks_per_step * block_bytes;
+    decode_block<type>(codes, decoded_[step % 2]);
+    if constexpr (activation.apart)
+      decode_block<type>(codes + block_bytes, decoded_[step % 2] + decoded_bytes);
   }
 
-  /// Adds what the block, or the two blocks, from `block` on contribute. They have met the lines q.
-  HWY_INLINE void scale(std::size_t block, const std::uint8_t* q, const std::uint8_t* products,
-                        __m512 (&sums)[rows]) {
-#pragma GCC unroll 2
-    for (std::size_t i = 0; i < together; ++i) {
-      const std::size_t b = (block + i) % unit_blocks;
-      if (b == 0) next_scales();
-#pragma GCC unroll 16
-      for (int r = 0; r < rows; ++r) {
-        const std::size_t line = i * rows + static_cast<std::size_t>(r);
-        fetch_share(line);
-        const auto a = Lanes::broadcast_float(q + activation.scales_at() + 4 * line);
-        const auto sum = Lanes::to_float(Lanes::load(products + 64 * line));
-        sums[r] = Lanes::add_product(sums[r], sum, Lanes::multiply(scales_[b], a));
-        if constexpr (layout.has_min) {
-          const auto correction = Lanes::broadcast_float(q + activation.corrections_at() + 4 * line);
-          sums[r] = Lanes::subtract_product(sums[r], mins_[b], correction);
-        }
-      }
+  /// Where the sums of a step of block b of x are until its last row has been scaled. By then the first step
+  /// of the next block has ended, too.
+  HWY_INLINE std::uint8_t* products_of(std::size_t b, int part) { return products_[part == 1 ? 2 : b % 2]; }
+
+  /// Begins a step with the lines at q, and writes the products of the step before it to `last`.
+  HWY_INLINE void multiply(std::size_t step, const std::uint8_t* q, std::uint8_t* last) {
+    if (step < steps()) {
+      const std::uint8_t* const codes =
+          as_stored ? codes_ + step * blocks_per_step * block_bytes : decoded_[step % 2];
+      multiply_tiles<index, activation.line_bytes()>(q, codes, last);
+    } else if (step == steps()) {
+      store_tile<index>(last);
     }
   }
 
-  /// Of the lines of codes that a step asks for, those that are due with this line of x: asked for all at
-  /// once, they keep tiles waiting.
-  HWY_INLINE void fetch_share(std::size_t line) {
-    constexpr std::size_t fetched = 4 * ((step_bytes / 4 + 63) / 64), lines = activation.lines();
-    for (std::size_t i = line * fetched / lines; i < (line + 1) * fetched / lines; ++i) {
+  /// Adds what block b of x contributes to its rows [from, to).
+  template <int from, int to>
+  HWY_INLINE void scale(std::size_t b, const std::uint8_t* q, __m512 (&sums)[rows]) {
+    if (2 * b >= blocks_) return;
+    if constexpr (from == 0) {
+      first_ = scale_of(2 * b);
+      second_ = scale_of(2 * b + 1);
+    }
+    const std::uint8_t* const first = products_of(b, 0);
+    const std::uint8_t* const second = activation.apart ? first + 64 * rows : products_of(b, 1);
+#pragma GCC unroll 16
+    for (std::size_t r = from; r < to; ++r) {
+      fetch_share(r);
+      auto part = Lanes::zero_floats();  // y / a
+      add_half(part, first_, first + 64 * r, q + 4 * r);
+      add_half(part, second_, second + 64 * r, q + 4 * (rows + r));
+      sums[r] = Lanes::add_product(sums[r], part, Lanes::broadcast_float(q + activation.scales_at() + 4 * r));
+    }
+    if constexpr (to == rows) coming_.codes += fetched_bytes / 4;
+  }
+
+  /// Adds scale · sum, less what minima take.
+  static HWY_INLINE void add_half(Lanes::Floats& part, const Scale& scale, const std::uint8_t* sum,
+                                  const std::uint8_t* q) {
+    part = Lanes::add_product(part, Lanes::to_float(Lanes::load(sum)), scale.factor);
+    if constexpr (layout.has_min) {
+      part =
+          Lanes::subtract_product(part, scale.min, Lanes::broadcast_float(q + activation.corrections_at()));
+    }
+  }
+
+  /// Zeros behind the last block.
+  HWY_INLINE Scale scale_of(std::size_t block) {
+    if (block == blocks_) return {Lanes::zero_floats(), Lanes::zero_floats()};
+    const std::size_t b = block % layout.blocks();  // in its unit
+    if (b == 0) next_scales();
+    return {scales_[b], mins_[b]};
+  }
+
+  /// Of the lines of codes that are asked for with a block of x, those that are due with row r: asked for all
+  /// at once, they keep tiles waiting.
+  HWY_INLINE void fetch_share(std::size_t r) {
+    constexpr std::size_t lines = 4 * ((fetched_bytes / 4 + 63) / 64);
+    for (std::size_t i = r * lines / rows; i < (r + 1) * lines / rows; ++i) {
       fetch_line<CacheLevel::second>(coming_, i);
     }
   }
+  static constexpr std::size_t fetched_bytes = 2 * block_bytes;
 
   HWY_INLINE void next_scales() {
     constexpr int bytes = panel_rows * layout.header_bytes();
@@ -177,30 +196,33 @@ class PanelOfTwo {
     headers_ += bytes;
   }
 
-  std::size_t steps_;
+  std::size_t blocks_;  // of weights
   const std::uint8_t* codes_;
   const std::uint8_t* headers_;  // of the next unit
   ComingPanels coming_;
-  TileSums& products_;
-  alignas(64) std::uint8_t decoded_[2][as_stored ? 1 : together * 8 * 64];
-  Lanes::Floats scales_[unit_blocks], mins_[unit_blocks];
+  alignas(64) std::uint8_t products_[3][64 * tile_lines];
+  alignas(64) std::uint8_t decoded_[2][as_stored ? 1 : blocks_per_step * decoded_bytes];
+  Lanes::Floats scales_[layout.blocks()], mins_[layout.blocks()];  // of the unit
+  Scale first_, second_;                                           // of the block of x that is scaled
 };
 
 /// The products of two panels, or of the last one if it is alone (second == first), with all rows of x.
-template <TensorType type, int together, int rows>
+template <TensorType type, int rows>
 HWY_INLINE void multiply_two_panels(const PanelRun& run, std::size_t first, std::size_t second,
                                     const std::uint8_t* x, __m512 (&sums)[2][rows]) {
-  using First = PanelOfTwo<type, together, rows, 0>;
-  using Second = PanelOfTwo<type, together, rows, 1>;
-  TileSums products;
-  First first_panel(run, first, products);
-  Second second_panel(run, second, products);
+  using First = PanelOfTwo<type, rows, 0>;
+  First first_panel(run, first);
+  PanelOfTwo<type, rows, 1> second_panel(run, second);
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) sums[0][r] = sums[1][r] = Avx512Lanes::zero_floats();
-  const std::size_t steps = run.shape.blocks() / together;
-  for (std::size_t step = 0; step <= steps + First::decode_steps; ++step) {
-    first_panel.advance(step, x, sums[0]);
-    if (second != first) second_panel.advance(step, x, sums[1]);
+  const std::size_t blocks = ActivationBlock::count(32 * run.shape.blocks());
+  for (std::size_t b = 0; b <= blocks; ++b, x += First::activation.bytes()) {
+    first_panel.template advance<0>(b, x, sums[0]);
+    if (second != first) second_panel.template advance<0>(b, x, sums[1]);
+    if constexpr (First::steps_per_block == 2) {
+      first_panel.template advance<1>(b, x, sums[0]);
+      if (second != first) second_panel.template advance<1>(b, x, sums[1]);
+    }
   }
   if constexpr (code_factor(type) != 1) {
     const auto factor = _mm512_set1_ps(1.0f / code_factor(type));
@@ -212,14 +234,14 @@ HWY_INLINE void multiply_two_panels(const PanelRun& run, std::size_t first, std:
   }
 }
 
-template <TensorType type, int together, int rows>
+template <TensorType type, int rows>
 void multiply_panels_in_tiles(const PanelRun& run, const std::uint8_t* x, float* y, std::size_t stride) {
-  static constexpr TileShapes shapes(together * rows, together);
+  static constexpr TileShapes shapes = halves_apart(rows) ? TileShapes(2 * rows, 64) : TileShapes(rows, 32);
   const TilesInUse in_use(shapes);
   const std::size_t count = run.panels();
   for (std::size_t first = 0; first < count; first += 2) {
     __m512 sums[2][rows];
-    multiply_two_panels<type, together>(run, first, std::min(first + 1, count - 1), x, sums);
+    multiply_two_panels<type>(run, first, std::min(first + 1, count - 1), x, sums);
 #pragma GCC unroll 2
     for (std::size_t i = 0; i < 2; ++i) {
       const std::size_t panel = first + i;
@@ -232,23 +254,15 @@ void multiply_panels_in_tiles(const PanelRun& run, const std::uint8_t* x, float*
   }
 }
 
-template <TensorType type, int together>
-PanelKernel tile_kernel_together(int rows) {
-  static constexpr int fewest = fewest_rows(together);
-  static constexpr auto kernels = []<int... r>(std::integer_sequence<int, r...>) {
-    return std::array{PanelKernel{&multiply_panels_in_tiles<type, together, fewest + r>,
-                                  PanelOfTwo<type, together, fewest + r, 0>::activation}...};
-  }(std::make_integer_sequence<int, most_rows(together) - fewest + 1>());
-  return kernels[static_cast<std::size_t>(rows - fewest)];
-}
-
 /// Empty where vectors are faster.
 template <TensorType type>
 PanelKernel tile_kernel_for(std::size_t cols, int rows) {
-  if (cols < fewest_columns(rows)) return {};
-  if (rows >= fewest_rows(1)) return tile_kernel_together<type, 1>(rows);
-  if (rows >= fewest_rows(2) && cols % 64 == 0) return tile_kernel_together<type, 2>(rows);
-  return {};
+  if (rows < fewest_rows || cols < fewest_columns(rows)) return {};
+  static constexpr auto kernels = []<int... r>(std::integer_sequence<int, r...>) {
+    return std::array{PanelKernel{&multiply_panels_in_tiles<type, fewest_rows + r>,
+                                  PanelOfTwo<type, fewest_rows + r, 0>::activation}...};
+  }(std::make_integer_sequence<int, tile_lines - fewest_rows + 1>());
+  return kernels[static_cast<std::size_t>(rows - fewest_rows)];
 }
 
 /// The format's kernels; null where it has none.

@@ -56,22 +56,22 @@ PanelKernel kernel_for(const KernelSet& set, const Matrix::Packed& w, const Swee
   return set.panel_kernel(w.type, w.cols, static_cast<int>(sweep.size));
 }
 
+/// Each sweep of x as blocks, at multiples of sweep_bytes from `out` on.
 void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, const Sweeps& sweeps,
-              std::size_t row_bytes, ThreadPool& pool, std::uint8_t* out) {
+              std::size_t sweep_bytes, ThreadPool& pool, std::uint8_t* out) {
   const CodeLayout& layout = w.shape.layout;
   const int factor = w.type == TensorType::q8_0 ? -set.signed_excess : -layout.offset;
   // Threads share the columns: the rows of a block lie so close that they would wait for each other's lines.
-  const std::size_t columns = w.cols % 64 == 0 ? 64 : 32;  // what blocks together have
-  constexpr std::size_t fewest = 128;                      // columns in one go
+  constexpr std::size_t columns = ActivationBlock::columns, fewest = 128;  // columns in one go
   const std::size_t grain = std::max(fewest, numbers_worth_sharing / x.rows()) / columns;
-  pool.parallel_for(w.cols / columns, grain, [&](std::size_t begin, std::size_t end) {
+  pool.parallel_for(ActivationBlock::count(w.cols), grain, [&](std::size_t begin, std::size_t end) {
+    const std::size_t from = begin * columns, to = std::min(end * columns, w.cols);
     for (std::size_t i = 0; i < sweeps.count; ++i) {
       const Sweep sweep = sweeps[i];
       const ActivationBlock block = kernel_for(set, w, sweep).block;
-      const std::size_t blocks_before = begin * columns / block.line_bytes();
-      std::uint8_t* const blocks = out + sweep.begin * row_bytes + blocks_before * block.bytes();
+      std::uint8_t* const blocks = out + i * sweep_bytes + begin * block.bytes();
       for (std::size_t r = 0; r < sweep.size; ++r) {
-        const auto share = x[sweep.begin + r].subspan(begin * columns, (end - begin) * columns);
+        const auto share = x[sweep.begin + r].subspan(from, to - from);
         quantise_row(share, layout, factor, block, static_cast<int>(r), blocks);
       }
     }
@@ -90,13 +90,13 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
                     ThreadPool& pool, MatmulScratch& scratch) {
   const Matrix::Packed& first = products.front().w.packed();
   const Sweeps sweeps(x.rows(), set.largest_sweep(first.type, first.cols));
-  std::size_t row_bytes = 0;
+  std::size_t sweep_bytes = 0;
   for (std::size_t i = 0; i < sweeps.count; ++i) {
     const ActivationBlock block = kernel_for(set, first, sweeps[i]).block;
-    row_bytes = std::max(row_bytes, first.cols / block.line_bytes() * block.bytes() / sweeps[i].size);
+    sweep_bytes = std::max(sweep_bytes, ActivationBlock::count(first.cols) * block.bytes());
   }
-  std::uint8_t* quantised = scratch.state().at_least(x.rows() * row_bytes);
-  quantise(set, first, x, sweeps, row_bytes, pool, quantised);
+  std::uint8_t* quantised = scratch.state().at_least(sweeps.count * sweep_bytes);
+  quantise(set, first, x, sweeps, sweep_bytes, pool, quantised);
 
   // With several sweeps panels meet all of them while they are in the cache.
   const auto multiply_run = [&](const Matrix::Packed& w, Span2d<float> y, std::size_t begin,
@@ -110,8 +110,7 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
         const Sweep sweep = sweeps[i];
         const PanelRun run{w.shape, w.panel(p), rows, p, i == 0 ? w.panel_count() - p : 0, abreast};
         kernel_for(set, w, sweep)
-            .multiply(run, quantised + sweep.begin * row_bytes, y[sweep.begin].data() + p * panel_rows,
-                      w.rows);
+            .multiply(run, quantised + i * sweep_bytes, y[sweep.begin].data() + p * panel_rows, w.rows);
       }
     }
   };

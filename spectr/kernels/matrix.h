@@ -64,7 +64,7 @@ struct Product {
 /// Products of one x with one or more matrices; every W is read from memory once, whatever the rows of x.
 /// x: [n, cols], every y is overwritten. Row r of y depends on W and row r of x alone, bit for bit: neither
 /// on n, nor on the other products, nor on the threads. For quantised W the rows of x are quantised to 8 bits
-/// per block of 32 first (once for matrices of one type that follow each other), for BF16 they are rounded to
+/// per block of 64 first (once for matrices of one type that follow each other), for BF16 they are rounded to
 /// BF16.
 void matmul(std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
             MatmulScratch& scratch);

@@ -66,57 +66,66 @@ HWY_INLINE void store_first(typename Lanes::Floats v, float* out, std::size_t co
   std::memcpy(out, all, count * sizeof(float));
 }
 
-/// The scales and minima of the whole unit, then block by block: the codes are decoded once and meet every
-/// row of x. Per row the order of all operations is fixed, whatever `rows` and the set are. The first
-/// lanes also ask for what is coming.
+/// y = Σ over blocks of x of a · Σ over its two blocks of weights of s · Σ code · q, less what minima take:
+/// the codes of a block of weights are decoded once and meet every row of x. Per row the order of all
+/// operations is fixed, whatever `rows` and the set are. The first lanes also ask for what is coming.
 template <class Lanes, TensorType type, int rows>
 HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t lane,
-                               std::size_t units, ComingPanels coming, const std::uint8_t* x,
+                               std::size_t blocks, ComingPanels coming, const std::uint8_t* x,
                                typename Lanes::Floats (&sums)[rows]) {
   constexpr CodeLayout layout = *code_layout(type);
   constexpr int per_block = layout.scales_per_block();
   constexpr int groups = 8 / per_block;  // groups of 4 columns under one scale
   constexpr int block_bytes = 64 * layout.bits();
-  constexpr ActivationBlock activation{rows, per_block};
+  constexpr ActivationBlock activation{rows, 2 * per_block};
   codes += 4 * lane;
+  typename Lanes::Floats scales[layout.blocks() * per_block], mins[layout.blocks() * per_block];
   for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
-  for (std::size_t u = 0; u < units; ++u) {
-    typename Lanes::Floats scales[layout.blocks() * per_block];
-    typename Lanes::Floats mins[layout.blocks() * per_block];
-    decode_scales<Lanes, type>(headers, lane, scales, mins);
-    if (lane == 0) fetch_early<panel_rows * layout.header_bytes()>(headers + coming.headers);
-    headers += panel_rows * layout.header_bytes();
-    for (int b = 0; b < layout.blocks(); ++b) {
-      const auto block = u * layout.blocks() + static_cast<std::size_t>(b);
-      if (lane == 0 && block % 2 == 0) fetch_codes<2 * block_bytes>(coming);
+  for (std::size_t pair = 0; pair < blocks; pair += 2, x += activation.bytes()) {
+    if (lane == 0) fetch_codes<2 * block_bytes>(coming);
+    typename Lanes::Floats parts[rows];  // y / a
+    for (int r = 0; r < rows; ++r) parts[r] = Lanes::zero_floats();
+#pragma GCC unroll 2
+    for (std::size_t half = 0; half < 2; ++half) {
+      const std::size_t b = (pair + half) % layout.blocks();  // in its unit
+      if (layout.blocks() == 1 && pair + half == blocks) break;
+      if (b == 0) {
+        decode_scales<Lanes, type>(headers, lane, scales, mins);
+        if (lane == 0) fetch_early<panel_rows * layout.header_bytes()>(headers + coming.headers);
+        headers += panel_rows * layout.header_bytes();
+      }
       const typename Lanes::Bytes w[8] = {
           codes_of_group<Lanes, type, 0>(codes), codes_of_group<Lanes, type, 1>(codes),
           codes_of_group<Lanes, type, 2>(codes), codes_of_group<Lanes, type, 3>(codes),
           codes_of_group<Lanes, type, 4>(codes), codes_of_group<Lanes, type, 5>(codes),
           codes_of_group<Lanes, type, 6>(codes), codes_of_group<Lanes, type, 7>(codes)};
 #pragma GCC unroll 16
-      for (int r = 0; r < rows; ++r) {
-        const std::uint8_t* q = x + 32 * r;
-        const auto a = Lanes::broadcast_float(x + activation.scales_at() + 4 * r);
+      for (std::size_t r = 0; r < rows; ++r) {
+        const std::uint8_t* q = x + 32 * (half * rows + r);
 #pragma GCC unroll 2
-        for (int i = 0; i < per_block; ++i) {
-          const std::uint8_t* correction = x + activation.corrections_at() + 4 * (i * rows + r);
+        for (std::size_t i = 0; i < per_block; ++i) {
+          const std::uint8_t* correction =
+              x + activation.corrections_at() + 4 * ((half * per_block + i) * rows + r);
           auto sum = layout.has_min ? Lanes::zero_ints() : Lanes::broadcast_int(correction);
           if constexpr (type == TensorType::q8_0) {
 #pragma GCC unroll 8
             for (int g = 0; g < groups; ++g) sum = Lanes::dot_signed(sum, w[g], q + 4 * g);
           } else {
-            sum = dot_codes<Lanes, layout.bits(), groups>(sum, &w[i * groups], q + 4 * i * groups);
+            sum = dot_codes<Lanes, layout.bits(), groups>(sum, &w[i * groups], q + 4 * groups * i);
           }
-          const int s = b * per_block + i;
-          sums[r] = Lanes::add_product(sums[r], Lanes::to_float(sum), Lanes::multiply(scales[s], a));
+          const std::size_t s = b * per_block + i;
+          parts[r] = Lanes::add_product(parts[r], Lanes::to_float(sum), scales[s]);
           if constexpr (layout.has_min) {
-            sums[r] = Lanes::subtract_product(sums[r], mins[s], Lanes::broadcast_float(correction));
+            parts[r] = Lanes::subtract_product(parts[r], mins[s], Lanes::broadcast_float(correction));
           }
         }
       }
       codes += block_bytes;
-      x += activation.bytes();
+    }
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto a = Lanes::broadcast_float(x + activation.scales_at() + 4 * r);
+      sums[r] = Lanes::add_product(sums[r], parts[r], a);
     }
   }
 }
@@ -128,7 +137,7 @@ void multiply_panels(const PanelRun& run, const std::uint8_t* x, float* y, std::
     const std::size_t count = run.rows_of(p);
     for (std::size_t lane = 0; lane < count; lane += Lanes::lanes) {
       typename Lanes::Floats sums[rows];
-      multiply_lanes<Lanes, type, rows>(codes, codes + run.shape.headers_at(), lane, run.shape.units,
+      multiply_lanes<Lanes, type, rows>(codes, codes + run.shape.headers_at(), lane, run.shape.blocks(),
                                         run.coming_after(p), x, sums);
       for (std::size_t r = 0; r < rows; ++r) store_first<Lanes>(sums[r], y + r * stride + lane, count - lane);
     }

@@ -23,25 +23,25 @@ TEST(QuantiseRow, RoundsToTheNearestStepAndSumsUp) {
   constexpr int rows = 3, r = 1, factor = -8;
   for (const TensorType type : {TensorType::q4_0, TensorType::q6_k, TensorType::q4_1, TensorType::q2_k}) {
     const CodeLayout layout = *code_layout(type);
-    const ActivationBlock block{rows, layout.scales_per_block()};
-    const std::vector<float> x = test::random_floats(64, 1);
+    const ActivationBlock block{rows, 2 * layout.scales_per_block()};
+    const std::vector<float> x = test::random_floats(128, 1);
     std::vector<std::uint8_t> out(2 * block.bytes());
     quantise_row(x, layout, factor, block, r, out.data());
     for (std::size_t b = 0; b < 2; ++b) {
       const std::size_t begin = b * block.bytes();
       const float a = at<float>(out, begin + block.scales_at() + 4 * r);
-      int sums[2] = {0, 0};
-      for (std::size_t j = 0; j < 32; ++j) {
-        const int q = at<std::int8_t>(out, begin + 32 * r + j);
-        EXPECT_LE(std::abs(x[32 * b + j] - a * static_cast<float>(q)), 0.5001f * a);
+      int sums[4] = {0, 0, 0, 0};
+      for (std::size_t j = 0; j < 64; ++j) {
+        const int q = at<std::int8_t>(out, begin + 32 * (j / 32 * rows + r) + j % 32);
+        EXPECT_LE(std::abs(x[64 * b + j] - a * static_cast<float>(q)), 0.5001f * a);
         EXPECT_LE(std::abs(q), 127);
-        sums[block.corrections == 2 ? j / 16 : 0] += q;
+        sums[j * static_cast<std::size_t>(block.corrections) / 64] += q;
       }
       for (int i = 0; i < block.corrections; ++i) {
         const std::size_t correction =
             begin + block.corrections_at() + static_cast<std::size_t>(4 * (i * rows + r));
         if (layout.has_min) {
-          EXPECT_EQ(at<float>(out, correction), a * static_cast<float>(sums[i]));
+          EXPECT_EQ(at<float>(out, correction), static_cast<float>(sums[i]));
         } else {
           EXPECT_EQ(at<int>(out, correction), factor * sums[i]);
         }
@@ -50,44 +50,59 @@ TEST(QuantiseRow, RoundsToTheNearestStepAndSumsUp) {
   }
 }
 
-TEST(QuantiseRow, WritesTwoBlocksTogetherAsLinesWithZerosForTheOtherBlock) {
-  constexpr int rows = 3, factor = -8;
+TEST(QuantiseRow, WritesHalvesApartAsLinesWithZerosForTheOtherHalf) {
+  constexpr std::size_t rows = 3;
+  constexpr int factor = -8;
   for (const TensorType type : {TensorType::q4_0, TensorType::q4_1}) {
     const CodeLayout layout = *code_layout(type);
-    const ActivationBlock single{rows, 1}, pair{rows, 1, 2};
-    std::vector<std::uint8_t> apart(4 * single.bytes(), 0xFF), together(2 * pair.bytes(), 0xFF);
-    for (int r = 0; r < rows; ++r) {
-      const std::vector<float> x = test::random_floats(128, static_cast<std::uint64_t>(r));
-      quantise_row(x, layout, factor, single, r, apart.data());
-      quantise_row(x, layout, factor, pair, r, together.data());
+    const ActivationBlock whole{rows, 2}, apart{rows, 2, true};
+    std::vector<std::uint8_t> one(2 * whole.bytes(), 0xFF), two(2 * apart.bytes(), 0xFF);
+    for (std::size_t r = 0; r < rows; ++r) {
+      const std::vector<float> x = test::random_floats(128, r);
+      quantise_row(x, layout, factor, whole, static_cast<int>(r), one.data());
+      quantise_row(x, layout, factor, apart, static_cast<int>(r), two.data());
     }
-    for (std::size_t b = 0; b < 4; ++b) {
-      const std::uint8_t* const one = apart.data() + b * single.bytes();
-      const std::uint8_t* const two = together.data() + b / 2 * pair.bytes();
-      for (std::size_t r = 0; r < rows; ++r) {
-        const std::size_t line = b % 2 * rows + r;
-        EXPECT_EQ(std::memcmp(two + 64 * line + b % 2 * 32, one + 32 * r, 32), 0);
-        const std::vector<std::uint8_t> zeros(32, 0);
-        EXPECT_EQ(std::memcmp(two + 64 * line + (1 - b % 2) * 32, zeros.data(), 32), 0);
-        EXPECT_EQ(std::memcmp(two + pair.scales_at() + 4 * line, one + single.scales_at() + 4 * r, 4), 0);
-        EXPECT_EQ(
-            std::memcmp(two + pair.corrections_at() + 4 * line, one + single.corrections_at() + 4 * r, 4), 0);
+    const std::vector<std::uint8_t> zeros(32, 0);
+    for (std::size_t b = 0; b < 2; ++b) {
+      const std::uint8_t* const expected = one.data() + b * whole.bytes();
+      const std::uint8_t* const found = two.data() + b * apart.bytes();
+      for (std::size_t line = 0; line < 2 * rows; ++line) {
+        const std::size_t half = line / rows, other = 1 - half;
+        EXPECT_EQ(std::memcmp(found + 64 * line + 32 * half, expected + 32 * line, 32), 0);
+        EXPECT_EQ(std::memcmp(found + 64 * line + 32 * other, zeros.data(), 32), 0);
       }
+      const std::size_t numbers = whole.corrections_at() - whole.scales_at() + 4 * 2 * rows;
+      EXPECT_EQ(std::memcmp(found + apart.scales_at(), expected + whole.scales_at(), numbers), 0);
+    }
+  }
+}
+
+TEST(QuantiseRow, FillsTheLastBlockWithZeros) {
+  for (const TensorType type : {TensorType::q4_0, TensorType::q4_1}) {
+    const CodeLayout layout = *code_layout(type);
+    for (const bool apart : {false, true}) {
+      const ActivationBlock block{2, 2, apart};
+      std::vector<float> x = test::random_floats(96, 1);
+      std::vector<std::uint8_t> out(2 * block.bytes(), 0xFF), expected = out;
+      quantise_row(x, layout, -8, block, 1, out.data());
+      x.resize(128, 0.0f);
+      quantise_row(x, layout, -8, block, 1, expected.data());
+      EXPECT_EQ(out, expected);
     }
   }
 }
 
 TEST(QuantiseRow, WritesTheSameWhereNoCorrectionsAreWanted) {
   const CodeLayout layout = *code_layout(TensorType::q4_0);
-  for (const int together : {1, 2}) {
-    const ActivationBlock with{2, 1, together}, without{2, 0, together};
-    ASSERT_EQ(without.bytes(), with.corrections_at());
-    const std::vector<float> x = test::random_floats(static_cast<std::size_t>(32 * together), 1);
-    std::vector<std::uint8_t> expected(with.bytes(), 0xFF), out(with.bytes(), 0xFF);
+  for (const bool apart : {false, true}) {
+    const ActivationBlock with{2, 2, apart}, without{2, 0, apart};
+    const std::size_t common = with.corrections_at();
+    const std::vector<float> x = test::random_floats(64, 1);
+    std::vector<std::uint8_t> expected(with.bytes(), 0xFF), out(without.bytes(), 0xFF);
     quantise_row(x, layout, -8, with, 1, expected.data());
     quantise_row(x, layout, -8, without, 1, out.data());
-    EXPECT_EQ(std::memcmp(out.data(), expected.data(), without.bytes()), 0);
-    EXPECT_TRUE(std::all_of(out.begin() + static_cast<std::ptrdiff_t>(without.bytes()), out.end(),
+    EXPECT_EQ(std::memcmp(out.data(), expected.data(), common), 0);
+    EXPECT_TRUE(std::all_of(out.begin() + static_cast<std::ptrdiff_t>(common), out.end(),
                             [](std::uint8_t byte) { return byte == 0xFF; }));
   }
 }
@@ -95,11 +110,12 @@ TEST(QuantiseRow, WritesTheSameWhereNoCorrectionsAreWanted) {
 TEST(QuantiseRow, GivesZerosForNothingAndForAlmostNothing) {
   const CodeLayout layout = *code_layout(TensorType::q4_0);
   for (const float value : {0.0f, 1e-40f, -1e-35f}) {
-    const std::vector<float> x(32, value);
-    const ActivationBlock block{1, 1};
+    const std::vector<float> x(64, value);
+    const ActivationBlock block{1, 2};
     std::vector<std::uint8_t> out(block.bytes(), 0xFF);
     quantise_row(x, layout, -8, block, 0, out.data());
-    EXPECT_EQ(out, std::vector<std::uint8_t>(out.size(), 0));
+    const std::vector<std::uint8_t> zeros(block.corrections_at() + 4 * 2, 0);
+    EXPECT_EQ(std::memcmp(out.data(), zeros.data(), zeros.size()), 0);
   }
 }
 

@@ -58,14 +58,14 @@ TEST(Matrix, RowGivesBackTheNumbersOfTheFile) {
   }
 }
 
-/// What |y − W x| may be. Quantised formats: x[j] is off by at most half a step a / 2 of its block of 32, so
+/// What |y − W x| may be. Quantised formats: x[j] is off by at most half a step a / 2 of its block of 64, so
 /// Σ_j |w_j| a_j / 2; rounding x[j] to BF16 costs 2⁻⁹ of it. Besides, float sums of n products with relative
 /// errors of 2⁻²⁴ in any order.
 double error_bound(TensorType type, std::span<const float> w, std::span<const float> x) {
   double bound = 0;
   for (std::size_t j = 0; j < w.size(); ++j) {
     float largest = 0;
-    for (std::size_t i = j / 32 * 32; i < std::min(j / 32 * 32 + 32, x.size()); ++i) {
+    for (std::size_t i = j / 64 * 64; i < std::min(j / 64 * 64 + 64, x.size()); ++i) {
       largest = std::max(largest, std::abs(x[i]));
     }
     const double size = std::abs(double{w[j]}) * largest;
