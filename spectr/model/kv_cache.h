@@ -2,7 +2,8 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
+
+#include "spectr/kernels/aligned_bytes.h"
 
 namespace spectr {
 
@@ -21,10 +22,8 @@ class KvCache {
   std::size_t slots() const { return slots_; }
 
   /// Of one head, for attend().
-  const float* keys(std::size_t layer, std::size_t head) const { return keys_.data() + offset(layer, head); }
-  const float* values(std::size_t layer, std::size_t head) const {
-    return values_.data() + offset(layer, head);
-  }
+  const float* keys(std::size_t layer, std::size_t head) const { return keys_.of(offset(layer, head)); }
+  const float* values(std::size_t layer, std::size_t head) const { return values_.of(offset(layer, head)); }
 
   /// Sets key and value of a slot, head_dim numbers each.
   void write(std::size_t layer, std::size_t head, std::size_t slot, std::span<const float> key,
@@ -34,12 +33,22 @@ class KvCache {
   void move(std::size_t from, std::size_t to);
 
  private:
+  /// Numbers in large pages, zeros at first.
+  class Numbers {
+   public:
+    explicit Numbers(std::size_t count);
+    float* of(std::size_t offset) const { return reinterpret_cast<float*>(bytes_.get()) + offset; }
+
+   private:
+    AlignedBytes bytes_;
+  };
+
   std::size_t offset(std::size_t layer, std::size_t head) const {
     return (layer * kv_heads_ + head) * slots_ * head_dim_;
   }
 
   std::size_t layers_, kv_heads_, slots_, head_dim_;
-  std::vector<float> keys_, values_;
+  Numbers keys_, values_;
 };
 
 }  // namespace spectr
