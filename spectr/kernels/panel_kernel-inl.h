@@ -87,8 +87,8 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
     for (int r = 0; r < rows; ++r) parts[r] = Lanes::zero_floats();
 #pragma GCC unroll 2
     for (std::size_t half = 0; half < 2; ++half) {
-      const std::size_t b = (pair + half) % layout.blocks();  // in its unit
-      if (layout.blocks() == 1 && pair + half == blocks) break;
+      const std::size_t b = (pair + half) % layout.blocks();     // in its unit
+      if (layout.blocks() == 1 && pair + half == blocks) break;  // half a block of x is left
       if (b == 0) {
         decode_scales<Lanes, type>(headers, lane, scales, mins);
         if (lane == 0) fetch_early<panel_rows * layout.header_bytes()>(headers + coming.headers);
