@@ -27,7 +27,7 @@ struct Row {
   std::uint8_t* second;       // 32 codes
   std::uint8_t* scale;        // a
   std::uint8_t* corrections;  // the first
-  std::size_t apart;          // bytes from one correction to the next
+  std::size_t step;           // bytes from one correction to the next
 };
 
 /// Σ of n signed bytes, n a multiple of 16.
@@ -76,7 +76,7 @@ HWY_INLINE void QuantiseBlock(const float* x, int factor, const Row& row) {
   for (std::size_t i = 0; i < corrections; ++i) {
     const std::uint8_t* const q = i < per_half ? row.first : row.second;
     const int total = SumOfCodes<columns>(q + i % per_half * columns);
-    std::uint8_t* const correction = row.corrections + i * row.apart;
+    std::uint8_t* const correction = row.corrections + i * row.step;
     has_min ? Put(static_cast<float>(total), correction) : Put(factor * total, correction);
   }
 }

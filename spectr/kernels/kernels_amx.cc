@@ -107,6 +107,7 @@ class PanelOfTwo {
   static constexpr bool as_stored = type == TensorType::q8_0;  // signed bytes, nothing to decode
   static constexpr std::size_t blocks_per_step = 2 / steps_per_block;
   static constexpr std::size_t block_bytes = 64 * layout.bits(), decoded_bytes = 8 * 64;
+  static constexpr std::size_t fetched_bytes = 2 * block_bytes;  // with a block of x
 
   /// Of the rows of a panel, for a block of weights.
   struct Scale {
@@ -114,7 +115,9 @@ class PanelOfTwo {
   };
 
   /// Where weights end with half a block of x whose halves are apart, the other half of its lines are zeros,
-  /// whatever they meet: the first headers.
+  /// whatever they meet: headers, of which there are enough.
+  static_assert(!activation.apart ||
+                fewest_columns(rows) / layout.columns * panel_rows * layout.header_bytes() >= block_bytes);
   std::size_t steps() const { return (blocks_ + blocks_per_step - 1) / blocks_per_step; }
 
   HWY_INLINE void decode(std::size_t step) {
@@ -187,7 +190,6 @@ class PanelOfTwo {
       fetch_line<CacheLevel::second>(coming_, i);
     }
   }
-  static constexpr std::size_t fetched_bytes = 2 * block_bytes;
 
   HWY_INLINE void next_scales() {
     constexpr int bytes = panel_rows * layout.header_bytes();
