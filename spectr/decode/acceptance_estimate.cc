@@ -3,20 +3,30 @@
 #include <algorithm>
 #include <cmath>
 
+#include "spectr/base/check.h"
 #include "spectr/transport/division_factor.h"
 
 namespace spectr {
 namespace {
 
-// Least weight of what is new. Acceptance differs much from context to context: of laws the last twenty that
+// Least weight of what is new. Acceptance differs much from context to context: of laws the last thirty that
 // were looked at decide, of the rest the last dozen blocks.
-constexpr double fresh_law = 0.05, fresh = 0.12;
+constexpr double fresh_law = 0.03, fresh = 0.12;
+
+// That a position's misses are to the expected ones as at the position before it weighs as much as so many
+// contexts.
+constexpr double guess = 8.0;
 
 // So many blocks are all looked at.
 constexpr std::size_t first_blocks = 8;
 
 void move_towards(double& estimate, double seen, double weight = fresh) {
   estimate += weight * (seen - estimate);
+}
+
+/// What k-Seq misses of laws with k drafts.
+double miss(const LawPair& laws, std::size_t k) {
+  return std::exp(static_cast<double>(k) * log_miss(division_factor(laws, k).overlaps.front()));
 }
 
 }  // namespace
@@ -27,7 +37,7 @@ bool AcceptanceEstimate::wants_laws() {
   return block < first_blocks || block % period == 0;
 }
 
-void AcceptanceEstimate::see_laws(const Distribution& p, const Distribution& q) {
+void AcceptanceEstimate::see_first(const Distribution& p, const Distribution& q) {
   const LawPair laws(p, q);
   dense_ = p.is_dense() && q.is_dense();
   for (std::size_t i = 0; i < drafts.size(); ++i) {
@@ -37,12 +47,20 @@ void AcceptanceEstimate::see_laws(const Distribution& p, const Distribution& q) 
     const bool in_turn = i == 0 || seen_ < others || seen_ % others == i - 1;
     if (!in_turn) continue;
     const double least = i == 0 ? fresh_law : fresh_law * static_cast<double>(others);
-    const Overlap tested = division_factor(laws, drafts[i]).overlaps.front();
-    const double accepted = -std::expm1(static_cast<double>(drafts[i]) * log_miss(tested));
     // At first the mean of all, in which the guess counts as one context.
-    move_towards(acceptance_[i], accepted, std::max(least, 1.0 / static_cast<double>(seen_ + 2)));
+    move_towards(acceptance_[i], 1.0 - miss(laws, drafts[i]),
+                 std::max(least, 1.0 / static_cast<double>(seen_ + 2)));
   }
   ++seen_;
+}
+
+void AcceptanceEstimate::see_further(std::size_t position, std::size_t K, std::size_t going_on,
+                                     const Distribution& p, const Distribution& q) {
+  SPECTR_CHECK(position < positions);
+  Misses& here = (K == 1 ? single_ : several_)[position];
+  here.seen += miss(LawPair(p, q), going_on);
+  here.expected += expected_miss(K, position);
+  ++here.contexts;
 }
 
 void AcceptanceEstimate::see_survivors(std::size_t drawn, std::size_t survivors) {
@@ -54,7 +72,7 @@ void AcceptanceEstimate::see_merging(std::size_t draws, std::size_t nodes) {
   if (draws > 1) move_towards(distinct_, static_cast<double>(nodes) / static_cast<double>(draws));
 }
 
-double AcceptanceEstimate::acceptance(double k) const {
+double AcceptanceEstimate::first_acceptance(double k) const {
   // Linear in log k between the numbers that were looked at.
   const double x = std::log2(std::clamp(k, 1.0, static_cast<double>(drafts.back())));
   const auto left = std::min(static_cast<std::size_t>(x), drafts.size() - 2);
@@ -62,12 +80,32 @@ double AcceptanceEstimate::acceptance(double k) const {
   return acceptance_[left] + share * (acceptance_[left + 1] - acceptance_[left]);
 }
 
-double AcceptanceEstimate::tokens(std::size_t K, std::size_t L) const {
-  double tokens = 1.0, reached = 1.0, k = static_cast<double>(K);
-  for (std::size_t depth = 0; depth < L; ++depth) {
-    reached *= acceptance(k);
-    tokens += reached;
-    k = 1.0 + (k - 1.0) * surviving_;
+double AcceptanceEstimate::expected_miss(std::size_t K, std::size_t position) const {
+  const double going_on = std::pow(surviving_, static_cast<double>(position));
+  return 1.0 - first_acceptance(1.0 + static_cast<double>(K - 1) * going_on);
+}
+
+std::array<double, AcceptanceEstimate::positions> AcceptanceEstimate::acceptances(std::size_t K) const {
+  std::array<double, positions> acceptances;
+  double ratio = 1.0;  // of what is missed to what is expected
+  for (std::size_t i = 0; i < positions; ++i) {
+    const auto& [seen, expected, contexts] = (K == 1 ? single_ : several_)[i];
+    if (expected > 0.0) {
+      const double guessed = guess * expected / contexts;
+      ratio = (seen + ratio * guessed) / (expected + guessed);
+    }
+    acceptances[i] = std::max(0.0, 1.0 - ratio * expected_miss(K, i));
+  }
+  return acceptances;
+}
+
+std::array<double, AcceptanceEstimate::positions + 1> AcceptanceEstimate::tokens(std::size_t K) const {
+  std::array<double, positions + 1> tokens = {1.0};
+  double reached = 1.0;
+  for (std::size_t L = 1; const double accepted : acceptances(K)) {
+    reached *= accepted;
+    tokens[L] = tokens[L - 1] + reached;
+    ++L;
   }
   return tokens;
 }

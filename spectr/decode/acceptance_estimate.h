@@ -14,13 +14,21 @@ class AcceptanceEstimate {
   /// Numbers of drafts that are considered.
   static constexpr std::array<std::size_t, 4> drafts = {1, 2, 4, 8};
 
+  /// Positions of a block that are considered.
+  static constexpr std::size_t positions = 8;
+
   /// Share of the blocks whose laws are looked at, once some have been seen.
   static constexpr double looks_per_block = 0.25;
 
   /// Counts a block, and says whether its laws shall be looked at.
   bool wants_laws();
-  /// The laws at a node where a block began: what k-Seq accepts of them with each number of drafts, exactly.
-  void see_laws(const Distribution& p, const Distribution& q);
+  /// The laws at the first position of a block: what k-Seq accepts of them with each number of drafts,
+  /// exactly.
+  void see_first(const Distribution& p, const Distribution& q);
+  /// The laws at a position behind the first that was reached, with `going_on` of K drafts: what k-Seq
+  /// accepts of them, beside what was to be expected.
+  void see_further(std::size_t position, std::size_t K, std::size_t going_on, const Distribution& p,
+                   const Distribution& q);
   /// Whether the laws are of the whole vocabulary, not cut short by filters.
   bool dense() const { return dense_; }
 
@@ -29,20 +37,37 @@ class AcceptanceEstimate {
   void see_survivors(std::size_t drawn, std::size_t survivors);
   void see_merging(std::size_t draws, std::size_t nodes);
 
-  /// Probability that one of k drafts is accepted, 1 ≤ k ≤ 8, not necessarily whole.
-  double acceptance(double k) const;
-  /// Expected tokens of a block of K sequences of L tokens, the one after the last draft included.
-  double tokens(std::size_t K, std::size_t L) const;
+  /// Probabilities that a block of K sequences, 1 ≤ K ≤ 8, goes on at a position that it reaches, by
+  /// position.
+  std::array<double, positions> acceptances(std::size_t K) const;
+  /// Expected tokens of a block of K sequences by their length, 0 at first; the one after the last draft
+  /// included.
+  std::array<double, positions + 1> tokens(std::size_t K) const;
   /// Expected different nodes among n draws.
   double nodes(std::size_t n) const { return static_cast<double>(n) * (n > 1 ? distinct_ : 1.0); }
 
  private:
+  /// Sums over the contexts that were looked at, at one position: what k-Seq missed, and what the first
+  /// position and the survivors on average made expect. The two differ, because what was accepted so far
+  /// tells of the text, and because many and few survivors are not as good as the average number.
+  struct Misses {
+    double seen = 0.0;
+    double expected = 0.0;
+    double contexts = 0.0;
+  };
+  using Positions = std::array<Misses, positions>;
+
+  /// With k drafts, not necessarily a whole number.
+  double first_acceptance(double k) const;
+  double expected_miss(std::size_t K, std::size_t position) const;
+
   std::array<double, drafts.size()> acceptance_ = {0.7, 0.78, 0.84, 0.88};  // until something has been seen
   std::size_t blocks_ = 0;                                                  // with drafts
   std::size_t seen_ = 0;                                                    // contexts
   bool dense_ = true;
-  double surviving_ = 0.4;  // share of the other drafts that equal the accepted one
-  double distinct_ = 0.75;  // nodes per draw
+  Positions single_, several_;  // of blocks of one sequence, of more
+  double surviving_ = 0.4;      // share of the other drafts that equal the accepted one
+  double distinct_ = 0.75;      // nodes per draw
 };
 
 }  // namespace spectr

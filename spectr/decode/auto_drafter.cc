@@ -35,21 +35,17 @@ double AutoDrafter::select_seconds(std::size_t K, std::size_t L, double tokens) 
   const double laws = costs_->select.law * (drafted_below + tokens);
   if (L == 0 || !estimate_.dense()) return laws;
   const double plan = K == 1 ? costs_->select.one : costs_->select.several;
-  const double estimates =
-      AcceptanceEstimate::looks_per_block * (costs_->select.one + costs_->select.several);
-  return laws + plan * std::min(tokens, static_cast<double>(L)) + estimates;
-}
-
-double AutoDrafter::tokens(DraftShape shape, std::size_t left) const {
-  return std::min(estimate_.tokens(shape.drafts, shape.length), static_cast<double>(left));
+  const double plans = plan * std::min(tokens, static_cast<double>(L));
+  return laws + plans + AcceptanceEstimate::looks_per_block * (costs_->select.several + plans);
 }
 
 DraftShape AutoDrafter::best(std::size_t left) const {
   DraftShape best;
   double highest = margin / plain_seconds();
   for (std::size_t K : AcceptanceEstimate::drafts) {
+    const auto tokens = estimate_.tokens(K);
     for (std::size_t L = 1; L <= std::min(most_length, left) && K * L < most_rows; ++L) {
-      const double n = tokens({K, L}, left);
+      const double n = std::min(tokens[L], static_cast<double>(left));
       if (const double rate = n / seconds(K, L, n); rate > highest) {
         highest = rate;
         best = {K, L};
@@ -97,7 +93,9 @@ Result<void> AutoDrafter::propose(const BlockStart& start, Models& models, Choic
   } else if (can_pay_ && looks_at(start.index)) {
     shape_ = {1, 1};
   }
-  const double n = tokens(shape_, start.left);
+  const double n = shape_.length == 0 ? 1.0
+                                      : std::min(estimate_.tokens(shape_.drafts)[shape_.length],
+                                                 static_cast<double>(start.left));
   expectation_ = {n, seconds(shape_.drafts, shape_.length, n), plain_seconds()};
   if (shape_.length == 0) return {};
   TreeDrafter drafter(TreeDrafter::sequences(shape_.drafts, shape_.length), Drafting::independent);
@@ -108,18 +106,28 @@ Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const V
                                   NodeLaws& target) {
   if (draft.draws().empty()) return {};
   decided_for_ = 0;
-  if (estimate_.wants_laws()) {
-    SPECTR_TRY(const Distribution* q, target.at(TokenTree::root));
-    estimate_.see_laws(*draft.draws().front().law, *q);
-  }
   estimate_.see_merging(draft.draws().size(), static_cast<std::size_t>(draft.tree().size()) - 1);
 
+  const bool looks = estimate_.wants_laws();
   RecycledVector<std::optional<std::size_t>> survivors = {std::nullopt};
-  for (NodeId node : verdict.path) {
+  NodeId above = TokenTree::root;
+  for (std::size_t position = 0;; ++position) {
     const auto draws = draft.below(survivors);
+    if (draws.empty()) break;
+    if (looks) {
+      SPECTR_TRY(const Distribution* q, target.at(above));
+      const Distribution& p = *draft.draw(draws.front()).law;
+      if (position == 0) {
+        estimate_.see_first(p, *q);
+      } else {
+        estimate_.see_further(position, shape_.drafts, draws.size(), p, *q);
+      }
+    }
+    if (position == verdict.path.size()) break;
+    above = verdict.path[position];
     survivors.clear();
     for (std::size_t draw : draws) {
-      if (draft.draw(draw).node == node) survivors.emplace_back(draw);
+      if (draft.draw(draw).node == above) survivors.emplace_back(draw);
     }
     estimate_.see_survivors(draws.size(), survivors.size());
   }

@@ -26,7 +26,7 @@ namespace spectr {
 class AutoDrafter final : public Drafter {
  public:
   /// Largest shape that is considered.
-  static constexpr std::size_t most_length = 8;
+  static constexpr std::size_t most_length = AcceptanceEstimate::positions;
   static constexpr std::size_t most_rows = 32;
 
   explicit AutoDrafter(std::shared_ptr<const Costs> costs) : costs_(std::move(costs)) {}
@@ -44,7 +44,6 @@ class AutoDrafter final : public Drafter {
   double seconds(std::size_t K, std::size_t L, double tokens) const;
   double select_seconds(std::size_t K, std::size_t L, double tokens) const;
   double plain_seconds() const { return seconds(0, 0, 1.0); }
-  double tokens(DraftShape shape, std::size_t left) const;
   DraftShape best(std::size_t left) const;
   bool can_pay(std::size_t left) const;
   bool looks_at(std::size_t block);
