@@ -94,12 +94,14 @@ void register_all() {
   }
 }
 
-/// So many queries of one head over so many slots.
+/// So many queries of one head over so many slots of floats or halves.
+template <class T>
 void attend_one_head(benchmark::State& state) {
   constexpr std::size_t width = 64;
   const auto count = static_cast<std::size_t>(state.range(0)),
              slots = static_cast<std::size_t>(state.range(1));
-  const std::vector<float> q(width, 0.1f), cache((slots + key_group) * width, 0.2f);
+  const std::vector<float> q(width, 0.1f);
+  const std::vector<T> cache((slots + key_group) * width);
   std::vector<float> scratch(attention_scratch(slots)), out(count * width);
   std::vector<Query> queries;
   for (std::size_t i = 0; i < count; ++i) queries.push_back({q.data(), slots, {}, &out[i * width]});
@@ -108,7 +110,8 @@ void attend_one_head(benchmark::State& state) {
     benchmark::DoNotOptimize(out.data());
   }
 }
-BENCHMARK(attend_one_head)->ArgsProduct({{1, 2, 4}, {16, 128, 512, 2048}});
+BENCHMARK(attend_one_head<float>)->ArgsProduct({{1, 2, 4}, {16, 128, 512, 2048}});
+BENCHMARK(attend_one_head<Half>)->ArgsProduct({{1, 2, 4}, {16, 128, 512, 2048}});
 
 void softmax_of_vocabulary(benchmark::State& state) {
   std::vector<float> x(32000, 0.5f);

@@ -19,32 +19,44 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::CappedTag<float, key_group>;
 
-/// One head's keys and values, and the factor of all scores.
+/// A vector of floats from memory.
+template <class D>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const float* at) {
+  return hn::LoadU(d, at);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const Half* at) {
+  const hn::Rebind<hwy::float16_t, D> halves;
+  return hn::PromoteTo(d, hn::LoadU(halves, reinterpret_cast<const hwy::float16_t*>(at)));
+}
+
+/// One head's keys and values, floats or halves, and the factor of all scores.
+template <class T>
 struct Head {
   std::size_t dim;
-  const float* keys;
-  const float* values;
+  const T* keys;
+  const T* values;
   float scale;
 
-  const float* group(std::size_t slot) const { return keys + slot * dim; }
+  const T* group(std::size_t slot) const { return keys + slot * dim; }
 };
 
 /// scores[…] = scale · q·K of one group of slots, or of four, whose sums do not wait for one another. A lane
 /// is a slot and sums over the dimensions in their order.
-template <int groups>
-HWY_INLINE void ScoreGroups(const Head& head, const float* q, std::size_t slot, float* scores) {
+template <int groups, class T>
+HWY_INLINE void ScoreGroups(const Head<T>& head, const float* q, std::size_t slot, float* scores) {
   const Lanes d;
   const std::size_t apart = key_group * head.dim;
   for (std::size_t lane = 0; lane < key_group; lane += hn::Lanes(d)) {
     auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
-    const float* at = head.group(slot) + lane;
+    const T* at = head.group(slot) + lane;
     for (std::size_t j = 0; j < head.dim; ++j, at += key_group) {
       const auto factor = hn::Set(d, q[j]);
-      a = hn::MulAdd(factor, hn::LoadU(d, at), a);
+      a = hn::MulAdd(factor, LoadFloats(d, at), a);
       if constexpr (groups == 4) {
-        b = hn::MulAdd(factor, hn::LoadU(d, at + apart), b);
-        c = hn::MulAdd(factor, hn::LoadU(d, at + 2 * apart), c);
-        e = hn::MulAdd(factor, hn::LoadU(d, at + 3 * apart), e);
+        b = hn::MulAdd(factor, LoadFloats(d, at + apart), b);
+        c = hn::MulAdd(factor, LoadFloats(d, at + 2 * apart), c);
+        e = hn::MulAdd(factor, LoadFloats(d, at + 3 * apart), e);
       }
     }
     float* const out = scores + slot + lane;
@@ -60,7 +72,8 @@ HWY_INLINE void ScoreGroups(const Head& head, const float* q, std::size_t slot, 
 
 /// The scores of a query for all slots up to the last one that it attends to: the listed ones are close
 /// behind the prefix, and single ones would cost more than whole groups.
-void Score(const Head& head, const Query& query, float* scores) {
+template <class T>
+void Score(const Head<T>& head, const Query& query, float* scores) {
   constexpr std::size_t four = 4 * key_group;
   std::size_t s = 0;
   for (; s + four <= query.slots(); s += four) ScoreGroups<4>(head, query.q, s, scores);
@@ -79,12 +92,13 @@ void Weigh(const Query& query, float* scores) {
 }
 
 /// The values that the weights of a query belong to.
+template <class T>
 struct ValueRows {
-  const Head& head;
+  const Head<T>& head;
   const Query& query;
 
   std::size_t size() const { return query.prefix + query.extra.size(); }
-  HWY_INLINE const float* operator[](std::size_t s) const {
+  HWY_INLINE const T* operator[](std::size_t s) const {
     const std::size_t slot = s < query.prefix ? s : static_cast<std::size_t>(query.extra[s - query.prefix]);
     return head.values + slot * head.dim;
   }
@@ -93,9 +107,10 @@ struct ValueRows {
 /// While slots s and s + 1 of `slots` are summed, starts to load as much of the values of the 64 slots after
 /// the 64 at hand: a fourth of it from each fourth of them, as memory answers faster in several places at
 /// once.
-HWY_INLINE void FetchValues(const Head& head, std::size_t s, std::size_t slots) {
+template <class T>
+HWY_INLINE void FetchValues(const Head<T>& head, std::size_t s, std::size_t slots) {
   constexpr std::size_t stretch = 64;
-  const std::size_t begin = (s / stretch + 1) * stretch, bytes = 2 * head.dim;
+  const std::size_t begin = (s / stretch + 1) * stretch, bytes = head.dim * sizeof(T) / 2;
   if (begin + stretch > slots) return;
   const auto* at =
       reinterpret_cast<const std::byte*>(head.values + begin * head.dim) + s % stretch / 2 * bytes;
@@ -105,18 +120,18 @@ HWY_INLINE void FetchValues(const Head& head, std::size_t s, std::size_t slots) 
 }
 
 /// out[j …] = Σ_s weights[s] values[s][j …] for n ≤ 4 vectors, even and odd s apart.
-template <int n, class D>
-HWY_INLINE void WeightedSum(D d, const ValueRows& values, const float* weights, std::size_t j) {
+template <int n, class D, class T>
+HWY_INLINE void WeightedSum(D d, const ValueRows<T>& values, const float* weights, std::size_t j) {
   const std::size_t lanes = hn::Lanes(d);
   auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
   auto a2 = a, b2 = b, c2 = c, e2 = e;
   const auto add = [&](std::size_t s, auto& one, auto& two, auto& three, auto& four) HWY_ATTR {
-    const float* const row = values[s] + j;
+    const T* const row = values[s] + j;
     const auto weight = hn::Set(d, weights[s]);
-    one = hn::MulAdd(weight, hn::LoadU(d, row), one);
-    if constexpr (n > 1) two = hn::MulAdd(weight, hn::LoadU(d, row + lanes), two);
-    if constexpr (n > 2) three = hn::MulAdd(weight, hn::LoadU(d, row + 2 * lanes), three);
-    if constexpr (n > 3) four = hn::MulAdd(weight, hn::LoadU(d, row + 3 * lanes), four);
+    one = hn::MulAdd(weight, LoadFloats(d, row), one);
+    if constexpr (n > 1) two = hn::MulAdd(weight, LoadFloats(d, row + lanes), two);
+    if constexpr (n > 2) three = hn::MulAdd(weight, LoadFloats(d, row + 2 * lanes), three);
+    if constexpr (n > 3) four = hn::MulAdd(weight, LoadFloats(d, row + 3 * lanes), four);
   };
   std::size_t s = 0;
   for (; s + 2 <= values.size(); s += 2) {
@@ -133,7 +148,8 @@ HWY_INLINE void WeightedSum(D d, const ValueRows& values, const float* weights, 
 }
 
 /// One query by itself, from dimension j on.
-void SumValues(const ValueRows& values, const float* weights, std::size_t j) {
+template <class T>
+void SumValues(const ValueRows<T>& values, const float* weights, std::size_t j) {
   const std::size_t dim = values.head.dim;
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
@@ -148,8 +164,8 @@ void SumValues(const ValueRows& values, const float* weights, std::size_t j) {
 #if !HWY_HAVE_SCALABLE  // an array of vectors needs vectors of a known size
 
 /// The scores of n queries for the slots of some groups: every key is loaded once for all.
-template <std::size_t n, std::size_t groups>
-HWY_INLINE void ScoreTogether(const Head& head, std::span<const Query> queries, std::size_t slot,
+template <std::size_t n, std::size_t groups, class T>
+HWY_INLINE void ScoreTogether(const Head<T>& head, std::span<const Query> queries, std::size_t slot,
                               float* const* scores) {
   const Lanes d;
   using V = hn::Vec<Lanes>;
@@ -159,10 +175,10 @@ HWY_INLINE void ScoreTogether(const Head& head, std::span<const Query> queries, 
     for (auto& row : sums) {
       for (V& sum : row) sum = hn::Zero(d);
     }
-    const float* at = head.group(slot) + lane;
+    const T* at = head.group(slot) + lane;
     for (std::size_t j = 0; j < head.dim; ++j, at += key_group) {
       V keys[groups];
-      for (std::size_t g = 0; g < groups; ++g) keys[g] = hn::LoadU(d, at + g * apart);
+      for (std::size_t g = 0; g < groups; ++g) keys[g] = LoadFloats(d, at + g * apart);
       for (std::size_t r = 0; r < n; ++r) {
         const V factor = hn::Set(d, queries[r].q[j]);
         for (std::size_t g = 0; g < groups; ++g) sums[r][g] = hn::MulAdd(factor, keys[g], sums[r][g]);
@@ -178,8 +194,8 @@ HWY_INLINE void ScoreTogether(const Head& head, std::span<const Query> queries, 
 
 /// WeightedSum<vectors> for n queries: every value among the first `shared`, an even number, is loaded once
 /// for all.
-template <std::size_t n, std::size_t vectors, class D>
-HWY_INLINE void SumTogether(D d, const Head& head, const Query* queries, std::size_t shared,
+template <std::size_t n, std::size_t vectors, class D, class T>
+HWY_INLINE void SumTogether(D d, const Head<T>& head, const Query* queries, std::size_t shared,
                             float* const* weights, std::size_t j) {
   using V = hn::Vec<D>;
   const std::size_t lanes = hn::Lanes(d);
@@ -187,15 +203,15 @@ HWY_INLINE void SumTogether(D d, const Head& head, const Query* queries, std::si
   for (std::size_t r = 0; r < n; ++r) {
     for (std::size_t v = 0; v < vectors; ++v) even[r][v] = odd[r][v] = hn::Zero(d);
   }
-  const auto load = [&](const float* at, V(&values)[vectors]) HWY_ATTR {
-    for (std::size_t v = 0; v < vectors; ++v) values[v] = hn::LoadU(d, at + v * lanes);
+  const auto load = [&](const T* at, V(&values)[vectors]) HWY_ATTR {
+    for (std::size_t v = 0; v < vectors; ++v) values[v] = LoadFloats(d, at + v * lanes);
   };
   const auto add = [&](float weight, const V(&values)[vectors], V(&row)[vectors]) HWY_ATTR {
     const V factor = hn::Set(d, weight);
     for (std::size_t v = 0; v < vectors; ++v) row[v] = hn::MulAdd(factor, values[v], row[v]);
   };
   V values[vectors];
-  const float* at = head.values + j;
+  const T* at = head.values + j;
   for (std::size_t s = 0; s < shared; s += 2, at += 2 * head.dim) {
     if (j == 0) FetchValues(head, s, shared);
     load(at, values);
@@ -204,7 +220,7 @@ HWY_INLINE void SumTogether(D d, const Head& head, const Query* queries, std::si
     for (std::size_t r = 0; r < n; ++r) add(weights[r][s + 1], values, odd[r]);
   }
   for (std::size_t r = 0; r < n; ++r) {
-    const ValueRows rows{head, queries[r]};
+    const ValueRows<T> rows{head, queries[r]};
     for (std::size_t s = shared; s < rows.size(); s += 2) {
       load(rows[s] + j, values);
       add(weights[r][s], values, even[r]);
@@ -217,19 +233,22 @@ HWY_INLINE void SumTogether(D d, const Head& head, const Query* queries, std::si
   }
 }
 
-template <std::size_t n>
-void SumValuesTogether(const Head& head, const Query* queries, std::size_t shared, float* const* weights) {
-  // Two queries, even and odd slots: as many vectors of sums as there are registers for.
+constexpr bool few_registers = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<float>()) < 16;
+
+template <std::size_t n, class T>
+void SumValuesTogether(const Head<T>& head, const Query* queries, std::size_t shared, float* const* weights) {
+  // Even and odd slots of every query: as many vectors of sums as there are registers for.
   const hn::ScalableTag<float> d;
-  constexpr std::size_t vectors = HWY_ARCH_X86 && hn::MaxLanes(d) < 16 ? 2 : 4;
-  const std::size_t step = vectors * hn::Lanes(d);
+  constexpr std::size_t vectors = n == 2 && !few_registers ? 4 : 2;
+  const std::size_t lanes = hn::Lanes(d), step = vectors * lanes;
   std::size_t j = 0;
   for (; j + step <= head.dim; j += step) SumTogether<n, vectors>(d, head, queries, shared, weights, j);
-  for (std::size_t r = 0; r < n; ++r) SumValues({head, queries[r]}, weights[r], j);
+  for (; j + lanes <= head.dim; j += lanes) SumTogether<n, 1>(d, head, queries, shared, weights, j);
+  for (std::size_t r = 0; r < n; ++r) SumValues(ValueRows<T>{head, queries[r]}, weights[r], j);
 }
 
-template <std::size_t n>
-void AttendTogether(const Head& head, std::span<const Query> queries, float* const* scores) {
+template <std::size_t n, class T>
+void AttendTogether(const Head<T>& head, std::span<const Query> queries, float* const* scores) {
   constexpr std::size_t groups = n > 2 ? 2 : 4, step = groups * key_group;
   std::size_t slots = 0, shared = queries[0].prefix;
   for (const Query& query : queries) {
@@ -240,15 +259,15 @@ void AttendTogether(const Head& head, std::span<const Query> queries, float* con
   for (; s + step <= slots; s += step) ScoreTogether<n, groups>(head, queries, s, scores);
   for (; s < slots; s += key_group) ScoreTogether<n, 1>(head, queries, s, scores);
   for (std::size_t r = 0; r < n; ++r) Weigh(queries[r], scores[r]);
+  if constexpr (!few_registers) return SumValuesTogether<n>(head, queries.data(), shared, scores);
   for (std::size_t r = 0; r + 2 <= n; r += 2) SumValuesTogether<2>(head, &queries[r], shared, scores + r);
-  if constexpr (n % 2 == 1) SumValues({head, queries[n - 1]}, scores[n - 1], 0);
+  if constexpr (n % 2 == 1) SumValues(ValueRows<T>{head, queries[n - 1]}, scores[n - 1], 0);
 }
 
 #endif
 
-void Attend(std::span<const Query> queries, std::size_t head_dim, const float* keys, const float* values,
-            float scale, float* scratch, std::size_t apart) {
-  const Head head{head_dim, keys, values, scale};
+template <class T>
+void Attend(std::span<const Query> queries, const Head<T>& head, float* scratch, std::size_t apart) {
   float* const scores[most_queries] = {scratch, scratch + apart, scratch + 2 * apart, scratch + 3 * apart};
 #if !HWY_HAVE_SCALABLE
   if (queries.size() == 4) return AttendTogether<4>(head, queries, scores);
@@ -258,8 +277,18 @@ void Attend(std::span<const Query> queries, std::size_t head_dim, const float* k
   for (std::size_t r = 0; r < queries.size(); ++r) {
     Score(head, queries[r], scores[r]);
     Weigh(queries[r], scores[r]);
-    SumValues({head, queries[r]}, scores[r], 0);
+    SumValues(ValueRows<T>{head, queries[r]}, scores[r], 0);
   }
+}
+
+void AttendToFloats(std::span<const Query> queries, std::size_t head_dim, const float* keys,
+                    const float* values, float scale, float* scratch, std::size_t apart) {
+  Attend<float>(queries, {head_dim, keys, values, scale}, scratch, apart);
+}
+
+void AttendToHalves(std::span<const Query> queries, std::size_t head_dim, const Half* keys,
+                    const Half* values, float scale, float* scratch, std::size_t apart) {
+  Attend<Half>(queries, {head_dim, keys, values, scale}, scratch, apart);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -269,10 +298,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace spectr {
 
-HWY_EXPORT(Attend);
+HWY_EXPORT(AttendToFloats);
+HWY_EXPORT(AttendToHalves);
 
-void attend(std::span<const Query> queries, std::size_t head_dim, const float* keys, const float* values,
-            float scale, std::span<float> scratch) {
+namespace {
+
+/// Slots that the scores of a query have room for. Requires: what attend() says.
+std::size_t slots_of(std::span<const Query> queries, std::span<const float> scratch) {
   SPECTR_CHECK(!queries.empty() && queries.size() <= most_queries);
   std::size_t slots = 0;
   for (const Query& query : queries) {
@@ -283,7 +315,21 @@ void attend(std::span<const Query> queries, std::size_t head_dim, const float* k
     slots = std::max(slots, query.slots());
   }
   SPECTR_CHECK(scratch.size() >= attention_scratch(slots));
-  HWY_DYNAMIC_DISPATCH(Attend)(queries, head_dim, keys, values, scale, scratch.data(), slots + key_group);
+  return slots + key_group;
+}
+
+}  // namespace
+
+void attend(std::span<const Query> queries, std::size_t head_dim, const float* keys, const float* values,
+            float scale, std::span<float> scratch) {
+  const std::size_t apart = slots_of(queries, scratch);
+  HWY_DYNAMIC_DISPATCH(AttendToFloats)(queries, head_dim, keys, values, scale, scratch.data(), apart);
+}
+
+void attend(std::span<const Query> queries, std::size_t head_dim, const Half* keys, const Half* values,
+            float scale, std::span<float> scratch) {
+  const std::size_t apart = slots_of(queries, scratch);
+  HWY_DYNAMIC_DISPATCH(AttendToHalves)(queries, head_dim, keys, values, scale, scratch.data(), apart);
 }
 
 }  // namespace spectr

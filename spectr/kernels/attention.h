@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <span>
 
+#include "spectr/kernels/half.h"
+
 namespace spectr {
 
 /// The keys of a head lie in groups of 16 slots, and in a group dimension after dimension: one vector holds
@@ -39,6 +41,10 @@ constexpr std::size_t attention_scratch(std::size_t slots) {
 /// slot adds on whether it is listed, bit for bit. keys: as key_place() says, whole groups; values: [slots,
 /// head_dim], row after row. scratch: at least attention_scratch(most slots() of a query) floats.
 void attend(std::span<const Query> queries, std::size_t head_dim, const float* keys, const float* values,
+            float scale, std::span<float> scratch);
+
+/// The same for keys and values in half the memory; sums are of floats all the same.
+void attend(std::span<const Query> queries, std::size_t head_dim, const Half* keys, const Half* values,
             float scale, std::span<float> scratch);
 
 }  // namespace spectr

@@ -1,9 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
 namespace spectr {
+
+/// An IEEE 754 binary16 number as it lies in memory.
+struct Half {
+  std::uint16_t bits;
+};
 
 /// The number with these IEEE 754 binary16 bits. Every one of them is a float.
 inline float half_to_float(std::uint16_t bits) {
@@ -16,6 +22,22 @@ inline float half_to_float(std::uint16_t bits) {
   }
   const std::uint32_t wide = exponent == 31 ? 255 : exponent + (127 - 15);
   return std::bit_cast<float>(sign | (wide << 23) | (fraction << 13));
+}
+
+/// The half nearest to x, of two the even one; beyond the largest half, 65504, that one. NaN stays NaN.
+/// Without branches, so that loops over it become vectors.
+inline Half nearest_half(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x), size = bits & 0x7FFF'FFFFu;
+  const std::uint32_t cut = std::min(size, 0x477F'E000u);  // 65504
+  // 13 bits are dropped: what is added carries where they are more than half of the last one that stays, or
+  // just half of it and that one is odd.
+  const std::uint32_t normal = ((cut + 0xFFFu + (cut >> 13 & 1u)) >> 13) - ((127u - 15u) << 10);
+  // Halves below 2⁻¹⁴ are multiples of 2⁻²⁴, as floats from ½ to 1 are.
+  const auto raised = std::bit_cast<std::uint32_t>(std::bit_cast<float>(cut) + 0.5f);
+  const std::uint32_t small = raised - std::bit_cast<std::uint32_t>(0.5f);
+  const std::uint32_t number = cut < 0x3880'0000u ? small : normal;
+  const std::uint32_t half = size > 0x7F80'0000u ? 0x7E00u : number;
+  return {static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000u))};
 }
 
 /// The number with these bfloat16 bits: the upper half of a float.

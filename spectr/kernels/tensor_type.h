@@ -30,6 +30,9 @@ struct TensorFormat {
   std::string_view name;  ///< "Q4_K"
   std::size_t elements;
   std::size_t bytes;
+
+  /// Whether numbers share scales: products with them round what they are multiplied with.
+  bool is_quantised() const { return elements > 1; }
 };
 
 /// The format with this number in a file, nullopt if it is not supported.

@@ -228,6 +228,30 @@ double LogSumExp(std::span<const float> x) {
   return static_cast<double>(largest) + std::log(static_cast<double>(sum));
 }
 
+/// nearest_half() with vectors for numbers.
+void NearestHalves(std::span<const float> x, Half* out) {
+  ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    const hn::RebindToUnsigned<decltype(d)> du;
+    const hn::RebindToSigned<decltype(d)> di;
+    const auto bits = hn::BitCast(du, hn::LoadU(d, x.data() + i));
+    const auto size = hn::And(bits, hn::Set(du, 0x7FFF'FFFF));
+    const auto cut = hn::Min(size, hn::Set(du, 0x477F'E000));
+    const auto odd = hn::And(hn::ShiftRight<13>(cut), hn::Set(du, 1));
+    const auto normal = hn::Sub(hn::ShiftRight<13>(hn::Add(hn::Add(cut, hn::Set(du, 0xFFF)), odd)),
+                                hn::Set(du, (127 - 15) << 10));
+    const auto raised = hn::Add(hn::BitCast(d, cut), hn::Set(d, 0.5f));
+    const auto small = hn::Sub(hn::BitCast(du, raised), hn::BitCast(du, hn::Set(d, 0.5f)));
+    const auto is_small = hn::Lt(hn::BitCast(di, cut), hn::Set(di, 0x3880'0000));
+    const auto is_nan = hn::Gt(hn::BitCast(di, size), hn::Set(di, 0x7F80'0000));
+    const auto number = hn::IfThenElse(is_small, hn::BitCast(di, small), hn::BitCast(di, normal));
+    const auto half = hn::BitCast(du, hn::IfThenElse(is_nan, hn::Set(di, 0x7E00), number));
+    const auto sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 0x8000));
+    const hn::Rebind<std::uint16_t, decltype(d)> dh;
+    hn::StoreU(hn::DemoteTo(dh, hn::BitCast(di, hn::Or(half, sign))), dh,
+               reinterpret_cast<std::uint16_t*>(out + i));
+  });
+}
+
 void Rope(float* x, std::span<const float> cosines, const float* sines, bool interleaved) {
   const std::size_t half = cosines.size();
   ForEach(half, [&](auto d, std::size_t i) HWY_ATTR {

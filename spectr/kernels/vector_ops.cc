@@ -20,6 +20,7 @@ HWY_EXPORT(NextAbove);
 HWY_EXPORT(Softmax);
 HWY_EXPORT(ExpDifferences);
 HWY_EXPORT(LogSumExp);
+HWY_EXPORT(NearestHalves);
 HWY_EXPORT(Rope);
 
 void rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon, std::span<float> out) {
@@ -73,6 +74,11 @@ void exp_differences(std::span<double> x, double largest, double scale) {
 double log_sum_exp(std::span<const float> x) {
   SPECTR_CHECK(!x.empty());
   return HWY_DYNAMIC_DISPATCH(LogSumExp)(x);
+}
+
+void nearest_halves(std::span<const float> x, std::span<Half> out) {
+  SPECTR_CHECK(out.size() == x.size());
+  HWY_DYNAMIC_DISPATCH(NearestHalves)(x, out.data());
 }
 
 void rope(std::span<float> x, std::span<const float> cosines, std::span<const float> sines,

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <span>
 
+#include "spectr/kernels/half.h"
+
 namespace spectr {
 
 /// Vector kernels of the transformer, dispatched at run time to the best instruction set of the machine.
@@ -42,6 +44,9 @@ void exp_differences(std::span<double> x, double largest, double scale);
 
 /// log Σ exp(x[j]), within 1e-5. Requires: at least one finite entry; −∞ adds nothing.
 double log_sum_exp(std::span<const float> x);
+
+/// out[j] = nearest_half(x[j]). Both of one length.
+void nearest_halves(std::span<const float> x, std::span<Half> out);
 
 /// Rotates a head's vector: pairs (x[2i], x[2i+1]) when interleaved, (x[i], x[i + n/2]) otherwise, by the
 /// angle with the given cosines and sines (n/2 each, n = 2 · cosines.size() ≤ x.size(); the rest stays).

@@ -14,6 +14,9 @@ namespace {
 // So many numbers are turned or activated in the time that it takes threads to meet.
 constexpr std::size_t rope_numbers = 4096, activation_numbers = 1536;
 
+// With so many heads of keys and values per thread no thread waits long for the others.
+constexpr std::size_t heads_per_thread = 2;
+
 /// What one layer's attention takes: the keys and values of a text's prefix are read once for all its rows.
 Work attention_work(const ModelConfig& config, std::span<const PassRow> rows) {
   double read = 0.0, attended = 0.0;
@@ -24,8 +27,9 @@ Work attention_work(const ModelConfig& config, std::span<const PassRow> rows) {
     read += same_text ? 1.0 : prefix + extra;
     attended += prefix + extra;
   }
+  const double row_bytes = static_cast<double>(rows.front().cache->row_bytes());
   const auto width = static_cast<double>(config.head_dim);
-  return {2.0 * sizeof(float) * width * static_cast<double>(config.kv_heads) * read,
+  return {2.0 * row_bytes * static_cast<double>(config.kv_heads) * read,
           2.0 * width * static_cast<double>(config.heads) * attended, 0.0};
 }
 
@@ -98,7 +102,7 @@ void ForwardPass::prepare_angles(std::span<const PassRow> rows) {
       sines_[r * half + i] = static_cast<float>(std::sin(angle));
     }
   }
-  ends(Operation::rope);
+  ends(Operation::attention);
 }
 
 void ForwardPass::normalise_row(const Norm& norm, std::span<const float> x, std::span<float> out) const {
@@ -144,58 +148,75 @@ void ForwardPass::multiply(Operation operation, std::initializer_list<Target> ta
   ends(operation, std::span<const Product>(products));
 }
 
+void ForwardPass::turn(std::size_t layer, std::size_t kv_head, std::span<const PassRow> rows) {
+  const ModelConfig& c = config_;
+  const Span2d<float> q = view(q_, c.heads * c.head_dim);
+  const Span2d<float> k = view(k_, c.kv_heads * c.head_dim), v = view(v_, c.kv_heads * c.head_dim);
+  const std::size_t half = inverse_frequencies_.size(), group = c.heads / c.kv_heads;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const auto turned = [&](std::span<float> head) {
+      rope(head, std::span(cosines_).subspan(r * half, half), std::span(sines_).subspan(r * half, half),
+           c.rope_interleaved);
+      return head;
+    };
+    for (std::size_t h = kv_head * group; h < (kv_head + 1) * group; ++h) {
+      turned(q[r].subspan(h * c.head_dim, c.head_dim));
+    }
+    const std::size_t at = kv_head * c.head_dim;
+    rows[r].cache->write(layer, kv_head, rows[r].slot, turned(k[r].subspan(at, c.head_dim)),
+                         v[r].subspan(at, c.head_dim));
+  }
+}
+
+void ForwardPass::attend(std::size_t layer, std::size_t head, Part part, std::span<const PassRow> rows) {
+  const ModelConfig& c = config_;
+  const Span2d<float> q = view(q_, c.heads * c.head_dim), heads = view(heads_, c.heads * c.head_dim);
+  const KvCache& cache = *rows[part.begin].cache;
+  thread_local std::vector<float> scratch;  // grown once per thread
+  const std::size_t needed = attention_scratch(cache.slots());
+  if (scratch.size() < needed) scratch.resize(needed);
+  std::array<Query, most_queries> queries;
+  for (std::size_t i = 0; i < part.size; ++i) {
+    const std::size_t r = part.begin + i;
+    queries[i] = {q[r].data() + head * c.head_dim, rows[r].prefix, rows[r].extra,
+                  heads[r].data() + head * c.head_dim};
+  }
+  const float scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
+  cache.attend(layer, head * c.kv_heads / c.heads, std::span(queries).first(part.size), scale, scratch);
+}
+
 void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows) {
   const ModelConfig& c = config_;
   const Span2d<float> normed = view(normed_, c.width);
-  const Span2d<float> q = view(q_, c.heads * c.head_dim), heads = view(heads_, c.heads * c.head_dim);
-  const Span2d<float> k = view(k_, c.kv_heads * c.head_dim), v = view(v_, c.kv_heads * c.head_dim);
-  multiply(Operation::query_key_value, {{layer.q, q}, {layer.k, k}, {layer.v, v}}, normed);
+  const Span2d<float> heads = view(heads_, c.heads * c.head_dim);
+  multiply(Operation::query_key_value,
+           {{layer.q, view(q_, c.heads * c.head_dim)},
+            {layer.k, view(k_, c.kv_heads * c.head_dim)},
+            {layer.v, view(v_, c.kv_heads * c.head_dim)}},
+           normed);
 
-  const std::size_t half = inverse_frequencies_.size();
-  const auto turned = [&](std::size_t r, std::span<float> head) {
-    rope(head, std::span(cosines_).subspan(r * half, half), std::span(sines_).subspan(r * half, half),
-         c.rope_interleaved);
-    return head;
+  const std::size_t group = c.heads / c.kv_heads, parts = parts_.size(),
+                    threads = static_cast<std::size_t>(pool_.threads());
+  // Parts and heads that read the same keys and values one after the other.
+  const auto attend_all = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) attend(index, i / parts, parts_[i % parts], rows);
   };
-  // Threads share the heads: the keys of neighbouring slots lie side by side.
-  const std::size_t grain = std::max<std::size_t>(1, rope_numbers / (rows.size() * c.head_dim));
-  pool_.parallel_for(c.heads + c.kv_heads, grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t task = begin; task < end; ++task) {
-      const bool is_query = task < c.heads;
-      const std::size_t h = is_query ? task : task - c.heads, at = h * c.head_dim;
-      for (std::size_t r = 0; r < rows.size(); ++r) {
-        if (is_query) {
-          turned(r, q[r].subspan(at, c.head_dim));
-        } else {
-          rows[r].cache->write(index, h, rows[r].slot, turned(r, k[r].subspan(at, c.head_dim)),
-                               v[r].subspan(at, c.head_dim));
-        }
+  if (c.kv_heads >= heads_per_thread * threads) {
+    // A thread attends to a head at once, while it has the new keys at hand.
+    pool_.parallel_for(c.kv_heads, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t h = begin; h < end; ++h) {
+        turn(index, h, rows);
+        attend_all(h * group * parts, (h + 1) * group * parts);
       }
-    }
-  });
-  ends(Operation::rope);
-
-  const std::size_t group = c.heads / c.kv_heads;
-  const float scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
-  pool_.parallel_for(parts_.size() * c.heads, 1, [&](std::size_t begin, std::size_t end) {
-    thread_local std::vector<float> scratch;  // grown once per thread
-    // Parts and heads that read the same keys and values one after the other.
-    for (std::size_t task = begin; task < end; ++task) {
-      const std::size_t h = task / parts_.size();
-      const Part part = parts_[task % parts_.size()];
-      const KvCache& cache = *rows[part.begin].cache;
-      const std::size_t needed = attention_scratch(cache.slots());
-      if (scratch.size() < needed) scratch.resize(needed);
-      std::array<Query, most_queries> queries;
-      for (std::size_t i = 0; i < part.size; ++i) {
-        const std::size_t r = part.begin + i;
-        queries[i] = {q[r].data() + h * c.head_dim, rows[r].prefix, rows[r].extra,
-                      heads[r].data() + h * c.head_dim};
-      }
-      attend(std::span(queries).first(part.size), c.head_dim, cache.keys(index, h / group),
-             cache.values(index, h / group), scale, scratch);
-    }
-  });
+    });
+  } else {
+    const std::size_t numbers = rows.size() * (group + 1) * c.head_dim;
+    pool_.parallel_for(c.kv_heads, std::max<std::size_t>(1, rope_numbers / numbers),
+                       [&](std::size_t begin, std::size_t end) {
+                         for (std::size_t h = begin; h < end; ++h) turn(index, h, rows);
+                       });
+    pool_.parallel_for(c.heads * parts, 1, attend_all);
+  }
   if (profile_ != nullptr) ends(Operation::attention, attention_work(c, rows));
   multiply(Operation::attention_output, {{layer.attention_output, view(branch_, c.width)}}, heads);
 }

@@ -42,9 +42,19 @@ class ForwardPass {
   void run(std::span<const PassRow> rows);
 
  private:
+  /// Rows that attend together.
+  struct Part {
+    std::size_t begin;
+    std::size_t size;
+  };
+
   void embed(std::span<const PassRow> rows);
   void prepare_angles(std::span<const PassRow> rows);
   void divide(std::span<const PassRow> rows);
+  /// Turns the queries and the keys of one head of keys by their positions, and caches its keys and values.
+  void turn(std::size_t layer, std::size_t kv_head, std::span<const PassRow> rows);
+  /// Attention of one head's queries of a few rows.
+  void attend(std::size_t layer, std::size_t head, Part part, std::span<const PassRow> rows);
   void attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows);
   void feed_forward(const LayerWeights& layer);
   void head(std::span<const PassRow> rows);
@@ -65,11 +75,6 @@ class ForwardPass {
     if (profile_ != nullptr) profile_->add(operation, what...);
   }
   Span2d<float> view(std::vector<float>& memory, std::size_t cols);
-  /// Rows that attend together.
-  struct Part {
-    std::size_t begin;
-    std::size_t size;
-  };
 
   const ModelConfig& config_;
   const Weights& weights_;

@@ -1,42 +1,79 @@
 #include "spectr/model/kv_cache.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "spectr/base/check.h"
-#include "spectr/kernels/attention.h"
+#include "spectr/kernels/vector_ops.h"
 
 namespace spectr {
+template <class T>
+KvCache::Table<T>::Table(std::size_t count) : bytes_(allocate_aligned(count * sizeof(T))) {
+  std::fill_n(bytes_.get(), count * sizeof(T), std::uint8_t{0});
+}
 
-KvCache::KvCache(std::size_t layers, std::size_t kv_heads, std::size_t slots, std::size_t head_dim)
+KvCache::AnyTables KvCache::tables(CacheNumbers numbers, std::size_t count) {
+  if (numbers == CacheNumbers::halves) return Tables<Half>(count);
+  return Tables<float>(count);
+}
+
+KvCache::KvCache(std::size_t layers, std::size_t kv_heads, std::size_t slots, std::size_t head_dim,
+                 CacheNumbers numbers)
     : layers_(layers),
       kv_heads_(kv_heads),
       slots_((slots + key_group - 1) / key_group * key_group),
       head_dim_(head_dim),
-      keys_(offset(layers, 0)),
-      values_(offset(layers, 0)) {}
+      tables_(tables(numbers, offset(layers, 0))) {}
 
-KvCache::Numbers::Numbers(std::size_t count) : bytes_(allocate_aligned(count * sizeof(float))) {
-  std::fill_n(of(0), count, 0.0f);
+std::size_t KvCache::row_bytes() const {
+  return std::visit([&](const auto& tables) { return head_dim_ * sizeof(*tables.keys.from(0)); }, tables_);
 }
 
 void KvCache::write(std::size_t layer, std::size_t head, std::size_t slot, std::span<const float> key,
                     std::span<const float> value) {
-  float* const keys = keys_.of(offset(layer, head));
-  for (std::size_t j = 0; j < head_dim_; ++j) keys[key_place(slot, j, head_dim_)] = key[j];
-  std::ranges::copy(value, values_.of(offset(layer, head) + slot * head_dim_));
+  const std::size_t at = offset(layer, head);
+  const auto put = [&](const auto& tables, auto key_numbers, auto value_numbers) {
+    auto* const keys = tables.keys.from(at);
+    for (std::size_t j = 0; j < head_dim_; ++j) keys[key_place(slot, j, head_dim_)] = key_numbers[j];
+    std::ranges::copy(value_numbers, tables.values.from(at + slot * head_dim_));
+  };
+  if (const auto* const halves = std::get_if<Tables<Half>>(&tables_)) {
+    thread_local std::vector<Half> rounded;  // grown once per thread
+    rounded.resize(2 * head_dim_);
+    const std::span of_key = std::span(rounded).first(head_dim_),
+                    of_value = std::span(rounded).last(head_dim_);
+    nearest_halves(key, of_key);
+    nearest_halves(value, of_value);
+    put(*halves, of_key, of_value);
+  } else {
+    put(std::get<Tables<float>>(tables_), key, value);
+  }
+}
+
+void KvCache::attend(std::size_t layer, std::size_t head, std::span<const Query> queries, float scale,
+                     std::span<float> scratch) const {
+  const std::size_t at = offset(layer, head);
+  std::visit(
+      [&](const auto& tables) {
+        spectr::attend(queries, head_dim_, tables.keys.from(at), tables.values.from(at), scale, scratch);
+      },
+      tables_);
 }
 
 void KvCache::move(std::size_t from, std::size_t to) {
   SPECTR_CHECK(from < slots_ && to < slots_);
   if (from == to) return;
-  for (std::size_t at = 0; at < offset(layers_, 0); at += slots_ * head_dim_) {
-    float* const keys = keys_.of(at);
-    for (std::size_t j = 0; j < head_dim_; ++j) {
-      keys[key_place(to, j, head_dim_)] = keys[key_place(from, j, head_dim_)];
+  const auto move_all = [&](const auto& tables) {
+    for (std::size_t at = 0; at < offset(layers_, 0); at += slots_ * head_dim_) {
+      auto* const keys = tables.keys.from(at);
+      for (std::size_t j = 0; j < head_dim_; ++j) {
+        keys[key_place(to, j, head_dim_)] = keys[key_place(from, j, head_dim_)];
+      }
+      auto* const values = tables.values.from(at);
+      std::copy_n(values + from * head_dim_, head_dim_, values + to * head_dim_);
     }
-    float* const values = values_.of(at);
-    std::copy_n(values + from * head_dim_, head_dim_, values + to * head_dim_);
-  }
+  };
+  std::visit(move_all, tables_);
 }
 
 }  // namespace spectr

@@ -2,10 +2,16 @@
 
 #include <cstddef>
 #include <span>
+#include <variant>
 
 #include "spectr/kernels/aligned_bytes.h"
+#include "spectr/kernels/attention.h"
+#include "spectr/kernels/half.h"
 
 namespace spectr {
+
+/// What keys and values are kept as.
+enum class CacheNumbers { floats, halves };
 
 /// Keys and values of one text and of the branches that are being looked at.
 ///
@@ -15,40 +21,51 @@ namespace spectr {
 /// groups of slots (see key_place).
 class KvCache {
  public:
-  KvCache(std::size_t layers, std::size_t kv_heads, std::size_t slots, std::size_t head_dim);
+  KvCache(std::size_t layers, std::size_t kv_heads, std::size_t slots, std::size_t head_dim,
+          CacheNumbers numbers);
   KvCache(const KvCache&) = delete;
   KvCache& operator=(const KvCache&) = delete;
 
   std::size_t slots() const { return slots_; }
-
-  /// Of one head, for attend().
-  const float* keys(std::size_t layer, std::size_t head) const { return keys_.of(offset(layer, head)); }
-  const float* values(std::size_t layer, std::size_t head) const { return values_.of(offset(layer, head)); }
+  /// Bytes of a key or value of one head.
+  std::size_t row_bytes() const;
 
   /// Sets key and value of a slot, head_dim numbers each.
   void write(std::size_t layer, std::size_t head, std::size_t slot, std::span<const float> key,
              std::span<const float> value);
 
+  /// attend() to one head.
+  void attend(std::size_t layer, std::size_t head, std::span<const Query> queries, float scale,
+              std::span<float> scratch) const;
+
   /// Copies slot `from` to slot `to` in all layers and heads.
   void move(std::size_t from, std::size_t to);
 
  private:
-  /// Numbers in large pages, zeros at first.
-  class Numbers {
+  /// Keys or values in large pages, zeros at first.
+  template <class T>
+  class Table {
    public:
-    explicit Numbers(std::size_t count);
-    float* of(std::size_t offset) const { return reinterpret_cast<float*>(bytes_.get()) + offset; }
+    explicit Table(std::size_t count);
+    T* from(std::size_t offset) const { return reinterpret_cast<T*>(bytes_.get()) + offset; }
 
    private:
     AlignedBytes bytes_;
   };
+  template <class T>
+  struct Tables {
+    explicit Tables(std::size_t count) : keys(count), values(count) {}
+    Table<T> keys, values;
+  };
+  using AnyTables = std::variant<Tables<float>, Tables<Half>>;
 
+  static AnyTables tables(CacheNumbers numbers, std::size_t count);
   std::size_t offset(std::size_t layer, std::size_t head) const {
     return (layer * kv_heads_ + head) * slots_ * head_dim_;
   }
 
   std::size_t layers_, kv_heads_, slots_, head_dim_;
-  Numbers keys_, values_;
+  AnyTables tables_;
 };
 
 }  // namespace spectr

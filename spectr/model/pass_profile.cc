@@ -12,8 +12,6 @@ std::string_view name(Operation operation) {
       return "norms, residual";
     case Operation::query_key_value:
       return "q, k, v";
-    case Operation::rope:
-      return "rope, cache";
     case Operation::attention:
       return "attention";
     case Operation::attention_output:
@@ -58,7 +56,7 @@ void PassProfile::add(Operation operation, std::span<const Product> products) {
   Work work;
   for (const auto& [w, y] : products) {
     const auto pairs = static_cast<double>(y.rows() * w.rows() * w.cols());
-    work += {static_cast<double>(w.bytes()), pairs, format_of(w.type()).elements > 1 ? pairs : 0.0};
+    work += {static_cast<double>(w.bytes()), pairs, format_of(w.type()).is_quantised() ? pairs : 0.0};
     std::string& formats = totals_[static_cast<std::size_t>(operation)].formats;
     const std::string_view format = format_of(w.type()).name;
     if (formats.find(format) == std::string::npos)

@@ -16,7 +16,6 @@ enum class Operation {
   embedding,
   norm,
   query_key_value,
-  rope,
   attention,
   attention_output,
   gate_up,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "spectr/base/recycled.h"
+#include "spectr/model/weights.h"
 
 namespace spectr {
 namespace {
@@ -10,13 +11,20 @@ namespace {
 // Rows of a pass over a long text: enough to be bound by arithmetic, little enough to stay in the cache.
 constexpr std::size_t text_rows = 64;
 
+/// Keys and values that come from quantised weights are less exact than halves are.
+CacheNumbers cache_numbers(const Weights& weights) {
+  const TensorType type = weights.layers.front().k.weight.type();
+  return format_of(type).is_quantised() ? CacheNumbers::halves : CacheNumbers::floats;
+}
+
 }  // namespace
 
 TransformerText::TransformerText(const Transformer& model, std::size_t context, std::size_t nodes)
     : model_(model),
       context_(context),
       most_nodes_(std::max<std::size_t>(nodes, 1)),
-      cache_(model.config().layers, model.config().kv_heads, context + most_nodes_, model.config().head_dim),
+      cache_(model.config().layers, model.config().kv_heads, context + most_nodes_, model.config().head_dim,
+             cache_numbers(model.weights())),
       logits_(most_nodes_ * model.vocabulary()),
       paths_(most_nodes_) {}
 

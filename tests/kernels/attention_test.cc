@@ -18,12 +18,43 @@ using test::random_floats;
 
 constexpr std::size_t slots = 96;
 
+/// What a cache keeps, and the float that it stands for.
+float kept(float x, float) {
+  return x;
+}
+Half kept(float x, Half) {
+  return nearest_half(x);
+}
+float number(float x) {
+  return x;
+}
+float number(Half x) {
+  return half_to_float(x.bits);
+}
+
+template <class T>
+std::vector<T> random_numbers(std::size_t count, std::uint32_t seed) {
+  std::vector<T> numbers;
+  for (const float x : random_floats(count, seed)) numbers.push_back(kept(x, T()));
+  return numbers;
+}
+
+template <class T>
+std::vector<float> floats(const std::vector<T>& numbers) {
+  std::vector<float> floats;
+  for (const T x : numbers) floats.push_back(number(x));
+  return floats;
+}
+
 /// Queries and a cache of `slots` slots for heads of one width.
+template <class T>
 struct Head {
+  explicit Head(std::size_t head_width) : width(head_width) {}
+
   std::size_t width;
   std::vector<float> q = random_floats(most_queries * width, 1);
-  std::vector<float> keys = random_floats(slots * width, 2);
-  std::vector<float> values = random_floats(slots * width, 3);
+  std::vector<T> keys = random_numbers<T>(slots * width, 2);
+  std::vector<T> values = random_numbers<T>(slots * width, 3);
   std::vector<float> scratch = std::vector<float>(attention_scratch(slots));
   std::vector<float> out = std::vector<float>(most_queries * width);
 
@@ -41,17 +72,23 @@ struct Head {
   float scale() const { return 1.0f / std::sqrt(static_cast<float>(width)); }
 };
 
-TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
+template <class T>
+struct Attend : testing::Test {};
+using CacheNumbers = testing::Types<float, Half>;
+TYPED_TEST_SUITE(Attend, CacheNumbers);
+
+TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
   const std::vector<int> listed = {70, 71, 75, 79};
   at_every_target([&] {
     for (const std::size_t width : {1, 7, 16, 33, 48, 64, 80, 128}) {
-      Head head{width};
+      Head<TypeParam> head{width};
+      const std::vector<float> keys = floats(head.keys), values = floats(head.values);
       for (const std::size_t prefix : {0, 1, 3, 4, 5, 16, 31, 66}) {
         for (const std::size_t extra : {0, 1, 4}) {
           if (prefix + extra == 0) continue;
           const auto list = std::span(listed).first(extra);
           std::vector<float> expected(width);
-          scalar::attend(std::span(head.q).first(width), head.keys.data(), head.values.data(), prefix, list,
+          scalar::attend(std::span(head.q).first(width), keys.data(), values.data(), prefix, list,
                          head.scale(), head.scratch, expected);
           expect_close(head.attend_to(prefix, list), expected, 5e-6);
         }
@@ -60,12 +97,12 @@ TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
   });
 }
 
-TEST(Attend, GivesAQueryTheSameBitsWhateverTheOthers) {
+TYPED_TEST(Attend, GivesAQueryTheSameBitsWhateverTheOthers) {
   const std::vector<int> listed = {70, 71, 75, 79};
   at_every_target([&] {
     for (const std::size_t width : {1, 7, 16, 33, 48, 64, 80, 128}) {
       for (const std::size_t prefix : {1, 31, 32, 33, 66}) {
-        Head head{width};
+        Head<TypeParam> head{width};
         // Prefixes as in a text that is read, lists as in a tree.
         const auto nth = [&](std::size_t i) {
           return head.query(i, prefix + i, std::span(listed).subspan(i, i == 3 ? 0 : 1));
@@ -90,10 +127,10 @@ TEST(Attend, GivesAQueryTheSameBitsWhateverTheOthers) {
   });
 }
 
-TEST(Attend, GivesTheSameBitsWhetherASlotIsListedOrNot) {
+TYPED_TEST(Attend, GivesTheSameBitsWhetherASlotIsListedOrNot) {
   at_every_target([] {
     for (const std::size_t width : {7, 48, 64}) {
-      Head head{width};
+      Head<TypeParam> head{width};
       for (const std::size_t count : {1, 17, 66}) {
         const std::vector<float> whole = head.attend_to(count, {});
         for (std::size_t prefix = count > 5 ? count - 5 : 0; prefix < count; ++prefix) {
@@ -106,16 +143,17 @@ TEST(Attend, GivesTheSameBitsWhetherASlotIsListedOrNot) {
   });
 }
 
-TEST(Attend, LooksAtNoOtherSlot) {
+TYPED_TEST(Attend, LooksAtNoOtherSlot) {
   at_every_target([] {
-    Head head{48};
+    Head<TypeParam> head{48};
+    const TypeParam nan = kept(std::numeric_limits<float>::quiet_NaN(), TypeParam());
     const std::vector<int> extra = {40, 42};
     const std::vector<float> expected = head.attend_to(20, extra);
     for (std::size_t s = 20; s < slots; ++s) {
       if (s == 40 || s == 42) continue;
       for (std::size_t j = 0; j < 48; ++j) {
-        head.keys[key_place(s, j, 48)] = std::numeric_limits<float>::quiet_NaN();
-        head.values[s * 48 + j] = std::numeric_limits<float>::quiet_NaN();
+        head.keys[key_place(s, j, 48)] = nan;
+        head.values[s * 48 + j] = nan;
       }
     }
     EXPECT_EQ(head.attend_to(20, extra), expected);

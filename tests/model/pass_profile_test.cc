@@ -54,11 +54,12 @@ TEST(PassProfile, CountsTheKeysAndValuesThatRowsAttendTo) {
   run.score();
   const ModelConfig& c = run.model->config();
   const auto layers = static_cast<double>(c.layers), width = static_cast<double>(c.head_dim);
-  // The three tokens attend to 1, 2 and 3 places, the two drafts to 4 each.
+  // Quantised weights: keys and values are halves. The three tokens attend to 1, 2 and 3 places, the two
+  // drafts to 4 each.
   EXPECT_EQ(run.profile[Operation::attention].work.products,
             layers * 2.0 * width * static_cast<double>(c.heads) * (1 + 2 + 3 + 4 + 4));
   EXPECT_EQ(run.profile[Operation::attention].work.bytes,
-            layers * 2.0 * sizeof(float) * width * static_cast<double>(c.kv_heads) * 5);
+            layers * 2.0 * sizeof(Half) * width * static_cast<double>(c.kv_heads) * 5);
 }
 
 TEST(PassProfile, SumsWhatItsOperationsTook) {
