@@ -233,6 +233,7 @@ HWY_INLINE void SumTogether(D d, const Head<T>& head, const Query* queries, std:
   }
 }
 
+/// Whether there are 16 vector registers and not 32.
 constexpr bool few_registers = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<float>()) < 16;
 
 template <std::size_t n, class T>
@@ -259,9 +260,12 @@ void AttendTogether(const Head<T>& head, std::span<const Query> queries, float* 
   for (; s + step <= slots; s += step) ScoreTogether<n, groups>(head, queries, s, scores);
   for (; s < slots; s += key_group) ScoreTogether<n, 1>(head, queries, s, scores);
   for (std::size_t r = 0; r < n; ++r) Weigh(queries[r], scores[r]);
-  if constexpr (!few_registers) return SumValuesTogether<n>(head, queries.data(), shared, scores);
-  for (std::size_t r = 0; r + 2 <= n; r += 2) SumValuesTogether<2>(head, &queries[r], shared, scores + r);
-  if constexpr (n % 2 == 1) SumValues(ValueRows<T>{head, queries[n - 1]}, scores[n - 1], 0);
+  if constexpr (few_registers) {
+    for (std::size_t r = 0; r + 2 <= n; r += 2) SumValuesTogether<2>(head, &queries[r], shared, scores + r);
+    if constexpr (n % 2 == 1) SumValues(ValueRows<T>{head, queries[n - 1]}, scores[n - 1], 0);
+  } else {
+    SumValuesTogether<n>(head, queries.data(), shared, scores);
+  }
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "spectr/kernels/vector_ops.h"
 
 namespace spectr {
+
 template <class T>
 KvCache::Table<T>::Table(std::size_t count) : bytes_(allocate_aligned(count * sizeof(T))) {
   std::fill_n(bytes_.get(), count * sizeof(T), std::uint8_t{0});
