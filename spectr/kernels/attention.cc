@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::CappedTag<float, key_group>;
 
-/// A vector of floats from memory.
+/// A vector of floats, from floats or from halves.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadFloats(D d, const float* at) {
   return hn::LoadU(d, at);
