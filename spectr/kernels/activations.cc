@@ -23,7 +23,7 @@ HWY_INLINE void Put(T value, std::uint8_t* at) {
 
 /// Where a row of a block is.
 struct Row {
-  std::uint8_t* first;        // 32 codes
+  std::uint8_t* first;        // 32 codes, as bytes
   std::uint8_t* second;       // 32 codes
   std::uint8_t* scale;        // a
   std::uint8_t* corrections;  // the first
@@ -81,6 +81,21 @@ HWY_INLINE void QuantiseBlock(const float* x, int factor, const Row& row) {
   }
 }
 
+/// The 32 signed bytes at `line` as numbers of 16 bits in their place: even ones before odd ones in each
+/// four.
+HWY_INLINE void Widen(std::uint8_t* line) {
+  std::int8_t codes[32];
+  std::int16_t words[32];
+  std::memcpy(codes, line, sizeof codes);
+  for (std::size_t j = 0; j < 32; j += 4) {
+    words[j] = codes[j];
+    words[j + 1] = codes[j + 2];
+    words[j + 2] = codes[j + 1];
+    words[j + 3] = codes[j + 3];
+  }
+  std::memcpy(line, words, sizeof words);
+}
+
 template <std::size_t corrections, bool has_min>
 HWY_INLINE void QuantiseBlocks(std::span<const float> x, int factor, const ActivationBlock block,
                                std::size_t r, std::uint8_t* out) {
@@ -95,7 +110,7 @@ HWY_INLINE void QuantiseBlocks(std::span<const float> x, int factor, const Activ
     }
     std::uint8_t* const first = out + block.line_bytes() * r;
     std::uint8_t* second = first + block.half_bytes();
-    if (block.apart) {
+    if (block.lines == ActivationBlock::Lines::halves_apart) {
       std::memset(first + half, 0, half);
       std::memset(second, 0, half);
       second += half;
@@ -103,6 +118,10 @@ HWY_INLINE void QuantiseBlocks(std::span<const float> x, int factor, const Activ
     QuantiseBlock<corrections, has_min>(
         next, factor,
         {first, second, out + block.scales_at() + 4 * r, out + block.corrections_at() + 4 * r, 4 * rows});
+    if (block.lines == ActivationBlock::Lines::words) {
+      Widen(first);
+      Widen(second);
+    }
     x = x.subspan(std::min(x.size(), columns));
   }
 }

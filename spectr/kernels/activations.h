@@ -19,18 +19,21 @@ namespace spectr {
 /// scale: the integer factor · Q for the formats whose codes have an offset, the float Q for those with
 /// minima. A kernel of signed codes needs none.
 ///
-/// A kernel may want to multiply both halves at once, and yet apart. Then lines are twice as long, with zeros
-/// where they meet the weights of the other half:
+/// That is how q lies as `bytes`. A kernel may want lines that are twice as long instead:
 ///
-///     q: rows × (32 bytes of the first half, 32 zeros), rows × (32 zeros, 32 bytes of the second)
+///     halves_apart: rows × (32 bytes of the first half, 32 zeros), rows × (32 zeros, 32 bytes of the
+///     second),
+///                   to multiply both halves at once and have their sums apart
+///     words: q as numbers of 16 bits, of each four columns j … j + 3 in the order j, j + 2, j + 1, j + 3
 struct ActivationBlock {
   static constexpr std::size_t columns = 64;
+  enum class Lines { bytes, halves_apart, words };
 
   int rows;
-  int corrections;     ///< per row: 0, 2 or 4
-  bool apart = false;  ///< whether lines have zeros for the other half
+  int corrections;  ///< per row: 0, 2 or 4
+  Lines lines = Lines::bytes;
 
-  constexpr std::size_t line_bytes() const { return apart ? 64 : 32; }
+  constexpr std::size_t line_bytes() const { return lines == Lines::bytes ? 32 : 64; }
   constexpr std::size_t half_bytes() const { return line_bytes() * static_cast<std::size_t>(rows); }
   constexpr std::size_t scales_at() const { return 2 * half_bytes(); }
   constexpr std::size_t corrections_at() const { return scales_at() + static_cast<std::size_t>(4 * rows); }

@@ -11,8 +11,8 @@ namespace spectr {
 template <class Lanes, TensorType type>
 PanelKernel panel_kernel_for(int rows) {
   static constexpr auto kernels = []<int... r>(std::integer_sequence<int, r...>) {
-    constexpr int corrections = 2 * code_layout(type)->scales_per_block();
-    return std::array{PanelKernel{&multiply_panels<Lanes, type, r + 1>, {r + 1, corrections}}...};
+    return std::array{
+        PanelKernel{&multiply_panels<Lanes, type, r + 1>, activation_block<Lanes, type>(r + 1)}...};
   }(std::make_integer_sequence<int, Lanes::largest_sweep>());
   return kernels[static_cast<std::size_t>(rows - 1)];
 }

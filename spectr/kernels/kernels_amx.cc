@@ -80,8 +80,10 @@ template <TensorType type, int rows, int index>
 class PanelOfTwo {
  public:
   static constexpr CodeLayout layout = *code_layout(type);
-  static constexpr ActivationBlock activation{rows, layout.has_min ? 2 : 0, halves_apart(rows)};
-  static constexpr int steps_per_block = activation.apart ? 1 : 2;
+  static constexpr ActivationBlock activation{
+      rows, layout.has_min ? 2 : 0,
+      halves_apart(rows) ? ActivationBlock::Lines::halves_apart : ActivationBlock::Lines::bytes};
+  static constexpr int steps_per_block = halves_apart(rows) ? 1 : 2;
 
   PanelOfTwo(const PanelRun& run, std::size_t panel)
       : blocks_(run.shape.blocks()),
@@ -116,7 +118,7 @@ class PanelOfTwo {
 
   /// Where weights end with half a block of x whose halves are apart, the other half of its lines are zeros,
   /// whatever they meet: headers, of which there are enough.
-  static_assert(!activation.apart ||
+  static_assert(!halves_apart(rows) ||
                 fewest_columns(rows) / layout.columns * panel_rows * layout.header_bytes() >= block_bytes);
   std::size_t steps() const { return (blocks_ + blocks_per_step - 1) / blocks_per_step; }
 
@@ -124,7 +126,7 @@ class PanelOfTwo {
     if (as_stored || step >= steps()) return;
     const std::uint8_t* const codes = codes_ + step * blocks_per_step * block_bytes;
     decode_block<type>(codes, decoded_[step % 2]);
-    if constexpr (activation.apart)
+    if constexpr (halves_apart(rows))
       decode_block<type>(codes + block_bytes, decoded_[step % 2] + decoded_bytes);
   }
 
@@ -152,7 +154,7 @@ class PanelOfTwo {
       second_ = scale_of(2 * b + 1);
     }
     const std::uint8_t* const first = products_of(b, 0);
-    const std::uint8_t* const second = activation.apart ? first + 64 * rows : products_of(b, 1);
+    const std::uint8_t* const second = halves_apart(rows) ? first + 64 * rows : products_of(b, 1);
 #pragma GCC unroll 16
     for (std::size_t r = from; r < to; ++r) {
       fetch_share(r);

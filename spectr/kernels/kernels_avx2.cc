@@ -29,13 +29,23 @@ struct Avx2MaddLanes : Avx2Lanes {
   static HWY_INLINE __m256i pairs_of_products(Bytes w, const std::uint8_t* q) {
     return _mm256_maddubs_epi16(w, broadcast_int(q));
   }
-  static HWY_INLINE __m256i add_pairs(__m256i a, __m256i b) { return _mm256_add_epi16(a, b); }
+  static HWY_INLINE __m256i add_pairs(__m256i a, __m256i b) { return here(_mm256_add_epi16(a, b)); }
   static HWY_INLINE Ints add_sums(Ints sum, __m256i pairs) {
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
   }
-  /// |w| ≤ 128 and q with w's sign: at most 2 · 128 · 127 < 2¹⁵.
-  static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
-    return add_sums(sum, _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(broadcast_int(q), w)));
+
+  static HWY_INLINE __m256i even_words(Bytes w) { return _mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8); }
+  static HWY_INLINE __m256i odd_words(Bytes w) { return _mm256_srai_epi16(w, 8); }
+  static HWY_INLINE Ints dot_words(Ints sum, __m256i w, const std::uint8_t* q) {
+    return here(_mm256_add_epi32(sum, _mm256_madd_epi16(w, broadcast_int(q))));
+  }
+
+ private:
+  /// v, computed here and now: compilers would multiply everything first, and keep the products in memory
+  /// until they add them.
+  static HWY_INLINE __m256i here(__m256i v) {
+    asm volatile("" : "+x"(v));
+    return v;
   }
 };
 

@@ -35,26 +35,130 @@ HWY_INLINE typename Lanes::Bytes codes_of_group(const std::uint8_t* block) {
   }
 }
 
-/// sum + the products of 4 · groups codes of `bits` bits with the numbers at q. A set that multiplies to 16
-/// bits first adds there as often as fits, as |q| ≤ 127: the sum is exact, whatever its order.
-template <class Lanes, int bits, int groups>
-HWY_INLINE typename Lanes::Ints dot_codes(typename Lanes::Ints sum, const typename Lanes::Bytes* w,
-                                          const std::uint8_t* q) {
-  if constexpr (requires { &Lanes::pairs_of_products; }) {
-    constexpr int largest_pair = 2 * ((1 << bits) - 1) * 127;
-    constexpr int together = std::min(groups, 32767 / largest_pair);
-    for (int first = 0; first < groups; first += together) {
-      auto pairs = Lanes::pairs_of_products(w[first], q + 4 * first);
-      for (int g = first + 1; g < std::min(groups, first + together); ++g) {
-        pairs = Lanes::add_pairs(pairs, Lanes::pairs_of_products(w[g], q + 4 * g));
-      }
-      sum = Lanes::add_sums(sum, pairs);
-    }
-  } else {
-#pragma GCC unroll 8
-    for (int g = 0; g < groups; ++g) sum = Lanes::dot(sum, w[g], q + 4 * g);
+/// Whether a group of codes meets all rows of x before the next group is read, and not all codes of a block
+/// one row after the other: where they leave no registers for anything else. Such a set has two more
+/// operations for it, one for signed bytes (Q8_0) as numbers of 16 bits and one for all other codes.
+template <class Lanes, TensorType type>
+constexpr bool group_by_group =
+    type == TensorType::q8_0 ? requires { &Lanes::dot_words; } : requires { &Lanes::pairs_of_products; };
+
+/// How kernels of this set want x. Signed bytes may need no correction.
+template <class Lanes, TensorType type>
+constexpr ActivationBlock activation_block(int rows) {
+  constexpr CodeLayout layout = *code_layout(type);
+  constexpr bool exact = type == TensorType::q8_0 && Lanes::signed_excess == 0;
+  constexpr bool words = type == TensorType::q8_0 && group_by_group<Lanes, type>;
+  return {rows, exact ? 0 : 2 * layout.scales_per_block(),
+          words ? ActivationBlock::Lines::words : ActivationBlock::Lines::bytes};
+}
+
+/// pairs[r] = the products of a group of codes with row r of x, or what they add to it unless they are the
+/// first.
+template <class Lanes, TensorType type, int group, int rows>
+HWY_INLINE void add_pairs(bool first, const std::uint8_t* codes, const std::uint8_t* q,
+                          typename Lanes::Ints (&pairs)[rows]) {
+  const auto w = codes_of_group<Lanes, type, group>(codes);
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) {
+    const auto products = Lanes::pairs_of_products(w, q + 32 * r + 4 * group);
+    pairs[r] = first ? products : Lanes::add_pairs(pairs[r], products);
   }
-  return sum;
+}
+
+/// sums[r] += the products of `groups` groups of codes, from the group `first` on, with row r of x at q.
+template <class Lanes, TensorType type, int first, int groups, int rows>
+HWY_INLINE void add_groups(const std::uint8_t* codes, const std::uint8_t* q,
+                           typename Lanes::Ints (&sums)[rows]) {
+  if constexpr (groups > 0 && type == TensorType::q8_0) {
+    const auto w = codes_of_group<Lanes, type, first>(codes);
+    const auto even = Lanes::even_words(w), odd = Lanes::odd_words(w);
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r) sums[r] = Lanes::dot_words(sums[r], even, q + 64 * r + 8 * first);
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r) sums[r] = Lanes::dot_words(sums[r], odd, q + 64 * r + 8 * first + 4);
+    add_groups<Lanes, type, first + 1, groups - 1>(codes, q, sums);
+  } else if constexpr (groups > 0) {
+    // Added in 16 bits as often as fits, as |q| ≤ 127: the sum is exact, whatever its order.
+    constexpr int largest_pair = 2 * ((1 << code_layout(type)->bits()) - 1) * 127;
+    constexpr int together = std::min(groups, 32767 / largest_pair);
+    typename Lanes::Ints pairs[rows];
+    [&]<int... g>(std::integer_sequence<int, g...>) {
+      (add_pairs<Lanes, type, first + g>(g == 0, codes, q, pairs), ...);
+    }(std::make_integer_sequence<int, together>());
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r) sums[r] = Lanes::add_sums(sums[r], pairs[r]);
+    add_groups<Lanes, type, first + together, groups - together>(codes, q, sums);
+  }
+}
+
+/// The integer sums of one block of weights, once they are complete, become parts of y / a.
+template <class Lanes, TensorType type, int rows>
+struct BlockParts {
+  static constexpr CodeLayout layout = *code_layout(type);
+  static constexpr bool corrected = activation_block<Lanes, type>(rows).corrections != 0;
+
+  const std::uint8_t* corrections;       ///< of the block's first scale
+  const typename Lanes::Floats* scales;  ///< of the block
+  const typename Lanes::Floats* mins;
+  typename Lanes::Floats (&parts)[rows];
+
+  HWY_INLINE const std::uint8_t* correction(std::size_t r, std::size_t i) const {
+    return corrections + 4 * (i * rows + r);
+  }
+  /// Where the sum of row r under scale i starts.
+  HWY_INLINE typename Lanes::Ints start(std::size_t r, std::size_t i) const {
+    return corrected && !layout.has_min ? Lanes::broadcast_int(correction(r, i)) : Lanes::zero_ints();
+  }
+  HWY_INLINE void add(std::size_t r, std::size_t i, typename Lanes::Ints sum) const {
+    parts[r] = Lanes::add_product(parts[r], Lanes::to_float(sum), scales[i]);
+    if constexpr (layout.has_min) {
+      parts[r] = Lanes::subtract_product(parts[r], mins[i], Lanes::broadcast_float(correction(r, i)));
+    }
+  }
+};
+
+/// Adds what the columns under scale i and all after it in the block contribute, group by group.
+template <class Lanes, TensorType type, int i, int rows>
+HWY_INLINE void add_scales(const std::uint8_t* codes, const std::uint8_t* q,
+                           const BlockParts<Lanes, type, rows>& y) {
+  constexpr int per_block = code_layout(type)->scales_per_block(), groups = 8 / per_block;
+  if constexpr (i < per_block) {
+    typename Lanes::Ints sums[rows];
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < rows; ++r) sums[r] = y.start(r, i);
+    add_groups<Lanes, type, i * groups, groups>(codes, q, sums);
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < rows; ++r) y.add(r, i, sums[r]);
+    add_scales<Lanes, type, i + 1>(codes, q, y);
+  }
+}
+
+/// Adds what a block of weights contributes, row of x by row of x: codes are decoded before.
+template <class Lanes, TensorType type, int rows>
+HWY_INLINE void add_rows(const std::uint8_t* codes, const std::uint8_t* q,
+                         const BlockParts<Lanes, type, rows>& y) {
+  constexpr std::size_t per_block = code_layout(type)->scales_per_block(), groups = 8 / per_block;
+  const typename Lanes::Bytes w[8] = {
+      codes_of_group<Lanes, type, 0>(codes), codes_of_group<Lanes, type, 1>(codes),
+      codes_of_group<Lanes, type, 2>(codes), codes_of_group<Lanes, type, 3>(codes),
+      codes_of_group<Lanes, type, 4>(codes), codes_of_group<Lanes, type, 5>(codes),
+      codes_of_group<Lanes, type, 6>(codes), codes_of_group<Lanes, type, 7>(codes)};
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 2
+    for (std::size_t i = 0; i < per_block; ++i) {
+      auto sum = y.start(r, i);
+#pragma GCC unroll 8
+      for (std::size_t g = i * groups; g < (i + 1) * groups; ++g) {
+        if constexpr (type == TensorType::q8_0) {
+          sum = Lanes::dot_signed(sum, w[g], q + 32 * r + 4 * g);
+        } else {
+          sum = Lanes::dot(sum, w[g], q + 32 * r + 4 * g);
+        }
+      }
+      y.add(r, i, sum);
+    }
+  }
 }
 
 /// Writes a vector, or its first `count` lanes where there are fewer.
@@ -68,21 +172,21 @@ HWY_INLINE void store_first(typename Lanes::Floats v, float* out, std::size_t co
 
 /// y = Σ over blocks of x of a · Σ over its two blocks of weights of s · Σ code · q, less what minima take:
 /// the codes of a block of weights are decoded once and meet every row of x. Per row the order of all
-/// operations is fixed, whatever `rows` and the set are. The first lanes also ask for what is coming.
+/// operations is fixed, whatever `rows` and the set are. Each share of the lanes
+/// also asks for its share of the codes that come, so that memory is never idle.
 template <class Lanes, TensorType type, int rows>
 HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t lane,
-                               std::size_t blocks, ComingPanels coming, const std::uint8_t* x,
+                               std::size_t blocks, ComingPanels& coming, const std::uint8_t* x,
                                typename Lanes::Floats (&sums)[rows]) {
   constexpr CodeLayout layout = *code_layout(type);
   constexpr int per_block = layout.scales_per_block();
-  constexpr int groups = 8 / per_block;  // groups of 4 columns under one scale
   constexpr int block_bytes = 64 * layout.bits();
-  constexpr ActivationBlock activation{rows, 2 * per_block};
+  constexpr ActivationBlock activation = activation_block<Lanes, type>(rows);
   codes += 4 * lane;
   typename Lanes::Floats scales[layout.blocks() * per_block], mins[layout.blocks() * per_block];
   for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
   for (std::size_t pair = 0; pair < blocks; pair += 2, x += activation.bytes()) {
-    if (lane == 0) fetch_codes<2 * block_bytes>(coming);
+    fetch_codes<2 * block_bytes * Lanes::lanes / panel_rows>(coming);
     typename Lanes::Floats parts[rows];  // y / a
     for (int r = 0; r < rows; ++r) parts[r] = Lanes::zero_floats();
 #pragma GCC unroll 2
@@ -94,31 +198,13 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
         if (lane == 0) fetch_early<panel_rows * layout.header_bytes()>(headers + coming.headers);
         headers += panel_rows * layout.header_bytes();
       }
-      const typename Lanes::Bytes w[8] = {
-          codes_of_group<Lanes, type, 0>(codes), codes_of_group<Lanes, type, 1>(codes),
-          codes_of_group<Lanes, type, 2>(codes), codes_of_group<Lanes, type, 3>(codes),
-          codes_of_group<Lanes, type, 4>(codes), codes_of_group<Lanes, type, 5>(codes),
-          codes_of_group<Lanes, type, 6>(codes), codes_of_group<Lanes, type, 7>(codes)};
-#pragma GCC unroll 16
-      for (std::size_t r = 0; r < rows; ++r) {
-        const std::uint8_t* q = x + 32 * (half * rows + r);
-#pragma GCC unroll 2
-        for (std::size_t i = 0; i < per_block; ++i) {
-          const std::uint8_t* correction =
-              x + activation.corrections_at() + 4 * ((half * per_block + i) * rows + r);
-          auto sum = layout.has_min ? Lanes::zero_ints() : Lanes::broadcast_int(correction);
-          if constexpr (type == TensorType::q8_0) {
-#pragma GCC unroll 8
-            for (int g = 0; g < groups; ++g) sum = Lanes::dot_signed(sum, w[g], q + 4 * g);
-          } else {
-            sum = dot_codes<Lanes, layout.bits(), groups>(sum, &w[i * groups], q + 4 * groups * i);
-          }
-          const std::size_t s = b * per_block + i;
-          parts[r] = Lanes::add_product(parts[r], Lanes::to_float(sum), scales[s]);
-          if constexpr (layout.has_min) {
-            parts[r] = Lanes::subtract_product(parts[r], mins[s], Lanes::broadcast_float(correction));
-          }
-        }
+      const BlockParts<Lanes, type, rows> y{x + activation.corrections_at() + 4 * half * per_block * rows,
+                                            scales + b * per_block, mins + b * per_block, parts};
+      const std::uint8_t* const q = x + half * activation.half_bytes();
+      if constexpr (group_by_group<Lanes, type>) {
+        add_scales<Lanes, type, 0>(codes, q, y);
+      } else {
+        add_rows<Lanes, type>(codes, q, y);
       }
       codes += block_bytes;
     }
@@ -135,10 +221,11 @@ void multiply_panels(const PanelRun& run, const std::uint8_t* x, float* y, std::
   for (std::size_t p = 0; p < run.panels(); ++p, y += panel_rows) {
     const std::uint8_t* const codes = run.codes_of(p);
     const std::size_t count = run.rows_of(p);
+    ComingPanels coming = run.coming_after(p);
     for (std::size_t lane = 0; lane < count; lane += Lanes::lanes) {
       typename Lanes::Floats sums[rows];
       multiply_lanes<Lanes, type, rows>(codes, codes + run.shape.headers_at(), lane, run.shape.blocks(),
-                                        run.coming_after(p), x, sums);
+                                        coming, x, sums);
       for (std::size_t r = 0; r < rows; ++r) store_first<Lanes>(sums[r], y + r * stride + lane, count - lane);
     }
   }

@@ -12,6 +12,9 @@
 namespace spectr {
 namespace {
 
+using Lines = ActivationBlock::Lines;
+constexpr Lines all_lines[] = {Lines::bytes, Lines::halves_apart, Lines::words};
+
 template <class T>
 T at(const std::vector<std::uint8_t>& bytes, std::size_t offset) {
   T value;
@@ -55,7 +58,7 @@ TEST(QuantiseRow, WritesHalvesApartAsLinesWithZerosForTheOtherHalf) {
   constexpr int factor = -8;
   for (const TensorType type : {TensorType::q4_0, TensorType::q4_1}) {
     const CodeLayout layout = *code_layout(type);
-    const ActivationBlock whole{rows, 2}, apart{rows, 2, true};
+    const ActivationBlock whole{rows, 2}, apart{rows, 2, Lines::halves_apart};
     std::vector<std::uint8_t> one(2 * whole.bytes(), 0xFF), two(2 * apart.bytes(), 0xFF);
     for (std::size_t r = 0; r < rows; ++r) {
       const std::vector<float> x = test::random_floats(128, r);
@@ -77,11 +80,34 @@ TEST(QuantiseRow, WritesHalvesApartAsLinesWithZerosForTheOtherHalf) {
   }
 }
 
+TEST(QuantiseRow, WritesWordsWithTheEvenOnesOfFourColumnsFirst) {
+  constexpr std::size_t rows = 3;
+  constexpr std::size_t order[] = {0, 2, 1, 3};
+  const CodeLayout layout = *code_layout(TensorType::q8_0);
+  const ActivationBlock bytes{rows, 0}, words{rows, 0, Lines::words};
+  std::vector<std::uint8_t> one(2 * bytes.bytes(), 0xFF), two(2 * words.bytes(), 0xFF);
+  for (std::size_t r = 0; r < rows; ++r) {
+    const std::vector<float> x = test::random_floats(128, r);
+    quantise_row(x, layout, 0, bytes, static_cast<int>(r), one.data());
+    quantise_row(x, layout, 0, words, static_cast<int>(r), two.data());
+  }
+  for (std::size_t b = 0; b < 2; ++b) {
+    for (std::size_t j = 0; j < 64 * rows; ++j) {
+      const std::size_t column = j / 4 * 4 + order[j % 4];
+      EXPECT_EQ(at<std::int16_t>(two, b * words.bytes() + 2 * j),
+                at<std::int8_t>(one, b * bytes.bytes() + column));
+    }
+    EXPECT_EQ(std::memcmp(two.data() + b * words.bytes() + words.scales_at(),
+                          one.data() + b * bytes.bytes() + bytes.scales_at(), 4 * rows),
+              0);
+  }
+}
+
 TEST(QuantiseRow, FillsTheLastBlockWithZeros) {
   for (const TensorType type : {TensorType::q4_0, TensorType::q4_1}) {
     const CodeLayout layout = *code_layout(type);
-    for (const bool apart : {false, true}) {
-      const ActivationBlock block{2, 2, apart};
+    for (const Lines lines : all_lines) {
+      const ActivationBlock block{2, 2, lines};
       std::vector<float> x = test::random_floats(96, 1);
       std::vector<std::uint8_t> out(2 * block.bytes(), 0xFF), expected = out;
       quantise_row(x, layout, -8, block, 1, out.data());
@@ -94,8 +120,8 @@ TEST(QuantiseRow, FillsTheLastBlockWithZeros) {
 
 TEST(QuantiseRow, WritesTheSameWhereNoCorrectionsAreWanted) {
   const CodeLayout layout = *code_layout(TensorType::q4_0);
-  for (const bool apart : {false, true}) {
-    const ActivationBlock with{2, 2, apart}, without{2, 0, apart};
+  for (const Lines lines : all_lines) {
+    const ActivationBlock with{2, 2, lines}, without{2, 0, lines};
     const std::size_t common = with.corrections_at();
     const std::vector<float> x = test::random_floats(64, 1);
     std::vector<std::uint8_t> expected(with.bytes(), 0xFF), out(without.bytes(), 0xFF);
