@@ -23,9 +23,9 @@ HWY_INLINE void fetch_line(const ComingPanels& coming, std::size_t i) {
 }
 
 /// Starts to load the next `bytes` bytes of the codes that come: a fourth of them at each of the four places.
-template <int bytes>
+template <int bytes, CacheLevel level>
 HWY_INLINE void fetch_codes(ComingPanels& coming) {
-  for (std::size_t i = 0; i < 4; ++i) fetch_early<bytes / 4>(coming.codes + i * coming.apart);
+  for (std::size_t i = 0; i < 4; ++i) fetch_early<bytes / 4, level>(coming.codes + i * coming.apart);
   coming.codes += bytes / 4;
 }
 

@@ -43,6 +43,8 @@ struct KernelSet {
   int largest_float_sweep;
   /// What its product of signed bytes (Q8_0) has too much, per unit of the activation.
   int signed_excess;
+  /// Panels come from memory four abreast where four have at most so many bytes.
+  std::size_t abreast_bytes;
   PanelKernel (*panel_kernel)(TensorType type, std::size_t cols, int rows);
   FloatKernel (*float_kernel)(TensorType type, int rows);
 };

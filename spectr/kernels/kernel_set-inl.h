@@ -71,7 +71,10 @@ FloatKernel float_kernel(TensorType type, int rows) {
 
 template <class Lanes>
 constexpr KernelSet kernel_set_of = {[](TensorType, std::size_t) { return Lanes::largest_sweep; },
-                                     Lanes::largest_float_sweep, Lanes::signed_excess, panel_kernel<Lanes>,
+                                     Lanes::largest_float_sweep,
+                                     Lanes::signed_excess,
+                                     Lanes::abreast_bytes,
+                                     panel_kernel<Lanes>,
                                      float_kernel<Lanes>};
 
 }  // namespace spectr

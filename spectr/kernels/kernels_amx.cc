@@ -306,9 +306,12 @@ int largest_sweep(TensorType type, std::size_t cols) {
 }  // namespace
 
 const KernelSet& amx_kernels() {
-  static const KernelSet& vectors = avx512_vnni_kernels();
-  static const KernelSet set = {largest_sweep, vectors.largest_float_sweep, vectors.signed_excess,
-                                panel_kernel, vectors.float_kernel};
+  static const KernelSet set = [] {
+    KernelSet all = avx512_vnni_kernels();
+    all.largest_sweep = largest_sweep;
+    all.panel_kernel = panel_kernel;
+    return all;
+  }();
   return set;
 }
 

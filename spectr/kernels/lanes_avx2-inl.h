@@ -2,6 +2,7 @@
 // compiler target is chosen.
 #pragma once
 
+#include "spectr/kernels/fetch-inl.h"
 #include "spectr/kernels/tensor_type.h"
 
 namespace spectr {
@@ -10,6 +11,9 @@ struct Avx2Lanes {
   static constexpr std::size_t lanes = 8;
   static constexpr int largest_sweep = 8;
   static constexpr int largest_float_sweep = 2;
+  // Processors without AVX-512 have second caches of 256 KiB or more and first ones of 32.
+  static constexpr std::size_t abreast_bytes = std::size_t{96} << 10;
+  static constexpr CacheLevel fetched_to = CacheLevel::second;
 
   using Bytes = __m256i;
   using Ints = __m256i;

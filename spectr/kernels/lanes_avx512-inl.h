@@ -2,6 +2,7 @@
 // the compiler target is chosen.
 #pragma once
 
+#include "spectr/kernels/fetch-inl.h"
 #include "spectr/kernels/tensor_type.h"
 
 namespace spectr {
@@ -9,6 +10,8 @@ namespace spectr {
 struct Avx512Lanes {
   static constexpr std::size_t lanes = 16;
   static constexpr int largest_float_sweep = 4;
+  static constexpr std::size_t abreast_bytes = std::size_t{64} << 10;
+  static constexpr CacheLevel fetched_to = CacheLevel::first;
 
   using Bytes = __m512i;
   using Ints = __m512i;

@@ -2,6 +2,7 @@
 // is chosen.
 #pragma once
 
+#include "spectr/kernels/fetch-inl.h"
 #include "spectr/kernels/tensor_type.h"
 
 namespace spectr {
@@ -10,6 +11,8 @@ struct NeonLanes {
   static constexpr std::size_t lanes = 4;
   static constexpr int largest_sweep = 8;
   static constexpr int largest_float_sweep = 2;
+  static constexpr std::size_t abreast_bytes = std::size_t{64} << 10;
+  static constexpr CacheLevel fetched_to = CacheLevel::first;
   static constexpr int signed_excess = 0;
 
   using Bytes = uint8x16_t;

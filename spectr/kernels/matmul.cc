@@ -80,9 +80,8 @@ void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float>
 
 /// Whether four panels shall come side by side: quarters of one would be so close that memory answers them
 /// like one place. Where rows are many, the arithmetic needs the nearest cache for the panel at hand.
-bool come_abreast(const PanelShape& shape, std::size_t rows) {
-  constexpr std::size_t fetched_bytes = std::size_t{64} << 10;
-  return rows <= 8 && 4 * shape.panel_bytes() <= fetched_bytes;
+bool come_abreast(const KernelSet& set, const PanelShape& shape, std::size_t rows) {
+  return rows <= 8 && 4 * shape.panel_bytes() <= set.abreast_bytes;
 }
 
 /// Products of one x with quantised matrices of one type: x is quantised once, and the threads meet once.
@@ -103,7 +102,7 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
                                 std::size_t end) {
     const std::size_t kept = std::max<std::size_t>(1, cached_bytes / w.shape.panel_bytes());
     const std::size_t panels = sweeps.count == 1 ? end - begin : kept;
-    const bool abreast = come_abreast(w.shape, x.rows());
+    const bool abreast = come_abreast(set, w.shape, x.rows());
     for (std::size_t p = begin; p < end; p += panels) {
       const std::size_t rows = std::min(std::min(panels, end - p) * panel_rows, w.rows - p * panel_rows);
       for (std::size_t i = 0; i < sweeps.count; ++i) {

@@ -172,8 +172,8 @@ HWY_INLINE void store_first(typename Lanes::Floats v, float* out, std::size_t co
 
 /// y = Σ over blocks of x of a · Σ over its two blocks of weights of s · Σ code · q, less what minima take:
 /// the codes of a block of weights are decoded once and meet every row of x. Per row the order of all
-/// operations is fixed, whatever `rows` and the set are. Each share of the lanes
-/// also asks for its share of the codes that come, so that memory is never idle.
+/// operations is fixed, whatever `rows` and the set are. All lanes also ask for their share of what is
+/// coming, so that memory is busy all the time.
 template <class Lanes, TensorType type, int rows>
 HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* headers, std::size_t lane,
                                std::size_t blocks, ComingPanels& coming, const std::uint8_t* x,
@@ -186,7 +186,7 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
   typename Lanes::Floats scales[layout.blocks() * per_block], mins[layout.blocks() * per_block];
   for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
   for (std::size_t pair = 0; pair < blocks; pair += 2, x += activation.bytes()) {
-    fetch_codes<2 * block_bytes * Lanes::lanes / panel_rows>(coming);
+    fetch_codes<2 * block_bytes * Lanes::lanes / panel_rows, Lanes::fetched_to>(coming);
     typename Lanes::Floats parts[rows];  // y / a
     for (int r = 0; r < rows; ++r) parts[r] = Lanes::zero_floats();
 #pragma GCC unroll 2
