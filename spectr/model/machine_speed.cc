@@ -54,20 +54,22 @@ double memory_bytes_per_second(ThreadPool& pool) {
 }
 
 double integer_products_per_second(ThreadPool& pool) {
-  // 272 KiB of weights for each thread: they stay in its second-level cache.
+  // At most 272 KiB of weights for each thread: they stay in its second-level cache.
   const std::size_t rows = 256 * static_cast<std::size_t>(pool.threads());
   constexpr std::size_t cols = 1024;
-  const TensorFormat& format = format_of(TensorType::q8_0);
-  const std::vector<std::byte> bytes(rows * cols / format.elements * format.bytes, std::byte{0x11});
-  const Matrix w = Matrix::pack(TensorType::q8_0, rows, cols, bytes, pool);
   double best = 0.0;
   MatmulScratch scratch;
-  for (const std::size_t n : {8, 16, 32, 64}) {
-    const std::vector<float> x(n * cols, 0.5f);
-    std::vector<float> y(n * rows);
-    const Product product[] = {{w, {y.data(), n, rows}}};
-    const double seconds = least_seconds(100, [&] { matmul(product, {x.data(), n, cols}, pool, scratch); });
-    best = std::max(best, static_cast<double>(rows * cols * n) / seconds);
+  for (const TensorType type : {TensorType::q8_0, TensorType::q4_0}) {
+    const TensorFormat& format = format_of(type);
+    const std::vector<std::byte> bytes(rows * cols / format.elements * format.bytes, std::byte{0x11});
+    const Matrix w = Matrix::pack(type, rows, cols, bytes, pool);
+    for (const std::size_t n : {8, 16, 32, 64}) {
+      const std::vector<float> x(n * cols, 0.5f);
+      std::vector<float> y(n * rows);
+      const Product product[] = {{w, {y.data(), n, rows}}};
+      const double seconds = least_seconds(100, [&] { matmul(product, {x.data(), n, cols}, pool, scratch); });
+      best = std::max(best, static_cast<double>(rows * cols * n) / seconds);
+    }
   }
   return best;
 }

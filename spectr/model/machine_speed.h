@@ -14,8 +14,9 @@ namespace spectr {
 /// places at once, which is faster than one after the other.
 double memory_bytes_per_second(ThreadPool& pool);
 
-/// Products of 8-bit integers per second that matrix multiplication reaches on Q8_0 weights that lie in the
-/// caches, for the number of rows at which weights cost least.
+/// Products of integers per second that matrix multiplication reaches on weights that lie in the caches: of
+/// Q8_0 or Q4_0, as some machines multiply codes of 4 bits faster, and for the number of rows at which
+/// weights cost least.
 double integer_products_per_second(ThreadPool& pool);
 
 /// The instruction set that matrix products are computed with: "AVX-512 VNNI", …
