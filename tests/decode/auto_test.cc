@@ -1,9 +1,11 @@
 // Choosing K and L by costs and past acceptance leaves the law alone, and follows the costs.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "spectr/base/counter_random.h"
@@ -153,6 +155,41 @@ TEST(CostCurve, OfEveryModelIsMeasuredAtTheWidthsThatWereAsked) {
       EXPECT_EQ(curve.points()[i].rows, widths[i]);
       EXPECT_GT(curve.points()[i].seconds, 0.0);
     }
+  }
+}
+
+/// Takes 3 ms for a tree as large as the last one, and 30 ms for another.
+class SlowToSwitch : public LanguageModel, public Session {
+ public:
+  std::size_t vocabulary() const override { return 4; }
+  Result<std::unique_ptr<Session>> start(std::size_t, std::size_t) const override {
+    return std::make_unique<SlowToSwitch>();
+  }
+
+  Result<void> score(std::span<const Token>, const TokenTree& tree) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(tree.size() == last_ ? 3 : 30));
+    last_ = tree.size();
+    return {};
+  }
+  Logits logits(NodeId) const override { return std::span<const float>(); }
+  void keep(std::span<const NodeId>) override {}
+  void rewind(std::size_t) override {}
+  std::size_t length() const override { return 0; }
+  std::size_t context() const override { return 16; }
+
+ private:
+  NodeId last_ = 0;
+};
+
+TEST(CostCurve, CountsPassesThatFollowTheirLike) {
+  const SlowToSwitch model;
+  const LanguageModel* const models[] = {&model};
+  const std::size_t widths[] = {1, 4};
+  const auto curves = CostCurve::measure(models, widths, 3);
+  ASSERT_TRUE(curves);
+  for (const CostCurve::Point& point : curves->front().points()) {
+    EXPECT_GE(point.seconds, 0.003);
+    EXPECT_LT(point.seconds, 0.030);  // the median of twelve
   }
 }
 
