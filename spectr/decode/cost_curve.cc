@@ -15,8 +15,8 @@ namespace {
 constexpr int most_rounds = 12;
 constexpr double most_seconds = 10.0;
 
-// Passes that take longer than this are timed one by one, shorter ones together.
-constexpr double visit_seconds = 2e-3;
+// After so long the caches hold what passes of a kind need, or cannot hold it.
+constexpr double settling_seconds = 2e-3;
 
 /// A root with width − 1 nodes below it: the cost of a pass does not depend on their shape.
 TokenTree tree_of(std::size_t width) {
@@ -43,15 +43,9 @@ class TimedModel {
     return timed;
   }
 
-  /// Passes of each width in turn. The first ones do not count: in a text a pass follows its like, and soon;
-  /// here it follows a much wider one, or another model's, and finds its weights gone from the caches.
+  /// Passes of each width in turn.
   Result<void> time() {
-    for (std::size_t i = 0; i < widths_.size(); ++i) {
-      const TokenTree tree = tree_of(widths_[i]);
-      std::vector<double> ignored;
-      SPECTR_TRY_VOID(time(tree, ignored));
-      SPECTR_TRY_VOID(time(tree, seconds_[i]));
-    }
+    for (std::size_t i = 0; i < widths_.size(); ++i) SPECTR_TRY_VOID(time(tree_of(widths_[i]), seconds_[i]));
     return {};
   }
 
@@ -65,13 +59,18 @@ class TimedModel {
   TimedModel(std::unique_ptr<Session> session, std::span<const std::size_t> widths, std::size_t depth)
       : session_(std::move(session)), widths_(widths), text_(depth, 0), seconds_(widths.size()) {}
 
-  /// As many passes as take visit_seconds, at least one. Their rows are the last token and the nodes.
+  /// Passes over the last token and the nodes of a tree. The first ones do not count where they are short: in
+  /// a text a pass follows its like, and soon; here it follows a much wider one, or another model's, and
+  /// finds its weights gone from the caches.
   Result<void> time(const TokenTree& tree, std::vector<double>& seconds) {
-    for (double spent = 0.0; spent < visit_seconds; spent += seconds.back()) {
+    for (double spent = 0.0; spent < 2 * settling_seconds;) {
+      const bool settled = spent >= settling_seconds;
       session_->rewind(text_.size() - 1);
       Stopwatch watch;
       SPECTR_TRY_VOID(session_->score(text_, tree));
-      seconds.push_back(std::max(watch.lap(), 1e-9));
+      const double took = std::max(watch.lap(), 1e-9);
+      if (settled || took >= settling_seconds) seconds.push_back(took);
+      spent += took;
     }
     return {};
   }

@@ -21,10 +21,10 @@ class CostCurve {
   /// Requires: at least one point, rows strictly ascending and ≥ 1, seconds > 0.
   explicit CostCurve(std::vector<Point> points);
 
-  /// Measures passes of the given widths behind a text of `depth` tokens, each after passes like it: the
-  /// medians of several rounds over all models and widths, so that what disturbs the machine for some seconds
-  /// meets all alike. At most some ten seconds, or one round where that takes longer. Requires:
-  /// widths ascending, ≥ 1; depth ≥ 1 and less than every context.
+  /// Measures passes of the given widths behind a text of `depth` tokens, short ones after passes like them:
+  /// the medians of several rounds over all models and widths, so that what disturbs the machine for some
+  /// seconds meets all alike. At most some ten seconds, or one round where that takes longer. Requires: widths
+  /// ascending, ≥ 1; depth ≥ 1 and less than every context.
   static Result<std::vector<CostCurve>> measure(std::span<const LanguageModel* const> models,
                                                 std::span<const std::size_t> widths, std::size_t depth);
 
