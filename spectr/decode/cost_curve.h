@@ -23,8 +23,8 @@ class CostCurve {
 
   /// Measures passes of the given widths behind a text of `depth` tokens, short ones after passes like them:
   /// the medians of several rounds over all models and widths, so that what disturbs the machine for some
-  /// seconds meets all alike. At most some ten seconds, or one round where that takes longer. Requires: widths
-  /// ascending, ≥ 1; depth ≥ 1 and less than every context.
+  /// seconds meets all alike. At most some ten seconds, or one round where that takes longer. Requires:
+  /// widths ascending, ≥ 1; depth ≥ 1 and less than every context.
   static Result<std::vector<CostCurve>> measure(std::span<const LanguageModel* const> models,
                                                 std::span<const std::size_t> widths, std::size_t depth);
 

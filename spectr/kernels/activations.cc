@@ -81,8 +81,7 @@ HWY_INLINE void QuantiseBlock(const float* x, int factor, const Row& row) {
   }
 }
 
-/// The 32 signed bytes at `line` as numbers of 16 bits in their place: even ones before odd ones in each
-/// four.
+/// Turns the 32 signed bytes at `line` into numbers of 16 bits, of each four the even ones first.
 HWY_INLINE void Widen(std::uint8_t* line) {
   std::int8_t codes[32];
   std::int16_t words[32];

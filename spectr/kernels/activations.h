@@ -19,12 +19,11 @@ namespace spectr {
 /// scale: the integer factor · Q for the formats whose codes have an offset, the float Q for those with
 /// minima. A kernel of signed codes needs none.
 ///
-/// That is how q lies as `bytes`. A kernel may want lines that are twice as long instead:
+/// That is how q lies as `bytes`. A kernel may want lines of 64 bytes instead, to multiply both halves at
+/// once and have their sums apart, or because it multiplies numbers of 16 bits:
 ///
-///     halves_apart: rows × (32 bytes of the first half, 32 zeros), rows × (32 zeros, 32 bytes of the
-///     second),
-///                   to multiply both halves at once and have their sums apart
-///     words: q as numbers of 16 bits, of each four columns j … j + 3 in the order j, j + 2, j + 1, j + 3
+///     halves_apart: rows × (32 bytes of the first half, 32 zeros), rows × (32 zeros, 32 of the second)
+///     words: of each four columns, q[j], q[j + 2], q[j + 1], q[j + 3] with 16 bits each
 struct ActivationBlock {
   static constexpr std::size_t columns = 64;
   enum class Lines { bytes, halves_apart, words };
