@@ -10,6 +10,13 @@ namespace spectr {
 /// The nearest cache, or the second, which keeps what is still far from use.
 enum class CacheLevel { first, second };
 
+/// How an instruction set brings panels from memory.
+struct Fetching {
+  /// Four panels come abreast where they have at most so many bytes.
+  std::size_t abreast_bytes = std::size_t{64} << 10;
+  CacheLevel to = CacheLevel::first;
+};
+
 /// Starts to load the `bytes` bytes at `p`, any address, into the cache.
 template <int bytes, CacheLevel level = CacheLevel::first, class T>
 HWY_INLINE void fetch_early(const T* p) {

@@ -73,7 +73,7 @@ template <class Lanes>
 constexpr KernelSet kernel_set_of = {[](TensorType, std::size_t) { return Lanes::largest_sweep; },
                                      Lanes::largest_float_sweep,
                                      Lanes::signed_excess,
-                                     Lanes::abreast_bytes,
+                                     Lanes::fetching.abreast_bytes,
                                      panel_kernel<Lanes>,
                                      float_kernel<Lanes>};
 

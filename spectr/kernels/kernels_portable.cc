@@ -19,8 +19,7 @@ struct PortableLanes {
   static constexpr std::size_t lanes = 1;
   static constexpr int largest_sweep = 2;
   static constexpr int largest_float_sweep = 1;
-  static constexpr std::size_t abreast_bytes = std::size_t{64} << 10;
-  static constexpr CacheLevel fetched_to = CacheLevel::first;
+  static constexpr Fetching fetching{};
   static constexpr int signed_excess = 0;
 
   using Bytes = std::array<std::uint8_t, 4>;

@@ -10,8 +10,7 @@ namespace spectr {
 struct Avx512Lanes {
   static constexpr std::size_t lanes = 16;
   static constexpr int largest_float_sweep = 4;
-  static constexpr std::size_t abreast_bytes = std::size_t{64} << 10;
-  static constexpr CacheLevel fetched_to = CacheLevel::first;
+  static constexpr Fetching fetching{};
 
   using Bytes = __m512i;
   using Ints = __m512i;

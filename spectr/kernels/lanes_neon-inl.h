@@ -11,8 +11,7 @@ struct NeonLanes {
   static constexpr std::size_t lanes = 4;
   static constexpr int largest_sweep = 8;
   static constexpr int largest_float_sweep = 2;
-  static constexpr std::size_t abreast_bytes = std::size_t{64} << 10;
-  static constexpr CacheLevel fetched_to = CacheLevel::first;
+  static constexpr Fetching fetching{};
   static constexpr int signed_excess = 0;
 
   using Bytes = uint8x16_t;

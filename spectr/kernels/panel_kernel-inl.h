@@ -36,8 +36,9 @@ HWY_INLINE typename Lanes::Bytes codes_of_group(const std::uint8_t* block) {
 }
 
 /// Whether a group of codes meets all rows of x before the next group is read, and not all codes of a block
-/// one row after the other: where they leave no registers for anything else. Such a set has two more
-/// operations for it, one for signed bytes (Q8_0) as numbers of 16 bits and one for all other codes.
+/// one row after the other: where those would leave no registers for anything else. Such a set has
+/// even_words, odd_words and dot_words instead of dot_signed, and pairs_of_products, add_pairs and add_sums
+/// instead of dot.
 template <class Lanes, TensorType type>
 constexpr bool group_by_group =
     type == TensorType::q8_0 ? requires { &Lanes::dot_words; } : requires { &Lanes::pairs_of_products; };
@@ -186,7 +187,7 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
   typename Lanes::Floats scales[layout.blocks() * per_block], mins[layout.blocks() * per_block];
   for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
   for (std::size_t pair = 0; pair < blocks; pair += 2, x += activation.bytes()) {
-    fetch_codes<2 * block_bytes * Lanes::lanes / panel_rows, Lanes::fetched_to>(coming);
+    fetch_codes<2 * block_bytes * Lanes::lanes / panel_rows, Lanes::fetching.to>(coming);
     typename Lanes::Floats parts[rows];  // y / a
     for (int r = 0; r < rows; ++r) parts[r] = Lanes::zero_floats();
 #pragma GCC unroll 2
