@@ -147,12 +147,12 @@ class Run {
   void describe_choice(const Decoder& decoder) {
     const auto why = decoder.expectation();
     const DraftShape shape = decoder.shape();
-    const bool same = shape.drafts == shape_.drafts && shape.length == shape_.length;
-    if (!why || (same && ++blocks_ > 1)) return;
-    shape_ = shape;
-    blocks_ = 1;
-    const std::string what =
-        shape.length == 0 ? "plain decoding" : fmt::format("K {}, L {}", shape.drafts, shape.length);
+    if (!why) return;
+    const std::string what = why->from_text      ? "drafts from the text itself"
+                             : shape.length == 0 ? "plain decoding"
+                                                 : fmt::format("K {}, L {}", shape.drafts, shape.length);
+    if (what == choice_) return;
+    choice_ = what;
     fmt::print(stderr, "\n[{}: {:.2f} tokens in {:.2f} ms expected, one in {:.2f} ms by plain decoding]\n",
                what, why->tokens, 1e3 * why->seconds, 1e3 * why->plain_seconds);
   }
@@ -221,8 +221,8 @@ class Run {
   ThreadPool pool_;
   LoadedModel target_;
   std::vector<LoadedModel> drafts_;
-  DraftShape shape_;        // of the last run
-  std::size_t blocks_ = 0;  // of this shape, one after another
+  DraftShape shape_;    // of the last run
+  std::string choice_;  // the last one that was described
   std::vector<Token> prompt_;
   std::deque<PassProfile> profiles_;  // sessions point at them
 };

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "spectr/base/recycled.h"
+#include "spectr/decode/ngram_drafter.h"
 #include "spectr/decode/tree_drafter.h"
 
 namespace spectr {
@@ -19,46 +20,63 @@ constexpr double margin = 1.05;
 
 }  // namespace
 
-double AutoDrafter::seconds(std::size_t K, std::size_t L, double tokens) const {
-  double seconds = costs_->target.seconds(1.0 + estimate_.nodes(K * L)) + select_seconds(K, L, tokens);
+bool AutoDrafter::Way::beats(const Way& other) const {
+  return rate() > (other.from == From::nowhere ? margin : 1.0) * other.rate();
+}
+
+/// The target's pass over so many nodes, a law for every token and, where laws are not cut short by filters,
+/// a plan for every token but the bonus.
+double AutoDrafter::check_seconds(double nodes, std::size_t length, double tokens, double plan) const {
+  const double plans = estimate_.dense() ? plan * std::min(tokens, static_cast<double>(length)) : 0.0;
+  return costs_->target.seconds(1.0 + nodes) + costs_->select.law * tokens + plans;
+}
+
+AutoDrafter::Way AutoDrafter::by_model(std::size_t K, std::size_t L, double tokens) const {
+  const SelectCosts& select = costs_->select;
+  const double plan = K == 1 ? select.one : select.several;
+  double seconds = check_seconds(estimate_.nodes(K * L), L, tokens, plan);
   // The first draft pass reads what the last block added, about two tokens; the others a level of the tree.
   for (std::size_t level = 0; level < L; ++level) {
     seconds += costs_->draft.seconds(level == 0 ? 2.0 : std::max(1.0, estimate_.nodes(K)));
   }
-  return seconds;
+  // A law of the draft for every node that is drafted below, and what the estimates take.
+  seconds += select.law * (1.0 + static_cast<double>(L - 1) * estimate_.nodes(K));
+  if (estimate_.dense()) {
+    const double plans = plan * std::min(tokens, static_cast<double>(L));
+    seconds += AcceptanceEstimate::looks_per_block * (select.several + plans);
+  }
+  return {From::model, {K, L}, tokens, seconds};
 }
 
-/// A law of the draft for every node that is drafted below, and of the target for every token; where laws are
-/// not cut short by filters, also a plan for every token but the bonus, and what the estimates take.
-double AutoDrafter::select_seconds(std::size_t K, std::size_t L, double tokens) const {
-  const double drafted_below = L == 0 ? 0.0 : 1.0 + static_cast<double>(L - 1) * estimate_.nodes(K);
-  const double laws = costs_->select.law * (drafted_below + tokens);
-  if (L == 0 || !estimate_.dense()) return laws;
-  const double plan = K == 1 ? costs_->select.one : costs_->select.several;
-  const double plans = plan * std::min(tokens, static_cast<double>(L));
-  return laws + plans + AcceptanceEstimate::looks_per_block * (costs_->select.several + plans);
+AutoDrafter::Way AutoDrafter::by_text(std::size_t L, double tokens) const {
+  return {From::text, {1, L}, tokens, check_seconds(static_cast<double>(L), L, tokens, costs_->select.one)};
 }
 
-DraftShape AutoDrafter::best(std::size_t left) const {
-  DraftShape best;
-  double highest = margin / plain_seconds();
+AutoDrafter::Way AutoDrafter::best_by_model(std::size_t left) const {
+  Way best = plain();
   for (std::size_t K : AcceptanceEstimate::drafts) {
     const auto tokens = estimate_.tokens(K);
     for (std::size_t L = 1; L <= std::min(most_length, left) && K * L < most_rows; ++L) {
-      const double n = std::min(tokens[L], static_cast<double>(left));
-      if (const double rate = n / seconds(K, L, n); rate > highest) {
-        highest = rate;
-        best = {K, L};
-      }
+      const Way way = by_model(K, L, std::min(tokens[L], static_cast<double>(left)));
+      if (way.beats(best)) best = way;
     }
+  }
+  return best;
+}
+
+/// `best`, unless drafts from the text promise more.
+AutoDrafter::Way AutoDrafter::best_by_text(std::size_t left, Way best) const {
+  const auto tokens = ngrams_.tokens();
+  for (std::size_t L = 1; L <= std::min(NgramEstimate::positions, left); ++L) {
+    const Way way = by_text(L, std::min(tokens[L], static_cast<double>(left)));
+    if (way.beats(best)) best = way;
   }
   return best;
 }
 
 bool AutoDrafter::can_pay(std::size_t left) const {
   for (std::size_t L = 1; L <= std::min(most_length, left); ++L) {
-    const double all = static_cast<double>(L + 1);
-    if (all / seconds(1, L, all) > 1.0 / plain_seconds()) return true;
+    if (by_model(1, L, static_cast<double>(L + 1)).rate() > plain().rate()) return true;
   }
   return false;
 }
@@ -77,34 +95,44 @@ void AutoDrafter::decide(std::size_t left) {
   if (left == decided_for_) return;
   decided_for_ = left;
   can_pay_ = can_pay(left);
-  best_ = can_pay_ ? best(left) : DraftShape{};
+  model_ = can_pay_ ? best_by_model(left) : plain();
 }
 
 Result<void> AutoDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
   if (start.index == 0) {
     estimate_ = {};
+    ngrams_ = {};
     next_look_ = look_end_ = decided_for_ = 0;
     gap_ = first_gap;
   }
+  ngrams_.see(start.text);
   decide(start.left);
-  shape_ = best_;
-  if (shape_.length > 0) {
+  chosen_ = best_by_text(start.left, model_);
+  if (chosen_.from == From::model) {
     next_look_ = start.index + gap_;  // this block is one
-  } else if (can_pay_ && looks_at(start.index)) {
-    shape_ = {1, 1};
+  } else if (chosen_.from == From::nowhere && can_pay_ && looks_at(start.index)) {
+    chosen_ = by_model(1, 1, std::min(estimate_.tokens(1)[1], static_cast<double>(start.left)));
   }
-  const double n = shape_.length == 0 ? 1.0
-                                      : std::min(estimate_.tokens(shape_.drafts)[shape_.length],
-                                                 static_cast<double>(start.left));
-  expectation_ = {n, seconds(shape_.drafts, shape_.length, n), plain_seconds()};
-  if (shape_.length == 0) return {};
-  TreeDrafter drafter(TreeDrafter::sequences(shape_.drafts, shape_.length), Drafting::independent);
-  return drafter.propose(start, models, choices, draft);
+  const auto [K, L] = chosen_.shape;
+  switch (chosen_.from) {
+    case From::nowhere:
+      return {};
+    case From::model:
+      return TreeDrafter(TreeDrafter::sequences(K, L), Drafting::independent)
+          .propose(start, models, choices, draft);
+    case From::text:
+      return NgramDrafter(NgramEstimate::longest, L).propose(start, models, choices, draft);
+  }
+  return {};
+}
+
+std::optional<Expectation> AutoDrafter::expectation() const {
+  return Expectation{chosen_.from == From::text, chosen_.tokens, chosen_.seconds, plain().seconds};
 }
 
 Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const Verdict& verdict,
                                   NodeLaws& target) {
-  if (draft.draws().empty()) return {};
+  if (chosen_.from != From::model || draft.draws().empty()) return {};
   decided_for_ = 0;
   estimate_.see_merging(draft.draws().size(), static_cast<std::size_t>(draft.tree().size()) - 1);
 
@@ -120,7 +148,7 @@ Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const V
       if (position == 0) {
         estimate_.see_first(p, *q);
       } else {
-        estimate_.see_further(position, shape_.drafts, draws.size(), p, *q);
+        estimate_.see_further(position, chosen_.shape.drafts, draws.size(), p, *q);
       }
     }
     if (position == verdict.path.size()) break;

@@ -30,8 +30,9 @@ struct DraftShape {
   std::size_t length = 0;
 };
 
-/// What a drafter that chooses its shape expected of a block.
+/// What a drafter that chooses how to draft expected of a block.
 struct Expectation {
+  bool from_text;  ///< its drafts are the text's own n-grams, not of a model
   double tokens;
   double seconds;
   double plain_seconds;  ///< of one token by plain decoding

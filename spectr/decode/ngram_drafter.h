@@ -5,9 +5,9 @@
 namespace spectr {
 
 /// Free drafts from the text itself (prompt lookup): looks for the latest earlier place where the last N
-/// tokens stand (else N−1, … 1) and proposes the tokens that followed it. Their law is a point mass, so a
-/// token is accepted with the target's own probability and the output's law is the target's. Cost: O(N ·
-/// text); no model.
+/// tokens stand (else N−1, … 1) and proposes the tokens that followed it, in circles where the text has no
+/// more. Their law is a point mass, so a token is accepted with the target's own probability and the output's
+/// law is the target's. Cost: O(N · text); no model.
 class NgramDrafter final : public Drafter {
  public:
   NgramDrafter(std::size_t order, std::size_t length) : order_(order), length_(length) {}
