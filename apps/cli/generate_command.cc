@@ -89,6 +89,7 @@ class Run {
                                   generation,
                                   printer->text(),
                                   seed,
+                                  settings.costs ? std::optional(settings.costs->hash()) : std::nullopt,
                                   load_seconds(),
                                   std::move(baseline)};
     const auto profile = flags_.profile ? std::optional(profile_report()) : std::nullopt;
@@ -146,8 +147,8 @@ class Run {
   /// What an automatic choice chose and why, whenever it chooses anew.
   void describe_choice(const Decoder& decoder) {
     const auto why = decoder.expectation();
-    const DraftShape shape = decoder.shape();
     if (!why) return;
+    const DraftShape shape = why->shape;
     const std::string what = why->from_text      ? "drafts from the text itself"
                              : shape.length == 0 ? "plain decoding"
                                                  : fmt::format("K {}, L {}", shape.drafts, shape.length);

@@ -44,6 +44,7 @@ Json GenerationReport::json() const {
                 {"bias_tv", s.bias_tv() ? Json(*s.bias_tv()) : Json(nullptr)}};
   Json out = {{"text", text},   {"tokens", generation.tokens},          {"token_sources", sources},
               {"stats", stats}, {"stop_reason", name(generation.stop)}, {"seed", seed}};
+  if (costs_hash) out["costs_hash"] = fmt::format("{:016x}", *costs_hash);
   if (plain) {
     out["compare"] = {{"tokens_per_second", plain->statistics.tokens_per_second()}, {"speedup", speedup()}};
   }
@@ -85,7 +86,9 @@ void GenerationReport::print(std::FILE* out) const {
     fmt::print(out, "; plain decoding {:.1f} tokens/s: {:.2f} times as fast",
                plain->statistics.tokens_per_second(), speedup());
   }
-  fmt::print(out, "\nseed        {}\n", seed);
+  fmt::print(out, "\nseed        {}", seed);
+  if (costs_hash) fmt::print(out, ", with costs {:016x}", *costs_hash);
+  fmt::print(out, "\n");
 }
 
 }  // namespace spectr::cli

@@ -19,6 +19,7 @@ struct GenerationReport {
   const Generation& generation;
   const std::string& text;
   std::uint64_t seed;
+  std::optional<std::uint64_t> costs_hash;  ///< of the costs that fix the text beside the seed (auto)
   double load_seconds;  ///< reading the files and packing the weights, before the generation's own time
   std::optional<Generation> plain;  ///< the plain run to compare with
 

@@ -44,8 +44,7 @@ double largest_log_ratio(const MarkovPair& pair);
 double log_perplexity_p_bound(const Assisted& a);
 
 /// Theorem 3.5, first part: a block's accepted prefix has Π q/p > τ, and E log(q/p) ≥ 0 for the target's own
-/// token, so ln PPL_q(text) − ln PPL_p(text) ≤ −/// Theorem 3.6: γ̄ ≥ min(L+1, |ln τ|/U) where the text leaves
-/// room for it, since Π_{j≤i} q/p ≥ e^{−iU}./γ̄.
+/// token, so ln PPL_q(text) − ln PPL_p(text) ≤ −ln τ/γ̄.
 double log_ratio_bound(double tau, double tokens_per_call);
 
 /// Theorem 3.5, second part:
@@ -53,7 +52,7 @@ double log_ratio_bound(double tau, double tokens_per_call);
 /// (The paper prints (1−ε+γ̄) U, which is less where −ε (γ̄−1) > 0 and can be violated.)
 double log_loss_bound(double tau, double tokens_per_call, double beam_error, double entropy, double U);
 
-/// Theorem 3.6: γ̄ ≥ min(L+1, |ln τ|/U), since Π_{j≤i} q/p ≥ e^{−iU}.
+/// Theorem 3.6: γ̄ ≥ min(L+1, |ln τ|/U) where the text leaves room for it, since Π_{j≤i} q/p ≥ e^{−iU}.
 double tokens_per_call_bound(double tau, std::size_t length, double U);
 
 }  // namespace spectr::lab

@@ -10,12 +10,13 @@ namespace spectr {
 namespace {
 
 // Least weight of what is new. Acceptance differs much from context to context: of laws the last thirty that
-// were looked at decide, of the rest the last dozen blocks.
+// were looked at decide (behind the first position sixty), of the rest the last dozen blocks.
 constexpr double fresh_law = 0.03, fresh = 0.12;
+// What is left of the weight of a context behind the first position at every later one.
+constexpr double kept = 1.0 - 1.0 / 64.0;
 
-// That a position's misses are to the expected ones as at the position before it weighs as much as so many
-// contexts.
-constexpr double guess = 8.0;
+// The first guess weighs as much as so many contexts.
+constexpr std::size_t guessed = 4;
 
 // So many blocks are all looked at.
 constexpr std::size_t first_blocks = 8;
@@ -27,6 +28,13 @@ void move_towards(double& estimate, double seen, double weight = fresh) {
 /// What k-Seq misses of laws with k drafts.
 double miss(const LawPair& laws, std::size_t k) {
   return std::exp(static_cast<double>(k) * log_miss(division_factor(laws, k).overlaps.front()));
+}
+
+/// Where K stands among the numbers of drafts.
+std::size_t number_of(std::size_t K) {
+  const auto at = std::ranges::find(AcceptanceEstimate::drafts, K);
+  SPECTR_CHECK(at != AcceptanceEstimate::drafts.end());
+  return static_cast<std::size_t>(at - AcceptanceEstimate::drafts.begin());
 }
 
 }  // namespace
@@ -47,9 +55,9 @@ void AcceptanceEstimate::see_first(const Distribution& p, const Distribution& q)
     const bool in_turn = i == 0 || seen_ < others || seen_ % others == i - 1;
     if (!in_turn) continue;
     const double least = i == 0 ? fresh_law : fresh_law * static_cast<double>(others);
-    // At first the mean of all, in which the guess counts as one context.
+    // At first the mean of all, the guess among them.
     move_towards(acceptance_[i], 1.0 - miss(laws, drafts[i]),
-                 std::max(least, 1.0 / static_cast<double>(seen_ + 2)));
+                 std::max(least, 1.0 / static_cast<double>(seen_ + guessed + 1)));
   }
   ++seen_;
 }
@@ -58,9 +66,10 @@ void AcceptanceEstimate::see_further(std::size_t position, std::size_t K, std::s
                                      const Distribution& p, const Distribution& q) {
   SPECTR_CHECK(position < positions);
   Misses& here = (K == 1 ? single_ : several_)[position];
-  here.seen += miss(LawPair(p, q), going_on);
-  here.expected += expected_miss(K, position);
-  ++here.contexts;
+  here.seen = kept * here.seen + miss(LawPair(p, q), going_on);
+  here.expected = kept * here.expected + expected_miss(K, position);
+  here.contexts = kept * here.contexts + 1.0;
+  here.doubt *= kept;
 }
 
 void AcceptanceEstimate::see_survivors(std::size_t drawn, std::size_t survivors) {
@@ -68,8 +77,12 @@ void AcceptanceEstimate::see_survivors(std::size_t drawn, std::size_t survivors)
   move_towards(surviving_, static_cast<double>(survivors - 1) / static_cast<double>(drawn - 1));
 }
 
-void AcceptanceEstimate::see_merging(std::size_t draws, std::size_t nodes) {
-  if (draws > 1) move_towards(distinct_, static_cast<double>(nodes) / static_cast<double>(draws));
+void AcceptanceEstimate::see_merging(std::size_t K, std::size_t draws, std::size_t nodes) {
+  if (K > 1) move_towards(distinct_[number_of(K)], static_cast<double>(nodes) / static_cast<double>(draws));
+}
+
+double AcceptanceEstimate::nodes(std::size_t K, std::size_t L) const {
+  return static_cast<double>(K * L) * distinct_[number_of(K)];
 }
 
 double AcceptanceEstimate::first_acceptance(double k) const {
@@ -89,10 +102,10 @@ std::array<double, AcceptanceEstimate::positions> AcceptanceEstimate::acceptance
   std::array<double, positions> acceptances;
   double ratio = 1.0;  // of what is missed to what is expected
   for (std::size_t i = 0; i < positions; ++i) {
-    const auto& [seen, expected, contexts] = (K == 1 ? single_ : several_)[i];
+    const auto& [seen, expected, contexts, doubt] = (K == 1 ? single_ : several_)[i];
     if (expected > 0.0) {
-      const double guessed = guess * expected / contexts;
-      ratio = (seen + ratio * guessed) / (expected + guessed);
+      const double guess = doubt * expected / contexts;
+      ratio = (seen + ratio * guess) / (expected + guess);
     }
     acceptances[i] = std::max(0.0, 1.0 - ratio * expected_miss(K, i));
   }

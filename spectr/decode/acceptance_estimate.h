@@ -32,10 +32,10 @@ class AcceptanceEstimate {
   /// Whether the laws are of the whole vocabulary, not cut short by filters.
   bool dense() const { return dense_; }
 
-  /// Of `drawn` drafts at a node, `survivors` went on; a block of `draws` draws had `nodes` different
-  /// prefixes.
+  /// Of `drawn` drafts at a node, `survivors` went on.
   void see_survivors(std::size_t drawn, std::size_t survivors);
-  void see_merging(std::size_t draws, std::size_t nodes);
+  /// A block of K sequences, `draws` tokens in all, had `nodes` different prefixes. Requires: K of `drafts`.
+  void see_merging(std::size_t K, std::size_t draws, std::size_t nodes);
 
   /// Probabilities that a block of K sequences, 1 ≤ K ≤ 8, goes on at a position that it reaches, by
   /// position.
@@ -43,17 +43,19 @@ class AcceptanceEstimate {
   /// Expected tokens of a block of K sequences by their length, 0 at first; the one after the last draft
   /// included.
   std::array<double, positions + 1> tokens(std::size_t K) const;
-  /// Expected different nodes among n draws.
-  double nodes(std::size_t n) const { return static_cast<double>(n) * (n > 1 ? distinct_ : 1.0); }
+  /// Expected different nodes of K sequences of L tokens. Requires: K of `drafts`.
+  double nodes(std::size_t K, std::size_t L) const;
 
  private:
-  /// Sums over the contexts that were looked at, at one position: what k-Seq missed, and what the first
-  /// position and the survivors on average made expect. The two differ, because what was accepted so far
-  /// tells of the text, and because many and few survivors are not as good as the average number.
+  /// Sums over the contexts that were looked at, at one position, old ones with less weight: what k-Seq
+  /// missed, and what the first position and the survivors on average made expect. The two differ, because
+  /// what was accepted so far tells of the text, and because many and few survivors are not as good as the
+  /// average number.
   struct Misses {
     double seen = 0.0;
     double expected = 0.0;
     double contexts = 0.0;
+    double doubt = 8.0;  // that they are as at the position before weighs as much as so many contexts
   };
   using Positions = std::array<Misses, positions>;
 
@@ -67,7 +69,8 @@ class AcceptanceEstimate {
   bool dense_ = true;
   Positions single_, several_;  // of blocks of one sequence, of more
   double surviving_ = 0.4;      // share of the other drafts that equal the accepted one
-  double distinct_ = 0.75;      // nodes per draw
+  // Nodes per draw.
+  std::array<double, drafts.size()> distinct_ = {1.0, 0.85, 0.75, 0.65};
 };
 
 }  // namespace spectr

@@ -10,133 +10,94 @@
 namespace spectr {
 namespace {
 
-// A look takes a few blocks, because one context says little.
-constexpr std::size_t blocks_of_a_look = 4;
-// Plain blocks before the second look; every later gap is so many times longer.
-constexpr std::size_t first_gap = 256, growth = 4;
-// Estimates are not exact, and the best of many tends to be one that is too high: drafting has to promise so
-// much more than plain decoding.
-constexpr double margin = 1.05;
+// A look takes several blocks, because one context says little; the first one more.
+constexpr std::size_t first_look = 8, later_look = 4;
+// Blocks from the last drafts to the next look, and by how much longer every later gap is.
+constexpr std::size_t first_gap = 64, growth = 4;
+// So seldom a look finds that perfect drafts could be had.
+constexpr double luck = 0.05;
 
 }  // namespace
 
-bool AutoDrafter::Way::beats(const Way& other) const {
-  return rate() > (other.from == From::nowhere ? margin : 1.0) * other.rate();
-}
-
-/// The target's pass over so many nodes, a law for every token and, where laws are not cut short by filters,
-/// a plan for every token but the bonus.
-double AutoDrafter::check_seconds(double nodes, std::size_t length, double tokens, double plan) const {
-  const double plans = estimate_.dense() ? plan * std::min(tokens, static_cast<double>(length)) : 0.0;
-  return costs_->target.seconds(1.0 + nodes) + costs_->select.law * tokens + plans;
-}
-
-AutoDrafter::Way AutoDrafter::by_model(std::size_t K, std::size_t L, double tokens) const {
-  const SelectCosts& select = costs_->select;
-  const double plan = K == 1 ? select.one : select.several;
-  double seconds = check_seconds(estimate_.nodes(K * L), L, tokens, plan);
-  // The first draft pass reads what the last block added, about two tokens; the others a level of the tree.
-  for (std::size_t level = 0; level < L; ++level) {
-    seconds += costs_->draft.seconds(level == 0 ? 2.0 : std::max(1.0, estimate_.nodes(K)));
-  }
-  // A law of the draft for every node that is drafted below, and what the estimates take.
-  seconds += select.law * (1.0 + static_cast<double>(L - 1) * estimate_.nodes(K));
-  if (estimate_.dense()) {
-    const double plans = plan * std::min(tokens, static_cast<double>(L));
-    seconds += AcceptanceEstimate::looks_per_block * (select.several + plans);
-  }
-  return {From::model, {K, L}, tokens, seconds};
-}
-
-AutoDrafter::Way AutoDrafter::by_text(std::size_t L, double tokens) const {
-  return {From::text, {1, L}, tokens, check_seconds(static_cast<double>(L), L, tokens, costs_->select.one)};
-}
-
-AutoDrafter::Way AutoDrafter::best_by_model(std::size_t left) const {
-  Way best = plain();
-  for (std::size_t K : AcceptanceEstimate::drafts) {
-    const auto tokens = estimate_.tokens(K);
-    for (std::size_t L = 1; L <= std::min(most_length, left) && K * L < most_rows; ++L) {
-      const Way way = by_model(K, L, std::min(tokens[L], static_cast<double>(left)));
-      if (way.beats(best)) best = way;
-    }
-  }
-  return best;
-}
-
-/// `best`, unless drafts from the text promise more.
-AutoDrafter::Way AutoDrafter::best_by_text(std::size_t left, Way best) const {
-  const auto tokens = ngrams_.tokens();
-  for (std::size_t L = 1; L <= std::min(NgramEstimate::positions, left); ++L) {
-    const Way way = by_text(L, std::min(tokens[L], static_cast<double>(left)));
-    if (way.beats(best)) best = way;
-  }
-  return best;
-}
-
-bool AutoDrafter::can_pay(std::size_t left) const {
-  for (std::size_t L = 1; L <= std::min(most_length, left); ++L) {
-    if (by_model(1, L, static_cast<double>(L + 1)).rate() > plain().rate()) return true;
-  }
-  return false;
+/// Whether what `way` saves on `share` of the tokens that are left outweighs what the draft model has to
+/// read.
+bool AutoDrafter::pays(const Way& way, const BlockStart& start, double share) const {
+  const auto missed = static_cast<double>(start.text.size() - read_);
+  return prospects().saving(way) * share * static_cast<double>(start.left) > costs_->draft.seconds(missed);
 }
 
 bool AutoDrafter::looks_at(std::size_t block) {
   if (block >= next_look_) {
-    look_end_ = block + blocks_of_a_look;
-    next_look_ = look_end_ + gap_;
+    look_end_ = block + later_look;
     gap_ *= growth;
+    next_look_ = look_end_ + gap_;
   }
   return block < look_end_;
 }
 
-void AutoDrafter::decide(std::size_t left) {
-  left = std::min(left, most_length + 1);  // more of them change nothing
-  if (left == decided_for_) return;
-  decided_for_ = left;
-  can_pay_ = can_pay(left);
-  model_ = can_pay_ ? best_by_model(left) : plain();
+void AutoDrafter::choose(const BlockStart& start) {
+  if (start.index == 0) {
+    model_ = {};
+    text_ = {};
+    largest_ = {};
+    read_ = known_for_ = 0;
+    gap_ = first_gap;
+    look_end_ = first_look;
+    next_look_ = look_end_ + gap_;
+  }
+  text_.see(start.text);
+  // More tokens than the longest block has change nothing.
+  const std::size_t left = std::min(start.left, Prospects::most_length + 1);
+  if (left != known_for_) {
+    known_for_ = left;
+    best_ = prospects().best_by_model(left);
+    perfect_ = prospects().perfect(left);
+  }
+  const bool by_model = best_.origin == DraftOrigin::model && pays(best_, start, 1.0);
+  chosen_ = prospects().best_by_text(start.left, by_model ? best_ : prospects().plain());
+  if (chosen_.origin == DraftOrigin::model) {
+    gap_ = first_gap;
+    next_look_ = std::max(look_end_, start.index) + gap_;
+  } else if (chosen_.origin == DraftOrigin::nowhere && pays(perfect_, start, luck) && looks_at(start.index)) {
+    chosen_ = prospects().by_model(1, 1, left);
+  }
+}
+
+bool AutoDrafter::opens_with_models(const BlockStart& first) {
+  choose(first);
+  return chosen_.origin == DraftOrigin::model;
 }
 
 Result<void> AutoDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
-  if (start.index == 0) {
-    estimate_ = {};
-    ngrams_ = {};
-    next_look_ = look_end_ = decided_for_ = 0;
-    gap_ = first_gap;
-  }
-  ngrams_.see(start.text);
-  decide(start.left);
-  chosen_ = best_by_text(start.left, model_);
-  if (chosen_.from == From::model) {
-    next_look_ = start.index + gap_;  // this block is one
-  } else if (chosen_.from == From::nowhere && can_pay_ && looks_at(start.index)) {
-    chosen_ = by_model(1, 1, std::min(estimate_.tokens(1)[1], static_cast<double>(start.left)));
-  }
+  choose(start);
   const auto [K, L] = chosen_.shape;
-  switch (chosen_.from) {
-    case From::nowhere:
-      return {};
-    case From::model:
+  largest_ = {std::max(largest_.drafts, K), std::max(largest_.length, L)};
+  switch (chosen_.origin) {
+    case DraftOrigin::nowhere:
+      break;
+    case DraftOrigin::model:
+      read_ = start.text.size();
       return TreeDrafter(TreeDrafter::sequences(K, L), Drafting::independent)
           .propose(start, models, choices, draft);
-    case From::text:
+    case DraftOrigin::text:
       return NgramDrafter(NgramEstimate::longest, L).propose(start, models, choices, draft);
   }
   return {};
 }
 
 std::optional<Expectation> AutoDrafter::expectation() const {
-  return Expectation{chosen_.from == From::text, chosen_.tokens, chosen_.seconds, plain().seconds};
+  return Expectation{chosen_.origin == DraftOrigin::text, chosen_.shape, chosen_.tokens, chosen_.seconds,
+                     prospects().plain().seconds};
 }
 
 Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const Verdict& verdict,
                                   NodeLaws& target) {
-  if (chosen_.from != From::model || draft.draws().empty()) return {};
-  decided_for_ = 0;
-  estimate_.see_merging(draft.draws().size(), static_cast<std::size_t>(draft.tree().size()) - 1);
+  if (chosen_.origin != DraftOrigin::model || draft.draws().empty()) return {};
+  known_for_ = 0;
+  const auto nodes = static_cast<std::size_t>(draft.tree().size()) - 1;
+  model_.see_merging(chosen_.shape.drafts, draft.draws().size(), nodes);
 
-  const bool looks = estimate_.wants_laws();
+  const bool looks = model_.wants_laws();
   RecycledVector<std::optional<std::size_t>> survivors = {std::nullopt};
   NodeId above = TokenTree::root;
   for (std::size_t position = 0;; ++position) {
@@ -146,9 +107,9 @@ Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const V
       SPECTR_TRY(const Distribution* q, target.at(above));
       const Distribution& p = *draft.draw(draws.front()).law;
       if (position == 0) {
-        estimate_.see_first(p, *q);
+        model_.see_first(p, *q);
       } else {
-        estimate_.see_further(position, chosen_.shape.drafts, draws.size(), p, *q);
+        model_.see_further(position, chosen_.shape.drafts, draws.size(), p, *q);
       }
     }
     if (position == verdict.path.size()) break;
@@ -157,7 +118,7 @@ Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const V
     for (std::size_t draw : draws) {
       if (draft.draw(draw).node == above) survivors.emplace_back(draw);
     }
-    estimate_.see_survivors(draws.size(), survivors.size());
+    model_.see_survivors(draws.size(), survivors.size());
   }
   return {};
 }

@@ -32,6 +32,20 @@ double median(std::vector<double> numbers) {
   return *middle;
 }
 
+/// A wider pass does not cost less: where it seemed to, the two and those between get their mean (the closest
+/// ascending numbers by least squares; "pool adjacent violators").
+std::vector<CostCurve::Point> ascending(std::vector<CostCurve::Point> points) {
+  for (std::size_t end = 1; end < points.size(); ++end) {
+    double sum = points[end].seconds;
+    std::size_t begin = end;
+    const auto mean = [&] { return sum / static_cast<double>(end + 1 - begin); };
+    while (begin > 0 && points[begin - 1].seconds > mean()) sum += points[--begin].seconds;
+    const double level = mean();
+    for (std::size_t i = begin; i <= end; ++i) points[i].seconds = level;
+  }
+  return points;
+}
+
 /// A model whose passes are timed behind one text.
 class TimedModel {
  public:
@@ -52,7 +66,7 @@ class TimedModel {
   CostCurve curve() const {
     std::vector<CostCurve::Point> points;
     for (std::size_t i = 0; i < widths_.size(); ++i) points.push_back({widths_[i], median(seconds_[i])});
-    return CostCurve(std::move(points));
+    return CostCurve(ascending(std::move(points)));
   }
 
  private:

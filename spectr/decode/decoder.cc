@@ -24,10 +24,11 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
   Stopwatch watch;
   Draft draft(start.text.back());
   SPECTR_TRY_VOID(drafter_->propose(start, models, choices, draft));
-  seconds_.draft += watch.lap();
+  const bool settled = draft.target_passes() > 0;  // the target drafted for itself
+  (settled ? seconds_.target : seconds_.draft) += watch.lap();
 
   Session& target = *models.target;
-  if (draft.target_passes() == 0) SPECTR_TRY_VOID(target.score(start.text, draft.tree()));
+  if (!settled) SPECTR_TRY_VOID(target.score(start.text, draft.tree()));
   seconds_.target += watch.lap();
 
   NodeLaws laws(target, models.warp, start.text, draft.tree(), models.vocabulary);
@@ -37,7 +38,7 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
 
   Block block;
   block.target_calls = std::max<std::size_t>(draft.target_passes(), 1);
-  block.drafted = draft.target_passes() == 0 ? draft.draws().size() : 0;
+  block.drafted = settled ? 0 : draft.draws().size();
   NodeId above = TokenTree::root;
   const auto emit = [&](Token token, Source source) -> Result<void> {
     block.negative_log_likelihoods.push_back(negative_log_likelihood(target.logits(above), token));

@@ -33,6 +33,7 @@ struct DraftShape {
 /// What a drafter that chooses how to draft expected of a block.
 struct Expectation {
   bool from_text;  ///< its drafts are the text's own n-grams, not of a model
+  DraftShape shape;
   double tokens;
   double seconds;
   double plain_seconds;  ///< of one token by plain decoding
@@ -50,6 +51,10 @@ inline std::size_t draft_depth(const Models& models, std::size_t text, std::size
 class Drafter {
  public:
   virtual ~Drafter() = default;
+
+  /// Whether the first block of a text drafts with the models, so that they had better read the prompt with
+  /// the target.
+  virtual bool opens_with_models(const BlockStart& /*first*/) { return true; }
 
   /// Adds draws to `draft`, whose tree has only its root. Never deeper than start.left, nothing below a token
   /// that ends a text, nothing beyond the context of a draft model. No draws: the block is a plain step.

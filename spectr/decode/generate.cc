@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t planned_tokens = std::size_t{1} << 16;
 
 /// Computes what is missing of everything but the prompt's last token, which belongs to the first block.
-Result<void> read_prompt(std::span<const Token> prompt, Models& models) {
+Result<void> read_prompt(std::span<const Token> prompt, Models& models, bool drafts_too) {
   if (prompt.size() < 2) return {};
   const auto before_last = prompt.first(prompt.size() - 1);
   const TokenTree nothing(before_last.back());
@@ -20,6 +20,7 @@ Result<void> read_prompt(std::span<const Token> prompt, Models& models) {
     return session.score(before_last, nothing);
   };
   SPECTR_TRY_VOID(read(*models.target));
+  if (!drafts_too) return {};
   for (const auto& draft : models.drafts) SPECTR_TRY_VOID(read(*draft));
   return {};
 }
@@ -48,11 +49,14 @@ Result<Generation> generate(Decoder& decoder, Models& models, std::span<const To
   Generation out;
   Statistics& statistics = out.statistics;
   Stopwatch watch;
-  SPECTR_TRY_VOID(read_prompt(prompt, models));
+  const std::size_t left_at_first = std::min(options.limit, context - prompt.size());
+  const bool drafts_too =
+      left_at_first > 0 && decoder.opens_with_models({prompt, left_at_first, 0, options.ends});
+  SPECTR_TRY_VOID(read_prompt(prompt, models, drafts_too));
   statistics.prompt_seconds = watch.lap();
 
   std::vector<Token> text;
-  const std::size_t most = std::min({options.limit, context - prompt.size(), planned_tokens});
+  const std::size_t most = std::min(left_at_first, planned_tokens);
   text.reserve(prompt.size() + most);
   text.assign(prompt.begin(), prompt.end());
   out.tokens.reserve(most);

@@ -48,7 +48,13 @@ Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choic
 
   RecycledVector<Copy> copies = {{std::nullopt, 0}};
   for (std::size_t level = 0; level < depth && !copies.empty(); ++level) {
-    for (const auto& session : models.drafts) SPECTR_TRY_VOID(session->score(start.text, draft.tree()));
+    for (std::size_t model = 0; model < count; ++model) {
+      // At the first level the children are dealt out to the models in turn.
+      const bool draws = level == 0
+                             ? model < factors_[0]
+                             : std::ranges::any_of(copies, [&](const Copy& c) { return c.model == model; });
+      if (draws) SPECTR_TRY_VOID(models.drafts[model]->score(start.text, draft.tree()));
+    }
 
     RecycledVector<Copy> next;
     for (const Copy& copy : copies) {

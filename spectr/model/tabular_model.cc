@@ -32,8 +32,15 @@ class TabularSession final : public Session {
     return model_.log_row(row.step, row.last);
   }
 
-  void keep(std::span<const NodeId> path) override { length_ += path.size(); }
-  void rewind(std::size_t length) override { length_ = length; }
+  void keep(std::span<const NodeId> path) override {
+    const auto scored = [this](NodeId node) { return static_cast<std::size_t>(node) < rows_.size(); };
+    length_ += static_cast<std::size_t>(std::ranges::find_if_not(path, scored) - path.begin());
+    rows_.clear();
+  }
+  void rewind(std::size_t length) override {
+    length_ = length;
+    rows_.clear();
+  }
   std::size_t length() const override { return length_; }
   std::size_t context() const override { return context_; }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <random>
 #include <set>
 #include <thread>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "spectr/base/counter_random.h"
 #include "spectr/decode/acceptance_estimate.h"
 #include "spectr/decode/auto_drafter.h"
+#include "spectr/decode/generate.h"
 #include "tests/support/tabular_pair.h"
 
 namespace spectr {
@@ -80,6 +82,89 @@ TEST(Auto, LearnsThatOnlyTheFirstTokenIsHard) {
   EXPECT_NEAR(decoder.expectation()->tokens, 1.0 + 0.5 * length, 0.1 * length);
 }
 
+/// A text by `auto`: which blocks drafted, and how.
+struct Told {
+  std::vector<std::size_t> by_model, by_text;
+  std::size_t blocks = 0;
+  std::size_t read_by_draft = 0;  // tokens
+};
+
+Told told_by_auto(const TabularPair& pair, const MethodOptions& options, std::size_t tokens,
+                  std::vector<Token> prompt = {0}) {
+  Decoder decoder = decoder_of("auto", options);
+  Models models = pair.models("auto", decoder, WarpOptions::none(), tokens);
+  CounterRandom choices(1);
+  Told told;
+  const auto listener = [&](const Block& block) -> std::optional<std::size_t> {
+    const bool from_text = decoder.expectation()->from_text;
+    if (block.drafted > 0) (from_text ? told.by_text : told.by_model).push_back(told.blocks);
+    ++told.blocks;
+    return std::nullopt;
+  };
+  EXPECT_TRUE(generate(decoder, models, prompt, {.limit = tokens}, choices, listener));
+  told.read_by_draft = models.drafts.front()->length();
+  return told;
+}
+
+TEST(Auto, KeepsTheLawWhereItDraftsFromTheText) {
+  // Nodes cost little, the draft as much as the target.
+  for (const std::uint32_t seed : {1u, 2u}) {
+    const TabularPair pair = TabularPair::random(2, 6, seed);
+    const MethodLaw found = method_law(pair, "auto", measured(0.02, 1.0), {.horizon = 6});
+    EXPECT_LE(found.tv, 1e-12) << "seed " << seed;
+    EXPECT_LT(found.law.expected_target_calls, 5.0) << "seed " << seed;
+  }
+}
+
+TEST(Auto, DraftsFromTheTextWhereThatRepeatsItself) {
+  // The target goes round in circles, the draft knows nothing and is dear.
+  const TabularModel circles(3, 1, {0, 1, 0, 0, 0, 1, 1, 0, 0});
+  const TabularPair pair = {{TabularModel(3, 1, std::vector<double>(9, 1.0 / 3))}, circles};
+  const Told told = told_by_auto(pair, measured(0.1, 0.9), 120);
+  EXPECT_LT(told.blocks, 40u);
+  EXPECT_GT(told.by_text.size(), told.blocks / 2);
+}
+
+TEST(Auto, LeavesTheDraftAloneWhereEvenPerfectDraftsWouldNotPay) {
+  // Every row costs nine tenths of a pass.
+  const Told told = told_by_auto(TabularPair::random(5, 300, 1), measured(0.9, 0.3), 200, {0, 1, 2, 3});
+  EXPECT_EQ(told.by_model, std::vector<std::size_t>());
+  EXPECT_EQ(told.read_by_draft, 0u) << "the prompt neither";
+}
+
+TEST(Auto, DoesNotReadALongPromptForAFewTokens) {
+  const TabularPair pair = TabularPair::random(5, 1, 1).with_equal_draft();
+  std::mt19937 random(5);
+  std::vector<Token> prompt(400);
+  for (Token& token : prompt) token = static_cast<Token>(random() % 5);
+  EXPECT_EQ(told_by_auto(pair, measured(0.2, 0.1), 8, prompt).read_by_draft, 0u);
+  EXPECT_GT(told_by_auto(pair, measured(0.2, 0.1), 300, prompt).read_by_draft, 400u);
+}
+
+TEST(Auto, LooksAgainAtGrowingIntervalsWhereDraftsDoNotPay) {
+  // Half of the drafts are accepted; two of three would have to be. The text does not repeat itself.
+  const std::vector<double> sure = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0}, open = {0.5, 0.1, 0.1, 0.1, 0.1, 0.1};
+  const Told told = told_by_auto(TabularPair::constant(sure, open), measured(0.6, 0.05), 1200);
+  std::vector<std::size_t> looks;
+  for (std::size_t from : {0u, 4u, 72u, 332u}) {
+    for (std::size_t block = from; block < from + 4; ++block) looks.push_back(block);
+  }
+  EXPECT_EQ(told.by_model, looks);
+  EXPECT_EQ(told.by_text, std::vector<std::size_t>());
+}
+
+TEST(Auto, IsNotDiscouragedByOneBadContext) {
+  // The two models disagree about the first token, and never again.
+  std::vector<double> p = {1, 0, 1, 0}, q = {0, 1, 0, 1};
+  for (int step = 1; step < 200; ++step) {
+    for (int i = 0; i < 4; ++i) p.push_back(0.5);
+  }
+  q.insert(q.end(), p.begin() + 4, p.end());
+  const TabularPair pair = {{TabularModel(2, 200, p)}, TabularModel(2, 200, q)};
+  const Told told = told_by_auto(pair, measured(0.5, 0.1), 200);
+  EXPECT_GT(told.by_model.size(), told.blocks * 9 / 10);
+}
+
 TEST(Auto, NeedsMeasuredCosts) {
   const auto rule = find_method("auto");
   ASSERT_TRUE(rule);
@@ -114,6 +199,25 @@ TEST(AcceptanceEstimate, TellsPositionsApart) {
   AcceptanceEstimate first_only;
   for (int i = 0; i < 1000; ++i) first_only.see_first(p, q);
   EXPECT_EQ(estimate.tokens(2)[4], first_only.tokens(2)[4]) << "several sequences are another matter";
+}
+
+TEST(AcceptanceEstimate, ForgetsHowPositionsWereLongAgo) {
+  const auto p = Distribution::from_weights({0.9, 0.1}), q = Distribution::from_weights({0.1, 0.9});
+  AcceptanceEstimate estimate;
+  for (int i = 0; i < 1000; ++i) {
+    estimate.see_first(p, q);
+    estimate.see_further(1, 1, 1, p, p);
+  }
+  for (int i = 0; i < 300; ++i) estimate.see_further(1, 1, 1, p, q);
+  EXPECT_LT(estimate.acceptances(1)[1], 0.25);
+}
+
+TEST(AcceptanceEstimate, CountsEveryNodeOfAChain) {
+  AcceptanceEstimate estimate;
+  for (int i = 0; i < 100; ++i) estimate.see_merging(4, 16, 8);
+  EXPECT_EQ(estimate.nodes(1, 5), 5.0);
+  EXPECT_NEAR(estimate.nodes(4, 4), 8.0, 0.01);
+  EXPECT_GT(estimate.nodes(2, 4), 6.0) << "of other numbers of sequences nothing was learnt";
 }
 
 TEST(AcceptanceEstimate, LooksAtEveryEarlyBlockAndThenAtEveryFourth) {
@@ -156,6 +260,36 @@ TEST(CostCurve, OfEveryModelIsMeasuredAtTheWidthsThatWereAsked) {
       EXPECT_GT(curve.points()[i].seconds, 0.0);
     }
   }
+}
+
+/// Passes of one row take longer than wider ones.
+class DearAlone : public LanguageModel, public Session {
+ public:
+  std::size_t vocabulary() const override { return 4; }
+  Result<std::unique_ptr<Session>> start(std::size_t, std::size_t) const override {
+    return std::make_unique<DearAlone>();
+  }
+
+  Result<void> score(std::span<const Token>, const TokenTree& tree) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(tree.size() == 1 ? 6 : 3));
+    return {};
+  }
+  Logits logits(NodeId) const override { return std::span<const float>(); }
+  void keep(std::span<const NodeId>) override {}
+  void rewind(std::size_t) override {}
+  std::size_t length() const override { return 0; }
+  std::size_t context() const override { return 16; }
+};
+
+TEST(CostCurve, NeverFalls) {
+  const DearAlone model;
+  const LanguageModel* const models[] = {&model};
+  const std::size_t widths[] = {1, 2, 4};
+  const auto curves = CostCurve::measure(models, widths, 3);
+  ASSERT_TRUE(curves);
+  const auto points = curves->front().points();
+  EXPECT_EQ(points[0].seconds, points[1].seconds);
+  EXPECT_EQ(points[1].seconds, points[2].seconds);
 }
 
 /// Takes 1 ms twice when trees change their size, and 0.1 ms after that.
