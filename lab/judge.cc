@@ -1,5 +1,6 @@
 #include "lab/judge.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -19,19 +20,23 @@ Result<Judge> Judge::make(const StoryModels& models) {
   return Judge(models, std::move(session));
 }
 
-Result<double> Judge::score(std::span<const Token> prompt, std::span<const Token> continuation) {
+Result<std::optional<double>> Judge::score(std::span<const Token> prompt,
+                                           std::span<const Token> continuation) {
   std::vector<Token> text(prompt.begin(), prompt.end());
   text.insert(text.end(), continuation.begin(), continuation.end());
   std::size_t begin = prompt.size();
   if (models_.scorer) {
-    begin = models_.scorer_tokenizer->encode(models_.tokenizer->decode(prompt)).size();
+    const auto before = models_.scorer_tokenizer->encode(models_.tokenizer->decode(prompt));
     text = models_.scorer_tokenizer->encode(models_.tokenizer->decode(text));
+    // The prompt's last characters may share a token with what follows.
+    begin = static_cast<std::size_t>(std::ranges::mismatch(before, text).in1 - before.begin());
   }
   if (text.size() > session_->context()) {
     return error("a text of {} tokens is too long for the scorer, at most {}", text.size(),
                  session_->context());
   }
-  if (begin == 0 || text.size() <= begin) return 0.0;  // nothing that the scorer sees
+  begin = std::max<std::size_t>(begin, 1);  // nothing is before the first token
+  if (text.size() <= begin) return std::nullopt;
 
   session_->rewind(0);
   TokenTree chain(text.front());

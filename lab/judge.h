@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "lab/story_models.h"
@@ -14,8 +15,9 @@ class Judge {
  public:
   static Result<Judge> make(const StoryModels& models);
 
-  /// Requires: a prompt and a continuation of at least one token each, of the target's vocabulary.
-  Result<double> score(std::span<const Token> prompt, std::span<const Token> continuation);
+  /// None where the scorer sees nothing of the continuation (an end token alone). Requires: a prompt and a
+  /// continuation of at least one token each, of the target's vocabulary.
+  Result<std::optional<double>> score(std::span<const Token> prompt, std::span<const Token> continuation);
 
  private:
   Judge(const StoryModels& models, std::unique_ptr<Session> session)

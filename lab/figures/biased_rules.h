@@ -19,7 +19,4 @@ inline constexpr BiasedRule biased_rules[] = {
     {"opt", "epsilon-opt", "biased-opt", "OPT", Correction::opt, 0},
     {"uno", "epsilon-uno", "biased-uno", "UNO", Correction::uno, 1}};
 
-/// ε in equal steps from 0 to where nothing is rejected any more, max (p − q).
-std::vector<double> epsilons(const MarkovPair& pair, std::size_t steps);
-
 }  // namespace spectr::lab

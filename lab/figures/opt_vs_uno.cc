@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "lab/figures/figures.h"
 #include "lab/judge.h"
@@ -61,7 +62,8 @@ class Writer {
   double tokens_ = 0.0, calls_ = 0.0, bias_ = 0.0;
 };
 
-/// Two writers and how often the first one's text was judged better; a tie counts as half a win. Texts of one
+/// Two writers and how often the first one's text was judged better; a tie, or a text of which the judge sees
+/// nothing, counts as half a win. Texts of one
 /// prompt are alike: the spread is taken over prompts.
 struct Contest {
   const char* name;
@@ -76,12 +78,13 @@ Result<void> compete(Contest& contest, std::size_t comparisons, std::span<const 
                      Judge& judge) {
   double wins = 0.0;
   for (std::size_t i = 0; i < comparisons; ++i) {
-    double scores[2] = {};
+    std::optional<double> scores[2];
     for (Writer* writer : {&contest.first, &contest.second}) {
       SPECTR_TRY(const auto text, writer->write(prompt, options, CounterRandom(seed, sample++)));
       SPECTR_TRY(scores[writer == &contest.second], judge.score(prompt, text));
     }
-    wins += scores[0] > scores[1] ? 1.0 : scores[0] == scores[1] ? 0.5 : 0.0;
+    const bool judged = scores[0] && scores[1] && *scores[0] != *scores[1];
+    wins += !judged ? 0.5 : *scores[0] > *scores[1] ? 1.0 : 0.0;
   }
   contest.wins.add(wins / static_cast<double>(comparisons));
   return {};

@@ -40,21 +40,6 @@ Result<Enumerated> enumerate(const MarkovPair& pair, const char* method, double 
 
 }  // namespace
 
-std::vector<double> epsilons(const MarkovPair& pair, std::size_t count) {
-  double most = 0.0;
-  for (std::size_t n = 0; n < pair.horizon(); ++n) {
-    for (std::size_t x = 0; x < pair.states(); ++x) {
-      for (std::size_t y = 0; y < pair.states(); ++y)
-        most = std::max(most, pair.p(n, x)[y] - pair.q(n, x)[y]);
-    }
-  }
-  std::vector<double> all;
-  for (std::size_t i = 0; i <= count; ++i) {
-    all.push_back(most * static_cast<double>(i) / static_cast<double>(count));
-  }
-  return all;
-}
-
 Result<Report> pareto_markov(const Context& context) {
   const MarkovPair large = MarkovPair::random(7, 50, context.seed);
   const MarkovPair small = MarkovPair::random(3, context.quick ? 4 : 6, context.seed);

@@ -56,4 +56,19 @@ BiasedText biased_text(const MarkovPair& pair, double epsilon, Correction correc
   return out;
 }
 
+std::vector<double> epsilons(const MarkovPair& pair, std::size_t steps) {
+  double most = 0.0;
+  for (std::size_t n = 0; n < pair.horizon(); ++n) {
+    for (std::size_t x = 0; x < pair.states(); ++x) {
+      for (std::size_t y = 0; y < pair.states(); ++y)
+        most = std::max(most, pair.p(n, x)[y] - pair.q(n, x)[y]);
+    }
+  }
+  std::vector<double> all;
+  for (std::size_t i = 0; i <= steps; ++i) {
+    all.push_back(most * static_cast<double>(i) / static_cast<double>(steps));
+  }
+  return all;
+}
+
 }  // namespace spectr::lab

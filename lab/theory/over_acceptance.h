@@ -43,4 +43,7 @@ struct BiasedText {
 };
 BiasedText biased_text(const MarkovPair& pair, double epsilon, Correction correction);
 
+/// ε in equal steps from 0 to where nothing is rejected any more, max (p − q).
+std::vector<double> epsilons(const MarkovPair& pair, std::size_t steps);
+
 }  // namespace spectr::lab

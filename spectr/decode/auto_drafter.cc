@@ -35,7 +35,7 @@ bool AutoDrafter::looks_at(std::size_t block) {
   return block < look_end_;
 }
 
-void AutoDrafter::choose(const BlockStart& start) {
+void AutoDrafter::choose(const BlockStart& start, const Models& models) {
   if (start.index == 0) {
     model_ = {};
     text_ = {};
@@ -53,23 +53,25 @@ void AutoDrafter::choose(const BlockStart& start) {
     best_ = prospects().best_by_model(left);
     perfect_ = prospects().perfect(left);
   }
-  const bool by_model = best_.origin == DraftOrigin::model && pays(best_, start, 1.0);
+  const bool room = draft_depth(models, start.text.size(), start.left) > 0;
+  const bool by_model = room && best_.origin == DraftOrigin::model && pays(best_, start, 1.0);
   chosen_ = prospects().best_by_text(start.left, by_model ? best_ : prospects().plain());
   if (chosen_.origin == DraftOrigin::model) {
     gap_ = first_gap;
     next_look_ = std::max(look_end_, start.index) + gap_;
-  } else if (chosen_.origin == DraftOrigin::nowhere && pays(perfect_, start, luck) && looks_at(start.index)) {
+  } else if (chosen_.origin == DraftOrigin::nowhere && room && pays(perfect_, start, luck) &&
+             looks_at(start.index)) {
     chosen_ = prospects().by_model(1, 1, left);
   }
 }
 
-bool AutoDrafter::opens_with_models(const BlockStart& first) {
-  choose(first);
+bool AutoDrafter::opens_with_models(const BlockStart& first, const Models& models) {
+  choose(first, models);
   return chosen_.origin == DraftOrigin::model;
 }
 
 Result<void> AutoDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
-  choose(start);
+  choose(start, models);
   const auto [K, L] = chosen_.shape;
   largest_ = {std::max(largest_.drafts, K), std::max(largest_.length, L)};
   switch (chosen_.origin) {

@@ -25,7 +25,7 @@ class AutoDrafter final : public Drafter {
 
   explicit AutoDrafter(std::shared_ptr<const Costs> costs) : costs_(std::move(costs)) {}
 
-  bool opens_with_models(const BlockStart& first) override;
+  bool opens_with_models(const BlockStart& first, const Models& models) override;
   Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;
   Result<void> observe(const BlockStart& start, const Draft& draft, const Verdict& verdict,
                        NodeLaws& target) override;
@@ -37,7 +37,7 @@ class AutoDrafter final : public Drafter {
 
  private:
   Prospects prospects() const { return {*costs_, model_, text_}; }
-  void choose(const BlockStart& start);
+  void choose(const BlockStart& start, const Models& models);
   bool pays(const Way& way, const BlockStart& start, double share) const;
   bool looks_at(std::size_t block);
 

@@ -27,7 +27,9 @@ class Decoder {
   /// One block: draft, score, select, commit. The sessions then hold the text up to the new last token.
   Result<Block> step(const BlockStart& start, Models& models, Choices& choices);
 
-  bool opens_with_models(const BlockStart& first) { return drafter_->opens_with_models(first); }
+  bool opens_with_models(const BlockStart& first, const Models& models) {
+    return drafter_->opens_with_models(first, models);
+  }
 
   /// Most nodes of a tree when `left` tokens may still be emitted: what a session must hold.
   std::size_t most_nodes(std::size_t left) const { return drafter_->most_nodes(left); }

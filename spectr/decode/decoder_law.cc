@@ -11,6 +11,10 @@
 namespace spectr {
 namespace {
 
+std::unexpected<Error> too_many(double most) {
+  return error("enumerating the decoder takes more than the {:.3g} outcomes that are possible", most);
+}
+
 /// One way in which a block can go.
 struct Outcome {
   RecycledVector<Token> tokens;
@@ -20,12 +24,12 @@ struct Outcome {
 };
 
 Result<std::vector<Outcome>> enumerate_block(Decoder& decoder, Models& models, const BlockStart& start,
-                                             double& outcomes_left) {
+                                             double most_outcomes, double& outcomes_left) {
   // Outcomes of equal text are merged as they come: there are far fewer texts than outcomes.
   std::map<RecycledVector<Token>, Outcome> merged;
   Enumerator choices;
   do {
-    if (--outcomes_left < 0.0) return error("enumerating the decoder takes more outcomes than are possible");
+    if (--outcomes_left < 0.0) return too_many(most_outcomes);
     SPECTR_TRY(Block block, decoder.step(start, models, choices));
     const bool corrected = block.sources.back() == Source::correction;
     RecycledVector<Token> key = block.tokens;
@@ -43,15 +47,15 @@ Result<std::vector<Outcome>> enumerate_block(Decoder& decoder, Models& models, c
 Result<DecoderLaw> enumerate_runs(Decoder& decoder, Models& models, std::span<const Token> prompt,
                                   const DecoderLawOptions& options) {
   DecoderLaw result;
-  double outcomes_left = options.most_outcomes;
+  double blocks_left = options.most_outcomes;
   Enumerator choices;
   do {
-    if (--outcomes_left < 0.0) return error("enumerating the decoder takes more outcomes than are possible");
     std::vector<Token> text(prompt.begin(), prompt.end());
     std::size_t blocks = 0, calls = 0, corrections = 0;
     for (bool ended = false; !ended;) {
       const std::size_t left = options.horizon - (text.size() - prompt.size());
       const BlockStart start{text, left, blocks++, options.ends};
+      if (--blocks_left < 0.0) return too_many(options.most_outcomes);
       SPECTR_TRY(const Block block, decoder.step(start, models, choices));
       text.insert(text.end(), block.tokens.begin(), block.tokens.end());
       calls += block.target_calls;
@@ -101,12 +105,12 @@ Result<DecoderLaw> enumerate_decoder(Decoder& decoder, Models& models, std::span
       if (options.markov) {
         auto at = by_state.find({length, text.back()});
         if (at == by_state.end()) {
-          SPECTR_TRY(fresh, enumerate_block(decoder, models, start, outcomes_left));
+          SPECTR_TRY(fresh, enumerate_block(decoder, models, start, options.most_outcomes, outcomes_left));
           at = by_state.emplace(std::pair{length, text.back()}, std::move(fresh)).first;
         }
         outcomes = &at->second;
       } else {
-        SPECTR_TRY(fresh, enumerate_block(decoder, models, start, outcomes_left));
+        SPECTR_TRY(fresh, enumerate_block(decoder, models, start, options.most_outcomes, outcomes_left));
         outcomes = &fresh;
       }
 

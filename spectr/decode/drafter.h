@@ -54,7 +54,7 @@ class Drafter {
 
   /// Whether the first block of a text drafts with the models, so that they had better read the prompt with
   /// the target.
-  virtual bool opens_with_models(const BlockStart& /*first*/) { return true; }
+  virtual bool opens_with_models(const BlockStart& /*first*/, const Models&) { return true; }
 
   /// Adds draws to `draft`, whose tree has only its root. Never deeper than start.left, nothing below a token
   /// that ends a text, nothing beyond the context of a draft model. No draws: the block is a plain step.

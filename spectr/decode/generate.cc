@@ -51,7 +51,7 @@ Result<Generation> generate(Decoder& decoder, Models& models, std::span<const To
   Stopwatch watch;
   const std::size_t left_at_first = std::min(options.limit, context - prompt.size());
   const bool drafts_too =
-      left_at_first > 0 && decoder.opens_with_models({prompt, left_at_first, 0, options.ends});
+      left_at_first > 0 && decoder.opens_with_models({prompt, left_at_first, 0, options.ends}, models);
   SPECTR_TRY_VOID(read_prompt(prompt, models, drafts_too));
   statistics.prompt_seconds = watch.lap();
 

@@ -16,7 +16,8 @@ Result<const Distribution*> NodeLaws::at(NodeId node) {
     const Logits shared = row.first(std::min(row.size(), vocabulary_));
     RecycledVector<Token> history;
     if (warp_.reads_history()) {
-      history.assign(text_.begin(), text_.end());
+      const auto read = text_.last(std::min(text_.size(), warp_.options().repeat_last_n));
+      history.assign(read.begin(), read.end());
       for (NodeId step : tree_.path(node)) history.push_back(tree_.token(step));
     }
     SPECTR_TRY(Distribution law, warp_.law(shared, history, vocabulary_));

@@ -208,6 +208,7 @@ TEST(Generate, AShorterContextOfTheDraftFallsBackToPlainSteps) {
     for (auto& draft : run.models().drafts) draft = pair.drafts[0].start(6, 64).value();
     const Generation out = run(5, {.limit = 20}, {0, 1, 2});
     ASSERT_EQ(out.tokens.size(), 20u) << method;
+    if (method == "auto") continue;  // goes on with drafts from the text
     // Text of 6 or more tokens: no room for a draft.
     for (std::size_t i = 4; i < 20; ++i) EXPECT_EQ(out.sources[i], Source::target) << method << " " << i;
     EXPECT_EQ(run(5, {.limit = 5}, std::vector<Token>(9, 1)).statistics.drafted(), 0u) << method;
