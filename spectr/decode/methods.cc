@@ -151,8 +151,9 @@ constexpr auto rules = std::to_array<MethodRule>({
      build_biased_opt},
     {"biased-uno", "the same, corrected from the target's law: a baseline", lossy, one, "", build_biased_uno},
     {"ngram", "free drafts from the text's own n-grams", lossless, none, "", build_ngram},
-    {"auto", "as many drafts as pay, by a stored cost curve and the acceptance so far", lossless, one, "",
-     build_auto, true},
+    {"auto",
+     "the drafts that pay, of the model or of the text itself, by stored costs and the acceptance so far",
+     lossless, one, "", build_auto, true},
 });
 
 // Sessions plan memory for every node, and a pass over more of them never pays.
