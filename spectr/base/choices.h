@@ -32,8 +32,11 @@ class Choices {
   /// Requires: weights finite, ≥ 0, with a positive sum. Never returns an index of weight 0.
   virtual std::size_t draw(std::span<const double> weights) = 0;
 
-  /// Returns the set of min(k, number of positive weights) different indices that come out when one is drawn
-  /// after another without replacement, ascending.
+  /// Draws min(k, number of positive weights) different indices, one after another, each in proportion to the
+  /// weights of those not drawn yet. Returns them in the order drawn.
+  RecycledVector<std::size_t> draw_different(std::span<const double> weights, std::size_t k);
+
+  /// The set of those indices, ascending.
   virtual RecycledVector<std::size_t> draw_set(std::span<const double> weights, std::size_t k);
 
   /// The choices that follow are made at `place`; no place is entered twice in a run.

@@ -12,7 +12,7 @@
 namespace spectr {
 namespace {
 
-std::size_t next_positive(const std::vector<double>& weights, std::size_t from) {
+std::size_t next_positive(std::span<const double> weights, std::size_t from) {
   while (from < weights.size() && !(weights[from] > 0.0)) ++from;
   return from;
 }
@@ -24,15 +24,12 @@ std::size_t Enumerator::draw(std::span<const double> weights) {
     double total = 0.0;
     for (double w : weights) total += w;
     SPECTR_CHECK(total > 0.0 && std::isfinite(total));
-    std::vector<double> shares(weights.begin(), weights.end());
-    for (double& w : shares) w /= total;
-    const std::size_t first = next_positive(shares, 0);
-    SPECTR_CHECK(first < shares.size());
-    branches_.push_back({first, std::move(shares)});
+    branches_.push_back({next_positive(weights, 0), {weights.begin(), weights.end()}, total});
   }
-  SPECTR_CHECK(branches_[depth_].weights.size() ==
-               weights.size());  // the code must be a function of its choices
-  return branches_[depth_++].index;
+  const Branch& branch = branches_[depth_++];
+  SPECTR_CHECK(branch.weights.size() == weights.size());
+  SPECTR_CHECK(branch.weights[branch.index] == weights[branch.index]);
+  return branch.index;
 }
 
 RecycledVector<std::size_t> Enumerator::draw_set(std::span<const double> weights, std::size_t k) {
@@ -64,7 +61,10 @@ RecycledVector<std::size_t> Enumerator::draw_set(std::span<const double> weights
 
 double Enumerator::probability() const {
   double product = 1.0;
-  for (std::size_t d = 0; d < depth_; ++d) product *= branches_[d].weights[branches_[d].index];
+  for (std::size_t d = 0; d < depth_; ++d) {
+    const Branch& branch = branches_[d];
+    product *= branch.weights[branch.index] / branch.total;
+  }
   return product;
 }
 

@@ -14,7 +14,9 @@ namespace spectr {
 ///       law[plan.select(drafts, outcomes).token] += outcomes.probability();
 ///     } while (outcomes.next());
 ///
-/// The probabilities of all outcomes sum to 1. Cost: one run of the code per outcome.
+/// The probabilities of all outcomes sum to 1. Requires: the code is a function of its choices; one that asks
+/// for other weights after the same choices is found out when an index of another weight comes up. Cost: one
+/// run of the code per outcome.
 class Enumerator final : public Choices {
  public:
   std::size_t draw(std::span<const double> weights) override;
@@ -30,8 +32,9 @@ class Enumerator final : public Choices {
 
  private:
   struct Branch {
-    std::size_t index;            // taken in this run
-    std::vector<double> weights;  // normalised
+    std::size_t index;  // taken in this run
+    std::vector<double> weights;
+    double total;  // Σ weights
   };
   std::vector<Branch> branches_;
   std::size_t depth_ = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
 #include "spectr/kernels/vector_ops.h"
 
@@ -27,10 +28,12 @@ double log_sum(const Logits& row) {
 }  // namespace
 
 double negative_log_likelihood(const Logits& row, Token token) {
+  SPECTR_CHECK(token >= 0 && static_cast<std::size_t>(token) < row.size());
   return log_sum(row) - row[static_cast<std::size_t>(token)];
 }
 
 RecycledVector<Likelihood> likeliest(const Logits& row, std::size_t n) {
+  SPECTR_CHECK(row.size() > 0);
   if (n == 0) return {};
   RecycledVector<Likelihood> best(std::min(n, row.size()));
   RecycledVector<Token> order(row.size());

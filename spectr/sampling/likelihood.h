@@ -10,6 +10,7 @@
 namespace spectr {
 
 /// −log softmax(logits)[token], in nats: under the model's own law, temperature 1 and no filter.
+/// Requires: 0 ≤ token < V, no logit NaN or +∞, one above −∞. Cost: O(V).
 double negative_log_likelihood(const Logits& logits, Token token);
 
 /// A token and its log-probability under the model's own law, in nats.
@@ -18,7 +19,8 @@ struct Likelihood {
   double log_probability;
 };
 
-/// The min(n, V) likeliest tokens, likeliest first, ties by the lower id. Cost: O(V log n).
+/// The min(n, V) likeliest tokens, likeliest first, ties by the lower id; tokens of logit −∞ come last, with
+/// log-probability −∞. Requires: no logit NaN or +∞, one above −∞. Cost: O(V log n).
 RecycledVector<Likelihood> likeliest(const Logits& logits, std::size_t n);
 
 }  // namespace spectr

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
 #include "spectr/base/sum.h"
 #include "spectr/kernels/vector_ops.h"
@@ -93,6 +94,7 @@ void Warp::penalise(std::span<double> logits, std::span<const Token> history) co
 
 Result<Distribution> Warp::law(const Logits& row, std::span<const Token> history,
                                std::size_t vocabulary) const {
+  SPECTR_CHECK(vocabulary >= row.size());
   if (!reads_history() && options_.logit_bias.empty()) {
     return row.visit([&](auto logits) { return law_of(logits, vocabulary); });
   }

@@ -43,9 +43,10 @@ class Warp {
            options_.frequency_penalty != 0.0;
   }
 
-  /// The law after `history` (the text so far, for the penalties). It is dense when no filter is on, short
-  /// otherwise. `vocabulary` ≥ logits.size() is the V of the law: tokens beyond the row have probability 0.
-  /// Error: a NaN or +∞ logit, or nothing but −∞. Cost: O(V), and sorting of what is kept only.
+  /// The law after `history` (the text so far, for the penalties). It is dense when the temperature is
+  /// positive and no filter is on, short otherwise. `vocabulary` is the V of the law: tokens beyond the row
+  /// have probability 0. Requires: vocabulary ≥ logits.size(). Error: a NaN or +∞ logit, or nothing but −∞.
+  /// Cost: O(V), and sorting of what is kept only.
   Result<Distribution> law(const Logits& logits, std::span<const Token> history,
                            std::size_t vocabulary) const;
 

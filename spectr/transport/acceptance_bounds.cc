@@ -6,6 +6,7 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
+#include "spectr/base/sum.h"
 #include "spectr/transport/law_pair.h"
 
 namespace spectr {
@@ -29,11 +30,13 @@ double optimal_acceptance(const Distribution& p, const Distribution& q, std::siz
   // A token with p = 0 has q/p = ∞ and lowers nothing.
   std::erase_if(order, [&](std::size_t j) { return !(laws.p()[j] > 0.0); });
   std::ranges::sort(order, {}, [&](std::size_t j) { return laws.q()[j] / laws.p()[j]; });
-  double inside_p = 0.0, inside_q = 0.0, least = 0.0;
+  Sum inside_p, inside_q;
+  double least = 0.0;
   for (std::size_t j : order) {
-    inside_p += laws.p()[j];
-    inside_q += laws.q()[j];
-    least = std::min(least, inside_q - std::pow(std::min(inside_p, 1.0), static_cast<double>(k)));
+    inside_p.add(laws.p()[j]);
+    inside_q.add(laws.q()[j]);
+    const double all_inside = std::pow(std::min(inside_p.value(), 1.0), static_cast<double>(k));
+    least = std::min(least, inside_q.value() - all_inside);
   }
   return 1.0 + least;
 }

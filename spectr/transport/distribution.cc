@@ -86,9 +86,8 @@ double Distribution::operator[](Token token) const {
 
 double total_variation(const Distribution& p, const Distribution& q) {
   const LawPair pair(p, q);
-  double sum = 0.0;
-  for (std::size_t i = 0; i < pair.size(); ++i) sum += std::abs(pair.p()[i] - pair.q()[i]);
-  return 0.5 * sum;
+  return 0.5 *
+         sum_in_blocks(0, pair.size(), [&](std::size_t i) { return std::abs(pair.p()[i] - pair.q()[i]); });
 }
 
 }  // namespace spectr

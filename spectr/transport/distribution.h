@@ -57,7 +57,7 @@ class Distribution : public RecycledObject {
   std::size_t vocabulary_ = 0;
 };
 
-/// TV(p, q) = ½ Σ |p − q|.
+/// TV(p, q) = ½ Σ |p − q|. Requires: one vocabulary.
 double total_variation(const Distribution& p, const Distribution& q);
 
 }  // namespace spectr

@@ -61,29 +61,68 @@ double root_on_tangent(const Point& from, std::size_t k) {
 // A trial of ρ for several draft laws. G(ρ) = max over q > 0 of Σ_i R_i min(ρ p_i/q, 1); valid iff G(ρ) ≤ ρ.
 struct Trial {
   double rho;
-  double use;       // G(ρ)
-  double rejected;  // Π (1 − β_i), which rises with ρ
+  double use = 0.0;         // G(ρ)
+  std::size_t largest = 0;  // the token that has it
+  double rejected = 1.0;    // Π (1 − β_i), which rises with ρ
   RecycledVector<Overlap> overlaps;
+  RecycledVector<double> open;  // B_i: β_i is A_i + B_i/ρ near this ρ and nowhere more
+
+  Trial(const LawUnion& laws, double trial) : rho(trial) {
+    RecycledVector<double> reached;
+    for (std::size_t i = 0; i < laws.drafts(); ++i) {
+      const OverlapSums sums = overlap_sums(laws.p(i), laws.q(), 1.0 / rho);
+      overlaps.push_back(sums.overlap(1.0 / rho));
+      open.push_back(sums.open);
+      reached.push_back(rejected);
+      rejected *= overlaps.back().miss;
+    }
+    for (std::size_t j = 0; j < laws.size(); ++j) {
+      const double q = laws.q()[j];
+      if (!(q > 0.0)) continue;
+      double token = 0.0;
+      for (std::size_t i = 0; i < laws.drafts(); ++i) {
+        token += reached[i] * std::min(laws.p(i)[j] / q * rho, 1.0);
+      }
+      if (token <= use) continue;
+      use = token;
+      largest = j;
+    }
+  }
 
   bool valid() const { return use <= rho; }
 };
 
-Trial try_factor(const LawUnion& laws, double rho) {
-  Trial trial{rho, 0.0, 1.0, {}};
-  RecycledVector<double> reached;
+// A bound of G from below that is close near `from`: the use of the token that is largest there, with the
+// β_i on their tangents, above which they nowhere lie. It does not fall.
+double use_on_tangents(const LawUnion& laws, const Trial& from, double rho) {
+  double use = 0.0, reached = 1.0;
   for (std::size_t i = 0; i < laws.drafts(); ++i) {
-    trial.overlaps.push_back(overlap(laws.p(i), laws.q(), rho));
-    reached.push_back(trial.rejected);
-    trial.rejected *= trial.overlaps.back().miss;
+    use += reached * std::min(laws.p(i)[from.largest] / laws.q()[from.largest] * rho, 1.0);
+    reached *= from.overlaps[i].miss + from.open[i] * (1.0 / from.rho - 1.0 / rho);
   }
-  for (std::size_t j = 0; j < laws.size(); ++j) {
-    const double q = laws.q()[j];
-    if (!(q > 0.0)) continue;
-    double use = 0.0;
-    for (std::size_t i = 0; i < laws.drafts(); ++i) use += reached[i] * std::min(laws.p(i)[j] / q * rho, 1.0);
-    trial.use = std::max(trial.use, use);
+  return use;
+}
+
+// The first fixed point of that bound above `from`: no smaller ρ is valid. ρ ← use(ρ) rises to it; where that
+// creeps, steps that double look for the next crossing, and bisection finds it. Costs no pass.
+double root_on_tangents(const LawUnion& laws, const Trial& from) {
+  constexpr int most_steps = 50;
+  const auto use = [&](double rho) { return use_on_tangents(laws, from, rho); };
+  double below = from.rho, above = from.use;
+  for (int n = 0; n < most_steps; ++n) {
+    below = above;
+    above = use(below);
+    if (above <= below * (1.0 + ulp)) return below;
   }
-  return trial;
+  for (double step = above - below; use(above) > above; step *= 2.0) {
+    below = above;
+    above += step;
+  }
+  while (above - below > ulp * above) {
+    const double middle = 0.5 * (below + above);
+    (use(middle) > middle ? below : above) = middle;
+  }
+  return below;
 }
 
 }  // namespace
@@ -145,35 +184,30 @@ Division division_factor(const LawPair& laws, std::size_t k) {
   }
 }
 
-// G is continuous, non-decreasing and at most k. So no ρ in [r, G(r)) is valid, and ρ ← G(ρ) rises from 1 to
-// the smallest valid ρ; points extrapolated from the steps close the gap from above. Acceptance falls with ρ,
-// which bounds what the gap can cost. Where the iteration creeps, bisection takes the crossing nearest to it.
+// G is continuous, non-decreasing and at most k. So no ρ in [r, G(r)) is valid, nor is one below the fixed
+// point of a non-decreasing bound of G from below: from fixed point to fixed point ρ rises from 1 to the
+// smallest valid one. A nudge puts it on the valid side and grows where it is lost in rounding; it costs no
+// more acceptance than itself, as −d acceptance/d ln ρ is at most the probability that just one test passes.
+// Should that not end, bisection takes the crossing nearest to it.
 Division division_factor(const LawUnion& laws) {
-  constexpr int most_steps = 500;
+  constexpr int most_steps = 60;
   constexpr double delta = 1e-13;
-  int passes = 0;
-  const auto at = [&](double rho) {
-    ++passes;
-    return try_factor(laws, rho);
-  };
-  Trial below = at(1.0);  // no smaller ρ is valid
+  int passes = 1;
+  Trial below(laws, 1.0);  // no smaller ρ is valid
   if (below.valid()) return {below.rho, below.overlaps, passes};
-  Trial above = at(static_cast<double>(laws.drafts()));  // valid
-  const auto is_open = [&] { return above.rejected - below.rejected > delta; };
-
-  double last_step = 0.0;
-  for (int n = 0; n < most_steps && is_open(); ++n) {
-    const double step = below.use - below.rho, rate = step / last_step;
-    const double limit = below.use + 1.01 * step * rate / (1.0 - rate) + 4.0 * ulp * below.use;
-    if (rate < 1.0 && limit < above.rho) {
-      if (Trial trial = at(limit); trial.valid()) above = std::move(trial);
-    }
-    last_step = step;
-    below = at(std::min(below.use, above.rho));
+  double nudge = 4.0 * ulp;
+  while (passes < most_steps && nudge <= delta) {
+    const double root = root_on_tangents(laws, below);
+    if (root <= below.rho * (1.0 + nudge)) nudge *= 4.0;
+    below = Trial(laws, root * (1.0 + nudge));
+    ++passes;
     if (below.valid()) return {below.rho, below.overlaps, passes};
   }
-  while (is_open() && above.rho - below.rho > 2.0 * ulp * above.rho) {
-    Trial middle = at(0.5 * (below.rho + above.rho));
+  Trial above(laws, std::max(below.rho, static_cast<double>(laws.drafts())));  // valid
+  ++passes;
+  while (above.rejected - below.rejected > delta && above.rho - below.rho > 2.0 * ulp * above.rho) {
+    Trial middle(laws, 0.5 * (below.rho + above.rho));
+    ++passes;
     (middle.valid() ? above : below) = std::move(middle);
   }
   return {above.rho, above.overlaps, passes};

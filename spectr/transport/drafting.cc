@@ -5,15 +5,8 @@
 namespace spectr {
 
 RecycledVector<Token> draw_without_replacement(const Distribution& p, std::size_t k, Choices& choices) {
-  RecycledVector<double> weights(p.probabilities().begin(), p.probabilities().end());
-  std::size_t positive = 0;
-  for (double w : weights) positive += w > 0.0;
   RecycledVector<Token> drawn;
-  while (drawn.size() < k && drawn.size() < positive) {
-    const std::size_t i = choices.draw(weights);
-    drawn.push_back(p.token(i));
-    weights[i] = 0.0;
-  }
+  for (std::size_t i : choices.draw_different(p.probabilities(), k)) drawn.push_back(p.token(i));
   return drawn;
 }
 

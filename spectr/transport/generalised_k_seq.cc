@@ -5,6 +5,7 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
+#include "spectr/base/sum.h"
 
 namespace spectr {
 
@@ -18,13 +19,12 @@ GeneralisedOutcome outcome(const LawUnion& laws, const GeneralisedTests& tests) 
   for (std::size_t i = 0; i < laws.drafts(); ++i) {
     const auto p = laws.p(i);
     const double alpha = tests.alpha[i];
-    double failed = 0.0;
-    for (std::size_t j = 0; j < p.size(); ++j) {
+    const double failed = sum_in_blocks(0, p.size(), [&](std::size_t j) {
       const double mass = tested_mass(q[j]);
       const double passed = tests.inside(i, p[j], mass) ? std::min(p[j], alpha * mass) : p[j];
       accepted[j] += u * passed;
-      failed += p[j] - passed;
-    }
+      return p[j] - passed;
+    });
     u *= std::min(failed, 1.0);
     result.u.push_back(u);
   }

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
 
 namespace spectr {
 
-LawPair::LawPair(const Distribution& p, const Distribution& q)
-    : vocabulary_(std::max(p.vocabulary(), q.vocabulary())) {
-  if (p.is_dense() && q.is_dense() && p.vocabulary() == q.vocabulary()) {
+LawPair::LawPair(const Distribution& p, const Distribution& q) : vocabulary_(q.vocabulary()) {
+  SPECTR_CHECK(p.vocabulary() == q.vocabulary());
+  if (p.is_dense() && q.is_dense()) {
     p_ = p.probabilities();
     q_ = q.probabilities();
     return;

@@ -11,8 +11,8 @@
 namespace spectr {
 
 /// Two laws side by side on the union of their supports, tokens ascending: p()[i] and q()[i] belong to
-/// token(i). Views of the laws themselves where both are dense on one vocabulary, merged copies otherwise.
-/// The laws must outlive the pair.
+/// token(i). Views of the laws themselves where both are dense, merged copies otherwise. The laws must
+/// outlive the pair. Requires: one vocabulary.
 class LawPair {
  public:
   LawPair(const Distribution& p, const Distribution& q);

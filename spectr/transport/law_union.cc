@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
 
 namespace spectr {
@@ -22,8 +23,8 @@ void spread(const Distribution& law, std::span<const Token> tokens, std::span<do
 LawUnion::LawUnion(const DraftLaws& p, const Distribution& q) : vocabulary_(q.vocabulary()) {
   bool views = q.is_dense();
   for (std::size_t i = 0; i < p.count(); ++i) {
-    views = views && p[i].is_dense() && p[i].vocabulary() == q.vocabulary();
-    vocabulary_ = std::max(vocabulary_, p[i].vocabulary());
+    SPECTR_CHECK(p[i].vocabulary() == vocabulary_);
+    views = views && p[i].is_dense();
   }
   if (!views) {
     merge(p, q);

@@ -11,8 +11,8 @@
 namespace spectr {
 
 /// The draft laws p₁ … p_k and the target law q side by side on the union of their supports, tokens
-/// ascending: p(i)[j] and q()[j] belong to token(j). Views of the laws where all are dense on one vocabulary,
-/// merged copies otherwise. The laws must outlive it. LawPair is the case of one draft law.
+/// ascending: p(i)[j] and q()[j] belong to token(j). Views of the laws where all are dense, merged copies
+/// otherwise. The laws must outlive it. LawPair is the case of one draft law. Requires: one vocabulary.
 class LawUnion {
  public:
   LawUnion(const DraftLaws& p, const Distribution& q);

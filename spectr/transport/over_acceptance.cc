@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "spectr/base/recycled.h"
+#include "spectr/base/sum.h"
 #include "spectr/transport/law_pair.h"
 #include "spectr/transport/sequential_plan.h"
 
@@ -53,21 +54,22 @@ Result<std::unique_ptr<TransportPlan>> build(std::string_view plan, const DraftL
     return error("{}: epsilon must be a number of at least 0, got {}", plan, epsilon);
   }
   const LawPair laws(p[0], q);
-  double rejection = 0.0, total = 0.0, distance = 0.0;
+  Sum rejected, distance, total;
   RecycledVector<double> weights(laws.size());
   for (std::size_t j = 0; j < laws.size(); ++j) {
     const double pj = laws.p()[j], qj = laws.q()[j], accepted = std::min(pj, qj + epsilon);
-    rejection += pj - accepted;
-    distance += std::abs(qj - accepted);
-    total += weights[j] = weight(pj, qj);
+    rejected.add(pj - accepted);
+    distance.add(std::abs(qj - accepted));
+    total.add(weights[j] = weight(pj, qj));
   }
-  double bias = 0.0;
-  for (std::size_t j = 0; j < laws.size(); ++j) {
+  const double rejection = std::min(1.0, rejected.value());
+  const double bias = sum_in_blocks(0, laws.size(), [&](std::size_t j) {
     const double accepted = std::min(laws.p()[j], laws.q()[j] + epsilon);
-    const double corrected = total > 0.0 ? rejection * (weights[j] / total) : 0.0;
-    bias += 0.5 * std::abs(accepted + corrected - laws.q()[j]);
-  }
-  const Outcome outcome{epsilon, rejection, bias, std::max(0.0, 0.5 * (distance - rejection))};
+    const double corrected = total.value() > 0.0 ? rejection * (weights[j] / total.value()) : 0.0;
+    return 0.5 * std::abs(accepted + corrected - laws.q()[j]);
+  });
+  const double least_bias = std::max(0.0, 0.5 * (distance.value() - rejection));
+  const Outcome outcome{epsilon, rejection, bias, least_bias};
   return std::make_unique<OverAcceptance>(p, q, outcome, law_if_any(laws, std::move(weights)));
 }
 

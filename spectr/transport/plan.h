@@ -60,7 +60,8 @@ class TransportPlan : public RecycledObject {
   /// Maps the drafts to Y. Requires: drafts as draw() gives them. Allocates nothing.
   virtual Selection select(std::span<const Token> drafts, Choices& choices) const = 0;
 
-  /// Probability that a test accepts, over drafts and choices.
+  /// Probability that a test accepts, over drafts and choices. O(1); but recursive-wor computes it in each
+  /// call, which can take seconds, and gives NaN where that would be too long (rejected_without_replacement).
   virtual double acceptance() const = 0;
 
   /// The law of Y when no test accepts; nullopt where acceptance is 1 or where it depends on the drafts.

@@ -1,6 +1,7 @@
 #include "spectr/transport/plan_check.h"
 
 #include "spectr/base/enumerator.h"
+#include "spectr/base/sum.h"
 
 namespace spectr {
 
@@ -11,14 +12,16 @@ double draft_tuples(const DraftLaws& laws) {
 }
 
 std::vector<double> enumerate_law(const TransportPlan& plan, std::size_t vocabulary) {
-  std::vector<double> law(vocabulary, 0.0);
+  std::vector<Sum> sums(vocabulary);
   std::vector<Token> drafts(plan.drafts());
   Enumerator outcomes;
   do {
     plan.draw(drafts, outcomes);
     const Selection y = plan.select(drafts, outcomes);
-    law[static_cast<std::size_t>(y.token)] += outcomes.probability();
+    sums[static_cast<std::size_t>(y.token)].add(outcomes.probability());
   } while (outcomes.next());
+  std::vector<double> law;
+  for (const Sum& sum : sums) law.push_back(sum.value());
   return law;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "spectr/base/recycled.h"
+#include "spectr/base/sum.h"
 #include "spectr/transport/law_union.h"
 #include "spectr/transport/sequential_plan.h"
 
@@ -46,11 +47,10 @@ Result<std::unique_ptr<TransportPlan>> build_recursive(const DraftLaws& p, const
   rejected[0] = 1.0;
   for (std::size_t m = 0; m < p.count(); ++m) {
     const auto row = laws.p(p.equal() ? 0 : m);
-    for (std::size_t j = 0; j < left.size(); ++j) {
-      left[j] = std::max(0.0, left[j] - rejected[m] * row[j]);
-      rejected[m + 1] += left[j];
-    }
-    rejected[m + 1] = std::min(rejected[m + 1], rejected[m]);
+    const double sum = sum_in_blocks(0, left.size(), [&](std::size_t j) {
+      return left[j] = std::max(0.0, left[j] - rejected[m] * row[j]);
+    });
+    rejected[m + 1] = std::min(sum, rejected[m]);
   }
   return std::make_unique<RecursiveRejection>(p, q, std::move(rejected), law_if_any(laws, std::move(left)));
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "spectr/base/recycled.h"
+#include "spectr/base/sum.h"
 #include "spectr/transport/drafting.h"
 #include "spectr/transport/draw_by_mass.h"
 
@@ -34,13 +35,13 @@ class RecursiveWithoutReplacement final : public TransportPlan {
       at = after_rejection(at, drafts.first(m + 1));
     }
     if (!(at.left > 0.0)) return {q_.draw(choices), false};
-    const auto mass = [&](std::size_t begin, std::size_t end) { return left_mass(at.used, begin, end); };
+    const auto mass = [&](std::size_t begin, std::size_t end) { return left_mass(at, begin, end); };
     return {laws_.token(draw_by_mass(choices, laws_.size(), mass)), false};
   }
 
   double acceptance() const override {
     const auto rejected = rejected_without_replacement(laws_, drafts_);
-    return rejected ? 1.0 - *rejected : std::numeric_limits<double>::quiet_NaN();
+    return rejected ? 1.0 - std::min(1.0, *rejected) : std::numeric_limits<double>::quiet_NaN();
   }
 
   std::optional<Distribution> residual() const override { return std::nullopt; }
@@ -57,56 +58,56 @@ class RecursiveWithoutReplacement final : public TransportPlan {
       at = after_rejection(at, drafts.first(m + 1));
     }
     for (std::size_t j = 0; j < laws_.size(); ++j) {
-      const double last = at.left > 0.0 ? left_mass(at.used, j, j + 1) / at.left : laws_.q()[j];
+      const double last = at.left > 0.0 ? left_mass(at, j, j + 1) / at.left : laws_.q()[j];
       law[static_cast<std::size_t>(laws_.token(j))] += reached * last;
     }
     return Distribution::from_weights(std::move(law));
   }
 
  private:
-  // Before a draft: C, D and P of the lemma.
+  // Before draft m, as the lemma has them.
   struct State {
-    double used = 0.0;
-    double left = 1.0;
-    double untried = 1.0;
+    double used = 0.0;     // c_{m−1}
+    double tested = 1.0;   // P_{m−1}
+    double left = 1.0;     // D_{m−1}
+    double untried = 1.0;  // P_m
   };
 
   // min(1, q^m(x)/p_m(x)) = (q − C p)₊/D · P/p.
   double test(const State& at, Token x) const {
     const auto j = laws_.find(x);
     if (!j || !(laws_.p()[*j] > 0.0) || !(at.left > 0.0)) return 0.0;
-    return std::min(1.0, left_mass(at.used, *j, *j + 1) / at.left * (at.untried / laws_.p()[*j]));
+    return std::min(1.0, left_mass(at, *j, *j + 1) / at.left * (at.untried / laws_.p()[*j]));
   }
 
   State after_rejection(const State& at, std::span<const Token> tried) const {
-    const double used = at.used + at.left / at.untried;
-    const double untried = tried.size() < drafts_ ? untried_mass(tried, 0, laws_.size()) : 0.0;
-    return {used, left_mass(used, 0, laws_.size()), untried};
+    State next{.used = at.used * (at.untried / at.tested) + at.left, .tested = at.untried};
+    next.left = left_mass(next, 0, laws_.size());
+    next.untried = tried.size() < drafts_ ? untried_mass(tried, 0, laws_.size()) : 0.0;
+    return next;
   }
 
   // Σ (q − C p)₊ over the tokens at [begin, end).
-  double left_mass(double used, std::size_t begin, std::size_t end) const {
-    double sum = 0.0;
-    for (std::size_t j = begin; j < end; ++j) {
+  double left_mass(const State& at, std::size_t begin, std::size_t end) const {
+    return sum_in_blocks(begin, end, [&](std::size_t j) {
       const double p = laws_.p()[j], q = laws_.q()[j];
-      sum += p > 0.0 ? std::max(0.0, q - used * p) : q;
-    }
-    return sum;
+      return p > 0.0 ? std::max(0.0, q - at.used * (p / at.tested)) : q;
+    });
   }
 
   // Σ p over the untried tokens at [begin, end): between one tried token and the next, no subtraction.
   double untried_mass(std::span<const Token> tried, std::size_t begin, std::size_t end) const {
-    double sum = 0.0;
+    Sum sum;
     while (begin < end) {
       std::size_t stop = end;
       for (Token x : tried) {
         const auto j = laws_.find(x);
         if (j && *j >= begin && *j < stop) stop = *j;
       }
-      for (; begin < stop; ++begin) sum += laws_.p()[begin];
-      ++begin;
+      sum.add(sum_in_blocks(begin, stop, [&](std::size_t j) { return laws_.p()[j]; }));
+      begin = stop + 1;
     }
-    return sum;
+    return sum.value();
   }
 
   const Distribution& p_;

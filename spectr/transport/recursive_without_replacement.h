@@ -21,7 +21,8 @@ namespace spectr {
 ///
 /// Lemma. q^{m+1} = (q − C_m p)₊ / D_m, C_m = C_{m−1} + D_{m−1}/P_m, C₀ = 0, D_m = Σ (q − C_m p)₊, P_m = the
 /// mass under p of the tokens untried at draft m; a rejected token has q < C_m p and stays at 0. So the state
-/// of the recursion is two numbers, and select() needs no memory.
+/// of the recursion is a few numbers, and select() needs no memory. C_m overflows where P_m is subnormal; so
+/// it is kept as c_m = C_m P_m = c_{m−1} P_m/P_{m−1} + D_{m−1} ≤ m.
 ///
 /// The plan draws min(k, |supp p|) drafts; drafts() says how many. The residual law depends on the drafts.
 /// acceptance(): see rejected_without_replacement; NaN beyond its bound. An error for different draft laws.

@@ -3,6 +3,7 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
+#include "spectr/base/sum.h"
 #include "spectr/transport/recursive_without_replacement.h"
 
 namespace spectr {
@@ -19,13 +20,15 @@ struct Group {
 class RejectedSequences {
  public:
   explicit RejectedSequences(const LawPair& laws) {
+    Sum never_drafted;
     for (std::size_t j = 0; j < laws.size(); ++j) {
       const double p = laws.p()[j], q = laws.q()[j];
       if (p > 0.0)
         groups_.push_back({p, q, 1.0});
       else
-        never_drafted_ += q;
+        never_drafted.add(q);
     }
+    never_drafted_ = never_drafted.value();
     std::ranges::sort(groups_, {}, [](const Group& g) { return std::pair(g.p, g.q); });
     std::size_t kept = 0;
     for (const Group& g : groups_) {
@@ -38,22 +41,23 @@ class RejectedSequences {
     for (const Group& g : groups_) counts_.push_back(g.untried);
   }
 
-  // Probability that the next `drafts` drafts are rejected, given C and D after the ones before.
-  double all_rejected(std::size_t drafts, double c, double d) {
+  // Probability that the next `drafts` drafts are rejected, given c, P and D of the lemma after the ones
+  // before.
+  double all_rejected(std::size_t drafts, double c, double tested, double d) {
     terms_ += static_cast<double>(groups_.size());
     if (terms_ > most_terms) return 0.0;
-    double rest = 0.0;
-    for (const Group& g : groups_) rest += g.untried * g.p;
-    const double next_c = c + d / rest, next_d = left(next_c);
+    const double rest =
+        sum_in_blocks(0, groups_.size(), [this](std::size_t i) { return groups_[i].untried * groups_[i].p; });
+    const double next_c = c * (rest / tested) + d, next_d = left(next_c, rest);
     // TV(q^m, p_m) = D_m / D_{m−1}: whichever draft it is, the last one is rejected with this probability.
     if (drafts == 1 || next_d <= 0.0) return next_d / d;
     double sum = 0.0;
     for (Group& g : groups_) {
-      const double rejected = g.p / rest - std::max(0.0, g.q - c * g.p) / d;
+      const double rejected = g.p / rest - std::max(0.0, g.q - c * (g.p / tested)) / d;
       if (g.untried == 0.0 || rejected <= 0.0) continue;
       const double ways = g.untried;
       g.untried -= 1.0;
-      sum += ways * rejected * all_rejected(drafts - 1, next_c, next_d);
+      sum += ways * rejected * all_rejected(drafts - 1, next_c, rest, next_d);
       g.untried += 1.0;
     }
     return sum;
@@ -62,13 +66,11 @@ class RejectedSequences {
   bool too_many() const { return terms_ > most_terms; }
 
  private:
-  // D(C) = Σ (q − C p)₊ over all tokens, tried or not.
-  double left(double c) const {
-    double sum = never_drafted_;
-    for (std::size_t i = 0; i < groups_.size(); ++i) {
-      sum += counts_[i] * std::max(0.0, groups_[i].q - c * groups_[i].p);
-    }
-    return sum;
+  // D = Σ (q − c p/P)₊ over all tokens, tried or not.
+  double left(double c, double tested) const {
+    return never_drafted_ + sum_in_blocks(0, groups_.size(), [&](std::size_t i) {
+             return counts_[i] * std::max(0.0, groups_[i].q - c * (groups_[i].p / tested));
+           });
   }
 
   RecycledVector<Group> groups_;
@@ -80,9 +82,10 @@ class RejectedSequences {
 }  // namespace
 
 std::optional<double> rejected_without_replacement(const LawPair& laws, std::size_t k) {
-  SPECTR_CHECK(k >= 1);
+  const auto support = std::ranges::count_if(laws.p(), [](double mass) { return mass > 0.0; });
+  SPECTR_CHECK(k >= 1 && k <= static_cast<std::size_t>(support));
   RejectedSequences sequences(laws);
-  const double rejected = sequences.all_rejected(k, 0.0, 1.0);
+  const double rejected = sequences.all_rejected(k, 0.0, 1.0, 1.0);
   if (sequences.too_many()) return std::nullopt;
   return rejected;
 }

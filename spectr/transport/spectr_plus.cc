@@ -1,7 +1,6 @@
 #include "spectr/transport/spectr_plus.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <string>
 #include <utility>
@@ -93,7 +92,6 @@ Result<Round> next_round(const LawUnion& laws, const Round& last, double least, 
 }
 
 std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q, int most_rounds) {
-  const auto start = std::chrono::steady_clock::now();
   const LawUnion laws(p, q);
   const double rho = smallest_division(p, q, laws).rho;
   const std::size_t k = p.count();
@@ -118,12 +116,10 @@ std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q, 
     ++rounds;
   } while (!last.settled() && rounds < most_rounds);
 
-  const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
   parameters["rho"] = rho;
   parameters["alphas"] = last.tests.alpha;
   parameters["u"] = last.outcome.u;
   parameters["iterations"] = static_cast<double>(rounds);
-  parameters["solver_ms"] = elapsed.count();
   return std::make_unique<GeneralisedKSeq>(p, q, laws, std::move(last.tests), std::move(last.outcome),
                                            std::move(parameters));
 }

@@ -6,6 +6,7 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
+#include "spectr/base/sum.h"
 #include "spectr/transport/powers.h"
 #include "spectr/transport/ratio_order.h"
 
@@ -14,20 +15,6 @@ namespace {
 
 /// Rejection probabilities below this are rounding errors of sums, but for P(every draft has q = 0).
 constexpr double rounding = 1e-15;
-
-/// A sum that carries its own rounding error along (Neumaier).
-class Sum {
- public:
-  void add(double x) {
-    const double sum = high_ + x;
-    low_ += std::abs(high_) >= std::abs(x) ? (high_ - sum) + x : (x - sum) + high_;
-    high_ = sum;
-  }
-  double value() const { return high_ + low_; }
-
- private:
-  double high_ = 0.0, low_ = 0.0;
-};
 
 double sum(std::span<const double> values) {
   Sum total;
@@ -89,7 +76,7 @@ TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, s
   RecycledVector<double> residual(p.size(), 0.0);
   layout.pieces.low.reserve(2 * n);
   layout.pieces.length.reserve(2 * n);
-  layout.rejected = -*std::min_element(D.begin(), D.end());
+  layout.rejected = std::min(1.0, -*std::min_element(D.begin(), D.end()));
   if (layout.rejected < rounding) layout.rejected = power(P[ladder.barred], k);
   const double cut = layout.rejected > 0.0 ? std::pow(layout.rejected, 1.0 / static_cast<double>(k)) : 0.0;
   if (layout.rejected > 0.0) {

@@ -47,8 +47,9 @@ std::size_t Tickets::index_of(Token draft) const {
 std::size_t Tickets::draw_highest(std::size_t index, std::size_t copies, Choices& choices) const {
   const auto [begin, count] = layout_.of[index];
   const double* const length = layout_.pieces.length.data() + begin;
-  const auto share = [&, p = pair_.p()[index]](std::size_t from, std::size_t to) {
-    return std::accumulate(length + from, length + to, 0.0) / p;
+  const double total = std::accumulate(length, length + count, 0.0);  // p, but where rounding is more than p
+  const auto share = [&](std::size_t from, std::size_t to) {
+    return std::accumulate(length + from, length + to, 0.0) / total;
   };
   std::size_t reached = 0;
   double F = 0.0;  // of the pieces before `reached`

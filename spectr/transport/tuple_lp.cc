@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "spectr/base/check.h"
+#include "spectr/base/sum.h"
 #include "spectr/transport/independent_plan.h"
 #include "spectr/transport/linear_program.h"
 #include "spectr/transport/plan_check.h"
@@ -99,7 +101,6 @@ std::vector<double> repair(std::vector<Row>& rows, const Distribution& q) {
   for (const Row& row : rows) slack.push_back(row.p);
   const auto give = [&](std::size_t r, std::size_t i, double mass) {
     const std::size_t y = static_cast<std::size_t>(rows[r].tokens[i]);
-    if (y >= left.size()) return;
     mass = std::clamp(mass, 0.0, std::min(slack[r], left[y]));
     rows[r].weights[i] += mass;
     slack[r] -= mass;
@@ -167,7 +168,7 @@ Distribution TupleLp::conditional(std::span<const Token> drafts) const {
   const Row& row = this->row(drafts);
   double total = 0.0;
   for (double w : row.weights) total += w;
-  std::vector<double> law(std::max(q_.vocabulary(), static_cast<std::size_t>(row.tokens.back()) + 1), 0.0);
+  std::vector<double> law(q_.vocabulary(), 0.0);
   for (std::size_t i = 0; i < row.tokens.size(); ++i) {
     law[static_cast<std::size_t>(row.tokens[i])] += row.weights[i] / total;
   }
@@ -182,16 +183,17 @@ Distribution TupleLp::conditional(std::span<const Token> drafts) const {
 
 Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftLaws& p, const Distribution& q,
                                                       const PlanOptions&) {
-  const double tuples = draft_tuples(p);
-  if (tuples > most_tuples) {
-    return error("otm-lp: {:.0f} draft tuples are more than its linear program takes, {:.0f}", tuples,
-                 most_tuples);
+  for (std::size_t i = 0; i < p.count(); ++i) SPECTR_CHECK(p[i].vocabulary() == q.vocabulary());
+  if (draft_tuples(p) > most_tuples) {
+    return error("otm-lp: k = {} drafts make more than {:.0f} tuples, the most that its linear program takes",
+                 p.count(), most_tuples);
   }
   Rows rows = rows_of(p);
   if (auto solved = solve(rows.rows, q); !solved) return error("otm-lp: {}", solved.error().message);
   std::vector<double> left = repair(rows.rows, q);
-  double rejected = 0.0;
-  for (const Row& row : rows.rows) rejected += std::min(row.p, row.weights.back());
+  Sum slacks;
+  for (const Row& row : rows.rows) slacks.add(std::min(row.p, row.weights.back()));
+  const double rejected = std::min(1.0, slacks.value());
   constexpr double rounding = 1e-15;
   std::optional<Distribution> residual;
   if (rejected >= rounding && std::ranges::any_of(left, [](double w) { return w > 0.0; })) {

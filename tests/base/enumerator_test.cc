@@ -62,11 +62,27 @@ TEST(Enumerator, CodeWithoutChoicesHasOneOutcome) {
 }
 
 TEST(Enumerator, FindsOutThatCodeIsNoFunctionOfItsChoices) {
-  Enumerator outcomes;
-  outcomes.draw(Weights{1.0, 1.0});
-  ASSERT_TRUE(outcomes.next());
-  EXPECT_THROW(outcomes.draw(Weights{1.0, 1.0, 1.0}), BrokenContract);
+  for (const Weights& others : {Weights{1.0, 1.0, 1.0}, Weights{1.5, 0.5}}) {
+    Enumerator outcomes;
+    outcomes.draw(Weights{1.0, 1.0});
+    ASSERT_TRUE(outcomes.next());
+    EXPECT_THROW(outcomes.draw(others), BrokenContract);
+  }
   EXPECT_THROW(Enumerator().draw(Weights{0.0}), BrokenContract);
+}
+
+TEST(Choices, DifferentIndicesComeOneAfterAnotherInProportionToWhatIsLeft) {
+  const Weights weights = {0.5, 0.0, 0.3, 0.2};
+  Enumerator outcomes;
+  std::size_t seen = 0;
+  do {
+    const auto drawn = outcomes.draw_different(weights, 2);
+    ASSERT_EQ(drawn.size(), 2u);
+    const double first = weights[drawn[0]], second = weights[drawn[1]];
+    EXPECT_NEAR(outcomes.probability(), first * second / (1.0 - first), 1e-15);
+    ++seen;
+  } while (outcomes.next());
+  EXPECT_EQ(seen, 6u);
 }
 
 /// The law of the set, by running through all orders in which it can be drawn.

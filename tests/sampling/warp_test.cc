@@ -10,8 +10,6 @@
 #include <random>
 #include <vector>
 
-#include "spectr/sampling/likelihood.h"
-
 namespace spectr {
 namespace {
 
@@ -353,14 +351,6 @@ TEST(Warp, OptionsOutOfRangeAreNamed) {
   o.logit_bias = {{3, infinity}};
   EXPECT_THAT(option_error(o), HasSubstr("token 3"));
   EXPECT_EQ(option_error(off()), "no error");
-}
-
-TEST(Likelihood, IsTheLogOfTheSoftmax) {
-  const Row row = logits_of({0.2, 0.5, 0.3});
-  EXPECT_NEAR(negative_log_likelihood(std::span<const double>(row), 1), -std::log(0.5), 1e-15);
-  const Row far = {1e4, 1e4 - 1.0};
-  EXPECT_NEAR(negative_log_likelihood(std::span<const double>(far), 1), 1.0 + std::log1p(std::exp(-1.0)),
-              1e-11);
 }
 
 }  // namespace

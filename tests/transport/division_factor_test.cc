@@ -152,6 +152,29 @@ TEST(DivisionFactor, OfSeveralLawsMatchesAScan) {
   }
 }
 
+TEST(DivisionFactor, OfSeveralLawsTakesAHandfulOfPasses) {
+  RandomLaws random(19);
+  const auto unequal = [&](std::size_t vocabulary) {
+    std::vector<double> masses(vocabulary);
+    for (double& w : masses) w = std::exp(-60.0 * random.uniform());
+    return law(std::move(masses));
+  };
+  int passes = 0, most = 0;
+  constexpr int instances = 600;
+  for (int n = 0; n < instances; ++n) {
+    const std::size_t vocabulary = 2 + random.below(40), k = 2 + random.below(8);
+    const auto draw = [&] { return n % 3 == 0 ? unequal(vocabulary) : random.any(vocabulary); };
+    std::vector<Distribution> p;
+    while (p.size() < k) p.push_back(draw());
+    const Distribution q = draw();
+    const int taken = division_factor(LawUnion(several(p), q)).passes;
+    passes += taken;
+    most = std::max(most, taken);
+  }
+  EXPECT_LE(passes, 5 * instances);
+  EXPECT_LE(most, 60);
+}
+
 TEST(Overlap, KeepsItsDigitsAtBothEnds) {
   const std::vector<double> p = {1e-300, 1.0}, q = {1.0, 0.0};
   const Overlap tiny = overlap(p, q, 1.0);

@@ -1,10 +1,12 @@
 // What breaks transport plans in practice, each case for every lossless plan of the table that can take it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "spectr/base/counter_random.h"
+#include "spectr/transport/acceptance_bounds.h"
 #include "spectr/transport/plan_check.h"
 #include "spectr/transport/plans.h"
 #include "tests/transport/laws.h"
@@ -34,6 +36,8 @@ void expect_exact(const Distribution& p, const Distribution& q, std::size_t k) {
     EXPECT_LE(distance(enumerate_law(plan, q.vocabulary()), q), 1e-12);
     EXPECT_LE(worst_conditional(plan, q.vocabulary()), 1e-12);
     EXPECT_NEAR(enumerate_acceptance(plan), plan.acceptance(), 1e-12);
+    EXPECT_GE(plan.acceptance(), 0.0);
+    EXPECT_LE(plan.acceptance(), 1.0);
   });
 }
 
@@ -117,6 +121,11 @@ TEST(HardCases, WithoutReplacementAfterTheLikelyTokenIsGone) {
   EXPECT_NEAR(plan->acceptance(), 0.75, 1e-12);  // the second draft has law (1/4, 3/4) on tokens 1, 2
 }
 
+TEST(HardCases, SubnormalMassesAreLeftToDraw) {
+  expect_exact(law({1.0, 3.016097934134e-311, 1.1095604225276e-311}), law({0.5, 0.3, 0.2}), 2);
+  expect_exact(law({1.0, 1e-310, 3e-311, 5e-324}), law({0.1, 0.3, 0.2, 0.4}), 3);
+}
+
 TEST(HardCases, MoreDraftsThanTheSupport) {
   const Distribution p = law({0.5, 0.5, 0}), q = law({0.2, 0.3, 0.5});
   expect_exact(p, q, 4);
@@ -155,9 +164,21 @@ TEST(HardCases, SixtyFourDrafts) {
   }
 }
 
-TEST(HardCases, TwoHundredThousandTokens) {
-  RandomLaws random(13);
-  const Distribution p = random.dense(200'000), q = random.dense(200'000);
+// 200,000 tokens, of which either law has three in five.
+class ManyTokens : public ::testing::Test {
+ protected:
+  RandomLaws random{13};
+  const Distribution p = thinned(), q = thinned();
+
+ private:
+  Distribution thinned() {
+    std::vector<double> weights(200'000);
+    for (double& w : weights) w = random.uniform() < 0.4 ? 0.0 : random.uniform();
+    return law(std::move(weights));
+  }
+};
+
+TEST_F(ManyTokens, AreDrawnAndAnsweredWithinTheSupports) {
   for_every_plan(p, q, 3, [&](const TransportPlan& plan) {
     std::vector<Token> drafts(plan.drafts());
     for (std::uint64_t n = 0; n < 3; ++n) {
@@ -167,6 +188,46 @@ TEST(HardCases, TwoHundredThousandTokens) {
       EXPECT_GT(q[plan.select(drafts, choices).token], 0.0);
     }
   });
+}
+
+TEST_F(ManyTokens, AreAcceptedInTheOrderOfThePlans) {
+  const auto acceptance = [&](std::string_view name) {
+    return find_plan(name).value()->build({p, 3}, q, {}).value()->acceptance();
+  };
+  EXPECT_NEAR(acceptance("maximal"), 1.0 - total_variation(p, q), 1e-13);
+  double last = acceptance("maximal");
+  for (const char* name : {"recursive", "k-seq", "str+", "str++", "optimal"}) {
+    const double next = acceptance(name);
+    EXPECT_GE(next, last - 1e-13) << name;
+    last = next;
+  }
+  EXPECT_NEAR(last, optimal_acceptance(p, q, 3), 1e-13);
+}
+
+// No sum may lose more digits the more tokens there are.
+TEST(HardCases, LargeUniformLawsHaveTheirClosedForm) {
+  constexpr std::size_t all = 150'000, some = 21'428;
+  std::vector<double> weights(all, 0.0);
+  std::fill_n(weights.begin(), some, 1.0);
+  const Distribution p = law(std::vector<double>(all, 1.0)), q = law(weights);
+  for (const std::size_t k : {2u, 4u}) {
+    const double expected = uniform_acceptance(static_cast<double>(all) / some, k);
+    for (const char* name : {"k-seq", "recursive", "str+", "str++", "optimal"}) {
+      SCOPED_TRACE(name);
+      const auto plan = find_plan(name).value()->build({p, k}, q, {}).value();
+      EXPECT_NEAR(plan->acceptance(), expected, 1e-13);
+      EXPECT_FALSE(plan->parameters().contains("fallback"));
+    }
+  }
+}
+
+// Four million outcomes, whose probabilities span four orders of magnitude.
+TEST(HardCases, ManyOutcomesKeepTheDigitsOfTheirSum) {
+  std::vector<double> weights(21, 0.01 / 20);
+  weights[0] = 0.99;
+  const Distribution p = law(std::vector<double>(21, 1.0)), q = law(weights);
+  const auto plan = find_plan("maximal").value()->build({p, 4}, q, {}).value();
+  EXPECT_LE(distance(enumerate_law(*plan, 21), q), 1e-14);
 }
 
 // Outside the contract, but a verifier that hands on a draft of probability 0 must still get an answer.

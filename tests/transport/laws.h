@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spectr/base/enumerator.h"
+#include "spectr/base/sum.h"
 #include "spectr/transport/distribution.h"
 #include "spectr/transport/plan.h"
 
@@ -72,25 +73,27 @@ inline double distance(const std::vector<double>& a, const Distribution& b) {
 /// The law of Y given the drafts, by running select() over all its choices.
 inline std::vector<double> enumerate_select(const TransportPlan& plan, std::span<const Token> drafts,
                                             std::size_t vocabulary) {
-  std::vector<double> law_of_y(vocabulary, 0.0);
+  std::vector<Sum> sums(vocabulary);
   Enumerator outcomes;
   do {
     const Selection y = plan.select(drafts, outcomes);
-    law_of_y[static_cast<std::size_t>(y.token)] += outcomes.probability();
+    sums[static_cast<std::size_t>(y.token)].add(outcomes.probability());
   } while (outcomes.next());
+  std::vector<double> law_of_y;
+  for (const Sum& sum : sums) law_of_y.push_back(sum.value());
   return law_of_y;
 }
 
 /// Probability that select() accepts, over draw() and all choices.
 inline double enumerate_acceptance(const TransportPlan& plan) {
-  double accepted = 0.0;
+  Sum accepted;
   std::vector<Token> drafts(plan.drafts());
   Enumerator outcomes;
   do {
     plan.draw(drafts, outcomes);
-    if (plan.select(drafts, outcomes).accepted) accepted += outcomes.probability();
+    if (plan.select(drafts, outcomes).accepted) accepted.add(outcomes.probability());
   } while (outcomes.next());
-  return accepted;
+  return accepted.value();
 }
 
 /// max over all drafts of the distance between conditional() and the law that select() produces.

@@ -31,6 +31,8 @@ class EveryPlan : public ::testing::TestWithParam<PlanRule> {
     if (GetParam().lossless) {
       EXPECT_LE(distance(enumerate_law(plan, q.vocabulary()), q), 1e-12);
     }
+    EXPECT_GE(plan.acceptance(), 0.0);
+    EXPECT_LE(plan.acceptance(), 1.0);
     EXPECT_NEAR(enumerate_acceptance(plan), plan.acceptance(), 1e-12);
     EXPECT_LE(worst_conditional(plan, q.vocabulary()), 1e-12);
   }
@@ -68,6 +70,31 @@ TEST_P(EveryPlan, IsExactForDifferentDrafters) {
     while (p.size() < k) p.push_back(random.any(vocabulary));
     const Distribution q = random.any(vocabulary);
     expect_exact(*build(several(p), q), q);
+  }
+}
+
+// Rounding of sums must not carry it below 0.
+TEST_P(EveryPlan, AcceptsNothingOfDisjointLaws) {
+  RandomLaws random(4);
+  for (int n = 0; n < 300; ++n) {
+    SCOPED_TRACE(n);
+    const std::size_t vocabulary = 2 + random.below(16), k = drafts_for(GetParam(), 1 + random.below(3));
+    std::vector<double> p(vocabulary, 0.0), q(vocabulary, 0.0);
+    p.front() = q.back() = random.uniform();
+    for (std::size_t x = 1; x + 1 < vocabulary; ++x) (random.below(2) == 0 ? p : q)[x] = random.uniform();
+    const Distribution p_law = law(p), q_law = law(q);
+    const auto plan = build({p_law, k}, q_law);
+    EXPECT_GE(plan->acceptance(), 0.0);
+    EXPECT_LE(plan->acceptance(), 1e-15);
+  }
+}
+
+TEST_P(EveryPlan, RequiresOneVocabulary) {
+  const Distribution two = law({0.5, 0.5}), three = law({0.2, 0.3, 0.5}),
+                     short_two = Distribution::point(0, 2);
+  for (const auto& [p, q] :
+       {std::pair(&two, &three), std::pair(&three, &two), std::pair(&short_two, &three)}) {
+    EXPECT_THROW(GetParam().build({*p, 1}, *q, {}), BrokenContract);
   }
 }
 

@@ -210,6 +210,16 @@ TEST(Tickets, TokensNarrowerThanAnUlpKeepTheirTickets) {
   }
 }
 
+// The target takes of both others what rounding leaves of them: a token of 1e-226 is given far more than its
+// length.
+TEST(Tickets, WhatRoundingLeavesMayGoToAFarNarrowerToken) {
+  const Distribution p = law({0.9999952870356915, 3.789867136150178e-226, 4.7119643131525595e-06});
+  const Distribution q = law({0.9999952880356868, 3.789867136150173e-226, 4.7119643131525595e-06});
+  const auto plan = tickets(p, 2, q);
+  EXPECT_LE(distance(enumerate_law(*plan, 3), q), 1e-14);
+  EXPECT_LE(worst_conditional(*plan, 3), 1e-14);
+}
+
 // At most one draw per distinct token: few outcomes, however many drafts there are.
 TEST(Tickets, EqualDraftsAreDrawnAtOnce) {
   RandomLaws random(18);

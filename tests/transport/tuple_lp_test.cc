@@ -38,7 +38,8 @@ TEST(TupleLp, RefusesMoreTuplesThanItsLimit) {
   const Distribution p = Distribution::from_weights(std::vector(142, 1.0));
   const auto plan = build_tuple_lp({p, 2}, p, {});
   ASSERT_FALSE(plan.has_value());
-  EXPECT_EQ(plan.error().message, "otm-lp: 20164 draft tuples are more than its linear program takes, 20000");
+  EXPECT_EQ(plan.error().message,
+            "otm-lp: k = 2 drafts make more than 20000 tuples, the most that its linear program takes");
 }
 
 // Tuples whose probability underflows are rejected, which changes nothing that a double can show.
