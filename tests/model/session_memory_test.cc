@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <fstream>
 #include <new>
 
@@ -16,23 +17,48 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
+constexpr std::int64_t megabyte = 1 << 20;
+
 /// Bytes of this program that are in memory; 0 where the system does not say.
-std::size_t resident() {
-  std::size_t all = 0, resident = 0;
+std::int64_t resident() {
+  std::int64_t all = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return resident * sysconf(_SC_PAGESIZE);
 }
 
 TEST(KvCache, TakesMemoryAsSlotsAreWritten) {
   if (resident() == 0) GTEST_SKIP() << "needs /proc";
-  constexpr std::size_t slots = 1 << 18, width = 128, megabyte = 1 << 20;
-  const std::size_t before = resident();
+  constexpr std::size_t slots = 1 << 18, width = 128;
+  const std::int64_t before = resident();
   KvCache cache(1, 1, slots, width, CacheNumbers::floats);
-  ASSERT_EQ(KvCache::bytes(1, 1, slots, width, CacheNumbers::floats), 256 * megabyte);
+  ASSERT_EQ(KvCache::bytes(1, 1, slots, width, CacheNumbers::floats), 256U << 20);
   EXPECT_LT(resident() - before, 64 * megabyte);
   const std::vector<float> row(width, 1.0F);
   for (std::size_t slot = 0; slot < slots; ++slot) cache.write(0, 0, slot, row, row);
   EXPECT_GT(resident() - before, 200 * megabyte);
+}
+
+TEST(Session, OfALongContextTakesMemoryAsTheTextGrows) {
+  if (resident() == 0) GTEST_SKIP() << "needs /proc";
+  GgufWriter file = tiny_llama();  // keys and values of 256 MiB, and 64 MiB of scores for each thread
+  file.set("llama.context_length", 1U << 22);
+  for (const char* norm : {"attn_norm", "ffn_norm"}) {
+    file.tensor({.name = fmt::format("blk.0.{}.weight", norm), .shape = {8}});
+  }
+  for (const char* part : {"attn_q", "attn_k", "attn_v", "attn_output"}) {
+    file.tensor({.name = fmt::format("blk.0.{}.weight", part), .shape = {8, 8}});
+  }
+  for (const char* part : {"ffn_gate", "ffn_up"}) {
+    file.tensor({.name = fmt::format("blk.0.{}.weight", part), .shape = {8, 16}});
+  }
+  file.tensor({.name = "blk.0.ffn_down.weight", .shape = {16, 8}});
+  const std::vector<std::byte> bytes = file.bytes();
+  ThreadPool pool(1);
+  const auto model = Transformer::load(Gguf::parse(bytes, "long.gguf").value(), pool).value();
+  const std::int64_t before = resident();
+  const auto session = model->start(0, 4).value();
+  ASSERT_TRUE(session->score(std::vector<Token>{1, 3, 3}, TokenTree(3)));
+  EXPECT_LT(resident() - before, 48 * megabyte);
 }
 
 // More than the addresses of a process.
