@@ -23,8 +23,7 @@ void print_likeliest(const Tokenizer& tokenizer, const std::vector<float>& logit
                             logit);
   fmt::print("{:>8}  {:>12}  text\n", "id", "logit");
   for (Token t : std::span(order).first(rows)) {
-    const bool named = static_cast<std::size_t>(t) < tokenizer.vocabulary().size();
-    fmt::print("{:>8}  {:>12.6f}  {}\n", t, logit(t), named ? tokenizer.vocabulary().text(t) : "");
+    fmt::print("{:>8}  {:>12.6f}  {}\n", t, logit(t), tokenizer.vocabulary().text(t));
   }
 }
 

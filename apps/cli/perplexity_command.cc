@@ -63,14 +63,16 @@ void add_perplexity(CLI::App& app) {
     const std::string text = flags->input.read();
     const LoadedModel model = load_model(flags->model.model, pool);
     const auto tokens = model.tokenizer->encode(text, {.parse_special = flags->special});
-    const auto session =
-        need(model.transformer->start(static_cast<std::size_t>(flags->model.context), rows_per_pass));
-    const std::size_t window = session->context();
+    const std::size_t asked = static_cast<std::size_t>(flags->model.context),
+                      most = model.transformer->config().context, window = asked > 0 ? asked : most;
     if (window < 2) throw Failure(Status::usage, fmt::format("-c: a window needs 2 tokens, got {}", window));
     if (tokens.size() < 2) {
       throw Failure(Status::usage, fmt::format("{}: perplexity needs 2 tokens, the text has {}",
                                                *flags->input.file, tokens.size()));
     }
+    // A short text needs no more room than it has tokens.
+    const std::size_t room = window > most ? window : std::min(window, tokens.size());
+    const auto session = need(model.transformer->start(room, rows_per_pass));
     double nll = 0.0;
     std::size_t counted = 0;
     Progress progress("perplexity", tokens.size());

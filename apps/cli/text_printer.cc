@@ -83,7 +83,6 @@ void TextPrinter::print_until(std::size_t end) {
 std::optional<std::size_t> TextPrinter::add(std::span<const Token> tokens, std::span<const Source> sources) {
   std::optional<std::size_t> cut;
   for (std::size_t i = 0; i < tokens.size() && !cut; ++i) {
-    if (static_cast<std::size_t>(tokens[i]) >= tokenizer_.vocabulary().size()) continue;  // padding: no text
     if (tokenizer_.vocabulary().is_end(tokens[i])) continue;
     if (append(stream_.push(tokens[i]), sources[i])) cut = i + 1;
   }

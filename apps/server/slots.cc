@@ -1,6 +1,7 @@
 #include "apps/server/slots.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace spectr::server {
@@ -22,7 +23,13 @@ Result<std::unique_ptr<Slots>> Slots::start(const ModelSet& models, SlotOptions 
     return error("{}: the context of {} tokens exceeds the model's {}", models.name, options.context, own);
   }
   if (options.context == 0) options.context = own;
-  return std::unique_ptr<Slots>(new Slots(models, options));
+  try {
+    return std::unique_ptr<Slots>(new Slots(models, options));
+  } catch (const std::bad_alloc&) {
+    return error(
+        "{}: there is no memory for {} texts of {} tokens; give a smaller context (-c) or fewer (-np)",
+        models.name, options.slots, options.context);
+  }
 }
 
 Slots::Slots(const ModelSet& models, SlotOptions options)

@@ -34,7 +34,8 @@ class Slots {
   /// Most nodes of a token tree: what the sessions' memory is planned for.
   static constexpr std::size_t most_nodes = 65;
 
-  /// The models must outlive it. Error: the context exceeds the model's.
+  /// The models must outlive it. Error: the context exceeds the model's, or there is no memory for so
+  /// many texts of it.
   static Result<std::unique_ptr<Slots>> start(const ModelSet& models, SlotOptions options);
   ~Slots();
 

@@ -21,22 +21,16 @@ std::string TextOutput::release(std::size_t until) {
   return certain;
 }
 
-/// Padding beyond the vocabulary has no text.
-std::string TextOutput::piece_of(Token token) const {
-  const bool named = static_cast<std::size_t>(token) < tokenizer_.vocabulary().size();
-  return named ? tokenizer_.piece(token) : "";
-}
-
 TokenReport TextOutput::report(const Block& block, std::size_t i) const {
   const Token token = block.tokens[i];
-  TokenReport report{token, piece_of(token), characters_, block.sources[i],
+  TokenReport report{token, tokenizer_.piece(token), characters_, block.sources[i],
                      -block.negative_log_likelihoods[i]};
   if (i >= block.details.size()) return report;
   const TokenDetail& detail = block.details[i];
   report.target = detail.target;
   report.draft = detail.draft;
   for (const Likelihood& other : detail.likeliest) {
-    report.alternatives.push_back({other.token, piece_of(other.token), other.log_probability});
+    report.alternatives.push_back({other.token, tokenizer_.piece(other.token), other.log_probability});
   }
   return report;
 }
@@ -47,8 +41,7 @@ Piece TextOutput::add(const Block& block) {
   for (std::size_t i = 0; i < block.tokens.size() && !kept_; ++i) {
     const Token token = block.tokens[i];
     piece.tokens.push_back(report(block, i));
-    const bool text = static_cast<std::size_t>(token) < vocabulary.size() && !vocabulary.is_end(token);
-    if (text && append(stream_.push(token))) kept_ = i + 1;
+    if (!vocabulary.is_end(token) && append(stream_.push(token))) kept_ = i + 1;
   }
   piece.text = release(kept_ ? text_.size() : stop_words_.certain(text_));
   return piece;

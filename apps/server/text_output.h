@@ -58,7 +58,6 @@ class TextOutput {
   std::string finish();
 
  private:
-  std::string piece_of(Token token) const;
   TokenReport report(const Block& block, std::size_t i) const;
   bool append(const std::string& piece);
   std::string release(std::size_t until);

@@ -9,7 +9,6 @@
 namespace spectr {
 namespace {
 
-constexpr std::string_view pre_key = "tokenizer.ggml.pre";
 constexpr std::string_view merges_key = "tokenizer.ggml.merges";
 
 std::string in_alphabet(std::string_view bytes) {
@@ -55,14 +54,13 @@ class SymbolTable {
 
 }  // namespace
 
-BpeTokenizer::BpeTokenizer(Vocabulary vocabulary, const PretokenizerRule& rule)
-    : Tokenizer(std::move(vocabulary)), pretokenizer_(rule), whole_words_(rule.whole_words) {}
+BpeTokenizer::BpeTokenizer(Vocabulary words)
+    : Tokenizer(std::move(words)),
+      pretokenizer_(vocabulary().pretokenizer()),
+      whole_words_(vocabulary().pretokenizer().whole_words) {}
 
 Result<std::unique_ptr<Tokenizer>> BpeTokenizer::load(const Gguf& file, Vocabulary vocabulary) {
-  SPECTR_TRY(const auto name, file.string(pre_key, ""));
-  const PretokenizerRule* rule = find_pretokenizer_rule(name);
-  if (!rule) return error("{}: {} is {}, an unknown pre-tokenizer", file.name(), pre_key, quote(name));
-  std::unique_ptr<BpeTokenizer> tokenizer(new BpeTokenizer(std::move(vocabulary), *rule));
+  std::unique_ptr<BpeTokenizer> tokenizer(new BpeTokenizer(std::move(vocabulary)));
   SPECTR_TRY_VOID(tokenizer->read_merges(file));
   return tokenizer;
 }
@@ -92,20 +90,8 @@ Result<void> BpeTokenizer::read_merges(const Gguf& file) {
   return {};
 }
 
-std::string BpeTokenizer::piece(Token token) const {
-  switch (vocabulary().kind(token)) {
-    case TokenKind::control:
-    case TokenKind::unknown:
-      return "";
-    case TokenKind::byte:
-      return {vocabulary().byte(token)};
-    case TokenKind::user_defined:
-      return vocabulary().text(token);
-    case TokenKind::normal:
-    case TokenKind::unused:
-      break;
-  }
-  return from_alphabet(vocabulary().text(token));
+std::string BpeTokenizer::text_piece(std::string_view text) const {
+  return from_alphabet(text);
 }
 
 void BpeTokenizer::encode_plain(std::string_view text, bool /*first*/, std::vector<Token>& out) const {

@@ -20,15 +20,13 @@ namespace spectr {
 /// token are left out.
 class BpeTokenizer final : public Tokenizer {
  public:
-  /// Errors: `tokenizer.ggml.pre` names no known rule; `tokenizer.ggml.merges` is missing, or an entry of it
-  /// is not a pair.
+  /// Errors: `tokenizer.ggml.merges` is missing, or an entry of it is not a pair.
   static Result<std::unique_ptr<Tokenizer>> load(const Gguf& file, Vocabulary vocabulary);
 
-  std::string piece(Token token) const override;
-
  private:
-  BpeTokenizer(Vocabulary vocabulary, const PretokenizerRule& rule);
+  explicit BpeTokenizer(Vocabulary vocabulary);
   Result<void> read_merges(const Gguf& file);
+  std::string text_piece(std::string_view text) const override;
   void encode_plain(std::string_view text, bool first, std::vector<Token>& out) const override;
   void encode_word(std::string_view word, std::vector<Symbol>& symbols, std::vector<Token>& out) const;
   bool is_token(int symbol) const { return static_cast<std::size_t>(symbol) < vocabulary().size(); }

@@ -16,7 +16,8 @@ inline constexpr std::string_view end_token_texts[] = {
     "<eos>",                                    // Gemma
     "<end_of_turn>",                            // Gemma, turn
     "<end_of_utterance>",                       // SmolVLM
-    "<EOT>",                                    // CodeLlama
+    "\u2581<EOT>",                              // CodeLlama
+    "<EOT>",                                    // the same, as some vocabularies write it
     "[EOT]",                                    // Kimi
     "[EOS]",                                    // Kimi
     "<\uFF5Cend\u2581of\u2581sentence\uFF5C>",  // DeepSeek

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 
 #include "spectr/base/check.h"
 #include "spectr/kernels/attention.h"
@@ -172,9 +173,13 @@ void ForwardPass::attend(std::size_t layer, std::size_t head, Part part, std::sp
   const ModelConfig& c = config_;
   const Span2d<float> q = view(q_, c.heads * c.head_dim), heads = view(heads_, c.heads * c.head_dim);
   const KvCache& cache = *rows[part.begin].cache;
-  thread_local std::vector<float> scratch;  // grown once per thread
-  const std::size_t needed = attention_scratch(cache.slots());
-  if (scratch.size() < needed) scratch.resize(needed);
+  // Grown once per thread for the whole context, but not filled: what a text does not need takes no memory.
+  thread_local std::unique_ptr<float[]> scratch;
+  thread_local std::size_t scratch_size = 0;
+  if (const std::size_t needed = attention_scratch(cache.slots()); scratch_size < needed) {
+    scratch = std::make_unique_for_overwrite<float[]>(needed);
+    scratch_size = needed;
+  }
   std::array<Query, most_queries> queries;
   for (std::size_t i = 0; i < part.size; ++i) {
     const std::size_t r = part.begin + i;
@@ -182,7 +187,8 @@ void ForwardPass::attend(std::size_t layer, std::size_t head, Part part, std::sp
                   heads[r].data() + head * c.head_dim};
   }
   const float scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
-  cache.attend(layer, head * c.kv_heads / c.heads, std::span(queries).first(part.size), scale, scratch);
+  cache.attend(layer, head * c.kv_heads / c.heads, std::span(queries).first(part.size), scale,
+               {scratch.get(), scratch_size});
 }
 
 void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows) {

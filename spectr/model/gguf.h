@@ -52,7 +52,7 @@ using GgufValue = std::variant<std::uint64_t, std::int64_t, double, bool, std::s
 /// A tensor of the file: name, shape (fastest dimension first, as stored) and its bytes.
 struct GgufTensor {
   std::string_view name;
-  std::uint32_t type;                  ///< number in the file; a supported one (kernels/tensor_type.h)
+  std::uint32_t type;                  ///< number in the file (stored_format.h)
   std::array<std::uint64_t, 4> shape;  ///< unused dimensions are 1
   std::span<const std::byte> bytes;
 

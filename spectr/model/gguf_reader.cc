@@ -5,9 +5,9 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/quote.h"
-#include "spectr/kernels/tensor_type.h"
 #include "spectr/model/gguf_value.h"
 #include "spectr/model/mapped_file.h"
+#include "spectr/model/stored_format.h"
 
 namespace spectr {
 namespace {
@@ -137,8 +137,8 @@ Result<void> GgufReader::read_shape(GgufTensor& tensor) {
     }
   }
   SPECTR_TRY(tensor.type, cursor_.number<std::uint32_t>("type"));
-  const auto format = tensor_format(tensor.type);
-  if (!format) return error("type is {}, which is not supported", tensor.type);
+  const auto format = stored_format(tensor.type);
+  if (!format) return error("type is {}, which is no known format", tensor.type);
   if (tensor.shape[0] % format->elements != 0) {
     return error("rows of {} elements are not a multiple of the {} elements in a block of {}",
                  tensor.shape[0], format->elements, format->name);

@@ -11,8 +11,8 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/quote.h"
-#include "spectr/kernels/tensor_type.h"
 #include "spectr/model/gguf_value.h"
+#include "spectr/model/stored_format.h"
 
 namespace spectr {
 namespace {
@@ -53,7 +53,7 @@ std::string shape_of(const GgufTensor& tensor) {
 }
 
 std::string_view type_of(const GgufTensor& tensor) {
-  return format_of(static_cast<TensorType>(tensor.type)).name;
+  return stored_format(tensor.type)->name;
 }
 
 }  // namespace
@@ -70,9 +70,9 @@ std::string describe(const Gguf& file) {
   std::uint64_t parameters = 0, bytes = 0;
   std::map<std::string_view, std::size_t> types;
   for (const GgufTensor& tensor : file.tensors()) {
-    fmt::format_to(to, "  {:<40} {:<5} {:>20} {:>13} bytes\n", escape(tensor.name, longest_name),
+    fmt::format_to(to, "  {:<40} {:<7} {:>20} {:>13} bytes\n", escape(tensor.name, longest_name),
                    type_of(tensor), shape_of(tensor), tensor.bytes.size());
-    // No overflow: tensors do not overlap, and no format puts more than four elements into a byte.
+    // No overflow: tensors do not overlap, and no format puts more than six elements into a byte.
     parameters += tensor.rows() * tensor.cols();
     bytes += tensor.bytes.size();
     ++types[type_of(tensor)];

@@ -7,22 +7,30 @@
 #include "spectr/kernels/vector_ops.h"
 
 namespace spectr {
+namespace {
 
-template <class T>
-KvCache::Table<T>::Table(std::size_t count) : bytes_(allocate_aligned(count * sizeof(T))) {
-  std::fill_n(bytes_.get(), count * sizeof(T), std::uint8_t{0});
+std::size_t whole_groups(std::size_t slots) {
+  return (slots + key_group - 1) / key_group * key_group;
 }
+
+}  // namespace
 
 KvCache::AnyTables KvCache::tables(CacheNumbers numbers, std::size_t count) {
   if (numbers == CacheNumbers::halves) return Tables<Half>(count);
   return Tables<float>(count);
 }
 
+std::size_t KvCache::bytes(std::size_t layers, std::size_t kv_heads, std::size_t slots, std::size_t head_dim,
+                           CacheNumbers numbers) {
+  const std::size_t number = numbers == CacheNumbers::halves ? sizeof(Half) : sizeof(float);
+  return 2 * layers * kv_heads * whole_groups(slots) * head_dim * number;
+}
+
 KvCache::KvCache(std::size_t layers, std::size_t kv_heads, std::size_t slots, std::size_t head_dim,
                  CacheNumbers numbers)
     : layers_(layers),
       kv_heads_(kv_heads),
-      slots_((slots + key_group - 1) / key_group * key_group),
+      slots_(whole_groups(slots)),
       head_dim_(head_dim),
       tables_(tables(numbers, offset(layers, 0))) {}
 

@@ -4,9 +4,9 @@
 #include <span>
 #include <variant>
 
-#include "spectr/kernels/aligned_bytes.h"
 #include "spectr/kernels/attention.h"
 #include "spectr/kernels/half.h"
+#include "spectr/model/zeroed_pages.h"
 
 namespace spectr {
 
@@ -21,8 +21,12 @@ enum class CacheNumbers { floats, halves };
 /// groups of slots (see key_place).
 class KvCache {
  public:
+  /// Throws std::bad_alloc. Memory is only taken as slots are written.
   KvCache(std::size_t layers, std::size_t kv_heads, std::size_t slots, std::size_t head_dim,
           CacheNumbers numbers);
+  /// Bytes of all keys and values of such a cache.
+  static std::size_t bytes(std::size_t layers, std::size_t kv_heads, std::size_t slots, std::size_t head_dim,
+                           CacheNumbers numbers);
   KvCache(const KvCache&) = delete;
   KvCache& operator=(const KvCache&) = delete;
 
@@ -42,15 +46,15 @@ class KvCache {
   void move(std::size_t from, std::size_t to);
 
  private:
-  /// Keys or values in large pages, zeros at first.
+  /// Keys or values, zeros at first.
   template <class T>
   class Table {
    public:
-    explicit Table(std::size_t count);
-    T* from(std::size_t offset) const { return reinterpret_cast<T*>(bytes_.get()) + offset; }
+    explicit Table(std::size_t count) : pages_(count * sizeof(T)) {}
+    T* from(std::size_t offset) const { return reinterpret_cast<T*>(pages_.data()) + offset; }
 
    private:
-    AlignedBytes bytes_;
+    ZeroedPages pages_;
   };
   template <class T>
   struct Tables {

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
-#include <optional>
 #include <string_view>
 
 #include "spectr/base/quote.h"
 #include "spectr/model/hyperparameters.h"
+#include "spectr/model/split_file.h"
 
 namespace spectr {
 namespace {
@@ -15,18 +16,32 @@ namespace {
 struct Family {
   Architecture architecture;
   std::string_view name;
-  std::string_view norm;  ///< key of the norm's epsilon
-  bool rotates;           ///< has rotary positions
-  bool interleaved;       ///< in pairs (2i, 2i+1)
-  bool fused_qkv;         ///< one matrix makes queries, keys and values of the model's width
+  bool rotates = true;  ///< has rotary positions
+  bool rope_interleaved = false;
+  bool layer_norms = false;
+  bool fused_qkv = false;
+  bool gated = true;
+  bool may_tie = true;
+  Biases biases = Biases::none;
 };
 
-constexpr std::string_view rms = "attention.layer_norm_rms_epsilon", mean = "attention.layer_norm_epsilon";
 constexpr std::array families = {
-    Family{Architecture::llama, "llama", rms, true, true, false},
-    Family{Architecture::qwen2, "qwen2", rms, true, false, false},
-    Family{Architecture::gpt2, "gpt2", mean, false, false, true},
-    Family{Architecture::gptneox, "gptneox", mean, true, false, true},
+    Family{.architecture = Architecture::llama, .name = "llama", .rope_interleaved = true},
+    Family{.architecture = Architecture::qwen2, .name = "qwen2", .biases = Biases::of_queries_keys_values},
+    Family{.architecture = Architecture::gpt2,
+           .name = "gpt2",
+           .rotates = false,
+           .layer_norms = true,
+           .fused_qkv = true,
+           .gated = false,
+           .biases = Biases::of_all},
+    Family{.architecture = Architecture::gptneox,
+           .name = "gptneox",
+           .layer_norms = true,
+           .fused_qkv = true,
+           .gated = false,
+           .may_tie = false,
+           .biases = Biases::of_all},
 };
 
 // Larger than any model of these families, small enough that no product of a few of them overflows.
@@ -34,32 +49,6 @@ struct Limits {
   static constexpr std::uint64_t vocabulary = 1 << 24, context = 1 << 24, width = 1 << 18, layers = 512,
                                  heads = 1 << 12, head_dim = 1 << 12, ffn = 1 << 21;
 };
-
-/// N where the name ends in -I-of-N with five digits each, as the parts of a split file do, else nullopt.
-std::optional<int> parts_by_name(std::string_view name) {
-  constexpr std::string_view pattern = "-#####-of-#####.gguf";
-  if (name.size() < pattern.size()) return std::nullopt;
-  const std::string_view tail = name.substr(name.size() - pattern.size());
-  int parts = 0;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const bool digit = tail[i] >= '0' && tail[i] <= '9';
-    if (pattern[i] == '#' ? !digit : tail[i] != pattern[i]) return std::nullopt;
-    if (pattern[i] == '#' && i > 6) parts = 10 * parts + (tail[i] - '0');
-  }
-  return parts;
-}
-
-Result<void> refuse_split(const Gguf& file) {
-  SPECTR_TRY(const auto parts, file.integer("split.count", 1));
-  const auto named = parts_by_name(file.name());
-  if (parts > 1) {
-    return error("{}: is one of {} parts (split.count); split files are not supported", file.name(), parts);
-  }
-  if (named && *named > 1) {
-    return error("{}: is one of {} parts by its name; split files are not supported", file.name(), *named);
-  }
-  return {};
-}
 
 Result<Family> family_of(const Gguf& file) {
   SPECTR_TRY(const auto name, file.string("general.architecture"));
@@ -72,7 +61,7 @@ Result<Family> family_of(const Gguf& file) {
 }
 
 /// Refuses what would change the computation and is not implemented.
-Result<void> refuse_variants(const Gguf& file, const Hyperparameters& keys, std::size_t context) {
+Result<void> refuse_variants(const Gguf& file, const Hyperparameters& keys, const ModelConfig& config) {
   SPECTR_TRY(const auto experts, file.integer(keys.key("expert_count"), 0));
   if (experts > 0) {
     return error("{}: {} is {}: mixtures of experts are not supported", file.name(), keys.key("expert_count"),
@@ -80,22 +69,43 @@ Result<void> refuse_variants(const Gguf& file, const Hyperparameters& keys, std:
   }
   const std::string window_key = keys.key("attention.sliding_window");
   SPECTR_TRY(const auto window, file.integer(window_key, 0));
-  if (window > 0 && window < context) {
+  if (window > 0 && window < config.context) {
     return error("{}: {} is {}, less than the context of {}: sliding windows are not supported", file.name(),
-                 window_key, window, context);
-  }
-  for (const std::string_view name : {"attention.clamp_kqv", "attention.max_alibi_bias"}) {
-    SPECTR_TRY(const double value, file.real(keys.key(name), 0));
-    if (value != 0) return error("{}: {} is {}, which is not supported", file.name(), keys.key(name), value);
+                 window_key, window, config.context);
   }
   SPECTR_TRY(const bool causal, file.boolean(keys.key("attention.causal"), true));
   if (!causal) {
     return error("{}: {} is false: this model does not generate", file.name(), keys.key("attention.causal"));
   }
+  struct Neutral {
+    std::string_view name;
+    double value;  ///< that leaves the computation as it is
+  };
+  const Neutral neutrals[] = {{"attention.clamp_kqv", 0},
+                              {"attention.max_alibi_bias", 0},
+                              {"attention.scale", 1 / std::sqrt(static_cast<double>(config.head_dim))},
+                              {"attention.output_scale", 1},
+                              {"attention.temperature_scale", 0},
+                              {"attn_logit_softcapping", 0},
+                              {"final_logit_softcapping", 0},
+                              {"embedding_scale", 1},
+                              {"residual_scale", 1},
+                              {"logit_scale", 1},
+                              {"rope.scaling.attn_factor", 1},
+                              {"rope.scaling.yarn_attn_factor", 1},
+                              {"rope.scaling.yarn_ext_factor", 0},
+                              {"rope.scaling.yarn_log_multiplier", 0}};
+  for (const auto& [name, neutral] : neutrals) {
+    SPECTR_TRY(const double value, file.real(keys.key(name), neutral));
+    const double rounding = 1e-6 * neutral;  // of floats
+    if (!(std::abs(value - neutral) <= rounding)) {
+      return error("{}: {} is {}, which is not supported", file.name(), keys.key(name), value);
+    }
+  }
   return {};
 }
 
-/// The rows of token_embd.weight.
+/// The rows of token_embd.weight: one for each token, so that every id that the model gives has a text.
 Result<std::size_t> vocabulary_size(const Gguf& file, std::size_t width) {
   constexpr std::string_view name = "token_embd.weight";
   const GgufTensor* tensor = file.tensor(name);
@@ -108,10 +118,16 @@ Result<std::size_t> vocabulary_size(const Gguf& file, std::size_t width) {
     return error("{}: tensor {} has {} rows, but {} is the limit", file.name(), name, tensor->rows(),
                  Limits::vocabulary);
   }
+  constexpr std::string_view tokens_key = "tokenizer.ggml.tokens";
+  SPECTR_TRY(const auto tokens, file.strings(tokens_key));
+  if (!tokens.empty() && tokens.size() != tensor->rows()) {
+    return error("{}: tensor {} has {} rows for the {} tokens of {}", file.name(), name, tensor->rows(),
+                 tokens.size(), tokens_key);
+  }
   return static_cast<std::size_t>(tensor->rows());
 }
 
-Result<void> read_heads(const Gguf& file, const Hyperparameters& keys, bool fused_qkv, ModelConfig& config) {
+Result<void> read_heads(const Gguf& file, const Hyperparameters& keys, ModelConfig& config) {
   SPECTR_TRY(config.heads, keys.count("attention.head_count", Limits::heads));
   SPECTR_TRY(config.kv_heads, keys.count("attention.head_count_kv", Limits::heads, config.heads));
   if (config.heads % config.kv_heads != 0) {
@@ -133,7 +149,8 @@ Result<void> read_heads(const Gguf& file, const Hyperparameters& keys, bool fuse
     return error("{}: {} is {}, but keys have {}; both must be equal", file.name(),
                  keys.key("attention.value_length"), values, config.head_dim);
   }
-  if (fused_qkv && (config.kv_heads != config.heads || config.heads * config.head_dim != config.width)) {
+  if (config.fused_qkv &&
+      (config.kv_heads != config.heads || config.heads * config.head_dim != config.width)) {
     return error(
         "{}: {} heads of {} with {} for keys and values: must be equally many and make up the width of {}",
         file.name(), config.heads, config.head_dim, config.kv_heads, config.width);
@@ -166,6 +183,10 @@ Result<void> read_rope(const Gguf& file, const Hyperparameters& keys, ModelConfi
 
 }  // namespace
 
+std::string_view name_of(Architecture architecture) {
+  return std::ranges::find(families, architecture, &Family::architecture)->name;
+}
+
 Result<ModelConfig> ModelConfig::load(const Gguf& file) {
   SPECTR_TRY_VOID(refuse_split(file));
   SPECTR_TRY(const auto family, family_of(file));
@@ -173,18 +194,27 @@ Result<ModelConfig> ModelConfig::load(const Gguf& file) {
 
   ModelConfig config{};
   config.architecture = family.architecture;
+  config.layer_norms = family.layer_norms;
+  config.fused_qkv = family.fused_qkv;
+  config.gated = family.gated;
+  config.may_tie = family.may_tie;
+  config.biases = family.biases;
+
+  config.file = file.name();
   const std::string stem = std::filesystem::path(file.name()).stem();
-  SPECTR_TRY(config.name, file.string("general.name", stem));
+  SPECTR_TRY(const auto name, file.string("general.name", stem));
+  config.name = escape(name);
   SPECTR_TRY(config.context, keys.count("context_length", Limits::context));
   SPECTR_TRY(config.width, keys.count("embedding_length", Limits::width));
   SPECTR_TRY(config.layers, keys.count("block_count", Limits::layers));
   SPECTR_TRY(config.ffn, keys.count("feed_forward_length", Limits::ffn));
-  SPECTR_TRY_VOID(refuse_variants(file, keys, config.context));
-  SPECTR_TRY_VOID(read_heads(file, keys, family.fused_qkv, config));
+  SPECTR_TRY_VOID(read_heads(file, keys, config));
+  SPECTR_TRY_VOID(refuse_variants(file, keys, config));
 
-  SPECTR_TRY(config.norm_epsilon, keys.positive(family.norm, 1));
+  constexpr std::string_view rms = "attention.layer_norm_rms_epsilon", mean = "attention.layer_norm_epsilon";
+  SPECTR_TRY(config.norm_epsilon, keys.positive(config.layer_norms ? mean : rms, 1));
   config.rope_base = config.rope_scale = 1;
-  config.rope_interleaved = family.interleaved;
+  config.rope_interleaved = family.rope_interleaved;
   if (family.rotates) SPECTR_TRY_VOID(read_rope(file, keys, config));
   if (family.architecture == Architecture::gptneox) {
     SPECTR_TRY(config.parallel_residual, file.boolean(keys.key("use_parallel_residual"), true));

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "spectr/base/result.h"
 #include "spectr/model/gguf.h"
@@ -11,11 +12,18 @@ namespace spectr {
 /// Families of transformers whose graph is implemented.
 enum class Architecture { llama, qwen2, gpt2, gptneox };
 
+/// As `general.architecture` has it.
+std::string_view name_of(Architecture architecture);
+
+/// The matrices of a layer that are nothing without a bias; the others may have one.
+enum class Biases { none, of_queries_keys_values, of_all };
+
 /// Hyperparameters of a transformer, read from `general.architecture` and `ARCH.*`.
 struct ModelConfig {
   Architecture architecture;
-  std::string name;        ///< general.name, or the file's name
-  std::size_t vocabulary;  ///< rows of token_embd.weight
+  std::string file;        ///< that it comes from, for messages
+  std::string name;        ///< general.name, or the file's name; fit for a line of text (see escape())
+  std::size_t vocabulary;  ///< rows of token_embd.weight, as many as the tokenizer has tokens
   std::size_t context;     ///< positions it was trained for
   std::size_t width;       ///< of the residual stream
   std::size_t layers;
@@ -29,10 +37,16 @@ struct ModelConfig {
   float rope_scale;        ///< positions are divided by it (linear scaling); 1: none
   bool rope_interleaved;   ///< pairs (2i, 2i+1); otherwise (i, i + rope_dims/2)
   bool parallel_residual;  ///< gptneox: attention and feed-forward read the same input
+  bool layer_norms;        ///< norms are centred and have a bias; otherwise root-mean-square norms
+  bool fused_qkv;          ///< one matrix makes queries, keys and values
+  bool gated;              ///< the feed-forward block has a gate
+  bool may_tie;            ///< without a matrix of its own, the output is the token embedding
+  Biases biases;           ///< that must be there
 
-  /// Every value is checked (positive, bounded, divisible) against the others and against the shape of
-  /// token_embd.weight; an unknown architecture, a rope scaling that is not implemented and a split file are
-  /// errors that name it.
+  /// Every value is checked (positive, bounded, divisible) against the others, against the shape of
+  /// token_embd.weight and the number of tokens in `tokenizer.ggml.tokens`, where the file has them; an
+  /// unknown architecture, a split file, and a key that asks for a computation that is not implemented (a
+  /// rope scaling, a scale, a cap on logits) are errors that name it.
   static Result<ModelConfig> load(const Gguf& file);
 };
 

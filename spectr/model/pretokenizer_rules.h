@@ -14,7 +14,7 @@ struct PretokenizerRule {
   bool add_bos = false;      ///< texts begin with BOS unless the file says otherwise
 };
 
-/// The rule that `tokenizer.ggml.pre` names ("" stands for GPT-2's); null for an unknown name.
+/// The rule that `tokenizer.ggml.pre` names; null for an unknown name.
 const PretokenizerRule* find_pretokenizer_rule(std::string_view name);
 
 }  // namespace spectr

@@ -100,6 +100,11 @@ void SharedPasses::run_pass(std::unique_lock<std::mutex>& lock) {
   changed_.notify_all();
 }
 
+std::size_t SharedPasses::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return wishes_.size();
+}
+
 std::vector<PassCounts> SharedPasses::counts() const {
   const std::lock_guard lock(mutex_);
   std::vector<PassCounts> all;

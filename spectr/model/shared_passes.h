@@ -56,7 +56,8 @@ class SharedPasses {
   /// target last; they must outlive this.
   SharedPasses(std::span<const Transformer* const> models, std::size_t texts, std::size_t nodes);
 
-  /// A session of one of the models, for texts of at most `context` tokens.
+  /// A session of one of the models, for texts of at most `context` tokens. Throws std::bad_alloc where there
+  /// is no memory for them.
   std::unique_ptr<SharedSession> start(const Transformer& model, std::size_t context);
 
   /// A thread's part in the passes: while it lives, they wait for the thread.
@@ -70,6 +71,9 @@ class SharedPasses {
    private:
     SharedPasses& passes_;
   };
+
+  /// Threads that wait for a pass.
+  std::size_t waiting() const;
 
   /// In the order of the models.
   std::vector<PassCounts> counts() const;

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,7 +25,8 @@ class SpecialTokens {
   explicit SpecialTokens(const Vocabulary& vocabulary);
 
   /// The fragments of a text, none empty. Longer tokens are found first, wherever they stand; of equally long
-  /// ones the lower id. Cost: linear in the text for each token.
+  /// ones the lower id. Cost: O(n log n) for n bytes of text, and at each of them O(log m) of m tokens for
+  /// every byte that the text there has in common with one of them.
   std::vector<Fragment> split(std::string_view text, bool parse_special) const;
 
  private:
@@ -31,7 +35,11 @@ class SpecialTokens {
     Token token;
     bool user_defined;
   };
-  std::vector<Special> specials_;  // longest first
+  /// The longest that `text` begins with; null if there is none.
+  const Special* longest(std::string_view text, bool parse_special) const;
+
+  std::vector<Special> specials_;        // by text
+  std::array<std::size_t, 257> begins_;  // where those with a first byte begin in there
 };
 
 }  // namespace spectr

@@ -44,20 +44,8 @@ Result<std::unique_ptr<Tokenizer>> SpmTokenizer::load(const Gguf& file, Vocabula
   return std::unique_ptr<Tokenizer>(new SpmTokenizer(std::move(vocabulary), prefix_space));
 }
 
-std::string SpmTokenizer::piece(Token token) const {
-  switch (vocabulary().kind(token)) {
-    case TokenKind::control:
-    case TokenKind::unknown:
-      return "";
-    case TokenKind::byte:
-      return {vocabulary().byte(token)};
-    case TokenKind::user_defined:
-      return vocabulary().text(token);
-    case TokenKind::normal:
-    case TokenKind::unused:
-      break;
-  }
-  return with_spaces(vocabulary().text(token));
+std::string SpmTokenizer::text_piece(std::string_view text) const {
+  return with_spaces(text);
 }
 
 void SpmTokenizer::encode_plain(std::string_view text, bool first, std::vector<Token>& out) const {

@@ -13,7 +13,8 @@ TextStream::TextStream(const Tokenizer& tokenizer, Start start)
 
 std::string TextStream::push(Token token) {
   std::string piece = tokenizer_.piece(token);
-  if (tokenizer_.vocabulary().kind(token) == TokenKind::user_defined) {
+  const TokenKind kind = tokenizer_.vocabulary().kind(token);
+  if (kind == TokenKind::user_defined || kind == TokenKind::control) {
     after_added_space_ = removes_spaces_;
   } else if (!piece.empty()) {
     if (after_added_space_ && piece.front() == ' ') piece.erase(0, 1);

@@ -28,6 +28,22 @@ std::vector<Token> Tokenizer::encode(std::string_view text, const TokenizeOption
   return tokens;
 }
 
+std::string Tokenizer::piece(Token token) const {
+  switch (vocabulary_.kind(token)) {
+    case TokenKind::control:
+    case TokenKind::unknown:
+      return "";
+    case TokenKind::byte:
+      return {vocabulary_.byte(token)};
+    case TokenKind::user_defined:
+      return vocabulary_.text(token);
+    case TokenKind::normal:
+    case TokenKind::unused:
+      break;
+  }
+  return text_piece(vocabulary_.text(token));
+}
+
 std::string Tokenizer::decode(std::span<const Token> tokens) const {
   TextStream stream(*this, TextStream::Start::text);
   std::string text;

@@ -32,13 +32,14 @@ class Tokenizer {
   /// The ids of a text: any bytes, valid UTF-8 or not. Cost: O(n log n).
   std::vector<Token> encode(std::string_view text, const TokenizeOptions& options = {}) const;
 
-  /// The text of a sequence of ids. Control tokens are left out; spaces that encode() put in are taken out
-  /// again. Requires: every id within the vocabulary. For tokens that come one by one: TextStream.
+  /// The text of a sequence of ids. Control and unknown tokens are left out; spaces that encode() put in, at
+  /// the beginning and after control and user-defined tokens, are taken out again. Requires: every id within
+  /// the vocabulary. For tokens that come one by one: TextStream.
   std::string decode(std::span<const Token> tokens) const;
 
   /// The bytes that a token adds to a running text. Byte tokens give their single byte, which may be a part
   /// of a UTF-8 character; control and unknown tokens give "". Requires: token within the vocabulary.
-  virtual std::string piece(Token token) const = 0;
+  std::string piece(Token token) const;
 
   /// Whether encode() puts a space before a text, and before what follows a special token.
   virtual bool adds_prefix_space() const { return false; }
@@ -53,6 +54,9 @@ class Tokenizer {
   virtual void encode_plain(std::string_view text, bool first, std::vector<Token>& out) const = 0;
 
  private:
+  /// The bytes of a token of plain text.
+  virtual std::string text_piece(std::string_view text) const = 0;
+
   Vocabulary vocabulary_;
   SpecialTokens specials_;
 };

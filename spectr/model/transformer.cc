@@ -1,5 +1,6 @@
 #include "spectr/model/transformer.h"
 
+#include <new>
 #include <utility>
 
 #include "spectr/model/transformer_session.h"
@@ -51,10 +52,17 @@ Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::si
                                                     PassProfile* profile) const {
   if (context == 0) context = config_.context;
   if (context > config_.context) {
-    return error("{}: the context of {} tokens exceeds the model's {}", config_.name, context,
+    return error("{}: the context of {} tokens exceeds the model's {}", config_.file, context,
                  config_.context);
   }
-  return std::make_unique<TransformerSession>(*this, context, nodes, profile);
+  try {
+    return std::make_unique<TransformerSession>(*this, context, nodes, profile);
+  } catch (const std::bad_alloc&) {
+    return error(
+        "{}: there is no memory for the {} bytes of keys and values of {} tokens (context_length is {}); "
+        "give a smaller context (-c)",
+        config_.file, TransformerText::cache_bytes(*this, context, nodes), context, config_.context);
+  }
 }
 
 }  // namespace spectr

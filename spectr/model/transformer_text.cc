@@ -28,6 +28,12 @@ TransformerText::TransformerText(const Transformer& model, std::size_t context, 
       logits_(most_nodes_ * model.vocabulary()),
       paths_(most_nodes_) {}
 
+std::size_t TransformerText::cache_bytes(const Transformer& model, std::size_t context, std::size_t nodes) {
+  const ModelConfig& c = model.config();
+  return KvCache::bytes(c.layers, c.kv_heads, context + std::max<std::size_t>(nodes, 1), c.head_dim,
+                        cache_numbers(model.weights()));
+}
+
 Result<void> TransformerText::check(std::span<const Token> text, const TokenTree& tree) const {
   SPECTR_CHECK(!text.empty() && tree.token(TokenTree::root) == text.back() && length_ <= text.size());
   SPECTR_CHECK(static_cast<std::size_t>(tree.size()) <= most_nodes_);
@@ -35,14 +41,14 @@ Result<void> TransformerText::check(std::span<const Token> text, const TokenTree
   for (NodeId node = 0; node < tree.size(); ++node) deepest = std::max(deepest, tree.depth(node));
   const std::size_t needed = text.size() + static_cast<std::size_t>(deepest);
   if (needed > context_) {
-    return error("{}: text and draft have {} tokens, the context {}", model_.config().name, needed, context_);
+    return error("{}: text and draft have {} tokens, the context {}", model_.config().file, needed, context_);
   }
   const auto unknown = [this](Token token) {
     return token < 0 || static_cast<std::size_t>(token) >= model_.vocabulary();
   };
   const auto at = std::ranges::find_if(text.subspan(length_), unknown);
   if (at != text.end()) {
-    return error("{}: token {} is outside the vocabulary of {}", model_.config().name, *at,
+    return error("{}: token {} is outside the vocabulary of {}", model_.config().file, *at,
                  model_.vocabulary());
   }
   for (NodeId node = scored_; node < tree.size(); ++node) SPECTR_CHECK(!unknown(tree.token(node)));

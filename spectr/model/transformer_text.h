@@ -17,7 +17,11 @@ namespace spectr {
 /// session.
 class TransformerText : public Session {
  public:
+  /// Throws std::bad_alloc where there is no memory for keys and values.
   TransformerText(const Transformer& model, std::size_t context, std::size_t nodes);
+
+  /// Bytes of the keys and values of such a text. They are taken from the system as the text grows.
+  static std::size_t cache_bytes(const Transformer& model, std::size_t context, std::size_t nodes);
 
   /// Most rows that one call of `plan` adds for trees of at most `nodes` nodes.
   static std::size_t most_rows(std::size_t nodes);

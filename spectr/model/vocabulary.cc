@@ -7,18 +7,21 @@
 #include "spectr/base/check.h"
 #include "spectr/base/quote.h"
 #include "spectr/model/end_tokens.h"
-#include "spectr/model/pretokenizer_rules.h"
+#include "spectr/model/split_file.h"
 
 namespace spectr {
 namespace {
 
 constexpr std::string_view model_key = "tokenizer.ggml.model";
+constexpr std::string_view pre_key = "tokenizer.ggml.pre";
 constexpr std::string_view tokens_key = "tokenizer.ggml.tokens";
 constexpr std::string_view scores_key = "tokenizer.ggml.scores";
 constexpr std::string_view kinds_key = "tokenizer.ggml.token_type";
 constexpr std::string_view add_bos_key = "tokenizer.ggml.add_bos_token";
 
 Result<TokenizerType> read_type(const Gguf& file) {
+  // Of the parts of a split file only the first has a vocabulary.
+  if (!file.find(model_key)) SPECTR_TRY_VOID(refuse_split(file));
   SPECTR_TRY(const auto model, file.string(model_key));
   if (model == "llama") return TokenizerType::sentencepiece;
   if (model == "gpt2") return TokenizerType::byte_level;
@@ -52,12 +55,27 @@ Result<Vocabulary> Vocabulary::load(const Gguf& file) {
   Vocabulary vocabulary;
   vocabulary.source_ = file.name();
   SPECTR_TRY(vocabulary.type_, read_type(file));
+  if (vocabulary.type_ == TokenizerType::byte_level) SPECTR_TRY_VOID(vocabulary.read_pretokenizer(file));
   SPECTR_TRY_VOID(vocabulary.read_tokens(file));
   SPECTR_TRY_VOID(vocabulary.read_kinds(file));
   SPECTR_TRY_VOID(vocabulary.read_special(file));
   SPECTR_TRY_VOID(vocabulary.index_bytes(file));
   SPECTR_TRY_VOID(vocabulary.read_additions(file));
   return vocabulary;
+}
+
+Result<void> Vocabulary::read_pretokenizer(const Gguf& file) {
+  SPECTR_TRY(const auto architecture, file.string("general.architecture", ""));
+  const bool old = architecture == "gpt2" || architecture == "gptneox";
+  if (!file.find(pre_key) && !old) {
+    return error("{}: {} is missing, which says how text is cut into words; convert the model anew",
+                 file.name(), pre_key);
+  }
+  SPECTR_TRY(const auto name, file.string(pre_key, "gpt-2"));
+  pretokenizer_ = find_pretokenizer_rule(name);
+  if (!pretokenizer_)
+    return error("{}: {} is {}, an unknown pre-tokenizer", file.name(), pre_key, quote(name));
+  return {};
 }
 
 Result<void> Vocabulary::read_tokens(const Gguf& file) {
@@ -169,11 +187,7 @@ Result<void> Vocabulary::index_bytes(const Gguf& file) {
 }
 
 Result<void> Vocabulary::read_additions(const Gguf& file) {
-  bool usual = type_ == TokenizerType::sentencepiece;
-  if (type_ == TokenizerType::byte_level) {
-    SPECTR_TRY(const auto name, file.string("tokenizer.ggml.pre", ""));
-    if (const PretokenizerRule* rule = find_pretokenizer_rule(name)) usual = rule->add_bos;
-  }
+  const bool usual = type_ == TokenizerType::sentencepiece || pretokenizer().add_bos;
   SPECTR_TRY(add_bos_, file.boolean(add_bos_key, usual && bos_));
   if (add_bos_ && !bos_) {
     return error("{}: {} is true, but tokenizer.ggml.bos_token_id is missing", file.name(), add_bos_key);

@@ -12,6 +12,7 @@
 #include "spectr/base/result.h"
 #include "spectr/base/token.h"
 #include "spectr/model/gguf.h"
+#include "spectr/model/pretokenizer_rules.h"
 
 namespace spectr {
 
@@ -25,9 +26,11 @@ enum class TokenKind : int { normal = 1, unknown = 2, control = 3, user_defined 
 class Vocabulary {
  public:
   /// Reads `tokenizer.ggml.*`. Checked: there are tokens and no two of them share a text (empty texts
-  /// excepted), array types and lengths agree, special ids lie inside, byte tokens are <0x00> … <0xFF>.
-  /// Errors name the file and the key. An id that the file does not give has the format's default (llama:
-  /// unknown 0, beginning 1, end 2; gpt2: beginning and end 11 if that is a control token) or is absent.
+  /// excepted), array types and lengths agree, special ids lie inside, byte tokens are <0x00> … <0xFF>, the
+  /// pre-tokenizer of a byte-level vocabulary is known (where it is not named, old files of gpt2 and gptneox
+  /// mean GPT-2's). Errors name the file and the key. An id that the file does not give has the format's
+  /// default (llama: unknown 0, beginning 1, end 2; gpt2: beginning and end 11 if that is a control token) or
+  /// is absent.
   static Result<Vocabulary> load(const Gguf& file);
 
   Vocabulary(const Vocabulary&) = delete;
@@ -38,6 +41,8 @@ class Vocabulary {
   /// The file that it comes from, for messages.
   const std::string& source() const { return source_; }
   TokenizerType type() const { return type_; }
+  /// How a byte-level tokenizer cuts text into words. Requires: type() is byte_level.
+  const PretokenizerRule& pretokenizer() const { return *pretokenizer_; }
 
   std::size_t size() const { return texts_.size(); }
   const std::string& text(Token token) const { return texts_[static_cast<std::size_t>(token)]; }
@@ -67,6 +72,7 @@ class Vocabulary {
 
  private:
   Vocabulary() = default;
+  Result<void> read_pretokenizer(const Gguf& file);
   Result<void> read_tokens(const Gguf& file);
   Result<void> read_kinds(const Gguf& file);
   Result<void> index_bytes(const Gguf& file);
@@ -77,6 +83,7 @@ class Vocabulary {
 
   std::string source_;
   TokenizerType type_ = TokenizerType::sentencepiece;
+  const PretokenizerRule* pretokenizer_ = nullptr;  // one of the constant rules
   std::vector<std::string> texts_;
   std::vector<float> scores_;
   std::vector<TokenKind> kinds_;

@@ -46,7 +46,8 @@ struct Weights {
 
   const Matrix& head() const { return output ? output->weight : token_embedding; }
 
-  /// Error: a tensor that is missing or has another shape than the configuration asks for, by name.
+  /// Error: a tensor that is missing, has another shape than the configuration asks for, is stored in a
+  /// format that is not supported, or that the configuration has no use for; by name.
   static Result<Weights> load(const Gguf& file, const ModelConfig& config, ThreadPool& pool);
 };
 

@@ -35,8 +35,8 @@ TEST(Inspect, DescribesAWholeFile) {
   offset = -5
 
 2 tensors
-  token_embd.weight                        Q8_0              32 x 100          3400 bytes
-  norm.weight                              F32                     32           128 bytes
+  token_embd.weight                        Q8_0                32 x 100          3400 bytes
+  norm.weight                              F32                       32           128 bytes
 
 3232 parameters in 3528 bytes, 1 x F32, 1 x Q8_0
 )");
@@ -62,6 +62,11 @@ TEST(Inspect, ShowsHostileTextAsText) {
   EXPECT_THAT(text, HasSubstr(R"(a\nb = 1)"));
   EXPECT_THAT(text, HasSubstr(R"(t\r\x1b[2J)"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST(Inspect, KnowsFormatsThatCannotBeMultiplied) {
+  EXPECT_THAT(describe(GgufWriter().tensor({.name = "t", .type = 23, .shape = {256, 3}, .data_size = 408})),
+              HasSubstr("IQ4_XS               256 x 3           408 bytes"));
 }
 
 TEST(Inspect, DescribesAFileOfMetadataAlone) {

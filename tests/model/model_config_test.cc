@@ -35,24 +35,11 @@ void expect_error(const GgufWriter& writer, const std::string& reason,
   EXPECT_THAT(config.error().message, HasSubstr(reason));
 }
 
-/// tiny_llama's shape in another architecture.
-GgufWriter tiny(const std::string& architecture, const std::string& epsilon) {
-  GgufWriter file;
-  file.set("general.architecture", architecture).set(architecture + ".context_length", 64U);
-  file.set(architecture + ".embedding_length", 8U).set(architecture + ".block_count", 1U);
-  file.set(architecture + ".feed_forward_length", 16U).set(architecture + ".attention.head_count", 2U);
-  file.set(architecture + ".attention." + epsilon, 1e-5F)
-      .tensor({.name = "token_embd.weight", .shape = {8, 4}});
-  return file;
-}
-GgufWriter tiny_qwen2() {
-  return tiny("qwen2", "layer_norm_rms_epsilon");
-}
 GgufWriter tiny_gpt2() {
-  return tiny("gpt2", "layer_norm_epsilon");
+  return tiny_model("gpt2");
 }
 GgufWriter tiny_gptneox() {
-  return tiny("gptneox", "layer_norm_epsilon");
+  return tiny_model("gptneox");
 }
 
 TEST(ModelConfig, ReadsALlama) {
@@ -75,8 +62,8 @@ TEST(ModelConfig, ReadsALlama) {
 }
 
 TEST(ModelConfig, KnowsHowEachArchitectureRotates) {
-  EXPECT_FALSE(config_of(tiny_qwen2()).rope_interleaved);
-  EXPECT_EQ(config_of(tiny_qwen2()).rope_dims, 4);
+  EXPECT_FALSE(config_of(tiny_model("qwen2")).rope_interleaved);
+  EXPECT_EQ(config_of(tiny_model("qwen2")).rope_dims, 4);
   EXPECT_EQ(config_of(tiny_gpt2()).rope_dims, 0);
   EXPECT_FALSE(config_of(tiny_gptneox()).rope_interleaved);
   EXPECT_EQ(config_of(tiny_gptneox().set("gptneox.rope.dimension_count", 2U)).rope_dims, 2);
@@ -148,9 +135,28 @@ TEST(ModelConfig, RefusesSplitFiles) {
 TEST(ModelConfig, RefusesVariantsThatWouldChangeTheComputation) {
   expect_error(tiny_llama().set("llama.expert_count", 8U), "llama.expert_count is 8: mixtures of experts");
   expect_error(tiny_llama().set("llama.attention.sliding_window", 16U), "sliding windows are not supported");
-  expect_error(tiny_llama().set("llama.attention.clamp_kqv", 8.0F), "llama.attention.clamp_kqv is 8");
   expect_error(tiny_llama().set("llama.attention.causal", false), "llama.attention.causal is false");
   EXPECT_TRUE(load(tiny_llama().set("llama.expert_count", 0U).set("llama.attention.sliding_window", 64U)));
+}
+
+TEST(ModelConfig, RefusesScalesAndCapsOtherThanTheNeutralOnes) {
+  struct Key {
+    std::string name;
+    float neutral, other;
+  };
+  for (const auto& [name, neutral, other] :
+       {Key{"attention.clamp_kqv", 0, 8}, Key{"attention.max_alibi_bias", 0, 8},
+        Key{"attention.scale", 0.5F, 0.25F},  // 1/√4 is what heads of four dimensions have anyway
+        Key{"attention.output_scale", 1, 2}, Key{"attention.temperature_scale", 0, 0.1F},
+        Key{"attn_logit_softcapping", 0, 50}, Key{"final_logit_softcapping", 0, 30},
+        Key{"embedding_scale", 1, 12}, Key{"residual_scale", 1, 0.22F}, Key{"logit_scale", 1, 0.0625F},
+        Key{"rope.scaling.attn_factor", 1, 1.19F}, Key{"rope.scaling.yarn_attn_factor", 1, 1.19F},
+        Key{"rope.scaling.yarn_ext_factor", 0, 1}, Key{"rope.scaling.yarn_log_multiplier", 0, 0.1F}}) {
+    const std::string key = "llama." + name;
+    EXPECT_TRUE(load(tiny_llama().set(key, neutral))) << key;
+    expect_error(tiny_llama().set(key, other), fmt::format("{} is ", key));
+    expect_error(tiny_llama().set(key, std::numeric_limits<float>::quiet_NaN()), key + " is nan");
+  }
 }
 
 // CVE-2025-0312: metadata that every model has is missing.
@@ -221,7 +227,7 @@ TEST(ModelConfig, HeadsFitTogether) {
 TEST(ModelConfig, TheTokenEmbeddingGivesTheVocabulary) {
   const auto with = [](const WrittenTensor& tensor) {
     GgufWriter file = tiny_llama();
-    file.without_tensors().tensor(tensor);
+    file.remove("tokenizer.ggml.tokens").without_tensors().tensor(tensor);
     return file;
   };
   EXPECT_EQ(config_of(with({.name = "token_embd.weight", .shape = {8, 7}})).vocabulary, 7);
@@ -229,6 +235,24 @@ TEST(ModelConfig, TheTokenEmbeddingGivesTheVocabulary) {
   expect_error(with({.name = "token_embd.weight", .shape = {4, 8}}),
                "tensor token_embd.weight has the shape 4 x 8 x 1 x 1, but must be 8 x vocabulary");
   expect_error(with({.name = "token_embd.weight", .shape = {8, 2, 2}}), "has the shape 8 x 2 x 2 x 1");
+}
+
+TEST(ModelConfig, TheTokenEmbeddingHasARowForEveryToken) {
+  const auto with_rows = [](std::uint64_t rows) {
+    GgufWriter file = tiny_llama();
+    file.without_tensors().tensor({.name = "token_embd.weight", .shape = {8, rows}});
+    return file;
+  };
+  EXPECT_EQ(config_of(with_rows(4)).vocabulary, 4);
+  expect_error(with_rows(5), "tensor token_embd.weight has 5 rows for the 4 tokens of tokenizer.ggml.tokens");
+  expect_error(with_rows(3), "has 3 rows for the 4 tokens");
+  expect_error(with_rows(4).set("tokenizer.ggml.tokens", 4U), "tokenizer.ggml.tokens is an integer");
+}
+
+TEST(ModelConfig, TheNameFitsIntoALine) {
+  EXPECT_EQ(config_of(tiny_llama().set("general.name", "a\n\x1b]0;title\a")).name, R"(a\n\x1b]0;title\x07)");
+  EXPECT_LE(config_of(tiny_llama().set("general.name", std::string(100'000, 'x'))).name.size(), 100U);
+  EXPECT_EQ(load(tiny_llama(), "folder/file.gguf")->file, "folder/file.gguf");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST(Pretokenizer, Gpt2KeepsOneSpaceWithAWord) {
 }
 
 TEST(Pretokenizer, NamesOfOneRule) {
-  for (const char* name : {"", "gpt-neox", "mpt", "olmo"}) {
+  for (const char* name : {"gpt-neox", "mpt", "olmo"}) {
     EXPECT_EQ(find_pretokenizer_rule(name)->regexes.data(), find_pretokenizer_rule("gpt-2")->regexes.data());
   }
   for (const char* name : {"refact", "smollm"}) {
@@ -101,6 +101,21 @@ TEST(Pretokenizer, BytesThatAreNotUtf8AreNeitherLetterNorSpace) {
 
 TEST(Pretokenizer, TheMongolianVowelSeparatorIsNoSpace) {
   EXPECT_THAT(words("gpt-2", "a \u180E1"), ElementsAre("a", " \u180E", "1"));
+}
+
+TEST(Pretokenizer, LaterModelsNameTheRulesOfEarlierOnes) {
+  const auto expect_same = [](std::string_view name, std::string_view as) {
+    const PretokenizerRule *rule = find_pretokenizer_rule(name), *other = find_pretokenizer_rule(as);
+    ASSERT_TRUE(rule && other) << name;
+    EXPECT_EQ(rule->regexes.data(), other->regexes.data()) << name;
+    EXPECT_EQ(rule->whole_words, other->whole_words) << name;
+    EXPECT_EQ(rule->add_bos, other->add_bos) << name;
+  };
+  for (const char* name : {"pixtral", "midm-2.0", "falcon3"}) expect_same(name, "llama-bpe");
+  for (const char* name : {"megrez", "kormo", "stablelm2"}) expect_same(name, "qwen2");
+  for (const char* name : {"mellum", "a.x-4.0", "trillion", "phi-2"}) expect_same(name, "gpt-2");
+  expect_same("minerva-7b", "starcoder");
+  EXPECT_EQ(find_pretokenizer_rule(""), nullptr);
 }
 
 TEST(Pretokenizer, LosesNothingOfAnyText) {

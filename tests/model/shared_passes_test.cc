@@ -139,8 +139,11 @@ TEST_F(SharedPassesTest, ATextThatLeavesHoldsNobodyUp) {
     const SharedPasses::Seat seat(passes);
     EXPECT_TRUE(session->score(std::vector<Token>{1}, TokenTree(1)));
   });
-  std::this_thread::yield();
+  while (passes.waiting() == 0) std::this_thread::yield();
+  EXPECT_EQ(passes.counts()[1].passes, 0u) << "the pass waits for the idle text";
   idle.reset();
+  other.join();
+  EXPECT_EQ(passes.counts()[1].passes, 1u);
 }
 
 }  // namespace

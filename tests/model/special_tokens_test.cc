@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <random>
+#include <set>
+
 #include "tests/support/tiny_vocabularies.h"
 
 namespace spectr {
@@ -39,6 +43,74 @@ TEST(SpecialTokens, LongerTokensAreFoundFirstWhereverTheyStand) {
   EXPECT_THAT(split(specials, "aaab", false), ElementsAre("a", "#4")) << "not aa, ab";
   EXPECT_THAT(split(specials, "aabaa", false), ElementsAre("#4", "#3")) << "equally long: the lower id first";
   EXPECT_THAT(split(specials, "aaa", false), ElementsAre("#3", "a"));
+}
+
+/// One token after the other divides the fragments that the longer ones have left.
+std::vector<Fragment> split_one_by_one(const Vocabulary& vocabulary, std::string_view text,
+                                       bool parse_special) {
+  std::vector<Token> specials;
+  for (Token token = 0; token < static_cast<Token>(vocabulary.size()); ++token) {
+    const TokenKind kind = vocabulary.kind(token);
+    const bool trusted = kind == TokenKind::control || kind == TokenKind::unknown;
+    if (kind == TokenKind::user_defined || (trusted && parse_special)) specials.push_back(token);
+  }
+  std::ranges::stable_sort(specials, std::ranges::greater{},
+                           [&](Token token) { return vocabulary.text(token).size(); });
+  std::vector<Fragment> fragments;
+  if (!text.empty()) fragments.push_back({text, std::nullopt});
+  for (const Token token : specials) {
+    const std::string_view special = vocabulary.text(token);
+    std::vector<Fragment> divided;
+    for (const Fragment& fragment : fragments) {
+      std::string_view rest = fragment.text;
+      if (fragment.token) divided.push_back(fragment);
+      while (!fragment.token && !rest.empty()) {
+        const std::size_t at = std::min(rest.find(special), rest.size());
+        if (at > 0) divided.push_back({rest.substr(0, at), std::nullopt});
+        if (at == rest.size()) break;
+        divided.push_back({rest.substr(at, special.size()), token});
+        rest.remove_prefix(at + special.size());
+      }
+    }
+    fragments = std::move(divided);
+  }
+  return fragments;
+}
+
+TEST(SpecialTokens, AreThoseThatAreFoundOneByOne) {
+  std::mt19937 random(5);
+  const auto any = [&random](unsigned most_length) {
+    std::string text(1 + random() % most_length, 'a');
+    for (char& letter : text) letter = "abc\xC3"[random() % 4];
+    return text;
+  };
+  for (int round = 0; round < 300; ++round) {
+    std::set<std::string> distinct;
+    for (unsigned n = random() % 30; n > 0; --n) distinct.insert(any(1 + random() % 6));
+    std::vector<std::string> texts(distinct.begin(), distinct.end());
+    std::ranges::shuffle(texts, random);
+    texts.insert(texts.begin(), {"<unk>", "<s>", "</s>"});
+    std::vector<std::int32_t> kinds = {2, 3, 3};
+    while (kinds.size() < texts.size())
+      kinds.push_back(random() % 3 == 0 ? 1 : 3 + static_cast<int>(random() % 2));
+    GgufWriter writer = tiny_sentencepiece();
+    writer.set("tokenizer.ggml.tokens", texts).set("tokenizer.ggml.token_type", kinds);
+    writer.set("tokenizer.ggml.scores", std::vector<float>(texts.size()));
+    const Vocabulary vocabulary = load_vocabulary(writer).value();
+    const SpecialTokens specials(vocabulary);
+    for (int i = 0; i < 20; ++i) {
+      const std::string text = any(60);
+      const bool parse_special = random() % 2 == 0;
+      const auto expected = split_one_by_one(vocabulary, text, parse_special),
+                 found = specials.split(text, parse_special);
+      ASSERT_EQ(found.size(), expected.size()) << text;
+      for (std::size_t k = 0; k < found.size(); ++k) {
+        EXPECT_EQ(found[k].text.data(), expected[k].text.data()) << text;
+        EXPECT_EQ(found[k].text, expected[k].text) << text;
+        EXPECT_EQ(found[k].token, expected[k].token) << text;
+      }
+    }
+  }
 }
 
 }  // namespace

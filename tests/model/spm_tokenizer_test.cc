@@ -50,6 +50,11 @@ TEST(SpmTokenizer, BosIsAddedAndControlTokensAreReadOnRequest) {
   EXPECT_EQ(tokenizer->decode(std::vector<Token>{1, sp_a, 2, 0}), "a");
 }
 
+TEST(SpmTokenizer, SpacesThatWerePutInAreTakenOutAgain) {
+  const auto tokenizer = good_tokenizer(tiny_sentencepiece());
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode("<s>a</s>b</s> c<tool>a", trusted)), "ab c<tool>a");
+}
+
 TEST(SpmTokenizer, CharactersThatAreNoTokensBecomeBytes) {
   const auto tokenizer = good_tokenizer(tiny_sentencepiece());
   EXPECT_THAT(tokenizer->encode("\u00E9\xFFz", bare),
@@ -67,6 +72,15 @@ TEST(SpmTokenizer, WithoutByteTokensACharacterIsUnknown) {
   const auto tokenizer = good_tokenizer(writer);
   EXPECT_THAT(tokenizer->encode("a\u00E9 a", bare), ElementsAre(3, 4, 0, 3, 4));
   EXPECT_EQ(tokenizer->decode(tokenizer->encode("a\u00E9 a", bare)), "a a");
+}
+
+TEST(SpmTokenizer, WithoutByteTokensAndUnknownTokenACharacterIsLeftOut) {
+  GgufWriter writer = tiny_sentencepiece();
+  writer.set("tokenizer.ggml.tokens", std::vector<std::string>{"", "<s>", "</s>", "\u2581", "a"});
+  writer.set("tokenizer.ggml.scores", std::vector<float>(5));
+  writer.set("tokenizer.ggml.token_type", std::vector<std::int32_t>{5, 3, 3, 1, 1});
+  writer.set("tokenizer.ggml.unknown_token_id", 0U);
+  EXPECT_THAT(good_tokenizer(writer)->encode("a\u00E9", bare), ElementsAre(3, 4, 0));
 }
 
 TEST(SpmTokenizer, ALongRunOfOneCharacterIsNoTrouble) {

@@ -43,12 +43,13 @@ TEST(TextStream, PassesOnWhatIsNoCharacter) {
 
 TEST(TextStream, TakesTheAddedSpaceOutOfATextButNotOfAContinuation) {
   const auto tokenizer = good_tokenizer(tiny_sentencepiece());
-  constexpr Token bos = 1, sp_a = 262, sp = 264, a = 265, tool = 268;
+  constexpr Token bos = 1, end = 2, sp_a = 262, sp = 264, a = 265, tool = 268;
   EXPECT_THAT(parts(*tokenizer, text, {bos, sp_a, sp_a}), ElementsAre("", "a", " a", ""));
   EXPECT_THAT(parts(*tokenizer, continuation, {sp_a, sp_a}), ElementsAre(" a", " a", ""));
   EXPECT_THAT(parts(*tokenizer, text, {sp, sp_a}), ElementsAre("", " a", "")) << "one space, not two";
   EXPECT_THAT(parts(*tokenizer, text, {a, sp_a}), ElementsAre("a", " a", ""));
   EXPECT_THAT(parts(*tokenizer, text, {tool, sp_a}), ElementsAre("<tool>", "a", ""));
+  EXPECT_THAT(parts(*tokenizer, text, {a, end, sp_a}), ElementsAre("a", "", "a", ""));
   EXPECT_THAT(parts(*tokenizer, continuation, {tool, sp_a}), ElementsAre("<tool>", " a", ""));
 }
 

@@ -149,6 +149,23 @@ TEST(MalformedVocabulary, ThePreTokenizerIsUnknown) {
   expect_error(tiny_byte_level().set("tokenizer.ggml.pre", 1U), "tokenizer.ggml.pre is an integer");
 }
 
+TEST(MalformedVocabulary, ThePreTokenizerIsMissing) {
+  GgufWriter writer = tiny_byte_level().remove("tokenizer.ggml.pre");
+  const std::string missing = "tokenizer.ggml.pre is missing";
+  expect_error(writer, missing);
+  for (const char* architecture : {"llama", "qwen2", "gpt2 "}) {
+    expect_error(writer.set("general.architecture", architecture), missing);
+  }
+  for (const char* architecture : {"gpt2", "gptneox"}) {  // GPT-2's rule, which old files do not name
+    EXPECT_TRUE(load_vocabulary(writer.set("general.architecture", architecture)));
+  }
+}
+
+TEST(MalformedVocabulary, ThePartOfASplitFileSaysSo) {
+  expect_error(GgufWriter().set("split.count", std::uint16_t{3}), "is one of 3 parts (split.count)");
+  expect_error(GgufWriter(), "tokenizer.ggml.model is missing");
+}
+
 TEST(MalformedVocabulary, MergesAreMissingOrNoPairs) {
   expect_error(tiny_byte_level().remove("tokenizer.ggml.merges"), "tokenizer.ggml.merges is missing");
   expect_error(tiny_byte_level().set("tokenizer.ggml.merges", std::vector<float>{1}),

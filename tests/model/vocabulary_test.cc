@@ -93,6 +93,14 @@ TEST(Vocabulary, NormalTextThatLooksLikeAnEndIsNone) {
   EXPECT_EQ(vocabulary.kind(4), TokenKind::control);
 }
 
+TEST(Vocabulary, CodeLlamasEndBeginsWithAVisibleSpace) {
+  GgufWriter writer = tiny_sentencepiece();
+  writer.set("tokenizer.ggml.tokens", std::vector<std::string>{"<unk>", "<s>", "</s>", "\u2581<EOT>"});
+  writer.set("tokenizer.ggml.scores", std::vector<float>(4));
+  writer.set("tokenizer.ggml.token_type", std::vector<std::int32_t>{2, 3, 3, 3});
+  EXPECT_THAT(load_vocabulary(writer).value().ends(), ElementsAre(2, 3));
+}
+
 TEST(Vocabulary, WithoutTokenTypesKindsFollowFromIdsAndTexts) {
   GgufWriter writer = tiny_sentencepiece();
   writer.remove("tokenizer.ggml.token_type").remove("tokenizer.ggml.scores");

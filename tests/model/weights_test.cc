@@ -17,19 +17,49 @@ using testing::HasSubstr;
 
 using Tensors = std::vector<WrittenTensor>;
 
-/// All tensors of tiny_llama(): width 8, ffn 16, two heads.
+/// All tensors that a tiny_model() must have: width 8, ffn 16, two heads.
+Tensors tensors_of(const std::string& architecture) {
+  Tensors all = {{.name = "token_embd.weight", .shape = {8, 4}},
+                 {.name = "output_norm.weight", .shape = {8}},
+                 {.name = "blk.0.attn_norm.weight", .shape = {8}},
+                 {.name = "blk.0.attn_output.weight", .shape = {8, 8}},
+                 {.name = "blk.0.ffn_norm.weight", .shape = {8}},
+                 {.name = "blk.0.ffn_up.weight", .shape = {8, 16}},
+                 {.name = "blk.0.ffn_down.weight", .shape = {16, 8}}};
+  const auto add = [&all](const Tensors& more) { all.insert(all.end(), more.begin(), more.end()); };
+  if (architecture == "llama" || architecture == "qwen2") {
+    add({{.name = "blk.0.attn_q.weight", .shape = {8, 8}},
+         {.name = "blk.0.attn_k.weight", .shape = {8, 8}},
+         {.name = "blk.0.attn_v.weight", .shape = {8, 8}},
+         {.name = "blk.0.ffn_gate.weight", .shape = {8, 16}}});
+  } else {
+    add({{.name = "blk.0.attn_qkv.weight", .shape = {8, 24}},
+         {.name = "blk.0.attn_qkv.bias", .shape = {24}},
+         {.name = "blk.0.attn_output.bias", .shape = {8}},
+         {.name = "blk.0.ffn_up.bias", .shape = {16}},
+         {.name = "blk.0.ffn_down.bias", .shape = {8}},
+         {.name = "blk.0.attn_norm.bias", .shape = {8}},
+         {.name = "blk.0.ffn_norm.bias", .shape = {8}},
+         {.name = "output_norm.bias", .shape = {8}}});
+  }
+  if (architecture == "qwen2") {
+    add({{.name = "blk.0.attn_q.bias", .shape = {8}},
+         {.name = "blk.0.attn_k.bias", .shape = {8}},
+         {.name = "blk.0.attn_v.bias", .shape = {8}}});
+  }
+  if (architecture == "gpt2") add({{.name = "position_embd.weight", .shape = {8, 64}}});
+  if (architecture == "gptneox") add({{.name = "output.weight", .shape = {8, 4}}});
+  return all;
+}
+
 Tensors llama_tensors() {
-  return {{.name = "token_embd.weight", .shape = {8, 4}},
-          {.name = "output_norm.weight", .shape = {8}},
-          {.name = "blk.0.attn_norm.weight", .shape = {8}},
-          {.name = "blk.0.attn_q.weight", .shape = {8, 8}},
-          {.name = "blk.0.attn_k.weight", .shape = {8, 8}},
-          {.name = "blk.0.attn_v.weight", .shape = {8, 8}},
-          {.name = "blk.0.attn_output.weight", .shape = {8, 8}},
-          {.name = "blk.0.ffn_norm.weight", .shape = {8}},
-          {.name = "blk.0.ffn_gate.weight", .shape = {8, 16}},
-          {.name = "blk.0.ffn_up.weight", .shape = {8, 16}},
-          {.name = "blk.0.ffn_down.weight", .shape = {16, 8}}};
+  return tensors_of("llama");
+}
+
+Tensors llama_and(const WrittenTensor& tensor) {
+  Tensors all = llama_tensors();
+  all.push_back(tensor);
+  return all;
 }
 
 /// "" where the model loads.
@@ -44,47 +74,69 @@ std::string load_error(const Tensors& tensors, GgufWriter writer = tiny_llama())
   return model ? "" : model.error().message;
 }
 
-TEST(Weights, AWholeFileLoads) {
-  EXPECT_EQ(load_error(llama_tensors()), "");
+class WeightsOf : public testing::TestWithParam<std::string> {
+ protected:
+  Tensors all_ = tensors_of(GetParam());
+
+  std::string error_of(const Tensors& tensors) const { return load_error(tensors, tiny_model(GetParam())); }
+};
+
+TEST_P(WeightsOf, AWholeFileLoads) {
+  EXPECT_EQ(error_of(all_), "");
 }
 
-TEST(Weights, EveryMissingTensorIsNamed) {
-  const Tensors all = llama_tensors();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    Tensors tensors = all;
+TEST_P(WeightsOf, EveryMissingTensorIsNamed) {
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    Tensors tensors = all_;
     tensors.erase(tensors.begin() + static_cast<std::ptrdiff_t>(i));
-    const std::string error = load_error(tensors);
-    EXPECT_THAT(error, HasSubstr("tiny.gguf"));
-    EXPECT_THAT(error, HasSubstr(all[i].name));
+    EXPECT_EQ(error_of(tensors), "tiny.gguf: tensor " + all_[i].name + " is missing");
   }
 }
 
-TEST(Weights, EveryWrongShapeIsNamed) {
-  const Tensors all = llama_tensors();
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    for (std::size_t dimension = 0; dimension < all[i].shape.size(); ++dimension) {
-      Tensors tensors = all;
+TEST_P(WeightsOf, EveryWrongShapeIsNamed) {
+  for (std::size_t i = 1; i < all_.size(); ++i) {
+    for (std::size_t dimension = 0; dimension < all_[i].shape.size(); ++dimension) {
+      Tensors tensors = all_;
       tensors[i].shape[dimension] += 8;
-      const std::string error = load_error(tensors);
-      EXPECT_THAT(error, HasSubstr("tiny.gguf"));
-      EXPECT_THAT(error, HasSubstr(all[i].name));
+      const std::string error = error_of(tensors);
+      EXPECT_THAT(error, HasSubstr("tiny.gguf: tensor " + all_[i].name));
       EXPECT_THAT(error, HasSubstr("expected"));
     }
   }
 }
 
+TEST_P(WeightsOf, ATensorThatNobodyUsesIsRefused) {
+  for (const std::string name : {"blk.1.attn_norm.weight", "blk.0.attn_q_norm.weight", "other"}) {
+    Tensors tensors = all_;
+    tensors.push_back({.name = name, .shape = {8}});
+    EXPECT_EQ(error_of(tensors),
+              fmt::format("tiny.gguf: tensor \"{}\" is not used by {} with 1 layers", name, GetParam()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, WeightsOf, testing::Values("llama", "qwen2", "gpt2", "gptneox"),
+                         [](const auto& family) { return family.param; });
+
 TEST(Weights, OptionalTensorsAreCheckedToo) {
-  const auto with = [](WrittenTensor tensor) {
-    Tensors tensors = llama_tensors();
-    tensors.push_back(std::move(tensor));
-    return load_error(tensors);
-  };
+  const auto with = [](const WrittenTensor& tensor) { return load_error(llama_and(tensor)); };
   EXPECT_EQ(with({.name = "output.weight", .shape = {8, 4}}), "");
   EXPECT_THAT(with({.name = "output.weight", .shape = {8, 5}}), HasSubstr("output.weight"));
   EXPECT_EQ(with({.name = "blk.0.attn_q.bias", .shape = {8}}), "");
   EXPECT_THAT(with({.name = "blk.0.attn_q.bias", .shape = {9}}), HasSubstr("blk.0.attn_q.bias"));
   EXPECT_THAT(with({.name = "rope_freqs.weight", .shape = {3}}), HasSubstr("rope_freqs.weight"));
   EXPECT_THAT(with({.name = "rope_freqs.weight", .shape = {2}}), HasSubstr("rope_freqs.weight"));  // zeros
+}
+
+TEST(Weights, AFormatThatIsNotSupportedIsNamed) {
+  Tensors tensors = llama_tensors();
+  for (WrittenTensor& tensor : tensors) {
+    if (tensor.name != "blk.0.attn_q.weight") continue;
+    tensor = {.name = tensor.name, .type = 25, .shape = {8, 8}, .data_size = 128};
+  }
+  const std::string error = load_error(tensors);
+  EXPECT_THAT(error,
+              HasSubstr("tiny.gguf: tensor blk.0.attn_q.weight is I16; supported are F32, F16, Q4_0, "));
+  EXPECT_THAT(error, testing::EndsWith(", Q6_K, BF16"));
 }
 
 TEST(Weights, AnUnknownArchitectureIsNamed) {

@@ -97,6 +97,21 @@ std::vector<std::byte> GgufWriter::bytes() const {
   return file.data();
 }
 
+GgufWriter tiny_model(const std::string& architecture) {
+  const bool layer_norms = architecture == "gpt2" || architecture == "gptneox";
+  const std::string epsilon = layer_norms ? "layer_norm_epsilon" : "layer_norm_rms_epsilon";
+  GgufWriter file;
+  file.set("general.architecture", architecture)
+      .set(architecture + ".context_length", 64U)
+      .set(architecture + ".embedding_length", 8U)
+      .set(architecture + ".block_count", 1U)
+      .set(architecture + ".feed_forward_length", 16U)
+      .set(architecture + ".attention.head_count", 2U)
+      .set(architecture + ".attention." + epsilon, 1e-5F)
+      .tensor({.name = "token_embd.weight", .shape = {8, 4}});
+  return file;
+}
+
 GgufWriter tiny_llama() {
   GgufWriter file;
   file.set("general.architecture", "llama")

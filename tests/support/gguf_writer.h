@@ -118,6 +118,10 @@ class GgufWriter {
   Bytes descriptions_, data_;
 };
 
+/// The shape of tiny_llama() in any of the architectures: metadata without a vocabulary, and the token
+/// embedding.
+GgufWriter tiny_model(const std::string& architecture);
+
 /// The smallest file that is a whole model: its metadata, a vocabulary of four tokens and the token
 /// embedding.
 GgufWriter tiny_llama();

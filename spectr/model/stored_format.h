@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace spectr {
+
+/// How a tensor type of GGUF files stores numbers: `elements` consecutive ones of a row in `bytes` bytes.
+/// Whoever multiplies needs a type that kernels/tensor_type.h supports; these are all that files can have.
+struct StoredFormat {
+  std::string_view name;  ///< "IQ4_XS"
+  std::size_t elements;
+  std::size_t bytes;
+};
+
+/// The format with this number in a file, nullopt if there is none.
+std::optional<StoredFormat> stored_format(std::uint32_t type);
+
+/// The names of the supported ones, for messages: "F32, F16, …".
+std::string supported_formats();
+
+}  // namespace spectr
