@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "spectr/kernels/scalar_ops.h"
-#include "tests/kernels/vector_kernels.h"
+#include "tests/kernels/expect_close.h"
+#include "tests/support/every_target.h"
 #include "tests/support/random_tensor.h"
 
 namespace spectr {
@@ -83,14 +84,20 @@ TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
     for (const std::size_t width : {1, 7, 16, 33, 48, 64, 80, 128}) {
       Head<TypeParam> head{width};
       const std::vector<float> keys = floats(head.keys), values = floats(head.values);
+      std::vector<float> value_sizes = values;
+      for (float& v : value_sizes) v = std::abs(v);
       for (const std::size_t prefix : {0, 1, 3, 4, 5, 16, 31, 66}) {
         for (const std::size_t extra : {0, 1, 4}) {
           if (prefix + extra == 0) continue;
           const auto list = std::span(listed).first(extra);
-          std::vector<float> expected(width);
-          scalar::attend(std::span(head.q).first(width), keys.data(), values.data(), prefix, list,
-                         head.scale(), head.scratch, expected);
-          expect_close(head.attend_to(prefix, list), expected, 5e-6);
+          std::vector<float> expected(width), sizes(width);
+          const auto twin = [&](const std::vector<float>& summed, std::vector<float>& out) {
+            scalar::attend(std::span(head.q).first(width), keys.data(), summed.data(), prefix, list,
+                           head.scale(), head.scratch, out);
+          };
+          twin(values, expected);
+          twin(value_sizes, sizes);
+          expect_close(head.attend_to(prefix, list), expected, 5e-6, sizes);
         }
       }
     }
