@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "spectr/base/check.h"
 #include "spectr/kernels/scalar_ops.h"
 #include "tests/kernels/expect_close.h"
 #include "tests/support/every_target.h"
@@ -165,6 +166,37 @@ TYPED_TEST(Attend, LooksAtNoOtherSlot) {
     }
     EXPECT_EQ(head.attend_to(20, extra), expected);
   });
+}
+
+TYPED_TEST(Attend, RefusesSlotsThatAreNoneOrOutOfOrder) {
+  Head<TypeParam> head{16};
+  const auto refused = [&](std::size_t prefix, const std::vector<int>& extra) {
+    EXPECT_THROW(head.attend_to(prefix, extra), BrokenContract)
+        << prefix << " slots, then " << testing::PrintToString(extra);
+  };
+  refused(0, {});
+  refused(4, {3});
+  refused(4, {6, 5});
+  refused(4, {5, 5});
+  refused(0, {-2});
+  refused(4, {-2});
+  refused(4, {-2, 5});
+  refused(4, {5, -2});
+  EXPECT_NO_THROW(head.attend_to(4, std::vector{4, 6}));
+}
+
+TYPED_TEST(Attend, RefusesTooManyQueriesAndTooLittleScratch) {
+  Head<TypeParam> head{16};
+  const Query query = head.query(0, 20, {});
+  const std::vector<int> later = {20, 30};
+  const Query longer = head.query(1, 20, later);
+  EXPECT_THROW(head.attend_all({}), BrokenContract);
+  EXPECT_THROW(head.attend_all(std::vector(most_queries + 1, query)), BrokenContract);
+  head.scratch.resize(attention_scratch(20));
+  EXPECT_NO_THROW(head.attend_all({&query, 1}));
+  EXPECT_THROW(head.attend_all(std::vector{query, longer}), BrokenContract);
+  head.scratch.resize(attention_scratch(20) - 1);
+  EXPECT_THROW(head.attend_all({&query, 1}), BrokenContract);
 }
 
 }  // namespace
