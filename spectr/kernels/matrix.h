@@ -17,7 +17,8 @@ namespace spectr {
 class Matrix {
  public:
   /// W from its bytes as they stand in a file, row after row.
-  /// Requires: bytes.size() == rows · cols / elements · bytes of the format, cols a multiple of its elements.
+  /// Requires: rows > 0, cols > 0 and a multiple of the format's elements, bytes.size() == rows · cols /
+  /// elements · bytes of the format.
   static Matrix pack(TensorType type, std::size_t rows, std::size_t cols, std::span<const std::byte> bytes,
                      ThreadPool& pool);
 

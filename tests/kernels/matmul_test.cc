@@ -222,6 +222,14 @@ TEST(Matmul, OfSeveralMatricesIsEachOnItsOwn) {
   }
 }
 
+TEST(Matrix, HasRowsAndColumns) {
+  ThreadPool pool(1);
+  for (const TensorType type : {TensorType::f32, TensorType::q4_0}) {
+    EXPECT_THROW(Matrix::pack(type, 0, 32, {}, pool), BrokenContract);
+    EXPECT_THROW(Matrix::pack(type, 4, 0, {}, pool), BrokenContract);
+  }
+}
+
 TEST(Matrix, IsNoLargerThanItsFileButForPadding) {
   for (const TensorType type : all_tensor_types()) {
     const Problem problem{type, 64, 1024};
