@@ -1,6 +1,8 @@
 #include "spectr/kernels/activations.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -43,6 +45,19 @@ HWY_INLINE int SumOfCodes(const std::uint8_t* q) {
   return static_cast<int>(hn::GetLane(hn::SumOfLanes(d64, sum))) - static_cast<int>(n) * excess;
 }
 
+/// The largest |x[j]| of a block; NaN where one of them is NaN. As integers the bits of |x| have the order of
+/// the numbers, and those of a NaN are the largest.
+HWY_INLINE float LargestSize(const float* x) {
+  const hn::CappedTag<float, 16> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const std::size_t lanes = hn::Lanes(d);
+  auto largest = hn::Zero(di);
+  for (std::size_t j = 0; j < ActivationBlock::columns; j += lanes) {
+    largest = hn::Max(largest, hn::BitCast(di, hn::Abs(hn::LoadU(d, x + j))));
+  }
+  return std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(di, largest)));
+}
+
 /// 64 numbers x as a row of a block with `corrections` corrections.
 template <std::size_t corrections, bool floats>
 HWY_INLINE void QuantiseBlock(const float* x, int factor, const Row& row) {
@@ -51,11 +66,7 @@ HWY_INLINE void QuantiseBlock(const float* x, int factor, const Row& row) {
   const hn::RebindToUnsigned<decltype(d)> du;
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
   const std::size_t lanes = hn::Lanes(d);
-  auto largest = hn::Abs(hn::LoadU(d, x));
-  for (std::size_t j = lanes; j < 2 * half; j += lanes) {
-    largest = hn::Max(largest, hn::Abs(hn::LoadU(d, x + j)));
-  }
-  const float max = hn::GetLane(hn::MaxOfLanes(d, largest));
+  const float max = LargestSize(x);
   const bool nothing = max < 1e-30f;  // the reciprocal of less could overflow
   const float reciprocal = nothing ? 0.0f : 127.0f / max;
   Put(nothing ? 0.0f : max / 127.0f, row.scale);

@@ -8,6 +8,7 @@ namespace spectr {
 
 /// Rows of x, quantised for one sweep over the panels: in each block of 64 columns, which meets two blocks of
 /// weights, x[j] ≈ a · q[j] with a = max |x| / 127 and q[j] the integer nearest to x[j] / a, a signed byte.
+/// Where a number of the block is NaN or infinite, a is too, and so no product with the block is finite.
 /// Columns after the last are zeros. All rows of a block are together, from one cache line on:
 ///
 ///     q: rows × the first 32 bytes, rows × the other 32 | a: rows floats | corrections: rows numbers of 4

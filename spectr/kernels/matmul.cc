@@ -127,9 +127,10 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
   });
 }
 
-/// The nearest BF16 number, ties to the even one.
+/// The nearest BF16 number, ties to the even one. NaN stays NaN.
 float round_to_bf16(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
+  if ((bits & 0x7fff'ffffu) > 0x7f80'0000u) return x;
   return std::bit_cast<float>((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
 }
 

@@ -6,12 +6,14 @@
 #include <bit>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "spectr/base/check.h"
 #include "spectr/kernels/dequantise.h"
 #include "spectr/kernels/scalar_ops.h"
+#include "tests/support/every_target.h"
 #include "tests/support/random_tensor.h"
 
 namespace spectr {
@@ -111,6 +113,34 @@ TEST_P(MatmulAtLevel, IsWithinTheBoundOfQuantisedActivations) {
             << format_of(type).name << ", row " << i;
       }
     }
+  }
+}
+
+/// A model that computes NaN must be found out, and is so by its logits.
+TEST_P(MatmulAtLevel, IsNotFiniteForARowOfXThatIsNot) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const float strange[] = {std::numeric_limits<float>::quiet_NaN(), std::bit_cast<float>(0x7fff'ffff),
+                           std::bit_cast<float>(0xff80'0001), infinity, -infinity};
+  constexpr std::size_t rows = 17;
+  const auto is_finite = [](float y) { return std::isfinite(y); };
+  for (const TensorType type : all_tensor_types()) {
+    const std::size_t cols = format_of(type).elements == 256 ? 256 : 96;
+    Problem problem{type, rows, cols};
+    std::vector<float> x = random_floats(2 * cols, 7);
+    at_every_target([&] {
+      const std::vector<float> expected = problem.product(level, x);
+      for (std::size_t j = 0; j < cols; ++j) {
+        const float was = x[cols + j];
+        for (const float number : strange) {
+          x[cols + j] = number;
+          const std::vector<float> y = problem.product(level, x);
+          EXPECT_TRUE(std::equal(y.begin(), y.begin() + rows, expected.begin()));
+          EXPECT_TRUE(std::none_of(y.begin() + rows, y.end(), is_finite))
+              << format_of(type).name << ", " << number << " in column " << j;
+        }
+        x[cols + j] = was;
+      }
+    });
   }
 }
 
