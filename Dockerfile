@@ -1,7 +1,8 @@
 # The server with the bundled models: docker build -t spectr . && docker run -p 8080:8080 spectr
 FROM debian:12-slim AS build
-RUN apt-get update && apt-get install -y --no-install-recommends g++ cmake ninja-build pkg-config libhwy-dev \
-    coinor-libclp-dev zlib1g-dev libpcre2-dev libfmt-dev libcli11-dev nlohmann-json3-dev libcpp-httplib-dev libspdlog-dev
+COPY tools/packages.txt /spectr/tools/
+RUN apt-get update && apt-get install -y --no-install-recommends \
+    $(sed -n 's/^build  *\([^ ]*\).*/\1/p' /spectr/tools/packages.txt)
 COPY . /spectr
 RUN cmake -S /spectr -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSPECTR_TESTS=OFF \
     && cmake --build /build --target spectr_cli && cmake --install /build --prefix /usr/local

@@ -3,16 +3,15 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "spectr/kernels/aligned_bytes.h"
 #include "spectr/kernels/attention.h"
-#include "spectr/kernels/matrix.h"
+#include "spectr/kernels/matmul.h"
 #include "spectr/kernels/tensor_type.h"
 #include "spectr/kernels/vector_ops.h"
+#include "spectr/model/machine_speed.h"
 
 namespace spectr {
 namespace {
@@ -33,25 +32,10 @@ std::vector<std::byte> tensor_bytes(TensorType type, Shape shape) {
   return bytes;
 }
 
-/// Sums a buffer larger than any cache: the most that a pass over weights can reach.
+/// The most that a pass over weights can reach.
 void read_memory(benchmark::State& state) {
   ThreadPool pool(threads);
-  constexpr std::size_t count = std::size_t{64} << 20;
-  const AlignedBytes bytes = allocate_aligned(count * sizeof(float));  // in large pages, as weights are
-  std::memset(bytes.get(), 0, count * sizeof(float));
-  const std::span<const float> memory(reinterpret_cast<const float*>(bytes.get()), count);
-  std::vector<float> sums(256);
-  const std::size_t piece = memory.size() / sums.size();
-  for (auto _ : state) {
-    pool.parallel_for(sums.size(), 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::span<const float> part = memory.subspan(i * piece, piece);
-        sums[i] = dot(part, part);
-      }
-    });
-    benchmark::DoNotOptimize(sums.data());
-  }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * memory.size() * sizeof(float)));
+  for (auto _ : state) state.counters["bytes_per_second"] = memory_bytes_per_second(pool);
 }
 
 /// `n` rows of x times copies of one matrix that together leave no cache warm.
@@ -82,7 +66,7 @@ void multiply(benchmark::State& state, TensorType type, Shape shape, std::size_t
 
 void register_all() {
   using enum TensorType;
-  benchmark::RegisterBenchmark("read_memory", read_memory)->UseRealTime();
+  benchmark::RegisterBenchmark("read_memory", read_memory)->Iterations(1);
   for (const TensorType type : {q8_0, q4_0, q4_k, q6_k, f16, bf16, f32, q4_1, q5_0, q5_1, q2_k, q3_k, q5_k}) {
     for (const Shape shape : {Shape{2048, 2048}, Shape{5632, 2048}, Shape{2048, 5632}, Shape{32000, 2048}}) {
       for (const std::size_t n : {1, 2, 4, 8, 16, 32}) {
@@ -145,6 +129,7 @@ BENCHMARK(swiglu_of_5632);
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   spectr::register_all();
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -91,7 +91,8 @@ void add_benchmarks() {
 }  // namespace spectr
 
 int main(int argc, char** argv) {
-  spectr::add_benchmarks();
   benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  spectr::add_benchmarks();
   benchmark::RunSpecifiedBenchmarks();
 }

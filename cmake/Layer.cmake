@@ -38,7 +38,8 @@ function(library_of_layers)
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/spectr)
   install(TARGETS spectr ${SPECTR_LAYERS} EXPORT spectr ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT spectr NAMESPACE spectr:: DESTINATION ${package_dir} FILE spectrTargets.cmake)
-  install(DIRECTORY spectr/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/spectr FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY spectr/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/spectr FILES_MATCHING PATTERN "*.h"
+          PATTERN "*-inl.h" EXCLUDE)
   configure_package_config_file(cmake/spectrConfig.cmake.in ${PROJECT_BINARY_DIR}/spectrConfig.cmake
                                 INSTALL_DESTINATION ${package_dir})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/spectrConfigVersion.cmake

@@ -62,23 +62,48 @@ need() {
   quietly "$root/build/apt-install.log" "apt-get install" $apt_get install --no-install-recommends $names
 }
 
-# As many compilers at a time as there are processors, and 1.5 GB of free memory for each.
+memory_max=/sys/fs/cgroup/memory.max
+
+# As many compilers at a time as there are processors, and 1.5 GB of memory for each: of what is free, and of
+# what a container may have.
 jobs() {
-  free=$(awk '/^MemAvailable:/ { print int($2 / 1500000) }' /proc/meminfo 2>/dev/null || true)
-  cores=$(nproc 2>/dev/null || echo 1)
-  [ "${free:-$cores}" -ge "$cores" ] && free=$cores
-  [ "${free:-$cores}" -ge 1 ] && echo "${free:-$cores}" || echo 1
+  {
+    nproc || echo 1
+    awk '/^MemAvailable:/ { print int($2 / 1500000) }' /proc/meminfo
+    awk '/^[0-9]/ { print int($1 / 1500000000) }' "$memory_max"
+  } 2>/dev/null | sort -n | awk 'NR == 1 { print ($1 > 1 ? $1 : 1) }'
 }
 
-# configured PRESET [CACHE-LINE]: is build/PRESET ready to build, and does its cache hold that line?
+# is_new_enough WHAT VERSION LEAST: refuses an older one.
+is_new_enough() {
+  [ -n "$2" ] || fail "$1 is missing: $3 or newer is needed"
+  printf '%s\n' "$3" "$2" | sort -VC || fail "$1 is $2, but $3 or newer is needed"
+}
+
+# The versions that packages alone do not promise: other systems have others.
+check_tools() {
+  is_new_enough cmake "$(cmake --version 2>/dev/null | sed -n '1s/.* //p')" 3.25
+  compiler=${CXX:-c++}
+  # shellcheck disable=SC2086 # a compiler with arguments is words
+  case $($compiler --version 2>/dev/null || true) in
+    *clang*) ;;
+    *) is_new_enough "the compiler $compiler (GCC)" "$($compiler -dumpfullversion 2>/dev/null || true)" 12 ;;
+  esac
+}
+
+# configured PRESET [CACHE-LINE…]: is build/PRESET ready to build, and does its cache hold these lines?
 configured() {
   folder=$root/build/$1
-  [ -f "$folder/build.ninja" ] && grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt" &&
-    { [ $# -lt 2 ] || grep -qxF "$2" "$folder/CMakeCache.txt"; }
+  shift
+  [ -f "$folder/build.ninja" ] || return 1
+  for line in "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$@"; do
+    grep -qxF "$line" "$folder/CMakeCache.txt" || return 1
+  done
 }
 
 # configure PRESET [OPTION…]: `cmake --preset`, into an empty folder where the project has been moved.
 configure() {
+  check_tools
   folder=$root/build/$1
   if [ -f "$folder/CMakeCache.txt" ] &&
     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then

@@ -1,6 +1,8 @@
 #include "spectr/kernels/activations.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -43,25 +45,34 @@ HWY_INLINE int SumOfCodes(const std::uint8_t* q) {
   return static_cast<int>(hn::GetLane(hn::SumOfLanes(d64, sum))) - static_cast<int>(n) * excess;
 }
 
+/// The largest |x[j]| of a block; NaN where one of them is NaN. As integers the bits of |x| have the order of
+/// the numbers, and those of a NaN are the largest.
+HWY_INLINE float LargestSize(const float* x) {
+  const hn::CappedTag<float, 16> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const std::size_t lanes = hn::Lanes(d);
+  auto largest = hn::Zero(di);
+  for (std::size_t j = 0; j < ActivationBlock::columns; j += lanes) {
+    largest = hn::Max(largest, hn::BitCast(di, hn::Abs(hn::LoadU(d, x + j))));
+  }
+  return std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(di, largest)));
+}
+
 /// 64 numbers x as a row of a block with `corrections` corrections.
-template <std::size_t corrections, bool has_min>
+template <std::size_t corrections, bool floats>
 HWY_INLINE void QuantiseBlock(const float* x, int factor, const Row& row) {
   constexpr std::size_t half = ActivationBlock::columns / 2;
   const hn::CappedTag<float, 16> d;
   const hn::RebindToUnsigned<decltype(d)> du;
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
   const std::size_t lanes = hn::Lanes(d);
-  auto largest = hn::Abs(hn::LoadU(d, x));
-  for (std::size_t j = lanes; j < 2 * half; j += lanes) {
-    largest = hn::Max(largest, hn::Abs(hn::LoadU(d, x + j)));
-  }
-  const float max = hn::GetLane(hn::MaxOfLanes(d, largest));
+  const float max = LargestSize(x);
   const bool nothing = max < 1e-30f;  // the reciprocal of less could overflow
   const float reciprocal = nothing ? 0.0f : 127.0f / max;
   Put(nothing ? 0.0f : max / 127.0f, row.scale);
 
-  // Beside so large a number floats are the integers, and their last byte is that of the integer.
-  constexpr float large = 12582912.0f;  // 1.5 · 2²³
+  // Adding 1.5 · 2²³ rounds to an integer, whose low byte is then the low byte of the float's bits.
+  constexpr float large = 12582912.0f;
   const auto write = [&](const float* from, std::uint8_t* q) HWY_ATTR {
     for (std::size_t j = 0; j < half; j += lanes) {
       const auto rounded =
@@ -77,7 +88,7 @@ HWY_INLINE void QuantiseBlock(const float* x, int factor, const Row& row) {
     const std::uint8_t* const q = i < per_half ? row.first : row.second;
     const int total = SumOfCodes<columns>(q + i % per_half * columns);
     std::uint8_t* const correction = row.corrections + i * row.step;
-    has_min ? Put(static_cast<float>(total), correction) : Put(factor * total, correction);
+    floats ? Put(static_cast<float>(total), correction) : Put(factor * total, correction);
   }
 }
 
@@ -95,9 +106,9 @@ HWY_INLINE void Widen(std::uint8_t* line) {
   std::memcpy(line, words, sizeof words);
 }
 
-template <std::size_t corrections, bool has_min>
-HWY_INLINE void QuantiseBlocks(std::span<const float> x, int factor, const ActivationBlock block,
-                               std::size_t r, std::uint8_t* out) {
+template <std::size_t corrections, bool floats>
+HWY_INLINE void QuantiseBlocks(std::span<const float> x, const ActivationBlock block, std::size_t r,
+                               std::uint8_t* out) {
   constexpr std::size_t columns = ActivationBlock::columns, half = columns / 2;
   const auto rows = static_cast<std::size_t>(block.rows);
   for (; !x.empty(); out += block.bytes()) {
@@ -114,8 +125,8 @@ HWY_INLINE void QuantiseBlocks(std::span<const float> x, int factor, const Activ
       std::memset(second, 0, half);
       second += half;
     }
-    QuantiseBlock<corrections, has_min>(
-        next, factor,
+    QuantiseBlock<corrections, floats>(
+        next, block.factor,
         {first, second, out + block.scales_at() + 4 * r, out + block.corrections_at() + 4 * r, 4 * rows});
     if (block.lines == ActivationBlock::Lines::words) {
       Widen(first);
@@ -125,13 +136,13 @@ HWY_INLINE void QuantiseBlocks(std::span<const float> x, int factor, const Activ
   }
 }
 
-void QuantiseRow(std::span<const float> x, bool has_min, int factor, const ActivationBlock& block,
-                 std::size_t r, std::uint8_t* out) {
-  if (block.corrections == 0) return QuantiseBlocks<0, false>(x, factor, block, r, out);
-  if (block.corrections == 2 && has_min) return QuantiseBlocks<2, true>(x, factor, block, r, out);
-  if (block.corrections == 2) return QuantiseBlocks<2, false>(x, factor, block, r, out);
-  if (has_min) return QuantiseBlocks<4, true>(x, factor, block, r, out);
-  QuantiseBlocks<4, false>(x, factor, block, r, out);
+void QuantiseRow(std::span<const float> x, const ActivationBlock& block, std::size_t r, std::uint8_t* out) {
+  const bool floats = block.factor == 0;
+  if (block.corrections == 0) return QuantiseBlocks<0, false>(x, block, r, out);
+  if (block.corrections == 2 && floats) return QuantiseBlocks<2, true>(x, block, r, out);
+  if (block.corrections == 2) return QuantiseBlocks<2, false>(x, block, r, out);
+  if (floats) return QuantiseBlocks<4, true>(x, block, r, out);
+  QuantiseBlocks<4, false>(x, block, r, out);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -143,9 +154,8 @@ namespace spectr {
 
 HWY_EXPORT(QuantiseRow);
 
-void quantise_row(std::span<const float> x, const CodeLayout& layout, int factor,
-                  const ActivationBlock& block, int r, std::uint8_t* out) {
-  HWY_DYNAMIC_DISPATCH(QuantiseRow)(x, layout.has_min, factor, block, static_cast<std::size_t>(r), out);
+void quantise_row(std::span<const float> x, const ActivationBlock& block, int r, std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(QuantiseRow)(x, block, static_cast<std::size_t>(r), out);
 }
 
 }  // namespace spectr

@@ -4,20 +4,19 @@
 #include <cstdint>
 #include <span>
 
-#include "spectr/kernels/code_layout.h"
-
 namespace spectr {
 
 /// Rows of x, quantised for one sweep over the panels: in each block of 64 columns, which meets two blocks of
 /// weights, x[j] ≈ a · q[j] with a = max |x| / 127 and q[j] the integer nearest to x[j] / a, a signed byte.
-/// Columns behind the last are zeros. All rows of a block are together, from one cache line on:
+/// Where a number of the block is NaN or infinite, a is too, and so no product with the block is finite.
+/// Columns after the last are zeros. All rows of a block are together, from one cache line on:
 ///
 ///     q: rows × the first 32 bytes, rows × the other 32 | a: rows floats | corrections: rows numbers of 4
 ///     bytes for every scale of weights
 ///
 /// The correction stands for what a sum over codes has too much, with Q = Σ q[j] over the columns of one
-/// scale: the integer factor · Q for the formats whose codes have an offset, the float Q for those with
-/// minima. A kernel of signed codes needs none.
+/// scale: the integer factor · Q where codes have an offset, the float Q for formats with minima. A kernel of
+/// signed codes needs none.
 ///
 /// That is how q lies as `bytes`. A kernel may want lines of 64 bytes instead, to multiply both halves at
 /// once and have their sums apart, or because it multiplies numbers of 16 bits:
@@ -30,6 +29,7 @@ struct ActivationBlock {
 
   int rows;
   int corrections;  ///< per row: 0, 2 or 4
+  int factor;       ///< of the corrections; 0: they are floats
   Lines lines = Lines::bytes;
 
   constexpr std::size_t line_bytes() const { return lines == Lines::bytes ? 32 : 64; }
@@ -45,8 +45,7 @@ struct ActivationBlock {
 };
 
 /// Quantises x, x.size() a multiple of 32, as row r of the blocks at `out`. Its numbers depend on x alone,
-/// bit for bit. `factor` is not used for formats with minima.
-void quantise_row(std::span<const float> x, const CodeLayout& layout, int factor,
-                  const ActivationBlock& block, int r, std::uint8_t* out);
+/// bit for bit.
+void quantise_row(std::span<const float> x, const ActivationBlock& block, int r, std::uint8_t* out);
 
 }  // namespace spectr

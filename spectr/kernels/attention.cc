@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "spectr/base/check.h"
 #include "spectr/kernels/vector_ops.h"
@@ -17,7 +18,8 @@ namespace spectr {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Lanes = hn::CappedTag<float, key_group>;
+/// A vector of neighbouring slots: a group, or as much of one as fits.
+using GroupTag = hn::CappedTag<float, key_group>;
 
 /// A vector of floats, from floats or from halves.
 template <class D>
@@ -45,7 +47,7 @@ struct Head {
 /// is a slot and sums over the dimensions in their order.
 template <int groups, class T>
 HWY_INLINE void ScoreGroups(const Head<T>& head, const float* q, std::size_t slot, float* scores) {
-  const Lanes d;
+  const GroupTag d;
   const std::size_t apart = key_group * head.dim;
   for (std::size_t lane = 0; lane < key_group; lane += hn::Lanes(d)) {
     auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
@@ -71,7 +73,7 @@ HWY_INLINE void ScoreGroups(const Head<T>& head, const float* q, std::size_t slo
 }
 
 /// The scores of a query for all slots up to the last one that it attends to: the listed ones are close
-/// behind the prefix, and single ones would cost more than whole groups.
+/// after the prefix, and single ones would cost more than whole groups.
 template <class T>
 void Score(const Head<T>& head, const Query& query, float* scores) {
   constexpr std::size_t four = 4 * key_group;
@@ -167,8 +169,8 @@ void SumValues(const ValueRows<T>& values, const float* weights, std::size_t j) 
 template <std::size_t n, std::size_t groups, class T>
 HWY_INLINE void ScoreTogether(const Head<T>& head, std::span<const Query> queries, std::size_t slot,
                               float* const* scores) {
-  const Lanes d;
-  using V = hn::Vec<Lanes>;
+  const GroupTag d;
+  using V = hn::Vec<GroupTag>;
   const std::size_t apart = key_group * head.dim;
   for (std::size_t lane = 0; lane < key_group; lane += hn::Lanes(d)) {
     V sums[n][groups];
@@ -313,8 +315,8 @@ std::size_t slots_of(std::span<const Query> queries, std::span<const float> scra
   std::size_t slots = 0;
   for (const Query& query : queries) {
     const auto extra = query.extra;
-    SPECTR_CHECK(query.slots() >= 1);
-    SPECTR_CHECK(extra.empty() || static_cast<std::size_t>(extra.front()) >= query.prefix);
+    SPECTR_CHECK(query.prefix > 0 || !extra.empty());
+    SPECTR_CHECK(extra.empty() || std::cmp_greater_equal(extra.front(), query.prefix));
     SPECTR_CHECK(std::ranges::adjacent_find(extra, std::greater_equal()) == extra.end());
     slots = std::max(slots, query.slots());
   }

@@ -17,7 +17,7 @@ constexpr std::size_t key_place(std::size_t slot, std::size_t j, std::size_t hea
 }
 
 /// A query of one head, and the slots that it attends to: the first `prefix` ones and the listed `extra`
-/// ones, ascending and behind the prefix.
+/// ones, ascending and after the prefix.
 struct Query {
   const float* q;  ///< [head_dim]
   std::size_t prefix;
@@ -39,7 +39,8 @@ constexpr std::size_t attention_scratch(std::size_t slots) {
 /// Attention of 1 to most_queries queries over the same keys and values of one head:
 /// out = Σ_s softmax_s(scale · q·K[s]) V[s]. What a query gives does not depend on the others, nor what a
 /// slot adds on whether it is listed, bit for bit. keys: as key_place() says, whole groups; values: [slots,
-/// head_dim], row after row. scratch: at least attention_scratch(most slots() of a query) floats.
+/// head_dim], row after row. scratch: at least attention_scratch(most slots() of a query) floats. Requires:
+/// every query attends to at least one slot.
 void attend(std::span<const Query> queries, std::size_t head_dim, const float* keys, const float* values,
             float scale, std::span<float> scratch);
 

@@ -17,11 +17,11 @@ namespace spectr {
 struct CodeLayout {
   int columns;
   int halves;
-  int scale_bytes;
+  int scale_bytes = 0;
   int low_bits;  ///< a code is low_bits + high_bits wide, kept as two planes
-  int high_bits;
-  int offset;
-  bool has_min;
+  int high_bits = 0;
+  int offset = 0;
+  bool has_min = false;
   int scale_columns;
 
   constexpr int bits() const { return low_bits + high_bits; }
@@ -36,25 +36,55 @@ constexpr std::optional<CodeLayout> code_layout(TensorType type) {
   switch (type) {
     using enum TensorType;
     case q8_0:
-      return CodeLayout{32, 1, 0, 8, 0, 0, false, 32};
+      return CodeLayout{.columns = 32, .halves = 1, .low_bits = 8, .scale_columns = 32};
     case q4_0:
-      return CodeLayout{32, 1, 0, 4, 0, 8, false, 32};
+      return CodeLayout{.columns = 32, .halves = 1, .low_bits = 4, .offset = 8, .scale_columns = 32};
     case q4_1:
-      return CodeLayout{32, 2, 0, 4, 0, 0, true, 32};
+      return CodeLayout{.columns = 32, .halves = 2, .low_bits = 4, .has_min = true, .scale_columns = 32};
     case q5_0:
-      return CodeLayout{32, 1, 0, 4, 1, 16, false, 32};
+      return CodeLayout{
+          .columns = 32, .halves = 1, .low_bits = 4, .high_bits = 1, .offset = 16, .scale_columns = 32};
     case q5_1:
-      return CodeLayout{32, 2, 0, 4, 1, 0, true, 32};
+      return CodeLayout{
+          .columns = 32, .halves = 2, .low_bits = 4, .high_bits = 1, .has_min = true, .scale_columns = 32};
     case q2_k:
-      return CodeLayout{256, 2, 16, 2, 0, 0, true, 16};
+      return CodeLayout{.columns = 256,
+                        .halves = 2,
+                        .scale_bytes = 16,
+                        .low_bits = 2,
+                        .has_min = true,
+                        .scale_columns = 16};
     case q3_k:
-      return CodeLayout{256, 1, 12, 2, 1, 4, false, 16};
+      return CodeLayout{.columns = 256,
+                        .halves = 1,
+                        .scale_bytes = 12,
+                        .low_bits = 2,
+                        .high_bits = 1,
+                        .offset = 4,
+                        .scale_columns = 16};
     case q4_k:
-      return CodeLayout{256, 2, 12, 4, 0, 0, true, 32};
+      return CodeLayout{.columns = 256,
+                        .halves = 2,
+                        .scale_bytes = 12,
+                        .low_bits = 4,
+                        .has_min = true,
+                        .scale_columns = 32};
     case q5_k:
-      return CodeLayout{256, 2, 12, 4, 1, 0, true, 32};
+      return CodeLayout{.columns = 256,
+                        .halves = 2,
+                        .scale_bytes = 12,
+                        .low_bits = 4,
+                        .high_bits = 1,
+                        .has_min = true,
+                        .scale_columns = 32};
     case q6_k:
-      return CodeLayout{256, 1, 16, 4, 2, 32, false, 16};
+      return CodeLayout{.columns = 256,
+                        .halves = 1,
+                        .scale_bytes = 16,
+                        .low_bits = 4,
+                        .high_bits = 2,
+                        .offset = 32,
+                        .scale_columns = 16};
     case f32:
     case f16:
     case bf16:

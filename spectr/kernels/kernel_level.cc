@@ -1,8 +1,5 @@
 #include "spectr/kernels/kernel_level.h"
 
-#include "spectr/base/check.h"
-#include "spectr/kernels/kernel_sets.h"
-
 #if defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
@@ -67,31 +64,6 @@ std::string_view name_of(KernelLevel level) {
 const std::vector<KernelLevel>& available_levels() {
   static const std::vector<KernelLevel> levels = find_levels();
   return levels;
-}
-
-const KernelSet& kernels_of(KernelLevel level) {
-  switch (level) {
-#if defined(__x86_64__)
-    case KernelLevel::avx2:
-      return avx2_kernels();
-    case KernelLevel::avx2_vnni:
-      return avx2_vnni_kernels();
-    case KernelLevel::avx512:
-      return avx512_kernels();
-    case KernelLevel::avx512_vnni:
-      return avx512_vnni_kernels();
-    case KernelLevel::amx:
-      return amx_kernels();
-#elif defined(__aarch64__)
-    case KernelLevel::neon:
-      return neon_kernels();
-    case KernelLevel::neon_dot:
-      return neon_dot_kernels();
-#endif
-    default:
-      SPECTR_CHECK(level == KernelLevel::portable);
-      return portable_kernels();
-  }
 }
 
 }  // namespace spectr

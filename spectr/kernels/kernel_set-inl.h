@@ -1,9 +1,8 @@
 // The table of an instruction set's kernels (see panel_kernel-inl.h).
 #pragma once
 
-#include "spectr/base/check.h"
 #include "spectr/kernels/float_kernel-inl.h"
-#include "spectr/kernels/kernel_level.h"
+#include "spectr/kernels/kernel_set.h"
 #include "spectr/kernels/panel_kernel-inl.h"
 
 namespace spectr {
@@ -70,11 +69,11 @@ FloatKernel float_kernel(TensorType type, int rows) {
 }
 
 template <class Lanes>
-constexpr KernelSet kernel_set_of = {[](TensorType, std::size_t) { return Lanes::largest_sweep; },
-                                     Lanes::largest_float_sweep,
-                                     Lanes::signed_excess,
-                                     Lanes::fetching.abreast_bytes,
-                                     panel_kernel<Lanes>,
-                                     float_kernel<Lanes>};
+constexpr KernelSet kernel_set_of = {
+    .largest_sweep = [](TensorType, std::size_t) { return Lanes::largest_sweep; },
+    .largest_float_sweep = Lanes::largest_float_sweep,
+    .abreast_bytes = Lanes::fetching.abreast_bytes,
+    .panel_kernel = panel_kernel<Lanes>,
+    .float_kernel = float_kernel<Lanes>};
 
 }  // namespace spectr

@@ -1,20 +1,6 @@
-#include "spectr/kernels/kernel_sets.h"
+#include "spectr/kernels/before_target.h"
 
 #if defined(__x86_64__)
-#include <hwy/base.h>
-#include <immintrin.h>
-
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <utility>
-
-#include "spectr/kernels/activations.h"
-#include "spectr/kernels/half.h"
-#include "spectr/kernels/panels.h"
-
-// Nothing above may be compiled for the target below: the linker could give it to every machine.
 HWY_PUSH_ATTRIBUTES("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")
 #include "spectr/kernels/lanes_avx512-inl.h"
 #include "spectr/kernels/panel_kernel-inl.h"
@@ -81,8 +67,10 @@ class PanelOfTwo {
  public:
   static constexpr CodeLayout layout = *code_layout(type);
   static constexpr ActivationBlock activation{
-      rows, layout.has_min ? 2 : 0,
-      halves_apart(rows) ? ActivationBlock::Lines::halves_apart : ActivationBlock::Lines::bytes};
+      .rows = rows,
+      .corrections = layout.has_min ? 2 : 0,
+      .factor = 0,
+      .lines = halves_apart(rows) ? ActivationBlock::Lines::halves_apart : ActivationBlock::Lines::bytes};
   static constexpr int steps_per_block = halves_apart(rows) ? 1 : 2;
 
   PanelOfTwo(const PanelRun& run, std::size_t panel)
@@ -176,7 +164,7 @@ class PanelOfTwo {
     }
   }
 
-  /// Zeros behind the last block.
+  /// Zeros after the last block.
   HWY_INLINE Scale scale_of(std::size_t block) {
     if (block == blocks_) return {Lanes::zero_floats(), Lanes::zero_floats()};
     const std::size_t b = block % layout.blocks();  // in its unit

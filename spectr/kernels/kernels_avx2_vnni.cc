@@ -1,20 +1,6 @@
-#include "spectr/kernels/kernel_sets.h"
+#include "spectr/kernels/before_target.h"
 
 #if defined(__x86_64__)
-#include <hwy/base.h>
-#include <immintrin.h>
-
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <utility>
-
-#include "spectr/kernels/activations.h"
-#include "spectr/kernels/half.h"
-#include "spectr/kernels/panels.h"
-
-// Nothing above may be compiled for the target below: the linker could give it to every machine.
 HWY_PUSH_ATTRIBUTES("avx2,fma,f16c,avxvnni")
 #include "spectr/kernels/kernel_set-inl.h"
 #include "spectr/kernels/lanes_avx2-inl.h"

@@ -1,20 +1,8 @@
-#include "spectr/kernels/kernel_sets.h"
+#include "spectr/kernels/before_target.h"
 
 #if defined(__aarch64__)
-#include <arm_neon.h>
-#include <hwy/base.h>
-
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <utility>
-
-#include "spectr/kernels/activations.h"
-#include "spectr/kernels/half.h"
 #include "spectr/kernels/kernel_set-inl.h"
 #include "spectr/kernels/lanes_neon-inl.h"
-#include "spectr/kernels/panels.h"
 
 namespace spectr {
 namespace {

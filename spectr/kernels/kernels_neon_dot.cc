@@ -1,20 +1,6 @@
-#include "spectr/kernels/kernel_sets.h"
+#include "spectr/kernels/before_target.h"
 
 #if defined(__aarch64__)
-#include <arm_neon.h>
-#include <hwy/base.h>
-
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <utility>
-
-#include "spectr/kernels/activations.h"
-#include "spectr/kernels/half.h"
-#include "spectr/kernels/panels.h"
-
-// Nothing above may be compiled for the target below: the linker could give it to every machine.
 #if defined(__clang__)
 HWY_PUSH_ATTRIBUTES("dotprod")
 #else

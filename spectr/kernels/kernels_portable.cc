@@ -1,16 +1,7 @@
 // The kernels without any instruction set: one row of the panel at a time. What the others are compared with,
 // and the fallback.
-#include <hwy/base.h>
-
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <utility>
-
-#include "spectr/kernels/half.h"
+#include "spectr/kernels/before_target.h"
 #include "spectr/kernels/kernel_set-inl.h"
-#include "spectr/kernels/kernel_sets.h"
 
 namespace spectr {
 namespace {
@@ -55,8 +46,11 @@ struct PortableLanes {
   static Ints signed_bytes(const std::uint8_t* p) { return static_cast<std::int8_t>(*p); }
   template <int shift, int mask>
   static Ints bits(Ints b) {
-    if constexpr (shift < 0) return b << -shift & mask;
-    return b >> (shift & 31) & mask;
+    if constexpr (shift < 0) {
+      return b << -shift & mask;
+    } else {
+      return b >> shift & mask;
+    }
   }
   static Ints either(Ints a, Ints b) { return a | b; }
   static Ints add(Ints a, int b) { return a + b; }

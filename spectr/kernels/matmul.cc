@@ -1,10 +1,12 @@
+#include "spectr/kernels/matmul.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 
 #include "spectr/base/check.h"
 #include "spectr/kernels/activations.h"
-#include "spectr/kernels/kernel_level.h"
+#include "spectr/kernels/kernel_set.h"
 #include "spectr/kernels/panels.h"
 
 namespace spectr {
@@ -59,8 +61,6 @@ PanelKernel kernel_for(const KernelSet& set, const Matrix::Packed& w, const Swee
 /// Each sweep of x as blocks, at multiples of sweep_bytes from `out` on.
 void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, const Sweeps& sweeps,
               std::size_t sweep_bytes, ThreadPool& pool, std::uint8_t* out) {
-  const CodeLayout& layout = w.shape.layout;
-  const int factor = w.type == TensorType::q8_0 ? -set.signed_excess : -layout.offset;
   // Threads share the columns: the rows of a block lie so close that they would wait for each other's lines.
   constexpr std::size_t columns = ActivationBlock::columns, fewest = 128;  // columns in one go
   const std::size_t grain = std::max(fewest, numbers_worth_sharing / x.rows()) / columns;
@@ -72,7 +72,7 @@ void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float>
       std::uint8_t* const blocks = out + i * sweep_bytes + begin * block.bytes();
       for (std::size_t r = 0; r < sweep.size; ++r) {
         const auto share = x[sweep.begin + r].subspan(from, to - from);
-        quantise_row(share, layout, factor, block, static_cast<int>(r), blocks);
+        quantise_row(share, block, static_cast<int>(r), blocks);
       }
     }
   });
@@ -127,9 +127,10 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
   });
 }
 
-/// The nearest BF16 number, ties to the even one.
+/// The nearest BF16 number, ties to the even one. NaN stays NaN.
 float round_to_bf16(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
+  if ((bits & 0x7fff'ffffu) > 0x7f80'0000u) return x;
   return std::bit_cast<float>((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
 }
 

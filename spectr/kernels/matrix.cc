@@ -11,7 +11,7 @@ namespace spectr {
 Matrix Matrix::pack(TensorType type, std::size_t rows, std::size_t cols, std::span<const std::byte> bytes,
                     ThreadPool& pool) {
   const TensorFormat& format = format_of(type);
-  SPECTR_CHECK(cols % format.elements == 0);
+  SPECTR_CHECK(rows > 0 && cols > 0 && cols % format.elements == 0);
   SPECTR_CHECK(bytes.size() == rows * (cols / format.elements) * format.bytes);
   auto packed = std::make_unique<Packed>(
       Packed{.type = type, .rows = rows, .cols = cols, .file = {}, .shape = {}, .panels = {}});

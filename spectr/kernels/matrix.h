@@ -4,7 +4,6 @@
 #include <memory>
 #include <span>
 
-#include "spectr/base/span2d.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/kernels/tensor_type.h"
 
@@ -18,7 +17,8 @@ namespace spectr {
 class Matrix {
  public:
   /// W from its bytes as they stand in a file, row after row.
-  /// Requires: bytes.size() == rows · cols / elements · bytes of the format, cols a multiple of its elements.
+  /// Requires: rows > 0, cols > 0 and a multiple of the format's elements, bytes.size() == rows · cols /
+  /// elements · bytes of the format.
   static Matrix pack(TensorType type, std::size_t rows, std::size_t cols, std::span<const std::byte> bytes,
                      ThreadPool& pool);
 
@@ -42,31 +42,5 @@ class Matrix {
   explicit Matrix(std::unique_ptr<Packed> packed);
   std::unique_ptr<Packed> packed_;
 };
-
-/// Memory that matmul works in: grown as needed, to be reused between calls.
-class MatmulScratch {
- public:
-  MatmulScratch();
-  ~MatmulScratch();
-  struct State;
-  State& state() { return *state_; }
-
- private:
-  std::unique_ptr<State> state_;
-};
-
-/// y = x Wᵀ: y[r][i] = Σ_j W[i][j] x[r][j]. y: [n, rows of W].
-struct Product {
-  const Matrix& w;
-  Span2d<float> y;
-};
-
-/// Products of one x with one or more matrices; every W is read from memory once, whatever the rows of x.
-/// x: [n, cols], every y is overwritten. Row r of y depends on W and row r of x alone, bit for bit: neither
-/// on n, nor on the other products, nor on the threads. For quantised W the rows of x are quantised to 8 bits
-/// per block of 64 first (once for matrices of one type that follow each other), for BF16 they are rounded to
-/// BF16.
-void matmul(std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
-            MatmulScratch& scratch);
 
 }  // namespace spectr

@@ -43,14 +43,18 @@ template <class Lanes, TensorType type>
 constexpr bool group_by_group =
     type == TensorType::q8_0 ? requires { &Lanes::dot_words; } : requires { &Lanes::pairs_of_products; };
 
-/// How kernels of this set want x. Signed bytes may need no correction.
+/// How kernels of this set want x. Products of signed bytes have `signed_excess` too much, per unit of the
+/// activation.
 template <class Lanes, TensorType type>
 constexpr ActivationBlock activation_block(int rows) {
   constexpr CodeLayout layout = *code_layout(type);
-  constexpr bool exact = type == TensorType::q8_0 && Lanes::signed_excess == 0;
-  constexpr bool words = type == TensorType::q8_0 && group_by_group<Lanes, type>;
-  return {rows, exact ? 0 : 2 * layout.scales_per_block(),
-          words ? ActivationBlock::Lines::words : ActivationBlock::Lines::bytes};
+  constexpr bool is_signed = type == TensorType::q8_0;
+  constexpr int excess = is_signed ? Lanes::signed_excess : layout.offset;
+  constexpr bool words = is_signed && group_by_group<Lanes, type>;
+  return {.rows = rows,
+          .corrections = is_signed && excess == 0 ? 0 : 2 * layout.scales_per_block(),
+          .factor = -excess,
+          .lines = words ? ActivationBlock::Lines::words : ActivationBlock::Lines::bytes};
 }
 
 /// pairs[r] = the products of a group of codes with row r of x, or what they add to it unless they are the

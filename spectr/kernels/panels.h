@@ -39,7 +39,7 @@ struct PanelShape {
 struct ComingPanels {
   const std::uint8_t* codes;
   std::size_t apart;
-  std::ptrdiff_t headers;  ///< how far behind those in use
+  std::ptrdiff_t headers;  ///< how far ahead of those in use
 };
 
 /// Panels that follow one another.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <vector>
 
@@ -52,14 +53,29 @@ void swiglu(std::span<float> gate, std::span<const float> up) {
 
 void gelu(std::span<float> x) {
   for (float& v : x) {
-    const double z = v;
-    v = static_cast<float>(0.5 * z *
-                           (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (z + 0.044715 * z * z * z))));
+    const double z = v, u = std::sqrt(2 / std::numbers::pi) * (z + 0.044715 * z * z * z);
+    v = static_cast<float>(z /
+                           (1 + std::exp(-2 * u)));  // = ½ z (1 + tanh u), of which little is left below 0
   }
 }
 
 float dot(std::span<const float> x, std::span<const float> y) {
   return static_cast<float>(sum_of_products(x, y));
+}
+
+float largest(std::span<const float> x) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  float largest = -infinity;
+  for (const float v : x) {
+    if (!(v < infinity)) return std::numeric_limits<float>::quiet_NaN();
+    largest = std::max(largest, v);
+  }
+  return largest;
+}
+
+std::size_t next_above(std::span<const float> x, std::size_t from, float bar) {
+  while (from < x.size() && !(x[from] > bar)) ++from;
+  return from;
 }
 
 void softmax(std::span<float> x) {

@@ -6,8 +6,8 @@
 #include "spectr/base/span2d.h"
 #include "spectr/kernels/tensor_type.h"
 
-/// The twins of vector_ops.h and matrix.h: one number after the other, sums and functions in double, rounded
-/// to float at the end. They say what the fast kernels compute; nothing but tests calls them.
+/// The twins of vector_ops.h, attention.h and matmul.h: one number after the other, sums and functions in
+/// double, rounded to float at the end. They say what the fast kernels compute; nothing but tests calls them.
 namespace spectr::scalar {
 
 void rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon, std::span<float> out);
@@ -17,6 +17,8 @@ void add(std::span<float> x, std::span<const float> y);
 void swiglu(std::span<float> gate, std::span<const float> up);
 void gelu(std::span<float> x);
 float dot(std::span<const float> x, std::span<const float> y);
+float largest(std::span<const float> x);
+std::size_t next_above(std::span<const float> x, std::size_t from, float bar);
 void softmax(std::span<float> x);
 void exp_differences(std::span<double> x, double largest, double scale);
 double log_sum_exp(std::span<const float> x);

@@ -113,7 +113,9 @@ void LayerNorm(std::span<const float> x, const float* weight, const float* bias,
   ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
     const auto centred = hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, mean));
     const auto scaled = hn::Mul(centred, hn::Set(d, factor));
-    hn::StoreU(hn::MulAdd(scaled, hn::LoadU(d, weight + i), hn::LoadU(d, bias + i)), d, out + i);
+    // Not one operation: it would round twice on some instruction sets and once on others.
+    const auto weighted = hn::Mul(scaled, hn::LoadU(d, weight + i));
+    hn::StoreU(hn::Add(weighted, hn::LoadU(d, bias + i)), d, out + i);
   });
 }
 
@@ -208,10 +210,9 @@ void ExpDifferences(std::span<double> x, double largest, double scale) {
   const auto power = [&](auto d, std::size_t i) HWY_ATTR {
     const auto difference =
         hn::Mul(hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, largest)), hn::Set(d, scale));
-    // Below −708 the result is not a normal number, from −745 on it is 0; Exp is defined for finite numbers.
-    const auto finite = hn::Max(difference, hn::Set(d, -708.0));
-    const auto exact = hn::Exp(d, finite);
-    hn::StoreU(hn::IfThenElseZero(hn::Ge(difference, hn::Set(d, -708.0)), exact), d, x.data() + i);
+    const auto least = hn::Set(d, -0x1.6232bdd7abcd2p+9);       // −708.396…: exp of less is no normal number
+    const auto exact = hn::Exp(d, hn::Max(difference, least));  // which is defined for finite numbers
+    hn::StoreU(hn::IfThenElseZero(hn::Ge(difference, least), exact), d, x.data() + i);
   };
   const hn::ScalableTag<double> d;
   const std::size_t lanes = hn::Lanes(d);

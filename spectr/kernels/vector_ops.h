@@ -8,25 +8,30 @@
 namespace spectr {
 
 /// Vector kernels of the transformer, dispatched at run time to the best instruction set of the machine.
-/// The twins of namespace `scalar` (scalar_ops.h) define what each computes.
+/// The twins of namespace `scalar` (scalar_ops.h) define what each computes, that of nearest_halves is
+/// nearest_half. Errors are relative to the result, or to a size that is named; where that leaves less than
+/// the least normal float, they may be as large as this.
 
-/// out[j] = x[j] / sqrt(mean(x²) + epsilon) · weight[j].  All spans of one length; out may be x.
+/// out[j] = x[j] / sqrt(mean(x²) + epsilon) · weight[j], within 1e-6, the same bits on every instruction set.
+/// All spans of one length; out may be x.
 void rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon, std::span<float> out);
 
-/// out[j] = (x[j] − mean) / sqrt(variance + epsilon) · weight[j] + bias[j].
+/// out[j] = (x[j] − mean) / sqrt(variance + epsilon) · weight[j] + bias[j], within 1e-6 of the sum of the
+/// three terms' sizes, the same bits on every instruction set. All spans of one length; out may be x.
 void layer_norm(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
                 float epsilon, std::span<float> out);
 
 /// x[j] += y[j].
 void add(std::span<float> x, std::span<const float> y);
 
-/// gate[j] = silu(gate[j]) · up[j], silu(z) = z / (1 + exp(−z)).
+/// gate[j] = silu(gate[j]) · up[j], silu(z) = z / (1 + exp(−z)), within 1e-6 and exp(−88) |gate[j] up[j]|.
 void swiglu(std::span<float> gate, std::span<const float> up);
 
-/// x[j] = gelu(x[j]), the tanh form: ½ z (1 + tanh(√(2/π) (z + 0.044715 z³))).
+/// x[j] = gelu(x[j]), the tanh form: ½ z (1 + tanh u), u = √(2/π) (z + 0.044715 z³), within 1e-6 for z ≥ 0
+/// and 1e-6 (1 + 2 |u|) for others, and exp(−88) |z|.
 void gelu(std::span<float> x);
 
-/// Σ x[j] y[j].
+/// Σ x[j] y[j], within 2⁻²⁴ (8 + n) Σ |x[j] y[j]| for n numbers.
 float dot(std::span<const float> x, std::span<const float> y);
 
 /// The largest of x; NaN where one of them is NaN or +∞. Requires: x.size() ≥ 1.
@@ -35,14 +40,15 @@ float largest(std::span<const float> x);
 /// The first j ≥ from with x[j] > bar; x.size() where there is none.
 std::size_t next_above(std::span<const float> x, std::size_t from, float bar);
 
-/// x[j] ← exp(x[j] − max x) / Σ exp(…). Requires: at least one finite entry; −∞ gives 0.
+/// x[j] ← exp(x[j] − max x) / Σ exp(…), within 1e-6 (1 + max x − x[j]). Requires: at least one finite entry;
+/// −∞ gives 0.
 void softmax(std::span<float> x);
 
-/// x[j] ← exp((x[j] − largest) · scale), within 4 units in the last place. Requires: x[j] ≤ largest < ∞,
-/// scale ≥ 0 finite, x[j] not NaN; −∞ gives 0.
+/// x[j] ← exp((x[j] − largest) · scale), within 4 units in the last place; 0 where that would be subnormal.
+/// Requires: x[j] ≤ largest < ∞, scale ≥ 0 finite, x[j] not NaN; −∞ gives 0.
 void exp_differences(std::span<double> x, double largest, double scale);
 
-/// log Σ exp(x[j]), within 1e-5. Requires: at least one finite entry; −∞ adds nothing.
+/// log Σ exp(x[j]), off by at most 1e-5. Requires: at least one finite entry; −∞ adds nothing.
 double log_sum_exp(std::span<const float> x);
 
 /// out[j] = nearest_half(x[j]). Both of one length.
@@ -50,6 +56,7 @@ void nearest_halves(std::span<const float> x, std::span<Half> out);
 
 /// Rotates a head's vector: pairs (x[2i], x[2i+1]) when interleaved, (x[i], x[i + n/2]) otherwise, by the
 /// angle with the given cosines and sines (n/2 each, n = 2 · cosines.size() ≤ x.size(); the rest stays).
+/// Within 2e-7 of the sum of both products' sizes.
 void rope(std::span<float> x, std::span<const float> cosines, std::span<const float> sines, bool interleaved);
 
 }  // namespace spectr

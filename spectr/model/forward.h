@@ -7,7 +7,7 @@
 
 #include "spectr/base/span2d.h"
 #include "spectr/base/token.h"
-#include "spectr/kernels/matrix.h"
+#include "spectr/kernels/matmul.h"
 #include "spectr/model/kv_cache.h"
 #include "spectr/model/pass_profile.h"
 #include "spectr/model/transformer.h"

@@ -8,7 +8,7 @@
 
 #include "spectr/kernels/aligned_bytes.h"
 #include "spectr/kernels/kernel_level.h"
-#include "spectr/kernels/matrix.h"
+#include "spectr/kernels/matmul.h"
 #include "spectr/kernels/vector_ops.h"
 
 namespace spectr {

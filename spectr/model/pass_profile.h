@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "spectr/base/stopwatch.h"
-#include "spectr/kernels/matrix.h"
+#include "spectr/kernels/matmul.h"
 
 namespace spectr {
 

@@ -76,6 +76,17 @@ TEST(ThreadPool, StartsAndStopsWithoutWork) {
   for (int i = 0; i < 50; ++i) ThreadPool pool(1 + i % 4);
 }
 
+TEST(ThreadPoolDeathTest, AnExceptionOutOfABodyEndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const int threads : {1, 3}) {
+    const auto break_contract = [&] {
+      ThreadPool pool(threads);
+      pool.parallel_for(100, 1, [](std::size_t, std::size_t end) { SPECTR_CHECK(end <= 50); });
+    };
+    EXPECT_DEATH(break_contract(), "") << threads << " threads";
+  }
+}
+
 TEST(ThreadPool, NeedsAThread) {
   EXPECT_THROW(ThreadPool(0), BrokenContract);
   EXPECT_THROW(ThreadPool(-3), BrokenContract);

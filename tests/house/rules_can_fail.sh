@@ -26,4 +26,14 @@ broken_by includes_start_at_the_root '#include "plan.h"'
 broken_by layers_point_down '#include "spectr/transport/plan.h"'
 broken_by layers_point_down '#include <spectr/model/gguf.h>'
 broken_by nothing_is_put_off '// TO''DO: think'
+
+compile() { # compile TEXT: as a kernel in an archive
+  echo "$1" | c++ -x c++ -O2 -c -o "$scratch/kernels_new.cc.o" - && rm -f "$scratch/kernels.a"
+  ar rc "$scratch/kernels.a" "$scratch/kernels_new.cc.o"
+}
+compile 'static inline int one() { return 1; } int (*chosen)() = one;'
+sh "$here/kernels_have_no_weak_code.sh" "$scratch/kernels.a"
+compile 'inline int one() { return 1; } int (*chosen)() = one;'
+! sh "$here/kernels_have_no_weak_code.sh" "$scratch/kernels.a" >/dev/null || exit 1
+
 mkdir "$scratch/spectr/attic" && rm "$bad" && expect 1 layers_point_down

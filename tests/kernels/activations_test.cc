@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "spectr/kernels/code_layout.h"
 #include "tests/support/random_tensor.h"
 
 namespace spectr {
@@ -22,14 +23,24 @@ T at(const std::vector<std::uint8_t>& bytes, std::size_t offset) {
   return value;
 }
 
+/// As a kernel of unsigned codes wants rows for this format.
+ActivationBlock block_for(TensorType type, int rows, Lines lines = Lines::bytes) {
+  const CodeLayout layout = *code_layout(type);
+  return {rows, 2 * layout.scales_per_block(), -layout.offset, lines};
+}
+
+ActivationBlock without_corrections(int rows, Lines lines = Lines::bytes) {
+  return {rows, 0, 0, lines};
+}
+
 TEST(QuantiseRow, RoundsToTheNearestStepAndSumsUp) {
-  constexpr int rows = 3, r = 1, factor = -8;
+  constexpr int rows = 3, r = 1;
   for (const TensorType type : {TensorType::q4_0, TensorType::q6_k, TensorType::q4_1, TensorType::q2_k}) {
     const CodeLayout layout = *code_layout(type);
-    const ActivationBlock block{rows, 2 * layout.scales_per_block()};
+    const ActivationBlock block = block_for(type, rows);
     const std::vector<float> x = test::random_floats(128, 1);
     std::vector<std::uint8_t> out(2 * block.bytes());
-    quantise_row(x, layout, factor, block, r, out.data());
+    quantise_row(x, block, r, out.data());
     for (std::size_t b = 0; b < 2; ++b) {
       const std::size_t begin = b * block.bytes();
       const float a = at<float>(out, begin + block.scales_at() + 4 * r);
@@ -46,7 +57,7 @@ TEST(QuantiseRow, RoundsToTheNearestStepAndSumsUp) {
         if (layout.has_min) {
           EXPECT_EQ(at<float>(out, correction), static_cast<float>(sums[i]));
         } else {
-          EXPECT_EQ(at<int>(out, correction), factor * sums[i]);
+          EXPECT_EQ(at<int>(out, correction), -layout.offset * sums[i]);
         }
       }
     }
@@ -55,15 +66,13 @@ TEST(QuantiseRow, RoundsToTheNearestStepAndSumsUp) {
 
 TEST(QuantiseRow, WritesHalvesApartAsLinesWithZerosForTheOtherHalf) {
   constexpr std::size_t rows = 3;
-  constexpr int factor = -8;
   for (const TensorType type : {TensorType::q4_0, TensorType::q4_1}) {
-    const CodeLayout layout = *code_layout(type);
-    const ActivationBlock whole{rows, 2}, apart{rows, 2, Lines::halves_apart};
+    const ActivationBlock whole = block_for(type, rows), apart = block_for(type, rows, Lines::halves_apart);
     std::vector<std::uint8_t> one(2 * whole.bytes(), 0xFF), two(2 * apart.bytes(), 0xFF);
     for (std::size_t r = 0; r < rows; ++r) {
       const std::vector<float> x = test::random_floats(128, r);
-      quantise_row(x, layout, factor, whole, static_cast<int>(r), one.data());
-      quantise_row(x, layout, factor, apart, static_cast<int>(r), two.data());
+      quantise_row(x, whole, static_cast<int>(r), one.data());
+      quantise_row(x, apart, static_cast<int>(r), two.data());
     }
     const std::vector<std::uint8_t> zeros(32, 0);
     for (std::size_t b = 0; b < 2; ++b) {
@@ -83,13 +92,12 @@ TEST(QuantiseRow, WritesHalvesApartAsLinesWithZerosForTheOtherHalf) {
 TEST(QuantiseRow, WritesWordsWithTheEvenOnesOfFourColumnsFirst) {
   constexpr std::size_t rows = 3;
   constexpr std::size_t order[] = {0, 2, 1, 3};
-  const CodeLayout layout = *code_layout(TensorType::q8_0);
-  const ActivationBlock bytes{rows, 0}, words{rows, 0, Lines::words};
+  const ActivationBlock bytes = without_corrections(rows), words = without_corrections(rows, Lines::words);
   std::vector<std::uint8_t> one(2 * bytes.bytes(), 0xFF), two(2 * words.bytes(), 0xFF);
   for (std::size_t r = 0; r < rows; ++r) {
     const std::vector<float> x = test::random_floats(128, r);
-    quantise_row(x, layout, 0, bytes, static_cast<int>(r), one.data());
-    quantise_row(x, layout, 0, words, static_cast<int>(r), two.data());
+    quantise_row(x, bytes, static_cast<int>(r), one.data());
+    quantise_row(x, words, static_cast<int>(r), two.data());
   }
   for (std::size_t b = 0; b < 2; ++b) {
     for (std::size_t j = 0; j < 64 * rows; ++j) {
@@ -105,28 +113,27 @@ TEST(QuantiseRow, WritesWordsWithTheEvenOnesOfFourColumnsFirst) {
 
 TEST(QuantiseRow, FillsTheLastBlockWithZeros) {
   for (const TensorType type : {TensorType::q4_0, TensorType::q4_1}) {
-    const CodeLayout layout = *code_layout(type);
     for (const Lines lines : all_lines) {
-      const ActivationBlock block{2, 2, lines};
+      const ActivationBlock block = block_for(type, 2, lines);
       std::vector<float> x = test::random_floats(96, 1);
       std::vector<std::uint8_t> out(2 * block.bytes(), 0xFF), expected = out;
-      quantise_row(x, layout, -8, block, 1, out.data());
+      quantise_row(x, block, 1, out.data());
       x.resize(128, 0.0f);
-      quantise_row(x, layout, -8, block, 1, expected.data());
+      quantise_row(x, block, 1, expected.data());
       EXPECT_EQ(out, expected);
     }
   }
 }
 
 TEST(QuantiseRow, WritesTheSameWhereNoCorrectionsAreWanted) {
-  const CodeLayout layout = *code_layout(TensorType::q4_0);
   for (const Lines lines : all_lines) {
-    const ActivationBlock with{2, 2, lines}, without{2, 0, lines};
+    const ActivationBlock with = block_for(TensorType::q4_0, 2, lines),
+                          without = without_corrections(2, lines);
     const std::size_t common = with.corrections_at();
     const std::vector<float> x = test::random_floats(64, 1);
     std::vector<std::uint8_t> expected(with.bytes(), 0xFF), out(without.bytes(), 0xFF);
-    quantise_row(x, layout, -8, with, 1, expected.data());
-    quantise_row(x, layout, -8, without, 1, out.data());
+    quantise_row(x, with, 1, expected.data());
+    quantise_row(x, without, 1, out.data());
     EXPECT_EQ(std::memcmp(out.data(), expected.data(), common), 0);
     EXPECT_TRUE(std::all_of(out.begin() + static_cast<std::ptrdiff_t>(common), out.end(),
                             [](std::uint8_t byte) { return byte == 0xFF; }));
@@ -134,12 +141,11 @@ TEST(QuantiseRow, WritesTheSameWhereNoCorrectionsAreWanted) {
 }
 
 TEST(QuantiseRow, GivesZerosForNothingAndForAlmostNothing) {
-  const CodeLayout layout = *code_layout(TensorType::q4_0);
   for (const float value : {0.0f, 1e-40f, -1e-35f}) {
     const std::vector<float> x(64, value);
-    const ActivationBlock block{1, 2};
+    const ActivationBlock block = block_for(TensorType::q4_0, 1);
     std::vector<std::uint8_t> out(block.bytes(), 0xFF);
-    quantise_row(x, layout, -8, block, 0, out.data());
+    quantise_row(x, block, 0, out.data());
     const std::vector<std::uint8_t> zeros(block.corrections_at() + 4 * 2, 0);
     EXPECT_EQ(std::memcmp(out.data(), zeros.data(), zeros.size()), 0);
   }

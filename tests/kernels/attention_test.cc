@@ -7,8 +7,10 @@
 #include <limits>
 #include <vector>
 
+#include "spectr/base/check.h"
 #include "spectr/kernels/scalar_ops.h"
-#include "tests/kernels/vector_kernels.h"
+#include "tests/kernels/expect_close.h"
+#include "tests/support/every_target.h"
 #include "tests/support/random_tensor.h"
 
 namespace spectr {
@@ -83,14 +85,20 @@ TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
     for (const std::size_t width : {1, 7, 16, 33, 48, 64, 80, 128}) {
       Head<TypeParam> head{width};
       const std::vector<float> keys = floats(head.keys), values = floats(head.values);
+      std::vector<float> value_sizes = values;
+      for (float& v : value_sizes) v = std::abs(v);
       for (const std::size_t prefix : {0, 1, 3, 4, 5, 16, 31, 66}) {
         for (const std::size_t extra : {0, 1, 4}) {
           if (prefix + extra == 0) continue;
           const auto list = std::span(listed).first(extra);
-          std::vector<float> expected(width);
-          scalar::attend(std::span(head.q).first(width), keys.data(), values.data(), prefix, list,
-                         head.scale(), head.scratch, expected);
-          expect_close(head.attend_to(prefix, list), expected, 5e-6);
+          std::vector<float> expected(width), sizes(width);
+          const auto twin = [&](const std::vector<float>& summed, std::vector<float>& out) {
+            scalar::attend(std::span(head.q).first(width), keys.data(), summed.data(), prefix, list,
+                           head.scale(), head.scratch, out);
+          };
+          twin(values, expected);
+          twin(value_sizes, sizes);
+          expect_close(head.attend_to(prefix, list), expected, 5e-6, sizes);
         }
       }
     }
@@ -158,6 +166,37 @@ TYPED_TEST(Attend, LooksAtNoOtherSlot) {
     }
     EXPECT_EQ(head.attend_to(20, extra), expected);
   });
+}
+
+TYPED_TEST(Attend, RefusesSlotsThatAreNoneOrOutOfOrder) {
+  Head<TypeParam> head{16};
+  const auto refused = [&](std::size_t prefix, const std::vector<int>& extra) {
+    EXPECT_THROW(head.attend_to(prefix, extra), BrokenContract)
+        << prefix << " slots, then " << testing::PrintToString(extra);
+  };
+  refused(0, {});
+  refused(4, {3});
+  refused(4, {6, 5});
+  refused(4, {5, 5});
+  refused(0, {-2});
+  refused(4, {-2});
+  refused(4, {-2, 5});
+  refused(4, {5, -2});
+  EXPECT_NO_THROW(head.attend_to(4, std::vector{4, 6}));
+}
+
+TYPED_TEST(Attend, RefusesTooManyQueriesAndTooLittleScratch) {
+  Head<TypeParam> head{16};
+  const Query query = head.query(0, 20, {});
+  const std::vector<int> later = {20, 30};
+  const Query longer = head.query(1, 20, later);
+  EXPECT_THROW(head.attend_all({}), BrokenContract);
+  EXPECT_THROW(head.attend_all(std::vector(most_queries + 1, query)), BrokenContract);
+  head.scratch.resize(attention_scratch(20));
+  EXPECT_NO_THROW(head.attend_all({&query, 1}));
+  EXPECT_THROW(head.attend_all(std::vector{query, longer}), BrokenContract);
+  head.scratch.resize(attention_scratch(20) - 1);
+  EXPECT_THROW(head.attend_all({&query, 1}), BrokenContract);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace spectr {
 namespace {
 
-constexpr std::uint16_t largest = 0x7BFF;  // 65504; behind it infinity, then NaN
+constexpr std::uint16_t largest = 0x7BFF;  // 65504; after it infinity, then NaN
 
 TEST(NearestHalf, OfAHalfIsThatHalf) {
   for (std::uint32_t bits = 0; bits <= largest; ++bits) {

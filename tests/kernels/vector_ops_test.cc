@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "spectr/kernels/scalar_ops.h"
-#include "tests/kernels/vector_kernels.h"
+#include "tests/kernels/expect_close.h"
+#include "tests/support/every_target.h"
 #include "tests/support/random_tensor.h"
 
 namespace spectr {
@@ -33,6 +34,13 @@ struct Vectors {
   Vectors(std::size_t n, std::size_t offset, std::uint32_t seed)
       : store(random_floats(n + offset, seed)), view(std::span(store).subspan(offset)) {}
 };
+
+/// What `compute` gives has the same bits at every target.
+template <class Compute>
+void expect_same_bits_at_every_target(const Compute& compute) {
+  const std::vector<float> expected = compute();
+  at_every_target([&] { EXPECT_EQ(compute(), expected); });
+}
 
 TEST(Dot, IsWithinTheRoundingOfAFloatSum) {
   at_every_target([] {
@@ -58,7 +66,23 @@ TEST(RmsNorm, AgreesWithItsTwin) {
       std::vector<float> out(n), expected(n);
       rms_norm(x.view, weight.view, 1e-5f, out);
       scalar::rms_norm(x.view, weight.view, 1e-5f, expected);
-      expect_close(out, expected, 2e-6);
+      expect_close(out, expected, 1e-6);
+    });
+  });
+}
+
+TEST(Norms, HaveTheSameBitsAtEveryTarget) {
+  at_every_length_and_offset([](std::size_t n, std::size_t offset) {
+    const Vectors x(n, offset, 1), weight(n, offset, 2), bias(n, offset, 3);
+    expect_same_bits_at_every_target([&] {
+      std::vector<float> out(n);
+      rms_norm(x.view, weight.view, 1e-5f, out);
+      return out;
+    });
+    expect_same_bits_at_every_target([&] {
+      std::vector<float> out(n);
+      layer_norm(x.view, weight.view, bias.view, 1e-5f, out);
+      return out;
     });
   });
 }
@@ -79,7 +103,15 @@ TEST(LayerNorm, AgreesWithItsTwin) {
       std::vector<float> out(n), expected(n);
       layer_norm(x.view, weight.view, bias.view, 1e-5f, out);
       scalar::layer_norm(x.view, weight.view, bias.view, 1e-5f, expected);
-      expect_close(out, expected, n == 2 ? 1e-4 : 1e-5);  // two close numbers cancel
+      double mean = 0, variance = 0;
+      for (const float v : x.view) mean += v / static_cast<double>(n);
+      for (const float v : x.view) variance += (v - mean) * (v - mean) / static_cast<double>(n);
+      std::vector<float> sizes(n);
+      for (std::size_t j = 0; j < n; ++j) {
+        const double centred = (std::abs(x.view[j]) + std::abs(mean)) / std::sqrt(variance + 1e-5);
+        sizes[j] = static_cast<float>(centred * std::abs(weight.view[j]) + std::abs(bias.view[j]));
+      }
+      expect_close(out, expected, 1e-6, sizes);
     });
   });
 }
@@ -102,9 +134,12 @@ TEST(SwiGlu, AgreesWithItsTwinForSmallAndHugeNumbers) {
       Vectors gate(n, offset, 1), expected(n, offset, 1);
       const Vectors up(n, offset, 2);
       for (std::size_t j = 0; j < n; j += 3) gate.view[j] = expected.view[j] *= j % 2 == 0 ? 100.0f : 1e-3f;
+      std::vector<float> sizes(n);
+      for (std::size_t j = 0; j < n; ++j) sizes[j] = 1e-32f * std::abs(gate.view[j] * up.view[j]);
       swiglu(gate.view, up.view);
       scalar::swiglu(expected.view, up.view);
-      expect_close(gate.view, expected.view, 1e-6);
+      for (std::size_t j = 0; j < n; ++j) sizes[j] += std::abs(expected.view[j]);
+      expect_close(gate.view, expected.view, 1e-6, sizes);  // 1e-38 > exp(−88)
     });
   });
 }
@@ -114,9 +149,15 @@ TEST(Gelu, AgreesWithItsTwinForSmallAndHugeNumbers) {
     at_every_length_and_offset([](std::size_t n, std::size_t offset) {
       Vectors x(n, offset, 1), expected(n, offset, 1);
       for (std::size_t j = 0; j < n; j += 3) x.view[j] = expected.view[j] *= j % 2 == 0 ? 100.0f : 1e-3f;
+      const std::vector<float> z(x.view.begin(), x.view.end());
       gelu(x.view);
       scalar::gelu(expected.view);
-      expect_close(x.view, expected.view, 1e-6);
+      std::vector<float> sizes(n);
+      for (std::size_t j = 0; j < n; ++j) {
+        const float u = 0.79788456f * (z[j] + 0.044715f * z[j] * z[j] * z[j]);
+        sizes[j] = std::abs(expected.view[j]) * (1 + 2 * std::max(0.0f, -u)) + 1e-32f * std::abs(z[j]);
+      }
+      expect_close(x.view, expected.view, 1e-6, sizes);
     });
   });
 }
@@ -126,13 +167,14 @@ TEST(Largest, IsTheLargestAndToldApartFromWhatIsNoNumber) {
   at_every_target([&] {
     at_every_length_and_offset([&](std::size_t n, std::size_t offset) {
       Vectors x(n, offset, 1);
-      EXPECT_EQ(largest(x.view), *std::ranges::max_element(x.view));
+      EXPECT_EQ(largest(x.view), scalar::largest(x.view));
       for (const std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
         const float was = x.view[at];
         x.view[at] = -infinity;
-        EXPECT_EQ(largest(x.view), *std::ranges::max_element(x.view));
+        EXPECT_EQ(largest(x.view), scalar::largest(x.view));
         for (const float strange : {infinity, std::numeric_limits<float>::quiet_NaN()}) {
           x.view[at] = strange;
+          EXPECT_TRUE(std::isnan(scalar::largest(x.view)));
           EXPECT_TRUE(std::isnan(largest(x.view))) << at << " of " << n;
         }
         x.view[at] = was;
@@ -141,18 +183,14 @@ TEST(Largest, IsTheLargestAndToldApartFromWhatIsNoNumber) {
   });
 }
 
-TEST(NextAbove, FindsEveryEntryAboveTheBarInOrder) {
+TEST(NextAbove, AgreesWithItsTwinFromEveryPlace) {
   at_every_target([] {
     at_every_length_and_offset([](std::size_t n, std::size_t offset) {
       const Vectors x(n, offset, 1);
       const float bar = x.view[n / 2];
-      std::size_t at = next_above(x.view, 0, bar);
-      for (std::size_t j = 0; j < n; ++j) {
-        if (!(x.view[j] > bar)) continue;
-        ASSERT_EQ(at, j);
-        at = next_above(x.view, at + 1, bar);
-      }
-      EXPECT_EQ(at, n);
+      for (std::size_t from = 0; from <= n; ++from)
+        ASSERT_EQ(next_above(x.view, from, bar), scalar::next_above(x.view, from, bar))
+            << from << " of " << n;
     });
   });
 }
@@ -162,9 +200,13 @@ TEST(Softmax, AgreesWithItsTwinAndSumsToOne) {
     at_every_length_and_offset([](std::size_t n, std::size_t offset) {
       Vectors x(n, offset, 1), expected(n, offset, 1);
       for (std::size_t j = 0; j < n; j += 5) x.view[j] = expected.view[j] *= 20.0f;
+      std::vector<float> sizes(n);
+      const float most = std::ranges::max(x.view);
+      for (std::size_t j = 0; j < n; ++j) sizes[j] = 1 + most - x.view[j];
       softmax(x.view);
       scalar::softmax(expected.view);
-      expect_close(x.view, expected.view, 2e-6);
+      for (std::size_t j = 0; j < n; ++j) sizes[j] *= expected.view[j];
+      expect_close(x.view, expected.view, 1e-6, sizes);
       EXPECT_NEAR(std::accumulate(x.view.begin(), x.view.end(), 0.0), 1.0, 1e-5);
     });
   });
@@ -179,6 +221,12 @@ TEST(Softmax, GivesNothingToMinusInfinity) {
   });
 }
 
+/// At most four units in the last place of `expected` between the two.
+void expect_within_four_steps(double found, double expected) {
+  const double step = std::nextafter(expected, std::numeric_limits<double>::infinity()) - expected;
+  EXPECT_LE(std::abs(found - expected), 4 * step) << found << ", expected " << expected;
+}
+
 TEST(ExpDifferences, AgreesWithItsTwinAndGivesNothingToMinusInfinity) {
   at_every_target([] {
     for (std::size_t n = 1; n < 70; ++n) {
@@ -189,7 +237,26 @@ TEST(ExpDifferences, AgreesWithItsTwinAndGivesNothingToMinusInfinity) {
       expected = x;
       exp_differences(x, 3.0, 1.25);
       scalar::exp_differences(expected, 3.0, 1.25);
-      for (std::size_t j = 0; j < n; ++j) ASSERT_NEAR(x[j], expected[j], 1e-15 * expected[j]) << j;
+      for (std::size_t j = 0; j < n; ++j) expect_within_four_steps(x[j], expected[j]);
+    }
+  });
+}
+
+TEST(ExpDifferences, AreNormalNumbersOrNothing) {
+  at_every_target([] {
+    for (const double normal : {-707.0, -708.0, -708.2, -708.39, -708.3964}) {
+      for (std::size_t n = 1; n < 9; ++n) {
+        std::vector<double> x(n, normal);
+        exp_differences(x, 0.0, 1.0);
+        for (const double found : x) expect_within_four_steps(found, std::exp(normal));
+      }
+    }
+    for (const double less : {-708.3965, -708.5, -746.0, -1e300}) {
+      for (std::size_t n = 1; n < 9; ++n) {
+        std::vector<double> x(n, less);
+        exp_differences(x, 0.0, 1.0);
+        EXPECT_EQ(x, std::vector<double>(n, 0.0)) << less;
+      }
     }
   });
 }
@@ -212,9 +279,17 @@ TEST(Rope, AgreesWithItsTwinAndLeavesTheRestAlone) {
       at_every_length_and_offset([&](std::size_t n, std::size_t offset) {
         Vectors x(2 * n + 3, offset, 1), expected(2 * n + 3, offset, 1);
         const Vectors cosines(n, offset, 2), sines(n, offset, 3);
+        std::vector<float> sizes(2 * n + 3);
+        for (std::size_t i = 0; i < n; ++i) {
+          const std::size_t a = interleaved ? 2 * i : i, b = interleaved ? 2 * i + 1 : i + n;
+          const float u = std::abs(x.view[a]), v = std::abs(x.view[b]);
+          const float c = std::abs(cosines.view[i]), s = std::abs(sines.view[i]);
+          sizes[a] = u * c + v * s;
+          sizes[b] = u * s + v * c;
+        }
         rope(x.view, cosines.view, sines.view, interleaved);
         scalar::rope(expected.view, cosines.view, sines.view, interleaved);
-        expect_close(x.view, expected.view, 1e-6);
+        expect_close(x.view, expected.view, 2e-7, sizes);
         for (std::size_t j = 2 * n; j < 2 * n + 3; ++j) EXPECT_EQ(x.view[j], expected.view[j]);
       });
     }
