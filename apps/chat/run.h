@@ -17,7 +17,7 @@ struct Limits {
   int nesting = 64;                ///< of expressions and blocks
   int calls = 32;                  ///< of macros within each other
   int depth = 1000;                ///< nodes evaluated within each other
-  std::size_t steps = 1'000'000;   ///< nodes evaluated
+  std::size_t steps = 1'000'000;   ///< nodes evaluated, and rounds of loops
   std::size_t bytes = 32 << 20;    ///< made, or walked through
   std::size_t output = 8 << 20;    ///< bytes
 };
