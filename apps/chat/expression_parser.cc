@@ -7,14 +7,19 @@
 namespace spectr::chat {
 namespace {
 
-// The operators from the weakest to the strongest; those of a row bind equally.
+// The operators from the weakest to the strongest, comparisons between "and" and the sums; those of a row
+// bind equally.
 constexpr std::string_view either[] = {"or"}, both[] = {"and"}, sums[] = {"+", "-"}, concatenation[] = {"~"},
                            products[] = {"*", "/", "//", "%"}, powers[] = {"**"};
 constexpr std::span<const std::string_view> weakest[] = {either, both};
-constexpr std::span<const std::string_view> rows[] = {concatenation, sums, products, powers};
+constexpr std::span<const std::string_view> rows[] = {sums, concatenation, products, powers};
 
-// A chain of operators or of calls nests as deeply as it is long.
-constexpr int longest_chain = 256;
+// An operation nests its operand by two nodes at most: with the levels of brackets this bounds how deep the
+// tree of an expression is.
+constexpr int most_operations = 512;
+
+// Names that go on with the expression around a test.
+constexpr std::string_view not_arguments[] = {"and", "or", "if", "else", "is", "in", "not"};
 
 class ExpressionParser {
  public:
@@ -24,6 +29,7 @@ class ExpressionParser {
     const TokenReader::Level level(reader_);
     ExpressionPtr value = logic(0);
     while (reader_.takes_name("if")) {
+      count();
       ExpressionPtr condition = logic(0);
       ExpressionPtr otherwise = reader_.takes_name("else") ? conditional() : nullptr;
       value = choice(std::move(condition), std::move(value), std::move(otherwise));
@@ -34,8 +40,8 @@ class ExpressionParser {
   ExpressionPtr logic(std::size_t row) {
     if (row == std::size(weakest)) return negation();
     ExpressionPtr left = logic(row + 1);
-    for (int chain = 0; reader_.sees(Lexeme::name, weakest[row].front()); ++chain) {
-      count(chain);
+    while (reader_.sees(Lexeme::name, weakest[row].front())) {
+      count();
       std::string symbol = reader_.take().text;
       left = binary(std::move(symbol), std::move(left), logic(row + 1));
     }
@@ -43,9 +49,9 @@ class ExpressionParser {
   }
 
  private:
-  void count(int chain) const {
-    if (chain >= longest_chain)
-      reader_.fail(fmt::format("a chain of more than {} operations", longest_chain));
+  void count() {
+    if (++operations_ > most_operations)
+      reader_.fail(fmt::format("an expression of more than {} operations", most_operations));
   }
 
   ExpressionPtr negation() {
@@ -54,37 +60,38 @@ class ExpressionParser {
     return unary("not", negation());
   }
 
+  /// a < b < c compares both pairs.
   ExpressionPtr comparison() {
-    ExpressionPtr left = arithmetic(0);
-    for (int chain = 0;; ++chain) {
-      count(chain);
-      if (reader_.takes_name("in")) {
-        left = binary("in", std::move(left), arithmetic(0));
-      } else if (reader_.sees(Lexeme::name, "not") && reader_.next(1).text == "in") {
-        reader_.take();
-        reader_.take();
-        left = unary("not", binary("in", std::move(left), arithmetic(0)));
-      } else if (is_symbol({"==", "!=", "<", ">", "<=", ">="})) {
-        std::string symbol = reader_.take().text;
-        left = binary(std::move(symbol), std::move(left), arithmetic(0));
-      } else {
-        return left;
-      }
-    }
+    ExpressionPtr first = arithmetic(0);
+    std::vector<std::pair<std::string, ExpressionPtr>> rest;
+    for (std::string symbol; !(symbol = comparator()).empty();)
+      rest.emplace_back(std::move(symbol), arithmetic(0));
+    return rest.empty() ? std::move(first) : comparisons(std::move(first), std::move(rest));
   }
 
+  /// The comparison that comes next, taken; empty: none.
+  std::string comparator() {
+    if (reader_.takes_name("in")) return "in";
+    if (reader_.sees(Lexeme::name, "not") && reader_.next(1).text == "in") {
+      reader_.take();
+      reader_.take();
+      return "not in";
+    }
+    return is_symbol({"==", "!=", "<", ">", "<=", ">="}) ? reader_.take().text : "";
+  }
+
+  bool is_symbol(std::span<const std::string_view> symbols) const {
+    return reader_.sees(Lexeme::symbol) && std::ranges::find(symbols, reader_.next().text) != symbols.end();
+  }
   bool is_symbol(std::initializer_list<std::string_view> symbols) const {
-    if (!reader_.sees(Lexeme::symbol)) return false;
-    return std::ranges::find(symbols, reader_.next().text) != symbols.end();
+    return is_symbol(std::span(symbols.begin(), symbols.size()));
   }
 
   ExpressionPtr arithmetic(std::size_t row) {
-    if (row == std::size(rows)) return sign();
+    if (row == std::size(rows)) return filtered(sign());
     ExpressionPtr left = arithmetic(row + 1);
-    for (int chain = 0;
-         reader_.sees(Lexeme::symbol) && std::ranges::find(rows[row], reader_.next().text) != rows[row].end();
-         ++chain) {
-      count(chain);
+    while (is_symbol(rows[row])) {
+      count();
       std::string symbol = reader_.take().text;
       left = binary(std::move(symbol), std::move(left), arithmetic(row + 1));
     }
@@ -92,18 +99,22 @@ class ExpressionParser {
   }
 
   ExpressionPtr sign() {
-    if (is_symbol({"-", "+"})) {
-      const TokenReader::Level level(reader_);
-      std::string symbol = reader_.take().text;
-      return unary(std::move(symbol), sign());
-    }
-    return tests(filters(primary()));
+    if (!is_symbol({"-", "+"})) return members_of(primary());
+    const TokenReader::Level level(reader_);
+    std::string symbol = reader_.take().text;
+    return unary(std::move(symbol), sign());
   }
 
-  ExpressionPtr filters(ExpressionPtr value) {
-    for (int chain = 0;; ++chain) {
-      count(chain);
-      if (reader_.takes_symbol(".")) {
+  bool takes_operation(std::string_view symbol) {
+    if (!reader_.takes_symbol(symbol)) return false;
+    count();
+    return true;
+  }
+
+  /// What follows a value without a space: members, indices, calls.
+  ExpressionPtr members_of(ExpressionPtr value) {
+    for (;;) {
+      if (takes_operation(".")) {
         std::string name =
             reader_.sees(Lexeme::integer) ? reader_.take().text : reader_.need(Lexeme::name, "a name");
         if (reader_.takes_symbol("(")) {
@@ -111,35 +122,60 @@ class ExpressionParser {
         } else {
           value = member(std::move(value), literal(std::move(name)));
         }
-      } else if (reader_.takes_symbol("[")) {
+      } else if (takes_operation("[")) {
         value = subscript(std::move(value));
-      } else if (reader_.takes_symbol("(")) {
+      } else if (takes_operation("(")) {
         value = call(std::move(value), arguments());
-      } else if (reader_.takes_symbol("|")) {
-        std::string name = reader_.need(Lexeme::name, "a filter");
-        ArgumentNodes given = reader_.takes_symbol("(") ? arguments() : ArgumentNodes{};
-        value = filter(std::move(value), std::move(name), std::move(given));
       } else {
         return value;
       }
     }
   }
 
-  ExpressionPtr tests(ExpressionPtr value) {
-    for (int chain = 0; reader_.takes_name("is"); ++chain) {
-      count(chain);
-      const bool negated = reader_.takes_name("not");
-      std::string name = reader_.need(Lexeme::name, "a test");
-      ArgumentNodes given;
-      if (reader_.takes_symbol("(")) {
-        given = arguments();
-      } else if (name == "equalto" || name == "eq" || name == "in" || name == "divisibleby") {
-        given.positional.push_back(filters(primary()));
+  /// Filters and tests.
+  ExpressionPtr filtered(ExpressionPtr value) {
+    for (;;) {
+      if (takes_operation("|")) {
+        std::string name = reader_.need(Lexeme::name, "a filter");
+        ArgumentNodes given = reader_.takes_symbol("(") ? arguments() : ArgumentNodes{};
+        value = filter(std::move(value), std::move(name), std::move(given));
+      } else if (reader_.takes_name("is")) {
+        count();
+        value = tested(std::move(value));
+      } else {
+        return value;
       }
-      value = test(std::move(value), std::move(name), std::move(given));
-      if (negated) value = unary("not", std::move(value));
     }
-    return value;
+  }
+
+  /// After "is". A single argument needs no brackets.
+  ExpressionPtr tested(ExpressionPtr value) {
+    const bool negated = reader_.takes_name("not");
+    std::string name = reader_.need(Lexeme::name, "a test");
+    ArgumentNodes given;
+    if (reader_.takes_symbol("(")) {
+      given = arguments();
+    } else if (starts_argument()) {
+      given.positional.push_back(members_of(primary()));
+    }
+    value = test(std::move(value), std::move(name), std::move(given));
+    return negated ? unary("not", std::move(value)) : std::move(value);
+  }
+
+  bool starts_argument() const {
+    const Token& token = reader_.next();
+    switch (token.kind) {
+      case Lexeme::string:
+      case Lexeme::integer:
+      case Lexeme::real:
+        return true;
+      case Lexeme::symbol:
+        return token.text == "[" || token.text == "{";
+      case Lexeme::name:
+        return std::ranges::find(not_arguments, token.text) == std::end(not_arguments);
+      default:
+        return false;
+    }
   }
 
   /// [key] or [begin:end:step], after the bracket.
@@ -189,19 +225,22 @@ class ExpressionParser {
   ExpressionPtr primary() {
     const TokenReader::Level level(reader_);
     if (reader_.takes_symbol("(")) {
-      if (reader_.takes_symbol(")")) return list({});
-      std::vector<ExpressionPtr> tuple;
-      tuple.push_back(conditional());
-      if (reader_.takes_symbol(")")) return std::move(tuple.front());
+      if (reader_.takes_symbol(")")) return tuple({});
+      std::vector<ExpressionPtr> first;
+      first.push_back(conditional());
+      if (reader_.takes_symbol(")")) return std::move(first.front());
       reader_.need_symbol(",");
-      return list(members(")", std::move(tuple)));
+      return tuple(members(")", std::move(first)));
     }
     if (reader_.takes_symbol("[")) return list(members("]"));
     if (reader_.takes_symbol("{")) return dictionary();
     const Token token = reader_.take();
     switch (token.kind) {
-      case Lexeme::string:
-        return literal(token.text);
+      case Lexeme::string: {
+        std::string text = token.text;
+        while (reader_.sees(Lexeme::string)) text += reader_.take().text;
+        return literal(std::move(text));
+      }
       case Lexeme::integer:
         return literal(number<std::int64_t>(token.text));
       case Lexeme::real:
@@ -237,6 +276,7 @@ class ExpressionParser {
   }
 
   TokenReader& reader_;
+  int operations_ = 0;
 };
 
 }  // namespace

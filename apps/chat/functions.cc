@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <ctime>
 
 #include "apps/chat/nodes.h"
@@ -11,13 +10,13 @@ namespace {
 constexpr std::int64_t longest_range = 100'000;
 
 [[noreturn]] Value raise(Run&, const Arguments& arguments) {
-  throw TemplateError(arguments.get(0, "message").text());
+  throw TemplateError(arguments[0].text());
 }
 
-Value range(Run&, const Arguments& arguments) {
+Value range(Run& run, const Arguments& arguments) {
   std::int64_t bounds[] = {0, 0, 1};
   const std::size_t n = arguments.positional.size();
-  if (n < 1 || n > 3) throw TemplateError("range takes one to three integers");
+  if (n < 1 || n > 3 || !arguments.named.empty()) throw TemplateError("range takes one to three integers");
   for (std::size_t i = 0; i < n; ++i) {
     const auto* integer = arguments.positional[i].as<std::int64_t>();
     if (integer == nullptr) throw TemplateError("range takes integers");
@@ -32,40 +31,56 @@ Value range(Run&, const Arguments& arguments) {
       throw TemplateError(fmt::format("a range of more than {} integers", longest_range));
     }
   }
-  return out;
+  return run.made(std::move(out));
 }
 
-Value make_namespace(Run&, const Arguments& arguments) {
+/// A mapping, if one is given, and the named arguments.
+Dict members_of(std::string_view callee, const Arguments& arguments) {
   Dict members;
-  members.members = arguments.named;
+  if (arguments.positional.size() > 1 || (arguments.positional.size() == 1 && arguments[0].dict() == nullptr))
+    throw TemplateError(fmt::format("{} takes one mapping, and named values", callee));
+  if (arguments.positional.size() == 1) members.members = arguments[0].dict()->members;
+  for (const auto& [name, value] : arguments.named) members.set(name, value);
+  return members;
+}
+
+Value make_namespace(Run& run, const Arguments& arguments) {
+  Dict members = members_of("namespace", arguments);
   members.is_namespace = true;
-  return members;
+  return run.made(std::move(members));
 }
 
-Value make_dict(Run&, const Arguments& arguments) {
-  Dict members;
-  members.members = arguments.named;
-  return members;
+Value make_dict(Run& run, const Arguments& arguments) {
+  return run.made(members_of("dict", arguments));
 }
 
 /// The date of today, in the form that C's strftime knows.
 Value strftime_now(Run&, const Arguments& arguments) {
-  const std::string form = arguments.get(0, "format").text();
+  const std::string form = arguments[0].text();
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   localtime_r(&now, &local);
   char out[256];
-  return std::string(out, std::strftime(out, sizeof out, form.c_str(), &local));
+  const std::size_t n = std::strftime(out, sizeof out, form.c_str(), &local);
+  if (n == 0 && !form.empty()) throw TemplateError(fmt::format("strftime_now gives no text for '{}'", form));
+  return std::string(out, n);
+}
+
+/// The function with the one parameter that it has.
+Function with_one(std::string_view name, std::string_view parameter, Function apply) {
+  return [=](Run& run, const Arguments& arguments) {
+    return apply(run, arguments.bound(name, {&parameter, 1}, 1));
+  };
 }
 
 }  // namespace
 
 void add_functions(Run& run) {
-  run.set("raise_exception", Function(raise));
+  run.set("raise_exception", with_one("raise_exception", "message", raise));
   run.set("range", Function(range));
   run.set("namespace", Function(make_namespace));
   run.set("dict", Function(make_dict));
-  run.set("strftime_now", Function(strftime_now));
+  run.set("strftime_now", with_one("strftime_now", "format", strftime_now));
 }
 
 }  // namespace spectr::chat

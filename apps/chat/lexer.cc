@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
+#include "apps/chat/escapes.h"
 #include "apps/chat/value.h"
 
 namespace spectr::chat {
@@ -22,7 +24,7 @@ bool is_digit(char c) {
 
 class Lexer {
  public:
-  /// A line break at the very end is no part of the template.
+  /// A line break at the very end is no part of the template. Requires: lines end in "\n".
   explicit Lexer(std::string_view source) : source_(source) {
     if (source_.ends_with('\n')) source_.remove_suffix(1);
   }
@@ -93,6 +95,7 @@ class Lexer {
       return;
     }
     if (at_ < source_.size() && (source_[at_] == '-' || source_[at_] == '+')) ++at_;
+    if (kind == '%' && takes_tag("raw")) return read_raw();
     const std::string_view close = kind == '{' ? "}}" : "%}";
     add(kind == '{' ? Lexeme::print_begin : Lexeme::block_begin, "");
     int open = 0;  // brackets: "}}" may end two mappings
@@ -112,6 +115,39 @@ class Lexer {
       if (std::string_view(")]}").contains(rest.front())) --open;
       read_token(rest);
     }
+  }
+
+  /// NAME and the end of the tag, if they come next.
+  bool takes_tag(std::string_view name) {
+    std::size_t at = std::min(source_.find_first_not_of(spaces, at_), source_.size());
+    if (!source_.substr(at).starts_with(name)) return false;
+    at = std::min(source_.find_first_not_of(spaces, at + name.size()), source_.size());
+    const bool trims = source_.substr(at).starts_with('-');
+    if (!source_.substr(at + (trims ? 1 : 0)).starts_with("%}")) return false;
+    trim_left_ = trims;
+    trim_line_ = true;
+    at_ = at + (trims ? 3 : 2);
+    return true;
+  }
+
+  /// The text up to {% endraw %}, tags and all.
+  void read_raw() {
+    const std::size_t begin = at_;
+    trim_line_ = false;
+    for (std::size_t tag = source_.find("{%", begin); tag != std::string_view::npos;
+         tag = source_.find("{%", tag + 2)) {
+      const bool left = trim_left_;
+      at_ = std::min(tag + 2, source_.size());
+      if (at_ < source_.size() && (source_[at_] == '-' || source_[at_] == '+')) ++at_;
+      if (!takes_tag("endraw")) continue;
+      const bool left_after = std::exchange(trim_left_, left);
+      trim_line_ = false;
+      text(source_.substr(begin, tag - begin), tag);
+      trim_left_ = left_after;
+      trim_line_ = true;
+      return;
+    }
+    fail("'endraw' is missing");
   }
 
   void read_token(std::string_view rest) {
@@ -146,21 +182,18 @@ class Lexer {
   }
 
   void read_string(char quote) {
-    std::string text;
-    for (++at_; at_ < source_.size() && source_[at_] != quote; ++at_) {
-      if (source_[at_] != '\\' || at_ + 1 == source_.size()) {
-        text += source_[at_];
-        continue;
-      }
-      const char escaped = source_[++at_];
-      constexpr std::string_view names = "ntr\\'\"", meanings = "\n\t\r\\'\"";
-      const std::size_t which = names.find(escaped);
-      if (which == std::string_view::npos) text += '\\';
-      text += which == std::string_view::npos ? escaped : meanings[which];
+    const std::size_t begin = ++at_;
+    for (; at_ < source_.size() && source_[at_] != quote; ++at_) {
+      if (source_[at_] == '\\') ++at_;
     }
-    if (at_ == source_.size()) fail("a string has no end");
+    if (at_ >= source_.size()) {
+      at_ = source_.size();
+      fail("a string has no end");
+    }
+    const auto text = unescaped(source_.substr(begin, at_ - begin));
+    if (!text) fail(text.error().message);
     ++at_;
-    add(Lexeme::string, text);
+    add(Lexeme::string, *text);
   }
 
   std::string_view source_;
@@ -176,7 +209,12 @@ class Lexer {
 }  // namespace
 
 std::vector<Token> tokenize(std::string_view source) {
-  return Lexer(source).run();
+  std::string lines;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (source.substr(i).starts_with("\r\n")) continue;
+    lines += source[i] == '\r' ? '\n' : source[i];
+  }
+  return Lexer(lines).run();
 }
 
 }  // namespace spectr::chat

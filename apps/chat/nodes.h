@@ -39,10 +39,13 @@ struct ArgumentNodes {
 ExpressionPtr literal(Value value);
 ExpressionPtr variable(std::string name);
 ExpressionPtr list(std::vector<ExpressionPtr> members);
+ExpressionPtr tuple(std::vector<ExpressionPtr> members);
 ExpressionPtr mapping(std::vector<std::pair<ExpressionPtr, ExpressionPtr>> members);
 ExpressionPtr unary(std::string symbol, ExpressionPtr operand);
-/// Arithmetic, comparisons, "~", "in", "and", "or".
+/// Arithmetic, "~", "and", "or".
 ExpressionPtr binary(std::string symbol, ExpressionPtr left, ExpressionPtr right);
+/// Whether each comparison holds between the value before it and its own.
+ExpressionPtr comparisons(ExpressionPtr first, std::vector<std::pair<std::string, ExpressionPtr>> rest);
 ExpressionPtr choice(ExpressionPtr condition, ExpressionPtr then, ExpressionPtr otherwise);
 ExpressionPtr member(ExpressionPtr object, ExpressionPtr key);
 ExpressionPtr slice(ExpressionPtr object, ExpressionPtr begin, ExpressionPtr end, ExpressionPtr step);
@@ -82,7 +85,7 @@ StatementPtr jump(Jump jump);
 Value apply_filter(Run& run, const std::string& name, const Value& input, const Arguments& arguments);
 bool apply_test(Run& run, const std::string& name, const Value& input, const Arguments& arguments);
 Value call_method(Run& run, const Value& object, const std::string& name, const Arguments& arguments);
-/// raise_exception, range, namespace, strftime_now.
+/// raise_exception, range, namespace, dict, strftime_now.
 void add_functions(Run& run);
 
 }  // namespace spectr::chat

@@ -118,6 +118,14 @@ class Parser {
     return loop(std::move(out));
   }
 
+  /// A block whose output is collected apart: no `break` leaves it.
+  Block captured() {
+    const int outer = std::exchange(loops_, 0);
+    Block body = block({});
+    loops_ = outer;
+    return body;
+  }
+
   StatementPtr setting() {
     std::vector<std::string> targets = names();
     if (targets.size() == 1 && reader_.takes_symbol(".")) {
@@ -129,7 +137,7 @@ class Parser {
     }
     if (!reader_.takes_symbol("=")) {
       close_tag();
-      Block body = block({});
+      Block body = captured();
       end_tag("endset");
       return block_assignment(std::move(targets.front()), std::move(body));
     }
@@ -139,10 +147,11 @@ class Parser {
     } while (reader_.takes_symbol(","));
     close_tag();
     return assignment(std::move(targets),
-                      values.size() == 1 ? std::move(values.front()) : list(std::move(values)));
+                      values.size() == 1 ? std::move(values.front()) : tuple(std::move(values)));
   }
 
   StatementPtr defining() {
+    if (loops_ > 0) reader_.fail("a macro inside a loop is not supported");
     Macro out;
     out.name = reader_.need(Lexeme::name, "a name");
     reader_.need_symbol("(");
@@ -153,9 +162,7 @@ class Parser {
       if (!reader_.sees(Lexeme::symbol, ")")) reader_.need_symbol(",");
     }
     close_tag();
-    const int outer = std::exchange(loops_, 0);
-    out.body = block({});
-    loops_ = outer;
+    out.body = captured();
     end_tag("endmacro");
     return macro(std::move(out));
   }

@@ -32,9 +32,7 @@ Run::Call::~Call() {
 Value Run::capture(const std::function<void()>& body) {
   std::string outer = std::exchange(output_, {});
   body();
-  Value printed = std::exchange(output_, std::move(outer));
-  charge(printed);
-  return printed;
+  return made(std::exchange(output_, std::move(outer)));
 }
 
 void Run::print(std::string_view text) {
@@ -48,9 +46,21 @@ void Run::step() {
   if (++steps_ > limits_.steps) throw TemplateError(fmt::format("more than {} steps", limits_.steps));
 }
 
-void Run::charge(const Value& value) {
-  bytes_ += value.weight();
+Run::Node::Node(Run& run) : run_(run) {
+  run.step();
+  if (++run.depth_ > run.limits_.depth) {
+    throw TemplateError(fmt::format("more than {} nodes within each other", run.limits_.depth));
+  }
+}
+
+void Run::charge(std::size_t bytes) {
+  bytes_ += bytes;
   if (bytes_ > limits_.bytes) throw TemplateError(fmt::format("more than {} bytes of values", limits_.bytes));
+}
+
+Value Run::made(Value value) {
+  charge(value.weight());
+  return value;
 }
 
 }  // namespace spectr::chat

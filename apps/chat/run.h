@@ -16,7 +16,8 @@ struct Limits {
   std::size_t source = 256 << 10;  ///< bytes of a template
   int nesting = 64;                ///< of expressions and blocks
   int calls = 32;                  ///< of macros within each other
-  std::size_t steps = 1'000'000;   ///< nodes evaluated
+  int depth = 1000;                ///< nodes evaluated within each other
+  std::size_t steps = 1'000'000;   ///< nodes evaluated, and rounds of loops
   std::size_t bytes = 32 << 20;    ///< made, or walked through
   std::size_t output = 8 << 20;    ///< bytes
 };
@@ -56,16 +57,30 @@ class Run {
     std::vector<std::map<std::string, Value>> inner_;
   };
 
-  /// Output that is collected apart.
+  /// Output that is collected apart, and counted as a new value.
   Value capture(const std::function<void()>& body);
 
   void print(std::string_view text);
   const std::string& output() const { return output_; }
 
-  /// One more node.
+  /// One more node, or round of a loop.
   void step();
-  /// A value was made, or is walked through: what a template costs is bounded by the sum of the bytes.
-  void charge(const Value& value);
+  /// One more node, within those that live.
+  class Node {
+   public:
+    explicit Node(Run& run);
+    ~Node() { --run_.depth_; }
+    Node(const Node&) = delete;
+    Node& operator=(const Node&) = delete;
+
+   private:
+    Run& run_;
+  };
+
+  /// Bytes were made, or looked at: what a template costs is bounded by their sum.
+  void charge(std::size_t bytes);
+  /// A new value, all of whose bytes count.
+  Value made(Value value);
 
  private:
   const Limits& limits_;
@@ -74,6 +89,7 @@ class Run {
   std::size_t steps_ = 0;
   std::size_t bytes_ = 0;
   int calls_ = 0;
+  int depth_ = 0;
 };
 
 }  // namespace spectr::chat

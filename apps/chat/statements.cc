@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/chat/nodes.h"
+#include "apps/chat/sequences.h"
 
 namespace spectr::chat {
 namespace {
@@ -12,7 +13,7 @@ class Node final : public Statement {
  public:
   explicit Node(Execute execute) : execute_(std::move(execute)) {}
   void execute(Run& run) const override {
-    run.step();
+    const Run::Node node(run);
     execute_(run);
   }
 
@@ -25,23 +26,6 @@ StatementPtr node(Execute execute) {
   return std::make_unique<Node<Execute>>(std::move(execute));
 }
 
-/// What a list, a mapping or a string gives one after the other.
-List members_of(Run& run, const Value& value) {
-  run.charge(value);
-  if (const auto* members = value.list()) return *members;
-  if (value.is_undefined()) return {};
-  List members;
-  if (const auto* dict = value.dict()) {
-    for (const auto& member : dict->members) members.emplace_back(member.first);
-    return members;
-  }
-  if (const auto* text = value.string()) {
-    for (const char c : *text) members.emplace_back(std::string(1, c));
-    return members;
-  }
-  throw TemplateError(fmt::format("{} has no members to loop over", value.kind()));
-}
-
 void assign(Run& run, const std::vector<std::string>& names, const Value& value) {
   if (names.size() == 1) return run.set(names.front(), value);
   if (value.list() == nullptr || value.list()->size() != names.size()) {
@@ -50,12 +34,23 @@ void assign(Run& run, const std::vector<std::string>& names, const Value& value)
   for (std::size_t i = 0; i < names.size(); ++i) run.set(names[i], (*value.list())[i]);
 }
 
+/// loop.cycle: one argument after the other, round by round.
+Function cycle(std::size_t i) {
+  return [i](Run&, const Arguments& arguments) {
+    if (arguments.positional.empty() || !arguments.named.empty())
+      throw TemplateError("loop.cycle takes the values that take turns");
+    return arguments[i % arguments.positional.size()];
+  };
+}
+
 /// `loop` as the body sees it.
 Dict state(const List& members, std::size_t i) {
   const auto n = static_cast<std::int64_t>(members.size()), at = static_cast<std::int64_t>(i);
   Dict dict;
-  dict.members = {{"index", at + 1},  {"index0", at},        {"revindex", n - at}, {"revindex0", n - at - 1},
-                  {"first", at == 0}, {"last", at + 1 == n}, {"length", n}};
+  dict.members = {
+      {"index", at + 1},           {"index0", at},        {"revindex", n - at}, {"revindex0", n - at - 1},
+      {"first", at == 0},          {"last", at + 1 == n}, {"length", n},        {"depth", std::int64_t{1}},
+      {"depth0", std::int64_t{0}}, {"cycle", cycle(i)}};
   if (i > 0) dict.set("previtem", members[i - 1]);
   if (i + 1 < members.size()) dict.set("nextitem", members[i + 1]);
   return dict;
@@ -72,6 +67,7 @@ void run_loop(const Loop& loop, Run& run) {
   }
   if (members.empty()) return execute(loop.otherwise, run);
   for (std::size_t i = 0; i < members.size(); ++i) {
+    run.step();
     const Run::Scope scope(run);
     assign(run, loop.names, members[i]);
     run.set("loop", state(members, i));
@@ -84,20 +80,18 @@ void run_loop(const Loop& loop, Run& run) {
 }
 
 /// The value of a macro: a function that gives what its body prints.
-Value function_of(const Macro& macro) {
-  return Function([&macro](Run& run, const Arguments& arguments) -> Value {
-    if (arguments.positional.size() > macro.parameters.size()) {
-      throw TemplateError(fmt::format("macro {} takes {} arguments", macro.name, macro.parameters.size()));
-    }
+Function function_of(const Macro& macro) {
+  return [&macro](Run& run, const Arguments& arguments) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, otherwise] : macro.parameters) names.emplace_back(name);
+    const Arguments given = arguments.bound(macro.name, names);
     const Run::Call frame(run);
-    for (std::size_t i = 0; i < macro.parameters.size(); ++i) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
       const auto& [name, otherwise] = macro.parameters[i];
-      Value value = arguments.get(i, name);
-      if (value.is_undefined() && otherwise) value = otherwise->evaluate(run);
-      run.set(name, std::move(value));
+      run.set(name, given[i].is_undefined() && otherwise ? otherwise->evaluate(run) : given[i]);
     }
     return run.capture([&] { execute(macro.body, run); });
-  });
+  };
 }
 
 }  // namespace
@@ -113,7 +107,7 @@ StatementPtr text(std::string text) {
 StatementPtr print(ExpressionPtr value) {
   return node([value = std::move(value)](Run& run) {
     const Value shown = value->evaluate(run);
-    run.charge(shown);
+    run.charge(shown.weight());
     run.print(shown.text());
   });
 }
@@ -143,8 +137,10 @@ StatementPtr member_assignment(std::string object, std::string name, ExpressionP
       throw TemplateError(fmt::format("'{}' is no namespace", object));
     }
     const Value space = *held;
-    space.dict()->set(name, value->evaluate(run));
-    run.charge(space);
+    Value given = value->evaluate(run);
+    if (given.dict() != nullptr && given.dict()->is_namespace)
+      throw TemplateError("a namespace cannot be a member of another value");
+    space.dict()->set(name, std::move(given));
   });
 }
 

@@ -30,7 +30,6 @@ Result<std::string> Template::render(const nlohmann::json& variables) const {
     Run run(parsed_->limits);
     add_functions(run);
     for (const auto& [name, value] : variables.items()) run.set(name, Value::from_json(value));
-    const Run::Scope scope(run);
     execute(parsed_->block, run);
     return run.output();
   } catch (const TemplateError& failure) {

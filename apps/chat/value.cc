@@ -10,57 +10,36 @@ namespace {
 
 constexpr int most_depth = 64;
 
-void write_string(const std::string& text, std::string& out) {
-  // Not ASCII only: what is no UTF-8 is replaced.
-  out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-void write_json(const Value& value, int indent, int depth, std::string& out);
-
-template <class Members, class WriteMember>
-void write_members(char open, char close, const Members& members, int indent, int depth, std::string& out,
-                   WriteMember write_member) {
-  out += open;
-  bool first = true;
-  for (const auto& member : members) {
-    if (!first) out += indent < 0 ? ", " : ",";
-    if (indent >= 0) out.append("\n").append(static_cast<std::size_t>(indent * (depth + 1)), ' ');
-    write_member(member);
-    first = false;
-  }
-  if (indent >= 0 && !first) out.append("\n").append(static_cast<std::size_t>(indent * depth), ' ');
-  out += close;
-}
-
-void write_json(const Value& value, int indent, int depth, std::string& out) {
-  if (const List* list = value.list()) {
-    write_members('[', ']', *list, indent, depth, out,
-                  [&](const Value& member) { write_json(member, indent, depth + 1, out); });
-  } else if (const Dict* dict = value.dict()) {
-    write_members('{', '}', dict->members, indent, depth, out, [&](const auto& member) {
-      write_string(member.first, out);
-      out += ": ";
-      write_json(member.second, indent, depth + 1, out);
-    });
-  } else if (const std::string* text = value.string()) {
-    write_string(*text, out);
-  } else if (const bool* truth = value.as<bool>()) {
-    out += *truth ? "true" : "false";
-  } else if (value.is_none()) {
-    out += "null";
-  } else if (value.is_number()) {
-    out += value.text();
-  } else {
-    throw TemplateError(fmt::format("{} cannot be written as JSON", value.kind()));
-  }
-}
-
 }  // namespace
 
-Value Arguments::get(std::size_t i, std::string_view name) const {
-  if (i < positional.size()) return positional[i];
-  const auto found = std::ranges::find(named, name, &std::pair<std::string, Value>::first);
-  return found == named.end() ? Value() : found->second;
+Value Arguments::operator[](std::size_t i) const {
+  return i < positional.size() ? positional[i] : Value();
+}
+
+Arguments Arguments::bound(std::string_view callee, std::span<const std::string_view> parameters,
+                           std::size_t needed) const {
+  const auto all =
+      parameters.first(static_cast<std::size_t>(std::ranges::find(parameters, "") - parameters.begin()));
+  if (positional.size() > all.size()) {
+    throw TemplateError(
+        fmt::format("'{}' takes {} arguments, got {}", callee, all.size(), positional.size()));
+  }
+  std::vector<bool> given(all.size());
+  std::fill_n(given.begin(), positional.size(), true);
+  Arguments out;
+  out.positional = positional;
+  out.positional.resize(all.size());
+  for (const auto& [name, value] : named) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(all, name) - all.begin());
+    if (at == all.size()) throw TemplateError(fmt::format("'{}' takes no argument '{}'", callee, name));
+    if (given[at]) throw TemplateError(fmt::format("'{}' is given '{}' twice", callee, name));
+    given[at] = true;
+    out.positional[at] = value;
+  }
+  for (std::size_t i = 0; i < needed; ++i) {
+    if (!given[i]) throw TemplateError(fmt::format("'{}' needs the argument '{}'", callee, all[i]));
+  }
+  return out;
 }
 
 const Value* Dict::find(std::string_view key) const {
@@ -127,23 +106,6 @@ bool Value::truth() const {
   return function() != nullptr;
 }
 
-std::string Value::text() const {
-  if (const auto* held = string()) return *held;
-  if (is_undefined()) return "";
-  if (is_none()) return "None";
-  if (const auto* truth = as<bool>()) return *truth ? "True" : "False";
-  if (const auto* integer = as<std::int64_t>()) return fmt::format("{}", *integer);
-  if (const auto* held = as<double>()) return fmt::format("{}", *held);
-  if (function() != nullptr) throw TemplateError("a function cannot be printed");
-  return json();
-}
-
-std::string Value::json(int indent) const {
-  std::string out;
-  write_json(*this, indent, 0, out);
-  return out;
-}
-
 std::size_t Value::weight(int depth) const {
   if (depth > most_depth) throw TemplateError("a value is nested too deeply");
   std::size_t bytes = sizeof(Value);
@@ -164,16 +126,6 @@ std::string_view Value::kind() const {
                                         "a number",           "a string", "a list",        "a mapping",
                                         "a function"};
   return kinds[held_.index()];
-}
-
-bool operator==(const Value& a, const Value& b) {
-  if (a.is_number() && b.is_number()) return a.number() == b.number();
-  if (a.held_.index() != b.held_.index()) return false;
-  if (const auto* text = a.string()) return *text == *b.string();
-  if (const auto* list = a.list()) return list == b.list() || *list == *b.list();
-  if (const auto* dict = a.dict()) return dict == b.dict() || dict->members == b.dict()->members;
-  if (const auto* function = a.function()) return function == b.function();
-  return true;
 }
 
 }  // namespace spectr::chat

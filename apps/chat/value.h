@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -21,16 +22,24 @@ class TemplateError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a function, filter or macro is called with.
+/// What a function, filter, test, method or macro is called with.
 struct Arguments {
   std::vector<Value> positional;
   std::vector<std::pair<std::string, Value>> named;
 
-  /// The i-th argument, or the one of that name, or undefined.
-  Value get(std::size_t i, std::string_view name) const;
+  /// The i-th, undefined where there are fewer.
+  Value operator[](std::size_t i) const;
+  /// The same in the order of the parameters, all positional. Throws where one is given twice or is no
+  /// parameter, and where one of the first `needed` is not given. An empty name ends the parameters.
+  Arguments bound(std::string_view callee, std::span<const std::string_view> parameters,
+                  std::size_t needed = 0) const;
 };
 
-using List = std::vector<Value>;
+/// A list, or a tuple, which differs in how it is printed and compared.
+struct List : std::vector<Value> {
+  using std::vector<Value>::vector;
+  bool is_tuple = false;
+};
 using Function = std::function<Value(Run& run, const Arguments& arguments)>;
 
 /// A mapping from strings, in the order in which its members were put in.
@@ -61,6 +70,7 @@ class Value {
   Value(double number) : held_(number) {}          // NOLINT(google-explicit-constructor)
   Value(std::string text)                          // NOLINT(google-explicit-constructor)
       : held_(std::make_shared<const std::string>(std::move(text))) {}
+  Value(std::string_view text) : Value(std::string(text)) {}            // NOLINT(google-explicit-constructor)
   Value(const char* text) : Value(std::string(text)) {}                 // NOLINT(google-explicit-constructor)
   Value(List list) : held_(std::make_shared<List>(std::move(list))) {}  // NOLINT(google-explicit-constructor)
   Value(Dict dict) : held_(std::make_shared<Dict>(std::move(dict))) {}  // NOLINT(google-explicit-constructor)
@@ -87,7 +97,7 @@ class Value {
 
   /// Python's truth: not empty, not zero.
   bool truth() const;
-  /// As it is printed.
+  /// As Python prints it.
   std::string text() const;
   /// As Python's json.dumps writes it, members in their order; indent < 0: on one line.
   std::string json(int indent = -1) const;
@@ -96,8 +106,6 @@ class Value {
   std::size_t weight() const { return weight(0); }
   /// What it is, for errors.
   std::string_view kind() const;
-
-  friend bool operator==(const Value& a, const Value& b);
 
  private:
   std::size_t weight(int depth) const;

@@ -53,6 +53,21 @@ try {
   assert.equal(await page.locator("#text .said").count(), 2);
   await shot("dark");
 
+  // A turn that nothing answers is taken back: it stands in the field again, and is not sent with the next one.
+  const chats = "**/v1/chat/completions";
+  await page.click("#clear");
+  await page.route(chats, (route) => route.fulfill({ status: 429, json: { error: { message: "too busy" } } }), { times: 1 });
+  await page.fill("#prompt", "Tom had a red ball.");
+  await page.click("#send");
+  await done();
+  assert.equal(await page.locator("#status").textContent(), "too busy");
+  assert.match(failures.pop(), /429/);
+  assert.equal(await page.locator("#prompt").inputValue(), "Tom had a red ball.");
+  assert.equal(await page.locator("#text .said").count(), 0);
+  const [sent] = await Promise.all([page.waitForRequest(chats), page.click("#send")]);
+  assert.equal(sent.postDataJSON().messages.length, 1);
+  await done();
+
   // Stopping.
   await page.check("input[value=completion]");
   await page.fill("#prompt", "Once upon a time");

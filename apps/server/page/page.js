@@ -1,7 +1,7 @@
 import { acceptanceChart, speedChart } from "./chart.js";
 
 const $ = (id) => document.getElementById(id);
-const page = { methods: [], conversation: [], plain: null, running: null, last: null, speeds: [], decoder: new TextDecoder() };
+const page = { methods: [], conversation: [], plain: null, running: null, last: null, speeds: [], decoder: null };
 
 // --- The server ---------------------------------------------------------------------------------------------
 
@@ -30,23 +30,22 @@ async function* events(response) {
   }
 }
 
-function request(prompt, method) {
-  const chat = mode() === "chat";
+/** input: a prompt, or the messages of a conversation. */
+function request(input, method) {
   const rule = page.methods.find((one) => one.name === method);
   const speculative = { method, drafts: +$("drafts").value, length: +$("length").value };
   if (rule?.plan) speculative.plan = $("plan").value;
   if (method === "tree") speculative.tree = [speculative.drafts, ...Array(speculative.length - 1).fill(1)];
   const body = { stream: true, token_details: true, max_tokens: +$("limit").value, temperature: +$("temperature").value, speculative };
   if ($("seed").value !== "") body.seed = +$("seed").value;
-  if (chat) body.messages = page.conversation;
-  else body.prompt = prompt;
-  return [chat ? "v1/chat/completions" : "v1/completions", body];
+  if (Array.isArray(input)) return ["v1/chat/completions", { ...body, messages: input }];
+  return ["v1/completions", { ...body, prompt: input }];
 }
 
 /** Asks for a text; `tell` sees every event. */
-async function write(prompt, method, tell) {
+async function write(input, method, tell) {
   page.running = new AbortController();
-  const [path, body] = request(prompt, method);
+  const [path, body] = request(input, method);
   const response = await fetch(path, { method: "POST", headers: headers(), body: JSON.stringify(body), signal: page.running.signal });
   if (!response.ok) throw await failure(response);
   for await (const event of events(response)) {
@@ -142,17 +141,18 @@ async function guarded(work) {
 async function ask() {
   const prompt = $("prompt").value;
   if (!prompt.trim()) return;
-  const chat = mode() === "chat";
-  if (chat) {
-    page.conversation.push({ role: "user", content: prompt });
-    show(prompt, "said turn");
-    show("", "turn");
+  const conversation = mode() === "chat" ? page.conversation : null;
+  const shown = [];
+  if (conversation) {
+    conversation.push({ role: "user", content: prompt });
+    shown.push(show(prompt, "said turn"), show("", "turn"));
     $("prompt").value = "";
   } else {
     $("text").textContent = "";
     show(prompt, "said");
   }
   showTip(null);
+  page.decoder = new TextDecoder();
   let answer = "";
   page.speeds = [];
   const measured = { block: null, blocks: 0, place: 0, accepted: [], tokens: 0 };
@@ -168,8 +168,13 @@ async function ask() {
       showNumbers(event);
     }
   };
-  await guarded(() => write(prompt, $("method").value, tell));
-  if (chat) page.conversation.push({ role: "assistant", content: answer });
+  await guarded(() => write(conversation ?? prompt, $("method").value, tell));
+  if (!conversation) return;
+  if (answer) return void conversation.push({ role: "assistant", content: answer });
+  // Nothing came: the turn is taken back, so that it is not sent with the next one.
+  conversation.pop();
+  for (const span of shown) span.remove();
+  $("prompt").value ||= prompt;
 }
 
 /** More tokens, perhaps of several blocks; in a block the draft's come first. The clock is the server's: events wait in line. */
@@ -191,9 +196,10 @@ function measure(measured, tokens) {
 }
 
 async function comparePlain() {
-  const prompt = mode() === "chat" ? "" : $("prompt").value || "Once upon a time";
-  if (mode() === "chat" && !page.conversation.length) page.conversation.push({ role: "user", content: "Once upon a time" });
-  await guarded(() => write(prompt, "plain", (event) => {
+  const beginning = "Once upon a time";
+  const messages = page.conversation.length ? page.conversation : [{ role: "user", content: beginning }];
+  const input = mode() === "chat" ? messages : $("prompt").value || beginning;
+  await guarded(() => write(input, "plain", (event) => {
     if (event.timings) page.plain = event.timings.predicted_per_second;
   }));
   speedChart($("speed"), page.speeds, page.plain);
