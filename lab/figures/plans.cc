@@ -65,10 +65,12 @@ Result<std::vector<LawsOfPair>> real_laws(std::size_t pairs, const Context& cont
   WarpOptions options = WarpOptions::none();
   options.top_k = 40;
   SPECTR_TRY(const Warp warp, Warp::make(options));
+  const std::size_t vocabulary = stories.target->vocabulary();
   const auto law_of = [&](const Transformer& model, std::span<const Token> text) -> Result<Distribution> {
     SPECTR_TRY(const auto session, model.start(text.size(), 1));
     SPECTR_TRY_VOID(session->score(text, TokenTree(text.back())));
-    return warp.law(session->logits(TokenTree::root), text, model.vocabulary());
+    const Logits row = session->logits(TokenTree::root);
+    return warp.law(row.first(std::min(row.size(), vocabulary)), text, vocabulary);
   };
   std::vector<LawsOfPair> laws;
   for (std::size_t i = 0; i < std::min(pairs, stories.prompts.size()); ++i) {
