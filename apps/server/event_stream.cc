@@ -91,9 +91,9 @@ void stream(std::shared_ptr<Exchange> exchange, httplib::Response& response) {
   auto events = std::make_shared<EventStream>(std::move(exchange));
   response.set_header("Cache-Control", "no-cache");
   response.set_header("X-Accel-Buffering", "no");
+  // Of exactly this type, as the HTTP library compresses any other text, which would hold events back.
   response.set_chunked_content_provider(
-      "text/event-stream; charset=utf-8",
-      [events](std::size_t, httplib::DataSink& sink) { return events->go_on(sink); });
+      "text/event-stream", [events](std::size_t, httplib::DataSink& sink) { return events->go_on(sink); });
 }
 
 }  // namespace spectr::server

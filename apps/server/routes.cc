@@ -7,6 +7,7 @@
 
 #include "apps/server/api_error.h"
 #include "apps/server/connection.h"
+#include "apps/server/framing.h"
 #include "apps/server/generation.h"
 #include "apps/server/information.h"
 #include "apps/server/metrics.h"
@@ -40,7 +41,7 @@ httplib::Server::Handler guarded(Handle handle) {
     } catch (const ApiError& failure) {
       answer(response, failure);
     } catch (const std::exception& failure) {
-      spdlog::error("{} {}: {}", request.method, request.path, failure.what());
+      spdlog::error("{} {:?}: {}", request.method, request.path, failure.what());
       answer(response, ApiError::internal("an error inside the server"));
     }
   };
@@ -63,8 +64,13 @@ void check_key(const Request& request, const Keys& keys) {
   if (!good) throw ApiError::unauthenticated();
 }
 
-/// Before the body is read: who asks, and in which form.
+void close_after_answer() {
+  if (Connection* connection = Connection::current()) connection->close_after_answer();
+}
+
+/// Before the body is read: how long it is, who asks, and in which form.
 void check_head(const Request& request, const Origins& origins, const Keys& keys) {
+  if (leaves_body(request)) close_after_answer();
   origins.check(request);
   check_key(request, keys);
   if (request.has_header("Content-Encoding")) {
@@ -85,7 +91,7 @@ void add_limits(httplib::Server& http, const Origins& origins, const ServerOptio
       return httplib::Server::HandlerResponse::Unhandled;
     } catch (const ApiError& failure) {
       answer(response, failure);
-      if (Connection* connection = Connection::current()) connection->close_after_answer();
+      close_after_answer();
       return httplib::Server::HandlerResponse::Handled;
     }
   });
@@ -96,10 +102,17 @@ void add_limits(httplib::Server& http, const Origins& origins, const ServerOptio
     const bool large = response.status == 413;
     answer(response, ApiError(response.status, "invalid_request_error",
                               large ? "the body is too long" : "the request cannot be read"));
-    if (Connection* connection = Connection::current()) connection->close_after_answer();
+    close_after_answer();
+  });
+  http.set_post_routing_handler([](const Request&, Response& response) {
+    const Connection* connection = Connection::current();
+    if (connection == nullptr || !connection->closing()) return;
+    response.headers.erase("Keep-Alive");
+    response.headers.erase("Connection");
+    response.set_header("Connection", "close");
   });
   http.set_logger([](const Request& request, const Response& response) {
-    spdlog::debug("{} {} {} {}", request.remote_addr, request.method, request.path, response.status);
+    spdlog::debug("{} {} {:?} {}", request.remote_addr, request.method, request.path, response.status);
   });
 }
 

@@ -12,7 +12,11 @@ namespace spectr::server {
 /// A client that does what it likes with its socket.
 class RawConnection {
  public:
-  explicit RawConnection(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  static constexpr int small_buffer = 4096;
+
+  /// buffer: bytes that may wait to be received; 0: the system's choice.
+  explicit RawConnection(int port, int buffer = 0) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    if (buffer > 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
@@ -32,10 +36,37 @@ class RawConnection {
     }
     return open_;
   }
-  bool send_post(const std::string& path, const std::string& body) {
+  bool send_post(const std::string& path, const std::string& body, const std::string& more = "") {
     return send("POST " + path +
                 " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: " +
-                std::to_string(body.size()) + "\r\n\r\n" + body);
+                std::to_string(body.size()) + "\r\n\r\n" + body + more);
+  }
+
+  /// Sends no more.
+  void shut() { ::shutdown(socket_, SHUT_WR); }
+
+  /// What comes next; empty: the server has closed the connection.
+  std::string receive() {
+    std::string bytes(1 << 16, '\0');
+    const ssize_t got = ::recv(socket_, bytes.data(), bytes.size(), 0);
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return bytes;
+  }
+  /// What comes up to these words, and perhaps more; up to the end where they do not come.
+  std::string receive_until(const std::string& words) {
+    std::string all;
+    while (all.find(words) == std::string::npos) {
+      const std::string more = receive();
+      if (more.empty()) break;
+      all += more;
+    }
+    return all;
+  }
+  /// Everything until the server closes the connection.
+  std::string receive_all() {
+    std::string all;
+    for (std::string more = receive(); !more.empty(); more = receive()) all += more;
+    return all;
   }
 
  private:
