@@ -57,7 +57,7 @@ class EventStream {
     if (!outcome) return true;
     texts_[i].outcome = outcome;
     --left_;
-    if (outcome->ending == Ending::failed) return send(ApiError::internal(outcome->failure).json(), sink);
+    if (const auto failure = failure_of(*outcome)) return send(failure->json(), sink);
     if (!texts_[i].begun && !send(format_->piece(i, {}, true), sink)) return false;
     return send(format_->end(i, *outcome), sink);
   }
