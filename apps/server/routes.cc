@@ -51,7 +51,7 @@ httplib::Server::Handler guarded(Handle handle) {
 bool is_public(const Request& request) {
   constexpr std::string_view paths[] = {"/health", "/v1/health", "/models", "/v1/models"};
   return request.method == "OPTIONS" || find_page_file(request.path) != nullptr ||
-         std::ranges::find(paths, request.path) != std::end(paths);
+         request.path.starts_with("/v1/models/") || std::ranges::find(paths, request.path) != std::end(paths);
 }
 
 void check_key(const Request& request, const Keys& keys) {
@@ -148,6 +148,9 @@ void add_routes(httplib::Server& http, Service& service, const ServerOptions& op
   for (const char* path : {"/models", "/v1/models"}) {
     get(path, [&service](Response& response) { answer(response, models_json(service)); });
   }
+  http.Get("/v1/models/(.+)", guarded([&service](const Request& request, Response& response) {
+             answer(response, model_json(service, request.matches[1]));
+           }));
   get("/props", [&service](Response& response) { answer(response, props_json(service)); });
   get("/slots", [&service](Response& response) { answer(response, slots_json(service)); });
   get("/metrics", [&service, &options](Response& response) {
