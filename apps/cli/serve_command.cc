@@ -111,6 +111,10 @@ void add_serve(CLI::App& app) {
   command.add_option("--cors", flags->server.cors, "origin whose pages may ask, or *: all")->group(network);
   command.add_flag("--metrics", flags->server.metrics, "answer /metrics for Prometheus")
       ->envname("LLAMA_ARG_ENDPOINT_METRICS")
+  command
+      .add_option("--allowed-host", flags->server.names,
+                  "name to answer to on a local address besides localhost (behind a proxy); repeatable")
+      ->group(network);
       ->group(network);
   command.add_flag("--verbose", flags->verbose, "log every request")->group(network);
   command.add_option("--parallel", flags->slots, "-np N: texts that are written at a time")

@@ -130,7 +130,7 @@ void add_page(httplib::Server& http) {
 }  // namespace
 
 void add_routes(httplib::Server& http, Service& service, const ServerOptions& options) {
-  const Origins origins(options.host, options.cors);
+  const Origins origins(options.host, options.names, options.cors);
   add_limits(http, origins, options);
   add_page(http);
 

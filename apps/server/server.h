@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include <vector>
 #include "apps/server/keys.h"
 #include "apps/server/service.h"
 
@@ -16,8 +17,9 @@ struct ServerOptions {
   int port = 8080;  ///< 0: any that is free
   Keys keys;
   bool metrics = false;
-  std::string cors;          ///< the origin whose pages may ask; empty: none
-  std::size_t threads = 32;  ///< for connections, beyond those that slots and queue need
+  std::vector<std::string> names;  ///< which a local server answers to besides the local ones
+  std::string cors;                ///< the origin whose pages may ask; empty: none
+  std::size_t threads = 32;        ///< for connections, beyond those that slots and queue need
 };
 
 class HttpServer;

@@ -222,6 +222,47 @@ TEST(ServerCors, PermitsTheNamedOriginOnly) {
   EXPECT_EQ(server.get("/props", {{"Origin", "https://other.example"}}).status, 403);
 }
 
+TEST(ServerCors, ThePreflightPermitsWhatThePageWantsToSend) {
+  ServerOptions options = TestServer::options(1);
+  options.cors = "https://mine.example";
+  const TestServer server(std::move(options));
+  const auto ask = [&](const char* origin) {
+    return server.client().Options("/v1/completions",
+                                   {{"Origin", origin},
+                                    {"Access-Control-Request-Method", "POST"},
+                                    {"Access-Control-Request-Headers", "content-type, x-stainless-os"}});
+  };
+  const auto mine = ask("https://mine.example");
+  ASSERT_TRUE(mine);
+  EXPECT_EQ(mine->status, 204);
+  EXPECT_EQ(mine->get_header_value("Access-Control-Allow-Origin"), "https://mine.example");
+  EXPECT_EQ(mine->get_header_value("Access-Control-Allow-Headers"), "content-type, x-stainless-os");
+  EXPECT_THAT(mine->get_header_value("Access-Control-Allow-Methods"), HasSubstr("POST"));
+  EXPECT_EQ(mine->get_header_value("Access-Control-Expose-Headers"), "Retry-After");
+  EXPECT_GT(std::stoi(mine->get_header_value("Access-Control-Max-Age")), 0);
+  const auto other = ask("https://other.example");
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->status, 403);
+  EXPECT_FALSE(other->has_header("Access-Control-Allow-Headers"));
+}
+
+TEST(ServerHosts, AreTheLocalNamesAndThoseThatAreAllowed) {
+  ServerOptions options = TestServer::options(1);
+  options.names = {"llm.example.com"};
+  const TestServer server(std::move(options));
+  for (const char* host :
+       {"LOCALHOST:80", "127.0.0.1", "[::1]:8080", "llm.example.com", "LLM.example.com:443"}) {
+    EXPECT_EQ(server.get("/props", {{"Host", host}}).status, 200) << host;
+  }
+  const auto own = server.get("/props", {{"Host", "llm.example.com"}, {"Origin", "https://llm.example.com"}});
+  EXPECT_EQ(own.status, 200) << "its own page";
+  for (const char* host : {"evil.example", "llm.example.com.evil.example", "example.com"}) {
+    const auto reply = server.get("/props", {{"Host", host}});
+    EXPECT_EQ(reply.status, 403) << host;
+    EXPECT_THAT(reply.body, HasSubstr(std::string("--allowed-host ") + host));
+  }
+}
+
 TEST(ServerLoading, IsAnsweredWith503) {
   const auto server = Server::listen(TestServer::options(1)).value();
   httplib::Client client("127.0.0.1", server->port());
