@@ -141,7 +141,7 @@ void add_routes(httplib::Server& http, Service& service, const ServerOptions& op
 
   for (const char* path : {"/health", "/v1/health"}) {
     get(path, [&service](Response& response) {
-      service.models();
+      service.check_open();
       answer(response, Json{{"status", "ok"}});
     });
   }

@@ -36,9 +36,13 @@ const Slots& Service::slots() const {
   return *slots_;
 }
 
-Slots& Service::open_slots() {
+void Service::check_open() const {
   if (!loaded()) throw ApiError::unavailable("the model is being loaded", while_loading);
   if (phase_ == Phase::draining) throw ApiError::unavailable("the server is stopping", while_stopping);
+}
+
+Slots& Service::open_slots() {
+  check_open();
   return *slots_;
 }
 
