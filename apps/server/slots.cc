@@ -70,7 +70,8 @@ bool Slots::submit(std::vector<Task> tasks, std::shared_ptr<Answer> answer) {
 void Slots::drop_unwanted() {
   std::erase_if(queue_, [this](const std::unique_ptr<Job>& job) {
     if (!job->answer->given_up()) return false;
-    const Outcome outcome{.ending = Ending::not_begun};
+    Outcome outcome;
+    outcome.ending = Ending::not_begun;
     totals_.count(outcome, job->task.prompt.size());
     job->answer->finish(job->choice, outcome);
     return true;
