@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,11 +13,17 @@ namespace spectr::server {
 /// A client that does what it likes with its socket.
 class RawConnection {
  public:
-  static constexpr int small_buffer = 4096;
+  /// With small buffers some kilobytes may wait to be received, and with small segments not many more to be
+  /// sent, as a sender provides for so many segments.
+  enum class Buffers { usual, small };
 
-  /// buffer: bytes that may wait to be received; 0: the system's choice.
-  explicit RawConnection(int port, int buffer = 0) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    if (buffer > 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
+  explicit RawConnection(int port, Buffers buffers = Buffers::usual)
+      : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    if (buffers == Buffers::small) {
+      constexpr int bytes = 4096, segment = 536;
+      ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+      ::setsockopt(socket_, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
+    }
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
@@ -36,10 +43,10 @@ class RawConnection {
     }
     return open_;
   }
-  bool send_post(const std::string& path, const std::string& body, const std::string& more = "") {
+  bool send_post(const std::string& path, const std::string& body) {
     return send("POST " + path +
                 " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: " +
-                std::to_string(body.size()) + "\r\n\r\n" + body + more);
+                std::to_string(body.size()) + "\r\n\r\n" + body);
   }
 
   /// Sends no more.
