@@ -12,6 +12,9 @@ RUN apt-get update && apt-get install -y --no-install-recommends coinor-libclp1 
     libcpp-httplib0.11 libspdlog1.10 && rm -rf /var/lib/apt/lists/*
 COPY --from=build /usr/local/bin/spectr /usr/local/bin/spectr
 COPY --from=build /usr/local/share/spectr /usr/local/share/spectr
+# Where what passes cost is kept; mount a volume there and it is measured once only.
+ENV XDG_CACHE_HOME=/var/cache
+RUN install -d -o nobody -g nogroup /var/cache/spectr
 USER nobody
 EXPOSE 8080
 # Other machines reach a container: give it a key (-e LLAMA_API_KEY=…) before you let them.

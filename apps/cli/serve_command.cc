@@ -80,8 +80,11 @@ void serve(Flags& flags) {
   spdlog::info("ready: {}, {} slots", options.service.target.string(), options.service.slots.slots);
   int signal = 0;
   sigwait(&endings, &signal);
-  spdlog::info("stopping");
-  server->stop(patience);
+  spdlog::info("stopping; once more ends all texts at once");
+  server->stop(patience, [&endings] {
+    constexpr timespec none{};
+    return sigtimedwait(&endings, nullptr, &none) > 0;
+  });
 }
 
 }  // namespace
@@ -108,6 +111,10 @@ void add_serve(CLI::App& app) {
       ->envname("LLAMA_API_KEY")
       ->group(network);
   command.add_option("--api-key-file", flags->key_file, "file with one key a line")->group(network);
+  command
+      .add_option("--allowed-host", flags->server.names,
+                  "name to answer to on a local address besides localhost (behind a proxy); repeatable")
+      ->group(network);
   command.add_option("--cors", flags->server.cors, "origin whose pages may ask, or *: all")->group(network);
   command.add_flag("--metrics", flags->server.metrics, "answer /metrics for Prometheus")
       ->envname("LLAMA_ARG_ENDPOINT_METRICS")

@@ -22,16 +22,6 @@ void Answer::finish(std::size_t choice, Outcome outcome) {
   changed_.notify_one();
 }
 
-void Answer::begin() {
-  const std::lock_guard lock(mutex_);
-  begun_ = true;
-}
-
-bool Answer::begun() const {
-  const std::lock_guard lock(mutex_);
-  return begun_;
-}
-
 void Answer::wait(std::chrono::milliseconds most) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, most, [this] { return news_; });

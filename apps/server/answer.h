@@ -16,10 +16,11 @@ namespace spectr::server {
 
 /// Why a text ended.
 enum class Ending {
-  eos,       ///< the model ended it
-  limit,     ///< tokens or context
-  word,      ///< a stop word
-  given_up,  ///< nobody wants it any more
+  eos,        ///< the model ended it
+  limit,      ///< tokens or context
+  word,       ///< a stop word
+  given_up,   ///< nobody wants it any more, or its time is over
+  not_begun,  ///< the same before it got a slot
   failed,
 };
 
@@ -55,9 +56,6 @@ class Answer {
   /// Nobody waits any more: ends the texts before their next pass.
   void give_up() { stop_.request_stop(); }
   bool given_up() const { return stop_.stop_requested(); }
-  /// Whether a slot has begun with any of them.
-  bool begun() const;
-  void begin();
 
   std::size_t choices() const { return choices_.size(); }
 
@@ -71,7 +69,6 @@ class Answer {
   std::condition_variable changed_;
   std::vector<Choice> choices_;
   bool news_ = false;
-  bool begun_ = false;
   std::stop_source stop_;
 };
 

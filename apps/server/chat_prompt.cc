@@ -23,6 +23,7 @@ std::string content_of(const JsonInput* content, const std::string& where) {
     if (fields.string("type") != "text")
       throw ApiError::invalid(fmt::format("'{}content' may have text parts only", where));
     text += fields.string("text").value_or("");
+    fields.any("cache_control");  // which prompts others shall remember
     fields.refuse_others();
   }
   return text;
@@ -38,9 +39,15 @@ JsonInput read_message(const JsonInput& message, std::size_t i) {
   }
   if (role == "developer") role = "system";
   JsonInput out = {{"role", role}, {"content", content_of(fields.any("content"), where)}};
-  if (const auto name = fields.string("name")) out["name"] = *name;
-  for (std::string_view name : {"tool_calls", "function_call", "refusal", "audio", "annotations"})
-    fields.neutral(name);
+  for (std::string_view name : {"name", "reasoning_content"}) {
+    if (const auto text = fields.string(name)) out[name] = *text;
+  }
+  static const Neutral switches[] = {{"tool_calls", {JsonInput::array()}},
+                                     {"annotations", {JsonInput::array()}},
+                                     {"function_call", {}},
+                                     {"refusal", {""}},
+                                     {"audio", {}}};
+  fields.neutral(switches);
   fields.refuse_others();
   return out;
 }

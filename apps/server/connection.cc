@@ -10,8 +10,12 @@
 #include <cerrno>
 #include <exception>
 
+#include "apps/server/framing.h"
+
 namespace spectr::server {
 namespace {
+
+constexpr std::chrono::seconds most_lingering{1};
 
 thread_local Connection* connection_of_this_thread = nullptr;
 
@@ -56,16 +60,29 @@ bool Connection::wait(short event, std::chrono::milliseconds most) const {
 
 bool Connection::wait_for_request() {
   if (begin_ == end_ && !wait(POLLIN, limits_.keep_alive)) return false;
-  if (begin_ == end_ && gone()) return false;
-  bytes_left_ = limits_.header_bytes + limits_.body_bytes;
-  deadline_ = Clock::now() + limits_.receive;
+  bytes_left_ = limits_.header_bytes;
+  deadline_ = Clock::now() + limits_.head;
   return true;
 }
 
+void Connection::begin_body() {
+  bytes_left_ = limits_.body_bytes;
+  deadline_ = Clock::now() + limits_.body;
+}
+
 bool Connection::gone() const {
-  char byte = 0;
-  const ssize_t read = ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return read == 0 || (read < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+  // Not by reading: bytes that nobody has asked for yet would hide the end behind them.
+  pollfd entry{socket_, POLLRDHUP, 0};
+  return ::poll(&entry, 1, 0) > 0;
+}
+
+void Connection::linger() {
+  ::shutdown(socket_, SHUT_WR);
+  bytes_left_ = limits_.body_bytes;
+  deadline_ = Clock::now() + most_lingering;
+  std::array<char, 4096> unwanted;
+  while (read(unwanted.data(), unwanted.size()) > 0) {
+  }
 }
 
 bool Connection::is_readable() const {
@@ -122,19 +139,47 @@ void HttpServer::set_backlog(int connections) {
   ::listen(svr_sock_, connections);
 }
 
-void HttpServer::finish() {
+/// A connection that is being served.
+class HttpServer::Visit {
+ public:
+  Visit(HttpServer& server, socket_t socket) : server_(server), socket_(socket) {
+    const std::lock_guard lock(server_.mutex_);
+    server_.open_.insert(socket_);
+  }
+  ~Visit() {
+    const std::lock_guard lock(server_.mutex_);
+    server_.open_.erase(socket_);
+    server_.left_.notify_all();
+  }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+ private:
+  HttpServer& server_;
+  socket_t socket_;
+};
+
+void HttpServer::finish(std::chrono::steady_clock::time_point end) {
   finished_ = true;
   stop();
+  std::unique_lock lock(mutex_);
+  for (const socket_t socket : open_) ::shutdown(socket, SHUT_RD);
+  left_.wait_until(lock, end, [this] { return open_.empty(); });
+  for (const socket_t socket : open_) ::shutdown(socket, SHUT_RDWR);
 }
 
 bool HttpServer::process_and_close_socket(socket_t socket) {
   Connection connection(socket, limits_);
-  // No answer has parts: a client that asks for some gets the whole.
-  const auto whole = [](httplib::Request& request) { request.ranges.clear(); };
+  const Visit visit(*this, socket);
+  const auto set_up = [&connection](httplib::Request& request) {
+    connection.begin_body();
+    simplify(request);
+  };
   try {
     for (int left = limits_.requests; left > 0 && !finished_ && connection.wait_for_request(); --left) {
       bool closed = false;
-      const bool served = process_request(connection, left == 1, closed, whole);
+      const bool served = process_request(connection, left == 1, closed, set_up);
+      if (connection.closing()) connection.linger();
       if (!served || closed || connection.closing()) break;
     }
   } catch (const std::exception&) {

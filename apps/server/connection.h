@@ -5,7 +5,10 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <mutex>
+#include <set>
 #include <string>
 
 namespace spectr::server {
@@ -14,8 +17,9 @@ namespace spectr::server {
 struct ConnectionLimits {
   std::size_t header_bytes = 64 << 10;
   std::size_t body_bytes = 4 << 20;
-  std::chrono::seconds receive{30};  ///< for a whole request
-  std::chrono::seconds send{30};     ///< for a client that has stopped reading
+  std::chrono::seconds head{5};   ///< from its first byte to its end
+  std::chrono::seconds body{30};  ///< for a whole body
+  std::chrono::seconds send{30};  ///< for a client that has stopped reading
   std::chrono::seconds keep_alive{5};
   int requests = 1000;  ///< over one connection
 };
@@ -35,11 +39,16 @@ class Connection final : public httplib::Stream {
 
   /// Waits for the first byte of a request; false when none comes.
   bool wait_for_request();
+  /// The head has been read: from now on the limits of a body hold.
+  void begin_body();
   /// Whether the client has closed the connection, or its sending half.
   bool gone() const;
   /// After this answer the connection is closed: the rest of its request is not wanted.
   void close_after_answer() { closing_ = true; }
   bool closing() const { return closing_; }
+  /// Says that nothing more comes, and takes what the client is still sending for a moment: a connection
+  /// closed over unread bytes is reset, and the client may lose the answer.
+  void linger();
 
   bool is_readable() const override;
   bool is_writable() const override;
@@ -68,14 +77,19 @@ class HttpServer final : public httplib::Server {
   explicit HttpServer(const ConnectionLimits& limits) : limits_(limits) {}
   /// How many connections may wait to be accepted; after binding.
   void set_backlog(int connections);
-  /// Ends listening. Connections end after the answer that they are giving.
-  void finish();
+  /// Ends listening and reading. Connections end after the answer that they are giving; those that have not
+  /// given it by `end` are cut off.
+  void finish(std::chrono::steady_clock::time_point end);
 
  private:
+  class Visit;
   bool process_and_close_socket(socket_t socket) override;
 
   ConnectionLimits limits_;
   std::atomic<bool> finished_ = false;
+  std::mutex mutex_;
+  std::condition_variable left_;
+  std::set<socket_t> open_;
 };
 
 }  // namespace spectr::server

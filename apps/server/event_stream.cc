@@ -57,7 +57,7 @@ class EventStream {
     if (!outcome) return true;
     texts_[i].outcome = outcome;
     --left_;
-    if (outcome->ending == Ending::failed) return send(ApiError::internal(outcome->failure).json(), sink);
+    if (const auto failure = failure_of(*outcome)) return send(failure->json(), sink);
     if (!texts_[i].begun && !send(format_->piece(i, {}, true), sink)) return false;
     return send(format_->end(i, *outcome), sink);
   }
@@ -91,9 +91,9 @@ void stream(std::shared_ptr<Exchange> exchange, httplib::Response& response) {
   auto events = std::make_shared<EventStream>(std::move(exchange));
   response.set_header("Cache-Control", "no-cache");
   response.set_header("X-Accel-Buffering", "no");
+  // Of exactly this type, as the HTTP library compresses any other text, which would hold events back.
   response.set_chunked_content_provider(
-      "text/event-stream; charset=utf-8",
-      [events](std::size_t, httplib::DataSink& sink) { return events->go_on(sink); });
+      "text/event-stream", [events](std::size_t, httplib::DataSink& sink) { return events->go_on(sink); });
 }
 
 }  // namespace spectr::server

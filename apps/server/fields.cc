@@ -98,11 +98,12 @@ std::optional<std::string> Fields::string(std::string_view name) {
   return value->get<std::string>();
 }
 
-void Fields::neutral(std::string_view name, std::initializer_list<JsonInput> values) {
-  const JsonInput* value = any(name);
-  if (value == nullptr || (value->is_structured() && value->empty())) return;
-  if (std::ranges::find(values, *value) != values.end()) return;
-  throw ApiError::invalid(fmt::format("{} is not supported, got {}", quoted(name), show(*value)));
+void Fields::neutral(std::span<const Neutral> table) {
+  for (const auto& [name, values] : table) {
+    const JsonInput* value = any(name);
+    if (value == nullptr || std::ranges::find(values, *value) != values.end()) continue;
+    throw ApiError::invalid(fmt::format("{} is not supported, got {}", quoted(name), show(*value)));
+  }
 }
 
 void Fields::refuse_others() const {

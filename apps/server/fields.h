@@ -2,11 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/server/json.h"
 
@@ -14,6 +15,12 @@ namespace spectr::server {
 
 /// Parses a body: a JSON object, not deeper than `most_depth`. Throws ApiError.
 JsonInput parse_body(const std::string& body);
+
+/// A field without a meaning here, and the values with which it asks for nothing.
+struct Neutral {
+  std::string_view name;
+  std::vector<JsonInput> values;
+};
 
 /// The fields of a JSON object, each asked for by name and checked. null counts as absent. Throws ApiError
 /// that names the field and its value.
@@ -31,8 +38,8 @@ class Fields {
   /// Of any type; null where it is absent.
   const JsonInput* any(std::string_view name);
 
-  /// What has no meaning here is accepted where it asks for nothing: absent, null, empty or one of these.
-  void neutral(std::string_view name, std::initializer_list<JsonInput> values = {});
+  /// What has no meaning here is accepted where it asks for nothing: absent, null, or a neutral value.
+  void neutral(std::span<const Neutral> table);
   /// Throws for a field that nobody has asked for.
   void refuse_others() const;
 

@@ -54,15 +54,6 @@ std::vector<FinishedText> wait_for(Answer& answer, std::chrono::steady_clock::ti
   return texts;
 }
 
-void check_outcomes(const Answer& answer, std::span<const FinishedText> texts) {
-  if (answer.given_up() && !answer.begun()) {
-    throw ApiError::unavailable("no slot became free in time", 1);
-  }
-  for (const FinishedText& text : texts) {
-    if (text.outcome.ending == Ending::failed) throw ApiError::internal(text.outcome.failure);
-  }
-}
-
 }  // namespace
 
 void answer_generation(Service& service, Api api, const httplib::Request& request,
@@ -73,6 +64,10 @@ void answer_generation(Service& service, Api api, const httplib::Request& reques
   exchange->visit = service.visit();
   exchange->request = GenerationRequest::read(parse_body(request.body), api);
   Tasks tasks = make_tasks(exchange->request, service.models(), slots.context());
+  if (tasks.tasks.size() > slots.room()) {
+    throw ApiError::invalid(fmt::format("prompts × n ('n': {}) is {}, slots and queue have room for {}",
+                                        exchange->request.n, tasks.tasks.size(), slots.room()));
+  }
   exchange->tasks = tasks.tasks;
   exchange->head.emplace(AnswerHead{exchange->request, exchange->tasks, make_id(api), std::time(nullptr),
                                     service.models().name, tasks.seed});
@@ -84,7 +79,9 @@ void answer_generation(Service& service, Api api, const httplib::Request& reques
   if (exchange->request.stream) return stream(std::move(exchange), response);
 
   const std::vector<FinishedText> texts = wait_for(*exchange->answer, deadline);
-  check_outcomes(*exchange->answer, texts);
+  for (const FinishedText& text : texts) {
+    if (auto failure = failure_of(text.outcome)) throw *std::move(failure);
+  }
   response.set_content(text_of(make_format(*exchange->head)->whole(texts)),
                        "application/json; charset=utf-8");
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apps/server/api_error.h"
+#include "apps/server/foreign_fields.h"
 
 namespace spectr::server {
 namespace {
@@ -107,8 +108,8 @@ void read_speculation(Fields& fields, Request& request) {
       request.settings.tree.push_back(factor.get<std::size_t>());
     }
   }
-  inner.neutral("n_min", {0});
-  inner.neutral("p_min", {0.0, 0});
+  static const Neutral switches[] = {{"n_min", {0}}, {"p_min", {0}}};
+  inner.neutral(switches);
   inner.refuse_others();
 }
 
@@ -135,7 +136,7 @@ void read_log_probabilities(Fields& fields, Request& request) {
     const auto count = fields.integer("top_logprobs", 0, most);
     if (fields.boolean("logprobs").value_or(false)) {
       request.alternatives = static_cast<std::size_t>(count.value_or(0));
-    } else if (count) {
+    } else if (count.value_or(0) > 0) {
       throw ApiError::invalid("'top_logprobs' needs 'logprobs': true");
     }
     return;
@@ -146,29 +147,6 @@ void read_log_probabilities(Fields& fields, Request& request) {
   if (request.api != Api::native) return;
   if (const auto count = fields.integer("n_probs", 0, most); count && *count > 0) {
     request.alternatives = static_cast<std::size_t>(*count);
-  }
-}
-
-/// What other servers know and this one does not, unless it asks for nothing; and what changes nothing.
-void read_unsupported(Fields& fields) {
-  for (std::string_view name :
-       {"tools", "tool_choice", "functions", "function_call", "response_format", "grammar", "json_schema",
-        "suffix", "best_of", "echo", "lora", "image_data", "audio", "modalities", "reasoning_effort",
-        "samplers", "prediction", "web_search_options"}) {
-    fields.neutral(name, {"none", false, {{"type", "text"}}, "", 1});
-  }
-  for (std::string_view name : {"mirostat", "dry_multiplier", "xtc_probability", "dynatemp_range", "n_keep",
-                                "n_indent", "t_max_predict_ms", "min_keep", "n_discard"}) {
-    fields.neutral(name, {0, 0.0, -1});
-  }
-  for (std::string_view name : {"typical_p", "typ_p", "tfs_z"}) fields.neutral(name, {1, 1.0});
-  for (std::string_view name : {"top_n_sigma", "id_slot"}) fields.neutral(name, {-1, -1.0});
-  for (std::string_view name : {"return_progress", "post_sampling_probs", "logprob_start_len"}) {
-    fields.neutral(name, {false});
-  }
-  for (std::string_view name : {"user", "metadata", "store", "service_tier", "parallel_tool_calls",
-                                "timings_per_token", "safety_identifier", "prompt_cache_key"}) {
-    fields.any(name);
   }
 }
 
@@ -209,7 +187,9 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api) {
   read_speculation(fields, request);
   read_stop_words(fields, request);
   read_log_probabilities(fields, request);
-  read_unsupported(fields);
+  read_foreign_fields(fields);
+  const Neutral best_of[] = {{"best_of", {request.n}}};
+  fields.neutral(best_of);
   fields.refuse_others();
   return request;
 }

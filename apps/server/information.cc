@@ -8,17 +8,28 @@
 #include "spectr/transport/plans.h"
 
 namespace spectr::server {
+namespace {
 
-Json models_json(const Service& service) {
+Json describe(const Service& service) {
   const ModelSet& models = service.models();
   const ModelConfig& config = models.target->config();
-  Json model = {
+  return {
       {"id", models.name},
       {"object", "model"},
       {"created", 0},
       {"owned_by", "spectr"},
       {"meta", {{"n_vocab", config.vocabulary}, {"n_ctx_train", config.context}, {"n_embd", config.width}}}};
-  return {{"object", "list"}, {"data", Json::array({std::move(model)})}};
+}
+
+}  // namespace
+
+Json model_json(const Service& service, const std::string& name) {
+  if (name != service.models().name) throw ApiError::not_found(fmt::format("there is no model '{}'", name));
+  return describe(service);
+}
+
+Json models_json(const Service& service) {
+  return {{"object", "list"}, {"data", Json::array({describe(service)})}};
 }
 
 Json props_json(const Service& service) {
@@ -36,6 +47,7 @@ Json props_json(const Service& service) {
   for (const PlanRule& plan : plan_rules()) plans.push_back(plan.name);
   return {{"model", models.name},
           {"n_ctx", service.slots().context()},
+          {"default_generation_settings", {{"n_ctx", service.slots().context()}}},
           {"total_slots", service.slots().states().size()},
           {"chat_template", models.template_source},
           {"draft_models", models.drafts.size()},

@@ -8,8 +8,10 @@ namespace spectr::server {
 // What the server tells of itself.
 
 Json models_json(const Service& service);  ///< /v1/models
-Json props_json(const Service& service);   ///< /props
-Json slots_json(const Service& service);   ///< /slots
+/// /v1/models/NAME. Throws ApiError where the model is called otherwise.
+Json model_json(const Service& service, const std::string& name);
+Json props_json(const Service& service);  ///< /props
+Json slots_json(const Service& service);  ///< /slots
 
 /// {"content"} → {"tokens"}, {"tokens"} → {"content"}, {"messages"} → {"prompt"}. Throw ApiError.
 Json tokenize(const Service& service, const std::string& body);

@@ -12,6 +12,7 @@ std::string_view stop_type(const Outcome& outcome) {
     case Ending::limit:
     case Ending::given_up:
       return "limit";
+    case Ending::not_begun:
     case Ending::failed:
       break;
   }

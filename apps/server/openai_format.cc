@@ -46,7 +46,7 @@ class OpenAiFormat final : public Format {
   std::optional<Json> usage(std::span<const Outcome> outcomes) const override {
     if (!head_.request.stream_usage) return std::nullopt;
     Json event = envelope(true, Json::array());
-    event["usage"] = usage_of(head_.tasks, outcomes);
+    event["usage"] = usage_of(head_.tasks, head_.request.n, outcomes);
     return event;
   }
 
@@ -67,7 +67,7 @@ class OpenAiFormat final : public Format {
       outcomes.push_back(texts[i].outcome);
     }
     Json answer = envelope(false, std::move(choices));
-    answer["usage"] = usage_of(head_.tasks, outcomes);
+    answer["usage"] = usage_of(head_.tasks, head_.request.n, outcomes);
     add_statistics(answer, head_.tasks.front(), outcomes.front());
     return answer;
   }

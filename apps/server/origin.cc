@@ -1,5 +1,7 @@
 #include "apps/server/origin.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,8 +12,14 @@ namespace {
 
 constexpr std::string_view local_names[] = {"localhost", "127.0.0.1", "[::1]", "::1"};
 
+/// Names are the same whatever their case.
+bool same(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
 bool is_local(std::string_view name) {
-  return std::ranges::find(local_names, name) != std::end(local_names);
+  return std::ranges::any_of(local_names, [&](std::string_view local) { return same(local, name); });
 }
 
 /// "name:port" without the port.
@@ -24,16 +32,26 @@ std::string_view name_of(std::string_view host) {
 
 }  // namespace
 
-Origins::Origins(const std::string& host, std::string allowed)
-    : local_(is_local(host)), allowed_(std::move(allowed)) {}
+Origins::Origins(const std::string& host, std::vector<std::string> names, std::string allowed)
+    : local_(is_local(host)), names_(std::move(names)), allowed_(std::move(allowed)) {}
+
+bool Origins::answers_to(std::string_view name) const {
+  return !local_ || is_local(name) ||
+         std::ranges::any_of(names_, [&](const std::string& known) { return same(known, name); });
+}
+
+bool Origins::allows(std::string_view origin) const {
+  return allowed_ == "*" || same(allowed_, origin);
+}
 
 void Origins::check(const httplib::Request& request) const {
   const std::string host = request.get_header_value("Host"), origin = request.get_header_value("Origin");
-  if (local_ && !host.empty() && !is_local(name_of(host))) {
-    throw ApiError::forbidden("the server answers to local names only");
+  if (const std::string_view name = name_of(host); !host.empty() && !answers_to(name)) {
+    throw ApiError::forbidden(fmt::format(
+        "the server answers to local names, not to '{}'; start it with --allowed-host {}", name, name));
   }
   if (origin.empty() || allows(origin)) return;
-  if (origin != "http://" + host && origin != "https://" + host) {
+  if (!same(origin, "http://" + host) && !same(origin, "https://" + host)) {
     throw ApiError::forbidden("pages of other origins are not answered; start the server with --cors ORIGIN");
   }
 }
@@ -41,10 +59,15 @@ void Origins::check(const httplib::Request& request) const {
 void Origins::permit(const httplib::Request& request, httplib::Response& response) const {
   const std::string origin = request.get_header_value("Origin");
   if (allowed_.empty() || origin.empty() || !allows(origin)) return;
-  response.set_header("Access-Control-Allow-Origin", allowed_);
-  response.set_header("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Api-Key");
-  response.set_header("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
+  response.set_header("Access-Control-Allow-Origin", allowed_ == "*" ? "*" : origin);
+  response.set_header("Access-Control-Expose-Headers", "Retry-After");
   if (allowed_ != "*") response.set_header("Vary", "Origin");
+  if (request.method != "OPTIONS") return;
+  response.set_header("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
+  // Whatever headers the page's library likes to send: they change nothing.
+  response.set_header("Access-Control-Allow-Headers",
+                      request.get_header_value("Access-Control-Request-Headers"));
+  response.set_header("Access-Control-Max-Age", "3600");
 }
 
 }  // namespace spectr::server

@@ -3,14 +3,17 @@
 #include <httplib.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace spectr::server {
 
 /// What pages of other origins may do: nothing, unless an origin is named.
 class Origins {
  public:
-  /// host: the address that the server is bound to; allowed: an origin, "*", or empty for none.
-  Origins(const std::string& host, std::string allowed);
+  /// host: the address that the server is bound to; names: what a server on a local address answers to
+  /// besides the local names; allowed: an origin, "*", or empty for none.
+  Origins(const std::string& host, std::vector<std::string> names, std::string allowed);
 
   /// Throws ApiError where a page of a foreign origin asks, also one that calls itself by a name that leads
   /// to this machine while the server is bound to the local address only.
@@ -19,9 +22,11 @@ class Origins {
   void permit(const httplib::Request& request, httplib::Response& response) const;
 
  private:
-  bool allows(const std::string& origin) const { return allowed_ == "*" || allowed_ == origin; }
+  bool answers_to(std::string_view name) const;
+  bool allows(std::string_view origin) const;
 
   bool local_;
+  std::vector<std::string> names_;
   std::string allowed_;
 };
 

@@ -24,11 +24,9 @@ bool is_text(std::string_view bytes) {
 
 }  // namespace
 
-Json usage_of(std::span<const Task> tasks, std::span<const Outcome> outcomes) {
+Json usage_of(std::span<const Task> tasks, std::size_t n, std::span<const Outcome> outcomes) {
   std::size_t prompt = 0, generated = 0, cached = 0;
-  for (const Task& task : tasks) {
-    if (task.sample == 0 || task.prompt != tasks[task.sample - 1].prompt) prompt += task.prompt.size();
-  }
+  for (std::size_t i = 0; i < tasks.size(); i += n) prompt += tasks[i].prompt.size();
   for (const Outcome& outcome : outcomes) {
     generated += outcome.statistics.generated();
     cached += outcome.cached;
@@ -94,6 +92,12 @@ Json details_of(const Piece& piece) {
     tokens.push_back(std::move(token));
   }
   return tokens;
+}
+
+std::optional<ApiError> failure_of(const Outcome& outcome) {
+  if (outcome.ending == Ending::failed) return ApiError::internal(outcome.failure);
+  if (outcome.ending == Ending::not_begun) return ApiError::unavailable("no slot became free in time", 1);
+  return std::nullopt;
 }
 
 std::string_view finish_reason(const Outcome& outcome) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "apps/server/answer.h"
+#include "apps/server/api_error.h"
 #include "apps/server/json.h"
 #include "apps/server/task.h"
 
@@ -17,8 +19,8 @@ struct FinishedText {
 
 // What all ways of answering tell, each as a JSON object.
 
-/// prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details.
-Json usage_of(std::span<const Task> tasks, std::span<const Outcome> outcomes);
+/// prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details. Every prompt has `n` tasks.
+Json usage_of(std::span<const Task> tasks, std::size_t n, std::span<const Outcome> outcomes);
 /// Times and speeds; draft_n and draft_n_accepted where anything was drafted.
 Json timings_of(const Task& task, const Outcome& outcome);
 /// How speculation went, with the number of blocks per accepted length.
@@ -29,6 +31,8 @@ Json details_of(const Piece& piece);
 /// A token's bytes as numbers.
 Json bytes_of(const std::string& piece);
 
+/// Why a text that has ended cannot be told; none: it can.
+std::optional<ApiError> failure_of(const Outcome& outcome);
 /// Why a text ended, as OpenAI says it: "stop" or "length".
 std::string_view finish_reason(const Outcome& outcome);
 

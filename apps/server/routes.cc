@@ -7,6 +7,7 @@
 
 #include "apps/server/api_error.h"
 #include "apps/server/connection.h"
+#include "apps/server/framing.h"
 #include "apps/server/generation.h"
 #include "apps/server/information.h"
 #include "apps/server/metrics.h"
@@ -40,7 +41,7 @@ httplib::Server::Handler guarded(Handle handle) {
     } catch (const ApiError& failure) {
       answer(response, failure);
     } catch (const std::exception& failure) {
-      spdlog::error("{} {}: {}", request.method, request.path, failure.what());
+      spdlog::error("{} {:?}: {}", request.method, request.path, failure.what());
       answer(response, ApiError::internal("an error inside the server"));
     }
   };
@@ -50,7 +51,7 @@ httplib::Server::Handler guarded(Handle handle) {
 bool is_public(const Request& request) {
   constexpr std::string_view paths[] = {"/health", "/v1/health", "/models", "/v1/models"};
   return request.method == "OPTIONS" || find_page_file(request.path) != nullptr ||
-         std::ranges::find(paths, request.path) != std::end(paths);
+         request.path.starts_with("/v1/models/") || std::ranges::find(paths, request.path) != std::end(paths);
 }
 
 void check_key(const Request& request, const Keys& keys) {
@@ -63,8 +64,13 @@ void check_key(const Request& request, const Keys& keys) {
   if (!good) throw ApiError::unauthenticated();
 }
 
-/// Before the body is read: who asks, and in which form.
+void close_after_answer() {
+  if (Connection* connection = Connection::current()) connection->close_after_answer();
+}
+
+/// Before the body is read: how long it is, who asks, and in which form.
 void check_head(const Request& request, const Origins& origins, const Keys& keys) {
+  if (leaves_body(request)) close_after_answer();
   origins.check(request);
   check_key(request, keys);
   if (request.has_header("Content-Encoding")) {
@@ -85,7 +91,7 @@ void add_limits(httplib::Server& http, const Origins& origins, const ServerOptio
       return httplib::Server::HandlerResponse::Unhandled;
     } catch (const ApiError& failure) {
       answer(response, failure);
-      if (Connection* connection = Connection::current()) connection->close_after_answer();
+      close_after_answer();
       return httplib::Server::HandlerResponse::Handled;
     }
   });
@@ -96,10 +102,17 @@ void add_limits(httplib::Server& http, const Origins& origins, const ServerOptio
     const bool large = response.status == 413;
     answer(response, ApiError(response.status, "invalid_request_error",
                               large ? "the body is too long" : "the request cannot be read"));
-    if (Connection* connection = Connection::current()) connection->close_after_answer();
+    close_after_answer();
+  });
+  http.set_post_routing_handler([](const Request&, Response& response) {
+    const Connection* connection = Connection::current();
+    if (connection == nullptr || !connection->closing()) return;
+    response.headers.erase("Keep-Alive");
+    response.headers.erase("Connection");
+    response.set_header("Connection", "close");
   });
   http.set_logger([](const Request& request, const Response& response) {
-    spdlog::debug("{} {} {} {}", request.remote_addr, request.method, request.path, response.status);
+    spdlog::debug("{} {} {:?} {}", request.remote_addr, request.method, request.path, response.status);
   });
 }
 
@@ -117,7 +130,7 @@ void add_page(httplib::Server& http) {
 }  // namespace
 
 void add_routes(httplib::Server& http, Service& service, const ServerOptions& options) {
-  const Origins origins(options.host, options.cors);
+  const Origins origins(options.host, options.names, options.cors);
   add_limits(http, origins, options);
   add_page(http);
 
@@ -128,13 +141,16 @@ void add_routes(httplib::Server& http, Service& service, const ServerOptions& op
 
   for (const char* path : {"/health", "/v1/health"}) {
     get(path, [&service](Response& response) {
-      service.models();
+      service.check_open();
       answer(response, Json{{"status", "ok"}});
     });
   }
   for (const char* path : {"/models", "/v1/models"}) {
     get(path, [&service](Response& response) { answer(response, models_json(service)); });
   }
+  http.Get("/v1/models/(.+)", guarded([&service](const Request& request, Response& response) {
+             answer(response, model_json(service, request.matches[1]));
+           }));
   get("/props", [&service](Response& response) { answer(response, props_json(service)); });
   get("/slots", [&service](Response& response) { answer(response, slots_json(service)); });
   get("/metrics", [&service, &options](Response& response) {

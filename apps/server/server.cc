@@ -47,21 +47,21 @@ Result<void> Server::load() {
   return service_.load();
 }
 
-void Server::wait_for_answers(std::chrono::seconds most) {
-  const auto end = std::chrono::steady_clock::now() + most;
-  while (!service_.idle() && std::chrono::steady_clock::now() < end)
+void Server::wait_for_answers(std::chrono::steady_clock::time_point end, const std::function<bool()>& hurry) {
+  while (!service_.idle() && std::chrono::steady_clock::now() < end && !(hurry && hurry())) {
     std::this_thread::sleep_for(between_looks);
+  }
 }
 
-void Server::stop(std::chrono::seconds patience) {
+void Server::stop(std::chrono::seconds patience, const std::function<bool()>& hurry) {
   if (!listener_.joinable()) return;
   if (service_.loaded()) service_.drain();
-  const auto end = std::chrono::steady_clock::now() + patience;
-  while (!service_.idle() && std::chrono::steady_clock::now() < end)
-    std::this_thread::sleep_for(between_looks);
+  wait_for_answers(std::chrono::steady_clock::now() + patience, hurry);
   service_.give_up();
+  const auto end = std::chrono::steady_clock::now() + to_say_goodbye;
+  wait_for_answers(end, {});
   while (!http_->is_running()) std::this_thread::yield();  // it may not have come to listening yet
-  http_->finish();
+  http_->finish(end);
   listener_.join();
 }
 

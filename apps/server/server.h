@@ -1,9 +1,11 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "apps/server/keys.h"
 #include "apps/server/service.h"
@@ -16,8 +18,9 @@ struct ServerOptions {
   int port = 8080;  ///< 0: any that is free
   Keys keys;
   bool metrics = false;
-  std::string cors;          ///< the origin whose pages may ask; empty: none
-  std::size_t threads = 32;  ///< for connections, beyond those that slots and queue need
+  std::vector<std::string> names;  ///< which a local server answers to besides the local ones
+  std::string cors;                ///< the origin whose pages may ask; empty: none
+  std::size_t threads = 32;        ///< for connections, beyond those that slots and queue need
 };
 
 class HttpServer;
@@ -34,11 +37,14 @@ class Server {
   int port() const { return port_; }
 
   /// Takes no new texts, lets those that are being written end for so long, gives the rest up, and closes.
-  void stop(std::chrono::seconds patience);
+  /// `hurry` is asked again and again: true ends the patience at once. Takes a few seconds more than the
+  /// patience at most, whatever clients do.
+  void stop(std::chrono::seconds patience, const std::function<bool()>& hurry = {});
 
  private:
   explicit Server(ServerOptions options);
-  void wait_for_answers(std::chrono::seconds most);
+  /// Waits until every answer has been given, at most until `end`.
+  void wait_for_answers(std::chrono::steady_clock::time_point end, const std::function<bool()>& hurry);
 
   ServerOptions options_;
   Service service_;

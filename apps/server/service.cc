@@ -36,16 +36,20 @@ const Slots& Service::slots() const {
   return *slots_;
 }
 
-Slots& Service::open_slots() {
+void Service::check_open() const {
   if (!loaded()) throw ApiError::unavailable("the model is being loaded", while_loading);
   if (phase_ == Phase::draining) throw ApiError::unavailable("the server is stopping", while_stopping);
+}
+
+Slots& Service::open_slots() {
+  check_open();
   return *slots_;
 }
 
 int Service::retry_after() const {
   const Counts counts = slots_->counts();
   const double seconds = counts.prompt_seconds + counts.generation_seconds;
-  const double texts = static_cast<double>(std::max<std::uint64_t>(counts.finished, 1));
+  const double texts = static_cast<double>(std::max<std::uint64_t>(counts.finished + counts.given_up, 1));
   const double ahead = static_cast<double>(slots_->queued()) / static_cast<double>(options_.slots.slots);
   return std::clamp(static_cast<int>(ahead * seconds / texts), 1, longest);
 }

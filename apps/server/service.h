@@ -48,6 +48,8 @@ class Service {
   const ServiceOptions& options() const { return options_; }
   const ModelSet& models() const;
   const Slots& slots() const;
+  /// Throws where no texts are taken.
+  void check_open() const;
   /// For new texts.
   Slots& open_slots();
   /// A guess when a slot may be free.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "spectr/base/counter_random.h"
+#include "spectr/base/stopwatch.h"
 #include "spectr/decode/generate.h"
 
 namespace spectr::server {
@@ -62,14 +63,11 @@ std::vector<Slot::Memory*> Slot::memories_of(const MethodRule& method) {
 }
 
 Outcome Slot::run(const Task& task, Answer& answer, std::size_t choice) {
-  std::vector<Token> text = task.prompt;
   Outcome outcome;
+  outcome.slot = number_;
   try {
-    auto written = write(task, answer, choice, text);
-    if (written) {
-      outcome = *std::move(written);
-    } else {
-      outcome.ending = answer.given_up() ? Ending::given_up : Ending::failed;
+    if (const auto written = write(task, answer, choice, outcome); !written) {
+      outcome.ending = Ending::failed;
       outcome.failure = written.error().message;
     }
   } catch (const std::exception& failure) {
@@ -77,13 +75,12 @@ Outcome Slot::run(const Task& task, Answer& answer, std::size_t choice) {
     outcome.failure = failure.what();
   }
   if (outcome.ending == Ending::failed) forget();
-  outcome.slot = number_;
   return outcome;
 }
 
-Result<Outcome> Slot::write(const Task& task, Answer& answer, std::size_t choice, std::vector<Token>& text) {
+Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, Outcome& outcome) {
   const std::vector<Memory*> memories = memories_of(*task.method);
-  Outcome outcome;
+  std::vector<Token> text = task.prompt;
   for (Memory* memory : memories) {
     // The prompt's last token is always computed: the first block starts from its logits.
     const std::size_t common = std::min(memory->common(task.prompt), task.prompt.size() - 1);
@@ -96,17 +93,25 @@ Result<Outcome> Slot::write(const Task& task, Answer& answer, std::size_t choice
   for (Memory* draft : std::span(memories).subspan(1)) models.drafts.push_back(std::move(draft->owned));
 
   TextOutput output(*models_.tokenizer, task.stop_words);
-  std::size_t blocks = 0;
+  Statistics& statistics = outcome.statistics;
+  Stopwatch watch;
+  const auto generating = [&decoder] {
+    const StageSeconds& spent = decoder.seconds();
+    return spent.draft + spent.target + spent.select;
+  };
   const auto listener = [&](const Block& block) -> std::optional<std::size_t> {
     text.insert(text.end(), block.tokens.begin(), block.tokens.end());
     Piece piece = output.add(block);
-    const StageSeconds& spent = decoder.seconds();
-    for (TokenReport& report : piece.tokens) {
-      report.block = blocks;
-      report.seconds = spent.draft + spent.target + spent.select;
+    if (statistics.blocks() == 0) {
+      statistics.total_seconds = watch.lap();
+      statistics.prompt_seconds = statistics.total_seconds - generating();
     }
-    ++blocks;
+    for (TokenReport& report : piece.tokens) {
+      report.block = statistics.blocks();
+      report.seconds = generating();
+    }
     const std::size_t kept = output.kept().value_or(block.tokens.size());
+    statistics.count(block, kept);
     const std::size_t accepted = std::min(block.accepted, kept);
     if (outcome.histogram.size() <= accepted) outcome.histogram.resize(accepted + 1);
     ++outcome.histogram[accepted];
@@ -126,13 +131,18 @@ Result<Outcome> Slot::write(const Task& task, Answer& answer, std::size_t choice
   target_.owned = std::move(models.target);
   for (std::size_t i = 0; i < models.drafts.size(); ++i) memories[i + 1]->owned = std::move(models.drafts[i]);
   for (Memory* memory : memories) memory->text = text;
-  if (!generation) return std::unexpected(generation.error());
+  if (generation) {
+    statistics = generation->statistics;
+  } else {  // given up in the middle of a pass, or failed
+    statistics.total_seconds += watch.lap();
+    if (statistics.blocks() == 0) statistics.prompt_seconds = statistics.total_seconds;
+    if (!answer.given_up()) return std::unexpected(generation.error());
+  }
   if (std::string rest = output.finish(); !rest.empty()) answer.add(choice, {std::move(rest), {}});
   outcome.ending = answer.given_up() ? Ending::given_up : ending_of(generation->stop);
   outcome.stop_word = output.stop_word();
   if (!output.stop_word().empty()) outcome.ending = Ending::word;
-  outcome.statistics = generation->statistics;
-  return outcome;
+  return {};
 }
 
 }  // namespace spectr::server

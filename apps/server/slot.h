@@ -36,8 +36,8 @@ class Slot {
     std::size_t common(std::span<const Token> prompt) const;
   };
 
-  /// Generates; the text, prompt included, grows in `text`.
-  Result<Outcome> write(const Task& task, Answer& answer, std::size_t choice, std::vector<Token>& text);
+  /// Generates; the outcome tells what was done also where that ends with an error.
+  Result<void> write(const Task& task, Answer& answer, std::size_t choice, Outcome& outcome);
   std::vector<Memory*> memories_of(const MethodRule& method);
   /// Fresh sessions.
   void forget();

@@ -77,8 +77,10 @@ bool Slots::submit(std::vector<Task> tasks, std::shared_ptr<Answer> answer) {
 void Slots::drop_unwanted() {
   std::erase_if(queue_, [this](const std::unique_ptr<Job>& job) {
     if (!job->answer->given_up()) return false;
-    totals_.count(Outcome{}, job->task.prompt.size());
-    job->answer->finish(job->choice, {});
+    Outcome outcome;
+    outcome.ending = Ending::not_begun;
+    totals_.count(outcome, job->task.prompt.size());
+    job->answer->finish(job->choice, outcome);
     return true;
   });
 }
@@ -105,7 +107,6 @@ void Slots::assign() {
   while (!queue_.empty()) {
     Place* place = choose(queue_.front()->task.prompt);
     if (place == nullptr) return;
-    queue_.front()->answer->begin();
     place->job = std::move(queue_.front());
     place->last_used = ++jobs_;
     queue_.pop_front();

@@ -49,6 +49,8 @@ class Slots {
   std::vector<SlotState> states() const;
   std::size_t queued() const;
   std::size_t queue_limit() const { return options_.queue; }
+  /// Most texts of one request: where all slots are idle there is room for so many.
+  std::size_t room() const { return options_.slots + options_.queue; }
   Counts counts() const { return totals_.counts(); }
   /// Of the draft models in their order, then the target.
   std::vector<PassCounts> passes() const { return passes_.counts(); }

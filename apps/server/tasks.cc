@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
 #include "apps/server/slots.h"
+#include "spectr/transport/tuple_lp.h"
 
 namespace spectr::server {
 namespace {
@@ -99,6 +103,30 @@ const MethodRule* choose_method(const GenerationRequest& request, const ModelSet
   return method;
 }
 
+/// What the fields say each by itself may still be impossible together; a text must not fail half-way.
+void check_together(const Warp& warp, const MethodRule& method, const MethodOptions& settings,
+                    std::size_t vocabulary) {
+  const WarpOptions& options = warp.options();
+  std::set<Token> forbidden;
+  for (const auto& [token, bias] : options.logit_bias) {
+    if (std::isinf(bias)) forbidden.insert(token);
+  }
+  if (forbidden.size() >= vocabulary) throw ApiError::invalid("'logit_bias' forbids every token");
+
+  if (method.plan.empty() || settings.plan != "otm-lp") return;
+  std::size_t drafts = settings.drafts;
+  if (!settings.tree.empty()) {
+    drafts = std::accumulate(settings.tree.begin(), settings.tree.end(), std::size_t{1}, std::multiplies{});
+  }
+  const std::size_t likely = options.top_k > 0 ? std::min(options.top_k, vocabulary) : vocabulary;
+  const double tuples = std::pow(static_cast<double>(likely), static_cast<double>(drafts));
+  if (options.temperature > 0.0 && tuples > most_tuples) {
+    throw ApiError::invalid(
+        fmt::format("plan otm-lp takes {} tuples of draft tokens; 'top_k' {} and {} drafts may have {:.0g}",
+                    most_tuples, options.top_k, drafts, tuples));
+  }
+}
+
 }  // namespace
 
 std::vector<Token> read_tokens(const JsonInput& list, const Vocabulary& vocabulary, std::string_view field) {
@@ -116,6 +144,7 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
   MethodOptions settings = request.settings;
   settings.costs = models.costs;
   const Decoder decoder = valid(make_decoder(*method, settings));
+  check_together(checked, *method, settings, models.tokenizer->vocabulary().size());
   if (const std::size_t nodes = decoder.most_nodes(context); nodes > Slots::most_nodes) {
     throw ApiError::invalid(fmt::format("a block of {} drafted tokens is too large, at most {} are possible",
                                         nodes - 1, Slots::most_nodes - 1));

@@ -17,12 +17,13 @@ void Totals::count(const Block& block, std::size_t kept) {
 
 void Totals::count(const Outcome& outcome, std::size_t prompt) {
   const std::lock_guard lock(mutex_);
-  ++(outcome.ending == Ending::given_up ? counts_.given_up
-     : outcome.ending == Ending::failed ? counts_.failed
-                                        : counts_.finished);
-  if (outcome.ending == Ending::failed || outcome.ending == Ending::given_up) return;
-  counts_.cached_tokens += outcome.cached;
-  counts_.prompt_tokens += prompt - outcome.cached;
+  const bool given_up = outcome.ending == Ending::given_up || outcome.ending == Ending::not_begun;
+  ++(given_up ? counts_.given_up : outcome.ending == Ending::failed ? counts_.failed : counts_.finished);
+  const bool prompt_read = outcome.statistics.blocks() > 0;
+  if (prompt_read) {
+    counts_.cached_tokens += outcome.cached;
+    counts_.prompt_tokens += prompt - outcome.cached;
+  }
   counts_.prompt_seconds += outcome.statistics.prompt_seconds;
   counts_.generation_seconds += outcome.statistics.total_seconds - outcome.statistics.prompt_seconds;
 }

@@ -16,8 +16,6 @@
 namespace spectr {
 namespace {
 
-constexpr double most_tuples = 20'000;
-
 /// All draft tuples whose distinct tokens are `tokens`.
 struct Row {
   std::vector<Token> tokens;    // ascending

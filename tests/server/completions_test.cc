@@ -179,6 +179,14 @@ TEST_F(Completions, SeveralTextsOfOneRequest) {
   EXPECT_EQ(json["usage"]["completion_tokens"], 6 * 12);
 }
 
+TEST_F(Completions, EveryPromptOfAListIsCounted) {
+  const TestJson one = complete({{"prompt", "The dog"}, {"max_tokens", 1}})["usage"];
+  const TestJson twice = complete({{"prompt", {"The dog", "The dog"}}, {"max_tokens", 1}})["usage"];
+  EXPECT_EQ(twice["prompt_tokens"], 2 * one["prompt_tokens"].get<int>());
+  const TestJson both = complete({{"prompt", "The dog"}, {"n", 2}, {"max_tokens", 1}})["usage"];
+  EXPECT_EQ(both["prompt_tokens"], one["prompt_tokens"]) << "a prompt is read once for all its texts";
+}
+
 TEST_F(Completions, BiasAndLimitsAreHeeded) {
   const TestJson tokens = server().post("/tokenize", TestJson{{"content", "there"}}).json()["tokens"];
   const std::string there = tokens[0].dump();
@@ -243,6 +251,12 @@ TEST_F(Completions, Chat) {
     all += TestJson::parse(events[i])["choices"][0]["delta"].value("content", "");
   }
   EXPECT_EQ(all, choice["message"]["content"]);
+}
+
+TEST_F(Completions, TheModelTellsItsNameAndContext) {
+  const TestJson model = server().get("/v1/models").json()["data"][0];
+  EXPECT_EQ(server().get("/v1/models/" + model["id"].get<std::string>()).json(), model);
+  EXPECT_EQ(server().get("/props").json()["default_generation_settings"]["n_ctx"], TestServer::context);
 }
 
 TEST_F(Completions, TokenizeAndBack) {

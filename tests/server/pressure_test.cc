@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "tests/server/raw_connection.h"
@@ -12,52 +13,50 @@ namespace spectr::server {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
 
 const TestJson endless = {{"prompt", "Once upon a time"}, {"ignore_eos", true}, {"stream", true}};
 
-/// Waits until the condition holds; false where it does not within a minute.
-template <class Condition>
-bool comes_true(Condition condition) {
-  for (int i = 0; i < 3000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(20ms);
-  }
-  return false;
+/// Options of a server whose texts are as long as the model can write them.
+ServerOptions long_texts(std::size_t slots) {
+  ServerOptions options = TestServer::options(slots);
+  options.service.slots.context = 0;
+  return options;
 }
 
-int busy(const TestServer& server) {
-  int busy = 0;
-  for (const TestJson& slot : server.get("/slots").json()) busy += slot["is_processing"] == true ? 1 : 0;
-  return busy;
-}
-
-double metric(const TestServer& server, const std::string& name) {
-  const std::string text = server.get("/metrics").body;
-  const std::size_t at = text.find("\nspectr_" + name + " ");
-  return at == std::string::npos ? -1.0 : std::stod(text.substr(at + name.size() + 9));
+/// `endless`, several times: with one slot it takes a while.
+TestJson many(int n) {
+  TestJson body = endless;
+  body["n"] = n;
+  return body;
 }
 
 TEST(Pressure, AClientThatGoesFreesItsSlot) {
-  const TestServer server(TestServer::options(1, 4));
-  for (bool stream : {true, false}) {
-    TestJson body = endless;
-    body["stream"] = stream;
-    auto client = std::make_unique<RawConnection>(server.server().port());
-    client->send_post("/v1/completions", body.dump());
-    ASSERT_TRUE(comes_true([&] { return busy(server) == 1; }));
-    client.reset();
-    EXPECT_TRUE(comes_true([&] { return busy(server) == 0; }));
+  for (const bool stream : {true, false}) {
+    for (const char* more : {"", "x"}) {  // what it sends beyond its request
+      const TestServer server(long_texts(1));
+      TestJson body = many(16);
+      body["stream"] = stream;
+      auto client = std::make_unique<RawConnection>(server.server().port());
+      client->send_post("/v1/completions", body.dump());
+      ASSERT_TRUE(comes_true([&] { return server.busy() == 1; }));
+      client->send(more);
+      client.reset();
+      EXPECT_TRUE(comes_true([&] { return server.busy() == 0; }));
+      EXPECT_GE(server.ended("given_up"), 1.0) << "stream " << stream << ", beyond: '" << more << "'";
+      EXPECT_EQ(server.ended("failed"), 0.0);
+    }
   }
-  EXPECT_EQ(server.get("/metrics").body.find("ending=\"failed\"} 0") != std::string::npos, true);
 }
 
 TEST(Pressure, AFullQueueIsAnsweredWith429) {
   const TestServer server(TestServer::options(1, 1));
   RawConnection first(server.server().port()), second(server.server().port());
   first.send_post("/v1/completions", endless.dump());
-  ASSERT_TRUE(comes_true([&] { return busy(server) == 1; }));
+  ASSERT_TRUE(comes_true([&] { return server.busy() == 1; }));
   second.send_post("/v1/completions", endless.dump());
-  ASSERT_TRUE(comes_true([&] { return metric(server, "requests_deferred") == 1; }));
+  ASSERT_TRUE(comes_true([&] { return server.metric("requests_deferred") == 1; }));
   const auto reply = server.post("/v1/completions", endless);
   EXPECT_EQ(reply.status, 429);
   EXPECT_EQ(reply.error(), "rate_limit_error");
@@ -65,18 +64,52 @@ TEST(Pressure, AFullQueueIsAnsweredWith429) {
 }
 
 TEST(Pressure, ATextEndsWhenItsTimeIsOver) {
-  ServerOptions options = TestServer::options(1);
+  ServerOptions options = long_texts(1);
   options.service.timeout = 0s;
   const TestServer server(std::move(options));
   TestJson body = endless;
   body["stream"] = false;
   const auto reply = server.post("/v1/completions", body);
-  if (reply.status == 200) {
-    EXPECT_EQ(reply.json()["choices"][0]["finish_reason"], "length");
-    EXPECT_LT(reply.json()["usage"]["completion_tokens"], 400);
-  } else {
-    EXPECT_EQ(reply.status, 503);
+  ASSERT_EQ(reply.status, 200) << "the slot was free";
+  EXPECT_EQ(reply.json()["choices"][0]["finish_reason"], "length");
+  EXPECT_EQ(server.ended("given_up"), 1.0);
+  EXPECT_EQ(reply.json()["usage"]["completion_tokens"], server.metric("tokens_predicted_total"));
+  EXPECT_GT(server.metric("prompt_seconds_total") + server.metric("tokens_predicted_seconds_total"), 0.0);
+}
+
+TEST(Pressure, ATextThatGotNoSlotInTimeIsNotToldAsOneThatEnded) {
+  ServerOptions options = long_texts(1);
+  options.service.timeout = 0s;
+  const TestServer server(std::move(options));
+  TestJson body = many(3);
+  int ended = 0, failed = 0;
+  for (const std::string& event : server.post("/v1/completions", body).events()) {
+    if (event == "[DONE]") continue;
+    const TestJson json = TestJson::parse(event);
+    if (!json.contains("error")) {
+      ended += json["choices"][0]["finish_reason"] == "length" ? 1 : 0;
+    } else {
+      EXPECT_EQ(json["error"]["code"], 503);
+      ++failed;
+    }
   }
+  EXPECT_EQ(ended, 1) << "the first has the slot";
+  EXPECT_EQ(failed, 2);
+  body["stream"] = false;
+  const auto reply = server.post("/v1/completions", body);
+  EXPECT_EQ(reply.status, 503);
+  EXPECT_EQ(reply.error(), "unavailable_error");
+}
+
+TEST(Pressure, MoreTextsThanThereIsRoomForAreRefusedForGood) {
+  const TestServer server(TestServer::options(1, 2));
+  TestJson body = many(4);
+  body["max_tokens"] = 1;
+  const auto reply = server.post("/v1/completions", body);
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_THAT(reply.body, AllOf(HasSubstr("'n': 4"), HasSubstr("room for 3")));
+  body["n"] = 3;
+  EXPECT_EQ(server.post("/v1/completions", body).status, 200);
 }
 
 TEST(Pressure, SixtyFourClientsOnFourSlotsLoseNothing) {
@@ -98,18 +131,41 @@ TEST(Pressure, SixtyFourClientsOnFourSlotsLoseNothing) {
     }
   }
   EXPECT_EQ(good, 64);
-  EXPECT_GT(metric(server, "n_busy_slots_per_decode"), 1.5) << "texts share passes";
+  EXPECT_GT(server.metric("n_busy_slots_per_decode"), 1.5) << "texts share passes";
+}
+
+/// Asks for more than the buffers of a socket hold.
+void ask_for_much(RawConnection& client) {
+  TestJson body = many(2);
+  body["max_tokens"] = 100;
+  body["messages"] = {{{"role", "user"}, {"content", "Once upon a time"}}};
+  body["logprobs"] = true;
+  body["top_logprobs"] = 20;
+  body.erase("prompt");
+  client.send_post("/v1/chat/completions", body.dump());
 }
 
 TEST(Pressure, AReaderThatDoesNotReadHoldsNobodyUp) {
-  const TestServer server(TestServer::options(2));
-  TestJson body = endless;
-  body["logprobs"] = 5;
-  RawConnection lazy(server.server().port());
-  lazy.send_post("/v1/completions", body.dump());
-  ASSERT_TRUE(comes_true([&] { return busy(server) == 1; }));
+  const TestServer server(long_texts(2));
+  RawConnection lazy(server.server().port(), RawConnection::Buffers::small);
+  ask_for_much(lazy);
+  ASSERT_TRUE(comes_true([&] { return server.busy() > 0; }));
   EXPECT_EQ(server.post("/v1/completions", TestJson{{"prompt", "One day"}, {"max_tokens", 8}}).status, 200);
-  EXPECT_TRUE(comes_true([&] { return busy(server) == 0; })) << "its text is written all the same";
+  EXPECT_TRUE(comes_true([&] { return server.busy() == 0; })) << "its texts are written all the same";
+  EXPECT_EQ(server.ended("finished"), 3.0);
+}
+
+TEST(Pressure, AReaderThatDoesNotReadDoesNotKeepTheServerFromStopping) {
+  TestServer server(long_texts(2));
+  RawConnection lazy(server.server().port(), RawConnection::Buffers::small);
+  ask_for_much(lazy);
+  ASSERT_TRUE(comes_true([&] { return server.ended("finished") >= 1.0; }));
+  std::atomic<bool> hurry = false;
+  auto stopped =
+      std::async(std::launch::async, [&] { server.server().stop(1h, [&] { return hurry.load(); }); });
+  EXPECT_TRUE(comes_true([&] { return server.get("/health").status == 503; })) << "it is stopping";
+  hurry = true;
+  EXPECT_EQ(stopped.wait_for(20s), std::future_status::ready) << "though the answer has not been read";
 }
 
 TEST(Pressure, HeadersWithoutEndAreCutOff) {
@@ -130,7 +186,7 @@ TEST(Pressure, StoppingLetsTextsEndAndTakesNoNewOnes) {
     running = server.post("/v1/completions",
                           TestJson{{"prompt", "Once"}, {"max_tokens", 60}, {"ignore_eos", true}});
   });
-  ASSERT_TRUE(comes_true([&] { return busy(server) == 1; }));
+  ASSERT_TRUE(comes_true([&] { return server.busy() == 1; }));
   std::jthread stopper([&] { server.server().stop(60s); });
   EXPECT_TRUE(comes_true([&] {
     const int status = server.post("/v1/completions", TestJson{{"prompt", "Once"}, {"max_tokens", 1}}).status;

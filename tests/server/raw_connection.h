@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,7 +13,17 @@ namespace spectr::server {
 /// A client that does what it likes with its socket.
 class RawConnection {
  public:
-  explicit RawConnection(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  /// With small buffers some kilobytes may wait to be received, and with small segments not many more to be
+  /// sent, as a sender provides for so many segments.
+  enum class Buffers { usual, small };
+
+  explicit RawConnection(int port, Buffers buffers = Buffers::usual)
+      : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    if (buffers == Buffers::small) {
+      constexpr int bytes = 4096, segment = 536;
+      ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+      ::setsockopt(socket_, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
+    }
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
@@ -36,6 +47,33 @@ class RawConnection {
     return send("POST " + path +
                 " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: " +
                 std::to_string(body.size()) + "\r\n\r\n" + body);
+  }
+
+  /// Sends no more.
+  void shut() { ::shutdown(socket_, SHUT_WR); }
+
+  /// What comes next; empty: the server has closed the connection.
+  std::string receive() {
+    std::string bytes(1 << 16, '\0');
+    const ssize_t got = ::recv(socket_, bytes.data(), bytes.size(), 0);
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return bytes;
+  }
+  /// What comes up to these words, and perhaps more; up to the end where they do not come.
+  std::string receive_until(const std::string& words) {
+    std::string all;
+    while (all.find(words) == std::string::npos) {
+      const std::string more = receive();
+      if (more.empty()) break;
+      all += more;
+    }
+    return all;
+  }
+  /// Everything until the server closes the connection.
+  std::string receive_all() {
+    std::string all;
+    for (std::string more = receive(); !more.empty(); more = receive()) all += more;
+    return all;
   }
 
  private:

@@ -58,11 +58,66 @@ TEST_F(Refusals, WhatIsNotSupportedOrNotInRangeIsNamed) {
 }
 
 TEST_F(Refusals, WhatAsksForNothingIsAccepted) {
-  const auto reply = server().post(
-      "/v1/completions",
-      std::string(R"({"prompt": "a", "max_tokens": 1, "tools": [], "tool_choice": "none", "user": "me",
-        "response_format": {"type": "text"}, "temperature": null, "mirostat": 0, "suffix": null, "echo": false})"));
-  EXPECT_EQ(reply.status, 200) << reply.body;
+  const char* cases[] = {
+      R"("tools": [], "tool_choice": "none")",
+      R"("tools": [], "tool_choice": "auto", "parallel_tool_calls": true)",
+      R"("user": "me", "metadata": {"a": "b"}, "store": false, "service_tier": "auto")",
+      R"("response_format": {"type": "text"}, "temperature": null, "suffix": null, "echo": false)",
+      R"("mirostat": 0, "mirostat_tau": 5.0, "mirostat_eta": 0.1)",
+      R"("dry_multiplier": 0.0, "dry_base": 1.75, "dry_allowed_length": 2, "dry_sequence_breakers": ["\n"])",
+      R"("xtc_probability": 0.0, "xtc_threshold": 0.1, "dynatemp_range": 0, "dynatemp_exponent": 1.0)",
+      R"("top_n_sigma": 0, "min_keep": 1, "typical_p": 1.0, "reasoning_format": "none")",
+      R"("n": 2, "best_of": 2)",
+  };
+  for (const std::string fields : cases) {
+    const auto reply =
+        server().post("/v1/completions", R"({"prompt": "a", "max_tokens": 1, )" + fields + "}");
+    EXPECT_EQ(reply.status, 200) << fields << '\n' << reply.body;
+  }
+}
+
+TEST_F(Refusals, WhatAsksForSomethingElseIsNot) {
+  const char* cases[] = {
+      R"("suffix": "none")",
+      R"("suffix": 1)",
+      R"("grammar": "none")",
+      R"("tools": "none")",
+      R"("lora": 1)",
+      R"("echo": 1)",
+      R"("echo": true)",
+      R"("store": true)",
+      R"("service_tier": "priority")",
+      R"("tool_choice": "required")",
+      R"("json_schema": {})",
+      R"("best_of": 2)",
+      R"("web_search_options": {})",
+      R"("mirostat": 2, "mirostat_tau": 5.0)",
+  };
+  for (const std::string fields : cases) {
+    const auto reply =
+        server().post("/v1/completions", R"({"prompt": "a", "max_tokens": 1, )" + fields + "}");
+    const std::string name = fields.substr(1, fields.find('"', 1) - 1);
+    EXPECT_EQ(reply.status, 400) << fields;
+    EXPECT_THAT(reply.body, HasSubstr("'" + name + "' is not supported"));
+  }
+}
+
+TEST_F(Refusals, WhatIsImpossibleTogetherIsSaidBeforeTheTextBegins) {
+  TestJson body = {{"prompt", "a"}, {"max_tokens", 1}, {"top_k", 0}};
+  body["speculative"] = {{"plan", "otm-lp"}, {"drafts", 2}};
+  const auto large = server().post("/v1/completions", body);
+  EXPECT_EQ(large.status, 400);
+  EXPECT_THAT(large.body, HasSubstr("otm-lp"));
+  body["top_k"] = 40;
+  EXPECT_EQ(server().post("/v1/completions", body).status, 200);
+
+  TestJson nothing = {{"prompt", "a"}, {"max_tokens", 1}};
+  for (int i = 0; i < 4096; ++i) nothing["logit_bias"][std::to_string(i)] = false;
+  const auto none = server().post("/v1/completions", nothing);
+  EXPECT_EQ(none.status, 400);
+  EXPECT_THAT(none.body, HasSubstr("forbids every token"));
+  nothing["logit_bias"].erase("400");
+  EXPECT_EQ(server().post("/v1/completions", nothing).status, 200);
 }
 
 TEST_F(Refusals, DeepOrLongBodies) {
@@ -103,8 +158,22 @@ TEST_F(Refusals, BadConversations) {
   }
 }
 
+TEST_F(Refusals, WhatConversationsMayHoldBesides) {
+  const char* cases[] = {
+      R"({"messages": [{"role": "assistant", "content": "hi", "reasoning_content": "hm", "refusal": null,
+                        "tool_calls": []}], "max_tokens": 1})",
+      R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "hi",
+                        "cache_control": {"type": "ephemeral"}}]}], "max_tokens": 1})",
+      R"({"messages": [{"role": "user", "content": "hi"}], "logprobs": false, "top_logprobs": 0, "max_tokens": 1})",
+  };
+  for (const char* body : cases) {
+    const auto reply = server().post("/v1/chat/completions", std::string(body));
+    EXPECT_EQ(reply.status, 200) << body << '\n' << reply.body;
+  }
+}
+
 TEST_F(Refusals, PathsThatAreNotThere) {
-  for (const char* path : {"/nothing", "/../etc/passwd", "/%2e%2e/etc/passwd", "/v1"}) {
+  for (const char* path : {"/nothing", "/v1/models/other", "/../etc/passwd", "/%2e%2e/etc/passwd", "/v1"}) {
     const auto reply = server().get(path);
     EXPECT_EQ(reply.status, 404) << path;
     EXPECT_EQ(reply.error(), "not_found_error");
@@ -151,6 +220,47 @@ TEST(ServerCors, PermitsTheNamedOriginOnly) {
   EXPECT_EQ(mine.status, 200);
   EXPECT_EQ(mine.headers.find("Access-Control-Allow-Origin")->second, "https://mine.example");
   EXPECT_EQ(server.get("/props", {{"Origin", "https://other.example"}}).status, 403);
+}
+
+TEST(ServerCors, ThePreflightPermitsWhatThePageWantsToSend) {
+  ServerOptions options = TestServer::options(1);
+  options.cors = "https://mine.example";
+  const TestServer server(std::move(options));
+  const auto ask = [&](const char* origin) {
+    return server.client().Options("/v1/completions",
+                                   {{"Origin", origin},
+                                    {"Access-Control-Request-Method", "POST"},
+                                    {"Access-Control-Request-Headers", "content-type, x-stainless-os"}});
+  };
+  const auto mine = ask("https://mine.example");
+  ASSERT_TRUE(mine);
+  EXPECT_EQ(mine->status, 204);
+  EXPECT_EQ(mine->get_header_value("Access-Control-Allow-Origin"), "https://mine.example");
+  EXPECT_EQ(mine->get_header_value("Access-Control-Allow-Headers"), "content-type, x-stainless-os");
+  EXPECT_THAT(mine->get_header_value("Access-Control-Allow-Methods"), HasSubstr("POST"));
+  EXPECT_EQ(mine->get_header_value("Access-Control-Expose-Headers"), "Retry-After");
+  EXPECT_GT(std::stoi(mine->get_header_value("Access-Control-Max-Age")), 0);
+  const auto other = ask("https://other.example");
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->status, 403);
+  EXPECT_FALSE(other->has_header("Access-Control-Allow-Headers"));
+}
+
+TEST(ServerHosts, AreTheLocalNamesAndThoseThatAreAllowed) {
+  ServerOptions options = TestServer::options(1);
+  options.names = {"llm.example.com"};
+  const TestServer server(std::move(options));
+  for (const char* host :
+       {"LOCALHOST:80", "127.0.0.1", "[::1]:8080", "llm.example.com", "LLM.example.com:443"}) {
+    EXPECT_EQ(server.get("/props", {{"Host", host}}).status, 200) << host;
+  }
+  const auto own = server.get("/props", {{"Host", "llm.example.com"}, {"Origin", "https://llm.example.com"}});
+  EXPECT_EQ(own.status, 200) << "its own page";
+  for (const char* host : {"evil.example", "llm.example.com.evil.example", "example.com"}) {
+    const auto reply = server.get("/props", {{"Host", host}});
+    EXPECT_EQ(reply.status, 403) << host;
+    EXPECT_THAT(reply.body, HasSubstr(std::string("--allowed-host ") + host));
+  }
 }
 
 TEST(ServerLoading, IsAnsweredWith503) {

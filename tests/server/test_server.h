@@ -2,9 +2,11 @@
 
 #include <httplib.h>
 
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "apps/server/server.h"
@@ -13,6 +15,16 @@
 namespace spectr::server {
 
 using TestJson = nlohmann::json;
+
+/// Waits until the condition holds; false where it does not within a minute.
+template <class Condition>
+bool comes_true(Condition condition) {
+  for (int i = 0; i < 3000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
+}
 
 /// A real server with the bundled pair on a free port of this machine.
 class TestServer {
@@ -75,6 +87,21 @@ class TestServer {
   Reply get(const std::string& path, const httplib::Headers& headers = {}) const {
     return reply(client().Get(path, headers));
   }
+
+  /// Slots that write a text.
+  int busy() const {
+    int busy = 0;
+    for (const TestJson& slot : get("/slots").json()) busy += slot["is_processing"] == true ? 1 : 0;
+    return busy;
+  }
+  /// A number of /metrics, by name and label; −1: there is none.
+  double metric(const std::string& name) const {
+    const std::string text = get("/metrics").body, line = "\nspectr_" + name + " ";
+    const std::size_t at = text.find(line);
+    return at == std::string::npos ? -1.0 : std::stod(text.substr(at + line.size()));
+  }
+  /// Texts that ended so.
+  double ended(const std::string& how) const { return metric("texts_total{ending=\"" + how + "\"}"); }
 
  private:
   static Reply reply(const httplib::Result& result) {

@@ -1,0 +1,64 @@
+#include "apps/server/framing.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "apps/server/api_error.h"
+
+namespace spectr::server {
+namespace {
+
+constexpr std::string_view methods[] = {"GET", "HEAD", "OPTIONS", "POST"};
+
+bool is_length(std::string_view value) {
+  return !value.empty() && value.size() < 19 &&
+         std::ranges::all_of(value, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_chunked(std::string_view value) {
+  constexpr std::string_view chunked = "chunked";
+  return std::ranges::equal(value, chunked, [](char a, char b) { return (a | 0x20) == b; });
+}
+
+}  // namespace
+
+void simplify(httplib::Request& request) {
+  request.ranges.clear();
+  request.headers.erase("Accept-Encoding");
+  if (request.get_header_value("Content-Type").starts_with("application/x-www-form-urlencoded")) {
+    request.headers.erase("Content-Type");
+  }
+}
+
+bool leaves_body(const httplib::Request& request) {
+  if (std::ranges::find(methods, request.method) == std::end(methods)) {
+    throw ApiError(405, "invalid_request_error", "the methods are GET, HEAD, POST and OPTIONS");
+  }
+  const auto blank = [](const auto& header) {
+    return header.first.find_first_of(" \t") != std::string::npos;
+  };
+  if (std::ranges::any_of(request.headers, blank)) {
+    throw ApiError::invalid("a header's name has a blank in it");
+  }
+  const std::size_t lengths = request.get_header_value_count("Content-Length"),
+                    encodings = request.get_header_value_count("Transfer-Encoding");
+  if (lengths + encodings > 1) {
+    throw ApiError::invalid("the body's length is told more than once (Content-Length, Transfer-Encoding)");
+  }
+  if (lengths == 1 && !is_length(request.get_header_value("Content-Length"))) {
+    throw ApiError::invalid("Content-Length must be a number");
+  }
+  if (encodings == 1 && !is_chunked(request.get_header_value("Transfer-Encoding"))) {
+    throw ApiError::invalid("the Transfer-Encoding must be chunked");
+  }
+  if (request.method != "POST") {
+    return encodings == 1 || (lengths == 1 && request.get_header_value("Content-Length") != "0");
+  }
+  if (lengths + encodings == 0) {
+    throw ApiError(411, "invalid_request_error", "the body's length is missing (Content-Length)");
+  }
+  return false;
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <httplib.h>
+
+namespace spectr::server {
+
+/// Takes out of a head what would make the HTTP library do more than is wanted: send parts of an answer,
+/// compress it (a stream would come in one piece at its end), or read a body as a form.
+void simplify(httplib::Request& request);
+
+/// Whether a body follows the head that nobody reads: a method without one, told one all the same. The
+/// connection must not be read on, as what comes would be taken for the next request.
+/// Throws ApiError where the head does not tell in exactly one way how long the body is: a proxy may read it
+/// otherwise, and see other requests than this server does.
+bool leaves_body(const httplib::Request& request);
+
+}  // namespace spectr::server

@@ -1,0 +1,21 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/server/raw_connection.h"
+#include "tests/server/test_server.h"
+
+namespace spectr::server {
+namespace {
+
+TEST(Deadlines, AHeadHasLessTimeThanABody) {
+  const TestServer server(TestServer::options(1));
+  RawConnection body(server.server().port()), head(server.server().port());
+  body.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16\r\n\r\n{\"content\":");
+  head.send("G");
+  head.receive_all();  // until the server has closed it
+  body.send(" \"a\"}");
+  EXPECT_THAT(body.receive_until("tokens"), testing::StartsWith("HTTP/1.1 200"));
+}
+
+}  // namespace
+}  // namespace spectr::server
