@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@
 #include "tests/support/random_tensor.h"
 
 namespace spectr {
+
+/// How tests name a level.
+inline void PrintTo(KernelLevel level, std::ostream* out) {
+  *out << name_of(level);
+}
+
 namespace {
 
 using test::all_tensor_types;
