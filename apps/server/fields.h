@@ -12,15 +12,13 @@
 
 namespace spectr::server {
 
-/// Parses a body: a JSON object, not deeper than `most_depth`. Throws ApiError.
+/// Parses a body: a JSON object, not deeper than `most_json_depth`. Throws ApiError.
 JsonInput parse_body(const std::string& body);
 
 /// The fields of a JSON object, each asked for by name and checked. null counts as absent. Throws ApiError
 /// that names the field and its value.
 class Fields {
  public:
-  static constexpr int most_depth = 32;
-
   /// `path` stands before the names in errors. Requires: an object; it must outlive the reader.
   explicit Fields(const JsonInput& object, std::string path = "") : object_(object), path_(std::move(path)) {}
 
