@@ -15,7 +15,7 @@ namespace {
 // Adding an experiment = a file below lab/figures/, its function in figures.h and one row here.
 constexpr auto rules = std::to_array<Experiment>({
     {"plans", "acceptance of every plan against k on random, peaked and real laws", "docs/plans.md",
-     plan_acceptance},
+     plan_acceptance, true},
     {"spectr-bernoulli", "acceptance against k on Bernoulli laws: the optimum and k-Seq",
      "SpecTr, appendix B", spectr_bernoulli},
     {"spectr-uniform", "acceptance against k on uniform laws", "SpecTr, appendix B", spectr_uniform},
@@ -35,7 +35,7 @@ constexpr auto rules = std::to_array<Experiment>({
      "Yin et al., figure 3 right", batch_improvement},
     {"pareto", "rejection against bias of one token: the front, OPT and UNO", "Yin et al., figure 4", pareto},
     {"pareto-markov", "the same over a whole text", "Yin et al., figure 4", pareto_markov},
-    {"opt-vs-uno", "win rates of OPT over UNO on stories", "Yin et al., tables 1 and 2", opt_vs_uno},
+    {"opt-vs-uno", "win rates of OPT over UNO on stories", "Yin et al., tables 1 and 2", opt_vs_uno, true},
     {"mtad-bounds", "perplexity and length of MTAD against the bounds",
      "MTAD, lemma 3.4, theorems 3.5 and 3.6", mtad_bounds},
     {"mtjd-length", "perplexity of exact greedy joint decoding against its length",

@@ -60,6 +60,7 @@ struct Experiment {
   std::string_view summary;
   std::string_view source;  ///< paper and number of the figure or table
   Result<Report> (*run)(const Context& context);
+  bool reads_models = false;  ///< reads Context::stories
 };
 
 /// Every experiment, in the order of docs/reproduction.md.

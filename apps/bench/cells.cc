@@ -32,6 +32,7 @@ Result<std::vector<Cell>> expand_method(const MethodRule& method, const Axes& ax
         for (std::size_t beams : or_else(axes.beams, settings.beams)) {
           for (double tau : or_else(axes.taus, settings.tau)) {
             Cell cell{&method, settings, {drafts, length}};
+            if (!drafts_tree(method)) cell.options.tree.clear();
             cell.options.plan = plan.empty() ? std::nullopt : std::optional(plan);
             cell.options.drafts = drafts;
             cell.options.length = length;
@@ -52,6 +53,10 @@ Result<std::vector<Cell>> expand_method(const MethodRule& method, const Axes& ax
 }
 
 }  // namespace
+
+bool drafts_tree(const MethodRule& method) {
+  return method.name == "tree" || method.name == "traversal";
+}
 
 Result<std::vector<Cell>> expand(std::span<const Axes> groups, const MethodOptions& settings,
                                  std::size_t draft_models) {

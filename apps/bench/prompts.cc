@@ -7,6 +7,7 @@
 
 #include "apps/bench/csv.h"
 #include "apps/bench/json.h"
+#include "apps/json_input.h"
 
 namespace spectr::bench {
 namespace {
@@ -26,8 +27,7 @@ std::string text_of(const Json& object, std::initializer_list<const char*> names
 }
 
 Result<Prompt> from_json(const std::string& line) {
-  const Json object = Json::parse(line, nullptr, false);
-  if (object.is_discarded()) return error("is not JSON");
+  SPECTR_TRY(const Json object, parse_json<Json>(line));
   if (!object.is_object()) return error("is no JSON object");
   Prompt prompt;
   if (const auto turns = object.find("turns"); turns != object.end()) {

@@ -1,11 +1,12 @@
 #include "apps/bench/select_times.h"
 
-#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <random>
+#include <utility>
 
 #include "spectr/base/counter_random.h"
+#include "spectr/base/median.h"
 #include "spectr/base/stopwatch.h"
 #include "spectr/transport/plans.h"
 
@@ -40,9 +41,7 @@ double median_microseconds(Work work) {
     times.push_back(watch.lap());
     spent += times.back();
   }
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::ranges::nth_element(times, middle);
-  return *middle * 1e6;
+  return median(std::move(times)) * 1e6;
 }
 
 Json measure(const PlanRule& rule, const Laws& laws, std::size_t k) {

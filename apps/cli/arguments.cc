@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -13,16 +14,18 @@ namespace {
 using Pair = std::pair<std::string_view, std::string_view>;
 
 constexpr std::array aliases = {
-    Pair{"-md", "--model-draft"},   Pair{"-k", "-K"},          Pair{"-sys", "--system-prompt"},
-    Pair{"-cnv", "--conversation"}, Pair{"-np", "--parallel"}, Pair{"-to", "--timeout"},
+    Pair{"-md", "--model-draft"}, Pair{"-k", "-K"},         Pair{"-sys", "--system-prompt"},
+    Pair{"-np", "--parallel"},    Pair{"-to", "--timeout"}, Pair{"-no-cnv", "--no-conversation"},
 };
 
 constexpr std::string_view one_setting = "the draft shares the target's setting";
 constexpr std::string_view by_law =
     "drafts are accepted by their exact law, not by a threshold of probability";
+constexpr std::string_view by_method = "choose with --method";
 constexpr std::string_view no_gpu = "spectr computes on the CPU";
+constexpr std::string_view chat = "spectr chat is the conversation";
+constexpr std::string_view width = "spectr sizes its passes itself";
 constexpr std::array refused = {
-    Pair{"--draft", "say -L N (or --spec-draft-n-max N)"},
     Pair{"--draft-min", "a block drafts L tokens"},
     Pair{"--draft-n-min", "a block drafts L tokens"},
     Pair{"--spec-draft-n-min", "a block drafts L tokens"},
@@ -30,7 +33,7 @@ constexpr std::array refused = {
     Pair{"--spec-draft-p-min", by_law},
     Pair{"--draft-p-split", by_law},
     Pair{"--spec-draft-p-split", by_law},
-    Pair{"--spec-type", "choose with --method"},
+    Pair{"--spec-type", by_method},
     Pair{"--spec-draft-sampling", "drafts are always sampled; choose with --method and --plan"},
     Pair{"-cd", one_setting},
     Pair{"--ctx-size-draft", one_setting},
@@ -38,6 +41,14 @@ constexpr std::array refused = {
     Pair{"--threads-draft", one_setting},
     Pair{"-tb", "one number of threads (-t) serves all passes"},
     Pair{"--threads-batch", "one number of threads (-t) serves all passes"},
+    Pair{"-b", width},
+    Pair{"--batch-size", width},
+    Pair{"-ub", width},
+    Pair{"--ubatch-size", width},
+    Pair{"-cnv", chat},
+    Pair{"--conversation", chat},
+    Pair{"-st", "spectr generate writes one text and ends"},
+    Pair{"--single-turn", "spectr generate writes one text and ends"},
     Pair{"-ctk", "the cache holds floats"},
     Pair{"-ctv", "the cache holds floats"},
     Pair{"-ctkd", "the cache holds floats"},
@@ -51,6 +62,16 @@ constexpr std::array refused = {
     Pair{"--json-schema", "output cannot be constrained"},
     Pair{"--samplers", "the order of the filters is fixed"},
 };
+
+// Variables of the same meaning as a flag above.
+constexpr std::array refused_variables = {
+    Pair{"LLAMA_ARG_SPEC_TYPE", by_method},
+    Pair{"LLAMA_ARG_SPEC_DRAFT_P_MIN", by_law},
+};
+
+[[noreturn]] void refuse(std::string_view name, std::string_view reason) {
+  throw Failure(Status::usage, fmt::format("{} is not supported: {}", name, reason));
+}
 
 // What follows one of these is text or a path, whatever it looks like.
 constexpr auto before_text =
@@ -69,10 +90,17 @@ std::vector<std::string> modernise(std::vector<std::string> arguments) {
     }
     const std::string_view flag = std::string_view(argument).substr(0, argument.find('='));
     for (const auto& [name, reason] : refused) {
-      if (flag == name) throw Failure(Status::usage, fmt::format("{} is not supported: {}", name, reason));
+      if (flag == name) refuse(name, reason);
     }
   }
   return arguments;
+}
+
+void refuse_variables() {
+  for (const auto& [name, reason] : refused_variables) {
+    const char* value = std::getenv(name.data());
+    if (value != nullptr && *value != '\0') refuse(name, reason);
+  }
 }
 
 }  // namespace spectr::cli

@@ -10,4 +10,8 @@ namespace spectr::cli {
 /// meaning here, by name and with the reason.
 std::vector<std::string> modernise(std::vector<std::string> arguments);
 
+/// The same for variables: throws Failure where one asks for what its flag would be refused for. Only for
+/// commands that draft, as a variable means nothing to the others.
+void refuse_variables();
+
 }  // namespace spectr::cli

@@ -9,12 +9,14 @@
 #include "apps/bench/method_report.h"
 #include "apps/bench/presets.h"
 #include "apps/bench/prompts.h"
+#include "apps/cli/arguments.h"
 #include "apps/cli/bench_commands.h"
 #include "apps/cli/bench_output.h"
 #include "apps/cli/bench_resume.h"
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/processor_name.h"
@@ -106,8 +108,25 @@ void warn_of_cuts(const std::vector<bench::TokenPrompt>& prompts) {
              prompts.size());
 }
 
+/// Every cell of the plan; one that goes by costs goes by those of its own draft model.
+std::vector<bench::Cell> cells_of(const Plan& plan, const CostFile& file, const LoadedModel& target,
+                                  const std::vector<LoadedModel>& drafts, int threads) {
+  MethodOptions settings = plan.settings;
+  std::vector<std::shared_ptr<const Costs>> costs;  // [draft]
+  if (any_method(plan, [](const MethodRule& rule) { return rule.measured; })) {
+    for (const LoadedModel& draft : drafts)
+      costs.push_back(file.costs(*target.transformer, *draft.transformer, threads));
+    settings.costs = costs.front();
+  }
+  auto cells = need(bench::expand(plan.axes, settings, std::max<std::size_t>(1, drafts.size())));
+  for (bench::Cell& cell : cells) {
+    if (cell.method->measured) cell.options.costs = costs[cell.draft];
+  }
+  return cells;
+}
+
 void run(Flags flags, const CLI::App& command) {
-  Plan plan = plan_of(flags, command);
+  const Plan plan = plan_of(flags, command);
   const bool drafts_needed =
       any_method(plan, [](const MethodRule& rule) { return rule.models != DraftModels::none; });
   // Errors come before models are loaded.
@@ -115,23 +134,25 @@ void run(Flags flags, const CLI::App& command) {
   flags.model.choose_bundled();
   if (drafts_needed && flags.model.drafts.empty())
     throw Failure(Status::usage, "the methods need a draft model: give -md FILE");
+  if (!plan.settings.tree.empty() && !any_method(plan, bench::drafts_tree))
+    throw Failure(Status::usage,
+                  "none of the methods drafts a prefix tree; --tree goes with tree and traversal");
   const auto texts = need(bench::read_prompts(
       flags.prompts.empty() ? need(bundled_stories()) : std::filesystem::path(flags.prompts), flags.count));
   flags.resume.open();
+  flags.output.open();
 
   ThreadPool pool(flags.model.thread_count());
   const LoadedModel target = load_model(flags.model.model, pool);
   const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool);
+  check_biases(plan.warp, target.transformer->vocabulary());
   bench::Setup setup{
       named(flags.model.model, target), {}, plan.warp, flags.predict, flags.seed, flags.ignore_eos};
   for (std::size_t i = 0; i < drafts.size(); ++i)
     setup.drafts.push_back(named(flags.model.drafts[i], drafts[i]));
-  if (any_method(plan, [](const MethodRule& rule) { return rule.measured; }))
-    plan.settings.costs = CostFile(flags.settings.cost_file)
-                              .costs(*target.transformer, *drafts.front().transformer, pool.threads());
-  const auto cells = need(bench::expand(plan.axes, plan.settings, std::max<std::size_t>(1, drafts.size())));
   const auto prompts = need(bench::tokenize(setup, texts));
   warn_of_cuts(prompts);
+  const auto cells = cells_of(plan, CostFile(flags.settings.cost_file), target, drafts, pool.threads());
   bench::EnergyMeter meter;
   const auto idle = meter.idle_watts();
   const Json rows = measure(setup, cells, prompts, pool.threads(), meter, flags.resume);
@@ -166,11 +187,12 @@ void add_bench_methods(CLI::App& bench) {
                      ".jsonl with prompt, turns or question, .csv with a column prompt, or a prompt per line "
                      "(default: the bundled stories)");
   command.add_option("--count", flags->count, "prompts to use, the first ones; 0: all")
+      ->transform(whole(0))
       ->capture_default_str();
   command.add_option("-n,--predict,--n-predict", flags->predict, "most tokens of an answer")
       ->capture_default_str()
-      ->check(CLI::Range(1UL, 1UL << 30));
-  command.add_option("-s,--seed", flags->seed, "of the choices")->capture_default_str();
+      ->transform(whole(1, 1L << 30));
+  command.add_option("-s,--seed", flags->seed, "of the choices")->transform(whole(0))->capture_default_str();
   command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
   flags->resume.add(command);
   add_preset(command, flags->preset);
@@ -180,13 +202,16 @@ void add_bench_methods(CLI::App& bench) {
   };
   list("--method", flags->axes.methods, "methods, separated by commas")->capture_default_str();
   list("--plan", flags->axes.plans, "plans, separated by commas (default: each method's own)");
-  list("-K", flags->axes.drafts, "draft sequences, separated by commas (default: 4)");
-  list("-L,--length,--draft-max,--draft-n,--spec-draft-n-max", flags->axes.lengths,
-       "tokens per draft, separated by commas (default: 4)");
+  add_list(command, "-K", flags->axes.drafts, "draft sequences (default: 4)", 1)->group(group);
+  add_list(command, length_names, flags->axes.lengths, "tokens per draft (default: 4)", 1)->group(group);
   flags->settings.add_settings(command);
+  flags->settings.add_cost_file(command);
   flags->sampling.add(command);
   flags->output.add(command, true);
-  command.callback([flags, &command] { run(*flags, command); });
+  command.callback([flags, &command] {
+    refuse_variables();
+    run(*flags, command);
+  });
 }
 
 }  // namespace spectr::cli

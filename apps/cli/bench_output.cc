@@ -7,17 +7,22 @@
 #include "apps/bench/table.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/json_output.h"
+#include "apps/cli/result_folder.h"
 
 namespace spectr::cli {
 
-void BenchOutput::add(CLI::App& app, bool pictures) {
+void BenchOutput::add(CLI::App& app, bool pictures, const std::string& json_help) {
   const std::string group = "Output";
-  auto* json_flag = app.add_flag("--json", json, "print one JSON object")->group(group);
+  auto* json_flag = app.add_flag("--json", json, json_help)->group(group);
   app.add_flag("--csv", csv, "print comma-separated values")->excludes(json_flag)->group(group);
   if (pictures) {
     app.add_option("--plot", folder, "also write the values and pictures of them into this folder")
         ->group(group);
   }
+}
+
+void BenchOutput::open() const {
+  if (!folder.empty()) prepare_folder(folder);
 }
 
 void BenchOutput::print(const bench::Json& object, const bench::Json& rows, const std::string& table) const {
@@ -33,9 +38,6 @@ void BenchOutput::print(const bench::Json& object, const bench::Json& rows, cons
 void BenchOutput::draw(const std::string& name, const bench::Json& rows,
                        const std::vector<Picture>& pictures) const {
   if (folder.empty()) return;
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) throw Failure(Status::usage, fmt::format("{}: {}", folder, failed.message()));
   const auto at = std::filesystem::path(folder);
   const auto file = (at / (name + ".csv")).string();
   std::ofstream csv_file(file, std::ios::binary);

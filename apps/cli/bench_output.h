@@ -21,7 +21,9 @@ struct BenchOutput {
   bool csv = false;
   std::string folder;  ///< of --plot; empty: no pictures
 
-  void add(CLI::App& app, bool pictures);
+  void add(CLI::App& app, bool pictures, const std::string& json_help = "print one JSON object");
+  /// Before a long run: makes the folder of --plot, and tries whether it can be written. Throws Failure.
+  void open() const;
 
   /// Prints the object, its rows, or the table. Throws Failure.
   void print(const bench::Json& object, const bench::Json& rows, const std::string& table) const;

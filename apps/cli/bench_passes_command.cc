@@ -10,6 +10,7 @@
 #include "apps/cli/bench_output.h"
 #include "apps/cli/bench_resume.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/processor_name.h"
@@ -21,7 +22,8 @@ namespace {
 
 struct Flags {
   ModelFlags model;
-  std::vector<std::size_t> prompts = {512}, generated = {128}, depths = {0}, threads;
+  std::vector<std::size_t> prompts = {512}, generated = {128}, depths = {0};
+  std::vector<int> threads;  // none, or -1: one per core
   std::size_t repetitions = 5;
   Resume resume;
   BenchOutput output;
@@ -85,12 +87,15 @@ void run(Flags flags, bool prompts, bool generation) {
   }
   std::erase_if(tests, [](const bench::PassTest& t) { return t.prompt + t.generated == 0; });
   if (tests.empty()) throw Failure(Status::usage, "no test is left: -p and -n are 0");
-  if (flags.threads.empty()) flags.threads = {static_cast<std::size_t>(flags.model.thread_count())};
+  if (std::ranges::count(flags.threads, 0) > 0)
+    throw Failure(Status::usage, "-t: must be from 1 to 1024, or -1: one per core; got '0'");
+  if (flags.threads.empty()) flags.threads = {-1};
+  std::ranges::replace(flags.threads, -1, flags.model.thread_count());
   flags.resume.open();
   Json rows = Json::array();
   Progress progress("bench passes", flags.threads.size() * tests.size());
-  for (std::size_t threads : flags.threads) {
-    ThreadPool pool(static_cast<int>(threads));
+  for (int threads : flags.threads) {
+    ThreadPool pool(threads);
     const LoadedModel model = load_model(flags.model.model, pool);
     for (const bench::PassTest& test : tests) {
       const Json key = {{"passes of", bench::identity_of(flags.model.model)},
@@ -99,7 +104,7 @@ void run(Flags flags, bool prompts, bool generation) {
                         {"threads", threads}};
       rows.push_back(flags.resume.result(key, [&] {
         const auto times = need(bench::time_passes(*model.transformer, test, flags.repetitions));
-        return row_of(flags.model.model, *model.transformer, static_cast<int>(threads), test, times);
+        return row_of(flags.model.model, *model.transformer, threads, test, times);
       }));
       progress.at(rows.size());
     }
@@ -111,22 +116,16 @@ void run(Flags flags, bool prompts, bool generation) {
 CLI::App& add(CLI::App& bench, const char* name, const char* what, Flags& flags) {
   CLI::App& command = *bench.add_subcommand(name, what);
   flags.model.add_model(command, false);
-  const auto list = [&](const char* flag, auto& values, const char* help) {
-    return command.add_option(flag, values, help)->delimiter(',');
-  };
-  list("-p,--n-prompt", flags.prompts, "tokens of the prompts that are read, separated by commas")
-      ->capture_default_str();
-  list("-n,--n-gen", flags.generated, "tokens that are generated one by one, separated by commas")
-      ->capture_default_str();
-  list("-d,--n-depth", flags.depths, "tokens of context before them, separated by commas")
-      ->capture_default_str();
-  list("-t,--threads", flags.threads, "threads, separated by commas (default: one per core)")
-      ->check(CLI::Range(1, 1024));
+  add_list(command, "-p,--n-prompt", flags.prompts, "tokens of the prompts that are read", 0, 1 << 30);
+  add_list(command, "-n,--n-gen", flags.generated, "tokens that are generated one by one", 0, 1 << 30);
+  add_list(command, "-d,--n-depth", flags.depths, "tokens of context before them", 0, 1 << 30);
+  add_list(command, "-t,--threads", flags.threads, "threads (default: one per core)", -1, 1024)
+      ->envname("LLAMA_ARG_THREADS");
   command.add_option("-r,--repetitions", flags.repetitions, "of every test, after one that is not counted")
       ->capture_default_str()
-      ->check(CLI::Range(1UL, 1'000'000UL));
+      ->transform(whole(1, 1'000'000));
   flags.resume.add(command);
-  flags.output.add(command, false);
+  flags.output.add(command, false, "print a JSON list with an object per test, as llama-bench does");
   return command;
 }
 

@@ -1,3 +1,4 @@
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "apps/cli/bench_output.h"
 #include "apps/cli/bench_resume.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "apps/cli/progress.h"
 
 namespace spectr::cli {
@@ -75,14 +77,13 @@ void add_bench_select(CLI::App& bench) {
   auto flags = std::make_shared<Flags>();
   CLI::App& command = *bench.add_subcommand(
       "select", "Microseconds that every plan takes to be built and to select, by vocabulary and drafts");
-  const auto list = [&](const char* flag, auto& values, const char* help) {
-    return command.add_option(flag, values, help)->delimiter(',')->capture_default_str();
-  };
-  list("--plan", flags->settings.plans, "plans, separated by commas (default: all)");
-  list("-V,--vocab", flags->settings.vocabularies, "sizes of the vocabulary, separated by commas")
-      ->check(CLI::Range(2UL, 10'000'000UL));
-  list("-K", flags->settings.drafts, "drafts, separated by commas")->check(CLI::Range(1UL, 4096UL));
-  command.add_option("--seed", flags->settings.seed, "of the laws")->capture_default_str();
+  command.add_option("--plan", flags->settings.plans, "plans, separated by commas (default: all)")
+      ->delimiter(',');
+  add_list(command, "-V,--vocab", flags->settings.vocabularies, "sizes of the vocabulary", 2, 10'000'000);
+  add_list(command, "-K", flags->settings.drafts, "drafts", 1, 4096);
+  command.add_option("--seed", flags->settings.seed, "of the laws")
+      ->transform(whole(0, std::numeric_limits<std::uint32_t>::max()))
+      ->capture_default_str();
   flags->resume.add(command);
   flags->output.add(command, false);
   command.callback([flags] { run(*flags); });

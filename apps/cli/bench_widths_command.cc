@@ -8,6 +8,7 @@
 #include "apps/cli/bench_output.h"
 #include "apps/cli/bench_resume.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/processor_name.h"
 #include "apps/cli/progress.h"
@@ -74,6 +75,7 @@ void run(Flags flags) {
   }
   flags.model.choose_bundled();
   flags.resume.open();
+  flags.output.open();
   ThreadPool pool(flags.model.thread_count());
   const LoadedModel target = load_model(flags.model.model, pool);
   const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool);
@@ -122,17 +124,11 @@ void add_bench_widths(CLI::App& bench) {
   flags->model.add_drafts(command);
   flags->model.add_threads(command);
   auto* preset = add_preset(command, flags->preset);
-  command.add_option("--widths", flags->settings.widths, "nodes of a pass, separated by commas")
-      ->delimiter(',')
-      ->capture_default_str()
-      ->excludes(preset);
-  command
-      .add_option("--depths", flags->settings.depths, "tokens of context before them, separated by commas")
-      ->delimiter(',')
-      ->capture_default_str();
+  add_list(command, "--widths", flags->settings.widths, "nodes of a pass", 1, 1 << 30)->excludes(preset);
+  add_list(command, "--depths", flags->settings.depths, "tokens of context before them", 0, 1 << 30);
   command.add_option("-r,--rounds", flags->settings.rounds, "rounds through all widths")
       ->capture_default_str()
-      ->check(CLI::Range(1UL, 10'000UL));
+      ->transform(whole(1, 10'000));
   flags->resume.add(command);
   flags->output.add(command, true);
   command.callback([flags] { run(*flags); });

@@ -6,10 +6,11 @@
 #include <memory>
 #include <random>
 
-#include "apps/cli/bundled_models.h"
+#include "apps/cli/arguments.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/sampling_flags.h"
@@ -39,34 +40,31 @@ struct Flags {
 class Conversation {
  public:
   explicit Conversation(Flags flags) : flags_(std::move(flags)), warp_(flags_.sampling.warp()) {
-    if (flags_.model.model.empty()) {
-      const BundledPair pair = need(bundled_pair());
-      flags_.model.model = pair.target.string();
-      flags_.model.drafts = {pair.draft.string()};
-    }
+    flags_.model.choose_bundled();
     rule_ = &flags_.method.rule(flags_.model.drafts.size());
     settings_ = flags_.method.complete(4, 4);
     if (!rule_->measured)
       (void)need(make_decoder(*rule_, settings_));  // errors come before models are loaded
-    if (rule_->models != DraftModels::none && flags_.model.drafts.empty()) {
-      throw Failure(Status::usage, fmt::format("method {} needs a draft model: give -md FILE", rule_->name));
-    }
+    check_drafts(*rule_, flags_.model.drafts.size());
     std::optional<std::string> chat_template;
     if (!flags_.template_file.empty()) chat_template = read_file(flags_.template_file);
     models_ = need(server::ModelSet::load(flags_.model.model,
                                           {flags_.model.drafts.begin(), flags_.model.drafts.end()},
                                           flags_.model.thread_count(), chat_template));
     if (!models_.chat_template) throw Failure(Status::usage, models_.chat_template.error().message);
-    if (rule_->measured) {
+    check_biases(warp_, models_.target->vocabulary());
+    slots_ = need(server::Slots::start(models_, {1, 1, static_cast<std::size_t>(flags_.model.context)}));
+    if (rule_->measured) {  // last, as it may take seconds
       settings_.costs = CostFile(flags_.method.cost_file)
                             .costs(*models_.target, *models_.drafts.front(), models_.pool->threads());
     }
     const Decoder decoder = need(make_decoder(*rule_, settings_));
-    slots_ = need(server::Slots::start(models_, {1, 1, static_cast<std::size_t>(flags_.model.context)}));
     if (decoder.most_nodes(slots_->context()) > server::Slots::most_nodes) {
       throw Failure(Status::usage, fmt::format("a block may draft {} tokens", server::Slots::most_nodes - 1));
     }
     if (!flags_.system.empty()) say("system", flags_.system);
+    seed_ = static_cast<std::uint64_t>(flags_.seed);
+    if (flags_.seed < 0) fmt::print(stderr, "seed {}\n", seed_ = std::random_device{}());
   }
 
   void run() {
@@ -99,22 +97,24 @@ class Conversation {
     const std::size_t context = slots_->context();
     if (prompt.size() >= context) {
       throw Failure(Status::usage,
-                    fmt::format("the conversation has {} tokens, the context {}", prompt.size(), context));
+                    fmt::format("the context is full: the conversation has {} tokens, the context {}",
+                                prompt.size(), context));
     }
-    std::size_t limit = context - prompt.size();
-    if (flags_.predict >= 0) limit = std::min(limit, static_cast<std::size_t>(flags_.predict));
-    const std::uint64_t seed =
-        flags_.seed < 0 ? std::random_device{}() : static_cast<std::uint64_t>(flags_.seed);
+    const std::size_t room = context - prompt.size();
+    const std::size_t limit =
+        flags_.predict < 0 ? room : std::min(room, static_cast<std::size_t>(flags_.predict));
     auto answer = std::make_shared<Answer>(1);
-    slots_->submit({{std::move(prompt), rule_, settings_, warp_, limit, false, flags_.stop_words, seed,
+    slots_->submit({{std::move(prompt), rule_, settings_, warp_, limit, false, flags_.stop_words, seed_,
                      messages_.size()}},
                    answer);
-    return show(*answer);
+    std::string text;
+    if (show(*answer, text) == server::Ending::limit && limit == room)
+      fmt::print(stderr, "the context of {} tokens is full: the answer ends here\n", context);
+    return text;
   }
 
-  /// Prints the answer as it comes.
-  static std::string show(Answer& answer) {
-    std::string text;
+  /// Prints the answer as it comes, and collects it in `text`.
+  static server::Ending show(Answer& answer, std::string& text) {
     for (;;) {
       answer.wait(std::chrono::milliseconds(100));
       const std::string piece = answer.take(0).text;
@@ -124,7 +124,7 @@ class Conversation {
       if (const auto outcome = answer.outcome(0)) {
         if (outcome->ending == server::Ending::failed) throw Failure(Status::failed, outcome->failure);
         fmt::print("\n");
-        return text;
+        return outcome->ending;
       }
     }
   }
@@ -133,6 +133,7 @@ class Conversation {
   Warp warp_;
   const MethodRule* rule_ = nullptr;
   MethodOptions settings_;
+  std::uint64_t seed_ = 0;  // of all answers; which one it is sets them apart
   server::ModelSet models_;
   std::unique_ptr<server::Slots> slots_;
   JsonInput messages_ = JsonInput::array();
@@ -154,12 +155,19 @@ void add_chat(CLI::App& app) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_option("-n,--predict,--n-predict", flags->predict, "most tokens of an answer; -1: no limit")
-      ->check(CLI::Range(-1L, 1L << 30))
+      ->envname("LLAMA_ARG_N_PREDICT")
+      ->transform(whole(-1, 1L << 30))
       ->capture_default_str();
-  command.add_option("-s,--seed", flags->seed, "same seed, same answers; -1: random")->capture_default_str();
+  command.add_option("-s,--seed", flags->seed, "same seed, same answers; -1: random, and printed")
+      ->transform(whole(-1))
+      ->capture_default_str();
   flags->method.add(command);
+  flags->method.add_cost_file(command);
   flags->sampling.add(command);
-  command.callback([flags] { Conversation(*flags).run(); });
+  command.callback([flags] {
+    refuse_variables();
+    Conversation(*flags).run();
+  });
 }
 
 }  // namespace spectr::cli

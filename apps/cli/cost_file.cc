@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -113,12 +115,34 @@ std::optional<Costs> costs_from(const Json& entry) {
   }
 }
 
-/// What the file holds; nothing where there is none.
-Json read(const std::string& path) {
-  if (path.empty() || !std::filesystem::exists(path)) return Json::object();
-  Json all = Json::parse(read_file(path), nullptr, false);
-  if (!all.is_object()) throw Failure(Status::usage, fmt::format("{}: is no file of measured costs", path));
-  return all;
+/// Whether a file holds entries of costs, of this version or of others, and nothing else.
+bool holds_costs(const Json& all) {
+  return all.is_object() && std::ranges::all_of(all, [](const Json& entry) {
+           return entry.is_object() && entry.contains("target") && entry.contains("draft");
+         });
+}
+
+/// Writes the file aside and renames it, so that a reader never sees half of it, and a disk that is full
+/// leaves the old one. Returns why it cannot be done, if it cannot.
+std::error_code replace_file(const std::string& path, const std::string& contents) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (const fs::path folder = fs::path(path).parent_path(); !folder.empty())
+    fs::create_directories(folder, failed);
+  if (failed) return failed;
+  const std::string aside = fmt::format("{}.{}", path, getpid());
+  errno = 0;
+  std::ofstream file(aside, std::ios::binary);
+  file << contents;
+  file.close();
+  if (file) {
+    fs::rename(aside, path, failed);
+  } else {
+    failed.assign(errno != 0 ? errno : EIO, std::generic_category());
+  }
+  std::error_code ignored;
+  if (failed) fs::remove(aside, ignored);
+  return failed;
 }
 
 }  // namespace
@@ -126,17 +150,28 @@ Json read(const std::string& path) {
 CostFile::CostFile(const std::optional<std::string>& path)
     : path_(path.value_or(default_path())), named_(path.has_value()) {}
 
+Result<Json> CostFile::read() const {
+  std::error_code unknown;
+  const bool there = !path_.empty() && std::filesystem::exists(path_, unknown);
+  if (unknown) return error("{}: {}", path_, unknown.message());
+  if (!there) return Json::object();
+  try {
+    Json all = Json::parse(read_file(path_), nullptr, false);
+    if (holds_costs(all)) return all;
+    return error("{}: is no file of measured costs", path_);
+  } catch (const Failure& failure) {
+    return error("{}", failure.what());
+  }
+}
+
+Json CostFile::usable(Result<Json> entries) const {
+  return named_ ? need(std::move(entries)) : entries.value_or(Json::object());
+}
+
 void CostFile::write(const Json& all) const {
-  namespace fs = std::filesystem;
   if (path_.empty())
     return fmt::print(stderr, "neither XDG_CACHE_HOME nor HOME is set: the costs are not kept\n");
-  std::error_code failed;
-  if (const fs::path folder = fs::path(path_).parent_path(); !folder.empty())
-    fs::create_directories(folder, failed);
-  // Written aside and renamed, so that a reader never sees half a file.
-  const std::string aside = fmt::format("{}.{}", path_, getpid());
-  std::ofstream(aside, std::ios::binary) << all.dump(1) << "\n";
-  fs::rename(aside, path_, failed);
+  const std::error_code failed = replace_file(path_, all.dump(1) + "\n");
   if (!failed) return;
   const std::string problem = fmt::format("'{}' cannot be written: {}", path_, failed.message());
   if (named_) throw Failure(Status::failed, problem);
@@ -147,8 +182,7 @@ void CostFile::write(const Json& all) const {
 std::shared_ptr<const Costs> CostFile::costs(const Transformer& target, const Transformer& draft,
                                              int threads) const {
   const std::string key = key_of(target, draft, threads);
-  const auto known = [&]() -> std::optional<Costs> {
-    const Json all = read(path_);
+  const auto known_of = [&](const Json& all) -> std::optional<Costs> {
     if (!all.contains(key)) return std::nullopt;
     auto costs = costs_from(all.at(key));
     // What another version of this program has left in the default file is measured again.
@@ -157,7 +191,9 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target, const Tr
     }
     return costs;
   };
-  std::optional<Costs> costs = known();
+  const Result<Json> stored = read();
+  if (!stored && !named_) fmt::print(stderr, "{}: the costs are measured again\n", stored.error().message);
+  std::optional<Costs> costs = known_of(usable(stored));
   if (!costs) {
     fmt::print(stderr, "measuring what passes of these models cost, once for this machine\n");
     const LanguageModel* const models[] = {&target, &draft};
@@ -166,9 +202,9 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target, const Tr
     const Json measured = {{"target", to_json(curves[0])},
                            {"draft", to_json(curves[1])},
                            {"select", measure_select(target, draft)}};
-    costs = known();  // somebody else may have been faster: all go by the entry that came first
+    Json all = usable(read());
+    costs = known_of(all);  // somebody else may have been faster: all go by the entry that came first
     if (!costs) {
-      Json all = read(path_);
       all[key] = measured;
       write(all);
       costs = costs_from(measured);

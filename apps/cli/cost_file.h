@@ -18,11 +18,16 @@ class CostFile {
   /// No path: `costs.json` in $XDG_CACHE_HOME/spectr or ~/.cache/spectr.
   explicit CostFile(const std::optional<std::string>& path);
 
-  /// Throws Failure where the file is not of this form, or where one that was named cannot be written; where
-  /// the default one cannot, the costs are good for this run only, and it is said.
+  /// Throws Failure where a file that was named is not of this form or cannot be written. The default one is
+  /// measured and written again, and where it cannot be written the costs are good for this run only; both is
+  /// said.
   std::shared_ptr<const Costs> costs(const Transformer& target, const Transformer& draft, int threads) const;
 
  private:
+  /// The entries; none where there is no file. Error: the file cannot be read, or is of another form.
+  Result<Json> read() const;
+  /// Of the default file that is no such file there are no entries. Throws Failure for one that was named.
+  Json usable(Result<Json> entries) const;
   void write(const Json& all) const;
 
   std::string path_;

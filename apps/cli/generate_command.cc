@@ -6,9 +6,11 @@
 #include <random>
 #include <utility>
 
+#include "apps/cli/arguments.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "apps/cli/generation_report.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
@@ -48,35 +50,28 @@ class Run {
   void execute() {
     const std::string text = flags_.input.read();
     if (text.empty()) throw Failure(Status::usage, "the prompt is empty");
-    if (flags_.predict < -1) {
-      throw Failure(Status::usage, fmt::format("-n must be at least -1 (no limit), got {}", flags_.predict));
-    }
     flags_.model.choose_bundled();
     const MethodRule& rule = flags_.method.rule(flags_.model.drafts.size());
     MethodOptions settings = flags_.method.complete(4, 4);
     if (!rule.measured) (void)need(make_decoder(rule, settings));  // errors come before models are loaded
+    check_drafts(rule, flags_.model.drafts.size());
     const Warp warp = flags_.sampling.warp();
-    load(rule);
-
-    for (const auto& [token, bias] : warp.options().logit_bias) {
-      if (static_cast<std::size_t>(token) >= target_.transformer->vocabulary()) {
-        throw Failure(Status::usage, fmt::format("--logit-bias: token {} is outside the vocabulary of {}",
-                                                 token, target_.transformer->vocabulary()));
-      }
-    }
-    if (rule.measured) {
-      settings.costs = CostFile(flags_.method.cost_file)
-                           .costs(*target_.transformer, *drafts_.front().transformer, pool_.threads());
-    }
+    target_ = load_model(flags_.model.model, pool_);
+    if (rule.models != DraftModels::none) drafts_ = load_drafts(flags_.model, target_, pool_);
+    check_biases(warp, target_.transformer->vocabulary());
     if (flags_.verbose) describe_models();
     prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});
     if (prompt_.empty()) throw Failure(Status::usage, "the prompt has no tokens");
     const std::size_t context = plan_context();
+    if (rule.measured) {  // last, as it may take seconds
+      settings.costs = CostFile(flags_.method.cost_file)
+                           .costs(*target_.transformer, *drafts_.front().transformer, pool_.threads());
+    }
     const std::uint64_t seed = flags_.seed < 0 ? random_seed() : static_cast<std::uint64_t>(flags_.seed);
 
     std::optional<Generation> baseline;
     if (flags_.compare)
-      baseline = generate_once(*need(find_method("plain")), settings, warp, context, seed, nullptr);
+      baseline = generate_once(*need(find_method("plain")), {}, warp, context, seed, nullptr);
     std::optional<TextPrinter> printer;
     printer.emplace(*target_.tokenizer, flags_.stop_words, printing());
     if (printing() != Printing::nothing && !flags_.no_display_prompt) printer->show_prompt(text);
@@ -110,19 +105,6 @@ class Run {
   }
 
   static std::uint64_t random_seed() { return std::random_device{}(); }
-
-  void load(const MethodRule& rule) {
-    target_ = load_model(flags_.model.model, pool_);
-    if (rule.models == DraftModels::none) return;
-    if (flags_.model.drafts.empty()) {
-      throw Failure(Status::usage, fmt::format("method {} needs a draft model: give -md FILE", rule.name));
-    }
-    if (rule.models == DraftModels::one && flags_.model.drafts.size() > 1) {
-      throw Failure(Status::usage, fmt::format("method {} takes one draft model, got {}", rule.name,
-                                               flags_.model.drafts.size()));
-    }
-    drafts_ = load_drafts(flags_.model, target_, pool_);
-  }
 
   double load_seconds() const {
     double sum = target_.seconds;
@@ -176,9 +158,7 @@ class Run {
 
   Generation generate_once(const MethodRule& rule, const MethodOptions& settings, const Warp& warp,
                            std::size_t context, std::uint64_t seed, TextPrinter* printer) {
-    MethodOptions own = settings;
-    if (rule.plan.empty() && printer == nullptr) own.plan.reset();
-    Decoder decoder = need(make_decoder(rule, own));
+    Decoder decoder = need(make_decoder(rule, settings));
     // One profile a model, the target's first; a run to compare with has none.
     const bool profiled = flags_.profile && printer != nullptr;
     const auto profile = [&] { return profiled ? &profiles_.emplace_back() : nullptr; };
@@ -242,15 +222,20 @@ void add_generate(CLI::App& app) {
       .add_option("-n,--predict,--n-predict", flags->predict,
                   "tokens to generate; -1: until the text or context ends")
       ->envname("LLAMA_ARG_N_PREDICT")
+      ->transform(whole(-1, 1L << 30))
       ->capture_default_str();
   command.add_option("-s,--seed", flags->seed, "same seed, same text; -1: random, and printed")
+      ->transform(whole(-1))
       ->capture_default_str();
   command.add_option("-r,--reverse-prompt", flags->stop_words, "stop before this word; repeatable")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--special", flags->special, "recognise special tokens in the prompt");
   command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
+  command.add_flag("--no-conversation")
+      ->description("-no-cnv: changes nothing; spectr chat is the conversation");
   flags->method.add(command);
+  flags->method.add_cost_file(command);
   flags->sampling.add(command);
   const std::string output = "Output";
   command.add_flag("--json", flags->json, "print one JSON object: text, tokens, sources, statistics")
@@ -264,7 +249,10 @@ void add_generate(CLI::App& app) {
       .add_flag("--profile", flags->profile,
                 "print where the passes spend their time, operation by operation, against the roofline")
       ->group(output);
-  command.callback([flags] { Run(*flags).execute(); });
+  command.callback([flags] {
+    refuse_variables();
+    Run(*flags).execute();
+  });
 }
 
 }  // namespace spectr::cli

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -7,8 +8,10 @@
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/progress.h"
+#include "apps/cli/result_folder.h"
 #include "lab/experiment.h"
 
 namespace spectr::cli {
@@ -23,8 +26,13 @@ struct Flags {
   bool quick = false;
 };
 
+/// The files of the experiments that read models. Throws Failure.
 lab::StoryFiles story_files(const Flags& flags) {
   lab::StoryFiles files;
+  if (flags.model.drafts.size() > 1) {
+    throw Failure(Status::usage,
+                  fmt::format("the laboratory takes one draft model, got {}", flags.model.drafts.size()));
+  }
   if (flags.model.model.empty() != flags.model.drafts.empty()) {
     throw Failure(Status::usage, "a pair of models needs both -m and -md");
   }
@@ -51,13 +59,16 @@ void run(const Flags& flags) {
   } else {
     chosen.push_back(need(lab::find_experiment(flags.name)));
   }
+  const bool models = std::ranges::any_of(chosen, &lab::Experiment::reads_models);
+  const lab::StoryFiles stories = models ? story_files(flags) : lab::StoryFiles{};
+  prepare_folder(flags.folder);
   ThreadPool pool(std::max(1, flags.model.threads));  // the models are small: one thread is quickest
   lab::Context context{.pool = pool,
                        .seed = flags.seed,
                        .runs = flags.runs,
                        .quick = flags.quick,
                        .comparisons = flags.comparisons,
-                       .stories = story_files(flags)};
+                       .stories = stories};
   // A picture that cannot be drawn must not keep the other tables from being written.
   std::optional<Error> first_failure;
   for (const lab::Experiment* experiment : chosen) {
@@ -67,7 +78,9 @@ void run(const Flags& flags) {
       if (!line) line.emplace(name, total);
       line->at(done);
     };
-    const lab::Report report = need(experiment->run(context), Status::failed);
+    // What goes wrong with models is a file that cannot be used.
+    const Status status = experiment->reads_models ? Status::usage : Status::failed;
+    const lab::Report report = need(experiment->run(context), status);
     if (line) line->done();
     fmt::print("{} ({}): {}\n{}", name, experiment->source, experiment->summary,
                lab::summary_table(report.summary));
@@ -94,20 +107,22 @@ void add_lab(CLI::App& app) {
       "run", "Writes NAME.csv, NAME.svg and NAME.png and prints our values beside the paper's");
   command.add_option("name", flags->name, "an experiment, or all")->required();
   command.add_option("--out", flags->folder, "folder for the files")->required();
-  command.add_option("--seed", flags->seed, "of random laws and simulations")->capture_default_str();
+  command.add_option("--seed", flags->seed, "of random laws and simulations")
+      ->transform(whole(0, std::numeric_limits<std::uint32_t>::max()))
+      ->capture_default_str();
   command
       .add_option("--runs", flags->runs,
                   "simulated texts, random pairs, or prompts (default: per experiment)")
-      ->check(CLI::Range(3UL, 100'000'000UL));
+      ->transform(whole(3, 100'000'000));
   command.add_flag("--quick", flags->quick, "little of everything: the whole laboratory in a minute");
   const std::string stories = "Stories (opt-vs-uno)";
   flags->model.add_drafts(command);
   flags->model.add_model(command, false);
   command.add_option("-t,--threads", flags->model.threads, "threads of the models")
-      ->check(CLI::Range(1, 1024));
+      ->transform(thread_number());
   command.add_option("--comparisons", flags->comparisons, "texts of each kind per prompt")
       ->capture_default_str()
-      ->check(CLI::Range(1UL, 1'000'000UL))
+      ->transform(whole(1, 1'000'000))
       ->group(stories);
   command
       .add_option("--prompts", flags->prompts,

@@ -1,9 +1,12 @@
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <random>
 
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/method_flags.h"
 #include "spectr/decode/decoder_law.h"
@@ -22,6 +25,7 @@ struct Flags {
 };
 
 constexpr double most_texts = 1e6;
+constexpr std::int64_t most_seed = std::numeric_limits<std::uint32_t>::max();
 
 /// What passes of tables are taken to cost where a method asks: a node three tenths of a pass, a draft a
 /// tenth of the target.
@@ -30,7 +34,7 @@ Costs assumed_costs() {
 }
 
 void print_law(const Flags& flags) {
-  const MethodRule& rule = *need(find_method(flags.method.method.value_or("spectr")));
+  const MethodRule& rule = flags.method.rule(static_cast<std::size_t>(flags.drafts));
   const auto vocabulary = static_cast<std::size_t>(flags.vocabulary);
   const auto horizon = static_cast<std::size_t>(flags.horizon);
   const double texts = std::pow(static_cast<double>(vocabulary), static_cast<double>(horizon));
@@ -90,14 +94,16 @@ void add_law(CLI::App& app) {
   flags->method.add(command);
   command.add_option("--vocab", flags->vocabulary, "tokens of the vocabulary")
       ->capture_default_str()
-      ->check(CLI::Range(1L, 1000L));
+      ->transform(whole(1, 1000));
   command.add_option("--horizon", flags->horizon, "tokens of a text")
       ->capture_default_str()
-      ->check(CLI::Range(1L, 30L));
-  command.add_option("--seed", flags->seed, "of the MT19937 that fills the tables")->capture_default_str();
+      ->transform(whole(1, 30));
+  command.add_option("--seed", flags->seed, "of the MT19937 that fills the tables")
+      ->transform(whole(0, most_seed))
+      ->capture_default_str();
   command.add_option("--drafts", flags->drafts, "draft models")
       ->capture_default_str()
-      ->check(CLI::Range(1L, 16L));
+      ->transform(whole(1, 16));
   command.add_flag("--json", flags->json, "changes nothing: the output is JSON");
   command.callback([flags] { print_law(*flags); });
 }

@@ -1,8 +1,11 @@
 // The program `spectr`: parses, calls a command, reports errors. One line on stderr for every failure.
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <string>
 #include <vector>
@@ -14,6 +17,7 @@
 
 namespace {
 
+using spectr::cli::Failure;
 using spectr::cli::Status;
 
 int report(Status status, std::string message) {
@@ -25,6 +29,44 @@ int report(Status status, std::string message) {
   return static_cast<int>(status);
 }
 
+/// Throws Failure where output was lost, be it in the last moment.
+void finish_output() {
+  errno = 0;
+  std::cout.flush();
+  std::fflush(stdout);
+  if (std::cout && std::ferror(stdout) == 0) return;
+  if (errno == 0) {  // it was lost before, and the reason with it: one more byte meets the same
+    std::fputc('\n', stdout);
+    std::fflush(stdout);
+  }
+  throw Failure(Status::failed, fmt::format("standard output: {}", std::strerror(errno != 0 ? errno : EIO)));
+}
+
+/// Each subcommand reads its own flags and variables, as soon as its part of the line has been read: the
+/// parser would otherwise read the variables of all subcommands, whichever was called.
+void isolate(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands({})) {
+    command->parse_complete_callback([] {});
+    isolate(*command);
+  }
+}
+
+/// What cannot be parsed, in words that name it.
+std::string explain(const CLI::App& app, const CLI::ParseError& failure) {
+  const CLI::App* command = &app;
+  std::string path;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().back();
+    path += command->get_name() + " ";
+  }
+  const std::vector<std::string> unknown = command->remaining();
+  if (command->get_require_subcommand_min() > 0 && !unknown.empty())
+    return fmt::format("there is no command '{}{}'; see spectr {}--help", path, unknown.front(), path);
+  if (dynamic_cast<const CLI::ExtrasError*>(&failure) != nullptr && !unknown.empty())
+    return fmt::format("{} was not expected; see spectr {}--help", fmt::join(unknown, " "), path);
+  return failure.what();
+}
+
 int run(std::vector<std::string> arguments) {
   CLI::App app{
       "Makes a large language model generate faster with the help of a small one, and proves that it\n"
@@ -33,6 +75,7 @@ int run(std::vector<std::string> arguments) {
   app.set_version_flag("--version", "spectr " + std::string(spectr::version()));
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   spectr::cli::add_generate(app);
   spectr::cli::add_tokenize(app);
   spectr::cli::add_detokenize(app);
@@ -46,6 +89,7 @@ int run(std::vector<std::string> arguments) {
   spectr::cli::add_chat(app);
   spectr::cli::add_lab(app);
   spectr::cli::add_bench(app);
+  isolate(app);
 
   arguments = spectr::cli::modernise(std::move(arguments));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
@@ -58,12 +102,7 @@ int run(std::vector<std::string> arguments) {
   } catch (const CLI::CallForVersion& version) {
     return app.exit(version);
   } catch (const CLI::ParseError& failure) {
-    const std::vector<std::string> unknown = app.remaining();
-    if (app.get_subcommands().empty() && !unknown.empty()) {
-      return report(Status::usage,
-                    fmt::format("there is no command '{}'; see spectr --help", unknown.front()));
-    }
-    return report(Status::usage, failure.what());
+    return report(Status::usage, explain(app, failure));
   }
   return static_cast<int>(Status::done);
 }
@@ -72,7 +111,9 @@ int run(std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) {
   try {
-    return run(std::vector<std::string>(argv + 1, argv + argc));
+    const int status = run(std::vector<std::string>(argv + 1, argv + argc));
+    if (status == static_cast<int>(Status::done)) finish_output();
+    return status;
   } catch (const spectr::cli::Failure& failure) {
     return report(failure.status(), failure.what());
   } catch (const std::bad_alloc&) {

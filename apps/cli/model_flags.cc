@@ -6,16 +6,16 @@
 
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "spectr/base/stopwatch.h"
 #include "spectr/model/vocabulary_match.h"
 
 namespace spectr::cli {
 
 void ModelFlags::add_model(CLI::App& app, bool required) {
-  auto* option = app.add_option("-m,--model", model, "GGUF file of the model")->envname("LLAMA_ARG_MODEL");
-  // No name is not the bundled pair: it comes from a variable that was not set.
-  option->check(
-      [](const std::string& path) { return std::string(path.empty() ? "the file name is empty" : ""); });
+  auto* option = app.add_option("-m,--model", model, "GGUF file of the model")
+                     ->envname("LLAMA_ARG_MODEL")
+                     ->transform(file_name());
   if (required) {
     option->required();
   } else {
@@ -32,16 +32,15 @@ void ModelFlags::add_drafts(CLI::App& app) {
 }
 
 void ModelFlags::add_threads(CLI::App& app) {
-  app.add_option("-t,--threads", threads, "threads to compute with, at most one per core (default)")
+  app.add_option("-t,--threads", threads, "threads to compute with, at most one per core (-1, the default)")
       ->envname("LLAMA_ARG_THREADS")
-      ->check(CLI::Range(1, 1024));
+      ->transform(thread_number());
 }
 
-void ModelFlags::add_context(CLI::App& app) {
-  app.add_option("-c,--ctx-size", context,
-                 "tokens that prompt and text may have together (0: the model's context)")
+void ModelFlags::add_context(CLI::App& app, const std::string& help) {
+  app.add_option("-c,--ctx-size", context, help + " (0: the model's context)")
       ->envname("LLAMA_ARG_CTX_SIZE")
-      ->check(CLI::Range(0L, 1L << 30));
+      ->transform(whole(0, 1L << 30));
 }
 
 int ModelFlags::thread_count() const {

@@ -16,13 +16,13 @@ namespace spectr::cli {
 struct ModelFlags {
   std::string model;  ///< empty: the bundled pair
   std::vector<std::string> drafts;
-  int threads = 0;   ///< 0: one per core
+  int threads = -1;  ///< -1: one per core
   long context = 0;  ///< 0: the model's
 
   void add_model(CLI::App& app, bool required);
   void add_drafts(CLI::App& app);
   void add_threads(CLI::App& app);
-  void add_context(CLI::App& app);
+  void add_context(CLI::App& app, const std::string& help = "tokens that prompt and text may have together");
 
   int thread_count() const;
   /// The bundled pair where no model was given. Throws Failure where it is missing, or where a draft was

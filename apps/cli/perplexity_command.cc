@@ -55,9 +55,10 @@ void add_perplexity(CLI::App& app) {
       "consecutive windows of the context's size; every token after a window's first counts");
   flags->model.add_model(command, true);
   flags->model.add_threads(command);
-  flags->model.add_context(command);
+  flags->model.add_context(command, "tokens of a window");
   flags->input.add_file(command);
   command.add_flag("--special", flags->special, "recognise special tokens in the text");
+  command.add_flag("--json")->description("changes nothing: the output is JSON");
   command.callback([flags] {
     ThreadPool pool(flags->model.thread_count());
     const std::string text = flags->input.read();

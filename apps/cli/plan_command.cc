@@ -1,18 +1,22 @@
 #include "apps/cli/plan_command.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "apps/cli/commands.h"
+#include "apps/cli/flag_values.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/plan_input.h"
+#include "apps/json_input.h"
 #include "spectr/base/counter_random.h"
+#include "spectr/base/median.h"
 #include "spectr/transport/plan_check.h"
 #include "spectr/transport/plans.h"
 
@@ -47,14 +51,10 @@ Status answer_lines(std::istream& in, std::ostream& out, Answering answering) {
   for (std::uint64_t number = 0; std::getline(in, text); ++number) {
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
     Json reply = {{"id", nullptr}};
-    Answer answer = Json();
-    try {
-      const Json line = Json::parse(text);
-      if (line.is_object() && line.contains("id")) reply["id"] = line["id"];
-      answer = answering(line, number);
-    } catch (const Json::exception& failure) {
-      answer = error("line {} is not JSON: {}", number + 1, failure.what());
-    }
+    const Result<Json> line = parse_json<Json>(text);
+    if (line && line->is_object() && line->contains("id")) reply["id"] = (*line)["id"];
+    const Answer answer =
+        line ? answering(*line, number) : Answer(error("line {} {}", number + 1, line.error().message));
     if (answer) {
       reply.update(*answer);
     } else {
@@ -136,8 +136,7 @@ Json time_builds(const PlanRule& rule, const PlanTimeFlags& flags) {
       return reply;
     }
   }
-  std::ranges::nth_element(microseconds, microseconds.begin() + microseconds.size() / 2);
-  reply["microseconds"] = microseconds[microseconds.size() / 2];
+  reply["microseconds"] = median(microseconds);
   reply["builds"] = microseconds.size();
   return reply;
 }
@@ -176,12 +175,16 @@ void add_plan(CLI::App& app) {
   CLI::App& plan = *app.add_subcommand("plan", "Transport plans alone: exact laws, samples, build times");
   plan.require_subcommand(1);
   const auto finish = [](Status status) {
+    // A folder, or a descriptor that is closed, would otherwise pass for an empty input.
+    if (std::cin.bad() || std::ferror(stdin) != 0)
+      throw Failure(Status::usage, "standard input cannot be read");
     if (status != Status::done) throw Failure(status, "not every line could be answered; see its \"error\"");
   };
   std::string names;
   for (const PlanRule& rule : plan_rules()) names.append(names.empty() ? "" : ", ").append(rule.name);
   const auto add_flags = [&names](CLI::App& command, PlanFlags& flags) {
     command.add_option("--epsilon", flags.epsilon, "over-acceptance of the biased plans")
+        ->transform(real())
         ->capture_default_str();
     command.add_flag("--json")->description("changes nothing: the output is JSON");
     return command.add_option("--plan", flags.plan, "one of " + names);
@@ -190,7 +193,8 @@ void add_plan(CLI::App& app) {
   auto eval = std::make_shared<PlanFlags>();
   CLI::App& eval_command = *plan.add_subcommand(
       "eval",
-      "For every line {id, p, q, k} on stdin: acceptance, exact law, residual and parameters of the plan");
+      "For every line {id, p, q, k} on stdin: acceptance, exact law, residual and parameters of the plan;\n"
+      "acceptance is null where recursive-wor would take too many terms to compute it");
   add_flags(eval_command, *eval)->required();
   eval_command.callback([eval, finish] { finish(run_plan_eval(std::cin, std::cout, *eval)); });
 
@@ -198,8 +202,12 @@ void add_plan(CLI::App& app) {
   CLI::App& sample_command =
       *plan.add_subcommand("sample", "For every line {id, p, q, k} on stdin: counts of the tokens drawn");
   add_flags(sample_command, *sample)->required();
-  sample_command.add_option("--draws", sample->draws, "draws per line")->capture_default_str();
-  sample_command.add_option("--seed", sample->seed, "of the draws")->capture_default_str();
+  sample_command.add_option("--draws", sample->draws, "draws per line")
+      ->transform(whole(0))
+      ->capture_default_str();
+  sample_command.add_option("--seed", sample->seed, "of the draws")
+      ->transform(whole(0))
+      ->capture_default_str();
   sample_command.callback([sample, finish] { finish(run_plan_sample(std::cin, std::cout, *sample)); });
 
   auto time = std::make_shared<PlanTimeFlags>();
@@ -208,11 +216,11 @@ void add_plan(CLI::App& app) {
   add_flags(time_command, *time);
   time_command.add_option("--vocab", time->vocabulary, "tokens of the vocabulary")
       ->capture_default_str()
-      ->check(CLI::Range(1L, 10'000'000L));
-  time_command.add_option("-k,-K", time->drafts, "drafts")
-      ->capture_default_str()
-      ->check(CLI::Range(1L, 4096L));
-  time_command.add_option("--seed", time->seed, "of the laws")->capture_default_str();
+      ->transform(whole(1, 10'000'000));
+  time_command.add_option("-k,-K", time->drafts, "drafts")->capture_default_str()->transform(whole(1, 4096));
+  time_command.add_option("--seed", time->seed, "of the laws")
+      ->transform(whole(0, std::numeric_limits<std::uint32_t>::max()))
+      ->capture_default_str();
   time_command.callback([time, finish] { finish(run_plan_time(std::cout, *time)); });
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "apps/json_input.h"
+
 namespace spectr::cli {
 namespace {
 
@@ -17,10 +19,10 @@ Result<const Json*> field(const Json& line, std::string_view name) {
 }
 
 Result<Distribution> read_law(const Json& value, const std::string& name) {
-  if (!value.is_array()) return error("{} must be a list of numbers, got {}", name, value.dump());
+  if (!value.is_array()) return error("{} must be a list of numbers, got {}", name, shown(value));
   std::vector<double> probabilities;
   for (std::size_t i = 0; i < value.size(); ++i) {
-    if (!value[i].is_number()) return error("{}[{}] is not a number: {}", name, i, value[i].dump());
+    if (!value[i].is_number()) return error("{}[{}] is not a number: {}", name, i, shown(value[i]));
     probabilities.push_back(value[i].get<double>());
   }
   return Distribution::dense(std::move(probabilities), name);
@@ -28,9 +30,9 @@ Result<Distribution> read_law(const Json& value, const std::string& name) {
 
 Result<std::size_t> read_count(const Json& value) {
   const double k = value.is_number() ? value.get<double>() : 0.5;
-  if (k != std::floor(k)) return error("k must be a whole number, got {}", value.dump());
-  if (k < 1.0) return error("k must be at least 1, got {}", value.dump());
-  if (k > most_drafts) return error("k must be at most {}, got {}", most_drafts, value.dump());
+  if (k != std::floor(k)) return error("k must be a whole number, got {}", shown(value));
+  if (k < 1.0) return error("k must be at least 1, got {}", shown(value));
+  if (k > most_drafts) return error("k must be at most {}, got {}", most_drafts, shown(value));
   return static_cast<std::size_t>(k);
 }
 

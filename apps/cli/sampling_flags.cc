@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 
 namespace spectr::cli {
 namespace {
@@ -33,34 +34,40 @@ std::pair<Token, double> parse_bias(const std::string& text) {
 void SamplingFlags::add(CLI::App& app) {
   const std::string group = "Sampling";
   app.add_option("--temp,--temperature", options.temperature, "temperature; 0 takes the likeliest token")
+      ->transform(real())
       ->envname("LLAMA_ARG_TEMPERATURE")
       ->capture_default_str()
       ->group(group);
   app.add_option("--top-k", options.top_k, "keep the N likeliest tokens; 0: all")
       ->envname("LLAMA_ARG_TOP_K")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(whole(0, 1L << 30))
       ->capture_default_str()
       ->group(group);
   app.add_option("--top-p", options.top_p, "keep the likeliest tokens of mass P; 1: all")
+      ->transform(real())
       ->envname("LLAMA_ARG_TOP_P")
       ->capture_default_str()
       ->group(group);
   app.add_option("--min-p", options.min_p, "keep tokens at least P times as likely as the likeliest; 0: all")
+      ->transform(real())
       ->envname("LLAMA_ARG_MIN_P")
       ->capture_default_str()
       ->group(group);
   app.add_option("--repeat-penalty", options.repeat_penalty, "divide logits of recent tokens; 1: off")
+      ->transform(real())
       ->capture_default_str()
       ->group(group);
   app.add_option("--repeat-last-n", options.repeat_last_n, "how many tokens are recent")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(whole(0, 1L << 30))
       ->capture_default_str()
       ->group(group);
   app.add_option("--presence-penalty", options.presence_penalty, "subtracted from logits of recent tokens")
+      ->transform(real())
       ->capture_default_str()
       ->group(group);
   app.add_option("--frequency-penalty", options.frequency_penalty,
                  "the same, times the number of occurrences")
+      ->transform(real())
       ->capture_default_str()
       ->group(group);
   app.add_option("-l,--logit-bias", biases,
@@ -74,6 +81,14 @@ Warp SamplingFlags::warp() const {
   WarpOptions complete = options;
   for (const std::string& bias : biases) complete.logit_bias.push_back(parse_bias(bias));
   return need(Warp::make(std::move(complete)));
+}
+
+void check_biases(const Warp& warp, std::size_t vocabulary) {
+  for (const auto& [token, bias] : warp.options().logit_bias) {
+    if (token >= 0 && static_cast<std::size_t>(token) < vocabulary) continue;
+    throw Failure(Status::usage,
+                  fmt::format("--logit-bias: token {} is outside the vocabulary of {}", token, vocabulary));
+  }
 }
 
 }  // namespace spectr::cli

@@ -18,4 +18,7 @@ struct SamplingFlags {
   Warp warp() const;
 };
 
+/// Throws Failure where a bias is that of a token outside the vocabulary.
+void check_biases(const Warp& warp, std::size_t vocabulary);
+
 }  // namespace spectr::cli

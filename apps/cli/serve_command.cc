@@ -4,10 +4,11 @@
 #include <csignal>
 #include <memory>
 
-#include "apps/cli/bundled_models.h"
+#include "apps/cli/arguments.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/text_input.h"
 #include "apps/server/server.h"
@@ -33,12 +34,7 @@ struct Flags {
 
 server::ServerOptions complete(Flags& flags) {
   server::ServerOptions options = std::move(flags.server);
-  if (flags.model.model.empty()) {
-    if (!flags.model.drafts.empty()) throw Failure(Status::usage, "a draft model (-md) needs a target (-m)");
-    const BundledPair pair = need(bundled_pair());
-    flags.model.model = pair.target.string();
-    flags.model.drafts = {pair.draft.string()};
-  }
+  flags.model.choose_bundled();
   options.service.target = flags.model.model;
   options.service.drafts.assign(flags.model.drafts.begin(), flags.model.drafts.end());
   options.service.costs = [file = flags.cost_file](const server::ModelSet& models) {
@@ -62,6 +58,13 @@ void set_up_log(bool verbose) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("spectr"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
   spdlog::set_level(verbose ? spdlog::level::debug : spdlog::level::info);
+}
+
+/// llama.cpp's words for a switch that the parser does not know.
+std::string switch_words(std::string value) {
+  if (value == "enabled") return "true";
+  if (value == "disabled") return "false";
+  return value;
 }
 
 void serve(Flags& flags) {
@@ -104,7 +107,7 @@ void add_serve(CLI::App& app) {
       ->group(network);
   command.add_option("--port", flags->server.port, "port to listen on; 0: any that is free")
       ->envname("LLAMA_ARG_PORT")
-      ->check(CLI::Range(0, 65535))
+      ->transform(whole(0, 65535))
       ->capture_default_str()
       ->group(network);
   command.add_option("--api-key", flags->keys, "key that clients must send; repeatable")
@@ -118,30 +121,35 @@ void add_serve(CLI::App& app) {
   command.add_option("--cors", flags->server.cors, "origin whose pages may ask, or *: all")->group(network);
   command.add_flag("--metrics", flags->server.metrics, "answer /metrics for Prometheus")
       ->envname("LLAMA_ARG_ENDPOINT_METRICS")
+      ->transform(switch_words)
       ->group(network);
   command.add_flag("--verbose", flags->verbose, "log every request")->group(network);
   command.add_option("--parallel", flags->slots, "-np N: texts that are written at a time")
       ->envname("LLAMA_ARG_N_PARALLEL")
-      ->check(CLI::Range(1, 256))
+      ->transform(whole(1, 256))
       ->capture_default_str()
       ->group(texts);
   command.add_option("--queue", flags->queue, "texts that may wait for a slot")
-      ->check(CLI::Range(0, 4096))
+      ->transform(whole(0, 4096))
       ->capture_default_str()
       ->group(texts);
   command.add_option("--timeout", flags->timeout, "-to S: seconds after which a text is ended")
       ->envname("LLAMA_ARG_TIMEOUT")
-      ->check(CLI::Range(1, 86400))
+      ->transform(whole(1, 86400))
       ->capture_default_str()
       ->group(texts);
   command.add_option("-a,--alias", flags->server.service.alias, "what clients call the model")->group(texts);
   command
       .add_option("--cost-file", flags->cost_file, "where measured costs of passes are kept (method auto)")
+      ->transform(file_name())
       ->group(texts);
   auto* given =
       command.add_option("--chat-template", flags->chat_template, "chat template instead of the model's own");
   command.add_option("--chat-template-file", flags->template_file, "the same from a file")->excludes(given);
-  command.callback([flags] { serve(*flags); });
+  command.callback([flags] {
+    refuse_variables();
+    serve(*flags);
+  });
 }
 
 }  // namespace spectr::cli

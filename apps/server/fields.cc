@@ -3,39 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/json_input.h"
 #include "apps/server/api_error.h"
 
 namespace spectr::server {
-namespace {
-
-constexpr std::size_t shown = 40;
-
-std::string shorten(std::string text) {
-  if (text.size() > shown) text = text.substr(0, shown) + "...";
-  return text;
-}
-
-std::string show(const JsonInput& value) {
-  return shorten(value.dump(-1, ' ', true, JsonInput::error_handler_t::replace));
-}
-
-}  // namespace
 
 JsonInput parse_body(const std::string& body) {
-  bool too_deep = false;
-  const auto limit = [&too_deep](int depth, JsonInput::parse_event_t, JsonInput&) {
-    if (depth > Fields::most_depth) too_deep = true;
-    return !too_deep;  // what is deeper is dropped at once
-  };
-  try {
-    JsonInput json = JsonInput::parse(body, limit);
-    if (too_deep)
-      throw ApiError::invalid(fmt::format("the body is nested more than {} deep", Fields::most_depth));
-    if (!json.is_object()) throw ApiError::invalid("the body must be a JSON object");
-    return json;
-  } catch (const JsonInput::exception& failure) {
-    throw ApiError::invalid(fmt::format("the body is no JSON: {}", failure.what()));
-  }
+  auto json = parse_json<JsonInput>(body);
+  if (!json) throw ApiError::invalid("the body " + json.error().message);
+  if (!json->is_object()) throw ApiError::invalid("the body must be a JSON object");
+  return *std::move(json);
 }
 
 std::string Fields::quoted(std::string_view name) const {
@@ -52,11 +29,11 @@ std::optional<double> Fields::number(std::string_view name, double least, double
   const JsonInput* value = any(name);
   if (value == nullptr) return std::nullopt;
   if (!value->is_number())
-    throw ApiError::invalid(fmt::format("{} must be a number, got {}", quoted(name), show(*value)));
+    throw ApiError::invalid(fmt::format("{} must be a number, got {}", quoted(name), shown(*value)));
   const double number = value->get<double>();
   if (!(number >= least && number <= most)) {
     throw ApiError::invalid(
-        fmt::format("{} must lie between {} and {}, got {}", quoted(name), least, most, show(*value)));
+        fmt::format("{} must lie between {} and {}, got {}", quoted(name), least, most, shown(*value)));
   }
   return number;
 }
@@ -76,7 +53,7 @@ std::optional<std::int64_t> Fields::integer(std::string_view name, std::int64_t 
   }
   if (!integer || *integer < least || *integer > most) {
     throw ApiError::invalid(fmt::format("{} must be an integer between {} and {}, got {}", quoted(name),
-                                        least, most, show(*value)));
+                                        least, most, shown(*value)));
   }
   return integer;
 }
@@ -85,7 +62,7 @@ std::optional<bool> Fields::boolean(std::string_view name) {
   const JsonInput* value = any(name);
   if (value == nullptr) return std::nullopt;
   if (!value->is_boolean()) {
-    throw ApiError::invalid(fmt::format("{} must be true or false, got {}", quoted(name), show(*value)));
+    throw ApiError::invalid(fmt::format("{} must be true or false, got {}", quoted(name), shown(*value)));
   }
   return value->get<bool>();
 }
@@ -94,7 +71,7 @@ std::optional<std::string> Fields::string(std::string_view name) {
   const JsonInput* value = any(name);
   if (value == nullptr) return std::nullopt;
   if (!value->is_string())
-    throw ApiError::invalid(fmt::format("{} must be a string, got {}", quoted(name), show(*value)));
+    throw ApiError::invalid(fmt::format("{} must be a string, got {}", quoted(name), shown(*value)));
   return value->get<std::string>();
 }
 
@@ -102,7 +79,7 @@ void Fields::neutral(std::span<const Neutral> table) {
   for (const auto& [name, values] : table) {
     const JsonInput* value = any(name);
     if (value == nullptr || std::ranges::find(values, *value) != values.end()) continue;
-    throw ApiError::invalid(fmt::format("{} is not supported, got {}", quoted(name), show(*value)));
+    throw ApiError::invalid(fmt::format("{} is not supported, got {}", quoted(name), shown(*value)));
   }
 }
 

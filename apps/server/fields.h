@@ -13,7 +13,7 @@
 
 namespace spectr::server {
 
-/// Parses a body: a JSON object, not deeper than `most_depth`. Throws ApiError.
+/// Parses a body: a JSON object, not deeper than `most_json_depth`. Throws ApiError.
 JsonInput parse_body(const std::string& body);
 
 /// A field without a meaning here, and the values with which it asks for nothing.
@@ -26,8 +26,6 @@ struct Neutral {
 /// that names the field and its value.
 class Fields {
  public:
-  static constexpr int most_depth = 32;
-
   /// `path` stands before the names in errors. Requires: an object; it must outlive the reader.
   explicit Fields(const JsonInput& object, std::string path = "") : object_(object), path_(std::move(path)) {}
 

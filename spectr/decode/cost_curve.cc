@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "spectr/base/check.h"
+#include "spectr/base/median.h"
 #include "spectr/base/stopwatch.h"
 
 namespace spectr {
@@ -23,13 +24,6 @@ TokenTree tree_of(std::size_t width) {
   TokenTree tree(0);
   for (std::size_t i = 1; i < width; ++i) tree.child(TokenTree::root, static_cast<Token>(i));
   return tree;
-}
-
-/// The higher one of the two in the middle.
-double median(std::vector<double> numbers) {
-  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
-  std::ranges::nth_element(numbers, middle);
-  return *middle;
 }
 
 /// A wider pass does not cost less: where it seemed to, the two and those between get their mean (the closest

@@ -94,6 +94,23 @@ TEST(PlanEval, GoesOnAfterABadLine) {
   EXPECT_EQ(answers.lines[1]["acceptance"], 1.0);
 }
 
+TEST(PlanEval, AnswersALineThatIsNestedDeeply) {
+  const std::size_t levels = 100'000;
+  const std::string deep = R"({"p": )" + std::string(levels, '[') + std::string(levels, ']') + "}";
+  const Answers answers = eval("k-seq", deep + "\n" + one_line(triangle));
+  EXPECT_EQ(answers.status, Status::usage);
+  ASSERT_EQ(answers.lines.size(), 2u);
+  EXPECT_EQ(answers.lines[0]["error"], "line 1 is nested more than 32 deep");
+  EXPECT_EQ(answers.lines[1]["id"], 7);
+}
+
+TEST(PlanEval, ShortensWhatItQuotes) {
+  const std::string text(1'000'000, 'x');
+  EXPECT_LT(error_of(R"({"p": ")" + text + R"(", "q": [1], "k": 1})").size(), 200u);
+  EXPECT_LT(error_of(R"({"p": [")" + text + R"("], "q": [1], "k": 1})").size(), 200u);
+  EXPECT_LT(error_of(R"({"p": ")" + text).size(), 300u);
+}
+
 TEST(PlanEval, NamesTheEntryAtFault) {
   EXPECT_EQ(error_of(R"({"p": [0.5, 0.3, 0.3, -0.1], "q": [1, 0, 0, 0], "k": 1})"), "p[3] is negative: -0.1");
   EXPECT_EQ(error_of(R"({"p": [1, 0], "q": [0.4, 0.5], "k": 1})"), "q sums to 0.9, not to 1");

@@ -109,6 +109,28 @@ TEST_F(BenchMethods, SeveralDraftModelsAreRowsOfTheirOwn) {
   EXPECT_EQ(out["rows"][1]["acceptance_rate"], 1.0);  // a model that drafts for itself
 }
 
+TEST_F(BenchMethods, OnlyMethodsThatDraftAPrefixTreeReadIt) {
+  const Json rows =
+      json(methods({"--method", "plain,tree,spectr", "-K", "2", "-L", "2", "--tree", "2,1"}))["rows"];
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[1]["method"], "tree");
+  EXPECT_EQ(rows[2]["drafts"], 2);
+}
+
+TEST_F(BenchMethods, EveryDraftModelHasItsOwnCosts) {
+  const TemporaryFile costs("{}");
+  (void)json(methods({"-md", target(), "--method", "auto", "--cost-file", costs.path()}));
+  EXPECT_EQ(Json::parse(contents_of(costs.path())).size(), 2u);  // a pair each
+}
+
+TEST_F(BenchMethods, AFolderThatCannotBeWrittenIsFoundBeforeTheRun) {
+  const NamedFile results("results.jsonl", "");
+  const Outcome ran = test::spectr(methods({"--plot", "/dev/null/pictures", "--resume", results.path()}));
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("/dev/null/pictures"));
+  EXPECT_EQ(contents_of(results.path()), "");
+}
+
 TEST_F(BenchMethods, TablesAndCsvHaveALinePerRow) {
   const std::string table = output(methods({"-K", "2"}));
   EXPECT_THAT(table, HasSubstr("speed-up"));
@@ -206,7 +228,10 @@ TEST_F(BenchMethods, ErrorsAreOneLineWithStatus2) {
       {{"bench", "methods", "--preset", "spectr-table4", "--top-k", "3"}, "--top-k is fixed by --preset"},
       {{"bench", "methods", "--preset", "spectr-table4", "-K", "3"}, "-K is fixed by --preset"},
       {methods({"--method", "magic"}), "there is no method 'magic'"},
-      {methods({"-K", "0"}), "K (draft sequences) must be at least 1"},
+      {methods({"-K", "0"}), "-K: must be a whole number from 1 to 9223372036854775807, got '0'"},
+      {methods({"--count", "-1"}), "--count: must be a whole number from 0 to 9223372036854775807, got '-1'"},
+      {methods({"-l", "99999+5"}), "token 99999 is outside the vocabulary"},
+      {methods({"--tree", "2,2"}), "--tree goes with tree and traversal"},
       {methods({"-n", "4000"}), "-n 4000"},
       {methods({"--prompts", "/nowhere"}), "/nowhere"},
       {methods({"--json", "--csv"}), "--csv"},
@@ -262,6 +287,15 @@ TEST(BenchPasses, HaveTheShapeOfLlamaBench) {
   EXPECT_THAT(table, StartsWith("| model | size | params | backend | threads | test | t/s |\n"));
   EXPECT_THAT(table, HasSubstr("| pp8 |"));
   EXPECT_THAT(table, HasSubstr("| tg4 @ d5 |"));
+}
+
+TEST(BenchPasses, TakeTheThreadsFromTheVariable) {
+  const Outcome ran = test::spectr({"bench", "tg", "-m", target(), "-n", "2", "-r", "1", "--json"},
+                                   {.variables = {{"LLAMA_ARG_THREADS", "1,2"}}});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const Json rows = Json::parse(ran.out);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1]["n_threads"], 2);
 }
 
 TEST(BenchPasses, RunAloneToo) {

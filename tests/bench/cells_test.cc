@@ -37,6 +37,15 @@ TEST(Cells, WithoutADraftModelAreNotRepeatedForEvery) {
   EXPECT_EQ(names({{.methods = {"speculative"}}}, 3).size(), 3u);
 }
 
+TEST(Cells, WithoutAPrefixTreeLeaveItOut) {
+  const Axes axes{.methods = {"plain", "traversal", "spectr"}};
+  const auto cells = expand({&axes, 1}, {.tree = {2, 1}}, 1);
+  ASSERT_TRUE(cells) << cells.error().message;
+  EXPECT_TRUE((*cells)[0].options.tree.empty());
+  EXPECT_THAT((*cells)[1].options.tree, ElementsAre(2, 1));
+  EXPECT_TRUE((*cells)[2].options.tree.empty());
+}
+
 TEST(Cells, ThatAreImpossibleAreRefused) {
   const auto failure = [](const Axes& axes) { return expand({&axes, 1}, {}, 1).error().message; };
   EXPECT_THAT(failure({.methods = {"magic"}}), HasSubstr("no method 'magic'"));

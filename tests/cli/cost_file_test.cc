@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
+#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -75,12 +78,81 @@ TEST_F(CostFile, OfAnotherVersionIsMeasuredAgainAndKept) {
   EXPECT_THAT(contents(), HasSubstr(mine));
 }
 
-TEST_F(CostFile, ThatIsNoJsonIsNamed) {
+TEST_F(CostFile, ThatIsNoJsonIsMeasuredAgainUnlessItWasNamed) {
   ASSERT_EQ(automatic().status, 0);
   write("no costs");
-  const Outcome outcome = automatic();
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.err, HasSubstr(path()));
+  const Outcome named = automatic({"--cost-file", path()});
+  EXPECT_EQ(named.status, 2);
+  EXPECT_THAT(named.err, HasSubstr(path() + ": is no file of measured costs"));
+
+  const Outcome unnamed = automatic();
+  EXPECT_EQ(unnamed.status, 0) << unnamed.err;
+  EXPECT_THAT(unnamed.err, HasSubstr(path() + ": is no file of measured costs"));
+  EXPECT_THAT(contents(), HasSubstr("\"law\""));
+}
+
+TEST_F(CostFile, OfSomebodyElseIsNotWritten) {
+  const std::string others = "{\"name\": \"a package\", \"version\": {\"major\": 1}}";
+  const TemporaryFile file(others);
+  const Outcome ran = automatic({"--cost-file", file.path()});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("is no file of measured costs"));
+  std::ostringstream after;
+  after << std::ifstream(file.path()).rdbuf();
+  EXPECT_EQ(after.str(), others);
+}
+
+/// As long as this lives, no file can grow beyond so many bytes: a disk that is full.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    signal(SIGXFSZ, SIG_IGN);
+  }
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    signal(SIGXFSZ, SIG_DFL);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(CostFile, IsAsItWasWhenTheDiskIsFull) {
+  ASSERT_EQ(automatic().status, 0);
+  std::string older = contents();
+  const std::string mine = "spectr " + std::string(version());
+  older.replace(older.find(mine), mine.size(), "spectr 0.0.0");
+  write(older);
+  {
+    const FullDisk full(1024);
+    EXPECT_THAT(automatic().err, HasSubstr("cannot be written: File too large"));
+    const Outcome named = automatic({"--cost-file", path()});
+    EXPECT_EQ(named.status, 1);
+    EXPECT_THAT(named.err, HasSubstr("cannot be written: File too large"));
+  }
+  EXPECT_EQ(contents(), older);
+  const auto folder = std::filesystem::path(path()).parent_path();
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);  // and nothing beside it
+}
+
+TEST_F(CostFile, NeedsANameThatAFileCanHave) {
+  const Outcome empty = automatic({"--cost-file", ""});
+  EXPECT_EQ(empty.status, 2);
+  EXPECT_THAT(empty.err, HasSubstr("--cost-file: the file name is empty"));
+  const Outcome longer = automatic({"--cost-file", "/tmp/" + std::string(300, 'x')});
+  EXPECT_EQ(longer.status, 2);
+  EXPECT_THAT(longer.err, HasSubstr("File name too long"));
+}
+
+TEST_F(CostFile, IsNotMeasuredForAPromptThatDoesNotFit) {
+  const Outcome ran = automatic({"-c", "2"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, Not(HasSubstr("measuring what passes")));
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,14 +20,35 @@ namespace spectr::test {
 using Json = nlohmann::json;
 using Arguments = std::vector<std::string>;
 
+inline Arguments operator+(Arguments a, const Arguments& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
 /// Runs the built program.
 inline Outcome spectr(const Arguments& arguments, const Surroundings& surroundings = {}) {
   return run_program(SPECTR_PROGRAM, arguments, surroundings);
 }
 
-inline Arguments operator+(Arguments a, const Arguments& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
+/// Runs it in a shell that redirects what it reads or writes, as in ">/dev/full".
+inline Outcome redirected(const std::string& redirection, const Arguments& arguments) {
+  const Arguments shell = {"-c", "exec \"$0\" \"$@\" " + redirection, SPECTR_PROGRAM};
+  return run_program("/bin/sh", shell + arguments);
+}
+
+/// One line on stderr that says why, status 2, and nothing on stdout.
+inline void expect_error(const Arguments& arguments, const std::string& reason,
+                         const Surroundings& where = {}) {
+  const Outcome ran = spectr(arguments, where);
+  std::string command;
+  for (const std::string& argument : arguments) command += " " + argument.substr(0, 60);
+  SCOPED_TRACE("spectr" + command);
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, testing::StartsWith("spectr: error: "));
+  EXPECT_THAT(ran.err, testing::HasSubstr(reason));
+  EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+  EXPECT_TRUE(ran.err.ends_with('\n'));
 }
 
 inline std::string data(const char* name) {

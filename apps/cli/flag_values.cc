@@ -1,0 +1,67 @@
+#include "apps/cli/flag_values.h"
+
+#include <charconv>
+#include <system_error>
+
+#include "spectr/base/quote.h"
+
+namespace spectr::cli {
+namespace {
+
+/// Whether all of the text is a number, which is put into `number`.
+template <class Number>
+bool read(std::string_view text, Number& number) {
+  const char* end = text.data() + text.size();
+  const auto [stop, failed] = std::from_chars(text.data(), end, number);
+  return failed == std::errc{} && stop == end;
+}
+
+}  // namespace
+
+Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least, std::int64_t most) {
+  std::int64_t number = 0;
+  if (read(text, number) && number >= least && number <= most) return number;
+  return error("must be a whole number from {} to {}, got '{}'", least, most, escape(text));
+}
+
+CLI::Validator whole(std::int64_t least, std::int64_t most) {
+  const auto check = [least, most](std::string& text) {
+    const auto number = parse_whole(text, least, most);
+    if (!number) return number.error().message;
+    text = std::to_string(*number);  // without zeros in front, which would make it octal
+    return std::string();
+  };
+  return {check, ""};
+}
+
+CLI::Validator thread_number() {
+  const auto check = [](std::string& text) { return text == "-1" ? std::string() : whole(1, 1024)(text); };
+  return {check, ""};
+}
+
+CLI::Validator real() {
+  const auto check = [](std::string& text) {
+    double number = 0.0;
+    return read(text, number) ? "" : fmt::format("must be a number, got '{}'", escape(text));
+  };
+  return {check, ""};
+}
+
+CLI::Validator file_name() {
+  return {[](std::string& path) { return std::string(path.empty() ? "the file name is empty" : ""); }, ""};
+}
+
+std::vector<std::int64_t> parse_list(const std::string& flag, std::string_view list, std::int64_t least,
+                                     std::int64_t most) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const auto number = parse_whole(list.substr(begin, end - begin), least, most);
+    if (!number) throw CLI::ValidationError(flag, number.error().message);
+    numbers.push_back(*number);
+    begin = end + 1;
+  }
+  return numbers;
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,15 @@
+#include "spectr/base/median.h"
+
+#include <gtest/gtest.h>
+
+namespace spectr {
+namespace {
+
+TEST(Median, IsTheNumberInTheMiddleOrTheHigherOfTwo) {
+  EXPECT_EQ(median({3.0}), 3.0);
+  EXPECT_EQ(median({5.0, 1.0, 3.0}), 3.0);
+  EXPECT_EQ(median({4.0, 1.0, 3.0, 2.0}), 3.0);
+}
+
+}  // namespace
+}  // namespace spectr

@@ -1,0 +1,50 @@
+// Flags that users of llama.cpp type, and what the help says of ours.
+#include <string>
+
+#include "tests/cli/spectr.h"
+
+namespace spectr::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Json story(const Arguments& more) {
+  const Outcome ran = spectr(generate() + Arguments{"-p", "Once", "-n", "8", "--seed", "1", "--json"} + more);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  return Json::parse(ran.out);
+}
+
+std::string help(const Arguments& command) {
+  return spectr(command + Arguments{"--help"}).out;
+}
+
+TEST(Flags, OfLlamaCppsScriptsAreUnderstood) {
+  EXPECT_EQ(story({"--draft", "2"})["stats"]["length"], 2);
+  EXPECT_EQ(story({"--draft=2"})["stats"]["length"], 2);
+  EXPECT_EQ(story({"-K", "2", "-no-cnv"})["tokens"], story({"-K", "2"})["tokens"]);
+  const TemporaryFile text("Once upon a time");
+  const Arguments perplexity = {"perplexity", "-m", target(), "-f", text.path()};
+  EXPECT_EQ(spectr(perplexity + Arguments{"--json"}).out, spectr(perplexity).out);
+}
+
+TEST(Flags, LawChoosesTheMethodAsGenerateDoes) {
+  const auto law = [](const Arguments& more) { return spectr(Arguments{"law", "--vocab", "2"} + more); };
+  EXPECT_EQ(law({"--tree", "2,1"}).status, 0) << law({"--tree", "2,1"}).err;
+  EXPECT_EQ(law({"--tree", "2,1"}).out, law({"--tree", "2,1", "--method", "tree"}).out);
+  EXPECT_EQ(law({"-K", "2"}).out, law({"-K", "2", "--method", "spectr"}).out);
+  EXPECT_EQ(law({"-K", "2", "--drafts", "2"}).out,
+            law({"-K", "2", "--drafts", "2", "--method", "specinfer"}).out);
+}
+
+TEST(Flags, AreHelpedWithWhatTheyDo) {
+  EXPECT_THAT(help({"generate"}), HasSubstr("draw|top"));
+  EXPECT_THAT(help({"generate"}), HasSubstr("--cost-file"));
+  EXPECT_THAT(help({"law"}), Not(HasSubstr("--cost-file")));
+  EXPECT_THAT(help({"perplexity"}), HasSubstr("tokens of a window (0: the model's context)"));
+  EXPECT_THAT(help({"bench", "pp"}), HasSubstr("a JSON list"));
+  EXPECT_THAT(help({"bench", "widths"}), HasSubstr("N,N,...=1,2,"));
+}
+
+}  // namespace
+}  // namespace spectr::test
