@@ -1,5 +1,8 @@
-// The law of whole outputs where a block has up to 20,000 drafts, and every plan up to 729.
+// The law of whole outputs where a block has up to 20,000 drafts, and every plan up to 729; of prefix trees
+// and of several draft models with every plan that applies.
 #include <gtest/gtest.h>
+
+#include <vector>
 
 #include "spectr/transport/plans.h"
 #include "tests/support/tabular_pair.h"
@@ -37,6 +40,37 @@ TEST(ExactnessOfLargeBlocks, SpectrOfEveryOtherPlan) {
   for (const PlanRule& rule : plan_rules()) {
     if (!rule.lossless || rule.most_drafts == 1) continue;
     expect_exact("spectr", rule.name, 27, rule.name == "otm-lp" ? 64 : 256);
+  }
+}
+
+TEST(ExactnessOfTrees, WithEveryPlan) {
+  for (const std::vector<std::size_t>& tree :
+       {std::vector<std::size_t>{2, 2}, {1, 2}, {2, 1, 1}, {3, 1}, {1, 1, 2}, {1, 3}}) {
+    MethodOptions options = options_of(1, 1);
+    options.tree = tree;
+    const TabularPair pair = TabularPair::random(2, 4, 7);
+    for (const PlanRule& rule : plan_rules()) {
+      if (!rule.lossless || rule.most_drafts == 1 || rule.name == "otm-lp") continue;
+      options.plan = std::string(rule.name);
+      EXPECT_LE(method_law(pair, "tree", options).tv, 1e-12) << rule.name;
+    }
+    options.plan.reset();
+    EXPECT_LE(method_law(pair, "traversal", options).tv, 1e-12);
+  }
+}
+
+TEST(ExactnessOfSeveralModels, WithEveryPlan) {
+  for (std::size_t models : {1u, 2u, 3u}) {
+    for (const Shape& s : {Shape{2, 3, 2}, {3, 2, 1}, {3, 2, 2}, {2, 2, 3}}) {
+      const TabularPair pair = TabularPair::random(s.vocabulary, 4, 40, models);
+      for (const PlanRule& rule : plan_rules()) {
+        if (!rule.lossless || !rule.several_laws || rule.most_drafts == 1) continue;
+        if (rule.name.starts_with("str") && s.tuples() > 16) continue;
+        const auto options = options_of(s.drafts, s.length, rule.name);
+        EXPECT_LE(method_law(pair, "specinfer", options).tv, 1e-12)
+            << rule.name << ", " << models << " models, " << s.text();
+      }
+    }
   }
 }
 

@@ -55,37 +55,6 @@ TEST(Exactness, Traversal) {
   expect_exact("traversal", "", 729);
 }
 
-TEST(Exactness, PrefixTrees) {
-  for (const std::vector<std::size_t>& tree :
-       {std::vector<std::size_t>{2, 2}, {1, 2}, {2, 1, 1}, {3, 1}, {1, 1, 2}, {1, 3}}) {
-    MethodOptions options = options_of(1, 1);
-    options.tree = tree;
-    const TabularPair pair = TabularPair::random(2, 4, 7);
-    for (const PlanRule& rule : plan_rules()) {
-      if (!rule.lossless || rule.most_drafts == 1 || rule.name == "otm-lp") continue;
-      options.plan = std::string(rule.name);
-      EXPECT_LE(method_law(pair, "tree", options).tv, rounding) << rule.name;
-    }
-    options.plan.reset();
-    EXPECT_LE(method_law(pair, "traversal", options).tv, rounding);
-  }
-}
-
-TEST(Exactness, SpecInferWithSeveralModels) {
-  for (std::size_t models : {1u, 2u, 3u}) {
-    for (const Shape& s : {Shape{2, 3, 2}, {3, 2, 1}, {3, 2, 2}, {2, 2, 3}}) {
-      const TabularPair pair = TabularPair::random(s.vocabulary, 4, 40, models);
-      for (const PlanRule& rule : plan_rules()) {
-        if (!rule.lossless || !rule.several_laws || rule.most_drafts == 1) continue;
-        if (rule.name.starts_with("str") && s.tuples() > 16) continue;
-        const auto options = options_of(s.drafts, s.length, rule.name);
-        EXPECT_LE(method_law(pair, "specinfer", options).tv, rounding)
-            << rule.name << ", " << models << " models, " << s.text();
-      }
-    }
-  }
-}
-
 TEST(Exactness, Ngram) {
   for (std::size_t v : {2u, 3u}) {
     for (std::size_t order : {1u, 2u, 3u}) {
