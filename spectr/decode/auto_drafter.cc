@@ -19,11 +19,11 @@ constexpr double luck = 0.05;
 
 }  // namespace
 
-/// Whether what `way` saves on `share` of the tokens that are left outweighs what the draft model has to
-/// read.
+/// Whether what `way` saves on `share` of the tokens that are left outweighs what the draft model has missed.
 bool AutoDrafter::pays(const Way& way, const BlockStart& start, double share) const {
-  const auto missed = static_cast<double>(start.text.size() - read_);
-  return prospects().saving(way) * share * static_cast<double>(start.left) > costs_->draft.seconds(missed);
+  const double unread = std::max(static_cast<double>(start.text.size() - read_), Prospects::read_anyway);
+  const double reading = costs_->draft.seconds(unread) - costs_->draft.seconds(Prospects::read_anyway);
+  return prospects().saving(way) * share * static_cast<double>(start.left) > reading;
 }
 
 bool AutoDrafter::looks_at(std::size_t block) {

@@ -35,9 +35,9 @@ Way Prospects::by_model(std::size_t K, std::size_t L, double tokens) const {
   const SelectCosts& select = costs_.select;
   const double plan = K == 1 ? select.one : select.several;
   double seconds = check_seconds(model_.nodes(K, L), L, tokens, plan);
-  // The first draft pass reads what the last block added, about two tokens; the others a level of the tree.
+  // The first draft pass reads what the last block added, the others a level of the tree.
   const double level = model_.nodes(K, L) / static_cast<double>(L);
-  seconds += costs_.draft.seconds(2.0) + static_cast<double>(L - 1) * costs_.draft.seconds(level);
+  seconds += costs_.draft.seconds(read_anyway) + static_cast<double>(L - 1) * costs_.draft.seconds(level);
   // A law of the draft for every node that is drafted below, and what the estimates take.
   seconds += select.law * (1.0 + static_cast<double>(L - 1) * level);
   if (model_.dense()) {

@@ -30,6 +30,8 @@ class Prospects {
   /// Longest sequences of the draft model, and largest tree, that are considered.
   static constexpr std::size_t most_length = AcceptanceEstimate::positions;
   static constexpr std::size_t most_rows = 32;
+  /// What the draft model reads of the text before it drafts where it also drafted the last block, in tokens.
+  static constexpr double read_anyway = 2.0;
 
   Prospects(const Costs& costs, const AcceptanceEstimate& model, const NgramEstimate& text)
       : costs_(costs), model_(model), text_(text) {}
