@@ -54,10 +54,6 @@ Result<std::vector<Cell>> expand_method(const MethodRule& method, const Axes& ax
 
 }  // namespace
 
-bool drafts_tree(const MethodRule& method) {
-  return method.name == "tree" || method.name == "traversal";
-}
-
 Result<std::vector<Cell>> expand(std::span<const Axes> groups, const MethodOptions& settings,
                                  std::size_t draft_models) {
   std::vector<Cell> all;

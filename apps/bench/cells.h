@@ -29,9 +29,6 @@ struct Axes {
   std::vector<double> taus = {};
 };
 
-/// Whether a method reads the factors of a prefix tree, MethodOptions::tree.
-bool drafts_tree(const MethodRule& method);
-
 /// Every combination once: a method that does not read a setting is not repeated for its values, nor for
 /// `draft_models` where it uses none. Error: an unknown method or plan, or a combination that is impossible.
 Result<std::vector<Cell>> expand(std::span<const Axes> groups, const MethodOptions& settings,

@@ -176,7 +176,7 @@ Result<void> check(const MethodRule& method, const MethodOptions& o) {
   if (o.length < 1) return error("L (tokens of a draft) must be at least 1, got {}", o.length);
   if (o.plan && method.plan.empty())
     return error("method {} has no plan to choose, got {}", method.name, *o.plan);
-  if (!o.tree.empty() && method.name != "tree" && method.name != "traversal") {
+  if (!o.tree.empty() && !drafts_tree(method)) {
     return error("method {} drafts no prefix tree; --tree goes with tree and traversal", method.name);
   }
   if (std::ranges::count(o.tree, 0u) > 0) return error("every factor of the tree must be at least 1");
@@ -210,6 +210,10 @@ Result<const MethodRule*> find_method(std::string_view name) {
   std::string names;
   for (const MethodRule& known : rules) names.append(names.empty() ? "" : ", ").append(known.name);
   return error("there is no method '{}'; the methods are {}", name, names);
+}
+
+bool drafts_tree(const MethodRule& method) {
+  return method.name == "tree" || method.name == "traversal";
 }
 
 Result<Decoder> make_decoder(const MethodRule& method, const MethodOptions& options) {

@@ -51,6 +51,9 @@ std::span<const MethodRule> method_rules();
 /// The method of that name, or an error that lists the names.
 Result<const MethodRule*> find_method(std::string_view name);
 
+/// Whether a method reads the factors of a prefix tree, MethodOptions::tree.
+bool drafts_tree(const MethodRule& method);
+
 /// The decoder of a method. Error: an option outside its range, or one that the method cannot have.
 Result<Decoder> make_decoder(const MethodRule& method, const MethodOptions& options);
 

@@ -31,7 +31,8 @@ Way Prospects::plain() const {
   return {.seconds = check_seconds(0.0, 0, 1.0, 0.0)};
 }
 
-Way Prospects::by_model(std::size_t K, std::size_t L, double tokens) const {
+/// K sequences of L tokens from the draft model, which bring so many tokens.
+Way Prospects::bringing(double tokens, std::size_t K, std::size_t L) const {
   const SelectCosts& select = costs_.select;
   const double plan = K == 1 ? select.one : select.several;
   double seconds = check_seconds(model_.nodes(K, L), L, tokens, plan);
@@ -47,13 +48,13 @@ Way Prospects::by_model(std::size_t K, std::size_t L, double tokens) const {
 }
 
 Way Prospects::by_model(std::size_t K, std::size_t L, std::size_t left) const {
-  return by_model(K, L, at_most(model_.tokens(K)[L], left));
+  return bringing(at_most(model_.tokens(K)[L], left), K, L);
 }
 
 Way Prospects::perfect(std::size_t left) const {
   Way best = plain();
   for (std::size_t L = 1; L <= std::min(most_length, left); ++L) {
-    const Way way = by_model(1, L, at_most(static_cast<double>(L + 1), left));
+    const Way way = bringing(at_most(static_cast<double>(L + 1), left), 1, L);
     if (way.rate() > best.rate()) best = way;
   }
   return best;
@@ -64,7 +65,7 @@ Way Prospects::best_by_model(std::size_t left) const {
   for (std::size_t K : AcceptanceEstimate::drafts) {
     const auto tokens = model_.tokens(K);
     for (std::size_t L = 1; L <= std::min(most_length, left) && K * L < most_rows; ++L) {
-      const Way way = by_model(K, L, at_most(tokens[L], left));
+      const Way way = bringing(at_most(tokens[L], left), K, L);
       if (beats(way, best)) best = way;
     }
   }

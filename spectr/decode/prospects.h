@@ -52,7 +52,7 @@ class Prospects {
 
  private:
   double check_seconds(double nodes, std::size_t length, double tokens, double plan) const;
-  Way by_model(std::size_t K, std::size_t L, double tokens) const;
+  Way bringing(double tokens, std::size_t K, std::size_t L) const;
 
   const Costs& costs_;
   const AcceptanceEstimate& model_;

@@ -117,20 +117,7 @@ TEST(Generate, ProfileShowsTheOperationsOfBothModels) {
 }
 
 TEST(Generate, EveryMethodRuns) {
-  for (const Arguments& method : {Arguments{"plain"},
-                                  {"speculative"},
-                                  {"spectr", "--plan", "optimal"},
-                                  {"tree", "--tree", "2,2,1"},
-                                  {"batch"},
-                                  {"specinfer", "-md", draft()},
-                                  {"block"},
-                                  {"traversal", "--tree", "2,1,2"},
-                                  {"mtad"},
-                                  {"mtjd", "--beams", "2"},
-                                  {"bild"},
-                                  {"biased-opt", "--epsilon", "0.1"},
-                                  {"biased-uno", "--epsilon", "0.1"},
-                                  {"ngram"}}) {
+  for (const Arguments& method : every_method()) {
     const Json out = json(story(Arguments{"--method"} + method));
     EXPECT_EQ(out["stats"]["method"], method[0]);
     EXPECT_EQ(out["stats"]["generated"], 24) << method[0];

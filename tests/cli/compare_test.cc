@@ -7,23 +7,7 @@ namespace spectr::test {
 namespace {
 
 TEST(Compare, WorksForEveryMethodAndItsSettings) {
-  for (const Arguments& method : {Arguments{"plain"},
-                                  {"speculative"},
-                                  {"spectr", "--plan", "optimal"},
-                                  {"tree", "--tree", "2,2,1"},
-                                  {"tree", "--tree", "2,1", "--plan", "recursive"},
-                                  {"batch"},
-                                  {"specinfer", "-md", draft()},
-                                  {"block"},
-                                  {"traversal"},
-                                  {"traversal", "--tree", "2,1,2"},
-                                  {"mtad"},
-                                  {"mtjd", "--beams", "2"},
-                                  {"bild"},
-                                  {"biased-opt", "--epsilon", "0.1"},
-                                  {"biased-uno", "--epsilon", "0.1"},
-                                  {"ngram"},
-                                  {"auto"}}) {
+  for (const Arguments& method : every_method()) {
     const Outcome ran =
         spectr(generate() + Arguments{"-p", "Once", "-n", "8", "--json", "--compare", "--method"} + method);
     ASSERT_EQ(ran.status, 0) << method[0] << ": " << ran.err;

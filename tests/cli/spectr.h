@@ -90,4 +90,25 @@ class TemporaryFile {
   std::string path_;
 };
 
+/// Every method with small settings of its own: what follows --method.
+inline std::vector<Arguments> every_method() {
+  return {Arguments{"plain"},
+          {"speculative"},
+          {"spectr", "--plan", "optimal"},
+          {"tree", "--tree", "2,2,1"},
+          {"tree", "--tree", "2,1", "--plan", "recursive"},
+          {"batch"},
+          {"specinfer", "-md", draft()},
+          {"block"},
+          {"traversal"},
+          {"traversal", "--tree", "2,1,2"},
+          {"mtad"},
+          {"mtjd", "--beams", "2"},
+          {"bild"},
+          {"biased-opt", "--epsilon", "0.1"},
+          {"biased-uno", "--epsilon", "0.1"},
+          {"ngram"},
+          {"auto"}};
+}
+
 }  // namespace spectr::test

@@ -262,48 +262,21 @@ TEST(CostCurve, OfEveryModelIsMeasuredAtTheWidthsThatWereAsked) {
   }
 }
 
-/// Passes of one row take longer than wider ones.
-class DearAlone : public LanguageModel, public Session {
+/// Its passes take so long: by the nodes of their tree, and the passes with as many just before.
+class SleepingModel : public LanguageModel, public Session {
  public:
+  using Duration = std::chrono::microseconds (*)(NodeId nodes, int passes);
+  explicit SleepingModel(Duration duration) : duration_(duration) {}
+
   std::size_t vocabulary() const override { return 4; }
   Result<std::unique_ptr<Session>> start(std::size_t, std::size_t) const override {
-    return std::make_unique<DearAlone>();
-  }
-
-  Result<void> score(std::span<const Token>, const TokenTree& tree) override {
-    std::this_thread::sleep_for(std::chrono::milliseconds(tree.size() == 1 ? 6 : 3));
-    return {};
-  }
-  Logits logits(NodeId) const override { return std::span<const float>(); }
-  void keep(std::span<const NodeId>) override {}
-  void rewind(std::size_t) override {}
-  std::size_t length() const override { return 0; }
-  std::size_t context() const override { return 16; }
-};
-
-TEST(CostCurve, NeverFalls) {
-  const DearAlone model;
-  const LanguageModel* const models[] = {&model};
-  const std::size_t widths[] = {1, 2, 4};
-  const auto curves = CostCurve::measure(models, widths, 3);
-  ASSERT_TRUE(curves);
-  const auto points = curves->front().points();
-  EXPECT_EQ(points[0].seconds, points[1].seconds);
-  EXPECT_EQ(points[1].seconds, points[2].seconds);
-}
-
-/// Takes 1 ms twice when trees change their size, and 0.1 ms after that.
-class SlowToSwitch : public LanguageModel, public Session {
- public:
-  std::size_t vocabulary() const override { return 4; }
-  Result<std::unique_ptr<Session>> start(std::size_t, std::size_t) const override {
-    return std::make_unique<SlowToSwitch>();
+    return std::make_unique<SleepingModel>(duration_);
   }
 
   Result<void> score(std::span<const Token>, const TokenTree& tree) override {
     if (tree.size() != last_) passes_ = 0;
     last_ = tree.size();
-    std::this_thread::sleep_for(std::chrono::microseconds(passes_++ < 2 ? 1000 : 100));
+    std::this_thread::sleep_for(duration_(last_, passes_++));
     return {};
   }
   Logits logits(NodeId) const override { return std::span<const float>(); }
@@ -313,12 +286,26 @@ class SlowToSwitch : public LanguageModel, public Session {
   std::size_t context() const override { return 16; }
 
  private:
+  Duration duration_;
   NodeId last_ = 0;
   int passes_ = 0;  // since trees have this size
 };
 
+TEST(CostCurve, NeverFalls) {
+  const SleepingModel model(
+      [](NodeId nodes, int) { return std::chrono::microseconds(nodes == 1 ? 6000 : 3000); });
+  const LanguageModel* const models[] = {&model};
+  const std::size_t widths[] = {1, 2, 4};
+  const auto curves = CostCurve::measure(models, widths, 3);
+  ASSERT_TRUE(curves);
+  const auto points = curves->front().points();
+  EXPECT_EQ(points[0].seconds, points[1].seconds);
+  EXPECT_EQ(points[1].seconds, points[2].seconds);
+}
+
 TEST(CostCurve, CountsPassesThatFollowTheirLike) {
-  const SlowToSwitch model;
+  const SleepingModel model(
+      [](NodeId, int passes) { return std::chrono::microseconds(passes < 2 ? 1000 : 100); });
   const LanguageModel* const models[] = {&model};
   const std::size_t widths[] = {1, 4};
   const auto curves = CostCurve::measure(models, widths, 3);
