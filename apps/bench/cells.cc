@@ -42,7 +42,7 @@ Result<std::vector<Cell>> expand_method(const MethodRule& method, const Axes& ax
               SPECTR_TRY(const Decoder decoder, make_decoder(method, cell.options));
               cell.shape = decoder.shape();
             }
-            const std::size_t models = method.models == DraftModels::none ? 1 : draft_models;
+            const std::size_t models = method.models.most == 0 ? 1 : draft_models;
             for (cell.draft = 0; cell.draft < models; ++cell.draft) cells.push_back(cell);
           }
         }

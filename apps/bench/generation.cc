@@ -14,10 +14,11 @@ Result<Models> start_models(const Setup& setup, const Cell& cell, std::size_t no
   const Transformer& target = *setup.target.transformer;
   Models models{nullptr, {}, setup.warp, target.vocabulary()};
   SPECTR_TRY(models.target, target.start(context, nodes));
-  if (cell.method->models == DraftModels::none) return models;
-  const Transformer& draft = *setup.drafts[cell.draft].transformer;
-  SPECTR_TRY(auto session, draft.start(std::min(context, draft.config().context), nodes));
-  models.drafts.push_back(std::move(session));
+  if (const NamedModel* named = draft_of(setup, cell)) {
+    const Transformer& draft = *named->transformer;
+    SPECTR_TRY(auto session, draft.start(std::min(context, draft.config().context), nodes));
+    models.drafts.push_back(std::move(session));
+  }
   return models;
 }
 

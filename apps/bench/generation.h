@@ -31,6 +31,11 @@ struct Setup {
   bool ignore_eos = false;
 };
 
+/// The draft model that a cell works with; null: none.
+inline const NamedModel* draft_of(const Setup& setup, const Cell& cell) {
+  return cell.method->models.most == 0 || setup.drafts.empty() ? nullptr : &setup.drafts[cell.draft];
+}
+
 /// A prompt in the target's tokens.
 struct TokenPrompt {
   std::vector<std::vector<Token>> turns;

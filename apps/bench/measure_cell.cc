@@ -62,7 +62,7 @@ Json row_of(const Setup& setup, const Cell& cell, const Samples& samples) {
         {"total", all.total_seconds}}}};
   if (!samples.rouge.empty()) row["rouge_l"] = mean_of(samples.rouge).value;
   if (cell.method->name == "mtad") row["tau"] = cell.options.tau;
-  if (cell.method->models != DraftModels::none) row["draft"] = setup.drafts[cell.draft].file;
+  if (const NamedModel* draft = draft_of(setup, cell)) row["draft"] = draft->file;
   return row;
 }
 
@@ -142,7 +142,7 @@ Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> p
               {"threads", threads},
               {"prompts", {prompts.size(), fmt::format("{:016x}", hash(prompts))}}};
   if (cell.method->measured && o.costs) key["costs"] = fmt::format("{:016x}", o.costs->hash());
-  if (cell.method->models != DraftModels::none) key["draft"] = identity_of(setup.drafts[cell.draft].file);
+  if (const NamedModel* draft = draft_of(setup, cell)) key["draft"] = identity_of(draft->file);
   return key;
 }
 

@@ -52,7 +52,7 @@ struct Plan {
 };
 
 Plan plan_of(const Flags& flags, const CLI::App& command) {
-  if (flags.preset.empty()) return {{flags.axes}, flags.settings.complete(4, 4), flags.sampling.warp()};
+  if (flags.preset.empty()) return {{flags.axes}, flags.settings.request.settings(), flags.sampling.warp()};
   const bench::Preset& preset = *need(bench::find_preset(flags.preset));
   if (preset.axes.empty()) {
     throw Failure(Status::usage, fmt::format("--preset {} measures passes: spectr bench widths --preset {}",
@@ -114,8 +114,11 @@ std::vector<bench::Cell> cells_of(const Plan& plan, const CostFile& file, const 
   MethodOptions settings = plan.settings;
   std::vector<std::shared_ptr<const Costs>> costs;  // [draft]
   if (any_method(plan, [](const MethodRule& rule) { return rule.measured; })) {
-    for (const LoadedModel& draft : drafts)
-      costs.push_back(file.costs(*target.transformer, *draft.transformer, threads));
+    for (const LoadedModel& draft : drafts) {
+      const Transformer* const one[] = {draft.transformer.get()};
+      costs.push_back(file.costs(*target.transformer, one, threads));
+    }
+    if (drafts.empty()) costs.push_back(file.costs(*target.transformer, {}, threads));
     settings.costs = costs.front();
   }
   auto cells = need(bench::expand(plan.axes, settings, std::max<std::size_t>(1, drafts.size())));
@@ -127,8 +130,7 @@ std::vector<bench::Cell> cells_of(const Plan& plan, const CostFile& file, const 
 
 void run(Flags flags, const CLI::App& command) {
   const Plan plan = plan_of(flags, command);
-  const bool drafts_needed =
-      any_method(plan, [](const MethodRule& rule) { return rule.models != DraftModels::none; });
+  const bool drafts_needed = any_method(plan, [](const MethodRule& rule) { return rule.models.least > 0; });
   // Errors come before models are loaded.
   (void)need(bench::expand(plan.axes, plan.settings, std::max<std::size_t>(1, flags.model.drafts.size())));
   flags.model.choose_bundled();

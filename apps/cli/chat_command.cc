@@ -42,7 +42,7 @@ class Conversation {
   explicit Conversation(Flags flags) : flags_(std::move(flags)), warp_(flags_.sampling.warp()) {
     flags_.model.choose_bundled();
     rule_ = &flags_.method.rule(flags_.model.drafts.size());
-    settings_ = flags_.method.complete(4, 4);
+    settings_ = flags_.method.request.settings();
     if (!rule_->measured)
       (void)need(make_decoder(*rule_, settings_));  // errors come before models are loaded
     check_drafts(*rule_, flags_.model.drafts.size());
@@ -56,7 +56,7 @@ class Conversation {
     slots_ = need(server::Slots::start(models_, {1, 1, static_cast<std::size_t>(flags_.model.context)}));
     if (rule_->measured) {  // last, as it may take seconds
       settings_.costs = CostFile(flags_.method.cost_file)
-                            .costs(*models_.target, *models_.drafts.front(), models_.pool->threads());
+                            .costs(*models_.target, models_.draft_models(), models_.pool->threads());
     }
     const Decoder decoder = need(make_decoder(*rule_, settings_));
     if (decoder.most_nodes(slots_->context()) > server::Slots::most_nodes) {

@@ -37,12 +37,12 @@ std::string default_path() {
   return {};
 }
 
-std::string key_of(const Transformer& target, const Transformer& draft, int threads) {
-  const auto one = [](const Transformer& model) {
-    return fmt::format("{} ({} bytes of weights)", model.config().name, model.weight_bytes());
-  };
-  return fmt::format("{} | {} | {} threads | {} | spectr {}", one(target), one(draft), threads,
-                     processor_name(), version());
+/// The models, the target first.
+std::string key_of(std::span<const Transformer* const> models, int threads) {
+  std::string key;
+  for (const Transformer* model : models)
+    key += fmt::format("{} ({} bytes of weights) | ", model->config().name, model->weight_bytes());
+  return fmt::format("{}{} threads | {} | spectr {}", key, threads, processor_name(), version());
 }
 
 /// The least of several times that `work` takes.
@@ -57,7 +57,8 @@ double least_seconds(Work work) {
   return least;
 }
 
-/// Of the two models' own laws after one token, without filters: the most that a node can cost.
+/// Of the models' own laws after one token, without filters: the most that a node can cost. The draft's is
+/// the target's too where that has no other.
 Json measure_select(const Transformer& target, const Transformer& draft) {
   const Token text[] = {0};
   const auto scored = [&](const Transformer& model) {
@@ -89,6 +90,19 @@ Json to_json(const CostCurve& curve) {
   return points;
 }
 
+/// What passes and plans cost, the target's model first. Takes seconds.
+Json measure(std::span<const Transformer* const> models) {
+  std::size_t behind = depth;
+  for (const Transformer* model : models) behind = std::min(behind, model->config().context - 1);
+  const std::vector<const LanguageModel*> timed(models.begin(), models.end());
+  const auto curves = need(CostCurve::measure(timed, widths, behind), Status::failed);
+  Json drafts = Json::array();
+  for (const CostCurve& curve : std::span(curves).subspan(1)) drafts.push_back(to_json(curve));
+  return {{"target", to_json(curves.front())},
+          {"drafts", std::move(drafts)},
+          {"select", measure_select(*models.front(), *models[models.size() > 1 ? 1 : 0])}};
+}
+
 CostCurve curve_from(const Json& points) {
   std::vector<CostCurve::Point> read;
   for (const Json& p : points) {
@@ -100,13 +114,16 @@ CostCurve curve_from(const Json& points) {
   return CostCurve(std::move(read));
 }
 
-/// What an entry says; none where it is not of this form.
-std::optional<Costs> costs_from(const Json& entry) {
+/// What an entry says of so many draft models; none where it is not of this form.
+std::optional<Costs> costs_from(const Json& entry, std::size_t draft_models) {
   try {
+    std::vector<CostCurve> drafts;
+    for (const Json& draft : entry.at("drafts")) drafts.push_back(curve_from(draft));
+    if (drafts.size() != draft_models) throw std::out_of_range("drafts");
     const Json& select = entry.at("select");
     return Costs{
         curve_from(entry.at("target")),
-        curve_from(entry.at("draft")),
+        std::move(drafts),
         {select.at("law").get<double>(), select.at("one").get<double>(), select.at("several").get<double>()}};
   } catch (const Json::exception&) {
     return std::nullopt;
@@ -118,7 +135,7 @@ std::optional<Costs> costs_from(const Json& entry) {
 /// Whether a file holds entries of costs, of this version or of others, and nothing else.
 bool holds_costs(const Json& all) {
   return all.is_object() && std::ranges::all_of(all, [](const Json& entry) {
-           return entry.is_object() && entry.contains("target") && entry.contains("draft");
+           return entry.is_object() && entry.contains("target") && entry.contains("drafts");
          });
 }
 
@@ -179,15 +196,18 @@ void CostFile::write(const Json& all) const {
              problem);
 }
 
-std::shared_ptr<const Costs> CostFile::costs(const Transformer& target, const Transformer& draft,
-                                             int threads) const {
-  const std::string key = key_of(target, draft, threads);
+std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
+                                             std::span<const Transformer* const> drafts, int threads) const {
+  std::vector<const Transformer*> models = {&target};
+  models.insert(models.end(), drafts.begin(), drafts.end());
+  const std::string key = key_of(models, threads);
   const auto known_of = [&](const Json& all) -> std::optional<Costs> {
     if (!all.contains(key)) return std::nullopt;
-    auto costs = costs_from(all.at(key));
+    auto costs = costs_from(all.at(key), drafts.size());
     // What another version of this program has left in the default file is measured again.
     if (!costs && named_) {
-      throw Failure(Status::usage, fmt::format("{}: the entry '{}' is no pair of cost curves", path_, key));
+      throw Failure(Status::usage,
+                    fmt::format("{}: the entry '{}' does not hold the costs of these models", path_, key));
     }
     return costs;
   };
@@ -196,18 +216,13 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target, const Tr
   std::optional<Costs> costs = known_of(usable(stored));
   if (!costs) {
     fmt::print(stderr, "measuring what passes of these models cost, once for this machine\n");
-    const LanguageModel* const models[] = {&target, &draft};
-    const std::size_t behind = std::min({depth, target.config().context - 1, draft.config().context - 1});
-    const auto curves = need(CostCurve::measure(models, widths, behind), Status::failed);
-    const Json measured = {{"target", to_json(curves[0])},
-                           {"draft", to_json(curves[1])},
-                           {"select", measure_select(target, draft)}};
+    const Json measured = measure(models);
     Json all = usable(read());
     costs = known_of(all);  // somebody else may have been faster: all go by the entry that came first
     if (!costs) {
       all[key] = measured;
       write(all);
-      costs = costs_from(measured);
+      costs = costs_from(measured, drafts.size());
     }
   }
   fmt::print(stderr, "costs of passes: {}, hash {:016x}\n", path_.empty() ? "not kept" : path_,

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "apps/cli/json_output.h"
@@ -10,9 +11,9 @@
 
 namespace spectr::cli {
 
-/// What passes of a pair of models cost on this machine, from a file where it is kept between runs. One entry
-/// per machine, pair, number of threads and version of this program, as versions differ in speed; what is
-/// missing is measured once (a few seconds) and added.
+/// What passes of a target and its draft models cost on this machine, from a file where it is kept between
+/// runs. One entry per machine, models, number of threads and version of this program, as versions differ in
+/// speed; what is missing is measured once (a few seconds) and added.
 class CostFile {
  public:
   /// No path: `costs.json` in $XDG_CACHE_HOME/spectr or ~/.cache/spectr.
@@ -21,7 +22,8 @@ class CostFile {
   /// Throws Failure where a file that was named is not of this form or cannot be written. The default one is
   /// measured and written again, and where it cannot be written the costs are good for this run only; both is
   /// said.
-  std::shared_ptr<const Costs> costs(const Transformer& target, const Transformer& draft, int threads) const;
+  std::shared_ptr<const Costs> costs(const Transformer& target, std::span<const Transformer* const> drafts,
+                                     int threads) const;
 
  private:
   /// The entries; none where there is no file. Error: the file cannot be read, or is of another form.

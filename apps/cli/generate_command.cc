@@ -52,21 +52,18 @@ class Run {
     if (text.empty()) throw Failure(Status::usage, "the prompt is empty");
     flags_.model.choose_bundled();
     const MethodRule& rule = flags_.method.rule(flags_.model.drafts.size());
-    MethodOptions settings = flags_.method.complete(4, 4);
+    MethodOptions settings = flags_.method.request.settings();
     if (!rule.measured) (void)need(make_decoder(rule, settings));  // errors come before models are loaded
     check_drafts(rule, flags_.model.drafts.size());
     const Warp warp = flags_.sampling.warp();
     target_ = load_model(flags_.model.model, pool_);
-    if (rule.models != DraftModels::none) drafts_ = load_drafts(flags_.model, target_, pool_);
+    if (rule.models.most > 0) drafts_ = load_drafts(flags_.model, target_, pool_);
     check_biases(warp, target_.transformer->vocabulary());
     if (flags_.verbose) describe_models();
     prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});
     if (prompt_.empty()) throw Failure(Status::usage, "the prompt has no tokens");
     const std::size_t context = plan_context();
-    if (rule.measured) {  // last, as it may take seconds
-      settings.costs = CostFile(flags_.method.cost_file)
-                           .costs(*target_.transformer, *drafts_.front().transformer, pool_.threads());
-    }
+    if (rule.measured) settings.costs = costs();  // last, as it may take seconds
     const std::uint64_t seed = flags_.seed < 0 ? random_seed() : static_cast<std::uint64_t>(flags_.seed);
 
     std::optional<Generation> baseline;
@@ -104,6 +101,12 @@ class Run {
     return flags_.show ? Printing::sources : Printing::text;
   }
 
+  std::shared_ptr<const Costs> costs() const {
+    std::vector<const Transformer*> drafts;
+    for (const LoadedModel& draft : drafts_) drafts.push_back(draft.transformer.get());
+    return CostFile(flags_.method.cost_file).costs(*target_.transformer, drafts, pool_.threads());
+  }
+
   static std::uint64_t random_seed() { return std::random_device{}(); }
 
   double load_seconds() const {
@@ -131,9 +134,13 @@ class Run {
     const auto why = decoder.expectation();
     if (!why) return;
     const DraftShape shape = why->shape;
-    const std::string what = why->from_text      ? "drafts from the text itself"
-                             : shape.length == 0 ? "plain decoding"
-                                                 : fmt::format("K {}, L {}", shape.drafts, shape.length);
+    std::string what = "plain decoding";
+    if (why->model) {
+      what = fmt::format("K {}, L {}", shape.drafts, shape.length);
+      if (drafts_.size() > 1) what += " by " + drafts_[*why->model].transformer->config().name;
+    } else if (shape.length > 0) {
+      what = "drafts from the text itself";
+    }
     if (what == choice_) return;
     choice_ = what;
     fmt::print(stderr, "\n[{}: {:.2f} tokens in {:.2f} ms expected, one in {:.2f} ms by plain decoding]\n",
@@ -167,11 +174,10 @@ class Run {
                   {},
                   warp,
                   target_.transformer->vocabulary()};
-    if (rule.models != DraftModels::none) {
-      for (const LoadedModel& draft : drafts_) {
-        const std::size_t most = std::min(context, draft.transformer->config().context);
-        models.drafts.push_back(need(draft.transformer->start(most, nodes, profile())));
-      }
+    for (const LoadedModel& draft : drafts_) {
+      if (rule.models.most == 0) break;
+      const std::size_t most = std::min(context, draft.transformer->config().context);
+      models.drafts.push_back(need(draft.transformer->start(most, nodes, profile())));
     }
     GenerateOptions options;
     options.limit = flags_.predict < 0 ? context : static_cast<std::size_t>(flags_.predict);

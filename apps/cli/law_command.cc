@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <random>
+#include <vector>
 
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
@@ -29,12 +31,14 @@ constexpr std::int64_t most_seed = std::numeric_limits<std::uint32_t>::max();
 
 /// What passes of tables are taken to cost where a method asks: a node three tenths of a pass, a draft a
 /// tenth of the target.
-Costs assumed_costs() {
-  return {CostCurve({{1, 1.0}, {2, 1.3}}), CostCurve({{1, 0.1}, {2, 0.13}}), 0.0};
+Costs assumed_costs(std::size_t draft_models) {
+  const CostCurve draft({{1, 0.1}, {2, 0.13}});
+  return {CostCurve({{1, 1.0}, {2, 1.3}}), std::vector(draft_models, draft), {}};
 }
 
 void print_law(const Flags& flags) {
-  const MethodRule& rule = flags.method.rule(static_cast<std::size_t>(flags.drafts));
+  const auto draft_models = static_cast<std::size_t>(flags.drafts);
+  const MethodRule& rule = flags.method.rule(draft_models);
   const auto vocabulary = static_cast<std::size_t>(flags.vocabulary);
   const auto horizon = static_cast<std::size_t>(flags.horizon);
   const double texts = std::pow(static_cast<double>(vocabulary), static_cast<double>(horizon));
@@ -44,28 +48,24 @@ void print_law(const Flags& flags) {
                               "enumerated",
                               vocabulary, horizon, texts, most_texts));
   }
-  if (flags.drafts > 1 && rule.models != DraftModels::several) {
-    throw Failure(Status::usage,
-                  fmt::format("method {} takes one draft model, --drafts is {}", rule.name, flags.drafts));
+  if (draft_models < rule.models.least || draft_models > std::max<std::size_t>(rule.models.most, 1)) {
+    throw Failure(Status::usage, fmt::format("method {} does not work with {} draft models (--drafts)",
+                                             rule.name, flags.drafts));
   }
-  MethodOptions settings = flags.method.complete(1, 2);
-  if (rule.measured) settings.costs = std::make_shared<Costs>(assumed_costs());
+  MethodOptions settings = flags.method.request.settings(1, 2);
+  if (rule.measured) settings.costs = std::make_shared<Costs>(assumed_costs(draft_models));
   Decoder decoder = need(make_decoder(rule, settings));
 
   std::mt19937 generator(flags.seed);
   std::vector<TabularModel> tables;
-  for (long i = 0; i <= flags.drafts; ++i)
+  for (std::size_t i = 0; i <= draft_models; ++i)
     tables.push_back(TabularModel::random(vocabulary, horizon, generator));
   Models models{need(tables.back().start(0, decoder.most_nodes(horizon))),
                 {},
                 need(Warp::make(WarpOptions::none())),
                 vocabulary};
-  if (rule.models != DraftModels::none) {
-    for (long i = 0; i < flags.drafts; ++i) {
-      models.drafts.push_back(
-          need(tables[static_cast<std::size_t>(i)].start(0, decoder.most_nodes(horizon))));
-    }
-  }
+  for (std::size_t i = 0; i < std::min(draft_models, rule.models.most); ++i)
+    models.drafts.push_back(need(tables[i].start(0, decoder.most_nodes(horizon))));
 
   // A start token is drawn uniformly and not counted.
   const DecoderLawOptions options{.horizon = horizon, .ends = {}, .markov = !decoder.reads_text()};
@@ -103,7 +103,7 @@ void add_law(CLI::App& app) {
       ->capture_default_str();
   command.add_option("--drafts", flags->drafts, "draft models")
       ->capture_default_str()
-      ->transform(whole(1, 16));
+      ->transform(whole(0, 16));
   command.add_flag("--json", flags->json, "changes nothing: the output is JSON");
   command.callback([flags] { print_law(*flags); });
 }

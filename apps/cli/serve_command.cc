@@ -27,6 +27,7 @@ struct Flags {
   std::vector<std::string> keys;
   std::string key_file;
   std::optional<std::string> cost_file;
+  long texts = 1;
   std::string chat_template;
   std::string template_file;
   bool verbose = false;
@@ -37,8 +38,9 @@ server::ServerOptions complete(Flags& flags) {
   flags.model.choose_bundled();
   options.service.target = flags.model.model;
   options.service.drafts.assign(flags.model.drafts.begin(), flags.model.drafts.end());
-  options.service.costs = [file = flags.cost_file](const server::ModelSet& models) {
-    return CostFile(file).costs(*models.target, *models.drafts.front(), models.pool->threads());
+  options.service.costs = [file = flags.cost_file, texts = flags.texts](const server::ModelSet& models) {
+    const auto costs = CostFile(file).costs(*models.target, models.draft_models(), models.pool->threads());
+    return std::make_shared<const Costs>(costs->shared(static_cast<std::size_t>(texts)));
   };
   options.service.threads = flags.model.thread_count();
   options.service.timeout = std::chrono::seconds(flags.timeout);
@@ -142,6 +144,10 @@ void add_serve(CLI::App& app) {
   command
       .add_option("--cost-file", flags->cost_file, "where measured costs of passes are kept (method auto)")
       ->transform(file_name())
+      ->group(texts);
+  command.add_option("--auto-texts", flags->texts, "texts at a time that method auto counts on")
+      ->transform(whole(1, 256))
+      ->capture_default_str()
       ->group(texts);
   auto* given =
       command.add_option("--chat-template", flags->chat_template, "chat template instead of the model's own");

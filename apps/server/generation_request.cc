@@ -49,16 +49,16 @@ constexpr Number numbers[] = {
 constexpr std::string_view limits[] = {"max_tokens", "max_completion_tokens", "n_predict"};
 
 constexpr Number speculation[] = {
-    {"drafts", whole, 1, 64, [](Request& r, double v) { r.settings.drafts = count(v); }},
-    {"n_drafts", whole, 1, 64, [](Request& r, double v) { r.settings.drafts = count(v); }},
-    {"length", whole, 1, 64, [](Request& r, double v) { r.settings.length = count(v); }},
-    {"n_max", whole, 1, 64, [](Request& r, double v) { r.settings.length = count(v); }},
-    {"tau", real, 0, 1, [](Request& r, double v) { r.settings.tau = v; }},
-    {"epsilon", real, 0, huge, [](Request& r, double v) { r.settings.epsilon = v; }},
-    {"beams", whole, 1, 64, [](Request& r, double v) { r.settings.beams = count(v); }},
-    {"bild_fallback", real, 0, 1, [](Request& r, double v) { r.settings.bild_fallback = v; }},
-    {"bild_rollback", real, 0, huge, [](Request& r, double v) { r.settings.bild_rollback = v; }},
-    {"ngram", whole, 1, 64, [](Request& r, double v) { r.settings.ngram = count(v); }},
+    {"drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
+    {"n_drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
+    {"length", whole, 1, 64, [](Request& r, double v) { r.speculative.length = count(v); }},
+    {"n_max", whole, 1, 64, [](Request& r, double v) { r.speculative.length = count(v); }},
+    {"tau", real, 0, 1, [](Request& r, double v) { r.speculative.others.tau = v; }},
+    {"epsilon", real, 0, huge, [](Request& r, double v) { r.speculative.others.epsilon = v; }},
+    {"beams", whole, 1, 64, [](Request& r, double v) { r.speculative.others.beams = count(v); }},
+    {"bild_fallback", real, 0, 1, [](Request& r, double v) { r.speculative.others.bild_fallback = v; }},
+    {"bild_rollback", real, 0, huge, [](Request& r, double v) { r.speculative.others.bild_rollback = v; }},
+    {"ngram", whole, 1, 64, [](Request& r, double v) { r.speculative.others.ngram = count(v); }},
 };
 
 void read_numbers(Fields& fields, std::span<const Number> table, Request& request) {
@@ -91,10 +91,10 @@ void read_speculation(Fields& fields, Request& request) {
   if (!object->is_object()) throw ApiError::invalid("'speculative' must be an object");
   Fields inner(*object, "speculative.");
   for (std::string_view name : {"type", "method"}) {
-    if (auto method = inner.string(name)) request.method = *method;
+    if (auto method = inner.string(name)) request.speculative.method = *method;
   }
   for (std::string_view name : {"verifier", "plan"}) {
-    if (auto plan = inner.string(name)) request.settings.plan = *plan;
+    if (auto plan = inner.string(name)) request.speculative.others.plan = *plan;
   }
   read_numbers(inner, speculation, request);
   if (const JsonInput* tree = inner.any("tree")) {
@@ -105,7 +105,7 @@ void read_speculation(Fields& fields, Request& request) {
       if (!factor.is_number_unsigned() || factor > 64 || factor < 1) {
         throw ApiError::invalid("the factors of 'speculative.tree' must be integers between 1 and 64");
       }
-      request.settings.tree.push_back(factor.get<std::size_t>());
+      request.speculative.others.tree.push_back(factor.get<std::size_t>());
     }
   }
   static const Neutral switches[] = {{"n_min", {0}}, {"p_min", {0}}};

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/server/fields.h"
-#include "spectr/decode/methods.h"
+#include "spectr/decode/method_request.h"
 #include "spectr/sampling/warp.h"
 
 namespace spectr::server {
@@ -35,8 +35,7 @@ struct GenerationRequest {
   bool stream_usage = false;
   bool ignore_eos = false;
   bool cache_prompt = true;
-  std::optional<std::string> method;
-  MethodOptions settings;
+  MethodRequest speculative;
 
   /// Throws ApiError that names the field.
   static GenerationRequest read(const JsonInput& body, Api api);

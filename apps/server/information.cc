@@ -37,12 +37,12 @@ Json props_json(const Service& service) {
   Json methods = Json::array(), plans = Json::array();
   for (const MethodRule& method : method_rules()) {
     if (method.measured && !models.costs) continue;
-    if (method.models != DraftModels::none && models.drafts.empty()) continue;
+    if (models.drafts.size() < method.models.least) continue;
     methods.push_back({{"name", method.name},
                        {"summary", method.summary},
                        {"lossless", method.lossless},
                        {"plan", method.plan},
-                       {"drafts", method.models != DraftModels::none}});
+                       {"drafts", method.models.most > 0}});
   }
   for (const PlanRule& plan : plan_rules()) plans.push_back(plan.name);
   return {{"model", models.name},

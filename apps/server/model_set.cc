@@ -38,4 +38,10 @@ Result<ModelSet> ModelSet::load(const std::filesystem::path& target,
   return models;
 }
 
+std::vector<const Transformer*> ModelSet::draft_models() const {
+  std::vector<const Transformer*> models;
+  for (const auto& draft : drafts) models.push_back(draft.get());
+  return models;
+}
+
 }  // namespace spectr::server

@@ -24,8 +24,9 @@ struct ModelSet {
   std::string name;             ///< by which clients call the target
   std::string template_source;  ///< of the chat template
   Result<chat::Template> chat_template = error("no model is loaded");
-  std::shared_ptr<const Costs>
-      costs;  ///< of passes of target and first draft; none: method auto is not offered
+  std::shared_ptr<const Costs> costs;  ///< of passes; none: method auto is not offered
+
+  std::vector<const Transformer*> draft_models() const;
 
   /// chat_template: instead of the file's own. A file without one is talked to in plain text. That a template
   /// cannot be used is known to those who ask for it only.

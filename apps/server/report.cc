@@ -71,7 +71,7 @@ Json speculation_of(const Task& task, const Outcome& outcome) {
           {"num_spec_steps", s.target_calls()},
           {"num_accepted_draft_tokens", s.accepted()},
           {"num_draft_tokens", s.drafted()},
-          {"num_spec_tokens", task.settings.length}};
+          {"num_spec_tokens", outcome.length}};
 }
 
 Json bytes_of(const std::string& piece) {

@@ -55,9 +55,7 @@ std::size_t Slot::Memory::common(std::span<const Token> prompt) const {
 
 std::vector<Slot::Memory*> Slot::memories_of(const MethodRule& method) {
   std::vector<Memory*> memories = {&target_};
-  const std::size_t drafts = method.models == DraftModels::none  ? 0
-                             : method.models == DraftModels::one ? 1
-                                                                 : drafts_.size();
+  const std::size_t drafts = std::min(method.models.most, drafts_.size());
   for (Memory& draft : std::span(drafts_).first(drafts)) memories.push_back(&draft);
   return memories;
 }
@@ -131,6 +129,7 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
   target_.owned = std::move(models.target);
   for (std::size_t i = 0; i < models.drafts.size(); ++i) memories[i + 1]->owned = std::move(models.drafts[i]);
   for (Memory* memory : memories) memory->text = text;
+  outcome.length = decoder.shape().length;
   if (generation) {
     statistics = generation->statistics;
   } else {  // given up in the middle of a pass, or failed

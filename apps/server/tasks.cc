@@ -91,9 +91,9 @@ std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const V
 }
 
 const MethodRule* choose_method(const GenerationRequest& request, const ModelSet& models) {
-  const MethodRule* method =
-      valid(find_method(request.method.value_or(models.drafts.empty() ? "plain" : "spectr")));
-  if (method->models != DraftModels::none && models.drafts.empty()) {
+  const MethodRule* method = valid(request.speculative.rule(models.drafts.size()));
+  if (method->measured && !models.costs && !request.speculative.method) method = valid(find_method("spectr"));
+  if (models.drafts.size() < method->models.least) {
     throw ApiError::invalid(fmt::format("method {} needs a draft model, the server has none", method->name));
   }
   if (method->measured && !models.costs) {
@@ -141,7 +141,7 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
   warp.logit_bias = read_biases(request.logit_bias, models.tokenizer->vocabulary());
   const Warp checked = valid(Warp::make(std::move(warp)));
   const MethodRule* method = choose_method(request, models);
-  MethodOptions settings = request.settings;
+  MethodOptions settings = request.speculative.settings();
   settings.costs = models.costs;
   const Decoder decoder = valid(make_decoder(*method, settings));
   check_together(checked, *method, settings, models.tokenizer->vocabulary().size());

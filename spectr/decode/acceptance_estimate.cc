@@ -47,7 +47,6 @@ bool AcceptanceEstimate::wants_laws() {
 
 void AcceptanceEstimate::see_first(const Distribution& p, const Distribution& q) {
   const LawPair laws(p, q);
-  dense_ = p.is_dense() && q.is_dense();
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     // One draft takes one pass over the laws, several take many: once some contexts are known, they take
     // turns.

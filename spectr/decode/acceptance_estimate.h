@@ -29,8 +29,6 @@ class AcceptanceEstimate {
   /// accepts of them, beside what was to be expected.
   void see_further(std::size_t position, std::size_t K, std::size_t going_on, const Distribution& p,
                    const Distribution& q);
-  /// Whether the laws are of the whole vocabulary, not cut short by filters.
-  bool dense() const { return dense_; }
 
   /// Of `drawn` drafts at a node, `survivors` went on.
   void see_survivors(std::size_t drawn, std::size_t survivors);
@@ -66,7 +64,6 @@ class AcceptanceEstimate {
   std::array<double, drafts.size()> acceptance_ = {0.7, 0.78, 0.84, 0.88};  // until something has been seen
   std::size_t blocks_ = 0;                                                  // with drafts
   std::size_t seen_ = 0;                                                    // contexts
-  bool dense_ = true;
   Positions single_, several_;  // of blocks of one sequence, of more
   double surviving_ = 0.4;      // share of the other drafts that equal the accepted one
   // Nodes per draw.

@@ -7,7 +7,8 @@
 namespace spectr {
 
 Result<void> BeamDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
-  const std::size_t depth = draft_depth(models, start.text.size(), std::min(length_, start.left));
+  const std::size_t depth =
+      draft_depth(*models.drafts.front(), start.text.size(), std::min(length_, start.left));
   if (depth == 0) return {};
   Session& model = *models.drafts.front();
   beams_ = std::make_unique<Draft>(start.text.back());

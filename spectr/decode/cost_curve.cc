@@ -129,15 +129,33 @@ double CostCurve::seconds(double rows) const {
   return left.seconds + share * (right.seconds - left.seconds);
 }
 
+CostCurve CostCurve::shared(std::size_t texts) const {
+  SPECTR_CHECK(texts >= 1);
+  std::vector<Point> points = points_;
+  for (Point& p : points) {
+    p.seconds = seconds(static_cast<double>(texts * p.rows)) / static_cast<double>(texts);
+  }
+  return CostCurve(std::move(points));
+}
+
+Costs Costs::shared(std::size_t texts) const {
+  Costs shared{target.shared(texts), {}, select};
+  for (const CostCurve& draft : drafts) shared.drafts.push_back(draft.shared(texts));
+  return shared;
+}
+
 std::uint64_t Costs::hash() const {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over 64-bit words
   const auto add = [&hash](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3u; };
-  for (const CostCurve* curve : {&target, &draft}) {
-    for (const CostCurve::Point& point : curve->points()) {
+  const auto add_curve = [&add](const CostCurve& curve) {
+    add(curve.points().size());
+    for (const CostCurve::Point& point : curve.points()) {
       add(point.rows);
       add(std::bit_cast<std::uint64_t>(point.seconds));
     }
-  }
+  };
+  add_curve(target);
+  for (const CostCurve& draft : drafts) add_curve(draft);
   for (double seconds : {select.law, select.one, select.several}) add(std::bit_cast<std::uint64_t>(seconds));
   return hash;
 }

@@ -31,6 +31,10 @@ class CostCurve {
   /// Linear between the points; beyond the last, its slope goes on.
   double seconds(double rows) const;
 
+  /// What a pass of so many rows costs one of `texts` texts that take all passes together, each with as many
+  /// rows. Requires: texts ≥ 1.
+  CostCurve shared(std::size_t texts) const;
+
   std::span<const Point> points() const { return points_; }
 
  private:
@@ -44,12 +48,15 @@ struct SelectCosts {
   double several = 0.0;  ///< a plan for several drafts
 };
 
-/// What an automatic choice is based on: measured once per machine, pair of models and number of threads, and
+/// What an automatic choice is based on: measured once per machine, set of models and number of threads, and
 /// stored, never measured while a text is being decided.
 struct Costs {
   CostCurve target;
-  CostCurve draft;
+  std::vector<CostCurve> drafts;  ///< of each draft model, if any
   SelectCosts select;
+
+  /// For one of `texts` texts that take all passes together. Requires: texts ≥ 1.
+  Costs shared(std::size_t texts) const;
 
   /// A number that is the same for the same costs only: printed beside the seed, because both fix the text.
   std::uint64_t hash() const;

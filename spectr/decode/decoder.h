@@ -27,8 +27,8 @@ class Decoder {
   /// One block: draft, score, select, commit. The sessions then hold the text up to the new last token.
   Result<Block> step(const BlockStart& start, Models& models, Choices& choices);
 
-  bool opens_with_models(const BlockStart& first, const Models& models) {
-    return drafter_->opens_with_models(first, models);
+  bool opens_with(std::size_t model, const BlockStart& first, const Models& models) {
+    return drafter_->opens_with(model, first, models);
   }
 
   /// Most nodes of a tree when `left` tokens may still be emitted: what a session must hold.

@@ -32,19 +32,16 @@ struct DraftShape {
 
 /// What a drafter that chooses how to draft expected of a block.
 struct Expectation {
-  bool from_text;  ///< its drafts are the text's own n-grams, not of a model
-  DraftShape shape;
+  std::optional<std::size_t> model;  ///< that drafts; none: the text's own n-grams, if there are drafts
+  DraftShape shape;                  ///< of length 0: no drafts
   double tokens;
   double seconds;
   double plain_seconds;  ///< of one token by plain decoding
 };
 
-/// How deep the contexts of the draft models let a draft of a text go, at most `most`.
-inline std::size_t draft_depth(const Models& models, std::size_t text, std::size_t most) {
-  for (const auto& session : models.drafts) {
-    most = std::min(most, session->context() > text ? session->context() - text : 0);
-  }
-  return most;
+/// How deep the context of a draft model lets a draft of a text go, at most `most`.
+inline std::size_t draft_depth(const Session& draft, std::size_t text, std::size_t most) {
+  return std::min(most, draft.context() > text ? draft.context() - text : 0);
 }
 
 /// Proposes continuations of a text.
@@ -52,9 +49,9 @@ class Drafter {
  public:
   virtual ~Drafter() = default;
 
-  /// Whether the first block of a text drafts with the models, so that they had better read the prompt with
-  /// the target.
-  virtual bool opens_with_models(const BlockStart& /*first*/, const Models&) { return true; }
+  /// Whether the first block of a text drafts with that draft model, so that it had better read the prompt
+  /// with the target.
+  virtual bool opens_with(std::size_t /*model*/, const BlockStart& /*first*/, const Models&) { return true; }
 
   /// Adds draws to `draft`, whose tree has only its root. Never deeper than start.left, nothing below a token
   /// that ends a text, nothing beyond the context of a draft model. No draws: the block is a plain step.

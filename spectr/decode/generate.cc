@@ -11,17 +11,18 @@ namespace {
 constexpr std::size_t planned_tokens = std::size_t{1} << 16;
 
 /// Computes what is missing of everything but the prompt's last token, which belongs to the first block.
-Result<void> read_prompt(std::span<const Token> prompt, Models& models, bool drafts_too) {
-  if (prompt.size() < 2) return {};
-  const auto before_last = prompt.first(prompt.size() - 1);
+Result<void> read_prompt(const BlockStart& first, Models& models, Decoder& decoder) {
+  if (first.text.size() < 2) return {};
+  const auto before_last = first.text.first(first.text.size() - 1);
   const TokenTree nothing(before_last.back());
   const auto read = [&](Session& session) -> Result<void> {
     if (before_last.size() > session.context() || session.length() >= before_last.size()) return {};
     return session.score(before_last, nothing);
   };
   SPECTR_TRY_VOID(read(*models.target));
-  if (!drafts_too) return {};
-  for (const auto& draft : models.drafts) SPECTR_TRY_VOID(read(*draft));
+  for (std::size_t i = 0; first.left > 0 && i < models.drafts.size(); ++i) {
+    if (decoder.opens_with(i, first, models)) SPECTR_TRY_VOID(read(*models.drafts[i]));
+  }
   return {};
 }
 
@@ -50,9 +51,7 @@ Result<Generation> generate(Decoder& decoder, Models& models, std::span<const To
   Statistics& statistics = out.statistics;
   Stopwatch watch;
   const std::size_t left_at_first = std::min(options.limit, context - prompt.size());
-  const bool drafts_too =
-      left_at_first > 0 && decoder.opens_with_models({prompt, left_at_first, 0, options.ends}, models);
-  SPECTR_TRY_VOID(read_prompt(prompt, models, drafts_too));
+  SPECTR_TRY_VOID(read_prompt({prompt, left_at_first, 0, options.ends}, models, decoder));
   statistics.prompt_seconds = watch.lap();
 
   std::vector<Token> text;

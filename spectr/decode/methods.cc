@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -128,7 +129,8 @@ Result<Decoder> build_auto(const MethodOptions& o) {
 
 // Adding a method = a drafter or verifier in a file of its own, a builder above and one row here.
 constexpr auto lossless = true, lossy = false;
-using enum DraftModels;
+constexpr auto any_number = std::numeric_limits<std::size_t>::max();
+constexpr DraftModels none = {}, one = {1, 1}, several = {1, any_number}, any = {0, any_number};
 constexpr auto rules = std::to_array<MethodRule>({
     {"plain", "the target alone, one token a pass", lossless, none, "", build_plain},
     {"speculative", "one chain of L drafts, maximal coupling", lossless, one, "", build_speculative},
@@ -152,8 +154,8 @@ constexpr auto rules = std::to_array<MethodRule>({
     {"biased-uno", "the same, corrected from the target's law: a baseline", lossy, one, "", build_biased_uno},
     {"ngram", "free drafts from the text's own n-grams", lossless, none, "", build_ngram},
     {"auto",
-     "the drafts that pay, of the model or of the text itself, by stored costs and the acceptance so far",
-     lossless, one, "", build_auto, true},
+     "the drafts that pay, of any model or of the text itself, by stored costs and the acceptance so far",
+     lossless, any, "", build_auto, true},
 });
 
 // Sessions plan memory for every node, and a pass over more of them never pays.

@@ -32,7 +32,10 @@ struct MethodOptions {
 };
 
 /// How many draft models a method works with.
-enum class DraftModels { none, one, several };
+struct DraftModels {
+  std::size_t least = 0;
+  std::size_t most = 0;
+};
 
 /// One row of the table of methods: which drafter and which verifier make it.
 struct MethodRule {

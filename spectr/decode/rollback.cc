@@ -10,7 +10,8 @@ namespace spectr {
 
 Result<void> ConfidentDrafter::propose(const BlockStart& start, Models& models, Choices& choices,
                                        Draft& draft) {
-  const std::size_t depth = draft_depth(models, start.text.size(), std::min(length_, start.left));
+  const std::size_t depth =
+      draft_depth(*models.drafts.front(), start.text.size(), std::min(length_, start.left));
   Session& model = *models.drafts.front();
   NodeLaws& laws = draft.laws_of(model, models.warp, start.text, models.vocabulary);
   std::optional<std::size_t> last;

@@ -39,12 +39,17 @@ DraftShape TreeDrafter::shape() const {
 }
 
 Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
-  const std::size_t depth = draft_depth(models, start.text.size(), std::min(factors_.size(), start.left));
-  const std::size_t count = models.drafts.size();
+  std::size_t depth = std::min(factors_.size(), start.left);
+  RecycledVector<Session*> drawing;
   RecycledVector<NodeLaws*> laws;
-  for (const auto& session : models.drafts) {
-    laws.push_back(&draft.laws_of(*session, models.warp, start.text, models.vocabulary));
+  for (std::size_t model = 0; model < models.drafts.size(); ++model) {
+    if (model_.value_or(model) != model) continue;
+    Session& session = *models.drafts[model];
+    depth = draft_depth(session, start.text.size(), depth);
+    drawing.push_back(&session);
+    laws.push_back(&draft.laws_of(session, models.warp, start.text, models.vocabulary));
   }
+  const std::size_t count = drawing.size();
 
   RecycledVector<Copy> copies = {{std::nullopt, 0}};
   for (std::size_t level = 0; level < depth && !copies.empty(); ++level) {
@@ -53,7 +58,7 @@ Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choic
       const bool draws = level == 0
                              ? model < factors_[0]
                              : std::ranges::any_of(copies, [&](const Copy& c) { return c.model == model; });
-      if (draws) SPECTR_TRY_VOID(models.drafts[model]->score(start.text, draft.tree()));
+      if (draws) SPECTR_TRY_VOID(drawing[model]->score(start.text, draft.tree()));
     }
 
     RecycledVector<Copy> next;

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
+#include <optional>
+#include <utility>
 
 #include "spectr/base/recycled.h"
 #include "spectr/decode/drafter.h"
@@ -15,12 +16,14 @@ namespace spectr {
 /// One class covers a chain (1, 1, …), K independent sequences (K, 1, 1, …) and a prefix tree (k₁, k₂, …)
 /// (SpecTr, arXiv 2310.15141, algorithms 3 and 4). Copies with equal prefixes share a node, hence a row of
 /// the model's pass, and stay separate draws. With several draft models the children of the text are dealt
-/// out to the models in turn, and each sequence goes on with its own (SpecInfer, arXiv 2305.09781). Cost: one
-/// pass of a draft model per level, over the distinct nodes of the level.
+/// out to the models in turn, and each sequence goes on with its own (SpecInfer, arXiv 2305.09781), unless
+/// one of them is to draw all. Cost: one pass of a draft model per level, over the distinct nodes of the
+/// level.
 class TreeDrafter final : public Drafter {
  public:
-  TreeDrafter(RecycledVector<std::size_t> factors, Drafting drafting)
-      : factors_(std::move(factors)), drafting_(drafting) {}
+  /// model: the one that draws; none: all that there are.
+  TreeDrafter(RecycledVector<std::size_t> factors, Drafting drafting, std::optional<std::size_t> model = {})
+      : factors_(std::move(factors)), drafting_(drafting), model_(model) {}
 
   /// K sequences of L tokens.
   static RecycledVector<std::size_t> sequences(std::size_t drafts, std::size_t length);
@@ -32,6 +35,7 @@ class TreeDrafter final : public Drafter {
  private:
   RecycledVector<std::size_t> factors_;
   Drafting drafting_;
+  std::optional<std::size_t> model_;
 };
 
 }  // namespace spectr

@@ -43,6 +43,11 @@ class Warp {
            options_.frequency_penalty != 0.0;
   }
 
+  /// Whether laws are short lists: a filter is on, or the temperature is 0.
+  bool filters() const {
+    return options_.temperature == 0.0 || options_.top_k > 0 || options_.top_p < 1.0 || options_.min_p > 0.0;
+  }
+
   /// The law after `history` (the text so far, for the penalties). It is dense when the temperature is
   /// positive and no filter is on, short otherwise. `vocabulary` is the V of the law: tokens beyond the row
   /// have probability 0. Requires: vocabulary ≥ logits.size(). Error: a NaN or +∞ logit, or nothing but −∞.

@@ -49,7 +49,8 @@ TEST(Generate, ChoosesTheMethodByWhatIsGiven) {
   EXPECT_EQ(method({"-L", "2"}), "spectr");
   EXPECT_EQ(method({"--plan", "optimal"}), "spectr");
   EXPECT_EQ(method({"--tree", "2,2"}), "tree");
-  EXPECT_EQ(method({"-md", draft()}), "specinfer");  // a second draft model
+  EXPECT_EQ(method({"-md", draft()}), "auto");  // a second draft model
+  EXPECT_EQ(method({"-md", draft(), "-K", "2"}), "specinfer");
 }
 
 TEST(Generate, RepeatsAnAutomaticTextFromTheStoredCosts) {

@@ -60,6 +60,19 @@ TEST_F(CostFile, IsMeasuredOnceAndThenRead) {
   EXPECT_EQ(contents(), first);
 }
 
+TEST_F(CostFile, HoldsAnEntryForEverySetOfModels) {
+  const auto measures = [this](const Arguments& models) {
+    const Outcome ran =
+        spectr(Arguments{"generate", "-p", "Once", "-n", "8", "--method", "auto", "-m", target()} + models,
+               {.variables = {{"XDG_CACHE_HOME", path() + ".d"}}});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return ran.err.contains("measuring what passes");
+  };
+  const Arguments one = {"-md", draft()}, two = {"-md", draft(), "-md", target()};
+  for (const Arguments& models : {Arguments{}, one, two}) EXPECT_TRUE(measures(models));
+  for (const Arguments& models : {two, one, Arguments{}}) EXPECT_FALSE(measures(models));
+}
+
 TEST_F(CostFile, OfAnotherFormIsMeasuredAgainUnlessItWasNamed) {
   ASSERT_EQ(automatic().status, 0);
   std::string strange = contents();
@@ -67,7 +80,7 @@ TEST_F(CostFile, OfAnotherFormIsMeasuredAgainUnlessItWasNamed) {
   write(strange);
   const Outcome named = automatic({"--cost-file", path()});
   EXPECT_EQ(named.status, 2);
-  EXPECT_THAT(named.err, HasSubstr("is no pair of cost curves"));
+  EXPECT_THAT(named.err, HasSubstr("does not hold the costs of these models"));
   EXPECT_EQ(contents(), strange);
 
   const Outcome unnamed = automatic();

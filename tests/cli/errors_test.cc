@@ -194,7 +194,8 @@ TEST(Errors, FlagsWithoutAMeaningHereAreRefusedByName) {
 TEST(Errors, LawRefusesWhatItCannotEnumerate) {
   expect_error({"law", "--method", "spectr", "--vocab", "11", "--horizon", "6"}, "1.77e+06");
   expect_error({"law", "--method", "spectr", "--vocab", "4", "-K", "4", "-L", "4"}, "5e+07");
-  expect_error({"law", "--method", "spectr", "--drafts", "2"}, "one draft model");
+  expect_error({"law", "--method", "spectr", "--drafts", "2"}, "spectr does not work with 2 draft models");
+  expect_error({"law", "--method", "spectr", "--drafts", "0"}, "spectr does not work with 0 draft models");
   expect_error({"law", "--method", "magic"}, "magic");
   expect_error({"law", "--method", "spectr", "--vocab", "0"}, "--vocab");
   expect_error({"law", "--method", "spectr", "--horizon", "0"}, "--horizon");

@@ -159,12 +159,34 @@ TEST_F(Completions, AutoDraftsByTheCostsOfPasses) {
   EXPECT_EQ(json["usage"]["completion_tokens"], 40);
   EXPECT_GT(json["timings"]["draft_n"], 0);
   EXPECT_EQ(json["choices"][0]["text"], text(automatic));
+  // What was drafted, not what somebody might have asked for.
+  const auto longest = [this](const TestJson& method) {
+    return complete({{"speculative", method}})["metrics"]["speculative_decoding"]["num_spec_tokens"];
+  };
+  EXPECT_EQ(longest({{"method", "plain"}}), 0);
+  EXPECT_EQ(longest({{"tree", {2, 2}}}), 2);
+}
+
+/// What decodes a text of which that much is said.
+std::string method_of(const TestServer& server, const TestJson& speculative) {
+  const TestJson body = {{"prompt", "Once"}, {"n_predict", 1}, {"speculative", speculative}};
+  return server.post("/completion", body).json()["generation_settings"]["speculative"]["method"];
+}
+
+TEST(Server, ChoosesTheMethodByWhatIsGiven) {
+  const TestServer server;
+  EXPECT_EQ(method_of(server, TestJson::object()), "auto");
+  EXPECT_EQ(method_of(server, {{"drafts", 2}}), "spectr");
+  EXPECT_EQ(method_of(server, {{"n_max", 2}}), "spectr");
+  EXPECT_EQ(method_of(server, {{"plan", "optimal"}}), "spectr");
+  EXPECT_EQ(method_of(server, {{"tree", {2, 1}}}), "tree");
 }
 
 TEST(Server, RefusesAutoWhereCostsAreUnknown) {
   ServerOptions options = TestServer::options();
   options.service.costs = nullptr;
   const TestServer server(options);
+  EXPECT_EQ(method_of(server, TestJson::object()), "spectr");
   const auto reply =
       server.post("/v1/completions", {{"prompt", "Once"}, {"speculative", {{"method", "auto"}}}});
   EXPECT_EQ(reply.status, 400);

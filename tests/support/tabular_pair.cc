@@ -61,9 +61,8 @@ Models TabularPair::models(std::string_view method, const Decoder& decoder, cons
                            std::size_t tokens) const {
   Models models{
       value_of(target.start(0, decoder.most_nodes(tokens))), {}, value_of(Warp::make(warp)), vocabulary()};
-  const DraftModels taken = value_of(find_method(method))->models;
-  for (const TabularModel& draft : drafts) {
-    if (taken == DraftModels::none || (taken == DraftModels::one && !models.drafts.empty())) break;
+  const std::size_t most = value_of(find_method(method))->models.most;
+  for (const TabularModel& draft : std::span(drafts).first(std::min(most, drafts.size()))) {
     models.drafts.push_back(value_of(draft.start(0, decoder.most_nodes(tokens))));
   }
   return models;
@@ -92,9 +91,14 @@ MethodOptions options_of(std::size_t drafts, std::size_t length, std::string_vie
   options.drafts = drafts;
   options.length = length;
   if (!plan.empty()) options.plan = std::string(plan);
-  options.costs =
-      std::make_shared<Costs>(Costs{CostCurve({{1, 1.0}, {2, 1.2}}), CostCurve({{1, 0.1}, {2, 0.12}}), {}});
+  options.costs = costs_of(1);
   return options;
+}
+
+std::shared_ptr<const Costs> costs_of(std::size_t draft_models) {
+  const CostCurve draft({{1, 0.1}, {2, 0.12}});
+  return std::make_shared<Costs>(
+      Costs{CostCurve({{1, 1.0}, {2, 1.2}}), std::vector(draft_models, draft), {}});
 }
 
 double Shape::tuples() const {

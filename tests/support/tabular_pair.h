@@ -58,7 +58,10 @@ MethodLaw method_law(const TabularPair& pair, std::string_view method, const Met
 /// The decoder of a method by name; throws where it cannot be made.
 Decoder decoder_of(std::string_view method, const MethodOptions& options);
 
-/// K, L and maybe a plan; a row more costs a fifth of a pass, the draft a tenth of the target.
+/// A row more costs a fifth of a pass, a draft model a tenth of the target.
+std::shared_ptr<const Costs> costs_of(std::size_t draft_models);
+
+/// K, L and maybe a plan, and the costs of one draft model.
 MethodOptions options_of(std::size_t drafts, std::size_t length, std::string_view plan = "");
 
 /// Vocabulary, sequences and their length.

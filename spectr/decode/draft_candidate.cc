@@ -1,0 +1,126 @@
+#include "spectr/decode/draft_candidate.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "spectr/base/recycled.h"
+
+namespace spectr {
+namespace {
+
+// What it reads of the text before it drafts where it also drafted the last block, in tokens.
+constexpr double read_anyway = 2.0;
+// So seldom a look finds that perfect drafts could be had.
+constexpr double luck = 0.05;
+
+}  // namespace
+
+Way DraftCandidate::bringing(const Prospects& prospects, double tokens, std::size_t K, std::size_t L) const {
+  const SelectCosts& select = prospects.costs().select;
+  const double plan = K == 1 ? select.one : select.several;
+  const double nodes = estimate_.nodes(K, L);
+  double seconds = prospects.check_seconds(nodes, L, tokens, plan);
+  // The first draft pass reads what the last block added, the others a level of the tree.
+  const double level = nodes / static_cast<double>(L);
+  seconds += passes_->seconds(read_anyway) + static_cast<double>(L - 1) * passes_->seconds(level);
+  // A law of the draft for every node that is drafted below, and what the estimates take.
+  seconds += select.law * (1.0 + static_cast<double>(L - 1) * level);
+  if (prospects.dense()) {
+    seconds += AcceptanceEstimate::looks_per_block * (select.several + plan * at_most(tokens, L));
+  }
+  return {DraftOrigin::model, model_, {K, L}, tokens, seconds};
+}
+
+/// Everything that it can do with so many tokens left.
+void DraftCandidate::weigh(const Prospects& prospects, std::size_t left) {
+  best_ = perfect_ = prospects.plain();
+  const std::size_t longest = std::min(most_length, left);
+  for (std::size_t L = 1; L <= longest; ++L) {
+    const Way way = bringing(prospects, at_most(static_cast<double>(L + 1), left), 1, L);
+    if (way.rate() > perfect_.rate()) perfect_ = way;
+  }
+  for (std::size_t K : AcceptanceEstimate::drafts) {
+    const auto tokens = estimate_.tokens(K);
+    for (std::size_t L = 1; L <= longest && K * L < most_rows; ++L) {
+      const Way way = bringing(prospects, at_most(tokens[L], left), K, L);
+      if (beats(way, best_)) best_ = way;
+      if (K == 1 && L == 1) single_ = way;
+    }
+  }
+}
+
+void DraftCandidate::consider(const Prospects& prospects, const BlockStart& start) {
+  passes_ = &prospects.costs().drafts[model_];
+  block_ = start.index;
+  text_ = start.text.size();
+  left_ = start.left;
+  // More tokens than the longest block has change nothing.
+  const std::size_t left = std::min(left_, most_length + 1);
+  if (left == known_for_) return;
+  known_for_ = left;
+  weigh(prospects, left);
+}
+
+/// What it has missed, beyond what it would read anyway.
+double DraftCandidate::reading_seconds() const {
+  const double unread = std::max(static_cast<double>(text_ - read_), read_anyway);
+  return passes_->seconds(unread) - passes_->seconds(read_anyway);
+}
+
+double DraftCandidate::rest_of_text(const Way& way) const {
+  return reading_seconds() + static_cast<double>(left_) * way.seconds_per_token();
+}
+
+bool DraftCandidate::wants_look(const Way& chosen) {
+  const double saving = chosen.seconds_per_token() - perfect_.seconds_per_token();
+  if (saving * luck * static_cast<double>(left_) <= reading_seconds()) return false;
+  if (block_ >= next_look_) {
+    looks_ = later_look;
+    gap_ *= growth;
+    next_look_ = block_ + later_look + gap_;
+  }
+  return looks_ > 0;
+}
+
+void DraftCandidate::draft(bool chosen) {
+  read_ = text_;
+  if (looks_ > 0) --looks_;
+  if (!chosen) return;
+  gap_ = first_gap;
+  next_look_ = block_ + 1 + looks_ + gap_;
+}
+
+Result<void> DraftCandidate::observe(const Draft& draft, const Verdict& verdict, NodeLaws& target) {
+  if (draft.draws().empty()) return {};
+  known_for_ = 0;
+  RecycledVector<std::optional<std::size_t>> survivors = {std::nullopt};
+  const std::size_t K = draft.below(survivors).size();
+  const auto nodes = static_cast<std::size_t>(draft.tree().size()) - 1;
+  estimate_.see_merging(K, draft.draws().size(), nodes);
+
+  const bool looks = estimate_.wants_laws();
+  NodeId above = TokenTree::root;
+  for (std::size_t position = 0;; ++position) {
+    const auto draws = draft.below(survivors);
+    if (draws.empty()) break;
+    if (looks) {
+      SPECTR_TRY(const Distribution* q, target.at(above));
+      const Distribution& p = *draft.draw(draws.front()).law;
+      if (position == 0) {
+        estimate_.see_first(p, *q);
+      } else {
+        estimate_.see_further(position, K, draws.size(), p, *q);
+      }
+    }
+    if (position == verdict.path.size()) break;
+    above = verdict.path[position];
+    survivors.clear();
+    for (std::size_t draw : draws) {
+      if (draft.draw(draw).node == above) survivors.emplace_back(draw);
+    }
+    estimate_.see_survivors(draws.size(), survivors.size());
+  }
+  return {};
+}
+
+}  // namespace spectr

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+
+#include "spectr/decode/acceptance_estimate.h"
+#include "spectr/decode/prospects.h"
+
+namespace spectr {
+
+/// One draft model, as `auto` sees it: what its drafts promise in the text at hand,
+///
+///   tokens / (Σ draft passes + target pass of 1 + nodes rows + laws and plans),
+///
+/// what it has missed of that text, and when it drafts only to be looked at.
+class DraftCandidate {
+ public:
+  /// Longest sequences, and largest tree, that are considered.
+  static constexpr std::size_t most_length = AcceptanceEstimate::positions;
+  static constexpr std::size_t most_rows = 32;
+
+  explicit DraftCandidate(std::size_t model) : model_(model) {}
+
+  /// Weighs what it can do for a block. The others below speak of that block.
+  void consider(const Prospects& prospects, const BlockStart& start);
+
+  /// What promises most, or plain decoding.
+  const Way& best() const { return best_; }
+  /// Seconds that the rest of the text takes in that way, what the model has to read first included.
+  double rest_of_text(const Way& way) const;
+  /// Whether it shall draft to be looked at, though `chosen` seems better: its turn has come, and a twentieth
+  /// of what perfect drafts would save is worth what it has missed.
+  bool wants_look(const Way& chosen);
+  /// How it drafts to be looked at.
+  Way look() const { return best_.origin == DraftOrigin::model ? best_ : single_; }
+
+  /// It drafts the block; not `chosen` for what it promises: to be looked at.
+  void draft(bool chosen);
+  /// Learns what became of its drafts.
+  Result<void> observe(const Draft& draft, const Verdict& verdict, NodeLaws& target);
+
+ private:
+  /// K sequences of L tokens, which bring so many tokens.
+  Way bringing(const Prospects& prospects, double tokens, std::size_t K, std::size_t L) const;
+  void weigh(const Prospects& prospects, std::size_t left);
+  double reading_seconds() const;
+
+  // A look takes several blocks, because one context says little; the first one more.
+  static constexpr std::size_t first_look = 8, later_look = 4;
+  // Blocks from the last drafts to the next look, and by how much longer every later gap is.
+  static constexpr std::size_t first_gap = 64, growth = 4;
+
+  std::size_t model_;
+  AcceptanceEstimate estimate_;
+  // The block, and what it is based on.
+  const CostCurve* passes_ = nullptr;
+  std::size_t block_ = 0;
+  std::size_t text_ = 0;  // its length, of which the model has read so much
+  std::size_t read_ = 0;
+  std::size_t left_ = 0;
+  // What it promises with so many tokens left, until more has been observed.
+  std::size_t known_for_ = 0;
+  Way best_, perfect_, single_;
+  // Blocks that it has still to draft to be looked at, the block from which on it does so again, and how long
+  // it then waits.
+  std::size_t looks_ = first_look;
+  std::size_t next_look_ = first_look + first_gap;
+  std::size_t gap_ = first_gap;
+};
+
+}  // namespace spectr
