@@ -1,7 +1,10 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <future>
 #include <memory>
 
 #include "apps/cli/arguments.h"
@@ -69,6 +72,18 @@ std::string switch_words(std::string value) {
   return value;
 }
 
+/// Loads the models; a signal of `endings` ends the process at once. Throws Failure.
+void load(server::Server& server, const sigset_t& endings) {
+  auto loading = std::async(std::launch::async, [&server] { return server.load(); });
+  constexpr timespec moment{0, 20'000'000};
+  while (loading.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    if (sigtimedwait(&endings, nullptr, &moment) <= 0) continue;
+    spdlog::info("stopped before the models were loaded");
+    std::quick_exit(0);
+  }
+  need(loading.get());
+}
+
 void serve(Flags& flags) {
   // Every thread that is started from here on leaves these signals to this one.
   sigset_t endings;
@@ -81,7 +96,7 @@ void serve(Flags& flags) {
   const server::ServerOptions options = complete(flags);
   const auto server = need(server::Server::listen(options), Status::failed);
   spdlog::info("listening on http://{}:{}", options.host, server->port());
-  need(server->load());
+  load(*server, endings);
   spdlog::info("ready: {}, {} slots", options.service.target.string(), options.service.slots.slots);
   int signal = 0;
   sigwait(&endings, &signal);

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <chrono>
@@ -156,19 +155,11 @@ TEST_F(BenchMethods, ARunThatIsKilledGoesOnWhereItWas) {
   const NamedFile results("results.jsonl", "");
   const Arguments arguments =
       methods({"--method", "speculative,spectr", "-K", "2", "-L", "1,2,3,4,5,6", "--resume", results.path()});
-  const pid_t child = fork();
-  if (child == 0) {
-    (void)!freopen("/dev/null", "w", stdout);
-    std::vector<char*> argv = {const_cast<char*>(SPECTR_PROGRAM)};
-    for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-    argv.push_back(nullptr);
-    execv(SPECTR_PROGRAM, argv.data());
-    _exit(127);
-  }
+  RunningProgram run(SPECTR_PROGRAM, arguments);
   const auto lines = [&] { return std::ranges::count(contents_of(results.path()), '\n'); };
   while (lines() < 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
+  run.send(SIGKILL);
+  run.wait();
   const std::string before = contents_of(results.path());
   const std::string finished = before.substr(0, before.rfind('\n') + 1);
 

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstdio>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +21,31 @@ struct Surroundings {
   std::map<std::string, std::string> variables = {};  ///< set in the program's environment
   std::filesystem::path folder = {};                  ///< to run in; empty: where the test runs
   std::string input = {};                             ///< on stdin
+};
+
+/// A run of a program that is still going on. Killed where nobody waited for its end.
+class RunningProgram {
+ public:
+  RunningProgram(const std::string& program, const std::vector<std::string>& arguments,
+                 const Surroundings& surroundings = {});
+  RunningProgram(const RunningProgram&) = delete;
+  RunningProgram& operator=(const RunningProgram&) = delete;
+  ~RunningProgram();
+
+  /// What it has printed so far.
+  std::string err() const;
+  void send(int signal) const;
+  Outcome wait();
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  using File = std::unique_ptr<std::FILE, Close>;
+  static File temporary();
+
+  File in_ = temporary(), out_ = temporary(), err_ = temporary();
+  pid_t child_ = -1;  // −1: has ended
 };
 
 /// Runs `program` with these arguments and waits for its end.

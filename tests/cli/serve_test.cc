@@ -1,0 +1,57 @@
+// The server as a process: how it ends. What it answers is tested in tests/server.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "tests/cli/spectr.h"
+
+namespace spectr::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+void wait_for(const RunningProgram& run, const std::string& said) {
+  while (run.err().find(said) == std::string::npos) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+const Arguments serve = {"serve", "-m", target(), "-md", draft(), "--port", "0"};
+
+TEST(Serve, EndsWhenItIsTold) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    RunningProgram run(SPECTR_PROGRAM, serve);
+    wait_for(run, "ready");
+    run.send(signal);
+    const Outcome ended = run.wait();
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("stopping"));
+  }
+}
+
+TEST(Serve, EndsWhileItLoadsTheModels) {
+  // Nobody ever writes into the pipe that the costs are to be read from.
+  const TemporaryFile name("");
+  const std::string pipe = name.path() + ".pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  RunningProgram run(SPECTR_PROGRAM, serve + Arguments{"--cost-file", pipe});
+  wait_for(run, "listening");
+  run.send(SIGTERM);
+  const Outcome ended = run.wait();
+  std::filesystem::remove(pipe);
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, Not(HasSubstr("ready")));
+}
+
+TEST(Serve, EndsWithAnErrorWhereTheModelCannotBeLoaded) {
+  const Outcome ended = spectr({"serve", "-m", "/dev/null", "--port", "0"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, HasSubstr("spectr: error: /dev/null: is not a regular file"));
+}
+
+}  // namespace
+}  // namespace spectr::test
