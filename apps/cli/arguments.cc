@@ -22,6 +22,7 @@ constexpr std::string_view one_setting = "the draft shares the target's setting"
 constexpr std::string_view by_law =
     "drafts are accepted by their exact law, not by a threshold of probability";
 constexpr std::string_view by_method = "choose with --method";
+constexpr std::string_view by_weights = "quantised models keep keys and values as halves, others as floats";
 constexpr std::string_view no_gpu = "spectr computes on the CPU";
 constexpr std::string_view chat = "spectr chat is the conversation";
 constexpr std::string_view width = "spectr sizes its passes itself";
@@ -49,12 +50,17 @@ constexpr std::array refused = {
     Pair{"--conversation", chat},
     Pair{"-st", "spectr generate writes one text and ends"},
     Pair{"--single-turn", "spectr generate writes one text and ends"},
-    Pair{"-ctk", "the cache holds floats"},
-    Pair{"-ctv", "the cache holds floats"},
-    Pair{"-ctkd", "the cache holds floats"},
-    Pair{"-ctvd", "the cache holds floats"},
+    Pair{"-ctk", by_weights},
+    Pair{"--cache-type-k", by_weights},
+    Pair{"-ctv", by_weights},
+    Pair{"--cache-type-v", by_weights},
+    Pair{"-ctkd", by_weights},
+    Pair{"-ctvd", by_weights},
+    Pair{"-fa", "there is one implementation of attention"},
+    Pair{"--flash-attn", "there is one implementation of attention"},
     Pair{"-ngl", no_gpu},
     Pair{"--gpu-layers", no_gpu},
+    Pair{"--n-gpu-layers", no_gpu},
     Pair{"-ngld", no_gpu},
     Pair{"-devd", no_gpu},
     Pair{"--grammar", "output cannot be constrained"},

@@ -43,8 +43,7 @@ class Conversation {
     flags_.model.choose_bundled();
     rule_ = &flags_.method.rule(flags_.model.drafts.size());
     settings_ = flags_.method.request.settings();
-    if (!rule_->measured)
-      (void)need(make_decoder(*rule_, settings_));  // errors come before models are loaded
+    check_settings(*rule_, settings_);
     check_drafts(*rule_, flags_.model.drafts.size());
     std::optional<std::string> chat_template;
     if (!flags_.template_file.empty()) chat_template = read_file(flags_.template_file);

@@ -90,12 +90,24 @@ Json to_json(const CostCurve& curve) {
   return points;
 }
 
-/// What passes and plans cost, the target's model first. Takes seconds.
+/// What passes and plans cost, the target's model first. Takes seconds. Throws Failure.
 Json measure(std::span<const Transformer* const> models) {
   std::size_t behind = depth;
-  for (const Transformer* model : models) behind = std::min(behind, model->config().context - 1);
+  std::span<const std::size_t> possible = widths;
+  for (const Transformer* model : models) {
+    const ModelConfig& config = model->config();
+    if (config.context < 2) {
+      throw Failure(Status::usage,
+                    fmt::format("{} has a context of {} tokens: its passes cannot be measured, "
+                                "name another method than auto",
+                                config.name, config.context));
+    }
+    behind = std::min(behind, config.context - 1);
+    while (possible.back() > std::max<std::size_t>(config.vocabulary, 1))
+      possible = possible.first(possible.size() - 1);
+  }
   const std::vector<const LanguageModel*> timed(models.begin(), models.end());
-  const auto curves = need(CostCurve::measure(timed, widths, behind), Status::failed);
+  const auto curves = need(CostCurve::measure(timed, possible, behind), Status::failed);
   Json drafts = Json::array();
   for (const CostCurve& curve : std::span(curves).subspan(1)) drafts.push_back(to_json(curve));
   return {{"target", to_json(curves.front())},
@@ -107,10 +119,13 @@ CostCurve curve_from(const Json& points) {
   std::vector<CostCurve::Point> read;
   for (const Json& p : points) {
     read.push_back({p.at(0).get<std::size_t>(), p.at(1).get<double>()});
-    const bool ascending = read.size() < 2 || read[read.size() - 2].rows < read.back().rows;
-    if (read.back().rows < 1 || !(read.back().seconds > 0.0) || !ascending) throw std::out_of_range("points");
+    if (read.back().rows < 1 || !(read.back().seconds > 0.0)) throw std::out_of_range("points");
+    if (read.size() < 2) continue;
+    const CostCurve::Point& before = read[read.size() - 2];
+    if (before.rows >= read.back().rows || before.seconds > read.back().seconds)
+      throw std::out_of_range("points");
   }
-  if (read.size() < 2) throw std::out_of_range("points");
+  if (read.empty()) throw std::out_of_range("points");
   return CostCurve(std::move(read));
 }
 
@@ -135,7 +150,7 @@ std::optional<Costs> costs_from(const Json& entry, std::size_t draft_models) {
 /// Whether a file holds entries of costs, of this version or of others, and nothing else.
 bool holds_costs(const Json& all) {
   return all.is_object() && std::ranges::all_of(all, [](const Json& entry) {
-           return entry.is_object() && entry.contains("target") && entry.contains("drafts");
+           return entry.is_object() && entry.contains("target");
          });
 }
 
@@ -197,7 +212,8 @@ void CostFile::write(const Json& all) const {
 }
 
 std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
-                                             std::span<const Transformer* const> drafts, int threads) const {
+                                             std::span<const Transformer* const> drafts, int threads,
+                                             std::size_t texts) const {
   std::vector<const Transformer*> models = {&target};
   models.insert(models.end(), drafts.begin(), drafts.end());
   const std::string key = key_of(models, threads);
@@ -225,9 +241,10 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
       costs = costs_from(measured, drafts.size());
     }
   }
+  const auto shared = std::make_shared<const Costs>(costs->shared(texts));
   fmt::print(stderr, "costs of passes: {}, hash {:016x}\n", path_.empty() ? "not kept" : path_,
-             costs->hash());
-  return std::make_shared<Costs>(*std::move(costs));
+             shared->hash());
+  return shared;
 }
 
 }  // namespace spectr::cli

@@ -19,11 +19,11 @@ class CostFile {
   /// No path: `costs.json` in $XDG_CACHE_HOME/spectr or ~/.cache/spectr.
   explicit CostFile(const std::optional<std::string>& path);
 
-  /// Throws Failure where a file that was named is not of this form or cannot be written. The default one is
-  /// measured and written again, and where it cannot be written the costs are good for this run only; both is
-  /// said.
+  /// For one of `texts` texts that share all passes. Throws Failure where a file that was named is not of
+  /// this form or cannot be written. The default one is measured and written again, and where it cannot be
+  /// written the costs are good for this run only; both is said.
   std::shared_ptr<const Costs> costs(const Transformer& target, std::span<const Transformer* const> drafts,
-                                     int threads) const;
+                                     int threads, std::size_t texts = 1) const;
 
  private:
   /// The entries; none where there is no file. Error: the file cannot be read, or is of another form.

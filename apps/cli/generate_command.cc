@@ -53,7 +53,7 @@ class Run {
     flags_.model.choose_bundled();
     const MethodRule& rule = flags_.method.rule(flags_.model.drafts.size());
     MethodOptions settings = flags_.method.request.settings();
-    if (!rule.measured) (void)need(make_decoder(rule, settings));  // errors come before models are loaded
+    check_settings(rule, settings);
     check_drafts(rule, flags_.model.drafts.size());
     const Warp warp = flags_.sampling.warp();
     target_ = load_model(flags_.model.model, pool_);

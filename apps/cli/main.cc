@@ -69,8 +69,8 @@ std::string explain(const CLI::App& app, const CLI::ParseError& failure) {
 
 int run(std::vector<std::string> arguments) {
   CLI::App app{
-      "Makes a large language model generate faster with the help of a small one, and proves that it\n"
-      "did not change what is generated.",
+      "Makes a large language model generate faster with the help of a small one, and proves that the law\n"
+      "of what is generated stays the large one's.",
       "spectr"};
   app.set_version_flag("--version", "spectr " + std::string(spectr::version()));
   app.require_subcommand(1);

@@ -86,6 +86,14 @@ const MethodRule& MethodFlags::rule(std::size_t draft_models) const {
   return *need(request.rule(draft_models));
 }
 
+void check_settings(const MethodRule& rule, const MethodOptions& settings) {
+  if (rule.measured) {
+    need(check_options(rule, settings));
+  } else {
+    (void)need(make_decoder(rule, settings));
+  }
+}
+
 void check_drafts(const MethodRule& rule, std::size_t draft_models) {
   if (draft_models < rule.models.least)
     throw Failure(Status::usage, fmt::format("method {} needs a draft model: give -md FILE", rule.name));

@@ -27,6 +27,9 @@ struct MethodFlags {
   const MethodRule& rule(std::size_t draft_models) const;
 };
 
+/// Throws Failure where a method cannot have these settings: before models are loaded or costs are measured.
+void check_settings(const MethodRule& rule, const MethodOptions& settings);
+
 /// Throws Failure where a method has no draft model to work with, or more than it can.
 void check_drafts(const MethodRule& rule, std::size_t draft_models);
 

@@ -42,8 +42,8 @@ server::ServerOptions complete(Flags& flags) {
   options.service.target = flags.model.model;
   options.service.drafts.assign(flags.model.drafts.begin(), flags.model.drafts.end());
   options.service.costs = [file = flags.cost_file, texts = flags.texts](const server::ModelSet& models) {
-    const auto costs = CostFile(file).costs(*models.target, models.draft_models(), models.pool->threads());
-    return std::make_shared<const Costs>(costs->shared(static_cast<std::size_t>(texts)));
+    return CostFile(file).costs(*models.target, models.draft_models(), models.pool->threads(),
+                                static_cast<std::size_t>(texts));
   };
   options.service.threads = flags.model.thread_count();
   options.service.timeout = std::chrono::seconds(flags.timeout);

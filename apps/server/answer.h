@@ -32,7 +32,7 @@ struct Outcome {
   Statistics statistics;
   std::size_t cached = 0;              ///< prompt tokens that did not have to be computed
   std::vector<std::size_t> histogram;  ///< [i]: blocks that accepted i draft tokens
-  std::size_t length = 0;              ///< of the longest sequence that was drafted
+  std::size_t length = 0;              ///< L of the method; of auto the largest that it chose
   std::size_t slot = 0;
 };
 

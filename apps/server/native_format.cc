@@ -19,23 +19,31 @@ std::string_view stop_type(const Outcome& outcome) {
   return "none";
 }
 
+/// K and L as they were asked for; auto chooses them itself, and without a draft model there are none.
+Json speculation_settings(const Task& task) {
+  Json settings = {{"method", task.method->name}};
+  if (task.method->models.most > 0 && !task.method->measured) {
+    settings["drafts"] = task.settings.drafts;
+    settings["length"] = task.settings.length;
+  }
+  return settings;
+}
+
 Json settings_of(const Task& task, std::uint64_t seed) {
   const WarpOptions& warp = task.warp.options();
-  return {
-      {"seed", seed},
-      {"temperature", warp.temperature},
-      {"top_k", warp.top_k},
-      {"top_p", warp.top_p},
-      {"min_p", warp.min_p},
-      {"repeat_penalty", warp.repeat_penalty},
-      {"repeat_last_n", warp.repeat_last_n},
-      {"presence_penalty", warp.presence_penalty},
-      {"frequency_penalty", warp.frequency_penalty},
-      {"n_predict", task.limit},
-      {"ignore_eos", task.ignore_eos},
-      {"stop", task.stop_words},
-      {"speculative",
-       {{"method", task.method->name}, {"drafts", task.settings.drafts}, {"length", task.settings.length}}}};
+  return {{"seed", seed},
+          {"temperature", warp.temperature},
+          {"top_k", warp.top_k},
+          {"top_p", warp.top_p},
+          {"min_p", warp.min_p},
+          {"repeat_penalty", warp.repeat_penalty},
+          {"repeat_last_n", warp.repeat_last_n},
+          {"presence_penalty", warp.presence_penalty},
+          {"frequency_penalty", warp.frequency_penalty},
+          {"n_predict", task.limit},
+          {"ignore_eos", task.ignore_eos},
+          {"stop", task.stop_words},
+          {"speculative", speculation_settings(task)}};
 }
 
 /// /completion, as llama.cpp answers it.

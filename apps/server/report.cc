@@ -1,5 +1,7 @@
 #include "apps/server/report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -61,17 +63,19 @@ Json timings_of(const Task& task, const Outcome& outcome) {
 Json speculation_of(const Task& task, const Outcome& outcome) {
   const Statistics& s = outcome.statistics;
   const std::string plan = task.settings.plan.value_or(std::string(task.method->plan));
-  return {{"method", task.method->name},
-          {"plan", plan.empty() ? Json(nullptr) : Json(plan)},
-          {"lossless", task.method->lossless},
-          {"mean_acceptance_length", s.block_efficiency()},
-          {"draft_acceptance_rate", s.drafted() > 0 ? Json(s.acceptance_rate()) : Json(nullptr)},
-          {"acceptance_histogram", outcome.histogram},
-          {"acceptance_per_position", s.acceptance_per_position()},
-          {"num_spec_steps", s.target_calls()},
-          {"num_accepted_draft_tokens", s.accepted()},
-          {"num_draft_tokens", s.drafted()},
-          {"num_spec_tokens", outcome.length}};
+  Json metrics = {{"method", task.method->name},
+                  {"plan", plan.empty() ? Json(nullptr) : Json(plan)},
+                  {"lossless", task.method->lossless},
+                  {"mean_acceptance_length", s.block_efficiency()},
+                  {"draft_acceptance_rate", s.drafted() > 0 ? Json(s.acceptance_rate()) : Json(nullptr)},
+                  {"acceptance_histogram", outcome.histogram},
+                  {"acceptance_per_position", s.acceptance_per_position()},
+                  {"num_spec_steps", s.target_calls()},
+                  {"num_accepted_draft_tokens", s.accepted()},
+                  {"num_draft_tokens", s.drafted()},
+                  {"num_spec_tokens", outcome.length}};
+  if (task.method->measured) metrics["costs_hash"] = fmt::format("{:016x}", task.settings.costs->hash());
+  return metrics;
 }
 
 Json bytes_of(const std::string& piece) {

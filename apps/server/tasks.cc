@@ -91,14 +91,15 @@ std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const V
 }
 
 const MethodRule* choose_method(const GenerationRequest& request, const ModelSet& models) {
-  const MethodRule* method = valid(request.speculative.rule(models.drafts.size()));
-  if (method->measured && !models.costs && !request.speculative.method) method = valid(find_method("spectr"));
+  const MethodRule* method = valid(request.speculative.rule(models.drafts.size(), models.costs != nullptr));
   if (models.drafts.size() < method->models.least) {
     throw ApiError::invalid(fmt::format("method {} needs a draft model, the server has none", method->name));
   }
   if (method->measured && !models.costs) {
     throw ApiError::invalid(
-        fmt::format("method {} is not offered: what passes cost is not known", method->name));
+        fmt::format("method {} is not offered: without a draft model the server does not measure what passes "
+                    "cost",
+                    method->name));
   }
   return method;
 }

@@ -24,7 +24,7 @@ void AutoDrafter::begin() {
 void AutoDrafter::choose(const BlockStart& start, const Models& models) {
   if (start.index == 0) begin();
   text_.see(start.text);
-  const Prospects prospects(*costs_, !models.warp.filters());
+  const Prospects prospects(*costs_, !models.warp.filters(models.vocabulary));
   plain_ = prospects.plain();
   const auto has_room = [&](std::size_t model) {
     return draft_depth(*models.drafts[model], start.text.size(), start.left) > 0;

@@ -95,7 +95,8 @@ CostCurve::CostCurve(std::vector<Point> points) : points_(std::move(points)) {
   SPECTR_CHECK(!points_.empty());
   for (std::size_t i = 0; i < points_.size(); ++i) {
     SPECTR_CHECK(points_[i].rows >= 1 && points_[i].seconds > 0.0);
-    SPECTR_CHECK(i == 0 || points_[i - 1].rows < points_[i].rows);
+    if (i == 0) continue;
+    SPECTR_CHECK(points_[i - 1].rows < points_[i].rows && points_[i - 1].seconds <= points_[i].seconds);
   }
 }
 

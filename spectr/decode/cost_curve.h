@@ -18,7 +18,7 @@ class CostCurve {
     double seconds;
   };
 
-  /// Requires: at least one point, rows strictly ascending and ≥ 1, seconds > 0.
+  /// Requires: at least one point, rows strictly ascending and ≥ 1, seconds > 0 and nowhere falling.
   explicit CostCurve(std::vector<Point> points);
 
   /// Measures passes of the given widths behind a text of `depth` tokens, short ones after passes like them:

@@ -74,10 +74,9 @@ double DraftCandidate::rest_of_text(const Way& way) const {
 bool DraftCandidate::wants_look(const Way& chosen) {
   const double saving = chosen.seconds_per_token() - perfect_.seconds_per_token();
   if (saving * luck * static_cast<double>(left_) <= reading_seconds()) return false;
-  if (block_ >= next_look_) {
+  if (looks_ == 0 && block_ >= next_look_) {
     looks_ = later_look;
     gap_ *= growth;
-    next_look_ = block_ + later_look + gap_;
   }
   return looks_ > 0;
 }
@@ -85,9 +84,8 @@ bool DraftCandidate::wants_look(const Way& chosen) {
 void DraftCandidate::draft(bool chosen) {
   read_ = text_;
   if (looks_ > 0) --looks_;
-  if (!chosen) return;
-  gap_ = first_gap;
-  next_look_ = block_ + 1 + looks_ + gap_;
+  if (chosen) gap_ = first_gap;
+  next_look_ = block_ + 1 + gap_;
 }
 
 Result<void> DraftCandidate::observe(const Draft& draft, const Verdict& verdict, NodeLaws& target) {

@@ -63,7 +63,7 @@ class DraftCandidate {
   // Blocks that it has still to draft to be looked at, the block from which on it does so again, and how long
   // it then waits.
   std::size_t looks_ = first_look;
-  std::size_t next_look_ = first_look + first_gap;
+  std::size_t next_look_ = 0;
   std::size_t gap_ = first_gap;
 };
 

@@ -2,12 +2,12 @@
 
 namespace spectr {
 
-Result<const MethodRule*> MethodRequest::rule(std::size_t draft_models) const {
+Result<const MethodRule*> MethodRequest::rule(std::size_t draft_models, bool costs_known) const {
   if (method) return find_method(*method);
-  if (draft_models == 0) return find_method("plain");
   if (!others.tree.empty()) return find_method("tree");
-  if (!others.plan && !drafts && !length) return find_method("auto");
-  return find_method(draft_models > 1 ? "specinfer" : "spectr");
+  const bool asks_for_drafts = others.plan || drafts || (draft_models > 0 && (length || !costs_known));
+  if (asks_for_drafts) return find_method(draft_models > 1 ? "specinfer" : "spectr");
+  return find_method(draft_models > 0 ? "auto" : "plain");
 }
 
 MethodOptions MethodRequest::settings(std::size_t drafts_otherwise, std::size_t length_otherwise) const {

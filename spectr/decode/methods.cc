@@ -173,7 +173,25 @@ Result<void> check_size(double draws) {
   return error("a block of {:.0f} drafts is too large, at most {:.0f} are possible", draws, most_draws);
 }
 
-Result<void> check(const MethodRule& method, const MethodOptions& o) {
+}  // namespace
+
+std::span<const MethodRule> method_rules() {
+  return rules;
+}
+
+Result<const MethodRule*> find_method(std::string_view name) {
+  const auto rule = std::ranges::find(rules, name, &MethodRule::name);
+  if (rule != rules.end()) return &*rule;
+  std::string names;
+  for (const MethodRule& known : rules) names.append(names.empty() ? "" : ", ").append(known.name);
+  return error("there is no method '{}'; the methods are {}", name, names);
+}
+
+bool drafts_tree(const MethodRule& method) {
+  return method.name == "tree" || method.name == "traversal";
+}
+
+Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
   if (o.drafts < 1) return error("K (draft sequences) must be at least 1, got {}", o.drafts);
   if (o.length < 1) return error("L (tokens of a draft) must be at least 1, got {}", o.length);
   if (o.plan && method.plan.empty())
@@ -200,26 +218,8 @@ Result<void> check(const MethodRule& method, const MethodOptions& o) {
   return {};
 }
 
-}  // namespace
-
-std::span<const MethodRule> method_rules() {
-  return rules;
-}
-
-Result<const MethodRule*> find_method(std::string_view name) {
-  const auto rule = std::ranges::find(rules, name, &MethodRule::name);
-  if (rule != rules.end()) return &*rule;
-  std::string names;
-  for (const MethodRule& known : rules) names.append(names.empty() ? "" : ", ").append(known.name);
-  return error("there is no method '{}'; the methods are {}", name, names);
-}
-
-bool drafts_tree(const MethodRule& method) {
-  return method.name == "tree" || method.name == "traversal";
-}
-
 Result<Decoder> make_decoder(const MethodRule& method, const MethodOptions& options) {
-  SPECTR_TRY_VOID(check(method, options));
+  SPECTR_TRY_VOID(check_options(method, options));
   MethodOptions complete = options;
   if (!complete.plan) complete.plan = method.plan;
   SPECTR_TRY(Decoder decoder, method.build(complete));

@@ -57,6 +57,10 @@ Result<const MethodRule*> find_method(std::string_view name);
 /// Whether a method reads the factors of a prefix tree, MethodOptions::tree.
 bool drafts_tree(const MethodRule& method);
 
+/// Error: an option outside its range, or one that the method cannot have; what a plan cannot do is known to
+/// make_decoder only.
+Result<void> check_options(const MethodRule& method, const MethodOptions& options);
+
 /// The decoder of a method. Error: an option outside its range, or one that the method cannot have.
 Result<Decoder> make_decoder(const MethodRule& method, const MethodOptions& options);
 

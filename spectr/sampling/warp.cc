@@ -113,8 +113,7 @@ Result<Distribution> Warp::law_of(std::span<const Number> logits, std::size_t vo
     return Distribution::point(static_cast<Token>(best), vocabulary);
   }
 
-  const bool top_k = o.top_k > 0 && o.top_k < logits.size();
-  if (!top_k && o.top_p >= 1.0 && o.min_p <= 0.0) {
+  if (!filters(logits.size())) {
     RecycledVector<double> weights(logits.begin(), logits.end());
     exp_differences(weights, largest, std::min(1.0 / o.temperature, 1e300));  // the smallest invert to ∞
     weights.resize(vocabulary, 0.0);
@@ -124,6 +123,7 @@ Result<Distribution> Warp::law_of(std::span<const Number> logits, std::size_t vo
   // Candidates below the min-p line never survive; top-p sums over what top-k has left, so with top-p on the
   // line is drawn only afterwards.
   const double line = o.min_p > 0.0 ? largest + std::log(o.min_p) : -infinity;
+  const bool top_k = cuts_to_k(logits.size());
   Ranking ranking(top_k ? likeliest_at_least(logits, o.top_k)
                         : above(logits, o.top_p < 1.0 ? -infinity : line));
   if (top_k) ranking.keep(o.top_k);

@@ -43,9 +43,9 @@ class Warp {
            options_.frequency_penalty != 0.0;
   }
 
-  /// Whether laws are short lists: a filter is on, or the temperature is 0.
-  bool filters() const {
-    return options_.temperature == 0.0 || options_.top_k > 0 || options_.top_p < 1.0 || options_.min_p > 0.0;
+  /// Whether laws are short lists: the temperature is 0, or a filter is on for so many logits.
+  bool filters(std::size_t logits) const {
+    return options_.temperature == 0.0 || cuts_to_k(logits) || options_.top_p < 1.0 || options_.min_p > 0.0;
   }
 
   /// The law after `history` (the text so far, for the penalties). It is dense when the temperature is
@@ -57,6 +57,7 @@ class Warp {
 
  private:
   explicit Warp(WarpOptions options) : options_(std::move(options)) {}
+  bool cuts_to_k(std::size_t logits) const { return options_.top_k > 0 && options_.top_k < logits; }
   void penalise(std::span<double> logits, std::span<const Token> history) const;
   template <class Number>
   Result<Distribution> law_of(std::span<const Number> logits, std::size_t vocabulary) const;

@@ -51,6 +51,14 @@ TEST(Generate, ChoosesTheMethodByWhatIsGiven) {
   EXPECT_EQ(method({"--tree", "2,2"}), "tree");
   EXPECT_EQ(method({"-md", draft()}), "auto");  // a second draft model
   EXPECT_EQ(method({"-md", draft(), "-K", "2"}), "specinfer");
+  const Arguments alone = {"generate", "-m", target(), "-p", "Once", "-n", "4", "--json"};
+  EXPECT_EQ(json(alone)["stats"]["method"], "plain");
+  EXPECT_EQ(json(alone + Arguments{"-L", "2"})["stats"]["method"], "plain");
+  EXPECT_EQ(json(alone + Arguments{"--method", "auto"})["stats"]["method"], "auto");
+  expect_error(alone + Arguments{"-K", "2"}, "needs a draft model");
+  expect_error(alone + Arguments{"--tree", "2,1"}, "needs a draft model");
+  expect_error(generate() + Arguments{"-p", "Once", "--method", "auto", "--plan", "optimal"},
+               "method auto has no plan to choose");
 }
 
 TEST(Generate, RepeatsAnAutomaticTextFromTheStoredCosts) {
@@ -343,7 +351,7 @@ TEST(Inspect, PrintsMetadataAndTensors) {
 TEST(Law, LosslessMethodsHaveNoError) {
   for (const Arguments& method : {Arguments{"plain"},
                                   {"speculative"},
-                                  {"spectr", "-K", "2", "--plan", "str++"},
+                                  {"spectr", "-K", "2", "--plan", "optimal"},
                                   {"batch", "-K", "2"},
                                   {"tree", "--tree", "2,1"},
                                   {"specinfer", "-K", "2", "--drafts", "2"},

@@ -89,6 +89,29 @@ TEST_F(CostFile, OfAnotherFormIsMeasuredAgainUnlessItWasNamed) {
   EXPECT_THAT(contents(), HasSubstr("\"law\""));
 }
 
+TEST_F(CostFile, MustNotSayThatWiderPassesTakeLess) {
+  ASSERT_EQ(automatic().status, 0);
+  Json all = Json::parse(contents());
+  for (auto& [models, entry] : all.items()) entry["drafts"][0] = {{1, 1e-3}, {32, 5e-4}};
+  write(all.dump());
+  const Outcome named = automatic({"--cost-file", path()});
+  EXPECT_EQ(named.status, 2);
+  EXPECT_THAT(named.err, HasSubstr("does not hold the costs of these models"));
+}
+
+TEST_F(CostFile, CannotBeWrittenForAContextOfOneToken) {
+  std::ostringstream file;
+  file << std::ifstream(draft()).rdbuf();
+  std::string bytes = file.str();
+  const std::string key = "llama.context_length";
+  bytes[bytes.find(key) + key.size() + 4] = 1;
+  bytes[bytes.find(key) + key.size() + 5] = 0;
+  const TemporaryFile short_draft(bytes);
+  const Outcome ran = automatic({"-md", short_draft.path()});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("has a context of 1 tokens: its passes cannot be measured"));
+}
+
 TEST_F(CostFile, OfAnotherVersionIsMeasuredAgainAndKept) {
   write_older();
   EXPECT_THAT(automatic().err, HasSubstr("measuring what passes"));

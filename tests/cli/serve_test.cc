@@ -33,6 +33,22 @@ TEST(Serve, EndsWhenItIsTold) {
   }
 }
 
+TEST(Serve, TellsTheCostsThatItGoesBy) {
+  const TemporaryFile costs("{}");
+  const auto line = [&](const char* texts) {
+    RunningProgram run(SPECTR_PROGRAM, serve + Arguments{"--cost-file", costs.path(), "--auto-texts", texts});
+    wait_for(run, "ready");
+    run.send(SIGTERM);
+    const std::string err = run.wait().err;
+    const std::size_t hash = err.find(", hash ");
+    return hash == std::string::npos ? "" : err.substr(hash, 23);
+  };
+  const std::string alone = line("1"), shared = line("4");
+  EXPECT_NE(alone, "");
+  EXPECT_NE(shared, alone);
+  EXPECT_EQ(line("1"), alone);
+}
+
 TEST(Serve, EndsWhileItLoadsTheModels) {
   // Nobody ever writes into the pipe that the costs are to be read from.
   const TemporaryFile name("");

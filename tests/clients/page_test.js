@@ -16,7 +16,10 @@ try {
   const done = () => page.waitForSelector("#send:not([disabled])", { timeout: 120_000 });
 
   await page.goto(server.address);
-  await page.waitForFunction(() => document.querySelector("#method").value === "spectr");
+  await page.waitForFunction(() => document.querySelector("#method").value === "auto");
+  assert.ok(await page.isDisabled("#drafts"));
+  await page.selectOption("#method", "spectr");
+  assert.ok(await page.isEnabled("#drafts"));
   await page.fill("#seed", "3");
   await page.fill("#limit", "96");
 

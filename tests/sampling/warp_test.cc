@@ -121,6 +121,7 @@ TEST(Warp, AgreesWithAPlainReferenceOnRandomRows) {
     for (Token& token : history) token = static_cast<Token>(random() % size);
 
     const Distribution found = law(o, row, history);
+    ASSERT_EQ(found.is_dense(), !Warp::make(o).value().filters(size)) << "round " << round;
     const auto expected = reference(o, row, history);
     ASSERT_EQ(support(found).size(), expected.size()) << "round " << round;
     for (const auto& [token, p] : expected) {

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -159,12 +160,14 @@ TEST_F(Completions, AutoDraftsByTheCostsOfPasses) {
   EXPECT_EQ(json["usage"]["completion_tokens"], 40);
   EXPECT_GT(json["timings"]["draft_n"], 0);
   EXPECT_EQ(json["choices"][0]["text"], text(automatic));
-  // What was drafted, not what somebody might have asked for.
-  const auto longest = [this](const TestJson& method) {
+  EXPECT_EQ(json["metrics"]["speculative_decoding"]["costs_hash"],
+            fmt::format("{:016x}", TestServer::made_up_costs()->hash()));
+  // The method's L, not a default that it does not read.
+  const auto length = [this](const TestJson& method) {
     return complete({{"speculative", method}})["metrics"]["speculative_decoding"]["num_spec_tokens"];
   };
-  EXPECT_EQ(longest({{"method", "plain"}}), 0);
-  EXPECT_EQ(longest({{"tree", {2, 2}}}), 2);
+  EXPECT_EQ(length({{"method", "plain"}}), 0);
+  EXPECT_EQ(length({{"tree", {2, 2}}}), 2);
 }
 
 /// What decodes a text of which that much is said.
@@ -180,6 +183,32 @@ TEST(Server, ChoosesTheMethodByWhatIsGiven) {
   EXPECT_EQ(method_of(server, {{"n_max", 2}}), "spectr");
   EXPECT_EQ(method_of(server, {{"plan", "optimal"}}), "spectr");
   EXPECT_EQ(method_of(server, {{"tree", {2, 1}}}), "tree");
+}
+
+TEST(Server, WorksWithSeveralDraftModels) {
+  ServerOptions options = TestServer::options();
+  options.service.drafts.push_back(options.service.target);
+  options.service.costs = [](const ModelSet&) {
+    Costs costs = *TestServer::made_up_costs();
+    costs.drafts.push_back(costs.target);
+    return std::make_shared<const Costs>(std::move(costs));
+  };
+  const TestServer server(options);
+  EXPECT_EQ(method_of(server, TestJson::object()), "auto");
+  EXPECT_EQ(method_of(server, {{"drafts", 2}}), "specinfer");
+  const auto text = [&server](const TestJson& speculative) {
+    const TestJson body = {{"prompt", "Once upon"},
+                           {"max_tokens", 32},
+                           {"seed", 3},
+                           {"temperature", 0},
+                           {"speculative", speculative}};
+    return server.post("/v1/completions", body).json()["choices"][0]["text"];
+  };
+  const auto plain = text({{"method", "plain"}});
+  EXPECT_NE(plain, "");
+  for (const TestJson& method :
+       {TestJson::object(), TestJson{{"drafts", 2}}, TestJson{{"method", "spectr"}}, TestJson::object()})
+    EXPECT_EQ(text(method), plain) << method;
 }
 
 TEST(Server, RefusesAutoWhereCostsAreUnknown) {

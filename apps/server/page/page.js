@@ -33,7 +33,7 @@ async function* events(response) {
 /** input: a prompt, or the messages of a conversation. */
 function request(input, method) {
   const rule = page.methods.find((one) => one.name === method);
-  const speculative = { method, drafts: +$("drafts").value, length: +$("length").value };
+  const speculative = method === "auto" ? { method } : { method, drafts: +$("drafts").value, length: +$("length").value };
   if (rule?.plan) speculative.plan = $("plan").value;
   if (method === "tree") speculative.tree = [speculative.drafts, ...Array(speculative.length - 1).fill(1)];
   const body = { stream: true, token_details: true, max_tokens: +$("limit").value, temperature: +$("temperature").value, speculative };
@@ -211,7 +211,7 @@ function chooseMethod() {
   $("summary").textContent = rule ? `${rule.summary}${rule.lossless ? "" : " (changes the law)"}` : "";
   $("plan").disabled = !rule?.plan;
   if (rule?.plan) $("plan").value = rule.plan;
-  $("drafts").disabled = $("length").disabled = rule?.name === "plain";
+  $("drafts").disabled = $("length").disabled = ["plain", "auto"].includes(rule?.name);
 }
 
 function fill(select, names) {
@@ -226,7 +226,8 @@ async function connect() {
   page.ready = `${props.model}, ${props.total_slots} slots, ${props.n_ctx} tokens of context`;
   fill($("method"), props.methods.map((method) => method.name));
   fill($("plan"), props.plans);
-  $("method").value = props.draft_models ? "spectr" : "plain";
+  const offers = (name) => page.methods.some((method) => method.name === name);
+  $("method").value = !props.draft_models ? "plain" : offers("auto") ? "auto" : "spectr";
   chooseMethod();
   say(page.ready);
 }
