@@ -62,8 +62,9 @@ std::string_view name_of(KernelLevel level) {
 }
 
 const std::vector<KernelLevel>& available_levels() {
-  static const std::vector<KernelLevel> levels = find_levels();
-  return levels;
+  // Never freed: threads of a static object may still compute while the process ends.
+  static const auto* const levels = new std::vector<KernelLevel>(find_levels());
+  return *levels;
 }
 
 }  // namespace spectr

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <random>
 #include <set>
 #include <thread>
 #include <vector>
@@ -30,7 +31,16 @@ TEST(CostCurve, SharedIsAShareOfAWiderPass) {
   const CostCurve shared = alone.shared(4);
   for (const double rows : {1.0, 2.0, 4.0, 8.0, 16.0})
     EXPECT_EQ(shared.seconds(rows), alone.seconds(4 * rows) / 4) << rows;
-  EXPECT_EQ(alone.shared(1).seconds(3), alone.seconds(3));
+}
+
+TEST(CostCurve, OfATextAloneIsTheSame) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 1000; ++round) {
+    const double low = std::generate_canonical<double, 53>(random) + 0.1, high = 3 * low;
+    const CostCurve alone({{1, low}, {2, high}, {3, high}, {5, 2 * high}, {7, 2 * high}});
+    const CostCurve shared = alone.shared(1);
+    for (std::size_t i = 0; i < 5; ++i) ASSERT_EQ(shared.points()[i].seconds, alone.points()[i].seconds);
+  }
 }
 
 TEST(CostCurve, OfEveryModelIsMeasuredAtTheWidthsThatWereAsked) {

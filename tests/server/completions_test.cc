@@ -12,12 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-class Completions : public testing::Test {
+class Completions : public WithServer<4> {
  protected:
-  static const TestServer& server() {
-    static const TestServer server;
-    return server;
-  }
   /// A short completion of "Once upon a time", with some fields of its own.
   static TestJson body(TestJson fields = {}) {
     TestJson json = {{"prompt", "Once upon a time"}, {"max_tokens", 12}, {"seed", 7}, {"temperature", 1}};

@@ -23,12 +23,8 @@ std::string chunked(const std::string& body) {
   return fmt::format("{:x}\r\n{}\r\n0\r\n\r\n", body.size(), body);
 }
 
-class Framing : public testing::Test {
+class Framing : public WithServer<1> {
  protected:
-  static const TestServer& server() {
-    static const TestServer server(TestServer::options(1));
-    return server;
-  }
   /// All that a connection answers until it is closed.
   static std::string answers(const std::string& method, const std::string& headers, const std::string& body) {
     RawConnection client(server().server().port());

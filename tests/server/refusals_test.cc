@@ -8,13 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-class Refusals : public testing::Test {
- protected:
-  static const TestServer& server() {
-    static const TestServer server(TestServer::options(1));
-    return server;
-  }
-};
+class Refusals : public WithServer<1> {};
 
 TEST_F(Refusals, WhatIsNotSupportedOrNotInRangeIsNamed) {
   const std::pair<const char*, const char*> cases[] = {

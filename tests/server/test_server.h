@@ -1,5 +1,6 @@
 #pragma once
 
+#include <gtest/gtest.h>
 #include <httplib.h>
 
 #include <chrono>
@@ -110,6 +111,19 @@ class TestServer {
   }
 
   std::unique_ptr<Server> server_;
+};
+
+/// Tests that share one server, which ends with the last of them: its threads must not outlive what a process
+/// takes apart at its end.
+template <std::size_t slots>
+class WithServer : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { server_ = std::make_unique<TestServer>(TestServer::options(slots)); }
+  static void TearDownTestSuite() { server_.reset(); }
+  static const TestServer& server() { return *server_; }
+
+ private:
+  static inline std::unique_ptr<TestServer> server_;
 };
 
 }  // namespace spectr::server
