@@ -5,31 +5,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "spectr/base/utf8.h"
+
 namespace spectr::chat {
 namespace {
-
-/// Appends the character of that number in UTF-8; false where it is none.
-bool append_utf8(std::uint32_t code, std::string& out) {
-  if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return false;
-  const auto byte = [&out](std::uint32_t value) { out += static_cast<char>(value); };
-  const auto tail = [&](int shift) { byte(0x80 | ((code >> shift) & 0x3F)); };
-  if (code < 0x80) {
-    byte(code);
-  } else if (code < 0x800) {
-    byte(0xC0 | (code >> 6));
-    tail(0);
-  } else if (code < 0x10000) {
-    byte(0xE0 | (code >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    byte(0xF0 | (code >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-  return true;
-}
 
 /// The number that the digits are; none: they are no digits.
 std::optional<std::uint32_t> code_of(std::string_view digits, int base) {

@@ -96,10 +96,10 @@ const MethodRule* choose_method(const GenerationRequest& request, const ModelSet
     throw ApiError::invalid(fmt::format("method {} needs a draft model, the server has none", method->name));
   }
   if (method->measured && !models.costs) {
-    throw ApiError::invalid(
-        fmt::format("method {} is not offered: without a draft model the server does not measure what passes "
-                    "cost",
-                    method->name));
+    throw ApiError::invalid(fmt::format(
+        "method {} is not offered: what passes cost is not known, the server measures it where it "
+        "has a draft model",
+        method->name));
   }
   return method;
 }

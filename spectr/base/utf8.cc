@@ -57,6 +57,28 @@ std::size_t utf8_unfinished(std::string_view text) {
   return 0;
 }
 
+bool append_utf8(std::uint32_t character, std::string& out) {
+  if (character > 0x10FFFF || (character >= 0xD800 && character <= 0xDFFF)) return false;
+  const auto byte = [&out](std::uint32_t value) { out += static_cast<char>(value); };
+  const auto tail = [&](int shift) { byte(0x80 | ((character >> shift) & 0x3F)); };
+  if (character < 0x80) {
+    byte(character);
+  } else if (character < 0x800) {
+    byte(0xC0 | (character >> 6));
+    tail(0);
+  } else if (character < 0x10000) {
+    byte(0xE0 | (character >> 12));
+    tail(6);
+    tail(0);
+  } else {
+    byte(0xF0 | (character >> 18));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+  return true;
+}
+
 std::size_t utf8_characters(std::string_view text) {
   const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
   return static_cast<std::size_t>(std::ranges::count_if(text, begins));

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace spectr {
@@ -12,6 +14,9 @@ std::size_t utf8_length(std::string_view text);
 /// Bytes at the end of `text` that begin a well-formed character without completing it: 0 … 3. More bytes
 /// may turn them into a character.
 std::size_t utf8_unfinished(std::string_view text);
+
+/// Appends the character of that number (a Unicode scalar value); false, and nothing, where it is none.
+bool append_utf8(std::uint32_t character, std::string& out);
 
 /// Characters in well-formed UTF-8.
 std::size_t utf8_characters(std::string_view text);

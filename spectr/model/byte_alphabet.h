@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "spectr/base/utf8.h"
+
 namespace spectr {
 
 // GPT-2 writes its tokens in an alphabet of 256 visible characters, one for each byte: printable Latin-1
@@ -26,13 +28,7 @@ constexpr std::array<unsigned, 256> byte_alphabet = [] {
 
 /// Appends the character for a byte, in UTF-8.
 inline void append_alphabet_character(unsigned char byte, std::string& out) {
-  const unsigned character = byte_alphabet[byte];
-  if (character < 0x80) {
-    out += static_cast<char>(character);
-  } else {
-    out += static_cast<char>(0xC0 | (character >> 6));
-    out += static_cast<char>(0x80 | (character & 0x3F));
-  }
+  append_utf8(byte_alphabet[byte], out);
 }
 
 /// The byte that a character of the alphabet (one, in UTF-8) stands for.

@@ -31,6 +31,11 @@ TEST(Utf8, ExactlyTheShortestFormsOfScalarValuesAreCharacters) {
       const bool good = shortest(code_point) == length && !surrogate && code_point <= 0x10FFFF;
       const std::string bytes = encode(code_point, length);
       ASSERT_EQ(utf8_length(bytes), good ? bytes.size() : 0U) << code_point << " in " << length;
+      if (shortest(code_point) == length) {
+        std::string appended;
+        ASSERT_EQ(append_utf8(code_point, appended), good);
+        ASSERT_EQ(appended, good ? bytes : "");
+      }
       if (!good) continue;
       for (std::size_t cut = 1; cut < bytes.size(); ++cut) {
         const std::string_view begun = std::string_view(bytes).substr(0, cut);

@@ -41,7 +41,10 @@ TEST(Auto, KeepsTheLawWithEndTokensAndFilters) {
   warp.top_k = 2;
   warp.temperature = 0.7;
   const LawSettings settings{.horizon = 4, .ends = {1}, .warp = warp};
-  EXPECT_LE(method_law(TabularPair::random(3, 4, 5), "auto", measured(0.4, {0.1}), settings).tv, 1e-12);
+  for (const std::vector<double>& drafts : {std::vector{0.1}, {0.1, 0.05}, {}}) {
+    const TabularPair pair = TabularPair::random(3, 4, 5, drafts.size());
+    EXPECT_LE(method_law(pair, "auto", measured(0.4, drafts), settings).tv, 1e-12) << drafts.size();
+  }
 }
 
 TEST(Auto, DecodesPlainlyWhereNothingPays) {
