@@ -149,22 +149,24 @@ void ForwardPass::multiply(Operation operation, std::initializer_list<Target> ta
   ends(operation, std::span<const Product>(products));
 }
 
-void ForwardPass::turn(std::size_t layer, std::size_t kv_head, std::span<const PassRow> rows) {
+void ForwardPass::turn(const LayerWeights& layer, std::size_t index, std::size_t kv_head,
+                       std::span<const PassRow> rows) {
   const ModelConfig& c = config_;
   const Span2d<float> q = view(q_, c.heads * c.head_dim);
   const Span2d<float> k = view(k_, c.kv_heads * c.head_dim), v = view(v_, c.kv_heads * c.head_dim);
   const std::size_t half = inverse_frequencies_.size(), group = c.heads / c.kv_heads;
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    const auto turned = [&](std::span<float> head) {
+    const auto turned = [&](const Norm& norm, std::span<float> head) {
+      if (!norm.weight.empty()) normalise_row(norm, head, head);
       rope(head, std::span(cosines_).subspan(r * half, half), std::span(sines_).subspan(r * half, half),
            c.rope_interleaved);
       return head;
     };
     for (std::size_t h = kv_head * group; h < (kv_head + 1) * group; ++h) {
-      turned(q[r].subspan(h * c.head_dim, c.head_dim));
+      turned(layer.q_norm, q[r].subspan(h * c.head_dim, c.head_dim));
     }
     const std::size_t at = kv_head * c.head_dim;
-    rows[r].cache->write(layer, kv_head, rows[r].slot, turned(k[r].subspan(at, c.head_dim)),
+    rows[r].cache->write(index, kv_head, rows[r].slot, turned(layer.k_norm, k[r].subspan(at, c.head_dim)),
                          v[r].subspan(at, c.head_dim));
   }
 }
@@ -211,7 +213,7 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
     // A thread attends to a head at once, while it has the new keys at hand.
     pool_.parallel_for(c.kv_heads, 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t h = begin; h < end; ++h) {
-        turn(index, h, rows);
+        turn(layer, index, h, rows);
         attend_all(h * group * parts, (h + 1) * group * parts);
       }
     });
@@ -219,7 +221,7 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
     const std::size_t numbers = rows.size() * (group + 1) * c.head_dim;
     pool_.parallel_for(c.kv_heads, std::max<std::size_t>(1, rope_numbers / numbers),
                        [&](std::size_t begin, std::size_t end) {
-                         for (std::size_t h = begin; h < end; ++h) turn(index, h, rows);
+                         for (std::size_t h = begin; h < end; ++h) turn(layer, index, h, rows);
                        });
     pool_.parallel_for(c.heads * parts, 1, attend_all);
   }

@@ -51,8 +51,9 @@ class ForwardPass {
   void embed(std::span<const PassRow> rows);
   void prepare_angles(std::span<const PassRow> rows);
   void divide(std::span<const PassRow> rows);
-  /// Turns the queries and the keys of one head of keys by their positions, and caches its keys and values.
-  void turn(std::size_t layer, std::size_t kv_head, std::span<const PassRow> rows);
+  /// Turns the queries and the keys of one head of keys by their positions, normalised where the model has it
+  /// so, and caches its keys and values.
+  void turn(const LayerWeights& layer, std::size_t index, std::size_t kv_head, std::span<const PassRow> rows);
   /// Attention of one head's queries of a few rows.
   void attend(std::size_t layer, std::size_t head, Part part, std::span<const PassRow> rows);
   void attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows);

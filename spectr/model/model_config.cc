@@ -19,6 +19,7 @@ struct Family {
   bool rotates = true;  ///< has rotary positions
   bool rope_interleaved = false;
   bool layer_norms = false;
+  bool head_norms = false;
   bool fused_qkv = false;
   bool gated = true;
   bool may_tie = true;
@@ -28,6 +29,7 @@ struct Family {
 constexpr std::array families = {
     Family{.architecture = Architecture::llama, .name = "llama", .rope_interleaved = true},
     Family{.architecture = Architecture::qwen2, .name = "qwen2", .biases = Biases::of_queries_keys_values},
+    Family{.architecture = Architecture::qwen3, .name = "qwen3", .head_norms = true},
     Family{.architecture = Architecture::gpt2,
            .name = "gpt2",
            .rotates = false,
@@ -54,7 +56,7 @@ Result<Family> family_of(const Gguf& file) {
   SPECTR_TRY(const auto name, file.string("general.architecture"));
   const auto found = std::ranges::find(families, name, &Family::name);
   if (found == families.end()) {
-    return error("{}: general.architecture is {}, but llama, qwen2, gpt2 and gptneox are supported",
+    return error("{}: general.architecture is {}, but llama, qwen2, qwen3, gpt2 and gptneox are supported",
                  file.name(), quote(name));
   }
   return *found;
@@ -195,6 +197,7 @@ Result<ModelConfig> ModelConfig::load(const Gguf& file) {
   ModelConfig config{};
   config.architecture = family.architecture;
   config.layer_norms = family.layer_norms;
+  config.head_norms = family.head_norms;
   config.fused_qkv = family.fused_qkv;
   config.gated = family.gated;
   config.may_tie = family.may_tie;

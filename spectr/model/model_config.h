@@ -10,7 +10,7 @@
 namespace spectr {
 
 /// Families of transformers whose graph is implemented.
-enum class Architecture { llama, qwen2, gpt2, gptneox };
+enum class Architecture { llama, qwen2, qwen3, gpt2, gptneox };
 
 /// As `general.architecture` has it.
 std::string_view name_of(Architecture architecture);
@@ -38,6 +38,7 @@ struct ModelConfig {
   bool rope_interleaved;   ///< pairs (2i, 2i+1); otherwise (i, i + rope_dims/2)
   bool parallel_residual;  ///< gptneox: attention and feed-forward read the same input
   bool layer_norms;        ///< norms are centred and have a bias; otherwise root-mean-square norms
+  bool head_norms;         ///< every head of queries and keys is normalised before it is rotated
   bool fused_qkv;          ///< one matrix makes queries, keys and values
   bool gated;              ///< the feed-forward block has a gate
   bool may_tie;            ///< without a matrix of its own, the output is the token embedding

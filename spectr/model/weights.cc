@@ -112,6 +112,11 @@ Result<LayerWeights> load_layer(Loader& from, const ModelConfig& c, std::size_t 
   SPECTR_TRY(Linear q, projection("attn_q", 0, q_rows));
   SPECTR_TRY(Linear k, projection("attn_k", q_rows, kv_rows));
   SPECTR_TRY(Linear v, projection("attn_v", q_rows + kv_rows, kv_rows));
+  Norm q_norm, k_norm;
+  if (c.head_norms) {
+    SPECTR_TRY(q_norm, from.norm(name("attn_q_norm"), c.head_dim, false));
+    SPECTR_TRY(k_norm, from.norm(name("attn_k_norm"), c.head_dim, false));
+  }
   SPECTR_TRY(Linear attention_output, from.linear(name("attn_output"), c.width, q_rows, bias));
   SPECTR_TRY(Norm ffn_norm, from.norm(name("ffn_norm"), c.width, c.layer_norms));
   std::optional<Linear> gate;
@@ -120,9 +125,17 @@ Result<LayerWeights> load_layer(Loader& from, const ModelConfig& c, std::size_t 
   }
   SPECTR_TRY(Linear up, from.linear(name("ffn_up"), c.ffn, c.width, bias));
   SPECTR_TRY(Linear down, from.linear(name("ffn_down"), c.width, c.ffn, bias));
-  return LayerWeights{
-      std::move(attention_norm), std::move(q),    std::move(k),  std::move(v),   std::move(attention_output),
-      std::move(ffn_norm),       std::move(gate), std::move(up), std::move(down)};
+  return LayerWeights{std::move(attention_norm),
+                      std::move(q),
+                      std::move(k),
+                      std::move(v),
+                      std::move(q_norm),
+                      std::move(k_norm),
+                      std::move(attention_output),
+                      std::move(ffn_norm),
+                      std::move(gate),
+                      std::move(up),
+                      std::move(down)};
 }
 
 }  // namespace

@@ -17,16 +17,17 @@ struct Linear {
   std::vector<float> bias;  ///< [out] or empty
 };
 
-/// Parameters of a normalisation. No bias: root-mean-square norm.
+/// Parameters of a normalisation. No bias: root-mean-square norm. No weight: none at all.
 struct Norm {
-  std::vector<float> weight;  ///< [width]
+  std::vector<float> weight;  ///< [width] or empty
   std::vector<float> bias;    ///< [width] or empty
 };
 
 /// One block of the transformer.
 struct LayerWeights {
   Norm attention_norm;
-  Linear q, k, v;  ///< [heads · head_dim, width], [kv_heads · head_dim, width] twice
+  Linear q, k, v;       ///< [heads · head_dim, width], [kv_heads · head_dim, width] twice
+  Norm q_norm, k_norm;  ///< [head_dim], of every head; or none
   Linear attention_output;
   Norm ffn_norm;
   std::optional<Linear> gate;  ///< [ffn, width] where the feed-forward block is gated

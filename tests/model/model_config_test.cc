@@ -64,6 +64,8 @@ TEST(ModelConfig, ReadsALlama) {
 TEST(ModelConfig, KnowsHowEachArchitectureRotates) {
   EXPECT_FALSE(config_of(tiny_model("qwen2")).rope_interleaved);
   EXPECT_EQ(config_of(tiny_model("qwen2")).rope_dims, 4);
+  EXPECT_FALSE(config_of(tiny_model("qwen3")).rope_interleaved);
+  EXPECT_EQ(config_of(tiny_model("qwen3").set("qwen3.attention.key_length", 6U)).rope_dims, 6);
   EXPECT_EQ(config_of(tiny_gpt2()).rope_dims, 0);
   EXPECT_FALSE(config_of(tiny_gptneox()).rope_interleaved);
   EXPECT_EQ(config_of(tiny_gptneox().set("gptneox.rope.dimension_count", 2U)).rope_dims, 2);

@@ -27,7 +27,7 @@ Tensors tensors_of(const std::string& architecture) {
                  {.name = "blk.0.ffn_up.weight", .shape = {8, 16}},
                  {.name = "blk.0.ffn_down.weight", .shape = {16, 8}}};
   const auto add = [&all](const Tensors& more) { all.insert(all.end(), more.begin(), more.end()); };
-  if (architecture == "llama" || architecture == "qwen2") {
+  if (architecture == "llama" || architecture.starts_with("qwen")) {
     add({{.name = "blk.0.attn_q.weight", .shape = {8, 8}},
          {.name = "blk.0.attn_k.weight", .shape = {8, 8}},
          {.name = "blk.0.attn_v.weight", .shape = {8, 8}},
@@ -46,6 +46,10 @@ Tensors tensors_of(const std::string& architecture) {
     add({{.name = "blk.0.attn_q.bias", .shape = {8}},
          {.name = "blk.0.attn_k.bias", .shape = {8}},
          {.name = "blk.0.attn_v.bias", .shape = {8}}});
+  }
+  if (architecture == "qwen3") {
+    add({{.name = "blk.0.attn_q_norm.weight", .shape = {4}},
+         {.name = "blk.0.attn_k_norm.weight", .shape = {4}}});
   }
   if (architecture == "gpt2") add({{.name = "position_embd.weight", .shape = {8, 64}}});
   if (architecture == "gptneox") add({{.name = "output.weight", .shape = {8, 4}}});
@@ -106,7 +110,7 @@ TEST_P(WeightsOf, EveryWrongShapeIsNamed) {
 }
 
 TEST_P(WeightsOf, ATensorThatNobodyUsesIsRefused) {
-  for (const std::string name : {"blk.1.attn_norm.weight", "blk.0.attn_q_norm.weight", "other"}) {
+  for (const std::string name : {"blk.1.attn_norm.weight", "blk.0.attn_q_norm.bias", "other"}) {
     Tensors tensors = all_;
     tensors.push_back({.name = name, .shape = {8}});
     EXPECT_EQ(error_of(tensors),
@@ -114,7 +118,7 @@ TEST_P(WeightsOf, ATensorThatNobodyUsesIsRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, WeightsOf, testing::Values("llama", "qwen2", "gpt2", "gptneox"),
+INSTANTIATE_TEST_SUITE_P(Families, WeightsOf, testing::Values("llama", "qwen2", "qwen3", "gpt2", "gptneox"),
                          [](const auto& family) { return family.param; });
 
 TEST(Weights, OptionalTensorsAreCheckedToo) {
