@@ -1,6 +1,7 @@
 // The vector kernels, compiled once for each instruction set (names as Highway writes them). `d` stands for a
 // vector type throughout: a full one in the bulk of a loop, one of a single lane for the rest, so that each
 // operation is written once and an element's result does not depend on its place.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -52,6 +53,19 @@ HWY_INLINE float Sum(std::size_t n, const Term& term) {
   for (; i + lanes <= n; i += lanes) a = hn::Add(a, term(d, i));
   float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
   for (; i < n; ++i) sum += hn::GetLane(term(Single(), i));
+  return sum;
+}
+
+/// The same for sums of any length: sums of 128 numbers, which rounding cannot take far, added in double
+/// precision.
+template <class Term>
+HWY_INLINE double LongSum(std::size_t n, const Term& term) {
+  constexpr std::size_t most = 128;
+  double sum = 0;
+  for (std::size_t from = 0; from < n; from += most) {
+    const auto later = [&](auto d, std::size_t i) HWY_ATTR { return term(d, from + i); };
+    sum += static_cast<double>(Sum(std::min(most, n - from), later));
+  }
   return sum;
 }
 
@@ -195,12 +209,12 @@ std::size_t NextAbove(std::span<const float> x, std::size_t from, float bar) {
 
 void Softmax(std::span<float> x) {
   const float largest = Largest(x);
-  const float sum = Sum(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+  const double sum = LongSum(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
     const auto power = hn::Exp(d, hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, largest)));
     hn::StoreU(power, d, x.data() + i);
     return power;
   });
-  const float factor = 1.0f / sum;
+  const auto factor = static_cast<float>(1.0 / sum);
   ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
     hn::StoreU(hn::Mul(hn::LoadU(d, x.data() + i), hn::Set(d, factor)), d, x.data() + i);
   });
@@ -223,10 +237,10 @@ void ExpDifferences(std::span<double> x, double largest, double scale) {
 
 double LogSumExp(std::span<const float> x) {
   const float largest = Largest(x);
-  const float sum = Sum(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+  const double sum = LongSum(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
     return hn::Exp(d, hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, largest)));
   });
-  return static_cast<double>(largest) + std::log(static_cast<double>(sum));
+  return static_cast<double>(largest) + std::log(sum);
 }
 
 /// nearest_half() with vectors for numbers.

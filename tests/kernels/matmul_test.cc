@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "spectr/base/check.h"
+#include "spectr/kernels/activations.h"
+#include "spectr/kernels/code_layout.h"
 #include "spectr/kernels/dequantise.h"
 #include "spectr/kernels/scalar_ops.h"
 #include "tests/support/every_target.h"
@@ -85,20 +87,44 @@ TEST(Matrix, RowGivesBackTheNumbersOfTheFile) {
   }
 }
 
-/// What |y − W x| may be. Quantised formats: x[j] is off by at most half a step a / 2 of its block of 64, so
-/// Σ_j |w_j| a_j / 2; rounding x[j] to BF16 costs 2⁻⁹ of it. Besides, float sums of n products with relative
-/// errors of 2⁻²⁴ in any order.
-double error_bound(TensorType type, std::span<const float> w, std::span<const float> x) {
+/// The numbers −m of a row of W whose weights are s · (code − offset) − m: its weights if all codes were 0.
+std::vector<float> minima(const Problem& problem, std::size_t row) {
+  std::vector<float> minima(problem.cols);
+  const auto layout = code_layout(problem.type);
+  if (!layout || !layout->has_min) return minima;
+  const TensorFormat& format = format_of(problem.type);
+  const std::byte* file = problem.bytes.data() + row * problem.cols / format.elements * format.bytes;
+  for (std::size_t j = 0; j < problem.cols; j += format.elements, file += format.bytes) {
+    CodeUnit unit{};
+    split_unit(problem.type, file, unit);
+    unit.codes.fill(0);
+    unit_values(problem.type, unit, &minima[j]);
+  }
+  return minima;
+}
+
+/// What |y − W x| may be for a row of W. Quantised formats: x[j] is off by at most half a step a / 2 of its
+/// block, or by all of it where the whole block is next to nothing; rounding x[j] to BF16 costs 2⁻⁹ of it.
+/// Besides, 2⁻²⁴ for every float sum that a product passes through; the two parts of a weight do so apart.
+double error_bound(const Problem& problem, std::size_t row, std::span<const float> x) {
+  constexpr std::size_t block = ActivationBlock::columns;
+  const bool quantised = format_of(problem.type).is_quantised();
+  std::vector<float> w(problem.cols);
+  problem.matrix.row(row, w);
+  const std::vector<float> least = minima(problem, row);
+  const auto cols = static_cast<double>(problem.cols);
+  const double rounding = 0x1p-24 * (quantised ? 16 + cols / 64 : 20 + cols / 16);
   double bound = 0;
   for (std::size_t j = 0; j < w.size(); ++j) {
-    float largest = 0;
-    for (std::size_t i = j / 64 * 64; i < std::min(j / 64 * 64 + 64, x.size()); ++i) {
-      largest = std::max(largest, std::abs(x[i]));
+    const double alone = std::abs(x[j]);
+    double size = alone, off = problem.type == TensorType::bf16 ? alone * 0x1p-9 : 0;
+    if (quantised) {
+      const std::size_t begin = j / block * block, end = std::min(begin + block, x.size());
+      for (std::size_t i = begin; i < end; ++i) size = std::max<double>(size, std::abs(x[i]));
+      off = size < 1e-30 ? alone : size / 254;
     }
-    const double size = std::abs(double{w[j]}) * largest;
-    if (format_of(type).elements > 1) bound += size / 254;
-    if (type == TensorType::bf16) bound += size * 0x1p-9;
-    bound += size * static_cast<double>(w.size()) * 0x1p-24;
+    const double parts = std::abs(double{w[j]} - least[j]) + std::abs(least[j]);
+    bound += std::abs(w[j]) * off + parts * size * rounding;
   }
   return bound;
 }
@@ -109,17 +135,48 @@ TEST_P(MatmulAtLevel, IsWithinTheBoundOfQuantisedActivations) {
     Problem problem{type, rows, cols};
     std::vector<float> x = random_floats(n * cols, 2);
     x[5] *= 100;  // an outlier costs its block, not the row
-    std::vector<float> exact(n * rows), w(cols);
+    for (std::size_t j = 0; j < cols; ++j) x[2 * cols + j] *= 1e-32f;  // no number that quantising keeps
+    std::vector<float> exact(n * rows);
     scalar::matmul(type, problem.bytes, {x.data(), n, cols}, {exact.data(), n, rows});
     const std::vector<float> y = problem.product(level, x);
     for (std::size_t i = 0; i < rows; ++i) {
-      problem.matrix.row(i, w);
       for (std::size_t r = 0; r < n; ++r) {
         ASSERT_LE(std::abs(y[r * rows + i] - exact[r * rows + i]),
-                  error_bound(type, w, std::span(x).subspan(r * cols, cols)))
+                  error_bound(problem, i, std::span(x).subspan(r * cols, cols)))
             << format_of(type).name << ", row " << i;
       }
     }
+  }
+}
+
+/// A tensor of Q4_K whose weights are all s · 1 − s.
+std::vector<std::byte> cancelling_tensor(std::size_t rows, std::size_t cols) {
+  std::vector<std::byte> bytes = random_tensor(TensorType::q4_k, rows, cols, 1);
+  for (auto unit = bytes.begin(); unit != bytes.end(); unit += 144) {
+    std::copy_n(unit, 2, unit + 2);      // d of the minima
+    std::copy_n(unit + 4, 4, unit + 8);  // minima as scales: six bits of four, two of the others …
+    for (int i = 12; i < 16; ++i) unit[i] = (unit[i] & std::byte{15}) | unit[i] << 4;  // … whose four follow
+    std::fill_n(unit + 16, 128, std::byte{0x11});
+  }
+  return bytes;
+}
+
+TEST_P(MatmulAtLevel, IsWithinTheBoundWhereScalesAndMinimaCancel) {
+  constexpr std::size_t rows = 17;
+  for (const std::size_t cols : {256, 1024}) {
+    Problem problem{TensorType::q4_k, rows, cols, cancelling_tensor(rows, cols)};
+    const std::size_t n = cols == 256 ? 9 : 6;
+    const std::vector<float> x = random_floats(n * cols, 2), y = problem.product(level, x), none(cols);
+    std::vector<float> w(cols);
+    for (std::size_t i = 0; i < rows; ++i) {
+      problem.matrix.row(i, w);
+      ASSERT_EQ(w, none);
+      for (std::size_t r = 0; r < n; ++r) {
+        ASSERT_LE(std::abs(y[r * rows + i]), error_bound(problem, i, std::span(x).subspan(r * cols, cols)))
+            << "row " << i;
+      }
+    }
+    EXPECT_NE(y, std::vector<float>(n * rows)) << "nothing was rounded";
   }
 }
 
@@ -130,24 +187,32 @@ TEST_P(MatmulAtLevel, IsNotFiniteForARowOfXThatIsNot) {
                            std::bit_cast<float>(0xff80'0001), infinity, -infinity};
   constexpr std::size_t rows = 17;
   const auto is_finite = [](float y) { return std::isfinite(y); };
-  for (const TensorType type : all_tensor_types()) {
-    const std::size_t cols = format_of(type).elements == 256 ? 256 : 96;
+  const auto claim = [&](TensorType type, std::size_t n, std::size_t cols, std::size_t step) {
     Problem problem{type, rows, cols};
-    std::vector<float> x = random_floats(2 * cols, 7);
+    std::vector<float> x = random_floats(n * cols, 7);
+    const std::size_t row = n / 2;
     at_every_target([&] {
       const std::vector<float> expected = problem.product(level, x);
-      for (std::size_t j = 0; j < cols; ++j) {
-        const float was = x[cols + j];
+      for (std::size_t j = 0; j < cols; j += step) {
+        const float was = x[row * cols + j];
         for (const float number : strange) {
-          x[cols + j] = number;
-          const std::vector<float> y = problem.product(level, x);
-          EXPECT_TRUE(std::equal(y.begin(), y.begin() + rows, expected.begin()));
-          EXPECT_TRUE(std::none_of(y.begin() + rows, y.end(), is_finite))
-              << format_of(type).name << ", " << number << " in column " << j;
+          x[row * cols + j] = number;
+          std::vector<float> y = problem.product(level, x);
+          const auto found = std::span(y).subspan(row * rows, rows);
+          EXPECT_TRUE(std::ranges::none_of(found, is_finite))
+              << format_of(type).name << ", " << number << " in column " << j << " of " << cols;
+          std::ranges::copy(std::span(expected).subspan(row * rows, rows), found.begin());
+          EXPECT_EQ(y, expected);
         }
-        x[cols + j] = was;
+        x[row * cols + j] = was;
       }
     });
+  };
+  for (const TensorType type : all_tensor_types()) {
+    claim(type, 2, format_of(type).elements == 256 ? 256 : 96, 1);
+    // Tiles take rows of x that are many or long.
+    claim(type, 9, 256, 17);
+    claim(type, 6, 1024, 67);
   }
 }
 

@@ -27,6 +27,24 @@ void at_every_length_and_offset(const Claim& claim) {
   claim(2048, 0);
 }
 
+/// Vectors whose sums of exponentials rounding takes furthest: long, and all numbers but the first alike or
+/// nearly so, so that what is added is rounded one way again and again.
+template <class Claim>
+void for_long_vectors(const Claim& claim) {
+  for (const std::size_t n : {131'071, 131'072, 131'085}) {
+    for (const float below : {0.0f, 0.2f}) {
+      for (const float spread : {0.0f, 1e-5f}) {
+        SCOPED_TRACE(testing::Message()
+                     << n << " numbers, " << below << " below one, " << spread << " apart");
+        std::vector<float> x = random_floats(n, 1);
+        for (float& v : x) v = 0.5f - below + spread * v;
+        x[0] = 0.5f;
+        claim(x);
+      }
+    }
+  }
+}
+
 struct Vectors {
   std::vector<float> store;
   std::span<float> view;
@@ -212,6 +230,24 @@ TEST(Softmax, AgreesWithItsTwinAndSumsToOne) {
   });
 }
 
+TEST(Softmax, AgreesWithItsTwinForLongVectorsWhereverTheyLie) {
+  for_long_vectors([](const std::vector<float>& x) {
+    std::vector<float> expected = x, sizes(x.size());
+    scalar::softmax(expected);
+    const float most = std::ranges::max(x);
+    for (std::size_t j = 0; j < x.size(); ++j) sizes[j] = expected[j] * (1 + most - x[j]);
+    at_every_target([&] {
+      std::vector<float> found = x, moved(x.size() + 3);
+      softmax(found);
+      expect_close(found, expected, 3e-6, sizes);
+      const auto elsewhere = std::span(moved).subspan(3);
+      std::ranges::copy(x, elsewhere.begin());
+      softmax(elsewhere);
+      EXPECT_TRUE(std::ranges::equal(elsewhere, found));
+    });
+  });
+}
+
 TEST(Softmax, GivesNothingToMinusInfinity) {
   at_every_target([] {
     std::vector<float> x(37, -std::numeric_limits<float>::infinity());
@@ -266,10 +302,17 @@ TEST(LogSumExp, AgreesWithItsTwin) {
     at_every_length_and_offset([](std::size_t n, std::size_t offset) {
       Vectors x(n, offset, 1);
       for (std::size_t j = 0; j < n; j += 5) x.view[j] *= 20.0f;
-      EXPECT_NEAR(log_sum_exp(x.view), scalar::log_sum_exp(x.view), 1e-5);
+      EXPECT_NEAR(log_sum_exp(x.view), scalar::log_sum_exp(x.view), 3e-6);
       if (n > 1) x.view[0] = -std::numeric_limits<float>::infinity();
-      EXPECT_NEAR(log_sum_exp(x.view), scalar::log_sum_exp(x.view), 1e-5);
+      EXPECT_NEAR(log_sum_exp(x.view), scalar::log_sum_exp(x.view), 3e-6);
     });
+  });
+}
+
+TEST(LogSumExp, AgreesWithItsTwinForLongVectors) {
+  for_long_vectors([](const std::vector<float>& x) {
+    const double expected = scalar::log_sum_exp(x);
+    at_every_target([&] { EXPECT_NEAR(log_sum_exp(x), expected, 3e-6); });
   });
 }
 
