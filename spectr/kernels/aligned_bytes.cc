@@ -1,5 +1,6 @@
 #include "spectr/kernels/aligned_bytes.h"
 
+#include <algorithm>
 #include <new>
 
 #ifdef __linux__
@@ -17,13 +18,12 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 AlignedBytes allocate_aligned(std::size_t size) {
   const std::size_t alignment = size >= huge_page ? huge_page : cache_line;
   const std::size_t rounded = (size + cache_line - 1) / cache_line * cache_line;
-  void* bytes = nullptr;
-  if (posix_memalign(&bytes, alignment, rounded == 0 ? cache_line : rounded) != 0) throw std::bad_alloc();
+  void* const bytes = ::operator new(std::max(rounded, cache_line), std::align_val_t(alignment));
 #ifdef __linux__
   // A pass reads every page of the weights once: with pages of 4 KiB it would wait for address translation.
   if (alignment == huge_page) madvise(bytes, rounded, MADV_HUGEPAGE);
 #endif
-  return AlignedBytes(static_cast<std::uint8_t*>(bytes));
+  return AlignedBytes(static_cast<std::uint8_t*>(bytes), FreeBytes{std::align_val_t(alignment)});
 }
 
 }  // namespace spectr

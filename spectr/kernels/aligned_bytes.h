@@ -2,13 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
+#include <new>
 
 namespace spectr {
 
 struct FreeBytes {
-  void operator()(std::uint8_t* bytes) const { std::free(bytes); }
+  std::align_val_t alignment{};
+  void operator()(std::uint8_t* bytes) const { ::operator delete(bytes, alignment); }
 };
 
 /// Bytes that start on a cache line, in huge pages where the system has them and the size is worth it.

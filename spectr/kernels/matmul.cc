@@ -78,6 +78,24 @@ void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float>
   });
 }
 
+/// Bytes of a sweep of x as blocks: the largest one's.
+std::size_t largest_sweep_bytes(const KernelSet& set, const Matrix::Packed& w, const Sweeps& sweeps) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < sweeps.count; ++i) {
+    const ActivationBlock block = kernel_for(set, w, sweeps[i]).block;
+    bytes = std::max(bytes, ActivationBlock::count(w.cols) * block.bytes());
+  }
+  return bytes;
+}
+
+/// What a product with so many rows of x takes of the scratch.
+std::size_t scratch_bytes(const KernelSet& set, const Matrix::Packed& w, std::size_t rows) {
+  if (w.type == TensorType::bf16) return rows * w.cols * sizeof(float);
+  if (!w.panels) return 0;
+  const Sweeps sweeps(rows, set.largest_sweep(w.type, w.cols));
+  return sweeps.count * largest_sweep_bytes(set, w, sweeps);
+}
+
 /// Whether four panels shall come side by side: quarters of one would be so close that memory answers them
 /// like one place. Where rows are many, the arithmetic needs the nearest cache for the panel at hand.
 bool come_abreast(const KernelSet& set, const PanelShape& shape, std::size_t rows) {
@@ -89,11 +107,7 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
                     ThreadPool& pool, MatmulScratch& scratch) {
   const Matrix::Packed& first = products.front().w.packed();
   const Sweeps sweeps(x.rows(), set.largest_sweep(first.type, first.cols));
-  std::size_t sweep_bytes = 0;
-  for (std::size_t i = 0; i < sweeps.count; ++i) {
-    const ActivationBlock block = kernel_for(set, first, sweeps[i]).block;
-    sweep_bytes = std::max(sweep_bytes, ActivationBlock::count(first.cols) * block.bytes());
-  }
+  const std::size_t sweep_bytes = largest_sweep_bytes(set, first, sweeps);
   std::uint8_t* quantised = scratch.state().at_least(sweeps.count * sweep_bytes);
   quantise(set, first, x, sweeps, sweep_bytes, pool, quantised);
 
@@ -160,6 +174,14 @@ void multiply_numbers(const KernelSet& set, const Matrix::Packed& w, Span2d<cons
 }
 
 }  // namespace
+
+void MatmulScratch::reserve(const Matrix& w, std::size_t most_rows) {
+  const KernelSet& set = kernels_of(available_levels().back());
+  std::size_t needed = 0;
+  for (std::size_t rows = 1; rows <= most_rows; ++rows)
+    needed = std::max(needed, scratch_bytes(set, w.packed(), rows));
+  state_->at_least(needed);
+}
 
 void matmul_at(KernelLevel level, std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
                MatmulScratch& scratch) {

@@ -15,6 +15,8 @@ class MatmulScratch {
  public:
   MatmulScratch();
   ~MatmulScratch();
+  /// Grows now, so that no matmul() of w and up to `most_rows` rows of x has to.
+  void reserve(const Matrix& w, std::size_t most_rows);
   struct State;
   State& state() { return *state_; }
 

@@ -39,6 +39,10 @@ TensorType Matrix::type() const {
   return packed_->type;
 }
 
+bool Matrix::borrows() const {
+  return !packed_->panels;
+}
+
 std::size_t Matrix::bytes() const {
   return packed_->panels ? packed_->panel_count() * packed_->shape.panel_bytes() : packed_->file.size();
 }

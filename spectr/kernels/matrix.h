@@ -29,6 +29,8 @@ class Matrix {
   std::size_t rows() const;
   std::size_t cols() const;
   TensorType type() const;
+  /// Whether it refers to the bytes that it was made from.
+  bool borrows() const;
   /// Bytes that a multiplication reads.
   std::size_t bytes() const;
 

@@ -57,6 +57,7 @@ ForwardPass::ForwardPass(const Transformer& model, std::size_t most_rows, PassPr
                               {&sines_, c.rope_dims / 2}}) {
     memory->resize(most_rows * cols);
   }
+  weights_.for_each_matrix([&](const Matrix& w) { scratch_.reserve(w, most_rows); });
   parts_.reserve(most_rows);
   places_.reserve(most_rows);
   for (std::size_t i = 0; i < c.rope_dims / 2; ++i) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "spectr/model/byte_cursor.h"
+#include "spectr/model/mapped_file.h"
 
 namespace spectr {
 namespace {
@@ -63,6 +64,10 @@ std::optional<std::string_view> name_of(GgufType type) {
   const auto number = static_cast<std::size_t>(type);
   if (number >= type_names.size()) return std::nullopt;
   return type_names[number];
+}
+
+void Gguf::forget(std::span<const std::byte> bytes) const {
+  if (file_) file_->forget(bytes);
 }
 
 const GgufTensor* Gguf::tensor(std::string_view name) const {

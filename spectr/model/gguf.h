@@ -79,6 +79,9 @@ class Gguf {
   std::span<const GgufTensor> tensors() const { return tensors_; }
   const GgufTensor* tensor(std::string_view name) const;
 
+  /// Bytes of a tensor that are not looked at again need no memory. Requires: a part of this file.
+  void forget(std::span<const std::byte> bytes) const;
+
   /// Keys in file order.
   std::span<const std::string_view> keys() const { return keys_; }
   /// Null where the key is absent.

@@ -50,6 +50,14 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
   return std::shared_ptr<const MappedFile>(new MappedFile({static_cast<const std::byte*>(address), size}));
 }
 
+void MappedFile::forget(std::span<const std::byte> part) const {
+  // Whole pages only: the first and the last may hold something else.
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto from = static_cast<std::size_t>(part.data() - bytes_.data());
+  const std::size_t begin = (from + page - 1) / page * page, end = (from + part.size()) / page * page;
+  if (begin < end) ::madvise(const_cast<std::byte*>(bytes_.data()) + begin, end - begin, MADV_DONTNEED);
+}
+
 MappedFile::~MappedFile() {
   ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }

@@ -22,6 +22,10 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return bytes_; }
 
+  /// Gives the memory of these bytes back to the system: they stay readable, and come from the file again.
+  /// Requires: a part of bytes().
+  void forget(std::span<const std::byte> part) const;
+
  private:
   explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
 

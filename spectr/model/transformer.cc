@@ -7,23 +7,6 @@
 #include "spectr/model/weights.h"
 
 namespace spectr {
-namespace {
-
-/// Calls `each` with every matrix that a pass multiplies by.
-template <class Each>
-void for_each_matrix(const Weights& weights, Each each) {
-  each(weights.head());
-  for (const LayerWeights& layer : weights.layers) {
-    for (const Linear* linear :
-         {&layer.q, &layer.k, &layer.v, &layer.attention_output, &layer.up, &layer.down}) {
-      each(linear->weight);
-    }
-    if (layer.gate) each(layer.gate->weight);
-  }
-}
-
-}  // namespace
-
 Transformer::Transformer(Gguf file, ModelConfig config, std::unique_ptr<Weights> weights, ThreadPool& pool)
     : file_(std::move(file)), config_(std::move(config)), weights_(std::move(weights)), pool_(pool) {}
 
@@ -38,13 +21,13 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, ThreadPool& po
 
 std::size_t Transformer::weight_bytes() const {
   std::size_t bytes = 0;
-  for_each_matrix(*weights_, [&bytes](const Matrix& w) { bytes += w.bytes(); });
+  weights_->for_each_matrix([&bytes](const Matrix& w) { bytes += w.bytes(); });
   return bytes;
 }
 
 std::size_t Transformer::products_per_token() const {
   std::size_t products = 0;
-  for_each_matrix(*weights_, [&products](const Matrix& w) { products += w.rows() * w.cols(); });
+  weights_->for_each_matrix([&products](const Matrix& w) { products += w.rows() * w.cols(); });
   return products;
 }
 

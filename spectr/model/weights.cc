@@ -89,8 +89,10 @@ class Loader {
 
   Matrix rows_of(const GgufTensor& tensor, std::size_t begin, std::size_t count) const {
     const std::size_t row_bytes = tensor.bytes.size() / tensor.rows();
-    return Matrix::pack(static_cast<TensorType>(tensor.type), count, tensor.cols(),
-                        tensor.bytes.subspan(begin * row_bytes, count * row_bytes), pool_);
+    const auto bytes = tensor.bytes.subspan(begin * row_bytes, count * row_bytes);
+    Matrix matrix = Matrix::pack(static_cast<TensorType>(tensor.type), count, tensor.cols(), bytes, pool_);
+    if (!matrix.borrows()) file_.forget(bytes);  // else weights would be in memory twice
+    return matrix;
   }
 
   const Gguf& file_;

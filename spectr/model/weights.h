@@ -47,6 +47,19 @@ struct Weights {
 
   const Matrix& head() const { return output ? output->weight : token_embedding; }
 
+  /// Calls `each` with every matrix that a pass multiplies by.
+  template <class Each>
+  void for_each_matrix(Each each) const {
+    each(head());
+    for (const LayerWeights& layer : layers) {
+      for (const Linear* linear :
+           {&layer.q, &layer.k, &layer.v, &layer.attention_output, &layer.up, &layer.down}) {
+        each(linear->weight);
+      }
+      if (layer.gate) each(layer.gate->weight);
+    }
+  }
+
   /// Error: a tensor that is missing, has another shape than the configuration asks for, is stored in a
   /// format that is not supported, or that the configuration has no use for; by name.
   static Result<Weights> load(const Gguf& file, const ModelConfig& config, ThreadPool& pool);

@@ -44,6 +44,18 @@ TEST_F(MappedFileTest, ShowsTheBytesOfTheFile) {
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "some bytes");
 }
 
+TEST_F(MappedFileTest, BytesThatWereForgottenAreReadAgain) {
+  std::string text(100'000, '\0');
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>('a' + i % 23);
+  const auto file = MappedFile::open(write(text)).value();
+  for (const auto& [begin, size] :
+       {std::pair{0uz, 100'000uz}, {1uz, 50'000uz}, {4096uz, 8192uz}, {5uz, 3uz}}) {
+    file->forget(file->bytes().subspan(begin, size));
+    const auto bytes = file->bytes();
+    EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), text);
+  }
+}
+
 TEST_F(MappedFileTest, RefusesAMissingFile) {
   expect_error(folder_ / "none", "No such file or directory");
 }

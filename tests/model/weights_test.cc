@@ -4,10 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "spectr/model/transformer.h"
+#include "tests/support/data.h"
 #include "tests/support/gguf_writer.h"
 
 namespace spectr {
@@ -141,6 +145,32 @@ TEST(Weights, AFormatThatIsNotSupportedIsNamed) {
   EXPECT_THAT(error,
               HasSubstr("tiny.gguf: tensor blk.0.attn_q.weight is I16; supported are F32, F16, Q4_0, "));
   EXPECT_THAT(error, testing::EndsWith(", Q6_K, BF16"));
+}
+
+/// Kilobytes of a file that the memory of this process holds.
+std::size_t resident(const std::filesystem::path& path) {
+  std::ifstream maps("/proc/self/smaps");
+  std::size_t kilobytes = 0;
+  bool ours = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find('-') < line.find(' ')) ours = line.ends_with(path.filename().string());
+    if (ours && line.starts_with("Rss:")) kilobytes += std::stoul(line.substr(4));
+  }
+  return kilobytes;
+}
+
+TEST(Weights, ThatWereRepackedAreNotInMemoryTwice) {
+  const auto path = *find_data("models/spectr-stories-7m-q8_0.gguf");
+  ThreadPool pool(1);
+  Gguf file = Gguf::open(path).value();
+  const auto whole = std::filesystem::file_size(path) / 1024;
+  std::ptrdiff_t ones = 0;
+  for (const GgufTensor& tensor : file.tensors()) ones += std::ranges::count(tensor.bytes, std::byte{1});
+  EXPECT_GT(ones, 0);  // all were read
+  if (resident(path) < whole / 2) GTEST_SKIP() << "the system does not tell what memory holds";
+  const auto model = Transformer::load(std::move(file), pool);
+  ASSERT_TRUE(model);
+  EXPECT_LT(resident(path), whole / 5);
 }
 
 TEST(Weights, AnUnknownArchitectureIsNamed) {
