@@ -1,6 +1,7 @@
 #include "spectr/decode/beam_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -12,7 +13,7 @@ namespace {
 
 struct Beam {
   std::optional<std::size_t> draw;  // its last token; none: the text
-  double likelihood;                // joint, of all its tokens
+  double likelihood;                // joint, of all its tokens, in units of the level (rescale)
   bool ended;
 };
 
@@ -34,6 +35,12 @@ RecycledVector<std::size_t> largest(std::span<const double> weights, std::size_t
   order.erase(end, order.end());
   std::ranges::sort(order);
   return order;
+}
+
+/// Long products would underflow, and only their ratios count: a power of two brings the largest near 1.
+void rescale(RecycledVector<Beam>& beams) {
+  const double most = std::ranges::max_element(beams, {}, &Beam::likelihood)->likelihood;
+  for (Beam& beam : beams) beam.likelihood = std::ldexp(beam.likelihood, -std::ilogb(most));
 }
 
 }  // namespace
@@ -87,6 +94,7 @@ Result<BestBeam> BeamSearch::run(const BlockStart& start, Session& model, const 
       next.push_back(beam);
     }
     beams = std::move(next);
+    rescale(beams);
   }
 
   const Beam& best = *std::ranges::max_element(beams, {}, &Beam::likelihood);

@@ -1,5 +1,7 @@
 #include "spectr/decode/joint_threshold.h"
 
+#include <cmath>
+
 #include "spectr/decode/bonus.h"
 
 namespace spectr {
@@ -7,14 +9,16 @@ namespace spectr {
 Result<Verdict> JointThreshold::select(const BlockStart& start, const Draft& draft, NodeLaws& target,
                                        Choices& choices) const {
   std::size_t accepted = 0;
-  double ratio = 1.0;  // Π q/p of the prefix
+  const double least = std::log(tau_);  // −∞ for τ = 0
+  double ratio = 0.0;                   // log Π q/p of the prefix: the product itself would underflow
   NodeId node = TokenTree::root;
-  for (std::size_t i = 0; i < draft.draws().size() && ratio > 0.0; ++i) {
+  for (std::size_t i = 0; i < draft.draws().size(); ++i) {
     SPECTR_TRY(const Distribution* q, target.at(node));
     const Token x = draft.token(i);
-    ratio *= (*q)[x] / (*draft.draw(i).law)[x];
+    if ((*q)[x] == 0.0) break;
+    ratio += std::log((*q)[x]) - std::log((*draft.draw(i).law)[x]);
     node = draft.draw(i).node;
-    if (ratio > tau_) accepted = i + 1;
+    if (ratio > least) accepted = i + 1;
   }
 
   Verdict verdict;
