@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "apps/bench/table.h"
-#include "spectr/model/machine_speed.h"
 
 namespace spectr::cli {
 namespace {
@@ -21,66 +22,89 @@ void for_each_operation(const PassProfile& profile, Each each) {
   }
 }
 
+std::string number(double amount) {
+  return amount > 0.0 ? fmt::format("{:.1f}", amount) : "";
+}
+
 std::string rate(double amount, double seconds) {
-  return amount > 0.0 && seconds > 0.0 ? fmt::format("{:.1f}", amount / seconds * 1e-9) : "";
+  return seconds > 0.0 ? number(amount / seconds * 1e-9) : "";
+}
+
+/// The roof that an operation meets first, and how much of its time that demands.
+std::vector<std::string> roof(const PassProfile::Total& total, const MachineSpeed& machine) {
+  const double reading = total.work.reading_seconds(machine),
+               multiplying = total.work.multiplying_seconds(machine);
+  if (std::max(reading, multiplying) == 0.0) return {"", ""};
+  return {reading >= multiplying ? "memory" : "products",
+          fmt::format("{:.0f} %", 100.0 * std::max(reading, multiplying) / total.seconds)};
 }
 
 }  // namespace
 
 ProfileReport::ProfileReport(std::vector<Model> models, ThreadPool& pool)
-    : models_(std::move(models)),
-      bytes_per_second_(memory_bytes_per_second(pool)),
-      integer_products_per_second_(integer_products_per_second(pool)) {}
+    : models_(std::move(models)), machine_(MachineSpeed::measure(pool)) {}
 
 Json ProfileReport::json() const {
   Json models = Json::array();
-  for (const auto& [role, profile] : models_) {
+  for (const auto& [role, name_of_model, profile] : models_) {
     Json operations = Json::array();
     for_each_operation(profile, [&](Operation operation, const PassProfile::Total& total) {
-      const double least = total.work.least_seconds(bytes_per_second_, integer_products_per_second_);
+      const double reading = total.work.reading_seconds(machine_),
+                   multiplying = total.work.multiplying_seconds(machine_);
       operations.push_back({{"name", name(operation)},
                             {"formats", total.formats},
                             {"calls", total.calls},
                             {"seconds", total.seconds},
                             {"bytes", total.work.bytes},
                             {"products", total.work.products},
-                            {"least_seconds", least}});
+                            {"least_seconds", std::max(reading, multiplying)}});
     });
     models.push_back({{"role", role},
+                      {"name", name_of_model},
                       {"passes", profile.passes()},
                       {"rows", profile.rows()},
                       {"seconds", profile.seconds()},
                       {"seconds_beside_products", profile.seconds_beside_products()},
                       {"operations", std::move(operations)}});
   }
-  return {{"read_gbps", bytes_per_second_ * 1e-9},
-          {"integer_gops", integer_products_per_second_ * 1e-9},
+  return {{"read_gbps", machine_.bytes * 1e-9},
+          {"integer_gops", machine_.integer_products * 1e-9},
+          {"float_gops", machine_.float_products * 1e-9},
           {"instruction_set", instruction_set()},
           {"models", std::move(models)}};
 }
 
 void ProfileReport::print(std::FILE* out) const {
-  fmt::print(
-      out,
-      "\nroofline    {}: memory is read at {:.1f} GB/s, {:.0f} thousand million integer products a second\n",
-      instruction_set(), bytes_per_second_ * 1e-9, integer_products_per_second_ * 1e-9);
-  for (const auto& [role, profile] : models_) {
+  fmt::print(out,
+             "\nroofline    {}: {:.1f} GB/s from memory, {:.0f} and {:.0f} thousand million products of "
+             "integers and of floats a second\n",
+             instruction_set(), machine_.bytes * 1e-9, machine_.integer_products * 1e-9,
+             machine_.float_products * 1e-9);
+  for (const auto& [role, name_of_model, profile] : models_) {
     const double all = profile.seconds();
     if (profile.passes() == 0) continue;
+    const auto passes = static_cast<double>(profile.passes());
     std::vector<std::vector<std::string>> lines;
     for_each_operation(profile, [&](Operation operation, const PassProfile::Total& total) {
-      const double least = total.work.least_seconds(bytes_per_second_, integer_products_per_second_);
-      lines.push_back({std::string(name(operation)), total.formats, std::to_string(total.calls),
-                       fmt::format("{:.2f}", 1e3 * total.seconds),
-                       fmt::format("{:.1f} %", 100.0 * total.seconds / all),
-                       rate(total.work.bytes, total.seconds), rate(total.work.products, total.seconds),
-                       least > 0.0 ? fmt::format("{:.0f} %", 100.0 * least / total.seconds) : ""});
+      const Work& work = total.work;
+      std::vector<std::string> line = {std::string(name(operation)),
+                                       total.formats,
+                                       fmt::format("{:.2f}", 1e3 * total.seconds),
+                                       fmt::format("{:.1f} %", 100.0 * total.seconds / all),
+                                       number(1e-6 * work.bytes / passes),
+                                       rate(work.bytes, total.seconds),
+                                       number(1e-6 * work.products / passes),
+                                       rate(work.products, total.seconds)};
+      std::ranges::move(roof(total, machine_), std::back_inserter(line));
+      lines.push_back(std::move(line));
     });
-    fmt::print(
-        out, "\n{}: {} passes over {} rows, {:.1f} ms; {:.1f} % of it beside products with weights\n{}", role,
-        profile.passes(), profile.rows(), 1e3 * all, 100.0 * profile.seconds_beside_products() / all,
-        bench::aligned({"operation", "weights", "calls", "ms", "share", "GB/s", "Gop/s", "of roofline"},
-                       lines));
+    fmt::print(out,
+               "\n{} {}: {} passes over {} rows, {:.1f} ms; {:.1f} % of it beside products with weights\n{}",
+               role, name_of_model, profile.passes(), profile.rows(), 1e3 * all,
+               100.0 * profile.seconds_beside_products() / all,
+               bench::aligned({"operation", "weights", "ms", "share", "MB a pass", "GB/s", "Mop a pass",
+                               "Gop/s", "bound by", "of that"},
+                              lines));
   }
 }
 

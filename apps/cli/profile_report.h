@@ -6,6 +6,7 @@
 
 #include "apps/cli/json_output.h"
 #include "spectr/base/thread_pool.h"
+#include "spectr/model/machine_speed.h"
 #include "spectr/model/pass_profile.h"
 
 namespace spectr::cli {
@@ -15,6 +16,7 @@ class ProfileReport {
  public:
   struct Model {
     std::string role;  ///< "target" or "draft"
+    std::string name;
     const PassProfile& profile;
   };
 
@@ -26,8 +28,7 @@ class ProfileReport {
 
  private:
   std::vector<Model> models_;
-  double bytes_per_second_;
-  double integer_products_per_second_;
+  MachineSpeed machine_;
 };
 
 }  // namespace spectr::cli

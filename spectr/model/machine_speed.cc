@@ -28,6 +28,27 @@ double least_seconds(int repetitions, Work work) {
   return std::max(least, 1e-9);
 }
 
+/// The most products a second of matrix multiplication with weights of this type that lie in the caches, for
+/// the number of rows at which they cost least.
+double products_per_second(TensorType type, ThreadPool& pool) {
+  // Some 64 to 272 KiB of weights for each thread: they stay in its second-level cache.
+  const TensorFormat& format = format_of(type);
+  const std::size_t rows = (format.is_quantised() ? 256 : 64) * static_cast<std::size_t>(pool.threads());
+  constexpr std::size_t cols = 1024;
+  const std::vector<std::byte> bytes(rows * cols / format.elements * format.bytes, std::byte{0x11});
+  const Matrix w = Matrix::pack(type, rows, cols, bytes, pool);
+  double best = 0.0;
+  MatmulScratch scratch;
+  for (const std::size_t n : {8, 16, 32, 64}) {
+    const std::vector<float> x(n * cols, 0.5f);
+    std::vector<float> y(n * rows);
+    const Product product[] = {{w, {y.data(), n, rows}}};
+    const double seconds = least_seconds(100, [&] { matmul(product, {x.data(), n, cols}, pool, scratch); });
+    best = std::max(best, static_cast<double>(rows * cols * n) / seconds);
+  }
+  return best;
+}
+
 }  // namespace
 
 double memory_bytes_per_second(ThreadPool& pool) {
@@ -54,24 +75,11 @@ double memory_bytes_per_second(ThreadPool& pool) {
 }
 
 double integer_products_per_second(ThreadPool& pool) {
-  // At most 272 KiB of weights for each thread: they stay in its second-level cache.
-  const std::size_t rows = 256 * static_cast<std::size_t>(pool.threads());
-  constexpr std::size_t cols = 1024;
-  double best = 0.0;
-  MatmulScratch scratch;
-  for (const TensorType type : {TensorType::q8_0, TensorType::q4_0}) {
-    const TensorFormat& format = format_of(type);
-    const std::vector<std::byte> bytes(rows * cols / format.elements * format.bytes, std::byte{0x11});
-    const Matrix w = Matrix::pack(type, rows, cols, bytes, pool);
-    for (const std::size_t n : {8, 16, 32, 64}) {
-      const std::vector<float> x(n * cols, 0.5f);
-      std::vector<float> y(n * rows);
-      const Product product[] = {{w, {y.data(), n, rows}}};
-      const double seconds = least_seconds(100, [&] { matmul(product, {x.data(), n, cols}, pool, scratch); });
-      best = std::max(best, static_cast<double>(rows * cols * n) / seconds);
-    }
-  }
-  return best;
+  return std::max(products_per_second(TensorType::q8_0, pool), products_per_second(TensorType::q4_0, pool));
+}
+
+double float_products_per_second(ThreadPool& pool) {
+  return products_per_second(TensorType::f32, pool);
 }
 
 std::string_view instruction_set() {

@@ -6,9 +6,9 @@
 
 namespace spectr {
 
-// What the machine can do at best with the threads of a pool: the two lines of the roofline below which every
-// pass of a model stays. Each takes a fraction of a second; the best of several repetitions counts, because
-// other programs only ever take away.
+// What the machine can do at best with the threads of a pool: the lines of the roofline below which every
+// pass of a model stays (Williams, Waterman, Patterson 2009). Each takes a fraction of a second; the best of
+// several repetitions counts, because other programs only ever take away.
 
 /// Bytes per second at which memory can be read. Reads a block of 256 MiB, more than caches hold, in four
 /// places at once, which is faster than one after the other.
@@ -18,6 +18,21 @@ double memory_bytes_per_second(ThreadPool& pool);
 /// Q8_0 or Q4_0, as some machines multiply codes of 4 bits faster, and for the number of rows at which
 /// weights cost least.
 double integer_products_per_second(ThreadPool& pool);
+
+/// The same for products of floats: of F32 weights.
+double float_products_per_second(ThreadPool& pool);
+
+struct MachineSpeed {
+  double bytes;             ///< read from memory a second
+  double integer_products;  ///< a second
+  double float_products;    ///< a second
+
+  /// All three; takes about a second.
+  static MachineSpeed measure(ThreadPool& pool) {
+    return {memory_bytes_per_second(pool), integer_products_per_second(pool),
+            float_products_per_second(pool)};
+  }
+};
 
 /// The instruction set that matrix products are computed with: "AVX-512 VNNI", …
 std::string_view instruction_set();

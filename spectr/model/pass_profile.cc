@@ -35,8 +35,12 @@ Work& Work::operator+=(const Work& other) {
   return *this;
 }
 
-double Work::least_seconds(double bytes_per_second, double integer_products_per_second) const {
-  return std::max(bytes / bytes_per_second, integer_products / integer_products_per_second);
+double Work::reading_seconds(const MachineSpeed& machine) const {
+  return bytes / machine.bytes;
+}
+
+double Work::multiplying_seconds(const MachineSpeed& machine) const {
+  return integer_products / machine.integer_products + (products - integer_products) / machine.float_products;
 }
 
 void PassProfile::begin(std::size_t rows) {

@@ -8,6 +8,7 @@
 
 #include "spectr/base/stopwatch.h"
 #include "spectr/kernels/matmul.h"
+#include "spectr/model/machine_speed.h"
 
 namespace spectr {
 
@@ -35,9 +36,9 @@ struct Work {
   double integer_products = 0.0;  ///< those among them of 8-bit integers
 
   Work& operator+=(const Work& other);
-  /// Seconds that no program can do without on a machine that reads so many bytes, and multiplies so many
-  /// 8-bit integers, a second: the roofline (Williams, Waterman, Patterson 2009).
-  double least_seconds(double bytes_per_second, double integer_products_per_second) const;
+  /// Seconds that memory, and the multipliers, are busy at a machine's best speeds.
+  double reading_seconds(const MachineSpeed& machine) const;
+  double multiplying_seconds(const MachineSpeed& machine) const;
 };
 
 /// Where the time of passes goes: seconds and work of each operation, summed over the passes of a session

@@ -92,10 +92,11 @@ TEST(PassProfile, ChangesNoLogit) {
   }
 }
 
-TEST(PassProfile, RooflineIsTheSlowerOfReadingAndMultiplying) {
-  const Work work{100.0, 50.0, 50.0};
-  EXPECT_DOUBLE_EQ(work.least_seconds(10.0, 10.0), 10.0);
-  EXPECT_DOUBLE_EQ(work.least_seconds(100.0, 10.0), 5.0);
+TEST(PassProfile, KnowsHowLongMemoryAndMultipliersAreBusy) {
+  const Work work{.bytes = 100.0, .products = 50.0, .integer_products = 30.0};
+  const MachineSpeed machine{.bytes = 10.0, .integer_products = 5.0, .float_products = 4.0};
+  EXPECT_DOUBLE_EQ(work.reading_seconds(machine), 10.0);
+  EXPECT_DOUBLE_EQ(work.multiplying_seconds(machine), 30.0 / 5.0 + 20.0 / 4.0);
 }
 
 }  // namespace
