@@ -41,7 +41,8 @@ Json GenerationReport::json() const {
                   {"select", s.stages.select},
                   {"total", s.total_seconds}}},
                 {"tokens_per_second", s.tokens_per_second()},
-                {"bias_tv", s.bias_tv() ? Json(*s.bias_tv()) : Json(nullptr)}};
+                {"bias_tv", s.bias_tv() ? Json(*s.bias_tv()) : Json(nullptr)},
+                {"rejection", s.rejection() ? Json(*s.rejection()) : Json(nullptr)}};
   Json out = {{"text", text},   {"tokens", generation.tokens},          {"token_sources", sources},
               {"stats", stats}, {"stop_reason", name(generation.stop)}, {"seed", seed}};
   if (costs_hash) out["costs_hash"] = fmt::format("{:016x}", *costs_hash);
@@ -66,8 +67,10 @@ void GenerationReport::print(std::FILE* out) const {
     fmt::print(out, "\n");
   }
   if (const auto bias = s.bias_tv(); !lossless() && bias) {
-    fmt::print(out, "bias        the output's law is not the target's: {:.4f} total variation per token\n",
+    fmt::print(out, "bias        the output's law is not the target's: {:.4f} total variation per token",
                *bias);
+    if (const auto rejection = s.rejection()) fmt::print(out, ", {:.4f} rejections expected", *rejection);
+    fmt::print(out, "\n");
   } else if (!lossless()) {
     fmt::print(out,
                "bias        the output's law is not the target's; it depends on whole sequences and is not "

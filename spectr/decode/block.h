@@ -34,6 +34,8 @@ struct Verdict {
   /// Of each token the TV between the law it was given and the target's, 0 where the list has ended.
   RecycledVector<double> biases;
   bool biases_known = true;
+  /// Probability, under a biased plan, that no test accepts: of each token that was tested.
+  RecycledVector<double> rejections;
 };
 
 /// What is known of an emitted token.
@@ -51,6 +53,7 @@ struct Block {
   std::size_t accepted = 0;                      ///< emitted tokens whose source is a draft: they come first
   std::size_t target_calls = 1;                  ///< passes of the target
   std::optional<RecycledVector<double>> biases;  ///< as in Verdict; none where they are not known
+  RecycledVector<double> rejections;             ///< as in Verdict
   RecycledVector<double> negative_log_likelihoods;  ///< of each under the unfiltered target, in nats
   RecycledVector<TokenDetail> details;              ///< one per token where they were asked for
 };

@@ -56,6 +56,7 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
   }
   block.accepted = verdict.path_source == Source::draft ? verdict.path.size() : 0;
   if (verdict.biases_known) block.biases = verdict.biases;
+  block.rejections = verdict.rejections;
   if (verdict.last) SPECTR_TRY_VOID(emit(*verdict.last, verdict.last_source));
   SPECTR_CHECK(!block.tokens.empty() && block.tokens.size() <= start.left);
   seconds_.select += watch.lap();

@@ -30,6 +30,7 @@ Result<Verdict> PlanWalk::select(const BlockStart& start, const Draft& draft, No
     const Selection y = plan->select(tokens, choices);
 
     verdict.biases.push_back(plan->bias());
+    if (!rule_.lossless) verdict.rejections.push_back(1.0 - plan->acceptance());
     survivors.clear();
     for (std::size_t draw : draws) {
       if (draft.token(draw) == y.token) survivors.emplace_back(draw);

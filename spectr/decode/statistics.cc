@@ -22,6 +22,8 @@ void Statistics::count(const Block& block, std::size_t kept) {
   if (!block.biases) bias_ = std::nullopt;
   for (std::size_t i = 0; bias_ && i < std::min(kept, block.biases->size()); ++i)
     *bias_ += (*block.biases)[i];
+  for (std::size_t i = 0; i < std::min(kept, block.rejections.size()); ++i)
+    rejection_ = rejection_.value_or(0.0) + block.rejections[i];
   if (accepted_at_.size() < accepted) accepted_at_.resize(accepted, 0);
   for (std::size_t i = 0; i < accepted; ++i) ++accepted_at_[i];
   for (std::size_t i = 0; i < kept; ++i) negative_log_likelihood_ += block.negative_log_likelihoods[i];
@@ -46,6 +48,11 @@ std::vector<double> Statistics::acceptance_per_position() const {
 std::optional<double> Statistics::bias_tv() const {
   if (!bias_) return std::nullopt;
   return ratio(*bias_, static_cast<double>(generated_));
+}
+
+std::optional<double> Statistics::rejection() const {
+  if (!rejection_) return std::nullopt;
+  return ratio(*rejection_, static_cast<double>(generated_));
 }
 
 double Statistics::perplexity() const {

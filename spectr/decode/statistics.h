@@ -34,6 +34,9 @@ class Statistics {
   std::vector<double> acceptance_per_position() const;
   /// Mean TV per token between the law it was given and the target's; none where a block does not know it.
   std::optional<double> bias_tv() const;
+  /// Mean probability per token that a test rejects, 0 for tokens that were not tested; none where no biased
+  /// plan tested any. Together with bias_tv() it is the trade of rejection for bias (Yin et al., section 4).
+  std::optional<double> rejection() const;
   /// exp of the mean negative log-likelihood of the tokens under the unfiltered target.
   double perplexity() const;
 
@@ -52,6 +55,7 @@ class Statistics {
   RecycledVector<std::size_t> accepted_at_;
   double negative_log_likelihood_ = 0.0;
   std::optional<double> bias_ = 0.0;
+  std::optional<double> rejection_;
 };
 
 }  // namespace spectr

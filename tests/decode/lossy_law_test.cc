@@ -5,7 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "spectr/base/counter_random.h"
 #include "spectr/base/enumerator.h"
+#include "spectr/decode/generate.h"
 #include "tests/support/tabular_pair.h"
 
 namespace spectr {
@@ -101,6 +103,24 @@ TEST(Biased, EpsilonZeroIsSpeculativeDecodingForOpt) {
   EXPECT_NEAR(opt.law.expected_target_calls, exact.law.expected_target_calls, 1e-13);
 }
 
+TEST(Biased, RejectionAndBiasOfOptAddUpToTheDistanceOfTheLaws) {
+  // TV = 0.4 at every place; of a block of one draft and a bonus one token is tested, and every block of two
+  // tokens says so.
+  const TabularPair pair = TabularPair::constant(Row{0.7, 0.2, 0.1}, Row{0.3, 0.3, 0.4});
+  for (const double epsilon : {0.0, 0.05, 0.1, 0.3}) {
+    Decoder decoder = decoder_of("biased-opt", biased(epsilon, 1));
+    Models models = pair.models("biased-opt", decoder, WarpOptions::none(), 64);
+    CounterRandom choices(3);
+    const std::vector<Token> prompt = {0};
+    const auto text = generate(decoder, models, prompt, {.limit = 63}, choices);
+    ASSERT_TRUE(text);
+    const Statistics& s = text->statistics;
+    const double tested = static_cast<double>(s.blocks()) / static_cast<double>(s.generated());
+    ASSERT_TRUE(s.rejection() && s.bias_tv());
+    EXPECT_NEAR(*s.rejection() + *s.bias_tv(), 0.4 * tested, 1e-12) << epsilon;
+  }
+}
+
 MethodOptions beams(std::size_t width, std::size_t length, BeamMode mode, double tau = 0.0) {
   MethodOptions options = options_of(1, length);
   options.beams = width;
@@ -149,6 +169,18 @@ TEST(Mtad, ALaterPrefixMayPassWhereAnEarlierOneFails) {
   EXPECT_NEAR(calls(0.4), 1.0, 1e-15);
 }
 
+TEST(Mtad, TauZeroTakesDraftsThatTheTargetFindsVeryUnlikely) {
+  // Of the likeliest draft (0, 0, …) the target's likelihood is 10⁻³⁰⁰ after 30 tokens, 10⁻⁴⁰⁰ after 40.
+  const TabularPair pair = TabularPair::constant(Row{0.9, 0.1}, Row{1e-10, 1.0 - 1e-10});
+  Decoder decoder = decoder_of("mtad", beams(1, 40, BeamMode::top));
+  Models models = pair.models("mtad", decoder, WarpOptions::none(), 41);
+  CounterRandom choices(1);
+  const Token text[] = {0};
+  const auto block = decoder.step({.text = text, .left = 41, .index = 0, .ends = {}}, models, choices);
+  ASSERT_TRUE(block);
+  EXPECT_EQ(block->accepted, 40u);
+}
+
 TEST(Mtad, EqualModelsPassAnyThreshold) {
   const TabularPair pair = TabularPair::random(3, 4, 22).with_equal_draft();
   const MethodLaw found = method_law(pair, "mtad", beams(3, 4, BeamMode::top, 0.999999));
@@ -183,6 +215,34 @@ TEST(Mtjd, OneDrawnBeamIsPlainDecoding) {
     const MethodLaw found = method_law(pair, "mtjd", beams(1, length, BeamMode::draw));
     EXPECT_LE(found.tv, 1e-12) << length;
     EXPECT_NEAR(found.law.expected_target_calls, 4.0, 1e-12) << "every token takes a pass of the target";
+  }
+}
+
+TEST(Mtjd, BeamsAreTheSameHoweverLong) {
+  // Of a flat law over 16 tokens, whose last is a little likelier: 0.06³³⁰ is less than any number of the
+  // machine.
+  Row q(16, 0.06);
+  q.back() = 0.1;
+  const TabularPair pair = TabularPair::constant(q, q);
+  for (const auto& [width, length] : {std::pair{1uz, 1000uz}, {3uz, 330uz}}) {
+    for (const BeamMode mode : {BeamMode::draw, BeamMode::top}) {
+      Decoder decoder = decoder_of("mtjd", beams(width, length, mode));
+      Models models = pair.models("mtjd", decoder, WarpOptions::none(), length);
+      CounterRandom choices(1);
+      const Token text[] = {0};
+      const auto block =
+          decoder.step({.text = text, .left = length, .index = 0, .ends = {}}, models, choices);
+      ASSERT_TRUE(block) << block.error().message;
+      ASSERT_EQ(block->tokens.size(), length);
+      const auto last = static_cast<std::size_t>(std::ranges::count(block->tokens, 15));
+      if (mode == BeamMode::top) {
+        EXPECT_EQ(last, length);
+        continue;
+      }
+      // A tenth of what is drawn, of the best of three beams more; five standard deviations either way.
+      EXPECT_GE(last, length / 20);
+      EXPECT_LE(last, width == 1 ? 148 : length / 2);
+    }
   }
 }
 
