@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "spectr/base/counter_random.h"
-#include "spectr/base/median.h"
+#include "spectr/base/quantiles.h"
 #include "spectr/base/stopwatch.h"
 #include "spectr/transport/plans.h"
 

@@ -19,6 +19,9 @@
 #include "spectr/base/stopwatch.h"
 #include "spectr/base/version.h"
 #include "spectr/decode/auto_drafter.h"
+#include "spectr/decode/pass_costs.h"
+#include "spectr/model/attention_seconds.h"
+#include "spectr/model/machine_speed.h"
 #include "spectr/sampling/warp.h"
 #include "spectr/transport/k_seq.h"
 
@@ -27,6 +30,10 @@ namespace {
 
 constexpr std::size_t widths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, AutoDrafter::most_rows};
 constexpr std::size_t depth = 128;
+constexpr std::size_t attention_rows = 8;
+
+// On a machine that does nothing else passes differ by less.
+constexpr double usual_spread = 1.3;
 
 /// Empty where there is no place for it.
 std::string default_path() {
@@ -42,7 +49,8 @@ std::string key_of(std::span<const Transformer* const> models, int threads) {
   std::string key;
   for (const Transformer* model : models)
     key += fmt::format("{} ({} bytes of weights) | ", model->config().name, model->weight_bytes());
-  return fmt::format("{}{} threads | {} | spectr {}", key, threads, processor_name(), version());
+  return fmt::format("{}{} threads | {} with {} | spectr {}", key, threads, processor_name(),
+                     instruction_set(), version());
 }
 
 /// The least of several times that `work` takes.
@@ -57,9 +65,8 @@ double least_seconds(Work work) {
   return least;
 }
 
-/// Of the models' own laws after one token, without filters: the most that a node can cost. The draft's is
-/// the target's too where that has no other.
-Json measure_select(const Transformer& target, const Transformer& draft) {
+/// Of the models' own laws after one token. The draft's is the target's too where that has no other.
+SelectCosts measure_select(const Transformer& target, const Transformer& draft) {
   const Token text[] = {0};
   const auto scored = [&](const Transformer& model) {
     auto session = need(model.start(1, 1), Status::failed);
@@ -68,30 +75,26 @@ Json measure_select(const Transformer& target, const Transformer& draft) {
   };
   const auto p_session = scored(draft), q_session = scored(target);
   const std::size_t vocabulary = target.vocabulary();
-  const Warp warp = need(Warp::make(WarpOptions::none()));
-  const auto law_of = [&](const Session& session) {
+  const Warp dense = need(Warp::make(WarpOptions::none())), filtered = need(Warp::make({}));
+  const auto law_of = [&](const Session& session, const Warp& warp) {
     const Logits row = session.logits(TokenTree::root);
     return need(warp.law(row.first(std::min(row.size(), vocabulary)), {}, vocabulary));
   };
-  const Distribution p = law_of(*p_session), q = law_of(*q_session);
+  const Distribution p = law_of(*p_session, dense), q = law_of(*q_session, dense);
   CounterRandom choices(0);
   choices.enter({0, 0, 0, Purpose::draft});
+  const auto draw_from = [&](const Warp& warp) {
+    return least_seconds([&] { (void)law_of(*q_session, warp).draw(choices); });
+  };
   const auto plan_for = [&](std::size_t drafts) {
     return least_seconds([&] { (void)need(build_k_seq(DraftLaws(p, drafts), q, {})); });
   };
-  return {{"law", least_seconds([&] { (void)law_of(*q_session).draw(choices); })},
-          {"one", plan_for(1)},
-          {"several", plan_for(4)}};
-}
-
-Json to_json(const CostCurve& curve) {
-  Json points = Json::array();
-  for (const CostCurve::Point& p : curve.points()) points.push_back({p.rows, p.seconds});
-  return points;
+  return {
+      .law = draw_from(dense), .filtered = draw_from(filtered), .one = plan_for(1), .several = plan_for(4)};
 }
 
 /// What passes and plans cost, the target's model first. Takes seconds. Throws Failure.
-Json measure(std::span<const Transformer* const> models) {
+Costs measure(std::span<const Transformer* const> models) {
   std::size_t behind = depth;
   std::span<const std::size_t> possible = widths;
   for (const Transformer* model : models) {
@@ -106,18 +109,60 @@ Json measure(std::span<const Transformer* const> models) {
     while (possible.back() > std::max<std::size_t>(config.vocabulary, 1))
       possible = possible.first(possible.size() - 1);
   }
-  const std::vector<const LanguageModel*> timed(models.begin(), models.end());
-  const auto curves = need(CostCurve::measure(timed, possible, behind), Status::failed);
-  Json drafts = Json::array();
-  for (const CostCurve& curve : std::span(curves).subspan(1)) drafts.push_back(to_json(curve));
-  return {{"target", to_json(curves.front())},
-          {"drafts", std::move(drafts)},
-          {"select", measure_select(*models.front(), *models[models.size() > 1 ? 1 : 0])}};
+  const std::vector<const LanguageModel*> drafts(models.begin() + 1, models.end());
+  auto [costs, spread] = need(measure_passes(*models.front(), drafts, possible, behind), Status::failed);
+  const std::size_t rows = std::min(attention_rows, possible.back());
+  const auto with_attention = [&](const CostCurve& curve, const Transformer& model) {
+    const double per_token = need(attention_seconds(model, rows, behind), Status::failed);
+    const auto points = curve.points();
+    return CostCurve({points.begin(), points.end()}, {.behind = behind, .per_token = per_token});
+  };
+  costs.target = with_attention(costs.target, *models.front());
+  for (std::size_t i = 0; i < drafts.size(); ++i)
+    costs.drafts[i].passes = with_attention(costs.drafts[i].passes, *models[i + 1]);
+  costs.select = measure_select(*models.front(), *models[models.size() > 1 ? 1 : 0]);
+  if (spread > usual_spread) {
+    fmt::print(stderr,
+               "the machine was busy meanwhile: passes took {:.1f} times as long as they can; what was "
+               "measured may be wrong, and is measured again where --cost-file names another file\n",
+               spread);
+  }
+  return std::move(costs);
 }
 
-CostCurve curve_from(const Json& points) {
+Json to_json(const CostCurve& curve) {
+  Json points = Json::array();
+  for (const CostCurve::Point& p : curve.points()) points.push_back({p.rows, p.seconds});
+  return {{"passes", std::move(points)},
+          {"behind", curve.attention().behind},
+          {"attention", curve.attention().per_token}};
+}
+
+Json to_json(const Costs& costs) {
+  Json drafts = Json::array();
+  for (const DraftCosts& draft : costs.drafts) {
+    drafts.push_back(to_json(draft.passes));
+    drafts.back()["alternation"] = draft.alternation;
+  }
+  const SelectCosts& select = costs.select;
+  return {{"target", to_json(costs.target)},
+          {"drafts", std::move(drafts)},
+          {"select",
+           {{"law", select.law},
+            {"filtered", select.filtered},
+            {"one", select.one},
+            {"several", select.several}}}};
+}
+
+double seconds_from(const Json& seconds) {
+  const auto read = seconds.get<double>();
+  if (!(read >= 0.0)) throw std::out_of_range("seconds");
+  return read;
+}
+
+CostCurve curve_from(const Json& curve) {
   std::vector<CostCurve::Point> read;
-  for (const Json& p : points) {
+  for (const Json& p : curve.at("passes")) {
     read.push_back({p.at(0).get<std::size_t>(), p.at(1).get<double>()});
     if (read.back().rows < 1 || !(read.back().seconds > 0.0)) throw std::out_of_range("points");
     if (read.size() < 2) continue;
@@ -126,20 +171,22 @@ CostCurve curve_from(const Json& points) {
       throw std::out_of_range("points");
   }
   if (read.empty()) throw std::out_of_range("points");
-  return CostCurve(std::move(read));
+  return CostCurve(std::move(read), {.behind = curve.at("behind").get<std::size_t>(),
+                                     .per_token = seconds_from(curve.at("attention"))});
 }
 
 /// What an entry says of so many draft models; none where it is not of this form.
 std::optional<Costs> costs_from(const Json& entry, std::size_t draft_models) {
   try {
-    std::vector<CostCurve> drafts;
-    for (const Json& draft : entry.at("drafts")) drafts.push_back(curve_from(draft));
+    std::vector<DraftCosts> drafts;
+    for (const Json& draft : entry.at("drafts"))
+      drafts.push_back({curve_from(draft), seconds_from(draft.at("alternation"))});
     if (drafts.size() != draft_models) throw std::out_of_range("drafts");
     const Json& select = entry.at("select");
-    return Costs{
-        curve_from(entry.at("target")),
-        std::move(drafts),
-        {select.at("law").get<double>(), select.at("one").get<double>(), select.at("several").get<double>()}};
+    return Costs{curve_from(entry.at("target")),
+                 std::move(drafts),
+                 {seconds_from(select.at("law")), seconds_from(select.at("filtered")),
+                  seconds_from(select.at("one")), seconds_from(select.at("several"))}};
   } catch (const Json::exception&) {
     return std::nullopt;
   } catch (const std::out_of_range&) {
@@ -232,13 +279,13 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
   std::optional<Costs> costs = known_of(usable(stored));
   if (!costs) {
     fmt::print(stderr, "measuring what passes of these models cost, once for this machine\n");
-    const Json measured = measure(models);
+    Costs measured = measure(models);
     Json all = usable(read());
     costs = known_of(all);  // somebody else may have been faster: all go by the entry that came first
     if (!costs) {
-      all[key] = measured;
+      all[key] = to_json(measured);
       write(all);
-      costs = costs_from(measured, drafts.size());
+      costs = std::move(measured);
     }
   }
   const auto shared = std::make_shared<const Costs>(costs->shared(texts));

@@ -139,12 +139,14 @@ class Run {
       what = fmt::format("K {}, L {}", shape.drafts, shape.length);
       if (drafts_.size() > 1) what += " by " + drafts_[*why->model].transformer->config().name;
     } else if (shape.length > 0) {
-      what = "drafts from the text itself";
+      what = fmt::format("L {} from the text itself", shape.length);
     }
+    if (why->looks) what += ", to see what drafts are worth";
     if (what == choice_) return;
     choice_ = what;
-    fmt::print(stderr, "\n[{}: {:.2f} tokens in {:.2f} ms expected, one in {:.2f} ms by plain decoding]\n",
-               what, why->tokens, 1e3 * why->seconds, 1e3 * why->plain_seconds);
+    fmt::print(
+        stderr, "\n[{}: {:.2f} tokens in {:.2f} ms expected, {:.2f} ms each; {:.2f} ms by plain decoding]\n",
+        what, why->tokens, 1e3 * why->seconds, 1e3 * why->seconds / why->tokens, 1e3 * why->plain_seconds);
   }
 
   /// Tokens that a session must hold: what was asked for, or what prompt and -n need of the model's context.
@@ -199,8 +201,11 @@ class Run {
 
   ProfileReport profile_report() {
     std::vector<ProfileReport::Model> models;
-    for (const PassProfile& profile : profiles_)
-      models.push_back({models.empty() ? "target" : "draft", profile});
+    for (const PassProfile& profile : profiles_) {
+      const std::size_t before = models.size();
+      const LoadedModel& model = before == 0 ? target_ : drafts_[before - 1];
+      models.push_back({before == 0 ? "target" : "draft", model.transformer->config().name, profile});
+    }
     return {std::move(models), pool_};
   }
 

@@ -32,7 +32,7 @@ constexpr std::int64_t most_seed = std::numeric_limits<std::uint32_t>::max();
 /// What passes of tables are taken to cost where a method asks: a node three tenths of a pass, a draft a
 /// tenth of the target.
 Costs assumed_costs(std::size_t draft_models) {
-  const CostCurve draft({{1, 0.1}, {2, 0.13}});
+  const DraftCosts draft{CostCurve({{1, 0.1}, {2, 0.13}})};
   return {CostCurve({{1, 1.0}, {2, 1.3}}), std::vector(draft_models, draft), {}};
 }
 

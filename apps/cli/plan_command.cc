@@ -16,7 +16,7 @@
 #include "apps/cli/plan_input.h"
 #include "apps/json_input.h"
 #include "spectr/base/counter_random.h"
-#include "spectr/base/median.h"
+#include "spectr/base/quantiles.h"
 #include "spectr/transport/plan_check.h"
 #include "spectr/transport/plans.h"
 

@@ -18,13 +18,14 @@ void AutoDrafter::begin() {
   candidates_.clear();
   for (std::size_t model = 0; model < costs_->drafts.size(); ++model) candidates_.emplace_back(model);
   text_ = {};
+  looks_ = false;
   largest_ = {};
 }
 
 void AutoDrafter::choose(const BlockStart& start, const Models& models) {
   if (start.index == 0) begin();
   text_.see(start.text);
-  const Prospects prospects(*costs_, !models.warp.filters(models.vocabulary));
+  const Prospects prospects(*costs_, !models.warp.filters(models.vocabulary), start.text.size());
   plain_ = prospects.plain();
   const auto has_room = [&](std::size_t model) {
     return draft_depth(*models.drafts[model], start.text.size(), start.left) > 0;
@@ -41,6 +42,7 @@ void AutoDrafter::choose(const BlockStart& start, const Models& models) {
       best = candidate.best();
     }
   }
+  looks_ = false;
   chosen_ = prospects.best_by_text(text_, start.left, best);
   if (chosen_.origin == DraftOrigin::text) return;
 
@@ -48,6 +50,7 @@ void AutoDrafter::choose(const BlockStart& start, const Models& models) {
   for (std::size_t model = 0; model < candidates_.size(); ++model) {
     const bool is_chosen = by_model && model == best.model;
     if (!is_chosen && has_room(model) && candidates_[model].wants_look(best)) {
+      looks_ = true;
       chosen_ = candidates_[model].look();
       return candidates_[model].draft(false);
     }
@@ -83,8 +86,12 @@ Result<void> AutoDrafter::propose(const BlockStart& start, Models& models, Choic
 
 std::optional<Expectation> AutoDrafter::expectation() const {
   const bool by_model = chosen_.origin == DraftOrigin::model;
-  return Expectation{by_model ? std::optional(chosen_.model) : std::nullopt, chosen_.shape, chosen_.tokens,
-                     chosen_.seconds, plain_.seconds};
+  return Expectation{by_model ? std::optional(chosen_.model) : std::nullopt,
+                     chosen_.shape,
+                     chosen_.tokens,
+                     chosen_.seconds,
+                     plain_.seconds,
+                     looks_};
 }
 
 Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const Verdict& verdict,

@@ -46,6 +46,7 @@ class AutoDrafter final : public Drafter {
   std::vector<DraftCandidate> candidates_;  // by draft model
   NgramEstimate text_;
   Way plain_, chosen_;
+  bool looks_ = false;  // it was chosen to see what it is worth
   DraftShape largest_;
 };
 

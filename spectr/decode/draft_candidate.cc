@@ -22,9 +22,12 @@ Way DraftCandidate::bringing(const Prospects& prospects, double tokens, std::siz
   double seconds = prospects.check_seconds(nodes, L, tokens, plan);
   // The first draft pass reads what the last block added, the others a level of the tree.
   const double level = nodes / static_cast<double>(L);
-  seconds += passes_->seconds(read_anyway) + static_cast<double>(L - 1) * passes_->seconds(level);
+  const CostCurve& passes = costs_->passes;
+  const auto text = static_cast<double>(prospects.text());
+  seconds += passes.seconds(read_anyway, text) + static_cast<double>(L - 1) * passes.seconds(level, text);
+  seconds += costs_->alternation;
   // A law of the draft for every node that is drafted below, and what the estimates take.
-  seconds += select.law * (1.0 + static_cast<double>(L - 1) * level);
+  seconds += prospects.law_seconds() * (1.0 + static_cast<double>(L - 1) * level);
   if (prospects.dense()) {
     seconds += AcceptanceEstimate::looks_per_block * (select.several + plan * at_most(tokens, L));
   }
@@ -50,21 +53,22 @@ void DraftCandidate::weigh(const Prospects& prospects, std::size_t left) {
 }
 
 void DraftCandidate::consider(const Prospects& prospects, const BlockStart& start) {
-  passes_ = &prospects.costs().drafts[model_];
+  costs_ = &prospects.costs().drafts[model_];
   block_ = start.index;
   text_ = start.text.size();
   left_ = start.left;
   // More tokens than the longest block has change nothing.
   const std::size_t left = std::min(left_, most_length + 1);
-  if (left == known_for_) return;
-  known_for_ = left;
+  if (known_for_ == Situation{left, prospects.text()}) return;
+  known_for_ = {left, prospects.text()};
   weigh(prospects, left);
 }
 
 /// What it has missed, beyond what it would read anyway.
 double DraftCandidate::reading_seconds() const {
   const double unread = std::max(static_cast<double>(text_ - read_), read_anyway);
-  return passes_->seconds(unread) - passes_->seconds(read_anyway);
+  const double text = static_cast<double>(text_) - 0.5 * unread;  // that what is read attends to, on average
+  return costs_->passes.seconds(unread, text) - costs_->passes.seconds(read_anyway, text);
 }
 
 double DraftCandidate::rest_of_text(const Way& way) const {
@@ -90,7 +94,7 @@ void DraftCandidate::draft(bool chosen) {
 
 Result<void> DraftCandidate::observe(const Draft& draft, const Verdict& verdict, NodeLaws& target) {
   if (draft.draws().empty()) return {};
-  known_for_ = 0;
+  known_for_ = {};
   RecycledVector<std::optional<std::size_t>> survivors = {std::nullopt};
   const std::size_t K = draft.below(survivors).size();
   const auto nodes = static_cast<std::size_t>(draft.tree().size()) - 1;

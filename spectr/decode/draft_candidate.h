@@ -9,7 +9,7 @@ namespace spectr {
 
 /// One draft model, as `auto` sees it: what its drafts promise in the text at hand,
 ///
-///   tokens / (Σ draft passes + target pass of 1 + nodes rows + laws and plans),
+///   tokens / (Σ draft passes + target pass of 1 + nodes rows + alternation + laws and plans),
 ///
 /// what it has missed of that text, and when it drafts only to be looked at.
 class DraftCandidate {
@@ -52,13 +52,18 @@ class DraftCandidate {
   std::size_t model_;
   AcceptanceEstimate estimate_;
   // The block, and what it is based on.
-  const CostCurve* passes_ = nullptr;
+  const DraftCosts* costs_ = nullptr;
   std::size_t block_ = 0;
   std::size_t text_ = 0;  // its length, of which the model has read so much
   std::size_t read_ = 0;
   std::size_t left_ = 0;
-  // What it promises with so many tokens left, until more has been observed.
-  std::size_t known_for_ = 0;
+  // What it promises with so many tokens left behind such a text, until more has been observed.
+  struct Situation {
+    std::size_t left = 0;
+    std::size_t text = 0;
+    bool operator==(const Situation&) const = default;
+  };
+  Situation known_for_;
   Way best_, perfect_, single_;
   // Blocks that it has still to draft to be looked at, the block from which on it does so again, and how long
   // it then waits.

@@ -37,6 +37,7 @@ struct Expectation {
   double tokens;
   double seconds;
   double plain_seconds;  ///< of one token by plain decoding
+  bool looks;            ///< drafts only to see what they are worth, though another way promises more
 };
 
 /// How deep the context of a draft model lets a draft of a text go, at most `most`.

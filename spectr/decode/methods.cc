@@ -78,7 +78,7 @@ Result<Decoder> build_spectr(const MethodOptions& o) {
 }
 
 Result<Decoder> build_tree(const MethodOptions& o) {
-  if (o.tree.empty()) return error("method tree needs the factors of its prefix tree: --tree k1,k2,…");
+  if (o.tree.empty()) return error("method tree needs the factors of its prefix tree (tree k1,k2,…)");
   // All copies of a node may survive, and each has its own children.
   std::size_t copies = 1;
   for (std::size_t factor : o.tree) copies *= factor;
@@ -197,7 +197,7 @@ Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
   if (o.plan && method.plan.empty())
     return error("method {} has no plan to choose, got {}", method.name, *o.plan);
   if (!o.tree.empty() && !drafts_tree(method)) {
-    return error("method {} drafts no prefix tree; --tree goes with tree and traversal", method.name);
+    return error("method {} drafts no prefix tree; factors of one go with tree and traversal", method.name);
   }
   if (std::ranges::count(o.tree, 0u) > 0) return error("every factor of the tree must be at least 1");
   if (!(o.epsilon >= 0.0) || !std::isfinite(o.epsilon))

@@ -13,7 +13,7 @@ bool beats(const Way& way, const Way& best) {
 
 double Prospects::check_seconds(double nodes, std::size_t length, double tokens, double plan) const {
   const double plans = dense_ ? plan * at_most(tokens, length) : 0.0;
-  return costs_.target.seconds(1.0 + nodes) + costs_.select.law * tokens + plans;
+  return costs_.target.seconds(1.0 + nodes, static_cast<double>(text_)) + law_seconds() * tokens + plans;
 }
 
 Way Prospects::plain() const {

@@ -38,8 +38,10 @@ inline double at_most(double tokens, std::size_t left) {
 ///   tokens / (target pass of 1 + nodes rows + laws and plans).
 class Prospects {
  public:
-  /// `dense`: laws are of the whole vocabulary, not cut short by filters. Requires: costs that live as long.
-  Prospects(const Costs& costs, bool dense) : costs_(costs), dense_(dense) {}
+  /// `dense`: laws are of the whole vocabulary, not cut short by filters. Counts on a text of `text` tokens,
+  /// in steps. Requires: costs that live as long.
+  Prospects(const Costs& costs, bool dense, std::size_t text)
+      : costs_(costs), dense_(dense), text_(text / text_step * text_step) {}
 
   Way plain() const;
   /// Drafts from the text where they promise more than `best`, else that.
@@ -51,10 +53,17 @@ class Prospects {
 
   const Costs& costs() const { return costs_; }
   bool dense() const { return dense_; }
+  /// Of one law, and a token drawn from it.
+  double law_seconds() const { return dense_ ? costs_.select.law : costs_.select.filtered; }
+  /// The length of the text that passes are taken to attend to.
+  std::size_t text() const { return text_; }
 
  private:
+  static constexpr std::size_t text_step = 64;  // so seldom what passes cost is reckoned anew
+
   const Costs& costs_;
   bool dense_;
+  std::size_t text_;
 };
 
 }  // namespace spectr

@@ -92,7 +92,7 @@ TEST_F(CostFile, OfAnotherFormIsMeasuredAgainUnlessItWasNamed) {
 TEST_F(CostFile, MustNotSayThatWiderPassesTakeLess) {
   ASSERT_EQ(automatic().status, 0);
   Json all = Json::parse(contents());
-  for (auto& [models, entry] : all.items()) entry["drafts"][0] = {{1, 1e-3}, {32, 5e-4}};
+  for (auto& [models, entry] : all.items()) entry["drafts"][0]["passes"] = {{1, 1e-3}, {32, 5e-4}};
   write(all.dump());
   const Outcome named = automatic({"--cost-file", path()});
   EXPECT_EQ(named.status, 2);

@@ -20,7 +20,7 @@ using namespace test;
 MethodOptions measured(double slope, const std::vector<double>& drafts) {
   const auto curve = [slope](double share) { return CostCurve({{1, share}, {2, share * (1.0 + slope)}}); };
   Costs costs{curve(1.0), {}, {}};
-  for (double draft : drafts) costs.drafts.push_back(curve(draft));
+  for (double draft : drafts) costs.drafts.push_back({curve(draft)});
   MethodOptions options;
   options.costs = std::make_shared<Costs>(std::move(costs));
   return options;
@@ -81,6 +81,7 @@ TEST(Auto, LearnsThatOnlyTheFirstTokenIsHard) {
 
 /// A text by `auto`: which blocks drafted, and how.
 struct Told {
+  std::size_t looks = 0;  // blocks that drafted only to see
   std::vector<std::size_t> by_model, by_text;
   std::vector<std::size_t> of_model;  // blocks, by model
   std::size_t blocks = 0;
@@ -96,6 +97,7 @@ Told told_by_auto(const TabularPair& pair, const MethodOptions& options, std::si
   told.of_model.resize(models.drafts.size());
   const auto listener = [&](const Block& block) -> std::optional<std::size_t> {
     const std::optional<std::size_t> model = decoder.expectation()->model;
+    if (decoder.expectation()->looks) ++told.looks;
     if (block.drafted > 0) (model ? told.by_model : told.by_text).push_back(told.blocks);
     if (block.drafted > 0 && model) ++told.of_model[*model];
     ++told.blocks;
@@ -125,11 +127,34 @@ TEST(Auto, DraftsFromTheTextWhereThatRepeatsItself) {
   EXPECT_GT(told.by_text.size(), told.blocks / 2);
 }
 
+TEST(Auto, SaysWhereItDraftsOnlyToSee) {
+  // What the draft proposes the target never takes; a perfect draft would pay.
+  const TabularPair pair = TabularPair::constant(std::vector{1.0, 0.0}, std::vector{0.0, 1.0});
+  const Told told = told_by_auto(pair, measured(0.4, {0.3}), 40);
+  EXPECT_EQ(told.looks, told.by_model.size());
+  EXPECT_GE(told.looks, 1u);
+  // A draft that is the target itself pays.
+  const TabularPair equal = TabularPair::random(5, 300, 1).with_equal_draft();
+  const Told all = told_by_auto(equal, measured(0.1, {0.1}), 200);
+  EXPECT_LT(all.looks, 10u);
+  EXPECT_GT(all.by_model.size(), all.looks);
+}
+
 TEST(Auto, LeavesTheDraftAloneWhereEvenPerfectDraftsWouldNotPay) {
   // Every row costs nine tenths of a pass.
   const Told told = told_by_auto(TabularPair::random(5, 300, 1), measured(0.9, {0.3}), 200, {0, 1, 2, 3});
   EXPECT_EQ(told.by_model, std::vector<std::size_t>());
   EXPECT_EQ(told.read_by_draft, 0u) << "the prompt neither";
+}
+
+TEST(Auto, CountsWhatAlternationTakes) {
+  const TabularPair pair = TabularPair::random(5, 300, 1).with_equal_draft();
+  MethodOptions options = measured(0.1, {0.1});
+  EXPECT_GT(told_by_auto(pair, options, 200).by_model.size(), 10u);
+  Costs costs = *options.costs;
+  costs.drafts.front().alternation = 10.0;  // more than the plain passes that the longest block saves
+  options.costs = std::make_shared<const Costs>(std::move(costs));
+  EXPECT_EQ(told_by_auto(pair, options, 200).by_model.size(), 0u);
 }
 
 TEST(Auto, DoesNotReadALongPromptForAFewTokens) {

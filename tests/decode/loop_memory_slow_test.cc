@@ -33,7 +33,7 @@ WarpOptions with_penalties() {
 /// Passes of the target dear, of the draft cheap: drafting pays.
 std::shared_ptr<const Costs> costs() {
   return std::make_shared<const Costs>(
-      Costs{CostCurve({{1, 1.0}, {64, 1.5}}), {CostCurve({{1, 0.05}, {64, 0.1}})}, {}});
+      Costs{CostCurve({{1, 1.0}, {64, 1.5}}), {{CostCurve({{1, 0.05}, {64, 0.1}})}}, {}});
 }
 
 class Loop : public testing::Test {

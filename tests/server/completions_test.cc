@@ -186,7 +186,7 @@ TEST(Server, WorksWithSeveralDraftModels) {
   options.service.drafts.push_back(options.service.target);
   options.service.costs = [](const ModelSet&) {
     Costs costs = *TestServer::made_up_costs();
-    costs.drafts.push_back(costs.target);
+    costs.drafts.push_back({costs.target});
     return std::make_shared<const Costs>(std::move(costs));
   };
   const TestServer server(options);

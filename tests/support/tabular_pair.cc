@@ -96,7 +96,7 @@ MethodOptions options_of(std::size_t drafts, std::size_t length, std::string_vie
 }
 
 std::shared_ptr<const Costs> costs_of(std::size_t draft_models) {
-  const CostCurve draft({{1, 0.1}, {2, 0.12}});
+  const DraftCosts draft{CostCurve({{1, 0.1}, {2, 0.12}})};
   return std::make_shared<Costs>(
       Costs{CostCurve({{1, 1.0}, {2, 1.2}}), std::vector(draft_models, draft), {}});
 }

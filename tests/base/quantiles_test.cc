@@ -1,4 +1,4 @@
-#include "spectr/base/median.h"
+#include "spectr/base/quantiles.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,12 @@ TEST(Median, IsTheNumberInTheMiddleOrTheHigherOfTwo) {
   EXPECT_EQ(median({3.0}), 3.0);
   EXPECT_EQ(median({5.0, 1.0, 3.0}), 3.0);
   EXPECT_EQ(median({4.0, 1.0, 3.0, 2.0}), 3.0);
+}
+
+TEST(LowerQuartile, HasAQuarterOfTheOthersBelowIt) {
+  EXPECT_EQ(lower_quartile({3.0}), 3.0);
+  EXPECT_EQ(lower_quartile({5.0, 1.0, 3.0}), 1.0);
+  EXPECT_EQ(lower_quartile({4.0, 1.0, 3.0, 2.0, 5.0}), 2.0);
 }
 
 }  // namespace

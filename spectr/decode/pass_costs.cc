@@ -1,0 +1,184 @@
+#include "spectr/decode/pass_costs.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "spectr/base/check.h"
+#include "spectr/base/quantiles.h"
+#include "spectr/base/stopwatch.h"
+
+namespace spectr {
+namespace {
+
+// Rounds over all widths end after so many, or after so many seconds.
+constexpr int most_rounds = 12;
+constexpr double most_seconds = 10.0;
+
+// After so long the caches hold what passes of a kind need, or cannot hold it.
+constexpr double settling_seconds = 2e-3;
+
+// Of the passes that alternate, where so many are asked for at all: a token and a node below it.
+constexpr std::size_t alternating_rows = 2;
+
+/// A root with width − 1 nodes below it: the cost of a pass does not depend on their shape.
+TokenTree tree_of(std::size_t width) {
+  TokenTree tree(0);
+  for (std::size_t i = 1; i < width; ++i) tree.child(TokenTree::root, static_cast<Token>(i));
+  return tree;
+}
+
+/// A wider pass does not cost less: where it seemed to, the two and those between get their mean (the closest
+/// ascending numbers by least squares; "pool adjacent violators").
+std::vector<CostCurve::Point> ascending(std::vector<CostCurve::Point> points) {
+  for (std::size_t end = 1; end < points.size(); ++end) {
+    double sum = points[end].seconds;
+    std::size_t begin = end;
+    const auto mean = [&] { return sum / static_cast<double>(end + 1 - begin); };
+    while (begin > 0 && points[begin - 1].seconds > mean()) sum += points[--begin].seconds;
+    const double level = mean();
+    for (std::size_t i = begin; i <= end; ++i) points[i].seconds = level;
+  }
+  return points;
+}
+
+/// A model whose passes are timed behind one text.
+class TimedModel {
+ public:
+  static Result<TimedModel> start(const LanguageModel& model, std::span<const std::size_t> widths,
+                                  std::size_t depth) {
+    SPECTR_CHECK(widths.back() <= model.vocabulary());
+    SPECTR_TRY(std::unique_ptr<Session> session, model.start(depth + 1, widths.back()));
+    TimedModel timed(std::move(session), widths, depth);
+    SPECTR_TRY_VOID(timed.session_->score(timed.text_, TokenTree(0)));
+    return timed;
+  }
+
+  /// Seconds of a pass over the last token and the nodes of a tree.
+  Result<double> pass(const TokenTree& tree) {
+    session_->rewind(text_.size() - 1);
+    Stopwatch watch;
+    SPECTR_TRY_VOID(session_->score(text_, tree));
+    return std::max(watch.lap(), 1e-9);
+  }
+
+  /// Passes of each width in turn. The first ones do not count where they are short: in a text a pass follows
+  /// its like, and soon; here it follows a much wider one, or another model's, and finds its weights gone
+  /// from the caches.
+  Result<void> time() {
+    for (Width& width : widths_) {
+      double spent = 0.0;
+      for (int passes = 0; spent < 2 * settling_seconds || passes < 2 || width.seconds.empty(); ++passes) {
+        const bool settled = spent >= settling_seconds;
+        SPECTR_TRY(const double took, pass(width.tree));
+        spent += took;
+        width.least = std::min(width.least, took);  // what is long now and then only was kept from running
+        if (settled || width.least >= settling_seconds) width.seconds.push_back(took);
+      }
+    }
+    return {};
+  }
+
+  CostCurve curve() const {
+    std::vector<CostCurve::Point> points;
+    for (const Width& width : widths_) points.push_back({width.rows, lower_quartile(width.seconds)});
+    return CostCurve(ascending(std::move(points)));
+  }
+
+  /// Of each width, how many times longer the pass in the middle took.
+  void add_spreads(std::vector<double>& spreads) const {
+    for (const Width& width : widths_)
+      spreads.push_back(median(width.seconds) / lower_quartile(width.seconds));
+  }
+
+ private:
+  struct Width {
+    std::size_t rows;
+    TokenTree tree;
+    double least = std::numeric_limits<double>::infinity();
+    std::vector<double> seconds = {};  // of passes that count
+  };
+
+  TimedModel(std::unique_ptr<Session> session, std::span<const std::size_t> widths, std::size_t depth)
+      : session_(std::move(session)), text_(depth, 0) {
+    for (const std::size_t rows : widths) widths_.push_back({rows, tree_of(rows)});
+  }
+
+  std::unique_ptr<Session> session_;
+  std::vector<Token> text_;
+  std::vector<Width> widths_;
+};
+
+/// A draft model whose passes and the target's follow each other.
+class Alternation {
+ public:
+  explicit Alternation(std::size_t rows) : rows_(rows), tree_(tree_of(rows)) {}
+
+  Result<void> time(TimedModel& draft, TimedModel& target) {
+    double spent = 0.0;
+    for (int pairs = 0; spent < 2 * settling_seconds || pairs < 2; ++pairs) {
+      SPECTR_TRY(const double of_draft, draft.pass(tree_));
+      SPECTR_TRY(const double of_target, target.pass(tree_));
+      spent += of_draft + of_target;
+      if (pairs == 0) continue;  // found in the caches what was measured before
+      draft_.push_back(of_draft);
+      target_.push_back(of_target);
+    }
+    return {};
+  }
+
+  /// What both take longer than passes that follow their like. Long passes read more than caches hold, so
+  /// that nothing can be pushed out: what they seem to take longer is chance.
+  double extra(const CostCurve& draft, const CostCurve& target) const {
+    const auto longer = [this](const std::vector<double>& passes, const CostCurve& curve) {
+      const double usual = curve.seconds(static_cast<double>(rows_));
+      return usual >= settling_seconds ? 0.0 : std::max(lower_quartile(passes) - usual, 0.0);
+    };
+    return longer(draft_, draft) + longer(target_, target);
+  }
+
+ private:
+  std::size_t rows_;
+  TokenTree tree_;
+  std::vector<double> draft_, target_;
+};
+
+}  // namespace
+
+Result<PassCosts> measure_passes(const LanguageModel& target, std::span<const LanguageModel* const> drafts,
+                                 std::span<const std::size_t> widths, std::size_t depth) {
+  SPECTR_CHECK(!widths.empty() && depth >= 1);
+  SPECTR_TRY(TimedModel timed_target, TimedModel::start(target, widths, depth));
+  std::vector<TimedModel> timed_drafts;
+  for (const LanguageModel* draft : drafts) {
+    SPECTR_TRY(TimedModel timed, TimedModel::start(*draft, widths, depth));
+    timed_drafts.push_back(std::move(timed));
+  }
+  std::vector<Alternation> alternations(drafts.size(),
+                                        Alternation(std::min(alternating_rows, widths.back())));
+
+  Stopwatch watch;
+  double spent = 0.0;
+  for (int round = 0; round < most_rounds && spent < most_seconds; ++round, spent += watch.lap()) {
+    SPECTR_TRY_VOID(timed_target.time());
+    for (std::size_t i = 0; i < drafts.size(); ++i) {
+      SPECTR_TRY_VOID(timed_drafts[i].time());
+      SPECTR_TRY_VOID(alternations[i].time(timed_drafts[i], timed_target));
+    }
+  }
+
+  Costs costs{timed_target.curve(), {}, {}};
+  std::vector<double> spreads;
+  timed_target.add_spreads(spreads);
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    CostCurve passes = timed_drafts[i].curve();
+    const double alternation = alternations[i].extra(passes, costs.target);
+    costs.drafts.push_back({std::move(passes), alternation});
+    timed_drafts[i].add_spreads(spreads);
+  }
+  return PassCosts{std::move(costs), median(std::move(spreads))};
+}
+
+}  // namespace spectr
