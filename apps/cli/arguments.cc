@@ -26,6 +26,7 @@ constexpr std::string_view by_weights = "quantised models keep keys and values a
 constexpr std::string_view no_gpu = "spectr computes on the CPU";
 constexpr std::string_view chat = "spectr chat is the conversation";
 constexpr std::string_view width = "spectr sizes its passes itself";
+constexpr std::string_view no_download = "nothing is downloaded; -m and -md take files";
 constexpr std::array refused = {
     Pair{"--draft-min", "a block drafts L tokens"},
     Pair{"--draft-n-min", "a block drafts L tokens"},
@@ -66,6 +67,13 @@ constexpr std::array refused = {
     Pair{"--grammar", "output cannot be constrained"},
     Pair{"--grammar-file", "output cannot be constrained"},
     Pair{"--json-schema", "output cannot be constrained"},
+    Pair{"-j", "output cannot be constrained"},
+    Pair{"-jf", "output cannot be constrained"},
+    Pair{"-hf", no_download},
+    Pair{"-hfr", no_download},
+    Pair{"-hfd", no_download},
+    Pair{"--hf-repo", no_download},
+    Pair{"--lora", "adapters are not applied; merge them into the file"},
     Pair{"--samplers", "the order of the filters is fixed"},
 };
 
@@ -77,6 +85,13 @@ constexpr std::array refused_variables = {
 
 [[noreturn]] void refuse(std::string_view name, std::string_view reason) {
   throw Failure(Status::usage, fmt::format("{} is not supported: {}", name, reason));
+}
+
+/// Whether it looks like an option of one dash with a name of several letters. There is none: the parser
+/// would take "-hf" for "-h" with a value.
+bool is_long_word_behind_one_dash(std::string_view argument) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return argument.size() > 2 && argument[0] == '-' && letter(argument[1]) && letter(argument[2]);
 }
 
 // What follows one of these is text or a path, whatever it looks like.
@@ -98,6 +113,8 @@ std::vector<std::string> modernise(std::vector<std::string> arguments) {
     for (const auto& [name, reason] : refused) {
       if (flag == name) refuse(name, reason);
     }
+    if (is_long_word_behind_one_dash(argument))
+      throw Failure(Status::usage, fmt::format("{} was not expected; see spectr --help", flag));
   }
   return arguments;
 }

@@ -3,9 +3,21 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/model_flags.h"
+#include "spectr/model/model_config.h"
 #include "spectr/model/vocabulary_match.h"
 
 namespace spectr::cli {
+
+namespace {
+
+/// Of a file that also describes a model that can be run.
+std::unique_ptr<Tokenizer> tokenizer_of_model(const std::string& path) {
+  const Gguf file = need(Gguf::open(path));
+  (void)need(ModelConfig::load(file));
+  return need(Tokenizer::load(file));
+}
+
+}  // namespace
 
 void add_check_pair(CLI::App& app) {
   auto flags = std::make_shared<ModelFlags>();
@@ -15,9 +27,9 @@ void add_check_pair(CLI::App& app) {
   flags->add_drafts(command);
   command.callback([flags] {
     if (flags->drafts.empty()) throw Failure(Status::usage, "no draft model: give -md FILE");
-    const auto target = load_tokenizer(flags->model);
+    const auto target = tokenizer_of_model(flags->model);
     for (const std::string& path : flags->drafts) {
-      const auto draft = load_tokenizer(path);
+      const auto draft = tokenizer_of_model(path);
       if (auto match = same_vocabulary(target->vocabulary(), draft->vocabulary()); !match) {
         throw Failure(Status::usage,
                       fmt::format("{} cannot draft for {}: {}", path, flags->model, match.error().message));

@@ -35,7 +35,11 @@ CLI::Validator whole(std::int64_t least, std::int64_t most) {
 }
 
 CLI::Validator thread_number() {
-  const auto check = [](std::string& text) { return text == "-1" ? std::string() : whole(1, 1024)(text); };
+  const auto check = [](std::string& text) {
+    if (text == "-1") return std::string();
+    const std::string problem = whole(1, 1024)(text);
+    return problem.empty() ? problem : problem + ", or -1 for all cores";
+  };
   return {check, ""};
 }
 

@@ -1,5 +1,7 @@
 // The program `spectr`: parses, calls a command, reports errors. One line on stderr for every failure.
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
@@ -19,6 +21,21 @@ namespace {
 
 using spectr::cli::Failure;
 using spectr::cli::Status;
+
+/// What is told on standard error may get lost: that ends no work and changes no exit status. Writing to it
+/// always succeeds, also where it is closed or full.
+void let_standard_error_get_lost() {
+#ifdef __GLIBC__
+  const auto write = [](void*, const char* bytes, std::size_t size) -> ssize_t {
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, bytes, size);
+    return static_cast<ssize_t>(size);
+  };
+  std::FILE* const forgiving = fopencookie(nullptr, "w", {nullptr, write, nullptr, nullptr});
+  if (forgiving == nullptr) return;
+  std::setvbuf(forgiving, nullptr, _IONBF, 0);
+  stderr = forgiving;
+#endif
+}
 
 int report(Status status, std::string message) {
   for (char& c : message) {
@@ -110,6 +127,7 @@ int run(std::vector<std::string> arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  let_standard_error_get_lost();
   try {
     const int status = run(std::vector<std::string>(argv + 1, argv + argc));
     if (status == static_cast<int>(Status::done)) finish_output();

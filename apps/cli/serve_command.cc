@@ -7,6 +7,7 @@
 #include <future>
 #include <memory>
 
+#include "apps/chat/template.h"
 #include "apps/cli/arguments.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/cost_file.h"
@@ -56,6 +57,8 @@ server::ServerOptions complete(Flags& flags) {
   if (!flags.key_file.empty()) need(options.keys.add_file(flags.key_file));
   if (!flags.chat_template.empty()) options.service.chat_template = flags.chat_template;
   if (!flags.template_file.empty()) options.service.chat_template = read_file(flags.template_file);
+  // A model's own template that cannot be used is the chat's matter; one that was named is not.
+  if (const auto& given = options.service.chat_template) (void)need(chat::Template::parse(*given));
   return options;
 }
 
@@ -95,7 +98,9 @@ void serve(Flags& flags) {
   set_up_log(flags.verbose);
   const server::ServerOptions options = complete(flags);
   const auto server = need(server::Server::listen(options), Status::failed);
-  spdlog::info("listening on http://{}:{}", options.host, server->port());
+  const bool is_ipv6 = options.host.find(':') != std::string::npos;
+  spdlog::info("listening on http://{}:{}", is_ipv6 ? "[" + options.host + "]" : options.host,
+               server->port());
   load(*server, endings);
   spdlog::info("ready: {}, {} slots", options.service.target.string(), options.service.slots.slots);
   int signal = 0;

@@ -22,7 +22,7 @@ ApiError ApiError::unavailable(std::string message, int retry_after) {
 
 ApiError ApiError::queue_full(std::size_t limit, int retry_after) {
   ApiError error(429, "rate_limit_error",
-                 fmt::format("{} requests are waiting already, come again later", limit));
+                 fmt::format("there is no room: at most {} texts wait, come again later", limit));
   error.retry_after_ = retry_after;
   return error;
 }

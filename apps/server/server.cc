@@ -1,5 +1,7 @@
 #include "apps/server/server.h"
 
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "apps/server/connection.h"
@@ -28,12 +30,17 @@ Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) {
   http.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };
   http.set_tcp_nodelay(true);
   add_routes(http, server->service_, o);
+  if (o.host.empty()) return error("the host to listen on is empty");
+  errno = 0;
   if (o.port == 0) {
     server->port_ = http.bind_to_any_port(o.host);
   } else if (http.bind_to_port(o.host, o.port)) {
     server->port_ = o.port;
   }
-  if (server->port_ <= 0) return error("{}:{} cannot be listened on", o.host, o.port);
+  if (server->port_ <= 0) {
+    const std::string reason = errno != 0 ? std::generic_category().message(errno) : "no such address";
+    return error("{}:{} cannot be listened on: {}", o.host, o.port, reason);
+  }
   http.set_backlog(backlog);
   server->listener_ = std::jthread([&http] { http.listen_after_bind(); });
   return server;

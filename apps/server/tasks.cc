@@ -123,7 +123,7 @@ void check_together(const Warp& warp, const MethodRule& method, const MethodOpti
   const double tuples = std::pow(static_cast<double>(likely), static_cast<double>(drafts));
   if (options.temperature > 0.0 && tuples > most_tuples) {
     throw ApiError::invalid(
-        fmt::format("plan otm-lp takes {} tuples of draft tokens; 'top_k' {} and {} drafts may have {:.0g}",
+        fmt::format("plan otm-lp takes {} tuples of draft tokens; 'top_k' {} and {} drafts may have {:.0f}",
                     most_tuples, options.top_k, drafts, tuples));
   }
 }

@@ -73,7 +73,7 @@ TEST(Generate, JsonHasTheFieldsOfTheContract) {
               UnorderedElementsAre("method", "plan", "drafts", "length", "generated", "target_calls",
                                    "block_efficiency", "drafted", "accepted", "acceptance_rate",
                                    "acceptance_per_position", "perplexity", "seconds", "tokens_per_second",
-                                   "bias_tv"));
+                                   "bias_tv", "rejection"));
   EXPECT_THAT(keys(out["stats"]["seconds"]),
               UnorderedElementsAre("prompt", "draft", "target", "select", "total"));
   EXPECT_EQ(out["stats"]["method"], "spectr");
@@ -108,7 +108,8 @@ TEST(Generate, CompareAddsPlainDecoding) {
 
 TEST(Generate, ProfileShowsTheOperationsOfBothModels) {
   const Json out = json(story({"--method", "spectr", "--profile"})), profile = out["profile"];
-  EXPECT_THAT(keys(profile), UnorderedElementsAre("read_gbps", "integer_gops", "instruction_set", "models"));
+  EXPECT_THAT(keys(profile),
+              UnorderedElementsAre("read_gbps", "integer_gops", "float_gops", "instruction_set", "models"));
   ASSERT_EQ(profile["models"].size(), 2u);
   EXPECT_EQ(profile["models"][0]["role"], "target");
   EXPECT_EQ(profile["models"][1]["role"], "draft");
@@ -340,6 +341,9 @@ TEST(CheckPair, ItsStatusIsTheAnswer) {
   EXPECT_EQ(no.out, "");
   EXPECT_THAT(no.err, StartsWith("spectr: error: "));
   EXPECT_EQ(test::spectr({"check-pair", "-m", target()}).status, 2);
+  // A vocabulary alone is no model.
+  const std::string vocabulary = data("ggml-vocab-gpt-2.gguf");
+  EXPECT_EQ(test::spectr({"check-pair", "-m", vocabulary, "-md", vocabulary}).status, 2);
 }
 
 TEST(Inspect, PrintsMetadataAndTensors) {

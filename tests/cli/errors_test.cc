@@ -86,12 +86,12 @@ TEST(Errors, ImpossibleCombinationsAreRefused) {
                              "plain", "biased-opt", "biased-uno"}) {
     expect_error(with({"--method", method, "--plan", "k-seq"}), "plan");
   }
-  expect_error(with({"--method", "tree"}), "--tree");
+  expect_error(with({"--method", "tree"}), "(tree k1,k2,");
   expect_error(with({"--method", "tree", "--tree", "0,2"}), "--tree");
   expect_error(with({"--method", "tree", "--tree", "2,x"}), "x");
   expect_error(with({"--method", "tree", "--tree", "64,64"}), "4160");
   expect_error(with({"--method", "traversal", "--tree", "100,100,100"}), "too large");
-  expect_error(with({"--method", "spectr", "--tree", "2,2"}), "--tree");
+  expect_error(with({"--method", "spectr", "--tree", "2,2"}), "no prefix tree");
   expect_error(with({"--method", "specinfer", "--plan", "optimal"}), "optimal");
   expect_error(with({"--plan", "epsilon-uno", "-K", "2"}), "plan epsilon-uno");
   expect_error(with({"--plan", "epsilon-opt"}), "plan epsilon-opt");  // K is 4
@@ -164,6 +164,16 @@ TEST(Errors, ThePromptMustBeThereAndFit) {
   expect_error({"generate", "-m", target(), "-p", longer}, "the context 512");
   expect_error({"generate", "-m", target(), "-p", "Once upon a time", "-c", "3"}, "the context 3");
   expect_error({"generate", "-m", target(), "-p", "a", "-c", "100000"}, "512");
+}
+
+TEST(Errors, LongNamesBehindOneDashAreNotTakenApart) {
+  expect_error({"generate", "-hf", "foo/bar", "-p", "a"}, "-hf is not supported: nothing is downloaded");
+  expect_error({"serve", "-hf=foo/bar"}, "-hf is not supported");
+  for (const char* name : {"-sm", "-cb", "-nkvo", "-ts", "-mli", "-pc"}) {
+    expect_error({"generate", name, "none", "-p", "a"}, std::string(name) + " was not expected");
+  }
+  // What looks like one may be a text.
+  EXPECT_EQ(spectr(generate() + Arguments{"-n", "1", "--method", "plain", "-p", "-hf"}).status, 0);
 }
 
 TEST(Errors, TokenListsAreChecked) {

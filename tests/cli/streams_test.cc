@@ -29,6 +29,17 @@ TEST(Streams, LostOutputIsAFailure) {
   EXPECT_EQ(redirected(">&-", {"--version"}).status, 1);
 }
 
+TEST(Streams, WhatIsToldOnTheWayMayGetLost) {
+  for (const char* lost : {"2>/dev/full", "2>&-"}) {
+    const Outcome text =
+        redirected(lost, generate() + Arguments{"-p", "Once", "-n", "4", "--method", "plain"});
+    EXPECT_EQ(text.status, 0) << lost;
+    EXPECT_THAT(text.out, testing::StartsWith("Once"));
+    EXPECT_EQ(redirected(lost, {"inspect", "/none"}).status, 2) << lost;
+    EXPECT_EQ(redirected(lost, {"law", "--method", "none"}).status, 2) << lost;
+  }
+}
+
 TEST(Streams, LostAnswersOfLinesAreAFailure) {
   const TemporaryFile lines("{\"p\": [1], \"q\": [1], \"k\": 1}\n");
   const Outcome ran = redirected(">/dev/full <" + lines.path(), {"plan", "eval", "--plan", "k-seq"});
