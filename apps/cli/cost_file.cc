@@ -22,6 +22,7 @@
 #include "spectr/decode/pass_costs.h"
 #include "spectr/model/attention_seconds.h"
 #include "spectr/model/machine_speed.h"
+#include "spectr/sampling/likelihood.h"
 #include "spectr/sampling/warp.h"
 #include "spectr/transport/k_seq.h"
 
@@ -89,8 +90,12 @@ SelectCosts measure_select(const Transformer& target, const Transformer& draft) 
   const auto plan_for = [&](std::size_t drafts) {
     return least_seconds([&] { (void)need(build_k_seq(DraftLaws(p, drafts), q, {})); });
   };
-  return {
-      .law = draw_from(dense), .filtered = draw_from(filtered), .one = plan_for(1), .several = plan_for(4)};
+  return {.law = draw_from(dense),
+          .filtered = draw_from(filtered),
+          .likelihood =
+              least_seconds([&] { (void)negative_log_likelihood(q_session->logits(TokenTree::root), 0); }),
+          .one = plan_for(1),
+          .several = plan_for(4)};
 }
 
 /// What passes and plans cost, the target's model first. Takes seconds. Throws Failure.
@@ -150,6 +155,7 @@ Json to_json(const Costs& costs) {
           {"select",
            {{"law", select.law},
             {"filtered", select.filtered},
+            {"likelihood", select.likelihood},
             {"one", select.one},
             {"several", select.several}}}};
 }
@@ -186,7 +192,8 @@ std::optional<Costs> costs_from(const Json& entry, std::size_t draft_models) {
     return Costs{curve_from(entry.at("target")),
                  std::move(drafts),
                  {seconds_from(select.at("law")), seconds_from(select.at("filtered")),
-                  seconds_from(select.at("one")), seconds_from(select.at("several"))}};
+                  seconds_from(select.at("likelihood")), seconds_from(select.at("one")),
+                  seconds_from(select.at("several"))}};
   } catch (const Json::exception&) {
     return std::nullopt;
   } catch (const std::out_of_range&) {

@@ -67,7 +67,8 @@ std::uint64_t Costs::hash() const {
     add_curve(draft.passes);
     add_seconds(draft.alternation);
   }
-  for (double seconds : {select.law, select.filtered, select.one, select.several}) add_seconds(seconds);
+  for (double seconds : {select.law, select.filtered, select.likelihood, select.one, select.several})
+    add_seconds(seconds);
   return hash;
 }
 

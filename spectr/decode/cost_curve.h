@@ -46,8 +46,9 @@ class CostCurve {
 struct SelectCosts {
   double law = 0.0;       ///< a row of logits becomes a law of the whole vocabulary; a token is drawn from it
   double filtered = 0.0;  ///< the same with filters; plans for such laws cost next to nothing
-  double one = 0.0;       ///< a plan for one draft, for laws of the whole vocabulary
-  double several = 0.0;   ///< a plan for several drafts
+  double likelihood = 0.0;  ///< of a token that becomes text, under the unfiltered target
+  double one = 0.0;         ///< a plan for one draft, for laws of the whole vocabulary
+  double several = 0.0;     ///< a plan for several drafts
 };
 
 /// Seconds of what a draft model does.

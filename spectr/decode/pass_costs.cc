@@ -114,35 +114,52 @@ class TimedModel {
 /// A draft model whose passes and the target's follow each other.
 class Alternation {
  public:
-  explicit Alternation(std::size_t rows) : rows_(rows), tree_(tree_of(rows)) {}
+  explicit Alternation(std::size_t rows) : tree_(tree_of(rows)) {}
 
+  /// Both alone and in turns, right after one another: the least of a few passes each, whatever else the
+  /// machine does meanwhile.
   Result<void> time(TimedModel& draft, TimedModel& target) {
-    double spent = 0.0;
-    for (int pairs = 0; spent < 2 * settling_seconds || pairs < 2; ++pairs) {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    SPECTR_TRY(const double draft_alone, alone(draft));
+    SPECTR_TRY(const double target_alone, alone(target));
+    double draft_in_turn = infinite, target_in_turn = infinite;
+    for (int turn = 0; turn < turns; ++turn) {
       SPECTR_TRY(const double of_draft, draft.pass(tree_));
       SPECTR_TRY(const double of_target, target.pass(tree_));
-      spent += of_draft + of_target;
-      if (pairs == 0) continue;  // found in the caches what was measured before
-      draft_.push_back(of_draft);
-      target_.push_back(of_target);
+      if (turn == 0) continue;
+      draft_in_turn = std::min(draft_in_turn, of_draft);
+      target_in_turn = std::min(target_in_turn, of_target);
+      if (of_target >= settling_seconds) break;
     }
+    longer_.push_back(longer(draft_in_turn, draft_alone) + longer(target_in_turn, target_alone));
     return {};
   }
 
-  /// What both take longer than passes that follow their like. Long passes read more than caches hold, so
-  /// that nothing can be pushed out: what they seem to take longer is chance.
-  double extra(const CostCurve& draft, const CostCurve& target) const {
-    const auto longer = [this](const std::vector<double>& passes, const CostCurve& curve) {
-      const double usual = curve.seconds(static_cast<double>(rows_));
-      return usual >= settling_seconds ? 0.0 : std::max(lower_quartile(passes) - usual, 0.0);
-    };
-    return longer(draft_, draft) + longer(target_, target);
-  }
+  /// What a pass of each takes longer in turns.
+  double extra() const { return std::max(median(longer_), 0.0); }
 
  private:
-  std::size_t rows_;
+  static constexpr int turns = 8;  // the first of which does not count
+
+  /// Of one pass only where it is long.
+  Result<double> alone(TimedModel& model) {
+    double least = std::numeric_limits<double>::infinity();
+    for (int turn = 0; turn < turns; ++turn) {
+      SPECTR_TRY(const double took, model.pass(tree_));
+      if (turn > 0 || took >= settling_seconds) least = std::min(least, took);
+      if (took >= settling_seconds && turn > 0) break;
+    }
+    return least;
+  }
+
+  /// Long passes read more than caches hold, so that nothing can be pushed out: what they seem to take longer
+  /// is chance.
+  static double longer(double in_turn, double alone) {
+    return alone >= settling_seconds ? 0.0 : in_turn - alone;
+  }
+
   TokenTree tree_;
-  std::vector<double> draft_, target_;
+  std::vector<double> longer_;  // [round]
 };
 
 }  // namespace
@@ -173,9 +190,7 @@ Result<PassCosts> measure_passes(const LanguageModel& target, std::span<const La
   std::vector<double> spreads;
   timed_target.add_spreads(spreads);
   for (std::size_t i = 0; i < drafts.size(); ++i) {
-    CostCurve passes = timed_drafts[i].curve();
-    const double alternation = alternations[i].extra(passes, costs.target);
-    costs.drafts.push_back({std::move(passes), alternation});
+    costs.drafts.push_back({timed_drafts[i].curve(), alternations[i].extra()});
     timed_drafts[i].add_spreads(spreads);
   }
   return PassCosts{std::move(costs), median(std::move(spreads))};

@@ -3,7 +3,7 @@
 namespace spectr {
 namespace {
 
-constexpr double margin = 1.05;
+constexpr double margin = 1.08;
 
 }  // namespace
 
@@ -13,7 +13,8 @@ bool beats(const Way& way, const Way& best) {
 
 double Prospects::check_seconds(double nodes, std::size_t length, double tokens, double plan) const {
   const double plans = dense_ ? plan * at_most(tokens, length) : 0.0;
-  return costs_.target.seconds(1.0 + nodes, static_cast<double>(text_)) + law_seconds() * tokens + plans;
+  return costs_.target.seconds(1.0 + nodes, static_cast<double>(text_)) +
+         (law_seconds() + costs_.select.likelihood) * tokens + plans;
 }
 
 Way Prospects::plain() const {

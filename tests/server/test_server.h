@@ -48,7 +48,7 @@ class TestServer {
   static std::shared_ptr<const Costs> made_up_costs() {
     return std::make_shared<Costs>(Costs{CostCurve({{1, 1e-3}, {16, 1.2e-3}}),
                                          {{CostCurve({{1, 1e-4}, {16, 1.2e-4}})}},
-                                         {1e-6, 1e-6, 1e-6, 2e-6}});
+                                         {1e-6, 1e-6, 1e-6, 1e-6, 2e-6}});
   }
 
   explicit TestServer(ServerOptions options = TestServer::options())
