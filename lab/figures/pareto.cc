@@ -39,10 +39,14 @@ Result<Enumerated> enumerate(const char* plan_name, const Distribution& p, const
   return out;
 }
 
-/// The half plane above the line from (0, TV) to (TV, 0), up to 1.3 TV.
+/// Most bias and rejection that are drawn, in TVs: above the points there is room for the legend.
+constexpr double right = 1.3, top = 1.5;
+
+/// The half plane above the line from (0, TV) to (TV, 0).
 Series feasible(double tv) {
-  const double top = 1.3 * tv;
-  return {"feasible", Style::area, 5, {{0.0, tv, tv, top}, {tv, 0.0, 0.0, top}, {top, 0.0, 0.0, top}}};
+  const double most = top * tv;
+  return {
+      "feasible", Style::area, 5, {{0.0, tv, tv, most}, {tv, 0.0, 0.0, most}, {right * tv, 0.0, 0.0, most}}};
 }
 
 }  // namespace
@@ -72,8 +76,8 @@ Result<Report> pareto(const Context& context) {
   }
 
   Panel panel{fmt::format("one token of {}, TV(p, q) = {:.4f}", vocabulary, tv),
-              {.label = "bias: TV of the output's law from q", .from = 0.0, .to = 1.3 * tv},
-              {.label = "probability of rejection", .from = 0.0, .to = 1.3 * tv},
+              {.label = "bias: TV of the output's law from q", .from = 0.0, .to = right * tv},
+              {.label = "probability of rejection", .from = 0.0, .to = top * tv},
               {feasible(tv),
                {"front: rejection + bias = TV", Style::line, 6, {{0.0, tv, tv, tv}, {tv, 0.0, 0.0, 0.0}}}},
               "top right"};

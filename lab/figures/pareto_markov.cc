@@ -89,7 +89,8 @@ Result<Report> pareto_markov(const Context& context) {
            fmt::format("{:.4f}, {:.4f}", data.number(row, "rejections"), data.number(row, "bias"))});
     }
   }
-  summary.push_back({"largest |closed form − enumerated|, small pair", fmt::format("{:.1e}", off_form)});
+  summary.push_back(
+      {"corrections, largest |closed form − enumerated|, small pair", fmt::format("{:.1e}", off_form)});
   return Report{std::move(data),
                 {"Rejection against bias over a text", {std::move(sums), std::move(texts)}},
                 std::move(summary)};

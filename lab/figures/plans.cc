@@ -128,7 +128,8 @@ Result<Report> plan_acceptance(const Context& context) {
   Figure figure{"Acceptance of the plans for k drafts", {}};
   std::vector<Line> summary;
   for (const Kind& kind : kinds) {
-    Panel panel{kind.title, {.label = "number of drafts k"}, {.label = "acceptance", .to = 1.0}, {}};
+    Panel panel{
+        kind.title, {.label = "number of drafts k"}, {.label = "acceptance", .from = 0.4, .to = 1.0}, {}};
     for (const PlanOfFigure& plan : plans) {
       const auto rows = data.where({{"laws", kind.name}, {"plan", plan.name}});
       panel.series.push_back({plan.title, Style::joined, plan.colour, points(data, rows, "k", "acceptance")});

@@ -44,8 +44,7 @@ Result<Report> against_drafts(std::string title, std::initializer_list<PlanOfFig
       panel.series.push_back({plan.title, Style::joined, plan.colour, points(data, rows, "k", "acceptance")});
     }
     const auto rows = data.where({{"b", b}, {"plan", plans.begin()->name}});
-    panel.series.push_back(
-        {"(1 − (1 − 1/k)ᵏ) · optimum", Style::dashes, 7, points(data, rows, "k", "guaranteed")});
+    panel.series.push_back({"guaranteed to k-Seq", Style::dashes, 7, points(data, rows, "k", "guaranteed")});
     figure.panels.push_back(std::move(panel));
   }
 

@@ -20,7 +20,7 @@ struct PlanOfFigure {
 constexpr PlanOfFigure plans[] = {{"str", "STr (k-Seq)"},
                                   {"str_plus", "STr⁺"},
                                   {"str_plus_plus", "STr⁺⁺"},
-                                  {"best_subsets", "best sets Ω₁ ⊇ … ⊇ Ωₖ"},
+                                  {"best_subsets", "best nested prefixes"},
                                   {"optimum", "optimum"}};
 
 struct Comparison {

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/theory/joint_decoding.h"
+#include "lab/theory/beam_drafts.h"
 #include "spectr/base/enumerator.h"
 #include "spectr/decode/methods.h"
 
 namespace spectr::lab {
 
 double Assisted::beam_error() const {
-  return likeliest_log_p < 0.0 ? 1.0 - drafted_log_p / likeliest_log_p : 0.0;
+  return likeliest_draft_log_p < 0.0 ? 1.0 - drafted_log_p / likeliest_draft_log_p : 0.0;
 }
 
 Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions& options) {
@@ -21,8 +21,7 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
                                                    .beams = options.beams,
                                                    .beam_mode = BeamMode::top}));
   Models models = pair.start(decoder.most_nodes(T));
-  const LikeliestBlocks likeliest(
-      pair, [&](std::size_t n, std::size_t x) { return pair.p(n, x); }, options.length);
+  BeamDrafts drafts(pair, options.beams, options.length);
 
   Assisted sums{};
   double calls = 0.0, full_blocks = 0.0;
@@ -34,6 +33,9 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
     for (std::size_t x = 0; x < V; ++x) {
       if (reached[n][x] == 0.0) continue;
       text.back() = static_cast<Token>(x);
+      SPECTR_TRY(const auto draft, drafts.after(n, x));
+      sums.drafted_log_p += reached[n][x] * draft.draft;
+      sums.likeliest_draft_log_p += reached[n][x] * draft.likeliest;
       Enumerator choices;
       do {
         SPECTR_TRY(const Block block, decoder.step({text, T - n, n, {}}, models, choices));
@@ -43,7 +45,7 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
           full_blocks += mass;
           sums.tokens_per_full_block += mass * static_cast<double>(block.tokens.size());
         }
-        sums.likeliest_log_p += mass * likeliest.log_likelihood(block.accepted, n, x);
+        sums.likeliest_log_p += mass * drafts.likeliest().log_likelihood(block.accepted, n, x);
         std::size_t last = x;
         for (std::size_t i = 0; i < block.tokens.size(); ++i) {
           const auto y = static_cast<std::size_t>(block.tokens[i]);
@@ -51,11 +53,7 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
           const double log_q = mass * std::log(pair.q(n + i, last)[y]);
           sums.log_perplexity_p -= log_p;
           sums.log_perplexity_q -= log_q;
-          if (i < block.accepted) {
-            sums.drafted_log_p += log_p;
-          } else {
-            sums.cross_entropy -= log_p;
-          }
+          if (i >= block.accepted) sums.cross_entropy -= log_p;
           last = y;
         }
         reached[n + block.tokens.size()][last] += mass;
@@ -68,6 +66,7 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
                   .log_perplexity_q = sums.log_perplexity_q / tokens,
                   .log_perplexity_p = sums.log_perplexity_p / tokens,
                   .drafted_log_p = sums.drafted_log_p / calls,
+                  .likeliest_draft_log_p = sums.likeliest_draft_log_p / calls,
                   .likeliest_log_p = sums.likeliest_log_p / calls,
                   .cross_entropy = sums.cross_entropy / calls};
 }
@@ -103,8 +102,8 @@ double largest_log_ratio(const MarkovPair& pair) {
   return most;
 }
 
-double log_perplexity_p_bound(const Assisted& a) {
-  return (-(1.0 - a.beam_error()) * a.likeliest_log_p + a.cross_entropy) / a.tokens_per_call;
+double log_perplexity_p_bound(const Assisted& a, double beam_error) {
+  return (-(1.0 - beam_error) * a.likeliest_log_p + a.cross_entropy) / a.tokens_per_call;
 }
 
 double log_ratio_bound(double tau, double tokens_per_call) {

@@ -35,7 +35,7 @@ struct TicketLayout {
 
 /// Lays out tickets for draft law p, target law q (by index, each with sum 1 up to rounding) and k ≥ 1
 /// drafts. Theorem and proof: docs/mathematics.md, "Tickets". Cost: O(V log V) for the sort, O(V log k) for
-/// the rest; at most three pieces per token, fewer than two on average in practice.
+/// the rest; at most 3n pieces in all for n tokens, of which one may own more, fewer than 2n in practice.
 TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, std::size_t k);
 
 }  // namespace spectr

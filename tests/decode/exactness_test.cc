@@ -1,8 +1,10 @@
 // Every lossless method has the target's law: total variation of whole outputs at most 1e-12, by enumeration.
 #include <gtest/gtest.h>
 
-#include <array>
+#include <algorithm>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "spectr/transport/plans.h"
 #include "tests/support/tabular_pair.h"
@@ -65,42 +67,88 @@ TEST(Exactness, Ngram) {
   }
 }
 
-/// Every lossless method with a small draft.
+/// A method with a small draft, of so many draft models.
 struct Small {
-  std::string_view method, plan;
-  std::size_t drafts, length;
-};
-constexpr auto small = std::to_array<Small>({{"speculative", "", 1, 3},
-                                             {"auto", "", 2, 2},
-                                             {"spectr", "k-seq", 2, 2},
-                                             {"spectr", "recursive", 2, 2},
-                                             {"spectr", "recursive-wor", 2, 2},
-                                             {"spectr", "str+", 2, 1},
-                                             {"spectr", "str++", 2, 2},
-                                             {"spectr", "optimal", 2, 2},
-                                             {"spectr", "optimal", 3, 1},
-                                             {"spectr", "otm-lp", 2, 1},
-                                             {"batch", "", 2, 2},
-                                             {"specinfer", "recursive", 2, 2},
-                                             {"block", "", 1, 3},
-                                             {"traversal", "", 2, 2},
-                                             {"ngram", "", 1, 2}});
+  std::string_view method;
+  MethodOptions options;
+  std::size_t models;
 
+  std::string text() const {
+    return fmt::format("{} {}{}, K {}, L {}, {} draft models", method, options.plan.value_or(""),
+                       options.tree.empty() ? "" : " of a tree", options.drafts, options.length, models);
+  }
+};
+
+/// The plans that a method can have; an empty name where it has none to choose.
+std::vector<std::string_view> plans_of(const MethodRule& method) {
+  if (method.plan.empty()) return {""};
+  std::vector<std::string_view> plans;
+  for (const PlanRule& plan : plan_rules()) {
+    const bool takes_drafts = plan.most_drafts != 1 && (method.models.most == 1 || plan.several_laws);
+    if (plan.lossless && takes_drafts) plans.push_back(plan.name);
+  }
+  return plans;
+}
+
+/// Every lossless method of the table, with every plan and up to two draft models.
+std::vector<Small> all_small() {
+  std::vector<Small> all;
+  for (const MethodRule& method : method_rules()) {
+    if (!method.lossless) continue;
+    for (const std::string_view plan : plans_of(method)) {
+      // A linear program for every node of every outcome: of one level.
+      const bool dear = plan == "str+" || plan == "otm-lp" || (plan == "str++" && method.name != "spectr");
+      for (std::size_t models = method.models.least; models <= std::min<std::size_t>(2, method.models.most);
+           ++models) {
+        MethodOptions options = options_of(2, dear ? 1 : 2, plan);
+        options.costs = costs_of(models);
+        const bool chain = !drafts_tree(method) && decoder_of(method.name, options).shape().drafts == 1;
+        if (chain) options.length = 3;
+        if (method.name != "tree") all.push_back({method.name, options, models});
+        if (method.name == "spectr" && !dear) {
+          all.push_back({method.name, options_of(3, 1, plan), models});
+        }
+        if (!drafts_tree(method)) continue;
+        options.tree = {dear || plan == method.plan ? 2u : 1u};
+        if (!dear) options.tree.push_back(2);
+        all.push_back({method.name, options, models});
+      }
+    }
+  }
+  return all;
+}
+
+TEST(Exactness, IsAskedOfEveryLosslessMethodAndPlan) {
+  std::set<std::string, std::less<>> methods, plans = {"maximal"};  // of speculative
+  for (const Small& s : all_small()) {
+    methods.emplace(s.method);
+    plans.insert(s.options.plan.value_or("maximal"));
+  }
+  for (const MethodRule& m : method_rules()) EXPECT_EQ(methods.contains(m.name), m.lossless) << m.name;
+  for (const PlanRule& p : plan_rules()) EXPECT_EQ(plans.contains(p.name), p.lossless) << p.name;
+}
+
+/// The methods that take no more draft models than the pair has.
 void expect_all_exact(const TabularPair& pair, const LawSettings& settings, const std::string& what) {
-  for (const Small& s : small) {
-    const MethodLaw found = method_law(pair, s.method, options_of(s.drafts, s.length, s.plan), settings);
-    EXPECT_LE(found.tv, rounding) << s.method << " " << s.plan << ", " << what;
+  static const std::vector<Small> all = all_small();
+  for (const Small& s : all) {
+    if (s.models > pair.drafts.size()) continue;
+    const auto first = pair.drafts.begin();
+    const TabularPair part{{first, first + static_cast<std::ptrdiff_t>(s.models)}, pair.target};
+    const MethodLaw found = method_law(part, s.method, s.options, settings);
+    EXPECT_LE(found.tv, rounding) << s.text() << ", " << what;
   }
 }
 
 TEST(Exactness, HoldsWithShortAndDisjointSupports) {
   for (std::uint32_t seed : {1u, 2u, 3u, 4u}) {
-    expect_all_exact(TabularPair::sparse(3, 4, seed), {}, fmt::format("sparse tables of seed {}", seed));
+    expect_all_exact(TabularPair::sparse(3, 4, seed, 2), {}, fmt::format("sparse tables of seed {}", seed));
   }
   const double p[] = {0.5, 0.5, 0.0, 0.0}, q[] = {0.0, 0.0, 0.25, 0.75}, point[] = {0.0, 1.0, 0.0, 0.0};
-  expect_all_exact(TabularPair::constant(p, q), {.horizon = 3}, "disjoint supports");
-  expect_all_exact(TabularPair::constant(p, point), {.horizon = 3}, "a point within the draft's support");
-  expect_all_exact(TabularPair::constant(point, q), {.horizon = 3}, "a point outside the target's support");
+  expect_all_exact(TabularPair::constant(p, q, 2), {.horizon = 3}, "disjoint supports");
+  expect_all_exact(TabularPair::constant(p, point, 2), {.horizon = 3}, "a point within the draft's support");
+  expect_all_exact(TabularPair::constant(point, q, 2), {.horizon = 3},
+                   "a point outside the target's support");
 }
 
 TEST(Exactness, HoldsWhereDraftAndTargetAreEqual) {
@@ -108,7 +156,7 @@ TEST(Exactness, HoldsWhereDraftAndTargetAreEqual) {
 }
 
 TEST(Exactness, HoldsWithWarping) {
-  const TabularPair pair = TabularPair::random(4, 4, 8);
+  const TabularPair pair = TabularPair::random(4, 4, 8, 2);
   WarpOptions warp = WarpOptions::none();
   warp.temperature = 0.6;
   warp.top_k = 3;
@@ -131,19 +179,20 @@ TEST(Exactness, HoldsWithPenalties) {
   warp.repeat_penalty = 1.6;
   warp.frequency_penalty = 0.3;
   warp.repeat_last_n = 3;
-  expect_all_exact(TabularPair::random(2, 4, 9), {.warp = warp}, "penalties");
+  expect_all_exact(TabularPair::random(2, 4, 9, 2), {.warp = warp}, "penalties");
 }
 
 TEST(Exactness, HoldsWithEndTokens) {
-  expect_all_exact(TabularPair::random(3, 4, 10), {.ends = {1}}, "one end token");
-  expect_all_exact(TabularPair::random(3, 4, 11), {.ends = {0, 2}}, "two end tokens, one of them 0");
-  expect_all_exact(TabularPair::sparse(3, 4, 12), {.ends = {2}}, "an end token on sparse tables");
+  expect_all_exact(TabularPair::random(3, 4, 10, 2), {.ends = {1}}, "one end token");
+  expect_all_exact(TabularPair::random(3, 4, 11, 2), {.ends = {0, 2}}, "two end tokens, one of them 0");
+  expect_all_exact(TabularPair::sparse(3, 4, 12, 2), {.ends = {2}}, "an end token on sparse tables");
 }
 
 TEST(Exactness, HoldsWhereLimitsFallInsideABlock) {
   for (std::size_t horizon : {1u, 2u, 3u}) {
-    expect_all_exact(TabularPair::random(3, 4, 13), {.horizon = horizon}, fmt::format("horizon {}", horizon));
-    expect_all_exact(TabularPair::random(2, 4, 14), {.horizon = horizon, .ends = {0}},
+    expect_all_exact(TabularPair::random(3, 4, 13, 2), {.horizon = horizon},
+                     fmt::format("horizon {}", horizon));
+    expect_all_exact(TabularPair::random(2, 4, 14, 2), {.horizon = horizon, .ends = {0}},
                      fmt::format("horizon {} with an end token", horizon));
   }
 }

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "lab/theory/over_acceptance.h"
 #include "lab/theory/rejections.h"
+#include "spectr/base/enumerator.h"
 #include "tests/lab/enumerated_decoders.h"
 
 namespace spectr::lab {
@@ -34,6 +37,41 @@ INSTANTIATE_TEST_SUITE_P(Pairs, ClosedForm,
                                          Size{2, 2, 5}, Size{2, 3, 3}, Size{2, 4, 3}, Size{3, 2, 4},
                                          Size{3, 3, 2}, Size{4, 2, 3}, Size{4, 3, 2}, Size{5, 2, 2},
                                          Size{5, 2, 3}));
+
+/// One law of the draft and one of the target everywhere.
+MarkovPair constant(const std::vector<double>& p, const std::vector<double>& q, std::size_t horizon) {
+  std::vector<double> P, Q;
+  for (std::size_t row = 0; row < horizon * p.size(); ++row) {
+    P.insert(P.end(), p.begin(), p.end());
+    Q.insert(Q.end(), q.begin(), q.end());
+  }
+  return {p.size(), horizon, P, Q};
+}
+
+/// E[tokens] of one block with L drafts.
+double tokens_of_a_block(const MarkovPair& pair, std::size_t L) {
+  auto decoder = make_decoder(*find_method("speculative").value(), {.length = L});
+  Models models = pair.start(decoder->most_nodes(L + 1));
+  const Token text[] = {0};
+  double tokens = 0.0;
+  Enumerator choices;
+  do {
+    const auto block = decoder->step({text, L + 1, 0, {}}, models, choices);
+    tokens += choices.probability() * static_cast<double>(block->tokens.size());
+  } while (choices.next());
+  return tokens;
+}
+
+/// Chains with acceptance a = 1 − TV: (1 − a^{L+1})/(1 − a) tokens, L + 1 for a = 1.
+TEST(ChainLength, IsAGeometricSumOfTheAcceptance) {
+  const std::vector<double> p = {0.5, 0.3, 0.2}, q = {0.2, 0.3, 0.5}, apart = {0.0, 0.0, 1.0};
+  for (std::size_t L = 1; L <= 4; ++L) {
+    const auto tokens = static_cast<double>(L + 1);
+    EXPECT_NEAR(tokens_of_a_block(constant(p, q, L + 1), L), (1.0 - std::pow(0.7, tokens)) / 0.3, 1e-12);
+    EXPECT_NEAR(tokens_of_a_block(constant(p, apart, L + 1), L), (1.0 - std::pow(0.2, tokens)) / 0.8, 1e-12);
+    EXPECT_NEAR(tokens_of_a_block(constant(p, p, L + 1), L), tokens, 1e-12);
+  }
+}
 
 class BiasedForm : public testing::TestWithParam<double> {};
 

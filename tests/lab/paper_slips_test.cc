@@ -81,6 +81,25 @@ TEST(PaperSlips, TokensPerCallLieBetweenThePapersTwoFormulas) {
   EXPECT_LT(calls, 1.0 + rejections - 0.1);
 }
 
+/// MTAD, Lemma 3.4: that drafts are likely does not make their accepted prefixes likely. One block of two
+/// drafts, the likeliest pair there is (ε = 0), of which the first is accepted, though it is not the
+/// likeliest token.
+TEST(PaperSlips, TheBoundOnThePerplexityOfAssistedDecodingCanBeViolated) {
+  const double first[] = {0.4, 0.6, 0.0}, p0[] = {0.9, 0.05, 0.05}, q0[] = {0.05, 0.9, 0.05};
+  std::vector<double> p, q;
+  for (std::size_t row = 0; row < 6; ++row) {  // three of the first token, three of the second
+    const double even[] = {1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0};
+    for (std::size_t y = 0; y < 3; ++y) {
+      p.push_back(row < 3 ? first[y] : row == 3 ? p0[y] : even[y]);
+      q.push_back(row < 3 ? first[y] : row == 3 ? q0[y] : even[y]);
+    }
+  }
+  const auto a = assisted_decoding(MarkovPair(3, 2, p, q), {.tau = 0.5, .beams = 9, .length = 2});
+  ASSERT_TRUE(a.has_value());
+  EXPECT_NEAR(a->beam_error(), 0.0, 1e-15);
+  EXPECT_NEAR(a->log_perplexity_p - log_perplexity_p_bound(*a, 0.0), std::log(0.6 / 0.4) / 2.0, 1e-12);
+}
+
 /// One block of 20 drafts. The greedy beam goes where every token is one of 25 equally likely ones; beside it
 /// runs a path that the target likes and the draft does not, as far as U = 2 allows.
 MarkovPair misled_beam() {

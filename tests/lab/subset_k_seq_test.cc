@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "lab/laws.h"
 #include "spectr/transport/acceptance_bounds.h"
 
@@ -12,6 +15,22 @@ TEST(SubsetKSeq, FindsTheFactorsOfTheBernoulliExample) {
   const Distribution p = bernoulli(0.5), q = bernoulli(0.75);
   const std::uint32_t sets[] = {0b01, 0b01};  // Ω = {0}, the token with p > q
   EXPECT_NEAR(least_rejection(p, q, sets).value(), 0.0, 1e-12);
+}
+
+/// No factors fit these sets, by so little that the solver speaks of a numerical error.
+TEST(SubsetKSeq, RejectsEverythingWhereNoFactorsFitTheSets) {
+  std::mt19937 generator(10);
+  for (int i = 0; i < 28; ++i) (void)random_law(10, generator), (void)random_law(10, generator);
+  const Distribution p = random_law(10, generator), q = random_law(10, generator);
+  std::vector<Token> order(10);
+  std::iota(order.begin(), order.end(), Token{0});
+  std::ranges::sort(order, {}, [&](Token x) { return p[x] / q[x]; });
+  std::uint32_t sets[] = {0x3FF, 0x3FF};
+  for (std::size_t i = 0; i < 8; ++i) sets[1] &= ~(1U << order[i]);
+  for (std::size_t i = 0; i < 5; ++i) sets[0] &= ~(1U << order[i]);
+  const auto least = least_rejection(p, q, sets);
+  ASSERT_TRUE(least.has_value()) << least.error().message;
+  EXPECT_EQ(*least, 1.0);
 }
 
 TEST(SubsetKSeq, OfOneDraftIsMaximalCoupling) {

@@ -1,6 +1,8 @@
 // The real sampling path at a real vocabulary size.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "spectr/base/counter_random.h"
 #include "spectr/transport/plans.h"
 #include "tests/support/chi_square.h"
@@ -11,19 +13,52 @@ namespace {
 
 using namespace test;
 
-// False-alarm rate 1e-6 per plan.
+/// A draft law, a target law, and counts tested against the target.
+struct Case {
+  Distribution p, q;
+  std::vector<Token> order;  // by p/q: what a wrong plan gives too much or too little stays together
+
+  static Case random(std::size_t vocabulary) {
+    RandomLaws laws(19);
+    Case c{laws.dense(vocabulary), laws.dense(vocabulary), {}};
+    for (std::size_t x = 0; x < vocabulary; ++x) c.order.push_back(static_cast<Token>(x));
+    // p/(p + q), which rises with p/q; tokens of neither law come last.
+    const auto share = [&](Token x) { return c.p[x] + c.q[x] > 0.0 ? c.p[x] / (c.p[x] + c.q[x]) : 2.0; };
+    std::ranges::stable_sort(c.order, {}, share);
+    return c;
+  }
+
+  /// The lesser p-value of two chi-square tests: of cells as fine as the counts allow, and of 64 cells of
+  /// about one mass.
+  double p_value(const std::vector<std::uint64_t>& counts) const {
+    std::vector<std::uint64_t> fine, coarse(64, 0);
+    std::vector<double> fine_law, coarse_law(64, 0.0);
+    double below = 0.0;
+    for (const Token x : order) {
+      fine.push_back(counts[static_cast<std::size_t>(x)]);
+      fine_law.push_back(q[x]);
+      const auto cell = std::min<std::size_t>(63, static_cast<std::size_t>(64.0 * below));
+      coarse[cell] += fine.back();
+      coarse_law[cell] += q[x];
+      below += q[x];
+    }
+    return std::min(chi_square_p_value(fine, fine_law), chi_square_p_value(coarse, coarse_law));
+  }
+};
+
+constexpr std::size_t vocabulary = 4096;
+constexpr std::uint64_t many = 40'000, few = 8'000;  // few where a draw is dear
+constexpr double false_alarm = 1e-6;                 // of a plan: half of it for either test
+
 TEST(SampledLaw, IsTheTargetAtFourThousandTokens) {
-  constexpr std::size_t vocabulary = 4096;
-  constexpr std::uint64_t draws = 2'000;
-  RandomLaws random(19);
-  const Distribution p = random.dense(vocabulary), q = random.dense(vocabulary);
-  const std::vector<double> target(q.probabilities().begin(), q.probabilities().end());
+  const Case c = Case::random(vocabulary);
   for (const PlanRule& rule : plan_rules()) {
     if (!rule.lossless || rule.name == "otm-lp") continue;
-    const auto plan = rule.build({p, rule.most_drafts == 1 ? 1u : 3u}, q, {}).value();
+    const auto plan = rule.build({c.p, rule.most_drafts == 1 ? 1u : 3u}, c.q, {}).value();
     std::vector<std::uint64_t> counts(vocabulary, 0);
     std::vector<Token> drafts(plan->drafts());
     double accepted = 0.0;
+    const std::uint64_t draws = rule.name == "recursive-wor" ? few : many;
     for (std::uint64_t n = 0; n < draws; ++n) {
       CounterRandom choices(19, n);
       choices.enter({.purpose = Purpose::draft});
@@ -33,12 +68,29 @@ TEST(SampledLaw, IsTheTargetAtFourThousandTokens) {
       ++counts[static_cast<std::size_t>(y.token)];
       accepted += y.accepted;
     }
-    EXPECT_GT(chi_square_p_value(counts, target), 1e-6) << rule.name;
+    EXPECT_GT(c.p_value(counts), 0.5 * false_alarm) << rule.name;
     // Six standard deviations of a share: 2e-9.
     const double share = accepted / static_cast<double>(draws);
     if (!std::isnan(plan->acceptance())) {
       EXPECT_NEAR(share, plan->acceptance(), 6.0 * 0.5 / std::sqrt(static_cast<double>(draws))) << rule.name;
     }
+  }
+}
+
+// The test of the test: a law so far from the target, towards the draft, is found out by as many draws.
+TEST(SampledLaw, ALawNearTheTargetIsFoundOut) {
+  const Case c = Case::random(vocabulary);
+  for (const auto& [draws, distance] : {std::pair{few, 0.1}, {many, 0.05}}) {
+    const double share = distance / total_variation(c.p, c.q);
+    std::vector<double> law(vocabulary);
+    for (std::size_t x = 0; x < vocabulary; ++x) {
+      law[x] = share * c.p.probabilities()[x] + (1.0 - share) * c.q.probabilities()[x];
+    }
+    std::vector<std::uint64_t> counts(vocabulary, 0);
+    CounterRandom choices(19, 0);
+    choices.enter({.purpose = Purpose::select});
+    for (std::uint64_t n = 0; n < draws; ++n) ++counts[choices.draw(law)];
+    EXPECT_LT(c.p_value(counts), 0.5 * false_alarm) << draws << " draws, TV " << distance;
   }
 }
 

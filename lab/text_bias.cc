@@ -1,0 +1,66 @@
+#include "lab/text_bias.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "lab/theory/over_acceptance.h"
+
+namespace spectr::lab {
+namespace {
+
+/// Longest text, in tokens: one pass.
+constexpr std::size_t longest = 256;
+
+}  // namespace
+
+BiasMeter::BiasMeter(const StoryModels& models, Warp warp, std::unique_ptr<Session> target,
+                     std::unique_ptr<Session> draft)
+    : vocabulary_(models.target->vocabulary()),
+      warp_(std::move(warp)),
+      target_(std::move(target)),
+      draft_(std::move(draft)) {}
+
+Result<BiasMeter> BiasMeter::make(const StoryModels& models) {
+  SPECTR_TRY(Warp warp, Warp::make(WarpOptions::none()));
+  const auto start = [](const Transformer& model) {
+    return model.start(std::min(longest, model.config().context), longest);
+  };
+  SPECTR_TRY(auto target, start(*models.target));
+  SPECTR_TRY(auto draft, start(*models.draft));
+  return BiasMeter(models, std::move(warp), std::move(target), std::move(draft));
+}
+
+Result<Distribution> BiasMeter::law(const Session& session, NodeId node, std::span<const Token> text) const {
+  const Logits row = session.logits(node);
+  return warp_.law(row.first(std::min(row.size(), vocabulary_)), text, vocabulary_);
+}
+
+Result<void> BiasMeter::add(std::span<const Token> prompt, std::span<const Token> continuation,
+                            double epsilon, TextBias& sums) {
+  std::vector<Token> text(prompt.begin(), prompt.end());
+  text.insert(text.end(), continuation.begin(), continuation.end());
+  TokenTree chain(text.front());
+  std::vector<NodeId> nodes = {TokenTree::root};
+  for (std::size_t i = 1; i + 1 < text.size(); ++i) nodes.push_back(chain.child(nodes.back(), text[i]));
+  for (Session* session : {target_.get(), draft_.get()}) {
+    if (text.size() > session->context()) {
+      return error("a text of {} tokens is too long to be measured, at most {}", text.size(),
+                   session->context());
+    }
+    session->rewind(0);
+    SPECTR_TRY_VOID(session->score(std::span(text).first(1), chain));
+  }
+  for (std::size_t i = prompt.size(); i < text.size(); ++i) {
+    const auto before = std::span(text).first(i);
+    SPECTR_TRY(const Distribution p, law(*draft_, nodes[i - 1], before));
+    SPECTR_TRY(const Distribution q, law(*target_, nodes[i - 1], before));
+    ++sums.places;
+    sums.opt += biased_step(p.probabilities(), q.probabilities(), epsilon, Correction::opt).bias;
+    sums.uno += biased_step(p.probabilities(), q.probabilities(), epsilon, Correction::uno).bias;
+    sums.draft += total_variation(p, q);
+  }
+  return {};
+}
+
+}  // namespace spectr::lab
