@@ -21,7 +21,8 @@ constexpr std::array aliases = {
 constexpr std::string_view one_setting = "the draft shares the target's setting";
 constexpr std::string_view by_law =
     "drafts are accepted by their exact law, not by a threshold of probability";
-constexpr std::string_view by_method = "choose with --method";
+constexpr std::string_view by_method =
+    "choose with --method, or in requests to the server with 'speculative'";
 constexpr std::string_view by_weights = "quantised models keep keys and values as halves, others as floats";
 constexpr std::string_view no_gpu = "spectr computes on the CPU";
 constexpr std::string_view chat = "spectr chat is the conversation";

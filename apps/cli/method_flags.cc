@@ -26,11 +26,15 @@ BeamMode beam_mode_of(const std::string& name) {
 
 void MethodFlags::add(CLI::App& app) {
   const std::string group = "Speculation";
-  app.add_option("--method", request.method, "how to decode: " + names_of(method_rules()))->group(group);
+  app.add_option("--method", request.method,
+                 "how to decode (default: auto with a draft model, else plain): " + names_of(method_rules()))
+      ->group(group);
   app.add_option("--plan", request.others.plan, "how to choose among drafts: " + names_of(plan_rules()))
       ->group(group);
-  app.add_option("-K", request.drafts, "draft sequences per block")->transform(whole(1))->group(group);
-  app.add_option(length_names, request.length, "tokens per draft sequence")
+  app.add_option("-K", request.drafts, "draft sequences per block (default: 4; law: 1)")
+      ->transform(whole(1))
+      ->group(group);
+  app.add_option(length_names, request.length, "tokens per draft sequence (default: 4; law: 2)")
       ->envname("LLAMA_ARG_SPEC_DRAFT_N_MAX")
       ->transform(whole(1))
       ->group(group);
