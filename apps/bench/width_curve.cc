@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spectr/base/stopwatch.h"
+#include "spectr/model/flat_tree.h"
 
 namespace spectr::bench {
 namespace {
@@ -21,15 +22,8 @@ struct Point {
   std::optional<double> joules = 0.0;
 };
 
-/// A root with width − 1 children: what a pass costs does not depend on the shape of its tree.
-TokenTree tree_of(std::size_t width) {
-  TokenTree tree(0);
-  for (std::size_t i = 1; i < width; ++i) tree.child(TokenTree::root, static_cast<Token>(i));
-  return tree;
-}
-
 Result<void> pass_round(Session& session, std::span<const Token> text, Point& point, EnergyMeter& meter) {
-  const TokenTree tree = tree_of(point.width);
+  const TokenTree tree = flat_tree(point.width);
   meter.start();
   double spent = 0.0;
   for (int i = 0; i < least_passes || spent < seconds_per_round; ++i) {

@@ -9,6 +9,7 @@
 #include "spectr/base/check.h"
 #include "spectr/base/quantiles.h"
 #include "spectr/base/stopwatch.h"
+#include "spectr/model/flat_tree.h"
 
 namespace spectr {
 namespace {
@@ -22,13 +23,6 @@ constexpr double settling_seconds = 2e-3;
 
 // Of the passes that alternate, where so many are asked for at all: a token and a node below it.
 constexpr std::size_t alternating_rows = 2;
-
-/// A root with width − 1 nodes below it: the cost of a pass does not depend on their shape.
-TokenTree tree_of(std::size_t width) {
-  TokenTree tree(0);
-  for (std::size_t i = 1; i < width; ++i) tree.child(TokenTree::root, static_cast<Token>(i));
-  return tree;
-}
 
 /// A wider pass does not cost less: where it seemed to, the two and those between get their mean (the closest
 /// ascending numbers by least squares; "pool adjacent violators").
@@ -103,7 +97,7 @@ class TimedModel {
 
   TimedModel(std::unique_ptr<Session> session, std::span<const std::size_t> widths, std::size_t depth)
       : session_(std::move(session)), text_(depth, 0) {
-    for (const std::size_t rows : widths) widths_.push_back({rows, tree_of(rows)});
+    for (const std::size_t rows : widths) widths_.push_back({rows, flat_tree(rows)});
   }
 
   std::unique_ptr<Session> session_;
@@ -114,7 +108,7 @@ class TimedModel {
 /// A draft model whose passes and the target's follow each other.
 class Alternation {
  public:
-  explicit Alternation(std::size_t rows) : tree_(tree_of(rows)) {}
+  explicit Alternation(std::size_t rows) : tree_(flat_tree(rows)) {}
 
   /// Both alone and in turns, right after one another: the least of a few passes each, whatever else the
   /// machine does meanwhile.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "spectr/model/flat_tree.h"
 #include "spectr/model/pass_profile.h"
 
 namespace spectr {
@@ -37,8 +38,7 @@ Result<double> attention_seconds(const Transformer& model, std::size_t rows, std
   if (depth < 2) return 0.0;
   PassProfile profile;
   SPECTR_TRY(const std::unique_ptr<Session> session, model.start(depth + 1, rows, &profile));
-  TokenTree tree(0);
-  for (std::size_t i = 1; i < rows; ++i) tree.child(TokenTree::root, static_cast<Token>(i));
+  const TokenTree tree = flat_tree(rows);
   SPECTR_TRY(const double near, least_attention(*session, profile, tree, 1));
   SPECTR_TRY(const double far, least_attention(*session, profile, tree, depth));
   return std::max(far - near, 0.0) / static_cast<double>(rows * (depth - 1));

@@ -127,6 +127,32 @@ TEST(Auto, DraftsFromTheTextWhereThatRepeatsItself) {
   EXPECT_GT(told.by_text.size(), told.blocks / 2);
 }
 
+TEST(Auto, KeepsTheLawWhereATextGrowsTooLongForDrafts) {
+  // Up to 64 tokens a row costs little, behind them more than the token that it can bring.
+  Costs costs{CostCurve({{1, 1.0}, {2, 1.1}}, {.behind = 0, .per_token = 1.0}),
+              {{CostCurve({{1, 0.1}, {2, 0.11}})}},
+              {}};
+  MethodOptions options;
+  options.costs = std::make_shared<const Costs>(std::move(costs));
+  const TabularPair pair = TabularPair::random(2, 70, 1).with_equal_draft();
+  const DecoderLawOptions law{.horizon = 5, .ends = {}, .markov = false};
+  const auto calls_behind = [&](std::size_t length) {
+    Decoder decoder = decoder_of("auto", options);
+    Models models = pair.models("auto", decoder, WarpOptions::none(), 80);
+    const std::vector<Token> prompt(length, 0);
+    const auto found = enumerate_decoder(decoder, models, prompt, law);
+    const auto target = enumerate_target(models, prompt, law);
+    EXPECT_TRUE(found && target) << length;
+    EXPECT_LE(total_variation(found->law, *target), 1e-12) << length;
+    return found->expected_target_calls;
+  };
+  EXPECT_NEAR(calls_behind(64), 5.0, 1e-12);  // plain decoding
+  EXPECT_LT(calls_behind(40), 4.0);
+  const double across = calls_behind(62);
+  EXPECT_GT(across, calls_behind(40));
+  EXPECT_LT(across, 5.0);
+}
+
 TEST(Auto, SaysWhereItDraftsOnlyToSee) {
   // What the draft proposes the target never takes; a perfect draft would pay.
   const TabularPair pair = TabularPair::constant(std::vector{1.0, 0.0}, std::vector{0.0, 1.0});
