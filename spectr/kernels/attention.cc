@@ -43,6 +43,16 @@ struct Head {
   const T* group(std::size_t slot) const { return keys + slot * dim; }
 };
 
+/// While dimension j of some groups' keys is used, starts to load as much of the same slots' values: memory
+/// answers faster in several places at once, and rests while nothing but sums are made.
+template <std::size_t groups, class T>
+HWY_INLINE void FetchValues(const Head<T>& head, std::size_t slot, std::size_t j) {
+  constexpr std::size_t line = 64 / sizeof(T);
+  if (j * key_group % line != 0) return;
+  const T* at = head.values + slot * head.dim + j * key_group;
+  for (std::size_t g = 0; g < groups; ++g, at += key_group * head.dim) __builtin_prefetch(at, 0, 2);
+}
+
 /// scores[…] = scale · q·K of one group of slots, or of four, whose sums do not wait for one another. A lane
 /// is a slot and sums over the dimensions in their order.
 template <int groups, class T>
@@ -53,6 +63,7 @@ HWY_INLINE void ScoreGroups(const Head<T>& head, const float* q, std::size_t slo
     auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
     const T* at = head.group(slot) + lane;
     for (std::size_t j = 0; j < head.dim; ++j, at += key_group) {
+      if (lane == 0) FetchValues<groups>(head, slot, j);
       const auto factor = hn::Set(d, q[j]);
       a = hn::MulAdd(factor, LoadFloats(d, at), a);
       if constexpr (groups == 4) {
@@ -106,21 +117,6 @@ struct ValueRows {
   }
 };
 
-/// While slots s and s + 1 of `slots` are summed, starts to load as much of the values of the 64 slots after
-/// the 64 at hand: a fourth of it from each fourth of them, as memory answers faster in several places at
-/// once.
-template <class T>
-HWY_INLINE void FetchValues(const Head<T>& head, std::size_t s, std::size_t slots) {
-  constexpr std::size_t stretch = 64;
-  const std::size_t begin = (s / stretch + 1) * stretch, bytes = head.dim * sizeof(T) / 2;
-  if (begin + stretch > slots) return;
-  const auto* at =
-      reinterpret_cast<const std::byte*>(head.values + begin * head.dim) + s % stretch / 2 * bytes;
-  for (std::size_t place = 0; place < 4; ++place, at += stretch / 2 * bytes) {
-    for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(at + i);
-  }
-}
-
 /// out[j …] = Σ_s weights[s] values[s][j …] for n ≤ 4 vectors, even and odd s apart.
 template <int n, class D, class T>
 HWY_INLINE void WeightedSum(D d, const ValueRows<T>& values, const float* weights, std::size_t j) {
@@ -137,7 +133,6 @@ HWY_INLINE void WeightedSum(D d, const ValueRows<T>& values, const float* weight
   };
   std::size_t s = 0;
   for (; s + 2 <= values.size(); s += 2) {
-    if (j == 0) FetchValues(values.head, s, values.query.prefix);
     add(s, a, b, c, e);
     add(s + 1, a2, b2, c2, e2);
   }
@@ -179,6 +174,7 @@ HWY_INLINE void ScoreTogether(const Head<T>& head, std::span<const Query> querie
     }
     const T* at = head.group(slot) + lane;
     for (std::size_t j = 0; j < head.dim; ++j, at += key_group) {
+      if (lane == 0) FetchValues<groups>(head, slot, j);
       V keys[groups];
       for (std::size_t g = 0; g < groups; ++g) keys[g] = LoadFloats(d, at + g * apart);
       for (std::size_t r = 0; r < n; ++r) {
@@ -215,7 +211,6 @@ HWY_INLINE void SumTogether(D d, const Head<T>& head, const Query* queries, std:
   V values[vectors];
   const T* at = head.values + j;
   for (std::size_t s = 0; s < shared; s += 2, at += 2 * head.dim) {
-    if (j == 0) FetchValues(head, s, shared);
     load(at, values);
     for (std::size_t r = 0; r < n; ++r) add(weights[r][s], values, even[r]);
     load(at + head.dim, values);
