@@ -140,7 +140,7 @@ Result<Report> opt_vs_uno(const Context& context) {
   SPECTR_TRY(std::vector<Contest> all, contests(models));
   SPECTR_TRY(Judge judge, Judge::make(models));
   SPECTR_TRY(BiasMeter meter, BiasMeter::make(models));
-  const std::size_t prompts = std::min(context.runs_or(200, 6), models.prompts.size());
+  const std::size_t prompts = std::min(context.runs_or(200, 3), models.prompts.size());
   const std::size_t comparisons = context.quick ? 1 : context.comparisons;
   const GenerateOptions options{.limit = context.quick ? 12UL : 32UL,
                                 .ends = models.tokenizer->vocabulary().ends()};

@@ -52,7 +52,7 @@ Result<void> bernoulli_example(std::vector<Line>& summary) {
 }
 
 Result<Report> random_pairs(std::size_t vocabulary, const Context& context) {
-  const std::size_t pairs = context.runs_or(100, 8), last_k = context.quick ? 4 : most_drafts;
+  const std::size_t pairs = context.runs_or(100, 3), last_k = context.quick ? 4 : most_drafts;
   Data data({"pair", "k", "str", "str_plus", "str_plus_plus", "best_subsets", "optimum"});
   std::mt19937 generator(context.seed);
   for (std::size_t pair = 0; pair < pairs; ++pair) {

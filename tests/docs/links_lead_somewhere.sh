@@ -3,16 +3,15 @@
 set -eu
 cd "$1"
 {
-  find . \( -name build -o -name .git -o -name node_modules \) -prune -o -name '*.md' -print |
-    while IFS= read -r page; do
-      grep -o ']([^)]*)' "$page" | sed 's/^](//; s/)$//; s/#.*//' | while IFS= read -r link; do
-        case $link in '' | http://* | https://* | mailto:*) continue ;; esac
-        [ -e "$(dirname "$page")/$link" ] || echo "$page: $link does not exist"
-      done
+  find . \( -name build -o -name .git -o -name node_modules \) -prune -o -name '*.md' \
+    -exec grep -Ho ']([^)]*)' {} + | sed 's/:](/ /; s/)$//; s/#.*//' | sort -u |
+    while read -r page link; do
+      case $link in '' | http://* | https://* | mailto:*) continue ;; esac
+      [ -e "${page%/*}/$link" ] || echo "$page: $link does not exist"
     done
-  find spectr apps tests -name '*.h' -o -name '*.cc' | while IFS= read -r source; do
-    for page in $(grep -oE '(^|[ (])docs/[A-Za-z_/-]+\.md' "$source" | tr -d ' (' | sort -u); do
+  find spectr apps tests \( -name '*.h' -o -name '*.cc' \) \
+    -exec grep -HoE '(^|[ (])docs/[A-Za-z_/-]+\.md' {} + | sed 's/:[ (]*/ /' | sort -u |
+    while read -r source page; do
       [ -e "$page" ] || echo "$source: $page does not exist"
     done
-  done
 } | { ! grep .; }

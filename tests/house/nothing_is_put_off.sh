@@ -4,6 +4,4 @@
   sources "$1"
   find "$1" -maxdepth 1 -name '*.md'
   find "$1/docs" -name '*.md' 2>/dev/null
-} | while IFS= read -r file; do
-  grep -HnwE 'TODO|FIXME|XXX|HACK' "$file"
-done | { ! grep .; }
+} | tr '\n' '\0' | xargs -0 grep -HnwE 'TODO|FIXME|XXX|HACK' | { ! grep .; }
