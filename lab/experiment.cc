@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "lab/figures/figures.h"
+#include "spectr/base/find_named.h"
 
 namespace spectr::lab {
 namespace {
@@ -55,11 +56,7 @@ std::span<const Experiment> experiments() {
 }
 
 Result<const Experiment*> find_experiment(std::string_view name) {
-  const auto rule = std::ranges::find(rules, name, &Experiment::name);
-  if (rule != rules.end()) return &*rule;
-  std::string names;
-  for (const Experiment& known : rules) names.append(names.empty() ? "" : ", ").append(known.name);
-  return error("there is no experiment '{}'; the experiments are {}", name, names);
+  return find_named(rules, "experiment", name);
 }
 
 Result<void> write(const Report& report, std::string_view name, const std::filesystem::path& folder) {

@@ -2,8 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string_view>
-#include <vector>
 
 #include "lab/theory/markov_pair.h"
 #include "spectr/base/result.h"

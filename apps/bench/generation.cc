@@ -64,6 +64,7 @@ Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& 
     SPECTR_TRY(const Generation generation, generate(decoder, models, text, options, choices));
     if (turn == 0) answers.first = tokenizer.decode(generation.tokens);
     answers.statistics.push_back(generation.statistics);
+    answers.shape = larger(answers.shape, decoder.shape());
     const bool ended = generation.stop == StopReason::eos;
     text.insert(text.end(), generation.tokens.begin(), generation.tokens.end() - (ended ? 1 : 0));
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -36,6 +37,11 @@ inline const NamedModel* draft_of(const Setup& setup, const Cell& cell) {
   return cell.method->models.most == 0 || setup.drafts.empty() ? nullptr : &setup.drafts[cell.draft];
 }
 
+/// The larger K and the larger L.
+inline DraftShape larger(const DraftShape& a, const DraftShape& b) {
+  return {std::max(a.drafts, b.drafts), std::max(a.length, b.length)};
+}
+
 /// A prompt in the target's tokens.
 struct TokenPrompt {
   std::vector<std::vector<Token>> turns;
@@ -50,6 +56,7 @@ Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Pr
 struct Answers {
   std::string first;                   ///< the text of the first
   std::vector<Statistics> statistics;  ///< one per turn that the context had room for
+  DraftShape shape = {};               ///< the largest K and L that were drafted
 };
 
 /// Every turn is answered behind the turns and answers before it; the n-th prompt has choices of its own.

@@ -22,6 +22,7 @@ struct Samples {
   Tally plain;
   std::vector<double> block_efficiency, rouge;
   std::vector<double> cost, plain_cost;  // seconds per token
+  DraftShape shape;
   std::optional<double> joules = 0.0;
 };
 
@@ -32,6 +33,10 @@ double cost_of(const Answers& answers) {
   return 1.0 / tally.tokens_per_second();
 }
 
+std::string costs_hash(const Cell& cell) {
+  return fmt::format("{:016x}", cell.options.costs->hash());
+}
+
 Json row_of(const Setup& setup, const Cell& cell, const Samples& samples) {
   const Mean efficiency = mean_of(samples.block_efficiency);
   const Mean speedup = ratio_of(samples.plain_cost, samples.cost);
@@ -39,8 +44,8 @@ Json row_of(const Setup& setup, const Cell& cell, const Samples& samples) {
   Json row = {
       {"method", cell.method->name},
       {"plan", cell.options.plan ? Json(*cell.options.plan) : Json(nullptr)},
-      {"drafts", cell.shape.drafts},
-      {"length", cell.shape.length},
+      {"drafts", samples.shape.drafts},
+      {"length", samples.shape.length},
       {"prompts", samples.block_efficiency.size()},
       {"block_efficiency", efficiency.value},
       {"block_efficiency_se", or_null(efficiency.error)},
@@ -61,6 +66,7 @@ Json row_of(const Setup& setup, const Cell& cell, const Samples& samples) {
         {"select", all.stages.select},
         {"total", all.total_seconds}}}};
   if (!samples.rouge.empty()) row["rouge_l"] = mean_of(samples.rouge).value;
+  if (cell.method->measured) row["costs_hash"] = costs_hash(cell);
   if (cell.method->name == "mtad") row["tau"] = cell.options.tau;
   if (const NamedModel* draft = draft_of(setup, cell)) row["draft"] = draft->file;
   return row;
@@ -110,6 +116,7 @@ Result<Json> measure_cell(const Setup& setup, const Cell& cell, std::span<const 
     Tally one;
     one.add(answers);
     samples.all.add(answers);
+    samples.shape = larger(samples.shape, answers.shape);
     samples.block_efficiency.push_back(one.block_efficiency());
     samples.cost.push_back(cost_of(answers));
     if (is_plain) {
@@ -141,7 +148,7 @@ Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> p
               {"ignore_eos", setup.ignore_eos},
               {"threads", threads},
               {"prompts", {prompts.size(), fmt::format("{:016x}", hash(prompts))}}};
-  if (cell.method->measured && o.costs) key["costs"] = fmt::format("{:016x}", o.costs->hash());
+  if (cell.method->measured && o.costs) key["costs"] = costs_hash(cell);
   if (const NamedModel* draft = draft_of(setup, cell)) key["draft"] = identity_of(draft->file);
   return key;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "spectr/base/find_named.h"
+
 namespace spectr::bench {
 namespace {
 
@@ -84,11 +86,7 @@ std::span<const Preset> presets() {
 }
 
 Result<const Preset*> find_preset(std::string_view name) {
-  const auto preset = std::ranges::find(all, name, &Preset::name);
-  if (preset != all.end()) return &*preset;
-  std::string names;
-  for (const Preset& known : all) names.append(names.empty() ? "" : ", ").append(known.name);
-  return error("there is no preset '{}'; the presets are {}", name, names);
+  return find_named(all, "preset", name);
 }
 
 }  // namespace spectr::bench

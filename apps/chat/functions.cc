@@ -24,13 +24,17 @@ Value range(Run& run, const Arguments& arguments) {
   }
   const auto [begin, end, step] = bounds;
   if (step == 0) throw TemplateError("range in steps of 0");
-  List out;
-  for (std::int64_t i = begin; step > 0 ? i < end : i > end; i += step) {
-    out.emplace_back(i);
-    if (static_cast<std::int64_t>(out.size()) > longest_range) {
-      throw TemplateError(fmt::format("a range of more than {} integers", longest_range));
-    }
+  // Without signs, as neither the distance nor what follows the last integer need be one of 64 bits.
+  const auto from = static_cast<std::uint64_t>(begin), to = static_cast<std::uint64_t>(end);
+  const auto stride = static_cast<std::uint64_t>(step);
+  const std::uint64_t distance = step > 0 ? (begin < end ? to - from : 0) : (end < begin ? from - to : 0);
+  const std::uint64_t length = step > 0 ? stride : 0 - stride;
+  const std::uint64_t count = distance / length + (distance % length > 0 ? 1 : 0);
+  if (count > longest_range) {
+    throw TemplateError(fmt::format("a range of more than {} integers", longest_range));
   }
+  List out;
+  for (std::uint64_t i = 0; i < count; ++i) out.emplace_back(static_cast<std::int64_t>(from + i * stride));
   return run.made(std::move(out));
 }
 

@@ -124,6 +124,7 @@ std::vector<bench::Cell> cells_of(const Plan& plan, const CostFile& file, const 
   auto cells = need(bench::expand(plan.axes, settings, std::max<std::size_t>(1, drafts.size())));
   for (bench::Cell& cell : cells) {
     if (cell.method->measured) cell.options.costs = costs[cell.draft];
+    need(check_tuples(*cell.method, cell.options, plan.warp.options(), target.transformer->vocabulary()));
   }
   return cells;
 }
@@ -163,13 +164,14 @@ void run(Flags flags, const CLI::App& command) {
   if (flags.model.drafts.size() == 1) draft_files = flags.model.drafts.front();
   if (flags.model.drafts.size() > 1) draft_files = flags.model.drafts;
   const std::string table = fmt::format(
-      "{}\n{}, {} threads, {}; energy: {}{}\n{} prompts, at most {} tokens each; means over prompts ± "
-      "standard "
-      "error\n\n{}",
+      "{}\n{}, {} threads, {}; energy: {}{}\n{} prompts, at most {} tokens each, seed {}; means over prompts "
+      "± standard error\n\n{}",
       flags.model.model, processor_name(), pool.threads(), instruction_set(), meter.source(),
-      idle ? fmt::format(", idle {:.1f} W", *idle) : "", prompts.size(), flags.predict,
+      idle ? fmt::format(", idle {:.1f} W", *idle) : "", prompts.size(), flags.predict, flags.seed,
       bench::methods_table(rows));
-  flags.output.print({{"model", flags.model.model}, {"draft", draft_files}, {"rows", rows}}, rows, table);
+  const Json object = {{"model", flags.model.model}, {"draft", draft_files},     {"threads", pool.threads()},
+                       {"seed", flags.seed},         {"predict", flags.predict}, {"rows", rows}};
+  flags.output.print(object, rows, table);
   flags.output.draw("methods", rows,
                     {{"block-efficiency", bench::efficiency_figure(rows)},
                      {"speed-up", bench::speedup_figure(rows)},

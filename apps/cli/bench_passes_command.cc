@@ -5,7 +5,6 @@
 
 #include "apps/bench/mean.h"
 #include "apps/bench/pass_speed.h"
-#include "apps/bench/table.h"
 #include "apps/cli/bench_commands.h"
 #include "apps/cli/bench_output.h"
 #include "apps/cli/bench_resume.h"
@@ -45,8 +44,8 @@ Json row_of(const std::string& file, const Transformer& model, int threads, cons
           {"backends", "CPU"},
           {"model_filename", file},
           {"model_type", model.config().name},
-          {"model_size", model.weight_bytes()},
-          {"model_n_params", model.products_per_token()},
+          {"model_size", model.file().tensor_bytes()},
+          {"model_n_params", model.file().parameters()},
           {"n_threads", threads},
           {"n_prompt", test.prompt},
           {"n_gen", test.generated},

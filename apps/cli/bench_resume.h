@@ -7,6 +7,8 @@
 
 #include "apps/bench/results_file.h"
 #include "apps/cli/failure.h"
+#include "spectr/base/version.h"
+#include "spectr/model/machine_speed.h"
 
 namespace spectr::cli {
 
@@ -23,10 +25,12 @@ class Resume {
     if (!file_.empty()) results_ = need(bench::ResultsFile::open(file_));
   }
 
-  /// What was measured under this key (settings and inputs) before, or else what `measure` gives, which is
-  /// kept. Throws Failure.
+  /// What this version measured with these instructions under this key (settings and inputs) before, or else
+  /// what `measure` gives, which is kept. Throws Failure.
   template <class Measure>
-  bench::Json result(const bench::Json& key, Measure measure) {
+  bench::Json result(bench::Json key, Measure measure) {
+    key["version"] = version();
+    key["instructions"] = instruction_set();
     if (auto known = results_ ? results_->find(key) : std::nullopt) return *std::move(known);
     bench::Json measured = measure();
     if (results_) need(results_->add(key, measured), Status::failed);

@@ -43,7 +43,7 @@ class Conversation {
     flags_.model.choose_bundled();
     rule_ = &flags_.method.rule(flags_.model.drafts.size());
     settings_ = flags_.method.request.settings();
-    check_settings(*rule_, settings_);
+    check_settings(*rule_, flags_.method.request, settings_);
     check_drafts(*rule_, flags_.model.drafts.size());
     std::optional<std::string> chat_template;
     if (!flags_.template_file.empty()) chat_template = read_file(flags_.template_file);
@@ -52,6 +52,7 @@ class Conversation {
                                           flags_.model.thread_count(), chat_template));
     if (!models_.chat_template) throw Failure(Status::usage, models_.chat_template.error().message);
     check_biases(warp_, models_.target->vocabulary());
+    need(check_tuples(*rule_, settings_, warp_.options(), models_.target->vocabulary()));
     slots_ = need(server::Slots::start(models_, {1, 1, static_cast<std::size_t>(flags_.model.context)}));
     if (rule_->measured) {  // last, as it may take seconds
       settings_.costs = CostFile(flags_.method.cost_file)

@@ -53,12 +53,13 @@ class Run {
     flags_.model.choose_bundled();
     const MethodRule& rule = flags_.method.rule(flags_.model.drafts.size());
     MethodOptions settings = flags_.method.request.settings();
-    check_settings(rule, settings);
+    check_settings(rule, flags_.method.request, settings);
     check_drafts(rule, flags_.model.drafts.size());
     const Warp warp = flags_.sampling.warp();
     target_ = load_model(flags_.model.model, pool_);
     if (rule.models.most > 0) drafts_ = load_drafts(flags_.model, target_, pool_);
     check_biases(warp, target_.transformer->vocabulary());
+    need(check_tuples(rule, settings, warp.options(), target_.transformer->vocabulary()));
     if (flags_.verbose) describe_models();
     prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});
     if (prompt_.empty()) throw Failure(Status::usage, "the prompt has no tokens");

@@ -9,8 +9,7 @@
 namespace spectr::cli {
 
 bool GenerationReport::lossless() const {
-  const auto rule = plan.empty() ? Result<const PlanRule*>(nullptr) : find_plan(plan);
-  return method.lossless && (!rule || *rule == nullptr || (*rule)->lossless);
+  return is_lossless(method, {.plan = plan.empty() ? std::nullopt : std::optional(plan)});
 }
 
 double GenerationReport::speedup() const {

@@ -68,7 +68,7 @@ void print_law(const Flags& flags) {
     models.drafts.push_back(need(tables[i].start(0, decoder.most_nodes(horizon))));
 
   // A start token is drawn uniformly and not counted.
-  const DecoderLawOptions options{.horizon = horizon, .ends = {}, .markov = !decoder.reads_text()};
+  const DecoderLawOptions options{.horizon = horizon};
   double tv = 0.0, calls = 0.0, rejections = 0.0;
   for (std::size_t s = 0; s < vocabulary; ++s) {
     const Token start[] = {static_cast<Token>(s)};

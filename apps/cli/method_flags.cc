@@ -90,12 +90,23 @@ const MethodRule& MethodFlags::rule(std::size_t draft_models) const {
   return *need(request.rule(draft_models));
 }
 
-void check_settings(const MethodRule& rule, const MethodOptions& settings) {
+void check_settings(const MethodRule& rule, const MethodRequest& request, const MethodOptions& settings) {
+  std::optional<DraftShape> shape;
   if (rule.measured) {
     need(check_options(rule, settings));
   } else {
-    (void)need(make_decoder(rule, settings));
+    shape = need(make_decoder(rule, settings)).shape();
   }
+  const auto tell = [&](const char* flag, std::optional<std::size_t> given,
+                        std::size_t DraftShape::* drafted) {
+    if (!given || (shape && (*shape).*drafted == *given)) return;
+    fmt::print(stderr, "{} {} is not used: method {} {}\n", flag, *given, rule.name,
+               !shape              ? "chooses for itself"
+               : shape->drafts > 0 ? fmt::format("drafts K {}, L {} here", shape->drafts, shape->length)
+                                   : "drafts nothing");
+  };
+  tell("-K", request.drafts, &DraftShape::drafts);
+  tell("-L", request.length, &DraftShape::length);
 }
 
 void check_drafts(const MethodRule& rule, std::size_t draft_models) {

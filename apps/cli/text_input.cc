@@ -57,6 +57,7 @@ std::vector<Token> parse_tokens(const std::string& list, std::size_t vocabulary)
     tokens.push_back(token);
   }
   if (tokens.empty()) throw Failure(Status::usage, "--tokens: the list is empty");
+  if (list.ends_with(',')) throw Failure(Status::usage, "--tokens: '' is no token id");
   return tokens;
 }
 

@@ -65,10 +65,13 @@ bool keeps() {
 void* take(std::size_t bytes) {
   const std::size_t i = size_class(bytes);
   Shelf::Size& size = shelf.sizes[i];
+  void* const memory = size.first == nullptr ? ::operator new(std::size_t{1} << i) : size.first;
+  if (size.first != nullptr) {
+    size.first = size.first->next;
+    --size.kept;
+  }
   size.most_used = std::max(size.most_used, ++size.used);
-  if (size.first == nullptr) return ::operator new(std::size_t{1} << i);
-  --size.kept;
-  return std::exchange(size.first, size.first->next);
+  return memory;
 }
 
 void give(void* memory, std::size_t bytes) noexcept {

@@ -2,8 +2,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <functional>
-#include <memory>
 #include <thread>
 #include <type_traits>
 #include <vector>

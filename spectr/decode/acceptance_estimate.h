@@ -45,10 +45,10 @@ class AcceptanceEstimate {
   double nodes(std::size_t K, std::size_t L) const;
 
  private:
-  /// Sums over the contexts that were looked at, at one position, old ones with less weight: what k-Seq
-  /// missed, and what the first position and the survivors on average made expect. The two differ, because
-  /// what was accepted so far tells of the text, and because many and few survivors are not as good as the
-  /// average number.
+  /// Sums over the contexts that were looked at, at one position, old ones with less weight. seen: rejection
+  /// probabilities of k-Seq there; expected: those that the first position and the mean number of survivors
+  /// predict. They differ, because what was accepted so far tells of the text, and because many and few
+  /// survivors are not as good as the average number.
   struct Misses {
     double seen = 0.0;
     double expected = 0.0;

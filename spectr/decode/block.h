@@ -31,7 +31,8 @@ struct Verdict {
   Source path_source = Source::draft;
   std::optional<Token> last;
   Source last_source = Source::target;
-  /// Of each token the TV between the law it was given and the target's, 0 where the list has ended.
+  /// biases[i]: TV between the law that token i was drawn from and the target's. Missing ones at the end are
+  /// 0.
   RecycledVector<double> biases;
   bool biases_known = true;
   /// Probability, under a biased plan, that no test accepts: of each token that was tested.

@@ -18,7 +18,8 @@ struct StageSeconds {
 };
 
 /// Drafter × verifier. One block at a time, so that it can be run on real models and enumerated on tables
-/// alike; `step` is a function of the text and of the choices.
+/// alike; `step` is a function of the text and of the choices, and where the decoder remembers() of past
+/// blocks.
 class Decoder {
  public:
   Decoder(std::unique_ptr<Drafter> drafter, std::unique_ptr<Verifier> verifier)

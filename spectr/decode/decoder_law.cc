@@ -75,13 +75,14 @@ Result<DecoderLaw> enumerate_runs(Decoder& decoder, Models& models, std::span<co
 Result<DecoderLaw> enumerate_decoder(Decoder& decoder, Models& models, std::span<const Token> prompt,
                                      const DecoderLawOptions& options) {
   if (decoder.remembers()) return enumerate_runs(decoder, models, prompt, options);
+  const bool markov = options.markov && !decoder.reads_text() && !models.warp.reads_history();
   DecoderLaw result;
   // What drafting can do, at every start of a block; what the verifier draws comes on top and is counted on
   // the way.
   double expected = 0.0;
   const double v = static_cast<double>(models.vocabulary);
   for (std::size_t left = 1; left <= options.horizon; ++left) {
-    const double starts = options.markov ? v : std::pow(v, static_cast<double>(options.horizon - left));
+    const double starts = markov ? v : std::pow(v, static_cast<double>(options.horizon - left));
     expected += starts * decoder.outcomes(models.vocabulary, left);
   }
   if (expected > options.most_outcomes) {
@@ -102,7 +103,7 @@ Result<DecoderLaw> enumerate_decoder(Decoder& decoder, Models& models, std::span
 
       std::vector<Outcome> fresh;
       const std::vector<Outcome>* outcomes = nullptr;
-      if (options.markov) {
+      if (markov) {
         auto at = by_state.find({length, text.back()});
         if (at == by_state.end()) {
           SPECTR_TRY(fresh, enumerate_block(decoder, models, start, options.most_outcomes, outcomes_left));

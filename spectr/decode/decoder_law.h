@@ -20,13 +20,15 @@ struct DecoderLaw {
 struct DecoderLawOptions {
   std::size_t horizon;           ///< tokens to emit
   std::vector<Token> ends = {};  ///< tokens that end the text
-  bool markov = true;            ///< a block depends on the text through (length, last token) alone
+  bool markov = true;            ///< the models see of a text its length and last token alone, as tables do
   double most_outcomes = 5e7;    ///< refuses above
 };
 
-/// Enumerates one block from every text that a block can start from and combines the texts, shortest first.
-/// The state between blocks is the text alone, so this is exact. Requires: sessions that keep nothing of
-/// other texts (tabular or memoising models). Cost: Σ over starts of the outcomes of one block.
+/// Enumerates one block from every text that a block can start from and combines the texts, shortest first;
+/// of texts that neither the models (`markov`) nor drafter and filters tell apart only one. Between blocks
+/// the state is the text alone, so this is exact. Where the decoder remembers more (method auto), whole runs
+/// are enumerated. Requires: sessions that keep nothing of other texts (tabular or memoising models). Error:
+/// more than most_outcomes. Cost: Σ over starts of the outcomes of one block, or the number of runs.
 Result<DecoderLaw> enumerate_decoder(Decoder& decoder, Models& models, std::span<const Token> prompt,
                                      const DecoderLawOptions& options);
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 
 #include "spectr/base/recycled.h"
+#include "spectr/base/sum.h"
 #include "spectr/transport/distribution.h"
 #include "spectr/transport/law_pair.h"
 
@@ -18,10 +21,9 @@ struct ExcessLaw {
   ExcessLaw(double c, const Distribution& q, const Distribution& p) : mass(0.0) {
     const LawPair pair(p, q);
     RecycledVector<double> weights(pair.size());
-    for (std::size_t i = 0; i < pair.size(); ++i) {
-      const double excess = c * pair.q()[i] - pair.p()[i];
-      if (excess > 0.0) mass += weights[i] = excess;
-    }
+    mass = sum_in_blocks(0, pair.size(), [&](std::size_t i) {
+      return weights[i] = std::max(0.0, c * pair.q()[i] - pair.p()[i]);
+    });
     if (mass > 0.0) law = pair.law(std::move(weights));
   }
 

@@ -15,10 +15,18 @@ struct MethodRequest {
   std::optional<std::size_t> length = {};  ///< L
   MethodOptions others = {};               ///< K and L do not count
 
-  /// The method that is asked for. Where none is named: tree where a tree is given; spectr, or specinfer with
-  /// several draft models, where a plan, K or L is, or where auto knows no costs; else auto. Without a draft
-  /// model it is plain instead of auto, and L asks for nothing: it is often set for all runs. Error: there is
-  /// no such method.
+  /// The method: the first of these that applies. Error: there is no method of that name.
+  ///
+  /// 1. the one that is named;
+  ///
+  /// 2. `tree`, where the factors of a tree are given;
+  ///
+  /// 3. `spectr`, or `specinfer` with several draft models, where a plan or K is given, and with a draft
+  /// model
+  ///    also where L is given or costs are not known; without one L counts for nothing, as it is often set
+  ///    for all runs;
+  ///
+  /// 4. `auto` with a draft model, `plain` without.
   Result<const MethodRule*> rule(std::size_t draft_models, bool costs_known = true) const;
 
   /// All settings.

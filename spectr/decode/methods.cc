@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <utility>
 
+#include "spectr/base/check.h"
+#include "spectr/base/find_named.h"
 #include "spectr/base/recycled.h"
 #include "spectr/decode/accept_settled.h"
 #include "spectr/decode/auto_drafter.h"
@@ -19,6 +23,7 @@
 #include "spectr/decode/rollback.h"
 #include "spectr/decode/traversal_verifier.h"
 #include "spectr/decode/tree_drafter.h"
+#include "spectr/transport/tuple_lp.h"
 
 namespace spectr {
 namespace {
@@ -65,6 +70,7 @@ Result<Decoder> build_biased_uno(const MethodOptions& o) {
 
 /// The plan of the options, which has to choose among up to `drafts` drafts of a token.
 Result<const PlanRule*> plan_for(const MethodOptions& o, std::size_t drafts) {
+  SPECTR_CHECK(o.plan.has_value());
   SPECTR_TRY(const PlanRule* rule, find_plan(*o.plan));
   if (rule->most_drafts > 0 && drafts > rule->most_drafts) {
     return error("plan {} takes at most {} draft of a token, got {}", rule->name, rule->most_drafts, drafts);
@@ -180,11 +186,13 @@ std::span<const MethodRule> method_rules() {
 }
 
 Result<const MethodRule*> find_method(std::string_view name) {
-  const auto rule = std::ranges::find(rules, name, &MethodRule::name);
-  if (rule != rules.end()) return &*rule;
-  std::string names;
-  for (const MethodRule& known : rules) names.append(names.empty() ? "" : ", ").append(known.name);
-  return error("there is no method '{}'; the methods are {}", name, names);
+  return find_named(rules, "method", name);
+}
+
+bool is_lossless(const MethodRule& method, const MethodOptions& options) {
+  if (!method.lossless || method.plan.empty()) return method.lossless;
+  const auto plan = find_plan(options.plan.value_or(std::string(method.plan)));
+  return plan.has_value() && (*plan)->lossless;
 }
 
 bool drafts_tree(const MethodRule& method) {
@@ -216,6 +224,19 @@ Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
     SPECTR_TRY_VOID(check_size(size));
   }
   return {};
+}
+
+Result<void> check_tuples(const MethodRule& method, const MethodOptions& o, const WarpOptions& filters,
+                          std::size_t vocabulary) {
+  if (method.plan.empty() || o.plan != "otm-lp" || filters.temperature <= 0.0) return {};
+  std::size_t drafts = o.drafts;
+  if (!o.tree.empty())
+    drafts = std::accumulate(o.tree.begin(), o.tree.end(), std::size_t{1}, std::multiplies());
+  const std::size_t likely = filters.top_k > 0 ? std::min(filters.top_k, vocabulary) : vocabulary;
+  const double tuples = std::pow(static_cast<double>(likely), static_cast<double>(drafts));
+  if (tuples <= most_tuples) return {};
+  return error("plan otm-lp takes {} tuples of draft tokens; top-k {} and {} drafts may have {:.0f}",
+               most_tuples, filters.top_k, drafts, tuples);
 }
 
 Result<Decoder> make_decoder(const MethodRule& method, const MethodOptions& options) {

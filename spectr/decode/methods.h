@@ -12,6 +12,7 @@
 #include "spectr/decode/beam_search.h"
 #include "spectr/decode/cost_curve.h"
 #include "spectr/decode/decoder.h"
+#include "spectr/sampling/warp.h"
 
 namespace spectr {
 
@@ -41,11 +42,11 @@ struct DraftModels {
 struct MethodRule {
   std::string_view name;
   std::string_view summary;
-  bool lossless;  ///< the output's law is the target's, exactly
+  bool lossless;  ///< the output's law is the target's, exactly, unless a biased plan is chosen
   DraftModels models;
   std::string_view plan;  ///< the default plan; empty: the method has none to choose
-  Result<Decoder> (*build)(const MethodOptions& options);
-  bool measured = false;  ///< needs MethodOptions::costs
+  Result<Decoder> (*build)(const MethodOptions& options);  ///< of complete options: call make_decoder
+  bool measured = false;                                   ///< needs MethodOptions::costs
 };
 
 /// Every method, in the order of the documentation.
@@ -54,12 +55,20 @@ std::span<const MethodRule> method_rules();
 /// The method of that name, or an error that lists the names.
 Result<const MethodRule*> find_method(std::string_view name);
 
+/// Whether the output's law is the target's, exactly, with the plan that the options choose.
+bool is_lossless(const MethodRule& method, const MethodOptions& options);
+
 /// Whether a method reads the factors of a prefix tree, MethodOptions::tree.
 bool drafts_tree(const MethodRule& method);
 
 /// Error: an option outside its range, or one that the method cannot have; what a plan cannot do is known to
 /// make_decoder only.
 Result<void> check_options(const MethodRule& method, const MethodOptions& options);
+
+/// Error: the plan cannot choose among as many drafts of a token as the filters may leave, out of so large a
+/// vocabulary: otm-lp takes a limited number of tuples, and a text shall not break off in the middle.
+Result<void> check_tuples(const MethodRule& method, const MethodOptions& options, const WarpOptions& filters,
+                          std::size_t vocabulary);
 
 /// The decoder of a method. Error: an option outside its range, or one that the method cannot have.
 Result<Decoder> make_decoder(const MethodRule& method, const MethodOptions& options);

@@ -20,8 +20,8 @@ struct PassCosts {
 /// `depth` tokens, short ones after passes like them, and short passes of a draft model and the target one
 /// after the other. Several rounds over all models and widths, so that what disturbs the machine for some
 /// seconds meets all alike; lower quartiles count, because other programs only ever take away. At most some
-/// ten seconds, or one round where that takes longer. Requires: widths ascending, ≥ 1; depth ≥ 1 and less
-/// than every context.
+/// ten seconds, or one round where that takes longer. Requires: widths ascending, ≥ 1, and at most as
+/// large as every vocabulary; depth ≥ 1 and less than every context.
 Result<PassCosts> measure_passes(const LanguageModel& target, std::span<const LanguageModel* const> drafts,
                                  std::span<const std::size_t> widths, std::size_t depth);
 

@@ -75,6 +75,19 @@ const GgufTensor* Gguf::tensor(std::string_view name) const {
   return found == tensor_index_.end() ? nullptr : &tensors_[found->second];
 }
 
+// No overflow: tensors do not overlap, and no format puts more than six elements into a byte.
+std::uint64_t Gguf::parameters() const {
+  std::uint64_t sum = 0;
+  for (const GgufTensor& tensor : tensors_) sum += tensor.rows() * tensor.cols();
+  return sum;
+}
+
+std::uint64_t Gguf::tensor_bytes() const {
+  std::uint64_t sum = 0;
+  for (const GgufTensor& tensor : tensors_) sum += tensor.bytes.size();
+  return sum;
+}
+
 const GgufValue* Gguf::find(std::string_view key) const {
   const auto found = values_.find(key);
   return found == values_.end() ? nullptr : &found->second;

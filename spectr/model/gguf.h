@@ -78,6 +78,10 @@ class Gguf {
   std::uint32_t version() const { return version_; }
   std::span<const GgufTensor> tensors() const { return tensors_; }
   const GgufTensor* tensor(std::string_view name) const;
+  /// Numbers in all tensors.
+  std::uint64_t parameters() const;
+  /// Bytes of all tensors.
+  std::uint64_t tensor_bytes() const;
 
   /// Bytes of a tensor that are not looked at again need no memory. Requires: a part of this file.
   void forget(std::span<const std::byte> bytes) const;

@@ -67,17 +67,13 @@ std::string describe(const Gguf& file) {
   }
 
   fmt::format_to(to, "\n{} tensors\n", file.tensors().size());
-  std::uint64_t parameters = 0, bytes = 0;
   std::map<std::string_view, std::size_t> types;
   for (const GgufTensor& tensor : file.tensors()) {
     fmt::format_to(to, "  {:<40} {:<7} {:>20} {:>13} bytes\n", escape(tensor.name, longest_name),
                    type_of(tensor), shape_of(tensor), tensor.bytes.size());
-    // No overflow: tensors do not overlap, and no format puts more than six elements into a byte.
-    parameters += tensor.rows() * tensor.cols();
-    bytes += tensor.bytes.size();
     ++types[type_of(tensor)];
   }
-  fmt::format_to(to, "\n{} parameters in {} bytes", parameters, bytes);
+  fmt::format_to(to, "\n{} parameters in {} bytes", file.parameters(), file.tensor_bytes());
   for (const auto& [name, count] : types) fmt::format_to(to, ", {} x {}", count, name);
   out += '\n';
   return out;

@@ -22,7 +22,7 @@ class Session {
   /// Makes logits(n) available for every node n of `tree` that did not have them yet. May be called again
   /// with the same text after the tree has grown: only the new nodes are computed. Requires: text is not
   /// empty, its last token is the tree's root, and the last call's text is a prefix of it (call `rewind`
-  /// first otherwise). Error: text and tree exceed the context.
+  /// first otherwise). Error: text and tree exceed the context, or have a token that the model does not have.
   virtual Result<void> score(std::span<const Token> text, const TokenTree& tree) = 0;
 
   /// The logits after the path to `node`; valid until the next score, keep or rewind.
@@ -51,7 +51,7 @@ class LanguageModel {
   virtual std::size_t vocabulary() const = 0;
 
   /// A session for a text of at most `context` tokens (0: the model's own limit) and trees of at most `nodes`
-  /// nodes. The model must outlive it.
+  /// nodes. The model must outlive it. Error: a longer text than the model can have, or no memory for it.
   virtual Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const = 0;
 };
 

@@ -46,8 +46,8 @@ SharedPasses::Seat::~Seat() {
 Result<void> SharedPasses::score(SharedSession& session, std::span<const Token> text, const TokenTree& tree) {
   Wish wish{session, text, tree};
   std::unique_lock lock(mutex_);
+  SPECTR_CHECK(wishes_.size() < seats_);
   wishes_.push_back(&wish);
-  SPECTR_CHECK(wishes_.size() <= seats_);
   while (!wish.done) {
     if (!running_ && wishes_.size() == seats_) {
       run_pass(lock);

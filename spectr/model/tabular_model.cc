@@ -16,6 +16,10 @@ class TabularSession final : public Session {
     int deepest = 0;
     rows_.clear();
     for (NodeId node = 0; node < tree.size(); ++node) {
+      const Token token = tree.token(node);
+      if (token < 0 || static_cast<std::size_t>(token) >= model_.vocabulary()) {
+        return error("token {} is outside the vocabulary of {}", token, model_.vocabulary());
+      }
       rows_.push_back({text.size() - 1 + static_cast<std::size_t>(tree.depth(node)), tree.token(node)});
       deepest = std::max(deepest, tree.depth(node));
     }
@@ -28,6 +32,7 @@ class TabularSession final : public Session {
   }
 
   Logits logits(NodeId node) const override {
+    SPECTR_CHECK(static_cast<std::size_t>(node) < rows_.size());
     const Row& row = rows_[static_cast<std::size_t>(node)];
     return model_.log_row(row.step, row.last);
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <memory>
 
 #include "spectr/base/result.h"
@@ -23,6 +22,7 @@ class Transformer final : public LanguageModel {
   static Result<std::unique_ptr<Transformer>> load(Gguf file, ThreadPool& pool);
   ~Transformer() override;
 
+  const Gguf& file() const { return file_; }
   const ModelConfig& config() const { return config_; }
   const Weights& weights() const { return *weights_; }
   ThreadPool& pool() const { return pool_; }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "spectr/base/logits.h"
 #include "spectr/base/recycled.h"

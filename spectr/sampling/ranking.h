@@ -88,9 +88,8 @@ inline std::size_t next_above(std::span<const double> x, std::size_t from, doubl
   return from;
 }
 
-/// The k likeliest tokens (fewer where others are impossible) among some more, in no particular order. Goes
-/// through the logits once; little is looked at twice, as soon as k good ones have been seen. Requires: k
-/// ≥ 1.
+/// The k likeliest of the possible tokens (all, where there are fewer) and perhaps others, at most 4 k + 64,
+/// in no particular order. One pass over the logits. Requires: k ≥ 1.
 template <class Number>
 RecycledVector<Candidate> likeliest_at_least(std::span<const Number> logits, std::size_t k) {
   const std::size_t room = std::min(4 * k + 64, logits.size());

@@ -41,9 +41,9 @@ Division division_factor(const LawPair& laws, std::size_t k);
 /// The smallest valid division factor for independent drafts from the laws p₁ … p_k, tested in this order
 /// (SpecTr++, Ahn et al. 2023, appendix B): the smallest ρ ≥ 1 with a ≤ q, where
 /// a = Σ_i R_i min(p_i, q/ρ) is the accepted law and R_i = Π_{j<i} (1 − β_j) the probability to reach draft
-/// i. The ρ returned is valid and its acceptance within 1e-13 of the best one, but where the search creeps:
-/// there it may be a larger valid ρ. Cost: O(k · support) per pass, 2 to 5 passes as a rule, at most 60 and
-/// those of a bisection.
+/// i. The ρ returned is valid and its acceptance within 1e-13 of the best one, unless the
+/// search stalls: then a bisection may end at a larger valid ρ. Cost: O(k · support) per pass; usually 2 to 5
+/// passes, at most 60 before a bisection.
 Division division_factor(const LawUnion& laws);
 
 }  // namespace spectr

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "spectr/base/recycled.h"
+#include "spectr/transport/division_factor.h"
+#include "spectr/transport/law_pair.h"
 #include "spectr/transport/sequential_plan.h"
 
 namespace spectr {

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "spectr/base/result.h"
-#include "spectr/transport/division_factor.h"
 #include "spectr/transport/plan.h"
 #include "spectr/transport/plans.h"
 

@@ -16,6 +16,8 @@ namespace spectr {
 class LawPair {
  public:
   LawPair(const Distribution& p, const Distribution& q);
+  LawPair(const LawPair&) = delete;
+  LawPair& operator=(const LawPair&) = delete;
 
   std::size_t size() const { return p_.size(); }
   std::size_t vocabulary() const { return vocabulary_; }

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "spectr/base/find_named.h"
 #include "spectr/transport/k_seq.h"
 #include "spectr/transport/maximal_coupling.h"
 #include "spectr/transport/over_acceptance.h"
@@ -99,11 +100,7 @@ std::span<const PlanRule> plan_rules() {
 }
 
 Result<const PlanRule*> find_plan(std::string_view name) {
-  const auto rule = std::ranges::find(rules, name, &PlanRule::name);
-  if (rule != rules.end()) return &*rule;
-  std::string names;
-  for (const PlanRule& known : rules) names.append(names.empty() ? "" : ", ").append(known.name);
-  return error("there is no plan '{}'; the plans are {}", name, names);
+  return find_named(rules, "plan", name);
 }
 
 }  // namespace spectr

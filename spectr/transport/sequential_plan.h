@@ -32,7 +32,8 @@ class SequentialPlan : public IndependentPlan {
         fallback_(fallback) {}
 
  private:
-  /// Probability that draft i (from 0) passes its test when it is x. O(1) or O(log support).
+  /// Probability that draft i (from 0) passes its test when it is x. O(1) or O(log support), of recursive
+  /// rejection times i.
   virtual double test(std::size_t i, Token x) const = 0;
 
   const Distribution& rejected() const { return residual_ ? *residual_ : fallback_; }

@@ -24,7 +24,9 @@ class Tickets final : public IndependentPlan {
 
   Selection select(std::span<const Token> drafts, Choices& choices) const override;
   double acceptance() const override { return 1.0 - layout_.rejected; }
-  std::optional<Distribution> residual() const override { return residual_; }
+  std::optional<Distribution> residual() const override {
+    return acceptance() < 1.0 ? residual_ : std::nullopt;
+  }
   Distribution conditional(std::span<const Token> drafts) const override;
 
  private:

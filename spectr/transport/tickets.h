@@ -14,8 +14,8 @@ namespace spectr {
 /// in the residual. Proof: docs/mathematics.md, "Tickets".
 ///
 /// An error where the drafts come from different laws: the theorem needs equal ones.
-/// Cost: O(V log V) to build; at most one draw per distinct draft, one of the residual, and no allocation to
-/// select.
+/// Cost: O(V log V) to build; to select at most one draw per distinct draft (a few where its token has more
+/// than 256 pieces), one of the residual, and no allocation.
 Result<std::unique_ptr<TransportPlan>> build_tickets(const DraftLaws& p, const Distribution& q,
                                                      const PlanOptions& options);
 

@@ -58,7 +58,7 @@ class BenchMethods : public testing::Test {
 
 TEST_F(BenchMethods, JsonHasTheFieldsOfTheContract) {
   const Json out = json(methods({"--method", "plain,speculative,spectr,mtad", "-K", "1,2", "-L", "2"}));
-  EXPECT_THAT(keys(out), testing::UnorderedElementsAre("model", "draft", "rows"));
+  EXPECT_THAT(keys(out), testing::UnorderedElementsAre("model", "draft", "threads", "seed", "predict", "rows"));
   EXPECT_EQ(out["model"], target());
   EXPECT_EQ(out["draft"], draft());
   ASSERT_EQ(out["rows"].size(), 5u);
@@ -118,8 +118,13 @@ TEST_F(BenchMethods, OnlyMethodsThatDraftAPrefixTreeReadIt) {
 
 TEST_F(BenchMethods, EveryDraftModelHasItsOwnCosts) {
   const TemporaryFile costs("{}");
-  (void)json(methods({"-md", target(), "--method", "auto", "--cost-file", costs.path()}));
+  const Json out = json(methods({"-md", target(), "--method", "auto", "--cost-file", costs.path()}));
   EXPECT_EQ(Json::parse(contents_of(costs.path())).size(), 2u);  // a pair each
+  ASSERT_EQ(out["rows"].size(), 2u);
+  EXPECT_NE(out["rows"][0]["costs_hash"], out["rows"][1]["costs_hash"]);
+  for (const Json& row : out["rows"]) {  // K and L are what was drafted
+    EXPECT_EQ(row["length"].get<std::size_t>() > 0, !row["acceptance_per_position"].empty()) << row;
+  }
 }
 
 TEST_F(BenchMethods, AFolderThatCannotBeWrittenIsFoundBeforeTheRun) {

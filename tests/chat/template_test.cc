@@ -44,6 +44,8 @@ TEST(ChatTemplate, ExpressionsHavePythonsMeaning) {
       {"n is number and not n is string and none is none", "True"},
       {"messages[0].get('name', 'nobody')", "nobody"},
       {"(1, 2)[1] ~ range(3) | last", "22"},
+      {"range(0, 9223372036854775807, 9223372036854775806) | list", "[0, 9223372036854775806]"},
+      {"range(5, -9223372036854775807, -9223372036854775807) | list", "[5, -9223372036854775802]"},
       {"missing | default('x')", "x"},
   };
   for (const auto& [source, expected] : cases) {

@@ -135,7 +135,7 @@ TEST(Auto, KeepsTheLawWhereATextGrowsTooLongForDrafts) {
   MethodOptions options;
   options.costs = std::make_shared<const Costs>(std::move(costs));
   const TabularPair pair = TabularPair::random(2, 1, 1);
-  const DecoderLawOptions law{.horizon = 5, .ends = {}, .markov = false};
+  const DecoderLawOptions law{.horizon = 5};
   const auto calls_behind = [&](std::size_t length) {
     Decoder decoder = decoder_of("auto", options);
     Models models = pair.models("auto", decoder, WarpOptions::none(), 80);

@@ -233,9 +233,14 @@ TEST_F(OnTheTinyModel, MistakesOfTheCallerAreFoundOut) {
   EXPECT_THROW(session_->logits(0), BrokenContract);
   score({5, 6});
   EXPECT_THROW(session_->logits(1), BrokenContract);
-  TokenTree wrong(6);
-  wrong.child(TokenTree::root, static_cast<Token>(v_));
-  EXPECT_THROW(std::ignore = session_->score(std::vector{5, 6}, wrong), BrokenContract);
+}
+
+TEST_F(OnTheTinyModel, DraftsOfALargerVocabularyAreAnError) {
+  TokenTree tree(6);
+  tree.child(TokenTree::root, static_cast<Token>(v_));
+  const auto scored = session_->score(std::vector{5, 6}, tree);
+  ASSERT_FALSE(scored.has_value());
+  EXPECT_THAT(scored.error().message, testing::HasSubstr("outside the vocabulary of"));
 }
 
 TEST(Threads, DoNotChangeABit) {

@@ -72,9 +72,7 @@ MethodLaw method_law(const TabularPair& pair, std::string_view method, const Met
                      const LawSettings& settings) {
   Decoder decoder = decoder_of(method, options);
   Models models = pair.models(method, decoder, settings.warp, settings.horizon);
-  const DecoderLawOptions enumeration{.horizon = settings.horizon,
-                                      .ends = settings.ends,
-                                      .markov = !decoder.reads_text() && !models.warp.reads_history()};
+  const DecoderLawOptions enumeration{.horizon = settings.horizon, .ends = settings.ends};
   const Token prompt[] = {settings.start};
   DecoderLaw law = value_of(enumerate_decoder(decoder, models, prompt, enumeration));
   const auto target = value_of(enumerate_target(models, prompt, enumeration));

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <algorithm>
+#include <ranges>
+#include <string>
+#include <string_view>
+
+#include "spectr/base/result.h"
+
+namespace spectr {
+
+/// The row of a table with this `name`, or an error that lists the names. `what` is one of its rows, as in
+/// "there is no plan 'x'; the plans are a, b". The table must outlive the result.
+template <class Table>
+auto find_named(const Table& table, std::string_view what, std::string_view name)
+    -> Result<const std::ranges::range_value_t<Table>*> {
+  const auto row = std::ranges::find_if(table, [name](const auto& known) { return known.name == name; });
+  if (row != std::ranges::end(table)) return &*row;
+  std::string names;
+  for (const auto& known : table) names.append(names.empty() ? "" : ", ").append(known.name);
+  return error("there is no {} '{}'; the {}s are {}", what, name, what, names);
+}
+
+}  // namespace spectr
