@@ -94,8 +94,8 @@ class NativeFormat final : public Format {
             {"stop_type", stop_type(outcome)},
             {"stopping_word", outcome.stop_word},
             {"truncated", outcome.ending == Ending::given_up},
-            {"timings", timings_of(task, outcome)},
-            {"metrics", {{"speculative_decoding", speculation_of(task, outcome)}}}};
+            {"timings", timings_of({&task, 1}, {&outcome, 1})},
+            {"metrics", {{"speculative_decoding", speculation_of(task, {&outcome, 1})}}}};
   }
 
   void add_tokens(Json& event, const Piece& piece) const {
