@@ -174,6 +174,32 @@ TEST_F(Refusals, PathsThatAreNotThere) {
   }
 }
 
+TEST_F(Refusals, APathWithAnotherMethodTellsWhichItIsFor) {
+  const std::string body = R"({"prompt": "a", "max_tokens": 1})", json = "application/json";
+  const auto client = [] { return server().client(); };
+  const std::tuple<httplib::Result, const char*, const char*> cases[] = {
+      {client().Get("/v1/completions"), "GET", "OPTIONS, POST"},
+      {client().Get("/tokenize"), "GET", "OPTIONS, POST"},
+      {client().Post("/slots", body, json), "POST", "GET, HEAD, OPTIONS"},
+      {client().Post("/", body, json), "POST", "GET, HEAD, OPTIONS"},
+      {client().Post("/v1/models/any", body, json), "POST", "GET, HEAD, OPTIONS"},
+      {client().Put("/v1/completions", body, json), "PUT", "OPTIONS, POST"},
+      {client().Delete("/slots"), "DELETE", "GET, HEAD, OPTIONS"},
+  };
+  for (const auto& [reply, method, allowed] : cases) {
+    ASSERT_TRUE(reply) << method;
+    EXPECT_EQ(reply->status, 405) << method;
+    EXPECT_EQ(reply->get_header_value("Allow"), allowed);
+    const TestJson error = TestJson::parse(reply->body)["error"];
+    EXPECT_EQ(error["code"], 405);
+    EXPECT_EQ(error["type"], "invalid_request_error");
+    EXPECT_THAT(error["message"].get<std::string>(), HasSubstr(std::string("not for ") + method));
+  }
+  EXPECT_EQ(client().Post("/nothing", body, json)->status, 404);
+  EXPECT_EQ(client().Delete("/nothing")->status, 404);
+  EXPECT_EQ(client().Head("/health")->status, 200);
+}
+
 TEST_F(Refusals, CompressedBodiesAndForeignOrigins) {
   EXPECT_EQ(server().post("/v1/completions", std::string("{}"), {{"Content-Encoding", "gzip"}}).status, 415);
   EXPECT_EQ(server().get("/props", {{"Origin", "https://evil.example"}}).status, 403);
