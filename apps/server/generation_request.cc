@@ -48,6 +48,13 @@ constexpr Number numbers[] = {
 // -1 stands for no limit, as nothing does.
 constexpr std::string_view limits[] = {"max_tokens", "max_completion_tokens", "n_predict"};
 
+constexpr std::string_view repeat_penalties[] = {"repeat_penalty", "repetition_penalty"};
+constexpr std::string_view probabilities[] = {"logprobs", "n_probs"};
+constexpr std::string_view methods[] = {"method", "type"};
+constexpr std::string_view plans[] = {"plan", "verifier"};
+constexpr std::string_view drafts[] = {"drafts", "n_drafts"};
+constexpr std::string_view lengths[] = {"length", "n_max"};
+
 constexpr Number speculation[] = {
     {"drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
     {"n_drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
@@ -90,13 +97,16 @@ void read_speculation(Fields& fields, Request& request) {
   if (object == nullptr) return;
   if (!object->is_object()) throw ApiError::invalid("'speculative' must be an object");
   Fields inner(*object, "speculative.");
-  for (std::string_view name : {"type", "method"}) {
+  for (std::string_view name : methods) {
     if (auto method = inner.string(name)) request.speculative.method = *method;
   }
-  for (std::string_view name : {"verifier", "plan"}) {
+  for (std::string_view name : plans) {
     if (auto plan = inner.string(name)) request.speculative.others.plan = *plan;
   }
   read_numbers(inner, speculation, request);
+  for (const auto& names : {std::span(methods), std::span(plans), std::span(drafts), std::span(lengths)}) {
+    inner.agree(names);
+  }
   if (const JsonInput* tree = inner.any("tree")) {
     if (!tree->is_array() || tree->size() > 64) {
       throw ApiError::invalid("'speculative.tree' must be a list of at most 64 factors");
@@ -145,6 +155,7 @@ void read_log_probabilities(Fields& fields, Request& request) {
     request.alternatives = static_cast<std::size_t>(*count);
   }
   if (request.api != Api::native) return;
+  fields.agree(probabilities);
   if (const auto count = fields.integer("n_probs", 0, most); count && *count > 0) {
     request.alternatives = static_cast<std::size_t>(*count);
   }
@@ -172,6 +183,8 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api) {
     const auto limit = fields.integer(name, -1, most_tokens);
     if (limit && *limit >= 0) request.limit = static_cast<std::size_t>(*limit);
   }
+  fields.agree(limits);
+  fields.agree(repeat_penalties);
   if (const auto seed = fields.integer("seed", -1, std::numeric_limits<std::int64_t>::max());
       seed && *seed >= 0) {
     request.seed = static_cast<std::uint64_t>(*seed);

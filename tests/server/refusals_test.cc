@@ -96,6 +96,34 @@ TEST_F(Refusals, WhatAsksForSomethingElseIsNot) {
   }
 }
 
+TEST_F(Refusals, TwoNamesOfOneFieldMustAgree) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"("max_tokens": 1, "n_predict": 2)", "'max_tokens' and 'n_predict' mean the same, got 1 and 2"},
+      {R"("max_tokens": -1, "max_completion_tokens": 2)",
+       "'max_tokens' and 'max_completion_tokens' mean the same, got -1 and 2"},
+      {R"("repeat_penalty": 1, "repetition_penalty": 1.1)",
+       "'repeat_penalty' and 'repetition_penalty' mean the same, got 1 and 1.1"},
+      {R"("logprobs": 2, "n_probs": 3)", "'logprobs' and 'n_probs' mean the same, got 2 and 3"},
+      {R"("speculative": {"method": "plain", "type": "auto"})",
+       R"('speculative.method' and 'speculative.type' mean the same, got "plain" and "auto")"},
+      {R"("speculative": {"plan": "optimal", "verifier": "k-seq"})", "'speculative.verifier'"},
+      {R"("speculative": {"drafts": 2, "n_drafts": 3})", "'speculative.n_drafts'"},
+      {R"("speculative": {"length": 2, "n_max": 3})", "'speculative.n_max'"},
+      {R"("seed": 1, "seed": 2)", "names 'seed' twice"},
+      {R"("speculative": {"drafts": 2, "drafts": 2})", "names 'drafts' twice"},
+  };
+  for (const auto& [fields, expected] : cases) {
+    const auto reply = server().post("/completion", R"({"prompt": "a", )" + std::string(fields) + "}");
+    ASSERT_EQ(reply.status, 400) << fields;
+    EXPECT_THAT(reply.json()["error"]["message"].get<std::string>(), HasSubstr(expected)) << fields;
+  }
+  const std::string equal =
+      R"({"prompt": "a", "max_tokens": 1, "n_predict": 1.0, "max_completion_tokens": null,
+      "speculative": {"length": 2, "n_max": 2, "type": "spectr", "method": "spectr"}})";
+  const auto reply = server().post("/completion", equal);
+  EXPECT_EQ(reply.status, 200) << reply.body;
+}
+
 TEST_F(Refusals, WhatIsImpossibleTogetherIsSaidBeforeTheTextBegins) {
   TestJson body = {{"prompt", "a"}, {"max_tokens", 1}, {"top_k", 0}};
   body["speculative"] = {{"plan", "otm-lp"}, {"drafts", 2}};
