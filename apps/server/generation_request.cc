@@ -163,9 +163,10 @@ void read_log_probabilities(Fields& fields, Request& request) {
 
 }  // namespace
 
-GenerationRequest GenerationRequest::read(const JsonInput& body, Api api) {
+GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const WarpOptions& sampling) {
   Request request;
   request.api = api;
+  request.warp = sampling;
   Fields fields(body);
   request.model = fields.string("model").value_or("");
   if (api == Api::chat) {

@@ -126,6 +126,17 @@ Json speculation_of(const Task& task, std::span<const Outcome> outcomes) {
   return metrics;
 }
 
+Json sampling_of(const WarpOptions& sampling) {
+  return {{"temperature", sampling.temperature},
+          {"top_k", sampling.top_k},
+          {"top_p", sampling.top_p},
+          {"min_p", sampling.min_p},
+          {"repeat_penalty", sampling.repeat_penalty},
+          {"repeat_last_n", sampling.repeat_last_n},
+          {"presence_penalty", sampling.presence_penalty},
+          {"frequency_penalty", sampling.frequency_penalty}};
+}
+
 Json bytes_of(const std::string& piece) {
   Json bytes = Json::array();
   for (const char byte : piece) bytes.push_back(static_cast<unsigned char>(byte));

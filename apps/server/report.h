@@ -31,6 +31,8 @@ Json speculation_of(const Task& task, std::span<const Outcome> outcomes);
 /// Where each token came from, its probabilities, its block and when that was done; its bytes where they are
 /// no text by themselves.
 Json details_of(const Piece& piece);
+/// How logits become the law, by the names of a request's fields; without biases.
+Json sampling_of(const WarpOptions& sampling);
 /// A token's bytes as numbers.
 Json bytes_of(const std::string& piece);
 

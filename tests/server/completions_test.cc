@@ -182,6 +182,22 @@ TEST(Server, ChoosesTheMethodByWhatIsGiven) {
   EXPECT_EQ(method_of(server, {{"tree", {2, 1}}}), "tree");
 }
 
+TEST(Server, SamplesAsItWasStartedWhereARequestDoesNotSay) {
+  ServerOptions options = TestServer::options(1);
+  options.service.sampling.temperature = 0.0;
+  options.service.sampling.top_k = 7;
+  const TestServer server(options);
+  const auto settings = [&server](TestJson body) {
+    body.update({{"prompt", "Once"}, {"n_predict", 1}});
+    return server.post("/completion", body).json()["generation_settings"];
+  };
+  EXPECT_EQ(settings({})["temperature"], 0.0);
+  EXPECT_EQ(settings({})["top_k"], 7);
+  EXPECT_EQ(settings({{"top_k", 0}})["top_k"], 0);
+  EXPECT_EQ(settings({{"temperature", 1}})["temperature"], 1.0);
+  EXPECT_EQ(server.get("/props").json()["default_generation_settings"]["params"]["top_k"], 7);
+}
+
 TEST(Server, WorksWithSeveralDraftModels) {
   ServerOptions options = TestServer::options();
   options.service.drafts.push_back(options.service.target);
