@@ -75,6 +75,14 @@ std::optional<std::string> Fields::string(std::string_view name) {
   return value->get<std::string>();
 }
 
+const JsonInput* Fields::object(std::string_view name) {
+  const JsonInput* value = any(name);
+  if (value != nullptr && !value->is_object()) {
+    throw ApiError::invalid(fmt::format("{} must be an object, got {}", quoted(name), shown(*value)));
+  }
+  return value;
+}
+
 void Fields::agree(std::span<const std::string_view> names) {
   std::string_view first;
   for (const std::string_view name : names) {

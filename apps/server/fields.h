@@ -35,6 +35,8 @@ class Fields {
   std::optional<std::string> string(std::string_view name);
   /// Of any type; null where it is absent.
   const JsonInput* any(std::string_view name);
+  /// An object, unread; null where it is absent.
+  const JsonInput* object(std::string_view name);
 
   /// Throws where two of these names, which mean the same, hold different values.
   void agree(std::span<const std::string_view> names);

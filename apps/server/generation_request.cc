@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "apps/json_input.h"
 #include "apps/server/api_error.h"
 #include "apps/server/foreign_fields.h"
 
@@ -93,9 +94,8 @@ void read_flags(Fields& fields, Request& request) {
 
 /// method, plan, drafts, … and the names that llama.cpp has for some of them.
 void read_speculation(Fields& fields, Request& request) {
-  const JsonInput* object = fields.any("speculative");
+  const JsonInput* object = fields.object("speculative");
   if (object == nullptr) return;
-  if (!object->is_object()) throw ApiError::invalid("'speculative' must be an object");
   Fields inner(*object, "speculative.");
   for (std::string_view name : methods) {
     if (auto method = inner.string(name)) request.speculative.method = *method;
@@ -109,11 +109,13 @@ void read_speculation(Fields& fields, Request& request) {
   }
   if (const JsonInput* tree = inner.any("tree")) {
     if (!tree->is_array() || tree->size() > 64) {
-      throw ApiError::invalid("'speculative.tree' must be a list of at most 64 factors");
+      throw ApiError::invalid(
+          fmt::format("'speculative.tree' must be a list of at most 64 factors, got {}", shown(*tree)));
     }
     for (const JsonInput& factor : *tree) {
       if (!factor.is_number_unsigned() || factor > 64 || factor < 1) {
-        throw ApiError::invalid("the factors of 'speculative.tree' must be integers between 1 and 64");
+        throw ApiError::invalid(fmt::format(
+            "the factors of 'speculative.tree' must be integers between 1 and 64, got {}", shown(factor)));
       }
       request.speculative.others.tree.push_back(factor.get<std::size_t>());
     }
@@ -131,10 +133,14 @@ void read_stop_words(Fields& fields, Request& request) {
     throw ApiError::invalid(fmt::format("'stop' may have {} words, got {}", most_stop_words, words.size()));
   }
   for (const JsonInput& word : words) {
-    if (!word.is_string()) throw ApiError::invalid("'stop' must be a string or a list of strings");
+    if (!word.is_string()) {
+      throw ApiError::invalid(
+          fmt::format("'stop' must be a string or a list of strings, got {}", shown(word)));
+    }
     request.stop_words.push_back(word.get<std::string>());
     if (request.stop_words.back().size() > most_stop_bytes) {
-      throw ApiError::invalid(fmt::format("a word of 'stop' may have {} bytes", most_stop_bytes));
+      throw ApiError::invalid(fmt::format("a word of 'stop' may have {} bytes, got {}", most_stop_bytes,
+                                          request.stop_words.back().size()));
     }
   }
 }
@@ -171,10 +177,7 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
   request.model = fields.string("model").value_or("");
   if (api == Api::chat) {
     if (const JsonInput* messages = fields.any("messages")) request.messages = *messages;
-    if (const JsonInput* values = fields.any("chat_template_kwargs")) {
-      if (!values->is_object()) throw ApiError::invalid("'chat_template_kwargs' must be an object");
-      request.template_values = *values;
-    }
+    if (const JsonInput* values = fields.object("chat_template_kwargs")) request.template_values = *values;
   } else if (const JsonInput* prompt = fields.any("prompt")) {
     request.prompt = *prompt;
   }
@@ -191,8 +194,7 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
     request.seed = static_cast<std::uint64_t>(*seed);
   }
   if (const JsonInput* bias = fields.any("logit_bias")) request.logit_bias = *bias;
-  if (const JsonInput* options = fields.any("stream_options")) {
-    if (!options->is_object()) throw ApiError::invalid("'stream_options' must be an object");
+  if (const JsonInput* options = fields.object("stream_options")) {
     Fields inner(*options, "stream_options.");
     request.stream_usage = inner.boolean("include_usage").value_or(false);
     inner.boolean("include_obfuscation");
