@@ -29,10 +29,20 @@ std::pair<Token, double> parse_bias(const std::string& text) {
   return {token, *sign == '-' ? -bias : bias};
 }
 
+constexpr auto group = "Sampling";
+
 }  // namespace
 
 void SamplingFlags::add(CLI::App& app) {
-  const std::string group = "Sampling";
+  add_filters(app);
+  app.add_option("-l,--logit-bias", biases,
+                 "ID+BIAS or ID-BIAS: added to a token's logit; -inf forbids it; repeatable")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group(group);
+}
+
+void SamplingFlags::add_filters(CLI::App& app) {
   app.add_option("--temp,--temperature", options.temperature, "temperature; 0 takes the likeliest token")
       ->transform(real())
       ->envname("LLAMA_ARG_TEMPERATURE")
@@ -69,11 +79,6 @@ void SamplingFlags::add(CLI::App& app) {
                  "the same, times the number of occurrences")
       ->transform(real())
       ->capture_default_str()
-      ->group(group);
-  app.add_option("-l,--logit-bias", biases,
-                 "ID+BIAS or ID-BIAS: added to a token's logit; -inf forbids it; repeatable")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group(group);
 }
 

@@ -14,6 +14,8 @@ struct SamplingFlags {
   std::vector<std::string> biases;  ///< "ID+B" or "ID-B"
 
   void add(CLI::App& app);
+  /// All but the biases.
+  void add_filters(CLI::App& app);
   /// Throws Failure naming the flag that is out of range.
   Warp warp() const;
 };

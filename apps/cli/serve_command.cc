@@ -14,6 +14,7 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
+#include "apps/cli/sampling_flags.h"
 #include "apps/cli/text_input.h"
 #include "apps/server/server.h"
 
@@ -24,6 +25,7 @@ constexpr std::chrono::seconds patience{30};  // for texts that are being writte
 
 struct Flags {
   ModelFlags model;
+  SamplingFlags sampling;
   server::ServerOptions server;
   long slots = 4;
   long queue = 64;
@@ -46,6 +48,7 @@ server::ServerOptions complete(Flags& flags) {
     return CostFile(file).costs(*models.target, models.draft_models(), models.pool->threads(),
                                 static_cast<std::size_t>(texts));
   };
+  options.service.sampling = flags.sampling.warp().options();
   options.service.threads = flags.model.thread_count();
   options.service.timeout = std::chrono::seconds(flags.timeout);
   options.service.slots = {static_cast<std::size_t>(flags.slots), static_cast<std::size_t>(flags.queue),
@@ -160,6 +163,7 @@ void add_serve(CLI::App& app) {
       ->transform(whole(1, 86400))
       ->capture_default_str()
       ->group(texts);
+  flags->sampling.add_filters(command);
   command.add_option("-a,--alias", flags->server.service.alias, "what clients call the model")->group(texts);
   command
       .add_option("--cost-file", flags->cost_file, "where measured costs of passes are kept (method auto)")

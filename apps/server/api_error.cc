@@ -14,16 +14,23 @@ ApiError ApiError::unauthenticated() {
           "Invalid API Key: send it as Authorization: Bearer KEY or X-Api-Key: KEY"};
 }
 
+ApiError ApiError::wrong_method(std::string_view method, std::string_view path, std::string_view allowed) {
+  ApiError error(405, "invalid_request_error",
+                 fmt::format("{} is for {}, not for {}", path, allowed, method));
+  error.headers_ = {{"Allow", std::string(allowed)}};
+  return error;
+}
+
 ApiError ApiError::unavailable(std::string message, int retry_after) {
   ApiError error(503, "unavailable_error", std::move(message));
-  error.retry_after_ = retry_after;
+  error.headers_ = {{"Retry-After", std::to_string(retry_after)}};
   return error;
 }
 
 ApiError ApiError::queue_full(std::size_t limit, int retry_after) {
   ApiError error(429, "rate_limit_error",
                  fmt::format("there is no room: at most {} texts wait, come again later", limit));
-  error.retry_after_ = retry_after;
+  error.headers_ = {{"Retry-After", std::to_string(retry_after)}};
   return error;
 }
 

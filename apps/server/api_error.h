@@ -2,8 +2,9 @@
 
 #include <cstddef>
 #include <exception>
-#include <optional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "apps/server/json.h"
@@ -22,6 +23,8 @@ class ApiError : public std::exception {
   static ApiError unauthenticated();
   static ApiError forbidden(std::string message) { return {403, "permission_error", std::move(message)}; }
   static ApiError not_found(std::string message) { return {404, "not_found_error", std::move(message)}; }
+  /// `allowed`: the methods that the path is for, as an Allow header lists them.
+  static ApiError wrong_method(std::string_view method, std::string_view path, std::string_view allowed);
   static ApiError internal(std::string message) { return {500, "server_error", std::move(message)}; }
   static ApiError not_supported(std::string message) {
     return {501, "not_supported_error", std::move(message)};
@@ -31,7 +34,8 @@ class ApiError : public std::exception {
   static ApiError queue_full(std::size_t limit, int retry_after);
 
   int status() const { return status_; }
-  std::optional<int> retry_after() const { return retry_after_; }
+  /// What the head of the answer tells.
+  const std::map<std::string, std::string>& headers() const { return headers_; }
   const char* what() const noexcept override { return message_.c_str(); }
   /// {"error": {"code", "message", "type"}} and what the error adds.
   Json json() const;
@@ -40,7 +44,7 @@ class ApiError : public std::exception {
   int status_;
   std::string type_;
   std::string message_;
-  std::optional<int> retry_after_;
+  std::map<std::string, std::string> headers_;
   Json more_ = Json::object();
 };
 

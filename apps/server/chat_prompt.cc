@@ -1,5 +1,6 @@
 #include "apps/server/chat_prompt.h"
 
+#include "apps/json_input.h"
 #include "apps/server/api_error.h"
 #include "apps/server/fields.h"
 
@@ -13,15 +14,21 @@ constexpr std::string_view roles[] = {"system", "developer", "user", "assistant"
 std::string content_of(const JsonInput* content, const std::string& where) {
   if (content == nullptr) throw ApiError::invalid(fmt::format("'{}content' is missing", where));
   if (content->is_string()) return content->get<std::string>();
-  if (!content->is_array())
-    throw ApiError::invalid(fmt::format("'{}content' must be a string or a list of parts", where));
+  if (!content->is_array()) {
+    throw ApiError::invalid(
+        fmt::format("'{}content' must be a string or a list of parts, got {}", where, shown(*content)));
+  }
   std::string text;
   for (const JsonInput& part : *content) {
-    if (!part.is_object())
-      throw ApiError::invalid(fmt::format("a part of '{}content' must be an object", where));
+    if (!part.is_object()) {
+      throw ApiError::invalid(
+          fmt::format("a part of '{}content' must be an object, got {}", where, shown(part)));
+    }
     Fields fields(part, where + "content.");
-    if (fields.string("type") != "text")
-      throw ApiError::invalid(fmt::format("'{}content' may have text parts only", where));
+    if (const auto type = fields.string("type"); type != "text") {
+      throw ApiError::invalid(fmt::format("'{}content' may have text parts only, got {}", where,
+                                          type ? shorten(*type) : "no type"));
+    }
     text += fields.string("text").value_or("");
     fields.any("cache_control");  // which prompts others shall remember
     fields.refuse_others();
@@ -31,11 +38,14 @@ std::string content_of(const JsonInput* content, const std::string& where) {
 
 JsonInput read_message(const JsonInput& message, std::size_t i) {
   const std::string where = fmt::format("messages[{}].", i);
-  if (!message.is_object()) throw ApiError::invalid(fmt::format("messages[{}] must be an object", i));
+  if (!message.is_object()) {
+    throw ApiError::invalid(fmt::format("messages[{}] must be an object, got {}", i, shown(message)));
+  }
   Fields fields(message, where);
   std::string role = fields.string("role").value_or("");
   if (std::ranges::find(roles, role) == std::end(roles)) {
-    throw ApiError::invalid(fmt::format("'{}role' must be system, developer, user or assistant", where));
+    throw ApiError::invalid(
+        fmt::format("'{}role' must be system, developer, user or assistant, got '{}'", where, shorten(role)));
   }
   if (role == "developer") role = "system";
   JsonInput out = {{"role", role}, {"content", content_of(fields.any("content"), where)}};

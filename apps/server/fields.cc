@@ -75,6 +75,27 @@ std::optional<std::string> Fields::string(std::string_view name) {
   return value->get<std::string>();
 }
 
+const JsonInput* Fields::object(std::string_view name) {
+  const JsonInput* value = any(name);
+  if (value != nullptr && !value->is_object()) {
+    throw ApiError::invalid(fmt::format("{} must be an object, got {}", quoted(name), shown(*value)));
+  }
+  return value;
+}
+
+void Fields::agree(std::span<const std::string_view> names) {
+  std::string_view first;
+  for (const std::string_view name : names) {
+    const JsonInput* value = any(name);
+    if (value == nullptr) continue;
+    if (first.empty()) first = name;
+    if (const JsonInput& other = *any(first); other != *value) {
+      throw ApiError::invalid(fmt::format("{} and {} mean the same, got {} and {}", quoted(first),
+                                          quoted(name), shown(other), shown(*value)));
+    }
+  }
+}
+
 void Fields::neutral(std::span<const Neutral> table) {
   for (const auto& [name, values] : table) {
     const JsonInput* value = any(name);

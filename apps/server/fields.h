@@ -35,7 +35,11 @@ class Fields {
   std::optional<std::string> string(std::string_view name);
   /// Of any type; null where it is absent.
   const JsonInput* any(std::string_view name);
+  /// An object, unread; null where it is absent.
+  const JsonInput* object(std::string_view name);
 
+  /// Throws where two of these names, which mean the same, hold different values.
+  void agree(std::span<const std::string_view> names);
   /// What has no meaning here is accepted where it asks for nothing: absent, null, or a neutral value.
   void neutral(std::span<const Neutral> table);
   /// Throws for a field that nobody has asked for.

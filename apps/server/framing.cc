@@ -9,8 +9,6 @@
 namespace spectr::server {
 namespace {
 
-constexpr std::string_view methods[] = {"GET", "HEAD", "OPTIONS", "POST"};
-
 bool is_length(std::string_view value) {
   return !value.empty() && value.size() < 19 &&
          std::ranges::all_of(value, [](char c) { return c >= '0' && c <= '9'; });
@@ -31,10 +29,7 @@ void simplify(httplib::Request& request) {
   }
 }
 
-bool leaves_body(const httplib::Request& request) {
-  if (std::ranges::find(methods, request.method) == std::end(methods)) {
-    throw ApiError(405, "invalid_request_error", "the methods are GET, HEAD, POST and OPTIONS");
-  }
+bool leaves_body(const httplib::Request& request, std::size_t most) {
   const auto blank = [](const auto& header) {
     return header.first.find_first_of(" \t") != std::string::npos;
   };
@@ -46,17 +41,23 @@ bool leaves_body(const httplib::Request& request) {
   if (lengths + encodings > 1) {
     throw ApiError::invalid("the body's length is told more than once (Content-Length, Transfer-Encoding)");
   }
-  if (lengths == 1 && !is_length(request.get_header_value("Content-Length"))) {
+  const std::string length = request.get_header_value("Content-Length");
+  if (lengths == 1 && !is_length(length)) {
     throw ApiError::invalid("Content-Length must be a number");
   }
   if (encodings == 1 && !is_chunked(request.get_header_value("Transfer-Encoding"))) {
     throw ApiError::invalid("the Transfer-Encoding must be chunked");
   }
   if (request.method != "POST") {
-    return encodings == 1 || (lengths == 1 && request.get_header_value("Content-Length") != "0");
+    return encodings == 1 || (lengths == 1 && length != "0");
   }
   if (lengths + encodings == 0) {
     throw ApiError(411, "invalid_request_error", "the body's length is missing (Content-Length)");
+  }
+  if (lengths == 1 && std::stoull(length) > most) {
+    throw ApiError(
+        413, "invalid_request_error",
+        fmt::format("the body is too long: Content-Length is {}, at most {} bytes are read", length, most));
   }
   return false;
 }

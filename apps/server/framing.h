@@ -2,6 +2,8 @@
 
 #include <httplib.h>
 
+#include <cstddef>
+
 namespace spectr::server {
 
 /// Takes out of a head what would make the HTTP library do more than is wanted: send parts of an answer,
@@ -10,8 +12,8 @@ void simplify(httplib::Request& request);
 
 /// Whether a body follows the head that nobody reads: a method without one, told one all the same. The
 /// connection must not be read on, as what comes would be taken for the next request.
-/// Throws ApiError where the head does not tell in exactly one way how long the body is: a proxy may read it
-/// otherwise, and see other requests than this server does.
-bool leaves_body(const httplib::Request& request);
+/// Throws ApiError where the head does not tell in exactly one way how long the body is, as a proxy may read
+/// it otherwise and see other requests than this server does; or where it tells more than `most` bytes.
+bool leaves_body(const httplib::Request& request, std::size_t most);
 
 }  // namespace spectr::server

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "apps/json_input.h"
 #include "apps/server/api_error.h"
 #include "apps/server/foreign_fields.h"
 
@@ -48,6 +49,13 @@ constexpr Number numbers[] = {
 // -1 stands for no limit, as nothing does.
 constexpr std::string_view limits[] = {"max_tokens", "max_completion_tokens", "n_predict"};
 
+constexpr std::string_view repeat_penalties[] = {"repeat_penalty", "repetition_penalty"};
+constexpr std::string_view probabilities[] = {"logprobs", "n_probs"};
+constexpr std::string_view methods[] = {"method", "type"};
+constexpr std::string_view plans[] = {"plan", "verifier"};
+constexpr std::string_view drafts[] = {"drafts", "n_drafts"};
+constexpr std::string_view lengths[] = {"length", "n_max"};
+
 constexpr Number speculation[] = {
     {"drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
     {"n_drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
@@ -86,24 +94,28 @@ void read_flags(Fields& fields, Request& request) {
 
 /// method, plan, drafts, … and the names that llama.cpp has for some of them.
 void read_speculation(Fields& fields, Request& request) {
-  const JsonInput* object = fields.any("speculative");
+  const JsonInput* object = fields.object("speculative");
   if (object == nullptr) return;
-  if (!object->is_object()) throw ApiError::invalid("'speculative' must be an object");
   Fields inner(*object, "speculative.");
-  for (std::string_view name : {"type", "method"}) {
+  for (std::string_view name : methods) {
     if (auto method = inner.string(name)) request.speculative.method = *method;
   }
-  for (std::string_view name : {"verifier", "plan"}) {
+  for (std::string_view name : plans) {
     if (auto plan = inner.string(name)) request.speculative.others.plan = *plan;
   }
   read_numbers(inner, speculation, request);
+  for (const auto& names : {std::span(methods), std::span(plans), std::span(drafts), std::span(lengths)}) {
+    inner.agree(names);
+  }
   if (const JsonInput* tree = inner.any("tree")) {
     if (!tree->is_array() || tree->size() > 64) {
-      throw ApiError::invalid("'speculative.tree' must be a list of at most 64 factors");
+      throw ApiError::invalid(
+          fmt::format("'speculative.tree' must be a list of at most 64 factors, got {}", shown(*tree)));
     }
     for (const JsonInput& factor : *tree) {
       if (!factor.is_number_unsigned() || factor > 64 || factor < 1) {
-        throw ApiError::invalid("the factors of 'speculative.tree' must be integers between 1 and 64");
+        throw ApiError::invalid(fmt::format(
+            "the factors of 'speculative.tree' must be integers between 1 and 64, got {}", shown(factor)));
       }
       request.speculative.others.tree.push_back(factor.get<std::size_t>());
     }
@@ -121,10 +133,14 @@ void read_stop_words(Fields& fields, Request& request) {
     throw ApiError::invalid(fmt::format("'stop' may have {} words, got {}", most_stop_words, words.size()));
   }
   for (const JsonInput& word : words) {
-    if (!word.is_string()) throw ApiError::invalid("'stop' must be a string or a list of strings");
+    if (!word.is_string()) {
+      throw ApiError::invalid(
+          fmt::format("'stop' must be a string or a list of strings, got {}", shown(word)));
+    }
     request.stop_words.push_back(word.get<std::string>());
     if (request.stop_words.back().size() > most_stop_bytes) {
-      throw ApiError::invalid(fmt::format("a word of 'stop' may have {} bytes", most_stop_bytes));
+      throw ApiError::invalid(fmt::format("a word of 'stop' may have {} bytes, got {}", most_stop_bytes,
+                                          request.stop_words.back().size()));
     }
   }
 }
@@ -145,6 +161,7 @@ void read_log_probabilities(Fields& fields, Request& request) {
     request.alternatives = static_cast<std::size_t>(*count);
   }
   if (request.api != Api::native) return;
+  fields.agree(probabilities);
   if (const auto count = fields.integer("n_probs", 0, most); count && *count > 0) {
     request.alternatives = static_cast<std::size_t>(*count);
   }
@@ -152,17 +169,15 @@ void read_log_probabilities(Fields& fields, Request& request) {
 
 }  // namespace
 
-GenerationRequest GenerationRequest::read(const JsonInput& body, Api api) {
+GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const WarpOptions& sampling) {
   Request request;
   request.api = api;
+  request.warp = sampling;
   Fields fields(body);
   request.model = fields.string("model").value_or("");
   if (api == Api::chat) {
     if (const JsonInput* messages = fields.any("messages")) request.messages = *messages;
-    if (const JsonInput* values = fields.any("chat_template_kwargs")) {
-      if (!values->is_object()) throw ApiError::invalid("'chat_template_kwargs' must be an object");
-      request.template_values = *values;
-    }
+    if (const JsonInput* values = fields.object("chat_template_kwargs")) request.template_values = *values;
   } else if (const JsonInput* prompt = fields.any("prompt")) {
     request.prompt = *prompt;
   }
@@ -172,13 +187,14 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api) {
     const auto limit = fields.integer(name, -1, most_tokens);
     if (limit && *limit >= 0) request.limit = static_cast<std::size_t>(*limit);
   }
+  fields.agree(limits);
+  fields.agree(repeat_penalties);
   if (const auto seed = fields.integer("seed", -1, std::numeric_limits<std::int64_t>::max());
       seed && *seed >= 0) {
     request.seed = static_cast<std::uint64_t>(*seed);
   }
   if (const JsonInput* bias = fields.any("logit_bias")) request.logit_bias = *bias;
-  if (const JsonInput* options = fields.any("stream_options")) {
-    if (!options->is_object()) throw ApiError::invalid("'stream_options' must be an object");
+  if (const JsonInput* options = fields.object("stream_options")) {
     Fields inner(*options, "stream_options.");
     request.stream_usage = inner.boolean("include_usage").value_or(false);
     inner.boolean("include_obfuscation");

@@ -37,8 +37,8 @@ struct GenerationRequest {
   bool cache_prompt = true;
   MethodRequest speculative;
 
-  /// Throws ApiError that names the field.
-  static GenerationRequest read(const JsonInput& body, Api api);
+  /// `sampling` holds where the body does not say. Throws ApiError that names the field.
+  static GenerationRequest read(const JsonInput& body, Api api, const WarpOptions& sampling);
 };
 
 }  // namespace spectr::server

@@ -3,6 +3,7 @@
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
 #include "apps/server/fields.h"
+#include "apps/server/report.h"
 #include "apps/server/tasks.h"
 #include "spectr/base/version.h"
 #include "spectr/transport/plans.h"
@@ -47,7 +48,8 @@ Json props_json(const Service& service) {
   for (const PlanRule& plan : plan_rules()) plans.push_back(plan.name);
   return {{"model", models.name},
           {"n_ctx", service.slots().context()},
-          {"default_generation_settings", {{"n_ctx", service.slots().context()}}},
+          {"default_generation_settings",
+           {{"n_ctx", service.slots().context()}, {"params", sampling_of(service.options().sampling)}}},
           {"total_slots", service.slots().states().size()},
           {"chat_template", models.template_source},
           {"draft_models", models.drafts.size()},

@@ -30,20 +30,13 @@ Json speculation_settings(const Task& task) {
 }
 
 Json settings_of(const Task& task, std::uint64_t seed) {
-  const WarpOptions& warp = task.warp.options();
-  return {{"seed", seed},
-          {"temperature", warp.temperature},
-          {"top_k", warp.top_k},
-          {"top_p", warp.top_p},
-          {"min_p", warp.min_p},
-          {"repeat_penalty", warp.repeat_penalty},
-          {"repeat_last_n", warp.repeat_last_n},
-          {"presence_penalty", warp.presence_penalty},
-          {"frequency_penalty", warp.frequency_penalty},
-          {"n_predict", task.limit},
-          {"ignore_eos", task.ignore_eos},
-          {"stop", task.stop_words},
-          {"speculative", speculation_settings(task)}};
+  Json settings = {{"seed", seed}};
+  settings.update(sampling_of(task.warp.options()));
+  settings.update({{"n_predict", task.limit},
+                   {"ignore_eos", task.ignore_eos},
+                   {"stop", task.stop_words},
+                   {"speculative", speculation_settings(task)}});
+  return settings;
 }
 
 /// /completion, as llama.cpp answers it.
@@ -94,8 +87,8 @@ class NativeFormat final : public Format {
             {"stop_type", stop_type(outcome)},
             {"stopping_word", outcome.stop_word},
             {"truncated", outcome.ending == Ending::given_up},
-            {"timings", timings_of(task, outcome)},
-            {"metrics", {{"speculative_decoding", speculation_of(task, outcome)}}}};
+            {"timings", timings_of({&task, 1}, {&outcome, 1})},
+            {"metrics", {{"speculative_decoding", speculation_of(task, {&outcome, 1})}}}};
   }
 
   void add_tokens(Json& event, const Piece& piece) const {

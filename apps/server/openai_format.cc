@@ -39,7 +39,7 @@ class OpenAiFormat final : public Format {
     one["logprobs"] = nullptr;
     one["finish_reason"] = finish_reason(outcome);
     Json event = envelope(true, Json::array({std::move(one)}));
-    add_statistics(event, head_.tasks[choice], outcome);
+    add_statistics(event, head_.tasks.subspan(choice, 1), {&outcome, 1});
     return event;
   }
 
@@ -47,6 +47,7 @@ class OpenAiFormat final : public Format {
     if (!head_.request.stream_usage) return std::nullopt;
     Json event = envelope(true, Json::array());
     event["usage"] = usage_of(head_.tasks, head_.request.n, outcomes);
+    add_statistics(event, head_.tasks, outcomes);
     return event;
   }
 
@@ -68,7 +69,7 @@ class OpenAiFormat final : public Format {
     }
     Json answer = envelope(false, std::move(choices));
     answer["usage"] = usage_of(head_.tasks, head_.request.n, outcomes);
-    add_statistics(answer, head_.tasks.front(), outcomes.front());
+    add_statistics(answer, head_.tasks, outcomes);
     return answer;
   }
 
@@ -85,10 +86,10 @@ class OpenAiFormat final : public Format {
             {"choices", std::move(choices)}};
   }
 
-  void add_statistics(Json& answer, const Task& task, const Outcome& outcome) const {
+  void add_statistics(Json& answer, std::span<const Task> tasks, std::span<const Outcome> outcomes) const {
     answer["seed"] = head_.seed;
-    answer["timings"] = timings_of(task, outcome);
-    answer["metrics"] = {{"speculative_decoding", speculation_of(task, outcome)}};
+    answer["timings"] = timings_of(tasks, outcomes);
+    answer["metrics"] = {{"speculative_decoding", speculation_of(tasks.front(), outcomes)}};
   }
 
   void add_details(Json& choice, const Piece& piece) const {

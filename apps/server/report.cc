@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <string>
+#include <utility>
 
 #include "spectr/base/utf8.h"
 
@@ -12,6 +15,31 @@ namespace {
 
 double ratio(double a, double b) {
   return b > 0.0 ? a / b : 0.0;
+}
+
+/// A stretch of time, in seconds after some moment.
+struct Stretch {
+  double begin, end;
+};
+
+/// Seconds that lie in at least one of the stretches.
+double covered(std::vector<Stretch> stretches) {
+  std::ranges::sort(stretches, {}, &Stretch::begin);
+  double seconds = 0.0, until = -std::numeric_limits<double>::infinity();
+  for (const auto& [begin, end] : stretches) {
+    seconds += std::max(end - std::max(begin, until), 0.0);
+    until = std::max(until, end);
+  }
+  return seconds;
+}
+
+/// The first tokens of a prompt that none of its texts had to compute.
+std::size_t cached_by_all(std::span<const Outcome> texts) {
+  std::optional<std::size_t> least;
+  for (const Outcome& text : texts) {
+    if (text.ending != Ending::not_begun) least = std::min(text.cached, least.value_or(text.cached));
+  }
+  return least.value_or(0);
 }
 
 /// Whether the bytes are whole characters.
@@ -28,54 +56,85 @@ bool is_text(std::string_view bytes) {
 
 Json usage_of(std::span<const Task> tasks, std::size_t n, std::span<const Outcome> outcomes) {
   std::size_t prompt = 0, generated = 0, cached = 0;
-  for (std::size_t i = 0; i < tasks.size(); i += n) prompt += tasks[i].prompt.size();
-  for (const Outcome& outcome : outcomes) {
-    generated += outcome.statistics.generated();
-    cached += outcome.cached;
+  for (std::size_t i = 0; i < tasks.size(); i += n) {
+    prompt += tasks[i].prompt.size();
+    cached += cached_by_all(outcomes.subspan(i, n));
   }
+  for (const Outcome& outcome : outcomes) generated += outcome.statistics.generated();
   return {{"prompt_tokens", prompt},
           {"completion_tokens", generated},
           {"total_tokens", prompt + generated},
-          {"prompt_tokens_details", {{"cached_tokens", std::min(cached, prompt)}}}};
+          {"prompt_tokens_details", {{"cached_tokens", cached}}}};
 }
 
-Json timings_of(const Task& task, const Outcome& outcome) {
-  const Statistics& s = outcome.statistics;
-  const std::size_t computed = task.prompt.size() - outcome.cached;
-  const double prompt = static_cast<double>(computed), generated = static_cast<double>(s.generated());
-  const double seconds = s.total_seconds - s.prompt_seconds;
-  Json timings = {{"cache_n", outcome.cached},
+Json timings_of(std::span<const Task> tasks, std::span<const Outcome> outcomes) {
+  Statistics all;
+  std::size_t cached = 0, computed = 0, before_last = 0;
+  std::vector<Stretch> reading, writing;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const Outcome& outcome = outcomes[i];
+    const Statistics& s = outcome.statistics;
+    all.add(s);
+    cached += outcome.cached;
+    computed += outcome.computed;
+    before_last += std::min(outcome.computed, tasks[i].prompt.size() - 1 - outcome.cached);
+    const double begin = std::chrono::duration<double>(outcome.begun - outcomes.front().begun).count();
+    reading.push_back({begin, begin + s.prompt_seconds});
+    writing.push_back({begin + s.prompt_seconds, begin + s.total_seconds});
+  }
+  const double prompt = static_cast<double>(before_last), generated = static_cast<double>(all.generated());
+  const double prompt_seconds = covered(std::move(reading)), seconds = covered(std::move(writing));
+  Json timings = {{"cache_n", cached},
                   {"prompt_n", computed},
-                  {"prompt_ms", 1e3 * s.prompt_seconds},
-                  {"prompt_per_token_ms", ratio(1e3 * s.prompt_seconds, prompt)},
-                  {"prompt_per_second", ratio(prompt, s.prompt_seconds)},
-                  {"predicted_n", s.generated()},
+                  {"prompt_ms", 1e3 * prompt_seconds},
+                  {"prompt_per_token_ms", ratio(1e3 * prompt_seconds, prompt)},
+                  {"prompt_per_second", ratio(prompt, prompt_seconds)},
+                  {"predicted_n", all.generated()},
                   {"predicted_ms", 1e3 * seconds},
                   {"predicted_per_token_ms", ratio(1e3 * seconds, generated)},
                   {"predicted_per_second", ratio(generated, seconds)}};
-  if (s.drafted() > 0) {
-    timings["draft_n"] = s.drafted();
-    timings["draft_n_accepted"] = s.accepted();
+  if (all.drafted() > 0) {
+    timings["draft_n"] = all.drafted();
+    timings["draft_n_accepted"] = all.accepted();
   }
   return timings;
 }
 
-Json speculation_of(const Task& task, const Outcome& outcome) {
-  const Statistics& s = outcome.statistics;
+Json speculation_of(const Task& task, std::span<const Outcome> outcomes) {
+  Statistics s;
+  std::vector<std::size_t> histogram;
+  std::size_t length = 0;
+  for (const Outcome& outcome : outcomes) {
+    s.add(outcome.statistics);
+    histogram.resize(std::max(histogram.size(), outcome.histogram.size()));
+    for (std::size_t i = 0; i < outcome.histogram.size(); ++i) histogram[i] += outcome.histogram[i];
+    length = std::max(length, outcome.length);
+  }
   const std::string plan = task.settings.plan.value_or(std::string(task.method->plan));
   Json metrics = {{"method", task.method->name},
                   {"plan", plan.empty() ? Json(nullptr) : Json(plan)},
                   {"lossless", task.method->lossless},
                   {"mean_acceptance_length", s.block_efficiency()},
                   {"draft_acceptance_rate", s.drafted() > 0 ? Json(s.acceptance_rate()) : Json(nullptr)},
-                  {"acceptance_histogram", outcome.histogram},
+                  {"acceptance_histogram", histogram},
                   {"acceptance_per_position", s.acceptance_per_position()},
                   {"num_spec_steps", s.target_calls()},
                   {"num_accepted_draft_tokens", s.accepted()},
                   {"num_draft_tokens", s.drafted()},
-                  {"num_spec_tokens", outcome.length}};
+                  {"num_spec_tokens", length}};
   if (task.method->measured) metrics["costs_hash"] = fmt::format("{:016x}", task.settings.costs->hash());
   return metrics;
+}
+
+Json sampling_of(const WarpOptions& sampling) {
+  return {{"temperature", sampling.temperature},
+          {"top_k", sampling.top_k},
+          {"top_p", sampling.top_p},
+          {"min_p", sampling.min_p},
+          {"repeat_penalty", sampling.repeat_penalty},
+          {"repeat_last_n", sampling.repeat_last_n},
+          {"presence_penalty", sampling.presence_penalty},
+          {"frequency_penalty", sampling.frequency_penalty}};
 }
 
 Json bytes_of(const std::string& piece) {

@@ -19,15 +19,20 @@ struct FinishedText {
 
 // What all ways of answering tell, each as a JSON object.
 
-/// prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details. Every prompt has `n` tasks.
+/// prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details. Every prompt has `n` tasks, and is
+/// counted once: a token of it is cached where none of its texts had to compute it.
 Json usage_of(std::span<const Task> tasks, std::size_t n, std::span<const Outcome> outcomes);
-/// Times and speeds; draft_n and draft_n_accepted where anything was drafted.
-Json timings_of(const Task& task, const Outcome& outcome);
-/// How speculation went, with the number of blocks per accepted length.
-Json speculation_of(const Task& task, const Outcome& outcome);
+/// Tokens, times and speeds of some texts together; draft_n and draft_n_accepted where anything was drafted.
+/// A time is that in which at least one of the texts was at it. The last token of a prompt is computed with
+/// the text's first block, so its time is not among that of prompts, and their speed leaves it out.
+Json timings_of(std::span<const Task> tasks, std::span<const Outcome> outcomes);
+/// How speculation went in some texts of one method, with the number of blocks per accepted length.
+Json speculation_of(const Task& task, std::span<const Outcome> outcomes);
 /// Where each token came from, its probabilities, its block and when that was done; its bytes where they are
 /// no text by themselves.
 Json details_of(const Piece& piece);
+/// How logits become the law, by the names of a request's fields; without biases.
+Json sampling_of(const WarpOptions& sampling);
 /// A token's bytes as numbers.
 Json bytes_of(const std::string& piece);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 
 #include "apps/server/api_error.h"
 #include "apps/server/connection.h"
@@ -13,6 +14,7 @@
 #include "apps/server/metrics.h"
 #include "apps/server/origin.h"
 #include "apps/server/page.h"
+#include "apps/server/paths.h"
 
 namespace spectr::server {
 namespace {
@@ -21,6 +23,8 @@ using httplib::Request;
 using httplib::Response;
 
 constexpr auto json_type = "application/json; charset=utf-8";
+// Methods that a path is for.
+constexpr std::string_view readable = "GET, HEAD, OPTIONS", writable = "OPTIONS, POST";
 
 void answer(Response& response, const Json& json) {
   response.set_content(text_of(json), json_type);
@@ -28,7 +32,7 @@ void answer(Response& response, const Json& json) {
 
 void answer(Response& response, const ApiError& failure) {
   response.status = failure.status();
-  if (failure.retry_after()) response.set_header("Retry-After", std::to_string(*failure.retry_after()));
+  for (const auto& [name, value] : failure.headers()) response.set_header(name, value);
   answer(response, failure.json());
 }
 
@@ -68,11 +72,12 @@ void close_after_answer() {
   if (Connection* connection = Connection::current()) connection->close_after_answer();
 }
 
-/// Before the body is read: how long it is, who asks, and in which form.
-void check_head(const Request& request, const Origins& origins, const Keys& keys) {
-  if (leaves_body(request)) close_after_answer();
+/// Before the body is read: how long it is, who asks, for what, and in which form.
+void check_head(const Request& request, const Origins& origins, const Keys& keys, const Paths& paths) {
+  if (leaves_body(request, ConnectionLimits{}.body_bytes)) close_after_answer();
   origins.check(request);
   check_key(request, keys);
+  paths.check(request);
   if (request.has_header("Content-Encoding")) {
     throw ApiError(415, "invalid_request_error", "compressed bodies are not read");
   }
@@ -81,24 +86,32 @@ void check_head(const Request& request, const Origins& origins, const Keys& keys
   }
 }
 
-void add_limits(httplib::Server& http, const Origins& origins, const ServerOptions& options) {
-  const ConnectionLimits limits;
-  http.set_payload_max_length(limits.body_bytes);
-  http.set_pre_routing_handler([&options, origins](const Request& request, Response& response) {
-    origins.permit(request, response);
+void add_limits(httplib::Server& http, const Origins& origins, const ServerOptions& options,
+                std::shared_ptr<const Paths> paths) {
+  http.set_payload_max_length(ConnectionLimits{}.body_bytes);
+  const auto refuse = [&options, origins, paths](const Request& request, Response& response) {
     try {
-      check_head(request, origins, options.keys);
-      return httplib::Server::HandlerResponse::Unhandled;
+      check_head(request, origins, options.keys, *paths);
+      return false;
     } catch (const ApiError& failure) {
       answer(response, failure);
       close_after_answer();
-      return httplib::Server::HandlerResponse::Handled;
+      return true;
     }
+  };
+  // A client that asks before it sends a body, and every client before its body is read.
+  http.set_expect_100_continue_handler([refuse](const Request& request, Response& response) {
+    constexpr int go_on = 100;
+    return refuse(request, response) ? response.status : go_on;
   });
-  // What the library answers by itself: no such path, a body that is too long, a request that is none.
-  http.set_error_handler([](const Request& request, Response& response) {
+  http.set_pre_routing_handler([refuse, origins](const Request& request, Response& response) {
+    origins.permit(request, response);
+    using enum httplib::Server::HandlerResponse;
+    return refuse(request, response) ? Handled : Unhandled;
+  });
+  // What the library answers by itself: a body that turns out too long, a request that is none.
+  http.set_error_handler([](const Request&, Response& response) {
     if (!response.body.empty()) return;
-    if (response.status == 404) return answer(response, ApiError::not_found("there is no " + request.path));
     const bool large = response.status == 413;
     answer(response, ApiError(response.status, "invalid_request_error",
                               large ? "the body is too long" : "the request cannot be read"));
@@ -116,8 +129,9 @@ void add_limits(httplib::Server& http, const Origins& origins, const ServerOptio
   });
 }
 
-void add_page(httplib::Server& http) {
+void add_page(httplib::Server& http, Paths& paths) {
   for (const PageFile& file : page_files()) {
+    paths.add(std::string(file.path), readable);
     http.Get(std::string(file.path), [&file](const Request&, Response& response) {
       response.set_header("Content-Security-Policy",
                           "default-src 'self'; img-src data:; frame-ancestors 'none'");
@@ -131,13 +145,18 @@ void add_page(httplib::Server& http) {
 
 void add_routes(httplib::Server& http, Service& service, const ServerOptions& options) {
   const Origins origins(options.host, options.names, options.cors);
-  add_limits(http, origins, options);
-  add_page(http);
+  const auto paths = std::make_shared<Paths>();
+  add_limits(http, origins, options, paths);
+  add_page(http, *paths);
 
   const auto get = [&](const char* path, auto tell) {
+    paths->add(path, readable);
     http.Get(path, guarded([tell](const Request&, Response& response) { tell(response); }));
   };
-  const auto post = [&](const char* path, auto handle) { http.Post(path, guarded(handle)); };
+  const auto post = [&](const char* path, auto handle) {
+    paths->add(path, writable);
+    http.Post(path, guarded(handle));
+  };
 
   for (const char* path : {"/health", "/v1/health"}) {
     get(path, [&service](Response& response) {
@@ -148,6 +167,7 @@ void add_routes(httplib::Server& http, Service& service, const ServerOptions& op
   for (const char* path : {"/models", "/v1/models"}) {
     get(path, [&service](Response& response) { answer(response, models_json(service)); });
   }
+  paths->add("/v1/models/", readable);
   http.Get("/v1/models/(.+)", guarded([&service](const Request& request, Response& response) {
              answer(response, model_json(service, request.matches[1]));
            }));

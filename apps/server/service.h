@@ -20,6 +20,7 @@ struct ServiceOptions {
   int threads = 1;
   SlotOptions slots;
   std::chrono::seconds timeout{600};  ///< for a request, its waiting included
+  WarpOptions sampling;               ///< what a request gets that does not say
   std::string alias;                  ///< what clients call the model; empty: by its file
   std::optional<std::string> chat_template;
   /// What passes cost, asked once the models are there, if there is a draft model. None: method auto is not

@@ -1,6 +1,7 @@
 #include "apps/server/slot.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -63,6 +64,7 @@ std::vector<Slot::Memory*> Slot::memories_of(const MethodRule& method) {
 Outcome Slot::run(const Task& task, Answer& answer, std::size_t choice) {
   Outcome outcome;
   outcome.slot = number_;
+  outcome.begun = std::chrono::steady_clock::now();
   try {
     if (const auto written = write(task, answer, choice, outcome); !written) {
       outcome.ending = Ending::failed;
@@ -129,6 +131,7 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
   target_.owned = std::move(models.target);
   for (std::size_t i = 0; i < models.drafts.size(); ++i) memories[i + 1]->owned = std::move(models.drafts[i]);
   for (Memory* memory : memories) memory->text = text;
+  outcome.computed = std::min(target_.session->length(), task.prompt.size()) - outcome.cached;
   outcome.length = decoder.shape().length;
   if (generation) {
     statistics = generation->statistics;

@@ -79,7 +79,7 @@ void Slots::drop_unwanted() {
     if (!job->answer->given_up()) return false;
     Outcome outcome;
     outcome.ending = Ending::not_begun;
-    totals_.count(outcome, job->task.prompt.size());
+    totals_.count(outcome);
     job->answer->finish(job->choice, outcome);
     return true;
   });
@@ -122,7 +122,7 @@ void Slots::work(Place& place) {
     Job& job = *place.job;
     lock.unlock();
     Outcome outcome = place.slot->run(job.task, *job.answer, job.choice);
-    totals_.count(outcome, job.task.prompt.size());
+    totals_.count(outcome);
     lock.lock();
     const std::unique_ptr<Job> done = std::move(place.job);
     if (!stopping_) assign();

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "apps/json_input.h"
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
 #include "apps/server/slots.h"
@@ -27,8 +28,10 @@ std::uint64_t random_seed() {
 
 std::vector<Token> encode(const JsonInput& prompt, const Tokenizer& tokenizer) {
   if (prompt.is_array()) return read_tokens(prompt, tokenizer.vocabulary(), "prompt");
-  if (!prompt.is_string())
-    throw ApiError::invalid("'prompt' must be a string, a list of tokens, or a list of these");
+  if (!prompt.is_string()) {
+    throw ApiError::invalid(fmt::format(
+        "'prompt' must be a string, a list of tokens, or a list of these, got {}", shown(prompt)));
+  }
   return tokenizer.encode(prompt.get_ref<const std::string&>(), {.parse_special = true});
 }
 
@@ -54,7 +57,8 @@ std::vector<std::vector<Token>> read_prompts(const GenerationRequest& request, c
 
 Token read_token(const JsonInput& id, const Vocabulary& vocabulary, std::string_view field) {
   if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= vocabulary.size()) {
-    throw ApiError::invalid(fmt::format("'{}' must hold token ids below {}", field, vocabulary.size()));
+    throw ApiError::invalid(
+        fmt::format("'{}' must hold token ids below {}, got {}", field, vocabulary.size(), shown(id)));
   }
   return id.get<Token>();
 }
@@ -62,7 +66,8 @@ Token read_token(const JsonInput& id, const Vocabulary& vocabulary, std::string_
 double read_bias(const JsonInput& bias) {
   if (bias == false) return -std::numeric_limits<double>::infinity();
   if (!bias.is_number() || !(std::abs(bias.get<double>()) <= 1e6)) {
-    throw ApiError::invalid("a bias of 'logit_bias' must be a number between -1e6 and 1e6, or false");
+    throw ApiError::invalid(fmt::format(
+        "a bias of 'logit_bias' must be a number between -1e6 and 1e6, or false, got {}", shown(bias)));
   }
   return bias.get<double>();
 }
@@ -75,17 +80,19 @@ std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const V
       std::uint64_t id = 0;
       const auto [end, failed] = std::from_chars(key.data(), key.data() + key.size(), id);
       const bool number = failed == std::errc{} && end == key.data() + key.size();
-      biases.emplace_back(read_token(number ? JsonInput(id) : JsonInput(), vocabulary, "logit_bias"),
+      biases.emplace_back(read_token(number ? JsonInput(id) : JsonInput(key), vocabulary, "logit_bias"),
                           read_bias(bias));
     }
   } else if (json.is_array()) {
     for (const JsonInput& pair : json) {
-      if (!pair.is_array() || pair.size() != 2)
-        throw ApiError::invalid("'logit_bias' must hold pairs [id, bias]");
+      if (!pair.is_array() || pair.size() != 2) {
+        throw ApiError::invalid(fmt::format("'logit_bias' must hold pairs [id, bias], got {}", shown(pair)));
+      }
       biases.emplace_back(read_token(pair[0], vocabulary, "logit_bias"), read_bias(pair[1]));
     }
   } else if (!json.is_null()) {
-    throw ApiError::invalid("'logit_bias' must be an object or a list of pairs");
+    throw ApiError::invalid(
+        fmt::format("'logit_bias' must be an object or a list of pairs, got {}", shown(json)));
   }
   return biases;
 }
@@ -151,7 +158,8 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
                                         nodes - 1, Slots::most_nodes - 1));
   }
   if (prompts.size() * request.n > most_texts) {
-    throw ApiError::invalid(fmt::format("prompts × n must be at most {}", most_texts));
+    throw ApiError::invalid(fmt::format("prompts × n ('n': {}) must be at most {}, got {}", request.n,
+                                        most_texts, prompts.size() * request.n));
   }
 
   Tasks out{{}, request.seed.value_or(random_seed())};

@@ -15,15 +15,12 @@ void Totals::count(const Block& block, std::size_t kept) {
   for (std::size_t i = 0; i < accepted; ++i) ++counts_.accepted_at[i];
 }
 
-void Totals::count(const Outcome& outcome, std::size_t prompt) {
+void Totals::count(const Outcome& outcome) {
   const std::lock_guard lock(mutex_);
   const bool given_up = outcome.ending == Ending::given_up || outcome.ending == Ending::not_begun;
   ++(given_up ? counts_.given_up : outcome.ending == Ending::failed ? counts_.failed : counts_.finished);
-  const bool prompt_read = outcome.statistics.blocks() > 0;
-  if (prompt_read) {
-    counts_.cached_tokens += outcome.cached;
-    counts_.prompt_tokens += prompt - outcome.cached;
-  }
+  counts_.cached_tokens += outcome.cached;
+  counts_.prompt_tokens += outcome.computed;
   counts_.prompt_seconds += outcome.statistics.prompt_seconds;
   counts_.generation_seconds += outcome.statistics.total_seconds - outcome.statistics.prompt_seconds;
 }

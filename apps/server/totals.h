@@ -27,7 +27,7 @@ struct Counts {
 class Totals {
  public:
   void count(const Block& block, std::size_t kept);
-  void count(const Outcome& outcome, std::size_t prompt);
+  void count(const Outcome& outcome);
   Counts counts() const;
 
  private:

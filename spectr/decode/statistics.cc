@@ -29,6 +29,24 @@ void Statistics::count(const Block& block, std::size_t kept) {
   for (std::size_t i = 0; i < kept; ++i) negative_log_likelihood_ += block.negative_log_likelihoods[i];
 }
 
+void Statistics::add(const Statistics& other) {
+  blocks_ += other.blocks_;
+  generated_ += other.generated_;
+  target_calls_ += other.target_calls_;
+  drafted_ += other.drafted_;
+  accepted_ += other.accepted_;
+  accepted_at_.resize(std::max(accepted_at_.size(), other.accepted_at_.size()), 0);
+  for (std::size_t i = 0; i < other.accepted_at_.size(); ++i) accepted_at_[i] += other.accepted_at_[i];
+  negative_log_likelihood_ += other.negative_log_likelihood_;
+  bias_ = bias_ && other.bias_ ? std::optional(*bias_ + *other.bias_) : std::nullopt;
+  if (other.rejection_) rejection_ = rejection_.value_or(0.0) + *other.rejection_;
+  prompt_seconds += other.prompt_seconds;
+  total_seconds += other.total_seconds;
+  stages.draft += other.stages.draft;
+  stages.target += other.stages.target;
+  stages.select += other.stages.select;
+}
+
 double Statistics::block_efficiency() const {
   return ratio(static_cast<double>(generated_), static_cast<double>(target_calls_));
 }

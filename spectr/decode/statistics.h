@@ -20,6 +20,8 @@ class Statistics {
  public:
   /// Counts a block of which only the first `kept` tokens became text (a stop word may cut it).
   void count(const Block& block, std::size_t kept);
+  /// Counts what another run counted, and adds its seconds.
+  void add(const Statistics& other);
 
   std::size_t blocks() const { return blocks_; }
   std::size_t generated() const { return generated_; }

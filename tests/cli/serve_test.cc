@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/cli/spectr.h"
+#include "tests/server/raw_connection.h"
 
 namespace spectr::test {
 namespace {
@@ -47,6 +48,26 @@ TEST(Serve, TellsTheCostsThatItGoesBy) {
   EXPECT_NE(alone, "");
   EXPECT_NE(shared, alone);
   EXPECT_EQ(line("1"), alone);
+}
+
+TEST(Serve, SamplesByFlagsAndByLlamaCppsVariables) {
+  RunningProgram run(SPECTR_PROGRAM, serve + Arguments{"--min-p", "0.25"},
+                     {.variables = {{"LLAMA_ARG_TOP_K", "7"}, {"LLAMA_ARG_MIN_P", "0.5"}}});
+  wait_for(run, "ready");
+  const std::string before = "http://127.0.0.1:", said = run.err();
+  server::RawConnection client(std::stoi(said.substr(said.find(before) + before.size())));
+  client.send("GET /props HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  const std::string props = client.receive_all();
+  run.send(SIGTERM);
+  run.wait();
+  EXPECT_THAT(props, HasSubstr(R"("top_k":7)"));
+  EXPECT_THAT(props, HasSubstr(R"("min_p":0.25)"));
+  EXPECT_THAT(props, HasSubstr(R"("top_p":0.95)"));
+}
+
+TEST(Serve, RefusesSamplingThatIsOutOfRange) {
+  expect_error(serve, "temperature", {.variables = {{"LLAMA_ARG_TEMPERATURE", "-1"}}});
+  expect_error(serve + Arguments{"--top-p", "2"}, "top-p");
 }
 
 TEST(Serve, EndsWhileItLoadsTheModels) {

@@ -50,6 +50,40 @@ TEST(Statistics, AddsUpByTheirDefinitions) {
   EXPECT_DOUBLE_EQ(s.perplexity(), 2.0);
 }
 
+TEST(Statistics, RunsTogetherAreAsOneRunOfAllTheirBlocks) {
+  Statistics first, second, all;
+  const Block blocks[] = {block(3, 8, {{0.1, 0.2, 0.1, 0.0}}), block(0, 8, {{0.3}}),
+                          block(1, 4, {{0.1, 0.1}})};
+  for (const Block& one : blocks) all.count(one, one.tokens.size());
+  first.count(blocks[0], 4);
+  second.count(blocks[1], 1);
+  second.count(blocks[2], 2);
+  second.prompt_seconds = 1.0;
+  second.total_seconds = 3.0;
+  first.total_seconds = 2.0;
+  first.stages = {0.5, 1.0, 0.5};
+  Statistics sum;
+  sum.add(first);
+  sum.add(second);
+  EXPECT_EQ(sum.blocks(), all.blocks());
+  EXPECT_EQ(sum.generated(), all.generated());
+  EXPECT_EQ(sum.target_calls(), all.target_calls());
+  EXPECT_EQ(sum.drafted(), all.drafted());
+  EXPECT_EQ(sum.accepted(), all.accepted());
+  EXPECT_EQ(sum.acceptance_per_position(), all.acceptance_per_position());
+  EXPECT_DOUBLE_EQ(sum.perplexity(), all.perplexity());
+  EXPECT_NEAR(sum.bias_tv().value(), all.bias_tv().value(), 1e-15);
+  EXPECT_EQ(sum.rejection(), std::nullopt);
+  EXPECT_EQ(sum.prompt_seconds, 1.0);
+  EXPECT_EQ(sum.total_seconds, 5.0);
+  EXPECT_EQ(sum.stages.target, 1.0);
+
+  Statistics unknown;
+  unknown.count(block(0, 2, std::nullopt), 1);
+  sum.add(unknown);
+  EXPECT_EQ(sum.bias_tv(), std::nullopt);
+}
+
 TEST(Statistics, AStopWordCutsABlock) {
   Statistics s;
   s.count(block(3, 8), 2);  // two of the three drafts became text

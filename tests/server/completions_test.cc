@@ -80,6 +80,7 @@ TEST_F(Completions, StreamedOrNotTheTextIsTheSame) {
     EXPECT_EQ(all, whole["choices"][0]["text"]);
     EXPECT_EQ(reason, whole["choices"][0]["finish_reason"]);
     EXPECT_EQ(usage["usage"]["completion_tokens"], whole["usage"]["completion_tokens"]);
+    EXPECT_EQ(usage["timings"]["predicted_n"], whole["timings"]["predicted_n"]);
   }
 }
 
@@ -181,6 +182,22 @@ TEST(Server, ChoosesTheMethodByWhatIsGiven) {
   EXPECT_EQ(method_of(server, {{"tree", {2, 1}}}), "tree");
 }
 
+TEST(Server, SamplesAsItWasStartedWhereARequestDoesNotSay) {
+  ServerOptions options = TestServer::options(1);
+  options.service.sampling.temperature = 0.0;
+  options.service.sampling.top_k = 7;
+  const TestServer server(options);
+  const auto settings = [&server](TestJson body) {
+    body.update({{"prompt", "Once"}, {"n_predict", 1}});
+    return server.post("/completion", body).json()["generation_settings"];
+  };
+  EXPECT_EQ(settings({})["temperature"], 0.0);
+  EXPECT_EQ(settings({})["top_k"], 7);
+  EXPECT_EQ(settings({{"top_k", 0}})["top_k"], 0);
+  EXPECT_EQ(settings({{"temperature", 1}})["temperature"], 1.0);
+  EXPECT_EQ(server.get("/props").json()["default_generation_settings"]["params"]["top_k"], 7);
+}
+
 TEST(Server, WorksWithSeveralDraftModels) {
   ServerOptions options = TestServer::options();
   options.service.drafts.push_back(options.service.target);
@@ -232,6 +249,46 @@ TEST_F(Completions, EveryPromptOfAListIsCounted) {
   EXPECT_EQ(twice["prompt_tokens"], 2 * one["prompt_tokens"].get<int>());
   const TestJson both = complete({{"prompt", "The dog"}, {"n", 2}, {"max_tokens", 1}})["usage"];
   EXPECT_EQ(both["prompt_tokens"], one["prompt_tokens"]) << "a prompt is read once for all its texts";
+}
+
+TEST_F(Completions, TimingsAndMetricsAreThoseOfAllTexts) {
+  const TestJson fields = {
+      {"n", 2}, {"prompt", {"The sun", "A cat"}}, {"speculative", {{"method", "spectr"}}}};
+  int predicted = 0, drafted = 0, steps = 0;
+  for (const TestJson& one : server().post("/completion", body(fields)).json()) {
+    predicted += one["timings"]["predicted_n"].get<int>();
+    drafted += one["timings"]["draft_n"].get<int>();
+    steps += one["metrics"]["speculative_decoding"]["num_spec_steps"].get<int>();
+  }
+  TestJson streamed = body(fields);
+  streamed["stream"] = true;
+  streamed["stream_options"] = {{"include_usage", true}};
+  const std::vector<std::string> events = server().post("/v1/completions", streamed).events();
+  ASSERT_GE(events.size(), 2u);
+  for (const TestJson& all : {complete(fields), TestJson::parse(events[events.size() - 2])}) {
+    EXPECT_EQ(all["timings"]["predicted_n"], predicted);
+    EXPECT_EQ(all["timings"]["draft_n"], drafted);
+    EXPECT_EQ(all["metrics"]["speculative_decoding"]["num_spec_steps"], steps);
+    EXPECT_EQ(all["usage"]["completion_tokens"], predicted);
+  }
+}
+
+TEST_F(Completions, TheLastTokenOfARememberedPromptIsComputedAgain) {
+  const TestJson fields = {
+      {"n", 4}, {"max_tokens", 1}, {"prompt", "Lily saw a big red bird in the old tree"}};
+  const TestJson first = complete(fields), again = complete(fields);  // the server has four slots
+  const int prompt = first["usage"]["prompt_tokens"];
+  EXPECT_EQ(again["usage"]["prompt_tokens_details"]["cached_tokens"], prompt - 1);
+  EXPECT_EQ(again["timings"]["cache_n"], 4 * (prompt - 1));
+  EXPECT_EQ(again["timings"]["prompt_n"], 4);
+  EXPECT_EQ(again["timings"]["prompt_per_second"], 0.0) << "nothing was read before the first block";
+  EXPECT_EQ(again["timings"]["prompt_per_token_ms"], 0.0);
+}
+
+TEST_F(Completions, OfAPromptWithoutATextTheLastTokenIsNotComputed) {
+  const TestJson json =
+      complete({{"max_tokens", 0}, {"cache_prompt", false}, {"prompt", "One day a frog sang"}});
+  EXPECT_EQ(json["timings"]["prompt_n"], json["usage"]["prompt_tokens"].get<int>() - 1);
 }
 
 TEST_F(Completions, BiasAndLimitsAreHeeded) {

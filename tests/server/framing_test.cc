@@ -70,6 +70,26 @@ TEST_F(Framing, ALengthThatIsNotClearIsRefused) {
   }
 }
 
+TEST_F(Framing, ABodyThatIsAnnouncedTooLongIsRefusedBeforeItIsSent) {
+  const std::string head = "POST /tokenize", length = "Content-Length: 5000000\r\n";
+  for (const std::string& headers : {length, length + "Expect: 100-continue\r\n"}) {
+    const std::string answer = answers(head, headers, "");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 413")) << headers;
+    EXPECT_THAT(answer, HasSubstr("Content-Length is 5000000, at most 4194304 bytes are read"));
+    EXPECT_THAT(answer, HasSubstr("Connection: close"));
+  }
+}
+
+TEST_F(Framing, ABodyThatIsAskedForIsSaidToBeWelcome) {
+  const std::string body = R"({"content": "a"})", asking = length(body) + "Expect: 100-continue\r\n";
+  RawConnection client(server().server().port());
+  client.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\n" + asking + "\r\n");
+  EXPECT_THAT(client.receive_until("\r\n\r\n"), StartsWith("HTTP/1.1 100"));
+  client.send(body);
+  EXPECT_THAT(client.receive_until("tokens"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(answers("POST /slots", asking, ""), StartsWith("HTTP/1.1 405")) << "nobody wants this one";
+}
+
 TEST_F(Framing, ChunkedBodiesAreRead) {
   RawConnection client(server().server().port());
   client.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" +

@@ -24,10 +24,12 @@ TEST_F(Refusals, WhatIsNotSupportedOrNotInRangeIsNamed) {
       {R"({"prompt": "a", "n": 0})", "'n'"},
       {R"({"prompt": "a", "n": 99999999999})", "'n'"},
       {R"({"prompt": "a", "seed": 18446744073709551615})", "'seed'"},
-      {R"({"prompt": "a", "logit_bias": {"4096": 1}})", "logit_bias"},
+      {R"({"prompt": "a", "logit_bias": {"4096": 1}})", "got 4096"},
+      {R"({"prompt": "a", "logit_bias": {"dog": 1}})", "got \"dog\""},
+      {R"({"prompt": "a", "logit_bias": {"1": true}})", "got true"},
       {R"({"prompt": "a", "logit_bias": [[-1, 1]]})", "logit_bias"},
       {R"({"prompt": "a", "stream": 1})", "'stream'"},
-      {R"({"prompt": "a", "stop": 3})", "'stop'"},
+      {R"({"prompt": "a", "stop": 3})", "'stop' must be a string or a list of strings, got 3"},
       {R"({"prompt": "a", "logprobs": 1000})", "'logprobs'"},
       {R"({"prompt": "a", "speculative": {"method": "magic"}})", "magic"},
       {R"({"prompt": "a", "speculative": {"plan": "magic"}})", "magic"},
@@ -36,8 +38,11 @@ TEST_F(Refusals, WhatIsNotSupportedOrNotInRangeIsNamed) {
       {R"({"prompt": "a", "speculative": {"method": "mtad", "tau": 1.5}})", "'speculative.tau'"},
       {R"({"prompt": "a", "speculative": {"p_min": 0.75}})", "'speculative.p_min'"},
       {R"({"prompt": [1, 4096]})", "token ids"},
-      {R"({"prompt": [1, -1]})", "token ids"},
-      {R"({"prompt": {"a": 1}})", "'prompt'"},
+      {R"({"prompt": [1, -1]})", "token ids below 4096, got -1"},
+      {R"({"prompt": "a", "stream_options": 1})", "'stream_options' must be an object, got 1"},
+      {R"({"prompt": "a", "speculative": {"tree": [65]}})", "between 1 and 64, got 65"},
+      {R"({"prompt": ["a", "b"], "n": 65})", "prompts × n ('n': 65) must be at most 128, got 130"},
+      {R"({"prompt": {"a": 1}})", "got {\"a\":1}"},
       {R"({})", "'prompt' is missing"},
       {R"({"prompt": "a")", "JSON"},
       {R"([1])", "object"},
@@ -94,6 +99,34 @@ TEST_F(Refusals, WhatAsksForSomethingElseIsNot) {
     EXPECT_EQ(reply.status, 400) << fields;
     EXPECT_THAT(reply.body, HasSubstr("'" + name + "' is not supported"));
   }
+}
+
+TEST_F(Refusals, TwoNamesOfOneFieldMustAgree) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"("max_tokens": 1, "n_predict": 2)", "'max_tokens' and 'n_predict' mean the same, got 1 and 2"},
+      {R"("max_tokens": -1, "max_completion_tokens": 2)",
+       "'max_tokens' and 'max_completion_tokens' mean the same, got -1 and 2"},
+      {R"("repeat_penalty": 1, "repetition_penalty": 1.1)",
+       "'repeat_penalty' and 'repetition_penalty' mean the same, got 1 and 1.1"},
+      {R"("logprobs": 2, "n_probs": 3)", "'logprobs' and 'n_probs' mean the same, got 2 and 3"},
+      {R"("speculative": {"method": "plain", "type": "auto"})",
+       R"('speculative.method' and 'speculative.type' mean the same, got "plain" and "auto")"},
+      {R"("speculative": {"plan": "optimal", "verifier": "k-seq"})", "'speculative.verifier'"},
+      {R"("speculative": {"drafts": 2, "n_drafts": 3})", "'speculative.n_drafts'"},
+      {R"("speculative": {"length": 2, "n_max": 3})", "'speculative.n_max'"},
+      {R"("seed": 1, "seed": 2)", "names 'seed' twice"},
+      {R"("speculative": {"drafts": 2, "drafts": 2})", "names 'drafts' twice"},
+  };
+  for (const auto& [fields, expected] : cases) {
+    const auto reply = server().post("/completion", R"({"prompt": "a", )" + std::string(fields) + "}");
+    ASSERT_EQ(reply.status, 400) << fields;
+    EXPECT_THAT(reply.json()["error"]["message"].get<std::string>(), HasSubstr(expected)) << fields;
+  }
+  const std::string equal =
+      R"({"prompt": "a", "max_tokens": 1, "n_predict": 1.0, "max_completion_tokens": null,
+      "speculative": {"length": 2, "n_max": 2, "type": "spectr", "method": "spectr"}})";
+  const auto reply = server().post("/completion", equal);
+  EXPECT_EQ(reply.status, 200) << reply.body;
 }
 
 TEST_F(Refusals, WhatIsImpossibleTogetherIsSaidBeforeTheTextBegins) {
@@ -172,6 +205,32 @@ TEST_F(Refusals, PathsThatAreNotThere) {
     EXPECT_EQ(reply.status, 404) << path;
     EXPECT_EQ(reply.error(), "not_found_error");
   }
+}
+
+TEST_F(Refusals, APathWithAnotherMethodTellsWhichItIsFor) {
+  const std::string body = R"({"prompt": "a", "max_tokens": 1})", json = "application/json";
+  const auto client = [] { return server().client(); };
+  const std::tuple<httplib::Result, const char*, const char*> cases[] = {
+      {client().Get("/v1/completions"), "GET", "OPTIONS, POST"},
+      {client().Get("/tokenize"), "GET", "OPTIONS, POST"},
+      {client().Post("/slots", body, json), "POST", "GET, HEAD, OPTIONS"},
+      {client().Post("/", body, json), "POST", "GET, HEAD, OPTIONS"},
+      {client().Post("/v1/models/any", body, json), "POST", "GET, HEAD, OPTIONS"},
+      {client().Put("/v1/completions", body, json), "PUT", "OPTIONS, POST"},
+      {client().Delete("/slots"), "DELETE", "GET, HEAD, OPTIONS"},
+  };
+  for (const auto& [reply, method, allowed] : cases) {
+    ASSERT_TRUE(reply) << method;
+    EXPECT_EQ(reply->status, 405) << method;
+    EXPECT_EQ(reply->get_header_value("Allow"), allowed);
+    const TestJson error = TestJson::parse(reply->body)["error"];
+    EXPECT_EQ(error["code"], 405);
+    EXPECT_EQ(error["type"], "invalid_request_error");
+    EXPECT_THAT(error["message"].get<std::string>(), HasSubstr(std::string("not for ") + method));
+  }
+  EXPECT_EQ(client().Post("/nothing", body, json)->status, 404);
+  EXPECT_EQ(client().Delete("/nothing")->status, 404);
+  EXPECT_EQ(client().Head("/health")->status, 200);
 }
 
 TEST_F(Refusals, CompressedBodiesAndForeignOrigins) {
