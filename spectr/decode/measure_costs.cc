@@ -1,6 +1,7 @@
 #include "spectr/decode/measure_costs.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <utility>
