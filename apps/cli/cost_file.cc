@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "apps/cli/failure.h"
-#include "apps/cli/measure_costs.h"
 #include "apps/cli/processor_name.h"
 #include "apps/cli/text_input.h"
 #include "spectr/base/version.h"
+#include "spectr/decode/measure_costs.h"
 #include "spectr/model/machine_speed.h"
 
 namespace spectr::cli {
@@ -105,6 +105,19 @@ std::optional<Costs> costs_from(const Json& entry, std::size_t draft_models) {
   }
 }
 
+/// Measured now, which takes seconds. Says so, and where the machine was busy meanwhile.
+Costs measure(const Transformer& target, std::span<const Transformer* const> drafts) {
+  fmt::print(stderr, "measuring what passes of these models cost, once for this machine\n");
+  MeasuredCosts measured = need(measure_costs(target, drafts));
+  if (measured.disturbed()) {
+    fmt::print(stderr,
+               "the machine was busy meanwhile: passes took {:.1f} times as long as they can; what was "
+               "measured may be wrong, and is measured again where --cost-file names another file\n",
+               measured.spread);
+  }
+  return std::move(measured.costs);
+}
+
 /// Whether a file holds entries of costs, of this version or of others, and nothing else.
 bool holds_costs(const Json& all) {
   return all.is_object() && std::ranges::all_of(all, [](const Json& entry) {
@@ -189,8 +202,7 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
   if (!stored && !named_) fmt::print(stderr, "{}: the costs are measured again\n", stored.error().message);
   std::optional<Costs> costs = known_of(usable(stored));
   if (!costs) {
-    fmt::print(stderr, "measuring what passes of these models cost, once for this machine\n");
-    Costs measured = measure_costs(models);
+    Costs measured = measure(target, drafts);
     Json all = usable(read());
     costs = known_of(all);  // somebody else may have been faster: all go by the entry that came first
     if (!costs) {

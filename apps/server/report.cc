@@ -113,7 +113,7 @@ Json speculation_of(const Task& task, std::span<const Outcome> outcomes) {
   const std::string plan = task.settings.plan.value_or(std::string(task.method->plan));
   Json metrics = {{"method", task.method->name},
                   {"plan", plan.empty() ? Json(nullptr) : Json(plan)},
-                  {"lossless", task.method->lossless},
+                  {"lossless", is_lossless(*task.method, task.settings)},
                   {"mean_acceptance_length", s.block_efficiency()},
                   {"draft_acceptance_rate", s.drafted() > 0 ? Json(s.acceptance_rate()) : Json(nullptr)},
                   {"acceptance_histogram", histogram},

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <numeric>
 #include <random>
 #include <set>
 #include <utility>
@@ -14,7 +12,6 @@
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
 #include "apps/server/slots.h"
-#include "spectr/transport/tuple_lp.h"
 
 namespace spectr::server {
 namespace {
@@ -121,18 +118,8 @@ void check_together(const Warp& warp, const MethodRule& method, const MethodOpti
   }
   if (forbidden.size() >= vocabulary) throw ApiError::invalid("'logit_bias' forbids every token");
 
-  if (method.plan.empty() || settings.plan != "otm-lp") return;
-  std::size_t drafts = settings.drafts;
-  if (!settings.tree.empty()) {
-    drafts = std::accumulate(settings.tree.begin(), settings.tree.end(), std::size_t{1}, std::multiplies{});
-  }
-  const std::size_t likely = options.top_k > 0 ? std::min(options.top_k, vocabulary) : vocabulary;
-  const double tuples = std::pow(static_cast<double>(likely), static_cast<double>(drafts));
-  if (options.temperature > 0.0 && tuples > most_tuples) {
-    throw ApiError::invalid(
-        fmt::format("plan otm-lp takes {} tuples of draft tokens; 'top_k' {} and {} drafts may have {:.0f}",
-                    most_tuples, options.top_k, drafts, tuples));
-  }
+  const auto fit = check_tuples(method, settings, options, vocabulary);
+  if (!fit) throw ApiError::invalid(fit.error().message);
 }
 
 }  // namespace

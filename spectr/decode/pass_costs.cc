@@ -158,8 +158,9 @@ class Alternation {
 
 }  // namespace
 
-Result<PassCosts> measure_passes(const LanguageModel& target, std::span<const LanguageModel* const> drafts,
-                                 std::span<const std::size_t> widths, std::size_t depth) {
+Result<MeasuredCosts> measure_passes(const LanguageModel& target,
+                                     std::span<const LanguageModel* const> drafts,
+                                     std::span<const std::size_t> widths, std::size_t depth) {
   SPECTR_CHECK(!widths.empty() && depth >= 1);
   SPECTR_TRY(TimedModel timed_target, TimedModel::start(target, widths, depth));
   std::vector<TimedModel> timed_drafts;
@@ -187,7 +188,7 @@ Result<PassCosts> measure_passes(const LanguageModel& target, std::span<const La
     costs.drafts.push_back({timed_drafts[i].curve(), alternations[i].extra()});
     timed_drafts[i].add_spreads(spreads);
   }
-  return PassCosts{std::move(costs), median(std::move(spreads))};
+  return MeasuredCosts{std::move(costs), median(std::move(spreads))};
 }
 
 }  // namespace spectr

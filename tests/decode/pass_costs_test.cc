@@ -69,12 +69,15 @@ class SleepingModel : public LanguageModel, public Session {
 };
 
 /// Of a target, and a draft model alike.
-Costs measured(SleepingModel::Duration duration) {
+MeasuredCosts measured_of(SleepingModel::Duration duration) {
   Caches caches;
   const SleepingModel model(duration, caches);
   const LanguageModel* const drafts[] = {&model};
   const std::size_t widths[] = {1, 2, 4};
-  return measure_passes(model, drafts, widths, 3).value().costs;
+  return measure_passes(model, drafts, widths, 3).value();
+}
+Costs measured(SleepingModel::Duration duration) {
+  return measured_of(duration).costs;
 }
 
 TEST(PassCosts, NeverFall) {
@@ -109,6 +112,15 @@ TEST(PassCosts, KnowWhatTakesLongerWhereModelsAlternate) {
       measured([](NodeId, int passes) { return std::chrono::microseconds(passes < 2 ? 1000 : 100); });
   // 0.9 ms each; that a sleep is 0.45 ms too long in seven passes of seven is taken for impossible.
   EXPECT_GE(costs.drafts.front().alternation, 0.0009);
+}
+
+TEST(PassCosts, SayWhereTheMachineWasBusy) {
+  // Every other pass takes three times as long as it can.
+  const MeasuredCosts busy = measured_of(
+      [](NodeId, int passes) { return std::chrono::microseconds(passes % 2 == 0 ? 3000 : 9000); });
+  EXPECT_GT(busy.spread, 2.0);
+  EXPECT_TRUE(busy.disturbed());
+  EXPECT_FALSE((MeasuredCosts{busy.costs, 1.0}.disturbed()));
 }
 
 TEST(PassCosts, OfLongPassesAlternationAddsNothing) {
