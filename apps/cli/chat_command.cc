@@ -143,7 +143,7 @@ class Conversation {
 
 void add_chat(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
-  CLI::App& command = *app.add_subcommand("chat", "Talk with a model: a line of yours, an answer of its");
+  CLI::App& command = *app.add_subcommand("chat", "Talk with a model: a line of yours, an answer of its own");
   flags->model.add_model(command, false);
   flags->model.add_drafts(command);
   flags->model.add_threads(command);

@@ -256,7 +256,7 @@ void add_generate(CLI::App& app) {
   command.add_flag("--show", flags->show, "colour the text by where its tokens came from")->group(output);
   command.add_flag("--no-display-prompt", flags->no_display_prompt, "print the continuation only")
       ->group(output);
-  command.add_flag("--verbose", flags->verbose, "say what was loaded and how")->group(output);
+  command.add_flag("--verbose", flags->verbose, "say what was loaded and what auto chooses")->group(output);
   command
       .add_flag("--profile", flags->profile,
                 "print where the passes spend their time, operation by operation, against the roofline")

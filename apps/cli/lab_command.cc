@@ -114,7 +114,7 @@ void add_lab(CLI::App& app) {
       .add_option("--runs", flags->runs,
                   "simulated texts, random pairs, or prompts (default: per experiment)")
       ->transform(whole(3, 100'000'000));
-  command.add_flag("--quick", flags->quick, "little of everything: the whole laboratory in a minute");
+  command.add_flag("--quick", flags->quick, "little of everything: the whole laboratory in seconds");
   const std::string stories = "Stories (opt-vs-uno)";
   flags->model.add_drafts(command);
   flags->model.add_model(command, false);

@@ -46,7 +46,8 @@ void MethodFlags::add_settings(CLI::App& app) {
   add_list(app, "--tree", request.others.tree, "factors k1,k2,… of a prefix tree of drafts (tree, traversal)",
            1)
       ->group(group);
-  app.add_option("--epsilon", request.others.epsilon, "over-acceptance of biased-opt and biased-uno")
+  app.add_option("--epsilon", request.others.epsilon,
+                 "over-acceptance of biased-opt and biased-uno, and of plans epsilon-opt and epsilon-uno")
       ->transform(real())
       ->capture_default_str()
       ->group(group);

@@ -58,7 +58,8 @@ class BenchMethods : public testing::Test {
 
 TEST_F(BenchMethods, JsonHasTheFieldsOfTheContract) {
   const Json out = json(methods({"--method", "plain,speculative,spectr,mtad", "-K", "1,2", "-L", "2"}));
-  EXPECT_THAT(keys(out), testing::UnorderedElementsAre("model", "draft", "threads", "seed", "predict", "rows"));
+  EXPECT_THAT(keys(out),
+              testing::UnorderedElementsAre("model", "draft", "threads", "seed", "predict", "rows"));
   EXPECT_EQ(out["model"], target());
   EXPECT_EQ(out["draft"], draft());
   ASSERT_EQ(out["rows"].size(), 5u);
@@ -187,6 +188,13 @@ TEST_F(BenchMethods, RowsOfOtherSettingsAreNotTaken) {
   EXPECT_EQ(lines(), 2);
   (void)json(methods({"--method", "speculative", "--resume", results.path(), "--seed", "9"}));
   EXPECT_EQ(lines(), 3);
+}
+
+TEST(BenchPasses, CountParametersAndBytesAsInspectDoes) {
+  const Json row = json({"bench", "tg", "-m", target(), "-t", "1", "-r", "1", "-n", "1"})[0];
+  const std::string sums =
+      row["model_n_params"].dump() + " parameters in " + row["model_size"].dump() + " bytes";
+  EXPECT_THAT(output({"inspect", target()}), HasSubstr("\n" + sums));
 }
 
 TEST(BenchResume, FinishedRowsOfEveryBenchmarkAreTakenAsTheyAre) {

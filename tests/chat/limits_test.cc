@@ -27,7 +27,7 @@ TEST(ChatLimits, NothingGrowsWithoutBounds) {
   const Case cases[] = {
       {"{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}", "bytes of values"},
       {"{{ range(999999999) }}", "a range of more than"},
-      {"{{ range(-9223372036854775807, 9223372036854775807) }}", "a range of more than"},
+      {"{{ range(0, 9223372036854775807) }}", "a range of more than"},
       {"{% set ns = namespace(s='aaaaaaaa') %}{% for i in range(99) %}{% set ns.s = ns.s + ns.s %}{% endfor "
        "%}",
        "bytes of values"},

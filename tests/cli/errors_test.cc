@@ -94,6 +94,7 @@ TEST(Errors, ImpossibleCombinationsAreRefused) {
   expect_error(with({"--method", "spectr", "--tree", "2,2"}), "no prefix tree");
   expect_error(with({"--method", "specinfer", "--plan", "optimal"}), "optimal");
   expect_error(with({"--plan", "epsilon-uno", "-K", "2"}), "plan epsilon-uno");
+  expect_error(with({"--plan", "otm-lp", "-K", "4"}), "top-k 40 and 4 drafts may have 2560000");
   expect_error(with({"--plan", "epsilon-opt"}), "plan epsilon-opt");  // K is 4
   expect_error(with({"--method", "tree", "--tree", "1,2", "--plan", "epsilon-opt"}), "plan epsilon-opt");
   expect_error(with({"--method", "spectr", "-md", draft()}), "one draft model");

@@ -37,6 +37,17 @@ TEST(Flags, LawChoosesTheMethodAsGenerateDoes) {
             law({"-K", "2", "--drafts", "2", "--method", "specinfer"}).out);
 }
 
+TEST(Flags, OfDraftsThatAreNotUsedAreTold) {
+  const auto told = [](const Arguments& more) {
+    return spectr(generate() + Arguments{"-p", "Once", "-n", "2", "--seed", "1"} + more).err;
+  };
+  EXPECT_THAT(told({"--method", "speculative", "-K", "7"}),
+              HasSubstr("-K 7 is not used: method speculative"));
+  EXPECT_THAT(told({"--method", "plain", "-L", "3"}),
+              HasSubstr("-L 3 is not used: method plain drafts nothing"));
+  EXPECT_THAT(told({"--method", "spectr", "-K", "3", "-L", "2"}), Not(HasSubstr("is not used")));
+}
+
 TEST(Flags, AreHelpedWithWhatTheyDo) {
   EXPECT_THAT(help({"generate"}), HasSubstr("draw|top"));
   EXPECT_THAT(help({"generate"}), HasSubstr("--cost-file"));

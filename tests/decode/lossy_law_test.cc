@@ -297,6 +297,14 @@ TEST(Bild, RollsBackToTheFirstUnlikelyToken) {
   EXPECT_NEAR(found.law.expected_rejections, 0.8, 1e-15);
 }
 
+TEST(Lossy, ABiasedPlanMakesAMethodSo) {
+  const MethodRule& spectr = *find_method("spectr").value();
+  EXPECT_TRUE(is_lossless(spectr, {}));
+  EXPECT_TRUE(is_lossless(spectr, options_of(4, 4, "optimal")));
+  EXPECT_FALSE(is_lossless(spectr, options_of(1, 4, "epsilon-opt")));
+  EXPECT_FALSE(is_lossless(*find_method("mtad").value(), {}));
+}
+
 TEST(Lossy, OnlyMethodsWithAFormulaReportABias) {
   const TabularPair pair = TabularPair::random(3, 4, 45);
   const std::vector<Token> text = {0};

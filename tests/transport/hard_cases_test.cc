@@ -61,6 +61,13 @@ TEST(HardCases, NearlyEqualLawsHaveNoNoiseForAResidual) {
   });
 }
 
+TEST(HardCases, ARejectionBelowRoundingLeavesNoResidual) {
+  const Distribution p = law({1e-10, 1.0 - 1e-10}), q = law({0, 1});
+  const auto plan = find_plan("optimal").value()->build({p, 2}, q, {}).value();
+  EXPECT_EQ(plan->acceptance(), 1.0);
+  EXPECT_FALSE(plan->residual().has_value());
+}
+
 TEST(HardCases, DisjointSupportsAcceptNothingAndDrawTheTarget) {
   const Distribution p = law({0.4, 0.6, 0, 0}), q = law({0, 0, 0.25, 0.75});
   expect_exact(p, q, 2);
