@@ -63,7 +63,7 @@ Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& 
     CounterRandom choices(setup.seed, n * 1024 + turn);
     SPECTR_TRY(const Generation generation, generate(decoder, models, text, options, choices));
     if (turn == 0) answers.first = tokenizer.decode(generation.tokens);
-    answers.statistics.push_back(generation.statistics);
+    answers.statistics.add(generation.statistics);
     answers.shape = larger(answers.shape, decoder.shape());
     const bool ended = generation.stop == StopReason::eos;
     text.insert(text.end(), generation.tokens.begin(), generation.tokens.end() - (ended ? 1 : 0));

@@ -54,9 +54,9 @@ Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Pr
 
 /// The answers to all turns of a prompt.
 struct Answers {
-  std::string first;                   ///< the text of the first
-  std::vector<Statistics> statistics;  ///< one per turn that the context had room for
-  DraftShape shape = {};               ///< the largest K and L that were drafted
+  std::string first;      ///< the text of the first
+  Statistics statistics;  ///< of all turns that the context had room for
+  DraftShape shape = {};  ///< the largest K and L that were drafted
 };
 
 /// Every turn is answered behind the turns and answers before it; the n-th prompt has choices of its own.

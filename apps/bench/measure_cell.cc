@@ -7,7 +7,6 @@
 #include "apps/bench/mean.h"
 #include "apps/bench/results_file.h"
 #include "apps/bench/rouge.h"
-#include "apps/bench/tally.h"
 
 namespace spectr::bench {
 namespace {
@@ -18,8 +17,7 @@ Json or_null(const std::optional<double>& value) {
 
 /// What is kept of every prompt.
 struct Samples {
-  Tally all;
-  Tally plain;
+  Statistics all, plain;
   std::vector<double> block_efficiency, rouge;
   std::vector<double> cost, plain_cost;  // seconds per token
   DraftShape shape;
@@ -28,9 +26,7 @@ struct Samples {
 
 /// Seconds per token after the prompt. Every answer has a token.
 double cost_of(const Answers& answers) {
-  Tally tally;
-  tally.add(answers);
-  return 1.0 / tally.tokens_per_second();
+  return 1.0 / answers.statistics.tokens_per_second();
 }
 
 std::string costs_hash(const Cell& cell) {
@@ -40,31 +36,31 @@ std::string costs_hash(const Cell& cell) {
 Json row_of(const Setup& setup, const Cell& cell, const Samples& samples) {
   const Mean efficiency = mean_of(samples.block_efficiency);
   const Mean speedup = ratio_of(samples.plain_cost, samples.cost);
-  const Tally& all = samples.all;
-  Json row = {
-      {"method", cell.method->name},
-      {"plan", cell.options.plan ? Json(*cell.options.plan) : Json(nullptr)},
-      {"drafts", samples.shape.drafts},
-      {"length", samples.shape.length},
-      {"prompts", samples.block_efficiency.size()},
-      {"block_efficiency", efficiency.value},
-      {"block_efficiency_se", or_null(efficiency.error)},
-      {"acceptance_rate", all.acceptance_rate()},
-      {"acceptance_per_position", all.acceptance_per_position()},
-      {"tokens_per_second", all.tokens_per_second()},
-      {"plain_tokens_per_second", samples.plain.tokens_per_second()},
-      {"speedup", speedup.value},
-      {"speedup_se", or_null(speedup.error)},
-      {"perplexity", all.perplexity()},
-      {"bias_tv", or_null(all.bias_tv())},
-      {"joules_per_token",
-       samples.joules && all.generated() > 0.0 ? Json(*samples.joules / all.generated()) : Json(nullptr)},
-      {"seconds",
-       {{"prompt", all.prompt_seconds},
-        {"draft", all.stages.draft},
-        {"target", all.stages.target},
-        {"select", all.stages.select},
-        {"total", all.total_seconds}}}};
+  const Statistics& all = samples.all;
+  Json row = {{"method", cell.method->name},
+              {"plan", cell.options.plan ? Json(*cell.options.plan) : Json(nullptr)},
+              {"drafts", samples.shape.drafts},
+              {"length", samples.shape.length},
+              {"prompts", samples.block_efficiency.size()},
+              {"block_efficiency", efficiency.value},
+              {"block_efficiency_se", or_null(efficiency.error)},
+              {"acceptance_rate", all.acceptance_rate()},
+              {"acceptance_per_position", all.acceptance_per_position()},
+              {"tokens_per_second", all.tokens_per_second()},
+              {"plain_tokens_per_second", samples.plain.tokens_per_second()},
+              {"speedup", speedup.value},
+              {"speedup_se", or_null(speedup.error)},
+              {"perplexity", all.perplexity()},
+              {"bias_tv", or_null(all.bias_tv())},
+              {"joules_per_token", samples.joules && all.generated() > 0
+                                       ? Json(*samples.joules / static_cast<double>(all.generated()))
+                                       : Json(nullptr)},
+              {"seconds",
+               {{"prompt", all.prompt_seconds},
+                {"draft", all.stages.draft},
+                {"target", all.stages.target},
+                {"select", all.stages.select},
+                {"total", all.total_seconds}}}};
   if (!samples.rouge.empty()) row["rouge_l"] = mean_of(samples.rouge).value;
   if (cell.method->measured) row["costs_hash"] = costs_hash(cell);
   if (cell.method->name == "mtad") row["tau"] = cell.options.tau;
@@ -102,7 +98,7 @@ Result<Json> measure_cell(const Setup& setup, const Cell& cell, std::span<const 
   for (std::size_t n = 0; n < prompts.size(); ++n) {
     const auto run_plain = [&]() -> Result<void> {
       SPECTR_TRY(const Answers answers, answer(setup, plain, prompts[n], n));
-      samples.plain.add(answers);
+      samples.plain.add(answers.statistics);
       samples.plain_cost.push_back(cost_of(answers));
       return {};
     };
@@ -113,14 +109,12 @@ Result<Json> measure_cell(const Setup& setup, const Cell& cell, std::span<const 
     samples.joules = samples.joules && joules ? std::optional(*samples.joules + *joules) : std::nullopt;
     if (!is_plain && n % 2 == 1) SPECTR_TRY_VOID(run_plain());
 
-    Tally one;
-    one.add(answers);
-    samples.all.add(answers);
+    samples.all.add(answers.statistics);
     samples.shape = larger(samples.shape, answers.shape);
-    samples.block_efficiency.push_back(one.block_efficiency());
+    samples.block_efficiency.push_back(answers.statistics.block_efficiency());
     samples.cost.push_back(cost_of(answers));
     if (is_plain) {
-      samples.plain.add(answers);
+      samples.plain.add(answers.statistics);
       samples.plain_cost.push_back(samples.cost.back());
     }
     if (!prompts[n].reference.empty()) samples.rouge.push_back(rouge_l(answers.first, prompts[n].reference));
