@@ -9,6 +9,7 @@
 
 #include "lab/figures/figures.h"
 #include "spectr/base/find_named.h"
+#include "spectr/base/utf8.h"
 
 namespace spectr::lab {
 namespace {
@@ -43,12 +44,6 @@ constexpr auto rules = std::to_array<Experiment>({
      "MTAD, theorem 3.2, corollary 3.3", mtjd_length},
 });
 
-std::size_t width_of(std::string_view text) {
-  // Every byte but UTF-8's continuation bytes begins a character.
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 }  // namespace
 
 std::span<const Experiment> experiments() {
@@ -72,14 +67,14 @@ Result<void> write(const Report& report, std::string_view name, const std::files
 
 std::string summary_table(std::span<const Line> lines) {
   const Line head{"", "here", "paper"};
-  std::size_t what = 0, ours = width_of(head.ours);
+  std::size_t what = 0, ours = utf8_characters(head.ours);
   for (const Line& line : lines) {
-    what = std::max(what, width_of(line.what));
-    ours = std::max(ours, width_of(line.ours));
+    what = std::max(what, utf8_characters(line.what));
+    ours = std::max(ours, utf8_characters(line.ours));
   }
   const auto row = [&](const Line& line) {
     const auto pad = [](std::string_view text, std::size_t width) {
-      return std::string(width - width_of(text), ' ');
+      return std::string(width - utf8_characters(text), ' ');
     };
     return "  " + line.what + pad(line.what, what) + "  " + pad(line.ours, ours) + line.ours + "  " +
            line.paper + "\n";

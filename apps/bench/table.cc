@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "spectr/base/utf8.h"
+
 namespace spectr::bench {
 namespace {
-
-/// Characters, not bytes: all but UTF-8's continuation bytes.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
 
 lab::Cell cell_of(const Json& value) {
   if (value.is_number()) return value.get<double>();
@@ -43,14 +39,14 @@ std::string aligned(const std::vector<std::string>& columns,
                     const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    widths.push_back(width_of(columns[i]));
-    for (const auto& row : rows) widths[i] = std::max(widths[i], width_of(row[i]));
+    widths.push_back(utf8_characters(columns[i]));
+    for (const auto& row : rows) widths[i] = std::max(widths[i], utf8_characters(row[i]));
   }
   std::string text;
   const auto add = [&](const std::vector<std::string>& row) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string space(widths[i] - width_of(row[i]), ' ');
+      const std::string space(widths[i] - utf8_characters(row[i]), ' ');
       line += (i > 0 ? "  " : "") + (i == 0 ? row[i] + space : space + row[i]);
     }
     text += line.erase(line.find_last_not_of(' ') + 1) + "\n";

@@ -43,7 +43,7 @@ Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::si
   } catch (const std::bad_alloc&) {
     return error(
         "{}: there is no memory for the {} bytes of keys and values of {} tokens (context_length is {}); "
-        "give a smaller context (-c)",
+        "give a smaller context",
         config_.file, TransformerText::cache_bytes(*this, context, nodes), context, config_.context);
   }
 }
