@@ -23,6 +23,10 @@ int main(int argc, char** argv) {
     for (std::size_t end; (end = held.find("\n\n")) != std::string::npos; held.erase(0, end + 2)) {
       if (!held.starts_with("data: {")) continue;
       const auto event = nlohmann::json::parse(held.substr(6, end - 6));
+      if (event.contains("error")) {
+        std::fprintf(stderr, "%s\n", event["error"].dump().c_str());
+        return false;
+      }
       for (const auto& choice : event["choices"])
         std::printf("%s", choice["text"].get<std::string>().c_str());
       std::fflush(stdout);

@@ -38,7 +38,7 @@ Result<std::vector<Cell>> expand_method(const MethodRule& method, const Axes& ax
             cell.options.length = length;
             cell.options.beams = beams;
             cell.options.tau = tau;
-            if (!method.measured || settings.costs) {
+            if (!method.needs_costs || settings.costs) {
               SPECTR_TRY(const Decoder decoder, make_decoder(method, cell.options));
               cell.shape = decoder.shape();
             }

@@ -21,8 +21,8 @@ struct Prompt {
 ///   .jsonl, .json  an object per line with `prompt`, `turns` (as in Spec-Bench and MT-bench) or `question`,
 ///                  and perhaps `reference`, `answer` or `canonical_solution`
 ///
-///   .csv           a line of column names with `prompt` among them, perhaps `reference`; fields may be
-///   quoted
+///   .csv           a line of column names with `prompt` among them, perhaps `reference`; a field may be in
+///                  quotes
 ///
 ///   any other      a prompt per line
 ///

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace spectr::chat {
@@ -59,6 +60,8 @@ void Dict::set(std::string_view key, Value value) {
 Value Value::from_json(const nlohmann::json& json) {
   if (json.is_null()) return None{};
   if (json.is_boolean()) return json.get<bool>();
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+    throw TemplateError(fmt::format("{} is too large an integer", json.get<std::uint64_t>()));
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();

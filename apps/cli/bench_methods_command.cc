@@ -60,7 +60,8 @@ Plan plan_of(const Flags& flags, const CLI::App& command) {
   }
   for (const CLI::Option* option : command.get_options()) {
     const std::string& group = option->get_group();
-    if (option->count() > 0 && (group == "Sampling" || group == "Speculation")) {
+    const bool fixed = group == "Sampling" || (group == "Speculation" && !option->check_lname("cost-file"));
+    if (option->count() > 0 && fixed) {
       throw Failure(Status::usage,
                     fmt::format("{} is fixed by --preset {}", option->get_name(), flags.preset));
     }
@@ -113,7 +114,7 @@ std::vector<bench::Cell> cells_of(const Plan& plan, const CostFile& file, const 
                                   const std::vector<LoadedModel>& drafts, int threads) {
   MethodOptions settings = plan.settings;
   std::vector<std::shared_ptr<const Costs>> costs;  // [draft]
-  if (any_method(plan, [](const MethodRule& rule) { return rule.measured; })) {
+  if (any_method(plan, [](const MethodRule& rule) { return rule.needs_costs; })) {
     for (const LoadedModel& draft : drafts) {
       const Transformer* const one[] = {draft.transformer.get()};
       costs.push_back(file.costs(*target.transformer, one, threads));
@@ -123,7 +124,7 @@ std::vector<bench::Cell> cells_of(const Plan& plan, const CostFile& file, const 
   }
   auto cells = need(bench::expand(plan.axes, settings, std::max<std::size_t>(1, drafts.size())));
   for (bench::Cell& cell : cells) {
-    if (cell.method->measured) cell.options.costs = costs[cell.draft];
+    if (cell.method->needs_costs) cell.options.costs = costs[cell.draft];
     need(check_tuples(*cell.method, cell.options, plan.warp.options(), target.transformer->vocabulary()));
   }
   return cells;

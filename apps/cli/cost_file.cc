@@ -64,6 +64,11 @@ Json to_json(const Costs& costs) {
             {"several", select.several}}}};
 }
 
+std::size_t count_from(const Json& count) {
+  if (!count.is_number_unsigned()) throw std::out_of_range("count");
+  return count.get<std::size_t>();
+}
+
 double seconds_from(const Json& seconds) {
   const auto read = seconds.get<double>();
   if (!(read >= 0.0)) throw std::out_of_range("seconds");
@@ -73,7 +78,7 @@ double seconds_from(const Json& seconds) {
 CostCurve curve_from(const Json& curve) {
   std::vector<CostCurve::Point> read;
   for (const Json& p : curve.at("passes")) {
-    read.push_back({p.at(0).get<std::size_t>(), p.at(1).get<double>()});
+    read.push_back({count_from(p.at(0)), p.at(1).get<double>()});
     if (read.back().rows < 1 || !(read.back().seconds > 0.0)) throw std::out_of_range("points");
     if (read.size() < 2) continue;
     const CostCurve::Point& before = read[read.size() - 2];
@@ -81,7 +86,7 @@ CostCurve curve_from(const Json& curve) {
       throw std::out_of_range("points");
   }
   if (read.empty()) throw std::out_of_range("points");
-  return CostCurve(std::move(read), {.behind = curve.at("behind").get<std::size_t>(),
+  return CostCurve(std::move(read), {.behind = count_from(curve.at("behind")),
                                      .per_token = seconds_from(curve.at("attention"))});
 }
 

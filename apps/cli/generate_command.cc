@@ -64,7 +64,7 @@ class Run {
     prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});
     if (prompt_.empty()) throw Failure(Status::usage, "the prompt has no tokens");
     const std::size_t context = plan_context();
-    if (rule.measured) settings.costs = costs();  // last, as it may take seconds
+    if (rule.needs_costs) settings.costs = costs();  // last, as it may take seconds
     const std::uint64_t seed = flags_.seed < 0 ? random_seed() : static_cast<std::uint64_t>(flags_.seed);
 
     std::optional<Generation> baseline;

@@ -53,7 +53,7 @@ void print_law(const Flags& flags) {
                                              rule.name, flags.drafts));
   }
   MethodOptions settings = flags.method.request.settings(1, 2);
-  if (rule.measured) settings.costs = std::make_shared<Costs>(assumed_costs(draft_models));
+  if (rule.needs_costs) settings.costs = std::make_shared<Costs>(assumed_costs(draft_models));
   Decoder decoder = need(make_decoder(rule, settings));
 
   std::mt19937 generator(flags.seed);

@@ -27,7 +27,9 @@ BeamMode beam_mode_of(const std::string& name) {
 void MethodFlags::add(CLI::App& app) {
   const std::string group = "Speculation";
   app.add_option("--method", request.method,
-                 "how to decode (default: auto with a draft model, else plain): " + names_of(method_rules()))
+                 "how to decode (default: auto with a draft model, else plain; with -K, --plan or --tree "
+                 "spectr or tree): " +
+                     names_of(method_rules()))
       ->group(group);
   app.add_option("--plan", request.others.plan, "how to choose among drafts: " + names_of(plan_rules()))
       ->group(group);
@@ -93,7 +95,7 @@ const MethodRule& MethodFlags::rule(std::size_t draft_models) const {
 
 void check_settings(const MethodRule& rule, const MethodRequest& request, const MethodOptions& settings) {
   std::optional<DraftShape> shape;
-  if (rule.measured) {
+  if (rule.needs_costs) {
     need(check_options(rule, settings));
   } else {
     shape = need(make_decoder(rule, settings)).shape();

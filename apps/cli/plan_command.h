@@ -26,9 +26,10 @@ struct PlanTimeFlags : PlanFlags {  ///< an empty plan: all of them
 
 /// Answers every line `{id, p, q, k}` with `{id, plan, k, acceptance, law, residual, parameters}`, or with
 /// `{id, error}`; usage if there was an error. law: the exact law of Y by enumeration of every draft tuple
-/// through select(), null above 200,000 tuples V^k. acceptance: null where it is not computed, of
-/// recursive-wor with many drafts (see rejected_without_replacement). residual: null where acceptance is 1 or
-/// where it depends on the drafts. Throws Failure for an unknown plan.
+/// through select(), null above 200,000 tuples V^k or 5·10⁸ ways in which they can end, V^(k + 1).
+/// acceptance: null where it is not computed, of recursive-wor with many drafts (see
+/// rejected_without_replacement). residual: null where acceptance is 1 or where it depends on the drafts.
+/// Throws Failure for an unknown plan.
 Status run_plan_eval(std::istream& in, std::ostream& out, const PlanFlags& flags);
 
 /// Answers every line with `{id, plan, k, draws, accepted, counts}`: Y of `draws` independent draws.

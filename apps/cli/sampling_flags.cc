@@ -1,7 +1,6 @@
 #include "apps/cli/sampling_flags.h"
 
 #include <charconv>
-#include <limits>
 
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
@@ -18,14 +17,9 @@ std::pair<Token, double> parse_bias(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [sign, bad_id] = std::from_chars(text.data(), end, token);
   if (bad_id != std::errc{} || sign == end || (*sign != '+' && *sign != '-')) throw fail();
-  const std::string number(sign + 1, end);
   double bias = 0.0;
-  if (number == "inf") {
-    bias = std::numeric_limits<double>::infinity();
-  } else {
-    const auto [stop, bad] = std::from_chars(number.data(), number.data() + number.size(), bias);
-    if (bad != std::errc{} || stop != number.data() + number.size()) throw fail();
-  }
+  const auto [stop, bad] = std::from_chars(sign + 1, end, bias);
+  if (bad != std::errc{} || stop != end || sign[1] == '-') throw fail();
   return {token, *sign == '-' ? -bias : bias};
 }
 

@@ -90,6 +90,15 @@ void load(server::Server& server, const sigset_t& endings) {
   need(loading.get());
 }
 
+/// Returns when a signal of `endings` comes. Throws Failure where the server ends before.
+void wait_for_end(const server::Server& server, const sigset_t& endings) {
+  constexpr timespec moment{1, 0};
+  while (sigtimedwait(&endings, nullptr, &moment) <= 0) {
+    if (!server.listening())
+      throw Failure(Status::failed, fmt::format("port {} cannot be listened on any more", server.port()));
+  }
+}
+
 void serve(Flags& flags) {
   // Every thread that is started from here on leaves these signals to this one.
   sigset_t endings;
@@ -106,8 +115,7 @@ void serve(Flags& flags) {
                server->port());
   load(*server, endings);
   spdlog::info("ready: {}, {} slots", options.service.target.string(), options.service.slots.slots);
-  int signal = 0;
-  sigwait(&endings, &signal);
+  wait_for_end(*server, endings);
   spdlog::info("stopping; once more ends all texts at once");
   server->stop(patience, [&endings] {
     constexpr timespec none{};

@@ -33,7 +33,6 @@ struct Outcome {
   std::chrono::steady_clock::time_point begun;  ///< when a slot took it up
   std::size_t cached = 0;                       ///< prompt tokens that the target did not have to compute
   std::size_t computed = 0;                     ///< those that it computed
-  std::vector<std::size_t> histogram;           ///< [i]: blocks that accepted i draft tokens
   std::size_t length = 0;                       ///< L of the method; of auto the largest that it chose
   std::size_t slot = 0;
 };

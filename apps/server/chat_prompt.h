@@ -9,7 +9,7 @@
 namespace spectr::server {
 
 /// The text that the model's chat template makes of a conversation. Throws ApiError: messages that are none,
-/// a model without a template, a template that refuses them or cannot be run.
+/// a template that refuses them or cannot be run. A model without a template gets a plain one.
 std::string chat_prompt(const JsonInput& messages, const JsonInput& values, const ModelSet& models);
 
 /// The tokens of that text: its special tokens are recognised, and it begins with one beginning-of-text token

@@ -37,7 +37,7 @@ Json props_json(const Service& service) {
   const ModelSet& models = service.models();
   Json methods = Json::array(), plans = Json::array();
   for (const MethodRule& method : method_rules()) {
-    if (method.measured && !models.costs) continue;
+    if (method.needs_costs && !models.costs) continue;
     if (models.drafts.size() < method.models.least) continue;
     methods.push_back({{"name", method.name},
                        {"summary", method.summary},
@@ -102,7 +102,7 @@ Json apply_template(const Service& service, const std::string& body) {
   const JsonInput json = parse_body(body);
   Fields fields(json);
   const JsonInput* messages = fields.any("messages");
-  const JsonInput* values = fields.any("chat_template_kwargs");
+  const JsonInput* values = fields.object("chat_template_kwargs");
   fields.refuse_others();
   const JsonInput none;
   return {{"prompt", chat_prompt(messages ? *messages : none, values ? *values : none, service.models())}};

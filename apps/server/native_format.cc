@@ -22,7 +22,7 @@ std::string_view stop_type(const Outcome& outcome) {
 /// K and L as they were asked for; auto chooses them itself, and without a draft model there are none.
 Json speculation_settings(const Task& task) {
   Json settings = {{"method", task.method->name}};
-  if (task.method->models.most > 0 && !task.method->measured) {
+  if (task.method->models.most > 0 && !task.method->needs_costs) {
     settings["drafts"] = task.settings.drafts;
     settings["length"] = task.settings.length;
   }

@@ -102,12 +102,9 @@ Json timings_of(std::span<const Task> tasks, std::span<const Outcome> outcomes) 
 
 Json speculation_of(const Task& task, std::span<const Outcome> outcomes) {
   Statistics s;
-  std::vector<std::size_t> histogram;
   std::size_t length = 0;
   for (const Outcome& outcome : outcomes) {
     s.add(outcome.statistics);
-    histogram.resize(std::max(histogram.size(), outcome.histogram.size()));
-    for (std::size_t i = 0; i < outcome.histogram.size(); ++i) histogram[i] += outcome.histogram[i];
     length = std::max(length, outcome.length);
   }
   const std::string plan = task.settings.plan.value_or(std::string(task.method->plan));
@@ -116,13 +113,13 @@ Json speculation_of(const Task& task, std::span<const Outcome> outcomes) {
                   {"lossless", is_lossless(*task.method, task.settings)},
                   {"mean_acceptance_length", s.block_efficiency()},
                   {"draft_acceptance_rate", s.drafted() > 0 ? Json(s.acceptance_rate()) : Json(nullptr)},
-                  {"acceptance_histogram", histogram},
+                  {"acceptance_histogram", s.acceptance_histogram()},
                   {"acceptance_per_position", s.acceptance_per_position()},
                   {"num_spec_steps", s.target_calls()},
                   {"num_accepted_draft_tokens", s.accepted()},
                   {"num_draft_tokens", s.drafted()},
                   {"num_spec_tokens", length}};
-  if (task.method->measured) metrics["costs_hash"] = fmt::format("{:016x}", task.settings.costs->hash());
+  if (task.method->needs_costs) metrics["costs_hash"] = fmt::format("{:016x}", task.settings.costs->hash());
   return metrics;
 }
 

@@ -42,7 +42,10 @@ Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) {
     return error("{}:{} cannot be listened on: {}", o.host, o.port, reason);
   }
   http.set_backlog(backlog);
-  server->listener_ = std::jthread([&http] { http.listen_after_bind(); });
+  server->listener_ = std::jthread([&http, &ended = server->ended_] {
+    http.listen_after_bind();
+    ended = true;
+  });
   return server;
 }
 
@@ -67,7 +70,7 @@ void Server::stop(std::chrono::seconds patience, const std::function<bool()>& hu
   service_.give_up();
   const auto end = std::chrono::steady_clock::now() + to_say_goodbye;
   wait_for_answers(end, {});
-  while (!http_->is_running()) std::this_thread::yield();  // it may not have come to listening yet
+  while (!http_->is_running() && listening()) std::this_thread::yield();  // it may not have come to it yet
   http_->finish(end);
   listener_.join();
 }

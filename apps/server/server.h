@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -35,6 +36,8 @@ class Server {
   /// Loads the models; what is asked from now on is answered.
   Result<void> load();
   int port() const { return port_; }
+  /// False once connections are no longer taken: after stop(), or where the system broke the socket.
+  bool listening() const { return !ended_; }
 
   /// Takes no new texts, lets those that are being written end for so long, gives the rest up, and closes.
   /// `hurry` is asked again and again: true ends the patience at once. Takes a few seconds more than the
@@ -50,6 +53,7 @@ class Server {
   Service service_;
   std::unique_ptr<HttpServer> http_;
   int port_ = 0;
+  std::atomic<bool> ended_ = false;
   std::jthread listener_;
 };
 

@@ -35,21 +35,23 @@ Slot::Slot(std::size_t number, const ModelSet& models, std::size_t context, Shar
       totals_(totals),
       target_{models.target.get()} {
   for (const auto& draft : models.drafts) drafts_.push_back({draft.get()});
-  forget();
+  start(target_);
+  for (Memory& draft : drafts_) start(draft);
+}
+
+void Slot::start(Memory& memory) {
+  auto session = passes_.start(*memory.model, std::min(context_, memory.model->config().context));
+  memory.session = session.get();
+  memory.owned = std::move(session);
 }
 
 void Slot::forget() {
-  const auto start = [this](Memory& memory) {
-    auto session = passes_.start(*memory.model, std::min(context_, memory.model->config().context));
-    memory.session = session.get();
-    memory.owned = std::move(session);
-    memory.text.clear();
-  };
-  start(target_);
-  std::ranges::for_each(drafts_, start);
+  target_ = {target_.model};
+  for (Memory& draft : drafts_) draft = {draft.model};
 }
 
 std::size_t Slot::Memory::common(std::span<const Token> prompt) const {
+  if (session == nullptr) return 0;
   const auto known = std::span(text).first(std::min(text.size(), session->length()));
   return static_cast<std::size_t>(std::ranges::mismatch(known, prompt).in1 - known.begin());
 }
@@ -82,6 +84,7 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
   const std::vector<Memory*> memories = memories_of(*task.method);
   std::vector<Token> text = task.prompt;
   for (Memory* memory : memories) {
+    if (!memory->owned) start(*memory);
     // The prompt's last token is always computed: the first block starts from its logits.
     const std::size_t common = std::min(memory->common(task.prompt), task.prompt.size() - 1);
     memory->session->rewind(task.cache_prompt ? common : 0);
@@ -112,9 +115,6 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
     }
     const std::size_t kept = output.kept().value_or(block.tokens.size());
     statistics.count(block, kept);
-    const std::size_t accepted = std::min(block.accepted, kept);
-    if (outcome.histogram.size() <= accepted) outcome.histogram.resize(accepted + 1);
-    ++outcome.histogram[accepted];
     totals_.count(block, kept);
     answer.add(choice, std::move(piece));
     return answer.given_up() ? kept : output.kept();

@@ -27,7 +27,8 @@ class Slot {
   std::size_t remembers(std::span<const Token> prompt) const { return target_.common(prompt); }
 
  private:
-  /// A session and the text that it holds a part of. While a decoder works, it owns the session.
+  /// A session and the text that it holds a part of; none after a failure. While a decoder works, it owns
+  /// the session.
   struct Memory {
     const Transformer* model;
     std::unique_ptr<Session> owned = nullptr;
@@ -39,7 +40,9 @@ class Slot {
   /// Generates; the outcome tells what was done also where that ends with an error.
   Result<void> write(const Task& task, Answer& answer, std::size_t choice, Outcome& outcome);
   std::vector<Memory*> memories_of(const MethodRule& method);
-  /// Fresh sessions.
+  /// A fresh session.
+  void start(Memory& memory);
+  /// Drops the sessions, whatever state they are in: the next text starts new ones.
   void forget();
 
   std::size_t number_;

@@ -99,7 +99,7 @@ const MethodRule* choose_method(const GenerationRequest& request, const ModelSet
   if (models.drafts.size() < method->models.least) {
     throw ApiError::invalid(fmt::format("method {} needs a draft model, the server has none", method->name));
   }
-  if (method->measured && !models.costs) {
+  if (method->needs_costs && !models.costs) {
     throw ApiError::invalid(fmt::format(
         "method {} is not offered: what passes cost is not known, the server measures it where it "
         "has a draft model",

@@ -14,7 +14,7 @@ enum class Purpose : std::uint32_t { draft, select, residual, bonus, test };
 /// Where in a run a choice is made. Positions alone are not enough: one that was drafted and not kept is
 /// drawn again in the next block, and the first look must not be correlated with the second.
 struct Place {
-  std::uint64_t block = 0;     ///< number of target calls so far
+  std::uint64_t block = 0;     ///< number of blocks before this one
   std::uint64_t node = 0;      ///< draft or node within the block
   std::uint64_t position = 0;  ///< position in the text
   Purpose purpose = Purpose::test;

@@ -39,7 +39,7 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::run(const Loop& loop) {
   if (loop.count == 0) return;
   if (workers_.empty() || loop.count <= loop.grain) {
-    loop.call(loop.body, 0, loop.count);
+    loop.call(loop.body, 0, loop.count, 0);
     return;
   }
   loop_ = loop;
@@ -82,7 +82,7 @@ void ThreadPool::take_pieces(std::size_t self) {
     for (;;) {
       const std::size_t begin = share.next.fetch_add(piece_, std::memory_order_relaxed);
       if (begin >= share.end) break;
-      loop_.call(loop_.body, begin, std::min(begin + piece_, share.end));
+      loop_.call(loop_.body, begin, std::min(begin + piece_, share.end), self);
     }
   }
 }

@@ -23,15 +23,21 @@ class ThreadPool {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Runs body(begin, end) on disjoint ranges that cover [0, count), at most one per `grain` indices; returns
-  /// when all are done. Calls of one pool do not nest and come from one thread at a time. An exception out of
-  /// body ends the process, on whatever thread: the others still work on what the caller would leave behind.
+  /// Runs body(begin, end), or body(begin, end, thread) with its 0 ≤ thread < threads(), on disjoint ranges
+  /// that cover [0, count), at most one per `grain` indices; returns when all are done. Calls of one pool do
+  /// not nest and come from one thread at a time. An exception out of body ends the process, on whatever
+  /// thread: the others still work on what the caller would leave behind.
   template <class Body>
   void parallel_for(std::size_t count, std::size_t grain, Body&& body) {
     using Plain = std::remove_reference_t<Body>;
     run({count, grain == 0 ? 1 : grain, const_cast<void*>(static_cast<const void*>(&body)),
-         [](void* f, std::size_t begin, std::size_t end) noexcept {
-           (*static_cast<Plain*>(f))(begin, end);
+         [](void* f, std::size_t begin, std::size_t end, std::size_t thread) noexcept {
+           Plain& plain = *static_cast<Plain*>(f);
+           if constexpr (std::is_invocable_v<Plain&, std::size_t, std::size_t, std::size_t>) {
+             plain(begin, end, thread);
+           } else {
+             plain(begin, end);
+           }
          }});
   }
 
@@ -40,7 +46,7 @@ class ThreadPool {
     std::size_t count = 0;
     std::size_t grain = 1;
     void* body = nullptr;
-    void (*call)(void*, std::size_t, std::size_t) noexcept = nullptr;
+    void (*call)(void*, std::size_t, std::size_t, std::size_t) noexcept = nullptr;
   };
 
   /// A thread's part of the indices.

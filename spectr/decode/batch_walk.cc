@@ -26,8 +26,7 @@ Result<Verdict> BatchWalk::select(const BlockStart& start, const Draft& draft, N
     SPECTR_TRY(const auto plan, survivor ? build_maximal(laws, *q, {}) : build_recursive(laws, *q, {}));
     RecycledVector<Token> tokens;
     for (std::size_t draw : draws) tokens.push_back(draft.token(draw));
-    choices.enter({start.index, static_cast<std::uint64_t>(node), start.text.size() + verdict.path.size(),
-                   Purpose::select});
+    choices.enter(start.place(node, verdict.path.size(), Purpose::select));
     const Selection y = plan->select(tokens, choices);
     if (!y.accepted) {
       verdict.last = y.token;

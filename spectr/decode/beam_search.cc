@@ -84,7 +84,7 @@ Result<BestBeam> BeamSearch::run(const BlockStart& start, Session& model, const 
       }
     }
 
-    choices.enter({start.index, level, start.text.size() + level, Purpose::draft});
+    choices.enter(start.place(level, level, Purpose::draft));
     RecycledVector<Beam> next;
     for (std::size_t chosen :
          mode == BeamMode::top ? largest(joint, width) : choices.draw_set(joint, width)) {

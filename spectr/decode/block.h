@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 
+#include "spectr/base/choices.h"
 #include "spectr/base/recycled.h"
 #include "spectr/base/token.h"
 #include "spectr/decode/source.h"
@@ -23,6 +25,10 @@ struct BlockStart {
       std::nullopt;  ///< tell each token's details, with so many alternatives
 
   bool is_end(Token token) const { return std::ranges::find(ends, token) != ends.end(); }
+  /// Where a choice at a node of the draft's tree is made, `depth` tokens after the text.
+  Place place(std::uint64_t node, std::size_t depth, Purpose purpose) const {
+    return {index, node, text.size() + depth, purpose};
+  }
 };
 
 /// What a verifier decided: the accepted path below the root, and the token after it, if any.

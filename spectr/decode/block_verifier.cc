@@ -22,29 +22,28 @@ Result<Verdict> BlockVerifier::select(const BlockStart& start, const Draft& draf
     c.push_back(std::min(1.0, c[i] * ((*q)[x] / (*draws[i].law)[x])));
   }
 
-  for (std::size_t i = length + 1; i-- > 0;) {
-    choices.enter({start.index, static_cast<std::uint64_t>(node(i)), start.text.size() + i, Purpose::select});
-    std::optional<ExcessLaw> excess;
-    const Distribution* q = nullptr;
+  std::size_t i = length;
+  std::optional<ExcessLaw> excess;  // of the drafts up to i; none where all are in question
+  const Distribution* q = nullptr;
+  for (;; --i) {
     if (i < length) {
       SPECTR_TRY(q, target.at(node(i)));
       excess.emplace(c[i], *q, *draws[i].law);
     }
-    if (i > 0 && !choices.accept(excess ? excess->share(c[i]) : c[i])) continue;
+    choices.enter(start.place(node(i), i, Purpose::select));
+    if (i == 0 || choices.accept(excess ? excess->share(c[i]) : c[i])) break;
+  }
 
-    Verdict verdict;
-    for (std::size_t j = 1; j <= i; ++j) verdict.path.push_back(node(j));
-    if (!excess) {
-      SPECTR_TRY_VOID(draw_bonus(start, draft, target, choices, verdict));
-      return verdict;
-    }
-    choices.enter(
-        {start.index, static_cast<std::uint64_t>(node(i)), start.text.size() + i, Purpose::residual});
-    verdict.last = (excess->law ? *excess->law : *q).draw(choices);
-    verdict.last_source = Source::correction;
+  Verdict verdict;
+  for (std::size_t j = 1; j <= i; ++j) verdict.path.push_back(node(j));
+  if (!excess) {
+    SPECTR_TRY_VOID(draw_bonus(start, draft, target, choices, verdict));
     return verdict;
   }
-  return error("block verification of {} drafts found no end", length);  // i = 0 always ends it
+  choices.enter(start.place(node(i), i, Purpose::residual));
+  verdict.last = (excess->law ? *excess->law : *q).draw(choices);
+  verdict.last_source = Source::correction;
+  return verdict;
 }
 
 }  // namespace spectr

@@ -8,8 +8,7 @@ Result<void> draw_bonus(const BlockStart& start, const Draft& draft, NodeLaws& t
   const bool ended = node != TokenTree::root && start.is_end(draft.tree().token(node));
   if (ended || verdict.path.size() >= start.left) return {};
   SPECTR_TRY(const Distribution* q, target.at(node));
-  choices.enter({start.index, static_cast<std::uint64_t>(node), start.text.size() + verdict.path.size(),
-                 Purpose::bonus});
+  choices.enter(start.place(node, verdict.path.size(), Purpose::bonus));
   verdict.last = q->draw(choices);
   verdict.last_source = verdict.path.empty() ? Source::target : Source::bonus;
   return {};

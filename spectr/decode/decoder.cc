@@ -21,6 +21,7 @@ std::optional<double> draft_probability(const Draft& draft, NodeId above, Token 
 
 Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& choices) {
   SPECTR_CHECK(!start.text.empty() && start.left >= 1);
+  SPECTR_CHECK(models.drafts.size() >= models_.least && models.drafts.size() <= models_.most);
   Stopwatch watch;
   Draft draft(start.text.back());
   SPECTR_TRY_VOID(drafter_->propose(start, models, choices, draft));

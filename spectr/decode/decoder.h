@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,12 @@ struct StageSeconds {
   double select = 0.0;
 };
 
+/// How many draft models a method works with.
+struct DraftModels {
+  std::size_t least = 0;
+  std::size_t most = 0;
+};
+
 /// Drafter × verifier. One block at a time, so that it can be run on real models and enumerated on tables
 /// alike; `step` is a function of the text and of the choices, and where the decoder remembers() of past
 /// blocks.
@@ -25,7 +32,11 @@ class Decoder {
   Decoder(std::unique_ptr<Drafter> drafter, std::unique_ptr<Verifier> verifier)
       : drafter_(std::move(drafter)), verifier_(std::move(verifier)) {}
 
+  /// From now on `step` breaks its contract with other numbers of draft models.
+  void expect(DraftModels models) { models_ = models; }
+
   /// One block: draft, score, select, commit. The sessions then hold the text up to the new last token.
+  /// Requires: as many draft models as it expects, those of MethodRule::models.
   Result<Block> step(const BlockStart& start, Models& models, Choices& choices);
 
   bool opens_with(std::size_t model, const BlockStart& first, const Models& models) {
@@ -49,6 +60,7 @@ class Decoder {
  private:
   std::unique_ptr<Drafter> drafter_;
   std::unique_ptr<Verifier> verifier_;
+  DraftModels models_{0, std::numeric_limits<std::size_t>::max()};
   StageSeconds seconds_;
 };
 

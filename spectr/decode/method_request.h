@@ -22,9 +22,8 @@ struct MethodRequest {
   /// 2. `tree`, where the factors of a tree are given;
   ///
   /// 3. `spectr`, or `specinfer` with several draft models, where a plan or K is given, and with a draft
-  /// model
-  ///    also where L is given or costs are not known; without one L counts for nothing, as it is often set
-  ///    for all runs;
+  /// model also where L is given or costs are not known; without one L counts for nothing, as it is often
+  /// set for all runs;
   ///
   /// 4. `auto` with a draft model, `plain` without.
   Result<const MethodRule*> rule(std::size_t draft_models, bool costs_known = true) const;

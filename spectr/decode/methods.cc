@@ -244,6 +244,7 @@ Result<Decoder> make_decoder(const MethodRule& method, const MethodOptions& opti
   MethodOptions complete = options;
   if (!complete.plan) complete.plan = method.plan;
   SPECTR_TRY(Decoder decoder, method.build(complete));
+  decoder.expect(method.models);
   SPECTR_TRY_VOID(
       check_size(static_cast<double>(decoder.most_nodes(static_cast<std::size_t>(most_draws)) - 1)));
   return decoder;

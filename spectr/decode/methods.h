@@ -32,12 +32,6 @@ struct MethodOptions {
   std::shared_ptr<const Costs> costs = {};  ///< what passes cost, for method auto
 };
 
-/// How many draft models a method works with.
-struct DraftModels {
-  std::size_t least = 0;
-  std::size_t most = 0;
-};
-
 /// One row of the table of methods: which drafter and which verifier make it.
 struct MethodRule {
   std::string_view name;
@@ -46,7 +40,7 @@ struct MethodRule {
   DraftModels models;
   std::string_view plan;  ///< the default plan; empty: the method has none to choose
   Result<Decoder> (*build)(const MethodOptions& options);  ///< of complete options: call make_decoder
-  bool measured = false;                                   ///< needs MethodOptions::costs
+  bool needs_costs = false;                                ///< reads MethodOptions::costs
 };
 
 /// Every method, in the order of the documentation.

@@ -25,8 +25,7 @@ Result<Verdict> PlanWalk::select(const BlockStart& start, const Draft& draft, No
     }
     SPECTR_TRY(const Distribution* q, target.at(node));
     SPECTR_TRY(const auto plan, rule_.build(DraftLaws(laws), *q, options_));
-    choices.enter({start.index, static_cast<std::uint64_t>(node), start.text.size() + verdict.path.size(),
-                   Purpose::select});
+    choices.enter(start.place(node, verdict.path.size(), Purpose::select));
     const Selection y = plan->select(tokens, choices);
 
     verdict.biases.push_back(plan->bias());

@@ -19,7 +19,7 @@ Result<void> ConfidentDrafter::propose(const BlockStart& start, Models& models, 
     SPECTR_TRY_VOID(model.score(start.text, draft.tree()));
     SPECTR_TRY(const Distribution* p, laws.at(last ? draft.draw(*last).node : TokenTree::root));
     if (std::ranges::max(p->probabilities()) < fallback_) break;
-    choices.enter({start.index, level, start.text.size() + level, Purpose::draft});
+    choices.enter(start.place(level, level, Purpose::draft));
     last = draft.add(last, p->draw(choices), p);
     if (start.is_end(draft.token(*last))) break;
   }

@@ -63,6 +63,15 @@ std::vector<double> Statistics::acceptance_per_position() const {
   return shares;
 }
 
+std::vector<std::size_t> Statistics::acceptance_histogram() const {
+  std::vector<std::size_t> blocks = {blocks_};
+  for (const std::size_t as_many : accepted_at_) {
+    blocks.back() -= as_many;
+    blocks.push_back(as_many);
+  }
+  return blocks;
+}
+
 std::optional<double> Statistics::bias_tv() const {
   if (!bias_) return std::nullopt;
   return ratio(*bias_, static_cast<double>(generated_));

@@ -34,6 +34,8 @@ class Statistics {
   double acceptance_rate() const;
   /// [i]: share of blocks whose i-th token was an accepted draft.
   std::vector<double> acceptance_per_position() const;
+  /// [i]: blocks that accepted i drafts.
+  std::vector<std::size_t> acceptance_histogram() const;
   /// Mean TV per token between the law it was given and the target's; none where a block does not know it.
   std::optional<double> bias_tv() const;
   /// Mean probability per token that a test rejects, 0 for tokens that were not tested; none where no biased

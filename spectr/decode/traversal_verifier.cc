@@ -12,7 +12,7 @@ namespace spectr {
 namespace {
 
 /// A place among the children of a node: the draws that it stands for (none: a later copy, always rejected).
-struct Place {
+struct Child {
   Token token;
   RecycledVector<std::optional<std::size_t>> copies;
 };
@@ -23,7 +23,7 @@ struct Level {
   double weight;                    // w
   std::optional<Distribution> law;  // q_u after updates; none: the target's own
   const Distribution* draft_law;    // p_u; null at a leaf
-  RecycledVector<Place> children;   // in the order drawn
+  RecycledVector<Child> children;   // in the order drawn
   std::size_t next = 0;             // first child that has not been looked at
   bool updated = false;
 };
@@ -43,7 +43,7 @@ class Traversal {
         continue;
       }
       // `here` is a leaf, or all below it has been rejected.
-      choices_.enter({start_.index, static_cast<std::uint64_t>(here.node), position(), Purpose::select});
+      choices_.enter(start_.place(here.node, path_.size() - 1, Purpose::select));
       if (path_.size() == 1 || choices_.accept(here.weight)) return accept();
       path_.pop_back();
       SPECTR_TRY_VOID(reject_child());
@@ -51,14 +51,12 @@ class Traversal {
   }
 
  private:
-  std::size_t position() const { return start_.text.size() + path_.size() - 1; }
-
   Level level(NodeId node, double weight, std::span<const std::optional<std::size_t>> copies) const {
     Level level{node, weight, std::nullopt, nullptr, {}};
     for (std::size_t draw : draft_.below(copies)) {
       level.draft_law = draft_.draw(draw).law;
       const Token token = draft_.token(draw);
-      const auto first = std::ranges::find(level.children, token, &Place::token);
+      const auto first = std::ranges::find(level.children, token, &Child::token);
       if (first == level.children.end()) {
         level.children.push_back({token, {draw}});
       } else {
@@ -77,7 +75,7 @@ class Traversal {
 
   Result<void> descend() {
     Level& here = path_.back();
-    const Place child = here.children[here.next++];
+    const Child child = here.children[here.next++];
     if (child.copies.empty()) return reject_child();
     SPECTR_TRY(const Distribution* q, law_of(here));
     const double weight = std::min(1.0, here.weight * ((*q)[child.token] / (*here.draft_law)[child.token]));
@@ -105,7 +103,7 @@ class Traversal {
       return verdict;
     }
     SPECTR_TRY(const Distribution* q, law_of(leaf));
-    choices_.enter({start_.index, static_cast<std::uint64_t>(leaf.node), position(), Purpose::residual});
+    choices_.enter(start_.place(leaf.node, path_.size() - 1, Purpose::residual));
     verdict.last = q->draw(choices_);
     verdict.last_source = Source::correction;
     return verdict;

@@ -64,7 +64,7 @@ Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choic
     RecycledVector<Copy> next;
     for (const Copy& copy : copies) {
       const NodeId node = copy.draw ? draft.draw(*copy.draw).node : TokenTree::root;
-      choices.enter({start.index, copy.draw ? *copy.draw + 1 : 0, start.text.size() + level, Purpose::draft});
+      choices.enter(start.place(copy.draw ? *copy.draw + 1 : 0, level, Purpose::draft));
       const auto add = [&](Token token, const Distribution& law, std::size_t model) {
         const std::size_t draw = draft.add(copy.draw, token, &law);
         if (!start.is_end(token)) next.push_back({draw, model});

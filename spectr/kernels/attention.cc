@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include "spectr/base/check.h"
@@ -96,7 +97,7 @@ void Score(const Head<T>& head, const Query& query, float* scores) {
 /// Weights from scores: those of the prefix, then those of the listed slots, which move up. What fills the
 /// last group weighs nothing, so that there are whole vectors only.
 void Weigh(const Query& query, float* scores) {
-  constexpr float nothing = -1e30f;
+  constexpr float nothing = -std::numeric_limits<float>::infinity();
   const std::size_t count = query.prefix + query.extra.size();
   const std::size_t whole = (count + key_group - 1) / key_group * key_group;
   for (std::size_t i = 0; i < query.extra.size(); ++i) scores[query.prefix + i] = scores[query.extra[i]];

@@ -41,7 +41,8 @@ constexpr std::size_t attention_scratch(std::size_t slots) {
 /// out = Σ_s softmax_s(scale · q·K[s]) V[s]. What a query gives does not depend on the others, nor what a
 /// slot adds on whether it is listed, bit for bit. keys: as key_place() says, whole groups; values: [slots,
 /// head_dim], row after row. scratch: at least attention_scratch(most slots() of a query) floats. Requires:
-/// every query attends to at least one slot.
+/// every query attends to at least one slot. A score that is NaN or +∞, or a value of such a slot that is,
+/// makes the query's sums NaN: a model that breaks down is found out.
 ///
 /// Rounding changes out[j] to first order by at most 2⁻²⁴ (60 + n / 2 + 2 (d + 3) S) Σ_s softmax_s |V[s][j]|
 /// for n ≤ 2¹⁸ slots, d = head_dim and S the largest scale · Σ_i |q[i] K[s][i]|. With numbers of the normal

@@ -24,7 +24,8 @@ inline float half_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(sign | (wide << 23) | (fraction << 13));
 }
 
-/// The half nearest to x, of two the even one; beyond the largest half, 65504, that one. NaN stays NaN. The
+/// The half nearest to x, of two the even one; beyond the largest half, 65504, that one. Infinity and
+/// NaN stay. The
 /// twin of nearest_halves().
 inline Half nearest_half(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x), size = bits & 0x7FFF'FFFFu;
@@ -36,7 +37,7 @@ inline Half nearest_half(float x) {
   const auto raised = std::bit_cast<std::uint32_t>(std::bit_cast<float>(cut) + 0.5f);
   const std::uint32_t small = raised - std::bit_cast<std::uint32_t>(0.5f);
   const std::uint32_t number = cut < 0x3880'0000u ? small : normal;
-  const std::uint32_t half = size > 0x7F80'0000u ? 0x7E00u : number;
+  const std::uint32_t half = size < 0x7F80'0000u ? number : size == 0x7F80'0000u ? 0x7C00u : 0x7E00u;
   return {static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000u))};
 }
 

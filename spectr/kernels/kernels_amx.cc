@@ -89,7 +89,7 @@ class PanelOfTwo {
     decode(step + 1);
     multiply(step, q + part * activation.half_bytes(),
              part == 0 ? products_of(b - 1, steps_per_block - 1) : products_of(b, 0));
-    scale<from, to>(b - 1, q - activation.bytes(), sums);
+    if (b > 0) scale<from, to>(b - 1, q - activation.bytes(), sums);
   }
 
  private:
@@ -136,7 +136,6 @@ class PanelOfTwo {
   /// Adds what block b of x contributes to its rows [from, to).
   template <int from, int to>
   HWY_INLINE void scale(std::size_t b, const std::uint8_t* q, __m512 (&sums)[rows]) {
-    if (2 * b >= blocks_) return;
     if constexpr (from == 0) {
       first_ = scale_of(2 * b);
       second_ = scale_of(2 * b + 1);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace spectr {
@@ -34,6 +35,9 @@ struct TensorFormat {
   /// Whether numbers share scales: products with them round what they are multiplied with.
   bool is_quantised() const { return elements > 1; }
 };
+
+/// All of them.
+std::span<const TensorFormat> tensor_formats();
 
 /// The format with this number in a file, nullopt if it is not supported.
 std::optional<TensorFormat> tensor_format(std::uint32_t type);

@@ -162,17 +162,6 @@ void Gelu(std::span<float> x) {  // ½ (1 + tanh u) = 1 / (1 + exp(−2u)), 2 �
 }
 
 float Largest(std::span<const float> x) {
-  const Full d;
-  const std::size_t lanes = hn::Lanes(d);
-  auto largest = hn::Set(d, -std::numeric_limits<float>::infinity());
-  std::size_t i = 0;
-  for (; i + lanes <= x.size(); i += lanes) largest = hn::Max(largest, hn::LoadU(d, x.data() + i));
-  float result = hn::GetLane(hn::MaxOfLanes(d, largest));
-  for (; i < x.size(); ++i) result = x[i] > result ? x[i] : result;
-  return result;
-}
-
-float LargestIfFinite(std::span<const float> x) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const Full d;
   const std::size_t lanes = hn::Lanes(d);
@@ -257,9 +246,12 @@ void NearestHalves(std::span<const float> x, Half* out) {
     const auto raised = hn::Add(hn::BitCast(d, cut), hn::Set(d, 0.5f));
     const auto small = hn::Sub(hn::BitCast(du, raised), hn::BitCast(du, hn::Set(d, 0.5f)));
     const auto is_small = hn::Lt(hn::BitCast(di, cut), hn::Set(di, 0x3880'0000));
-    const auto is_nan = hn::Gt(hn::BitCast(di, size), hn::Set(di, 0x7F80'0000));
+    const auto infinite = hn::Set(di, 0x7F80'0000);
+    const auto is_finite = hn::Lt(hn::BitCast(di, size), infinite);
+    const auto is_nan = hn::Gt(hn::BitCast(di, size), infinite);
     const auto number = hn::IfThenElse(is_small, hn::BitCast(di, small), hn::BitCast(di, normal));
-    const auto half = hn::BitCast(du, hn::IfThenElse(is_nan, hn::Set(di, 0x7E00), number));
+    const auto special = hn::IfThenElse(is_nan, hn::Set(di, 0x7E00), hn::Set(di, 0x7C00));
+    const auto half = hn::BitCast(du, hn::IfThenElse(is_finite, number, special));
     const auto sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 0x8000));
     const hn::Rebind<std::uint16_t, decltype(d)> dh;
     hn::StoreU(hn::DemoteTo(dh, hn::BitCast(di, hn::Or(half, sign))), dh,

@@ -15,7 +15,7 @@ HWY_EXPORT(Add);
 HWY_EXPORT(SwiGlu);
 HWY_EXPORT(Gelu);
 HWY_EXPORT(Dot);
-HWY_EXPORT(LargestIfFinite);
+HWY_EXPORT(Largest);
 HWY_EXPORT(NextAbove);
 HWY_EXPORT(Softmax);
 HWY_EXPORT(ExpDifferences);
@@ -55,7 +55,7 @@ float dot(std::span<const float> x, std::span<const float> y) {
 
 float largest(std::span<const float> x) {
   SPECTR_CHECK(!x.empty());
-  return HWY_DYNAMIC_DISPATCH(LargestIfFinite)(x);
+  return HWY_DYNAMIC_DISPATCH(Largest)(x);
 }
 
 std::size_t next_above(std::span<const float> x, std::size_t from, float bar) {

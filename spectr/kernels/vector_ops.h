@@ -40,16 +40,16 @@ float largest(std::span<const float> x);
 /// The first j ≥ from with x[j] > bar; x.size() where there is none.
 std::size_t next_above(std::span<const float> x, std::size_t from, float bar);
 
-/// x[j] ← exp(x[j] − max x) / Σ exp(…), within 3e-6 (1 + max x − x[j]) for up to 2¹⁸ numbers. Requires: at
-/// least one finite entry; −∞ gives 0.
+/// x[j] ← exp(x[j] − max x) / Σ exp(…), within 3e-6 (1 + max x − x[j]) for up to 2¹⁸ numbers. −∞ gives 0; all
+/// are NaN where an entry is NaN or +∞, or none is finite.
 void softmax(std::span<float> x);
 
 /// x[j] ← exp((x[j] − largest) · scale), within 4 units in the last place; 0 where that would be subnormal.
 /// Requires: x[j] ≤ largest < ∞, scale ≥ 0 finite, x[j] not NaN; −∞ gives 0.
 void exp_differences(std::span<double> x, double largest, double scale);
 
-/// log Σ exp(x[j]), off by at most 3e-6 for up to 2¹⁸ numbers. Requires: at least one finite entry; −∞ adds
-/// nothing.
+/// log Σ exp(x[j]), off by at most 3e-6 for up to 2¹⁸ numbers. −∞ adds nothing; NaN where an entry is NaN or
+/// +∞, or none is finite.
 double log_sum_exp(std::span<const float> x);
 
 /// out[j] = nearest_half(x[j]). Both of one length.

@@ -172,17 +172,20 @@ void ForwardPass::turn(const LayerWeights& layer, std::size_t index, std::size_t
   }
 }
 
-void ForwardPass::attend(std::size_t layer, std::size_t head, Part part, std::span<const PassRow> rows) {
+/// Room for the scores of each thread. What a text does not need takes no memory: it is not filled.
+void ForwardPass::make_room_for_scores(std::span<const PassRow> rows) {
+  std::size_t needed = 0;
+  for (const PassRow& row : rows) needed = std::max(needed, attention_scratch(row.cache->slots()));
+  if (needed <= thread_scores_) return;
+  scores_ = std::make_unique_for_overwrite<float[]>(needed * static_cast<std::size_t>(pool_.threads()));
+  thread_scores_ = needed;
+}
+
+void ForwardPass::attend(std::size_t layer, std::size_t head, Part part, std::span<const PassRow> rows,
+                         std::size_t thread) {
   const ModelConfig& c = config_;
   const Span2d<float> q = view(q_, c.heads * c.head_dim), heads = view(heads_, c.heads * c.head_dim);
   const KvCache& cache = *rows[part.begin].cache;
-  // Grown once per thread for the whole context, but not filled: what a text does not need takes no memory.
-  thread_local std::unique_ptr<float[]> scratch;
-  thread_local std::size_t scratch_size = 0;
-  if (const std::size_t needed = attention_scratch(cache.slots()); scratch_size < needed) {
-    scratch = std::make_unique_for_overwrite<float[]>(needed);
-    scratch_size = needed;
-  }
   std::array<Query, most_queries> queries;
   for (std::size_t i = 0; i < part.size; ++i) {
     const std::size_t r = part.begin + i;
@@ -191,7 +194,7 @@ void ForwardPass::attend(std::size_t layer, std::size_t head, Part part, std::sp
   }
   const float scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
   cache.attend(layer, head * c.kv_heads / c.heads, std::span(queries).first(part.size), scale,
-               {scratch.get(), scratch_size});
+               {scores_.get() + thread * thread_scores_, thread_scores_});
 }
 
 void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows) {
@@ -207,15 +210,15 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
   const std::size_t group = c.heads / c.kv_heads, parts = parts_.size(),
                     threads = static_cast<std::size_t>(pool_.threads());
   // Parts and heads that read the same keys and values one after the other.
-  const auto attend_all = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) attend(index, i / parts, parts_[i % parts], rows);
+  const auto attend_all = [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    for (std::size_t i = begin; i < end; ++i) attend(index, i / parts, parts_[i % parts], rows, thread);
   };
   if (c.kv_heads >= heads_per_thread * threads) {
     // A thread attends to a head at once, while it has the new keys at hand.
-    pool_.parallel_for(c.kv_heads, 1, [&](std::size_t begin, std::size_t end) {
+    pool_.parallel_for(c.kv_heads, 1, [&](std::size_t begin, std::size_t end, std::size_t thread) {
       for (std::size_t h = begin; h < end; ++h) {
         turn(layer, index, h, rows);
-        attend_all(h * group * parts, (h + 1) * group * parts);
+        attend_all(h * group * parts, (h + 1) * group * parts, thread);
       }
     });
   } else {
@@ -262,6 +265,7 @@ void ForwardPass::run(std::span<const PassRow> rows) {
   embed(rows);
   prepare_angles(rows);
   divide(rows);
+  make_room_for_scores(rows);
   normalise(weights_.layers.front().attention_norm);
   for (std::size_t i = 0; i < config_.layers; ++i) {
     const LayerWeights& layer = weights_.layers[i];
@@ -297,8 +301,8 @@ void ForwardPass::head(std::span<const PassRow> rows) {
   if (places.empty()) return;
   const auto gap = [vocabulary](const float* a, const float* b) { return b != a + vocabulary; };
   const bool together = std::ranges::adjacent_find(places, gap) == places.end();
-  if (!together && logits_.size() < places.size() * vocabulary) logits_.resize(places.size() * vocabulary);
-  const Span2d<float> logits(together ? places.front() : logits_.data(), places.size(), vocabulary);
+  if (!together && !logits_) logits_ = std::make_unique_for_overwrite<float[]>(most_rows_ * vocabulary);
+  const Span2d<float> logits(together ? places.front() : logits_.get(), places.size(), vocabulary);
   const Product product[] = {{weights_.head(), logits}};
   matmul(product, view(normed_, config_.width).rows(0, places.size()), pool_, scratch_);
   for (std::size_t i = 0; i < places.size(); ++i) {

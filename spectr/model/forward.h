@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct PassRow {
 
 /// The forward pass: rows → logits, layer by layer, all rows at once, of one text or of several. What a row
 /// gives depends on its own text alone, bit for bit. Owns the memory between the operations, planned for
-/// `most_rows` rows.
+/// `most_rows` rows; that of scores and logits grows with the first passes that need it.
 class ForwardPass {
  public:
   /// `profile`, where there is one, is told what every pass spends and must outlive this.
@@ -51,11 +52,13 @@ class ForwardPass {
   void embed(std::span<const PassRow> rows);
   void prepare_angles(std::span<const PassRow> rows);
   void divide(std::span<const PassRow> rows);
+  void make_room_for_scores(std::span<const PassRow> rows);
   /// Turns the queries and the keys of one head of keys by their positions, normalised where the model has it
   /// so, and caches its keys and values.
   void turn(const LayerWeights& layer, std::size_t index, std::size_t kv_head, std::span<const PassRow> rows);
   /// Attention of one head's queries of a few rows.
-  void attend(std::size_t layer, std::size_t head, Part part, std::span<const PassRow> rows);
+  void attend(std::size_t layer, std::size_t head, Part part, std::span<const PassRow> rows,
+              std::size_t thread);
   void attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows);
   void feed_forward(const LayerWeights& layer);
   void head(std::span<const PassRow> rows);
@@ -89,7 +92,9 @@ class ForwardPass {
   std::vector<float*> places_;              // where the logits go
   std::vector<float> inverse_frequencies_;  // [rope_dims / 2]
   std::vector<float> x_, normed_, q_, k_, v_, heads_, branch_, gate_, up_, cosines_, sines_;
-  std::vector<float> logits_;  // of a pass whose rows want them in several places
+  std::unique_ptr<float[]> logits_;  // of a pass whose rows want them in several places
+  std::unique_ptr<float[]> scores_;  // [threads, thread_scores_]
+  std::size_t thread_scores_ = 0;
 };
 
 }  // namespace spectr

@@ -22,18 +22,17 @@ Result<std::size_t> Hyperparameters::count(std::string_view name, std::uint64_t 
   return count(name, most);
 }
 
-Result<float> Hyperparameters::positive(std::string_view name, double most) const {
+Result<float> Hyperparameters::real(std::string_view name, double least, double most) const {
   SPECTR_TRY(const double value, file_.real(key(name)));
-  // Not a number fails every comparison, and the smallest doubles are 0 as floats.
-  if (!(value <= most && static_cast<float>(value) > 0)) {
-    return error("{}: {} is {}, but must be above 0 and at most {}", file_.name(), key(name), value, most);
+  if (!(value >= least && value <= most)) {  // not a number fails every comparison
+    return error("{}: {} is {}, but must be from {} to {}", file_.name(), key(name), value, least, most);
   }
   return static_cast<float>(value);
 }
 
-Result<float> Hyperparameters::positive(std::string_view name, double most, float otherwise) const {
+Result<float> Hyperparameters::real(std::string_view name, double least, double most, float otherwise) const {
   if (!has(name)) return otherwise;
-  return positive(name, most);
+  return real(name, least, most);
 }
 
 Result<std::uint64_t> Hyperparameters::same_in_all_layers(const std::string& key) const {

@@ -23,9 +23,9 @@ class Hyperparameters {
   Result<std::size_t> count(std::string_view name, std::uint64_t most) const;
   Result<std::size_t> count(std::string_view name, std::uint64_t most, std::size_t otherwise) const;
 
-  /// A number above 0 and at most `most`.
-  Result<float> positive(std::string_view name, double most) const;
-  Result<float> positive(std::string_view name, double most, float otherwise) const;
+  /// A number from least to most.
+  Result<float> real(std::string_view name, double least, double most) const;
+  Result<float> real(std::string_view name, double least, double most, float otherwise) const;
 
  private:
   Result<std::uint64_t> same_in_all_layers(const std::string& key) const;

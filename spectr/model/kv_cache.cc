@@ -1,7 +1,7 @@
 #include "spectr/model/kv_cache.h"
 
 #include <algorithm>
-#include <vector>
+#include <array>
 
 #include "spectr/base/check.h"
 #include "spectr/kernels/vector_ops.h"
@@ -40,22 +40,22 @@ std::size_t KvCache::row_bytes() const {
 
 void KvCache::write(std::size_t layer, std::size_t head, std::size_t slot, std::span<const float> key,
                     std::span<const float> value) {
-  const std::size_t at = offset(layer, head);
-  const auto put = [&](const auto& tables, auto key_numbers, auto value_numbers) {
-    auto* const keys = tables.keys.from(at);
-    for (std::size_t j = 0; j < head_dim_; ++j) keys[key_place(slot, j, head_dim_)] = key_numbers[j];
-    std::ranges::copy(value_numbers, tables.values.from(at + slot * head_dim_));
+  const std::size_t at = offset(layer, head), value_at = at + slot * head_dim_;
+  const auto put_key = [&](auto* keys, std::size_t begin, auto numbers) {
+    for (std::size_t j = 0; j < numbers.size(); ++j) keys[key_place(slot, begin + j, head_dim_)] = numbers[j];
   };
   if (const auto* const halves = std::get_if<Tables<Half>>(&tables_)) {
-    thread_local std::vector<Half> rounded;  // grown once per thread
-    rounded.resize(2 * head_dim_);
-    const std::span of_key = std::span(rounded).first(head_dim_),
-                    of_value = std::span(rounded).last(head_dim_);
-    nearest_halves(key, of_key);
-    nearest_halves(value, of_value);
-    put(*halves, of_key, of_value);
+    std::array<Half, 64> some;
+    for (std::size_t begin = 0; begin < head_dim_; begin += some.size()) {
+      const std::span rounded = std::span(some).first(std::min(some.size(), head_dim_ - begin));
+      nearest_halves(key.subspan(begin, rounded.size()), rounded);
+      put_key(halves->keys.from(at), begin, rounded);
+    }
+    nearest_halves(value, {halves->values.from(value_at), head_dim_});
   } else {
-    put(std::get<Tables<float>>(tables_), key, value);
+    const auto& floats = std::get<Tables<float>>(tables_);
+    put_key(floats.keys.from(at), 0, key);
+    std::ranges::copy(value, floats.values.from(value_at));
   }
 }
 

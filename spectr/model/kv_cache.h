@@ -34,7 +34,8 @@ class KvCache {
   /// Bytes of a key or value of one head.
   std::size_t row_bytes() const;
 
-  /// Sets key and value of a slot, head_dim numbers each.
+  /// Sets key and value of a slot < slots(), head_dim numbers each. Threads may write different heads at
+  /// once.
   void write(std::size_t layer, std::size_t head, std::size_t slot, std::span<const float> key,
              std::span<const float> value);
 

@@ -31,7 +31,7 @@ double least_seconds(int repetitions, Work work) {
 /// The most products a second of matrix multiplication with weights of this type that lie in the caches, for
 /// the number of rows at which they cost least.
 double products_per_second(TensorType type, ThreadPool& pool) {
-  // Some 64 to 272 KiB of weights for each thread: they stay in its second-level cache.
+  // Some 144 to 272 KiB of weights for each thread: they stay in its second-level cache.
   const TensorFormat& format = format_of(type);
   const std::size_t rows = (format.is_quantised() ? 256 : 64) * static_cast<std::size_t>(pool.threads());
   constexpr std::size_t cols = 1024;

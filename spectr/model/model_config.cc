@@ -13,32 +13,19 @@
 namespace spectr {
 namespace {
 
-struct Family {
-  Architecture architecture;
-  std::string_view name;
-  bool rotates = true;  ///< has rotary positions
-  bool rope_interleaved = false;
-  bool layer_norms = false;
-  bool head_norms = false;
-  bool fused_qkv = false;
-  bool gated = true;
-  bool may_tie = true;
-  Biases biases = Biases::none;
-};
-
 constexpr std::array families = {
-    Family{.architecture = Architecture::llama, .name = "llama", .rope_interleaved = true},
-    Family{.architecture = Architecture::qwen2, .name = "qwen2", .biases = Biases::of_queries_keys_values},
-    Family{.architecture = Architecture::qwen3, .name = "qwen3", .head_norms = true},
+    Family{.architecture = Architecture::llama, .key = "llama", .rope_interleaved = true},
+    Family{.architecture = Architecture::qwen2, .key = "qwen2", .biases = Biases::of_queries_keys_values},
+    Family{.architecture = Architecture::qwen3, .key = "qwen3", .head_norms = true},
     Family{.architecture = Architecture::gpt2,
-           .name = "gpt2",
+           .key = "gpt2",
            .rotates = false,
            .layer_norms = true,
            .fused_qkv = true,
            .gated = false,
            .biases = Biases::of_all},
     Family{.architecture = Architecture::gptneox,
-           .name = "gptneox",
+           .key = "gptneox",
            .layer_norms = true,
            .fused_qkv = true,
            .gated = false,
@@ -54,10 +41,11 @@ struct Limits {
 
 Result<Family> family_of(const Gguf& file) {
   SPECTR_TRY(const auto name, file.string("general.architecture"));
-  const auto found = std::ranges::find(families, name, &Family::name);
+  const auto found = std::ranges::find(families, name, &Family::key);
   if (found == families.end()) {
-    return error("{}: general.architecture is {}, but llama, qwen2, qwen3, gpt2 and gptneox are supported",
-                 file.name(), quote(name));
+    std::string known;
+    for (const Family& family : families) known += fmt::format("{}{}", known.empty() ? "" : ", ", family.key);
+    return error("{}: general.architecture is {}, but {} are supported", file.name(), quote(name), known);
   }
   return *found;
 }
@@ -161,15 +149,14 @@ Result<void> read_heads(const Gguf& file, const Hyperparameters& keys, ModelConf
 }
 
 Result<float> rope_scale(const Gguf& file, const Hyperparameters& keys) {
-  constexpr double most = 1e6;
   SPECTR_TRY(const auto type, file.string(keys.key("rope.scaling.type"), "linear"));
   if (type == "none") return 1.0F;
   if (type != "linear") {
     return error("{}: {} is {}, but none and linear are supported", file.name(),
                  keys.key("rope.scaling.type"), quote(type));
   }
-  if (keys.has("rope.scaling.factor")) return keys.positive("rope.scaling.factor", most, 1);
-  return keys.positive("rope.scale_linear", most, 1);
+  const std::string_view name = keys.has("rope.scaling.factor") ? "rope.scaling.factor" : "rope.scale_linear";
+  return keys.real(name, 1e-6, 1e6, 1);
 }
 
 Result<void> read_rope(const Gguf& file, const Hyperparameters& keys, ModelConfig& config) {
@@ -178,7 +165,7 @@ Result<void> read_rope(const Gguf& file, const Hyperparameters& keys, ModelConfi
     return error("{}: {} is {}, but must be even", file.name(), keys.key("rope.dimension_count"),
                  config.rope_dims);
   }
-  SPECTR_TRY(config.rope_base, keys.positive("rope.freq_base", 1e12, 10000));
+  SPECTR_TRY(config.rope_base, keys.real("rope.freq_base", 1, 1e12, 10000));
   SPECTR_TRY(config.rope_scale, rope_scale(file, keys));
   return {};
 }
@@ -186,23 +173,16 @@ Result<void> read_rope(const Gguf& file, const Hyperparameters& keys, ModelConfi
 }  // namespace
 
 std::string_view name_of(Architecture architecture) {
-  return std::ranges::find(families, architecture, &Family::architecture)->name;
+  return std::ranges::find(families, architecture, &Family::architecture)->key;
 }
 
 Result<ModelConfig> ModelConfig::load(const Gguf& file) {
   SPECTR_TRY_VOID(refuse_split(file));
   SPECTR_TRY(const auto family, family_of(file));
-  const Hyperparameters keys(file, family.name);
+  const Hyperparameters keys(file, family.key);
 
   ModelConfig config{};
-  config.architecture = family.architecture;
-  config.layer_norms = family.layer_norms;
-  config.head_norms = family.head_norms;
-  config.fused_qkv = family.fused_qkv;
-  config.gated = family.gated;
-  config.may_tie = family.may_tie;
-  config.biases = family.biases;
-
+  static_cast<Family&>(config) = family;
   config.file = file.name();
   const std::string stem = std::filesystem::path(file.name()).stem();
   SPECTR_TRY(const auto name, file.string("general.name", stem));
@@ -215,9 +195,8 @@ Result<ModelConfig> ModelConfig::load(const Gguf& file) {
   SPECTR_TRY_VOID(refuse_variants(file, keys, config));
 
   constexpr std::string_view rms = "attention.layer_norm_rms_epsilon", mean = "attention.layer_norm_epsilon";
-  SPECTR_TRY(config.norm_epsilon, keys.positive(config.layer_norms ? mean : rms, 1));
+  SPECTR_TRY(config.norm_epsilon, keys.real(config.layer_norms ? mean : rms, 1e-30, 1));
   config.rope_base = config.rope_scale = 1;
-  config.rope_interleaved = family.rope_interleaved;
   if (family.rotates) SPECTR_TRY_VOID(read_rope(file, keys, config));
   if (family.architecture == Architecture::gptneox) {
     SPECTR_TRY(config.parallel_residual, file.boolean(keys.key("use_parallel_residual"), true));

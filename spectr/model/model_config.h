@@ -18,9 +18,22 @@ std::string_view name_of(Architecture architecture);
 /// The matrices of a layer that are nothing without a bias; the others may have one.
 enum class Biases { none, of_queries_keys_values, of_all };
 
-/// Hyperparameters of a transformer, read from `general.architecture` and `ARCH.*`.
-struct ModelConfig {
+/// What the models of an architecture have in common.
+struct Family {
   Architecture architecture;
+  std::string_view key;           ///< as `general.architecture` has it
+  bool rotates = true;            ///< has rotary positions
+  bool rope_interleaved = false;  ///< pairs (2i, 2i+1); otherwise (i, i + rope_dims/2)
+  bool layer_norms = false;       ///< norms are centred and have a bias; otherwise root-mean-square norms
+  bool head_norms = false;        ///< every head of queries and keys is normalised before it is rotated
+  bool fused_qkv = false;         ///< one matrix makes queries, keys and values
+  bool gated = true;              ///< the feed-forward block has a gate
+  bool may_tie = true;            ///< without a matrix of its own, the output is the token embedding
+  Biases biases = Biases::none;   ///< that must be there
+};
+
+/// Hyperparameters of a transformer, read from `general.architecture` and `ARCH.*`.
+struct ModelConfig : Family {
   std::string file;        ///< that it comes from, for messages
   std::string name;        ///< general.name, or the file's name; fit for a line of text (see escape())
   std::size_t vocabulary;  ///< rows of token_embd.weight, as many as the tokenizer has tokens
@@ -35,14 +48,7 @@ struct ModelConfig {
   std::size_t rope_dims;  ///< leading dimensions of a head that are rotated; 0: none (gpt2)
   float rope_base;
   float rope_scale;        ///< positions are divided by it (linear scaling); 1: none
-  bool rope_interleaved;   ///< pairs (2i, 2i+1); otherwise (i, i + rope_dims/2)
   bool parallel_residual;  ///< gptneox: attention and feed-forward read the same input
-  bool layer_norms;        ///< norms are centred and have a bias; otherwise root-mean-square norms
-  bool head_norms;         ///< every head of queries and keys is normalised before it is rotated
-  bool fused_qkv;          ///< one matrix makes queries, keys and values
-  bool gated;              ///< the feed-forward block has a gate
-  bool may_tie;            ///< without a matrix of its own, the output is the token embedding
-  Biases biases;           ///< that must be there
 
   /// Every value is checked (positive, bounded, divisible) against the others, against the shape of
   /// token_embd.weight and the number of tokens in `tokenizer.ggml.tokens`, where the file has them; an

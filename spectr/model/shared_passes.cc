@@ -26,6 +26,9 @@ SharedPasses::SharedPasses(std::span<const Transformer* const> models, std::size
   for (const Transformer* model : models) {
     models_.push_back(std::make_unique<Model>(*model, rows));
   }
+  rows_.reserve(rows);
+  wishes_.reserve(texts);
+  served_.reserve(texts);
 }
 
 std::unique_ptr<SharedSession> SharedPasses::start(const Transformer& model, std::size_t context) {
@@ -46,7 +49,7 @@ SharedPasses::Seat::~Seat() {
 Result<void> SharedPasses::score(SharedSession& session, std::span<const Token> text, const TokenTree& tree) {
   Wish wish{session, text, tree};
   std::unique_lock lock(mutex_);
-  SPECTR_CHECK(wishes_.size() < seats_);
+  SPECTR_CHECK(wishes_.size() < seats_ && wishes_.size() < wishes_.capacity());
   wishes_.push_back(&wish);
   while (!wish.done) {
     if (!running_ && wishes_.size() == seats_) {
@@ -61,11 +64,12 @@ Result<void> SharedPasses::score(SharedSession& session, std::span<const Token> 
 }
 
 /// The first model that somebody waits for, and who.
-SharedPasses::Model* SharedPasses::next_model(std::vector<Wish*>& wishes) {
+SharedPasses::Model* SharedPasses::next_model() {
+  served_.clear();
   for (const auto& model : models_) {
-    std::ranges::copy_if(wishes_, std::back_inserter(wishes),
+    std::ranges::copy_if(wishes_, std::back_inserter(served_),
                          [&model](const Wish* wish) { return &wish->session.model() == &model->model; });
-    if (!wishes.empty()) return model.get();
+    if (!served_.empty()) return model.get();
   }
   return nullptr;
 }
@@ -74,24 +78,25 @@ void SharedPasses::run_pass(std::unique_lock<std::mutex>& lock) {
   for (Wish* wish : wishes_) wish->done = wish->session.given_up();
   std::erase_if(wishes_, [](const Wish* wish) { return wish->done; });
 
-  std::vector<Wish*> served;
-  if (Model* model = next_model(served)) {
+  if (Model* model = next_model()) {
     running_ = true;
     lock.unlock();
     std::exception_ptr failure;
     rows_.clear();
     try {
-      for (Wish* wish : served) wish->complete = wish->session.plan(wish->text, wish->tree, rows_);
+      for (Wish* wish : served_) wish->complete = wish->session.plan(wish->text, wish->tree, rows_);
       if (!rows_.empty()) model->pass.run(rows_);
     } catch (...) {
       failure = std::current_exception();
     }
     lock.lock();
     running_ = false;
-    ++model->counts.passes;
-    model->counts.rows += rows_.size();
-    model->counts.texts += served.size();
-    for (Wish* wish : served) {
+    if (!failure && !rows_.empty()) {
+      ++model->counts.passes;
+      model->counts.rows += rows_.size();
+      model->counts.texts += served_.size();
+    }
+    for (Wish* wish : served_) {
       wish->failure = failure;
       wish->done = wish->complete || failure;
     }

@@ -90,7 +90,7 @@ class SharedPasses {
 
   Result<void> score(SharedSession& session, std::span<const Token> text, const TokenTree& tree);
   void run_pass(std::unique_lock<std::mutex>& lock);
-  Model* next_model(std::vector<Wish*>& wishes);
+  Model* next_model();
 
   std::size_t nodes_;
   std::vector<std::unique_ptr<Model>> models_;
@@ -99,6 +99,7 @@ class SharedPasses {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Wish*> wishes_;  // one per waiting thread
+  std::vector<Wish*> served_;  // by the running pass
   std::size_t seats_ = 0;
   bool running_ = false;
 };

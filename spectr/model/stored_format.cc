@@ -23,7 +23,6 @@ constexpr Unsupported unsupported[] = {
     {28, {"F64", 1, 8}},        {29, {"IQ1_M", 256, 56}},   {34, {"TQ1_0", 256, 54}},
     {35, {"TQ2_0", 256, 66}},   {39, {"MXFP4", 32, 17}},    {40, {"NVFP4", 64, 36}},
 };
-constexpr std::uint32_t most_types = 64;  // numbers from here on stand for nothing
 
 }  // namespace
 
@@ -38,11 +37,9 @@ std::optional<StoredFormat> stored_format(std::uint32_t type) {
 
 std::string supported_formats() {
   std::string names;
-  for (std::uint32_t type = 0; type < most_types; ++type) {
-    const auto format = tensor_format(type);
-    if (!format) continue;
+  for (const TensorFormat& format : tensor_formats()) {
     if (!names.empty()) names += ", ";
-    names += format->name;
+    names += format.name;
   }
   return names;
 }

@@ -13,6 +13,7 @@ class TabularSession final : public Session {
   TabularSession(const TabularModel& model, std::size_t context) : model_(model), context_(context) {}
 
   Result<void> score(std::span<const Token> text, const TokenTree& tree) override {
+    SPECTR_CHECK(!text.empty() && tree.token(TokenTree::root) == text.back() && length_ <= text.size());
     int deepest = 0;
     rows_.clear();
     for (NodeId node = 0; node < tree.size(); ++node) {
@@ -43,7 +44,7 @@ class TabularSession final : public Session {
     rows_.clear();
   }
   void rewind(std::size_t length) override {
-    length_ = length;
+    length_ = std::min(length_, length);
     rows_.clear();
   }
   std::size_t length() const override { return length_; }

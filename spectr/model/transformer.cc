@@ -42,9 +42,9 @@ Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::si
     return std::make_unique<TransformerSession>(*this, context, nodes, profile);
   } catch (const std::bad_alloc&) {
     return error(
-        "{}: there is no memory for the {} bytes of keys and values of {} tokens (context_length is {}); "
-        "give a smaller context",
-        config_.file, TransformerText::cache_bytes(*this, context, nodes), context, config_.context);
+        "{}: there is no memory for a text of {} tokens, whose keys and values take {} bytes (context_length "
+        "is {}); give a smaller context",
+        config_.file, context, TransformerText::cache_bytes(*this, context, nodes), config_.context);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "spectr/base/quote.h"
+#include "spectr/kernels/dequantise.h"
 #include "spectr/model/stored_format.h"
 
 namespace spectr {
@@ -30,7 +31,7 @@ class Loader {
   Result<std::vector<float>> vector(std::string_view name, std::size_t size) {
     SPECTR_TRY(const GgufTensor* tensor, find(name, 1, size));
     std::vector<float> out(size);
-    rows_of(*tensor, 0, 1).row(0, out);
+    dequantise(static_cast<TensorType>(tensor->type), tensor->bytes, out);
     return out;
   }
 
@@ -151,7 +152,9 @@ Result<Weights> Weights::load(const Gguf& file, const ModelConfig& c, ThreadPool
   }
   SPECTR_TRY(std::vector<float> rope_factors, from.optional_vector("rope_freqs.weight", c.rope_dims / 2));
   for (float factor : rope_factors) {
-    if (!(factor > 0.0f)) return error("{}: rope_freqs.weight holds {}", file.name(), factor);
+    if (!(factor >= 1e-6f && factor <= 1e6f))
+      return error("{}: rope_freqs.weight holds {}, but must hold numbers from 1e-06 to 1e+06", file.name(),
+                   factor);
   }
   std::vector<LayerWeights> layers;
   for (std::size_t i = 0; i < c.layers; ++i) {

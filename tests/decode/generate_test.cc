@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -72,6 +74,26 @@ std::vector<std::pair<std::string, MethodOptions>> all_methods() {
     }
   }
   return all;
+}
+
+TEST(Decoders, TakeAsManyDraftModelsAsTheirMethodWorksWith) {
+  for (const MethodRule& rule : method_rules()) {
+    MethodOptions options = options_of(2, 2);
+    options.costs = costs_of(1);
+    Decoder decoder = decoder_of(rule.name, options);
+    const auto step = [&](std::size_t drafts) {
+      const TabularPair pair = TabularPair::random(3, 4, 1, drafts);
+      Models models{pair.target.start(0, 64).value(), {}, Warp::make(WarpOptions::none()).value(), 3};
+      for (const TabularModel& draft : pair.drafts) models.drafts.push_back(draft.start(0, 64).value());
+      CounterRandom choices(1);
+      const std::vector<Token> text = {0};
+      std::ignore = decoder.step({text, 4, 0, {}}, models, choices);
+    };
+    if (rule.models.least > 0) EXPECT_THROW(step(rule.models.least - 1), BrokenContract) << rule.name;
+    if (rule.models.most < 3) EXPECT_THROW(step(rule.models.most + 1), BrokenContract) << rule.name;
+    EXPECT_NO_THROW(step(std::max<std::size_t>(rule.models.least, 1) * (rule.models.most > 0 ? 1 : 0)))
+        << rule.name;
+  }
 }
 
 TEST(Generate, NoMethodUsesARandomNumberTwice) {

@@ -151,6 +151,38 @@ TYPED_TEST(Attend, GivesTheSameBitsWhetherASlotIsListedOrNot) {
   });
 }
 
+/// A model that computes NaN must be found out, and is so by its logits.
+TYPED_TEST(Attend, IsNotFiniteWhereAKeyAValueOrTheQueryIsNot) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr std::size_t width = 33;
+  at_every_target([] {
+    for (const float wrong : {NAN, infinity}) {
+      for (const std::size_t prefix : {1, 5, 16, 17, 40}) {
+        const std::size_t slot = prefix / 2;
+        Head<TypeParam> query{width}, key{width}, value{width};
+        query.q[3] = wrong;
+        key.q[3] = 1.0f;
+        key.keys[key_place(slot, 3, width)] = kept(wrong, TypeParam());
+        value.values[slot * width + 3] = kept(wrong, TypeParam());
+        EXPECT_FALSE(std::isfinite(query.attend_to(prefix, {})[3])) << wrong << " of " << prefix;
+        EXPECT_FALSE(std::isfinite(key.attend_to(prefix, {})[3])) << wrong << " of " << prefix;
+        EXPECT_FALSE(std::isfinite(value.attend_to(prefix, {})[3])) << wrong << " of " << prefix;
+      }
+    }
+  });
+}
+
+TYPED_TEST(Attend, AgreesWithItsTwinHoweverSmallAllScoresAre) {
+  constexpr std::size_t width = 16, prefix = 5;
+  at_every_target([] {
+    Head<TypeParam> head{width};
+    std::ranges::fill(head.q, -1e34f);
+    std::ranges::fill(head.keys, kept(1.0f, TypeParam()));
+    std::ranges::fill(head.values, kept(2.0f, TypeParam()));
+    for (const float out : head.attend_to(prefix, {})) EXPECT_FLOAT_EQ(out, 2.0f);
+  });
+}
+
 TYPED_TEST(Attend, LooksAtNoOtherSlot) {
   at_every_target([] {
     Head<TypeParam> head{48};

@@ -257,6 +257,27 @@ TEST(Softmax, GivesNothingToMinusInfinity) {
   });
 }
 
+TEST(Softmax, AndLogSumExpAreNaNWhereAnEntryIsNoNumberOrNoneIsFinite) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  at_every_target([] {
+    for (const std::size_t n : {1, 7, 37}) {
+      for (const float wrong : {NAN, infinity}) {
+        for (std::size_t at = 0; at < n; ++at) {
+          std::vector<float> x(n, 0.5f);
+          x[at] = wrong;
+          EXPECT_TRUE(std::isnan(log_sum_exp(x))) << wrong << " at " << at << " of " << n;
+          softmax(x);
+          EXPECT_TRUE(std::ranges::all_of(x, [](float v) { return std::isnan(v); })) << wrong << " at " << at;
+        }
+      }
+      std::vector<float> none(n, -infinity);
+      EXPECT_TRUE(std::isnan(log_sum_exp(none)));
+      softmax(none);
+      EXPECT_TRUE(std::isnan(none.front()));
+    }
+  });
+}
+
 /// At most four units in the last place of `expected` between the two.
 void expect_within_four_steps(double found, double expected) {
   const double step = std::nextafter(expected, std::numeric_limits<double>::infinity()) - expected;

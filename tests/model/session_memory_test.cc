@@ -98,7 +98,10 @@ TEST(Session, SaysHowMuchMemoryThereIsNot) {
   const auto model = Transformer::load(Gguf::parse(bytes, "greedy.gguf").value(), pool).value();
   const auto session = model->start(0, 1);
   ASSERT_FALSE(session);
-  EXPECT_THAT(session.error().message, StartsWith("greedy.gguf: there is no memory for the 28147"));
+  EXPECT_THAT(
+      session.error().message,
+      StartsWith(
+          "greedy.gguf: there is no memory for a text of 16777216 tokens, whose keys and values take 28147"));
   EXPECT_THAT(session.error().message, HasSubstr("context_length is 16777216"));
   EXPECT_TRUE(model->start(64, 1)) << "a smaller context is no trouble";
 }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "spectr/base/check.h"
@@ -59,6 +60,18 @@ TEST(TabularModel, TheContextIsNeverExceeded) {
   const auto failed = session->score(std::vector<Token>{1, 0}, tree);
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().message, HasSubstr("4 tokens, the context has 3"));
+}
+
+TEST(TabularModel, MistakesOfTheCallerAreFoundOut) {
+  const TabularModel model = stairs();
+  const auto session = model.start(0, 8).value();
+  EXPECT_THROW(std::ignore = session->score({}, TokenTree(1)), BrokenContract);
+  EXPECT_THROW(std::ignore = session->score(std::vector<Token>{1, 0}, TokenTree(1)), BrokenContract);
+  EXPECT_THROW(session->logits(0), BrokenContract);
+  ASSERT_TRUE(session->score(std::vector<Token>{1, 0}, TokenTree(0)));
+  session->rewind(9);
+  EXPECT_EQ(session->length(), 2u) << "there is no more than was scored";
+  EXPECT_THROW(std::ignore = session->score(std::vector<Token>{1}, TokenTree(1)), BrokenContract);
 }
 
 TEST(TabularModel, TablesMustBeWhole) {

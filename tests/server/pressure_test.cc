@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <thread>
 
@@ -48,6 +50,45 @@ TEST(Pressure, AClientThatGoesFreesItsSlot) {
       EXPECT_EQ(server.ended("failed"), 0.0);
     }
   }
+}
+
+TEST(Pressure, ASocketThatTheSystemBreaksEndsTheServerWithoutHangingIt) {
+  const TestServer server;
+  EXPECT_TRUE(server.server().listening());
+  for (int fd = 3; fd < 1024; ++fd) {
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    int listens = 0;
+    socklen_t length = sizeof listens;
+    if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 || listens == 0) continue;
+    ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+    if (ntohs(address.sin_port) == server.server().port()) ::shutdown(fd, SHUT_RDWR);
+  }
+  EXPECT_TRUE(comes_true([&] { return !server.server().listening(); }));
+  server.server().stop(0s);
+}
+
+TEST(Pressure, ATextThatFailsLeavesTheServerAndItsSlot) {
+  const std::filesystem::path broken = std::filesystem::path(testing::TempDir()) / "spectr-no-numbers.gguf";
+  std::filesystem::copy_file(find_data("models/stories260K-f32.gguf").value(), broken,
+                             std::filesystem::copy_options::overwrite_existing);
+  constexpr std::size_t bytes = 1000;  // of the last tensor
+  std::fstream file(broken, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-static_cast<std::streamoff>(bytes), std::ios::end);
+  file << std::string(bytes, '\xff');
+  file.close();
+
+  ServerOptions options = TestServer::options(1);
+  options.service.target = broken;
+  options.service.drafts.clear();
+  const TestServer server(std::move(options));
+  for (int i = 0; i < 3; ++i) {
+    const auto reply = server.post("/completion", {{"prompt", "Once upon a time"}, {"n_predict", 4}});
+    EXPECT_EQ(reply.status, 500);
+    EXPECT_THAT(reply.body, HasSubstr("nan"));
+  }
+  EXPECT_EQ(server.ended("failed"), 3.0);
+  std::filesystem::remove(broken);
 }
 
 TEST(Pressure, AFullQueueIsAnsweredWith429) {
