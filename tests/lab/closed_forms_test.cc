@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ostream>
 
 #include "lab/theory/over_acceptance.h"
 #include "lab/theory/rejections.h"
@@ -18,6 +19,10 @@ constexpr double tolerance = 1e-10;
 struct Size {
   std::size_t sequences, states, horizon;
 };
+
+void PrintTo(const Size& size, std::ostream* out) {
+  *out << size.sequences << " x " << size.states << " x " << size.horizon;
+}
 
 class ClosedForm : public testing::TestWithParam<Size> {};
 
