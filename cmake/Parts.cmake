@@ -1,7 +1,8 @@
-# The parts that the library is built from, all of them packages of the system.
-find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(clp REQUIRED IMPORTED_TARGET clp)
-pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
-pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
+# The parts that the library is built from, all of them packages of the system. SPECTR_PARTS says how they are looked
+# for: REQUIRED to build it, QUIET by those who look for the installed package.
+find_package(Threads ${SPECTR_PARTS})
+find_package(fmt ${SPECTR_PARTS})
+find_package(PkgConfig ${SPECTR_PARTS})
+pkg_check_modules(clp ${SPECTR_PARTS} IMPORTED_TARGET clp)
+pkg_check_modules(hwy ${SPECTR_PARTS} IMPORTED_TARGET libhwy)
+pkg_check_modules(pcre2 ${SPECTR_PARTS} IMPORTED_TARGET libpcre2-8)

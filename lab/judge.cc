@@ -31,18 +31,10 @@ Result<std::optional<double>> Judge::score(std::span<const Token> prompt,
     // The prompt's last characters may share a token with what follows.
     begin = static_cast<std::size_t>(std::ranges::mismatch(before, text).in1 - before.begin());
   }
-  if (text.size() > session_->context()) {
-    return error("a text of {} tokens is too long for the scorer, at most {}", text.size(),
-                 session_->context());
-  }
   begin = std::max<std::size_t>(begin, 1);  // nothing is before the first token
   if (text.size() <= begin) return std::nullopt;
 
-  session_->rewind(0);
-  TokenTree chain(text.front());
-  std::vector<NodeId> nodes = {TokenTree::root};
-  for (std::size_t i = 1; i + 1 < text.size(); ++i) nodes.push_back(chain.child(nodes.back(), text[i]));
-  SPECTR_TRY_VOID(session_->score(std::span(text).first(1), chain));
+  SPECTR_TRY(const std::vector<NodeId> nodes, score_chain(*session_, text));
   double sum = 0.0;
   for (std::size_t i = begin; i < text.size(); ++i) {
     sum -= negative_log_likelihood(session_->logits(nodes[i - 1]), text[i]);

@@ -17,6 +17,13 @@ constexpr auto palette = std::to_array<std::string_view>(
     {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999"});
 constexpr auto marks = std::to_array<int>({7, 5, 9, 13, 11, 4, 6, 8});  // of gnuplot's point types
 
+/// Two of gnuplot's terminals. Marks of one `ps` are about twice as large in SVG as in PNG.
+struct Terminal {
+  std::string_view name, suffix;
+  double marks;  ///< what their sizes are multiplied by
+};
+constexpr Terminal terminals[] = {{"svg", "svg", 0.52}, {"pngcairo", "png", 1.0}};
+
 /// Forgets where the last legend stood.
 constexpr std::string_view legend_style =
     "set key default\nset key noenhanced opaque samplen 2.5 spacing 1.15 ";
@@ -32,9 +39,10 @@ std::string title_of(const Series& s) {
 }
 
 /// What `plot` says of one series, whose points are the data block $d<block>.
-std::string drawn(const Series& s, std::size_t block) {
+std::string drawn(const Series& s, std::size_t block, const Terminal& terminal) {
   const std::string_view colour = palette[s.colour % palette.size()];
-  const int mark = marks[s.colour % marks.size()];
+  const int type = marks[s.colour % marks.size()];
+  const auto mark = [&](double size) { return fmt::format("pt {} ps {:.3g}", type, terminal.marks * size); };
   const std::string from = fmt::format("$d{} using ", block);
   const std::string shade =
       fmt::format("{}1:3:4 with filledcurves fc rgb '{}' fs transparent solid 0.2 noborder", from, colour);
@@ -45,13 +53,11 @@ std::string drawn(const Series& s, std::size_t block) {
     case Style::dashes:
       return fmt::format("{}1:2 with lines lw 4 dt (6,4) lc rgb '{}' {}", from, colour, title);
     case Style::marks:
-      return fmt::format("{}1:2 with points pt {} ps 2 lw 3 lc rgb '{}' {}", from, mark, colour, title);
+      return fmt::format("{}1:2 with points {} lw 3 lc rgb '{}' {}", from, mark(2.0), colour, title);
     case Style::joined:
-      return fmt::format("{}1:2 with linespoints lw 3 pt {} ps 1.8 lc rgb '{}' {}", from, mark, colour,
-                         title);
+      return fmt::format("{}1:2 with linespoints lw 3 {} lc rgb '{}' {}", from, mark(1.8), colour, title);
     case Style::bars:
-      return fmt::format("{}1:2:3:4 with yerrorbars lw 3 pt {} ps 1.5 lc rgb '{}' {}", from, mark, colour,
-                         title);
+      return fmt::format("{}1:2:3:4 with yerrorbars lw 3 {} lc rgb '{}' {}", from, mark(1.5), colour, title);
     case Style::band:
       return fmt::format("{} notitle, {}1:2 with lines lw 3 lc rgb '{}' {}", shade, from, colour, title);
     case Style::area:
@@ -87,9 +93,9 @@ Axis horizontal(const Panel& p) {
   return axis;
 }
 
-std::string panel(const Panel& p, std::size_t& block) {
+std::string panel(const Panel& p, std::size_t& block, const Terminal& terminal) {
   std::string plots;
-  for (const Series& s : p.series) plots += (plots.empty() ? "" : ", \\\n  ") + drawn(s, block++);
+  for (const Series& s : p.series) plots += (plots.empty() ? "" : ", \\\n  ") + drawn(s, block++, terminal);
   return "set title " + literal(p.title) + "\n" + axis('x', horizontal(p)) + axis('y', p.y) +
          (p.legend.empty() ? "unset key\n" : fmt::format("{}{}\n", legend_style, p.legend)) + "plot " +
          plots + "\n";
@@ -124,16 +130,17 @@ std::string gnuplot_script(const Figure& figure, const std::filesystem::path& st
   }
   const std::size_t width = columns == 1 ? 1200 : 800 * columns,
                     height = columns == 1 ? 800 : 100 + 650 * rows;
-  for (const std::string_view kind : {"svg", "png"}) {
-    const std::filesystem::path file = stem.string() + "." + std::string(kind);
+  for (const Terminal& terminal : terminals) {
+    const std::filesystem::path file = stem.string() + "." + std::string(terminal.suffix);
     script += fmt::format(
         "set terminal {} noenhanced size {},{} font 'DejaVu Sans,20' background '#ffffff'\nset output {}\n",
-        kind == "svg" ? "svg" : "pngcairo", width, height, literal(file.string()));
+        terminal.name, width, height, literal(file.string()));
     script += "set border 3 lw 2\nset tics nomirror\nset grid lc rgb '#cccccc' lw 1\n";
+    script += fmt::format("set pointintervalbox {}\n", terminal.marks);  // the white below marks with bars
     script += fmt::format("set multiplot layout {},{} title {} font 'DejaVu Sans,24'\n", rows, columns,
                           literal(figure.title));
     block = 0;
-    for (const Panel& p : figure.panels) script += panel(p, block);
+    for (const Panel& p : figure.panels) script += panel(p, block, terminal);
     script += "unset multiplot\nset output\n";
   }
   return script;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,9 @@ struct StoryModels {
 
 /// Error: a file is missing or malformed, or the draft's vocabulary is not the target's.
 Result<StoryModels> load_stories(const StoryFiles& files, ThreadPool& pool);
+
+/// Scores a whole text in one pass of its own: node i has the logits of token i + 1. Error: the text is
+/// longer than the session's context.
+Result<std::vector<NodeId>> score_chain(Session& session, std::span<const Token> text);
 
 }  // namespace spectr::lab

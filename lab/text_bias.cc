@@ -40,16 +40,9 @@ Result<void> BiasMeter::add(std::span<const Token> prompt, std::span<const Token
                             double epsilon, TextBias& sums) {
   std::vector<Token> text(prompt.begin(), prompt.end());
   text.insert(text.end(), continuation.begin(), continuation.end());
-  TokenTree chain(text.front());
-  std::vector<NodeId> nodes = {TokenTree::root};
-  for (std::size_t i = 1; i + 1 < text.size(); ++i) nodes.push_back(chain.child(nodes.back(), text[i]));
+  std::vector<NodeId> nodes;  // the same of both models
   for (Session* session : {target_.get(), draft_.get()}) {
-    if (text.size() > session->context()) {
-      return error("a text of {} tokens is too long to be measured, at most {}", text.size(),
-                   session->context());
-    }
-    session->rewind(0);
-    SPECTR_TRY_VOID(session->score(std::span(text).first(1), chain));
+    SPECTR_TRY(nodes, score_chain(*session, text));
   }
   for (std::size_t i = prompt.size(); i < text.size(); ++i) {
     const auto before = std::span(text).first(i);

@@ -115,12 +115,12 @@ void add_lab(CLI::App& app) {
                   "simulated texts, random pairs, or prompts (default: per experiment)")
       ->transform(whole(3, 100'000'000));
   command.add_flag("--quick", flags->quick, "little of everything: the whole laboratory in seconds");
-  const std::string stories = "Stories (opt-vs-uno)";
+  const std::string stories = "Stories (plans and opt-vs-uno)";
   flags->model.add_drafts(command);
   flags->model.add_model(command, false);
   command.add_option("-t,--threads", flags->model.threads, "threads of the models")
       ->transform(thread_number());
-  command.add_option("--comparisons", flags->comparisons, "texts of each kind per prompt")
+  command.add_option("--comparisons", flags->comparisons, "of opt-vs-uno: texts of each kind per prompt")
       ->capture_default_str()
       ->transform(whole(1, 1'000'000))
       ->group(stories);
@@ -128,7 +128,9 @@ void add_lab(CLI::App& app) {
       .add_option("--prompts", flags->prompts,
                   "file with a JSON object {\"prompt\": …} per line (default: the bundled stories)")
       ->group(stories);
-  command.add_option("--scorer", flags->scorer, "GGUF file of the model that judges (default: the target)")
+  command
+      .add_option("--scorer", flags->scorer,
+                  "of opt-vs-uno: GGUF file of the model that judges (default: the target)")
       ->group(stories);
   command.callback([flags] { run(*flags); });
 }

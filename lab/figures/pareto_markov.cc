@@ -7,36 +7,12 @@
 
 #include "lab/figures/biased_rules.h"
 #include "lab/figures/figures.h"
-#include "spectr/decode/decoder_law.h"
-#include "spectr/decode/methods.h"
+#include "lab/theory/enumerated_decoder.h"
 
 namespace spectr::lab {
 namespace {
 
 constexpr std::size_t steps = 12;
-
-/// What the decoder itself does, by enumeration of all that can happen, from a uniformly drawn start.
-struct Enumerated {
-  double corrections = 0.0;
-  double bias = 0.0;  // TV between the laws of whole texts
-};
-
-Result<Enumerated> enumerate(const MarkovPair& pair, const char* method, double epsilon) {
-  SPECTR_TRY(const MethodRule* rule, find_method(method));
-  SPECTR_TRY(Decoder decoder, make_decoder(*rule, {.length = pair.horizon(), .epsilon = epsilon}));
-  Models models = pair.start(decoder.most_nodes(pair.horizon()));
-  const DecoderLawOptions options{.horizon = pair.horizon(), .ends = {}};
-  Enumerated out;
-  const double share = 1.0 / static_cast<double>(pair.states());
-  for (std::size_t s = 0; s < pair.states(); ++s) {
-    const Token start[] = {static_cast<Token>(s)};
-    SPECTR_TRY(const DecoderLaw law, enumerate_decoder(decoder, models, start, options));
-    SPECTR_TRY(const auto target, enumerate_target(models, start, options));
-    out.corrections += share * law.expected_rejections;
-    out.bias += share * total_variation(law.law, target);
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -53,9 +29,9 @@ Result<Report> pareto_markov(const Context& context) {
         const BiasedText text = biased_text(*pair, epsilon, rule.correction);
         Cell corrections = "", bias = "";
         if (pair == &small) {
-          SPECTR_TRY(const Enumerated measured, enumerate(*pair, rule.method, epsilon));
+          SPECTR_TRY(const EnumeratedDecoder measured, enumerate(*pair, rule.method, {.epsilon = epsilon}));
           corrections = measured.corrections;
-          bias = measured.bias;
+          bias = measured.tv;
           off_form = std::max(off_form, std::abs(measured.corrections - text.misses));
           context.progress(++done, 2 * (steps + 1));
         }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "lab/figures/drawn_plans.h"
 #include "lab/figures/figures.h"
 #include "lab/laws.h"
 #include "lab/story_models.h"
@@ -14,14 +15,8 @@
 namespace spectr::lab {
 namespace {
 
-struct PlanOfFigure {
-  const char* name;
-  const char* title;
-  std::size_t colour;
-};
-constexpr PlanOfFigure plans[] = {{"optimal", "optimal", 0},     {"str++", "STr⁺⁺", 1},
-                                  {"str+", "STr⁺", 2},           {"k-seq", "k-Seq", 3},
-                                  {"recursive", "recursive", 4}, {"recursive-wor", "without replacement", 5}};
+constexpr DrawnPlan plans[] = {drawn_optimal, drawn_str_plus_plus, drawn_str_plus,
+                               drawn_k_seq,   drawn_recursive,     drawn_recursive_wor};
 constexpr std::size_t drafts[] = {1, 2, 3, 4, 6, 8};
 constexpr std::size_t table_drafts = 4;
 
@@ -59,7 +54,7 @@ std::vector<LawsOfPair> peaked_laws(std::size_t pairs, std::mt19937& generator) 
   return laws;
 }
 
-/// The bundled pair at the ends of story prompts: temperature 1, top-k 40.
+/// The pair of models at the ends of story prompts: temperature 1, top-k 40.
 Result<std::vector<LawsOfPair>> real_laws(std::size_t pairs, const Context& context) {
   SPECTR_TRY(const StoryModels stories, load_stories(context.stories, context.pool));
   WarpOptions options = WarpOptions::none();
@@ -107,12 +102,12 @@ Result<Report> plan_acceptance(const Context& context) {
   SPECTR_TRY(std::vector<LawsOfPair> real, real_laws(pairs, context));
   const Kind kinds[] = {{"even", "uniform random, 8 tokens", even_laws(pairs, generator)},
                         {"peaked", "peaked, 40 tokens", peaked_laws(pairs, generator)},
-                        {"real", "the bundled pair, top-k 40", std::move(real)}};
+                        {"real", "a pair of models, top-k 40", std::move(real)}};
 
   Data data({"laws", "plan", "k", "acceptance"});
   std::size_t done = 0;
   for (const Kind& kind : kinds) {
-    for (const PlanOfFigure& plan : plans) {
+    for (const DrawnPlan& plan : plans) {
       for (const std::size_t k : drafts) {
         // Exact acceptance without replacement is exponential in k: beyond this it is not drawn.
         const bool feasible =
@@ -130,7 +125,7 @@ Result<Report> plan_acceptance(const Context& context) {
   for (const Kind& kind : kinds) {
     Panel panel{
         kind.title, {.label = "number of drafts k"}, {.label = "acceptance", .from = 0.4, .to = 1.0}, {}};
-    for (const PlanOfFigure& plan : plans) {
+    for (const DrawnPlan& plan : plans) {
       const auto rows = data.where({{"laws", kind.name}, {"plan", plan.name}});
       panel.series.push_back({plan.title, Style::joined, plan.colour, points(data, rows, "k", "acceptance")});
       for (const std::size_t row :

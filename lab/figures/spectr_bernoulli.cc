@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lab/figures/drawn_plans.h"
 #include "lab/figures/figures.h"
 #include "lab/laws.h"
 #include "spectr/transport/acceptance_bounds.h"
@@ -9,17 +10,11 @@
 namespace spectr::lab {
 namespace {
 
-struct PlanOfFigure {
-  const char* name;
-  const char* title;
-  std::size_t colour;
-};
-
 constexpr double draft = 0.25;
 constexpr double targets[] = {0.1, 0.25, 0.75, 1.0};
 constexpr std::size_t most_drafts = 16;
 
-Result<Report> against_drafts(std::string title, std::initializer_list<PlanOfFigure> plans) {
+Result<Report> against_drafts(std::string title, std::initializer_list<DrawnPlan> plans) {
   Data data({"b", "k", "plan", "acceptance", "optimum", "guaranteed"});
   const Distribution p = bernoulli(draft);
   for (const double b : targets) {
@@ -59,17 +54,15 @@ Result<Report> against_drafts(std::string title, std::initializer_list<PlanOfFig
   return Report{std::move(data), std::move(figure), std::move(summary)};
 }
 
-constexpr PlanOfFigure optimum{"optimal", "optimum", 0}, k_seq{"k-seq", "k-Seq", 1},
-    recursive{"recursive", "recursive rejection", 2};
-
 }  // namespace
 
 Result<Report> spectr_bernoulli(const Context&) {
-  return against_drafts("Acceptance of k drafts, Bernoulli laws", {optimum, k_seq});
+  return against_drafts("Acceptance of k drafts, Bernoulli laws", {drawn_optimal, drawn_k_seq});
 }
 
 Result<Report> spectr_recursive(const Context&) {
-  return against_drafts("Recursive rejection on Bernoulli laws", {optimum, k_seq, recursive});
+  return against_drafts("Recursive rejection on Bernoulli laws",
+                        {drawn_optimal, drawn_k_seq, drawn_recursive});
 }
 
 }  // namespace spectr::lab

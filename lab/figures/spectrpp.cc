@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lab/figures/drawn_plans.h"
 #include "lab/figures/figures.h"
 #include "lab/laws.h"
 #include "lab/theory/subset_k_seq.h"
@@ -13,15 +14,17 @@ namespace spectr::lab {
 namespace {
 
 constexpr std::size_t most_drafts = 5;
-struct PlanOfFigure {
+
+/// What is drawn, and the column of the table that holds it.
+struct Curve {
   const char* column;
-  const char* title;
+  DrawnPlan plan;
 };
-constexpr PlanOfFigure plans[] = {{"str", "STr (k-Seq)"},
-                                  {"str_plus", "STr⁺"},
-                                  {"str_plus_plus", "STr⁺⁺"},
-                                  {"best_subsets", "best nested prefixes"},
-                                  {"optimum", "optimum"}};
+constexpr Curve curves[] = {{"str", drawn_k_seq},
+                            {"str_plus", drawn_str_plus},
+                            {"str_plus_plus", drawn_str_plus_plus},
+                            {"best_subsets", {"", "best nested prefixes", 6}},  // found by search: no plan
+                            {"optimum", drawn_optimal}};
 
 struct Comparison {
   double mean = 0.0, worst_ratio = 1.0;
@@ -71,9 +74,9 @@ Result<Report> random_pairs(std::size_t vocabulary, const Context& context) {
 
   Data means({"k", "plan", "mean", "worst_ratio"});
   for (std::size_t k = 2; k <= last_k; ++k) {
-    for (const auto& plan : plans) {
-      const Comparison c = compare(data, k, plan.column);
-      means.add({static_cast<double>(k), plan.column, c.mean, c.worst_ratio});
+    for (const Curve& curve : curves) {
+      const Comparison c = compare(data, k, curve.column);
+      means.add({static_cast<double>(k), curve.column, c.mean, c.worst_ratio});
     }
   }
   Panel mean, worst;
@@ -88,13 +91,13 @@ Result<Report> random_pairs(std::size_t vocabulary, const Context& context) {
         .label = "number of drafts k", .from = 1.8, .to = static_cast<double>(last_k) + 0.2, .step = 1.0};
   }
   std::vector<Line> summary;
-  for (std::size_t i = 0; i < std::size(plans); ++i) {
-    const auto rows = means.where({{"plan", plans[i].column}});
-    mean.series.push_back({plans[i].title, Style::joined, i, points(means, rows, "k", "mean")});
-    worst.series.push_back({plans[i].title, Style::joined, i, points(means, rows, "k", "worst_ratio")});
+  for (const auto& [column, plan] : curves) {
+    const auto rows = means.where({{"plan", column}});
+    mean.series.push_back({plan.title, Style::joined, plan.colour, points(means, rows, "k", "mean")});
+    worst.series.push_back({plan.title, Style::joined, plan.colour, points(means, rows, "k", "worst_ratio")});
     const std::size_t row = rows.back();
     summary.push_back(
-        {fmt::format("k = {}, {}: mean, worst/optimum", last_k, plans[i].title),
+        {fmt::format("k = {}, {}: mean, worst/optimum", last_k, plan.title),
          fmt::format("{:.5f}, {:.5f}", means.number(row, "mean"), means.number(row, "worst_ratio"))});
   }
   SPECTR_TRY_VOID(bernoulli_example(summary));
