@@ -35,6 +35,9 @@ class DraftLaws {
   bool equal_;
 };
 
+/// A rejection rarer than this is rounding: its residual is noise.
+inline constexpr double rounding_of_rejection = 1e-15;
+
 /// What a plan made of the drafts: the token, and whether a test (or a winning ticket) accepted a draft.
 /// A residual draw may happen to equal a draft; it is still not `accepted`.
 struct Selection {

@@ -5,12 +5,6 @@
 #include "spectr/base/recycled.h"
 
 namespace spectr {
-namespace {
-
-// A rejection rarer than this is rounding: its residual is noise.
-constexpr double rounding = 1e-15;
-
-}  // namespace
 
 Selection SequentialPlan::select(std::span<const Token> drafts, Choices& choices) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
@@ -23,7 +17,7 @@ Selection SequentialPlan::select(std::span<const Token> drafts, Choices& choices
 }
 
 std::optional<Distribution> SequentialPlan::residual() const {
-  return 1.0 - acceptance_ < rounding ? std::nullopt : residual_;
+  return 1.0 - acceptance_ < rounding_of_rejection ? std::nullopt : residual_;
 }
 
 // P(Y = y | x₁ … x_k) = c Σ_i [x_i = y] t_i Π_{j<i} (1 − t_j), and the rest of 1 times residual(y), with

@@ -192,9 +192,8 @@ Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftLaws& p, const 
   Sum slacks;
   for (const Row& row : rows.rows) slacks.add(std::min(row.p, row.weights.back()));
   const double rejected = std::min(1.0, slacks.value());
-  constexpr double rounding = 1e-15;
   std::optional<Distribution> residual;
-  if (rejected >= rounding && std::ranges::any_of(left, [](double w) { return w > 0.0; })) {
+  if (rejected >= rounding_of_rejection && std::ranges::any_of(left, [](double w) { return w > 0.0; })) {
     residual = Distribution::from_weights(std::move(left));
   }
   const double acceptance = residual ? 1.0 - rejected : 1.0;
