@@ -29,6 +29,8 @@ class DraftLaws {
   const Distribution& operator[](std::size_t i) const { return *laws_[i]; }
   /// True where all drafts come from one and the same law object.
   bool equal() const { return equal_; }
+  /// Number of draft tuples, V₁ · … · V_k for laws of so many entries, as a double (it may be huge).
+  double tuples() const;
 
  private:
   RecycledVector<const Distribution*> laws_;

@@ -11,7 +11,6 @@
 #include "spectr/base/sum.h"
 #include "spectr/transport/independent_plan.h"
 #include "spectr/transport/linear_program.h"
-#include "spectr/transport/plan_check.h"
 
 namespace spectr {
 namespace {
@@ -182,7 +181,7 @@ Distribution TupleLp::conditional(std::span<const Token> drafts) const {
 Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftLaws& p, const Distribution& q,
                                                       const PlanOptions&) {
   for (std::size_t i = 0; i < p.count(); ++i) SPECTR_CHECK(p[i].vocabulary() == q.vocabulary());
-  if (draft_tuples(p) > most_tuples) {
+  if (p.tuples() > most_tuples) {
     return error("otm-lp: k = {} drafts make more than {:.0f} tuples, the most that its linear program takes",
                  p.count(), most_tuples);
   }

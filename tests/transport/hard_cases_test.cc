@@ -7,7 +7,7 @@
 
 #include "spectr/base/counter_random.h"
 #include "spectr/transport/acceptance_bounds.h"
-#include "spectr/transport/plan_check.h"
+#include "spectr/transport/enumerate_law.h"
 #include "spectr/transport/plans.h"
 #include "tests/transport/laws.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "spectr/transport/plan_check.h"
+#include "spectr/transport/enumerate_law.h"
 #include "spectr/transport/plans.h"
 #include "tests/transport/gallery.h"
 #include "tests/transport/laws.h"
