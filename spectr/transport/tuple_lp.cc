@@ -140,9 +140,9 @@ class TupleLp final : public IndependentPlan {
 };
 
 std::size_t entry_of(const Distribution& law, Token token) {
-  SPECTR_CHECK(law[token] > 0.0);
-  if (law.is_dense()) return static_cast<std::size_t>(token);
-  return static_cast<std::size_t>(std::ranges::lower_bound(law.tokens(), token) - law.tokens().begin());
+  const std::optional<std::size_t> entry = law.find(token);
+  SPECTR_CHECK(entry && law.probabilities()[*entry] > 0.0);
+  return *entry;
 }
 
 const Row& TupleLp::row(std::span<const Token> drafts) const {

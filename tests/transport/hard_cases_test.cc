@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "spectr/base/counter_random.h"
@@ -255,23 +254,9 @@ TEST(HardCases, DraftsOfProbabilityZeroAreRefusedOrNeverAccepted) {
   }
 }
 
-TEST(HardCases, SumsOffByRoundingAreNormalised) {
+TEST(HardCases, LawsWhoseSumsAreOffByRounding) {
   const auto above = Distribution::dense({0.5, 0.5 + 1e-7}), below = Distribution::dense({0.5, 0.5 - 1e-7});
-  ASSERT_TRUE(above.has_value() && below.has_value());
-  EXPECT_NEAR((*above)[0] + (*above)[1], 1.0, 1e-15);
-  expect_exact(*above, *below, 2);
-}
-
-TEST(HardCases, WhatIsNoLawIsRefusedByTheEntryAtFault) {
-  const auto message = [](std::vector<double> p) {
-    return Distribution::dense(std::move(p), "p").error().message;
-  };
-  EXPECT_EQ(message({0.5, 0.5 + 3e-7}), "p sums to 1.0000003, not to 1");
-  EXPECT_EQ(message({0.5, 0.6, -0.1}), "p[2] is negative: -0.1");
-  EXPECT_EQ(message({0.5, std::nan("")}), "p[1] is nan");
-  EXPECT_EQ(message({INFINITY, 0}), "p[0] is inf");
-  EXPECT_EQ(message({0, 0}), "p sums to 0, not to 1");
-  EXPECT_EQ(message({}), "p is empty");
+  expect_exact(above.value(), below.value(), 2);
 }
 
 TEST(HardCases, MaximalCouplingUsesTheFirstDraftOnly) {
