@@ -17,7 +17,7 @@
 #include "apps/json_input.h"
 #include "spectr/base/counter_random.h"
 #include "spectr/base/quantiles.h"
-#include "spectr/transport/plan_check.h"
+#include "spectr/transport/enumerate_law.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr::cli {

@@ -25,7 +25,7 @@ Result<Distribution> read_law(const Json& value, const std::string& name) {
     if (!value[i].is_number()) return error("{}[{}] is not a number: {}", name, i, shown(value[i]));
     probabilities.push_back(value[i].get<double>());
   }
-  return Distribution::dense(std::move(probabilities), name);
+  return Distribution::dense(probabilities, name);
 }
 
 Result<std::size_t> read_count(const Json& value) {

@@ -16,10 +16,11 @@ class Logits {
   std::size_t size() const {
     return std::visit([](auto row) { return row.size(); }, row_);
   }
+  /// Requires: i < size().
   double operator[](std::size_t i) const {
     return std::visit([i](auto row) { return static_cast<double>(row[i]); }, row_);
   }
-  /// The first n entries: the tokens that two vocabularies share when one is padded.
+  /// The first n entries: the tokens that two vocabularies share when one is padded. Requires: n ≤ size().
   Logits first(std::size_t n) const {
     return std::visit([n](auto row) { return Logits(row.first(n)); }, row_);
   }

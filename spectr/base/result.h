@@ -36,7 +36,7 @@ template <class... Args>
   declaration = std::move(*result)
 
 /// The same for a Result<void>.
-#define SPECTR_TRY_VOID(...)                                                             \
-  do {                                                                                   \
-    if (auto result_ = (__VA_ARGS__); !result_) return std::unexpected(result_.error()); \
+#define SPECTR_TRY_VOID(...)                                                                        \
+  do {                                                                                              \
+    if (auto result_ = (__VA_ARGS__); !result_) return std::unexpected(std::move(result_.error())); \
   } while (false)

@@ -26,10 +26,15 @@ void relax() {
 ThreadPool::ThreadPool(int threads) : shares_(static_cast<std::size_t>(std::max(threads, 1))) {
   SPECTR_CHECK(threads >= 1);
   workers_.reserve(shares_.size() - 1);
-  for (std::size_t i = 1; i < shares_.size(); ++i) workers_.emplace_back([this, i] { work(i); });
+  try {
+    for (std::size_t i = 1; i < shares_.size(); ++i) workers_.emplace_back([this, i] { work(i); });
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
-ThreadPool::~ThreadPool() {
+void ThreadPool::stop() {
   stop_.store(true);
   generation_.fetch_add(1);
   generation_.notify_all();

@@ -15,9 +15,10 @@ namespace spectr {
 /// the system keeps from running joins a later loop. Which thread runs which index never influences a result.
 class ThreadPool {
  public:
-  /// Requires: threads ≥ 1. One thread starts none.
+  /// Requires: threads ≥ 1. One thread starts none. Throws std::system_error where the system does not start
+  /// them all.
   explicit ThreadPool(int threads);
-  ~ThreadPool();
+  ~ThreadPool() { stop(); }
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
@@ -55,6 +56,7 @@ class ThreadPool {
     std::size_t end = 0;
   };
 
+  void stop();
   void run(const Loop& loop);
   void work(std::size_t self);
   bool join();

@@ -62,7 +62,7 @@ class Ranking {
 
 /// All tokens with a logit of at least `line` but −∞.
 template <class Number>
-RecycledVector<Candidate> above(std::span<const Number> logits, double line) {
+RecycledVector<Candidate> at_least(std::span<const Number> logits, double line) {
   RecycledVector<Candidate> found;
   for (std::size_t i = 0; i < logits.size(); ++i) {
     const double logit = logits[i];

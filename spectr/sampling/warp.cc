@@ -125,7 +125,7 @@ Result<Distribution> Warp::law_of(std::span<const Number> logits, std::size_t vo
   const double line = o.min_p > 0.0 ? largest + std::log(o.min_p) : -infinity;
   const bool top_k = cuts_to_k(logits.size());
   Ranking ranking(top_k ? likeliest_at_least(logits, o.top_k)
-                        : above(logits, o.top_p < 1.0 ? -infinity : line));
+                        : at_least(logits, o.top_p < 1.0 ? -infinity : line));
   if (top_k) ranking.keep(o.top_k);
   if (o.top_p < 1.0) ranking.keep(nucleus(ranking, largest, o.top_p));
   RecycledVector<Candidate> kept = std::move(ranking).take();

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "spectr/base/check.h"
-#include "spectr/base/recycled.h"
 #include "spectr/base/sum.h"
 #include "spectr/transport/law_pair.h"
+#include "spectr/transport/powers.h"
+#include "spectr/transport/ratio_order.h"
 
 namespace spectr {
 namespace {
@@ -25,18 +25,13 @@ double mass_inside(const Distribution& law, std::uint32_t subset) {
 double optimal_acceptance(const Distribution& p, const Distribution& q, std::size_t k) {
   SPECTR_CHECK(k >= 1);
   const LawPair laws(p, q);
-  RecycledVector<std::size_t> order(laws.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  // A token with p = 0 has q/p = ∞ and lowers nothing.
-  std::erase_if(order, [&](std::size_t j) { return !(laws.p()[j] > 0.0); });
-  std::ranges::sort(order, {}, [&](std::size_t j) { return laws.q()[j] / laws.p()[j]; });
   Sum inside_p, inside_q;
   double least = 0.0;
-  for (std::size_t j : order) {
+  // A token with p = 0 has q/p = ∞ and lowers nothing.
+  for (const std::uint32_t j : ratio_order(laws.p(), laws.q())) {
     inside_p.add(laws.p()[j]);
     inside_q.add(laws.q()[j]);
-    const double all_inside = std::pow(std::min(inside_p.value(), 1.0), static_cast<double>(k));
-    least = std::min(least, inside_q.value() - all_inside);
+    least = std::min(least, inside_q.value() - power(std::min(inside_p.value(), 1.0), k));
   }
   return 1.0 + least;
 }

@@ -1,6 +1,5 @@
 #include "spectr/transport/distribution.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -34,7 +33,7 @@ Distribution::Distribution(RecycledVector<Token> tokens, RecycledVector<double> 
   }
 }
 
-Result<Distribution> Distribution::dense(std::vector<double> probabilities, std::string_view name) {
+Result<Distribution> Distribution::dense(const std::vector<double>& probabilities, std::string_view name) {
   if (probabilities.empty()) return error("{} is empty", name);
   double total = 0.0;
   for (std::size_t i = 0; i < probabilities.size(); ++i) {
@@ -72,16 +71,14 @@ Distribution Distribution::from_weights(RecycledVector<Token> tokens, RecycledVe
   return Distribution(std::move(tokens), std::move(weights), vocabulary);
 }
 
-Distribution Distribution::point(Token token, std::size_t vocabulary) {
-  return from_weights(RecycledVector<Token>{token}, {1.0}, vocabulary);
+Distribution Distribution::from_weights(std::span<const Token> tokens, std::span<const double> weights,
+                                        std::size_t vocabulary) {
+  return from_weights(RecycledVector<Token>(tokens.begin(), tokens.end()),
+                      RecycledVector<double>(weights.begin(), weights.end()), vocabulary);
 }
 
-double Distribution::operator[](Token token) const {
-  if (token < 0 || static_cast<std::size_t>(token) >= vocabulary_) return 0.0;
-  if (is_dense()) return probabilities_[static_cast<std::size_t>(token)];
-  const auto at = std::lower_bound(tokens_.begin(), tokens_.end(), token);
-  if (at == tokens_.end() || *at != token) return 0.0;
-  return probabilities_[static_cast<std::size_t>(at - tokens_.begin())];
+Distribution Distribution::point(Token token, std::size_t vocabulary) {
+  return from_weights(RecycledVector<Token>{token}, {1.0}, vocabulary);
 }
 
 double total_variation(const Distribution& p, const Distribution& q) {

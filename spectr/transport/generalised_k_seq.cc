@@ -39,15 +39,14 @@ GeneralisedOutcome outcome(const LawUnion& laws, const GeneralisedTests& tests) 
 GeneralisedKSeq::GeneralisedKSeq(const DraftLaws& p, const Distribution& q, const LawUnion& laws,
                                  GeneralisedTests tests, GeneralisedOutcome outcome,
                                  PlanParameters parameters)
-    : SequentialPlan(p, (1.0 - outcome.u.back()) / outcome.excess,
-                     law_if_any(laws, std::move(outcome.residual)), q, 1.0 / outcome.excess),
-      q_(q),
+    : SequentialPlan(p, q, (1.0 - outcome.u.back()) / outcome.excess,
+                     law_if_any(laws, std::move(outcome.residual)), 1.0 / outcome.excess),
       tests_(std::move(tests)),
       parameters_(std::move(parameters)) {}
 
-double GeneralisedKSeq::test(std::size_t i, Token x) const {
-  const double p = laws()[i][x], q = tested_mass(q_[x]);
-  return tests_.inside(i, p, q) ? std::min(1.0, tests_.alpha[i] * q / p) : 1.0;
+double GeneralisedKSeq::test(std::size_t i, Token, double p, double q) const {
+  const double mass = tested_mass(q);
+  return tests_.inside(i, p, mass) ? std::min(1.0, tests_.alpha[i] * mass / p) : 1.0;
 }
 
 }  // namespace spectr

@@ -49,9 +49,8 @@ class GeneralisedKSeq final : public SequentialPlan {
   PlanParameters parameters() const override { return parameters_; }
 
  private:
-  double test(std::size_t i, Token x) const override;
+  double test(std::size_t i, Token x, double p, double q) const override;
 
-  const Distribution& q_;
   GeneralisedTests tests_;
   PlanParameters parameters_;
 };

@@ -17,7 +17,7 @@ class KSeq final : public SequentialPlan {
  public:
   KSeq(const DraftLaws& p, const Distribution& q, Division division, double acceptance,
        std::optional<Distribution> residual)
-      : SequentialPlan(p, acceptance, std::move(residual), q), q_(q), division_(std::move(division)) {}
+      : SequentialPlan(p, q, acceptance, std::move(residual)), division_(std::move(division)) {}
 
   PlanParameters parameters() const override {
     std::vector<double> beta;
@@ -26,12 +26,10 @@ class KSeq final : public SequentialPlan {
   }
 
  private:
-  double test(std::size_t i, Token x) const override {
-    const double p = laws()[i][x];
-    return p > 0.0 ? std::min(1.0, q_[x] / division_.rho / p) : 0.0;
+  double test(std::size_t, Token, double p, double q) const override {
+    return std::min(1.0, q / division_.rho / p);
   }
 
-  const Distribution& q_;
   Division division_;
 };
 

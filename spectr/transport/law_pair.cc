@@ -1,6 +1,5 @@
 #include "spectr/transport/law_pair.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "spectr/base/check.h"
@@ -29,16 +28,6 @@ LawPair::LawPair(const Distribution& p, const Distribution& q) : vocabulary_(q.v
   }
   p_ = merged_p_;
   q_ = merged_q_;
-}
-
-std::optional<std::size_t> LawPair::find(Token token) const {
-  if (tokens_.empty()) {
-    if (token < 0 || static_cast<std::size_t>(token) >= size()) return std::nullopt;
-    return static_cast<std::size_t>(token);
-  }
-  const auto at = std::lower_bound(tokens_.begin(), tokens_.end(), token);
-  if (at == tokens_.end() || *at != token) return std::nullopt;
-  return static_cast<std::size_t>(at - tokens_.begin());
 }
 
 Distribution LawPair::law(RecycledVector<double> weights) const {

@@ -26,7 +26,7 @@ class LawPair {
   std::span<const double> q() const { return q_; }
 
   /// Where a token stands, nullopt if neither law lists it.
-  std::optional<std::size_t> find(Token token) const;
+  std::optional<std::size_t> find(Token token) const { return find_token(tokens_, size(), token); }
 
   /// The law proportional to weights[i] at token(i). Requires: weights.size() == size(), positive sum.
   Distribution law(RecycledVector<double> weights) const;

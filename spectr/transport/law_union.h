@@ -11,7 +11,7 @@
 namespace spectr {
 
 /// The draft laws p₁ … p_k and the target law q side by side on the union of their supports, tokens
-/// ascending: p(i)[j] and q()[j] belong to token(j). Views of the laws where all are dense, merged copies
+/// ascending: p(i)[j] and q()[j] belong to the j-th. Views of the laws where all are dense, merged copies
 /// otherwise. The laws must outlive it. LawPair is the case of one draft law. Requires: one vocabulary.
 class LawUnion {
  public:
@@ -21,18 +21,16 @@ class LawUnion {
 
   std::size_t drafts() const { return p_.size(); }
   std::size_t size() const { return q_.size(); }
-  std::size_t vocabulary() const { return vocabulary_; }
-  Token token(std::size_t j) const { return tokens_.empty() ? static_cast<Token>(j) : tokens_[j]; }
   std::span<const double> p(std::size_t i) const { return p_[i]; }
   std::span<const double> q() const { return q_; }
 
-  /// The law proportional to weights[j] at token(j). Requires: weights.size() == size(), positive sum.
+  /// The law proportional to weights[j] at the j-th token. Requires: weights.size() == size(), positive sum.
   Distribution law(RecycledVector<double> weights) const;
 
  private:
   void merge(const DraftLaws& p, const Distribution& q);
 
-  RecycledVector<Token> tokens_;   // empty: token(j) = j
+  RecycledVector<Token> tokens_;   // empty: the j-th is j
   RecycledVector<double> merged_;  // rows p₁ … p_k, q where the laws are merged
   RecycledVector<std::span<const double>> p_;
   std::span<const double> q_;

@@ -42,8 +42,8 @@ class Leftover {
   /// Starts a block. Requires: pool ≥ 0, 0 ≤ floor.
   void open(double pool, double floor, double top);
 
-  /// Cuts the lowest window of length p > 0 and mass m ≥ 0; within rounding, one exists. Its pieces are added
-  /// from the lowest up.
+  /// Cuts the lowest window of length p > 0 and mass m ≥ 0; within rounding, one exists. (For k = 1 all
+  /// windows above the floor have one mass: it may be any of them.) Its pieces are added from the lowest up.
   void serve(double p, double m);
 
   /// Gives all that is left to the block's lowest token, whose draft probability is p > 0: from the lowest

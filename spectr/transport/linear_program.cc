@@ -38,9 +38,9 @@ void close_on(double x, double& lower, double& upper) {
 
 }  // namespace
 
-/// Rows that the solver does not have yet: adding them one at a time would copy its matrix each time.
 struct LinearProgram::Solver {
   ClpSimplex clp;
+  // Rows that it does not have yet: adding them one at a time would copy its matrix each time.
   std::vector<double> lower, upper, factors;
   std::vector<int> columns, starts{0};
 

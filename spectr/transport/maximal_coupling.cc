@@ -15,16 +15,12 @@ class MaximalCoupling final : public SequentialPlan {
  public:
   MaximalCoupling(const DraftLaws& p, const Distribution& q, double acceptance,
                   std::optional<Distribution> residual)
-      : SequentialPlan(p, acceptance, std::move(residual), q), q_(q) {}
+      : SequentialPlan(p, q, acceptance, std::move(residual)) {}
 
  private:
-  double test(std::size_t i, Token x) const override {
-    if (i > 0) return 0.0;
-    const double p = laws()[0][x];
-    return p > 0.0 ? std::min(1.0, q_[x] / p) : 0.0;
+  double test(std::size_t i, Token, double p, double q) const override {
+    return i == 0 ? std::min(1.0, q / p) : 0.0;
   }
-
-  const Distribution& q_;
 };
 
 }  // namespace

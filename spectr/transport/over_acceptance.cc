@@ -25,7 +25,7 @@ class OverAcceptance final : public SequentialPlan {
  public:
   OverAcceptance(const DraftLaws& p, const Distribution& q, const Outcome& outcome,
                  std::optional<Distribution> residual)
-      : SequentialPlan(p, 1.0 - outcome.rejection, std::move(residual), q), q_(q), outcome_(outcome) {}
+      : SequentialPlan(p, q, 1.0 - outcome.rejection, std::move(residual)), outcome_(outcome) {}
 
   double bias() const override { return outcome_.bias; }
   PlanParameters parameters() const override {
@@ -36,12 +36,10 @@ class OverAcceptance final : public SequentialPlan {
   }
 
  private:
-  double test(std::size_t i, Token x) const override {
-    const double p = laws()[i][x];
-    return p > 0.0 ? std::min(1.0, (q_[x] + outcome_.epsilon) / p) : 0.0;
+  double test(std::size_t, Token, double p, double q) const override {
+    return std::min(1.0, (q + outcome_.epsilon) / p);
   }
 
-  const Distribution& q_;
   Outcome outcome_;
 };
 

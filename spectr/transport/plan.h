@@ -29,11 +29,16 @@ class DraftLaws {
   const Distribution& operator[](std::size_t i) const { return *laws_[i]; }
   /// True where all drafts come from one and the same law object.
   bool equal() const { return equal_; }
+  /// Number of draft tuples, V₁ · … · V_k for laws of so many entries, as a double (it may be huge).
+  double tuples() const;
 
  private:
   RecycledVector<const Distribution*> laws_;
   bool equal_;
 };
+
+/// A rejection rarer than this is rounding: its residual is noise.
+inline constexpr double rounding_of_rejection = 1e-15;
 
 /// What a plan made of the drafts: the token, and whether a test (or a winning ticket) accepted a draft.
 /// A residual draw may happen to equal a draft; it is still not `accepted`.

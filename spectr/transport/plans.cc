@@ -1,8 +1,6 @@
 #include "spectr/transport/plans.h"
 
-#include <algorithm>
 #include <array>
-#include <string>
 
 #include "spectr/base/find_named.h"
 #include "spectr/transport/k_seq.h"

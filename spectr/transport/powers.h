@@ -15,8 +15,9 @@ inline double power(double x, std::size_t k) {
   return result;
 }
 
-/// (a + w)^k − a^k for a, w ≥ 0, with a relative error of a few ulps however small w is: only positive terms
-/// are added. With b = a + w and D_n = b^n − a^n: D_2n = D_n (a^n + b^n) and D_{n+1} = D_n b + a^n w.
+/// (a + w)^k − a^k for a, w ≥ 0, with a relative error of about k ulps at most, however small w is: only
+/// positive terms are added. With b = a + w and D_n = b^n − a^n: D_2n = D_n (a^n + b^n) and D_{n+1} = D_n b +
+/// a^n w.
 inline double power_difference(double a, double w, std::size_t k) {
   if (k == 0) return 0.0;
   const double b = a + w;

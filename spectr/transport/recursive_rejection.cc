@@ -16,24 +16,20 @@ class RecursiveRejection final : public SequentialPlan {
  public:
   RecursiveRejection(const DraftLaws& p, const Distribution& q, RecycledVector<double> rejected,
                      std::optional<Distribution> residual)
-      : SequentialPlan(p, 1.0 - rejected.back(), std::move(residual), q),
-        q_(q),
-        rejected_(std::move(rejected)) {}
+      : SequentialPlan(p, q, 1.0 - rejected.back(), std::move(residual)), rejected_(std::move(rejected)) {}
 
   PlanParameters parameters() const override {
     return {{"rejected", std::vector<double>(rejected_.begin() + 1, rejected_.end())}};
   }
 
  private:
-  double test(std::size_t i, Token x) const override {
-    double left = q_[x];
+  double test(std::size_t i, Token x, double p, double q) const override {
+    if (!(rejected_[i] > 0.0)) return 0.0;
+    double left = q;
     for (std::size_t j = 0; j < i; ++j) left = std::max(0.0, left - rejected_[j] * laws()[j][x]);
-    const double p = laws()[i][x];
-    const bool reached = p > 0.0 && rejected_[i] > 0.0;
-    return reached ? std::min(1.0, left / rejected_[i] / p) : 0.0;
+    return std::min(1.0, left / rejected_[i] / p);
   }
 
-  const Distribution& q_;
   RecycledVector<double> rejected_;  // D_0 … D_k
 };
 

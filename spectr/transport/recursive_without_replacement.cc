@@ -83,7 +83,7 @@ class RecursiveWithoutReplacement final : public TransportPlan {
   State after_rejection(const State& at, std::span<const Token> tried) const {
     State next{.used = at.used * (at.untried / at.tested) + at.left, .tested = at.untried};
     next.left = left_mass(next, 0, laws_.size());
-    next.untried = tried.size() < drafts_ ? untried_mass(tried, 0, laws_.size()) : 0.0;
+    next.untried = tried.size() < drafts_ ? untried_mass(tried) : 0.0;
     return next;
   }
 
@@ -95,11 +95,11 @@ class RecursiveWithoutReplacement final : public TransportPlan {
     });
   }
 
-  // Σ p over the untried tokens at [begin, end): between one tried token and the next, no subtraction.
-  double untried_mass(std::span<const Token> tried, std::size_t begin, std::size_t end) const {
+  // Σ p over the untried tokens: between one tried token and the next, no subtraction.
+  double untried_mass(std::span<const Token> tried) const {
     Sum sum;
-    while (begin < end) {
-      std::size_t stop = end;
+    for (std::size_t begin = 0; begin < laws_.size();) {
+      std::size_t stop = laws_.size();
       for (Token x : tried) {
         const auto j = laws_.find(x);
         if (j && *j >= begin && *j < stop) stop = *j;

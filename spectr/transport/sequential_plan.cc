@@ -5,17 +5,11 @@
 #include "spectr/base/recycled.h"
 
 namespace spectr {
-namespace {
-
-// A rejection rarer than this is rounding: its residual is noise.
-constexpr double rounding = 1e-15;
-
-}  // namespace
 
 Selection SequentialPlan::select(std::span<const Token> drafts, Choices& choices) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
   for (std::size_t i = 0; i < drafts.size(); ++i) {
-    if (!choices.accept(test(i, drafts[i]))) continue;
+    if (!choices.accept(passes(i, drafts[i]))) continue;
     if (choices.accept(confirm_)) return {drafts[i], true};
     break;
   }
@@ -23,17 +17,17 @@ Selection SequentialPlan::select(std::span<const Token> drafts, Choices& choices
 }
 
 std::optional<Distribution> SequentialPlan::residual() const {
-  return 1.0 - acceptance_ < rounding ? std::nullopt : residual_;
+  return 1.0 - acceptance_ < rounding_of_rejection ? std::nullopt : residual_;
 }
 
 // P(Y = y | x₁ … x_k) = c Σ_i [x_i = y] t_i Π_{j<i} (1 − t_j), and the rest of 1 times residual(y), with
-// t_i = test(i, x_i) and c the probability of a confirmation.
+// t_i = passes(i, x_i) and c the probability of a confirmation.
 Distribution SequentialPlan::conditional(std::span<const Token> drafts) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
-  RecycledVector<double> law(fallback_.vocabulary(), 0.0);
+  RecycledVector<double> law(target_.vocabulary(), 0.0);
   double reached = 1.0, refused = 0.0;
   for (std::size_t i = 0; i < drafts.size(); ++i) {
-    const double t = std::clamp(test(i, drafts[i]), 0.0, 1.0);
+    const double t = std::clamp(passes(i, drafts[i]), 0.0, 1.0);
     law[static_cast<std::size_t>(drafts[i])] += reached * t * confirm_;
     refused += reached * t * (1.0 - confirm_);
     reached *= 1.0 - t;

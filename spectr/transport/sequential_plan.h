@@ -10,8 +10,9 @@
 
 namespace spectr {
 
-/// A plan that tests independent drafts one after another: X_i passes with probability test(i, X_i), the
-/// first that passes is Y; if none does, Y is drawn from the residual law, which is the same for all drafts.
+/// A plan that tests independent drafts one after another: X_i passes with a probability that test() gives,
+/// the first that passes is Y; if none does, Y is drawn from the residual law, which is the same for all
+/// drafts. A draft of probability 0 never passes.
 class SequentialPlan : public IndependentPlan {
  public:
   Selection select(std::span<const Token> drafts, Choices& choices) const final;
@@ -20,28 +21,32 @@ class SequentialPlan : public IndependentPlan {
   Distribution conditional(std::span<const Token> drafts) const final;
 
  protected:
-  /// residual: nullopt where no mass is left for it; then Y ~ fallback, an event of the probability of a
-  /// rounding error. fallback must outlive the plan. confirm: probability with which a draft that passes is
-  /// kept; otherwise Y is drawn from the residual at once.
-  SequentialPlan(DraftLaws laws, double acceptance, std::optional<Distribution> residual,
-                 const Distribution& fallback, double confirm = 1.0)
+  /// target: the law q, which must outlive the plan. residual: nullopt where no mass is left for it; then
+  /// Y ~ q, an event of the probability of a rounding error. confirm: probability with which a draft that
+  /// passes is kept; otherwise Y is drawn from the residual at once.
+  SequentialPlan(DraftLaws laws, const Distribution& target, double acceptance,
+                 std::optional<Distribution> residual, double confirm = 1.0)
       : IndependentPlan(std::move(laws)),
+        target_(target),
         acceptance_(acceptance),
         confirm_(confirm),
-        residual_(std::move(residual)),
-        fallback_(fallback) {}
+        residual_(std::move(residual)) {}
 
  private:
-  /// Probability that draft i (from 0) passes its test when it is x. O(1) or O(log support), of recursive
-  /// rejection times i.
-  virtual double test(std::size_t i, Token x) const = 0;
+  /// Probability that draft i (from 0) passes its test when it is x, which has probability p > 0 under the
+  /// draft's law and q under the target. O(1), of recursive rejection i look-ups.
+  virtual double test(std::size_t i, Token x, double p, double q) const = 0;
 
-  const Distribution& rejected() const { return residual_ ? *residual_ : fallback_; }
+  double passes(std::size_t i, Token x) const {
+    const double p = laws()[i][x];
+    return p > 0.0 ? test(i, x, p, target_[x]) : 0.0;
+  }
+  const Distribution& rejected() const { return residual_ ? *residual_ : target_; }
 
+  const Distribution& target_;
   double acceptance_;
   double confirm_;
   std::optional<Distribution> residual_;
-  const Distribution& fallback_;
 };
 
 /// The law proportional to weights, as laws.law() gives it (LawPair or LawUnion), nullopt where all are 0.

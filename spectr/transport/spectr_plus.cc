@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "spectr/base/stopwatch.h"
 #include "spectr/transport/division_factor.h"
 #include "spectr/transport/generalised_k_seq.h"
 #include "spectr/transport/law_pair.h"
@@ -103,7 +102,6 @@ std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q, 
   last.next_bound = last.tests.bound;
   last.outcome = outcome(laws, last.tests);
   PlanParameters parameters;
-  Stopwatch watch;
   double least = last.acceptance();
   int rounds = 0;
   do {
@@ -122,7 +120,6 @@ std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q, 
   parameters["alphas"] = last.tests.alpha;
   parameters["u"] = last.outcome.u;
   parameters["iterations"] = static_cast<double>(rounds);
-  parameters["solver_ms"] = 1e3 * watch.lap();
   return std::make_unique<GeneralisedKSeq>(p, q, laws, std::move(last.tests), std::move(last.outcome),
                                            std::move(parameters));
 }

@@ -7,20 +7,12 @@
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
 #include "spectr/base/sum.h"
+#include "spectr/transport/plan.h"
 #include "spectr/transport/powers.h"
 #include "spectr/transport/ratio_order.h"
 
 namespace spectr {
 namespace {
-
-/// Rejection probabilities below this are rounding errors of sums, but for P(every draft has q = 0).
-constexpr double rounding = 1e-15;
-
-double sum(std::span<const double> values) {
-  Sum total;
-  for (double x : values) total.add(x);
-  return total.value();
-}
 
 /// The tokens with p > 0 by r = q / p ascending; p, q and the sums P_j, D_j = Q_j − P_j^k of the first j.
 struct Ladder {
@@ -34,7 +26,8 @@ struct Ladder {
 };
 
 Ladder climb(std::span<const double> p, std::span<const double> q, std::size_t k) {
-  const double p_total = sum(p), q_total = sum(q);
+  const double p_total = sum_in_blocks(0, p.size(), [&](std::size_t i) { return p[i]; });
+  const double q_total = sum_in_blocks(0, q.size(), [&](std::size_t i) { return q[i]; });
   Ladder ladder;
   ladder.index = ratio_order(p, q);
   const std::size_t n = ladder.index.size();
@@ -52,11 +45,8 @@ Ladder climb(std::span<const double> p, std::span<const double> q, std::size_t k
   }
   const auto first_wanted = std::ranges::find_if(ladder.q, [](double q_j) { return q_j > 0.0; });
   ladder.barred = static_cast<std::size_t>(first_wanted - ladder.q.begin());
-  Sum unreachable;
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    if (!(p[i] > 0.0)) unreachable.add(q[i] / q_total);
-  }
-  ladder.unreachable = unreachable.value();
+  ladder.unreachable =
+      sum_in_blocks(0, p.size(), [&](std::size_t i) { return p[i] > 0.0 ? 0.0 : q[i] / q_total; });
   ladder.P[n] = 1.0;  // without the rounding error of the sums
   ladder.D[n] = -ladder.unreachable;
   return ladder;
@@ -77,7 +67,8 @@ TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, s
   layout.pieces.low.reserve(2 * n);
   layout.pieces.length.reserve(2 * n);
   layout.rejected = std::min(1.0, -*std::min_element(D.begin(), D.end()));
-  if (layout.rejected < rounding) layout.rejected = power(P[ladder.barred], k);
+  // Rounding, but for the probability that every draft has q = 0.
+  if (layout.rejected < rounding_of_rejection) layout.rejected = power(P[ladder.barred], k);
   const double cut = layout.rejected > 0.0 ? std::pow(layout.rejected, 1.0 / static_cast<double>(k)) : 0.0;
   if (layout.rejected > 0.0) {
     for (std::size_t i = 0; i < p.size(); ++i) {

@@ -11,7 +11,6 @@
 #include "spectr/base/sum.h"
 #include "spectr/transport/independent_plan.h"
 #include "spectr/transport/linear_program.h"
-#include "spectr/transport/plan_check.h"
 
 namespace spectr {
 namespace {
@@ -141,9 +140,9 @@ class TupleLp final : public IndependentPlan {
 };
 
 std::size_t entry_of(const Distribution& law, Token token) {
-  SPECTR_CHECK(law[token] > 0.0);
-  if (law.is_dense()) return static_cast<std::size_t>(token);
-  return static_cast<std::size_t>(std::ranges::lower_bound(law.tokens(), token) - law.tokens().begin());
+  const std::optional<std::size_t> entry = law.find(token);
+  SPECTR_CHECK(entry && law.probabilities()[*entry] > 0.0);
+  return *entry;
 }
 
 const Row& TupleLp::row(std::span<const Token> drafts) const {
@@ -182,7 +181,7 @@ Distribution TupleLp::conditional(std::span<const Token> drafts) const {
 Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftLaws& p, const Distribution& q,
                                                       const PlanOptions&) {
   for (std::size_t i = 0; i < p.count(); ++i) SPECTR_CHECK(p[i].vocabulary() == q.vocabulary());
-  if (draft_tuples(p) > most_tuples) {
+  if (p.tuples() > most_tuples) {
     return error("otm-lp: k = {} drafts make more than {:.0f} tuples, the most that its linear program takes",
                  p.count(), most_tuples);
   }
@@ -192,9 +191,8 @@ Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftLaws& p, const 
   Sum slacks;
   for (const Row& row : rows.rows) slacks.add(std::min(row.p, row.weights.back()));
   const double rejected = std::min(1.0, slacks.value());
-  constexpr double rounding = 1e-15;
   std::optional<Distribution> residual;
-  if (rejected >= rounding && std::ranges::any_of(left, [](double w) { return w > 0.0; })) {
+  if (rejected >= rounding_of_rejection && std::ranges::any_of(left, [](double w) { return w > 0.0; })) {
     residual = Distribution::from_weights(std::move(left));
   }
   const double acceptance = residual ? 1.0 - rejected : 1.0;

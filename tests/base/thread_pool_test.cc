@@ -1,9 +1,14 @@
 #include "spectr/base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -85,6 +90,30 @@ TEST(ThreadPoolDeathTest, AnExceptionOutOfABodyEndsTheProcess) {
     };
     EXPECT_DEATH(break_contract(), "") << threads << " threads";
   }
+}
+
+/// Asks for a thousand threads where there is address space for the stacks of a few; exits with 0 where the
+/// pool says so.
+[[noreturn]] void start_more_threads_than_fit() {
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t room = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{64} << 20);
+  const rlimit limit{room, room};
+  setrlimit(RLIMIT_AS, &limit);
+  try {
+    ThreadPool pool(1000);
+  } catch (const std::system_error&) {
+    std::_Exit(0);
+  }
+  std::_Exit(1);
+}
+
+TEST(ThreadPoolDeathTest, AThreadThatCannotBeStartedIsAnException) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer does not outlive a lack of address space";
+#endif
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(start_more_threads_than_fit(), testing::ExitedWithCode(0), "");
 }
 
 TEST(ThreadPool, NeedsAThread) {

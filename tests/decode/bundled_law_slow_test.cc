@@ -74,7 +74,7 @@ TEST_F(BundledLaw, IsTheTargetsForEveryLosslessMethod) {
 TEST_F(BundledLaw, IsTheTargetsForEveryLosslessPlan) {
   for (const PlanRule& rule : plan_rules()) {
     if (!rule.lossless || rule.name == "k-seq") continue;  // spectr's own plan is tested above
-    MethodOptions options = options_of(rule.most_drafts == 1 ? 1 : rule.name == "otm-lp" ? 2 : 3, 2);
+    MethodOptions options = options_of(rule.name == "otm-lp" ? 2 : 3, 2);
     options.plan = std::string(rule.name);
     EXPECT_GT(p_value("spectr", options), false_alarm) << rule.name;
   }

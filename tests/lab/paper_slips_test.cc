@@ -13,7 +13,7 @@
 #include "lab/theory/rejections.h"
 #include "lab/theory/subset_k_seq.h"
 #include "spectr/base/enumerator.h"
-#include "spectr/transport/plan_check.h"
+#include "spectr/transport/enumerate_law.h"
 
 namespace spectr::lab {
 namespace {

@@ -14,6 +14,7 @@ namespace spectr {
 namespace {
 
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -24,14 +25,21 @@ WarpOptions off() {
 }
 
 using Row = std::vector<double>;
+using FloatRow = std::vector<float>;
+
+template <class Numbers>
+Distribution law_of(const WarpOptions& options, const Numbers& row, const std::vector<Token>& history = {},
+                    std::size_t vocabulary = 0) {
+  const auto warp = Warp::make(options);
+  if (!warp) throw std::runtime_error(warp.error().message);
+  auto result = warp->law(std::span(row), history, std::max(vocabulary, row.size()));
+  if (!result) throw std::runtime_error(result.error().message);
+  return *result;
+}
 
 Distribution law(const WarpOptions& options, const Row& row, const std::vector<Token>& history = {},
                  std::size_t vocabulary = 0) {
-  const auto warp = Warp::make(options);
-  if (!warp) throw std::runtime_error(warp.error().message);
-  auto result = warp->law(std::span<const double>(row), history, std::max(vocabulary, row.size()));
-  if (!result) throw std::runtime_error(result.error().message);
-  return *result;
+  return law_of(options, row, history, vocabulary);
 }
 
 std::vector<Token> support(const Distribution& d) {
@@ -40,6 +48,12 @@ std::vector<Token> support(const Distribution& d) {
     if (d.probabilities()[i] > 0.0) tokens.push_back(d.token(i));
   }
   return tokens;
+}
+
+/// The laws of two rows are the same, bit for bit.
+void expect_equal(const Distribution& a, const Distribution& b) {
+  EXPECT_THAT(a.tokens(), ElementsAreArray(b.tokens()));
+  EXPECT_THAT(a.probabilities(), ElementsAreArray(b.probabilities()));
 }
 
 /// Logits whose softmax is these weights, normalised.
@@ -127,6 +141,10 @@ TEST(Warp, AgreesWithAPlainReferenceOnRandomRows) {
     for (const auto& [token, p] : expected) {
       ASSERT_NEAR(found[token], static_cast<double>(p), 1e-12) << "round " << round << ", token " << token;
     }
+
+    const FloatRow floats(row.begin(), row.end());
+    expect_equal(law_of(o, floats, history), law(o, Row(floats.begin(), floats.end()), history));
+    ASSERT_FALSE(HasFailure()) << "round " << round;
   }
 }
 
@@ -218,6 +236,10 @@ TEST(Warp, TemperatureZeroIsThePointOnTheArgmax) {
   o.logit_bias = {};
   o.presence_penalty = 1.0;
   EXPECT_EQ(law(o, {-3.0, 0.5, -infinity, 0.4}, {1})[3], 1.0);
+  o.presence_penalty = 0.0;
+  FloatRow row(100, 0.1f);
+  row[41] = row[77] = 0.7f;
+  EXPECT_THAT(support(law_of(o, row)), ElementsAre(41));
 }
 
 TEST(Warp, ExtremeTemperaturesStayFinite) {
@@ -285,12 +307,8 @@ TEST(Warp, MinusInfinityIsProbabilityZero) {
 }
 
 TEST(Warp, FloatRowsGiveTheLawOfTheSameNumbersInDouble) {
-  const std::vector<float> row = {0.1f, -3.7f, 2.25f, 0.1f, 1e-30f};
-  const Row wide(row.begin(), row.end());
-  const Warp warp = Warp::make(WarpOptions{}).value();
-  const Distribution narrow = warp.law(std::span<const float>(row), {}, 5).value();
-  const Distribution expected = warp.law(std::span<const double>(wide), {}, 5).value();
-  for (Token t = 0; t < 5; ++t) EXPECT_EQ(narrow[t], expected[t]);
+  const FloatRow row = {0.1f, -3.7f, 2.25f, 0.1f, 1e-30f};
+  expect_equal(law_of(WarpOptions{}, row), law(WarpOptions{}, Row(row.begin(), row.end())));
 }
 
 TEST(Warp, PaddingOfTheVocabularyHasProbabilityZero) {
@@ -304,18 +322,27 @@ TEST(Warp, PaddingOfTheVocabularyHasProbabilityZero) {
   }
 }
 
-std::string law_error(const Row& row, double temperature = 1.0) {
+/// For the row in either precision.
+void expect_law_error(const Row& row, double temperature, const char* message) {
   WarpOptions o = off();
   o.temperature = temperature;
-  const auto result = Warp::make(o).value().law(std::span<const double>(row), {}, row.size());
-  return result ? "no error" : result.error().message;
+  const Warp warp = Warp::make(o).value();
+  const FloatRow floats(row.begin(), row.end());
+  for (const Logits& logits : {Logits(std::span(row)), Logits(std::span(floats))}) {
+    const auto result = warp.law(logits, {}, row.size());
+    ASSERT_FALSE(result.has_value());
+    EXPECT_THAT(result.error().message, HasSubstr(message));
+  }
 }
 
 TEST(Warp, LogitsWithoutALawAreErrors) {
   for (double temperature : {0.0, 1.0}) {
-    EXPECT_THAT(law_error({0.0, nan, 1.0}, temperature), HasSubstr("token 1 is nan"));
-    EXPECT_THAT(law_error({0.0, 1.0, infinity}, temperature), HasSubstr("token 2 is inf"));
-    EXPECT_THAT(law_error({-infinity, -infinity}, temperature), HasSubstr("every logit"));
+    expect_law_error({0.0, nan, 1.0}, temperature, "token 1 is nan");
+    expect_law_error({0.0, 1.0, infinity}, temperature, "token 2 is inf");
+    expect_law_error({-infinity, -infinity}, temperature, "every logit");
+    Row row(100, 0.0);
+    row[57] = nan;
+    expect_law_error(row, temperature, "token 57 is nan");
   }
   WarpOptions o = off();
   o.logit_bias = {{0, -infinity}, {1, -infinity}};

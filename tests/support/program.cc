@@ -60,11 +60,18 @@ std::string RunningProgram::err() const {
   return contents(err_.get());
 }
 
+// To the system, −1 is every process.
+void RunningProgram::needs_child() const {
+  if (child_ < 0) throw std::logic_error("the program has ended");
+}
+
 void RunningProgram::send(int signal) const {
+  needs_child();
   kill(child_, signal);
 }
 
 Outcome RunningProgram::wait() {
+  needs_child();
   int status = 0;
   waitpid(child_, &status, 0);
   child_ = -1;

@@ -34,10 +34,13 @@ class RunningProgram {
 
   /// What it has printed so far.
   std::string err() const;
+  /// Throws std::logic_error after wait(), as a second wait() does.
   void send(int signal) const;
   Outcome wait();
 
  private:
+  void needs_child() const;
+
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };

@@ -5,17 +5,9 @@
 #include <utility>
 
 #include "tests/support/data.h"
+#include "tests/support/value_of.h"
 
 namespace spectr::test {
-namespace {
-
-template <class T>
-T value_of(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
-
-}  // namespace
 
 RealModel RealModel::load(std::string_view name, int threads) {
   const auto path = find_data(name);

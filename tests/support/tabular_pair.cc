@@ -2,17 +2,12 @@
 
 #include <cmath>
 #include <memory>
-#include <stdexcept>
 #include <string>
+
+#include "tests/support/value_of.h"
 
 namespace spectr::test {
 namespace {
-
-template <class T>
-T value_of(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
 
 std::vector<double> sparse_rows(std::size_t vocabulary, std::size_t steps, std::mt19937& generator) {
   std::vector<double> rows(steps * vocabulary * vocabulary, 0.0);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "spectr/transport/plan_check.h"
+#include "spectr/transport/enumerate_law.h"
 #include "tests/transport/laws.h"
 
 namespace spectr {

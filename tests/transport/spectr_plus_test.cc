@@ -9,9 +9,9 @@
 
 #include "spectr/base/enumerator.h"
 #include "spectr/transport/acceptance_bounds.h"
+#include "spectr/transport/enumerate_law.h"
 #include "spectr/transport/generalised_k_seq.h"
 #include "spectr/transport/k_seq.h"
-#include "spectr/transport/plan_check.h"
 #include "tests/transport/laws.h"
 
 namespace spectr {

@@ -8,7 +8,7 @@
 
 #include "spectr/base/counter_random.h"
 #include "spectr/transport/acceptance_bounds.h"
-#include "spectr/transport/plan_check.h"
+#include "spectr/transport/enumerate_law.h"
 #include "spectr/transport/powers.h"
 #include "spectr/transport/ticket_layout.h"
 #include "tests/support/chi_square.h"

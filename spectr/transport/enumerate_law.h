@@ -6,9 +6,6 @@
 
 namespace spectr {
 
-/// Number of draft tuples V₁ · … · V_k that the drafting laws can give, as a double (it may be huge).
-double draft_tuples(const DraftLaws& laws);
-
 /// The exact law of Y: every draft tuple of the plan's draw() through its select(), over all choices,
 /// weighted by their exact probabilities. Indexed by token. This is the law that is sampled, by the code that
 /// samples it. Cost: one run of draw() and select() per outcome.

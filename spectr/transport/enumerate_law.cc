@@ -1,15 +1,9 @@
-#include "spectr/transport/plan_check.h"
+#include "spectr/transport/enumerate_law.h"
 
 #include "spectr/base/enumerator.h"
 #include "spectr/base/sum.h"
 
 namespace spectr {
-
-double draft_tuples(const DraftLaws& laws) {
-  double tuples = 1.0;
-  for (std::size_t i = 0; i < laws.count(); ++i) tuples *= static_cast<double>(laws[i].size());
-  return tuples;
-}
 
 std::vector<double> enumerate_law(const TransportPlan& plan, std::size_t vocabulary) {
   std::vector<Sum> sums(vocabulary);
