@@ -62,7 +62,7 @@ void run(const Flags& flags) {
   const bool models = std::ranges::any_of(chosen, &lab::Experiment::reads_models);
   const lab::StoryFiles stories = models ? story_files(flags) : lab::StoryFiles{};
   prepare_folder(flags.folder);
-  ThreadPool pool(std::max(1, flags.model.threads));  // the models are small: one thread is quickest
+  ThreadPool pool(flags.model.thread_count());
   lab::Context context{.pool = pool,
                        .seed = flags.seed,
                        .runs = flags.runs,
@@ -118,7 +118,9 @@ void add_lab(CLI::App& app) {
   const std::string stories = "Stories (plans and opt-vs-uno)";
   flags->model.add_drafts(command);
   flags->model.add_model(command, false);
-  command.add_option("-t,--threads", flags->model.threads, "threads of the models")
+  flags->model.threads = 1;  // the models are small: one is quickest
+  command.add_option("-t,--threads", flags->model.threads, "threads of the models; -1: all cores")
+      ->capture_default_str()
       ->transform(thread_number());
   command.add_option("--comparisons", flags->comparisons, "of opt-vs-uno: texts of each kind per prompt")
       ->capture_default_str()
