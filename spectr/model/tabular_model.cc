@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "spectr/base/sum.h"
+
 namespace spectr {
 namespace {
 
@@ -72,6 +74,11 @@ TabularModel::TabularModel(std::size_t vocabulary, std::size_t steps,
                            const std::vector<double>& probabilities)
     : vocabulary_(vocabulary), steps_(steps), logs_(probabilities.size()) {
   SPECTR_CHECK(vocabulary >= 1 && steps >= 1 && probabilities.size() == steps * vocabulary * vocabulary);
+  for (std::size_t begin = 0; begin < probabilities.size(); begin += vocabulary) {
+    const std::span row = std::span(probabilities).subspan(begin, vocabulary);
+    SPECTR_CHECK(std::ranges::all_of(row, [](double p) { return p >= 0.0; }));
+    SPECTR_CHECK(std::abs(sum_of(row) - 1.0) <= 1e-7);
+  }
   std::ranges::transform(probabilities, logs_.begin(), [](double p) { return std::log(p); });
 }
 

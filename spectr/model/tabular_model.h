@@ -14,7 +14,8 @@ namespace spectr {
 /// the last step the last step's rows are used. With it every decoder can be enumerated exactly.
 class TabularModel final : public LanguageModel {
  public:
-  /// probabilities: [steps, vocabulary, vocabulary], rows summing to 1.
+  /// probabilities: [steps, vocabulary, vocabulary], numbers of at least 0. Requires: each row sums to 1
+  /// within 1e-7.
   TabularModel(std::size_t vocabulary, std::size_t steps, const std::vector<double>& probabilities);
 
   /// Rows of uniform random numbers, normalised: row after row, step after step, 53 bits each.

@@ -79,6 +79,15 @@ TEST(TabularModel, TablesMustBeWhole) {
   EXPECT_THROW(TabularModel(0, 1, {}), BrokenContract);
 }
 
+TEST(TabularModel, RowsMustBeLaws) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const std::vector<double>& row :
+       {std::vector{0.5, 0.4}, {0.5, 0.5 + 2e-7}, {1.5, -0.5}, {1.0, nan}, {INFINITY, 0.0}}) {
+    EXPECT_THROW(TabularModel(2, 1, {0.5, 0.5, row[0], row[1]}), BrokenContract);
+  }
+  EXPECT_NO_THROW(TabularModel(2, 1, {0.5, 0.5, 0.0, 1.0 - 5e-8}));
+}
+
 // MT19937 with 53-bit doubles, as numpy's RandomState(seed).random_sample gives them.
 TEST(TabularModel, RandomTablesAreReproducible) {
   std::mt19937 generator(0);
