@@ -54,7 +54,7 @@ class Conversation {
     check_biases(warp_, models_.target->vocabulary());
     need(check_tuples(*rule_, settings_, warp_.options(), models_.target->vocabulary()));
     slots_ = need(server::Slots::start(models_, {1, 1, static_cast<std::size_t>(flags_.model.context)}));
-    if (rule_->measured) {  // last, as it may take seconds
+    if (rule_->needs_costs) {  // last, as it may take seconds
       settings_.costs = CostFile(flags_.method.cost_file)
                             .costs(*models_.target, models_.draft_models(), models_.pool->threads());
     }

@@ -30,7 +30,20 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const float* at) {
 template <class D>
 HWY_INLINE hn::Vec<D> LoadFloats(D d, const Half* at) {
   const hn::Rebind<hwy::float16_t, D> halves;
-  return hn::PromoteTo(d, hn::LoadU(halves, reinterpret_cast<const hwy::float16_t*>(at)));
+  const auto floats = hn::PromoteTo(d, hn::LoadU(halves, reinterpret_cast<const hwy::float16_t*>(at)));
+#if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2  // Highway's own conversion, which knows no infinity and no NaN
+  const hn::RebindToUnsigned<D> words;
+  const hn::Rebind<std::uint16_t, D> packed;
+  const auto bits = hn::PromoteTo(words, hn::LoadU(packed, reinterpret_cast<const std::uint16_t*>(at)));
+  const auto exponent = hn::Set(words, 0x7C00);
+  const auto special =
+      hn::Or(hn::ShiftLeft<13>(hn::And(bits, hn::Set(words, 0x3FF))),
+             hn::Or(hn::ShiftLeft<16>(hn::And(bits, hn::Set(words, 0x8000))), hn::Set(words, 0x7F80'0000)));
+  const auto is_special = hn::Eq(hn::And(bits, exponent), exponent);
+  return hn::IfThenElse(hn::RebindMask(d, is_special), hn::BitCast(d, special), floats);
+#else
+  return floats;
+#endif
 }
 
 /// One head's keys and values, floats or halves, and the factor of all scores.

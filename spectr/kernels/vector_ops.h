@@ -49,7 +49,7 @@ void softmax(std::span<float> x);
 void exp_differences(std::span<double> x, double largest, double scale);
 
 /// log Σ exp(x[j]), off by at most 3e-6 for up to 2¹⁸ numbers. −∞ adds nothing; NaN where an entry is NaN or
-/// +∞, or none is finite.
+/// +∞. Requires: an entry above −∞.
 double log_sum_exp(std::span<const float> x);
 
 /// out[j] = nearest_half(x[j]). Both of one length.

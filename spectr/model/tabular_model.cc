@@ -9,13 +9,14 @@
 namespace spectr {
 namespace {
 
-/// Nothing is computed and nothing kept: a row is looked up when it is asked for.
+/// Nothing is computed and nothing kept: a row is looked up when it is asked for. So any text may follow any
+/// other, and an enumeration goes back without a word.
 class TabularSession final : public Session {
  public:
   TabularSession(const TabularModel& model, std::size_t context) : model_(model), context_(context) {}
 
   Result<void> score(std::span<const Token> text, const TokenTree& tree) override {
-    SPECTR_CHECK(!text.empty() && tree.token(TokenTree::root) == text.back() && length_ <= text.size());
+    SPECTR_CHECK(!text.empty() && tree.token(TokenTree::root) == text.back());
     int deepest = 0;
     rows_.clear();
     for (NodeId node = 0; node < tree.size(); ++node) {

@@ -80,6 +80,7 @@ TEST(Decoders, TakeAsManyDraftModelsAsTheirMethodWorksWith) {
   for (const MethodRule& rule : method_rules()) {
     MethodOptions options = options_of(2, 2);
     options.costs = costs_of(1);
+    if (drafts_tree(rule)) options.tree = {2, 1};
     Decoder decoder = decoder_of(rule.name, options);
     const auto step = [&](std::size_t drafts) {
       const TabularPair pair = TabularPair::random(3, 4, 1, drafts);
@@ -89,8 +90,12 @@ TEST(Decoders, TakeAsManyDraftModelsAsTheirMethodWorksWith) {
       const std::vector<Token> text = {0};
       std::ignore = decoder.step({text, 4, 0, {}}, models, choices);
     };
-    if (rule.models.least > 0) EXPECT_THROW(step(rule.models.least - 1), BrokenContract) << rule.name;
-    if (rule.models.most < 3) EXPECT_THROW(step(rule.models.most + 1), BrokenContract) << rule.name;
+    if (rule.models.least > 0) {
+      EXPECT_THROW(step(rule.models.least - 1), BrokenContract) << rule.name;
+    }
+    if (rule.models.most < 3) {
+      EXPECT_THROW(step(rule.models.most + 1), BrokenContract) << rule.name;
+    }
     EXPECT_NO_THROW(step(std::max<std::size_t>(rule.models.least, 1) * (rule.models.most > 0 ? 1 : 0)))
         << rule.name;
   }

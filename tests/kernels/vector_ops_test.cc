@@ -257,7 +257,7 @@ TEST(Softmax, GivesNothingToMinusInfinity) {
   });
 }
 
-TEST(Softmax, AndLogSumExpAreNaNWhereAnEntryIsNoNumberOrNoneIsFinite) {
+TEST(Softmax, AndLogSumExpAreNaNWhereAnEntryIsNaNOrInfinite) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   at_every_target([] {
     for (const std::size_t n : {1, 7, 37}) {
@@ -270,10 +270,6 @@ TEST(Softmax, AndLogSumExpAreNaNWhereAnEntryIsNoNumberOrNoneIsFinite) {
           EXPECT_TRUE(std::ranges::all_of(x, [](float v) { return std::isnan(v); })) << wrong << " at " << at;
         }
       }
-      std::vector<float> none(n, -infinity);
-      EXPECT_TRUE(std::isnan(log_sum_exp(none)));
-      softmax(none);
-      EXPECT_TRUE(std::isnan(none.front()));
     }
   });
 }
