@@ -44,10 +44,10 @@ RejectionProgram program_of(const Distribution& p, const Distribution& q,
   return program;
 }
 
-/// The solver says how it ended in words alone, and calls it a numerical error where it misses feasibility by
-/// little: then the least amount by which the rows have to be exceeded decides.
-Result<bool> is_infeasible(const RejectionProgram& program, const Error& failure) {
-  if (failure.message == "the linear program is infeasible") return true;
+/// The solver calls it a numerical error where it misses feasibility by little: then the least amount by
+/// which the rows have to be exceeded decides.
+Result<bool> is_infeasible(const RejectionProgram& program, const LinearProgram::Failure& failure) {
+  if (failure.infeasible) return true;
   const auto& [p, q, gamma] = program.sets;
   const std::size_t k = p.size(), excess = 2 * k;  // columns u_1 … u_k, w_1 … w_k, excess
   constexpr double infinity = std::numeric_limits<double>::infinity();

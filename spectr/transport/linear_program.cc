@@ -10,13 +10,14 @@ namespace spectr {
 namespace {
 
 constexpr double tolerance = 1e-11;
+constexpr int infeasible = 1;  // the solver's status
 
 /// Prices below this are rounding errors.
 constexpr double price_of_nothing = 1e-11;
 
 const char* status_name(int status) {
   switch (status) {
-    case 1:
+    case infeasible:
       return "is infeasible";
     case 2:
       return "is unbounded";
@@ -77,7 +78,8 @@ void LinearProgram::add_row(double lower, std::span<const Term> terms, double up
   solver_->upper.push_back(upper);
 }
 
-Result<std::vector<double>> LinearProgram::minimise(std::span<const double> cost) try {
+std::expected<std::vector<double>, LinearProgram::Failure> LinearProgram::minimise(
+    std::span<const double> cost) try {
   ClpSimplex& clp = solver_->clp;
   SPECTR_CHECK(cost.size() == static_cast<std::size_t>(clp.numberColumns()));
   solver_->hand_over_rows();
@@ -87,15 +89,20 @@ Result<std::vector<double>> LinearProgram::minimise(std::span<const double> cost
     clp.allSlackBasis(true);
     clp.primal();
   }
-  if (clp.status() != 0) return error("the linear program {}", status_name(clp.status()));
+  if (clp.status() != 0) {
+    const std::string said = fmt::format("the linear program {}", status_name(clp.status()));
+    return std::unexpected(Failure{{said}, clp.status() == infeasible});
+  }
   const double* x = clp.getColSolution();
   std::vector<double> solution(x, x + cost.size());
   for (double value : solution) {
-    if (!std::isfinite(value)) return error("the linear program has a solution that is not finite");
+    if (!std::isfinite(value)) {
+      return std::unexpected(Failure{{"the linear program has a solution that is not finite"}, false});
+    }
   }
   return solution;
-} catch (const CoinError& failure) {
-  return error("the linear program's solver failed: {}", failure.message());
+} catch (const CoinError& thrown) {
+  return std::unexpected(Failure{{"the linear program's solver failed: " + thrown.message()}, false});
 }
 
 void LinearProgram::keep_optima() {

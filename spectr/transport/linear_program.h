@@ -25,8 +25,13 @@ class LinearProgram {
   /// Adds lower ≤ Σ factor · x[column] ≤ upper; ±infinity for no bound. Each column at most once.
   void add_row(double lower, std::span<const Term> terms, double upper);
 
-  /// An optimal x, or an error that says how the solver ended.
-  Result<std::vector<double>> minimise(std::span<const double> cost);
+  /// How the solver ended without an optimum.
+  struct Failure : Error {
+    bool infeasible;  ///< no x satisfies the rows
+  };
+
+  /// An optimal x.
+  std::expected<std::vector<double>, Failure> minimise(std::span<const double> cost);
 
   /// From now on only the optima of the last minimise() are feasible: by complementary slackness, a row or
   /// column with a price other than 0 stays at its bound. So a second objective breaks ties of the first.

@@ -6,8 +6,6 @@
 #include <limits>
 #include <map>
 
-#include "spectr/transport/linear_program.h"
-
 namespace spectr {
 namespace {
 
@@ -80,7 +78,7 @@ void constrain(LinearProgram& program, const RejectionSets& sets, const std::vec
 }
 
 /// Minimises sign · u_{i+1}.
-Result<std::vector<double>> minimise(LinearProgram& program, std::size_t k, std::size_t i, double sign) {
+auto minimise(LinearProgram& program, std::size_t k, std::size_t i, double sign) {
   std::vector<double> cost(2 * k, 0.0);
   cost[i] = sign;
   return program.minimise(cost);
@@ -88,7 +86,7 @@ Result<std::vector<double>> minimise(LinearProgram& program, std::size_t k, std:
 
 }  // namespace
 
-Result<double> RejectionProgram::least() const {
+std::expected<double, LinearProgram::Failure> RejectionProgram::least() const {
   const std::size_t k = sets.p.size();
   LinearProgram program(2 * k);
   constrain(program, sets, rows);

@@ -7,6 +7,7 @@
 
 #include "spectr/base/result.h"
 #include "spectr/transport/generalised_k_seq.h"
+#include "spectr/transport/linear_program.h"
 
 namespace spectr {
 
@@ -40,7 +41,7 @@ struct RejectionProgram {
   /// 2k columns, each from the basis of the one before.
   Result<Solution> solve() const;
   /// Its u_k alone. Cost: one linear program.
-  Result<double> least() const;
+  std::expected<double, LinearProgram::Failure> least() const;
 };
 
 /// LP_k for k drafts from one law, p_1 = … = p_k. The Ω_i are upper sets of one ratio p/q and hence nested:

@@ -50,12 +50,14 @@ TEST(LinearProgram, SaysWhyThereIsNoSolution) {
   const auto infeasible = none.minimise(Costs{1.0});
   ASSERT_FALSE(infeasible.has_value());
   EXPECT_EQ(infeasible.error().message, "the linear program is infeasible");
+  EXPECT_TRUE(infeasible.error().infeasible);
 
   LinearProgram endless(1);
   endless.add_row(0.0, Terms{{0, 1.0}}, infinity);
   const auto unbounded = endless.minimise(Costs{-1.0});
   ASSERT_FALSE(unbounded.has_value());
   EXPECT_EQ(unbounded.error().message, "the linear program is unbounded");
+  EXPECT_FALSE(unbounded.error().infeasible);
 }
 
 }  // namespace
