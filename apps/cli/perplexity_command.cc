@@ -84,6 +84,10 @@ void add_perplexity(CLI::App& app) {
       progress.at(begin + part.size());
     }
     progress.done();
+    if (std::isnan(nll)) {
+      throw Failure(Status::failed,
+                    fmt::format("{}: the logits that it gives are no numbers", flags->model.model));
+    }
     const double mean = nll / static_cast<double>(counted);
     print_json({{"perplexity", std::exp(mean)}, {"nll", mean}, {"tokens", counted}});
   });

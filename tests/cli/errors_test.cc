@@ -1,8 +1,10 @@
-// Whatever cannot be done is one line on stderr, status 2, and nothing on stdout.
+// Whatever cannot be done is one line on stderr, status 2 (1 where a model fails at it), and nothing on
+// stdout.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "tests/cli/spectr.h"
@@ -192,6 +194,16 @@ TEST(Errors, PerplexityNeedsATextAndAWindow) {
   expect_error({"perplexity", "-m", target(), "-f", nothing.path()}, nothing.path());
   expect_error({"perplexity", "-m", target(), "-f", text.path(), "-c", "1"}, "-c");
   expect_error({"perplexity", "-m", target(), "-f", text.path(), "-c", "513"}, "513");
+}
+
+TEST(Errors, ABrokenModelHasNoPerplexity) {
+  std::string bytes = bytes_of(target());
+  std::ranges::fill_n(bytes.end() - 1000, 1000, '\xff');  // of its last tensor: no numbers
+  const TemporaryFile broken(bytes), text("Once upon a time");
+  const Outcome run = spectr({"perplexity", "-m", broken.path(), "-f", text.path()});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_EQ(run.out, "");
+  EXPECT_THAT(run.err, testing::HasSubstr("no numbers"));
 }
 
 TEST(Errors, FlagsWithoutAMeaningHereAreRefusedByName) {
