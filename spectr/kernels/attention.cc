@@ -8,6 +8,8 @@
 #include "spectr/base/check.h"
 #include "spectr/kernels/vector_ops.h"
 
+// Arrays of vectors need vectors of a known size: ARM's scalable ones are left to NEON.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "spectr/kernels/attention.cc"
 #include <hwy/foreach_target.h>
@@ -21,6 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// A vector of neighbouring slots: a group, or as much of one as fits.
 using GroupTag = hn::CappedTag<float, key_group>;
+constexpr std::size_t vectors_of_group = key_group / hn::MaxLanes(GroupTag());
 
 /// A vector of floats, from floats or from halves.
 template <class D>
@@ -67,44 +70,49 @@ HWY_INLINE void FetchValues(const Head<T>& head, std::size_t slot, std::size_t j
   for (std::size_t g = 0; g < groups; ++g, at += key_group * head.dim) __builtin_prefetch(at, 0, 2);
 }
 
-/// scores[…] = scale · q·K of one group of slots, or of four, whose sums do not wait for one another. A lane
-/// is a slot and sums over the dimensions in their order.
-template <int groups, class T>
-HWY_INLINE void ScoreGroups(const Head<T>& head, const float* q, std::size_t slot, float* scores) {
+/// scores[r][…] = scale · q·K of n queries for the slots of some groups: every key is loaded once for all. A
+/// lane is a slot and sums over the dimensions in their order.
+template <std::size_t n, std::size_t groups, class T>
+HWY_INLINE void ScoreGroups(const Head<T>& head, const Query* queries, std::size_t slot,
+                            float* const* scores) {
   const GroupTag d;
+  using V = hn::Vec<GroupTag>;
+  constexpr std::size_t lanes = key_group / vectors_of_group, vectors = groups * vectors_of_group;
   const std::size_t apart = key_group * head.dim;
-  for (std::size_t lane = 0; lane < key_group; lane += hn::Lanes(d)) {
-    auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
-    const T* at = head.group(slot) + lane;
-    for (std::size_t j = 0; j < head.dim; ++j, at += key_group) {
-      if (lane == 0) FetchValues<groups>(head, slot, j);
-      const auto factor = hn::Set(d, q[j]);
-      a = hn::MulAdd(factor, LoadFloats(d, at), a);
-      if constexpr (groups == 4) {
-        b = hn::MulAdd(factor, LoadFloats(d, at + apart), b);
-        c = hn::MulAdd(factor, LoadFloats(d, at + 2 * apart), c);
-        e = hn::MulAdd(factor, LoadFloats(d, at + 3 * apart), e);
-      }
+  V sums[n][vectors];
+  for (auto& row : sums) {
+    for (V& sum : row) sum = hn::Zero(d);
+  }
+  const T* at = head.group(slot);
+  for (std::size_t j = 0; j < head.dim; ++j, at += key_group) {
+    FetchValues<groups>(head, slot, j);
+    V keys[vectors];
+    for (std::size_t v = 0; v < vectors; ++v)
+      keys[v] = LoadFloats(d, at + v / vectors_of_group * apart + v % vectors_of_group * lanes);
+    for (std::size_t r = 0; r < n; ++r) {
+      const V factor = hn::Set(d, queries[r].q[j]);
+      for (std::size_t v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(factor, keys[v], sums[r][v]);
     }
-    float* const out = scores + slot + lane;
-    const auto by = hn::Set(d, head.scale);
-    hn::StoreU(hn::Mul(by, a), d, out);
-    if constexpr (groups == 4) {
-      hn::StoreU(hn::Mul(by, b), d, out + key_group);
-      hn::StoreU(hn::Mul(by, c), d, out + 2 * key_group);
-      hn::StoreU(hn::Mul(by, e), d, out + 3 * key_group);
-    }
+  }
+  const V by = hn::Set(d, head.scale);
+  for (std::size_t r = 0; r < n; ++r) {
+    for (std::size_t v = 0; v < vectors; ++v)
+      hn::StoreU(hn::Mul(by, sums[r][v]), d, scores[r] + slot + v * lanes);
   }
 }
 
-/// The scores of a query for all slots up to the last one that it attends to: the listed ones are close
-/// after the prefix, and single ones would cost more than whole groups.
-template <class T>
-void Score(const Head<T>& head, const Query& query, float* scores) {
-  constexpr std::size_t four = 4 * key_group;
-  std::size_t s = 0;
-  for (; s + four <= query.slots(); s += four) ScoreGroups<4>(head, query.q, s, scores);
-  for (; s < query.slots(); s += key_group) ScoreGroups<1>(head, query.q, s, scores);
+/// The scores of n queries for the slots from `slot` up to `slots`, as many groups at once as have sums to
+/// hide one another's latency. Single slots would cost more than whole groups.
+template <std::size_t n, std::size_t groups, class T>
+HWY_INLINE void Score(const Head<T>& head, const Query* queries, std::size_t slot, std::size_t slots,
+                      float* const* scores) {
+  constexpr std::size_t step = groups * key_group;
+  for (; slot + step <= slots; slot += step) ScoreGroups<n, groups>(head, queries, slot, scores);
+  if constexpr (groups > 1) {
+    Score<n, groups / 2>(head, queries, slot, slots, scores);
+  } else if (slot < slots) {
+    ScoreGroups<n, 1>(head, queries, slot, scores);
+  }
 }
 
 /// Weights from scores: those of the prefix, then those of the listed slots, which move up. What fills the
@@ -131,83 +139,10 @@ struct ValueRows {
   }
 };
 
-/// out[j …] = Σ_s weights[s] values[s][j …] for n ≤ 4 vectors, even and odd s apart.
-template <int n, class D, class T>
-HWY_INLINE void WeightedSum(D d, const ValueRows<T>& values, const float* weights, std::size_t j) {
-  const std::size_t lanes = hn::Lanes(d);
-  auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
-  auto a2 = a, b2 = b, c2 = c, e2 = e;
-  const auto add = [&](std::size_t s, auto& one, auto& two, auto& three, auto& four) HWY_ATTR {
-    const T* const row = values[s] + j;
-    const auto weight = hn::Set(d, weights[s]);
-    one = hn::MulAdd(weight, LoadFloats(d, row), one);
-    if constexpr (n > 1) two = hn::MulAdd(weight, LoadFloats(d, row + lanes), two);
-    if constexpr (n > 2) three = hn::MulAdd(weight, LoadFloats(d, row + 2 * lanes), three);
-    if constexpr (n > 3) four = hn::MulAdd(weight, LoadFloats(d, row + 3 * lanes), four);
-  };
-  std::size_t s = 0;
-  for (; s + 2 <= values.size(); s += 2) {
-    add(s, a, b, c, e);
-    add(s + 1, a2, b2, c2, e2);
-  }
-  if (s < values.size()) add(s, a, b, c, e);
-  float* const out = values.query.out + j;
-  hn::StoreU(hn::Add(a, a2), d, out);
-  if constexpr (n > 1) hn::StoreU(hn::Add(b, b2), d, out + lanes);
-  if constexpr (n > 2) hn::StoreU(hn::Add(c, c2), d, out + 2 * lanes);
-  if constexpr (n > 3) hn::StoreU(hn::Add(e, e2), d, out + 3 * lanes);
-}
-
-/// One query by itself, from dimension j on.
-template <class T>
-void SumValues(const ValueRows<T>& values, const float* weights, std::size_t j) {
-  const std::size_t dim = values.head.dim;
-  const hn::ScalableTag<float> d;
-  const std::size_t lanes = hn::Lanes(d);
-  for (; j + 4 * lanes <= dim; j += 4 * lanes) WeightedSum<4>(d, values, weights, j);
-  const std::size_t left = (dim - j) / lanes;
-  if (left == 3) WeightedSum<3>(d, values, weights, j);
-  if (left == 2) WeightedSum<2>(d, values, weights, j);
-  if (left == 1) WeightedSum<1>(d, values, weights, j);
-  for (j += left * lanes; j < dim; ++j) WeightedSum<1>(hn::CappedTag<float, 1>(), values, weights, j);
-}
-
-#if !HWY_HAVE_SCALABLE  // an array of vectors needs vectors of a known size
-
-/// The scores of n queries for the slots of some groups: every key is loaded once for all.
-template <std::size_t n, std::size_t groups, class T>
-HWY_INLINE void ScoreTogether(const Head<T>& head, std::span<const Query> queries, std::size_t slot,
-                              float* const* scores) {
-  const GroupTag d;
-  using V = hn::Vec<GroupTag>;
-  const std::size_t apart = key_group * head.dim;
-  for (std::size_t lane = 0; lane < key_group; lane += hn::Lanes(d)) {
-    V sums[n][groups];
-    for (auto& row : sums) {
-      for (V& sum : row) sum = hn::Zero(d);
-    }
-    const T* at = head.group(slot) + lane;
-    for (std::size_t j = 0; j < head.dim; ++j, at += key_group) {
-      if (lane == 0) FetchValues<groups>(head, slot, j);
-      V keys[groups];
-      for (std::size_t g = 0; g < groups; ++g) keys[g] = LoadFloats(d, at + g * apart);
-      for (std::size_t r = 0; r < n; ++r) {
-        const V factor = hn::Set(d, queries[r].q[j]);
-        for (std::size_t g = 0; g < groups; ++g) sums[r][g] = hn::MulAdd(factor, keys[g], sums[r][g]);
-      }
-    }
-    const V by = hn::Set(d, head.scale);
-    for (std::size_t r = 0; r < n; ++r) {
-      for (std::size_t g = 0; g < groups; ++g)
-        hn::StoreU(hn::Mul(by, sums[r][g]), d, scores[r] + slot + lane + g * key_group);
-    }
-  }
-}
-
-/// WeightedSum<vectors> for n queries: every value among the first `shared`, an even number, is loaded once
-/// for all.
+/// out[j …] = Σ_s weights[s] values[s][j …] of n queries for some vectors, even and odd s apart: every value
+/// among the first `shared`, an even number, is loaded once for all.
 template <std::size_t n, std::size_t vectors, class D, class T>
-HWY_INLINE void SumTogether(D d, const Head<T>& head, const Query* queries, std::size_t shared,
+HWY_INLINE void WeightedSum(D d, const Head<T>& head, const Query* queries, std::size_t shared,
                             float* const* weights, std::size_t j) {
   using V = hn::Vec<D>;
   const std::size_t lanes = hn::Lanes(d);
@@ -247,63 +182,67 @@ HWY_INLINE void SumTogether(D d, const Head<T>& head, const Query* queries, std:
 /// Whether there are 16 vector registers and not 32.
 constexpr bool few_registers = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<float>()) < 16;
 
+/// The weighted sums of n queries: as many vectors at once as there are registers for.
 template <std::size_t n, class T>
-void SumValuesTogether(const Head<T>& head, const Query* queries, std::size_t shared, float* const* weights) {
-  // Even and odd slots of every query: as many vectors of sums as there are registers for.
+HWY_INLINE void SumValues(const Head<T>& head, const Query* queries, std::size_t shared,
+                          float* const* weights) {
   const hn::ScalableTag<float> d;
-  constexpr std::size_t vectors = n == 2 && !few_registers ? 4 : 2;
-  const std::size_t lanes = hn::Lanes(d), step = vectors * lanes;
+  const hn::CappedTag<float, 1> single;
+  constexpr std::size_t most = n == 1 || (n == 2 && !few_registers) ? 4 : 2;
+  constexpr std::size_t lanes = hn::MaxLanes(hn::ScalableTag<float>());
   std::size_t j = 0;
-  for (; j + step <= head.dim; j += step) SumTogether<n, vectors>(d, head, queries, shared, weights, j);
-  for (; j + lanes <= head.dim; j += lanes) SumTogether<n, 1>(d, head, queries, shared, weights, j);
-  for (std::size_t r = 0; r < n; ++r) SumValues(ValueRows<T>{head, queries[r]}, weights[r], j);
+  for (; j + most * lanes <= head.dim; j += most * lanes)
+    WeightedSum<n, most>(d, head, queries, shared, weights, j);
+  const std::size_t left = (head.dim - j) / lanes;
+  if constexpr (most > 3) {
+    if (left == 3) WeightedSum<n, 3>(d, head, queries, shared, weights, j);
+  }
+  if (left == 2) WeightedSum<n, 2>(d, head, queries, shared, weights, j);
+  if (left == 1) WeightedSum<n, 1>(d, head, queries, shared, weights, j);
+  for (j += left * lanes; j < head.dim; ++j) WeightedSum<n, 1>(single, head, queries, shared, weights, j);
 }
 
 template <std::size_t n, class T>
-void AttendTogether(const Head<T>& head, std::span<const Query> queries, float* const* scores) {
-  constexpr std::size_t groups = n > 2 ? 2 : 4, step = groups * key_group;
+void Attend(const Head<T>& head, const Query* queries, float* const* scores) {
+  constexpr std::size_t groups = std::clamp<std::size_t>(8 / (n * vectors_of_group), 1, 4);
   std::size_t slots = 0, shared = queries[0].prefix;
-  for (const Query& query : queries) {
-    slots = std::max(slots, query.slots());
-    shared = std::min(shared, query.prefix / 2 * 2);
+  for (std::size_t r = 0; r < n; ++r) {
+    slots = std::max(slots, queries[r].slots());
+    shared = std::min(shared, queries[r].prefix / 2 * 2);
   }
-  std::size_t s = 0;
-  for (; s + step <= slots; s += step) ScoreTogether<n, groups>(head, queries, s, scores);
-  for (; s < slots; s += key_group) ScoreTogether<n, 1>(head, queries, s, scores);
+  Score<n, groups>(head, queries, 0, slots, scores);
   for (std::size_t r = 0; r < n; ++r) Weigh(queries[r], scores[r]);
-  if constexpr (few_registers) {
-    for (std::size_t r = 0; r + 2 <= n; r += 2) SumValuesTogether<2>(head, &queries[r], shared, scores + r);
-    if constexpr (n % 2 == 1) SumValues(ValueRows<T>{head, queries[n - 1]}, scores[n - 1], 0);
+  if constexpr (few_registers && n > 2) {
+    SumValues<2>(head, queries, shared, scores);
+    SumValues<n - 2>(head, queries + 2, shared, scores + 2);
   } else {
-    SumValuesTogether<n>(head, queries.data(), shared, scores);
+    SumValues<n>(head, queries, shared, scores);
   }
 }
-
-#endif
 
 template <class T>
-void Attend(std::span<const Query> queries, const Head<T>& head, float* scratch, std::size_t apart) {
+void AttendTo(const Head<T>& head, std::span<const Query> queries, float* scratch, std::size_t apart) {
   float* const scores[most_queries] = {scratch, scratch + apart, scratch + 2 * apart, scratch + 3 * apart};
-#if !HWY_HAVE_SCALABLE
-  if (queries.size() == 4) return AttendTogether<4>(head, queries, scores);
-  if (queries.size() == 3) return AttendTogether<3>(head, queries, scores);
-  if (queries.size() == 2) return AttendTogether<2>(head, queries, scores);
-#endif
-  for (std::size_t r = 0; r < queries.size(); ++r) {
-    Score(head, queries[r], scores[r]);
-    Weigh(queries[r], scores[r]);
-    SumValues(ValueRows<T>{head, queries[r]}, scores[r], 0);
+  switch (queries.size()) {
+    case 1:
+      return Attend<1>(head, queries.data(), scores);
+    case 2:
+      return Attend<2>(head, queries.data(), scores);
+    case 3:
+      return Attend<3>(head, queries.data(), scores);
+    default:
+      return Attend<most_queries>(head, queries.data(), scores);
   }
 }
 
 void AttendToFloats(std::span<const Query> queries, std::size_t head_dim, const float* keys,
                     const float* values, float scale, float* scratch, std::size_t apart) {
-  Attend<float>(queries, {head_dim, keys, values, scale}, scratch, apart);
+  AttendTo<float>({head_dim, keys, values, scale}, queries, scratch, apart);
 }
 
 void AttendToHalves(std::span<const Query> queries, std::size_t head_dim, const Half* keys,
                     const Half* values, float scale, float* scratch, std::size_t apart) {
-  Attend<Half>(queries, {head_dim, keys, values, scale}, scratch, apart);
+  AttendTo<Half>({head_dim, keys, values, scale}, queries, scratch, apart);
 }
 
 }  // namespace HWY_NAMESPACE
