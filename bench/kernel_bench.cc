@@ -171,13 +171,12 @@ void attend_one_head(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0)),
              slots = static_cast<std::size_t>(state.range(1));
   const std::vector<float> q = random_floats(count * width, 4);
-  const std::size_t kept = (slots + key_group) * width;
-  const std::vector<T> keys = cached<T>(random_floats(kept, 5)), values = cached<T>(random_floats(kept, 6));
+  const std::vector<T> kept = cached<T>(random_floats((slots / slot_block + 1) * block_numbers(width), 5));
   std::vector<float> scratch(attention_scratch(slots)), out(count * width);
   std::vector<Query> queries;
   for (std::size_t i = 0; i < count; ++i) queries.push_back({&q[i * width], slots, {}, &out[i * width]});
   for (auto _ : state) {
-    attend(queries, width, keys.data(), values.data(), 0.125f, scratch);
+    attend(queries, CachedHead<const T>{kept.data(), block_numbers(width), width}, 0.125f, scratch);
     benchmark::DoNotOptimize(out.data());
   }
 }

@@ -49,31 +49,20 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const Half* at) {
 #endif
 }
 
-/// One head's keys and values, floats or halves, and the factor of all scores.
-template <class T>
-struct Head {
-  std::size_t dim;
-  const T* keys;
-  const T* values;
-  float scale;
-
-  const T* group(std::size_t slot) const { return keys + slot * dim; }
-};
-
 /// While dimension j of some groups' keys is used, starts to load as much of the same slots' values: memory
 /// answers faster in several places at once, and rests while nothing but sums are made.
 template <std::size_t groups, class T>
-HWY_INLINE void FetchValues(const Head<T>& head, std::size_t slot, std::size_t j) {
+HWY_INLINE void FetchValues(const CachedHead<T>& head, std::size_t slot, std::size_t j) {
   constexpr std::size_t line = 64 / sizeof(T);
   if (j * key_group % line != 0) return;
-  const T* at = head.values + slot * head.dim + j * key_group;
+  const T* at = head.value(slot) + j * key_group;
   for (std::size_t g = 0; g < groups; ++g, at += key_group * head.dim) __builtin_prefetch(at, 0, 2);
 }
 
 /// scores[r][…] = scale · q·K of n queries for the slots of some groups: every key is loaded once for all. A
 /// lane is a slot and sums over the dimensions in their order.
 template <std::size_t n, std::size_t groups, class T>
-HWY_INLINE void ScoreGroups(const Head<T>& head, const Query* queries, std::size_t slot,
+HWY_INLINE void ScoreGroups(const CachedHead<T>& head, float scale, const Query* queries, std::size_t slot,
                             float* const* scores) {
   const GroupTag d;
   using V = hn::Vec<GroupTag>;
@@ -83,7 +72,7 @@ HWY_INLINE void ScoreGroups(const Head<T>& head, const Query* queries, std::size
   for (auto& row : sums) {
     for (V& sum : row) sum = hn::Zero(d);
   }
-  const T* at = head.group(slot);
+  const T* at = head.keys(slot);
   for (std::size_t j = 0; j < head.dim; ++j, at += key_group) {
     FetchValues<groups>(head, slot, j);
     V keys[vectors];
@@ -94,7 +83,7 @@ HWY_INLINE void ScoreGroups(const Head<T>& head, const Query* queries, std::size
       for (std::size_t v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(factor, keys[v], sums[r][v]);
     }
   }
-  const V by = hn::Set(d, head.scale);
+  const V by = hn::Set(d, scale);
   for (std::size_t r = 0; r < n; ++r) {
     for (std::size_t v = 0; v < vectors; ++v)
       hn::StoreU(hn::Mul(by, sums[r][v]), d, scores[r] + slot + v * lanes);
@@ -104,14 +93,14 @@ HWY_INLINE void ScoreGroups(const Head<T>& head, const Query* queries, std::size
 /// The scores of n queries for the slots from `slot` up to `slots`, as many groups at once as have sums to
 /// hide one another's latency. Single slots would cost more than whole groups.
 template <std::size_t n, std::size_t groups, class T>
-HWY_INLINE void Score(const Head<T>& head, const Query* queries, std::size_t slot, std::size_t slots,
-                      float* const* scores) {
+HWY_INLINE void Score(const CachedHead<T>& head, float scale, const Query* queries, std::size_t slot,
+                      std::size_t slots, float* const* scores) {
   constexpr std::size_t step = groups * key_group;
-  for (; slot + step <= slots; slot += step) ScoreGroups<n, groups>(head, queries, slot, scores);
+  for (; slot + step <= slots; slot += step) ScoreGroups<n, groups>(head, scale, queries, slot, scores);
   if constexpr (groups > 1) {
-    Score<n, groups / 2>(head, queries, slot, slots, scores);
+    Score<n, groups / 2>(head, scale, queries, slot, slots, scores);
   } else if (slot < slots) {
-    ScoreGroups<n, 1>(head, queries, slot, scores);
+    ScoreGroups<n, 1>(head, scale, queries, slot, scores);
   }
 }
 
@@ -129,20 +118,20 @@ void Weigh(const Query& query, float* scores) {
 /// The values that the weights of a query belong to.
 template <class T>
 struct ValueRows {
-  const Head<T>& head;
+  const CachedHead<T>& head;
   const Query& query;
 
   std::size_t size() const { return query.prefix + query.extra.size(); }
-  HWY_INLINE const T* operator[](std::size_t s) const {
+  HWY_INLINE T* operator[](std::size_t s) const {
     const std::size_t slot = s < query.prefix ? s : static_cast<std::size_t>(query.extra[s - query.prefix]);
-    return head.values + slot * head.dim;
+    return head.value(slot);
   }
 };
 
 /// out[j …] = Σ_s weights[s] values[s][j …] of n queries for some vectors, even and odd s apart: every value
 /// among the first `shared`, an even number, is loaded once for all.
 template <std::size_t n, std::size_t vectors, class D, class T>
-HWY_INLINE void WeightedSum(D d, const Head<T>& head, const Query* queries, std::size_t shared,
+HWY_INLINE void WeightedSum(D d, const CachedHead<T>& head, const Query* queries, std::size_t shared,
                             float* const* weights, std::size_t j) {
   using V = hn::Vec<D>;
   const std::size_t lanes = hn::Lanes(d);
@@ -158,12 +147,14 @@ HWY_INLINE void WeightedSum(D d, const Head<T>& head, const Query* queries, std:
     for (std::size_t v = 0; v < vectors; ++v) row[v] = hn::MulAdd(factor, values[v], row[v]);
   };
   V values[vectors];
-  const T* at = head.values + j;
-  for (std::size_t s = 0; s < shared; s += 2, at += 2 * head.dim) {
-    load(at, values);
-    for (std::size_t r = 0; r < n; ++r) add(weights[r][s], values, even[r]);
-    load(at + head.dim, values);
-    for (std::size_t r = 0; r < n; ++r) add(weights[r][s + 1], values, odd[r]);
+  for (std::size_t s = 0; s < shared;) {
+    const T* at = head.value(s) + j;
+    for (const std::size_t end = std::min(shared, s + slot_block); s < end; s += 2, at += 2 * head.dim) {
+      load(at, values);
+      for (std::size_t r = 0; r < n; ++r) add(weights[r][s], values, even[r]);
+      load(at + head.dim, values);
+      for (std::size_t r = 0; r < n; ++r) add(weights[r][s + 1], values, odd[r]);
+    }
   }
   for (std::size_t r = 0; r < n; ++r) {
     const ValueRows<T> rows{head, queries[r]};
@@ -184,7 +175,7 @@ constexpr bool few_registers = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<floa
 
 /// The weighted sums of n queries: as many vectors at once as there are registers for.
 template <std::size_t n, class T>
-HWY_INLINE void SumValues(const Head<T>& head, const Query* queries, std::size_t shared,
+HWY_INLINE void SumValues(const CachedHead<T>& head, const Query* queries, std::size_t shared,
                           float* const* weights) {
   const hn::ScalableTag<float> d;
   const hn::CappedTag<float, 1> single;
@@ -203,14 +194,14 @@ HWY_INLINE void SumValues(const Head<T>& head, const Query* queries, std::size_t
 }
 
 template <std::size_t n, class T>
-void Attend(const Head<T>& head, const Query* queries, float* const* scores) {
+void Attend(const CachedHead<T>& head, float scale, const Query* queries, float* const* scores) {
   constexpr std::size_t groups = std::clamp<std::size_t>(8 / (n * vectors_of_group), 1, 4);
   std::size_t slots = 0, shared = queries[0].prefix;
   for (std::size_t r = 0; r < n; ++r) {
     slots = std::max(slots, queries[r].slots());
     shared = std::min(shared, queries[r].prefix / 2 * 2);
   }
-  Score<n, groups>(head, queries, 0, slots, scores);
+  Score<n, groups>(head, scale, queries, 0, slots, scores);
   for (std::size_t r = 0; r < n; ++r) Weigh(queries[r], scores[r]);
   if constexpr (few_registers && n > 2) {
     SumValues<2>(head, queries, shared, scores);
@@ -221,28 +212,29 @@ void Attend(const Head<T>& head, const Query* queries, float* const* scores) {
 }
 
 template <class T>
-void AttendTo(const Head<T>& head, std::span<const Query> queries, float* scratch, std::size_t apart) {
+void AttendTo(const CachedHead<T>& head, float scale, std::span<const Query> queries, float* scratch,
+              std::size_t apart) {
   float* const scores[most_queries] = {scratch, scratch + apart, scratch + 2 * apart, scratch + 3 * apart};
   switch (queries.size()) {
     case 1:
-      return Attend<1>(head, queries.data(), scores);
+      return Attend<1>(head, scale, queries.data(), scores);
     case 2:
-      return Attend<2>(head, queries.data(), scores);
+      return Attend<2>(head, scale, queries.data(), scores);
     case 3:
-      return Attend<3>(head, queries.data(), scores);
+      return Attend<3>(head, scale, queries.data(), scores);
     default:
-      return Attend<most_queries>(head, queries.data(), scores);
+      return Attend<most_queries>(head, scale, queries.data(), scores);
   }
 }
 
-void AttendToFloats(std::span<const Query> queries, std::size_t head_dim, const float* keys,
-                    const float* values, float scale, float* scratch, std::size_t apart) {
-  AttendTo<float>({head_dim, keys, values, scale}, queries, scratch, apart);
+void AttendToFloats(std::span<const Query> queries, const CachedHead<const float>& head, float scale,
+                    float* scratch, std::size_t apart) {
+  AttendTo(head, scale, queries, scratch, apart);
 }
 
-void AttendToHalves(std::span<const Query> queries, std::size_t head_dim, const Half* keys,
-                    const Half* values, float scale, float* scratch, std::size_t apart) {
-  AttendTo<Half>({head_dim, keys, values, scale}, queries, scratch, apart);
+void AttendToHalves(std::span<const Query> queries, const CachedHead<const Half>& head, float scale,
+                    float* scratch, std::size_t apart) {
+  AttendTo(head, scale, queries, scratch, apart);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -274,16 +266,16 @@ std::size_t slots_of(std::span<const Query> queries, std::span<const float> scra
 
 }  // namespace
 
-void attend(std::span<const Query> queries, std::size_t head_dim, const float* keys, const float* values,
-            float scale, std::span<float> scratch) {
+void attend(std::span<const Query> queries, const CachedHead<const float>& head, float scale,
+            std::span<float> scratch) {
   const std::size_t apart = slots_of(queries, scratch);
-  HWY_DYNAMIC_DISPATCH(AttendToFloats)(queries, head_dim, keys, values, scale, scratch.data(), apart);
+  HWY_DYNAMIC_DISPATCH(AttendToFloats)(queries, head, scale, scratch.data(), apart);
 }
 
-void attend(std::span<const Query> queries, std::size_t head_dim, const Half* keys, const Half* values,
-            float scale, std::span<float> scratch) {
+void attend(std::span<const Query> queries, const CachedHead<const Half>& head, float scale,
+            std::span<float> scratch) {
   const std::size_t apart = slots_of(queries, scratch);
-  HWY_DYNAMIC_DISPATCH(AttendToHalves)(queries, head_dim, keys, values, scale, scratch.data(), apart);
+  HWY_DYNAMIC_DISPATCH(AttendToHalves)(queries, head, scale, scratch.data(), apart);
 }
 
 }  // namespace spectr

@@ -3,26 +3,18 @@
 #include <cstddef>
 #include <span>
 
+#include "spectr/kernels/cached_head.h"
 #include "spectr/kernels/half.h"
 
 namespace spectr {
 
-/// The keys of a head lie in groups of 16 slots, and in a group dimension after dimension: one vector holds
-/// the same dimension of neighbouring slots, so that their scores come out side by side.
-constexpr std::size_t key_group = 16;
-
-/// Where dimension j of a slot's key is.
-constexpr std::size_t key_place(std::size_t slot, std::size_t j, std::size_t head_dim) {
-  return (slot / key_group * head_dim + j) * key_group + slot % key_group;
-}
-
 /// A query of one head, and the slots that it attends to: the first `prefix` ones and the listed `extra`
 /// ones, ascending and after the prefix.
 struct Query {
-  const float* q;  ///< [head_dim]
+  const float* q;  ///< [dim of the head]
   std::size_t prefix;
   std::span<const int> extra;
-  float* out;  ///< [head_dim]
+  float* out;  ///< [dim of the head]
 
   /// Slots from the first one to the last that it attends to.
   std::size_t slots() const { return extra.empty() ? prefix : static_cast<std::size_t>(extra.back()) + 1; }
@@ -39,19 +31,19 @@ constexpr std::size_t attention_scratch(std::size_t slots) {
 
 /// Attention of 1 to most_queries queries over the same keys and values of one head:
 /// out = Σ_s softmax_s(scale · q·K[s]) V[s]. What a query gives does not depend on the others, nor what a
-/// slot adds on whether it is listed, bit for bit. keys: as key_place() says, whole groups; values: [slots,
-/// head_dim], row after row. scratch: at least attention_scratch(most slots() of a query) floats. Requires:
-/// every query attends to at least one slot. A score that is NaN or +∞, or a value of such a slot that is,
-/// makes the query's sums NaN: a model that breaks down is found out.
+/// slot adds on whether it is listed, bit for bit. scratch: at least attention_scratch(most slots() of a
+/// query) floats. Requires: every query attends to at least one slot, and the cache has the blocks of all of
+/// them. A score that is NaN or +∞, or a value of such a slot that is, makes the query's sums NaN: a model
+/// that breaks down is found out.
 ///
 /// Rounding changes out[j] to first order by at most 2⁻²⁴ (60 + n / 2 + 2 (d + 3) S) Σ_s softmax_s |V[s][j]|
-/// for n ≤ 2¹⁸ slots, d = head_dim and S the largest scale · Σ_i |q[i] K[s][i]|. With numbers of the normal
+/// for n ≤ 2¹⁸ slots, d = head.dim and S the largest scale · Σ_i |q[i] K[s][i]|. With numbers of the normal
 /// law most errors cancel: tests hold attend() to 5e-6 of that sum.
-void attend(std::span<const Query> queries, std::size_t head_dim, const float* keys, const float* values,
-            float scale, std::span<float> scratch);
+void attend(std::span<const Query> queries, const CachedHead<const float>& head, float scale,
+            std::span<float> scratch);
 
 /// The same for keys and values in half the memory; sums are of floats all the same.
-void attend(std::span<const Query> queries, std::size_t head_dim, const Half* keys, const Half* values,
-            float scale, std::span<float> scratch);
+void attend(std::span<const Query> queries, const CachedHead<const Half>& head, float scale,
+            std::span<float> scratch);
 
 }  // namespace spectr

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "spectr/base/check.h"
-#include "spectr/kernels/attention.h"
 #include "spectr/kernels/dequantise.h"
 
 namespace spectr::scalar {
@@ -109,22 +108,21 @@ double log_sum_exp(std::span<const float> x) {
   return largest + std::log(sum);
 }
 
-void attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
+void attend(std::span<const float> q, const CachedHead<const float>& head, std::size_t prefix,
             std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out) {
-  const std::size_t width = q.size();
   const std::size_t count = prefix + extra.size();
   const auto slot = [&](std::size_t s) {
     return s < prefix ? s : static_cast<std::size_t>(extra[s - prefix]);
   };
   for (std::size_t s = 0; s < count; ++s) {
     double sum = 0;
-    for (std::size_t j = 0; j < width; ++j) sum += double{q[j]} * keys[key_place(slot(s), j, width)];
+    for (std::size_t j = 0; j < head.dim; ++j) sum += double{q[j]} * head.key(slot(s), j);
     scores[s] = scale * static_cast<float>(sum);
   }
   softmax(scores.first(count));
-  for (std::size_t j = 0; j < width; ++j) {
+  for (std::size_t j = 0; j < head.dim; ++j) {
     double sum = 0;
-    for (std::size_t s = 0; s < count; ++s) sum += double{scores[s]} * values[slot(s) * width + j];
+    for (std::size_t s = 0; s < count; ++s) sum += double{scores[s]} * head.value(slot(s))[j];
     out[j] = static_cast<float>(sum);
   }
 }

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "spectr/base/span2d.h"
+#include "spectr/kernels/cached_head.h"
 #include "spectr/kernels/tensor_type.h"
 
 /// The twins of vector_ops.h, attention.h and matmul.h: one number after the other, sums and functions in
@@ -23,7 +24,7 @@ void softmax(std::span<float> x);
 void exp_differences(std::span<double> x, double largest, double scale);
 double log_sum_exp(std::span<const float> x);
 void rope(std::span<float> x, std::span<const float> cosines, std::span<const float> sines, bool interleaved);
-void attend(std::span<const float> q, const float* keys, const float* values, std::size_t prefix,
+void attend(std::span<const float> q, const CachedHead<const float>& head, std::size_t prefix,
             std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out);
 
 /// y[r][i] = Σ_j W[i][j] x[r][j] with the weights as the format defines them and x unrounded.

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <span>
-#include <variant>
 
 #include "spectr/kernels/attention.h"
 #include "spectr/kernels/half.h"
@@ -17,11 +16,11 @@ enum class CacheNumbers { floats, halves };
 ///
 /// Slots 0 … n−1 hold the text's n tokens in order; the slots behind hold tree nodes, which attend to the
 /// text and to their own ancestors. Accepting a path moves its slots up behind the text; the rest is simply
-/// overwritten. Layout: [layer][kv_head], then what attend() reads: values as [slot][head_dim], keys in
-/// groups of slots (see key_place).
+/// overwritten. Layout: blocks of slots, and in a block [layer][kv_head], each as CachedHead says: what a
+/// short text has lies close together, however long it may become.
 class KvCache {
  public:
-  /// Throws std::bad_alloc. Memory is only taken as slots are written.
+  /// Throws std::bad_alloc. Memory is only taken as blocks of slots are begun.
   KvCache(std::size_t layers, std::size_t kv_heads, std::size_t slots, std::size_t head_dim,
           CacheNumbers numbers);
   /// Bytes of all keys and values of such a cache.
@@ -47,30 +46,13 @@ class KvCache {
   void move(std::size_t from, std::size_t to);
 
  private:
-  /// Keys or values, zeros at first.
-  template <class T>
-  class Table {
-   public:
-    explicit Table(std::size_t count) : pages_(count * sizeof(T)) {}
-    T* from(std::size_t offset) const { return reinterpret_cast<T*>(pages_.data()) + offset; }
-
-   private:
-    ZeroedPages pages_;
-  };
-  template <class T>
-  struct Tables {
-    explicit Tables(std::size_t count) : keys(count), values(count) {}
-    Table<T> keys, values;
-  };
-  using AnyTables = std::variant<Tables<float>, Tables<Half>>;
-
-  static AnyTables tables(CacheNumbers numbers, std::size_t count);
-  std::size_t offset(std::size_t layer, std::size_t head) const {
-    return (layer * kv_heads_ + head) * slots_ * head_dim_;
-  }
+  /// use() of one head, as floats or as halves.
+  template <class Use>
+  decltype(auto) with(std::size_t layer, std::size_t head, Use use) const;
 
   std::size_t layers_, kv_heads_, slots_, head_dim_;
-  AnyTables tables_;
+  CacheNumbers numbers_;
+  ZeroedPages pages_;
 };
 
 }  // namespace spectr

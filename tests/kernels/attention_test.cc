@@ -18,7 +18,7 @@ namespace {
 
 using test::random_floats;
 
-constexpr std::size_t slots = 96;
+constexpr std::size_t slots = 2 * slot_block;
 
 /// What a cache keeps, and the float that it stands for.
 float kept(float x, float) {
@@ -48,15 +48,17 @@ std::vector<float> floats(const std::vector<T>& numbers) {
   return floats;
 }
 
-/// Queries and a cache of `slots` slots for heads of one width.
+/// Queries and a cache of `slots` slots for heads of one width, of which others have memory between its
+/// blocks.
 template <class T>
 struct Head {
   explicit Head(std::size_t head_width) : width(head_width) {}
 
   std::size_t width;
   std::vector<float> q = random_floats(most_queries * width, 1);
-  std::vector<T> keys = random_numbers<T>(slots * width, 2);
-  std::vector<T> values = random_numbers<T>(slots * width, 3);
+  std::size_t apart = block_numbers(width) + 40;
+  std::vector<T> numbers = random_numbers<T>(slots / slot_block * apart, 2);
+  CachedHead<T> cached = {numbers.data(), apart, width};
   std::vector<float> scratch = std::vector<float>(attention_scratch(slots));
   std::vector<float> out = std::vector<float>(most_queries * width);
 
@@ -64,7 +66,7 @@ struct Head {
     return {&q[i * width], prefix, extra, &out[i * width]};
   }
   void attend_all(std::span<const Query> queries) {
-    attend(queries, width, keys.data(), values.data(), scale(), scratch);
+    attend(queries, CachedHead<const T>{numbers.data(), apart, width}, scale(), scratch);
   }
   std::vector<float> attend_to(std::size_t prefix, std::span<const int> extra) {
     const Query alone = query(0, prefix, extra);
@@ -80,24 +82,27 @@ using CacheNumbers = testing::Types<float, Half>;
 TYPED_TEST_SUITE(Attend, CacheNumbers);
 
 TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
-  const std::vector<int> listed = {70, 71, 75, 79};
+  const std::vector<int> listed = {70, 71, 75, 127};
   at_every_target([&] {
     for (const std::size_t width : {1, 7, 16, 33, 48, 64, 80, 128}) {
       Head<TypeParam> head{width};
-      const std::vector<float> keys = floats(head.keys), values = floats(head.values);
-      std::vector<float> value_sizes = values;
-      for (float& v : value_sizes) v = std::abs(v);
-      for (const std::size_t prefix : {0, 1, 3, 4, 5, 16, 31, 66}) {
+      const std::vector<float> numbers = floats(head.numbers);
+      std::vector<float> with_sizes = numbers;  // of values
+      for (std::size_t s = 0; s < slots; ++s) {
+        float* const value = CachedHead<float>{with_sizes.data(), head.apart, width}.value(s);
+        for (std::size_t j = 0; j < width; ++j) value[j] = std::abs(value[j]);
+      }
+      for (const std::size_t prefix : {0, 1, 3, 4, 5, 16, 31, 63, 66}) {
         for (const std::size_t extra : {0, 1, 4}) {
           if (prefix + extra == 0) continue;
           const auto list = std::span(listed).first(extra);
           std::vector<float> expected(width), sizes(width);
           const auto twin = [&](const std::vector<float>& summed, std::vector<float>& out) {
-            scalar::attend(std::span(head.q).first(width), keys.data(), summed.data(), prefix, list,
+            scalar::attend(std::span(head.q).first(width), {summed.data(), head.apart, width}, prefix, list,
                            head.scale(), head.scratch, out);
           };
-          twin(values, expected);
-          twin(value_sizes, sizes);
+          twin(numbers, expected);
+          twin(with_sizes, sizes);
           expect_close(head.attend_to(prefix, list), expected, 5e-6, sizes);
         }
       }
@@ -106,7 +111,7 @@ TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
 }
 
 TYPED_TEST(Attend, GivesAQueryTheSameBitsWhateverTheOthers) {
-  const std::vector<int> listed = {70, 71, 75, 79};
+  const std::vector<int> listed = {70, 71, 75, 127};
   at_every_target([&] {
     for (const std::size_t width : {1, 7, 16, 33, 48, 64, 80, 128}) {
       for (const std::size_t prefix : {1, 31, 32, 33, 66}) {
@@ -162,8 +167,8 @@ TYPED_TEST(Attend, IsNotFiniteWhereAKeyAValueOrTheQueryIsNot) {
         Head<TypeParam> query{width}, key{width}, value{width};
         query.q[3] = wrong;
         key.q[3] = 1.0f;
-        key.keys[key_place(slot, 3, width)] = kept(wrong, TypeParam());
-        value.values[slot * width + 3] = kept(wrong, TypeParam());
+        key.cached.key(slot, 3) = kept(wrong, TypeParam());
+        value.cached.value(slot)[3] = kept(wrong, TypeParam());
         EXPECT_FALSE(std::isfinite(query.attend_to(prefix, {})[3])) << wrong << " of " << prefix;
         EXPECT_FALSE(std::isfinite(key.attend_to(prefix, {})[3])) << wrong << " of " << prefix;
         EXPECT_FALSE(std::isfinite(value.attend_to(prefix, {})[3])) << wrong << " of " << prefix;
@@ -177,8 +182,10 @@ TYPED_TEST(Attend, AgreesWithItsTwinHoweverSmallAllScoresAre) {
   at_every_target([] {
     Head<TypeParam> head{width};
     std::ranges::fill(head.q, -1e34f);
-    std::ranges::fill(head.keys, kept(1.0f, TypeParam()));
-    std::ranges::fill(head.values, kept(2.0f, TypeParam()));
+    for (std::size_t s = 0; s < slots; ++s) {
+      for (std::size_t j = 0; j < width; ++j) head.cached.key(s, j) = kept(1.0f, TypeParam());
+      std::fill_n(head.cached.value(s), width, kept(2.0f, TypeParam()));
+    }
     for (const float out : head.attend_to(prefix, {})) EXPECT_FLOAT_EQ(out, 2.0f);
   });
 }
@@ -192,8 +199,8 @@ TYPED_TEST(Attend, LooksAtNoOtherSlot) {
     for (std::size_t s = 20; s < slots; ++s) {
       if (s == 40 || s == 42) continue;
       for (std::size_t j = 0; j < 48; ++j) {
-        head.keys[key_place(s, j, 48)] = nan;
-        head.values[s * 48 + j] = nan;
+        head.cached.key(s, j) = nan;
+        head.cached.value(s)[j] = nan;
       }
     }
     EXPECT_EQ(head.attend_to(20, extra), expected);

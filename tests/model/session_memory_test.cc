@@ -28,14 +28,22 @@ std::int64_t resident() {
 
 TEST(KvCache, TakesMemoryAsSlotsAreWritten) {
   if (resident() == 0) GTEST_SKIP() << "needs /proc";
-  constexpr std::size_t slots = 1 << 18, width = 128;
+  constexpr std::size_t layers = 8, heads = 16, slots = 1 << 11, width = 128;
+  ASSERT_EQ(KvCache::bytes(layers, heads, slots, width, CacheNumbers::floats), 256 * megabyte);
   const std::int64_t before = resident();
-  KvCache cache(1, 1, slots, width, CacheNumbers::floats);
-  ASSERT_EQ(KvCache::bytes(1, 1, slots, width, CacheNumbers::floats), 256U << 20);
-  EXPECT_LT(resident() - before, 64 * megabyte);
+  KvCache cache(layers, heads, slots, width, CacheNumbers::floats);
   const std::vector<float> row(width, 1.0F);
-  for (std::size_t slot = 0; slot < slots; ++slot) cache.write(0, 0, slot, row, row);
-  EXPECT_GT(resident() - before, 200 * megabyte);
+  const auto write = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t slot = begin; slot < end; ++slot) {
+      for (std::size_t layer = 0; layer < layers; ++layer) {
+        for (std::size_t head = 0; head < heads; ++head) cache.write(layer, head, slot, row, row);
+      }
+    }
+  };
+  write(0, 10);
+  EXPECT_LT(resident() - before, 16 * megabyte) << "a short text of many heads";
+  write(10, slots);
+  EXPECT_GT(resident() - before, 250 * megabyte);
 }
 
 TEST(Session, OfALongContextTakesMemoryAsTheTextGrows) {
