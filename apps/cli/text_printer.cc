@@ -33,10 +33,7 @@ void put(std::string_view text) {
 }  // namespace
 
 TextPrinter::TextPrinter(const Tokenizer& tokenizer, std::vector<std::string> stop_words, Printing printing)
-    : tokenizer_(tokenizer),
-      stop_words_(std::move(stop_words)),
-      printing_(printing),
-      stream_(tokenizer, TextStream::Start::continuation) {}
+    : text_(tokenizer, std::move(stop_words)), printing_(printing) {}
 
 void TextPrinter::show_prompt(std::string_view prompt) {
   if (printing_ == Printing::nothing) return;
@@ -53,25 +50,16 @@ void TextPrinter::show_prompt(std::string_view prompt) {
   std::fflush(stdout);
 }
 
-bool TextPrinter::append(std::string_view piece, Source source) {
-  const std::size_t before = text_.size();
-  text_ += piece;
-  if (printing_ == Printing::sources) sources_.resize(text_.size(), source);
-  const auto found = stop_words_.find(text_, before);
-  if (found) text_.resize(found->begin);
-  return found.has_value();
-}
-
 void TextPrinter::print_until(std::size_t end) {
   if (printing_ == Printing::text && printed_ < end) {
-    put(std::string_view(text_).substr(printed_, end - printed_));
+    put(std::string_view(text()).substr(printed_, end - printed_));
   }
   if (printing_ == Printing::sources) {
     for (std::size_t begin = printed_; begin < end;) {
       std::size_t stop = begin + 1;
       while (stop < end && sources_[stop] == sources_[begin]) ++stop;
       put(colour(sources_[begin]));
-      put(std::string_view(text_).substr(begin, stop - begin));
+      put(std::string_view(text()).substr(begin, stop - begin));
       put(plain);
       begin = stop;
     }
@@ -81,19 +69,19 @@ void TextPrinter::print_until(std::size_t end) {
 }
 
 std::optional<std::size_t> TextPrinter::add(std::span<const Token> tokens, std::span<const Source> sources) {
-  std::optional<std::size_t> cut;
-  for (std::size_t i = 0; i < tokens.size() && !cut; ++i) {
-    if (tokenizer_.vocabulary().is_end(tokens[i])) continue;
-    if (append(stream_.push(tokens[i]), sources[i])) cut = i + 1;
+  std::size_t taken = 0;
+  for (; taken < tokens.size() && !text_.stopped(); ++taken) {
+    text_.push(tokens[taken]);
+    sources_.resize(text().size(), sources[taken]);
   }
-  stopped_ = cut.has_value();
-  print_until(stopped_ ? text_.size() : stop_words_.certain(text_));
-  return cut;
+  print_until(text_.certain());
+  return text_.stopped() ? std::optional(taken) : std::nullopt;
 }
 
 void TextPrinter::finish() {
-  if (!stopped_) append(stream_.finish(), sources_.empty() ? Source::target : sources_.back());
-  print_until(text_.size());
+  text_.finish();
+  sources_.resize(text().size(), sources_.empty() ? Source::target : sources_.back());
+  print_until(text().size());
   if (printing_ != Printing::nothing) put("\n");
 }
 

@@ -9,8 +9,7 @@
 
 #include "spectr/base/token.h"
 #include "spectr/decode/source.h"
-#include "spectr/model/stop_words.h"
-#include "spectr/model/text_stream.h"
+#include "spectr/model/stopping_text.h"
 
 namespace spectr::cli {
 
@@ -36,20 +35,15 @@ class TextPrinter {
   /// Prints what was held back and ends the line.
   void finish();
 
-  const std::string& text() const { return text_; }
+  const std::string& text() const { return text_.text(); }
 
  private:
-  bool append(std::string_view piece, Source source);
   void print_until(std::size_t end);
 
-  const Tokenizer& tokenizer_;
-  StopWords stop_words_;
+  StoppingText text_;
   Printing printing_;
-  TextStream stream_;
-  std::string text_;
-  std::vector<Source> sources_;  // one per byte of text_, when sources are shown
+  std::vector<Source> sources_;  // one per byte of the text
   std::size_t printed_ = 0;
-  bool stopped_ = false;
 };
 
 }  // namespace spectr::cli

@@ -4,19 +4,8 @@
 
 namespace spectr::server {
 
-bool TextOutput::append(const std::string& piece) {
-  const std::size_t looked = text_.size();
-  text_ += piece;
-  characters_ += utf8_characters(piece);
-  const auto found = stop_words_.find(text_, looked);
-  if (!found) return false;
-  stop_word_ = found->word;
-  text_.resize(found->begin);
-  return true;
-}
-
 std::string TextOutput::release(std::size_t until) {
-  std::string certain = text_.substr(released_, until - released_);
+  std::string certain = text_.text().substr(released_, until - released_);
   released_ = until;
   return certain;
 }
@@ -36,20 +25,24 @@ TokenReport TextOutput::report(const Block& block, std::size_t i) const {
 }
 
 Piece TextOutput::add(const Block& block) {
-  const Vocabulary& vocabulary = tokenizer_.vocabulary();
   Piece piece;
-  for (std::size_t i = 0; i < block.tokens.size() && !kept_; ++i) {
-    const Token token = block.tokens[i];
+  for (std::size_t i = 0; i < block.tokens.size() && !text_.stopped(); ++i) {
     piece.tokens.push_back(report(block, i));
-    if (!vocabulary.is_end(token) && append(stream_.push(token))) kept_ = i + 1;
+    const std::size_t before = text_.text().size();
+    text_.push(block.tokens[i]);
+    if (text_.stopped()) {
+      kept_ = i + 1;
+    } else {
+      characters_ += utf8_characters(std::string_view(text_.text()).substr(before));
+    }
   }
-  piece.text = release(kept_ ? text_.size() : stop_words_.certain(text_));
+  piece.text = release(text_.certain());
   return piece;
 }
 
 std::string TextOutput::finish() {
-  if (!kept_) append(stream_.finish());
-  return release(text_.size());
+  text_.finish();
+  return release(text_.text().size());
 }
 
 }  // namespace spectr::server

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "spectr/decode/block.h"
-#include "spectr/model/stop_words.h"
-#include "spectr/model/text_stream.h"
+#include "spectr/model/stopping_text.h"
 
 namespace spectr::server {
 
@@ -43,33 +42,27 @@ class TextOutput {
  public:
   /// The tokenizer must outlive it.
   TextOutput(const Tokenizer& tokenizer, std::vector<std::string> stop_words)
-      : tokenizer_(tokenizer),
-        stop_words_(std::move(stop_words)),
-        stream_(tokenizer, TextStream::Start::continuation) {}
+      : tokenizer_(tokenizer), text_(tokenizer, std::move(stop_words)) {}
 
   /// Adds a block to the text. When a stop word is complete, `kept()` says how many of the block's tokens
   /// belong to the text before it.
   Piece add(const Block& block);
   std::optional<std::size_t> kept() const { return kept_; }
   /// The stop word that ended the text; empty: none.
-  const std::string& stop_word() const { return stop_word_; }
+  const std::string& stop_word() const { return text_.stop_word(); }
 
   /// What was held back when the text ends.
   std::string finish();
 
  private:
   TokenReport report(const Block& block, std::size_t i) const;
-  bool append(const std::string& piece);
   std::string release(std::size_t until);
 
   const Tokenizer& tokenizer_;
-  StopWords stop_words_;
-  TextStream stream_;
-  std::string text_;
-  std::size_t characters_ = 0;  // of text_
+  StoppingText text_;
+  std::size_t characters_ = 0;  // of the text
   std::size_t released_ = 0;
   std::optional<std::size_t> kept_;
-  std::string stop_word_;
 };
 
 }  // namespace spectr::server
