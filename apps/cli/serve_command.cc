@@ -13,10 +13,12 @@
 #include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
+#include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/sampling_flags.h"
 #include "apps/cli/text_input.h"
 #include "apps/server/server.h"
+#include "apps/server/tasks.h"
 
 namespace spectr::cli {
 namespace {
@@ -32,23 +34,38 @@ struct Flags {
   long timeout = 600;
   std::vector<std::string> keys;
   std::string key_file;
-  std::optional<std::string> cost_file;
+  MethodFlags method;
   long texts = 1;
+  long predict = -1;
   std::string chat_template;
   std::string template_file;
   bool verbose = false;
 };
+
+/// Throws Failure where a method that was asked for cannot be had: else every request would be told.
+void check_method(const MethodFlags& flags, std::size_t draft_models) {
+  const MethodRule& rule = flags.rule(draft_models);
+  check_drafts(rule, draft_models);
+  const MethodOptions settings = flags.request.settings();
+  check_settings(rule, flags.request, settings);
+  if (rule.needs_costs) return;
+  need(server::check_block(need(make_decoder(rule, settings))));
+}
 
 server::ServerOptions complete(Flags& flags) {
   server::ServerOptions options = std::move(flags.server);
   flags.model.choose_bundled();
   options.service.target = flags.model.model;
   options.service.drafts.assign(flags.model.drafts.begin(), flags.model.drafts.end());
-  options.service.costs = [file = flags.cost_file, texts = flags.texts](const server::ModelSet& models) {
+  options.service.costs = [file = flags.method.cost_file,
+                           texts = flags.texts](const server::ModelSet& models) {
     return CostFile(file).costs(*models.target, models.draft_models(), models.pool->threads(),
                                 static_cast<std::size_t>(texts));
   };
-  options.service.sampling = flags.sampling.warp().options();
+  options.service.defaults = {flags.sampling.warp().options(),
+                              flags.predict < 0 ? std::nullopt : std::optional<std::size_t>(flags.predict),
+                              flags.method.request};
+  check_method(flags.method, options.service.drafts.size());
   options.service.threads = flags.model.thread_count();
   options.service.timeout = std::chrono::seconds(flags.timeout);
   options.service.slots = {static_cast<std::size_t>(flags.slots), static_cast<std::size_t>(flags.queue),
@@ -174,13 +191,18 @@ void add_serve(CLI::App& app) {
   flags->sampling.add_filters(command);
   command.add_option("-a,--alias", flags->server.service.alias, "what clients call the model")->group(texts);
   command
-      .add_option("--cost-file", flags->cost_file, "where measured costs of passes are kept (method auto)")
-      ->transform(file_name())
+      .add_option("-n,--predict,--n-predict", flags->predict,
+                  "most tokens of a text whose request does not say; -1: until it or the context ends")
+      ->envname("LLAMA_ARG_N_PREDICT")
+      ->transform(whole(-1, 1L << 30))
+      ->capture_default_str()
       ->group(texts);
+  flags->method.add(command);
+  flags->method.add_cost_file(command);
   command.add_option("--auto-texts", flags->texts, "texts at a time that method auto counts on")
       ->transform(whole(1, 256))
       ->capture_default_str()
-      ->group(texts);
+      ->group("Speculation");
   auto* given =
       command.add_option("--chat-template", flags->chat_template, "chat template instead of the model's own");
   command.add_option("--chat-template-file", flags->template_file, "the same from a file")->excludes(given);

@@ -52,7 +52,7 @@ class ApiError : public std::exception {
 template <class T>
 T valid(Result<T> result) {
   if (!result) throw ApiError::invalid(result.error().message);
-  return std::move(*result);
+  return std::move(result).value();
 }
 
 }  // namespace spectr::server

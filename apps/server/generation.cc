@@ -62,7 +62,7 @@ void answer_generation(Service& service, Api api, const httplib::Request& reques
   Slots& slots = service.open_slots();
   auto exchange = std::make_shared<Exchange>();
   exchange->visit = service.visit();
-  exchange->request = GenerationRequest::read(parse_body(request.body), api, service.options().sampling);
+  exchange->request = GenerationRequest::read(parse_body(request.body), api, service.options().defaults);
   Tasks tasks = make_tasks(exchange->request, service.models(), slots.context());
   if (tasks.tasks.size() > slots.room()) {
     throw ApiError::invalid(fmt::format("prompts × n ('n': {}) is {}, slots and queue have room for {}",

@@ -93,9 +93,12 @@ void read_flags(Fields& fields, Request& request) {
 }
 
 /// method, plan, drafts, … and the names that llama.cpp has for some of them.
-void read_speculation(Fields& fields, Request& request) {
+void read_speculation(Fields& fields, const MethodRequest& otherwise, Request& request) {
   const JsonInput* object = fields.object("speculative");
-  if (object == nullptr) return;
+  if (object == nullptr) {
+    request.speculative = otherwise;
+    return;
+  }
   Fields inner(*object, "speculative.");
   for (std::string_view name : methods) {
     if (auto method = inner.string(name)) request.speculative.method = *method;
@@ -169,10 +172,11 @@ void read_log_probabilities(Fields& fields, Request& request) {
 
 }  // namespace
 
-GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const WarpOptions& sampling) {
+GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const RequestDefaults& defaults) {
   Request request;
   request.api = api;
-  request.warp = sampling;
+  request.warp = defaults.sampling;
+  request.limit = defaults.limit;
   Fields fields(body);
   request.model = fields.string("model").value_or("");
   if (api == Api::chat) {
@@ -185,7 +189,7 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
   read_flags(fields, request);
   for (std::string_view name : limits) {
     const auto limit = fields.integer(name, -1, most_tokens);
-    if (limit && *limit >= 0) request.limit = static_cast<std::size_t>(*limit);
+    if (limit) request.limit = *limit < 0 ? std::nullopt : std::optional<std::size_t>(*limit);
   }
   fields.agree(limits);
   fields.agree(repeat_penalties);
@@ -200,7 +204,7 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
     inner.boolean("include_obfuscation");
     inner.refuse_others();
   }
-  read_speculation(fields, request);
+  read_speculation(fields, defaults.speculative, request);
   read_stop_words(fields, request);
   read_log_probabilities(fields, request);
   read_foreign_fields(fields);

@@ -15,6 +15,13 @@ namespace spectr::server {
 /// The three ways in which clients ask for a text.
 enum class Api { native, completion, chat };
 
+/// What a body gets that does not say.
+struct RequestDefaults {
+  WarpOptions sampling;
+  std::optional<std::size_t> limit;  ///< most tokens; none: until text or context ends
+  MethodRequest speculative;         ///< where `speculative` is not there at all
+};
+
 /// What a body asks for, checked field by field; prompts and token ids still have to be.
 struct GenerationRequest {
   Api api = Api::native;
@@ -37,8 +44,8 @@ struct GenerationRequest {
   bool cache_prompt = true;
   MethodRequest speculative;
 
-  /// `sampling` holds where the body does not say. Throws ApiError that names the field.
-  static GenerationRequest read(const JsonInput& body, Api api, const WarpOptions& sampling);
+  /// Throws ApiError that names the field.
+  static GenerationRequest read(const JsonInput& body, Api api, const RequestDefaults& defaults);
 };
 
 }  // namespace spectr::server

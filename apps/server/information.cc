@@ -33,6 +33,16 @@ Json models_json(const Service& service) {
   return {{"object", "list"}, {"data", Json::array({describe(service)})}};
 }
 
+Json defaults_of(const Service& service) {
+  const RequestDefaults& defaults = service.options().defaults;
+  const ModelSet& models = service.models();
+  Json params = sampling_of(defaults.sampling);
+  params["n_predict"] = defaults.limit ? Json(*defaults.limit) : Json(-1);
+  if (const auto method = defaults.speculative.rule(models.drafts.size(), models.costs != nullptr))
+    params["speculative"] = {{"method", (*method)->name}};
+  return params;
+}
+
 Json props_json(const Service& service) {
   const ModelSet& models = service.models();
   Json methods = Json::array(), plans = Json::array();
@@ -49,7 +59,7 @@ Json props_json(const Service& service) {
   return {{"model", models.name},
           {"n_ctx", service.slots().context()},
           {"default_generation_settings",
-           {{"n_ctx", service.slots().context()}, {"params", sampling_of(service.options().sampling)}}},
+           {{"n_ctx", service.slots().context()}, {"params", defaults_of(service)}}},
           {"total_slots", service.slots().states().size()},
           {"chat_template", models.template_source},
           {"draft_models", models.drafts.size()},

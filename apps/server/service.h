@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/server/generation_request.h"
 #include "apps/server/model_set.h"
 #include "apps/server/slots.h"
 
@@ -20,8 +21,8 @@ struct ServiceOptions {
   int threads = 1;
   SlotOptions slots;
   std::chrono::seconds timeout{600};  ///< for a request, its waiting included
-  WarpOptions sampling;               ///< what a request gets that does not say
-  std::string alias;                  ///< what clients call the model; empty: by its file
+  RequestDefaults defaults;
+  std::string alias;  ///< what clients call the model; empty: by its file
   std::optional<std::string> chat_template;
   /// What passes cost, asked once the models are there, if there is a draft model. None: method auto is not
   /// offered.

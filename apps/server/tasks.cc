@@ -11,7 +11,6 @@
 #include "apps/json_input.h"
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
-#include "apps/server/slots.h"
 
 namespace spectr::server {
 namespace {
@@ -118,8 +117,7 @@ void check_together(const Warp& warp, const MethodRule& method, const MethodOpti
   }
   if (forbidden.size() >= vocabulary) throw ApiError::invalid("'logit_bias' forbids every token");
 
-  const auto fit = check_tuples(method, settings, options, vocabulary);
-  if (!fit) throw ApiError::invalid(fit.error().message);
+  valid(check_tuples(method, settings, options, vocabulary));
 }
 
 }  // namespace
@@ -130,6 +128,13 @@ std::vector<Token> read_tokens(const JsonInput& list, const Vocabulary& vocabula
   return tokens;
 }
 
+Result<void> check_block(const Decoder& decoder, std::size_t left) {
+  const std::size_t nodes = decoder.most_nodes(left);
+  if (nodes <= Slots::most_nodes) return {};
+  return error("a block of {} drafted tokens is too large, at most {} are possible", nodes - 1,
+               Slots::most_nodes - 1);
+}
+
 Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::size_t context) {
   const std::vector<std::vector<Token>> prompts = read_prompts(request, models);
   WarpOptions warp = request.warp;
@@ -138,12 +143,8 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
   const MethodRule* method = choose_method(request, models);
   MethodOptions settings = request.speculative.settings();
   settings.costs = models.costs;
-  const Decoder decoder = valid(make_decoder(*method, settings));
+  valid(check_block(valid(make_decoder(*method, settings)), context));
   check_together(checked, *method, settings, models.tokenizer->vocabulary().size());
-  if (const std::size_t nodes = decoder.most_nodes(context); nodes > Slots::most_nodes) {
-    throw ApiError::invalid(fmt::format("a block of {} drafted tokens is too large, at most {} are possible",
-                                        nodes - 1, Slots::most_nodes - 1));
-  }
   if (prompts.size() * request.n > most_texts) {
     throw ApiError::invalid(fmt::format("prompts × n ('n': {}) must be at most {}, got {}", request.n,
                                         most_texts, prompts.size() * request.n));

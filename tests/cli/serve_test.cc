@@ -50,9 +50,10 @@ TEST(Serve, TellsTheCostsThatItGoesBy) {
   EXPECT_EQ(line("1"), alone);
 }
 
-TEST(Serve, SamplesByFlagsAndByLlamaCppsVariables) {
-  RunningProgram run(SPECTR_PROGRAM, serve + Arguments{"--min-p", "0.25"},
-                     {.variables = {{"LLAMA_ARG_TOP_K", "7"}, {"LLAMA_ARG_MIN_P", "0.5"}}});
+TEST(Serve, WritesTextsByFlagsAndByLlamaCppsVariables) {
+  RunningProgram run(
+      SPECTR_PROGRAM, serve + Arguments{"--min-p", "0.25", "--method", "block"},
+      {.variables = {{"LLAMA_ARG_TOP_K", "7"}, {"LLAMA_ARG_MIN_P", "0.5"}, {"LLAMA_ARG_N_PREDICT", "9"}}});
   wait_for(run, "ready");
   const std::string before = "http://127.0.0.1:", said = run.err();
   server::RawConnection client(std::stoi(said.substr(said.find(before) + before.size())));
@@ -63,11 +64,20 @@ TEST(Serve, SamplesByFlagsAndByLlamaCppsVariables) {
   EXPECT_THAT(props, HasSubstr(R"("top_k":7)"));
   EXPECT_THAT(props, HasSubstr(R"("min_p":0.25)"));
   EXPECT_THAT(props, HasSubstr(R"("top_p":0.95)"));
+  EXPECT_THAT(props, HasSubstr(R"("n_predict":9)"));
+  EXPECT_THAT(props, HasSubstr(R"("speculative":{"method":"block"})"));
 }
 
 TEST(Serve, RefusesSamplingThatIsOutOfRange) {
   expect_error(serve, "temperature", {.variables = {{"LLAMA_ARG_TEMPERATURE", "-1"}}});
   expect_error(serve + Arguments{"--top-p", "2"}, "top-p");
+}
+
+TEST(Serve, RefusesAMethodThatNoTextCouldHave) {
+  expect_error(serve + Arguments{"--method", "nope"}, "there is no method 'nope'");
+  expect_error(serve + Arguments{"-K", "40"}, "a block of 160 drafted tokens is too large");
+  expect_error({"serve", "-m", target(), "--method", "spectr"}, "method spectr needs a draft model");
+  expect_error(serve + Arguments{"--method", "mtad", "--tau", "3"}, "tau");
 }
 
 TEST(Serve, EndsWhileItLoadsTheModels) {

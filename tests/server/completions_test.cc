@@ -184,8 +184,8 @@ TEST(Server, ChoosesTheMethodByWhatIsGiven) {
 
 TEST(Server, SamplesAsItWasStartedWhereARequestDoesNotSay) {
   ServerOptions options = TestServer::options(1);
-  options.service.sampling.temperature = 0.0;
-  options.service.sampling.top_k = 7;
+  options.service.defaults.sampling.temperature = 0.0;
+  options.service.defaults.sampling.top_k = 7;
   const TestServer server(options);
   const auto settings = [&server](TestJson body) {
     body.update({{"prompt", "Once"}, {"n_predict", 1}});
@@ -196,6 +196,26 @@ TEST(Server, SamplesAsItWasStartedWhereARequestDoesNotSay) {
   EXPECT_EQ(settings({{"top_k", 0}})["top_k"], 0);
   EXPECT_EQ(settings({{"temperature", 1}})["temperature"], 1.0);
   EXPECT_EQ(server.get("/props").json()["default_generation_settings"]["params"]["top_k"], 7);
+}
+
+TEST(Server, DecodesAsItWasStartedWhereARequestDoesNotSay) {
+  ServerOptions options = TestServer::options(1);
+  options.service.defaults.limit = 3;
+  options.service.defaults.speculative = {.method = "speculative", .length = 2};
+  const TestServer server(options);
+  const auto settings = [&server](TestJson body) {
+    body.update({{"prompt", "Once"}, {"ignore_eos", true}});
+    return server.post("/completion", body).json()["generation_settings"];
+  };
+  EXPECT_EQ(settings({})["n_predict"], 3);
+  EXPECT_EQ(settings({{"max_tokens", 2}})["n_predict"], 2);
+  EXPECT_GT(settings({{"n_predict", -1}})["n_predict"], 100);
+  EXPECT_EQ(settings({})["speculative"], TestJson({{"method", "speculative"}, {"drafts", 4}, {"length", 2}}));
+  const TestJson own = settings({{"speculative", {{"drafts", 2}}}})["speculative"];
+  EXPECT_EQ(own, TestJson({{"method", "spectr"}, {"drafts", 2}, {"length", 4}})) << "all of it its own";
+  const TestJson told = server.get("/props").json()["default_generation_settings"]["params"];
+  EXPECT_EQ(told["n_predict"], 3);
+  EXPECT_EQ(told["speculative"]["method"], "speculative");
 }
 
 TEST(Server, WorksWithSeveralDraftModels) {
