@@ -45,13 +45,16 @@ std::size_t KvCache::row_bytes() const {
 }
 
 template <class Use>
-decltype(auto) KvCache::with(std::size_t layer, std::size_t head, Use use) const {
+void KvCache::with(std::size_t layer, std::size_t head, Use use) const {
   const std::size_t numbers = block_numbers(head_dim_), at = (layer * kv_heads_ + head) * numbers;
   const auto cached = [&]<class T>(T* all) {
     return CachedHead<T>{all + at, layers_ * kv_heads_ * numbers, head_dim_};
   };
-  if (numbers_ == CacheNumbers::halves) return use(cached(reinterpret_cast<Half*>(pages_.data())));
-  return use(cached(reinterpret_cast<float*>(pages_.data())));
+  if (numbers_ == CacheNumbers::halves) {
+    use(cached(reinterpret_cast<Half*>(pages_.data())));
+  } else {
+    use(cached(reinterpret_cast<float*>(pages_.data())));
+  }
 }
 
 void KvCache::write(std::size_t layer, std::size_t head, std::size_t slot, std::span<const float> key,

@@ -48,7 +48,7 @@ class KvCache {
  private:
   /// use() of one head, as floats or as halves.
   template <class Use>
-  decltype(auto) with(std::size_t layer, std::size_t head, Use use) const;
+  void with(std::size_t layer, std::size_t head, Use use) const;
 
   std::size_t layers_, kv_heads_, slots_, head_dim_;
   CacheNumbers numbers_;

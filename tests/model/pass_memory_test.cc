@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "spectr/base/recycled.h"
 #include "spectr/model/shared_passes.h"
 #include "tests/support/allocations.h"
 #include "tests/support/real_model.h"
@@ -41,6 +42,7 @@ class GrowingText {
 };
 
 TEST(Session, ScoresTextAndTreesWithoutAskingForMemory) {
+  if (!recycled::keeps()) GTEST_SKIP() << "this build keeps no memory";
   for (const int threads : {1, 3}) {
     const auto model = test::RealModel::load(test::bundled_target, threads);
     const auto session = model->start(128, nodes).value();
@@ -56,6 +58,7 @@ TEST(Session, ScoresTextAndTreesWithoutAskingForMemory) {
 }
 
 TEST(SharedPasses, ServeTextsWithoutAskingForMemory) {
+  if (!recycled::keeps()) GTEST_SKIP() << "this build keeps no memory";
   const auto model = test::RealModel::load(test::bundled_target, 2);
   const Transformer* const models[] = {model.transformer.get()};
   constexpr int texts = 2, first = 3, blocks = 10;
