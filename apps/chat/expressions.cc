@@ -71,7 +71,7 @@ ExpressionPtr mapping(std::vector<std::pair<ExpressionPtr, ExpressionPtr>> membe
       const Value name = key->evaluate(run);
       if (name.string() == nullptr)
         throw TemplateError(fmt::format("{} as a key is not supported", name.kind()));
-      dict.set(*name.string(), value->evaluate(run));
+      run.set_member(dict, *name.string(), value->evaluate(run));
     }
     return run.made(std::move(dict));
   });

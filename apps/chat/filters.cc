@@ -14,7 +14,7 @@ constexpr int most_indent = 8;
 Value to_json(Run& run, const Value& input, const Arguments& arguments) {
   const Value indent = arguments[0];
   if (arguments[1].truth()) throw TemplateError("tojson with ensure_ascii is not supported");
-  run.charge(input.weight());
+  run.walk(input);
   if (indent.is_undefined() || indent.is_none()) return run.made(input.json());
   if (!indent.is_number() || indent.number() < 0 || indent.number() > most_indent) {
     throw TemplateError(fmt::format("tojson takes an indent of 0 to {}", most_indent));
@@ -53,7 +53,7 @@ Value title(Run& run, const Value& input, const Arguments&) {
 
 Value to_string(Run& run, const Value& input, const Arguments&) {
   if (input.string() != nullptr) return input;
-  run.charge(input.weight());
+  run.walk(input);
   return run.made(input.text());
 }
 

@@ -39,23 +39,23 @@ Value range(Run& run, const Arguments& arguments) {
 }
 
 /// A mapping, if one is given, and the named arguments.
-Dict members_of(std::string_view callee, const Arguments& arguments) {
+Dict members_of(Run& run, std::string_view callee, const Arguments& arguments) {
   Dict members;
   if (arguments.positional.size() > 1 || (arguments.positional.size() == 1 && arguments[0].dict() == nullptr))
     throw TemplateError(fmt::format("{} takes one mapping, and named values", callee));
   if (arguments.positional.size() == 1) members.members = arguments[0].dict()->members;
-  for (const auto& [name, value] : arguments.named) members.set(name, value);
+  for (const auto& [name, value] : arguments.named) run.set_member(members, name, value);
   return members;
 }
 
 Value make_namespace(Run& run, const Arguments& arguments) {
-  Dict members = members_of("namespace", arguments);
+  Dict members = members_of(run, "namespace", arguments);
   members.is_namespace = true;
   return run.made(std::move(members));
 }
 
 Value make_dict(Run& run, const Arguments& arguments) {
-  return run.made(members_of("dict", arguments));
+  return run.made(members_of(run, "dict", arguments));
 }
 
 /// The date of today, in the form that C's strftime knows.

@@ -111,7 +111,8 @@ Value join(Run& run, const Value& input, const Arguments& arguments) {
   bool first = true;
   for (const Value& member : members_of(run, input)) {
     const Value joined = arguments[1].is_undefined() ? member : attribute_of(run, member, arguments[1]);
-    run.charge(between.size() + 2 * joined.weight());
+    run.charge(between.size());
+    for (int walks = 0; walks < 2; ++walks) run.walk(joined);  // its text is made, and copied
     if (!first) out += between;
     out += joined.text();
     first = false;

@@ -22,9 +22,9 @@ Value values(Run& run, const Value& self, const Arguments&) {
   return out;
 }
 
-Value get(Run&, const Value& self, const Arguments& arguments) {
+Value get(Run& run, const Value& self, const Arguments& arguments) {
   const Value key = arguments[0];
-  const Value* found = key.string() == nullptr ? nullptr : self.dict()->find(*key.string());
+  const Value* found = key.string() == nullptr ? nullptr : run.member(*self.dict(), *key.string());
   if (found != nullptr) return *found;
   return arguments[1].is_undefined() ? Value(None{}) : arguments[1];
 }
@@ -141,7 +141,7 @@ Value call_method(Run& run, const Value& object, const std::string& name, const 
   run.step();
   const Dict* dict = object.dict();
   // A member that is a function, or else a method of all mappings.
-  if (const Value* own = dict == nullptr ? nullptr : dict->find(name);
+  if (const Value* own = dict == nullptr ? nullptr : run.member(*dict, name);
       own != nullptr && own->function() != nullptr)
     return (*own->function())(run, arguments);
   const auto* method = dict != nullptr              ? find_callable(dict_methods, name)

@@ -22,7 +22,7 @@ bool equal_lists(Run& run, const List& a, const List& b) {
 bool equal_dicts(Run& run, const Dict& a, const Dict& b) {
   return a.members.size() == b.members.size() && std::ranges::all_of(a.members, [&](const auto& member) {
            run.charge(member.first.size());
-           const Value* other = b.find(member.first);
+           const Value* other = run.member(b, member.first);
            return other != nullptr && equal(run, member.second, *other);
          });
 }
@@ -35,7 +35,7 @@ bool contains(Run& run, const Value& whole, const Value& part) {
   if (const auto* members = whole.list())
     return std::ranges::any_of(*members, [&](const Value& member) { return equal(run, member, part); });
   if (const auto* dict = whole.dict())
-    return part.string() != nullptr && dict->find(*part.string()) != nullptr;
+    return part.string() != nullptr && run.member(*dict, *part.string()) != nullptr;
   if (whole.is_undefined()) return false;
   mismatch("in", part, whole);
 }
@@ -119,7 +119,8 @@ Value calculate(Run& run, std::string_view symbol, const Value& a, const Value& 
 }
 
 Value concatenate(Run& run, const Value& a, const Value& b) {
-  run.charge(a.weight() + b.weight());
+  run.walk(a);
+  run.walk(b);
   return run.made(a.text() + b.text());
 }
 

@@ -58,8 +58,18 @@ void Run::charge(std::size_t bytes) {
   if (bytes_ > limits_.bytes) throw TemplateError(fmt::format("more than {} bytes of values", limits_.bytes));
 }
 
+const Value* Run::member(const Dict& dict, std::string_view name) {
+  charge(dict.members.size());
+  return dict.find(name);
+}
+
+void Run::set_member(Dict& dict, std::string_view name, Value value) {
+  charge(dict.members.size());
+  dict.set(name, std::move(value));
+}
+
 Value Run::made(Value value) {
-  charge(value.weight());
+  walk(value);
   return value;
 }
 

@@ -79,6 +79,11 @@ class Run {
 
   /// Bytes were made, or looked at: what a template costs is bounded by their sum.
   void charge(std::size_t bytes);
+  /// All bytes of a value are looked at.
+  void walk(const Value& value) { charge(value.weight(limits_.bytes - bytes_)); }
+  /// The member of that name, null where there is none. Its search is charged, as it is in set_member.
+  const Value* member(const Dict& dict, std::string_view name);
+  void set_member(Dict& dict, std::string_view name, Value value);
   /// A new value, all of whose bytes count.
   Value made(Value value);
 

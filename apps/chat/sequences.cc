@@ -61,7 +61,7 @@ List members_of(Run& run, const Value& whole) {
 Value member_of(Run& run, const Value& whole, const Value& key) {
   if (whole.is_undefined()) throw TemplateError(fmt::format("'{}' of an undefined value", key.text()));
   if (const auto* dict = whole.dict()) {
-    const Value* found = key.string() == nullptr ? nullptr : dict->find(*key.string());
+    const Value* found = key.string() == nullptr ? nullptr : run.member(*dict, *key.string());
     return found == nullptr ? Value() : *found;
   }
   if (key.string() != nullptr) return {};

@@ -107,7 +107,7 @@ StatementPtr text(std::string text) {
 StatementPtr print(ExpressionPtr value) {
   return node([value = std::move(value)](Run& run) {
     const Value shown = value->evaluate(run);
-    run.charge(shown.weight());
+    run.walk(shown);
     run.print(shown.text());
   });
 }
@@ -140,7 +140,7 @@ StatementPtr member_assignment(std::string object, std::string name, ExpressionP
     Value given = value->evaluate(run);
     if (given.dict() != nullptr && given.dict()->is_namespace)
       throw TemplateError("a namespace cannot be a member of another value");
-    space.dict()->set(name, std::move(given));
+    run.set_member(*space.dict(), name, std::move(given));
   });
 }
 

@@ -109,19 +109,32 @@ bool Value::truth() const {
   return function() != nullptr;
 }
 
-std::size_t Value::weight(int depth) const {
+std::size_t Value::weight(std::size_t most) const {
+  std::size_t bytes = 0;
+  weigh(0, most, bytes);
+  return bytes;
+}
+
+void Value::weigh(int depth, std::size_t most, std::size_t& bytes) const {
   if (depth > most_depth) throw TemplateError("a value is nested too deeply");
-  std::size_t bytes = sizeof(Value);
+  bytes += sizeof(Value);
   if (const auto* held = string()) bytes += held->size();
+  if (bytes > most) return;
   if (const auto* held = list()) {
-    for (const Value& member : *held) bytes += member.weight(depth + 1);
+    for (const Value& member : *held) {
+      member.weigh(depth + 1, most, bytes);
+      if (bytes > most) return;
+    }
   }
   if (const auto* held = dict()) {
     if (held->is_namespace && depth > 0)
       throw TemplateError("a namespace cannot be a member of another value");
-    for (const auto& [key, member] : held->members) bytes += key.size() + member.weight(depth + 1);
+    for (const auto& [key, member] : held->members) {
+      bytes += key.size();
+      member.weigh(depth + 1, most, bytes);
+      if (bytes > most) return;
+    }
   }
-  return bytes;
 }
 
 std::string_view Value::kind() const {

@@ -101,14 +101,15 @@ class Value {
   std::string text() const;
   /// As Python's json.dumps writes it, members in their order; indent < 0: on one line.
   std::string json(int indent = -1) const;
-  /// The bytes that a walk through it meets. Throws where it is nested too deeply, or has a namespace as a
-  /// member (so that no value can contain itself).
-  std::size_t weight() const { return weight(0); }
+  /// The bytes that a walk through it meets; such a walk ends, with more than `most`, once it has met those.
+  /// Throws where it is nested too deeply, or has a namespace as a member (so that no value can contain
+  /// itself).
+  std::size_t weight(std::size_t most) const;
   /// What it is, for errors.
   std::string_view kind() const;
 
  private:
-  std::size_t weight(int depth) const;
+  void weigh(int depth, std::size_t most, std::size_t& bytes) const;
   Variant held_;
 };
 

@@ -4,12 +4,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "apps/chat/value.h"
 #include "tests/chat/render.h"
 
 namespace spectr::chat {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using Json = nlohmann::json;
 
 std::string times(int n, std::string_view text) {
@@ -41,6 +43,25 @@ TEST(ChatLimits, NothingGrowsWithoutBounds) {
   };
   for (const auto& [source, refusal] : cases)
     EXPECT_THAT(render(source), HasSubstr(refusal)) << source.substr(0, 80);
+}
+
+TEST(ChatLimits, SearchesOfMembersAreCharged) {
+  const std::string lookups[] = {"{{ tools[k] }}", "{{ tools.get(k) }}", "{{ k in tools }}"};
+  for (const std::string& lookup : lookups) {
+    const std::string source = "{% for k in tools %}" + lookup + "{% endfor %}";
+    Json tools = Json::object();
+    for (int i = 0; i < 1000; ++i) tools[std::to_string(i)] = 1;
+    EXPECT_THAT(render(source, {{"tools", tools}}), Not(HasSubstr("FAIL"))) << lookup;
+    for (int i = 0; i < 10000; ++i) tools[std::to_string(i)] = 1;
+    EXPECT_THAT(render(source, {{"tools", tools}}), HasSubstr("bytes of values")) << lookup;
+  }
+}
+
+TEST(ChatLimits, AWalkEndsWhereTheBytesDo) {
+  Value twice = std::int64_t{1};
+  for (int i = 0; i < 60; ++i) twice = List{twice, twice};  // 2^60 integers, were they walked through
+  EXPECT_GT(twice.weight(1000), 1000u);
+  EXPECT_LT(twice.weight(1000), 10'000u);
 }
 
 TEST(ChatLimits, RoundsOfALoopAreSteps) {
