@@ -48,11 +48,7 @@ Result<StoryModels> load_stories(const StoryFiles& files, ThreadPool& pool) {
   SPECTR_TRY(models.prompts, read_prompts(files.prompts));
   SPECTR_TRY(Loaded target, load(files.target, pool));
   SPECTR_TRY(Loaded draft, load(files.draft, pool));
-  if (const auto match = same_vocabulary(target.tokenizer->vocabulary(), draft.tokenizer->vocabulary());
-      !match) {
-    return error("{} cannot draft for {}: {}", files.draft.string(), files.target.string(),
-                 match.error().message);
-  }
+  SPECTR_TRY_VOID(same_vocabulary(target.tokenizer->vocabulary(), draft.tokenizer->vocabulary()));
   models.tokenizer = std::move(target.tokenizer);
   models.target = std::move(target.transformer);
   models.draft = std::move(draft.transformer);

@@ -18,6 +18,7 @@
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
 #include "apps/server/slots.h"
+#include "apps/server/tasks.h"
 
 namespace spectr::cli {
 namespace {
@@ -58,10 +59,7 @@ class Conversation {
       settings_.costs = CostFile(flags_.method.cost_file)
                             .costs(*models_.target, models_.draft_models(), models_.pool->threads());
     }
-    const Decoder decoder = need(make_decoder(*rule_, settings_));
-    if (decoder.most_nodes(slots_->context()) > server::Slots::most_nodes) {
-      throw Failure(Status::usage, fmt::format("a block may draft {} tokens", server::Slots::most_nodes - 1));
-    }
+    need(server::check_block(need(make_decoder(*rule_, settings_)), slots_->context()));
     if (!flags_.system.empty()) say("system", flags_.system);
     seed_ = static_cast<std::uint64_t>(flags_.seed);
     if (flags_.seed < 0) fmt::print(stderr, "seed {}\n", seed_ = std::random_device{}());

@@ -30,10 +30,7 @@ void add_check_pair(CLI::App& app) {
     const auto target = tokenizer_of_model(flags->model);
     for (const std::string& path : flags->drafts) {
       const auto draft = tokenizer_of_model(path);
-      if (auto match = same_vocabulary(target->vocabulary(), draft->vocabulary()); !match) {
-        throw Failure(Status::usage,
-                      fmt::format("{} cannot draft for {}: {}", path, flags->model, match.error().message));
-      }
+      need(same_vocabulary(target->vocabulary(), draft->vocabulary()));
       fmt::print("{} can draft for {}: {} and {} tokens, equal where both have them\n", path, flags->model,
                  draft->vocabulary().size(), target->vocabulary().size());
     }

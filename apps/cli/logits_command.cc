@@ -8,6 +8,7 @@
 #include "apps/cli/json_output.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/text_input.h"
+#include "spectr/base/quote.h"
 
 namespace spectr::cli {
 namespace {
@@ -23,7 +24,7 @@ void print_likeliest(const Tokenizer& tokenizer, const std::vector<float>& logit
                             logit);
   fmt::print("{:>8}  {:>12}  text\n", "id", "logit");
   for (Token t : std::span(order).first(rows)) {
-    fmt::print("{:>8}  {:>12.6f}  {}\n", t, logit(t), tokenizer.vocabulary().text(t));
+    fmt::print("{:>8}  {:>12.6f}  {}\n", t, logit(t), quote(tokenizer.vocabulary().text(t)));
   }
 }
 

@@ -69,11 +69,7 @@ std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel&
   std::vector<LoadedModel> drafts;
   for (const std::string& path : flags.drafts) {
     drafts.push_back(load_model(path, pool));
-    const auto match = same_vocabulary(target.tokenizer->vocabulary(), drafts.back().tokenizer->vocabulary());
-    if (!match) {
-      throw Failure(Status::usage,
-                    fmt::format("{} cannot draft for {}: {}", path, flags.model, match.error().message));
-    }
+    need(same_vocabulary(target.tokenizer->vocabulary(), drafts.back().tokenizer->vocabulary()));
   }
   return drafts;
 }

@@ -114,8 +114,10 @@ ssize_t Connection::read(char* to, std::size_t size) {
 
 ssize_t Connection::write(const char* from, std::size_t size) {
   // All of it: the library takes a part for the whole.
+  const auto end = Clock::now() + limits_.send + std::chrono::seconds(size / limits_.least_rate);
   for (std::size_t sent = 0; sent < size;) {
-    if (!wait(POLLOUT, limits_.send)) return -1;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    if (!wait(POLLOUT, std::min<std::chrono::milliseconds>(left, limits_.send))) return -1;
     const ssize_t part = ::send(socket_, from + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (part > 0) sent += static_cast<std::size_t>(part);
     if (part < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) return -1;
@@ -133,6 +135,16 @@ void Connection::get_local_ip_and_port(std::string& ip, int& port) const {
   sockaddr_storage own{};
   socklen_t length = sizeof own;
   if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&own), &length) == 0) address(own, ip, port);
+}
+
+HttpServer::HttpServer(const ConnectionLimits& limits, std::size_t threads)
+    : limits_(limits), threads_(std::make_unique<ConnectionThreads>(threads)) {
+  new_task_queue = [this] { return threads_.release(); };  // listening takes it, once
+  // The library's own options would let a second server have the same port, and half of the connections.
+  set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
 }
 
 void HttpServer::set_backlog(int connections) {
@@ -169,13 +181,13 @@ void HttpServer::finish(std::chrono::steady_clock::time_point end) {
 }
 
 bool HttpServer::process_and_close_socket(socket_t socket) {
-  Connection connection(socket, limits_);
-  const Visit visit(*this, socket);
-  const auto set_up = [&connection](httplib::Request& request) {
-    connection.begin_body();
-    simplify(request);
-  };
   try {
+    Connection connection(socket, limits_);
+    const Visit visit(*this, socket);
+    const auto set_up = [&connection](httplib::Request& request) {
+      connection.begin_body();
+      simplify(request);
+    };
     for (int left = limits_.requests; left > 0 && !finished_ && connection.wait_for_request(); --left) {
       bool closed = false;
       const bool served = process_request(connection, left == 1, closed, set_up);

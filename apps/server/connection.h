@@ -7,9 +7,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+
+#include "apps/server/connection_threads.h"
 
 namespace spectr::server {
 
@@ -17,15 +20,17 @@ namespace spectr::server {
 struct ConnectionLimits {
   std::size_t header_bytes = 64 << 10;
   std::size_t body_bytes = 4 << 20;
-  std::chrono::seconds head{5};   ///< from its first byte to its end
-  std::chrono::seconds body{30};  ///< for a whole body
-  std::chrono::seconds send{30};  ///< for a client that has stopped reading
+  std::chrono::seconds head{5};       ///< from its first byte to its end
+  std::chrono::seconds body{30};      ///< for a whole body
+  std::chrono::seconds send{30};      ///< for a client that has stopped reading
+  std::size_t least_rate = 16 << 10;  ///< bytes a second that a client must read of what takes longer
   std::chrono::seconds keep_alive{5};
   int requests = 1000;  ///< over one connection
 };
 
 /// A connection between the HTTP library and a socket. It bounds what the library leaves open: the bytes and
-/// the time of a request as a whole, however it is cut into pieces; and it tells when the client has gone.
+/// the time of a request as a whole, however it is cut into pieces, and the time of each piece of an answer;
+/// and it tells when the client has gone.
 class Connection final : public httplib::Stream {
  public:
   /// Takes the socket, and closes it in the end.
@@ -74,7 +79,8 @@ class Connection final : public httplib::Stream {
 /// The HTTP library's server with bounded connections.
 class HttpServer final : public httplib::Server {
  public:
-  explicit HttpServer(const ConnectionLimits& limits) : limits_(limits) {}
+  /// Listens once. Throws std::system_error where the system has not so many threads for connections.
+  HttpServer(const ConnectionLimits& limits, std::size_t threads);
   /// How many connections may wait to be accepted; after binding.
   void set_backlog(int connections);
   /// Ends listening and reading. Connections end after the answer that they are giving; those that have not
@@ -86,6 +92,7 @@ class HttpServer final : public httplib::Server {
   bool process_and_close_socket(socket_t socket) override;
 
   ConnectionLimits limits_;
+  std::unique_ptr<ConnectionThreads> threads_;
   std::atomic<bool> finished_ = false;
   std::mutex mutex_;
   std::condition_variable left_;

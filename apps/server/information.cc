@@ -11,6 +11,9 @@
 namespace spectr::server {
 namespace {
 
+/// Pieces that are told of one text: an answer that nobody can read is not worth its memory.
+constexpr std::size_t most_pieces = 1 << 16;
+
 Json describe(const Service& service) {
   const ModelSet& models = service.models();
   const ModelConfig& config = models.target->config();
@@ -22,6 +25,16 @@ Json describe(const Service& service) {
       {"meta", {{"n_vocab", config.vocabulary}, {"n_ctx_train", config.context}, {"n_embd", config.width}}}};
 }
 
+Json defaults_of(const Service& service) {
+  const RequestDefaults& defaults = service.options().defaults;
+  const ModelSet& models = service.models();
+  Json params = sampling_of(defaults.sampling);
+  params["n_predict"] = defaults.limit ? Json(*defaults.limit) : Json(-1);
+  if (const auto method = defaults.speculative.rule(models.drafts.size(), models.costs != nullptr))
+    params["speculative"] = {{"method", (*method)->name}};
+  return params;
+}
+
 }  // namespace
 
 Json model_json(const Service& service, const std::string& name) {
@@ -31,16 +44,6 @@ Json model_json(const Service& service, const std::string& name) {
 
 Json models_json(const Service& service) {
   return {{"object", "list"}, {"data", Json::array({describe(service)})}};
-}
-
-Json defaults_of(const Service& service) {
-  const RequestDefaults& defaults = service.options().defaults;
-  const ModelSet& models = service.models();
-  Json params = sampling_of(defaults.sampling);
-  params["n_predict"] = defaults.limit ? Json(*defaults.limit) : Json(-1);
-  if (const auto method = defaults.speculative.rule(models.drafts.size(), models.costs != nullptr))
-    params["speculative"] = {{"method", (*method)->name}};
-  return params;
 }
 
 Json props_json(const Service& service) {
@@ -93,6 +96,10 @@ Json tokenize(const Service& service, const std::string& body) {
   const Tokenizer& tokenizer = *service.models().tokenizer;
   const std::vector<Token> tokens = tokenizer.encode(*content, options);
   if (!pieces) return {{"tokens", tokens}};
+  if (tokens.size() > most_pieces) {
+    throw ApiError::invalid(
+        fmt::format("'with_pieces' is for {} tokens at most, 'content' has {}", most_pieces, tokens.size()));
+  }
   Json all = Json::array();
   for (const Token token : tokens) all.push_back({{"id", token}, {"piece", tokenizer.piece(token)}});
   return {{"tokens", all}};

@@ -29,9 +29,7 @@ Result<ModelSet> ModelSet::load(const std::filesystem::path& target,
   for (const std::filesystem::path& path : drafts) {
     SPECTR_TRY(Gguf draft, Gguf::open(path));
     SPECTR_TRY(const auto tokenizer, Tokenizer::load(draft));
-    if (auto match = same_vocabulary(models.tokenizer->vocabulary(), tokenizer->vocabulary()); !match) {
-      return error("{} cannot draft for {}: {}", path.string(), target.string(), match.error().message);
-    }
+    SPECTR_TRY_VOID(same_vocabulary(models.tokenizer->vocabulary(), tokenizer->vocabulary()));
     SPECTR_TRY(auto transformer, Transformer::load(std::move(draft), *models.pool));
     models.drafts.push_back(std::move(transformer));
   }

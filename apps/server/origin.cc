@@ -1,6 +1,8 @@
 #include "apps/server/origin.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
 
 #include <algorithm>
 #include <utility>
@@ -10,16 +12,20 @@
 namespace spectr::server {
 namespace {
 
-constexpr std::string_view local_names[] = {"localhost", "127.0.0.1", "[::1]", "::1"};
-
 /// Names are the same whatever their case.
 bool same(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
+/// "localhost", and addresses of this machine's own network in any spelling, with brackets or without.
 bool is_local(std::string_view name) {
-  return std::ranges::any_of(local_names, [&](std::string_view local) { return same(local, name); });
+  if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
+  const std::string address(name);
+  if (in_addr v4{}; inet_aton(address.c_str(), &v4) != 0) return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
+  in6_addr v6{};
+  return same(name, "localhost") ||
+         (inet_pton(AF_INET6, address.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6));
 }
 
 /// "name:port" without the port.

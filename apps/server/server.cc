@@ -1,6 +1,7 @@
 #include "apps/server/server.h"
 
 #include <cerrno>
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -19,15 +20,15 @@ constexpr std::chrono::seconds to_say_goodbye{2};
 Server::Server(ServerOptions options)
     : options_(std::move(options)),
       service_(options_.service),
-      http_(std::make_unique<HttpServer>(ConnectionLimits{})) {}
+      // A connection holds a thread for as long as its texts are waited for.
+      http_(std::make_unique<HttpServer>(
+          ConnectionLimits{},
+          options_.service.slots.slots + options_.service.slots.queue + options_.threads)) {}
 
-Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) {
+Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) try {
   std::unique_ptr<Server> server(new Server(std::move(options)));
   const ServerOptions& o = server->options_;
   HttpServer& http = *server->http_;
-  // A connection holds a thread for as long as its texts are waited for.
-  const std::size_t threads = o.service.slots.slots + o.service.slots.queue + o.threads;
-  http.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };
   http.set_tcp_nodelay(true);
   add_routes(http, server->service_, o);
   if (o.host.empty()) return error("the host to listen on is empty");
@@ -43,10 +44,16 @@ Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) {
   }
   http.set_backlog(backlog);
   server->listener_ = std::jthread([&http, &ended = server->ended_] {
-    http.listen_after_bind();
+    try {
+      http.listen_after_bind();
+    } catch (const std::exception&) {
+      // As where the system broke the socket: the owner sees that it ended.
+    }
     ended = true;
   });
   return server;
+} catch (const std::system_error& failure) {
+  return error("there are no threads for all connections: {}", failure.what());
 }
 
 Server::~Server() {

@@ -15,7 +15,9 @@ Result<void> Service::load() {
   SPECTR_TRY(models_,
              ModelSet::load(options_.target, options_.drafts, options_.threads, options_.chat_template));
   if (!options_.alias.empty()) models_.name = options_.alias;
-  if (options_.costs && !models_.drafts.empty()) models_.costs = options_.costs(models_);
+  const auto usual = options_.defaults.speculative.rule(models_.drafts.size(), options_.costs != nullptr);
+  const bool wanted = !models_.drafts.empty() || (usual && (*usual)->needs_costs);
+  if (options_.costs && wanted) models_.costs = options_.costs(models_);
   SPECTR_TRY(slots_, Slots::start(models_, options_.slots));
   phase_ = Phase::ready;
   return {};

@@ -24,8 +24,8 @@ struct ServiceOptions {
   RequestDefaults defaults;
   std::string alias;  ///< what clients call the model; empty: by its file
   std::optional<std::string> chat_template;
-  /// What passes cost, asked once the models are there, if there is a draft model. None: method auto is not
-  /// offered.
+  /// What passes cost, asked once the models are there, if there is a draft model or requests that say
+  /// nothing need it. None: method auto is not offered.
   std::function<std::shared_ptr<const Costs>(const ModelSet&)> costs;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <system_error>
 #include <utility>
 
 namespace spectr::server {
@@ -29,6 +30,9 @@ Result<std::unique_ptr<Slots>> Slots::start(const ModelSet& models, SlotOptions 
     return error(
         "{}: there is no memory for {} texts of {} tokens; give a smaller context (-c) or fewer (-np)",
         models.name, options.slots, options.context);
+  } catch (const std::system_error& failure) {
+    return error("{}: there are no threads for {} texts: {}; give fewer (-np)", models.name, options.slots,
+                 failure.what());
   }
 }
 
@@ -40,7 +44,12 @@ Slots::Slots(const ModelSet& models, SlotOptions options)
   for (std::size_t i = 0; i < places_.size(); ++i) {
     places_[i].slot = std::make_unique<Slot>(i, models, options_.context, passes_, totals_);
   }
-  for (Place& place : places_) threads_.emplace_back([this, &place] { work(place); });
+  try {
+    for (Place& place : places_) threads_.emplace_back([this, &place] { work(place); });
+  } catch (...) {
+    give_up();  // those that run end
+    throw;
+  }
 }
 
 Slots::~Slots() {

@@ -78,14 +78,10 @@ void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float>
   });
 }
 
-/// Bytes of a sweep of x as blocks: the largest one's.
+/// Bytes of a sweep of x as blocks: the largest one's. Sweeps have two sizes at most.
 std::size_t largest_sweep_bytes(const KernelSet& set, const Matrix::Packed& w, const Sweeps& sweeps) {
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < sweeps.count; ++i) {
-    const ActivationBlock block = kernel_for(set, w, sweeps[i]).block;
-    bytes = std::max(bytes, ActivationBlock::count(w.cols) * block.bytes());
-  }
-  return bytes;
+  const auto bytes = [&](std::size_t i) { return kernel_for(set, w, sweeps[i]).block.bytes(); };
+  return ActivationBlock::count(w.cols) * std::max(bytes(0), bytes(sweeps.count - 1));
 }
 
 /// What a product with so many rows of x takes of the scratch.

@@ -36,8 +36,6 @@ class ForwardPass {
   /// `profile`, where there is one, is told what every pass spends and must outlive this.
   ForwardPass(const Transformer& model, std::size_t most_rows, PassProfile* profile = nullptr);
 
-  std::size_t most_rows() const { return most_rows_; }
-
   /// Computes the rows, writes their keys and values into their caches, and their logits to where they shall
   /// go. Requires: 1 ≤ rows ≤ most_rows; slots attended to are filled or belong to these rows.
   void run(std::span<const PassRow> rows);

@@ -23,14 +23,17 @@ class Session {
   /// with the same text after the tree has grown: only the new nodes are computed. Requires: text is not
   /// empty, its last token is the tree's root, and the last call's text is a prefix of it (call `rewind`
   /// first otherwise). Error: text and tree exceed the context, or have a token that the model does not have.
+  /// Throws std::bad_alloc where there is no memory; the text is as it was then, and the tree forgotten.
   virtual Result<void> score(std::span<const Token> text, const TokenTree& tree) = 0;
 
-  /// The logits after the path to `node`; valid until the next score, keep or rewind.
+  /// The logits after the path to `node`; valid until the next score, keep or rewind. Requires: the node was
+  /// scored since the last keep or rewind.
   virtual Logits logits(NodeId node) const = 0;
 
   /// The nodes of `path` (from the root, which is left out, downwards) become text; all others are dropped.
   /// The next call of score passes a text that begins with the old one and these tokens. Nodes that were not
-  /// scored here may end the path; they are computed then.
+  /// scored here may end the path; they are computed then. Requires: each node of `path` is the parent of the
+  /// next in the tree that was scored last.
   virtual void keep(std::span<const NodeId> path) = 0;
 
   /// Forgets everything after the first `length` tokens of the text, and the tree.

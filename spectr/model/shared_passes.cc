@@ -15,13 +15,12 @@ struct SharedPasses::Wish {
   std::exception_ptr failure = nullptr;
 };
 
-Result<void> SharedSession::score(std::span<const Token> text, const TokenTree& tree) {
-  SPECTR_TRY_VOID(check(text, tree));
+Result<void> SharedSession::compute(std::span<const Token> text, const TokenTree& tree) {
   return passes_.score(*this, text, tree);
 }
 
 SharedPasses::SharedPasses(std::span<const Transformer* const> models, std::size_t texts, std::size_t nodes)
-    : nodes_(nodes) {
+    : texts_(texts), nodes_(nodes) {
   const std::size_t rows = texts * TransformerText::most_rows(nodes);
   for (const Transformer* model : models) {
     models_.push_back(std::make_unique<Model>(*model, rows));
@@ -37,6 +36,7 @@ std::unique_ptr<SharedSession> SharedPasses::start(const Transformer& model, std
 
 SharedPasses::Seat::Seat(SharedPasses& passes) : passes_(passes) {
   const std::lock_guard lock(passes_.mutex_);
+  SPECTR_CHECK(passes_.seats_ < passes_.texts_);
   ++passes_.seats_;
 }
 
@@ -49,7 +49,7 @@ SharedPasses::Seat::~Seat() {
 Result<void> SharedPasses::score(SharedSession& session, std::span<const Token> text, const TokenTree& tree) {
   Wish wish{session, text, tree};
   std::unique_lock lock(mutex_);
-  SPECTR_CHECK(wishes_.size() < seats_ && wishes_.size() < wishes_.capacity());
+  SPECTR_CHECK(wishes_.size() < seats_);
   wishes_.push_back(&wish);
   while (!wish.done) {
     if (!running_ && wishes_.size() == seats_) {

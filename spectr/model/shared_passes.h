@@ -17,21 +17,21 @@ namespace spectr {
 
 class SharedPasses;
 
-/// A text whose rows are computed in passes that it shares with other texts. Used by one thread at a time,
-/// which holds a SharedPasses::Seat while it does.
+/// A text whose rows are computed in passes that it shares with other texts: `score` waits for them. Its
+/// error is also that the text was given up meanwhile. Used by one thread at a time, which holds a
+/// SharedPasses::Seat while it does.
 class SharedSession final : public TransformerText {
  public:
   SharedSession(const Transformer& model, std::size_t context, std::size_t nodes, SharedPasses& passes)
       : TransformerText(model, context, nodes), passes_(passes) {}
-
-  /// Waits for the passes that this takes. Error also: the text was given up meanwhile.
-  Result<void> score(std::span<const Token> text, const TokenTree& tree) override;
 
   /// From now on a stop that this token asks for ends `score` before the next pass.
   void give_up_when(std::stop_token stop) { stop_ = std::move(stop); }
   bool given_up() const { return stop_.stop_requested(); }
 
  private:
+  Result<void> compute(std::span<const Token> text, const TokenTree& tree) override;
+
   SharedPasses& passes_;
   std::stop_token stop_;
 };
@@ -60,7 +60,8 @@ class SharedPasses {
   /// is no memory for them.
   std::unique_ptr<SharedSession> start(const Transformer& model, std::size_t context);
 
-  /// A thread's part in the passes: while it lives, they wait for the thread.
+  /// A thread's part in the passes: while it lives, they wait for the thread. At most as many as `texts`
+  /// live.
   class Seat {
    public:
     explicit Seat(SharedPasses& passes);
@@ -92,6 +93,7 @@ class SharedPasses {
   void run_pass(std::unique_lock<std::mutex>& lock);
   Model* next_model();
 
+  std::size_t texts_;
   std::size_t nodes_;
   std::vector<std::unique_ptr<Model>> models_;
   std::vector<PassRow> rows_;

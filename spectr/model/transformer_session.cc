@@ -2,8 +2,7 @@
 
 namespace spectr {
 
-Result<void> TransformerSession::score(std::span<const Token> text, const TokenTree& tree) {
-  SPECTR_TRY_VOID(check(text, tree));
+Result<void> TransformerSession::compute(std::span<const Token> text, const TokenTree& tree) {
   for (bool complete = false; !complete;) {
     rows_.clear();
     complete = plan(text, tree, rows_);

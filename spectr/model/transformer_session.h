@@ -18,9 +18,9 @@ class TransformerSession final : public TransformerText {
     rows_.reserve(most_rows(nodes));
   }
 
-  Result<void> score(std::span<const Token> text, const TokenTree& tree) override;
-
  private:
+  Result<void> compute(std::span<const Token> text, const TokenTree& tree) override;
+
   ForwardPass pass_;
   std::vector<PassRow> rows_;
 };

@@ -59,6 +59,17 @@ Result<void> TransformerText::check(std::span<const Token> text, const TokenTree
   return {};
 }
 
+Result<void> TransformerText::score(std::span<const Token> text, const TokenTree& tree) {
+  SPECTR_TRY_VOID(check(text, tree));
+  const std::size_t before = length_;
+  try {
+    return compute(text, tree);
+  } catch (...) {
+    rewind(before);  // what was planned since may not have been computed
+    throw;
+  }
+}
+
 float* TransformerText::logits_of(NodeId node) {
   return logits_.data() + static_cast<std::size_t>(node) * model_.vocabulary();
 }

@@ -14,7 +14,7 @@ namespace spectr {
 
 /// A text in a transformer: which of its tokens and which nodes of the tree have keys and values in the
 /// cache, and the logits of the nodes. It says which rows are missing; who runs them is left to the derived
-/// session.
+/// session. Where running them fails, the text is as it was.
 class TransformerText : public Session {
  public:
   /// Throws std::bad_alloc where there is no memory for keys and values.
@@ -26,11 +26,10 @@ class TransformerText : public Session {
   /// Most rows that one call of `plan` adds for trees of at most `nodes` nodes.
   static std::size_t most_rows(std::size_t nodes);
 
-  /// Whether text and tree may be scored: inside the context and the vocabulary.
-  Result<void> check(std::span<const Token> text, const TokenTree& tree) const;
+  Result<void> score(std::span<const Token> text, const TokenTree& tree) final;
 
   /// Appends the rows of the next pass: a piece of the text, or its end together with the nodes. Returns
-  /// whether they complete the score of `tree`. They must be run before any other call. Requires: `check`.
+  /// whether they complete the score of `tree`. They must be run before any other call. For `compute`.
   bool plan(std::span<const Token> text, const TokenTree& tree, std::vector<PassRow>& rows);
 
   const Transformer& model() const { return model_; }
@@ -40,7 +39,13 @@ class TransformerText : public Session {
   std::size_t length() const override { return length_; }
   std::size_t context() const override { return context_; }
 
+ protected:
+  /// Runs the rows that `plan` tells until they complete the score.
+  virtual Result<void> compute(std::span<const Token> text, const TokenTree& tree) = 0;
+
  private:
+  /// Whether text and tree may be scored: inside the context and the vocabulary.
+  Result<void> check(std::span<const Token> text, const TokenTree& tree) const;
   PassRow text_row(std::span<const Token> text, std::size_t position);
   PassRow node_row(const TokenTree& tree, NodeId node);
   float* logits_of(NodeId node);

@@ -192,7 +192,6 @@ Result<void> Vocabulary::read_additions(const Gguf& file) {
   if (add_bos_ && !bos_) {
     return error("{}: {} is true, but tokenizer.ggml.bos_token_id is missing", file.name(), add_bos_key);
   }
-  SPECTR_TRY(add_eos_, file.boolean("tokenizer.ggml.add_eos_token", false));
   return {};
 }
 

@@ -55,7 +55,7 @@ class Vocabulary {
   std::optional<Token> find_plain(std::string_view text) const;
   /// The token that stands for one byte.
   std::optional<Token> byte_token(std::uint8_t byte) const { return byte_tokens_[byte]; }
-  /// The byte that a token of kind `byte` stands for.
+  /// The byte that it stands for. Requires: a token of kind `byte`.
   char byte(Token token) const;
 
   std::optional<Token> bos() const { return bos_; }
@@ -63,8 +63,6 @@ class Vocabulary {
   std::optional<Token> unknown() const { return unknown_; }
   /// Whether texts begin with bos(). Implies bos().
   bool add_bos() const { return add_bos_; }
-  /// Whether the model was trained on texts that end with eos(); a prompt never gets one.
-  bool add_eos() const { return add_eos_; }
   /// Tokens that end a text, ascending: eos, end of turn, end of message, and tokens that are known by their
   /// text to end a turn ("<|im_end|>" …) unless the file calls them normal text.
   const std::vector<Token>& ends() const { return ends_; }
@@ -93,7 +91,6 @@ class Vocabulary {
   std::optional<Token> bos_, eos_, unknown_;
   std::vector<Token> ends_;
   bool add_bos_ = false;
-  bool add_eos_ = false;
 };
 
 }  // namespace spectr

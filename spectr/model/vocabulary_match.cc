@@ -23,8 +23,8 @@ bool is_padding(const Vocabulary& vocabulary, Token token) {
 
 std::unexpected<Error> differ(const Vocabulary& target, const Vocabulary& draft, std::string_view what,
                               std::string_view in_target, std::string_view in_draft) {
-  return error("the vocabularies of {} and {} differ: {} is {} in the first, {} in the second",
-               target.source(), draft.source(), what, in_target, in_draft);
+  return error("{} cannot draft for {}: {} is {} in the target, {} in the draft", draft.source(),
+               target.source(), what, in_target, in_draft);
 }
 
 }  // namespace

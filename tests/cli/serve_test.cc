@@ -68,6 +68,21 @@ TEST(Serve, WritesTextsByFlagsAndByLlamaCppsVariables) {
   EXPECT_THAT(props, HasSubstr(R"("speculative":{"method":"block"})"));
 }
 
+TEST(Serve, OffersAutoWithoutADraftModelWhereItIsAskedFor) {
+  const TemporaryFile costs("{}");
+  RunningProgram run(SPECTR_PROGRAM, {"serve", "-m", target(), "--port", "0", "--method", "auto",
+                                      "--cost-file", costs.path()});
+  wait_for(run, "ready");
+  const std::string before = "http://127.0.0.1:", said = run.err();
+  server::RawConnection client(std::stoi(said.substr(said.find(before) + before.size())));
+  const std::string body = R"({"prompt":"once upon","n_predict":3})";
+  client.send("POST /completion HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
+              std::to_string(body.size()) + "\r\n\r\n" + body);
+  EXPECT_THAT(client.receive_all(), HasSubstr("200 OK"));
+  run.send(SIGTERM);
+  run.wait();
+}
+
 TEST(Serve, RefusesSamplingThatIsOutOfRange) {
   expect_error(serve, "temperature", {.variables = {{"LLAMA_ARG_TEMPERATURE", "-1"}}});
   expect_error(serve + Arguments{"--top-p", "2"}, "top-p");

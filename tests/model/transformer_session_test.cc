@@ -276,5 +276,37 @@ TEST(Sessions, OfOneModelKeepTheirTextsApart) {
   EXPECT_EQ(row_of(*two, 0), alone(*model, b));
 }
 
+/// A text whose passes fail where `fails` says so, after they have been planned.
+class FailingText final : public TransformerText {
+ public:
+  FailingText(const Transformer& model, std::size_t nodes)
+      : TransformerText(model, 64, nodes), pass_(model, most_rows(nodes)) {}
+  bool fails = false;
+
+ private:
+  Result<void> compute(std::span<const Token> text, const TokenTree& tree) override {
+    std::vector<PassRow> rows;
+    plan(text, tree, rows);
+    if (fails) throw std::bad_alloc();
+    if (!rows.empty()) pass_.run(rows);
+    return {};
+  }
+
+  ForwardPass pass_;
+};
+
+TEST_F(OnTheTinyModel, ATextIsAsItWasAfterAPassThatFailed) {
+  const std::vector<Token> text = random_text(9, v_, 1);
+  const std::vector<Token> begin(text.begin(), text.begin() + 4);
+  FailingText session(*model_, 8);
+  ASSERT_TRUE(session.score(begin, TokenTree(begin.back())));
+  session.fails = true;
+  EXPECT_THROW((void)session.score(text, random_tree(text.back(), 8, v_, 2)), std::bad_alloc);
+  EXPECT_EQ(session.length(), begin.size());
+  session.fails = false;
+  ASSERT_TRUE(session.score(text, TokenTree(text.back())));
+  EXPECT_EQ(row_of(session, TokenTree::root), alone(*model_, text));
+}
+
 }  // namespace
 }  // namespace spectr

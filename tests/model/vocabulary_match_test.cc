@@ -24,7 +24,7 @@ Vocabulary plain() {
 void expect_difference(const Vocabulary& target, const Vocabulary& draft, const std::string& what) {
   const auto same = same_vocabulary(target, draft);
   ASSERT_FALSE(same);
-  EXPECT_THAT(same.error().message, HasSubstr("tiny.gguf and tiny.gguf differ: " + what));
+  EXPECT_THAT(same.error().message, HasSubstr("tiny.gguf cannot draft for tiny.gguf: " + what));
 }
 
 TEST(SameVocabulary, AVocabularyMatchesItself) {
@@ -40,26 +40,26 @@ TEST(SameVocabulary, OneMayHavePaddingAtItsEnd) {
 
 TEST(SameVocabulary, MoreRealTokensAreADifference) {
   const auto larger = vocabulary({"<unk>", "<s>", "</s>", "a", "b", "c"}, {2, 3, 3, 1, 1, 1});
-  expect_difference(larger, plain(), "token 5 is \"c\" in the first, absent in the second");
-  expect_difference(plain(), larger, "token 5 is absent in the first, \"c\" in the second");
+  expect_difference(larger, plain(), "token 5 is \"c\" in the target, absent in the draft");
+  expect_difference(plain(), larger, "token 5 is absent in the target, \"c\" in the draft");
 }
 
 TEST(SameVocabulary, TheFirstTokenThatDiffersIsNamed) {
   const auto other = vocabulary({"<unk>", "<s>", "</s>", "a", "B\n"}, {2, 3, 3, 1, 1});
-  expect_difference(plain(), other, "token 4 is \"b\" in the first, \"B\\n\" in the second");
+  expect_difference(plain(), other, "token 4 is \"b\" in the target, \"B\\n\" in the draft");
 }
 
 TEST(SameVocabulary, TypesAndEndsMatter) {
   expect_difference(plain(), load_vocabulary(tiny_byte_level()).value(),
-                    "the type is SentencePiece in the first, byte-level in the second");
+                    "the type is SentencePiece in the target, byte-level in the draft");
   GgufWriter ends = tiny_sentencepiece();
   ends.set("tokenizer.ggml.eos_token_id", 1U);
   expect_difference(load_vocabulary(tiny_sentencepiece()).value(), load_vocabulary(ends).value(),
-                    "the end of a text is 2 (\"</s>\") in the first, 1 (\"<s>\") in the second");
+                    "the end of a text is 2 (\"</s>\") in the target, 1 (\"<s>\") in the draft");
   GgufWriter begins = tiny_byte_level();
   begins.remove("tokenizer.ggml.bos_token_id");
   expect_difference(load_vocabulary(tiny_byte_level()).value(), load_vocabulary(begins).value(),
-                    "the beginning of a text is 262 (\"<|im_end|>\") in the first, none in the second");
+                    "the beginning of a text is 262 (\"<|im_end|>\") in the target, none in the draft");
 }
 
 }  // namespace

@@ -39,7 +39,6 @@ TEST(Vocabulary, IdsThatTheFileDoesNotGiveHaveTheFormatsDefaults) {
   EXPECT_THAT(spm.bos(), Optional(1));
   EXPECT_THAT(spm.eos(), Optional(2));
   EXPECT_TRUE(spm.add_bos());
-  EXPECT_FALSE(spm.add_eos());
 
   GgufWriter writer = tiny_byte_level();
   writer.remove("tokenizer.ggml.bos_token_id").remove("tokenizer.ggml.eos_token_id");
@@ -65,9 +64,8 @@ TEST(Vocabulary, TheRulesOfLlama3AndTekkenBeginTextsWithBosUnlessTheFileSaysOthe
   EXPECT_TRUE(load_vocabulary(tiny_byte_level("tekken")).value().add_bos());
   EXPECT_FALSE(load_vocabulary(tiny_byte_level("qwen2")).value().add_bos());
   GgufWriter without = tiny_byte_level("llama-bpe");
-  without.set("tokenizer.ggml.add_bos_token", false).set("tokenizer.ggml.add_eos_token", true);
+  without.set("tokenizer.ggml.add_bos_token", false);
   EXPECT_FALSE(load_vocabulary(without).value().add_bos());
-  EXPECT_TRUE(load_vocabulary(without).value().add_eos());
   GgufWriter with = tiny_byte_level("qwen2");
   with.set("tokenizer.ggml.add_bos_token", true);
   EXPECT_TRUE(load_vocabulary(with).value().add_bos());

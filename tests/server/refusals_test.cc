@@ -159,6 +159,16 @@ TEST_F(Refusals, DeepOrLongBodies) {
   EXPECT_EQ(server().get("/health").status, 200);
 }
 
+TEST_F(Refusals, PiecesOfMoreTokensThanAnybodyReads) {
+  const TestJson body = {{"content", std::string(std::size_t{1} << 17, '\n')}};
+  EXPECT_EQ(server().post("/tokenize", body).status, 200);
+  TestJson pieces = body;
+  pieces["with_pieces"] = true;
+  const auto reply = server().post("/tokenize", pieces);
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_THAT(reply.body, HasSubstr("'with_pieces' is for 65536 tokens at most"));
+}
+
 TEST_F(Refusals, APromptThatIsTooLong) {
   std::string story;
   for (int i = 0; i < 600; ++i) story += " dog";
@@ -303,17 +313,26 @@ TEST(ServerHosts, AreTheLocalNamesAndThoseThatAreAllowed) {
   ServerOptions options = TestServer::options(1);
   options.names = {"llm.example.com"};
   const TestServer server(std::move(options));
-  for (const char* host :
-       {"LOCALHOST:80", "127.0.0.1", "[::1]:8080", "llm.example.com", "LLM.example.com:443"}) {
+  for (const char* host : {"LOCALHOST:80", "127.0.0.1", "127.8.0.2:80", "[::1]:8080", "[0:0:0:0:0:0:0:1]",
+                           "llm.example.com", "LLM.example.com:443"}) {
     EXPECT_EQ(server.get("/props", {{"Host", host}}).status, 200) << host;
   }
   const auto own = server.get("/props", {{"Host", "llm.example.com"}, {"Origin", "https://llm.example.com"}});
   EXPECT_EQ(own.status, 200) << "its own page";
-  for (const char* host : {"evil.example", "llm.example.com.evil.example", "example.com"}) {
+  for (const char* host : {"evil.example", "llm.example.com.evil.example", "example.com", "127.0.0.1.example",
+                           "128.0.0.1", "[::2]"}) {
     const auto reply = server.get("/props", {{"Host", host}});
     EXPECT_EQ(reply.status, 403) << host;
     EXPECT_THAT(reply.body, HasSubstr(std::string("--allowed-host ") + host));
   }
+}
+
+TEST(ServerHosts, OfThisMachineOnlyAreLocalInEverySpelling) {
+  ServerOptions options = TestServer::options(1);
+  options.host = "127.0.0.2";
+  const TestServer server(std::move(options));
+  EXPECT_EQ(server.get("/props", {{"Host", "127.0.0.2"}}).status, 200);
+  EXPECT_EQ(server.get("/props", {{"Host", "evil.example"}}).status, 403);
 }
 
 TEST(ServerLoading, IsAnsweredWith503) {

@@ -52,14 +52,14 @@ class TestServer {
   }
 
   explicit TestServer(ServerOptions options = TestServer::options())
-      : server_(Server::listen(std::move(options)).value()) {
+      : host_(options.host), server_(Server::listen(std::move(options)).value()) {
     server_->load().value();
   }
 
   Server& server() const { return *server_; }
 
   httplib::Client client() const {
-    httplib::Client client("127.0.0.1", server_->port());
+    httplib::Client client(host_, server_->port());
     client.set_read_timeout(120);
     return client;
   }
@@ -111,6 +111,7 @@ class TestServer {
     return {result->status, result->body, result->headers};
   }
 
+  std::string host_;
   std::unique_ptr<Server> server_;
 };
 
