@@ -27,7 +27,7 @@ BeamMode beam_mode_of(const std::string& name) {
 void MethodFlags::add(CLI::App& app) {
   const std::string group = "Speculation";
   app.add_option("--method", request.method,
-                 "how to decode (default: auto with a draft model, else plain; with -K, --plan or --tree "
+                 "how to decode (default: auto with a draft model, else plain; with -K, -L, --plan or --tree "
                  "spectr or tree): " +
                      names_of(method_rules()))
       ->group(group);

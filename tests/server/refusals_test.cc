@@ -335,6 +335,15 @@ TEST(ServerHosts, OfThisMachineOnlyAreLocalInEverySpelling) {
   EXPECT_EQ(server.get("/props", {{"Host", "evil.example"}}).status, 403);
 }
 
+TEST(ServerPorts, BelongToOneServer) {
+  const TestServer first(TestServer::options(1));
+  ServerOptions options = TestServer::options(1);
+  options.port = first.server().port();
+  const auto second = Server::listen(std::move(options));
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message, HasSubstr("cannot be listened on"));
+}
+
 TEST(ServerLoading, IsAnsweredWith503) {
   const auto server = Server::listen(TestServer::options(1)).value();
   httplib::Client client("127.0.0.1", server->port());
