@@ -12,8 +12,9 @@ enum class CacheLevel { first, second };
 
 /// How an instruction set brings panels from memory.
 struct Fetching {
-  /// Four panels come abreast where they have at most so many bytes.
+  /// Four panels come abreast where they have at most so many bytes,
   std::size_t abreast_bytes = std::size_t{64} << 10;
+  PanelOrder else_in = PanelOrder::quarters;  ///< and larger ones so.
   CacheLevel to = CacheLevel::first;
 };
 
@@ -29,9 +30,15 @@ HWY_INLINE void fetch_line(const ComingPanels& coming, std::size_t i) {
   fetch_early<64, level>(coming.codes + i % 4 * coming.apart + i / 4 * 64);
 }
 
-/// Starts to load the next `bytes` bytes of the codes that come: a fourth of them at each of the four places.
-template <int bytes, CacheLevel level>
+/// Starts to load the next `bytes` bytes of the codes that come, a fourth of them at each of the four places;
+/// or, in line, those and their share of the headers.
+template <int bytes, int header_bytes, CacheLevel level>
 HWY_INLINE void fetch_codes(ComingPanels& coming) {
+  if (coming.apart == 0) {
+    fetch_early<bytes + header_bytes, level>(coming.codes);
+    coming.codes += bytes + header_bytes;
+    return;
+  }
   for (std::size_t i = 0; i < 4; ++i) fetch_early<bytes / 4, level>(coming.codes + i * coming.apart);
   coming.codes += bytes / 4;
 }

@@ -73,6 +73,7 @@ constexpr KernelSet kernel_set_of = {
     .largest_sweep = [](TensorType, std::size_t) { return Lanes::largest_sweep; },
     .largest_float_sweep = Lanes::largest_float_sweep,
     .abreast_bytes = Lanes::fetching.abreast_bytes,
+    .else_in = Lanes::fetching.else_in,
     .panel_kernel = panel_kernel<Lanes>,
     .float_kernel = float_kernel<Lanes>};
 

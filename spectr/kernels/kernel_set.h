@@ -5,11 +5,10 @@
 
 #include "spectr/kernels/activations.h"
 #include "spectr/kernels/kernel_level.h"
+#include "spectr/kernels/panels.h"
 #include "spectr/kernels/tensor_type.h"
 
 namespace spectr {
-
-struct PanelRun;
 
 /// y = x Wᵀ for the rows of one sweep and the weights of a run of panels.
 struct PanelKernel {
@@ -29,8 +28,9 @@ using FloatKernel = void (*)(const std::byte* w, std::size_t row_bytes, std::siz
 struct KernelSet {
   int (*largest_sweep)(TensorType type, std::size_t cols);
   int largest_float_sweep;
-  /// Panels come from memory four abreast where four have at most so many bytes.
+  /// Panels come from memory four abreast where four have at most so many bytes, else in this order.
   std::size_t abreast_bytes;
+  PanelOrder else_in;
   PanelKernel (*panel_kernel)(TensorType type, std::size_t cols, int rows);
   FloatKernel (*float_kernel)(TensorType type, int rows);
 };

@@ -297,6 +297,8 @@ const KernelSet& amx_kernels() {
     KernelSet all = avx512_vnni_kernels();
     all.largest_sweep = largest_sweep;
     all.panel_kernel = panel_kernel;
+    all.abreast_bytes = Fetching{}.abreast_bytes;
+    all.else_in = Fetching{}.else_in;
     return all;
   }();
   return set;

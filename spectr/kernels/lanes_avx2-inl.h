@@ -12,7 +12,7 @@ struct Avx2Lanes {
   static constexpr int largest_sweep = 8;
   static constexpr int largest_float_sweep = 2;
   // Processors without AVX-512 have second caches of 256 KiB or more and first ones of 32.
-  static constexpr Fetching fetching{std::size_t{96} << 10, CacheLevel::second};
+  static constexpr Fetching fetching{.abreast_bytes = std::size_t{96} << 10, .to = CacheLevel::second};
 
   using Bytes = __m256i;
   using Ints = __m256i;

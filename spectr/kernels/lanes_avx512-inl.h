@@ -10,7 +10,7 @@ namespace spectr {
 struct Avx512Lanes {
   static constexpr std::size_t lanes = 16;
   static constexpr int largest_float_sweep = 4;
-  static constexpr Fetching fetching{};
+  static constexpr Fetching fetching{.abreast_bytes = std::size_t{24} << 10, .else_in = PanelOrder::in_line};
 
   using Bytes = __m512i;
   using Ints = __m512i;

@@ -92,10 +92,11 @@ std::size_t scratch_bytes(const KernelSet& set, const Matrix::Packed& w, std::si
   return sweeps.count * largest_sweep_bytes(set, w, sweeps);
 }
 
-/// Whether four panels shall come side by side: quarters of one would be so close that memory answers them
-/// like one place. Where rows are many, the arithmetic needs the nearest cache for the panel at hand.
-bool come_abreast(const KernelSet& set, const PanelShape& shape, std::size_t rows) {
-  return rows <= 8 && 4 * shape.panel_bytes() <= set.abreast_bytes;
+/// Four panels come abreast where the quarters of one would be so close that memory answers them like one
+/// place. Where rows are many, the arithmetic needs the nearest cache for the panel at hand.
+PanelOrder order_of_panels(const KernelSet& set, const PanelShape& shape, std::size_t rows) {
+  if (rows <= 8 && 4 * shape.panel_bytes() <= set.abreast_bytes) return PanelOrder::abreast;
+  return rows <= 4 ? set.else_in : PanelOrder::quarters;
 }
 
 /// Products of one x with quantised matrices of one type: x is quantised once, and the threads meet once.
@@ -112,12 +113,12 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
                                 std::size_t end) {
     const std::size_t kept = std::max<std::size_t>(1, cached_bytes / w.shape.panel_bytes());
     const std::size_t panels = sweeps.count == 1 ? end - begin : kept;
-    const bool abreast = come_abreast(set, w.shape, x.rows());
+    const PanelOrder order = order_of_panels(set, w.shape, x.rows());
     for (std::size_t p = begin; p < end; p += panels) {
       const std::size_t rows = std::min(std::min(panels, end - p) * panel_rows, w.rows - p * panel_rows);
       for (std::size_t i = 0; i < sweeps.count; ++i) {
         const Sweep sweep = sweeps[i];
-        const PanelRun run{w.shape, w.panel(p), rows, p, i == 0 ? w.panel_count() - p : 0, abreast};
+        const PanelRun run{w.shape, w.panel(p), rows, p, i == 0 ? w.panel_count() - p : 0, order};
         kernel_for(set, w, sweep)
             .multiply(run, quantised + i * sweep_bytes, y[sweep.begin].data() + p * panel_rows, w.rows);
       }

@@ -186,12 +186,13 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
   constexpr CodeLayout layout = *code_layout(type);
   constexpr int per_block = layout.scales_per_block();
   constexpr int block_bytes = 64 * layout.bits();
+  constexpr int header_share = 2 * Lanes::lanes * layout.header_bytes() / layout.blocks();
   constexpr ActivationBlock activation = activation_block<Lanes, type>(rows);
   codes += 4 * lane;
   typename Lanes::Floats scales[layout.blocks() * per_block], mins[layout.blocks() * per_block];
   for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
   for (std::size_t pair = 0; pair < blocks; pair += 2, x += activation.bytes()) {
-    fetch_codes<2 * block_bytes * Lanes::lanes / panel_rows, Lanes::fetching.to>(coming);
+    fetch_codes<2 * block_bytes * Lanes::lanes / panel_rows, header_share, Lanes::fetching.to>(coming);
     typename Lanes::Floats parts[rows];  // y / a
     for (int r = 0; r < rows; ++r) parts[r] = Lanes::zero_floats();
 #pragma GCC unroll 2

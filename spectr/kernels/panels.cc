@@ -55,14 +55,19 @@ void write_unit(const PanelShape& shape, const CodeUnit& unit, int row, std::siz
 
 }  // namespace
 
-/// The four places are the four panels after these four, a quarter of each while one of these is used, or
-/// else the quarters of the next panel that is not in use. If there is none, they are where this panel is.
+/// In line comes what is 16 KiB further. The four places are the four panels after these four, a quarter of
+/// each while one of these is used, or else the quarters of the next panel that is not in use. If there is
+/// none, they are where this panel is.
 ComingPanels PanelRun::coming_after(std::size_t panel, std::size_t at_once) const {
   const std::size_t distance = shape.panel_bytes(), quarter = shape.headers_at() / 4;
   const std::size_t left = coming - std::min(coming, panel);  // this one included
+  if (order == PanelOrder::in_line) {
+    const std::size_t ahead = std::size_t{16} << 10;
+    return {codes_of(panel) + (left * distance >= ahead + distance ? ahead : 0), 0, 0};
+  }
   const std::size_t of_four = (index + panel) % 4;
   const auto headers = static_cast<std::ptrdiff_t>(left > at_once ? at_once * distance : 0);
-  if (abreast && left + of_four >= 8) {
+  if (order == PanelOrder::abreast && left + of_four >= 8) {
     return {codes_of(panel + 4 - of_four) + of_four * quarter, distance, headers};
   }
   return {codes_of(panel) + headers, quarter, headers};

@@ -34,12 +34,15 @@ struct PanelShape {
   std::size_t panel_bytes() const { return (headers_at() + units * header_bytes() + 63) / 64 * 64; }
 };
 
-/// What is asked for early while a panel is used: codes in four places, `apart` bytes from one to the next,
-/// as memory answers faster when it is read in several places at once; and headers.
+/// The order in which panels come from memory: one line after the other, or in four places at once, which are
+/// the quarters of a panel or four panels abreast.
+enum class PanelOrder { in_line, quarters, abreast };
+
+/// What is asked for early while a panel is used.
 struct ComingPanels {
-  const std::uint8_t* codes;
-  std::size_t apart;
-  std::ptrdiff_t headers;  ///< how far ahead of those in use
+  const std::uint8_t* codes;  ///< at the first of four places, or all that comes
+  std::size_t apart;          ///< bytes from one place to the next; 0: in line
+  std::ptrdiff_t headers;     ///< how far ahead of those in use; 0 in line
 };
 
 /// Panels that follow one another.
@@ -49,7 +52,7 @@ struct PanelRun {
   std::size_t rows;           ///< of weights in all of them: the last panel may have less than 16
   std::size_t index;          ///< of the first panel in its matrix
   std::size_t coming;         ///< panels of the matrix from the first on that are not in the cache yet
-  bool abreast;               ///< whether four panels come side by side
+  PanelOrder order;           ///< in which they come
 
   std::size_t panels() const { return (rows + panel_rows - 1) / panel_rows; }
   const std::uint8_t* codes_of(std::size_t panel) const { return codes + panel * shape.panel_bytes(); }
