@@ -24,6 +24,7 @@
 
 #include "spectr/kernels/activations.h"
 #include "spectr/kernels/code_layout.h"
+#include "spectr/kernels/float_lines.h"
 #include "spectr/kernels/half.h"
 #include "spectr/kernels/kernel_set.h"
 #include "spectr/kernels/panels.h"

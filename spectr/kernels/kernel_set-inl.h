@@ -19,7 +19,8 @@ PanelKernel panel_kernel_for(int rows) {
 template <class Lanes, TensorType type>
 FloatKernel float_kernel_for(int rows) {
   static constexpr auto kernels = []<int... r>(std::integer_sequence<int, r...>) {
-    return std::array<FloatKernel, sizeof...(r)>{&multiply_floats<Lanes, type, r + 1>...};
+    return std::array{FloatKernel{&multiply_floats<Lanes, type, r + 1>, float_lines<Lanes, type>(r + 1),
+                                  times_over_columns<Lanes, type>(r + 1)}...};
   }(std::make_integer_sequence<int, Lanes::largest_float_sweep>());
   return kernels[static_cast<std::size_t>(rows - 1)];
 }
@@ -64,7 +65,7 @@ FloatKernel float_kernel(TensorType type, int rows) {
     case bf16:
       return float_kernel_for<Lanes, bf16>(rows);
     default:
-      return nullptr;
+      return {};
   }
 }
 

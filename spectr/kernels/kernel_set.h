@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "spectr/kernels/activations.h"
+#include "spectr/kernels/float_lines.h"
 #include "spectr/kernels/kernel_level.h"
 #include "spectr/kernels/panels.h"
 #include "spectr/kernels/tensor_type.h"
@@ -17,11 +18,29 @@ struct PanelKernel {
   ActivationBlock block;  ///< how it wants them
 };
 
-/// The same for `count` ≤ 4 rows of plain numbers, each `row_bytes` long, and rows of x of `cols` numbers.
-/// What will be read next is `ahead` bytes further.
-using FloatKernel = void (*)(const std::byte* w, std::size_t row_bytes, std::size_t cols,
-                             std::ptrdiff_t ahead, const float* x, float* y, std::size_t stride,
-                             std::size_t count);
+/// What is asked for early while rows of plain numbers are used: a part of four rows every time that a kernel
+/// goes over the columns.
+struct ComingRows {
+  const std::byte* from;   ///< of the first row
+  std::size_t step_bytes;  ///< of each row, with every 16 columns
+};
+
+/// Rows of plain numbers as they stand in the file.
+struct FloatRows {
+  const std::byte* first;
+  std::size_t count;  ///< 1 to 4
+  std::size_t row_bytes;
+  std::size_t cols;
+  ComingRows coming;
+};
+
+/// The same for the rows of one sweep and a few rows of plain numbers.
+struct FloatKernel {
+  /// `x` holds the rows as arrange() writes them; y[r · stride + i], i < w.count.
+  void (*multiply)(const FloatRows& w, const float* x, float* y, std::size_t stride);
+  FloatLines lines;   ///< how it wants them
+  std::size_t times;  ///< that it goes over the columns
+};
 
 /// What a level brings. A sweep is one pass over weights, for at most `largest_sweep` rows of x; no kernel
 /// for more is asked for.

@@ -10,6 +10,7 @@ struct PortableLanes {
   static constexpr std::size_t lanes = 1;
   static constexpr int largest_sweep = 2;
   static constexpr int largest_float_sweep = 1;
+  static constexpr std::size_t registers = 128;  // compilers know better what to keep
   static constexpr Fetching fetching{};
   static constexpr int signed_excess = 0;
 
@@ -68,6 +69,7 @@ struct PortableLanes {
   static Floats numbers(const std::byte* p) {
     return number<type>(p, 0);
   }
+  static Floats in_register(Floats v) { return v; }
   static float sum_of_16(const Floats (&v)[16]) {
     float s[16];
     std::memcpy(s, v, sizeof s);

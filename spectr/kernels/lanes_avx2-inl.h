@@ -10,7 +10,8 @@ namespace spectr {
 struct Avx2Lanes {
   static constexpr std::size_t lanes = 8;
   static constexpr int largest_sweep = 8;
-  static constexpr int largest_float_sweep = 2;
+  static constexpr int largest_float_sweep = 3;
+  static constexpr std::size_t registers = 16;
   // Processors without AVX-512 have second caches of 256 KiB or more and first ones of 32.
   static constexpr Fetching fetching{.abreast_bytes = std::size_t{96} << 10, .to = CacheLevel::second};
 
@@ -68,6 +69,11 @@ struct Avx2Lanes {
     const __m128i narrow = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
     if constexpr (type == TensorType::f16) return _mm256_cvtph_ps(narrow);
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(narrow), 16));
+  }
+  /// v, in a register: else every product that needs a number would load it anew.
+  static HWY_INLINE Floats in_register(Floats v) {
+    asm("" : "+x"(v));
+    return v;
   }
   static HWY_INLINE float sum_of_16(const Floats (&v)[2]) {
     const __m256 eight = _mm256_add_ps(v[0], v[1]);

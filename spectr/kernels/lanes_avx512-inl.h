@@ -10,6 +10,7 @@ namespace spectr {
 struct Avx512Lanes {
   static constexpr std::size_t lanes = 16;
   static constexpr int largest_float_sweep = 4;
+  static constexpr std::size_t registers = 32;
   static constexpr Fetching fetching{.abreast_bytes = std::size_t{24} << 10, .else_in = PanelOrder::in_line};
 
   using Bytes = __m512i;
@@ -66,6 +67,11 @@ struct Avx512Lanes {
     const __m256i narrow = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
     if constexpr (type == TensorType::f16) return _mm512_cvtph_ps(narrow);
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(narrow), 16));
+  }
+  /// v, in a register: else every product that needs a number would load it anew.
+  static HWY_INLINE Floats in_register(Floats v) {
+    asm("" : "+v"(v));
+    return v;
   }
   static HWY_INLINE float sum_of_16(const Floats (&v)[1]) {
     const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(v[0]), _mm512_extractf32x8_ps(v[0], 1));

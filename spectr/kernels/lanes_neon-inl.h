@@ -10,7 +10,8 @@ namespace spectr {
 struct NeonLanes {
   static constexpr std::size_t lanes = 4;
   static constexpr int largest_sweep = 8;
-  static constexpr int largest_float_sweep = 2;
+  static constexpr int largest_float_sweep = 3;
+  static constexpr std::size_t registers = 32;
   static constexpr Fetching fetching{};
   static constexpr int signed_excess = 0;
 
@@ -71,6 +72,7 @@ struct NeonLanes {
       return vreinterpretq_f32_u32(vshll_n_u16(vreinterpret_u16_u8(vld1_u8(bytes)), 16));
     }
   }
+  static HWY_INLINE Floats in_register(Floats v) { return v; }  // only loads read memory here
   static HWY_INLINE float sum_of_16(const Floats (&v)[4]) {
     const Floats four = vaddq_f32(vaddq_f32(v[0], v[2]), vaddq_f32(v[1], v[3]));
     const float32x2_t two = vadd_f32(vget_low_f32(four), vget_high_f32(four));

@@ -35,17 +35,21 @@ struct Sweep {
   std::size_t size;
 };
 
-/// n rows of x as few sweeps as the kernels allow, as even as possible.
+/// n rows of x as few sweeps as the kernels allow, as even as possible: of two sizes at most.
 struct Sweeps {
-  std::size_t rows;
   std::size_t count;
+  std::size_t size;    ///< of the smaller ones
+  std::size_t larger;  ///< so many, the first ones, have one row more
 
   Sweeps(std::size_t n, int largest)
-      : rows(n), count((n + static_cast<std::size_t>(largest) - 1) / static_cast<std::size_t>(largest)) {}
+      : count((n + static_cast<std::size_t>(largest) - 1) / static_cast<std::size_t>(largest)),
+        size(n / count),
+        larger(n % count) {}
   Sweep operator[](std::size_t i) const {
-    const std::size_t extra = rows % count;  // so many sweeps have one row more
-    return {i * (rows / count) + std::min(i, extra), rows / count + (i < extra ? 1 : 0)};
+    return {i * size + std::min(i, larger), size + (i < larger ? 1 : 0)};
   }
+  Sweep first() const { return (*this)[0]; }
+  Sweep last() const { return (*this)[count - 1]; }
 };
 
 /// So many numbers are quantised in the time that it takes threads to meet.
@@ -78,16 +82,15 @@ void quantise(const KernelSet& set, const Matrix::Packed& w, Span2d<const float>
   });
 }
 
-/// Bytes of a sweep of x as blocks: the largest one's. Sweeps have two sizes at most.
+/// Bytes of a sweep of x as blocks: the largest one's.
 std::size_t largest_sweep_bytes(const KernelSet& set, const Matrix::Packed& w, const Sweeps& sweeps) {
-  const auto bytes = [&](std::size_t i) { return kernel_for(set, w, sweeps[i]).block.bytes(); };
-  return ActivationBlock::count(w.cols) * std::max(bytes(0), bytes(sweeps.count - 1));
+  const auto bytes = [&](const Sweep& sweep) { return kernel_for(set, w, sweep).block.bytes(); };
+  return ActivationBlock::count(w.cols) * std::max(bytes(sweeps.first()), bytes(sweeps.last()));
 }
 
 /// What a product with so many rows of x takes of the scratch.
 std::size_t scratch_bytes(const KernelSet& set, const Matrix::Packed& w, std::size_t rows) {
-  if (w.type == TensorType::bf16) return rows * w.cols * sizeof(float);
-  if (!w.panels) return 0;
+  if (!w.panels) return rows * w.cols * sizeof(float);
   const Sweeps sweeps(rows, set.largest_sweep(w.type, w.cols));
   return sweeps.count * largest_sweep_bytes(set, w, sweeps);
 }
@@ -97,6 +100,24 @@ std::size_t scratch_bytes(const KernelSet& set, const Matrix::Packed& w, std::si
 PanelOrder order_of_panels(const KernelSet& set, const PanelShape& shape, std::size_t rows) {
   if (rows <= 8 && 4 * shape.panel_bytes() <= set.abreast_bytes) return PanelOrder::abreast;
   return rows <= 4 ? set.else_in : PanelOrder::quarters;
+}
+
+/// body(w, y, begin, end) for units [begin, end) of `unit` rows of weights of a product, until all products
+/// are done: the threads share the units of all of them, and meet once.
+template <class Body>
+void share_units(std::span<const Product> products, std::size_t unit, ThreadPool& pool, Body&& body) {
+  const auto units_of = [unit](const Product& product) { return (product.w.rows() + unit - 1) / unit; };
+  std::size_t units = 0;
+  for (const Product& product : products) units += units_of(product);
+  pool.parallel_for(units, 1, [&](std::size_t begin, std::size_t end) {
+    std::size_t before = 0;  // units of the products before
+    for (const Product& product : products) {
+      const std::size_t after = before + units_of(product);
+      const std::size_t from = std::max(begin, before), to = std::min(end, after);
+      if (from < to) body(product.w.packed(), product.y, from - before, to - before);
+      before = after;
+    }
+  });
 }
 
 /// Products of one x with quantised matrices of one type: x is quantised once, and the threads meet once.
@@ -124,18 +145,7 @@ void multiply_codes(const KernelSet& set, std::span<const Product> products, Spa
       }
     }
   };
-  std::size_t panels = 0;
-  for (const Product& product : products) panels += product.w.packed().panel_count();
-  pool.parallel_for(panels, 1, [&](std::size_t begin, std::size_t end) {
-    std::size_t before = 0;  // panels of the products before
-    for (const Product& product : products) {
-      const Matrix::Packed& w = product.w.packed();
-      const std::size_t after = before + w.panel_count();
-      const std::size_t from = std::max(begin, before), to = std::min(end, after);
-      if (from < to) multiply_run(w, product.y, from - before, to - before);
-      before = after;
-    }
-  });
+  share_units(products, panel_rows, pool, multiply_run);
 }
 
 /// The nearest BF16 number, ties to the even one. NaN stays NaN.
@@ -145,29 +155,66 @@ float round_to_bf16(float x) {
   return std::bit_cast<float>((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
 }
 
-void multiply_numbers(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, Span2d<float> y,
-                      ThreadPool& pool, MatmulScratch& scratch) {
-  if (w.type == TensorType::bf16) {
-    // Engines multiply BF16 by BF16; with unrounded activations the logits would differ from theirs.
-    const std::size_t numbers = x.rows() * x.cols();
-    auto* rounded = reinterpret_cast<float*>(scratch.state().at_least(numbers * sizeof(float)));
-    std::transform(x.data(), x.data() + numbers, rounded, round_to_bf16);
-    x = Span2d<const float>(rounded, x.rows(), x.cols());
-  }
-  const Sweeps sweeps(x.rows(), set.largest_float_sweep);
-  const std::size_t row_bytes = w.file.size() / w.rows;
-  pool.parallel_for((w.rows + 3) / 4, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t row = 4 * begin; row < std::min(4 * end, w.rows); row += 4) {
-      const std::size_t count = std::min<std::size_t>(4, w.rows - row);
-      for (std::size_t i = 0; i < sweeps.count; ++i) {
-        const Sweep sweep = sweeps[i];
-        const FloatKernel kernel = set.float_kernel(w.type, static_cast<int>(sweep.size));
-        const std::size_t ahead = i == 0 && row + 8 <= w.rows ? 4 * row_bytes : 0;
-        kernel(w.file.data() + row * row_bytes, row_bytes, w.cols, static_cast<std::ptrdiff_t>(ahead),
-               x[sweep.begin].data(), y[sweep.begin].data() + row, w.rows, count);
-      }
+FloatKernel float_kernel_for(const KernelSet& set, TensorType type, const Sweep& sweep) {
+  return set.float_kernel(type, static_cast<int>(sweep.size));
+}
+
+/// The rows of each sweep of x as its kernel wants them, one sweep after the other: in the scratch, or where
+/// they are.
+const float* arrange_sweeps(const KernelSet& set, TensorType type, Span2d<const float> x,
+                            const Sweeps& sweeps, ThreadPool& pool, MatmulScratch& scratch) {
+  const bool rounded = type == TensorType::bf16;
+  const auto as_they_are = [&](const Sweep& s) { return float_kernel_for(set, type, s).lines.as_they_are(); };
+  if (!rounded && as_they_are(sweeps.first()) && as_they_are(sweeps.last())) return x.data();
+  auto* const out = reinterpret_cast<float*>(scratch.state().at_least(x.rows() * x.cols() * sizeof(float)));
+  const std::size_t grain = numbers_worth_sharing / (sweeps.first().size * x.cols()) + 1;
+  pool.parallel_for(sweeps.count, grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Sweep sweep = sweeps[i];
+      float* const lines = out + sweep.begin * x.cols();
+      arrange(x.rows(sweep.begin, sweep.size), float_kernel_for(set, type, sweep).lines, lines);
+      // Engines multiply BF16 by BF16; with unrounded activations the logits would differ from theirs.
+      if (rounded) std::transform(lines, lines + sweep.size * x.cols(), lines, round_to_bf16);
     }
   });
+  return out;
+}
+
+/// Products of one x with matrices of plain numbers of one type.
+void multiply_numbers(const KernelSet& set, std::span<const Product> products, Span2d<const float> x,
+                      ThreadPool& pool, MatmulScratch& scratch) {
+  const TensorType type = products.front().w.type();
+  const std::size_t width = type == TensorType::f32 ? 4 : 2, row_bytes = x.cols() * width;
+  const Sweeps sweeps(x.rows(), set.largest_float_sweep);
+  const float* const arranged = arrange_sweeps(set, type, x, sweeps, pool, scratch);
+
+  // Every time that columns are gone over asks for its share of the four rows that come.
+  const auto share = [&](const FloatKernel& kernel) {
+    return FloatLines::sums * width / (sweeps.count * kernel.times);
+  };
+  const FloatKernel large = float_kernel_for(set, type, sweeps.first());
+  const FloatKernel small = float_kernel_for(set, type, sweeps.last());
+  const std::size_t large_share = share(large), small_share = share(small);
+  const std::size_t sweep_share = row_bytes / sweeps.count;
+  const auto multiply_rows = [&](const Matrix::Packed& w, Span2d<float> y, std::size_t begin,
+                                 std::size_t end) {
+    for (std::size_t row = 4 * begin; row < std::min(4 * end, w.rows); row += 4) {
+      FloatRows rows{.first = w.file.data() + row * row_bytes,
+                     .count = std::min<std::size_t>(4, w.rows - row),
+                     .row_bytes = row_bytes,
+                     .cols = w.cols,
+                     .coming = {}};
+      const std::byte* const next = row + 8 <= w.rows ? rows.first + 4 * row_bytes : rows.first;
+      for (std::size_t i = 0; i < sweeps.count; ++i) {
+        const Sweep sweep = sweeps[i];
+        const bool is_large = sweep.size == sweeps.first().size;
+        rows.coming = {next + i * sweep_share, is_large ? large_share : small_share};
+        (is_large ? large : small)
+            .multiply(rows, arranged + sweep.begin * w.cols, y[sweep.begin].data() + row, w.rows);
+      }
+    }
+  };
+  share_units(products, 4, pool, multiply_rows);
 }
 
 }  // namespace
@@ -189,15 +236,11 @@ void matmul_at(KernelLevel level, std::span<const Product> products, Span2d<cons
   const KernelSet& set = kernels_of(level);
   while (!products.empty()) {
     const TensorType type = products.front().w.type();
-    if (!code_layout(type)) {
-      multiply_numbers(set, products.front().w.packed(), x, products.front().y, pool, scratch);
-      products = products.subspan(1);
-      continue;
-    }
     const auto other =
         std::ranges::find_if(products, [type](const Product& p) { return p.w.type() != type; });
     const auto alike = static_cast<std::size_t>(other - products.begin());
-    multiply_codes(set, products.first(alike), x, pool, scratch);
+    const auto multiply = code_layout(type) ? multiply_codes : multiply_numbers;
+    multiply(set, products.first(alike), x, pool, scratch);
     products = products.subspan(alike);
   }
 }

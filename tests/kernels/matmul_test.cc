@@ -295,13 +295,15 @@ TEST_P(MatmulAtLevel, TakesPlainNumbersOfAnyWidth) {
     for (const std::size_t cols : {1, 2, 15, 16, 17, 31, 33, 100}) {
       for (const std::size_t rows : {1, 2, 3, 4, 5, 9}) {
         Problem problem{type, rows, cols};
-        std::vector<float> x = random_floats(3 * cols, 6);
-        if (type == TensorType::bf16) cut_to_bf16(x);
-        std::vector<float> exact(3 * rows);
-        scalar::matmul(type, problem.bytes, {x.data(), 3, cols}, {exact.data(), 3, rows});
-        const std::vector<float> expected = problem.product(KernelLevel::portable, x);
-        for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(expected[i], exact[i], 1e-5);
-        EXPECT_EQ(problem.product(level, x), expected);
+        for (const std::size_t n : {1, 2, 3, 4, 8}) {
+          std::vector<float> x = random_floats(n * cols, 6);
+          if (type == TensorType::bf16) cut_to_bf16(x);
+          std::vector<float> exact(n * rows);
+          scalar::matmul(type, problem.bytes, {x.data(), n, cols}, {exact.data(), n, rows});
+          const std::vector<float> expected = problem.product(KernelLevel::portable, x);
+          for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(expected[i], exact[i], 1e-5);
+          EXPECT_EQ(problem.product(level, x), expected);
+        }
       }
     }
   }
@@ -310,8 +312,8 @@ TEST_P(MatmulAtLevel, TakesPlainNumbersOfAnyWidth) {
 TEST(Matmul, OfSeveralMatricesIsEachOnItsOwn) {
   const std::vector<float> x = random_floats(3 * 256, 8);
   Problem q8{TensorType::q8_0, 40, 256}, wide{TensorType::q8_0, 23, 256}, k{TensorType::q4_k, 17, 256},
-      plain{TensorType::f16, 9, 256}, last{TensorType::q8_0, 16, 256};
-  Problem* problems[] = {&q8, &wide, &k, &plain, &last};
+      plain{TensorType::f16, 9, 256}, other{TensorType::f16, 6, 256}, last{TensorType::q8_0, 16, 256};
+  Problem* problems[] = {&q8, &wide, &k, &plain, &other, &last};
   std::vector<std::vector<float>> found;
   std::vector<Product> products;
   for (Problem* problem : problems) found.emplace_back(3 * problem->rows);
