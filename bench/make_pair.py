@@ -12,7 +12,7 @@ import struct
 
 import numpy as np
 
-F32, Q4_0, Q8_0 = 0, 2, 8
+F32, F16, Q4_0, Q8_0, BF16 = 0, 1, 2, 8, 30
 U32, FLOAT, BOOL, STRING, ARRAY, I32 = 4, 6, 7, 8, 9, 5
 
 
@@ -44,6 +44,10 @@ def blocks(x, largest, dtype):
 def encode(x, kind):
     if kind == F32:
         return x.astype("<f4").tobytes()
+    if kind == F16:
+        return x.astype("<f2").tobytes()
+    if kind == BF16:
+        return (x.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()
     if kind == Q8_0:
         scale, codes = blocks(x, 127, np.int8)
         return np.hstack([scale, codes.view(np.uint8)]).tobytes()
@@ -75,11 +79,11 @@ def main():
     for name, value in {"dim": 2048, "layers": 22, "draft-layers": 1, "heads": 32, "kv-heads": 4, "ffn": 5632,
                         "vocab": 32000, "seed": 1}.items():
         a.add_argument("--" + name, type=int, default=value)
-    a.add_argument("--type", choices=("q8_0", "q4_0"), default="q8_0")
+    a.add_argument("--type", choices=("f16", "bf16", "q8_0", "q4_0"), default="q8_0")
     a.add_argument("--branch", type=float, default=0.15, help="size of what a layer adds")
     a.add_argument("--sharp", type=float, default=5.0, help="standard deviation of the logits")
     o = a.parse_args()
-    kind = {"q8_0": Q8_0, "q4_0": Q4_0}[o.type]
+    kind = {"f16": F16, "bf16": BF16, "q8_0": Q8_0, "q4_0": Q4_0}[o.type]
     random = np.random.default_rng(o.seed)
 
     def weights(rows, cols, size=1.0):
