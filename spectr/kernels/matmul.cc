@@ -189,12 +189,15 @@ void multiply_numbers(const KernelSet& set, std::span<const Product> products, S
   const float* const arranged = arrange_sweeps(set, type, x, sweeps, pool, scratch);
 
   // Every time that columns are gone over asks for its share of the four rows that come.
-  const auto share = [&](const FloatKernel& kernel) {
-    return FloatLines::sums * width / (sweeps.count * kernel.times);
+  struct Task {
+    FloatKernel kernel;
+    std::size_t step_bytes;
   };
-  const FloatKernel large = float_kernel_for(set, type, sweeps.first());
-  const FloatKernel small = float_kernel_for(set, type, sweeps.last());
-  const std::size_t large_share = share(large), small_share = share(small);
+  const auto task_of = [&](const Sweep& sweep) -> Task {
+    const FloatKernel kernel = float_kernel_for(set, type, sweep);
+    return {kernel, FloatLines::sums * width / (sweeps.count * kernel.times)};
+  };
+  const Task larger = task_of(sweeps.first()), smaller = task_of(sweeps.last());
   const std::size_t sweep_share = row_bytes / sweeps.count;
   const auto multiply_rows = [&](const Matrix::Packed& w, Span2d<float> y, std::size_t begin,
                                  std::size_t end) {
@@ -207,10 +210,9 @@ void multiply_numbers(const KernelSet& set, std::span<const Product> products, S
       const std::byte* const next = row + 8 <= w.rows ? rows.first + 4 * row_bytes : rows.first;
       for (std::size_t i = 0; i < sweeps.count; ++i) {
         const Sweep sweep = sweeps[i];
-        const bool is_large = sweep.size == sweeps.first().size;
-        rows.coming = {next + i * sweep_share, is_large ? large_share : small_share};
-        (is_large ? large : small)
-            .multiply(rows, arranged + sweep.begin * w.cols, y[sweep.begin].data() + row, w.rows);
+        const Task& task = i < sweeps.larger ? larger : smaller;
+        rows.coming = {next + i * sweep_share, task.step_bytes};
+        task.kernel.multiply(rows, arranged + sweep.begin * w.cols, y[sweep.begin].data() + row, w.rows);
       }
     }
   };
