@@ -62,7 +62,7 @@ constexpr std::size_t times_over_columns(std::size_t rows) {
 /// step; `line` and `coming` move on.
 template <class Lanes, TensorType type, FloatTile tile, std::size_t rows>
 HWY_INLINE void sum_tile(const std::byte* const (&of_row)[4], std::size_t first, std::size_t at,
-                         std::size_t steps, const float*& line, ComingRows& coming, std::size_t row_bytes,
+                         std::size_t steps, const float*& line, ComingRows& coming, std::size_t apart,
                          typename Lanes::Floats (&sums)[tile.weights][rows][tile.vectors]) {
   constexpr std::size_t width = type == TensorType::f32 ? 4 : 2;
 #pragma GCC unroll 4
@@ -75,7 +75,7 @@ HWY_INLINE void sum_tile(const std::byte* const (&of_row)[4], std::size_t first,
   }
   for (std::size_t step = 0; step < steps; ++step, at += FloatLines::sums * width) {
 #pragma GCC unroll 4
-    for (std::size_t i = 0; i < 4; ++i) fetch_early<1, Lanes::fetching.to>(coming.from + i * row_bytes);
+    for (std::size_t i = 0; i < 4; ++i) fetch_early<1, Lanes::fetching.to>(coming.from + i * apart);
     coming.from += coming.step_bytes;
 #pragma GCC unroll 16
     for (std::size_t v = 0; v < tile.vectors; ++v) {
@@ -109,13 +109,14 @@ void multiply_floats(const FloatRows& w, const float* x, float* y, std::size_t s
 
   typename Lanes::Floats all[4][rows][vectors];
   ComingRows coming = w.coming;
+  const std::size_t apart = w.count == 4 ? w.row_bytes : 0;  // of the rows that come: there may be fewer
   const float* line = x;
   for (std::size_t first = 0; first < 4; first += tile.weights) {
     line = x;
     for (std::size_t share = 0; share < vectors; share += tile.vectors) {
       typename Lanes::Floats sums[tile.weights][rows][tile.vectors];
       sum_tile<Lanes, type, tile, rows>(of_row, first, share * Lanes::lanes * width, steps, line, coming,
-                                        w.row_bytes, sums);
+                                        apart, sums);
 #pragma GCC unroll 4
       for (std::size_t i = 0; i < tile.weights; ++i) {
 #pragma GCC unroll 4

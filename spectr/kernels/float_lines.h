@@ -18,7 +18,7 @@ struct FloatLines {
   static constexpr std::size_t sums = 16;
 
   std::size_t rows;
-  std::size_t together;  ///< divides 16
+  std::size_t together;  ///< 4, 8 or 16
 
   bool as_they_are() const { return rows == 1 && together == sums; }
 };
