@@ -172,16 +172,17 @@ void attend_one_head(benchmark::State& state) {
              slots = static_cast<std::size_t>(state.range(1));
   const std::vector<float> q = random_floats(count * width, 4);
   const std::vector<T> kept = cached<T>(random_floats((slots / slot_block + 1) * block_numbers(width), 5));
-  std::vector<float> scratch(attention_scratch(slots)), out(count * width);
+  std::vector<float> scratch(attention_scratch(slots, width)), out(count * width);
   std::vector<Query> queries;
   for (std::size_t i = 0; i < count; ++i) queries.push_back({&q[i * width], slots, {}, &out[i * width]});
   for (auto _ : state) {
-    attend(queries, CachedHead<const T>{kept.data(), block_numbers(width), width}, 0.125f, scratch);
+    attend(queries, CachedHead<const T>{kept.data(), block_numbers(width), width}, 0.125f, scratch,
+           ReadFrom::caches);
     benchmark::DoNotOptimize(out.data());
   }
 }
-BENCHMARK(attend_one_head<float>)->ArgsProduct({{1, 2, 4}, {16, 128, 512, 2048}});
-BENCHMARK(attend_one_head<Half>)->ArgsProduct({{1, 2, 4}, {16, 128, 512, 2048}});
+BENCHMARK(attend_one_head<float>)->ArgsProduct({{1, 2, 4, 8}, {16, 128, 512, 2048}});
+BENCHMARK(attend_one_head<Half>)->ArgsProduct({{1, 2, 4, 8}, {16, 128, 512, 2048}});
 
 /// Registers compute(), which leaves its input as it was.
 template <class Compute>

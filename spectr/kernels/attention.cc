@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "spectr/base/check.h"
@@ -49,21 +50,79 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const Half* at) {
 #endif
 }
 
-/// While dimension j of some groups' keys is used, starts to load as much of the same slots' values: memory
-/// answers faster in several places at once, and rests while nothing but sums are made.
-template <std::size_t groups, class T>
-HWY_INLINE void FetchValues(const CachedHead<T>& head, std::size_t slot, std::size_t j) {
-  constexpr std::size_t line = 64 / sizeof(T);
-  if (j * key_group % line != 0) return;
-  const T* at = head.value(slot) + j * key_group;
-  for (std::size_t g = 0; g < groups; ++g, at += key_group * head.dim) __builtin_prefetch(at, 0, 2);
+constexpr std::size_t DivideUp(std::size_t a, std::size_t b) {
+  return (a + b - 1) / b;
 }
 
-/// scores[r][…] = scale · q·K of n queries for the slots of some groups: every key is loaded once for all. A
-/// lane is a slot and sums over the dimensions in their order.
+/// Memory that is used next, asked for a few lines at a time while something else is used: memory is never at
+/// rest then, and nothing waits for it as long as it keeps up.
+class Ahead {
+ public:
+  /// A step of n queries comes with so many dimensions of keys, or with the values of so many slots: often
+  /// enough that not too many lines are asked for at once.
+  static constexpr std::size_t Stride(std::size_t n) { return n == 1 ? 8 : 16; }
+
+  /// All of it within so many steps, at least one.
+  HWY_INLINE Ahead(const void* at, std::size_t bytes, std::size_t steps)
+      : at_(static_cast<const char*>(at)), left_(DivideUp(bytes, some)), step_(DivideUp(left_, steps)) {}
+
+  HWY_INLINE void Step() {
+    const std::size_t count = std::min(step_, left_);
+    for (std::size_t i = 0; i < count; ++i, at_ += some) {
+      for (std::size_t line = 0; line < some; line += 64) __builtin_prefetch(at_ + line, 0, 3);
+    }
+    left_ -= count;
+  }
+
+ private:
+  static constexpr std::size_t some = 4 * 64;  // lines that are asked for together
+  const char* at_;
+  std::size_t left_, step_;  // in all and in a step, counted in `some`
+};
+
+/// Whether there are 16 vector registers and not 32.
+constexpr bool few_registers = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<float>()) < 16;
+
+/// As many queries as have registers for their sums meet the same keys at once, or the same values.
+constexpr std::size_t queries_at_keys = 4, queries_at_values = few_registers ? 2 : 4;
+
+/// Groups of keys that n queries meet at once: as many as have sums to hide one another's latency.
+constexpr std::size_t GroupsAtOnce(std::size_t n) {
+  return std::clamp<std::size_t>(8 / (n * vectors_of_group), 1, 4);
+}
+
+/// Vectors of a value that n queries meet at once.
+constexpr std::size_t VectorsAtOnce(std::size_t n) {
+  return n == 1 || (n == 2 && !few_registers) ? 4 : 2;
+}
+
+/// Steps in which queries meet the keys of some slots of a block.
+constexpr std::size_t KeySteps(std::size_t queries, std::size_t slots, std::size_t dim) {
+  const std::size_t at_once = key_group * GroupsAtOnce(std::min(queries, queries_at_keys));
+  return DivideUp(queries, queries_at_keys) * DivideUp(slots, at_once) *
+         DivideUp(dim, Ahead::Stride(queries));
+}
+
+/// Steps in which queries meet the values of some slots of a block.
+constexpr std::size_t ValueSteps(std::size_t queries, std::size_t slots, std::size_t dim) {
+  const std::size_t at_once =
+      hn::MaxLanes(hn::ScalableTag<float>()) * VectorsAtOnce(std::min(queries, queries_at_values));
+  return DivideUp(queries, queries_at_values) * DivideUp(dim, at_once) *
+         DivideUp(slots, Ahead::Stride(queries));
+}
+
+/// use(n, first) for all queries in [first, end), at most `most` at a time: n is a constant.
+template <std::size_t most, class Use>
+HWY_INLINE void ForSome(std::size_t first, std::size_t end, const Use& use) {
+  for (; first + most <= end; first += most) use(std::integral_constant<std::size_t, most>(), first);
+  if constexpr (most > 1) ForSome<most - 1>(first, end, use);
+}
+
+/// scores[r][slot …] = scale · q·K of n queries for some groups: every key is loaded once for all. A lane is
+/// a slot and sums over the dimensions in their order.
 template <std::size_t n, std::size_t groups, class T>
 HWY_INLINE void ScoreGroups(const CachedHead<T>& head, float scale, const Query* queries, std::size_t slot,
-                            float* const* scores) {
+                            float* const* scores, Ahead& ahead) {
   const GroupTag d;
   using V = hn::Vec<GroupTag>;
   constexpr std::size_t lanes = key_group / vectors_of_group, vectors = groups * vectors_of_group;
@@ -73,14 +132,15 @@ HWY_INLINE void ScoreGroups(const CachedHead<T>& head, float scale, const Query*
     for (V& sum : row) sum = hn::Zero(d);
   }
   const T* at = head.keys(slot);
-  for (std::size_t j = 0; j < head.dim; ++j, at += key_group) {
-    FetchValues<groups>(head, slot, j);
-    V keys[vectors];
-    for (std::size_t v = 0; v < vectors; ++v)
-      keys[v] = LoadFloats(d, at + v / vectors_of_group * apart + v % vectors_of_group * lanes);
-    for (std::size_t r = 0; r < n; ++r) {
-      const V factor = hn::Set(d, queries[r].q[j]);
-      for (std::size_t v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(factor, keys[v], sums[r][v]);
+  for (std::size_t j = 0; j < head.dim;) {
+    ahead.Step();
+    for (const std::size_t end = std::min(j + Ahead::Stride(n), head.dim); j < end; ++j, at += key_group) {
+      V factors[n];
+      for (std::size_t r = 0; r < n; ++r) factors[r] = hn::Set(d, queries[r].q[j]);
+      for (std::size_t v = 0; v < vectors; ++v) {
+        const V key = LoadFloats(d, at + v / vectors_of_group * apart + v % vectors_of_group * lanes);
+        for (std::size_t r = 0; r < n; ++r) sums[r][v] = hn::MulAdd(factors[r], key, sums[r][v]);
+      }
     }
   }
   const V by = hn::Set(d, scale);
@@ -90,17 +150,17 @@ HWY_INLINE void ScoreGroups(const CachedHead<T>& head, float scale, const Query*
   }
 }
 
-/// The scores of n queries for the slots from `slot` up to `slots`, as many groups at once as have sums to
-/// hide one another's latency. Single slots would cost more than whole groups.
+/// The scores of n queries for the slots [slot, end) of a block. Single slots would cost more than whole
+/// groups.
 template <std::size_t n, std::size_t groups, class T>
-HWY_INLINE void Score(const CachedHead<T>& head, float scale, const Query* queries, std::size_t slot,
-                      std::size_t slots, float* const* scores) {
+HWY_INLINE void ScoreBlock(const CachedHead<T>& head, float scale, const Query* queries, std::size_t slot,
+                           std::size_t end, float* const* scores, Ahead& ahead) {
   constexpr std::size_t step = groups * key_group;
-  for (; slot + step <= slots; slot += step) ScoreGroups<n, groups>(head, scale, queries, slot, scores);
+  for (; slot + step <= end; slot += step) ScoreGroups<n, groups>(head, scale, queries, slot, scores, ahead);
   if constexpr (groups > 1) {
-    Score<n, groups / 2>(head, scale, queries, slot, slots, scores);
-  } else if (slot < slots) {
-    ScoreGroups<n, 1>(head, scale, queries, slot, scores);
+    ScoreBlock<n, groups / 2>(head, scale, queries, slot, end, scores, ahead);
+  } else if (slot < end) {
+    ScoreGroups<n, 1>(head, scale, queries, slot, scores, ahead);
   }
 }
 
@@ -117,124 +177,147 @@ void Weigh(const Query& query, float* scores) {
 
 /// The values that the weights of a query belong to.
 template <class T>
-struct ValueRows {
+struct ValuesOfQuery {
   const CachedHead<T>& head;
   const Query& query;
 
-  std::size_t size() const { return query.prefix + query.extra.size(); }
   HWY_INLINE T* operator[](std::size_t s) const {
-    const std::size_t slot = s < query.prefix ? s : static_cast<std::size_t>(query.extra[s - query.prefix]);
-    return head.value(slot);
+    return head.value(s < query.prefix ? s : static_cast<std::size_t>(query.extra[s - query.prefix]));
   }
 };
 
-/// out[j …] = Σ_s weights[s] values[s][j …] of n queries for some vectors, even and odd s apart: every value
-/// among the first `shared`, an even number, is loaded once for all.
-template <std::size_t n, std::size_t vectors, class D, class T>
-HWY_INLINE void WeightedSum(D d, const CachedHead<T>& head, const Query* queries, std::size_t shared,
-                            float* const* weights, std::size_t j) {
+/// The values of a block, whose first slot is `begin`.
+template <class T>
+struct ValuesOfBlock {
+  T* first;
+  std::size_t begin, dim;
+
+  HWY_INLINE T* operator[](std::size_t s) const { return first + (s - begin) * dim; }
+};
+
+/// Σ of weights[s] values[s] of a query so far, even and odd s apart: [dim] each.
+struct Sums {
+  float* even;
+  float* odd;
+};
+
+/// Adds the terms [begin, end) to the sums of n queries at j, some vectors of them: every value is loaded
+/// once for all. Requires: begin is even.
+template <std::size_t n, std::size_t vectors, class D, class Values>
+HWY_INLINE void AddVectors(D d, const Values& values, std::size_t begin, std::size_t end,
+                           float* const* weights, const Sums* sums, std::size_t j, Ahead& ahead) {
   using V = hn::Vec<D>;
   const std::size_t lanes = hn::Lanes(d);
   V even[n][vectors], odd[n][vectors];
   for (std::size_t r = 0; r < n; ++r) {
-    for (std::size_t v = 0; v < vectors; ++v) even[r][v] = odd[r][v] = hn::Zero(d);
-  }
-  const auto load = [&](const T* at, V(&values)[vectors]) HWY_ATTR {
-    for (std::size_t v = 0; v < vectors; ++v) values[v] = LoadFloats(d, at + v * lanes);
-  };
-  const auto add = [&](float weight, const V(&values)[vectors], V(&row)[vectors]) HWY_ATTR {
-    const V factor = hn::Set(d, weight);
-    for (std::size_t v = 0; v < vectors; ++v) row[v] = hn::MulAdd(factor, values[v], row[v]);
-  };
-  V values[vectors];
-  for (std::size_t s = 0; s < shared;) {
-    const T* at = head.value(s) + j;
-    for (const std::size_t end = std::min(shared, s + slot_block); s < end; s += 2, at += 2 * head.dim) {
-      load(at, values);
-      for (std::size_t r = 0; r < n; ++r) add(weights[r][s], values, even[r]);
-      load(at + head.dim, values);
-      for (std::size_t r = 0; r < n; ++r) add(weights[r][s + 1], values, odd[r]);
+    for (std::size_t v = 0; v < vectors; ++v) {
+      even[r][v] = hn::LoadU(d, sums[r].even + j + v * lanes);
+      odd[r][v] = hn::LoadU(d, sums[r].odd + j + v * lanes);
     }
   }
+  const auto add = [&](std::size_t s, V(&to)[n][vectors]) HWY_ATTR {
+    V value[vectors];
+    for (std::size_t v = 0; v < vectors; ++v) value[v] = LoadFloats(d, values[s] + j + v * lanes);
+    for (std::size_t r = 0; r < n; ++r) {
+      const V factor = hn::Set(d, weights[r][s]);
+      for (std::size_t v = 0; v < vectors; ++v) to[r][v] = hn::MulAdd(factor, value[v], to[r][v]);
+    }
+  };
+  std::size_t s = begin;
+  while (s + 2 <= end) {
+    ahead.Step();
+    for (const std::size_t some = std::min(s + Ahead::Stride(n), end); s + 2 <= some; s += 2) {
+      add(s, even);
+      add(s + 1, odd);
+    }
+  }
+  if (s < end) add(s, even);
   for (std::size_t r = 0; r < n; ++r) {
-    const ValueRows<T> rows{head, queries[r]};
-    for (std::size_t s = shared; s < rows.size(); s += 2) {
-      load(rows[s] + j, values);
-      add(weights[r][s], values, even[r]);
-      if (s + 1 == rows.size()) break;
-      load(rows[s + 1] + j, values);
-      add(weights[r][s + 1], values, odd[r]);
+    for (std::size_t v = 0; v < vectors; ++v) {
+      hn::StoreU(even[r][v], d, sums[r].even + j + v * lanes);
+      hn::StoreU(odd[r][v], d, sums[r].odd + j + v * lanes);
     }
-    for (std::size_t v = 0; v < vectors; ++v)
-      hn::StoreU(hn::Add(even[r][v], odd[r][v]), d, queries[r].out + j + v * lanes);
   }
 }
 
-/// Whether there are 16 vector registers and not 32.
-constexpr bool few_registers = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<float>()) < 16;
-
-/// The weighted sums of n queries: as many vectors at once as there are registers for.
-template <std::size_t n, class T>
-HWY_INLINE void SumValues(const CachedHead<T>& head, const Query* queries, std::size_t shared,
-                          float* const* weights) {
+/// AddVectors() for all of them.
+template <std::size_t n, class Values>
+HWY_INLINE void AddValues(const Values& values, std::size_t dim, std::size_t begin, std::size_t end,
+                          float* const* weights, const Sums* sums, Ahead& ahead) {
   const hn::ScalableTag<float> d;
   const hn::CappedTag<float, 1> single;
-  constexpr std::size_t most = n == 1 || (n == 2 && !few_registers) ? 4 : 2;
-  constexpr std::size_t lanes = hn::MaxLanes(hn::ScalableTag<float>());
+  constexpr std::size_t most = VectorsAtOnce(n), lanes = hn::MaxLanes(hn::ScalableTag<float>());
   std::size_t j = 0;
-  for (; j + most * lanes <= head.dim; j += most * lanes)
-    WeightedSum<n, most>(d, head, queries, shared, weights, j);
-  const std::size_t left = (head.dim - j) / lanes;
+  for (; j + most * lanes <= dim; j += most * lanes)
+    AddVectors<n, most>(d, values, begin, end, weights, sums, j, ahead);
+  const std::size_t left = (dim - j) / lanes;
   if constexpr (most > 3) {
-    if (left == 3) WeightedSum<n, 3>(d, head, queries, shared, weights, j);
+    if (left == 3) AddVectors<n, 3>(d, values, begin, end, weights, sums, j, ahead);
   }
-  if (left == 2) WeightedSum<n, 2>(d, head, queries, shared, weights, j);
-  if (left == 1) WeightedSum<n, 1>(d, head, queries, shared, weights, j);
-  for (j += left * lanes; j < head.dim; ++j) WeightedSum<n, 1>(single, head, queries, shared, weights, j);
+  if (left == 2) AddVectors<n, 2>(d, values, begin, end, weights, sums, j, ahead);
+  if (left == 1) AddVectors<n, 1>(d, values, begin, end, weights, sums, j, ahead);
+  for (j += left * lanes; j < dim; ++j) AddVectors<n, 1>(single, values, begin, end, weights, sums, j, ahead);
 }
 
-template <std::size_t n, class T>
-void Attend(const CachedHead<T>& head, float scale, const Query* queries, float* const* scores) {
-  constexpr std::size_t groups = std::clamp<std::size_t>(8 / (n * vectors_of_group), 1, 4);
+/// Attention block by block: each is used for all queries while it is near, and what comes after it is asked
+/// for meanwhile.
+template <class T>
+void AttendTo(std::span<const Query> queries, const CachedHead<T>& head, float scale, ReadFrom from,
+              float* scratch, std::size_t apart) {
+  const std::size_t count = queries.size(), dim = head.dim;
+  float* scores[most_queries];
+  Sums sums[most_queries];
   std::size_t slots = 0, shared = queries[0].prefix;
-  for (std::size_t r = 0; r < n; ++r) {
+  for (std::size_t r = 0; r < count; ++r) {
+    scores[r] = scratch + r * apart;
+    sums[r] = {scores[r] + apart - 2 * dim, scores[r] + apart - dim};
+    std::fill_n(sums[r].even, 2 * dim, 0.0f);
     slots = std::max(slots, queries[r].slots());
     shared = std::min(shared, queries[r].prefix / 2 * 2);
   }
-  Score<n, groups>(head, scale, queries, 0, slots, scores);
-  for (std::size_t r = 0; r < n; ++r) Weigh(queries[r], scores[r]);
-  if constexpr (few_registers && n > 2) {
-    SumValues<2>(head, queries, shared, scores);
-    SumValues<n - 2>(head, queries + 2, shared, scores + 2);
-  } else {
-    SumValues<n>(head, queries, shared, scores);
-  }
-}
+  const auto block_end = [](std::size_t slot, std::size_t end) { return std::min(slot + slot_block, end); };
+  const auto ask_for = [&](const void* at, std::size_t of_slots, std::size_t steps) {
+    return Ahead(at, from == ReadFrom::memory ? of_slots * dim * sizeof(T) : 0, steps);
+  };
 
-template <class T>
-void AttendTo(const CachedHead<T>& head, float scale, std::span<const Query> queries, float* scratch,
-              std::size_t apart) {
-  float* const scores[most_queries] = {scratch, scratch + apart, scratch + 2 * apart, scratch + 3 * apart};
-  switch (queries.size()) {
-    case 1:
-      return Attend<1>(head, scale, queries.data(), scores);
-    case 2:
-      return Attend<2>(head, scale, queries.data(), scores);
-    case 3:
-      return Attend<3>(head, scale, queries.data(), scores);
-    default:
-      return Attend<most_queries>(head, scale, queries.data(), scores);
+  for (std::size_t slot = 0, end; slot < slots; slot = end) {
+    end = block_end(slot, slots);
+    const std::size_t steps = KeySteps(count, end - slot, dim);
+    Ahead ahead = end < slots ? ask_for(head.keys(end), block_end(end, slots) - end, steps)
+                              : ask_for(head.value(0), block_end(0, shared), steps);
+    ForSome<queries_at_keys>(0, count, [&](auto n, std::size_t r) HWY_ATTR {
+      ScoreBlock<n, GroupsAtOnce(n)>(head, scale, &queries[r], slot, end, scores + r, ahead);
+    });
+  }
+  for (std::size_t r = 0; r < count; ++r) Weigh(queries[r], scores[r]);
+
+  for (std::size_t slot = 0, end; slot < shared; slot = end) {
+    end = block_end(slot, shared);
+    const std::size_t steps = ValueSteps(count, end - slot, dim);
+    Ahead ahead = end < shared ? ask_for(head.value(end), block_end(end, shared) - end, steps)
+                               : ask_for(head.blocks + block_numbers(dim), block_end(0, slots), steps);
+    const ValuesOfBlock<T> values{head.value(slot), slot, dim};
+    ForSome<queries_at_values>(0, count, [&](auto n, std::size_t r) HWY_ATTR {
+      AddValues<n>(values, dim, slot, end, scores + r, sums + r, ahead);
+    });
+  }
+  Ahead nothing(nullptr, 0, 1);
+  for (std::size_t r = 0; r < count; ++r) {
+    const Query& query = queries[r];
+    AddValues<1>(ValuesOfQuery<T>{head, query}, dim, shared, query.prefix + query.extra.size(), scores + r,
+                 sums + r, nothing);
+    for (std::size_t j = 0; j < dim; ++j) query.out[j] = sums[r].even[j] + sums[r].odd[j];
   }
 }
 
 void AttendToFloats(std::span<const Query> queries, const CachedHead<const float>& head, float scale,
-                    float* scratch, std::size_t apart) {
-  AttendTo(head, scale, queries, scratch, apart);
+                    ReadFrom from, float* scratch, std::size_t apart) {
+  AttendTo(queries, head, scale, from, scratch, apart);
 }
 
 void AttendToHalves(std::span<const Query> queries, const CachedHead<const Half>& head, float scale,
-                    float* scratch, std::size_t apart) {
-  AttendTo(head, scale, queries, scratch, apart);
+                    ReadFrom from, float* scratch, std::size_t apart) {
+  AttendTo(queries, head, scale, from, scratch, apart);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -249,8 +332,9 @@ HWY_EXPORT(AttendToHalves);
 
 namespace {
 
-/// Slots that the scores of a query have room for. Requires: what attend() says.
-std::size_t slots_of(std::span<const Query> queries, std::span<const float> scratch) {
+/// Floats of scratch that each query has. Requires: what attend() says.
+std::size_t scratch_of_query(std::span<const Query> queries, std::size_t dim,
+                             std::span<const float> scratch) {
   SPECTR_CHECK(!queries.empty() && queries.size() <= most_queries);
   std::size_t slots = 0;
   for (const Query& query : queries) {
@@ -260,22 +344,22 @@ std::size_t slots_of(std::span<const Query> queries, std::span<const float> scra
     SPECTR_CHECK(std::ranges::adjacent_find(extra, std::greater_equal()) == extra.end());
     slots = std::max(slots, query.slots());
   }
-  SPECTR_CHECK(scratch.size() >= attention_scratch(slots));
-  return slots + key_group;
+  SPECTR_CHECK(scratch.size() >= attention_scratch(slots, dim));
+  return attention_scratch(slots, dim) / most_queries;
 }
 
 }  // namespace
 
 void attend(std::span<const Query> queries, const CachedHead<const float>& head, float scale,
-            std::span<float> scratch) {
-  const std::size_t apart = slots_of(queries, scratch);
-  HWY_DYNAMIC_DISPATCH(AttendToFloats)(queries, head, scale, scratch.data(), apart);
+            std::span<float> scratch, ReadFrom from) {
+  const std::size_t apart = scratch_of_query(queries, head.dim, scratch);
+  HWY_DYNAMIC_DISPATCH(AttendToFloats)(queries, head, scale, from, scratch.data(), apart);
 }
 
 void attend(std::span<const Query> queries, const CachedHead<const Half>& head, float scale,
-            std::span<float> scratch) {
-  const std::size_t apart = slots_of(queries, scratch);
-  HWY_DYNAMIC_DISPATCH(AttendToHalves)(queries, head, scale, scratch.data(), apart);
+            std::span<float> scratch, ReadFrom from) {
+  const std::size_t apart = scratch_of_query(queries, head.dim, scratch);
+  HWY_DYNAMIC_DISPATCH(AttendToHalves)(queries, head, scale, from, scratch.data(), apart);
 }
 
 }  // namespace spectr

@@ -20,30 +20,33 @@ struct Query {
   std::size_t slots() const { return extra.empty() ? prefix : static_cast<std::size_t>(extra.back()) + 1; }
 };
 
-/// Most queries that attend together: keys are then loaded once for all of them, and values once or, where
-/// vector registers are few, once for two.
-constexpr std::size_t most_queries = 4;
+/// Where keys and values are when they are wanted. What is in memory is asked for before its use, and at the
+/// end so is the block behind the head's first one: where a cache has several heads, that is the next head's.
+enum class ReadFrom { memory, caches };
 
-/// Floats of scratch for queries over a cache of `slots` slots.
-constexpr std::size_t attention_scratch(std::size_t slots) {
-  return most_queries * (slots + key_group);
+/// Most queries that attend together: keys and values come from memory once for all of them.
+constexpr std::size_t most_queries = 8;
+
+/// Floats of scratch for queries of a head with `dim` numbers over a cache of `slots` slots: scores and sums.
+constexpr std::size_t attention_scratch(std::size_t slots, std::size_t dim) {
+  return most_queries * (slots + key_group + 2 * dim);
 }
 
 /// Attention of 1 to most_queries queries over the same keys and values of one head:
 /// out = Σ_s softmax_s(scale · q·K[s]) V[s]. What a query gives does not depend on the others, nor what a
 /// slot adds on whether it is listed, bit for bit. scratch: at least attention_scratch(most slots() of a
-/// query) floats. Requires: every query attends to at least one slot, and the cache has the blocks of all of
-/// them. A score that is NaN or +∞, or a value of such a slot that is, makes the query's sums NaN: a model
-/// that breaks down is found out.
+/// query, head.dim) floats. Requires: every query attends to at least one slot, and the cache has the blocks
+/// of all of them. A score that is NaN or +∞, or a value of such a slot that is, makes the query's sums NaN:
+/// a model that breaks down is found out.
 ///
 /// Rounding changes out[j] to first order by at most 2⁻²⁴ (60 + n / 2 + 2 (d + 3) S) Σ_s softmax_s |V[s][j]|
 /// for n ≤ 2¹⁸ slots, d = head.dim and S the largest scale · Σ_i |q[i] K[s][i]|. With numbers of the normal
 /// law most errors cancel: tests hold attend() to 5e-6 of that sum.
 void attend(std::span<const Query> queries, const CachedHead<const float>& head, float scale,
-            std::span<float> scratch);
+            std::span<float> scratch, ReadFrom from);
 
 /// The same for keys and values in half the memory; sums are of floats all the same.
 void attend(std::span<const Query> queries, const CachedHead<const Half>& head, float scale,
-            std::span<float> scratch);
+            std::span<float> scratch, ReadFrom from);
 
 }  // namespace spectr

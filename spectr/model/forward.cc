@@ -58,7 +58,7 @@ ForwardPass::ForwardPass(const Transformer& model, std::size_t most_rows, PassPr
     memory->resize(most_rows * cols);
   }
   weights_.for_each_matrix([&](const Matrix& w) { scratch_.reserve(w, most_rows); });
-  parts_.reserve(most_rows);
+  parts_.reserve(most_rows * c.heads / c.kv_heads);
   places_.reserve(most_rows);
   for (std::size_t i = 0; i < c.rope_dims / 2; ++i) {
     const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(c.rope_dims);
@@ -84,12 +84,16 @@ void ForwardPass::embed(std::span<const PassRow> rows) {
   ends(Operation::embedding);
 }
 
-/// Neighbouring rows of one cache, as many as attend together.
+/// Neighbouring queries of one cache, as many as attend together, but so few that all threads have some.
 void ForwardPass::divide(std::span<const PassRow> rows) {
+  const std::size_t heads = rows.size() * config_.heads, threads = static_cast<std::size_t>(pool_.threads());
+  const std::size_t most = std::clamp<std::size_t>(heads / threads, 1, most_queries);
+  const std::size_t group = config_.heads / config_.kv_heads;
   parts_.clear();
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const bool joins = r > 0 && rows[r].cache == rows[r - 1].cache && parts_.back().size < most_queries;
-    if (!joins) parts_.push_back({r, 0});
+  for (std::size_t i = 0; i < rows.size() * group; ++i) {
+    const bool joins =
+        i > 0 && rows[i / group].cache == rows[(i - 1) / group].cache && parts_.back().size < most;
+    if (!joins) parts_.push_back({i, 0});
     ++parts_.back().size;
   }
 }
@@ -175,26 +179,29 @@ void ForwardPass::turn(const LayerWeights& layer, std::size_t index, std::size_t
 /// Room for the scores of each thread. What a text does not need takes no memory: it is not filled.
 void ForwardPass::make_room_for_scores(std::span<const PassRow> rows) {
   std::size_t needed = 0;
-  for (const PassRow& row : rows) needed = std::max(needed, attention_scratch(row.cache->slots()));
+  for (const PassRow& row : rows) needed = std::max(needed, row.cache->scratch());
   if (needed <= thread_scores_) return;
   scores_ = std::make_unique_for_overwrite<float[]>(needed * static_cast<std::size_t>(pool_.threads()));
   thread_scores_ = needed;
 }
 
-void ForwardPass::attend(std::size_t layer, std::size_t head, Part part, std::span<const PassRow> rows,
+void ForwardPass::attend(std::size_t layer, std::size_t kv_head, Part part, std::span<const PassRow> rows,
                          std::size_t thread) {
   const ModelConfig& c = config_;
   const Span2d<float> q = view(q_, c.heads * c.head_dim), heads = view(heads_, c.heads * c.head_dim);
-  const KvCache& cache = *rows[part.begin].cache;
+  const std::size_t group = c.heads / c.kv_heads;
+  const KvCache& cache = *rows[part.begin / group].cache;
+  const bool first = part.begin == 0 || rows[(part.begin - 1) / group].cache != &cache;
   std::array<Query, most_queries> queries;
   for (std::size_t i = 0; i < part.size; ++i) {
-    const std::size_t r = part.begin + i;
+    const std::size_t r = (part.begin + i) / group, head = kv_head * group + (part.begin + i) % group;
     queries[i] = {q[r].data() + head * c.head_dim, rows[r].prefix, rows[r].extra,
                   heads[r].data() + head * c.head_dim};
   }
   const float scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
-  cache.attend(layer, head * c.kv_heads / c.heads, std::span(queries).first(part.size), scale,
-               {scores_.get() + thread * thread_scores_, thread_scores_});
+  cache.attend(layer, kv_head, std::span(queries).first(part.size), scale,
+               {scores_.get() + thread * thread_scores_, thread_scores_},
+               first ? ReadFrom::memory : ReadFrom::caches);
 }
 
 void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows) {
@@ -209,7 +216,7 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
 
   const std::size_t group = c.heads / c.kv_heads, parts = parts_.size(),
                     threads = static_cast<std::size_t>(pool_.threads());
-  // Parts and heads that read the same keys and values one after the other.
+  // Parts that read the same keys and values one after the other.
   const auto attend_all = [&](std::size_t begin, std::size_t end, std::size_t thread) {
     for (std::size_t i = begin; i < end; ++i) attend(index, i / parts, parts_[i % parts], rows, thread);
   };
@@ -218,7 +225,7 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
     pool_.parallel_for(c.kv_heads, 1, [&](std::size_t begin, std::size_t end, std::size_t thread) {
       for (std::size_t h = begin; h < end; ++h) {
         turn(layer, index, h, rows);
-        attend_all(h * group * parts, (h + 1) * group * parts, thread);
+        attend_all(h * parts, (h + 1) * parts, thread);
       }
     });
   } else {
@@ -227,7 +234,7 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
                        [&](std::size_t begin, std::size_t end) {
                          for (std::size_t h = begin; h < end; ++h) turn(layer, index, h, rows);
                        });
-    pool_.parallel_for(c.heads * parts, 1, attend_all);
+    pool_.parallel_for(c.kv_heads * parts, 1, attend_all);
   }
   if (profile_ != nullptr) ends(Operation::attention, attention_work(c, rows));
   multiply(Operation::attention_output, {{layer.attention_output, view(branch_, c.width)}}, heads);

@@ -41,7 +41,8 @@ class ForwardPass {
   void run(std::span<const PassRow> rows);
 
  private:
-  /// Rows that attend together.
+  /// Queries that attend together. Those of one head of keys are counted row after row, so query i is of row
+  /// i / (heads per head of keys).
   struct Part {
     std::size_t begin;
     std::size_t size;
@@ -54,8 +55,8 @@ class ForwardPass {
   /// Turns the queries and the keys of one head of keys by their positions, normalised where the model has it
   /// so, and caches its keys and values.
   void turn(const LayerWeights& layer, std::size_t index, std::size_t kv_head, std::span<const PassRow> rows);
-  /// Attention of one head's queries of a few rows.
-  void attend(std::size_t layer, std::size_t head, Part part, std::span<const PassRow> rows,
+  /// Attention of a few queries of one head of keys.
+  void attend(std::size_t layer, std::size_t kv_head, Part part, std::span<const PassRow> rows,
               std::size_t thread);
   void attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows);
   void feed_forward(const LayerWeights& layer);

@@ -71,9 +71,10 @@ void KvCache::write(std::size_t layer, std::size_t head, std::size_t slot, std::
 }
 
 void KvCache::attend(std::size_t layer, std::size_t head, std::span<const Query> queries, float scale,
-                     std::span<float> scratch) const {
+                     std::span<float> scratch, ReadFrom from) const {
   with(layer, head, [&]<class T>(const CachedHead<T>& cached) {
-    spectr::attend(queries, CachedHead<const T>{cached.blocks, cached.apart, cached.dim}, scale, scratch);
+    spectr::attend(queries, CachedHead<const T>{cached.blocks, cached.apart, cached.dim}, scale, scratch,
+                   from);
   });
 }
 

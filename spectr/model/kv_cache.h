@@ -40,7 +40,9 @@ class KvCache {
 
   /// attend() to one head.
   void attend(std::size_t layer, std::size_t head, std::span<const Query> queries, float scale,
-              std::span<float> scratch) const;
+              std::span<float> scratch, ReadFrom from) const;
+  /// Floats of scratch for that.
+  std::size_t scratch() const { return attention_scratch(slots_, head_dim_); }
 
   /// Copies slot `from` to slot `to` in all layers and heads.
   void move(std::size_t from, std::size_t to);

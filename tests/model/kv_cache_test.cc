@@ -15,9 +15,9 @@ constexpr std::size_t width = 24;
 std::vector<float> attend_to(const KvCache& cache, std::size_t slot) {
   const std::vector<float> q(width, 1.0f);
   const int slots[] = {static_cast<int>(slot)};
-  std::vector<float> out(width), scratch(attention_scratch(cache.slots()));
+  std::vector<float> out(width), scratch(cache.scratch());
   const Query query = {q.data(), 0, slots, out.data()};
-  cache.attend(1, 2, {&query, 1}, 1.0f, scratch);
+  cache.attend(1, 2, {&query, 1}, 1.0f, scratch, ReadFrom::memory);
   return out;
 }
 
@@ -42,9 +42,9 @@ TEST(KvCache, MovesKeyAndValue) {
     const std::vector<float> q = test::random_floats(width, 50);
     const auto both = [&](int a, int b) {
       const int slots[] = {a, b};
-      std::vector<float> out(width), scratch(attention_scratch(cache.slots()));
+      std::vector<float> out(width), scratch(cache.scratch());
       const Query query = {q.data(), 0, slots, out.data()};
-      cache.attend(1, 2, {&query, 1}, 1.0f, scratch);
+      cache.attend(1, 2, {&query, 1}, 1.0f, scratch, ReadFrom::memory);
       return out;
     };
     const std::vector<float> before = both(3, 19);
