@@ -61,12 +61,13 @@ struct Head {
   CachedHead<T> cached = {numbers.data(), apart, width};
   std::vector<float> scratch = std::vector<float>(attention_scratch(slots, width));
   std::vector<float> out = std::vector<float>(most_queries * width);
+  ReadFrom from = ReadFrom::memory;
 
   Query query(std::size_t i, std::size_t prefix, std::span<const int> extra) {
     return {&q[i * width], prefix, extra, &out[i * width]};
   }
   void attend_all(std::span<const Query> queries) {
-    attend(queries, CachedHead<const T>{numbers.data(), apart, width}, scale(), scratch, ReadFrom::memory);
+    attend(queries, CachedHead<const T>{numbers.data(), apart, width}, scale(), scratch, from);
   }
   std::vector<float> attend_to(std::size_t prefix, std::span<const int> extra) {
     const Query alone = query(0, prefix, extra);
@@ -128,6 +129,7 @@ TYPED_TEST(Attend, GivesAQueryTheSameBitsWhateverTheOthers) {
         }
         for (std::size_t count = 2; count <= most_queries; ++count) {
           std::ranges::fill(head.out, -1.0f);
+          head.from = count % 2 == 0 ? ReadFrom::caches : ReadFrom::memory;
           std::vector<Query> queries;
           for (std::size_t i = 0; i < count; ++i) queries.push_back(nth(i));
           head.attend_all(queries);
