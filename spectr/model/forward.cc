@@ -86,8 +86,8 @@ void ForwardPass::embed(std::span<const PassRow> rows) {
 
 /// Neighbouring queries of one cache, as many as attend together, but so few that all threads have some.
 void ForwardPass::divide(std::span<const PassRow> rows) {
-  const std::size_t heads = rows.size() * config_.heads, threads = static_cast<std::size_t>(pool_.threads());
-  const std::size_t most = std::clamp<std::size_t>(heads / threads, 1, most_queries);
+  const std::size_t all = rows.size() * config_.heads, threads = static_cast<std::size_t>(pool_.threads());
+  const std::size_t most = std::clamp<std::size_t>(all / threads, 1, most_queries);
   const std::size_t group = config_.heads / config_.kv_heads;
   parts_.clear();
   for (std::size_t i = 0; i < rows.size() * group; ++i) {
@@ -186,12 +186,11 @@ void ForwardPass::make_room_for_scores(std::span<const PassRow> rows) {
 }
 
 void ForwardPass::attend(std::size_t layer, std::size_t kv_head, Part part, std::span<const PassRow> rows,
-                         std::size_t thread) {
+                         ReadFrom from, std::size_t thread) {
   const ModelConfig& c = config_;
   const Span2d<float> q = view(q_, c.heads * c.head_dim), heads = view(heads_, c.heads * c.head_dim);
   const std::size_t group = c.heads / c.kv_heads;
   const KvCache& cache = *rows[part.begin / group].cache;
-  const bool first = part.begin == 0 || rows[(part.begin - 1) / group].cache != &cache;
   std::array<Query, most_queries> queries;
   for (std::size_t i = 0; i < part.size; ++i) {
     const std::size_t r = (part.begin + i) / group, head = kv_head * group + (part.begin + i) % group;
@@ -200,8 +199,7 @@ void ForwardPass::attend(std::size_t layer, std::size_t kv_head, Part part, std:
   }
   const float scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
   cache.attend(layer, kv_head, std::span(queries).first(part.size), scale,
-               {scores_.get() + thread * thread_scores_, thread_scores_},
-               first ? ReadFrom::memory : ReadFrom::caches);
+               {scores_.get() + thread * thread_scores_, thread_scores_}, from);
 }
 
 void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows) {
@@ -218,7 +216,11 @@ void ForwardPass::attention(const LayerWeights& layer, std::size_t index, std::s
                     threads = static_cast<std::size_t>(pool_.threads());
   // Parts that read the same keys and values one after the other.
   const auto attend_all = [&](std::size_t begin, std::size_t end, std::size_t thread) {
-    for (std::size_t i = begin; i < end; ++i) attend(index, i / parts, parts_[i % parts], rows, thread);
+    const auto cache = [&](std::size_t i) { return rows[parts_[i % parts].begin / group].cache; };
+    for (std::size_t i = begin; i < end; ++i) {
+      const bool again = i > begin && i % parts > 0 && cache(i) == cache(i - 1);
+      attend(index, i / parts, parts_[i % parts], rows, again ? ReadFrom::caches : ReadFrom::memory, thread);
+    }
   };
   if (c.kv_heads >= heads_per_thread * threads) {
     // A thread attends to a head at once, while it has the new keys at hand.

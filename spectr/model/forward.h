@@ -56,7 +56,7 @@ class ForwardPass {
   /// so, and caches its keys and values.
   void turn(const LayerWeights& layer, std::size_t index, std::size_t kv_head, std::span<const PassRow> rows);
   /// Attention of a few queries of one head of keys.
-  void attend(std::size_t layer, std::size_t kv_head, Part part, std::span<const PassRow> rows,
+  void attend(std::size_t layer, std::size_t kv_head, Part part, std::span<const PassRow> rows, ReadFrom from,
               std::size_t thread);
   void attention(const LayerWeights& layer, std::size_t index, std::span<const PassRow> rows);
   void feed_forward(const LayerWeights& layer);
