@@ -1,5 +1,7 @@
 #include "spectr/kernels/code_layout.h"
 
+#include <utility>
+
 #include "spectr/base/check.h"
 #include "spectr/kernels/half.h"
 #include "spectr/kernels/split.h"
@@ -32,6 +34,13 @@ int six_bit_scale(const CodeUnit& unit, int i) {
   return (low | (b[8 + i % 4] >> (2 * (i / 4)) & 3) << 4) - 32;
 }
 
+// IQ4_XS keeps eight 6-bit scales, less 32: high pairs of bits in bytes 0 and 1, low nibbles in bytes 2…5.
+int nonlinear_scale(const CodeUnit& unit, int i) {
+  const auto& b = unit.scales;
+  const int low = b[2 + i / 2] >> (4 * (i % 2)) & 15;
+  return (low | (b[i / 4] >> (2 * (i % 4)) & 3) << 4) - 32;
+}
+
 Scale scale_of(TensorType type, const CodeUnit& unit, int i) {
   const float d = half_to_float(unit.halves[0]);
   switch (type) {
@@ -49,9 +58,24 @@ Scale scale_of(TensorType type, const CodeUnit& unit, int i) {
       return six_bit_pair(unit, i);
     case q6_k:
       return {d * static_cast<float>(static_cast<std::int8_t>(unit.scales[i])), 0};
+    case iq4_xs:
+      return {d * static_cast<float>(nonlinear_scale(unit, i)), 0};
     default:
       return {d, 0};
   }
+}
+
+int meaning(CodeLayout::Codes codes, std::uint8_t code) {
+  switch (codes) {
+    using enum CodeLayout::Codes;
+    case unsigned_numbers:
+      return code;
+    case signed_bytes:
+      return static_cast<std::int8_t>(code);
+    case places:
+      return nonlinear_codes[code];
+  }
+  std::unreachable();
 }
 
 }  // namespace
@@ -80,6 +104,10 @@ void split_unit(TensorType type, const std::byte* file, CodeUnit& unit) {
       return split::q5_k(bytes, unit);
     case q6_k:
       return split::q6_k(bytes, unit);
+    case iq4_nl:
+      return split::iq4_nl(bytes, unit);
+    case iq4_xs:
+      return split::iq4_xs(bytes, unit);
     default:
       SPECTR_CHECK(code_layout(type).has_value());
   }
@@ -90,8 +118,8 @@ void unit_values(TensorType type, const CodeUnit& unit, float* out) {
   for (int i = 0; i < layout.columns / layout.scale_columns; ++i) {
     const Scale scale = scale_of(type, unit, i);
     for (int j = i * layout.scale_columns; j < (i + 1) * layout.scale_columns; ++j) {
-      const int code = type == TensorType::q8_0 ? static_cast<std::int8_t>(unit.codes[j]) : unit.codes[j];
-      const float value = scale.factor * static_cast<float>(code - layout.offset);
+      const int c = meaning(layout.codes, unit.codes[j]);
+      const float value = scale.factor * static_cast<float>(c - layout.offset);
       out[j] = layout.has_min ? value - scale.min : value;
     }
   }

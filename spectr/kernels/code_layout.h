@@ -13,8 +13,13 @@ namespace spectr {
 /// bits (a factor d and, where has_min, a factor of the minima), `scale_bytes` bytes of packed small scales,
 /// and one code per weight. Every `scale_columns` weights share a scale s and a minimum m:
 ///
-///     weight = s · (code − offset) − m        (Q8_0: the code is a signed byte; Q4_1, Q5_1: + m)
+///     weight = s · (c − offset) − m        (Q4_1, Q5_1: + m)
+///
+/// where c is what the code stands for.
 struct CodeLayout {
+  /// Itself, a signed byte, or the number at its place in nonlinear_codes.
+  enum class Codes { unsigned_numbers, signed_bytes, places };
+
   int columns;
   int halves;
   int scale_bytes = 0;
@@ -23,7 +28,10 @@ struct CodeLayout {
   int offset = 0;
   bool has_min = false;
   int scale_columns;
+  Codes codes = Codes::unsigned_numbers;
 
+  /// Whether c is a signed byte of full range.
+  constexpr bool has_signed_bytes() const { return codes != Codes::unsigned_numbers; }
   constexpr int bits() const { return low_bits + high_bits; }
   constexpr int header_bytes() const { return 2 * halves + scale_bytes; }
   /// Blocks of 32 columns in a unit, and scales in a block.
@@ -31,12 +39,21 @@ struct CodeLayout {
   constexpr int scales_per_block() const { return 32 / scale_columns; }
 };
 
+/// What the codes of IQ4_NL and IQ4_XS stand for: closer together where weights are likelier. The numbers are
+/// those of llama.cpp, which defines the formats.
+alignas(16) inline constexpr std::array<std::int8_t, 16> nonlinear_codes = {
+    -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+
 /// Absent for the formats without codes: F32, F16, BF16.
 constexpr std::optional<CodeLayout> code_layout(TensorType type) {
   switch (type) {
     using enum TensorType;
     case q8_0:
-      return CodeLayout{.columns = 32, .halves = 1, .low_bits = 8, .scale_columns = 32};
+      return CodeLayout{.columns = 32,
+                        .halves = 1,
+                        .low_bits = 8,
+                        .scale_columns = 32,
+                        .codes = CodeLayout::Codes::signed_bytes};
     case q4_0:
       return CodeLayout{.columns = 32, .halves = 1, .low_bits = 4, .offset = 8, .scale_columns = 32};
     case q4_1:
@@ -85,6 +102,16 @@ constexpr std::optional<CodeLayout> code_layout(TensorType type) {
                         .high_bits = 2,
                         .offset = 32,
                         .scale_columns = 16};
+    case iq4_nl:
+      return CodeLayout{
+          .columns = 32, .halves = 1, .low_bits = 4, .scale_columns = 32, .codes = CodeLayout::Codes::places};
+    case iq4_xs:
+      return CodeLayout{.columns = 256,
+                        .halves = 1,
+                        .scale_bytes = 6,
+                        .low_bits = 4,
+                        .scale_columns = 32,
+                        .codes = CodeLayout::Codes::places};
     case f32:
     case f16:
     case bf16:

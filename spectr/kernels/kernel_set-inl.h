@@ -49,6 +49,10 @@ PanelKernel panel_kernel(TensorType type, std::size_t, int rows) {
       return panel_kernel_for<Lanes, q5_k>(rows);
     case q6_k:
       return panel_kernel_for<Lanes, q6_k>(rows);
+    case iq4_nl:
+      return panel_kernel_for<Lanes, iq4_nl>(rows);
+    case iq4_xs:
+      return panel_kernel_for<Lanes, iq4_xs>(rows);
     default:
       return {};
   }

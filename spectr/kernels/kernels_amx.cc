@@ -94,7 +94,7 @@ class PanelOfTwo {
 
  private:
   using Lanes = Avx512Lanes;
-  static constexpr bool as_stored = type == TensorType::q8_0;  // signed bytes, nothing to decode
+  static constexpr bool as_stored = layout.codes == CodeLayout::Codes::signed_bytes;
   static constexpr std::size_t blocks_per_step = 2 / steps_per_block;
   static constexpr std::size_t block_bytes = 64 * layout.bits(), decoded_bytes = 8 * 64;
   static constexpr std::size_t fetched_bytes = 2 * block_bytes;  // with a block of x
@@ -274,6 +274,10 @@ PanelKernel (*tile_kernels(TensorType type))(std::size_t cols, int rows) {
       return tile_kernel_for<q4_k>;
     case q5_k:
       return tile_kernel_for<q5_k>;
+    case iq4_nl:
+      return tile_kernel_for<iq4_nl>;
+    case iq4_xs:
+      return tile_kernel_for<iq4_xs>;
     default:
       return nullptr;
   }

@@ -24,6 +24,10 @@ struct PortableLanes {
     for (std::uint8_t& byte : b) byte = static_cast<std::uint8_t>(bits<shift, mask>(byte));
     return b;
   }
+  static Bytes look_up(Bytes b, const std::int8_t* table) {
+    for (std::uint8_t& byte : b) byte = static_cast<std::uint8_t>(table[byte]);
+    return b;
+  }
   static Bytes merge(Bytes a, Bytes b) {
     for (std::size_t i = 0; i < 4; ++i) a[i] |= b[i];
     return a;

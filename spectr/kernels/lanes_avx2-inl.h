@@ -29,6 +29,11 @@ struct Avx2Lanes {
     if constexpr (shift > 0) b = _mm256_srli_epi16(b, shift);
     return _mm256_and_si256(b, _mm256_set1_epi8(mask));
   }
+  /// table[b], of 16.
+  static HWY_INLINE Bytes look_up(Bytes b, const std::int8_t* table) {
+    const __m128i once = _mm_load_si128(reinterpret_cast<const __m128i*>(table));
+    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(once), b);
+  }
   static HWY_INLINE Bytes merge(Bytes a, Bytes b) { return _mm256_or_si256(a, b); }
 
   static HWY_INLINE Ints zero_ints() { return _mm256_setzero_si256(); }

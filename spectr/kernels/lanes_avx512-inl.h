@@ -25,6 +25,11 @@ struct Avx512Lanes {
     if constexpr (shift > 0) b = _mm512_srli_epi16(b, shift);
     return _mm512_and_si512(b, _mm512_set1_epi8(mask));
   }
+  /// table[b], of 16.
+  static HWY_INLINE Bytes look_up(Bytes b, const std::int8_t* table) {
+    const __m128i once = _mm_load_si128(reinterpret_cast<const __m128i*>(table));
+    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(once), b);
+  }
   static HWY_INLINE Bytes merge(Bytes a, Bytes b) { return _mm512_or_si512(a, b); }
 
   static HWY_INLINE Ints zero_ints() { return _mm512_setzero_si512(); }

@@ -27,6 +27,10 @@ struct NeonLanes {
     if constexpr (shift > 0) b = vshrq_n_u8(b, shift);
     return vandq_u8(b, vdupq_n_u8(mask));
   }
+  /// table[b], of 16.
+  static HWY_INLINE Bytes look_up(Bytes b, const std::int8_t* table) {
+    return vreinterpretq_u8_s8(vqtbl1q_s8(vld1q_s8(table), b));
+  }
   static HWY_INLINE Bytes merge(Bytes a, Bytes b) { return vorrq_u8(a, b); }
 
   static HWY_INLINE Ints zero_ints() { return vdupq_n_s32(0); }

@@ -14,7 +14,7 @@
 
 namespace spectr {
 
-/// The codes of columns [4 · group, 4 · group + 4) of a block, put together from its planes.
+/// What the codes of columns [4 · group, 4 · group + 4) of a block stand for, put together from its planes.
 template <class Lanes, TensorType type, int group>
 HWY_INLINE typename Lanes::Bytes codes_of_group(const std::uint8_t* block) {
   constexpr CodeLayout layout = *code_layout(type);
@@ -24,7 +24,9 @@ HWY_INLINE typename Lanes::Bytes codes_of_group(const std::uint8_t* block) {
   } else {
     constexpr int low_mask = (1 << layout.low_bits) - 1;
     const auto codes = Lanes::template field<low.shift, low_mask>(Lanes::load(block + low.byte));
-    if constexpr (layout.high_bits == 0) {
+    if constexpr (layout.codes == CodeLayout::Codes::places) {
+      return Lanes::look_up(codes, nonlinear_codes.data());
+    } else if constexpr (layout.high_bits == 0) {
       return codes;
     } else {
       constexpr CodePlace high = code_place(0, 4 * group, layout.high_bits);
@@ -40,15 +42,16 @@ HWY_INLINE typename Lanes::Bytes codes_of_group(const std::uint8_t* block) {
 /// even_words, odd_words and dot_words instead of dot_signed, and pairs_of_products, add_pairs and add_sums
 /// instead of dot.
 template <class Lanes, TensorType type>
-constexpr bool group_by_group =
-    type == TensorType::q8_0 ? requires { &Lanes::dot_words; } : requires { &Lanes::pairs_of_products; };
+constexpr bool group_by_group = code_layout(type)->has_signed_bytes() ? requires {
+  &Lanes::dot_words;
+} : requires { &Lanes::pairs_of_products; };
 
 /// How kernels of this set want x. Products of signed bytes have `signed_excess` too much, per unit of the
 /// activation.
 template <class Lanes, TensorType type>
 constexpr ActivationBlock activation_block(int rows) {
   constexpr CodeLayout layout = *code_layout(type);
-  constexpr bool is_signed = type == TensorType::q8_0;
+  constexpr bool is_signed = layout.has_signed_bytes();
   constexpr int excess = is_signed ? Lanes::signed_excess : layout.offset;
   constexpr bool words = is_signed && group_by_group<Lanes, type>;
   return {.rows = rows,
@@ -74,7 +77,7 @@ HWY_INLINE void add_pairs(bool first, const std::uint8_t* codes, const std::uint
 template <class Lanes, TensorType type, int first, int groups, int rows>
 HWY_INLINE void add_groups(const std::uint8_t* codes, const std::uint8_t* q,
                            typename Lanes::Ints (&sums)[rows]) {
-  if constexpr (groups > 0 && type == TensorType::q8_0) {
+  if constexpr (groups > 0 && code_layout(type)->has_signed_bytes()) {
     const auto w = codes_of_group<Lanes, type, first>(codes);
     const auto even = Lanes::even_words(w), odd = Lanes::odd_words(w);
 #pragma GCC unroll 16
@@ -155,7 +158,7 @@ HWY_INLINE void add_rows(const std::uint8_t* codes, const std::uint8_t* q,
       auto sum = y.start(r, i);
 #pragma GCC unroll 8
       for (std::size_t g = i * groups; g < (i + 1) * groups; ++g) {
-        if constexpr (type == TensorType::q8_0) {
+        if constexpr (code_layout(type)->has_signed_bytes()) {
           sum = Lanes::dot_signed(sum, w[g], q + 32 * r + 4 * g);
         } else {
           sum = Lanes::dot(sum, w[g], q + 32 * r + 4 * g);

@@ -10,6 +10,16 @@ HWY_INLINE typename Lanes::Floats times(typename Lanes::Floats factor, typename 
   return Lanes::multiply(factor, Lanes::to_float(small));
 }
 
+/// factor · (a scale of 6 bits − 32): four bits of `low` from low_shift on and two of `high`, shifted to
+/// bit 4.
+template <class Lanes, int low_shift, int high_shift>
+HWY_INLINE typename Lanes::Floats times_six_bits(typename Lanes::Floats factor, typename Lanes::Ints low,
+                                                 typename Lanes::Ints high) {
+  const auto scale =
+      Lanes::either(Lanes::template bits<low_shift, 15>(low), Lanes::template bits<high_shift, 48>(high));
+  return times<Lanes>(factor, Lanes::add(scale, -32));
+}
+
 /// Scales and minima of all columns of a unit, for the rows lane … lane + lanes − 1. code_layout.cc says the
 /// same for one row.
 template <class Lanes, TensorType type>
@@ -34,18 +44,10 @@ HWY_INLINE void decode_scales(const std::uint8_t* header, std::size_t lane, type
       const auto a = Lanes::bytes(packed + 16 * i);
       const auto b = Lanes::bytes(packed + 16 * (i + 4));
       const auto high = Lanes::bytes(packed + 16 * (i + 8));
-      scales[i] = times<Lanes>(
-          d,
-          Lanes::add(Lanes::either(Lanes::template bits<0, 15>(a), Lanes::template bits<-4, 48>(high)), -32));
-      scales[i + 4] = times<Lanes>(
-          d,
-          Lanes::add(Lanes::either(Lanes::template bits<0, 15>(b), Lanes::template bits<-2, 48>(high)), -32));
-      scales[i + 8] = times<Lanes>(
-          d,
-          Lanes::add(Lanes::either(Lanes::template bits<4, 15>(a), Lanes::template bits<0, 48>(high)), -32));
-      scales[i + 12] = times<Lanes>(
-          d,
-          Lanes::add(Lanes::either(Lanes::template bits<4, 15>(b), Lanes::template bits<2, 48>(high)), -32));
+      scales[i] = times_six_bits<Lanes, 0, -4>(d, a, high);
+      scales[i + 4] = times_six_bits<Lanes, 0, -2>(d, b, high);
+      scales[i + 8] = times_six_bits<Lanes, 4, 0>(d, a, high);
+      scales[i + 12] = times_six_bits<Lanes, 4, 2>(d, b, high);
     }
   } else if constexpr (type == q4_k || type == q5_k) {
     const auto m = Lanes::halves(header + 32 + 2 * lane);
@@ -62,6 +64,16 @@ HWY_INLINE void decode_scales(const std::uint8_t* header, std::size_t lane, type
     }
   } else if constexpr (type == q6_k) {
     for (int i = 0; i < 16; ++i) scales[i] = times<Lanes>(d, Lanes::signed_bytes(packed + 16 * i));
+  } else if constexpr (type == iq4_xs) {
+    for (int i = 0; i < 2; ++i) {
+      const auto high = Lanes::bytes(packed + 16 * i);
+      const auto a = Lanes::bytes(packed + 16 * (2 + 2 * i));
+      const auto b = Lanes::bytes(packed + 16 * (3 + 2 * i));
+      scales[4 * i] = times_six_bits<Lanes, 0, -4>(d, a, high);
+      scales[4 * i + 1] = times_six_bits<Lanes, 4, -2>(d, a, high);
+      scales[4 * i + 2] = times_six_bits<Lanes, 0, 0>(d, b, high);
+      scales[4 * i + 3] = times_six_bits<Lanes, 4, 2>(d, b, high);
+    }
   }
 }
 

@@ -5,14 +5,6 @@
 namespace spectr::split {
 namespace {
 
-/// Byte j holds code j in its low and code j + 16 in its high nibble.
-void nibbles(const std::uint8_t* file, CodeUnit& unit) {
-  for (int j = 0; j < 16; ++j) {
-    unit.codes[j] = file[j] & 15;
-    unit.codes[j + 16] = file[j] >> 4;
-  }
-}
-
 /// Bit j of four bytes is bit 4 of code j.
 void fifth_bits(const std::uint8_t* file, CodeUnit& unit) {
   for (int j = 0; j < 32; ++j) {
@@ -29,23 +21,23 @@ void q8_0(const std::uint8_t* file, CodeUnit& unit) {
 
 void q4_0(const std::uint8_t* file, CodeUnit& unit) {
   unit.halves[0] = half(file);
-  nibbles(file + 2, unit);
+  nibbles(file + 2, unit.codes.data());
 }
 
 void q4_1(const std::uint8_t* file, CodeUnit& unit) {
   unit.halves = {half(file), half(file + 2)};
-  nibbles(file + 4, unit);
+  nibbles(file + 4, unit.codes.data());
 }
 
 void q5_0(const std::uint8_t* file, CodeUnit& unit) {
   unit.halves[0] = half(file);
-  nibbles(file + 6, unit);
+  nibbles(file + 6, unit.codes.data());
   fifth_bits(file + 2, unit);
 }
 
 void q5_1(const std::uint8_t* file, CodeUnit& unit) {
   unit.halves = {half(file), half(file + 2)};
-  nibbles(file + 8, unit);
+  nibbles(file + 8, unit.codes.data());
   fifth_bits(file + 4, unit);
 }
 

@@ -13,7 +13,7 @@ void pairs_of_bits(const std::uint8_t* file, CodeUnit& unit) {
 }
 
 /// 128 bytes hold 256 nibbles: byte 32a + l has the codes 64a + l (low) and 64a + 32 + l (high).
-void nibbles(const std::uint8_t* file, CodeUnit& unit) {
+void nibbles_of_256(const std::uint8_t* file, CodeUnit& unit) {
   for (int j = 0; j < 256; ++j) {
     unit.codes[j] = file[32 * (j / 64) + j % 32] >> (4 * (j % 64 / 32)) & 15;
   }
@@ -47,14 +47,14 @@ void q3_k(const std::uint8_t* file, CodeUnit& unit) {
 void q4_k(const std::uint8_t* file, CodeUnit& unit) {
   unit.halves = {half(file), half(file + 2)};
   std::copy_n(file + 4, 12, unit.scales.begin());
-  nibbles(file + 16, unit);
+  nibbles_of_256(file + 16, unit);
 }
 
 // File: d, d of the minima, 12 scale bytes, 32 bytes of high bits, 128 bytes of nibbles.
 void q5_k(const std::uint8_t* file, CodeUnit& unit) {
   unit.halves = {half(file), half(file + 2)};
   std::copy_n(file + 4, 12, unit.scales.begin());
-  nibbles(file + 48, unit);
+  nibbles_of_256(file + 48, unit);
   add_bit(file + 16, 4, unit);
 }
 

@@ -22,6 +22,8 @@ enum class TensorType : std::uint32_t {
   q4_k = 12,
   q5_k = 13,
   q6_k = 14,
+  iq4_nl = 20,
+  iq4_xs = 23,
   bf16 = 30,
 };
 

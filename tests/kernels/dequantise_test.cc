@@ -148,6 +148,30 @@ TEST(Dequantise, Q6_KHasSignedScales) {
   EXPECT_EQ(unit.values()[145], 64);
 }
 
+TEST(Dequantise, IQ4_NLLooksNumbersUp) {
+  Unit unit{TensorType::iq4_nl};
+  unit.set_half(0, half);
+  unit.set(2, 0x9F);
+  unit.set(3, 0x78);
+  EXPECT_EQ(unit.values()[0], 56.5f);
+  EXPECT_EQ(unit.values()[16], 6.5f);
+  EXPECT_EQ(unit.values()[1], 0.5f);
+  EXPECT_EQ(unit.values()[17], -5);
+  EXPECT_EQ(unit.values()[31], -63.5f);
+}
+
+TEST(Dequantise, IQ4_XSHasScalesOfSixBitsInTwoPlaces) {
+  Unit unit{TensorType::iq4_xs};
+  unit.set_half(0, one);
+  unit.set(4 + 2, 0x70);           // scale 5: low 7
+  unit.set(3, 2 << 2);             // … and high 2, so 39 − 32
+  unit.set(8 + 5 * 16 + 1, 0xF8);  // columns 161 and 177
+  EXPECT_EQ(unit.values()[161], 7);
+  EXPECT_EQ(unit.values()[177], 7 * 113);
+  EXPECT_EQ(unit.values()[160], 7 * -127);
+  EXPECT_EQ(unit.values()[128], -32 * -127);
+}
+
 TEST(Dequantise, RefusesBytesThatDoNotFit) {
   std::vector<float> out(32);
   EXPECT_THROW(dequantise(TensorType::q4_0, std::vector<std::byte>(17), out), BrokenContract);

@@ -144,7 +144,7 @@ TEST(Weights, AFormatThatIsNotSupportedIsNamed) {
   const std::string error = load_error(tensors);
   EXPECT_THAT(error,
               HasSubstr("tiny.gguf: tensor blk.0.attn_q.weight is I16; supported are F32, F16, Q4_0, "));
-  EXPECT_THAT(error, testing::EndsWith(", Q6_K, BF16"));
+  EXPECT_THAT(error, testing::EndsWith(", Q6_K, IQ4_NL, IQ4_XS, BF16"));
 }
 
 /// Kilobytes of a file that the memory of this process holds.

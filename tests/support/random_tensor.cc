@@ -15,6 +15,8 @@ std::vector<std::size_t> half_offsets(TensorType type) {
     case q8_0:
     case q4_0:
     case q5_0:
+    case iq4_nl:
+    case iq4_xs:
       return {0};
     case q4_1:
     case q5_1:
@@ -77,7 +79,7 @@ std::vector<float> random_floats(std::size_t count, std::uint32_t seed) {
 
 std::vector<TensorType> all_tensor_types() {
   using enum TensorType;
-  return {f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q2_k, q3_k, q4_k, q5_k, q6_k};
+  return {f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q2_k, q3_k, q4_k, q5_k, q6_k, iq4_nl, iq4_xs};
 }
 
 }  // namespace spectr::test
