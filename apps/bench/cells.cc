@@ -32,7 +32,7 @@ Result<std::vector<Cell>> expand_method(const MethodRule& method, const Axes& ax
         for (std::size_t beams : or_else(axes.beams, settings.beams)) {
           for (double tau : or_else(axes.taus, settings.tau)) {
             Cell cell{&method, settings, {drafts, length}};
-            if (!drafts_tree(method)) cell.options.tree.clear();
+            if (!method.drafts_tree) cell.options.tree.clear();
             cell.options.plan = plan.empty() ? std::nullopt : std::optional(plan);
             cell.options.drafts = drafts;
             cell.options.length = length;

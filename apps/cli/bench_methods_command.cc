@@ -138,7 +138,8 @@ void run(Flags flags, const CLI::App& command) {
   flags.model.choose_bundled();
   if (drafts_needed && flags.model.drafts.empty())
     throw Failure(Status::usage, "the methods need a draft model: give -md FILE");
-  if (!plan.settings.tree.empty() && !any_method(plan, drafts_tree))
+  if (!plan.settings.tree.empty() &&
+      !any_method(plan, [](const MethodRule& rule) { return rule.drafts_tree; }))
     throw Failure(Status::usage,
                   "none of the methods drafts a prefix tree; --tree goes with tree and traversal");
   const auto texts = need(bench::read_prompts(

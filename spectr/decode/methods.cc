@@ -23,7 +23,6 @@
 #include "spectr/decode/rollback.h"
 #include "spectr/decode/traversal_verifier.h"
 #include "spectr/decode/tree_drafter.h"
-#include "spectr/transport/tuple_lp.h"
 
 namespace spectr {
 namespace {
@@ -134,7 +133,7 @@ Result<Decoder> build_auto(const MethodOptions& o) {
 }
 
 // Adding a method = a drafter or verifier in a file of its own, a builder above and one row here.
-constexpr auto lossless = true, lossy = false;
+constexpr auto lossless = true, lossy = false, tree = true, no_tree = false, costs = true;
 constexpr auto any_number = std::numeric_limits<std::size_t>::max();
 constexpr DraftModels none = {}, one = {1, 1}, several = {1, any_number}, any = {0, any_number};
 constexpr auto rules = std::to_array<MethodRule>({
@@ -142,14 +141,14 @@ constexpr auto rules = std::to_array<MethodRule>({
     {"speculative", "one chain of L drafts, maximal coupling", lossless, one, "", build_speculative},
     {"spectr", "K independent sequences of L drafts, optimal transport", lossless, one, "k-seq",
      build_spectr},
-    {"tree", "a prefix tree of drafts, optimal transport", lossless, one, "k-seq", build_tree},
+    {"tree", "a prefix tree of drafts, optimal transport", lossless, one, "k-seq", build_tree, tree},
     {"batch", "K sequences, recursive rejection of the first tokens, then one sequence", lossless, one, "",
      build_batch},
     {"specinfer", "K sequences of several draft models, recursive rejection", lossless, several, "recursive",
      build_specinfer},
     {"block", "one chain, verified as a block", lossless, one, "", build_block},
     {"traversal", "K sequences or a prefix tree, verified from the leaves to the root", lossless, one, "",
-     build_traversal},
+     build_traversal, tree},
     {"mtad", "the likeliest of W beams of the draft, accepted by joint likelihood", lossy, one, "",
      build_mtad},
     {"mtjd", "beam search in the target, what mtad approximates", lossy, none, "", build_mtjd},
@@ -161,7 +160,7 @@ constexpr auto rules = std::to_array<MethodRule>({
     {"ngram", "free drafts from the text's own n-grams", lossless, none, "", build_ngram},
     {"auto",
      "the drafts that pay, of any model or of the text itself, by stored costs and the acceptance so far",
-     lossless, any, "", build_auto, true},
+     lossless, any, "", build_auto, no_tree, costs},
 });
 
 // Sessions plan memory for every node, and a pass over more of them never pays.
@@ -195,16 +194,12 @@ bool is_lossless(const MethodRule& method, const MethodOptions& options) {
   return plan.has_value() && (*plan)->lossless;
 }
 
-bool drafts_tree(const MethodRule& method) {
-  return method.name == "tree" || method.name == "traversal";
-}
-
 Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
   if (o.drafts < 1) return error("K (draft sequences) must be at least 1, got {}", o.drafts);
   if (o.length < 1) return error("L (tokens of a draft) must be at least 1, got {}", o.length);
   if (o.plan && method.plan.empty())
     return error("method {} has no plan to choose, got {}", method.name, *o.plan);
-  if (!o.tree.empty() && !drafts_tree(method)) {
+  if (!o.tree.empty() && !method.drafts_tree) {
     return error("method {} drafts no prefix tree; factors of one go with tree and traversal", method.name);
   }
   if (std::ranges::count(o.tree, 0u) > 0) return error("every factor of the tree must be at least 1");
@@ -228,15 +223,16 @@ Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
 
 Result<void> check_tuples(const MethodRule& method, const MethodOptions& o, const WarpOptions& filters,
                           std::size_t vocabulary) {
-  if (method.plan.empty() || o.plan != "otm-lp" || filters.temperature <= 0.0) return {};
+  if (method.plan.empty() || filters.temperature <= 0.0) return {};
+  SPECTR_TRY(const PlanRule* plan, find_plan(o.plan.value_or(std::string(method.plan))));
   std::size_t drafts = o.drafts;
   if (!o.tree.empty())
     drafts = std::accumulate(o.tree.begin(), o.tree.end(), std::size_t{1}, std::multiplies());
   const std::size_t likely = filters.top_k > 0 ? std::min(filters.top_k, vocabulary) : vocabulary;
   const double tuples = std::pow(static_cast<double>(likely), static_cast<double>(drafts));
-  if (tuples <= most_tuples) return {};
-  return error("plan otm-lp takes {} tuples of draft tokens; top-k {} and {} drafts may have {:.0f}",
-               most_tuples, filters.top_k, drafts, tuples);
+  if (plan->most_tuples == 0.0 || tuples <= plan->most_tuples) return {};
+  return error("plan {} takes {} tuples of draft tokens; top-k {} and {} drafts may have {:.0f}", plan->name,
+               plan->most_tuples, filters.top_k, drafts, tuples);
 }
 
 Result<Decoder> make_decoder(const MethodRule& method, const MethodOptions& options) {

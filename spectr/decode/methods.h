@@ -26,9 +26,10 @@ struct MethodOptions {
   double tau = 0.1;                    ///< MTAD's threshold, 0 ≤ τ < 1
   std::size_t beams = 8;               ///< W, of MTAD and MTJD
   BeamMode beam_mode = BeamMode::draw;
-  double bild_fallback = 0.9;  ///< τ₁: the draft goes on while its likeliest token has this probability
-  double bild_rollback = 2.0;  ///< τ₂: the target takes tokens back whose −ln q exceeds it
-  std::size_t ngram = 3;       ///< N, longest n-gram that is looked up
+  double bild_fallback =
+      0.9;  ///< τ₁: the draft goes on while its likeliest token has at least this probability
+  double bild_rollback = 2.0;               ///< τ₂: the target takes tokens back whose −ln q exceeds it
+  std::size_t ngram = 3;                    ///< N, longest n-gram that is looked up
   std::shared_ptr<const Costs> costs = {};  ///< what passes cost, for method auto
 };
 
@@ -40,6 +41,7 @@ struct MethodRule {
   DraftModels models;
   std::string_view plan;  ///< the default plan; empty: the method has none to choose
   Result<Decoder> (*build)(const MethodOptions& options);  ///< of complete options: call make_decoder
+  bool drafts_tree = false;                                ///< reads MethodOptions::tree
   bool needs_costs = false;                                ///< reads MethodOptions::costs
 };
 
@@ -51,9 +53,6 @@ Result<const MethodRule*> find_method(std::string_view name);
 
 /// Whether the output's law is the target's, exactly, with the plan that the options choose.
 bool is_lossless(const MethodRule& method, const MethodOptions& options);
-
-/// Whether a method reads the factors of a prefix tree, MethodOptions::tree.
-bool drafts_tree(const MethodRule& method);
 
 /// Error: an option outside its range, or one that the method cannot have; what a plan cannot do is known to
 /// make_decoder only.

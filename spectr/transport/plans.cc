@@ -74,6 +74,7 @@ constexpr auto rules = std::to_array<PlanRule>({
      .lossless = true,
      .several_laws = true,
      .most_drafts = 0,
+     .most_tuples = most_tuples,
      .build = build_tuple_lp},
     {.name = "epsilon-opt",
      .summary = "accepts epsilon too much, with the least bias that this leaves",
