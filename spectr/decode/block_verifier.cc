@@ -19,7 +19,7 @@ Result<Verdict> BlockVerifier::select(const BlockStart& start, const Draft& draf
     SPECTR_CHECK(draws[i].parent == (i == 0 ? std::nullopt : std::optional(i - 1)));  // one chain
     SPECTR_TRY(const Distribution* q, target.at(node(i)));
     const Token x = draft.token(i);
-    c.push_back(std::min(1.0, c[i] * ((*q)[x] / (*draws[i].law)[x])));
+    c.push_back(std::min(1.0, c[i] * (*q)[x] / (*draws[i].law)[x]));
   }
 
   std::size_t i = length;
@@ -41,7 +41,8 @@ Result<Verdict> BlockVerifier::select(const BlockStart& start, const Draft& draf
     return verdict;
   }
   choices.enter(start.place(node(i), i, Purpose::residual));
-  verdict.last = (excess->law ? *excess->law : *q).draw(choices);
+  const auto left = excess->law();
+  verdict.last = (left ? *left : *q).draw(choices);
   verdict.last_source = Source::correction;
   return verdict;
 }

@@ -12,26 +12,32 @@
 namespace spectr {
 
 /// What is left of a target law q, of which the share c is still to be served, after drafts from p have been:
-/// S = Σ (c q − p)₊ and the law ∝ (c q − p)₊ (none where S = 0). The step of block and traversal
-/// verification.
-struct ExcessLaw {
-  double mass;
-  std::optional<Distribution> law;
-
-  ExcessLaw(double c, const Distribution& q, const Distribution& p) : mass(0.0) {
-    const LawPair pair(p, q);
-    RecycledVector<double> weights(pair.size());
-    mass = sum_in_blocks(0, pair.size(), [&](std::size_t i) {
-      return weights[i] = std::max(0.0, c * pair.q()[i] - pair.p()[i]);
+/// S = Σ (c q − p)₊ and the law ∝ (c q − p)₊. The step of block and traversal verification. p and q must
+/// outlive it.
+class ExcessLaw {
+ public:
+  ExcessLaw(double c, const Distribution& q, const Distribution& p) : pair_(p, q), weights_(pair_.size()) {
+    mass_ = sum_in_blocks(0, pair_.size(), [&](std::size_t i) {
+      return weights_[i] = std::max(0.0, c * pair_.q()[i] - pair_.p()[i]);
     });
-    if (mass > 0.0) law = pair.law(std::move(weights));
   }
 
   /// S / (S + (1 − c)): 1 where q = p and c = 1, where nothing can be left over.
   double share(double c) const {
-    const double whole = mass + (1.0 - c);
-    return whole > 0.0 ? mass / whole : 1.0;
+    const double whole = mass_ + (1.0 - c);
+    return whole > 0.0 ? mass_ / whole : 1.0;
   }
+
+  /// None where S = 0.
+  std::optional<Distribution> law() const {
+    if (mass_ > 0.0) return pair_.law(weights_);
+    return std::nullopt;
+  }
+
+ private:
+  LawPair pair_;
+  RecycledVector<double> weights_;
+  double mass_;
 };
 
 }  // namespace spectr

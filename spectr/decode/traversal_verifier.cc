@@ -25,7 +25,6 @@ struct Level {
   const Distribution* draft_law;    // p_u; null at a leaf
   RecycledVector<Child> children;   // in the order drawn
   std::size_t next = 0;             // first child that has not been looked at
-  bool updated = false;
 };
 
 class Traversal {
@@ -78,7 +77,7 @@ class Traversal {
     const Child child = here.children[here.next++];
     if (child.copies.empty()) return reject_child();
     SPECTR_TRY(const Distribution* q, law_of(here));
-    const double weight = std::min(1.0, here.weight * ((*q)[child.token] / (*here.draft_law)[child.token]));
+    const double weight = std::min(1.0, here.weight * (*q)[child.token] / (*here.draft_law)[child.token]);
     path_.push_back(level(draft_.draw(*child.copies.front()).node, weight, child.copies));
     return {};
   }
@@ -88,9 +87,8 @@ class Traversal {
     Level& parent = path_.back();
     SPECTR_TRY(const Distribution* q, law_of(parent));
     ExcessLaw excess(parent.weight, *q, *parent.draft_law);
-    parent.updated = true;
-    if (path_.size() > 1) parent.weight = excess.share(parent.weight);
-    if (excess.law) parent.law = std::move(excess.law);
+    parent.weight = excess.share(parent.weight);  // stays 1 at the root
+    if (auto left = excess.law()) parent.law = std::move(left);
     return {};
   }
 
@@ -98,7 +96,7 @@ class Traversal {
     Verdict verdict;
     for (std::size_t i = 1; i < path_.size(); ++i) verdict.path.push_back(path_[i].node);
     Level& leaf = path_.back();
-    if (!leaf.updated) {
+    if (leaf.children.empty()) {
       SPECTR_TRY_VOID(draw_bonus(start_, draft_, target_, choices_, verdict));
       return verdict;
     }

@@ -77,7 +77,7 @@ class RecursiveWithoutReplacement final : public TransportPlan {
   double test(const State& at, Token x) const {
     const auto j = laws_.find(x);
     if (!j || !(laws_.p()[*j] > 0.0) || !(at.left > 0.0)) return 0.0;
-    return std::min(1.0, left_mass(at, *j, *j + 1) / at.left * (at.untried / laws_.p()[*j]));
+    return std::min(1.0, left_mass(at, *j, *j + 1) / at.left * at.untried / laws_.p()[*j]);
   }
 
   State after_rejection(const State& at, std::span<const Token> tried) const {

@@ -127,6 +127,7 @@ TEST(HardCases, WithoutReplacementAfterTheLikelyTokenIsGone) {
 TEST(HardCases, SubnormalMassesAreLeftToDraw) {
   expect_exact(law({1.0, 3.016097934134e-311, 1.1095604225276e-311}), law({0.5, 0.3, 0.2}), 2);
   expect_exact(law({1.0, 1e-310, 3e-311, 5e-324}), law({0.1, 0.3, 0.2, 0.4}), 3);
+  expect_exact(law({1.0, 1e-310, 5e-324}), law({0.6, 0.0, 0.4}), 2);
 }
 
 TEST(HardCases, MoreDraftsThanTheSupport) {
