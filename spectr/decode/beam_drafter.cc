@@ -7,8 +7,7 @@
 namespace spectr {
 
 Result<void> BeamDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
-  const std::size_t depth =
-      draft_depth(*models.drafts.front(), start.text.size(), std::min(length_, start.left));
+  const std::size_t depth = draft_depth(*models.drafts.front(), start.text, std::min(length_, start.left));
   if (depth == 0) return {};
   Session& model = *models.drafts.front();
   beams_ = std::make_unique<Draft>(start.text.back());
@@ -22,28 +21,12 @@ Result<void> BeamDrafter::propose(const BlockStart& start, Models& models, Choic
   return {};
 }
 
-double BeamDrafter::outcomes(std::size_t vocabulary, std::size_t left) const {
-  return search_.outcomes(vocabulary, std::min(length_, left));
-}
-
-std::size_t BeamDrafter::most_nodes(std::size_t left) const {
-  return 1 + search_.width * std::min(length_, left);
-}
-
 Result<void> TargetBeams::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
   const std::size_t depth = std::min(length_, start.left);
   SPECTR_TRY(BestBeam best,
              search_.run(start, *models.target, models.warp, models.vocabulary, depth, choices, draft));
   draft.settle(std::move(best.draws), best.passes);
   return {};
-}
-
-double TargetBeams::outcomes(std::size_t vocabulary, std::size_t left) const {
-  return search_.outcomes(vocabulary, std::min(length_, left));
-}
-
-std::size_t TargetBeams::most_nodes(std::size_t left) const {
-  return 1 + search_.width * std::min(length_, left);
 }
 
 }  // namespace spectr
