@@ -38,20 +38,19 @@ void LawUnion::merge(const DraftLaws& p, const Distribution& q) {
   const auto add_support = [this](const Distribution& law) {
     for (std::size_t i = 0; i < law.size(); ++i) tokens_.push_back(law.token(i));
   };
+  const std::size_t different = p.equal() ? 1 : p.count();
   add_support(q);
-  for (std::size_t i = 0; i < p.count(); ++i) add_support(p[i]);
+  for (std::size_t i = 0; i < different; ++i) add_support(p[i]);
   std::ranges::sort(tokens_);
   tokens_.erase(std::unique(tokens_.begin(), tokens_.end()), tokens_.end());
 
   const std::size_t n = tokens_.size();
-  merged_.resize((p.count() + 1) * n, 0.0);
+  merged_.resize((different + 1) * n, 0.0);
   const auto row = [this, n](std::size_t i) { return std::span(merged_).subspan(i * n, n); };
-  for (std::size_t i = 0; i < p.count(); ++i) {
-    spread(p[i], tokens_, row(i));
-    p_.push_back(row(i));
-  }
-  spread(q, tokens_, row(p.count()));
-  q_ = row(p.count());
+  for (std::size_t i = 0; i < different; ++i) spread(p[i], tokens_, row(i));
+  for (std::size_t i = 0; i < p.count(); ++i) p_.push_back(row(p.equal() ? 0 : i));
+  spread(q, tokens_, row(different));
+  q_ = row(different);
 }
 
 Distribution LawUnion::law(RecycledVector<double> weights) const {

@@ -12,7 +12,8 @@ namespace spectr {
 
 /// The draft laws p₁ … p_k and the target law q side by side on the union of their supports, tokens
 /// ascending: p(i)[j] and q()[j] belong to the j-th. Views of the laws where all are dense, merged copies
-/// otherwise. The laws must outlive it. LawPair is the case of one draft law. Requires: one vocabulary.
+/// otherwise, one for all draft laws that are equal. The laws must outlive it. LawPair is the case of one
+/// draft law. Requires: one vocabulary.
 class LawUnion {
  public:
   LawUnion(const DraftLaws& p, const Distribution& q);
@@ -31,7 +32,7 @@ class LawUnion {
   void merge(const DraftLaws& p, const Distribution& q);
 
   RecycledVector<Token> tokens_;   // empty: the j-th is j
-  RecycledVector<double> merged_;  // rows p₁ … p_k, q where the laws are merged
+  RecycledVector<double> merged_;  // rows p₁ … p_k (or p), q where the laws are merged
   RecycledVector<std::span<const double>> p_;
   std::span<const double> q_;
   std::size_t vocabulary_;

@@ -37,12 +37,12 @@ class RecursiveRejection final : public SequentialPlan {
 
 Result<std::unique_ptr<TransportPlan>> build_recursive(const DraftLaws& p, const Distribution& q,
                                                        const PlanOptions&) {
-  const LawUnion laws(p.equal() ? DraftLaws(p[0], 1) : p, q);
+  const LawUnion laws(p, q);
   RecycledVector<double> left(laws.q().begin(), laws.q().end());
   RecycledVector<double> rejected(p.count() + 1, 0.0);
   rejected[0] = 1.0;
   for (std::size_t m = 0; m < p.count(); ++m) {
-    const auto row = laws.p(p.equal() ? 0 : m);
+    const auto row = laws.p(m);
     const double sum = sum_in_blocks(0, left.size(), [&](std::size_t j) {
       return left[j] = std::max(0.0, left[j] - rejected[m] * row[j]);
     });
