@@ -4,7 +4,6 @@
 #include <limits>
 #include <numeric>
 
-#include "spectr/transport/linear_program.h"
 #include "spectr/transport/rejection_program.h"
 
 namespace spectr::lab {
@@ -44,38 +43,6 @@ RejectionProgram program_of(const Distribution& p, const Distribution& q,
   return program;
 }
 
-/// The solver calls it a numerical error where it misses feasibility by little: then the least amount by
-/// which the rows have to be exceeded decides.
-Result<bool> is_infeasible(const RejectionProgram& program, const LinearProgram::Failure& failure) {
-  if (failure.infeasible) return true;
-  const auto& [p, q, gamma] = program.sets;
-  const std::size_t k = p.size(), excess = 2 * k;  // columns u_1 … u_k, w_1 … w_k, excess
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  LinearProgram relaxed(2 * k + 1);
-  std::vector<LinearProgram::Term> terms;
-  for (std::size_t i = 0; i < k; ++i) {
-    terms = {{i, 1.0}, {k + i, q[i]}};
-    if (i > 0) terms.push_back({i - 1, -p[i]});
-    relaxed.add_row(i == 0 ? p[i] : 0.0, terms, i == 0 ? p[i] : 0.0);
-    const double most = q[i] > 0.0 ? gamma[i] : 0.0;
-    terms = {{k + i, 1.0}};
-    if (i > 0) terms.push_back({i - 1, -most});
-    relaxed.add_row(-infinity, terms, i == 0 ? most : 0.0);
-  }
-  for (const RejectionRow& row : program.rows) {
-    terms = {{excess, -1.0}};
-    for (std::size_t i = 0; i < k; ++i) {
-      if (!row[i]) terms.push_back({k + i, 1.0});
-      if (row[i] && i > 0) terms.push_back({i - 1, *row[i]});
-    }
-    relaxed.add_row(-infinity, terms, row[0] ? 1.0 - *row[0] : 1.0);
-  }
-  std::vector<double> cost(2 * k + 1, 0.0);
-  cost[excess] = 1.0;
-  SPECTR_TRY(const auto x, relaxed.minimise(cost));
-  return x[excess] > equality;
-}
-
 /// Upper sets of p/q, the largest first: all tokens, all but the one of the lowest p/q, …, none.
 std::vector<std::uint32_t> upper_sets(const Distribution& p, const Distribution& q) {
   std::vector<std::size_t> order(p.vocabulary());
@@ -98,8 +65,10 @@ Result<double> least_rejection(const Distribution& p, const Distribution& q,
   const RejectionProgram program = program_of(p, q, sets);
   const auto least = program.least();
   if (least) return least;
-  SPECTR_TRY(const bool infeasible, is_infeasible(program, least.error()));
-  return infeasible ? 1.0 : least;
+  if (least.error().infeasible) return 1.0;
+  // The solver calls it a numerical error where it misses feasibility by little.
+  SPECTR_TRY(const double excess, program.least_excess());
+  return excess > equality ? 1.0 : least;
 }
 
 Result<double> least_rejection_of_prefixes(const Distribution& p, const Distribution& q, std::size_t k,

@@ -49,8 +49,9 @@ void add_scaled_row(LinearProgram& program, double lower, std::vector<LinearProg
   program.add_row(lower / scale, terms, upper / scale);
 }
 
-/// Adds the constraints on the columns u_1 … u_k, w_1 … w_k.
-void constrain(LinearProgram& program, const RejectionSets& sets, const std::vector<RejectionRow>& rows) {
+/// Adds the constraints on the columns u_1 … u_k, w_1 … w_k. Rows may be exceeded by a column `excess`.
+void constrain(LinearProgram& program, const RejectionSets& sets, const std::vector<RejectionRow>& rows,
+               std::optional<std::size_t> excess = std::nullopt) {
   const std::size_t k = sets.p.size();
   using Term = LinearProgram::Term;
   std::vector<Term> terms;
@@ -73,6 +74,7 @@ void constrain(LinearProgram& program, const RejectionSets& sets, const std::vec
       if (!row[i]) terms.push_back({k + i, 1.0});
       if (row[i]) add_u(i, *row[i]);
     }
+    if (excess) terms.push_back({*excess, -1.0});
     add_scaled_row(program, -infinity, terms, row[0] ? 1.0 - *row[0] : 1.0);
   }
 }
@@ -92,6 +94,16 @@ std::expected<double, LinearProgram::Failure> RejectionProgram::least() const {
   constrain(program, sets, rows);
   SPECTR_TRY(const auto x, minimise(program, k, k - 1, 1.0));
   return x[k - 1];
+}
+
+std::expected<double, LinearProgram::Failure> RejectionProgram::least_excess() const {
+  const std::size_t excess = 2 * sets.p.size();
+  LinearProgram program(excess + 1);
+  constrain(program, sets, rows, excess);
+  std::vector<double> cost(excess + 1, 0.0);
+  cost[excess] = 1.0;
+  SPECTR_TRY(const auto x, program.minimise(cost));
+  return x[excess];
 }
 
 Result<RejectionProgram::Solution> RejectionProgram::solve() const {

@@ -42,6 +42,8 @@ struct RejectionProgram {
   Result<Solution> solve() const;
   /// Its u_k alone. Cost: one linear program.
   std::expected<double, LinearProgram::Failure> least() const;
+  /// By how much the rows must be exceeded at least: 0 where there are solutions. Cost: one linear program.
+  std::expected<double, LinearProgram::Failure> least_excess() const;
 };
 
 /// LP_k for k drafts from one law, p_1 = … = p_k. The Ω_i are upper sets of one ratio p/q and hence nested:
