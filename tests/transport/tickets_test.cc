@@ -220,7 +220,23 @@ TEST(Tickets, WhatRoundingLeavesMayGoToAFarNarrowerToken) {
   EXPECT_LE(worst_conditional(*plan, 3), 1e-14);
 }
 
-// At most one draw per distinct token: few outcomes, however many drafts there are.
+/// Counts what is drawn.
+class CountingChoices final : public Choices {
+ public:
+  std::size_t draw(std::span<const double> weights) override {
+    ++draws;
+    return random_.draw(weights);
+  }
+  void enter(const Place& place) override { random_.enter(place); }
+
+  std::size_t draws = 0;
+
+ private:
+  CounterRandom random_{1};
+};
+
+// At most one draw per distinct token, and one from the residual: few outcomes, however many drafts there
+// are.
 TEST(Tickets, EqualDraftsAreDrawnAtOnce) {
   RandomLaws random(18);
   for (int n = 0; n < 60; ++n) {
@@ -247,6 +263,9 @@ TEST(Tickets, EqualDraftsAreDrawnAtOnce) {
         if (!(weight > 0.0)) continue;
         const std::vector<double> given = enumerate_select(*plan, drafts, vocabulary);
         EXPECT_LE(distance(given, plan->conditional(drafts)), 1e-12);
+        CountingChoices choices;
+        plan->select(drafts, choices);
+        EXPECT_LE(choices.draws, vocabulary + 1);
         std::ranges::reverse(drafts);
         EXPECT_LE(distance(enumerate_select(*plan, drafts, vocabulary), plan->conditional(drafts)), 1e-12);
         for (std::size_t x = 0; x < vocabulary; ++x) law_of_y[x] += weight * given[x];
