@@ -1,4 +1,4 @@
-// SpecTr, appendix B: uniform laws, where every plan for independent drafts is optimal.
+// SpecTr, appendix B: uniform laws, where the optimum, k-Seq and recursive rejection accept alike.
 
 #include <fmt/format.h>
 
@@ -44,7 +44,7 @@ Result<Report> spectr_uniform(const Context&) {
         {fmt::format("1 − (1 − 1/{})ᵏ", r), Style::line, i, points(data, rows, "k", "closed_form")});
     panel.series.push_back({i + 1 == std::size(ratios) ? "optimum, k-Seq, recursive" : "", Style::marks, i,
                             points(data, rows, "k", "acceptance")});
-    summary.push_back({fmt::format("U({}) → U({}), k = 4, every plan", d, d / ratios[i]),
+    summary.push_back({fmt::format("U({}) → U({}), k = 4, each plan", d, d / ratios[i]),
                        fmt::format("{:.6f}", data.number(rows[3], "acceptance")),
                        fmt::format("{:.6f}", data.number(rows[3], "closed_form"))});
   }

@@ -9,8 +9,8 @@ namespace spectr {
 /// sequence goes on, with ordinary single-draft tests.
 ///
 /// Theorem. The output has the target's law: below the first token this is speculative decoding, and
-/// recursive rejection is a valid plan. The walk over all survivors accepts at least as much; this is what
-/// the paper's exact expected rejections (docs/mathematics.md) are about.
+/// recursive rejection is a valid plan. The paper's exact expected rejections (docs/mathematics.md) are those
+/// of this verifier; a walk over all sequences that are still possible accepts at least as much.
 class BatchWalk final : public Verifier {
  public:
   Result<Verdict> select(const BlockStart& start, const Draft& draft, NodeLaws& target,

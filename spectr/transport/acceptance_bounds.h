@@ -29,8 +29,8 @@ double optimal_acceptance_by_subsets(const DraftLaws& p, const Distribution& q);
 /// 1 − (1 − 1/k)^k ≥ 1 − 1/e: the share of α* that k-Seq reaches at least (SpecTr, Theorem 2). k ≥ 1.
 double guaranteed_share(std::size_t k);
 
-/// What every lossless plan that tests all k i.i.d. drafts reaches for p uniform on d tokens and q uniform on
-/// d/r of them: 1 − (1 − 1/r)^k. r ≥ 1.
+/// The optimum of k i.i.d. drafts for p uniform on d tokens and q uniform on d/r of them: 1 − (1 − 1/r)^k.
+/// k-seq with its smallest division factor, recursive, str+ and str++ reach it. r ≥ 1.
 double uniform_acceptance(double r, std::size_t k);
 
 /// The same without replacement, q uniform on n of the d tokens: 1 − C(d−n, k)/C(d, k). n, k ≤ d.

@@ -20,7 +20,7 @@ namespace spectr {
 ///
 /// ε = 0 makes epsilon-opt the maximal coupling. epsilon-uno is the biased baseline, also at ε = 0.
 /// parameters: epsilon, bias (TV of the law of Y from q), least_bias (Loss*), rejection (P(reject)).
-/// Errors: k > 1, ε negative or not finite. Memory O(support), one pass.
+/// Errors: k > 1, ε negative or not finite. Memory and time O(support).
 Result<std::unique_ptr<TransportPlan>> build_epsilon_opt(const DraftLaws& p, const Distribution& q,
                                                          const PlanOptions& options);
 Result<std::unique_ptr<TransportPlan>> build_epsilon_uno(const DraftLaws& p, const Distribution& q,

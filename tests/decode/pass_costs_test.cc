@@ -93,7 +93,7 @@ TEST(PassCosts, AreOfPassesThatFollowTheirLike) {
       measured([](NodeId, int passes) { return std::chrono::microseconds(passes < 2 ? 1000 : 100); });
   for (const CostCurve::Point& point : costs.target.points()) {
     EXPECT_GE(point.seconds, 0.0001);
-    EXPECT_LT(point.seconds, 0.0010);  // the median of a hundred passes or more
+    EXPECT_LT(point.seconds, 0.0010);  // the lower quartile of a hundred passes or more
   }
 }
 
