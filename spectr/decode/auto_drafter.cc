@@ -28,7 +28,7 @@ void AutoDrafter::choose(const BlockStart& start, const Models& models) {
   const Prospects prospects(*costs_, !models.warp.filters(models.vocabulary), start.text.size());
   plain_ = prospects.plain();
   const auto has_room = [&](std::size_t model) {
-    return draft_depth(*models.drafts[model], start.text.size(), start.left) > 0;
+    return draft_depth(*models.drafts[model], start.text, start.left) > 0;
   };
 
   Way best = plain_;

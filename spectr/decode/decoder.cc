@@ -12,7 +12,7 @@ namespace {
 std::optional<double> draft_probability(const Draft& draft, NodeId above, Token token) {
   const TokenTree& tree = draft.tree();
   for (const Draw& draw : draft.draws()) {
-    if (tree.parent(draw.node) == above && draw.law != nullptr) return (*draw.law)[token];
+    if (tree.parent(draw.node) == above) return (*draw.law)[token];
   }
   return std::nullopt;
 }

@@ -25,7 +25,7 @@ struct Outcome {
 
 Result<std::vector<Outcome>> enumerate_block(Decoder& decoder, Models& models, const BlockStart& start,
                                              double most_outcomes, double& outcomes_left) {
-  // Outcomes of equal text are merged as they come: there are far fewer texts than outcomes.
+  // Outcomes of equal text and cost are merged as they come: there are far fewer texts than outcomes.
   std::map<RecycledVector<Token>, Outcome> merged;
   Enumerator choices;
   do {
@@ -34,6 +34,7 @@ Result<std::vector<Outcome>> enumerate_block(Decoder& decoder, Models& models, c
     const bool corrected = block.sources.back() == Source::correction;
     RecycledVector<Token> key = block.tokens;
     key.push_back(corrected ? 1 : 0);
+    key.push_back(static_cast<Token>(block.target_calls));
     auto [at, fresh] = merged.try_emplace(std::move(key));
     if (fresh) at->second = {std::move(block.tokens), 0.0, block.target_calls, corrected};
     at->second.probability += choices.probability();
@@ -75,7 +76,10 @@ Result<DecoderLaw> enumerate_runs(Decoder& decoder, Models& models, std::span<co
 Result<DecoderLaw> enumerate_decoder(Decoder& decoder, Models& models, std::span<const Token> prompt,
                                      const DecoderLawOptions& options) {
   if (decoder.remembers()) return enumerate_runs(decoder, models, prompt, options);
-  const bool markov = options.markov && !decoder.reads_text() && !models.warp.reads_history();
+  // A draft model that lacks tokens of the target does not draft a text that has one (draft_depth).
+  const auto has_all = [&](const auto& draft) { return draft->vocabulary() >= models.vocabulary; };
+  const bool markov = options.markov && !decoder.reads_text() && !models.warp.reads_history() &&
+                      std::ranges::all_of(models.drafts, has_all);
   DecoderLaw result;
   // What drafting can do, at every start of a block; what the verifier draws comes on top and is counted on
   // the way.

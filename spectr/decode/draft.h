@@ -20,7 +20,7 @@ namespace spectr {
 struct Draw {
   NodeId node;                        ///< of the tree: the path that ends in this token
   std::optional<std::size_t> parent;  ///< the draw that it continues; none: the text itself
-  const Distribution* law;            ///< that it was drawn from; null for free drafts without a law
+  const Distribution* law;            ///< that it was drawn from; not null
 };
 
 /// What a drafter proposes: the tree that models score, and the draws in the order in which they were made,
@@ -43,10 +43,11 @@ class Draft : public RecycledObject {
     return draws_.size() - 1;
   }
 
-  /// The laws of a draft model at the nodes of this tree; they live as long as the draft.
+  /// The laws of a draft model at the nodes of this tree, as NodeLaws makes them; they live as long as the
+  /// draft.
   NodeLaws& laws_of(const Session& session, const Warp& warp, std::span<const Token> text,
-                    std::size_t vocabulary) {
-    return *laws_.emplace_back(std::make_unique<NodeLaws>(session, warp, text, tree_, vocabulary));
+                    std::size_t vocabulary, std::size_t shared = NodeLaws::every_token) {
+    return *laws_.emplace_back(std::make_unique<NodeLaws>(session, warp, text, tree_, vocabulary, shared));
   }
 
   /// A law of the drafter's own making.

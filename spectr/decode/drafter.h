@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "spectr/base/choices.h"
@@ -40,9 +41,12 @@ struct Expectation {
   bool looks;            ///< drafts only to see what they are worth, though another way promises more
 };
 
-/// How deep the context of a draft model lets a draft of a text go, at most `most`.
-inline std::size_t draft_depth(const Session& draft, std::size_t text, std::size_t most) {
-  return std::min(most, draft.context() > text ? draft.context() - text : 0);
+/// How deep a draft model can draft a text, at most `most`: as far as its context goes, and not at all if the
+/// text has a token that it lacks (models of a family may have more or fewer unused tokens at their end).
+inline std::size_t draft_depth(const Session& draft, std::span<const Token> text, std::size_t most) {
+  const auto lacks = [&draft](Token token) { return static_cast<std::size_t>(token) >= draft.vocabulary(); };
+  if (draft.context() <= text.size() || std::ranges::any_of(text, lacks)) return 0;
+  return std::min(most, draft.context() - text.size());
 }
 
 /// Proposes continuations of a text.
@@ -55,7 +59,8 @@ class Drafter {
   virtual bool opens_with(std::size_t /*model*/, const BlockStart& /*first*/, const Models&) { return true; }
 
   /// Adds draws to `draft`, whose tree has only its root. Never deeper than start.left, nothing below a token
-  /// that ends a text, nothing beyond the context of a draft model. No draws: the block is a plain step.
+  /// that ends a text, nothing beyond the context of a draft model or the tokens that it has. No draws: the
+  /// block is a plain step.
   virtual Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) = 0;
 
   /// Learns what became of its proposal; `target` knows the law of every node. Whatever it learns may decide

@@ -20,8 +20,9 @@ Result<void> read_prompt(const BlockStart& first, Models& models, Decoder& decod
     return session.score(before_last, nothing);
   };
   SPECTR_TRY_VOID(read(*models.target));
-  for (std::size_t i = 0; first.left > 0 && i < models.drafts.size(); ++i) {
-    if (decoder.opens_with(i, first, models)) SPECTR_TRY_VOID(read(*models.drafts[i]));
+  for (std::size_t i = 0; i < models.drafts.size(); ++i) {
+    const bool drafts = draft_depth(*models.drafts[i], first.text, first.left) > 0;
+    if (drafts && decoder.opens_with(i, first, models)) SPECTR_TRY_VOID(read(*models.drafts[i]));
   }
   return {};
 }

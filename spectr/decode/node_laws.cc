@@ -13,7 +13,7 @@ Result<const Distribution*> NodeLaws::at(NodeId node) {
   if (laws_.size() <= index) laws_.resize(static_cast<std::size_t>(tree_.size()));
   if (!laws_[index]) {
     const Logits row = session_.logits(node);
-    const Logits shared = row.first(std::min(row.size(), vocabulary_));
+    const Logits shared = row.first(std::min(row.size(), shared_));
     RecycledVector<Token> history;
     if (warp_.reads_history()) {
       const auto read = text_.last(std::min(text_.size(), warp_.options().repeat_last_n));

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -19,10 +21,18 @@ namespace spectr {
 /// be scored.
 class NodeLaws : public RecycledObject {
  public:
-  /// vocabulary: V of the laws; tokens of the row beyond it are cut off, missing ones have probability 0.
+  static constexpr std::size_t every_token = std::numeric_limits<std::size_t>::max();
+
+  /// vocabulary: V of the laws. Of a row only the first `shared` tokens count; other ones of the laws have
+  /// probability 0.
   NodeLaws(const Session& session, const Warp& warp, std::span<const Token> text, const TokenTree& tree,
-           std::size_t vocabulary)
-      : session_(session), warp_(warp), text_(text), tree_(tree), vocabulary_(vocabulary) {}
+           std::size_t vocabulary, std::size_t shared = every_token)
+      : session_(session),
+        warp_(warp),
+        text_(text),
+        tree_(tree),
+        vocabulary_(vocabulary),
+        shared_(std::min(vocabulary, shared)) {}
 
   /// The law after the path to `node`; the reference stays valid as long as this object.
   Result<const Distribution*> at(NodeId node);
@@ -32,7 +42,7 @@ class NodeLaws : public RecycledObject {
   const Warp& warp_;
   std::span<const Token> text_;
   const TokenTree& tree_;
-  std::size_t vocabulary_;
+  std::size_t vocabulary_, shared_;
   RecycledVector<std::unique_ptr<Distribution>> laws_;  // by node, null until asked for
 };
 

@@ -10,8 +10,7 @@ namespace spectr {
 
 Result<void> ConfidentDrafter::propose(const BlockStart& start, Models& models, Choices& choices,
                                        Draft& draft) {
-  const std::size_t depth =
-      draft_depth(*models.drafts.front(), start.text.size(), std::min(length_, start.left));
+  const std::size_t depth = draft_depth(*models.drafts.front(), start.text, std::min(length_, start.left));
   Session& model = *models.drafts.front();
   NodeLaws& laws = draft.laws_of(model, models.warp, start.text, models.vocabulary);
   std::optional<std::size_t> last;

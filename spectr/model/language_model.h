@@ -41,6 +41,8 @@ class Session {
 
   /// Tokens of the text whose keys and values are kept.
   virtual std::size_t length() const = 0;
+  /// V of the model: texts and trees have tokens below it, rows of logits its length.
+  virtual std::size_t vocabulary() const = 0;
   /// Most tokens that text and path may have.
   virtual std::size_t context() const = 0;
 };

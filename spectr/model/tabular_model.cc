@@ -51,6 +51,7 @@ class TabularSession final : public Session {
     rows_.clear();
   }
   std::size_t length() const override { return length_; }
+  std::size_t vocabulary() const override { return model_.vocabulary(); }
   std::size_t context() const override { return context_; }
 
  private:

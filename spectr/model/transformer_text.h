@@ -37,6 +37,7 @@ class TransformerText : public Session {
   void keep(std::span<const NodeId> path) override;
   void rewind(std::size_t length) override;
   std::size_t length() const override { return length_; }
+  std::size_t vocabulary() const override { return model_.vocabulary(); }
   std::size_t context() const override { return context_; }
 
  protected:

@@ -102,13 +102,13 @@ std::vector<Small> all_small() {
            ++models) {
         MethodOptions options = options_of(2, dear ? 1 : 2, plan);
         options.costs = costs_of(models);
-        const bool chain = !drafts_tree(method) && decoder_of(method.name, options).shape().drafts == 1;
+        const bool chain = !method.drafts_tree && decoder_of(method.name, options).shape().drafts == 1;
         if (chain) options.length = 3;
         if (method.name != "tree") all.push_back({method.name, options, models});
         if (method.name == "spectr" && !dear) {
           all.push_back({method.name, options_of(3, 1, plan), models});
         }
-        if (!drafts_tree(method)) continue;
+        if (!method.drafts_tree) continue;
         options.tree = {dear || plan == method.plan ? 2u : 1u};
         if (!dear) options.tree.push_back(2);
         all.push_back({method.name, options, models});
@@ -153,6 +153,29 @@ TEST(Exactness, HoldsWithShortAndDisjointSupports) {
 
 TEST(Exactness, HoldsWhereDraftAndTargetAreEqual) {
   expect_all_exact(TabularPair::random(3, 4, 5).with_equal_draft(), {}, "p = q");
+}
+
+// Files of one family have more or fewer unused tokens at their end.
+TEST(Exactness, HoldsWhereModelsHaveOtherTokensThanTheTarget) {
+  const auto drafts_of = [](std::size_t v) { return TabularPair::random(v, 4, 13).drafts.front(); };
+  const TabularModel target = TabularPair::random(3, 4, 14).target;
+  expect_all_exact({{drafts_of(2), drafts_of(2)}, target}, {}, "drafts of fewer tokens");
+  expect_all_exact({{drafts_of(4), drafts_of(4)}, target}, {}, "drafts of more tokens");
+  expect_all_exact({{drafts_of(2), drafts_of(4)}, target}, {}, "a draft of fewer and one of more tokens");
+  expect_all_exact({{drafts_of(4), drafts_of(2)}, target}, {.start = 2}, "a start that a draft lacks");
+}
+
+// The quotient of a draft that the target has and hardly ever draws is infinite: one times nothing before it.
+TEST(Exactness, NeverAcceptsWhatTheTargetExcludes) {
+  const double p[] = {0.5, 0.5, 1e-310}, q[] = {0.5, 0.0, 0.5};
+  const TabularPair pair = TabularPair::constant(p, q);
+  for (const std::string_view method : {"speculative", "spectr", "block", "traversal"}) {
+    const MethodLaw found = method_law(pair, method, options_of(1, 2), {.horizon = 2});
+    for (const auto& [text, probability] : found.law.law) {
+      if (std::ranges::count(text, 1) == 0) continue;
+      EXPECT_EQ(probability, 0.0) << method;
+    }
+  }
 }
 
 TEST(Exactness, HoldsWithWarping) {

@@ -9,6 +9,7 @@
 #include "spectr/base/enumerator.h"
 #include "spectr/decode/generate.h"
 #include "tests/support/tabular_pair.h"
+#include "tests/support/value_of.h"
 
 namespace spectr {
 namespace {
@@ -303,6 +304,26 @@ TEST(Lossy, ABiasedPlanMakesAMethodSo) {
   EXPECT_TRUE(is_lossless(spectr, options_of(4, 4, "optimal")));
   EXPECT_FALSE(is_lossless(spectr, options_of(1, 4, "epsilon-opt")));
   EXPECT_FALSE(is_lossless(*find_method("mtad").value(), {}));
+}
+
+// Beams that have all ended need no further pass: equal texts then take 2 or 3.
+TEST(Lossy, BeamsThatEndEarlyTakeFewerPassesForTheSameText) {
+  const Row q = {0.6, 0.3, 0.1};
+  const TabularPair pair = TabularPair::constant(q, q);
+  const MethodOptions options = beams(2, 3, BeamMode::draw);
+  const LawSettings settings{.horizon = 3, .ends = {0}, .start = 1};
+  Decoder decoder = decoder_of("mtjd", options);
+  Models models = pair.models("mtjd", decoder, settings.warp, settings.horizon);
+  const Token text[] = {settings.start};
+  double calls = 0.0;
+  Enumerator choices;
+  do {  // one block is the whole text
+    const Block block = value_of(decoder.step({text, settings.horizon, 0, settings.ends}, models, choices));
+    calls += choices.probability() * static_cast<double>(block.target_calls);
+  } while (choices.next());
+  EXPECT_GT(calls, 2.0);
+  EXPECT_LT(calls, 3.0);
+  EXPECT_NEAR(method_law(pair, "mtjd", options, settings).law.expected_target_calls, calls, 1e-12);
 }
 
 TEST(Lossy, OnlyMethodsWithAFormulaReportABias) {
