@@ -20,7 +20,8 @@ SpecialTokens::SpecialTokens(const Vocabulary& vocabulary) {
     const TokenKind kind = vocabulary.kind(token);
     const bool user_defined = kind == TokenKind::user_defined;
     const bool special = user_defined || kind == TokenKind::control || kind == TokenKind::unknown;
-    if (special && !vocabulary.text(token).empty()) {
+    const std::size_t length = vocabulary.text(token).size();
+    if (special && length > 0 && length <= longest_text) {
       specials_.push_back({vocabulary.text(token), token, user_defined});
     }
   }

@@ -19,14 +19,17 @@ struct Fragment {
 };
 
 /// Finds the tokens of a vocabulary that are taken out of a text before it is tokenized: user-defined ones
-/// always, control and unknown tokens only where the caller trusts the text ("<s>" is a token then).
+/// always, control and unknown tokens only where the caller trusts the text ("<s>" is a token then). Tokens
+/// of more than `longest_text` bytes are never found: their text stays plain.
 class SpecialTokens {
  public:
+  static constexpr std::size_t longest_text = 256;
+
   explicit SpecialTokens(const Vocabulary& vocabulary);
 
   /// The fragments of a text, none empty. Longer tokens are found first, wherever they stand; of equally long
   /// ones the lower id. Cost: O(n log n) for n bytes of text, and at each of them O(log m) of m tokens for
-  /// every byte that the text there has in common with one of them.
+  /// every byte, at most longest_text, that the text there has in common with one of them.
   std::vector<Fragment> split(std::string_view text, bool parse_special) const;
 
  private:

@@ -45,6 +45,21 @@ TEST(SpecialTokens, LongerTokensAreFoundFirstWhereverTheyStand) {
   EXPECT_THAT(split(specials, "aaa", false), ElementsAre("#3", "a"));
 }
 
+TEST(SpecialTokens, ThatAreVeryLongStayPlainText) {
+  constexpr std::size_t longest = SpecialTokens::longest_text;
+  GgufWriter writer = tiny_sentencepiece();
+  writer.set("tokenizer.ggml.tokens",
+             std::vector<std::string>{"<unk>", "<s>", "</s>", std::string(longest, 'a'),
+                                      std::string(longest + 1, 'b'), std::string(1 << 16, 'c')});
+  writer.set("tokenizer.ggml.scores", std::vector<float>(6));
+  writer.set("tokenizer.ggml.token_type", std::vector<std::int32_t>{2, 3, 3, 4, 4, 4});
+  const Vocabulary vocabulary = load_vocabulary(writer).value();
+  const SpecialTokens specials(vocabulary);
+  EXPECT_THAT(split(specials, std::string(2 * longest, 'a') + "a", false), ElementsAre("#3", "#3", "a"));
+  const std::string without = std::string(longest + 1, 'b') + std::string(1 << 20, 'c');
+  EXPECT_THAT(split(specials, without, false), ElementsAre(without));
+}
+
 /// One token after the other divides the fragments that the longer ones have left.
 std::vector<Fragment> split_one_by_one(const Vocabulary& vocabulary, std::string_view text,
                                        bool parse_special) {
