@@ -22,7 +22,8 @@ struct Merge {
 
 /// Byte-pair encoding: replaces the pair of neighbours with the lowest rank (the leftmost of several) by its
 /// merge, until no pair has one. `merge_of(left, right)` returns an optional Merge; it is called fewer than
-/// 3n times for n symbols. Cost: O(n log n).
+/// 3n times for n symbols. Cost: O(n log n) and these calls, for which it should take bounded time however
+/// long the symbols have become.
 template <class MergeOf>
 void merge_pairs(std::vector<Symbol>& symbols, MergeOf&& merge_of) {
   struct Candidate {

@@ -10,6 +10,8 @@ namespace spectr {
 namespace {
 
 constexpr std::string_view visible_space = "\u2581";
+// Every merge that is tried costs the length of its text: this bounds it.
+constexpr std::size_t longest_merge = 1024;
 
 std::string with_visible_spaces(std::string_view text, bool prefix) {
   std::string out;
@@ -61,7 +63,9 @@ void SpmTokenizer::encode_plain(std::string_view text, bool first, std::vector<T
     symbols.push_back({at, length, vocabulary().find_plain(view(at, length)).value_or(no_token)});
   }
   merge_pairs(symbols, [&](const Symbol& left, const Symbol& right) -> std::optional<Merge> {
-    const auto token = vocabulary().find_plain(view(left.begin, left.length + right.length));
+    const std::size_t length = left.length + right.length;
+    if (length > longest_merge) return std::nullopt;
+    const auto token = vocabulary().find_plain(view(left.begin, length));
     if (!token) return std::nullopt;
     return Merge{-static_cast<double>(vocabulary().score(*token)), *token};
   });

@@ -29,7 +29,8 @@ class Tokenizer {
   /// The tokenizer described by a file's metadata (vocabulary-only files will do).
   static Result<std::unique_ptr<Tokenizer>> load(const Gguf& file);
 
-  /// The ids of a text: any bytes, valid UTF-8 or not. Cost: O(n log n).
+  /// The ids of a text: any bytes, valid UTF-8 or not. Cost: O(n log n), whatever the vocabulary: special
+  /// tokens (SpecialTokens::longest_text) and SentencePiece's of extreme length are not looked for.
   std::vector<Token> encode(std::string_view text, const TokenizeOptions& options = {}) const;
 
   /// The text of a sequence of ids. Control and unknown tokens are left out; spaces that encode() put in, at

@@ -83,6 +83,22 @@ TEST(SpmTokenizer, WithoutByteTokensAndUnknownTokenACharacterIsLeftOut) {
   EXPECT_THAT(good_tokenizer(writer)->encode("a\u00E9", bare), ElementsAre(3, 4, 0));
 }
 
+TEST(SpmTokenizer, NothingIsMergedToMoreThanAKilobyte) {
+  std::vector<std::string> texts = {"<unk>", "<s>", "</s>"};
+  std::vector<std::int32_t> kinds = {2, 3, 3};
+  std::vector<float> scores(3);
+  for (std::size_t length = 1; length <= 1500; ++length) {  // the longer the better
+    texts.emplace_back(length, 'a');
+    kinds.push_back(1);
+    scores.push_back(static_cast<float>(length));
+  }
+  GgufWriter writer = tiny_sentencepiece();
+  writer.set("tokenizer.ggml.tokens", texts).set("tokenizer.ggml.token_type", kinds);
+  writer.set("tokenizer.ggml.scores", scores).set("tokenizer.ggml.add_space_prefix", false);
+  const auto tokenizer = good_tokenizer(writer);
+  EXPECT_THAT(tokenizer->encode(std::string(2500, 'a'), bare), ElementsAre(2 + 1024, 2 + 1024, 2 + 452));
+}
+
 TEST(SpmTokenizer, ALongRunOfOneCharacterIsNoTrouble) {
   const auto tokenizer = good_tokenizer(tiny_sentencepiece());
   std::string text;
