@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,13 +12,17 @@ namespace spectr {
 /// How a tensor type of GGUF files stores numbers: `elements` consecutive ones of a row in `bytes` bytes.
 /// Whoever multiplies needs a type that kernels/tensor_type.h supports; these are all that files can have.
 struct StoredFormat {
-  std::string_view name;  ///< "IQ4_XS"
+  std::uint32_t type;     ///< its number in files
+  std::string_view name;  ///< "Q4_K"
   std::size_t elements;
   std::size_t bytes;
 };
 
 /// The format with this number in a file, nullopt if there is none.
 std::optional<StoredFormat> stored_format(std::uint32_t type);
+
+/// Those that cannot be multiplied.
+std::span<const StoredFormat> unsupported_formats();
 
 /// The names of the supported ones, for messages: "F32, F16, …".
 std::string supported_formats();

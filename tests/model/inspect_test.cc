@@ -65,8 +65,8 @@ TEST(Inspect, ShowsHostileTextAsText) {
 }
 
 TEST(Inspect, KnowsFormatsThatCannotBeMultiplied) {
-  EXPECT_THAT(describe(GgufWriter().tensor({.name = "t", .type = 23, .shape = {256, 3}, .data_size = 408})),
-              HasSubstr("IQ4_XS               256 x 3           408 bytes"));
+  EXPECT_THAT(describe(GgufWriter().tensor({.name = "t", .type = 21, .shape = {256, 3}, .data_size = 330})),
+              HasSubstr("IQ3_S                256 x 3           330 bytes"));
 }
 
 TEST(Inspect, DescribesAFileOfMetadataAlone) {
