@@ -51,7 +51,7 @@ Json ProfileReport::json() const {
     for_each_operation(profile, [&](Operation operation, const PassProfile::Total& total) {
       const double reading = total.work.reading_seconds(machine_),
                    multiplying = total.work.multiplying_seconds(machine_);
-      operations.push_back({{"name", name(operation)},
+      operations.push_back({{"name", name_of(operation)},
                             {"formats", total.formats},
                             {"calls", total.calls},
                             {"seconds", total.seconds},
@@ -87,7 +87,7 @@ void ProfileReport::print(std::FILE* out) const {
     std::vector<std::vector<std::string>> lines;
     for_each_operation(profile, [&](Operation operation, const PassProfile::Total& total) {
       const Work& work = total.work;
-      std::vector<std::string> line = {std::string(name(operation)),
+      std::vector<std::string> line = {std::string(name_of(operation)),
                                        total.formats,
                                        fmt::format("{:.2f}", 1e3 * total.seconds),
                                        fmt::format("{:.1f} %", 100.0 * total.seconds / all),

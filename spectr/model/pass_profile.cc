@@ -1,10 +1,10 @@
 #include "spectr/model/pass_profile.h"
 
-#include <algorithm>
+#include <ranges>
 
 namespace spectr {
 
-std::string_view name(Operation operation) {
+std::string_view name_of(Operation operation) {
   switch (operation) {
     case Operation::embedding:
       return "embedding";
@@ -61,12 +61,17 @@ void PassProfile::add(Operation operation, std::span<const Product> products) {
   for (const auto& [w, y] : products) {
     const auto pairs = static_cast<double>(y.rows() * w.rows() * w.cols());
     work += {static_cast<double>(w.bytes()), pairs, format_of(w.type()).is_quantised() ? pairs : 0.0};
-    std::string& formats = totals_[static_cast<std::size_t>(operation)].formats;
-    const std::string_view format = format_of(w.type()).name;
-    if (formats.find(format) == std::string::npos)
-      formats += formats.empty() ? format : std::string(" ").append(format);
+    totals_[static_cast<std::size_t>(operation)].add_format(format_of(w.type()).name);
   }
   add(operation, work);
+}
+
+void PassProfile::Total::add_format(std::string_view format) {
+  for (const auto word : std::views::split(formats, ' ')) {
+    if (std::string_view(word) == format) return;
+  }
+  if (!formats.empty()) formats += ' ';
+  formats += format;
 }
 
 double PassProfile::seconds() const {

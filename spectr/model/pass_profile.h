@@ -27,7 +27,7 @@ enum class Operation {
 
 inline constexpr std::size_t operation_count = static_cast<std::size_t>(Operation::head) + 1;
 
-std::string_view name(Operation operation);
+std::string_view name_of(Operation operation);
 
 /// What an operation cannot do without.
 struct Work {
@@ -50,6 +50,9 @@ class PassProfile {
     double seconds = 0.0;
     Work work;
     std::string formats = {};  ///< of the weights that it multiplies by: "Q4_K Q6_K"; else empty
+
+    /// Adds one that is not among them.
+    void add_format(std::string_view format);
   };
 
   /// A pass over so many rows begins.

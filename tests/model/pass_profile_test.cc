@@ -37,9 +37,10 @@ TEST(PassProfile, CountsAllWeightsAndProductsOfAPassOnce) {
   for (const Operation operation : {Operation::query_key_value, Operation::attention_output,
                                     Operation::gate_up, Operation::down, Operation::head}) {
     const PassProfile::Total& total = run.profile[operation];
-    EXPECT_EQ(total.calls, operation == Operation::head ? 1 : run.model->config().layers) << name(operation);
-    EXPECT_EQ(total.formats, "Q8_0") << name(operation);
-    EXPECT_EQ(total.work.products, total.work.integer_products) << name(operation);
+    EXPECT_EQ(total.calls, operation == Operation::head ? 1 : run.model->config().layers)
+        << name_of(operation);
+    EXPECT_EQ(total.formats, "Q8_0") << name_of(operation);
+    EXPECT_EQ(total.work.products, total.work.integer_products) << name_of(operation);
     bytes += total.work.bytes;
     products += total.work.products;
   }
@@ -68,13 +69,19 @@ TEST(PassProfile, SumsWhatItsOperationsTook) {
   double all = 0.0, beside = 0.0;
   for (std::size_t i = 0; i < operation_count; ++i) {
     const PassProfile::Total& total = run.profile[static_cast<Operation>(i)];
-    EXPECT_GT(total.calls, 0u) << name(static_cast<Operation>(i));
+    EXPECT_GT(total.calls, 0u) << name_of(static_cast<Operation>(i));
     all += total.seconds;
     if (total.formats.empty()) beside += total.seconds;
   }
   EXPECT_DOUBLE_EQ(run.profile.seconds(), all);
   EXPECT_DOUBLE_EQ(run.profile.seconds_beside_products(), beside);
   EXPECT_LT(beside, all);
+}
+
+TEST(PassProfile, NamesEveryFormatOfAnOperationOnce) {
+  PassProfile::Total total;
+  for (const char* format : {"BF16", "F16", "BF16", "Q4_0", "F16"}) total.add_format(format);
+  EXPECT_EQ(total.formats, "BF16 F16 Q4_0");
 }
 
 TEST(PassProfile, ChangesNoLogit) {
