@@ -29,11 +29,10 @@ class KvCache {
   KvCache(const KvCache&) = delete;
   KvCache& operator=(const KvCache&) = delete;
 
-  std::size_t slots() const { return slots_; }
   /// Bytes of a key or value of one head.
   std::size_t row_bytes() const;
 
-  /// Sets key and value of a slot < slots(), head_dim numbers each. Threads may write different heads at
+  /// Sets key and value of one of the slots, head_dim numbers each. Threads may write different heads at
   /// once.
   void write(std::size_t layer, std::size_t head, std::size_t slot, std::span<const float> key,
              std::span<const float> value);

@@ -22,7 +22,6 @@ class TabularModel final : public LanguageModel {
   static TabularModel random(std::size_t vocabulary, std::size_t steps, std::mt19937& generator);
 
   std::size_t vocabulary() const override { return vocabulary_; }
-  std::size_t steps() const { return steps_; }
   /// log P(· | last) at a step.
   std::span<const double> log_row(std::size_t step, Token last) const;
 
