@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "spectr/model/text_stream.h"
+#include "tests/support/data.h"
 
 namespace spectr {
 namespace {
@@ -50,14 +51,13 @@ std::vector<Example> read(const fs::path& path) {
 }
 
 void expect_agreement(const std::string& model) {
-  const fs::path extra = SPECTR_EXTRA_DATA;
-  const fs::path golden = extra / "golden" / (model + ".txt");
-  if (!fs::exists(golden)) GTEST_SKIP() << "needs " << golden;
-  const auto file = Gguf::open(extra / "models" / (model + ".gguf"));
+  const auto golden = find_data("golden/" + model + ".txt"), weights = find_data("models/" + model + ".gguf");
+  if (!golden || !weights) GTEST_SKIP() << "needs the extra data's " << model;
+  const auto file = Gguf::open(*weights);
   ASSERT_TRUE(file) << file.error().message;
   const auto tokenizer = Tokenizer::load(*file);
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
-  const auto examples = read(golden);
+  const auto examples = read(*golden);
   ASSERT_GE(examples.size(), 4U);
   for (const Example& example : examples) {
     EXPECT_EQ((*tokenizer)->encode(example.prompt), example.prompt_ids) << example.prompt;

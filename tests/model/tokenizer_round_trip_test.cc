@@ -102,9 +102,12 @@ TEST_P(RoundTripOf, GivesEveryTextBack) {
   if (!path) GTEST_SKIP() << "needs the extra data's " << GetParam();
   const auto tokenizer = Tokenizer::load(Gguf::open(*path).value()).value();
   expect_round_trips(*tokenizer);
+}
 
-  const auto prompts = find_data("prompts/humaneval.jsonl");
-  if (!prompts) GTEST_SKIP() << "needs the extra data's prompts/humaneval.jsonl";
+TEST_P(RoundTripOf, GivesProgramsBack) {
+  const auto path = find_data(GetParam()), prompts = find_data("prompts/humaneval.jsonl");
+  if (!path || !prompts) GTEST_SKIP() << "needs the extra data's " << GetParam() << " and humaneval.jsonl";
+  const auto tokenizer = Tokenizer::load(Gguf::open(*path).value()).value();
   std::ifstream lines(*prompts);
   int count = 0;
   for (std::string line; count < 40 && std::getline(lines, line); ++count) {
