@@ -18,8 +18,8 @@ namespace spectr {
 class SharedPasses;
 
 /// A text whose rows are computed in passes that it shares with other texts: `score` waits for them. Its
-/// error is also that the text was given up meanwhile. Used by one thread at a time, which holds a
-/// SharedPasses::Seat while it does.
+/// error is also that the text was given up meanwhile: what was computed of it stays, and another score goes
+/// on behind that. Used by one thread at a time, which holds a SharedPasses::Seat while it does.
 class SharedSession final : public TransformerText {
  public:
   SharedSession(const Transformer& model, std::size_t context, std::size_t nodes, SharedPasses& passes)
@@ -56,8 +56,8 @@ class SharedPasses {
   /// target last; they must outlive this.
   SharedPasses(std::span<const Transformer* const> models, std::size_t texts, std::size_t nodes);
 
-  /// A session of one of the models, for texts of at most `context` tokens. Throws std::bad_alloc where there
-  /// is no memory for them.
+  /// A session of one of the models, for texts of at most `context` tokens. Requires: 1 ≤ context ≤ the
+  /// model's. Throws std::bad_alloc where there is no memory for them.
   std::unique_ptr<SharedSession> start(const Transformer& model, std::size_t context);
 
   /// A thread's part in the passes: while it lives, they wait for the thread. At most as many as `texts`

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
 #include "spectr/model/weights.h"
 
@@ -17,11 +18,16 @@ CacheNumbers cache_numbers(const Weights& weights) {
   return format_of(type).is_quantised() ? CacheNumbers::halves : CacheNumbers::floats;
 }
 
+std::size_t checked_context(const Transformer& model, std::size_t context) {
+  SPECTR_CHECK(context >= 1 && context <= model.config().context);
+  return context;
+}
+
 }  // namespace
 
 TransformerText::TransformerText(const Transformer& model, std::size_t context, std::size_t nodes)
     : model_(model),
-      context_(context),
+      context_(checked_context(model, context)),
       most_nodes_(std::max<std::size_t>(nodes, 1)),
       cache_(model.config().layers, model.config().kv_heads, context + most_nodes_, model.config().head_dim,
              cache_numbers(model.weights())),

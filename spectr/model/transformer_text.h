@@ -14,10 +14,11 @@ namespace spectr {
 
 /// A text in a transformer: which of its tokens and which nodes of the tree have keys and values in the
 /// cache, and the logits of the nodes. It says which rows are missing; who runs them is left to the derived
-/// session. Where running them fails, the text is as it was.
+/// session. Where running them throws, the text is as it was; where it ends with an error, the pieces of the
+/// text that were computed until then stay.
 class TransformerText : public Session {
  public:
-  /// Throws std::bad_alloc where there is no memory for keys and values.
+  /// Requires: 1 ≤ context ≤ the model's. Throws std::bad_alloc where there is no memory for keys and values.
   TransformerText(const Transformer& model, std::size_t context, std::size_t nodes);
 
   /// Bytes of the keys and values of such a text. They are taken from the system as the text grows.

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "spectr/base/check.h"
 #include "spectr/model/transformer_session.h"
 #include "tests/support/data.h"
 
@@ -129,6 +131,42 @@ TEST_F(SharedPassesTest, AGivenUpTextEndsBeforeTheNextPass) {
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, HasSubstr("given up"));
   EXPECT_EQ(passes.counts()[1].passes, 1u);
+}
+
+TEST_F(SharedPassesTest, ATextThatIsGivenUpOnTheWayKeepsWhatWasComputed) {
+  SharedPasses passes(models_, 2, nodes);
+  const auto session = passes.start(*target_, context), brief = passes.start(*target_, context);
+  std::stop_source stop;
+  session->give_up_when(stop.get_token());
+  std::vector<Token> text(150);  // more than a pass takes of one text
+  std::iota(text.begin(), text.end(), 1);
+  const TokenTree tree(text.back());
+  const SharedPasses::Seat seat(passes);
+  auto other_seat = std::make_unique<SharedPasses::Seat>(passes);
+  Result<void> result;
+  std::jthread thread([&] { result = session->score(text, tree); });
+  EXPECT_TRUE(brief->score(std::vector<Token>{1}, TokenTree(1)));  // in the pass of the first piece
+  stop.request_stop();
+  other_seat.reset();
+  thread.join();
+  EXPECT_FALSE(result);
+  EXPECT_GT(session->length(), 0u);
+  EXPECT_LT(session->length(), text.size());
+
+  session->give_up_when({});
+  ASSERT_TRUE(session->score(text, tree));
+  EXPECT_EQ(passes.counts()[1].rows, 1 + text.size()) << "nothing is computed twice";
+  TransformerSession alone(*target_, context, nodes);
+  ASSERT_TRUE(alone.score(text, tree));
+  EXPECT_EQ(copy(session->logits(TokenTree::root)), copy(alone.logits(TokenTree::root)));
+}
+
+TEST_F(SharedPassesTest, AContextIsOneThatTheModelCanHave) {
+  SharedPasses passes(models_, 1, nodes);
+  const std::size_t most = target_->config().context;
+  EXPECT_TRUE(passes.start(*target_, most));
+  EXPECT_THROW(passes.start(*target_, 0), BrokenContract);
+  EXPECT_THROW(passes.start(*target_, most + 1), BrokenContract);
 }
 
 TEST_F(SharedPassesTest, ATextThatLeavesHoldsNobodyUp) {
