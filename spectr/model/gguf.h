@@ -70,8 +70,7 @@ struct GgufTensor {
 class Gguf {
  public:
   static Result<Gguf> open(const std::filesystem::path& path);
-  /// The same for bytes in memory, which must outlive the object and begin on a multiple of 8. `name` stands
-  /// for the path in errors.
+  /// The same for bytes in memory, which must outlive the object. `name` stands for the path in errors.
   static Result<Gguf> parse(std::span<const std::byte> bytes, std::string name);
 
   const std::string& name() const { return name_; }
