@@ -8,6 +8,7 @@
 
 #include "lab/gnuplot.h"
 #include "spectr/base/check.h"
+#include "spectr/base/rounding.h"
 
 namespace spectr::lab {
 namespace {
@@ -117,7 +118,7 @@ std::vector<Point> points(const Data& data, const std::vector<std::size_t>& rows
 std::string gnuplot_script(const Figure& figure, const std::filesystem::path& stem) {
   const std::size_t count = figure.panels.size();
   SPECTR_CHECK(count >= 1);
-  const std::size_t columns = count <= 3 ? count : 2, rows = (count + columns - 1) / columns;
+  const std::size_t columns = count <= 3 ? count : 2, rows = div_up(count, columns);
   std::string script = "set encoding utf8\n";
   std::size_t block = 0;
   for (const Panel& p : figure.panels) {

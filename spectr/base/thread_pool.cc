@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "spectr/base/check.h"
+#include "spectr/base/rounding.h"
 
 namespace spectr {
 namespace {
@@ -49,7 +50,7 @@ void ThreadPool::run(const Loop& loop) {
   }
   loop_ = loop;
   const auto whole_grains = [&](std::size_t n, std::size_t parts) {
-    return ((n + parts - 1) / parts + loop.grain - 1) / loop.grain * loop.grain;
+    return round_up(div_up(n, parts), loop.grain);
   };
   const std::size_t share = whole_grains(loop.count, shares_.size());
   piece_ = whole_grains(share, pieces_per_share);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "spectr/base/rounding.h"
+
 namespace spectr {
 
 /// Rows of x, quantised for one sweep over the panels: in each block of 64 columns, which meets two blocks of
@@ -38,10 +40,10 @@ struct ActivationBlock {
   constexpr std::size_t corrections_at() const { return scales_at() + static_cast<std::size_t>(4 * rows); }
   constexpr std::size_t bytes() const {
     const std::size_t end = corrections_at() + static_cast<std::size_t>(4 * corrections * rows);
-    return (end + 63) / 64 * 64;
+    return round_up(end, 64);
   }
   /// Blocks of a row of x.
-  static constexpr std::size_t count(std::size_t cols) { return (cols + columns - 1) / columns; }
+  static constexpr std::size_t count(std::size_t cols) { return div_up(cols, columns); }
 };
 
 /// Quantises x, x.size() a multiple of 32, as row r of the blocks at `out`. Its numbers depend on x alone,

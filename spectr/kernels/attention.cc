@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "spectr/base/check.h"
+#include "spectr/base/rounding.h"
 #include "spectr/kernels/vector_ops.h"
 
 // Arrays of vectors need vectors of a known size: ARM's scalable ones are left to NEON.
@@ -25,7 +26,7 @@ namespace HWY_NAMESPACE {
 void Weigh(const Query& query, float* scores) {
   constexpr float nothing = -std::numeric_limits<float>::infinity();
   const std::size_t count = query.prefix + query.extra.size();
-  const std::size_t whole = (count + key_group - 1) / key_group * key_group;
+  const std::size_t whole = round_up(count, key_group);
   for (std::size_t i = 0; i < query.extra.size(); ++i) scores[query.prefix + i] = scores[query.extra[i]];
   std::fill(scores + count, scores + whole, nothing);
   softmax({scores, whole});

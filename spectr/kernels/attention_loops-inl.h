@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "spectr/base/rounding.h"
 #include "spectr/kernels/attention.h"
 
 // Highway's guard: included again for each target.
@@ -50,10 +51,6 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const Half* at) {
 #endif
 }
 
-constexpr std::size_t DivideUp(std::size_t a, std::size_t b) {
-  return (a + b - 1) / b;
-}
-
 /// Memory that is used next, asked for a few lines at a time while something else is used: memory is never at
 /// rest then, and nothing waits for it as long as it keeps up.
 class Ahead {
@@ -64,7 +61,7 @@ class Ahead {
 
   /// All of it within so many steps, at least one.
   HWY_INLINE Ahead(const void* at, std::size_t bytes, std::size_t steps)
-      : at_(static_cast<const char*>(at)), left_(DivideUp(bytes, some)), step_(DivideUp(left_, steps)) {}
+      : at_(static_cast<const char*>(at)), left_(div_up(bytes, some)), step_(div_up(left_, steps)) {}
 
   HWY_INLINE void Step() {
     const std::size_t count = std::min(step_, left_);
@@ -99,16 +96,14 @@ constexpr std::size_t VectorsAtOnce(std::size_t n) {
 /// Steps in which queries meet the keys of some slots of a block.
 constexpr std::size_t KeySteps(std::size_t queries, std::size_t slots, std::size_t dim) {
   const std::size_t at_once = key_group * GroupsAtOnce(std::min(queries, queries_at_keys));
-  return DivideUp(queries, queries_at_keys) * DivideUp(slots, at_once) *
-         DivideUp(dim, Ahead::Stride(queries));
+  return div_up(queries, queries_at_keys) * div_up(slots, at_once) * div_up(dim, Ahead::Stride(queries));
 }
 
 /// Steps in which queries meet the values of some slots of a block.
 constexpr std::size_t ValueSteps(std::size_t queries, std::size_t slots, std::size_t dim) {
   const std::size_t at_once =
       hn::MaxLanes(hn::ScalableTag<float>()) * VectorsAtOnce(std::min(queries, queries_at_values));
-  return DivideUp(queries, queries_at_values) * DivideUp(dim, at_once) *
-         DivideUp(slots, Ahead::Stride(queries));
+  return div_up(queries, queries_at_values) * div_up(dim, at_once) * div_up(slots, Ahead::Stride(queries));
 }
 
 /// use(n, first) for all queries in [first, end), at most `most` at a time: n is a constant.

@@ -22,6 +22,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "spectr/base/rounding.h"
 #include "spectr/kernels/activations.h"
 #include "spectr/kernels/code_layout.h"
 #include "spectr/kernels/float_lines.h"

@@ -108,7 +108,7 @@ class PanelOfTwo {
   /// whatever they meet: headers, of which there are enough.
   static_assert(!halves_apart(rows) ||
                 fewest_columns(rows) / layout.columns * panel_rows * layout.header_bytes() >= block_bytes);
-  std::size_t steps() const { return (blocks_ + blocks_per_step - 1) / blocks_per_step; }
+  std::size_t steps() const { return div_up(blocks_, blocks_per_step); }
 
   HWY_INLINE void decode(std::size_t step) {
     if (as_stored || step >= steps()) return;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "spectr/base/check.h"
+#include "spectr/base/rounding.h"
 #include "spectr/kernels/activations.h"
 #include "spectr/kernels/kernel_set.h"
 #include "spectr/kernels/panels.h"
@@ -42,9 +43,7 @@ struct Sweeps {
   std::size_t larger;  ///< so many, the first ones, have one row more
 
   Sweeps(std::size_t n, int largest)
-      : count((n + static_cast<std::size_t>(largest) - 1) / static_cast<std::size_t>(largest)),
-        size(n / count),
-        larger(n % count) {}
+      : count(div_up(n, static_cast<std::size_t>(largest))), size(n / count), larger(n % count) {}
   Sweep operator[](std::size_t i) const {
     return {i * size + std::min(i, larger), size + (i < larger ? 1 : 0)};
   }
@@ -106,7 +105,7 @@ PanelOrder order_of_panels(const KernelSet& set, const PanelShape& shape, std::s
 /// are done: the threads share the units of all of them, and meet once.
 template <class Body>
 void share_units(std::span<const Product> products, std::size_t unit, ThreadPool& pool, Body&& body) {
-  const auto units_of = [unit](const Product& product) { return (product.w.rows() + unit - 1) / unit; };
+  const auto units_of = [unit](const Product& product) { return div_up(product.w.rows(), unit); };
   std::size_t units = 0;
   for (const Product& product : products) units += units_of(product);
   pool.parallel_for(units, 1, [&](std::size_t begin, std::size_t end) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "spectr/base/rounding.h"
+
 namespace spectr {
 namespace {
 
@@ -93,7 +95,7 @@ void read_unit(const PanelShape& shape, const std::uint8_t* panel, int row, std:
 
 AlignedBytes pack_panels(TensorType type, const PanelShape& shape, std::size_t rows,
                          std::span<const std::byte> file, ThreadPool& pool) {
-  const std::size_t panels = (rows + panel_rows - 1) / panel_rows;
+  const std::size_t panels = div_up(rows, panel_rows);
   const std::size_t unit_bytes = format_of(type).bytes;
   AlignedBytes packed = allocate_aligned(panels * shape.panel_bytes());
   pool.parallel_for(panels, 1, [&](std::size_t begin, std::size_t end) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "spectr/base/rounding.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/kernels/aligned_bytes.h"
 #include "spectr/kernels/code_layout.h"
@@ -54,7 +55,7 @@ struct PanelRun {
   std::size_t coming;         ///< panels of the matrix from the first on that are not in the cache yet
   PanelOrder order;           ///< in which they come
 
-  std::size_t panels() const { return (rows + panel_rows - 1) / panel_rows; }
+  std::size_t panels() const { return div_up(rows, panel_rows); }
   const std::uint8_t* codes_of(std::size_t panel) const { return codes + panel * shape.panel_bytes(); }
   std::size_t rows_of(std::size_t panel) const {
     return std::min<std::size_t>(panel_rows, rows - panel * panel_rows);
@@ -92,7 +93,7 @@ struct Matrix::Packed {
   PanelShape shape;                 // the quantised formats
   AlignedBytes panels;
 
-  std::size_t panel_count() const { return (rows + panel_rows - 1) / panel_rows; }
+  std::size_t panel_count() const { return div_up(rows, panel_rows); }
   const std::uint8_t* panel(std::size_t i) const { return panels.get() + i * shape.panel_bytes(); }
 };
 

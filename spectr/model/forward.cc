@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "spectr/base/check.h"
+#include "spectr/base/rounding.h"
 #include "spectr/kernels/attention.h"
 #include "spectr/kernels/vector_ops.h"
 
@@ -250,7 +251,7 @@ void ForwardPass::feed_forward(const LayerWeights& layer) {
   } else {
     multiply(Operation::gate_up, {{layer.up, up}}, input);
   }
-  const std::size_t parts = (config_.ffn + activation_numbers - 1) / activation_numbers;  // of a row
+  const std::size_t parts = div_up(config_.ffn, activation_numbers);  // of a row
   pool_.parallel_for(rows_ * parts, 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t task = begin; task < end; ++task) {
       const std::size_t r = task / parts, part = task % parts;

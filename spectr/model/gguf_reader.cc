@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "spectr/base/quote.h"
+#include "spectr/base/rounding.h"
 #include "spectr/model/gguf_value.h"
 #include "spectr/model/mapped_file.h"
 #include "spectr/model/stored_format.h"
@@ -154,7 +155,7 @@ Result<void> GgufReader::read_shape(GgufTensor& tensor) {
 /// Invariant: `expected` lies within the file, or less than an alignment (at most 2^20) behind its end, so no
 /// sum overflows.
 Result<void> GgufReader::place_tensors() {
-  const auto aligned = [&](std::uint64_t at) { return (at + alignment_ - 1) / alignment_ * alignment_; };
+  const auto aligned = [&](std::uint64_t at) { return round_up(at, alignment_); };
   const std::uint64_t begin = aligned(cursor_.position());
   const std::uint64_t available = begin < bytes_.size() ? bytes_.size() - begin : 0;
   std::uint64_t expected = 0;

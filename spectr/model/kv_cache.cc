@@ -4,13 +4,14 @@
 #include <array>
 
 #include "spectr/base/check.h"
+#include "spectr/base/rounding.h"
 #include "spectr/kernels/vector_ops.h"
 
 namespace spectr {
 namespace {
 
 std::size_t whole_blocks(std::size_t slots) {
-  return (slots + slot_block - 1) / slot_block * slot_block;
+  return round_up(slots, slot_block);
 }
 
 std::size_t size_of(CacheNumbers numbers) {

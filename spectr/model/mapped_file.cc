@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "spectr/base/rounding.h"
+
 namespace spectr {
 namespace {
 
@@ -54,7 +56,7 @@ void MappedFile::forget(std::span<const std::byte> part) const {
   // Whole pages only: the first and the last may hold something else.
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto from = static_cast<std::size_t>(part.data() - bytes_.data());
-  const std::size_t begin = (from + page - 1) / page * page, end = (from + part.size()) / page * page;
+  const std::size_t begin = round_up(from, page), end = (from + part.size()) / page * page;
   if (begin < end) ::madvise(const_cast<std::byte*>(bytes_.data()) + begin, end - begin, MADV_DONTNEED);
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "spectr/base/choices.h"
+#include "spectr/base/rounding.h"
 
 namespace spectr {
 
@@ -18,7 +19,7 @@ std::size_t draw_by_mass(Choices& choices, std::size_t n, Mass&& mass) {
   constexpr std::size_t fan = 256;
   std::size_t begin = 0;
   while (n > 1) {
-    const std::size_t width = (n + fan - 1) / fan;
+    const std::size_t width = div_up(n, fan);
     const std::size_t end = begin + n;
     std::array<double, fan> weights;
     std::size_t pieces = 0;
