@@ -18,7 +18,7 @@ class Matrix {
  public:
   /// W from its bytes as they stand in a file, row after row.
   /// Requires: rows > 0, cols > 0 and a multiple of the format's elements, bytes.size() == rows · cols /
-  /// elements · bytes of the format.
+  /// elements · bytes of the format. Throws std::bad_alloc where there is no memory for the copy.
   static Matrix pack(TensorType type, std::size_t rows, std::size_t cols, std::span<const std::byte> bytes,
                      ThreadPool& pool);
 
@@ -34,7 +34,8 @@ class Matrix {
   /// Bytes that a multiplication reads.
   std::size_t bytes() const;
 
-  /// out[j] = W[row][j], exactly as the file's format defines it. Requires: out.size() == cols().
+  /// out[j] = W[row][j], exactly as the file's format defines it. Requires: row < rows(),
+  /// out.size() == cols().
   void row(std::size_t row, std::span<float> out) const;
 
   struct Packed;  // defined in the kernels' own files

@@ -14,9 +14,15 @@ Transformer::~Transformer() = default;
 
 Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, ThreadPool& pool) {
   SPECTR_TRY(ModelConfig config, ModelConfig::load(file));
-  SPECTR_TRY(Weights weights, Weights::load(file, config, pool));
-  return std::unique_ptr<Transformer>(new Transformer(std::move(file), std::move(config),
-                                                      std::make_unique<Weights>(std::move(weights)), pool));
+  try {
+    SPECTR_TRY(Weights weights, Weights::load(file, config, pool));
+    auto own_weights = std::make_unique<Weights>(std::move(weights));
+    return std::unique_ptr<Transformer>(
+        new Transformer(std::move(file), std::move(config), std::move(own_weights), pool));
+  } catch (const std::bad_alloc&) {
+    return error("{}: there is no memory for the weights, which take {} bytes in the file", file.name(),
+                 file.tensor_bytes());
+  }
 }
 
 std::size_t Transformer::weight_bytes() const {

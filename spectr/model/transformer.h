@@ -18,7 +18,8 @@ struct Weights;
 /// time (they share the thread pool).
 class Transformer final : public LanguageModel {
  public:
-  /// Reads configuration and weights, repacking quantised matrices. The pool must outlive the model.
+  /// Reads configuration and weights, repacking quantised matrices. The pool must outlive the model. Error:
+  /// a configuration or weights that cannot be used, or no memory for the weights.
   static Result<std::unique_ptr<Transformer>> load(Gguf file, ThreadPool& pool);
   ~Transformer() override;
 

@@ -61,7 +61,8 @@ struct Weights {
   }
 
   /// Error: a tensor that is missing, has another shape than the configuration asks for, is stored in a
-  /// format that is not supported, or that the configuration has no use for; by name.
+  /// format that is not supported, or that the configuration has no use for; by name. Throws std::bad_alloc
+  /// where there is no memory for them.
   static Result<Weights> load(const Gguf& file, const ModelConfig& config, ThreadPool& pool);
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "spectr/model/transformer.h"
+#include "tests/support/allocations.h"
 #include "tests/support/data.h"
 #include "tests/support/gguf_writer.h"
 
@@ -171,6 +172,17 @@ TEST(Weights, ThatWereRepackedAreNotInMemoryTwice) {
   const auto model = Transformer::load(std::move(file), pool);
   ASSERT_TRUE(model);
   EXPECT_LT(resident(path), whole / 5);
+}
+
+TEST(Weights, ForWhichThereIsNoMemoryAreAnError) {
+  ThreadPool pool(1);
+  Gguf file = Gguf::open(*find_data("models/spectr-stories-7m-q8_0.gguf")).value();
+  const std::uint64_t bytes = file.tensor_bytes();
+  const test::ScarceMemory scarce(std::size_t{1} << 20);
+  const auto model = Transformer::load(std::move(file), pool);
+  ASSERT_FALSE(model);
+  EXPECT_THAT(model.error().message, HasSubstr("spectr-stories-7m-q8_0.gguf: there is no memory for the"));
+  EXPECT_THAT(model.error().message, HasSubstr(fmt::format(" {} bytes", bytes)));
 }
 
 TEST(Weights, AnUnknownArchitectureIsNamed) {

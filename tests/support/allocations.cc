@@ -2,15 +2,20 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <limits>
 #include <new>
+
+#include "spectr/base/rounding.h"
 
 namespace {
 
-std::atomic<std::size_t> count = 0;
+constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
+
+std::atomic<std::size_t> count = 0, too_much = everything;
 
 void* allocate(std::size_t size) {
   count.fetch_add(1, std::memory_order_relaxed);
-  return std::malloc(size == 0 ? 1 : size);
+  return size < too_much ? std::malloc(size == 0 ? 1 : size) : nullptr;
 }
 
 }  // namespace
@@ -26,8 +31,10 @@ void* allocate(std::size_t size) {
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto multiple = static_cast<std::size_t>(alignment);
   count.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::aligned_alloc(multiple, (size + multiple - 1) / multiple * multiple)) return memory;
-  throw std::bad_alloc();
+  void* const memory =
+      size < too_much ? std::aligned_alloc(multiple, spectr::round_up(size, multiple)) : nullptr;
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
 }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
   std::free(memory);
@@ -46,6 +53,14 @@ namespace spectr::test {
 
 std::size_t allocations() {
   return count;
+}
+
+ScarceMemory::ScarceMemory(std::size_t bytes) {
+  too_much = bytes;
+}
+
+ScarceMemory::~ScarceMemory() {
+  too_much = everything;
 }
 
 }  // namespace spectr::test
