@@ -274,6 +274,16 @@ TEST(Softmax, AndLogSumExpAreNaNWhereAnEntryIsNaNOrInfinite) {
   });
 }
 
+TEST(Softmax, IsNaNWhereEveryEntryIsMinusInfinity) {
+  at_every_target([] {
+    for (const std::size_t n : {1, 7, 37}) {
+      std::vector<float> x(n, -std::numeric_limits<float>::infinity());
+      softmax(x);
+      EXPECT_TRUE(std::ranges::all_of(x, [](float v) { return std::isnan(v); })) << n;
+    }
+  });
+}
+
 /// At most four units in the last place of `expected` between the two.
 void expect_within_four_steps(double found, double expected) {
   const double step = std::nextafter(expected, std::numeric_limits<double>::infinity()) - expected;
