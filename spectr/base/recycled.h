@@ -25,7 +25,7 @@ void give(void* memory, std::size_t bytes) noexcept;
 
 }  // namespace recycled
 
-/// The allocator of such memory.
+/// The allocator of such memory, for types that need no more than operator new's alignment.
 template <class T>
 struct RecyclingAllocator {
   using value_type = T;
@@ -35,6 +35,7 @@ struct RecyclingAllocator {
   RecyclingAllocator(const RecyclingAllocator<Other>&) {}
 
   T* allocate(std::size_t n) {
+    static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
     if (n > std::numeric_limits<std::size_t>::max() / 2 / sizeof(T)) throw std::bad_array_new_length();
     return static_cast<T*>(recycled::take(n * sizeof(T)));
   }
@@ -47,9 +48,10 @@ template <class T>
 using RecycledVector = std::vector<T, RecyclingAllocator<T>>;
 
 /// Base of classes whose single objects (std::make_unique) live in such memory. Where they are deleted
-/// through a base class, its destructor is virtual.
+/// through a base class, its destructor is virtual. None may ask for more than operator new's alignment.
 struct RecycledObject {
   static void* operator new(std::size_t bytes) { return recycled::take(bytes); }
+  static void* operator new(std::size_t, std::align_val_t) = delete;
   static void operator delete(void* memory, std::size_t bytes) noexcept { recycled::give(memory, bytes); }
 };
 
