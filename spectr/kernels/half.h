@@ -24,9 +24,8 @@ inline float half_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(sign | (wide << 23) | (fraction << 13));
 }
 
-/// The half nearest to x, of two the even one; beyond the largest half, 65504, that one. Infinity and
-/// NaN stay. The
-/// twin of nearest_halves().
+/// The half nearest to x, of two the even one; beyond the largest half, 65504, that one. Infinity stays; any
+/// NaN becomes a quiet one of its sign. The twin of nearest_halves().
 inline Half nearest_half(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x), size = bits & 0x7FFF'FFFFu;
   const std::uint32_t cut = std::min(size, 0x477F'E000u);  // 65504
