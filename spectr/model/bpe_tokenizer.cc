@@ -1,5 +1,6 @@
 #include "spectr/model/bpe_tokenizer.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "spectr/base/quote.h"

@@ -1,6 +1,5 @@
 #include "spectr/model/gguf_value.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace spectr {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
+
+#include "spectr/base/check.h"
 
 namespace spectr {
 

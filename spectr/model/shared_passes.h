@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "spectr/model/forward.h"

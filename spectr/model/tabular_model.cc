@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "spectr/base/check.h"
 #include "spectr/base/sum.h"
 
 namespace spectr {
