@@ -27,6 +27,7 @@ struct Flags {
 };
 
 constexpr double most_texts = 1e6;
+constexpr double most_outcomes = 5e7;  // of all start tokens together
 constexpr std::int64_t most_seed = std::numeric_limits<std::uint32_t>::max();
 
 /// What passes of tables are taken to cost where a method asks: a node three tenths of a pass, a draft a
@@ -48,6 +49,13 @@ void print_law(const Flags& flags) {
                               "enumerated",
                               vocabulary, horizon, texts, most_texts));
   }
+  const auto starts = static_cast<double>(vocabulary);
+  if (texts * starts > most_outcomes) {
+    throw Failure(Status::usage,
+                  fmt::format("--vocab {} with --horizon {} gives {:.3g} texts from {} start tokens, at most "
+                              "{:.3g} are enumerated",
+                              vocabulary, horizon, texts * starts, vocabulary, most_outcomes));
+  }
   if (draft_models < rule.models.least || draft_models > std::max<std::size_t>(rule.models.most, 1)) {
     throw Failure(Status::usage, fmt::format("method {} does not work with {} draft models (--drafts)",
                                              rule.name, flags.drafts));
@@ -68,16 +76,20 @@ void print_law(const Flags& flags) {
     models.drafts.push_back(need(tables[i].start(0, decoder.most_nodes(horizon))));
 
   // A start token is drawn uniformly and not counted.
-  const DecoderLawOptions options{.horizon = horizon};
+  const DecoderLawOptions options{.horizon = horizon, .most_outcomes = most_outcomes / starts};
   double tv = 0.0, calls = 0.0, rejections = 0.0;
   for (std::size_t s = 0; s < vocabulary; ++s) {
     const Token start[] = {static_cast<Token>(s)};
-    const DecoderLaw law = need(enumerate_decoder(decoder, models, start, options));
+    const auto law = enumerate_decoder(decoder, models, start, options);
+    if (!law) {
+      throw Failure(Status::usage,
+                    fmt::format("from each of {} start tokens: {}", vocabulary, law.error().message));
+    }
     const auto target = need(enumerate_target(models, start, options));
-    const double share = 1.0 / static_cast<double>(vocabulary);
-    tv += share * total_variation(law.law, target);
-    calls += share * law.expected_target_calls;
-    rejections += share * law.expected_rejections;
+    const double share = 1.0 / starts;
+    tv += share * total_variation(law->law, target);
+    calls += share * law->expected_target_calls;
+    rejections += share * law->expected_rejections;
   }
   print_json({{"tv_error", tv},
               {"expected_target_calls", calls},

@@ -216,7 +216,10 @@ TEST(Errors, FlagsWithoutAMeaningHereAreRefusedByName) {
 
 TEST(Errors, LawRefusesWhatItCannotEnumerate) {
   expect_error({"law", "--method", "spectr", "--vocab", "11", "--horizon", "6"}, "1.77e+06");
-  expect_error({"law", "--method", "spectr", "--vocab", "4", "-K", "4", "-L", "4"}, "5e+07");
+  expect_error(
+      {"law", "--method", "spectr", "--vocab", "4", "-K", "4", "-L", "4"},
+      "from each of 4 start tokens: enumerating the decoder takes 1.72e+10 outcomes, at most 1.25e+07");
+  expect_error({"law", "--method", "plain", "--vocab", "1000", "--horizon", "2"}, "1e+09 texts");
   expect_error({"law", "--method", "spectr", "--drafts", "2"}, "spectr does not work with 2 draft models");
   expect_error({"law", "--method", "spectr", "--drafts", "0"}, "spectr does not work with 0 draft models");
   expect_error({"law", "--method", "magic"}, "magic");
