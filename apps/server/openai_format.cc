@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "apps/server/format.h"
 #include "spectr/base/version.h"
 
@@ -8,6 +10,15 @@ namespace {
 Json chat_log_probability(std::string_view piece, double log_probability) {
   const std::string text(piece);
   return {{"token", text}, {"logprob", log_probability}, {"bytes", bytes_of(text)}};
+}
+
+/// A token in completions: its text, or as OpenAI has it bytes:\xe2\x80, where its bytes are no whole
+/// characters; as text they would all be the same.
+std::string token_name(const std::string& piece) {
+  if (is_text(piece)) return piece;
+  std::string name = "bytes:";
+  for (const char byte : piece) name += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+  return name;
 }
 
 /// /v1/completions and /v1/chat/completions.
@@ -120,11 +131,12 @@ class OpenAiFormat final : public Format {
   Json completion_log_probabilities(const Piece& piece) const {
     Json tokens = Json::array(), own = Json::array(), top = Json::array(), offsets = Json::array();
     for (const TokenReport& report : piece.tokens) {
-      tokens.push_back(report.piece);
+      tokens.push_back(token_name(report.piece));
       own.push_back(report.log_probability);
       offsets.push_back(report.offset);
       Json others = Json::object();
-      for (const Alternative& other : report.alternatives) others[other.piece] = other.log_probability;
+      for (const Alternative& other : report.alternatives)
+        others.emplace(token_name(other.piece), other.log_probability);  // of equal texts the likelier
       top.push_back(std::move(others));
     }
     return {{"tokens", std::move(tokens)},

@@ -42,16 +42,6 @@ std::size_t cached_by_all(std::span<const Outcome> texts) {
   return least.value_or(0);
 }
 
-/// Whether the bytes are whole characters.
-bool is_text(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::size_t length = utf8_length(bytes);
-    if (length == 0) return false;
-    bytes.remove_prefix(length);
-  }
-  return true;
-}
-
 }  // namespace
 
 Json usage_of(std::span<const Task> tasks, std::size_t n, std::span<const Outcome> outcomes) {
@@ -132,6 +122,15 @@ Json sampling_of(const WarpOptions& sampling) {
           {"repeat_last_n", sampling.repeat_last_n},
           {"presence_penalty", sampling.presence_penalty},
           {"frequency_penalty", sampling.frequency_penalty}};
+}
+
+bool is_text(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t length = utf8_length(bytes);
+    if (length == 0) return false;
+    bytes.remove_prefix(length);
+  }
+  return true;
 }
 
 Json bytes_of(const std::string& piece) {

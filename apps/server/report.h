@@ -2,6 +2,8 @@
 
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/server/answer.h"
@@ -33,6 +35,8 @@ Json speculation_of(const Task& task, std::span<const Outcome> outcomes);
 Json details_of(const Piece& piece);
 /// How logits become the law, by the names of a request's fields; without biases.
 Json sampling_of(const WarpOptions& sampling);
+/// Whether the bytes are whole characters.
+bool is_text(std::string_view bytes);
 /// A token's bytes as numbers.
 Json bytes_of(const std::string& piece);
 

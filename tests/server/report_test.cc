@@ -5,6 +5,8 @@
 #include <chrono>
 #include <vector>
 
+#include "apps/server/format.h"
+
 namespace spectr::server {
 namespace {
 
@@ -98,6 +100,23 @@ TEST(Report, APromptsTokenIsCachedWhereNoTextOfItComputedIt) {
   not_begun.ending = Ending::not_begun;
   EXPECT_EQ(cached(2, {text(0s, 10, 1), not_begun}), 10u);
   EXPECT_EQ(cached(1, {not_begun}), 0u);
+}
+
+TEST(Report, CompletionsNameBytesThatAreNoTextByTheirNumbers) {
+  GenerationRequest request;
+  request.api = Api::completion;
+  request.alternatives = 4;
+  const std::vector<Task> one = tasks(1);
+  const AnswerHead head{request, one, "id", 0, "model", 1};
+  FinishedText finished{{}, text(0s, 0, 0)};
+  TokenReport token{7, "\xe2\x80", 0, Source::draft, -1.0};
+  token.alternatives = {
+      {7, "\xe2\x80", -1.0}, {8, "\xe2\x81", -2.0}, {9, "é", -3.0}, {10, "a", -4.0}, {11, "a", -5.0}};
+  finished.all.tokens = {token};
+  const Json told = openai_format(head)->whole({&finished, 1})["choices"][0]["logprobs"];
+  EXPECT_EQ(told["tokens"], Json::array({R"(bytes:\xe2\x80)"}));
+  EXPECT_EQ(text_of(told["top_logprobs"][0]),
+            R"({"bytes:\\xe2\\x80":-1.0,"bytes:\\xe2\\x81":-2.0,"é":-3.0,"a":-4.0})");
 }
 
 }  // namespace
