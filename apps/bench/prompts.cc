@@ -1,5 +1,6 @@
 #include "apps/bench/prompts.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -26,8 +27,7 @@ std::string text_of(const Json& object, std::initializer_list<const char*> names
   return {};
 }
 
-Result<Prompt> from_json(const std::string& line) {
-  SPECTR_TRY(const Json object, parse_json<Json>(line));
+Result<Prompt> from_json(const Json& object) {
   if (!object.is_object()) return error("is no JSON object");
   Prompt prompt;
   if (const auto turns = object.find("turns"); turns != object.end()) {
@@ -61,11 +61,36 @@ Prompts from_lines(std::istream& in, const std::string& name, std::size_t limit,
       prompts.push_back({{line}});
       continue;
     }
-    auto prompt = from_json(line);
+    const auto object = parse_json<Json>(line);
+    auto prompt = object ? from_json(*object) : Result<Prompt>(std::unexpected(object.error()));
     if (!prompt) return error("{}: line {} {}", name, number, prompt.error().message);
     prompts.push_back(std::move(*prompt));
   }
   return prompts;
+}
+
+/// A list of objects, over however many lines.
+Prompts from_list(std::istream& in, const std::string& name, std::size_t limit) {
+  std::ostringstream contents;
+  contents << in.rdbuf();
+  const auto list = parse_json<Json>(std::move(contents).str());
+  if (!list) return error("{}: the list {}", name, list.error().message);
+  std::vector<Prompt> prompts;
+  for (std::size_t i = 0; i < std::min(limit, list->size()); ++i) {
+    auto prompt = from_json((*list)[i]);
+    if (!prompt) return error("{}: entry {} {}", name, i + 1, prompt.error().message);
+    prompts.push_back(std::move(*prompt));
+  }
+  return prompts;
+}
+
+/// Whether the text is a JSON list, by its first character; reads nothing of it.
+bool is_list(std::istream& in) {
+  in >> std::ws;
+  const bool list = in.peek() == '[';
+  in.clear();
+  in.seekg(0);
+  return list;
 }
 
 Prompts from_csv(std::istream& in, const std::string& name, std::size_t limit) {
@@ -96,8 +121,9 @@ Prompts read_prompts(const std::filesystem::path& file, std::size_t limit) {
   if (!in) return error("{}: {}", name, std::strerror(errno));
   const std::size_t most = limit == 0 ? std::string::npos : limit;
   const std::string extension = file.extension().string();
-  Prompts prompts = extension == ".csv"
-                        ? from_csv(in, name, most)
+  Prompts prompts = extension == ".csv" ? from_csv(in, name, most)
+                    : extension == ".json" && is_list(in)
+                        ? from_list(in, name, most)
                         : from_lines(in, name, most, extension == ".jsonl" || extension == ".json");
   if (prompts && prompts->empty()) return error("{}: there is no prompt in it", name);
   return prompts;

@@ -18,7 +18,8 @@ struct Prompt {
 
 /// Reads prompts; the form follows from the name of the file:
 ///
-///   .jsonl, .json  an object per line with `prompt`, `turns` (as in Spec-Bench and MT-bench) or `question`,
+///   .jsonl, .json  an object per line, in .json also a list of objects, with `prompt`, `turns` (as in
+///   Spec-Bench and MT-bench) or `question`,
 ///                  and perhaps `reference`, `answer` or `canonical_solution`
 ///
 ///   .csv           a line of column names with `prompt` among them, perhaps `reference`; a field may be in
@@ -26,8 +27,8 @@ struct Prompt {
 ///
 ///   any other      a prompt per line
 ///
-/// Empty lines are left out. At most `limit` prompts, the first ones; 0: all. Error: a line that is none of
-/// these, by file and number; a file without prompts.
+/// Empty lines are left out. At most `limit` prompts, the first ones; 0: all. Error: a line or entry that is
+/// none of these, by file and number; a file without prompts.
 Result<std::vector<Prompt>> read_prompts(const std::filesystem::path& file, std::size_t limit);
 
 }  // namespace spectr::bench

@@ -189,9 +189,12 @@ void add_bench_methods(CLI::App& bench) {
   flags->model.add_model(command, false);
   flags->model.add_drafts(command);
   flags->model.add_threads(command);
-  command.add_option("--prompts", flags->prompts,
-                     ".jsonl with prompt, turns or question, .csv with a column prompt, or a prompt per line "
-                     "(default: the bundled stories)");
+  command
+      .add_option(
+          "--prompts", flags->prompts,
+          ".jsonl (an object per line) or .json (also a list of them) with prompt, turns or question, .csv "
+          "with a column prompt, or a prompt per line (default: the bundled stories)")
+      ->transform(file_name());
   command.add_option("--count", flags->count, "prompts to use, the first ones; 0: all")
       ->transform(whole(0))
       ->capture_default_str();

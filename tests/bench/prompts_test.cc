@@ -40,6 +40,14 @@ TEST(Prompts, JsonLinesHavePromptsTurnsOrQuestions) {
   EXPECT_EQ(prompts[2].reference, "3");
 }
 
+TEST(Prompts, JsonMayBeAListOfObjects) {
+  const test::NamedFile file("p.json",
+                             "\n[{\"prompt\": \"One\"},\n {\"turns\": [\"Two\"]},\n {\"prompt\": \"3\"}]\n");
+  ASSERT_EQ(read(file).size(), 3u);
+  EXPECT_THAT(read(file, 2)[1].turns, ElementsAre("Two"));
+  EXPECT_EQ(read(test::NamedFile("p.json", "\n{\"prompt\": \"One\"}\n{\"prompt\": \"Two\"}\n")).size(), 2u);
+}
+
 TEST(Prompts, CsvFieldsMayBeQuotedWithCommasQuotesAndLineBreaks) {
   const test::NamedFile file("p.csv",
                              "\"act\",\"prompt\"\r\n\"a\",\"say \"\"hi\"\", then\nleave\"\r\nb,plain\r\n");
@@ -75,6 +83,10 @@ TEST(Prompts, ErrorsNameFileLineAndReason) {
       {"a.jsonl", "{\"turns\": [1]}", "line 1 'turns' is no list of strings"},
       {"a.jsonl", "{\"turns\": []}", "has neither"},
       {"a.jsonl", "{\"prompt\": \"\"}", "line 1 its prompt is empty"},
+      {"a.json", "\n\n{\"prompt\": 7}", "a.json: line 3 'prompt' is no string"},
+      {"a.json", "[{\"prompt\": \"x\"}, 7]", "a.json: entry 2 is no JSON object"},
+      {"a.json", "[{\"prompt\": \"x\"}", "a.json: the list is not JSON"},
+      {"a.json", "[]", "a.json: there is no prompt in it"},
       {"a.csv", "act,text\na,b\n", "a.csv: no column 'prompt' among act, text"},
       {"a.csv", "prompt\n\"open\nand on", "line 2: a quote is never closed"},
       {"a.csv", "prompt\n\"a\"b\n", "line 2: a quote stands within a field"},
