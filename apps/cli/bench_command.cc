@@ -3,6 +3,7 @@
 #include "apps/bench/presets.h"
 #include "apps/cli/bench_commands.h"
 #include "apps/cli/commands.h"
+#include "apps/cli/flag_values.h"
 
 namespace spectr::cli {
 
@@ -10,7 +11,8 @@ CLI::Option* add_preset(CLI::App& command, std::string& name) {
   std::string names;
   for (const bench::Preset& preset : bench::presets())
     names.append(names.empty() ? "" : " ").append(preset.name);
-  return command.add_option("--preset", name, "the settings of a paper's table or figure: " + names);
+  return command.add_option("--preset", name, "the settings of a paper's table or figure: " + names)
+      ->transform(not_empty("name"));
 }
 
 void add_bench(CLI::App& app) {

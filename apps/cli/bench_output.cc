@@ -6,6 +6,7 @@
 
 #include "apps/bench/table.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/result_folder.h"
 
@@ -17,6 +18,7 @@ void BenchOutput::add(CLI::App& app, bool pictures, const std::string& json_help
   app.add_flag("--csv", csv, "print comma-separated values")->excludes(json_flag)->group(group);
   if (pictures) {
     app.add_option("--plot", folder, "also write the values and pictures of them into this folder")
+        ->transform(not_empty("name of the folder"))
         ->group(group);
   }
 }

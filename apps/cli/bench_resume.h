@@ -7,6 +7,7 @@
 
 #include "apps/bench/results_file.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "spectr/base/version.h"
 #include "spectr/model/machine_speed.h"
 
@@ -16,8 +17,10 @@ namespace spectr::cli {
 class Resume {
  public:
   void add(CLI::App& command) {
-    command.add_option("--resume", file_,
-                       "keep finished rows in this file, and do not measure again what it holds");
+    command
+        .add_option("--resume", file_,
+                    "keep finished rows in this file, and do not measure again what it holds")
+        ->transform(file_name());
   }
 
   /// Reads the file, if one was given. Throws Failure.

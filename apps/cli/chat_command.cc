@@ -147,8 +147,9 @@ void add_chat(CLI::App& app) {
   flags->model.add_threads(command);
   flags->model.add_context(command);
   command.add_option("--system-prompt", flags->system, "-sys TEXT: what the model is told first");
-  command.add_option("--chat-template-file", flags->template_file,
-                     "chat template instead of the model's own");
+  command
+      .add_option("--chat-template-file", flags->template_file, "chat template instead of the model's own")
+      ->transform(file_name());
   command.add_option("-r,--reverse-prompt", flags->stop_words, "end an answer before this word; repeatable")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

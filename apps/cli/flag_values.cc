@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <system_error>
+#include <utility>
 
 #include "spectr/base/quote.h"
 
@@ -51,8 +52,15 @@ CLI::Validator real() {
   return {check, ""};
 }
 
+CLI::Validator not_empty(std::string what) {
+  const auto check = [what = std::move(what)](std::string& text) {
+    return text.empty() ? fmt::format("the {} is empty", what) : "";
+  };
+  return {check, ""};
+}
+
 CLI::Validator file_name() {
-  return {[](std::string& path) { return std::string(path.empty() ? "the file name is empty" : ""); }, ""};
+  return not_empty("file name");
 }
 
 std::vector<std::int64_t> parse_list(const std::string& flag, std::string_view list, std::int64_t least,

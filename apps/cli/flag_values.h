@@ -25,7 +25,8 @@ CLI::Validator whole(std::int64_t least, std::int64_t most = no_limit);
 CLI::Validator thread_number();
 /// A number as C++ writes it; "inf" and "nan" are numbers, too.
 CLI::Validator real();
-/// Not empty, as what comes from a variable that was not set.
+/// Not empty, as what comes from a variable that was not set. `what` it is: "key".
+CLI::Validator not_empty(std::string what);
 CLI::Validator file_name();
 
 /// "1,2,3" → its entries, each in [least, most]. Throws CLI::ValidationError in the name of the flag.

@@ -3,6 +3,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "spectr/model/gguf.h"
 #include "spectr/model/inspect.h"
 
@@ -11,7 +12,7 @@ namespace spectr::cli {
 void add_inspect(CLI::App& app) {
   auto path = std::make_shared<std::string>();
   CLI::App& command = *app.add_subcommand("inspect", "What a GGUF file holds: metadata and tensors");
-  command.add_option("FILE", *path, "the file")->required();
+  command.add_option("FILE", *path, "the file")->required()->transform(file_name());
   command.callback([path] {
     const std::string text = describe(need(Gguf::open(*path)));
     std::fwrite(text.data(), 1, text.size(), stdout);

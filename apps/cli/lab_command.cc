@@ -106,7 +106,9 @@ void add_lab(CLI::App& app) {
   CLI::App& command = *lab.add_subcommand(
       "run", "Writes NAME.csv, NAME.svg and NAME.png and prints our values beside the paper's");
   command.add_option("name", flags->name, "an experiment, or all")->required();
-  command.add_option("--out", flags->folder, "folder for the files")->required();
+  command.add_option("--out", flags->folder, "folder for the files")
+      ->required()
+      ->transform(not_empty("name of the folder"));
   command.add_option("--seed", flags->seed, "of random laws and simulations")
       ->transform(whole(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
@@ -129,10 +131,12 @@ void add_lab(CLI::App& app) {
   command
       .add_option("--prompts", flags->prompts,
                   "file with a JSON object {\"prompt\": …} per line (default: the bundled stories)")
+      ->transform(file_name())
       ->group(stories);
   command
       .add_option("--scorer", flags->scorer,
                   "of opt-vs-uno: GGUF file of the model that judges (default: the target)")
+      ->transform(file_name())
       ->group(stories);
   command.callback([flags] { run(*flags); });
 }

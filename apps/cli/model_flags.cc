@@ -27,6 +27,7 @@ void ModelFlags::add_drafts(CLI::App& app) {
   app.add_option("--model-draft,--spec-draft-model", drafts,
                  "-md FILE: GGUF file of the draft model; repeatable")
       ->envname("LLAMA_ARG_SPEC_DRAFT_MODEL")
+      ->transform(file_name())
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }

@@ -153,6 +153,7 @@ void add_serve(CLI::App& app) {
   const std::string network = "Network", texts = "Texts";
   command.add_option("--host", flags->server.host, "address to listen on")
       ->envname("LLAMA_ARG_HOST")
+      ->transform(not_empty("address"))
       ->capture_default_str()
       ->group(network);
   command.add_option("--port", flags->server.port, "port to listen on; 0: any that is free")
@@ -163,7 +164,9 @@ void add_serve(CLI::App& app) {
   command.add_option("--api-key", flags->keys, "key that clients must send; repeatable")
       ->envname("LLAMA_API_KEY")
       ->group(network);
-  command.add_option("--api-key-file", flags->key_file, "file with one key a line")->group(network);
+  command.add_option("--api-key-file", flags->key_file, "file with one key a line")
+      ->transform(file_name())
+      ->group(network);
   command
       .add_option("--allowed-host", flags->server.names,
                   "name to answer to on a local address besides localhost (behind a proxy); repeatable")
@@ -204,8 +207,11 @@ void add_serve(CLI::App& app) {
       ->capture_default_str()
       ->group("Speculation");
   auto* given =
-      command.add_option("--chat-template", flags->chat_template, "chat template instead of the model's own");
-  command.add_option("--chat-template-file", flags->template_file, "the same from a file")->excludes(given);
+      command.add_option("--chat-template", flags->chat_template, "chat template instead of the model's own")
+          ->transform(not_empty("template"));
+  command.add_option("--chat-template-file", flags->template_file, "the same from a file")
+      ->transform(file_name())
+      ->excludes(given);
   command.callback([flags] {
     refuse_variables();
     serve(*flags);

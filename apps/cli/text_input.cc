@@ -8,17 +8,18 @@
 #include <sstream>
 
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 
 namespace spectr::cli {
 
 void TextInput::add(CLI::App& app) {
   auto* prompt = app.add_option("-p,--prompt", text, "the text");
-  auto* path = app.add_option("-f,--file", file, "file that holds the text");
+  auto* path = app.add_option("-f,--file", file, "file that holds the text")->transform(file_name());
   prompt->excludes(path);
 }
 
 void TextInput::add_file(CLI::App& app) {
-  app.add_option("-f,--file", file, "file that holds the text")->required();
+  app.add_option("-f,--file", file, "file that holds the text")->required()->transform(file_name());
 }
 
 std::string TextInput::read() const {

@@ -119,7 +119,7 @@ TEST(Errors, FilesThatCannotBeReadAreNamed) {
                                    {"detokenize", "--tokens", "1", "-m"}}) {
     expect_error(command + Arguments{"/nowhere/model.gguf"}, "/nowhere/model.gguf");
     expect_error(command + Arguments{"/tmp"}, "/tmp");
-    expect_error(command + Arguments{""}, "");
+    expect_error(command + Arguments{""}, "the file name is empty");
   }
   expect_error({"generate", "-m", target(), "-f", "/nowhere/text"}, "/nowhere/text");
   expect_error({"generate", "-m", target(), "-f", "/tmp"}, "/tmp: is a directory");
@@ -130,6 +130,32 @@ TEST(Errors, FilesThatCannotBeReadAreNamed) {
     std::filesystem::permissions(secret.path(), std::filesystem::perms::none);
     expect_error({"generate", "-m", target(), "-f", secret.path()}, "ermission");
   }
+}
+
+TEST(Errors, AnEmptyValueIsNotTakenForNone) {
+  const Arguments serve = {"serve", "-m", "/nowhere/model", "--port", "0"};
+  const Arguments bench = {"bench", "methods", "-m", "/nowhere/model"};
+  const Arguments lab = {"lab", "run", "opt-vs-uno", "--quick"};
+  const std::pair<Arguments, std::string> cases[] = {
+      {{"generate", "-m", target(), "-f"}, "--file: the file name is empty"},
+      {{"generate", "-m", target(), "-p", "a", "-md"}, "--model-draft: the file name is empty"},
+      {{"generate", "-m", target(), "-p", "a", "--cost-file"}, "--cost-file: the file name is empty"},
+      {{"perplexity", "-m", target(), "-f"}, "--file: the file name is empty"},
+      {{"inspect"}, "FILE: the file name is empty"},
+      {{"chat", "-m", target(), "--chat-template-file"}, "--chat-template-file: the file name is empty"},
+      {serve + Arguments{"--api-key-file"}, "--api-key-file: the file name is empty"},
+      {serve + Arguments{"--chat-template-file"}, "--chat-template-file: the file name is empty"},
+      {serve + Arguments{"--chat-template"}, "--chat-template: the template is empty"},
+      {serve + Arguments{"--host"}, "--host: the address is empty"},
+      {bench + Arguments{"--prompts"}, "--prompts: the file name is empty"},
+      {bench + Arguments{"--resume"}, "--resume: the file name is empty"},
+      {bench + Arguments{"--plot"}, "--plot: the name of the folder is empty"},
+      {bench + Arguments{"--preset"}, "--preset: the name is empty"},
+      {lab + Arguments{"--out"}, "--out: the name of the folder is empty"},
+      {lab + Arguments{"--out", "/tmp", "--prompts"}, "--prompts: the file name is empty"},
+      {lab + Arguments{"--out", "/tmp", "--scorer"}, "--scorer: the file name is empty"},
+  };
+  for (const auto& [command, reason] : cases) expect_error(command + Arguments{""}, reason);
 }
 
 std::string bytes_of(const std::string& path) {
