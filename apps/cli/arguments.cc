@@ -96,8 +96,36 @@ bool is_long_word_behind_one_dash(std::string_view argument) {
 }
 
 // What follows one of these is text or a path, whatever it looks like.
-constexpr auto before_text =
-    std::to_array<std::string_view>({"-p", "--prompt", "-f", "--file", "-r", "--reverse-prompt"});
+constexpr std::string_view before_text[] = {
+    "-p",
+    "--prompt",
+    "-f",
+    "--file",
+    "-r",
+    "--reverse-prompt",
+    "-sys",
+    "--system-prompt",
+    "-m",
+    "--model",
+    "-md",
+    "--model-draft",
+    "--spec-draft-model",
+    "-a",
+    "--alias",
+    "--allowed-host",
+    "--api-key",
+    "--api-key-file",
+    "--chat-template",
+    "--chat-template-file",
+    "--cors",
+    "--cost-file",
+    "--host",
+    "--out",
+    "--plot",
+    "--prompts",
+    "--resume",
+    "--scorer",
+};
 
 }  // namespace
 
@@ -106,7 +134,7 @@ std::vector<std::string> modernise(std::vector<std::string> arguments) {
   for (std::string& argument : arguments) {
     if (std::exchange(is_text, false)) continue;
     if (argument == "--") break;
-    is_text = std::ranges::find(before_text, argument) != before_text.end();
+    is_text = std::ranges::find(before_text, argument) != std::end(before_text);
     for (const auto& [old, now] : aliases) {
       if (argument == old) argument = now;
     }

@@ -201,8 +201,20 @@ TEST(Errors, LongNamesBehindOneDashAreNotTakenApart) {
   for (const char* name : {"-sm", "-cb", "-nkvo", "-ts", "-mli", "-pc"}) {
     expect_error({"generate", name, "none", "-p", "a"}, std::string(name) + " was not expected");
   }
-  // What looks like one may be a text.
+}
+
+TEST(Errors, WhatLooksLikeAnOptionMayBeATextOrAFile) {
   EXPECT_EQ(spectr(generate() + Arguments{"-n", "1", "--method", "plain", "-p", "-hf"}).status, 0);
+  for (const char* flag : {"-m", "--model", "-md", "--model-draft", "--cost-file"})
+    expect_error({"generate", "-m", "-xyz", "-p", "a", flag, "-xyz"}, "-xyz: cannot be opened");
+  expect_error(
+      {"lab", "run", "opt-vs-uno", "--out", "/tmp", "-m", target(), "-md", draft(), "--prompts", "-xyz"},
+      "-xyz: ");
+  for (const char* flag : {"--api-key", "-a", "--cors", "--allowed-host", "--chat-template"}) {
+    const Outcome ran = spectr({"serve", "-m", "/nowhere/model", "--port", "0", flag, "-Xk3abc"});
+    EXPECT_THAT(ran.err, testing::HasSubstr("/nowhere/model: cannot be opened")) << flag;
+    EXPECT_THAT(ran.err, testing::Not(testing::HasSubstr("Xk3abc"))) << flag;
+  }
 }
 
 TEST(Errors, TokenListsAreChecked) {
