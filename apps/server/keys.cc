@@ -2,7 +2,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "spectr/base/check.h"
@@ -29,6 +31,8 @@ void Keys::add(std::string key) {
 }
 
 Result<void> Keys::add_file(const std::string& path) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) return error("{}: is a directory", path);
   std::ifstream file(path);
   if (!file) return error("{}: {}", path, std::strerror(errno));
   const std::size_t before = keys_.size();
