@@ -15,10 +15,15 @@ Result<void> Service::load() {
   SPECTR_TRY(models_,
              ModelSet::load(options_.target, options_.drafts, options_.threads, options_.chat_template));
   if (!options_.alias.empty()) models_.name = options_.alias;
-  const auto usual = options_.defaults.speculative.rule(models_.drafts.size(), options_.costs != nullptr);
-  const bool wanted = !models_.drafts.empty() || (usual && (*usual)->needs_costs);
-  if (options_.costs && wanted) models_.costs = options_.costs(models_);
+  const RequestDefaults& defaults = options_.defaults;
+  SPECTR_TRY(const MethodRule* usual,
+             defaults.speculative.rule(models_.drafts.size(), options_.costs != nullptr));
+  // What cannot be had is told now, and not to every request that says nothing.
+  SPECTR_TRY_VOID(check_tuples(*usual, defaults.speculative.settings(), defaults.sampling,
+                               models_.tokenizer->vocabulary().size()));
   SPECTR_TRY(slots_, Slots::start(models_, options_.slots));
+  const bool wanted = !models_.drafts.empty() || usual->needs_costs;
+  if (options_.costs && wanted) models_.costs = options_.costs(models_);  // last, as it may take seconds
   phase_ = Phase::ready;
   return {};
 }

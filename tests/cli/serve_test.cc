@@ -95,6 +95,30 @@ TEST(Serve, RefusesAMethodThatNoTextCouldHave) {
   expect_error(serve + Arguments{"--method", "mtad", "--tau", "3"}, "tau");
 }
 
+/// What ends a server before it is ready.
+std::string refusal(const Arguments& more) {
+  const Outcome ended = spectr(serve + more);
+  EXPECT_EQ(ended.status, 2) << ended.err;
+  EXPECT_THAT(ended.err, Not(HasSubstr("ready")));
+  return ended.err.substr(std::min(ended.err.find("spectr: error: "), ended.err.size()));
+}
+
+TEST(Serve, RefusesAPlanThatEveryTextWouldFailWith) {
+  EXPECT_THAT(refusal({"--method", "spectr", "--plan", "otm-lp"}), HasSubstr("top-k 40 and 4 drafts"));
+}
+
+TEST(Serve, RefusesAContextBeforeItMeasures) {
+  const TemporaryFile costs("no costs");
+  EXPECT_THAT(refusal({"--cost-file", costs.path()}), HasSubstr(costs.path()));
+  EXPECT_THAT(refusal({"--cost-file", costs.path(), "-c", "100000"}), HasSubstr("100000"));
+}
+
+TEST(Serve, ReadsKeysFromAFileOnly) {
+  EXPECT_THAT(refusal({"--api-key-file", "/tmp"}), HasSubstr("/tmp: is a directory"));
+  const TemporaryFile nothing("# none\n");
+  EXPECT_THAT(refusal({"--api-key-file", nothing.path()}), HasSubstr("there is no key in it"));
+}
+
 TEST(Serve, EndsWhileItLoadsTheModels) {
   // Nobody ever writes into the pipe that the costs are to be read from.
   const TemporaryFile name("");
