@@ -15,7 +15,13 @@ try {
   const shot = async (name) => folder && page.screenshot({ path: `${folder}/${name}.png` });
   const done = () => page.waitForSelector("#send:not([disabled])", { timeout: 120_000 });
 
+  // While models are loaded nothing can be asked; the page waits for them.
+  await page.route("**/props", (route) => route.fulfill({ status: 503, headers: { "Retry-After": "1" }, json: { error: { message: "loading" } } }), { times: 1 });
   await page.goto(server.address);
+  await page.waitForFunction(() => document.querySelector("#status").textContent === "loading");
+  assert.ok(await page.isDisabled("#send"));
+  await done();
+  assert.match(failures.pop(), /503/);
   await page.waitForFunction(() => document.querySelector("#method").value === "auto");
   assert.ok(await page.isDisabled("#drafts"));
   await page.selectOption("#method", "spectr");

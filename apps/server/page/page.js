@@ -218,10 +218,19 @@ function fill(select, names) {
   select.replaceChildren(...names.map((name) => new Option(name, name)));
 }
 
+const seconds = (count) => new Promise((resolve) => setTimeout(resolve, 1000 * count));
+
+/** Learns what the server offers, as soon as its models are loaded; until then nothing can be asked. */
 async function connect() {
-  const response = await fetch("props", { headers: headers() });
+  const ask = () => fetch("props", { headers: headers() });
+  let response = await ask();
+  for (; response.status === 503; response = await ask()) {
+    say((await failure(response)).message);
+    await seconds(+response.headers.get("Retry-After") || 1);
+  }
   if (!response.ok) return say((await failure(response)).message);
   const props = await response.json();
+  if (!page.methods.length) busy(false);
   page.methods = props.methods;
   page.ready = `${props.model}, ${props.total_slots} slots, ${props.n_ctx} tokens of context`;
   fill($("method"), props.methods.map((method) => method.name));
