@@ -72,6 +72,12 @@ std::string chat_prompt(const JsonInput& messages, const JsonInput& values, cons
         fmt::format("'messages' may have {} messages, got {}", most_messages, messages.size()));
   }
   JsonInput variables = values.is_object() ? values : JsonInput::object();
+  for (const char* name : {"messages", "add_generation_prompt", "bos_token", "eos_token"}) {
+    if (variables.contains(name)) {
+      throw ApiError::invalid(
+          fmt::format("'chat_template_kwargs.{}' is not supported: the server sets it", name));
+    }
+  }
   variables["messages"] = JsonInput::array();
   for (std::size_t i = 0; i < messages.size(); ++i)
     variables["messages"].push_back(read_message(messages[i], i));

@@ -195,6 +195,21 @@ TEST_F(Refusals, BadConversations) {
   }
 }
 
+TEST_F(Refusals, VariablesOfATemplateThatTheServerSets) {
+  for (const char* path : {"/v1/chat/completions", "/apply-template"}) {
+    TestJson body = {{"messages", {{{"role", "user"}, {"content", "hi"}}}}};
+    if (std::string_view(path) != "/apply-template") body["max_tokens"] = 1;
+    body["chat_template_kwargs"] = {{"enable_thinking", false}};
+    EXPECT_EQ(server().post(path, body).status, 200) << path;
+    for (const char* name : {"messages", "add_generation_prompt", "bos_token", "eos_token"}) {
+      body["chat_template_kwargs"] = {{name, false}};
+      const auto reply = server().post(path, body);
+      EXPECT_EQ(reply.status, 400) << path;
+      EXPECT_THAT(reply.body, HasSubstr(std::string("'chat_template_kwargs.") + name + "' is not supported"));
+    }
+  }
+}
+
 TEST_F(Refusals, WhatConversationsMayHoldBesides) {
   const char* cases[] = {
       R"({"messages": [{"role": "assistant", "content": "hi", "reasoning_content": "hm", "refusal": null,
