@@ -29,7 +29,7 @@ void simplify(httplib::Request& request) {
   }
 }
 
-bool leaves_body(const httplib::Request& request, std::size_t most) {
+bool leaves_body(const httplib::Request& request) {
   const auto blank = [](const auto& header) {
     return header.first.find_first_of(" \t") != std::string::npos;
   };
@@ -48,18 +48,20 @@ bool leaves_body(const httplib::Request& request, std::size_t most) {
   if (encodings == 1 && !is_chunked(request.get_header_value("Transfer-Encoding"))) {
     throw ApiError::invalid("the Transfer-Encoding must be chunked");
   }
-  if (request.method != "POST") {
-    return encodings == 1 || (lengths == 1 && length != "0");
-  }
-  if (lengths + encodings == 0) {
+  return request.method != "POST" && (encodings == 1 || (lengths == 1 && length != "0"));
+}
+
+void check_length(const httplib::Request& request, std::size_t most) {
+  if (request.method != "POST" || request.has_header("Transfer-Encoding")) return;
+  if (!request.has_header("Content-Length")) {
     throw ApiError(411, "invalid_request_error", "the body's length is missing (Content-Length)");
   }
-  if (lengths == 1 && std::stoull(length) > most) {
+  const std::string length = request.get_header_value("Content-Length");
+  if (std::stoull(length) > most) {
     throw ApiError(
         413, "invalid_request_error",
         fmt::format("the body is too long: Content-Length is {}, at most {} bytes are read", length, most));
   }
-  return false;
 }
 
 }  // namespace spectr::server

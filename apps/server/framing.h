@@ -13,7 +13,11 @@ void simplify(httplib::Request& request);
 /// Whether a body follows the head that nobody reads: a method without one, told one all the same. The
 /// connection must not be read on, as what comes would be taken for the next request.
 /// Throws ApiError where the head does not tell in exactly one way how long the body is, as a proxy may read
-/// it otherwise and see other requests than this server does; or where it tells more than `most` bytes.
-bool leaves_body(const httplib::Request& request, std::size_t most);
+/// it otherwise and see other requests than this server does.
+bool leaves_body(const httplib::Request& request);
+
+/// Throws ApiError where a body is to be read whose length is not told, or is more than `most` bytes.
+/// Requires: a head that leaves_body has seen.
+void check_length(const httplib::Request& request, std::size_t most);
 
 }  // namespace spectr::server

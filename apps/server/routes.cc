@@ -72,12 +72,13 @@ void close_after_answer() {
   if (Connection* connection = Connection::current()) connection->close_after_answer();
 }
 
-/// Before the body is read: how long it is, who asks, for what, and in which form.
+/// Before the body is read: whether its end is clear, who asks, for what, how long it is, and in which form.
 void check_head(const Request& request, const Origins& origins, const Keys& keys, const Paths& paths) {
-  if (leaves_body(request, ConnectionLimits{}.body_bytes)) close_after_answer();
+  if (leaves_body(request)) close_after_answer();
   origins.check(request);
   check_key(request, keys);
   paths.check(request);
+  check_length(request, ConnectionLimits{}.body_bytes);
   if (request.has_header("Content-Encoding")) {
     throw ApiError(415, "invalid_request_error", "compressed bodies are not read");
   }

@@ -70,6 +70,14 @@ TEST_F(Framing, ALengthThatIsNotClearIsRefused) {
   }
 }
 
+TEST_F(Framing, WhereNoBodyIsExpectedNoneIsMissing) {
+  const std::string health = answers("POST /health", "", "");
+  EXPECT_THAT(health, StartsWith("HTTP/1.1 405"));
+  EXPECT_THAT(health, HasSubstr("Allow: GET, HEAD, OPTIONS"));
+  EXPECT_THAT(answers("POST /nope", "", ""), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(answers("POST /nope", "Content-Length: 5000000\r\n", ""), StartsWith("HTTP/1.1 404"));
+}
+
 TEST_F(Framing, ABodyThatIsAnnouncedTooLongIsRefusedBeforeItIsSent) {
   const std::string head = "POST /tokenize", length = "Content-Length: 5000000\r\n";
   for (const std::string& headers : {length, length + "Expect: 100-continue\r\n"}) {

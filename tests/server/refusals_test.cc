@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/server/raw_connection.h"
 #include "tests/server/test_server.h"
 
 namespace spectr::server {
@@ -288,6 +289,9 @@ TEST(ServerKeys, OpenWhatIsNotPublic) {
   }
   EXPECT_EQ(server.post("/v1/completions", body, {{"Authorization", "Bearer secret-1"}}).status, 200);
   EXPECT_EQ(server.post("/v1/completions", body, {{"X-Api-Key", "other"}}).status, 200);
+  RawConnection bare(server.server().port());
+  bare.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(bare.receive_all(), testing::StartsWith("HTTP/1.1 401")) << "before the missing length is told";
 }
 
 TEST(ServerCors, PermitsTheNamedOriginOnly) {
