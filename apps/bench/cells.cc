@@ -1,8 +1,12 @@
 #include "apps/bench/cells.h"
 
+#include <fmt/ranges.h>
+
 #include <set>
 #include <tuple>
 #include <utility>
+
+#include "spectr/transport/plans.h"
 
 namespace spectr::bench {
 namespace {
@@ -17,6 +21,18 @@ auto identity(const Cell& cell) {
   const std::string_view method = cell.method->name;
   return std::tuple(std::string(method), cell.options.plan.value_or(""), cell.shape.drafts, cell.shape.length,
                     method == "mtad" ? cell.options.tau : 0.0, cell.draft);
+}
+
+/// Error: a plan that does not exist, or plans that none of the methods would read.
+Result<void> check_plans(const Axes& axes) {
+  for (const std::string& plan : axes.plans) SPECTR_TRY_VOID(find_plan(plan));
+  if (axes.plans.empty()) return {};
+  for (const std::string& name : axes.methods) {
+    SPECTR_TRY(const MethodRule* method, find_method(name));
+    if (!method->plan.empty()) return {};
+  }
+  return error("plan {} is not read: none of the methods {} has a plan to choose",
+               fmt::join(axes.plans, ", "), fmt::join(axes.methods, ", "));
 }
 
 /// The combinations of one method, in order.
@@ -59,6 +75,7 @@ Result<std::vector<Cell>> expand(std::span<const Axes> groups, const MethodOptio
   std::vector<Cell> all;
   std::set<decltype(identity(std::declval<Cell>()))> seen;
   for (const Axes& axes : groups) {
+    SPECTR_TRY_VOID(check_plans(axes));
     for (const std::string& name : axes.methods) {
       SPECTR_TRY(const MethodRule* method, find_method(name));
       SPECTR_TRY(std::vector<Cell> cells, expand_method(*method, axes, settings, draft_models));

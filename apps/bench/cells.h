@@ -30,7 +30,8 @@ struct Axes {
 };
 
 /// Every combination once: a method that does not read a setting is not repeated for its values, nor for
-/// `draft_models` where it uses none. Error: an unknown method or plan, or a combination that is impossible.
+/// `draft_models` where it uses none. Error: an unknown method or plan, plans that no method of a
+/// group reads, or a combination that is impossible.
 Result<std::vector<Cell>> expand(std::span<const Axes> groups, const MethodOptions& settings,
                                  std::size_t draft_models);
 

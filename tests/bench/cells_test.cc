@@ -32,6 +32,11 @@ TEST(Cells, AreEveryCombinationThatDiffers) {
               ElementsAre("spectr k-seq 2 4", "spectr str++ 2 4"));
 }
 
+TEST(Cells, OfMethodsWithoutAPlanStandBesideThoseThatReadIt) {
+  EXPECT_THAT(names({{.methods = {"speculative", "spectr"}, .plans = {"str++"}}}),
+              ElementsAre("speculative - 1 4", "spectr str++ 4 4"));
+}
+
 TEST(Cells, WithoutADraftModelAreNotRepeatedForEvery) {
   EXPECT_EQ(names({{.methods = {"plain"}}}, 3).size(), 1u);
   EXPECT_EQ(names({{.methods = {"speculative"}}}, 3).size(), 3u);
@@ -50,6 +55,9 @@ TEST(Cells, ThatAreImpossibleAreRefused) {
   const auto failure = [](const Axes& axes) { return expand({&axes, 1}, {}, 1).error().message; };
   EXPECT_THAT(failure({.methods = {"magic"}}), HasSubstr("no method 'magic'"));
   EXPECT_THAT(failure({.methods = {"spectr"}, .plans = {"magic"}}), HasSubstr("magic"));
+  EXPECT_THAT(failure({.methods = {"speculative"}, .plans = {"magic"}}), HasSubstr("magic"));
+  EXPECT_THAT(failure({.methods = {"speculative", "block"}, .plans = {"k-seq"}}),
+              HasSubstr("plan k-seq is not read: none of the methods speculative, block has a plan"));
   EXPECT_THAT(failure({.methods = {"spectr"}, .drafts = {0}}), HasSubstr("K (draft sequences)"));
 }
 
