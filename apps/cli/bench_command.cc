@@ -23,6 +23,15 @@ void add_bench(CLI::App& app) {
   add_bench_widths(bench);
   add_bench_passes(bench);
   add_bench_select(bench);
+  const auto is_passes = [](const CLI::App* command) {
+    return command->get_name() == "pp" || command->get_name() == "tg";
+  };
+  const auto commands = bench.get_subcommands([](const CLI::App*) { return true; });
+  for (CLI::App* one : commands) {
+    for (CLI::App* other : commands) {
+      if (one != other && !(is_passes(one) && is_passes(other))) one->excludes(other);
+    }
+  }
 }
 
 }  // namespace spectr::cli
