@@ -49,7 +49,6 @@ class Run {
 
   void execute() {
     const std::string text = flags_.input.read();
-    if (text.empty()) throw Failure(Status::usage, "the prompt is empty");
     flags_.model.choose_bundled();
     const MethodRule& rule = flags_.method.rule(flags_.model.drafts.size());
     MethodOptions settings = flags_.method.request.settings();

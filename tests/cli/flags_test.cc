@@ -48,6 +48,15 @@ TEST(Flags, OfDraftsThatAreNotUsedAreTold) {
   EXPECT_THAT(told({"--method", "spectr", "-K", "3", "-L", "2"}), Not(HasSubstr("is not used")));
 }
 
+TEST(Flags, AnEmptyPromptIsTheBeginningOfAText) {
+  const Outcome ran = spectr(generate() + Arguments{"-p", "", "-n", "4", "--seed", "1", "--json"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  const TemporaryFile nothing("");
+  const Outcome file =
+      spectr(generate() + Arguments{"-f", nothing.path(), "-n", "4", "--seed", "1", "--json"});
+  EXPECT_EQ(Json::parse(file.out)["tokens"], Json::parse(ran.out)["tokens"]);
+}
+
 TEST(Flags, AreHelpedWithWhatTheyDo) {
   EXPECT_THAT(help({"generate"}), HasSubstr("draw|top"));
   EXPECT_THAT(help({"generate"}), HasSubstr("--cost-file"));
