@@ -120,6 +120,8 @@ void add_lab(CLI::App& app) {
   const std::string stories = "Stories (plans and opt-vs-uno)";
   flags->model.add_drafts(command);
   flags->model.add_model(command, false);
+  // Its figures do not depend on the surroundings.
+  for (const char* name : {"--model", "--model-draft"}) command.get_option(name)->envname("");
   flags->model.threads = 1;  // the models are small: one is quickest
   command.add_option("-t,--threads", flags->model.threads, "threads of the models; -1: all cores")
       ->capture_default_str()

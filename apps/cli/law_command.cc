@@ -61,6 +61,7 @@ void print_law(const Flags& flags) {
                                              rule.name, flags.drafts));
   }
   MethodOptions settings = flags.method.request.settings(1, 2);
+  check_settings(rule, flags.method.request, settings);
   if (rule.needs_costs) settings.costs = std::make_shared<Costs>(assumed_costs(draft_models));
   Decoder decoder = need(make_decoder(rule, settings));
 
@@ -104,6 +105,7 @@ void add_law(CLI::App& app) {
   CLI::App& command = *app.add_subcommand(
       "law", "The exact law of a decoder on a random tabular pair, by enumeration, against the target's");
   flags->method.add(command);
+  command.get_option("-L")->envname("");  // the variable is for those that draft with models
   command.add_option("--vocab", flags->vocabulary, "tokens of the vocabulary")
       ->capture_default_str()
       ->transform(whole(1, 1000));

@@ -45,6 +45,8 @@ TEST(Flags, OfDraftsThatAreNotUsedAreTold) {
               HasSubstr("-K 7 is not used: method speculative"));
   EXPECT_THAT(told({"--method", "plain", "-L", "3"}),
               HasSubstr("-L 3 is not used: method plain drafts nothing"));
+  EXPECT_THAT(spectr({"law", "--method", "speculative", "-K", "4"}).err,
+              HasSubstr("-K 4 is not used: method speculative drafts K 1, L 2 here"));
   EXPECT_THAT(told({"--method", "spectr", "-K", "3", "-L", "2"}), Not(HasSubstr("is not used")));
 }
 

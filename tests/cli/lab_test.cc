@@ -17,14 +17,19 @@ TEST(Lab, InputsThatAreMissingAreBadInput) {
 }
 
 TEST(Lab, ReadsModelsWhereAnExperimentNeedsThem) {
-  const Surroundings where = {.variables = {{"LLAMA_ARG_MODEL", target()}}};
   const std::string folder = testing::TempDir() + "spectr-lab-" + std::to_string(getpid());
-  const Outcome ran = spectr({"lab", "run", "spectr-uniform", "--quick", "--out", folder}, where);
+  const Outcome ran = spectr({"lab", "run", "spectr-uniform", "--quick", "--out", folder});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, testing::HasSubstr("spectr-uniform"));
   std::filesystem::remove_all(folder);
-  expect_error(run("opt-vs-uno"), "needs both -m and -md", where);
+  expect_error(run("opt-vs-uno", {"-m", target()}), "needs both -m and -md");
   expect_error(run("opt-vs-uno", {"-m", target(), "-md", draft(), "-md", draft()}), "one draft model, got 2");
+}
+
+TEST(Lab, HeedsNoVariables) {
+  const Surroundings where = {
+      .variables = {{"LLAMA_ARG_MODEL", "/nowhere/m"}, {"LLAMA_ARG_SPEC_DRAFT_MODEL", "/nowhere/d"}}};
+  expect_error(run("opt-vs-uno", {"--prompts", "/nowhere/p"}), "/nowhere/p", where);
 }
 
 TEST(Lab, TriesItsFolderBeforeTheRun) {

@@ -10,10 +10,15 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-const Variables wrong = {{"LLAMA_ARG_PORT", "http"},       {"LLAMA_ARG_THREADS", "many"},
-                         {"LLAMA_ARG_N_PARALLEL", "none"}, {"LLAMA_ARG_TOP_K", "-5"},
-                         {"LLAMA_ARG_N_PREDICT", "x"},     {"LLAMA_ARG_CTX_SIZE", "all"},
-                         {"LLAMA_ARG_SPEC_TYPE", "ngram"}, {"LLAMA_ARG_ENDPOINT_METRICS", "perhaps"}};
+const Variables wrong = {{"LLAMA_ARG_PORT", "http"},
+                         {"LLAMA_ARG_THREADS", "many"},
+                         {"LLAMA_ARG_N_PARALLEL", "none"},
+                         {"LLAMA_ARG_TOP_K", "-5"},
+                         {"LLAMA_ARG_N_PREDICT", "x"},
+                         {"LLAMA_ARG_CTX_SIZE", "all"},
+                         {"LLAMA_ARG_SPEC_TYPE", "ngram"},
+                         {"LLAMA_ARG_ENDPOINT_METRICS", "perhaps"},
+                         {"LLAMA_ARG_SPEC_DRAFT_N_MAX", "some"}};
 
 TEST(Variables, OfOneCommandMeanNothingToTheOthers) {
   for (const Arguments& command : {Arguments{"tokenize", "-m", target(), "-p", "Once"},
