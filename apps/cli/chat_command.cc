@@ -72,6 +72,7 @@ class Conversation {
       say("user", line);
       say("assistant", answer());
     }
+    check_standard_input();
   }
 
  private:

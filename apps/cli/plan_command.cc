@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/plan_input.h"
+#include "apps/cli/text_input.h"
 #include "apps/json_input.h"
 #include "spectr/base/counter_random.h"
 #include "spectr/base/quantiles.h"
@@ -175,9 +175,7 @@ void add_plan(CLI::App& app) {
   CLI::App& plan = *app.add_subcommand("plan", "Transport plans alone: exact laws, samples, build times");
   plan.require_subcommand(1);
   const auto finish = [](Status status) {
-    // A folder, or a descriptor that is closed, would otherwise pass for an empty input.
-    if (std::cin.bad() || std::ferror(stdin) != 0)
-      throw Failure(Status::usage, "standard input cannot be read");
+    check_standard_input();
     if (status != Status::done) throw Failure(status, "not every line could be answered; see its \"error\"");
   };
   std::string names;

@@ -2,9 +2,11 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 
 #include "apps/cli/failure.h"
@@ -38,6 +40,11 @@ std::string read_file(const std::string& path) {
   std::ostringstream contents;
   contents << stream.rdbuf();
   return std::move(contents).str();
+}
+
+void check_standard_input() {
+  if (std::cin.bad() || std::ferror(stdin) != 0)
+    throw Failure(Status::usage, "standard input cannot be read");
 }
 
 std::vector<Token> parse_tokens(const std::string& list, std::size_t vocabulary) {

@@ -24,6 +24,10 @@ struct TextInput {
 /// The contents of a file; throws Failure.
 std::string read_file(const std::string& path);
 
+/// Throws Failure where standard input ended because it cannot be read: a folder, or a descriptor that is
+/// closed, would otherwise pass for an empty input.
+void check_standard_input();
+
 /// "1,2,3" → ids below `vocabulary`; throws Failure naming the entry.
 std::vector<Token> parse_tokens(const std::string& list, std::size_t vocabulary);
 

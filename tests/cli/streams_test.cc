@@ -56,6 +56,13 @@ TEST(Streams, InputThatCannotBeReadIsAnError) {
     }
   }
   EXPECT_EQ(redirected("</dev/null", {"plan", "eval", "--plan", "k-seq"}).status, 0);
+  const Arguments chat = {"chat", "-m", target(), "--method", "plain", "--seed", "1"};
+  for (const char* redirection : {"</tmp", "<&-"}) {
+    const Outcome ran = redirected(redirection, chat);
+    EXPECT_EQ(ran.status, 2) << redirection;
+    EXPECT_EQ(ran.err, "spectr: error: standard input cannot be read\n");
+  }
+  EXPECT_EQ(redirected("</dev/null", chat).status, 0);
 }
 
 }  // namespace
