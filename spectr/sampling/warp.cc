@@ -52,12 +52,12 @@ WarpOptions WarpOptions::none() {
 
 Result<Warp> Warp::make(WarpOptions o) {
   if (!(o.temperature >= 0.0) || !std::isfinite(o.temperature)) {
-    return error("temperature must be at least 0, got {}", o.temperature);
+    return error("temperature must be finite and at least 0, got {}", o.temperature);
   }
   if (!(o.top_p >= 0.0 && o.top_p <= 1.0)) return error("top-p must lie in [0, 1], got {}", o.top_p);
   if (!(o.min_p >= 0.0 && o.min_p <= 1.0)) return error("min-p must lie in [0, 1], got {}", o.min_p);
   if (!(o.repeat_penalty > 0.0) || !std::isfinite(o.repeat_penalty)) {
-    return error("repeat penalty must be positive, got {}", o.repeat_penalty);
+    return error("repeat penalty must be finite and positive, got {}", o.repeat_penalty);
   }
   if (!std::isfinite(o.presence_penalty)) {
     return error("presence penalty must be finite, got {}", o.presence_penalty);

@@ -269,7 +269,8 @@ TEST(Errors, WithoutTheBundledModelsAModelIsAskedFor) {
 
 TEST(Errors, EnvironmentVariablesAreCheckedLikeFlags) {
   expect_error(story(), "", {.variables = {{"LLAMA_ARG_TOP_K", "many"}}});
-  expect_error(story(), "temperature", {.variables = {{"LLAMA_ARG_TEMPERATURE", "-1"}}});
+  expect_error(story(), "temperature must be finite and at least 0, got -1",
+               {.variables = {{"LLAMA_ARG_TEMPERATURE", "-1"}}});
 }
 
 }  // namespace
