@@ -1,6 +1,5 @@
 #include "apps/cli/arguments.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string_view>
@@ -95,46 +94,31 @@ bool is_long_word_behind_one_dash(std::string_view argument) {
   return argument.size() > 2 && argument[0] == '-' && letter(argument[1]) && letter(argument[2]);
 }
 
-// What follows one of these is text or a path, whatever it looks like.
-constexpr std::string_view before_text[] = {
-    "-p",
-    "--prompt",
-    "-f",
-    "--file",
-    "-r",
-    "--reverse-prompt",
-    "-sys",
-    "--system-prompt",
-    "-m",
-    "--model",
-    "-md",
-    "--model-draft",
-    "--spec-draft-model",
-    "-a",
-    "--alias",
-    "--allowed-host",
-    "--api-key",
-    "--api-key-file",
-    "--chat-template",
-    "--chat-template-file",
-    "--cors",
-    "--cost-file",
-    "--host",
-    "--out",
-    "--plot",
-    "--prompts",
-    "--resume",
-    "--scorer",
-};
+/// The command of that name, of `command` or next to it (bench pp tg); null if there is none.
+const CLI::App* find_command(const CLI::App& command, const std::string& name) {
+  const auto is_named = [&name](const CLI::App* one) { return one->get_name() == name; };
+  for (const CLI::App* place : {&command, command.get_parent()}) {
+    if (place == nullptr) continue;
+    if (const auto found = place->get_subcommands(is_named); !found.empty()) return found.front();
+  }
+  return nullptr;
+}
+
+/// Whether what follows the argument is its value, whatever it looks like.
+bool takes_value(const CLI::App& command, const std::string& argument) {
+  const CLI::Option* const option = command.get_option_no_throw(argument);
+  return option != nullptr && argument.starts_with('-') && option->get_items_expected_min() > 0;
+}
 
 }  // namespace
 
-std::vector<std::string> modernise(std::vector<std::string> arguments) {
-  bool is_text = false;
+std::vector<std::string> modernise(const CLI::App& app, std::vector<std::string> arguments) {
+  const CLI::App* command = &app;
+  bool is_value = false;
   for (std::string& argument : arguments) {
-    if (std::exchange(is_text, false)) continue;
+    if (std::exchange(is_value, false)) continue;
     if (argument == "--") break;
-    is_text = std::ranges::find(before_text, argument) != std::end(before_text);
+    if (const CLI::App* const chosen = find_command(*command, argument)) command = chosen;
     for (const auto& [old, now] : aliases) {
       if (argument == old) argument = now;
     }
@@ -144,6 +128,7 @@ std::vector<std::string> modernise(std::vector<std::string> arguments) {
     }
     if (is_long_word_behind_one_dash(argument))
       throw Failure(Status::usage, fmt::format("{} was not expected; see spectr --help", flag));
+    is_value = takes_value(*command, argument);
   }
   return arguments;
 }

@@ -108,7 +108,7 @@ int run(std::vector<std::string> arguments) {
   spectr::cli::add_bench(app);
   isolate(app);
 
-  arguments = spectr::cli::modernise(std::move(arguments));
+  arguments = spectr::cli::modernise(app, std::move(arguments));
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(std::move(reversed));
