@@ -19,8 +19,8 @@ Result<void> Service::load() {
   SPECTR_TRY(const MethodRule* usual,
              defaults.speculative.rule(models_.drafts.size(), options_.costs != nullptr));
   // What cannot be had is told now, and not to every request that says nothing.
-  SPECTR_TRY_VOID(check_tuples(*usual, defaults.speculative.settings(), defaults.sampling,
-                               models_.tokenizer->vocabulary().size()));
+  SPECTR_TRY_VOID(
+      check_tuples(*usual, defaults.speculative.settings(), defaults.sampling, models_.target->vocabulary()));
   SPECTR_TRY(slots_, Slots::start(models_, options_.slots));
   const bool wanted = !models_.drafts.empty() || usual->needs_costs;
   if (options_.costs && wanted) models_.costs = options_.costs(models_);  // last, as it may take seconds
