@@ -1,6 +1,7 @@
 #include "spectr/decode/block_verifier.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
@@ -41,7 +42,7 @@ Result<Verdict> BlockVerifier::select(const BlockStart& start, const Draft& draf
     return verdict;
   }
   choices.enter(start.place(node(i), i, Purpose::residual));
-  const auto left = excess->law();
+  const auto left = std::move(*excess).law();
   verdict.last = (left ? *left : *q).draw(choices);
   verdict.last_source = Source::correction;
   return verdict;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "spectr/base/recycled.h"
 #include "spectr/base/sum.h"
@@ -29,8 +30,8 @@ class ExcessLaw {
   }
 
   /// None where S = 0.
-  std::optional<Distribution> law() const {
-    if (mass_ > 0.0) return pair_.law(weights_);
+  std::optional<Distribution> law() && {
+    if (mass_ > 0.0) return pair_.law(std::move(weights_));
     return std::nullopt;
   }
 

@@ -88,7 +88,7 @@ class Traversal {
     SPECTR_TRY(const Distribution* q, law_of(parent));
     ExcessLaw excess(parent.weight, *q, *parent.draft_law);
     parent.weight = excess.share(parent.weight);  // stays 1 at the root
-    if (auto left = excess.law()) parent.law = std::move(left);
+    if (auto left = std::move(excess).law()) parent.law = std::move(left);
     return {};
   }
 
