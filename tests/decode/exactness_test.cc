@@ -165,7 +165,8 @@ TEST(Exactness, HoldsWhereModelsHaveOtherTokensThanTheTarget) {
   expect_all_exact({{drafts_of(4), drafts_of(2)}, target}, {.start = 2}, "a start that a draft lacks");
 }
 
-// The quotient of a draft that the target has and hardly ever draws is infinite: one times nothing before it.
+// q/p of a token that the draft hardly ever draws is infinite: behind an excluded token it counts for
+// nothing.
 TEST(Exactness, NeverAcceptsWhatTheTargetExcludes) {
   const double p[] = {0.5, 0.5, 1e-310}, q[] = {0.5, 0.0, 0.5};
   const TabularPair pair = TabularPair::constant(p, q);
