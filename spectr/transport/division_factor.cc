@@ -160,14 +160,14 @@ Division division_factor(const LawPair& laws, std::size_t k) {
   if (k == 1 || above.valid()) return {1.0, {above.overlap}, 1};
   double bound = root_on_tangent(above, k), nudge = 4.0 * ulp;
   double below = 1.0 / n, rejected_below = 1.0;  // valid
-  bool halve = false;
+  bool halve = false, narrow = false;
   for (int passes = 2;; ++passes) {
     const double closed = 1.0 - above.at.saturated;  // on the tangent 1 − β = closed − s B
     const double least = std::max(std::pow(std::max(closed - bound * above.at.open, 0.0), n), ulp);
     const double most = std::min(above.at.unserved, rejected_below);
     const double middle = (closed - std::pow(least * most, 0.5 / n)) / above.at.open;
     double s = bound * (1.0 - nudge);
-    halve = !halve && most > wide * least && middle > below && middle < s;
+    halve = !halve && !narrow && most > wide * least && middle > below && middle < s;
     if (halve) s = middle;
 
     Point next(laws, s, k);
@@ -175,9 +175,10 @@ Division division_factor(const LawPair& laws, std::size_t k) {
     if (!next.valid()) {
       if (bound > s * (1.0 - nudge)) nudge *= 64.0;
       above = next;
-    } else if (halve && next.rejected - above.rejected > delta) {
+    } else if (halve) {
       below = s;
       rejected_below = next.rejected;
+      narrow = next.rejected - above.rejected <= delta;
     } else {
       return {1.0 / s, {next.overlap}, passes};
     }

@@ -85,14 +85,15 @@ void Leftover::serve_last(double p) {
   if (out_.size() == before) out_.add(top_, p);
 }
 
-/// The u with (u + p)^k − u^k = m in [floor, top − p]. Mean density m / p = k ū^{k−1}; the density is convex
-/// for k ≥ 3, so the window's middle is at most ū, which is the start. For k = 2 it is the root itself.
+/// The u with (u + p)^k − u^k = m in [floor, top − p], by densities, which do not vanish. Mean density m / p
+/// = k ū^{k−1}; the density is convex for k ≥ 3, so the window's middle is at most ū, which is the start. For
+/// k = 2 it is the root itself.
 double Leftover::lower_edge(double p, double m) const {
   const double k = static_cast<double>(k_);
   const double mean = std::pow(m / p / k, 1.0 / (k - 1.0));
   const double start = std::clamp(mean - 0.5 * p, floor_, std::max(floor_, top_ - p));
   return newton_from_above(start, floor_, [&](double u) {
-    return ValueAndSlope{mass(u, p) - m, k * power_difference(u, p, k_ - 1)};
+    return ValueAndSlope{power_quotient(u, p, k_) - m / p, k * power_quotient(u, p, k_ - 1)};
   });
 }
 

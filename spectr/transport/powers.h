@@ -15,24 +15,29 @@ inline double power(double x, std::size_t k) {
   return result;
 }
 
-/// (a + w)^k − a^k for a, w ≥ 0, with a relative error of about k ulps at most, however small w is: only
-/// positive terms are added. With b = a + w and D_n = b^n − a^n: D_2n = D_n (a^n + b^n) and D_{n+1} = D_n b +
-/// a^n w.
-inline double power_difference(double a, double w, std::size_t k) {
+/// ((a + w)^k − a^k) / w for a, w ≥ 0, the mean of k x^{k−1} over [a, a + w], with a relative error of about
+/// k ulps at most, however small w is: only positive terms are added. With b = a + w and E_n = Σ_{i<n} a^i
+/// b^{n−1−i}: E_2n = E_n (a^n + b^n) and E_{n+1} = E_n b + a^n.
+inline double power_quotient(double a, double w, std::size_t k) {
   if (k == 0) return 0.0;
   const double b = a + w;
-  double a_n = a, b_n = b, difference = w;
+  double a_n = a, b_n = b, quotient = 1.0;
   for (std::size_t bit = std::bit_floor(k) >> 1; bit != 0; bit >>= 1) {
-    difference *= a_n + b_n;
+    quotient *= a_n + b_n;
     a_n *= a_n;
     b_n *= b_n;
     if (k & bit) {
-      difference = difference * b + a_n * w;
+      quotient = quotient * b + a_n;
       a_n *= a;
       b_n *= b;
     }
   }
-  return difference;
+  return quotient;
+}
+
+/// (a + w)^k − a^k for a, w ≥ 0, with that relative error; where it is subnormal, to the nearest number.
+inline double power_difference(double a, double w, std::size_t k) {
+  return power_quotient(a, w, k) * w;
 }
 
 /// The w ≥ 0 with (a + w)^k − a^k = m, for a, m ≥ 0 and k ≥ 1: the inverse of power_difference.

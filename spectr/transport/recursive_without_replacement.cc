@@ -73,11 +73,11 @@ class RecursiveWithoutReplacement final : public TransportPlan {
     double untried = 1.0;  // P_m
   };
 
-  // min(1, q^m(x)/p_m(x)) = (q − C p)₊/D · P/p.
+  // min(1, q^m(x)/p_m(x)), q^m = (q − C p)₊/D and p_m = p/P: quotients first, as products may vanish.
   double test(const State& at, Token x) const {
     const auto j = laws_.find(x);
     if (!j || !(laws_.p()[*j] > 0.0) || !(at.left > 0.0)) return 0.0;
-    return std::min(1.0, left_mass(at, *j, *j + 1) / at.left * at.untried / laws_.p()[*j]);
+    return std::min(1.0, left_mass(at, *j, *j + 1) / at.left / (laws_.p()[*j] / at.untried));
   }
 
   State after_rejection(const State& at, std::span<const Token> tried) const {

@@ -67,9 +67,11 @@ TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, s
   layout.pieces.low.reserve(2 * n);
   layout.pieces.length.reserve(2 * n);
   layout.rejected = std::min(1.0, -*std::min_element(D.begin(), D.end()));
-  // Rounding, but for the probability that every draft has q = 0.
-  if (layout.rejected < rounding_of_rejection) layout.rejected = power(P[ladder.barred], k);
-  const double cut = layout.rejected > 0.0 ? std::pow(layout.rejected, 1.0 / static_cast<double>(k)) : 0.0;
+  double cut = std::pow(layout.rejected, 1.0 / static_cast<double>(k));
+  if (layout.rejected < rounding_of_rejection) {  // but for the probability that every draft has q = 0
+    cut = P[ladder.barred];
+    layout.rejected = power(cut, k);  // may vanish where the cut does not
+  }
   if (layout.rejected > 0.0) {
     for (std::size_t i = 0; i < p.size(); ++i) {
       if (!(p[i] > 0.0)) residual[i] = q[i];

@@ -130,6 +130,31 @@ TEST(HardCases, SubnormalMassesAreLeftToDraw) {
   expect_exact(law({1.0, 1e-310, 5e-324}), law({0.6, 0.0, 0.4}), 2);
 }
 
+// Of a few quanta every product is rounded to whole ones.
+TEST(HardCases, MassesOfAFewQuanta) {
+  constexpr double quantum = 5e-324;
+  RandomLaws random(14);
+  const auto masses = [&](std::size_t vocabulary) {
+    std::vector<double> weights(vocabulary);
+    for (double& w : weights) {
+      w = random.uniform() < 0.5 ? random.uniform() : quantum * static_cast<double>(random.below(4));
+      if (random.uniform() < 0.3) w *= 250.0;
+    }
+    weights[random.below(vocabulary)] = 1.0;
+    return law(weights);
+  };
+  for (int n = 0; n < 1000; ++n) {
+    SCOPED_TRACE(n);
+    const std::size_t vocabulary = 2 + random.below(4), k = 1 + random.below(3);
+    expect_exact(masses(vocabulary), masses(vocabulary), k);
+  }
+  expect_exact(law({0.15085371652570656, 0, 0.38641363027286657, quantum, 0.46273265320142687}),
+               law({0.2, 0.2, 0.2, 0.2, 0.2}), 4);
+  expect_exact(
+      law({0.26168572763594455, quantum, 0.23399974433273296, 0.34794041817778792, 0.15637410985353448}),
+      law({0.50343143421153502, 2 * quantum, 0.43119652314161594, 0.065372042646848955, 2 * quantum}), 3);
+}
+
 TEST(HardCases, MoreDraftsThanTheSupport) {
   const Distribution p = law({0.5, 0.5, 0}), q = law({0.2, 0.3, 0.5});
   expect_exact(p, q, 4);

@@ -27,6 +27,19 @@ TEST(Powers, DifferenceIsAccurateForNarrowAndWideWindows) {
   }
 }
 
+TEST(Powers, DifferencesOfAFewQuantaAreTheNearestNumbers) {
+  for (const double a : {0.01, 0.3, 0.5, 0.7, 0.999}) {
+    for (const double quanta : {1.0, 2.0, 3.0, 40.0}) {
+      for (const std::size_t k : {2u, 3u, 5u, 8u, 64u}) {
+        const double n = static_cast<double>(k);
+        EXPECT_EQ(power_difference(a, quanta * 5e-324, k),
+                  std::nearbyint(quanta * n * std::pow(a, n - 1.0)) * 5e-324)
+            << a << ' ' << quanta << ' ' << k;
+      }
+    }
+  }
+}
+
 TEST(Powers, WidthInvertsTheDifference) {
   for (const double a : {0.0, 1e-3, 0.3, 0.9}) {
     for (const double w : {1e-12, 1e-3, 0.5}) {

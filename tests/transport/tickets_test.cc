@@ -120,6 +120,22 @@ TEST(Tickets, LayoutHasTheLengthsAndMassesOfItsTokens) {
   EXPECT_LT(pieces / instances, 2.0);
 }
 
+// The probability that all drafts are of tokens with q = 0 may be subnormal, or vanish, where that of one
+// draft is large: the cut is known from the latter.
+TEST(Tickets, TheCutIsExactWhereTheRejectionVanishes) {
+  RandomLaws random(15);
+  for (const std::size_t k : {32u, 64u, 100u, 200u, 676u, 1000u}) {
+    for (double exponent = -745.0; exponent < -700.0; exponent += 0.37) {
+      const double barred = std::exp((exponent - 20.0 * random.uniform()) / static_cast<double>(k));
+      const double share = random.uniform();
+      const Made layout = made(law({barred, share * (1.0 - barred), (1.0 - share) * (1.0 - barred)}),
+                               law({0.0, 0.3, 0.7}), k);
+      EXPECT_LE(layout.length_error, 1e-14) << k << ' ' << barred;
+      EXPECT_LE(layout.law_error, 1e-15 * static_cast<double>(k)) << k << ' ' << barred;
+    }
+  }
+}
+
 TEST(Tickets, PiecesOfATokenAscend) {
   RandomLaws random(17);
   std::size_t several = 0;
