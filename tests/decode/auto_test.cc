@@ -51,6 +51,7 @@ TEST(Auto, DecodesPlainlyWhereNothingPays) {
   // A draft pass costs as much as a target pass, and every row as much as a pass.
   const MethodLaw found = method_law(TabularPair::random(3, 4, 1), "auto", measured(1.0, {1.0}));
   EXPECT_NEAR(found.law.expected_target_calls, 4.0, 1e-12);
+  EXPECT_EQ(found.law.expected_rejections, 0.0);
 }
 
 TEST(Auto, DraftsWhereDraftsAreFree) {

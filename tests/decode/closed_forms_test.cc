@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "tests/support/tabular_pair.h"
@@ -28,6 +29,27 @@ TEST(ClosedForms, UniformLawsAcceptByTheirSupports) {
       const MethodLaw found =
           method_law(TabularPair::constant(p, q), "spectr", options_of(k, 1, plan), {.horizon = 1});
       EXPECT_NEAR(found.law.expected_rejections, std::pow(0.5, static_cast<double>(k)), 1e-12) << plan;
+    }
+  }
+}
+
+// The sequences share a first token that is always accepted, and go on from it with a draft each.
+TEST(ClosedForms, SequencesThatBeginAlikeGoOnTogether) {
+  constexpr std::size_t vocabulary = 4;
+  const Row first = {1, 0, 0, 0}, p = {0.25, 0.25, 0.25, 0.25}, q = {0.5, 0.5, 0.0, 0.0};
+  const auto steps = [&](const Row& second) {
+    Row rows;
+    for (const Row& row : {first, second}) {
+      for (std::size_t last = 0; last < vocabulary; ++last) rows.insert(rows.end(), row.begin(), row.end());
+    }
+    return TabularModel(vocabulary, 2, rows);
+  };
+  const TabularPair pair{{steps(p)}, steps(q)};
+  for (const std::string_view method : {"spectr", "specinfer", "traversal"}) {
+    for (std::size_t k : {1u, 2u, 3u}) {
+      const MethodLaw found = method_law(pair, method, options_of(k, 2), {.horizon = 2});
+      EXPECT_LE(found.tv, 1e-12);
+      EXPECT_NEAR(found.law.expected_rejections, std::pow(0.5, static_cast<double>(k)), 1e-12) << method;
     }
   }
 }

@@ -61,7 +61,8 @@ TEST(Statistics, RunsTogetherAreAsOneRunOfAllTheirBlocks) {
   second.prompt_seconds = 1.0;
   second.total_seconds = 3.0;
   first.total_seconds = 2.0;
-  first.stages = {0.5, 1.0, 0.5};
+  first.stages = {0.5, 1.0, 0.25};
+  second.stages = {0.25, 0.5, 0.5};
   Statistics sum;
   sum.add(first);
   sum.add(second);
@@ -76,12 +77,26 @@ TEST(Statistics, RunsTogetherAreAsOneRunOfAllTheirBlocks) {
   EXPECT_EQ(sum.rejection(), std::nullopt);
   EXPECT_EQ(sum.prompt_seconds, 1.0);
   EXPECT_EQ(sum.total_seconds, 5.0);
-  EXPECT_EQ(sum.stages.target, 1.0);
+  EXPECT_EQ(sum.stages.draft, 0.75);
+  EXPECT_EQ(sum.stages.target, 1.5);
+  EXPECT_EQ(sum.stages.select, 0.75);
 
   Statistics unknown;
   unknown.count(block(0, 2, std::nullopt), 1);
   sum.add(unknown);
   EXPECT_EQ(sum.bias_tv(), std::nullopt);
+}
+
+TEST(Statistics, RejectionsOfRunsTogetherAddUp) {
+  Statistics sum;
+  for (const double rejection : {0.1, 0.4}) {
+    Block one = block(0, 1);
+    one.rejections = {rejection};
+    Statistics run;
+    run.count(one, 1);
+    sum.add(run);
+  }
+  EXPECT_DOUBLE_EQ(sum.rejection().value(), 0.25);
 }
 
 TEST(Statistics, AStopWordCutsABlock) {
