@@ -35,6 +35,7 @@ Result<std::vector<std::string>> read_prompts(const std::filesystem::path& path)
     }
     prompts.push_back(prompt->get<std::string>());
   }
+  if (in.bad()) return error("{}: cannot be read", path.string());
   if (prompts.empty()) return error("{}: there is no prompt", path.string());
   return prompts;
 }

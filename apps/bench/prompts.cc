@@ -125,6 +125,7 @@ Prompts read_prompts(const std::filesystem::path& file, std::size_t limit) {
                     : extension == ".json" && is_list(in)
                         ? from_list(in, name, most)
                         : from_lines(in, name, most, extension == ".jsonl" || extension == ".json");
+  if (in.bad()) return error("{}: cannot be read", name);
   if (prompts && prompts->empty()) return error("{}: there is no prompt in it", name);
   return prompts;
 }

@@ -10,7 +10,8 @@
 
 namespace spectr::bench {
 
-/// A file of a model in a key: its name and size, wherever it lies.
+/// A file of a model in a key: its name, its size and a hash of samples of its contents, wherever it lies.
+/// Models of one shape differ in the last alone.
 Json identity_of(const std::filesystem::path& file);
 
 /// Finished measurements on disk, one JSON object {"key", "row"} per line, so that a run that was killed can

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -58,13 +59,19 @@ void Run::charge(std::size_t bytes) {
   if (bytes_ > limits_.bytes) throw TemplateError(fmt::format("more than {} bytes of values", limits_.bytes));
 }
 
+void Run::charge_search(const Dict& dict, std::string_view name) {
+  const auto as_long = [name](const auto& member) { return member.first.size() == name.size(); };
+  const auto compared = static_cast<std::size_t>(std::ranges::count_if(dict.members, as_long));
+  charge(dict.members.size() + compared * name.size());
+}
+
 const Value* Run::member(const Dict& dict, std::string_view name) {
-  charge(dict.members.size());
+  charge_search(dict, name);
   return dict.find(name);
 }
 
 void Run::set_member(Dict& dict, std::string_view name, Value value) {
-  charge(dict.members.size());
+  charge_search(dict, name);
   dict.set(name, std::move(value));
 }
 

@@ -88,6 +88,9 @@ class Run {
   Value made(Value value);
 
  private:
+  /// Every member is looked at, and all of a name that is as long.
+  void charge_search(const Dict& dict, std::string_view name);
+
   const Limits& limits_;
   std::vector<std::map<std::string, Value>> scopes_;
   std::string output_;

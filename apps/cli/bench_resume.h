@@ -8,6 +8,7 @@
 #include "apps/bench/results_file.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
+#include "apps/cli/processor_name.h"
 #include "spectr/base/version.h"
 #include "spectr/model/machine_speed.h"
 
@@ -28,11 +29,12 @@ class Resume {
     if (!file_.empty()) results_ = need(bench::ResultsFile::open(file_));
   }
 
-  /// What this version measured with these instructions under this key (settings and inputs) before, or else
-  /// what `measure` gives, which is kept. Throws Failure.
+  /// What this version measured on this processor under this key (settings and inputs) before, or else what
+  /// `measure` gives, which is kept. Throws Failure.
   template <class Measure>
   bench::Json result(bench::Json key, Measure measure) {
     key["version"] = version();
+    key["processor"] = processor_name();
     key["instructions"] = instruction_set();
     if (auto known = results_ ? results_->find(key) : std::nullopt) return *std::move(known);
     bench::Json measured = measure();

@@ -68,6 +68,7 @@ class Conversation {
   void run() {
     const bool terminal = isatty(STDIN_FILENO) == 1;
     for (std::string line; prompt(terminal) && std::getline(std::cin, line);) {
+      if (line.ends_with('\r')) line.pop_back();
       if (line.empty()) continue;
       say("user", line);
       say("assistant", answer());
@@ -103,8 +104,8 @@ class Conversation {
     const std::size_t limit =
         flags_.predict < 0 ? room : std::min(room, static_cast<std::size_t>(flags_.predict));
     auto answer = std::make_shared<Answer>(1);
-    slots_->submit({{std::move(prompt), rule_, settings_, warp_, limit, false, flags_.stop_words, seed_,
-                     messages_.size()}},
+    slots_->submit({{std::move(prompt), rule_, settings_, std::make_shared<Warp>(warp_), limit, false,
+                     flags_.stop_words, seed_, messages_.size()}},
                    answer);
     std::string text;
     if (show(*answer, text) == server::Ending::limit && limit == room)
@@ -151,9 +152,8 @@ void add_chat(CLI::App& app) {
   command
       .add_option("--chat-template-file", flags->template_file, "chat template instead of the model's own")
       ->transform(file_name());
-  command.add_option("-r,--reverse-prompt", flags->stop_words, "end an answer before this word; repeatable")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  repeatable(command.add_option("-r,--reverse-prompt", flags->stop_words,
+                                "end an answer before this word; repeatable"));
   command.add_option("-n,--predict,--n-predict", flags->predict, "most tokens of an answer; -1: no limit")
       ->envname("LLAMA_ARG_N_PREDICT")
       ->transform(whole(-1, 1L << 30))

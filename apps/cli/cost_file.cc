@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -131,14 +132,20 @@ bool holds_costs(const Json& all) {
 }
 
 /// Writes the file aside and renames it, so that a reader never sees half of it, and a disk that is full
-/// leaves the old one. Returns why it cannot be done, if it cannot.
-std::error_code replace_file(const std::string& path, const std::string& contents) {
+/// leaves the old one. A link stays, and leads to what is written. Returns why it cannot be done, if it
+/// cannot.
+std::error_code replace_file(const std::string& name, const std::string& contents) {
   namespace fs = std::filesystem;
   std::error_code failed;
+  const std::string path = fs::weakly_canonical(name, failed).string();
+  if (failed) return failed;
+  if (fs::exists(path, failed) && access(path.c_str(), W_OK) != 0)
+    return {errno, std::generic_category()};  // to rename, a folder's permission would do
   if (const fs::path folder = fs::path(path).parent_path(); !folder.empty())
     fs::create_directories(folder, failed);
   if (failed) return failed;
-  const std::string aside = fmt::format("{}.{}", path, getpid());
+  // Containers that share the folder have process numbers of their own.
+  const std::string aside = fmt::format("{}.{}-{:08x}", path, getpid(), std::random_device{}());
   errno = 0;
   std::ofstream file(aside, std::ios::binary);
   file << contents;

@@ -25,6 +25,10 @@ Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least, std:
   return error("must be a whole number from {} to {}, got '{}'", least, most, escape(text));
 }
 
+CLI::Option* repeatable(CLI::Option* option) {
+  return option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
+}
+
 CLI::Validator whole(std::int64_t least, std::int64_t most) {
   const auto check = [least, most](std::string& text) {
     const auto number = parse_whole(text, least, most);

@@ -17,6 +17,10 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 /// none, or lies outside [least, most]; names both and the text.
 Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least, std::int64_t most);
 
+/// A flag that may be given many times, each time with one value, which stays as it is: by itself the parser
+/// takes a value in brackets for a list.
+CLI::Option* repeatable(CLI::Option* option);
+
 // What the value of a flag must be, for transform(). The error names the flag and the value.
 
 /// A whole number in [least, most].

@@ -238,9 +238,8 @@ void add_generate(CLI::App& app) {
   command.add_option("-s,--seed", flags->seed, "same seed, same text; -1: random, and printed")
       ->transform(whole(-1))
       ->capture_default_str();
-  command.add_option("-r,--reverse-prompt", flags->stop_words, "stop before this word; repeatable")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  repeatable(
+      command.add_option("-r,--reverse-prompt", flags->stop_words, "stop before this word; repeatable"));
   command.add_flag("--special", flags->special, "recognise special tokens in the prompt");
   command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
   command.add_flag("--no-conversation")

@@ -1,5 +1,7 @@
 #include "apps/cli/model_flags.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -24,16 +26,15 @@ void ModelFlags::add_model(CLI::App& app, bool required) {
 }
 
 void ModelFlags::add_drafts(CLI::App& app) {
-  app.add_option("--model-draft,--spec-draft-model", drafts,
-                 "-md FILE: GGUF file of the draft model; repeatable")
+  repeatable(app.add_option("--model-draft,--spec-draft-model", drafts,
+                            "-md FILE: GGUF file of the draft model; repeatable"))
       ->envname("LLAMA_ARG_SPEC_DRAFT_MODEL")
-      ->transform(file_name())
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->transform(file_name());
 }
 
 void ModelFlags::add_threads(CLI::App& app) {
-  app.add_option("-t,--threads", threads, "threads to compute with, at most one per core (-1, the default)")
+  app.add_option("-t,--threads", threads,
+                 "threads to compute with, at most one per processor that may be used (-1, the default)")
       ->envname("LLAMA_ARG_THREADS")
       ->transform(thread_number());
 }
@@ -44,9 +45,20 @@ void ModelFlags::add_context(CLI::App& app, const std::string& help) {
       ->transform(whole(0, 1L << 30));
 }
 
+namespace {
+
+/// That this process may run on.
+int processors() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // more than a set can hold
+}
+
+}  // namespace
+
 int ModelFlags::thread_count() const {
-  // More threads than cores would only wait for each other; results do not depend on the number.
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  // More threads than processors would only wait for each other; results do not depend on the number.
+  const int cores = processors();
   return threads > 0 ? std::min(threads, cores) : cores;
 }
 

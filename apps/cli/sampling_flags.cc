@@ -29,10 +29,8 @@ constexpr auto group = "Sampling";
 
 void SamplingFlags::add(CLI::App& app) {
   add_filters(app);
-  app.add_option("-l,--logit-bias", biases,
-                 "ID+BIAS or ID-BIAS: added to a token's logit; -inf forbids it; repeatable")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+  repeatable(app.add_option("-l,--logit-bias", biases,
+                            "ID+BIAS or ID-BIAS: added to a token's logit; -inf forbids it; repeatable"))
       ->group(group);
 }
 

@@ -70,6 +70,9 @@ server::ServerOptions complete(Flags& flags) {
   options.service.timeout = std::chrono::seconds(flags.timeout);
   options.service.slots = {static_cast<std::size_t>(flags.slots), static_cast<std::size_t>(flags.queue),
                            static_cast<std::size_t>(flags.model.context)};
+  // The parser takes an empty variable for none, which would leave the server open.
+  if (const char* key = std::getenv("LLAMA_API_KEY"); flags.keys.empty() && key != nullptr && *key == '\0')
+    throw Failure(Status::usage, "LLAMA_API_KEY: the key is empty");
   for (const std::string& key : flags.keys) {
     if (key.empty()) throw Failure(Status::usage, "--api-key: the key is empty");
     options.keys.add(key);
@@ -161,15 +164,15 @@ void add_serve(CLI::App& app) {
       ->transform(whole(0, 65535))
       ->capture_default_str()
       ->group(network);
-  command.add_option("--api-key", flags->keys, "key that clients must send; repeatable")
+  repeatable(command.add_option("--api-key", flags->keys, "key that clients must send; repeatable"))
       ->envname("LLAMA_API_KEY")
       ->group(network);
   command.add_option("--api-key-file", flags->key_file, "file with one key a line")
       ->transform(file_name())
       ->group(network);
-  command
-      .add_option("--allowed-host", flags->server.names,
-                  "name to answer to on a local address besides localhost (behind a proxy); repeatable")
+  repeatable(command.add_option(
+                 "--allowed-host", flags->server.names,
+                 "name to answer to on a local address besides localhost (behind a proxy); repeatable"))
       ->group(network);
   command.add_option("--cors", flags->server.cors, "origin whose pages may ask, or *: all")->group(network);
   command.add_flag("--metrics", flags->server.metrics, "answer /metrics for Prometheus")

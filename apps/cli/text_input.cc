@@ -37,9 +37,12 @@ std::string read_file(const std::string& path) {
   }
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw Failure(Status::usage, fmt::format("{}: {}", path, std::strerror(errno)));
-  std::ostringstream contents;
-  contents << stream.rdbuf();
-  return std::move(contents).str();
+  std::string contents;
+  char part[1 << 12];
+  while (stream.read(part, sizeof part), stream.gcount() > 0)
+    contents.append(part, static_cast<std::size_t>(stream.gcount()));
+  if (stream.bad()) throw Failure(Status::usage, fmt::format("{}: cannot be read", path));
+  return contents;
 }
 
 void check_standard_input() {

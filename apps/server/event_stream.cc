@@ -49,7 +49,8 @@ class EventStream {
     Answer& answer = *exchange_->answer;
     const GenerationRequest& request = exchange_->request;
     const Piece piece = answer.take(i);
-    const bool tells_tokens = request.details || request.tokens || request.alternatives;
+    const bool tells_tokens =
+        request.api == Api::native || request.details || request.tokens || request.alternatives;
     if (!piece.text.empty() || (tells_tokens && !piece.tokens.empty())) {
       if (!send(format_->piece(i, piece, !std::exchange(texts_[i].begun, true)), sink)) return false;
     }

@@ -40,6 +40,7 @@ Result<void> Keys::add_file(const std::string& path) {
     if (line.ends_with('\r')) line.pop_back();
     if (!line.empty() && !line.starts_with('#')) keys_.push_back(line);
   }
+  if (file.bad()) return error("{}: cannot be read", path);
   if (keys_.size() == before) return error("{}: there is no key in it", path);
   return {};
 }

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "apps/server/format.h"
 
 namespace spectr::server {
@@ -19,20 +21,35 @@ std::string_view stop_type(const Outcome& outcome) {
   return "none";
 }
 
-/// K and L as they were asked for; auto chooses them itself, and without a draft model there are none.
+/// The method, its plan and tree where it has them, and the K and L of its blocks: auto chooses these
+/// itself, and without a draft model there are none.
 Json speculation_settings(const Task& task) {
-  Json settings = {{"method", task.method->name}};
-  if (task.method->models.most > 0 && !task.method->needs_costs) {
-    settings["drafts"] = task.settings.drafts;
-    settings["length"] = task.settings.length;
+  const MethodRule& method = *task.method;
+  Json settings = {{"method", method.name}};
+  if (!method.plan.empty()) settings["plan"] = task.settings.plan.value_or(std::string(method.plan));
+  if (method.drafts_tree && !task.settings.tree.empty()) settings["tree"] = task.settings.tree;
+  if (method.models.most == 0 || method.needs_costs) return settings;
+  if (const auto decoder = make_decoder(method, task.settings)) {
+    settings["drafts"] = decoder->shape().drafts;
+    settings["length"] = decoder->shape().length;
   }
   return settings;
 }
 
+/// As a request gives them.
+Json biases_of(const WarpOptions& sampling) {
+  Json biases = Json::array();
+  for (const auto& [token, bias] : sampling.logit_bias) {
+    biases.push_back({token, std::isfinite(bias) ? Json(bias) : Json(false)});
+  }
+  return biases;
+}
+
 Json settings_of(const Task& task, std::uint64_t seed) {
   Json settings = {{"seed", seed}};
-  settings.update(sampling_of(task.warp.options()));
-  settings.update({{"n_predict", task.limit},
+  settings.update(sampling_of(task.warp->options()));
+  settings.update({{"logit_bias", biases_of(task.warp->options())},
+                   {"n_predict", task.limit},
                    {"ignore_eos", task.ignore_eos},
                    {"stop", task.stop_words},
                    {"speculative", speculation_settings(task)}});

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,8 +18,8 @@ struct Task {
   std::vector<Token> prompt;  ///< never empty
   const MethodRule* method;
   MethodOptions settings;
-  Warp warp;
-  std::size_t limit;  ///< most tokens to generate
+  std::shared_ptr<const Warp> warp;  ///< of all texts of a request: biases may be many
+  std::size_t limit;                 ///< most tokens to generate
   bool ignore_eos = false;
   std::vector<std::string> stop_words = {};
   std::uint64_t seed = 0;

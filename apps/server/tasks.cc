@@ -139,12 +139,12 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
   const std::vector<std::vector<Token>> prompts = read_prompts(request, models);
   WarpOptions warp = request.warp;
   warp.logit_bias = read_biases(request.logit_bias, models.tokenizer->vocabulary());
-  const Warp checked = valid(Warp::make(std::move(warp)));
+  const auto checked = std::make_shared<const Warp>(valid(Warp::make(std::move(warp))));
   const MethodRule* method = choose_method(request, models);
   MethodOptions settings = request.speculative.settings();
   settings.costs = models.costs;
   valid(check_block(valid(make_decoder(*method, settings)), context));
-  check_together(checked, *method, settings, models.tokenizer->vocabulary().size());
+  check_together(*checked, *method, settings, models.tokenizer->vocabulary().size());
   if (prompts.size() * request.n > most_texts) {
     throw ApiError::invalid(fmt::format("prompts × n ('n': {}) must be at most {}, got {}", request.n,
                                         most_texts, prompts.size() * request.n));

@@ -57,6 +57,7 @@ struct Block {
   RecycledVector<Token> tokens;
   RecycledVector<Source> sources;                ///< one per token
   std::size_t drafted = 0;                       ///< draft tokens as drawn, with multiplicity
+  std::size_t depth = 0;                         ///< tokens of the longest of them
   std::size_t accepted = 0;                      ///< emitted tokens whose source is a draft: they come first
   std::size_t target_calls = 1;                  ///< passes of the target
   std::optional<RecycledVector<double>> biases;  ///< as in Verdict; none where they are not known

@@ -17,6 +17,13 @@ std::optional<double> draft_probability(const Draft& draft, NodeId above, Token 
   return std::nullopt;
 }
 
+/// Tokens of the longest draft.
+std::size_t depth_of(const Draft& draft) {
+  int depth = 0;
+  for (const Draw& draw : draft.draws()) depth = std::max(depth, draft.tree().depth(draw.node));
+  return static_cast<std::size_t>(depth);
+}
+
 }  // namespace
 
 Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& choices) {
@@ -40,6 +47,7 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
   Block block;
   block.target_calls = std::max<std::size_t>(draft.target_passes(), 1);
   block.drafted = settled ? 0 : draft.draws().size();
+  block.depth = settled ? 0 : depth_of(draft);
   NodeId above = TokenTree::root;
   const auto emit = [&](Token token, Source source) -> Result<void> {
     block.negative_log_likelihoods.push_back(negative_log_likelihood(target.logits(above), token));

@@ -24,7 +24,8 @@ void Statistics::count(const Block& block, std::size_t kept) {
     *bias_ += (*block.biases)[i];
   for (std::size_t i = 0; i < std::min(kept, block.rejections.size()); ++i)
     rejection_ = rejection_.value_or(0.0) + block.rejections[i];
-  if (accepted_at_.size() < accepted) accepted_at_.resize(accepted, 0);
+  const std::size_t positions = std::max(accepted, block.depth);
+  if (accepted_at_.size() < positions) accepted_at_.resize(positions, 0);
   for (std::size_t i = 0; i < accepted; ++i) ++accepted_at_[i];
   for (std::size_t i = 0; i < kept; ++i) negative_log_likelihood_ += block.negative_log_likelihoods[i];
 }

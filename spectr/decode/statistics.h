@@ -32,7 +32,7 @@ class Statistics {
   double block_efficiency() const;
   /// accepted / drafted; 0 where nothing was drafted.
   double acceptance_rate() const;
-  /// [i]: share of blocks whose i-th token was an accepted draft.
+  /// [i]: share of blocks whose i-th token was an accepted draft; for every position that was drafted.
   std::vector<double> acceptance_per_position() const;
   /// [i]: blocks that accepted i drafts.
   std::vector<std::size_t> acceptance_histogram() const;

@@ -31,6 +31,16 @@ TEST(ResultsFile, FindsWhatAnEarlierRunAdded) {
   EXPECT_EQ(open(file.path()).find(key_b), row_b);
 }
 
+TEST(ResultsFile, TellsModelsOfOneNameAndSizeApart) {
+  for (const std::size_t bytes : {std::size_t{7}, std::size_t{1} << 20}) {
+    const std::string contents(bytes, 'a');
+    const test::NamedFile file("m.gguf", contents), same("m.gguf", contents),
+        other("m.gguf", contents.substr(1) + 'b');
+    EXPECT_EQ(identity_of(file.path()), identity_of(same.path()));
+    EXPECT_NE(identity_of(file.path()), identity_of(other.path()));
+  }
+}
+
 TEST(ResultsFile, EveryPrefixOfAFileHasItsWholeLines) {
   const test::NamedFile file("r.jsonl", "");
   ASSERT_TRUE(open(file.path()).add(key_a, row_a));

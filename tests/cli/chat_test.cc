@@ -26,6 +26,11 @@ TEST(Chat, AnswersEveryLineAndRepeatsItselfWithASeed) {
   EXPECT_EQ(talk("Tom had a ball.\nThen a dog came.\n").out, two.out);
 }
 
+TEST(Chat, LinesMayEndAsOnWindows) {
+  EXPECT_EQ(talk("Tom had a ball.\r\n\r\nThen a dog came.\r\n").out,
+            talk("Tom had a ball.\nThen a dog came.\n").out);
+}
+
 TEST(Chat, TheSystemPromptIsPartOfTheConversation) {
   const Outcome kind = talk("Tom had a ball.\n", {"-sys", "Once upon a time"});
   ASSERT_EQ(kind.status, 0) << kind.err;

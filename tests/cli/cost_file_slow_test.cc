@@ -60,6 +60,16 @@ TEST_F(CostFile, IsMeasuredOnceAndThenRead) {
   EXPECT_EQ(contents(), first);
 }
 
+TEST_F(CostFile, BehindALinkStaysThere) {
+  const std::string real = path() + ".real";
+  std::filesystem::create_directories(std::filesystem::path(path()).parent_path());
+  std::filesystem::create_symlink(real, path());
+  EXPECT_EQ(automatic().status, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(path()));
+  EXPECT_THAT(contents(), HasSubstr("target"));
+  EXPECT_TRUE(std::filesystem::is_regular_file(real));
+}
+
 TEST_F(CostFile, HoldsAnEntryForEverySetOfModels) {
   const auto measures = [this](const Arguments& models) {
     const Outcome ran =

@@ -123,6 +123,7 @@ TEST(Errors, FilesThatCannotBeReadAreNamed) {
   }
   expect_error({"generate", "-m", target(), "-f", "/nowhere/text"}, "/nowhere/text");
   expect_error({"generate", "-m", target(), "-f", "/tmp"}, "/tmp: is a directory");
+  expect_error({"generate", "-m", target(), "-f", "/proc/self/mem"}, "/proc/self/mem: cannot be read");
   expect_error({"perplexity", "-m", target(), "-f", "/nowhere/text"}, "/nowhere/text");
   expect_error({"generate", "-m", target(), "-md", "/nowhere/draft", "-p", "a"}, "/nowhere/draft");
   if (geteuid() != 0) {

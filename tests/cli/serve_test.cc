@@ -115,8 +115,15 @@ TEST(Serve, RefusesAContextBeforeItMeasures) {
 
 TEST(Serve, ReadsKeysFromAFileOnly) {
   EXPECT_THAT(refusal({"--api-key-file", "/tmp"}), HasSubstr("/tmp: is a directory"));
+  EXPECT_THAT(refusal({"--api-key-file", "/proc/self/mem"}), HasSubstr("/proc/self/mem: cannot be read"));
   const TemporaryFile nothing("# none\n");
   EXPECT_THAT(refusal({"--api-key-file", nothing.path()}), HasSubstr("there is no key in it"));
+}
+
+TEST(Serve, RefusesAnEmptyKeyInTheEnvironment) {
+  const Outcome ended = spectr(serve, {.variables = {{"LLAMA_API_KEY", ""}}});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, HasSubstr("LLAMA_API_KEY: the key is empty"));
 }
 
 TEST(Serve, EndsWhileItLoadsTheModels) {

@@ -253,6 +253,10 @@ TEST(Generate, CountsWhatItDoes) {
   EXPECT_DOUBLE_EQ(out.statistics.block_efficiency(), 5.0);
   EXPECT_THAT(out.statistics.acceptance_per_position(), testing::ElementsAre(1.0, 1.0, 1.0, 1.0));
   EXPECT_EQ(out.statistics.bias_tv(), 0.0);
+  const std::vector<double> never = {1, 0, 0}, always = {0, 0, 1};
+  Runner in_vain(TabularPair::constant(never, always), "spectr", options_of(3, 4));
+  EXPECT_THAT(in_vain(1, {.limit = 5}).statistics.acceptance_per_position(),
+              testing::ElementsAre(0, 0, 0, 0));
   for (std::size_t i = 0; i < 15; ++i) {
     EXPECT_EQ(out.sources[i], i % 5 == 4 ? Source::bonus : Source::draft) << i;
   }

@@ -99,6 +99,14 @@ TEST(Statistics, RejectionsOfRunsTogetherAddUp) {
   EXPECT_DOUBLE_EQ(sum.rejection().value(), 0.25);
 }
 
+TEST(Statistics, PositionsThatWereDraftedInVainAreToldToo) {
+  Statistics s;
+  Block one = block(1, 8);
+  one.depth = 4;
+  s.count(one, 2);
+  EXPECT_THAT(s.acceptance_per_position(), ElementsAre(1.0, 0.0, 0.0, 0.0));
+}
+
 TEST(Statistics, AStopWordCutsABlock) {
   Statistics s;
   s.count(block(3, 8), 2);  // two of the three drafts became text

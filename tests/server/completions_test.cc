@@ -210,9 +210,16 @@ TEST(Server, DecodesAsItWasStartedWhereARequestDoesNotSay) {
   EXPECT_EQ(settings({})["n_predict"], 3);
   EXPECT_EQ(settings({{"max_tokens", 2}})["n_predict"], 2);
   EXPECT_GT(settings({{"n_predict", -1}})["n_predict"], 100);
-  EXPECT_EQ(settings({})["speculative"], TestJson({{"method", "speculative"}, {"drafts", 4}, {"length", 2}}));
+  EXPECT_EQ(settings({})["speculative"], TestJson({{"method", "speculative"}, {"drafts", 1}, {"length", 2}}));
+  const TestJson tree = settings({{"speculative", {{"tree", {3, 2}}, {"plan", "optimal"}}}})["speculative"];
+  EXPECT_EQ(tree["plan"], "optimal");
+  EXPECT_EQ(tree["tree"], TestJson({3, 2}));
+  EXPECT_EQ(tree["length"], 2);
+  EXPECT_EQ(settings({{"logit_bias", {{5, -1}, {7, false}}}})["logit_bias"],
+            TestJson({{5, -1.0}, {7, false}}));
   const TestJson own = settings({{"speculative", {{"drafts", 2}}}})["speculative"];
-  EXPECT_EQ(own, TestJson({{"method", "spectr"}, {"drafts", 2}, {"length", 4}})) << "all of it its own";
+  EXPECT_EQ(own, TestJson({{"method", "spectr"}, {"plan", "k-seq"}, {"drafts", 2}, {"length", 4}}))
+      << "all of it its own";
   const TestJson told = server.get("/props").json()["default_generation_settings"]["params"];
   EXPECT_EQ(told["n_predict"], 3);
   EXPECT_EQ(told["speculative"]["method"], "speculative");
@@ -350,6 +357,20 @@ TEST_F(Completions, TheNativeWay) {
   for (const std::string& event : server().post("/completion", streamed).events())
     all += TestJson::parse(event)["content"];
   EXPECT_EQ(all, json["content"]);
+}
+
+TEST_F(Completions, NativeEventsTellTokensWhoseTextIsHeldBack) {
+  const std::string held = text().substr(0, 9) + "~";  // may be coming until its last character
+  TestJson fields = {{"prompt", "Once upon a time"},
+                     {"n_predict", 12},
+                     {"seed", 7},
+                     {"temperature", 1},
+                     {"stop", {held}},
+                     {"stream", true}};
+  std::size_t tokens = 0;
+  for (const std::string& event : server().post("/completion", fields).events())
+    tokens += TestJson::parse(event)["tokens"].size();
+  EXPECT_EQ(tokens, 12u);
 }
 
 TEST_F(Completions, Chat) {

@@ -19,7 +19,7 @@ std::vector<Task> tasks(std::size_t count) {
   const Task task{.prompt = std::vector<Token>(prompt_tokens, 1),
                   .method = find_method("spectr").value(),
                   .settings = {},
-                  .warp = Warp::make({}).value(),
+                  .warp = std::make_shared<const Warp>(Warp::make({}).value()),
                   .limit = 100};
   return std::vector<Task>(count, task);
 }

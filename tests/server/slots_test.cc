@@ -22,7 +22,7 @@ Task task(std::string_view prompt, std::uint64_t seed, std::string_view method =
   return {bundled().tokenizer->encode(prompt),
           find_method(method).value(),
           {},
-          Warp::make(options).value(),
+          std::make_shared<const Warp>(Warp::make(options).value()),
           tokens,
           false,
           {},
