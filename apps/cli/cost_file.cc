@@ -137,8 +137,9 @@ bool holds_costs(const Json& all) {
 std::error_code replace_file(const std::string& name, const std::string& contents) {
   namespace fs = std::filesystem;
   std::error_code failed;
-  const std::string path = fs::weakly_canonical(name, failed).string();
-  if (failed) return failed;
+  fs::path place = name;
+  if (fs::is_symlink(place, failed)) place = place.parent_path() / fs::read_symlink(place, failed);
+  const std::string path = place.string();
   if (fs::exists(path, failed) && access(path.c_str(), W_OK) != 0)
     return {errno, std::generic_category()};  // to rename, a folder's permission would do
   if (const fs::path folder = fs::path(path).parent_path(); !folder.empty())
