@@ -7,6 +7,7 @@
 #include "apps/bench/mean.h"
 #include "apps/bench/results_file.h"
 #include "apps/bench/rouge.h"
+#include "spectr/base/fnv1a.h"
 
 namespace spectr::bench {
 namespace {
@@ -68,18 +69,17 @@ Json row_of(const Setup& setup, const Cell& cell, const Samples& samples) {
   return row;
 }
 
-/// FNV-1a over the tokens of all prompts.
+/// Over the tokens of all prompts.
 std::uint64_t hash(std::span<const TokenPrompt> prompts) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  const auto add = [&hash](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3u; };
+  Fnv1a hash;
   for (const TokenPrompt& prompt : prompts) {
     for (const auto& turn : prompt.turns) {
-      for (Token token : turn) add(static_cast<std::uint64_t>(token));
-      add(~std::uint64_t{0});
+      for (Token token : turn) hash.add(static_cast<std::uint64_t>(token));
+      hash.add(~std::uint64_t{0});
     }
-    for (char c : prompt.reference) add(static_cast<unsigned char>(c));
+    for (char c : prompt.reference) hash.add(static_cast<unsigned char>(c));
   }
-  return hash;
+  return hash.value();
 }
 
 }  // namespace

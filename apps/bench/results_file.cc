@@ -13,6 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include "spectr/base/fnv1a.h"
+
 namespace spectr::bench {
 namespace {
 
@@ -34,19 +36,19 @@ bool append(const std::filesystem::path& path, std::string_view text) {
   return ::close(file) == 0 && written;
 }
 
-/// FNV-1a over 64 samples of 4 KiB, from the file's first bytes to its last ones.
+/// Over 64 samples of 4 KiB, from the file's first bytes to its last ones.
 std::uint64_t sampled_hash(const std::filesystem::path& file, std::uint64_t bytes) {
   constexpr std::uint64_t samples = 64, sample_bytes = 4096;
   std::ifstream in(file, std::ios::binary);
-  std::uint64_t hash = 0xcbf29ce484222325u;
+  Fnv1a hash;
   for (std::uint64_t i = 0; i < samples; ++i) {
     std::array<char, sample_bytes> sample{};
     in.clear();  // of the end of a file that is shorter than a sample
     in.seekg(static_cast<std::streamoff>((bytes - std::min(bytes, sample_bytes)) * i / (samples - 1)));
     in.read(sample.data(), sample.size());
-    for (const char byte : sample) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
+    for (const char byte : sample) hash.add(static_cast<unsigned char>(byte));
   }
-  return hash;
+  return hash.value();
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ struct Flags {
 /// A conversation on the terminal: the server's engine with one slot, which remembers what was said.
 class Conversation {
  public:
-  explicit Conversation(Flags flags) : flags_(std::move(flags)), warp_(flags_.sampling.warp()) {
+  explicit Conversation(Flags flags)
+      : flags_(std::move(flags)), warp_(std::make_shared<const Warp>(flags_.sampling.warp())) {
     flags_.model.choose_bundled();
     rule_ = &flags_.method.rule(flags_.model.drafts.size());
     settings_ = flags_.method.request.settings();
@@ -52,8 +53,8 @@ class Conversation {
                                           {flags_.model.drafts.begin(), flags_.model.drafts.end()},
                                           flags_.model.thread_count(), chat_template));
     if (!models_.chat_template) throw Failure(Status::usage, models_.chat_template.error().message);
-    check_biases(warp_, models_.target->vocabulary());
-    need(check_tuples(*rule_, settings_, warp_.options(), models_.target->vocabulary()));
+    check_biases(*warp_, models_.target->vocabulary());
+    need(check_tuples(*rule_, settings_, warp_->options(), models_.target->vocabulary()));
     slots_ = need(server::Slots::start(models_, {1, 1, static_cast<std::size_t>(flags_.model.context)}));
     if (rule_->needs_costs) {  // last, as it may take seconds
       settings_.costs = CostFile(flags_.method.cost_file)
@@ -104,8 +105,8 @@ class Conversation {
     const std::size_t limit =
         flags_.predict < 0 ? room : std::min(room, static_cast<std::size_t>(flags_.predict));
     auto answer = std::make_shared<Answer>(1);
-    slots_->submit({{std::move(prompt), rule_, settings_, std::make_shared<Warp>(warp_), limit, false,
-                     flags_.stop_words, seed_, messages_.size()}},
+    slots_->submit({{std::move(prompt), rule_, settings_, warp_, limit, false, flags_.stop_words, seed_,
+                     messages_.size()}},
                    answer);
     std::string text;
     if (show(*answer, text) == server::Ending::limit && limit == room)
@@ -130,7 +131,7 @@ class Conversation {
   }
 
   Flags flags_;
-  Warp warp_;
+  std::shared_ptr<const Warp> warp_;
   const MethodRule* rule_ = nullptr;
   MethodOptions settings_;
   std::uint64_t seed_ = 0;  // of all answers; which one it is sets them apart

@@ -138,7 +138,8 @@ std::error_code replace_file(const std::string& name, const std::string& content
   namespace fs = std::filesystem;
   std::error_code failed;
   fs::path place = name;
-  if (fs::is_symlink(place, failed)) place = place.parent_path() / fs::read_symlink(place, failed);
+  for (int links = 0; links < 40 && fs::is_symlink(place, failed); ++links)
+    place = place.parent_path() / fs::read_symlink(place, failed);
   const std::string path = place.string();
   if (fs::exists(path, failed) && access(path.c_str(), W_OK) != 0)
     return {errno, std::generic_category()};  // to rename, a folder's permission would do

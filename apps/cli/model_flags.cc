@@ -13,6 +13,16 @@
 #include "spectr/model/vocabulary_match.h"
 
 namespace spectr::cli {
+namespace {
+
+/// That this process may run on.
+int processors() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // more than a set can hold
+}
+
+}  // namespace
 
 void ModelFlags::add_model(CLI::App& app, bool required) {
   auto* option = app.add_option("-m,--model", model, "GGUF file of the model")
@@ -45,21 +55,9 @@ void ModelFlags::add_context(CLI::App& app, const std::string& help) {
       ->transform(whole(0, 1L << 30));
 }
 
-namespace {
-
-/// That this process may run on.
-int processors() {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // more than a set can hold
-}
-
-}  // namespace
-
 int ModelFlags::thread_count() const {
   // More threads than processors would only wait for each other; results do not depend on the number.
-  const int cores = processors();
-  return threads > 0 ? std::min(threads, cores) : cores;
+  return threads > 0 ? std::min(threads, processors()) : processors();
 }
 
 void ModelFlags::choose_bundled() {

@@ -16,7 +16,7 @@ namespace spectr::cli {
 struct ModelFlags {
   std::string model;  ///< empty: the bundled pair
   std::vector<std::string> drafts;
-  int threads = -1;  ///< -1: one per core
+  int threads = -1;  ///< -1: one per processor that may be used
   long context = 0;  ///< 0: the model's
 
   void add_model(CLI::App& app, bool required);

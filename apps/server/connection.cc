@@ -60,12 +60,14 @@ bool Connection::wait(short event, std::chrono::milliseconds most) const {
 
 bool Connection::wait_for_request() {
   if (begin_ == end_ && !wait(POLLIN, limits_.keep_alive)) return false;
+  part_ = Part::first_line;
   bytes_left_ = limits_.header_bytes;
   deadline_ = Clock::now() + limits_.head;
   return true;
 }
 
 void Connection::begin_body() {
+  part_ = Part::body;
   bytes_left_ = limits_.body_bytes;
   deadline_ = Clock::now() + limits_.body;
 }
@@ -78,6 +80,7 @@ bool Connection::gone() const {
 
 void Connection::linger() {
   ::shutdown(socket_, SHUT_WR);
+  part_ = Part::body;
   bytes_left_ = limits_.body_bytes;
   deadline_ = Clock::now() + most_lingering;
   std::array<char, 4096> unwanted;
@@ -94,6 +97,11 @@ bool Connection::is_writable() const {
 }
 
 ssize_t Connection::read(char* to, std::size_t size) {
+  if (!encoded_.empty()) {
+    *to = encoded_.front();
+    encoded_.remove_prefix(1);
+    return 1;
+  }
   if (begin_ == end_) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now());
     if (bytes_left_ == 0 || left.count() <= 0 || !wait(POLLIN, left)) {
@@ -106,9 +114,11 @@ ssize_t Connection::read(char* to, std::size_t size) {
     end_ = static_cast<std::size_t>(got);
     bytes_left_ -= end_;
   }
-  const std::size_t given = std::min(size, end_ - begin_);
+  const std::size_t given = part_ == Part::body ? std::min(size, end_ - begin_) : 1;
   std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_), given, to);
   begin_ += given;
+  if (part_ == Part::headers && *to == '%') encoded_ = "25";
+  if (part_ == Part::first_line && *to == '\n') part_ = Part::headers;
   return static_cast<ssize_t>(given);
 }
 

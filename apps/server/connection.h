@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "apps/server/connection_threads.h"
 
@@ -64,6 +65,10 @@ class Connection final : public httplib::Stream {
   socket_t socket() const override { return socket_; }
 
  private:
+  /// Of a request. The library decodes percent signs in the values of headers, as if they were addresses;
+  /// here every one of them is handed on encoded, so that values are what was sent.
+  enum class Part { first_line, headers, body };
+
   using Clock = std::chrono::steady_clock;
   bool wait(short event, std::chrono::milliseconds most) const;
 
@@ -72,6 +77,8 @@ class Connection final : public httplib::Stream {
   std::size_t bytes_left_ = 0;
   Clock::time_point deadline_;
   bool closing_ = false;
+  Part part_ = Part::body;
+  std::string_view encoded_;  // the rest of a percent sign
   std::array<char, 4096> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // what is in the buffer
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "spectr/base/check.h"
+#include "spectr/base/fnv1a.h"
 
 namespace spectr {
 
@@ -50,16 +51,15 @@ Costs Costs::shared(std::size_t texts) const {
 }
 
 std::uint64_t Costs::hash() const {
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a over 64-bit words
-  const auto add = [&hash](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3u; };
-  const auto add_seconds = [&add](double seconds) { add(std::bit_cast<std::uint64_t>(seconds)); };
+  Fnv1a hash;
+  const auto add_seconds = [&hash](double seconds) { hash.add(std::bit_cast<std::uint64_t>(seconds)); };
   const auto add_curve = [&](const CostCurve& curve) {
-    add(curve.points().size());
+    hash.add(curve.points().size());
     for (const CostCurve::Point& point : curve.points()) {
-      add(point.rows);
+      hash.add(point.rows);
       add_seconds(point.seconds);
     }
-    add(curve.attention().behind);
+    hash.add(curve.attention().behind);
     add_seconds(curve.attention().per_token);
   };
   add_curve(target);
@@ -69,7 +69,7 @@ std::uint64_t Costs::hash() const {
   }
   for (double seconds : {select.law, select.filtered, select.likelihood, select.one, select.several})
     add_seconds(seconds);
-  return hash;
+  return hash.value();
 }
 
 }  // namespace spectr

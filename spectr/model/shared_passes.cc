@@ -66,15 +66,16 @@ Result<void> SharedPasses::score(SharedSession& session, std::span<const Token> 
   return {};
 }
 
-/// The first model that somebody waits for, and who.
+/// The first model that somebody waits for, the one whose turn it was last.
 SharedPasses::Model* SharedPasses::next_model() {
-  served_.clear();
+  Model* last = nullptr;
   for (const auto& model : models_) {
-    std::ranges::copy_if(wishes_, std::back_inserter(served_),
-                         [&model](const Wish* wish) { return &wish->session.model() == &model->model; });
-    if (!served_.empty()) return model.get();
+    const auto is_waited_for = [&model](const Wish* wish) { return &wish->session.model() == &model->model; };
+    if (std::ranges::none_of(wishes_, is_waited_for)) continue;
+    if (model.get() != of_pieces_) return model.get();
+    last = model.get();
   }
-  return nullptr;
+  return last;
 }
 
 void SharedPasses::run_pass(std::unique_lock<std::mutex>& lock) {
@@ -83,6 +84,9 @@ void SharedPasses::run_pass(std::unique_lock<std::mutex>& lock) {
 
   if (Model* model = next_model()) {
     running_ = true;
+    served_.clear();
+    std::ranges::copy_if(wishes_, std::back_inserter(served_),
+                         [model](const Wish* wish) { return &wish->session.model() == &model->model; });
     lock.unlock();
     std::exception_ptr failure;
     rows_.clear();
@@ -103,6 +107,7 @@ void SharedPasses::run_pass(std::unique_lock<std::mutex>& lock) {
       wish->failure = failure;
       wish->done = wish->complete || failure;
     }
+    of_pieces_ = std::ranges::any_of(served_, &Wish::done) ? nullptr : model;
     std::erase_if(wishes_, [](const Wish* wish) { return wish->done; });
   }
   changed_.notify_all();

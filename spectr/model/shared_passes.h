@@ -50,7 +50,8 @@ struct PassCounts {
 ///
 /// A pass begins when every seated thread waits for one. While some wait for a draft model, only that model
 /// runs: so all texts come to the target's pass together, which is the expensive one. Long texts are computed
-/// piece by piece, one piece a pass, and hold nobody up.
+/// piece by piece, one piece a pass; after a pass of pieces alone another model is next, if somebody waits
+/// for it, so that long texts hold nobody up.
 class SharedPasses {
  public:
   /// For at most `texts` texts at a time with trees of at most `nodes` nodes. `models`: cheapest first, the
@@ -101,8 +102,9 @@ class SharedPasses {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Wish*> wishes_;  // one per waiting thread
-  std::vector<Wish*> served_;  // by the running pass
+  std::vector<Wish*> wishes_;         // one per waiting thread
+  std::vector<Wish*> served_;         // by the running pass
+  const Model* of_pieces_ = nullptr;  // whose pass was the last one, and completed no wish
   std::size_t seats_ = 0;
   bool running_ = false;
 };

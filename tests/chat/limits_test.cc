@@ -57,6 +57,16 @@ TEST(ChatLimits, SearchesOfMembersAreCharged) {
   }
 }
 
+TEST(ChatLimits, NamesThatAreComparedAreCharged) {
+  const std::string source = "{% for i in range(1000) %}{% if d[k] %}{% endif %}{% endfor %}";
+  const std::string same(10'000, 'a');
+  Json names = Json::object(), other = Json::object();
+  for (const char last : {'a', 'b', 'c', 'd'}) names[same + last] = 1;
+  for (std::size_t more = 1; more < 5; ++more) other[same + std::string(more, 'b')] = 1;
+  EXPECT_THAT(render(source, {{"d", names}, {"k", same + "d"}}), HasSubstr("bytes of values"));
+  EXPECT_THAT(render(source, {{"d", other}, {"k", same}}), Not(HasSubstr("FAIL")));
+}
+
 TEST(ChatLimits, AWalkEndsWhereTheBytesDo) {
   Value twice = std::int64_t{1};
   for (int i = 0; i < 60; ++i) twice = List{twice, twice};  // 2^60 integers, were they walked through

@@ -1,4 +1,6 @@
 // Flags that users of llama.cpp type, and what the help says of ours.
+#include <sched.h>
+
 #include <string>
 
 #include "tests/cli/spectr.h"
@@ -48,6 +50,30 @@ TEST(Flags, OfDraftsThatAreNotUsedAreTold) {
   EXPECT_THAT(spectr({"law", "--method", "speculative", "-K", "4"}).err,
               HasSubstr("-K 4 is not used: method speculative drafts K 1, L 2 here"));
   EXPECT_THAT(told({"--method", "spectr", "-K", "3", "-L", "2"}), Not(HasSubstr("is not used")));
+}
+
+TEST(Flags, ValuesInBracketsAreNotTakenApart) {
+  const Arguments text = generate() + Arguments{"-p", "Once", "--method", "plain", "-n", "40", "--temp", "0"};
+  const Outcome whole = spectr(text), stopped = spectr(text + Arguments{"-r", "[the,a]", "-r", "[he]"});
+  EXPECT_EQ(stopped.status, 0) << stopped.err;
+  EXPECT_EQ(stopped.out, whole.out);
+  EXPECT_NE(spectr(text + Arguments{"-r", "[the]", "-r", "he"}).out, whole.out) << "all of them count";
+  expect_error({"generate", "-m", target(), "-md", "[d]", "-p", "a"}, "[d]: ");
+}
+
+TEST(Flags, ThreadsAreAsManyAsProcessorsMayBeUsed) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);  // what it runs inherits it
+  const Outcome ran = spectr({"bench", "tg", "-m", target(), "-n", "1", "-r", "1", "--json"});
+  sched_setaffinity(0, sizeof all, &all);
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(Json::parse(ran.out)[0]["n_threads"], 1);
 }
 
 TEST(Flags, AnEmptyPromptIsTheBeginningOfAText) {

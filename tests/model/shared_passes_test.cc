@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -115,6 +116,32 @@ TEST_F(SharedPassesTest, TextsComeToThePassOfTheTargetTogether) {
   EXPECT_EQ(counts[1].passes, 1u);
   EXPECT_EQ(counts[1].texts, texts);
   EXPECT_EQ(counts[1].rows, texts * text.size() + 0 + 1 + 2);
+}
+
+TEST_F(SharedPassesTest, ALongTextOfADraftHoldsNobodyUp) {
+  constexpr std::size_t passes_of_other = 3;
+  SharedPasses passes(models_, 2, nodes);
+  const std::vector<Token> text = {1, 2, 3};
+  std::vector<Token> prompt(280);
+  std::iota(prompt.begin(), prompt.end(), 1);
+  std::atomic<bool> other_is_done = false;
+  auto seat = std::make_unique<SharedPasses::Seat>(passes),
+       other = std::make_unique<SharedPasses::Seat>(passes);
+  std::vector<std::jthread> threads;
+  threads.emplace_back([&] {
+    const auto session = passes.start(*draft_, context);
+    EXPECT_TRUE(session->score(prompt, TokenTree(prompt.back())));
+    EXPECT_TRUE(other_is_done);
+    seat.reset();
+  });
+  threads.emplace_back([&] {
+    const auto session = passes.start(*target_, context);
+    for (std::size_t pass = 0; pass < passes_of_other; ++pass) {
+      EXPECT_TRUE(session->score(text, TokenTree(text.back())));
+    }
+    other_is_done = true;
+    other.reset();
+  });
 }
 
 TEST_F(SharedPassesTest, AGivenUpTextEndsBeforeTheNextPass) {

@@ -54,6 +54,8 @@ TEST_F(Framing, ALengthThatIsNotClearIsRefused) {
       {"POST /tokenize", length(body) + chunks, 400},
       {"POST /tokenize", chunks + chunks, 400},
       {"POST /tokenize", "Transfer-Encoding: gzip, chunked\r\n", 400},
+      {"POST /tokenize", "Transfer-Encoding: chunke%64\r\n", 400},
+      {"POST /tokenize", "Content-Length: 1%36\r\n", 400},
       {"POST /tokenize", "Content-Length: +16\r\n", 400},
       {"POST /tokenize", "Content-Length: 16, 16\r\n", 400},
       {"POST /tokenize", "Content-Length: 99999999999999999999\r\n", 400},

@@ -277,6 +277,7 @@ TEST_F(Refusals, RangesAreNotHeeded) {
 TEST(ServerKeys, OpenWhatIsNotPublic) {
   ServerOptions options = TestServer::options(1);
   options.keys.add("secret-1");
+  options.keys.add("sk-a%41b");
   options.keys.add("other");
   const TestServer server(std::move(options));
   const std::string body = R"({"prompt": "a", "max_tokens": 1})";
@@ -289,6 +290,7 @@ TEST(ServerKeys, OpenWhatIsNotPublic) {
   }
   EXPECT_EQ(server.post("/v1/completions", body, {{"Authorization", "Bearer secret-1"}}).status, 200);
   EXPECT_EQ(server.post("/v1/completions", body, {{"X-Api-Key", "other"}}).status, 200);
+  EXPECT_EQ(server.post("/v1/completions", body, {{"X-Api-Key", "sk-a%41b"}}).status, 200) << "as it is";
   RawConnection bare(server.server().port());
   bare.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(bare.receive_all(), testing::StartsWith("HTTP/1.1 401")) << "before the missing length is told";
