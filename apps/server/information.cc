@@ -31,7 +31,7 @@ Json defaults_of(const Service& service) {
   Json params = sampling_of(defaults.sampling);
   params["n_predict"] = defaults.limit ? Json(*defaults.limit) : Json(-1);
   if (const auto method = defaults.speculative.rule(models.drafts.size(), models.costs != nullptr))
-    params["speculative"] = {{"method", (*method)->name}};
+    params["speculative"] = speculation_settings(**method, defaults.speculative.settings());
   return params;
 }
 

@@ -21,21 +21,6 @@ std::string_view stop_type(const Outcome& outcome) {
   return "none";
 }
 
-/// The method, its plan and tree where it has them, and the K and L of its blocks: auto chooses these
-/// itself, and without a draft model there are none.
-Json speculation_settings(const Task& task) {
-  const MethodRule& method = *task.method;
-  Json settings = {{"method", method.name}};
-  if (!method.plan.empty()) settings["plan"] = task.settings.plan.value_or(std::string(method.plan));
-  if (method.drafts_tree && !task.settings.tree.empty()) settings["tree"] = task.settings.tree;
-  if (method.models.most == 0 || method.needs_costs) return settings;
-  if (const auto decoder = make_decoder(method, task.settings)) {
-    settings["drafts"] = decoder->shape().drafts;
-    settings["length"] = decoder->shape().length;
-  }
-  return settings;
-}
-
 /// As a request gives them.
 Json biases_of(const WarpOptions& sampling) {
   Json biases = Json::array();
@@ -52,7 +37,7 @@ Json settings_of(const Task& task, std::uint64_t seed) {
                    {"n_predict", task.limit},
                    {"ignore_eos", task.ignore_eos},
                    {"stop", task.stop_words},
-                   {"speculative", speculation_settings(task)}});
+                   {"speculative", speculation_settings(*task.method, task.settings)}});
   return settings;
 }
 

@@ -139,6 +139,18 @@ Json bytes_of(const std::string& piece) {
   return bytes;
 }
 
+Json speculation_settings(const MethodRule& method, const MethodOptions& settings) {
+  Json told = {{"method", method.name}};
+  if (!method.plan.empty()) told["plan"] = settings.plan.value_or(std::string(method.plan));
+  if (method.drafts_tree && !settings.tree.empty()) told["tree"] = settings.tree;
+  if (method.models.most == 0 || method.needs_costs) return told;
+  if (const auto decoder = make_decoder(method, settings)) {
+    told["drafts"] = decoder->shape().drafts;
+    told["length"] = decoder->shape().length;
+  }
+  return told;
+}
+
 Json details_of(const Piece& piece) {
   Json tokens = Json::array();
   for (const TokenReport& report : piece.tokens) {

@@ -30,6 +30,9 @@ Json usage_of(std::span<const Task> tasks, std::size_t n, std::span<const Outcom
 Json timings_of(std::span<const Task> tasks, std::span<const Outcome> outcomes);
 /// How speculation went in some texts of one method, with the number of blocks per accepted length.
 Json speculation_of(const Task& task, std::span<const Outcome> outcomes);
+/// The method, its plan and tree where it has them, and the K and L of its blocks: auto chooses these itself,
+/// and without a draft model there are none.
+Json speculation_settings(const MethodRule& method, const MethodOptions& settings);
 /// Where each token came from, its probabilities, its block and when that was done; its bytes where they are
 /// no text by themselves.
 Json details_of(const Piece& piece);

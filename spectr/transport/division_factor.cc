@@ -150,7 +150,8 @@ double accepted_per_test(Overlap o, std::size_t k) {
 //
 // Newton's steps are short where (1−β)^k and 1 − ρβ range over orders of magnitude. At the root the two are
 // equal; at a point above it they bracket their common value. So where the bracket is wide, every other
-// trial is the s at which, on the tangent, (1−β)^k is its geometric mean.
+// trial is the s at which, on the tangent, (1−β)^k is its geometric mean; until the trials reject alike, when
+// Newton's steps find the smallest ρ.
 Division division_factor(const LawPair& laws, std::size_t k) {
   SPECTR_CHECK(k >= 1);
   constexpr double delta = 1e-13, wide = 16.0;

@@ -84,6 +84,18 @@ try {
   await page.keyboard.press("Escape");
   await done();
   assert.deepEqual(failures, []);
+
+  // The page begins as the server was started.
+  const other = await serve(program, "--method", "spectr", "--plan", "optimal", "-K", "3", "-L", "2", "--temp", "0", "-n", "32");
+  try {
+    await page.goto(other.address);
+    await done();
+    const values = await Promise.all(["method", "plan", "drafts", "length", "temperature", "limit"].map((id) => page.inputValue(`#${id}`)));
+    assert.deepEqual(values, ["spectr", "optimal", "3", "2", "0", "32"]);
+    await shot("started");
+  } finally {
+    await other.stop();
+  }
   console.log("the page works");
 } finally {
   await browser.close();

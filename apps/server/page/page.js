@@ -218,6 +218,19 @@ function fill(select, names) {
   select.replaceChildren(...names.map((name) => new Option(name, name)));
 }
 
+/** As the server was started; a limit of -1 is none, and the page keeps its own. */
+function showDefaults({ speculative, temperature, n_predict }) {
+  $("method").value = speculative.method;
+  chooseMethod();
+  if (speculative.plan) $("plan").value = speculative.plan;
+  const numbers = { drafts: speculative.drafts, length: speculative.length, temperature, limit: n_predict > 0 ? n_predict : undefined };
+  for (const [id, value] of Object.entries(numbers)) {
+    if (value === undefined) continue;
+    $(id).value = value;
+    $(id).dispatchEvent(new Event("input"));
+  }
+}
+
 const seconds = (count) => new Promise((resolve) => setTimeout(resolve, 1000 * count));
 
 /** Learns what the server offers, as soon as its models are loaded; until then nothing can be asked. */
@@ -235,9 +248,7 @@ async function connect() {
   page.ready = `${props.model}, ${props.total_slots} slots, ${props.n_ctx} tokens of context`;
   fill($("method"), props.methods.map((method) => method.name));
   fill($("plan"), props.plans);
-  const offers = (name) => page.methods.some((method) => method.name === name);
-  $("method").value = !props.draft_models ? "plain" : offers("auto") ? "auto" : "spectr";
-  chooseMethod();
+  showDefaults(props.default_generation_settings.params);
   say(page.ready);
 }
 
