@@ -65,7 +65,7 @@ TEST(Serve, WritesTextsByFlagsAndByLlamaCppsVariables) {
   EXPECT_THAT(props, HasSubstr(R"("min_p":0.25)"));
   EXPECT_THAT(props, HasSubstr(R"("top_p":0.95)"));
   EXPECT_THAT(props, HasSubstr(R"("n_predict":9)"));
-  EXPECT_THAT(props, HasSubstr(R"("speculative":{"method":"block"})"));
+  EXPECT_THAT(props, HasSubstr(R"("speculative":{"method":"block","drafts":1,"length":4})"));
 }
 
 TEST(Serve, OffersAutoWithoutADraftModelWhereItIsAskedFor) {
