@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
@@ -150,25 +152,32 @@ double accepted_per_test(Overlap o, std::size_t k) {
 //
 // Newton's steps are short where (1−β)^k and 1 − ρβ range over orders of magnitude. At the root the two are
 // equal; at a point above it they bracket their common value. So where the bracket is wide, every other
-// trial is the s at which, on the tangent, (1−β)^k is its geometric mean; until the trials reject alike, when
-// Newton's steps find the smallest ρ.
+// trial is the s at which, on the tangent, (1−β)^k is its geometric mean. Where such a trial rejects no more
+// than the root does, to rounding, it would do; Newton's steps then look for the smallest ρ, for a few
+// passes.
 Division division_factor(const LawPair& laws, std::size_t k) {
   SPECTR_CHECK(k >= 1);
   constexpr double delta = 1e-13, wide = 16.0;
+  constexpr int most_passes = 16;  // where another ρ would do
   const double n = static_cast<double>(k);
   Point above(laws, 1.0, k);  // the root is smaller
   if (above.overlap.beta == 0.0) return {n, {above.overlap}, 1};
   if (k == 1 || above.valid()) return {1.0, {above.overlap}, 1};
   double bound = root_on_tangent(above, k), nudge = 4.0 * ulp;
   double below = 1.0 / n, rejected_below = 1.0;  // valid
-  bool halve = false, narrow = false;
+  bool halve = false;
+  std::optional<Division> would_do;
   for (int passes = 2;; ++passes) {
+    if (would_do && passes > most_passes) {
+      would_do->passes = most_passes;
+      return *std::move(would_do);
+    }
     const double closed = 1.0 - above.at.saturated;  // on the tangent 1 − β = closed − s B
     const double least = std::max(std::pow(std::max(closed - bound * above.at.open, 0.0), n), ulp);
     const double most = std::min(above.at.unserved, rejected_below);
     const double middle = (closed - std::pow(least * most, 0.5 / n)) / above.at.open;
     double s = bound * (1.0 - nudge);
-    halve = !halve && !narrow && most > wide * least && middle > below && middle < s;
+    halve = !halve && !would_do && most > wide * least && middle > below && middle < s;
     if (halve) s = middle;
 
     Point next(laws, s, k);
@@ -179,7 +188,7 @@ Division division_factor(const LawPair& laws, std::size_t k) {
     } else if (halve) {
       below = s;
       rejected_below = next.rejected;
-      narrow = next.rejected - above.rejected <= delta;
+      if (next.rejected - above.rejected <= delta) would_do = {1.0 / s, {next.overlap}, passes};
     } else {
       return {1.0 / s, {next.overlap}, passes};
     }

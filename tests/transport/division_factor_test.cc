@@ -83,8 +83,8 @@ TEST(DivisionFactor, TakesFewPassesThroughManyKinks) {
         q.push_back(p.back() * (1.0 + static_cast<double>(k - 1) * std::pow(0.95, 300 - i)));
       }
       const Distribution a = law(p), b = law(q);
-      EXPECT_LE(division_factor(LawPair(a, b), k).passes, 19);
-      EXPECT_LE(division_factor(LawPair(b, a), k).passes, 19);
+      EXPECT_LE(division_factor(LawPair(a, b), k).passes, 16);
+      EXPECT_LE(division_factor(LawPair(b, a), k).passes, 16);
     }
   }
 }
