@@ -108,8 +108,8 @@ HWY_INLINE double PreciseSum(std::span<const float> x, const Term& term) {
 
 void RmsNorm(std::span<const float> x, const float* weight, float epsilon, float* out) {
   const double squares = PreciseSum(x, [](auto, auto v) HWY_ATTR { return hn::Mul(v, v); });
-  const auto mean_square = static_cast<float>(squares / static_cast<double>(x.size()));
-  const float factor = 1.0f / std::sqrt(mean_square + epsilon);
+  const double mean_square = squares / static_cast<double>(x.size());  // which may be larger than any float
+  const auto factor = static_cast<float>(1.0 / std::sqrt(mean_square + static_cast<double>(epsilon)));
   ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
     const auto scaled = hn::Mul(hn::LoadU(d, x.data() + i), hn::Set(d, factor));
     hn::StoreU(hn::Mul(scaled, hn::LoadU(d, weight + i)), d, out + i);
@@ -123,7 +123,7 @@ void LayerNorm(std::span<const float> x, const float* weight, const float* bias,
     const auto centred = hn::Sub(v, hn::Set(d, static_cast<double>(mean)));
     return hn::Mul(centred, centred);
   });
-  const float factor = 1.0f / std::sqrt(static_cast<float>(squares / n) + epsilon);
+  const auto factor = static_cast<float>(1.0 / std::sqrt(squares / n + static_cast<double>(epsilon)));
   ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
     const auto centred = hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, mean));
     const auto scaled = hn::Mul(centred, hn::Set(d, factor));

@@ -89,6 +89,22 @@ TEST(RmsNorm, AgreesWithItsTwin) {
   });
 }
 
+// Their squares are larger than any float.
+TEST(Norms, KeepRowsOfHugeNumbers) {
+  at_every_target([] {
+    for (const float huge : {1e20f, 1e30f, 1e38f}) {
+      const std::vector<float> x = {huge, -huge, 0.5f * huge}, weight = {1, 2, 3}, bias = {0, 1, 2};
+      std::vector<float> out(3), expected(3);
+      rms_norm(x, weight, 1e-5f, out);
+      scalar::rms_norm(x, weight, 1e-5f, expected);
+      expect_close(out, expected, 1e-6);
+      layer_norm(x, weight, bias, 1e-5f, out);
+      scalar::layer_norm(x, weight, bias, 1e-5f, expected);
+      expect_close(out, expected, 1e-6);
+    }
+  });
+}
+
 TEST(Norms, HaveTheSameBitsAtEveryTarget) {
   at_every_length_and_offset([](std::size_t n, std::size_t offset) {
     const Vectors x(n, offset, 1), weight(n, offset, 2), bias(n, offset, 3);
