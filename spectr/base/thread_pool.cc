@@ -103,7 +103,7 @@ void ThreadPool::work(std::size_t self) {
         generation_.wait(seen, std::memory_order_acquire);
       }
     }
-    seen = generation_.load(std::memory_order_relaxed);
+    seen = generation_.load(std::memory_order_acquire);  // with it comes the stop_ before it
     if (stop_.load()) return;
     if (!join()) continue;
     take_pieces(self);

@@ -116,6 +116,17 @@ TEST(ThreadPoolDeathTest, AThreadThatCannotBeStartedIsAnException) {
   EXPECT_EXIT(start_more_threads_than_fit(), testing::ExitedWithCode(0), "");
 }
 
+// A worker that comes late to the loop finds it over, and must still see that the pool ends.
+TEST(ThreadPool, StopsRightAfterALoop) {
+  for (int n = 0; n < 300; ++n) {
+    ThreadPool pool(3);
+    std::atomic<int> done = 0;
+    pool.parallel_for(3, 1,
+                      [&](std::size_t begin, std::size_t end) { done += static_cast<int>(end - begin); });
+    ASSERT_EQ(done, 3);
+  }
+}
+
 TEST(ThreadPool, NeedsAThread) {
   EXPECT_THROW(ThreadPool(0), BrokenContract);
   EXPECT_THROW(ThreadPool(-3), BrokenContract);
