@@ -56,7 +56,7 @@ ForwardPass::ForwardPass(const Transformer& model, std::size_t most_rows, PassPr
                               {&up_, c.ffn},
                               {&cosines_, c.rope_dims / 2},
                               {&sines_, c.rope_dims / 2}}) {
-    memory->resize(most_rows * cols);
+    *memory = std::make_unique_for_overwrite<float[]>(most_rows * cols);
   }
   weights_.for_each_matrix([&](const Matrix& w) { scratch_.reserve(w, most_rows); });
   parts_.reserve(most_rows * c.heads / c.kv_heads);
@@ -69,8 +69,8 @@ ForwardPass::ForwardPass(const Transformer& model, std::size_t most_rows, PassPr
   }
 }
 
-Span2d<float> ForwardPass::view(std::vector<float>& memory, std::size_t cols) {
-  return {memory.data(), rows_, cols};
+Span2d<float> ForwardPass::view(const std::unique_ptr<float[]>& memory, std::size_t cols) {
+  return {memory.get(), rows_, cols};
 }
 
 void ForwardPass::embed(std::span<const PassRow> rows) {
@@ -164,7 +164,7 @@ void ForwardPass::turn(const LayerWeights& layer, std::size_t index, std::size_t
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const auto turned = [&](const Norm& norm, std::span<float> head) {
       if (!norm.weight.empty()) normalise_row(norm, head, head);
-      rope(head, std::span(cosines_).subspan(r * half, half), std::span(sines_).subspan(r * half, half),
+      rope(head, std::span(cosines_.get() + r * half, half), std::span(sines_.get() + r * half, half),
            c.rope_interleaved);
       return head;
     };

@@ -77,7 +77,7 @@ class ForwardPass {
   void ends(Operation operation, const What&... what) {
     if (profile_ != nullptr) profile_->add(operation, what...);
   }
-  Span2d<float> view(std::vector<float>& memory, std::size_t cols);
+  Span2d<float> view(const std::unique_ptr<float[]>& memory, std::size_t cols);
 
   const ModelConfig& config_;
   const Weights& weights_;
@@ -90,7 +90,8 @@ class ForwardPass {
   std::vector<Product> products_;
   std::vector<float*> places_;              // where the logits go
   std::vector<float> inverse_frequencies_;  // [rope_dims / 2]
-  std::vector<float> x_, normed_, q_, k_, v_, heads_, branch_, gate_, up_, cosines_, sines_;
+  // [most_rows, …]: the system gives the memory of the rows that passes have.
+  std::unique_ptr<float[]> x_, normed_, q_, k_, v_, heads_, branch_, gate_, up_, cosines_, sines_;
   std::unique_ptr<float[]> logits_;  // of a pass whose rows want them in several places
   std::unique_ptr<float[]> scores_;  // [threads, thread_scores_]
   std::size_t thread_scores_ = 0;

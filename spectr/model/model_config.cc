@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "spectr/base/find_named.h"
 #include "spectr/base/quote.h"
 #include "spectr/model/hyperparameters.h"
 #include "spectr/model/split_file.h"
@@ -14,18 +15,18 @@ namespace spectr {
 namespace {
 
 constexpr std::array families = {
-    Family{.architecture = Architecture::llama, .key = "llama", .rope_interleaved = true},
-    Family{.architecture = Architecture::qwen2, .key = "qwen2", .biases = Biases::of_queries_keys_values},
-    Family{.architecture = Architecture::qwen3, .key = "qwen3", .head_norms = true},
+    Family{.architecture = Architecture::llama, .name = "llama", .rope_interleaved = true},
+    Family{.architecture = Architecture::qwen2, .name = "qwen2", .biases = Biases::of_queries_keys_values},
+    Family{.architecture = Architecture::qwen3, .name = "qwen3", .head_norms = true},
     Family{.architecture = Architecture::gpt2,
-           .key = "gpt2",
+           .name = "gpt2",
            .rotates = false,
            .layer_norms = true,
            .fused_qkv = true,
            .gated = false,
            .biases = Biases::of_all},
     Family{.architecture = Architecture::gptneox,
-           .key = "gptneox",
+           .name = "gptneox",
            .layer_norms = true,
            .fused_qkv = true,
            .gated = false,
@@ -36,16 +37,15 @@ constexpr std::array families = {
 // Larger than any model of these families, small enough that no product of a few of them overflows.
 struct Limits {
   static constexpr std::uint64_t vocabulary = 1 << 24, context = 1 << 24, width = 1 << 18, layers = 512,
-                                 heads = 1 << 12, head_dim = 1 << 12, ffn = 1 << 21;
+                                 heads = 1 << 12, head_dim = 1 << 12, ffn = 1 << 18;
 };
 
 Result<Family> family_of(const Gguf& file) {
   SPECTR_TRY(const auto name, file.string("general.architecture"));
-  const auto found = std::ranges::find(families, name, &Family::key);
+  const auto found = std::ranges::find(families, name, &Family::name);
   if (found == families.end()) {
-    std::string known;
-    for (const Family& family : families) known += fmt::format("{}{}", known.empty() ? "" : ", ", family.key);
-    return error("{}: general.architecture is {}, but {} are supported", file.name(), quote(name), known);
+    return error("{}: general.architecture is {}, but {} are supported", file.name(), quote(name),
+                 names_of(families, ", "));
   }
   return *found;
 }
@@ -134,6 +134,10 @@ Result<void> read_heads(const Gguf& file, const Hyperparameters& keys, ModelConf
     return error("{}: heads have {} dimensions, but {} is the limit", file.name(), config.head_dim,
                  Limits::head_dim);
   }
+  if (config.heads * config.head_dim > Limits::width) {
+    return error("{}: {} heads of {} dimensions are {} in all, but {} is the limit", file.name(),
+                 config.heads, config.head_dim, config.heads * config.head_dim, Limits::width);
+  }
   SPECTR_TRY(const auto values, keys.count("attention.value_length", Limits::head_dim, config.head_dim));
   if (values != config.head_dim) {
     return error("{}: {} is {}, but keys have {}; both must be equal", file.name(),
@@ -173,13 +177,13 @@ Result<void> read_rope(const Gguf& file, const Hyperparameters& keys, ModelConfi
 }  // namespace
 
 std::string_view name_of(Architecture architecture) {
-  return std::ranges::find(families, architecture, &Family::architecture)->key;
+  return std::ranges::find(families, architecture, &Family::architecture)->name;
 }
 
 Result<ModelConfig> ModelConfig::load(const Gguf& file) {
   SPECTR_TRY_VOID(refuse_split(file));
   SPECTR_TRY(const auto family, family_of(file));
-  const Hyperparameters keys(file, family.key);
+  const Hyperparameters keys(file, family.name);
 
   ModelConfig config{};
   static_cast<Family&>(config) = family;

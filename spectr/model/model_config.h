@@ -21,7 +21,7 @@ enum class Biases { none, of_queries_keys_values, of_all };
 /// What the models of an architecture have in common.
 struct Family {
   Architecture architecture;
-  std::string_view key;           ///< as `general.architecture` has it
+  std::string_view name;          ///< as `general.architecture` has it
   bool rotates = true;            ///< has rotary positions
   bool rope_interleaved = false;  ///< pairs (2i, 2i+1); otherwise (i, i + rope_dims/2)
   bool layer_norms = false;       ///< norms are centred and have a bias; otherwise root-mean-square norms

@@ -31,7 +31,7 @@ TransformerText::TransformerText(const Transformer& model, std::size_t context, 
       most_nodes_(std::max<std::size_t>(nodes, 1)),
       cache_(model.config().layers, model.config().kv_heads, context + most_nodes_, model.config().head_dim,
              cache_numbers(model.weights())),
-      logits_(most_nodes_ * model.vocabulary()),
+      logits_(std::make_unique_for_overwrite<float[]>(most_nodes_ * model.vocabulary())),
       paths_(most_nodes_) {}
 
 std::size_t TransformerText::cache_bytes(const Transformer& model, std::size_t context, std::size_t nodes) {
@@ -47,7 +47,8 @@ Result<void> TransformerText::check(std::span<const Token> text, const TokenTree
   for (NodeId node = 0; node < tree.size(); ++node) deepest = std::max(deepest, tree.depth(node));
   const std::size_t needed = text.size() + static_cast<std::size_t>(deepest);
   if (needed > context_) {
-    return error("{}: text and draft have {} tokens, the context {}", model_.config().file, needed, context_);
+    return error("{}: text and draft have {} tokens, but the context holds {}", model_.config().file, needed,
+                 context_);
   }
   const auto unknown = [this](Token token) {
     return token < 0 || static_cast<std::size_t>(token) >= model_.vocabulary();
@@ -77,7 +78,7 @@ Result<void> TransformerText::score(std::span<const Token> text, const TokenTree
 }
 
 float* TransformerText::logits_of(NodeId node) {
-  return logits_.data() + static_cast<std::size_t>(node) * model_.vocabulary();
+  return logits_.get() + static_cast<std::size_t>(node) * model_.vocabulary();
 }
 
 PassRow TransformerText::text_row(std::span<const Token> text, std::size_t position) {
@@ -119,7 +120,7 @@ bool TransformerText::plan(std::span<const Token> text, const TokenTree& tree, s
 Logits TransformerText::logits(NodeId node) const {
   SPECTR_CHECK(node >= 0 && node < scored_);
   const std::size_t vocabulary = model_.vocabulary();
-  return std::span(logits_).subspan(static_cast<std::size_t>(node) * vocabulary, vocabulary);
+  return std::span<const float>(logits_.get() + static_cast<std::size_t>(node) * vocabulary, vocabulary);
 }
 
 void TransformerText::keep(std::span<const NodeId> path) {

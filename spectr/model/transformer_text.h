@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -58,7 +59,7 @@ class TransformerText : public Session {
   std::size_t length_ = 0;  // tokens of the text in the cache: slots 0 … length_−1
   NodeId scored_ = 0;       // nodes of the tree with logits; node n > 0 has slot length_ + n − 1
   KvCache cache_;
-  std::vector<float> logits_;  // [most_nodes, vocabulary]
+  std::unique_ptr<float[]> logits_;  // [most_nodes, vocabulary]: memory is taken as nodes are scored
   std::vector<RecycledVector<int>>
       paths_;  // by node: the slots from below the root to the node, of this block
 };

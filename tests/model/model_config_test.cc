@@ -215,6 +215,11 @@ TEST(ModelConfig, HeadsFitTogether) {
   expect_error(tiny_llama().set("llama.attention.head_count", 16U), "not a multiple of the 16 heads");
   expect_error(tiny_llama().set("llama.attention.head_count_kv", 4U),
                "is 4, which does not divide the 2 heads");
+  expect_error(tiny_llama()
+                   .set("llama.attention.head_count", 4096U)
+                   .set("llama.attention.head_count_kv", 4096U)
+                   .set("llama.attention.key_length", 128U),
+               "4096 heads of 128 dimensions are 524288 in all, but 262144 is the limit");
   expect_error(tiny_llama().set("llama.attention.value_length", 2U),
                "llama.attention.value_length is 2, but keys have 4");
   expect_error(tiny_llama().set("llama.rope.dimension_count", 3U),

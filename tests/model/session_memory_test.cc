@@ -46,26 +46,43 @@ TEST(KvCache, TakesMemoryAsSlotsAreWritten) {
   EXPECT_GT(resident() - before, 250 * megabyte);
 }
 
+/// The tensors of the layer that a tiny_llama() lacks.
+void add_layer(GgufWriter& file, std::uint64_t ffn) {
+  const auto add = [&file](std::string_view part, std::vector<std::uint64_t> shape) {
+    file.tensor({.name = fmt::format("blk.0.{}.weight", part), .shape = std::move(shape)});
+  };
+  for (const char* norm : {"attn_norm", "ffn_norm"}) add(norm, {8});
+  for (const char* part : {"attn_q", "attn_k", "attn_v", "attn_output"}) add(part, {8, 8});
+  for (const char* part : {"ffn_gate", "ffn_up"}) add(part, {8, ffn});
+  add("ffn_down", {ffn, 8});
+}
+
 TEST(Session, OfALongContextTakesMemoryAsTheTextGrows) {
   if (resident() == 0) GTEST_SKIP() << "needs /proc";
   GgufWriter file = tiny_llama();  // keys and values of 256 MiB, and 64 MiB of scores for each thread
   file.set("llama.context_length", 1U << 22);
-  for (const char* norm : {"attn_norm", "ffn_norm"}) {
-    file.tensor({.name = fmt::format("blk.0.{}.weight", norm), .shape = {8}});
-  }
-  for (const char* part : {"attn_q", "attn_k", "attn_v", "attn_output"}) {
-    file.tensor({.name = fmt::format("blk.0.{}.weight", part), .shape = {8, 8}});
-  }
-  for (const char* part : {"ffn_gate", "ffn_up"}) {
-    file.tensor({.name = fmt::format("blk.0.{}.weight", part), .shape = {8, 16}});
-  }
-  file.tensor({.name = "blk.0.ffn_down.weight", .shape = {16, 8}});
+  add_layer(file, 16);
   const std::vector<std::byte> bytes = file.bytes();
   ThreadPool pool(1);
   const auto model = Transformer::load(Gguf::parse(bytes, "long.gguf").value(), pool).value();
   const std::int64_t before = resident();
   const auto session = model->start(0, 4).value();
   ASSERT_TRUE(session->score(std::vector<Token>{1, 3, 3}, TokenTree(3)));
+  EXPECT_LT(resident() - before, 48 * megabyte);
+}
+
+TEST(Session, OfAWideModelTakesMemoryForTheRowsOfItsPasses) {
+  if (resident() == 0) GTEST_SKIP() << "needs /proc";
+  constexpr std::uint32_t ffn = 1 << 18;  // two numbers for each of them in 128 rows are 256 MiB
+  GgufWriter file = tiny_llama();
+  file.set("llama.feed_forward_length", ffn);
+  add_layer(file, ffn);
+  const std::vector<std::byte> bytes = file.bytes();
+  ThreadPool pool(1);
+  const auto model = Transformer::load(Gguf::parse(bytes, "wide.gguf").value(), pool).value();
+  const std::int64_t before = resident();
+  const auto session = model->start(16, 64).value();
+  ASSERT_TRUE(session->score(std::vector<Token>{1, 3}, TokenTree(3)));
   EXPECT_LT(resident() - before, 48 * megabyte);
 }
 
