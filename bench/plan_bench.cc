@@ -1,36 +1,19 @@
 // What it costs to build each plan, with one streaming pass over p and q as the unit beside it.
 #include <benchmark/benchmark.h>
 
-#include <cmath>
-#include <random>
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "apps/bench/model_like_laws.h"
 #include "spectr/base/counter_random.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr {
 namespace {
 
-/// Log-normal laws, the target sharper and with noise of its own: one flat part, a few likely tokens.
-struct Laws {
-  Distribution p, q;
-};
-
-Laws laws(std::size_t size) {
-  std::mt19937_64 random(1);
-  std::normal_distribution<double> noise;
-  std::vector<double> p(size), q(size);
-  for (std::size_t x = 0; x < size; ++x) {
-    const double logit = 2.5 * noise(random);
-    p[x] = std::exp(logit);
-    q[x] = std::exp(1.2 * logit + 0.5 * noise(random));
-  }
-  return {Distribution::from_weights(p), Distribution::from_weights(q)};
-}
-
 void one_pass(benchmark::State& state) {
-  const auto [p, q] = laws(static_cast<std::size_t>(state.range(0)));
+  const auto [p, q] = bench::model_like_laws(static_cast<std::size_t>(state.range(0)), 1);
   for (auto _ : state) {
     double sum = 0.0;
     for (std::size_t i = 0; i < p.size(); ++i) sum += std::min(p.probabilities()[i], q.probabilities()[i]);
@@ -39,7 +22,7 @@ void one_pass(benchmark::State& state) {
 }
 
 void build(benchmark::State& state, const PlanRule& rule) {
-  const auto [p, q] = laws(static_cast<std::size_t>(state.range(0)));
+  const auto [p, q] = bench::model_like_laws(static_cast<std::size_t>(state.range(0)), 1);
   const std::size_t k = rule.most_drafts == 1 ? 1 : static_cast<std::size_t>(state.range(1));
   for (auto _ : state) {
     auto plan = rule.build({p, k}, q, {});
@@ -52,7 +35,7 @@ void build(benchmark::State& state, const PlanRule& rule) {
 }
 
 void select(benchmark::State& state, const PlanRule& rule) {
-  const auto [p, q] = laws(static_cast<std::size_t>(state.range(0)));
+  const auto [p, q] = bench::model_like_laws(static_cast<std::size_t>(state.range(0)), 1);
   const std::size_t k = rule.most_drafts == 1 ? 1 : static_cast<std::size_t>(state.range(1));
   const auto plan = rule.build({p, k}, q, {});
   if (!plan) {

@@ -5,9 +5,8 @@
 #include <spectr/decode/generate.h>
 #include <spectr/decode/measure_costs.h>
 #include <spectr/decode/methods.h>
+#include <spectr/model/loaded_model.h>
 #include <spectr/model/text_stream.h>
-#include <spectr/model/transformer.h>
-#include <spectr/model/vocabulary_match.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -21,24 +20,11 @@ using namespace spectr;
 
 namespace {
 
-struct Loaded {
-  std::unique_ptr<Tokenizer> tokenizer;
-  std::unique_ptr<Transformer> transformer;
-};
-
-Result<Loaded> load(const char* path, ThreadPool& pool) {
-  SPECTR_TRY(Gguf file, Gguf::open(path));
-  SPECTR_TRY(auto tokenizer, Tokenizer::load(file));
-  SPECTR_TRY(auto transformer, Transformer::load(std::move(file), pool));
-  return Loaded{std::move(tokenizer), std::move(transformer)};
-}
-
 Result<void> run(const char* target_path, const char* draft_path, const char* prompt) {
   ThreadPool pool(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
-  SPECTR_TRY(const Loaded target, load(target_path, pool));
-  SPECTR_TRY(const Loaded draft, load(draft_path, pool));
+  SPECTR_TRY(const LoadedModel target, load_model(target_path, pool));
   const Vocabulary& vocabulary = target.tokenizer->vocabulary();
-  SPECTR_TRY_VOID(same_vocabulary(vocabulary, draft.tokenizer->vocabulary()));
+  SPECTR_TRY(const LoadedModel draft, load_draft(draft_path, vocabulary, pool));
 
   // Takes seconds, once for these models on this machine: worth keeping, as the seed and they fix the text.
   const Transformer* const drafts[] = {draft.transformer.get()};
@@ -48,10 +34,10 @@ Result<void> run(const char* target_path, const char* draft_path, const char* pr
   SPECTR_TRY(const MethodRule* method, find_method("auto"));
   SPECTR_TRY(Decoder decoder, make_decoder(*method, {.costs = std::make_shared<Costs>(measured.costs)}));
   SPECTR_TRY(const Warp warp, Warp::make({.temperature = 0.8}));
-  const std::size_t nodes = decoder.most_nodes(target.transformer->config().context);
-  Models models{{}, {}, warp, target.transformer->vocabulary()};
-  SPECTR_TRY(models.target, target.transformer->start(/*context=*/0, nodes));  // 0: the model's own
-  SPECTR_TRY(models.drafts.emplace_back(), draft.transformer->start(/*context=*/0, nodes));
+  const std::size_t context = target.transformer->context();
+  const LanguageModel* const drafting[] = {draft.transformer.get()};
+  SPECTR_TRY(Models models,
+             Models::start(*target.transformer, drafting, warp, context, decoder.most_nodes(context)));
 
   TextStream stream(*target.tokenizer, TextStream::Start::continuation);
   const auto show = [&](const Block& block) -> std::optional<std::size_t> {

@@ -4,22 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "spectr/model/vocabulary_match.h"
+#include "spectr/model/loaded_model.h"
 
 namespace spectr::lab {
 namespace {
-
-struct Loaded {
-  std::unique_ptr<Tokenizer> tokenizer;
-  std::unique_ptr<Transformer> transformer;
-};
-
-Result<Loaded> load(const std::filesystem::path& path, ThreadPool& pool) {
-  SPECTR_TRY(Gguf file, Gguf::open(path.string()));
-  SPECTR_TRY(auto tokenizer, Tokenizer::load(file));
-  SPECTR_TRY(auto transformer, Transformer::load(std::move(file), pool));
-  return Loaded{std::move(tokenizer), std::move(transformer)};
-}
 
 Result<std::vector<std::string>> read_prompts(const std::filesystem::path& path) {
   std::ifstream in(path);
@@ -47,14 +35,13 @@ Result<StoryModels> load_stories(const StoryFiles& files, ThreadPool& pool) {
   if (files.target.empty() || files.draft.empty()) return error("no target and draft model are given");
   if (files.prompts.empty()) return error("no file of prompts is given");
   SPECTR_TRY(models.prompts, read_prompts(files.prompts));
-  SPECTR_TRY(Loaded target, load(files.target, pool));
-  SPECTR_TRY(Loaded draft, load(files.draft, pool));
-  SPECTR_TRY_VOID(same_vocabulary(target.tokenizer->vocabulary(), draft.tokenizer->vocabulary()));
+  SPECTR_TRY(LoadedModel target, load_model(files.target, pool));
+  SPECTR_TRY(LoadedModel draft, load_draft(files.draft, target.tokenizer->vocabulary(), pool));
   models.tokenizer = std::move(target.tokenizer);
   models.target = std::move(target.transformer);
   models.draft = std::move(draft.transformer);
   if (files.scorer) {
-    SPECTR_TRY(Loaded scorer, load(*files.scorer, pool));
+    SPECTR_TRY(LoadedModel scorer, load_model(*files.scorer, pool));
     models.scorer_tokenizer = std::move(scorer.tokenizer);
     models.scorer = std::move(scorer.transformer);
   }

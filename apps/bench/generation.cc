@@ -11,15 +11,9 @@ namespace {
 
 /// Sessions for a text of `context` tokens.
 Result<Models> start_models(const Setup& setup, const Cell& cell, std::size_t nodes, std::size_t context) {
-  const Transformer& target = *setup.target.transformer;
-  Models models{nullptr, {}, setup.warp, target.vocabulary()};
-  SPECTR_TRY(models.target, target.start(context, nodes));
-  if (const NamedModel* named = draft_of(setup, cell)) {
-    const Transformer& draft = *named->transformer;
-    SPECTR_TRY(auto session, draft.start(std::min(context, draft.config().context), nodes));
-    models.drafts.push_back(std::move(session));
-  }
-  return models;
+  std::vector<const LanguageModel*> drafts;
+  if (const LoadedModel* draft = draft_of(setup, cell)) drafts.push_back(draft->transformer.get());
+  return Models::start(*setup.target.transformer, drafts, setup.warp, context, nodes);
 }
 
 }  // namespace
@@ -27,7 +21,8 @@ Result<Models> start_models(const Setup& setup, const Cell& cell, std::size_t no
 Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Prompt> prompts) {
   const std::size_t context = setup.target.transformer->config().context;
   if (setup.predict + 1 > context) {
-    return error("-n {}: the context of {} has {} tokens", setup.predict, setup.target.file, context);
+    return error("-n {}: the context of {} has {} tokens", setup.predict,
+                 setup.target.transformer->file().name(), context);
   }
   const std::size_t room = context - setup.predict;
   std::vector<TokenPrompt> all;

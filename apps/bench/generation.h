@@ -9,23 +9,15 @@
 #include "apps/bench/cells.h"
 #include "apps/bench/prompts.h"
 #include "spectr/decode/statistics.h"
-#include "spectr/model/tokenizer.h"
-#include "spectr/model/transformer.h"
+#include "spectr/model/loaded_model.h"
 #include "spectr/sampling/warp.h"
 
 namespace spectr::bench {
 
-/// A loaded model.
-struct NamedModel {
-  std::string file;
-  const Tokenizer* tokenizer;
-  const Transformer* transformer;
-};
-
 /// What texts are generated with.
 struct Setup {
-  NamedModel target;
-  std::vector<NamedModel> drafts;
+  const LoadedModel& target;
+  std::span<const LoadedModel> drafts;
   Warp warp;
   std::size_t predict = 128;  ///< most tokens of an answer
   std::uint64_t seed = 0;
@@ -33,7 +25,7 @@ struct Setup {
 };
 
 /// The draft model that a cell works with; null: none.
-inline const NamedModel* draft_of(const Setup& setup, const Cell& cell) {
+inline const LoadedModel* draft_of(const Setup& setup, const Cell& cell) {
   return cell.method->models.most == 0 || setup.drafts.empty() ? nullptr : &setup.drafts[cell.draft];
 }
 

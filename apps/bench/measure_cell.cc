@@ -65,7 +65,7 @@ Json row_of(const Setup& setup, const Cell& cell, const Samples& samples) {
   if (!samples.rouge.empty()) row["rouge_l"] = mean_of(samples.rouge).value;
   if (cell.method->needs_costs) row["costs_hash"] = costs_hash(cell);
   if (cell.method->name == "mtad") row["tau"] = cell.options.tau;
-  if (const NamedModel* draft = draft_of(setup, cell)) row["draft"] = draft->file;
+  if (const LoadedModel* draft = draft_of(setup, cell)) row["draft"] = draft->transformer->file().name();
   return row;
 }
 
@@ -126,7 +126,7 @@ Result<Json> measure_cell(const Setup& setup, const Cell& cell, std::span<const 
 Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> prompts, int threads) {
   const MethodOptions& o = cell.options;
   const WarpOptions& w = setup.warp.options();
-  Json key = {{"target", identity_of(setup.target.file)},
+  Json key = {{"target", identity_of(setup.target.transformer->file().name())},
               {"method", cell.method->name},
               {"plan", o.plan ? Json(*o.plan) : Json(nullptr)},
               {"drafts", cell.shape.drafts},
@@ -143,7 +143,8 @@ Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> p
               {"threads", threads},
               {"prompts", {prompts.size(), fmt::format("{:016x}", hash(prompts))}}};
   if (cell.method->needs_costs && o.costs) key["costs"] = costs_hash(cell);
-  if (const NamedModel* draft = draft_of(setup, cell)) key["draft"] = identity_of(draft->file);
+  if (const LoadedModel* draft = draft_of(setup, cell))
+    key["draft"] = identity_of(draft->transformer->file().name());
   return key;
 }
 

@@ -5,7 +5,7 @@
 
 #include "apps/bench/energy_meter.h"
 #include "apps/bench/generation.h"
-#include "apps/bench/json.h"
+#include "apps/json.h"
 
 namespace spectr::bench {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "apps/bench/json.h"
+#include "apps/json.h"
 #include "lab/plot.h"
 
 namespace spectr::bench {

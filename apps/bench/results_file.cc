@@ -18,10 +18,6 @@
 namespace spectr::bench {
 namespace {
 
-std::string line_of(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 /// Appends and waits until it is on disk.
 bool append(const std::filesystem::path& path, std::string_view text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
@@ -72,16 +68,16 @@ Result<ResultsFile> ResultsFile::open(std::filesystem::path path) {
   for (std::size_t number = 1; std::getline(in, line) && !in.eof(); ++number) {
     const Json entry = Json::parse(line, nullptr, false);
     if (!entry.is_object() || !entry.contains("key") || !entry.contains("row")) {
-      return error("{}: line {} is no result of spectr bench", name, number);
+      return error("{}: line {} is not a result of spectr bench", name, number);
     }
-    file.rows_[line_of(entry["key"])] = entry["row"];
+    file.rows_[text_of(entry["key"])] = entry["row"];
     complete += line.size() + 1;
   }
   in.close();
   // What follows the last whole line was being written when the run was killed, or is somebody else's text.
   constexpr std::string_view begin = R"({"key":)";
   if (!line.starts_with(begin.substr(0, line.size()))) {
-    return error("{}: its last line is no result of spectr bench", name);
+    return error("{}: its last line is not a result of spectr bench", name);
   }
   std::error_code failed;
   std::filesystem::resize_file(file.path_, complete, failed);
@@ -90,14 +86,14 @@ Result<ResultsFile> ResultsFile::open(std::filesystem::path path) {
 }
 
 std::optional<Json> ResultsFile::find(const Json& key) const {
-  const auto found = rows_.find(line_of(key));
+  const auto found = rows_.find(text_of(key));
   return found == rows_.end() ? std::nullopt : std::optional(found->second);
 }
 
 Result<void> ResultsFile::add(const Json& key, const Json& row) {
-  const std::string line = line_of(Json{{"key", key}, {"row", row}}) + "\n";
+  const std::string line = text_of(Json{{"key", key}, {"row", row}}) + "\n";
   if (!append(path_, line)) return error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
-  rows_[line_of(key)] = row;
+  rows_[text_of(key)] = row;
   return {};
 }
 

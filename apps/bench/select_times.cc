@@ -1,48 +1,14 @@
 #include "apps/bench/select_times.h"
 
-#include <cmath>
-#include <memory>
-#include <random>
-#include <utility>
-
+#include "apps/bench/call_times.h"
+#include "apps/bench/model_like_laws.h"
 #include "spectr/base/counter_random.h"
-#include "spectr/base/quantiles.h"
-#include "spectr/base/stopwatch.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr::bench {
 namespace {
 
 constexpr double seconds_per_measurement = 0.05;
-
-struct Laws {
-  Distribution p, q;
-};
-
-Laws laws(std::size_t size, std::uint32_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> noise;
-  std::vector<double> p(size), q(size);
-  for (std::size_t x = 0; x < size; ++x) {
-    const double logit = 2.5 * noise(random);
-    p[x] = std::exp(logit);
-    q[x] = std::exp(1.2 * logit + 0.5 * noise(random));
-  }
-  return {Distribution::from_weights(p), Distribution::from_weights(q)};
-}
-
-/// Median microseconds of calls, at least three of them.
-template <class Work>
-double median_microseconds(Work work) {
-  std::vector<double> times;
-  for (double spent = 0.0; times.size() < 3 || (spent < seconds_per_measurement && times.size() < 10'000);) {
-    Stopwatch watch;
-    work();
-    times.push_back(watch.lap());
-    spent += times.back();
-  }
-  return median(std::move(times)) * 1e6;
-}
 
 Json measure(const PlanRule& rule, const Laws& laws, std::size_t k) {
   Json row = {{"plan", rule.name},   {"vocab", laws.p.vocabulary()}, {"k", k},
@@ -53,16 +19,18 @@ Json measure(const PlanRule& rule, const Laws& laws, std::size_t k) {
     row["error"] = plan.error().message;
     return row;
   }
-  row["build_us"] = median_microseconds([&] { (void)rule.build(drafts, laws.q, {}); });
+  row["build_us"] =
+      time_calls(seconds_per_measurement, [&] { (void)rule.build(drafts, laws.q, {}); }).median_microseconds;
   // A batch of selections: a single one takes less than reading the clock.
   constexpr std::size_t batch = 64;
   std::vector<Token> tokens((*plan)->drafts());
   CounterRandom choices(1);
   (*plan)->draw(tokens, choices);
-  row["select_us"] = median_microseconds([&] {
-                       for (std::size_t i = 0; i < batch; ++i) (void)(*plan)->select(tokens, choices);
-                     }) /
-                     static_cast<double>(batch);
+  const auto select_all = [&] {
+    for (std::size_t i = 0; i < batch; ++i) (void)(*plan)->select(tokens, choices);
+  };
+  row["select_us"] =
+      time_calls(seconds_per_measurement, select_all).median_microseconds / static_cast<double>(batch);
   return row;
 }
 
@@ -82,7 +50,7 @@ Result<Json> measure_selection(const SelectSettings& settings,
   const std::size_t total = rules.size() * settings.vocabularies.size() * settings.drafts.size();
   std::size_t finished = 0;
   for (std::size_t vocabulary : settings.vocabularies) {
-    const Laws pair = laws(vocabulary, settings.seed);
+    const Laws pair = model_like_laws(vocabulary, settings.seed);
     for (const PlanRule* rule : rules) {
       for (std::size_t k : settings.drafts) {
         const bool repeats = rule->most_drafts == 1 && k != settings.drafts.front();

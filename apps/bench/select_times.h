@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/json.h"
+#include "apps/json.h"
 #include "spectr/base/result.h"
 
 namespace spectr::bench {
@@ -19,7 +19,7 @@ struct SelectSettings {
 };
 
 /// What plans cost: rows {plan, vocab, k, build_us, select_us, error}, the medians of many repetitions for
-/// laws as models give them (log-normal, the target sharper and with noise of its own). `error` says why a
+/// laws as models give them (model_like_laws.h). `error` says why a
 /// plan does not apply; the times are null then.
 Result<Json> measure_selection(const SelectSettings& settings,
                                const std::function<void(std::size_t, std::size_t)>& done);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/json.h"
+#include "apps/json.h"
 #include "lab/data.h"
 
 namespace spectr::bench {

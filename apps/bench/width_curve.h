@@ -5,7 +5,7 @@
 #include <span>
 
 #include "apps/bench/energy_meter.h"
-#include "apps/bench/json.h"
+#include "apps/json.h"
 #include "spectr/model/language_model.h"
 
 namespace spectr::bench {

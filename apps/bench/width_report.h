@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/bench/json.h"
+#include "apps/json.h"
 #include "lab/plot.h"
 
 namespace spectr::bench {

@@ -4,14 +4,14 @@
 #include "apps/cli/bench_commands.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/flag_values.h"
+#include "spectr/base/find_named.h"
 
 namespace spectr::cli {
 
 CLI::Option* add_preset(CLI::App& command, std::string& name) {
-  std::string names;
-  for (const bench::Preset& preset : bench::presets())
-    names.append(names.empty() ? "" : " ").append(preset.name);
-  return command.add_option("--preset", name, "the settings of a paper's table or figure: " + names)
+  return command
+      .add_option("--preset", name,
+                  "the settings of a paper's table or figure: " + names_of(bench::presets(), " "))
       ->transform(not_empty("name"));
 }
 

@@ -27,8 +27,6 @@
 namespace spectr::cli {
 namespace {
 
-using bench::Json;
-
 struct Flags {
   ModelFlags model;
   std::string preset;
@@ -78,10 +76,6 @@ bool any_method(const Plan& plan, Wanted wanted) {
     }
   }
   return false;
-}
-
-bench::NamedModel named(const std::string& file, const LoadedModel& model) {
-  return {file, model.tokenizer.get(), model.transformer.get()};
 }
 
 /// Measures every cell that the file does not have yet.
@@ -148,13 +142,10 @@ void run(Flags flags, const CLI::App& command) {
   flags.output.open();
 
   ThreadPool pool(flags.model.thread_count());
-  const LoadedModel target = load_model(flags.model.model, pool);
+  const LoadedModel target = need(load_model(flags.model.model, pool));
   const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool);
   check_biases(plan.warp, target.transformer->vocabulary());
-  bench::Setup setup{
-      named(flags.model.model, target), {}, plan.warp, flags.predict, flags.seed, flags.ignore_eos};
-  for (std::size_t i = 0; i < drafts.size(); ++i)
-    setup.drafts.push_back(named(flags.model.drafts[i], drafts[i]));
+  const bench::Setup setup{target, drafts, plan.warp, flags.predict, flags.seed, flags.ignore_eos};
   const auto prompts = need(bench::tokenize(setup, texts));
   warn_of_cuts(prompts);
   const auto cells = cells_of(plan, CostFile(flags.settings.cost_file), target, drafts, pool.threads());

@@ -27,7 +27,7 @@ void BenchOutput::open() const {
   if (!folder.empty()) prepare_folder(folder);
 }
 
-void BenchOutput::print(const bench::Json& object, const bench::Json& rows, const std::string& table) const {
+void BenchOutput::print(const Json& object, const Json& rows, const std::string& table) const {
   if (json) {
     print_json(object);
   } else {
@@ -37,7 +37,7 @@ void BenchOutput::print(const bench::Json& object, const bench::Json& rows, cons
   }
 }
 
-void BenchOutput::draw(const std::string& name, const bench::Json& rows,
+void BenchOutput::draw(const std::string& name, const Json& rows,
                        const std::vector<Picture>& pictures) const {
   if (folder.empty()) return;
   const auto at = std::filesystem::path(folder);

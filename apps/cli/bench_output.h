@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/json.h"
+#include "apps/json.h"
 #include "lab/plot.h"
 
 namespace spectr::cli {
@@ -26,11 +26,11 @@ struct BenchOutput {
   void open() const;
 
   /// Prints the object, its rows, or the table. Throws Failure.
-  void print(const bench::Json& object, const bench::Json& rows, const std::string& table) const;
+  void print(const Json& object, const Json& rows, const std::string& table) const;
 
   /// With --plot: writes NAME.csv with the rows, and NAME.svg and NAME.png for every picture that has points.
   /// Throws Failure.
-  void draw(const std::string& name, const bench::Json& rows, const std::vector<Picture>& pictures) const;
+  void draw(const std::string& name, const Json& rows, const std::vector<Picture>& pictures) const;
 };
 
 }  // namespace spectr::cli

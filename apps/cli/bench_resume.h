@@ -32,12 +32,12 @@ class Resume {
   /// What this version measured on this processor under this key (settings and inputs) before, or else what
   /// `measure` gives, which is kept. Throws Failure.
   template <class Measure>
-  bench::Json result(bench::Json key, Measure measure) {
+  Json result(Json key, Measure measure) {
     key["version"] = version();
     key["processor"] = processor_name();
     key["instructions"] = instruction_set();
     if (auto known = results_ ? results_->find(key) : std::nullopt) return *std::move(known);
-    bench::Json measured = measure();
+    Json measured = measure();
     if (results_) need(results_->add(key, measured), Status::failed);
     return measured;
   }

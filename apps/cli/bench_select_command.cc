@@ -15,8 +15,6 @@
 namespace spectr::cli {
 namespace {
 
-using bench::Json;
-
 struct Flags {
   bench::SelectSettings settings;
   Resume resume;

@@ -17,8 +17,6 @@
 namespace spectr::cli {
 namespace {
 
-using bench::Json;
-
 struct Flags {
   ModelFlags model;
   std::string preset;
@@ -77,7 +75,7 @@ void run(Flags flags) {
   flags.resume.open();
   flags.output.open();
   ThreadPool pool(flags.model.thread_count());
-  const LoadedModel target = load_model(flags.model.model, pool);
+  const LoadedModel target = need(load_model(flags.model.model, pool));
   const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool);
   bench::EnergyMeter meter;
   const auto idle = meter.idle_watts();

@@ -24,7 +24,6 @@ namespace spectr::cli {
 namespace {
 
 using server::Answer;
-using server::JsonInput;
 
 struct Flags {
   ModelFlags model;
@@ -97,9 +96,10 @@ class Conversation {
     }
     const std::size_t context = slots_->context();
     if (prompt.size() >= context) {
-      throw Failure(Status::usage,
-                    fmt::format("the context is full: the conversation has {} tokens, the context {}",
-                                prompt.size(), context));
+      throw Failure(
+          Status::usage,
+          fmt::format("the context is full: the conversation has {} tokens, but the context holds {}",
+                      prompt.size(), context));
     }
     const std::size_t room = context - prompt.size();
     const std::size_t limit =

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "apps/cli/json_output.h"
-#include "spectr/decode/cost_curve.h"
+#include "apps/json.h"
+#include "spectr/decode/costs.h"
 #include "spectr/model/transformer.h"
 
 namespace spectr::cli {

@@ -17,6 +17,12 @@ bool read(std::string_view text, Number& number) {
   return failed == std::errc{} && stop == end;
 }
 
+/// But for those inside.
+std::string_view without_spaces(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
 }  // namespace
 
 Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least, std::int64_t most) {
@@ -72,7 +78,7 @@ std::vector<std::int64_t> parse_list(const std::string& flag, std::string_view l
   std::vector<std::int64_t> numbers;
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
-    const auto number = parse_whole(list.substr(begin, end - begin), least, most);
+    const auto number = parse_whole(without_spaces(list.substr(begin, end - begin)), least, most);
     if (!number) throw CLI::ValidationError(flag, number.error().message);
     numbers.push_back(*number);
     begin = end + 1;

@@ -12,6 +12,7 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/generation_report.h"
+#include "apps/cli/json_output.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/profile_report.h"
@@ -55,7 +56,7 @@ class Run {
     check_settings(rule, flags_.method.request, settings);
     check_drafts(rule, flags_.model.drafts.size());
     const Warp warp = flags_.sampling.warp();
-    target_ = load_model(flags_.model.model, pool_);
+    target_ = need(load_model(flags_.model.model, pool_));
     if (rule.models.most > 0) drafts_ = load_drafts(flags_.model, target_, pool_);
     check_biases(warp, target_.transformer->vocabulary());
     need(check_tuples(rule, settings, warp.options(), target_.transformer->vocabulary()));
@@ -131,7 +132,7 @@ class Run {
 
   /// What an automatic choice chose and why, whenever it chooses anew.
   void describe_choice(const Decoder& decoder) {
-    const auto why = decoder.expectation();
+    const auto why = decoder.drafter().expectation();
     if (!why) return;
     const DraftShape shape = why->shape;
     std::string what = "plain decoding";
@@ -157,8 +158,8 @@ class Run {
       throw Failure(Status::usage, fmt::format("-c {}: the model's context is {}", context, own));
     }
     if (prompt_.size() > context) {
-      throw Failure(Status::usage,
-                    fmt::format("the prompt has {} tokens, the context {}", prompt_.size(), context));
+      throw Failure(Status::usage, fmt::format("the prompt has {} tokens, but the context holds {}",
+                                               prompt_.size(), context));
     }
     if (flags_.predict >= 0)
       context = std::min(context, prompt_.size() + static_cast<std::size_t>(flags_.predict));
@@ -172,10 +173,7 @@ class Run {
     const bool profiled = flags_.profile && printer != nullptr;
     const auto profile = [&] { return profiled ? &profiles_.emplace_back() : nullptr; };
     const std::size_t nodes = decoder.most_nodes(context);
-    Models models{need(target_.transformer->start(context, nodes, profile())),
-                  {},
-                  warp,
-                  target_.transformer->vocabulary()};
+    Models models{need(target_.transformer->start(context, nodes, profile())), {}, warp};
     for (const LoadedModel& draft : drafts_) {
       if (rule.models.most == 0) break;
       const std::size_t most = std::min(context, draft.transformer->config().context);

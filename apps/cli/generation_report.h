@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "apps/cli/json_output.h"
+#include "apps/json.h"
 #include "spectr/decode/generate.h"
 #include "spectr/decode/methods.h"
 

@@ -6,7 +6,7 @@
 namespace spectr::cli {
 
 void print_json(const Json& value) {
-  const std::string line = value.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string line = text_of(value) + "\n";
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
 }

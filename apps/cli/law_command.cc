@@ -23,7 +23,6 @@ struct Flags {
   long horizon = 4;
   std::uint32_t seed = 0;
   long drafts = 1;  // draft models
-  bool json = true;
 };
 
 constexpr double most_texts = 1e6;
@@ -69,12 +68,10 @@ void print_law(const Flags& flags) {
   std::vector<TabularModel> tables;
   for (std::size_t i = 0; i <= draft_models; ++i)
     tables.push_back(TabularModel::random(vocabulary, horizon, generator));
-  Models models{need(tables.back().start(0, decoder.most_nodes(horizon))),
-                {},
-                need(Warp::make(WarpOptions::none())),
-                vocabulary};
-  for (std::size_t i = 0; i < std::min(draft_models, rule.models.most); ++i)
-    models.drafts.push_back(need(tables[i].start(0, decoder.most_nodes(horizon))));
+  std::vector<const LanguageModel*> drafts;
+  for (std::size_t i = 0; i < std::min(draft_models, rule.models.most); ++i) drafts.push_back(&tables[i]);
+  Models models = need(Models::start(tables.back(), drafts, need(Warp::make(WarpOptions::none())), 0,
+                                     decoder.most_nodes(horizon)));
 
   // A start token is drawn uniformly and not counted.
   const DecoderLawOptions options{.horizon = horizon, .most_outcomes = most_outcomes / starts};
@@ -118,7 +115,7 @@ void add_law(CLI::App& app) {
   command.add_option("--drafts", flags->drafts, "draft models")
       ->capture_default_str()
       ->transform(whole(0, 16));
-  command.add_flag("--json", flags->json, "changes nothing: the output is JSON");
+  command.add_flag("--json")->description("changes nothing: the output is JSON");
   command.callback([flags] { print_law(*flags); });
 }
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <memory>
-#include <numeric>
+#include <span>
 #include <vector>
 
 #include "apps/cli/commands.h"
@@ -9,22 +9,18 @@
 #include "apps/cli/model_flags.h"
 #include "apps/cli/text_input.h"
 #include "spectr/base/quote.h"
+#include "spectr/sampling/likelihood.h"
 
 namespace spectr::cli {
 namespace {
 
 constexpr std::size_t shown = 10;
 
-void print_likeliest(const Tokenizer& tokenizer, const std::vector<float>& logits) {
-  std::vector<Token> order(logits.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto logit = [&logits](Token t) { return logits[static_cast<std::size_t>(t)]; };
-  const std::size_t rows = std::min(shown, order.size());
-  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(rows), std::ranges::greater{},
-                            logit);
+void print_likeliest(const Tokenizer& tokenizer, std::span<const float> logits) {
   fmt::print("{:>8}  {:>12}  text\n", "id", "logit");
-  for (Token t : std::span(order).first(rows)) {
-    fmt::print("{:>8}  {:>12.6f}  {}\n", t, logit(t), quote(tokenizer.vocabulary().text(t)));
+  for (const Likelihood& one : likeliest(Logits(logits), shown)) {
+    fmt::print("{:>8}  {:>12.6f}  {}\n", one.token, logits[static_cast<std::size_t>(one.token)],
+               quote(tokenizer.vocabulary().text(one.token)));
   }
 }
 
@@ -44,7 +40,7 @@ void add_logits(CLI::App& app) {
   command.add_flag("--json", flags->json, "print {\"tokens\": [...], \"logits\": [...]}, all of them");
   command.callback([flags] {
     ThreadPool pool(flags->model.thread_count());
-    const LoadedModel model = load_model(flags->model.model, pool);
+    const LoadedModel model = need(load_model(flags->model.model, pool));
     const auto tokens = parse_tokens(flags->tokens, model.transformer->vocabulary());
     const auto session =
         need(model.transformer->start(std::min(tokens.size(), model.transformer->config().context), 1));

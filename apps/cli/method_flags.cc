@@ -4,17 +4,11 @@
 
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
+#include "spectr/base/find_named.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr::cli {
 namespace {
-
-template <class Rules>
-std::string names_of(const Rules& rules) {
-  std::vector<std::string_view> names;
-  for (const auto& rule : rules) names.push_back(rule.name);
-  return fmt::format("{}", fmt::join(names, " "));
-}
 
 BeamMode beam_mode_of(const std::string& name) {
   if (name == "draw") return BeamMode::draw;
@@ -29,9 +23,9 @@ void MethodFlags::add(CLI::App& app) {
   app.add_option("--method", request.method,
                  "how to decode (default: auto with a draft model, else plain; with -K, -L, --plan or --tree "
                  "spectr or tree): " +
-                     names_of(method_rules()))
+                     names_of(method_rules(), " "))
       ->group(group);
-  app.add_option("--plan", request.others.plan, "how to choose among drafts: " + names_of(plan_rules()))
+  app.add_option("--plan", request.others.plan, "how to choose among drafts: " + names_of(plan_rules(), " "))
       ->group(group);
   app.add_option("-K", request.drafts, "draft sequences per block (default: 4; law: 1)")
       ->transform(whole(1))

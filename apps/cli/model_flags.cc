@@ -1,28 +1,14 @@
 #include "apps/cli/model_flags.h"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
-#include "spectr/base/stopwatch.h"
-#include "spectr/model/vocabulary_match.h"
+#include "apps/cli/usable_processors.h"
 
 namespace spectr::cli {
-namespace {
-
-/// That this process may run on.
-int processors() {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // more than a set can hold
-}
-
-}  // namespace
 
 void ModelFlags::add_model(CLI::App& app, bool required) {
   auto* option = app.add_option("-m,--model", model, "GGUF file of the model")
@@ -44,7 +30,7 @@ void ModelFlags::add_drafts(CLI::App& app) {
 
 void ModelFlags::add_threads(CLI::App& app) {
   app.add_option("-t,--threads", threads,
-                 "threads to compute with, at most one per processor that may be used (-1, the default)")
+                 "threads to compute with, at most one per processor that may be kept busy (-1, the default)")
       ->envname("LLAMA_ARG_THREADS")
       ->transform(thread_number());
 }
@@ -57,7 +43,7 @@ void ModelFlags::add_context(CLI::App& app, const std::string& help) {
 
 int ModelFlags::thread_count() const {
   // More threads than processors would only wait for each other; results do not depend on the number.
-  return threads > 0 ? std::min(threads, processors()) : processors();
+  return threads > 0 ? std::min(threads, usable_processors()) : usable_processors();
 }
 
 void ModelFlags::choose_bundled() {
@@ -68,19 +54,10 @@ void ModelFlags::choose_bundled() {
   drafts = {pair.draft.string()};
 }
 
-LoadedModel load_model(const std::string& path, ThreadPool& pool) {
-  Stopwatch watch;
-  Gguf file = need(Gguf::open(path));
-  auto tokenizer = need(Tokenizer::load(file));
-  auto transformer = need(Transformer::load(std::move(file), pool));
-  return {std::move(tokenizer), std::move(transformer), watch.lap()};
-}
-
 std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool) {
   std::vector<LoadedModel> drafts;
   for (const std::string& path : flags.drafts) {
-    drafts.push_back(load_model(path, pool));
-    need(same_vocabulary(target.tokenizer->vocabulary(), drafts.back().tokenizer->vocabulary()));
+    drafts.push_back(need(load_draft(path, target.tokenizer->vocabulary(), pool)));
   }
   return drafts;
 }

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "spectr/base/thread_pool.h"
-#include "spectr/model/tokenizer.h"
-#include "spectr/model/transformer.h"
+#include "spectr/model/loaded_model.h"
 
 namespace spectr::cli {
 
@@ -29,16 +28,6 @@ struct ModelFlags {
   /// given without a target.
   void choose_bundled();
 };
-
-/// A model and its tokenizer.
-struct LoadedModel {
-  std::unique_ptr<Tokenizer> tokenizer;
-  std::unique_ptr<Transformer> transformer;
-  double seconds;  ///< that loading took
-};
-
-/// Throws Failure where the file cannot be used.
-LoadedModel load_model(const std::string& path, ThreadPool& pool);
 
 /// The draft models of a target. Throws Failure where one cannot be used or cannot draft for it.
 std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool);

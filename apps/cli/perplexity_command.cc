@@ -62,7 +62,7 @@ void add_perplexity(CLI::App& app) {
   command.callback([flags] {
     ThreadPool pool(flags->model.thread_count());
     const std::string text = flags->input.read();
-    const LoadedModel model = load_model(flags->model.model, pool);
+    const LoadedModel model = need(load_model(flags->model.model, pool));
     const auto tokens = model.tokenizer->encode(text, {.parse_special = flags->special});
     const std::size_t asked = static_cast<std::size_t>(flags->model.context),
                       most = model.transformer->config().context, window = asked > 0 ? asked : most;

@@ -1,6 +1,5 @@
 #include "apps/cli/plan_command.h"
 
-#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <limits>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/bench/call_times.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/json_output.h"
@@ -16,7 +16,7 @@
 #include "apps/cli/text_input.h"
 #include "apps/json_input.h"
 #include "spectr/base/counter_random.h"
-#include "spectr/base/quantiles.h"
+#include "spectr/base/find_named.h"
 #include "spectr/transport/enumerate_law.h"
 #include "spectr/transport/plans.h"
 
@@ -61,7 +61,7 @@ Status answer_lines(std::istream& in, std::ostream& out, Answering answering) {
       reply["error"] = answer.error().message;
       status = Status::usage;
     }
-    out << reply.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
+    out << text_of(reply) << '\n' << std::flush;
   }
   return status;
 }
@@ -119,25 +119,19 @@ Distribution random_law(std::size_t vocabulary, std::mt19937& random) {
 }
 
 Json time_builds(const PlanRule& rule, const PlanTimeFlags& flags) {
-  using Clock = std::chrono::steady_clock;
   std::mt19937 random(flags.seed);
   const auto vocabulary = static_cast<std::size_t>(flags.vocabulary);
   const Distribution p = random_law(vocabulary, random), q = random_law(vocabulary, random);
   const DraftLaws drafts(p, static_cast<std::size_t>(flags.drafts));
   Json reply = {{"plan", rule.name}, {"vocab", vocabulary}, {"k", flags.drafts}};
-  std::vector<double> microseconds;
-  const auto end = Clock::now() + std::chrono::milliseconds(300);
-  while (microseconds.size() < 5 || (Clock::now() < end && microseconds.size() < 10'000)) {
-    const auto start = Clock::now();
-    const auto plan = rule.build(drafts, q, {.epsilon = flags.epsilon});
-    microseconds.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
-    if (!plan) {
-      reply["error"] = plan.error().message;
-      return reply;
-    }
+  const auto build = [&] { return rule.build(drafts, q, {.epsilon = flags.epsilon}); };
+  if (const auto plan = build(); !plan) {
+    reply["error"] = plan.error().message;
+    return reply;
   }
-  reply["microseconds"] = median(microseconds);
-  reply["builds"] = microseconds.size();
+  const bench::CallTimes times = bench::time_calls(0.3, build);
+  reply["microseconds"] = times.median_microseconds;
+  reply["builds"] = times.calls;
   return reply;
 }
 
@@ -178,8 +172,7 @@ void add_plan(CLI::App& app) {
     check_standard_input();
     if (status != Status::done) throw Failure(status, "not every line could be answered; see its \"error\"");
   };
-  std::string names;
-  for (const PlanRule& rule : plan_rules()) names.append(names.empty() ? "" : ", ").append(rule.name);
+  const std::string names = names_of(plan_rules(), ", ");
   const auto add_flags = [&names](CLI::App& command, PlanFlags& flags) {
     command.add_option("--epsilon", flags.epsilon, "over-acceptance of the biased plans")
         ->transform(real())

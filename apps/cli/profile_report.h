@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/json_output.h"
+#include "apps/json.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/model/machine_speed.h"
 #include "spectr/model/pass_profile.h"

@@ -7,7 +7,6 @@
 #include <future>
 #include <memory>
 
-#include "apps/chat/template.h"
 #include "apps/cli/arguments.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/cost_file.h"
@@ -17,6 +16,7 @@
 #include "apps/cli/model_flags.h"
 #include "apps/cli/sampling_flags.h"
 #include "apps/cli/text_input.h"
+#include "apps/jinja/template.h"
 #include "apps/server/server.h"
 #include "apps/server/tasks.h"
 
@@ -81,7 +81,7 @@ server::ServerOptions complete(Flags& flags) {
   if (!flags.chat_template.empty()) options.service.chat_template = flags.chat_template;
   if (!flags.template_file.empty()) options.service.chat_template = read_file(flags.template_file);
   // A model's own template that cannot be used is the chat's matter; one that was named is not.
-  if (const auto& given = options.service.chat_template) (void)need(chat::Template::parse(*given));
+  if (const auto& given = options.service.chat_template) (void)need(jinja::Template::parse(*given));
   return options;
 }
 

@@ -1,16 +1,14 @@
 #include "apps/cli/text_input.h"
 
-#include <cerrno>
-#include <charconv>
+#include <cstdint>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <sstream>
+#include <limits>
 
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
+#include "apps/open_file.h"
 
 namespace spectr::cli {
 
@@ -31,12 +29,7 @@ std::string TextInput::read() const {
 }
 
 std::string read_file(const std::string& path) {
-  std::error_code failed;
-  if (std::filesystem::is_directory(path, failed)) {
-    throw Failure(Status::usage, fmt::format("{}: is a directory", path));
-  }
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw Failure(Status::usage, fmt::format("{}: {}", path, std::strerror(errno)));
+  std::ifstream stream = need(open_file(path));
   std::string contents;
   char part[1 << 12];
   while (stream.read(part, sizeof part), stream.gcount() > 0)
@@ -52,23 +45,13 @@ void check_standard_input() {
 
 std::vector<Token> parse_tokens(const std::string& list, std::size_t vocabulary) {
   std::vector<Token> tokens;
-  std::istringstream entries(list);
-  for (std::string entry; std::getline(entries, entry, ',');) {
-    const std::size_t begin = entry.find_first_not_of(' '), end = entry.find_last_not_of(' ');
-    const std::string digits = begin == std::string::npos ? "" : entry.substr(begin, end - begin + 1);
-    Token token = 0;
-    const auto [stop, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), token);
-    if (failed != std::errc{} || stop != digits.data() + digits.size()) {
-      throw Failure(Status::usage, fmt::format("--tokens: '{}' is no token id", entry));
-    }
-    if (token < 0 || static_cast<std::size_t>(token) >= vocabulary) {
+  for (const std::int64_t id : parse_list("--tokens", list, 0, std::numeric_limits<Token>::max())) {
+    if (static_cast<std::size_t>(id) >= vocabulary) {
       throw Failure(Status::usage,
-                    fmt::format("--tokens: {} is outside the vocabulary of {}", token, vocabulary));
+                    fmt::format("--tokens: {} is outside the vocabulary of {}", id, vocabulary));
     }
-    tokens.push_back(token);
+    tokens.push_back(static_cast<Token>(id));
   }
-  if (tokens.empty()) throw Failure(Status::usage, "--tokens: the list is empty");
-  if (list.ends_with(',')) throw Failure(Status::usage, "--tokens: '' is no token id");
   return tokens;
 }
 

@@ -14,6 +14,9 @@
 
 namespace spectr::server {
 
+/// So long those who wait for an answer wait at a time; then they see whether their client is still there.
+constexpr std::chrono::milliseconds look_after_client{50};
+
 /// Why a text ended.
 enum class Ending {
   eos,        ///< the model ended it

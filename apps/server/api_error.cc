@@ -4,7 +4,7 @@ namespace spectr::server {
 
 ApiError ApiError::exceeds_context(std::size_t prompt, std::size_t context) {
   ApiError error(400, "exceed_context_size_error",
-                 fmt::format("the prompt has {} tokens, the context {}", prompt, context));
+                 fmt::format("the prompt has {} tokens, but the context holds {}", prompt, context));
   error.more_ = {{"n_prompt_tokens", prompt}, {"n_ctx", context}};
   return error;
 }

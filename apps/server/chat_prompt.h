@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/server/json.h"
+#include "apps/json.h"
 #include "apps/server/model_set.h"
 
 namespace spectr::server {

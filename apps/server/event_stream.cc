@@ -9,7 +9,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds look_after_client{50};
 constexpr std::chrono::seconds sign_of_life{15};
 
 /// Writes the events of one answer.

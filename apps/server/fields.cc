@@ -106,8 +106,7 @@ void Fields::neutral(std::span<const Neutral> table) {
 
 void Fields::refuse_others() const {
   for (const auto& [name, value] : object_.items()) {
-    if (!known_.contains(name))
-      throw ApiError::invalid(fmt::format("{} is no field that is known", quoted(name)));
+    if (!known_.contains(name)) throw ApiError::invalid(fmt::format("unknown field {}", quoted(name)));
   }
 }
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/server/json.h"
+#include "apps/json.h"
 
 namespace spectr::server {
 

@@ -17,8 +17,6 @@
 namespace spectr::server {
 namespace {
 
-constexpr std::chrono::milliseconds look_after_client{50};
-
 std::string make_id(Api api) {
   static std::atomic<std::uint64_t> number = 0;
   static const std::uint32_t run = std::random_device{}();

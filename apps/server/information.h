@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apps/server/json.h"
+#include "apps/json.h"
 #include "apps/server/service.h"
 
 namespace spectr::server {

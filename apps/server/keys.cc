@@ -1,12 +1,9 @@
 #include "apps/server/keys.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <system_error>
 #include <utility>
 
+#include "apps/open_file.h"
 #include "spectr/base/check.h"
 
 namespace spectr::server {
@@ -31,10 +28,7 @@ void Keys::add(std::string key) {
 }
 
 Result<void> Keys::add_file(const std::string& path) {
-  std::error_code failed;
-  if (std::filesystem::is_directory(path, failed)) return error("{}: is a directory", path);
-  std::ifstream file(path);
-  if (!file) return error("{}: {}", path, std::strerror(errno));
+  SPECTR_TRY(std::ifstream file, open_file(path));
   const std::size_t before = keys_.size();
   for (std::string line; std::getline(file, line);) {
     if (line.ends_with('\r')) line.pop_back();

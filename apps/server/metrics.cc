@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "spectr/base/ratio.h"
+
 namespace spectr::server {
 namespace {
 
@@ -34,10 +36,6 @@ class Text {
 
 double as_double(std::uint64_t n) {
   return static_cast<double>(n);
-}
-
-double ratio(double a, double b) {
-  return b > 0.0 ? a / b : 0.0;
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "spectr/model/vocabulary_match.h"
+#include "spectr/model/loaded_model.h"
 
 namespace spectr::server {
 namespace {
@@ -19,19 +19,17 @@ Result<ModelSet> ModelSet::load(const std::filesystem::path& target,
                                 std::optional<std::string> chat_template) {
   ModelSet models;
   models.pool = std::make_unique<ThreadPool>(threads);
-  SPECTR_TRY(Gguf file, Gguf::open(target));
-  SPECTR_TRY(models.tokenizer, Tokenizer::load(file));
+  SPECTR_TRY(LoadedModel loaded, load_model(target, *models.pool));
+  models.tokenizer = std::move(loaded.tokenizer);
+  models.target = std::move(loaded.transformer);
+  models.name = target.stem().string();
+  const Gguf& file = models.target->file();
   SPECTR_TRY(const std::string_view own, file.string("tokenizer.chat_template", plain_text));
   models.template_source = chat_template.value_or(std::string(own));
-  models.chat_template = chat::Template::parse(models.template_source);
-  models.name = target.stem().string();
-  SPECTR_TRY(models.target, Transformer::load(std::move(file), *models.pool));
+  models.chat_template = jinja::Template::parse(models.template_source);
   for (const std::filesystem::path& path : drafts) {
-    SPECTR_TRY(Gguf draft, Gguf::open(path));
-    SPECTR_TRY(const auto tokenizer, Tokenizer::load(draft));
-    SPECTR_TRY_VOID(same_vocabulary(models.tokenizer->vocabulary(), tokenizer->vocabulary()));
-    SPECTR_TRY(auto transformer, Transformer::load(std::move(draft), *models.pool));
-    models.drafts.push_back(std::move(transformer));
+    SPECTR_TRY(LoadedModel draft, load_draft(path, models.tokenizer->vocabulary(), *models.pool));
+    models.drafts.push_back(std::move(draft.transformer));
   }
   return models;
 }

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/chat/template.h"
+#include "apps/jinja/template.h"
 #include "spectr/base/result.h"
 #include "spectr/base/thread_pool.h"
-#include "spectr/decode/cost_curve.h"
+#include "spectr/decode/costs.h"
 #include "spectr/model/tokenizer.h"
 #include "spectr/model/transformer.h"
 
@@ -23,7 +23,7 @@ struct ModelSet {
   std::vector<std::unique_ptr<Transformer>> drafts;
   std::string name;             ///< by which clients call the target
   std::string template_source;  ///< of the chat template
-  Result<chat::Template> chat_template = error("no model is loaded");
+  Result<jinja::Template> chat_template = error("no model is loaded");
   std::shared_ptr<const Costs> costs;  ///< of passes; none: method auto is not offered
 
   std::vector<const Transformer*> draft_models() const;

@@ -8,14 +8,11 @@
 #include <string>
 #include <utility>
 
+#include "spectr/base/ratio.h"
 #include "spectr/base/utf8.h"
 
 namespace spectr::server {
 namespace {
-
-double ratio(double a, double b) {
-  return b > 0.0 ? a / b : 0.0;
-}
 
 /// A stretch of time, in seconds after some moment.
 struct Stretch {

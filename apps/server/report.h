@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/json.h"
 #include "apps/server/answer.h"
 #include "apps/server/api_error.h"
-#include "apps/server/json.h"
 #include "apps/server/task.h"
 
 namespace spectr::server {

@@ -92,7 +92,7 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
   }
   outcome.cached = target_.session->length();
   SPECTR_TRY(Decoder decoder, make_decoder(*task.method, task.settings));
-  Models models{std::move(target_.owned), {}, *task.warp, models_.target->vocabulary()};
+  Models models{std::move(target_.owned), {}, *task.warp};
   for (Memory* draft : std::span(memories).subspan(1)) models.drafts.push_back(std::move(draft->owned));
 
   TextOutput output(*models_.tokenizer, task.stop_words);

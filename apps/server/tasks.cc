@@ -131,7 +131,7 @@ std::vector<Token> read_tokens(const JsonInput& list, const Vocabulary& vocabula
 Result<void> check_block(const Decoder& decoder, std::size_t left) {
   const std::size_t nodes = decoder.most_nodes(left);
   if (nodes <= Slots::most_nodes) return {};
-  return error("a block of {} drafted tokens is too large, at most {} are possible", nodes - 1,
+  return error("a block of {} drafted tokens is too large, at most {} are allowed", nodes - 1,
                Slots::most_nodes - 1);
 }
 

@@ -29,13 +29,10 @@ class Writer {
     SPECTR_TRY(const MethodRule* rule, find_method(method));
     SPECTR_TRY(Decoder decoder, make_decoder(*rule, {.length = draft_length, .epsilon = epsilon}));
     SPECTR_TRY(const Warp warp, Warp::make(WarpOptions::none()));
-    const std::size_t context = std::min(context_length, target.config().context);
-    SPECTR_TRY(auto session, target.start(context, decoder.most_nodes(context)));
-    Models models{std::move(session), {}, warp, target.vocabulary()};
-    if (draft != nullptr) {
-      SPECTR_TRY(auto own, draft->start(context, decoder.most_nodes(context)));
-      models.drafts.push_back(std::move(own));
-    }
+    const std::size_t context = std::min(context_length, target.context());
+    std::vector<const LanguageModel*> drafts;
+    if (draft != nullptr) drafts.push_back(draft);
+    SPECTR_TRY(Models models, Models::start(target, drafts, warp, context, decoder.most_nodes(context)));
     return Writer(std::move(decoder), std::move(models));
   }
 

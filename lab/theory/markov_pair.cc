@@ -18,10 +18,13 @@ std::vector<double> random_rows(std::size_t states, std::size_t horizon, std::mt
   return rows;
 }
 
-std::unique_ptr<Session> session(const TabularModel& model, std::size_t nodes) {
-  auto started = model.start(0, nodes);
-  SPECTR_CHECK(started.has_value());  // tables have no limits
-  return std::move(*started);
+Models start_models(const TabularModel& target, std::span<const LanguageModel* const> drafts,
+                    std::size_t nodes) {
+  const auto warp = Warp::make(WarpOptions::none());
+  SPECTR_CHECK(warp.has_value());
+  auto models = Models::start(target, drafts, *warp, 0, nodes);
+  SPECTR_CHECK(models.has_value());  // tables have no limits
+  return std::move(*models);
 }
 
 }  // namespace
@@ -55,15 +58,12 @@ MarkovPair MarkovPair::alike(std::size_t states, std::size_t horizon, double noi
 }
 
 Models MarkovPair::start_target(std::size_t nodes) const {
-  auto warp = Warp::make(WarpOptions::none());
-  SPECTR_CHECK(warp.has_value());
-  return {session(target_, nodes), {}, std::move(*warp), states_};
+  return start_models(target_, {}, nodes);
 }
 
 Models MarkovPair::start(std::size_t nodes) const {
-  Models models = start_target(nodes);
-  models.drafts.push_back(session(draft_, nodes));
-  return models;
+  const LanguageModel* const drafts[] = {&draft_};
+  return start_models(target_, drafts, nodes);
 }
 
 }  // namespace spectr::lab

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "spectr/decode/drafter.h"
+#include "spectr/decode/models.h"
 #include "spectr/model/tabular_model.h"
 
 namespace spectr::lab {

@@ -9,6 +9,14 @@
 
 namespace spectr {
 
+/// The names of a table's rows, one behind the other.
+template <class Table>
+std::string names_of(const Table& table, std::string_view separator) {
+  std::string names;
+  for (const auto& row : table) names.append(names.empty() ? "" : separator).append(row.name);
+  return names;
+}
+
 /// The row of a table with this `name`, or an error that lists the names. `what` is one of its rows, as in
 /// "there is no plan 'x'; the plans are a, b". The table must outlive the result.
 template <class Table>
@@ -16,9 +24,7 @@ auto find_named(const Table& table, std::string_view what, std::string_view name
     -> Result<const std::ranges::range_value_t<Table>*> {
   const auto row = std::ranges::find_if(table, [name](const auto& known) { return known.name == name; });
   if (row != std::ranges::end(table)) return &*row;
-  std::string names;
-  for (const auto& known : table) names.append(names.empty() ? "" : ", ").append(known.name);
-  return error("there is no {} '{}'; the {}s are {}", what, name, what, names);
+  return error("there is no {} '{}'; the {}s are {}", what, name, what, names_of(table, ", "));
 }
 
 }  // namespace spectr

@@ -12,7 +12,7 @@ Result<void> BeamDrafter::propose(const BlockStart& start, Models& models, Choic
   Session& model = *models.drafts.front();
   beams_ = std::make_unique<Draft>(start.text.back());
   SPECTR_TRY(const BestBeam best,
-             search_.run(start, model, models.warp, models.vocabulary, depth, choices, *beams_));
+             search_.run(start, model, models.warp, models.vocabulary(), depth, choices, *beams_));
   std::optional<std::size_t> parent;
   for (std::size_t draw : best.draws) parent = draft.add(parent, beams_->token(draw), beams_->draw(draw).law);
   // The session knows the beams' tree, not the chain: what is accepted of the chain is computed again, as a
@@ -24,7 +24,7 @@ Result<void> BeamDrafter::propose(const BlockStart& start, Models& models, Choic
 Result<void> TargetBeams::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
   const std::size_t depth = std::min(length_, start.left);
   SPECTR_TRY(BestBeam best,
-             search_.run(start, *models.target, models.warp, models.vocabulary, depth, choices, draft));
+             search_.run(start, *models.target, models.warp, models.vocabulary(), depth, choices, draft));
   draft.settle(std::move(best.draws), best.passes);
   return {};
 }

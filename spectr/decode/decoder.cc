@@ -39,7 +39,7 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
   if (!settled) SPECTR_TRY_VOID(target.score(start.text, draft.tree()));
   seconds_.target += watch.lap();
 
-  NodeLaws laws(target, models.warp, start.text, draft.tree(), models.vocabulary);
+  NodeLaws laws(target, models.warp, start.text, draft.tree(), models.vocabulary());
   SPECTR_TRY(const Verdict verdict, verifier_->select(start, draft, laws, choices));
 
   SPECTR_TRY_VOID(drafter_->observe(start, draft, verdict, laws));

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "spectr/decode/drafter.h"
@@ -25,7 +24,7 @@ struct DraftModels {
 };
 
 /// Drafter × verifier. One block at a time, so that it can be run on real models and enumerated on tables
-/// alike; `step` is a function of the text and of the choices, and where the decoder remembers() of past
+/// alike; `step` is a function of the text and of the choices, and where the drafter remembers() of past
 /// blocks.
 class Decoder {
  public:
@@ -39,20 +38,13 @@ class Decoder {
   /// Requires: as many draft models as it expects, those of MethodRule::models.
   Result<Block> step(const BlockStart& start, Models& models, Choices& choices);
 
-  bool opens_with(std::size_t model, const BlockStart& first, const Models& models) {
-    return drafter_->opens_with(model, first, models);
-  }
+  Drafter& drafter() { return *drafter_; }
+  const Drafter& drafter() const { return *drafter_; }
 
   /// Most nodes of a tree when `left` tokens may still be emitted: what a session must hold.
   std::size_t most_nodes(std::size_t left) const { return drafter_->most_nodes(left); }
-
-  double outcomes(std::size_t vocabulary, std::size_t left) const {
-    return drafter_->outcomes(vocabulary, left);
-  }
+  /// The K and L that are drafted; of `auto` the largest of the text so far.
   DraftShape shape() const { return drafter_->shape(); }
-  std::optional<Expectation> expectation() const { return drafter_->expectation(); }
-  bool reads_text() const { return drafter_->reads_text(); }
-  bool remembers() const { return drafter_->remembers(); }
 
   /// Time spent so far, by stage.
   const StageSeconds& seconds() const { return seconds_; }

@@ -12,7 +12,7 @@ namespace spectr {
 namespace {
 
 std::unexpected<Error> too_many(double most) {
-  return error("enumerating the decoder takes more than the {:.3g} outcomes that are possible", most);
+  return error("enumerating the decoder takes more than the {:.3g} outcomes that are allowed", most);
 }
 
 /// One way in which a block can go.
@@ -23,26 +23,74 @@ struct Outcome {
   bool corrected;
 };
 
-Result<std::vector<Outcome>> enumerate_block(Decoder& decoder, Models& models, const BlockStart& start,
-                                             double most_outcomes, double& outcomes_left) {
-  // Outcomes of equal text and cost are merged as they come: there are far fewer texts than outcomes.
-  std::map<RecycledVector<Token>, Outcome> merged;
-  Enumerator choices;
-  do {
-    if (--outcomes_left < 0.0) return too_many(most_outcomes);
-    SPECTR_TRY(Block block, decoder.step(start, models, choices));
-    const bool corrected = block.sources.back() == Source::correction;
-    RecycledVector<Token> key = block.tokens;
-    key.push_back(corrected ? 1 : 0);
-    key.push_back(static_cast<Token>(block.target_calls));
-    auto [at, fresh] = merged.try_emplace(std::move(key));
-    if (fresh) at->second = {std::move(block.tokens), 0.0, block.target_calls, corrected};
-    at->second.probability += choices.probability();
-  } while (choices.next());
-  std::vector<Outcome> outcomes;
-  for (auto& [key, outcome] : merged) outcomes.push_back(std::move(outcome));
-  return outcomes;
-}
+/// The outcomes of the blocks of one enumeration.
+class BlockOutcomes {
+ public:
+  BlockOutcomes(Decoder& decoder, Models& models, const DecoderLawOptions& options)
+      : decoder_(decoder), models_(models), options_(options), left_(options.most_outcomes) {
+    // A draft model that lacks tokens of the target does not draft a text that has one (draft_depth).
+    const auto has_all = [&](const auto& draft) { return draft->vocabulary() >= models.vocabulary(); };
+    markov_ = options.markov && !decoder.drafter().reads_text() && !models.warp.reads_history() &&
+              std::ranges::all_of(models.drafts, has_all);
+  }
+
+  /// What drafting can do, at every start of a block; what the verifier draws comes on top and is counted on
+  /// the way.
+  double expected() const {
+    const auto v = static_cast<double>(models_.vocabulary());
+    double all = 0.0;
+    for (std::size_t left = 1; left <= options_.horizon; ++left) {
+      const double starts = markov_ ? v : std::pow(v, static_cast<double>(options_.horizon - left));
+      all += starts * decoder_.drafter().outcomes(models_.vocabulary(), left);
+    }
+    return all;
+  }
+
+  /// Of the block that starts there; valid until the next call. Texts that neither models nor drafter nor
+  /// filters tell apart share theirs.
+  Result<const std::vector<Outcome>*> of(const BlockStart& start) {
+    if (!markov_) {
+      SPECTR_TRY(last_, enumerate(start));
+      return &last_;
+    }
+    const std::pair state{start.left, start.text.back()};
+    auto at = by_state_.find(state);
+    if (at == by_state_.end()) {
+      SPECTR_TRY(auto outcomes, enumerate(start));
+      at = by_state_.emplace(state, std::move(outcomes)).first;
+    }
+    return &at->second;
+  }
+
+ private:
+  Result<std::vector<Outcome>> enumerate(const BlockStart& start) {
+    // Outcomes of equal text and cost are merged as they come: there are far fewer texts than outcomes.
+    std::map<RecycledVector<Token>, Outcome> merged;
+    Enumerator choices;
+    do {
+      if (--left_ < 0.0) return too_many(options_.most_outcomes);
+      SPECTR_TRY(Block block, decoder_.step(start, models_, choices));
+      const bool corrected = block.sources.back() == Source::correction;
+      RecycledVector<Token> key = block.tokens;
+      key.push_back(corrected ? 1 : 0);
+      key.push_back(static_cast<Token>(block.target_calls));
+      auto [at, fresh] = merged.try_emplace(std::move(key));
+      if (fresh) at->second = {std::move(block.tokens), 0.0, block.target_calls, corrected};
+      at->second.probability += choices.probability();
+    } while (choices.next());
+    std::vector<Outcome> outcomes;
+    for (auto& [key, outcome] : merged) outcomes.push_back(std::move(outcome));
+    return outcomes;
+  }
+
+  Decoder& decoder_;
+  Models& models_;
+  const DecoderLawOptions& options_;
+  bool markov_ = false;  // a block depends on nothing but the text's length and its last token
+  double left_;          // outcomes that may still be gone through
+  std::vector<Outcome> last_;
+  std::map<std::pair<std::size_t, Token>, std::vector<Outcome>> by_state_;
+};
 
 /// Every way in which a whole run can go: for decoders whose blocks depend on more than the text.
 Result<DecoderLaw> enumerate_runs(Decoder& decoder, Models& models, std::span<const Token> prompt,
@@ -75,27 +123,13 @@ Result<DecoderLaw> enumerate_runs(Decoder& decoder, Models& models, std::span<co
 
 Result<DecoderLaw> enumerate_decoder(Decoder& decoder, Models& models, std::span<const Token> prompt,
                                      const DecoderLawOptions& options) {
-  if (decoder.remembers()) return enumerate_runs(decoder, models, prompt, options);
-  // A draft model that lacks tokens of the target does not draft a text that has one (draft_depth).
-  const auto has_all = [&](const auto& draft) { return draft->vocabulary() >= models.vocabulary; };
-  const bool markov = options.markov && !decoder.reads_text() && !models.warp.reads_history() &&
-                      std::ranges::all_of(models.drafts, has_all);
-  DecoderLaw result;
-  // What drafting can do, at every start of a block; what the verifier draws comes on top and is counted on
-  // the way.
-  double expected = 0.0;
-  const double v = static_cast<double>(models.vocabulary);
-  for (std::size_t left = 1; left <= options.horizon; ++left) {
-    const double starts = markov ? v : std::pow(v, static_cast<double>(options.horizon - left));
-    expected += starts * decoder.outcomes(models.vocabulary, left);
-  }
-  if (expected > options.most_outcomes) {
-    return error("enumerating the decoder takes {:.3g} outcomes, at most {:.3g} are possible", expected,
+  if (decoder.drafter().remembers()) return enumerate_runs(decoder, models, prompt, options);
+  BlockOutcomes blocks(decoder, models, options);
+  if (const double expected = blocks.expected(); expected > options.most_outcomes) {
+    return error("enumerating the decoder takes {:.3g} outcomes, at most {:.3g} are allowed", expected,
                  options.most_outcomes);
   }
-  double outcomes_left = options.most_outcomes;
-  std::map<std::pair<std::size_t, Token>, std::vector<Outcome>> by_state;
-
+  DecoderLaw result;
   // Mass of the event that a block starts after this output, by length of the output.
   std::vector<std::map<std::vector<Token>, double>> starts(options.horizon + 1);
   starts[0][{}] = 1.0;
@@ -105,20 +139,7 @@ Result<DecoderLaw> enumerate_decoder(Decoder& decoder, Models& models, std::span
       text.insert(text.end(), output.begin(), output.end());
       const BlockStart start{text, options.horizon - length, length, options.ends};
 
-      std::vector<Outcome> fresh;
-      const std::vector<Outcome>* outcomes = nullptr;
-      if (markov) {
-        auto at = by_state.find({length, text.back()});
-        if (at == by_state.end()) {
-          SPECTR_TRY(fresh, enumerate_block(decoder, models, start, options.most_outcomes, outcomes_left));
-          at = by_state.emplace(std::pair{length, text.back()}, std::move(fresh)).first;
-        }
-        outcomes = &at->second;
-      } else {
-        SPECTR_TRY(fresh, enumerate_block(decoder, models, start, options.most_outcomes, outcomes_left));
-        outcomes = &fresh;
-      }
-
+      SPECTR_TRY(const std::vector<Outcome>* outcomes, blocks.of(start));
       for (const Outcome& outcome : *outcomes) {
         const double p = mass * outcome.probability;
         std::vector<Token> longer = output;
@@ -148,7 +169,7 @@ Result<std::map<std::vector<Token>, double>> enumerate_target(Models& models, st
       text.insert(text.end(), output.begin(), output.end());
       const TokenTree root(text.back());
       SPECTR_TRY_VOID(models.target->score(text, root));
-      NodeLaws laws(*models.target, models.warp, text, root, models.vocabulary);
+      NodeLaws laws(*models.target, models.warp, text, root, models.vocabulary());
       SPECTR_TRY(const Distribution* q, laws.at(TokenTree::root));
       for (std::size_t i = 0; i < q->size(); ++i) {
         const double p = mass * q->probabilities()[i];

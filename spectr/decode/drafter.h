@@ -3,27 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "spectr/base/choices.h"
 #include "spectr/base/result.h"
 #include "spectr/decode/block.h"
 #include "spectr/decode/draft.h"
-#include "spectr/model/language_model.h"
-#include "spectr/sampling/warp.h"
+#include "spectr/decode/models.h"
 
 namespace spectr {
-
-/// The models of a run, each with its session of the text, and the one warp that all their laws go through.
-struct Models {
-  std::unique_ptr<Session> target;
-  std::vector<std::unique_ptr<Session>> drafts;
-  Warp warp;
-  std::size_t vocabulary;  ///< V of the target: of every law
-};
 
 /// How wide and how deep a drafter drafts: K sequences (or beams) of L tokens.
 struct DraftShape {

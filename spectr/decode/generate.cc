@@ -22,7 +22,7 @@ Result<void> read_prompt(const BlockStart& first, Models& models, Decoder& decod
   SPECTR_TRY_VOID(read(*models.target));
   for (std::size_t i = 0; i < models.drafts.size(); ++i) {
     const bool drafts = draft_depth(*models.drafts[i], first.text, first.left) > 0;
-    if (drafts && decoder.opens_with(i, first, models)) SPECTR_TRY_VOID(read(*models.drafts[i]));
+    if (drafts && decoder.drafter().opens_with(i, first, models)) SPECTR_TRY_VOID(read(*models.drafts[i]));
   }
   return {};
 }
@@ -46,7 +46,7 @@ Result<Generation> generate(Decoder& decoder, Models& models, std::span<const To
   SPECTR_CHECK(!prompt.empty());
   const std::size_t context = models.target->context();
   if (prompt.size() > context) {
-    return error("the prompt has {} tokens, the context {}", prompt.size(), context);
+    return error("the prompt has {} tokens, but the context holds {}", prompt.size(), context);
   }
   Generation out;
   Statistics& statistics = out.statistics;

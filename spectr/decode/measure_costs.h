@@ -3,7 +3,7 @@
 #include <span>
 
 #include "spectr/base/result.h"
-#include "spectr/decode/pass_costs.h"
+#include "spectr/decode/measure_passes.h"
 #include "spectr/model/transformer.h"
 
 namespace spectr {

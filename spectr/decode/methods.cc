@@ -175,7 +175,7 @@ double tree_draws(const std::vector<std::size_t>& factors) {
 
 Result<void> check_size(double draws) {
   if (draws <= most_draws) return {};
-  return error("a block of {:.0f} drafts is too large, at most {:.0f} are possible", draws, most_draws);
+  return error("a block of {:.0f} drafts is too large, at most {:.0f} are allowed", draws, most_draws);
 }
 
 }  // namespace
@@ -200,7 +200,8 @@ Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
   if (o.plan && method.plan.empty())
     return error("method {} has no plan to choose, got {}", method.name, *o.plan);
   if (!o.tree.empty() && !method.drafts_tree) {
-    return error("method {} drafts no prefix tree; factors of one go with tree and traversal", method.name);
+    return error("method {} does not draft a prefix tree; only tree and traversal take the factors of one",
+                 method.name);
   }
   if (std::ranges::count(o.tree, 0u) > 0) return error("every factor of the tree must be at least 1");
   if (!(o.epsilon >= 0.0) || !std::isfinite(o.epsilon))
@@ -231,8 +232,9 @@ Result<void> check_tuples(const MethodRule& method, const MethodOptions& o, cons
   const std::size_t likely = filters.top_k > 0 ? std::min(filters.top_k, vocabulary) : vocabulary;
   const double tuples = std::pow(static_cast<double>(likely), static_cast<double>(drafts));
   if (plan->most_tuples == 0.0 || tuples <= plan->most_tuples) return {};
-  return error("plan {} takes {} tuples of draft tokens; top-k {} and {} drafts may have {:.0f}", plan->name,
-               plan->most_tuples, filters.top_k, drafts, tuples);
+  return error(
+      "plan {} takes at most {:.0f} tuples of draft tokens, but top-k {} with {} drafts can give {:.0f}",
+      plan->name, plan->most_tuples, filters.top_k, drafts, tuples);
 }
 
 Result<Decoder> make_decoder(const MethodRule& method, const MethodOptions& options) {

@@ -10,7 +10,7 @@
 
 #include "spectr/base/result.h"
 #include "spectr/decode/beam_search.h"
-#include "spectr/decode/cost_curve.h"
+#include "spectr/decode/costs.h"
 #include "spectr/decode/decoder.h"
 #include "spectr/sampling/warp.h"
 

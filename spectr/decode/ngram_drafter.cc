@@ -13,7 +13,7 @@ Result<void> NgramDrafter::propose(const BlockStart& start, Models& models, Choi
   std::optional<std::size_t> last;
   for (std::size_t i = 0; i < std::min(length_, start.left); ++i) {
     const Token token = match.goes_on(i);
-    last = draft.add(last, token, draft.own(Distribution::point(token, models.vocabulary)));
+    last = draft.add(last, token, draft.own(Distribution::point(token, models.vocabulary())));
     if (start.is_end(token)) break;
   }
   return {};

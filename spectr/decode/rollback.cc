@@ -12,7 +12,7 @@ Result<void> ConfidentDrafter::propose(const BlockStart& start, Models& models, 
                                        Draft& draft) {
   const std::size_t depth = draft_depth(*models.drafts.front(), start.text, std::min(length_, start.left));
   Session& model = *models.drafts.front();
-  NodeLaws& laws = draft.laws_of(model, models.warp, start.text, models.vocabulary);
+  NodeLaws& laws = draft.laws_of(model, models.warp, start.text, models.vocabulary());
   std::optional<std::size_t> last;
   for (std::size_t level = 0; level < depth; ++level) {
     SPECTR_TRY_VOID(model.score(start.text, draft.tree()));

@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "spectr/base/ratio.h"
+
 namespace spectr {
-namespace {
-
-double ratio(double a, double b) {
-  return b > 0.0 ? a / b : 0.0;
-}
-
-}  // namespace
-
 void Statistics::count(const Block& block, std::size_t kept) {
   const std::size_t accepted = std::min(block.accepted, kept);
   ++blocks_;

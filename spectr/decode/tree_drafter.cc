@@ -40,7 +40,7 @@ DraftShape TreeDrafter::shape() const {
 
 Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
   std::size_t depth = std::min(factors_.size(), start.left);
-  std::size_t shared = models.vocabulary;  // each model reads what the others draw
+  std::size_t shared = models.vocabulary();  // each model reads what the others draw
   RecycledVector<Session*> drawing;
   for (std::size_t model = 0; model < models.drafts.size(); ++model) {
     if (model_.value_or(model) != model) continue;
@@ -51,7 +51,7 @@ Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choic
   }
   RecycledVector<NodeLaws*> laws;
   for (Session* session : drawing) {
-    laws.push_back(&draft.laws_of(*session, models.warp, start.text, models.vocabulary, shared));
+    laws.push_back(&draft.laws_of(*session, models.warp, start.text, models.vocabulary(), shared));
   }
   const std::size_t count = drawing.size();
 

@@ -54,6 +54,8 @@ class LanguageModel {
 
   /// V. Logits rows have this length.
   virtual std::size_t vocabulary() const = 0;
+  /// Most tokens that a text may have; the largest std::size_t where nothing limits it.
+  virtual std::size_t context() const = 0;
 
   /// A session for a text of at most `context` tokens (0: the model's own limit) and trees of at most `nodes`
   /// nodes. The model must outlive it. Error: a longer text than the model can have, or no memory for it.

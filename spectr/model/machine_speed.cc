@@ -1,11 +1,11 @@
 #include "spectr/model/machine_speed.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <span>
 #include <vector>
 
+#include "spectr/base/stopwatch.h"
 #include "spectr/kernels/aligned_bytes.h"
 #include "spectr/kernels/kernel_level.h"
 #include "spectr/kernels/matmul.h"
@@ -17,13 +17,13 @@ namespace {
 /// The least seconds of `repetitions` calls, after one that is not counted.
 template <class Work>
 double least_seconds(int repetitions, Work work) {
-  using Clock = std::chrono::steady_clock;
   work();
   double least = 1e9;
+  Stopwatch watch;
   for (int i = 0; i < repetitions; ++i) {
-    const auto start = Clock::now();
+    watch.lap();
     work();
-    least = std::min(least, std::chrono::duration<double>(Clock::now() - start).count());
+    least = std::min(least, watch.lap());
   }
   return std::max(least, 1e-9);
 }

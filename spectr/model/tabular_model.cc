@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "spectr/base/check.h"
 #include "spectr/base/sum.h"
@@ -29,7 +28,7 @@ class TabularSession final : public Session {
       deepest = std::max(deepest, tree.depth(node));
     }
     if (text.size() + static_cast<std::size_t>(deepest) > context_) {
-      return error("text and draft need {} tokens, the context has {}",
+      return error("text and draft have {} tokens, but the context holds {}",
                    text.size() + static_cast<std::size_t>(deepest), context_);
     }
     length_ = text.size();
@@ -102,8 +101,7 @@ std::span<const double> TabularModel::log_row(std::size_t step, Token last) cons
 }
 
 Result<std::unique_ptr<Session>> TabularModel::start(std::size_t context, std::size_t /*nodes*/) const {
-  const std::size_t unlimited = std::numeric_limits<std::size_t>::max();
-  return std::make_unique<TabularSession>(*this, context == 0 ? unlimited : context);
+  return std::make_unique<TabularSession>(*this, context == 0 ? this->context() : context);
 }
 
 }  // namespace spectr

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -22,6 +23,7 @@ class TabularModel final : public LanguageModel {
   static TabularModel random(std::size_t vocabulary, std::size_t steps, std::mt19937& generator);
 
   std::size_t vocabulary() const override { return vocabulary_; }
+  std::size_t context() const override { return std::numeric_limits<std::size_t>::max(); }
   /// log P(· | last) at a step.
   std::span<const double> log_row(std::size_t step, Token last) const;
 

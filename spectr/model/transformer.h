@@ -34,6 +34,7 @@ class Transformer final : public LanguageModel {
   std::size_t products_per_token() const;
 
   std::size_t vocabulary() const override { return config_.vocabulary; }
+  std::size_t context() const override { return config_.context; }
   Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override {
     return start(context, nodes, nullptr);
   }

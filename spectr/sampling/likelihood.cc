@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
 #include "spectr/kernels/vector_ops.h"
+#include "spectr/sampling/ranking.h"
 
 namespace spectr {
 namespace {
@@ -34,18 +35,16 @@ double negative_log_likelihood(const Logits& row, Token token) {
 
 RecycledVector<Likelihood> likeliest(const Logits& row, std::size_t n) {
   SPECTR_CHECK(row.size() > 0);
+  n = std::min(n, row.size());
   if (n == 0) return {};
-  RecycledVector<Likelihood> best(std::min(n, row.size()));
-  RecycledVector<Token> order(row.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto before = [&row](Token a, Token b) {
-    const double x = row[static_cast<std::size_t>(a)], y = row[static_cast<std::size_t>(b)];
-    return x != y ? x > y : a < b;
-  };
-  std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(best.size()), before);
+  constexpr double impossible = -std::numeric_limits<double>::infinity();
   const double normaliser = log_sum(row);
-  for (std::size_t i = 0; i < best.size(); ++i) {
-    best[i] = {order[i], row[static_cast<std::size_t>(order[i])] - normaliser};
+  RecycledVector<Likelihood> best;
+  best.reserve(n);
+  Ranking possible(row.visit([n](auto logits) { return likeliest_and_more(logits, n); }));
+  for (const Candidate& c : possible.first(n)) best.push_back({c.token, c.logit - normaliser});
+  for (std::size_t i = 0; best.size() < n; ++i) {
+    if (row[i] == impossible) best.push_back({static_cast<Token>(i), impossible});
   }
   return best;
 }

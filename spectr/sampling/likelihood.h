@@ -19,7 +19,7 @@ struct Likelihood {
 };
 
 /// The min(n, V) likeliest tokens, likeliest first, ties by the lower id; tokens of logit −∞ come last, with
-/// log-probability −∞. Requires: no logit NaN or +∞, one above −∞. Cost: O(V log n).
+/// log-probability −∞. Requires: no logit NaN or +∞, one above −∞. Cost: O(V + n log n).
 RecycledVector<Likelihood> likeliest(const Logits& logits, std::size_t n);
 
 }  // namespace spectr

@@ -91,7 +91,7 @@ inline std::size_t next_above(std::span<const double> x, std::size_t from, doubl
 /// The k likeliest of the possible tokens (all, where there are fewer) and perhaps others, at most 4 k + 64,
 /// in no particular order. One pass over the logits. Requires: k ≥ 1.
 template <class Number>
-RecycledVector<Candidate> likeliest_at_least(std::span<const Number> logits, std::size_t k) {
+RecycledVector<Candidate> likeliest_and_more(std::span<const Number> logits, std::size_t k) {
   const std::size_t room = std::min(4 * k + 64, logits.size());
   RecycledVector<Candidate> found;
   found.reserve(room);

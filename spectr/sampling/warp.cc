@@ -66,7 +66,7 @@ Result<Warp> Warp::make(WarpOptions o) {
     return error("frequency penalty must be finite, got {}", o.frequency_penalty);
   }
   for (const auto& [token, bias] : o.logit_bias) {
-    if (token < 0) return error("logit bias: {} is no token", token);
+    if (token < 0) return error("logit bias: {} is not a token", token);
     if (std::isnan(bias) || bias == infinity) return error("logit bias of token {} is {}", token, bias);
   }
   return Warp(std::move(o));
@@ -124,7 +124,7 @@ Result<Distribution> Warp::law_of(std::span<const Number> logits, std::size_t vo
   // line is drawn only afterwards.
   const double line = o.min_p > 0.0 ? largest + std::log(o.min_p) : -infinity;
   const bool top_k = cuts_to_k(logits.size());
-  Ranking ranking(top_k ? likeliest_at_least(logits, o.top_k)
+  Ranking ranking(top_k ? likeliest_and_more(logits, o.top_k)
                         : at_least(logits, o.top_p < 1.0 ? -infinity : line));
   if (top_k) ranking.keep(o.top_k);
   if (o.top_p < 1.0) ranking.keep(nucleus(ranking, largest, o.top_p));

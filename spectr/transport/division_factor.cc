@@ -8,7 +8,6 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
-#include "spectr/transport/overlap_sums.h"
 
 namespace spectr {
 namespace {
@@ -128,22 +127,6 @@ double root_on_tangents(const LawUnion& laws, const Trial& from) {
 }
 
 }  // namespace
-
-Overlap overlap(std::span<const double> p, std::span<const double> q, double rho) {
-  SPECTR_CHECK(p.size() == q.size());
-  SPECTR_CHECK(rho >= 1.0);
-  return overlap_sums(p, q, 1.0 / rho).overlap(1.0 / rho);
-}
-
-double log_miss(Overlap o) {
-  return o.beta < 0.5 ? std::log1p(-o.beta) : std::log(o.miss);
-}
-
-double accepted_per_test(Overlap o, std::size_t k) {
-  const double n = static_cast<double>(k);
-  if (o.beta < ulp / n) return n;  // where β may be subnormal, its quotients lose digits
-  return -std::expm1(n * log_miss(o)) / o.beta;
-}
 
 // β(s) is concave and piecewise linear in s = 1/ρ, so that every tangent lies above it: the root of E on a
 // tangent, from either side, is an upper bound of the true root. Newton's method follows these bounds down;

@@ -1,29 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 
 #include "spectr/base/recycled.h"
 #include "spectr/transport/law_pair.h"
 #include "spectr/transport/law_union.h"
+#include "spectr/transport/overlap.h"
 
 namespace spectr {
-
-/// β(ρ) = Σ min(p, q/ρ), the probability that a draft passes a k-Seq test, and miss = Σ (p − q/ρ)₊ = 1 − β.
-/// Each is summed where it is small and complemented where it is large, so that neither loses digits near 0.
-struct Overlap {
-  double beta;
-  double miss;
-};
-
-/// One pass over the laws. Requires: p.size() == q.size(), ρ ≥ 1.
-Overlap overlap(std::span<const double> p, std::span<const double> q, double rho);
-
-/// ln(1 − β) without loss of digits at either end; −∞ for β = 1.
-double log_miss(Overlap overlap);
-
-/// p_acc/β = (1 − (1−β)^k)/β = Σ_{i<k} (1−β)^i: from k at β = 0 down to 1 at β = 1.
-double accepted_per_test(Overlap overlap, std::size_t k);
 
 /// A division factor of k-Seq and what the search for it cost.
 struct Division {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "spectr/base/recycled.h"
-#include "spectr/transport/division_factor.h"
 #include "spectr/transport/law_pair.h"
+#include "spectr/transport/overlap.h"
 #include "spectr/transport/sequential_plan.h"
 
 namespace spectr {
@@ -27,7 +27,7 @@ class MaximalCoupling final : public SequentialPlan {
 
 Result<std::unique_ptr<TransportPlan>> build_maximal(const DraftLaws& p, const Distribution& q,
                                                      const PlanOptions&) {
-  if (!p.equal()) return error("maximal takes drafts of one law");
+  if (!p.equal()) return error("maximal: all {} drafts must come from one law", p.count());
   const LawPair laws(p[0], q);
   RecycledVector<double> left(laws.size());
   for (std::size_t j = 0; j < left.size(); ++j) left[j] = std::max(0.0, laws.q()[j] - laws.p()[j]);

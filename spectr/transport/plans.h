@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "spectr/base/result.h"
+#include "spectr/transport/drafting.h"
 #include "spectr/transport/plan.h"
 
 namespace spectr {
@@ -12,9 +13,6 @@ namespace spectr {
 struct PlanOptions {
   double epsilon = 0.0;  ///< over-acceptance ε ≥ 0 of the biased plans
 };
-
-/// How the k drafts of a node are drawn.
-enum class Drafting { independent, without_replacement };
 
 /// One row of the table of plans.
 struct PlanRule {

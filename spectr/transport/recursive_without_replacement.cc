@@ -8,6 +8,8 @@
 #include "spectr/base/sum.h"
 #include "spectr/transport/drafting.h"
 #include "spectr/transport/draw_by_mass.h"
+#include "spectr/transport/law_pair.h"
+#include "spectr/transport/rejected_without_replacement.h"
 
 namespace spectr {
 namespace {
@@ -120,7 +122,7 @@ class RecursiveWithoutReplacement final : public TransportPlan {
 
 Result<std::unique_ptr<TransportPlan>> build_recursive_wor(const DraftLaws& p, const Distribution& q,
                                                            const PlanOptions&) {
-  if (!p.equal()) return error("recursive-wor draws all drafts from one law, got {} laws", p.count());
+  if (!p.equal()) return error("recursive-wor: all {} drafts must come from one law", p.count());
   return std::make_unique<RecursiveWithoutReplacement>(p[0], q, p.count());
 }
 

@@ -2,10 +2,8 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 
 #include "spectr/base/result.h"
-#include "spectr/transport/law_pair.h"
 #include "spectr/transport/plan.h"
 #include "spectr/transport/plans.h"
 
@@ -29,11 +27,5 @@ namespace spectr {
 /// Cost: O(support) to build and per draft drawn or tested.
 Result<std::unique_ptr<TransportPlan>> build_recursive_wor(const DraftLaws& p, const Distribution& q,
                                                            const PlanOptions& options);
-
-/// Probability that all k drafts are rejected, by recursion over the rejected sequences. There is no product
-/// formula: C_m depends on the sequence, so the cost grows like G^k, where G is the number of different pairs
-/// (p(x), q(x)) with p > 0. nullopt above 2·10⁸ terms (a support of 40 tokens: k = 5).
-/// Requires: 1 ≤ k ≤ |supp p|.
-std::optional<double> rejected_without_replacement(const LawPair& laws, std::size_t k);
 
 }  // namespace spectr

@@ -1,10 +1,11 @@
+#include "spectr/transport/rejected_without_replacement.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
 #include "spectr/base/sum.h"
-#include "spectr/transport/recursive_without_replacement.h"
 
 namespace spectr {
 namespace {

@@ -63,7 +63,7 @@ TEST(ResultsFile, LeavesFilesOfOthersAlone) {
     const test::NamedFile file("notes", contents);
     const auto results = ResultsFile::open(file.path());
     ASSERT_FALSE(results) << contents;
-    EXPECT_THAT(results.error().message, HasSubstr("no result of spectr bench"));
+    EXPECT_THAT(results.error().message, HasSubstr("not a result of spectr bench"));
     EXPECT_EQ(test::contents_of(file.path()), contents);
   }
   EXPECT_THAT(ResultsFile::open("/nowhere/r.jsonl").error().message, HasSubstr("cannot be written"));

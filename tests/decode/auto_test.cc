@@ -77,7 +77,7 @@ TEST(Auto, LearnsThatOnlyTheFirstTokenIsHard) {
   }
   const auto length = static_cast<double>(decoder.shape().length);
   EXPECT_GE(length, 6);
-  EXPECT_NEAR(decoder.expectation()->tokens, 1.0 + 0.5 * length, 0.1 * length);
+  EXPECT_NEAR(decoder.drafter().expectation()->tokens, 1.0 + 0.5 * length, 0.1 * length);
 }
 
 /// A text by `auto`: which blocks drafted, and how.
@@ -97,8 +97,8 @@ Told told_by_auto(const TabularPair& pair, const MethodOptions& options, std::si
   Told told;
   told.of_model.resize(models.drafts.size());
   const auto listener = [&](const Block& block) -> std::optional<std::size_t> {
-    const std::optional<std::size_t> model = decoder.expectation()->model;
-    if (decoder.expectation()->looks) ++told.looks;
+    const std::optional<std::size_t> model = decoder.drafter().expectation()->model;
+    if (decoder.drafter().expectation()->looks) ++told.looks;
     if (block.drafted > 0) (model ? told.by_model : told.by_text).push_back(told.blocks);
     if (block.drafted > 0 && model) ++told.of_model[*model];
     ++told.blocks;

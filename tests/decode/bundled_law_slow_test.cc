@@ -35,10 +35,8 @@ class BundledLaw : public testing::Test {
     Decoder decoder = make_decoder(rule, options).value();
     WarpOptions warp = WarpOptions::none();
     warp.top_k = 8;
-    Models models{target_rows_.start(64, 1).value(), {}, Warp::make(warp).value(), target_->vocabulary()};
-    for (std::size_t i = 0; i < std::min(rule.models.most, drafts); ++i) {
-      models.drafts.push_back(draft_rows_.start(64, 1).value());
-    }
+    const std::vector<const LanguageModel*> drafting(std::min(rule.models.most, drafts), &draft_rows_);
+    Models models = Models::start(target_rows_, drafting, Warp::make(warp).value(), 64, 1).value();
     const auto prompt = target_.tokenizer->encode("One day, a girl saw a");
     const auto law = enumerate_target(models, prompt, {.horizon = 2}).value();
     std::map<std::vector<Token>, std::uint64_t> found;

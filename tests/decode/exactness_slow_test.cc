@@ -21,29 +21,29 @@ void expect_exact(std::string_view method, std::string_view plan, double more_th
   }
 }
 
-TEST(ExactnessOfLargeBlocks, SpectrKSeq) {
+TEST(ExactnessOfLargeBlocks, KSeqHasTheTargetsLaw) {
   expect_exact("spectr", "k-seq", 729, 20'000);
 }
-TEST(ExactnessOfLargeBlocks, SpectrRecursive) {
+TEST(ExactnessOfLargeBlocks, RecursiveRejectionHasTheTargetsLaw) {
   expect_exact("spectr", "recursive", 729, 20'000);
 }
-TEST(ExactnessOfLargeBlocks, SpectrOptimal) {
+TEST(ExactnessOfLargeBlocks, TheOptimalPlanHasTheTargetsLaw) {
   expect_exact("spectr", "optimal", 729, 20'000);
 }
-TEST(ExactnessOfLargeBlocks, Batch) {
+TEST(ExactnessOfLargeBlocks, BatchHasTheTargetsLaw) {
   expect_exact("batch", "", 729, 20'000);
 }
-TEST(ExactnessOfLargeBlocks, Traversal) {
+TEST(ExactnessOfLargeBlocks, TraversalHasTheTargetsLaw) {
   expect_exact("traversal", "", 729, 20'000);
 }
-TEST(ExactnessOfLargeBlocks, SpectrOfEveryOtherPlan) {
+TEST(ExactnessOfLargeBlocks, EveryPlanHasTheTargetsLaw) {
   for (const PlanRule& rule : plan_rules()) {
     if (!rule.lossless) continue;
     expect_exact("spectr", rule.name, 27, rule.name == "otm-lp" ? 64 : 256);
   }
 }
 
-TEST(ExactnessOfTrees, WithEveryPlan) {
+TEST(ExactnessOfTrees, HoldsWithEveryPlan) {
   for (const std::vector<std::size_t>& tree :
        {std::vector<std::size_t>{2, 2}, {1, 2}, {2, 1, 1}, {3, 1}, {1, 1, 2}, {1, 3}}) {
     MethodOptions options = options_of(1, 1);
@@ -59,7 +59,7 @@ TEST(ExactnessOfTrees, WithEveryPlan) {
   }
 }
 
-TEST(ExactnessOfSeveralModels, WithEveryPlan) {
+TEST(ExactnessOfSeveralModels, HoldsWithEveryPlan) {
   for (std::size_t models : {1u, 2u, 3u}) {
     for (const Shape& s : {Shape{2, 3, 2}, {3, 2, 1}, {3, 2, 2}, {2, 2, 3}}) {
       const TabularPair pair = TabularPair::random(s.vocabulary, 4, 40, models);

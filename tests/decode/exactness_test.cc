@@ -25,39 +25,39 @@ void expect_exact(std::string_view method, std::string_view plan, double most, s
   }
 }
 
-TEST(Exactness, Plain) {
+TEST(Exactness, PlainHasTheTargetsLaw) {
   expect_exact("plain", "", 729, 1);
 }
-TEST(Exactness, Speculative) {
+TEST(Exactness, SpeculativeHasTheTargetsLaw) {
   expect_exact("speculative", "", 729, 1);
 }
-TEST(Exactness, SpectrKSeq) {
+TEST(Exactness, KSeqHasTheTargetsLaw) {
   expect_exact("spectr", "k-seq", 729);
 }
-TEST(Exactness, SpectrRecursive) {
+TEST(Exactness, RecursiveRejectionHasTheTargetsLaw) {
   expect_exact("spectr", "recursive", 729);
 }
-TEST(Exactness, SpectrOptimal) {
+TEST(Exactness, TheOptimalPlanHasTheTargetsLaw) {
   expect_exact("spectr", "optimal", 729);
 }
 // The plans of linear programs solve one for every node of every outcome.
-TEST(Exactness, SpectrOfEveryOtherPlan) {
+TEST(Exactness, EveryPlanHasTheTargetsLaw) {
   for (const PlanRule& rule : plan_rules()) {
     if (!rule.lossless) continue;
     expect_exact("spectr", rule.name, 27);
   }
 }
-TEST(Exactness, Batch) {
+TEST(Exactness, BatchHasTheTargetsLaw) {
   expect_exact("batch", "", 729);
 }
-TEST(Exactness, Block) {
+TEST(Exactness, BlockHasTheTargetsLaw) {
   expect_exact("block", "", 729, 1);
 }
-TEST(Exactness, Traversal) {
+TEST(Exactness, TraversalHasTheTargetsLaw) {
   expect_exact("traversal", "", 729);
 }
 
-TEST(Exactness, Ngram) {
+TEST(Exactness, NgramHasTheTargetsLaw) {
   for (std::size_t v : {2u, 3u}) {
     for (std::size_t order : {1u, 2u, 3u}) {
       MethodOptions options = options_of(1, 2);

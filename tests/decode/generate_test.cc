@@ -84,8 +84,10 @@ TEST(Decoders, TakeAsManyDraftModelsAsTheirMethodWorksWith) {
     Decoder decoder = decoder_of(rule.name, options);
     const auto step = [&](std::size_t drafts) {
       const TabularPair pair = TabularPair::random(3, 4, 1, drafts);
-      Models models{pair.target.start(0, 64).value(), {}, Warp::make(WarpOptions::none()).value(), 3};
-      for (const TabularModel& draft : pair.drafts) models.drafts.push_back(draft.start(0, 64).value());
+      std::vector<const LanguageModel*> drafting;
+      for (const TabularModel& draft : pair.drafts) drafting.push_back(&draft);
+      Models models =
+          Models::start(pair.target, drafting, Warp::make(WarpOptions::none()).value(), 0, 64).value();
       CounterRandom choices(1);
       const std::vector<Token> text = {0};
       std::ignore = decoder.step({text, 4, 0, {}}, models, choices);

@@ -33,10 +33,10 @@ struct RealPair {
     Decoder decoder = make_decoder(rule, options).value();
     const auto tokens = target.tokenizer->encode(prompt);
     const std::size_t context = tokens.size() + limit, nodes = decoder.most_nodes(limit);
-    Models models{target->start(context, nodes).value(), {}, Warp::make(warp).value(), target->vocabulary()};
-    for (int i = 0; i < (rule.models.most == 0 ? 0 : 1); ++i) {
-      models.drafts.push_back(draft->start(context, nodes).value());
-    }
+    const LanguageModel* const drafting[] = {&*draft};
+    Models models = Models::start(*target, std::span(drafting).first(rule.models.most == 0 ? 0 : 1),
+                                  Warp::make(warp).value(), context, nodes)
+                        .value();
     return spectr::generate(decoder, models, tokens, {limit, target.tokenizer->vocabulary().ends()}, choices)
         .value();
   }

@@ -44,11 +44,10 @@ class Loop : public testing::Test {
     if (c.method == "tree") options.tree = {3, 2, 1};
     const MethodRule& rule = *find_method(c.method).value();
     Decoder decoder = make_decoder(rule, options).value();
-    Models models{target_->start(200, decoder.most_nodes(tokens)).value(),
-                  {},
-                  Warp::make(warp).value(),
-                  target_->vocabulary()};
-    if (rule.models.most > 0) models.drafts.push_back(draft_->start(200, decoder.most_nodes(tokens)).value());
+    const LanguageModel* const drafting[] = {&*draft_};
+    Models models = Models::start(*target_, std::span(drafting).first(rule.models.most == 0 ? 0 : 1),
+                                  Warp::make(warp).value(), 200, decoder.most_nodes(tokens))
+                        .value();
     std::size_t first = 0, last = 0;
     CounterRandom choices(1);
     const std::vector<Token> prompt = {1, 40, 50, 60, 40, 50};

@@ -59,10 +59,8 @@ TEST(MeasureCosts, NeedsNoDraftModel) {
 
   Decoder decoder =
       make_decoder(**find_method("auto"), {.costs = std::make_shared<const Costs>(measured->costs)}).value();
-  Models models{target->start(0, decoder.most_nodes(8)).value(),
-                {},
-                Warp::make(WarpOptions::none()).value(),
-                target->vocabulary()};
+  Models models =
+      Models::start(*target, {}, Warp::make(WarpOptions::none()).value(), 0, decoder.most_nodes(8)).value();
   CounterRandom choices(1);
   const auto prompt = target.tokenizer->encode("Once upon a time");
   EXPECT_EQ(generate(decoder, models, prompt, {.limit = 8}, choices).value().tokens.size(), 8u);

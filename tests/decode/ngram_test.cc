@@ -46,7 +46,8 @@ TEST(MatchEnd, FindsTheLatestOfTheLongestMatches) {
 }
 
 Text proposal(const Text& text, std::size_t order, std::size_t length, std::size_t left) {
-  Models models{nullptr, {}, Warp::make(WarpOptions::none()).value(), 10};
+  const TabularPair pair = TabularPair::random(10, 1, 1);
+  Models models = pair.models("plain", decoder_of("plain", {}), WarpOptions::none(), 1);
   CounterRandom choices(0);
   Draft draft(text.back());
   NgramDrafter drafter(order, length);

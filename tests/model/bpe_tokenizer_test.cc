@@ -34,7 +34,7 @@ TEST(BpeTokenizer, SomeRulesTakeAWordThatIsATokenAsItIs) {
   EXPECT_THAT(good_tokenizer(writer)->encode("hello", bare), ElementsAre('h', 'e', ll, 'o'));
 }
 
-TEST(BpeTokenizer, SpecialTokens) {
+TEST(BpeTokenizer, SpecialTokensAreFoundWhereTheyAreAskedFor) {
   const auto tokenizer = good_tokenizer(tiny_byte_level());
   EXPECT_THAT(tokenizer->encode("he<tool>he"), ElementsAre(he, tool, he));
   EXPECT_THAT(tokenizer->encode("he<|im_end|>", {.parse_special = true}), ElementsAre(he, end));

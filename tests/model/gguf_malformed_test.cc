@@ -278,7 +278,7 @@ TEST(MalformedTensor, ATypeIsUnknown) {
   // 4, 5: removed from the format; 9: activations only.
   for (const std::uint32_t type : {4U, 5U, 9U, 255U, ~0U}) {
     expect_error(with_tensor({.name = "bad", .type = type, .shape = {256}, .data_size = 1024}),
-                 fmt::format("tensor \"bad\": type is {}, which is no known format", type));
+                 fmt::format("tensor \"bad\": type is {}, which is not a known format", type));
   }
 }
 

@@ -32,7 +32,7 @@ TEST(Pretokenizer, Gpt2KeepsOneSpaceWithAWord) {
               ElementsAre("\u00C4pfel", " \u4F60\u597D", "\u0660"));
 }
 
-TEST(Pretokenizer, NamesOfOneRule) {
+TEST(Pretokenizer, SeveralNamesMeanOneRule) {
   for (const char* name : {"gpt-neox", "mpt", "olmo"}) {
     EXPECT_EQ(find_pretokenizer_rule(name)->regexes.data(), find_pretokenizer_rule("gpt-2")->regexes.data());
   }

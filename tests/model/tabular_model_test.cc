@@ -59,7 +59,7 @@ TEST(TabularModel, TheContextIsNeverExceeded) {
   tree.child(below, 1);
   const auto failed = session->score(std::vector<Token>{1, 0}, tree);
   ASSERT_FALSE(failed);
-  EXPECT_THAT(failed.error().message, HasSubstr("4 tokens, the context has 3"));
+  EXPECT_THAT(failed.error().message, HasSubstr("4 tokens, but the context holds 3"));
 }
 
 TEST(TabularModel, MistakesOfTheCallerAreFoundOut) {

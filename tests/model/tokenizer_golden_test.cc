@@ -68,16 +68,16 @@ void expect_agreement(const std::string& model) {
   }
 }
 
-TEST(TokenizerGolden, CharacterLevel) {
+TEST(TokenizerGolden, AgreesOnCharacters) {
   expect_agreement("babyllama-105-f32");
 }
-TEST(TokenizerGolden, SentencePieceOf512) {
+TEST(TokenizerGolden, AgreesOnSentencePieceOf512) {
   expect_agreement("stories260K-f32");
 }
-TEST(TokenizerGolden, SentencePieceOf4096) {
+TEST(TokenizerGolden, AgreesOnSentencePieceOf4096) {
   expect_agreement("spectr-stories-7m-f16");
 }
-TEST(TokenizerGolden, ByteLevelOf14019) {
+TEST(TokenizerGolden, AgreesOnByteLevelOf14019) {
   expect_agreement("tinystories-instruct-3M-chat-q4_0");
 }
 

@@ -68,16 +68,16 @@ void expect_extra_vectors(std::string_view name) {
   expect_vectors(path);
 }
 
-TEST(TokenizerVectors, Gpt2) {
+TEST(TokenizerVectors, MatchThoseOfGpt2) {
   expect_vectors(SPECTR_SOURCE_DIR "/tests/data/ggml-vocab-gpt-2.gguf");
 }
-TEST(TokenizerVectors, Llama2) {
+TEST(TokenizerVectors, MatchThoseOfLlama2) {
   expect_extra_vectors("ggml-vocab-llama-spm.gguf");
 }
-TEST(TokenizerVectors, Llama3) {
+TEST(TokenizerVectors, MatchThoseOfLlama3) {
   expect_extra_vectors("vocab-llama-bpe.gguf");
 }
-TEST(TokenizerVectors, Qwen2) {
+TEST(TokenizerVectors, MatchThoseOfQwen2) {
   expect_extra_vectors("vocab-qwen2.gguf");
 }
 

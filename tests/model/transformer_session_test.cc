@@ -200,7 +200,7 @@ TEST_F(OnTheTinyModel, TheContextIsNeverExceeded) {
   tree.child(child, 6);
   const auto failed = session->score(nine, tree);
   ASSERT_FALSE(failed);
-  EXPECT_THAT(failed.error().message, HasSubstr("11 tokens, the context 10"));
+  EXPECT_THAT(failed.error().message, HasSubstr("11 tokens, but the context holds 10"));
   session->rewind(0);
   EXPECT_TRUE(session->score(text, TokenTree(text.back())));
   const auto longer = random_text(11, v_, 9);

@@ -6,10 +6,12 @@
 #include <thread>
 
 #include "tests/server/test_server.h"
+#include "tests/support/real_model.h"
 
 namespace spectr::server {
 namespace {
 
+using namespace test;
 using testing::HasSubstr;
 
 class Completions : public WithServer<4> {
@@ -167,98 +169,7 @@ TEST_F(Completions, AutoDraftsByTheCostsOfPasses) {
   EXPECT_EQ(length({{"tree", {2, 2}}}), 2);
 }
 
-/// What decodes a text of which that much is said.
-std::string method_of(const TestServer& server, const TestJson& speculative) {
-  const TestJson body = {{"prompt", "Once"}, {"n_predict", 1}, {"speculative", speculative}};
-  return server.post("/completion", body).json()["generation_settings"]["speculative"]["method"];
-}
-
-TEST(Server, ChoosesTheMethodByWhatIsGiven) {
-  const TestServer server;
-  EXPECT_EQ(method_of(server, TestJson::object()), "auto");
-  EXPECT_EQ(method_of(server, {{"drafts", 2}}), "spectr");
-  EXPECT_EQ(method_of(server, {{"n_max", 2}}), "spectr");
-  EXPECT_EQ(method_of(server, {{"plan", "optimal"}}), "spectr");
-  EXPECT_EQ(method_of(server, {{"tree", {2, 1}}}), "tree");
-}
-
-TEST(Server, SamplesAsItWasStartedWhereARequestDoesNotSay) {
-  ServerOptions options = TestServer::options(1);
-  options.service.defaults.sampling.temperature = 0.0;
-  options.service.defaults.sampling.top_k = 7;
-  const TestServer server(options);
-  const auto settings = [&server](TestJson body) {
-    body.update({{"prompt", "Once"}, {"n_predict", 1}});
-    return server.post("/completion", body).json()["generation_settings"];
-  };
-  EXPECT_EQ(settings({})["temperature"], 0.0);
-  EXPECT_EQ(settings({})["top_k"], 7);
-  EXPECT_EQ(settings({{"top_k", 0}})["top_k"], 0);
-  EXPECT_EQ(settings({{"temperature", 1}})["temperature"], 1.0);
-  EXPECT_EQ(server.get("/props").json()["default_generation_settings"]["params"]["top_k"], 7);
-}
-
-TEST(Server, DecodesAsItWasStartedWhereARequestDoesNotSay) {
-  ServerOptions options = TestServer::options(1);
-  options.service.defaults.limit = 3;
-  options.service.defaults.speculative = {.method = "speculative", .length = 2};
-  const TestServer server(options);
-  const auto settings = [&server](TestJson body) {
-    body.update({{"prompt", "Once"}, {"ignore_eos", true}});
-    return server.post("/completion", body).json()["generation_settings"];
-  };
-  EXPECT_EQ(settings({})["n_predict"], 3);
-  EXPECT_EQ(settings({{"max_tokens", 2}})["n_predict"], 2);
-  EXPECT_GT(settings({{"n_predict", -1}})["n_predict"], 100);
-  EXPECT_EQ(settings({})["speculative"], TestJson({{"method", "speculative"}, {"drafts", 1}, {"length", 2}}));
-  const TestJson tree = settings({{"speculative", {{"tree", {3, 2}}, {"plan", "optimal"}}}})["speculative"];
-  EXPECT_EQ(tree["plan"].dump() + tree["tree"].dump() + tree["length"].dump(), "\"optimal\"[3,2]2");
-  const TestJson own = settings({{"speculative", {{"drafts", 2}}}})["speculative"];
-  EXPECT_EQ(own, TestJson({{"method", "spectr"}, {"plan", "k-seq"}, {"drafts", 2}, {"length", 4}}))
-      << "all of it its own";
-  const TestJson told = server.get("/props").json()["default_generation_settings"]["params"];
-  EXPECT_EQ(told["n_predict"], 3);
-  EXPECT_EQ(told["speculative"], settings({})["speculative"]);
-}
-
-TEST(Server, WorksWithSeveralDraftModels) {
-  ServerOptions options = TestServer::options();
-  options.service.drafts.push_back(options.service.target);
-  options.service.costs = [](const ModelSet&) {
-    Costs costs = *TestServer::made_up_costs();
-    costs.drafts.push_back({costs.target});
-    return std::make_shared<const Costs>(std::move(costs));
-  };
-  const TestServer server(options);
-  EXPECT_EQ(method_of(server, TestJson::object()), "auto");
-  EXPECT_EQ(method_of(server, {{"drafts", 2}}), "specinfer");
-  const auto text = [&server](const TestJson& speculative) {
-    const TestJson body = {{"prompt", "Once upon"},
-                           {"max_tokens", 32},
-                           {"seed", 3},
-                           {"temperature", 0},
-                           {"speculative", speculative}};
-    return server.post("/v1/completions", body).json()["choices"][0]["text"];
-  };
-  const auto plain = text({{"method", "plain"}});
-  EXPECT_NE(plain, "");
-  for (const TestJson& method :
-       {TestJson::object(), TestJson{{"drafts", 2}}, TestJson{{"method", "spectr"}}, TestJson::object()})
-    EXPECT_EQ(text(method), plain) << method;
-}
-
-TEST(Server, RefusesAutoWhereCostsAreUnknown) {
-  ServerOptions options = TestServer::options();
-  options.service.costs = nullptr;
-  const TestServer server(options);
-  EXPECT_EQ(method_of(server, TestJson::object()), "spectr");
-  const auto reply =
-      server.post("/v1/completions", {{"prompt", "Once"}, {"speculative", {{"method", "auto"}}}});
-  EXPECT_EQ(reply.status, 400);
-  EXPECT_THAT(reply.body, HasSubstr("auto"));
-}
-
-TEST_F(Completions, SeveralTextsOfOneRequest) {
+TEST_F(Completions, SeveralTextsComeFromOneRequest) {
   const TestJson json = complete({{"n", 3}, {"prompt", {"Once upon a time", "The dog"}}});
   ASSERT_EQ(json["choices"].size(), 6u);
   EXPECT_NE(json["choices"][0]["text"], json["choices"][1]["text"]);
@@ -340,7 +251,7 @@ TEST_F(Completions, TokenDetailsTellWhereEachTokenCameFrom) {
   EXPECT_EQ(json["choices"][0]["tokens"].size(), 12u);
 }
 
-TEST_F(Completions, TheNativeWay) {
+TEST_F(Completions, TheNativeApiGivesTheSameText) {
   const TestJson fields = {
       {"prompt", "Once upon a time"}, {"n_predict", 12}, {"seed", 7}, {"temperature", 1}, {"n_probs", 1}};
   const TestJson json = server().post("/completion", fields).json();
@@ -366,7 +277,7 @@ TEST_F(Completions, TheModelTellsItsNameAndContext) {
   EXPECT_EQ(server().get("/props").json()["default_generation_settings"]["n_ctx"], TestServer::context);
 }
 
-TEST_F(Completions, Chat) {
+TEST_F(Completions, AChatGivesTheTextOfItsPrompt) {
   TestJson fields = {{"messages", {{{"role", "user"}, {"content", "Once upon a time"}}}},
                      {"max_tokens", 12},
                      {"seed", 7},
@@ -391,9 +302,12 @@ TEST_F(Completions, Chat) {
   EXPECT_EQ(all, choice["message"]["content"]);
 }
 
-TEST_F(Completions, TokenizeAndBack) {
-  const TestJson tokens = server().post("/tokenize", TestJson{{"content", "Tom's dog – größer"}}).json();
-  EXPECT_EQ(server().post("/detokenize", tokens).json()["content"], "Tom's dog – größer");
+TEST_F(Completions, TextsBecomeTheModelsTokensAndComeBack) {
+  const std::string text = "Tom's dog – größer";
+  const RealModel model = RealModel::load(bundled_target);
+  const TestJson tokens = server().post("/tokenize", TestJson{{"content", text}}).json();
+  EXPECT_EQ(tokens["tokens"], model.tokenizer->encode(text, {.add_bos = false}));
+  EXPECT_EQ(server().post("/detokenize", tokens).json()["content"], text);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ class MemoisingModel final : public LanguageModel {
   explicit MemoisingModel(const LanguageModel& model) : model_(model) {}
 
   std::size_t vocabulary() const override { return model_.vocabulary(); }
+  std::size_t context() const override { return model_.context(); }
   Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override;
 
   /// The logits after a text.

@@ -13,10 +13,8 @@ RealModel RealModel::load(std::string_view name, int threads) {
   const auto path = find_data(name);
   if (!path) throw std::runtime_error(std::string(name) + " is missing");
   auto pool = std::make_unique<ThreadPool>(threads);
-  Gguf file = value_of(Gguf::open(path->string()));
-  auto tokenizer = value_of(Tokenizer::load(file));
-  auto transformer = value_of(Transformer::load(std::move(file), *pool));
-  return {std::move(pool), std::move(tokenizer), std::move(transformer)};
+  LoadedModel model = value_of(load_model(*path, *pool));
+  return {std::move(pool), std::move(model.tokenizer), std::move(model.transformer)};
 }
 
 }  // namespace spectr::test

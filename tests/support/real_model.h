@@ -4,8 +4,7 @@
 #include <string_view>
 
 #include "spectr/base/thread_pool.h"
-#include "spectr/model/tokenizer.h"
-#include "spectr/model/transformer.h"
+#include "spectr/model/loaded_model.h"
 
 namespace spectr::test {
 

@@ -54,13 +54,11 @@ TabularPair TabularPair::constant(std::span<const double> p, std::span<const dou
 
 Models TabularPair::models(std::string_view method, const Decoder& decoder, const WarpOptions& warp,
                            std::size_t tokens) const {
-  Models models{
-      value_of(target.start(0, decoder.most_nodes(tokens))), {}, value_of(Warp::make(warp)), vocabulary()};
+  std::vector<const LanguageModel*> drafting;
   const std::size_t most = value_of(find_method(method))->models.most;
-  for (const TabularModel& draft : std::span(drafts).first(std::min(most, drafts.size()))) {
-    models.drafts.push_back(value_of(draft.start(0, decoder.most_nodes(tokens))));
-  }
-  return models;
+  for (const TabularModel& draft : std::span(drafts).first(std::min(most, drafts.size())))
+    drafting.push_back(&draft);
+  return value_of(Models::start(target, drafting, value_of(Warp::make(warp)), 0, decoder.most_nodes(tokens)));
 }
 
 MethodLaw method_law(const TabularPair& pair, std::string_view method, const MethodOptions& options,

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "spectr/transport/recursive_without_replacement.h"
+#include "spectr/transport/rejected_without_replacement.h"
 #include "tests/transport/laws.h"
 
 namespace spectr {

@@ -74,18 +74,18 @@ TEST(HardCases, DisjointSupportsAcceptNothingAndDrawTheTarget) {
   });
 }
 
-TEST(HardCases, DisjointShortSupports) {
+TEST(HardCases, DisjointShortSupportsAreExact) {
   const Distribution p = Distribution::from_weights({1, 7}, {1, 3}, 50'000);
   const Distribution q = Distribution::from_weights({0, 3, 49'999}, {2, 1, 1}, 50'000);
   expect_exact(p, q, 2);
 }
 
-TEST(HardCases, ZerosInEitherLaw) {
+TEST(HardCases, ZerosInEitherLawAreExact) {
   expect_exact(law({0.5, 0, 0.5, 0}), law({0.25, 0.25, 0, 0.5}), 3);
   expect_exact(law({0.25, 0.25, 0, 0.5}), law({0.5, 0, 0.5, 0}), 3);
 }
 
-TEST(HardCases, OneTokenVocabulary) {
+TEST(HardCases, AVocabularyOfOneTokenIsExact) {
   expect_exact(law({1}), law({1}), 4);
 }
 
@@ -93,16 +93,16 @@ TEST(HardCases, PointMassDraftRepeatsOneToken) {
   expect_exact(Distribution::point(1, 3), law({0.5, 0.3, 0.2}), 3);
 }
 
-TEST(HardCases, PointMassTarget) {
+TEST(HardCases, APointMassTargetIsExact) {
   expect_exact(law({0.5, 0.3, 0.2}), Distribution::point(1, 3), 3);
 }
 
-TEST(HardCases, DifferentPointMasses) {
+TEST(HardCases, DifferentPointMassesAreExact) {
   expect_exact(Distribution::point(0, 2), Distribution::point(1, 2), 3);
 }
 
 // The draft never proposes what the target almost surely says: ρ* = k up to rounding.
-TEST(HardCases, DivisionFactorAtItsLargest) {
+TEST(HardCases, TheLargestDivisionFactorAcceptsNextToNothing) {
   const Distribution p = law({1e-12, 1.0}), q = law({1.0, 0.0});
   expect_exact(p, q, 3);
   for (const char* name : {"k-seq", "str+", "optimal"}) {
@@ -111,13 +111,13 @@ TEST(HardCases, DivisionFactorAtItsLargest) {
   }
 }
 
-TEST(HardCases, MassesDownToTheSmallestNumbers) {
+TEST(HardCases, MassesDownToTheSmallestNumbersAreExact) {
   expect_exact(law({1.0, 1e-300, 1e-200}), law({1e-300, 1.0, 1e-150}), 3);
   expect_exact(law({1.0, 1e-300, 1e-300}), law({1.0, 1e-300, 0.0}), 3);
   expect_exact(law({0.5, 0.5, 1e-308}), law({0.2, 0.8, 5e-324}), 3);
 }
 
-TEST(HardCases, WithoutReplacementAfterTheLikelyTokenIsGone) {
+TEST(HardCases, WithoutReplacementTheRestIsDrawnOnceTheLikelyTokenIsGone) {
   const Distribution p = law({1.0, 1e-300, 3e-300}), q = law({0.0, 0.5, 0.5});
   expect_exact(p, q, 2);
   const auto plan = find_plan("recursive-wor").value()->build({p, 2}, q, {}).value();
@@ -131,7 +131,7 @@ TEST(HardCases, SubnormalMassesAreLeftToDraw) {
 }
 
 // Of a few quanta every product is rounded to whole ones.
-TEST(HardCases, MassesOfAFewQuanta) {
+TEST(HardCases, MassesOfAFewQuantaAreExact) {
   constexpr double quantum = 5e-324;
   RandomLaws random(14);
   const auto masses = [&](std::size_t vocabulary) {
@@ -155,7 +155,7 @@ TEST(HardCases, MassesOfAFewQuanta) {
       law({0.50343143421153502, 2 * quantum, 0.43119652314161594, 0.065372042646848955, 2 * quantum}), 3);
 }
 
-TEST(HardCases, MoreDraftsThanTheSupport) {
+TEST(HardCases, MoreDraftsThanTheSupportAreExact) {
   const Distribution p = law({0.5, 0.5, 0}), q = law({0.2, 0.3, 0.5});
   expect_exact(p, q, 4);
   EXPECT_EQ(find_plan("recursive-wor").value()->build({p, 4}, q, {}).value()->drafts(), 2u);
@@ -170,7 +170,7 @@ TEST(HardCases, DuplicatedDraftsKeepTheirNumber) {
   });
 }
 
-TEST(HardCases, SixtyFourDrafts) {
+TEST(HardCases, SixtyFourDraftsAreExact) {
   RandomLaws random(12);
   for (int n = 0; n < 10; ++n) {
     const Distribution p = random.any(5), q = random.any(5);

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace spectr::jinja {
+
+class Value;
+class Run;
+
+/// What a template does wrong, or what it raises itself. Never leaves the library: Template gives a Result.
+class TemplateError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What a function, filter, test, method or macro is called with.
+struct Arguments {
+  std::vector<Value> positional;
+  std::vector<std::pair<std::string, Value>> named;
+
+  /// The i-th, undefined where there are fewer.
+  Value operator[](std::size_t i) const;
+  /// The same in the order of the parameters, all positional. Throws where one is given twice or is no
+  /// parameter, and where one of the first `needed` is not given. An empty name ends the parameters.
+  Arguments bound(std::string_view callee, std::span<const std::string_view> parameters,
+                  std::size_t needed = 0) const;
+};
+
+/// A list, or a tuple, which differs in how it is printed and compared.
+struct List : std::vector<Value> {
+  using std::vector<Value>::vector;
+  bool is_tuple = false;
+};
+using Function = std::function<Value(Run& run, const Arguments& arguments)>;
+
+/// A mapping from strings, in the order in which its members were put in.
+struct Dict {
+  std::vector<std::pair<std::string, Value>> members;
+
+  const Value* find(std::string_view key) const;
+  void set(std::string_view key, Value value);
+
+  bool is_namespace = false;  ///< its members may be assigned to
+};
+
+struct Undefined {};
+struct None {};
+
+/// A value of a template: what Jinja's Python values are, as far as chat templates use them. Strings,
+/// lists, mappings and functions are shared, not copied.
+class Value {
+ public:
+  using Variant =
+      std::variant<Undefined, None, bool, std::int64_t, double, std::shared_ptr<const std::string>,
+                   std::shared_ptr<List>, std::shared_ptr<Dict>, std::shared_ptr<Function>>;
+
+  Value() = default;
+  Value(None none) : held_(none) {}                // NOLINT(google-explicit-constructor)
+  Value(bool truth) : held_(truth) {}              // NOLINT(google-explicit-constructor)
+  Value(std::int64_t integer) : held_(integer) {}  // NOLINT(google-explicit-constructor)
+  Value(double number) : held_(number) {}          // NOLINT(google-explicit-constructor)
+  Value(std::string text)                          // NOLINT(google-explicit-constructor)
+      : held_(std::make_shared<const std::string>(std::move(text))) {}
+  Value(std::string_view text) : Value(std::string(text)) {}            // NOLINT(google-explicit-constructor)
+  Value(const char* text) : Value(std::string(text)) {}                 // NOLINT(google-explicit-constructor)
+  Value(List list) : held_(std::make_shared<List>(std::move(list))) {}  // NOLINT(google-explicit-constructor)
+  Value(Dict dict) : held_(std::make_shared<Dict>(std::move(dict))) {}  // NOLINT(google-explicit-constructor)
+  Value(Function function)                                              // NOLINT(google-explicit-constructor)
+      : held_(std::make_shared<Function>(std::move(function))) {}
+
+  static Value from_json(const nlohmann::json& json);
+
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&held_);
+  }
+  const List* list() const;
+  Dict* dict() const;
+  const Function* function() const;
+  const std::string* string() const;
+  bool is_undefined() const { return as<Undefined>() != nullptr; }
+  bool is_none() const { return as<None>() != nullptr; }
+  bool is_number() const {
+    return as<std::int64_t>() != nullptr || as<double>() != nullptr || as<bool>() != nullptr;
+  }
+  /// Requires: is_number().
+  double number() const;
+
+  /// Python's truth: not empty, not zero.
+  bool truth() const;
+  /// As Python prints it.
+  std::string text() const;
+  /// As Python's json.dumps writes it, members in their order; indent < 0: on one line.
+  std::string json(int indent = -1) const;
+  /// The bytes that a walk through it meets; such a walk ends, with more than `most`, once it has met those.
+  /// Throws where it is nested too deeply, or has a namespace as a member (so that no value can contain
+  /// itself).
+  std::size_t weight(std::size_t most) const;
+  /// What it is, for errors.
+  std::string_view kind() const;
+
+ private:
+  void weigh(int depth, std::size_t most, std::size_t& bytes) const;
+  Variant held_;
+};
+
+}  // namespace spectr::jinja

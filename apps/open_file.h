@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "spectr/base/result.h"
+
+namespace spectr {
+
+/// A file to read from, as bytes. Error: it cannot be opened, or is a directory, which can be opened but not
+/// read. Whether reading failed is asked afterwards: bad().
+inline Result<std::ifstream> open_file(const std::filesystem::path& path) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) return error("{}: is a directory", path.string());
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return error("{}: {}", path.string(), std::strerror(errno));
+  return file;
+}
+
+}  // namespace spectr

@@ -1,0 +1,151 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "apps/jinja/value.h"
+#include "tests/jinja/render.h"
+
+namespace spectr::jinja {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using Json = nlohmann::json;
+
+std::string times(int n, std::string_view text) {
+  std::string out;
+  for (int i = 0; i < n; ++i) out += text;
+  return out;
+}
+
+struct Case {
+  std::string source;
+  const char* refusal;
+};
+
+TEST(ChatLimits, NothingGrowsWithoutBounds) {
+  const Case cases[] = {
+      {"{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}", "bytes of values"},
+      {"{{ range(999999999) }}", "a range of more than"},
+      {"{{ range(0, 9223372036854775807) }}", "a range of more than"},
+      {"{% set ns = namespace(s='aaaaaaaa') %}{% for i in range(99) %}{% set ns.s = ns.s + ns.s %}{% endfor "
+       "%}",
+       "bytes of values"},
+      {"{% set ns = namespace(l=[1]) %}{% for i in range(99) %}{% set ns.l = [ns.l, ns.l] %}{% endfor %}{{ "
+       "ns.l }}",
+       "bytes of values"},
+      {"{{ '' * 999999999 }}", "bytes of values"},
+      {"{{ ('b' * 99999) | unique | length }}{{ range(9999) | unique | length }}", "bytes of values"},
+      {"{{ 'a'.strip('b' * 999) }}", "characters to strip"},
+      {std::string(300'000, 'x'), "at most 262144 are read"},
+  };
+  for (const auto& [source, refusal] : cases)
+    EXPECT_THAT(render(source), HasSubstr(refusal)) << source.substr(0, 80);
+}
+
+TEST(ChatLimits, SearchesOfMembersAreCharged) {
+  const std::string lookups[] = {"{{ tools[k] }}", "{{ tools.get(k) }}", "{{ k in tools }}"};
+  for (const std::string& lookup : lookups) {
+    const std::string source = "{% for k in tools %}" + lookup + "{% endfor %}";
+    Json tools = Json::object();
+    for (int i = 0; i < 1000; ++i) tools[std::to_string(i)] = 1;
+    EXPECT_THAT(render(source, {{"tools", tools}}), Not(HasSubstr("FAIL"))) << lookup;
+    for (int i = 0; i < 10000; ++i) tools[std::to_string(i)] = 1;
+    EXPECT_THAT(render(source, {{"tools", tools}}), HasSubstr("bytes of values")) << lookup;
+  }
+}
+
+TEST(ChatLimits, NamesThatAreComparedAreCharged) {
+  const std::string source = "{% for i in range(1000) %}{% if d[k] %}{% endif %}{% endfor %}";
+  const std::string same(10'000, 'a');
+  Json names = Json::object(), other = Json::object();
+  for (const char last : {'a', 'b', 'c', 'd'}) names[same + last] = 1;
+  for (std::size_t more = 1; more < 5; ++more) other[same + std::string(more, 'b')] = 1;
+  EXPECT_THAT(render(source, {{"d", names}, {"k", same + "d"}}), HasSubstr("bytes of values"));
+  EXPECT_THAT(render(source, {{"d", other}, {"k", same}}), Not(HasSubstr("FAIL")));
+}
+
+TEST(ChatLimits, AWalkEndsWhereTheBytesDo) {
+  Value twice = std::int64_t{1};
+  for (int i = 0; i < 60; ++i) twice = List{twice, twice};  // 2^60 integers, were they walked through
+  EXPECT_GT(twice.weight(1000), 1000u);
+  EXPECT_LT(twice.weight(1000), 10'000u);
+}
+
+TEST(ChatLimits, RoundsOfALoopAreSteps) {
+  const auto parsed = Template::parse("{% for i in range(101) %}{% endfor %}", {.steps = 100});
+  ASSERT_TRUE(parsed);
+  EXPECT_THAT(parsed->render(Json::object()).error().message, HasSubstr("more than 100 steps"));
+}
+
+TEST(ChatLimits, NoValueContainsItself) {
+  const Case cases[] = {
+      {"{% set ns = namespace() %}{% set ns.me = ns %}{{ ns }}", "a namespace cannot be a member"},
+      {"{% set a = namespace() %}{% set b = namespace(a=a) %}", "a namespace cannot be a member"},
+      {"{% set ns = namespace() %}{% set ns.me = [ns] %}", "a namespace cannot be a member"},
+      {"{% set x = 1 %}" + times(100, "{% set x = dict(x=x) %}"), "nested too deeply"},
+      {"{% set ns = namespace(x=1) %}{% for i in range(100) %}{% set ns.x = [ns.x] %}{% endfor %}",
+       "nested too deeply"},
+  };
+  for (const auto& [source, refusal] : cases)
+    EXPECT_THAT(render(source), HasSubstr(refusal)) << source.substr(0, 80);
+}
+
+// 29 levels of brackets, and in each of them six chains: 160 KB.
+TEST(ChatLimits, ExpressionsAreAsDeepAsTheStackAllows) {
+  const std::string chains = times(250, "|int") + times(250, "**1") + times(250, "*1") + times(250, "+0") +
+                             times(250, " and 1") + times(250, " or 1");
+  const Case cases[] = {
+      {"{{ " + times(29, "(") + "1" + times(29, chains + ")") + " }}", "operations"},
+      {"{{ 1" + times(513, "|int") + " }}", "operations"},
+      {"{{ 1" + times(513, " if 1") + " }}", "operations"},
+      {"{{ x" + times(513, ".x") + " }}", "operations"},
+      {"{{ x" + times(513, " is defined") + " }}", "operations"},
+      {"{{ " + times(1000, "(") + "1" + times(1000, ")") + " }}", "levels of nesting"},
+      {"{{ " + times(60'000, "not ") + " 1 }}", "levels of nesting"},
+      {"{% set x = " + times(100'000, "-") + "1 %}", "levels of nesting"},
+      {times(100'000 / 16, "{% if true %}"), "levels of nesting"},
+  };
+  for (const auto& [source, refusal] : cases)
+    EXPECT_THAT(render(source), HasSubstr(refusal)) << source.substr(0, 80);
+  EXPECT_EQ(render("{{ 1" + times(500, "|int") + " }}"), "1");
+}
+
+TEST(ChatLimits, DepthIsCountedAcrossMacros) {
+  EXPECT_THAT(
+      render("{% macro f() %}{{ f()" + times(200, "|trim") + times(200, "~1") + " }}{% endmacro %}{{ f() }}"),
+      HasSubstr("nodes within each other"));
+  EXPECT_THAT(render("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}"), HasSubstr("macros call each other"));
+}
+
+// As Qwen3's template does: looks back through the conversation, and asks of each message how far it is from
+// the end.
+TEST(ChatLimits, LongConversationsCostWhatTheyAreLong) {
+  const std::string source =
+      R"({%- set ns = namespace(multi_step_tool=true, last_query_index=messages|length - 1, all=messages) %}
+{%- for message in messages[::-1] %}
+    {%- set index = (messages|length - 1) - loop.index0 %}
+    {%- if ns.multi_step_tool and message.role == "user" and message.content is string and not(message.content.startswith('<tool_response>') and message.content.endswith('</tool_response>')) %}
+        {%- set ns.multi_step_tool = false %}
+        {%- set ns.last_query_index = index %}
+    {%- endif %}
+{%- endfor %}
+{%- for message in messages %}
+    {%- set ns.seen = loop.index0 %}
+    {%- if tools | default([]) or messages is undefined or messages | first == none %}{% endif %}
+    {%- if '</think>' in message.content %}{% endif %}
+    {%- if loop.index0 > ns.last_query_index or not messages[loop.index0:] or (messages | last).role == '' %}!{% endif %}
+    {{- message.content.strip('\n') + ';' }}
+{%- endfor %})";
+  Json messages = Json::array();
+  for (int i = 0; i < 500; ++i)
+    messages.push_back({{"role", i % 2 == 0 ? "user" : "assistant"}, {"content", std::string(400, 'a')}});
+  const std::string text = render(source, {{"messages", messages}});
+  EXPECT_EQ(text.substr(0, 40), times(40, "a"));
+  EXPECT_EQ(text.size(), 500U * 401 + 1);
+}
+
+}  // namespace
+}  // namespace spectr::jinja

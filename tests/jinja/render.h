@@ -1,0 +1,20 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "apps/jinja/template.h"
+
+namespace spectr::jinja {
+
+/// What a template gives, or "PARSE " or "FAIL " and the error.
+inline std::string render(std::string_view source,
+                          const nlohmann::json& variables = nlohmann::json::object()) {
+  const auto parsed = Template::parse(source);
+  if (!parsed) return "PARSE " + parsed.error().message;
+  const auto text = parsed->render(variables);
+  return text ? *text : "FAIL " + text.error().message;
+}
+
+}  // namespace spectr::jinja

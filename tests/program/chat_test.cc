@@ -1,0 +1,75 @@
+// A conversation on the terminal: one line in, one answer out.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/program/spectr.h"
+
+namespace spectr::test {
+namespace {
+
+Outcome talk(const std::string& lines, const Arguments& more = {}) {
+  const Arguments chat = {"chat", "-m",     target(), "-md",      draft(), "-n",
+                          "12",   "--seed", "3",      "--method", "spectr"};
+  return spectr(chat + more, {.input = lines});
+}
+
+TEST(Chat, AnswersEveryLineAndRepeatsItselfWithASeed) {
+  const Outcome one = talk("Tom had a ball.\n"), two = talk("Tom had a ball.\nThen a dog came.\n");
+  ASSERT_EQ(one.status, 0) << one.err;
+  ASSERT_EQ(two.status, 0) << two.err;
+  EXPECT_FALSE(one.out.empty());
+  EXPECT_GT(two.out.size(), one.out.size());
+  EXPECT_EQ(two.out.substr(0, one.out.size() - 1), one.out.substr(0, one.out.size() - 1));
+  EXPECT_EQ(talk("Tom had a ball.\nThen a dog came.\n").out, two.out);
+}
+
+TEST(Chat, LinesMayEndAsOnWindows) {
+  EXPECT_EQ(talk("Tom had a ball.\r\n\r\nThen a dog came.\r\n").out,
+            talk("Tom had a ball.\nThen a dog came.\n").out);
+}
+
+TEST(Chat, TheSystemPromptIsPartOfTheConversation) {
+  const Outcome kind = talk("Tom had a ball.\n", {"-sys", "Once upon a time"});
+  ASSERT_EQ(kind.status, 0) << kind.err;
+  EXPECT_NE(kind.out, talk("Tom had a ball.\n").out);
+}
+
+TEST(Chat, RefusesWhatGenerateRefuses) {
+  expect_error({"chat", "-md", "/nowhere/draft"}, "needs a target (-m)");
+  expect_error({"chat", "-m", target(), "--method", "spectr"}, "needs a draft model");
+  const Outcome two = talk("", {"-md", draft()});
+  EXPECT_EQ(two.status, 2);
+  EXPECT_THAT(two.err, testing::HasSubstr("method spectr takes one draft model, got 2"));
+  const Outcome bias = talk("", {"-l", "99999+5"});
+  EXPECT_EQ(bias.status, 2);
+  EXPECT_THAT(bias.err, testing::HasSubstr("token 99999 is outside the vocabulary of 512"));
+}
+
+TEST(Chat, PrintsARandomSeedThatRepeatsTheConversation) {
+  const std::string lines = "Tom had a ball.\nThen a dog came.\n";
+  const Outcome random = talk(lines, {"--seed", "-1"});
+  ASSERT_EQ(random.status, 0) << random.err;
+  ASSERT_THAT(random.err, testing::StartsWith("seed "));
+  const std::string seed = random.err.substr(5, random.err.find('\n') - 5);
+  EXPECT_EQ(talk(lines, {"--seed", seed}).out, random.out);
+}
+
+TEST(Chat, TakesTheLengthOfAnswersFromTheVariable) {
+  const Arguments chat = {"chat", "-m", target(), "--method", "plain", "--seed", "3"};
+  const Outcome one = spectr(chat, {.variables = {{"LLAMA_ARG_N_PREDICT", "1"}}, .input = "Tom had\n"});
+  EXPECT_EQ(one.out, spectr(chat + Arguments{"-n", "1"}, {.input = "Tom had\n"}).out);
+  EXPECT_LT(one.out.size(), 20u);
+}
+
+TEST(Chat, SaysWhenTheContextIsFull) {
+  const Outcome ran = talk("Tom had a ball.\nAnd a dog.\n", {"-n", "-1", "-c", "24"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, testing::HasSubstr("the context of 24 tokens is full: the answer ends here"));
+  EXPECT_THAT(ran.err, testing::HasSubstr("error: the context is full: the conversation has"));
+}
+
+}  // namespace
+}  // namespace spectr::test

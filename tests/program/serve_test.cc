@@ -1,0 +1,150 @@
+// The server as a process: how it ends. What it answers is tested in tests/server.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "tests/program/spectr.h"
+#include "tests/server/raw_connection.h"
+
+namespace spectr::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+void wait_for(const RunningProgram& run, const std::string& said) {
+  while (run.err().find(said) == std::string::npos) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+const Arguments serve = {"serve", "-m", target(), "-md", draft(), "--port", "0"};
+
+TEST(Serve, EndsWhenItIsTold) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    RunningProgram run(SPECTR_PROGRAM, serve);
+    wait_for(run, "ready");
+    run.send(signal);
+    const Outcome ended = run.wait();
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("stopping"));
+  }
+}
+
+TEST(Serve, TellsTheCostsThatItGoesBy) {
+  const TemporaryFile costs("{}");
+  const auto line = [&](const char* texts) {
+    RunningProgram run(SPECTR_PROGRAM, serve + Arguments{"--cost-file", costs.path(), "--auto-texts", texts});
+    wait_for(run, "ready");
+    run.send(SIGTERM);
+    const std::string err = run.wait().err;
+    const std::size_t hash = err.find(", hash ");
+    return hash == std::string::npos ? "" : err.substr(hash, 23);
+  };
+  const std::string alone = line("1"), shared = line("4");
+  EXPECT_NE(alone, "");
+  EXPECT_NE(shared, alone);
+  EXPECT_EQ(line("1"), alone);
+}
+
+TEST(Serve, WritesTextsByFlagsAndByLlamaCppsVariables) {
+  RunningProgram run(
+      SPECTR_PROGRAM, serve + Arguments{"--min-p", "0.25", "--method", "block"},
+      {.variables = {{"LLAMA_ARG_TOP_K", "7"}, {"LLAMA_ARG_MIN_P", "0.5"}, {"LLAMA_ARG_N_PREDICT", "9"}}});
+  wait_for(run, "ready");
+  const std::string before = "http://127.0.0.1:", said = run.err();
+  server::RawConnection client(std::stoi(said.substr(said.find(before) + before.size())));
+  client.send("GET /props HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  const std::string props = client.receive_all();
+  run.send(SIGTERM);
+  run.wait();
+  EXPECT_THAT(props, HasSubstr(R"("top_k":7)"));
+  EXPECT_THAT(props, HasSubstr(R"("min_p":0.25)"));
+  EXPECT_THAT(props, HasSubstr(R"("top_p":0.95)"));
+  EXPECT_THAT(props, HasSubstr(R"("n_predict":9)"));
+  EXPECT_THAT(props, HasSubstr(R"("speculative":{"method":"block","drafts":1,"length":4})"));
+}
+
+TEST(Serve, OffersAutoWithoutADraftModelWhereItIsAskedFor) {
+  const TemporaryFile costs("{}");
+  RunningProgram run(SPECTR_PROGRAM, {"serve", "-m", target(), "--port", "0", "--method", "auto",
+                                      "--cost-file", costs.path()});
+  wait_for(run, "ready");
+  const std::string before = "http://127.0.0.1:", said = run.err();
+  server::RawConnection client(std::stoi(said.substr(said.find(before) + before.size())));
+  const std::string body = R"({"prompt":"once upon","n_predict":3})";
+  client.send("POST /completion HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
+              std::to_string(body.size()) + "\r\n\r\n" + body);
+  EXPECT_THAT(client.receive_all(), HasSubstr("200 OK"));
+  run.send(SIGTERM);
+  run.wait();
+}
+
+TEST(Serve, RefusesSamplingThatIsOutOfRange) {
+  expect_error(serve, "temperature", {.variables = {{"LLAMA_ARG_TEMPERATURE", "-1"}}});
+  expect_error(serve + Arguments{"--top-p", "2"}, "top-p");
+}
+
+TEST(Serve, RefusesAMethodThatNoTextCouldHave) {
+  expect_error(serve + Arguments{"--method", "nope"}, "there is no method 'nope'");
+  expect_error(serve + Arguments{"-K", "40"}, "a block of 160 drafted tokens is too large");
+  expect_error({"serve", "-m", target(), "--method", "spectr"}, "method spectr needs a draft model");
+  expect_error(serve + Arguments{"--method", "mtad", "--tau", "3"}, "tau");
+}
+
+/// What ends a server before it is ready.
+std::string refusal(const Arguments& more) {
+  const Outcome ended = spectr(serve + more);
+  EXPECT_EQ(ended.status, 2) << ended.err;
+  EXPECT_THAT(ended.err, Not(HasSubstr("ready")));
+  return ended.err.substr(std::min(ended.err.find("spectr: error: "), ended.err.size()));
+}
+
+TEST(Serve, RefusesAPlanThatEveryTextWouldFailWith) {
+  EXPECT_THAT(refusal({"--method", "spectr", "--plan", "otm-lp"}), HasSubstr("top-k 40 with 4 drafts"));
+}
+
+TEST(Serve, RefusesAContextBeforeItMeasures) {
+  const TemporaryFile costs("no costs");
+  EXPECT_THAT(refusal({"--cost-file", costs.path()}), HasSubstr(costs.path()));
+  EXPECT_THAT(refusal({"--cost-file", costs.path(), "-c", "100000"}), HasSubstr("100000"));
+}
+
+TEST(Serve, ReadsKeysFromAFileOnly) {
+  EXPECT_THAT(refusal({"--api-key-file", "/tmp"}), HasSubstr("/tmp: is a directory"));
+  EXPECT_THAT(refusal({"--api-key-file", "/proc/self/mem"}), HasSubstr("/proc/self/mem: cannot be read"));
+  const TemporaryFile nothing("# none\n");
+  EXPECT_THAT(refusal({"--api-key-file", nothing.path()}), HasSubstr("there is no key in it"));
+}
+
+TEST(Serve, RefusesAnEmptyKeyInTheEnvironment) {
+  const Outcome ended = spectr(serve, {.variables = {{"LLAMA_API_KEY", ""}}});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, HasSubstr("LLAMA_API_KEY: the key is empty"));
+}
+
+TEST(Serve, EndsWhileItLoadsTheModels) {
+  // Nobody ever writes into the pipe that the costs are to be read from.
+  const TemporaryFile name("");
+  const std::string pipe = name.path() + ".pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  RunningProgram run(SPECTR_PROGRAM, serve + Arguments{"--cost-file", pipe});
+  wait_for(run, "listening");
+  run.send(SIGTERM);
+  const Outcome ended = run.wait();
+  std::filesystem::remove(pipe);
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.err, Not(HasSubstr("ready")));
+}
+
+TEST(Serve, EndsWithAnErrorWhereTheModelCannotBeLoaded) {
+  const Outcome ended = spectr({"serve", "-m", "/dev/null", "--port", "0"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, HasSubstr("spectr: error: /dev/null: is not a regular file"));
+}
+
+}  // namespace
+}  // namespace spectr::test

@@ -1,0 +1,73 @@
+// The variables that llama.cpp's programs read.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/program/spectr.h"
+
+namespace spectr::test {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+const Variables wrong = {{"LLAMA_ARG_PORT", "http"},
+                         {"LLAMA_ARG_THREADS", "many"},
+                         {"LLAMA_ARG_N_PARALLEL", "none"},
+                         {"LLAMA_ARG_TOP_K", "-5"},
+                         {"LLAMA_ARG_N_PREDICT", "x"},
+                         {"LLAMA_ARG_CTX_SIZE", "all"},
+                         {"LLAMA_ARG_SPEC_TYPE", "ngram"},
+                         {"LLAMA_ARG_ENDPOINT_METRICS", "perhaps"},
+                         {"LLAMA_ARG_SPEC_DRAFT_N_MAX", "some"}};
+
+TEST(Variables, OfOneCommandMeanNothingToTheOthers) {
+  for (const Arguments& command : {Arguments{"tokenize", "-m", target(), "-p", "Once"},
+                                   {"law", "--method", "plain"},
+                                   {"plan", "eval", "--plan", "k-seq"},
+                                   {"lab", "list"},
+                                   {"inspect", target()},
+                                   {"--help"}}) {
+    const Outcome ran = spectr(command, {.variables = wrong});
+    EXPECT_EQ(ran.status, 0) << command[0] << ": " << ran.err;
+  }
+}
+
+TEST(Variables, GiveWayToTheFlag) {
+  const Arguments text = generate() + Arguments{"-p", "Once", "--method", "plain", "-n", "2"};
+  const Variables threads = {{"LLAMA_ARG_THREADS", "many"}};
+  EXPECT_EQ(spectr(text + Arguments{"-t", "1"}, {.variables = threads}).status, 0);
+  expect_error(text, "many", {.variables = threads});
+}
+
+TEST(Variables, MayAskForTheDefaultOfThreads) {
+  const Arguments text = generate() + Arguments{"-p", "Once", "--method", "plain", "-n", "2"};
+  EXPECT_EQ(spectr(text, {.variables = {{"LLAMA_ARG_THREADS", "-1"}}}).status, 0);
+  EXPECT_EQ(spectr(text + Arguments{"-t", "-1"}).status, 0);
+  const Outcome bench = spectr({"bench", "tg", "-m", target(), "-n", "1", "-r", "1"},
+                               {.variables = {{"LLAMA_ARG_THREADS", "-1"}}});
+  EXPECT_EQ(bench.status, 0) << bench.err;
+}
+
+TEST(Variables, OfRefusedFlagsAreRefusedByName) {
+  for (const auto& [name, value] :
+       Variables{{"LLAMA_ARG_SPEC_TYPE", "ngram"}, {"LLAMA_ARG_SPEC_DRAFT_P_MIN", "0.5"}}) {
+    const Surroundings where = {.variables = {{name, value}}};
+    expect_error(generate() + Arguments{"-p", "Once", "-n", "2"}, name + " is not supported", where);
+    expect_error({"chat", "-m", target()}, name, where);
+    expect_error({"serve", "-m", target()}, name, where);
+    expect_error({"bench", "methods", "-m", target(), "-md", draft()}, name, where);
+  }
+}
+
+TEST(Variables, SwitchMetricsByLlamaCppsWords) {
+  const Arguments serve = {"serve", "-m", "/nowhere/model", "--port", "0"};
+  for (const char* word : {"1", "on", "true", "enabled", "0", "off", "false", "disabled"}) {
+    const Outcome ran = spectr(serve, {.variables = {{"LLAMA_ARG_ENDPOINT_METRICS", word}}});
+    EXPECT_THAT(ran.err, testing::HasSubstr("/nowhere/model")) << word;
+    EXPECT_THAT(ran.err, testing::Not(testing::HasSubstr("metrics"))) << word;
+  }
+  expect_error(serve, "perhaps", {.variables = {{"LLAMA_ARG_ENDPOINT_METRICS", "perhaps"}}});
+}
+
+}  // namespace
+}  // namespace spectr::test
