@@ -1,5 +1,7 @@
 #include "apps/cli/cost_file.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +17,7 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/processor_name.h"
 #include "apps/cli/text_input.h"
+#include "spectr/base/fnv1a.h"
 #include "spectr/base/version.h"
 #include "spectr/decode/measure_costs.h"
 #include "spectr/model/machine_speed.h"
@@ -31,11 +34,23 @@ std::string default_path() {
   return {};
 }
 
+/// Over the formats and shapes of all tensors, which decide what passes cost.
+std::uint64_t layout_of(const Gguf& file) {
+  Fnv1a hash;
+  for (const GgufTensor& tensor : file.tensors()) {
+    hash.add(tensor.type);
+    for (const std::uint64_t size : tensor.shape) hash.add(size);
+  }
+  return hash.value();
+}
+
 /// The models, the target first.
 std::string key_of(std::span<const Transformer* const> models, int threads) {
   std::string key;
-  for (const Transformer* model : models)
-    key += fmt::format("{} ({} bytes of weights) | ", model->config().name, model->weight_bytes());
+  for (const Transformer* model : models) {
+    key += fmt::format("{} ({} bytes of weights, layout {:016x}) | ", model->config().name,
+                       model->weight_bytes(), layout_of(model->file()));
+  }
   return fmt::format("{}{} threads | {} with {} | spectr {}", key, threads, processor_name(),
                      instruction_set(), version());
 }
@@ -162,6 +177,32 @@ std::error_code replace_file(const std::string& name, const std::string& content
   return failed;
 }
 
+/// Keeps other programs from measuring while this one does, which would disturb both: they wait, and find
+/// what this one has kept. The folder of the file is locked; where it cannot be, as on some network file
+/// systems, nobody waits.
+class MeasuringAlone {
+ public:
+  explicit MeasuringAlone(const std::string& file) {
+    if (file.empty()) return;
+    std::error_code failed;
+    const std::filesystem::path folder = std::filesystem::absolute(file, failed).parent_path();
+    std::filesystem::create_directories(folder, failed);
+    folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder_ < 0 || ::flock(folder_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    fmt::print(stderr, "another program measures what passes cost: waiting for it\n");
+    while (::flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~MeasuringAlone() {
+    if (folder_ >= 0) ::close(folder_);
+  }
+  MeasuringAlone(const MeasuringAlone&) = delete;
+  MeasuringAlone& operator=(const MeasuringAlone&) = delete;
+
+ private:
+  int folder_ = -1;
+};
+
 }  // namespace
 
 CostFile::CostFile(const std::optional<std::string>& path)
@@ -175,7 +216,7 @@ Result<Json> CostFile::read() const {
   try {
     Json all = Json::parse(read_file(path_), nullptr, false);
     if (holds_costs(all)) return all;
-    return error("{}: is no file of measured costs", path_);
+    return error("{}: is not a file of measured costs", path_);
   } catch (const Failure& failure) {
     return error("{}", failure.what());
   }
@@ -216,13 +257,13 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
   if (!stored && !named_) fmt::print(stderr, "{}: the costs are measured again\n", stored.error().message);
   std::optional<Costs> costs = known_of(usable(stored));
   if (!costs) {
-    Costs measured = measure(target, drafts);
-    Json all = usable(read());
-    costs = known_of(all);  // somebody else may have been faster: all go by the entry that came first
+    const MeasuringAlone alone(path_);
+    costs = known_of(usable(read()));  // somebody else may have been faster
     if (!costs) {
-      all[key] = to_json(measured);
+      costs = measure(target, drafts);
+      Json all = usable(read());
+      all[key] = to_json(*costs);
       write(all);
-      costs = std::move(measured);
     }
   }
   const auto shared = std::make_shared<const Costs>(costs->shared(texts));

@@ -15,10 +15,11 @@ constexpr double fresh_law = 0.03, fresh = 0.12;
 // What is left of the weight of a context behind the first position at every later one.
 constexpr double kept = 1.0 - 1.0 / 64.0;
 
-// The first guess weighs as much as so many contexts.
-constexpr std::size_t guessed = 4;
+// The first guess weighs as much as so many contexts: laws tell what is accepted exactly, and texts are
+// short.
+constexpr std::size_t guessed = 1;
 
-// So many blocks are all looked at.
+// So many blocks are all looked at, for every number of drafts.
 constexpr std::size_t first_blocks = 8;
 
 void move_towards(double& estimate, double seen, double weight = fresh) {
@@ -51,12 +52,12 @@ void AcceptanceEstimate::see_first(const Distribution& p, const Distribution& q)
     // One draft takes one pass over the laws, several take many: once some contexts are known, they take
     // turns.
     const std::size_t others = drafts.size() - 1;
-    const bool in_turn = i == 0 || seen_ < others || seen_ % others == i - 1;
+    const bool in_turn = i == 0 || seen_ < first_blocks || seen_ % others == i - 1;
     if (!in_turn) continue;
     const double least = i == 0 ? fresh_law : fresh_law * static_cast<double>(others);
     // At first the mean of all, the guess among them.
     move_towards(acceptance_[i], 1.0 - miss(laws, drafts[i]),
-                 std::max(least, 1.0 / static_cast<double>(seen_ + guessed + 1)));
+                 std::max(least, 1.0 / static_cast<double>(++looked_[i] + guessed)));
   }
   ++seen_;
 }

@@ -64,6 +64,7 @@ class AcceptanceEstimate {
   std::array<double, drafts.size()> acceptance_ = {0.7, 0.78, 0.84, 0.88};  // until something has been seen
   std::size_t blocks_ = 0;                                                  // with drafts
   std::size_t seen_ = 0;                                                    // contexts
+  std::array<std::size_t, drafts.size()> looked_ = {};                      // those that were looked at
   Positions single_, several_;  // of blocks of one sequence, of more
   double surviving_ = 0.4;      // share of the other drafts that equal the accepted one
   // Nodes per draw.

@@ -25,7 +25,7 @@ void AutoDrafter::begin() {
 void AutoDrafter::choose(const BlockStart& start, const Models& models) {
   if (start.index == 0) begin();
   text_.see(start.text);
-  const Prospects prospects(*costs_, !models.warp.filters(models.vocabulary), start.text.size());
+  const Prospects prospects(*costs_, support_of(models.warp, models.vocabulary()), start.text.size());
   plain_ = prospects.plain();
   const auto has_room = [&](std::size_t model) {
     return draft_depth(*models.drafts[model], start.text, start.left) > 0;
@@ -52,15 +52,15 @@ void AutoDrafter::choose(const BlockStart& start, const Models& models) {
     if (!is_chosen && has_room(model) && candidates_[model].wants_look(best)) {
       looks_ = true;
       chosen_ = candidates_[model].look();
-      return candidates_[model].draft(false);
+      return candidates_[model].drafts_for_a_look();
     }
   }
-  if (by_model) candidates_[best.model].draft(true);
+  if (by_model) candidates_[best.model].drafts_as_best();
 }
 
 bool AutoDrafter::opens_with(std::size_t model, const BlockStart& first, const Models& models) {
   if (models.drafts.size() != candidates_.size()) return false;
-  choose(first, models);
+  choose(first, models);  // as it will be chosen again: the first block of a text begins anew
   return chosen_.origin == DraftOrigin::model && chosen_.model == model;
 }
 

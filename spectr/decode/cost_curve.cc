@@ -1,12 +1,11 @@
 #include "spectr/decode/cost_curve.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <ranges>
 #include <utility>
 
 #include "spectr/base/check.h"
-#include "spectr/base/fnv1a.h"
 
 namespace spectr {
 
@@ -27,11 +26,22 @@ double CostCurve::seconds(double rows, double text) const {
     return points_.front().seconds + attention;
   const auto above =
       std::ranges::find_if(points_, [rows](const Point& p) { return static_cast<double>(p.rows) >= rows; });
-  const Point& right = above == points_.end() ? points_.back() : *above;
-  const Point& left = *(&right - 1);
+  if (above == points_.end())
+    return points_.back().seconds + (rows - static_cast<double>(points_.back().rows)) * last_slope() +
+           attention;
+  const Point& right = *above;
+  const Point& left = *(above - 1);
   const double share = (rows - static_cast<double>(left.rows)) / static_cast<double>(right.rows - left.rows);
   // std::lerp gives exactly the points, and falls nowhere.
   return std::lerp(left.seconds, right.seconds, share) + attention;
+}
+
+double CostCurve::last_slope() const {
+  const Point& last = points_.back();
+  const auto is_half = [&last](const Point& p) { return 2 * p.rows <= last.rows; };
+  const auto half = std::ranges::find_if(points_ | std::views::reverse, is_half);
+  const Point& from = half == points_.rend() ? points_.front() : *half;
+  return (last.seconds - from.seconds) / static_cast<double>(last.rows - from.rows);
 }
 
 CostCurve CostCurve::shared(std::size_t texts) const {
@@ -41,35 +51,6 @@ CostCurve CostCurve::shared(std::size_t texts) const {
     p.seconds = seconds(static_cast<double>(texts * p.rows)) / static_cast<double>(texts);
   }
   return CostCurve(std::move(points), attention_);  // every row has its own
-}
-
-Costs Costs::shared(std::size_t texts) const {
-  Costs shared{target.shared(texts), {}, select};
-  for (const DraftCosts& draft : drafts)
-    shared.drafts.push_back({draft.passes.shared(texts), draft.alternation / static_cast<double>(texts)});
-  return shared;
-}
-
-std::uint64_t Costs::hash() const {
-  Fnv1a hash;
-  const auto add_seconds = [&hash](double seconds) { hash.add(std::bit_cast<std::uint64_t>(seconds)); };
-  const auto add_curve = [&](const CostCurve& curve) {
-    hash.add(curve.points().size());
-    for (const CostCurve::Point& point : curve.points()) {
-      hash.add(point.rows);
-      add_seconds(point.seconds);
-    }
-    hash.add(curve.attention().behind);
-    add_seconds(curve.attention().per_token);
-  };
-  add_curve(target);
-  for (const DraftCosts& draft : drafts) {
-    add_curve(draft.passes);
-    add_seconds(draft.alternation);
-  }
-  for (double seconds : {select.law, select.filtered, select.likelihood, select.one, select.several})
-    add_seconds(seconds);
-  return hash.value();
 }
 
 }  // namespace spectr

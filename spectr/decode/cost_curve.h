@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -26,8 +25,9 @@ class CostCurve {
   /// attention.per_token ≥ 0.
   explicit CostCurve(std::vector<Point> points, AttentionCost attention = {});
 
-  /// Linear between the points; beyond the last, its slope goes on. Behind less than attention().behind
-  /// tokens a pass counts as long as there.
+  /// Linear between the points; beyond the last, the slope between it and the one at half of its rows goes on
+  /// (neighbours may differ by chance). Behind less than attention().behind tokens a pass counts as long as
+  /// there.
   double seconds(double rows, double text = 0.0) const;
 
   /// What a pass of so many rows costs one of `texts` texts that take all passes together, each with as many
@@ -38,39 +38,11 @@ class CostCurve {
   const AttentionCost& attention() const { return attention_; }
 
  private:
+  /// Seconds that every row more than the last point's takes. Requires: two points.
+  double last_slope() const;
+
   std::vector<Point> points_;
   AttentionCost attention_;
-};
-
-/// Seconds of what is done between passes.
-struct SelectCosts {
-  double law = 0.0;       ///< a row of logits becomes a law of the whole vocabulary; a token is drawn from it
-  double filtered = 0.0;  ///< the same with filters; plans for such laws cost next to nothing
-  double likelihood = 0.0;  ///< of a token that becomes text, under the unfiltered target
-  double one = 0.0;         ///< a plan for one draft, for laws of the whole vocabulary
-  double several = 0.0;     ///< a plan for several drafts
-};
-
-/// Seconds of what a draft model does.
-struct DraftCosts {
-  CostCurve passes;
-  /// What a block takes longer because the model's passes and the target's alternate: each pushes the other's
-  /// weights out of the caches.
-  double alternation = 0.0;
-};
-
-/// What an automatic choice is based on: measured once per machine, set of models and number of threads, and
-/// stored, never measured while a text is being decided.
-struct Costs {
-  CostCurve target;
-  std::vector<DraftCosts> drafts;  ///< of each draft model, if any
-  SelectCosts select;
-
-  /// For one of `texts` texts that take all passes together. Requires: texts ≥ 1.
-  Costs shared(std::size_t texts) const;
-
-  /// A number that is the same for the same costs only: printed beside the seed, because both fix the text.
-  std::uint64_t hash() const;
 };
 
 }  // namespace spectr

@@ -43,6 +43,7 @@ void DraftCandidate::weigh(const Prospects& prospects, std::size_t left) {
     if (way.rate() > perfect_.rate()) perfect_ = way;
   }
   for (std::size_t K : AcceptanceEstimate::drafts) {
+    if (K > 1 && !prospects.sequences_differ()) break;
     const auto tokens = estimate_.tokens(K);
     for (std::size_t L = 1; L <= longest && K * L < most_rows; ++L) {
       const Way way = bringing(prospects, at_most(tokens[L], left), K, L);
@@ -76,19 +77,33 @@ double DraftCandidate::rest_of_text(const Way& way) const {
 }
 
 bool DraftCandidate::wants_look(const Way& chosen) {
+  const bool anew = looks_ == 0 && block_ >= next_look_;
+  const std::size_t looks = anew ? later_look : looks_;
+  if (looks == 0) return false;
   const double saving = chosen.seconds_per_token() - perfect_.seconds_per_token();
-  if (saving * luck * static_cast<double>(left_) <= reading_seconds()) return false;
-  if (looks_ == 0 && block_ >= next_look_) {
+  const Way way = look();
+  const double each = std::max(way.seconds - way.tokens * chosen.seconds_per_token(), 0.0);
+  const double price = reading_seconds() + static_cast<double>(looks) * each;
+  if (saving * luck * static_cast<double>(left_) <= price) return false;
+  if (anew) {
     looks_ = later_look;
     gap_ *= growth;
   }
-  return looks_ > 0;
+  return true;
 }
 
-void DraftCandidate::draft(bool chosen) {
+void DraftCandidate::drafts_as_best() {
+  gap_ = first_gap;
+  drafts();
+}
+
+void DraftCandidate::drafts_for_a_look() {
+  drafts();
+}
+
+void DraftCandidate::drafts() {
   read_ = text_;
   if (looks_ > 0) --looks_;
-  if (chosen) gap_ = first_gap;
   next_look_ = block_ + 1 + gap_;
 }
 

@@ -28,13 +28,15 @@ class DraftCandidate {
   /// Seconds that the rest of the text takes in that way, what the model has to read first included.
   double rest_of_text(const Way& way) const;
   /// Whether it shall draft to be looked at, though `chosen` seems better: its turn has come, and a twentieth
-  /// of what perfect drafts would save is worth what it has missed.
+  /// of what perfect drafts would save is worth the look and what it has missed.
   bool wants_look(const Way& chosen);
   /// How it drafts to be looked at.
   Way look() const { return best_.origin == DraftOrigin::model ? best_ : single_; }
 
-  /// It drafts the block; not `chosen` for what it promises: to be looked at.
-  void draft(bool chosen);
+  /// It drafts the block, because it promises most.
+  void drafts_as_best();
+  /// It drafts the block to be looked at, though another way promises more.
+  void drafts_for_a_look();
   /// Learns what became of its drafts.
   Result<void> observe(const Draft& draft, const Verdict& verdict, NodeLaws& target);
 
@@ -43,6 +45,7 @@ class DraftCandidate {
   Way bringing(const Prospects& prospects, double tokens, std::size_t K, std::size_t L) const;
   void weigh(const Prospects& prospects, std::size_t left);
   double reading_seconds() const;
+  void drafts();
 
   // A look takes several blocks, because one context says little; the first one more.
   static constexpr std::size_t first_look = 8, later_look = 4;

@@ -11,8 +11,14 @@ bool beats(const Way& way, const Way& best) {
   return way.rate() > (best.origin == DraftOrigin::nowhere ? margin : 1.0) * best.rate();
 }
 
+Support support_of(const Warp& warp, std::size_t vocabulary) {
+  const WarpOptions& options = warp.options();
+  if (options.temperature <= 0.0 || options.top_k == 1) return Support::point;
+  return warp.filters(vocabulary) ? Support::cut : Support::whole;
+}
+
 double Prospects::check_seconds(double nodes, std::size_t length, double tokens, double plan) const {
-  const double plans = dense_ ? plan * at_most(tokens, length) : 0.0;
+  const double plans = dense() ? plan * at_most(tokens, length) : 0.0;
   return costs_.target.seconds(1.0 + nodes, static_cast<double>(text_)) +
          (law_seconds() + costs_.select.likelihood) * tokens + plans;
 }

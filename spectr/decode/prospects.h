@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "spectr/decode/cost_curve.h"
+#include "spectr/decode/costs.h"
 #include "spectr/decode/drafter.h"
 #include "spectr/decode/ngram_estimate.h"
 
@@ -33,15 +33,24 @@ inline double at_most(double tokens, std::size_t left) {
   return std::min(tokens, static_cast<double>(left));
 }
 
+/// How much of the vocabulary laws have.
+enum class Support {
+  whole,
+  cut,    ///< short, by filters
+  point,  ///< one token: all drafts of a node are alike
+};
+
+/// Of the laws that a warp makes.
+Support support_of(const Warp& warp, std::size_t vocabulary);
+
 /// What the ways to make a block promise that take nothing but the target:
 ///
 ///   tokens / (target pass of 1 + nodes rows + laws and plans).
 class Prospects {
  public:
-  /// `dense`: laws are of the whole vocabulary, not cut short by filters. Counts on a text of `text` tokens,
-  /// in steps. Requires: costs that live as long.
-  Prospects(const Costs& costs, bool dense, std::size_t text)
-      : costs_(costs), dense_(dense), text_(text / text_step * text_step) {}
+  /// Counts on a text of `text` tokens, in steps. Requires: costs that live as long.
+  Prospects(const Costs& costs, Support support, std::size_t text)
+      : costs_(costs), support_(support), text_(text / text_step * text_step) {}
 
   Way plain() const;
   /// Drafts from the text where they promise more than `best`, else that.
@@ -52,9 +61,11 @@ class Prospects {
   double check_seconds(double nodes, std::size_t length, double tokens, double plan) const;
 
   const Costs& costs() const { return costs_; }
-  bool dense() const { return dense_; }
+  bool dense() const { return support_ == Support::whole; }
+  /// Whether several sequences may be different.
+  bool sequences_differ() const { return support_ != Support::point; }
   /// Of one law, and a token drawn from it.
-  double law_seconds() const { return dense_ ? costs_.select.law : costs_.select.filtered; }
+  double law_seconds() const { return dense() ? costs_.select.law : costs_.select.filtered; }
   /// The length of the text that passes are taken to attend to.
   std::size_t text() const { return text_; }
 
@@ -62,7 +73,7 @@ class Prospects {
   static constexpr std::size_t text_step = 64;  // so seldom what passes cost is reckoned anew
 
   const Costs& costs_;
-  bool dense_;
+  Support support_;
   std::size_t text_;
 };
 

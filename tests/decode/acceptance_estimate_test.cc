@@ -17,6 +17,13 @@ TEST(AcceptanceEstimate, MovesTowardsWhatIsSeen) {
   EXPECT_NEAR(estimate.tokens(1)[3], 1 + 0.2 + 0.04 + 0.008, 1e-8);
 }
 
+TEST(AcceptanceEstimate, LearnsOfEveryNumberOfDraftsFromTheFirstContexts) {
+  const auto p = Distribution::from_weights({1.0, 0.0}), q = Distribution::from_weights({0.0, 1.0});
+  AcceptanceEstimate estimate;
+  for (int i = 0; i < 8; ++i) estimate.see_first(p, q);
+  for (const std::size_t K : AcceptanceEstimate::drafts) EXPECT_LT(estimate.acceptances(K)[0], 0.1) << K;
+}
+
 TEST(AcceptanceEstimate, TellsPositionsApart) {
   const auto p = Distribution::from_weights({0.9, 0.1}), q = Distribution::from_weights({0.1, 0.9});
   AcceptanceEstimate estimate;

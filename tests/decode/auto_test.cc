@@ -157,9 +157,11 @@ TEST(Auto, KeepsTheLawWhereATextGrowsTooLongForDrafts) {
 TEST(Auto, SaysWhereItDraftsOnlyToSee) {
   // What the draft proposes the target never takes; a perfect draft would pay.
   const TabularPair pair = TabularPair::constant(std::vector{1.0, 0.0}, std::vector{0.0, 1.0});
-  const Told told = told_by_auto(pair, measured(0.4, {0.3}), 40);
+  const Told told = told_by_auto(pair, measured(0.4, {0.3}), 120);
   EXPECT_EQ(told.looks, told.by_model.size());
   EXPECT_GE(told.looks, 1u);
+  EXPECT_LT(told.looks, 8u) << "one look says enough";
+  EXPECT_EQ(told_by_auto(pair, measured(0.4, {0.3}), 40).looks, 0u) << "so few tokens are not worth a look";
   // A draft that is the target itself pays.
   const TabularPair equal = TabularPair::random(5, 300, 1).with_equal_draft();
   const Told all = told_by_auto(equal, measured(0.1, {0.1}), 200);
@@ -238,6 +240,18 @@ TEST(Auto, FindsTheDraftModelThatPaysMost) {
   EXPECT_LE(told.of_model[0] + told.of_model[2], 40u);
   EXPECT_GT(told.of_model[0], 0u);
   EXPECT_GT(told.of_model[2], 0u);
+}
+
+TEST(Auto, DraftsOneSequenceWhereAllDraftsWouldBeAlike) {
+  const TabularPair pair = TabularPair::random(5, 300, 1).with_equal_draft();
+  WarpOptions greedy;
+  greedy.temperature = 0.0;
+  Decoder decoder = decoder_of("auto", measured(0.02, {0.02}));
+  Models models = pair.models("auto", decoder, greedy, 200);
+  CounterRandom choices(1);
+  ASSERT_TRUE(generate(decoder, models, std::vector<Token>{0}, {.limit = 200}, choices));
+  EXPECT_EQ(decoder.shape().drafts, 1u);
+  EXPECT_EQ(decoder.shape().length, 8u);
 }
 
 TEST(Auto, DraftsFromTheTextWithoutADraftModel) {
