@@ -68,7 +68,6 @@ std::size_t CsvTable::column(std::string_view name) const {
 }
 
 Result<CsvTable> parse_csv(std::string_view text) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte-order mark
   Reader reader(text);
   CsvTable table;
   SPECTR_TRY(table.columns, reader.row());

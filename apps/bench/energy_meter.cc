@@ -37,15 +37,22 @@ double EnergyMeter::now() const {
 }
 
 void EnergyMeter::read() {
-  counted_ += rapl_.lap();
+  const auto counted = rapl_.lap();
+  counted_ += counted.value_or(0.0);
+  if (!counted) failed_ = true;
   if (!nvml_.available()) return;
-  if (const auto watts = nvml_.watts()) readings_.push_back({now(), *watts});
+  if (const auto watts = nvml_.watts()) {
+    readings_.push_back({now(), *watts});
+  } else {
+    failed_ = true;
+  }
 }
 
 void EnergyMeter::start() {
   if (!available()) return;
   const std::lock_guard lock(lock_);
   readings_.clear();
+  failed_ = false;
   read();
   counted_ = 0.0;
 }
@@ -54,7 +61,7 @@ std::optional<double> EnergyMeter::stop() {
   if (!available()) return std::nullopt;
   const std::lock_guard lock(lock_);
   read();
-  return counted_ + joules(readings_);
+  return failed_ ? std::nullopt : std::optional(counted_ + joules(readings_));
 }
 
 std::optional<double> EnergyMeter::idle_watts() {
@@ -62,8 +69,7 @@ std::optional<double> EnergyMeter::idle_watts() {
   const double began = now();
   start();
   std::this_thread::sleep_for(std::chrono::seconds(1));
-  const auto energy = stop();
-  idle_watts_ = *energy / (now() - began);
+  if (const auto energy = stop()) idle_watts_ = *energy / (now() - began);
   return idle_watts_;
 }
 

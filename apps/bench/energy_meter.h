@@ -30,7 +30,7 @@ class EnergyMeter {
 
   /// Begins a stretch.
   void start();
-  /// Joules since start(); none where nothing can be read.
+  /// Joules since start(); none where nothing can be read, or something could not be in between.
   std::optional<double> stop();
 
   /// Watts over a second of doing nothing, measured at the first call.
@@ -48,6 +48,7 @@ class EnergyMeter {
   std::mutex lock_;  // what follows is shared with the thread
   std::condition_variable ended_;
   bool end_ = false;
+  bool failed_ = false;                 // to read something
   double counted_ = 0.0;                // J, of counters
   std::vector<PowerReading> readings_;  // of power
   std::thread reader_;

@@ -33,12 +33,13 @@ std::string PassTest::name() const {
   return depth > 0 ? fmt::format("{} @ d{}", name, depth) : name;
 }
 
-Result<std::vector<double>> time_passes(const LanguageModel& model, const PassTest& test,
+Result<std::vector<double>> time_passes(const Transformer& model, const PassTest& test,
                                         std::size_t repetitions) {
   const std::size_t length = test.depth + test.prompt + test.generated;
   SPECTR_TRY(const std::unique_ptr<Session> session, model.start(0, 1));
   if (length > session->context()) {
-    return error("{} needs a context of {}, the model has {}", test.name(), length, session->context());
+    return error("{}: {} needs a context of {} tokens, the model has {}", model.config().file, test.name(),
+                 length, session->context());
   }
   std::vector<Token> text(length);
   for (std::size_t i = 0; i < length; ++i) text[i] = token_at(i, model.vocabulary());

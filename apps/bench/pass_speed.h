@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "spectr/model/language_model.h"
+#include "spectr/model/transformer.h"
 
 namespace spectr::bench {
 
@@ -19,7 +19,7 @@ struct PassTest {
 
 /// Nanoseconds of every repetition, after one that is not counted. Passes alone: nothing is tokenized or
 /// sampled. Error: the test does not fit the context.
-Result<std::vector<double>> time_passes(const LanguageModel& model, const PassTest& test,
+Result<std::vector<double>> time_passes(const Transformer& model, const PassTest& test,
                                         std::size_t repetitions);
 
 }  // namespace spectr::bench

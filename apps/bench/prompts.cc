@@ -1,14 +1,13 @@
 #include "apps/bench/prompts.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 
 #include "apps/bench/csv.h"
-#include "apps/bench/json.h"
+#include "apps/json.h"
 #include "apps/json_input.h"
+#include "apps/open_file.h"
 
 namespace spectr::bench {
 namespace {
@@ -16,7 +15,7 @@ namespace {
 using Prompts = Result<std::vector<Prompt>>;
 
 /// A member that is a string, or the first string of a list; empty where it is neither.
-std::string text_of(const Json& object, std::initializer_list<const char*> names) {
+std::string first_of(const Json& object, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const auto found = object.find(name);
     if (found == object.end()) continue;
@@ -28,18 +27,18 @@ std::string text_of(const Json& object, std::initializer_list<const char*> names
 }
 
 Result<Prompt> from_json(const Json& object) {
-  if (!object.is_object()) return error("is no JSON object");
+  if (!object.is_object()) return error("is not a JSON object");
   Prompt prompt;
   if (const auto turns = object.find("turns"); turns != object.end()) {
-    if (!turns->is_array()) return error("'turns' is no list of strings");
+    if (!turns->is_array()) return error("'turns' is not a list of strings");
     for (const Json& turn : *turns) {
-      if (!turn.is_string()) return error("'turns' is no list of strings");
+      if (!turn.is_string()) return error("'turns' is not a list of strings");
       prompt.turns.push_back(turn.get<std::string>());
     }
   } else {
     for (const char* name : {"prompt", "question"}) {
       if (!prompt.turns.empty() || !object.contains(name)) continue;
-      if (!object[name].is_string()) return error("'{}' is no string", name);
+      if (!object[name].is_string()) return error("'{}' is not a string", name);
       prompt.turns.push_back(object[name].get<std::string>());
     }
   }
@@ -47,7 +46,7 @@ Result<Prompt> from_json(const Json& object) {
   for (const std::string& turn : prompt.turns) {
     if (turn.empty()) return error("its prompt is empty");
   }
-  prompt.reference = text_of(object, {"reference", "answer", "canonical_solution"});
+  prompt.reference = first_of(object, {"reference", "answer", "canonical_solution"});
   return prompt;
 }
 
@@ -84,12 +83,22 @@ Prompts from_list(std::istream& in, const std::string& name, std::size_t limit) 
   return prompts;
 }
 
+/// Leaves a byte-order mark behind, as some editors write one.
+void skip_mark(std::istream& in) {
+  char begin[3] = {};
+  in.read(begin, sizeof begin);
+  if (std::string_view(begin, sizeof begin) == "\xEF\xBB\xBF") return;
+  in.clear();
+  in.seekg(0);
+}
+
 /// Whether the text is a JSON list, by its first character; reads nothing of it.
 bool is_list(std::istream& in) {
+  const auto begin = in.tellg();
   in >> std::ws;
   const bool list = in.peek() == '[';
   in.clear();
-  in.seekg(0);
+  in.seekg(begin);
   return list;
 }
 
@@ -115,10 +124,8 @@ Prompts from_csv(std::istream& in, const std::string& name, std::size_t limit) {
 
 Prompts read_prompts(const std::filesystem::path& file, std::size_t limit) {
   const std::string name = file.string();
-  std::error_code failed;
-  if (std::filesystem::is_directory(file, failed)) return error("{}: is a directory", name);
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return error("{}: {}", name, std::strerror(errno));
+  SPECTR_TRY(std::ifstream in, open_file(file));
+  skip_mark(in);
   const std::size_t most = limit == 0 ? std::string::npos : limit;
   const std::string extension = file.extension().string();
   Prompts prompts = extension == ".csv" ? from_csv(in, name, most)

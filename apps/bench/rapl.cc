@@ -20,8 +20,10 @@ std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
 Rapl::Rapl(const std::filesystem::path& root) {
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(root, failed)) {
-    // Zones below a package (cores, memory) are parts of it or, on some servers, beside it: packages alone.
+    // Zones below a package (cores, memory) are parts of it or, on some servers, beside it: packages alone. A
+    // package may be there twice, through memory-mapped registers too.
     std::string name;
+    if (entry.path().filename().string().starts_with("intel-rapl-mmio")) continue;
     if (!std::getline(std::ifstream(entry.path() / "name"), name) || !name.starts_with("package")) continue;
     const auto counter = entry.path() / "energy_uj";
     const auto now = number_in(counter), range = number_in(entry.path() / "max_energy_range_uj");
@@ -29,11 +31,11 @@ Rapl::Rapl(const std::filesystem::path& root) {
   }
 }
 
-double Rapl::lap() {
+std::optional<double> Rapl::lap() {
   double microjoules = 0.0;
   for (Package& package : packages_) {
     const auto now = number_in(package.counter);
-    if (!now) continue;
+    if (!now) return std::nullopt;
     microjoules += static_cast<double>(counter_advance(package.last, *now, package.range));
     package.last = *now;
   }

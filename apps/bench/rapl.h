@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace spectr::bench {
@@ -15,9 +16,9 @@ class Rapl {
 
   bool available() const { return !packages_.empty(); }
 
-  /// Joules of all packages since the last call (or since construction). The counters go around after some
-  /// minutes at full load: call it more often.
-  double lap();
+  /// Joules of all packages since the last call (or since construction); none where a counter cannot be read
+  /// any more. The counters go around after some minutes at full load: call it more often.
+  std::optional<double> lap();
 
  private:
   struct Package {

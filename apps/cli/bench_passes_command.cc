@@ -85,7 +85,10 @@ void run(Flags flags, bool prompts, bool generation) {
     }
   }
   std::erase_if(tests, [](const bench::PassTest& t) { return t.prompt + t.generated == 0; });
-  if (tests.empty()) throw Failure(Status::usage, "no test is left: -p and -n are 0");
+  if (tests.empty()) {
+    const char* zero = !generation ? "-p is 0" : !prompts ? "-n is 0" : "-p and -n are 0";
+    throw Failure(Status::usage, fmt::format("no test is left: {}", zero));
+  }
   if (std::ranges::count(flags.threads, 0) > 0)
     throw Failure(Status::usage, "-t: must be from 1 to 1024, or -1: one per core; got '0'");
   if (flags.threads.empty()) flags.threads = {-1};
@@ -95,7 +98,7 @@ void run(Flags flags, bool prompts, bool generation) {
   Progress progress("bench passes", flags.threads.size() * tests.size());
   for (int threads : flags.threads) {
     ThreadPool pool(threads);
-    const LoadedModel model = load_model(flags.model.model, pool);
+    const LoadedModel model = need(load_model(flags.model.model, pool));
     for (const bench::PassTest& test : tests) {
       const Json key = {{"passes of", bench::identity_of(flags.model.model)},
                         {"test", {test.prompt, test.generated, test.depth}},

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "tests/bench/file.h"
-#include "tests/cli/spectr.h"
+#include "tests/program/spectr.h"
 
 namespace spectr {
 namespace {
@@ -277,6 +277,15 @@ TEST(BenchWidths, RefusesWhatTheContextHasNoRoomFor) {
       test::spectr({"bench", "widths", "-m", target(), "-t", "1", "-r", "1", "--depths", "100000"});
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, HasSubstr("the context of 100002 tokens exceeds"));
+}
+
+TEST(BenchPasses, SayWhyTheyCannotRun) {
+  const auto run = [](const Arguments& rest) {
+    return test::spectr(Arguments{"bench", "pp", "-m", target(), "-t", "1", "-r", "1"} + rest).err;
+  };
+  EXPECT_THAT(run({"-p", "0", "-n", "5"}), HasSubstr("no test is left: -p is 0\n"));
+  EXPECT_THAT(run({"-p", "100000"}),
+              HasSubstr(target() + ": pp100000 needs a context of 100000 tokens, the model has 512"));
 }
 
 TEST(BenchPasses, HaveTheShapeOfLlamaBench) {

@@ -52,14 +52,23 @@ TEST_F(Powercap, PackagesAreSummedAndPartsOfThemAreNot) {
   zone("intel-rapl:0", "package-0", "1000000");
   zone("intel-rapl:1", "package-1", "9500000");
   zone("intel-rapl:0:0", "core", "5");
+  zone("intel-rapl-mmio:0", "package-0", "1000000");  // the first package once more
   Rapl rapl(root());
   ASSERT_TRUE(rapl.available());
   EXPECT_EQ(rapl.lap(), 0.0);
   zone("intel-rapl:0", "package-0", "3000000");
   zone("intel-rapl:1", "package-1", "500000");  // around: 1 J
   zone("intel-rapl:0:0", "core", "900000");
-  EXPECT_DOUBLE_EQ(rapl.lap(), 3.0);
+  zone("intel-rapl-mmio:0", "package-0", "3000000");
+  EXPECT_DOUBLE_EQ(rapl.lap().value(), 3.0);
   EXPECT_EQ(rapl.lap(), 0.0);
+}
+
+TEST_F(Powercap, ACounterThatCannotBeReadAnyMoreGivesNoEnergy) {
+  zone("intel-rapl:0", "package-0", "1000000");
+  Rapl rapl(root());
+  std::filesystem::remove(root() / "intel-rapl:0" / "energy_uj");
+  EXPECT_EQ(rapl.lap(), std::nullopt);
 }
 
 TEST_F(Powercap, AMachineWithoutCountersSaysSo) {

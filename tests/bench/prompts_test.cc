@@ -65,6 +65,22 @@ TEST(Prompts, PlainTextHasAPromptPerLine) {
   EXPECT_THAT(prompts[1].turns, ElementsAre("Two"));
 }
 
+TEST(Prompts, AByteOrderMarkIsNoPartOfThem) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const struct {
+    const char *name, *contents;
+  } files[] = {{"p.json", "[{\"prompt\": \"One\"},\n{\"prompt\": \"Two\"}]"},
+               {"p.jsonl", "{\"prompt\": \"One\"}\n{\"prompt\": \"Two\"}"},
+               {"p.csv", "prompt\nOne\nTwo\n"},
+               {"p.txt", "One\nTwo\n"}};
+  for (const auto& f : files) {
+    const auto prompts = read(test::NamedFile(f.name, mark + f.contents));
+    ASSERT_EQ(prompts.size(), 2u) << f.name;
+    EXPECT_THAT(prompts[0].turns, ElementsAre("One")) << f.name;
+  }
+  EXPECT_THAT(read(test::NamedFile("p.txt", "\xEF\xAC\x81n\n"))[0].turns, ElementsAre("\xEF\xAC\x81n"));
+}
+
 TEST(Prompts, TheLimitTakesTheFirst) {
   const test::NamedFile file("p.txt", "One\nTwo\nThree\n");
   EXPECT_EQ(read(file, 2).size(), 2u);
@@ -76,15 +92,15 @@ TEST(Prompts, ErrorsNameFileLineAndReason) {
     const char *name, *contents, *message;
   } cases[] = {
       {"a.jsonl", "{\"prompt\": \"x\"}\n{\"prompt\":", "a.jsonl: line 2 is not JSON"},
-      {"a.jsonl", "[1]", "line 1 is no JSON object"},
+      {"a.jsonl", "[1]", "line 1 is not a JSON object"},
       {"a.jsonl", "{\"text\": \"x\"}", "line 1 has neither 'prompt' nor 'turns' nor 'question'"},
-      {"a.jsonl", "{\"prompt\": 7}", "line 1 'prompt' is no string"},
-      {"a.jsonl", "{\"turns\": \"x\"}", "line 1 'turns' is no list of strings"},
-      {"a.jsonl", "{\"turns\": [1]}", "line 1 'turns' is no list of strings"},
+      {"a.jsonl", "{\"prompt\": 7}", "line 1 'prompt' is not a string"},
+      {"a.jsonl", "{\"turns\": \"x\"}", "line 1 'turns' is not a list of strings"},
+      {"a.jsonl", "{\"turns\": [1]}", "line 1 'turns' is not a list of strings"},
       {"a.jsonl", "{\"turns\": []}", "has neither"},
       {"a.jsonl", "{\"prompt\": \"\"}", "line 1 its prompt is empty"},
-      {"a.json", "\n\n{\"prompt\": 7}", "a.json: line 3 'prompt' is no string"},
-      {"a.json", "[{\"prompt\": \"x\"}, 7]", "a.json: entry 2 is no JSON object"},
+      {"a.json", "\n\n{\"prompt\": 7}", "a.json: line 3 'prompt' is not a string"},
+      {"a.json", "[{\"prompt\": \"x\"}, 7]", "a.json: entry 2 is not a JSON object"},
       {"a.json", "[{\"prompt\": \"x\"}", "a.json: the list is not JSON"},
       {"a.json", "[]", "a.json: there is no prompt in it"},
       {"a.csv", "act,text\na,b\n", "a.csv: no column 'prompt' among act, text"},
