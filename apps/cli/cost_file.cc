@@ -68,6 +68,7 @@ Json to_json(const Costs& costs) {
   for (const DraftCosts& draft : costs.drafts) {
     drafts.push_back(to_json(draft.passes));
     drafts.back()["alternation"] = draft.alternation;
+    if (draft.reading) drafts.back()["reading"] = *draft.reading;
   }
   const SelectCosts& select = costs.select;
   return {{"target", to_json(costs.target)},
@@ -111,7 +112,8 @@ std::optional<Costs> costs_from(const Json& entry, std::size_t draft_models) {
   try {
     std::vector<DraftCosts> drafts;
     for (const Json& draft : entry.at("drafts"))
-      drafts.push_back({curve_from(draft), seconds_from(draft.at("alternation"))});
+      drafts.push_back(
+          {curve_from(draft), seconds_from(draft.at("alternation")), seconds_from(draft.at("reading"))});
     if (drafts.size() != draft_models) throw std::out_of_range("drafts");
     const Json& select = entry.at("select");
     return Costs{curve_from(entry.at("target")),

@@ -9,7 +9,8 @@ namespace spectr {
 Costs Costs::shared(std::size_t texts) const {
   Costs shared{target.shared(texts), {}, select};
   for (const DraftCosts& draft : drafts)
-    shared.drafts.push_back({draft.passes.shared(texts), draft.alternation / static_cast<double>(texts)});
+    shared.drafts.push_back(
+        {draft.passes.shared(texts), draft.alternation / static_cast<double>(texts), draft.reading});
   return shared;
 }
 
@@ -29,6 +30,7 @@ std::uint64_t Costs::hash() const {
   for (const DraftCosts& draft : drafts) {
     add_curve(draft.passes);
     add_seconds(draft.alternation);
+    if (draft.reading) add_seconds(*draft.reading);
   }
   for (double seconds : {select.law, select.filtered, select.likelihood, select.one, select.several})
     add_seconds(seconds);

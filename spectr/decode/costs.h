@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "spectr/decode/cost_curve.h"
@@ -23,6 +24,9 @@ struct DraftCosts {
   /// What a block takes longer because the model's passes and the target's alternate: each pushes the other's
   /// weights out of the caches.
   double alternation = 0.0;
+  /// Of a token of a text that it reads in one go, where only the last one's logits are wanted. None: as a
+  /// row of a pass.
+  std::optional<double> reading = std::nullopt;
 };
 
 /// What an automatic choice is based on: measured once per machine, set of models and number of threads, and

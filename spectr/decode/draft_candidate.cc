@@ -65,11 +65,16 @@ void DraftCandidate::consider(const Prospects& prospects, const BlockStart& star
   weigh(prospects, left);
 }
 
-/// What it has missed, beyond what it would read anyway.
+/// What it has missed, beyond what it would read anyway: as rows of a pass, or, of many tokens, as a text.
 double DraftCandidate::reading_seconds() const {
   const double unread = std::max(static_cast<double>(text_ - read_), read_anyway);
   const double text = static_cast<double>(text_) - 0.5 * unread;  // that what is read attends to, on average
-  return costs_->passes.seconds(unread, text) - costs_->passes.seconds(read_anyway, text);
+  const CostCurve& passes = costs_->passes;
+  const double as_rows = passes.seconds(unread, text) - passes.seconds(read_anyway, text);
+  if (!costs_->reading) return as_rows;
+  const AttentionCost& attention = passes.attention();
+  const double further = std::max(text - static_cast<double>(attention.behind), 0.0);
+  return std::min(as_rows, (unread - read_anyway) * (*costs_->reading + further * attention.per_token));
 }
 
 double DraftCandidate::rest_of_text(const Way& way) const {

@@ -87,6 +87,18 @@ class TimedModel {
     return {};
   }
 
+  /// The whole text in one go.
+  Result<void> read() {
+    session_->rewind(0);
+    Stopwatch watch;
+    SPECTR_TRY_VOID(session_->score(text_, TokenTree(0)));
+    readings_.push_back(watch.lap() / static_cast<double>(text_.size()));
+    return {};
+  }
+
+  /// Seconds a token, in the round that was disturbed least.
+  double reading() const { return *std::ranges::min_element(readings_); }
+
   CostCurve curve() const { return CostCurve(ascending(capped(measured()))); }
 
   /// Of each width, how many times longer the pass in the middle took.
@@ -129,6 +141,7 @@ class TimedModel {
   std::unique_ptr<Session> session_;
   std::vector<Token> text_;
   std::vector<Width> widths_;
+  std::vector<double> readings_;  // [round]
 };
 
 /// A draft model whose passes and the target's follow each other.
@@ -202,6 +215,7 @@ Result<MeasuredCosts> measure_passes(const LanguageModel& target,
   for (int round = 0; round < most_rounds && spent < most_seconds; ++round, spent += watch.lap()) {
     SPECTR_TRY_VOID(timed_target.time());
     for (std::size_t i = 0; i < drafts.size(); ++i) {
+      SPECTR_TRY_VOID(timed_drafts[i].read());
       SPECTR_TRY_VOID(timed_drafts[i].time());
       SPECTR_TRY_VOID(alternations[i].time(timed_drafts[i], timed_target));
     }
@@ -212,7 +226,7 @@ Result<MeasuredCosts> measure_passes(const LanguageModel& target,
   timed_target.add_spreads(spreads);
   double bent = timed_target.bent();
   for (std::size_t i = 0; i < drafts.size(); ++i) {
-    costs.drafts.push_back({timed_drafts[i].curve(), alternations[i].extra()});
+    costs.drafts.push_back({timed_drafts[i].curve(), alternations[i].extra(), timed_drafts[i].reading()});
     timed_drafts[i].add_spreads(spreads);
     bent = std::max(bent, timed_drafts[i].bent());
   }

@@ -195,6 +195,18 @@ TEST(Auto, DoesNotReadALongPromptForAFewTokens) {
   EXPECT_GT(told_by_auto(pair, measured(0.2, {0.1}), 300, prompt).read_by_draft, 400u);
 }
 
+TEST(Auto, CountsReadingAsItIsMeasured) {
+  const TabularPair pair = TabularPair::random(5, 1, 1).with_equal_draft();
+  std::mt19937 random(5);
+  std::vector<Token> prompt(400);
+  for (Token& token : prompt) token = static_cast<Token>(random() % 5);
+  MethodOptions options = measured(0.2, {0.1});
+  Costs costs = *options.costs;
+  costs.drafts.front().reading = 1e-4;
+  options.costs = std::make_shared<const Costs>(std::move(costs));
+  EXPECT_GT(told_by_auto(pair, options, 8, prompt).read_by_draft, 400u);
+}
+
 TEST(Auto, LooksAgainAtGrowingIntervalsWhereDraftsDoNotPay) {
   // Half of the drafts are accepted; two of three would have to be. The text does not repeat itself.
   const std::vector<double> sure = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0}, open = {0.5, 0.1, 0.1, 0.1, 0.1, 0.1};

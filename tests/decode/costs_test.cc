@@ -70,6 +70,7 @@ TEST(Costs, HaveOneHashEach) {
                                         {other, {}, {}},
                                         {one, {{one}}, {}},
                                         {one, {{one, 1e-6}}, {}},
+                                        {one, {{one, 0.0, 1e-6}}, {}},
                                         {one, {{other}}, {}},
                                         {other, {{one}}, {}},
                                         {one, {{one}, {other}}, {}},

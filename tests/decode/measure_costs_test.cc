@@ -39,6 +39,7 @@ TEST(MeasureCosts, MeasuresAllThatAutoGoesBy) {
   const Costs& costs = measured->costs;
   ASSERT_EQ(costs.drafts.size(), 1u);
   EXPECT_GE(costs.drafts.front().alternation, 0.0);
+  EXPECT_GT(costs.drafts.front().reading.value_or(0.0), 0.0);
   for (const CostCurve& passes : {costs.target, costs.drafts.front().passes}) {
     EXPECT_EQ(passes.points().front().rows, 1u);
     EXPECT_EQ(passes.points().back().rows, AutoDrafter::most_rows);
