@@ -88,8 +88,9 @@ void skip_mark(std::istream& in) {
   char begin[3] = {};
   in.read(begin, sizeof begin);
   if (std::string_view(begin, sizeof begin) == "\xEF\xBB\xBF") return;
+  const auto read = in.gcount();
   in.clear();
-  in.seekg(0);
+  for (auto i = read; i > 0; --i) in.unget();  // from the buffer: a pipe cannot be read again
 }
 
 /// Whether the text is a JSON list, by its first character; reads nothing of it.

@@ -262,10 +262,14 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
     const MeasuringAlone alone(path_);
     costs = known_of(usable(read()));  // somebody else may have been faster
     if (!costs) {
-      costs = measure(target, drafts);
+      Costs measured = measure(target, drafts);
       Json all = usable(read());
-      all[key] = to_json(*costs);
-      write(all);
+      costs = known_of(all);  // or, where nobody waits, meanwhile: all go by the entry that came first
+      if (!costs) {
+        all[key] = to_json(measured);
+        write(all);
+        costs = std::move(measured);
+      }
     }
   }
   const auto shared = std::make_shared<const Costs>(costs->shared(texts));

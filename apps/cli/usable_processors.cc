@@ -15,7 +15,7 @@ namespace {
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 /// The quota of one group: a file "quota period" in the second version of control groups, one file each in
-/// the first. What is no number ("max") or negative is none.
+/// the first. Anything but a positive number ("max") is none.
 double quota_of(const std::filesystem::path& group) {
   double quota = 0.0;
   double period = 0.0;

@@ -43,7 +43,7 @@ RecycledVector<Likelihood> likeliest(const Logits& row, std::size_t n) {
   best.reserve(n);
   Ranking possible(row.visit([n](auto logits) { return likeliest_and_more(logits, n); }));
   for (const Candidate& c : possible.first(n)) best.push_back({c.token, c.logit - normaliser});
-  for (std::size_t i = 0; best.size() < n; ++i) {
+  for (std::size_t i = 0; i < row.size() && best.size() < n; ++i) {
     if (row[i] == impossible) best.push_back({static_cast<Token>(i), impossible});
   }
   return best;

@@ -19,7 +19,9 @@ struct Likelihood {
 };
 
 /// The min(n, V) likeliest tokens, likeliest first, ties by the lower id; tokens of logit −∞ come last, with
-/// log-probability −∞. Requires: no logit NaN or +∞, one above −∞. Cost: O(V + n log n).
+/// log-probability −∞; those of logit NaN, of a model that has broken down, are left out, and no other
+/// log-probability is a number then. Requires otherwise: no logit NaN or +∞, one above −∞. Cost: O(V + n log
+/// n).
 RecycledVector<Likelihood> likeliest(const Logits& logits, std::size_t n);
 
 }  // namespace spectr

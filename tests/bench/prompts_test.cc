@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tests/bench/file.h"
 #include "tests/support/data.h"
@@ -79,6 +80,21 @@ TEST(Prompts, AByteOrderMarkIsNoPartOfThem) {
     EXPECT_THAT(prompts[0].turns, ElementsAre("One")) << f.name;
   }
   EXPECT_THAT(read(test::NamedFile("p.txt", "\xEF\xAC\x81n\n"))[0].turns, ElementsAre("\xEF\xAC\x81n"));
+}
+
+TEST(Prompts, MayComeThroughAPipe) {
+  for (const std::string begin : {"", "\xEF\xBB\xBF"}) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const std::string text = begin + "One\nTwo\n";
+    ASSERT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    ::close(ends[1]);
+    const auto prompts = read_prompts("/dev/fd/" + std::to_string(ends[0]), 0);
+    ::close(ends[0]);
+    ASSERT_TRUE(prompts) << prompts.error().message;
+    ASSERT_EQ(prompts->size(), 2u);
+    EXPECT_THAT((*prompts)[0].turns, ElementsAre("One"));
+  }
 }
 
 TEST(Prompts, TheLimitTakesTheFirst) {

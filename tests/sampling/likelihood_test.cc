@@ -65,6 +65,17 @@ TEST(Likelihood, IsTheLogOfTheSoftmax) {
               1e-11);
 }
 
+TEST(Likeliest, LeavesOutWhatIsNotANumber) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> row = {nan, 1.0F, nan, 2.0F};
+  const auto best = likeliest(std::span<const float>(row), 4);
+  ASSERT_EQ(best.size(), 2u);
+  EXPECT_EQ(best[0].token, 3);
+  EXPECT_EQ(best[1].token, 1);
+  const std::vector<float> none(3, nan);
+  EXPECT_TRUE(likeliest(std::span<const float>(none), 2).empty());
+}
+
 TEST(Likelihood, RefusesTokensOutsideTheRow) {
   const std::vector<double> logits = row<double>();
   EXPECT_THROW(negative_log_likelihood(std::span<const double>(logits), 5), BrokenContract);
