@@ -126,6 +126,7 @@ Value map(Run& run, const Value& input, const Arguments& arguments) {
   const Arguments given = by_attribute ? arguments.bound("map", parameters, 1) : after(arguments, 1);
   List out;
   for (const Value& member : members_of(run, input)) {
+    run.step();
     if (by_attribute) {
       Value found = attribute_of(run, member, given[0]);
       out.push_back(found.is_undefined() ? given[1] : std::move(found));

@@ -75,6 +75,7 @@ Value member_of(Run& run, const Value& whole, const Value& key) {
 
 Value attribute_of(Run& run, const Value& value, const Value& path) {
   if (path.string() == nullptr) return member_of(run, value, path);
+  run.charge(path.string()->size());
   Value found = value;
   std::string_view rest = *path.string();
   for (;;) {

@@ -43,7 +43,7 @@ Value replace(Run& run, const Value& self, const Arguments& arguments) {
 }
 
 Value strip_both(Run& run, const Value& self, const Arguments& arguments) {
-  return run.made(strip(string_of(run, self, "strip"), arguments[0], true, true));
+  return run.made(strip(run, string_of(run, self, "strip"), arguments[0], true, true));
 }
 Value upper(Run& run, const Value& self, const Arguments&) {
   return run.made(in_case(string_of(run, self, "upper"), Case::upper));

@@ -8,7 +8,9 @@
 #include <cstring>
 #include <iterator>
 #include <span>
+#include <utility>
 
+#include "apps/jinja/run.h"
 #include "spectr/base/utf8.h"
 
 namespace spectr::jinja {
@@ -22,7 +24,6 @@ constexpr std::string_view white_space[] = {
 constexpr std::string_view line_ends[] = {"\r\n", "\n",   "\r",     "\v",     "\f",    "\x1c",
                                           "\x1d", "\x1e", "\u0085", "\u2028", "\u2029"};
 
-/// Each is looked for at each place.
 constexpr std::size_t most_stripped = 256;
 
 /// Bytes of the one that the text begins with, or 0.
@@ -37,37 +38,66 @@ std::size_t ends_with(std::string_view text, std::span<const std::string_view> a
   return found == any.end() ? 0 : found->size();
 }
 
-/// Bytes of the character that the text begins with. Requires: it is not empty.
-std::size_t first_character(std::string_view text) {
-  return std::max<std::size_t>(utf8_length(text), 1);
+const std::string& separator_of(const Value& by) {
+  if (by.string() == nullptr || by.string()->empty())
+    throw TemplateError("a text is split at a string that is not empty");
+  return *by.string();
+}
+
+/// Bytes of what separates parts, or lines, at the beginning of the text, or 0.
+std::size_t separator(std::string_view text, std::span<const std::string_view> any) {
+  const char first = text.empty() ? 'a' : text[0];
+  return first > ' ' && first < 0x7f ? 0 : begins_with(text, any);  // most characters are not looked for
 }
 
 std::string_view without_space(std::string_view text) {
-  while (const std::size_t n = begins_with(text, white_space)) text.remove_prefix(n);
+  while (const std::size_t n = separator(text, white_space)) text.remove_prefix(n);
   return text;
 }
 
-std::vector<std::string> split_at_space(std::string_view text, std::int64_t most) {
-  std::vector<std::string> parts;
+/// Bytes before the first separator.
+std::size_t until(std::string_view text, std::span<const std::string_view> separators) {
+  std::size_t end = 0;
+  while (end < text.size() && separator(text.substr(end), separators) == 0)
+    end += first_character(text.substr(end)).size();
+  return end;
+}
+
+/// Parts of a text that become values of a list: each is charged before it is there.
+class Parts {
+ public:
+  explicit Parts(Run& run) : run_(run) {}
+
+  void add(std::string_view part) {
+    run_.charge(sizeof(Value) + part.size());
+    parts_.push_back(part);
+  }
+  /// Whether there may be one more cut. `most` < 0: any number.
+  bool may_cut(std::int64_t most) const {
+    return most < 0 || static_cast<std::int64_t>(parts_.size()) < most;
+  }
+  std::vector<std::string_view> take() { return std::move(parts_); }
+
+ private:
+  Run& run_;
+  std::vector<std::string_view> parts_;
+};
+
+std::vector<std::string_view> split_at_space(Run& run, std::string_view text, std::int64_t most) {
+  Parts parts(run);
   for (text = without_space(text); !text.empty(); text = without_space(text)) {
-    std::size_t end = text.size();
-    if (most < 0 || static_cast<std::int64_t>(parts.size()) < most) {
-      end = 0;
-      while (end < text.size() && begins_with(text.substr(end), white_space) == 0)
-        end += first_character(text.substr(end));
-    }
-    parts.emplace_back(text.substr(0, end));
+    const std::size_t end = parts.may_cut(most) ? until(text, white_space) : text.size();
+    parts.add(text.substr(0, end));
     text.remove_prefix(end);
   }
-  return parts;
+  return parts.take();
 }
 
 }  // namespace
 
 std::vector<std::string_view> characters(std::string_view text) {
   std::vector<std::string_view> out;
-  for (; !text.empty(); text.remove_prefix(out.back().size()))
-    out.push_back(text.substr(0, first_character(text)));
+  for (; !text.empty(); text.remove_prefix(out.back().size())) out.push_back(first_character(text));
   return out;
 }
 
@@ -80,7 +110,8 @@ std::size_t position_of(std::string_view text, std::string_view part, std::size_
 
 template <class Number>
 std::optional<Number> number(std::string_view text) {
-  const std::string digits = strip(text, {}, true, true);
+  std::string_view digits = without_space(text);
+  while (const std::size_t n = ends_with(digits, white_space)) digits.remove_suffix(n);
   const char* begin = digits.data() + (digits.starts_with('+') ? 1 : 0);
   const char* end = digits.data() + digits.size();
   Number value{};
@@ -99,42 +130,55 @@ std::string reversed(std::string_view text) {
   return out;
 }
 
-std::string strip(std::string_view text, const Value& given, bool left, bool right) {
+std::string strip(Run& run, std::string_view text, const Value& given, bool left, bool right) {
   std::vector<std::string_view> taken(std::begin(white_space), std::end(white_space));
   if (given.string() != nullptr) taken = characters(*given.string());
   if (taken.size() > most_stripped)
     throw TemplateError(fmt::format("more than {} characters to strip", most_stripped));
-  while (const std::size_t n = left ? begins_with(text, taken) : 0) text.remove_prefix(n);
-  while (const std::size_t n = right ? ends_with(text, taken) : 0) text.remove_suffix(n);
+  const std::size_t each = given.string() == nullptr ? 1 : taken.size();
+  while (const std::size_t n = left ? begins_with(text, taken) : 0) {
+    run.charge(n * each);
+    text.remove_prefix(n);
+  }
+  while (const std::size_t n = right ? ends_with(text, taken) : 0) {
+    run.charge(n * each);
+    text.remove_suffix(n);
+  }
   return std::string(text);
 }
 
-std::vector<std::string> split(std::string_view text, const Value& by, std::int64_t most) {
-  if (by.is_undefined() || by.is_none()) return split_at_space(text, most);
-  if (by.string() == nullptr || by.string()->empty())
-    throw TemplateError("a text is split at a string that is not empty");
-  std::vector<std::string> parts;
+std::vector<std::string_view> split(Run& run, std::string_view text, const Value& by, std::int64_t most) {
+  if (by.is_undefined() || by.is_none()) return split_at_space(run, text, most);
+  const std::string& separator = separator_of(by);
+  Parts parts(run);
   std::size_t at = 0;
-  while (most < 0 || static_cast<std::int64_t>(parts.size()) < most) {
-    const std::size_t found = position_of(text, *by.string(), at);
+  while (parts.may_cut(most)) {
+    const std::size_t found = position_of(text, separator, at);
     if (found == std::string_view::npos) break;
-    parts.emplace_back(text.substr(at, found - at));
-    at = found + by.string()->size();
+    parts.add(text.substr(at, found - at));
+    at = found + separator.size();
   }
-  parts.emplace_back(text.substr(at));
-  return parts;
+  parts.add(text.substr(at));
+  return parts.take();
 }
 
-std::vector<std::string> split_lines(std::string_view text) {
-  std::vector<std::string> lines;
+std::size_t occurrences(std::string_view text, const Value& of) {
+  const std::string& part = separator_of(of);
+  std::size_t count = 0;
+  for (std::size_t at = position_of(text, part); at != std::string_view::npos; ++count)
+    at = position_of(text, part, at + part.size());
+  return count;
+}
+
+std::vector<std::string_view> split_lines(Run& run, std::string_view text) {
+  Parts lines(run);
   while (!text.empty()) {
-    std::size_t end = 0;
-    while (end < text.size() && begins_with(text.substr(end), line_ends) == 0)
-      end += first_character(text.substr(end));
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(end + begins_with(text.substr(end), line_ends));
+    const std::size_t end = until(text, line_ends);
+    lines.add(text.substr(0, end));
+    text.remove_prefix(end);
+    text.remove_prefix(begins_with(text, line_ends));
   }
-  return lines;
+  return lines.take();
 }
 
 std::string in_case(std::string_view text, Case which) {

@@ -22,13 +22,18 @@ std::optional<Number> number(std::string_view text);
 /// The text from its last character to its first.
 std::string reversed(std::string_view text);
 
-/// Without the characters at its ends: white space, or those of `characters`.
-std::string strip(std::string_view text, const Value& characters, bool left, bool right);
+/// Without the characters at its ends: white space, or those of `characters`. Each of these is looked for at
+/// each place, and charged.
+std::string strip(Run& run, std::string_view text, const Value& characters, bool left, bool right);
 
 /// The parts between the occurrences of `by`, or between white space where it is none or undefined: `most`
-/// cuts at most, < 0: all. Throws where `by` is an empty string.
-std::vector<std::string> split(std::string_view text, const Value& by, std::int64_t most);
-std::vector<std::string> split_lines(std::string_view text);
+/// cuts at most, < 0: all. They are views of the text, charged as the values that they become. Throws where
+/// `by` is an empty string.
+std::vector<std::string_view> split(Run& run, std::string_view text, const Value& by, std::int64_t most);
+std::vector<std::string_view> split_lines(Run& run, std::string_view text);
+
+/// How often `of` stands in the text, places that overlap counted once. Throws where it is an empty string.
+std::size_t occurrences(std::string_view text, const Value& of);
 
 enum class Case { upper, lower, first_upper, title };
 /// ASCII letters only.

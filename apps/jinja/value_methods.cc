@@ -37,19 +37,22 @@ constexpr Callable<Operation> dict_methods[] = {
 };
 
 Value strip_left(Run& run, const Value& self, const Arguments& arguments) {
-  return run.made(strip(string_of(run, self, "lstrip"), arguments[0], true, false));
+  return run.made(strip(run, string_of(run, self, "lstrip"), arguments[0], true, false));
 }
 
 Value strip_right(Run& run, const Value& self, const Arguments& arguments) {
-  return run.made(strip(string_of(run, self, "rstrip"), arguments[0], false, true));
+  return run.made(strip(run, string_of(run, self, "rstrip"), arguments[0], false, true));
 }
 
 Value title(Run& run, const Value& self, const Arguments&) {
   return run.made(in_case(string_of(run, self, "title"), Case::title));
 }
 
-Value list_of(Run& run, const std::vector<std::string>& parts) {
-  return run.made(List(parts.begin(), parts.end()));
+/// Of parts that are charged.
+Value list_of(const std::vector<std::string_view>& parts) {
+  List list;
+  for (const std::string_view part : parts) list.emplace_back(part);
+  return list;
 }
 
 /// How often a text may be cut: the argument, or as often as it can be.
@@ -60,20 +63,21 @@ std::int64_t most_cuts(const Value& given) {
 }
 
 Value split_left(Run& run, const Value& self, const Arguments& arguments) {
-  return list_of(run, split(string_of(run, self, "split"), arguments[0], most_cuts(arguments[1])));
+  return list_of(split(run, string_of(run, self, "split"), arguments[0], most_cuts(arguments[1])));
 }
 
 /// Splitting from the right is splitting the reversed text.
 Value split_right(Run& run, const Value& self, const Arguments& arguments) {
   const Value by = arguments[0].string() == nullptr ? arguments[0] : reversed(*arguments[0].string());
-  auto parts = split(reversed(string_of(run, self, "rsplit")), by, most_cuts(arguments[1]));
-  std::ranges::reverse(parts);
-  std::ranges::transform(parts, parts.begin(), reversed);
-  return list_of(run, parts);
+  const std::string text = reversed(string_of(run, self, "rsplit"));
+  const auto parts = split(run, text, by, most_cuts(arguments[1]));
+  List list;
+  for (std::size_t i = parts.size(); i-- > 0;) list.emplace_back(reversed(parts[i]));
+  return list;
 }
 
 Value lines(Run& run, const Value& self, const Arguments&) {
-  return list_of(run, split_lines(string_of(run, self, "splitlines")));
+  return list_of(split_lines(run, string_of(run, self, "splitlines")));
 }
 
 Value join_strings(Run& run, const Value& self, const Arguments& arguments) {
@@ -95,7 +99,7 @@ Value index_of(Run& run, const Value& self, const Arguments& arguments) {
 Value count(Run& run, const Value& self, const Arguments& arguments) {
   const std::string& text = string_of(run, self, "count");
   string_of(run, arguments[0], "count");
-  return static_cast<std::int64_t>(split(text, arguments[0], -1).size()) - 1;
+  return static_cast<std::int64_t>(occurrences(text, arguments[0]));
 }
 
 /// Whether `holds` for the affix, or for one of a tuple.

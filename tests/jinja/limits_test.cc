@@ -39,6 +39,14 @@ TEST(ChatLimits, NothingGrowsWithoutBounds) {
       {"{{ '' * 999999999 }}", "bytes of values"},
       {"{{ ('b' * 99999) | unique | length }}{{ range(9999) | unique | length }}", "bytes of values"},
       {"{{ 'a'.strip('b' * 999) }}", "characters to strip"},
+      // What is looked for at each place, or for each member, costs that many times as much.
+      {"{{ (('b' * 1000) * 200).strip('a' * 199 ~ 'b') }}", "bytes of values"},
+      {"{{ range(9999) | map(attribute='x' * 9999) | list }}", "bytes of values"},
+      // Parts of a text are dearer than the text.
+      {"{{ (('a' * 1000) * 2000).split('a') | length }}", "bytes of values"},
+      {"{{ (('a ' * 1000) * 2000).split() | length }}", "bytes of values"},
+      {"{{ (('a' * 1000) * 2000).rsplit('a') | length }}", "bytes of values"},
+      {"{{ (('\\n' * 1000) * 2000).splitlines() | length }}", "bytes of values"},
       {std::string(300'000, 'x'), "at most 262144 are read"},
   };
   for (const auto& [source, refusal] : cases)
@@ -74,10 +82,17 @@ TEST(ChatLimits, AWalkEndsWhereTheBytesDo) {
   EXPECT_LT(twice.weight(1000), 10'000u);
 }
 
+TEST(ChatLimits, CountingMakesNoParts) {
+  EXPECT_EQ(render("{{ (('a' * 1000) * 3000).count('a') }}"), "3000000");
+}
+
 TEST(ChatLimits, RoundsOfALoopAreSteps) {
   const auto parsed = Template::parse("{% for i in range(101) %}{% endfor %}", {.steps = 100});
   ASSERT_TRUE(parsed);
   EXPECT_THAT(parsed->render(Json::object()).error().message, HasSubstr("more than 100 steps"));
+  const auto mapped = Template::parse("{{ range(101) | map(attribute='x') | list }}", {.steps = 100});
+  ASSERT_TRUE(mapped);
+  EXPECT_THAT(mapped->render(Json::object()).error().message, HasSubstr("more than 100 steps"));
 }
 
 TEST(ChatLimits, NoValueContainsItself) {

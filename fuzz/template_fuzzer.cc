@@ -1,0 +1,23 @@
+// Any text is a template that renders within its limits, or an error.
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "apps/jinja/template.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const nlohmann::json variables = {{"messages",
+                                            {{{"role", "system"}, {"content", "Be brief."}},
+                                             {{"role", "user"}, {"content", " na\u00efve \xff\n"}}}},
+                                           {"bos_token", "<s>"},
+                                           {"eos_token", "</s>"},
+                                           {"add_generation_prompt", true}};
+  const spectr::jinja::Limits little{.steps = 10'000, .bytes = 1 << 20, .output = 1 << 16};
+  const std::string_view source(reinterpret_cast<const char*>(data), size);
+  if (const auto parsed = spectr::jinja::Template::parse(source, little)) {
+    [[maybe_unused]] const auto text = parsed->render(variables);
+  }
+  return 0;
+}
