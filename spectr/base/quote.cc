@@ -35,10 +35,9 @@ void append_escaped(std::string_view bytes, std::string& out) {
 bool append_text(std::string_view text, std::size_t limit, std::string& out) {
   std::size_t at = 0;
   while (at < text.size()) {
-    const std::size_t length = utf8_length(text.substr(at));
-    const std::string_view character = text.substr(at, length == 0 ? 1 : length);
+    const std::string_view character = first_character(text.substr(at));
     if (at + character.size() > limit) return false;
-    if (length == 0 || is_control(character)) {
+    if (utf8_length(character) == 0 || is_control(character)) {
       append_escaped(character, out);
     } else {
       if (character == "\"" || character == "\\") out += '\\';

@@ -48,6 +48,10 @@ std::size_t utf8_length(std::string_view text) {
   return first.length != 0 && matching(text, first) == first.length ? first.length : 0;
 }
 
+std::string_view first_character(std::string_view text) {
+  return text.substr(0, std::max<std::size_t>(utf8_length(text), 1));
+}
+
 std::size_t utf8_unfinished(std::string_view text) {
   for (std::size_t n = 1; n <= std::min<std::size_t>(3, text.size()); ++n) {
     const std::string_view tail = text.substr(text.size() - n);
@@ -80,8 +84,9 @@ bool append_utf8(std::uint32_t character, std::string& out) {
 }
 
 std::size_t utf8_characters(std::string_view text) {
-  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
-  return static_cast<std::size_t>(std::ranges::count_if(text, begins));
+  std::size_t count = 0;
+  for (; !text.empty(); ++count) text.remove_prefix(first_character(text).size());
+  return count;
 }
 
 }  // namespace spectr

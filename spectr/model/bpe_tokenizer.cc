@@ -22,7 +22,7 @@ std::string in_alphabet(std::string_view bytes) {
 std::string from_alphabet(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const std::string_view character = text.substr(0, std::max<std::size_t>(1, utf8_length(text)));
+    const std::string_view character = first_character(text);
     if (const auto byte = alphabet_byte(character)) {
       out += *byte;
     } else {

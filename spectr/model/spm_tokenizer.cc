@@ -59,7 +59,7 @@ void SpmTokenizer::encode_plain(std::string_view text, bool first, std::vector<T
   std::vector<Symbol> symbols;
   symbols.reserve(written.size());
   for (std::size_t at = 0; at < written.size(); at += symbols.back().length) {
-    const std::size_t length = std::max<std::size_t>(1, utf8_length(view(at, written.size())));
+    const std::size_t length = first_character(view(at, written.size())).size();
     symbols.push_back({at, length, vocabulary().find_plain(view(at, length)).value_or(no_token)});
   }
   merge_pairs(symbols, [&](const Symbol& left, const Symbol& right) -> std::optional<Merge> {

@@ -62,6 +62,14 @@ TEST(Utf8, CharactersAreCountedNotBytes) {
   EXPECT_EQ(utf8_characters(""), 0U);
   EXPECT_EQ(utf8_characters("cat"), 3U);
   EXPECT_EQ(utf8_characters("na\xC3\xAFve \xF0\x9F\xA6\x99"), 7U);
+  EXPECT_EQ(utf8_characters("\x99\xC3 \xF0\x9F"), 5U) << "a byte that is no part of a character is one";
+}
+
+TEST(Utf8, ATextBeginsWithACharacterOrAByte) {
+  EXPECT_EQ(first_character("cat"), "c");
+  EXPECT_EQ(first_character("\xC3\xAFve"), "\xC3\xAF");
+  EXPECT_EQ(first_character("\xC3"), "\xC3");
+  EXPECT_EQ(first_character("\xAF\xAF"), "\xAF");
 }
 
 }  // namespace
