@@ -18,9 +18,8 @@ std::vector<T> or_else(const std::vector<T>& values, T otherwise) {
 
 /// What tells cells apart.
 auto identity(const Cell& cell) {
-  const std::string_view method = cell.method->name;
-  return std::tuple(std::string(method), cell.options.plan.value_or(""), cell.shape.drafts, cell.shape.length,
-                    method == "mtad" ? cell.options.tau : 0.0, cell.draft);
+  return std::tuple(cell.method->name, cell.options.plan.value_or(""), cell.shape.drafts, cell.shape.length,
+                    cell.method->reads(Setting::tau) ? cell.options.tau : 0.0, cell.draft);
 }
 
 /// Error: a plan that does not exist, or plans that none of the methods would read.
@@ -48,13 +47,13 @@ Result<std::vector<Cell>> expand_method(const MethodRule& method, const Axes& ax
         for (std::size_t beams : or_else(axes.beams, settings.beams)) {
           for (double tau : or_else(axes.taus, settings.tau)) {
             Cell cell{&method, settings, {drafts, length}};
-            if (!method.drafts_tree) cell.options.tree.clear();
+            if (!method.reads(Setting::tree)) cell.options.tree.clear();
             cell.options.plan = plan.empty() ? std::nullopt : std::optional(plan);
             cell.options.drafts = drafts;
             cell.options.length = length;
             cell.options.beams = beams;
             cell.options.tau = tau;
-            if (!method.needs_costs || settings.costs) {
+            if (!method.reads(Setting::costs) || settings.costs) {
               SPECTR_TRY(const Decoder decoder, make_decoder(method, cell.options));
               cell.shape = decoder.shape();
             }

@@ -63,8 +63,8 @@ Json row_of(const Setup& setup, const Cell& cell, const Samples& samples) {
                 {"select", all.stages.select},
                 {"total", all.total_seconds}}}};
   if (!samples.rouge.empty()) row["rouge_l"] = mean_of(samples.rouge).value;
-  if (cell.method->needs_costs) row["costs_hash"] = costs_hash(cell);
-  if (cell.method->name == "mtad") row["tau"] = cell.options.tau;
+  if (cell.method->reads(Setting::costs)) row["costs_hash"] = costs_hash(cell);
+  if (cell.method->reads(Setting::tau)) row["tau"] = cell.options.tau;
   if (const LoadedModel* draft = draft_of(setup, cell)) row["draft"] = draft->transformer->file().name();
   return row;
 }
@@ -142,7 +142,7 @@ Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> p
               {"ignore_eos", setup.ignore_eos},
               {"threads", threads},
               {"prompts", {prompts.size(), fmt::format("{:016x}", hash(prompts))}}};
-  if (cell.method->needs_costs && o.costs) key["costs"] = costs_hash(cell);
+  if (cell.method->reads(Setting::costs) && o.costs) key["costs"] = costs_hash(cell);
   if (const LoadedModel* draft = draft_of(setup, cell))
     key["draft"] = identity_of(draft->transformer->file().name());
   return key;

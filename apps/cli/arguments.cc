@@ -1,7 +1,10 @@
 #include "apps/cli/arguments.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -17,6 +20,13 @@ constexpr std::array aliases = {
     Pair{"-np", "--parallel"},    Pair{"-to", "--timeout"}, Pair{"-no-cnv", "--no-conversation"},
 };
 
+/// A flag without a meaning here.
+struct Refused {
+  std::string_view name;
+  std::string_view reason;
+  std::string_view neutral = "";  ///< a value with which it asks for nothing
+};
+
 constexpr std::string_view one_setting = "the draft shares the target's setting";
 constexpr std::string_view by_law =
     "drafts are accepted by their exact law, not by a threshold of probability";
@@ -24,57 +34,82 @@ constexpr std::string_view by_method =
     "choose with --method, or in requests to the server with 'speculative'";
 constexpr std::string_view by_weights = "quantised models keep keys and values as halves, others as floats";
 constexpr std::string_view no_gpu = "spectr computes on the CPU";
+constexpr std::string_view by_length = "a block drafts L tokens";
+constexpr std::string_view one_pool = "one number of threads (-t) serves all passes";
+constexpr std::string_view one_text = "spectr generate writes one text and ends";
+constexpr std::string_view one_attention = "there is one implementation of attention";
+constexpr std::string_view unconstrained = "output cannot be constrained";
+constexpr std::string_view own_ngrams = "method ngram looks the text's own up";
 constexpr std::string_view chat = "spectr chat is the conversation";
 constexpr std::string_view width = "spectr sizes its passes itself";
 constexpr std::string_view no_download = "nothing is downloaded; -m and -md take files";
 constexpr std::array refused = {
-    Pair{"--draft-min", "a block drafts L tokens"},
-    Pair{"--draft-n-min", "a block drafts L tokens"},
-    Pair{"--spec-draft-n-min", "a block drafts L tokens"},
-    Pair{"--draft-p-min", by_law},
-    Pair{"--spec-draft-p-min", by_law},
-    Pair{"--draft-p-split", by_law},
-    Pair{"--spec-draft-p-split", by_law},
-    Pair{"--spec-type", by_method},
-    Pair{"--spec-draft-sampling", "drafts are always sampled; choose with --method and --plan"},
-    Pair{"-cd", one_setting},
-    Pair{"--ctx-size-draft", one_setting},
-    Pair{"-td", one_setting},
-    Pair{"--threads-draft", one_setting},
-    Pair{"-tb", "one number of threads (-t) serves all passes"},
-    Pair{"--threads-batch", "one number of threads (-t) serves all passes"},
-    Pair{"-b", width},
-    Pair{"--batch-size", width},
-    Pair{"-ub", width},
-    Pair{"--ubatch-size", width},
-    Pair{"-cnv", chat},
-    Pair{"--conversation", chat},
-    Pair{"-st", "spectr generate writes one text and ends"},
-    Pair{"--single-turn", "spectr generate writes one text and ends"},
-    Pair{"-ctk", by_weights},
-    Pair{"--cache-type-k", by_weights},
-    Pair{"-ctv", by_weights},
-    Pair{"--cache-type-v", by_weights},
-    Pair{"-ctkd", by_weights},
-    Pair{"-ctvd", by_weights},
-    Pair{"-fa", "there is one implementation of attention"},
-    Pair{"--flash-attn", "there is one implementation of attention"},
-    Pair{"-ngl", no_gpu},
-    Pair{"--gpu-layers", no_gpu},
-    Pair{"--n-gpu-layers", no_gpu},
-    Pair{"-ngld", no_gpu},
-    Pair{"-devd", no_gpu},
-    Pair{"--grammar", "output cannot be constrained"},
-    Pair{"--grammar-file", "output cannot be constrained"},
-    Pair{"--json-schema", "output cannot be constrained"},
-    Pair{"-j", "output cannot be constrained"},
-    Pair{"-jf", "output cannot be constrained"},
-    Pair{"-hf", no_download},
-    Pair{"-hfr", no_download},
-    Pair{"-hfd", no_download},
-    Pair{"--hf-repo", no_download},
-    Pair{"--lora", "adapters are not applied; merge them into the file"},
-    Pair{"--samplers", "the order of the filters is fixed"},
+    Refused{"--draft-min", by_length, "0"},
+    Refused{"--draft-n-min", by_length, "0"},
+    Refused{"--spec-draft-n-min", by_length, "0"},
+    Refused{"--draft-p-min", by_law, "0"},
+    Refused{"--spec-draft-p-min", by_law, "0"},
+    Refused{"--draft-p-split", by_law},
+    Refused{"--spec-draft-p-split", by_law},
+    Refused{"--spec-type", by_method},
+    Refused{"--spec-draft-sampling", "drafts are always sampled; choose with --method and --plan"},
+    Refused{"--spec-synth-len", by_method},
+    Refused{"--spec-synth-rates", by_method},
+    Refused{"-lcs", own_ngrams},
+    Refused{"--lookup-cache-static", own_ngrams},
+    Refused{"-lcd", own_ngrams},
+    Refused{"--lookup-cache-dynamic", own_ngrams},
+    Refused{"-cd", one_setting},
+    Refused{"--ctx-size-draft", one_setting},
+    Refused{"-td", one_setting},
+    Refused{"--threads-draft", one_setting},
+    Refused{"-tb", one_pool},
+    Refused{"--threads-batch", one_pool},
+    Refused{"-tbd", one_pool},
+    Refused{"--threads-batch-draft", one_pool},
+    Refused{"-b", width, "2048"},
+    Refused{"--batch-size", width, "2048"},
+    Refused{"-ub", width, "512"},
+    Refused{"--ubatch-size", width, "512"},
+    Refused{"-cnv", chat},
+    Refused{"--conversation", chat},
+    Refused{"-st", one_text},
+    Refused{"--single-turn", one_text},
+    Refused{"-ctk", by_weights},
+    Refused{"--cache-type-k", by_weights},
+    Refused{"-ctv", by_weights},
+    Refused{"--cache-type-v", by_weights},
+    Refused{"-ctkd", by_weights},
+    Refused{"--cache-type-k-draft", by_weights},
+    Refused{"-ctvd", by_weights},
+    Refused{"--cache-type-v-draft", by_weights},
+    Refused{"-fa", one_attention, "auto"},
+    Refused{"--flash-attn", one_attention, "auto"},
+    Refused{"-ngl", no_gpu, "0"},
+    Refused{"--gpu-layers", no_gpu, "0"},
+    Refused{"--n-gpu-layers", no_gpu, "0"},
+    Refused{"-ngld", no_gpu, "0"},
+    Refused{"--gpu-layers-draft", no_gpu, "0"},
+    Refused{"--n-gpu-layers-draft", no_gpu, "0"},
+    Refused{"--spec-draft-ngl", no_gpu, "0"},
+    Refused{"-devd", no_gpu},
+    Refused{"--device-draft", no_gpu},
+    Refused{"--grammar", unconstrained},
+    Refused{"--grammar-file", unconstrained},
+    Refused{"--json-schema", unconstrained},
+    Refused{"-j", unconstrained},
+    Refused{"-jf", unconstrained},
+    Refused{"-hf", no_download},
+    Refused{"-hfr", no_download},
+    Refused{"-hfd", no_download},
+    Refused{"--hf-repo-draft", no_download},
+    Refused{"--hf-repo", no_download},
+    Refused{"--lora", "adapters are not applied; merge them into the file"},
+    Refused{"--samplers", "the order of the filters is fixed"},
+    Refused{"-otd", no_gpu},
+    Refused{"--override-tensor-draft", no_gpu},
+    Refused{"--draft-model", "the draft model is given with -md or --model-draft"},
+    Refused{"--stop", "words to stop before are given with -r or --reverse-prompt"},
 };
 
 // Variables of the same meaning as a flag above.
@@ -85,6 +120,13 @@ constexpr std::array refused_variables = {
 
 [[noreturn]] void refuse(std::string_view name, std::string_view reason) {
   throw Failure(Status::usage, fmt::format("{} is not supported: {}", name, reason));
+}
+
+/// Whether a flag asks for nothing with this value.
+bool is_neutral(const Refused& flag, std::string_view value) {
+  if (flag.neutral.empty() || value.empty()) return false;
+  return value == flag.neutral ||
+         (flag.neutral == "0" && value.find_first_not_of("0.") == std::string_view::npos);
 }
 
 /// Whether it looks like an option of one dash with a name of several letters. There is none: the parser
@@ -114,23 +156,33 @@ bool takes_value(const CLI::App& command, const std::string& argument) {
 
 std::vector<std::string> modernise(const CLI::App& app, std::vector<std::string> arguments) {
   const CLI::App* command = &app;
-  bool is_value = false;
-  for (std::string& argument : arguments) {
-    if (std::exchange(is_value, false)) continue;
-    if (argument == "--") break;
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string& argument = arguments[i];
+    if (argument == "--") {
+      kept.insert(kept.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
+      break;
+    }
     if (const CLI::App* const chosen = find_command(*command, argument)) command = chosen;
     for (const auto& [old, now] : aliases) {
       if (argument == old) argument = now;
     }
-    const std::string_view flag = std::string_view(argument).substr(0, argument.find('='));
-    for (const auto& [name, reason] : refused) {
-      if (flag == name) refuse(name, reason);
+    const std::size_t equals = argument.find('=');
+    const std::string flag = argument.substr(0, equals);
+    if (const auto* const found = std::ranges::find(refused, flag, &Refused::name); found != refused.end()) {
+      const bool beside = equals == std::string::npos;  // its value is the next argument
+      const bool has_value = !beside || i + 1 < arguments.size();
+      if (!has_value || !is_neutral(*found, beside ? arguments[i + 1] : argument.substr(equals + 1)))
+        refuse(found->name, found->reason);
+      i += beside ? 1 : 0;
+      continue;
     }
     if (is_long_word_behind_one_dash(argument))
       throw Failure(Status::usage, fmt::format("{} was not expected; see spectr --help", flag));
-    is_value = takes_value(*command, argument);
+    kept.push_back(argument);
+    if (takes_value(*command, argument) && i + 1 < arguments.size()) kept.push_back(arguments[++i]);
   }
-  return arguments;
+  return kept;
 }
 
 void refuse_variables() {

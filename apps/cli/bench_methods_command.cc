@@ -78,6 +78,17 @@ bool any_method(const Plan& plan, Wanted wanted) {
   return false;
 }
 
+/// Says which settings no cell reads.
+void warn_of_unread(const std::vector<bench::Cell>& cells) {
+  auto unread = unread_settings(*cells.front().method, cells.front().options);
+  for (const bench::Cell& cell : cells) {
+    const auto here = unread_settings(*cell.method, cell.options);
+    std::erase_if(unread, [&](std::string_view name) { return std::ranges::find(here, name) == here.end(); });
+  }
+  for (const std::string_view name : unread)
+    fmt::print(stderr, "--{} is not used: none of the methods reads it\n", name);
+}
+
 /// Measures every cell that the file does not have yet.
 Json measure(const bench::Setup& setup, const std::vector<bench::Cell>& cells,
              const std::vector<bench::TokenPrompt>& prompts, int threads, bench::EnergyMeter& meter,
@@ -108,7 +119,7 @@ std::vector<bench::Cell> cells_of(const Plan& plan, const CostFile& file, const 
                                   const std::vector<LoadedModel>& drafts, int threads) {
   MethodOptions settings = plan.settings;
   std::vector<std::shared_ptr<const Costs>> costs;  // [draft]
-  if (any_method(plan, [](const MethodRule& rule) { return rule.needs_costs; })) {
+  if (any_method(plan, [](const MethodRule& rule) { return rule.reads(Setting::costs); })) {
     for (const LoadedModel& draft : drafts) {
       const Transformer* const one[] = {draft.transformer.get()};
       costs.push_back(file.costs(*target.transformer, one, threads));
@@ -118,7 +129,7 @@ std::vector<bench::Cell> cells_of(const Plan& plan, const CostFile& file, const 
   }
   auto cells = need(bench::expand(plan.axes, settings, std::max<std::size_t>(1, drafts.size())));
   for (bench::Cell& cell : cells) {
-    if (cell.method->needs_costs) cell.options.costs = costs[cell.draft];
+    if (cell.method->reads(Setting::costs)) cell.options.costs = costs[cell.draft];
     need(check_tuples(*cell.method, cell.options, plan.warp.options(), target.transformer->vocabulary()));
   }
   return cells;
@@ -128,12 +139,13 @@ void run(Flags flags, const CLI::App& command) {
   const Plan plan = plan_of(flags, command);
   const bool drafts_needed = any_method(plan, [](const MethodRule& rule) { return rule.models.least > 0; });
   // Errors come before models are loaded.
-  (void)need(bench::expand(plan.axes, plan.settings, std::max<std::size_t>(1, flags.model.drafts.size())));
+  warn_of_unread(
+      need(bench::expand(plan.axes, plan.settings, std::max<std::size_t>(1, flags.model.drafts.size()))));
   flags.model.choose_bundled();
   if (drafts_needed && flags.model.drafts.empty())
     throw Failure(Status::usage, "the methods need a draft model: give -md FILE");
   if (!plan.settings.tree.empty() &&
-      !any_method(plan, [](const MethodRule& rule) { return rule.drafts_tree; }))
+      !any_method(plan, [](const MethodRule& rule) { return rule.reads(Setting::tree); }))
     throw Failure(Status::usage,
                   "none of the methods drafts a prefix tree; --tree goes with tree and traversal");
   const auto texts = need(bench::read_prompts(

@@ -11,6 +11,7 @@
 #include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
+#include "apps/cli/interrupt.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/sampling_flags.h"
@@ -46,6 +47,7 @@ class Conversation {
     settings_ = flags_.method.request.settings();
     check_settings(*rule_, flags_.method.request, settings_);
     check_drafts(*rule_, flags_.model.drafts.size());
+    tell_unused_drafts(flags_.model, *rule_, settings_);
     std::optional<std::string> chat_template;
     if (!flags_.template_file.empty()) chat_template = read_file(flags_.template_file);
     models_ = need(server::ModelSet::load(flags_.model.model,
@@ -55,7 +57,7 @@ class Conversation {
     check_biases(*warp_, models_.target->vocabulary());
     need(check_tuples(*rule_, settings_, warp_->options(), models_.target->vocabulary()));
     slots_ = need(server::Slots::start(models_, {1, 1, static_cast<std::size_t>(flags_.model.context)}));
-    if (rule_->needs_costs) {  // last, as it may take seconds
+    if (rule_->reads(Setting::costs)) {  // last, as it may take seconds
       settings_.costs = CostFile(flags_.method.cost_file)
                             .costs(*models_.target, models_.draft_models(), models_.pool->threads());
     }
@@ -97,7 +99,7 @@ class Conversation {
     const std::size_t context = slots_->context();
     if (prompt.size() >= context) {
       throw Failure(
-          Status::usage,
+          Status::failed,
           fmt::format("the context is full: the conversation has {} tokens, but the context holds {}",
                       prompt.size(), context));
     }
@@ -114,9 +116,12 @@ class Conversation {
     return text;
   }
 
-  /// Prints the answer as it comes, and collects it in `text`.
+  /// Prints the answer as it comes, and collects it in `text`. An interrupt ends it, and not the
+  /// conversation.
   static server::Ending show(Answer& answer, std::string& text) {
+    const Interrupt interrupt;
     for (;;) {
+      if (interrupt.came()) answer.give_up();
       answer.wait(std::chrono::milliseconds(100));
       const std::string piece = answer.take(0).text;
       text += piece;

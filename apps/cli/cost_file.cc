@@ -128,17 +128,24 @@ std::optional<Costs> costs_from(const Json& entry, std::size_t draft_models) {
   }
 }
 
-/// Measured now, which takes seconds. Says so, and where the machine was busy meanwhile.
-Costs measure(const Transformer& target, std::span<const Transformer* const> drafts) {
+/// Measured now, which takes seconds: an entry, which says where the machine was busy meanwhile.
+Json measure(const Transformer& target, std::span<const Transformer* const> drafts) {
   fmt::print(stderr, "measuring what passes of these models cost, once for this machine\n");
-  MeasuredCosts measured = need(measure_costs(target, drafts));
-  if (measured.disturbed()) {
-    fmt::print(stderr,
-               "the machine was busy meanwhile: passes took {:.1f} times as long as they can; what was "
-               "measured may be wrong, and is measured again where --cost-file names another file\n",
-               measured.spread);
-  }
-  return std::move(measured.costs);
+  const MeasuredCosts measured = need(measure_costs(target, drafts));
+  Json entry = to_json(measured.costs);
+  if (measured.disturbed()) entry["disturbed"] = measured.spread;
+  return entry;
+}
+
+/// Where the machine was busy when an entry was measured, says so.
+void warn_of_disturbance(const Json& entry, const std::string& path) {
+  const auto spread = entry.find("disturbed");
+  if (spread == entry.end() || !spread->is_number()) return;
+  fmt::print(stderr,
+             "the machine was busy when passes were measured: they took {:.1f} times as long as they can, so "
+             "the costs may be wrong{}\n",
+             spread->get<double>(),
+             path.empty() ? "" : fmt::format("; without {} they are measured again", path));
 }
 
 /// Whether a file holds entries of costs, of this version or of others, and nothing else.
@@ -253,6 +260,7 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
       throw Failure(Status::usage,
                     fmt::format("{}: the entry '{}' does not hold the costs of these models", path_, key));
     }
+    if (costs) warn_of_disturbance(all.at(key), path_);
     return costs;
   };
   const Result<Json> stored = read();
@@ -262,13 +270,13 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
     const MeasuringAlone alone(path_);
     costs = known_of(usable(read()));  // somebody else may have been faster
     if (!costs) {
-      Costs measured = measure(target, drafts);
+      const Json measured = measure(target, drafts);
       Json all = usable(read());
       costs = known_of(all);  // or, where nobody waits, meanwhile: all go by the entry that came first
       if (!costs) {
-        all[key] = to_json(measured);
+        all[key] = measured;
         write(all);
-        costs = std::move(measured);
+        costs = known_of(all);
       }
     }
   }

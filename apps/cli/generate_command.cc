@@ -12,6 +12,7 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/generation_report.h"
+#include "apps/cli/interrupt.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
@@ -49,12 +50,13 @@ class Run {
   explicit Run(Flags flags) : flags_(std::move(flags)), pool_(flags_.model.thread_count()) {}
 
   void execute() {
-    const std::string text = flags_.input.read();
+    const std::string text = flags_.input.read_prompt();
     flags_.model.choose_bundled();
     const MethodRule& rule = flags_.method.rule(flags_.model.drafts.size());
     MethodOptions settings = flags_.method.request.settings();
     check_settings(rule, flags_.method.request, settings);
     check_drafts(rule, flags_.model.drafts.size());
+    tell_unused_drafts(flags_.model, rule, settings);
     const Warp warp = flags_.sampling.warp();
     target_ = need(load_model(flags_.model.model, pool_));
     if (rule.models.most > 0) drafts_ = load_drafts(flags_.model, target_, pool_);
@@ -64,7 +66,7 @@ class Run {
     prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});
     if (prompt_.empty()) throw Failure(Status::usage, "the prompt has no tokens");
     const std::size_t context = plan_context();
-    if (rule.needs_costs) settings.costs = costs();  // last, as it may take seconds
+    if (rule.reads(Setting::costs)) settings.costs = costs();  // last, as it may take seconds
     const std::uint64_t seed = flags_.seed < 0 ? random_seed() : static_cast<std::uint64_t>(flags_.seed);
 
     std::optional<Generation> baseline;
@@ -80,6 +82,7 @@ class Run {
                                   shape_,
                                   settings.plan.value_or(std::string(rule.plan)),
                                   generation,
+                                  interrupted_ ? "interrupt" : name(generation.stop),
                                   printer->text(),
                                   seed,
                                   settings.costs ? std::optional(settings.costs->hash()) : std::nullopt,
@@ -94,6 +97,7 @@ class Run {
       report.print(stderr);
       if (profile) profile->print(stderr);
     }
+    if (interrupted_) end_interrupted();
   }
 
  private:
@@ -186,13 +190,17 @@ class Run {
     TextPrinter silent(*target_.tokenizer, flags_.stop_words, Printing::nothing);
     TextPrinter& listener = printer != nullptr ? *printer : silent;
     CounterRandom choices(seed);
-    Generation generation = need(generate(decoder, models, prompt_, options, choices,
-                                          [&](const Block& block) {
-                                            if (flags_.verbose && printer != nullptr)
-                                              describe_choice(decoder);
-                                            return listener.add(block.tokens, block.sources);
-                                          }),
-                                 Status::failed);
+    std::optional<Interrupt> interrupt;  // from the first block on: before, nothing would be lost
+    const auto listen = [&](const Block& block) -> std::optional<std::size_t> {
+      if (flags_.verbose && printer != nullptr) describe_choice(decoder);
+      const auto kept = listener.add(block.tokens, block.sources);
+      if (kept || printer == nullptr) return kept;
+      if (!interrupt) interrupt.emplace();
+      interrupted_ = interrupt->came();
+      return interrupted_ ? std::optional(block.tokens.size()) : std::nullopt;
+    };
+    Generation generation =
+        need(generate(decoder, models, prompt_, options, choices, listen), Status::failed);
     shape_ = decoder.shape();
     return generation;
   }
@@ -211,7 +219,8 @@ class Run {
   ThreadPool pool_;
   LoadedModel target_;
   std::vector<LoadedModel> drafts_;
-  DraftShape shape_;    // of the last run
+  DraftShape shape_;  // of the last run
+  bool interrupted_ = false;
   std::string choice_;  // the last one that was described
   std::vector<Token> prompt_;
   std::deque<PassProfile> profiles_;  // sessions point at them

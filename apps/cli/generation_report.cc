@@ -42,8 +42,8 @@ Json GenerationReport::json() const {
                 {"tokens_per_second", s.tokens_per_second()},
                 {"bias_tv", s.bias_tv() ? Json(*s.bias_tv()) : Json(nullptr)},
                 {"rejection", s.rejection() ? Json(*s.rejection()) : Json(nullptr)}};
-  Json out = {{"text", text},   {"tokens", generation.tokens},          {"token_sources", sources},
-              {"stats", stats}, {"stop_reason", name(generation.stop)}, {"seed", seed}};
+  Json out = {{"text", text},   {"tokens", generation.tokens}, {"token_sources", sources},
+              {"stats", stats}, {"stop_reason", stop},         {"seed", seed}};
   if (costs_hash) out["costs_hash"] = fmt::format("{:016x}", *costs_hash);
   if (plain) {
     out["compare"] = {{"tokens_per_second", plain->statistics.tokens_per_second()}, {"speedup", speedup()}};
@@ -58,7 +58,7 @@ void GenerationReport::print(std::FILE* out) const {
   if (shape.drafts > 0) how += fmt::format(", K {}, L {}", shape.drafts, shape.length);
   fmt::print(out, "\nmethod      {}\n", how);
   fmt::print(out, "text        {} tokens in {} target calls: {:.2f} tokens per call (stopped by: {})\n",
-             s.generated(), s.target_calls(), s.block_efficiency(), name(generation.stop));
+             s.generated(), s.target_calls(), s.block_efficiency(), stop);
   if (s.drafted() > 0) {
     fmt::print(out, "drafts      {} drafted, {} accepted ({:.0f} %); per position", s.drafted(), s.accepted(),
                100.0 * s.acceptance_rate());

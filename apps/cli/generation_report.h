@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "apps/json.h"
 #include "spectr/decode/generate.h"
@@ -17,6 +18,7 @@ struct GenerationReport {
   DraftShape shape;
   std::string plan;  ///< empty: none
   const Generation& generation;
+  std::string_view stop;  ///< why the text ended: the generation's reason, or an interrupt
   const std::string& text;
   std::uint64_t seed;
   std::optional<std::uint64_t> costs_hash;  ///< of the costs that fix the text beside the seed (auto)

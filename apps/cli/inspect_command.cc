@@ -12,8 +12,9 @@ namespace spectr::cli {
 void add_inspect(CLI::App& app) {
   auto path = std::make_shared<std::string>();
   CLI::App& command = *app.add_subcommand("inspect", "What a GGUF file holds: metadata and tensors");
-  command.add_option("FILE", *path, "the file")->required()->transform(file_name());
+  command.add_option("-m,--model,FILE", *path, "the file")->transform(file_name());
   command.callback([path] {
+    if (path->empty()) throw Failure(Status::usage, "no file: give spectr inspect FILE");
     const std::string text = describe(need(Gguf::open(*path)));
     std::fwrite(text.data(), 1, text.size(), stdout);
   });

@@ -61,7 +61,7 @@ void print_law(const Flags& flags) {
   }
   MethodOptions settings = flags.method.request.settings(1, 2);
   check_settings(rule, flags.method.request, settings);
-  if (rule.needs_costs) settings.costs = std::make_shared<Costs>(assumed_costs(draft_models));
+  if (rule.reads(Setting::costs)) settings.costs = std::make_shared<Costs>(assumed_costs(draft_models));
   Decoder decoder = need(make_decoder(rule, settings));
 
   std::mt19937 generator(flags.seed);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "apps/cli/arguments.h"
+#include "apps/cli/closest.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
 #include "spectr/base/version.h"
@@ -68,6 +69,27 @@ void isolate(CLI::App& app) {
   }
 }
 
+/// "; did you mean NAME", where one of the names is close.
+std::string hint(const std::string& given, const std::vector<std::string>& names) {
+  const std::string_view meant = spectr::cli::closest(given.substr(0, given.find('=')), names);
+  return meant.empty() ? "" : fmt::format("; did you mean {}", meant);
+}
+
+std::vector<std::string> commands_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(one->get_name());
+  return names;
+}
+
+std::vector<std::string> flags_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
 /// What cannot be parsed, in words that name it.
 std::string explain(const CLI::App& app, const CLI::ParseError& failure) {
   const CLI::App* command = &app;
@@ -78,9 +100,11 @@ std::string explain(const CLI::App& app, const CLI::ParseError& failure) {
   }
   const std::vector<std::string> unknown = command->remaining();
   if (command->get_require_subcommand_min() > 0 && !unknown.empty())
-    return fmt::format("there is no command '{}{}'; see spectr {}--help", path, unknown.front(), path);
+    return fmt::format("there is no command '{}{}'{}; see spectr {}--help", path, unknown.front(),
+                       hint(unknown.front(), commands_of(*command)), path);
   if (dynamic_cast<const CLI::ExtrasError*>(&failure) != nullptr && !unknown.empty())
-    return fmt::format("{} was not expected; see spectr {}--help", fmt::join(unknown, " "), path);
+    return fmt::format("{} was not expected{}; see spectr {}--help", fmt::join(unknown, " "),
+                       hint(unknown.front(), flags_of(*command)), path);
   return failure.what();
 }
 

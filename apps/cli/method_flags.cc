@@ -89,7 +89,7 @@ const MethodRule& MethodFlags::rule(std::size_t draft_models) const {
 
 void check_settings(const MethodRule& rule, const MethodRequest& request, const MethodOptions& settings) {
   std::optional<DraftShape> shape;
-  if (rule.needs_costs) {
+  if (rule.reads(Setting::costs)) {
     need(check_options(rule, settings));
   } else {
     shape = need(make_decoder(rule, settings)).shape();
@@ -104,6 +104,8 @@ void check_settings(const MethodRule& rule, const MethodRequest& request, const 
   };
   tell("-K", request.drafts, &DraftShape::drafts);
   tell("-L", request.length, &DraftShape::length);
+  for (const std::string_view name : unread_settings(rule, settings))
+    fmt::print(stderr, "--{} is not used: method {} does not read it\n", name, rule.name);
 }
 
 void check_drafts(const MethodRule& rule, std::size_t draft_models) {

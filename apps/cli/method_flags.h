@@ -28,7 +28,8 @@ struct MethodFlags {
 };
 
 /// Throws Failure where a method cannot have these settings: before models are loaded or costs are measured.
-/// Tells on standard error which of -K and -L were given but are not what the method drafts.
+/// Tells on standard error which of -K and -L were given but are not what the method drafts, and which other
+/// settings it does not read.
 void check_settings(const MethodRule& rule, const MethodRequest& request, const MethodOptions& settings);
 
 /// Throws Failure where a method has no draft model to work with, or more than it can.

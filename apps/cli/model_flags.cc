@@ -52,6 +52,18 @@ void ModelFlags::choose_bundled() {
   const BundledPair pair = need(bundled_pair());
   model = pair.target.string();
   drafts = {pair.draft.string()};
+  bundled = true;
+}
+
+void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const MethodOptions& settings) {
+  if (flags.bundled) return;
+  const std::size_t given = flags.drafts.size();
+  if (rule.models.most == 0 && given > 0)
+    fmt::print(stderr, "-md is not used: method {} takes no draft model\n", rule.name);
+  if (rule.models.least > 0 && rule.models.most > 1 && settings.drafts < given) {
+    fmt::print(stderr, "{} of {} draft models (-md) are not used: method {} drafts K {} sequences\n",
+               given - settings.drafts, given, rule.name, settings.drafts);
+  }
 }
 
 std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spectr/base/thread_pool.h"
+#include "spectr/decode/methods.h"
 #include "spectr/model/loaded_model.h"
 
 namespace spectr::cli {
@@ -15,8 +16,9 @@ namespace spectr::cli {
 struct ModelFlags {
   std::string model;  ///< empty: the bundled pair
   std::vector<std::string> drafts;
-  int threads = -1;  ///< -1: one per processor that may be used
-  long context = 0;  ///< 0: the model's
+  int threads = -1;      ///< -1: one per processor that may be used
+  long context = 0;      ///< 0: the model's
+  bool bundled = false;  ///< the models are those of the bundled pair
 
   void add_model(CLI::App& app, bool required);
   void add_drafts(CLI::App& app);
@@ -28,6 +30,9 @@ struct ModelFlags {
   /// given without a target.
   void choose_bundled();
 };
+
+/// Tells on standard error which of the draft models that were given the method does not use.
+void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const MethodOptions& settings);
 
 /// The draft models of a target. Throws Failure where one cannot be used or cannot draft for it.
 std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool);

@@ -1,6 +1,9 @@
 #include "apps/cli/sampling_flags.h"
 
 #include <charconv>
+#include <cstdint>
+#include <string>
+#include <utility>
 
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
@@ -23,6 +26,16 @@ std::pair<Token, double> parse_bias(const std::string& text) {
   return {token, *sign == '-' ? -bias : bias};
 }
 
+/// llama.cpp's -1, which stands for another number. Goes before what that must be.
+CLI::Validator minus_one_as(std::string number) {
+  const auto replace = [number = std::move(number)](std::string& text) {
+    if (text == "-1") text = number;
+    return std::string();
+  };
+  return {replace, ""};
+}
+
+constexpr std::int64_t most_tokens = 1 << 30;
 constexpr auto group = "Sampling";
 
 }  // namespace
@@ -40,9 +53,10 @@ void SamplingFlags::add_filters(CLI::App& app) {
       ->envname("LLAMA_ARG_TEMPERATURE")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--top-k", options.top_k, "keep the N likeliest tokens; 0: all")
+  app.add_option("--top-k", options.top_k, "keep the N likeliest tokens; 0 or -1: all")
       ->envname("LLAMA_ARG_TOP_K")
-      ->transform(whole(0, 1L << 30))
+      ->transform(whole(0, most_tokens))
+      ->transform(minus_one_as("0"))
       ->capture_default_str()
       ->group(group);
   app.add_option("--top-p", options.top_p, "keep the likeliest tokens of mass P; 1: all")
@@ -59,8 +73,9 @@ void SamplingFlags::add_filters(CLI::App& app) {
       ->transform(real())
       ->capture_default_str()
       ->group(group);
-  app.add_option("--repeat-last-n", options.repeat_last_n, "how many tokens are recent")
-      ->transform(whole(0, 1L << 30))
+  app.add_option("--repeat-last-n", options.repeat_last_n, "how many tokens are recent; -1: all")
+      ->transform(whole(0, most_tokens))
+      ->transform(minus_one_as(std::to_string(most_tokens)))
       ->capture_default_str()
       ->group(group);
   app.add_option("--presence-penalty", options.presence_penalty, "subtracted from logits of recent tokens")

@@ -1,21 +1,54 @@
 #include "apps/cli/text_input.h"
 
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <string_view>
 
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/open_file.h"
 
 namespace spectr::cli {
+namespace {
+
+/// What the escapes in a text stand for; any other backslash stands for itself.
+std::string unescaped(std::string_view text) {
+  constexpr std::string_view names = "nrt\"'\\", characters = "\n\r\t\"'\\";
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char next = text[i] == '\\' && i + 1 < text.size() ? text[i + 1] : '\0';
+    if (const std::size_t which = next == '\0' ? std::string_view::npos : names.find(next);
+        which != std::string_view::npos) {
+      out += characters[which];
+      i += 1;
+      continue;
+    }
+    unsigned byte = 0;
+    const char* const digits = text.data() + i + 2;
+    if (next == 'x' && i + 4 <= text.size() &&
+        std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      out += static_cast<char>(byte);
+      i += 3;
+      continue;
+    }
+    out += text[i];
+  }
+  return out;
+}
+
+}  // namespace
 
 void TextInput::add(CLI::App& app) {
   auto* prompt = app.add_option("-p,--prompt", text, "the text");
-  auto* path = app.add_option("-f,--file", file, "file that holds the text")->transform(file_name());
+  auto* path = app.add_option("-f,--file", file, "file that holds the text; -: standard input")
+                   ->transform(file_name());
   prompt->excludes(path);
+  app.add_flag("-e,--escape", escapes,
+               R"(read \n, \r, \t, \", \', \\ and \xHH in -p as what they stand for)");
 }
 
 void TextInput::add_file(CLI::App& app) {
@@ -23,9 +56,15 @@ void TextInput::add_file(CLI::App& app) {
 }
 
 std::string TextInput::read() const {
-  if (text) return *text;
-  if (file) return read_file(*file);
+  if (text) return escapes ? unescaped(*text) : *text;
+  if (file) return read_file(*file == "-" ? "/dev/stdin" : *file);
   throw Failure(Status::usage, "no text: give -p TEXT or -f FILE");
+}
+
+std::string TextInput::read_prompt() const {
+  std::string prompt = read();
+  if (file && prompt.ends_with('\n')) prompt.pop_back();
+  return prompt;
 }
 
 std::string read_file(const std::string& path) {

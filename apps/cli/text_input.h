@@ -9,16 +9,19 @@
 
 namespace spectr::cli {
 
-/// A text given with -p or as a file with -f.
+/// A text given with -p or as a file with -f (-: standard input).
 struct TextInput {
   std::optional<std::string> text;
   std::optional<std::string> file;
+  bool escapes = false;  ///< in the text
 
   void add(CLI::App& app);
   void add_file(CLI::App& app);
-  /// The bytes as they are, no newline added or cut. Throws Failure unless exactly one was given and is
-  /// readable.
+  /// The bytes as they are, no newline added or cut; of -p with -e, what its escapes stand for. Throws
+  /// Failure unless exactly one was given and is readable.
   std::string read() const;
+  /// The same without the newline at the end of a file, as editors leave one.
+  std::string read_prompt() const;
 };
 
 /// The contents of a file; throws Failure.

@@ -50,7 +50,7 @@ Json props_json(const Service& service) {
   const ModelSet& models = service.models();
   Json methods = Json::array(), plans = Json::array();
   for (const MethodRule& method : method_rules()) {
-    if (method.needs_costs && !models.costs) continue;
+    if (method.reads(Setting::costs) && !models.costs) continue;
     if (models.drafts.size() < method.models.least) continue;
     methods.push_back({{"name", method.name},
                        {"summary", method.summary},
@@ -87,6 +87,7 @@ Json slots_json(const Service& service) {
 Json tokenize(const Service& service, const std::string& body) {
   const JsonInput json = parse_body(body);
   Fields fields(json);
+  fields.string("model");  // may be any name
   const auto content = fields.string("content");
   if (!content) throw ApiError::invalid("'content' is missing");
   const TokenizeOptions options{fields.boolean("add_special").value_or(false),
@@ -108,6 +109,7 @@ Json tokenize(const Service& service, const std::string& body) {
 Json detokenize(const Service& service, const std::string& body) {
   const JsonInput json = parse_body(body);
   Fields fields(json);
+  fields.string("model");  // may be any name
   const JsonInput* list = fields.any("tokens");
   if (list == nullptr || !list->is_array()) throw ApiError::invalid("'tokens' must be a list of ids");
   fields.refuse_others();

@@ -106,7 +106,8 @@ Json speculation_of(const Task& task, std::span<const Outcome> outcomes) {
                   {"num_accepted_draft_tokens", s.accepted()},
                   {"num_draft_tokens", s.drafted()},
                   {"num_spec_tokens", length}};
-  if (task.method->needs_costs) metrics["costs_hash"] = fmt::format("{:016x}", task.settings.costs->hash());
+  if (task.method->reads(Setting::costs))
+    metrics["costs_hash"] = fmt::format("{:016x}", task.settings.costs->hash());
   return metrics;
 }
 
@@ -139,8 +140,8 @@ Json bytes_of(const std::string& piece) {
 Json speculation_settings(const MethodRule& method, const MethodOptions& settings) {
   Json told = {{"method", method.name}};
   if (!method.plan.empty()) told["plan"] = settings.plan.value_or(std::string(method.plan));
-  if (method.drafts_tree && !settings.tree.empty()) told["tree"] = settings.tree;
-  if (method.models.most == 0 || method.needs_costs) return told;
+  if (method.reads(Setting::tree) && !settings.tree.empty()) told["tree"] = settings.tree;
+  if (method.models.most == 0 || method.reads(Setting::costs)) return told;
   if (const auto decoder = make_decoder(method, settings)) {
     told["drafts"] = decoder->shape().drafts;
     told["length"] = decoder->shape().length;

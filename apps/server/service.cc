@@ -22,7 +22,7 @@ Result<void> Service::load() {
   SPECTR_TRY_VOID(
       check_tuples(*usual, defaults.speculative.settings(), defaults.sampling, models_.target->vocabulary()));
   SPECTR_TRY(slots_, Slots::start(models_, options_.slots));
-  const bool wanted = !models_.drafts.empty() || usual->needs_costs;
+  const bool wanted = !models_.drafts.empty() || usual->reads(Setting::costs);
   if (options_.costs && wanted) models_.costs = options_.costs(models_);  // last, as it may take seconds
   phase_ = Phase::ready;
   return {};

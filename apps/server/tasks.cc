@@ -16,6 +16,7 @@ namespace spectr::server {
 namespace {
 
 constexpr std::size_t most_texts = 128;
+constexpr std::size_t most_biases = 4096;  // every text tells them all
 
 std::uint64_t random_seed() {
   std::random_device device;
@@ -71,6 +72,10 @@ double read_bias(const JsonInput& bias) {
 /// {"ID": bias, …} or [[ID, bias], …].
 std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const Vocabulary& vocabulary) {
   std::vector<std::pair<Token, double>> biases;
+  if (json.is_structured() && json.size() > most_biases) {
+    throw ApiError::invalid(
+        fmt::format("'logit_bias' may have {} entries, got {}", most_biases, json.size()));
+  }
   if (json.is_object()) {
     for (const auto& [key, bias] : json.items()) {
       std::uint64_t id = 0;
@@ -98,7 +103,7 @@ const MethodRule* choose_method(const GenerationRequest& request, const ModelSet
   if (models.drafts.size() < method->models.least) {
     throw ApiError::invalid(fmt::format("method {} needs a draft model, the server has none", method->name));
   }
-  if (method->needs_costs && !models.costs) {
+  if (method->reads(Setting::costs) && !models.costs) {
     throw ApiError::invalid(fmt::format(
         "method {} is not offered: what passes cost is not known, the server measures it where it "
         "has a draft model",

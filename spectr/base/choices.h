@@ -33,7 +33,7 @@ class Choices {
   virtual std::size_t draw(std::span<const double> weights) = 0;
 
   /// Draws min(k, number of positive weights) different indices, one after another, each in proportion to the
-  /// weights of those not drawn yet. Returns them in the order drawn.
+  /// weights of those not drawn yet. Returns them in the order drawn. Requires: weights finite and ≥ 0.
   RecycledVector<std::size_t> draw_different(std::span<const double> weights, std::size_t k);
 
   /// The set of those indices, ascending.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "spectr/base/check.h"
 #include "spectr/decode/ngram_drafter.h"
 #include "spectr/decode/tree_drafter.h"
 
@@ -59,6 +60,7 @@ void AutoDrafter::choose(const BlockStart& start, const Models& models) {
 }
 
 bool AutoDrafter::opens_with(std::size_t model, const BlockStart& first, const Models& models) {
+  SPECTR_CHECK(first.index == 0);
   if (models.drafts.size() != candidates_.size()) return false;
   choose(first, models);  // as it will be chosen again: the first block of a text begins anew
   return chosen_.origin == DraftOrigin::model && chosen_.model == model;

@@ -10,7 +10,8 @@ namespace spectr {
 ///
 /// Theorem. The output has the target's law: below the first token this is speculative decoding, and
 /// recursive rejection is a valid plan. The paper's exact expected rejections (docs/mathematics.md) are those
-/// of this verifier; a walk over all sequences that are still possible accepts at least as much.
+/// of this verifier; a walk over all sequences that are still possible accepts at least as much by the same
+/// plan.
 class BatchWalk final : public Verifier {
  public:
   Result<Verdict> select(const BlockStart& start, const Draft& draft, NodeLaws& target,

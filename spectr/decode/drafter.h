@@ -44,7 +44,7 @@ class Drafter {
   virtual ~Drafter() = default;
 
   /// Whether the first block of a text drafts with that draft model, so that it had better read the prompt
-  /// with the target.
+  /// with the target. Requires: `first` is the start of that block, which is proposed next.
   virtual bool opens_with(std::size_t /*model*/, const BlockStart& /*first*/, const Models&) { return true; }
 
   /// Adds draws to `draft`, whose tree has only its root. Never deeper than start.left, nothing below a token

@@ -133,9 +133,13 @@ Result<Decoder> build_auto(const MethodOptions& o) {
 }
 
 // Adding a method = a drafter or verifier in a file of its own, a builder above and one row here.
-constexpr auto lossless = true, lossy = false, tree = true, no_tree = false, costs = true;
+constexpr auto lossless = true, lossy = false;
 constexpr auto any_number = std::numeric_limits<std::size_t>::max();
 constexpr DraftModels none = {}, one = {1, 1}, several = {1, any_number}, any = {0, any_number};
+constexpr Setting tree[] = {Setting::tree}, epsilon[] = {Setting::epsilon}, ngram[] = {Setting::ngram},
+                  costs[] = {Setting::costs}, beams[] = {Setting::beams, Setting::beam_mode},
+                  tau_and_beams[] = {Setting::tau, Setting::beams, Setting::beam_mode},
+                  thresholds[] = {Setting::bild_fallback, Setting::bild_rollback};
 constexpr auto rules = std::to_array<MethodRule>({
     {"plain", "the target alone, one token a pass", lossless, none, "", build_plain},
     {"speculative", "one chain of L drafts, maximal coupling", lossless, one, "", build_speculative},
@@ -150,17 +154,18 @@ constexpr auto rules = std::to_array<MethodRule>({
     {"traversal", "K sequences or a prefix tree, verified from the leaves to the root", lossless, one, "",
      build_traversal, tree},
     {"mtad", "the likeliest of W beams of the draft, accepted by joint likelihood", lossy, one, "",
-     build_mtad},
-    {"mtjd", "beam search in the target, what mtad approximates", lossy, none, "", build_mtjd},
+     build_mtad, tau_and_beams},
+    {"mtjd", "beam search in the target, what mtad approximates", lossy, none, "", build_mtjd, beams},
     {"bild", "the draft goes on while it is confident, the target takes back what it finds unlikely", lossy,
-     one, "", build_bild},
+     one, "", build_bild, thresholds},
     {"biased-opt", "a chain accepted epsilon too often, with the least bias", lossy, one, "",
-     build_biased_opt},
-    {"biased-uno", "the same, corrected from the target's law: a baseline", lossy, one, "", build_biased_uno},
-    {"ngram", "free drafts from the text's own n-grams", lossless, none, "", build_ngram},
+     build_biased_opt, epsilon},
+    {"biased-uno", "the same, corrected from the target's law: a baseline", lossy, one, "", build_biased_uno,
+     epsilon},
+    {"ngram", "free drafts from the text's own n-grams", lossless, none, "", build_ngram, ngram},
     {"auto",
      "the drafts that pay, of any model or of the text itself, by stored costs and the acceptance so far",
-     lossless, any, "", build_auto, no_tree, costs},
+     lossless, any, "", build_auto, costs},
 });
 
 // Sessions plan memory for every node, and a pass over more of them never pays.
@@ -171,6 +176,13 @@ double tree_draws(const std::vector<std::size_t>& factors) {
   double all = 0.0, level = 1.0;
   for (std::size_t factor : factors) all += level *= static_cast<double>(factor);
   return all;
+}
+
+/// Whether the method has a plan to choose, and the options' one is biased (by epsilon, which it reads).
+bool has_biased_plan(const MethodRule& method, const MethodOptions& o) {
+  if (method.plan.empty()) return false;
+  const auto plan = find_plan(o.plan.value_or(std::string(method.plan)));
+  return plan.has_value() && !(*plan)->lossless;
 }
 
 Result<void> check_size(double draws) {
@@ -188,10 +200,36 @@ Result<const MethodRule*> find_method(std::string_view name) {
   return find_named(rules, "method", name);
 }
 
+bool MethodRule::reads(Setting setting) const {
+  return std::ranges::find(settings, setting) != settings.end();
+}
+
+std::vector<std::string_view> unread_settings(const MethodRule& method, const MethodOptions& o) {
+  const MethodOptions usual;
+  struct Given {
+    Setting setting;
+    std::string_view name;
+    bool unusual;
+  };
+  const Given all[] = {
+      {Setting::tree, "tree", o.tree != usual.tree},
+      {Setting::epsilon, "epsilon", o.epsilon != usual.epsilon && !has_biased_plan(method, o)},
+      {Setting::tau, "tau", o.tau != usual.tau},
+      {Setting::beams, "beams", o.beams != usual.beams},
+      {Setting::beam_mode, "beam-mode", o.beam_mode != usual.beam_mode},
+      {Setting::bild_fallback, "bild-fallback", o.bild_fallback != usual.bild_fallback},
+      {Setting::bild_rollback, "bild-rollback", o.bild_rollback != usual.bild_rollback},
+      {Setting::ngram, "ngram", o.ngram != usual.ngram},
+  };
+  std::vector<std::string_view> unread;
+  for (const auto& [setting, name, unusual] : all) {
+    if (unusual && !method.reads(setting)) unread.push_back(name);
+  }
+  return unread;
+}
+
 bool is_lossless(const MethodRule& method, const MethodOptions& options) {
-  if (!method.lossless || method.plan.empty()) return method.lossless;
-  const auto plan = find_plan(options.plan.value_or(std::string(method.plan)));
-  return plan.has_value() && (*plan)->lossless;
+  return method.lossless && !has_biased_plan(method, options);
 }
 
 Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
@@ -199,7 +237,7 @@ Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
   if (o.length < 1) return error("L (tokens of a draft) must be at least 1, got {}", o.length);
   if (o.plan && method.plan.empty())
     return error("method {} has no plan to choose, got {}", method.name, *o.plan);
-  if (!o.tree.empty() && !method.drafts_tree) {
+  if (!o.tree.empty() && !method.reads(Setting::tree)) {
     return error("method {} does not draft a prefix tree; only tree and traversal take the factors of one",
                  method.name);
   }

@@ -33,6 +33,9 @@ struct MethodOptions {
   std::shared_ptr<const Costs> costs = {};  ///< what passes cost, for method auto
 };
 
+/// A setting that only some methods read.
+enum class Setting { tree, epsilon, tau, beams, beam_mode, bild_fallback, bild_rollback, ngram, costs };
+
 /// One row of the table of methods: which drafter and which verifier make it.
 struct MethodRule {
   std::string_view name;
@@ -41,8 +44,9 @@ struct MethodRule {
   DraftModels models;
   std::string_view plan;  ///< the default plan; empty: the method has none to choose
   Result<Decoder> (*build)(const MethodOptions& options);  ///< of complete options: call make_decoder
-  bool drafts_tree = false;                                ///< reads MethodOptions::tree
-  bool needs_costs = false;                                ///< reads MethodOptions::costs
+  std::span<const Setting> settings = {};                  ///< that it reads
+
+  bool reads(Setting setting) const;
 };
 
 /// Every method, in the order of the documentation.
@@ -53,6 +57,10 @@ Result<const MethodRule*> find_method(std::string_view name);
 
 /// Whether the output's law is the target's, exactly, with the plan that the options choose.
 bool is_lossless(const MethodRule& method, const MethodOptions& options);
+
+/// The names of the settings that are not at their defaults although neither the method nor its plan reads
+/// them: "beam-mode".
+std::vector<std::string_view> unread_settings(const MethodRule& method, const MethodOptions& options);
 
 /// Error: an option outside its range, or one that the method cannot have; what a plan cannot do is known to
 /// make_decoder only.

@@ -19,6 +19,7 @@ namespace spectr {
 /// draft's law after Y, in a number fixed before it is looked at. See docs/mathematics.md.
 class PlanWalk final : public Verifier {
  public:
+  /// The rule must outlive it.
   PlanWalk(const PlanRule& rule, PlanOptions options) : rule_(rule), options_(options) {}
 
   Result<Verdict> select(const BlockStart& start, const Draft& draft, NodeLaws& target,

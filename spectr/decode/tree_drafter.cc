@@ -42,7 +42,7 @@ Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choic
   std::size_t depth = std::min(factors_.size(), start.left);
   std::size_t shared = models.vocabulary();  // each model reads what the others draw
   RecycledVector<Session*> drawing;
-  for (std::size_t model = 0; model < models.drafts.size(); ++model) {
+  for (std::size_t model = 0; model < models.drafts.size() && drawing.size() < factors_.front(); ++model) {
     if (model_.value_or(model) != model) continue;
     Session& session = *models.drafts[model];
     depth = draft_depth(session, start.text, depth);
@@ -59,9 +59,8 @@ Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choic
   for (std::size_t level = 0; level < depth && !copies.empty(); ++level) {
     for (std::size_t model = 0; model < count; ++model) {
       // At the first level the children are dealt out to the models in turn.
-      const bool draws = level == 0
-                             ? model < factors_[0]
-                             : std::ranges::any_of(copies, [&](const Copy& c) { return c.model == model; });
+      const bool draws =
+          level == 0 || std::ranges::any_of(copies, [&](const Copy& c) { return c.model == model; });
       if (draws) SPECTR_TRY_VOID(drawing[model]->score(start.text, draft.tree()));
     }
 

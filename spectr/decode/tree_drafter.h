@@ -17,8 +17,9 @@ namespace spectr {
 /// (SpecTr, arXiv 2310.15141, algorithms 3 and 4). Copies with equal prefixes share a node, hence a row of
 /// the model's pass, and stay separate draws. With several draft models the children of the text are dealt
 /// out to the models in turn, and each sequence goes on with its own (SpecInfer, arXiv 2305.09781), unless
-/// one of them is to draw all. Cost: one pass of a draft model per level, over the distinct nodes of the
-/// level.
+/// one of them is to draw all; with fewer children than models the last models are not used. Drafts end where
+/// one of those that draw has no context left, or lacks a token of the text. Cost: one pass of each of them
+/// per level, over the distinct nodes of the level, whoever drew them.
 class TreeDrafter final : public Drafter {
  public:
   /// model: the one that draws; none: all that there are.

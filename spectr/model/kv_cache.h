@@ -32,8 +32,8 @@ class KvCache {
   /// Bytes of a key or value of one head.
   std::size_t row_bytes() const;
 
-  /// Sets key and value of one of the slots, head_dim numbers each. Threads may write different heads at
-  /// once.
+  /// Sets key and value of one of the slots. Threads may write different heads at once. Requires: a layer, a
+  /// head and a slot of the cache, head_dim numbers each.
   void write(std::size_t layer, std::size_t head, std::size_t slot, std::span<const float> key,
              std::span<const float> value);
 

@@ -99,6 +99,7 @@ Result<void> refuse_variants(const Gguf& file, const Hyperparameters& keys, cons
 Result<std::size_t> vocabulary_size(const Gguf& file, std::size_t width) {
   constexpr std::string_view name = "token_embd.weight";
   const GgufTensor* tensor = file.tensor(name);
+  if (file.tensors().empty()) return error("{}: there are no tensors, a vocabulary at most", file.name());
   if (!tensor) return error("{}: tensor {} is missing", file.name(), name);
   if (tensor->cols() != width || tensor->rows() != tensor->shape[1]) {
     return error("{}: tensor {} has the shape {} x {} x {} x {}, but must be {} x vocabulary", file.name(),

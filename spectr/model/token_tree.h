@@ -14,7 +14,8 @@ using NodeId = std::int32_t;
 
 /// The distinct continuations of a text that one pass of a model scores. The root stands for the last token
 /// of the text; every other node adds a token to its parent's path. Equal paths are one node: `child` returns
-/// the existing one. Parents come before their children.
+/// the existing one. Parents come before their children. Requires of every node that it is asked about: it is
+/// one of the tree's.
 class TokenTree {
  public:
   static constexpr NodeId root = 0;

@@ -22,7 +22,8 @@ enum class TokenizerType { sentencepiece, byte_level };
 /// Kinds of tokens, numbered as in the file (where 0, undefined, is read as normal).
 enum class TokenKind : int { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
 
-/// The tokens of a model: texts, scores, kinds, special ids. Owns its strings.
+/// The tokens of a model: texts, scores, kinds, special ids. Owns its strings. Requires of every token that
+/// it is asked about: 0 ≤ token < size().
 class Vocabulary {
  public:
   /// Reads `tokenizer.ggml.*`. Checked: there are tokens and no two of them share a text (empty texts

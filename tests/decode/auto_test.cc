@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "spectr/base/counter_random.h"
@@ -27,13 +28,17 @@ MethodOptions measured(double slope, const std::vector<double>& drafts) {
 }
 
 TEST(Auto, HasTheTargetsLawWhateverItChooses) {
+  std::set<double> calls;
   for (const std::uint32_t seed : {1u, 2u, 3u, 4u}) {
     const TabularPair pair = TabularPair::random(2, 4, seed);
     for (const double slope : {0.1, 0.3, 0.5}) {
       const MethodLaw found = method_law(pair, "auto", measured(slope, {0.1}));
       EXPECT_LE(found.tv, 1e-12) << "seed " << seed << ", slope " << slope;
+      calls.insert(found.law.expected_target_calls);
     }
   }
+  EXPECT_LT(*calls.begin(), 3.0) << "it drafts";
+  EXPECT_GT(calls.size(), 4U) << "and not always alike";
 }
 
 TEST(Auto, KeepsTheLawWithEndTokensAndFilters) {

@@ -102,13 +102,14 @@ std::vector<Small> all_small() {
            ++models) {
         MethodOptions options = options_of(2, dear ? 1 : 2, plan);
         options.costs = costs_of(models);
-        const bool chain = !method.drafts_tree && decoder_of(method.name, options).shape().drafts == 1;
+        const bool chain =
+            !method.reads(Setting::tree) && decoder_of(method.name, options).shape().drafts == 1;
         if (chain) options.length = 3;
         if (method.name != "tree") all.push_back({method.name, options, models});
         if (method.name == "spectr" && !dear) {
           all.push_back({method.name, options_of(3, 1, plan), models});
         }
-        if (!method.drafts_tree) continue;
+        if (!method.reads(Setting::tree)) continue;
         options.tree = {dear || plan == method.plan ? 2u : 1u};
         if (!dear) options.tree.push_back(2);
         all.push_back({method.name, options, models});
@@ -157,12 +158,15 @@ TEST(Exactness, HoldsWhereDraftAndTargetAreEqual) {
 
 // Files of one family have more or fewer unused tokens at their end.
 TEST(Exactness, HoldsWhereModelsHaveOtherTokensThanTheTarget) {
-  const auto drafts_of = [](std::size_t v) { return TabularPair::random(v, 4, 13).drafts.front(); };
-  const TabularModel target = TabularPair::random(3, 4, 14).target;
-  expect_all_exact({{drafts_of(2), drafts_of(2)}, target}, {}, "drafts of fewer tokens");
-  expect_all_exact({{drafts_of(4), drafts_of(4)}, target}, {}, "drafts of more tokens");
-  expect_all_exact({{drafts_of(2), drafts_of(4)}, target}, {}, "a draft of fewer and one of more tokens");
-  expect_all_exact({{drafts_of(4), drafts_of(2)}, target}, {.start = 2}, "a start that a draft lacks");
+  const auto drafts_of = [](std::size_t v) { return TabularPair::random(v, 3, 13).drafts.front(); };
+  const TabularModel target = TabularPair::random(3, 3, 14).target;
+  const auto expect = [&](std::size_t first, std::size_t second, Token start, const char* what) {
+    expect_all_exact({{drafts_of(first), drafts_of(second)}, target}, {.horizon = 3, .start = start}, what);
+  };
+  expect(2, 2, 0, "drafts of fewer tokens");
+  expect(4, 4, 0, "drafts of more tokens");
+  expect(2, 4, 0, "a draft of fewer and one of more tokens");
+  expect(4, 2, 2, "a start that a draft lacks");
 }
 
 // q/p of a token that the draft hardly ever draws is infinite: behind an excluded token it counts for
@@ -188,10 +192,10 @@ TEST(Exactness, HoldsWithWarping) {
   warp.temperature = 1.7;
   warp.top_k = 0;
   warp.top_p = 0.6;
-  expect_all_exact(pair, {.warp = warp}, "temperature 1.7, top-p 0.6");
+  expect_all_exact(pair, {.horizon = 3, .warp = warp}, "temperature 1.7, top-p 0.6");
   warp.top_p = 1.0;
   warp.min_p = 0.5;
-  expect_all_exact(pair, {.warp = warp}, "min-p 0.5");
+  expect_all_exact(pair, {.horizon = 3, .warp = warp}, "min-p 0.5");
   warp = WarpOptions::none();
   warp.temperature = 0.0;
   expect_all_exact(pair, {.warp = warp}, "greedy");

@@ -80,7 +80,7 @@ TEST(Decoders, TakeAsManyDraftModelsAsTheirMethodWorksWith) {
   for (const MethodRule& rule : method_rules()) {
     MethodOptions options = options_of(2, 2);
     options.costs = costs_of(1);
-    if (rule.drafts_tree) options.tree = {2, 1};
+    if (rule.reads(Setting::tree)) options.tree = {2, 1};
     Decoder decoder = decoder_of(rule.name, options);
     const auto step = [&](std::size_t drafts) {
       const TabularPair pair = TabularPair::random(3, 4, 1, drafts);

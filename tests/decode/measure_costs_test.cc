@@ -35,16 +35,13 @@ TEST(MeasureCosts, MeasuresAllThatAutoGoesBy) {
   const Transformer* const drafts[] = {draft.transformer.get()};
   const auto measured = measure_costs(*target, drafts);
   ASSERT_TRUE(measured) << measured.error().message;
-  EXPECT_GE(measured->spread, 1.0);
   const Costs& costs = measured->costs;
   ASSERT_EQ(costs.drafts.size(), 1u);
-  EXPECT_GE(costs.drafts.front().alternation, 0.0);
   EXPECT_GT(costs.drafts.front().reading.value_or(0.0), 0.0);
   for (const CostCurve& passes : {costs.target, costs.drafts.front().passes}) {
     EXPECT_EQ(passes.points().front().rows, 1u);
     EXPECT_EQ(passes.points().back().rows, AutoDrafter::most_rows);
     EXPECT_EQ(passes.attention().behind, 128u);
-    EXPECT_GE(passes.attention().per_token, 0.0);
   }
   const SelectCosts& select = costs.select;
   EXPECT_THAT((std::vector{select.law, select.filtered, select.likelihood, select.one, select.several}),

@@ -66,7 +66,7 @@ TEST(Chat, TakesTheLengthOfAnswersFromTheVariable) {
 
 TEST(Chat, SaysWhenTheContextIsFull) {
   const Outcome ran = talk("Tom had a ball.\nAnd a dog.\n", {"-n", "-1", "-c", "24"});
-  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, testing::HasSubstr("the context of 24 tokens is full: the answer ends here"));
   EXPECT_THAT(ran.err, testing::HasSubstr("error: the context is full: the conversation has"));
 }

@@ -62,6 +62,22 @@ TEST_F(CostFile, IsMeasuredOnceAndThenRead) {
   EXPECT_EQ(contents(), first);
 }
 
+TEST_F(CostFile, SaysEveryTimeThatTheMachineWasBusyWhenItWasMeasured) {
+  EXPECT_EQ(automatic().status, 0);
+  Json quiet = Json::parse(contents()), busy = quiet;
+  quiet.front().erase("disturbed");
+  busy.front()["disturbed"] = 6.7;
+  write(quiet.dump());
+  const std::string told = automatic().err;
+  EXPECT_THAT(told, Not(HasSubstr("busy")));
+  write(busy.dump());
+  const std::string warned = automatic().err;
+  EXPECT_THAT(warned, HasSubstr("they took 6.7 times as long as they can"));
+  EXPECT_THAT(warned, HasSubstr("without " + path() + " they are measured again"));
+  const auto hash = [](const std::string& err) { return err.substr(err.find(", hash "), 23); };
+  EXPECT_EQ(hash(warned), hash(told)) << "the costs are the same";
+}
+
 TEST_F(CostFile, BehindALinkStaysThere) {
   const std::string real = path() + ".real";
   std::filesystem::create_directories(std::filesystem::path(path()).parent_path());

@@ -142,7 +142,7 @@ TEST(Errors, AnEmptyValueIsNotTakenForNone) {
       {{"generate", "-m", target(), "-p", "a", "-md"}, "--model-draft: the file name is empty"},
       {{"generate", "-m", target(), "-p", "a", "--cost-file"}, "--cost-file: the file name is empty"},
       {{"perplexity", "-m", target(), "-f"}, "--file: the file name is empty"},
-      {{"inspect"}, "FILE: the file name is empty"},
+      {{"inspect"}, "--model: the file name is empty"},
       {{"chat", "-m", target(), "--chat-template-file"}, "--chat-template-file: the file name is empty"},
       {serve + Arguments{"--api-key-file"}, "--api-key-file: the file name is empty"},
       {serve + Arguments{"--chat-template-file"}, "--chat-template-file: the file name is empty"},

@@ -52,6 +52,79 @@ TEST(Flags, OfDraftsThatAreNotUsedAreTold) {
   EXPECT_THAT(told({"--method", "spectr", "-K", "3", "-L", "2"}), Not(HasSubstr("is not used")));
 }
 
+TEST(Flags, OfSettingsThatAMethodDoesNotReadAreTold) {
+  const auto told = [](const Arguments& more) {
+    return spectr(generate() + Arguments{"-p", "Once", "-n", "2", "--seed", "1"} + more).err;
+  };
+  const std::pair<const char*, const char*> settings[] = {
+      {"--epsilon", "0.5"},     {"--tau", "0.5"},           {"--beams", "4"}, {"--beam-mode", "top"},
+      {"--bild-rollback", "3"}, {"--bild-fallback", "0.5"}, {"--ngram", "2"}};
+  for (const auto& [flag, value] : settings) {
+    EXPECT_THAT(told({"--method", "block", flag, value}),
+                HasSubstr(std::string(flag) + " is not used: method block does not read it"));
+  }
+  EXPECT_THAT(spectr({"law", "--method", "block", "--tau", "0.5"}).err, HasSubstr("--tau is not used"));
+  for (const Arguments& read :
+       {Arguments{"--method", "mtad", "--tau", "0.5", "--beams", "4", "--beam-mode", "top"},
+        {"--method", "bild", "--bild-rollback", "3", "--bild-fallback", "0.5"},
+        {"--method", "biased-uno", "--epsilon", "0.5"},
+        {"--method", "ngram", "--ngram", "2"},
+        {"--plan", "epsilon-opt", "-K", "1", "--epsilon", "0.5"},
+        {"--method", "block", "--tau", "0.1"}}) {
+    EXPECT_THAT(told(read), Not(HasSubstr("does not read"))) << testing::PrintToString(read);
+  }
+}
+
+TEST(Flags, OfDraftModelsThatAreNotUsedAreTold) {
+  const auto told = [](const Arguments& more) {
+    return spectr(generate() + Arguments{"-p", "Once", "-n", "2", "--seed", "1"} + more).err;
+  };
+  EXPECT_THAT(told({"--method", "plain"}), HasSubstr("-md is not used: method plain takes no draft model"));
+  EXPECT_THAT(told({"-md", draft(), "--method", "specinfer", "-K", "1"}),
+              HasSubstr("1 of 2 draft models (-md) are not used: method specinfer drafts K 1 sequences"));
+  EXPECT_THAT(told({"-md", draft(), "--method", "specinfer", "-K", "2"}), Not(HasSubstr("not used")));
+  EXPECT_THAT(spectr({"generate", "-p", "Once", "-n", "1", "--method", "plain"}).err,
+              Not(HasSubstr("not used")));
+}
+
+TEST(Flags, WithTheValueThatAsksForNothingAreLetPass) {
+  const Arguments nothing = {
+      "--draft-min", "0", "--spec-draft-p-min=0.00", "-ngl", "0", "-fa", "auto", "-b", "2048", "-ub", "512"};
+  EXPECT_EQ(story(nothing + Arguments{"-K", "2"})["tokens"], story({"-K", "2"})["tokens"]);
+  expect_error(generate() + Arguments{"-p", "a", "-ngl", "99"}, "-ngl is not supported");
+  expect_error(generate() + Arguments{"-p", "a", "-b", "0"}, "-b is not supported");
+}
+
+TEST(Flags, MinusOneStandsForAllAsInLlamaCpp) {
+  const Arguments penalty = {"-K", "2", "--repeat-penalty", "1.5"};
+  EXPECT_EQ(story({"-K", "2", "--top-k", "-1"})["tokens"], story({"-K", "2", "--top-k", "0"})["tokens"]);
+  EXPECT_EQ(story(penalty + Arguments{"--repeat-last-n", "-1"})["tokens"],
+            story(penalty + Arguments{"--repeat-last-n", "100000"})["tokens"]);
+}
+
+TEST(Flags, ThatAreNearlyRightGetAHint) {
+  expect_error({"generate", "-p", "a", "--tempp", "1"},
+               "--tempp 1 was not expected; did you mean --temp; see");
+  expect_error({"generate", "-p", "a", "--top_k=3"}, "did you mean --top-k;");
+  expect_error({"generate", "-p", "a", "--draft-model", "x"}, "-md or --model-draft");
+  expect_error({"genrate"}, "there is no command 'genrate'; did you mean generate;");
+  EXPECT_THAT(spectr({"generate", "-p", "a", "--nothing-like-it"}).err, Not(HasSubstr("did you mean")));
+}
+
+TEST(Flags, PromptsMayHaveEscapesAndComeFromFiles) {
+  const auto ids = [](const Arguments& text, const Surroundings& where = {}) {
+    return spectr(Arguments{"tokenize", "-m", target(), "--json"} + text, where).out;
+  };
+  EXPECT_EQ(ids({"-e", "-p", R"(a\n\t\"\\\x41\q)"}), ids({"-p", "a\n\t\"\\A\\q"}));
+  EXPECT_EQ(ids({"-p", R"(a\n)"}), ids({"-e", "-p", R"(a\\n)"})) << "without -e a backslash is one";
+  EXPECT_EQ(ids({"-f", "-"}, {.input = "Once\n"}), ids({"-p", "Once\n"}));
+  const TemporaryFile text("Once\n");
+  const Arguments more = {"-n", "8", "--seed", "1", "--json", "--method", "plain"};
+  EXPECT_EQ(Json::parse(spectr(generate() + Arguments{"-f", text.path()} + more).out)["tokens"],
+            Json::parse(spectr(generate() + Arguments{"-p", "Once"} + more).out)["tokens"])
+      << "the newline that ends a file is no part of a prompt";
+}
+
 TEST(Flags, ValuesInBracketsAreNotTakenApart) {
   const Arguments text = generate() + Arguments{"-p", "Once", "--method", "plain", "-n", "40", "--temp", "0"};
   const Outcome whole = spectr(text), stopped = spectr(text + Arguments{"-r", "[the,a]", "-r", "[he]"});

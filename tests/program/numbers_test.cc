@@ -19,7 +19,7 @@ TEST(Numbers, ThatAreNoneOrOutOfRangeAreRefusedByFlagAndValue) {
       {text, "--ngram", {"-1", "0"}},
       {text, "--beams", {"-1", ""}},
       {text, "--tree", {"1,-1", "", "2,,2", "2,2,", "2 2"}},
-      {text, "--top-k", {"-1", ""}},
+      {text, "--top-k", {"-2", ""}},
       {text, "--temp", {"", "1.0x"}},
       {text, "--tau", {""}},
       {{"chat", "-m", target()}, "--seed", {"", "-2"}},

@@ -56,6 +56,10 @@ RunningProgram::~RunningProgram() {
   wait();
 }
 
+std::string RunningProgram::out() const {
+  return contents(out_.get());
+}
+
 std::string RunningProgram::err() const {
   return contents(err_.get());
 }

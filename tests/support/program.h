@@ -33,6 +33,7 @@ class RunningProgram {
   ~RunningProgram();
 
   /// What it has printed so far.
+  std::string out() const;
   std::string err() const;
   /// Throws std::logic_error after wait(), as a second wait() does.
   void send(int signal) const;

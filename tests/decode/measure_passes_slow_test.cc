@@ -1,6 +1,4 @@
 // What passes of models cost, measured.
-#include "spectr/decode/measure_passes.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -8,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "spectr/decode/measure_passes.h"
 #include "tests/support/tabular_pair.h"
 
 namespace spectr {
@@ -21,10 +20,8 @@ TEST(MeasurePasses, MeasuresEveryModelAtTheWidthsThatWereAsked) {
   const LanguageModel* const drafts[] = {&pair.drafts.front()};
   const auto measured = measure_passes(pair.target, drafts, widths, 3);
   ASSERT_TRUE(measured);
-  EXPECT_GE(measured->spread, 1.0);
   const Costs& costs = measured->costs;
   ASSERT_EQ(costs.drafts.size(), 1u);
-  EXPECT_GE(costs.drafts.front().alternation, 0.0);
   for (const CostCurve& curve : {costs.target, costs.drafts.front().passes}) {
     ASSERT_EQ(curve.points().size(), 3u);
     for (std::size_t i = 0; i < 3; ++i) {
