@@ -5,8 +5,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "spectr/base/quote.h"
 #include "spectr/base/result.h"
 
 // JSON that somebody else wrote: as long, as deep and as wrong as it likes.
@@ -15,16 +17,15 @@ namespace spectr {
 /// Lists and objects in each other that are read; every level costs stack when they are copied or printed.
 constexpr int most_json_depth = 32;
 
-/// The beginning of a text, for messages.
-inline std::string shorten(std::string text, std::size_t most = 40) {
-  if (text.size() > most) text = text.substr(0, most) + "...";
-  return text;
-}
+/// Bytes of what strangers wrote that stand in a message.
+constexpr std::size_t most_shown = 40;
 
 /// A value in a message.
 template <class Json>
 std::string shown(const Json& value) {
-  return shorten(value.dump(-1, ' ', true, Json::error_handler_t::replace));
+  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (text.size() > most_shown) text.replace(most_shown, std::string::npos, "…");
+  return text;
 }
 
 /// The value that a text is. Error: it is no JSON, deeper than `most_json_depth`, or an object in it has a
@@ -48,10 +49,15 @@ Result<Json> parse_json(const std::string& text) {
   try {
     Json value = Json::parse(text, limit);
     if (too_deep) return error("is nested more than {} deep", most_json_depth);
-    if (twice) return error("names '{}' twice", shorten(*twice));
+    if (twice) return error("names '{}' twice", escape(*twice, most_shown));
     return value;
   } catch (const typename Json::exception& failure) {
-    return error("is not JSON: {}", shorten(failure.what(), 200));
+    // Without the parser's own number and place: "[json.exception…] parse error at line 1, column 2: …".
+    std::string_view reason = failure.what();
+    const auto* at = dynamic_cast<const typename Json::parse_error*>(&failure);
+    reason.remove_prefix(reason.find(at != nullptr ? ": " : "] ") + 2);
+    return error("is not JSON{}: {}", at != nullptr ? fmt::format(" (byte {})", at->byte) : "",
+                 escape(reason, 200));
   }
 }
 

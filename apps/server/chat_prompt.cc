@@ -3,6 +3,7 @@
 #include "apps/json_input.h"
 #include "apps/server/api_error.h"
 #include "apps/server/fields.h"
+#include "spectr/base/quote.h"
 
 namespace spectr::server {
 namespace {
@@ -27,7 +28,7 @@ std::string content_of(const JsonInput* content, const std::string& where) {
     Fields fields(part, where + "content.");
     if (const auto type = fields.string("type"); type != "text") {
       throw ApiError::invalid(fmt::format("'{}content' may have text parts only, got {}", where,
-                                          type ? shorten(*type) : "no type"));
+                                          type ? escape(*type, most_shown) : "no type"));
     }
     text += fields.string("text").value_or("");
     fields.any("cache_control");  // which prompts others shall remember
@@ -44,11 +45,11 @@ JsonInput read_message(const JsonInput& message, std::size_t i) {
   Fields fields(message, where);
   std::string role = fields.string("role").value_or("");
   if (std::ranges::find(roles, role) == std::end(roles)) {
-    throw ApiError::invalid(
-        fmt::format("'{}role' must be system, developer, user or assistant, got '{}'", where, shorten(role)));
+    throw ApiError::invalid(fmt::format("'{}role' must be system, developer, user or assistant, got '{}'",
+                                        where, escape(role, most_shown)));
   }
   if (role == "developer") role = "system";
-  JsonInput out = {{"role", role}, {"content", content_of(fields.any("content"), where)}};
+  JsonInput out = {{"role", role}};
   for (std::string_view name : {"name", "reasoning_content"}) {
     if (const auto text = fields.string(name)) out[name] = *text;
   }
@@ -57,7 +58,8 @@ JsonInput read_message(const JsonInput& message, std::size_t i) {
                                      {"function_call", {}},
                                      {"refusal", {""}},
                                      {"audio", {}}};
-  fields.neutral(switches);
+  fields.neutral(switches);  // before the content, which is not there where tools are called
+  out["content"] = content_of(fields.any("content"), where);
   fields.refuse_others();
   return out;
 }

@@ -35,7 +35,7 @@ void address(const sockaddr_storage& from, std::string& ip, int& port) {
 
 }  // namespace
 
-Connection::Connection(int socket, const ConnectionLimits& limits) : socket_(socket), limits_(limits) {
+Connection::Connection(int socket) : socket_(socket) {
   connection_of_this_thread = this;
 }
 
@@ -58,18 +58,22 @@ bool Connection::wait(short event, std::chrono::milliseconds most) const {
   return ready > 0;
 }
 
-bool Connection::wait_for_request() {
-  if (begin_ == end_ && !wait(POLLIN, limits_.keep_alive)) return false;
+bool Connection::wait_for_request(const std::function<bool()>& wanted) {
+  constexpr std::chrono::milliseconds moment{100};
+  const auto end = Clock::now() + connection_limits.keep_alive;
+  while (begin_ == end_ && !wait(POLLIN, moment)) {
+    if (Clock::now() >= end || wanted()) return false;
+  }
   part_ = Part::first_line;
-  bytes_left_ = limits_.header_bytes;
-  deadline_ = Clock::now() + limits_.head;
+  bytes_left_ = connection_limits.header_bytes;
+  deadline_ = Clock::now() + connection_limits.head;
   return true;
 }
 
 void Connection::begin_body() {
   part_ = Part::body;
-  bytes_left_ = limits_.body_bytes;
-  deadline_ = Clock::now() + limits_.body;
+  bytes_left_ = connection_limits.body_bytes;
+  deadline_ = Clock::now() + connection_limits.body;
 }
 
 bool Connection::gone() const {
@@ -81,7 +85,7 @@ bool Connection::gone() const {
 void Connection::linger() {
   ::shutdown(socket_, SHUT_WR);
   part_ = Part::body;
-  bytes_left_ = limits_.body_bytes;
+  bytes_left_ = connection_limits.body_bytes;
   deadline_ = Clock::now() + most_lingering;
   std::array<char, 4096> unwanted;
   while (read(unwanted.data(), unwanted.size()) > 0) {
@@ -93,7 +97,7 @@ bool Connection::is_readable() const {
 }
 
 bool Connection::is_writable() const {
-  return wait(POLLOUT, limits_.send) && !gone();
+  return wait(POLLOUT, connection_limits.send) && !gone();
 }
 
 ssize_t Connection::read(char* to, std::size_t size) {
@@ -124,10 +128,11 @@ ssize_t Connection::read(char* to, std::size_t size) {
 
 ssize_t Connection::write(const char* from, std::size_t size) {
   // All of it: the library takes a part for the whole.
-  const auto end = Clock::now() + limits_.send + std::chrono::seconds(size / limits_.least_rate);
+  const auto end =
+      Clock::now() + connection_limits.send + std::chrono::seconds(size / connection_limits.least_rate);
   for (std::size_t sent = 0; sent < size;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-    if (!wait(POLLOUT, std::min<std::chrono::milliseconds>(left, limits_.send))) return -1;
+    if (!wait(POLLOUT, std::min<std::chrono::milliseconds>(left, connection_limits.send))) return -1;
     const ssize_t part = ::send(socket_, from + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (part > 0) sent += static_cast<std::size_t>(part);
     if (part < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) return -1;
@@ -147,9 +152,9 @@ void Connection::get_local_ip_and_port(std::string& ip, int& port) const {
   if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&own), &length) == 0) address(own, ip, port);
 }
 
-HttpServer::HttpServer(const ConnectionLimits& limits, std::size_t threads)
-    : limits_(limits), threads_(std::make_unique<ConnectionThreads>(threads)) {
-  new_task_queue = [this] { return threads_.release(); };  // listening takes it, once
+HttpServer::HttpServer(std::size_t threads)
+    : not_begun_(std::make_unique<ConnectionThreads>(threads)), threads_(not_begun_.get()) {
+  new_task_queue = [this] { return not_begun_.release(); };  // listening takes it, once
   // The library's own options would let a second server have the same port, and half of the connections.
   set_socket_options([](socket_t socket) {
     const int yes = 1;
@@ -192,17 +197,23 @@ void HttpServer::finish(std::chrono::steady_clock::time_point end) {
 
 bool HttpServer::process_and_close_socket(socket_t socket) {
   try {
-    Connection connection(socket, limits_);
+    Connection connection(socket);
     const Visit visit(*this, socket);
     const auto set_up = [&connection](httplib::Request& request) {
       connection.begin_body();
       simplify(request);
     };
-    for (int left = limits_.requests; left > 0 && !finished_ && connection.wait_for_request(); --left) {
+    // Whoever has been answered gives way to those who wait.
+    bool answered = false;
+    const auto wanted = [&] { return answered && threads_->are_wanted(); };
+    for (int left = connection_limits.requests; left > 0 && !finished_ && connection.wait_for_request(wanted);
+         --left) {
+      answered = true;
       bool closed = false;
-      const bool served = process_request(connection, left == 1, closed, set_up);
+      const bool last = left == 1 || wanted();
+      const bool served = process_request(connection, last, closed, set_up);
       if (connection.closing()) connection.linger();
-      if (!served || closed || connection.closing()) break;
+      if (!served || closed || last || connection.closing()) break;
     }
   } catch (const std::exception&) {
     return false;  // from inside the library: only this connection ends

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -18,7 +19,7 @@
 namespace spectr::server {
 
 /// What a connection may take.
-struct ConnectionLimits {
+inline constexpr struct ConnectionLimits {
   std::size_t header_bytes = 64 << 10;
   std::size_t body_bytes = 4 << 20;
   std::chrono::seconds head{5};       ///< from its first byte to its end
@@ -27,7 +28,7 @@ struct ConnectionLimits {
   std::size_t least_rate = 16 << 10;  ///< bytes a second that a client must read of what takes longer
   std::chrono::seconds keep_alive{5};
   int requests = 1000;  ///< over one connection
-};
+} connection_limits;
 
 /// A connection between the HTTP library and a socket. It bounds what the library leaves open: the bytes and
 /// the time of a request as a whole, however it is cut into pieces, and the time of each piece of an answer;
@@ -35,7 +36,7 @@ struct ConnectionLimits {
 class Connection final : public httplib::Stream {
  public:
   /// Takes the socket, and closes it in the end.
-  Connection(int socket, const ConnectionLimits& limits);
+  explicit Connection(int socket);
   ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -43,8 +44,8 @@ class Connection final : public httplib::Stream {
   /// The connection whose request this thread handles.
   static Connection* current();
 
-  /// Waits for the first byte of a request; false when none comes.
-  bool wait_for_request();
+  /// Waits for the first byte of a request; false when none comes, or while `wanted` by another connection.
+  bool wait_for_request(const std::function<bool()>& wanted);
   /// The head has been read: from now on the limits of a body hold.
   void begin_body();
   /// Whether the client has closed the connection, or its sending half.
@@ -73,7 +74,6 @@ class Connection final : public httplib::Stream {
   bool wait(short event, std::chrono::milliseconds most) const;
 
   int socket_;
-  const ConnectionLimits& limits_;
   std::size_t bytes_left_ = 0;
   Clock::time_point deadline_;
   bool closing_ = false;
@@ -87,7 +87,7 @@ class Connection final : public httplib::Stream {
 class HttpServer final : public httplib::Server {
  public:
   /// Listens once. Throws std::system_error where the system has not so many threads for connections.
-  HttpServer(const ConnectionLimits& limits, std::size_t threads);
+  explicit HttpServer(std::size_t threads);
   /// How many connections may wait to be accepted; after binding.
   void set_backlog(int connections);
   /// Ends listening and reading. Connections end after the answer that they are giving; those that have not
@@ -98,8 +98,8 @@ class HttpServer final : public httplib::Server {
   class Visit;
   bool process_and_close_socket(socket_t socket) override;
 
-  ConnectionLimits limits_;
-  std::unique_ptr<ConnectionThreads> threads_;
+  std::unique_ptr<ConnectionThreads> not_begun_;  // until it listens
+  ConnectionThreads* threads_;
   std::atomic<bool> finished_ = false;
   std::mutex mutex_;
   std::condition_variable left_;

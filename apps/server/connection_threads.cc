@@ -18,6 +18,11 @@ void ConnectionThreads::enqueue(std::function<void()> connection) {
   changed_.notify_one();
 }
 
+bool ConnectionThreads::are_wanted() const {
+  const std::lock_guard lock(mutex_);
+  return !waiting_.empty();
+}
+
 void ConnectionThreads::shutdown() {
   for (std::jthread& thread : threads_) thread.request_stop();
   threads_.clear();

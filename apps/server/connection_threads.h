@@ -21,13 +21,15 @@ class ConnectionThreads final : public httplib::TaskQueue {
   explicit ConnectionThreads(std::size_t count);
 
   void enqueue(std::function<void()> connection) override;
+  /// Whether a connection waits for a thread.
+  bool are_wanted() const;
   /// Returns when all connections have been served.
   void shutdown() override;
 
  private:
   void serve(const std::stop_token& stop);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<std::function<void()>> waiting_;
   std::vector<std::jthread> threads_;  // last: they end first

@@ -5,6 +5,7 @@
 
 #include "apps/json_input.h"
 #include "apps/server/api_error.h"
+#include "spectr/base/quote.h"
 
 namespace spectr::server {
 
@@ -16,7 +17,7 @@ JsonInput parse_body(const std::string& body) {
 }
 
 std::string Fields::quoted(std::string_view name) const {
-  return fmt::format("'{}{}'", path_, shorten(std::string(name)));
+  return fmt::format("'{}{}'", path_, escape(name, most_shown));
 }
 
 const JsonInput* Fields::any(std::string_view name) {

@@ -30,6 +30,15 @@ std::size_t count(double value) {
   return static_cast<std::size_t>(value);
 }
 
+/// llama.cpp's n_max: a length, or nothing to draft.
+void set_most_drafts(Request& request, std::size_t tokens) {
+  if (tokens > 0) {
+    request.speculative.length = tokens;
+  } else {
+    request.speculative.method = "plain";
+  }
+}
+
 constexpr bool real = false, whole = true;
 
 constexpr Number numbers[] = {
@@ -60,7 +69,7 @@ constexpr Number speculation[] = {
     {"drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
     {"n_drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
     {"length", whole, 1, 64, [](Request& r, double v) { r.speculative.length = count(v); }},
-    {"n_max", whole, 1, 64, [](Request& r, double v) { r.speculative.length = count(v); }},
+    {"n_max", whole, 0, 64, [](Request& r, double v) { set_most_drafts(r, count(v)); }},
     {"tau", real, 0, 1, [](Request& r, double v) { r.speculative.others.tau = v; }},
     {"epsilon", real, 0, huge, [](Request& r, double v) { r.speculative.others.epsilon = v; }},
     {"beams", whole, 1, 64, [](Request& r, double v) { r.speculative.others.beams = count(v); }},
@@ -92,10 +101,26 @@ void read_flags(Fields& fields, Request& request) {
   }
 }
 
+/// What a request says of speculation: an object, or llama.cpp's fields beside the others. None: nothing.
+std::optional<JsonInput> speculation_of(Fields& fields) {
+  const JsonInput* object = fields.object("speculative");
+  std::optional<JsonInput> all;
+  if (object != nullptr) all = *object;
+  for (const std::string name : {"n_max", "n_min", "p_min"}) {
+    const std::string beside = "speculative." + name;
+    const JsonInput* value = fields.any(beside);
+    if (value == nullptr) continue;
+    if (!all) all = JsonInput::object();
+    if (all->contains(name)) throw ApiError::invalid(fmt::format("'{}' is given twice", beside));
+    (*all)[name] = *value;
+  }
+  return all;
+}
+
 /// method, plan, drafts, … and the names that llama.cpp has for some of them.
 void read_speculation(Fields& fields, const MethodRequest& otherwise, Request& request) {
-  const JsonInput* object = fields.object("speculative");
-  if (object == nullptr) {
+  const std::optional<JsonInput> object = speculation_of(fields);
+  if (!object) {
     request.speculative = otherwise;
     return;
   }
@@ -151,7 +176,9 @@ void read_stop_words(Fields& fields, Request& request) {
 /// Each API has its own way to ask for log-probabilities.
 void read_log_probabilities(Fields& fields, Request& request) {
   constexpr std::int64_t most = 20;
+  static const Neutral no_logprobs[] = {{"logprobs", {false}}}, no_probs[] = {{"n_probs", {0}}};
   if (request.api == Api::chat) {
+    fields.neutral(no_probs);
     const auto count = fields.integer("top_logprobs", 0, most);
     if (fields.boolean("logprobs").value_or(false)) {
       request.alternatives = static_cast<std::size_t>(count.value_or(0));
@@ -160,10 +187,12 @@ void read_log_probabilities(Fields& fields, Request& request) {
     }
     return;
   }
-  if (const auto count = fields.integer("logprobs", 0, most)) {
+  if (const JsonInput* given = fields.any("logprobs"); given != nullptr && given->is_boolean()) {
+    fields.neutral(no_logprobs);
+  } else if (const auto count = fields.integer("logprobs", 0, most)) {
     request.alternatives = static_cast<std::size_t>(*count);
   }
-  if (request.api != Api::native) return;
+  if (request.api != Api::native) return fields.neutral(no_probs);
   fields.agree(probabilities);
   if (const auto count = fields.integer("n_probs", 0, most); count && *count > 0) {
     request.alternatives = static_cast<std::size_t>(*count);

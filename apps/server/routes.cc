@@ -78,7 +78,7 @@ void check_head(const Request& request, const Origins& origins, const Keys& keys
   origins.check(request);
   check_key(request, keys);
   paths.check(request);
-  check_length(request, ConnectionLimits{}.body_bytes);
+  check_length(request, connection_limits.body_bytes);
   if (request.has_header("Content-Encoding")) {
     throw ApiError(415, "invalid_request_error", "compressed bodies are not read");
   }
@@ -89,7 +89,7 @@ void check_head(const Request& request, const Origins& origins, const Keys& keys
 
 void add_limits(httplib::Server& http, const Origins& origins, const ServerOptions& options,
                 std::shared_ptr<const Paths> paths) {
-  http.set_payload_max_length(ConnectionLimits{}.body_bytes);
+  http.set_payload_max_length(connection_limits.body_bytes);
   const auto refuse = [&options, origins, paths](const Request& request, Response& response) {
     try {
       check_head(request, origins, options.keys, *paths);

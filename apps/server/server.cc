@@ -21,9 +21,8 @@ Server::Server(ServerOptions options)
     : options_(std::move(options)),
       service_(options_.service),
       // A connection holds a thread for as long as its texts are waited for.
-      http_(std::make_unique<HttpServer>(
-          ConnectionLimits{},
-          options_.service.slots.slots + options_.service.slots.queue + options_.threads)) {}
+      http_(std::make_unique<HttpServer>(options_.service.slots.slots + options_.service.slots.queue +
+                                         options_.threads)) {}
 
 Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) try {
   std::unique_ptr<Server> server(new Server(std::move(options)));

@@ -41,7 +41,7 @@ class Server {
 
   /// Takes no new texts, lets those that are being written end for so long, gives the rest up, and closes.
   /// `hurry` is asked again and again: true ends the patience at once. Takes a few seconds more than the
-  /// patience at most, whatever clients do.
+  /// patience at most, whatever clients do (a long text that is just being tokenized ends first).
   void stop(std::chrono::seconds patience, const std::function<bool()>& hurry = {});
 
  private:

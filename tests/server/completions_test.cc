@@ -123,6 +123,26 @@ TEST_F(Completions, LogProbabilitiesAreTheTargetsWhateverTheMethod) {
   EXPECT_EQ(all[0], all[2]);
 }
 
+TEST_F(Completions, LlamaCppsFieldsOfSpeculationStandBesideTheOthers) {
+  const auto told = [&](const TestJson& fields) {
+    return complete(fields)["metrics"]["speculative_decoding"];
+  };
+  EXPECT_EQ(told({{"speculative.n_max", 3}, {"speculative.n_min", 0}})["num_spec_tokens"],
+            told({{"speculative", {{"length", 3}}}})["num_spec_tokens"]);
+  EXPECT_EQ(told({{"speculative.n_max", 0}})["method"], "plain");
+  EXPECT_EQ(told({{"speculative", {{"n_max", 0}}}})["method"], "plain");
+}
+
+// Tokens of single bytes that are no text: each becomes one replacement character.
+TEST_F(Completions, TextOffsetsCountBytesThatAreNoText) {
+  const auto id = server().post("/tokenize", TestJson{{"content", "\u0099"}}).json()["tokens"].back();
+  const TestJson told = complete({{"logprobs", 1},
+                                  {"max_tokens", 3},
+                                  {"temperature", 0},
+                                  {"logit_bias", {{id, 1000}}}})["choices"][0]["logprobs"];
+  EXPECT_EQ(told["text_offset"], TestJson({0, 1, 2}));
+}
+
 TEST_F(Completions, TextOffsetsAreWhereTheTokensBegin) {
   const TestJson choice = complete({{"logprobs", 1}})["choices"][0];
   const TestJson told = choice["logprobs"];

@@ -52,6 +52,31 @@ TEST(Pressure, AClientThatGoesFreesItsSlot) {
   }
 }
 
+// As many clients as there are threads for connections ask again and again over theirs.
+TEST(Pressure, WhoeverHasBeenAnsweredGivesWayToThoseWhoWait) {
+  const TestServer server(TestServer::options(1, 0));
+  std::atomic<int> answered = 0;
+  std::atomic<bool> over = false;
+  const auto ask_again = [&] {
+    RawConnection client(server.server().port());
+    const auto ask = [&] {
+      return client.send("GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n") &&
+             !client.receive_until("}").empty();
+    };
+    for (int n = 0; !over && ask(); ++n) {
+      if (n == 0) ++answered;
+      std::this_thread::sleep_for(20ms);
+    }
+  };
+  std::vector<std::jthread> clients;
+  for (int i = 0; i < 33; ++i) clients.emplace_back(ask_again);
+  ASSERT_TRUE(comes_true([&] { return answered == 33; }));
+  httplib::Client late = server.client();
+  late.set_read_timeout(15);
+  EXPECT_TRUE(late.Get("/health"));
+  over = true;
+}
+
 TEST(Pressure, ASocketThatTheSystemBreaksEndsTheServerWithoutHangingIt) {
   const TestServer server;
   EXPECT_TRUE(server.server().listening());
@@ -220,8 +245,9 @@ TEST(Pressure, HeadersWithoutEndAreCutOff) {
 }
 
 TEST(Pressure, StoppingLetsTextsEndAndTakesNoNewOnes) {
+  constexpr int texts = 4;
   TestServer server(long_texts(1));
-  TestJson body = many(16);
+  TestJson body = many(texts);
   body["stream"] = false;
   TestServer::Reply running{};
   std::jthread client([&] { running = server.post("/v1/completions", body); });
@@ -234,7 +260,7 @@ TEST(Pressure, StoppingLetsTextsEndAndTakesNoNewOnes) {
   stopper.join();
   client.join();
   ASSERT_EQ(running.status, 200) << running.body;
-  EXPECT_EQ(running.json()["choices"].size(), 16);
+  EXPECT_EQ(running.json()["choices"].size(), texts);
   for (const TestJson& choice : running.json()["choices"]) EXPECT_EQ(choice["finish_reason"], "length");
   EXPECT_EQ(server.get("/health").status, -1);
 }

@@ -28,6 +28,12 @@ TEST_F(Refusals, WhatIsNotSupportedOrNotInRangeIsNamed) {
       {R"({"prompt": "a", "logit_bias": {"4096": 1}})", "got 4096"},
       {R"({"prompt": "a", "logit_bias": {"dog": 1}})", "got \"dog\""},
       {R"({"prompt": "a", "logit_bias": {"1": true}})", "got true"},
+      {R"({"prompt": "a", "speculative.n_max": 65})",
+       "'speculative.n_max' must be an integer between 0 and 64"},
+      {R"({"prompt": "a", "speculative.p_min": 0.5})", "'speculative.p_min' is not supported"},
+      {R"({"prompt": "a", "speculative": {"n_max": 2}, "speculative.n_max": 2})",
+       "'speculative.n_max' is given twice"},
+      {"{\"prompt\": \"a\", oops}", "the body is not JSON (byte 17): syntax error"},
       {R"({"prompt": "a", "logit_bias": [[-1, 1]]})", "logit_bias"},
       {R"({"prompt": "a", "stream": 1})", "'stream'"},
       {R"({"prompt": "a", "stop": 3})", "'stop' must be a string or a list of strings, got 3"},
@@ -68,6 +74,9 @@ TEST_F(Refusals, WhatAsksForNothingIsAccepted) {
       R"("xtc_probability": 0.0, "xtc_threshold": 0.1, "dynatemp_range": 0, "dynatemp_exponent": 1.0)",
       R"("top_n_sigma": 0, "min_keep": 1, "typical_p": 1.0, "reasoning_format": "none")",
       R"("n": 2, "best_of": 2)",
+      R"("skip_special_tokens": true, "stop_token_ids": [], "use_beam_search": false, "min_tokens": 0)",
+      R"("length_penalty": 1.0, "include_stop_str_in_output": false, "prompt_logprobs": null)",
+      R"("n_cmpl": 1, "response_fields": [], "n_probs": 0, "logprobs": false)",
   };
   for (const std::string fields : cases) {
     const auto reply =
@@ -90,6 +99,10 @@ TEST_F(Refusals, WhatAsksForSomethingElseIsNot) {
       R"("tool_choice": "required")",
       R"("json_schema": {})",
       R"("best_of": 2)",
+      R"("min_tokens": 3)",
+      R"("n_probs": 3)",
+      R"("logprobs": true)",
+      R"("skip_special_tokens": false)",
       R"("web_search_options": {})",
       R"("mirostat": 2, "mirostat_tau": 5.0)",
   };
@@ -100,6 +113,15 @@ TEST_F(Refusals, WhatAsksForSomethingElseIsNot) {
     EXPECT_EQ(reply.status, 400) << fields;
     EXPECT_THAT(reply.body, HasSubstr("'" + name + "' is not supported"));
   }
+}
+
+TEST_F(Refusals, BiasesAreAsManyAsEveryTextMayTell) {
+  TestJson body = {{"prompt", "a"}, {"max_tokens", 1}, {"logit_bias", TestJson::array()}};
+  for (int i = 0; i < 4096; ++i) body["logit_bias"].push_back({7, 0});
+  EXPECT_EQ(server().post("/completion", body).status, 200);
+  body["logit_bias"].push_back({7, 0});
+  EXPECT_THAT(server().post("/completion", body).body,
+              HasSubstr("'logit_bias' may have 4096 entries, got 4097"));
 }
 
 TEST_F(Refusals, TwoNamesOfOneFieldMustAgree) {
@@ -178,51 +200,6 @@ TEST_F(Refusals, APromptThatIsTooLong) {
   EXPECT_EQ(reply.error(), "exceed_context_size_error");
   EXPECT_EQ(reply.json()["error"]["n_ctx"], TestServer::context);
   EXPECT_GE(reply.json()["error"]["n_prompt_tokens"], 600);
-}
-
-TEST_F(Refusals, BadConversations) {
-  const char* cases[] = {
-      R"({})",
-      R"({"messages": []})",
-      R"({"messages": ["hi"]})",
-      R"({"messages": [{"role": "king", "content": "hi"}]})",
-      R"({"messages": [{"role": "user"}]})",
-      R"({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": "x"}]}]})",
-      R"({"messages": [{"role": "user", "content": "hi"}], "top_logprobs": 3})",
-      R"({"messages": [{"role": "user", "content": "hi"}], "prompt": "x"})",
-  };
-  for (const char* body : cases) {
-    EXPECT_EQ(server().post("/v1/chat/completions", std::string(body)).status, 400) << body;
-  }
-}
-
-TEST_F(Refusals, VariablesOfATemplateThatTheServerSets) {
-  for (const char* path : {"/v1/chat/completions", "/apply-template"}) {
-    TestJson body = {{"messages", {{{"role", "user"}, {"content", "hi"}}}}};
-    if (std::string_view(path) != "/apply-template") body["max_tokens"] = 1;
-    body["chat_template_kwargs"] = {{"enable_thinking", false}};
-    EXPECT_EQ(server().post(path, body).status, 200) << path;
-    for (const char* name : {"messages", "add_generation_prompt", "bos_token", "eos_token"}) {
-      body["chat_template_kwargs"] = {{name, false}};
-      const auto reply = server().post(path, body);
-      EXPECT_EQ(reply.status, 400) << path;
-      EXPECT_THAT(reply.body, HasSubstr(std::string("'chat_template_kwargs.") + name + "' is not supported"));
-    }
-  }
-}
-
-TEST_F(Refusals, WhatConversationsMayHoldBesides) {
-  const char* cases[] = {
-      R"({"messages": [{"role": "assistant", "content": "hi", "reasoning_content": "hm", "refusal": null,
-                        "tool_calls": []}], "max_tokens": 1})",
-      R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "hi",
-                        "cache_control": {"type": "ephemeral"}}]}], "max_tokens": 1})",
-      R"({"messages": [{"role": "user", "content": "hi"}], "logprobs": false, "top_logprobs": 0, "max_tokens": 1})",
-  };
-  for (const char* body : cases) {
-    const auto reply = server().post("/v1/chat/completions", std::string(body));
-    EXPECT_EQ(reply.status, 200) << body << '\n' << reply.body;
-  }
 }
 
 TEST_F(Refusals, PathsThatAreNotThere) {
