@@ -69,11 +69,22 @@ TEST(ThreadPool, RepeatedTinyLoopsSeeEachOther) {
   }
 }
 
+// Bodies wait for each other, so that the loop ends only where every thread runs one.
 TEST(ThreadPool, SleepingWorkersWakeUp) {
-  ThreadPool pool(2);
+  constexpr std::size_t threads = 3;
+  ThreadPool pool(threads);
   for (int round = 0; round < 3; ++round) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));  // far longer than a worker spins
-    EXPECT_EQ(coverage(pool, 100, 1), std::vector<int>(100, 1));
+    std::vector<std::atomic<int>> bodies(threads);              // [thread]
+    std::atomic<std::size_t> begun = 0;
+    const auto end_of_patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    pool.parallel_for(threads, 1, [&](std::size_t, std::size_t, std::size_t thread) {
+      ASSERT_LT(thread, threads);
+      ++bodies[thread];
+      ++begun;
+      while (begun < threads && std::chrono::steady_clock::now() < end_of_patience) std::this_thread::yield();
+    });
+    for (const auto& of_thread : bodies) EXPECT_EQ(of_thread, 1);
   }
 }
 

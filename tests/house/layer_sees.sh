@@ -17,11 +17,12 @@ failed=0
 for other in $(sed -n 's/^\([a-z][a-z]*\).*/\1/p' "$here/layers.txt"); do
   header=$(find "$project/spectr/$other" -name '*.h' | sort | head -n 1)
   header=spectr/$other/${header##*/}
-  case " $seen " in *" $other "*) expected=found ;; *) expected='No such file' ;; esac
-  answer=$(echo "#include \"$header\"" | "$compiler" -std=c++23 "$@" -E -x c++ - 2>&1 >/dev/null || true)
-  case "${answer:-found}" in
-    *"$expected"*) ;;
-    *) echo "layer $layer, $header: expected \"$expected\", got: ${answer:-found}" && failed=1 ;;
+  answer=found
+  said=$(echo "#include \"$header\"" | "$compiler" -std=c++23 "$@" -E -x c++ - 2>&1 >/dev/null) || answer=$said
+  case " $seen " in *" $other "*) expected=found ;; *) expected="*error: *$header*" ;; esac
+  case "$answer" in
+    $expected) ;;
+    *) echo "layer $layer, $header: expected \"$expected\", got: $answer" && failed=1 ;;
   esac
 done
 exit $failed

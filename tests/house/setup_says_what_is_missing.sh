@@ -12,7 +12,8 @@ for script in run check; do
   status=0
   answer=$(PATH=$scratch/bin:$PATH "$scratch/a project/$script" --no-install 2>&1) || status=$?
   echo "$answer"
-  [ "$status" = 1 ] && [ "$(echo "$answer" | wc -l)" = 1 ]
+  [ "$status" = 1 ]
+  [ "$(echo "$answer" | wc -l)" = 1 ]
   for package in $(sed -n 's/^build  *\([^ ]*\).*/\1/p' "$1/tools/packages.txt"); do
     case $answer in "spectr: error: missing packages: "*"$package"*) ;; *) exit 1 ;; esac
   done
