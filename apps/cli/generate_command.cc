@@ -192,10 +192,10 @@ class Run {
     CounterRandom choices(seed);
     std::optional<Interrupt> interrupt;  // from the first block on: before, nothing would be lost
     const auto listen = [&](const Block& block) -> std::optional<std::size_t> {
+      if (printer != nullptr && !interrupt) interrupt.emplace();
       if (flags_.verbose && printer != nullptr) describe_choice(decoder);
       const auto kept = listener.add(block.tokens, block.sources);
       if (kept || printer == nullptr) return kept;
-      if (!interrupt) interrupt.emplace();
       interrupted_ = interrupt->came();
       return interrupted_ ? std::optional(block.tokens.size()) : std::nullopt;
     };

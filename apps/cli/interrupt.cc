@@ -13,10 +13,12 @@ volatile std::sig_atomic_t noted = 0;
 
 Interrupt::Interrupt() {
   noted = 0;
+  sigaction(SIGINT, nullptr, &before_);
+  if (before_.sa_handler == SIG_IGN) return;  // a program in the background
   struct sigaction note{};
   note.sa_handler = [](int) { noted = 1; };
   note.sa_flags = SA_RESETHAND | SA_RESTART;
-  sigaction(SIGINT, &note, &before_);
+  sigaction(SIGINT, &note, nullptr);
 }
 
 Interrupt::~Interrupt() {

@@ -5,7 +5,7 @@
 namespace spectr::cli {
 
 /// While it lives, the first interrupt from the keyboard (SIGINT) ends what is being written instead of the
-/// program; a second one ends the program. One at a time.
+/// program; a second one ends the program. Where interrupts are ignored, they stay so. One at a time.
 class Interrupt {
  public:
   Interrupt();
