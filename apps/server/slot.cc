@@ -80,9 +80,7 @@ Outcome Slot::run(const Task& task, Answer& answer, std::size_t choice) {
   return outcome;
 }
 
-Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, Outcome& outcome) {
-  const std::vector<Memory*> memories = memories_of(*task.method);
-  std::vector<Token> text = task.prompt;
+Models Slot::lend(std::span<Memory* const> memories, const Task& task, const Answer& answer) {
   for (Memory* memory : memories) {
     if (!memory->owned) start(*memory);
     // The prompt's last token is always computed: the first block starts from its logits.
@@ -90,11 +88,24 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
     memory->session->rewind(task.cache_prompt ? common : 0);
     memory->session->give_up_when(answer.stop());
   }
-  outcome.cached = target_.session->length();
-  SPECTR_TRY(Decoder decoder, make_decoder(*task.method, task.settings));
   Models models{std::move(target_.owned), {}, *task.warp};
-  for (Memory* draft : std::span(memories).subspan(1)) models.drafts.push_back(std::move(draft->owned));
+  for (Memory* draft : memories.subspan(1)) models.drafts.push_back(std::move(draft->owned));
+  return models;
+}
 
+void Slot::take_back(std::span<Memory* const> memories, Models models, const std::vector<Token>& text) {
+  target_.owned = std::move(models.target);
+  for (std::size_t i = 0; i < models.drafts.size(); ++i) memories[i + 1]->owned = std::move(models.drafts[i]);
+  for (Memory* memory : memories) memory->text = text;
+}
+
+Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, Outcome& outcome) {
+  SPECTR_TRY(Decoder decoder, make_decoder(*task.method, task.settings));
+  const std::vector<Memory*> memories = memories_of(*task.method);
+  Models models = lend(memories, task, answer);
+  outcome.cached = target_.session->length();
+
+  std::vector<Token> text = task.prompt;
   TextOutput output(*models_.tokenizer, task.stop_words);
   Statistics& statistics = outcome.statistics;
   Stopwatch watch;
@@ -128,9 +139,7 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
     return generate(decoder, models, task.prompt, options, choices, listener);
   }();
 
-  target_.owned = std::move(models.target);
-  for (std::size_t i = 0; i < models.drafts.size(); ++i) memories[i + 1]->owned = std::move(models.drafts[i]);
-  for (Memory* memory : memories) memory->text = text;
+  take_back(memories, std::move(models), text);
   outcome.computed = std::min(target_.session->length(), task.prompt.size()) - outcome.cached;
   outcome.length = decoder.shape().length;
   if (generation) {

@@ -9,6 +9,7 @@
 #include "apps/server/model_set.h"
 #include "apps/server/task.h"
 #include "apps/server/totals.h"
+#include "spectr/decode/models.h"
 #include "spectr/model/shared_passes.h"
 
 namespace spectr::server {
@@ -40,6 +41,10 @@ class Slot {
   /// Generates; the outcome tells what was done also where that ends with an error.
   Result<void> write(const Task& task, Answer& answer, std::size_t choice, Outcome& outcome);
   std::vector<Memory*> memories_of(const MethodRule& method);
+  /// The sessions of these, the target's first, rewound to what they have of the prompt.
+  Models lend(std::span<Memory* const> memories, const Task& task, const Answer& answer);
+  /// Keeps the sessions, which hold a part of this text now.
+  void take_back(std::span<Memory* const> memories, Models models, const std::vector<Token>& text);
   /// A fresh session.
   void start(Memory& memory);
   /// Drops the sessions, whatever state they are in: the next text starts new ones.
