@@ -24,7 +24,7 @@ constexpr std::array aliases = {
 struct Refused {
   std::string_view name;
   std::string_view reason;
-  std::string_view neutral = "";  ///< a value with which it asks for nothing
+  std::string_view neutral = {};  ///< a value with which it asks for nothing
 };
 
 constexpr std::string_view one_setting = "the draft shares the target's setting";
@@ -187,7 +187,7 @@ std::vector<std::string> modernise(const CLI::App& app, std::vector<std::string>
 
 void refuse_variables() {
   for (const auto& [name, reason] : refused_variables) {
-    const char* value = std::getenv(name.data());
+    const char* value = std::getenv(std::string(name).c_str());
     if (value != nullptr && *value != '\0') refuse(name, reason);
   }
 }

@@ -111,9 +111,10 @@ CostCurve curve_from(const Json& curve) {
 std::optional<Costs> costs_from(const Json& entry, std::size_t draft_models) {
   try {
     std::vector<DraftCosts> drafts;
-    for (const Json& draft : entry.at("drafts"))
+    for (const Json& draft : entry.at("drafts")) {
       drafts.push_back(
           {curve_from(draft), seconds_from(draft.at("alternation")), seconds_from(draft.at("reading"))});
+    }
     if (drafts.size() != draft_models) throw std::out_of_range("drafts");
     const Json& select = entry.at("select");
     return Costs{curve_from(entry.at("target")),
