@@ -178,11 +178,12 @@ double tree_draws(const std::vector<std::size_t>& factors) {
   return all;
 }
 
-/// Whether the method has a plan to choose, and the options' one is biased (by epsilon, which it reads).
+/// Whether the method has a plan to choose, and the options' one is none that keeps the law (those that do
+/// not read epsilon).
 bool has_biased_plan(const MethodRule& method, const MethodOptions& o) {
   if (method.plan.empty()) return false;
   const auto plan = find_plan(o.plan.value_or(std::string(method.plan)));
-  return plan.has_value() && !(*plan)->lossless;
+  return !plan.has_value() || !(*plan)->lossless;
 }
 
 Result<void> check_size(double draws) {

@@ -169,6 +169,15 @@ TEST(Exactness, HoldsWhereModelsHaveOtherTokensThanTheTarget) {
   expect(4, 2, 2, "a start that a draft lacks");
 }
 
+// One sequence of two models is the first one's: that the second lacks the text's token does not matter.
+TEST(Exactness, AModelThatDrawsNothingHoldsNobodyUp) {
+  const auto drafts_of = [](std::size_t v) { return TabularPair::random(v, 3, 13).drafts.front(); };
+  const TabularPair pair = {{drafts_of(3), drafts_of(2)}, TabularPair::random(3, 3, 14).target};
+  const MethodLaw found = method_law(pair, "specinfer", options_of(1, 2), {.horizon = 3, .start = 2});
+  EXPECT_LE(found.tv, 1e-12);
+  EXPECT_LT(found.law.expected_target_calls, 2.9);
+}
+
 // q/p of a token that the draft hardly ever draws is infinite: behind an excluded token it counts for
 // nothing.
 TEST(Exactness, NeverAcceptsWhatTheTargetExcludes) {
