@@ -19,6 +19,7 @@ void AutoDrafter::begin() {
   candidates_.clear();
   for (std::size_t model = 0; model < costs_->drafts.size(); ++model) candidates_.emplace_back(model);
   text_ = {};
+  limit_ = {};
   looks_ = false;
   largest_ = {};
 }
@@ -26,8 +27,9 @@ void AutoDrafter::begin() {
 void AutoDrafter::choose(const BlockStart& start, const Models& models) {
   if (start.index == 0) begin();
   text_.see(start.text);
-  const Prospects prospects(*costs_, support_of(models.warp, models.vocabulary()), start.text.size());
+  Prospects prospects(*costs_, support_of(models.warp, models.vocabulary()), start.text.size());
   plain_ = prospects.plain();
+  prospects.limit_stake(limit_.stake(plain_, start.left));
   const auto has_room = [&](std::size_t model) {
     return draft_depth(*models.drafts[model], start.text, start.left) > 0;
   };
@@ -98,6 +100,7 @@ std::optional<Expectation> AutoDrafter::expectation() const {
 
 Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const Verdict& verdict,
                                   NodeLaws& target) {
+  limit_.count(chosen_, verdict.path.size() + (verdict.last ? 1 : 0), plain_);
   if (chosen_.origin != DraftOrigin::model) return {};
   return candidates_[chosen_.model].observe(draft, verdict, target);
 }

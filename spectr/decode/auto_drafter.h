@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spectr/decode/draft_candidate.h"
+#include "spectr/decode/loss_limit.h"
 #include "spectr/decode/ngram_estimate.h"
 #include "spectr/decode/prospects.h"
 
@@ -18,9 +19,10 @@ namespace spectr {
 /// Theorem. With a lossless walk behind it the output has the target's law. *Why:* the choice is a function
 /// of the text and of past blocks; given these, every choice gives the next block the target's law.
 ///
-/// A draft model reads nothing, the prompt neither, until what it is to save outweighs the reading. It drafts
-/// in a few of the first blocks, to see. Where it is not the best it is looked at again at growing intervals.
-/// Where even perfect drafts of its would not pay it never drafts.
+/// No text takes much longer than by plain decoding (LossLimit). A draft model reads nothing, the prompt
+/// neither, until what it is to save outweighs the reading. It drafts in a few of the first blocks, to see.
+/// Where it is not the best it is looked at again at growing intervals. Where even perfect drafts of its
+/// would not pay it never drafts.
 class AutoDrafter final : public Drafter {
  public:
   static constexpr std::size_t most_rows = DraftCandidate::most_rows;
@@ -45,6 +47,7 @@ class AutoDrafter final : public Drafter {
   std::shared_ptr<const Costs> costs_;
   std::vector<DraftCandidate> candidates_;  // by draft model
   NgramEstimate text_;
+  LossLimit limit_;
   Way plain_, chosen_;
   bool looks_ = false;  // it was chosen to see what it is worth
   DraftShape largest_;

@@ -47,7 +47,7 @@ void DraftCandidate::weigh(const Prospects& prospects, std::size_t left) {
     const auto tokens = estimate_.tokens(K);
     for (std::size_t L = 1; L <= longest && K * L < most_rows; ++L) {
       const Way way = bringing(prospects, at_most(tokens[L], left), K, L);
-      if (beats(way, best_)) best_ = way;
+      if (beats(way, best_) && prospects.affords(way)) best_ = way;
       if (K == 1 && L == 1) single_ = way;
     }
   }
@@ -60,9 +60,11 @@ void DraftCandidate::consider(const Prospects& prospects, const BlockStart& star
   left_ = start.left;
   // More tokens than the longest block has change nothing.
   const std::size_t left = std::min(left_, most_length + 1);
-  if (known_for_ == Situation{left, prospects.text()}) return;
-  known_for_ = {left, prospects.text()};
+  const Situation now = {left, prospects.text(), prospects.stake()};
+  if (known_for_ == now) return;
+  known_for_ = now;
   weigh(prospects, left);
+  affords_look_ = prospects.affords(look());
 }
 
 /// What it has missed, beyond what it would read anyway: as rows of a pass, or, of many tokens, as a text.
@@ -84,7 +86,7 @@ double DraftCandidate::rest_of_text(const Way& way) const {
 bool DraftCandidate::wants_look(const Way& chosen) {
   const bool anew = looks_ == 0 && block_ >= next_look_;
   const std::size_t looks = anew ? later_look : looks_;
-  if (looks == 0) return false;
+  if (looks == 0 || !affords_look_) return false;
   const double saving = chosen.seconds_per_token() - perfect_.seconds_per_token();
   const Way way = look();
   const double each = std::max(way.seconds - way.tokens * chosen.seconds_per_token(), 0.0);

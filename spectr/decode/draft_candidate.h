@@ -60,14 +60,17 @@ class DraftCandidate {
   std::size_t text_ = 0;  // its length, of which the model has read so much
   std::size_t read_ = 0;
   std::size_t left_ = 0;
-  // What it promises with so many tokens left behind such a text, until more has been observed.
+  // What it promises with so many tokens left behind such a text, and so much to stake, until more has been
+  // observed.
   struct Situation {
     std::size_t left = 0;
     std::size_t text = 0;
+    double stake = 0.0;
     bool operator==(const Situation&) const = default;
   };
   Situation known_for_;
   Way best_, perfect_, single_;
+  bool affords_look_ = false;
   // Blocks that it has still to draft to be looked at, the block from which on it does so again, and how long
   // it then waits.
   std::size_t looks_ = first_look;

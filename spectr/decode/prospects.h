@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "spectr/decode/costs.h"
 #include "spectr/decode/drafter.h"
@@ -53,6 +54,11 @@ class Prospects {
       : costs_(costs), support_(support), text_(text / text_step * text_step) {}
 
   Way plain() const;
+  /// From now on no way is open that takes so much longer than a plain block.
+  void limit_stake(double seconds) { stake_ = seconds; }
+  double stake() const { return stake_; }
+  /// Whether a way is open.
+  bool affords(const Way& way) const { return way.seconds - plain().seconds <= stake_; }
   /// Drafts from the text where they promise more than `best`, else that.
   Way best_by_text(const NgramEstimate& text, std::size_t left, Way best) const;
 
@@ -75,6 +81,7 @@ class Prospects {
   const Costs& costs_;
   Support support_;
   std::size_t text_;
+  double stake_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace spectr

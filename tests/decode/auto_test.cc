@@ -1,6 +1,7 @@
 // Choosing K and L by costs and past acceptance leaves the law alone, and follows the costs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <random>
@@ -92,6 +93,7 @@ struct Told {
   std::vector<std::size_t> of_model;  // blocks, by model
   std::size_t blocks = 0;
   std::size_t read_by_draft = 0;  // tokens, the first
+  double seconds = 0.0;           // by the costs
 };
 
 Told told_by_auto(const TabularPair& pair, const MethodOptions& options, std::size_t tokens,
@@ -104,6 +106,7 @@ Told told_by_auto(const TabularPair& pair, const MethodOptions& options, std::si
   const auto listener = [&](const Block& block) -> std::optional<std::size_t> {
     const std::optional<std::size_t> model = decoder.drafter().expectation()->model;
     if (decoder.drafter().expectation()->looks) ++told.looks;
+    told.seconds += decoder.drafter().expectation()->seconds;
     if (block.drafted > 0) (model ? told.by_model : told.by_text).push_back(told.blocks);
     if (block.drafted > 0 && model) ++told.of_model[*model];
     ++told.blocks;
@@ -179,6 +182,41 @@ TEST(Auto, LeavesTheDraftAloneWhereEvenPerfectDraftsWouldNotPay) {
   const Told told = told_by_auto(TabularPair::random(5, 300, 1), measured(0.9, {0.3}), 200, {0, 1, 2, 3});
   EXPECT_EQ(told.by_model, std::vector<std::size_t>());
   EXPECT_EQ(told.read_by_draft, 0u) << "the prompt neither";
+}
+
+TEST(Auto, TakesAtMostThreePercentOrATokenAndAQuarterLongerThanPlainly) {
+  // A draft that knows nothing; one that knows all for a while and then nothing; one for every other token.
+  constexpr std::size_t V = 5, steps = 300;
+  const auto knows = [](auto when) {
+    std::mt19937 random(1);
+    std::vector<double> p(V * V * steps, 0.0), q = p;
+    for (std::size_t step = 0; step < steps; ++step) {
+      const std::size_t token = random() % V, guess = when(step) ? token : (token + 1) % V;
+      for (std::size_t last = 0; last < V; ++last) {
+        const std::size_t row = (step * V + last) * V;
+        q[row + token] = p[row + guess] = 1.0;
+      }
+    }
+    return TabularPair{{TabularModel(V, steps, p)}, TabularModel(V, steps, q)};
+  };
+  const TabularPair pairs[] = {knows([](std::size_t) { return false; }),
+                               knows([](std::size_t step) { return step < 20; }),
+                               knows([](std::size_t step) { return step % 2 == 0; })};
+  double longest = 0.0;
+  for (const TabularPair& pair : pairs) {
+    for (const double slope : {0.05, 0.2, 0.5}) {
+      for (const double draft : {0.02, 0.1, 0.3}) {
+        for (const std::size_t tokens : {2u, 8u, 16u, 40u, 100u, 300u}) {
+          const Told told = told_by_auto(pair, measured(slope, {draft}), tokens);
+          const auto plainly = static_cast<double>(tokens);
+          EXPECT_LE(told.seconds, std::max(1.03 * plainly, plainly + 1.25) + 1e-9)
+              << tokens << " tokens, slope " << slope << ", draft " << draft;
+          longest = std::max(longest, told.seconds / plainly);
+        }
+      }
+    }
+  }
+  EXPECT_GT(longest, 1.01) << "finding out has its price";
 }
 
 TEST(Auto, CountsWhatAlternationTakes) {

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "spectr/decode/prospects.h"
+
+namespace spectr {
+
+/// What a block may stake on its drafts, so that no text takes much longer than by plain decoding.
+///
+/// Theorem. By the costs, and what draft models read of the text apart, a text that goes on to its limit of
+/// n tokens takes no longer than max(1.03 n, n + 5/4) plain tokens, whatever becomes of its drafts. *Why:* a
+/// block loses most where none of its drafts is accepted, and stakes 3/10 of what may still be lost.
+///
+/// Not all of it, because first tries that lose everything leave nothing for later ones: a good draft model
+/// misses, too.
+class LossLimit {
+ public:
+  /// Seconds that the next block may take longer than a plain one, with `left` tokens to write.
+  double stake(const Way& plain, std::size_t left) const {
+    const double tokens = std::max(share * static_cast<double>(written_ + left), least);
+    return staked * (tokens * plain.seconds - lost_);
+  }
+
+  /// A block made in that way brought so many tokens.
+  void count(const Way& way, std::size_t tokens, const Way& plain) {
+    written_ += tokens;
+    lost_ += way.seconds - static_cast<double>(tokens) * plain.seconds;
+  }
+
+ private:
+  static constexpr double share = 0.03;  // of a text that may be lost,
+  static constexpr double least = 1.25;  // or so many plain tokens
+  static constexpr double staked = 0.3;  // of that, by one block
+
+  std::size_t written_ = 0;
+  double lost_ = 0.0;  // seconds; below 0: won
+};
+
+}  // namespace spectr
