@@ -1,10 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <optional>
-#include <span>
 
 #include "spectr/base/choices.h"
 #include "spectr/base/result.h"
@@ -29,14 +27,6 @@ struct Expectation {
   double plain_seconds;  ///< of one token by plain decoding
   bool looks;            ///< drafts only to see what they are worth, though another way promises more
 };
-
-/// How deep a draft model can draft a text, at most `most`: as far as its context goes, and not at all if the
-/// text has a token that it lacks (models of a family may have more or fewer unused tokens at their end).
-inline std::size_t draft_depth(const Session& draft, std::span<const Token> text, std::size_t most) {
-  const auto lacks = [&draft](Token token) { return static_cast<std::size_t>(token) >= draft.vocabulary(); };
-  if (draft.context() <= text.size() || std::ranges::any_of(text, lacks)) return 0;
-  return std::min(most, draft.context() - text.size());
-}
 
 /// Proposes continuations of a text.
 class Drafter {

@@ -15,4 +15,10 @@ Result<Models> Models::start(const LanguageModel& target, std::span<const Langua
   return models;
 }
 
+std::size_t draft_depth(const Session& draft, std::span<const Token> text, std::size_t most) {
+  const auto lacks = [V = draft.vocabulary()](Token token) { return static_cast<std::size_t>(token) >= V; };
+  if (draft.context() <= text.size() || std::ranges::any_of(text, lacks)) return 0;
+  return std::min(most, draft.context() - text.size());
+}
+
 }  // namespace spectr

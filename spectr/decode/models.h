@@ -27,4 +27,8 @@ struct Models {
   std::size_t vocabulary() const { return target->vocabulary(); }
 };
 
+/// How deep a draft model can draft a text, at most `most`: as far as its context goes, and not at all if the
+/// text has a token that it lacks (models of a family may have more or fewer unused tokens at their end).
+std::size_t draft_depth(const Session& draft, std::span<const Token> text, std::size_t most);
+
 }  // namespace spectr

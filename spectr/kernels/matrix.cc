@@ -9,7 +9,7 @@
 namespace spectr {
 
 Matrix Matrix::pack(TensorType type, std::size_t rows, std::size_t cols, std::span<const std::byte> bytes,
-                    ThreadPool& pool) {
+                    ThreadPool& pool, SharedPages* pages) {
   const TensorFormat& format = format_of(type);
   SPECTR_CHECK(rows > 0 && cols > 0 && cols % format.elements == 0);
   SPECTR_CHECK(bytes.size() == rows * (cols / format.elements) * format.bytes);
@@ -17,7 +17,7 @@ Matrix Matrix::pack(TensorType type, std::size_t rows, std::size_t cols, std::sp
       Packed{.type = type, .rows = rows, .cols = cols, .file = {}, .shape = {}, .panels = {}});
   if (const auto layout = code_layout(type)) {
     packed->shape = {*layout, cols / format.elements};
-    packed->panels = pack_panels(type, packed->shape, rows, bytes, pool);
+    packed->panels = pack_panels(type, packed->shape, rows, bytes, pool, pages);
   } else {
     packed->file = bytes;
   }

@@ -9,6 +9,8 @@
 
 namespace spectr {
 
+class SharedPages;
+
 /// A weight matrix W [rows, cols] in the layout that multiplication wants.
 ///
 /// Formats F32, F16 and BF16 borrow the bytes that they are made from, which must outlive the matrix;
@@ -19,8 +21,9 @@ class Matrix {
   /// W from its bytes as they stand in a file, row after row.
   /// Requires: rows > 0, cols > 0 and a multiple of the format's elements, bytes.size() == rows · cols /
   /// elements · bytes of the format. Throws std::bad_alloc where there is no memory for the copy.
+  /// `pages`: where the copy may lie beside those of other matrices; none: by itself.
   static Matrix pack(TensorType type, std::size_t rows, std::size_t cols, std::span<const std::byte> bytes,
-                     ThreadPool& pool);
+                     ThreadPool& pool, SharedPages* pages = nullptr);
 
   Matrix(Matrix&&) noexcept;
   Matrix& operator=(Matrix&&) noexcept;

@@ -94,10 +94,11 @@ void read_unit(const PanelShape& shape, const std::uint8_t* panel, int row, std:
 }
 
 AlignedBytes pack_panels(TensorType type, const PanelShape& shape, std::size_t rows,
-                         std::span<const std::byte> file, ThreadPool& pool) {
+                         std::span<const std::byte> file, ThreadPool& pool, SharedPages* pages) {
   const std::size_t panels = div_up(rows, panel_rows);
   const std::size_t unit_bytes = format_of(type).bytes;
-  AlignedBytes packed = allocate_aligned(panels * shape.panel_bytes());
+  const std::size_t size = panels * shape.panel_bytes();
+  AlignedBytes packed = pages != nullptr ? pages->allocate(size) : allocate_aligned(size);
   pool.parallel_for(panels, 1, [&](std::size_t begin, std::size_t end) {
     CodeUnit unit{};
     std::fill(packed.get() + begin * shape.panel_bytes(), packed.get() + end * shape.panel_bytes(), 0);

@@ -76,9 +76,10 @@ constexpr CodePlace code_place(int row, int column, int bits) {
   return {static_cast<std::size_t>(64 * (group % bits) + 4 * row + column % 4), group / bits * bits};
 }
 
-/// Packs all rows of a matrix; rows past the end of the last panel are zero.
+/// Packs all rows of a matrix, into pages that it shares if there are any; rows past the end of the last
+/// panel are zero.
 AlignedBytes pack_panels(TensorType type, const PanelShape& shape, std::size_t rows,
-                         std::span<const std::byte> file, ThreadPool& pool);
+                         std::span<const std::byte> file, ThreadPool& pool, SharedPages* pages);
 
 /// Unit `index` of row `row` (< 16) of a panel, taken apart.
 void read_unit(const PanelShape& shape, const std::uint8_t* panel, int row, std::size_t index,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "spectr/base/quote.h"
+#include "spectr/kernels/aligned_bytes.h"
 #include "spectr/kernels/dequantise.h"
 #include "spectr/model/stored_format.h"
 
@@ -88,16 +89,18 @@ class Loader {
     return tensor;
   }
 
-  Matrix rows_of(const GgufTensor& tensor, std::size_t begin, std::size_t count) const {
+  Matrix rows_of(const GgufTensor& tensor, std::size_t begin, std::size_t count) {
     const std::size_t row_bytes = tensor.bytes.size() / tensor.rows();
     const auto bytes = tensor.bytes.subspan(begin * row_bytes, count * row_bytes);
-    Matrix matrix = Matrix::pack(static_cast<TensorType>(tensor.type), count, tensor.cols(), bytes, pool_);
+    Matrix matrix =
+        Matrix::pack(static_cast<TensorType>(tensor.type), count, tensor.cols(), bytes, pool_, &pages_);
     if (!matrix.borrows()) file_.forget(bytes);  // else weights would be in memory twice
     return matrix;
   }
 
   const Gguf& file_;
   ThreadPool& pool_;
+  SharedPages pages_;
   std::unordered_set<std::string_view> used_;
 };
 
