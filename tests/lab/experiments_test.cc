@@ -50,7 +50,7 @@ const std::map<std::string, std::string> documented_columns = {
 Context quick(ThreadPool& pool) {
   const fs::path root = SPECTR_SOURCE_DIR;
   return {.pool = pool,
-          .runs = 10,
+          .runs = 3,
           .quick = true,
           .stories = {.target = root / "models/spectr-stories-7m-q8_0.gguf",
                       .draft = root / "models/spectr-stories-draft-0.6m-q8_0.gguf",
