@@ -29,11 +29,11 @@ constexpr double most_texts = 1e6;
 constexpr double most_outcomes = 5e7;  // of all start tokens together
 constexpr std::int64_t most_seed = std::numeric_limits<std::uint32_t>::max();
 
-/// What passes of tables are taken to cost where a method asks: a node three tenths of a pass, a draft a
-/// tenth of the target.
+/// What passes of tables are taken to cost where a method asks: a node and a draft a tenth of a pass of the
+/// target, so that drafts pay in so short texts.
 Costs assumed_costs(std::size_t draft_models) {
-  const DraftCosts draft{CostCurve({{1, 0.1}, {2, 0.13}})};
-  return {CostCurve({{1, 1.0}, {2, 1.3}}), std::vector(draft_models, draft), {}};
+  const DraftCosts draft{CostCurve({{1, 0.1}, {2, 0.11}})};
+  return {CostCurve({{1, 1.0}, {2, 1.1}}), std::vector(draft_models, draft), {}};
 }
 
 void print_law(const Flags& flags) {

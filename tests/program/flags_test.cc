@@ -39,6 +39,12 @@ TEST(Flags, LawChoosesTheMethodAsGenerateDoes) {
             law({"-K", "2", "--drafts", "2", "--method", "specinfer"}).out);
 }
 
+TEST(Flags, LawOfAutoIsThatOfADecoderThatDrafts) {
+  const Json law = Json::parse(spectr({"law", "--method", "auto", "--vocab", "2"}).out);
+  EXPECT_LE(law["tv_error"].get<double>(), 1e-12);
+  EXPECT_LT(law["expected_target_calls"].get<double>(), 3.5) << "of 4 that plain decoding takes";
+}
+
 TEST(Flags, OfDraftsThatAreNotUsedAreTold) {
   const auto told = [](const Arguments& more) {
     return spectr(generate() + Arguments{"-p", "Once", "-n", "2", "--seed", "1"} + more).err;
