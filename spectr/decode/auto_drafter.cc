@@ -4,11 +4,18 @@
 #include <optional>
 #include <utility>
 
-#include "spectr/base/check.h"
 #include "spectr/decode/ngram_drafter.h"
+#include "spectr/decode/rehearsal.h"
 #include "spectr/decode/tree_drafter.h"
 
 namespace spectr {
+namespace {
+
+bool has_room(const Session& draft, const BlockStart& start) {
+  return draft_depth(draft, start.text, start.left) > 0;
+}
+
+}  // namespace
 
 AutoDrafter::AutoDrafter(std::shared_ptr<const Costs> costs) : costs_(std::move(costs)) {
   candidates_.reserve(costs_->drafts.size());
@@ -24,15 +31,53 @@ void AutoDrafter::begin() {
   largest_ = {};
 }
 
+Result<void> AutoDrafter::check(const Models& models) const {
+  if (models.drafts.size() == candidates_.size()) return {};
+  return error("method auto knows what passes of {} draft models cost, there are {}", candidates_.size(),
+               models.drafts.size());
+}
+
+Prospects AutoDrafter::prospects(const BlockStart& start, const Models& models) const {
+  const Support support = support_of(models.warp, models.vocabulary());
+  return {*costs_, support, start.text.size(), start.left, limit_};
+}
+
+std::vector<std::size_t> AutoDrafter::worth_reading(const BlockStart& first, const Models& models) {
+  const Prospects prospects = this->prospects(first, models);
+  std::vector<std::size_t> worth;
+  for (std::size_t model = 0; model < candidates_.size(); ++model) {
+    if (!has_room(*models.drafts[model], first)) continue;
+    candidates_[model].consider(prospects, first);
+    if (candidates_[model].is_worth_reading(prospects)) worth.push_back(model);
+  }
+  return worth;
+}
+
+Result<void> AutoDrafter::open(const BlockStart& first, Models& models) {
+  SPECTR_TRY_VOID(check(models));
+  begin();
+  if (first.text.size() < 2) return {};
+  const std::vector<std::size_t> reading = worth_reading(first, models);
+  if (reading.empty()) return read_prompt(*models.target, first.text);
+
+  const Rehearsal rehearsal(first.text);
+  SPECTR_TRY_VOID(rehearsal.score(*models.target));
+  NodeLaws target = rehearsal.laws(*models.target, models.warp, models.vocabulary());
+  for (std::size_t model : reading) {
+    Session& session = *models.drafts[model];
+    SPECTR_TRY_VOID(rehearsal.score(session));
+    NodeLaws draft = rehearsal.laws(session, models.warp, models.vocabulary());
+    SPECTR_TRY_VOID(candidates_[model].rehearse(rehearsal.contexts(), draft, target));
+    rehearsal.keep(session);
+  }
+  rehearsal.keep(*models.target);
+  return {};
+}
+
 void AutoDrafter::choose(const BlockStart& start, const Models& models) {
-  if (start.index == 0) begin();
   text_.see(start.text);
-  Prospects prospects(*costs_, support_of(models.warp, models.vocabulary()), start.text.size());
+  const Prospects prospects = this->prospects(start, models);
   plain_ = prospects.plain();
-  prospects.limit_stake(limit_.stake(plain_, start.left));
-  const auto has_room = [&](std::size_t model) {
-    return draft_depth(*models.drafts[model], start.text, start.left) > 0;
-  };
 
   Way best = plain_;
   double least = static_cast<double>(start.left) * plain_.seconds;
@@ -40,7 +85,7 @@ void AutoDrafter::choose(const BlockStart& start, const Models& models) {
     DraftCandidate& candidate = candidates_[model];
     candidate.consider(prospects, start);
     const double rest = candidate.rest_of_text(candidate.best());
-    if (has_room(model) && rest < least) {
+    if (has_room(*models.drafts[model], start) && rest < least) {
       least = rest;
       best = candidate.best();
     }
@@ -52,7 +97,7 @@ void AutoDrafter::choose(const BlockStart& start, const Models& models) {
   const bool by_model = chosen_.origin == DraftOrigin::model;
   for (std::size_t model = 0; model < candidates_.size(); ++model) {
     const bool is_chosen = by_model && model == best.model;
-    if (!is_chosen && has_room(model) && candidates_[model].wants_look(best)) {
+    if (!is_chosen && has_room(*models.drafts[model], start) && candidates_[model].wants_look(best)) {
       looks_ = true;
       chosen_ = candidates_[model].look();
       return candidates_[model].drafts_for_a_look();
@@ -61,18 +106,8 @@ void AutoDrafter::choose(const BlockStart& start, const Models& models) {
   if (by_model) candidates_[best.model].drafts_as_best();
 }
 
-bool AutoDrafter::opens_with(std::size_t model, const BlockStart& first, const Models& models) {
-  SPECTR_CHECK(first.index == 0);
-  if (models.drafts.size() != candidates_.size()) return false;
-  choose(first, models);  // as it will be chosen again: the first block of a text begins anew
-  return chosen_.origin == DraftOrigin::model && chosen_.model == model;
-}
-
 Result<void> AutoDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
-  if (models.drafts.size() != candidates_.size()) {
-    return error("method auto knows what passes of {} draft models cost, there are {}", candidates_.size(),
-                 models.drafts.size());
-  }
+  SPECTR_TRY_VOID(check(models));
   choose(start, models);
   const auto [K, L] = chosen_.shape;
   largest_ = {std::max(largest_.drafts, K), std::max(largest_.length, L)};

@@ -20,16 +20,18 @@ namespace spectr {
 /// of the text and of past blocks; given these, every choice gives the next block the target's law.
 ///
 /// No text takes much longer than by plain decoding (LossLimit). A draft model reads nothing, the prompt
-/// neither, until what it is to save outweighs the reading. It drafts in a few of the first blocks, to see.
-/// Where it is not the best it is looked at again at growing intervals. Where even perfect drafts of its
-/// would not pay it never drafts.
+/// neither, until what it is to save outweighs the reading. What it is worth the end of the prompt tells
+/// (Rehearsal), where that is long enough; else it drafts in a few of the first blocks, to see. Where it is
+/// not the best it is looked at again at growing intervals. Where even perfect drafts of its would not pay it
+/// never drafts.
 class AutoDrafter final : public Drafter {
  public:
   static constexpr std::size_t most_rows = DraftCandidate::most_rows;
 
   explicit AutoDrafter(std::shared_ptr<const Costs> costs);
 
-  bool opens_with(std::size_t model, const BlockStart& first, const Models& models) override;
+  /// Error: as of propose.
+  Result<void> open(const BlockStart& first, Models& models) override;
   /// Error: there are not as many draft models as costs of their passes.
   Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;
   Result<void> observe(const BlockStart& start, const Draft& draft, const Verdict& verdict,
@@ -41,7 +43,12 @@ class AutoDrafter final : public Drafter {
   bool remembers() const override { return true; }
 
  private:
+  Result<void> check(const Models& models) const;
   void begin();
+  /// What a block can count on without draft models.
+  Prospects prospects(const BlockStart& start, const Models& models) const;
+  /// The draft models that might save more than it takes them to read the prompt.
+  std::vector<std::size_t> worth_reading(const BlockStart& first, const Models& models);
   void choose(const BlockStart& start, const Models& models);
 
   std::shared_ptr<const Costs> costs_;

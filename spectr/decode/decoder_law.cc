@@ -101,6 +101,7 @@ Result<DecoderLaw> enumerate_runs(Decoder& decoder, Models& models, std::span<co
   do {
     std::vector<Token> text(prompt.begin(), prompt.end());
     std::size_t blocks = 0, calls = 0, corrections = 0;
+    SPECTR_TRY_VOID(decoder.drafter().open({text, options.horizon, blocks, options.ends}, models));
     for (bool ended = false; !ended;) {
       const std::size_t left = options.horizon - (text.size() - prompt.size());
       const BlockStart start{text, left, blocks++, options.ends};

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "spectr/base/recycled.h"
+#include "spectr/decode/rehearsal.h"
 
 namespace spectr {
 namespace {
@@ -83,15 +84,43 @@ double DraftCandidate::rest_of_text(const Way& way) const {
   return reading_seconds() + static_cast<double>(left_) * way.seconds_per_token();
 }
 
+double DraftCandidate::hope(const Way& chosen) const {
+  const double saving = chosen.seconds_per_token() - perfect_.seconds_per_token();
+  return luck * saving * static_cast<double>(left_);
+}
+
+bool DraftCandidate::is_worth_reading(const Prospects& prospects) const {
+  // Two laws at each context, and what the estimates take.
+  const SelectCosts& select = prospects.costs().select;
+  const double plans = prospects.dense() ? select.one + 3.0 * select.several : 0.0;
+  const double looking =
+      static_cast<double>(Rehearsal::most_contexts) * (2.0 * prospects.law_seconds() + plans);
+  const Way plain = prospects.plain();
+  return rest_of_text(best_) + looking < static_cast<double>(left_) * plain.seconds ||
+         reading_seconds() + looking < hope(plain);
+}
+
+Result<void> DraftCandidate::rehearse(NodeId contexts, NodeLaws& draft, NodeLaws& target) {
+  read_ = text_ - 1;
+  next_look_ = gap_;
+  known_for_ = {};
+  for (NodeId context = 0; context < contexts; ++context) {
+    SPECTR_TRY(const Distribution* p, draft.at(context));
+    SPECTR_TRY(const Distribution* q, target.at(context));
+    estimate_.see_first(*p, *q);
+    looks_ -= std::min(looks_, spared);
+  }
+  return {};
+}
+
 bool DraftCandidate::wants_look(const Way& chosen) {
   const bool anew = looks_ == 0 && block_ >= next_look_;
   const std::size_t looks = anew ? later_look : looks_;
   if (looks == 0 || !affords_look_) return false;
-  const double saving = chosen.seconds_per_token() - perfect_.seconds_per_token();
   const Way way = look();
   const double each = std::max(way.seconds - way.tokens * chosen.seconds_per_token(), 0.0);
   const double price = reading_seconds() + static_cast<double>(looks) * each;
-  if (saving * luck * static_cast<double>(left_) <= price) return false;
+  if (hope(chosen) <= price) return false;
   if (anew) {
     looks_ = later_look;
     gap_ *= growth;

@@ -33,6 +33,13 @@ class DraftCandidate {
   /// How it drafts to be looked at.
   Way look() const { return best_.origin == DraftOrigin::model ? best_ : single_; }
 
+  /// Whether it may save more than it takes to read the prompt and to look at its end: by what is expected of
+  /// it, or by a twentieth of what perfect drafts would save.
+  bool is_worth_reading(const Prospects& prospects) const;
+  /// It reads the prompt, but for its last token, and learns from the two models' laws at nodes 0 to
+  /// contexts − 1 of a Rehearsal.
+  Result<void> rehearse(NodeId contexts, NodeLaws& draft, NodeLaws& target);
+
   /// It drafts the block, because it promises most.
   void drafts_as_best();
   /// It drafts the block to be looked at, though another way promises more.
@@ -44,11 +51,14 @@ class DraftCandidate {
   /// K sequences of L tokens, which bring so many tokens.
   Way bringing(const Prospects& prospects, double tokens, std::size_t K, std::size_t L) const;
   void weigh(const Prospects& prospects, std::size_t left);
+  /// Seconds that perfect drafts would save of the rest of the text, times how seldom they are to be had.
+  double hope(const Way& chosen) const;
   double reading_seconds() const;
   void drafts();
 
-  // A look takes several blocks, because one context says little; the first one more.
-  static constexpr std::size_t first_look = 8, later_look = 4;
+  // A look takes several blocks, because one context says little; the first one more. A context of the prompt
+  // spares two of its blocks: they cost more than they say.
+  static constexpr std::size_t first_look = 8, later_look = 4, spared = 2;
   // Blocks from the last drafts to the next look, and by how much longer every later gap is.
   static constexpr std::size_t first_gap = 64, growth = 4;
 

@@ -33,9 +33,10 @@ class Drafter {
  public:
   virtual ~Drafter() = default;
 
-  /// Whether the first block of a text drafts with that draft model, so that it had better read the prompt
-  /// with the target. Requires: `first` is the start of that block, which is proposed next.
-  virtual bool opens_with(std::size_t /*model*/, const BlockStart& /*first*/, const Models&) { return true; }
+  /// Begins a text: the target and the draft models that are going to draft read the prompt, but for its last
+  /// token, which belongs to the first block. Requires: `first` is the start of that block, which is proposed
+  /// next; called before the first block of every text where the drafter remembers().
+  virtual Result<void> open(const BlockStart& first, Models& models);
 
   /// Adds draws to `draft`, whose tree has only its root. Never deeper than start.left, nothing below a token
   /// that ends a text, nothing beyond the context of a draft model or the tokens that it has. No draws: the

@@ -10,23 +10,6 @@ namespace {
 // Texts up to this length are planned for; longer ones grow.
 constexpr std::size_t planned_tokens = std::size_t{1} << 16;
 
-/// Computes what is missing of everything but the prompt's last token, which belongs to the first block.
-Result<void> read_prompt(const BlockStart& first, Models& models, Decoder& decoder) {
-  if (first.text.size() < 2) return {};
-  const auto before_last = first.text.first(first.text.size() - 1);
-  const TokenTree nothing(before_last.back());
-  const auto read = [&](Session& session) -> Result<void> {
-    if (before_last.size() > session.context() || session.length() >= before_last.size()) return {};
-    return session.score(before_last, nothing);
-  };
-  SPECTR_TRY_VOID(read(*models.target));
-  for (std::size_t i = 0; i < models.drafts.size(); ++i) {
-    const bool drafts = draft_depth(*models.drafts[i], first.text, first.left) > 0;
-    if (drafts && decoder.drafter().opens_with(i, first, models)) SPECTR_TRY_VOID(read(*models.drafts[i]));
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string_view name(StopReason reason) {
@@ -52,7 +35,7 @@ Result<Generation> generate(Decoder& decoder, Models& models, std::span<const To
   Statistics& statistics = out.statistics;
   Stopwatch watch;
   const std::size_t left_at_first = std::min(options.limit, context - prompt.size());
-  SPECTR_TRY_VOID(read_prompt({prompt, left_at_first, 0, options.ends}, models, decoder));
+  SPECTR_TRY_VOID(decoder.drafter().open({prompt, left_at_first, 0, options.ends}, models));
   statistics.prompt_seconds = watch.lap();
 
   std::vector<Token> text;

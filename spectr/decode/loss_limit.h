@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "spectr/decode/prospects.h"
+#include "spectr/decode/way.h"
 
 namespace spectr {
 
 /// What a block may stake on its drafts, so that no text takes much longer than by plain decoding.
 ///
-/// Theorem. By the costs, and what draft models read of the text apart, a text that goes on to its limit of
-/// n tokens takes no longer than max(1.03 n, n + 5/4) plain tokens, whatever becomes of its drafts. *Why:* a
+/// Theorem. By the costs, and what is read of the text to draft apart, a text that goes on to its limit of n
+/// tokens takes no longer than max(1.03 n, n + 5/4) plain tokens, whatever becomes of its drafts. *Why:* a
 /// block loses most where none of its drafts is accepted, and stakes 3/10 of what may still be lost.
 ///
 /// Not all of it, because first tries that lose everything leave nothing for later ones: a good draft model

@@ -21,4 +21,11 @@ std::size_t draft_depth(const Session& draft, std::span<const Token> text, std::
   return std::min(most, draft.context() - text.size());
 }
 
+Result<void> read_prompt(Session& session, std::span<const Token> prompt) {
+  if (prompt.size() < 2) return {};
+  const auto before_last = prompt.first(prompt.size() - 1);
+  if (before_last.size() > session.context() || session.length() >= before_last.size()) return {};
+  return session.score(before_last, TokenTree(before_last.back()));
+}
+
 }  // namespace spectr

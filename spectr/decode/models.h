@@ -31,4 +31,7 @@ struct Models {
 /// text has a token that it lacks (models of a family may have more or fewer unused tokens at their end).
 std::size_t draft_depth(const Session& draft, std::span<const Token> text, std::size_t most);
 
+/// Computes what is missing of everything but a prompt's last token, which belongs to the first block.
+Result<void> read_prompt(Session& session, std::span<const Token> prompt);
+
 }  // namespace spectr

@@ -2,28 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 
 #include "spectr/decode/costs.h"
-#include "spectr/decode/drafter.h"
+#include "spectr/decode/loss_limit.h"
 #include "spectr/decode/ngram_estimate.h"
+#include "spectr/decode/way.h"
+#include "spectr/sampling/warp.h"
 
 namespace spectr {
-
-/// Where the drafts of a block come from.
-enum class DraftOrigin { nowhere, model, text };
-
-/// A way to make a block, and what it promises.
-struct Way {
-  DraftOrigin origin = DraftOrigin::nowhere;
-  std::size_t model = 0;  ///< which one, of draft models
-  DraftShape shape = {};
-  double tokens = 1.0;
-  double seconds = 0.0;
-
-  double rate() const { return tokens / seconds; }
-  double seconds_per_token() const { return seconds / tokens; }
-};
 
 /// Whether `way` promises more than the best one so far. Estimates are not exact, and the best of many tends
 /// to be one that is too high: drafting has to promise so much more than plain decoding.
@@ -49,15 +35,17 @@ Support support_of(const Warp& warp, std::size_t vocabulary);
 ///   tokens / (target pass of 1 + nodes rows + laws and plans).
 class Prospects {
  public:
-  /// Counts on a text of `text` tokens, in steps. Requires: costs that live as long.
-  Prospects(const Costs& costs, Support support, std::size_t text)
-      : costs_(costs), support_(support), text_(text / text_step * text_step) {}
+  /// Counts on a text of `text` tokens, in steps, with `left` tokens to write. Requires: costs that live as
+  /// long.
+  Prospects(const Costs& costs, Support support, std::size_t text, std::size_t left, const LossLimit& limit)
+      : costs_(costs),
+        support_(support),
+        text_(text / text_step * text_step),
+        stake_(limit.stake(plain(), left)) {}
 
   Way plain() const;
-  /// From now on no way is open that takes so much longer than a plain block.
-  void limit_stake(double seconds) { stake_ = seconds; }
+  /// Seconds that the block may take longer than a plain one.
   double stake() const { return stake_; }
-  /// Whether a way is open.
   bool affords(const Way& way) const { return way.seconds - plain().seconds <= stake_; }
   /// Drafts from the text where they promise more than `best`, else that.
   Way best_by_text(const NgramEstimate& text, std::size_t left, Way best) const;
@@ -81,7 +69,7 @@ class Prospects {
   const Costs& costs_;
   Support support_;
   std::size_t text_;
-  double stake_ = std::numeric_limits<double>::infinity();
+  double stake_;
 };
 
 }  // namespace spectr

@@ -87,9 +87,16 @@ MethodOptions options_of(std::size_t drafts, std::size_t length, std::string_vie
 }
 
 std::shared_ptr<const Costs> costs_of(std::size_t draft_models) {
-  const DraftCosts draft{CostCurve({{1, 0.1}, {2, 0.12}})};
-  return std::make_shared<Costs>(
-      Costs{CostCurve({{1, 1.0}, {2, 1.2}}), std::vector(draft_models, draft), {}});
+  return measured(0.2, std::vector(draft_models, 0.1)).costs;
+}
+
+MethodOptions measured(double slope, const std::vector<double>& drafts) {
+  const auto curve = [slope](double share) { return CostCurve({{1, share}, {2, share * (1.0 + slope)}}); };
+  Costs costs{curve(1.0), {}, {}};
+  for (double draft : drafts) costs.drafts.push_back({curve(draft)});
+  MethodOptions options;
+  options.costs = std::make_shared<Costs>(std::move(costs));
+  return options;
 }
 
 double Shape::tuples() const {

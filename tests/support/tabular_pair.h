@@ -61,6 +61,9 @@ Decoder decoder_of(std::string_view method, const MethodOptions& options);
 /// A row more costs a fifth of a pass, a draft model a tenth of the target.
 std::shared_ptr<const Costs> costs_of(std::size_t draft_models);
 
+/// For `auto`: a pass of r rows of the target costs 1 + slope (r − 1), one of each draft model a share of it.
+MethodOptions measured(double slope, const std::vector<double>& drafts);
+
 /// K, L and maybe a plan, and the costs of one draft model.
 MethodOptions options_of(std::size_t drafts, std::size_t length, std::string_view plan = "");
 
