@@ -39,7 +39,9 @@ struct RecyclingAllocator {
     if (n > std::numeric_limits<std::size_t>::max() / 2 / sizeof(T)) throw std::bad_array_new_length();
     return static_cast<T*>(recycled::take(n * sizeof(T)));
   }
-  void deallocate(T* memory, std::size_t n) noexcept { recycled::give(memory, n * sizeof(T)); }
+  void deallocate(T* memory, std::size_t n) noexcept {
+    recycled::give(static_cast<void*>(memory), n * sizeof(T));
+  }
 
   friend bool operator==(RecyclingAllocator, RecyclingAllocator) { return true; }
 };
