@@ -92,7 +92,8 @@ double DraftCandidate::hope(const Way& chosen) const {
 bool DraftCandidate::is_worth_reading(const Prospects& prospects) const {
   // Two laws at each context, and what the estimates take.
   const SelectCosts& select = prospects.costs().select;
-  const double plans = prospects.dense() ? select.one + 3.0 * select.several : 0.0;
+  const auto others = static_cast<double>(AcceptanceEstimate::drafts.size() - 1);
+  const double plans = prospects.dense() ? select.one + others * select.several : 0.0;
   const double looking =
       static_cast<double>(Rehearsal::most_contexts) * (2.0 * prospects.law_seconds() + plans);
   const Way plain = prospects.plain();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/support/tabular_pair.h"
+#include "tests/support/value_of.h"
 
 namespace spectr {
 namespace {
@@ -89,6 +90,18 @@ TEST(Auto, KeepsTheLawWhereATextGrowsTooLongForDrafts) {
   const double across = calls_behind(62);
   EXPECT_GT(across, calls_behind(40));
   EXPECT_LT(across, 5.0);
+}
+
+TEST(Auto, IsEnumeratedAsItGenerates) {
+  // Behind a prompt it knows that the draft is useless, behind a single token it has to try.
+  const TabularPair useless = TabularPair::constant(std::vector{1.0, 0.0}, std::vector{0.0, 1.0});
+  const auto rejections = [&](const std::vector<Token>& prompt) {
+    Decoder decoder = decoder_of("auto", measured(0.1, {0.1}));
+    Models models = useless.models("auto", decoder, WarpOptions::none(), 16);
+    return value_of(enumerate_decoder(decoder, models, prompt, {.horizon = 4})).expected_rejections;
+  };
+  EXPECT_GE(rejections({0}), 1.0);
+  EXPECT_EQ(rejections({0, 0, 1, 0, 1, 1}), 0.0);
 }
 
 TEST(Auto, KeepsTheLawWhereThePromptTellsWhatDraftsAreWorth) {
