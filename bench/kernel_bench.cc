@@ -143,7 +143,6 @@ void register_activations() {
   } forms[] = {{"integers", {.rows = 8, .corrections = 2, .factor = -8}},           // Q4_0
                {"floats", {.rows = 8, .corrections = 2, .factor = 0}},              // Q4_K
                {"four_corrections", {.rows = 8, .corrections = 4, .factor = -32}},  // Q6_K
-               {"words", {.rows = 8, .corrections = 0, .factor = 0, .lines = words}},
                {"halves_apart", {.rows = 8, .corrections = 0, .factor = 0, .lines = halves_apart}}};
   for (const auto& [name, block] : forms) {
     for (const std::size_t cols : {2048, 5632}) {

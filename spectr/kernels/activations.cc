@@ -92,20 +92,6 @@ HWY_INLINE void QuantiseBlock(const float* x, int factor, const Row& row) {
   }
 }
 
-/// Turns the 32 signed bytes at `line` into numbers of 16 bits, of each four the even ones first.
-HWY_INLINE void Widen(std::uint8_t* line) {
-  std::int8_t codes[32];
-  std::int16_t words[32];
-  std::memcpy(codes, line, sizeof codes);
-  for (std::size_t j = 0; j < 32; j += 4) {
-    words[j] = codes[j];
-    words[j + 1] = codes[j + 2];
-    words[j + 2] = codes[j + 1];
-    words[j + 3] = codes[j + 3];
-  }
-  std::memcpy(line, words, sizeof words);
-}
-
 template <std::size_t corrections, bool floats>
 HWY_INLINE void QuantiseBlocks(std::span<const float> x, const ActivationBlock block, std::size_t r,
                                std::uint8_t* out) {
@@ -128,10 +114,6 @@ HWY_INLINE void QuantiseBlocks(std::span<const float> x, const ActivationBlock b
     QuantiseBlock<corrections, floats>(
         next, block.factor,
         {first, second, out + block.scales_at() + 4 * r, out + block.corrections_at() + 4 * r, 4 * rows});
-    if (block.lines == ActivationBlock::Lines::words) {
-      Widen(first);
-      Widen(second);
-    }
     x = x.subspan(std::min(x.size(), columns));
   }
 }

@@ -21,13 +21,12 @@ namespace spectr {
 /// signed codes needs none.
 ///
 /// That is how q lies as `bytes`. A kernel may want lines of 64 bytes instead, to multiply both halves at
-/// once and have their sums apart, or because it multiplies numbers of 16 bits:
+/// once and have their sums apart:
 ///
 ///     halves_apart: rows × (32 bytes of the first half, 32 zeros), rows × (32 zeros, 32 of the second)
-///     words: of each four columns, q[j], q[j + 2], q[j + 1], q[j + 3] with 16 bits each
 struct ActivationBlock {
   static constexpr std::size_t columns = 64;
-  enum class Lines { bytes, halves_apart, words };
+  enum class Lines { bytes, halves_apart };
 
   int rows;
   int corrections;  ///< per row: 0, 2 or 4

@@ -39,12 +39,9 @@ HWY_INLINE typename Lanes::Bytes codes_of_group(const std::uint8_t* block) {
 
 /// Whether a group of codes meets all rows of x before the next group is read, and not all codes of a block
 /// one row after the other: where those would leave no registers for anything else. Such a set has
-/// even_words, odd_words and dot_words instead of dot_signed, and pairs_of_products, add_pairs and add_sums
-/// instead of dot.
-template <class Lanes, TensorType type>
-constexpr bool group_by_group = code_layout(type)->has_signed_bytes() ? requires {
-  &Lanes::dot_words;
-} : requires { &Lanes::pairs_of_products; };
+/// pairs_of_products, add_pairs and add_sums instead of dot, and magnitudes, which its dot_signed takes, too.
+template <class Lanes>
+constexpr bool group_by_group = requires { &Lanes::pairs_of_products; };
 
 /// How kernels of this set want x. Products of signed bytes have `signed_excess` too much, per unit of the
 /// activation.
@@ -53,11 +50,9 @@ constexpr ActivationBlock activation_block(int rows) {
   constexpr CodeLayout layout = *code_layout(type);
   constexpr bool is_signed = layout.has_signed_bytes();
   constexpr int excess = is_signed ? Lanes::signed_excess : layout.offset;
-  constexpr bool words = is_signed && group_by_group<Lanes, type>;
   return {.rows = rows,
           .corrections = is_signed && excess == 0 ? 0 : 2 * layout.scales_per_block(),
-          .factor = -excess,
-          .lines = words ? ActivationBlock::Lines::words : ActivationBlock::Lines::bytes};
+          .factor = -excess};
 }
 
 /// pairs[r] = the products of a group of codes with row r of x, or what they add to it unless they are the
@@ -79,11 +74,10 @@ HWY_INLINE void add_groups(const std::uint8_t* codes, const std::uint8_t* q,
                            typename Lanes::Ints (&sums)[rows]) {
   if constexpr (groups > 0 && code_layout(type)->has_signed_bytes()) {
     const auto w = codes_of_group<Lanes, type, first>(codes);
-    const auto even = Lanes::even_words(w), odd = Lanes::odd_words(w);
+    const auto magnitudes = Lanes::magnitudes(w);
 #pragma GCC unroll 16
-    for (int r = 0; r < rows; ++r) sums[r] = Lanes::dot_words(sums[r], even, q + 64 * r + 8 * first);
-#pragma GCC unroll 16
-    for (int r = 0; r < rows; ++r) sums[r] = Lanes::dot_words(sums[r], odd, q + 64 * r + 8 * first + 4);
+    for (int r = 0; r < rows; ++r)
+      sums[r] = Lanes::dot_signed(sums[r], magnitudes, w, q + 32 * r + 4 * first);
     add_groups<Lanes, type, first + 1, groups - 1>(codes, q, sums);
   } else if constexpr (groups > 0) {
     // Added in 16 bits as often as fits, as |q| ≤ 127: the sum is exact, whatever its order.
@@ -210,7 +204,7 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* codes, const std::uint8_t* he
       const BlockParts<Lanes, type, rows> y{x + activation.corrections_at() + 4 * half * per_block * rows,
                                             scales + b * per_block, mins + b * per_block, parts};
       const std::uint8_t* const q = x + half * activation.half_bytes();
-      if constexpr (group_by_group<Lanes, type>) {
+      if constexpr (group_by_group<Lanes>) {
         add_scales<Lanes, type, 0>(codes, q, y);
       } else {
         add_rows<Lanes, type>(codes, q, y);

@@ -14,7 +14,7 @@ namespace spectr {
 namespace {
 
 using Lines = ActivationBlock::Lines;
-constexpr Lines all_lines[] = {Lines::bytes, Lines::halves_apart, Lines::words};
+constexpr Lines all_lines[] = {Lines::bytes, Lines::halves_apart};
 
 template <class T>
 T at(const std::vector<std::uint8_t>& bytes, std::size_t offset) {
@@ -86,28 +86,6 @@ TEST(QuantiseRow, WritesHalvesApartAsLinesWithZerosForTheOtherHalf) {
       const std::size_t numbers = whole.corrections_at() - whole.scales_at() + 4 * 2 * rows;
       EXPECT_EQ(std::memcmp(found + apart.scales_at(), expected + whole.scales_at(), numbers), 0);
     }
-  }
-}
-
-TEST(QuantiseRow, WritesWordsWithTheEvenOnesOfFourColumnsFirst) {
-  constexpr std::size_t rows = 3;
-  constexpr std::size_t order[] = {0, 2, 1, 3};
-  const ActivationBlock bytes = without_corrections(rows), words = without_corrections(rows, Lines::words);
-  std::vector<std::uint8_t> one(2 * bytes.bytes(), 0xFF), two(2 * words.bytes(), 0xFF);
-  for (std::size_t r = 0; r < rows; ++r) {
-    const std::vector<float> x = test::random_floats(128, r);
-    quantise_row(x, bytes, static_cast<int>(r), one.data());
-    quantise_row(x, words, static_cast<int>(r), two.data());
-  }
-  for (std::size_t b = 0; b < 2; ++b) {
-    for (std::size_t j = 0; j < 64 * rows; ++j) {
-      const std::size_t column = j / 4 * 4 + order[j % 4];
-      EXPECT_EQ(at<std::int16_t>(two, b * words.bytes() + 2 * j),
-                at<std::int8_t>(one, b * bytes.bytes() + column));
-    }
-    EXPECT_EQ(std::memcmp(two.data() + b * words.bytes() + words.scales_at(),
-                          one.data() + b * bytes.bytes() + bytes.scales_at(), 4 * rows),
-              0);
   }
 }
 
