@@ -17,10 +17,10 @@
 
 namespace spectr::lab {
 
-/// The files of the experiments with real models.
-struct StoryFiles {
+/// What the experiments with real models read.
+struct StoryInputs {
   std::filesystem::path target, draft;
-  std::filesystem::path prompts;                ///< one JSON object {"id", "prompt"} per line
+  std::vector<std::string> prompts;             ///< beginnings of stories, none of them empty
   std::optional<std::filesystem::path> scorer;  ///< judges the texts; none: the target
 };
 
@@ -32,7 +32,7 @@ struct Context {
       {};  ///< simulated runs or random pairs; none: the experiment's own number
   bool quick = false;
   std::size_t comparisons = 5;  ///< per prompt, of opt-vs-uno
-  StoryFiles stories = {};
+  StoryInputs stories = {};
   /// Told how much of the work is done.
   std::function<void(std::size_t done, std::size_t total)> progress = [](std::size_t, std::size_t) {};
 

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "lab/experiment.h"
@@ -11,17 +10,16 @@
 
 namespace spectr::lab {
 
-/// The models and prompts of an experiment on stories.
+/// The models of an experiment on stories.
 struct StoryModels {
   std::unique_ptr<Tokenizer> tokenizer;  ///< of target and draft
   std::unique_ptr<Transformer> target, draft;
   std::unique_ptr<Tokenizer> scorer_tokenizer;  ///< null: the target judges
   std::unique_ptr<Transformer> scorer;
-  std::vector<std::string> prompts;
 };
 
 /// Error: a file is missing or malformed, or the draft's vocabulary is not the target's.
-Result<StoryModels> load_stories(const StoryFiles& files, ThreadPool& pool);
+Result<StoryModels> load_stories(const StoryInputs& inputs, ThreadPool& pool);
 
 /// Scores a whole text in one pass of its own: node i has the logits of token i + 1. Error: the text is
 /// longer than the session's context.

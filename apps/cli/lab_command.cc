@@ -4,7 +4,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "apps/bench/prompts.h"
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
@@ -26,9 +28,9 @@ struct Flags {
   bool quick = false;
 };
 
-/// The files of the experiments that read models. Throws Failure.
-lab::StoryFiles story_files(const Flags& flags) {
-  lab::StoryFiles files;
+/// What the experiments that read models are given. Throws Failure.
+lab::StoryInputs story_inputs(const Flags& flags) {
+  lab::StoryInputs inputs;
   if (flags.model.drafts.size() > 1) {
     throw Failure(Status::usage,
                   fmt::format("the laboratory takes one draft model, got {}", flags.model.drafts.size()));
@@ -37,19 +39,20 @@ lab::StoryFiles story_files(const Flags& flags) {
     throw Failure(Status::usage, "a pair of models needs both -m and -md");
   }
   if (!flags.model.model.empty()) {
-    files.target = flags.model.model;
-    files.draft = flags.model.drafts.front();
-  } else if (const auto pair = bundled_pair()) {
-    files.target = pair->target;
-    files.draft = pair->draft;
+    inputs.target = flags.model.model;
+    inputs.draft = flags.model.drafts.front();
+  } else {
+    BundledPair pair = need(bundled_pair());
+    inputs.target = std::move(pair.target);
+    inputs.draft = std::move(pair.draft);
   }
-  if (!flags.prompts.empty()) {
-    files.prompts = flags.prompts;
-  } else if (const auto stories = bundled_stories()) {
-    files.prompts = *stories;
+  const std::filesystem::path file =
+      flags.prompts.empty() ? need(bundled_stories()) : std::filesystem::path(flags.prompts);
+  for (bench::Prompt& prompt : need(bench::read_prompts(file, 0))) {
+    inputs.prompts.push_back(std::move(prompt.turns.front()));
   }
-  if (!flags.scorer.empty()) files.scorer = flags.scorer;
-  return files;
+  if (!flags.scorer.empty()) inputs.scorer = flags.scorer;
+  return inputs;
 }
 
 void run(const Flags& flags) {
@@ -60,7 +63,7 @@ void run(const Flags& flags) {
     chosen.push_back(need(lab::find_experiment(flags.name)));
   }
   const bool models = std::ranges::any_of(chosen, &lab::Experiment::reads_models);
-  const lab::StoryFiles stories = models ? story_files(flags) : lab::StoryFiles{};
+  const lab::StoryInputs stories = models ? story_inputs(flags) : lab::StoryInputs{};
   prepare_folder(flags.folder);
   ThreadPool pool(flags.model.thread_count());
   lab::Context context{.pool = pool,
@@ -132,7 +135,7 @@ void add_lab(CLI::App& app) {
       ->group(stories);
   command
       .add_option("--prompts", flags->prompts,
-                  "file with a JSON object {\"prompt\": …} per line (default: the bundled stories)")
+                  "file of beginnings, in a form that bench methods reads (default: the bundled stories)")
       ->transform(file_name())
       ->group(stories);
   command

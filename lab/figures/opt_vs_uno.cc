@@ -137,13 +137,14 @@ Result<Report> opt_vs_uno(const Context& context) {
   SPECTR_TRY(std::vector<Contest> all, contests(models));
   SPECTR_TRY(Judge judge, Judge::make(models));
   SPECTR_TRY(BiasMeter meter, BiasMeter::make(models));
-  const std::size_t prompts = std::min(context.runs_or(200, 3), models.prompts.size());
+  const std::vector<std::string>& stories = context.stories.prompts;
+  const std::size_t prompts = std::min(context.runs_or(200, 3), stories.size());
   const std::size_t comparisons = context.quick ? 1 : context.comparisons;
   const GenerateOptions options{.limit = context.quick ? 12UL : 32UL,
                                 .ends = models.tokenizer->vocabulary().ends()};
   std::uint64_t sample = 0;
   for (std::size_t i = 0; i < prompts; ++i) {
-    const std::vector<Token> prompt = models.tokenizer->encode(models.prompts[i]);
+    const std::vector<Token> prompt = models.tokenizer->encode(stories[i]);
     for (Contest& contest : all) {
       SPECTR_TRY_VOID(compete(contest, comparisons, prompt, options, context.seed, sample, judge, meter));
     }

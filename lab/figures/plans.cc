@@ -56,11 +56,11 @@ std::vector<LawsOfPair> peaked_laws(std::size_t pairs, std::mt19937& generator) 
 
 /// The pair of models at the ends of story prompts: temperature 1, top-k 40.
 Result<std::vector<LawsOfPair>> real_laws(std::size_t pairs, const Context& context) {
-  SPECTR_TRY(const StoryModels stories, load_stories(context.stories, context.pool));
+  SPECTR_TRY(const StoryModels models, load_stories(context.stories, context.pool));
   WarpOptions options = WarpOptions::none();
   options.top_k = 40;
   SPECTR_TRY(const Warp warp, Warp::make(options));
-  const std::size_t vocabulary = stories.target->vocabulary();
+  const std::size_t vocabulary = models.target->vocabulary();
   const auto law_of = [&](const Transformer& model, std::span<const Token> text) -> Result<Distribution> {
     SPECTR_TRY(const auto session, model.start(text.size(), 1));
     SPECTR_TRY_VOID(session->score(text, TokenTree(text.back())));
@@ -68,10 +68,11 @@ Result<std::vector<LawsOfPair>> real_laws(std::size_t pairs, const Context& cont
     return warp.law(row.first(std::min(row.size(), vocabulary)), text, vocabulary);
   };
   std::vector<LawsOfPair> laws;
-  for (std::size_t i = 0; i < std::min(pairs, stories.prompts.size()); ++i) {
-    const std::vector<Token> text = stories.tokenizer->encode(stories.prompts[i]);
-    SPECTR_TRY(Distribution p, law_of(*stories.draft, text));
-    SPECTR_TRY(Distribution q, law_of(*stories.target, text));
+  const std::vector<std::string>& stories = context.stories.prompts;
+  for (std::size_t i = 0; i < std::min(pairs, stories.size()); ++i) {
+    const std::vector<Token> text = models.tokenizer->encode(stories[i]);
+    SPECTR_TRY(Distribution p, law_of(*models.draft, text));
+    SPECTR_TRY(Distribution q, law_of(*models.target, text));
     laws.push_back({std::move(p), std::move(q)});
   }
   return laws;

@@ -49,13 +49,18 @@ const std::map<std::string, std::string> documented_columns = {
 
 Context quick(ThreadPool& pool) {
   const fs::path root = SPECTR_SOURCE_DIR;
-  return {.pool = pool,
-          .runs = 3,
-          .quick = true,
-          .stories = {.target = root / "models/spectr-stories-7m-q8_0.gguf",
-                      .draft = root / "models/spectr-stories-draft-0.6m-q8_0.gguf",
-                      .prompts = root / "data/stories.jsonl",
-                      .scorer = {}}};
+  return {
+      .pool = pool,
+      .runs = 3,
+      .quick = true,
+      .stories = {.target = root / "models/spectr-stories-7m-q8_0.gguf",
+                  .draft = root / "models/spectr-stories-draft-0.6m-q8_0.gguf",
+                  .prompts = {"Once upon a time, there was a messy boy named Tim. Tim",
+                              "Once upon a time, there was an enormous monkey. He lived high up in the "
+                              "trees of the jungle.",
+                              "Once upon a time, a little seed was in a hole. The sun was up, and the rain "
+                              "came down. The seed wanted to bloom and"},
+                  .scorer = {}}};
 }
 
 TEST(Experiments, AreExactlyTheDocumentedOnes) {
@@ -147,10 +152,10 @@ TEST(Experiments, UnknownNamesListTheKnownOnes) {
 TEST(Stories, MissingFilesAreNamed) {
   ThreadPool pool(1);
   Context context = quick(pool);
-  context.stories.prompts = "/nowhere/prompts.jsonl";
+  context.stories.scorer = "/nowhere/scorer.gguf";
   const auto report = find_experiment("opt-vs-uno").value()->run(context);
   ASSERT_FALSE(report.has_value());
-  EXPECT_THAT(report.error().message, HasSubstr("/nowhere/prompts.jsonl"));
+  EXPECT_THAT(report.error().message, HasSubstr("/nowhere/scorer.gguf"));
 }
 
 /// Term by term: both corrections are measured at the same places.
