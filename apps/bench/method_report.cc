@@ -43,6 +43,11 @@ std::string draft_of(const Json& row) {
   return row.contains("draft") ? std::filesystem::path(row["draft"].get<std::string>()).stem().string() : "";
 }
 
+/// Total variation per token from the target's law.
+std::string bias_of(const Json& row) {
+  return row["bias_tv"].is_null() ? "unknown" : fmt::format("{:.4f}", row["bias_tv"].get<double>());
+}
+
 bool several_drafts(const Json& rows) {
   std::set<std::string> drafts;
   for (const Json& row : rows) {
@@ -79,23 +84,29 @@ std::string methods_table(const Json& rows) {
   std::vector<std::string> columns = {
       "method",   "K",        "L",          "tokens/call", "accepted",
       "tokens/s", "speed-up", "perplexity", "J/token",     "draft/target/select %"};
-  bool rouge = false;
-  for (const Json& row : rows) rouge = rouge || row.contains("rouge_l");
+  bool biased = false, rouge = false;
+  for (const Json& row : rows) {
+    biased = biased || row["bias_tv"] != 0.0;
+    rouge = rouge || row.contains("rouge_l");
+  }
+  if (biased) columns.emplace_back("bias");
   if (rouge) columns.emplace_back("ROUGE-L");
   if (drafts) columns.emplace_back("draft");
   std::vector<std::vector<std::string>> lines;
   for (const Json& row : rows) {
     const Json& joules = row["joules_per_token"];
-    std::vector<std::string> line = {label(row),
-                                     is_plain(row) ? "" : row["drafts"].dump(),
-                                     is_plain(row) ? "" : row["length"].dump(),
-                                     with_error(row, "block_efficiency"),
-                                     fmt::format("{:.0f} %", 100.0 * row["acceptance_rate"].get<double>()),
-                                     fmt::format("{:.0f}", row["tokens_per_second"].get<double>()),
-                                     is_plain(row) ? "1" : with_error(row, "speedup"),
-                                     fmt::format("{:.2f}", row["perplexity"].get<double>()),
-                                     joules.is_null() ? "n/a" : fmt::format("{:.3g}", joules.get<double>()),
-                                     split(row["seconds"])};
+    std::vector<std::string> line = {
+        label(row),
+        is_plain(row) ? "" : row["drafts"].dump(),
+        is_plain(row) ? "" : row["length"].dump(),
+        with_error(row, "block_efficiency"),
+        is_plain(row) ? "" : fmt::format("{:.0f} %", 100.0 * row["acceptance_rate"].get<double>()),
+        fmt::format("{:.0f}", row["tokens_per_second"].get<double>()),
+        is_plain(row) ? "1" : with_error(row, "speedup"),
+        fmt::format("{:.2f}", row["perplexity"].get<double>()),
+        joules.is_null() ? "n/a" : fmt::format("{:.3g}", joules.get<double>()),
+        split(row["seconds"])};
+    if (biased) line.push_back(bias_of(row));
     if (rouge)
       line.push_back(row.contains("rouge_l") ? fmt::format("{:.3f}", row["rouge_l"].get<double>()) : "");
     if (drafts) line.push_back(draft_of(row));

@@ -20,7 +20,10 @@ constexpr std::array aliases = {
     Pair{"-np", "--parallel"},    Pair{"-to", "--timeout"}, Pair{"-no-cnv", "--no-conversation"},
 };
 
-/// A flag without a meaning here.
+/// Switches that ask for what is done anyway.
+constexpr std::array<std::string_view, 2> without_effect = {"--jinja", "--slots"};
+
+/// A flag, or a variable, without a meaning here.
 struct Refused {
   std::string_view name;
   std::string_view reason;
@@ -51,7 +54,7 @@ constexpr std::array refused = {
     Refused{"--spec-draft-p-min", by_law, "0"},
     Refused{"--draft-p-split", by_law},
     Refused{"--spec-draft-p-split", by_law},
-    Refused{"--spec-type", by_method},
+    Refused{"--spec-type", by_method, "none"},
     Refused{"--spec-draft-sampling", "drafts are always sampled; choose with --method and --plan"},
     Refused{"--spec-synth-len", by_method},
     Refused{"--spec-synth-rates", by_method},
@@ -114,8 +117,8 @@ constexpr std::array refused = {
 
 // Variables of the same meaning as a flag above.
 constexpr std::array refused_variables = {
-    Pair{"LLAMA_ARG_SPEC_TYPE", by_method},
-    Pair{"LLAMA_ARG_SPEC_DRAFT_P_MIN", by_law},
+    Refused{"LLAMA_ARG_SPEC_TYPE", by_method, "none"},
+    Refused{"LLAMA_ARG_SPEC_DRAFT_P_MIN", by_law, "0"},
 };
 
 [[noreturn]] void refuse(std::string_view name, std::string_view reason) {
@@ -167,6 +170,7 @@ std::vector<std::string> modernise(const CLI::App& app, std::vector<std::string>
     for (const auto& [old, now] : aliases) {
       if (argument == old) argument = now;
     }
+    if (std::ranges::find(without_effect, argument) != without_effect.end()) continue;
     const std::size_t equals = argument.find('=');
     const std::string flag = argument.substr(0, equals);
     if (const auto* const found = std::ranges::find(refused, flag, &Refused::name); found != refused.end()) {
@@ -186,9 +190,10 @@ std::vector<std::string> modernise(const CLI::App& app, std::vector<std::string>
 }
 
 void refuse_variables() {
-  for (const auto& [name, reason] : refused_variables) {
-    const char* value = std::getenv(std::string(name).c_str());
-    if (value != nullptr && *value != '\0') refuse(name, reason);
+  for (const Refused& variable : refused_variables) {
+    const char* value = std::getenv(std::string(variable.name).c_str());
+    if (value != nullptr && *value != '\0' && !is_neutral(variable, value))
+      refuse(variable.name, variable.reason);
   }
 }
 

@@ -31,6 +31,7 @@ struct Flags {
   MethodFlags method;
   SamplingFlags sampling;
   std::string system;
+  std::string chat_template;
   std::string template_file;
   std::vector<std::string> stop_words;
   long predict = -1;
@@ -48,7 +49,9 @@ class Conversation {
     check_settings(*rule_, flags_.method.request, settings_);
     check_drafts(*rule_, flags_.model.drafts.size());
     tell_unused_drafts(flags_.model, *rule_, settings_);
+    tell_bias(*rule_, settings_);
     std::optional<std::string> chat_template;
+    if (!flags_.chat_template.empty()) chat_template = flags_.chat_template;
     if (!flags_.template_file.empty()) chat_template = read_file(flags_.template_file);
     models_ = need(server::ModelSet::load(flags_.model.model,
                                           {flags_.model.drafts.begin(), flags_.model.drafts.end()},
@@ -155,8 +158,8 @@ void add_chat(CLI::App& app) {
   flags->model.add_threads(command);
   flags->model.add_context(command);
   command.add_option("--system-prompt", flags->system, "-sys TEXT: what the model is told first");
-  command
-      .add_option("--chat-template-file", flags->template_file, "chat template instead of the model's own")
+  command.add_option("--chat-template", flags->chat_template, "chat template instead of the model's own");
+  command.add_option("--chat-template-file", flags->template_file, "the same from a file")
       ->transform(file_name());
   repeatable(command.add_option("-r,--reverse-prompt", flags->stop_words,
                                 "end an answer before this word; repeatable"));

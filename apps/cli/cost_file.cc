@@ -146,7 +146,7 @@ void warn_of_disturbance(const Json& entry, const std::string& path) {
              "the machine was busy when passes were measured: they took {:.1f} times as long as they can, so "
              "the costs may be wrong{}\n",
              spread->get<double>(),
-             path.empty() ? "" : fmt::format("; without {} they are measured again", path));
+             path.empty() ? "" : fmt::format("; delete {} to have them measured again", path));
 }
 
 /// Whether a file holds entries of costs, of this version or of others, and nothing else.
@@ -236,15 +236,18 @@ Json CostFile::usable(Result<Json> entries) const {
   return named_ ? need(std::move(entries)) : entries.value_or(Json::object());
 }
 
-void CostFile::write(const Json& all) const {
-  if (path_.empty())
-    return fmt::print(stderr, "neither XDG_CACHE_HOME nor HOME is set: the costs are not kept\n");
+bool CostFile::write(const Json& all) const {
+  if (path_.empty()) {
+    fmt::print(stderr, "neither XDG_CACHE_HOME nor HOME is set: the costs are not kept\n");
+    return false;
+  }
   const std::error_code failed = replace_file(path_, all.dump(1) + "\n");
-  if (!failed) return;
+  if (!failed) return true;
   const std::string problem = fmt::format("'{}' cannot be written: {}", path_, failed.message());
   if (named_) throw Failure(Status::failed, problem);
   fmt::print(stderr, "{}; the costs are measured again next time (--cost-file names another place)\n",
              problem);
+  return false;
 }
 
 std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
@@ -253,6 +256,7 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
   std::vector<const Transformer*> models = {&target};
   models.insert(models.end(), drafts.begin(), drafts.end());
   const std::string key = key_of(models, threads);
+  bool kept = true;
   const auto known_of = [&](const Json& all) -> std::optional<Costs> {
     if (!all.contains(key)) return std::nullopt;
     auto costs = costs_from(all.at(key), drafts.size());
@@ -261,7 +265,7 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
       throw Failure(Status::usage,
                     fmt::format("{}: the entry '{}' does not hold the costs of these models", path_, key));
     }
-    if (costs) warn_of_disturbance(all.at(key), path_);
+    if (costs) warn_of_disturbance(all.at(key), kept ? path_ : "");
     return costs;
   };
   const Result<Json> stored = read();
@@ -276,14 +280,13 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
       costs = known_of(all);  // or, where nobody waits, meanwhile: all go by the entry that came first
       if (!costs) {
         all[key] = measured;
-        write(all);
+        kept = write(all);
         costs = known_of(all);
       }
     }
   }
   const auto shared = std::make_shared<const Costs>(costs->shared(texts));
-  fmt::print(stderr, "costs of passes: {}, hash {:016x}\n", path_.empty() ? "not kept" : path_,
-             shared->hash());
+  fmt::print(stderr, "costs of passes: {}, hash {:016x}\n", kept ? path_ : "not kept", shared->hash());
   return shared;
 }
 

@@ -30,7 +30,8 @@ class CostFile {
   Result<Json> read() const;
   /// Of the default file that is no such file there are no entries. Throws Failure for one that was named.
   Json usable(Result<Json> entries) const;
-  void write(const Json& all) const;
+  /// Whether the entries are kept; else says why not.
+  bool write(const Json& all) const;
 
   std::string path_;
   bool named_;

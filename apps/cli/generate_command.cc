@@ -69,20 +69,24 @@ class Run {
     if (rule.reads(Setting::costs)) settings.costs = costs();  // last, as it may take seconds
     const std::uint64_t seed = flags_.seed < 0 ? random_seed() : static_cast<std::uint64_t>(flags_.seed);
 
-    std::optional<Generation> baseline;
-    if (flags_.compare)
-      baseline = generate_once(*need(find_method("plain")), {}, warp, context, seed, nullptr);
     std::optional<TextPrinter> printer;
     printer.emplace(*target_.tokenizer, flags_.stop_words, printing());
     if (printing() != Printing::nothing && !flags_.no_display_prompt) printer->show_prompt(text);
     const Generation generation = generate_once(rule, settings, warp, context, seed, &*printer);
     printer->finish();
+    const DraftShape shape = shape_;
+    const std::string_view stop = interrupted_ ? "interrupt" : name(generation.stop);
+    std::optional<Generation> baseline;
+    if (flags_.compare && !interrupted_) {
+      baseline = generate_once(*need(find_method("plain")), {}, warp, context, seed, nullptr);
+      if (interrupted_) baseline.reset();
+    }
 
     const GenerationReport report{rule,
-                                  shape_,
+                                  shape,
                                   settings.plan.value_or(std::string(rule.plan)),
                                   generation,
-                                  interrupted_ ? "interrupt" : name(generation.stop),
+                                  stop,
                                   printer->text(),
                                   seed,
                                   settings.costs ? std::optional(settings.costs->hash()) : std::nullopt,
@@ -192,10 +196,9 @@ class Run {
     CounterRandom choices(seed);
     std::optional<Interrupt> interrupt;  // from the first block on: before, nothing would be lost
     const auto listen = [&](const Block& block) -> std::optional<std::size_t> {
-      if (printer != nullptr && !interrupt) interrupt.emplace();
+      if (!interrupt) interrupt.emplace();
       if (flags_.verbose && printer != nullptr) describe_choice(decoder);
-      const auto kept = listener.add(block.tokens, block.sources);
-      if (kept || printer == nullptr) return kept;
+      if (const auto kept = listener.add(block.tokens, block.sources)) return kept;
       interrupted_ = interrupt->came();
       return interrupted_ ? std::optional(block.tokens.size()) : std::nullopt;
     };

@@ -108,6 +108,11 @@ void check_settings(const MethodRule& rule, const MethodRequest& request, const 
     fmt::print(stderr, "--{} is not used: method {} does not read it\n", name, rule.name);
 }
 
+void tell_bias(const MethodRule& rule, const MethodOptions& settings) {
+  if (is_lossless(rule, settings)) return;
+  fmt::print(stderr, "method {} is biased: the output's law is not the target's\n", rule.name);
+}
+
 void check_drafts(const MethodRule& rule, std::size_t draft_models) {
   if (draft_models < rule.models.least)
     throw Failure(Status::usage, fmt::format("method {} needs a draft model: give -md FILE", rule.name));

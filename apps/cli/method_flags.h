@@ -32,6 +32,9 @@ struct MethodFlags {
 /// settings it does not read.
 void check_settings(const MethodRule& rule, const MethodRequest& request, const MethodOptions& settings);
 
+/// Tells on standard error where the output's law is not the target's.
+void tell_bias(const MethodRule& rule, const MethodOptions& settings);
+
 /// Throws Failure where a method has no draft model to work with, or more than it can.
 void check_drafts(const MethodRule& rule, std::size_t draft_models);
 

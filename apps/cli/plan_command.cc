@@ -172,6 +172,10 @@ void add_plan(CLI::App& app) {
     check_standard_input();
     if (status != Status::done) throw Failure(status, "not every line could be answered; see its \"error\"");
   };
+  const auto tell_unused = [](const CLI::App& command, const std::string& name) {
+    if (command.count("--epsilon") == 0 || name.empty() || !need(find_plan(name))->lossless) return;
+    fmt::print(stderr, "--epsilon is not used: plan {} does not read it\n", name);
+  };
   const std::string names = names_of(plan_rules(), ", ");
   const auto add_flags = [&names](CLI::App& command, PlanFlags& flags) {
     command.add_option("--epsilon", flags.epsilon, "over-acceptance of the biased plans")
@@ -187,7 +191,10 @@ void add_plan(CLI::App& app) {
       "For every line {id, p, q, k} on stdin: acceptance, exact law, residual and parameters of the plan;\n"
       "acceptance is null where recursive-wor would take too many terms to compute it");
   add_flags(eval_command, *eval)->required();
-  eval_command.callback([eval, finish] { finish(run_plan_eval(std::cin, std::cout, *eval)); });
+  eval_command.callback([eval, &eval_command, tell_unused, finish] {
+    tell_unused(eval_command, eval->plan);
+    finish(run_plan_eval(std::cin, std::cout, *eval));
+  });
 
   auto sample = std::make_shared<PlanSampleFlags>();
   CLI::App& sample_command =
@@ -199,7 +206,10 @@ void add_plan(CLI::App& app) {
   sample_command.add_option("--seed", sample->seed, "of the draws")
       ->transform(whole(0))
       ->capture_default_str();
-  sample_command.callback([sample, finish] { finish(run_plan_sample(std::cin, std::cout, *sample)); });
+  sample_command.callback([sample, &sample_command, tell_unused, finish] {
+    tell_unused(sample_command, sample->plan);
+    finish(run_plan_sample(std::cin, std::cout, *sample));
+  });
 
   auto time = std::make_shared<PlanTimeFlags>();
   CLI::App& time_command =
@@ -212,7 +222,10 @@ void add_plan(CLI::App& app) {
   time_command.add_option("--seed", time->seed, "of the laws")
       ->transform(whole(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
-  time_command.callback([time, finish] { finish(run_plan_time(std::cout, *time)); });
+  time_command.callback([time, &time_command, tell_unused, finish] {
+    tell_unused(time_command, time->plan);
+    finish(run_plan_time(std::cout, *time));
+  });
 }
 
 }  // namespace spectr::cli

@@ -48,6 +48,7 @@ void check_method(const MethodFlags& flags, std::size_t draft_models) {
   check_drafts(rule, draft_models);
   const MethodOptions settings = flags.request.settings();
   check_settings(rule, flags.request, settings);
+  tell_bias(rule, settings);
   if (rule.reads(Setting::costs)) return;
   need(server::check_block(need(make_decoder(rule, settings))));
 }

@@ -105,7 +105,8 @@ Json speculation_of(const Task& task, std::span<const Outcome> outcomes) {
                   {"num_spec_steps", s.target_calls()},
                   {"num_accepted_draft_tokens", s.accepted()},
                   {"num_draft_tokens", s.drafted()},
-                  {"num_spec_tokens", length}};
+                  {"num_spec_tokens", length},
+                  {"bias_tv", s.bias_tv() ? Json(*s.bias_tv()) : Json(nullptr)}};
   if (task.method->reads(Setting::costs))
     metrics["costs_hash"] = fmt::format("{:016x}", task.settings.costs->hash());
   return metrics;

@@ -46,8 +46,9 @@ bool AcceptanceEstimate::wants_laws() {
   return block < first_blocks || block % period == 0;
 }
 
-void AcceptanceEstimate::see_first(const Distribution& p, const Distribution& q) {
+double AcceptanceEstimate::see_first(const Distribution& p, const Distribution& q) {
   const LawPair laws(p, q);
+  double by_one = 0.0;
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     // One draft takes one pass over the laws, several take many: once some contexts are known, they take
     // turns.
@@ -56,10 +57,13 @@ void AcceptanceEstimate::see_first(const Distribution& p, const Distribution& q)
     if (!in_turn) continue;
     const double least = i == 0 ? fresh_law : fresh_law * static_cast<double>(others);
     // At first the mean of all, the guess among them.
-    move_towards(acceptance_[i], 1.0 - miss(laws, drafts[i]),
+    const double accepted = 1.0 - miss(laws, drafts[i]);
+    if (drafts[i] == 1) by_one = accepted;
+    move_towards(acceptance_[i], accepted,
                  std::max(least, 1.0 / static_cast<double>(++looked_[i] + guessed)));
   }
   ++seen_;
+  return by_one;
 }
 
 void AcceptanceEstimate::see_further(std::size_t position, std::size_t K, std::size_t going_on,

@@ -23,8 +23,8 @@ class AcceptanceEstimate {
   /// Counts a block, and says whether its laws shall be looked at.
   bool wants_laws();
   /// The laws at the first position of a block: what k-Seq accepts of them with each number of drafts,
-  /// exactly.
-  void see_first(const Distribution& p, const Distribution& q);
+  /// exactly. Returns what it accepts with one draft.
+  double see_first(const Distribution& p, const Distribution& q);
   /// The laws at a position behind the first that was reached, with `going_on` of K drafts: what k-Seq
   /// accepts of them, beside what was to be expected.
   void see_further(std::size_t position, std::size_t K, std::size_t going_on, const Distribution& p,

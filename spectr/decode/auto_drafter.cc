@@ -60,6 +60,7 @@ Result<void> AutoDrafter::open(const BlockStart& first, Models& models) {
   const std::vector<std::size_t> reading = worth_reading(first, models);
   if (reading.empty()) return read_prompt(*models.target, first.text);
 
+  const Way plain = prospects(first, models).plain();
   const Rehearsal rehearsal(first.text);
   SPECTR_TRY_VOID(rehearsal.score(*models.target));
   NodeLaws target = rehearsal.laws(*models.target, models.warp, models.vocabulary());
@@ -67,7 +68,8 @@ Result<void> AutoDrafter::open(const BlockStart& first, Models& models) {
     Session& session = *models.drafts[model];
     SPECTR_TRY_VOID(rehearsal.score(session));
     NodeLaws draft = rehearsal.laws(session, models.warp, models.vocabulary());
-    SPECTR_TRY_VOID(candidates_[model].rehearse(rehearsal.contexts(), draft, target));
+    SPECTR_TRY(const double won, candidates_[model].rehearse(plain, rehearsal.contexts(), draft, target));
+    limit_.forgive(won);
     rehearsal.keep(session);
   }
   rehearsal.keep(*models.target);

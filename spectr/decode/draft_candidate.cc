@@ -101,17 +101,19 @@ bool DraftCandidate::is_worth_reading(const Prospects& prospects) const {
          reading_seconds() + looking < hope(plain);
 }
 
-Result<void> DraftCandidate::rehearse(NodeId contexts, NodeLaws& draft, NodeLaws& target) {
+Result<double> DraftCandidate::rehearse(const Way& plain, NodeId contexts, NodeLaws& draft,
+                                        NodeLaws& target) {
   read_ = text_ - 1;
   next_look_ = gap_;
   known_for_ = {};
+  double won = 0.0;
   for (NodeId context = 0; context < contexts; ++context) {
     SPECTR_TRY(const Distribution* p, draft.at(context));
     SPECTR_TRY(const Distribution* q, target.at(context));
-    estimate_.see_first(*p, *q);
+    won += (1.0 + estimate_.see_first(*p, *q)) * plain.seconds - single_.seconds;
     looks_ -= std::min(looks_, spared);
   }
-  return {};
+  return won;
 }
 
 bool DraftCandidate::wants_look(const Way& chosen) {

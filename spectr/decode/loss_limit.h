@@ -10,18 +10,24 @@ namespace spectr {
 /// What a block may stake on its drafts, so that no text takes much longer than by plain decoding.
 ///
 /// Theorem. By the costs, and what is read of the text to draft apart, a text that goes on to its limit of n
-/// tokens takes no longer than max(1.03 n, n + 5/4) plain tokens, whatever becomes of its drafts. *Why:* a
-/// block loses most where none of its drafts is accepted, and stakes 3/10 of what may still be lost.
+/// tokens takes no longer than max(1.03 n, n + 5/4) plain tokens and what is forgiven, whatever becomes of
+/// its drafts. *Why:* a block loses most where none of its drafts is accepted, and stakes 3/10 of what may
+/// still be lost.
 ///
 /// Not all of it, because first tries that lose everything leave nothing for later ones: a good draft model
-/// misses, too.
+/// misses, too. For the same reason losses are forgiven where something speaks for the drafts. That does not
+/// make stakes larger: a few contexts do not tell how long drafts should be.
 class LossLimit {
  public:
   /// Seconds that the next block may take longer than a plain one, with `left` tokens to write.
   double stake(const Way& plain, std::size_t left) const {
     const double tokens = std::max(share * static_cast<double>(written_ + left), least);
-    return staked * (tokens * plain.seconds - lost_);
+    const double lost = lost_ > 0.0 ? std::max(lost_ - forgiven_, 0.0) : lost_;
+    return staked * (tokens * plain.seconds - lost);
   }
+
+  /// Losses up to so many seconds do not count; of several such numbers the largest holds.
+  void forgive(double seconds) { forgiven_ = std::max(forgiven_, seconds); }
 
   /// A block made in that way brought so many tokens.
   void count(const Way& way, std::size_t tokens, const Way& plain) {
@@ -36,6 +42,7 @@ class LossLimit {
 
   std::size_t written_ = 0;
   double lost_ = 0.0;  // seconds; below 0: won
+  double forgiven_ = 0.0;
 };
 
 }  // namespace spectr

@@ -56,6 +56,14 @@ class BenchMethods : public testing::Test {
   NamedFile prompts_{"p.jsonl", prompts};
 };
 
+TEST_F(BenchMethods, TableTellsTheBiasWhereThereIsOne) {
+  const std::string biased = output(methods({"--method", "spectr,biased-opt,mtad", "--epsilon", "0.5"}));
+  EXPECT_THAT(biased, testing::ContainsRegex(" bias"));
+  EXPECT_THAT(biased, HasSubstr("0.0000"));
+  EXPECT_THAT(biased, HasSubstr("unknown"));
+  EXPECT_THAT(output(methods({"--method", "spectr"})), testing::Not(HasSubstr("bias")));
+}
+
 TEST_F(BenchMethods, JsonHasTheFieldsOfTheContract) {
   const Json out = json(methods({"--method", "plain,speculative,spectr,mtad", "-K", "1,2", "-L", "2"}));
   EXPECT_THAT(keys(out),

@@ -138,24 +138,28 @@ TEST(Auto, LeavesTheDraftAloneWhereEvenPerfectDraftsWouldNotPay) {
   EXPECT_EQ(told.read_by_draft, 0u) << "the prompt neither";
 }
 
+/// A target that is sure of every token, and a draft that knows it where `knows` says so of the position, and
+/// is wrong elsewhere.
+template <class Knows>
+TabularPair knowing(Knows knows) {
+  constexpr std::size_t V = 5, steps = 320;
+  std::mt19937 random(1);
+  std::vector<double> p(V * V * steps, 0.0), q = p;
+  for (std::size_t step = 0; step < steps; ++step) {
+    const std::size_t token = random() % V, guess = knows(step) ? token : (token + 1) % V;
+    for (std::size_t last = 0; last < V; ++last) {
+      const std::size_t row = (step * V + last) * V;
+      q[row + token] = p[row + guess] = 1.0;
+    }
+  }
+  return {{TabularModel(V, steps, p)}, TabularModel(V, steps, q)};
+}
+
 TEST(Auto, TakesAtMostThreePercentOrATokenAndAQuarterLongerThanPlainly) {
   // A draft that knows nothing; one that knows all for a while and then nothing; one for every other token.
-  constexpr std::size_t V = 5, steps = 300;
-  const auto knows = [](auto when) {
-    std::mt19937 random(1);
-    std::vector<double> p(V * V * steps, 0.0), q = p;
-    for (std::size_t step = 0; step < steps; ++step) {
-      const std::size_t token = random() % V, guess = when(step) ? token : (token + 1) % V;
-      for (std::size_t last = 0; last < V; ++last) {
-        const std::size_t row = (step * V + last) * V;
-        q[row + token] = p[row + guess] = 1.0;
-      }
-    }
-    return TabularPair{{TabularModel(V, steps, p)}, TabularModel(V, steps, q)};
-  };
-  const TabularPair pairs[] = {knows([](std::size_t) { return false; }),
-                               knows([](std::size_t step) { return step < 20; }),
-                               knows([](std::size_t step) { return step % 2 == 0; })};
+  const TabularPair pairs[] = {knowing([](std::size_t) { return false; }),
+                               knowing([](std::size_t step) { return step < 20; }),
+                               knowing([](std::size_t step) { return step % 2 == 0; })};
   double longest = 0.0;
   for (const TabularPair& pair : pairs) {
     for (const double slope : {0.05, 0.2, 0.5}) {
@@ -171,6 +175,35 @@ TEST(Auto, TakesAtMostThreePercentOrATokenAndAQuarterLongerThanPlainly) {
     }
   }
   EXPECT_GT(longest, 1.01) << "finding out has its price";
+}
+
+TEST(Auto, LosesBesidesWhatSingleDraftsWouldHaveWonAtThePromptsEndAtMost) {
+  const std::vector<Token> prompt = {0, 1, 2, 3, 4, 0};
+  const TabularPair pair = knowing([&](std::size_t step) { return step + 1 < prompt.size(); });
+  double forgiven = 0.0;
+  for (const double slope : {0.05, 0.2, 0.5}) {
+    for (const double draft : {0.02, 0.1, 0.3}) {
+      // A draft pass reads two tokens; each of four single drafts would have brought two tokens.
+      const double single = (1.0 + slope) * (1.0 + draft), won = 4.0 * std::max(2.0 - single, 0.0);
+      for (const std::size_t tokens : {2u, 8u, 16u, 40u, 100u, 300u}) {
+        const Told told = told_by_auto(pair, measured(slope, {draft}), tokens, prompt);
+        const auto plainly = static_cast<double>(tokens), limit = std::max(1.03 * plainly, plainly + 1.25);
+        EXPECT_LE(told.seconds, limit + won + 1e-9)
+            << tokens << " tokens, slope " << slope << ", draft " << draft;
+        forgiven = std::max(forgiven, told.seconds - limit);
+      }
+    }
+  }
+  EXPECT_GT(forgiven, 0.0) << "more than without the prompt";
+}
+
+TEST(Auto, DoesNotGiveUpAfterAMissWhatThePromptSpeaksFor) {
+  const std::vector<Token> prompt = {0, 1, 2, 3, 4, 0};
+  const MethodOptions options = measured(0.23, {0.1});
+  const TabularPair good = knowing([&](std::size_t step) { return step + 1 != prompt.size(); });
+  EXPECT_GE(told_by_auto(good, options, 12, prompt).by_model.size(), 3U);
+  const TabularPair bad = knowing([&](std::size_t step) { return step > prompt.size(); });
+  EXPECT_LE(told_by_auto(bad, options, 12, prompt).by_model.size(), 1U);
 }
 
 TEST(Auto, CountsWhatAlternationTakes) {

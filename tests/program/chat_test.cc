@@ -48,6 +48,13 @@ TEST(Chat, RefusesWhatGenerateRefuses) {
   EXPECT_THAT(bias.err, testing::HasSubstr("token 99999 is outside the vocabulary of 512"));
 }
 
+TEST(Chat, TellsThatAMethodIsBiased) {
+  const Outcome ran = talk("Tom had\n", {"--method", "biased-opt", "--epsilon", "0.5", "-n", "2"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.err, testing::HasSubstr("method biased-opt is biased"));
+  EXPECT_THAT(talk("Tom had\n", {"-n", "2"}).err, testing::Not(testing::HasSubstr("biased")));
+}
+
 TEST(Chat, PrintsARandomSeedThatRepeatsTheConversation) {
   const std::string lines = "Tom had a ball.\nThen a dog came.\n";
   const Outcome random = talk(lines, {"--seed", "-1"});

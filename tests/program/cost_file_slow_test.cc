@@ -73,9 +73,17 @@ TEST_F(CostFile, SaysEveryTimeThatTheMachineWasBusyWhenItWasMeasured) {
   write(busy.dump());
   const std::string warned = automatic().err;
   EXPECT_THAT(warned, HasSubstr("they took 6.7 times as long as they can"));
-  EXPECT_THAT(warned, HasSubstr("without " + path() + " they are measured again"));
+  EXPECT_THAT(warned, HasSubstr("delete " + path() + " to have them measured again"));
   const auto hash = [](const std::string& err) { return err.substr(err.find(", hash "), 23); };
   EXPECT_EQ(hash(warned), hash(told)) << "the costs are the same";
+}
+
+TEST_F(CostFile, IsNotNamedWhereItCannotBeWritten) {
+  const Outcome ran = spectr({"generate", "-p", "Once", "-n", "2", "-m", target(), "-md", draft()},
+                             {.variables = {{"XDG_CACHE_HOME", "/proc"}}});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("costs of passes: not kept"));
+  EXPECT_THAT(ran.err, Not(HasSubstr("delete")));
 }
 
 TEST_F(CostFile, BehindALinkStaysThere) {

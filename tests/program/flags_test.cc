@@ -94,8 +94,11 @@ TEST(Flags, OfDraftModelsThatAreNotUsedAreTold) {
 }
 
 TEST(Flags, WithTheValueThatAsksForNothingAreLetPass) {
-  const Arguments nothing = {
-      "--draft-min", "0", "--spec-draft-p-min=0.00", "-ngl", "0", "-fa", "auto", "-b", "2048", "-ub", "512"};
+  const Arguments nothing = {"--draft-min", "0",      "--spec-draft-p-min=0.00",
+                             "-ngl",        "0",      "-fa",
+                             "auto",        "-b",     "2048",
+                             "-ub",         "512",    "--spec-type",
+                             "none",        "--jinja"};
   EXPECT_EQ(story(nothing + Arguments{"-K", "2"})["tokens"], story({"-K", "2"})["tokens"]);
   expect_error(generate() + Arguments{"-p", "a", "-ngl", "99"}, "-ngl is not supported");
   expect_error(generate() + Arguments{"-p", "a", "-b", "0"}, "-b is not supported");

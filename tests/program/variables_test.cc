@@ -59,6 +59,13 @@ TEST(Variables, OfRefusedFlagsAreRefusedByName) {
   }
 }
 
+TEST(Variables, OfRefusedFlagsMayAskForNothing) {
+  const Surroundings where = {
+      .variables = {{"LLAMA_ARG_SPEC_TYPE", "none"}, {"LLAMA_ARG_SPEC_DRAFT_P_MIN", "0.0"}}};
+  const Outcome ran = spectr(generate() + Arguments{"-p", "Once", "-n", "2", "--method", "plain"}, where);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+}
+
 TEST(Variables, SwitchMetricsByLlamaCppsWords) {
   const Arguments serve = {"serve", "-m", "/nowhere/model", "--port", "0"};
   for (const char* word : {"1", "on", "true", "enabled", "0", "off", "false", "disabled"}) {

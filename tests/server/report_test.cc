@@ -75,6 +75,7 @@ TEST(Report, SpeculationCoversEveryText) {
   EXPECT_EQ(metrics["num_accepted_draft_tokens"], 5);
   EXPECT_EQ(metrics["num_spec_tokens"], 3);
   EXPECT_DOUBLE_EQ(metrics["mean_acceptance_length"], 8.0 / 3.0);
+  EXPECT_TRUE(metrics.contains("bias_tv"));
 }
 
 TEST(Report, ThePromptsSpeedCountsWhatWasComputedInItsTime) {
