@@ -1,12 +1,14 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "spectr/base/quote.h"
 #include "spectr/base/result.h"
@@ -15,7 +17,7 @@
 namespace spectr {
 
 /// Lists and objects in each other that are read; every level costs stack when they are copied or printed.
-constexpr int most_json_depth = 32;
+constexpr std::size_t most_json_depth = 32;
 
 /// Bytes of what strangers wrote that stand in a message.
 constexpr std::size_t most_shown = 40;
@@ -28,37 +30,74 @@ std::string shown(const Json& value) {
   return text;
 }
 
-/// The value that a text is. Error: it is no JSON, deeper than `most_json_depth`, or an object in it has a
-/// name twice, of which others may take another one; says so without a subject.
+/// Looks at a text without making values of it, as far as the first thing that is refused.
 template <class Json>
-Result<Json> parse_json(const std::string& text) {
-  using Event = typename Json::parse_event_t;
-  bool too_deep = false;
-  std::optional<std::string> twice;
-  std::array<std::set<std::string>, most_json_depth + 1> names;  // [d]: of the open object d deep
-  const auto limit = [&](int depth, Event event, Json& value) {
-    if (depth > most_json_depth) too_deep = true;
-    if (too_deep) return false;  // what is deeper is dropped at once
-    const auto d = static_cast<std::size_t>(depth);
-    if (event == Event::object_start) names[d].clear();
-    if (event == Event::key && !names[d - 1].insert(value.template get<std::string>()).second) {
-      twice = value.template get<std::string>();
-    }
-    return true;
-  };
-  try {
-    Json value = Json::parse(text, limit);
-    if (too_deep) return error("is nested more than {} deep", most_json_depth);
-    if (twice) return error("names '{}' twice", escape(*twice, most_shown));
-    return value;
-  } catch (const typename Json::exception& failure) {
+class JsonInspection final : public Json::json_sax_t {
+ public:
+  explicit JsonInspection(std::size_t most_values) : left_(most_values), most_values_(most_values) {}
+
+  /// What is wrong; nothing: the text may be read.
+  const std::optional<Error>& refusal() const { return refusal_; }
+
+  bool null() override { return value(); }
+  bool boolean(bool) override { return value(); }
+  bool number_integer(typename Json::number_integer_t) override { return value(); }
+  bool number_unsigned(typename Json::number_unsigned_t) override { return value(); }
+  bool number_float(typename Json::number_float_t, const std::string&) override { return value(); }
+  bool string(std::string&) override { return value(); }
+  bool binary(typename Json::binary_t&) override { return value(); }
+  bool start_array(std::size_t) override { return deeper(); }
+  bool end_array() override { return higher(); }
+  bool start_object(std::size_t) override { return deeper(); }
+  bool end_object() override { return higher(); }
+  bool key(std::string& name) override {
+    return names_.back().insert(name).second || refuse(error("names '{}' twice", escape(name, most_shown)));
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& failure) override {
     // Without the parser's own number and place: "[json.exception…] parse error at line 1, column 2: …".
     std::string_view reason = failure.what();
     const auto* at = dynamic_cast<const typename Json::parse_error*>(&failure);
     reason.remove_prefix(reason.find(at != nullptr ? ": " : "] ") + 2);
-    return error("is not JSON{}: {}", at != nullptr ? fmt::format(" (byte {})", at->byte) : "",
-                 escape(reason, 200));
+    return refuse(error("is not JSON{}: {}", at != nullptr ? fmt::format(" (byte {})", at->byte) : "",
+                        escape(reason, 200)));
   }
+
+ private:
+  bool refuse(std::unexpected<Error> why) {
+    refusal_ = std::move(why.error());
+    return false;
+  }
+  bool value() {
+    if (left_ == 0) return refuse(error("holds more than {} values", most_values_));
+    --left_;
+    return true;
+  }
+  bool deeper() {
+    names_.emplace_back();
+    if (names_.size() > most_json_depth) return refuse(error("is nested more than {} deep", most_json_depth));
+    return value();
+  }
+  bool higher() {
+    names_.pop_back();
+    return true;
+  }
+
+  std::size_t left_, most_values_;
+  std::vector<std::set<std::string>> names_;  // of the lists and objects that are open; a list has none
+  std::optional<Error> refusal_;
+};
+
+/// The value that a text is. Error: it is no JSON, deeper than `most_json_depth`, has more values than that,
+/// or an object in it has a name twice, of which others may take another one; says so without a subject. Time
+/// and memory are those of the text's length.
+template <class Json>
+Result<Json> parse_json(const std::string& text,
+                        std::size_t most_values = std::numeric_limits<std::size_t>::max()) {
+  // Not by the parser's callback, which takes as long as the square of what a list holds.
+  JsonInspection<Json> inspection(most_values);
+  Json::sax_parse(text, &inspection);
+  if (inspection.refusal()) return std::unexpected(*inspection.refusal());
+  return Json::parse(text);
 }
 
 }  // namespace spectr

@@ -15,7 +15,7 @@ namespace {
 using Prompts = Result<std::vector<Prompt>>;
 
 /// A member that is a string, or the first string of a list; empty where it is neither.
-std::string first_of(const Json& object, std::initializer_list<const char*> names) {
+std::string first_of(const JsonInput& object, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const auto found = object.find(name);
     if (found == object.end()) continue;
@@ -26,12 +26,12 @@ std::string first_of(const Json& object, std::initializer_list<const char*> name
   return {};
 }
 
-Result<Prompt> from_json(const Json& object) {
+Result<Prompt> from_json(const JsonInput& object) {
   if (!object.is_object()) return error("is not a JSON object");
   Prompt prompt;
   if (const auto turns = object.find("turns"); turns != object.end()) {
     if (!turns->is_array()) return error("'turns' is not a list of strings");
-    for (const Json& turn : *turns) {
+    for (const JsonInput& turn : *turns) {
       if (!turn.is_string()) return error("'turns' is not a list of strings");
       prompt.turns.push_back(turn.get<std::string>());
     }
@@ -60,7 +60,7 @@ Prompts from_lines(std::istream& in, const std::string& name, std::size_t limit,
       prompts.push_back({{line}});
       continue;
     }
-    const auto object = parse_json<Json>(line);
+    const auto object = parse_json<JsonInput>(line);
     auto prompt = object ? from_json(*object) : Result<Prompt>(std::unexpected(object.error()));
     if (!prompt) return error("{}: line {} {}", name, number, prompt.error().message);
     prompts.push_back(std::move(*prompt));
@@ -72,7 +72,7 @@ Prompts from_lines(std::istream& in, const std::string& name, std::size_t limit,
 Prompts from_list(std::istream& in, const std::string& name, std::size_t limit) {
   std::ostringstream contents;
   contents << in.rdbuf();
-  const auto list = parse_json<Json>(std::move(contents).str());
+  const auto list = parse_json<JsonInput>(std::move(contents).str());
   if (!list) return error("{}: the list {}", name, list.error().message);
   std::vector<Prompt> prompts;
   for (std::size_t i = 0; i < std::min(limit, list->size()); ++i) {

@@ -24,7 +24,7 @@ namespace spectr::cli {
 namespace {
 
 constexpr double most_tuples = 200'000;
-constexpr double most_outcomes = 5e8;  // minutes
+constexpr double most_steps = 5e8;  // minutes
 
 Json to_json(const Distribution& law) {
   Json all = Json::array();
@@ -51,8 +51,8 @@ Status answer_lines(std::istream& in, std::ostream& out, Answering answering) {
   for (std::uint64_t number = 0; std::getline(in, text); ++number) {
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
     Json reply = {{"id", nullptr}};
-    const Result<Json> line = parse_json<Json>(text);
-    if (line && line->is_object() && line->contains("id")) reply["id"] = (*line)["id"];
+    const auto line = parse_json<JsonInput>(text);
+    if (line && line->is_object() && line->contains("id")) reply["id"] = Json((*line)["id"]);
     const Answer answer =
         line ? answering(*line, number) : Answer(error("line {} {}", number + 1, line.error().message));
     if (answer) {
@@ -71,25 +71,26 @@ Result<std::unique_ptr<TransportPlan>> build(const PlanRule& rule, const PlanPro
   return rule.build(problem.drafts(), problem.q, {.epsilon = epsilon});
 }
 
-Answer evaluate(const PlanRule& rule, const Json& line, double epsilon) {
+Answer evaluate(const PlanRule& rule, const JsonInput& line, double epsilon) {
   SPECTR_TRY(const PlanProblem problem, read_problem(line));
   SPECTR_TRY(const std::unique_ptr<TransportPlan> plan, build(rule, problem, epsilon));
   const std::size_t vocabulary = problem.q.vocabulary();
   const double tuples = std::pow(static_cast<double>(vocabulary), static_cast<double>(problem.k));
   const auto residual = plan->residual();
-  // Every tuple can end in every token of the residual.
-  const double outcomes = tuples * static_cast<double>(vocabulary);
+  // Every tuple can end in every token of the residual; without replacement the residual is made anew for it.
+  const bool anew = rule.drafting == Drafting::without_replacement;
+  const double steps = tuples * std::pow(static_cast<double>(vocabulary), anew ? 2.0 : 1.0);
   return Json{
       {"plan", rule.name},
       {"k", problem.k},
       {"acceptance", plan->acceptance()},
-      {"law",
-       tuples > most_tuples || outcomes > most_outcomes ? Json() : Json(enumerate_law(*plan, vocabulary))},
+      {"law", tuples > most_tuples || steps > most_steps ? Json() : Json(enumerate_law(*plan, vocabulary))},
       {"residual", residual ? to_json(*residual) : Json()},
       {"parameters", to_json(plan->parameters())}};
 }
 
-Answer sample(const PlanRule& rule, const Json& line, const PlanSampleFlags& flags, std::uint64_t number) {
+Answer sample(const PlanRule& rule, const JsonInput& line, const PlanSampleFlags& flags,
+              std::uint64_t number) {
   SPECTR_TRY(const PlanProblem problem, read_problem(line));
   SPECTR_TRY(const std::unique_ptr<TransportPlan> plan, build(rule, problem, flags.epsilon));
   std::vector<std::uint64_t> counts(problem.q.vocabulary(), 0);
@@ -139,14 +140,15 @@ Json time_builds(const PlanRule& rule, const PlanTimeFlags& flags) {
 
 Status run_plan_eval(std::istream& in, std::ostream& out, const PlanFlags& flags) {
   const PlanRule& rule = *need(find_plan(flags.plan));
-  return answer_lines(in, out,
-                      [&](const Json& line, std::uint64_t) { return evaluate(rule, line, flags.epsilon); });
+  return answer_lines(
+      in, out, [&](const JsonInput& line, std::uint64_t) { return evaluate(rule, line, flags.epsilon); });
 }
 
 Status run_plan_sample(std::istream& in, std::ostream& out, const PlanSampleFlags& flags) {
   const PlanRule& rule = *need(find_plan(flags.plan));
-  return answer_lines(
-      in, out, [&](const Json& line, std::uint64_t number) { return sample(rule, line, flags, number); });
+  return answer_lines(in, out, [&](const JsonInput& line, std::uint64_t number) {
+    return sample(rule, line, flags, number);
+  });
 }
 
 Status run_plan_time(std::ostream& out, const PlanTimeFlags& flags) {

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::size_t most_drafts = 4096;
 
-Result<const Json*> field(const Json& line, std::string_view name) {
+Result<const JsonInput*> field(const JsonInput& line, std::string_view name) {
   const auto found = line.find(name);
   if (found == line.end()) return error("{} is missing", name);
   return &*found;
 }
 
-Result<Distribution> read_law(const Json& value, const std::string& name) {
+Result<Distribution> read_law(const JsonInput& value, const std::string& name) {
   if (!value.is_array()) return error("{} must be a list of numbers, got {}", name, shown(value));
   std::vector<double> probabilities;
   for (std::size_t i = 0; i < value.size(); ++i) {
@@ -28,7 +28,7 @@ Result<Distribution> read_law(const Json& value, const std::string& name) {
   return Distribution::dense(probabilities, name);
 }
 
-Result<std::size_t> read_count(const Json& value) {
+Result<std::size_t> read_count(const JsonInput& value) {
   const double k = value.is_number() ? value.get<double>() : 0.5;
   if (k != std::floor(k)) return error("k must be a whole number, got {}", shown(value));
   if (k < 1.0) return error("k must be at least 1, got {}", shown(value));
@@ -36,7 +36,7 @@ Result<std::size_t> read_count(const Json& value) {
   return static_cast<std::size_t>(k);
 }
 
-Result<std::vector<Distribution>> read_draft_laws(const Json& value, std::size_t k) {
+Result<std::vector<Distribution>> read_draft_laws(const JsonInput& value, std::size_t k) {
   std::vector<Distribution> laws;
   if (!value.is_array() || value.empty() || !value[0].is_array()) {
     SPECTR_TRY(Distribution law, read_law(value, "p"));
@@ -63,11 +63,11 @@ DraftLaws PlanProblem::drafts() const {
   return DraftLaws(laws);
 }
 
-Result<PlanProblem> read_problem(const Json& line) {
+Result<PlanProblem> read_problem(const JsonInput& line) {
   if (!line.is_object()) return error("the line is not a JSON object");
-  SPECTR_TRY(const Json* p, field(line, "p"));
-  SPECTR_TRY(const Json* q, field(line, "q"));
-  SPECTR_TRY(const Json* count, field(line, "k"));
+  SPECTR_TRY(const JsonInput* p, field(line, "p"));
+  SPECTR_TRY(const JsonInput* q, field(line, "q"));
+  SPECTR_TRY(const JsonInput* count, field(line, "k"));
   SPECTR_TRY(const std::size_t k, read_count(*count));
   SPECTR_TRY(std::vector<Distribution> laws, read_draft_laws(*p, k));
   SPECTR_TRY(Distribution target, read_law(*q, "q"));

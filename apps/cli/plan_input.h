@@ -23,6 +23,6 @@ struct PlanProblem {
 
 /// Reads `{"p": [...], "q": [...], "k": 2}`; p may be a list of k lists. An error names the field, the entry
 /// and the value.
-Result<PlanProblem> read_problem(const Json& line);
+Result<PlanProblem> read_problem(const JsonInput& line);
 
 }  // namespace spectr::cli

@@ -30,6 +30,7 @@ std::string content_of(const JsonInput* content, const std::string& where) {
       throw ApiError::invalid(fmt::format("'{}content' may have text parts only, got {}", where,
                                           type ? escape(*type, most_shown) : "no type"));
     }
+    if (!text.empty()) text += '\n';
     text += fields.string("text").value_or("");
     fields.any("cache_control");  // which prompts others shall remember
     fields.refuse_others();

@@ -65,6 +65,9 @@ bool Connection::wait_for_request(const std::function<bool()>& wanted) {
     if (Clock::now() >= end || wanted()) return false;
   }
   part_ = Part::first_line;
+  last_ = '\0';
+  empty_line_ = true;
+  colon_ = false;
   bytes_left_ = connection_limits.header_bytes;
   deadline_ = Clock::now() + connection_limits.head;
   return true;
@@ -100,6 +103,20 @@ bool Connection::is_writable() const {
   return wait(POLLOUT, connection_limits.send) && !gone();
 }
 
+bool Connection::goes_on_with(char c) {
+  if ((c == '\n') != (last_ == '\r')) return false;
+  last_ = c;
+  if (c == '\n') {
+    const bool good = part_ == Part::first_line || empty_line_ || colon_;
+    empty_line_ = true;
+    colon_ = false;
+    return good;
+  }
+  if (c != '\r') empty_line_ = false;
+  colon_ = colon_ || c == ':';
+  return true;
+}
+
 ssize_t Connection::read(char* to, std::size_t size) {
   if (!encoded_.empty()) {
     *to = encoded_.front();
@@ -121,6 +138,10 @@ ssize_t Connection::read(char* to, std::size_t size) {
   const std::size_t given = part_ == Part::body ? std::min(size, end_ - begin_) : 1;
   std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_), given, to);
   begin_ += given;
+  if (part_ != Part::body && !goes_on_with(*to)) {
+    closing_ = true;
+    return -1;
+  }
   if (part_ == Part::headers && *to == '%') encoded_ = "25";
   if (part_ == Part::first_line && *to == '\n') part_ = Part::headers;
   return static_cast<ssize_t>(given);

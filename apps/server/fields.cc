@@ -9,8 +9,14 @@
 
 namespace spectr::server {
 
+namespace {
+
+constexpr std::size_t most_values = 500'000;  // of a body; more than a prompt of tokens has
+
+}  // namespace
+
 JsonInput parse_body(const std::string& body) {
-  auto json = parse_json<JsonInput>(body);
+  auto json = parse_json<JsonInput>(body, most_values);
   if (!json) throw ApiError::invalid("the body " + json.error().message);
   if (!json->is_object()) throw ApiError::invalid("the body must be a JSON object");
   return *std::move(json);

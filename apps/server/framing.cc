@@ -48,7 +48,7 @@ bool leaves_body(const httplib::Request& request) {
   if (encodings == 1 && !is_chunked(request.get_header_value("Transfer-Encoding"))) {
     throw ApiError::invalid("the Transfer-Encoding must be chunked");
   }
-  return request.method != "POST" && (encodings == 1 || (lengths == 1 && length != "0"));
+  return encodings == 1 || (request.method != "POST" && lengths == 1 && length != "0");
 }
 
 void check_length(const httplib::Request& request, std::size_t most) {

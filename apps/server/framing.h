@@ -10,8 +10,9 @@ namespace spectr::server {
 /// compress it (a stream would come in one piece at its end), or read a body as a form.
 void simplify(httplib::Request& request);
 
-/// Whether a body follows the head that nobody reads: a method without one, told one all the same. The
-/// connection must not be read on, as what comes would be taken for the next request.
+/// Whether the connection must not be read on after this request, as what comes might not be the next one:
+/// behind a body that nobody reads, because its method has none, and behind one in chunks, whose sizes the
+/// library reads more laxly than others do.
 /// Throws ApiError where the head does not tell in exactly one way how long the body is, as a proxy may read
 /// it otherwise and see other requests than this server does.
 bool leaves_body(const httplib::Request& request);

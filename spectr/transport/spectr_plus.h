@@ -14,9 +14,8 @@ namespace spectr {
 /// parameters: alphas, u (probabilities that the first i drafts are rejected), iterations, rho; fallback,
 /// "k-seq: …", where the solver failed and the plan is k-Seq itself.
 ///
-/// Cost: k-Seq's search for ρ, a few passes over the laws per draft, and k linear programs of 2k columns,
-/// whose time grows like k³: for one law of 1,000 tokens a fraction of a second at k = 32, a second or two at
-/// k = 64.
+/// Cost: k-Seq's search for ρ, a few passes over the laws per draft, and at most k linear programs of 2k
+/// columns: for one law of 1,000 tokens some 10 ms at k = 32, 50 ms at k = 128, 0.3 s at k = 256.
 Result<std::unique_ptr<TransportPlan>> build_str_plus(const DraftLaws& p, const Distribution& q,
                                                       const PlanOptions& options);
 

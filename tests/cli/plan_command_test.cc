@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "apps/cli/json_output.h"
+#include "spectr/transport/plans.h"
 #include "tests/support/chi_square.h"
 
 namespace spectr::cli {
@@ -163,7 +165,7 @@ TEST(PlanEval, RefusesAnUnknownPlan) {
   EXPECT_THROW(run_plan_eval(in, out, {.plan = "best"}), Failure);
 }
 
-// False-alarm rate 1e-6 per plan.
+// False-alarm rate 2e-6 per plan.
 TEST(PlanSample, CountsFollowTheTarget) {
   for (const std::string plan : {"k-seq", "recursive", "recursive-wor", "optimal"}) {
     std::istringstream in(R"({"id": 1, "p": [0.6, 0.3, 0.1], "q": [0.2, 0.35, 0.45], "k": 2})");
@@ -174,7 +176,12 @@ TEST(PlanSample, CountsFollowTheTarget) {
     const auto counts = line["counts"].get<std::vector<std::uint64_t>>();
     EXPECT_EQ(counts[0] + counts[1] + counts[2], 50'000u);
     EXPECT_GT(test::chi_square_p_value(counts, std::vector{0.2, 0.35, 0.45}), 1e-6) << plan;
-    EXPECT_LE(line["accepted"].get<std::uint64_t>(), 50'000u);
+    std::istringstream same(in.str());
+    std::ostringstream exact;
+    EXPECT_EQ(run_plan_eval(same, exact, {.plan = plan}), Status::done);
+    const double acceptance = Json::parse(exact.str())["acceptance"].get<double>();
+    const double deviation = std::sqrt(acceptance * (1.0 - acceptance) / 50'000.0);
+    EXPECT_NEAR(line["accepted"].get<double>() / 50'000.0, acceptance, 5.0 * deviation) << plan;
   }
 }
 
@@ -195,6 +202,17 @@ TEST(PlanTime, ReportsEveryPlanThatApplies) {
   const Json line = parse_lines(out.str()).at(0);
   EXPECT_EQ(line["vocab"], 50);
   EXPECT_GT(line["microseconds"].get<double>(), 0.0);
+
+  std::ostringstream every;
+  EXPECT_EQ(run_plan_time(every, {{}, 10, 3, 1}), Status::done);
+  const std::vector<Json> lines = parse_lines(every.str());
+  ASSERT_EQ(lines.size(), plan_rules().size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const PlanRule& rule = plan_rules()[i];
+    EXPECT_EQ(lines[i]["plan"], rule.name);
+    EXPECT_EQ(lines[i].contains("error"), rule.most_drafts == 1) << rule.name;
+  }
+  EXPECT_EQ(run_plan_time(every, {{.plan = "epsilon-opt"}, 10, 3, 1}), Status::usage);
 }
 
 }  // namespace

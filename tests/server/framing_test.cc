@@ -72,6 +72,24 @@ TEST_F(Framing, ALengthThatIsNotClearIsRefused) {
   }
 }
 
+TEST_F(Framing, AHeadWhoseLinesOthersMayReadOtherwiseIsRefused) {
+  const std::string size = std::to_string(smuggled.size());
+  for (const std::string& headers :
+       {"X: a\rContent-Length: " + size + "\r\n", "Content-Length: " + size + "\n",
+        "X: a\nContent-Length: " + size + "\r\n", "Content-Length " + size + "\r\n",
+        std::string("Host: evil.example\nX: a\r\n")}) {
+    const std::string answer = answers("GET /health", headers, smuggled);
+    EXPECT_THAT(answer, Not(HasSubstr("HTTP/1.1 20"))) << headers;
+  }
+}
+
+TEST_F(Framing, NothingIsReadBehindABodyInChunks) {
+  const std::string answer =
+      answers("POST /tokenize", "Transfer-Encoding: chunked\r\n", chunked(R"({"content": "a"})") + smuggled);
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(answer.find("HTTP/1.1", 1), std::string::npos) << answer;
+}
+
 TEST_F(Framing, WhereNoBodyIsExpectedNoneIsMissing) {
   const std::string health = answers("POST /health", "", "");
   EXPECT_THAT(health, StartsWith("HTTP/1.1 405"));

@@ -177,6 +177,10 @@ TEST_F(Refusals, DeepOrLongBodies) {
   const std::string closed = std::string(100, '[') + std::string(100, ']');
   const auto reply = server().post("/v1/completions", R"({"prompt": "a", "user": )" + closed + "}");
   EXPECT_THAT(reply.json()["error"]["message"].get<std::string>(), HasSubstr("nested"));
+  std::string many = R"({"prompt": [)";
+  for (int i = 0; i < 500'000; ++i) many += "1,";
+  EXPECT_THAT(server().post("/v1/completions", many + "1]}").json()["error"]["message"].get<std::string>(),
+              HasSubstr("holds more than 500000 values"));
   const auto large = server().post("/v1/completions", std::string(5 << 20, ' '));
   EXPECT_TRUE(large.status == 413 || large.status == -1) << large.status;
   EXPECT_EQ(server().get("/health").status, 200);
