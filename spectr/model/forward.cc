@@ -297,6 +297,12 @@ void ForwardPass::run(std::span<const PassRow> rows) {
   head(rows);
 }
 
+void ForwardPass::make_room_for_logits(std::size_t rows) {
+  if (rows <= logit_rows_) return;
+  logits_ = std::make_unique_for_overwrite<float[]>(rows * config_.vocabulary);
+  logit_rows_ = rows;
+}
+
 void ForwardPass::head(std::span<const PassRow> rows) {
   const std::size_t vocabulary = config_.vocabulary;
   std::vector<float*>& places = places_;
@@ -311,7 +317,7 @@ void ForwardPass::head(std::span<const PassRow> rows) {
   if (places.empty()) return;
   const auto gap = [vocabulary](const float* a, const float* b) { return b != a + vocabulary; };
   const bool together = std::ranges::adjacent_find(places, gap) == places.end();
-  if (!together && !logits_) logits_ = std::make_unique_for_overwrite<float[]>(most_rows_ * vocabulary);
+  if (!together) make_room_for_logits(places.size());
   const Span2d<float> logits(together ? places.front() : logits_.get(), places.size(), vocabulary);
   const Product product[] = {{weights_.head(), logits}};
   matmul(product, view(normed_, config_.width).rows(0, places.size()), pool_, scratch_);

@@ -30,11 +30,15 @@ struct PassRow {
 
 /// The forward pass: rows → logits, layer by layer, all rows at once, of one text or of several. What a row
 /// gives depends on its own text alone, bit for bit. Owns the memory between the operations, planned for
-/// `most_rows` rows; that of scores and logits grows with the first passes that need it.
+/// `most_rows` rows; that of scores grows with the first passes that need it.
 class ForwardPass {
  public:
   /// `profile`, where there is one, is told what every pass spends and must outlive this.
   ForwardPass(const Transformer& model, std::size_t most_rows, PassProfile* profile = nullptr);
+
+  /// Before passes of several texts: room for so many rows of logits that go to several places. Throws
+  /// std::bad_alloc.
+  void make_room_for_logits(std::size_t rows);
 
   /// Computes the rows, writes their keys and values into their caches, and their logits to where they shall
   /// go. Requires: 1 ≤ rows ≤ most_rows; slots attended to are filled or belong to these rows.
@@ -92,7 +96,8 @@ class ForwardPass {
   std::vector<float> inverse_frequencies_;  // [rope_dims / 2]
   // [most_rows, …]: the system gives the memory of the rows that passes have.
   std::unique_ptr<float[]> x_, normed_, q_, k_, v_, heads_, branch_, gate_, up_, cosines_, sines_;
-  std::unique_ptr<float[]> logits_;  // of a pass whose rows want them in several places
+  std::unique_ptr<float[]> logits_;  // [logit_rows_, vocabulary], before they go to several places
+  std::size_t logit_rows_ = 0;
   std::unique_ptr<float[]> scores_;  // [threads, thread_scores_]
   std::size_t thread_scores_ = 0;
 };

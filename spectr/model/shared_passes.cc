@@ -27,6 +27,7 @@ SharedPasses::SharedPasses(std::span<const Transformer* const> models, std::size
   const std::size_t rows = texts * TransformerText::most_rows(nodes);
   for (const Transformer* model : models) {
     models_.push_back(std::make_unique<Model>(*model, rows));
+    if (texts > 1) models_.back()->pass.make_room_for_logits(texts * nodes);
   }
   rows_.reserve(rows);
   wishes_.reserve(texts);
