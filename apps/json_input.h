@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/json.h"
 #include "spectr/base/quote.h"
 #include "spectr/base/result.h"
 
@@ -31,8 +31,7 @@ std::string shown(const Json& value) {
 }
 
 /// Looks at a text without making values of it, as far as the first thing that is refused.
-template <class Json>
-class JsonInspection final : public Json::json_sax_t {
+class JsonInspection final : public JsonInput::json_sax_t {
  public:
   explicit JsonInspection(std::size_t most_values) : left_(most_values), most_values_(most_values) {}
 
@@ -41,11 +40,11 @@ class JsonInspection final : public Json::json_sax_t {
 
   bool null() override { return value(); }
   bool boolean(bool) override { return value(); }
-  bool number_integer(typename Json::number_integer_t) override { return value(); }
-  bool number_unsigned(typename Json::number_unsigned_t) override { return value(); }
-  bool number_float(typename Json::number_float_t, const std::string&) override { return value(); }
+  bool number_integer(JsonInput::number_integer_t) override { return value(); }
+  bool number_unsigned(JsonInput::number_unsigned_t) override { return value(); }
+  bool number_float(JsonInput::number_float_t, const std::string&) override { return value(); }
   bool string(std::string&) override { return value(); }
-  bool binary(typename Json::binary_t&) override { return value(); }
+  bool binary(JsonInput::binary_t&) override { return value(); }
   bool start_array(std::size_t) override { return deeper(); }
   bool end_array() override { return higher(); }
   bool start_object(std::size_t) override { return deeper(); }
@@ -56,7 +55,7 @@ class JsonInspection final : public Json::json_sax_t {
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& failure) override {
     // Without the parser's own number and place: "[json.exception…] parse error at line 1, column 2: …".
     std::string_view reason = failure.what();
-    const auto* at = dynamic_cast<const typename Json::parse_error*>(&failure);
+    const auto* at = dynamic_cast<const JsonInput::parse_error*>(&failure);
     reason.remove_prefix(reason.find(at != nullptr ? ": " : "] ") + 2);
     return refuse(error("is not JSON{}: {}", at != nullptr ? fmt::format(" (byte {})", at->byte) : "",
                         escape(reason, 200)));
@@ -90,14 +89,13 @@ class JsonInspection final : public Json::json_sax_t {
 /// The value that a text is. Error: it is no JSON, deeper than `most_json_depth`, has more values than that,
 /// or an object in it has a name twice, of which others may take another one; says so without a subject. Time
 /// and memory are those of the text's length.
-template <class Json>
-Result<Json> parse_json(const std::string& text,
-                        std::size_t most_values = std::numeric_limits<std::size_t>::max()) {
+inline Result<JsonInput> parse_json(const std::string& text,
+                                    std::size_t most_values = std::numeric_limits<std::size_t>::max()) {
   // Not by the parser's callback, which takes as long as the square of what a list holds.
-  JsonInspection<Json> inspection(most_values);
-  Json::sax_parse(text, &inspection);
+  JsonInspection inspection(most_values);
+  JsonInput::sax_parse(text, &inspection);
   if (inspection.refusal()) return std::unexpected(*inspection.refusal());
-  return Json::parse(text);
+  return JsonInput::parse(text);
 }
 
 }  // namespace spectr

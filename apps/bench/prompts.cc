@@ -60,7 +60,7 @@ Prompts from_lines(std::istream& in, const std::string& name, std::size_t limit,
       prompts.push_back({{line}});
       continue;
     }
-    const auto object = parse_json<JsonInput>(line);
+    const auto object = parse_json(line);
     auto prompt = object ? from_json(*object) : Result<Prompt>(std::unexpected(object.error()));
     if (!prompt) return error("{}: line {} {}", name, number, prompt.error().message);
     prompts.push_back(std::move(*prompt));
@@ -72,7 +72,7 @@ Prompts from_lines(std::istream& in, const std::string& name, std::size_t limit,
 Prompts from_list(std::istream& in, const std::string& name, std::size_t limit) {
   std::ostringstream contents;
   contents << in.rdbuf();
-  const auto list = parse_json<JsonInput>(std::move(contents).str());
+  const auto list = parse_json(std::move(contents).str());
   if (!list) return error("{}: the list {}", name, list.error().message);
   std::vector<Prompt> prompts;
   for (std::size_t i = 0; i < std::min(limit, list->size()); ++i) {

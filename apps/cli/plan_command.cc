@@ -51,7 +51,7 @@ Status answer_lines(std::istream& in, std::ostream& out, Answering answering) {
   for (std::uint64_t number = 0; std::getline(in, text); ++number) {
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
     Json reply = {{"id", nullptr}};
-    const auto line = parse_json<JsonInput>(text);
+    const auto line = parse_json(text);
     if (line && line->is_object() && line->contains("id")) reply["id"] = Json((*line)["id"]);
     const Answer answer =
         line ? answering(*line, number) : Answer(error("line {} {}", number + 1, line.error().message));

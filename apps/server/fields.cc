@@ -16,7 +16,7 @@ constexpr std::size_t most_values = 500'000;  // of a body; more than a prompt o
 }  // namespace
 
 JsonInput parse_body(const std::string& body) {
-  auto json = parse_json<JsonInput>(body, most_values);
+  auto json = parse_json(body, most_values);
   if (!json) throw ApiError::invalid("the body " + json.error().message);
   if (!json->is_object()) throw ApiError::invalid("the body must be a JSON object");
   return *std::move(json);

@@ -102,7 +102,10 @@ Json tokenize(const Service& service, const std::string& body) {
         fmt::format("'with_pieces' is for {} tokens at most, 'content' has {}", most_pieces, tokens.size()));
   }
   Json all = Json::array();
-  for (const Token token : tokens) all.push_back({{"id", token}, {"piece", tokenizer.piece(token)}});
+  for (const Token token : tokens) {
+    const std::string piece = tokenizer.piece(token);
+    all.push_back({{"id", token}, {"piece", is_text(piece) ? Json(piece) : bytes_of(piece)}});
+  }
   return {{"tokens", all}};
 }
 

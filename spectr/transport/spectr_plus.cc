@@ -23,8 +23,11 @@ constexpr double never = 1e-14;
 /// Largest s − 1 that the tolerance of the solver explains.
 constexpr double largest_excess = 1e-9;
 
-/// A round that accepts less than the one before, by more than this, is the solver's failure.
+/// A round that accepts less than the one before, by more than this, has nothing to win where the solver
+/// stops,
 constexpr double rounding = 1e-12;
+/// and by more than this the solver has failed.
+constexpr double largest_loss = 1e-10;
 
 /// The tests of one round, what they do, and the bounds of the sets that follow.
 struct Round {
@@ -82,10 +85,11 @@ Result<Round> improve(const LawUnion& laws, GeneralisedTests tests, bool equal) 
   return Round{std::move(tests), std::move(made), std::move(next_bound)};
 }
 
-/// The round after `last`, whose tests are feasible in it: one that accepts less than `least` is an error.
+/// The round after `last`, whose tests are feasible in it: one that accepts much less than `least` is an
+/// error.
 Result<Round> next_round(const LawUnion& laws, const Round& last, double least, bool equal) {
   SPECTR_TRY(Round round, improve(laws, {last.tests.alpha, last.next_bound}, equal));
-  if (round.acceptance() < least - rounding) {
+  if (round.acceptance() < least - largest_loss) {
     return error("the solver's tests accept {:.3g} less than those before", least - round.acceptance());
   }
   return round;
@@ -111,6 +115,7 @@ std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q, 
                                            : fmt::format("round {}: {}", rounds, round.error().message);
       break;
     }
+    if (round->acceptance() < least - rounding) break;
     last = std::move(*round);
     least = std::max(least, last.acceptance());
     ++rounds;

@@ -11,8 +11,8 @@ namespace spectr {
 /// than k-Seq, whose factors α_i = 1/ρ* are feasible. For drafts from different laws the sets start from the
 /// smallest valid ρ of k-Seq for those laws, drafts are tested in the order given.
 ///
-/// parameters: alphas, u (probabilities that the first i drafts are rejected), iterations, rho; fallback,
-/// "k-seq: …", where the solver failed and the plan is k-Seq itself.
+/// parameters: alphas, u (probabilities that the first i drafts are rejected), iterations (0: nothing was to
+/// be won beyond k-Seq), rho; fallback, "k-seq: …", where the solver failed and the plan is k-Seq itself.
 ///
 /// Cost: k-Seq's search for ρ, a few passes over the laws per draft, and at most k linear programs of 2k
 /// columns: for one law of 1,000 tokens some 10 ms at k = 32, 50 ms at k = 128, 0.3 s at k = 256.

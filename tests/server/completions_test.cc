@@ -330,5 +330,15 @@ TEST_F(Completions, TextsBecomeTheModelsTokensAndComeBack) {
   EXPECT_EQ(server().post("/detokenize", tokens).json()["content"], text);
 }
 
+TEST_F(Completions, APieceThatIsNotTextIsAListOfItsBytes) {
+  const TestJson asked = {{"content", "a \U0001F600"}, {"with_pieces", true}};
+  std::vector<int> bytes;
+  const TestJson answer = server().post("/tokenize", asked).json();
+  for (const TestJson& token : answer["tokens"]) {
+    if (token["piece"].is_array()) bytes.push_back(token["piece"].at(0));
+  }
+  EXPECT_EQ(bytes, (std::vector<int>{0xF0, 0x9F, 0x98, 0x80}));
+}
+
 }  // namespace
 }  // namespace spectr::server

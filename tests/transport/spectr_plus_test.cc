@@ -41,6 +41,19 @@ TEST(SpectrPlus, FactorsMatchGoldenValues) {
   }
 }
 
+TEST(SpectrPlus, HasNotFailedWhereNothingIsLeftToWin) {
+  // k-Seq rejects next to nothing here: less than the solver can tell.
+  const std::vector close = {0.4998750312421895, 0.5001249687578105};
+  const Distribution p = Distribution::dense(close, "p").value(),
+                     q = Distribution::dense(std::vector{0.49975012493753124, 0.5002498750624688}, "q")
+                             .value();
+  for (const auto build : {build_str_plus, build_str_plus_plus}) {
+    const auto plan = build({p, 6}, q, {}).value();
+    EXPECT_FALSE(plan->parameters().contains("fallback"));
+    EXPECT_NEAR(plan->acceptance(), 1.0, 1e-9);
+  }
+}
+
 TEST(SpectrPlus, ReachesTheOptimumWhereTheSecondTestIsCertain) {
   const Distribution p = law({1, 1}), q = law({1, 3});
   const auto plan = build_str_plus({p, 2}, q, {}).value();
