@@ -1,5 +1,6 @@
 #include "apps/cli/plan_command.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <limits>
@@ -25,6 +26,7 @@ namespace {
 
 constexpr double most_tuples = 200'000;
 constexpr double most_steps = 5e8;  // minutes
+constexpr double tokens_in_a_step = 100;
 
 Json to_json(const Distribution& law) {
   Json all = Json::array();
@@ -77,9 +79,10 @@ Answer evaluate(const PlanRule& rule, const JsonInput& line, double epsilon) {
   const std::size_t vocabulary = problem.q.vocabulary();
   const double tuples = std::pow(static_cast<double>(vocabulary), static_cast<double>(problem.k));
   const auto residual = plan->residual();
-  // Every tuple can end in every token of the residual; without replacement the residual is made anew for it.
+  // Every tuple can end in every token of the residual, which draws without replacement make anew for each.
   const bool anew = rule.drafting == Drafting::without_replacement;
-  const double steps = tuples * std::pow(static_cast<double>(vocabulary), anew ? 2.0 : 1.0);
+  const auto tokens = static_cast<double>(vocabulary);
+  const double steps = tuples * tokens * (anew ? std::max(tokens / tokens_in_a_step, 1.0) : 1.0);
   return Json{
       {"plan", rule.name},
       {"k", problem.k},

@@ -26,7 +26,8 @@ struct PlanTimeFlags : PlanFlags {  ///< an empty plan: all of them
 
 /// Answers every line `{id, p, q, k}` with `{id, plan, k, acceptance, law, residual, parameters}`, or with
 /// `{id, error}`; usage if there was an error. law: the exact law of Y by enumeration of every draft tuple
-/// through select(), null above 200,000 tuples V^k or 5·10⁸ ways in which they can end, V^(k + 1).
+/// through select(), null above 200,000 tuples V^k or 5·10⁸ ways in which they can end, V^(k + 1); of more
+/// than 100 tokens V / 100 times fewer where drafts are drawn without replacement.
 /// acceptance: null where it is not computed, of recursive-wor with many drafts (see
 /// rejected_without_replacement). residual: null where acceptance is 1 or where it depends on the drafts.
 /// Throws Failure for an unknown plan.

@@ -10,9 +10,9 @@ namespace spectr {
 /// What a block may stake on its drafts, so that no text takes much longer than by plain decoding.
 ///
 /// Theorem. By the costs, and what is read of the text to draft apart, a text that goes on to its limit of n
-/// tokens takes no longer than max(1.03 n, n + 5/4) plain tokens and what is forgiven, whatever becomes of
-/// its drafts. *Why:* a block loses most where none of its drafts is accepted, and stakes 3/10 of what may
-/// still be lost.
+/// tokens takes no longer than max(1.03 n, n + 5/4) plain tokens and what is forgiven, which is at most as
+/// much again, whatever becomes of its drafts. *Why:* a block loses most where none of its drafts is
+/// accepted, and stakes 3/10 of what may still be lost.
 ///
 /// Not all of it, because first tries that lose everything leave nothing for later ones: a good draft model
 /// misses, too. For the same reason losses are forgiven where something speaks for the drafts. That does not
@@ -21,9 +21,9 @@ class LossLimit {
  public:
   /// Seconds that the next block may take longer than a plain one, with `left` tokens to write.
   double stake(const Way& plain, std::size_t left) const {
-    const double tokens = std::max(share * static_cast<double>(written_ + left), least);
-    const double lost = lost_ > 0.0 ? std::max(lost_ - forgiven_, 0.0) : lost_;
-    return staked * (tokens * plain.seconds - lost);
+    const double most = std::max(share * static_cast<double>(written_ + left), least) * plain.seconds;
+    const double lost = lost_ > 0.0 ? std::max(lost_ - std::min(forgiven_, most), 0.0) : lost_;
+    return staked * (most - lost);
   }
 
   /// Losses up to so many seconds do not count; of several such numbers the largest holds.

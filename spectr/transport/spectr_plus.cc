@@ -23,10 +23,11 @@ constexpr double never = 1e-14;
 /// Largest s − 1 that the tolerance of the solver explains.
 constexpr double largest_excess = 1e-9;
 
-/// A round that accepts less than the one before, by more than this, has nothing to win where the solver
-/// stops,
+/// Where a round accepts less than the one before, by more than this, nothing is left that the solver can
+/// win.
 constexpr double rounding = 1e-12;
-/// and by more than this the solver has failed.
+
+/// Where it is by more than this, the solver has failed.
 constexpr double largest_loss = 1e-10;
 
 /// The tests of one round, what they do, and the bounds of the sets that follow.
