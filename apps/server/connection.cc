@@ -10,8 +10,6 @@
 #include <cerrno>
 #include <exception>
 
-#include "apps/server/framing.h"
-
 namespace spectr::server {
 namespace {
 
@@ -65,9 +63,7 @@ bool Connection::wait_for_request(const std::function<bool()>& wanted) {
     if (Clock::now() >= end || wanted()) return false;
   }
   part_ = Part::first_line;
-  last_ = '\0';
-  empty_line_ = true;
-  colon_ = false;
+  head_lines_ = {};
   bytes_left_ = connection_limits.header_bytes;
   deadline_ = Clock::now() + connection_limits.head;
   return true;
@@ -103,20 +99,6 @@ bool Connection::is_writable() const {
   return wait(POLLOUT, connection_limits.send) && !gone();
 }
 
-bool Connection::goes_on_with(char c) {
-  if ((c == '\n') != (last_ == '\r')) return false;
-  last_ = c;
-  if (c == '\n') {
-    const bool good = part_ == Part::first_line || empty_line_ || colon_;
-    empty_line_ = true;
-    colon_ = false;
-    return good;
-  }
-  if (c != '\r') empty_line_ = false;
-  colon_ = colon_ || c == ':';
-  return true;
-}
-
 ssize_t Connection::read(char* to, std::size_t size) {
   if (!encoded_.empty()) {
     *to = encoded_.front();
@@ -138,7 +120,7 @@ ssize_t Connection::read(char* to, std::size_t size) {
   const std::size_t given = part_ == Part::body ? std::min(size, end_ - begin_) : 1;
   std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_), given, to);
   begin_ += given;
-  if (part_ != Part::body && !goes_on_with(*to)) {
+  if (part_ != Part::body && !head_lines_.take(*to)) {
     closing_ = true;
     return -1;
   }

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "apps/server/connection_threads.h"
+#include "apps/server/framing.h"
 
 namespace spectr::server {
 
@@ -69,9 +70,6 @@ class Connection final : public httplib::Stream {
   /// Of a request. The library decodes percent signs in the values of headers, as if they were addresses;
   /// here every one of them is handed on encoded, so that values are what was sent.
   enum class Part { first_line, headers, body };
-  /// Whether the head may go on with this character. The library skips header lines without a colon and ends
-  /// lines at every line feed, where a proxy may see another head.
-  bool goes_on_with(char c);
 
   using Clock = std::chrono::steady_clock;
   bool wait(short event, std::chrono::milliseconds most) const;
@@ -82,8 +80,7 @@ class Connection final : public httplib::Stream {
   bool closing_ = false;
   Part part_ = Part::body;
   std::string_view encoded_;  // the rest of a percent sign
-  char last_ = '\0';          // of the head
-  bool empty_line_ = true, colon_ = false;
+  HeadLines head_lines_;
   std::array<char, 4096> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // what is in the buffer
 };

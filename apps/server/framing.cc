@@ -21,6 +21,21 @@ bool is_chunked(std::string_view value) {
 
 }  // namespace
 
+bool HeadLines::take(char c) {
+  if ((c == '\n') != (last_ == '\r')) return false;
+  last_ = c;
+  if (c == '\n') {
+    const bool good = first_ || empty_ || colon_;
+    first_ = false;
+    empty_ = true;
+    colon_ = false;
+    return good;
+  }
+  empty_ = empty_ && c == '\r';
+  colon_ = colon_ || c == ':';
+  return true;
+}
+
 void simplify(httplib::Request& request) {
   request.ranges.clear();
   request.headers.erase("Accept-Encoding");

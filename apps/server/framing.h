@@ -6,6 +6,19 @@
 
 namespace spectr::server {
 
+/// The lines of a head, character by character. The library skips header lines without a colon, and ends a
+/// line at every line feed, where a proxy may see another head.
+class HeadLines {
+ public:
+  /// Whether the head may go on so: a line feed behind each carriage return and nowhere else, a colon in each
+  /// line but the first and the empty one.
+  bool take(char c);
+
+ private:
+  char last_ = '\0';
+  bool first_ = true, empty_ = true, colon_ = false;  // the line
+};
+
 /// Takes out of a head what would make the HTTP library do more than is wanted: send parts of an answer,
 /// compress it (a stream would come in one piece at its end), or read a body as a form.
 void simplify(httplib::Request& request);
