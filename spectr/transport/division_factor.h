@@ -20,7 +20,7 @@ struct Division {
 /// (SpecTr, arXiv 2310.15141, Algorithm 2 and Theorem 2), rounded to the valid side, ρ ≥ ρ*, by a few units
 /// in the last place; where (1−β)^k is below the rounding of 1, so that acceptance does not tell them apart,
 /// ρ may be larger. 1 where k = 1 or p = q; k where the supports are disjoint.
-/// Cost: usually 3 to 8 passes over the laws, up to 12 where p is near q, up to 16 on laws made to be hard.
+/// Cost: usually 3 to 9 passes over the laws, up to 13 where p is near q, up to 16 on laws made to be hard.
 Division division_factor(const LawPair& laws, std::size_t k);
 
 /// The smallest valid division factor for independent drafts from the laws p₁ … p_k, tested in this order
