@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
+#include <thread>
 
 namespace spectr::server {
 namespace {
 
 constexpr std::chrono::seconds most_lingering{1};
+constexpr std::chrono::milliseconds after_failure{10};  // of taking a connection
 
 thread_local Connection* connection_of_this_thread = nullptr;
 
@@ -155,9 +157,7 @@ void Connection::get_local_ip_and_port(std::string& ip, int& port) const {
   if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&own), &length) == 0) address(own, ip, port);
 }
 
-HttpServer::HttpServer(std::size_t threads)
-    : not_begun_(std::make_unique<ConnectionThreads>(threads)), threads_(not_begun_.get()) {
-  new_task_queue = [this] { return not_begun_.release(); };  // listening takes it, once
+HttpServer::HttpServer(std::size_t threads) : threads_(threads) {
   // The library's own options would let a second server have the same port, and half of the connections.
   set_socket_options([](socket_t socket) {
     const int yes = 1;
@@ -165,8 +165,23 @@ HttpServer::HttpServer(std::size_t threads)
   });
 }
 
-void HttpServer::set_backlog(int connections) {
-  ::listen(svr_sock_, connections);
+HttpServer::~HttpServer() {
+  if (svr_sock_ != INVALID_SOCKET) ::close(svr_sock_);
+}
+
+void HttpServer::serve(int backlog) {
+  ::listen(svr_sock_, backlog);
+  while (!finished_) {
+    const socket_t socket = ::accept4(svr_sock_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (socket >= 0) {
+      threads_.enqueue([this, socket] { process_and_close_socket(socket); });
+    } else if (errno == EBADF || errno == EINVAL || errno == ENOTSOCK) {
+      return;  // this socket takes no connections any more
+    } else {
+      // Without memory or descriptors for one more, or a connection broken before it was taken.
+      std::this_thread::sleep_for(after_failure);
+    }
+  }
 }
 
 /// A connection that is being served.
@@ -191,11 +206,13 @@ class HttpServer::Visit {
 
 void HttpServer::finish(std::chrono::steady_clock::time_point end) {
   finished_ = true;
-  stop();
+  ::shutdown(svr_sock_, SHUT_RDWR);  // accept ends; so does whoever comes to it later
   std::unique_lock lock(mutex_);
   for (const socket_t socket : open_) ::shutdown(socket, SHUT_RD);
   left_.wait_until(lock, end, [this] { return open_.empty(); });
   for (const socket_t socket : open_) ::shutdown(socket, SHUT_RDWR);
+  lock.unlock();
+  threads_.finish();
 }
 
 bool HttpServer::process_and_close_socket(socket_t socket) {
@@ -208,7 +225,7 @@ bool HttpServer::process_and_close_socket(socket_t socket) {
     };
     // Whoever has been answered gives way to those who wait.
     bool answered = false;
-    const auto wanted = [&] { return answered && threads_->are_wanted(); };
+    const auto wanted = [&] { return answered && threads_.are_wanted(); };
     for (int left = connection_limits.requests; left > 0 && !finished_ && connection.wait_for_request(wanted);
          --left) {
       answered = true;

@@ -8,7 +8,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -85,13 +84,20 @@ class Connection final : public httplib::Stream {
   std::size_t begin_ = 0, end_ = 0;  // what is in the buffer
 };
 
-/// The HTTP library's server with bounded connections.
+/// The HTTP library's server with bounded connections, and a loop of its own that takes them: the library's
+/// ends at the first connection that the system cannot give, and its threads would end the process where the
+/// system has not enough of them.
 class HttpServer final : public httplib::Server {
  public:
-  /// Listens once. Throws std::system_error where the system has not so many threads for connections.
+  /// Throws std::system_error where the system has not so many threads for connections.
   explicit HttpServer(std::size_t threads);
-  /// How many connections may wait to be accepted; after binding.
-  void set_backlog(int connections);
+  ~HttpServer() override;
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  /// After binding, once: takes connections until finish(), or until the system breaks the socket. `backlog`:
+  /// how many may wait to be taken.
+  void serve(int backlog);
   /// Ends listening and reading. Connections end after the answer that they are giving; those that have not
   /// given it by `end` are cut off.
   void finish(std::chrono::steady_clock::time_point end);
@@ -100,12 +106,11 @@ class HttpServer final : public httplib::Server {
   class Visit;
   bool process_and_close_socket(socket_t socket) override;
 
-  std::unique_ptr<ConnectionThreads> not_begun_;  // until it listens
-  ConnectionThreads* threads_;
   std::atomic<bool> finished_ = false;
   std::mutex mutex_;
   std::condition_variable left_;
   std::set<socket_t> open_;
+  ConnectionThreads threads_;  // last: they end first
 };
 
 }  // namespace spectr::server

@@ -23,7 +23,7 @@ bool ConnectionThreads::are_wanted() const {
   return !waiting_.empty();
 }
 
-void ConnectionThreads::shutdown() {
+void ConnectionThreads::finish() {
   for (std::jthread& thread : threads_) thread.request_stop();
   threads_.clear();
 }

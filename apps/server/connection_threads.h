@@ -1,7 +1,5 @@
 #pragma once
 
-#include <httplib.h>
-
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -13,18 +11,17 @@
 
 namespace spectr::server {
 
-/// The threads that serve connections, one at a time each. The library's own would end the process where the
-/// system has not enough of them.
-class ConnectionThreads final : public httplib::TaskQueue {
+/// The threads that serve connections, one at a time each.
+class ConnectionThreads {
  public:
   /// Throws std::system_error where a thread cannot be had.
   explicit ConnectionThreads(std::size_t count);
 
-  void enqueue(std::function<void()> connection) override;
+  void enqueue(std::function<void()> connection);
   /// Whether a connection waits for a thread.
   bool are_wanted() const;
   /// Returns when all connections have been served.
-  void shutdown() override;
+  void finish();
 
  private:
   void serve(const std::stop_token& stop);

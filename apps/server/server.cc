@@ -41,10 +41,9 @@ Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) try {
     const std::string reason = errno != 0 ? std::generic_category().message(errno) : "no such address";
     return error("{}:{} cannot be listened on: {}", o.host, o.port, reason);
   }
-  http.set_backlog(backlog);
   server->listener_ = std::jthread([&http, &ended = server->ended_] {
     try {
-      http.listen_after_bind();
+      http.serve(backlog);
     } catch (const std::exception&) {
       // As where the system broke the socket: the owner sees that it ended.
     }
@@ -76,7 +75,6 @@ void Server::stop(std::chrono::seconds patience, const std::function<bool()>& hu
   service_.give_up();
   const auto end = std::chrono::steady_clock::now() + to_say_goodbye;
   wait_for_answers(end, {});
-  while (!http_->is_running() && listening()) std::this_thread::yield();  // it may not have come to it yet
   http_->finish(end);
   listener_.join();
 }
