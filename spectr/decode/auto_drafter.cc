@@ -78,7 +78,7 @@ Result<void> AutoDrafter::open(const BlockStart& first, Models& models) {
 
 void AutoDrafter::choose(const BlockStart& start, const Models& models) {
   text_.see(start.text);
-  const Prospects prospects = this->prospects(start, models);
+  const Prospects& prospects = prospects_.emplace(this->prospects(start, models));
   plain_ = prospects.plain();
 
   Way best = plain_;
@@ -135,9 +135,23 @@ std::optional<Expectation> AutoDrafter::expectation() const {
                      looks_};
 }
 
+double AutoDrafter::seconds(double nodes, double tokens) const {
+  switch (chosen_.origin) {
+    case DraftOrigin::nowhere:
+      break;
+    case DraftOrigin::model:
+      return candidates_[chosen_.model].seconds(*prospects_, chosen_.shape, nodes, tokens);
+    case DraftOrigin::text:
+      return prospects_->check_seconds(nodes, chosen_.shape.length, tokens, costs_->select.one);
+  }
+  return plain_.seconds;
+}
+
 Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const Verdict& verdict,
                                   NodeLaws& target) {
-  limit_.count(chosen_, verdict.path.size() + (verdict.last ? 1 : 0), plain_);
+  const std::size_t tokens = verdict.path.size() + (verdict.last ? 1 : 0);
+  const auto nodes = static_cast<double>(draft.tree().size() - 1);
+  limit_.count(seconds(nodes, static_cast<double>(tokens)), tokens, plain_);
   if (chosen_.origin != DraftOrigin::model) return {};
   return candidates_[chosen_.model].observe(draft, verdict, target);
 }

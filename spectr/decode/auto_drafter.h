@@ -50,11 +50,15 @@ class AutoDrafter final : public Drafter {
   /// The draft models that might save more than it takes them to read the prompt.
   std::vector<std::size_t> worth_reading(const BlockStart& first, const Models& models);
   void choose(const BlockStart& start, const Models& models);
+  /// What the block takes by the costs, with so many drafted nodes and new tokens.
+  double seconds(double nodes, double tokens) const;
 
   std::shared_ptr<const Costs> costs_;
   std::vector<DraftCandidate> candidates_;  // by draft model
   NgramEstimate text_;
   LossLimit limit_;
+  // Of the block.
+  std::optional<Prospects> prospects_;
   Way plain_, chosen_;
   bool looks_ = false;  // it was chosen to see what it is worth
   DraftShape largest_;

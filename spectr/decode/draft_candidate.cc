@@ -16,10 +16,11 @@ constexpr double luck = 0.05;
 
 }  // namespace
 
-Way DraftCandidate::bringing(const Prospects& prospects, double tokens, std::size_t K, std::size_t L) const {
+double DraftCandidate::seconds(const Prospects& prospects, DraftShape shape, double nodes,
+                               double tokens) const {
+  const auto [K, L] = shape;
   const SelectCosts& select = prospects.costs().select;
   const double plan = K == 1 ? select.one : select.several;
-  const double nodes = estimate_.nodes(K, L);
   double seconds = prospects.check_seconds(nodes, L, tokens, plan);
   // The first draft pass reads what the last block added, the others a level of the tree.
   const double level = nodes / static_cast<double>(L);
@@ -32,7 +33,17 @@ Way DraftCandidate::bringing(const Prospects& prospects, double tokens, std::siz
   if (prospects.dense()) {
     seconds += AcceptanceEstimate::looks_per_block * (select.several + plan * at_most(tokens, L));
   }
+  return seconds;
+}
+
+Way DraftCandidate::bringing(const Prospects& prospects, double tokens, std::size_t K, std::size_t L) const {
+  const double seconds = this->seconds(prospects, {K, L}, estimate_.nodes(K, L), tokens);
   return {DraftOrigin::model, model_, {K, L}, tokens, seconds};
+}
+
+bool DraftCandidate::is_affordable(const Prospects& prospects, const Way& way) const {
+  const auto most_nodes = static_cast<double>(way.shape.drafts * way.shape.length);
+  return prospects.affords(seconds(prospects, way.shape, most_nodes, way.tokens));
 }
 
 /// Everything that it can do with so many tokens left.
@@ -48,7 +59,7 @@ void DraftCandidate::weigh(const Prospects& prospects, std::size_t left) {
     const auto tokens = estimate_.tokens(K);
     for (std::size_t L = 1; L <= longest && K * L < most_rows; ++L) {
       const Way way = bringing(prospects, at_most(tokens[L], left), K, L);
-      if (beats(way, best_) && prospects.affords(way)) best_ = way;
+      if (beats(way, best_) && is_affordable(prospects, way)) best_ = way;
       if (K == 1 && L == 1) single_ = way;
     }
   }
@@ -65,7 +76,7 @@ void DraftCandidate::consider(const Prospects& prospects, const BlockStart& star
   if (known_for_ == now) return;
   known_for_ = now;
   weigh(prospects, left);
-  affords_look_ = prospects.affords(look());
+  affords_look_ = is_affordable(prospects, look());
 }
 
 /// What it has missed, beyond what it would read anyway: as rows of a pass, or, of many tokens, as a text.

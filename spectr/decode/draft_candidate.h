@@ -23,6 +23,9 @@ class DraftCandidate {
   /// Weighs what it can do for a block. The others below speak of that block.
   void consider(const Prospects& prospects, const BlockStart& start);
 
+  /// Seconds of a block of sequences of that shape, which have so many different nodes and bring so many
+  /// tokens.
+  double seconds(const Prospects& prospects, DraftShape shape, double nodes, double tokens) const;
   /// What promises most, or plain decoding.
   const Way& best() const { return best_; }
   /// Seconds that the rest of the text takes in that way, what the model has to read first included.
@@ -51,6 +54,8 @@ class DraftCandidate {
  private:
   /// K sequences of L tokens, which bring so many tokens.
   Way bringing(const Prospects& prospects, double tokens, std::size_t K, std::size_t L) const;
+  /// Whether the block may take that way even if no two of its sequences begin alike.
+  bool is_affordable(const Prospects& prospects, const Way& way) const;
   void weigh(const Prospects& prospects, std::size_t left);
   /// Seconds that perfect drafts would save of the rest of the text, times how seldom they are to be had.
   double hope(const Way& chosen) const;

@@ -12,7 +12,7 @@ namespace spectr {
 /// Theorem. By the costs, and what is read of the text to draft apart, a text that goes on to its limit of n
 /// tokens takes no longer than max(1.03 n, n + 5/4) plain tokens and what is forgiven, which is at most as
 /// much again, whatever becomes of its drafts. *Why:* a block loses most where none of its drafts is
-/// accepted, and stakes 3/10 of what may still be lost.
+/// accepted and no two of its sequences begin alike; so much is at most 3/10 of what may still be lost.
 ///
 /// Not all of it, because first tries that lose everything leave nothing for later ones: a good draft model
 /// misses, too. For the same reason losses are forgiven where something speaks for the drafts. That does not
@@ -29,10 +29,10 @@ class LossLimit {
   /// Losses up to so many seconds do not count; of several such numbers the largest holds.
   void forgive(double seconds) { forgiven_ = std::max(forgiven_, seconds); }
 
-  /// A block made in that way brought so many tokens.
-  void count(const Way& way, std::size_t tokens, const Way& plain) {
+  /// A block took so long and brought so many tokens.
+  void count(double seconds, std::size_t tokens, const Way& plain) {
     written_ += tokens;
-    lost_ += way.seconds - static_cast<double>(tokens) * plain.seconds;
+    lost_ += seconds - static_cast<double>(tokens) * plain.seconds;
   }
 
  private:

@@ -33,7 +33,7 @@ Way Prospects::best_by_text(const NgramEstimate& text, std::size_t left, Way bes
     const double n = at_most(tokens[L], left);
     const double seconds = check_seconds(static_cast<double>(L), L, n, costs_.select.one);
     const Way way = {.origin = DraftOrigin::text, .shape = {1, L}, .tokens = n, .seconds = seconds};
-    if (beats(way, best) && affords(way)) best = way;
+    if (beats(way, best) && affords(seconds)) best = way;
   }
   return best;
 }

@@ -46,7 +46,8 @@ class Prospects {
   Way plain() const;
   /// Seconds that the block may take longer than a plain one.
   double stake() const { return stake_; }
-  bool affords(const Way& way) const { return way.seconds - plain().seconds <= stake_; }
+  /// Whether it may take so long.
+  bool affords(double seconds) const { return seconds - plain().seconds <= stake_; }
   /// Drafts from the text where they promise more than `best`, else that.
   Way best_by_text(const NgramEstimate& text, std::size_t left, Way best) const;
 

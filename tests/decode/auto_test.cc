@@ -44,7 +44,7 @@ struct Told {
   std::vector<std::size_t> of_model;  // blocks, by model
   std::size_t blocks = 0;
   std::size_t read_by_draft = 0;  // tokens, the first
-  double seconds = 0.0;           // by the costs
+  double seconds = 0.0;           // by the costs, if all drafts of a block are alike
 };
 
 Told told_by_auto(const TabularPair& pair, const MethodOptions& options, std::size_t tokens,
@@ -57,7 +57,7 @@ Told told_by_auto(const TabularPair& pair, const MethodOptions& options, std::si
   const auto listener = [&](const Block& block) -> std::optional<std::size_t> {
     const std::optional<std::size_t> model = decoder.drafter().expectation()->model;
     if (decoder.drafter().expectation()->looks) ++told.looks;
-    told.seconds += decoder.drafter().expectation()->seconds;
+    told.seconds += seconds_by(*options.costs, model, block.depth, block.depth);
     if (block.drafted > 0) (model ? told.by_model : told.by_text).push_back(told.blocks);
     if (block.drafted > 0 && model) ++told.of_model[*model];
     ++told.blocks;

@@ -99,6 +99,17 @@ MethodOptions measured(double slope, const std::vector<double>& drafts) {
   return options;
 }
 
+double seconds_by(const Costs& costs, std::optional<std::size_t> model, std::size_t nodes,
+                  std::size_t depth) {
+  double seconds = costs.target.seconds(1.0 + static_cast<double>(nodes));
+  if (model && depth > 0) {
+    const CostCurve& passes = costs.drafts[*model].passes;
+    const double level = static_cast<double>(nodes) / static_cast<double>(depth);
+    seconds += passes.seconds(2.0) + static_cast<double>(depth - 1) * passes.seconds(level);
+  }
+  return seconds;
+}
+
 double Shape::tuples() const {
   return std::pow(static_cast<double>(vocabulary), static_cast<double>(drafts * length));
 }

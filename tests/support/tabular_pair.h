@@ -64,6 +64,10 @@ std::shared_ptr<const Costs> costs_of(std::size_t draft_models);
 /// For `auto`: a pass of r rows of the target costs 1 + slope (r − 1), one of each draft model a share of it.
 MethodOptions measured(double slope, const std::vector<double>& drafts);
 
+/// What a block takes by those costs where a draft model, or none, has drafted so many nodes on so many
+/// levels: its first pass reads two tokens, the others a level of average size.
+double seconds_by(const Costs& costs, std::optional<std::size_t> model, std::size_t nodes, std::size_t depth);
+
 /// K, L and maybe a plan, and the costs of one draft model.
 MethodOptions options_of(std::size_t drafts, std::size_t length, std::string_view plan = "");
 
