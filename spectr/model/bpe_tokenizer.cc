@@ -50,7 +50,7 @@ class SymbolTable {
 
  private:
   const Vocabulary& vocabulary_;
-  std::unordered_map<std::string, int> others_;
+  std::unordered_map<std::string, int, KeyedHash> others_;
 };
 
 }  // namespace

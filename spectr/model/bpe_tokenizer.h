@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "spectr/base/keyed_hash.h"
 #include "spectr/model/merge_pairs.h"
 #include "spectr/model/pretokenizer.h"
 #include "spectr/model/tokenizer.h"
@@ -35,7 +36,7 @@ class BpeTokenizer final : public Tokenizer {
   bool whole_words_;
   // Symbols are tokens, or numbers from size() on for texts of the alphabet that are no tokens.
   std::array<int, 256> byte_symbols_;
-  std::unordered_map<std::uint64_t, Merge> merges_;  // of a pair of symbols
+  std::unordered_map<std::uint64_t, Merge, KeyedHash> merges_;  // of a pair of symbols
 };
 
 }  // namespace spectr

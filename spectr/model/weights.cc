@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "spectr/base/keyed_hash.h"
 #include "spectr/base/quote.h"
 #include "spectr/kernels/aligned_bytes.h"
 #include "spectr/kernels/dequantise.h"
@@ -101,7 +102,7 @@ class Loader {
   const Gguf& file_;
   ThreadPool& pool_;
   SharedPages pages_;
-  std::unordered_set<std::string_view> used_;
+  std::unordered_set<std::string_view, KeyedHash> used_;
 };
 
 Result<LayerWeights> load_layer(Loader& from, const ModelConfig& c, std::size_t layer) {
