@@ -43,6 +43,7 @@ class ShuffledSession final : public Session {
   }
   void keep(std::span<const NodeId> path) override { session_->keep(path); }
   void rewind(std::size_t length) override { session_->rewind(length); }
+  std::string_view name() const override { return session_->name(); }
   std::size_t length() const override { return session_->length(); }
   std::size_t vocabulary() const override { return session_->vocabulary(); }
   std::size_t context() const override { return session_->context(); }

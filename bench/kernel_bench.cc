@@ -14,10 +14,10 @@
 
 #include "spectr/kernels/activations.h"
 #include "spectr/kernels/attention.h"
+#include "spectr/kernels/machine_speed.h"
 #include "spectr/kernels/matmul.h"
 #include "spectr/kernels/tensor_type.h"
 #include "spectr/kernels/vector_ops.h"
-#include "spectr/model/machine_speed.h"
 
 namespace spectr {
 namespace {

@@ -10,7 +10,7 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/processor_name.h"
 #include "spectr/base/version.h"
-#include "spectr/model/machine_speed.h"
+#include "spectr/kernels/machine_speed.h"
 
 namespace spectr::cli {
 

@@ -12,7 +12,7 @@
 #include "apps/cli/model_flags.h"
 #include "apps/cli/processor_name.h"
 #include "apps/cli/progress.h"
-#include "spectr/model/machine_speed.h"
+#include "spectr/kernels/machine_speed.h"
 
 namespace spectr::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "apps/json.h"
 #include "spectr/base/thread_pool.h"
-#include "spectr/model/machine_speed.h"
+#include "spectr/kernels/machine_speed.h"
 #include "spectr/model/pass_profile.h"
 
 namespace spectr::cli {

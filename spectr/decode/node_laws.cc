@@ -20,8 +20,9 @@ Result<const Distribution*> NodeLaws::at(NodeId node) {
       history.assign(read.begin(), read.end());
       for (NodeId step : tree_.path(node)) history.push_back(tree_.token(step));
     }
-    SPECTR_TRY(Distribution law, warp_.law(shared, history, vocabulary_));
-    laws_[index] = std::make_unique<Distribution>(std::move(law));
+    Result<Distribution> law = warp_.law(shared, history, vocabulary_);
+    if (!law) return error("{}: {}", session_.name(), law.error().message);
+    laws_[index] = std::make_unique<Distribution>(*std::move(law));
   }
   return laws_[index].get();
 }

@@ -34,7 +34,8 @@ class NodeLaws : public RecycledObject {
         vocabulary_(vocabulary),
         shared_(std::min(vocabulary, shared)) {}
 
-  /// The law after the path to `node`; the reference stays valid as long as this object.
+  /// The law after the path to `node`; the reference stays valid as long as this object. Error: of the warp,
+  /// behind the model's name.
   Result<const Distribution*> at(NodeId node);
 
  private:

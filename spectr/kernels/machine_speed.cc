@@ -1,4 +1,4 @@
-#include "spectr/model/machine_speed.h"
+#include "spectr/kernels/machine_speed.h"
 
 #include <algorithm>
 #include <cstring>

@@ -21,9 +21,17 @@ inline constexpr std::string_view end_token_texts[] = {
     "[EOT]",                                    // Kimi
     "[EOS]",                                    // Kimi
     "<\uFF5Cend\u2581of\u2581sentence\uFF5C>",  // DeepSeek
-    "<|fim_pad|>",                              // Qwen Coder, after a completion in the middle of a file
-    "<|repo_name|>",                            // Qwen Coder, next repository
-    "<|file_sep|>",                             // Qwen Coder, next file
+    // After a completion in the middle of a file: padding,
+    "<|fim_pad|>",  // Qwen Coder
+    "<fim-pad>",
+    "<fim_pad>",  // StarCoder, Granite
+    "<PAD>", "[PAD]",
+    // the next repository,
+    "<|repo_name|>",  // Qwen Coder
+    "<|fim_repo|>", "<fim-repo>", "<REPO>",
+    "<reponame>",  // Granite
+    // and the next file.
+    "<|file_sep|>",  // Qwen Coder
 };
 
 }  // namespace spectr

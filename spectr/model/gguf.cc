@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "spectr/model/byte_cursor.h"
+#include "spectr/model/gguf_reader.h"
 #include "spectr/model/mapped_file.h"
 
 namespace spectr {
@@ -32,17 +33,12 @@ std::unexpected<Error> missing(const Gguf& file, std::string_view key) {
   return error("{}: {} is missing", file.name(), key);
 }
 
-std::unexpected<Error> wrong_type(const Gguf& file, std::string_view key, const GgufValue& value,
-                                  std::string_view wanted) {
-  return error("{}: {} is {}, but must be {}", file.name(), key, kind(value), wanted);
-}
-
 template <class T>
 Result<T> value_as(const Gguf& file, std::string_view key, std::string_view wanted) {
   const GgufValue* value = file.find(key);
   if (!value) return missing(file, key);
   if (const T* held = std::get_if<T>(value)) return *held;
-  return wrong_type(file, key, *value, wanted);
+  return file.wrong_type(key, wanted);
 }
 
 /// Appends the elements of an array that are stored as T; false where one does not fit.
@@ -59,6 +55,22 @@ bool append(const GgufArray& array, std::vector<Out>& out) {
 }
 
 }  // namespace
+
+Result<Gguf> Gguf::open(const std::filesystem::path& path) {
+  SPECTR_TRY(auto file, MappedFile::open(path));
+  SPECTR_TRY(auto gguf, parse(file->bytes(), path.native()));
+  gguf.file_ = std::move(file);
+  return gguf;
+}
+
+Result<Gguf> Gguf::parse(std::span<const std::byte> bytes, std::string name) {
+  Gguf gguf;
+  gguf.name_ = std::move(name);
+  if (const auto done = GgufReader(bytes, gguf).read(); !done) {
+    return error("{}: {}", gguf.name_, done.error().message);
+  }
+  return gguf;
+}
 
 std::optional<std::string_view> name_of(GgufType type) {
   const auto number = static_cast<std::size_t>(type);
@@ -93,12 +105,16 @@ const GgufValue* Gguf::find(std::string_view key) const {
   return found == values_.end() ? nullptr : &found->second;
 }
 
+std::unexpected<Error> Gguf::wrong_type(std::string_view key, std::string_view wanted) const {
+  return error("{}: {} is {}, but must be {}", name_, key, kind(*find(key)), wanted);
+}
+
 Result<std::uint64_t> Gguf::integer(std::string_view key) const {
   const GgufValue* value = find(key);
   if (!value) return missing(*this, key);
   if (const auto* number = std::get_if<std::uint64_t>(value)) return *number;
   const auto* number = std::get_if<std::int64_t>(value);
-  if (!number) return wrong_type(*this, key, *value, "an integer");
+  if (!number) return wrong_type(key, "an integer");
   if (*number < 0) return error("{}: {} is {}, but must not be negative", name_, key, *number);
   return static_cast<std::uint64_t>(*number);
 }
@@ -136,7 +152,7 @@ Result<std::vector<std::string_view>> Gguf::strings(std::string_view key) const 
   if (!find(key)) return out;
   constexpr std::string_view wanted = "an array of strings";
   SPECTR_TRY(const auto array, value_as<GgufArray>(*this, key, wanted));
-  if (array.type != GgufType::string) return wrong_type(*this, key, array, wanted);
+  if (array.type != GgufType::string) return wrong_type(key, wanted);
   out.reserve(array.count);
   ByteCursor cursor(array.bytes);
   for (std::uint64_t i = 0; i < array.count; ++i) {
@@ -151,7 +167,7 @@ Result<std::vector<float>> Gguf::reals(std::string_view key) const {
   if (!find(key)) return out;
   constexpr std::string_view wanted = "an array of type f32";
   SPECTR_TRY(const auto array, value_as<GgufArray>(*this, key, wanted));
-  if (array.type != GgufType::f32) return wrong_type(*this, key, array, wanted);
+  if (array.type != GgufType::f32) return wrong_type(key, wanted);
   append<float>(array, out);
   return out;
 }
@@ -188,7 +204,7 @@ Result<std::vector<std::int64_t>> Gguf::integers(std::string_view key) const {
       append<std::int64_t>(array, out);
       break;
     default:
-      return wrong_type(*this, key, array, wanted);
+      return wrong_type(key, wanted);
   }
   if (!fits) return error("{}: {} holds a number of 2^63 or more", name_, key);
   return out;

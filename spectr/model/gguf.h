@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "spectr/base/keyed_hash.h"
 #include "spectr/base/result.h"
 
 namespace spectr {
@@ -90,6 +91,9 @@ class Gguf {
   /// Null where the key is absent.
   const GgufValue* find(std::string_view key) const;
 
+  /// That a key, which the file has, is of another type than `wanted`.
+  std::unexpected<Error> wrong_type(std::string_view key, std::string_view wanted) const;
+
   // Typed access. An absent key is an error ("FILE: KEY is missing") or, with a second argument, that
   // default; a key of another type is always an error that names the key and both types.
   Result<std::uint64_t> integer(std::string_view key) const;  ///< any integer type, not negative
@@ -112,9 +116,9 @@ class Gguf {
   std::shared_ptr<const MappedFile> file_;  // null when parsed from memory
   std::uint32_t version_ = 0;
   std::vector<std::string_view> keys_;
-  std::unordered_map<std::string_view, GgufValue> values_;
+  std::unordered_map<std::string_view, GgufValue, KeyedHash> values_;
   std::vector<GgufTensor> tensors_;
-  std::unordered_map<std::string_view, std::size_t> tensor_index_;
+  std::unordered_map<std::string_view, std::size_t, KeyedHash> tensor_index_;
 };
 
 }  // namespace spectr

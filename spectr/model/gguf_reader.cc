@@ -1,12 +1,10 @@
 #include "spectr/model/gguf_reader.h"
 
 #include <bit>
-#include <utility>
 
 #include "spectr/base/quote.h"
 #include "spectr/base/rounding.h"
 #include "spectr/model/gguf_value.h"
-#include "spectr/model/mapped_file.h"
 #include "spectr/model/stored_format.h"
 
 namespace spectr {
@@ -25,22 +23,6 @@ std::unexpected<Error> within(std::string_view field, std::string_view name, con
 }
 
 }  // namespace
-
-Result<Gguf> Gguf::open(const std::filesystem::path& path) {
-  SPECTR_TRY(auto file, MappedFile::open(path));
-  SPECTR_TRY(auto gguf, parse(file->bytes(), path.native()));
-  gguf.file_ = std::move(file);
-  return gguf;
-}
-
-Result<Gguf> Gguf::parse(std::span<const std::byte> bytes, std::string name) {
-  Gguf gguf;
-  gguf.name_ = std::move(name);
-  if (const auto done = GgufReader(bytes, gguf).read(); !done) {
-    return error("{}: {}", gguf.name_, done.error().message);
-  }
-  return gguf;
-}
 
 Result<void> GgufReader::read() {
   SPECTR_TRY_VOID(read_header());

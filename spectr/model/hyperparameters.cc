@@ -43,8 +43,10 @@ Result<std::uint64_t> Hyperparameters::same_in_all_layers(const std::string& key
   if (values.empty() || values.size() != layers) {
     return error("{}: {} has {} values for {} layers", file_.name(), key, values.size(), layers);
   }
-  if (std::ranges::count(values, values.front()) != std::ssize(values)) {
-    return error("{}: {} differs between layers, which is not supported", file_.name(), key);
+  const auto other = std::ranges::find_if(values, [&](std::int64_t one) { return one != values.front(); });
+  if (other != values.end()) {
+    return error("{}: {} is {} in layer 0 and {} in layer {}; layers that differ are not supported",
+                 file_.name(), key, values.front(), *other, other - values.begin());
   }
   if (values.front() < 0)
     return error("{}: {} is {}, but must not be negative", file_.name(), key, values.front());

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "spectr/base/logits.h"
 #include "spectr/base/result.h"
@@ -39,6 +40,8 @@ class Session {
   /// Forgets everything after the first `length` tokens of the text, and the tree.
   virtual void rewind(std::size_t length) = 0;
 
+  /// Of the model, for errors: its file, if it has one.
+  virtual std::string_view name() const = 0;
   /// Tokens of the text whose keys and values are kept.
   virtual std::size_t length() const = 0;
   /// V of the model: texts and trees have tokens below it, rows of logits its length.

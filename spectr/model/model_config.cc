@@ -132,12 +132,14 @@ Result<void> read_heads(const Gguf& file, const Hyperparameters& keys, ModelConf
   SPECTR_TRY(config.head_dim,
              keys.count("attention.key_length", Limits::head_dim, config.width / config.heads));
   if (config.head_dim < 1 || config.head_dim > Limits::head_dim) {
-    return error("{}: heads have {} dimensions, but {} is the limit", file.name(), config.head_dim,
-                 Limits::head_dim);
+    return error("{}: {} is {} and {} is {}: heads of {} dimensions, but {} is the limit", file.name(),
+                 keys.key("embedding_length"), config.width, keys.key("attention.head_count"), config.heads,
+                 config.head_dim, Limits::head_dim);
   }
   if (config.heads * config.head_dim > Limits::width) {
-    return error("{}: {} heads of {} dimensions are {} in all, but {} is the limit", file.name(),
-                 config.heads, config.head_dim, config.heads * config.head_dim, Limits::width);
+    return error("{}: {} is {}: heads of {} dimensions have {} in all, but {} is the limit", file.name(),
+                 keys.key("attention.head_count"), config.heads, config.head_dim,
+                 config.heads * config.head_dim, Limits::width);
   }
   SPECTR_TRY(const auto values, keys.count("attention.value_length", Limits::head_dim, config.head_dim));
   if (values != config.head_dim) {
@@ -146,9 +148,10 @@ Result<void> read_heads(const Gguf& file, const Hyperparameters& keys, ModelConf
   }
   if (config.fused_qkv &&
       (config.kv_heads != config.heads || config.heads * config.head_dim != config.width)) {
-    return error(
-        "{}: {} heads of {} with {} for keys and values: must be equally many and make up the width of {}",
-        file.name(), config.heads, config.head_dim, config.kv_heads, config.width);
+    return error("{}: {} is {} and {} is {}, of {} dimensions: must be equally many and make up the {} of {}",
+                 file.name(), keys.key("attention.head_count"), config.heads,
+                 keys.key("attention.head_count_kv"), config.kv_heads, config.head_dim,
+                 keys.key("embedding_length"), config.width);
   }
   return {};
 }
@@ -161,6 +164,8 @@ Result<float> rope_scale(const Gguf& file, const Hyperparameters& keys) {
                  keys.key("rope.scaling.type"), quote(type));
   }
   const std::string_view name = keys.has("rope.scaling.factor") ? "rope.scaling.factor" : "rope.scale_linear";
+  SPECTR_TRY(const auto factor, file.real(keys.key(name), 1.0));
+  if (factor == 0.0) return 1.0F;  // as some writers say that there is none
   return keys.real(name, 1e-6, 1e6, 1);
 }
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "spectr/base/stopwatch.h"
+#include "spectr/kernels/machine_speed.h"
 #include "spectr/kernels/matmul.h"
-#include "spectr/model/machine_speed.h"
 
 namespace spectr {
 

@@ -28,10 +28,6 @@ std::optional<StoredFormat> stored_format(std::uint32_t type) {
   return *found;
 }
 
-std::span<const StoredFormat> unsupported_formats() {
-  return unsupported;
-}
-
 std::string supported_formats() {
   std::string names;
   for (const TensorFormat& format : tensor_formats()) {

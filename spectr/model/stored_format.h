@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,9 +19,6 @@ struct StoredFormat {
 
 /// The format with this number in a file, nullopt if there is none.
 std::optional<StoredFormat> stored_format(std::uint32_t type);
-
-/// Those that cannot be multiplied.
-std::span<const StoredFormat> unsupported_formats();
 
 /// The names of the supported ones, for messages: "F32, F16, …".
 std::string supported_formats();

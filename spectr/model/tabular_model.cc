@@ -50,6 +50,7 @@ class TabularSession final : public Session {
     length_ = std::min(length_, length);
     rows_.clear();
   }
+  std::string_view name() const override { return "a table"; }
   std::size_t length() const override { return length_; }
   std::size_t vocabulary() const override { return model_.vocabulary(); }
   std::size_t context() const override { return context_; }

@@ -38,6 +38,7 @@ class TransformerText : public Session {
   Logits logits(NodeId node) const override;
   void keep(std::span<const NodeId> path) override;
   void rewind(std::size_t length) override;
+  std::string_view name() const override { return model_.config().file; }
   std::size_t length() const override { return length_; }
   std::size_t vocabulary() const override { return model_.vocabulary(); }
   std::size_t context() const override { return context_; }

@@ -18,6 +18,9 @@ constexpr std::string_view tokens_key = "tokenizer.ggml.tokens";
 constexpr std::string_view scores_key = "tokenizer.ggml.scores";
 constexpr std::string_view kinds_key = "tokenizer.ggml.token_type";
 constexpr std::string_view add_bos_key = "tokenizer.ggml.add_bos_token";
+// What ends a completion in the middle of a file.
+constexpr std::string_view infill_end_keys[] = {
+    "tokenizer.ggml.fim_pad_token_id", "tokenizer.ggml.fim_rep_token_id", "tokenizer.ggml.fim_sep_token_id"};
 
 Result<TokenizerType> read_type(const Gguf& file) {
   // Of the parts of a split file only the first has a vocabulary.
@@ -111,9 +114,8 @@ Result<void> Vocabulary::read_kinds(const Gguf& file) {
   kinds_given_ = value != nullptr;
   if (!kinds_given_) return {};
   const auto* array = std::get_if<GgufArray>(value);
-  if (!array || (array->type != GgufType::i32 && array->type != GgufType::u32)) {
-    return error("{}: {} must be an array of type i32", file.name(), kinds_key);
-  }
+  if (!array || (array->type != GgufType::i32 && array->type != GgufType::u32))
+    return file.wrong_type(kinds_key, "an array of type i32 or u32");
   SPECTR_TRY(const auto numbers, file.integers(kinds_key));
   SPECTR_TRY_VOID(check_length(file, kinds_key, numbers.size(), texts_.size()));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -152,6 +154,10 @@ Result<void> Vocabulary::read_special(const Gguf& file) {
   SPECTR_TRY(const auto end_of_message, special(file, "tokenizer.ggml.eom_token_id", std::nullopt));
 
   for (const auto& end : {eos_, end_of_turn, end_of_message}) {
+    if (end) ends_.push_back(*end);
+  }
+  for (const std::string_view key : infill_end_keys) {
+    SPECTR_TRY(const auto end, special(file, key, std::nullopt));
     if (end) ends_.push_back(*end);
   }
   for (const std::string_view text : end_token_texts) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "spectr/base/keyed_hash.h"
 #include "spectr/base/result.h"
 #include "spectr/base/token.h"
 #include "spectr/model/gguf.h"
@@ -62,7 +63,8 @@ class Vocabulary {
   std::optional<Token> bos() const { return bos_; }
   std::optional<Token> eos() const { return eos_; }
   std::optional<Token> unknown() const { return unknown_; }
-  /// Whether texts begin with bos(). Implies bos().
+  /// Whether texts begin with bos(). Implies bos(). (None ends with eos(), whatever the file says of
+  /// `add_eos_token`: what is encoded here is to be continued.)
   bool add_bos() const { return add_bos_; }
   /// Tokens that end a text, ascending: eos, end of turn, end of message, and tokens that are known by their
   /// text to end a turn ("<|im_end|>" …) unless the file calls them normal text.
@@ -87,7 +89,7 @@ class Vocabulary {
   std::vector<float> scores_;
   std::vector<TokenKind> kinds_;
   bool kinds_given_ = false;
-  std::unordered_map<std::string_view, Token> ids_;  // views of texts_
+  std::unordered_map<std::string_view, Token, KeyedHash> ids_;  // views of texts_
   std::array<std::optional<Token>, 256> byte_tokens_;
   std::optional<Token> bos_, eos_, unknown_;
   std::vector<Token> ends_;

@@ -23,7 +23,8 @@ Result<double> largest_of(std::span<const Number> logits) {
   const double most = largest(logits);
   if (std::isnan(most)) {
     const auto at = std::ranges::find_if(logits, [](Number logit) { return !(logit < infinity); });
-    return error("the logit of token {} is {}", at - logits.begin(), *at);
+    // NaN without a sign: which one it has is chance.
+    return error("the logit of token {} is {}", at - logits.begin(), std::isnan(*at) ? Number(NAN) : *at);
   }
   if (most == -infinity) return error("every logit is −∞: no token is possible");
   return most;

@@ -57,6 +57,7 @@ class SleepingModel : public LanguageModel, public Session {
   Logits logits(NodeId) const override { return std::span<const float>(); }
   void keep(std::span<const NodeId>) override {}
   void rewind(std::size_t) override {}
+  std::string_view name() const override { return "a sleeper"; }
   std::size_t length() const override { return 0; }
   std::size_t context() const override { return 16; }
 

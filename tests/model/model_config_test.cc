@@ -98,7 +98,7 @@ TEST(ModelConfig, AnArrayStandsForItsValueIfAllLayersAgree) {
     return tiny_llama().set("llama.block_count", 3U).set("llama.attention.head_count_kv", heads);
   };
   EXPECT_EQ(config_of(with({1, 1, 1})).kv_heads, 1);
-  expect_error(with({2, 1, 2}), "llama.attention.head_count_kv differs between layers");
+  expect_error(with({2, 1, 2}), "llama.attention.head_count_kv is 2 in layer 0 and 1 in layer 1");
   expect_error(with({1, 1}), "llama.attention.head_count_kv has 2 values for 3 layers");
   expect_error(with({}), "has 0 values for 3 layers");
   expect_error(with({-1, -1, -1}), "is -1, but must not be negative");
@@ -111,6 +111,7 @@ TEST(ModelConfig, ReadsLinearRopeScalingOldAndNew) {
       tiny_llama().set("llama.rope.scaling.type", "linear").set("llama.rope.scaling.factor", 2.5F);
   EXPECT_EQ(config_of(file).rope_scale, 2.5);
   EXPECT_EQ(config_of(file.set("llama.rope.scaling.type", "none")).rope_scale, 1);
+  EXPECT_EQ(config_of(tiny_llama().set("llama.rope.scaling.factor", 0.0F)).rope_scale, 1) << "0: none";
 }
 
 TEST(ModelConfig, RefusesOtherRopeScalingsByName) {
@@ -201,6 +202,7 @@ TEST(ModelConfig, EveryRealNumberIsWithinBounds) {
   for (const std::string name :
        {"attention.layer_norm_rms_epsilon", "rope.freq_base", "rope.scaling.factor"}) {
     for (const float value : {0.0F, -1.0F, infinity, -infinity, std::numeric_limits<float>::quiet_NaN()}) {
+      if (value == 0.0F && name == "rope.scaling.factor") continue;  // is none
       expect_error(tiny_llama().set("llama." + name, value), fmt::format("llama.{} is {}, but", name, value));
     }
     for (const double tiny : {1e-300, 1e-45})  // of which one over it is no float
@@ -215,11 +217,12 @@ TEST(ModelConfig, HeadsFitTogether) {
   expect_error(tiny_llama().set("llama.attention.head_count", 16U), "not a multiple of the 16 heads");
   expect_error(tiny_llama().set("llama.attention.head_count_kv", 4U),
                "is 4, which does not divide the 2 heads");
-  expect_error(tiny_llama()
-                   .set("llama.attention.head_count", 4096U)
-                   .set("llama.attention.head_count_kv", 4096U)
-                   .set("llama.attention.key_length", 128U),
-               "4096 heads of 128 dimensions are 524288 in all, but 262144 is the limit");
+  expect_error(
+      tiny_llama()
+          .set("llama.attention.head_count", 4096U)
+          .set("llama.attention.head_count_kv", 4096U)
+          .set("llama.attention.key_length", 128U),
+      "llama.attention.head_count is 4096: heads of 128 dimensions have 524288 in all, but 262144 is");
   expect_error(tiny_llama().set("llama.attention.value_length", 2U),
                "llama.attention.value_length is 2, but keys have 4");
   expect_error(tiny_llama().set("llama.rope.dimension_count", 3U),
@@ -227,9 +230,9 @@ TEST(ModelConfig, HeadsFitTogether) {
   expect_error(tiny_llama().set("llama.rope.dimension_count", 6U),
                "llama.rope.dimension_count is 6, but must be from 1 to 4");
   expect_error(tiny_gpt2().set("gpt2.attention.head_count_kv", 1U),
-               "2 heads of 4 with 1 for keys and values");
+               "gpt2.attention.head_count is 2 and gpt2.attention.head_count_kv is 1, of 4 dimensions");
   expect_error(tiny_gptneox().set("gptneox.attention.key_length", 2U).set("gptneox.rope.dimension_count", 2U),
-               "2 heads of 2 with 2 for keys and values");
+               "gptneox.attention.head_count_kv is 2, of 2 dimensions");
 }
 
 TEST(ModelConfig, TheTokenEmbeddingGivesTheVocabulary) {

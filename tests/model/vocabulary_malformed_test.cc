@@ -87,10 +87,10 @@ TEST(MalformedVocabulary, KindsAreOfAnotherTypeOrLength) {  // ggml-org/llama.cp
     return tiny_sentencepiece().set("tokenizer.ggml.token_type", kinds);
   };
   expect_error(with(std::vector<std::uint8_t>(269, 1)),
-               "tokenizer.ggml.token_type must be an array of type i32");
-  expect_error(with(std::vector<float>(269, 1)), "tokenizer.ggml.token_type must be an array of type i32");
-  expect_error(with(Texts(269, "1")), "tokenizer.ggml.token_type must be an array of type i32");
-  expect_error(with(1), "tokenizer.ggml.token_type must be an array of type i32");
+               "tokenizer.ggml.token_type is an array of type u8, but must be an array of type i32 or u32");
+  expect_error(with(std::vector<float>(269, 1)), "tokenizer.ggml.token_type is an array of type f32, but");
+  expect_error(with(Texts(269, "1")), "tokenizer.ggml.token_type is an array of type string, but");
+  expect_error(with(1), "tokenizer.ggml.token_type is an integer, but");
   expect_error(with(std::vector<std::int32_t>(3, 1)),
                "tokenizer.ggml.token_type has 3 entries for 269 tokens");
 }

@@ -81,6 +81,13 @@ TEST(Vocabulary, TextsEndAtTheEndOfTurnTokensToo) {
   EXPECT_FALSE(vocabulary.is_end(261));
 }
 
+TEST(Vocabulary, TextsEndWhereACompletionInTheMiddleOfAFileDoes) {
+  GgufWriter writer = tiny_byte_level();
+  writer.set("tokenizer.ggml.eos_token_id", 5U).set("tokenizer.ggml.fim_pad_token_id", 7U);
+  writer.set("tokenizer.ggml.fim_rep_token_id", 8U).set("tokenizer.ggml.fim_sep_token_id", 9U);
+  EXPECT_THAT(load_vocabulary(writer).value().ends(), ElementsAre(5, 7, 8, 9, 262)) << "262 is <|im_end|>";
+}
+
 TEST(Vocabulary, NormalTextThatLooksLikeAnEndIsNone) {
   GgufWriter writer = tiny_sentencepiece();
   const std::vector<std::string> texts = {"<unk>", "<s>", "<|end|>", "<|im_end|>", "<|eot_id|>"};

@@ -27,6 +27,7 @@ class MemoisingSession final : public Session {
   }
   void keep(std::span<const NodeId> path) override { length_ += path.size(); }
   void rewind(std::size_t length) override { length_ = length; }
+  std::string_view name() const override { return session_->name(); }
   std::size_t length() const override { return length_; }
   std::size_t vocabulary() const override { return session_->vocabulary(); }
   std::size_t context() const override { return session_->context(); }
