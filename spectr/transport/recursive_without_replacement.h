@@ -24,7 +24,7 @@ namespace spectr {
 ///
 /// The plan draws min(k, |supp p|) drafts; drafts() says how many. The residual law depends on the drafts.
 /// acceptance(): see rejected_without_replacement; NaN beyond its bound. An error for different draft laws.
-/// Cost: O(support) to build and per draft drawn or tested.
+/// Cost: O(support) to build and per draft drawn, O(support + m²) to test the m-th.
 Result<std::unique_ptr<TransportPlan>> build_recursive_wor(const DraftLaws& p, const Distribution& q,
                                                            const PlanOptions& options);
 

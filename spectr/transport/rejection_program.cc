@@ -130,10 +130,9 @@ RejectionProgram program_of_equal_laws(const LawUnion& laws, const GeneralisedTe
   std::vector<Band> bands(bounds.size() + 1);  // band b lies above b bounds
   const auto p = laws.p(0), q = laws.q();
   for (std::size_t j = 0; j < p.size(); ++j) {
-    std::size_t b = 0;
     const double mass = tested_mass(q[j]);
-    while (b < bounds.size() && p[j] > bounds[b] * mass) ++b;
-    bands[b].add(p[j], mass);
+    const auto above = std::ranges::partition_point(bounds, [&](double b) { return p[j] > b * mass; });
+    bands[static_cast<std::size_t>(above - bounds.begin())].add(p[j], mass);
   }
 
   RejectionProgram program;

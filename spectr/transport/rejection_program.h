@@ -48,7 +48,7 @@ struct RejectionProgram {
 
 /// LP_k for k drafts from one law, p_1 = … = p_k. The Ω_i are upper sets of one ratio p/q and hence nested:
 /// there are at most k + 1 patterns of membership, in each only the token of the largest p/q binds, and the
-/// program has at most 3k + 1 rows whatever V is. Cost: one pass over the laws.
+/// program has at most 3k + 1 rows whatever V is. Cost: O(V log k).
 RejectionProgram program_of_equal_laws(const LawUnion& laws, const GeneralisedTests& tests);
 
 /// The sets of LP_k for any laws. Cost: one pass per draft.

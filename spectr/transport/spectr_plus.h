@@ -23,6 +23,7 @@ Result<std::unique_ptr<TransportPlan>> build_str_plus(const DraftLaws& p, const 
 /// α_i q ≥ p_i; nothing changes for the solution at hand, which so stays feasible, and the cost never rises.
 /// Ends when no token leaves: the cost of STr⁺ for each round, at most k V of them and usually a handful. A
 /// solver failure after the first round keeps the last round's plan and is named in parameters as fallback.
+/// (Several laws with q-masses below about 1e-12 can cause one, in the first round of STr⁺ too.)
 Result<std::unique_ptr<TransportPlan>> build_str_plus_plus(const DraftLaws& p, const Distribution& q,
                                                            const PlanOptions& options);
 
