@@ -21,6 +21,9 @@ constexpr int most_operations = 512;
 // Names that go on with the expression around a test.
 constexpr std::string_view not_arguments[] = {"and", "or", "if", "else", "is", "in", "not"};
 
+// What a macro has by these names is not kept; a variable that is never set would hide that.
+constexpr std::string_view of_macros[] = {"varargs", "kwargs", "caller"};
+
 class ExpressionParser {
  public:
   explicit ExpressionParser(TokenReader& reader) : reader_(reader) {}
@@ -115,8 +118,11 @@ class ExpressionParser {
   ExpressionPtr members_of(ExpressionPtr value) {
     for (;;) {
       if (takes_operation(".")) {
-        std::string name =
-            reader_.sees(Lexeme::integer) ? reader_.take().text : reader_.need(Lexeme::name, "a name");
+        if (reader_.sees(Lexeme::integer)) {
+          value = member(std::move(value), primary());
+          continue;
+        }
+        std::string name = reader_.need(Lexeme::name, "a name");
         if (reader_.takes_symbol("(")) {
           value = method_call(std::move(value), std::move(name), arguments());
         } else {
@@ -249,6 +255,8 @@ class ExpressionParser {
         if (token.text == "true" || token.text == "True") return literal(true);
         if (token.text == "false" || token.text == "False") return literal(false);
         if (token.text == "none" || token.text == "None") return literal(None{});
+        if (std::ranges::find(of_macros, token.text) != std::end(of_macros))
+          reader_.fail(fmt::format("'{}' is not supported", token.text));
         return variable(token.text);
       default:
         reader_.fail(fmt::format("a value expected, got '{}'", token.text));

@@ -86,49 +86,64 @@ class Lexer {
     line_ = line();
     const char kind = source_[at_ + 1];
     at_ += 2;
-    if (kind == '#') {
-      const std::size_t end = source_.find("#}", at_);
-      if (end == std::string_view::npos) fail("a comment has no end");
-      trim_left_ = end > at_ && source_[end - 1] == '-';
-      trim_line_ = true;
-      at_ = end + 2;
-      return;
-    }
-    if (at_ < source_.size() && (source_[at_] == '-' || source_[at_] == '+')) ++at_;
+    skip_sign();
+    if (kind == '#') return skip_comment();
     if (kind == '%' && takes_tag("raw")) return read_raw();
     const std::string_view close = kind == '{' ? "}}" : "%}";
     add(kind == '{' ? Lexeme::print_begin : Lexeme::block_begin, "");
     int open = 0;  // brackets: "}}" may end two mappings
     for (;;) {
-      at_ = std::min(source_.find_first_not_of(spaces, at_), source_.size());
+      skip_spaces();
       if (at_ == source_.size()) fail("a tag has no end");
-      const std::string_view rest = source_.substr(at_);
-      if (open == 0 &&
-          (rest.starts_with(close) || (rest.starts_with('-') && rest.substr(1).starts_with(close)))) {
-        trim_left_ = rest.front() == '-';
-        trim_line_ = kind == '%';
-        at_ += trim_left_ ? 3 : 2;
+      if (open == 0 && takes_end(close)) {
         add(kind == '{' ? Lexeme::print_end : Lexeme::block_end, "");
         return;
       }
+      const std::string_view rest = source_.substr(at_);
       if (std::string_view("([{").contains(rest.front())) ++open;
       if (std::string_view(")]}").contains(rest.front())) --open;
       read_token(rest);
     }
   }
 
-  /// NAME and the end of the tag, if they come next.
-  bool takes_tag(std::string_view name) {
-    std::size_t at = std::min(source_.find_first_not_of(spaces, at_), source_.size());
-    if (!source_.substr(at).starts_with(name)) return false;
-    at = std::min(source_.find_first_not_of(spaces, at + name.size()), source_.size());
-    const bool trims = source_.substr(at).starts_with('-');
-    if (!source_.substr(at + (trims ? 1 : 0)).starts_with("%}")) return false;
+  /// The sign that may follow the beginning of a tag: text() has seen what it asks for.
+  void skip_sign() {
+    if (at_ < source_.size() && (source_[at_] == '-' || source_[at_] == '+')) ++at_;
+  }
+
+  /// The end of a tag, if it comes next, with what its sign asks for.
+  bool takes_end(std::string_view close) {
+    const bool block = close != "}}";
+    const std::string_view rest = source_.substr(at_);
+    const bool trims = rest.starts_with('-'), leaves = block && rest.starts_with('+');
+    if (!rest.substr(trims || leaves ? 1 : 0).starts_with(close)) return false;
     trim_left_ = trims;
-    trim_line_ = true;
-    at_ = at + (trims ? 3 : 2);
+    trim_line_ = block && !leaves;
+    at_ += close.size() + (trims || leaves ? 1 : 0);
     return true;
   }
+
+  void skip_comment() {
+    while (!takes_end("#}")) {
+      if (at_ == source_.size()) fail("a comment has no end");
+      ++at_;
+    }
+  }
+
+  /// NAME and the end of the tag, if they come next.
+  bool takes_tag(std::string_view name) {
+    const std::size_t begin = at_;
+    skip_spaces();
+    if (source_.substr(at_).starts_with(name)) {
+      at_ += name.size();
+      skip_spaces();
+      if (takes_end("%}")) return true;
+    }
+    at_ = begin;
+    return false;
+  }
+
+  void skip_spaces() { at_ = std::min(source_.find_first_not_of(spaces, at_), source_.size()); }
 
   /// The text up to {% endraw %}, tags and all.
   void read_raw() {
@@ -138,13 +153,12 @@ class Lexer {
          tag = source_.find("{%", tag + 2)) {
       const bool left = trim_left_;
       at_ = std::min(tag + 2, source_.size());
-      if (at_ < source_.size() && (source_[at_] == '-' || source_[at_] == '+')) ++at_;
+      skip_sign();
       if (!takes_tag("endraw")) continue;
-      const bool left_after = std::exchange(trim_left_, left);
-      trim_line_ = false;
+      const bool left_after = std::exchange(trim_left_, left), line_after = std::exchange(trim_line_, false);
       text(source_.substr(begin, tag - begin), tag);
       trim_left_ = left_after;
-      trim_line_ = true;
+      trim_line_ = line_after;
       return;
     }
     fail("'endraw' is missing");

@@ -88,7 +88,7 @@ Function function_of(const Macro& macro) {
     const Run::Call frame(run);
     for (std::size_t i = 0; i < names.size(); ++i) {
       const auto& [name, otherwise] = macro.parameters[i];
-      run.set(name, given[i].is_undefined() && otherwise ? otherwise->evaluate(run) : given[i]);
+      run.set(name, otherwise && !arguments.give(i, name) ? otherwise->evaluate(run) : given[i]);
     }
     return run.capture([&] { execute(macro.body, run); });
   };
@@ -146,7 +146,10 @@ StatementPtr member_assignment(std::string object, std::string name, ExpressionP
 
 StatementPtr block_assignment(std::string name, Block body) {
   return node([name = std::move(name), body = std::move(body)](Run& run) {
-    run.set(name, run.capture([&] { execute(body, run); }));
+    run.set(name, run.capture([&] {
+      const Run::Scope scope(run);
+      execute(body, run);
+    }));
   });
 }
 

@@ -17,6 +17,11 @@ Value Arguments::operator[](std::size_t i) const {
   return i < positional.size() ? positional[i] : Value();
 }
 
+bool Arguments::give(std::size_t i, std::string_view name) const {
+  return i < positional.size() ||
+         std::ranges::find(named, name, &std::pair<std::string, Value>::first) != named.end();
+}
+
 Arguments Arguments::bound(std::string_view callee, std::span<const std::string_view> parameters,
                            std::size_t needed) const {
   const auto all =

@@ -29,6 +29,8 @@ struct Arguments {
 
   /// The i-th, undefined where there are fewer.
   Value operator[](std::size_t i) const;
+  /// Whether the i-th parameter, of that name, is among them, be its value undefined.
+  bool give(std::size_t i, std::string_view name) const;
   /// The same in the order of the parameters, all positional. Throws where one is given twice or is no
   /// parameter, and where one of the first `needed` is not given. An empty name ends the parameters.
   Arguments bound(std::string_view callee, std::span<const std::string_view> parameters,

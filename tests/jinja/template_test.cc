@@ -47,6 +47,7 @@ TEST(ChatTemplate, ExpressionsHavePythonsMeaning) {
       {"range(0, 9223372036854775807, 9223372036854775806) | list", "[0, 9223372036854775806]"},
       {"range(9, 0, -4) | list", "[9, 5, 1]"},
       {"missing | default('x')", "x"},
+      {"messages.1.role ~ messages.0['role']", "usersystem"},
   };
   for (const auto& [source, expected] : cases) {
     EXPECT_THAT(render("{{ " + std::string(source) + " }}"), testing::StartsWith(expected)) << source;
@@ -67,7 +68,13 @@ TEST(ChatTemplate, StatementsDoWhatJinjaDoes) {
   EXPECT_EQ(render("{% macro twice(a, b='!') %}{{ a }}{{ a }}{{ b }}{% endmacro %}{{ twice('x') + twice('y', "
                    "b='?') }}"),
             "xx!yy?");
+  EXPECT_EQ(
+      render("{% macro f(a, b=1) %}[{{ a }}{{ b }}]{% endmacro %}{{ f(missing, missing) + f(0, b=missing) "
+             "+ f(0) }}"),
+      "[][0][01]")
+      << "an undefined value is one";
   EXPECT_EQ(render("{% set x %}a{{ n }}{% endset %}[{{ x }}]"), "[a3]");
+  EXPECT_EQ(render("{% set x %}{% set y = 1 %}{{ y }}{% endset %}{{ x }}{{ y is defined }}"), "1False");
   EXPECT_EQ(render("{% for i in range(9) %}{% if i == 1 %}{% continue %}{% endif %}{% if i == 4 %}{% break "
                    "%}{% endif %}"
                    "{{ i }}{% endfor %}"),
@@ -80,6 +87,9 @@ TEST(ChatTemplate, WhiteSpaceGoesAsTemplatesExpect) {
   EXPECT_EQ(render("a\n  {{- 'b' -}}  \n c"), "abc");
   EXPECT_EQ(render("a {# not seen #}\nb"), "a b");
   EXPECT_EQ(render("x{%- if true -%}  y  {%- endif %}\n\nz"), "xy\nz");
+  EXPECT_EQ(render("a{# c +#}\nb{#-#}\nc{# c -#} \n d"), "a\nbcd");
+  EXPECT_EQ(render("{% if true +%}\na{% endif +%}\nb"), "\na\nb");
+  EXPECT_EQ(render("{% raw %}{{ x {% endraw +%}\nb"), "{{ x \nb");
 }
 
 TEST(ChatTemplate, RendersAConversation) {
@@ -97,6 +107,7 @@ TEST(ChatTemplate, WhatATemplateRaisesIsTheError) {
   EXPECT_THAT(render("{{ 'a' | shuffle }}"), HasSubstr("filter 'shuffle' is not supported"));
   EXPECT_THAT(render("{{ ''.__class__.__mro__ }}"), testing::Not(HasSubstr("object")));
   EXPECT_THAT(render("{{ missing.role }}"), HasSubstr("undefined"));
+  EXPECT_THAT(render("{% macro f() %}{{ varargs }}{% endmacro %}"), HasSubstr("'varargs' is not supported"));
 }
 
 }  // namespace
