@@ -68,12 +68,6 @@ class NativeFormat final : public Format {
   }
 
  private:
-  static Json tokens_of(const Piece& piece) {
-    Json ids = Json::array();
-    for (const TokenReport& report : piece.tokens) ids.push_back(report.token);
-    return ids;
-  }
-
   Json closing(std::size_t choice, const Piece& piece, const Outcome& outcome) const {
     const Task& task = head_.tasks[choice];
     return {{"index", choice},

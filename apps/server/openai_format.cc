@@ -105,9 +105,7 @@ class OpenAiFormat final : public Format {
 
   void add_details(Json& choice, const Piece& piece) const {
     if (head_.request.details) choice["token_details"] = details_of(piece);
-    if (!head_.request.tokens) return;
-    choice["tokens"] = Json::array();
-    for (const TokenReport& report : piece.tokens) choice["tokens"].push_back(report.token);
+    if (head_.request.tokens) choice["tokens"] = tokens_of(piece);
   }
 
   Json log_probabilities(const Piece& piece) const {

@@ -142,12 +142,27 @@ Json speculation_settings(const MethodRule& method, const MethodOptions& setting
   Json told = {{"method", method.name}};
   if (!method.plan.empty()) told["plan"] = settings.plan.value_or(std::string(method.plan));
   if (method.reads(Setting::tree) && !settings.tree.empty()) told["tree"] = settings.tree;
-  if (method.models.most == 0 || method.reads(Setting::costs)) return told;
-  if (const auto decoder = make_decoder(method, settings)) {
+  const auto tell = [&](Setting setting, const char* name, const auto& value) {
+    if (method.reads(setting)) told[name] = value;
+  };
+  tell(Setting::epsilon, "epsilon", settings.epsilon);
+  tell(Setting::tau, "tau", settings.tau);
+  tell(Setting::beams, "beams", settings.beams);
+  tell(Setting::bild_fallback, "bild_fallback", settings.bild_fallback);
+  tell(Setting::bild_rollback, "bild_rollback", settings.bild_rollback);
+  tell(Setting::ngram, "ngram", settings.ngram);
+  if (method.reads(Setting::costs)) return told;
+  if (const auto decoder = make_decoder(method, settings); decoder && decoder->shape().length > 0) {
     told["drafts"] = decoder->shape().drafts;
     told["length"] = decoder->shape().length;
   }
   return told;
+}
+
+Json tokens_of(const Piece& piece) {
+  Json ids = Json::array();
+  for (const TokenReport& report : piece.tokens) ids.push_back(report.token);
+  return ids;
 }
 
 Json details_of(const Piece& piece) {

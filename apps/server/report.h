@@ -33,6 +33,8 @@ Json speculation_of(const Task& task, std::span<const Outcome> outcomes);
 /// The method, its plan and tree where it has them, and the K and L of its blocks: auto chooses these itself,
 /// and without a draft model there are none.
 Json speculation_settings(const MethodRule& method, const MethodOptions& settings);
+/// Ids.
+Json tokens_of(const Piece& piece);
 /// Where each token came from, its probabilities, its block and when that was done; its bytes where they are
 /// no text by themselves.
 Json details_of(const Piece& piece);

@@ -86,12 +86,20 @@ try {
   assert.deepEqual(failures, []);
 
   // The page begins as the server was started.
-  const other = await serve(program, "--method", "spectr", "--plan", "optimal", "-K", "3", "-L", "2", "--temp", "0", "-n", "32");
+  const other = await serve(program, "--method", "spectr", "--plan", "optimal", "-K", "16", "-L", "2", "--temp", "0.83", "-n", "40");
   try {
     await page.goto(other.address);
     await done();
     const values = await Promise.all(["method", "plan", "drafts", "length", "temperature", "limit"].map((id) => page.inputValue(`#${id}`)));
-    assert.deepEqual(values, ["spectr", "optimal", "3", "2", "0", "32"]);
+    assert.deepEqual(values, ["spectr", "optimal", "16", "2", "0.83", "40"]);
+    const asked = async () => {
+      const [request] = await Promise.all([page.waitForRequest("**/v1/completions"), page.click("#send")]);
+      await done();
+      return request.postDataJSON();
+    };
+    assert.equal((await asked()).speculative, undefined, "nobody chose: the server's own settings hold");
+    await page.fill("#length", "3");
+    assert.deepEqual((await asked()).speculative, { method: "spectr", drafts: 16, length: 3, plan: "optimal" });
     await shot("started");
   } finally {
     await other.stop();

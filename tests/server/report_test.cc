@@ -44,6 +44,17 @@ Outcome text(std::chrono::seconds begun, std::size_t cached, std::size_t accepte
   return outcome;
 }
 
+TEST(Report, SettingsOfSpeculationAreThoseThatTheMethodReads) {
+  const auto told = [](std::string_view name, MethodOptions settings) {
+    return speculation_settings(*find_method(name).value(), settings);
+  };
+  EXPECT_EQ(told("plain", {}), (Json{{"method", "plain"}}));
+  EXPECT_EQ(told("ngram", {.length = 6}),
+            (Json{{"method", "ngram"}, {"ngram", 3}, {"drafts", 1}, {"length", 6}}));
+  EXPECT_EQ(told("mtad", {.tau = 0.5, .beams = 4}),
+            (Json{{"method", "mtad"}, {"tau", 0.5}, {"beams", 4}, {"drafts", 4}, {"length", 4}}));
+}
+
 TEST(Report, TimingsCoverEveryText) {
   const std::vector<Outcome> texts = {text(0s, 0, 3), text(0s, 4, 1)};
   const Json timings = timings_of(tasks(2), texts);

@@ -1,7 +1,7 @@
 import { acceptanceChart, speedChart } from "./chart.js";
 
 const $ = (id) => document.getElementById(id);
-const page = { methods: [], conversation: [], plain: null, running: null, last: null, speeds: [], decoder: null };
+const page = { methods: [], conversation: [], plain: null, running: null, last: null, speeds: [], decoder: null, chosen: false };
 
 // --- The server ---------------------------------------------------------------------------------------------
 
@@ -30,13 +30,19 @@ async function* events(response) {
   }
 }
 
-/** input: a prompt, or the messages of a conversation. */
-function request(input, method) {
+/** How drafts are to be made; nothing where nobody chose: the server then goes by its own settings, which the page shows in part. */
+function speculation(method) {
+  if (!page.chosen && method === $("method").value) return {};
   const rule = page.methods.find((one) => one.name === method);
   const speculative = method === "auto" ? { method } : { method, drafts: +$("drafts").value, length: +$("length").value };
   if (rule?.plan) speculative.plan = $("plan").value;
   if (method === "tree") speculative.tree = [speculative.drafts, ...Array(speculative.length - 1).fill(1)];
-  const body = { stream: true, token_details: true, max_tokens: +$("limit").value, temperature: +$("temperature").value, speculative };
+  return { speculative };
+}
+
+/** input: a prompt, or the messages of a conversation. */
+function request(input, method) {
+  const body = { stream: true, token_details: true, max_tokens: +$("limit").value, temperature: +$("temperature").value, ...speculation(method) };
   if ($("seed").value !== "") body.seed = +$("seed").value;
   if (Array.isArray(input)) return ["v1/chat/completions", { ...body, messages: input }];
   return ["v1/completions", { ...body, prompt: input }];
@@ -226,9 +232,11 @@ function showDefaults({ speculative, temperature, n_predict }) {
   const numbers = { drafts: speculative.drafts, length: speculative.length, temperature, limit: n_predict > 0 ? n_predict : undefined };
   for (const [id, value] of Object.entries(numbers)) {
     if (value === undefined) continue;
+    $(id).max = Math.max($(id).max, value);
     $(id).value = value;
     $(id).dispatchEvent(new Event("input"));
   }
+  page.chosen = false;
 }
 
 const seconds = (count) => new Promise((resolve) => setTimeout(resolve, 1000 * count));
@@ -266,6 +274,7 @@ for (const input of document.querySelectorAll("input[type=range]")) {
   tell();
 }
 $("method").addEventListener("change", chooseMethod);
+for (const id of ["method", "plan", "drafts", "length"]) $(id).addEventListener("input", () => (page.chosen = true));
 $("key").addEventListener("change", connect);
 $("theme").addEventListener("click", () => chooseTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
 $("stop").addEventListener("click", () => page.running?.abort());
