@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
-#include <random>
 
 #include "apps/cli/arguments.h"
 #include "apps/cli/commands.h"
@@ -15,7 +14,9 @@
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/sampling_flags.h"
+#include "apps/cli/template_flags.h"
 #include "apps/cli/text_input.h"
+#include "apps/random_seed.h"
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
 #include "apps/server/slots.h"
@@ -31,8 +32,7 @@ struct Flags {
   MethodFlags method;
   SamplingFlags sampling;
   std::string system;
-  std::string chat_template;
-  std::string template_file;
+  TemplateFlags chat_template;
   std::vector<std::string> stop_words;
   long predict = -1;
   long seed = -1;
@@ -50,12 +50,9 @@ class Conversation {
     check_drafts(*rule_, flags_.model.drafts.size());
     tell_unused_drafts(flags_.model, *rule_, settings_);
     tell_bias(*rule_, settings_);
-    std::optional<std::string> chat_template;
-    if (!flags_.chat_template.empty()) chat_template = flags_.chat_template;
-    if (!flags_.template_file.empty()) chat_template = read_file(flags_.template_file);
     models_ = need(server::ModelSet::load(flags_.model.model,
                                           {flags_.model.drafts.begin(), flags_.model.drafts.end()},
-                                          flags_.model.thread_count(), chat_template));
+                                          flags_.model.thread_count(), flags_.chat_template.read()));
     if (!models_.chat_template) throw Failure(Status::usage, models_.chat_template.error().message);
     check_biases(*warp_, models_.target->vocabulary());
     need(check_tuples(*rule_, settings_, warp_->options(), models_.target->vocabulary()));
@@ -67,7 +64,7 @@ class Conversation {
     need(server::check_block(need(make_decoder(*rule_, settings_)), slots_->context()));
     if (!flags_.system.empty()) say("system", flags_.system);
     seed_ = static_cast<std::uint64_t>(flags_.seed);
-    if (flags_.seed < 0) fmt::print(stderr, "seed {}\n", seed_ = std::random_device{}());
+    if (flags_.seed < 0) fmt::print(stderr, "seed {}\n", seed_ = random_seed());
   }
 
   void run() {
@@ -158,9 +155,7 @@ void add_chat(CLI::App& app) {
   flags->model.add_threads(command);
   flags->model.add_context(command);
   command.add_option("--system-prompt", flags->system, "-sys TEXT: what the model is told first");
-  command.add_option("--chat-template", flags->chat_template, "chat template instead of the model's own");
-  command.add_option("--chat-template-file", flags->template_file, "the same from a file")
-      ->transform(file_name());
+  flags->chat_template.add(command);
   repeatable(command.add_option("-r,--reverse-prompt", flags->stop_words,
                                 "end an answer before this word; repeatable"));
   command.add_option("-n,--predict,--n-predict", flags->predict, "most tokens of an answer; -1: no limit")

@@ -3,7 +3,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <random>
 #include <utility>
 
 #include "apps/cli/arguments.h"
@@ -20,6 +19,7 @@
 #include "apps/cli/sampling_flags.h"
 #include "apps/cli/text_input.h"
 #include "apps/cli/text_printer.h"
+#include "apps/random_seed.h"
 #include "spectr/base/counter_random.h"
 #include "spectr/decode/generate.h"
 
@@ -115,8 +115,6 @@ class Run {
     for (const LoadedModel& draft : drafts_) drafts.push_back(draft.transformer.get());
     return CostFile(flags_.method.cost_file).costs(*target_.transformer, drafts, pool_.threads());
   }
-
-  static std::uint64_t random_seed() { return std::random_device{}(); }
 
   double load_seconds() const {
     double sum = target_.seconds;

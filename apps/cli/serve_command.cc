@@ -15,8 +15,8 @@
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/sampling_flags.h"
-#include "apps/cli/text_input.h"
-#include "apps/jinja/template.h"
+#include "apps/cli/template_flags.h"
+#include "apps/server/origin.h"
 #include "apps/server/server.h"
 #include "apps/server/tasks.h"
 
@@ -37,8 +37,7 @@ struct Flags {
   MethodFlags method;
   long texts = 1;
   long predict = -1;
-  std::string chat_template;
-  std::string template_file;
+  TemplateFlags chat_template;
   bool verbose = false;
 };
 
@@ -79,10 +78,7 @@ server::ServerOptions complete(Flags& flags) {
     options.keys.add(key);
   }
   if (!flags.key_file.empty()) need(options.keys.add_file(flags.key_file));
-  if (!flags.chat_template.empty()) options.service.chat_template = flags.chat_template;
-  if (!flags.template_file.empty()) options.service.chat_template = read_file(flags.template_file);
-  // A model's own template that cannot be used is the chat's matter; one that was named is not.
-  if (const auto& given = options.service.chat_template) (void)need(jinja::Template::parse(*given));
+  options.service.chat_template = flags.chat_template.read();
   return options;
 }
 
@@ -90,6 +86,15 @@ void set_up_log(bool verbose) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("spectr"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
   spdlog::set_level(verbose ? spdlog::level::debug : spdlog::level::info);
+}
+
+/// Whose pages may ask: as browsers say it, or all.
+CLI::Validator origin_or_star() {
+  const auto check = [](std::string& text) {
+    if (text == "*" || server::is_origin(text)) return std::string();
+    return fmt::format("'{}' is neither * nor an origin, as http://host or https://host:8080", text);
+  };
+  return {check, ""};
 }
 
 /// llama.cpp's words for a switch that the parser does not know.
@@ -175,7 +180,9 @@ void add_serve(CLI::App& app) {
                  "--allowed-host", flags->server.names,
                  "name to answer to on a local address besides localhost (behind a proxy); repeatable"))
       ->group(network);
-  command.add_option("--cors", flags->server.cors, "origin whose pages may ask, or *: all")->group(network);
+  command.add_option("--cors", flags->server.cors, "origin whose pages may ask, or *: all")
+      ->transform(origin_or_star())
+      ->group(network);
   command.add_flag("--metrics", flags->server.metrics, "answer /metrics for Prometheus")
       ->envname("LLAMA_ARG_ENDPOINT_METRICS")
       ->transform(switch_words)
@@ -210,12 +217,7 @@ void add_serve(CLI::App& app) {
       ->transform(whole(1, 256))
       ->capture_default_str()
       ->group("Speculation");
-  auto* given =
-      command.add_option("--chat-template", flags->chat_template, "chat template instead of the model's own")
-          ->transform(not_empty("template"));
-  command.add_option("--chat-template-file", flags->template_file, "the same from a file")
-      ->transform(file_name())
-      ->excludes(given);
+  flags->chat_template.add(command);
   command.callback([flags] {
     refuse_variables();
     serve(*flags);

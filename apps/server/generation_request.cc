@@ -207,7 +207,7 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
   request.warp = defaults.sampling;
   request.limit = defaults.limit;
   Fields fields(body);
-  request.model = fields.string("model").value_or("");
+  fields.string("model");  // may be any name
   if (api == Api::chat) {
     if (const JsonInput* messages = fields.any("messages")) request.messages = *messages;
     if (const JsonInput* values = fields.object("chat_template_kwargs")) request.template_values = *values;

@@ -25,7 +25,6 @@ struct RequestDefaults {
 /// What a body asks for, checked field by field; prompts and token ids still have to be.
 struct GenerationRequest {
   Api api = Api::native;
-  std::string model;
   JsonInput prompt;           ///< of native and completion: text, tokens or a list of such
   JsonInput messages;         ///< of chat
   JsonInput template_values;  ///< chat_template_kwargs

@@ -3,6 +3,7 @@
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
 #include "apps/server/fields.h"
+#include "apps/server/foreign_fields.h"
 #include "apps/server/report.h"
 #include "apps/server/tasks.h"
 #include "spectr/base/version.h"
@@ -125,6 +126,8 @@ Json apply_template(const Service& service, const std::string& body) {
   Fields fields(json);
   const JsonInput* messages = fields.any("messages");
   const JsonInput* values = fields.object("chat_template_kwargs");
+  fields.string("model");  // may be any name
+  read_foreign_fields(fields);
   fields.refuse_others();
   const JsonInput none;
   return {{"prompt", chat_prompt(messages ? *messages : none, values ? *values : none, service.models())}};

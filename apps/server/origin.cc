@@ -8,15 +8,10 @@
 #include <utility>
 
 #include "apps/server/api_error.h"
+#include "apps/server/same_name.h"
 
 namespace spectr::server {
 namespace {
-
-/// Names are the same whatever their case.
-bool same(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
 
 /// "localhost", and addresses of this machine's own network in any spelling, with brackets or without.
 bool is_local(std::string_view name) {
@@ -24,7 +19,7 @@ bool is_local(std::string_view name) {
   const std::string address(name);
   if (in_addr v4{}; inet_aton(address.c_str(), &v4) != 0) return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
   in6_addr v6{};
-  return same(name, "localhost") ||
+  return same_name(name, "localhost") ||
          (inet_pton(AF_INET6, address.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6));
 }
 
@@ -38,16 +33,23 @@ std::string_view name_of(std::string_view host) {
 
 }  // namespace
 
+bool is_origin(std::string_view text) {
+  const std::size_t colon = text.find("://");
+  if (colon == 0 || colon == std::string_view::npos) return false;
+  const std::string_view host = text.substr(colon + 3);
+  return !host.empty() && host.find_first_of("/?#@ \t") == std::string_view::npos;
+}
+
 Origins::Origins(const std::string& host, std::vector<std::string> names, std::string allowed)
     : local_(is_local(host)), names_(std::move(names)), allowed_(std::move(allowed)) {}
 
 bool Origins::answers_to(std::string_view name) const {
   return !local_ || is_local(name) ||
-         std::ranges::any_of(names_, [&](const std::string& known) { return same(known, name); });
+         std::ranges::any_of(names_, [&](const std::string& known) { return same_name(known, name); });
 }
 
 bool Origins::allows(std::string_view origin) const {
-  return allowed_ == "*" || same(allowed_, origin);
+  return allowed_ == "*" || same_name(allowed_, origin);
 }
 
 void Origins::check(const httplib::Request& request) const {
@@ -57,7 +59,7 @@ void Origins::check(const httplib::Request& request) const {
         "the server answers to local names, not to '{}'; start it with --allowed-host {}", name, name));
   }
   if (origin.empty() || allows(origin)) return;
-  if (!same(origin, "http://" + host) && !same(origin, "https://" + host)) {
+  if (!same_name(origin, "http://" + host) && !same_name(origin, "https://" + host)) {
     throw ApiError::forbidden("pages of other origins are not answered; start the server with --cors ORIGIN");
   }
 }

@@ -8,6 +8,10 @@
 
 namespace spectr::server {
 
+/// Whether a browser may call a page's origin so: "scheme://host" or "scheme://host:port", and nothing
+/// behind.
+bool is_origin(std::string_view text);
+
 /// What pages of other origins may do: nothing, unless an origin is named.
 class Origins {
  public:

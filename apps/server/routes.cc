@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <optional>
 
 #include "apps/server/api_error.h"
 #include "apps/server/connection.h"
@@ -15,6 +16,7 @@
 #include "apps/server/origin.h"
 #include "apps/server/page.h"
 #include "apps/server/paths.h"
+#include "apps/server/same_name.h"
 
 namespace spectr::server {
 namespace {
@@ -58,13 +60,19 @@ bool is_public(const Request& request) {
          request.path.starts_with("/v1/models/") || std::ranges::find(paths, request.path) != std::end(paths);
 }
 
+/// The key of "Bearer KEY"; the scheme's name is the same whatever its case (RFC 9110, section 11.1).
+std::optional<std::string> bearer_of(const std::string& authorization) {
+  constexpr std::string_view scheme = "bearer";
+  const std::size_t blank = authorization.find(' ');
+  if (blank == std::string::npos || !same_name(authorization.substr(0, blank), scheme)) return std::nullopt;
+  return authorization.substr(std::min(authorization.find_first_not_of(' ', blank), authorization.size()));
+}
+
 void check_key(const Request& request, const Keys& keys) {
   if (keys.none() || is_public(request)) return;
-  constexpr std::string_view bearer = "Bearer ";
-  const std::string authorization = request.get_header_value("Authorization");
+  const auto bearer = bearer_of(request.get_header_value("Authorization"));
   const bool good =
-      (authorization.starts_with(bearer) && keys.contains(authorization.substr(bearer.size()))) ||
-      keys.contains(request.get_header_value("X-Api-Key"));
+      (bearer && keys.contains(*bearer)) || keys.contains(request.get_header_value("X-Api-Key"));
   if (!good) throw ApiError::unauthenticated();
 }
 

@@ -1,5 +1,7 @@
 #include "apps/server/server.h"
 
+#include <netdb.h>
+
 #include <cerrno>
 #include <exception>
 #include <system_error>
@@ -14,6 +16,16 @@ namespace {
 constexpr int backlog = 512;
 constexpr std::chrono::milliseconds between_looks{20};
 constexpr std::chrono::seconds to_say_goodbye{2};
+
+/// Error: no address has that name.
+Result<void> check_host(const std::string& host) {
+  if (host.empty()) return error("the host to listen on is empty");
+  addrinfo* found = nullptr;
+  if (const int failed = ::getaddrinfo(host.c_str(), nullptr, nullptr, &found); failed != 0)
+    return error("'{}' cannot be listened on: {}", host, ::gai_strerror(failed));
+  ::freeaddrinfo(found);
+  return {};
+}
 
 }  // namespace
 
@@ -30,7 +42,7 @@ Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) try {
   HttpServer& http = *server->http_;
   http.set_tcp_nodelay(true);
   add_routes(http, server->service_, o);
-  if (o.host.empty()) return error("the host to listen on is empty");
+  SPECTR_TRY_VOID(check_host(o.host));
   errno = 0;
   if (o.port == 0) {
     server->port_ = http.bind_to_any_port(o.host);
@@ -38,8 +50,7 @@ Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) try {
     server->port_ = o.port;
   }
   if (server->port_ <= 0) {
-    const std::string reason = errno != 0 ? std::generic_category().message(errno) : "no such address";
-    return error("{}:{} cannot be listened on: {}", o.host, o.port, reason);
+    return error("{}:{} cannot be listened on: {}", o.host, o.port, std::generic_category().message(errno));
   }
   server->listener_ = std::jthread([&http, &ended = server->ended_] {
     try {

@@ -4,11 +4,11 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <set>
 #include <utility>
 
 #include "apps/json_input.h"
+#include "apps/random_seed.h"
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
 
@@ -17,11 +17,6 @@ namespace {
 
 constexpr std::size_t most_texts = 128;
 constexpr std::size_t most_biases = 4096;  // every text tells them all
-
-std::uint64_t random_seed() {
-  std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 21) ^ device();  // 53 bits: what any JSON reader can hold
-}
 
 std::vector<Token> encode(const JsonInput& prompt, const Tokenizer& tokenizer) {
   if (prompt.is_array()) return read_tokens(prompt, tokenizer.vocabulary(), "prompt");

@@ -209,10 +209,23 @@ TEST(Errors, WhatLooksLikeAnOptionMayBeATextOrAFile) {
   expect_error(
       {"lab", "run", "opt-vs-uno", "--out", "/tmp", "-m", target(), "-md", draft(), "--prompts", "-xyz"},
       "-xyz: ");
-  for (const char* flag : {"--api-key", "-a", "--cors", "--allowed-host", "--chat-template"}) {
+  for (const char* flag : {"--api-key", "-a", "--allowed-host", "--chat-template"}) {
     const Outcome ran = spectr({"serve", "-m", "/nowhere/model", "--port", "0", flag, "-Xk3abc"});
     EXPECT_THAT(ran.err, testing::HasSubstr("/nowhere/model: cannot be opened")) << flag;
     EXPECT_THAT(ran.err, testing::Not(testing::HasSubstr("Xk3abc"))) << flag;
+  }
+}
+
+TEST(Errors, AnOriginIsWhatABrowserCallsIt) {
+  for (const char* other : {"http://a.example/", "a.example", "://a", "http://", "-x"})
+    expect_error({"serve", "--cors", other}, std::string("'") + other + "' is neither");
+}
+
+TEST(Errors, ATemplateIsGivenOnceAndIsOne) {
+  for (const char* command : {"chat", "serve"}) {
+    expect_error({command, "--chat-template", ""}, "the template is empty");
+    expect_error({command, "--chat-template", "x", "--chat-template-file", "/dev/null"}, "excludes");
+    expect_error({command, "--chat-template", "{% if %}"}, "chat template: line 1");
   }
 }
 

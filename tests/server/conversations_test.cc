@@ -63,5 +63,14 @@ TEST_F(Conversations, MayHoldWhatChangesNothing) {
   }
 }
 
+TEST_F(Conversations, AreShownAsThePromptThatTheyBecomeWhateverElseAClientSends) {
+  const TestJson messages = {{{"role", "user"}, {"content", "hi"}}};
+  const auto shown = server().post("/apply-template", TestJson{{"messages", messages}});
+  EXPECT_EQ(shown.status, 200);
+  EXPECT_THAT(shown.body, HasSubstr("hi"));
+  const TestJson more = {{"messages", messages}, {"model", "any"}, {"add_generation_prompt", true}};
+  EXPECT_EQ(server().post("/apply-template", more).body, shown.body);
+}
+
 }  // namespace
 }  // namespace spectr::server

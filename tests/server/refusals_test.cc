@@ -8,6 +8,7 @@ namespace spectr::server {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class Refusals : public WithServer<1> {};
 
@@ -269,7 +270,8 @@ TEST(ServerKeys, OpenWhatIsNotPublic) {
   for (const char* wrong : {"Bearer secret-2", "Bearer secret-", "Bearer ", "secret-1", "Bearer secret-11"}) {
     EXPECT_EQ(server.post("/v1/completions", body, {{"Authorization", wrong}}).status, 401) << wrong;
   }
-  EXPECT_EQ(server.post("/v1/completions", body, {{"Authorization", "Bearer secret-1"}}).status, 200);
+  for (const char* right : {"Bearer secret-1", "bearer secret-1", "BEARER  secret-1"})
+    EXPECT_EQ(server.post("/v1/completions", body, {{"Authorization", right}}).status, 200) << right;
   EXPECT_EQ(server.post("/v1/completions", body, {{"X-Api-Key", "other"}}).status, 200);
   EXPECT_EQ(server.post("/v1/completions", body, {{"X-Api-Key", "sk-a%41b"}}).status, 200) << "as it is";
   RawConnection bare(server.server().port());
@@ -344,6 +346,15 @@ TEST(ServerPorts, BelongToOneServer) {
   const auto second = Server::listen(std::move(options));
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message, HasSubstr("cannot be listened on"));
+}
+
+TEST(ServerPorts, AreOfAHostThatIsThere) {
+  ServerOptions options = TestServer::options(1);
+  options.host = "256.1.1.1";
+  const auto server = Server::listen(std::move(options));
+  ASSERT_FALSE(server);
+  EXPECT_THAT(server.error().message, HasSubstr("'256.1.1.1' cannot be listened on: "));
+  EXPECT_THAT(server.error().message, Not(HasSubstr("Invalid argument")));
 }
 
 TEST(ServerLoading, IsAnsweredWith503) {
