@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +21,7 @@
 #include "apps/cli/processor_name.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/sampling_flags.h"
-#include "spectr/model/machine_speed.h"
+#include "spectr/kernels/machine_speed.h"
 
 namespace spectr::cli {
 namespace {
@@ -148,8 +147,7 @@ void run(Flags flags, const CLI::App& command) {
       !any_method(plan, [](const MethodRule& rule) { return rule.reads(Setting::tree); }))
     throw Failure(Status::usage,
                   "none of the methods drafts a prefix tree; --tree goes with tree and traversal");
-  const auto texts = need(bench::read_prompts(
-      flags.prompts.empty() ? need(bundled_stories()) : std::filesystem::path(flags.prompts), flags.count));
+  const auto texts = need(bench::read_prompts(need(prompts_file(flags.prompts)), flags.count));
   flags.resume.open();
   flags.output.open();
 

@@ -24,7 +24,8 @@ std::optional<fs::path> installed() {
 
 }  // namespace
 
-Result<fs::path> bundled_stories() {
+Result<fs::path> prompts_file(const std::string& given) {
+  if (!given.empty()) return given;
   std::vector<fs::path> files;
   if (const auto share = installed()) files.push_back(*share / "data" / "stories.jsonl");
   files.emplace_back(SPECTR_SOURCE_DATA "/stories.jsonl");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "spectr/base/result.h"
 
@@ -15,8 +16,8 @@ struct BundledPair {
 /// Looks in $SPECTR_MODELS, else in share/spectr/models beside the program, else in the source tree.
 Result<BundledPair> bundled_pair();
 
-/// The file of story openings, data/stories.jsonl: in share/spectr/data beside the program, else in the
-/// source tree.
-Result<std::filesystem::path> bundled_stories();
+/// The file of prompts that is given, else that of the story openings, data/stories.jsonl: in
+/// share/spectr/data beside the program, else in the source tree.
+Result<std::filesystem::path> prompts_file(const std::string& given);
 
 }  // namespace spectr::cli

@@ -20,10 +20,12 @@
 #include "spectr/base/fnv1a.h"
 #include "spectr/base/version.h"
 #include "spectr/decode/measure_costs.h"
-#include "spectr/model/machine_speed.h"
+#include "spectr/kernels/machine_speed.h"
 
 namespace spectr::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Empty where there is no place for it.
 std::string default_path() {
@@ -156,21 +158,37 @@ bool holds_costs(const Json& all) {
          });
 }
 
-/// Writes the file aside and renames it, so that a reader never sees half of it, and a disk that is full
-/// leaves the old one. A link stays, and leads to what is written. Returns why it cannot be done, if it
-/// cannot.
-std::error_code replace_file(const std::string& name, const std::string& contents) {
-  namespace fs = std::filesystem;
+/// Where a file is, or its links lead to.
+fs::path place_of(const std::string& name) {
   std::error_code failed;
   fs::path place = name;
   for (int links = 0; links < 40 && fs::is_symlink(place, failed); ++links)
     place = place.parent_path() / fs::read_symlink(place, failed);
-  const std::string path = place.string();
+  return place;
+}
+
+/// Makes the folder of a file. Returns why that file cannot be replaced, if it cannot.
+std::error_code prepare(const fs::path& path) {
+  std::error_code failed;
   if (fs::exists(path, failed) && access(path.c_str(), W_OK) != 0)
     return {errno, std::generic_category()};  // to rename, a folder's permission would do
-  if (const fs::path folder = fs::path(path).parent_path(); !folder.empty())
-    fs::create_directories(folder, failed);
+  const fs::path folder = fs::absolute(path, failed).parent_path();
+  if (!failed) fs::create_directories(folder, failed);
+  if (!failed && access(folder.c_str(), W_OK) != 0) failed.assign(errno, std::generic_category());
+  return failed;
+}
+
+std::string unwritable(const std::string& path, std::error_code why) {
+  return fmt::format("'{}' cannot be written: {}", path, why.message());
+}
+
+/// Writes the file aside and renames it, so that a reader never sees half of it, and a disk that is full
+/// leaves the old one. A link stays, and leads to what is written; so do permissions. Returns why it cannot
+/// be done, if it cannot.
+std::error_code replace_file(const fs::path& place, const std::string& contents) {
+  std::error_code failed = prepare(place);
   if (failed) return failed;
+  const std::string path = place.string();
   // Containers that share the folder have process numbers of their own.
   const std::string aside = fmt::format("{}.{}-{:08x}", path, getpid(), std::random_device{}());
   errno = 0;
@@ -178,7 +196,10 @@ std::error_code replace_file(const std::string& name, const std::string& content
   file << contents;
   file.close();
   if (file) {
-    fs::rename(aside, path, failed);
+    std::error_code is_new;
+    const fs::file_status old = fs::status(place, is_new);
+    if (fs::exists(old)) fs::permissions(aside, old.permissions(), failed);
+    if (!failed) fs::rename(aside, path, failed);
   } else {
     failed.assign(errno != 0 ? errno : EIO, std::generic_category());
   }
@@ -195,8 +216,8 @@ class MeasuringAlone {
   explicit MeasuringAlone(const std::string& file) {
     if (file.empty()) return;
     std::error_code failed;
-    const std::filesystem::path folder = std::filesystem::absolute(file, failed).parent_path();
-    std::filesystem::create_directories(folder, failed);
+    const fs::path folder = fs::absolute(file, failed).parent_path();
+    fs::create_directories(folder, failed);
     folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder_ < 0 || ::flock(folder_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     fmt::print(stderr, "another program measures what passes cost: waiting for it\n");
@@ -220,7 +241,7 @@ CostFile::CostFile(const std::optional<std::string>& path)
 
 Result<Json> CostFile::read() const {
   std::error_code unknown;
-  const bool there = !path_.empty() && std::filesystem::exists(path_, unknown);
+  const bool there = !path_.empty() && fs::exists(path_, unknown);
   if (unknown) return error("{}: {}", path_, unknown.message());
   if (!there) return Json::object();
   try {
@@ -241,9 +262,9 @@ bool CostFile::write(const Json& all) const {
     fmt::print(stderr, "neither XDG_CACHE_HOME nor HOME is set: the costs are not kept\n");
     return false;
   }
-  const std::error_code failed = replace_file(path_, all.dump(1) + "\n");
+  const std::error_code failed = replace_file(place_of(path_), all.dump(1) + "\n");
   if (!failed) return true;
-  const std::string problem = fmt::format("'{}' cannot be written: {}", path_, failed.message());
+  const std::string problem = unwritable(path_, failed);
   if (named_) throw Failure(Status::failed, problem);
   fmt::print(stderr, "{}; the costs are measured again next time (--cost-file names another place)\n",
              problem);
@@ -275,6 +296,8 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
     const MeasuringAlone alone(path_);
     costs = known_of(usable(read()));  // somebody else may have been faster
     if (!costs) {
+      if (const std::error_code failed = prepare(place_of(path_)); failed && named_)
+        throw Failure(Status::failed, unwritable(path_, failed));  // before it takes seconds
       const Json measured = measure(target, drafts);
       Json all = usable(read());
       costs = known_of(all);  // or, where nobody waits, meanwhile: all go by the entry that came first

@@ -46,9 +46,7 @@ lab::StoryInputs story_inputs(const Flags& flags) {
     inputs.target = std::move(pair.target);
     inputs.draft = std::move(pair.draft);
   }
-  const std::filesystem::path file =
-      flags.prompts.empty() ? need(bundled_stories()) : std::filesystem::path(flags.prompts);
-  for (bench::Prompt& prompt : need(bench::read_prompts(file, 0))) {
+  for (bench::Prompt& prompt : need(bench::read_prompts(need(prompts_file(flags.prompts)), 0))) {
     inputs.prompts.push_back(std::move(prompt.turns.front()));
   }
   if (!flags.scorer.empty()) inputs.scorer = flags.scorer;

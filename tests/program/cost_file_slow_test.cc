@@ -253,6 +253,24 @@ TEST_F(CostFile, IsAsItWasWhenTheDiskIsFull) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);  // and nothing beside it
 }
 
+TEST_F(CostFile, KeepsItsPermissions) {
+  namespace fs = std::filesystem;
+  const std::string older = write_older();
+  const auto group =
+      fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::group_write;
+  fs::permissions(path(), group);
+  EXPECT_EQ(automatic().status, 0);
+  EXPECT_NE(contents(), older);
+  EXPECT_EQ(fs::status(path()).permissions(), group);
+}
+
+TEST_F(CostFile, ThatCannotBeWrittenIsToldBeforeAnythingIsMeasured) {
+  const Outcome ran = automatic({"--cost-file", "/proc/nobody/costs.json"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("'/proc/nobody/costs.json' cannot be written"));
+  EXPECT_THAT(ran.err, Not(HasSubstr("measuring what passes")));
+}
+
 TEST_F(CostFile, NeedsANameThatAFileCanHave) {
   const Outcome empty = automatic({"--cost-file", ""});
   EXPECT_EQ(empty.status, 2);
