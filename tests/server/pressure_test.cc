@@ -253,7 +253,7 @@ TEST(Pressure, StoppingLetsTextsEndAndTakesNoNewOnes) {
   TestServer::Reply running{};
   std::jthread client([&] { running = server.post("/v1/completions", body); });
   ASSERT_TRUE(comes_true([&] { return server.busy() == 1; }));
-  std::jthread stopper([&] { server.server().stop(60s); });
+  std::jthread stopper([&] { server.server().stop(10min); });
   EXPECT_TRUE(comes_true([&] {
     const int status = server.post("/v1/completions", TestJson{{"prompt", "Once"}, {"max_tokens", 1}}).status;
     return status == 503 || status == -1;
