@@ -296,7 +296,7 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
     const MeasuringAlone alone(path_);
     costs = known_of(usable(read()));  // somebody else may have been faster
     if (!costs) {
-      if (const std::error_code failed = prepare(place_of(path_)); failed && named_)
+      if (const auto failed = named_ ? prepare(place_of(path_)) : std::error_code())
         throw Failure(Status::failed, unwritable(path_, failed));  // before it takes seconds
       const Json measured = measure(target, drafts);
       Json all = usable(read());

@@ -18,9 +18,11 @@ constexpr std::string_view tokens_key = "tokenizer.ggml.tokens";
 constexpr std::string_view scores_key = "tokenizer.ggml.scores";
 constexpr std::string_view kinds_key = "tokenizer.ggml.token_type";
 constexpr std::string_view add_bos_key = "tokenizer.ggml.add_bos_token";
-// What ends a completion in the middle of a file.
-constexpr std::string_view infill_end_keys[] = {
-    "tokenizer.ggml.fim_pad_token_id", "tokenizer.ggml.fim_rep_token_id", "tokenizer.ggml.fim_sep_token_id"};
+// What ends a text besides eos: a turn, a message, a completion in the middle of a file.
+constexpr std::string_view end_keys[] = {
+    "tokenizer.ggml.eot_token_id",     "tokenizer.ggml.eom_token_id",     "tokenizer.ggml.fim_pad_token_id",
+    "tokenizer.ggml.fim_rep_token_id", "tokenizer.ggml.fim_sep_token_id",
+};
 
 Result<TokenizerType> read_type(const Gguf& file) {
   // Of the parts of a split file only the first has a vocabulary.
@@ -150,13 +152,9 @@ Result<void> Vocabulary::read_special(const Gguf& file) {
   SPECTR_TRY(eos_, special(file, "tokenizer.ggml.eos_token_id", spm ? 2 : falcon_end));
   SPECTR_TRY(unknown_,
              special(file, "tokenizer.ggml.unknown_token_id", spm ? std::optional<Token>(0) : std::nullopt));
-  SPECTR_TRY(const auto end_of_turn, special(file, "tokenizer.ggml.eot_token_id", std::nullopt));
-  SPECTR_TRY(const auto end_of_message, special(file, "tokenizer.ggml.eom_token_id", std::nullopt));
 
-  for (const auto& end : {eos_, end_of_turn, end_of_message}) {
-    if (end) ends_.push_back(*end);
-  }
-  for (const std::string_view key : infill_end_keys) {
+  if (eos_) ends_.push_back(*eos_);
+  for (const std::string_view key : end_keys) {
     SPECTR_TRY(const auto end, special(file, key, std::nullopt));
     if (end) ends_.push_back(*end);
   }

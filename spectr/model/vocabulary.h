@@ -66,8 +66,9 @@ class Vocabulary {
   /// Whether texts begin with bos(). Implies bos(). (None ends with eos(), whatever the file says of
   /// `add_eos_token`: what is encoded here is to be continued.)
   bool add_bos() const { return add_bos_; }
-  /// Tokens that end a text, ascending: eos, end of turn, end of message, and tokens that are known by their
-  /// text to end a turn ("<|im_end|>" …) unless the file calls them normal text.
+  /// Tokens that end a text, ascending: eos, those that the file says end a turn, a message or a completion
+  /// in the middle of a file, and tokens that are known by their text to do so ("<|im_end|>" …) unless the
+  /// file calls them normal text.
   const std::vector<Token>& ends() const { return ends_; }
   bool is_end(Token token) const;
 
