@@ -17,23 +17,23 @@
 namespace spectr {
 
 /// Lists and objects in each other that are read; every level costs stack when they are copied or printed.
-constexpr std::size_t most_json_depth = 32;
+constexpr std::size_t max_json_depth = 32;
 
 /// Bytes of what strangers wrote that stand in a message.
-constexpr std::size_t most_shown = 40;
+constexpr std::size_t max_shown = 40;
 
 /// A value in a message.
 template <class Json>
 std::string shown(const Json& value) {
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-  if (text.size() > most_shown) text.replace(most_shown, std::string::npos, "…");
+  if (text.size() > max_shown) text.replace(max_shown, std::string::npos, "…");
   return text;
 }
 
 /// Looks at a text without making values of it, as far as the first thing that is refused.
 class JsonInspection final : public JsonInput::json_sax_t {
  public:
-  explicit JsonInspection(std::size_t most_values) : left_(most_values), most_values_(most_values) {}
+  explicit JsonInspection(std::size_t max_values) : left_(max_values), max_values_(max_values) {}
 
   /// What is wrong; nothing: the text may be read.
   const std::optional<Error>& refusal() const { return refusal_; }
@@ -50,7 +50,7 @@ class JsonInspection final : public JsonInput::json_sax_t {
   bool start_object(std::size_t) override { return deeper(); }
   bool end_object() override { return higher(); }
   bool key(std::string& name) override {
-    return names_.back().insert(name).second || refuse(error("names '{}' twice", escape(name, most_shown)));
+    return names_.back().insert(name).second || refuse(error("names '{}' twice", escape(name, max_shown)));
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& failure) override {
     // Without the parser's own number and place: "[json.exception…] parse error at line 1, column 2: …".
@@ -67,13 +67,13 @@ class JsonInspection final : public JsonInput::json_sax_t {
     return false;
   }
   bool value() {
-    if (left_ == 0) return refuse(error("holds more than {} values", most_values_));
+    if (left_ == 0) return refuse(error("holds more than {} values", max_values_));
     --left_;
     return true;
   }
   bool deeper() {
     names_.emplace_back();
-    if (names_.size() > most_json_depth) return refuse(error("is nested more than {} deep", most_json_depth));
+    if (names_.size() > max_json_depth) return refuse(error("is nested more than {} deep", max_json_depth));
     return value();
   }
   bool higher() {
@@ -81,18 +81,18 @@ class JsonInspection final : public JsonInput::json_sax_t {
     return true;
   }
 
-  std::size_t left_, most_values_;
+  std::size_t left_, max_values_;
   std::vector<std::set<std::string>> names_;  // of the lists and objects that are open; a list has none
   std::optional<Error> refusal_;
 };
 
-/// The value that a text is. Error: it is no JSON, deeper than `most_json_depth`, has more values than that,
+/// The value that a text is. Error: it is no JSON, deeper than `max_json_depth`, has more values than that,
 /// or an object in it has a name twice, of which others may take another one; says so without a subject. Time
 /// and memory are those of the text's length.
 inline Result<JsonInput> parse_json(const std::string& text,
-                                    std::size_t most_values = std::numeric_limits<std::size_t>::max()) {
+                                    std::size_t max_values = std::numeric_limits<std::size_t>::max()) {
   // Not by the parser's callback, which takes as long as the square of what a list holds.
-  JsonInspection inspection(most_values);
+  JsonInspection inspection(max_values);
   JsonInput::sax_parse(text, &inspection);
   if (inspection.refusal()) return std::unexpected(*inspection.refusal());
   return JsonInput::parse(text);

@@ -1,27 +1,49 @@
-# layer(NAME [USES ...] [HIDES ...]): the folder spectr/NAME as the library target spectr::NAME.
+# layer(NAME [FOLDERS ...] [USES ...] [HIDES ...]): the folder spectr/NAME as the library target spectr::NAME
+# (of backend/cpu: spectr::backend_cpu), with the files of its own subfolders FOLDERS.
 #
 # A target sees the headers of a layer only through a link to it: each layer has an include root of
 # its own, build/include/NAME, that holds nothing but spectr/NAME. A wrong include does not compile.
 set(SPECTR_LAYERS "")
 
+# A layer among LINKS, which also hold targets like fmt::fmt, by its target's name.
+function(targets_of_layers result)
+  set(targets "")
+  foreach(link IN LISTS ARGN)
+    if(link MATCHES "^[a-z/]+$")
+      string(REPLACE / _ link spectr_${link})
+    endif()
+    list(APPEND targets ${link})
+  endforeach()
+  set(${result} ${targets} PARENT_SCOPE)
+endfunction()
+
 function(layer name)
-  cmake_parse_arguments(arg "" "" "USES;HIDES" ${ARGN})
-  set(target spectr_${name})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/spectr/${name}/*.cc)
-  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/spectr/${name}/*.h)
-  set(root ${PROJECT_BINARY_DIR}/include/${name})
-  file(MAKE_DIRECTORY ${root}/spectr)
+  cmake_parse_arguments(arg "" "" "FOLDERS;USES;HIDES" ${ARGN})
+  string(REPLACE / _ short ${name})
+  set(target spectr_${short})
+  set(files "")
+  foreach(folder IN ITEMS ${name} LISTS arg_FOLDERS)
+    if(NOT folder STREQUAL name)
+      string(PREPEND folder ${name}/)
+    endif()
+    file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/spectr/${folder}/*.cc
+         ${PROJECT_SOURCE_DIR}/spectr/${folder}/*.h)
+    list(APPEND files ${found})
+  endforeach()
+  set(root ${PROJECT_BINARY_DIR}/include/${short})
+  cmake_path(GET name PARENT_PATH above)
+  file(MAKE_DIRECTORY ${root}/spectr/${above})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/spectr/${name} ${root}/spectr/${name} SYMBOLIC)
 
-  add_library(${target} STATIC ${sources} ${headers})
-  add_library(spectr::${name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  add_library(${target} STATIC ${files})
+  add_library(spectr::${short} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${short} LAYER ${name})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${root}>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${target} PUBLIC cxx_std_23)
-  list(TRANSFORM arg_USES REPLACE "^[a-z]+$" "spectr_\\0")
-  list(TRANSFORM arg_HIDES REPLACE "^[a-z]+$" "spectr_\\0")
-  target_link_libraries(${target} PUBLIC ${arg_USES} PRIVATE ${arg_HIDES})
+  targets_of_layers(uses ${arg_USES})
+  targets_of_layers(hides ${arg_HIDES})
+  target_link_libraries(${target} PUBLIC ${uses} PRIVATE ${hides})
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:spectr_compiler>)
 
   set(SPECTR_LAYERS ${SPECTR_LAYERS} ${target} PARENT_SCOPE)

@@ -2,6 +2,7 @@
 # for: REQUIRED to build it, QUIET by those who look for the installed package.
 find_package(Threads ${SPECTR_PARTS})
 find_package(fmt ${SPECTR_PARTS})
+find_package(nlohmann_json ${SPECTR_PARTS})
 find_package(PkgConfig ${SPECTR_PARTS})
 pkg_check_modules(clp ${SPECTR_PARTS} IMPORTED_TARGET clp)
 pkg_check_modules(hwy ${SPECTR_PARTS} IMPORTED_TARGET libhwy)

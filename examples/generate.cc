@@ -1,12 +1,12 @@
-// A text by a target and its draft model, with as many drafts as pay on this machine. The law is the
+// A text by a target and its draft model, with as many drafts as pay on this machine. Its distribution is the
 // target's.
 //   generate TARGET.gguf DRAFT.gguf [PROMPT]
 #include <spectr/base/counter_random.h>
+#include <spectr/decode/auto/measure_costs.h>
 #include <spectr/decode/generate.h>
-#include <spectr/decode/measure_costs.h>
 #include <spectr/decode/methods.h>
-#include <spectr/model/loaded_model.h>
-#include <spectr/model/text_stream.h>
+#include <spectr/engine/loaded_model.h>
+#include <spectr/text/text_stream.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -27,7 +27,7 @@ Result<void> run(const char* target_path, const char* draft_path, const char* pr
   SPECTR_TRY(const LoadedModel draft, load_draft(draft_path, vocabulary, pool));
 
   // Takes seconds, once for these models on this machine: worth keeping, as the seed and they fix the text.
-  const Transformer* const drafts[] = {draft.transformer.get()};
+  const LanguageModel* const drafts[] = {draft.transformer.get()};
   SPECTR_TRY(const MeasuredCosts measured, measure_costs(*target.transformer, drafts));
   if (measured.disturbed()) std::fprintf(stderr, "the machine was busy: the costs may be wrong\n");
 
@@ -35,9 +35,8 @@ Result<void> run(const char* target_path, const char* draft_path, const char* pr
   SPECTR_TRY(Decoder decoder, make_decoder(*method, {.costs = std::make_shared<Costs>(measured.costs)}));
   SPECTR_TRY(const Warp warp, Warp::make({.temperature = 0.8}));
   const std::size_t context = target.transformer->context();
-  const LanguageModel* const drafting[] = {draft.transformer.get()};
   SPECTR_TRY(Models models,
-             Models::start(*target.transformer, drafting, warp, context, decoder.most_nodes(context)));
+             Models::start(*target.transformer, drafts, warp, context, decoder.max_nodes(context)));
 
   TextStream stream(*target.tokenizer, TextStream::Start::continuation);
   const auto show = [&](const Block& block) -> std::optional<std::size_t> {

@@ -2,18 +2,20 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "spectr/model/transformer.h"
+#include "spectr/backend/cpu/cpu_backend.h"
+#include "spectr/nn/transformer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace spectr;
   static ThreadPool pool(1);
   auto file = Gguf::parse(std::as_bytes(std::span(data, size)), "fuzz.gguf");
   if (!file) return 0;
-  const auto model = Transformer::load(std::move(*file), pool);
+  const auto model = Transformer::load(std::move(*file), std::make_shared<CpuBackend>(pool));
   if (!model) return 0;
   const auto session = (*model)->start(std::min<std::size_t>((*model)->context(), 8), 2);
   if (!session) return 0;
@@ -21,6 +23,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!(*session)->score(text, TokenTree(text.back()))) return 0;
   const Logits logits = (*session)->logits(TokenTree::root);
   [[maybe_unused]] volatile double sum = 0.0;
-  for (std::size_t i = 0; i < logits.size(); ++i) sum = sum + logits[i];
+  for (std::size_t i = 0; i < logits.size(); ++i) sum = sum + logits.at(static_cast<Token>(i));
   return 0;
 }

@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "spectr/model/tokenizer.h"
+#include "spectr/text/tokenizer.h"
 #include "tests/support/tiny_vocabularies.h"
 
 namespace spectr {

@@ -3,16 +3,16 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "spectr/model/gguf.h"
-#include "spectr/model/inspect.h"
-#include "spectr/model/model_config.h"
+#include "spectr/gguf/gguf.h"
+#include "spectr/gguf/inspect.h"
+#include "spectr/nn/arch/architectures.h"
 
 namespace spectr {
 
 /// Asks a file for everything that it can be asked for, and touches every byte of its tensors. Gives a sum
 /// over what was seen, so that nothing of it can be optimised away.
 inline std::size_t walk(const Gguf& file) {
-  std::size_t sum = describe(file).size() + ModelConfig::load(file).has_value();
+  std::size_t sum = describe(file).size() + read_model_spec(file).has_value();
   for (const std::string_view key : file.keys()) {
     sum += file.integer(key).value_or(0) + file.boolean(key, false).value_or(false);
     sum += file.real(key).has_value() + file.string(key).value_or("").size();

@@ -10,12 +10,21 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/data.h"
-#include "lab/plot.h"
+#include "apps/plot/plot.h"
 #include "spectr/base/result.h"
 #include "spectr/base/thread_pool.h"
 
 namespace spectr::lab {
+
+// Tables and figures are those of the plot library.
+using plot::Axis;
+using plot::Cell;
+using plot::DataTable;
+using plot::Figure;
+using plot::Panel;
+using plot::Point;
+using plot::Series;
+using plot::Style;
 
 /// What the experiments with real models read.
 struct StoryInputs {
@@ -49,7 +58,7 @@ struct Line {
 };
 
 struct Report {
-  Data data;
+  DataTable data;
   Figure figure;
   std::vector<Line> summary;
 };

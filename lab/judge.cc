@@ -16,7 +16,7 @@ constexpr std::size_t longest = 256;
 
 Result<Judge> Judge::make(const StoryModels& models) {
   const Transformer& scorer = models.scorer ? *models.scorer : *models.target;
-  SPECTR_TRY(auto session, scorer.start(std::min(longest, scorer.config().context), longest));
+  SPECTR_TRY(auto session, scorer.start(std::min(longest, scorer.context()), longest));
   return Judge(models, std::move(session));
 }
 

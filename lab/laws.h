@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "spectr/base/result.h"
-#include "spectr/model/tabular_model.h"
+#include "spectr/lm/tabular_model.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr::lab {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "spectr/base/counter_random.h"
-#include "spectr/decode/methods.h"
+#include "spectr/decode/decoder_distribution.h"
 
 namespace spectr::lab {
 
@@ -27,7 +27,7 @@ Result<void> simulate_rejections(const MarkovPair& pair, std::size_t sequences, 
   const std::size_t T = pair.horizon();
   SPECTR_TRY(const MethodRule* rule, find_method(sequences == 1 ? "speculative" : "batch"));
   SPECTR_TRY(Decoder decoder, make_decoder(*rule, {.drafts = sequences, .length = T}));
-  Models models = pair.start(decoder.most_nodes(T));
+  Models models = pair.start(decoder.max_nodes(T));
   const std::vector<double> uniform(pair.states(), 1.0);
   for (std::size_t run = 0; run < runs; ++run) {
     CounterRandom random(seed, run);
@@ -42,6 +42,30 @@ Result<void> simulate_rejections(const MarkovPair& pair, std::size_t sequences, 
     counted(run, rejections);
   }
   return {};
+}
+
+Result<EnumeratedDecoder> enumerate(const MarkovPair& pair, std::string_view method, MethodOptions options) {
+  options.length = pair.horizon();
+  SPECTR_TRY(const MethodRule* rule, find_method(method));
+  SPECTR_TRY(Decoder decoder, make_decoder(*rule, options));
+  Models models = pair.start(decoder.max_nodes(pair.horizon()));
+  const EnumerationOptions how{.horizon = pair.horizon(), .ends = {}};
+  EnumeratedDecoder out;
+  const double share = 1.0 / static_cast<double>(pair.states());
+  for (std::size_t s = 0; s < pair.states(); ++s) {
+    const Token start[] = {static_cast<Token>(s)};
+    SPECTR_TRY(const DecoderDistribution found, enumerate_decoder(decoder, models, start, how));
+    SPECTR_TRY(const auto target, enumerate_target(models, start, how));
+    out.calls += share * found.expected_target_calls;
+    out.corrections += share * found.expected_rejections;
+    out.tv += share * total_variation(found.distribution, target);
+    for (const auto& [text, mass] : found.distribution) {
+      std::vector<Token> whole = {start[0]};
+      whole.insert(whole.end(), text.begin(), text.end());
+      out.law[whole] += share * mass;
+    }
+  }
+  return out;
 }
 
 }  // namespace spectr::lab

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "spectr/model/loaded_model.h"
+#include "spectr/engine/loaded_model.h"
 
 namespace spectr::lab {
 

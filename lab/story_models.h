@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "lab/experiment.h"
-#include "spectr/model/tokenizer.h"
-#include "spectr/model/transformer.h"
+#include "spectr/nn/transformer.h"
+#include "spectr/text/tokenizer.h"
 
 namespace spectr::lab {
 

@@ -24,7 +24,7 @@ BiasMeter::BiasMeter(const StoryModels& models, Warp warp, std::unique_ptr<Sessi
 Result<BiasMeter> BiasMeter::make(const StoryModels& models) {
   SPECTR_TRY(Warp warp, Warp::make(WarpOptions::none()));
   const auto start = [](const Transformer& model) {
-    return model.start(std::min(longest, model.config().context), longest);
+    return model.start(std::min(longest, model.context()), longest);
   };
   SPECTR_TRY(auto target, start(*models.target));
   SPECTR_TRY(auto draft, start(*models.draft));

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# What ./run and ./check share: install what is missing, configure, build. Sourced with `root` set to the
-# project's folder. Needs a POSIX shell and the tools of a bare Debian; speaks on standard error only.
+# What ./run, ./check and the jobs of tools/ci share: install what is missing, configure, build, test. Sourced with
+# `root` set to the project's folder. Needs a POSIX shell and the tools of a bare Debian; speaks on standard error only.
 
 install=yes
 
@@ -52,7 +52,7 @@ need() {
   fi
   say "installing with apt-get${as_root:+ (through sudo)}:"
   echo "$missing" | while read -r package reason; do
-    printf '  %-20s %s\n' "$package" "$reason" >&2
+    printf '  %-22s %s\n' "$package" "$reason" >&2
   done
   apt_get="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=300"
   mkdir -p "$root/build"
@@ -91,6 +91,14 @@ check_tools() {
   esac
 }
 
+# Where there is ccache and nobody has said what starts compilers, it does. Clones of the project share what it keeps,
+# whatever their folder is called. What the user has set stays.
+use_ccache() {
+  kept=$(ccache --get-config cache_dir 2>/dev/null) && mkdir -p "$kept" 2>/dev/null && [ -w "$kept" ] || return 0
+  export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"
+  [ -n "$(ccache --get-config base_dir)" ] || export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1
+}
+
 # configured PRESET [CACHE-LINE…]: is build/PRESET ready to build, and does its cache hold these lines?
 configured() {
   folder=$root/build/$1
@@ -104,6 +112,7 @@ configured() {
 # configure PRESET [OPTION…]: `cmake --preset`, into an empty folder where the project has been moved.
 configure() {
   check_tools
+  use_ccache
   folder=$root/build/$1
   if [ -f "$folder/CMakeCache.txt" ] &&
     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
@@ -114,17 +123,38 @@ configure() {
   (cd "$root" && quietly "$folder/configure.log" "configuring" cmake --preset "$@")
 }
 
-# compile PRESET TARGET: builds with a line of progress; says nothing where nothing is to do.
+# compile PRESET TARGET…: builds with a line of progress; says nothing where nothing is to do.
 compile() {
-  folder=$root/build/$1
+  preset=$1
+  shift
+  folder=$root/build/$preset
   log=$folder/build.log
   rm -f "$folder/compiled"
+  use_ccache
   {
-    cmake --build "$folder" --target "$2" -j "$(jobs)" 2>&1 </dev/null && : >"$folder/compiled"
-  } | tee "$log" | show_progress "build/$1"
+    cmake --build "$folder" --target "$@" -j "$(jobs)" 2>&1 </dev/null && : >"$folder/compiled"
+  } | tee "$log" | show_progress "build/$preset"
   [ -f "$folder/compiled" ] && return
   tail -n 40 "$log" >&2
   fail "the build failed; all of its output is in $log"
+}
+
+# build_tests PRESET TARGET…: the same with tests and warnings as errors, configured first where that is to do.
+build_tests() {
+  configured "$1" SPECTR_TESTS:BOOL=ON SPECTR_WERROR:BOOL=ON ||
+    configure "$1" -DSPECTR_TESTS=ON -DSPECTR_WERROR=ON
+  compile "$@"
+}
+
+# run_tests PRESET [OPTION…]: the tests of build/PRESET through ctest, all or those that the options choose.
+run_tests() {
+  say "testing build/$1"
+  (cd "$root" && ctest --preset "$@" --no-tests=error -j "$(jobs)" </dev/null)
+}
+
+# Sanitizers name lines through the addr2line that compilers bring along; left alone they look for LLVM's own.
+name_lines() {
+  export ASAN_OPTIONS="${ASAN_OPTIONS-allow_addr2line=1}" TSAN_OPTIONS="${TSAN_OPTIONS-allow_addr2line=1}"
 }
 
 # show_progress WHAT: of ninja's lines "[12/345] …", the percentage: on a terminal in place, else every tenth.

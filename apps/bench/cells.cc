@@ -12,8 +12,8 @@ namespace spectr::bench {
 namespace {
 
 template <class T>
-std::vector<T> or_else(const std::vector<T>& values, T otherwise) {
-  return values.empty() ? std::vector<T>{std::move(otherwise)} : values;
+std::vector<T> or_else(const std::vector<T>& values, T fallback) {
+  return values.empty() ? std::vector<T>{std::move(fallback)} : values;
 }
 
 /// What tells cells apart.
@@ -57,7 +57,7 @@ Result<std::vector<Cell>> expand_method(const MethodRule& method, const Axes& ax
               SPECTR_TRY(const Decoder decoder, make_decoder(method, cell.options));
               cell.shape = decoder.shape();
             }
-            const std::size_t models = method.models.most == 0 ? 1 : draft_models;
+            const std::size_t models = method.models.max == 0 ? 1 : draft_models;
             for (cell.draft = 0; cell.draft < models; ++cell.draft) cells.push_back(cell);
           }
         }

@@ -8,6 +8,15 @@ constexpr std::chrono::milliseconds between_readings(50);
 
 }  // namespace
 
+double joules(std::span<const PowerReading> readings) {
+  double sum = 0.0;
+  for (std::size_t i = 1; i < readings.size(); ++i) {
+    const PowerReading &a = readings[i - 1], &b = readings[i];
+    sum += (a.watts + b.watts) / 2.0 * (b.seconds - a.seconds);
+  }
+  return sum;
+}
+
 EnergyMeter::EnergyMeter() {
   if (!available()) return;
   reader_ = std::thread([this] {

@@ -4,15 +4,24 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "apps/bench/energy.h"
 #include "apps/bench/nvml.h"
 #include "apps/bench/rapl.h"
 
 namespace spectr::bench {
+
+/// A reading of a power meter.
+struct PowerReading {
+  double seconds;
+  double watts;
+};
+
+/// E = ∫ P dt by the trapezoid rule. Requires: times ascending. 0 with fewer than two readings.
+double joules(std::span<const PowerReading> readings);
 
 /// Energy of stretches of a run, of all processors and GPUs that say what they use: counters of the processor
 /// and power readings of the GPUs, which a thread of its own takes all the time. It is the whole machine's

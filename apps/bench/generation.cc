@@ -19,7 +19,7 @@ Result<Models> start_models(const Setup& setup, const Cell& cell, std::size_t no
 }  // namespace
 
 Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Prompt> prompts) {
-  const std::size_t context = setup.target.transformer->config().context;
+  const std::size_t context = setup.target.transformer->context();
   if (setup.predict + 1 > context) {
     return error("-n {}: the context of {} has {} tokens", setup.predict,
                  setup.target.transformer->file().name(), context);
@@ -44,7 +44,7 @@ Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Pr
 
 Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& prompt, std::size_t n) {
   const Tokenizer& tokenizer = *setup.target.tokenizer;
-  const std::size_t context = setup.target.transformer->config().context;
+  const std::size_t context = setup.target.transformer->context();
   Answers answers;
   std::vector<Token> text;
   for (std::size_t turn = 0; turn < prompt.turns.size(); ++turn) {
@@ -52,7 +52,7 @@ Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& 
     const std::size_t whole = text.size() + setup.predict;
     if (whole > context) break;
     SPECTR_TRY(Decoder decoder, make_decoder(*cell.method, cell.options));
-    SPECTR_TRY(Models models, start_models(setup, cell, decoder.most_nodes(whole), whole));
+    SPECTR_TRY(Models models, start_models(setup, cell, decoder.max_nodes(whole), whole));
     GenerateOptions options{.limit = setup.predict};
     if (!setup.ignore_eos) options.ends = tokenizer.vocabulary().ends();
     CounterRandom choices(setup.seed, n * 1024 + turn);

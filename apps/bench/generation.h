@@ -9,7 +9,7 @@
 #include "apps/bench/cells.h"
 #include "apps/bench/prompts.h"
 #include "spectr/decode/statistics.h"
-#include "spectr/model/loaded_model.h"
+#include "spectr/engine/loaded_model.h"
 #include "spectr/sampling/warp.h"
 
 namespace spectr::bench {
@@ -19,14 +19,14 @@ struct Setup {
   const LoadedModel& target;
   std::span<const LoadedModel> drafts;
   Warp warp;
-  std::size_t predict = 128;  ///< most tokens of an answer
+  std::size_t predict = 128;  ///< max tokens of an answer
   std::uint64_t seed = 0;
   bool ignore_eos = false;
 };
 
 /// The draft model that a cell works with; null: none.
 inline const LoadedModel* draft_of(const Setup& setup, const Cell& cell) {
-  return cell.method->models.most == 0 || setup.drafts.empty() ? nullptr : &setup.drafts[cell.draft];
+  return cell.method->models.max == 0 || setup.drafts.empty() ? nullptr : &setup.drafts[cell.draft];
 }
 
 /// The larger K and the larger L.

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <span>
+#include <string_view>
 
 #include "apps/bench/energy_meter.h"
 #include "apps/bench/generation.h"
@@ -19,5 +20,10 @@ Result<Json> measure_cell(const Setup& setup, const Cell& cell, std::span<const 
 
 /// Everything that a row depends on, except for the machine: the key that it is kept under between runs.
 Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> prompts, int threads);
+
+/// ROUGE-L (Lin, 2004): F₁ of the longest common subsequence of words,
+///   2 LCS / (words of `text` + words of `reference`),
+/// words being runs of letters and digits, in lower case. 0 where either has none. Cost: product of lengths.
+double rouge_l(std::string_view text, std::string_view reference);
 
 }  // namespace spectr::bench

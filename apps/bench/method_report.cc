@@ -57,10 +57,10 @@ bool several_drafts(const Json& rows) {
 }
 
 /// `y` against `x` with error bars, a series per label and per value of `other`; plain decoding is left out.
-lab::Figure against(const Json& rows, const char* x, const char* other, const char* y, std::string title,
-                    const lab::Axis& horizontal, const lab::Axis& vertical) {
+plot::Figure against(const Json& rows, const char* x, const char* other, const char* y, std::string title,
+                     const plot::Axis& horizontal, const plot::Axis& vertical) {
   const bool drafts = several_drafts(rows);
-  std::vector<lab::Series> all;
+  std::vector<plot::Series> all;
   std::map<std::string, std::size_t> known;
   for (const Json& row : rows) {
     if (is_plain(row)) continue;
@@ -68,7 +68,7 @@ lab::Figure against(const Json& rows, const char* x, const char* other, const ch
                                    row[other].get<std::size_t>());
     if (drafts) name += ", " + draft_of(row);
     const auto [at, is_new] = known.try_emplace(name, all.size());
-    if (is_new) all.push_back({name, lab::Style::bars, all.size() % 8, {}});
+    if (is_new) all.push_back({name, plot::Style::bars, all.size() % 8, {}});
     const double value = row[y].get<double>();
     const Json& error = row[std::string(y) + "_se"];
     const double half = error.is_null() ? 0.0 : error.get<double>();
@@ -115,26 +115,26 @@ std::string methods_table(const Json& rows) {
   return aligned(columns, lines);
 }
 
-lab::Figure efficiency_figure(const Json& rows) {
+plot::Figure efficiency_figure(const Json& rows) {
   return against(rows, "drafts", "length", "block_efficiency", "Tokens per target call", {"K, drafts"},
                  {"block efficiency, tokens per call"});
 }
 
-lab::Figure speedup_figure(const Json& rows) {
+plot::Figure speedup_figure(const Json& rows) {
   return against(rows, "length", "drafts", "speedup", "Speed against plain decoding of the same run",
                  {"L, tokens per draft"}, {"speed-up"});
 }
 
-lab::Figure acceptance_figure(const Json& rows) {
+plot::Figure acceptance_figure(const Json& rows) {
   const bool drafts = several_drafts(rows);
-  std::vector<lab::Series> all;
+  std::vector<plot::Series> all;
   for (const Json& row : rows) {
     const Json& shares = row["acceptance_per_position"];
     if (shares.empty()) continue;
     std::string name =
         fmt::format("{}, K = {}, L = {}", label(row), row["drafts"].dump(), row["length"].dump());
     if (drafts) name += ", " + draft_of(row);
-    lab::Series series{std::move(name), lab::Style::joined, all.size() % 8, {}};
+    plot::Series series{std::move(name), plot::Style::joined, all.size() % 8, {}};
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const double share = shares[i].get<double>();
       series.points.push_back({static_cast<double>(i + 1), share, share, share});

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "apps/json.h"
-#include "lab/plot.h"
+#include "apps/plot/plot.h"
 
 namespace spectr::bench {
 
@@ -13,10 +13,10 @@ namespace spectr::bench {
 std::string methods_table(const Json& rows);
 
 /// Block efficiency against K, a series per method, plan and L.
-lab::Figure efficiency_figure(const Json& rows);
+plot::Figure efficiency_figure(const Json& rows);
 /// Speed-up against L, a series per method, plan and K.
-lab::Figure speedup_figure(const Json& rows);
+plot::Figure speedup_figure(const Json& rows);
 /// Share of blocks in which a position's draft was accepted, a series per row.
-lab::Figure acceptance_figure(const Json& rows);
+plot::Figure acceptance_figure(const Json& rows);
 
 }  // namespace spectr::bench

@@ -38,7 +38,7 @@ Result<std::vector<double>> time_passes(const Transformer& model, const PassTest
   const std::size_t length = test.depth + test.prompt + test.generated;
   SPECTR_TRY(const std::unique_ptr<Session> session, model.start(0, 1));
   if (length > session->context()) {
-    return error("{}: {} needs a context of {} tokens, the model has {}", model.config().file, test.name(),
+    return error("{}: {} needs a context of {} tokens, the model has {}", model.spec().file, test.name(),
                  length, session->context());
   }
   std::vector<Token> text(length);

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "spectr/model/transformer.h"
+#include "spectr/nn/transformer.h"
 
 namespace spectr::bench {
 

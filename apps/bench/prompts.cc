@@ -127,12 +127,12 @@ Prompts read_prompts(const std::filesystem::path& file, std::size_t limit) {
   const std::string name = file.string();
   SPECTR_TRY(std::ifstream in, open_file(file));
   skip_mark(in);
-  const std::size_t most = limit == 0 ? std::string::npos : limit;
+  const std::size_t max = limit == 0 ? std::string::npos : limit;
   const std::string extension = file.extension().string();
-  Prompts prompts = extension == ".csv" ? from_csv(in, name, most)
+  Prompts prompts = extension == ".csv" ? from_csv(in, name, max)
                     : extension == ".json" && is_list(in)
-                        ? from_list(in, name, most)
-                        : from_lines(in, name, most, extension == ".jsonl" || extension == ".json");
+                        ? from_list(in, name, max)
+                        : from_lines(in, name, max, extension == ".jsonl" || extension == ".json");
   if (in.bad()) return error("{}: cannot be read", name);
   if (prompts && prompts->empty()) return error("{}: there is no prompt in it", name);
   return prompts;

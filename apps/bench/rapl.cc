@@ -5,8 +5,6 @@
 #include <string>
 #include <system_error>
 
-#include "apps/bench/energy.h"
-
 namespace spectr::bench {
 namespace {
 
@@ -16,6 +14,10 @@ std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+std::uint64_t counter_advance(std::uint64_t before, std::uint64_t after, std::uint64_t range) {
+  return after >= before ? after - before : after + (range - before);
+}
 
 Rapl::Rapl(const std::filesystem::path& root) {
   std::error_code failed;

@@ -7,6 +7,10 @@
 
 namespace spectr::bench {
 
+/// How far a counter that runs from 0 to `range` and starts again went between two readings, at most once
+/// around.
+std::uint64_t counter_advance(std::uint64_t before, std::uint64_t after, std::uint64_t range);
+
 /// The energy counters of the processor packages (Running Average Power Limit), as Linux shows them below
 /// /sys/class/powercap. Reading them may need root.
 class Rapl {

@@ -53,8 +53,8 @@ Result<Json> measure_selection(const SelectSettings& settings,
     const Laws pair = model_like_laws(vocabulary, settings.seed);
     for (const PlanRule* rule : rules) {
       for (std::size_t k : settings.drafts) {
-        const bool repeats = rule->most_drafts == 1 && k != settings.drafts.front();
-        if (!repeats) rows.push_back(measure(*rule, pair, rule->most_drafts == 1 ? 1 : k));
+        const bool repeats = rule->max_drafts == 1 && k != settings.drafts.front();
+        if (!repeats) rows.push_back(measure(*rule, pair, rule->max_drafts == 1 ? 1 : k));
         done(++finished, total);
       }
     }

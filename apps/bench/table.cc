@@ -7,7 +7,7 @@
 namespace spectr::bench {
 namespace {
 
-lab::Cell cell_of(const Json& value) {
+plot::Cell cell_of(const Json& value) {
   if (value.is_number()) return value.get<double>();
   if (value.is_null()) return "";
   std::string text = value.is_string() ? value.get<std::string>() : "";
@@ -56,16 +56,16 @@ std::string aligned(const std::vector<std::string>& columns,
   return text;
 }
 
-lab::Data flat(const Json& rows) {
+plot::DataTable flat(const Json& rows) {
   std::vector<std::string> columns;
   for (const Json& row : rows) {
     for (const auto& [name, value] : members(row)) {
       if (std::ranges::find(columns, name) == columns.end()) columns.push_back(name);
     }
   }
-  lab::Data data(columns);
+  plot::DataTable data(columns);
   for (const Json& row : rows) {
-    std::vector<lab::Cell> cells(columns.size(), "");
+    std::vector<plot::Cell> cells(columns.size(), "");
     for (const auto& [name, value] : members(row)) cells[data.column(name)] = cell_of(value);
     data.add(std::move(cells));
   }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "apps/json.h"
-#include "lab/data.h"
+#include "apps/plot/data_table.h"
 
 namespace spectr::bench {
 
@@ -14,6 +14,6 @@ std::string aligned(const std::vector<std::string>& columns,
 
 /// Rows with the same keys as a table: a column per key, nested objects as `outer_inner`, lists joined by
 /// spaces, null as an empty cell.
-lab::Data flat(const Json& rows);
+plot::DataTable flat(const Json& rows);
 
 }  // namespace spectr::bench

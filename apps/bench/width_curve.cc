@@ -6,18 +6,18 @@
 #include <vector>
 
 #include "spectr/base/stopwatch.h"
-#include "spectr/model/flat_tree.h"
+#include "spectr/lm/flat_tree.h"
 
 namespace spectr::bench {
 namespace {
 
 constexpr double seconds_per_round = 0.05;  // spent on one width, in at least three passes
-constexpr int least_passes = 3;
+constexpr int min_passes = 3;
 
 /// What is known of a width so far.
 struct Point {
   std::size_t width;
-  double least = 1e9;  // s
+  double min_seconds = 1e9;  // s
   std::size_t passes = 0;
   std::optional<double> joules = 0.0;
 };
@@ -26,12 +26,12 @@ Result<void> pass_round(Session& session, std::span<const Token> text, Point& po
   const TokenTree tree = flat_tree(point.width);
   meter.start();
   double spent = 0.0;
-  for (int i = 0; i < least_passes || spent < seconds_per_round; ++i) {
+  for (int i = 0; i < min_passes || spent < seconds_per_round; ++i) {
     session.rewind(text.size() - 1);  // the last token is the tree's root and computed with it
     Stopwatch watch;
     SPECTR_TRY_VOID(session.score(text, tree));
     const double seconds = watch.lap();
-    point.least = std::min(point.least, seconds);
+    point.min_seconds = std::min(point.min_seconds, seconds);
     spent += seconds;
     ++point.passes;
   }
@@ -78,8 +78,8 @@ Result<Json> measure_widths(const LanguageModel& model, const WidthSettings& set
       rows.push_back(
           {{"width", point.width},
            {"depth", depth},
-           {"ms", point.least * 1e3},
-           {"relative", point.least / points.front().least},
+           {"ms", point.min_seconds * 1e3},
+           {"relative", point.min_seconds / points.front().min_seconds},
            {"joules", point.joules ? Json(*point.joules / static_cast<double>(point.passes)) : Json()}});
     }
   }

@@ -6,7 +6,7 @@
 
 #include "apps/bench/energy_meter.h"
 #include "apps/json.h"
-#include "spectr/model/language_model.h"
+#include "spectr/lm/language_model.h"
 
 namespace spectr::bench {
 

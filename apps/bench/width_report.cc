@@ -9,12 +9,12 @@
 namespace spectr::bench {
 namespace {
 
-void add_series(const Json& rows, std::string_view who, std::vector<lab::Series>& all) {
+void add_series(const Json& rows, std::string_view who, std::vector<plot::Series>& all) {
   double depth = -1.0;
   for (const Json& row : rows) {
     if (row["depth"].get<double>() != depth) {
       depth = row["depth"].get<double>();
-      all.push_back({fmt::format("{}, depth {}", who, depth), lab::Style::joined, all.size() % 8, {}});
+      all.push_back({fmt::format("{}, depth {}", who, depth), plot::Style::joined, all.size() % 8, {}});
     }
     const double relative = row["relative"].get<double>();
     all.back().points.push_back({row["width"].get<double>(), relative, relative, relative});
@@ -38,8 +38,8 @@ std::string widths_table(const Json& rows, const Roofline& roof) {
   return aligned({"nodes", "depth", "ms", "relative", "of memory", "of integer peak", "J"}, lines);
 }
 
-lab::Figure widths_figure(const Json& target, const Json& draft) {
-  std::vector<lab::Series> all;
+plot::Figure widths_figure(const Json& target, const Json& draft) {
+  std::vector<plot::Series> all;
   add_series(target, "target", all);
   add_series(draft, "draft", all);
   return {"What a wider pass costs",

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "apps/json.h"
-#include "lab/plot.h"
+#include "apps/plot/plot.h"
 
 namespace spectr::bench {
 
@@ -20,6 +20,6 @@ struct Roofline {
 std::string widths_table(const Json& rows, const Roofline& roof);
 
 /// Time against width, relative to a width of one; a series per model and depth.
-lab::Figure widths_figure(const Json& target, const Json& draft);
+plot::Figure widths_figure(const Json& target, const Json& draft);
 
 }  // namespace spectr::bench

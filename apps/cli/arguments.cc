@@ -16,8 +16,10 @@ namespace {
 using Pair = std::pair<std::string_view, std::string_view>;
 
 constexpr std::array aliases = {
-    Pair{"-md", "--model-draft"}, Pair{"-k", "-K"},         Pair{"-sys", "--system-prompt"},
-    Pair{"-np", "--parallel"},    Pair{"-to", "--timeout"}, Pair{"-no-cnv", "--no-conversation"},
+    Pair{"-md", "--model-draft"},    Pair{"-k", "-K"},
+    Pair{"-sys", "--system-prompt"}, Pair{"-np", "--parallel"},
+    Pair{"-to", "--timeout"},        Pair{"-no-cnv", "--no-conversation"},
+    Pair{"-ctk", "--cache-type-k"},  Pair{"-ctv", "--cache-type-v"},
 };
 
 /// Switches that ask for what is done anyway.
@@ -35,7 +37,6 @@ constexpr std::string_view by_law =
     "drafts are accepted by their exact law, not by a threshold of probability";
 constexpr std::string_view by_method =
     "choose with --method, or in requests to the server with 'speculative'";
-constexpr std::string_view by_weights = "quantised models keep keys and values as halves, others as floats";
 constexpr std::string_view no_gpu = "spectr computes on the CPU";
 constexpr std::string_view by_length = "a block drafts L tokens";
 constexpr std::string_view one_pool = "one number of threads (-t) serves all passes";
@@ -78,14 +79,10 @@ constexpr std::array refused = {
     Refused{"--conversation", chat},
     Refused{"-st", one_text},
     Refused{"--single-turn", one_text},
-    Refused{"-ctk", by_weights},
-    Refused{"--cache-type-k", by_weights},
-    Refused{"-ctv", by_weights},
-    Refused{"--cache-type-v", by_weights},
-    Refused{"-ctkd", by_weights},
-    Refused{"--cache-type-k-draft", by_weights},
-    Refused{"-ctvd", by_weights},
-    Refused{"--cache-type-v-draft", by_weights},
+    Refused{"-ctkd", one_setting},
+    Refused{"--cache-type-k-draft", one_setting},
+    Refused{"-ctvd", one_setting},
+    Refused{"--cache-type-v-draft", one_setting},
     Refused{"-fa", one_attention, "auto"},
     Refused{"--flash-attn", one_attention, "auto"},
     Refused{"-ngl", no_gpu, "0"},
@@ -155,9 +152,25 @@ bool takes_value(const CLI::App& command, const std::string& argument) {
   return option != nullptr && argument.starts_with('-') && option->get_items_expected_min() > 0;
 }
 
+/// Levenshtein's distance: how many letters must be inserted, deleted or replaced to turn `a` into `b`. Cost:
+/// the product of their lengths.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
 }  // namespace
 
-std::vector<std::string> modernise(const CLI::App& app, std::vector<std::string> arguments) {
+std::vector<std::string> rewrite_legacy_flags(const CLI::App& app, std::vector<std::string> arguments) {
   const CLI::App* command = &app;
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -167,6 +180,10 @@ std::vector<std::string> modernise(const CLI::App& app, std::vector<std::string>
       break;
     }
     if (const CLI::App* const chosen = find_command(*command, argument)) command = chosen;
+    if (command->get_prefix_command()) {
+      kept.insert(kept.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
+      break;
+    }
     for (const auto& [old, now] : aliases) {
       if (argument == old) argument = now;
     }
@@ -195,6 +212,18 @@ void refuse_variables() {
     if (value != nullptr && *value != '\0' && !is_neutral(variable, value))
       refuse(variable.name, variable.reason);
   }
+}
+
+std::string_view closest(std::string_view given, std::span<const std::string> names) {
+  std::string_view best;
+  std::size_t nearest = given.size() / 4 + 1;
+  for (const std::string& name : names) {
+    if (const std::size_t distance = edit_distance(given, name); distance < nearest) {
+      nearest = distance;
+      best = name;
+    }
+  }
+  return best;
 }
 
 }  // namespace spectr::cli

@@ -1,7 +1,6 @@
 #include <string>
 
 #include "apps/bench/presets.h"
-#include "apps/cli/bench_commands.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/flag_values.h"
 #include "spectr/base/find_named.h"

@@ -9,10 +9,10 @@
 #include "apps/bench/presets.h"
 #include "apps/bench/prompts.h"
 #include "apps/cli/arguments.h"
-#include "apps/cli/bench_commands.h"
 #include "apps/cli/bench_output.h"
 #include "apps/cli/bench_resume.h"
 #include "apps/cli/bundled_models.h"
+#include "apps/cli/commands.h"
 #include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
@@ -21,7 +21,7 @@
 #include "apps/cli/processor_name.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/sampling_flags.h"
-#include "spectr/kernels/machine_speed.h"
+#include "spectr/backend/cpu/machine_speed.h"
 
 namespace spectr::cli {
 namespace {
@@ -136,7 +136,7 @@ std::vector<bench::Cell> cells_of(const Plan& plan, const CostFile& file, const 
 
 void run(Flags flags, const CLI::App& command) {
   const Plan plan = plan_of(flags, command);
-  const bool drafts_needed = any_method(plan, [](const MethodRule& rule) { return rule.models.least > 0; });
+  const bool drafts_needed = any_method(plan, [](const MethodRule& rule) { return rule.models.min > 0; });
   // Errors come before models are loaded.
   warn_of_unread(
       need(bench::expand(plan.axes, plan.settings, std::max<std::size_t>(1, flags.model.drafts.size()))));
@@ -152,7 +152,7 @@ void run(Flags flags, const CLI::App& command) {
   flags.output.open();
 
   ThreadPool pool(flags.model.thread_count());
-  const LoadedModel target = need(load_model(flags.model.model, pool));
+  const LoadedModel target = need(load_model(flags.model.model, pool, flags.model.load_options()));
   const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool);
   check_biases(plan.warp, target.transformer->vocabulary());
   const bench::Setup setup{target, drafts, plan.warp, flags.predict, flags.seed, flags.ignore_eos};
@@ -190,6 +190,7 @@ void add_bench_methods(CLI::App& bench) {
   flags->model.add_model(command, false);
   flags->model.add_drafts(command);
   flags->model.add_threads(command);
+  flags->model.add_cache_types(command);
   command
       .add_option(
           "--prompts", flags->prompts,
@@ -199,7 +200,7 @@ void add_bench_methods(CLI::App& bench) {
   command.add_option("--count", flags->count, "prompts to use, the first ones; 0: all")
       ->transform(whole(0))
       ->capture_default_str();
-  command.add_option("-n,--predict,--n-predict", flags->predict, "most tokens of an answer")
+  command.add_option("-n,--predict,--n-predict", flags->predict, "max tokens of an answer")
       ->capture_default_str()
       ->transform(whole(1, 1L << 30));
   command.add_option("-s,--seed", flags->seed, "of the choices")->transform(whole(0))->capture_default_str();

@@ -7,8 +7,7 @@
 #include "apps/bench/table.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
-#include "apps/cli/json_output.h"
-#include "apps/cli/result_folder.h"
+#include "apps/cli/output.h"
 
 namespace spectr::cli {
 
@@ -47,7 +46,7 @@ void BenchOutput::draw(const std::string& name, const Json& rows,
   if (!csv_file) throw Failure(Status::failed, fmt::format("{}: cannot be written", file));
   for (const Picture& picture : pictures) {
     if (picture.figure.panels.front().series.empty()) continue;
-    need(lab::draw(picture.figure, at / picture.name), Status::failed);
+    need(plot::draw(picture.figure, at / picture.name), Status::failed);
   }
 }
 

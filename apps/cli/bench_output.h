@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "apps/json.h"
-#include "lab/plot.h"
+#include "apps/plot/plot.h"
 
 namespace spectr::cli {
 
 /// A picture and the name of its files.
 struct Picture {
   std::string name;
-  lab::Figure figure;
+  plot::Figure figure;
 };
 
 /// How a benchmark is shown: a table unless --json or --csv was given, and pictures with --plot DIR.

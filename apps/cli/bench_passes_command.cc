@@ -5,13 +5,13 @@
 
 #include "apps/bench/mean.h"
 #include "apps/bench/pass_speed.h"
-#include "apps/cli/bench_commands.h"
 #include "apps/cli/bench_output.h"
 #include "apps/cli/bench_resume.h"
+#include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
-#include "apps/cli/json_output.h"
 #include "apps/cli/model_flags.h"
+#include "apps/cli/output.h"
 #include "apps/cli/processor_name.h"
 #include "apps/cli/progress.h"
 #include "spectr/base/version.h"
@@ -43,7 +43,7 @@ Json row_of(const std::string& file, const Transformer& model, int threads, cons
           {"cpu_info", processor_name()},
           {"backends", "CPU"},
           {"model_filename", file},
-          {"model_type", model.config().name},
+          {"model_type", model.spec().name},
           {"model_size", model.file().tensor_bytes()},
           {"model_n_params", model.file().parameters()},
           {"n_threads", threads},
@@ -98,7 +98,7 @@ void run(Flags flags, bool prompts, bool generation) {
   Progress progress("bench passes", flags.threads.size() * tests.size());
   for (int threads : flags.threads) {
     ThreadPool pool(threads);
-    const LoadedModel model = need(load_model(flags.model.model, pool));
+    const LoadedModel model = need(load_model(flags.model.model, pool, flags.model.load_options()));
     for (const bench::PassTest& test : tests) {
       const Json key = {{"passes of", bench::identity_of(flags.model.model)},
                         {"test", {test.prompt, test.generated, test.depth}},
@@ -118,6 +118,7 @@ void run(Flags flags, bool prompts, bool generation) {
 CLI::App& add(CLI::App& bench, const char* name, const char* what, Flags& flags) {
   CLI::App& command = *bench.add_subcommand(name, what);
   flags.model.add_model(command, false);
+  flags.model.add_cache_types(command);
   add_list(command, "-p,--n-prompt", flags.prompts, "tokens of the prompts that are read", 0, 1 << 30);
   add_list(command, "-n,--n-gen", flags.generated, "tokens that are generated one by one", 0, 1 << 30);
   add_list(command, "-d,--n-depth", flags.depths, "tokens of context before them", 0, 1 << 30);

@@ -9,8 +9,8 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/processor_name.h"
+#include "spectr/backend/cpu/machine_speed.h"
 #include "spectr/base/version.h"
-#include "spectr/kernels/machine_speed.h"
 
 namespace spectr::cli {
 

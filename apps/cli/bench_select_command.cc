@@ -5,9 +5,9 @@
 
 #include "apps/bench/select_times.h"
 #include "apps/bench/table.h"
-#include "apps/cli/bench_commands.h"
 #include "apps/cli/bench_output.h"
 #include "apps/cli/bench_resume.h"
+#include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/progress.h"

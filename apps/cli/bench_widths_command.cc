@@ -4,15 +4,15 @@
 #include "apps/bench/presets.h"
 #include "apps/bench/width_curve.h"
 #include "apps/bench/width_report.h"
-#include "apps/cli/bench_commands.h"
 #include "apps/cli/bench_output.h"
 #include "apps/cli/bench_resume.h"
+#include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/processor_name.h"
 #include "apps/cli/progress.h"
-#include "spectr/kernels/machine_speed.h"
+#include "spectr/backend/cpu/machine_speed.h"
 
 namespace spectr::cli {
 namespace {
@@ -55,7 +55,7 @@ Json measure(const std::string& what, const std::string& file, const LoadedModel
 std::string section(const std::string& file, const Transformer& model, const Json& rows, double memory,
                     double integers) {
   const auto bytes = static_cast<double>(model.weight_bytes());
-  const bench::Roofline roof{bytes, memory, static_cast<double>(model.products_per_token()), integers};
+  const bench::Roofline roof{bytes, memory, static_cast<double>(model.macs_per_token()), integers};
   return fmt::format("\n{}: a pass reads {:.1f} MB of weights\n{}", file, bytes * 1e-6,
                      bench::widths_table(rows, roof));
 }
@@ -75,11 +75,11 @@ void run(Flags flags) {
   flags.resume.open();
   flags.output.open();
   ThreadPool pool(flags.model.thread_count());
-  const LoadedModel target = need(load_model(flags.model.model, pool));
+  const LoadedModel target = need(load_model(flags.model.model, pool, flags.model.load_options()));
   const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool);
   bench::EnergyMeter meter;
   const auto idle = meter.idle_watts();
-  const double memory = memory_bytes_per_second(pool), integers = integer_products_per_second(pool);
+  const double memory = memory_bytes_per_second(pool), integers = integer_macs_per_second(pool);
 
   const Json rows = measure("target", flags.model.model, target, flags, pool.threads(), meter);
   Json object = {{"model", flags.model.model},
@@ -121,6 +121,7 @@ void add_bench_widths(CLI::App& bench) {
   flags->model.add_model(command, false);
   flags->model.add_drafts(command);
   flags->model.add_threads(command);
+  flags->model.add_cache_types(command);
   auto* preset = add_preset(command, flags->preset);
   add_list(command, "--widths", flags->settings.widths, "nodes of a pass", 1, 1 << 30)->excludes(preset);
   add_list(command, "--depths", flags->settings.depths, "tokens of context before them", 0, 1 << 30);

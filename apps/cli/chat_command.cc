@@ -50,9 +50,9 @@ class Conversation {
     check_drafts(*rule_, flags_.model.drafts.size());
     tell_unused_drafts(flags_.model, *rule_, settings_);
     tell_bias(*rule_, settings_);
-    models_ = need(server::ModelSet::load(flags_.model.model,
-                                          {flags_.model.drafts.begin(), flags_.model.drafts.end()},
-                                          flags_.model.thread_count(), flags_.chat_template.read()));
+    models_ = need(server::ModelSet::load(
+        flags_.model.model, {flags_.model.drafts.begin(), flags_.model.drafts.end()},
+        flags_.model.thread_count(), flags_.model.load_options(), flags_.chat_template.read()));
     if (!models_.chat_template) throw Failure(Status::usage, models_.chat_template.error().message);
     check_biases(*warp_, models_.target->vocabulary());
     need(check_tuples(*rule_, settings_, warp_->options(), models_.target->vocabulary()));
@@ -111,26 +111,26 @@ class Conversation {
                      messages_.size()}},
                    answer);
     std::string text;
-    if (show(*answer, text) == server::Ending::limit && limit == room)
+    if (show(*answer, text) == server::FinishReason::limit && limit == room)
       fmt::print(stderr, "the context of {} tokens is full: the answer ends here\n", context);
     return text;
   }
 
   /// Prints the answer as it comes, and collects it in `text`. An interrupt ends it, and not the
   /// conversation.
-  static server::Ending show(Answer& answer, std::string& text) {
+  static server::FinishReason show(Answer& answer, std::string& text) {
     const Interrupt interrupt;
     for (;;) {
-      if (interrupt.came()) answer.give_up();
+      if (interrupt.came()) answer.cancel();
       answer.wait(std::chrono::milliseconds(100));
       const std::string piece = answer.take(0).text;
       text += piece;
       std::fwrite(piece.data(), 1, piece.size(), stdout);
       std::fflush(stdout);
       if (const auto outcome = answer.outcome(0)) {
-        if (outcome->ending == server::Ending::failed) throw Failure(Status::failed, outcome->failure);
+        if (outcome->reason == server::FinishReason::failed) throw Failure(Status::failed, outcome->failure);
         fmt::print("\n");
-        return outcome->ending;
+        return outcome->reason;
       }
     }
   }
@@ -153,12 +153,13 @@ void add_chat(CLI::App& app) {
   flags->model.add_model(command, false);
   flags->model.add_drafts(command);
   flags->model.add_threads(command);
+  flags->model.add_cache_types(command);
   flags->model.add_context(command);
   command.add_option("--system-prompt", flags->system, "-sys TEXT: what the model is told first");
   flags->chat_template.add(command);
   repeatable(command.add_option("-r,--reverse-prompt", flags->stop_words,
                                 "end an answer before this word; repeatable"));
-  command.add_option("-n,--predict,--n-predict", flags->predict, "most tokens of an answer; -1: no limit")
+  command.add_option("-n,--predict,--n-predict", flags->predict, "max tokens of an answer; -1: no limit")
       ->envname("LLAMA_ARG_N_PREDICT")
       ->transform(whole(-1, 1L << 30))
       ->capture_default_str();

@@ -3,8 +3,8 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/model_flags.h"
-#include "spectr/model/model_config.h"
-#include "spectr/model/vocabulary_match.h"
+#include "spectr/nn/arch/architectures.h"
+#include "spectr/text/vocabulary_match.h"
 
 namespace spectr::cli {
 
@@ -13,7 +13,7 @@ namespace {
 /// Of a file that also describes a model that can be run.
 std::unique_ptr<Tokenizer> tokenizer_of_model(const std::string& path) {
   const Gguf file = need(Gguf::open(path));
-  (void)need(ModelConfig::load(file));
+  (void)need(read_model_spec(file));
   return need(Tokenizer::load(file));
 }
 

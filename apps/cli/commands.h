@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace spectr::cli {
 
@@ -13,10 +14,20 @@ void add_perplexity(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_check_pair(CLI::App& app);
 void add_law(CLI::App& app);
-void add_lab(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_serve(CLI::App& app);
 void add_chat(CLI::App& app);
+/// Runs the program spectr-lab, which lies beside this one, with what follows on the line.
+void add_lab(CLI::App& app);
+
+// The subcommands of `spectr bench`; each is called with the app of `bench`.
+void add_bench_methods(CLI::App& bench);
+void add_bench_widths(CLI::App& bench);
+void add_bench_passes(CLI::App& bench);
+void add_bench_select(CLI::App& bench);
+
+/// Adds the option that asks for a preset by name; the name is checked when the command runs.
+CLI::Option* add_preset(CLI::App& command, std::string& name);
 
 }  // namespace spectr::cli

@@ -17,10 +17,10 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/processor_name.h"
 #include "apps/cli/text_input.h"
+#include "spectr/backend/cpu/machine_speed.h"
 #include "spectr/base/fnv1a.h"
 #include "spectr/base/version.h"
-#include "spectr/decode/measure_costs.h"
-#include "spectr/kernels/machine_speed.h"
+#include "spectr/decode/auto/measure_costs.h"
 
 namespace spectr::cli {
 namespace {
@@ -50,8 +50,9 @@ std::uint64_t layout_of(const Gguf& file) {
 std::string key_of(std::span<const Transformer* const> models, int threads) {
   std::string key;
   for (const Transformer* model : models) {
-    key += fmt::format("{} ({} bytes of weights, layout {:016x}) | ", model->config().name,
-                       model->weight_bytes(), layout_of(model->file()));
+    key += fmt::format("{} ({} bytes of weights, layout {:016x}, keys {}, values {}) | ", model->spec().name,
+                       model->weight_bytes(), layout_of(model->file()), name_of(model->kv().keys),
+                       name_of(model->kv().values));
   }
   return fmt::format("{}{} threads | {} with {} | spectr {}", key, threads, processor_name(),
                      instruction_set(), version());
@@ -76,7 +77,7 @@ Json to_json(const Costs& costs) {
   return {{"target", to_json(costs.target)},
           {"drafts", std::move(drafts)},
           {"select",
-           {{"law", select.law},
+           {{"law", select.distribution},
             {"filtered", select.filtered},
             {"likelihood", select.likelihood},
             {"one", select.one},
@@ -134,7 +135,8 @@ std::optional<Costs> costs_from(const Json& entry, std::size_t draft_models) {
 /// Measured now, which takes seconds: an entry, which says where the machine was busy meanwhile.
 Json measure(const Transformer& target, std::span<const Transformer* const> drafts) {
   fmt::print(stderr, "measuring what passes of these models cost, once for this machine\n");
-  const MeasuredCosts measured = need(measure_costs(target, drafts));
+  const MeasuredCosts measured =
+      need(measure_costs(target, std::vector<const LanguageModel*>(drafts.begin(), drafts.end())));
   Json entry = to_json(measured.costs);
   if (measured.disturbed()) entry["disturbed"] = measured.spread;
   return entry;

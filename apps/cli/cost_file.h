@@ -6,8 +6,8 @@
 #include <string>
 
 #include "apps/json.h"
-#include "spectr/decode/costs.h"
-#include "spectr/model/transformer.h"
+#include "spectr/decode/auto/cost_model.h"
+#include "spectr/nn/transformer.h"
 
 namespace spectr::cli {
 

@@ -25,19 +25,19 @@ std::string_view without_spaces(std::string_view text) {
 
 }  // namespace
 
-Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least, std::int64_t most) {
+Result<std::int64_t> parse_whole(std::string_view text, std::int64_t min, std::int64_t max) {
   std::int64_t number = 0;
-  if (read(text, number) && number >= least && number <= most) return number;
-  return error("must be a whole number from {} to {}, got '{}'", least, most, escape(text));
+  if (read(text, number) && number >= min && number <= max) return number;
+  return error("must be a whole number from {} to {}, got '{}'", min, max, escape(text));
 }
 
 CLI::Option* repeatable(CLI::Option* option) {
   return option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
 }
 
-CLI::Validator whole(std::int64_t least, std::int64_t most) {
-  const auto check = [least, most](std::string& text) {
-    const auto number = parse_whole(text, least, most);
+CLI::Validator whole(std::int64_t min, std::int64_t max) {
+  const auto check = [min, max](std::string& text) {
+    const auto number = parse_whole(text, min, max);
     if (!number) return number.error().message;
     text = std::to_string(*number);  // without zeros in front, which would make it octal
     return std::string();
@@ -73,12 +73,12 @@ CLI::Validator file_name() {
   return not_empty("file name");
 }
 
-std::vector<std::int64_t> parse_list(const std::string& flag, std::string_view list, std::int64_t least,
-                                     std::int64_t most) {
+std::vector<std::int64_t> parse_list(const std::string& flag, std::string_view list, std::int64_t min,
+                                     std::int64_t max) {
   std::vector<std::int64_t> numbers;
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
-    const auto number = parse_whole(without_spaces(list.substr(begin, end - begin)), least, most);
+    const auto number = parse_whole(without_spaces(list.substr(begin, end - begin)), min, max);
     if (!number) throw CLI::ValidationError(flag, number.error().message);
     numbers.push_back(*number);
     begin = end + 1;

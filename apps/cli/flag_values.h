@@ -14,8 +14,8 @@ namespace spectr::cli {
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 /// The whole number that `text` is: digits of base 10 behind an optional '-', and nothing else. Error: it is
-/// none, or lies outside [least, most]; names both and the text.
-Result<std::int64_t> parse_whole(std::string_view text, std::int64_t least, std::int64_t most);
+/// none, or lies outside [min, max]; names both and the text.
+Result<std::int64_t> parse_whole(std::string_view text, std::int64_t min, std::int64_t max);
 
 /// A flag that may be given many times, each time with one value, which stays as it is: by itself the parser
 /// takes a value in brackets for a list.
@@ -23,8 +23,8 @@ CLI::Option* repeatable(CLI::Option* option);
 
 // What the value of a flag must be, for transform(). The error names the flag and the value.
 
-/// A whole number in [least, most].
-CLI::Validator whole(std::int64_t least, std::int64_t most = no_limit);
+/// A whole number in [min, max].
+CLI::Validator whole(std::int64_t min, std::int64_t max = no_limit);
 /// A number of threads: from 1 to 1024, or -1 for the default, as llama.cpp has it.
 CLI::Validator thread_number();
 /// A number as C++ writes it; "inf" and "nan" are numbers, too.
@@ -33,17 +33,17 @@ CLI::Validator real();
 CLI::Validator not_empty(std::string what);
 CLI::Validator file_name();
 
-/// "1,2,3" → its entries, each in [least, most]. Throws CLI::ValidationError in the name of the flag.
-std::vector<std::int64_t> parse_list(const std::string& flag, std::string_view list, std::int64_t least,
-                                     std::int64_t most);
+/// "1,2,3" → its entries, each in [min, max]. Throws CLI::ValidationError in the name of the flag.
+std::vector<std::int64_t> parse_list(const std::string& flag, std::string_view list, std::int64_t min,
+                                     std::int64_t max);
 
-/// A flag whose value is a list of whole numbers in [least, most], separated by commas.
+/// A flag whose value is a list of whole numbers in [min, max], separated by commas.
 template <class T>
 CLI::Option* add_list(CLI::App& app, const std::string& names, std::vector<T>& values,
-                      const std::string& help, std::int64_t least, std::int64_t most = no_limit) {
+                      const std::string& help, std::int64_t min, std::int64_t max = no_limit) {
   const std::string flag = names.substr(0, names.find(','));
-  const auto read = [&values, flag, least, most](const CLI::results_t& given) {
-    const auto numbers = parse_list(flag, given.back(), least, most);
+  const auto read = [&values, flag, min, max](const CLI::results_t& given) {
+    const auto numbers = parse_list(flag, given.back(), min, max);
     values.assign(numbers.begin(), numbers.end());
     return true;
   };

@@ -12,9 +12,9 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/generation_report.h"
 #include "apps/cli/interrupt.h"
-#include "apps/cli/json_output.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
+#include "apps/cli/output.h"
 #include "apps/cli/profile_report.h"
 #include "apps/cli/sampling_flags.h"
 #include "apps/cli/text_input.h"
@@ -58,8 +58,8 @@ class Run {
     check_drafts(rule, flags_.model.drafts.size());
     tell_unused_drafts(flags_.model, rule, settings);
     const Warp warp = flags_.sampling.warp();
-    target_ = need(load_model(flags_.model.model, pool_));
-    if (rule.models.most > 0) drafts_ = load_drafts(flags_.model, target_, pool_);
+    target_ = need(load_model(flags_.model.model, pool_, flags_.model.load_options()));
+    if (rule.models.max > 0) drafts_ = load_drafts(flags_.model, target_, pool_);
     check_biases(warp, target_.transformer->vocabulary());
     need(check_tuples(rule, settings, warp.options(), target_.transformer->vocabulary()));
     if (flags_.verbose) describe_models();
@@ -124,11 +124,11 @@ class Run {
 
   void describe_models() const {
     const auto line = [](const char* role, const LoadedModel& model) {
-      const ModelConfig& c = model.transformer->config();
+      const ModelSpec& spec = model.transformer->spec();
       fmt::print(stderr,
                  "{}: {}, vocabulary {}, {} layers of width {}, context {}, weights of {:.1f} MB, loaded in "
                  "{:.2f} s\n",
-                 role, c.name, c.vocabulary, c.layers, c.width, c.context,
+                 role, spec.name, spec.vocabulary, spec.layers.size(), spec.width, spec.context,
                  static_cast<double>(model.transformer->weight_bytes()) * 1e-6, model.seconds);
     };
     line("target", target_);
@@ -144,11 +144,11 @@ class Run {
     std::string what = "plain decoding";
     if (why->model) {
       what = fmt::format("K {}, L {}", shape.drafts, shape.length);
-      if (drafts_.size() > 1) what += " by " + drafts_[*why->model].transformer->config().name;
+      if (drafts_.size() > 1) what += " by " + drafts_[*why->model].transformer->spec().name;
     } else if (shape.length > 0) {
       what = fmt::format("L {} from the text itself", shape.length);
     }
-    if (why->looks) what += ", to see what drafts are worth";
+    if (why->probe) what += ", to see what drafts are worth";
     if (what == choice_) return;
     choice_ = what;
     fmt::print(
@@ -158,7 +158,7 @@ class Run {
 
   /// Tokens that a session must hold: what was asked for, or what prompt and -n need of the model's context.
   std::size_t plan_context() const {
-    const std::size_t own = target_.transformer->config().context;
+    const std::size_t own = target_.transformer->context();
     std::size_t context = flags_.model.context > 0 ? static_cast<std::size_t>(flags_.model.context) : own;
     if (context > own) {
       throw Failure(Status::usage, fmt::format("-c {}: the model's context is {}", context, own));
@@ -178,12 +178,12 @@ class Run {
     // One profile a model, the target's first; a run to compare with has none.
     const bool profiled = flags_.profile && printer != nullptr;
     const auto profile = [&] { return profiled ? &profiles_.emplace_back() : nullptr; };
-    const std::size_t nodes = decoder.most_nodes(context);
+    const std::size_t nodes = decoder.max_nodes(context);
     Models models{need(target_.transformer->start(context, nodes, profile())), {}, warp};
     for (const LoadedModel& draft : drafts_) {
-      if (rule.models.most == 0) break;
-      const std::size_t most = std::min(context, draft.transformer->config().context);
-      models.drafts.push_back(need(draft.transformer->start(most, nodes, profile())));
+      if (rule.models.max == 0) break;
+      const std::size_t max = std::min(context, draft.transformer->context());
+      models.drafts.push_back(need(draft.transformer->start(max, nodes, profile())));
     }
     GenerateOptions options;
     options.limit = flags_.predict < 0 ? context : static_cast<std::size_t>(flags_.predict);
@@ -211,7 +211,7 @@ class Run {
     for (const PassProfile& profile : profiles_) {
       const std::size_t before = models.size();
       const LoadedModel& model = before == 0 ? target_ : drafts_[before - 1];
-      models.push_back({before == 0 ? "target" : "draft", model.transformer->config().name, profile});
+      models.push_back({before == 0 ? "target" : "draft", model.transformer->spec().name, profile});
     }
     return {std::move(models), pool_};
   }
@@ -235,6 +235,7 @@ void add_generate(CLI::App& app) {
   flags->model.add_model(command, false);
   flags->model.add_drafts(command);
   flags->model.add_threads(command);
+  flags->model.add_cache_types(command);
   flags->model.add_context(command);
   flags->input.add(command);
   command

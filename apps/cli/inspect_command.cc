@@ -4,8 +4,8 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
-#include "spectr/model/gguf.h"
-#include "spectr/model/inspect.h"
+#include "spectr/gguf/gguf.h"
+#include "spectr/gguf/inspect.h"
 
 namespace spectr::cli {
 

@@ -1,147 +1,39 @@
-#include <algorithm>
-#include <cstdio>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
+#include <unistd.h>
 
-#include "apps/bench/prompts.h"
-#include "apps/cli/bundled_models.h"
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
-#include "apps/cli/flag_values.h"
-#include "apps/cli/model_flags.h"
-#include "apps/cli/progress.h"
-#include "apps/cli/result_folder.h"
-#include "lab/experiment.h"
 
 namespace spectr::cli {
 namespace {
 
-struct Flags {
-  std::string name, folder, prompts, scorer;
-  ModelFlags model;
-  std::uint32_t seed = 10;
-  std::optional<std::size_t> runs;
-  std::size_t comparisons = 5;
-  bool quick = false;
-};
-
-/// What the experiments that read models are given. Throws Failure.
-lab::StoryInputs story_inputs(const Flags& flags) {
-  lab::StoryInputs inputs;
-  if (flags.model.drafts.size() > 1) {
-    throw Failure(Status::usage,
-                  fmt::format("the laboratory takes one draft model, got {}", flags.model.drafts.size()));
-  }
-  if (flags.model.model.empty() != flags.model.drafts.empty()) {
-    throw Failure(Status::usage, "a pair of models needs both -m and -md");
-  }
-  if (!flags.model.model.empty()) {
-    inputs.target = flags.model.model;
-    inputs.draft = flags.model.drafts.front();
-  } else {
-    BundledPair pair = need(bundled_pair());
-    inputs.target = std::move(pair.target);
-    inputs.draft = std::move(pair.draft);
-  }
-  for (bench::Prompt& prompt : need(bench::read_prompts(need(prompts_file(flags.prompts)), 0))) {
-    inputs.prompts.push_back(std::move(prompt.turns.front()));
-  }
-  if (!flags.scorer.empty()) inputs.scorer = flags.scorer;
-  return inputs;
-}
-
-void run(const Flags& flags) {
-  std::vector<const lab::Experiment*> chosen;
-  if (flags.name == "all") {
-    for (const lab::Experiment& experiment : lab::experiments()) chosen.push_back(&experiment);
-  } else {
-    chosen.push_back(need(lab::find_experiment(flags.name)));
-  }
-  const bool models = std::ranges::any_of(chosen, &lab::Experiment::reads_models);
-  const lab::StoryInputs stories = models ? story_inputs(flags) : lab::StoryInputs{};
-  prepare_folder(flags.folder);
-  ThreadPool pool(flags.model.thread_count());
-  lab::Context context{.pool = pool,
-                       .seed = flags.seed,
-                       .runs = flags.runs,
-                       .quick = flags.quick,
-                       .comparisons = flags.comparisons,
-                       .stories = stories};
-  // A picture that cannot be drawn must not keep the other tables from being written.
-  std::optional<Error> first_failure;
-  for (const lab::Experiment* experiment : chosen) {
-    const std::string name(experiment->name);
-    std::optional<Progress> line;
-    context.progress = [&](std::size_t done, std::size_t total) {
-      if (!line) line.emplace(name, total);
-      line->at(done);
-    };
-    // What goes wrong with models is a file that cannot be used.
-    const Status status = experiment->reads_models ? Status::usage : Status::failed;
-    const lab::Report report = need(experiment->run(context), status);
-    if (line) line->done();
-    fmt::print("{} ({}): {}\n{}", name, experiment->source, experiment->summary,
-               lab::summary_table(report.summary));
-    std::fflush(stdout);
-    if (auto written = lab::write(report, name, flags.folder); !written && !first_failure) {
-      first_failure = written.error();
-    }
-  }
-  if (first_failure) throw Failure(Status::failed, first_failure->message);
+/// Replaces this program by the laboratory, which lies beside it. Throws Failure where that cannot be run.
+[[noreturn]] void become_laboratory(std::vector<std::string> arguments) {
+  std::error_code failed;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) throw Failure(Status::failed, fmt::format("/proc/self/exe: {}", failed.message()));
+  std::string program = (self.parent_path() / "spectr-lab").string();
+  std::vector<char*> argv = {program.data()};
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
+  throw Failure(Status::failed,
+                fmt::format("{}: the laboratory cannot be run: {}", program, std::strerror(errno)));
 }
 
 }  // namespace
 
 void add_lab(CLI::App& app) {
   CLI::App& lab = *app.add_subcommand("lab", "The papers' figures and tables, computed again");
-  lab.require_subcommand(1);
-  lab.add_subcommand("list", "The experiments and what each reproduces")->callback([] {
-    for (const lab::Experiment& e : lab::experiments())
-      fmt::print("{:<19} {} ({})\n", e.name, e.summary, e.source);
-  });
-
-  auto flags = std::make_shared<Flags>();
-  CLI::App& command = *lab.add_subcommand(
-      "run", "Writes NAME.csv, NAME.svg and NAME.png and prints our values beside the paper's");
-  command.add_option("name", flags->name, "an experiment, or all")->required();
-  command.add_option("--out", flags->folder, "folder for the files")
-      ->required()
-      ->transform(not_empty("name of the folder"));
-  command.add_option("--seed", flags->seed, "of random laws and simulations")
-      ->transform(whole(0, std::numeric_limits<std::uint32_t>::max()))
-      ->capture_default_str();
-  command
-      .add_option("--runs", flags->runs,
-                  "simulated texts, random pairs, or prompts (default: per experiment)")
-      ->transform(whole(3, 100'000'000));
-  command.add_flag("--quick", flags->quick, "little of everything: the whole laboratory in seconds");
-  const std::string stories = "Stories (plans and opt-vs-uno)";
-  flags->model.add_drafts(command);
-  flags->model.add_model(command, false);
-  // Its figures do not depend on the surroundings.
-  for (const char* name : {"--model", "--model-draft"}) command.get_option(name)->envname("");
-  flags->model.threads = 1;  // the models are small: one is quickest
-  command.add_option("-t,--threads", flags->model.threads, "threads of the models; -1: all cores")
-      ->capture_default_str()
-      ->transform(thread_number());
-  command.add_option("--comparisons", flags->comparisons, "of opt-vs-uno: texts of each kind per prompt")
-      ->capture_default_str()
-      ->transform(whole(1, 1'000'000))
-      ->group(stories);
-  command
-      .add_option("--prompts", flags->prompts,
-                  "file of beginnings, in a form that bench methods reads (default: the bundled stories)")
-      ->transform(file_name())
-      ->group(stories);
-  command
-      .add_option("--scorer", flags->scorer,
-                  "of opt-vs-uno: GGUF file of the model that judges (default: the target)")
-      ->transform(file_name())
-      ->group(stories);
-  command.callback([flags] { run(*flags); });
+  lab.set_help_flag();
+  lab.prefix_command();  // its arguments are those of a program of its own
+  lab.callback([&lab] { become_laboratory(lab.remaining()); });
 }
 
 }  // namespace spectr::cli

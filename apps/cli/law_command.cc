@@ -9,10 +9,10 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
-#include "apps/cli/json_output.h"
 #include "apps/cli/method_flags.h"
-#include "spectr/decode/decoder_law.h"
-#include "spectr/model/tabular_model.h"
+#include "apps/cli/output.h"
+#include "spectr/decode/decoder_distribution.h"
+#include "spectr/lm/tabular_model.h"
 
 namespace spectr::cli {
 namespace {
@@ -25,9 +25,9 @@ struct Flags {
   long drafts = 1;  // draft models
 };
 
-constexpr double most_texts = 1e6;
-constexpr double most_outcomes = 5e7;  // of all start tokens together
-constexpr std::int64_t most_seed = std::numeric_limits<std::uint32_t>::max();
+constexpr double max_texts = 1e6;
+constexpr double max_outcomes = 5e7;  // of all start tokens together
+constexpr std::int64_t max_seed = std::numeric_limits<std::uint32_t>::max();
 
 /// What passes of tables are taken to cost where a method asks: a node and a draft a tenth of a pass of the
 /// target, so that drafts pay in so short texts.
@@ -42,20 +42,20 @@ void print_law(const Flags& flags) {
   const auto vocabulary = static_cast<std::size_t>(flags.vocabulary);
   const auto horizon = static_cast<std::size_t>(flags.horizon);
   const double texts = std::pow(static_cast<double>(vocabulary), static_cast<double>(horizon));
-  if (texts > most_texts) {
+  if (texts > max_texts) {
     throw Failure(Status::usage,
                   fmt::format("--vocab {} with --horizon {} gives {:.3g} texts, at most {:.0f} are "
                               "enumerated",
-                              vocabulary, horizon, texts, most_texts));
+                              vocabulary, horizon, texts, max_texts));
   }
   const auto starts = static_cast<double>(vocabulary);
-  if (texts * starts > most_outcomes) {
+  if (texts * starts > max_outcomes) {
     throw Failure(Status::usage,
                   fmt::format("--vocab {} with --horizon {} gives {:.3g} texts from {} start tokens, at most "
                               "{:.3g} are enumerated",
-                              vocabulary, horizon, texts * starts, vocabulary, most_outcomes));
+                              vocabulary, horizon, texts * starts, vocabulary, max_outcomes));
   }
-  if (draft_models < rule.models.least || draft_models > std::max<std::size_t>(rule.models.most, 1)) {
+  if (draft_models < rule.models.min || draft_models > std::max<std::size_t>(rule.models.max, 1)) {
     throw Failure(Status::usage, fmt::format("method {} does not work with {} draft models (--drafts)",
                                              rule.name, flags.drafts));
   }
@@ -69,25 +69,25 @@ void print_law(const Flags& flags) {
   for (std::size_t i = 0; i <= draft_models; ++i)
     tables.push_back(TabularModel::random(vocabulary, horizon, generator));
   std::vector<const LanguageModel*> drafts;
-  for (std::size_t i = 0; i < std::min(draft_models, rule.models.most); ++i) drafts.push_back(&tables[i]);
+  for (std::size_t i = 0; i < std::min(draft_models, rule.models.max); ++i) drafts.push_back(&tables[i]);
   Models models = need(Models::start(tables.back(), drafts, need(Warp::make(WarpOptions::none())), 0,
-                                     decoder.most_nodes(horizon)));
+                                     decoder.max_nodes(horizon)));
 
   // A start token is drawn uniformly and not counted.
-  const DecoderLawOptions options{.horizon = horizon, .most_outcomes = most_outcomes / starts};
+  const EnumerationOptions options{.horizon = horizon, .max_outcomes = max_outcomes / starts};
   double tv = 0.0, calls = 0.0, rejections = 0.0;
   for (std::size_t s = 0; s < vocabulary; ++s) {
     const Token start[] = {static_cast<Token>(s)};
-    const auto law = enumerate_decoder(decoder, models, start, options);
-    if (!law) {
+    const auto found = enumerate_decoder(decoder, models, start, options);
+    if (!found) {
       throw Failure(Status::usage,
-                    fmt::format("from each of {} start tokens: {}", vocabulary, law.error().message));
+                    fmt::format("from each of {} start tokens: {}", vocabulary, found.error().message));
     }
     const auto target = need(enumerate_target(models, start, options));
     const double share = 1.0 / starts;
-    tv += share * total_variation(law->law, target);
-    calls += share * law->expected_target_calls;
-    rejections += share * law->expected_rejections;
+    tv += share * total_variation(found->distribution, target);
+    calls += share * found->expected_target_calls;
+    rejections += share * found->expected_rejections;
   }
   print_json({{"tv_error", tv},
               {"expected_target_calls", calls},
@@ -110,7 +110,7 @@ void add_law(CLI::App& app) {
       ->capture_default_str()
       ->transform(whole(1, 30));
   command.add_option("--seed", flags->seed, "of the MT19937 that fills the tables")
-      ->transform(whole(0, most_seed))
+      ->transform(whole(0, max_seed))
       ->capture_default_str();
   command.add_option("--drafts", flags->drafts, "draft models")
       ->capture_default_str()

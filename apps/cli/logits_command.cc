@@ -5,8 +5,8 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
-#include "apps/cli/json_output.h"
 #include "apps/cli/model_flags.h"
+#include "apps/cli/output.h"
 #include "apps/cli/text_input.h"
 #include "spectr/base/quote.h"
 #include "spectr/sampling/likelihood.h"
@@ -36,18 +36,20 @@ void add_logits(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("logits", "Logits of the token after a list of ids");
   flags->model.add_model(command, true);
   flags->model.add_threads(command);
+  flags->model.add_cache_types(command);
   command.add_option("--tokens", flags->tokens, "ids, separated by commas")->required();
   command.add_flag("--json", flags->json, "print {\"tokens\": [...], \"logits\": [...]}, all of them");
   command.callback([flags] {
     ThreadPool pool(flags->model.thread_count());
-    const LoadedModel model = need(load_model(flags->model.model, pool));
+    const LoadedModel model = need(load_model(flags->model.model, pool, flags->model.load_options()));
     const auto tokens = parse_tokens(flags->tokens, model.transformer->vocabulary());
     const auto session =
-        need(model.transformer->start(std::min(tokens.size(), model.transformer->config().context), 1));
+        need(model.transformer->start(std::min(tokens.size(), model.transformer->context()), 1));
     need(session->score(tokens, TokenTree(tokens.back())));
     const Logits row = session->logits(TokenTree::root);
     std::vector<float> logits(row.size());
-    for (std::size_t i = 0; i < row.size(); ++i) logits[i] = static_cast<float>(row[i]);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      logits[i] = static_cast<float>(row.at(static_cast<Token>(i)));
     if (flags->json) {
       print_json({{"tokens", tokens}, {"logits", logits}});
     } else {

@@ -1,166 +1,23 @@
-// The program `spectr`: parses, calls a command, reports errors. One line on stderr for every failure.
+// The program `spectr`.
 
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <exception>
-#include <iostream>
-#include <new>
-#include <string>
-#include <vector>
-
-#include "apps/cli/arguments.h"
-#include "apps/cli/closest.h"
 #include "apps/cli/commands.h"
-#include "apps/cli/failure.h"
-#include "spectr/base/version.h"
-
-namespace {
-
-using spectr::cli::Failure;
-using spectr::cli::Status;
-
-/// What is told on standard error may get lost: that ends no work and changes no exit status. Writing to it
-/// always succeeds, also where it is closed or full.
-void let_standard_error_get_lost() {
-#ifdef __GLIBC__
-  const auto write = [](void*, const char* bytes, std::size_t size) -> ssize_t {
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, bytes, size);
-    return static_cast<ssize_t>(size);
-  };
-  std::FILE* const forgiving = fopencookie(nullptr, "w", {nullptr, write, nullptr, nullptr});
-  if (forgiving == nullptr) return;
-  std::setvbuf(forgiving, nullptr, _IONBF, 0);
-  stderr = forgiving;
-#endif
-}
-
-int report(Status status, std::string message) {
-  for (char& c : message) {
-    if (c == '\n') c = ' ';
-  }
-  std::fflush(stdout);
-  fmt::print(stderr, "spectr: error: {}\n", message);
-  return static_cast<int>(status);
-}
-
-/// Throws Failure where output was lost, be it in the last moment.
-void finish_output() {
-  errno = 0;
-  std::cout.flush();
-  std::fflush(stdout);
-  if (std::cout && std::ferror(stdout) == 0) return;
-  if (errno == 0) {  // it was lost before, and the reason with it: one more byte meets the same
-    std::fputc('\n', stdout);
-    std::fflush(stdout);
-  }
-  throw Failure(Status::failed, fmt::format("standard output: {}", std::strerror(errno != 0 ? errno : EIO)));
-}
-
-/// Each subcommand reads its own flags and variables, as soon as its part of the line has been read: the
-/// parser would otherwise read the variables of all subcommands, whichever was called.
-void isolate(CLI::App& app) {
-  for (CLI::App* command : app.get_subcommands({})) {
-    command->parse_complete_callback([] {});
-    isolate(*command);
-  }
-}
-
-/// "; did you mean NAME", where one of the names is close.
-std::string hint(const std::string& given, const std::vector<std::string>& names) {
-  const std::string_view meant = spectr::cli::closest(given.substr(0, given.find('=')), names);
-  return meant.empty() ? "" : fmt::format("; did you mean {}", meant);
-}
-
-std::vector<std::string> commands_of(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(one->get_name());
-  return names;
-}
-
-std::vector<std::string> flags_of(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
-/// What cannot be parsed, in words that name it.
-std::string explain(const CLI::App& app, const CLI::ParseError& failure) {
-  const CLI::App* command = &app;
-  std::string path;
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().back();
-    path += command->get_name() + " ";
-  }
-  const std::vector<std::string> unknown = command->remaining();
-  if (command->get_require_subcommand_min() > 0 && !unknown.empty())
-    return fmt::format("there is no command '{}{}'{}; see spectr {}--help", path, unknown.front(),
-                       hint(unknown.front(), commands_of(*command)), path);
-  if (dynamic_cast<const CLI::ExtrasError*>(&failure) != nullptr && !unknown.empty())
-    return fmt::format("{} was not expected{}; see spectr {}--help", fmt::join(unknown, " "),
-                       hint(unknown.front(), flags_of(*command)), path);
-  return failure.what();
-}
-
-int run(std::vector<std::string> arguments) {
-  CLI::App app{
-      "Makes a large language model generate faster with the help of a small one, and proves that the law\n"
-      "of what is generated stays the large one's.",
-      "spectr"};
-  app.set_version_flag("--version", "spectr " + std::string(spectr::version()));
-  app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::simple);
-  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  spectr::cli::add_generate(app);
-  spectr::cli::add_tokenize(app);
-  spectr::cli::add_detokenize(app);
-  spectr::cli::add_logits(app);
-  spectr::cli::add_perplexity(app);
-  spectr::cli::add_inspect(app);
-  spectr::cli::add_check_pair(app);
-  spectr::cli::add_law(app);
-  spectr::cli::add_plan(app);
-  spectr::cli::add_serve(app);
-  spectr::cli::add_chat(app);
-  spectr::cli::add_lab(app);
-  spectr::cli::add_bench(app);
-  isolate(app);
-
-  arguments = spectr::cli::modernise(app, std::move(arguments));
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
-  try {
-    app.parse(std::move(reversed));
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForAllHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForVersion& version) {
-    return app.exit(version);
-  } catch (const CLI::ParseError& failure) {
-    return report(Status::usage, explain(app, failure));
-  }
-  return static_cast<int>(Status::done);
-}
-
-}  // namespace
+#include "apps/cli/program.h"
 
 int main(int argc, char** argv) {
-  let_standard_error_get_lost();
-  try {
-    const int status = run(std::vector<std::string>(argv + 1, argv + argc));
-    if (status == static_cast<int>(Status::done)) finish_output();
-    return status;
-  } catch (const spectr::cli::Failure& failure) {
-    return report(failure.status(), failure.what());
-  } catch (const std::bad_alloc&) {
-    return report(Status::failed, "out of memory");
-  } catch (const std::exception& failure) {
-    return report(Status::failed, failure.what());
-  }
+  using namespace spectr::cli;
+  return run_program({argv + 1, argv + argc}, [](CLI::App& app) {
+    add_generate(app);
+    add_tokenize(app);
+    add_detokenize(app);
+    add_logits(app);
+    add_perplexity(app);
+    add_inspect(app);
+    add_check_pair(app);
+    add_law(app);
+    add_plan(app);
+    add_serve(app);
+    add_chat(app);
+    add_lab(app);
+    add_bench(app);
+  });
 }

@@ -114,9 +114,9 @@ void tell_bias(const MethodRule& rule, const MethodOptions& settings) {
 }
 
 void check_drafts(const MethodRule& rule, std::size_t draft_models) {
-  if (draft_models < rule.models.least)
+  if (draft_models < rule.models.min)
     throw Failure(Status::usage, fmt::format("method {} needs a draft model: give -md FILE", rule.name));
-  if (rule.models.most == 1 && draft_models > 1) {
+  if (rule.models.max == 1 && draft_models > 1) {
     throw Failure(Status::usage,
                   fmt::format("method {} takes one draft model, got {}", rule.name, draft_models));
   }

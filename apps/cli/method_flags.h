@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "spectr/decode/method_request.h"
+#include "spectr/decode/methods.h"
 
 namespace spectr::cli {
 

@@ -41,6 +41,26 @@ void ModelFlags::add_context(CLI::App& app, const std::string& help) {
       ->transform(whole(0, 1L << 30));
 }
 
+void ModelFlags::add_cache_types(CLI::App& app) {
+  const auto add = [&app](const char* names, std::string& type, const char* what, const char* variable) {
+    app.add_option(names, type,
+                   std::string(what) + " (default: f32 where all matrices that make them are, else f16)")
+        ->envname(variable)
+        ->check(CLI::IsMember({"f32", "f16"}));
+  };
+  add("--cache-type-k", cache_keys, "-ctk TYPE: what keys are stored as, f32 or f16",
+      "LLAMA_ARG_CACHE_TYPE_K");
+  add("--cache-type-v", cache_values, "-ctv TYPE: what values are stored as, f32 or f16",
+      "LLAMA_ARG_CACHE_TYPE_V");
+}
+
+LoadOptions ModelFlags::load_options() const {
+  if (cache_keys.empty() && cache_values.empty()) return {};
+  const auto type = [](const std::string& name) { return name == "f32" ? KvType::f32 : KvType::f16; };
+  return {KvTypes{type(cache_keys.empty() ? cache_values : cache_keys),
+                  type(cache_values.empty() ? cache_keys : cache_values)}};
+}
+
 int ModelFlags::thread_count() const {
   // More threads than processors would only wait for each other; results do not depend on the number.
   return threads > 0 ? std::min(threads, usable_processors()) : usable_processors();
@@ -58,9 +78,9 @@ void ModelFlags::choose_bundled() {
 void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const MethodOptions& settings) {
   if (flags.bundled) return;
   const std::size_t given = flags.drafts.size();
-  if (rule.models.most == 0 && given > 0)
+  if (rule.models.max == 0 && given > 0)
     fmt::print(stderr, "-md is not used: method {} takes no draft model\n", rule.name);
-  if (rule.models.least > 0 && rule.models.most > 1 && settings.drafts < given) {
+  if (rule.models.min > 0 && rule.models.max > 1 && settings.drafts < given) {
     fmt::print(stderr, "{} of {} draft models (-md) are not used: method {} drafts K {} sequences\n",
                given - settings.drafts, given, rule.name, settings.drafts);
   }
@@ -69,7 +89,7 @@ void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const M
 std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool) {
   std::vector<LoadedModel> drafts;
   for (const std::string& path : flags.drafts) {
-    drafts.push_back(need(load_draft(path, target.tokenizer->vocabulary(), pool)));
+    drafts.push_back(need(load_draft(path, target.tokenizer->vocabulary(), pool, flags.load_options())));
   }
   return drafts;
 }

@@ -8,7 +8,7 @@
 
 #include "spectr/base/thread_pool.h"
 #include "spectr/decode/methods.h"
-#include "spectr/model/loaded_model.h"
+#include "spectr/engine/loaded_model.h"
 
 namespace spectr::cli {
 
@@ -16,14 +16,20 @@ namespace spectr::cli {
 struct ModelFlags {
   std::string model;  ///< empty: the bundled pair
   std::vector<std::string> drafts;
-  int threads = -1;      ///< -1: one per processor that may be used
-  long context = 0;      ///< 0: the model's
-  bool bundled = false;  ///< the models are those of the bundled pair
+  int threads = -1;                      ///< -1: one per processor that may be used
+  long context = 0;                      ///< 0: the model's
+  std::string cache_keys, cache_values;  ///< "f32" or "f16"; empty: as Transformer::load has it
+  bool bundled = false;                  ///< the models are those of the bundled pair
 
   void add_model(CLI::App& app, bool required);
   void add_drafts(CLI::App& app);
   void add_threads(CLI::App& app);
   void add_context(CLI::App& app, const std::string& help = "tokens that prompt and text may have together");
+
+  /// -ctk and -ctv.
+  void add_cache_types(CLI::App& app);
+  /// What was chosen; where one type is given, the other is the same.
+  LoadOptions load_options() const;
 
   int thread_count() const;
   /// The bundled pair where no model was given. Throws Failure where it is missing, or where a draft was

@@ -5,8 +5,8 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
-#include "apps/cli/json_output.h"
 #include "apps/cli/model_flags.h"
+#include "apps/cli/output.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/text_input.h"
 #include "spectr/sampling/likelihood.h"
@@ -55,6 +55,7 @@ void add_perplexity(CLI::App& app) {
       "consecutive windows of the context's size; every token after a window's first counts");
   flags->model.add_model(command, true);
   flags->model.add_threads(command);
+  flags->model.add_cache_types(command);
   flags->model.add_context(command, "tokens of a window");
   flags->input.add_file(command);
   command.add_flag("--special", flags->special, "recognise special tokens in the text");
@@ -62,17 +63,17 @@ void add_perplexity(CLI::App& app) {
   command.callback([flags] {
     ThreadPool pool(flags->model.thread_count());
     const std::string text = flags->input.read();
-    const LoadedModel model = need(load_model(flags->model.model, pool));
+    const LoadedModel model = need(load_model(flags->model.model, pool, flags->model.load_options()));
     const auto tokens = model.tokenizer->encode(text, {.parse_special = flags->special});
     const std::size_t asked = static_cast<std::size_t>(flags->model.context),
-                      most = model.transformer->config().context, window = asked > 0 ? asked : most;
+                      max = model.transformer->context(), window = asked > 0 ? asked : max;
     if (window < 2) throw Failure(Status::usage, fmt::format("-c: a window needs 2 tokens, got {}", window));
     if (tokens.size() < 2) {
       throw Failure(Status::usage, fmt::format("{}: perplexity needs 2 tokens, the text has {}",
                                                *flags->input.file, tokens.size()));
     }
     // A short text needs no more room than it has tokens.
-    const std::size_t room = window > most ? window : std::min(window, tokens.size());
+    const std::size_t room = window > max ? window : std::min(window, tokens.size());
     const auto session = need(model.transformer->start(room, rows_per_pass));
     double nll = 0.0;
     std::size_t counted = 0;

@@ -12,7 +12,7 @@
 #include "apps/bench/call_times.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/flag_values.h"
-#include "apps/cli/json_output.h"
+#include "apps/cli/output.h"
 #include "apps/cli/plan_input.h"
 #include "apps/cli/text_input.h"
 #include "apps/json_input.h"
@@ -24,8 +24,8 @@
 namespace spectr::cli {
 namespace {
 
-constexpr double most_tuples = 200'000;
-constexpr double most_steps = 5e8;  // minutes
+constexpr double max_tuples = 200'000;
+constexpr double max_steps = 5e8;  // minutes
 constexpr double tokens_in_a_step = 100;
 
 Json to_json(const Distribution& law) {
@@ -87,7 +87,7 @@ Answer evaluate(const PlanRule& rule, const JsonInput& line, double epsilon) {
       {"plan", rule.name},
       {"k", problem.k},
       {"acceptance", plan->acceptance()},
-      {"law", tuples > most_tuples || steps > most_steps ? Json() : Json(enumerate_law(*plan, vocabulary))},
+      {"law", tuples > max_tuples || steps > max_steps ? Json() : Json(enumerate_law(*plan, vocabulary))},
       {"residual", residual ? to_json(*residual) : Json()},
       {"parameters", to_json(plan->parameters())}};
 }

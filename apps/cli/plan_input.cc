@@ -10,7 +10,7 @@
 namespace spectr::cli {
 namespace {
 
-constexpr std::size_t most_drafts = 4096;
+constexpr std::size_t max_drafts = 4096;
 
 Result<const JsonInput*> field(const JsonInput& line, std::string_view name) {
   const auto found = line.find(name);
@@ -32,7 +32,7 @@ Result<std::size_t> read_count(const JsonInput& value) {
   const double k = value.is_number() ? value.get<double>() : 0.5;
   if (k != std::floor(k)) return error("k must be a whole number, got {}", shown(value));
   if (k < 1.0) return error("k must be at least 1, got {}", shown(value));
-  if (k > most_drafts) return error("k must be at most {}, got {}", most_drafts, shown(value));
+  if (k > max_drafts) return error("k must be at most {}, got {}", max_drafts, shown(value));
   return static_cast<std::size_t>(k);
 }
 

@@ -42,7 +42,7 @@ std::vector<std::string> roof(const PassProfile::Total& total, const MachineSpee
 }  // namespace
 
 ProfileReport::ProfileReport(std::vector<Model> models, ThreadPool& pool)
-    : models_(std::move(models)), machine_(MachineSpeed::measure(pool)) {}
+    : models_(std::move(models)), machine_(measure_machine_speed(pool)) {}
 
 Json ProfileReport::json() const {
   Json models = Json::array();
@@ -56,7 +56,7 @@ Json ProfileReport::json() const {
                             {"calls", total.calls},
                             {"seconds", total.seconds},
                             {"bytes", total.work.bytes},
-                            {"products", total.work.products},
+                            {"products", total.work.macs},
                             {"least_seconds", std::max(reading, multiplying)}});
     });
     models.push_back({{"role", role},
@@ -68,8 +68,8 @@ Json ProfileReport::json() const {
                       {"operations", std::move(operations)}});
   }
   return {{"read_gbps", machine_.bytes * 1e-9},
-          {"integer_gops", machine_.integer_products * 1e-9},
-          {"float_gops", machine_.float_products * 1e-9},
+          {"integer_gops", machine_.integer_macs * 1e-9},
+          {"float_gops", machine_.float_macs * 1e-9},
           {"instruction_set", instruction_set()},
           {"models", std::move(models)}};
 }
@@ -78,8 +78,8 @@ void ProfileReport::print(std::FILE* out) const {
   fmt::print(out,
              "\nroofline    {}: {:.1f} GB/s from memory, {:.0f} and {:.0f} thousand million products of "
              "integers and of floats a second\n",
-             instruction_set(), machine_.bytes * 1e-9, machine_.integer_products * 1e-9,
-             machine_.float_products * 1e-9);
+             instruction_set(), machine_.bytes * 1e-9, machine_.integer_macs * 1e-9,
+             machine_.float_macs * 1e-9);
   for (const auto& [role, name_of_model, profile] : models_) {
     const double all = profile.seconds();
     if (profile.passes() == 0) continue;
@@ -93,8 +93,8 @@ void ProfileReport::print(std::FILE* out) const {
                                        fmt::format("{:.1f} %", 100.0 * total.seconds / all),
                                        number(1e-6 * work.bytes / passes),
                                        rate(work.bytes, total.seconds),
-                                       number(1e-6 * work.products / passes),
-                                       rate(work.products, total.seconds)};
+                                       number(1e-6 * work.macs / passes),
+                                       rate(work.macs, total.seconds)};
       std::ranges::move(roof(total, machine_), std::back_inserter(line));
       lines.push_back(std::move(line));
     });

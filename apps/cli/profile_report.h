@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "apps/json.h"
+#include "spectr/backend/cpu/machine_speed.h"
 #include "spectr/base/thread_pool.h"
-#include "spectr/kernels/machine_speed.h"
-#include "spectr/model/pass_profile.h"
+#include "spectr/nn/pass_profile.h"
 
 namespace spectr::cli {
 

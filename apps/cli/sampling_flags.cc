@@ -35,7 +35,7 @@ CLI::Validator minus_one_as(std::string number) {
   return {replace, ""};
 }
 
-constexpr std::int64_t most_tokens = 1 << 30;
+constexpr std::int64_t max_tokens = 1 << 30;
 constexpr auto group = "Sampling";
 
 }  // namespace
@@ -55,7 +55,7 @@ void SamplingFlags::add_filters(CLI::App& app) {
       ->group(group);
   app.add_option("--top-k", options.top_k, "keep the N likeliest tokens; 0 or -1: all")
       ->envname("LLAMA_ARG_TOP_K")
-      ->transform(whole(0, most_tokens))
+      ->transform(whole(0, max_tokens))
       ->transform(minus_one_as("0"))
       ->capture_default_str()
       ->group(group);
@@ -74,8 +74,8 @@ void SamplingFlags::add_filters(CLI::App& app) {
       ->capture_default_str()
       ->group(group);
   app.add_option("--repeat-last-n", options.repeat_last_n, "how many tokens are recent; -1: all")
-      ->transform(whole(0, most_tokens))
-      ->transform(minus_one_as(std::to_string(most_tokens)))
+      ->transform(whole(0, max_tokens))
+      ->transform(minus_one_as(std::to_string(max_tokens)))
       ->capture_default_str()
       ->group(group);
   app.add_option("--presence-penalty", options.presence_penalty, "subtracted from logits of recent tokens")

@@ -67,6 +67,7 @@ server::ServerOptions complete(Flags& flags) {
                               flags.method.request};
   check_method(flags.method, options.service.drafts.size());
   options.service.threads = flags.model.thread_count();
+  options.service.load = flags.model.load_options();
   options.service.timeout = std::chrono::seconds(flags.timeout);
   options.service.slots = {static_cast<std::size_t>(flags.slots), static_cast<std::size_t>(flags.queue),
                            static_cast<std::size_t>(flags.model.context)};
@@ -88,7 +89,7 @@ void set_up_log(bool verbose) {
   spdlog::set_level(verbose ? spdlog::level::debug : spdlog::level::info);
 }
 
-/// Whose pages may ask: as browsers say it, or all.
+/// An allowed CORS origin, as browsers write it, or * for any.
 CLI::Validator origin_or_star() {
   const auto check = [](std::string& text) {
     if (text == "*" || server::is_origin(text)) return std::string();
@@ -158,8 +159,9 @@ void add_serve(CLI::App& app) {
   flags->model.add_model(command, false);
   flags->model.add_drafts(command);
   flags->model.add_threads(command);
+  flags->model.add_cache_types(command);
   flags->model.add_context(command);
-  const std::string network = "Network", texts = "Texts";
+  const std::string network = "Network", requests = "Requests";
   command.add_option("--host", flags->server.host, "address to listen on")
       ->envname("LLAMA_ARG_HOST")
       ->transform(not_empty("address"))
@@ -180,7 +182,7 @@ void add_serve(CLI::App& app) {
                  "--allowed-host", flags->server.names,
                  "name to answer to on a local address besides localhost (behind a proxy); repeatable"))
       ->group(network);
-  command.add_option("--cors", flags->server.cors, "origin whose pages may ask, or *: all")
+  command.add_option("--cors", flags->server.cors, "allowed CORS origin; *: any")
       ->transform(origin_or_star())
       ->group(network);
   command.add_flag("--metrics", flags->server.metrics, "answer /metrics for Prometheus")
@@ -188,32 +190,35 @@ void add_serve(CLI::App& app) {
       ->transform(switch_words)
       ->group(network);
   command.add_flag("--verbose", flags->verbose, "log every request")->group(network);
-  command.add_option("--parallel", flags->slots, "-np N: texts that are written at a time")
+  command.add_option("--parallel", flags->slots, "-np N: requests decoded concurrently")
       ->envname("LLAMA_ARG_N_PARALLEL")
       ->transform(whole(1, 256))
       ->capture_default_str()
-      ->group(texts);
-  command.add_option("--queue", flags->queue, "texts that may wait for a slot")
+      ->group(requests);
+  command.add_option("--queue", flags->queue, "requests that may wait for a slot")
       ->transform(whole(0, 4096))
       ->capture_default_str()
-      ->group(texts);
-  command.add_option("--timeout", flags->timeout, "-to S: seconds after which a text is ended")
+      ->group(requests);
+  command
+      .add_option("--timeout", flags->timeout,
+                  "-to S: seconds after which a request is cancelled, its waiting included")
       ->envname("LLAMA_ARG_TIMEOUT")
       ->transform(whole(1, 86400))
       ->capture_default_str()
-      ->group(texts);
+      ->group(requests);
   flags->sampling.add_filters(command);
-  command.add_option("-a,--alias", flags->server.service.alias, "what clients call the model")->group(texts);
+  command.add_option("-a,--alias", flags->server.service.alias, "what clients call the model")
+      ->group(requests);
   command
       .add_option("-n,--predict,--n-predict", flags->predict,
-                  "most tokens of a text whose request does not say; -1: until it or the context ends")
+                  "max tokens of a completion whose request does not say; -1: until it or the context ends")
       ->envname("LLAMA_ARG_N_PREDICT")
       ->transform(whole(-1, 1L << 30))
       ->capture_default_str()
-      ->group(texts);
+      ->group(requests);
   flags->method.add(command);
   flags->method.add_cost_file(command);
-  command.add_option("--auto-texts", flags->texts, "texts at a time that method auto counts on")
+  command.add_option("--auto-texts", flags->texts, "concurrent requests that method auto assumes")
       ->transform(whole(1, 256))
       ->capture_default_str()
       ->group("Speculation");

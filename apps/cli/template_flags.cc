@@ -3,7 +3,7 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/text_input.h"
-#include "apps/jinja/template.h"
+#include "spectr/text/jinja/template.h"
 
 namespace spectr::cli {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "spectr/base/token.h"
-#include "spectr/decode/source.h"
-#include "spectr/model/stopping_text.h"
+#include "spectr/decode/block.h"
+#include "spectr/text/stopping_text.h"
 
 namespace spectr::cli {
 

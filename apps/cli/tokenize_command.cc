@@ -6,8 +6,8 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
-#include "apps/cli/json_output.h"
 #include "apps/cli/model_flags.h"
+#include "apps/cli/output.h"
 #include "apps/cli/text_input.h"
 
 namespace spectr::cli {

@@ -37,19 +37,19 @@ int processors() {
 }  // namespace
 
 double processor_quota(std::istream& groups, const std::filesystem::path& root) {
-  double least = unlimited;
+  double min = unlimited;
   for (std::string line; std::getline(groups, line);) {  // "0::/path", or "4:cpu,cpuacct:/path"
     const std::size_t controllers = line.find(':') + 1;
     const std::size_t path = line.find(":/", controllers);
     if (controllers == 0 || path == std::string::npos) continue;
     std::filesystem::path group = root / line.substr(controllers, path - controllers);
-    least = std::min(least, quota_of(group));
+    min = std::min(min, quota_of(group));
     for (const auto& part : std::filesystem::path(line.substr(path + 2))) {
       group /= part;
-      least = std::min(least, quota_of(group));
+      min = std::min(min, quota_of(group));
     }
   }
-  return least;
+  return min;
 }
 
 int usable_processors() {

@@ -5,11 +5,11 @@
 
 namespace spectr::server {
 
-void Answer::add(std::size_t choice, Piece piece) {
+void Answer::add(std::size_t choice, Chunk chunk) {
   const std::lock_guard lock(mutex_);
-  Piece& waiting = choices_[choice].piece;
-  waiting.text += piece.text;
-  std::ranges::move(piece.tokens, std::back_inserter(waiting.tokens));
+  Chunk& waiting = choices_[choice].chunk;
+  waiting.text += chunk.text;
+  std::ranges::move(chunk.tokens, std::back_inserter(waiting.tokens));
   choices_[choice].taken = false;
   news_ = true;
   changed_.notify_one();
@@ -22,16 +22,16 @@ void Answer::finish(std::size_t choice, Outcome outcome) {
   changed_.notify_one();
 }
 
-void Answer::wait(std::chrono::milliseconds most) {
+void Answer::wait(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, most, [this] { return news_; });
+  changed_.wait_for(lock, timeout, [this] { return news_; });
   news_ = false;
 }
 
-Piece Answer::take(std::size_t choice) {
+Chunk Answer::take(std::size_t choice) {
   const std::lock_guard lock(mutex_);
   choices_[choice].taken = true;
-  return std::exchange(choices_[choice].piece, {});
+  return std::exchange(choices_[choice].chunk, {});
 }
 
 std::optional<Outcome> Answer::outcome(std::size_t choice) {

@@ -14,22 +14,22 @@
 
 namespace spectr::server {
 
-/// So long those who wait for an answer wait at a time; then they see whether their client is still there.
-constexpr std::chrono::milliseconds look_after_client{50};
+/// How often those who wait for an answer check that their client is still there.
+constexpr std::chrono::milliseconds client_poll_interval{50};
 
 /// Why a text ended.
-enum class Ending {
-  eos,        ///< the model ended it
-  limit,      ///< tokens or context
-  word,       ///< a stop word
-  given_up,   ///< nobody wants it any more, or its time is over
-  not_begun,  ///< the same before it got a slot
+enum class FinishReason {
+  eos,          ///< the model ended it
+  limit,        ///< tokens or context
+  word,         ///< a stop word
+  cancelled,    ///< nobody wants it any more, or its time is over
+  not_started,  ///< the same before it got a slot
   failed,
 };
 
 /// A finished text.
 struct Outcome {
-  Ending ending = Ending::given_up;
+  FinishReason reason = FinishReason::cancelled;
   std::string stop_word;
   std::string failure;
   Statistics statistics;
@@ -47,26 +47,26 @@ class Answer {
   explicit Answer(std::size_t choices) : choices_(choices) {}
 
   // The slots' side. Nothing is added to a choice after it has finished.
-  void add(std::size_t choice, Piece piece);
+  void add(std::size_t choice, Chunk chunk);
   void finish(std::size_t choice, Outcome outcome);
   std::stop_token stop() const { return stop_.get_token(); }
 
   // The connection's side.
-  /// Waits until there is something new, at most so long.
-  void wait(std::chrono::milliseconds most);
+  /// Waits until there is something new, at most for this time.
+  void wait(std::chrono::milliseconds timeout);
   /// What has come since the last call.
-  Piece take(std::size_t choice);
+  Chunk take(std::size_t choice);
   /// The outcome of a choice that has finished and whose pieces have all been taken.
   std::optional<Outcome> outcome(std::size_t choice);
   /// Nobody waits any more: ends the texts before their next pass.
-  void give_up() { stop_.request_stop(); }
-  bool given_up() const { return stop_.stop_requested(); }
+  void cancel() { stop_.request_stop(); }
+  bool cancelled() const { return stop_.stop_requested(); }
 
   std::size_t choices() const { return choices_.size(); }
 
  private:
   struct Choice {
-    Piece piece;
+    Chunk chunk;
     bool taken = true;
     std::optional<Outcome> outcome;
   };

@@ -8,7 +8,7 @@
 namespace spectr::server {
 namespace {
 
-constexpr std::size_t most_messages = 4096;
+constexpr std::size_t max_messages = 4096;
 constexpr std::string_view roles[] = {"system", "developer", "user", "assistant"};
 
 /// The text of a message: a string, or a list of parts {"type": "text", "text"}.
@@ -28,7 +28,7 @@ std::string content_of(const JsonInput* content, const std::string& where) {
     Fields fields(part, where + "content.");
     if (const auto type = fields.string("type"); type != "text") {
       throw ApiError::invalid(fmt::format("'{}content' may have text parts only, got {}", where,
-                                          type ? escape(*type, most_shown) : "no type"));
+                                          type ? escape(*type, max_shown) : "no type"));
     }
     if (!text.empty()) text += '\n';
     text += fields.string("text").value_or("");
@@ -47,7 +47,7 @@ JsonInput read_message(const JsonInput& message, std::size_t i) {
   std::string role = fields.string("role").value_or("");
   if (std::ranges::find(roles, role) == std::end(roles)) {
     throw ApiError::invalid(fmt::format("'{}role' must be system, developer, user or assistant, got '{}'",
-                                        where, escape(role, most_shown)));
+                                        where, escape(role, max_shown)));
   }
   if (role == "developer") role = "system";
   JsonInput out = {{"role", role}};
@@ -70,9 +70,9 @@ JsonInput read_message(const JsonInput& message, std::size_t i) {
 std::string chat_prompt(const JsonInput& messages, const JsonInput& values, const ModelSet& models) {
   if (!messages.is_array() || messages.empty())
     throw ApiError::invalid("'messages' must be a list of messages");
-  if (messages.size() > most_messages) {
+  if (messages.size() > max_messages) {
     throw ApiError::invalid(
-        fmt::format("'messages' may have {} messages, got {}", most_messages, messages.size()));
+        fmt::format("'messages' may have {} messages, got {}", max_messages, messages.size()));
   }
   JsonInput variables = values.is_object() ? values : JsonInput::object();
   for (const char* name : {"messages", "add_generation_prompt", "bos_token", "eos_token"}) {

@@ -14,7 +14,7 @@
 namespace spectr::server {
 namespace {
 
-constexpr std::chrono::seconds most_lingering{1};
+constexpr std::chrono::seconds max_lingering{1};
 constexpr std::chrono::milliseconds after_failure{10};  // of taking a connection
 
 thread_local Connection* connection_of_this_thread = nullptr;
@@ -49,11 +49,11 @@ Connection* Connection::current() {
   return connection_of_this_thread;
 }
 
-bool Connection::wait(short event, std::chrono::milliseconds most) const {
+bool Connection::wait(short event, std::chrono::milliseconds timeout) const {
   pollfd entry{socket_, event, 0};
   int ready = 0;
   do {
-    ready = ::poll(&entry, 1, static_cast<int>(std::max<std::int64_t>(most.count(), 0)));
+    ready = ::poll(&entry, 1, static_cast<int>(std::max<std::int64_t>(timeout.count(), 0)));
   } while (ready < 0 && errno == EINTR);
   return ready > 0;
 }
@@ -87,7 +87,7 @@ void Connection::linger() {
   ::shutdown(socket_, SHUT_WR);
   part_ = Part::body;
   bytes_left_ = connection_limits.body_bytes;
-  deadline_ = Clock::now() + most_lingering;
+  deadline_ = Clock::now() + max_lingering;
   std::array<char, 4096> unwanted;
   while (read(unwanted.data(), unwanted.size()) > 0) {
   }
@@ -134,7 +134,7 @@ ssize_t Connection::read(char* to, std::size_t size) {
 ssize_t Connection::write(const char* from, std::size_t size) {
   // All of it: the library takes a part for the whole.
   const auto end =
-      Clock::now() + connection_limits.send + std::chrono::seconds(size / connection_limits.least_rate);
+      Clock::now() + connection_limits.send + std::chrono::seconds(size / connection_limits.min_rate);
   for (std::size_t sent = 0; sent < size;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
     if (!wait(POLLOUT, std::min<std::chrono::milliseconds>(left, connection_limits.send))) return -1;
@@ -185,19 +185,19 @@ void HttpServer::serve(int backlog) {
 }
 
 /// A connection that is being served.
-class HttpServer::Visit {
+class HttpServer::OpenConnection {
  public:
-  Visit(HttpServer& server, socket_t socket) : server_(server), socket_(socket) {
+  OpenConnection(HttpServer& server, socket_t socket) : server_(server), socket_(socket) {
     const std::lock_guard lock(server_.mutex_);
     server_.open_.insert(socket_);
   }
-  ~Visit() {
+  ~OpenConnection() {
     const std::lock_guard lock(server_.mutex_);
     server_.open_.erase(socket_);
     server_.left_.notify_all();
   }
-  Visit(const Visit&) = delete;
-  Visit& operator=(const Visit&) = delete;
+  OpenConnection(const OpenConnection&) = delete;
+  OpenConnection& operator=(const OpenConnection&) = delete;
 
  private:
   HttpServer& server_;
@@ -218,7 +218,7 @@ void HttpServer::finish(std::chrono::steady_clock::time_point end) {
 bool HttpServer::process_and_close_socket(socket_t socket) {
   try {
     Connection connection(socket);
-    const Visit visit(*this, socket);
+    const OpenConnection open(*this, socket);
     const auto set_up = [&connection](httplib::Request& request) {
       connection.begin_body();
       simplify(request);

@@ -22,10 +22,10 @@ namespace spectr::server {
 inline constexpr struct ConnectionLimits {
   std::size_t header_bytes = 64 << 10;
   std::size_t body_bytes = 4 << 20;
-  std::chrono::seconds head{5};       ///< from its first byte to its end
-  std::chrono::seconds body{30};      ///< for a whole body
-  std::chrono::seconds send{30};      ///< for a client that has stopped reading
-  std::size_t least_rate = 16 << 10;  ///< bytes a second that a client must read of what takes longer
+  std::chrono::seconds head{5};     ///< from its first byte to its end
+  std::chrono::seconds body{30};    ///< for a whole body
+  std::chrono::seconds send{30};    ///< for a client that has stopped reading
+  std::size_t min_rate = 16 << 10;  ///< bytes a second that a client must read of what takes longer
   std::chrono::seconds keep_alive{5};
   int requests = 1000;  ///< over one connection
 } connection_limits;
@@ -71,7 +71,7 @@ class Connection final : public httplib::Stream {
   enum class Part { first_line, headers, body };
 
   using Clock = std::chrono::steady_clock;
-  bool wait(short event, std::chrono::milliseconds most) const;
+  bool wait(short event, std::chrono::milliseconds timeout) const;
 
   int socket_;
   std::size_t bytes_left_ = 0;
@@ -103,7 +103,7 @@ class HttpServer final : public httplib::Server {
   void finish(std::chrono::steady_clock::time_point end);
 
  private:
-  class Visit;
+  class OpenConnection;
   bool process_and_close_socket(socket_t socket) override;
 
   std::atomic<bool> finished_ = false;

@@ -14,20 +14,20 @@ constexpr std::chrono::seconds sign_of_life{15};
 /// Writes the events of one answer.
 class EventStream {
  public:
-  explicit EventStream(std::shared_ptr<Exchange> exchange)
-      : exchange_(std::move(exchange)),
-        format_(make_format(*exchange_->head)),
-        texts_(exchange_->answer->choices()) {}
+  explicit EventStream(std::shared_ptr<ActiveRequest> active)
+      : active_(std::move(active)),
+        format_(make_format(*active_->head)),
+        texts_(active_->answer->choices()) {}
 
-  ~EventStream() { exchange_->answer->give_up(); }
+  ~EventStream() { active_->answer->cancel(); }
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;
 
   /// Sends what has come; waits a little where nothing has. False: the client has gone.
   bool go_on(httplib::DataSink& sink) {
-    Answer& answer = *exchange_->answer;
-    answer.wait(look_after_client);
-    if (Clock::now() > exchange_->deadline) answer.give_up();
+    Answer& answer = *active_->answer;
+    answer.wait(client_poll_interval);
+    if (Clock::now() > active_->deadline) answer.cancel();
     bool open = true;
     for (std::size_t i = 0; i < texts_.size() && open; ++i) {
       if (!texts_[i].outcome) open = tell(i, sink);
@@ -45,20 +45,20 @@ class EventStream {
   };
 
   bool tell(std::size_t i, httplib::DataSink& sink) {
-    Answer& answer = *exchange_->answer;
-    const GenerationRequest& request = exchange_->request;
-    const Piece piece = answer.take(i);
+    Answer& answer = *active_->answer;
+    const GenerationRequest& request = active_->request;
+    const Chunk chunk = answer.take(i);
     const bool tells_tokens =
         request.api == Api::native || request.details || request.tokens || request.alternatives;
-    if (!piece.text.empty() || (tells_tokens && !piece.tokens.empty())) {
-      if (!send(format_->piece(i, piece, !std::exchange(texts_[i].begun, true)), sink)) return false;
+    if (!chunk.text.empty() || (tells_tokens && !chunk.tokens.empty())) {
+      if (!send(format_->chunk(i, chunk, !std::exchange(texts_[i].begun, true)), sink)) return false;
     }
     const auto outcome = answer.outcome(i);
     if (!outcome) return true;
     texts_[i].outcome = outcome;
     --left_;
     if (const auto failure = failure_of(*outcome)) return send(failure->json(), sink);
-    if (!texts_[i].begun && !send(format_->piece(i, {}, true), sink)) return false;
+    if (!texts_[i].begun && !send(format_->chunk(i, {}, true), sink)) return false;
     return send(format_->end(i, *outcome), sink);
   }
 
@@ -78,7 +78,7 @@ class EventStream {
     return sink.write(text.data(), text.size());
   }
 
-  std::shared_ptr<Exchange> exchange_;
+  std::shared_ptr<ActiveRequest> active_;
   std::unique_ptr<Format> format_;
   std::vector<Text> texts_;
   std::size_t left_ = texts_.size();
@@ -87,8 +87,8 @@ class EventStream {
 
 }  // namespace
 
-void stream(std::shared_ptr<Exchange> exchange, httplib::Response& response) {
-  auto events = std::make_shared<EventStream>(std::move(exchange));
+void stream(std::shared_ptr<ActiveRequest> active, httplib::Response& response) {
+  auto events = std::make_shared<EventStream>(std::move(active));
   response.set_header("Cache-Control", "no-cache");
   response.set_header("X-Accel-Buffering", "no");
   // Of exactly this type, as the HTTP library compresses any other text, which would hold events back.

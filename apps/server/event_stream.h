@@ -13,8 +13,8 @@
 namespace spectr::server {
 
 /// A request for texts and everything that its answer needs, for as long as it takes.
-struct Exchange {
-  std::shared_ptr<void> visit;  ///< to the service
+struct ActiveRequest {
+  std::shared_ptr<void> handle;  ///< counts it in the service
   GenerationRequest request;
   std::vector<Task> tasks;
   std::optional<AnswerHead> head;  ///< refers to the two above
@@ -23,6 +23,6 @@ struct Exchange {
 };
 
 /// Answers with server-sent events, one per block of text as it comes.
-void stream(std::shared_ptr<Exchange> exchange, httplib::Response& response);
+void stream(std::shared_ptr<ActiveRequest> active, httplib::Response& response);
 
 }  // namespace spectr::server

@@ -11,19 +11,19 @@ namespace spectr::server {
 
 namespace {
 
-constexpr std::size_t most_values = 500'000;  // of a body; more than a prompt of tokens has
+constexpr std::size_t max_values = 500'000;  // of a body; more than a prompt of tokens has
 
 }  // namespace
 
 JsonInput parse_body(const std::string& body) {
-  auto json = parse_json(body, most_values);
+  auto json = parse_json(body, max_values);
   if (!json) throw ApiError::invalid("the body " + json.error().message);
   if (!json->is_object()) throw ApiError::invalid("the body must be a JSON object");
   return *std::move(json);
 }
 
 std::string Fields::quoted(std::string_view name) const {
-  return fmt::format("'{}{}'", path_, escape(name, most_shown));
+  return fmt::format("'{}{}'", path_, escape(name, max_shown));
 }
 
 const JsonInput* Fields::any(std::string_view name) {
@@ -32,20 +32,20 @@ const JsonInput* Fields::any(std::string_view name) {
   return found == object_.end() || found->is_null() ? nullptr : &*found;
 }
 
-std::optional<double> Fields::number(std::string_view name, double least, double most) {
+std::optional<double> Fields::number(std::string_view name, double min, double max) {
   const JsonInput* value = any(name);
   if (value == nullptr) return std::nullopt;
   if (!value->is_number())
     throw ApiError::invalid(fmt::format("{} must be a number, got {}", quoted(name), shown(*value)));
   const double number = value->get<double>();
-  if (!(number >= least && number <= most)) {
+  if (!(number >= min && number <= max)) {
     throw ApiError::invalid(
-        fmt::format("{} must lie between {} and {}, got {}", quoted(name), least, most, shown(*value)));
+        fmt::format("{} must lie between {} and {}, got {}", quoted(name), min, max, shown(*value)));
   }
   return number;
 }
 
-std::optional<std::int64_t> Fields::integer(std::string_view name, std::int64_t least, std::int64_t most) {
+std::optional<std::int64_t> Fields::integer(std::string_view name, std::int64_t min, std::int64_t max) {
   const JsonInput* value = any(name);
   if (value == nullptr) return std::nullopt;
   std::optional<std::int64_t> integer;
@@ -58,9 +58,9 @@ std::optional<std::int64_t> Fields::integer(std::string_view name, std::int64_t 
     const double given = value->get<double>();
     if (std::floor(given) == given && std::abs(given) < 0x1p53) integer = static_cast<std::int64_t>(given);
   }
-  if (!integer || *integer < least || *integer > most) {
-    throw ApiError::invalid(fmt::format("{} must be an integer between {} and {}, got {}", quoted(name),
-                                        least, most, shown(*value)));
+  if (!integer || *integer < min || *integer > max) {
+    throw ApiError::invalid(fmt::format("{} must be an integer between {} and {}, got {}", quoted(name), min,
+                                        max, shown(*value)));
   }
   return integer;
 }

@@ -13,7 +13,7 @@
 
 namespace spectr::server {
 
-/// Parses a body: a JSON object, not deeper than `most_json_depth`. Throws ApiError.
+/// Parses a body: a JSON object, not deeper than `max_json_depth`. Throws ApiError.
 JsonInput parse_body(const std::string& body);
 
 /// A field without a meaning here, and the values with which it asks for nothing.
@@ -29,8 +29,8 @@ class Fields {
   /// `path` stands before the names in errors. Requires: an object; it must outlive the reader.
   explicit Fields(const JsonInput& object, std::string path = "") : object_(object), path_(std::move(path)) {}
 
-  std::optional<double> number(std::string_view name, double least, double most);
-  std::optional<std::int64_t> integer(std::string_view name, std::int64_t least, std::int64_t most);
+  std::optional<double> number(std::string_view name, double min, double max);
+  std::optional<std::int64_t> integer(std::string_view name, std::int64_t min, std::int64_t max);
   std::optional<bool> boolean(std::string_view name);
   std::optional<std::string> string(std::string_view name);
   /// Of any type; null where it is absent.

@@ -27,7 +27,7 @@ class Format {
   virtual ~Format() = default;
 
   /// A streamed event: what has been added to a text; `first` for the first of a text.
-  virtual Json piece(std::size_t choice, const Piece& piece, bool first) const = 0;
+  virtual Json chunk(std::size_t choice, const Chunk& chunk, bool first) const = 0;
   /// The last event of a text.
   virtual Json end(std::size_t choice, const Outcome& outcome) const = 0;
   /// An event after the last text, for those who asked for the usage.

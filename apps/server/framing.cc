@@ -66,16 +66,16 @@ bool leaves_body(const httplib::Request& request) {
   return encodings == 1 || (request.method != "POST" && lengths == 1 && length != "0");
 }
 
-void check_length(const httplib::Request& request, std::size_t most) {
+void check_length(const httplib::Request& request, std::size_t max) {
   if (request.method != "POST" || request.has_header("Transfer-Encoding")) return;
   if (!request.has_header("Content-Length")) {
     throw ApiError(411, "invalid_request_error", "the body's length is missing (Content-Length)");
   }
   const std::string length = request.get_header_value("Content-Length");
-  if (std::stoull(length) > most) {
+  if (std::stoull(length) > max) {
     throw ApiError(
         413, "invalid_request_error",
-        fmt::format("the body is too long: Content-Length is {}, at most {} bytes are read", length, most));
+        fmt::format("the body is too long: Content-Length is {}, at most {} bytes are read", length, max));
   }
 }
 

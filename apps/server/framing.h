@@ -30,8 +30,8 @@ void simplify(httplib::Request& request);
 /// it otherwise and see other requests than this server does.
 bool leaves_body(const httplib::Request& request);
 
-/// Throws ApiError where a body is to be read whose length is not told, or is more than `most` bytes.
+/// Throws ApiError where a body is to be read whose length is not told, or is more than `max` bytes.
 /// Requires: a head that leaves_body has seen.
-void check_length(const httplib::Request& request, std::size_t most);
+void check_length(const httplib::Request& request, std::size_t max);
 
 }  // namespace spectr::server

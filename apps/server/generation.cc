@@ -23,11 +23,11 @@ std::string make_id(Api api) {
   return fmt::format("{}-{:08x}{:08x}", api == Api::chat ? "chatcmpl" : "cmpl", run, ++number);
 }
 
-/// Gives the texts up when nobody waits for them any more.
-void watch(Answer& answer, std::chrono::steady_clock::time_point deadline) {
+/// Cancels the texts when nobody waits for them any more.
+void cancel_if_unwanted(Answer& answer, std::chrono::steady_clock::time_point deadline) {
   const Connection* connection = Connection::current();
   const bool late = std::chrono::steady_clock::now() > deadline;
-  if (late || (connection != nullptr && connection->gone())) answer.give_up();
+  if (late || (connection != nullptr && connection->gone())) answer.cancel();
 }
 
 /// All texts, when they are complete.
@@ -35,13 +35,13 @@ std::vector<FinishedText> wait_for(Answer& answer, std::chrono::steady_clock::ti
   std::vector<FinishedText> texts(answer.choices());
   std::vector<bool> done(answer.choices());
   for (std::size_t left = answer.choices(); left > 0;) {
-    answer.wait(look_after_client);
-    watch(answer, deadline);
+    answer.wait(client_poll_interval);
+    cancel_if_unwanted(answer, deadline);
     for (std::size_t i = 0; i < texts.size(); ++i) {
       if (done[i]) continue;
-      Piece piece = answer.take(i);
-      texts[i].all.text += piece.text;
-      std::ranges::move(piece.tokens, std::back_inserter(texts[i].all.tokens));
+      Chunk chunk = answer.take(i);
+      texts[i].all.text += chunk.text;
+      std::ranges::move(chunk.tokens, std::back_inserter(texts[i].all.tokens));
       if (auto outcome = answer.outcome(i)) {
         texts[i].outcome = *std::move(outcome);
         done[i] = true;
@@ -58,30 +58,29 @@ void answer_generation(Service& service, Api api, const httplib::Request& reques
                        httplib::Response& response) {
   const auto deadline = std::chrono::steady_clock::now() + service.options().timeout;
   Slots& slots = service.open_slots();
-  auto exchange = std::make_shared<Exchange>();
-  exchange->visit = service.visit();
-  exchange->request = GenerationRequest::read(parse_body(request.body), api, service.options().defaults);
-  Tasks tasks = make_tasks(exchange->request, service.models(), slots.context());
+  auto active = std::make_shared<ActiveRequest>();
+  active->handle = service.begin_request();
+  active->request = GenerationRequest::read(parse_body(request.body), api, service.options().defaults);
+  Tasks tasks = make_tasks(active->request, service.models(), slots.context());
   if (tasks.tasks.size() > slots.room()) {
     throw ApiError::invalid(fmt::format("prompts × n ('n': {}) is {}, slots and queue have room for {}",
-                                        exchange->request.n, tasks.tasks.size(), slots.room()));
+                                        active->request.n, tasks.tasks.size(), slots.room()));
   }
-  exchange->tasks = tasks.tasks;
-  exchange->head.emplace(AnswerHead{exchange->request, exchange->tasks, make_id(api), std::time(nullptr),
-                                    service.models().name, tasks.seed});
-  exchange->answer = std::make_shared<Answer>(tasks.tasks.size());
-  exchange->deadline = deadline;
-  if (!slots.submit(std::move(tasks.tasks), exchange->answer)) {
+  active->tasks = tasks.tasks;
+  active->head.emplace(AnswerHead{active->request, active->tasks, make_id(api), std::time(nullptr),
+                                  service.models().name, tasks.seed});
+  active->answer = std::make_shared<Answer>(tasks.tasks.size());
+  active->deadline = deadline;
+  if (!slots.submit(std::move(tasks.tasks), active->answer)) {
     throw ApiError::queue_full(slots.queue_limit(), service.retry_after());
   }
-  if (exchange->request.stream) return stream(std::move(exchange), response);
+  if (active->request.stream) return stream(std::move(active), response);
 
-  const std::vector<FinishedText> texts = wait_for(*exchange->answer, deadline);
+  const std::vector<FinishedText> texts = wait_for(*active->answer, deadline);
   for (const FinishedText& text : texts) {
     if (auto failure = failure_of(text.outcome)) throw *std::move(failure);
   }
-  response.set_content(text_of(make_format(*exchange->head)->whole(texts)),
-                       "application/json; charset=utf-8");
+  response.set_content(text_of(make_format(*active->head)->whole(texts)), "application/json; charset=utf-8");
 }
 
 }  // namespace spectr::server

@@ -7,8 +7,8 @@
 
 namespace spectr::server {
 
-/// Answers a request for texts, streamed or at once. The thread of the connection waits; it gives the texts
-/// up when the client has gone or the time is over. Throws ApiError before anything is sent.
+/// Answers a request for texts, streamed or at once. The thread of the connection waits; it cancels the texts
+/// when the client has gone or the time is over. Throws ApiError before anything is sent.
 void answer_generation(Service& service, Api api, const httplib::Request& request,
                        httplib::Response& response);
 

@@ -14,15 +14,15 @@ namespace {
 using Request = GenerationRequest;
 
 constexpr double huge = 1e6;
-constexpr std::int64_t most_tokens = 1 << 30;
-constexpr std::size_t most_stop_words = 32;
-constexpr std::size_t most_stop_bytes = 256;
+constexpr std::int64_t max_tokens = 1 << 30;
+constexpr std::size_t max_stop_words = 32;
+constexpr std::size_t max_stop_bytes = 256;
 
 /// A field that holds a number: its range and where it goes.
 struct Number {
   std::string_view name;
   bool integer;
-  double least, most;
+  double min, max;
   void (*set)(Request& request, double value);
 };
 
@@ -31,7 +31,7 @@ std::size_t count(double value) {
 }
 
 /// llama.cpp's n_max: a length, or nothing to draft.
-void set_most_drafts(Request& request, std::size_t tokens) {
+void set_max_drafts(Request& request, std::size_t tokens) {
   if (tokens > 0) {
     request.speculative.length = tokens;
   } else {
@@ -43,15 +43,15 @@ constexpr bool real = false, whole = true;
 
 constexpr Number numbers[] = {
     {"temperature", real, 0, huge, [](Request& r, double v) { r.warp.temperature = v; }},
-    {"top_k", whole, -1, most_tokens, [](Request& r, double v) { r.warp.top_k = v < 0 ? 0 : count(v); }},
+    {"top_k", whole, -1, max_tokens, [](Request& r, double v) { r.warp.top_k = v < 0 ? 0 : count(v); }},
     {"top_p", real, 0, 1, [](Request& r, double v) { r.warp.top_p = v; }},
     {"min_p", real, 0, 1, [](Request& r, double v) { r.warp.min_p = v; }},
     {"repeat_penalty", real, 0.01, huge, [](Request& r, double v) { r.warp.repeat_penalty = v; }},
     {"repetition_penalty", real, 0.01, huge, [](Request& r, double v) { r.warp.repeat_penalty = v; }},
     {"presence_penalty", real, -huge, huge, [](Request& r, double v) { r.warp.presence_penalty = v; }},
     {"frequency_penalty", real, -huge, huge, [](Request& r, double v) { r.warp.frequency_penalty = v; }},
-    {"repeat_last_n", whole, -1, most_tokens,
-     [](Request& r, double v) { r.warp.repeat_last_n = v < 0 ? std::size_t{most_tokens} : count(v); }},
+    {"repeat_last_n", whole, -1, max_tokens,
+     [](Request& r, double v) { r.warp.repeat_last_n = v < 0 ? std::size_t{max_tokens} : count(v); }},
     {"n", whole, 1, 128, [](Request& r, double v) { r.n = count(v); }},
 };
 
@@ -69,7 +69,7 @@ constexpr Number speculation[] = {
     {"drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
     {"n_drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
     {"length", whole, 1, 64, [](Request& r, double v) { r.speculative.length = count(v); }},
-    {"n_max", whole, 0, 64, [](Request& r, double v) { set_most_drafts(r, count(v)); }},
+    {"n_max", whole, 0, 64, [](Request& r, double v) { set_max_drafts(r, count(v)); }},
     {"tau", real, 0, 1, [](Request& r, double v) { r.speculative.others.tau = v; }},
     {"epsilon", real, 0, huge, [](Request& r, double v) { r.speculative.others.epsilon = v; }},
     {"beams", whole, 1, 64, [](Request& r, double v) { r.speculative.others.beams = count(v); }},
@@ -81,10 +81,10 @@ constexpr Number speculation[] = {
 void read_numbers(Fields& fields, std::span<const Number> table, Request& request) {
   for (const Number& number : table) {
     if (number.integer) {
-      const auto value = fields.integer(number.name, static_cast<std::int64_t>(number.least),
-                                        static_cast<std::int64_t>(number.most));
+      const auto value = fields.integer(number.name, static_cast<std::int64_t>(number.min),
+                                        static_cast<std::int64_t>(number.max));
       if (value) number.set(request, static_cast<double>(*value));
-    } else if (const auto value = fields.number(number.name, number.least, number.most)) {
+    } else if (const auto value = fields.number(number.name, number.min, number.max)) {
       number.set(request, *value);
     }
   }
@@ -118,10 +118,10 @@ std::optional<JsonInput> speculation_of(Fields& fields) {
 }
 
 /// method, plan, drafts, … and the names that llama.cpp has for some of them.
-void read_speculation(Fields& fields, const MethodRequest& otherwise, Request& request) {
+void read_speculation(Fields& fields, const MethodRequest& fallback, Request& request) {
   const std::optional<JsonInput> object = speculation_of(fields);
   if (!object) {
-    request.speculative = otherwise;
+    request.speculative = fallback;
     return;
   }
   Fields inner(*object, "speculative.");
@@ -157,8 +157,8 @@ void read_stop_words(Fields& fields, Request& request) {
   const JsonInput* stop = fields.any("stop");
   if (stop == nullptr) return;
   const JsonInput words = stop->is_array() ? *stop : JsonInput::array({*stop});
-  if (words.size() > most_stop_words) {
-    throw ApiError::invalid(fmt::format("'stop' may have {} words, got {}", most_stop_words, words.size()));
+  if (words.size() > max_stop_words) {
+    throw ApiError::invalid(fmt::format("'stop' may have {} words, got {}", max_stop_words, words.size()));
   }
   for (const JsonInput& word : words) {
     if (!word.is_string()) {
@@ -166,8 +166,8 @@ void read_stop_words(Fields& fields, Request& request) {
           fmt::format("'stop' must be a string or a list of strings, got {}", shown(word)));
     }
     request.stop_words.push_back(word.get<std::string>());
-    if (request.stop_words.back().size() > most_stop_bytes) {
-      throw ApiError::invalid(fmt::format("a word of 'stop' may have {} bytes, got {}", most_stop_bytes,
+    if (request.stop_words.back().size() > max_stop_bytes) {
+      throw ApiError::invalid(fmt::format("a word of 'stop' may have {} bytes, got {}", max_stop_bytes,
                                           request.stop_words.back().size()));
     }
   }
@@ -175,11 +175,11 @@ void read_stop_words(Fields& fields, Request& request) {
 
 /// Each API has its own way to ask for log-probabilities.
 void read_log_probabilities(Fields& fields, Request& request) {
-  constexpr std::int64_t most = 20;
+  constexpr std::int64_t max_alternatives = 20;
   static const Neutral no_logprobs[] = {{"logprobs", {false}}}, no_probs[] = {{"n_probs", {0}}};
   if (request.api == Api::chat) {
     fields.neutral(no_probs);
-    const auto count = fields.integer("top_logprobs", 0, most);
+    const auto count = fields.integer("top_logprobs", 0, max_alternatives);
     if (fields.boolean("logprobs").value_or(false)) {
       request.alternatives = static_cast<std::size_t>(count.value_or(0));
     } else if (count.value_or(0) > 0) {
@@ -189,12 +189,12 @@ void read_log_probabilities(Fields& fields, Request& request) {
   }
   if (const JsonInput* given = fields.any("logprobs"); given != nullptr && given->is_boolean()) {
     fields.neutral(no_logprobs);
-  } else if (const auto count = fields.integer("logprobs", 0, most)) {
+  } else if (const auto count = fields.integer("logprobs", 0, max_alternatives)) {
     request.alternatives = static_cast<std::size_t>(*count);
   }
   if (request.api != Api::native) return fields.neutral(no_probs);
   fields.agree(probabilities);
-  if (const auto count = fields.integer("n_probs", 0, most); count && *count > 0) {
+  if (const auto count = fields.integer("n_probs", 0, max_alternatives); count && *count > 0) {
     request.alternatives = static_cast<std::size_t>(*count);
   }
 }
@@ -217,7 +217,7 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
   read_numbers(fields, numbers, request);
   read_flags(fields, request);
   for (std::string_view name : limits) {
-    const auto limit = fields.integer(name, -1, most_tokens);
+    const auto limit = fields.integer(name, -1, max_tokens);
     if (limit) request.limit = *limit < 0 ? std::nullopt : std::optional<std::size_t>(*limit);
   }
   fields.agree(limits);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/server/fields.h"
-#include "spectr/decode/method_request.h"
+#include "spectr/decode/methods.h"
 #include "spectr/sampling/warp.h"
 
 namespace spectr::server {
@@ -18,7 +18,7 @@ enum class Api { native, completion, chat };
 /// What a body gets that does not say.
 struct RequestDefaults {
   WarpOptions sampling;
-  std::optional<std::size_t> limit;  ///< most tokens; none: until text or context ends
+  std::optional<std::size_t> limit;  ///< max tokens; none: until text or context ends
   MethodRequest speculative;         ///< where `speculative` is not there at all
 };
 
@@ -31,7 +31,7 @@ struct GenerationRequest {
   WarpOptions warp;
   JsonInput logit_bias;
   std::vector<std::string> stop_words;
-  std::optional<std::size_t> limit;  ///< most tokens; none: until text or context ends
+  std::optional<std::size_t> limit;  ///< max tokens; none: until text or context ends
   std::optional<std::uint64_t> seed;
   std::size_t n = 1;                        ///< texts per prompt
   std::optional<std::size_t> alternatives;  ///< log-probabilities are told, with so many alternatives

@@ -13,17 +13,16 @@ namespace spectr::server {
 namespace {
 
 /// Pieces that are told of one text: an answer that nobody can read is not worth its memory.
-constexpr std::size_t most_pieces = 1 << 16;
+constexpr std::size_t max_pieces = 1 << 16;
 
 Json describe(const Service& service) {
   const ModelSet& models = service.models();
-  const ModelConfig& config = models.target->config();
-  return {
-      {"id", models.name},
-      {"object", "model"},
-      {"created", 0},
-      {"owned_by", "spectr"},
-      {"meta", {{"n_vocab", config.vocabulary}, {"n_ctx_train", config.context}, {"n_embd", config.width}}}};
+  const ModelSpec& spec = models.target->spec();
+  return {{"id", models.name},
+          {"object", "model"},
+          {"created", 0},
+          {"owned_by", "spectr"},
+          {"meta", {{"n_vocab", spec.vocabulary}, {"n_ctx_train", spec.context}, {"n_embd", spec.width}}}};
 }
 
 Json defaults_of(const Service& service) {
@@ -52,12 +51,12 @@ Json props_json(const Service& service) {
   Json methods = Json::array(), plans = Json::array();
   for (const MethodRule& method : method_rules()) {
     if (method.reads(Setting::costs) && !models.costs) continue;
-    if (models.drafts.size() < method.models.least) continue;
+    if (models.drafts.size() < method.models.min) continue;
     methods.push_back({{"name", method.name},
                        {"summary", method.summary},
                        {"lossless", method.lossless},
                        {"plan", method.plan},
-                       {"drafts", method.models.most > 0}});
+                       {"drafts", method.models.max > 0}});
   }
   for (const PlanRule& plan : plan_rules()) plans.push_back(plan.name);
   return {{"model", models.name},
@@ -98,9 +97,9 @@ Json tokenize(const Service& service, const std::string& body) {
   const Tokenizer& tokenizer = *service.models().tokenizer;
   const std::vector<Token> tokens = tokenizer.encode(*content, options);
   if (!pieces) return {{"tokens", tokens}};
-  if (tokens.size() > most_pieces) {
+  if (tokens.size() > max_pieces) {
     throw ApiError::invalid(
-        fmt::format("'with_pieces' is for {} tokens at most, 'content' has {}", most_pieces, tokens.size()));
+        fmt::format("'with_pieces' is for {} tokens at most, 'content' has {}", max_pieces, tokens.size()));
   }
   Json all = Json::array();
   for (const Token token : tokens) {

@@ -67,15 +67,15 @@ std::string metrics_of(const Slots& slots) {
   out.counter("n_decode_total", "Passes of the target.", as_double(target.passes));
   out.counter("decode_rows_total", "Rows of these passes.", as_double(target.rows));
   out.gauge("n_busy_slots_per_decode", "Texts per pass of the target, on the average.",
-            ratio(as_double(target.texts), as_double(target.passes)));
+            ratio(as_double(target.sequences), as_double(target.passes)));
   out.gauge("requests_processing", "Texts being written.",
             as_double(static_cast<std::uint64_t>(
                 std::ranges::count_if(states, [](const SlotState& state) { return state.busy; }))));
   out.gauge("requests_deferred", "Texts that wait for a slot.", as_double(slots.queued()));
-  out.gauge("slots", "Texts that can be written at a time.", as_double(states.size()));
+  out.gauge("slots", "Texts that can be decoded concurrently.", as_double(states.size()));
   out.head("texts_total", "counter", "Texts that ended, by how.");
   out.value("texts_total", "ending", "finished", as_double(c.finished));
-  out.value("texts_total", "ending", "given_up", as_double(c.given_up));
+  out.value("texts_total", "ending", "given_up", as_double(c.cancelled));
   out.value("texts_total", "ending", "failed", as_double(c.failed));
   return out.text;
 }

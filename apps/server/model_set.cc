@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "spectr/model/loaded_model.h"
-
 namespace spectr::server {
 namespace {
 
@@ -16,10 +14,10 @@ constexpr std::string_view plain_text =
 
 Result<ModelSet> ModelSet::load(const std::filesystem::path& target,
                                 const std::vector<std::filesystem::path>& drafts, int threads,
-                                std::optional<std::string> chat_template) {
+                                const LoadOptions& options, std::optional<std::string> chat_template) {
   ModelSet models;
   models.pool = std::make_unique<ThreadPool>(threads);
-  SPECTR_TRY(LoadedModel loaded, load_model(target, *models.pool));
+  SPECTR_TRY(LoadedModel loaded, load_model(target, *models.pool, options));
   models.tokenizer = std::move(loaded.tokenizer);
   models.target = std::move(loaded.transformer);
   models.name = target.stem().string();
@@ -28,7 +26,7 @@ Result<ModelSet> ModelSet::load(const std::filesystem::path& target,
   models.template_source = chat_template.value_or(std::string(own));
   models.chat_template = jinja::Template::parse(models.template_source);
   for (const std::filesystem::path& path : drafts) {
-    SPECTR_TRY(LoadedModel draft, load_draft(path, models.tokenizer->vocabulary(), *models.pool));
+    SPECTR_TRY(LoadedModel draft, load_draft(path, models.tokenizer->vocabulary(), *models.pool, options));
     models.drafts.push_back(std::move(draft.transformer));
   }
   return models;

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "apps/jinja/template.h"
 #include "spectr/base/result.h"
 #include "spectr/base/thread_pool.h"
-#include "spectr/decode/costs.h"
-#include "spectr/model/tokenizer.h"
-#include "spectr/model/transformer.h"
+#include "spectr/decode/auto/cost_model.h"
+#include "spectr/engine/loaded_model.h"
+#include "spectr/text/jinja/template.h"
+#include "spectr/text/tokenizer.h"
 
 namespace spectr::server {
 
@@ -33,6 +33,7 @@ struct ModelSet {
   /// Error: a file that cannot be used, or a draft that cannot draft for the target.
   static Result<ModelSet> load(const std::filesystem::path& target,
                                const std::vector<std::filesystem::path>& drafts, int threads,
+                               const LoadOptions& options = {},
                                std::optional<std::string> chat_template = {});
 };
 

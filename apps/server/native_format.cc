@@ -6,16 +6,16 @@ namespace spectr::server {
 namespace {
 
 std::string_view stop_type(const Outcome& outcome) {
-  switch (outcome.ending) {
-    case Ending::eos:
+  switch (outcome.reason) {
+    case FinishReason::eos:
       return "eos";
-    case Ending::word:
+    case FinishReason::word:
       return "word";
-    case Ending::limit:
-    case Ending::given_up:
+    case FinishReason::limit:
+    case FinishReason::cancelled:
       return "limit";
-    case Ending::not_begun:
-    case Ending::failed:
+    case FinishReason::not_started:
+    case FinishReason::failed:
       break;
   }
   return "none";
@@ -46,9 +46,9 @@ class NativeFormat final : public Format {
  public:
   explicit NativeFormat(const AnswerHead& head) : head_(head) {}
 
-  Json piece(std::size_t choice, const Piece& piece, bool) const override {
-    Json event = {{"index", choice}, {"content", piece.text}, {"tokens", tokens_of(piece)}, {"stop", false}};
-    add_tokens(event, piece);
+  Json chunk(std::size_t choice, const Chunk& chunk, bool) const override {
+    Json event = {{"index", choice}, {"content", chunk.text}, {"tokens", tokens_of(chunk)}, {"stop", false}};
+    add_tokens(event, chunk);
     return event;
   }
 
@@ -68,11 +68,11 @@ class NativeFormat final : public Format {
   }
 
  private:
-  Json closing(std::size_t choice, const Piece& piece, const Outcome& outcome) const {
+  Json closing(std::size_t choice, const Chunk& chunk, const Outcome& outcome) const {
     const Task& task = head_.tasks[choice];
     return {{"index", choice},
-            {"content", piece.text},
-            {"tokens", head_.request.tokens ? tokens_of(piece) : Json::array()},
+            {"content", chunk.text},
+            {"tokens", head_.request.tokens ? tokens_of(chunk) : Json::array()},
             {"id_slot", outcome.slot},
             {"stop", true},
             {"model", head_.model},
@@ -82,16 +82,16 @@ class NativeFormat final : public Format {
             {"generation_settings", settings_of(task, head_.seed)},
             {"stop_type", stop_type(outcome)},
             {"stopping_word", outcome.stop_word},
-            {"truncated", outcome.ending == Ending::given_up},
+            {"truncated", outcome.reason == FinishReason::cancelled},
             {"timings", timings_of({&task, 1}, {&outcome, 1})},
             {"metrics", {{"speculative_decoding", speculation_of(task, {&outcome, 1})}}}};
   }
 
-  void add_tokens(Json& event, const Piece& piece) const {
-    if (head_.request.details) event["token_details"] = details_of(piece);
+  void add_tokens(Json& event, const Chunk& chunk) const {
+    if (head_.request.details) event["token_details"] = details_of(chunk);
     if (!head_.request.alternatives) return;
     Json all = Json::array();
-    for (const TokenReport& report : piece.tokens) {
+    for (const TokenReport& report : chunk.tokens) {
       Json token = entry(report.token, report.piece, report.log_probability);
       token["top_logprobs"] = Json::array();
       for (const Alternative& other : report.alternatives) {

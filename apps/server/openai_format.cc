@@ -26,17 +26,17 @@ class OpenAiFormat final : public Format {
  public:
   explicit OpenAiFormat(const AnswerHead& head) : head_(head), chat_(head.request.api == Api::chat) {}
 
-  Json piece(std::size_t choice, const Piece& piece, bool first) const override {
+  Json chunk(std::size_t choice, const Chunk& chunk, bool first) const override {
     Json one = {{"index", choice}};
     if (chat_) {
       one["delta"] =
-          first ? Json{{"role", "assistant"}, {"content", piece.text}} : Json{{"content", piece.text}};
+          first ? Json{{"role", "assistant"}, {"content", chunk.text}} : Json{{"content", chunk.text}};
     } else {
-      one["text"] = piece.text;
+      one["text"] = chunk.text;
     }
-    one["logprobs"] = log_probabilities(piece);
+    one["logprobs"] = log_probabilities(chunk);
     one["finish_reason"] = nullptr;
-    add_details(one, piece);
+    add_details(one, chunk);
     return envelope(true, Json::array({std::move(one)}));
   }
 
@@ -85,10 +85,10 @@ class OpenAiFormat final : public Format {
   }
 
  private:
-  Json envelope(bool chunk, Json choices) const {
-    const std::string_view object = !chat_  ? "text_completion"
-                                    : chunk ? "chat.completion.chunk"
-                                            : "chat.completion";
+  Json envelope(bool streamed, Json choices) const {
+    const std::string_view object = !chat_     ? "text_completion"
+                                    : streamed ? "chat.completion.chunk"
+                                               : "chat.completion";
     return {{"id", head_.id},
             {"object", object},
             {"created", head_.created},
@@ -103,19 +103,19 @@ class OpenAiFormat final : public Format {
     answer["metrics"] = {{"speculative_decoding", speculation_of(tasks.front(), outcomes)}};
   }
 
-  void add_details(Json& choice, const Piece& piece) const {
-    if (head_.request.details) choice["token_details"] = details_of(piece);
-    if (head_.request.tokens) choice["tokens"] = tokens_of(piece);
+  void add_details(Json& choice, const Chunk& chunk) const {
+    if (head_.request.details) choice["token_details"] = details_of(chunk);
+    if (head_.request.tokens) choice["tokens"] = tokens_of(chunk);
   }
 
-  Json log_probabilities(const Piece& piece) const {
+  Json log_probabilities(const Chunk& chunk) const {
     if (!head_.request.alternatives) return nullptr;
-    return chat_ ? chat_log_probabilities(piece) : completion_log_probabilities(piece);
+    return chat_ ? chat_log_probabilities(chunk) : completion_log_probabilities(chunk);
   }
 
-  Json chat_log_probabilities(const Piece& piece) const {
+  Json chat_log_probabilities(const Chunk& chunk) const {
     Json content = Json::array();
-    for (const TokenReport& report : piece.tokens) {
+    for (const TokenReport& report : chunk.tokens) {
       Json token = chat_log_probability(report.piece, report.log_probability);
       token["top_logprobs"] = Json::array();
       for (const Alternative& other : report.alternatives) {
@@ -126,9 +126,9 @@ class OpenAiFormat final : public Format {
     return {{"content", std::move(content)}};
   }
 
-  Json completion_log_probabilities(const Piece& piece) const {
+  Json completion_log_probabilities(const Chunk& chunk) const {
     Json tokens = Json::array(), own = Json::array(), top = Json::array(), offsets = Json::array();
-    for (const TokenReport& report : piece.tokens) {
+    for (const TokenReport& report : chunk.tokens) {
       tokens.push_back(token_name(report.piece));
       own.push_back(report.log_probability);
       offsets.push_back(report.offset);

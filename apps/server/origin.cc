@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "apps/server/api_error.h"
-#include "apps/server/same_name.h"
+#include "apps/server/paths.h"
 
 namespace spectr::server {
 namespace {

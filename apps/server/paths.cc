@@ -15,6 +15,11 @@ bool is_at(std::string_view asked, std::string_view path) {
 
 }  // namespace
 
+bool same_name(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
 void Paths::add(std::string path, std::string_view methods) {
   methods_.emplace(std::move(path), methods);
 }

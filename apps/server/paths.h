@@ -8,6 +8,9 @@
 
 namespace spectr::server {
 
+/// Whether two names of hosts, origins or schemes are the same: their case does not count.
+bool same_name(std::string_view a, std::string_view b);
+
 /// Which paths there are, and for which methods.
 class Paths {
  public:

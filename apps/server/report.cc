@@ -32,11 +32,11 @@ double covered(std::vector<Stretch> stretches) {
 
 /// The first tokens of a prompt that none of its texts had to compute.
 std::size_t cached_by_all(std::span<const Outcome> texts) {
-  std::optional<std::size_t> least;
+  std::optional<std::size_t> min;
   for (const Outcome& text : texts) {
-    if (text.ending != Ending::not_begun) least = std::min(text.cached, least.value_or(text.cached));
+    if (text.reason != FinishReason::not_started) min = std::min(text.cached, min.value_or(text.cached));
   }
-  return least.value_or(0);
+  return min.value_or(0);
 }
 
 }  // namespace
@@ -159,15 +159,15 @@ Json speculation_settings(const MethodRule& method, const MethodOptions& setting
   return told;
 }
 
-Json tokens_of(const Piece& piece) {
+Json tokens_of(const Chunk& chunk) {
   Json ids = Json::array();
-  for (const TokenReport& report : piece.tokens) ids.push_back(report.token);
+  for (const TokenReport& report : chunk.tokens) ids.push_back(report.token);
   return ids;
 }
 
-Json details_of(const Piece& piece) {
+Json details_of(const Chunk& chunk) {
   Json tokens = Json::array();
-  for (const TokenReport& report : piece.tokens) {
+  for (const TokenReport& report : chunk.tokens) {
     Json token = {{"id", report.token}, {"text", report.piece}, {"source", name(report.source)}};
     if (!is_text(report.piece)) token["bytes"] = bytes_of(report.piece);
     token["target_probability"] = report.target ? Json(*report.target) : Json(nullptr);
@@ -180,13 +180,14 @@ Json details_of(const Piece& piece) {
 }
 
 std::optional<ApiError> failure_of(const Outcome& outcome) {
-  if (outcome.ending == Ending::failed) return ApiError::internal(outcome.failure);
-  if (outcome.ending == Ending::not_begun) return ApiError::unavailable("no slot became free in time", 1);
+  if (outcome.reason == FinishReason::failed) return ApiError::internal(outcome.failure);
+  if (outcome.reason == FinishReason::not_started)
+    return ApiError::unavailable("no slot became free in time", 1);
   return std::nullopt;
 }
 
 std::string_view finish_reason(const Outcome& outcome) {
-  return outcome.ending == Ending::eos || outcome.ending == Ending::word ? "stop" : "length";
+  return outcome.reason == FinishReason::eos || outcome.reason == FinishReason::word ? "stop" : "length";
 }
 
 }  // namespace spectr::server

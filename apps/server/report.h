@@ -9,13 +9,13 @@
 #include "apps/json.h"
 #include "apps/server/answer.h"
 #include "apps/server/api_error.h"
-#include "apps/server/task.h"
+#include "apps/server/tasks.h"
 
 namespace spectr::server {
 
 /// A text that is complete.
 struct FinishedText {
-  Piece all;
+  Chunk all;
   Outcome outcome;
 };
 
@@ -34,10 +34,10 @@ Json speculation_of(const Task& task, std::span<const Outcome> outcomes);
 /// and without a draft model there are none.
 Json speculation_settings(const MethodRule& method, const MethodOptions& settings);
 /// Ids.
-Json tokens_of(const Piece& piece);
+Json tokens_of(const Chunk& chunk);
 /// Where each token came from, its probabilities, its block and when that was done; its bytes where they are
 /// no text by themselves.
-Json details_of(const Piece& piece);
+Json details_of(const Chunk& chunk);
 /// How logits become the law, by the names of a request's fields; without biases.
 Json sampling_of(const WarpOptions& sampling);
 /// Whether the bytes are whole characters.

@@ -14,9 +14,7 @@
 #include "apps/server/information.h"
 #include "apps/server/metrics.h"
 #include "apps/server/origin.h"
-#include "apps/server/page.h"
 #include "apps/server/paths.h"
-#include "apps/server/same_name.h"
 
 namespace spectr::server {
 namespace {

@@ -83,7 +83,7 @@ void Server::stop(std::chrono::seconds patience, const std::function<bool()>& hu
   if (!listener_.joinable()) return;
   if (service_.loaded()) service_.drain();
   wait_for_answers(std::chrono::steady_clock::now() + patience, hurry);
-  service_.give_up();
+  service_.cancel_all();
   const auto end = std::chrono::steady_clock::now() + to_say_goodbye;
   wait_for_answers(end, {});
   http_->finish(end);

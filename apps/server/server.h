@@ -20,7 +20,7 @@ struct ServerOptions {
   Keys keys;
   bool metrics = false;
   std::vector<std::string> names;  ///< which a local server answers to besides the local ones
-  std::string cors;                ///< the origin whose pages may ask; empty: none
+  std::string cors;                ///< the allowed CORS origin; empty: none
   std::size_t threads = 32;        ///< for connections, beyond those that slots and queue need
 };
 
@@ -39,7 +39,7 @@ class Server {
   /// False once connections are no longer taken: after stop(), or where the system broke the socket.
   bool listening() const { return !ended_; }
 
-  /// Takes no new texts, lets those that are being written end for so long, gives the rest up, and closes.
+  /// Takes no new texts, lets those that are being written end for so long, cancels the rest, and closes.
   /// `hurry` is asked again and again: true ends the patience at once. Takes a few seconds more than the
   /// patience at most, whatever clients do (a long text that is just being tokenized ends first).
   void stop(std::chrono::seconds patience, const std::function<bool()>& hurry = {});

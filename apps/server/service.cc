@@ -12,8 +12,8 @@ constexpr int while_loading = 2, while_stopping = 30, longest = 60;
 }  // namespace
 
 Result<void> Service::load() {
-  SPECTR_TRY(models_,
-             ModelSet::load(options_.target, options_.drafts, options_.threads, options_.chat_template));
+  SPECTR_TRY(models_, ModelSet::load(options_.target, options_.drafts, options_.threads, options_.load,
+                                     options_.chat_template));
   if (!options_.alias.empty()) models_.name = options_.alias;
   const RequestDefaults& defaults = options_.defaults;
   SPECTR_TRY(const MethodRule* usual,
@@ -28,9 +28,9 @@ Result<void> Service::load() {
   return {};
 }
 
-std::shared_ptr<void> Service::visit() {
-  ++visits_;
-  return {this, [](Service* service) { --service->visits_; }};
+std::shared_ptr<void> Service::begin_request() {
+  ++active_requests_;
+  return {this, [](Service* service) { --service->active_requests_; }};
 }
 
 const ModelSet& Service::models() const {
@@ -56,7 +56,7 @@ Slots& Service::open_slots() {
 int Service::retry_after() const {
   const Counts counts = slots_->counts();
   const double seconds = counts.prompt_seconds + counts.generation_seconds;
-  const double texts = static_cast<double>(std::max<std::uint64_t>(counts.finished + counts.given_up, 1));
+  const double texts = static_cast<double>(std::max<std::uint64_t>(counts.finished + counts.cancelled, 1));
   const double ahead = static_cast<double>(slots_->queued()) / static_cast<double>(options_.slots.slots);
   return std::clamp(static_cast<int>(ahead * seconds / texts), 1, longest);
 }

@@ -12,6 +12,7 @@
 #include "apps/server/generation_request.h"
 #include "apps/server/model_set.h"
 #include "apps/server/slots.h"
+#include "spectr/engine/loaded_model.h"
 
 namespace spectr::server {
 
@@ -19,6 +20,7 @@ struct ServiceOptions {
   std::filesystem::path target;
   std::vector<std::filesystem::path> drafts;
   int threads = 1;
+  LoadOptions load;  ///< of the target and the drafts
   SlotOptions slots;
   std::chrono::seconds timeout{600};  ///< for a request, its waiting included
   RequestDefaults defaults;
@@ -38,15 +40,15 @@ class Service {
   Result<void> load();
   /// Takes no new texts.
   void drain() { phase_ = Phase::draining; }
-  /// Gives up every text that is left.
-  void give_up() {
-    if (loaded()) slots_->give_up();
+  /// Cancels every text that is left.
+  void cancel_all() {
+    if (loaded()) slots_->cancel_all();
   }
 
   bool loaded() const { return phase_ != Phase::loading; }
-  /// A request that is being answered, for as long as somebody holds it.
-  std::shared_ptr<void> visit();
-  bool idle() const { return visits_ == 0; }
+  /// Counts a request as active for as long as somebody holds the handle.
+  std::shared_ptr<void> begin_request();
+  bool idle() const { return active_requests_ == 0; }
   const ServiceOptions& options() const { return options_; }
   const ModelSet& models() const;
   const Slots& slots() const;
@@ -64,7 +66,7 @@ class Service {
   ModelSet models_;
   std::unique_ptr<Slots> slots_;
   std::atomic<Phase> phase_ = Phase::loading;
-  std::atomic<int> visits_ = 0;
+  std::atomic<int> active_requests_ = 0;
 };
 
 }  // namespace spectr::server

@@ -9,8 +9,8 @@ namespace spectr::server {
 namespace {
 
 /// Cheapest first: a text that drafts does so before all come to the target.
-std::vector<const Transformer*> drafts_then_target(const ModelSet& models) {
-  std::vector<const Transformer*> order;
+std::vector<const LanguageModel*> drafts_then_target(const ModelSet& models) {
+  std::vector<const LanguageModel*> order;
   for (const auto& draft : models.drafts) order.push_back(draft.get());
   order.push_back(models.target.get());
   return order;
@@ -19,7 +19,7 @@ std::vector<const Transformer*> drafts_then_target(const ModelSet& models) {
 }  // namespace
 
 Result<std::unique_ptr<Slots>> Slots::start(const ModelSet& models, SlotOptions options) {
-  const std::size_t own = models.target->config().context;
+  const std::size_t own = models.target->context();
   if (options.context > own) {
     return error("{}: the context of {} tokens exceeds the model's {}", models.name, options.context, own);
   }
@@ -38,31 +38,31 @@ Result<std::unique_ptr<Slots>> Slots::start(const ModelSet& models, SlotOptions 
 
 Slots::Slots(const ModelSet& models, SlotOptions options)
     : options_(options),
-      passes_(drafts_then_target(models), options.slots, most_nodes),
+      batcher_(drafts_then_target(models), options.slots, max_nodes),
       places_(options.slots) {
   SPECTR_CHECK(options.slots >= 1);
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    places_[i].slot = std::make_unique<Slot>(i, models, options_.context, passes_, totals_);
+    places_[i].slot = std::make_unique<Slot>(i, models, options_.context, batcher_, totals_);
   }
   try {
     for (Place& place : places_) threads_.emplace_back([this, &place] { work(place); });
   } catch (...) {
-    give_up();  // those that run end
+    cancel_all();  // those that run end
     throw;
   }
 }
 
 Slots::~Slots() {
-  give_up();
+  cancel_all();
   threads_.clear();
 }
 
-void Slots::give_up() {
+void Slots::cancel_all() {
   const std::lock_guard lock(mutex_);
   stopping_ = true;
-  for (const auto& job : queue_) job->answer->give_up();
+  for (const auto& job : queue_) job->answer->cancel();
   for (const Place& place : places_) {
-    if (place.job) place.job->answer->give_up();
+    if (place.job) place.job->answer->cancel();
   }
   drop_unwanted();
   changed_.notify_all();
@@ -85,9 +85,9 @@ bool Slots::submit(std::vector<Task> tasks, std::shared_ptr<Answer> answer) {
 /// Takes the texts that nobody waits for out of the queue.
 void Slots::drop_unwanted() {
   std::erase_if(queue_, [this](const std::unique_ptr<Job>& job) {
-    if (!job->answer->given_up()) return false;
+    if (!job->answer->cancelled()) return false;
     Outcome outcome;
-    outcome.ending = Ending::not_begun;
+    outcome.reason = FinishReason::not_started;
     totals_.count(outcome);
     job->answer->finish(job->choice, outcome);
     return true;
@@ -98,12 +98,12 @@ void Slots::drop_unwanted() {
 /// longest.
 Slots::Place* Slots::choose(const std::vector<Token>& prompt) {
   Place *knows = nullptr, *oldest = nullptr;
-  std::size_t most = prompt.size() / 4;
+  std::size_t max = prompt.size() / 4;
   for (Place& place : places_) {
     if (place.job) continue;
     if (oldest == nullptr || place.last_used < oldest->last_used) oldest = &place;
-    if (const std::size_t common = place.slot->remembers(prompt); common > most) {
-      most = common;
+    if (const std::size_t common = place.slot->remembers(prompt); common > max) {
+      max = common;
       knows = &place;
     }
   }

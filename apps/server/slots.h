@@ -13,7 +13,7 @@
 
 namespace spectr::server {
 
-/// How many texts are written at a time, and how many wait.
+/// How many texts are decoded concurrently, and how many wait.
 struct SlotOptions {
   std::size_t slots = 4;
   std::size_t queue = 64;
@@ -31,9 +31,6 @@ struct SlotState {
 /// of those that wait for a slot. A text depends on its task alone, not on its neighbours.
 class Slots {
  public:
-  /// Most nodes of a token tree: what the sessions' memory is planned for.
-  static constexpr std::size_t most_nodes = 65;
-
   /// The models must outlive it. Error: the context exceeds the model's, or there is no memory for so
   /// many texts of it.
   static Result<std::unique_ptr<Slots>> start(const ModelSet& models, SlotOptions options);
@@ -42,8 +39,8 @@ class Slots {
   /// Queues a text for each of the answer's choices, or none where there is no room for all of them.
   bool submit(std::vector<Task> tasks, std::shared_ptr<Answer> answer);
 
-  /// Gives up every text, and takes no more.
-  void give_up();
+  /// Cancels every text, and takes no more.
+  void cancel_all();
 
   std::size_t context() const { return options_.context; }
   std::vector<SlotState> states() const;
@@ -53,7 +50,7 @@ class Slots {
   std::size_t room() const { return options_.slots + options_.queue; }
   Counts counts() const { return totals_.counts(); }
   /// Of the draft models in their order, then the target.
-  std::vector<PassCounts> passes() const { return passes_.counts(); }
+  std::vector<PassCounts> passes() const { return batcher_.counts(); }
 
  private:
   struct Job {
@@ -75,7 +72,7 @@ class Slots {
 
   SlotOptions options_;
   Totals totals_;
-  SharedPasses passes_;
+  Batcher batcher_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Place> places_;

@@ -15,8 +15,8 @@
 namespace spectr::server {
 namespace {
 
-constexpr std::size_t most_texts = 128;
-constexpr std::size_t most_biases = 4096;  // every text tells them all
+constexpr std::size_t max_texts = 128;
+constexpr std::size_t max_biases = 4096;  // every text tells them all
 
 std::vector<Token> encode(const JsonInput& prompt, const Tokenizer& tokenizer) {
   if (prompt.is_array()) return read_tokens(prompt, tokenizer.vocabulary(), "prompt");
@@ -38,9 +38,9 @@ std::vector<std::vector<Token>> read_prompts(const GenerationRequest& request, c
   if (!prompt.is_array() || prompt.empty() || prompt.front().is_number()) {
     prompts.push_back(encode(prompt, tokenizer));
   } else {
-    if (prompt.size() > most_texts) {
+    if (prompt.size() > max_texts) {
       throw ApiError::invalid(
-          fmt::format("'prompt' may be a list of {} prompts, got {}", most_texts, prompt.size()));
+          fmt::format("'prompt' may be a list of {} prompts, got {}", max_texts, prompt.size()));
     }
     for (const JsonInput& one : prompt) prompts.push_back(encode(one, tokenizer));
   }
@@ -67,9 +67,8 @@ double read_bias(const JsonInput& bias) {
 /// {"ID": bias, …} or [[ID, bias], …].
 std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const Vocabulary& vocabulary) {
   std::vector<std::pair<Token, double>> biases;
-  if (json.is_structured() && json.size() > most_biases) {
-    throw ApiError::invalid(
-        fmt::format("'logit_bias' may have {} entries, got {}", most_biases, json.size()));
+  if (json.is_structured() && json.size() > max_biases) {
+    throw ApiError::invalid(fmt::format("'logit_bias' may have {} entries, got {}", max_biases, json.size()));
   }
   if (json.is_object()) {
     for (const auto& [key, bias] : json.items()) {
@@ -95,7 +94,7 @@ std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const V
 
 const MethodRule* choose_method(const GenerationRequest& request, const ModelSet& models) {
   const MethodRule* method = valid(request.speculative.rule(models.drafts.size(), models.costs != nullptr));
-  if (models.drafts.size() < method->models.least) {
+  if (models.drafts.size() < method->models.min) {
     throw ApiError::invalid(fmt::format("method {} needs a draft model, the server has none", method->name));
   }
   if (method->reads(Setting::costs) && !models.costs) {
@@ -129,10 +128,9 @@ std::vector<Token> read_tokens(const JsonInput& list, const Vocabulary& vocabula
 }
 
 Result<void> check_block(const Decoder& decoder, std::size_t left) {
-  const std::size_t nodes = decoder.most_nodes(left);
-  if (nodes <= Slots::most_nodes) return {};
-  return error("a block of {} drafted tokens is too large, at most {} are allowed", nodes - 1,
-               Slots::most_nodes - 1);
+  const std::size_t nodes = decoder.max_nodes(left);
+  if (nodes <= max_nodes) return {};
+  return error("a block of {} drafted tokens is too large, at most {} are allowed", nodes - 1, max_nodes - 1);
 }
 
 Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::size_t context) {
@@ -145,9 +143,9 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
   settings.costs = models.costs;
   valid(check_block(valid(make_decoder(*method, settings)), context));
   check_together(*checked, *method, settings, models.tokenizer->vocabulary().size());
-  if (prompts.size() * request.n > most_texts) {
+  if (prompts.size() * request.n > max_texts) {
     throw ApiError::invalid(fmt::format("prompts × n ('n': {}) must be at most {}, got {}", request.n,
-                                        most_texts, prompts.size() * request.n));
+                                        max_texts, prompts.size() * request.n));
   }
 
   Tasks out{{}, request.seed.value_or(random_seed())};

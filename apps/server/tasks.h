@@ -2,14 +2,37 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/server/generation_request.h"
 #include "apps/server/model_set.h"
-#include "apps/server/slots.h"
-#include "apps/server/task.h"
+#include "spectr/base/token.h"
+#include "spectr/decode/methods.h"
+#include "spectr/sampling/warp.h"
 
 namespace spectr::server {
+
+/// The largest number of nodes of a token tree: what the memory of a slot's sessions is planned for.
+inline constexpr std::size_t max_nodes = 65;
+
+/// One text to generate. Checked: the method's decoder can be made, the prompt fits the context.
+struct Task {
+  std::vector<Token> prompt;  ///< never empty
+  const MethodRule* method;
+  MethodOptions settings;
+  std::shared_ptr<const Warp> warp;  ///< of all texts of a request: biases may be many
+  std::size_t limit;                 ///< max tokens to generate
+  bool ignore_eos = false;
+  std::vector<std::string> stop_words = {};
+  std::uint64_t seed = 0;
+  std::uint64_t sample = 0;                 ///< which of several texts of one seed
+  std::optional<std::size_t> details = {};  ///< tell each token's details, with so many alternatives
+  bool cache_prompt = true;                 ///< use what the slot still knows of the prompt
+};
 
 /// The texts that a request asks for, n per prompt; all share the seed, and their number makes them differ.
 struct Tasks {
@@ -22,7 +45,7 @@ struct Tasks {
 Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::size_t context);
 
 /// Error: a block of it may have more nodes than a slot has room for. left: tokens that a text may have.
-Result<void> check_block(const Decoder& decoder, std::size_t left = Slots::most_nodes);
+Result<void> check_block(const Decoder& decoder, std::size_t left = max_nodes);
 
 /// The ids of a list, each inside the vocabulary. Throws ApiError that names `field`.
 std::vector<Token> read_tokens(const JsonInput& list, const Vocabulary& vocabulary, std::string_view field);

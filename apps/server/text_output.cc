@@ -24,10 +24,10 @@ TokenReport TextOutput::report(const Block& block, std::size_t i) const {
   return report;
 }
 
-Piece TextOutput::add(const Block& block) {
-  Piece piece;
+Chunk TextOutput::add(const Block& block) {
+  Chunk chunk;
   for (std::size_t i = 0; i < block.tokens.size() && !text_.stopped(); ++i) {
-    piece.tokens.push_back(report(block, i));
+    chunk.tokens.push_back(report(block, i));
     const std::size_t before = text_.text().size();
     text_.push(block.tokens[i]);
     if (text_.stopped()) {
@@ -36,8 +36,8 @@ Piece TextOutput::add(const Block& block) {
       characters_ += utf8_characters(std::string_view(text_.text()).substr(before));
     }
   }
-  piece.text = release(text_.certain());
-  return piece;
+  chunk.text = release(text_.certain());
+  return chunk;
 }
 
 std::string TextOutput::finish() {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "spectr/decode/block.h"
-#include "spectr/model/stopping_text.h"
+#include "spectr/text/stopping_text.h"
 
 namespace spectr::server {
 
@@ -32,7 +32,7 @@ struct TokenReport {
 };
 
 /// What a block adds to an answer: text that is certain, and tokens.
-struct Piece {
+struct Chunk {
   std::string text;
   std::vector<TokenReport> tokens;
 };
@@ -46,7 +46,7 @@ class TextOutput {
 
   /// Adds a block to the text. When a stop word is complete, `kept()` says how many of the block's tokens
   /// belong to the text before it.
-  Piece add(const Block& block);
+  Chunk add(const Block& block);
   std::optional<std::size_t> kept() const { return kept_; }
   /// The stop word that ended the text; empty: none.
   const std::string& stop_word() const { return text_.stop_word(); }

@@ -17,8 +17,11 @@ void Totals::count(const Block& block, std::size_t kept) {
 
 void Totals::count(const Outcome& outcome) {
   const std::lock_guard lock(mutex_);
-  const bool given_up = outcome.ending == Ending::given_up || outcome.ending == Ending::not_begun;
-  ++(given_up ? counts_.given_up : outcome.ending == Ending::failed ? counts_.failed : counts_.finished);
+  const bool cancelled =
+      outcome.reason == FinishReason::cancelled || outcome.reason == FinishReason::not_started;
+  ++(cancelled                                ? counts_.cancelled
+     : outcome.reason == FinishReason::failed ? counts_.failed
+                                              : counts_.finished);
   counts_.cached_tokens += outcome.cached;
   counts_.prompt_tokens += outcome.computed;
   counts_.prompt_seconds += outcome.statistics.prompt_seconds;

@@ -1,18 +1,17 @@
 // Yin et al., figure 3 right: what a batch saves at a single token.
 
-#include "lab/theory/batch_improvement.h"
-
 #include <fmt/format.h>
 
 #include "lab/figures/figures.h"
 #include "lab/laws.h"
 #include "lab/simulate.h"
+#include "lab/theory/rejections.h"
 #include "spectr/base/counter_random.h"
 
 namespace spectr::lab {
 namespace {
 
-constexpr std::size_t most = 12;
+constexpr std::size_t max_sequences = 12;
 
 struct Case {
   std::string name;
@@ -52,20 +51,20 @@ Result<Average> simulate(const Case& c, std::size_t sequences, std::size_t runs,
 
 Result<Report> batch_improvement(const Context& context) {
   const std::size_t runs = context.runs_or(100'000, 1'000);
-  Data data({"case", "sequences", "closed_form", "runs", "mean", "low", "high"});
+  DataTable data({"case", "sequences", "closed_form", "runs", "mean", "low", "high"});
   Panel panel{"fewer rejections of one token; marks with bars of 95 %: simulated",
-              {.label = "sequences M", .from = 0.5, .to = most + 0.5},
+              {.label = "sequences M", .from = 0.5, .to = max_sequences + 0.5},
               {.label = "rejections saved", .from = -0.05, .to = 1.0},
               {},
               "top left"};
   std::vector<Line> summary;
   std::size_t colour = 0;
   for (const Case& c : cases()) {
-    for (std::size_t M = 1; M <= most; ++M) {
+    for (std::size_t M = 1; M <= max_sequences; ++M) {
       SPECTR_TRY(const Average saved, simulate(c, M, runs, context.seed));
       data.add({c.name, static_cast<double>(M), c.improvement(M), static_cast<double>(runs), saved.mean(),
                 saved.mean() - saved.band(), saved.mean() + saved.band()});
-      context.progress(colour * most + M, 4 * most);
+      context.progress(colour * max_sequences + M, 4 * max_sequences);
     }
     const auto rows = data.where({{"case", c.name}});
     panel.series.push_back({c.name, Style::line, colour, points(data, rows, "sequences", "closed_form")});

@@ -25,7 +25,7 @@ double joint_log_perplexity(const MarkovPair& pair, std::size_t block) {
   return sum / static_cast<double>(pair.states() * pair.horizon());
 }
 
-Panel panel(const Data& data, std::string title, const char* measured, const char* bound,
+Panel panel(const DataTable& data, std::string title, const char* measured, const char* bound,
             std::string bound_title, Axis y, std::string legend) {
   const auto rows = data.where({{"beams", 8.0}});
   return {std::move(title),
@@ -37,7 +37,7 @@ Panel panel(const Data& data, std::string title, const char* measured, const cha
 }
 
 /// Lemma 3.4 by measured perplexity over bound: above 1 it is violated.
-Panel lemma_panel(const Data& data) {
+Panel lemma_panel(const DataTable& data) {
   const auto rows = data.where({{"beams", 8.0}});
   const auto quotient = [&](const char* bound) {
     std::vector<Point> all = points(data, rows, "tau", "ppl_p");
@@ -58,9 +58,9 @@ Panel lemma_panel(const Data& data) {
 Result<Report> mtad_bounds(const Context& context) {
   const MarkovPair pair = MarkovPair::alike(states, context.quick ? 24 : 120, noise, context.seed);
   const double U = largest_log_ratio(pair), H = entropy_per_token(pair);
-  Data data({"beams", "tau", "tokens_per_call", "tokens_per_full_block", "tokens_per_full_block_bound",
-             "beam_error", "ppl_p", "ppl_p_bound", "ratio_qp", "ratio_qp_bound", "ratio_mtjd",
-             "ratio_mtjd_bound", "sup_log_ratio", "worst_beam_error", "ppl_p_bound_worst"});
+  DataTable data({"beams", "tau", "tokens_per_call", "tokens_per_full_block", "tokens_per_full_block_bound",
+                  "beam_error", "ppl_p", "ppl_p_bound", "ratio_qp", "ratio_qp_bound", "ratio_mtjd",
+                  "ratio_mtjd_bound", "sup_log_ratio", "worst_beam_error", "ppl_p_bound_worst"});
   std::size_t done = 0;
   double slack = 1e300;
   for (const std::size_t beams : {1, 8}) {

@@ -11,7 +11,7 @@
 namespace spectr::lab {
 namespace {
 
-constexpr std::size_t states = 16, horizon = 256, most_length = 8;
+constexpr std::size_t states = 16, horizon = 256, max_length = 8;
 constexpr std::size_t lengths_of_text[] = {8, 16, 32, 64, 128, 256};
 
 }  // namespace
@@ -19,12 +19,12 @@ constexpr std::size_t lengths_of_text[] = {8, 16, 32, 64, 128, 256};
 Result<Report> mtjd_length(const Context& context) {
   const std::size_t models = context.runs_or(500, 10);
   // By length of blocks and of texts: log-perplexity, and how often it is below that of greedy decoding.
-  std::vector costs(most_length + 1, std::vector<Average>(std::size(lengths_of_text)));
+  std::vector costs(max_length + 1, std::vector<Average>(std::size(lengths_of_text)));
   auto better = costs;
   for (std::size_t m = 0; m < models; ++m) {
     const MarkovPair pair = MarkovPair::random(states, horizon, context.seed + static_cast<std::uint32_t>(m));
     const std::vector<double> greedy = joint_decoding_cost(pair, 0, 1);
-    for (std::size_t block = 1; block <= most_length; ++block) {
+    for (std::size_t block = 1; block <= max_length; ++block) {
       const std::vector<double> joint = joint_decoding_cost(pair, 0, block);
       for (std::size_t i = 0; i < std::size(lengths_of_text); ++i) {
         const std::size_t n = lengths_of_text[i];
@@ -35,8 +35,8 @@ Result<Report> mtjd_length(const Context& context) {
     context.progress(m + 1, models);
   }
 
-  Data data({"block", "text", "models", "perplexity", "low", "high", "not_worse_than_greedy"});
-  for (std::size_t block = 1; block <= most_length; ++block) {
+  DataTable data({"block", "text", "models", "perplexity", "low", "high", "not_worse_than_greedy"});
+  for (std::size_t block = 1; block <= max_length; ++block) {
     for (std::size_t i = 0; i < std::size(lengths_of_text); ++i) {
       const Average& cost = costs[block][i];
       data.add({static_cast<double>(block), static_cast<double>(lengths_of_text[i]),
@@ -45,7 +45,7 @@ Result<Report> mtjd_length(const Context& context) {
     }
   }
   Panel by_length{fmt::format("texts of {} tokens", horizon),
-                  {.label = "tokens γ of a joint block", .from = 0.5, .to = most_length + 0.5},
+                  {.label = "tokens γ of a joint block", .from = 0.5, .to = max_length + 0.5},
                   {.label = "perplexity under the target"},
                   {},
                   "top right"};

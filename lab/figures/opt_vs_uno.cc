@@ -21,23 +21,23 @@ namespace {
 constexpr double epsilons[] = {0.1, 0.2, 0.4, 0.8};
 constexpr std::size_t draft_length = 4, context_length = 256;
 
-/// One way to write: a method with its models and what its texts showed so far.
-class Writer {
+/// A method with its models, and statistics of the texts that it has generated.
+class Generator {
  public:
-  static Result<Writer> make(std::string_view method, double epsilon, const Transformer& target,
-                             const Transformer* draft) {
+  static Result<Generator> make(std::string_view method, double epsilon, const Transformer& target,
+                                const Transformer* draft) {
     SPECTR_TRY(const MethodRule* rule, find_method(method));
     SPECTR_TRY(Decoder decoder, make_decoder(*rule, {.length = draft_length, .epsilon = epsilon}));
     SPECTR_TRY(const Warp warp, Warp::make(WarpOptions::none()));
     const std::size_t context = std::min(context_length, target.context());
     std::vector<const LanguageModel*> drafts;
     if (draft != nullptr) drafts.push_back(draft);
-    SPECTR_TRY(Models models, Models::start(target, drafts, warp, context, decoder.most_nodes(context)));
-    return Writer(std::move(decoder), std::move(models));
+    SPECTR_TRY(Models models, Models::start(target, drafts, warp, context, decoder.max_nodes(context)));
+    return Generator(std::move(decoder), std::move(models));
   }
 
-  Result<std::vector<Token>> write(std::span<const Token> prompt, const GenerateOptions& options,
-                                   CounterRandom random) {
+  Result<std::vector<Token>> generate_text(std::span<const Token> prompt, const GenerateOptions& options,
+                                           CounterRandom random) {
     models_.target->rewind(0);
     for (const auto& draft : models_.drafts) draft->rewind(0);
     SPECTR_TRY(Generation text, generate(decoder_, models_, prompt, options, random));
@@ -50,20 +50,20 @@ class Writer {
   double tokens_per_call() const { return tokens_ / calls_; }
 
  private:
-  Writer(Decoder decoder, Models models) : decoder_(std::move(decoder)), models_(std::move(models)) {}
+  Generator(Decoder decoder, Models models) : decoder_(std::move(decoder)), models_(std::move(models)) {}
 
   Decoder decoder_;
   Models models_;
   double tokens_ = 0.0, calls_ = 0.0;
 };
 
-/// Two writers and how often the first one's text was judged better; a tie, or a text of which the judge sees
-/// nothing, counts as half a win. Texts of one prompt are alike: the spread is taken over prompts. Both ways
-/// to write are measured for bias at the same places, those of the two's first texts for every prompt.
+/// Two generators and how often the first one's text was judged better; a tie, or a text of which the judge
+/// sees nothing, counts as half a win. Texts of one prompt are alike: the spread is taken over prompts. Both
+/// are measured for bias at the same places, those of the two's first texts for every prompt.
 struct Contest {
   const char* name;
   double epsilon;
-  Writer first, second;
+  Generator first, second;
   Average wins = {};
   TextBias biases = {};
 
@@ -73,17 +73,17 @@ struct Contest {
   double second_bias() const { return mean(of_corrections() ? biases.uno : biases.draft); }
 };
 
-/// Lets both write `comparisons` texts for a prompt.
+/// Lets both generate `comparisons` texts for a prompt.
 Result<void> compete(Contest& contest, std::size_t comparisons, std::span<const Token> prompt,
                      const GenerateOptions& options, std::uint64_t seed, std::uint64_t& sample, Judge& judge,
                      BiasMeter& meter) {
   double wins = 0.0;
   for (std::size_t i = 0; i < comparisons; ++i) {
     std::optional<double> scores[2];
-    for (Writer* writer : {&contest.first, &contest.second}) {
-      SPECTR_TRY(const auto text, writer->write(prompt, options, CounterRandom(seed, sample++)));
+    for (Generator* generator : {&contest.first, &contest.second}) {
+      SPECTR_TRY(const auto text, generator->generate_text(prompt, options, CounterRandom(seed, sample++)));
       if (i == 0) SPECTR_TRY_VOID(meter.add(prompt, text, contest.epsilon, contest.biases));
-      SPECTR_TRY(scores[writer == &contest.second], judge.score(prompt, text));
+      SPECTR_TRY(scores[generator == &contest.second], judge.score(prompt, text));
     }
     const bool judged = scores[0] && scores[1] && *scores[0] != *scores[1];
     wins += !judged ? 0.5 : *scores[0] > *scores[1] ? 1.0 : 0.0;
@@ -95,17 +95,17 @@ Result<void> compete(Contest& contest, std::size_t comparisons, std::span<const 
 Result<std::vector<Contest>> contests(const StoryModels& models) {
   std::vector<Contest> all;
   for (const double epsilon : epsilons) {
-    SPECTR_TRY(Writer opt, Writer::make("biased-opt", epsilon, *models.target, models.draft.get()));
-    SPECTR_TRY(Writer uno, Writer::make("biased-uno", epsilon, *models.target, models.draft.get()));
+    SPECTR_TRY(Generator opt, Generator::make("biased-opt", epsilon, *models.target, models.draft.get()));
+    SPECTR_TRY(Generator uno, Generator::make("biased-uno", epsilon, *models.target, models.draft.get()));
     all.push_back({"opt-uno", epsilon, std::move(opt), std::move(uno)});
   }
-  SPECTR_TRY(Writer target, Writer::make("plain", 0.0, *models.target, nullptr));
-  SPECTR_TRY(Writer draft, Writer::make("plain", 0.0, *models.draft, nullptr));
+  SPECTR_TRY(Generator target, Generator::make("plain", 0.0, *models.target, nullptr));
+  SPECTR_TRY(Generator draft, Generator::make("plain", 0.0, *models.draft, nullptr));
   all.push_back({"target-draft", 0.0, std::move(target), std::move(draft)});
   return all;
 }
 
-Figure figure_of(const Data& data, std::size_t prompts, std::size_t comparisons) {
+Figure figure_of(const DataTable& data, std::size_t prompts, std::size_t comparisons) {
   const auto rows = data.where({{"contest", "opt-uno"}});
   const std::size_t large = data.where({{"contest", "target-draft"}}).front();
   const auto level = [&](double y) { return std::vector<Point>{{0.0, y, y, y}, {0.9, y, y, y}}; };
@@ -151,8 +151,8 @@ Result<Report> opt_vs_uno(const Context& context) {
     context.progress(i + 1, prompts);
   }
 
-  Data data({"contest", "epsilon", "prompts", "comparisons", "win_rate", "low", "high", "tv_first",
-             "tv_second", "tokens_per_call_first", "tokens_per_call_second"});
+  DataTable data({"contest", "epsilon", "prompts", "comparisons", "win_rate", "low", "high", "tv_first",
+                  "tv_second", "tokens_per_call_first", "tokens_per_call_second"});
   std::vector<Line> summary;
   for (const Contest& c : all) {
     const double mean = c.wins.mean(), band = c.wins.band();

@@ -44,9 +44,8 @@ constexpr double right = 1.3, top = 1.5;
 
 /// The half plane above the line from (0, TV) to (TV, 0).
 Series feasible(double tv) {
-  const double most = top * tv;
-  return {
-      "feasible", Style::area, 5, {{0.0, tv, tv, most}, {tv, 0.0, 0.0, most}, {right * tv, 0.0, 0.0, most}}};
+  const double max = top * tv;
+  return {"feasible", Style::area, 5, {{0.0, tv, tv, max}, {tv, 0.0, 0.0, max}, {right * tv, 0.0, 0.0, max}}};
 }
 
 }  // namespace
@@ -58,14 +57,14 @@ Result<Report> pareto(const Context& context) {
   const Distribution target = Distribution::from_weights(q);
   const double tv = total_variation(draft, target);
 
-  Data data(
+  DataTable data(
       {"rule", "epsilon", "rejection", "bias", "least_bias", "enumerated_rejection", "enumerated_bias"});
   double off_line = 0.0, off_form = 0.0;
   for (const BiasedRule& rule : biased_rules) {
     for (const double epsilon : epsilons(pair, steps)) {
       const BiasedStep step = biased_step(p, q, epsilon, rule.correction);
       SPECTR_TRY(const Enumerated measured, enumerate(rule.plan, draft, target, epsilon));
-      data.add({rule.name, epsilon, step.rejection, step.bias, least_bias(p, q, epsilon), measured.rejection,
+      data.add({rule.name, epsilon, step.rejection, step.bias, min_bias(p, q, epsilon), measured.rejection,
                 measured.bias});
       off_form = std::max(
           {off_form, std::abs(step.rejection - measured.rejection), std::abs(step.bias - measured.bias)});

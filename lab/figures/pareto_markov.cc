@@ -7,7 +7,7 @@
 
 #include "lab/figures/biased_rules.h"
 #include "lab/figures/figures.h"
-#include "lab/theory/enumerated_decoder.h"
+#include "lab/simulate.h"
 
 namespace spectr::lab {
 namespace {
@@ -19,8 +19,8 @@ constexpr std::size_t steps = 12;
 Result<Report> pareto_markov(const Context& context) {
   const MarkovPair large = MarkovPair::random(7, 50, context.seed);
   const MarkovPair small = MarkovPair::random(3, context.quick ? 4 : 6, context.seed);
-  Data data({"states", "horizon", "rule", "epsilon", "rejections", "misses", "bias", "distance",
-             "enumerated_corrections", "enumerated_text_bias"});
+  DataTable data({"states", "horizon", "rule", "epsilon", "rejections", "misses", "bias", "distance",
+                  "enumerated_corrections", "enumerated_text_bias"});
   double off_form = 0.0;
   std::size_t done = 0;
   for (const MarkovPair* pair : {&large, &small}) {

@@ -105,7 +105,7 @@ Result<Report> plan_acceptance(const Context& context) {
                         {"peaked", "peaked, 40 tokens", peaked_laws(pairs, generator)},
                         {"real", "a pair of models, top-k 40", std::move(real)}};
 
-  Data data({"laws", "plan", "k", "acceptance"});
+  DataTable data({"laws", "plan", "k", "acceptance"});
   std::size_t done = 0;
   for (const Kind& kind : kinds) {
     for (const DrawnPlan& plan : plans) {

@@ -25,7 +25,7 @@ std::string name_of(std::size_t sequences) {
 
 /// Adds a row at about ten numbers of runs per factor of ten.
 Result<void> converge(const MarkovPair& pair, std::size_t sequences, std::size_t runs, std::uint32_t seed,
-                      const std::function<void(std::size_t)>& progress, Data& data) {
+                      const std::function<void(std::size_t)>& progress, DataTable& data) {
   const double expected = total(expected_batch_rejections(pair, sequences));
   Average average;
   double next = 10.0;
@@ -45,7 +45,7 @@ Result<void> converge(const MarkovPair& pair, std::size_t sequences, std::size_t
 Result<Report> convergence(std::string title, std::size_t horizon, std::size_t runs, const Context& context,
                            const std::vector<Batch>& batches) {
   const MarkovPair pair = MarkovPair::random(states, horizon, context.seed);
-  Data data({"sequences", "runs", "mean", "low", "high", "expected"});
+  DataTable data({"sequences", "runs", "mean", "low", "high", "expected"});
   Panel panel{fmt::format("{} states, horizon T = {}; bands of 95 %", states, horizon),
               {.label = "texts decoded", .to = 1.2 * static_cast<double>(runs), .logarithmic = true},
               {.label = "rejections per text"},
@@ -97,14 +97,14 @@ Result<Report> rejections_100(const Context& context) {
 }
 
 Result<Report> rejections_scaling(const Context& context) {
-  constexpr std::size_t horizon = 50, most = 20;
+  constexpr std::size_t horizon = 50, max_sequences = 20;
   const MarkovPair pair = MarkovPair::random(states, horizon, context.seed);
   const double limit = total(expected_batch_rejections_in_the_limit(pair));
   const std::vector<std::size_t> simulated = {1, 2, 4, 8, 16};
   const std::size_t runs = context.runs_or(5'000, 40);
-  Data data({"sequences", "expected", "limit", "runs", "mean", "low", "high"});
+  DataTable data({"sequences", "expected", "limit", "runs", "mean", "low", "high"});
   std::size_t done = 0;
-  for (std::size_t M = 1; M <= most; ++M) {
+  for (std::size_t M = 1; M <= max_sequences; ++M) {
     Average average;
     if (std::ranges::find(simulated, M) != simulated.end()) {
       SPECTR_TRY_VOID(simulate_rejections(pair, M, runs, context.seed, [&](std::size_t, double r) {
@@ -120,7 +120,7 @@ Result<Report> rejections_scaling(const Context& context) {
   }
   const auto all = data.where({}), measured = data.where({{"runs", static_cast<double>(runs)}});
   Panel panel{fmt::format("{} states, horizon T = {}; bars of 95 %", states, horizon),
-              {.label = "sequences M", .from = 0.0, .to = most + 1.0},
+              {.label = "sequences M", .from = 0.0, .to = max_sequences + 1.0},
               {.label = "rejections per text"},
               {{"expected", Style::joined, 0, points(data, all, "sequences", "expected")},
                {"simulated", Style::bars, 1, points(data, measured, "sequences", "mean", "low", "high")},

@@ -12,14 +12,14 @@ namespace {
 
 constexpr double draft = 0.25;
 constexpr double targets[] = {0.1, 0.25, 0.75, 1.0};
-constexpr std::size_t most_drafts = 16;
+constexpr std::size_t max_drafts = 16;
 
 Result<Report> against_drafts(std::string title, std::initializer_list<DrawnPlan> plans) {
-  Data data({"b", "k", "plan", "acceptance", "optimum", "guaranteed"});
+  DataTable data({"b", "k", "plan", "acceptance", "optimum", "guaranteed"});
   const Distribution p = bernoulli(draft);
   for (const double b : targets) {
     const Distribution q = bernoulli(b);
-    for (std::size_t k = 1; k <= most_drafts; ++k) {
+    for (std::size_t k = 1; k <= max_drafts; ++k) {
       const double optimum = optimal_acceptance(p, q, k);
       for (const auto& plan : plans) {
         SPECTR_TRY(const double accepted, acceptance(plan.name, p, q, k));
@@ -31,7 +31,7 @@ Result<Report> against_drafts(std::string title, std::initializer_list<DrawnPlan
   Figure figure{std::move(title), {}};
   for (const double b : targets) {
     Panel panel{fmt::format("p = Ber({}), q = Ber({})", draft, b),
-                {.label = "number of drafts k", .from = 0.0, .to = most_drafts + 1.0, .step = 2.0},
+                {.label = "number of drafts k", .from = 0.0, .to = max_drafts + 1.0, .step = 2.0},
                 {.label = "acceptance", .from = 0.0, .to = 1.05},
                 {}};
     for (const auto& plan : plans) {

@@ -11,18 +11,18 @@
 namespace spectr::lab {
 namespace {
 
-constexpr std::size_t d = 120, most_drafts = 16;
+constexpr std::size_t d = 120, max_drafts = 16;
 constexpr std::size_t ratios[] = {2, 4, 12};
 
 }  // namespace
 
 Result<Report> spectr_uniform(const Context&) {
-  Data data({"r", "k", "plan", "acceptance", "closed_form"});
+  DataTable data({"r", "k", "plan", "acceptance", "closed_form"});
   const Distribution p = uniform(d, d);
   double worst = 0.0;
   for (const std::size_t r : ratios) {
     const Distribution q = uniform(d / r, d);
-    for (std::size_t k = 1; k <= most_drafts; ++k) {
+    for (std::size_t k = 1; k <= max_drafts; ++k) {
       const double closed = uniform_acceptance(static_cast<double>(r), k);
       for (const char* plan : {"optimal", "k-seq", "recursive"}) {
         SPECTR_TRY(const double accepted, acceptance(plan, p, q, k));
@@ -33,7 +33,7 @@ Result<Report> spectr_uniform(const Context&) {
   }
 
   Panel panel{fmt::format("p = U({}), q = U({}/r)", d, d),
-              {.label = "number of drafts k", .from = 0.0, .to = most_drafts + 1.0, .step = 2.0},
+              {.label = "number of drafts k", .from = 0.0, .to = max_drafts + 1.0, .step = 2.0},
               {.label = "acceptance", .from = 0.0, .to = 1.05},
               {}};
   std::vector<Line> summary;

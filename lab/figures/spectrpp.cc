@@ -13,7 +13,7 @@
 namespace spectr::lab {
 namespace {
 
-constexpr std::size_t most_drafts = 5;
+constexpr std::size_t max_drafts = 5;
 
 /// What is drawn, and the column of the table that holds it.
 struct Curve {
@@ -30,7 +30,7 @@ struct Comparison {
   double mean = 0.0, worst_ratio = 1.0;
 };
 
-Comparison compare(const Data& pairs, std::size_t k, const char* column) {
+Comparison compare(const DataTable& pairs, std::size_t k, const char* column) {
   Comparison c;
   const auto rows = pairs.where({{"k", static_cast<double>(k)}});
   for (const std::size_t row : rows) {
@@ -55,8 +55,8 @@ Result<void> bernoulli_example(std::vector<Line>& summary) {
 }
 
 Result<Report> random_pairs(std::size_t vocabulary, const Context& context) {
-  const std::size_t pairs = context.runs_or(100, 3), last_k = context.quick ? 4 : most_drafts;
-  Data data({"pair", "k", "str", "str_plus", "str_plus_plus", "best_subsets", "optimum"});
+  const std::size_t pairs = context.runs_or(100, 3), last_k = context.quick ? 4 : max_drafts;
+  DataTable data({"pair", "k", "str", "str_plus", "str_plus_plus", "best_subsets", "optimum"});
   std::mt19937 generator(context.seed);
   for (std::size_t pair = 0; pair < pairs; ++pair) {
     const Distribution p = random_law(vocabulary, generator), q = random_law(vocabulary, generator);
@@ -65,14 +65,14 @@ Result<Report> random_pairs(std::size_t vocabulary, const Context& context) {
       SPECTR_TRY(const double str, acceptance("k-seq", p, q, k));
       SPECTR_TRY(const double plus, acceptance("str+", p, q, k));
       SPECTR_TRY(const double plus_plus, acceptance("str++", p, q, k));
-      SPECTR_TRY(const double rejected, least_rejection_of_prefixes(p, q, k, 1.0 - optimum));
+      SPECTR_TRY(const double rejected, min_rejection_of_prefixes(p, q, k, 1.0 - optimum));
       data.add(
           {static_cast<double>(pair), static_cast<double>(k), str, plus, plus_plus, 1.0 - rejected, optimum});
     }
     context.progress(pair + 1, pairs);
   }
 
-  Data means({"k", "plan", "mean", "worst_ratio"});
+  DataTable means({"k", "plan", "mean", "worst_ratio"});
   for (std::size_t k = 2; k <= last_k; ++k) {
     for (const Curve& curve : curves) {
       const Comparison c = compare(data, k, curve.column);

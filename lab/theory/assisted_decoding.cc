@@ -20,7 +20,7 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
                                                    .tau = options.tau,
                                                    .beams = options.beams,
                                                    .beam_mode = BeamMode::top}));
-  Models models = pair.start(decoder.most_nodes(T));
+  Models models = pair.start(decoder.max_nodes(T));
   BeamDrafts drafts(pair, options.beams, options.length);
 
   Assisted sums{};
@@ -90,16 +90,16 @@ double entropy_per_token(const MarkovPair& pair) {
 }
 
 double largest_log_ratio(const MarkovPair& pair) {
-  double most = 0.0;
+  double max = 0.0;
   for (std::size_t n = 0; n < pair.horizon(); ++n) {
     for (std::size_t x = 0; x < pair.states(); ++x) {
       const auto p = pair.p(n, x), q = pair.q(n, x);
       for (std::size_t y = 0; y < p.size(); ++y) {
-        if (p[y] != q[y]) most = std::max(most, std::abs(std::log(p[y]) - std::log(q[y])));
+        if (p[y] != q[y]) max = std::max(max, std::abs(std::log(p[y]) - std::log(q[y])));
       }
     }
   }
-  return most;
+  return max;
 }
 
 double log_perplexity_p_bound(const Assisted& a, double beam_error) {

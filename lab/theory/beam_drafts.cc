@@ -10,7 +10,7 @@ namespace spectr::lab {
 BeamDrafts::BeamDrafts(const MarkovPair& pair, std::size_t beams, std::size_t length)
     : pair_(pair),
       drafter_({beams, BeamMode::top}, length),
-      models_(pair.start(drafter_.most_nodes(pair.horizon()))),
+      models_(pair.start(drafter_.max_nodes(pair.horizon()))),
       likeliest_(pair, [&](std::size_t n, std::size_t x) { return pair.p(n, x); }, length) {}
 
 Result<BeamDrafts::LogLikelihood> BeamDrafts::after(std::size_t n, std::size_t x) {

@@ -15,15 +15,15 @@ LikeliestBlocks::LikeliestBlocks(const MarkovPair& pair, const Laws& laws, std::
     for (std::size_t n = 0; n + i <= pair.horizon(); ++n) {
       for (std::size_t x = 0; x < states_; ++x) {
         const auto law = laws(n, x);
-        double most = -std::numeric_limits<double>::infinity();
+        double max = -std::numeric_limits<double>::infinity();
         for (std::size_t y = 0; y < states_; ++y) {
           const double value = std::log(law[y]) + best_[i - 1][at(n + 1, y)];
-          if (value > most) {
-            most = value;
+          if (value > max) {
+            max = value;
             first_[i][at(n, x)] = y;
           }
         }
-        best_[i][at(n, x)] = most;
+        best_[i][at(n, x)] = max;
       }
     }
   }

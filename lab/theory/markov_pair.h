@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "spectr/decode/models.h"
-#include "spectr/model/tabular_model.h"
+#include "spectr/decode/drafter.h"
+#include "spectr/lm/tabular_model.h"
 
 namespace spectr::lab {
 

@@ -24,7 +24,7 @@ BiasedStep biased_step(std::span<const double> p, std::span<const double> q, dou
   return out;
 }
 
-double least_bias(std::span<const double> p, std::span<const double> q, double epsilon) {
+double min_bias(std::span<const double> p, std::span<const double> q, double epsilon) {
   double distance = 0.0, rejection = 0.0;
   for (std::size_t y = 0; y < p.size(); ++y) {
     const double b = p[y] > 0.0 ? std::min(1.0, (q[y] + epsilon) / p[y]) : 1.0;
@@ -57,16 +57,15 @@ BiasedText biased_text(const MarkovPair& pair, double epsilon, Correction correc
 }
 
 std::vector<double> epsilons(const MarkovPair& pair, std::size_t steps) {
-  double most = 0.0;
+  double max = 0.0;
   for (std::size_t n = 0; n < pair.horizon(); ++n) {
     for (std::size_t x = 0; x < pair.states(); ++x) {
-      for (std::size_t y = 0; y < pair.states(); ++y)
-        most = std::max(most, pair.p(n, x)[y] - pair.q(n, x)[y]);
+      for (std::size_t y = 0; y < pair.states(); ++y) max = std::max(max, pair.p(n, x)[y] - pair.q(n, x)[y]);
     }
   }
   std::vector<double> all;
   for (std::size_t i = 0; i <= steps; ++i) {
-    all.push_back(most * static_cast<double>(i) / static_cast<double>(steps));
+    all.push_back(max * static_cast<double>(i) / static_cast<double>(steps));
   }
   return all;
 }

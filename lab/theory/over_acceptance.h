@@ -31,7 +31,7 @@ BiasedStep biased_step(std::span<const double> p, std::span<const double> q, dou
                        Correction correction);
 
 /// Loss*(b), from its definition.
-double least_bias(std::span<const double> p, std::span<const double> q, double epsilon);
+double min_bias(std::span<const double> p, std::span<const double> q, double epsilon);
 
 /// A whole text with drafts up to the horizon: every token is tested once, and the text is a Markov chain
 /// with the biased steps' laws. Sums over the tokens, the bias at each token given the tokens before it.

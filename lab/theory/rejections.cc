@@ -1,8 +1,11 @@
 #include "lab/theory/rejections.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
+
+#include "spectr/base/check.h"
 
 namespace spectr::lab {
 namespace {
@@ -86,6 +89,18 @@ double expected_calls(const std::vector<double>& rejections) {
 
 double total(const std::vector<double>& rejections) {
   return std::accumulate(rejections.begin(), rejections.end(), 0.0);
+}
+
+double uniform_batch_improvement(double r, std::size_t sequences) {
+  SPECTR_CHECK(r >= 1.0 && sequences >= 1);
+  const double miss = 1.0 - 1.0 / r;
+  return miss - std::pow(miss, static_cast<double>(sequences));
+}
+
+double bernoulli_batch_improvement(double u, double v, std::size_t sequences) {
+  SPECTR_CHECK(sequences >= 1);
+  const double miss = u > v ? u : 1.0 - u;
+  return std::abs(u - v) * (1.0 - std::pow(miss, static_cast<double>(sequences - 1)));
 }
 
 }  // namespace spectr::lab

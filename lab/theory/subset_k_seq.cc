@@ -55,31 +55,31 @@ std::vector<std::uint32_t> upper_sets(const Distribution& p, const Distribution&
 
 }  // namespace
 
-Result<double> least_rejection(const Distribution& p, const Distribution& q,
-                               std::span<const std::uint32_t> sets) {
+Result<double> min_rejection(const Distribution& p, const Distribution& q,
+                             std::span<const std::uint32_t> sets) {
   SPECTR_CHECK(p.is_dense() && q.is_dense() && p.vocabulary() == q.vocabulary() && p.vocabulary() <= 20);
   // Outside its set the first draft is accepted with its whole mass p, which must not exceed q.
   for (std::size_t x = 0; x < p.vocabulary(); ++x) {
     if (!contains(sets[0], x) && p.probabilities()[x] > q.probabilities()[x]) return 1.0;
   }
   const RejectionProgram program = program_of(p, q, sets);
-  const auto least = program.least();
-  if (least) return least;
-  if (least.error().infeasible) return 1.0;
+  const auto rejection = program.least();
+  if (rejection) return rejection;
+  if (rejection.error().infeasible) return 1.0;
   // The solver calls it a numerical error where it misses feasibility by little.
-  SPECTR_TRY(const double excess, program.least_excess());
-  return excess > equality ? 1.0 : least;
+  SPECTR_TRY(const double excess, program.min_excess());
+  return excess > equality ? 1.0 : rejection;
 }
 
-Result<double> least_rejection_of_prefixes(const Distribution& p, const Distribution& q, std::size_t k,
-                                           double optimum) {
+Result<double> min_rejection_of_prefixes(const Distribution& p, const Distribution& q, std::size_t k,
+                                         double optimum) {
   const std::vector<std::uint32_t> upper = upper_sets(p, q);
   std::vector<std::size_t> at(k, 0);  // non-decreasing
   std::vector<std::uint32_t> sets(k);
   double best = 1.0;
   for (;;) {
     std::ranges::transform(at, sets.begin(), [&](std::size_t i) { return upper[i]; });
-    SPECTR_TRY(const double cost, least_rejection(p, q, sets));
+    SPECTR_TRY(const double cost, min_rejection(p, q, sets));
     best = std::min(best, cost);
     if (best <= optimum + equality) return best;
     std::size_t i = k;
@@ -89,12 +89,12 @@ Result<double> least_rejection_of_prefixes(const Distribution& p, const Distribu
   }
 }
 
-Result<double> least_rejection_of_subsets(const Distribution& p, const Distribution& q, std::size_t k) {
+Result<double> min_rejection_of_subsets(const Distribution& p, const Distribution& q, std::size_t k) {
   const std::uint32_t all = 1U << p.vocabulary();
   std::vector<std::uint32_t> sets(k, 0);
   double best = 1.0;
   for (;;) {
-    SPECTR_TRY(const double cost, least_rejection(p, q, sets));
+    SPECTR_TRY(const double cost, min_rejection(p, q, sets));
     best = std::min(best, cost);
     std::size_t i = 0;
     while (i < k && ++sets[i] == all) sets[i++] = 0;

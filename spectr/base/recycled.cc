@@ -32,7 +32,7 @@ struct Shelf {
     Piece* first = nullptr;
     std::size_t kept = 0;
     std::size_t used = 0;
-    std::size_t most_used = 0;
+    std::size_t max_used = 0;
   };
   std::array<Size, 64> sizes;
   bool closed = false;
@@ -70,7 +70,7 @@ void* take(std::size_t bytes) {
     size.first = size.first->next;
     --size.kept;
   }
-  size.most_used = std::max(size.most_used, ++size.used);
+  size.max_used = std::max(size.max_used, ++size.used);
   return memory;
 }
 
@@ -79,7 +79,7 @@ void give(void* memory, std::size_t bytes) noexcept {
   const std::size_t i = size_class(bytes);
   Shelf::Size& size = shelf.sizes[i];
   if (size.used > 0) --size.used;  // or else another thread took it
-  if (!keeps_memory || shelf.closed || size.kept + size.used >= size.most_used) {
+  if (!keeps_memory || shelf.closed || size.kept + size.used >= size.max_used) {
     ::operator delete(memory);
     return;
   }

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "spectr/base/recycled.h"
-#include "spectr/decode/bonus.h"
+#include "spectr/decode/block.h"
 #include "spectr/transport/maximal_coupling.h"
 #include "spectr/transport/recursive_rejection.h"
 
 namespace spectr {
 
-Result<Verdict> BatchWalk::select(const BlockStart& start, const Draft& draft, NodeLaws& target,
+Result<Verdict> BatchWalk::select(const BlockStart& start, const Draft& draft, NodeDistributions& target,
                                   Choices& choices) const {
   Verdict verdict;
   std::optional<std::size_t> survivor;
@@ -22,8 +22,9 @@ Result<Verdict> BatchWalk::select(const BlockStart& start, const Draft& draft, N
     }
     const NodeId node = survivor ? draft.draw(*survivor).node : TokenTree::root;
     SPECTR_TRY(const Distribution* q, target.at(node));
-    const DraftLaws laws(*draft.draw(draws.front()).law, draws.size());
-    SPECTR_TRY(const auto plan, survivor ? build_maximal(laws, *q, {}) : build_recursive(laws, *q, {}));
+    const DraftLaws drafting(*draft.draw(draws.front()).distribution, draws.size());
+    SPECTR_TRY(const auto plan,
+               survivor ? build_maximal(drafting, *q, {}) : build_recursive(drafting, *q, {}));
     RecycledVector<Token> tokens;
     for (std::size_t draw : draws) tokens.push_back(draft.token(draw));
     choices.enter(start.place(node, verdict.path.size(), Purpose::select));
@@ -33,7 +34,7 @@ Result<Verdict> BatchWalk::select(const BlockStart& start, const Draft& draft, N
       verdict.last_source = Source::correction;
       return verdict;
     }
-    // Below equal first tokens the continuations have one law: the first copy may stand for all.
+    // Below equal first tokens the continuations have one distribution: the first copy may stand for all.
     survivor = draws[static_cast<std::size_t>(std::ranges::find(tokens, y.token) - tokens.begin())];
     verdict.path.push_back(draft.draw(*survivor).node);
   }

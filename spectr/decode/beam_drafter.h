@@ -10,7 +10,7 @@ namespace spectr {
 /// What the drafters with a beam search have in common: its size.
 class BeamSearchDrafter : public Drafter {
  public:
-  std::size_t most_nodes(std::size_t left) const final { return 1 + search_.width * std::min(length_, left); }
+  std::size_t max_nodes(std::size_t left) const final { return 1 + search_.width * std::min(length_, left); }
   double outcomes(std::size_t vocabulary, std::size_t left) const final {
     return search_.outcomes(vocabulary, std::min(length_, left));
   }
@@ -31,11 +31,11 @@ class BeamDrafter final : public BeamSearchDrafter {
   Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;
 
  private:
-  std::unique_ptr<Draft> beams_;  // owns the laws that the chain's draws refer to
+  std::unique_ptr<Draft> beams_;  // owns the distributions that the chain's draws refer to
 };
 
 /// MTJD (arXiv 2407.09722, section 3.1), what MTAD approximates: a beam search in the *target*, whose
-/// likeliest beam is the block. Goes with AcceptSettled.
+/// likeliest beam is the block. It goes with AcceptSettled.
 class TargetBeams final : public BeamSearchDrafter {
  public:
   TargetBeams(BeamSearch search, std::size_t length) : BeamSearchDrafter(search, length) {}

@@ -12,16 +12,16 @@ namespace spectr {
 namespace {
 
 struct Beam {
-  std::optional<std::size_t> draw;  // its last token; none: the text
+  std::optional<std::size_t> draw;  // its last token; none where it is the sequence itself
   double likelihood;                // joint, of all its tokens, in units of the level (rescale)
   bool ended;
 };
 
-/// A way to go on: beam `from` with `token`, or as it is where it has ended.
+/// A continuation of a beam: beam `from` with `token`, or as it is where it has ended.
 struct Continuation {
   std::size_t from;
   std::optional<Token> token;
-  const Distribution* law;
+  const Distribution* distribution;
 };
 
 /// Indices of the k largest weights, ascending; ties go to the lower index.
@@ -39,8 +39,8 @@ RecycledVector<std::size_t> largest(std::span<const double> weights, std::size_t
 
 /// Long products would underflow, and only their ratios count: a power of two brings the largest near 1.
 void rescale(RecycledVector<Beam>& beams) {
-  const double most = std::ranges::max_element(beams, {}, &Beam::likelihood)->likelihood;
-  for (Beam& beam : beams) beam.likelihood = std::ldexp(beam.likelihood, -std::ilogb(most));
+  const double max = std::ranges::max_element(beams, {}, &Beam::likelihood)->likelihood;
+  for (Beam& beam : beams) beam.likelihood = std::ldexp(beam.likelihood, -std::ilogb(max));
 }
 
 }  // namespace
@@ -61,11 +61,11 @@ double BeamSearch::outcomes(std::size_t vocabulary, std::size_t depth) const {
 Result<BestBeam> BeamSearch::run(const BlockStart& start, Session& model, const Warp& warp,
                                  std::size_t vocabulary, std::size_t depth, Choices& choices,
                                  Draft& draft) const {
-  NodeLaws& laws = draft.laws_of(model, warp, start.text, vocabulary);
+  NodeDistributions& distributions = draft.distributions_of(model, warp, start.sequence, vocabulary);
   RecycledVector<Beam> beams = {{std::nullopt, 1.0, false}};
   std::size_t level = 0;
   for (; level < depth && !std::ranges::all_of(beams, &Beam::ended); ++level) {
-    SPECTR_TRY_VOID(model.score(start.text, draft.tree()));
+    SPECTR_TRY_VOID(model.score(start.sequence, draft.tree()));
 
     RecycledVector<Continuation> continuations;
     RecycledVector<double> joint;
@@ -76,11 +76,11 @@ Result<BestBeam> BeamSearch::run(const BlockStart& start, Session& model, const 
         continue;
       }
       const NodeId node = beams[b].draw ? draft.draw(*beams[b].draw).node : TokenTree::root;
-      SPECTR_TRY(const Distribution* law, laws.at(node));
-      for (std::size_t i = 0; i < law->size(); ++i) {
-        if (law->probabilities()[i] == 0.0) continue;
-        continuations.push_back({b, law->token(i), law});
-        joint.push_back(beams[b].likelihood * law->probabilities()[i]);
+      SPECTR_TRY(const Distribution* distribution, distributions.at(node));
+      for (std::size_t i = 0; i < distribution->size(); ++i) {
+        if (distribution->probabilities()[i] == 0.0) continue;
+        continuations.push_back({b, distribution->token(i), distribution});
+        joint.push_back(beams[b].likelihood * distribution->probabilities()[i]);
       }
     }
 
@@ -90,7 +90,8 @@ Result<BestBeam> BeamSearch::run(const BlockStart& start, Session& model, const 
          mode == BeamMode::top ? largest(joint, width) : choices.draw_set(joint, width)) {
       const Continuation& c = continuations[chosen];
       Beam beam = beams[c.from];
-      if (c.token) beam = {draft.add(beam.draw, *c.token, c.law), joint[chosen], start.is_end(*c.token)};
+      if (c.token)
+        beam = {draft.add(beam.draw, *c.token, c.distribution), joint[chosen], start.is_end(*c.token)};
       next.push_back(beam);
     }
     beams = std::move(next);

@@ -9,8 +9,8 @@ namespace spectr {
 
 /// Whether a beam search keeps the likeliest continuations or draws them.
 enum class BeamMode {
-  draw,  ///< without replacement, from the joint law over beams × tokens
-  top,   ///< the likeliest; ties go to the earlier beam and the lower token
+  draw,  ///< without replacement, from the joint distribution over beams × tokens
+  top,   ///< the likeliest ones; ties go to the earlier beam and the lower token
 };
 
 /// What a beam search found: the draws of the likeliest beam, from the first token on, and the passes it
@@ -22,18 +22,19 @@ struct BestBeam {
 
 /// Beam search of width W in one model (MTAD, arXiv 2407.09722, section 3).
 ///
-/// At every step the joint law over (beam, token) is the beam's joint likelihood times the law of the token;
-/// W different continuations survive, fewer where there are fewer. A beam that has reached an end token stays
-/// as it is. Every surviving continuation becomes a draw of `draft`, whose law is the model's law there.
+/// At every step the joint distribution over (beam, token) is the beam's joint likelihood times the
+/// distribution of the token; W different continuations survive, fewer where there are fewer. A beam that has
+/// reached an end token stays as it is. Every surviving continuation becomes a draw of `draft`, whose
+/// distribution is the model's there.
 struct BeamSearch {
   std::size_t width;
   BeamMode mode;
 
-  /// Sets of continuations that a search of this depth can go through, at most.
+  /// An upper bound of the number of sets of continuations that a search of this depth can go through.
   double outcomes(std::size_t vocabulary, std::size_t depth) const;
 
-  /// Searches `depth` tokens deep below the text, with the model's session scoring the draft's tree level by
-  /// level. Requires: depth ≥ 1.
+  /// Searches `depth` tokens deep below the sequence, with the model's session scoring the draft's tree level
+  /// by level. Requires: depth ≥ 1.
   Result<BestBeam> run(const BlockStart& start, Session& model, const Warp& warp, std::size_t vocabulary,
                        std::size_t depth, Choices& choices, Draft& draft) const;
 };

@@ -5,12 +5,12 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
-#include "spectr/decode/bonus.h"
-#include "spectr/decode/excess_law.h"
+#include "spectr/decode/block.h"
+#include "spectr/decode/excess_distribution.h"
 
 namespace spectr {
 
-Result<Verdict> BlockVerifier::select(const BlockStart& start, const Draft& draft, NodeLaws& target,
+Result<Verdict> BlockVerifier::select(const BlockStart& start, const Draft& draft, NodeDistributions& target,
                                       Choices& choices) const {
   const auto draws = draft.draws();
   const std::size_t length = draws.size();
@@ -20,16 +20,16 @@ Result<Verdict> BlockVerifier::select(const BlockStart& start, const Draft& draf
     SPECTR_CHECK(draws[i].parent == (i == 0 ? std::nullopt : std::optional(i - 1)));  // one chain
     SPECTR_TRY(const Distribution* q, target.at(node(i)));
     const Token x = draft.token(i);
-    c.push_back(std::min(1.0, c[i] * (*q)[x] / (*draws[i].law)[x]));
+    c.push_back(std::min(1.0, c[i] * (*q)[x] / (*draws[i].distribution)[x]));
   }
 
   std::size_t i = length;
-  std::optional<ExcessLaw> excess;  // of the drafts up to i; none where all are in question
+  std::optional<ExcessDistribution> excess;  // behind the drafts up to i; none where all are in question
   const Distribution* q = nullptr;
   for (;; --i) {
     if (i < length) {
       SPECTR_TRY(q, target.at(node(i)));
-      excess.emplace(c[i], *q, *draws[i].law);
+      excess.emplace(c[i], *q, *draws[i].distribution);
     }
     choices.enter(start.place(node(i), i, Purpose::select));
     if (i == 0 || choices.accept(excess ? excess->share(c[i]) : c[i])) break;
@@ -42,7 +42,7 @@ Result<Verdict> BlockVerifier::select(const BlockStart& start, const Draft& draf
     return verdict;
   }
   choices.enter(start.place(node(i), i, Purpose::residual));
-  const auto left = std::move(*excess).law();
+  const auto left = std::move(*excess).distribution();
   verdict.last = (left ? *left : *q).draw(choices);
   verdict.last_source = Source::correction;
   return verdict;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "spectr/decode/verifier.h"
+#include "spectr/decode/verifiers.h"
 
 namespace spectr {
 
@@ -12,11 +12,11 @@ namespace spectr {
 /// is the first that passes, 0 if none does. The next token is drawn ∝ (c_τ q_{τ+1} − p_{τ+1})₊, from the
 /// target where τ = L.
 ///
-/// Theorem. The output has the target's law, and the expected accepted length is the largest that any
-/// verification of one chain has.
+/// Theorem. The output has the target's distribution, and the expected accepted length is the largest that
+/// any verification of one chain has.
 class BlockVerifier final : public Verifier {
  public:
-  Result<Verdict> select(const BlockStart& start, const Draft& draft, NodeLaws& target,
+  Result<Verdict> select(const BlockStart& start, const Draft& draft, NodeDistributions& target,
                          Choices& choices) const override;
 };
 

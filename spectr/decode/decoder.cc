@@ -8,16 +8,16 @@
 namespace spectr {
 namespace {
 
-/// The probability of `token` under the law that the drafts below a node were drawn from.
+/// The probability of `token` under the distribution that the drafts below a node were drawn from.
 std::optional<double> draft_probability(const Draft& draft, NodeId above, Token token) {
   const TokenTree& tree = draft.tree();
   for (const Draw& draw : draft.draws()) {
-    if (tree.parent(draw.node) == above) return (*draw.law)[token];
+    if (tree.parent(draw.node) == above) return (*draw.distribution)[token];
   }
   return std::nullopt;
 }
 
-/// Tokens of the longest draft.
+/// The length of the longest draft.
 std::size_t depth_of(const Draft& draft) {
   int depth = 0;
   for (const Draw& draw : draft.draws()) depth = std::max(depth, draft.tree().depth(draw.node));
@@ -27,22 +27,22 @@ std::size_t depth_of(const Draft& draft) {
 }  // namespace
 
 Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& choices) {
-  SPECTR_CHECK(!start.text.empty() && start.left >= 1);
-  SPECTR_CHECK(models.drafts.size() >= models_.least && models.drafts.size() <= models_.most);
+  SPECTR_CHECK(!start.sequence.empty() && start.left >= 1);
+  SPECTR_CHECK(models.drafts.size() >= models_.min && models.drafts.size() <= models_.max);
   Stopwatch watch;
-  Draft draft(start.text.back());
+  Draft draft(start.sequence.back());
   SPECTR_TRY_VOID(drafter_->propose(start, models, choices, draft));
   const bool settled = draft.target_passes() > 0;  // the target drafted for itself
   (settled ? seconds_.target : seconds_.draft) += watch.lap();
 
   Session& target = *models.target;
-  if (!settled) SPECTR_TRY_VOID(target.score(start.text, draft.tree()));
+  if (!settled) SPECTR_TRY_VOID(target.score(start.sequence, draft.tree()));
   seconds_.target += watch.lap();
 
-  NodeLaws laws(target, models.warp, start.text, draft.tree(), models.vocabulary());
-  SPECTR_TRY(const Verdict verdict, verifier_->select(start, draft, laws, choices));
+  NodeDistributions distributions(target, models.warp, start.sequence, draft.tree(), models.vocabulary());
+  SPECTR_TRY(const Verdict verdict, verifier_->select(start, draft, distributions, choices));
 
-  SPECTR_TRY_VOID(drafter_->observe(start, draft, verdict, laws));
+  SPECTR_TRY_VOID(drafter_->observe(start, draft, verdict, distributions));
 
   Block block;
   block.target_calls = std::max<std::size_t>(draft.target_passes(), 1);
@@ -54,8 +54,8 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
     block.tokens.push_back(token);
     block.sources.push_back(source);
     if (!start.details) return {};
-    SPECTR_TRY(const Distribution* law, laws.at(above));
-    block.details.push_back({(*law)[token], draft_probability(draft, above, token),
+    SPECTR_TRY(const Distribution* q, distributions.at(above));
+    block.details.push_back({(*q)[token], draft_probability(draft, above, token),
                              likeliest(target.logits(above), *start.details)});
     return {};
   };

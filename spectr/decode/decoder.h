@@ -6,11 +6,11 @@
 #include <span>
 
 #include "spectr/decode/drafter.h"
-#include "spectr/decode/verifier.h"
+#include "spectr/decode/verifiers.h"
 
 namespace spectr {
 
-/// Seconds spent in the stages of a block.
+/// The seconds spent in the stages of a block.
 struct StageSeconds {
   double draft = 0.0;
   double target = 0.0;
@@ -19,13 +19,13 @@ struct StageSeconds {
 
 /// How many draft models a method works with.
 struct DraftModels {
-  std::size_t least = 0;
-  std::size_t most = 0;
+  std::size_t min = 0;
+  std::size_t max = 0;
 };
 
-/// Drafter × verifier. One block at a time, so that it can be run on real models and enumerated on tables
-/// alike; `step` is a function of the text and of the choices, and where the drafter remembers() of past
-/// blocks.
+/// A drafter × a verifier. It makes one block at a time, so that it can be run on real models and enumerated
+/// on tables alike; `step` is a function of the sequence and of the choices, and where the drafter
+/// remembers() of past blocks.
 class Decoder {
  public:
   Decoder(std::unique_ptr<Drafter> drafter, std::unique_ptr<Verifier> verifier)
@@ -34,19 +34,20 @@ class Decoder {
   /// From now on `step` breaks its contract with other numbers of draft models.
   void expect(DraftModels models) { models_ = models; }
 
-  /// One block: draft, score, select, commit. The sessions then hold the text up to the new last token.
+  /// Makes one block: draft, score, select, commit. The sessions then hold the sequence up to the new last
+  /// token.
   /// Requires: as many draft models as it expects, those of MethodRule::models.
   Result<Block> step(const BlockStart& start, Models& models, Choices& choices);
 
   Drafter& drafter() { return *drafter_; }
   const Drafter& drafter() const { return *drafter_; }
 
-  /// Most nodes of a tree when `left` tokens may still be emitted: what a session must hold.
-  std::size_t most_nodes(std::size_t left) const { return drafter_->most_nodes(left); }
-  /// The K and L that are drafted; of `auto` the largest of the text so far.
+  /// The largest tree when `left` tokens may still be emitted, in nodes: a session must hold it.
+  std::size_t max_nodes(std::size_t left) const { return drafter_->max_nodes(left); }
+  /// The K and L that are drafted; of `auto` the largest of the sequence so far.
   DraftShape shape() const { return drafter_->shape(); }
 
-  /// Time spent so far, by stage.
+  /// The time spent so far, by stage.
   const StageSeconds& seconds() const { return seconds_; }
 
  private:

@@ -8,27 +8,28 @@
 
 #include "spectr/base/recycled.h"
 #include "spectr/base/token.h"
-#include "spectr/decode/node_laws.h"
-#include "spectr/model/token_tree.h"
+#include "spectr/decode/node_distributions.h"
+#include "spectr/lm/token_tree.h"
 #include "spectr/sampling/warp.h"
 #include "spectr/transport/distribution.h"
 
 namespace spectr {
 
 /// One drawn token. Draws keep what merging equal prefixes into one node would lose: how many copies of a
-/// token were drawn, in which order, below which earlier draw, and from which law.
+/// token were drawn, in which order, below which earlier draw, and from which distribution.
 struct Draw {
-  NodeId node;                        ///< of the tree: the path that ends in this token
-  std::optional<std::size_t> parent;  ///< the draw that it continues; none: the text itself
-  const Distribution* law;            ///< that it was drawn from; not null
+  NodeId node;                        ///< the node of the tree whose path ends in this token
+  std::optional<std::size_t> parent;  ///< the draw that it continues; none where it continues the sequence
+  const Distribution* distribution;   ///< the distribution that it was drawn from; not null
 };
 
 /// What a drafter proposes: the tree that models score, and the draws in the order in which they were made,
 /// level by level.
 class Draft : public RecycledObject {
  public:
-  explicit Draft(Token last_token_of_text) : tree_(last_token_of_text) {}
-  Draft(const Draft&) = delete;  // laws refer to the tree
+  /// The root of the tree stands for the last token of the sequence.
+  explicit Draft(Token last_token) : tree_(last_token) {}
+  Draft(const Draft&) = delete;  // distributions refer to the tree
   Draft& operator=(const Draft&) = delete;
 
   const TokenTree& tree() const { return tree_; }
@@ -36,27 +37,29 @@ class Draft : public RecycledObject {
   const Draw& draw(std::size_t i) const { return draws_[i]; }
   Token token(std::size_t draw) const { return tree_.token(draws_[draw].node); }
 
-  /// Adds `token`, drawn from `law` below `parent`. Returns the number of the draw.
-  std::size_t add(std::optional<std::size_t> parent, Token token, const Distribution* law) {
+  /// Adds `token`, drawn from `distribution` below `parent`. Returns the number of the draw.
+  std::size_t add(std::optional<std::size_t> parent, Token token, const Distribution* distribution) {
     const NodeId above = parent ? draws_[*parent].node : TokenTree::root;
-    draws_.push_back({tree_.child(above, token), parent, law});
+    draws_.push_back({tree_.child(above, token), parent, distribution});
     return draws_.size() - 1;
   }
 
-  /// The laws of a draft model at the nodes of this tree, as NodeLaws makes them; they live as long as the
-  /// draft.
-  NodeLaws& laws_of(const Session& session, const Warp& warp, std::span<const Token> text,
-                    std::size_t vocabulary, std::size_t shared = NodeLaws::every_token) {
-    return *laws_.emplace_back(std::make_unique<NodeLaws>(session, warp, text, tree_, vocabulary, shared));
+  /// The distributions of a draft model at the nodes of this tree, as NodeDistributions makes them; they live
+  /// as long as the draft.
+  NodeDistributions& distributions_of(const Session& session, const Warp& warp,
+                                      std::span<const Token> sequence, std::size_t vocabulary,
+                                      std::size_t shared = NodeDistributions::every_token) {
+    return *distributions_.emplace_back(
+        std::make_unique<NodeDistributions>(session, warp, sequence, tree_, vocabulary, shared));
   }
 
-  /// A law of the drafter's own making.
-  const Distribution* own(Distribution law) {
-    return owned_.emplace_back(std::make_unique<Distribution>(std::move(law))).get();
+  /// Keeps a distribution of the drafter's own making.
+  const Distribution* own(Distribution distribution) {
+    return owned_.emplace_back(std::make_unique<Distribution>(std::move(distribution))).get();
   }
 
-  /// The tree was grown by the target itself, in so many passes, and these draws are the path that came out:
-  /// the block needs no other pass.
+  /// Says that the tree was grown by the target itself, in so many passes, and that these draws are the path
+  /// that came out: the block needs no other pass.
   void settle(RecycledVector<std::size_t> path, std::size_t target_passes) {
     settled_ = std::move(path);
     target_passes_ = target_passes;
@@ -64,7 +67,7 @@ class Draft : public RecycledObject {
   std::span<const std::size_t> settled() const { return settled_; }
   std::size_t target_passes() const { return target_passes_; }
 
-  /// The draws directly below any of `parents` (nullopt stands for the text), in the order drawn.
+  /// The draws directly below any of `parents` (nullopt stands for the sequence), in the order drawn.
   RecycledVector<std::size_t> below(std::span<const std::optional<std::size_t>> parents) const {
     RecycledVector<std::size_t> found;
     for (std::size_t i = 0; i < draws_.size(); ++i) {
@@ -81,7 +84,7 @@ class Draft : public RecycledObject {
   RecycledVector<std::unique_ptr<Distribution>> owned_;
   RecycledVector<std::size_t> settled_;
   std::size_t target_passes_ = 0;
-  RecycledVector<std::unique_ptr<NodeLaws>> laws_;
+  RecycledVector<std::unique_ptr<NodeDistributions>> distributions_;
 };
 
 }  // namespace spectr

@@ -7,7 +7,7 @@
 namespace spectr {
 namespace {
 
-// Texts up to this length are planned for; longer ones grow.
+// Memory for completions of up to this length is planned; longer ones grow.
 constexpr std::size_t planned_tokens = std::size_t{1} << 16;
 
 }  // namespace
@@ -38,22 +38,22 @@ Result<Generation> generate(Decoder& decoder, Models& models, std::span<const To
   SPECTR_TRY_VOID(decoder.drafter().open({prompt, left_at_first, 0, options.ends}, models));
   statistics.prompt_seconds = watch.lap();
 
-  std::vector<Token> text;
-  const std::size_t most = std::min(left_at_first, planned_tokens);
-  text.reserve(prompt.size() + most);
-  text.assign(prompt.begin(), prompt.end());
-  out.tokens.reserve(most);
-  out.sources.reserve(most);
+  std::vector<Token> sequence;
+  const std::size_t planned = std::min(left_at_first, planned_tokens);
+  sequence.reserve(prompt.size() + planned);
+  sequence.assign(prompt.begin(), prompt.end());
+  out.tokens.reserve(planned);
+  out.sources.reserve(planned);
   const StageSeconds before = decoder.seconds();
   for (std::size_t index = 0;; ++index) {
-    const std::size_t left = std::min(options.limit - out.tokens.size(), context - text.size());
+    const std::size_t left = std::min(options.limit - out.tokens.size(), context - sequence.size());
     if (left == 0) break;
     SPECTR_TRY(const Block block,
-               decoder.step({text, left, index, options.ends, options.details}, models, choices));
+               decoder.step({sequence, left, index, options.ends, options.details}, models, choices));
     const auto cut = listener ? listener(block) : std::nullopt;
     const std::size_t kept = cut.value_or(block.tokens.size());
     SPECTR_CHECK(kept <= block.tokens.size());
-    text.insert(text.end(), block.tokens.begin(), block.tokens.end());
+    sequence.insert(sequence.end(), block.tokens.begin(), block.tokens.end());
     out.tokens.insert(out.tokens.end(), block.tokens.begin(),
                       block.tokens.begin() + static_cast<std::ptrdiff_t>(kept));
     out.sources.insert(out.sources.end(), block.sources.begin(),
@@ -63,7 +63,7 @@ Result<Generation> generate(Decoder& decoder, Models& models, std::span<const To
       out.stop = StopReason::word;
       break;
     }
-    if (BlockStart{text, left, index, options.ends}.is_end(text.back())) {
+    if (BlockStart{sequence, left, index, options.ends}.is_end(sequence.back())) {
       out.stop = StopReason::eos;
       break;
     }

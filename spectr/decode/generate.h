@@ -14,18 +14,18 @@
 
 namespace spectr {
 
-/// Why a text ended.
+/// Why a completion ended.
 enum class StopReason { eos, limit, word };
 
 std::string_view name(StopReason reason);
 
 struct GenerateOptions {
-  std::size_t limit = 256;       ///< most tokens to emit; the context may end the text earlier
-  std::vector<Token> ends = {};  ///< tokens that end the text; they are emitted
+  std::size_t limit = 256;       ///< tokens to emit at most; the context may end the completion earlier
+  std::vector<Token> ends = {};  ///< tokens that end the completion; they are emitted
   std::optional<std::size_t> details = std::nullopt;  ///< as in BlockStart
 };
 
-/// What was generated (the prompt not among it).
+/// What was generated, without the prompt.
 struct Generation {
   std::vector<Token> tokens;
   std::vector<Source> sources;  ///< one per token
@@ -33,8 +33,8 @@ struct Generation {
   Statistics statistics;
 };
 
-/// Sees every block as it comes. Returns how many of its tokens to keep when the text shall end within this
-/// block (a stop word), nullopt to go on.
+/// Sees every block as it comes. Returns how many of its tokens to keep when the completion shall end within
+/// this block (a stop word), nullopt to go on.
 using BlockListener = std::function<std::optional<std::size_t>(const Block& block)>;
 
 /// Runs a decoder from a prompt until an end token, the limit, the end of the context, or the listener's

@@ -12,17 +12,15 @@
 #include "spectr/base/check.h"
 #include "spectr/base/find_named.h"
 #include "spectr/base/recycled.h"
-#include "spectr/decode/accept_settled.h"
-#include "spectr/decode/auto_drafter.h"
+#include "spectr/decode/auto/auto_drafter.h"
 #include "spectr/decode/batch_walk.h"
 #include "spectr/decode/beam_drafter.h"
 #include "spectr/decode/block_verifier.h"
-#include "spectr/decode/joint_threshold.h"
-#include "spectr/decode/ngram_drafter.h"
+#include "spectr/decode/ngram.h"
 #include "spectr/decode/plan_walk.h"
-#include "spectr/decode/rollback.h"
 #include "spectr/decode/traversal_verifier.h"
 #include "spectr/decode/tree_drafter.h"
+#include "spectr/decode/verifiers.h"
 
 namespace spectr {
 namespace {
@@ -41,7 +39,7 @@ std::unique_ptr<Drafter> prefix_tree(const MethodOptions& o, Drafting how = Draf
   return std::make_unique<TreeDrafter>(RecycledVector<std::size_t>(o.tree.begin(), o.tree.end()), how);
 }
 
-/// K sequences of L tokens, or the prefix tree where one is given.
+/// K draft sequences of L tokens, or the prefix tree where one is given.
 std::unique_ptr<Drafter> tree_or_sequences(const MethodOptions& o) {
   return o.tree.empty() ? sequences(o.drafts, o.length) : prefix_tree(o);
 }
@@ -71,8 +69,8 @@ Result<Decoder> build_biased_uno(const MethodOptions& o) {
 Result<const PlanRule*> plan_for(const MethodOptions& o, std::size_t drafts) {
   SPECTR_CHECK(o.plan.has_value());
   SPECTR_TRY(const PlanRule* rule, find_plan(*o.plan));
-  if (rule->most_drafts > 0 && drafts > rule->most_drafts) {
-    return error("plan {} takes at most {} draft of a token, got {}", rule->name, rule->most_drafts, drafts);
+  if (rule->max_drafts > 0 && drafts > rule->max_drafts) {
+    return error("plan {} takes at most {} draft of a token, got {}", rule->name, rule->max_drafts, drafts);
   }
   return rule;
 }
@@ -169,17 +167,17 @@ constexpr auto rules = std::to_array<MethodRule>({
 });
 
 // Sessions plan memory for every node, and a pass over more of them never pays.
-constexpr double most_draws = 1024;
+constexpr double max_draws = 1024;
 
-/// Draws of a tree with these factors.
+/// The number of draws of a tree with these factors.
 double tree_draws(const std::vector<std::size_t>& factors) {
   double all = 0.0, level = 1.0;
   for (std::size_t factor : factors) all += level *= static_cast<double>(factor);
   return all;
 }
 
-/// Whether the method has a plan to choose, and the options' one is none that keeps the law (those that do
-/// not read epsilon).
+/// Whether the method has a plan to choose, and the options' one does not keep the target's distribution
+/// (such plans read epsilon).
 bool has_biased_plan(const MethodRule& method, const MethodOptions& o) {
   if (method.plan.empty()) return false;
   const auto plan = find_plan(o.plan.value_or(std::string(method.plan)));
@@ -187,8 +185,8 @@ bool has_biased_plan(const MethodRule& method, const MethodOptions& o) {
 }
 
 Result<void> check_size(double draws) {
-  if (draws <= most_draws) return {};
-  return error("a block of {:.0f} drafts is too large, at most {:.0f} are allowed", draws, most_draws);
+  if (draws <= max_draws) return {};
+  return error("a block of {:.0f} drafts is too large, at most {:.0f} are allowed", draws, max_draws);
 }
 
 }  // namespace
@@ -206,25 +204,25 @@ bool MethodRule::reads(Setting setting) const {
 }
 
 std::vector<std::string_view> unread_settings(const MethodRule& method, const MethodOptions& o) {
-  const MethodOptions usual;
+  const MethodOptions defaults;
   struct Given {
     Setting setting;
     std::string_view name;
-    bool unusual;
+    bool changed;
   };
   const Given all[] = {
-      {Setting::tree, "tree", o.tree != usual.tree},
-      {Setting::epsilon, "epsilon", o.epsilon != usual.epsilon && !has_biased_plan(method, o)},
-      {Setting::tau, "tau", o.tau != usual.tau},
-      {Setting::beams, "beams", o.beams != usual.beams},
-      {Setting::beam_mode, "beam-mode", o.beam_mode != usual.beam_mode},
-      {Setting::bild_fallback, "bild-fallback", o.bild_fallback != usual.bild_fallback},
-      {Setting::bild_rollback, "bild-rollback", o.bild_rollback != usual.bild_rollback},
-      {Setting::ngram, "ngram", o.ngram != usual.ngram},
+      {Setting::tree, "tree", o.tree != defaults.tree},
+      {Setting::epsilon, "epsilon", o.epsilon != defaults.epsilon && !has_biased_plan(method, o)},
+      {Setting::tau, "tau", o.tau != defaults.tau},
+      {Setting::beams, "beams", o.beams != defaults.beams},
+      {Setting::beam_mode, "beam-mode", o.beam_mode != defaults.beam_mode},
+      {Setting::bild_fallback, "bild-fallback", o.bild_fallback != defaults.bild_fallback},
+      {Setting::bild_rollback, "bild-rollback", o.bild_rollback != defaults.bild_rollback},
+      {Setting::ngram, "ngram", o.ngram != defaults.ngram},
   };
   std::vector<std::string_view> unread;
-  for (const auto& [setting, name, unusual] : all) {
-    if (unusual && !method.reads(setting)) unread.push_back(name);
+  for (const auto& [setting, name, changed] : all) {
+    if (changed && !method.reads(setting)) unread.push_back(name);
   }
   return unread;
 }
@@ -270,10 +268,10 @@ Result<void> check_tuples(const MethodRule& method, const MethodOptions& o, cons
     drafts = std::accumulate(o.tree.begin(), o.tree.end(), std::size_t{1}, std::multiplies());
   const std::size_t likely = filters.top_k > 0 ? std::min(filters.top_k, vocabulary) : vocabulary;
   const double tuples = std::pow(static_cast<double>(likely), static_cast<double>(drafts));
-  if (plan->most_tuples == 0.0 || tuples <= plan->most_tuples) return {};
+  if (plan->max_tuples == 0.0 || tuples <= plan->max_tuples) return {};
   return error(
       "plan {} takes at most {:.0f} tuples of draft tokens, but top-k {} with {} drafts can give {:.0f}",
-      plan->name, plan->most_tuples, filters.top_k, drafts, tuples);
+      plan->name, plan->max_tuples, filters.top_k, drafts, tuples);
 }
 
 Result<Decoder> make_decoder(const MethodRule& method, const MethodOptions& options) {
@@ -283,8 +281,23 @@ Result<Decoder> make_decoder(const MethodRule& method, const MethodOptions& opti
   SPECTR_TRY(Decoder decoder, method.build(complete));
   decoder.expect(method.models);
   SPECTR_TRY_VOID(
-      check_size(static_cast<double>(decoder.most_nodes(static_cast<std::size_t>(most_draws)) - 1)));
+      check_size(static_cast<double>(decoder.max_nodes(static_cast<std::size_t>(max_draws)) - 1)));
   return decoder;
+}
+
+Result<const MethodRule*> MethodRequest::rule(std::size_t draft_models, bool costs_known) const {
+  if (method) return find_method(*method);
+  if (!others.tree.empty()) return find_method("tree");
+  const bool asks_for_drafts = others.plan || drafts || (draft_models > 0 && (length || !costs_known));
+  if (asks_for_drafts) return find_method(draft_models > 1 ? "specinfer" : "spectr");
+  return find_method(draft_models > 0 ? "auto" : "plain");
+}
+
+MethodOptions MethodRequest::settings(std::size_t default_drafts, std::size_t default_length) const {
+  MethodOptions complete = others;
+  complete.drafts = drafts.value_or(default_drafts);
+  complete.length = length.value_or(default_length);
+  return complete;
 }
 
 }  // namespace spectr

@@ -1,11 +1,11 @@
 #include "spectr/decode/plan_walk.h"
 
 #include "spectr/base/recycled.h"
-#include "spectr/decode/bonus.h"
+#include "spectr/decode/block.h"
 
 namespace spectr {
 
-Result<Verdict> PlanWalk::select(const BlockStart& start, const Draft& draft, NodeLaws& target,
+Result<Verdict> PlanWalk::select(const BlockStart& start, const Draft& draft, NodeDistributions& target,
                                  Choices& choices) const {
   Verdict verdict;
   RecycledVector<std::optional<std::size_t>> survivors = {std::nullopt};
@@ -17,14 +17,14 @@ Result<Verdict> PlanWalk::select(const BlockStart& start, const Draft& draft, No
       return verdict;
     }
 
-    RecycledVector<const Distribution*> laws;
+    RecycledVector<const Distribution*> distributions;
     RecycledVector<Token> tokens;
     for (std::size_t draw : draws) {
-      laws.push_back(draft.draw(draw).law);
+      distributions.push_back(draft.draw(draw).distribution);
       tokens.push_back(draft.token(draw));
     }
     SPECTR_TRY(const Distribution* q, target.at(node));
-    SPECTR_TRY(const auto plan, rule_.build(DraftLaws(laws), *q, options_));
+    SPECTR_TRY(const auto plan, rule_.build(DraftLaws(distributions), *q, options_));
     choices.enter(start.place(node, verdict.path.size(), Purpose::select));
     const Selection y = plan->select(tokens, choices);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "spectr/decode/verifier.h"
+#include "spectr/decode/verifiers.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr {
@@ -8,21 +8,22 @@ namespace spectr {
 /// The walk (SpecTr, arXiv 2310.15141, algorithm 3): the frame that makes a sequence-level rule of any
 /// token-level plan.
 ///
-/// At a node, k is the number of tokens drawn from that node's law: the children of every surviving copy of
-/// the node, in the order drawn. The plan for k drafts gives Y. Every draw equal to Y survives, also when Y
-/// came from the residual; if there is none, Y is the correction and the block ends; if nothing was drawn
-/// below the survivors, one more token is drawn from the target.
+/// At a node, k is the number of tokens drawn from that node's distribution: the children of every surviving
+/// copy of the node, in the order drawn. The plan for k drafts gives Y. Every draw equal to Y survives, also
+/// when Y came from the residual; if there is none, Y is the correction and the block ends; if nothing was
+/// drawn below the survivors, one more token is drawn from the target.
 ///
-/// Theorem. The text that blocks strung together give has the target's law. *Why:* given all tokens drawn on
-/// a level, what was drawn below is independent of the plan, and below draw i it has the draft's law after
-/// X_i; so whichever draws with X_i = Y survive, what lies below them is again independent and drawn from the
-/// draft's law after Y, in a number fixed before it is looked at. See docs/mathematics.md.
+/// Theorem. The sequence that blocks strung together give has the target's distribution. *Why:* given all
+/// tokens drawn on a level, what was drawn below is independent of the plan, and below draw i it has the
+/// draft's distribution after X_i; so whichever draws with X_i = Y survive, what lies below them is again
+/// independent and drawn from the draft's distribution after Y, in a number fixed before it is looked at. See
+/// docs/mathematics.md.
 class PlanWalk final : public Verifier {
  public:
   /// The rule must outlive it.
   PlanWalk(const PlanRule& rule, PlanOptions options) : rule_(rule), options_(options) {}
 
-  Result<Verdict> select(const BlockStart& start, const Draft& draft, NodeLaws& target,
+  Result<Verdict> select(const BlockStart& start, const Draft& draft, NodeDistributions& target,
                          Choices& choices) const override;
 
  private:

@@ -6,6 +6,7 @@
 #include "spectr/base/ratio.h"
 
 namespace spectr {
+
 void Statistics::count(const Block& block, std::size_t kept) {
   const std::size_t accepted = std::min(block.accepted, kept);
   ++blocks_;

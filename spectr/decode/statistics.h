@@ -12,13 +12,13 @@ namespace spectr {
 
 /// What a run counted. One definition for every report:
 ///   blocks     iterations: a draft, what the target made of it
-///   drafted    draft tokens as drawn, with multiplicity (K sequences of L tokens: K·L a block)
+///   drafted    draft tokens as drawn, with multiplicity (K draft sequences of L tokens: K·L a block)
 ///   accepted   emitted tokens whose source is a draft
 ///   generated  emitted tokens
 ///   target_calls  passes of the target, the prompt's not among them
 class Statistics {
  public:
-  /// Counts a block of which only the first `kept` tokens became text (a stop word may cut it).
+  /// Counts a block of which only the first `kept` tokens were emitted (a stop word may cut it).
   void count(const Block& block, std::size_t kept);
   /// Counts what another run counted, and adds its seconds.
   void add(const Statistics& other);
@@ -32,16 +32,18 @@ class Statistics {
   double block_efficiency() const;
   /// accepted / drafted; 0 where nothing was drafted.
   double acceptance_rate() const;
-  /// [i]: share of blocks whose i-th token was an accepted draft; for every position that was drafted.
+  /// [i] is the share of blocks whose i-th token was an accepted draft; for every position that was drafted.
   std::vector<double> acceptance_per_position() const;
-  /// [i]: blocks that accepted i drafts.
+  /// [i] is the number of blocks that accepted i drafts.
   std::vector<std::size_t> acceptance_histogram() const;
-  /// Mean TV per token between the law it was given and the target's; none where a block does not know it.
+  /// The mean TV per token between the distribution that it was drawn from and the target's; none where a
+  /// block does not know it.
   std::optional<double> bias_tv() const;
-  /// Mean probability per token that a test rejects, 0 for tokens that were not tested; none where no biased
-  /// plan tested any. Together with bias_tv() it is the trade of rejection for bias (Yin et al., section 4).
+  /// The mean probability per token that a test rejects, 0 for tokens that were not tested; none where no
+  /// biased plan tested any. Together with bias_tv() it is the trade of rejection for bias (Yin et al.,
+  /// section 4).
   std::optional<double> rejection() const;
-  /// exp of the mean negative log-likelihood of the tokens under the unfiltered target.
+  /// The exponential of the mean negative log-likelihood of the tokens under the unfiltered target.
   double perplexity() const;
 
   double prompt_seconds = 0.0;

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "spectr/base/recycled.h"
-#include "spectr/decode/node_laws.h"
+#include "spectr/decode/node_distributions.h"
 #include "spectr/transport/drafting.h"
 
 namespace spectr {
 namespace {
 
-/// A copy of a node that may get children: the draw that made it (none: the text) and its draft model.
+/// A copy of a node that may get children: the draw that made it (none: the root) and its draft model.
 struct Copy {
   std::optional<std::size_t> draw;
   std::size_t model;
@@ -25,7 +25,7 @@ RecycledVector<std::size_t> TreeDrafter::sequences(std::size_t drafts, std::size
   return factors;
 }
 
-std::size_t TreeDrafter::most_nodes(std::size_t left) const {
+std::size_t TreeDrafter::max_nodes(std::size_t left) const {
   std::size_t nodes = 1, level = 1;
   for (std::size_t depth = 0; depth < std::min(factors_.size(), left); ++depth)
     nodes += level *= factors_[depth];
@@ -45,13 +45,14 @@ Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choic
   for (std::size_t model = 0; model < models.drafts.size() && drawing.size() < factors_.front(); ++model) {
     if (model_.value_or(model) != model) continue;
     Session& session = *models.drafts[model];
-    depth = draft_depth(session, start.text, depth);
+    depth = draft_depth(session, start.sequence, depth);
     shared = std::min(shared, session.vocabulary());
     drawing.push_back(&session);
   }
-  RecycledVector<NodeLaws*> laws;
+  RecycledVector<NodeDistributions*> distributions;  // by drawing model
   for (Session* session : drawing) {
-    laws.push_back(&draft.laws_of(*session, models.warp, start.text, models.vocabulary(), shared));
+    distributions.push_back(
+        &draft.distributions_of(*session, models.warp, start.sequence, models.vocabulary(), shared));
   }
   const std::size_t count = drawing.size();
 
@@ -61,27 +62,26 @@ Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choic
       // At the first level the children are dealt out to the models in turn.
       const bool draws =
           level == 0 || std::ranges::any_of(copies, [&](const Copy& c) { return c.model == model; });
-      if (draws) SPECTR_TRY_VOID(drawing[model]->score(start.text, draft.tree()));
+      if (draws) SPECTR_TRY_VOID(drawing[model]->score(start.sequence, draft.tree()));
     }
 
     RecycledVector<Copy> next;
     for (const Copy& copy : copies) {
       const NodeId node = copy.draw ? draft.draw(*copy.draw).node : TokenTree::root;
       choices.enter(start.place(copy.draw ? *copy.draw + 1 : 0, level, Purpose::draft));
-      const auto add = [&](Token token, const Distribution& law, std::size_t model) {
-        const std::size_t draw = draft.add(copy.draw, token, &law);
+      const auto add = [&](Token token, const Distribution& p, std::size_t model) {
+        const std::size_t draw = draft.add(copy.draw, token, &p);
         if (!start.is_end(token)) next.push_back({draw, model});
       };
       if (drafting_ == Drafting::without_replacement) {
-        SPECTR_TRY(const Distribution* law, laws[copy.model]->at(node));
-        for (Token token : draw_without_replacement(*law, factors_[level], choices))
-          add(token, *law, copy.model);
+        SPECTR_TRY(const Distribution* p, distributions[copy.model]->at(node));
+        for (Token token : draw_without_replacement(*p, factors_[level], choices)) add(token, *p, copy.model);
         continue;
       }
       for (std::size_t child = 0; child < factors_[level]; ++child) {
         const std::size_t model = copy.draw ? copy.model : child % count;
-        SPECTR_TRY(const Distribution* law, laws[model]->at(node));
-        add(law->draw(choices), *law, model);
+        SPECTR_TRY(const Distribution* p, distributions[model]->at(node));
+        add(p->draw(choices), *p, model);
       }
     }
     copies = std::move(next);

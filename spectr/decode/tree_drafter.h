@@ -11,26 +11,26 @@
 namespace spectr {
 
 /// Draws a tree of drafts, level by level: every copy of a node at depth i has factors[i] children, drawn
-/// from the draft's law at that node independently or without replacement.
+/// from the draft's distribution at that node independently or without replacement.
 ///
-/// One class covers a chain (1, 1, …), K independent sequences (K, 1, 1, …) and a prefix tree (k₁, k₂, …)
-/// (SpecTr, arXiv 2310.15141, algorithms 3 and 4). Copies with equal prefixes share a node, hence a row of
-/// the model's pass, and stay separate draws. With several draft models the children of the text are dealt
+/// One class covers a chain (1, 1, …), K independent draft sequences (K, 1, 1, …) and a prefix tree (k₁, k₂,
+/// …) (SpecTr, arXiv 2310.15141, algorithms 3 and 4). Copies with equal prefixes share a node, hence a row of
+/// the model's pass, and stay separate draws. With several draft models the children of the root are dealt
 /// out to the models in turn, and each sequence goes on with its own (SpecInfer, arXiv 2305.09781), unless
 /// one of them is to draw all; with fewer children than models the last models are not used. Drafts end where
-/// one of those that draw has no context left, or lacks a token of the text. Cost: one pass of each of them
-/// per level, over the distinct nodes of the level, whoever drew them.
+/// one of those that draw has no context left, or lacks a token of the sequence. Cost: one pass of each of
+/// them per level, over the distinct nodes of the level, whoever drew them.
 class TreeDrafter final : public Drafter {
  public:
-  /// model: the one that draws; none: all that there are.
+  /// `model` is the one that draws; without it all do.
   TreeDrafter(RecycledVector<std::size_t> factors, Drafting drafting, std::optional<std::size_t> model = {})
       : factors_(std::move(factors)), drafting_(drafting), model_(model) {}
 
-  /// K sequences of L tokens.
+  /// The factors of K draft sequences of L tokens.
   static RecycledVector<std::size_t> sequences(std::size_t drafts, std::size_t length);
 
   Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;
-  std::size_t most_nodes(std::size_t left) const override;
+  std::size_t max_nodes(std::size_t left) const override;
   DraftShape shape() const override;
 
  private:

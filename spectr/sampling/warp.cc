@@ -4,11 +4,12 @@
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <variant>
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
 #include "spectr/base/sum.h"
-#include "spectr/kernels/vector_ops.h"
+#include "spectr/base/vector_math.h"
 #include "spectr/sampling/ranking.h"
 
 namespace spectr {
@@ -16,18 +17,42 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+/// Error: the likeliest of a row's candidates has a logit that is NaN or +∞, or there is none.
+Result<void> check(std::span<const Candidate> candidates) {
+  if (candidates.empty()) return error("every logit is −∞: no token is possible");
+  const auto [logit, token] = candidates.front();
+  if (logit < infinity) return {};
+  // NaN without a sign: which one it has is chance.
+  return error("the logit of token {} is {}", token, std::isnan(logit) ? NAN : logit);
+}
+
 /// The largest logit. Error: a logit that is NaN or +∞, or nothing but −∞.
 template <class Number>
 Result<double> largest_of(std::span<const Number> logits) {
-  if (logits.empty()) return error("there are no logits");
-  const double most = largest(logits);
-  if (std::isnan(most)) {
-    const auto at = std::ranges::find_if(logits, [](Number logit) { return !(logit < infinity); });
-    // NaN without a sign: which one it has is chance.
-    return error("the logit of token {} is {}", at - logits.begin(), std::isnan(*at) ? Number(NAN) : *at);
+  const double max = largest(logits);
+  if (std::isnan(max) || max == -infinity) SPECTR_TRY_VOID(check(Logits(logits).top(1)));
+  return max;
+}
+
+/// All tokens with a logit of at least `line` but −∞.
+template <class Number>
+RecycledVector<Candidate> at_least(std::span<const Number> logits, double line) {
+  RecycledVector<Candidate> found;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    const double logit = logits[i];
+    if (logit >= line && logit > -infinity) found.push_back({logit, static_cast<Token>(i)});
   }
-  if (most == -infinity) return error("every logit is −∞: no token is possible");
-  return most;
+  return found;
+}
+
+/// The law without a filter: of every token.
+template <class Number>
+Result<Distribution> dense_law(std::span<const Number> logits, double temperature, std::size_t vocabulary) {
+  SPECTR_TRY(const double max, largest_of(logits));
+  RecycledVector<double> weights(logits.begin(), logits.end());
+  exp_differences(weights, max, std::min(1.0 / temperature, 1e300));  // the smallest invert to ∞
+  weights.resize(vocabulary, 0.0);
+  return Distribution::from_weights(std::move(weights));
 }
 
 /// How many of the likeliest candidates have a mass of at least top_p together.
@@ -96,50 +121,58 @@ void Warp::penalise(std::span<double> logits, std::span<const Token> history) co
 Result<Distribution> Warp::law(const Logits& row, std::span<const Token> history,
                                std::size_t vocabulary) const {
   SPECTR_CHECK(vocabulary >= row.size());
-  if (!reads_history() && options_.logit_bias.empty()) {
-    return row.visit([&](auto logits) { return law_of(logits, vocabulary); });
+  if (reads_history() || !options_.logit_bias.empty()) {
+    RecycledVector<double> logits(row.size());
+    std::visit([&](auto numbers) { std::ranges::copy(numbers, logits.begin()); }, row.values());
+    penalise(logits, history);
+    return law_of(Logits(std::span<const double>(logits)), vocabulary);
   }
-  RecycledVector<double> logits(row.size());
-  row.visit([&](auto numbers) { std::ranges::copy(numbers, logits.begin()); });
-  penalise(logits, history);
-  return law_of(std::span<const double>(logits), vocabulary);
+  return law_of(row, vocabulary);
 }
 
-template <class Number>
-Result<Distribution> Warp::law_of(std::span<const Number> logits, std::size_t vocabulary) const {
+Result<Distribution> Warp::law_of(const Logits& row, std::size_t vocabulary) const {
   const WarpOptions& o = options_;
-  SPECTR_TRY(const double largest, largest_of(logits));
+  if (row.size() == 0) return error("there are no logits");
   if (o.temperature == 0.0) {
-    const auto best = std::ranges::find(logits, static_cast<Number>(largest)) - logits.begin();
-    return Distribution::point(static_cast<Token>(best), vocabulary);
+    const RecycledVector<Candidate> best = row.top(1);
+    SPECTR_TRY_VOID(check(best));
+    return Distribution::point(best.front().token, vocabulary);
   }
-
-  if (!filters(logits.size())) {
-    RecycledVector<double> weights(logits.begin(), logits.end());
-    exp_differences(weights, largest, std::min(1.0 / o.temperature, 1e300));  // the smallest invert to ∞
-    weights.resize(vocabulary, 0.0);
-    return Distribution::from_weights(std::move(weights));
+  if (!filters(row.size())) {
+    return std::visit([&](auto logits) { return dense_law(logits, o.temperature, vocabulary); },
+                      row.values());
   }
 
   // Candidates below the min-p line never survive; top-p sums over what top-k has left, so with top-p on the
   // line is drawn only afterwards.
-  const double line = o.min_p > 0.0 ? largest + std::log(o.min_p) : -infinity;
-  const bool top_k = cuts_to_k(logits.size());
-  Ranking ranking(top_k ? likeliest_and_more(logits, o.top_k)
-                        : at_least(logits, o.top_p < 1.0 ? -infinity : line));
-  if (top_k) ranking.keep(o.top_k);
-  if (o.top_p < 1.0) ranking.keep(nucleus(ranking, largest, o.top_p));
-  RecycledVector<Candidate> kept = std::move(ranking).take();
-  std::erase_if(kept, [&](const Candidate& c) { return c.logit < line; });
-  std::ranges::sort(kept, {}, &Candidate::token);
+  const auto line_below = [&o](double max) { return o.min_p > 0.0 ? max + std::log(o.min_p) : -infinity; };
+  RecycledVector<Candidate> candidates;
+  double max = 0.0;
+  if (cuts_to_k(row.size())) {
+    candidates = row.top(o.top_k);
+    SPECTR_TRY_VOID(check(candidates));
+    max = candidates.front().logit;
+  } else {
+    SPECTR_TRY(max, std::visit([](auto logits) { return largest_of(logits); }, row.values()));
+    candidates =
+        std::visit([&](auto logits) { return at_least(logits, o.top_p < 1.0 ? -infinity : line_below(max)); },
+                   row.values());
+  }
+  if (o.top_p < 1.0) {
+    Ranking ranking(std::move(candidates));
+    ranking.keep(nucleus(ranking, max, o.top_p));
+    candidates = std::move(ranking).take();
+  }
+  std::erase_if(candidates, [line = line_below(max)](const Candidate& c) { return c.logit < line; });
+  std::ranges::sort(candidates, {}, &Candidate::token);
 
   RecycledVector<Token> tokens;
   RecycledVector<double> weights;
-  tokens.reserve(kept.size());
-  weights.reserve(kept.size());
-  for (const Candidate& c : kept) {
+  tokens.reserve(candidates.size());
+  weights.reserve(candidates.size());
+  for (const Candidate& c : candidates) {
     tokens.push_back(c.token);
-    weights.push_back(std::exp((c.logit - largest) / o.temperature));
+    weights.push_back(std::exp((c.logit - max) / o.temperature));
   }
   return Distribution::from_weights(std::move(tokens), std::move(weights), vocabulary);
 }

@@ -59,8 +59,7 @@ class Warp {
   explicit Warp(WarpOptions options) : options_(std::move(options)) {}
   bool cuts_to_k(std::size_t logits) const { return options_.top_k > 0 && options_.top_k < logits; }
   void penalise(std::span<double> logits, std::span<const Token> history) const;
-  template <class Number>
-  Result<Distribution> law_of(std::span<const Number> logits, std::size_t vocabulary) const;
+  Result<Distribution> law_of(const Logits& logits, std::size_t vocabulary) const;
 
   WarpOptions options_;
 };

@@ -107,10 +107,10 @@ double use_on_tangents(const LawUnion& laws, const Trial& from, double rho) {
 // The first fixed point of that bound above `from`: no smaller ρ is valid. ρ ← use(ρ) rises to it; where that
 // creeps, steps that double look for the next crossing, and bisection finds it. Costs no pass.
 double root_on_tangents(const LawUnion& laws, const Trial& from) {
-  constexpr int most_steps = 50;
+  constexpr int max_steps = 50;
   const auto use = [&](double rho) { return use_on_tangents(laws, from, rho); };
   double below = from.rho, above = from.use;
-  for (int n = 0; n < most_steps; ++n) {
+  for (int n = 0; n < max_steps; ++n) {
     below = above;
     above = use(below);
     if (above <= below * (1.0 + ulp)) return below;
@@ -141,7 +141,7 @@ double root_on_tangents(const LawUnion& laws, const Trial& from) {
 Division division_factor(const LawPair& laws, std::size_t k) {
   SPECTR_CHECK(k >= 1);
   constexpr double delta = 1e-13, wide = 16.0;
-  constexpr int most_passes = 16;  // where another ρ would do
+  constexpr int max_passes = 16;  // where another ρ would do
   const double n = static_cast<double>(k);
   Point above(laws, 1.0, k);  // the root is smaller
   if (above.overlap.beta == 0.0) return {n, {above.overlap}, 1};
@@ -151,8 +151,8 @@ Division division_factor(const LawPair& laws, std::size_t k) {
   bool halve = false;
   std::optional<Division> would_do;
   for (int passes = 2;; ++passes) {
-    if (would_do && passes > most_passes) {
-      would_do->passes = most_passes;
+    if (would_do && passes > max_passes) {
+      would_do->passes = max_passes;
       return *std::move(would_do);
     }
     const double closed = 1.0 - above.at.saturated;  // on the tangent 1 − β = closed − s B
@@ -184,13 +184,13 @@ Division division_factor(const LawPair& laws, std::size_t k) {
 // more acceptance than itself, as −d acceptance/d ln ρ is at most the probability that just one test passes.
 // Should that not end, bisection takes the crossing nearest to it.
 Division division_factor(const LawUnion& laws) {
-  constexpr int most_steps = 60;
+  constexpr int max_steps = 60;
   constexpr double delta = 1e-13;
   int passes = 1;
   Trial below(laws, 1.0);  // no smaller ρ is valid
   if (below.valid()) return {below.rho, below.overlaps, passes};
   double nudge = 4.0 * ulp;
-  while (passes < most_steps && nudge <= delta) {
+  while (passes < max_steps && nudge <= delta) {
     const double root = root_on_tangents(laws, below);
     if (root <= below.rho * (1.0 + nudge)) nudge *= 4.0;
     below = Trial(laws, root * (1.0 + nudge));

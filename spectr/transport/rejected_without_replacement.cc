@@ -10,7 +10,7 @@
 namespace spectr {
 namespace {
 
-constexpr double most_terms = 2e8;
+constexpr double max_terms = 2e8;
 
 // Tokens of equal (p, q) are interchangeable: only how many of them are untried matters.
 struct Group {
@@ -46,7 +46,7 @@ class RejectedSequences {
   // before.
   double all_rejected(std::size_t drafts, double c, double tested, double d) {
     terms_ += static_cast<double>(groups_.size());
-    if (terms_ > most_terms) return 0.0;
+    if (terms_ > max_terms) return 0.0;
     const double rest =
         sum_in_blocks(0, groups_.size(), [this](std::size_t i) { return groups_[i].untried * groups_[i].p; });
     const double next_c = c * (rest / tested) + d, next_d = left(next_c, rest);
@@ -64,7 +64,7 @@ class RejectedSequences {
     return sum;
   }
 
-  bool too_many() const { return terms_ > most_terms; }
+  bool too_many() const { return terms_ > max_terms; }
 
  private:
   // D = Σ (q − c p/P)₊ over all tokens, tried or not.

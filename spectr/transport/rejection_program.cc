@@ -96,7 +96,7 @@ std::expected<double, LinearProgram::Failure> RejectionProgram::least() const {
   return x[k - 1];
 }
 
-std::expected<double, LinearProgram::Failure> RejectionProgram::least_excess() const {
+std::expected<double, LinearProgram::Failure> RejectionProgram::min_excess() const {
   const std::size_t excess = 2 * sets.p.size();
   LinearProgram program(excess + 1);
   constrain(program, sets, rows, excess);

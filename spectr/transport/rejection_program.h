@@ -43,7 +43,7 @@ struct RejectionProgram {
   /// Its u_k alone. Cost: one linear program.
   std::expected<double, LinearProgram::Failure> least() const;
   /// By how much the rows must be exceeded at least: 0 where there are solutions. Cost: one linear program.
-  std::expected<double, LinearProgram::Failure> least_excess() const;
+  std::expected<double, LinearProgram::Failure> min_excess() const;
 };
 
 /// LP_k for k drafts from one law, p_1 = … = p_k. The Ω_i are upper sets of one ratio p/q and hence nested:

@@ -96,7 +96,7 @@ Result<Round> next_round(const LawUnion& laws, const Round& last, double least, 
   return round;
 }
 
-std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q, int most_rounds) {
+std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q, int max_rounds) {
   const LawUnion laws(p, q);
   const double rho = smallest_division(p, q, laws).rho;
   const std::size_t k = p.count();
@@ -120,7 +120,7 @@ std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q, 
     last = std::move(*round);
     least = std::max(least, last.acceptance());
     ++rounds;
-  } while (!last.settled() && rounds < most_rounds);
+  } while (!last.settled() && rounds < max_rounds);
 
   parameters["rho"] = rho;
   parameters["alphas"] = last.tests.alpha;

@@ -181,9 +181,9 @@ Distribution TupleLp::conditional(std::span<const Token> drafts) const {
 Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftLaws& p, const Distribution& q,
                                                       const PlanOptions&) {
   for (std::size_t i = 0; i < p.count(); ++i) SPECTR_CHECK(p[i].vocabulary() == q.vocabulary());
-  if (p.tuples() > most_tuples) {
+  if (p.tuples() > max_tuples) {
     return error("otm-lp: k = {} drafts make more than {:.0f} tuples, the most that its linear program takes",
-                 p.count(), most_tuples);
+                 p.count(), max_tuples);
   }
   Rows rows = rows_of(p);
   if (auto solved = solve(rows.rows, q); !solved) return error("otm-lp: {}", solved.error().message);

@@ -7,7 +7,7 @@
 namespace spectr {
 
 /// Most tuples of draft tokens that its linear program takes.
-inline constexpr double most_tuples = 20'000;
+inline constexpr double max_tuples = 20'000;
 
 /// The optimum by definition, for tiny alphabets: maximise Σ π(x₁ … x_k, y) over y ∈ {x₁ … x_k} with row sums
 /// at most Π p_i(x_i) and column sums at most q(y) (SpecTr, arXiv 2310.15141, the transport problem OTM_k).
@@ -15,7 +15,7 @@ inline constexpr double most_tuples = 20'000;
 /// Y is drawn in proportion to the slacks of the columns. What y may be depends on the set of x alone, so the
 /// tuples of one set share a row. Equal and different draft laws.
 ///
-/// An error beyond `most_tuples`, and where the solver fails. Cost: one simplex solution of at most 20,000
+/// An error beyond `max_tuples`, and where the solver fails. Cost: one simplex solution of at most 20,000
 /// rows.
 Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftLaws& p, const Distribution& q,
                                                       const PlanOptions& options);

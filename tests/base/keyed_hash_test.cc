@@ -41,7 +41,7 @@ std::size_t buckets(const std::vector<T>& keys) {
 
 // 1024 keys leave 377 ± 10 of 1024 buckets empty where each is as likely as any other; to leave as many as
 // 524 is out of reach.
-constexpr std::size_t least_buckets = 500;
+constexpr std::size_t min_buckets = 500;
 
 TEST(KeyedHash, SpreadsTextsThatTheStandardLibrarysHashConfuses) {
   const std::vector<std::string> texts = confused_by_the_standard(1024);
@@ -50,13 +50,13 @@ TEST(KeyedHash, SpreadsTextsThatTheStandardLibrarysHashConfuses) {
   for (const std::string& text : texts) values.insert(std::hash<std::string>()(text));
   EXPECT_EQ(values.size(), 1U) << "otherwise this test shows nothing";
 #endif
-  EXPECT_GT(buckets(texts), least_buckets);
+  EXPECT_GT(buckets(texts), min_buckets);
 }
 
 TEST(KeyedHash, SpreadsNumbersThatAreEqualModuloAnySizeOfATable) {
   std::vector<std::uint64_t> numbers;
   for (std::uint64_t i = 0; i < 1024; ++i) numbers.push_back(i << 40 | 7);
-  EXPECT_GT(buckets(numbers), least_buckets);
+  EXPECT_GT(buckets(numbers), min_buckets);
 }
 
 TEST(KeyedHash, TellsTextsOfZerosApartByTheirLength) {

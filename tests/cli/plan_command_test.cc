@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/json_output.h"
+#include "apps/json.h"
 #include "spectr/transport/plans.h"
 #include "tests/support/chi_square.h"
 
@@ -210,7 +210,7 @@ TEST(PlanTime, ReportsEveryPlanThatApplies) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const PlanRule& rule = plan_rules()[i];
     EXPECT_EQ(lines[i]["plan"], rule.name);
-    EXPECT_EQ(lines[i].contains("error"), rule.most_drafts == 1) << rule.name;
+    EXPECT_EQ(lines[i].contains("error"), rule.max_drafts == 1) << rule.name;
   }
   EXPECT_EQ(run_plan_time(every, {{.plan = "epsilon-opt"}, 10, 3, 1}), Status::usage);
 }

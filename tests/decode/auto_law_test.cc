@@ -1,4 +1,4 @@
-// Choosing K and L by costs and past acceptance leaves the law alone.
+// Choosing K and L by costs and past acceptance leaves the distribution alone.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -17,10 +17,10 @@ TEST(Auto, HasTheTargetsLawWhateverItChooses) {
   for (const std::uint32_t seed : {1u, 2u, 3u, 4u}) {
     const TabularPair pair = TabularPair::random(2, 4, seed);
     for (const double slope : {0.02, 0.05, 0.1, 0.2}) {
-      const MethodLaw found = method_law(pair, "auto", measured(slope, {0.1}));
+      const MethodDistribution found = method_distribution(pair, "auto", measured(slope, {0.1}));
       EXPECT_LE(found.tv, 1e-12) << "seed " << seed << ", slope " << slope;
-      EXPECT_LT(found.law.expected_target_calls, 3.9) << "seed " << seed << ", slope " << slope;
-      calls.insert(found.law.expected_target_calls);
+      EXPECT_LT(found.exact.expected_target_calls, 3.9) << "seed " << seed << ", slope " << slope;
+      calls.insert(found.exact.expected_target_calls);
     }
   }
   EXPECT_LT(*calls.begin(), 3.0) << "it drafts much";
@@ -31,38 +31,39 @@ TEST(Auto, KeepsTheLawWithEndTokensAndFilters) {
   WarpOptions warp = WarpOptions::none();
   warp.top_k = 2;
   warp.temperature = 0.7;
-  const LawSettings settings{.horizon = 4, .ends = {1}, .warp = warp};
+  const EnumerationSettings settings{.horizon = 4, .ends = {1}, .warp = warp};
   for (const std::vector<double>& drafts : {std::vector{0.1}, {0.1, 0.05}, {}}) {
     const TabularPair pair = TabularPair::random(3, 4, 5, drafts.size());
-    const MethodLaw found = method_law(pair, "auto", measured(0.1, drafts), settings);
+    const MethodDistribution found = method_distribution(pair, "auto", measured(0.1, drafts), settings);
     EXPECT_LE(found.tv, 1e-12) << drafts.size();
     if (drafts.empty()) continue;
-    EXPECT_LT(found.law.expected_target_calls,
-              0.95 * method_law(pair, "plain", {}, settings).law.expected_target_calls)
+    EXPECT_LT(found.exact.expected_target_calls,
+              0.95 * method_distribution(pair, "plain", {}, settings).exact.expected_target_calls)
         << "it drafts";
   }
 }
 
 TEST(Auto, DecodesPlainlyWhereNothingPays) {
   // A draft pass costs as much as a target pass, and every row as much as a pass.
-  const MethodLaw found = method_law(TabularPair::random(3, 4, 1), "auto", measured(1.0, {1.0}));
-  EXPECT_NEAR(found.law.expected_target_calls, 4.0, 1e-12);
-  EXPECT_EQ(found.law.expected_rejections, 0.0);
+  const MethodDistribution found =
+      method_distribution(TabularPair::random(3, 4, 1), "auto", measured(1.0, {1.0}));
+  EXPECT_NEAR(found.exact.expected_target_calls, 4.0, 1e-12);
+  EXPECT_EQ(found.exact.expected_rejections, 0.0);
 }
 
 TEST(Auto, DraftsWhereDraftsAreFree) {
-  const MethodLaw found = method_law(TabularPair::random(2, 3, 1).with_equal_draft(), "auto",
-                                     measured(0.3, {1e-6}), {.horizon = 3});
-  EXPECT_LT(found.law.expected_target_calls, 2.0);
+  const MethodDistribution found = method_distribution(TabularPair::random(2, 3, 1).with_equal_draft(),
+                                                       "auto", measured(0.3, {1e-6}), {.horizon = 3});
+  EXPECT_LT(found.exact.expected_target_calls, 2.0);
 }
 
 TEST(Auto, KeepsTheLawWhereItDraftsFromTheText) {
   // Nodes cost little, the draft as much as the target.
   for (const std::uint32_t seed : {1u, 2u}) {
     const TabularPair pair = TabularPair::random(2, 6, seed);
-    const MethodLaw found = method_law(pair, "auto", measured(0.02, {1.0}), {.horizon = 6});
+    const MethodDistribution found = method_distribution(pair, "auto", measured(0.02, {1.0}), {.horizon = 6});
     EXPECT_LE(found.tv, 1e-12) << "seed " << seed;
-    EXPECT_LT(found.law.expected_target_calls, 5.0) << "seed " << seed;
+    EXPECT_LT(found.exact.expected_target_calls, 5.0) << "seed " << seed;
   }
 }
 
@@ -74,15 +75,15 @@ TEST(Auto, KeepsTheLawWhereATextGrowsTooLongForDrafts) {
   MethodOptions options;
   options.costs = std::make_shared<const Costs>(std::move(costs));
   const TabularPair pair = TabularPair::random(2, 1, 1);
-  const DecoderLawOptions law{.horizon = 5};
+  const EnumerationOptions enumeration{.horizon = 5};
   const auto calls_behind = [&](std::size_t length) {
     Decoder decoder = decoder_of("auto", options);
     Models models = pair.models("auto", decoder, WarpOptions::none(), 80);
     const std::vector<Token> prompt(length, 0);
-    const auto found = enumerate_decoder(decoder, models, prompt, law);
-    const auto target = enumerate_target(models, prompt, law);
+    const auto found = enumerate_decoder(decoder, models, prompt, enumeration);
+    const auto target = enumerate_target(models, prompt, enumeration);
     EXPECT_TRUE(found && target) << length;
-    EXPECT_LE(total_variation(found->law, *target), 1e-12) << length;
+    EXPECT_LE(total_variation(found->distribution, *target), 1e-12) << length;
     return found->expected_target_calls;
   };
   EXPECT_NEAR(calls_behind(64), 5.0, 1e-12);  // plain decoding
@@ -115,7 +116,8 @@ TEST(Auto, KeepsTheLawWhereThePromptTellsWhatDraftsAreWorth) {
         const auto found = enumerate_decoder(decoder, models, prompt, {.horizon = 4});
         const auto target = enumerate_target(models, prompt, {.horizon = 4});
         ASSERT_TRUE(found && target);
-        EXPECT_LE(total_variation(found->law, *target), 1e-12) << "seed " << seed << ", " << prompt.size();
+        EXPECT_LE(total_variation(found->distribution, *target), 1e-12)
+            << "seed " << seed << ", " << prompt.size();
         calls.insert(found->expected_target_calls);
       }
     }
@@ -128,9 +130,9 @@ TEST(Auto, KeepsTheLawWithSeveralDraftModelsAndWithNone) {
   for (const std::uint32_t seed : {1u, 2u}) {
     for (const std::vector<double>& drafts : {std::vector{0.1, 0.1}, {0.1, 0.01}, {0.3, 0.1, 0.2}, {}}) {
       const TabularPair pair = TabularPair::random(2, 4, seed, drafts.size());
-      const MethodLaw found = method_law(pair, "auto", measured(0.2, drafts));
+      const MethodDistribution found = method_distribution(pair, "auto", measured(0.2, drafts));
       EXPECT_LE(found.tv, 1e-12) << "seed " << seed << ", " << drafts.size() << " draft models";
-      EXPECT_LT(found.law.expected_target_calls, 3.9) << drafts.size();
+      EXPECT_LT(found.exact.expected_target_calls, 3.9) << drafts.size();
     }
   }
 }

@@ -1,4 +1,4 @@
-// What is drafted follows the costs, the prompt and what the text has accepted so far.
+// What is drafted follows the costs, the prompt and what has been accepted so far.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "spectr/base/counter_random.h"
-#include "spectr/decode/auto_drafter.h"
+#include "spectr/decode/auto/auto_drafter.h"
 #include "spectr/decode/generate.h"
 #include "tests/support/tabular_pair.h"
 
@@ -26,83 +26,85 @@ TEST(Auto, LearnsThatOnlyTheFirstTokenIsHard) {
   Decoder decoder = decoder_of("auto", measured(0.02, {0.02}));
   Models models = pair.models("auto", decoder, WarpOptions::none(), 16);
   CounterRandom choices(1);
-  const Token text[] = {0};
+  const Token sequence[] = {0};
   for (std::size_t block = 0; block < 400; ++block) {
     models.target->rewind(0);
     models.drafts.front()->rewind(0);
-    ASSERT_TRUE(decoder.step({.text = text, .left = 16, .index = block, .ends = {}}, models, choices));
+    ASSERT_TRUE(
+        decoder.step({.sequence = sequence, .left = 16, .index = block, .ends = {}}, models, choices));
   }
   const auto length = static_cast<double>(decoder.shape().length);
   EXPECT_GE(length, 6);
   EXPECT_NEAR(decoder.drafter().expectation()->tokens, 1.0 + 0.5 * length, 0.1 * length);
 }
 
-/// A text by `auto`: which blocks drafted, and how.
-struct Told {
-  std::size_t looks = 0;  // blocks that drafted only to see
-  std::vector<std::size_t> by_model, by_text;
+/// The course of a completion by `auto`: which blocks drafted, and how.
+struct Course {
+  std::size_t probes = 0;  // blocks that drafted only to see
+  std::vector<std::size_t> by_model, by_ngrams;
   std::vector<std::size_t> of_model;  // blocks, by model
   std::size_t blocks = 0;
   std::size_t read_by_draft = 0;  // tokens, the first
   double seconds = 0.0;           // by the costs, if all drafts of a block are alike
 };
 
-Told told_by_auto(const TabularPair& pair, const MethodOptions& options, std::size_t tokens,
-                  std::vector<Token> prompt = {0}) {
+Course course_of_auto(const TabularPair& pair, const MethodOptions& options, std::size_t tokens,
+                      std::vector<Token> prompt = {0}) {
   Decoder decoder = decoder_of("auto", options);
   Models models = pair.models("auto", decoder, WarpOptions::none(), tokens);
   CounterRandom choices(1);
-  Told told;
-  told.of_model.resize(models.drafts.size());
+  Course course;
+  course.of_model.resize(models.drafts.size());
   const auto listener = [&](const Block& block) -> std::optional<std::size_t> {
     const std::optional<std::size_t> model = decoder.drafter().expectation()->model;
-    if (decoder.drafter().expectation()->looks) ++told.looks;
-    told.seconds += seconds_by(*options.costs, model, block.depth, block.depth);
-    if (block.drafted > 0) (model ? told.by_model : told.by_text).push_back(told.blocks);
-    if (block.drafted > 0 && model) ++told.of_model[*model];
-    ++told.blocks;
+    if (decoder.drafter().expectation()->probe) ++course.probes;
+    course.seconds += seconds_by(*options.costs, model, block.depth, block.depth);
+    if (block.drafted > 0) (model ? course.by_model : course.by_ngrams).push_back(course.blocks);
+    if (block.drafted > 0 && model) ++course.of_model[*model];
+    ++course.blocks;
     return std::nullopt;
   };
   EXPECT_TRUE(generate(decoder, models, prompt, {.limit = tokens}, choices, listener));
-  if (!models.drafts.empty()) told.read_by_draft = models.drafts.front()->length();
-  return told;
+  if (!models.drafts.empty()) course.read_by_draft = models.drafts.front()->length();
+  return course;
 }
 
 TEST(Auto, DraftsFromTheTextWhereThatRepeatsItself) {
   // The target goes round in circles, the draft knows nothing and is dear.
   const TabularModel circles(3, 1, {0, 1, 0, 0, 0, 1, 1, 0, 0});
   const TabularPair pair = {{TabularModel(3, 1, std::vector<double>(9, 1.0 / 3))}, circles};
-  const Told told = told_by_auto(pair, measured(0.1, {0.9}), 120);
-  EXPECT_LT(told.blocks, 40u);
-  EXPECT_GT(told.by_text.size(), told.blocks / 2);
+  const Course course = course_of_auto(pair, measured(0.1, {0.9}), 120);
+  EXPECT_LT(course.blocks, 40u);
+  EXPECT_GT(course.by_ngrams.size(), course.blocks / 2);
 }
 
 TEST(Auto, SaysWhereItDraftsOnlyToSee) {
   // What the draft proposes the target never takes; a perfect draft would pay.
   const TabularPair pair = TabularPair::constant(std::vector{1.0, 0.0}, std::vector{0.0, 1.0});
-  const Told told = told_by_auto(pair, measured(0.4, {0.3}), 120);
-  EXPECT_EQ(told.looks, told.by_model.size());
-  EXPECT_GE(told.looks, 1u);
-  EXPECT_LT(told.looks, 8u) << "one look says enough";
-  EXPECT_EQ(told_by_auto(pair, measured(0.4, {0.3}), 40).looks, 0u) << "so few tokens are not worth a look";
+  const Course course = course_of_auto(pair, measured(0.4, {0.3}), 120);
+  EXPECT_EQ(course.probes, course.by_model.size());
+  EXPECT_GE(course.probes, 1u);
+  EXPECT_LT(course.probes, 8u) << "one probe says enough";
+  EXPECT_EQ(course_of_auto(pair, measured(0.4, {0.3}), 40).probes, 0u)
+      << "so few tokens are not worth a probe";
   // A draft that is the target itself pays.
   const TabularPair equal = TabularPair::random(5, 300, 1).with_equal_draft();
-  const Told all = told_by_auto(equal, measured(0.1, {0.1}), 200);
-  EXPECT_LT(all.looks, 10u);
-  EXPECT_GT(all.by_model.size(), all.looks);
+  const Course all = course_of_auto(equal, measured(0.1, {0.1}), 200);
+  EXPECT_LT(all.probes, 10u);
+  EXPECT_GT(all.by_model.size(), all.probes);
 }
 
 TEST(Auto, KnowsFromThePromptWhatDraftsAreWorth) {
   const TabularPair useless = TabularPair::constant(std::vector{1.0, 0.0}, std::vector{0.0, 1.0});
   const MethodOptions options = measured(0.1, {0.1});
   const std::vector<Token> prompt = {0, 0, 1, 0, 1, 1};
-  EXPECT_GE(told_by_auto(useless, options, 30).by_model.size(), 1U) << "without one it has to try";
-  const Told told = told_by_auto(useless, options, 30, prompt);
-  EXPECT_EQ(told.by_model, std::vector<std::size_t>());
-  EXPECT_EQ(told.read_by_draft, prompt.size() - 1) << "it has read the prompt";
+  EXPECT_GE(course_of_auto(useless, options, 30).by_model.size(), 1U) << "without one it has to try";
+  const Course course = course_of_auto(useless, options, 30, prompt);
+  EXPECT_EQ(course.by_model, std::vector<std::size_t>());
+  EXPECT_EQ(course.read_by_draft, prompt.size() - 1) << "it has read the prompt";
   const TabularPair equal = TabularPair::random(5, 60, 1).with_equal_draft();
-  const Told all = told_by_auto(equal, options, 30, prompt);
-  EXPECT_EQ(all.looks, 0U);
+  const Course all = course_of_auto(equal, options, 30, prompt);
+  EXPECT_EQ(all.probes, 0U);
   EXPECT_EQ(all.by_model.size(), all.blocks);
 }
 
@@ -133,9 +135,10 @@ TEST(Auto, TakesTheSameCourseWhateverASessionKnewBefore) {
 
 TEST(Auto, LeavesTheDraftAloneWhereEvenPerfectDraftsWouldNotPay) {
   // Every row costs nine tenths of a pass.
-  const Told told = told_by_auto(TabularPair::random(5, 300, 1), measured(0.9, {0.3}), 200, {0, 1, 2, 3});
-  EXPECT_EQ(told.by_model, std::vector<std::size_t>());
-  EXPECT_EQ(told.read_by_draft, 0u) << "the prompt neither";
+  const Course course =
+      course_of_auto(TabularPair::random(5, 300, 1), measured(0.9, {0.3}), 200, {0, 1, 2, 3});
+  EXPECT_EQ(course.by_model, std::vector<std::size_t>());
+  EXPECT_EQ(course.read_by_draft, 0u) << "the prompt neither";
 }
 
 /// A target that is sure of every token, and a draft that knows it where `knows` says so of the position, and
@@ -165,11 +168,11 @@ TEST(Auto, TakesAtMostThreePercentOrATokenAndAQuarterLongerThanPlainly) {
     for (const double slope : {0.05, 0.2, 0.5}) {
       for (const double draft : {0.02, 0.1, 0.3}) {
         for (const std::size_t tokens : {2u, 8u, 16u, 40u, 100u, 300u}) {
-          const Told told = told_by_auto(pair, measured(slope, {draft}), tokens);
+          const Course course = course_of_auto(pair, measured(slope, {draft}), tokens);
           const auto plainly = static_cast<double>(tokens);
-          EXPECT_LE(told.seconds, std::max(1.03 * plainly, plainly + 1.25) + 1e-9)
+          EXPECT_LE(course.seconds, std::max(1.03 * plainly, plainly + 1.25) + 1e-9)
               << tokens << " tokens, slope " << slope << ", draft " << draft;
-          longest = std::max(longest, told.seconds / plainly);
+          longest = std::max(longest, course.seconds / plainly);
         }
       }
     }
@@ -180,41 +183,41 @@ TEST(Auto, TakesAtMostThreePercentOrATokenAndAQuarterLongerThanPlainly) {
 TEST(Auto, LosesBesidesWhatSingleDraftsWouldHaveWonAtThePromptsEndAtMost) {
   const std::vector<Token> prompt = {0, 1, 2, 3, 4, 0};
   const TabularPair pair = knowing([&](std::size_t step) { return step + 1 < prompt.size(); });
-  double forgiven = 0.0;
+  double credited = 0.0;
   for (const double slope : {0.05, 0.2, 0.5}) {
     for (const double draft : {0.02, 0.1, 0.3}) {
       // A draft pass reads two tokens; each of four single drafts would have brought two tokens.
       const double single = (1.0 + slope) * (1.0 + draft), won = 4.0 * std::max(2.0 - single, 0.0);
       for (const std::size_t tokens : {2u, 8u, 16u, 40u, 100u, 300u}) {
-        const Told told = told_by_auto(pair, measured(slope, {draft}), tokens, prompt);
+        const Course course = course_of_auto(pair, measured(slope, {draft}), tokens, prompt);
         const auto plainly = static_cast<double>(tokens);
         const double allowed = std::max(0.03 * plainly, 1.25), limit = plainly + allowed;
-        EXPECT_LE(told.seconds, limit + std::min(won, allowed) + 1e-9)
+        EXPECT_LE(course.seconds, limit + std::min(won, allowed) + 1e-9)
             << tokens << " tokens, slope " << slope << ", draft " << draft;
-        forgiven = std::max(forgiven, told.seconds - limit);
+        credited = std::max(credited, course.seconds - limit);
       }
     }
   }
-  EXPECT_GT(forgiven, 0.0) << "more than without the prompt";
+  EXPECT_GT(credited, 0.0) << "more than without the prompt";
 }
 
 TEST(Auto, DoesNotGiveUpAfterAMissWhatThePromptSpeaksFor) {
   const std::vector<Token> prompt = {0, 1, 2, 3, 4, 0};
   const MethodOptions options = measured(0.23, {0.1});
   const TabularPair good = knowing([&](std::size_t step) { return step + 1 != prompt.size(); });
-  EXPECT_GE(told_by_auto(good, options, 12, prompt).by_model.size(), 3U);
+  EXPECT_GE(course_of_auto(good, options, 12, prompt).by_model.size(), 3U);
   const TabularPair bad = knowing([&](std::size_t step) { return step > prompt.size(); });
-  EXPECT_LE(told_by_auto(bad, options, 12, prompt).by_model.size(), 1U);
+  EXPECT_LE(course_of_auto(bad, options, 12, prompt).by_model.size(), 1U);
 }
 
 TEST(Auto, CountsWhatAlternationTakes) {
   const TabularPair pair = TabularPair::random(5, 300, 1).with_equal_draft();
   MethodOptions options = measured(0.1, {0.1});
-  EXPECT_GT(told_by_auto(pair, options, 200).by_model.size(), 10u);
+  EXPECT_GT(course_of_auto(pair, options, 200).by_model.size(), 10u);
   Costs costs = *options.costs;
   costs.drafts.front().alternation = 10.0;  // more than the plain passes that the longest block saves
   options.costs = std::make_shared<const Costs>(std::move(costs));
-  EXPECT_EQ(told_by_auto(pair, options, 200).by_model.size(), 0u);
+  EXPECT_EQ(course_of_auto(pair, options, 200).by_model.size(), 0u);
 }
 
 TEST(Auto, DoesNotReadALongPromptForAFewTokens) {
@@ -222,8 +225,8 @@ TEST(Auto, DoesNotReadALongPromptForAFewTokens) {
   std::mt19937 random(5);
   std::vector<Token> prompt(400);
   for (Token& token : prompt) token = static_cast<Token>(random() % 5);
-  EXPECT_EQ(told_by_auto(pair, measured(0.2, {0.1}), 8, prompt).read_by_draft, 0u);
-  EXPECT_GT(told_by_auto(pair, measured(0.2, {0.1}), 300, prompt).read_by_draft, 400u);
+  EXPECT_EQ(course_of_auto(pair, measured(0.2, {0.1}), 8, prompt).read_by_draft, 0u);
+  EXPECT_GT(course_of_auto(pair, measured(0.2, {0.1}), 300, prompt).read_by_draft, 400u);
 }
 
 TEST(Auto, CountsReadingAsItIsMeasured) {
@@ -235,19 +238,19 @@ TEST(Auto, CountsReadingAsItIsMeasured) {
   Costs costs = *options.costs;
   costs.drafts.front().reading = 1e-4;
   options.costs = std::make_shared<const Costs>(std::move(costs));
-  EXPECT_GT(told_by_auto(pair, options, 8, prompt).read_by_draft, 400u);
+  EXPECT_GT(course_of_auto(pair, options, 8, prompt).read_by_draft, 400u);
 }
 
-TEST(Auto, LooksAgainAtGrowingIntervalsWhereDraftsDoNotPay) {
-  // Half of the drafts are accepted; two of three would have to be. The text does not repeat itself.
+TEST(Auto, ProbesAgainAtGrowingIntervalsWhereDraftsDoNotPay) {
+  // Half of the drafts are accepted; two of three would have to be. The sequence does not repeat itself.
   const std::vector<double> sure = {1.0, 0.0, 0.0, 0.0, 0.0, 0.0}, open = {0.5, 0.1, 0.1, 0.1, 0.1, 0.1};
-  const Told told = told_by_auto(TabularPair::constant(sure, open), measured(0.6, {0.05}), 1200);
-  std::vector<std::size_t> looks;
+  const Course course = course_of_auto(TabularPair::constant(sure, open), measured(0.6, {0.05}), 1200);
+  std::vector<std::size_t> probes;
   for (std::size_t from : {0u, 4u, 72u, 332u}) {
-    for (std::size_t block = from; block < from + 4; ++block) looks.push_back(block);
+    for (std::size_t block = from; block < from + 4; ++block) probes.push_back(block);
   }
-  EXPECT_EQ(told.by_model, looks);
-  EXPECT_EQ(told.by_text, std::vector<std::size_t>());
+  EXPECT_EQ(course.by_model, probes);
+  EXPECT_EQ(course.by_ngrams, std::vector<std::size_t>());
 }
 
 TEST(Auto, IsNotDiscouragedByOneBadContext) {
@@ -258,8 +261,8 @@ TEST(Auto, IsNotDiscouragedByOneBadContext) {
   }
   q.insert(q.end(), p.begin() + 4, p.end());
   const TabularPair pair = {{TabularModel(2, 200, p)}, TabularModel(2, 200, q)};
-  const Told told = told_by_auto(pair, measured(0.5, {0.1}), 200);
-  EXPECT_GT(told.by_model.size(), told.blocks * 9 / 10);
+  const Course course = course_of_auto(pair, measured(0.5, {0.1}), 200);
+  EXPECT_GT(course.by_model.size(), course.blocks * 9 / 10);
 }
 
 TEST(Auto, FindsTheDraftModelThatPaysMost) {
@@ -267,11 +270,11 @@ TEST(Auto, FindsTheDraftModelThatPaysMost) {
   const TabularPair one = TabularPair::random(5, 400, 1);
   const TabularModel nothing(5, 1, std::vector<double>(25, 0.2));
   const TabularPair pair = {{nothing, one.target, nothing}, one.target};
-  const Told told = told_by_auto(pair, measured(0.2, {0.05, 0.1, 0.1}), 400);
-  EXPECT_GT(told.of_model[1], told.blocks * 2 / 3);
-  EXPECT_LE(told.of_model[0] + told.of_model[2], 40u);
-  EXPECT_GT(told.of_model[0], 0u);
-  EXPECT_GT(told.of_model[2], 0u);
+  const Course course = course_of_auto(pair, measured(0.2, {0.05, 0.1, 0.1}), 400);
+  EXPECT_GT(course.of_model[1], course.blocks * 2 / 3);
+  EXPECT_LE(course.of_model[0] + course.of_model[2], 40u);
+  EXPECT_GT(course.of_model[0], 0u);
+  EXPECT_GT(course.of_model[2], 0u);
 }
 
 TEST(Auto, DraftsOneSequenceWhereAllDraftsWouldBeAlike) {
@@ -288,9 +291,9 @@ TEST(Auto, DraftsOneSequenceWhereAllDraftsWouldBeAlike) {
 
 TEST(Auto, DraftsFromTheTextWithoutADraftModel) {
   const TabularPair circles = {{}, TabularModel(3, 1, {0, 1, 0, 0, 0, 1, 1, 0, 0})};
-  const Told told = told_by_auto(circles, measured(0.1, {}), 120);
-  EXPECT_LT(told.blocks, 40u);
-  EXPECT_GT(told.by_text.size(), told.blocks / 2);
+  const Course course = course_of_auto(circles, measured(0.1, {}), 120);
+  EXPECT_LT(course.blocks, 40u);
+  EXPECT_GT(course.by_ngrams.size(), course.blocks / 2);
 }
 
 TEST(Auto, RefusesModelsWhoseCostsItDoesNotKnow) {
@@ -298,9 +301,9 @@ TEST(Auto, RefusesModelsWhoseCostsItDoesNotKnow) {
   Decoder decoder = decoder_of("auto", measured(0.1, {0.1}));
   Models models = pair.models("auto", decoder, WarpOptions::none(), 4);
   CounterRandom choices(1);
-  const auto text = generate(decoder, models, std::vector<Token>{0, 1}, {.limit = 4}, choices);
-  ASSERT_FALSE(text);
-  EXPECT_EQ(text.error().message, "method auto knows what passes of 1 draft models cost, there are 2");
+  const auto generation = generate(decoder, models, std::vector<Token>{0, 1}, {.limit = 4}, choices);
+  ASSERT_FALSE(generation);
+  EXPECT_EQ(generation.error().message, "method auto knows what passes of 1 draft models cost, there are 2");
 }
 
 TEST(Auto, NeedsMeasuredCosts) {

@@ -1,5 +1,5 @@
-// The law of the first two tokens that every lossless method gives on the bundled pair, with the real
-// generator: a chi-square test each against the target's exact law.
+// The distribution of the first two tokens that every lossless method gives on the bundled pair, with the
+// real generator: a chi-square test each against the target's exact distribution.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "spectr/base/counter_random.h"
-#include "spectr/decode/decoder_law.h"
+#include "spectr/decode/decoder_distribution.h"
 #include "spectr/decode/generate.h"
 #include "spectr/decode/methods.h"
 #include "spectr/transport/plans.h"
@@ -21,7 +21,7 @@ namespace {
 
 using namespace test;
 
-constexpr std::uint64_t texts = 4000;
+constexpr std::uint64_t completions = 4000;
 constexpr double false_alarm = 1e-6;  // per method and plan
 
 class BundledLaw : public testing::Test {
@@ -35,23 +35,23 @@ class BundledLaw : public testing::Test {
     Decoder decoder = make_decoder(rule, options).value();
     WarpOptions warp = WarpOptions::none();
     warp.top_k = 8;
-    const std::vector<const LanguageModel*> drafting(std::min(rule.models.most, drafts), &draft_rows_);
+    const std::vector<const LanguageModel*> drafting(std::min(rule.models.max, drafts), &draft_rows_);
     Models models = Models::start(target_rows_, drafting, Warp::make(warp).value(), 64, 1).value();
     const auto prompt = target_.tokenizer->encode("One day, a girl saw a");
-    const auto law = enumerate_target(models, prompt, {.horizon = 2}).value();
+    const auto exact = enumerate_target(models, prompt, {.horizon = 2}).value();
     std::map<std::vector<Token>, std::uint64_t> found;
-    for (std::uint64_t seed = 0; seed < texts; ++seed) {
+    for (std::uint64_t seed = 0; seed < completions; ++seed) {
       CounterRandom choices(seed);
       ++found[generate(decoder, models, prompt, {.limit = 2}, choices).value().tokens];
     }
     std::vector<double> expected;
     std::vector<std::uint64_t> counts;
-    for (const auto& [text, p] : law) {
+    for (const auto& [output, p] : exact) {
       expected.push_back(p);
-      counts.push_back(found[text]);
-      found.erase(text);
+      counts.push_back(found[output]);
+      found.erase(output);
     }
-    if (!found.empty()) return 0.0;  // a text that the target never gives
+    if (!found.empty()) return 0.0;  // an output that the target never gives
     // The prompt with and without its last token, and up to two tokens that either model proposes.
     EXPECT_LE(target_rows_.texts(), 2u + 16 + 16 * 16);
     return chi_square_p_value(counts, expected);
@@ -63,7 +63,7 @@ TEST_F(BundledLaw, IsTheTargetsForEveryLosslessMethod) {
     if (!rule.lossless) continue;
     MethodOptions options = options_of(3, 2);
     if (rule.name == "tree") options.tree = {2, 2};
-    const std::size_t drafts = rule.models.most > 1 ? 2 : 1;
+    const std::size_t drafts = rule.models.max > 1 ? 2 : 1;
     options.costs = costs_of(drafts);
     EXPECT_GT(p_value(rule.name, options, drafts), false_alarm) << rule.name;
   }

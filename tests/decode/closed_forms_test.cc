@@ -15,20 +15,21 @@ using namespace test;
 using Row = std::vector<double>;
 
 TEST(ClosedForms, PlainDecodingTakesACallAToken) {
-  const MethodLaw found = method_law(TabularPair::random(3, 4, 1), "plain", options_of(1, 1));
-  EXPECT_NEAR(found.law.expected_target_calls, 4.0, 1e-13);
-  EXPECT_EQ(found.law.expected_rejections, 0.0);
+  const MethodDistribution found =
+      method_distribution(TabularPair::random(3, 4, 1), "plain", options_of(1, 1));
+  EXPECT_NEAR(found.exact.expected_target_calls, 4.0, 1e-13);
+  EXPECT_EQ(found.exact.expected_rejections, 0.0);
 }
 
-// k-Seq, tickets: the acceptance of the whole first level, known in closed form for uniform laws
+// k-Seq, tickets: the acceptance of the whole first level, known in closed form for uniform distributions
 // p = U(d), q = U(d/r): 1 − (1 − 1/r)^k.
 TEST(ClosedForms, UniformLawsAcceptByTheirSupports) {
   const Row p = {0.25, 0.25, 0.25, 0.25}, q = {0.5, 0.5, 0.0, 0.0};
   for (const char* plan : {"k-seq", "recursive", "str+", "str++", "optimal", "otm-lp"}) {
     for (std::size_t k : {1u, 2u, 3u}) {
-      const MethodLaw found =
-          method_law(TabularPair::constant(p, q), "spectr", options_of(k, 1, plan), {.horizon = 1});
-      EXPECT_NEAR(found.law.expected_rejections, std::pow(0.5, static_cast<double>(k)), 1e-12) << plan;
+      const MethodDistribution found =
+          method_distribution(TabularPair::constant(p, q), "spectr", options_of(k, 1, plan), {.horizon = 1});
+      EXPECT_NEAR(found.exact.expected_rejections, std::pow(0.5, static_cast<double>(k)), 1e-12) << plan;
     }
   }
 }
@@ -47,9 +48,9 @@ TEST(ClosedForms, SequencesThatBeginAlikeGoOnTogether) {
   const TabularPair pair{{steps(p)}, steps(q)};
   for (const std::string_view method : {"spectr", "specinfer", "traversal"}) {
     for (std::size_t k : {1u, 2u, 3u}) {
-      const MethodLaw found = method_law(pair, method, options_of(k, 2), {.horizon = 2});
+      const MethodDistribution found = method_distribution(pair, method, options_of(k, 2), {.horizon = 2});
       EXPECT_LE(found.tv, 1e-12);
-      EXPECT_NEAR(found.law.expected_rejections, std::pow(0.5, static_cast<double>(k)), 1e-12) << method;
+      EXPECT_NEAR(found.exact.expected_rejections, std::pow(0.5, static_cast<double>(k)), 1e-12) << method;
     }
   }
 }

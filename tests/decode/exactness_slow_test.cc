@@ -1,5 +1,5 @@
-// The law of whole outputs where a block has up to 20,000 drafts, and every plan up to 729; of prefix trees
-// and of several draft models with every plan that applies.
+// The distribution of whole outputs where a block has up to 20,000 drafts, and every plan up to 729; of
+// prefix trees and of several draft models with every plan that applies.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -12,11 +12,11 @@ namespace {
 
 using namespace test;
 
-void expect_exact(std::string_view method, std::string_view plan, double more_than, double most) {
+void expect_exact(std::string_view method, std::string_view plan, double more_than, double max) {
   std::uint32_t seed = 200;
-  for (const Shape& s : shapes(more_than, most)) {
+  for (const Shape& s : shapes(more_than, max)) {
     const TabularPair pair = TabularPair::random(s.vocabulary, 4, ++seed);
-    const MethodLaw found = method_law(pair, method, options_of(s.drafts, s.length, plan));
+    const MethodDistribution found = method_distribution(pair, method, options_of(s.drafts, s.length, plan));
     EXPECT_LE(found.tv, 1e-12) << method << " " << plan << ", " << s.text();
   }
 }
@@ -52,10 +52,10 @@ TEST(ExactnessOfTrees, HoldsWithEveryPlan) {
     for (const PlanRule& rule : plan_rules()) {
       if (!rule.lossless || rule.name == "otm-lp") continue;
       options.plan = std::string(rule.name);
-      EXPECT_LE(method_law(pair, "tree", options).tv, 1e-12) << rule.name;
+      EXPECT_LE(method_distribution(pair, "tree", options).tv, 1e-12) << rule.name;
     }
     options.plan.reset();
-    EXPECT_LE(method_law(pair, "traversal", options).tv, 1e-12);
+    EXPECT_LE(method_distribution(pair, "traversal", options).tv, 1e-12);
   }
 }
 
@@ -67,7 +67,7 @@ TEST(ExactnessOfSeveralModels, HoldsWithEveryPlan) {
         if (!rule.lossless || !rule.several_laws) continue;
         if (rule.name.starts_with("str") && s.tuples() > 16) continue;
         const auto options = options_of(s.drafts, s.length, rule.name);
-        EXPECT_LE(method_law(pair, "specinfer", options).tv, 1e-12)
+        EXPECT_LE(method_distribution(pair, "specinfer", options).tv, 1e-12)
             << rule.name << ", " << models << " models, " << s.text();
       }
     }

@@ -1,4 +1,5 @@
-// Every lossless method has the target's law: total variation of whole outputs at most 1e-12, by enumeration.
+// Every lossless method has the target's distribution: total variation of whole outputs at most 1e-12, by
+// enumeration.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,11 +17,11 @@ using namespace test;
 
 constexpr double rounding = 1e-12;
 
-void expect_exact(std::string_view method, std::string_view plan, double most, std::size_t most_drafts = 3) {
+void expect_exact(std::string_view method, std::string_view plan, double max, std::size_t max_drafts = 3) {
   std::uint32_t seed = 100;
-  for (const Shape& s : shapes(0, most, most_drafts)) {
+  for (const Shape& s : shapes(0, max, max_drafts)) {
     const TabularPair pair = TabularPair::random(s.vocabulary, 4, ++seed);
-    const MethodLaw found = method_law(pair, method, options_of(s.drafts, s.length, plan));
+    const MethodDistribution found = method_distribution(pair, method, options_of(s.drafts, s.length, plan));
     EXPECT_LE(found.tv, rounding) << method << " " << plan << ", " << s.text();
   }
 }
@@ -62,7 +63,8 @@ TEST(Exactness, NgramHasTheTargetsLaw) {
     for (std::size_t order : {1u, 2u, 3u}) {
       MethodOptions options = options_of(1, 2);
       options.ngram = order;
-      EXPECT_LE(method_law(TabularPair::random(v, 6, 3), "ngram", options, {.horizon = 6}).tv, rounding);
+      EXPECT_LE(method_distribution(TabularPair::random(v, 6, 3), "ngram", options, {.horizon = 6}).tv,
+                rounding);
     }
   }
 }
@@ -84,7 +86,7 @@ std::vector<std::string_view> plans_of(const MethodRule& method) {
   if (method.plan.empty()) return {""};
   std::vector<std::string_view> plans;
   for (const PlanRule& plan : plan_rules()) {
-    const bool takes_drafts = method.models.most == 1 || plan.several_laws;
+    const bool takes_drafts = method.models.max == 1 || plan.several_laws;
     if (plan.lossless && takes_drafts) plans.push_back(plan.name);
   }
   return plans;
@@ -98,7 +100,7 @@ std::vector<Small> all_small() {
     for (const std::string_view plan : plans_of(method)) {
       // A linear program for every node of every outcome: of one level.
       const bool dear = plan == "str+" || plan == "otm-lp" || (plan == "str++" && method.name != "spectr");
-      for (std::size_t models = method.models.least; models <= std::min<std::size_t>(2, method.models.most);
+      for (std::size_t models = method.models.min; models <= std::min<std::size_t>(2, method.models.max);
            ++models) {
         MethodOptions options = options_of(2, dear ? 1 : 2, plan);
         options.costs = costs_of(models);
@@ -130,13 +132,13 @@ TEST(Exactness, IsAskedOfEveryLosslessMethodAndPlan) {
 }
 
 /// The methods that take no more draft models than the pair has.
-void expect_all_exact(const TabularPair& pair, const LawSettings& settings, const std::string& what) {
+void expect_all_exact(const TabularPair& pair, const EnumerationSettings& settings, const std::string& what) {
   static const std::vector<Small> all = all_small();
   for (const Small& s : all) {
     if (s.models > pair.drafts.size()) continue;
     const auto first = pair.drafts.begin();
     const TabularPair part{{first, first + static_cast<std::ptrdiff_t>(s.models)}, pair.target};
-    const MethodLaw found = method_law(part, s.method, s.options, settings);
+    const MethodDistribution found = method_distribution(part, s.method, s.options, settings);
     EXPECT_LE(found.tv, rounding) << s.text() << ", " << what;
   }
 }
@@ -169,13 +171,14 @@ TEST(Exactness, HoldsWhereModelsHaveOtherTokensThanTheTarget) {
   expect(4, 2, 2, "a start that a draft lacks");
 }
 
-// One sequence of two models is the first one's: that the second lacks the text's token does not matter.
+// One sequence of two models is the first one's: that the second lacks the sequence's token does not matter.
 TEST(Exactness, AModelThatDrawsNothingHoldsNobodyUp) {
   const auto drafts_of = [](std::size_t v) { return TabularPair::random(v, 3, 13).drafts.front(); };
   const TabularPair pair = {{drafts_of(3), drafts_of(2)}, TabularPair::random(3, 3, 14).target};
-  const MethodLaw found = method_law(pair, "specinfer", options_of(1, 2), {.horizon = 3, .start = 2});
+  const MethodDistribution found =
+      method_distribution(pair, "specinfer", options_of(1, 2), {.horizon = 3, .start = 2});
   EXPECT_LE(found.tv, 1e-12);
-  EXPECT_LT(found.law.expected_target_calls, 2.9);
+  EXPECT_LT(found.exact.expected_target_calls, 2.9);
 }
 
 // q/p of a token that the draft hardly ever draws is infinite: behind an excluded token it counts for
@@ -184,9 +187,9 @@ TEST(Exactness, NeverAcceptsWhatTheTargetExcludes) {
   const double p[] = {0.5, 0.5, 1e-310}, q[] = {0.5, 0.0, 0.5};
   const TabularPair pair = TabularPair::constant(p, q);
   for (const std::string_view method : {"speculative", "spectr", "block", "traversal"}) {
-    const MethodLaw found = method_law(pair, method, options_of(1, 2), {.horizon = 2});
-    for (const auto& [text, probability] : found.law.law) {
-      if (std::ranges::count(text, 1) == 0) continue;
+    const MethodDistribution found = method_distribution(pair, method, options_of(1, 2), {.horizon = 2});
+    for (const auto& [output, probability] : found.exact.distribution) {
+      if (std::ranges::count(output, 1) == 0) continue;
       EXPECT_EQ(probability, 0.0) << method;
     }
   }
@@ -210,7 +213,7 @@ TEST(Exactness, HoldsWithWarping) {
   expect_all_exact(pair, {.warp = warp}, "greedy");
 }
 
-// The penalties look at the draft's own path: laws then depend on the whole text.
+// The penalties look at the draft's own path: distributions then depend on the whole sequence.
 TEST(Exactness, HoldsWithPenalties) {
   WarpOptions warp = WarpOptions::none();
   warp.repeat_penalty = 1.6;
@@ -239,7 +242,8 @@ TEST(Exactness, TraversalKeepsTheRejectionOfLaterCopies) {
   const double p[] = {0.6, 0.3, 0.1}, q[] = {0.2, 0.35, 0.45};
   for (std::size_t drafts : {2u, 3u}) {
     for (std::size_t length : {1u, 2u}) {
-      const auto found = method_law(TabularPair::constant(p, q), "traversal", options_of(drafts, length));
+      const auto found =
+          method_distribution(TabularPair::constant(p, q), "traversal", options_of(drafts, length));
       EXPECT_LE(found.tv, rounding) << drafts << " drafts of " << length;
     }
   }
@@ -247,17 +251,17 @@ TEST(Exactness, TraversalKeepsTheRejectionOfLaterCopies) {
 
 TEST(Exactness, TraversalOfAChainIsBlockVerification) {
   const TabularPair pair = TabularPair::random(3, 4, 15);
-  const MethodLaw block = method_law(pair, "block", options_of(1, 3));
-  const MethodLaw traversal = method_law(pair, "traversal", options_of(1, 3));
-  EXPECT_NEAR(block.law.expected_target_calls, traversal.law.expected_target_calls, 1e-13);
-  EXPECT_NEAR(block.law.expected_rejections, traversal.law.expected_rejections, 1e-13);
+  const MethodDistribution block = method_distribution(pair, "block", options_of(1, 3));
+  const MethodDistribution traversal = method_distribution(pair, "traversal", options_of(1, 3));
+  EXPECT_NEAR(block.exact.expected_target_calls, traversal.exact.expected_target_calls, 1e-13);
+  EXPECT_NEAR(block.exact.expected_rejections, traversal.exact.expected_rejections, 1e-13);
 }
 
-// The test of the test: a law that is not the target's is found out.
+// The test of the test: a distribution that is not the target's is found out.
 TEST(Exactness, ABiasedMethodIsFoundOut) {
   MethodOptions options = options_of(1, 2);
   options.epsilon = 0.2;
-  EXPECT_GT(method_law(TabularPair::random(3, 4, 16), "biased-opt", options).tv, 1e-3);
+  EXPECT_GT(method_distribution(TabularPair::random(3, 4, 16), "biased-opt", options).tv, 1e-3);
 }
 
 }  // namespace

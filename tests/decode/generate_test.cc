@@ -89,16 +89,16 @@ TEST(Decoders, TakeAsManyDraftModelsAsTheirMethodWorksWith) {
       Models models =
           Models::start(pair.target, drafting, Warp::make(WarpOptions::none()).value(), 0, 64).value();
       CounterRandom choices(1);
-      const std::vector<Token> text = {0};
-      std::ignore = decoder.step({text, 4, 0, {}}, models, choices);
+      const std::vector<Token> sequence = {0};
+      std::ignore = decoder.step({sequence, 4, 0, {}}, models, choices);
     };
-    if (rule.models.least > 0) {
-      EXPECT_THROW(step(rule.models.least - 1), BrokenContract) << rule.name;
+    if (rule.models.min > 0) {
+      EXPECT_THROW(step(rule.models.min - 1), BrokenContract) << rule.name;
     }
-    if (rule.models.most < 3) {
-      EXPECT_THROW(step(rule.models.most + 1), BrokenContract) << rule.name;
+    if (rule.models.max < 3) {
+      EXPECT_THROW(step(rule.models.max + 1), BrokenContract) << rule.name;
     }
-    EXPECT_NO_THROW(step(std::max<std::size_t>(rule.models.least, 1) * (rule.models.most > 0 ? 1 : 0)))
+    EXPECT_NO_THROW(step(std::max<std::size_t>(rule.models.min, 1) * (rule.models.max > 0 ? 1 : 0)))
         << rule.name;
   }
 }
@@ -233,12 +233,12 @@ TEST(Generate, TheContextEndsTheText) {
 TEST(Generate, AShorterContextOfTheDraftFallsBackToPlainSteps) {
   const TabularPair pair = TabularPair::random(3, 40, 59, 2);
   for (const auto& [method, options] : all_methods()) {
-    if (find_method(method).value()->models.most == 0) continue;
+    if (find_method(method).value()->models.max == 0) continue;
     Runner run(pair, method, options);
     for (auto& draft : run.models().drafts) draft = pair.drafts[0].start(6, 64).value();
     const Generation out = run(5, {.limit = 20}, {0, 1, 2});
     ASSERT_EQ(out.tokens.size(), 20u) << method;
-    if (method == "auto") continue;  // goes on with drafts from the text
+    if (method == "auto") continue;  // goes on with drafts by n-grams
     // Text of 6 or more tokens: no room for a draft.
     for (std::size_t i = 4; i < 20; ++i) EXPECT_EQ(out.sources[i], Source::target) << method << " " << i;
     EXPECT_EQ(run(5, {.limit = 5}, std::vector<Token>(9, 1)).statistics.drafted(), 0u) << method;
@@ -277,26 +277,26 @@ class KeyedByPosition final : public Choices {
   CounterRandom random_;
 };
 
-/// Of texts of six tokens over several blocks, against the target's exact law.
+/// The p-value of completions of six tokens over several blocks, against the target's exact distribution.
 template <class Generator>
-double p_value_over_blocks(std::string_view method, const MethodOptions& options, std::uint64_t texts) {
+double p_value_over_blocks(std::string_view method, const MethodOptions& options, std::uint64_t completions) {
   const TabularPair pair = TabularPair::random(2, 6, 61);
   constexpr std::size_t length = 6;
   Runner run(pair, method, options);
   const Token prompt[] = {0};
   const auto target = enumerate_target(run.models(), prompt, {.horizon = length}).value();
   std::map<std::vector<Token>, std::uint64_t> found;
-  for (std::uint64_t seed = 0; seed < texts; ++seed) {
+  for (std::uint64_t seed = 0; seed < completions; ++seed) {
     Generator choices(seed);
     ++found[run(choices, {.limit = length}).value().tokens];
   }
-  std::vector<double> law;
+  std::vector<double> expected;
   std::vector<std::uint64_t> counts;
-  for (const auto& [text, p] : target) {
-    law.push_back(p);
-    counts.push_back(found[text]);
+  for (const auto& [output, p] : target) {
+    expected.push_back(p);
+    counts.push_back(found[output]);
   }
-  return chi_square_p_value(counts, law);
+  return chi_square_p_value(counts, expected);
 }
 
 // The enumerator cannot see random numbers that are used twice: this test can. False-alarm rate 1e-6 each.

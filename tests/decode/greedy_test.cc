@@ -32,9 +32,9 @@ struct RealPair {
     const MethodRule& rule = *find_method(method).value();
     Decoder decoder = make_decoder(rule, options).value();
     const auto tokens = target.tokenizer->encode(prompt);
-    const std::size_t context = tokens.size() + limit, nodes = decoder.most_nodes(limit);
+    const std::size_t context = tokens.size() + limit, nodes = decoder.max_nodes(limit);
     const LanguageModel* const drafting[] = {&*draft};
-    Models models = Models::start(*target, std::span(drafting).first(rule.models.most == 0 ? 0 : 1),
+    Models models = Models::start(*target, std::span(drafting).first(rule.models.max == 0 ? 0 : 1),
                                   Warp::make(warp).value(), context, nodes)
                         .value();
     return spectr::generate(decoder, models, tokens, {limit, target.tokenizer->vocabulary().ends()}, choices)

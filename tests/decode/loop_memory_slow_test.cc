@@ -1,5 +1,5 @@
-// Decoding asks for no memory once its loop has seen its sizes: laws, plans and drafts come from what was
-// dropped before.
+// Decoding asks for no memory once its loop has seen its sizes: distributions, plans and drafts come from
+// what was dropped before.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -38,27 +38,27 @@ std::shared_ptr<const Costs> costs() {
 
 class Loop : public testing::Test {
  protected:
-  /// Allocations between the first and the last block of a text.
+  /// Allocations between the first and the last block of a completion.
   std::size_t asked(const Case& c, const WarpOptions& warp) {
     MethodOptions options{.plan = c.plan, .drafts = 4, .length = 4, .costs = costs()};
     if (c.method == "tree") options.tree = {3, 2, 1};
     const MethodRule& rule = *find_method(c.method).value();
     Decoder decoder = make_decoder(rule, options).value();
     const LanguageModel* const drafting[] = {&*draft_};
-    Models models = Models::start(*target_, std::span(drafting).first(rule.models.most == 0 ? 0 : 1),
-                                  Warp::make(warp).value(), 200, decoder.most_nodes(tokens))
+    Models models = Models::start(*target_, std::span(drafting).first(rule.models.max == 0 ? 0 : 1),
+                                  Warp::make(warp).value(), 200, decoder.max_nodes(tokens))
                         .value();
     std::size_t first = 0, last = 0;
     CounterRandom choices(1);
     const std::vector<Token> prompt = {1, 40, 50, 60, 40, 50};
-    const auto text = generate(decoder, models, prompt, {.limit = tokens}, choices,
-                               [&](const Block&) -> std::optional<std::size_t> {
-                                 last = test::allocations();
-                                 if (first == 0) first = last;
-                                 return std::nullopt;
-                               });
-    EXPECT_TRUE(text) << c.method;
-    EXPECT_EQ(text->tokens.size(), tokens);
+    const auto generation = generate(decoder, models, prompt, {.limit = tokens}, choices,
+                                     [&](const Block&) -> std::optional<std::size_t> {
+                                       last = test::allocations();
+                                       if (first == 0) first = last;
+                                       return std::nullopt;
+                                     });
+    EXPECT_TRUE(generation) << c.method;
+    EXPECT_EQ(generation->tokens.size(), tokens);
     return last - first;
   }
 

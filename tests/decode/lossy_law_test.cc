@@ -1,4 +1,4 @@
-// What the lossy methods do to the law: formulas where there are any, limits otherwise.
+// What the lossy methods do to the distribution: formulas where there are any, limits where there are none.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ MethodOptions biased(double epsilon, std::size_t length = 1) {
 
 /// Over-acceptance b = min(1, (q + ε)/p) and what follows from it (Yin et al., 2024, section 4).
 struct OverAcceptance {
-  double tv = 0.0, rejection = 0.0, least_loss = 0.0;
+  double tv = 0.0, rejection = 0.0, min_loss = 0.0;
 
   OverAcceptance(const Row& p, const Row& q, double epsilon) {
     double off = 0.0;
@@ -36,7 +36,7 @@ struct OverAcceptance {
       rejection += (1.0 - b) * p[x];
       off += std::abs(q[x] - b * p[x]);
     }
-    least_loss = 0.5 * off - 0.5 * rejection;
+    min_loss = 0.5 * off - 0.5 * rejection;
   }
 };
 
@@ -49,11 +49,11 @@ TEST(BiasedOpt, BiasOfATokenIsTheLeastLoss) {
   for (const auto& [p, q] : pairs) {
     for (double epsilon : {0.0, 0.01, 0.1, 0.3, 1.0}) {
       const OverAcceptance formula(p, q, epsilon);
-      const MethodLaw found =
-          method_law(TabularPair::constant(p, q), "biased-opt", biased(epsilon), {.horizon = 1});
-      EXPECT_NEAR(found.tv, formula.least_loss, 1e-14) << epsilon;
-      EXPECT_NEAR(found.law.expected_rejections, formula.rejection, 1e-14) << epsilon;
-      EXPECT_NEAR(found.tv + found.law.expected_rejections, formula.tv, 1e-14) << "the line of the plane";
+      const MethodDistribution found =
+          method_distribution(TabularPair::constant(p, q), "biased-opt", biased(epsilon), {.horizon = 1});
+      EXPECT_NEAR(found.tv, formula.min_loss, 1e-14) << epsilon;
+      EXPECT_NEAR(found.exact.expected_rejections, formula.rejection, 1e-14) << epsilon;
+      EXPECT_NEAR(found.tv + found.exact.expected_rejections, formula.tv, 1e-14) << "the line of the plane";
     }
   }
 }
@@ -62,11 +62,11 @@ TEST(BiasedOpt, BiasOfATokenIsTheLeastLoss) {
 double reported_bias(const TabularPair& pair, std::string_view method, const MethodOptions& options) {
   Decoder decoder = decoder_of(method, options);
   Models models = pair.models(method, decoder, WarpOptions::none(), 1);
-  const std::vector<Token> text = {0};
+  const std::vector<Token> sequence = {0};
   double bias = 0.0;
   Enumerator outcomes;
   do {
-    const Block block = decoder.step({text, 1, 0, {}}, models, outcomes).value();
+    const Block block = decoder.step({sequence, 1, 0, {}}, models, outcomes).value();
     for (double tv : block.biases.value()) bias += outcomes.probability() * tv;
   } while (outcomes.next());
   return bias;
@@ -77,7 +77,7 @@ TEST(Biased, ReportsTheBiasThatItHas) {
     for (double epsilon : {0.0, 0.05, 0.3}) {
       const TabularPair pair = TabularPair::constant(p, q);
       for (const char* method : {"biased-opt", "biased-uno"}) {
-        const double tv = method_law(pair, method, biased(epsilon), {.horizon = 1}).tv;
+        const double tv = method_distribution(pair, method, biased(epsilon), {.horizon = 1}).tv;
         EXPECT_NEAR(reported_bias(pair, method, biased(epsilon)), tv, 1e-14) << method << " " << epsilon;
       }
     }
@@ -89,7 +89,7 @@ TEST(Biased, UnoIsNeverBetterThanOpt) {
     const TabularPair pair = TabularPair::random(3, 1, seed);
     const double epsilon = 0.02 * seed;
     const auto tv = [&](const char* method) {
-      return method_law(pair, method, biased(epsilon), {.horizon = 1}).tv;
+      return method_distribution(pair, method, biased(epsilon), {.horizon = 1}).tv;
     };
     EXPECT_GE(tv("biased-uno"), tv("biased-opt") - 1e-14);
   }
@@ -97,11 +97,11 @@ TEST(Biased, UnoIsNeverBetterThanOpt) {
 
 TEST(Biased, EpsilonZeroIsSpeculativeDecodingForOpt) {
   const TabularPair pair = TabularPair::random(3, 4, 2);
-  const MethodLaw exact = method_law(pair, "speculative", options_of(1, 3));
-  const MethodLaw opt = method_law(pair, "biased-opt", biased(0.0, 3));
+  const MethodDistribution exact = method_distribution(pair, "speculative", options_of(1, 3));
+  const MethodDistribution opt = method_distribution(pair, "biased-opt", biased(0.0, 3));
   EXPECT_LE(opt.tv, 1e-12);
-  EXPECT_NEAR(opt.law.expected_rejections, exact.law.expected_rejections, 1e-13);
-  EXPECT_NEAR(opt.law.expected_target_calls, exact.law.expected_target_calls, 1e-13);
+  EXPECT_NEAR(opt.exact.expected_rejections, exact.exact.expected_rejections, 1e-13);
+  EXPECT_NEAR(opt.exact.expected_target_calls, exact.exact.expected_target_calls, 1e-13);
 }
 
 TEST(Biased, RejectionAndBiasOfOptAddUpToTheDistanceOfTheLaws) {
@@ -113,9 +113,9 @@ TEST(Biased, RejectionAndBiasOfOptAddUpToTheDistanceOfTheLaws) {
     Models models = pair.models("biased-opt", decoder, WarpOptions::none(), 64);
     CounterRandom choices(3);
     const std::vector<Token> prompt = {0};
-    const auto text = generate(decoder, models, prompt, {.limit = 63}, choices);
-    ASSERT_TRUE(text);
-    const Statistics& s = text->statistics;
+    const auto generation = generate(decoder, models, prompt, {.limit = 63}, choices);
+    ASSERT_TRUE(generation);
+    const Statistics& s = generation->statistics;
     const double tested = static_cast<double>(s.blocks()) / static_cast<double>(s.generated());
     ASSERT_TRUE(s.rejection() && s.bias_tv());
     EXPECT_NEAR(*s.rejection() + *s.bias_tv(), 0.4 * tested, 1e-12) << epsilon;
@@ -133,19 +133,20 @@ MethodOptions beams(std::size_t width, std::size_t length, BeamMode mode, double
 TEST(Mtad, TauZeroTakesEveryDraftOfPositiveTargetProbability) {
   const TabularPair positive = TabularPair::random(3, 4, 21);
   for (BeamMode mode : {BeamMode::draw, BeamMode::top}) {
-    const MethodLaw found = method_law(positive, "mtad", beams(2, 2, mode));
-    EXPECT_EQ(found.law.expected_rejections, 0.0);
-    EXPECT_NEAR(found.law.expected_target_calls, 2.0, 1e-12);  // blocks of 2 + 1 and of 1 of 4 tokens
+    const MethodDistribution found = method_distribution(positive, "mtad", beams(2, 2, mode));
+    EXPECT_EQ(found.exact.expected_rejections, 0.0);
+    EXPECT_NEAR(found.exact.expected_target_calls, 2.0, 1e-12);  // blocks of 2 + 1 and of 1 of 4 tokens
   }
 }
 
 TEST(Mtad, TauZeroStopsBeforeATokenThatTheTargetExcludes) {
   // The draft's likeliest token is 0, which the target never gives: every block is one correction from q.
-  const MethodLaw found = method_law(TabularPair::constant(Row{0.6, 0.4, 0.0}, Row{0.0, 0.5, 0.5}), "mtad",
-                                     beams(1, 2, BeamMode::top), {.horizon = 3});
+  const MethodDistribution found =
+      method_distribution(TabularPair::constant(Row{0.6, 0.4, 0.0}, Row{0.0, 0.5, 0.5}), "mtad",
+                          beams(1, 2, BeamMode::top), {.horizon = 3});
   EXPECT_LE(found.tv, 1e-15);
-  EXPECT_NEAR(found.law.expected_target_calls, 3.0, 1e-14);
-  EXPECT_NEAR(found.law.expected_rejections, 3.0, 1e-14);
+  EXPECT_NEAR(found.exact.expected_target_calls, 3.0, 1e-14);
+  EXPECT_NEAR(found.exact.expected_rejections, 3.0, 1e-14);
 }
 
 /// A pair of two steps whose rows do not depend on the last token.
@@ -162,8 +163,8 @@ TEST(Mtad, ALaterPrefixMayPassWhereAnEarlierOneFails) {
   // Ratios of the likeliest draft (0, 0): 0.3/0.6 = 0.5, then 0.5 · 0.9/0.6 = 0.75.
   const TabularPair pair = two_steps({0.6, 0.4}, {0.6, 0.4}, {0.3, 0.7}, {0.9, 0.1});
   const auto calls = [&](double tau) {
-    return method_law(pair, "mtad", beams(1, 2, BeamMode::top, tau), {.horizon = 2})
-        .law.expected_target_calls;
+    return method_distribution(pair, "mtad", beams(1, 2, BeamMode::top, tau), {.horizon = 2})
+        .exact.expected_target_calls;
   };
   EXPECT_NEAR(calls(0.6), 1.0, 1e-15);  // 0.5 fails, 0.75 passes: both are taken
   EXPECT_GT(calls(0.8), 1.5);           // none passes
@@ -176,26 +177,27 @@ TEST(Mtad, TauZeroTakesDraftsThatTheTargetFindsVeryUnlikely) {
   Decoder decoder = decoder_of("mtad", beams(1, 40, BeamMode::top));
   Models models = pair.models("mtad", decoder, WarpOptions::none(), 41);
   CounterRandom choices(1);
-  const Token text[] = {0};
-  const auto block = decoder.step({.text = text, .left = 41, .index = 0, .ends = {}}, models, choices);
+  const Token sequence[] = {0};
+  const auto block =
+      decoder.step({.sequence = sequence, .left = 41, .index = 0, .ends = {}}, models, choices);
   ASSERT_TRUE(block);
   EXPECT_EQ(block->accepted, 40u);
 }
 
 TEST(Mtad, EqualModelsPassAnyThreshold) {
   const TabularPair pair = TabularPair::random(3, 4, 22).with_equal_draft();
-  const MethodLaw found = method_law(pair, "mtad", beams(3, 4, BeamMode::top, 0.999999));
-  EXPECT_EQ(found.law.expected_rejections, 0.0);
-  EXPECT_NEAR(found.law.expected_target_calls, 1.0, 1e-15);
+  const MethodDistribution found = method_distribution(pair, "mtad", beams(3, 4, BeamMode::top, 0.999999));
+  EXPECT_EQ(found.exact.expected_rejections, 0.0);
+  EXPECT_NEAR(found.exact.expected_target_calls, 1.0, 1e-15);
 }
 
-std::vector<Token> only_text(const MethodLaw& found) {
-  EXPECT_EQ(found.law.law.size(), 1u);
-  return found.law.law.begin()->first;
+std::vector<Token> only_output(const MethodDistribution& found) {
+  EXPECT_EQ(found.exact.distribution.size(), 1u);
+  return found.exact.distribution.begin()->first;
 }
 
-LawSettings greedy(std::size_t horizon) {
-  LawSettings settings{.horizon = horizon};
+EnumerationSettings greedy(std::size_t horizon) {
+  EnumerationSettings settings{.horizon = horizon};
   settings.warp.temperature = 0.0;
   return settings;
 }
@@ -203,9 +205,11 @@ LawSettings greedy(std::size_t horizon) {
 TEST(Mtjd, TheTopBeamsOfOneTokenAreGreedyDecoding) {
   for (std::uint32_t seed : {31u, 32u, 33u}) {
     const TabularPair pair = TabularPair::random(4, 5, seed);
-    const auto plain = only_text(method_law(pair, "plain", options_of(1, 1), greedy(5)));
+    const auto plain = only_output(method_distribution(pair, "plain", options_of(1, 1), greedy(5)));
     for (std::size_t width : {1u, 3u}) {
-      EXPECT_EQ(only_text(method_law(pair, "mtjd", beams(width, 1, BeamMode::top), {.horizon = 5})), plain);
+      EXPECT_EQ(
+          only_output(method_distribution(pair, "mtjd", beams(width, 1, BeamMode::top), {.horizon = 5})),
+          plain);
     }
   }
 }
@@ -213,15 +217,15 @@ TEST(Mtjd, TheTopBeamsOfOneTokenAreGreedyDecoding) {
 TEST(Mtjd, OneDrawnBeamIsPlainDecoding) {
   const TabularPair pair = TabularPair::random(3, 4, 34);
   for (std::size_t length : {1u, 2u, 3u}) {
-    const MethodLaw found = method_law(pair, "mtjd", beams(1, length, BeamMode::draw));
+    const MethodDistribution found = method_distribution(pair, "mtjd", beams(1, length, BeamMode::draw));
     EXPECT_LE(found.tv, 1e-12) << length;
-    EXPECT_NEAR(found.law.expected_target_calls, 4.0, 1e-12) << "every token takes a pass of the target";
+    EXPECT_NEAR(found.exact.expected_target_calls, 4.0, 1e-12) << "every token takes a pass of the target";
   }
 }
 
 TEST(Mtjd, BeamsAreTheSameHoweverLong) {
-  // Of a flat law over 16 tokens, whose last is a little likelier: 0.06³³⁰ is less than any number of the
-  // machine.
+  // Of a flat distribution over 16 tokens, whose last is a little likelier: 0.06³³⁰ is less than any number
+  // of the machine.
   Row q(16, 0.06);
   q.back() = 0.1;
   const TabularPair pair = TabularPair::constant(q, q);
@@ -230,9 +234,9 @@ TEST(Mtjd, BeamsAreTheSameHoweverLong) {
       Decoder decoder = decoder_of("mtjd", beams(width, length, mode));
       Models models = pair.models("mtjd", decoder, WarpOptions::none(), length);
       CounterRandom choices(1);
-      const Token text[] = {0};
+      const Token sequence[] = {0};
       const auto block =
-          decoder.step({.text = text, .left = length, .index = 0, .ends = {}}, models, choices);
+          decoder.step({.sequence = sequence, .left = length, .index = 0, .ends = {}}, models, choices);
       ASSERT_TRUE(block) << block.error().message;
       ASSERT_EQ(block->tokens.size(), length);
       const auto last = static_cast<std::size_t>(std::ranges::count(block->tokens, 15));
@@ -249,10 +253,11 @@ TEST(Mtjd, BeamsAreTheSameHoweverLong) {
 
 TEST(Mtjd, WideBeamsFindTheLikeliestText) {
   const TabularPair pair = TabularPair::random(3, 3, 35);
-  const MethodLaw plain = method_law(pair, "plain", options_of(1, 1), {.horizon = 3});
+  const MethodDistribution plain = method_distribution(pair, "plain", options_of(1, 1), {.horizon = 3});
   const auto best =
-      std::ranges::max_element(plain.law.law, {}, [](const auto& entry) { return entry.second; });
-  EXPECT_EQ(only_text(method_law(pair, "mtjd", beams(27, 3, BeamMode::top), {.horizon = 3})), best->first);
+      std::ranges::max_element(plain.exact.distribution, {}, [](const auto& entry) { return entry.second; });
+  EXPECT_EQ(only_output(method_distribution(pair, "mtjd", beams(27, 3, BeamMode::top), {.horizon = 3})),
+            best->first);
 }
 
 MethodOptions bild(double fallback, double rollback) {
@@ -265,26 +270,27 @@ MethodOptions bild(double fallback, double rollback) {
 TEST(Bild, IsGreedyDecodingAtTemperatureZero) {
   for (std::uint32_t seed : {41u, 42u, 43u}) {
     const TabularPair pair = TabularPair::random(3, 5, seed);
-    const auto plain = only_text(method_law(pair, "plain", options_of(1, 1), greedy(5)));
+    const auto plain = only_output(method_distribution(pair, "plain", options_of(1, 1), greedy(5)));
     for (double rollback : {0.0, 2.0}) {
-      EXPECT_EQ(only_text(method_law(pair, "bild", bild(0.9, rollback), greedy(5))), plain);
+      EXPECT_EQ(only_output(method_distribution(pair, "bild", bild(0.9, rollback), greedy(5))), plain);
     }
   }
 }
 
 TEST(Bild, ADraftThatIsNeverConfidentIsPlainDecoding) {
-  const MethodLaw found = method_law(TabularPair::random(3, 4, 44), "bild", bild(1.0, 2.0));
+  const MethodDistribution found = method_distribution(TabularPair::random(3, 4, 44), "bild", bild(1.0, 2.0));
   EXPECT_LE(found.tv, 1e-12);
-  EXPECT_NEAR(found.law.expected_target_calls, 4.0, 1e-12);
+  EXPECT_NEAR(found.exact.expected_target_calls, 4.0, 1e-12);
 }
 
 TEST(Bild, WithoutARollbackTheDraftsLawComesOut) {
-  // Everything is drafted and nothing taken back: tokens 1 … 3 have the draft's law.
+  // Everything is drafted and nothing taken back: tokens 1 … 3 have the draft's distribution.
   const Row p = {0.8, 0.2}, q = {0.3, 0.7};
-  const MethodLaw found = method_law(TabularPair::constant(p, q), "bild", bild(0.0, 50.0), {.horizon = 3});
-  for (const auto& [text, probability] : found.law.law) {
+  const MethodDistribution found =
+      method_distribution(TabularPair::constant(p, q), "bild", bild(0.0, 50.0), {.horizon = 3});
+  for (const auto& [output, probability] : found.exact.distribution) {
     double expected = 1.0;
-    for (Token token : text) expected *= p[static_cast<std::size_t>(token)];
+    for (Token token : output) expected *= p[static_cast<std::size_t>(token)];
     EXPECT_NEAR(probability, expected, 1e-15);
   }
 }
@@ -292,10 +298,11 @@ TEST(Bild, WithoutARollbackTheDraftsLawComesOut) {
 TEST(Bild, RollsBackToTheFirstUnlikelyToken) {
   // −ln 0.3 = 1.2: above the threshold 1, token 0 is always taken back; token 1 never.
   const Row p = {0.8, 0.2}, q = {0.3, 0.7};
-  const MethodLaw found = method_law(TabularPair::constant(p, q), "bild", bild(0.0, 1.0), {.horizon = 1});
-  EXPECT_NEAR(found.law.law.at({0}), 0.8 * 0.3, 1e-15);
-  EXPECT_NEAR(found.law.law.at({1}), 0.2 + 0.8 * 0.7, 1e-15);
-  EXPECT_NEAR(found.law.expected_rejections, 0.8, 1e-15);
+  const MethodDistribution found =
+      method_distribution(TabularPair::constant(p, q), "bild", bild(0.0, 1.0), {.horizon = 1});
+  EXPECT_NEAR(found.exact.distribution.at({0}), 0.8 * 0.3, 1e-15);
+  EXPECT_NEAR(found.exact.distribution.at({1}), 0.2 + 0.8 * 0.7, 1e-15);
+  EXPECT_NEAR(found.exact.expected_rejections, 0.8, 1e-15);
 }
 
 TEST(Lossy, ABiasedPlanMakesAMethodSo) {
@@ -306,36 +313,37 @@ TEST(Lossy, ABiasedPlanMakesAMethodSo) {
   EXPECT_FALSE(is_lossless(*find_method("mtad").value(), {}));
 }
 
-// Beams that have all ended need no further pass: equal texts then take 2 or 3.
+// Beams that have all ended need no further pass: equal outputs then take 2 or 3.
 TEST(Lossy, BeamsThatEndEarlyTakeFewerPassesForTheSameText) {
   const Row q = {0.6, 0.3, 0.1};
   const TabularPair pair = TabularPair::constant(q, q);
   const MethodOptions options = beams(2, 3, BeamMode::draw);
-  const LawSettings settings{.horizon = 3, .ends = {0}, .start = 1};
+  const EnumerationSettings settings{.horizon = 3, .ends = {0}, .start = 1};
   Decoder decoder = decoder_of("mtjd", options);
   Models models = pair.models("mtjd", decoder, settings.warp, settings.horizon);
-  const Token text[] = {settings.start};
+  const Token sequence[] = {settings.start};
   double calls = 0.0;
   Enumerator choices;
-  do {  // one block is the whole text
-    const Block block = value_of(decoder.step({text, settings.horizon, 0, settings.ends}, models, choices));
+  do {  // one block is the whole output
+    const Block block =
+        value_of(decoder.step({sequence, settings.horizon, 0, settings.ends}, models, choices));
     calls += choices.probability() * static_cast<double>(block.target_calls);
   } while (choices.next());
   EXPECT_GT(calls, 2.0);
   EXPECT_LT(calls, 3.0);
-  EXPECT_NEAR(method_law(pair, "mtjd", options, settings).law.expected_target_calls, calls, 1e-12);
+  EXPECT_NEAR(method_distribution(pair, "mtjd", options, settings).exact.expected_target_calls, calls, 1e-12);
 }
 
 TEST(Lossy, OnlyMethodsWithAFormulaReportABias) {
   const TabularPair pair = TabularPair::random(3, 4, 45);
-  const std::vector<Token> text = {0};
+  const std::vector<Token> sequence = {0};
   for (const MethodRule& rule : method_rules()) {
     MethodOptions options = options_of(2, 2);
     if (rule.name == "tree") options.tree = {2, 1};
     Decoder decoder = decoder_of(rule.name, options);
     Models models = pair.models(rule.name, decoder, WarpOptions::none(), 4);
     Enumerator first;
-    const Block block = decoder.step({text, 4, 0, {}}, models, first).value();
+    const Block block = decoder.step({sequence, 4, 0, {}}, models, first).value();
     const bool without_formula = rule.name == "mtad" || rule.name == "mtjd" || rule.name == "bild";
     EXPECT_EQ(block.biases.has_value(), !without_formula) << rule.name;
     if (rule.lossless) {

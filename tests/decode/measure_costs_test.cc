@@ -1,5 +1,5 @@
 // All that method auto goes by, measured for transformers.
-#include "spectr/decode/measure_costs.h"
+#include "spectr/decode/auto/measure_costs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/base/counter_random.h"
-#include "spectr/decode/auto_drafter.h"
+#include "spectr/decode/auto/auto_params.h"
 #include "spectr/decode/generate.h"
 #include "spectr/decode/methods.h"
 #include "tests/support/data.h"
@@ -32,7 +33,7 @@ using testing::HasSubstr;
 
 TEST(MeasureCosts, MeasuresAllThatAutoGoesBy) {
   const RealModel target = RealModel::load(tiny_target), draft = RealModel::load(tiny_draft);
-  const Transformer* const drafts[] = {draft.transformer.get()};
+  const LanguageModel* const drafts[] = {draft.transformer.get()};
   const auto measured = measure_costs(*target, drafts);
   ASSERT_TRUE(measured) << measured.error().message;
   const Costs& costs = measured->costs;
@@ -40,12 +41,13 @@ TEST(MeasureCosts, MeasuresAllThatAutoGoesBy) {
   EXPECT_GT(costs.drafts.front().reading.value_or(0.0), 0.0);
   for (const CostCurve& passes : {costs.target, costs.drafts.front().passes}) {
     EXPECT_EQ(passes.points().front().rows, 1u);
-    EXPECT_EQ(passes.points().back().rows, AutoDrafter::most_rows);
+    EXPECT_EQ(passes.points().back().rows, AutoParams::max_rows);
     EXPECT_EQ(passes.attention().behind, 128u);
   }
   const SelectCosts& select = costs.select;
-  EXPECT_THAT((std::vector{select.law, select.filtered, select.likelihood, select.one, select.several}),
-              Each(Gt(0.0)));
+  EXPECT_THAT(
+      (std::vector{select.distribution, select.filtered, select.likelihood, select.one, select.several}),
+      Each(Gt(0.0)));
 }
 
 TEST(MeasureCosts, NeedsNoDraftModel) {
@@ -58,7 +60,7 @@ TEST(MeasureCosts, NeedsNoDraftModel) {
   Decoder decoder =
       make_decoder(**find_method("auto"), {.costs = std::make_shared<const Costs>(measured->costs)}).value();
   Models models =
-      Models::start(*target, {}, Warp::make(WarpOptions::none()).value(), 0, decoder.most_nodes(8)).value();
+      Models::start(*target, {}, Warp::make(WarpOptions::none()).value(), 0, decoder.max_nodes(8)).value();
   CounterRandom choices(1);
   const auto prompt = target.tokenizer->encode("Once upon a time");
   EXPECT_EQ(generate(decoder, models, prompt, {.limit = 8}, choices).value().tokens.size(), 8u);
@@ -71,10 +73,10 @@ TEST(MeasureCosts, RefusesAModelWhoseContextHoldsOneToken) {
   const std::uint32_t one = 1;
   std::memcpy(bytes.data() + bytes.find(key) + key.size() + sizeof(std::uint32_t), &one, sizeof one);
   const RealModel target = RealModel::load(tiny_target);
-  const auto draft =
-      Transformer::load(Gguf::parse(std::as_bytes(std::span(bytes)), "short.gguf").value(), *target.pool);
+  const auto draft = Transformer::load(Gguf::parse(std::as_bytes(std::span(bytes)), "short.gguf").value(),
+                                       std::make_shared<CpuBackend>(*target.pool));
   ASSERT_TRUE(draft) << draft.error().message;
-  const Transformer* const drafts[] = {draft->get()};
+  const LanguageModel* const drafts[] = {draft->get()};
   const auto measured = measure_costs(*target, drafts);
   ASSERT_FALSE(measured);
   EXPECT_THAT(measured.error().message,

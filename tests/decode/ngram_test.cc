@@ -1,5 +1,7 @@
-// Drafts from the text itself: which place is found, what is proposed, and how much of it is expected to
+// Drafts from the sequence itself: which place is found, what is proposed, and how much of it is expected to
 // hold.
+#include "spectr/decode/ngram.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,9 +10,6 @@
 #include <vector>
 
 #include "spectr/base/counter_random.h"
-#include "spectr/decode/ngram_drafter.h"
-#include "spectr/decode/ngram_estimate.h"
-#include "spectr/decode/text_match.h"
 #include "tests/support/tabular_pair.h"
 
 namespace spectr {
@@ -20,13 +19,14 @@ using namespace test;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-using Text = std::vector<Token>;
+using Sequence = std::vector<Token>;
 
-/// The latest earlier place where the last n tokens stand, for the largest n ≤ most that has one.
-TextMatch sought(std::span<const Token> text, std::size_t most) {
-  for (std::size_t n = std::min(most, text.size() - 1); n >= 1; --n) {
-    const auto found = std::ranges::find_end(text.first(text.size() - 1), text.last(n));
-    if (!found.empty()) return {n, text.subspan(static_cast<std::size_t>(found.end() - text.begin()))};
+/// The latest earlier place where the last n tokens stand, for the largest n ≤ max that has one.
+NgramMatch sought(std::span<const Token> sequence, std::size_t max) {
+  for (std::size_t n = std::min(max, sequence.size() - 1); n >= 1; --n) {
+    const auto found = std::ranges::find_end(sequence.first(sequence.size() - 1), sequence.last(n));
+    if (!found.empty())
+      return {n, sequence.subspan(static_cast<std::size_t>(found.end() - sequence.begin()))};
   }
   return {};
 }
@@ -34,10 +34,10 @@ TextMatch sought(std::span<const Token> text, std::size_t most) {
 TEST(MatchEnd, FindsTheLatestOfTheLongestMatches) {
   std::mt19937 random(1);
   for (int i = 0; i < 2000; ++i) {
-    Text text(1 + random() % 24);
-    for (Token& token : text) token = static_cast<Token>(random() % 3);
-    for (std::size_t most : {1u, 2u, 3u, 8u}) {
-      const TextMatch found = match_end(text, most), expected = sought(text, most);
+    Sequence sequence(1 + random() % 24);
+    for (Token& token : sequence) token = static_cast<Token>(random() % 3);
+    for (std::size_t max : {1u, 2u, 3u, 8u}) {
+      const NgramMatch found = match_end(sequence, max), expected = sought(sequence, max);
       ASSERT_EQ(found.length, expected.length);
       ASSERT_EQ(found.next.data(), expected.next.data());
       ASSERT_EQ(found.next.size(), expected.next.size());
@@ -45,14 +45,14 @@ TEST(MatchEnd, FindsTheLatestOfTheLongestMatches) {
   }
 }
 
-Text proposal(const Text& text, std::size_t order, std::size_t length, std::size_t left) {
+Sequence proposal(const Sequence& sequence, std::size_t order, std::size_t length, std::size_t left) {
   const TabularPair pair = TabularPair::random(10, 1, 1);
   Models models = pair.models("plain", decoder_of("plain", {}), WarpOptions::none(), 1);
   CounterRandom choices(0);
-  Draft draft(text.back());
+  Draft draft(sequence.back());
   NgramDrafter drafter(order, length);
-  EXPECT_TRUE(drafter.propose({text, left, 0, {}}, models, choices, draft));
-  Text tokens;
+  EXPECT_TRUE(drafter.propose({sequence, left, 0, {}}, models, choices, draft));
+  Sequence tokens;
   for (std::size_t i = 0; i < draft.draws().size(); ++i) tokens.push_back(draft.token(i));
   return tokens;
 }
@@ -68,10 +68,10 @@ TEST(NgramDrafter, ProposesWhatFollowedAndGoesOnInCircles) {
 
 TEST(NgramEstimate, ExpectsARepeatingTextToGoOn) {
   NgramEstimate estimate;
-  Text text;
+  Sequence sequence;
   for (int i = 0; i < 200; ++i) {
-    text.push_back(i % 5);
-    estimate.see(text);
+    sequence.push_back(i % 5);
+    estimate.see(sequence);
   }
   EXPECT_GT(estimate.tokens()[15], 15.5);
 }
@@ -79,10 +79,10 @@ TEST(NgramEstimate, ExpectsARepeatingTextToGoOn) {
 TEST(NgramEstimate, ExpectsLittleOfARandomText) {
   std::mt19937 random(2);
   NgramEstimate estimate;
-  Text text;
+  Sequence sequence;
   for (int i = 0; i < 2000; ++i) {
-    text.push_back(static_cast<Token>(random() % 50));
-    estimate.see(text);
+    sequence.push_back(static_cast<Token>(random() % 50));
+    estimate.see(sequence);
   }
   EXPECT_LT(estimate.tokens()[15], 1.15);
 }
@@ -90,32 +90,32 @@ TEST(NgramEstimate, ExpectsLittleOfARandomText) {
 TEST(NgramEstimate, TellsLongMatchesFromShortOnes) {
   // 0 is followed by something new, 1 2 3 always by 4.
   NgramEstimate estimate;
-  Text text;
+  Sequence sequence;
   for (int i = 0; i < 300; ++i) {
-    for (Token token : {0, 10 + i, 1, 2, 3, 4}) text.push_back(token);
-    estimate.see(text);
+    for (Token token : {0, 10 + i, 1, 2, 3, 4}) sequence.push_back(token);
+    estimate.see(sequence);
   }
-  text.push_back(0);
-  estimate.see(text);
+  sequence.push_back(0);
+  estimate.see(sequence);
   const double after_anything = estimate.tokens()[1];
-  text.insert(text.end(), {1000, 1, 2, 3});
-  estimate.see(text);
+  sequence.insert(sequence.end(), {1000, 1, 2, 3});
+  estimate.see(sequence);
   EXPECT_LT(after_anything, 1.3);
   EXPECT_GT(estimate.tokens()[1], 1.9);
 }
 
 TEST(NgramEstimate, SeesTheSameTextInOnePieceOrMany) {
   std::mt19937 random(4);
-  Text text(3, 0);
+  Sequence sequence(3, 0);
   NgramEstimate often, seldom;
-  often.see(text);
-  seldom.see(text);
+  often.see(sequence);
+  seldom.see(sequence);
   for (int i = 0; i < 500; ++i) {
-    text.push_back(static_cast<Token>(random() % 4));
-    often.see(text);
-    if (i % 7 == 0) seldom.see(text);
+    sequence.push_back(static_cast<Token>(random() % 4));
+    often.see(sequence);
+    if (i % 7 == 0) seldom.see(sequence);
   }
-  seldom.see(text);
+  seldom.see(sequence);
   EXPECT_EQ(often.tokens(), seldom.tokens());
 }
 

@@ -109,7 +109,7 @@ TEST(Statistics, PositionsThatWereDraftedInVainAreToldToo) {
 
 TEST(Statistics, AStopWordCutsABlock) {
   Statistics s;
-  s.count(block(3, 8), 2);  // two of the three drafts became text
+  s.count(block(3, 8), 2);  // two of the three drafts were emitted
   EXPECT_EQ(s.generated(), 2u);
   EXPECT_EQ(s.accepted(), 2u);
   EXPECT_EQ(s.drafted(), 8u);

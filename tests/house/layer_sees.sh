@@ -3,7 +3,7 @@
 set -eu
 project=$1 layer=$2 compiler=$3
 here=$(dirname "$0")
-seen="$layer $(sed -n "s/^$layer //p" "$here/layers.txt")"
+seen="$layer $(sed -n "s|^$layer  *||p" "$here/layers.txt")"
 old_ifs=$IFS
 IFS=';'
 set -f
@@ -14,8 +14,8 @@ IFS=$old_ifs
 set +f
 
 failed=0
-for other in $(sed -n 's/^\([a-z][a-z]*\).*/\1/p' "$here/layers.txt"); do
-  header=$(find "$project/spectr/$other" -name '*.h' | sort | head -n 1)
+for other in $(sed -n 's/^\([a-z][a-z/]*\).*/\1/p' "$here/layers.txt"); do
+  header=$(find "$project/spectr/$other" -maxdepth 1 -name '*.h' | sort | head -n 1)
   header=spectr/$other/${header##*/}
   answer=found
   said=$(echo "#include \"$header\"" | "$compiler" -std=c++23 "$@" -E -x c++ - 2>&1 >/dev/null) || answer=$said

@@ -24,7 +24,7 @@ broken_by files_are_short "$(head -c 401 /dev/zero | tr '\0' 'x' | sed 's/x/\\n/
 broken_by includes_start_at_the_root '#include "../transport/plan.h"'
 broken_by includes_start_at_the_root '#include "plan.h"'
 broken_by layers_point_down '#include "spectr/transport/plan.h"'
-broken_by layers_point_down '#include <spectr/model/gguf.h>'
+broken_by layers_point_down '#include <spectr/gguf/gguf.h>'
 broken_by nothing_is_put_off '// TO''DO: think'
 
 compile() { # compile TEXT: as a kernel in an archive
@@ -35,5 +35,12 @@ compile 'static inline int one() { return 1; } int (*chosen)() = one;'
 sh "$here/kernels_have_no_weak_code.sh" "$scratch/kernels.a"
 compile 'inline int one() { return 1; } int (*chosen)() = one;'
 ! sh "$here/kernels_have_no_weak_code.sh" "$scratch/kernels.a" >/dev/null || exit 1
+
+mkdir -p "$scratch/spectr/nn/arch" "$scratch/spectr/backend/cpu"
+echo '{{"llama", read_llama}}' >"$scratch/spectr/nn/arch/architectures.cc"
+echo '// as llama.cpp has it' >"$scratch/spectr/backend/cpu/ops.cc"
+expect 0 architectures_are_data
+echo 'if (architecture == "llama")' >"$scratch/spectr/nn/graph.cc"
+expect 1 architectures_are_data
 
 mkdir "$scratch/spectr/attic" && rm "$bad" && expect 1 layers_point_down

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "apps/jinja/value.h"
+#include "spectr/text/jinja/value.h"
 #include "tests/jinja/render.h"
 
 namespace spectr::jinja {

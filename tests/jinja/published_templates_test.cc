@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "apps/jinja/template.h"
+#include "spectr/text/jinja/template.h"
 #include "tests/support/data.h"
 
 namespace spectr::jinja {

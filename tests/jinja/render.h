@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/jinja/template.h"
+#include "spectr/text/jinja/template.h"
 
 namespace spectr::jinja {
 

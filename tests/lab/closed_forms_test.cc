@@ -7,7 +7,7 @@
 #include <ostream>
 #include <string_view>
 
-#include "lab/theory/enumerated_decoder.h"
+#include "lab/simulate.h"
 #include "lab/theory/over_acceptance.h"
 #include "lab/theory/rejections.h"
 #include "spectr/base/enumerator.h"
@@ -60,7 +60,7 @@ MarkovPair constant(const std::vector<double>& p, const std::vector<double>& q, 
 /// E[tokens] of one block with L drafts.
 double tokens_of_a_block(const MarkovPair& pair, std::size_t L) {
   auto decoder = make_decoder(*find_method("speculative").value(), {.length = L});
-  Models models = pair.start(decoder->most_nodes(L + 1));
+  Models models = pair.start(decoder->max_nodes(L + 1));
   const Token text[] = {0};
   double tokens = 0.0;
   Enumerator choices;
@@ -133,7 +133,7 @@ TEST(OverAcceptance, OfOptLiesOnTheLineAndAttainsTheLeastBias) {
     for (const double epsilon : {0.0, 0.01, 0.05, 0.2, 1.0}) {
       const BiasedStep opt = biased_step(p, q, epsilon, Correction::opt);
       EXPECT_NEAR(opt.rejection + opt.bias, tv, 1e-15);
-      EXPECT_NEAR(opt.bias, least_bias(p, q, epsilon), 1e-15);
+      EXPECT_NEAR(opt.bias, min_bias(p, q, epsilon), 1e-15);
       EXPECT_GE(biased_step(p, q, epsilon, Correction::uno).bias, opt.bias - 1e-15);
     }
   }

@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(All, EveryExperiment, testing::ValuesIn([] {
                          }()));
 
 Report tiny_report() {
-  Data data({"x", "y"});
+  DataTable data({"x", "y"});
   data.add({1.0, 0.1});
   data.add({2.0, 0.2});
   Figure figure{"it's a figure",

@@ -28,16 +28,16 @@ TEST(LikeliestBlocks, AreTheMaximumOverAllBlocks) {
   const MarkovPair pair = MarkovPair::random(3, 6, 8);
   const LikeliestBlocks blocks(pair, [&](std::size_t n, std::size_t x) { return pair.q(n, x); }, 4);
   for (std::size_t x = 0; x < 3; ++x) {
-    double most = -1e300;
-    for (std::size_t code = 0; code < 81; ++code) most = std::max(most, log_q(pair, 2, x, 4, code));
-    EXPECT_NEAR(blocks.log_likelihood(4, 2, x), most, 1e-14);
+    double max = -1e300;
+    for (std::size_t code = 0; code < 81; ++code) max = std::max(max, log_q(pair, 2, x, 4, code));
+    EXPECT_NEAR(blocks.log_likelihood(4, 2, x), max, 1e-14);
     std::size_t last = x;
     double own = 0.0;
     for (std::size_t i = 0; const std::size_t y : blocks.block(4, 2, x)) {
       own += std::log(pair.q(2 + i++, last)[y]);
       last = y;
     }
-    EXPECT_NEAR(own, most, 1e-14);
+    EXPECT_NEAR(own, max, 1e-14);
   }
 }
 
@@ -47,7 +47,7 @@ TEST(JointDecoding, IsWhatTheDecoderDoesWithEnoughBeams) {
   for (const std::size_t length : {1, 2, 3}) {
     auto decoder = make_decoder(*find_method("mtjd").value(),
                                 {.length = length, .beams = 27, .beam_mode = BeamMode::top});
-    Models models = pair.start_target(decoder->most_nodes(9));
+    Models models = pair.start_target(decoder->max_nodes(9));
     std::vector<Token> text = {1};
     double cost = 0.0;
     Enumerator choices;
@@ -93,12 +93,12 @@ TEST(AssistedDecoding, KeepsTheBoundsOfItsTheorems) {
 }
 
 /// max log p of i tokens after token n = x, over all of them.
-double most_log_p(const MarkovPair& pair, std::size_t i, std::size_t n, std::size_t x) {
-  double most = i == 0 ? 0.0 : -1e300;
+double max_log_p(const MarkovPair& pair, std::size_t i, std::size_t n, std::size_t x) {
+  double max = i == 0 ? 0.0 : -1e300;
   for (std::size_t y = 0; i > 0 && y < pair.states(); ++y) {
-    most = std::max(most, std::log(pair.p(n, x)[y]) + most_log_p(pair, i - 1, n + 1, y));
+    max = std::max(max, std::log(pair.p(n, x)[y]) + max_log_p(pair, i - 1, n + 1, y));
   }
-  return most;
+  return max;
 }
 
 /// The greedy draft of i tokens after token n = x.
@@ -116,7 +116,7 @@ std::vector<std::size_t> greedy_draft(const MarkovPair& pair, std::size_t i, std
 struct WrittenOut {
   const MarkovPair& pair;
   double tau;
-  double calls = 0.0, drafted = 0.0, most = 0.0, worst = 0.0;  // worst: least 1 − log p(draft)/max log p
+  double calls = 0.0, drafted = 0.0, max = 0.0, worst = 0.0;  // worst: least 1 − log p(draft)/max log p
 
   void from(std::size_t n, std::size_t x, double mass) {
     const std::size_t left = pair.horizon() - n, length = std::min<std::size_t>(3, left);
@@ -130,10 +130,10 @@ struct WrittenOut {
       ratio *= pair.q(n + i, last)[draft[i]] / p;
       if (ratio > tau) accepted = i + 1, after = draft[i];
     }
-    const double likeliest = most_log_p(pair, length, n, x);
+    const double likeliest = max_log_p(pair, length, n, x);
     calls += mass;
     drafted += mass * log_p;
-    most += mass * likeliest;
+    max += mass * likeliest;
     worst = std::min(worst, 1.0 - log_p / likeliest);
     if (accepted == left) return;
     for (std::size_t y = 0; y < pair.states(); ++y) {
@@ -153,7 +153,7 @@ TEST(AssistedDecoding, HasTheErrorOfItsWholeDrafts) {
     const auto a = assisted_decoding(pair, {.tau = tau, .beams = 1, .length = 3});
     ASSERT_TRUE(a.has_value());
     EXPECT_NEAR(a->tokens_per_call, 6.0 / all.calls, 1e-12);
-    EXPECT_NEAR(a->beam_error(), 1.0 - all.drafted / all.most, 1e-12);
+    EXPECT_NEAR(a->beam_error(), 1.0 - all.drafted / all.max, 1e-12);
     EXPECT_GE(a->beam_error(), worst);
     seen = std::min(seen, all.worst);
   }
@@ -163,14 +163,14 @@ TEST(AssistedDecoding, HasTheErrorOfItsWholeDrafts) {
 /// The draft is the likeliest one whatever is accepted of it.
 TEST(AssistedDecoding, WithEnoughBeamsDraftsWithoutErrorAtEveryThreshold) {
   const MarkovPair pair = MarkovPair::alike(3, 7, 0.6, 4);
-  double least = 0.0;
+  double min = 0.0;
   for (const double tau : {1e-9, 0.5, 0.8, 0.95}) {
     const auto a = assisted_decoding(pair, {.tau = tau, .beams = 27, .length = 3});
     EXPECT_NEAR(a->beam_error(), 0.0, 1e-12);
-    least = std::min(least, error_of_prefixes(*a));
+    min = std::min(min, error_of_prefixes(*a));
   }
   EXPECT_NEAR(worst_beam_error(pair, 27, 3).value(), 0.0, 1e-12);
-  EXPECT_LT(least, -0.04);  // a prefix need not be the likeliest of its length
+  EXPECT_LT(min, -0.04);  // a prefix need not be the likeliest of its length
 }
 
 TEST(AssistedDecoding, OfAWholeBlockIsLikeliestWithEnoughBeams) {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "lab/laws.h"
+#include "lab/simulate.h"
 #include "lab/theory/assisted_decoding.h"
-#include "lab/theory/enumerated_decoder.h"
 #include "lab/theory/joint_decoding.h"
 #include "lab/theory/over_acceptance.h"
 #include "lab/theory/rejections.h"
@@ -48,7 +48,7 @@ TEST(PaperSlips, DraftsFromTheLargeModelWouldBiasTheOutput) {
 TEST(PaperSlips, AnEmptySetAcceptsEverything) {
   const auto p = bernoulli(0.5);
   const std::uint32_t empty[] = {0};
-  EXPECT_NEAR(least_rejection(p, p, empty).value(), 0.0, 1e-15);
+  EXPECT_NEAR(min_rejection(p, p, empty).value(), 0.0, 1e-15);
 }
 
 /// SpecTr++, appendix B: Σ R_i ≤ ρ is not necessary.

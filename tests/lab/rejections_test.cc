@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "lab/simulate.h"
-#include "lab/theory/batch_improvement.h"
 
 namespace spectr::lab {
 namespace {

@@ -11,8 +11,8 @@ TEST(SubsetKSeq, OfPrefixesIsTheBestOfAllTriplesOfSubsets) {
   std::mt19937 generator(6);
   for (int i = 0; i < 3; ++i) {
     const Distribution p = random_law(5, generator), q = random_law(5, generator);
-    EXPECT_NEAR(least_rejection_of_prefixes(p, q, 3, 0.0).value(),
-                least_rejection_of_subsets(p, q, 3).value(), 1e-9);
+    EXPECT_NEAR(min_rejection_of_prefixes(p, q, 3, 0.0).value(), min_rejection_of_subsets(p, q, 3).value(),
+                1e-9);
   }
 }
 

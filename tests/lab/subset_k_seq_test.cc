@@ -14,7 +14,7 @@ namespace {
 TEST(SubsetKSeq, FindsTheFactorsOfTheBernoulliExample) {
   const Distribution p = bernoulli(0.5), q = bernoulli(0.75);
   const std::uint32_t sets[] = {0b01, 0b01};  // Ω = {0}, the token with p > q
-  EXPECT_NEAR(least_rejection(p, q, sets).value(), 0.0, 1e-12);
+  EXPECT_NEAR(min_rejection(p, q, sets).value(), 0.0, 1e-12);
 }
 
 /// No factors fit these sets, by so little that the solver speaks of a numerical error.
@@ -28,16 +28,16 @@ TEST(SubsetKSeq, RejectsEverythingWhereNoFactorsFitTheSets) {
   std::uint32_t sets[] = {0x3FF, 0x3FF};
   for (std::size_t i = 0; i < 8; ++i) sets[1] &= ~(1U << order[i]);
   for (std::size_t i = 0; i < 5; ++i) sets[0] &= ~(1U << order[i]);
-  const auto least = least_rejection(p, q, sets);
-  ASSERT_TRUE(least.has_value()) << least.error().message;
-  EXPECT_EQ(*least, 1.0);
+  const auto min = min_rejection(p, q, sets);
+  ASSERT_TRUE(min.has_value()) << min.error().message;
+  EXPECT_EQ(*min, 1.0);
 }
 
 TEST(SubsetKSeq, OfOneDraftIsMaximalCoupling) {
   std::mt19937 generator(3);
   for (int i = 0; i < 10; ++i) {
     const Distribution p = random_law(5, generator), q = random_law(5, generator);
-    EXPECT_NEAR(least_rejection_of_prefixes(p, q, 1, 0.0).value(), total_variation(p, q), 1e-10);
+    EXPECT_NEAR(min_rejection_of_prefixes(p, q, 1, 0.0).value(), total_variation(p, q), 1e-10);
   }
 }
 
@@ -47,7 +47,7 @@ TEST(SubsetKSeq, OfPrefixesLiesBetweenStrPlusPlusAndTheOptimum) {
     const Distribution p = random_law(5, generator), q = random_law(5, generator);
     for (std::size_t k = 2; k <= 4; ++k) {
       const double optimum = 1.0 - optimal_acceptance(p, q, k);
-      const double best = least_rejection_of_prefixes(p, q, k, optimum).value();
+      const double best = min_rejection_of_prefixes(p, q, k, optimum).value();
       EXPECT_GE(best, optimum - 1e-10);
       EXPECT_LE(best, 1.0 - acceptance("str++", p, q, k).value() + 1e-10);
     }
@@ -58,8 +58,8 @@ TEST(SubsetKSeq, OfPrefixesIsTheBestOfAllPairsOfSubsets) {
   std::mt19937 generator(5);
   for (int i = 0; i < 8; ++i) {
     const Distribution p = random_law(5, generator), q = random_law(5, generator);
-    EXPECT_NEAR(least_rejection_of_prefixes(p, q, 2, 0.0).value(),
-                least_rejection_of_subsets(p, q, 2).value(), 1e-9);
+    EXPECT_NEAR(min_rejection_of_prefixes(p, q, 2, 0.0).value(), min_rejection_of_subsets(p, q, 2).value(),
+                1e-9);
   }
 }
 

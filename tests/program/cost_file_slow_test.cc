@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "spectr/base/version.h"
-#include "spectr/model/gguf.h"
+#include "spectr/gguf/gguf.h"
 #include "tests/program/spectr.h"
 
 namespace spectr::test {

@@ -1,4 +1,5 @@
-// `spectr lab run`: what it refuses, and when.
+// `spectr lab`: the program that it runs, what `lab run` refuses, and when.
+#include <filesystem>
 #include <string>
 
 #include "tests/program/spectr.h"
@@ -24,6 +25,37 @@ TEST(Lab, ReadsModelsWhereAnExperimentNeedsThem) {
   std::filesystem::remove_all(folder);
   expect_error(run("opt-vs-uno", {"-m", target()}), "needs both -m and -md");
   expect_error(run("opt-vs-uno", {"-m", target(), "-md", draft(), "-md", draft()}), "one draft model, got 2");
+}
+
+TEST(Lab, IsAskedForItsHelpByTheSameName) {
+  for (const Arguments& command : {Arguments{"lab", "--help"}, {"lab", "-h"}}) {
+    const Outcome help = spectr(command);
+    EXPECT_EQ(help.status, 0) << help.err;
+    EXPECT_THAT(help.out, testing::HasSubstr("Usage: spectr lab [OPTIONS] SUBCOMMAND"));
+  }
+  EXPECT_THAT(spectr({"lab", "run", "--help"}).out,
+              testing::HasSubstr("Usage: spectr lab run [OPTIONS] name"));
+  EXPECT_THAT(spectr({"--help"}).out, testing::HasSubstr("The papers' figures and tables"));
+}
+
+TEST(Lab, UnknownWordsAreNamed) {
+  expect_error({"lab"}, "subcommand");
+  expect_error({"lab", "lists"}, "there is no command 'lab lists'; did you mean list; see spectr lab --help");
+  expect_error({"lab", "run", "pareto2", "--out", "/tmp"}, "pareto-markov");
+  expect_error(run("pareto", {"--rns", "3"}), "--rns 3 was not expected; did you mean --runs");
+}
+
+TEST(Lab, IsAProgramThatLiesBesideThisOne) {
+  const auto folder =
+      std::filesystem::path(testing::TempDir()) / ("spectr-alone-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(SPECTR_PROGRAM, folder / "spectr");
+  const Outcome ran = run_program((folder / "spectr").string(), {"lab", "list"});
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, testing::StartsWith("spectr: error: " + (folder / "spectr-lab").string()));
+  EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
 }
 
 TEST(Lab, HeedsNoVariables) {

@@ -10,6 +10,9 @@
 #include <random>
 #include <vector>
 
+#include "spectr/sampling/likelihood.h"
+#include "tests/support/remote_logits.h"
+
 namespace spectr {
 namespace {
 
@@ -119,7 +122,7 @@ TEST(Warp, AgreesWithAPlainReferenceOnRandomRows) {
       if (uniform() < 0.05) logit = -infinity;
     }
     row[random() % size] = 1.0;
-    const auto maybe = [&](double value, double otherwise) { return uniform() < 0.5 ? value : otherwise; };
+    const auto maybe = [&](double value, double fallback) { return uniform() < 0.5 ? value : fallback; };
     WarpOptions o = off();
     o.temperature = uniform() < 0.1 ? 0.0 : maybe(0.05 + 3.0 * uniform(), 1.0);
     o.top_k = uniform() < 0.5 ? 0 : random() % 50;
@@ -379,6 +382,33 @@ TEST(Warp, OptionsOutOfRangeAreNamed) {
   o.logit_bias = {{3, infinity}};
   EXPECT_THAT(option_error(o), HasSubstr("token 3"));
   EXPECT_EQ(option_error(off()), "no error");
+}
+
+// With top-k on, a law takes its candidates and no more of a row that lies elsewhere; so do likelihoods.
+TEST(Warp, AsksForWholeRowsOnlyWhereALawNeedsThem) {
+  std::mt19937 random(5);
+  std::vector<float> row(5000);
+  for (float& logit : row) logit = static_cast<float>(random() % 1000) * 0.01F;
+  const test::RemoteLogits remote({row});
+  const Logits there(remote, 0, row.size()), here{std::span<const float>(row)};
+  const auto expect_same = [&](const WarpOptions& options, int fetches) {
+    const Warp warp = Warp::make(options).value();
+    const int before = remote.fetched();
+    const Distribution a = warp.law(there, {}, row.size()).value(),
+                       b = warp.law(here, {}, row.size()).value();
+    for (std::size_t i = 0; i < row.size(); ++i)
+      ASSERT_EQ(a[static_cast<Token>(i)], b[static_cast<Token>(i)]);
+    EXPECT_EQ(remote.fetched() - before > 0, fetches > 0);
+  };
+  expect_same({}, 0);
+  expect_same({.temperature = 0.0}, 0);
+  expect_same({.temperature = 1.0, .top_k = 5, .top_p = 1.0, .min_p = 0.0}, 0);
+  expect_same({.top_k = 0}, 1);
+  expect_same(WarpOptions::none(), 1);
+  const int before = remote.fetched();
+  EXPECT_EQ(negative_log_likelihood(there, 17), negative_log_likelihood(here, 17));
+  EXPECT_EQ(likeliest(there, 10).front().token, likeliest(here, 10).front().token);
+  EXPECT_EQ(remote.fetched(), before);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ Outcome text(std::chrono::seconds begun, std::size_t cached, std::size_t accepte
   block.drafted = 4;
   block.negative_log_likelihoods.assign(accepted + 1, 1.0);
   Outcome outcome;
-  outcome.ending = Ending::limit;
+  outcome.reason = FinishReason::limit;
   outcome.begun = Moment(1h + begun);
   outcome.cached = cached;
   outcome.computed = prompt_tokens - cached;
@@ -108,10 +108,10 @@ TEST(Report, APromptsTokenIsCachedWhereNoTextOfItComputedIt) {
   EXPECT_EQ(cached(2, {text(0s, 10, 1), text(0s, 10, 1)}), 10u) << "not more than every text was spared";
   EXPECT_EQ(cached(2, {text(0s, 10, 1), text(0s, 3, 1)}), 3u);
   EXPECT_EQ(cached(1, {text(0s, 10, 1), text(0s, 3, 1)}), 13u) << "two prompts";
-  Outcome not_begun;
-  not_begun.ending = Ending::not_begun;
-  EXPECT_EQ(cached(2, {text(0s, 10, 1), not_begun}), 10u);
-  EXPECT_EQ(cached(1, {not_begun}), 0u);
+  Outcome not_started;
+  not_started.reason = FinishReason::not_started;
+  EXPECT_EQ(cached(2, {text(0s, 10, 1), not_started}), 10u);
+  EXPECT_EQ(cached(1, {not_started}), 0u);
 }
 
 TEST(Report, CompletionsNameBytesThatAreNoTextByTheirNumbers) {

@@ -43,7 +43,7 @@ Text collect(Answer& answer, std::size_t choice = 0) {
   for (;;) {
     text += answer.take(choice).text;
     if (auto outcome = answer.outcome(choice)) {
-      EXPECT_EQ(outcome->failure, outcome->ending == Ending::given_up ? outcome->failure : "");
+      EXPECT_EQ(outcome->failure, outcome->reason == FinishReason::cancelled ? outcome->failure : "");
       return {text, *outcome};
     }
     answer.wait(100ms);
@@ -125,11 +125,11 @@ TEST(Slots, AFullQueueTakesNothing) {
   EXPECT_FALSE(one->submit({task("Once", 3)}, std::make_shared<Answer>(1)));
   EXPECT_EQ(one->queued(), 1u);
 
-  waiting->give_up();
+  waiting->cancel();
   EXPECT_TRUE(one->submit({task("Once", 4)}, std::make_shared<Answer>(1))) << "the queue drops who has gone";
-  EXPECT_EQ(collect(*waiting).outcome.ending, Ending::not_begun);
-  writing->give_up();
-  EXPECT_EQ(collect(*writing).outcome.ending, Ending::given_up);
+  EXPECT_EQ(collect(*waiting).outcome.reason, FinishReason::not_started);
+  writing->cancel();
+  EXPECT_EQ(collect(*writing).outcome.reason, FinishReason::cancelled);
 }
 
 TEST(Slots, SeveralTextsOfOneRequestDiffer) {
@@ -147,11 +147,11 @@ TEST(Slots, DetailsTellTheTargetsProbabilities) {
   Task told = task("Once upon a time", 3);
   told.details = 3;
   ASSERT_TRUE(one->submit({std::move(told)}, answer));
-  Piece all;
+  Chunk all;
   while (!answer->outcome(0)) {
     answer->wait(100ms);
-    Piece piece = answer->take(0);
-    all.tokens.insert(all.tokens.end(), piece.tokens.begin(), piece.tokens.end());
+    Chunk chunk = answer->take(0);
+    all.tokens.insert(all.tokens.end(), chunk.tokens.begin(), chunk.tokens.end());
   }
   ASSERT_EQ(all.tokens.size(), tokens);
   for (const TokenReport& report : all.tokens) {

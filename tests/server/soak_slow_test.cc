@@ -13,7 +13,7 @@ namespace spectr::server {
 namespace {
 
 constexpr int clients = 12, requests = 40, warming = 2, measured = 3;
-constexpr long most_growth = 8'000;  // kilobytes: 6 for each request that is measured
+constexpr long max_growth = 8'000;  // kilobytes: 6 for each request that is measured
 
 /// Kilobytes of memory that this process holds.
 long resident() {
@@ -99,7 +99,7 @@ TEST(Soak, GoodBadAndAbortedRequestsLeaveNothingBehind) {
   const long before = resident();
   for (int round = 0; round < measured; ++round) soak(server, tally);
   ASSERT_TRUE(comes_true(free)) << "every slot is free";
-  EXPECT_LT(resident() - before, most_growth) << "memory does not grow with the requests";
+  EXPECT_LT(resident() - before, max_growth) << "memory does not grow with the requests";
   EXPECT_EQ(tally.wrong, 0);
   EXPECT_GT(tally.answered, clients);
   EXPECT_EQ(text_of_seed(0), text);

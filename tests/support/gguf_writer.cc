@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "spectr/kernels/tensor_type.h"
+#include "spectr/gguf/tensor_type.h"
 
 namespace spectr {
 namespace {

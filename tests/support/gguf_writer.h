@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "spectr/model/gguf.h"
+#include "spectr/gguf/gguf.h"
 
 namespace spectr {
 

@@ -49,7 +49,7 @@ Result<const std::vector<double>*> MemoisingModel::logits(const std::vector<Toke
     SPECTR_TRY_VOID(session.score(text, TokenTree(text.back())));
     const Logits row = session.logits(TokenTree::root);
     std::vector<double> numbers(row.size());
-    for (std::size_t i = 0; i < row.size(); ++i) numbers[i] = row[i];
+    for (std::size_t i = 0; i < row.size(); ++i) numbers[i] = row.at(static_cast<Token>(i));
     at = known_.emplace(text, std::move(numbers)).first;
   }
   return &at->second;

@@ -3,9 +3,10 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <vector>
 
-#include "spectr/model/language_model.h"
+#include "spectr/lm/language_model.h"
 
 namespace spectr::test {
 
@@ -16,6 +17,7 @@ class MemoisingModel final : public LanguageModel {
  public:
   explicit MemoisingModel(const LanguageModel& model) : model_(model) {}
 
+  std::string_view name() const override { return model_.name(); }
   std::size_t vocabulary() const override { return model_.vocabulary(); }
   std::size_t context() const override { return model_.context(); }
   Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override;

@@ -8,8 +8,8 @@
 namespace spectr::test {
 namespace {
 
-/// Where a unit of the format keeps its factors of 16 bits.
-std::vector<std::size_t> half_offsets(TensorType type) {
+/// Where a super-block of the format keeps its factors of 16 bits.
+std::vector<std::size_t> f16_offsets(TensorType type) {
   switch (type) {
     using enum TensorType;
     case q8_0:
@@ -42,30 +42,30 @@ std::vector<std::byte> random_tensor(TensorType type, std::size_t rows, std::siz
   std::mt19937 random(seed);
   std::vector<std::byte> bytes(rows * cols / format.elements * format.bytes);
   for (std::byte& b : bytes) b = static_cast<std::byte>(random());
-  for (std::size_t unit = 0; unit < bytes.size(); unit += format.bytes) {
-    for (const std::size_t offset : half_offsets(type)) {
+  for (std::size_t block = 0; block < bytes.size(); block += format.bytes) {
+    for (const std::size_t offset : f16_offsets(type)) {
       // Sign, exponent 2⁻⁸ or 2⁻⁷, any fraction.
       const auto bits = static_cast<std::uint16_t>((random() & 0x8000u) | (7u + (random() & 1u)) << 10 |
                                                    (random() & 0x3FFu));
-      std::memcpy(bytes.data() + unit + offset, &bits, sizeof bits);
+      std::memcpy(bytes.data() + block + offset, &bits, sizeof bits);
     }
     if (format.elements > 1) continue;
     const float value = std::uniform_real_distribution<float>(-1, 1)(random);
     if (type == TensorType::f32) {
-      std::memcpy(bytes.data() + unit, &value, sizeof value);
+      std::memcpy(bytes.data() + block, &value, sizeof value);
     } else if (type == TensorType::bf16) {
       const auto bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
-      std::memcpy(bytes.data() + unit, &bits, sizeof bits);
+      std::memcpy(bytes.data() + block, &bits, sizeof bits);
     } else {  // F16: any sign and fraction, numbers below 1, subnormal ones too
       const auto bits = static_cast<std::uint16_t>((random() & 0x8000u) | random() % 0x3C00u);
-      std::memcpy(bytes.data() + unit, &bits, sizeof bits);
+      std::memcpy(bytes.data() + block, &bits, sizeof bits);
     }
   }
   return bytes;
 }
 
 bool is_factor(TensorType type, std::size_t at) {
-  return std::ranges::any_of(half_offsets(type),
+  return std::ranges::any_of(f16_offsets(type),
                              [at](std::size_t offset) { return at == offset || at == offset + 1; });
 }
 

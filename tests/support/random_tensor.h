@@ -4,18 +4,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "spectr/kernels/tensor_type.h"
+#include "spectr/gguf/tensor_type.h"
 
 namespace spectr::test {
 
-/// Bytes of a [rows, cols] tensor of any format: all codes and small scales random, the factors of 16 bits
+/// Bytes of a [rows, cols] tensor of any format: all quants and small scales random, the factors of 16 bits
 /// random around 2⁻⁸, numbers of the plain formats in [−1, 1].
 std::vector<std::byte> random_tensor(TensorType type, std::size_t rows, std::size_t cols, std::uint32_t seed);
 
-/// Whether byte `at` of a unit of the format belongs to a factor of 16 bits.
+/// Whether byte `at` of a super-block of the format belongs to a factor of 16 bits.
 bool is_factor(TensorType type, std::size_t at);
 
-/// Numbers of the normal law.
+/// Numbers of the normal distribution.
 std::vector<float> random_floats(std::size_t count, std::uint32_t seed);
 
 /// All supported formats.

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "spectr/base/thread_pool.h"
-#include "spectr/model/loaded_model.h"
+#include "spectr/engine/loaded_model.h"
 
 namespace spectr::test {
 

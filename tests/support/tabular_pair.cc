@@ -55,22 +55,22 @@ TabularPair TabularPair::constant(std::span<const double> p, std::span<const dou
 Models TabularPair::models(std::string_view method, const Decoder& decoder, const WarpOptions& warp,
                            std::size_t tokens) const {
   std::vector<const LanguageModel*> drafting;
-  const std::size_t most = value_of(find_method(method))->models.most;
-  for (const TabularModel& draft : std::span(drafts).first(std::min(most, drafts.size())))
+  const std::size_t max = value_of(find_method(method))->models.max;
+  for (const TabularModel& draft : std::span(drafts).first(std::min(max, drafts.size())))
     drafting.push_back(&draft);
-  return value_of(Models::start(target, drafting, value_of(Warp::make(warp)), 0, decoder.most_nodes(tokens)));
+  return value_of(Models::start(target, drafting, value_of(Warp::make(warp)), 0, decoder.max_nodes(tokens)));
 }
 
-MethodLaw method_law(const TabularPair& pair, std::string_view method, const MethodOptions& options,
-                     const LawSettings& settings) {
+MethodDistribution method_distribution(const TabularPair& pair, std::string_view method,
+                                       const MethodOptions& options, const EnumerationSettings& settings) {
   Decoder decoder = decoder_of(method, options);
   Models models = pair.models(method, decoder, settings.warp, settings.horizon);
-  const DecoderLawOptions enumeration{.horizon = settings.horizon, .ends = settings.ends};
+  const EnumerationOptions enumeration{.horizon = settings.horizon, .ends = settings.ends};
   const Token prompt[] = {settings.start};
-  DecoderLaw law = value_of(enumerate_decoder(decoder, models, prompt, enumeration));
+  DecoderDistribution exact = value_of(enumerate_decoder(decoder, models, prompt, enumeration));
   const auto target = value_of(enumerate_target(models, prompt, enumeration));
-  const double tv = total_variation(law.law, target);
-  return {tv, std::move(law)};
+  const double tv = total_variation(exact.distribution, target);
+  return {tv, std::move(exact)};
 }
 
 Decoder decoder_of(std::string_view method, const MethodOptions& options) {
@@ -114,13 +114,13 @@ double Shape::tuples() const {
   return std::pow(static_cast<double>(vocabulary), static_cast<double>(drafts * length));
 }
 
-std::vector<Shape> shapes(double more_than, double most, std::size_t most_drafts) {
+std::vector<Shape> shapes(double more_than, double max, std::size_t max_drafts) {
   std::vector<Shape> all;
   for (std::size_t v = 2; v <= 4; ++v) {
-    for (std::size_t k = 1; k <= most_drafts; ++k) {
+    for (std::size_t k = 1; k <= max_drafts; ++k) {
       for (std::size_t l = 1; l <= 3; ++l) {
         const Shape shape{v, k, l};
-        if (shape.tuples() > more_than && shape.tuples() <= most) all.push_back(shape);
+        if (shape.tuples() > more_than && shape.tuples() <= max) all.push_back(shape);
       }
     }
   }

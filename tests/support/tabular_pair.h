@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "spectr/decode/decoder_law.h"
+#include "spectr/decode/decoder_distribution.h"
 #include "spectr/decode/methods.h"
-#include "spectr/model/tabular_model.h"
+#include "spectr/lm/tabular_model.h"
 
 namespace spectr::test {
 
@@ -25,7 +25,7 @@ struct TabularPair {
   /// The same with many zeros, so that supports are short, unequal and sometimes disjoint.
   static TabularPair sparse(std::size_t vocabulary, std::size_t steps, std::uint32_t seed,
                             std::size_t drafts = 1);
-  /// One law of the draft and one of the target at every step and after every token.
+  /// One distribution of the draft and one of the target at every step and after every token.
   static TabularPair constant(std::span<const double> p, std::span<const double> q, std::size_t drafts = 1);
   /// The target as its own draft.
   TabularPair with_equal_draft() const { return {{target}, target}; }
@@ -38,13 +38,14 @@ struct TabularPair {
                 std::size_t tokens) const;
 };
 
-/// What enumerating a method says: how far the law of whole outputs is from the target's, and its cost.
-struct MethodLaw {
+/// What enumerating a method says: how far the distribution of whole outputs is from the target's, and its
+/// cost.
+struct MethodDistribution {
   double tv;
-  DecoderLaw law;
+  DecoderDistribution exact;
 };
 
-struct LawSettings {
+struct EnumerationSettings {
   std::size_t horizon = 4;
   std::vector<Token> ends = {};
   WarpOptions warp = WarpOptions::none();
@@ -52,8 +53,9 @@ struct LawSettings {
 };
 
 /// Throws std::runtime_error where the method cannot be made or enumerated.
-MethodLaw method_law(const TabularPair& pair, std::string_view method, const MethodOptions& options,
-                     const LawSettings& settings = {});
+MethodDistribution method_distribution(const TabularPair& pair, std::string_view method,
+                                       const MethodOptions& options,
+                                       const EnumerationSettings& settings = {});
 
 /// The decoder of a method by name; throws where it cannot be made.
 Decoder decoder_of(std::string_view method, const MethodOptions& options);
@@ -80,7 +82,7 @@ struct Shape {
   std::string text() const { return fmt::format("V {}, K {}, L {}", vocabulary, drafts, length); }
 };
 
-/// Every shape of V 2 … 4, K ≤ most_drafts and L ≤ 3 with more_than < V^(K·L) ≤ most.
-std::vector<Shape> shapes(double more_than, double most, std::size_t most_drafts = 3);
+/// Every shape of V 2 … 4, K ≤ max_drafts and L ≤ 3 with more_than < V^(K·L) ≤ max.
+std::vector<Shape> shapes(double more_than, double max, std::size_t max_drafts = 3);
 
 }  // namespace spectr::test

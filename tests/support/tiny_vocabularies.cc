@@ -1,6 +1,6 @@
 #include "tests/support/tiny_vocabularies.h"
 
-#include "spectr/model/byte_alphabet.h"
+#include "spectr/text/byte_alphabet.h"
 
 namespace spectr {
 namespace {

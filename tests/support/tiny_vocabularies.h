@@ -3,7 +3,7 @@
 #include <memory>
 #include <string_view>
 
-#include "spectr/model/tokenizer.h"
+#include "spectr/text/tokenizer.h"
 #include "tests/support/gguf_writer.h"
 
 namespace spectr {

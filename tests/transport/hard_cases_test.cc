@@ -265,7 +265,7 @@ TEST(HardCases, DraftsOfProbabilityZeroAreRefusedOrNeverAccepted) {
   const Distribution p = law({1, 1, 0, 0, 0}), q = law({0.2, 0.3, 0.25, 0.25, 0});
   for (const PlanRule& rule : plan_rules()) {
     SCOPED_TRACE(rule.name);
-    const auto plan = rule.build({p, rule.most_drafts == 1 ? 1u : 2u}, q, {.epsilon = 0.1}).value();
+    const auto plan = rule.build({p, rule.max_drafts == 1 ? 1u : 2u}, q, {.epsilon = 0.1}).value();
     for (const Token x : {2, 4}) {
       const std::vector<Token> drafts(plan->drafts(), x);
       CounterRandom choices(14);

@@ -21,7 +21,7 @@ namespace {
 using namespace test;
 
 std::size_t drafts_for(const PlanRule& rule, std::size_t k) {
-  return rule.most_drafts == 0 ? k : std::min(k, rule.most_drafts);
+  return rule.max_drafts == 0 ? k : std::min(k, rule.max_drafts);
 }
 
 class EveryPlan : public ::testing::TestWithParam<PlanRule> {

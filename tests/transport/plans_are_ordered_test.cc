@@ -120,7 +120,7 @@ TEST(PlanOrder, MoreDraftsAreNeverWorse) {
 TEST(PlanOrder, EqualLawsAreAlwaysAccepted) {
   for_all_instances([](const Instance& instance) {
     for (const PlanRule& rule : plan_rules()) {
-      const std::size_t k = rule.most_drafts == 0 ? std::min<std::size_t>(instance.k, 3) : 1;
+      const std::size_t k = rule.max_drafts == 0 ? std::min<std::size_t>(instance.k, 3) : 1;
       const double tolerance = rule.name == "otm-lp" ? 1e-9 : 0.0;  // the solver's
       RC_ASSERT(1.0 - acceptance(rule.name, {instance.p, instance.p, k}) <= tolerance);
     }

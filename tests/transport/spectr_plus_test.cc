@@ -110,7 +110,7 @@ TEST(SpectrPlus, AgreesWithAScanOfTheFirstFactor) {
 
 TEST(SpectrPlus, MoreRoundsNeverCostAndStayBelowTheOptimum) {
   RandomLaws random(42);
-  double most_rounds = 0.0;
+  double max_rounds = 0.0;
   for (int n = 0; n < 150; ++n) {
     SCOPED_TRACE(n);
     const std::size_t vocabulary = 2 + random.below(30), k = 2 + random.below(4);
@@ -119,9 +119,9 @@ TEST(SpectrPlus, MoreRoundsNeverCostAndStayBelowTheOptimum) {
     EXPECT_EQ(number(*one, "iterations"), 1.0);
     EXPECT_GE(all->acceptance(), one->acceptance() - 1e-10);
     EXPECT_LE(all->acceptance(), optimal_acceptance(p, q, k) + 1e-12);
-    most_rounds = std::max(most_rounds, number(*all, "iterations"));
+    max_rounds = std::max(max_rounds, number(*all, "iterations"));
   }
-  EXPECT_GT(most_rounds, 2.0);
+  EXPECT_GT(max_rounds, 2.0);
 }
 
 // Equal laws as one object and as k equal objects take the two ways of building the program.

@@ -23,8 +23,8 @@ export function acceptanceChart(element, shares) {
 /** speeds: tokens per second as they ran; plain: of plain decoding, or null. */
 export function speedChart(element, speeds, plain) {
   const height = 120, base = height - 4;
-  const most = Math.max(...speeds, plain ?? 0, 1) * 1.15;
-  const y = (speed) => base - (speed / most) * (base - 14);
+  const max = Math.max(...speeds, plain ?? 0, 1) * 1.15;
+  const y = (speed) => base - (speed / max) * (base - 14);
   const x = (i) => (speeds.length < 2 ? width : (i / (speeds.length - 1)) * width);
   let inside = `<line class="axis" x1="0" x2="${width}" y1="${base}" y2="${base}"></line>`;
   if (speeds.length) {

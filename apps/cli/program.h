@@ -1,0 +1,17 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace spectr::cli {
+
+/// Adds a program's commands to the parser.
+using AddCommands = std::function<void(CLI::App& app)>;
+
+/// Runs a program on its arguments, without its own name: parses them, calls the command that they name, and
+/// reports every failure in one line on standard error. Returns the exit status.
+int run_program(std::vector<std::string> arguments, const AddCommands& add_commands);
+
+}  // namespace spectr::cli

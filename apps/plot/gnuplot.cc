@@ -1,0 +1,66 @@
+#include "apps/plot/gnuplot.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace spectr::plot {
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+File temporary_file() {
+  return {std::tmpfile(), std::fclose};
+}
+
+/// The first line that is not blank.
+std::string first_line(std::FILE* file) {
+  std::rewind(file);
+  std::array<char, 500> line{};
+  while (std::fgets(line.data(), static_cast<int>(line.size()), file) != nullptr) {
+    std::string text = line.data();
+    text.erase(text.find_last_not_of(" \n") + 1);
+    if (!text.empty()) return text;
+  }
+  return "it says nothing";
+}
+
+}  // namespace
+
+Result<void> run_gnuplot(std::string_view script) {
+  // Files rather than pipes: neither side ever waits for the other.
+  const File in = temporary_file(), out = temporary_file();
+  if (!in || !out) return error("no temporary file for gnuplot: {}", std::strerror(errno));
+  if (std::fwrite(script.data(), 1, script.size(), in.get()) != script.size() || std::fflush(in.get()) != 0) {
+    return error("gnuplot's script cannot be written: {}", std::strerror(errno));
+  }
+  std::rewind(in.get());
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, fileno(in.get()), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, fileno(out.get()), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, fileno(out.get()), STDERR_FILENO);
+  char name[] = "gnuplot";
+  char* const arguments[] = {name, nullptr};
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, name, &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed == ENOENT) {
+    return error("gnuplot is not installed, so there is no picture: apt-get install gnuplot-nox");
+  }
+  if (failed != 0) return error("gnuplot cannot be started: {}", std::strerror(failed));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return error("gnuplot: {}", first_line(out.get()));
+  return {};
+}
+
+}  // namespace spectr::plot

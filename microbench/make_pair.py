@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Writes a pair of GGUF files on which speculation can be timed without any trained model.
+
+The target is a random Llama of the given shape. The draft is its first layers with the same embedding and
+head: an early exit. `--branch` scales what every layer adds, so it sets how far the two laws are apart: 0
+makes them equal, larger values let the draft be accepted less often. Needs python3-numpy.
+
+    python3 microbench/make_pair.py target.gguf draft.gguf --type q8_0 --branch 0.15
+"""
+import argparse
+import struct
+
+import numpy as np
+
+F32, F16, Q4_0, Q8_0, BF16 = 0, 1, 2, 8, 30
+U32, FLOAT, BOOL, STRING, ARRAY, I32 = 4, 6, 7, 8, 9, 5
+
+
+def text(s):
+    raw = s.encode()
+    return struct.pack("<Q", len(raw)) + raw
+
+
+def field(key, kind, value):
+    pack = {U32: "<I", FLOAT: "<f", BOOL: "<B"}
+    if kind == STRING:
+        body = text(value)
+    elif kind == ARRAY:
+        element, items = value
+        body = struct.pack("<IQ", element, len(items))
+        body += b"".join(map(text, items)) if element == STRING else np.asarray(items, {FLOAT: "<f4", I32: "<i4"}[element]).tobytes()
+    else:
+        body = struct.pack(pack[kind], value)
+    return text(key) + struct.pack("<I", kind) + body
+
+
+def blocks(x, largest, dtype):
+    x = x.reshape(-1, 32)
+    scale = np.abs(x).max(axis=1) / largest
+    codes = np.rint(x / np.where(scale == 0, 1, scale)[:, None]).astype(dtype)
+    return scale.astype("<f2").view(np.uint8).reshape(-1, 2), codes
+
+
+def encode(x, kind):
+    if kind == F32:
+        return x.astype("<f4").tobytes()
+    if kind == F16:
+        return x.astype("<f2").tobytes()
+    if kind == BF16:
+        return (x.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()
+    if kind == Q8_0:
+        scale, codes = blocks(x, 127, np.int8)
+        return np.hstack([scale, codes.view(np.uint8)]).tobytes()
+    scale, codes = blocks(x, 7, np.int8)
+    codes = (codes + 8).astype(np.uint8)
+    return np.hstack([scale, codes[:, :16] | codes[:, 16:] << 4]).tobytes()
+
+
+def write(path, fields, tensors):
+    head = struct.pack("<4sIQQ", b"GGUF", 3, len(tensors), len(fields)) + b"".join(field(*f) for f in fields)
+    offset, data = 0, []
+    for name, x, kind in tensors:
+        raw = encode(x, kind)
+        raw += b"\0" * (-len(raw) % 32)
+        head += text(name) + struct.pack("<I", x.ndim) + struct.pack(f"<{x.ndim}Q", *x.shape[::-1])
+        head += struct.pack("<IQ", kind, offset)
+        offset += len(raw)
+        data.append(raw)
+    with open(path, "wb") as file:
+        file.write(head + b"\0" * (-len(head) % 32))
+        for raw in data:
+            file.write(raw)
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("target")
+    a.add_argument("draft")
+    for name, value in {"dim": 2048, "layers": 22, "draft-layers": 1, "heads": 32, "kv-heads": 4, "ffn": 5632,
+                        "vocab": 32000, "seed": 1}.items():
+        a.add_argument("--" + name, type=int, default=value)
+    a.add_argument("--type", choices=("f16", "bf16", "q8_0", "q4_0"), default="q8_0")
+    a.add_argument("--branch", type=float, default=0.15, help="size of what a layer adds")
+    a.add_argument("--sharp", type=float, default=5.0, help="standard deviation of the logits")
+    o = a.parse_args()
+    kind = {"f16": F16, "bf16": BF16, "q8_0": Q8_0, "q4_0": Q4_0}[o.type]
+    random = np.random.default_rng(o.seed)
+
+    def weights(rows, cols, size=1.0):
+        return random.standard_normal((rows, cols), dtype=np.float32) * np.float32(size / np.sqrt(cols))
+
+    kv, ones = o.dim // o.heads * o.kv_heads, np.ones(o.dim, np.float32)
+    ends = [("token_embd.weight", weights(o.vocab, o.dim, np.sqrt(o.dim)), kind), ("output_norm.weight", ones, F32),
+            ("output.weight", weights(o.vocab, o.dim, o.sharp), kind)]
+    layers = []
+    for i in range(o.layers):
+        layers.append([(f"blk.{i}.{name}.weight", x, F32 if x.ndim == 1 else kind) for name, x in {
+            "attn_norm": ones, "attn_q": weights(o.dim, o.dim), "attn_k": weights(kv, o.dim),
+            "attn_v": weights(kv, o.dim), "attn_output": weights(o.dim, o.dim, o.branch), "ffn_norm": ones,
+            "ffn_gate": weights(o.ffn, o.dim), "ffn_up": weights(o.ffn, o.dim),
+            "ffn_down": weights(o.dim, o.ffn, o.branch)}.items()])
+
+    pieces = ["<unk>", "<s>", "</s>"] + [f"<0x{i:02X}>" for i in range(256)]
+    pieces += [f"\u2581w{i}" for i in range(o.vocab - len(pieces))]
+    kinds = [2, 3, 3] + [6] * 256 + [1] * (o.vocab - 259)
+
+    def fields(name, count):
+        return [("general.architecture", STRING, "llama"), ("general.name", STRING, name),
+                ("llama.context_length", U32, 2048), ("llama.embedding_length", U32, o.dim),
+                ("llama.block_count", U32, count), ("llama.feed_forward_length", U32, o.ffn),
+                ("llama.attention.head_count", U32, o.heads), ("llama.attention.head_count_kv", U32, o.kv_heads),
+                ("llama.rope.dimension_count", U32, o.dim // o.heads),
+                ("llama.attention.layer_norm_rms_epsilon", FLOAT, 1e-5), ("llama.rope.freq_base", FLOAT, 10000.0),
+                ("llama.vocab_size", U32, o.vocab), ("tokenizer.ggml.model", STRING, "llama"),
+                ("tokenizer.ggml.tokens", ARRAY, (STRING, pieces)),
+                ("tokenizer.ggml.scores", ARRAY, (FLOAT, [-float(i) for i in range(o.vocab)])),
+                ("tokenizer.ggml.token_type", ARRAY, (I32, kinds)), ("tokenizer.ggml.bos_token_id", U32, 1),
+                ("tokenizer.ggml.eos_token_id", U32, 2), ("tokenizer.ggml.add_bos_token", BOOL, 1),
+                ("tokenizer.ggml.add_space_prefix", BOOL, 1)]
+
+    shape = f"{o.dim}x{o.layers} {o.type} branch {o.branch} sharp {o.sharp}"
+    write(o.target, fields(f"random {shape}", o.layers), ends + sum(layers, []))
+    write(o.draft, fields(f"first {o.draft_layers} of random {shape}", o.draft_layers),
+          ends + sum(layers[:o.draft_layers], []))
+
+
+if __name__ == "__main__":
+    main()

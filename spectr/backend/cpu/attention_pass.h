@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "spectr/backend/cpu/kv_store.h"
+#include "spectr/base/span2d.h"
+#include "spectr/base/thread_pool.h"
+#include "spectr/nn/model_spec.h"
+#include "spectr/nn/pass_batch.h"
+
+namespace spectr {
+
+/// The numbers of a norm, as kernels take them.
+struct NormNumbers {
+  std::span<const float> weight, bias;
+  float epsilon;
+};
+
+/// out = norm(x), by the kind of norm. `out` may be x.
+void normalize(NormSpec::Kind kind, const NormNumbers& norm, std::span<const float> x, std::span<float> out);
+
+/// What attention reads and writes, a row for every row of the pass.
+struct AttentionBuffers {
+  Span2d<float> query, key, value, attended;
+};
+
+/// Attention of a pass's rows, layer by layer: what all layers share (angles of rotary positions, who attends
+/// together with whom) is prepared once.
+class AttentionPass {
+ public:
+  AttentionPass(const ModelSpec& spec, ThreadPool& pool);
+
+  /// Memory for so many rows. Throws std::bad_alloc; all is as before then.
+  void reserve(std::size_t rows);
+
+  /// Before the layers of a pass. `stores`: by CacheId. Both must live as long as the pass. Throws
+  /// std::bad_alloc.
+  void begin(const PassBatch& batch, std::span<const std::unique_ptr<KvStore>> stores);
+
+  /// Normalizes (where the layer has such norms) and turns queries and keys, stores keys and values, and
+  /// attends.
+  void run(std::size_t layer, const NormNumbers* q_norm, const NormNumbers* k_norm,
+           const AttentionBuffers& buffers);
+
+ private:
+  /// Queries of one head of keys that attend together, counted row after row: query i is of row
+  /// i / (heads per head of keys).
+  struct Job {
+    std::size_t begin;
+    std::size_t size;
+  };
+  /// Of a pass's rows, by the positions that layers with this rope have.
+  struct Angles {
+    RopeSpec rope;
+    std::unique_ptr<float[]> cosines = nullptr, sines = nullptr;  // [reserved rows, dims / 2]
+  };
+
+  KvStore& store_of(std::size_t row) const { return *stores_[batch_->caches[row]]; }
+  void partition(std::size_t heads, std::size_t group);
+  void apply_rope(std::size_t layer, std::size_t kv_head, const NormNumbers* q_norm,
+                  const NormNumbers* k_norm, const AttentionBuffers& buffers);
+  void attend(std::size_t layer, std::size_t kv_head, const Job& job, const AttentionBuffers& buffers,
+              ReadFrom from, std::size_t thread);
+
+  const ModelSpec& spec_;
+  ThreadPool& pool_;
+  std::vector<Angles> angles_;              // of every different rope
+  std::vector<std::size_t> angles_of_;      // by layer
+  std::vector<Job> jobs_;                   // of every head of keys
+  std::size_t jobs_heads_ = 0, group_ = 0;  // that they were made for
+  std::unique_ptr<float[]> scores_;         // [threads, thread_scores_]
+  std::size_t thread_scores_ = 0;
+  const PassBatch* batch_ = nullptr;
+  std::span<const std::unique_ptr<KvStore>> stores_;
+};
+
+}  // namespace spectr

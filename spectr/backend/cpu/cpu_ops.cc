@@ -1,0 +1,205 @@
+#include "spectr/backend/cpu/cpu_ops.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "spectr/backend/cpu/kernels/vector_ops.h"
+#include "spectr/base/check.h"
+#include "spectr/base/rounding.h"
+#include "spectr/gguf/dequantize.h"
+
+namespace spectr {
+namespace {
+
+// So many numbers are activated in the time that it takes threads to meet.
+constexpr std::size_t activation_numbers = 1536;
+
+std::vector<KvLayout::Layer> kv_layers(const ModelSpec& spec) {
+  std::vector<KvLayout::Layer> layers;
+  for (const LayerSpec& layer : spec.layers)
+    layers.push_back({layer.attention.kv_heads, layer.attention.head_dim});
+  return layers;
+}
+
+std::array<std::size_t, buffer_count> all_cols(const ModelSpec& spec) {
+  std::array<std::size_t, buffer_count> cols;
+  for (std::size_t i = 0; i < buffer_count; ++i) cols[i] = cols_of(spec, static_cast<Buffer>(i));
+  return cols;
+}
+
+}  // namespace
+
+CpuOps::CpuOps(const ModelSpec& spec, const KvTypes& kv, ThreadPool& pool)
+    : spec_(spec),
+      pool_(pool),
+      matrices_(spec.weights.size()),
+      vectors_(spec.weights.size()),
+      cols_(all_cols(spec)),
+      kv_layout_(kv_layers(spec), kv.keys),
+      attention_(spec, pool),
+      logit_rows_(spec.vocabulary) {}
+
+bool CpuOps::upload(WeightId id, std::span<const std::byte> bytes) {
+  const WeightSpec& weight = spec_.weight(id);
+  if (weight.is_vector) {
+    vectors_[id].resize(weight.cols);
+    dequantize(weight.type, bytes, vectors_[id]);
+    return true;  // too small to be worth forgetting
+  }
+  matrices_[id] = Matrix::pack(weight.type, weight.rows, weight.cols, bytes, pool_, &pages_);
+  return matrices_[id]->borrows();
+}
+
+void CpuOps::reserve(std::size_t rows) {
+  if (rows <= reserved_) return;
+  Memory larger;
+  for (std::size_t i = 0; i < buffer_count; ++i)
+    larger[i] = std::make_unique_for_overwrite<float[]>(rows * cols_[i]);
+  for (WeightId id = 0; id < matrices_.size(); ++id) {
+    const auto same_shape = [&, this](const std::optional<Matrix>& one) {
+      return one && one->type() == matrices_[id]->type() && one->cols() == matrices_[id]->cols();
+    };
+    const bool is_first = matrices_[id] && std::ranges::none_of(std::span(matrices_).first(id), same_shape);
+    if (is_first) scratch_.reserve(*matrices_[id], rows);
+  }
+  attention_.reserve(rows);
+  buffers_ = std::move(larger);
+  reserved_ = rows;
+}
+
+std::size_t CpuOps::bytes_of(WeightId id) const {
+  return matrices_[id] ? matrices_[id]->bytes() : vectors_[id].size() * sizeof(float);
+}
+
+CacheId CpuOps::open_cache(std::size_t slots) {
+  auto store = std::make_unique<KvStore>(kv_layout_, slots);
+  const auto closed = std::ranges::find_if(stores_, [](const auto& one) { return one == nullptr; });
+  const auto id = static_cast<CacheId>(closed - stores_.begin());
+  if (closed == stores_.end()) {
+    stores_.push_back(std::move(store));
+  } else {
+    *closed = std::move(store);
+  }
+  return id;
+}
+
+void CpuOps::close_cache(CacheId cache) {
+  stores_[cache].reset();
+}
+
+Span2d<float> CpuOps::view(Buffer buffer, std::size_t cols) const {
+  return {buffers_[static_cast<std::size_t>(buffer)].get(), batch_->rows(), cols};
+}
+
+NormNumbers CpuOps::numbers_of(const NormSpec& spec) const {
+  return {vectors_[spec.weight],
+          spec.bias ? std::span<const float>(vectors_[*spec.bias]) : std::span<const float>(), spec.epsilon};
+}
+
+std::span<const float> CpuOps::bias_of(const LinearSpec& linear) const {
+  if (!linear.bias) return {};
+  return vectors_[*linear.bias];
+}
+
+void CpuOps::begin(const PassBatch& batch) {
+  for (const SlotMove& move : batch.moves) {
+    stores_[move.cache]->move(static_cast<std::size_t>(move.from), static_cast<std::size_t>(move.to));
+  }
+  SPECTR_CHECK(batch.rows() >= 1 && batch.rows() <= reserved_);
+  batch_ = &batch;
+  logits_.reset();
+  attention_.begin(batch, stores_);
+}
+
+void CpuOps::embed(const EmbedSpec& spec) {
+  const Span2d<float> x = view(Buffer::stream), position = view(Buffer::branch);
+  for (std::size_t r = 0; r < batch_->rows(); ++r) {
+    matrices_[spec.tokens]->row(static_cast<std::size_t>(batch_->tokens[r]), x[r]);
+    if (!spec.positions) continue;
+    matrices_[*spec.positions]->row(static_cast<std::size_t>(batch_->positions[r]), position[r]);
+    spectr::add(x[r], position[r]);
+  }
+}
+
+void CpuOps::norm(const NormSpec& spec, Buffer in, Buffer out) {
+  const Span2d<float> x = view(in), normed = view(out);
+  const NormNumbers numbers = numbers_of(spec);
+  for (std::size_t r = 0; r < x.rows(); ++r) normalize(spec.kind, numbers, x[r], normed[r]);
+}
+
+void CpuOps::add() {
+  const Span2d<float> x = view(Buffer::stream), branch = view(Buffer::branch);
+  for (std::size_t r = 0; r < x.rows(); ++r) spectr::add(x[r], branch[r]);
+}
+
+void CpuOps::add_norm(const NormSpec& spec) {
+  const Span2d<float> x = view(Buffer::stream), branch = view(Buffer::branch), normed = view(Buffer::normed);
+  const NormNumbers numbers = numbers_of(spec);
+  for (std::size_t r = 0; r < x.rows(); ++r) {
+    spectr::add(x[r], branch[r]);
+    normalize(spec.kind, numbers, x[r], normed[r]);
+  }
+}
+
+void CpuOps::linear(LinearRole, std::span<const LinearTarget> targets, Buffer in) {
+  products_.clear();
+  for (const auto& [linear, out] : targets)
+    products_.push_back({*matrices_[linear->weight], view(out, linear->out)});
+  matmul(products_, view(in, targets.front().linear->in), pool_, scratch_);
+  for (const auto& [linear, out] : targets) {
+    const std::span<const float> bias = bias_of(*linear);
+    if (bias.empty()) continue;
+    const Span2d<float> y = view(out, linear->out);
+    for (std::size_t r = 0; r < y.rows(); ++r) spectr::add(y[r], bias);
+  }
+}
+
+void CpuOps::attention(std::size_t layer) {
+  const AttentionSpec& spec = spec_.layers[layer].attention;
+  const std::size_t q_cols = spec.heads * spec.head_dim, kv_cols = spec.kv_heads * spec.head_dim;
+  NormNumbers q_norm, k_norm;
+  if (spec.q_norm) q_norm = numbers_of(*spec.q_norm);
+  if (spec.k_norm) k_norm = numbers_of(*spec.k_norm);
+  attention_.run(layer, spec.q_norm ? &q_norm : nullptr, spec.k_norm ? &k_norm : nullptr,
+                 {view(Buffer::query, q_cols), view(Buffer::key, kv_cols), view(Buffer::value, kv_cols),
+                  view(Buffer::attended, q_cols)});
+}
+
+void CpuOps::activate(const DenseSpec& spec) {
+  const Span2d<float> up = view(Buffer::up, spec.width), gate = view(Buffer::gate, spec.width);
+  const std::size_t parts = div_up(spec.width, activation_numbers);  // of a row
+  pool_.parallel_for(batch_->rows() * parts, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t task = begin; task < end; ++task) {
+      const std::size_t r = task / parts, part = task % parts;
+      const std::size_t from = part * spec.width / parts, to = (part + 1) * spec.width / parts;
+      if (spec.gate) {
+        swiglu(gate[r].subspan(from, to - from), up[r].subspan(from, to - from));
+      } else {
+        gelu(up[r].subspan(from, to - from));
+      }
+    }
+  });
+}
+
+void CpuOps::head(const HeadSpec& spec) {
+  const std::size_t rows = batch_->wanted.size();
+  if (rows == 0) return;
+  const Span2d<float> x = view(Buffer::stream), normed = view(Buffer::normed);
+  const NormNumbers numbers = numbers_of(spec.norm);
+  for (std::size_t i = 0; i < rows; ++i) {
+    normalize(spec.norm.kind, numbers, x[static_cast<std::size_t>(batch_->wanted[i])], normed[i]);
+  }
+  const auto [y, logits] = logit_rows_.take(rows);
+  const Product product[] = {{*matrices_[spec.output.weight], y}};
+  matmul(product, normed.rows(0, rows), pool_, scratch_);
+  if (const std::span<const float> bias = bias_of(spec.output); !bias.empty()) {
+    for (std::size_t i = 0; i < rows; ++i) spectr::add(y[i], bias);
+  }
+  logits_ = logits;
+}
+
+Result<std::shared_ptr<const PassLogits>> CpuOps::finish() {
+  return std::move(logits_);
+}
+
+}  // namespace spectr

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "spectr/backend/cpu/attention_pass.h"
+#include "spectr/backend/cpu/kernels/aligned_bytes.h"
+#include "spectr/backend/cpu/kernels/matmul.h"
+#include "spectr/backend/cpu/kv_store.h"
+#include "spectr/backend/cpu/logit_rows.h"
+#include "spectr/nn/ops.h"
+
+namespace spectr {
+
+/// A model's operations on the processor. Matrices of quantized formats are repacked, others refer to the
+/// file.
+class CpuOps final : public Ops {
+ public:
+  CpuOps(const ModelSpec& spec, const KvTypes& kv, ThreadPool& pool);
+
+  bool upload(WeightId id, std::span<const std::byte> bytes) override;
+  void reserve(std::size_t rows) override;
+  std::size_t bytes_of(WeightId id) const override;
+  CacheId open_cache(std::size_t slots) override;
+  void close_cache(CacheId cache) override;
+  std::size_t cache_bytes(std::size_t slots) const override { return kv_layout_.bytes(slots); }
+
+  void begin(const PassBatch& batch) override;
+  void embed(const EmbedSpec& spec) override;
+  void norm(const NormSpec& spec, Buffer in, Buffer out) override;
+  void add() override;
+  void add_norm(const NormSpec& spec) override;
+  void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override;
+  void attention(std::size_t layer) override;
+  void activate(const DenseSpec& spec) override;
+  void head(const HeadSpec& spec) override;
+  Result<std::shared_ptr<const PassLogits>> finish() override;
+
+ private:
+  using Memory = std::array<std::unique_ptr<float[]>, buffer_count>;
+
+  Span2d<float> view(Buffer buffer, std::size_t cols) const;
+  Span2d<float> view(Buffer buffer) const { return view(buffer, cols_[static_cast<std::size_t>(buffer)]); }
+  NormNumbers numbers_of(const NormSpec& spec) const;
+  std::span<const float> bias_of(const LinearSpec& linear) const;
+
+  const ModelSpec& spec_;
+  ThreadPool& pool_;
+  SharedPages pages_;
+  std::vector<std::optional<Matrix>> matrices_;  // by weight
+  std::vector<std::vector<float>> vectors_;      // by weight
+  std::array<std::size_t, buffer_count> cols_;
+  Memory buffers_;  // [reserved_, …]: the system gives the memory of the rows that passes have
+  std::size_t reserved_ = 0;
+  MatmulScratch scratch_;
+  std::vector<Product> products_;
+  KvLayout kv_layout_;
+  std::vector<std::unique_ptr<KvStore>> stores_;  // by cache; null where it was closed
+  AttentionPass attention_;
+  LogitRowPool logit_rows_;
+
+  const PassBatch* batch_ = nullptr;
+  std::shared_ptr<const PassLogits> logits_;  // of the current pass
+};
+
+}  // namespace spectr

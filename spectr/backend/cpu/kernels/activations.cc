@@ -1,0 +1,144 @@
+#include "spectr/backend/cpu/kernels/activations.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "spectr/backend/cpu/kernels/activations.cc"
+#include <hwy/foreach_target.h>
+// One copy per instruction set comes first.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace spectr {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Writes `value` as 4 bytes.
+template <class T>
+HWY_INLINE void Put(T value, std::uint8_t* at) {
+  static_assert(sizeof value == 4);
+  std::memcpy(at, &value, 4);
+}
+
+/// Where a row of a block is.
+struct Row {
+  std::uint8_t* first;        // 32 quants, as bytes
+  std::uint8_t* second;       // 32 quants
+  std::uint8_t* scale;        // a
+  std::uint8_t* corrections;  // the first
+  std::size_t step;           // bytes from one correction to the next
+};
+
+/// Σ of n signed bytes, n a multiple of 16.
+template <std::size_t n>
+HWY_INLINE int SumOfQuants(const std::uint8_t* q) {
+  const hn::CappedTag<std::uint8_t, 16> d;
+  const hn::Repartition<std::uint64_t, decltype(d)> d64;
+  constexpr int excess = 128;  // what makes them unsigned
+  auto sum = hn::Zero(d64);
+  for (std::size_t j = 0; j < n; j += hn::Lanes(d)) {
+    sum = hn::Add(sum, hn::SumsOf8(hn::Xor(hn::LoadU(d, q + j), hn::Set(d, excess))));
+  }
+  return static_cast<int>(hn::GetLane(hn::SumOfLanes(d64, sum))) - static_cast<int>(n) * excess;
+}
+
+/// The largest |x[j]| of a block; NaN where one of them is NaN. As integers the bits of |x| have the order of
+/// the numbers, and those of a NaN are the largest.
+HWY_INLINE float LargestSize(const float* x) {
+  const hn::CappedTag<float, 16> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const std::size_t lanes = hn::Lanes(d);
+  auto largest = hn::Zero(di);
+  for (std::size_t j = 0; j < ActivationBlock::columns; j += lanes) {
+    largest = hn::Max(largest, hn::BitCast(di, hn::Abs(hn::LoadU(d, x + j))));
+  }
+  return std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(di, largest)));
+}
+
+/// 64 numbers x as a row of a block with `corrections` corrections.
+template <std::size_t corrections, bool floats>
+HWY_INLINE void QuantizeBlock(const float* x, int factor, const Row& row) {
+  constexpr std::size_t half = ActivationBlock::columns / 2;
+  const hn::CappedTag<float, 16> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const hn::Rebind<std::uint8_t, decltype(d)> d8;
+  const std::size_t lanes = hn::Lanes(d);
+  const float max = LargestSize(x);
+  const bool nothing = max < 1e-30f;  // the reciprocal of less could overflow
+  const float reciprocal = nothing ? 0.0f : 127.0f / max;
+  Put(nothing ? 0.0f : max / 127.0f, row.scale);
+
+  // Adding 1.5 · 2²³ rounds to an integer, whose low byte is then the low byte of the float's bits.
+  constexpr float large = 12582912.0f;
+  const auto write = [&](const float* from, std::uint8_t* q) HWY_ATTR {
+    for (std::size_t j = 0; j < half; j += lanes) {
+      const auto rounded =
+          hn::Add(hn::Mul(hn::LoadU(d, from + j), hn::Set(d, reciprocal)), hn::Set(d, large));
+      hn::StoreU(hn::TruncateTo(d8, hn::BitCast(du, rounded)), d8, q + j);
+    }
+  };
+  write(x, row.first);
+  write(x + half, row.second);
+
+  constexpr std::size_t per_half = corrections / 2, columns = half / std::max<std::size_t>(per_half, 1);
+  for (std::size_t i = 0; i < corrections; ++i) {
+    const std::uint8_t* const q = i < per_half ? row.first : row.second;
+    const int total = SumOfQuants<columns>(q + i % per_half * columns);
+    std::uint8_t* const correction = row.corrections + i * row.step;
+    floats ? Put(static_cast<float>(total), correction) : Put(factor * total, correction);
+  }
+}
+
+template <std::size_t corrections, bool floats>
+HWY_INLINE void QuantizeBlocks(std::span<const float> x, const ActivationBlock block, std::size_t r,
+                               std::uint8_t* out) {
+  constexpr std::size_t columns = ActivationBlock::columns, half = columns / 2;
+  const auto rows = static_cast<std::size_t>(block.rows);
+  for (; !x.empty(); out += block.bytes()) {
+    float padded[columns];
+    const float* next = x.data();
+    if (x.size() < columns) {
+      std::fill(std::copy(x.begin(), x.end(), padded), padded + columns, 0.0f);
+      next = padded;
+    }
+    std::uint8_t* const first = out + block.line_bytes() * r;
+    std::uint8_t* second = first + block.half_bytes();
+    if (block.lines == ActivationBlock::Lines::halves_apart) {
+      std::memset(first + half, 0, half);
+      std::memset(second, 0, half);
+      second += half;
+    }
+    QuantizeBlock<corrections, floats>(
+        next, block.factor,
+        {first, second, out + block.scales_at() + 4 * r, out + block.corrections_at() + 4 * r, 4 * rows});
+    x = x.subspan(std::min(x.size(), columns));
+  }
+}
+
+void QuantizeRow(std::span<const float> x, const ActivationBlock& block, std::size_t r, std::uint8_t* out) {
+  const bool floats = block.factor == 0;
+  if (block.corrections == 0) return QuantizeBlocks<0, false>(x, block, r, out);
+  if (block.corrections == 2 && floats) return QuantizeBlocks<2, true>(x, block, r, out);
+  if (block.corrections == 2) return QuantizeBlocks<2, false>(x, block, r, out);
+  if (floats) return QuantizeBlocks<4, true>(x, block, r, out);
+  QuantizeBlocks<4, false>(x, block, r, out);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace spectr
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace spectr {
+
+HWY_EXPORT(QuantizeRow);
+
+void quantize_row(std::span<const float> x, const ActivationBlock& block, int r, std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(QuantizeRow)(x, block, static_cast<std::size_t>(r), out);
+}
+
+}  // namespace spectr
+#endif

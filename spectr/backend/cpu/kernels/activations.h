@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "spectr/base/rounding.h"
+
+namespace spectr {
+
+/// Rows of x, quantized for one sweep over the panels: in each block of 64 columns, which meets two blocks of
+/// weights, x[j] ≈ a · q[j] with a = max |x| / 127 and q[j] the integer nearest to x[j] / a, a signed byte.
+/// Where a number of the block is NaN or infinite, a is too, and so no product with the block is finite.
+/// Columns after the last are zeros. All rows of a block are together, from one cache line on:
+///
+///     q: rows × the first 32 bytes, rows × the other 32 | a: rows floats | corrections: rows numbers of 4
+///     bytes for every scale of weights
+///
+/// The correction stands for what a sum over quants of weights has too much, with Q = Σ q[j] over the columns
+/// of one scale: the integer factor · Q where those quants have an offset, the float Q for formats with
+/// minima. A kernel that decodes quants to signed bytes needs none.
+///
+/// That is how q lies as `bytes`. A kernel may want lines of 64 bytes instead, to multiply both halves at
+/// once and have their sums apart:
+///
+///     halves_apart: rows × (32 bytes of the first half, 32 zeros), rows × (32 zeros, 32 of the second)
+struct ActivationBlock {
+  static constexpr std::size_t columns = 64;
+  enum class Lines { bytes, halves_apart };
+
+  int rows;
+  int corrections;  ///< per row: 0, 2 or 4
+  int factor;       ///< of the corrections; 0: they are floats
+  Lines lines = Lines::bytes;
+
+  constexpr std::size_t line_bytes() const { return lines == Lines::bytes ? 32 : 64; }
+  constexpr std::size_t half_bytes() const { return line_bytes() * static_cast<std::size_t>(rows); }
+  constexpr std::size_t scales_at() const { return 2 * half_bytes(); }
+  constexpr std::size_t corrections_at() const { return scales_at() + static_cast<std::size_t>(4 * rows); }
+  constexpr std::size_t bytes() const {
+    const std::size_t end = corrections_at() + static_cast<std::size_t>(4 * corrections * rows);
+    return round_up(end, 64);
+  }
+  /// How many blocks a row of x has.
+  static constexpr std::size_t count(std::size_t cols) { return div_up(cols, columns); }
+};
+
+/// Quantizes x, x.size() a multiple of 32, as row r of the blocks at `out`. Its numbers depend on x alone,
+/// bit for bit.
+void quantize_row(std::span<const float> x, const ActivationBlock& block, int r, std::uint8_t* out);
+
+}  // namespace spectr

@@ -1,0 +1,140 @@
+#include "spectr/backend/cpu/kernels/attention.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "spectr/backend/cpu/kernels/vector_ops.h"
+#include "spectr/base/check.h"
+#include "spectr/base/rounding.h"
+
+// Arrays of vectors need vectors of a known size: ARM's scalable ones are left to NEON.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "spectr/backend/cpu/kernels/attention.cc"
+#include <hwy/foreach_target.h>
+// One copy per instruction set comes first.
+#include "spectr/backend/cpu/kernels/attention_loops-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace spectr {
+namespace HWY_NAMESPACE {
+
+/// Weights from scores: those of the prefix, then those of the listed slots, which move up. What fills the
+/// last group weighs nothing, so that there are whole vectors only.
+void Weigh(const Query& query, float* scores) {
+  constexpr float nothing = -std::numeric_limits<float>::infinity();
+  const std::size_t count = query.prefix + query.extra.size();
+  const std::size_t whole = round_up(count, key_group);
+  for (std::size_t i = 0; i < query.extra.size(); ++i) scores[query.prefix + i] = scores[query.extra[i]];
+  std::fill(scores + count, scores + whole, nothing);
+  softmax({scores, whole});
+}
+
+/// Attention block by block: each is used for all queries while it is near, and what comes after it is
+/// prefetched meanwhile.
+template <class T>
+void AttendTo(std::span<const Query> queries, const CachedHead<T>& head, float scale, ReadFrom from,
+              float* scratch, std::size_t apart) {
+  const std::size_t count = queries.size(), dim = head.dim;
+  float* scores[max_queries];
+  Sums sums[max_queries];
+  std::size_t slots = 0, shared = queries[0].prefix;
+  for (std::size_t r = 0; r < count; ++r) {
+    scores[r] = scratch + r * apart;
+    sums[r] = {scores[r] + apart - 2 * dim, scores[r] + apart - dim};
+    std::fill_n(sums[r].even, 2 * dim, 0.0f);
+    slots = std::max(slots, queries[r].slots());
+    shared = std::min(shared, queries[r].prefix / 2 * 2);
+  }
+  const auto block_end = [](std::size_t slot, std::size_t end) { return std::min(slot + slot_block, end); };
+  const auto prefetcher = [&](const void* at, std::size_t of_slots, std::size_t steps) {
+    return Prefetcher(at, from == ReadFrom::memory ? of_slots * dim * sizeof(T) : 0, steps);
+  };
+
+  for (std::size_t slot = 0, end; slot < slots; slot = end) {
+    end = block_end(slot, slots);
+    const std::size_t steps = KeySteps(count, end - slot, dim);
+    Prefetcher ahead = end < slots ? prefetcher(head.keys(end), block_end(end, slots) - end, steps)
+                                   : prefetcher(head.value(0), block_end(0, shared), steps);
+    ForSome<queries_at_keys>(0, count, [&](auto n, std::size_t r) HWY_ATTR {
+      ScoreBlock<n, GroupsAtOnce(n)>(head, scale, &queries[r], slot, end, scores + r, ahead);
+    });
+  }
+  for (std::size_t r = 0; r < count; ++r) Weigh(queries[r], scores[r]);
+
+  for (std::size_t slot = 0, end; slot < shared; slot = end) {
+    end = block_end(slot, shared);
+    const std::size_t steps = ValueSteps(count, end - slot, dim);
+    Prefetcher ahead = end < shared
+                           ? prefetcher(head.value(end), block_end(end, shared) - end, steps)
+                           : prefetcher(head.blocks + block_numbers(dim), block_end(0, slots), steps);
+    const ValuesOfBlock<T> values{head.value(slot), slot, dim};
+    ForSome<queries_at_values>(0, count, [&](auto n, std::size_t r) HWY_ATTR {
+      AddValues<n>(values, dim, slot, end, scores + r, sums + r, ahead);
+    });
+  }
+  Prefetcher nothing(nullptr, 0, 1);
+  for (std::size_t r = 0; r < count; ++r) {
+    const Query& query = queries[r];
+    AddValues<1>(ValuesOfQuery<T>{head, query}, dim, shared, query.prefix + query.extra.size(), scores + r,
+                 sums + r, nothing);
+    for (std::size_t j = 0; j < dim; ++j) query.out[j] = sums[r].even[j] + sums[r].odd[j];
+  }
+}
+
+void AttendToF32(std::span<const Query> queries, const CachedHead<const float>& head, float scale,
+                 ReadFrom from, float* scratch, std::size_t apart) {
+  AttendTo(queries, head, scale, from, scratch, apart);
+}
+
+void AttendToF16(std::span<const Query> queries, const CachedHead<const F16>& head, float scale,
+                 ReadFrom from, float* scratch, std::size_t apart) {
+  AttendTo(queries, head, scale, from, scratch, apart);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace spectr
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace spectr {
+
+HWY_EXPORT(AttendToF32);
+HWY_EXPORT(AttendToF16);
+
+namespace {
+
+/// Floats of scratch that each query has. Requires: what attend() says.
+std::size_t scratch_of_query(std::span<const Query> queries, std::size_t dim,
+                             std::span<const float> scratch) {
+  SPECTR_CHECK(!queries.empty() && queries.size() <= max_queries);
+  std::size_t slots = 0;
+  for (const Query& query : queries) {
+    const auto extra = query.extra;
+    SPECTR_CHECK(query.prefix > 0 || !extra.empty());
+    SPECTR_CHECK(extra.empty() || std::cmp_greater_equal(extra.front(), query.prefix));
+    SPECTR_CHECK(std::ranges::adjacent_find(extra, std::greater_equal()) == extra.end());
+    slots = std::max(slots, query.slots());
+  }
+  SPECTR_CHECK(scratch.size() >= attention_scratch(slots, dim));
+  return attention_scratch(slots, dim) / max_queries;
+}
+
+}  // namespace
+
+void attend(std::span<const Query> queries, const CachedHead<const float>& head, float scale,
+            std::span<float> scratch, ReadFrom from) {
+  const std::size_t apart = scratch_of_query(queries, head.dim, scratch);
+  HWY_DYNAMIC_DISPATCH(AttendToF32)(queries, head, scale, from, scratch.data(), apart);
+}
+
+void attend(std::span<const Query> queries, const CachedHead<const F16>& head, float scale,
+            std::span<float> scratch, ReadFrom from) {
+  const std::size_t apart = scratch_of_query(queries, head.dim, scratch);
+  HWY_DYNAMIC_DISPATCH(AttendToF16)(queries, head, scale, from, scratch.data(), apart);
+}
+
+}  // namespace spectr
+#endif

@@ -1,0 +1,252 @@
+// The loops of attention over a block of the cache, compiled once for each instruction set: the scores of its
+// keys, and what its values add. Requires (see attention.cc): no target whose vectors have no known size.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "spectr/backend/cpu/kernels/attention.h"
+#include "spectr/base/rounding.h"
+
+// Highway's guard: included again for each target.
+#if defined(SPECTR_ATTENTION_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SPECTR_ATTENTION_LOOPS_INL
+#undef SPECTR_ATTENTION_LOOPS_INL
+#else
+#define SPECTR_ATTENTION_LOOPS_INL
+#endif
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace spectr {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// A vector of neighbouring slots: a group, or as much of one as fits.
+using GroupTag = hn::CappedTag<float, key_group>;
+constexpr std::size_t vectors_of_group = key_group / hn::MaxLanes(GroupTag());
+
+/// A vector of floats, from floats or from F16 numbers.
+template <class D>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const float* at) {
+  return hn::LoadU(d, at);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const F16* at) {
+  const hn::Rebind<hwy::float16_t, D> f16s;
+  const auto floats = hn::PromoteTo(d, hn::LoadU(f16s, reinterpret_cast<const hwy::float16_t*>(at)));
+#if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2  // Highway's own conversion, which knows no infinity and no NaN
+  const hn::RebindToUnsigned<D> words;
+  const hn::Rebind<std::uint16_t, D> packed;
+  const auto bits = hn::PromoteTo(words, hn::LoadU(packed, reinterpret_cast<const std::uint16_t*>(at)));
+  const auto exponent = hn::Set(words, 0x7C00);
+  const auto special =
+      hn::Or(hn::ShiftLeft<13>(hn::And(bits, hn::Set(words, 0x3FF))),
+             hn::Or(hn::ShiftLeft<16>(hn::And(bits, hn::Set(words, 0x8000))), hn::Set(words, 0x7F80'0000)));
+  const auto is_special = hn::Eq(hn::And(bits, exponent), exponent);
+  return hn::IfThenElse(hn::RebindMask(d, is_special), hn::BitCast(d, special), floats);
+#else
+  return floats;
+#endif
+}
+
+/// Prefetches the memory that is used next, a few lines at a time, while something else is used: memory is
+/// never at rest then, and nothing waits for it as long as it keeps up.
+class Prefetcher {
+ public:
+  /// A step of n queries comes with so many dimensions of keys, or with the values of so many slots: often
+  /// enough that not too many lines are prefetched at once.
+  static constexpr std::size_t Stride(std::size_t n) { return n == 1 ? 8 : 16; }
+
+  /// All of the memory comes within so many steps, at least one.
+  HWY_INLINE Prefetcher(const void* at, std::size_t bytes, std::size_t steps)
+      : at_(static_cast<const char*>(at)), left_(div_up(bytes, some)), step_(div_up(left_, steps)) {}
+
+  HWY_INLINE void Step() {
+    const std::size_t count = std::min(step_, left_);
+    for (std::size_t i = 0; i < count; ++i, at_ += some) {
+      for (std::size_t line = 0; line < some; line += 64) __builtin_prefetch(at_ + line, 0, 3);
+    }
+    left_ -= count;
+  }
+
+ private:
+  static constexpr std::size_t some = 4 * 64;  // lines that are prefetched together
+  const char* at_;
+  std::size_t left_, step_;  // in all and in a step, counted in `some`
+};
+
+/// Whether there are 16 vector registers and not 32.
+constexpr bool few_registers = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<float>()) < 16;
+
+/// As many queries as have registers for their sums meet the same keys at once, or the same values.
+constexpr std::size_t queries_at_keys = 4, queries_at_values = few_registers ? 2 : 4;
+
+/// Groups of keys that n queries meet at once: as many as have sums to hide one another's latency.
+constexpr std::size_t GroupsAtOnce(std::size_t n) {
+  return std::clamp<std::size_t>(8 / (n * vectors_of_group), 1, 4);
+}
+
+/// Vectors of a value that n queries meet at once.
+constexpr std::size_t VectorsAtOnce(std::size_t n) {
+  return n == 1 || (n == 2 && !few_registers) ? 4 : 2;
+}
+
+/// Steps in which queries meet the keys of some slots of a block.
+constexpr std::size_t KeySteps(std::size_t queries, std::size_t slots, std::size_t dim) {
+  const std::size_t at_once = key_group * GroupsAtOnce(std::min(queries, queries_at_keys));
+  return div_up(queries, queries_at_keys) * div_up(slots, at_once) * div_up(dim, Prefetcher::Stride(queries));
+}
+
+/// Steps in which queries meet the values of some slots of a block.
+constexpr std::size_t ValueSteps(std::size_t queries, std::size_t slots, std::size_t dim) {
+  const std::size_t at_once =
+      hn::MaxLanes(hn::ScalableTag<float>()) * VectorsAtOnce(std::min(queries, queries_at_values));
+  return div_up(queries, queries_at_values) * div_up(dim, at_once) *
+         div_up(slots, Prefetcher::Stride(queries));
+}
+
+/// use(n, first) for all queries in [first, end), at most `max` at a time: n is a constant.
+template <std::size_t max, class Use>
+HWY_INLINE void ForSome(std::size_t first, std::size_t end, const Use& use) {
+  for (; first + max <= end; first += max) use(std::integral_constant<std::size_t, max>(), first);
+  if constexpr (max > 1) ForSome<max - 1>(first, end, use);
+}
+
+/// scores[r][slot …] = scale · q·K of n queries for some groups: every key is loaded once for all. A lane is
+/// a slot and sums over the dimensions in their order.
+template <std::size_t n, std::size_t groups, class T>
+HWY_INLINE void ScoreGroups(const CachedHead<T>& head, float scale, const Query* queries, std::size_t slot,
+                            float* const* scores, Prefetcher& ahead) {
+  const GroupTag d;
+  using V = hn::Vec<GroupTag>;
+  constexpr std::size_t lanes = key_group / vectors_of_group, vectors = groups * vectors_of_group;
+  const std::size_t apart = key_group * head.dim;
+  V sums[n][vectors];
+  for (auto& row : sums) {
+    for (V& sum : row) sum = hn::Zero(d);
+  }
+  const T* at = head.keys(slot);
+  for (std::size_t j = 0; j < head.dim;) {
+    ahead.Step();
+    for (const std::size_t end = std::min(j + Prefetcher::Stride(n), head.dim); j < end;
+         ++j, at += key_group) {
+      V factors[n];
+      for (std::size_t r = 0; r < n; ++r) factors[r] = hn::Set(d, queries[r].q[j]);
+      for (std::size_t v = 0; v < vectors; ++v) {
+        const V key = LoadFloats(d, at + v / vectors_of_group * apart + v % vectors_of_group * lanes);
+        for (std::size_t r = 0; r < n; ++r) sums[r][v] = hn::MulAdd(factors[r], key, sums[r][v]);
+      }
+    }
+  }
+  const V by = hn::Set(d, scale);
+  for (std::size_t r = 0; r < n; ++r) {
+    for (std::size_t v = 0; v < vectors; ++v)
+      hn::StoreU(hn::Mul(by, sums[r][v]), d, scores[r] + slot + v * lanes);
+  }
+}
+
+/// The scores of n queries for the slots [slot, end) of a block. Single slots would cost more than whole
+/// groups.
+template <std::size_t n, std::size_t groups, class T>
+HWY_INLINE void ScoreBlock(const CachedHead<T>& head, float scale, const Query* queries, std::size_t slot,
+                           std::size_t end, float* const* scores, Prefetcher& ahead) {
+  constexpr std::size_t step = groups * key_group;
+  for (; slot + step <= end; slot += step) ScoreGroups<n, groups>(head, scale, queries, slot, scores, ahead);
+  if constexpr (groups > 1) {
+    ScoreBlock<n, groups / 2>(head, scale, queries, slot, end, scores, ahead);
+  } else if (slot < end) {
+    ScoreGroups<n, 1>(head, scale, queries, slot, scores, ahead);
+  }
+}
+
+/// The values that the weights of a query belong to.
+template <class T>
+struct ValuesOfQuery {
+  const CachedHead<T>& head;
+  const Query& query;
+
+  HWY_INLINE T* operator[](std::size_t s) const {
+    return head.value(s < query.prefix ? s : static_cast<std::size_t>(query.extra[s - query.prefix]));
+  }
+};
+
+/// The values of a block, whose first slot is `begin`.
+template <class T>
+struct ValuesOfBlock {
+  T* first;
+  std::size_t begin, dim;
+
+  HWY_INLINE T* operator[](std::size_t s) const { return first + (s - begin) * dim; }
+};
+
+/// Σ of weights[s] values[s] of a query so far, even and odd s apart: [dim] each.
+struct Sums {
+  float* even;
+  float* odd;
+};
+
+/// Adds the terms [begin, end) to the sums of n queries at j, some vectors of them: every value is loaded
+/// once for all. Requires: begin is even.
+template <std::size_t n, std::size_t vectors, class D, class Values>
+HWY_INLINE void AddVectors(D d, const Values& values, std::size_t begin, std::size_t end,
+                           float* const* weights, const Sums* sums, std::size_t j, Prefetcher& ahead) {
+  using V = hn::Vec<D>;
+  const std::size_t lanes = hn::Lanes(d);
+  V even[n][vectors], odd[n][vectors];
+  for (std::size_t r = 0; r < n; ++r) {
+    for (std::size_t v = 0; v < vectors; ++v) {
+      even[r][v] = hn::LoadU(d, sums[r].even + j + v * lanes);
+      odd[r][v] = hn::LoadU(d, sums[r].odd + j + v * lanes);
+    }
+  }
+  const auto add = [&](std::size_t s, V(&to)[n][vectors]) HWY_ATTR {
+    V value[vectors];
+    for (std::size_t v = 0; v < vectors; ++v) value[v] = LoadFloats(d, values[s] + j + v * lanes);
+    for (std::size_t r = 0; r < n; ++r) {
+      const V factor = hn::Set(d, weights[r][s]);
+      for (std::size_t v = 0; v < vectors; ++v) to[r][v] = hn::MulAdd(factor, value[v], to[r][v]);
+    }
+  };
+  std::size_t s = begin;
+  while (s + 2 <= end) {
+    ahead.Step();
+    for (const std::size_t some = std::min(s + Prefetcher::Stride(n), end); s + 2 <= some; s += 2) {
+      add(s, even);
+      add(s + 1, odd);
+    }
+  }
+  if (s < end) add(s, even);
+  for (std::size_t r = 0; r < n; ++r) {
+    for (std::size_t v = 0; v < vectors; ++v) {
+      hn::StoreU(even[r][v], d, sums[r].even + j + v * lanes);
+      hn::StoreU(odd[r][v], d, sums[r].odd + j + v * lanes);
+    }
+  }
+}
+
+/// AddVectors() for all of them.
+template <std::size_t n, class Values>
+HWY_INLINE void AddValues(const Values& values, std::size_t dim, std::size_t begin, std::size_t end,
+                          float* const* weights, const Sums* sums, Prefetcher& ahead) {
+  const hn::ScalableTag<float> d;
+  const hn::CappedTag<float, 1> single;
+  constexpr std::size_t max = VectorsAtOnce(n), lanes = hn::MaxLanes(hn::ScalableTag<float>());
+  std::size_t j = 0;
+  for (; j + max * lanes <= dim; j += max * lanes)
+    AddVectors<n, max>(d, values, begin, end, weights, sums, j, ahead);
+  const std::size_t left = (dim - j) / lanes;
+  if constexpr (max > 3) {
+    if (left == 3) AddVectors<n, 3>(d, values, begin, end, weights, sums, j, ahead);
+  }
+  if (left == 2) AddVectors<n, 2>(d, values, begin, end, weights, sums, j, ahead);
+  if (left == 1) AddVectors<n, 1>(d, values, begin, end, weights, sums, j, ahead);
+  for (j += left * lanes; j < dim; ++j) AddVectors<n, 1>(single, values, begin, end, weights, sums, j, ahead);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace spectr
+HWY_AFTER_NAMESPACE();
+
+#endif  // SPECTR_ATTENTION_LOOPS_INL

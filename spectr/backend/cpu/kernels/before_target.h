@@ -1,0 +1,33 @@
+// What the source file of an instruction set includes before it chooses its compiler target. All else that it
+// includes are the *-inl.h files and the formats (quant/formats.h), whose functions for kernels are always
+// put in place. Nothing in the headers below may be compiled for that target: where the compiler does not put
+// a function in place, the linker takes one copy for the whole program, and it could be this one, for every
+// machine.
+#pragma once
+
+#include <hwy/base.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "spectr/backend/cpu/kernels/activations.h"
+#include "spectr/backend/cpu/kernels/float_lines.h"
+#include "spectr/backend/cpu/kernels/kernel_set.h"
+#include "spectr/backend/cpu/kernels/panels.h"
+#include "spectr/base/rounding.h"
+#include "spectr/gguf/f16.h"
+#include "spectr/gguf/quant/quant_layout.h"
+#include "spectr/gguf/tensor_type.h"

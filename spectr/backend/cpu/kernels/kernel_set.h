@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "spectr/backend/cpu/kernel_level.h"
+#include "spectr/backend/cpu/kernels/activations.h"
+#include "spectr/backend/cpu/kernels/float_lines.h"
+#include "spectr/backend/cpu/kernels/panels.h"
+#include "spectr/gguf/tensor_type.h"
+
+namespace spectr {
+
+/// y = x Wᵀ for the rows of one sweep and the weights of a run of panels.
+struct PanelKernel {
+  /// `x` holds the rows as quantize_row() writes them. Writes y[r · stride + i], i < run.rows.
+  void (*multiply)(const PanelRun& run, const std::uint8_t* x, float* y, std::size_t stride);
+  ActivationBlock block;  ///< how it wants them
+};
+
+/// What is prefetched while rows of plain numbers are used: a part of four rows every time that a kernel goes
+/// over the columns.
+struct RowPrefetch {
+  const std::byte* from;   ///< where the part of the first row begins
+  std::size_t step_bytes;  ///< bytes of each row, with every 16 columns
+};
+
+/// Rows of plain numbers as they stand in the file.
+struct FloatRows {
+  const std::byte* first;
+  std::size_t count;  ///< 1 to 4
+  std::size_t row_bytes;
+  std::size_t cols;
+  RowPrefetch upcoming;
+};
+
+/// y = x Wᵀ for the rows of one sweep and a few rows of plain numbers.
+struct FloatKernel {
+  /// `x` holds the rows as arrange() writes them. Writes y[r · stride + i], i < w.count.
+  void (*multiply)(const FloatRows& w, const float* x, float* y, std::size_t stride);
+  FloatLines lines;   ///< how it wants them
+  std::size_t times;  ///< how often it goes over the columns
+};
+
+/// The kernels of a level. A sweep is one pass over weights, for at most `largest_sweep` rows of x; there are
+/// no kernels for more.
+struct KernelSet {
+  int (*largest_sweep)(TensorType type, std::size_t cols);
+  int largest_float_sweep;
+  /// Panels come from memory four at a time, interleaved, where four have at most so many bytes, else in the
+  /// order `fallback`.
+  std::size_t interleaved_bytes;
+  PanelOrder fallback;
+  PanelKernel (*panel_kernel)(TensorType type, std::size_t cols, int rows);
+  FloatKernel (*float_kernel)(TensorType type, int rows);
+};
+
+/// Requires: the level is one of this machine's architecture.
+const KernelSet& kernels_of(KernelLevel level);
+
+// Each in a source file of its own, compiled for its instruction set.
+const KernelSet& portable_kernels();
+#if defined(__x86_64__)
+const KernelSet& avx2_kernels();
+const KernelSet& avx2_vnni_kernels();
+const KernelSet& avx512_kernels();
+const KernelSet& avx512_vnni_kernels();
+const KernelSet& amx_kernels();
+#elif defined(__aarch64__)
+const KernelSet& neon_kernels();
+const KernelSet& neon_dot_kernels();
+#endif
+
+}  // namespace spectr

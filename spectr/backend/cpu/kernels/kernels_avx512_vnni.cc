@@ -1,0 +1,38 @@
+#include "spectr/backend/cpu/kernels/before_target.h"
+
+#if defined(__x86_64__)
+HWY_PUSH_ATTRIBUTES("avx2,fma,f16c,avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")
+#include "spectr/backend/cpu/kernels/kernel_set-inl.h"
+#include "spectr/backend/cpu/kernels/lanes_avx512-inl.h"
+
+namespace spectr {
+namespace {
+
+/// Products of unsigned quants with signed bytes are one instruction, four to a lane.
+struct Avx512VnniLanes : Avx512Lanes {
+  struct [[gnu::packed, gnu::may_alias]] FourBytes {
+    int value;
+  };
+  static constexpr int largest_sweep = 8;
+  static constexpr int signed_excess = 128;
+
+  /// One operation with the broadcast in it; of _mm512_dpbusd_epi32 and a broadcast compilers make two.
+  static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
+    asm("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(w), "m"(*reinterpret_cast<const FourBytes*>(q)));
+    return sum;
+  }
+  /// w as unsigned bytes is w + 128: the excess.
+  static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
+    return dot(sum, _mm512_xor_si512(w, _mm512_set1_epi8(-128)), q);
+  }
+};
+
+}  // namespace
+
+const KernelSet& avx512_vnni_kernels() {
+  return kernel_set_of<Avx512VnniLanes>;
+}
+
+}  // namespace spectr
+HWY_POP_ATTRIBUTES
+#endif

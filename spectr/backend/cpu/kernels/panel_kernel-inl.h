@@ -1,0 +1,238 @@
+// The product of a panel of quantized weights with a few quantized rows, written once for all formats and all
+// instruction sets. To be included by the source file of one set, after it chose its compiler target.
+//
+// `Lanes` is the instruction set: vectors of `lanes` rows of the panel, in three views: Bytes (4 quants per
+// row), Ints and Floats. `Format` is the format of the weights (a QuantFormat).
+#pragma once
+
+#include <algorithm>
+
+#include "spectr/backend/cpu/kernels/activations.h"
+#include "spectr/backend/cpu/kernels/panels.h"
+#include "spectr/backend/cpu/kernels/prefetch-inl.h"
+#include "spectr/gguf/quant/formats.h"
+
+namespace spectr {
+
+/// What the quants of columns [4 · group, 4 · group + 4) of a block stand for, put together from its planes.
+template <class Lanes, class Format, int group>
+HWY_INLINE typename Lanes::Bytes quants_of_group(const std::uint8_t* block) {
+  constexpr QuantLayout layout = Format::layout;
+  constexpr QuantPlace low = quant_place(0, 4 * group, layout.low_bits);
+  if constexpr (layout.low_bits == 8) {
+    return Lanes::load(block + low.byte);
+  } else {
+    constexpr int low_mask = (1 << layout.low_bits) - 1;
+    const auto quants = Lanes::template field<low.shift, low_mask>(Lanes::load(block + low.byte));
+    if constexpr (layout.meaning == QuantLayout::Meaning::table_index) {
+      return Lanes::look_up(quants, Format::values.data());
+    } else if constexpr (layout.high_bits == 0) {
+      return quants;
+    } else {
+      constexpr QuantPlace high = quant_place(0, 4 * group, layout.high_bits);
+      constexpr int high_mask = ((1 << layout.high_bits) - 1) << layout.low_bits;
+      const auto bits = Lanes::load(block + 64 * layout.low_bits + high.byte);
+      return Lanes::merge(quants, Lanes::template field<high.shift - layout.low_bits, high_mask>(bits));
+    }
+  }
+}
+
+/// Whether a group of quants meets all rows of x before the next group is read, and not all quants of a block
+/// one row after the other: where those would leave no registers for anything else. Such a set has
+/// pairs_of_products, add_pairs and add_sums instead of dot, and magnitudes, which its dot_signed takes, too.
+template <class Lanes>
+constexpr bool group_by_group = requires { &Lanes::pairs_of_products; };
+
+/// How kernels of this set want x. Products of signed bytes have `signed_excess` too much for every 1
+/// of the activation.
+template <class Lanes, class Format>
+constexpr ActivationBlock activation_block(int rows) {
+  constexpr QuantLayout layout = Format::layout;
+  constexpr bool is_signed = layout.has_signed_bytes();
+  constexpr int excess = is_signed ? Lanes::signed_excess : layout.offset;
+  return {.rows = rows,
+          .corrections = is_signed && excess == 0 ? 0 : 2 * layout.scales_per_block(),
+          .factor = -excess};
+}
+
+/// pairs[r] = the products of a group of quants with row r of x, or what they add to it unless they are the
+/// first.
+template <class Lanes, class Format, int group, int rows>
+HWY_INLINE void add_pairs(bool first, const std::uint8_t* quants, const std::uint8_t* q,
+                          typename Lanes::Ints (&pairs)[rows]) {
+  const auto w = quants_of_group<Lanes, Format, group>(quants);
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) {
+    const auto products = Lanes::pairs_of_products(w, q + 32 * r + 4 * group);
+    pairs[r] = first ? products : Lanes::add_pairs(pairs[r], products);
+  }
+}
+
+/// sums[r] += the products of `groups` groups of quants, from the group `first` on, with row r of x at q.
+template <class Lanes, class Format, int first, int groups, int rows>
+HWY_INLINE void add_groups(const std::uint8_t* quants, const std::uint8_t* q,
+                           typename Lanes::Ints (&sums)[rows]) {
+  if constexpr (groups > 0 && Format::layout.has_signed_bytes()) {
+    const auto w = quants_of_group<Lanes, Format, first>(quants);
+    const auto magnitudes = Lanes::magnitudes(w);
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r)
+      sums[r] = Lanes::dot_signed(sums[r], magnitudes, w, q + 32 * r + 4 * first);
+    add_groups<Lanes, Format, first + 1, groups - 1>(quants, q, sums);
+  } else if constexpr (groups > 0) {
+    // Added in 16 bits as often as fits, as |q| ≤ 127: the sum is exact, whatever its order.
+    constexpr int largest_pair = 2 * ((1 << Format::layout.bits()) - 1) * 127;
+    constexpr int together = std::min(groups, 32767 / largest_pair);
+    typename Lanes::Ints pairs[rows];
+    [&]<int... g>(std::integer_sequence<int, g...>) {
+      (add_pairs<Lanes, Format, first + g>(g == 0, quants, q, pairs), ...);
+    }(std::make_integer_sequence<int, together>());
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r) sums[r] = Lanes::add_sums(sums[r], pairs[r]);
+    add_groups<Lanes, Format, first + together, groups - together>(quants, q, sums);
+  }
+}
+
+/// The integer sums of one block of weights, once they are complete, become parts of y / a.
+template <class Lanes, class Format, int rows>
+struct BlockParts {
+  static constexpr QuantLayout layout = Format::layout;
+  static constexpr bool corrected = activation_block<Lanes, Format>(rows).corrections != 0;
+
+  const std::uint8_t* corrections;       ///< of the block's first scale
+  const typename Lanes::Floats* scales;  ///< of the block
+  const typename Lanes::Floats* mins;
+  typename Lanes::Floats (&parts)[rows];
+
+  HWY_INLINE const std::uint8_t* correction(std::size_t r, std::size_t i) const {
+    return corrections + 4 * (i * rows + r);
+  }
+  /// Where the sum of row r under scale i starts.
+  HWY_INLINE typename Lanes::Ints start(std::size_t r, std::size_t i) const {
+    return corrected && !layout.has_min ? Lanes::broadcast_int(correction(r, i)) : Lanes::zero_ints();
+  }
+  HWY_INLINE void add(std::size_t r, std::size_t i, typename Lanes::Ints sum) const {
+    parts[r] = Lanes::add_product(parts[r], Lanes::to_float(sum), scales[i]);
+    if constexpr (layout.has_min) {
+      parts[r] = Lanes::subtract_product(parts[r], mins[i], Lanes::broadcast_float(correction(r, i)));
+    }
+  }
+};
+
+/// Adds what the columns under scale i and all after it in the block contribute, group by group.
+template <class Lanes, class Format, int i, int rows>
+HWY_INLINE void add_scales(const std::uint8_t* quants, const std::uint8_t* q,
+                           const BlockParts<Lanes, Format, rows>& y) {
+  constexpr int per_block = Format::layout.scales_per_block(), groups = 8 / per_block;
+  if constexpr (i < per_block) {
+    typename Lanes::Ints sums[rows];
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < rows; ++r) sums[r] = y.start(r, i);
+    add_groups<Lanes, Format, i * groups, groups>(quants, q, sums);
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < rows; ++r) y.add(r, i, sums[r]);
+    add_scales<Lanes, Format, i + 1>(quants, q, y);
+  }
+}
+
+/// Adds what a block of weights contributes, row of x by row of x: quants are decoded before.
+template <class Lanes, class Format, int rows>
+HWY_INLINE void add_rows(const std::uint8_t* quants, const std::uint8_t* q,
+                         const BlockParts<Lanes, Format, rows>& y) {
+  constexpr std::size_t per_block = Format::layout.scales_per_block(), groups = 8 / per_block;
+  const typename Lanes::Bytes w[8] = {
+      quants_of_group<Lanes, Format, 0>(quants), quants_of_group<Lanes, Format, 1>(quants),
+      quants_of_group<Lanes, Format, 2>(quants), quants_of_group<Lanes, Format, 3>(quants),
+      quants_of_group<Lanes, Format, 4>(quants), quants_of_group<Lanes, Format, 5>(quants),
+      quants_of_group<Lanes, Format, 6>(quants), quants_of_group<Lanes, Format, 7>(quants)};
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < rows; ++r) {
+#pragma GCC unroll 2
+    for (std::size_t i = 0; i < per_block; ++i) {
+      auto sum = y.start(r, i);
+#pragma GCC unroll 8
+      for (std::size_t g = i * groups; g < (i + 1) * groups; ++g) {
+        if constexpr (Format::layout.has_signed_bytes()) {
+          sum = Lanes::dot_signed(sum, w[g], q + 32 * r + 4 * g);
+        } else {
+          sum = Lanes::dot(sum, w[g], q + 32 * r + 4 * g);
+        }
+      }
+      y.add(r, i, sum);
+    }
+  }
+}
+
+/// Writes a vector, or its first `count` lanes where there are fewer.
+template <class Lanes>
+HWY_INLINE void store_first(typename Lanes::Floats v, float* out, std::size_t count) {
+  if (count >= Lanes::lanes) return Lanes::store(out, v);
+  float all[Lanes::lanes];
+  Lanes::store(all, v);
+  std::memcpy(out, all, count * sizeof(float));
+}
+
+/// y = Σ over blocks of x of a · Σ over its two blocks of weights of s · Σ c · q, less what minima take:
+/// the quants of a block of weights are decoded once and meet every row of x. Per row the order of all
+/// operations is fixed, whatever `rows` and the set are. All lanes also prefetch their share of what is
+/// upcoming, so that memory is busy all the time.
+template <class Lanes, class Format, int rows>
+HWY_INLINE void multiply_lanes(const std::uint8_t* quants, const std::uint8_t* headers, std::size_t lane,
+                               std::size_t blocks, PanelPrefetch& upcoming, const std::uint8_t* x,
+                               typename Lanes::Floats (&sums)[rows]) {
+  constexpr QuantLayout layout = Format::layout;
+  constexpr int per_block = layout.scales_per_block();
+  constexpr int block_bytes = 64 * layout.bits();
+  constexpr int header_share = 2 * Lanes::lanes * layout.header_bytes() / layout.blocks();
+  constexpr ActivationBlock activation = activation_block<Lanes, Format>(rows);
+  quants += 4 * lane;
+  typename Lanes::Floats scales[layout.blocks() * per_block], mins[layout.blocks() * per_block];
+  for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
+  for (std::size_t pair = 0; pair < blocks; pair += 2, x += activation.bytes()) {
+    prefetch_quants<2 * block_bytes * Lanes::lanes / panel_rows, header_share, Lanes::prefetching.to>(
+        upcoming);
+    typename Lanes::Floats parts[rows];  // y / a
+    for (int r = 0; r < rows; ++r) parts[r] = Lanes::zero_floats();
+#pragma GCC unroll 2
+    for (std::size_t half = 0; half < 2; ++half) {
+      const std::size_t b = (pair + half) % layout.blocks();     // in its super-block
+      if (layout.blocks() == 1 && pair + half == blocks) break;  // half a block of x is left
+      if (b == 0) {
+        Format::decode_scales(quant::PanelHeader<Lanes>(headers, lane, layout.f16s), scales, mins);
+        if (lane == 0) prefetch<panel_rows * layout.header_bytes()>(headers + upcoming.headers);
+        headers += panel_rows * layout.header_bytes();
+      }
+      const BlockParts<Lanes, Format, rows> y{x + activation.corrections_at() + 4 * half * per_block * rows,
+                                              scales + b * per_block, mins + b * per_block, parts};
+      const std::uint8_t* const q = x + half * activation.half_bytes();
+      if constexpr (group_by_group<Lanes>) {
+        add_scales<Lanes, Format, 0>(quants, q, y);
+      } else {
+        add_rows<Lanes, Format>(quants, q, y);
+      }
+      quants += block_bytes;
+    }
+#pragma GCC unroll 16
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto a = Lanes::broadcast_float(x + activation.scales_at() + 4 * r);
+      sums[r] = Lanes::add_product(sums[r], parts[r], a);
+    }
+  }
+}
+
+template <class Lanes, class Format, int rows>
+void multiply_panels(const PanelRun& run, const std::uint8_t* x, float* y, std::size_t stride) {
+  for (std::size_t p = 0; p < run.panels(); ++p, y += panel_rows) {
+    const std::uint8_t* const quants = run.quants_of(p);
+    const std::size_t count = run.rows_of(p);
+    PanelPrefetch upcoming = run.prefetch_after(p);
+    for (std::size_t lane = 0; lane < count; lane += Lanes::lanes) {
+      typename Lanes::Floats sums[rows];
+      multiply_lanes<Lanes, Format, rows>(quants, quants + run.shape.headers_at(), lane, run.shape.blocks(),
+                                          upcoming, x, sums);
+      for (std::size_t r = 0; r < rows; ++r) store_first<Lanes>(sums[r], y + r * stride + lane, count - lane);
+    }
+  }
+}
+
+}  // namespace spectr

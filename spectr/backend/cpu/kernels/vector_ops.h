@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "spectr/gguf/f16.h"
+
+namespace spectr {
+
+/// Vector kernels of the transformer, dispatched at run time to the best instruction set of the machine.
+/// Tests compare each with a plain loop (tests/support/scalar_ops.h). Errors are relative to the result, or
+/// to a size that is named; where that leaves less than the smallest normal float, they may be as large as
+/// this.
+
+/// out[j] = x[j] / sqrt(mean(x²) + epsilon) · weight[j], within 1e-6, the same bits on every instruction set.
+/// All spans of one length; out may be x.
+void rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon, std::span<float> out);
+
+/// out[j] = (x[j] − mean) / sqrt(variance + epsilon) · weight[j] + bias[j], within 1e-6 of the sum of the
+/// three terms' sizes, the same bits on every instruction set. All spans of one length; out may be x.
+void layer_norm(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
+                float epsilon, std::span<float> out);
+
+/// x[j] += y[j].
+void add(std::span<float> x, std::span<const float> y);
+
+/// gate[j] = silu(gate[j]) · up[j], silu(z) = z / (1 + exp(−z)), within 1e-6 and exp(−88) |gate[j] up[j]|.
+void swiglu(std::span<float> gate, std::span<const float> up);
+
+/// x[j] = gelu(x[j]), the tanh form: ½ z (1 + tanh u), u = √(2/π) (z + 0.044715 z³), within 1e-6 for z ≥ 0
+/// and 1e-6 (1 + 2 |u|) for others, and exp(−88) |z|.
+void gelu(std::span<float> x);
+
+/// Σ x[j] y[j], within 2⁻²⁴ (8 + n) Σ |x[j] y[j]| for n numbers.
+float dot(std::span<const float> x, std::span<const float> y);
+
+/// x[j] ← exp(x[j] − max x) / Σ exp(…), within 3e-6 (1 + max x − x[j]) for up to 2¹⁸ numbers. −∞ gives 0; all
+/// are NaN where an entry is NaN or +∞, or none is finite.
+void softmax(std::span<float> x);
+
+/// out[j] = round_to_f16(x[j]). Both spans have one length.
+void round_to_f16(std::span<const float> x, std::span<F16> out);
+
+/// Rotates a head's vector: pairs (x[2i], x[2i+1]) when interleaved, (x[i], x[i + n/2]) otherwise, by the
+/// angle with the given cosines and sines (n/2 each, n = 2 · cosines.size() ≤ x.size(); the rest stays).
+/// Within 2e-7 of the sum of both products' sizes.
+void rope(std::span<float> x, std::span<const float> cosines, std::span<const float> sines, bool interleaved);
+
+}  // namespace spectr

@@ -1,0 +1,25 @@
+#include "spectr/backend/cpu/zeroed_pages.h"
+
+#include <sys/mman.h>
+
+#include <new>
+#include <utility>
+
+namespace spectr {
+
+ZeroedPages::ZeroedPages(std::size_t size) {
+  void* const address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED) throw std::bad_alloc();
+#ifdef __linux__
+  ::madvise(address, size, MADV_HUGEPAGE);
+#endif
+  bytes_ = {static_cast<std::byte*>(address), size};
+}
+
+ZeroedPages::ZeroedPages(ZeroedPages&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+ZeroedPages::~ZeroedPages() {
+  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+}
+
+}  // namespace spectr

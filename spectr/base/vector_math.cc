@@ -1,0 +1,113 @@
+#include "spectr/base/vector_math.h"
+
+#include <cmath>
+
+#include "spectr/base/check.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "spectr/base/vector_math.cc"
+#include <hwy/foreach_target.h>
+// One copy per instruction set comes first.
+#include <hwy/contrib/math/math-inl.h>
+
+#include "spectr/base/vector_loops-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace spectr {
+namespace HWY_NAMESPACE {
+
+float LargestOf(std::span<const float> x) {
+  return Largest(x);
+}
+
+std::size_t NextAbove(std::span<const float> x, std::size_t from, float bar) {
+  const Full d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = from;
+  for (; i + lanes <= x.size(); i += lanes) {
+    const auto above = hn::Gt(hn::LoadU(d, x.data() + i), hn::Set(d, bar));
+    if (const auto first = hn::FindFirstTrue(d, above); first >= 0)
+      return i + static_cast<std::size_t>(first);
+  }
+  for (; i < x.size() && !(x[i] > bar); ++i) {
+  }
+  return i;
+}
+
+void ExpDifferences(std::span<double> x, double largest, double scale) {
+  const auto power = [&](auto d, std::size_t i) HWY_ATTR {
+    const auto difference =
+        hn::Mul(hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, largest)), hn::Set(d, scale));
+    const auto least = hn::Set(d, -0x1.6232bdd7abcd2p+9);       // −708.396…: exp of less is no normal number
+    const auto exact = hn::Exp(d, hn::Max(difference, least));  // which is defined for finite numbers
+    hn::StoreU(hn::IfThenElseZero(hn::Ge(difference, least), exact), d, x.data() + i);
+  };
+  const hn::ScalableTag<double> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= x.size(); i += lanes) power(d, i);
+  for (; i < x.size(); ++i) power(hn::CappedTag<double, 1>(), i);
+}
+
+double LogSumExp(std::span<const float> x) {
+  const float largest = Largest(x);
+  const double sum = LongSum(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    return hn::Exp(d, hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, largest)));
+  });
+  return static_cast<double>(largest) + std::log(sum);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace spectr
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace spectr {
+
+HWY_EXPORT(LargestOf);
+HWY_EXPORT(NextAbove);
+HWY_EXPORT(ExpDifferences);
+HWY_EXPORT(LogSumExp);
+
+float largest(std::span<const float> x) {
+  SPECTR_CHECK(!x.empty());
+  return HWY_DYNAMIC_DISPATCH(LargestOf)(x);
+}
+
+std::size_t next_above(std::span<const float> x, std::size_t from, float bar) {
+  return HWY_DYNAMIC_DISPATCH(NextAbove)(x, from, bar);
+}
+
+void exp_differences(std::span<double> x, double largest, double scale) {
+  HWY_DYNAMIC_DISPATCH(ExpDifferences)(x, largest, scale);
+}
+
+double log_sum_exp(std::span<const float> x) {
+  SPECTR_CHECK(!x.empty());
+  return HWY_DYNAMIC_DISPATCH(LogSumExp)(x);
+}
+
+double largest(std::span<const double> x) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  double max = -infinity;
+  for (double number : x) {
+    if (!(number < infinity)) return std::numeric_limits<double>::quiet_NaN();
+    max = std::max(max, number);
+  }
+  return max;
+}
+
+std::size_t next_above(std::span<const double> x, std::size_t from, double bar) {
+  while (from < x.size() && !(x[from] > bar)) ++from;
+  return from;
+}
+
+double log_sum_exp(std::span<const double> x) {
+  const double max = *std::ranges::max_element(x);
+  double sum = 0.0;
+  for (double logit : x) sum += std::exp(logit - max);
+  return max + std::log(sum);
+}
+
+}  // namespace spectr
+#endif

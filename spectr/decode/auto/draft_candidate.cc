@@ -1,0 +1,194 @@
+#include "spectr/decode/auto/draft_candidate.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "spectr/base/check.h"
+#include "spectr/base/recycled.h"
+
+namespace spectr {
+namespace {
+
+std::span<const Token> before_contexts(std::span<const Token> prompt) {
+  SPECTR_CHECK(prompt.size() >= 2);
+  return prompt.first(prompt.size() - std::min(prompt.size() - 1, AutoParams::warm_up_contexts));
+}
+
+}  // namespace
+
+WarmUp::WarmUp(std::span<const Token> prompt) : sequence_(before_contexts(prompt)), tree_(sequence_.back()) {
+  for (Token token : prompt.subspan(sequence_.size(), prompt.size() - sequence_.size() - 1)) {
+    tree_.child(last(), token);
+  }
+}
+
+double DraftCandidate::seconds(const Forecast& forecast, DraftShape shape, double nodes,
+                               double tokens) const {
+  const auto [K, L] = shape;
+  const SelectCosts& select = forecast.costs().select;
+  const double plan = K == 1 ? select.one : select.several;
+  double seconds = forecast.verification_seconds(nodes, L, tokens, plan);
+  // The first draft pass reads what the last block added, the others a level of the tree.
+  const double level = nodes / static_cast<double>(L);
+  const CostCurve& passes = costs_->passes;
+  const auto depth = static_cast<double>(forecast.depth());
+  seconds +=
+      passes.seconds(params_.read_anyway, depth) + static_cast<double>(L - 1) * passes.seconds(level, depth);
+  seconds += costs_->alternation;
+  // A distribution of the draft for every node that is drafted below, and what the estimates take.
+  seconds += forecast.distribution_seconds() * (1.0 + static_cast<double>(L - 1) * level);
+  if (forecast.dense()) seconds += params_.compared_share * (select.several + plan * capped(tokens, L));
+  return seconds;
+}
+
+Choice DraftCandidate::choice_of(const Forecast& forecast, double tokens, std::size_t K,
+                                 std::size_t L) const {
+  const double seconds = this->seconds(forecast, {K, L}, estimate_.nodes(K, L), tokens);
+  return {DraftOrigin::model, model_, {K, L}, tokens, seconds};
+}
+
+bool DraftCandidate::is_affordable(const Forecast& forecast, const Choice& choice) const {
+  const auto max_nodes = static_cast<double>(choice.shape.drafts * choice.shape.length);
+  return forecast.affords(seconds(forecast, choice.shape, max_nodes, choice.tokens));
+}
+
+void DraftCandidate::weigh(const Forecast& forecast, std::size_t left) {
+  best_ = perfect_ = forecast.plain();
+  const std::size_t max_length = std::min(AutoParams::max_length, left);
+  for (std::size_t L = 1; L <= max_length; ++L) {
+    const Choice choice = choice_of(forecast, capped(static_cast<double>(L + 1), left), 1, L);
+    if (choice.rate() > perfect_.rate()) perfect_ = choice;
+  }
+  for (std::size_t K : AcceptanceEstimate::drafts) {
+    if (K > 1 && !forecast.sequences_differ()) break;
+    const auto tokens = estimate_.tokens(K);
+    for (std::size_t L = 1; L <= max_length && K * L < AutoParams::max_rows; ++L) {
+      const Choice choice = choice_of(forecast, capped(tokens[L], left), K, L);
+      if (forecast.beats(choice, best_) && is_affordable(forecast, choice)) best_ = choice;
+      if (K == 1 && L == 1) single_ = choice;
+    }
+  }
+}
+
+void DraftCandidate::consider(const Forecast& forecast, const BlockStart& start) {
+  costs_ = &forecast.costs().drafts[model_];
+  block_ = start.index;
+  length_ = start.sequence.size();
+  left_ = start.left;
+  // More tokens than the longest block has change nothing.
+  const std::size_t left = std::min(left_, AutoParams::max_length + 1);
+  const Situation now = {left, forecast.depth(), forecast.budget()};
+  if (known_for_ == now) return;
+  known_for_ = now;
+  weigh(forecast, left);
+  affords_probe_ = is_affordable(forecast, probe());
+}
+
+double DraftCandidate::reading_seconds() const {
+  const double unread = std::max(static_cast<double>(length_ - read_), params_.read_anyway);
+  const double depth = static_cast<double>(length_) - 0.5 * unread;  // of what is read, on average
+  const CostCurve& passes = costs_->passes;
+  const double as_rows = passes.seconds(unread, depth) - passes.seconds(params_.read_anyway, depth);
+  if (!costs_->reading) return as_rows;
+  const AttentionCost& attention = passes.attention();
+  const double further = std::max(depth - static_cast<double>(attention.behind), 0.0);
+  return std::min(as_rows,
+                  (unread - params_.read_anyway) * (*costs_->reading + further * attention.per_token));
+}
+
+double DraftCandidate::seconds_to_complete(const Choice& choice) const {
+  return reading_seconds() + static_cast<double>(left_) * choice.seconds_per_token();
+}
+
+double DraftCandidate::optimistic_saving(const Choice& chosen) const {
+  const double saving = chosen.seconds_per_token() - perfect_.seconds_per_token();
+  return params_.optimism * saving * static_cast<double>(left_);
+}
+
+bool DraftCandidate::is_worth_reading(const Forecast& forecast) const {
+  // Two distributions at each context, and what the estimates take.
+  const SelectCosts& select = forecast.costs().select;
+  const auto others = static_cast<double>(AcceptanceEstimate::drafts.size() - 1);
+  const double plans = forecast.dense() ? select.one + others * select.several : 0.0;
+  const double comparing =
+      static_cast<double>(AutoParams::warm_up_contexts) * (2.0 * forecast.distribution_seconds() + plans);
+  const Choice plain = forecast.plain();
+  return seconds_to_complete(best_) + comparing < static_cast<double>(left_) * plain.seconds ||
+         reading_seconds() + comparing < optimistic_saving(plain);
+}
+
+Result<double> DraftCandidate::warm_up(const Choice& plain, NodeId contexts, NodeDistributions& draft,
+                                       NodeDistributions& target) {
+  read_ = length_ - 1;
+  next_probe_ = gap_;
+  known_for_ = {};
+  double won = 0.0;
+  for (NodeId context = 0; context < contexts; ++context) {
+    SPECTR_TRY(const Distribution* p, draft.at(context));
+    SPECTR_TRY(const Distribution* q, target.at(context));
+    won += (1.0 + estimate_.see_first(*p, *q)) * plain.seconds - single_.seconds;
+    probes_ -= std::min(probes_, params_.spared_by_context);
+  }
+  return won;
+}
+
+bool DraftCandidate::wants_probe(const Choice& chosen) {
+  const bool anew = probes_ == 0 && block_ >= next_probe_;
+  const std::size_t probes = anew ? params_.later_probe : probes_;
+  if (probes == 0 || !affords_probe_) return false;
+  const Choice probe = this->probe();
+  const double each = std::max(probe.seconds - probe.tokens * chosen.seconds_per_token(), 0.0);
+  const double price = reading_seconds() + static_cast<double>(probes) * each;
+  if (optimistic_saving(chosen) <= price) return false;
+  if (anew) {
+    probes_ = params_.later_probe;
+    gap_ *= params_.gap_growth;
+  }
+  return true;
+}
+
+void DraftCandidate::exploit() {
+  gap_ = params_.first_gap;
+  count_drafting();
+}
+
+void DraftCandidate::count_drafting() {
+  read_ = length_;
+  if (probes_ > 0) --probes_;
+  next_probe_ = block_ + 1 + gap_;
+}
+
+Result<void> DraftCandidate::observe(const Draft& draft, const Verdict& verdict, NodeDistributions& target) {
+  if (draft.draws().empty()) return {};
+  known_for_ = {};
+  RecycledVector<std::optional<std::size_t>> survivors = {std::nullopt};
+  const std::size_t K = draft.below(survivors).size();
+  const auto nodes = static_cast<std::size_t>(draft.tree().size()) - 1;
+  estimate_.see_merging(K, draft.draws().size(), nodes);
+
+  const bool compares = estimate_.wants_distributions();
+  NodeId above = TokenTree::root;
+  for (std::size_t position = 0;; ++position) {
+    const auto draws = draft.below(survivors);
+    if (draws.empty()) break;
+    if (compares) {
+      SPECTR_TRY(const Distribution* q, target.at(above));
+      const Distribution& p = *draft.draw(draws.front()).distribution;
+      if (position == 0) {
+        estimate_.see_first(p, *q);
+      } else {
+        estimate_.see_further(position, K, draws.size(), p, *q);
+      }
+    }
+    if (position == verdict.path.size()) break;
+    above = verdict.path[position];
+    survivors.clear();
+    for (std::size_t draw : draws) {
+      if (draft.draw(draw).node == above) survivors.emplace_back(draw);
+    }
+    estimate_.see_survivors(draws.size(), survivors.size());
+  }
+  return {};
+}
+
+}  // namespace spectr

@@ -1,0 +1,235 @@
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "spectr/base/check.h"
+#include "spectr/base/quantiles.h"
+#include "spectr/base/rounding.h"
+#include "spectr/base/stopwatch.h"
+#include "spectr/decode/auto/measure_costs.h"
+#include "spectr/lm/flat_tree.h"
+
+namespace spectr {
+namespace {
+
+// The rounds over all widths end after so many, or after so many seconds.
+constexpr int max_rounds = 12;
+constexpr double max_seconds = 10.0;
+
+// After so long the caches hold what passes of a kind need, or cannot hold it.
+constexpr double settling_seconds = 2e-3;
+
+// The rows of passes that alternate, where so many are asked for at all: a token and a node below it.
+constexpr std::size_t alternating_rows = 2;
+
+/// A wider pass does not cost less: where it seemed to, the two and those between get their mean (the closest
+/// ascending numbers by least squares; "pool adjacent violators").
+std::vector<CostCurve::Point> ascending(std::vector<CostCurve::Point> points) {
+  for (std::size_t end = 1; end < points.size(); ++end) {
+    double sum = points[end].seconds;
+    std::size_t begin = end;
+    const auto mean = [&] { return sum / static_cast<double>(end + 1 - begin); };
+    while (begin > 0 && points[begin - 1].seconds > mean()) sum += points[--begin].seconds;
+    const double level = mean();
+    for (std::size_t i = begin; i <= end; ++i) points[i].seconds = level;
+  }
+  return points;
+}
+
+/// A pass costs no more than narrower ones one after the other: where it seemed to, something was in its way.
+std::vector<CostCurve::Point> capped(std::vector<CostCurve::Point> points) {
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto instead = static_cast<double>(div_up(points[i].rows, points[j].rows));
+      points[i].seconds = std::min(points[i].seconds, instead * points[j].seconds);
+    }
+  }
+  return points;
+}
+
+/// A model whose passes are timed behind one sequence.
+class TimedModel {
+ public:
+  static Result<TimedModel> start(const LanguageModel& model, std::span<const std::size_t> widths,
+                                  std::size_t depth) {
+    SPECTR_CHECK(widths.back() <= model.vocabulary());
+    SPECTR_TRY(std::unique_ptr<Session> session, model.start(depth + 1, widths.back()));
+    TimedModel timed(std::move(session), widths, depth);
+    SPECTR_TRY_VOID(timed.session_->score(timed.sequence_, TokenTree(0)));
+    return timed;
+  }
+
+  /// The seconds of a pass over the last token and the nodes of a tree.
+  Result<double> pass(const TokenTree& tree) {
+    session_->rewind(sequence_.size() - 1);
+    Stopwatch watch;
+    SPECTR_TRY_VOID(session_->score(sequence_, tree));
+    return std::max(watch.lap(), 1e-9);
+  }
+
+  /// Times passes of each width in turn. The first ones do not count where they are short: while decoding a
+  /// pass follows its like, and soon; here it follows a much wider one, or another model's, and finds its
+  /// weights gone from the caches.
+  Result<void> time() {
+    for (Width& width : widths_) {
+      double spent = 0.0;
+      for (int passes = 0; spent < 2 * settling_seconds || passes < 2 || width.seconds.empty(); ++passes) {
+        const bool settled = spent >= settling_seconds;
+        SPECTR_TRY(const double took, pass(width.tree));
+        spent += took;
+        width.min = std::min(width.min, took);  // what is long now and then only was kept from running
+        if (settled || width.min >= settling_seconds) width.seconds.push_back(took);
+      }
+    }
+    return {};
+  }
+
+  /// Times reading the whole sequence in one go.
+  Result<void> read() {
+    session_->rewind(0);
+    Stopwatch watch;
+    SPECTR_TRY_VOID(session_->score(sequence_, TokenTree(0)));
+    readings_.push_back(watch.lap() / static_cast<double>(sequence_.size()));
+    return {};
+  }
+
+  /// The seconds of reading a token, in the round that was disturbed least.
+  double reading() const { return *std::ranges::min_element(readings_); }
+
+  CostCurve curve() const { return CostCurve(ascending(capped(measured()))); }
+
+  /// Adds, for each width, how many times longer the pass in the middle took.
+  void add_spreads(std::vector<double>& spreads) const {
+    for (const Width& width : widths_)
+      spreads.push_back(median(width.seconds) / lower_quartile(width.seconds));
+  }
+
+  /// By what factor, at most, passes of a width seemed to take longer or less long than the others allow.
+  double bent() const {
+    const std::vector<CostCurve::Point> points = measured();
+    const CostCurve straight = curve();
+    double max = 1.0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double ratio = points[i].seconds / straight.points()[i].seconds;
+      max = std::max({max, ratio, 1.0 / ratio});
+    }
+    return max;
+  }
+
+ private:
+  std::vector<CostCurve::Point> measured() const {
+    std::vector<CostCurve::Point> points;
+    for (const Width& width : widths_) points.push_back({width.rows, lower_quartile(width.seconds)});
+    return points;
+  }
+
+  struct Width {
+    std::size_t rows;
+    TokenTree tree;
+    double min = std::numeric_limits<double>::infinity();
+    std::vector<double> seconds = {};  // of passes that count
+  };
+
+  TimedModel(std::unique_ptr<Session> session, std::span<const std::size_t> widths, std::size_t depth)
+      : session_(std::move(session)), sequence_(depth, 0) {
+    for (const std::size_t rows : widths) widths_.push_back({rows, flat_tree(rows)});
+  }
+
+  std::unique_ptr<Session> session_;
+  std::vector<Token> sequence_;
+  std::vector<Width> widths_;
+  std::vector<double> readings_;  // [round]
+};
+
+/// A draft model whose passes and the target's follow each other.
+class Alternation {
+ public:
+  explicit Alternation(std::size_t rows) : tree_(flat_tree(rows)) {}
+
+  /// Times both alone and in turns, right after one another: the least of a few passes each, whatever else
+  /// the machine does meanwhile.
+  Result<void> time(TimedModel& draft, TimedModel& target) {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    SPECTR_TRY(const double draft_alone, alone(draft));
+    SPECTR_TRY(const double target_alone, alone(target));
+    double draft_in_turn = infinite, target_in_turn = infinite;
+    for (int turn = 0; turn < turns; ++turn) {
+      SPECTR_TRY(const double of_draft, draft.pass(tree_));
+      SPECTR_TRY(const double of_target, target.pass(tree_));
+      if (turn == 0) continue;
+      draft_in_turn = std::min(draft_in_turn, of_draft);
+      target_in_turn = std::min(target_in_turn, of_target);
+      if (of_target >= settling_seconds) break;
+    }
+    longer_.push_back(longer(draft_in_turn, draft_alone) + longer(target_in_turn, target_alone));
+    return {};
+  }
+
+  /// What a pass of each takes longer in turns.
+  double extra() const { return std::max(median(longer_), 0.0); }
+
+ private:
+  static constexpr int turns = 8;  // the first of which does not count
+
+  /// The least seconds of passes of a model by itself; of one pass only where it is long.
+  Result<double> alone(TimedModel& model) {
+    double min = std::numeric_limits<double>::infinity();
+    for (int turn = 0; turn < turns; ++turn) {
+      SPECTR_TRY(const double took, model.pass(tree_));
+      if (turn > 0 || took >= settling_seconds) min = std::min(min, took);
+      if (took >= settling_seconds && turn > 0) break;
+    }
+    return min;
+  }
+
+  /// Long passes read more than caches hold, so that nothing can be pushed out: what they seem to take longer
+  /// is chance.
+  static double longer(double in_turn, double alone) {
+    return alone >= settling_seconds ? 0.0 : in_turn - alone;
+  }
+
+  TokenTree tree_;
+  std::vector<double> longer_;  // [round]
+};
+
+}  // namespace
+
+Result<MeasuredCosts> measure_passes(const LanguageModel& target,
+                                     std::span<const LanguageModel* const> drafts,
+                                     std::span<const std::size_t> widths, std::size_t depth) {
+  SPECTR_CHECK(!widths.empty() && depth >= 1);
+  SPECTR_TRY(TimedModel timed_target, TimedModel::start(target, widths, depth));
+  std::vector<TimedModel> timed_drafts;
+  for (const LanguageModel* draft : drafts) {
+    SPECTR_TRY(TimedModel timed, TimedModel::start(*draft, widths, depth));
+    timed_drafts.push_back(std::move(timed));
+  }
+  std::vector<Alternation> alternations(drafts.size(),
+                                        Alternation(std::min(alternating_rows, widths.back())));
+
+  Stopwatch watch;
+  double spent = 0.0;
+  for (int round = 0; round < max_rounds && spent < max_seconds; ++round, spent += watch.lap()) {
+    SPECTR_TRY_VOID(timed_target.time());
+    for (std::size_t i = 0; i < drafts.size(); ++i) {
+      SPECTR_TRY_VOID(timed_drafts[i].read());
+      SPECTR_TRY_VOID(timed_drafts[i].time());
+      SPECTR_TRY_VOID(alternations[i].time(timed_drafts[i], timed_target));
+    }
+  }
+
+  Costs costs{timed_target.curve(), {}, {}};
+  std::vector<double> spreads;
+  timed_target.add_spreads(spreads);
+  double bent = timed_target.bent();
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    costs.drafts.push_back({timed_drafts[i].curve(), alternations[i].extra(), timed_drafts[i].reading()});
+    timed_drafts[i].add_spreads(spreads);
+    bent = std::max(bent, timed_drafts[i].bent());
+  }
+  return MeasuredCosts{std::move(costs), std::max(median(std::move(spreads)), bent)};
+}
+
+}  // namespace spectr

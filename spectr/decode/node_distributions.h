@@ -1,0 +1,50 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <span>
+
+#include "spectr/base/recycled.h"
+#include "spectr/base/result.h"
+#include "spectr/lm/language_model.h"
+#include "spectr/lm/token_tree.h"
+#include "spectr/sampling/warp.h"
+#include "spectr/transport/distribution.h"
+
+namespace spectr {
+
+/// The distributions of the next token at the nodes of a tree under one model. Each row of logits is warped
+/// once, when it is first asked for. Draft and target distributions come from here alike, so that the
+/// distribution that is sampled is the one that is verified. The session, the warp, the sequence and the tree
+/// must outlive it; the nodes asked for must be scored.
+class NodeDistributions : public RecycledObject {
+ public:
+  static constexpr std::size_t every_token = std::numeric_limits<std::size_t>::max();
+
+  /// `sequence` is what the tree continues, and `vocabulary` the V of the distributions. Of a row only the
+  /// first `shared` tokens count; every other token has probability 0.
+  NodeDistributions(const Session& session, const Warp& warp, std::span<const Token> sequence,
+                    const TokenTree& tree, std::size_t vocabulary, std::size_t shared = every_token)
+      : session_(session),
+        warp_(warp),
+        sequence_(sequence),
+        tree_(tree),
+        vocabulary_(vocabulary),
+        shared_(std::min(vocabulary, shared)) {}
+
+  /// The distribution after the path to `node`; the pointer stays valid as long as this object. Error: the
+  /// warp's, behind the model's name.
+  Result<const Distribution*> at(NodeId node);
+
+ private:
+  const Session& session_;
+  const Warp& warp_;
+  std::span<const Token> sequence_;
+  const TokenTree& tree_;
+  std::size_t vocabulary_, shared_;
+  RecycledVector<std::unique_ptr<Distribution>> distributions_;  // by node, null until asked for
+};
+
+}  // namespace spectr

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "spectr/base/result.h"
+#include "spectr/base/thread_pool.h"
+#include "spectr/nn/transformer.h"
+#include "spectr/text/tokenizer.h"
+
+namespace spectr {
+
+/// A transformer and the tokenizer of its file.
+struct LoadedModel {
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::unique_ptr<Transformer> transformer;
+  double seconds = 0.0;  ///< that loading took
+};
+
+/// How a model is loaded.
+struct LoadOptions {
+  /// What keys and values are stored as. None: as Transformer::load has it.
+  std::optional<KvTypes> kv = {};
+};
+
+/// The model of a GGUF file on the processor. The pool must outlive it. Error: a file that cannot be read or
+/// used, or no memory for its weights.
+Result<LoadedModel> load_model(const std::filesystem::path& path, ThreadPool& pool,
+                               const LoadOptions& options = {});
+
+/// The same for a model that is to draft for one with this vocabulary. Error, too: it cannot, see
+/// same_vocabulary().
+Result<LoadedModel> load_draft(const std::filesystem::path& path, const Vocabulary& target, ThreadPool& pool,
+                               const LoadOptions& options = {});
+
+}  // namespace spectr

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "spectr/base/keyed_hash.h"
+#include "spectr/base/result.h"
+
+namespace spectr {
+
+class MappedFile;
+
+/// Types of metadata values, numbered as in the file.
+enum class GgufType : std::uint32_t {
+  u8 = 0,
+  i8 = 1,
+  u16 = 2,
+  i16 = 3,
+  u32 = 4,
+  i32 = 5,
+  f32 = 6,
+  boolean = 7,
+  string = 8,
+  array = 9,
+  u64 = 10,
+  i64 = 11,
+  f64 = 12,
+};
+
+/// "u32", "string", …; nullopt for a number that stands for no type.
+std::optional<std::string_view> name_of(GgufType type);
+
+/// An array of metadata, still as bytes of the file: checked when it is read, decoded when it is asked for.
+struct GgufArray {
+  GgufType type;
+  std::uint64_t count;
+  std::span<const std::byte> bytes;
+};
+
+/// A metadata value: every integer widened, strings as views of the file.
+using GgufValue = std::variant<std::uint64_t, std::int64_t, double, bool, std::string_view, GgufArray>;
+
+/// A tensor of the file: name, shape (fastest dimension first, as stored) and its bytes.
+struct GgufTensor {
+  std::string_view name;
+  std::uint32_t type;                  ///< number in the file (stored_format.h)
+  std::array<std::uint64_t, 4> shape;  ///< unused dimensions are 1
+  std::span<const std::byte> bytes;
+
+  std::uint64_t cols() const { return shape[0]; }
+  std::uint64_t rows() const { return shape[1] * shape[2] * shape[3]; }
+};
+
+/// A GGUF file, version 2 or 3, mapped into memory. Everything that the file claims (counts, lengths, types,
+/// dimensions, offsets, alignment) is checked against its size, without overflow, before it is used or
+/// anything is allocated for it. Errors name the file, the field and the value.
+///
+/// Tensors must lie one behind the other in the order of their descriptions, each on the next multiple of
+/// the alignment, as every writer lays them out: so none overlaps another or leaves the file, and offsets
+/// that contradict the alignment are found.
+class Gguf {
+ public:
+  static Result<Gguf> open(const std::filesystem::path& path);
+  /// The same for bytes in memory, which must outlive the object. `name` stands for the path in errors.
+  static Result<Gguf> parse(std::span<const std::byte> bytes, std::string name);
+
+  const std::string& name() const { return name_; }
+  std::uint32_t version() const { return version_; }
+  std::span<const GgufTensor> tensors() const { return tensors_; }
+  const GgufTensor* tensor(std::string_view name) const;
+  /// Numbers in all tensors.
+  std::uint64_t parameters() const;
+  /// Bytes of all tensors.
+  std::uint64_t tensor_bytes() const;
+
+  /// Bytes of a tensor that are not looked at again need no memory. Requires: a part of this file.
+  void forget(std::span<const std::byte> bytes) const;
+
+  /// Keys in file order.
+  std::span<const std::string_view> keys() const { return keys_; }
+  /// Null where the key is absent.
+  const GgufValue* find(std::string_view key) const;
+
+  /// That a key, which the file has, is of another type than `wanted`.
+  std::unexpected<Error> wrong_type(std::string_view key, std::string_view wanted) const;
+
+  // Typed access. An absent key is an error ("FILE: KEY is missing") or, with a second argument, that
+  // default; a key of another type is always an error that names the key and both types.
+  Result<std::uint64_t> integer(std::string_view key) const;  ///< any integer type, not negative
+  Result<std::uint64_t> integer(std::string_view key, std::uint64_t fallback) const;
+  Result<double> real(std::string_view key) const;
+  Result<double> real(std::string_view key, double fallback) const;
+  Result<bool> boolean(std::string_view key, bool fallback) const;
+  Result<std::string_view> string(std::string_view key) const;
+  Result<std::string_view> string(std::string_view key, std::string_view fallback) const;
+  // Arrays; empty where the key is absent.
+  Result<std::vector<std::string_view>> strings(std::string_view key) const;
+  Result<std::vector<float>> reals(std::string_view key) const;            ///< of type f32
+  Result<std::vector<std::int64_t>> integers(std::string_view key) const;  ///< of any integer type
+
+ private:
+  friend class GgufReader;
+  Gguf() = default;
+
+  std::string name_;
+  std::shared_ptr<const MappedFile> file_;  // null when parsed from memory
+  std::uint32_t version_ = 0;
+  std::vector<std::string_view> keys_;
+  std::unordered_map<std::string_view, GgufValue, KeyedHash> values_;
+  std::vector<GgufTensor> tensors_;
+  std::unordered_map<std::string_view, std::size_t, KeyedHash> tensor_index_;
+};
+
+}  // namespace spectr

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "spectr/gguf/f16.h"
+#include "spectr/gguf/quant/panel_header.h"
+#include "spectr/gguf/quant/quant_layout.h"
+#include "spectr/gguf/quant/unpack.h"
+#include "spectr/gguf/tensor_type.h"
+
+namespace spectr::quant {
+
+struct Q4_1 {
+  static constexpr TensorFormat format{TensorType::q4_1, "Q4_1", 32, 20};
+  static constexpr QuantLayout layout{
+      .columns = 32, .f16s = 2, .low_bits = 4, .has_min = true, .scale_columns = 32};
+
+  /// File: d, the number that is added (minus the minimum), 16 bytes of nibbles.
+  static void split(const std::uint8_t* file, QuantBlock& block) {
+    block.f16s = {bits16(file), bits16(file + 2)};
+    unpack_nibbles(file + 4, block.quants.data());
+  }
+
+  static QuantScale scale(const QuantBlock& block, int) {
+    return {f16_to_float(block.f16s[0]), -f16_to_float(block.f16s[1])};
+  }
+
+  template <class Lanes>
+  [[gnu::always_inline]] static void decode_scales(PanelHeader<Lanes> header, Floats<Lanes>* scales,
+                                                   Floats<Lanes>* mins) {
+    scales[0] = header.f16s(0);
+    mins[0] = Lanes::negate(header.f16s(1));
+  }
+};
+
+}  // namespace spectr::quant

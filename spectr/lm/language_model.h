@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "spectr/base/logits.h"
+#include "spectr/base/result.h"
+#include "spectr/base/token.h"
+#include "spectr/lm/token_tree.h"
+
+namespace spectr {
+
+/// The state of one text in one model: what has been computed for it, and the tree that is being looked at.
+///
+/// A session keeps keys and values for a prefix of the text. `score` computes whatever is missing of
+/// text + tree in one batched pass; `keep` turns the accepted path into text without computing it again.
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  /// Makes logits(n) available for every node n of `tree` that did not have them yet. May be called again
+  /// with the same text after the tree has grown: only the new nodes are computed. Requires: text is not
+  /// empty, its last token is the tree's root, and the last call's text is a prefix of it (call `rewind`
+  /// first otherwise). Error: text and tree exceed the context, or have a token that the model does not have.
+  /// Throws std::bad_alloc where there is no memory; the text is as it was then, and the tree forgotten.
+  virtual Result<void> score(std::span<const Token> text, const TokenTree& tree) = 0;
+
+  /// The logits after the path to `node`; valid until the next score, keep or rewind. Requires: the node was
+  /// scored since the last keep or rewind.
+  virtual Logits logits(NodeId node) const = 0;
+
+  /// The nodes of `path` (from the root, which is left out, downwards) become text; all others are dropped.
+  /// The next call of score passes a text that begins with the old one and these tokens. Nodes that were not
+  /// scored here may end the path; they are computed then. Requires: each node of `path` is the parent of the
+  /// next in the tree that was scored last.
+  virtual void keep(std::span<const NodeId> path) = 0;
+
+  /// Forgets everything after the first `length` tokens of the text, and the tree.
+  virtual void rewind(std::size_t length) = 0;
+
+  /// Of the model, for errors: its file, if it has one.
+  virtual std::string_view name() const = 0;
+  /// Tokens of the text whose keys and values are kept.
+  virtual std::size_t length() const = 0;
+  /// V of the model: texts and trees have tokens below it, rows of logits its length.
+  virtual std::size_t vocabulary() const = 0;
+  /// Most tokens that text and path may have.
+  virtual std::size_t context() const = 0;
+};
+
+/// A request to score one sequence, and how far it has come.
+struct Scoring {
+  Session* session;
+  std::span<const Token> text;
+  const TokenTree* tree;
+
+  bool complete = false;                 ///< as after session->score(text, *tree)
+  Result<void> result = {};              ///< the error that ended it
+  std::exception_ptr failure = nullptr;  ///< the exception that ended it, of a lack of memory for instance
+
+  bool is_over() const { return complete || !result || failure != nullptr; }
+};
+
+/// A model that gives the distribution of the next token: a transformer or, for theory, a table.
+///
+/// Sessions are used by one thread at a time each. Sessions of one model, and of models that share their
+/// threads, may be used from several threads at once: their passes then follow one another.
+class LanguageModel {
+ public:
+  virtual ~LanguageModel() = default;
+
+  /// Its name, fit for a line of text.
+  virtual std::string_view name() const = 0;
+  /// V. Logits rows have this length.
+  virtual std::size_t vocabulary() const = 0;
+  /// Most tokens that a text may have; the largest std::size_t where nothing limits it.
+  virtual std::size_t context() const = 0;
+
+  /// A session for a text of at most `context` tokens (0: the model's own limit) and trees of at most `nodes`
+  /// nodes. The model must outlive it. Error: a longer text than the model can have, or no memory for it.
+  virtual Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const = 0;
+
+  /// One pass for several sequences (continuous batching): as much of every scoring that is not over as a
+  /// pass takes, the end of a text and its tree or a piece of a long text. What a scoring gives does not
+  /// depend on those beside it, and what ends one does not end the others. Repeat it until all are over.
+  /// Returns the rows computed. Requires: different sessions of this model; what Session::score says of each.
+  /// The default scores them one after the other.
+  virtual std::size_t score_together(std::span<Scoring> scorings) const;
+
+  /// Seconds that a row of a pass takes longer for every token of the text that it attends to: the attention
+  /// of passes of `rows` rows behind `depth` tokens against those behind one. Takes seconds at most.
+  /// Requires: 1 ≤ rows ≤ vocabulary, 1 ≤ depth < context. The default says that length makes no difference.
+  virtual Result<double> attention_seconds(std::size_t rows, std::size_t depth) const;
+};
+
+}  // namespace spectr

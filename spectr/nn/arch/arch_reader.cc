@@ -1,0 +1,194 @@
+#include "spectr/nn/arch/arch_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "spectr/base/quote.h"
+#include "spectr/gguf/dequantize.h"
+#include "spectr/gguf/inspect.h"
+#include "spectr/gguf/stored_format.h"
+
+namespace spectr {
+
+ArchReader::ArchReader(const Gguf& file, std::string_view architecture, ModelSpec& spec)
+    : file_(file), spec_(spec), prefix_(std::string(architecture) + '.') {}
+
+std::string ArchReader::mark(std::string_view name) {
+  return *keys_.insert(key(name)).first;
+}
+
+Result<std::size_t> ArchReader::count(std::string_view name, std::uint64_t max) {
+  const std::string key = mark(name);
+  SPECTR_TRY(const std::uint64_t value, file_.integer(key));
+  if (value < 1 || value > max) {
+    return error("{}: {} is {}, but must be from 1 to {}", file_.name(), key, value, max);
+  }
+  return static_cast<std::size_t>(value);
+}
+
+Result<std::size_t> ArchReader::count(std::string_view name, std::uint64_t max, std::size_t fallback) {
+  if (!has(name)) return fallback;
+  return count(name, max);
+}
+
+Result<std::vector<std::size_t>> ArchReader::counts(std::string_view name, std::uint64_t max) {
+  const std::string key = mark(name);
+  const std::size_t layers = spec_.layers.size();
+  const GgufValue* value = file_.find(key);
+  if (value == nullptr || !std::holds_alternative<GgufArray>(*value)) {
+    SPECTR_TRY(const std::size_t one, count(name, max));
+    return std::vector<std::size_t>(layers, one);
+  }
+  SPECTR_TRY(const std::vector<std::int64_t> values, file_.integers(key));
+  if (values.size() != layers) {
+    return error("{}: {} has {} values for {} layers", file_.name(), key, values.size(), layers);
+  }
+  for (std::size_t i = 0; i < layers; ++i) {
+    if (values[i] < 1 || std::cmp_greater(values[i], max)) {
+      return error("{}: {} is {} in layer {}, but must be from 1 to {}", file_.name(), key, values[i], i,
+                   max);
+    }
+  }
+  return std::vector<std::size_t>(values.begin(), values.end());
+}
+
+Result<std::vector<std::size_t>> ArchReader::counts(std::string_view name, std::uint64_t max,
+                                                    const std::vector<std::size_t>& fallback) {
+  if (!has(name)) return fallback;
+  return counts(name, max);
+}
+
+Result<float> ArchReader::real(std::string_view name, double min, double max) {
+  const std::string key = mark(name);
+  SPECTR_TRY(const double value, file_.real(key));
+  if (!(value >= min && value <= max)) {  // not a number fails every comparison
+    return error("{}: {} is {}, but must be from {} to {}", file_.name(), key, value, min, max);
+  }
+  return static_cast<float>(value);
+}
+
+Result<float> ArchReader::real(std::string_view name, double min, double max, float fallback) {
+  if (!has(name)) return fallback;
+  return real(name, min, max);
+}
+
+Result<bool> ArchReader::boolean(std::string_view name, bool fallback) {
+  return file_.boolean(mark(name), fallback);
+}
+
+Result<std::string_view> ArchReader::string(std::string_view name, std::string_view fallback) {
+  return file_.string(mark(name), fallback);
+}
+
+void ArchReader::ignore(std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) mark(name);
+}
+
+Result<void> ArchReader::neutral(std::string_view name, double value) {
+  const std::string key = mark(name);
+  SPECTR_TRY(const double found, file_.real(key, value));
+  const double rounding = 1e-6 * std::abs(value);  // of floats
+  if (std::abs(found - value) <= rounding) return {};
+  return error("{}: {} is {}, which is not supported", file_.name(), key, found);
+}
+
+void ArchReader::require_if(bool needed, Feature feature, std::string_view name) {
+  const std::string key = mark(name);
+  if (needed)
+    spec_.requirements.push_back({feature, fmt::format("{} is {}", key, describe(*file_.find(key)))});
+}
+
+Result<void> ArchReader::end_of_keys() const {
+  for (const std::string_view key : file_.keys()) {
+    if (!key.starts_with(prefix_) || keys_.contains(std::string(key))) continue;
+    return error("{}: {} is {}: models of architecture {} are not known to have this key", file_.name(),
+                 escape(key), describe(*file_.find(key)), spec_.architecture);
+  }
+  return {};
+}
+
+Result<const GgufTensor*> ArchReader::find(std::string_view name, std::size_t rows, std::size_t cols) {
+  const GgufTensor* tensor = file_.tensor(name);
+  if (tensor == nullptr) return error("{}: tensor {} is missing", file_.name(), name);
+  tensors_.insert(tensor->name);
+  if (!tensor_format(tensor->type)) {
+    return error("{}: tensor {} is {}; supported are {}", file_.name(), name,
+                 stored_format(tensor->type)->name, supported_formats());
+  }
+  if (tensor->rows() != rows || tensor->cols() != cols) {
+    return error("{}: tensor {} is {} × {}, expected {} × {}", file_.name(), name, tensor->rows(),
+                 tensor->cols(), rows, cols);
+  }
+  return tensor;
+}
+
+WeightId ArchReader::add(WeightSpec weight) {
+  spec_.weights.push_back(std::move(weight));
+  return static_cast<WeightId>(spec_.weights.size() - 1);
+}
+
+Result<WeightId> ArchReader::rows_of(std::string_view name, std::size_t rows, std::size_t cols,
+                                     std::size_t first, std::size_t count) {
+  SPECTR_TRY(const GgufTensor* tensor, find(name, rows, cols));
+  return add({std::string(name), static_cast<TensorType>(tensor->type), count, cols, first});
+}
+
+Result<WeightId> ArchReader::matrix(std::string_view name, std::size_t rows, std::size_t cols) {
+  return rows_of(name, rows, cols, 0, rows);
+}
+
+Result<WeightId> ArchReader::vector(std::string_view name, std::size_t size) {
+  SPECTR_TRY(const GgufTensor* tensor, find(name, 1, size));
+  return add({std::string(name), static_cast<TensorType>(tensor->type), 1, size, 0, true});
+}
+
+Result<LinearSpec> ArchReader::linear(const std::string& prefix, std::size_t out, std::size_t in, Bias bias) {
+  return part_of_linear(prefix, out, in, bias, 0, out);
+}
+
+Result<LinearSpec> ArchReader::part_of_linear(const std::string& prefix, std::size_t all, std::size_t in,
+                                              Bias bias, std::size_t first, std::size_t out) {
+  SPECTR_TRY(const WeightId weight, rows_of(prefix + ".weight", all, in, first, out));
+  LinearSpec linear{weight, {}, out, in};
+  const std::string name = prefix + ".bias";
+  if (bias == Bias::required || has_tensor(name)) {
+    SPECTR_TRY(const GgufTensor* tensor, find(name, 1, all));
+    if (const std::size_t elements = tensor_format(tensor->type)->elements;
+        first % elements + out % elements > 0) {
+      return error("{}: tensor {} is {}, whose blocks of {} numbers cannot be split at {}", file_.name(),
+                   name, tensor_format(tensor->type)->name, elements, first + out);
+    }
+    linear.bias = add({name, static_cast<TensorType>(tensor->type), 1, out, first, true});
+  }
+  return linear;
+}
+
+Result<NormSpec> ArchReader::norm(const std::string& prefix, std::size_t size, NormSpec::Kind kind,
+                                  float epsilon) {
+  SPECTR_TRY(const WeightId weight, vector(prefix + ".weight", size));
+  NormSpec norm{kind, weight, {}, epsilon};
+  if (kind == NormSpec::Kind::layer) {
+    SPECTR_TRY(norm.bias, vector(prefix + ".bias", size));
+  }
+  return norm;
+}
+
+Result<std::vector<float>> ArchReader::numbers(std::string_view name, std::size_t size) {
+  if (!has_tensor(name)) return std::vector<float>{};
+  SPECTR_TRY(const GgufTensor* tensor, find(name, 1, size));
+  std::vector<float> numbers(size);
+  dequantize(static_cast<TensorType>(tensor->type), tensor->bytes, numbers);
+  return numbers;
+}
+
+Result<void> ArchReader::end_of_tensors() const {
+  for (const GgufTensor& tensor : file_.tensors()) {
+    if (tensors_.contains(tensor.name)) continue;
+    return error("{}: tensor {} is not used by {} with {} layers", file_.name(), quote(tensor.name),
+                 spec_.architecture, spec_.layers.size());
+  }
+  return {};
+}
+
+}  // namespace spectr

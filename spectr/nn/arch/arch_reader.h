@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "spectr/base/keyed_hash.h"
+#include "spectr/base/result.h"
+#include "spectr/gguf/gguf.h"
+#include "spectr/nn/model_spec.h"
+
+namespace spectr {
+
+/// What a model file says, read for one architecture: its metadata ARCH.NAME within bounds, and its tensors
+/// by name and shape, as weights of the spec. It remembers what was asked for, so that nothing is silently
+/// left out: in the end every key below ARCH. and every tensor must have been read or declared neutral.
+/// Errors name the file, the key or tensor, and the value.
+class ArchReader {
+ public:
+  /// Starts with a spec that has the file's names. Both must outlive it.
+  ArchReader(const Gguf& file, std::string_view architecture, ModelSpec& spec);
+
+  const Gguf& file() const { return file_; }
+  ModelSpec& spec() { return spec_; }
+
+  // Keys.
+
+  /// "ARCH.NAME"
+  std::string key(std::string_view name) const { return prefix_ + std::string(name); }
+  bool has(std::string_view name) const { return file_.find(key(name)) != nullptr; }
+
+  /// An integer from 1 to max; where the key is absent, that is an error or the fallback.
+  Result<std::size_t> count(std::string_view name, std::uint64_t max);
+  Result<std::size_t> count(std::string_view name, std::uint64_t max, std::size_t fallback);
+  /// The same for each layer, from an array or one number for all. Requires: `block_count` was read into
+  /// spec().layers.
+  Result<std::vector<std::size_t>> counts(std::string_view name, std::uint64_t max);
+  Result<std::vector<std::size_t>> counts(std::string_view name, std::uint64_t max,
+                                          const std::vector<std::size_t>& fallback);
+  /// A number from min to max.
+  Result<float> real(std::string_view name, double min, double max);
+  Result<float> real(std::string_view name, double min, double max, float fallback);
+  Result<bool> boolean(std::string_view name, bool fallback);
+  Result<std::string_view> string(std::string_view name, std::string_view fallback);
+
+  /// Keys that no pass depends on, whatever their values.
+  void ignore(std::initializer_list<std::string_view> names);
+  /// A key that may only have the value that leaves the computation as it is. Error: it has another one.
+  Result<void> neutral(std::string_view name, double value);
+  /// The same for a key whose other values need a feature that a backend may have; `needed` says whether it
+  /// has one.
+  void require_if(bool needed, Feature feature, std::string_view name);
+  /// Error: a key below ARCH. that none of these calls named.
+  Result<void> end_of_keys() const;
+
+  // Tensors.
+
+  enum class Bias { optional, required };
+
+  bool has_tensor(std::string_view name) const { return file_.tensor(name) != nullptr; }
+  /// The rows [first, first + count) of a tensor [rows, cols].
+  Result<WeightId> rows_of(std::string_view name, std::size_t rows, std::size_t cols, std::size_t first,
+                           std::size_t count);
+  Result<WeightId> matrix(std::string_view name, std::size_t rows, std::size_t cols);
+  Result<WeightId> vector(std::string_view name, std::size_t size);
+  /// PREFIX.weight and PREFIX.bias.
+  Result<LinearSpec> linear(const std::string& prefix, std::size_t out, std::size_t in, Bias bias);
+  /// Of both the rows [first, first + out) of `all`.
+  Result<LinearSpec> part_of_linear(const std::string& prefix, std::size_t all, std::size_t in, Bias bias,
+                                    std::size_t first, std::size_t out);
+  Result<NormSpec> norm(const std::string& prefix, std::size_t size, NormSpec::Kind kind, float epsilon);
+  /// The numbers of a small tensor; empty where it is absent.
+  Result<std::vector<float>> numbers(std::string_view name, std::size_t size);
+  /// Error: a tensor that none of these calls named.
+  Result<void> end_of_tensors() const;
+
+ private:
+  std::string mark(std::string_view name);
+  Result<const GgufTensor*> find(std::string_view name, std::size_t rows, std::size_t cols);
+  WeightId add(WeightSpec weight);
+
+  const Gguf& file_;
+  ModelSpec& spec_;
+  std::string prefix_;
+  std::unordered_set<std::string, KeyedHash> keys_;  // that were asked for
+  std::unordered_set<std::string_view, KeyedHash> tensors_;
+};
+
+}  // namespace spectr

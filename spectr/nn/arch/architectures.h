@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "spectr/base/result.h"
+#include "spectr/gguf/gguf.h"
+#include "spectr/nn/arch/arch_reader.h"
+#include "spectr/nn/model_spec.h"
+
+namespace spectr {
+
+/// A family of transformers: how its files are read.
+struct Architecture {
+  std::string_view name;                 ///< as `general.architecture` has it
+  Result<void> (*read)(ArchReader& in);  ///< fills in the spec
+};
+
+/// All of them.
+std::span<const Architecture> architectures();
+
+/// What a model file computes. Error: an unknown architecture, a split file; a key or tensor that is missing,
+/// out of bounds, of another shape than the others ask for, or that the architecture is not known to have, by
+/// name.
+Result<ModelSpec> read_model_spec(const Gguf& file);
+
+// One file each.
+Result<void> read_gpt2(ArchReader& in);
+Result<void> read_gptneox(ArchReader& in);
+Result<void> read_llama(ArchReader& in);
+Result<void> read_qwen2(ArchReader& in);
+Result<void> read_qwen3(ArchReader& in);
+
+}  // namespace spectr

@@ -1,0 +1,264 @@
+#include "spectr/nn/arch/parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "spectr/base/quote.h"
+
+namespace spectr {
+namespace {
+
+// Larger than any model of these families, small enough that no product of a few of them overflows.
+struct Limits {
+  static constexpr std::uint64_t vocabulary = 1 << 24, context = 1 << 24, width = 1 << 18, layers = 512,
+                                 heads = 1 << 12, head_dim = 1 << 12, ffn = 1 << 18;
+};
+
+Result<void> read_heads(ArchReader& in, DecoderKeys& keys) {
+  const std::string& file = in.file().name();
+  const std::size_t width = in.spec().width;
+  SPECTR_TRY(keys.heads, in.counts("attention.head_count", Limits::heads));
+  SPECTR_TRY(keys.kv_heads, in.counts("attention.head_count_kv", Limits::heads, keys.heads));
+  for (std::size_t i = 0; i < keys.heads.size(); ++i) {
+    if (keys.heads[i] % keys.kv_heads[i] == 0) continue;
+    return error("{}: {} is {}, which does not divide the {} heads", file, in.key("attention.head_count_kv"),
+                 keys.kv_heads[i], keys.heads[i]);
+  }
+  const std::size_t heads = keys.heads.front();
+  if (!in.has("attention.key_length") && width % heads != 0) {
+    return error("{}: {} is {}, not a multiple of the {} heads", file, in.key("embedding_length"), width,
+                 heads);
+  }
+  SPECTR_TRY(keys.head_dim, in.count("attention.key_length", Limits::head_dim, width / heads));
+  if (keys.head_dim < 1 || keys.head_dim > Limits::head_dim) {
+    return error("{}: {} is {} and {} is {}: heads of {} dimensions, but {} is the limit", file,
+                 in.key("embedding_length"), width, in.key("attention.head_count"), heads, keys.head_dim,
+                 Limits::head_dim);
+  }
+  const std::size_t max_heads = std::ranges::max(keys.heads);
+  if (max_heads * keys.head_dim > Limits::width) {
+    return error("{}: {} is {}: heads of {} dimensions have {} in all, but {} is the limit", file,
+                 in.key("attention.head_count"), max_heads, keys.head_dim, max_heads * keys.head_dim,
+                 Limits::width);
+  }
+  SPECTR_TRY(const auto values, in.count("attention.value_length", Limits::head_dim, keys.head_dim));
+  if (values != keys.head_dim) {
+    return error("{}: {} is {}, but keys have {}; both must be equal", file, in.key("attention.value_length"),
+                 values, keys.head_dim);
+  }
+  return {};
+}
+
+/// Keys that would change the computation, where they have other values than these.
+Result<void> read_variants(ArchReader& in, std::size_t head_dim) {
+  SPECTR_TRY(const auto experts, in.file().integer(in.key("expert_count"), 0));
+  in.require_if(experts > 0, Feature::experts, "expert_count");
+  SPECTR_TRY(const auto window, in.file().integer(in.key("attention.sliding_window"), 0));
+  in.require_if(window > 0 && window < in.spec().context, Feature::sliding_window,
+                "attention.sliding_window");
+  SPECTR_TRY(const bool causal, in.boolean("attention.causal", true));
+  if (!causal) {
+    return error("{}: {} is false: this model does not generate", in.file().name(),
+                 in.key("attention.causal"));
+  }
+  struct Neutral {
+    std::string_view name;
+    double value;  ///< that leaves the computation as it is
+  };
+  for (const auto& [name, value] : {Neutral{"attention.clamp_kqv", 0},
+                                    {"attention.max_alibi_bias", 0},
+                                    {"attention.scale", 1 / std::sqrt(static_cast<double>(head_dim))},
+                                    {"attention.output_scale", 1},
+                                    {"attention.temperature_scale", 0},
+                                    {"attn_logit_softcapping", 0},
+                                    {"final_logit_softcapping", 0},
+                                    {"embedding_scale", 1},
+                                    {"residual_scale", 1},
+                                    {"logit_scale", 1},
+                                    {"nextn_predict_layers", 0},
+                                    {"rope.scaling.attn_factor", 1},
+                                    {"rope.scaling.yarn_attn_factor", 1},
+                                    {"rope.scaling.yarn_ext_factor", 0},
+                                    {"rope.scaling.yarn_log_multiplier", 0}}) {
+    SPECTR_TRY_VOID(in.neutral(name, value));
+  }
+  // Said of the tokenizer, of how tensors were written, of embeddings as a whole, of experts that are not
+  // there, or of rope scalings that are read where they are asked for.
+  in.ignore({"vocab_size", "tensor_data_layout", "pooling_type", "expert_used_count",
+             "expert_feed_forward_length", "rope.scaling.original_context_length", "rope.scaling.finetuned",
+             "rope.scaling.yarn_beta_fast", "rope.scaling.yarn_beta_slow"});
+  return {};
+}
+
+/// The rows of token_embd.weight: one for each token, so that every id that the model gives has a text.
+Result<std::size_t> vocabulary_size(const Gguf& file, std::size_t width) {
+  constexpr std::string_view name = "token_embd.weight";
+  const GgufTensor* tensor = file.tensor(name);
+  if (file.tensors().empty()) return error("{}: there are no tensors, a vocabulary at most", file.name());
+  if (!tensor) return error("{}: tensor {} is missing", file.name(), name);
+  if (tensor->cols() != width || tensor->rows() != tensor->shape[1]) {
+    return error("{}: tensor {} has the shape {} x {} x {} x {}, but must be {} x vocabulary", file.name(),
+                 name, tensor->shape[0], tensor->shape[1], tensor->shape[2], tensor->shape[3], width);
+  }
+  if (tensor->rows() > Limits::vocabulary) {
+    return error("{}: tensor {} has {} rows, but {} is the limit", file.name(), name, tensor->rows(),
+                 Limits::vocabulary);
+  }
+  constexpr std::string_view tokens_key = "tokenizer.ggml.tokens";
+  SPECTR_TRY(const auto tokens, file.strings(tokens_key));
+  if (!tokens.empty() && tokens.size() != tensor->rows()) {
+    return error("{}: tensor {} has {} rows for the {} tokens of {}", file.name(), name, tensor->rows(),
+                 tokens.size(), tokens_key);
+  }
+  return static_cast<std::size_t>(tensor->rows());
+}
+
+Result<float> rope_scale(ArchReader& in) {
+  in.ignore({"rope.scaling.factor", "rope.scale_linear"});
+  SPECTR_TRY(const auto type, in.string("rope.scaling.type", "linear"));
+  if (type == "none") return 1.0F;
+  if (type != "linear") {
+    return error("{}: {} is {}, but none and linear are supported", in.file().name(),
+                 in.key("rope.scaling.type"), quote(type));
+  }
+  const std::string_view name = in.has("rope.scaling.factor") ? "rope.scaling.factor" : "rope.scale_linear";
+  SPECTR_TRY(const auto factor, in.file().real(in.key(name), 1.0));
+  if (factor == 0.0) return 1.0F;  // as some writers say that there is none
+  return in.real(name, 1e-6, 1e6, 1);
+}
+
+}  // namespace
+
+std::string block(std::size_t layer, std::string_view part) {
+  return fmt::format("blk.{}.{}", layer, part);
+}
+
+Result<DecoderKeys> decoder_keys(ArchReader& in, NormSpec::Kind norms) {
+  ModelSpec& spec = in.spec();
+  SPECTR_TRY(spec.context, in.count("context_length", Limits::context));
+  SPECTR_TRY(spec.width, in.count("embedding_length", Limits::width));
+  SPECTR_TRY(const std::size_t layers, in.count("block_count", Limits::layers));
+  spec.layers.resize(layers);
+  DecoderKeys keys{};
+  SPECTR_TRY(keys.ffn, in.counts("feed_forward_length", Limits::ffn));
+  SPECTR_TRY_VOID(read_heads(in, keys));
+  SPECTR_TRY_VOID(read_variants(in, keys.head_dim));
+  constexpr std::string_view rms = "attention.layer_norm_rms_epsilon", mean = "attention.layer_norm_epsilon";
+  in.ignore({rms, mean});
+  SPECTR_TRY(keys.epsilon, in.real(norms == NormSpec::Kind::rms ? rms : mean, 1e-30, 1));
+  return keys;
+}
+
+Result<RopeKeys> rope_keys(ArchReader& in, std::size_t head_dim) {
+  RopeKeys keys{};
+  SPECTR_TRY(keys.dims, in.count("rope.dimension_count", head_dim, head_dim));
+  if (keys.dims % 2 != 0) {
+    return error("{}: {} is {}, but must be even", in.file().name(), in.key("rope.dimension_count"),
+                 keys.dims);
+  }
+  SPECTR_TRY(keys.base, in.real("rope.freq_base", 1, 1e12, 10000));
+  SPECTR_TRY(keys.scale, rope_scale(in));
+  return keys;
+}
+
+Result<RopeSpec> rope(ArchReader& in, const RopeKeys& keys, RopePairs pairs) {
+  constexpr std::string_view name = "rope_freqs.weight";
+  SPECTR_TRY(const std::vector<float> factors, in.numbers(name, keys.dims / 2));
+  for (float factor : factors) {
+    if (!(factor >= 1e-6f && factor <= 1e6f)) {
+      return error("{}: {} holds {}, but must hold numbers from 1e-06 to 1e+06", in.file().name(), name,
+                   factor);
+    }
+  }
+  RopeSpec rope{keys.dims, pairs == RopePairs::neighbours, {}};
+  for (std::size_t i = 0; i < keys.dims / 2; ++i) {
+    const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(keys.dims);
+    const double factor = factors.empty() ? 1.0 : static_cast<double>(factors[i]);
+    const double frequency = std::pow(static_cast<double>(keys.base), exponent) / factor;
+    rope.frequencies.push_back(static_cast<float>(frequency / static_cast<double>(keys.scale)));
+  }
+  return rope;
+}
+
+Result<void> embedding(ArchReader& in) {
+  ModelSpec& spec = in.spec();
+  SPECTR_TRY(spec.vocabulary, vocabulary_size(in.file(), spec.width));
+  SPECTR_TRY(spec.embed.tokens, in.matrix("token_embd.weight", spec.vocabulary, spec.width));
+  return {};
+}
+
+AttentionSpec attention_sizes(const DecoderKeys& keys, std::size_t layer) {
+  AttentionSpec attention{};
+  attention.heads = keys.heads[layer];
+  attention.kv_heads = keys.kv_heads[layer];
+  attention.head_dim = keys.head_dim;
+  attention.scale = 1.0f / std::sqrt(static_cast<float>(keys.head_dim));
+  return attention;
+}
+
+Result<void> separate_projections(ArchReader& in, std::size_t layer, ArchReader::Bias qkv_bias) {
+  AttentionSpec& a = in.spec().layers[layer].attention;
+  const std::size_t width = in.spec().width, q = a.heads * a.head_dim, kv = a.kv_heads * a.head_dim;
+  SPECTR_TRY(a.q, in.linear(block(layer, "attn_q"), q, width, qkv_bias));
+  SPECTR_TRY(a.k, in.linear(block(layer, "attn_k"), kv, width, qkv_bias));
+  SPECTR_TRY(a.v, in.linear(block(layer, "attn_v"), kv, width, qkv_bias));
+  SPECTR_TRY(a.out, in.linear(block(layer, "attn_output"), width, q, ArchReader::Bias::optional));
+  return {};
+}
+
+Result<void> fused_heads(ArchReader& in, const DecoderKeys& keys) {
+  for (std::size_t i = 0; i < keys.heads.size(); ++i) {
+    if (keys.kv_heads[i] == keys.heads[i] && keys.heads[i] * keys.head_dim == in.spec().width) continue;
+    return error("{}: {} is {} and {} is {}, of {} dimensions: must be equally many and make up the {} of {}",
+                 in.file().name(), in.key("attention.head_count"), keys.heads[i],
+                 in.key("attention.head_count_kv"), keys.kv_heads[i], keys.head_dim, in.spec().width,
+                 in.key("embedding_length"));
+  }
+  return {};
+}
+
+Result<void> fused_projections(ArchReader& in, std::size_t layer) {
+  constexpr auto bias = ArchReader::Bias::required;
+  AttentionSpec& a = in.spec().layers[layer].attention;
+  const std::size_t width = in.spec().width;
+  const auto part = [&](std::size_t index) {
+    return in.part_of_linear(block(layer, "attn_qkv"), 3 * width, width, bias, index * width, width);
+  };
+  SPECTR_TRY(a.q, part(0));
+  SPECTR_TRY(a.k, part(1));
+  SPECTR_TRY(a.v, part(2));
+  SPECTR_TRY(a.out, in.linear(block(layer, "attn_output"), width, width, bias));
+  return {};
+}
+
+Result<DenseSpec> gated_ffn(ArchReader& in, std::size_t layer, std::size_t width) {
+  constexpr auto bias = ArchReader::Bias::optional;
+  const std::size_t stream = in.spec().width;
+  DenseSpec ffn{width, Activation::silu, {}, {}, {}};
+  SPECTR_TRY(ffn.gate, in.linear(block(layer, "ffn_gate"), width, stream, bias));
+  SPECTR_TRY(ffn.up, in.linear(block(layer, "ffn_up"), width, stream, bias));
+  SPECTR_TRY(ffn.down, in.linear(block(layer, "ffn_down"), stream, width, bias));
+  return ffn;
+}
+
+Result<DenseSpec> plain_ffn(ArchReader& in, std::size_t layer, std::size_t width) {
+  constexpr auto bias = ArchReader::Bias::required;
+  const std::size_t stream = in.spec().width;
+  DenseSpec ffn{width, Activation::gelu_tanh, {}, {}, {}};
+  SPECTR_TRY(ffn.up, in.linear(block(layer, "ffn_up"), width, stream, bias));
+  SPECTR_TRY(ffn.down, in.linear(block(layer, "ffn_down"), stream, width, bias));
+  return ffn;
+}
+
+Result<void> head(ArchReader& in, NormSpec::Kind norm, float epsilon, bool may_be_tied) {
+  ModelSpec& spec = in.spec();
+  SPECTR_TRY(spec.head.norm, in.norm("output_norm", spec.width, norm, epsilon));
+  if (may_be_tied && !in.has_tensor("output.weight")) {
+    spec.head.output = {spec.embed.tokens, {}, spec.vocabulary, spec.width};
+    return {};
+  }
+  SPECTR_TRY(spec.head.output, in.linear("output", spec.vocabulary, spec.width, ArchReader::Bias::optional));
+  return {};
+}
+
+}  // namespace spectr

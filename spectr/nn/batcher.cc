@@ -1,0 +1,132 @@
+#include "spectr/nn/batcher.h"
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+
+#include "spectr/base/check.h"
+
+namespace spectr {
+
+/// What a waiting thread wants to have computed.
+struct Batcher::Request {
+  BatchedSession& session;
+  Scoring scoring;
+  bool done = false;
+};
+
+Result<void> BatchedSession::score(std::span<const Token> text, const TokenTree& tree) {
+  return batcher_.score(*this, text, tree);
+}
+
+Batcher::Batcher(std::span<const LanguageModel* const> models, std::size_t sequences, std::size_t nodes)
+    : sequences_(sequences), nodes_(nodes) {
+  for (const LanguageModel* model : models) models_.push_back({*model});
+  requests_.reserve(sequences);
+  served_.reserve(sequences);
+  scorings_.reserve(sequences);
+}
+
+Result<std::unique_ptr<BatchedSession>> Batcher::start(const LanguageModel& model, std::size_t context) {
+  SPECTR_TRY(std::unique_ptr<Session> session, model.start(context, nodes_));
+  return std::make_unique<BatchedSession>(std::move(session), model, *this);
+}
+
+Batcher::ActiveSequence::ActiveSequence(Batcher& batcher) : batcher_(batcher) {
+  const std::lock_guard lock(batcher_.mutex_);
+  SPECTR_CHECK(batcher_.active_ < batcher_.sequences_);
+  ++batcher_.active_;
+}
+
+Batcher::ActiveSequence::~ActiveSequence() {
+  const std::lock_guard lock(batcher_.mutex_);
+  --batcher_.active_;
+  batcher_.changed_.notify_all();  // the others may have waited for this one only
+}
+
+Result<void> Batcher::score(BatchedSession& session, std::span<const Token> text, const TokenTree& tree) {
+  Request request{session, {session.session_.get(), text, &tree}};
+  const std::size_t before = session.length();
+  std::unique_lock lock(mutex_);
+  SPECTR_CHECK(requests_.size() < active_);
+  requests_.push_back(&request);
+  while (!request.done) {
+    if (!running_ && requests_.size() == active_) {
+      run_pass(lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+  lock.unlock();
+  if (request.scoring.failure) {
+    session.rewind(before);
+    std::rethrow_exception(request.scoring.failure);
+  }
+  if (!request.scoring.result) return request.scoring.result;
+  if (session.cancelled()) return error("the request was cancelled");
+  return {};
+}
+
+/// The first model that somebody waits for; the one that ran pieces alone last comes after the others.
+Batcher::Model* Batcher::next_model() {
+  Model* last = nullptr;
+  for (Model& model : models_) {
+    const auto waits_for_it = [&model](const Request* request) {
+      return &request->session.model_ == &model.model;
+    };
+    if (std::ranges::none_of(requests_, waits_for_it)) continue;
+    if (&model != of_pieces_) return &model;
+    last = &model;
+  }
+  return last;
+}
+
+void Batcher::run_pass(std::unique_lock<std::mutex>& lock) {
+  for (Request* request : requests_) request->done = request->session.cancelled();
+  std::erase_if(requests_, [](const Request* request) { return request->done; });
+
+  if (Model* model = next_model()) {
+    running_ = true;
+    served_.clear();
+    scorings_.clear();
+    std::ranges::copy_if(requests_, std::back_inserter(served_), [model](const Request* request) {
+      return &request->session.model_ == &model->model;
+    });
+    for (const Request* request : served_) scorings_.push_back(request->scoring);
+    lock.unlock();
+    std::size_t rows = 0;
+    try {
+      rows = model->model.score_together(scorings_);
+    } catch (...) {
+      for (Scoring& scoring : scorings_) scoring.failure = std::current_exception();
+    }
+    lock.lock();
+    running_ = false;
+    if (rows > 0) {
+      ++model->counts.passes;
+      model->counts.rows += rows;
+      model->counts.sequences += served_.size();
+    }
+    for (std::size_t i = 0; i < served_.size(); ++i) {
+      served_[i]->scoring = scorings_[i];
+      served_[i]->done = scorings_[i].is_over();
+    }
+    of_pieces_ = std::ranges::any_of(served_, &Request::done) ? nullptr : model;
+    std::erase_if(requests_, [](const Request* request) { return request->done; });
+  }
+  changed_.notify_all();
+}
+
+std::size_t Batcher::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return requests_.size();
+}
+
+std::vector<PassCounts> Batcher::counts() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PassCounts> all;
+  for (const Model& model : models_) all.push_back(model.counts);
+  return all;
+}
+
+}  // namespace spectr

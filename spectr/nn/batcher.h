@@ -1,0 +1,119 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "spectr/lm/language_model.h"
+
+namespace spectr {
+
+class Batcher;
+
+/// A session whose passes are shared with other sequences: `score` waits for them. Its error is also that it
+/// was cancelled meanwhile: what was computed stays, and another score goes on behind that. Used by one
+/// thread at a time, which holds a Batcher::ActiveSequence while it does.
+class BatchedSession final : public Session {
+ public:
+  BatchedSession(std::unique_ptr<Session> session, const LanguageModel& model, Batcher& batcher)
+      : session_(std::move(session)), model_(model), batcher_(batcher) {}
+
+  /// From now on a stop that this token asks for ends `score` before the next pass.
+  void cancel_when(std::stop_token stop) { stop_ = std::move(stop); }
+  bool cancelled() const { return stop_.stop_requested(); }
+
+  Result<void> score(std::span<const Token> text, const TokenTree& tree) override;
+  Logits logits(NodeId node) const override { return session_->logits(node); }
+  void keep(std::span<const NodeId> path) override { session_->keep(path); }
+  void rewind(std::size_t length) override { session_->rewind(length); }
+  std::string_view name() const override { return session_->name(); }
+  std::size_t length() const override { return session_->length(); }
+  std::size_t vocabulary() const override { return session_->vocabulary(); }
+  std::size_t context() const override { return session_->context(); }
+
+ private:
+  friend class Batcher;
+
+  std::unique_ptr<Session> session_;
+  const LanguageModel& model_;
+  Batcher& batcher_;
+  std::stop_token stop_;
+};
+
+/// What the passes of a model have done so far.
+struct PassCounts {
+  std::uint64_t passes = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t sequences = 0;  ///< Σ over the passes of the sequences that took part
+};
+
+/// Where the threads of several sequences meet so that one pass of a model serves all of them (continuous
+/// batching). Each thread runs its own decoder, which knows nothing of the others; whoever comes last to ask
+/// for a score runs the pass for all.
+///
+/// A pass begins when every active sequence waits for one. While some wait for a draft model, only that model
+/// runs: so all come to the target's pass together, which is the expensive one. Long texts are computed piece
+/// by piece, one piece a pass; after a pass of pieces alone another model is next, if somebody waits for it,
+/// so that long texts hold nobody up.
+class Batcher {
+ public:
+  /// For at most `sequences` at a time with trees of at most `nodes` nodes. `models`: cheapest first, the
+  /// target last; they must outlive this.
+  Batcher(std::span<const LanguageModel* const> models, std::size_t sequences, std::size_t nodes);
+
+  /// A session of one of the models, for sequences of at most `context` tokens. Error: of
+  /// LanguageModel::start.
+  Result<std::unique_ptr<BatchedSession>> start(const LanguageModel& model, std::size_t context);
+
+  /// A thread's part in the passes: while it lives, they wait for the thread. At most as many as `sequences`
+  /// live.
+  class ActiveSequence {
+   public:
+    explicit ActiveSequence(Batcher& batcher);
+    ~ActiveSequence();
+    ActiveSequence(const ActiveSequence&) = delete;
+    ActiveSequence& operator=(const ActiveSequence&) = delete;
+
+   private:
+    Batcher& batcher_;
+  };
+
+  /// Threads that wait for a pass.
+  std::size_t waiting() const;
+
+  /// In the order of the models.
+  std::vector<PassCounts> counts() const;
+
+ private:
+  friend class BatchedSession;
+  struct Request;
+  struct Model {
+    const LanguageModel& model;
+    PassCounts counts = {};
+  };
+
+  Result<void> score(BatchedSession& session, std::span<const Token> text, const TokenTree& tree);
+  void run_pass(std::unique_lock<std::mutex>& lock);
+  Model* next_model();
+
+  std::size_t sequences_;
+  std::size_t nodes_;
+  std::vector<Model> models_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Request*> requests_;    // one per waiting thread
+  std::vector<Request*> served_;      // by the running pass
+  std::vector<Scoring> scorings_;     // of those
+  const Model* of_pieces_ = nullptr;  // whose pass was the last one, and completed no request
+  std::size_t active_ = 0;
+  bool running_ = false;
+};
+
+}  // namespace spectr

@@ -1,0 +1,88 @@
+#include "spectr/nn/graph.h"
+
+#include <array>
+
+namespace spectr {
+namespace {
+
+/// The walk through one model's layers. A block reads the stream through its norm; where a norm follows an
+/// addition, both are one operation.
+class Walk {
+ public:
+  Walk(const ModelSpec& spec, Ops& ops) : spec_(spec), ops_(ops) {}
+
+  void layers() {
+    prepare(spec_.layers.front().attention_norm);
+    for (std::size_t i = 0; i < spec_.layers.size(); ++i) {
+      const LayerSpec& layer = spec_.layers[i];
+      attention(layer, i);
+      if (layer.parallel) {
+        // Both blocks read the same stream: it is normalized before the first one's output is added.
+        prepare(layer.ffn_norm);
+        ops_.add();
+      } else {
+        add_and_prepare(layer.ffn_norm);
+      }
+      feed_forward(layer);
+      if (i + 1 < spec_.layers.size()) {
+        add_and_prepare(spec_.layers[i + 1].attention_norm);
+      } else {
+        ops_.add();
+      }
+    }
+  }
+
+ private:
+  /// From here on blocks read the stream through this norm, or as it is.
+  void prepare(const std::optional<NormSpec>& norm) {
+    if (norm) ops_.norm(*norm, Buffer::stream, Buffer::normed);
+    input_ = norm ? Buffer::normed : Buffer::stream;
+  }
+
+  void add_and_prepare(const std::optional<NormSpec>& norm) {
+    if (norm) {
+      ops_.add_norm(*norm);
+    } else {
+      ops_.add();
+    }
+    input_ = norm ? Buffer::normed : Buffer::stream;
+  }
+
+  void attention(const LayerSpec& layer, std::size_t index) {
+    const AttentionSpec& a = layer.attention;
+    const std::array inputs = {LinearTarget{&a.q, Buffer::query}, LinearTarget{&a.k, Buffer::key},
+                               LinearTarget{&a.v, Buffer::value}};
+    ops_.linear(LinearRole::query_key_value, inputs, input_);
+    ops_.attention(index);
+    const LinearTarget output{&a.out, Buffer::branch};
+    ops_.linear(LinearRole::attention_output, {&output, 1}, Buffer::attended);
+    if (layer.attention_post_norm) ops_.norm(*layer.attention_post_norm, Buffer::branch, Buffer::branch);
+  }
+
+  void feed_forward(const LayerSpec& layer) {
+    const DenseSpec& ffn = layer.ffn;
+    const std::array both = {LinearTarget{ffn.gate ? &*ffn.gate : nullptr, Buffer::gate},
+                             LinearTarget{&ffn.up, Buffer::up}};
+    ops_.linear(LinearRole::gate_up, ffn.gate ? std::span(both) : std::span(both).last(1), input_);
+    ops_.activate(ffn);
+    const LinearTarget down{&ffn.down, Buffer::branch};
+    ops_.linear(LinearRole::down, {&down, 1}, ffn.gate ? Buffer::gate : Buffer::up);
+    if (layer.ffn_post_norm) ops_.norm(*layer.ffn_post_norm, Buffer::branch, Buffer::branch);
+  }
+
+  const ModelSpec& spec_;
+  Ops& ops_;
+  Buffer input_ = Buffer::stream;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const PassLogits>> run_pass(const ModelSpec& spec, const PassBatch& batch, Ops& ops) {
+  ops.begin(batch);
+  ops.embed(spec.embed);
+  Walk(spec, ops).layers();
+  ops.head(spec.head);
+  return ops.finish();
+}
+
+}  // namespace spectr

@@ -1,0 +1,73 @@
+#include "spectr/nn/kv_slots.h"
+
+#include <algorithm>
+
+#include "spectr/base/check.h"
+
+namespace spectr {
+
+void KvSlots::add_node(const TokenTree& tree, NodeId node, PassBatch& batch) {
+  const std::size_t slot = length_ + static_cast<std::size_t>(node) - 1;
+  const std::size_t position = length_ - 1 + static_cast<std::size_t>(tree.depth(node));
+  RecycledVector<std::int32_t>& path = paths_[static_cast<std::size_t>(node)];
+  path.clear();
+  if (const NodeId parent = tree.parent(node); parent != TokenTree::root) {
+    path = paths_[static_cast<std::size_t>(parent)];
+  }
+  path.push_back(static_cast<std::int32_t>(slot));
+  batch.add_row(tree.token(node), position, cache_, slot, length_, path);
+}
+
+KvSlots::Plan KvSlots::plan(std::span<const Token> text, const TokenTree& tree, PassBatch& batch) {
+  SPECTR_CHECK(static_cast<std::size_t>(tree.size()) <= paths_.size());
+  const PassBatch::Mark before = batch.mark();
+  const std::size_t length_before = length_;
+  const NodeId scored_before = scored_;
+  try {
+    batch.moves.insert(batch.moves.end(), moves_.begin(), moves_.end());
+    // The root's logits are those of the text's last token: compute it again if only its keys are left.
+    if (length_ == text.size() && scored_ == 0) --length_;
+
+    const std::size_t piece = std::min(text.size() - length_, text_rows);
+    if (piece > 0) scored_ = 0;
+    for (std::size_t i = 0; i < piece; ++i, ++length_) {
+      batch.add_row(text[length_], length_, cache_, length_, length_ + 1, {});
+    }
+    Plan plan{.complete = length_ == text.size(), .first_node = scored_};
+    if (plan.complete) {
+      if (piece > 0) batch.wanted.push_back(static_cast<std::int32_t>(batch.rows()) - 1);
+      for (NodeId node = std::max<NodeId>(scored_, 1); node < tree.size(); ++node) {
+        add_node(tree, node, batch);
+        batch.wanted.push_back(static_cast<std::int32_t>(batch.rows()) - 1);
+      }
+      scored_ = tree.size();
+    }
+    moves_.clear();
+    return plan;
+  } catch (...) {
+    batch.cut(before);
+    length_ = length_before;
+    scored_ = scored_before;
+    throw;
+  }
+}
+
+void KvSlots::keep(std::span<const NodeId> path) {
+  const std::size_t begin = length_;
+  for (NodeId node : path) {
+    if (node >= scored_) break;  // not computed here: the next score does
+    const std::size_t from = begin + static_cast<std::size_t>(node) - 1;
+    if (from != length_) {
+      moves_.push_back({cache_, static_cast<std::int32_t>(from), static_cast<std::int32_t>(length_)});
+    }
+    ++length_;
+  }
+  scored_ = 0;
+}
+
+void KvSlots::rewind(std::size_t length) {
+  length_ = std::min(length_, length);
+  scored_ = 0;
+}
+
+}  // namespace spectr

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "spectr/base/recycled.h"
+#include "spectr/lm/token_tree.h"
+#include "spectr/nn/pass_batch.h"
+
+namespace spectr {
+
+/// Which tokens of a sequence, and which nodes of its tree, have keys and values in which slots of its cache.
+///
+/// Slots 0 … length−1 hold the sequence's tokens in order; node n > 0 of the tree has slot length + n − 1 and
+/// attends to the sequence and to its own ancestors. Accepting a path moves its slots up behind the sequence,
+/// as the first work of the next pass; the rest is simply overwritten. Plain bookkeeping: what the slots hold
+/// is the backend's.
+class KvSlots {
+ public:
+  /// Rows of a pass over a long text: enough to be bound by arithmetic, little enough to stay in the cache.
+  static constexpr std::size_t text_rows = 64;
+
+  /// For trees of at most `nodes` nodes.
+  KvSlots(CacheId cache, std::size_t nodes) : cache_(cache), paths_(nodes) { moves_.reserve(nodes); }
+
+  /// Most rows that one call of `plan` adds for trees of at most `nodes` nodes.
+  static std::size_t max_rows(std::size_t nodes) { return nodes + text_rows; }
+
+  /// Tokens of the sequence that have slots.
+  std::size_t length() const { return length_; }
+  /// Nodes of the tree that have slots or, of the root, logits.
+  NodeId scored() const { return scored_; }
+
+  /// What the next pass takes: its rows, whether they complete the score, and which nodes' logits it gives,
+  /// in the order of the rows: those from first_node on.
+  struct Plan {
+    bool complete;
+    NodeId first_node;
+  };
+  /// Appends moves and rows of the next pass over `text` and `tree` to the batch: a piece of the text, or its
+  /// end together with the nodes that have none yet. The pass must follow before any other call; after one
+  /// that failed once it had begun, rewind to what the sequence had before. Throws std::bad_alloc; then
+  /// nothing is appended and nothing changed.
+  Plan plan(std::span<const Token> text, const TokenTree& tree, PassBatch& batch);
+
+  /// The nodes of `path` become the sequence's next tokens; all others are dropped.
+  void keep(std::span<const NodeId> path);
+  /// Forgets all tokens behind the first `length`, and the tree.
+  void rewind(std::size_t length);
+
+ private:
+  void add_node(const TokenTree& tree, NodeId node, PassBatch& batch);
+
+  CacheId cache_;
+  std::size_t length_ = 0;
+  NodeId scored_ = 0;
+  std::vector<SlotMove> moves_;                      // of accepted nodes, to be done by the next pass
+  std::vector<RecycledVector<std::int32_t>> paths_;  // by node: the slots from below the root to the node
+};
+
+}  // namespace spectr

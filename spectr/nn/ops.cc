@@ -1,0 +1,101 @@
+#include "spectr/nn/ops.h"
+
+#include <algorithm>
+
+#include "spectr/gguf/stored_format.h"
+
+namespace spectr {
+namespace {
+
+template <class T>
+bool has(const std::vector<T>& all, T one) {
+  return std::ranges::find(all, one) != all.end();
+}
+
+template <class T>
+std::string names_of_all(const std::vector<T>& all) {
+  std::string names;
+  for (const T& one : all) {
+    if (!names.empty()) names += ", ";
+    if constexpr (std::is_same_v<T, TensorType>) {
+      names += format_of(one).name;
+    } else {
+      names += fmt::format("{} and {}", name_of(one.keys), name_of(one.values));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string_view name_of(Feature feature) {
+  switch (feature) {
+    case Feature::sliding_window:
+      return "sliding windows";
+    case Feature::score_cap:
+      return "caps on attention scores";
+    case Feature::attention_sinks:
+      return "attention sinks";
+    case Feature::post_norms:
+      return "norms behind blocks";
+    case Feature::experts:
+      return "mixtures of experts";
+    case Feature::logit_cap:
+      return "caps on logits";
+    case Feature::embedding_scale:
+      return "scaled embeddings";
+    case Feature::residual_scale:
+      return "scaled residuals";
+    case Feature::logit_scale:
+      return "scaled logits";
+    case Feature::taps:
+      return "taps for draft heads";
+  }
+  return "";
+}
+
+std::size_t cols_of(const ModelSpec& spec, Buffer buffer) {
+  std::size_t cols = 0;
+  for (const LayerSpec& layer : spec.layers) {
+    const AttentionSpec& a = layer.attention;
+    switch (buffer) {
+      case Buffer::stream:
+      case Buffer::normed:
+      case Buffer::branch:
+        return spec.width;
+      case Buffer::query:
+      case Buffer::attended:
+        cols = std::max(cols, a.heads * a.head_dim);
+        break;
+      case Buffer::key:
+      case Buffer::value:
+        cols = std::max(cols, a.kv_heads * a.head_dim);
+        break;
+      case Buffer::gate:
+      case Buffer::up:
+        cols = std::max(cols, layer.ffn.width);
+        break;
+    }
+  }
+  return cols;
+}
+
+Result<void> check(const ModelSpec& spec, const KvTypes& kv, const Caps& caps) {
+  for (const Requirement& requirement : spec.requirements) {
+    if (has(caps.features, requirement.feature)) continue;
+    return error("{}: {}: {} are not supported by the backend {}", spec.file, requirement.source,
+                 name_of(requirement.feature), caps.backend);
+  }
+  for (const WeightSpec& weight : spec.weights) {
+    if (weight.is_vector || has(caps.formats, weight.type)) continue;
+    return error("{}: tensor {} is {}; the backend {} has {}", spec.file, weight.name,
+                 format_of(weight.type).name, caps.backend, names_of_all(caps.formats));
+  }
+  if (!has(caps.kv_types, kv)) {
+    return error("{}: keys as {} and values as {}: the backend {} has {}", spec.file, name_of(kv.keys),
+                 name_of(kv.values), caps.backend, names_of_all(caps.kv_types));
+  }
+  return {};
+}
+
+}  // namespace spectr

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "spectr/base/logits.h"
+#include "spectr/base/result.h"
+#include "spectr/nn/kv_type.h"
+#include "spectr/nn/model_spec.h"
+#include "spectr/nn/pass_batch.h"
+
+namespace spectr {
+
+/// The numbers that a pass works on: a matrix each, a row for every row of the pass.
+enum class Buffer : std::uint8_t {
+  stream,    ///< [width], the residual stream
+  normed,    ///< [width], what a block reads
+  query,     ///< [heads · head_dim]
+  key,       ///< [kv_heads · head_dim]
+  value,     ///< [kv_heads · head_dim]
+  attended,  ///< [heads · head_dim], the attention's output
+  branch,    ///< [width], what a block adds to the stream
+  gate,      ///< [ffn width]
+  up,        ///< [ffn width]
+};
+inline constexpr std::size_t buffer_count = 9;
+
+/// Columns of a buffer: of the widest layer.
+std::size_t cols_of(const ModelSpec& spec, Buffer buffer);
+
+/// A matrix product's output.
+struct LinearTarget {
+  const LinearSpec* linear;
+  Buffer out;
+};
+
+/// What a product is for, for those who measure.
+enum class LinearRole : std::uint8_t { query_key_value, attention_output, gate_up, down };
+
+/// What a backend can do.
+struct Caps {
+  std::string_view backend;         ///< "cpu"
+  std::vector<TensorType> formats;  ///< of matrices
+  std::vector<KvTypes> kv_types;    ///< of keys and values
+  std::vector<Feature> features;
+  bool row_invariant;  ///< a row's logits depend on its own sequence alone, bit for bit
+};
+
+/// Whether a backend can compute a model. Error: a format, a type of keys or values, or a feature that it
+/// lacks, with the file, and the tensor or the key and its value.
+Result<void> check(const ModelSpec& spec, const KvTypes& kv, const Caps& caps);
+
+/// The logits of a pass's wanted rows, in their order. They keep their memory until the last holder lets go.
+class PassLogits {
+ public:
+  virtual ~PassLogits() = default;
+  /// Requires: i less than the rows wanted.
+  virtual Logits row(std::size_t i) const = 0;
+};
+
+/// What a backend implements for one model: its weights, the keys and values of sequences, and some ten
+/// coarse operations on the rows of a pass, coarse enough that a backend can fuse what belongs together. The
+/// graph calls them in a model's order, between begin() and finish(). Used by one thread at a time. No
+/// operation refuses: what a backend lacks is refused at load (Caps).
+class Ops {
+ public:
+  virtual ~Ops() = default;
+
+  // Loading.
+
+  /// Takes a weight from its bytes as they stand in the file; packs them as it likes. Returns whether it
+  /// still refers to `bytes`, which must then outlive this. Throws std::bad_alloc.
+  virtual bool upload(WeightId id, std::span<const std::byte> bytes) = 0;
+  /// Memory for passes of so many rows; what there is stays. Throws std::bad_alloc, and all is as before
+  /// then.
+  virtual void reserve(std::size_t rows) = 0;
+  /// Bytes of a weight that a pass reads.
+  virtual std::size_t bytes_of(WeightId id) const = 0;
+
+  // Keys and values of sequences.
+
+  /// For a sequence of so many slots. Throws std::bad_alloc where there is no memory for them.
+  virtual CacheId open_cache(std::size_t slots) = 0;
+  virtual void close_cache(CacheId cache) = 0;
+  /// Bytes of the keys and values of such a sequence.
+  virtual std::size_t cache_bytes(std::size_t slots) const = 0;
+
+  // A pass.
+
+  /// The moves of `batch` are done first, also where memory is missing for the rest: then it throws
+  /// std::bad_alloc. The batch must live until finish(). Requires: 1 ≤ rows ≤ those reserved.
+  virtual void begin(const PassBatch& batch) = 0;
+  /// stream = embedding of the rows' tokens (and positions).
+  virtual void embed(const EmbedSpec& spec) = 0;
+  /// out = norm(in).
+  virtual void norm(const NormSpec& spec, Buffer in, Buffer out) = 0;
+  /// stream += branch.
+  virtual void add() = 0;
+  /// stream += branch; normed = norm(stream).
+  virtual void add_norm(const NormSpec& spec) = 0;
+  /// Products of one input.
+  virtual void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) = 0;
+  /// Queries and keys are normalized and turned, keys and values go to the cache, attended = attention.
+  virtual void attention(std::size_t layer) = 0;
+  /// gate = act(gate) ⊙ up, or up = act(up) without a gate.
+  virtual void activate(const DenseSpec& spec) = 0;
+  /// The logits of the wanted rows. Their memory is what these rows take.
+  virtual void head(const HeadSpec& spec) = 0;
+  /// Ends the pass and gives its logits. Error: of the device.
+  virtual Result<std::shared_ptr<const PassLogits>> finish() = 0;
+};
+
+/// Where models are computed: a kind of device with its settings. A backend is one folder that implements
+/// this and Ops, and one row in engine/backends.cc.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual const Caps& caps() const = 0;
+  /// The operations for a model, which must outlive them. Requires: check(spec, kv, caps()). Error: a device
+  /// that cannot be used.
+  virtual Result<std::unique_ptr<Ops>> make(const ModelSpec& spec, const KvTypes& kv) const = 0;
+};
+
+}  // namespace spectr

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "spectr/base/token.h"
+
+namespace spectr {
+
+/// A sequence's keys and values in a backend.
+using CacheId = std::uint32_t;
+
+/// The keys and values of slot `from` go to slot `to`, in all layers.
+struct SlotMove {
+  CacheId cache;
+  std::int32_t from, to;
+
+  friend bool operator==(const SlotMove&, const SlotMove&) = default;
+};
+
+/// The rows of a pass, of one sequence or of several, as plain data: the same bytes go to a kernel launch, a
+/// command buffer or another process. Row r is a token at a position of its sequence, written to a slot of
+/// the sequence's cache; it attends to the cache's first `prefixes[r]` slots and to those in ancestors(r), in
+/// ascending order, all of them filled or written by this pass. Rows of one cache follow each other.
+struct PassBatch {
+  std::vector<SlotMove> moves;  ///< in this order, before everything else
+  std::vector<Token> tokens;
+  std::vector<std::int32_t> positions;
+  std::vector<CacheId> caches;
+  std::vector<std::int32_t> slots;
+  std::vector<std::int32_t> prefixes;
+  std::vector<std::int32_t> ancestor_ends;  ///< row r has those from ancestor_ends[r − 1] on
+  std::vector<std::int32_t> ancestor_slots;
+  std::vector<std::int32_t> wanted;  ///< rows whose logits are wanted, ascending
+
+  std::size_t rows() const { return tokens.size(); }
+
+  std::span<const std::int32_t> ancestors(std::size_t row) const {
+    const std::int32_t begin = row == 0 ? 0 : ancestor_ends[row - 1];
+    return std::span(ancestor_slots)
+        .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(ancestor_ends[row] - begin));
+  }
+
+  /// Slots that a row attends to.
+  std::size_t attended(std::size_t row) const {
+    return static_cast<std::size_t>(prefixes[row]) + ancestors(row).size();
+  }
+
+  void add_row(Token token, std::size_t position, CacheId cache, std::size_t slot, std::size_t prefix,
+               std::span<const std::int32_t> ancestors);
+
+  /// Memory for so many rows, each wanted, with so many ancestors and moves in all.
+  void reserve(std::size_t rows, std::size_t ancestors, std::size_t moves);
+
+  /// How much of it there is, to go back there.
+  struct Mark {
+    std::size_t moves, rows, ancestors, wanted;
+  };
+  Mark mark() const { return {moves.size(), rows(), ancestor_slots.size(), wanted.size()}; }
+  void cut(const Mark& mark);
+  void clear() { cut({}); }
+};
+
+}  // namespace spectr

@@ -1,0 +1,109 @@
+#include "spectr/nn/profiled_ops.h"
+
+#include <array>
+
+namespace spectr {
+namespace {
+
+Operation operation_of(LinearRole role) {
+  switch (role) {
+    case LinearRole::query_key_value:
+      return Operation::query_key_value;
+    case LinearRole::attention_output:
+      return Operation::attention_output;
+    case LinearRole::gate_up:
+      return Operation::gate_up;
+    case LinearRole::down:
+      return Operation::down;
+  }
+  return {};
+}
+
+double size_of(KvType type) {
+  return type == KvType::f32 ? 4.0 : 2.0;
+}
+
+}  // namespace
+
+void ProfiledOps::begin(const PassBatch& batch) {
+  batch_ = &batch;
+  profile_.begin(batch.rows());
+  ops_.begin(batch);
+  profile_.add(Operation::attention);  // moves, and who attends to what
+}
+
+void ProfiledOps::embed(const EmbedSpec& spec) {
+  ops_.embed(spec);
+  profile_.add(Operation::embedding);
+}
+
+void ProfiledOps::norm(const NormSpec& spec, Buffer in, Buffer out) {
+  ops_.norm(spec, in, out);
+  profile_.add(Operation::norm);
+}
+
+void ProfiledOps::add() {
+  ops_.add();
+  profile_.add(Operation::norm);
+}
+
+void ProfiledOps::add_norm(const NormSpec& spec) {
+  ops_.add_norm(spec);
+  profile_.add(Operation::norm);
+}
+
+void ProfiledOps::add_products(Operation operation, std::span<const LinearTarget> targets, std::size_t rows) {
+  Work work;
+  std::array<std::string_view, 3> formats;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const LinearSpec& linear = *targets[i].linear;
+    const TensorFormat& format = format_of(spec_.weight(linear.weight).type);
+    const auto macs = static_cast<double>(rows * linear.out * linear.in);
+    work += {static_cast<double>(ops_.bytes_of(linear.weight)), macs, format.is_quantized() ? macs : 0.0};
+    formats[i] = format.name;
+  }
+  profile_.add(operation, work, std::span(formats).first(targets.size()));
+}
+
+void ProfiledOps::linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) {
+  ops_.linear(role, targets, in);
+  add_products(operation_of(role), targets, batch_->rows());
+}
+
+/// What one layer's attention takes: the keys and values of a sequence's prefix are read once for all its
+/// rows.
+Work ProfiledOps::attention_work(const AttentionSpec& spec) const {
+  double read = 0.0, attended = 0.0;
+  for (std::size_t r = 0; r < batch_->rows(); ++r) {
+    const auto slots = static_cast<double>(batch_->attended(r));
+    const bool same_sequence = r > 0 && batch_->caches[r] == batch_->caches[r - 1];
+    read += same_sequence ? 1.0 : slots;
+    attended += slots;
+  }
+  const auto dim = static_cast<double>(spec.head_dim);
+  return {(size_of(kv_.keys) + size_of(kv_.values)) * dim * static_cast<double>(spec.kv_heads) * read,
+          2.0 * dim * static_cast<double>(spec.heads) * attended, 0.0};
+}
+
+void ProfiledOps::attention(std::size_t layer) {
+  ops_.attention(layer);
+  profile_.add(Operation::attention, attention_work(spec_.layers[layer].attention));
+}
+
+void ProfiledOps::activate(const DenseSpec& spec) {
+  ops_.activate(spec);
+  profile_.add(Operation::activation);
+}
+
+void ProfiledOps::head(const HeadSpec& spec) {
+  ops_.head(spec);
+  if (batch_->wanted.empty()) return;
+  const LinearTarget target{&spec.output, Buffer::stream};
+  add_products(Operation::head, {&target, 1}, batch_->wanted.size());
+}
+
+Result<std::shared_ptr<const PassLogits>> ProfiledOps::finish() {
+  return ops_.finish();
+}
+
+}  // namespace spectr

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "spectr/nn/ops.h"
+#include "spectr/nn/pass_profile.h"
+
+namespace spectr {
+
+/// The operations of a model, timed: a decorator that tells a profile what each spends and cannot do without,
+/// for one pass or for several. Both must outlive it. Backends that work on behind the caller's back are
+/// measured where they are waited for.
+class ProfiledOps final : public Ops {
+ public:
+  ProfiledOps(Ops& ops, const ModelSpec& spec, const KvTypes& kv, PassProfile& profile)
+      : ops_(ops), spec_(spec), kv_(kv), profile_(profile) {}
+
+  bool upload(WeightId id, std::span<const std::byte> bytes) override { return ops_.upload(id, bytes); }
+  void reserve(std::size_t rows) override { ops_.reserve(rows); }
+  std::size_t bytes_of(WeightId id) const override { return ops_.bytes_of(id); }
+  CacheId open_cache(std::size_t slots) override { return ops_.open_cache(slots); }
+  void close_cache(CacheId cache) override { ops_.close_cache(cache); }
+  std::size_t cache_bytes(std::size_t slots) const override { return ops_.cache_bytes(slots); }
+
+  void begin(const PassBatch& batch) override;
+  void embed(const EmbedSpec& spec) override;
+  void norm(const NormSpec& spec, Buffer in, Buffer out) override;
+  void add() override;
+  void add_norm(const NormSpec& spec) override;
+  void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override;
+  void attention(std::size_t layer) override;
+  void activate(const DenseSpec& spec) override;
+  void head(const HeadSpec& spec) override;
+  Result<std::shared_ptr<const PassLogits>> finish() override;
+
+ private:
+  void add_products(Operation operation, std::span<const LinearTarget> targets, std::size_t rows);
+  Work attention_work(const AttentionSpec& spec) const;
+
+  Ops& ops_;
+  const ModelSpec& spec_;
+  KvTypes kv_;
+  PassProfile& profile_;
+  const PassBatch* batch_ = nullptr;
+};
+
+}  // namespace spectr

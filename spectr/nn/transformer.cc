@@ -1,0 +1,170 @@
+#include "spectr/nn/transformer.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "spectr/base/recycled.h"
+#include "spectr/nn/arch/architectures.h"
+#include "spectr/nn/graph.h"
+#include "spectr/nn/pass_profile.h"
+#include "spectr/nn/profiled_ops.h"
+#include "spectr/nn/transformer_session.h"
+
+namespace spectr {
+namespace {
+
+/// Keys and values that come from rounded weights are less exact than F16 is.
+KvTypes default_kv(const ModelSpec& spec) {
+  const bool exact = std::ranges::all_of(spec.layers, [&spec](const LayerSpec& layer) {
+    return spec.weight(layer.attention.k.weight).type == TensorType::f32 &&
+           spec.weight(layer.attention.v.weight).type == TensorType::f32;
+  });
+  const KvType type = exact ? KvType::f32 : KvType::f16;
+  return {type, type};
+}
+
+}  // namespace
+
+Transformer::Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv,
+                         std::shared_ptr<const Backend> backend, std::unique_ptr<Ops> ops)
+    : file_(std::move(file)),
+      spec_(std::move(spec)),
+      kv_(kv),
+      backend_(std::move(backend)),
+      ops_(std::move(ops)) {}
+
+Transformer::~Transformer() = default;
+
+Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_ptr<const Backend> backend,
+                                                       std::optional<KvTypes> kv) {
+  SPECTR_TRY(ModelSpec read, read_model_spec(file));
+  auto spec = std::make_unique<const ModelSpec>(std::move(read));
+  const KvTypes types = kv.value_or(default_kv(*spec));
+  SPECTR_TRY_VOID(check(*spec, types, backend->caps()));
+  try {
+    SPECTR_TRY(std::unique_ptr<Ops> ops, backend->make(*spec, types));
+    std::unique_ptr<Transformer> model(
+        new Transformer(std::move(file), std::move(spec), types, std::move(backend), std::move(ops)));
+    model->upload();
+    return model;
+  } catch (const std::bad_alloc&) {
+    return error("{}: there is no memory for the weights, which take {} bytes in the file", file.name(),
+                 file.tensor_bytes());
+  }
+}
+
+void Transformer::upload() {
+  for (WeightId id = 0; id < spec_->weights.size(); ++id) {
+    const WeightSpec& weight = spec_->weights[id];
+    const GgufTensor& tensor = *file_.tensor(weight.name);
+    const TensorFormat& format = format_of(weight.type);
+    const auto bytes_of = [&](std::size_t numbers) { return numbers / format.elements * format.bytes; };
+    const std::size_t first = weight.first * (weight.is_vector ? 1 : weight.cols);
+    const auto bytes = tensor.bytes.subspan(bytes_of(first), bytes_of(weight.rows * weight.cols));
+    const bool referred_to = ops_->upload(id, bytes);
+    if (!referred_to) file_.forget(bytes);  // else weights would be in memory twice
+  }
+}
+
+std::size_t Transformer::weight_bytes() const {
+  std::size_t bytes = 0;
+  for_each_linear(*spec_, [&](const LinearSpec& linear) { bytes += ops_->bytes_of(linear.weight); });
+  return bytes;
+}
+
+std::size_t Transformer::macs_per_token() const {
+  std::size_t macs = 0;
+  for_each_linear(*spec_, [&macs](const LinearSpec& linear) { macs += linear.out * linear.in; });
+  return macs;
+}
+
+Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::size_t nodes,
+                                                    PassProfile* profile) const {
+  if (context == 0) context = spec_->context;
+  nodes = std::max<std::size_t>(nodes, 1);
+  if (context > spec_->context) {
+    return error("{}: the context of {} tokens exceeds the model's {}", spec_->file, context, spec_->context);
+  }
+  try {
+    return std::make_unique<TransformerSession>(*this, context, nodes, profile);
+  } catch (const std::bad_alloc&) {
+    return error(
+        "{}: there is no memory for a text of {} tokens, whose keys and values take {} bytes (context_length "
+        "is {}); give a smaller context",
+        spec_->file, context, ops_->cache_bytes(context + nodes), spec_->context);
+  }
+}
+
+/// A scoring's part of a pass.
+struct Transformer::Planned {
+  Scoring* scoring;
+  TransformerSession* session;
+  KvSlots::Plan plan;
+  std::size_t length_before;
+  std::size_t first_wanted;
+};
+
+std::size_t Transformer::score_together(std::span<Scoring> scorings) const {
+  const std::lock_guard lock(mutex_);
+  RecycledVector<Planned> planned;
+  planned.reserve(scorings.size());
+  std::size_t max_rows = 0;
+  PassProfile* profile = nullptr;
+  batch_.clear();
+  for (Scoring& scoring : scorings) {
+    if (scoring.is_over()) continue;
+    auto& session = static_cast<TransformerSession&>(*scoring.session);
+    SPECTR_CHECK(&session.model_ == this);
+    try {
+      if (scoring.result = session.check(scoring.text, *scoring.tree); !scoring.result) continue;
+      // Sessions have seen to memory for one of them; where there is none for several, the others come later.
+      const std::size_t rows = max_rows + KvSlots::max_rows(session.logits_.size());
+      try {
+        ops_->reserve(rows);
+      } catch (const std::bad_alloc&) {
+        if (!planned.empty()) break;
+        throw;
+      }
+      max_rows = rows;
+      const std::size_t before = session.length(), wanted = batch_.wanted.size();
+      const KvSlots::Plan plan = session.slots_.plan(scoring.text, *scoring.tree, batch_);
+      planned.push_back({&scoring, &session, plan, before, wanted});
+      if (profile == nullptr) profile = session.profile_;
+    } catch (...) {
+      scoring.failure = std::current_exception();
+    }
+  }
+
+  const auto end = [&planned](const auto& how) {
+    for (Planned& one : planned) {
+      one.session->rewind(one.length_before);
+      how(*one.scoring);
+    }
+    return std::size_t{0};
+  };
+  std::shared_ptr<const PassLogits> logits;
+  if (batch_.rows() > 0) {
+    try {
+      auto result = profile == nullptr ? run_pass(*spec_, batch_, *ops_) : [&] {
+        ProfiledOps profiled(*ops_, *spec_, kv_, *profile);
+        return run_pass(*spec_, batch_, profiled);
+      }();
+      if (!result) return end([&](Scoring& scoring) { scoring.result = std::unexpected(result.error()); });
+      logits = *std::move(result);
+    } catch (...) {
+      return end([](Scoring& scoring) { scoring.failure = std::current_exception(); });
+    }
+  }
+  for (Planned& one : planned) {
+    one.session->take(logits, one.first_wanted, one.plan.first_node);
+    one.scoring->complete = one.plan.complete;
+  }
+  return batch_.rows();
+}
+
+Result<double> Transformer::attention_seconds(std::size_t rows, std::size_t depth) const {
+  return spectr::attention_seconds(*this, rows, depth);
+}
+
+}  // namespace spectr

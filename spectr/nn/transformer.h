@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "spectr/base/result.h"
+#include "spectr/gguf/gguf.h"
+#include "spectr/lm/language_model.h"
+#include "spectr/nn/ops.h"
+
+namespace spectr {
+
+class PassProfile;
+
+/// A transformer from a GGUF file on a backend. Any number of sessions may share it, from any threads: their
+/// passes follow one another.
+class Transformer final : public LanguageModel {
+ public:
+  /// Reads the file's ModelSpec and uploads its weights. `kv`: what keys and values are stored as; none: F32
+  /// where all matrices that make them are, else F16. Error: a model that is not understood or that the
+  /// backend cannot compute, or no memory for the weights.
+  static Result<std::unique_ptr<Transformer>> load(Gguf file, std::shared_ptr<const Backend> backend,
+                                                   std::optional<KvTypes> kv = {});
+  ~Transformer() override;
+
+  const Gguf& file() const { return file_; }
+  const ModelSpec& spec() const { return *spec_; }
+  const KvTypes& kv() const { return kv_; }
+  const Caps& caps() const { return backend_->caps(); }
+
+  /// Bytes of weights that a pass reads.
+  std::size_t weight_bytes() const;
+  /// Multiplications that a token costs in matrices: one for each of those weights.
+  std::size_t macs_per_token() const;
+
+  std::string_view name() const override { return spec_->name; }
+  std::size_t vocabulary() const override { return spec_->vocabulary; }
+  std::size_t context() const override { return spec_->context; }
+  Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override {
+    return start(context, nodes, nullptr);
+  }
+  /// The same; `profile`, where there is one, is told what the session's passes spend and must outlive it.
+  Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes, PassProfile* profile) const;
+  std::size_t score_together(std::span<Scoring> scorings) const override;
+  Result<double> attention_seconds(std::size_t rows, std::size_t depth) const override;
+
+ private:
+  friend class TransformerSession;
+  struct Planned;
+
+  Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv,
+              std::shared_ptr<const Backend> backend, std::unique_ptr<Ops> ops);
+  void upload();
+
+  Gguf file_;  // weights may refer to its bytes
+  std::unique_ptr<const ModelSpec> spec_;
+  KvTypes kv_;
+  std::shared_ptr<const Backend> backend_;
+  mutable std::mutex mutex_;  // of the operations and the batch: one pass at a time
+  std::unique_ptr<Ops> ops_;
+  mutable PassBatch batch_;
+};
+
+}  // namespace spectr

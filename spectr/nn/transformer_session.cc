@@ -1,0 +1,102 @@
+#include "spectr/nn/transformer_session.h"
+
+#include <algorithm>
+
+#include "spectr/base/check.h"
+
+namespace spectr {
+namespace {
+
+std::size_t checked_context(const Transformer& model, std::size_t context) {
+  SPECTR_CHECK(context >= 1 && context <= model.context());
+  return context;
+}
+
+}  // namespace
+
+TransformerSession::TransformerSession(const Transformer& model, std::size_t context, std::size_t nodes,
+                                       PassProfile* profile)
+    : model_(model),
+      context_(checked_context(model, context)),
+      cache_(model, context, nodes),
+      slots_(cache_.id, nodes),
+      logits_(nodes),
+      profile_(profile) {}
+
+TransformerSession::Cache::Cache(const Transformer& from, std::size_t context, std::size_t nodes)
+    : model(from) {
+  const std::lock_guard lock(model.mutex_);
+  const std::size_t rows = KvSlots::max_rows(nodes);
+  model.ops_->reserve(rows);
+  model.batch_.reserve(rows, 16 * nodes, nodes);
+  id = model.ops_->open_cache(context + nodes);
+}
+
+TransformerSession::Cache::~Cache() {
+  const std::lock_guard lock(model.mutex_);
+  model.ops_->close_cache(id);
+}
+
+Result<void> TransformerSession::check(std::span<const Token> text, const TokenTree& tree) const {
+  SPECTR_CHECK(!text.empty() && tree.token(TokenTree::root) == text.back() && length() <= text.size());
+  SPECTR_CHECK(static_cast<std::size_t>(tree.size()) <= logits_.size());
+  int deepest = 0;
+  for (NodeId node = 0; node < tree.size(); ++node) deepest = std::max(deepest, tree.depth(node));
+  const std::size_t needed = text.size() + static_cast<std::size_t>(deepest);
+  if (needed > context_) {
+    return error("{}: text and draft have {} tokens, but the context holds {}", name(), needed, context_);
+  }
+  const auto unknown = [this](Token token) {
+    return token < 0 || static_cast<std::size_t>(token) >= vocabulary();
+  };
+  const auto refuse = [this](Token token) {
+    return error("{}: token {} is outside the vocabulary of {}", name(), token, vocabulary());
+  };
+  const auto at = std::ranges::find_if(text.subspan(length()), unknown);
+  if (at != text.end()) return refuse(*at);
+  // Drafts of another model may be tokens that this one does not have.
+  for (NodeId node = slots_.scored(); node < tree.size(); ++node) {
+    if (unknown(tree.token(node))) return refuse(tree.token(node));
+  }
+  return {};
+}
+
+Result<void> TransformerSession::score(std::span<const Token> text, const TokenTree& tree) {
+  const std::size_t before = length();
+  Scoring scoring{this, text, &tree};
+  while (!scoring.is_over()) model_.score_together({&scoring, 1});
+  if (scoring.failure) {
+    rewind(before);
+    std::rethrow_exception(scoring.failure);
+  }
+  return scoring.result;
+}
+
+void TransformerSession::take(const std::shared_ptr<const PassLogits>& logits, std::size_t row,
+                              NodeId first) {
+  for (NodeId node = first; node < slots_.scored(); ++node, ++row) {
+    logits_[static_cast<std::size_t>(node)] = {logits, row};
+  }
+}
+
+Logits TransformerSession::logits(NodeId node) const {
+  SPECTR_CHECK(node >= 0 && node < slots_.scored());
+  const NodeLogits& own = logits_[static_cast<std::size_t>(node)];
+  return own.pass->row(own.row);
+}
+
+void TransformerSession::drop_logits() {
+  for (NodeId node = 0; node < slots_.scored(); ++node) logits_[static_cast<std::size_t>(node)].pass.reset();
+}
+
+void TransformerSession::keep(std::span<const NodeId> path) {
+  drop_logits();
+  slots_.keep(path);
+}
+
+void TransformerSession::rewind(std::size_t length) {
+  drop_logits();
+  slots_.rewind(length);
+}
+
+}  // namespace spectr

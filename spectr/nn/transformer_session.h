@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "spectr/nn/kv_slots.h"
+#include "spectr/nn/transformer.h"
+
+namespace spectr {
+
+/// A sequence in a transformer: its slots, its cache in the backend, and the logits of the tree's nodes. What
+/// it takes to score is planned here and computed by the transformer, alone or together with other sequences.
+class TransformerSession final : public Session {
+ public:
+  /// Requires: 1 ≤ context ≤ the model's. Throws std::bad_alloc where there is no memory for keys and values.
+  TransformerSession(const Transformer& model, std::size_t context, std::size_t nodes, PassProfile* profile);
+
+  Result<void> score(std::span<const Token> text, const TokenTree& tree) override;
+  Logits logits(NodeId node) const override;
+  void keep(std::span<const NodeId> path) override;
+  void rewind(std::size_t length) override;
+  std::string_view name() const override { return model_.spec().file; }
+  std::size_t length() const override { return slots_.length(); }
+  std::size_t vocabulary() const override { return model_.vocabulary(); }
+  std::size_t context() const override { return context_; }
+
+ private:
+  friend class Transformer;
+
+  /// Whether text and tree may be scored: inside the context and the vocabulary.
+  Result<void> check(std::span<const Token> text, const TokenTree& tree) const;
+  /// The nodes from `first` on have the rows of `logits` from `row` on.
+  void take(const std::shared_ptr<const PassLogits>& logits, std::size_t row, NodeId first);
+  void drop_logits();
+
+  /// A cache in the backend.
+  struct Cache {
+    Cache(const Transformer& model, std::size_t context, std::size_t nodes);
+    ~Cache();
+    Cache(const Cache&) = delete;
+    Cache& operator=(const Cache&) = delete;
+    const Transformer& model;
+    CacheId id;
+  };
+
+  struct NodeLogits {
+    std::shared_ptr<const PassLogits> pass;
+    std::size_t row;
+  };
+
+  const Transformer& model_;
+  std::size_t context_;
+  Cache cache_;
+  KvSlots slots_;
+  std::vector<NodeLogits> logits_;  // by node
+  PassProfile* profile_;
+};
+
+}  // namespace spectr

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "spectr/base/keyed_hash.h"
+#include "spectr/text/merge_pairs.h"
+#include "spectr/text/pretokenizer.h"
+#include "spectr/text/tokenizer.h"
+
+namespace spectr {
+
+/// Byte-level byte-pair encoding (Radford et al. 2019): text is cut into words by a rule, a word's bytes are
+/// written in an alphabet of 256 characters, and of all neighbours in the list of merges those that come
+/// first in it are merged first. A merge that is no token falls apart into bytes again; bytes that are no
+/// token are left out.
+class BpeTokenizer final : public Tokenizer {
+ public:
+  /// Errors: `tokenizer.ggml.merges` is missing, or an entry of it is not a pair.
+  static Result<std::unique_ptr<Tokenizer>> load(const Gguf& file, Vocabulary vocabulary);
+
+ private:
+  explicit BpeTokenizer(Vocabulary vocabulary);
+  Result<void> read_merges(const Gguf& file);
+  std::string text_piece(std::string_view text) const override;
+  void encode_plain(std::string_view text, bool first, std::vector<Token>& out) const override;
+  void encode_word(std::string_view word, std::vector<Symbol>& symbols, std::vector<Token>& out) const;
+  bool is_token(int symbol) const { return static_cast<std::size_t>(symbol) < vocabulary().size(); }
+
+  Pretokenizer pretokenizer_;
+  bool whole_words_;
+  // Symbols are tokens, or numbers from size() on for texts of the alphabet that are no tokens.
+  std::array<int, 256> byte_symbols_;
+  std::unordered_map<std::uint64_t, Merge, KeyedHash> merges_;  // of a pair of symbols
+};
+
+}  // namespace spectr

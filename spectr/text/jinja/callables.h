@@ -1,0 +1,62 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "spectr/text/jinja/run.h"
+
+namespace spectr::jinja {
+
+/// A filter, test, function or method: its name, what it does, and its parameters, which an empty name ends.
+/// The first `needed` of them must be given. One with `any` takes its arguments as they are.
+template <class Apply>
+struct Callable {
+  std::string_view name;
+  Apply apply;
+  std::array<std::string_view, 3> parameters = {};
+  std::size_t needed = 0;
+  bool any = false;
+
+  Arguments bound(const Arguments& arguments) const {
+    return any ? arguments : arguments.bound(name, parameters, needed);
+  }
+};
+
+/// The one of that name, or null.
+template <class Apply, std::size_t n>
+const Callable<Apply>* find_callable(const Callable<Apply> (&all)[n], std::string_view name) {
+  const auto found = std::ranges::find(all, name, &Callable<Apply>::name);
+  return found == std::end(all) ? nullptr : found;
+}
+
+/// What filters and methods do to a value. They charge what they look at and what they make.
+using Operation = Value (*)(Run& run, const Value& self, const Arguments& arguments);
+
+/// Throws where the value is no string; charges it.
+const std::string& string_of(Run& run, const Value& value, std::string_view callee);
+
+// What filters and methods share.
+Value items(Run& run, const Value& self, const Arguments& arguments);
+Value replace(Run& run, const Value& self, const Arguments& arguments);
+Value strip_both(Run& run, const Value& self, const Arguments& arguments);
+Value upper(Run& run, const Value& self, const Arguments& arguments);
+Value lower(Run& run, const Value& self, const Arguments& arguments);
+Value capitalize(Run& run, const Value& self, const Arguments& arguments);
+
+// Filters of sequences.
+Value length(Run& run, const Value& input, const Arguments& arguments);
+Value first(Run& run, const Value& input, const Arguments& arguments);
+Value last(Run& run, const Value& input, const Arguments& arguments);
+Value to_list(Run& run, const Value& input, const Arguments& arguments);
+Value reverse(Run& run, const Value& input, const Arguments& arguments);
+Value sort(Run& run, const Value& input, const Arguments& arguments);
+Value unique(Run& run, const Value& input, const Arguments& arguments);
+Value join(Run& run, const Value& input, const Arguments& arguments);
+Value map(Run& run, const Value& input, const Arguments& arguments);
+Value select(Run& run, const Value& input, const Arguments& arguments);
+Value reject(Run& run, const Value& input, const Arguments& arguments);
+Value selectattr(Run& run, const Value& input, const Arguments& arguments);
+Value rejectattr(Run& run, const Value& input, const Arguments& arguments);
+
+}  // namespace spectr::jinja

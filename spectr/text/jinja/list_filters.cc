@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "spectr/text/jinja/callables.h"
+#include "spectr/text/jinja/nodes.h"
+#include "spectr/text/jinja/operations.h"
+#include "spectr/text/jinja/sequences.h"
+#include "spectr/text/jinja/text_functions.h"
+
+namespace spectr::jinja {
+namespace {
+
+/// What `sort` and `unique` compare: an attribute, or the member itself, in small letters unless case counts.
+Value key_of(Run& run, const Value& member, const Value& case_sensitive, const Value& attribute) {
+  Value key = attribute.is_undefined() || attribute.is_none() ? member : attribute_of(run, member, attribute);
+  return case_sensitive.truth() || key.string() == nullptr ? key : lower(run, key, {});
+}
+
+/// The arguments after the first `skip`.
+Arguments after(const Arguments& arguments, std::size_t skip) {
+  Arguments rest = arguments;
+  const auto begin = rest.positional.begin();
+  rest.positional.erase(begin, begin + static_cast<std::ptrdiff_t>(std::min(skip, rest.positional.size())));
+  return rest;
+}
+
+std::string name_of(const Value& value, std::string_view what) {
+  if (value.string() == nullptr) throw TemplateError(fmt::format("{} expected, got {}", what, value.kind()));
+  return *value.string();
+}
+
+/// The members that pass a test, or an attribute of whom does, or those that do not.
+Value selected(Run& run, const Value& input, const Arguments& arguments, bool by_attribute, bool wanted) {
+  const Value path = by_attribute ? arguments[0] : Value();
+  if (by_attribute && path.is_undefined()) throw TemplateError("the name of an attribute expected");
+  const Arguments rest = after(arguments, by_attribute ? 1 : 0);
+  const Value test = rest[0];
+  List out;
+  for (const Value& member : members_of(run, input)) {
+    run.step();
+    const Value looked = by_attribute ? attribute_of(run, member, path) : member;
+    const bool passes = test.is_undefined()
+                            ? looked.truth()
+                            : apply_test(run, name_of(test, "the name of a test"), looked, after(rest, 1));
+    if (passes == wanted) out.push_back(member);
+  }
+  return out;
+}
+
+}  // namespace
+
+Value length(Run& run, const Value& input, const Arguments&) {
+  if (const auto* list = input.list()) return static_cast<std::int64_t>(list->size());
+  if (const auto* dict = input.dict()) return static_cast<std::int64_t>(dict->members.size());
+  if (input.string() != nullptr)
+    return static_cast<std::int64_t>(characters(string_of(run, input, "length")).size());
+  return static_cast<std::int64_t>(members_of(run, input).size());
+}
+
+Value first(Run& run, const Value& input, const Arguments&) {
+  if (const auto* list = input.list()) return list->empty() ? Value() : list->front();
+  const List members = members_of(run, input);
+  return members.empty() ? Value() : members.front();
+}
+
+Value last(Run& run, const Value& input, const Arguments&) {
+  if (const auto* list = input.list()) return list->empty() ? Value() : list->back();
+  const List members = members_of(run, input);
+  return members.empty() ? Value() : members.back();
+}
+
+Value to_list(Run& run, const Value& input, const Arguments&) {
+  return members_of(run, input);
+}
+
+Value reverse(Run& run, const Value& input, const Arguments&) {
+  if (input.string() != nullptr) return run.made(reversed(string_of(run, input, "reverse")));
+  List members = members_of(run, input);
+  std::ranges::reverse(members);
+  return members;
+}
+
+Value sort(Run& run, const Value& input, const Arguments& arguments) {
+  std::vector<std::pair<Value, Value>> keyed;
+  for (const Value& member : members_of(run, input))
+    keyed.emplace_back(key_of(run, member, arguments[1], arguments[2]), member);
+  const bool falling = arguments[0].truth();
+  std::ranges::stable_sort(keyed, [&run, falling](const auto& a, const auto& b) {
+    return falling ? less(run, b.first, a.first) : less(run, a.first, b.first);
+  });
+  List out;
+  for (auto& [key, member] : keyed) out.push_back(std::move(member));
+  return out;
+}
+
+Value unique(Run& run, const Value& input, const Arguments& arguments) {
+  List out, keys;
+  for (const Value& member : members_of(run, input)) {
+    Value key = key_of(run, member, arguments[0], arguments[1]);
+    if (std::ranges::any_of(keys, [&](const Value& other) { return equal(run, key, other); })) continue;
+    keys.push_back(std::move(key));
+    out.push_back(member);
+  }
+  return out;
+}
+
+Value join(Run& run, const Value& input, const Arguments& arguments) {
+  const std::string between = arguments[0].text();
+  std::string out;
+  bool first = true;
+  for (const Value& member : members_of(run, input)) {
+    const Value joined = arguments[1].is_undefined() ? member : attribute_of(run, member, arguments[1]);
+    run.charge(between.size());
+    for (int walks = 0; walks < 2; ++walks) run.walk(joined);  // its text is made, and copied
+    if (!first) out += between;
+    out += joined.text();
+    first = false;
+  }
+  return out;
+}
+
+Value map(Run& run, const Value& input, const Arguments& arguments) {
+  constexpr std::string_view parameters[] = {"attribute", "default"};
+  const bool by_attribute = arguments.positional.empty();
+  const Arguments given = by_attribute ? arguments.bound("map", parameters, 1) : after(arguments, 1);
+  List out;
+  for (const Value& member : members_of(run, input)) {
+    run.step();
+    if (by_attribute) {
+      Value found = attribute_of(run, member, given[0]);
+      out.push_back(found.is_undefined() ? given[1] : std::move(found));
+    } else {
+      out.push_back(apply_filter(run, name_of(arguments[0], "the name of a filter"), member, given));
+    }
+  }
+  return run.made(std::move(out));
+}
+
+Value select(Run& run, const Value& input, const Arguments& arguments) {
+  return selected(run, input, arguments, false, true);
+}
+Value reject(Run& run, const Value& input, const Arguments& arguments) {
+  return selected(run, input, arguments, false, false);
+}
+Value selectattr(Run& run, const Value& input, const Arguments& arguments) {
+  return selected(run, input, arguments, true, true);
+}
+Value rejectattr(Run& run, const Value& input, const Arguments& arguments) {
+  return selected(run, input, arguments, true, false);
+}
+
+}  // namespace spectr::jinja

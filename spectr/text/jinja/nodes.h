@@ -1,0 +1,91 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spectr/text/jinja/run.h"
+#include "spectr/text/jinja/value.h"
+
+namespace spectr::jinja {
+
+/// A part of a template that has a value.
+class Expression {
+ public:
+  virtual ~Expression() = default;
+  virtual Value evaluate(Run& run) const = 0;
+};
+using ExpressionPtr = std::unique_ptr<Expression>;
+
+/// A part of a template that does something.
+class Statement {
+ public:
+  virtual ~Statement() = default;
+  virtual void execute(Run& run) const = 0;
+};
+using Block = std::vector<std::unique_ptr<Statement>>;
+
+void execute(const Block& block, Run& run);
+
+/// The arguments of a call as they stand in the template.
+struct ArgumentNodes {
+  std::vector<ExpressionPtr> positional;
+  std::vector<std::pair<std::string, ExpressionPtr>> named;
+  Arguments evaluate(Run& run) const;
+};
+
+// The expressions.
+ExpressionPtr literal(Value value);
+ExpressionPtr variable(std::string name);
+ExpressionPtr list(std::vector<ExpressionPtr> members);
+ExpressionPtr tuple(std::vector<ExpressionPtr> members);
+ExpressionPtr mapping(std::vector<std::pair<ExpressionPtr, ExpressionPtr>> members);
+ExpressionPtr unary(std::string symbol, ExpressionPtr operand);
+/// Arithmetic, "~", "and", "or".
+ExpressionPtr binary(std::string symbol, ExpressionPtr left, ExpressionPtr right);
+/// Whether each comparison holds between the value before it and its own.
+ExpressionPtr comparisons(ExpressionPtr first, std::vector<std::pair<std::string, ExpressionPtr>> rest);
+ExpressionPtr choice(ExpressionPtr condition, ExpressionPtr then, ExpressionPtr fallback);
+ExpressionPtr member(ExpressionPtr object, ExpressionPtr key);
+ExpressionPtr slice(ExpressionPtr object, ExpressionPtr begin, ExpressionPtr end, ExpressionPtr step);
+ExpressionPtr call(ExpressionPtr function, ArgumentNodes arguments);
+ExpressionPtr method_call(ExpressionPtr object, std::string name, ArgumentNodes arguments);
+ExpressionPtr filter(ExpressionPtr input, std::string name, ArgumentNodes arguments);
+ExpressionPtr test(ExpressionPtr input, std::string name, ArgumentNodes arguments);
+
+// The statements.
+using StatementPtr = std::unique_ptr<Statement>;
+StatementPtr text(std::string text);
+StatementPtr print(ExpressionPtr value);
+/// The first block whose condition holds; a null condition always does.
+StatementPtr branches(std::vector<std::pair<ExpressionPtr, Block>> branches);
+struct Loop {
+  std::vector<std::string> names;
+  ExpressionPtr over;
+  ExpressionPtr condition;  ///< null: every member
+  Block body;
+  Block fallback;
+};
+StatementPtr loop(Loop loop);
+/// The name, or the names of a list, or the member of a namespace, gets the value.
+StatementPtr assignment(std::vector<std::string> names, ExpressionPtr value);
+StatementPtr member_assignment(std::string object, std::string name, ExpressionPtr value);
+StatementPtr block_assignment(std::string name, Block body);
+struct Macro {
+  std::string name;
+  std::vector<std::pair<std::string, ExpressionPtr>> parameters;  ///< and their defaults, or null
+  Block body;
+};
+StatementPtr macro(Macro macro);
+enum class Jump { leave, next };
+StatementPtr jump(Jump jump);
+
+// Names that a template may use; TemplateError for one that is not known.
+Value apply_filter(Run& run, const std::string& name, const Value& input, const Arguments& arguments);
+bool apply_test(Run& run, const std::string& name, const Value& input, const Arguments& arguments);
+Value call_method(Run& run, const Value& object, const std::string& name, const Arguments& arguments);
+/// raise_exception, range, namespace, dict, strftime_now.
+void add_functions(Run& run);
+
+}  // namespace spectr::jinja

@@ -1,0 +1,108 @@
+#include "spectr/text/jinja/sequences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "spectr/text/jinja/text_functions.h"
+
+namespace spectr::jinja {
+namespace {
+
+/// An index from the front, or from the back where it is negative.
+std::int64_t place(const Value& index, std::int64_t fallback, std::size_t size) {
+  if (index.is_undefined() || index.is_none()) return fallback;
+  const auto* integer = index.as<std::int64_t>();
+  if (integer == nullptr) throw TemplateError(fmt::format("{} is not an index", index.kind()));
+  return *integer < 0 ? *integer + static_cast<std::int64_t>(size) : *integer;
+}
+
+/// The places of [begin:end:step] in a sequence of that size.
+std::vector<std::size_t> places(std::size_t n, const Value& from, const Value& to, const Value& by) {
+  const auto size = static_cast<std::int64_t>(n);
+  // A step beyond the size leads out of the sequence, just as one of the size.
+  const std::int64_t step = std::clamp(place(by, 1, 0), -size - 1, size + 1);
+  if (step == 0) throw TemplateError("a slice in steps of 0");
+  const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+  const std::int64_t begin = std::clamp(place(from, step > 0 ? low : high, n), low, high);
+  const std::int64_t end = std::clamp(place(to, step > 0 ? high : low, n), low, high);
+  std::vector<std::size_t> out;
+  for (std::int64_t i = begin; step > 0 ? i < end : i > end; i += step)
+    out.push_back(static_cast<std::size_t>(i));
+  return out;
+}
+
+template <class Sequence>
+Value element(const Sequence& whole, const Value& index) {
+  const std::int64_t i = place(index, -1, whole.size());
+  return i < 0 || i >= static_cast<std::int64_t>(whole.size()) ? Value()
+                                                               : Value(whole[static_cast<std::size_t>(i)]);
+}
+
+}  // namespace
+
+List members_of(Run& run, const Value& whole) {
+  List members;
+  if (const auto* list = whole.list()) {
+    run.charge(sizeof(Value) * list->size());
+    members = *list;
+    members.is_tuple = false;
+  } else if (const auto* dict = whole.dict()) {
+    for (const auto& [key, value] : dict->members) members.push_back(run.made(key));
+  } else if (const auto* text = whole.string()) {
+    run.charge((1 + sizeof(Value)) * text->size());
+    for (const std::string_view character : characters(*text)) members.emplace_back(character);
+  } else if (!whole.is_undefined()) {
+    throw TemplateError(fmt::format("{} has no members", whole.kind()));
+  }
+  return members;
+}
+
+Value member_of(Run& run, const Value& whole, const Value& key) {
+  if (whole.is_undefined()) throw TemplateError(fmt::format("'{}' of an undefined value", key.text()));
+  if (const auto* dict = whole.dict()) {
+    const Value* found = key.string() == nullptr ? nullptr : run.member(*dict, *key.string());
+    return found == nullptr ? Value() : *found;
+  }
+  if (key.string() != nullptr) return {};
+  if (const auto* members = whole.list()) return element(*members, key);
+  if (const auto* text = whole.string()) {
+    run.charge(text->size());
+    return element(characters(*text), key);
+  }
+  return {};
+}
+
+Value attribute_of(Run& run, const Value& value, const Value& path) {
+  if (path.string() == nullptr) return member_of(run, value, path);
+  run.charge(path.string()->size());
+  Value found = value;
+  std::string_view rest = *path.string();
+  for (;;) {
+    const std::size_t dot = std::min(rest.find('.'), rest.size());
+    const std::string name(rest.substr(0, dot));
+    const bool index = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+    found = member_of(run, found, index ? Value(*number<std::int64_t>(name)) : Value(name));
+    if (dot == rest.size()) return found;
+    rest.remove_prefix(dot + 1);
+  }
+}
+
+Value slice_of(Run& run, const Value& whole, const Value& begin, const Value& end, const Value& step) {
+  if (const auto* text = whole.string()) {
+    run.charge(text->size());
+    const auto all = characters(*text);
+    std::string out;
+    for (const std::size_t i : places(all.size(), begin, end, step)) out += all[i];
+    return out;
+  }
+  const auto* members = whole.list();
+  if (members == nullptr) throw TemplateError(fmt::format("{} has no parts", whole.kind()));
+  List out;
+  out.is_tuple = members->is_tuple;
+  for (const std::size_t i : places(members->size(), begin, end, step)) out.push_back((*members)[i]);
+  run.charge(sizeof(Value) * out.size());
+  return out;
+}
+
+}  // namespace spectr::jinja

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spectr/text/jinja/value.h"
+
+namespace spectr::jinja {
+
+/// A string in its characters; a byte that is no UTF-8 is one of them. They are views of the text.
+std::vector<std::string_view> characters(std::string_view text);
+
+/// The first place of `part` in `text` from `from` on, in bytes, or npos. Cost: linear in both.
+std::size_t position_of(std::string_view text, std::string_view part, std::size_t from = 0);
+
+/// The number that the text is, white space around it left out. Throws where it is too large.
+template <class Number>
+std::optional<Number> number(std::string_view text);
+
+/// The text from its last character to its first.
+std::string reversed(std::string_view text);
+
+/// Without the characters at its ends: white space, or those of `characters`. Each of these is looked for at
+/// each place, and charged.
+std::string strip(Run& run, std::string_view text, const Value& characters, bool left, bool right);
+
+/// The parts between the occurrences of `by`, or between white space where it is none or undefined: `most`
+/// cuts at most, < 0: all. They are views of the text, charged as the values that they become. Throws where
+/// `by` is an empty string.
+std::vector<std::string_view> split(Run& run, std::string_view text, const Value& by, std::int64_t most);
+std::vector<std::string_view> split_lines(Run& run, std::string_view text);
+
+/// How often `of` stands in the text, places that overlap counted once. Throws where it is an empty string.
+std::size_t occurrences(std::string_view text, const Value& of);
+
+enum class Case { upper, lower, first_upper, title };
+/// ASCII letters only.
+std::string in_case(std::string_view text, Case which);
+
+}  // namespace spectr::jinja

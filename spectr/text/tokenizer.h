@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "spectr/base/result.h"
+#include "spectr/base/token.h"
+#include "spectr/gguf/gguf.h"
+#include "spectr/text/special_tokens.h"
+#include "spectr/text/vocabulary.h"
+
+namespace spectr {
+
+/// What text may mean to a tokenizer besides itself.
+struct TokenizeOptions {
+  bool add_bos = true;         ///< prepend the beginning token where the vocabulary asks for it
+  bool parse_special = false;  ///< "<s>" in the text is the token, not three characters
+};
+
+/// Text ⇄ token ids, as the model's own tokenizer does it. Safe to use from several threads at once.
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+
+  /// The tokenizer described by a file's metadata (vocabulary-only files will do).
+  static Result<std::unique_ptr<Tokenizer>> load(const Gguf& file);
+
+  /// The ids of a text: any bytes, valid UTF-8 or not. Cost: O(n log n), whatever the vocabulary: special
+  /// tokens (SpecialTokens::longest_text) and SentencePiece's of extreme length are not looked for.
+  std::vector<Token> encode(std::string_view text, const TokenizeOptions& options = {}) const;
+
+  /// The text of a sequence of ids. Control and unknown tokens are left out; spaces that encode() put in, at
+  /// the beginning and after control and user-defined tokens, are taken out again. Requires: every id within
+  /// the vocabulary. For tokens that come one by one: TextStream.
+  std::string decode(std::span<const Token> tokens) const;
+
+  /// The bytes that a token adds to a running text. Byte tokens give their single byte, which may be a part
+  /// of a UTF-8 character; control and unknown tokens give "". Requires: token within the vocabulary.
+  std::string piece(Token token) const;
+
+  /// Whether encode() puts a space before a text, and before what follows a special token.
+  virtual bool adds_prefix_space() const { return false; }
+
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+
+ protected:
+  explicit Tokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)), specials_(vocabulary_) {}
+
+  /// Appends the ids of a stretch of text without special tokens; `first` where it begins the text or follows
+  /// a special token.
+  virtual void encode_plain(std::string_view text, bool first, std::vector<Token>& out) const = 0;
+
+ private:
+  /// The bytes of a token of plain text.
+  virtual std::string text_piece(std::string_view text) const = 0;
+
+  Vocabulary vocabulary_;
+  SpecialTokens specials_;
+};
+
+}  // namespace spectr

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "spectr/base/keyed_hash.h"
+#include "spectr/base/result.h"
+#include "spectr/base/token.h"
+#include "spectr/gguf/gguf.h"
+#include "spectr/text/pretokenizer_rules.h"
+
+namespace spectr {
+
+/// How text becomes tokens: `tokenizer.ggml.model` is "llama" or "gpt2".
+enum class TokenizerType { sentencepiece, byte_level };
+
+/// Kinds of tokens, numbered as in the file (where 0, undefined, is read as normal).
+enum class TokenKind : int { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
+
+/// The tokens of a model: texts, scores, kinds, special ids. Owns its strings. Requires of every token that
+/// it is asked about: 0 ≤ token < size().
+class Vocabulary {
+ public:
+  /// Reads `tokenizer.ggml.*`. Checked: there are tokens and no two of them share a text (empty texts
+  /// excepted), array types and lengths agree, special ids lie inside, byte tokens are <0x00> … <0xFF>, the
+  /// pre-tokenizer of a byte-level vocabulary is known (where it is not named, old files of gpt2 and gptneox
+  /// mean GPT-2's). Errors name the file and the key. An id that the file does not give has the format's
+  /// default (llama: unknown 0, beginning 1, end 2; gpt2: beginning and end 11 if that is a control token) or
+  /// is absent.
+  static Result<Vocabulary> load(const Gguf& file);
+
+  Vocabulary(const Vocabulary&) = delete;
+  Vocabulary& operator=(const Vocabulary&) = delete;
+  Vocabulary(Vocabulary&&) = default;
+  Vocabulary& operator=(Vocabulary&&) = default;
+
+  /// The file that it comes from, for messages.
+  const std::string& source() const { return source_; }
+  TokenizerType type() const { return type_; }
+  /// How a byte-level tokenizer cuts text into words. Requires: type() is byte_level.
+  const PretokenizerRule& pretokenizer() const { return *pretokenizer_; }
+
+  std::size_t size() const { return texts_.size(); }
+  const std::string& text(Token token) const { return texts_[static_cast<std::size_t>(token)]; }
+  float score(Token token) const { return scores_[static_cast<std::size_t>(token)]; }
+  TokenKind kind(Token token) const { return kinds_[static_cast<std::size_t>(token)]; }
+
+  /// The token of that text, of any kind.
+  std::optional<Token> find(std::string_view text) const;
+  /// The same among those that plain text may become: no control, unknown or byte token.
+  std::optional<Token> find_plain(std::string_view text) const;
+  /// The token that stands for one byte.
+  std::optional<Token> byte_token(std::uint8_t byte) const { return byte_tokens_[byte]; }
+  /// The byte that it stands for. Requires: a token of kind `byte`.
+  char byte(Token token) const;
+
+  std::optional<Token> bos() const { return bos_; }
+  std::optional<Token> eos() const { return eos_; }
+  std::optional<Token> unknown() const { return unknown_; }
+  /// Whether texts begin with bos(). Implies bos(). (None ends with eos(), whatever the file says of
+  /// `add_eos_token`: what is encoded here is to be continued.)
+  bool add_bos() const { return add_bos_; }
+  /// Tokens that end a text, ascending: eos, those that the file says end a turn, a message or a completion
+  /// in the middle of a file, and tokens that are known by their text to do so ("<|im_end|>" …) unless the
+  /// file calls them normal text.
+  const std::vector<Token>& ends() const { return ends_; }
+  bool is_end(Token token) const;
+
+ private:
+  Vocabulary() = default;
+  Result<void> read_pretokenizer(const Gguf& file);
+  Result<void> read_tokens(const Gguf& file);
+  Result<void> read_kinds(const Gguf& file);
+  Result<void> index_bytes(const Gguf& file);
+  Result<void> read_special(const Gguf& file);
+  Result<void> read_additions(const Gguf& file);
+  Result<std::optional<Token>> special(const Gguf& file, std::string_view key,
+                                       std::optional<Token> fallback) const;
+
+  std::string source_;
+  TokenizerType type_ = TokenizerType::sentencepiece;
+  const PretokenizerRule* pretokenizer_ = nullptr;  // one of the constant rules
+  std::vector<std::string> texts_;
+  std::vector<float> scores_;
+  std::vector<TokenKind> kinds_;
+  bool kinds_given_ = false;
+  std::unordered_map<std::string_view, Token, KeyedHash> ids_;  // views of texts_
+  std::array<std::optional<Token>, 256> byte_tokens_;
+  std::optional<Token> bos_, eos_, unknown_;
+  std::vector<Token> ends_;
+  bool add_bos_ = false;
+};
+
+}  // namespace spectr

@@ -1,0 +1,265 @@
+"""Small random models of every architecture and stored format, and their logits in double precision from the
+definition: a second implementation, that shares no line with the one it tests.
+
+    make.py FOLDER              writes NAME.gguf and NAME.json for all of them
+    make.py --check GGUF JSON   relative distance of this implementation's logits from another engine's
+
+Needs Python's numpy and gguf. Weights come from a fixed seed: the files are the same every time."""
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import gguf
+import numpy as np
+from gguf import GGMLQuantizationType as Type
+
+VOCABULARY, CONTEXT = 320, 256
+TOKENS = [1] + [int(3 + (37 * i * i + 11 * i) % (VOCABULARY - 3)) for i in range(23)]
+
+
+# The definition, for a file as it stands.
+
+
+class File:
+    def __init__(self, path):
+        reader = gguf.GGUFReader(path)
+        self.fields = reader.fields
+        self.arch = self.fields["general.architecture"].contents()
+        self.tensors = {t.name: gguf.quants.dequantize(t.data, t.tensor_type).astype(np.float64)
+                        .reshape(list(reversed(t.shape.tolist()))) for t in reader.tensors}
+
+    def key(self, name, default=None):
+        field = self.fields.get(f"{self.arch}.{name}")
+        return default if field is None else field.contents()
+
+    def __contains__(self, name):
+        return name in self.tensors
+
+    def __getitem__(self, name):
+        return self.tensors[name]
+
+
+def norm(file, name, x, epsilon):
+    if f"{name}.bias" in file:  # centred
+        x = x - x.mean(-1, keepdims=True)
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + epsilon) * file[f"{name}.weight"] + file[f"{name}.bias"]
+    return x / np.sqrt((x * x).mean(-1, keepdims=True) + epsilon) * file[f"{name}.weight"]
+
+
+def linear(file, name, x):
+    y = x @ file[f"{name}.weight"].T
+    return y + file[f"{name}.bias"] if f"{name}.bias" in file else y
+
+
+def rotate(x, dims, base, scale, factors, interleaved):
+    """x: [tokens, heads, head size]."""
+    half = dims // 2
+    frequencies = base ** (-2.0 * np.arange(half) / dims) / factors / scale
+    angles = np.arange(x.shape[0])[:, None] * frequencies
+    cos, sin = np.cos(angles)[:, None, :], np.sin(angles)[:, None, :]
+    out = x.copy()
+    first = slice(0, dims, 2) if interleaved else slice(0, half)
+    second = slice(1, dims, 2) if interleaved else slice(half, dims)
+    a, b = x[..., first], x[..., second]
+    out[..., first], out[..., second] = a * cos - b * sin, a * sin + b * cos
+    return out
+
+
+def logits_of(file, tokens):
+    """After the last token."""
+    key = file.key
+    width, layers, heads = key("embedding_length"), key("block_count"), key("attention.head_count")
+    all_kv_heads = key("attention.head_count_kv", heads)
+    size = key("attention.key_length", width // heads)
+    epsilon = key("attention.layer_norm_rms_epsilon", key("attention.layer_norm_epsilon"))
+    dims = 0 if file.arch == "gpt2" else key("rope.dimension_count", size)
+    factors = file["rope_freqs.weight"] if "rope_freqs.weight" in file else np.ones(dims // 2)
+    parallel = file.arch == "gptneox" and key("use_parallel_residual", True)
+    x = file["token_embd.weight"][tokens]
+    if "position_embd.weight" in file:
+        x = x + file["position_embd.weight"][: len(tokens)]
+    mask = np.triu(np.full((len(tokens), len(tokens)), -np.inf), 1)
+    for i in range(layers):
+        block = f"blk.{i}."
+        kv_heads = all_kv_heads[i] if isinstance(all_kv_heads, list) else all_kv_heads
+        h = norm(file, block + "attn_norm", x, epsilon)
+        if block + "attn_qkv.weight" in file:
+            q, k, v = np.split(linear(file, block + "attn_qkv", h), 3, -1)
+        else:
+            q, k, v = (linear(file, block + part, h) for part in ("attn_q", "attn_k", "attn_v"))
+        q, k, v = (t.reshape(len(tokens), -1, size) for t in (q, k, v))
+        if block + "attn_q_norm.weight" in file:
+            q, k = norm(file, block + "attn_q_norm", q, epsilon), norm(file, block + "attn_k_norm", k, epsilon)
+        if dims:
+            turn = (dims, key("rope.freq_base", 10000.0), key("rope.scaling.factor", 1.0), factors, file.arch == "llama")
+            q, k = rotate(q, *turn), rotate(k, *turn)
+        k, v = (np.repeat(t, heads // kv_heads, 1) for t in (k, v))
+        scores = np.einsum("qhd,khd->hqk", q, k) / math.sqrt(size) + mask
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights /= weights.sum(-1, keepdims=True)
+        attended = np.einsum("hqk,khd->qhd", weights, v).reshape(len(tokens), -1)
+        branch = linear(file, block + "attn_output", attended)
+        h = x if parallel else x + branch
+        h = norm(file, block + "ffn_norm", h, epsilon)
+        up = linear(file, block + "ffn_up", h)
+        if block + "ffn_gate.weight" in file:
+            gate = linear(file, block + "ffn_gate", h)
+            up = gate / (1 + np.exp(-gate)) * up
+        else:
+            up = up / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (up + 0.044715 * up**3)))
+        x = x + branch + linear(file, block + "ffn_down", up)
+    x = norm(file, "output_norm", x, epsilon)
+    return linear(file, "output" if "output.weight" in file else "token_embd", x)[-1]
+
+
+# Random models.
+
+random = np.random.default_rng(20260)
+
+
+def block_of(kind, rows, cols):
+    """Random weights of about N(0, 1 / cols) as bytes of a format."""
+    weights = (random.standard_normal((rows, cols)) / math.sqrt(cols)).astype(np.float32)
+    try:
+        return gguf.quants.quantize(weights, kind)
+    except NotImplementedError:
+        pass
+    # What cannot be quantized here: random quants with small scales, each of which is a valid block.
+    elements, size = gguf.GGML_QUANT_SIZES[kind]
+    data = random.integers(0, 256, (rows, cols // elements, size), dtype=np.uint8)
+    scales = {Type.Q2_K: (80, 82), Type.Q3_K: (108,), Type.Q4_K: (0, 2), Type.Q5_K: (0, 2), Type.Q6_K: (208,),
+              Type.IQ4_XS: (0,), Type.IQ4_NL: (0,)}[kind]
+    for at in scales:
+        data[:, :, at: at + 2] = np.zeros((rows, cols // elements, 1), np.float16).view(np.uint8)
+    for at in scales:
+        data[:, :, at: at + 2] = np.full((rows, cols // elements, 1), 1.0, np.float16).view(np.uint8)
+    data = data.reshape(rows, -1)
+    spread = gguf.quants.dequantize(data, kind).std()
+    factors = (random.uniform(0.7, 1.3, (rows, cols // elements, 1)) / spread / math.sqrt(cols)).astype(np.float16)
+    data = data.reshape(rows, cols // elements, size)
+    for at in scales:
+        data[:, :, at: at + 2] = factors.view(np.uint8)
+    return data.reshape(rows, -1)
+
+
+def vocabulary(writer):
+    writer.add_tokenizer_model("llama")
+    tokens = ["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(256)]
+    tokens += ["▁"] + [chr(97 + i) for i in range(26)]
+    tokens += [f"▁{a}{b}" for a in "abcdef" for b in "abcdef"]
+    tokens = tokens[:VOCABULARY]
+    writer.add_token_list(tokens)
+    writer.add_token_scores([0.0] * 259 + [-float(i) for i in range(VOCABULARY - 259)])
+    writer.add_token_types([2, 3, 3] + [6] * 256 + [1] * (VOCABULARY - 259))
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+
+
+def write(path, arch, *, width=32, heads=4, kv_heads=2, ffn=48, layers=2, formats=None, keys=None, bias=(), norms="rms",
+          tied=True, factors=False, fused=False, positions=False, gated=True, head_norms=False):
+    writer = gguf.GGUFWriter(path, arch)
+    writer.add_name(path.stem)
+    writer.add_context_length(CONTEXT)
+    writer.add_embedding_length(width)
+    writer.add_block_count(layers)
+    writer.add_feed_forward_length(ffn)
+    writer.add_head_count(heads)
+    if not fused:
+        writer.add_head_count_kv(kv_heads)
+    (writer.add_layer_norm_rms_eps if norms == "rms" else writer.add_layer_norm_eps)(1e-5)
+    for name, value in (keys or {}).items():
+        {float: writer.add_float32, int: writer.add_uint32, bool: writer.add_bool, str: writer.add_string}[type(value)](
+            f"{arch}.{name}", value)
+    vocabulary(writer)
+    kinds = iter(formats or [])
+
+    def matrix(name, rows, cols):
+        kind = Type.F32
+        if formats:
+            kind = next(kinds)
+        data = block_of(kind, rows, cols)
+        if kind == Type.F32:
+            writer.add_tensor(f"{name}.weight", data)
+        else:
+            writer.add_tensor(f"{name}.weight", data, raw_dtype=kind)
+        if name.split(".")[-1] in bias:
+            vector(f"{name}.bias", rows, 0.0)
+
+    def vector(name, size, mean):
+        writer.add_tensor(name, (mean + 0.3 * random.standard_normal(size)).astype(np.float32))
+
+    def norm_of(name, size):
+        vector(f"{name}.weight", size, 1.0)
+        if norms != "rms":
+            vector(f"{name}.bias", size, 0.0)
+
+    size = width // heads
+    writer.add_tensor("token_embd.weight", random.standard_normal((VOCABULARY, width)).astype(np.float32))
+    if positions:
+        writer.add_tensor("position_embd.weight", random.standard_normal((CONTEXT, width)).astype(np.float32))
+    if factors:
+        writer.add_tensor("rope_freqs.weight", np.linspace(1, 8, size // 2, dtype=np.float32))
+    all_kv_heads, all_ffn = kv_heads, ffn
+    for i in range(layers):
+        block = f"blk.{i}."
+        kv_heads, ffn = (each[i] if isinstance(each, list) else each for each in (all_kv_heads, all_ffn))
+        norm_of(block + "attn_norm", width)
+        if fused:
+            matrix(block + "attn_qkv", 3 * width, width)
+        else:
+            matrix(block + "attn_q", width, width)
+            matrix(block + "attn_k", kv_heads * size, width)
+            matrix(block + "attn_v", kv_heads * size, width)
+        if head_norms:
+            norm_of(block + "attn_q_norm", size)
+            norm_of(block + "attn_k_norm", size)
+        matrix(block + "attn_output", width, width)
+        norm_of(block + "ffn_norm", width)
+        if gated:
+            matrix(block + "ffn_gate", ffn, width)
+        matrix(block + "ffn_up", ffn, width)
+        matrix(block + "ffn_down", width, ffn)
+    norm_of("output_norm", width)
+    if not tied:
+        matrix("output", VOCABULARY, width)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+    logits = logits_of(File(path), TOKENS)
+    numbers = ", ".join(f"{v:.7g}" for v in logits)
+    path.with_suffix(".json").write_text(
+        f'{{"model": "{path.name}", "tokens": {json.dumps(TOKENS)}, "logits": [{numbers}]}}\n')
+
+
+def make_all(folder):
+    qkv = ("attn_q", "attn_k", "attn_v")
+    everywhere = ("attn_qkv", "attn_output", "ffn_up", "ffn_down")
+    write(folder / "llama-f32.gguf", "llama", tied=False, keys={"rope.freq_base": 50000.0, "rope.dimension_count": 8})
+    write(folder / "llama-scaled-f32.gguf", "llama", factors=True,
+          keys={"rope.scaling.type": "linear", "rope.scaling.factor": 2.0})
+    write(folder / "llama-layers-f32.gguf", "llama", layers=3, kv_heads=[4, 1, 2], ffn=[48, 32, 64])
+    write(folder / "qwen2-f32.gguf", "qwen2", bias=qkv, keys={"rope.freq_base": 1000000.0})
+    write(folder / "gpt2-f32.gguf", "gpt2", norms="layer", fused=True, positions=True, gated=False, bias=everywhere)
+    for name, parallel in (("gptneox-f32", True), ("gptneox-serial-f32", False)):
+        write(folder / f"{name}.gguf", "gptneox", norms="layer", fused=True, gated=False, bias=everywhere, tied=False,
+              keys={"use_parallel_residual": parallel, "rope.dimension_count": 4})
+    # Every stored format in one of two models: blocks of 32 numbers, and of 256.
+    write(folder / "llama-formats-32.gguf", "llama", width=64, ffn=64, layers=2,
+          formats=[Type.F16, Type.BF16, Type.F16, Type.BF16, Type.Q8_0, Type.Q4_0, Type.Q4_1,
+                   Type.Q5_0, Type.Q5_1, Type.IQ4_NL, Type.Q8_0, Type.Q5_1, Type.Q5_0, Type.Q4_1])
+    write(folder / "llama-formats-256.gguf", "llama", width=256, heads=8, kv_heads=1, ffn=256, layers=1,
+          formats=[Type.Q2_K, Type.Q3_K, Type.Q6_K, Type.Q4_K, Type.Q5_K, Type.IQ4_XS, Type.Q6_K])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 4 and sys.argv[1] == "--check":
+        reference = json.loads(Path(sys.argv[3]).read_text())
+        found = logits_of(File(sys.argv[2]), reference["tokens"])
+        expected = np.array(reference["logits"])
+        print(np.linalg.norm(found - expected) / np.linalg.norm(expected))
+    else:
+        make_all(Path(sys.argv[1]))

@@ -1,0 +1,252 @@
+#include "spectr/nn/batcher.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "spectr/engine/loaded_model.h"
+#include "spectr/lm/tabular_model.h"
+#include "tests/support/data.h"
+
+namespace spectr {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::size_t context = 300;
+constexpr std::size_t nodes = 9;
+
+/// The bundled pair: a draft and a target.
+class BatcherTest : public testing::Test {
+ protected:
+  static std::unique_ptr<Transformer> load(std::string_view name) {
+    return load_model(find_data(name).value(), pool()).value().transformer;
+  }
+  static ThreadPool& pool() {
+    static ThreadPool pool(2);
+    return pool;
+  }
+  std::unique_ptr<Transformer> draft_ = load("models/spectr-stories-draft-0.3m-f16.gguf");
+  std::unique_ptr<Transformer> target_ = load("models/spectr-stories-7m-q4_0.gguf");
+  std::vector<const LanguageModel*> models_ = {draft_.get(), target_.get()};
+};
+
+std::vector<float> copy(const Logits& row) {
+  std::vector<float> numbers;
+  for (std::size_t i = 0; i < row.size(); ++i)
+    numbers.push_back(static_cast<float>(row.at(static_cast<Token>(i))));
+  return numbers;
+}
+
+/// What a decoder does with its two sessions: a text, then blocks of a random tree, of which a path is kept.
+/// Gives every row of logits.
+std::vector<std::vector<float>> live(Session& draft, Session& target, unsigned seed) {
+  std::mt19937 random(seed);
+  const auto token = [&random] { return static_cast<Token>(random() % 4000 + 1); };
+  std::vector<Token> text;
+  for (std::size_t n = 1 + random() % 150; text.size() < n;) text.push_back(token());
+  std::vector<std::vector<float>> rows;
+  for (int block = 0; block < 4; ++block) {
+    TokenTree tree(text.back());
+    for (std::size_t level = 0; level < 2 + random() % 3; ++level) {
+      draft.score(text, tree).value();
+      rows.push_back(copy(draft.logits(tree.size() - 1)));
+      for (int child = 0; child < 2; ++child) {
+        tree.child(static_cast<NodeId>(random() % static_cast<unsigned>(tree.size())), token());
+      }
+    }
+    target.score(text, tree).value();
+    for (NodeId node = 0; node < tree.size(); ++node) rows.push_back(copy(target.logits(node)));
+    const RecycledVector<NodeId> path =
+        tree.path(static_cast<NodeId>(random() % static_cast<unsigned>(tree.size())));
+    draft.keep(path);
+    target.keep(path);
+    for (NodeId node : path) text.push_back(tree.token(node));
+    text.push_back(token());
+  }
+  return rows;
+}
+
+TEST_F(BatcherTest, EveryTextGetsTheLogitsThatItGetsAlone) {
+  constexpr std::size_t texts = 6;
+  Batcher batcher(models_, texts, nodes);
+  std::vector<std::vector<std::vector<float>>> together(texts);
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < texts; ++i) {
+      threads.emplace_back([&, i] {
+        const auto draft = batcher.start(*draft_, context).value(),
+                   target = batcher.start(*target_, context).value();
+        const Batcher::ActiveSequence active(batcher);
+        together[i] = live(*draft, *target, i);
+      });
+    }
+  }
+  for (unsigned i = 0; i < texts; ++i) {
+    const auto draft = draft_->start(context, nodes).value(), target = target_->start(context, nodes).value();
+    EXPECT_EQ(together[i], live(*draft, *target, i)) << "text " << i;
+  }
+}
+
+TEST_F(BatcherTest, TextsComeToThePassOfTheTargetTogether) {
+  constexpr std::size_t texts = 3;
+  Batcher batcher(models_, texts, nodes);
+  const std::vector<Token> text = {1, 2, 3};
+  std::vector<std::jthread> threads;
+  std::vector<std::unique_ptr<Batcher::ActiveSequence>> seats;
+  for (std::size_t i = 0; i < texts; ++i) seats.push_back(std::make_unique<Batcher::ActiveSequence>(batcher));
+  for (std::size_t i = 0; i < texts; ++i) {
+    threads.emplace_back([&, i] {
+      const auto draft = batcher.start(*draft_, context).value(),
+                 target = batcher.start(*target_, context).value();
+      TokenTree tree(text.back());
+      for (std::size_t level = 0; level < i; ++level) {
+        EXPECT_TRUE(draft->score(text, tree));
+        tree.child(tree.size() - 1, 7);
+      }
+      EXPECT_TRUE(target->score(text, tree));
+    });
+  }
+  threads.clear();
+  const std::vector<PassCounts> counts = batcher.counts();
+  EXPECT_EQ(counts[0].passes, 2u);
+  EXPECT_EQ(counts[0].sequences, 1u + 2u);
+  EXPECT_EQ(counts[1].passes, 1u);
+  EXPECT_EQ(counts[1].sequences, texts);
+  EXPECT_EQ(counts[1].rows, texts * text.size() + 0 + 1 + 2);
+}
+
+TEST_F(BatcherTest, ALongTextOfADraftHoldsNobodyUp) {
+  constexpr std::size_t passes_of_other = 3;
+  Batcher batcher(models_, 2, nodes);
+  const std::vector<Token> text = {1, 2, 3};
+  std::vector<Token> prompt(280);
+  std::iota(prompt.begin(), prompt.end(), 1);
+  std::atomic<bool> other_is_done = false;
+  auto active = std::make_unique<Batcher::ActiveSequence>(batcher),
+       other = std::make_unique<Batcher::ActiveSequence>(batcher);
+  std::vector<std::jthread> threads;
+  threads.emplace_back([&] {
+    const auto session = batcher.start(*draft_, context).value();
+    EXPECT_TRUE(session->score(prompt, TokenTree(prompt.back())));
+    EXPECT_TRUE(other_is_done);
+    active.reset();
+  });
+  threads.emplace_back([&] {
+    const auto session = batcher.start(*target_, context).value();
+    for (std::size_t pass = 0; pass < passes_of_other; ++pass) {
+      EXPECT_TRUE(session->score(text, TokenTree(text.back())));
+    }
+    other_is_done = true;
+    other.reset();
+  });
+}
+
+TEST_F(BatcherTest, ACancelledTextEndsBeforeTheNextPass) {
+  Batcher batcher(models_, 1, nodes);
+  const auto session = batcher.start(*target_, context).value();
+  std::stop_source stop;
+  session->cancel_when(stop.get_token());
+  const Batcher::ActiveSequence active(batcher);
+  const std::vector<Token> text = {1, 2, 3};
+  ASSERT_TRUE(session->score(text, TokenTree(3)));
+  stop.request_stop();
+  session->rewind(1);
+  const auto result = session->score(text, TokenTree(3));
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("cancelled"));
+  EXPECT_EQ(batcher.counts()[1].passes, 1u);
+}
+
+TEST_F(BatcherTest, ATextThatIsCancelledOnTheWayKeepsWhatWasComputed) {
+  Batcher batcher(models_, 2, nodes);
+  const auto session = batcher.start(*target_, context).value(),
+             brief = batcher.start(*target_, context).value();
+  std::stop_source stop;
+  session->cancel_when(stop.get_token());
+  std::vector<Token> text(150);  // more than a pass takes of one text
+  std::iota(text.begin(), text.end(), 1);
+  const TokenTree tree(text.back());
+  const Batcher::ActiveSequence active(batcher);
+  auto other_active = std::make_unique<Batcher::ActiveSequence>(batcher);
+  Result<void> result;
+  std::jthread thread([&] { result = session->score(text, tree); });
+  EXPECT_TRUE(brief->score(std::vector<Token>{1}, TokenTree(1)));  // in the pass of the first piece
+  stop.request_stop();
+  other_active.reset();
+  thread.join();
+  EXPECT_FALSE(result);
+  EXPECT_GT(session->length(), 0u);
+  EXPECT_LT(session->length(), text.size());
+
+  session->cancel_when({});
+  ASSERT_TRUE(session->score(text, tree));
+  EXPECT_EQ(batcher.counts()[1].rows, 1 + text.size()) << "nothing is computed twice";
+  const auto alone = target_->start(context, nodes).value();
+  ASSERT_TRUE(alone->score(text, tree));
+  EXPECT_EQ(copy(session->logits(TokenTree::root)), copy(alone->logits(TokenTree::root)));
+}
+
+TEST_F(BatcherTest, AContextIsOneThatTheModelCanHave) {
+  Batcher batcher(models_, 1, nodes);
+  EXPECT_TRUE(batcher.start(*target_, target_->context()));
+  EXPECT_EQ(batcher.start(*target_, 0).value()->context(), target_->context());
+  EXPECT_FALSE(batcher.start(*target_, target_->context() + 1));
+}
+
+// What ends one text, an error or a lack of memory, is that text's alone.
+TEST_F(BatcherTest, AFailureEndsOneTextOnly) {
+  Batcher batcher(models_, 2, nodes);
+  const std::vector<Token> good = {1, 2, 3}, bad = {1, 2, 1 << 20};
+  std::vector<std::unique_ptr<Batcher::ActiveSequence>> active;
+  for (int i = 0; i < 2; ++i) active.push_back(std::make_unique<Batcher::ActiveSequence>(batcher));
+  const auto score = [&](const std::vector<Token>& text) {
+    return batcher.start(*target_, context).value()->score(text, TokenTree(text.back()));
+  };
+  Result<void> of_bad;
+  std::jthread other([&] { of_bad = score(bad); });
+  EXPECT_TRUE(score(good));
+  other.join();
+  ASSERT_FALSE(of_bad);
+  EXPECT_THAT(of_bad.error().message, HasSubstr("is outside the vocabulary"));
+}
+
+// The batcher knows models as LanguageModel alone.
+TEST(Batcher, ServesTablesToo) {
+  std::mt19937 random(1);
+  const TabularModel table = TabularModel::random(5, 4, random);
+  const LanguageModel* const models[] = {&table};
+  Batcher batcher(models, 2, nodes);
+  std::vector<std::jthread> threads;
+  for (const Token last : {1, 2}) {
+    threads.emplace_back([&, last] {
+      const auto session = batcher.start(table, 0).value();
+      const Batcher::ActiveSequence active(batcher);
+      EXPECT_TRUE(session->score(std::vector<Token>{0, last}, TokenTree(last)));
+      EXPECT_EQ(session->logits(TokenTree::root).at(3), table.log_row(1, last)[3]);
+    });
+  }
+}
+
+TEST_F(BatcherTest, ATextThatLeavesHoldsNobodyUp) {
+  Batcher batcher(models_, 2, nodes);
+  auto idle = std::make_unique<Batcher::ActiveSequence>(batcher);
+  std::jthread other([&] {
+    const auto session = batcher.start(*target_, context).value();
+    const Batcher::ActiveSequence active(batcher);
+    EXPECT_TRUE(session->score(std::vector<Token>{1}, TokenTree(1)));
+  });
+  while (batcher.waiting() == 0) std::this_thread::yield();
+  EXPECT_EQ(batcher.counts()[1].passes, 0u) << "the pass waits for the idle text";
+  idle.reset();
+  other.join();
+  EXPECT_EQ(batcher.counts()[1].passes, 1u);
+}
+
+}  // namespace
+}  // namespace spectr

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "spectr/nn/ops.h"
+
+namespace spectr::test {
+
+/// Operations that hand every call on: for tests that look at some of them, or spoil them.
+class ForwardingOps : public Ops {
+ public:
+  explicit ForwardingOps(std::unique_ptr<Ops> ops) : ops_(std::move(ops)) {}
+
+  bool upload(WeightId id, std::span<const std::byte> bytes) override { return ops_->upload(id, bytes); }
+  void reserve(std::size_t rows) override { ops_->reserve(rows); }
+  std::size_t bytes_of(WeightId id) const override { return ops_->bytes_of(id); }
+  CacheId open_cache(std::size_t slots) override { return ops_->open_cache(slots); }
+  void close_cache(CacheId cache) override { ops_->close_cache(cache); }
+  std::size_t cache_bytes(std::size_t slots) const override { return ops_->cache_bytes(slots); }
+  void begin(const PassBatch& batch) override { ops_->begin(batch); }
+  void embed(const EmbedSpec& spec) override { ops_->embed(spec); }
+  void norm(const NormSpec& spec, Buffer in, Buffer out) override { ops_->norm(spec, in, out); }
+  void add() override { ops_->add(); }
+  void add_norm(const NormSpec& spec) override { ops_->add_norm(spec); }
+  void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override {
+    ops_->linear(role, targets, in);
+  }
+  void attention(std::size_t layer) override { ops_->attention(layer); }
+  void activate(const DenseSpec& spec) override { ops_->activate(spec); }
+  void head(const HeadSpec& spec) override { ops_->head(spec); }
+  Result<std::shared_ptr<const PassLogits>> finish() override { return ops_->finish(); }
+
+ private:
+  std::unique_ptr<Ops> ops_;
+};
+
+/// A backend whose operations are wrapped in a T, which is made of them and `args`.
+template <class T, class... Args>
+class WrappingBackend final : public Backend {
+ public:
+  WrappingBackend(std::unique_ptr<Backend> backend, Args... args)
+      : backend_(std::move(backend)), args_(args...) {}
+  const Caps& caps() const override { return backend_->caps(); }
+  Result<std::unique_ptr<Ops>> make(const ModelSpec& spec, const KvTypes& kv) const override {
+    SPECTR_TRY(std::unique_ptr<Ops> ops, backend_->make(spec, kv));
+    return std::apply(
+        [&](const Args&... args) -> std::unique_ptr<Ops> {
+          return std::make_unique<T>(std::move(ops), args...);
+        },
+        args_);
+  }
+
+ private:
+  std::unique_ptr<Backend> backend_;
+  std::tuple<Args...> args_;
+};
+
+}  // namespace spectr::test

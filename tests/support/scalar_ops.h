@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "spectr/backend/cpu/kernels/cached_head.h"
+#include "spectr/base/span2d.h"
+#include "spectr/gguf/tensor_type.h"
+
+/// What vector_math.h, vector_ops.h, attention.h and matmul.h compute, one number after the other, with sums
+/// and functions in double that are rounded to float at the end: the reference for tests.
+namespace spectr::scalar {
+
+void rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon, std::span<float> out);
+void layer_norm(std::span<const float> x, std::span<const float> weight, std::span<const float> bias,
+                float epsilon, std::span<float> out);
+void add(std::span<float> x, std::span<const float> y);
+void swiglu(std::span<float> gate, std::span<const float> up);
+void gelu(std::span<float> x);
+float dot(std::span<const float> x, std::span<const float> y);
+float largest(std::span<const float> x);
+std::size_t next_above(std::span<const float> x, std::size_t from, float bar);
+void softmax(std::span<float> x);
+void exp_differences(std::span<double> x, double largest, double scale);
+double log_sum_exp(std::span<const float> x);
+void rope(std::span<float> x, std::span<const float> cosines, std::span<const float> sines, bool interleaved);
+void attend(std::span<const float> q, const CachedHead<const float>& head, std::size_t prefix,
+            std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out);
+
+/// y[r][i] = Σ_j W[i][j] x[r][j] with the weights as the format defines them and x unrounded.
+/// x: [n, cols], y: [n, rows]; W as its bytes stand in a file.
+void matmul(TensorType type, std::span<const std::byte> w, Span2d<const float> x, Span2d<float> y);
+
+}  // namespace spectr::scalar

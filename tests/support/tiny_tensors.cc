@@ -1,0 +1,57 @@
+#include "tests/support/tiny_tensors.h"
+
+#include <fmt/format.h>
+
+namespace spectr {
+
+std::vector<WrittenTensor> tiny_tensors(const std::string& architecture, const TinyShape& s) {
+  const std::size_t q = s.heads * s.head_dim, kv = s.kv_heads * s.head_dim;
+  std::vector<WrittenTensor> all = {{.name = "token_embd.weight", .shape = {s.width, s.vocabulary}},
+                                    {.name = "output_norm.weight", .shape = {s.width}}};
+  const bool centred = architecture.starts_with("gpt");
+  for (std::size_t i = 0; i < s.layers; ++i) {
+    const auto add = [&](std::string_view part, const std::vector<std::uint64_t>& shape) {
+      all.push_back({.name = fmt::format("blk.{}.{}", i, part), .shape = shape});
+    };
+    add("attn_norm.weight", {s.width});
+    add("attn_output.weight", {q, s.width});
+    add("ffn_norm.weight", {s.width});
+    add("ffn_up.weight", {s.width, s.ffn});
+    add("ffn_down.weight", {s.ffn, s.width});
+    if (centred) {
+      add("attn_qkv.weight", {s.width, q + 2 * kv});
+      add("attn_qkv.bias", {q + 2 * kv});
+      add("attn_output.bias", {s.width});
+      add("ffn_up.bias", {s.ffn});
+      add("ffn_down.bias", {s.width});
+      add("attn_norm.bias", {s.width});
+      add("ffn_norm.bias", {s.width});
+    } else {
+      add("attn_q.weight", {s.width, q});
+      add("attn_k.weight", {s.width, kv});
+      add("attn_v.weight", {s.width, kv});
+      add("ffn_gate.weight", {s.width, s.ffn});
+    }
+    if (architecture == "qwen2") {
+      add("attn_q.bias", {q});
+      add("attn_k.bias", {kv});
+      add("attn_v.bias", {kv});
+    }
+    if (architecture == "qwen3") {
+      add("attn_q_norm.weight", {s.head_dim});
+      add("attn_k_norm.weight", {s.head_dim});
+    }
+  }
+  if (centred) all.push_back({.name = "output_norm.bias", .shape = {s.width}});
+  if (architecture == "gpt2") all.push_back({.name = "position_embd.weight", .shape = {s.width, s.context}});
+  if (architecture == "gptneox") all.push_back({.name = "output.weight", .shape = {s.width, s.vocabulary}});
+  return all;
+}
+
+GgufWriter with_tensors(GgufWriter file, const std::vector<WrittenTensor>& tensors) {
+  file.without_tensors();
+  for (const WrittenTensor& tensor : tensors) file.tensor(tensor);
+  return file;
+}
+
+}  // namespace spectr

@@ -1,0 +1,156 @@
+#include "spectr/text/pretokenizer.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+#include <string>
+
+namespace spectr {
+namespace {
+
+using testing::ElementsAre;
+using testing::SizeIs;
+
+std::vector<std::string> words(std::string_view rule, std::string_view text) {
+  std::vector<std::string> out;
+  for (const std::string_view word : Pretokenizer(*find_pretokenizer_rule(rule)).split(text)) {
+    out.emplace_back(word);
+  }
+  return out;
+}
+
+constexpr std::string_view all_rules[] = {"gpt-2", "starcoder", "falcon",       "default",       "llama-bpe",
+                                          "qwen2", "tekken",    "deepseek-llm", "deepseek-coder"};
+
+TEST(Pretokenizer, Gpt2KeepsOneSpaceWithAWord) {
+  EXPECT_THAT(words("gpt-2", "Hello, y'all! I'll pay 1234 \u20AC  now\n\n x"),
+              ElementsAre("Hello", ",", " y", "'", "all", "!", " I", "'ll", " pay", " 1234", " \u20AC", " ",
+                          " now", "\n\n", " x"));
+  EXPECT_THAT(words("gpt-2", "I'LL"), ElementsAre("I", "'", "LL"));
+  EXPECT_THAT(words("gpt-2", "a \t "), ElementsAre("a", " \t "));
+  EXPECT_THAT(words("gpt-2", "\u00C4pfel \u4F60\u597D\u0660"),
+              ElementsAre("\u00C4pfel", " \u4F60\u597D", "\u0660"));
+}
+
+TEST(Pretokenizer, SeveralNamesMeanOneRule) {
+  for (const char* name : {"gpt-neox", "mpt", "olmo"}) {
+    EXPECT_EQ(find_pretokenizer_rule(name)->regexes.data(), find_pretokenizer_rule("gpt-2")->regexes.data());
+  }
+  for (const char* name : {"refact", "smollm"}) {
+    EXPECT_EQ(find_pretokenizer_rule(name)->regexes.data(),
+              find_pretokenizer_rule("starcoder")->regexes.data());
+  }
+  EXPECT_TRUE(find_pretokenizer_rule("llama3")->whole_words);
+  EXPECT_TRUE(find_pretokenizer_rule("tekken")->whole_words);
+  EXPECT_FALSE(find_pretokenizer_rule("qwen2")->whole_words);
+  EXPECT_EQ(find_pretokenizer_rule("GPT-2"), nullptr);
+}
+
+TEST(Pretokenizer, StarCoderMakesAWordOfEachDigit) {
+  EXPECT_THAT(words("starcoder", "in 2024: x1"), ElementsAre("in", " ", "2", "0", "2", "4", ":", " x", "1"));
+}
+
+TEST(Pretokenizer, FalconSplitsPunctuationThenNumbersByThree) {
+  EXPECT_THAT(words("falcon", "don't pay $1234, ok`?"),
+              ElementsAre("don", "'", "t", " pay", " ", "$", "123", "4", ",", " ok", "`?"));
+  EXPECT_THAT(words("falcon", "is 12345 or 12"), ElementsAre("is", " ", "123", "45", " or", " 12"));
+}
+
+TEST(Pretokenizer, DefaultSplitsNumbersFromTheirSpaceToo) {
+  EXPECT_THAT(words("default", "don't pay $1234, ok`?"),
+              ElementsAre("don", "'", "t", " pay", " ", "$", "123", "4", ",", " ok", "`", "?"));
+  EXPECT_THAT(words("default", "is 12345 or 12"), ElementsAre("is", " ", "123", "45", " or", " ", "12"));
+}
+
+TEST(Pretokenizer, Llama3TakesContractionsInAnyCaseAndNumbersByThree) {
+  EXPECT_THAT(words("llama-bpe", "I'LL 12345!!\r\n  x"),
+              ElementsAre("I", "'LL", " ", "123", "45", "!!\r\n", " ", " x"));
+  EXPECT_THAT(words("llama-bpe", "f(word)  \n \n  y"), ElementsAre("f", "(word", ")", "  \n \n", " ", " y"));
+  EXPECT_THAT(words("llama-bpe", "a'\u017F"), ElementsAre("a", "'\u017F")) << "a long s is no s";
+}
+
+TEST(Pretokenizer, Qwen2MakesAWordOfEachDigit) {
+  EXPECT_THAT(words("qwen2", "I've 123.\n\n"), ElementsAre("I", "'ve", " ", "1", "2", "3", ".\n\n"));
+}
+
+TEST(Pretokenizer, TekkenSplitsAtTheCaseOfAsciiLetters) {
+  EXPECT_THAT(words("tekken", "camelCase HTTPServer ABC"),
+              ElementsAre("camel", "Case", " HTTPServer", " ABC"));
+  EXPECT_THAT(words("tekken", "don't path/to/\n12"),
+              ElementsAre("don", "'t", " path", "/to", "/\n", "1", "2"));
+  EXPECT_THAT(words("tekken", "\u00C9t\u00E9A"), ElementsAre("\u00C9t\u00E9", "A"));
+}
+
+TEST(Pretokenizer, DeepSeekLlmSplitsByScript) {
+  EXPECT_THAT(words("deepseek-llm", "Hello world 123 \u4F60\u597D\uFF0Cx\n\n"),
+              ElementsAre("Hello", " world", " ", "123", " ", "\u4F60\u597D", "\uFF0C", "x", "\n", "\n"));
+  EXPECT_THAT(words("deepseek-llm", "a!?  "), ElementsAre("a", "!?", "  "));
+  EXPECT_THAT(words("deepseek-llm", " \u0628\u0629  "), ElementsAre(" \u0628\u0629", "  "))
+      << "Arabic has no case and is left as it lies; only spaces at the end are cut off";
+}
+
+TEST(Pretokenizer, DeepSeekCoderMakesAWordOfEachDigit) {
+  EXPECT_THAT(words("deepseek-coder", "x1 = 12;\n"), ElementsAre("x", "1", " = ", "1", "2", ";", "\n"));
+  EXPECT_THAT(words("deepseek-coder", "\u3000\u2606"), ElementsAre("\u3000", "\u2606"));
+}
+
+TEST(Pretokenizer, BytesThatAreNotUtf8AreNeitherLetterNorSpace) {
+  EXPECT_THAT(words("gpt-2", "a\xFF\xFE b\xE2\x96"), ElementsAre("a", "\xFF\xFE", " b", "\xE2\x96"));
+  EXPECT_THAT(words("llama-bpe", "\x80"), ElementsAre("\x80"));
+}
+
+TEST(Pretokenizer, TheMongolianVowelSeparatorIsNoSpace) {
+  EXPECT_THAT(words("gpt-2", "a \u180E1"), ElementsAre("a", " \u180E", "1"));
+}
+
+TEST(Pretokenizer, LaterModelsNameTheRulesOfEarlierOnes) {
+  const auto expect_same = [](std::string_view name, std::string_view as) {
+    const PretokenizerRule *rule = find_pretokenizer_rule(name), *other = find_pretokenizer_rule(as);
+    ASSERT_TRUE(rule && other) << name;
+    EXPECT_EQ(rule->regexes.data(), other->regexes.data()) << name;
+    EXPECT_EQ(rule->whole_words, other->whole_words) << name;
+    EXPECT_EQ(rule->add_bos, other->add_bos) << name;
+  };
+  for (const char* name : {"pixtral", "midm-2.0", "falcon3"}) expect_same(name, "llama-bpe");
+  for (const char* name : {"megrez", "kormo", "stablelm2"}) expect_same(name, "qwen2");
+  for (const char* name : {"mellum", "a.x-4.0", "trillion", "phi-2"}) expect_same(name, "gpt-2");
+  expect_same("minerva-7b", "starcoder");
+  EXPECT_EQ(find_pretokenizer_rule(""), nullptr);
+}
+
+TEST(Pretokenizer, LosesNothingOfAnyText) {
+  std::mt19937 random(2);
+  constexpr std::string_view pieces[] = {"a", "Z",      " ",      "  ",     "\n",   "\r\n",     "'s", "'",
+                                         "7", "\u0661", "\u4F60", "\u3000", "\xFF", "\xE2\x96", "!",  "`",
+                                         "$", "\u0628", "\u00E9", "\t",     "/",    "\u0301"};
+  for (const std::string_view rule : all_rules) {
+    const Pretokenizer pretokenizer(*find_pretokenizer_rule(rule));
+    EXPECT_THAT(pretokenizer.split(""), SizeIs(0));
+    for (int round = 0; round < 200; ++round) {
+      std::string text;
+      for (unsigned n = random() % 30; n > 0; --n) text += pieces[random() % std::size(pieces)];
+      std::string joined;
+      for (const std::string_view word : pretokenizer.split(text)) {
+        EXPECT_FALSE(word.empty());
+        joined += word;
+      }
+      ASSERT_EQ(joined, text) << rule;
+    }
+  }
+}
+
+TEST(Pretokenizer, LongRunsAreCutInLinearTime) {  // a quadratic rule would not come to its end here
+  constexpr std::size_t n = 1 << 20;
+  for (const std::string_view rule : all_rules) {
+    const Pretokenizer pretokenizer(*find_pretokenizer_rule(rule));
+    for (const char run : {' ', '\n', 'a', 'A', '7', '!', '\xFF'}) {
+      const std::string text = std::string(n, run) + "\u2606";
+      std::size_t length = 0;
+      for (const std::string_view word : pretokenizer.split(text)) length += word.size();
+      EXPECT_EQ(length, text.size()) << rule;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace spectr

@@ -1,0 +1,85 @@
+// Vocabularies of published models with texts and the ids that llama.cpp gives them (llama.cpp's own test
+// vectors): X.gguf, X.gguf.inp with the texts, X.gguf.out with a line of ids for each, without BOS.
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "spectr/text/tokenizer.h"
+
+namespace spectr {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAreArray;
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return bytes.str();
+}
+
+std::vector<std::string> texts_of(const fs::path& path) {
+  constexpr std::string_view separator = "\n__ggml_vocab_test__\n";
+  const std::string all = read(path);
+  std::vector<std::string> texts;
+  std::size_t begin = 0;
+  for (std::size_t end = all.find(separator); end != std::string::npos; end = all.find(separator, begin)) {
+    texts.push_back(all.substr(begin, end - begin));
+    begin = end + separator.size();
+  }
+  if (begin < all.size()) texts.push_back(all.substr(begin));
+  return texts;
+}
+
+std::vector<std::vector<Token>> ids_of(const fs::path& path) {
+  std::vector<std::vector<Token>> ids;
+  std::istringstream lines(read(path));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream numbers(line);
+    ids.emplace_back(std::istream_iterator<Token>(numbers), std::istream_iterator<Token>());
+  }
+  return ids;
+}
+
+void expect_vectors(const fs::path& vocabulary) {
+  const auto file = Gguf::open(vocabulary);
+  ASSERT_TRUE(file) << file.error().message;
+  const auto tokenizer = Tokenizer::load(*file);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  const auto texts = texts_of(vocabulary.string() + ".inp");
+  const auto ids = ids_of(vocabulary.string() + ".out");
+  ASSERT_GT(texts.size(), 40U);
+  ASSERT_EQ(texts.size(), ids.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    SCOPED_TRACE(testing::PrintToString(texts[i]));
+    const auto tokens = (*tokenizer)->encode(texts[i], {.add_bos = false});
+    EXPECT_THAT(tokens, ElementsAreArray(ids[i]));
+    EXPECT_EQ((*tokenizer)->decode(tokens), texts[i]);
+  }
+}
+
+void expect_extra_vectors(std::string_view name) {
+  const fs::path path = fs::path(SPECTR_EXTRA_DATA) / "vocab" / name;
+  if (!fs::exists(path)) GTEST_SKIP() << "needs " << path;
+  expect_vectors(path);
+}
+
+TEST(TokenizerVectors, MatchThoseOfGpt2) {
+  expect_vectors(SPECTR_SOURCE_DIR "/tests/data/ggml-vocab-gpt-2.gguf");
+}
+TEST(TokenizerVectors, MatchThoseOfLlama2) {
+  expect_extra_vectors("ggml-vocab-llama-spm.gguf");
+}
+TEST(TokenizerVectors, MatchThoseOfLlama3) {
+  expect_extra_vectors("vocab-llama-bpe.gguf");
+}
+TEST(TokenizerVectors, MatchThoseOfQwen2) {
+  expect_extra_vectors("vocab-qwen2.gguf");
+}
+
+}  // namespace
+}  // namespace spectr
