@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "apps/json.h"
-#include "spectr/base/quote.h"
+#include "spectr/base/names.h"
 #include "spectr/base/result.h"
 
 // JSON that somebody else wrote: as long, as deep and as wrong as it likes.

@@ -1,6 +1,6 @@
-// The choice among drafts in an engine of your own, with models of its own: laws from logits, drafts from the
-// small model's law, a plan, the token. A long text shows that every token follows the one before it as often
-// as the large model's law says, whatever the small one thinks.
+// The choice among drafts in an engine of your own, with models of its own: distributions from logits, drafts from the
+// small model's distribution, a plan, the token. A long text shows that every token follows the one before it as often
+// as the large model's distribution says, whatever the small one thinks.
 //   own_logits [PLAN]     k-seq, or another lossless plan for independent drafts: optimal accepts the most
 #include <spectr/base/counter_random.h>
 #include <spectr/sampling/warp.h>
@@ -27,27 +27,27 @@ Result<void> run(const char* plan_name) {
   SPECTR_TRY(const PlanRule* rule, find_plan(plan_name));
   if (rule->drafting != Drafting::independent) return error("{} draws its drafts itself", plan_name);
   SPECTR_TRY(const Warp warp, Warp::make({.temperature = 0.8, .top_k = 0, .top_p = 1.0, .min_p = 0.0}));
-  const auto law_of = [&](const Row& row) { return warp.law(std::span<const float>(row), {}, vocabulary); };
+  const auto distribution_of = [&](const Row& row) { return warp.distribution(std::span<const float>(row), {}, vocabulary); };
 
   CounterRandom choices(/*seed=*/1);
   std::vector<Token> text = {0};
   std::size_t passes = 0;
   for (; text.size() < length; ++passes) {
     const Token last = text.back();
-    SPECTR_TRY(const Distribution p, law_of(small[last]));
+    SPECTR_TRY(const Distribution p, distribution_of(small[last]));
     std::array<Token, drafts> drafted{};
     choices.enter({.block = passes, .purpose = Purpose::draft});
     for (Token& draft : drafted) draft = p.draw(choices);
 
     // Here your large model reads the last token and all drafts, in one pass.
-    SPECTR_TRY(const Distribution q, law_of(large[last]));
-    SPECTR_TRY(const auto plan, rule->build(DraftLaws(p, drafts), q, {}));
+    SPECTR_TRY(const Distribution q, distribution_of(large[last]));
+    SPECTR_TRY(const auto plan, rule->build(DraftDistributions(p, drafts), q, {}));
     choices.enter({.block = passes, .purpose = Purpose::select});
     const Selection selected = plan->select(drafted, choices);
     text.push_back(selected.token);
     if (!selected.accepted) continue;
     // The pass has told what follows that draft, too: one token more.
-    SPECTR_TRY(const Distribution next, law_of(large[selected.token]));
+    SPECTR_TRY(const Distribution next, distribution_of(large[selected.token]));
     choices.enter({.block = passes, .purpose = Purpose::bonus});
     text.push_back(next.draw(choices));
   }
@@ -55,7 +55,7 @@ Result<void> run(const char* plan_name) {
   double times[vocabulary] = {}, follows[vocabulary][vocabulary] = {};
   for (std::size_t i = 1; i < text.size(); ++i) ++times[text[i - 1]], ++follows[text[i - 1]][text[i]];
   for (Token x = 0; x < Token{vocabulary}; ++x) {
-    SPECTR_TRY(const Distribution q, law_of(large[x]));
+    SPECTR_TRY(const Distribution q, distribution_of(large[x]));
     for (Token y = 0; y < Token{vocabulary}; ++y) {
       const double frequency = follows[x][y] / times[x];
       std::printf("%d after %d: law %.4f, frequency %.4f\n", y, x, q[y], frequency);

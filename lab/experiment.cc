@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "lab/figures/figures.h"
-#include "spectr/base/find_named.h"
+#include "spectr/base/names.h"
 #include "spectr/base/utf8.h"
 
 namespace spectr::lab {

@@ -62,7 +62,7 @@ Result<EnumeratedDecoder> enumerate(const MarkovPair& pair, std::string_view met
     for (const auto& [text, mass] : found.distribution) {
       std::vector<Token> whole = {start[0]};
       whole.insert(whole.end(), text.begin(), text.end());
-      out.law[whole] += share * mass;
+      out.distribution[whole] += share * mass;
     }
   }
   return out;

@@ -38,8 +38,8 @@ Result<void> simulate_rejections(const MarkovPair& pair, std::size_t sequences, 
 struct EnumeratedDecoder {
   double calls = 0.0;                             ///< of the target
   double corrections = 0.0;                       ///< blocks that end in one
-  double tv = 0.0;                                ///< of the whole text's law from the target's
-  std::map<std::vector<Token>, double> law = {};  ///< of start and text
+  double tv = 0.0;                                ///< of the whole text's distribution from the target's
+  std::map<std::vector<Token>, double> distribution = {};  ///< of start and text
 };
 
 /// Drafts reach up to the horizon, whatever options.length says. Error: no such method, or too many outcomes.

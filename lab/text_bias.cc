@@ -31,9 +31,9 @@ Result<BiasMeter> BiasMeter::make(const StoryModels& models) {
   return BiasMeter(models, std::move(warp), std::move(target), std::move(draft));
 }
 
-Result<Distribution> BiasMeter::law(const Session& session, NodeId node, std::span<const Token> text) const {
+Result<Distribution> BiasMeter::distribution(const Session& session, NodeId node, std::span<const Token> text) const {
   const Logits row = session.logits(node);
-  return warp_.law(row.first(std::min(row.size(), vocabulary_)), text, vocabulary_);
+  return warp_.distribution(row.first(std::min(row.size(), vocabulary_)), text, vocabulary_);
 }
 
 Result<void> BiasMeter::add(std::span<const Token> prompt, std::span<const Token> continuation,
@@ -46,8 +46,8 @@ Result<void> BiasMeter::add(std::span<const Token> prompt, std::span<const Token
   }
   for (std::size_t i = prompt.size(); i < text.size(); ++i) {
     const auto before = std::span(text).first(i);
-    SPECTR_TRY(const Distribution p, law(*draft_, nodes[i - 1], before));
-    SPECTR_TRY(const Distribution q, law(*target_, nodes[i - 1], before));
+    SPECTR_TRY(const Distribution p, distribution(*draft_, nodes[i - 1], before));
+    SPECTR_TRY(const Distribution q, distribution(*target_, nodes[i - 1], before));
     ++sums.places;
     sums.opt += biased_step(p.probabilities(), q.probabilities(), epsilon, Correction::opt).bias;
     sums.uno += biased_step(p.probabilities(), q.probabilities(), epsilon, Correction::uno).bias;

@@ -10,7 +10,7 @@
 
 namespace spectr::lab {
 
-/// Sums over the places of texts: how far the law of the next token would be from the target's, were a draft
+/// Sums over the places of texts: how far the distribution of the next token would be from the target's, were a draft
 /// tested there.
 struct TextBias {
   std::size_t places = 0;
@@ -32,7 +32,7 @@ class BiasMeter {
   BiasMeter(const StoryModels& models, Warp warp, std::unique_ptr<Session> target,
             std::unique_ptr<Session> draft);
 
-  Result<Distribution> law(const Session& session, NodeId node, std::span<const Token> text) const;
+  Result<Distribution> distribution(const Session& session, NodeId node, std::span<const Token> text) const;
 
   std::size_t vocabulary_;
   Warp warp_;

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "spectr/base/quantiles.h"
+#include "spectr/base/numeric.h"
 #include "spectr/base/stopwatch.h"
 
 namespace spectr::bench {

@@ -8,7 +8,7 @@
 
 #include "apps/bench/mean.h"
 #include "apps/bench/results_file.h"
-#include "spectr/base/fnv1a.h"
+#include "spectr/base/hash.h"
 
 namespace spectr::bench {
 namespace {

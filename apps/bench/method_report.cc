@@ -43,7 +43,7 @@ std::string draft_of(const Json& row) {
   return row.contains("draft") ? std::filesystem::path(row["draft"].get<std::string>()).stem().string() : "";
 }
 
-/// Total variation per token from the target's law.
+/// Total variation per token from the target's distribution.
 std::string bias_of(const Json& row) {
   return row["bias_tv"].is_null() ? "unknown" : fmt::format("{:.4f}", row["bias_tv"].get<double>());
 }

@@ -10,14 +10,14 @@
 
 namespace spectr::bench {
 
-/// A draft's law and its target's.
-struct Laws {
+/// A draft's distribution and its target's.
+struct Distributions {
   Distribution p, q;
 };
 
-/// Laws as models give them: log-normal, so that few tokens are likely, the target sharper and with noise of
+/// Distributions as models give them: log-normal, so that few tokens are likely, the target sharper and with noise of
 /// its own.
-inline Laws model_like_laws(std::size_t size, std::uint32_t seed) {
+inline Distributions model_like_distributions(std::size_t size, std::uint32_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> noise;
   std::vector<double> p(size), q(size);

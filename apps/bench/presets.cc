@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "spectr/base/find_named.h"
+#include "spectr/base/names.h"
 
 namespace spectr::bench {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "spectr/base/fnv1a.h"
+#include "spectr/base/hash.h"
 
 namespace spectr::bench {
 namespace {

@@ -10,17 +10,17 @@ namespace {
 
 constexpr double seconds_per_measurement = 0.05;
 
-Json measure(const PlanRule& rule, const Laws& laws, std::size_t k) {
-  Json row = {{"plan", rule.name},   {"vocab", laws.p.vocabulary()}, {"k", k},
+Json measure(const PlanRule& rule, const Distributions& distributions, std::size_t k) {
+  Json row = {{"plan", rule.name},   {"vocab", distributions.p.vocabulary()}, {"k", k},
               {"build_us", nullptr}, {"select_us", nullptr},         {"error", nullptr}};
-  const DraftLaws drafts(laws.p, k);
-  const auto plan = rule.build(drafts, laws.q, {});
+  const DraftDistributions drafts(distributions.p, k);
+  const auto plan = rule.build(drafts, distributions.q, {});
   if (!plan) {
     row["error"] = plan.error().message;
     return row;
   }
   row["build_us"] =
-      time_calls(seconds_per_measurement, [&] { (void)rule.build(drafts, laws.q, {}); }).median_microseconds;
+      time_calls(seconds_per_measurement, [&] { (void)rule.build(drafts, distributions.q, {}); }).median_microseconds;
   // A batch of selections: a single one takes less than reading the clock.
   constexpr std::size_t batch = 64;
   std::vector<Token> tokens((*plan)->drafts());
@@ -50,7 +50,7 @@ Result<Json> measure_selection(const SelectSettings& settings,
   const std::size_t total = rules.size() * settings.vocabularies.size() * settings.drafts.size();
   std::size_t finished = 0;
   for (std::size_t vocabulary : settings.vocabularies) {
-    const Laws pair = model_like_laws(vocabulary, settings.seed);
+    const Distributions pair = model_like_distributions(vocabulary, settings.seed);
     for (const PlanRule* rule : rules) {
       for (std::size_t k : settings.drafts) {
         const bool repeats = rule->max_drafts == 1 && k != settings.drafts.front();

@@ -19,7 +19,7 @@ struct SelectSettings {
 };
 
 /// What plans cost: rows {plan, vocab, k, build_us, select_us, error}, the medians of many repetitions for
-/// laws as models give them (model_like_laws.h). `error` says why a
+/// distributions as models give them (model_like_distributions.h). `error` says why a
 /// plan does not apply; the times are null then.
 Result<Json> measure_selection(const SelectSettings& settings,
                                const std::function<void(std::size_t, std::size_t)>& done);

@@ -3,7 +3,7 @@
 #include "apps/bench/presets.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/flag_values.h"
-#include "spectr/base/find_named.h"
+#include "spectr/base/names.h"
 
 namespace spectr::cli {
 

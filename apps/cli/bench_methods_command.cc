@@ -41,7 +41,7 @@ struct Flags {
   BenchOutput output;
 };
 
-/// What is measured, and with which law.
+/// What is measured, and with which distribution.
 struct Plan {
   std::vector<bench::Axes> axes;
   MethodOptions settings;

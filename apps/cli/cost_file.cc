@@ -18,7 +18,7 @@
 #include "apps/cli/processor_name.h"
 #include "apps/cli/text_input.h"
 #include "spectr/backend/cpu/machine_speed.h"
-#include "spectr/base/fnv1a.h"
+#include "spectr/base/hash.h"
 #include "spectr/base/version.h"
 #include "spectr/decode/auto/measure_costs.h"
 

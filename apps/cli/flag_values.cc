@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "spectr/base/quote.h"
+#include "spectr/base/names.h"
 
 namespace spectr::cli {
 namespace {

@@ -30,7 +30,7 @@ struct GenerationReport {
 
  private:
   double speedup() const;
-  /// Whether the output has the target's law: a question of the method and of its plan.
+  /// Whether the output has the target's distribution: a question of the method and of its plan.
   bool lossless() const;
 };
 

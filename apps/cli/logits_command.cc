@@ -8,7 +8,7 @@
 #include "apps/cli/model_flags.h"
 #include "apps/cli/output.h"
 #include "apps/cli/text_input.h"
-#include "spectr/base/quote.h"
+#include "spectr/base/names.h"
 #include "spectr/sampling/likelihood.h"
 
 namespace spectr::cli {

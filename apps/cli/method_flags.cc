@@ -4,7 +4,7 @@
 
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
-#include "spectr/base/find_named.h"
+#include "spectr/base/names.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr::cli {

@@ -32,7 +32,7 @@ struct MethodFlags {
 /// settings it does not read.
 void check_settings(const MethodRule& rule, const MethodRequest& request, const MethodOptions& settings);
 
-/// Tells on standard error where the output's law is not the target's.
+/// Tells on standard error where the output's distribution is not the target's.
 void tell_bias(const MethodRule& rule, const MethodOptions& settings);
 
 /// Throws Failure where a method has no draft model to work with, or more than it can.

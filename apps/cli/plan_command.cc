@@ -17,8 +17,8 @@
 #include "apps/cli/text_input.h"
 #include "apps/json_input.h"
 #include "spectr/base/counter_random.h"
-#include "spectr/base/find_named.h"
-#include "spectr/transport/enumerate_law.h"
+#include "spectr/base/names.h"
+#include "spectr/transport/plan.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr::cli {
@@ -28,9 +28,9 @@ constexpr double max_tuples = 200'000;
 constexpr double max_steps = 5e8;  // minutes
 constexpr double tokens_in_a_step = 100;
 
-Json to_json(const Distribution& law) {
+Json to_json(const Distribution& distribution) {
   Json all = Json::array();
-  for (std::size_t x = 0; x < law.vocabulary(); ++x) all.push_back(law[static_cast<Token>(x)]);
+  for (std::size_t x = 0; x < distribution.vocabulary(); ++x) all.push_back(distribution[static_cast<Token>(x)]);
   return all;
 }
 
@@ -87,7 +87,7 @@ Answer evaluate(const PlanRule& rule, const JsonInput& line, double epsilon) {
       {"plan", rule.name},
       {"k", problem.k},
       {"acceptance", plan->acceptance()},
-      {"law", tuples > max_tuples || steps > max_steps ? Json() : Json(enumerate_law(*plan, vocabulary))},
+      {"law", tuples > max_tuples || steps > max_steps ? Json() : Json(enumerate_distribution(*plan, vocabulary))},
       {"residual", residual ? to_json(*residual) : Json()},
       {"parameters", to_json(plan->parameters())}};
 }
@@ -116,7 +116,7 @@ Answer sample(const PlanRule& rule, const JsonInput& line, const PlanSampleFlags
 }
 
 // Uniform on the simplex.
-Distribution random_law(std::size_t vocabulary, std::mt19937& random) {
+Distribution random_distribution(std::size_t vocabulary, std::mt19937& random) {
   std::vector<double> weights(vocabulary);
   for (double& w : weights) w = -std::log1p(-std::generate_canonical<double, 53>(random));
   return Distribution::from_weights(weights);
@@ -125,8 +125,8 @@ Distribution random_law(std::size_t vocabulary, std::mt19937& random) {
 Json time_builds(const PlanRule& rule, const PlanTimeFlags& flags) {
   std::mt19937 random(flags.seed);
   const auto vocabulary = static_cast<std::size_t>(flags.vocabulary);
-  const Distribution p = random_law(vocabulary, random), q = random_law(vocabulary, random);
-  const DraftLaws drafts(p, static_cast<std::size_t>(flags.drafts));
+  const Distribution p = random_distribution(vocabulary, random), q = random_distribution(vocabulary, random);
+  const DraftDistributions drafts(p, static_cast<std::size_t>(flags.drafts));
   Json reply = {{"plan", rule.name}, {"vocab", vocabulary}, {"k", flags.drafts}};
   const auto build = [&] { return rule.build(drafts, q, {.epsilon = flags.epsilon}); };
   if (const auto plan = build(); !plan) {

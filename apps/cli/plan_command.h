@@ -24,8 +24,8 @@ struct PlanTimeFlags : PlanFlags {  ///< an empty plan: all of them
   std::uint32_t seed = 0;
 };
 
-/// Answers every line `{id, p, q, k}` with `{id, plan, k, acceptance, law, residual, parameters}`, or with
-/// `{id, error}`; usage if there was an error. law: the exact law of Y by enumeration of every draft tuple
+/// Answers every line `{id, p, q, k}` with `{id, plan, k, acceptance, distribution, residual, parameters}`, or with
+/// `{id, error}`; usage if there was an error. distribution: the exact distribution of Y by enumeration of every draft tuple
 /// through select(), null above 200,000 tuples V^k or 5·10⁸ ways in which they can end, V^(k + 1); of more
 /// than 100 tokens V / 100 times fewer where drafts are drawn without replacement.
 /// acceptance: null where it is not computed, of recursive-wor with many drafts (see
@@ -36,7 +36,7 @@ Status run_plan_eval(std::istream& in, std::ostream& out, const PlanFlags& flags
 /// Answers every line with `{id, plan, k, draws, accepted, counts}`: Y of `draws` independent draws.
 Status run_plan_sample(std::istream& in, std::ostream& out, const PlanSampleFlags& flags);
 
-/// Prints `{plan, vocab, k, microseconds, builds}` per plan for one random pair of dense laws: the median
+/// Prints `{plan, vocab, k, microseconds, builds}` per plan for one random pair of dense distributions: the median
 /// time of a build.
 Status run_plan_time(std::ostream& out, const PlanTimeFlags& flags);
 

@@ -18,7 +18,7 @@ Result<const JsonInput*> field(const JsonInput& line, std::string_view name) {
   return &*found;
 }
 
-Result<Distribution> read_law(const JsonInput& value, const std::string& name) {
+Result<Distribution> read_distribution(const JsonInput& value, const std::string& name) {
   if (!value.is_array()) return error("{} must be a list of numbers, got {}", name, shown(value));
   std::vector<double> probabilities;
   for (std::size_t i = 0; i < value.size(); ++i) {
@@ -36,31 +36,31 @@ Result<std::size_t> read_count(const JsonInput& value) {
   return static_cast<std::size_t>(k);
 }
 
-Result<std::vector<Distribution>> read_draft_laws(const JsonInput& value, std::size_t k) {
-  std::vector<Distribution> laws;
+Result<std::vector<Distribution>> read_draft_distributions(const JsonInput& value, std::size_t k) {
+  std::vector<Distribution> distributions;
   if (!value.is_array() || value.empty() || !value[0].is_array()) {
-    SPECTR_TRY(Distribution law, read_law(value, "p"));
-    laws.push_back(std::move(law));
-    return laws;
+    SPECTR_TRY(Distribution distribution, read_distribution(value, "p"));
+    distributions.push_back(std::move(distribution));
+    return distributions;
   }
   if (value.size() != k) return error("p holds {} laws and k is {}", value.size(), k);
   for (std::size_t i = 0; i < k; ++i) {
-    SPECTR_TRY(Distribution law, read_law(value[i], "p[" + std::to_string(i) + "]"));
-    laws.push_back(std::move(law));
+    SPECTR_TRY(Distribution distribution, read_distribution(value[i], "p[" + std::to_string(i) + "]"));
+    distributions.push_back(std::move(distribution));
   }
-  return laws;
+  return distributions;
 }
 
 }  // namespace
 
-DraftLaws PlanProblem::drafts() const {
-  const auto same = [this](const Distribution& law) {
-    return std::ranges::equal(law.probabilities(), p[0].probabilities());
+DraftDistributions PlanProblem::drafts() const {
+  const auto same = [this](const Distribution& distribution) {
+    return std::ranges::equal(distribution.probabilities(), p[0].probabilities());
   };
   if (std::all_of(p.begin(), p.end(), same)) return {p[0], k};
-  std::vector<const Distribution*> laws;
-  for (const Distribution& law : p) laws.push_back(&law);
-  return DraftLaws(laws);
+  std::vector<const Distribution*> distributions;
+  for (const Distribution& distribution : p) distributions.push_back(&distribution);
+  return DraftDistributions(distributions);
 }
 
 Result<PlanProblem> read_problem(const JsonInput& line) {
@@ -69,15 +69,15 @@ Result<PlanProblem> read_problem(const JsonInput& line) {
   SPECTR_TRY(const JsonInput* q, field(line, "q"));
   SPECTR_TRY(const JsonInput* count, field(line, "k"));
   SPECTR_TRY(const std::size_t k, read_count(*count));
-  SPECTR_TRY(std::vector<Distribution> laws, read_draft_laws(*p, k));
-  SPECTR_TRY(Distribution target, read_law(*q, "q"));
-  for (std::size_t i = 0; i < laws.size(); ++i) {
-    if (laws[i].vocabulary() == target.vocabulary()) continue;
-    const std::string name = laws.size() == 1 ? "p" : "p[" + std::to_string(i) + "]";
-    return error("{} and q have different lengths: {} and {}", name, laws[i].vocabulary(),
+  SPECTR_TRY(std::vector<Distribution> distributions, read_draft_distributions(*p, k));
+  SPECTR_TRY(Distribution target, read_distribution(*q, "q"));
+  for (std::size_t i = 0; i < distributions.size(); ++i) {
+    if (distributions[i].vocabulary() == target.vocabulary()) continue;
+    const std::string name = distributions.size() == 1 ? "p" : "p[" + std::to_string(i) + "]";
+    return error("{} and q have different lengths: {} and {}", name, distributions[i].vocabulary(),
                  target.vocabulary());
   }
-  return PlanProblem{std::move(laws), std::move(target), k};
+  return PlanProblem{std::move(distributions), std::move(target), k};
 }
 
 }  // namespace spectr::cli

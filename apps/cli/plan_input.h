@@ -11,14 +11,14 @@
 
 namespace spectr::cli {
 
-/// One transport problem: k drafts from p (one law, or one law per draft) and a target q.
+/// One transport problem: k drafts from p (one distribution, or one distribution per draft) and a target q.
 struct PlanProblem {
   std::vector<Distribution> p;
   Distribution q;
   std::size_t k;
 
-  /// Equal laws count as one law. A view of this problem.
-  DraftLaws drafts() const;
+  /// Equal distributions count as one distribution. A view of this problem.
+  DraftDistributions drafts() const;
 };
 
 /// Reads `{"p": [...], "q": [...], "k": 2}`; p may be a list of k lists. An error names the field, the entry

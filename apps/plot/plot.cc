@@ -8,7 +8,7 @@
 
 #include "apps/plot/gnuplot.h"
 #include "spectr/base/check.h"
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr::plot {
 namespace {

@@ -3,7 +3,7 @@
 #include "apps/json_input.h"
 #include "apps/server/api_error.h"
 #include "apps/server/fields.h"
-#include "spectr/base/quote.h"
+#include "spectr/base/names.h"
 
 namespace spectr::server {
 namespace {

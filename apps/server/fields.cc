@@ -5,7 +5,7 @@
 
 #include "apps/json_input.h"
 #include "apps/server/api_error.h"
-#include "spectr/base/quote.h"
+#include "spectr/base/names.h"
 
 namespace spectr::server {
 

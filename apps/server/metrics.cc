@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "spectr/base/ratio.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr::server {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "spectr/base/ratio.h"
+#include "spectr/base/numeric.h"
 #include "spectr/base/utf8.h"
 
 namespace spectr::server {

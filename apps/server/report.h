@@ -38,7 +38,7 @@ Json tokens_of(const Chunk& chunk);
 /// Where each token came from, its probabilities, its block and when that was done; its bytes where they are
 /// no text by themselves.
 Json details_of(const Chunk& chunk);
-/// How logits become the law, by the names of a request's fields; without biases.
+/// How logits become the distribution, by the names of a request's fields; without biases.
 Json sampling_of(const WarpOptions& sampling);
 /// Whether the bytes are whole characters.
 bool is_text(std::string_view bytes);

@@ -24,8 +24,8 @@ struct TokenReport {
   std::size_t offset;  ///< characters of the text before it
   Source source;
   double log_probability;                      ///< under the unfiltered target, as those of the alternatives
-  std::optional<double> target = {};           ///< under the target's law that it was verified with
-  std::optional<double> draft = {};            ///< under the draft's law at its place
+  std::optional<double> target = {};           ///< under the target's distribution that it was verified with
+  std::optional<double> draft = {};            ///< under the draft's distribution at its place
   std::vector<Alternative> alternatives = {};  ///< likeliest first
   std::size_t block = 0;                       ///< of the text that it came with
   double seconds = 0.0;  ///< spent on the text, its prompt aside, up to that block's end

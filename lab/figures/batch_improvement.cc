@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "lab/figures/figures.h"
-#include "lab/laws.h"
+#include "lab/distributions.h"
 #include "lab/simulate.h"
 #include "lab/theory/rejections.h"
 #include "spectr/base/counter_random.h"
@@ -33,7 +33,7 @@ std::vector<Case> cases() {
 /// TV(p, q), what one draft rejects, minus the rejections of M drafts in real draws.
 Result<Average> simulate(const Case& c, std::size_t sequences, std::size_t runs, std::uint64_t seed) {
   SPECTR_TRY(const PlanRule* rule, find_plan("recursive"));
-  SPECTR_TRY(const auto plan, rule->build(DraftLaws(c.p, sequences), c.q, {}));
+  SPECTR_TRY(const auto plan, rule->build(DraftDistributions(c.p, sequences), c.q, {}));
   const double single = total_variation(c.p, c.q);
   std::vector<Token> drafts(sequences);
   Average saved;

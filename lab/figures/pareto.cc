@@ -7,7 +7,7 @@
 
 #include "lab/figures/biased_rules.h"
 #include "lab/figures/figures.h"
-#include "lab/laws.h"
+#include "lab/distributions.h"
 #include "spectr/base/enumerator.h"
 
 namespace spectr::lab {
@@ -24,18 +24,18 @@ struct Enumerated {
 Result<Enumerated> enumerate(const char* plan_name, const Distribution& p, const Distribution& q,
                              double epsilon) {
   SPECTR_TRY(const PlanRule* rule, find_plan(plan_name));
-  SPECTR_TRY(const auto plan, rule->build(DraftLaws(p, 1), q, {.epsilon = epsilon}));
+  SPECTR_TRY(const auto plan, rule->build(DraftDistributions(p, 1), q, {.epsilon = epsilon}));
   Enumerated out;
-  std::vector<double> law(vocabulary, 0.0);
+  std::vector<double> distribution(vocabulary, 0.0);
   Token draft[1];
   Enumerator choices;
   do {
     plan->draw(draft, choices);
     const Selection y = plan->select(draft, choices);
-    law[static_cast<std::size_t>(y.token)] += choices.probability();
+    distribution[static_cast<std::size_t>(y.token)] += choices.probability();
     if (!y.accepted) out.rejection += choices.probability();
   } while (choices.next());
-  for (std::size_t y = 0; y < vocabulary; ++y) out.bias += 0.5 * std::abs(law[y] - q.probabilities()[y]);
+  for (std::size_t y = 0; y < vocabulary; ++y) out.bias += 0.5 * std::abs(distribution[y] - q.probabilities()[y]);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// How much each plan accepts, on laws of three kinds: made up evenly, peaked as language is, and real ones.
+// How much each plan accepts, on distributions of three kinds: made up evenly, peaked as language is, and real ones.
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "lab/figures/drawn_plans.h"
 #include "lab/figures/figures.h"
-#include "lab/laws.h"
+#include "lab/distributions.h"
 #include "lab/story_models.h"
 #include "spectr/sampling/warp.h"
 
@@ -20,28 +20,28 @@ constexpr DrawnPlan plans[] = {drawn_optimal, drawn_str_plus_plus, drawn_str_plu
 constexpr std::size_t drafts[] = {1, 2, 3, 4, 6, 8};
 constexpr std::size_t table_drafts = 4;
 
-struct LawsOfPair {
+struct DistributionsOfPair {
   Distribution p, q;
 };
 
-/// Both laws independent uniform randoms, normalised.
-std::vector<LawsOfPair> even_laws(std::size_t pairs, std::mt19937& generator) {
-  std::vector<LawsOfPair> laws;
+/// Both distributions independent uniform randoms, normalised.
+std::vector<DistributionsOfPair> even_distributions(std::size_t pairs, std::mt19937& generator) {
+  std::vector<DistributionsOfPair> distributions;
   for (std::size_t i = 0; i < pairs; ++i) {
-    Distribution p = random_law(8, generator);
-    laws.push_back({std::move(p), random_law(8, generator)});
+    Distribution p = random_distribution(8, generator);
+    distributions.push_back({std::move(p), random_distribution(8, generator)});
   }
-  return laws;
+  return distributions;
 }
 
 /// Softmax of normal logits of standard deviation 3 on 40 tokens, the draft's with an error of deviation 1.
-std::vector<LawsOfPair> peaked_laws(std::size_t pairs, std::mt19937& generator) {
+std::vector<DistributionsOfPair> peaked_distributions(std::size_t pairs, std::mt19937& generator) {
   const auto normal = [&generator] {
     constexpr double tau = 6.283185307179586;
     const double u = 1.0 - uniform53(generator), v = uniform53(generator);
     return std::sqrt(-2.0 * std::log(u)) * std::cos(tau * v);
   };
-  std::vector<LawsOfPair> laws;
+  std::vector<DistributionsOfPair> distributions;
   for (std::size_t i = 0; i < pairs; ++i) {
     std::vector<double> p(40), q(40);
     for (std::size_t x = 0; x < q.size(); ++x) {
@@ -49,45 +49,45 @@ std::vector<LawsOfPair> peaked_laws(std::size_t pairs, std::mt19937& generator) 
       q[x] = std::exp(logit);
       p[x] = std::exp(logit + normal());
     }
-    laws.push_back({Distribution::from_weights(p), Distribution::from_weights(q)});
+    distributions.push_back({Distribution::from_weights(p), Distribution::from_weights(q)});
   }
-  return laws;
+  return distributions;
 }
 
 /// The pair of models at the ends of story prompts: temperature 1, top-k 40.
-Result<std::vector<LawsOfPair>> real_laws(std::size_t pairs, const Context& context) {
+Result<std::vector<DistributionsOfPair>> real_distributions(std::size_t pairs, const Context& context) {
   SPECTR_TRY(const StoryModels models, load_stories(context.stories, context.pool));
   WarpOptions options = WarpOptions::none();
   options.top_k = 40;
   SPECTR_TRY(const Warp warp, Warp::make(options));
   const std::size_t vocabulary = models.target->vocabulary();
-  const auto law_of = [&](const Transformer& model, std::span<const Token> text) -> Result<Distribution> {
+  const auto distribution_of = [&](const Transformer& model, std::span<const Token> text) -> Result<Distribution> {
     SPECTR_TRY(const auto session, model.start(text.size(), 1));
     SPECTR_TRY_VOID(session->score(text, TokenTree(text.back())));
     const Logits row = session->logits(TokenTree::root);
-    return warp.law(row.first(std::min(row.size(), vocabulary)), text, vocabulary);
+    return warp.distribution(row.first(std::min(row.size(), vocabulary)), text, vocabulary);
   };
-  std::vector<LawsOfPair> laws;
+  std::vector<DistributionsOfPair> distributions;
   const std::vector<std::string>& stories = context.stories.prompts;
   for (std::size_t i = 0; i < std::min(pairs, stories.size()); ++i) {
     const std::vector<Token> text = models.tokenizer->encode(stories[i]);
-    SPECTR_TRY(Distribution p, law_of(*models.draft, text));
-    SPECTR_TRY(Distribution q, law_of(*models.target, text));
-    laws.push_back({std::move(p), std::move(q)});
+    SPECTR_TRY(Distribution p, distribution_of(*models.draft, text));
+    SPECTR_TRY(Distribution q, distribution_of(*models.target, text));
+    distributions.push_back({std::move(p), std::move(q)});
   }
-  return laws;
+  return distributions;
 }
 
 /// Mean acceptance of a plan over the pairs; none where it cannot be computed exactly.
-Result<std::optional<double>> mean_acceptance(const char* plan, const std::vector<LawsOfPair>& laws,
+Result<std::optional<double>> mean_acceptance(const char* plan, const std::vector<DistributionsOfPair>& distributions,
                                               std::size_t k) {
   double sum = 0.0;
-  for (const LawsOfPair& pair : laws) {
+  for (const DistributionsOfPair& pair : distributions) {
     SPECTR_TRY(const double accepted, acceptance(plan, pair.p, pair.q, k));
     sum += accepted;
   }
   if (std::isnan(sum)) return std::optional<double>();
-  return std::optional(sum / static_cast<double>(laws.size()));
+  return std::optional(sum / static_cast<double>(distributions.size()));
 }
 
 }  // namespace
@@ -98,11 +98,11 @@ Result<Report> plan_acceptance(const Context& context) {
   struct Kind {
     const char* name;
     const char* title;
-    std::vector<LawsOfPair> laws;
+    std::vector<DistributionsOfPair> distributions;
   };
-  SPECTR_TRY(std::vector<LawsOfPair> real, real_laws(pairs, context));
-  const Kind kinds[] = {{"even", "uniform random, 8 tokens", even_laws(pairs, generator)},
-                        {"peaked", "peaked, 40 tokens", peaked_laws(pairs, generator)},
+  SPECTR_TRY(std::vector<DistributionsOfPair> real, real_distributions(pairs, context));
+  const Kind kinds[] = {{"even", "uniform random, 8 tokens", even_distributions(pairs, generator)},
+                        {"peaked", "peaked, 40 tokens", peaked_distributions(pairs, generator)},
                         {"real", "a pair of models, top-k 40", std::move(real)}};
 
   DataTable data({"laws", "plan", "k", "acceptance"});
@@ -112,8 +112,8 @@ Result<Report> plan_acceptance(const Context& context) {
       for (const std::size_t k : drafts) {
         // Exact acceptance without replacement is exponential in k: beyond this it is not drawn.
         const bool feasible =
-            std::string_view(plan.name) != "recursive-wor" || kind.laws[0].p.vocabulary() <= 8 || k <= 3;
-        SPECTR_TRY(const auto accepted, feasible ? mean_acceptance(plan.name, kind.laws, k)
+            std::string_view(plan.name) != "recursive-wor" || kind.distributions[0].p.vocabulary() <= 8 || k <= 3;
+        SPECTR_TRY(const auto accepted, feasible ? mean_acceptance(plan.name, kind.distributions, k)
                                                  : Result<std::optional<double>>(std::nullopt));
         if (accepted) data.add({kind.name, plan.name, static_cast<double>(k), *accepted});
         context.progress(++done, std::size(kinds) * std::size(plans) * std::size(drafts));

@@ -4,7 +4,7 @@
 
 #include "lab/figures/drawn_plans.h"
 #include "lab/figures/figures.h"
-#include "lab/laws.h"
+#include "lab/distributions.h"
 #include "spectr/transport/acceptance_bounds.h"
 
 namespace spectr::lab {

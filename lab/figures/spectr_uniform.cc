@@ -1,11 +1,11 @@
-// SpecTr, appendix B: uniform laws, where the optimum, k-Seq and recursive rejection accept alike.
+// SpecTr, appendix B: uniform distributions, where the optimum, k-Seq and recursive rejection accept alike.
 
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "lab/figures/figures.h"
-#include "lab/laws.h"
+#include "lab/distributions.h"
 #include "spectr/transport/acceptance_bounds.h"
 
 namespace spectr::lab {

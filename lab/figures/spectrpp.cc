@@ -1,4 +1,4 @@
-// SpecTr++, figures 1 and 2: how close k-Seq, STr+ and STr++ come to the optimum on random pairs of laws.
+// SpecTr++, figures 1 and 2: how close k-Seq, STr+ and STr++ come to the optimum on random pairs of distributions.
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "lab/figures/drawn_plans.h"
 #include "lab/figures/figures.h"
-#include "lab/laws.h"
+#include "lab/distributions.h"
 #include "lab/theory/subset_k_seq.h"
 #include "spectr/transport/acceptance_bounds.h"
 
@@ -45,7 +45,7 @@ Comparison compare(const DataTable& pairs, std::size_t k, const char* column) {
 Result<void> bernoulli_example(std::vector<Line>& summary) {
   const Distribution p = bernoulli(0.5), q = bernoulli(0.75);
   SPECTR_TRY(const PlanRule* str, find_plan("k-seq"));
-  SPECTR_TRY(const auto plan, str->build(DraftLaws(p, 2), q, {}));
+  SPECTR_TRY(const auto plan, str->build(DraftDistributions(p, 2), q, {}));
   const double rho = std::get<double>(plan->parameters().at("rho"));
   summary.push_back({"Ber(½) → Ber(¾), k = 2: 1/ρ* of STr", fmt::format("{:.3f}", 1.0 / rho), "0.764"});
   summary.push_back({"… rejected by STr", fmt::format("{:.4f}", 1.0 - plan->acceptance()), "0.0955"});
@@ -59,7 +59,7 @@ Result<Report> random_pairs(std::size_t vocabulary, const Context& context) {
   DataTable data({"pair", "k", "str", "str_plus", "str_plus_plus", "best_subsets", "optimum"});
   std::mt19937 generator(context.seed);
   for (std::size_t pair = 0; pair < pairs; ++pair) {
-    const Distribution p = random_law(vocabulary, generator), q = random_law(vocabulary, generator);
+    const Distribution p = random_distribution(vocabulary, generator), q = random_distribution(vocabulary, generator);
     for (std::size_t k = 2; k <= last_k; ++k) {
       const double optimum = optimal_acceptance(p, q, k);
       SPECTR_TRY(const double str, acceptance("k-seq", p, q, k));

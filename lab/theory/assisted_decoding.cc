@@ -74,17 +74,17 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
 double entropy_per_token(const MarkovPair& pair) {
   const std::size_t V = pair.states();
   double sum = 0.0;
-  std::vector<double> law(V, 1.0 / static_cast<double>(V));
+  std::vector<double> distribution(V, 1.0 / static_cast<double>(V));
   for (std::size_t n = 0; n < pair.horizon(); ++n) {
     std::vector<double> next(V, 0.0);
     for (std::size_t x = 0; x < V; ++x) {
       const auto q = pair.q(n, x);
       for (std::size_t y = 0; y < V; ++y) {
-        if (q[y] > 0.0) sum -= law[x] * q[y] * std::log(q[y]);
-        next[y] += law[x] * q[y];
+        if (q[y] > 0.0) sum -= distribution[x] * q[y] * std::log(q[y]);
+        next[y] += distribution[x] * q[y];
       }
     }
-    law = std::move(next);
+    distribution = std::move(next);
   }
   return sum / static_cast<double>(pair.horizon());
 }

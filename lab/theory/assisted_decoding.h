@@ -32,7 +32,7 @@ struct Assisted {
 
 Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions& options);
 
-/// H(q): the mean entropy of the target's law along its own texts.
+/// H(q): the mean entropy of the target's distribution along its own texts.
 double entropy_per_token(const MarkovPair& pair);
 
 /// U = sup |log p − log q| over all steps, states and tokens.

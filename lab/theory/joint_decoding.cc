@@ -6,7 +6,7 @@
 
 namespace spectr::lab {
 
-LikeliestBlocks::LikeliestBlocks(const MarkovPair& pair, const Laws& laws, std::size_t length)
+LikeliestBlocks::LikeliestBlocks(const MarkovPair& pair, const Distributions& distributions, std::size_t length)
     : states_(pair.states()) {
   const std::size_t all = (pair.horizon() + 1) * states_;
   best_.assign(length + 1, std::vector(all, 0.0));
@@ -14,10 +14,10 @@ LikeliestBlocks::LikeliestBlocks(const MarkovPair& pair, const Laws& laws, std::
   for (std::size_t i = 1; i <= length; ++i) {
     for (std::size_t n = 0; n + i <= pair.horizon(); ++n) {
       for (std::size_t x = 0; x < states_; ++x) {
-        const auto law = laws(n, x);
+        const auto distribution = distributions(n, x);
         double max = -std::numeric_limits<double>::infinity();
         for (std::size_t y = 0; y < states_; ++y) {
-          const double value = std::log(law[y]) + best_[i - 1][at(n + 1, y)];
+          const double value = std::log(distribution[y]) + best_[i - 1][at(n + 1, y)];
           if (value > max) {
             max = value;
             first_[i][at(n, x)] = y;

@@ -8,18 +8,18 @@
 
 namespace spectr::lab {
 
-/// A table of next-token laws of a Markov chain: law(n, x) is the law of token n + 1 after token n = x.
-using Laws = std::function<std::span<const double>(std::size_t n, std::size_t x)>;
+/// A table of next-token distributions of a Markov chain: distribution(n, x) is the distribution of token n + 1 after token n = x.
+using Distributions = std::function<std::span<const double>(std::size_t n, std::size_t x)>;
 
 /// The likeliest continuations of a Markov chain, by dynamic programming:
 ///
-///   best_i(n, x) = max_y [log law(n, x)(y) + best_{i−1}(n + 1, y)], best_0 = 0.
+///   best_i(n, x) = max_y [log distribution(n, x)(y) + best_{i−1}(n + 1, y)], best_0 = 0.
 ///
 /// Cost: O(T V² length) to build.
 class LikeliestBlocks {
  public:
   /// Blocks of at most `length` tokens, that end at the horizon.
-  LikeliestBlocks(const MarkovPair& pair, const Laws& laws, std::size_t length);
+  LikeliestBlocks(const MarkovPair& pair, const Distributions& distributions, std::size_t length);
 
   /// The log-likelihood of the likeliest block of i tokens after token n = x. Requires: n + i ≤ horizon.
   double log_likelihood(std::size_t i, std::size_t n, std::size_t x) const { return best_[i][at(n, x)]; }

@@ -10,7 +10,7 @@
 
 namespace spectr::lab {
 
-/// A draft p and a target q given by tables over a horizon of T tokens: the law of token n + 1 given that
+/// A draft p and a target q given by tables over a horizon of T tokens: the distribution of token n + 1 given that
 /// token n is x is p(n, x), n = 0 … T−1. x₀ is the prompt, drawn uniformly and not counted.
 class MarkovPair {
  public:

@@ -11,15 +11,15 @@ BiasedStep biased_step(std::span<const double> p, std::span<const double> q, dou
   std::vector<double> weights(p.size());
   double weight = 0.0;
   for (std::size_t y = 0; y < p.size(); ++y) {
-    out.law[y] = std::min(p[y], q[y] + epsilon);
-    out.rejection += p[y] - out.law[y];
+    out.distribution[y] = std::min(p[y], q[y] + epsilon);
+    out.rejection += p[y] - out.distribution[y];
     weight += weights[y] = correction == Correction::opt ? std::max(0.0, q[y] - p[y]) : q[y];
   }
   for (std::size_t y = 0; y < p.size(); ++y) {
     const double corrected = weight > 0.0 ? weights[y] / weight : 0.0;
-    out.miss += (p[y] - out.law[y]) * (1.0 - corrected);
-    out.law[y] += out.rejection * corrected;
-    out.bias += 0.5 * std::abs(out.law[y] - q[y]);
+    out.miss += (p[y] - out.distribution[y]) * (1.0 - corrected);
+    out.distribution[y] += out.rejection * corrected;
+    out.bias += 0.5 * std::abs(out.distribution[y] - q[y]);
   }
   return out;
 }
@@ -37,21 +37,21 @@ double min_bias(std::span<const double> p, std::span<const double> q, double eps
 BiasedText biased_text(const MarkovPair& pair, double epsilon, Correction correction) {
   const std::size_t V = pair.states();
   BiasedText out;
-  std::vector<double> law(V, 1.0 / static_cast<double>(V));
+  std::vector<double> distribution(V, 1.0 / static_cast<double>(V));
   for (std::size_t n = 0; n < pair.horizon(); ++n) {
     std::vector<double> next(V, 0.0);
     for (std::size_t x = 0; x < V; ++x) {
       const auto p = pair.p(n, x), q = pair.q(n, x);
       const BiasedStep step = biased_step(p, q, epsilon, correction);
-      out.rejections += law[x] * step.rejection;
-      out.misses += law[x] * step.miss;
-      out.bias += law[x] * step.bias;
+      out.rejections += distribution[x] * step.rejection;
+      out.misses += distribution[x] * step.miss;
+      out.bias += distribution[x] * step.bias;
       for (std::size_t y = 0; y < V; ++y) {
-        out.distance += law[x] * std::max(0.0, q[y] - p[y]);
-        next[y] += law[x] * step.law[y];
+        out.distance += distribution[x] * std::max(0.0, q[y] - p[y]);
+        next[y] += distribution[x] * step.distribution[y];
       }
     }
-    law = std::move(next);
+    distribution = std::move(next);
   }
   return out;
 }

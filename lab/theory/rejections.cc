@@ -10,17 +10,17 @@
 namespace spectr::lab {
 namespace {
 
-/// One step of a law of states under q: next(y) = Σ_x law(x) q(y|x).
-std::vector<double> step(const MarkovPair& pair, std::size_t n, const std::vector<double>& law) {
-  std::vector<double> next(law.size(), 0.0);
-  for (std::size_t x = 0; x < law.size(); ++x) {
+/// One step of a distribution of states under q: next(y) = Σ_x distribution(x) q(y|x).
+std::vector<double> step(const MarkovPair& pair, std::size_t n, const std::vector<double>& distribution) {
+  std::vector<double> next(distribution.size(), 0.0);
+  for (std::size_t x = 0; x < distribution.size(); ++x) {
     const auto q = pair.q(n, x);
-    for (std::size_t y = 0; y < law.size(); ++y) next[y] += law[x] * q[y];
+    for (std::size_t y = 0; y < distribution.size(); ++y) next[y] += distribution[x] * q[y];
   }
   return next;
 }
 
-/// Π_{m≤M} r_m q^{M+1}: the law of what comes out when M drafts from p have been rejected, times the
+/// Π_{m≤M} r_m q^{M+1}: the distribution of what comes out when M drafts from p have been rejected, times the
 /// probability of that; zero if some r_m = 0.
 std::vector<double> after_rejections(std::span<const double> p, std::span<const double> q, std::size_t M) {
   std::vector<double> left(q.begin(), q.end());  // q^m

@@ -16,7 +16,7 @@ namespace spectr::lab {
 /// Returns the terms: [n] = P(token n + 1 is a rejection). Cost: O(T V²).
 std::vector<double> expected_rejections(const MarkovPair& pair);
 
-/// Batch speculative decoding with M sequences (the same paper, algorithm 4 and theorem 3). μ_n is the law of
+/// Batch speculative decoding with M sequences (the same paper, algorithm 4 and theorem 3). μ_n is the distribution of
 /// x_n under q, F_n(y) the mass of "x_n = y was a rejection: a new tree starts there", F₀ = μ₀. With
 /// h(y|x) = (q − p)₊ and the recursion q¹ = q, r_m = TV(q^m, p), q^{m+1} = (q^m − p)₊/r_m of recursive
 /// rejection,

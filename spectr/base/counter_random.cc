@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "spectr/base/check.h"
-#include "spectr/base/sum.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 namespace {

@@ -11,7 +11,7 @@ namespace spectr {
 ///
 ///     Enumerator outcomes;
 ///     do {
-///       law[plan.select(drafts, outcomes).token] += outcomes.probability();
+///       distribution[plan.select(drafts, outcomes).token] += outcomes.probability();
 ///     } while (outcomes.next());
 ///
 /// The probabilities of all outcomes sum to 1. Requires: the code is a function of its choices; one that asks

@@ -64,7 +64,7 @@ class Logits {
   /// above −∞, temperature > 0.
   double log_sum_exp(double temperature = 1.0) const;
 
-  /// The whole row: for laws without filters, which need every number.
+  /// The whole row: for distributions without filters, which need every number.
   LogitValues values() const;
 
  private:

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "spectr/base/check.h"
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 namespace {
@@ -48,6 +48,7 @@ void ThreadPool::run(const Loop& loop) {
     loop.call(loop.body, 0, loop.count, 0);
     return;
   }
+  const std::lock_guard lock(mutex_);
   loop_ = loop;
   const auto whole_grains = [&](std::size_t n, std::size_t parts) {
     return round_up(div_up(n, parts), loop.grain);

@@ -22,7 +22,7 @@ Result<Verdict> BatchWalk::select(const BlockStart& start, const Draft& draft, N
     }
     const NodeId node = survivor ? draft.draw(*survivor).node : TokenTree::root;
     SPECTR_TRY(const Distribution* q, target.at(node));
-    const DraftLaws drafting(*draft.draw(draws.front()).distribution, draws.size());
+    const DraftDistributions drafting(*draft.draw(draws.front()).distribution, draws.size());
     SPECTR_TRY(const auto plan,
                survivor ? build_maximal(drafting, *q, {}) : build_recursive(drafting, *q, {}));
     RecycledVector<Token> tokens;

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "spectr/base/recycled.h"
-#include "spectr/base/sum.h"
+#include "spectr/base/numeric.h"
 #include "spectr/transport/distribution.h"
-#include "spectr/transport/law_pair.h"
+#include "spectr/transport/distribution_pair.h"
 
 namespace spectr {
 
@@ -32,12 +32,12 @@ class ExcessDistribution {
 
   /// The distribution ∝ (c q − p)₊, or none where S = 0.
   std::optional<Distribution> distribution() && {
-    if (mass_ > 0.0) return pair_.law(std::move(weights_));
+    if (mass_ > 0.0) return pair_.distribution(std::move(weights_));
     return std::nullopt;
   }
 
  private:
-  LawPair pair_;
+  DistributionPair pair_;
   RecycledVector<double> weights_;
   double mass_;
 };

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "spectr/base/check.h"
-#include "spectr/base/find_named.h"
+#include "spectr/base/names.h"
 #include "spectr/base/recycled.h"
 #include "spectr/decode/auto/auto_drafter.h"
 #include "spectr/decode/batch_walk.h"
@@ -91,7 +91,7 @@ Result<Decoder> build_tree(const MethodOptions& o) {
 
 Result<Decoder> build_specinfer(const MethodOptions& o) {
   SPECTR_TRY(const PlanRule* rule, plan_for(o, o.drafts));
-  if (!rule->several_laws)
+  if (!rule->several_distributions)
     return error("plan {} does not take drafts of several models (method specinfer)", rule->name);
   return decoder<PlanWalk>(sequences(o.drafts, o.length), *rule, PlanOptions{o.epsilon});
 }

@@ -18,7 +18,7 @@ Result<const Distribution*> NodeDistributions::at(NodeId node) {
       history.assign(read.begin(), read.end());
       for (NodeId step : tree_.path(node)) history.push_back(tree_.token(step));
     }
-    Result<Distribution> made = warp_.law(shared, history, vocabulary_);
+    Result<Distribution> made = warp_.distribution(shared, history, vocabulary_);
     if (!made) return error("{}: {}", session_.name(), made.error().message);
     distributions_[index] = std::make_unique<Distribution>(*std::move(made));
   }

@@ -24,7 +24,7 @@ Result<Verdict> PlanWalk::select(const BlockStart& start, const Draft& draft, No
       tokens.push_back(draft.token(draw));
     }
     SPECTR_TRY(const Distribution* q, target.at(node));
-    SPECTR_TRY(const auto plan, rule_.build(DraftLaws(distributions), *q, options_));
+    SPECTR_TRY(const auto plan, rule_.build(DraftDistributions(distributions), *q, options_));
     choices.enter(start.place(node, verdict.path.size(), Purpose::select));
     const Selection y = plan->select(tokens, choices);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "spectr/base/ratio.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "spectr/base/keyed_hash.h"
+#include "spectr/base/hash.h"
 #include "spectr/base/result.h"
 
 namespace spectr {

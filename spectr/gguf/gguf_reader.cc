@@ -2,8 +2,8 @@
 
 #include <bit>
 
-#include "spectr/base/quote.h"
-#include "spectr/base/rounding.h"
+#include "spectr/base/names.h"
+#include "spectr/base/numeric.h"
 #include "spectr/gguf/gguf_value.h"
 #include "spectr/gguf/stored_format.h"
 

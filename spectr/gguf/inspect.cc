@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "spectr/base/check.h"
-#include "spectr/base/quote.h"
+#include "spectr/base/names.h"
 #include "spectr/gguf/gguf_value.h"
 #include "spectr/gguf/stored_format.h"
 

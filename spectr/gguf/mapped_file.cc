@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 namespace {

@@ -10,7 +10,7 @@
 
 namespace spectr {
 
-/// A model given by a table: the law of the next token depends on the step and on the last token,
+/// A model given by a table: the distribution of the next token depends on the step and on the last token,
 /// P(x_n = y | x_{n−1} = x) = row(n, x)[y]. The first token of a text is the start (step 0 follows it); past
 /// the last step the last step's rows are used. With it every decoder can be enumerated exactly.
 class TabularModel final : public LanguageModel {

@@ -122,7 +122,6 @@ enum class Feature {
   sliding_window,
   score_cap,
   attention_sinks,
-  post_norms,
   experts,
   logit_cap,
   embedding_scale,

@@ -26,6 +26,26 @@ std::string names_of_all(const std::vector<T>& all) {
   return names;
 }
 
+/// The features that a spec's fields need.
+std::vector<Feature> features_of(const ModelSpec& spec) {
+  std::vector<Feature> features;
+  const auto need = [&features](bool needed, Feature feature) {
+    if (needed) features.push_back(feature);
+  };
+  need(spec.embed.scale != 1.0f, Feature::embedding_scale);
+  for (const LayerSpec& layer : spec.layers) {
+    need(layer.attention.window > 0, Feature::sliding_window);
+    need(layer.attention.score_cap > 0.0f, Feature::score_cap);
+    need(layer.attention.sinks.has_value(), Feature::attention_sinks);
+    need(layer.experts.has_value(), Feature::experts);
+    need(layer.residual_scale != 1.0f, Feature::residual_scale);
+  }
+  need(spec.head.cap > 0.0f, Feature::logit_cap);
+  need(spec.head.scale != 1.0f, Feature::logit_scale);
+  need(!spec.taps.empty(), Feature::taps);
+  return features;
+}
+
 }  // namespace
 
 std::string_view name_of(Feature feature) {
@@ -36,8 +56,6 @@ std::string_view name_of(Feature feature) {
       return "caps on attention scores";
     case Feature::attention_sinks:
       return "attention sinks";
-    case Feature::post_norms:
-      return "norms behind blocks";
     case Feature::experts:
       return "mixtures of experts";
     case Feature::logit_cap:
@@ -85,6 +103,12 @@ Result<void> check(const ModelSpec& spec, const KvTypes& kv, const Caps& caps) {
     if (has(caps.features, requirement.feature)) continue;
     return error("{}: {}: {} are not supported by the backend {}", spec.file, requirement.source,
                  name_of(requirement.feature), caps.backend);
+  }
+  // What the fields ask for, whether or not the architecture's file said where from.
+  for (const Feature feature : features_of(spec)) {
+    if (has(caps.features, feature)) continue;
+    return error("{}: general.architecture is {}: {} are not supported by the backend {}", spec.file,
+                 spec.architecture, name_of(feature), caps.backend);
   }
   for (const WeightSpec& weight : spec.weights) {
     if (weight.is_vector || has(caps.formats, weight.type)) continue;

@@ -42,6 +42,8 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_pt
   auto spec = std::make_unique<const ModelSpec>(std::move(read));
   const KvTypes types = kv.value_or(default_kv(*spec));
   SPECTR_TRY_VOID(check(*spec, types, backend->caps()));
+  const std::string name = file.name();
+  const std::uint64_t bytes = file.tensor_bytes();
   try {
     SPECTR_TRY(std::unique_ptr<Ops> ops, backend->make(*spec, types));
     std::unique_ptr<Transformer> model(
@@ -49,8 +51,7 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_pt
     model->upload();
     return model;
   } catch (const std::bad_alloc&) {
-    return error("{}: there is no memory for the weights, which take {} bytes in the file", file.name(),
-                 file.tensor_bytes());
+    return error("{}: there is no memory for the weights, which take {} bytes in the file", name, bytes);
   }
 }
 

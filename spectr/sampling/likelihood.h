@@ -8,11 +8,11 @@
 
 namespace spectr {
 
-/// −log softmax(logits)[token], in nats: under the model's own law, temperature 1 and no filter.
+/// −log softmax(logits)[token], in nats: under the model's own distribution, temperature 1 and no filter.
 /// Requires: 0 ≤ token < V, no logit NaN or +∞, one above −∞. Cost: O(V).
 double negative_log_likelihood(const Logits& logits, Token token);
 
-/// A token and its log-probability under the model's own law, in nats.
+/// A token and its log-probability under the model's own distribution, in nats.
 struct Likelihood {
   Token token;
   double log_probability;

@@ -8,7 +8,7 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
-#include "spectr/base/sum.h"
+#include "spectr/base/numeric.h"
 #include "spectr/base/vector_math.h"
 #include "spectr/sampling/ranking.h"
 
@@ -45,9 +45,9 @@ RecycledVector<Candidate> at_least(std::span<const Number> logits, double line) 
   return found;
 }
 
-/// The law without a filter: of every token.
+/// The distribution without a filter: of every token.
 template <class Number>
-Result<Distribution> dense_law(std::span<const Number> logits, double temperature, std::size_t vocabulary) {
+Result<Distribution> dense_distribution(std::span<const Number> logits, double temperature, std::size_t vocabulary) {
   SPECTR_TRY(const double max, largest_of(logits));
   RecycledVector<double> weights(logits.begin(), logits.end());
   exp_differences(weights, max, std::min(1.0 / temperature, 1e300));  // the smallest invert to ∞
@@ -118,19 +118,19 @@ void Warp::penalise(std::span<double> logits, std::span<const Token> history) co
   }
 }
 
-Result<Distribution> Warp::law(const Logits& row, std::span<const Token> history,
+Result<Distribution> Warp::distribution(const Logits& row, std::span<const Token> history,
                                std::size_t vocabulary) const {
   SPECTR_CHECK(vocabulary >= row.size());
   if (reads_history() || !options_.logit_bias.empty()) {
     RecycledVector<double> logits(row.size());
     std::visit([&](auto numbers) { std::ranges::copy(numbers, logits.begin()); }, row.values());
     penalise(logits, history);
-    return law_of(Logits(std::span<const double>(logits)), vocabulary);
+    return distribution_of(Logits(std::span<const double>(logits)), vocabulary);
   }
-  return law_of(row, vocabulary);
+  return distribution_of(row, vocabulary);
 }
 
-Result<Distribution> Warp::law_of(const Logits& row, std::size_t vocabulary) const {
+Result<Distribution> Warp::distribution_of(const Logits& row, std::size_t vocabulary) const {
   const WarpOptions& o = options_;
   if (row.size() == 0) return error("there are no logits");
   if (o.temperature == 0.0) {
@@ -139,7 +139,7 @@ Result<Distribution> Warp::law_of(const Logits& row, std::size_t vocabulary) con
     return Distribution::point(best.front().token, vocabulary);
   }
   if (!filters(row.size())) {
-    return std::visit([&](auto logits) { return dense_law(logits, o.temperature, vocabulary); },
+    return std::visit([&](auto logits) { return dense_distribution(logits, o.temperature, vocabulary); },
                       row.values());
   }
 

@@ -12,7 +12,7 @@
 
 namespace spectr {
 
-/// How logits become a law. The defaults are llama.cpp's.
+/// How logits become a distribution. The defaults are llama.cpp's.
 struct WarpOptions {
   double temperature = 0.8;        ///< 0: the point mass on the largest logit
   std::size_t top_k = 40;          ///< keep the k largest; 0: off
@@ -24,11 +24,11 @@ struct WarpOptions {
   std::size_t repeat_last_n = 64;  ///< how many tokens are recent
   std::vector<std::pair<Token, double>> logit_bias = {};  ///< added to these logits; −∞ forbids a token
 
-  /// The model's own law: temperature 1 and no filter.
+  /// The model's own distribution: temperature 1 and no filter.
   static WarpOptions none();
 };
 
-/// Turns a row of logits into the law that is sampled *and* verified; draft and target use the same object.
+/// Turns a row of logits into the distribution that is sampled *and* verified; draft and target use the same object.
 ///
 /// In this order: logit bias, penalties, top-k, top-p, min-p, temperature. Ties go to the lower id.
 class Warp {
@@ -37,29 +37,29 @@ class Warp {
   static Result<Warp> make(WarpOptions options);
 
   const WarpOptions& options() const { return options_; }
-  /// Whether the law depends on the text so far: whether a penalty is on.
+  /// Whether the distribution depends on the text so far: whether a penalty is on.
   bool reads_history() const {
     return options_.repeat_penalty != 1.0 || options_.presence_penalty != 0.0 ||
            options_.frequency_penalty != 0.0;
   }
 
-  /// Whether laws are short lists: the temperature is 0, or a filter is on for so many logits.
+  /// Whether distributions are short lists: the temperature is 0, or a filter is on for so many logits.
   bool filters(std::size_t logits) const {
     return options_.temperature == 0.0 || cuts_to_k(logits) || options_.top_p < 1.0 || options_.min_p > 0.0;
   }
 
-  /// The law after `history` (the text so far, for the penalties). It is dense when the temperature is
-  /// positive and no filter is on, short otherwise. `vocabulary` is the V of the law: tokens beyond the row
+  /// The distribution after `history` (the text so far, for the penalties). It is dense when the temperature is
+  /// positive and no filter is on, short otherwise. `vocabulary` is the V of the distribution: tokens beyond the row
   /// have probability 0. Requires: vocabulary ≥ logits.size(). Error: a NaN or +∞ logit, or nothing but −∞.
   /// Cost: O(V), and sorting of what is kept only.
-  Result<Distribution> law(const Logits& logits, std::span<const Token> history,
+  Result<Distribution> distribution(const Logits& logits, std::span<const Token> history,
                            std::size_t vocabulary) const;
 
  private:
   explicit Warp(WarpOptions options) : options_(std::move(options)) {}
   bool cuts_to_k(std::size_t logits) const { return options_.top_k > 0 && options_.top_k < logits; }
   void penalise(std::span<double> logits, std::span<const Token> history) const;
-  Result<Distribution> law_of(const Logits& logits, std::size_t vocabulary) const;
+  Result<Distribution> distribution_of(const Logits& logits, std::size_t vocabulary) const;
 
   WarpOptions options_;
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "spectr/base/quote.h"
+#include "spectr/base/names.h"
 #include "spectr/base/utf8.h"
 #include "spectr/text/byte_alphabet.h"
 

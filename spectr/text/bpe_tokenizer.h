@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "spectr/base/keyed_hash.h"
+#include "spectr/base/hash.h"
 #include "spectr/text/merge_pairs.h"
 #include "spectr/text/pretokenizer.h"
 #include "spectr/text/tokenizer.h"

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "spectr/base/keyed_hash.h"
+#include "spectr/base/hash.h"
 #include "spectr/base/result.h"
 #include "spectr/base/token.h"
 #include "spectr/gguf/gguf.h"

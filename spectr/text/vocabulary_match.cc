@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "spectr/base/quote.h"
+#include "spectr/base/names.h"
 
 namespace spectr {
 namespace {

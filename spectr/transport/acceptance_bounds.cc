@@ -4,18 +4,18 @@
 #include <cmath>
 
 #include "spectr/base/check.h"
-#include "spectr/base/sum.h"
-#include "spectr/transport/law_pair.h"
+#include "spectr/base/numeric.h"
+#include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/powers.h"
 #include "spectr/transport/ratio_order.h"
 
 namespace spectr {
 namespace {
 
-double mass_inside(const Distribution& law, std::uint32_t subset) {
+double mass_inside(const Distribution& distribution, std::uint32_t subset) {
   double mass = 0.0;
-  for (std::size_t i = 0; i < law.size(); ++i) {
-    if (subset >> law.token(i) & 1u) mass += law.probabilities()[i];
+  for (std::size_t i = 0; i < distribution.size(); ++i) {
+    if (subset >> distribution.token(i) & 1u) mass += distribution.probabilities()[i];
   }
   return mass;
 }
@@ -24,13 +24,13 @@ double mass_inside(const Distribution& law, std::uint32_t subset) {
 
 double optimal_acceptance(const Distribution& p, const Distribution& q, std::size_t k) {
   SPECTR_CHECK(k >= 1);
-  const LawPair laws(p, q);
+  const DistributionPair distributions(p, q);
   Sum inside_p, inside_q;
   double least = 0.0;
   // A token with p = 0 has q/p = ∞ and lowers nothing.
-  for (const std::uint32_t j : ratio_order(laws.p(), laws.q())) {
-    inside_p.add(laws.p()[j]);
-    inside_q.add(laws.q()[j]);
+  for (const std::uint32_t j : ratio_order(distributions.p(), distributions.q())) {
+    inside_p.add(distributions.p()[j]);
+    inside_q.add(distributions.q()[j]);
     least = std::min(least, inside_q.value() - power(std::min(inside_p.value(), 1.0), k));
   }
   return 1.0 + least;
@@ -46,7 +46,7 @@ double optimal_acceptance_by_subsets(const Distribution& q,
   return 1.0 + least;
 }
 
-double optimal_acceptance_by_subsets(const DraftLaws& p, const Distribution& q) {
+double optimal_acceptance_by_subsets(const DraftDistributions& p, const Distribution& q) {
   return optimal_acceptance_by_subsets(q, [&](std::uint32_t subset) {
     double inside = 1.0;
     for (std::size_t i = 0; i < p.count(); ++i) inside *= mass_inside(p[i], subset);

@@ -17,14 +17,14 @@ namespace spectr {
 /// need a look. k ≥ 1. Cost: O(V log V).
 double optimal_acceptance(const Distribution& p, const Distribution& q, std::size_t k);
 
-/// The same for any drafting law D, α* = 1 + min_S [q(S) − P_D(all drafts in S)], over every subset S of the
+/// The same for any drafting distribution D, α* = 1 + min_S [q(S) − P_D(all drafts in S)], over every subset S of the
 /// tokens: all_inside(S) = P_D(all drafts in S), bit x of S standing for token x.
 /// For reference: 2^V subsets. Requires: V ≤ 20.
 double optimal_acceptance_by_subsets(const Distribution& q,
                                      const std::function<double(std::uint32_t)>& all_inside);
 
-/// For independent drafts from the laws p₁ … p_k, over every subset. Requires: V ≤ 20.
-double optimal_acceptance_by_subsets(const DraftLaws& p, const Distribution& q);
+/// For independent drafts from the distributions p₁ … p_k, over every subset. Requires: V ≤ 20.
+double optimal_acceptance_by_subsets(const DraftDistributions& p, const Distribution& q);
 
 /// 1 − (1 − 1/k)^k ≥ 1 − 1/e: the share of α* that k-Seq reaches at least (SpecTr, Theorem 2). k ≥ 1.
 double guaranteed_share(std::size_t k);

@@ -5,8 +5,8 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
-#include "spectr/base/sum.h"
-#include "spectr/transport/law_pair.h"
+#include "spectr/base/numeric.h"
+#include "spectr/transport/distribution_pair.h"
 
 namespace spectr {
 namespace {
@@ -82,7 +82,7 @@ Distribution Distribution::point(Token token, std::size_t vocabulary) {
 }
 
 double total_variation(const Distribution& p, const Distribution& q) {
-  const LawPair pair(p, q);
+  const DistributionPair pair(p, q);
   return 0.5 *
          sum_in_blocks(0, pair.size(), [&](std::size_t i) { return std::abs(pair.p()[i] - pair.q()[i]); });
 }

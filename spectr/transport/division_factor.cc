@@ -21,7 +21,7 @@ double excess(Overlap o, double unserved, double rho, std::size_t k) {
   return rejected < 0.5 ? unserved - rejected : o.beta * (accepted_per_test(o, k) - rho);
 }
 
-// A trial of s = 1/ρ for one law: E there, and the tangent of β at it.
+// A trial of s = 1/ρ for one distribution: E there, and the tangent of β at it.
 struct Point {
   double s;
   OverlapSums at;
@@ -29,9 +29,9 @@ struct Point {
   double e;
   double rejected;  // (1 − β)^k, which falls with s
 
-  Point(const LawPair& laws, double trial, std::size_t k)
+  Point(const DistributionPair& distributions, double trial, std::size_t k)
       : s(trial),
-        at(overlap_sums(laws.p(), laws.q(), s)),
+        at(overlap_sums(distributions.p(), distributions.q(), s)),
         overlap(at.overlap(s)),
         e(excess(overlap, at.unserved, 1.0 / s, k)),
         rejected(std::exp(static_cast<double>(k) * log_miss(overlap))) {}
@@ -59,7 +59,7 @@ double root_on_tangent(const Point& from, std::size_t k) {
   return s;
 }
 
-// A trial of ρ for several draft laws. G(ρ) = max over q > 0 of Σ_i R_i min(ρ p_i/q, 1); valid iff G(ρ) ≤ ρ.
+// A trial of ρ for several draft distributions. G(ρ) = max over q > 0 of Σ_i R_i min(ρ p_i/q, 1); valid iff G(ρ) ≤ ρ.
 struct Trial {
   double rho;
   double use = 0.0;         // G(ρ)
@@ -68,21 +68,21 @@ struct Trial {
   RecycledVector<Overlap> overlaps;
   RecycledVector<double> open;  // B_i: β_i is A_i + B_i/ρ near this ρ and nowhere more
 
-  Trial(const LawUnion& laws, double trial) : rho(trial) {
+  Trial(const DistributionUnion& distributions, double trial) : rho(trial) {
     RecycledVector<double> reached;
-    for (std::size_t i = 0; i < laws.drafts(); ++i) {
-      const OverlapSums sums = overlap_sums(laws.p(i), laws.q(), 1.0 / rho);
+    for (std::size_t i = 0; i < distributions.drafts(); ++i) {
+      const OverlapSums sums = overlap_sums(distributions.p(i), distributions.q(), 1.0 / rho);
       overlaps.push_back(sums.overlap(1.0 / rho));
       open.push_back(sums.open);
       reached.push_back(rejected);
       rejected *= overlaps.back().miss;
     }
-    for (std::size_t j = 0; j < laws.size(); ++j) {
-      const double q = laws.q()[j];
+    for (std::size_t j = 0; j < distributions.size(); ++j) {
+      const double q = distributions.q()[j];
       if (!(q > 0.0)) continue;
       double token = 0.0;
-      for (std::size_t i = 0; i < laws.drafts(); ++i) {
-        token += reached[i] * std::min(laws.p(i)[j] / q * rho, 1.0);
+      for (std::size_t i = 0; i < distributions.drafts(); ++i) {
+        token += reached[i] * std::min(distributions.p(i)[j] / q * rho, 1.0);
       }
       if (token <= use) continue;
       use = token;
@@ -95,10 +95,10 @@ struct Trial {
 
 // A bound of G from below that is close near `from`: the use of the token that is largest there, with the
 // β_i on their tangents, above which they nowhere lie. It does not fall.
-double use_on_tangents(const LawUnion& laws, const Trial& from, double rho) {
+double use_on_tangents(const DistributionUnion& distributions, const Trial& from, double rho) {
   double use = 0.0, reached = 1.0;
-  for (std::size_t i = 0; i < laws.drafts(); ++i) {
-    use += reached * std::min(laws.p(i)[from.largest] / laws.q()[from.largest] * rho, 1.0);
+  for (std::size_t i = 0; i < distributions.drafts(); ++i) {
+    use += reached * std::min(distributions.p(i)[from.largest] / distributions.q()[from.largest] * rho, 1.0);
     reached *= from.overlaps[i].miss + from.open[i] * (1.0 / from.rho - 1.0 / rho);
   }
   return use;
@@ -106,9 +106,9 @@ double use_on_tangents(const LawUnion& laws, const Trial& from, double rho) {
 
 // The first fixed point of that bound above `from`: no smaller ρ is valid. ρ ← use(ρ) rises to it; where that
 // creeps, steps that double look for the next crossing, and bisection finds it. Costs no pass.
-double root_on_tangents(const LawUnion& laws, const Trial& from) {
+double root_on_tangents(const DistributionUnion& distributions, const Trial& from) {
   constexpr int max_steps = 50;
-  const auto use = [&](double rho) { return use_on_tangents(laws, from, rho); };
+  const auto use = [&](double rho) { return use_on_tangents(distributions, from, rho); };
   double below = from.rho, above = from.use;
   for (int n = 0; n < max_steps; ++n) {
     below = above;
@@ -138,12 +138,12 @@ double root_on_tangents(const LawUnion& laws, const Trial& from) {
 // trial is the s at which, on the tangent, (1−β)^k is its geometric mean. Where such a trial rejects no more
 // than the root does, to rounding, it would do; Newton's steps then look for the smallest ρ, for a few
 // passes.
-Division division_factor(const LawPair& laws, std::size_t k) {
+Division division_factor(const DistributionPair& distributions, std::size_t k) {
   SPECTR_CHECK(k >= 1);
   constexpr double delta = 1e-13, wide = 16.0;
   constexpr int max_passes = 16;  // where another ρ would do
   const double n = static_cast<double>(k);
-  Point above(laws, 1.0, k);  // the root is smaller
+  Point above(distributions, 1.0, k);  // the root is smaller
   if (above.overlap.beta == 0.0) return {n, {above.overlap}, 1};
   if (k == 1 || above.valid()) return {1.0, {above.overlap}, 1};
   double bound = root_on_tangent(above, k), nudge = 4.0 * ulp;
@@ -163,7 +163,7 @@ Division division_factor(const LawPair& laws, std::size_t k) {
     halve = !halve && !would_do && most > wide * least && middle > below && middle < s;
     if (halve) s = middle;
 
-    Point next(laws, s, k);
+    Point next(distributions, s, k);
     bound = std::min(bound, root_on_tangent(next, k));
     if (!next.valid()) {
       if (bound > s * (1.0 - nudge)) nudge *= 64.0;
@@ -183,24 +183,24 @@ Division division_factor(const LawPair& laws, std::size_t k) {
 // smallest valid one. A nudge puts it on the valid side and grows where it is lost in rounding; it costs no
 // more acceptance than itself, as −d acceptance/d ln ρ is at most the probability that just one test passes.
 // Should that not end, bisection takes the crossing nearest to it.
-Division division_factor(const LawUnion& laws) {
+Division division_factor(const DistributionUnion& distributions) {
   constexpr int max_steps = 60;
   constexpr double delta = 1e-13;
   int passes = 1;
-  Trial below(laws, 1.0);  // no smaller ρ is valid
+  Trial below(distributions, 1.0);  // no smaller ρ is valid
   if (below.valid()) return {below.rho, below.overlaps, passes};
   double nudge = 4.0 * ulp;
   while (passes < max_steps && nudge <= delta) {
-    const double root = root_on_tangents(laws, below);
+    const double root = root_on_tangents(distributions, below);
     if (root <= below.rho * (1.0 + nudge)) nudge *= 4.0;
-    below = Trial(laws, root * (1.0 + nudge));
+    below = Trial(distributions, root * (1.0 + nudge));
     ++passes;
     if (below.valid()) return {below.rho, below.overlaps, passes};
   }
-  Trial above(laws, std::max(below.rho, static_cast<double>(laws.drafts())));  // valid
+  Trial above(distributions, std::max(below.rho, static_cast<double>(distributions.drafts())));  // valid
   ++passes;
   while (above.rejected - below.rejected > delta && above.rho - below.rho > 2.0 * ulp * above.rho) {
-    Trial middle(laws, 0.5 * (below.rho + above.rho));
+    Trial middle(distributions, 0.5 * (below.rho + above.rho));
     ++passes;
     (middle.valid() ? above : below) = std::move(middle);
   }

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "spectr/base/choices.h"
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 

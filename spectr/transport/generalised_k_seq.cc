@@ -5,19 +5,19 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
-#include "spectr/base/sum.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 
 // a(x) = Σ_i u_{i−1} min(p_i, α_i q) on Ω_i, p_i outside; u_i = u_{i−1} Σ_{Ω_i} (p_i − α_i q)₊.
-GeneralisedOutcome outcome(const LawUnion& laws, const GeneralisedTests& tests) {
-  SPECTR_CHECK(tests.drafts() == laws.drafts());
-  const auto q = laws.q();
-  RecycledVector<double> accepted(laws.size(), 0.0);
+GeneralisedOutcome outcome(const DistributionUnion& distributions, const GeneralisedTests& tests) {
+  SPECTR_CHECK(tests.drafts() == distributions.drafts());
+  const auto q = distributions.q();
+  RecycledVector<double> accepted(distributions.size(), 0.0);
   GeneralisedOutcome result{.u = {}, .residual = {}, .excess = 1.0};
   double u = 1.0;
-  for (std::size_t i = 0; i < laws.drafts(); ++i) {
-    const auto p = laws.p(i);
+  for (std::size_t i = 0; i < distributions.drafts(); ++i) {
+    const auto p = distributions.p(i);
     const double alpha = tests.alpha[i];
     const double failed = sum_in_blocks(0, p.size(), [&](std::size_t j) {
       const double mass = tested_mass(q[j]);
@@ -36,11 +36,11 @@ GeneralisedOutcome outcome(const LawUnion& laws, const GeneralisedTests& tests) 
   return result;
 }
 
-GeneralisedKSeq::GeneralisedKSeq(const DraftLaws& p, const Distribution& q, const LawUnion& laws,
+GeneralisedKSeq::GeneralisedKSeq(const DraftDistributions& p, const Distribution& q, const DistributionUnion& distributions,
                                  GeneralisedTests tests, GeneralisedOutcome outcome,
                                  PlanParameters parameters)
     : SequentialPlan(p, q, (1.0 - outcome.u.back()) / outcome.excess,
-                     law_if_any(laws, std::move(outcome.residual)), 1.0 / outcome.excess),
+                     distribution_if_any(distributions, std::move(outcome.residual)), 1.0 / outcome.excess),
       tests_(std::move(tests)),
       parameters_(std::move(parameters)) {}
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "spectr/base/recycled.h"
-#include "spectr/transport/law_union.h"
+#include "spectr/transport/distribution_union.h"
 #include "spectr/transport/sequential_plan.h"
 
 namespace spectr {
@@ -28,22 +28,22 @@ struct GeneralisedTests {
   bool inside(std::size_t i, double p, double q) const { return p > bound[i] * q; }
 };
 
-/// What given tests make of given laws.
+/// What given tests make of given distributions.
 struct GeneralisedOutcome {
   std::vector<double> u;            ///< u_i = probability that the first i drafts are rejected; u[0] is u₁
-  RecycledVector<double> residual;  ///< q − a/s, by index, for the accepted law a
+  RecycledVector<double> residual;  ///< q − a/s, by index, for the accepted distribution a
   double excess;                    ///< s = max(1, max a/q): how far the tests accept more than q somewhere
 };
 
-/// One pass over the laws per draft. Requires: as many tests as drafts.
-GeneralisedOutcome outcome(const LawUnion& laws, const GeneralisedTests& tests);
+/// One pass over the distributions per draft. Requires: as many tests as drafts.
+GeneralisedOutcome outcome(const DistributionUnion& distributions, const GeneralisedTests& tests);
 
 /// Generalised k-Seq (SpecTr++, Ahn, Beirami, Sun, Suresh, 2023). Valid for every choice of tests: a draft
 /// that passes is confirmed with probability 1/s and the residual is computed from what is really accepted,
 /// so rounding in the tests costs acceptance, (1 − u_k)/s, never exactness.
 class GeneralisedKSeq final : public SequentialPlan {
  public:
-  GeneralisedKSeq(const DraftLaws& p, const Distribution& q, const LawUnion& laws, GeneralisedTests tests,
+  GeneralisedKSeq(const DraftDistributions& p, const Distribution& q, const DistributionUnion& distributions, GeneralisedTests tests,
                   GeneralisedOutcome outcome, PlanParameters parameters);
 
   PlanParameters parameters() const override { return parameters_; }

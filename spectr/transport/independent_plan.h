@@ -8,22 +8,22 @@
 
 namespace spectr {
 
-/// A plan whose drafting law is the product p₁ × … × p_k: independent drafts.
+/// A plan whose drafting distribution is the product p₁ × … × p_k: independent drafts.
 class IndependentPlan : public TransportPlan {
  public:
-  std::size_t drafts() const final { return laws_.count(); }
+  std::size_t drafts() const final { return distributions_.count(); }
 
   void draw(std::span<Token> out, Choices& choices) const final {
     SPECTR_CHECK(out.size() == drafts());
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = laws_[i].draw(choices);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = distributions_[i].draw(choices);
   }
 
  protected:
-  explicit IndependentPlan(DraftLaws laws) : laws_(std::move(laws)) {}
-  const DraftLaws& laws() const { return laws_; }
+  explicit IndependentPlan(DraftDistributions distributions) : distributions_(std::move(distributions)) {}
+  const DraftDistributions& distributions() const { return distributions_; }
 
  private:
-  DraftLaws laws_;
+  DraftDistributions distributions_;
 };
 
 }  // namespace spectr

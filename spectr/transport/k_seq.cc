@@ -7,7 +7,7 @@
 
 #include "spectr/base/recycled.h"
 #include "spectr/transport/division_factor.h"
-#include "spectr/transport/law_pair.h"
+#include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/sequential_plan.h"
 
 namespace spectr {
@@ -15,7 +15,7 @@ namespace {
 
 class KSeq final : public SequentialPlan {
  public:
-  KSeq(const DraftLaws& p, const Distribution& q, Division division, double acceptance,
+  KSeq(const DraftDistributions& p, const Distribution& q, Division division, double acceptance,
        std::optional<Distribution> residual)
       : SequentialPlan(p, q, acceptance, std::move(residual)), division_(std::move(division)) {}
 
@@ -33,42 +33,42 @@ class KSeq final : public SequentialPlan {
   Division division_;
 };
 
-std::unique_ptr<TransportPlan> of_one_law(const DraftLaws& p, const Distribution& q) {
-  const LawPair laws(p[0], q);
+std::unique_ptr<TransportPlan> of_one_distribution(const DraftDistributions& p, const Distribution& q) {
+  const DistributionPair distributions(p[0], q);
   const std::size_t k = p.count();
-  Division division = division_factor(laws, k);
+  Division division = division_factor(distributions, k);
   const Overlap o = division.overlaps.front();
   const double per_test = accepted_per_test(o, k), s = 1.0 / division.rho;
-  RecycledVector<double> left(laws.size());
+  RecycledVector<double> left(distributions.size());
   for (std::size_t j = 0; j < left.size(); ++j) {
-    left[j] = std::max(0.0, laws.q()[j] - std::min(laws.p()[j], laws.q()[j] * s) * per_test);
+    left[j] = std::max(0.0, distributions.q()[j] - std::min(distributions.p()[j], distributions.q()[j] * s) * per_test);
   }
   const double acceptance = -std::expm1(static_cast<double>(k) * log_miss(o));
-  return std::make_unique<KSeq>(p, q, std::move(division), acceptance, law_if_any(laws, std::move(left)));
+  return std::make_unique<KSeq>(p, q, std::move(division), acceptance, distribution_if_any(distributions, std::move(left)));
 }
 
-std::unique_ptr<TransportPlan> of_several_laws(const DraftLaws& p, const Distribution& q) {
-  const LawUnion laws(p, q);
-  Division division = division_factor(laws);
-  RecycledVector<double> left(laws.q().begin(), laws.q().end());
+std::unique_ptr<TransportPlan> of_several_distributions(const DraftDistributions& p, const Distribution& q) {
+  const DistributionUnion distributions(p, q);
+  Division division = division_factor(distributions);
+  RecycledVector<double> left(distributions.q().begin(), distributions.q().end());
   double log_rejected = 0.0;
   for (std::size_t i = 0; i < p.count(); ++i) {
     const double reached = std::exp(log_rejected);
     for (std::size_t j = 0; j < left.size(); ++j) {
-      left[j] -= reached * std::min(laws.p(i)[j], laws.q()[j] / division.rho);
+      left[j] -= reached * std::min(distributions.p(i)[j], distributions.q()[j] / division.rho);
     }
     log_rejected += log_miss(division.overlaps[i]);
   }
   for (double& w : left) w = std::max(w, 0.0);
   return std::make_unique<KSeq>(p, q, std::move(division), -std::expm1(log_rejected),
-                                law_if_any(laws, std::move(left)));
+                                distribution_if_any(distributions, std::move(left)));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<TransportPlan>> build_k_seq(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_k_seq(const DraftDistributions& p, const Distribution& q,
                                                    const PlanOptions&) {
-  return p.equal() ? of_one_law(p, q) : of_several_laws(p, q);
+  return p.equal() ? of_one_distribution(p, q) : of_several_distributions(p, q);
 }
 
 }  // namespace spectr

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "spectr/base/recycled.h"
-#include "spectr/transport/law_pair.h"
+#include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/overlap.h"
 #include "spectr/transport/sequential_plan.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 class MaximalCoupling final : public SequentialPlan {
  public:
-  MaximalCoupling(const DraftLaws& p, const Distribution& q, double acceptance,
+  MaximalCoupling(const DraftDistributions& p, const Distribution& q, double acceptance,
                   std::optional<Distribution> residual)
       : SequentialPlan(p, q, acceptance, std::move(residual)) {}
 
@@ -25,14 +25,14 @@ class MaximalCoupling final : public SequentialPlan {
 
 }  // namespace
 
-Result<std::unique_ptr<TransportPlan>> build_maximal(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_maximal(const DraftDistributions& p, const Distribution& q,
                                                      const PlanOptions&) {
   if (!p.equal()) return error("maximal: all {} drafts must come from one law", p.count());
-  const LawPair laws(p[0], q);
-  RecycledVector<double> left(laws.size());
-  for (std::size_t j = 0; j < left.size(); ++j) left[j] = std::max(0.0, laws.q()[j] - laws.p()[j]);
-  const double acceptance = overlap(laws.p(), laws.q(), 1.0).beta;
-  return std::make_unique<MaximalCoupling>(p, q, acceptance, law_if_any(laws, std::move(left)));
+  const DistributionPair distributions(p[0], q);
+  RecycledVector<double> left(distributions.size());
+  for (std::size_t j = 0; j < left.size(); ++j) left[j] = std::max(0.0, distributions.q()[j] - distributions.p()[j]);
+  const double acceptance = overlap(distributions.p(), distributions.q(), 1.0).beta;
+  return std::make_unique<MaximalCoupling>(p, q, acceptance, distribution_if_any(distributions, std::move(left)));
 }
 
 }  // namespace spectr

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "spectr/base/recycled.h"
-#include "spectr/base/sum.h"
-#include "spectr/transport/law_pair.h"
+#include "spectr/base/numeric.h"
+#include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/sequential_plan.h"
 
 namespace spectr {
@@ -17,13 +17,13 @@ namespace {
 struct Outcome {
   double epsilon;
   double rejection;   // probability that the draft is rejected
-  double bias;        // TV between the law of Y and q
+  double bias;        // TV between the distribution of Y and q
   double least_bias;  // the least that any correction reaches
 };
 
 class OverAcceptance final : public SequentialPlan {
  public:
-  OverAcceptance(const DraftLaws& p, const Distribution& q, const Outcome& outcome,
+  OverAcceptance(const DraftDistributions& p, const Distribution& q, const Outcome& outcome,
                  std::optional<Distribution> residual)
       : SequentialPlan(p, q, 1.0 - outcome.rejection, std::move(residual)), outcome_(outcome) {}
 
@@ -45,41 +45,41 @@ class OverAcceptance final : public SequentialPlan {
 
 // weight(p, q): what Y is drawn from after a rejection.
 template <class Weight>
-Result<std::unique_ptr<TransportPlan>> build(std::string_view plan, const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build(std::string_view plan, const DraftDistributions& p, const Distribution& q,
                                              double epsilon, Weight weight) {
   if (p.count() != 1) return error("{} takes one draft, got k = {}", plan, p.count());
   if (!(epsilon >= 0.0) || !std::isfinite(epsilon)) {
     return error("{}: epsilon must be a number of at least 0, got {}", plan, epsilon);
   }
-  const LawPair laws(p[0], q);
+  const DistributionPair distributions(p[0], q);
   Sum rejected, distance, total;
-  RecycledVector<double> weights(laws.size());
-  for (std::size_t j = 0; j < laws.size(); ++j) {
-    const double pj = laws.p()[j], qj = laws.q()[j], accepted = std::min(pj, qj + epsilon);
+  RecycledVector<double> weights(distributions.size());
+  for (std::size_t j = 0; j < distributions.size(); ++j) {
+    const double pj = distributions.p()[j], qj = distributions.q()[j], accepted = std::min(pj, qj + epsilon);
     rejected.add(pj - accepted);
     distance.add(std::abs(qj - accepted));
     total.add(weights[j] = weight(pj, qj));
   }
   const double rejection = std::min(1.0, rejected.value());
-  const double bias = sum_in_blocks(0, laws.size(), [&](std::size_t j) {
-    const double accepted = std::min(laws.p()[j], laws.q()[j] + epsilon);
+  const double bias = sum_in_blocks(0, distributions.size(), [&](std::size_t j) {
+    const double accepted = std::min(distributions.p()[j], distributions.q()[j] + epsilon);
     const double corrected = total.value() > 0.0 ? rejection * (weights[j] / total.value()) : 0.0;
-    return 0.5 * std::abs(accepted + corrected - laws.q()[j]);
+    return 0.5 * std::abs(accepted + corrected - distributions.q()[j]);
   });
   const double least_bias = std::max(0.0, 0.5 * (distance.value() - rejection));
   const Outcome outcome{epsilon, rejection, bias, least_bias};
-  return std::make_unique<OverAcceptance>(p, q, outcome, law_if_any(laws, std::move(weights)));
+  return std::make_unique<OverAcceptance>(p, q, outcome, distribution_if_any(distributions, std::move(weights)));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<TransportPlan>> build_epsilon_opt(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_epsilon_opt(const DraftDistributions& p, const Distribution& q,
                                                          const PlanOptions& options) {
   return build("epsilon-opt", p, q, options.epsilon,
                [](double pj, double qj) { return std::max(0.0, qj - pj); });
 }
 
-Result<std::unique_ptr<TransportPlan>> build_epsilon_uno(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_epsilon_uno(const DraftDistributions& p, const Distribution& q,
                                                          const PlanOptions& options) {
   return build("epsilon-uno", p, q, options.epsilon, [](double, double qj) { return qj; });
 }

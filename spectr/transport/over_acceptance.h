@@ -14,16 +14,16 @@ namespace spectr {
 ///   accept X with probability b(X) = min(1, (q(X) + ε)/p(X)); P(reject) = Σ (p − q − ε)₊;
 ///   on rejection draw Y ∝ (q − p)₊  (epsilon-opt)  or  Y ~ q  (epsilon-uno).
 ///
-/// Theorem. No choice of Y after a rejection has a law closer to q than
+/// Theorem. No choice of Y after a rejection has a distribution closer to q than
 /// Loss*(b) = ½ Σ |q − b p| − ½ Σ (1 − b) p in total variation; epsilon-opt attains it, and
 /// P(reject) + Loss* = TV(p, q).
 ///
 /// ε = 0 makes epsilon-opt the maximal coupling. epsilon-uno is the biased baseline, also at ε = 0.
-/// parameters: epsilon, bias (TV of the law of Y from q), least_bias (Loss*), rejection (P(reject)).
+/// parameters: epsilon, bias (TV of the distribution of Y from q), least_bias (Loss*), rejection (P(reject)).
 /// Errors: k > 1, ε negative or not finite. Memory and time O(support).
-Result<std::unique_ptr<TransportPlan>> build_epsilon_opt(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_epsilon_opt(const DraftDistributions& p, const Distribution& q,
                                                          const PlanOptions& options);
-Result<std::unique_ptr<TransportPlan>> build_epsilon_uno(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_epsilon_uno(const DraftDistributions& p, const Distribution& q,
                                                          const PlanOptions& options);
 
 }  // namespace spectr

@@ -12,7 +12,7 @@ struct Overlap {
   double miss;
 };
 
-/// One pass over the laws. Requires: p.size() == q.size(), ρ ≥ 1.
+/// One pass over the distributions. Requires: p.size() == q.size(), ρ ≥ 1.
 Overlap overlap(std::span<const double> p, std::span<const double> q, double rho);
 
 /// ln(1 − β) without loss of digits at either end; −∞ for β = 1.
@@ -21,7 +21,7 @@ double log_miss(Overlap overlap);
 /// p_acc/β = (1 − (1−β)^k)/β = Σ_{i<k} (1−β)^i: from k at β = 0 down to 1 at β = 1.
 double accepted_per_test(Overlap overlap, std::size_t k);
 
-/// What one pass over two laws at s = 1/ρ sums, over the saturated tokens (s q ≥ p, always accepted) and the
+/// What one pass over two distributions at s = 1/ρ sums, over the saturated tokens (s q ≥ p, always accepted) and the
 /// others.
 struct OverlapSums {
   double saturated = 0.0;  ///< A = Σ p over saturated tokens

@@ -2,17 +2,34 @@
 
 #include <algorithm>
 
+#include "spectr/base/numeric.h"
+#include "spectr/base/enumerator.h"
+
 namespace spectr {
 
-DraftLaws::DraftLaws(std::span<const Distribution* const> laws) : laws_(laws.begin(), laws.end()) {
-  SPECTR_CHECK(!laws_.empty());
-  equal_ = std::ranges::all_of(laws_, [this](const Distribution* law) { return law == laws_.front(); });
+DraftDistributions::DraftDistributions(std::span<const Distribution* const> distributions) : distributions_(distributions.begin(), distributions.end()) {
+  SPECTR_CHECK(!distributions_.empty());
+  equal_ = std::ranges::all_of(distributions_, [this](const Distribution* distribution) { return distribution == distributions_.front(); });
 }
 
-double DraftLaws::tuples() const {
+double DraftDistributions::tuples() const {
   double tuples = 1.0;
-  for (const Distribution* law : laws_) tuples *= static_cast<double>(law->size());
+  for (const Distribution* distribution : distributions_) tuples *= static_cast<double>(distribution->size());
   return tuples;
+}
+
+std::vector<double> enumerate_distribution(const TransportPlan& plan, std::size_t vocabulary) {
+  std::vector<Sum> sums(vocabulary);
+  std::vector<Token> drafts(plan.drafts());
+  Enumerator outcomes;
+  do {
+    plan.draw(drafts, outcomes);
+    const Selection y = plan.select(drafts, outcomes);
+    sums[static_cast<std::size_t>(y.token)].add(outcomes.probability());
+  } while (outcomes.next());
+  std::vector<double> distribution;
+  for (const Sum& sum : sums) distribution.push_back(sum.value());
+  return distribution;
 }
 
 }  // namespace spectr

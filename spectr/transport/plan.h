@@ -16,24 +16,24 @@
 
 namespace spectr {
 
-/// The laws p₁ … p_k of the k drafts of one token, in the order in which they are drawn and tested. A view:
-/// the laws must outlive it and every plan built from it.
-class DraftLaws {
+/// The distributions p₁ … p_k of the k drafts of one token, in the order in which they are drawn and tested. A view:
+/// the distributions must outlive it and every plan built from it.
+class DraftDistributions {
  public:
-  /// k ≥ 1 drafts from one law.
-  DraftLaws(const Distribution& p, std::size_t k) : laws_(k, &p), equal_(true) { SPECTR_CHECK(k >= 1); }
-  /// One law per draft (several draft models).
-  explicit DraftLaws(std::span<const Distribution* const> laws);
+  /// k ≥ 1 drafts from one distribution.
+  DraftDistributions(const Distribution& p, std::size_t k) : distributions_(k, &p), equal_(true) { SPECTR_CHECK(k >= 1); }
+  /// One distribution per draft (several draft models).
+  explicit DraftDistributions(std::span<const Distribution* const> distributions);
 
-  std::size_t count() const { return laws_.size(); }
-  const Distribution& operator[](std::size_t i) const { return *laws_[i]; }
-  /// True where all drafts come from one and the same law object.
+  std::size_t count() const { return distributions_.size(); }
+  const Distribution& operator[](std::size_t i) const { return *distributions_[i]; }
+  /// True where all drafts come from one and the same distribution object.
   bool equal() const { return equal_; }
-  /// Number of draft tuples, V₁ · … · V_k for laws of so many entries, as a double (it may be huge).
+  /// Number of draft tuples, V₁ · … · V_k for distributions of so many entries, as a double (it may be huge).
   double tuples() const;
 
  private:
-  RecycledVector<const Distribution*> laws_;
+  RecycledVector<const Distribution*> distributions_;
   bool equal_;
 };
 
@@ -50,8 +50,8 @@ struct Selection {
 /// What a plan was built with, by name, for reports: {"rho", 1.5}, {"alphas", [⅓, 1]}, {"fallback", "…"}.
 using PlanParameters = std::map<std::string, std::variant<double, std::vector<double>, std::string>>;
 
-/// A transport plan from the law of k drafts to the target law q: it owns a drafting
-/// law and maps drafts X₁ … X_k to an output Y. Lossless plans have Y ~ q exactly.
+/// A transport plan from the distribution of k drafts to the target distribution q: it owns a drafting
+/// distribution and maps drafts X₁ … X_k to an output Y. Lossless plans have Y ~ q exactly.
 class TransportPlan : public RecycledObject {
  public:
   virtual ~TransportPlan() = default;
@@ -59,7 +59,7 @@ class TransportPlan : public RecycledObject {
   /// k, the number of drafts that draw() gives and select() takes.
   virtual std::size_t drafts() const = 0;
 
-  /// Draws X₁ … X_k from the plan's drafting law. Requires: out.size() == drafts().
+  /// Draws X₁ … X_k from the plan's drafting distribution. Requires: out.size() == drafts().
   virtual void draw(std::span<Token> out, Choices& choices) const = 0;
 
   /// Maps the drafts to Y. Requires: drafts as draw() gives them. Allocates nothing.
@@ -69,16 +69,21 @@ class TransportPlan : public RecycledObject {
   /// call, which can take seconds, and gives NaN where that would be too long (rejected_without_replacement).
   virtual double acceptance() const = 0;
 
-  /// The law of Y when no test accepts; nullopt where acceptance is 1 or where it depends on the drafts.
+  /// The distribution of Y when no test accepts; nullopt where acceptance is 1 or where it depends on the drafts.
   virtual std::optional<Distribution> residual() const = 0;
 
-  /// The exact law of Y given the drafts, computed from formulas rather than by running select().
+  /// The exact distribution of Y given the drafts, computed from formulas rather than by running select().
   virtual Distribution conditional(std::span<const Token> drafts) const = 0;
 
-  /// TV between the law of Y and q: 0 for every lossless plan.
+  /// TV between the distribution of Y and q: 0 for every lossless plan.
   virtual double bias() const { return 0.0; }
 
   virtual PlanParameters parameters() const { return {}; }
 };
+
+/// The exact distribution of Y: every draft tuple of the plan's draw() through its select(), over all choices,
+/// weighted by their exact probabilities. Indexed by token. This is the distribution that is sampled, by the code that
+/// samples it. Cost: one run of draw() and select() per outcome.
+std::vector<double> enumerate_distribution(const TransportPlan& plan, std::size_t vocabulary);
 
 }  // namespace spectr

@@ -20,12 +20,12 @@ struct PlanRule {
   std::string_view summary;
   Drafting drafting;
   bool lossless;
-  bool several_laws;        ///< accepts drafts from different laws p₁ … p_k
+  bool several_distributions;        ///< accepts drafts from different distributions p₁ … p_k
   std::size_t max_drafts;   ///< largest k, 0 = any
   double max_tuples = 0.0;  ///< of draft tokens that it takes, 0 = any
   /// Builds the plan for drafts ~ p and target q; p and q must outlive it. An error says why the plan does
-  /// not apply to these laws. Requires: all laws over one vocabulary.
-  Result<std::unique_ptr<TransportPlan>> (*build)(const DraftLaws& p, const Distribution& q,
+  /// not apply to these distributions. Requires: all distributions over one vocabulary.
+  Result<std::unique_ptr<TransportPlan>> (*build)(const DraftDistributions& p, const Distribution& q,
                                                   const PlanOptions& options);
 };
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "spectr/base/recycled.h"
-#include "spectr/base/sum.h"
-#include "spectr/transport/law_union.h"
+#include "spectr/base/numeric.h"
+#include "spectr/transport/distribution_union.h"
 #include "spectr/transport/sequential_plan.h"
 
 namespace spectr {
@@ -14,7 +14,7 @@ namespace {
 
 class RecursiveRejection final : public SequentialPlan {
  public:
-  RecursiveRejection(const DraftLaws& p, const Distribution& q, RecycledVector<double> rejected,
+  RecursiveRejection(const DraftDistributions& p, const Distribution& q, RecycledVector<double> rejected,
                      std::optional<Distribution> residual)
       : SequentialPlan(p, q, 1.0 - rejected.back(), std::move(residual)), rejected_(std::move(rejected)) {}
 
@@ -26,7 +26,7 @@ class RecursiveRejection final : public SequentialPlan {
   double test(std::size_t i, Token x, double p, double q) const override {
     if (!(rejected_[i] > 0.0)) return 0.0;
     double left = q;
-    for (std::size_t j = 0; j < i; ++j) left = std::max(0.0, left - rejected_[j] * laws()[j][x]);
+    for (std::size_t j = 0; j < i; ++j) left = std::max(0.0, left - rejected_[j] * distributions()[j][x]);
     return std::min(1.0, left / rejected_[i] / p);
   }
 
@@ -35,20 +35,20 @@ class RecursiveRejection final : public SequentialPlan {
 
 }  // namespace
 
-Result<std::unique_ptr<TransportPlan>> build_recursive(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_recursive(const DraftDistributions& p, const Distribution& q,
                                                        const PlanOptions&) {
-  const LawUnion laws(p, q);
-  RecycledVector<double> left(laws.q().begin(), laws.q().end());
+  const DistributionUnion distributions(p, q);
+  RecycledVector<double> left(distributions.q().begin(), distributions.q().end());
   RecycledVector<double> rejected(p.count() + 1, 0.0);
   rejected[0] = 1.0;
   for (std::size_t m = 0; m < p.count(); ++m) {
-    const auto row = laws.p(m);
+    const auto row = distributions.p(m);
     const double sum = sum_in_blocks(0, left.size(), [&](std::size_t j) {
       return left[j] = std::max(0.0, left[j] - rejected[m] * row[j]);
     });
     rejected[m + 1] = std::min(sum, rejected[m]);
   }
-  return std::make_unique<RecursiveRejection>(p, q, std::move(rejected), law_if_any(laws, std::move(left)));
+  return std::make_unique<RecursiveRejection>(p, q, std::move(rejected), distribution_if_any(distributions, std::move(left)));
 }
 
 }  // namespace spectr

@@ -9,7 +9,7 @@
 namespace spectr {
 
 /// Recursive rejection (SpecInfer, arXiv 2305.09781; the root step of batch speculative decoding, Yin et al.
-/// 2024, Algorithm 4), for equal or different draft laws:
+/// 2024, Algorithm 4), for equal or different draft distributions:
 ///
 ///   q¹ = q; accept X_m with probability min(1, q^m(X_m)/p_m(X_m)), otherwise q^{m+1} ∝ (q^m − p_m)₊;
 ///   after k rejections Y ~ q^{k+1}.
@@ -20,7 +20,7 @@ namespace spectr {
 /// token whose mass is used up stays used up. So the numbers D_m are all that the tests need.
 ///
 /// parameters: rejected = [D_1 … D_k]. Cost: k passes to build, memory O(support), O(k²) to select.
-Result<std::unique_ptr<TransportPlan>> build_recursive(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_recursive(const DraftDistributions& p, const Distribution& q,
                                                        const PlanOptions& options);
 
 }  // namespace spectr

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "spectr/base/recycled.h"
-#include "spectr/base/sum.h"
+#include "spectr/base/numeric.h"
 #include "spectr/transport/drafting.h"
 #include "spectr/transport/draw_by_mass.h"
-#include "spectr/transport/law_pair.h"
+#include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/rejected_without_replacement.h"
 
 namespace spectr {
@@ -17,8 +17,8 @@ namespace {
 class RecursiveWithoutReplacement final : public TransportPlan {
  public:
   RecursiveWithoutReplacement(const Distribution& p, const Distribution& q, std::size_t k)
-      : p_(p), q_(q), laws_(p, q) {
-    const auto support = std::ranges::count_if(laws_.p(), [](double mass) { return mass > 0.0; });
+      : p_(p), q_(q), distributions_(p, q) {
+    const auto support = std::ranges::count_if(distributions_.p(), [](double mass) { return mass > 0.0; });
     drafts_ = std::min(k, static_cast<std::size_t>(support));
   }
 
@@ -38,11 +38,11 @@ class RecursiveWithoutReplacement final : public TransportPlan {
     }
     if (!(at.left > 0.0)) return {q_.draw(choices), false};
     const auto mass = [&](std::size_t begin, std::size_t end) { return left_mass(at, begin, end); };
-    return {laws_.token(draw_by_mass(choices, laws_.size(), mass)), false};
+    return {distributions_.token(draw_by_mass(choices, distributions_.size(), mass)), false};
   }
 
   double acceptance() const override {
-    const auto rejected = rejected_without_replacement(laws_, drafts_);
+    const auto rejected = rejected_without_replacement(distributions_, drafts_);
     return rejected ? 1.0 - std::min(1.0, *rejected) : std::numeric_limits<double>::quiet_NaN();
   }
 
@@ -50,20 +50,20 @@ class RecursiveWithoutReplacement final : public TransportPlan {
 
   Distribution conditional(std::span<const Token> drafts) const override {
     SPECTR_CHECK(drafts.size() == drafts_);
-    RecycledVector<double> law(laws_.vocabulary(), 0.0);
+    RecycledVector<double> distribution(distributions_.vocabulary(), 0.0);
     State at;
     double reached = 1.0;
     for (std::size_t m = 0; m < drafts.size() && reached > 0.0; ++m) {
       const double t = test(at, drafts[m]);
-      law[static_cast<std::size_t>(drafts[m])] += reached * t;
+      distribution[static_cast<std::size_t>(drafts[m])] += reached * t;
       reached *= 1.0 - t;
       at = after_rejection(at, drafts.first(m + 1));
     }
-    for (std::size_t j = 0; j < laws_.size(); ++j) {
-      const double last = at.left > 0.0 ? left_mass(at, j, j + 1) / at.left : laws_.q()[j];
-      law[static_cast<std::size_t>(laws_.token(j))] += reached * last;
+    for (std::size_t j = 0; j < distributions_.size(); ++j) {
+      const double last = at.left > 0.0 ? left_mass(at, j, j + 1) / at.left : distributions_.q()[j];
+      distribution[static_cast<std::size_t>(distributions_.token(j))] += reached * last;
     }
-    return Distribution::from_weights(std::move(law));
+    return Distribution::from_weights(std::move(distribution));
   }
 
  private:
@@ -77,14 +77,14 @@ class RecursiveWithoutReplacement final : public TransportPlan {
 
   // min(1, q^m(x)/p_m(x)), q^m = (q − C p)₊/D and p_m = p/P: quotients first, as products may vanish.
   double test(const State& at, Token x) const {
-    const auto j = laws_.find(x);
-    if (!j || !(laws_.p()[*j] > 0.0) || !(at.left > 0.0)) return 0.0;
-    return std::min(1.0, left_mass(at, *j, *j + 1) / at.left / (laws_.p()[*j] / at.untried));
+    const auto j = distributions_.find(x);
+    if (!j || !(distributions_.p()[*j] > 0.0) || !(at.left > 0.0)) return 0.0;
+    return std::min(1.0, left_mass(at, *j, *j + 1) / at.left / (distributions_.p()[*j] / at.untried));
   }
 
   State after_rejection(const State& at, std::span<const Token> tried) const {
     State next{.used = at.used * (at.untried / at.tested) + at.left, .tested = at.untried};
-    next.left = left_mass(next, 0, laws_.size());
+    next.left = left_mass(next, 0, distributions_.size());
     next.untried = tried.size() < drafts_ ? untried_mass(tried) : 0.0;
     return next;
   }
@@ -92,7 +92,7 @@ class RecursiveWithoutReplacement final : public TransportPlan {
   // Σ (q − C p)₊ over the tokens at [begin, end).
   double left_mass(const State& at, std::size_t begin, std::size_t end) const {
     return sum_in_blocks(begin, end, [&](std::size_t j) {
-      const double p = laws_.p()[j], q = laws_.q()[j];
+      const double p = distributions_.p()[j], q = distributions_.q()[j];
       return p > 0.0 ? std::max(0.0, q - at.used * (p / at.tested)) : q;
     });
   }
@@ -100,13 +100,13 @@ class RecursiveWithoutReplacement final : public TransportPlan {
   // Σ p over the untried tokens: between one tried token and the next, no subtraction.
   double untried_mass(std::span<const Token> tried) const {
     Sum sum;
-    for (std::size_t begin = 0; begin < laws_.size();) {
-      std::size_t stop = laws_.size();
+    for (std::size_t begin = 0; begin < distributions_.size();) {
+      std::size_t stop = distributions_.size();
       for (Token x : tried) {
-        const auto j = laws_.find(x);
+        const auto j = distributions_.find(x);
         if (j && *j >= begin && *j < stop) stop = *j;
       }
-      sum.add(sum_in_blocks(begin, stop, [&](std::size_t j) { return laws_.p()[j]; }));
+      sum.add(sum_in_blocks(begin, stop, [&](std::size_t j) { return distributions_.p()[j]; }));
       begin = stop + 1;
     }
     return sum.value();
@@ -114,13 +114,13 @@ class RecursiveWithoutReplacement final : public TransportPlan {
 
   const Distribution& p_;
   const Distribution& q_;
-  LawPair laws_;
+  DistributionPair distributions_;
   std::size_t drafts_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<TransportPlan>> build_recursive_wor(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_recursive_wor(const DraftDistributions& p, const Distribution& q,
                                                            const PlanOptions&) {
   if (!p.equal()) return error("recursive-wor: all {} drafts must come from one law", p.count());
   return std::make_unique<RecursiveWithoutReplacement>(p[0], q, p.count());

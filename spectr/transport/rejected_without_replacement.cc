@@ -5,7 +5,7 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
-#include "spectr/base/sum.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 namespace {
@@ -20,10 +20,10 @@ struct Group {
 
 class RejectedSequences {
  public:
-  explicit RejectedSequences(const LawPair& laws) {
+  explicit RejectedSequences(const DistributionPair& distributions) {
     Sum never_drafted;
-    for (std::size_t j = 0; j < laws.size(); ++j) {
-      const double p = laws.p()[j], q = laws.q()[j];
+    for (std::size_t j = 0; j < distributions.size(); ++j) {
+      const double p = distributions.p()[j], q = distributions.q()[j];
       if (p > 0.0)
         groups_.push_back({p, q, 1.0});
       else
@@ -82,10 +82,10 @@ class RejectedSequences {
 
 }  // namespace
 
-std::optional<double> rejected_without_replacement(const LawPair& laws, std::size_t k) {
-  const auto support = std::ranges::count_if(laws.p(), [](double mass) { return mass > 0.0; });
+std::optional<double> rejected_without_replacement(const DistributionPair& distributions, std::size_t k) {
+  const auto support = std::ranges::count_if(distributions.p(), [](double mass) { return mass > 0.0; });
   SPECTR_CHECK(k >= 1 && k <= static_cast<std::size_t>(support));
-  RejectedSequences sequences(laws);
+  RejectedSequences sequences(distributions);
   const double rejected = sequences.all_rejected(k, 0.0, 1.0, 1.0);
   if (sequences.too_many()) return std::nullopt;
   return rejected;

@@ -122,13 +122,13 @@ Result<RejectionProgram::Solution> RejectionProgram::solve() const {
   return Solution{.u = {x.begin(), middle}, .w = {middle, x.end()}};
 }
 
-RejectionProgram program_of_equal_laws(const LawUnion& laws, const GeneralisedTests& tests) {
+RejectionProgram program_of_equal_distributions(const DistributionUnion& distributions, const GeneralisedTests& tests) {
   const std::size_t k = tests.drafts();
   std::vector<double> bounds = tests.bound;
   std::ranges::sort(bounds);
   bounds.erase(std::ranges::unique(bounds).begin(), bounds.end());
   std::vector<Band> bands(bounds.size() + 1);  // band b lies above b bounds
-  const auto p = laws.p(0), q = laws.q();
+  const auto p = distributions.p(0), q = distributions.q();
   for (std::size_t j = 0; j < p.size(); ++j) {
     const double mass = tested_mass(q[j]);
     const auto above = std::ranges::partition_point(bounds, [&](double b) { return p[j] > b * mass; });
@@ -160,12 +160,12 @@ RejectionProgram program_of_equal_laws(const LawUnion& laws, const GeneralisedTe
   return program;
 }
 
-RejectionSets sets_of(const LawUnion& laws, const GeneralisedTests& tests) {
+RejectionSets sets_of(const DistributionUnion& distributions, const GeneralisedTests& tests) {
   RejectionSets sets;
-  const auto q = laws.q();
+  const auto q = distributions.q();
   for (std::size_t i = 0; i < tests.drafts(); ++i) {
     Band inside;
-    const auto p = laws.p(i);
+    const auto p = distributions.p(i);
     for (std::size_t j = 0; j < q.size(); ++j) {
       const double mass = tested_mass(q[j]);
       if (tests.inside(i, p[j], mass)) inside.add(p[j], mass);
@@ -177,7 +177,7 @@ RejectionSets sets_of(const LawUnion& laws, const GeneralisedTests& tests) {
   return sets;
 }
 
-std::vector<RejectionRow> violated_rows(const LawUnion& laws, const GeneralisedTests& tests,
+std::vector<RejectionRow> violated_rows(const DistributionUnion& distributions, const GeneralisedTests& tests,
                                         const RejectionProgram::Solution& at) {
   const std::size_t k = tests.drafts();
   struct Worst {
@@ -185,13 +185,13 @@ std::vector<RejectionRow> violated_rows(const LawUnion& laws, const GeneralisedT
     double use;
   };
   std::map<std::uint64_t, Worst> worst;  // by pattern; beyond 64 drafts patterns share an entry
-  const auto q = laws.q();
+  const auto q = distributions.q();
   for (std::size_t j = 0; j < q.size(); ++j) {
     if (!(tested_mass(q[j]) > 0.0)) continue;
     std::uint64_t pattern = 0;
     double use = 0.0;
     for (std::size_t i = 0; i < k; ++i) {
-      const double p = laws.p(i)[j];
+      const double p = distributions.p(i)[j];
       const bool inside = tests.inside(i, p, q[j]);
       pattern = pattern << 1 | (inside ? 1 : 0);
       use += inside ? at.w[i] : p / q[j] * (i == 0 ? 1.0 : at.u[i - 1]);
@@ -204,7 +204,7 @@ std::vector<RejectionRow> violated_rows(const LawUnion& laws, const GeneralisedT
   for (const auto& [pattern, entry] : worst) {
     RejectionRow row(k);
     for (std::size_t i = 0; i < k; ++i) {
-      const double p = laws.p(i)[entry.token], qx = q[entry.token];
+      const double p = distributions.p(i)[entry.token], qx = q[entry.token];
       if (!tests.inside(i, p, qx)) row[i] = p / qx;
     }
     rows.push_back(std::move(row));

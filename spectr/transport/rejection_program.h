@@ -46,17 +46,17 @@ struct RejectionProgram {
   std::expected<double, LinearProgram::Failure> min_excess() const;
 };
 
-/// LP_k for k drafts from one law, p_1 = … = p_k. The Ω_i are upper sets of one ratio p/q and hence nested:
+/// LP_k for k drafts from one distribution, p_1 = … = p_k. The Ω_i are upper sets of one ratio p/q and hence nested:
 /// there are at most k + 1 patterns of membership, in each only the token of the largest p/q binds, and the
 /// program has at most 3k + 1 rows whatever V is. Cost: O(V log k).
-RejectionProgram program_of_equal_laws(const LawUnion& laws, const GeneralisedTests& tests);
+RejectionProgram program_of_equal_distributions(const DistributionUnion& distributions, const GeneralisedTests& tests);
 
-/// The sets of LP_k for any laws. Cost: one pass per draft.
-RejectionSets sets_of(const LawUnion& laws, const GeneralisedTests& tests);
+/// The sets of LP_k for any distributions. Cost: one pass per draft.
+RejectionSets sets_of(const DistributionUnion& distributions, const GeneralisedTests& tests);
 
 /// The most violated constraint of each pattern of membership at a solution; none where all hold.
 /// Cost: one pass per draft.
-std::vector<RejectionRow> violated_rows(const LawUnion& laws, const GeneralisedTests& tests,
+std::vector<RejectionRow> violated_rows(const DistributionUnion& distributions, const GeneralisedTests& tests,
                                         const RejectionProgram::Solution& at);
 
 }  // namespace spectr

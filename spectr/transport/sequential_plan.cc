@@ -24,19 +24,19 @@ std::optional<Distribution> SequentialPlan::residual() const {
 // t_i = passes(i, x_i) and c the probability of a confirmation.
 Distribution SequentialPlan::conditional(std::span<const Token> drafts) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
-  RecycledVector<double> law(target_.vocabulary(), 0.0);
+  RecycledVector<double> distribution(target_.vocabulary(), 0.0);
   double reached = 1.0, refused = 0.0;
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     const double t = std::clamp(passes(i, drafts[i]), 0.0, 1.0);
-    law[static_cast<std::size_t>(drafts[i])] += reached * t * confirm_;
+    distribution[static_cast<std::size_t>(drafts[i])] += reached * t * confirm_;
     refused += reached * t * (1.0 - confirm_);
     reached *= 1.0 - t;
   }
   const Distribution& last = rejected();
   for (std::size_t i = 0; i < last.size(); ++i) {
-    law[static_cast<std::size_t>(last.token(i))] += (reached + refused) * last.probabilities()[i];
+    distribution[static_cast<std::size_t>(last.token(i))] += (reached + refused) * last.probabilities()[i];
   }
-  return Distribution::from_weights(std::move(law));
+  return Distribution::from_weights(std::move(distribution));
 }
 
 }  // namespace spectr

@@ -8,7 +8,7 @@
 
 #include "spectr/transport/division_factor.h"
 #include "spectr/transport/generalised_k_seq.h"
-#include "spectr/transport/law_pair.h"
+#include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/rejection_program.h"
 
 namespace spectr {
@@ -40,23 +40,23 @@ struct Round {
   bool settled() const { return next_bound == tests.bound; }
 };
 
-Division smallest_division(const DraftLaws& p, const Distribution& q, const LawUnion& laws) {
-  return p.equal() ? division_factor(LawPair(p[0], q), p.count()) : division_factor(laws);
+Division smallest_division(const DraftDistributions& p, const Distribution& q, const DistributionUnion& distributions) {
+  return p.equal() ? division_factor(DistributionPair(p[0], q), p.count()) : division_factor(distributions);
 }
 
-/// LP_k; for different laws with constraints added until none is violated.
-Result<RejectionProgram::Solution> solve(const LawUnion& laws, const GeneralisedTests& tests, bool equal,
+/// LP_k; for different distributions with constraints added until none is violated.
+Result<RejectionProgram::Solution> solve(const DistributionUnion& distributions, const GeneralisedTests& tests, bool equal,
                                          RejectionSets& sets) {
   if (equal) {
-    const RejectionProgram program = program_of_equal_laws(laws, tests);
+    const RejectionProgram program = program_of_equal_distributions(distributions, tests);
     sets = program.sets;
     return program.solve();
   }
-  RejectionProgram program{.sets = sets_of(laws, tests), .rows = {}};
+  RejectionProgram program{.sets = sets_of(distributions, tests), .rows = {}};
   sets = program.sets;
   for (;;) {
     SPECTR_TRY(auto solution, program.solve());
-    const std::vector<RejectionRow> violated = violated_rows(laws, tests, solution);
+    const std::vector<RejectionRow> violated = violated_rows(distributions, tests, solution);
     if (violated.empty()) return solution;
     const auto known = [&](const RejectionRow& row) {
       return std::ranges::find(program.rows, row) != program.rows.end();
@@ -67,9 +67,9 @@ Result<RejectionProgram::Solution> solve(const LawUnion& laws, const Generalised
 }
 
 /// One round: LP_k for the sets of `tests`, its factors clamped to [0, γ_i], and the sets that follow.
-Result<Round> improve(const LawUnion& laws, GeneralisedTests tests, bool equal) {
+Result<Round> improve(const DistributionUnion& distributions, GeneralisedTests tests, bool equal) {
   RejectionSets sets;
-  SPECTR_TRY(const auto solution, solve(laws, tests, equal, sets));
+  SPECTR_TRY(const auto solution, solve(distributions, tests, equal, sets));
   std::vector<double> next_bound = tests.bound;
   double reached = 1.0;  // u_{i−1}
   for (std::size_t i = 0; i < tests.drafts(); ++i) {
@@ -79,7 +79,7 @@ Result<Round> improve(const LawUnion& laws, GeneralisedTests tests, bool equal) 
     if (tested && sets.gamma[i] <= alpha * (1.0 + equality)) next_bound[i] = alpha * (1.0 + equality);
     reached = solution.u[i];
   }
-  GeneralisedOutcome made = outcome(laws, tests);
+  GeneralisedOutcome made = outcome(distributions, tests);
   if (made.excess - 1.0 > largest_excess) {
     return error("the solver's tests accept 1 + {:.3g} times the target's law", made.excess - 1.0);
   }
@@ -88,29 +88,29 @@ Result<Round> improve(const LawUnion& laws, GeneralisedTests tests, bool equal) 
 
 /// The round after `last`, whose tests are feasible in it: one that accepts much less than `least` is an
 /// error.
-Result<Round> next_round(const LawUnion& laws, const Round& last, double least, bool equal) {
-  SPECTR_TRY(Round round, improve(laws, {last.tests.alpha, last.next_bound}, equal));
+Result<Round> next_round(const DistributionUnion& distributions, const Round& last, double least, bool equal) {
+  SPECTR_TRY(Round round, improve(distributions, {last.tests.alpha, last.next_bound}, equal));
   if (round.acceptance() < least - largest_loss) {
     return error("the solver's tests accept {:.3g} less than those before", least - round.acceptance());
   }
   return round;
 }
 
-std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q, int max_rounds) {
-  const LawUnion laws(p, q);
-  const double rho = smallest_division(p, q, laws).rho;
+std::unique_ptr<TransportPlan> build(const DraftDistributions& p, const Distribution& q, int max_rounds) {
+  const DistributionUnion distributions(p, q);
+  const double rho = smallest_division(p, q, distributions).rho;
   const std::size_t k = p.count();
   // k-Seq, which is generalised k-Seq with α_i = 1/ρ.
   Round last{.tests = {.alpha = std::vector(k, 1.0 / rho), .bound = std::vector(k, (1.0 - equality) / rho)},
              .outcome = {},
              .next_bound = {}};
   last.next_bound = last.tests.bound;
-  last.outcome = outcome(laws, last.tests);
+  last.outcome = outcome(distributions, last.tests);
   PlanParameters parameters;
   double least = last.acceptance();
   int rounds = 0;
   do {
-    Result<Round> round = next_round(laws, last, least, p.equal());
+    Result<Round> round = next_round(distributions, last, least, p.equal());
     if (!round) {
       parameters["fallback"] = rounds == 0 ? "k-seq: " + round.error().message
                                            : fmt::format("round {}: {}", rounds, round.error().message);
@@ -126,18 +126,18 @@ std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q, 
   parameters["alphas"] = last.tests.alpha;
   parameters["u"] = last.outcome.u;
   parameters["iterations"] = static_cast<double>(rounds);
-  return std::make_unique<GeneralisedKSeq>(p, q, laws, std::move(last.tests), std::move(last.outcome),
+  return std::make_unique<GeneralisedKSeq>(p, q, distributions, std::move(last.tests), std::move(last.outcome),
                                            std::move(parameters));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<TransportPlan>> build_str_plus(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_str_plus(const DraftDistributions& p, const Distribution& q,
                                                       const PlanOptions&) {
   return build(p, q, 1);
 }
 
-Result<std::unique_ptr<TransportPlan>> build_str_plus_plus(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_str_plus_plus(const DraftDistributions& p, const Distribution& q,
                                                            const PlanOptions&) {
   return build(p, q, std::numeric_limits<int>::max());
 }

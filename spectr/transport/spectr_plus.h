@@ -8,23 +8,23 @@ namespace spectr {
 
 /// STr⁺ (SpecTr++, Ahn, Beirami, Sun, Suresh, 2023): generalised k-Seq whose factors α_i minimise the
 /// probability of rejection (LP_k, rejection_program.h) for the sets Ω_i = {p_i ≥ q/ρ*} of k-Seq. Never worse
-/// than k-Seq, whose factors α_i = 1/ρ* are feasible. For drafts from different laws the sets start from the
-/// smallest valid ρ of k-Seq for those laws, drafts are tested in the order given.
+/// than k-Seq, whose factors α_i = 1/ρ* are feasible. For drafts from different distributions the sets start from the
+/// smallest valid ρ of k-Seq for those distributions, drafts are tested in the order given.
 ///
 /// parameters: alphas, u (probabilities that the first i drafts are rejected), iterations (0: nothing was to
 /// be won beyond k-Seq), rho; fallback, "k-seq: …", where the solver failed and the plan is k-Seq itself.
 ///
-/// Cost: k-Seq's search for ρ, a few passes over the laws per draft, and at most k linear programs of 2k
-/// columns: for one law of 1,000 tokens some 10 ms at k = 32, 50 ms at k = 128, 0.3 s at k = 256.
-Result<std::unique_ptr<TransportPlan>> build_str_plus(const DraftLaws& p, const Distribution& q,
+/// Cost: k-Seq's search for ρ, a few passes over the distributions per draft, and at most k linear programs of 2k
+/// columns: for one distribution of 1,000 tokens some 10 ms at k = 32, 50 ms at k = 128, 0.3 s at k = 256.
+Result<std::unique_ptr<TransportPlan>> build_str_plus(const DraftDistributions& p, const Distribution& q,
                                                       const PlanOptions& options);
 
 /// STr⁺⁺: iterates STr⁺. After each solution a token leaves Ω_i where its test is certain to pass,
 /// α_i q ≥ p_i; nothing changes for the solution at hand, which so stays feasible, and the cost never rises.
 /// Ends when no token leaves: the cost of STr⁺ for each round, at most k V of them and usually a handful. A
 /// solver failure after the first round keeps the last round's plan and is named in parameters as fallback.
-/// (Several laws with q-masses below about 1e-12 can cause one, in the first round of STr⁺ too.)
-Result<std::unique_ptr<TransportPlan>> build_str_plus_plus(const DraftLaws& p, const Distribution& q,
+/// (Several distributions with q-masses below about 1e-12 can cause one, in the first round of STr⁺ too.)
+Result<std::unique_ptr<TransportPlan>> build_str_plus_plus(const DraftDistributions& p, const Distribution& q,
                                                            const PlanOptions& options);
 
 }  // namespace spectr

@@ -6,7 +6,7 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
-#include "spectr/base/sum.h"
+#include "spectr/base/numeric.h"
 #include "spectr/transport/plan.h"
 #include "spectr/transport/powers.h"
 #include "spectr/transport/ratio_order.h"

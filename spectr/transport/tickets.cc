@@ -8,7 +8,7 @@
 #include "spectr/base/recycled.h"
 #include "spectr/transport/draw_by_mass.h"
 #include "spectr/transport/independent_plan.h"
-#include "spectr/transport/law_pair.h"
+#include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/powers.h"
 #include "spectr/transport/ticket_layout.h"
 
@@ -17,9 +17,9 @@ namespace {
 
 class Tickets final : public IndependentPlan {
  public:
-  Tickets(const DraftLaws& p, const Distribution& q)
+  Tickets(const DraftDistributions& p, const Distribution& q)
       : IndependentPlan(p), pair_(p[0], q), layout_(lay_tickets(pair_.p(), pair_.q(), p.count())) {
-    if (!layout_.residual.empty()) residual_ = pair_.law(std::exchange(layout_.residual, {}));
+    if (!layout_.residual.empty()) residual_ = pair_.distribution(std::exchange(layout_.residual, {}));
   }
 
   Selection select(std::span<const Token> drafts, Choices& choices) const override;
@@ -33,7 +33,7 @@ class Tickets final : public IndependentPlan {
   std::size_t index_of(Token draft) const;
   std::size_t draw_highest(std::size_t index, std::size_t copies, Choices& choices) const;
 
-  LawPair pair_;
+  DistributionPair pair_;
   TicketLayout layout_;
   std::optional<Distribution> residual_;
 };
@@ -112,7 +112,7 @@ Distribution Tickets::conditional(std::span<const Token> drafts) const {
   }
   std::ranges::sort(rises, [&](const Rise& a, const Rise& b) { return layout_.above(b.piece, a.piece); });
 
-  RecycledVector<double> law(pair_.size(), 0.0);
+  RecycledVector<double> distribution(pair_.size(), 0.0);
   double reached = 0.0, rejected = 0.0;  // Π F at the upper end of the last piece, and at the cut
   for (const auto [piece, drafted] : rises) {
     Drafted& token = tokens[drafted];
@@ -120,21 +120,21 @@ Distribution Tickets::conditional(std::span<const Token> drafts) const {
     double product = 1.0;
     for (const Drafted& t : tokens) product *= std::pow(std::min(1.0, t.below / t.total), t.copies);
     if (layout_.accepts(piece)) {
-      law[token.index] += std::max(0.0, product - reached);
+      distribution[token.index] += std::max(0.0, product - reached);
     } else {
       rejected = product;
     }
     reached = product;
   }
   if (rejected > 0.0) {
-    for (std::size_t i = 0; i < law.size(); ++i) law[i] += rejected * (*residual_)[pair_.token(i)];
+    for (std::size_t i = 0; i < distribution.size(); ++i) distribution[i] += rejected * (*residual_)[pair_.token(i)];
   }
-  return pair_.law(std::move(law));
+  return pair_.distribution(std::move(distribution));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<TransportPlan>> build_tickets(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_tickets(const DraftDistributions& p, const Distribution& q,
                                                      const PlanOptions&) {
   if (!p.equal()) {
     return error("optimal: all {} drafts must come from one law; for different laws use otm-lp or str++",

@@ -13,10 +13,10 @@ namespace spectr {
 /// probability F(b)^m − F(a)^m, F(u) = share of its pieces below u. A token with q = 0 never wins, nor is it
 /// in the residual. Proof: docs/mathematics.md, "Tickets".
 ///
-/// An error where the drafts come from different laws: the theorem needs equal ones.
+/// An error where the drafts come from different distributions: the theorem needs equal ones.
 /// Cost: O(V log V) to build; to select at most one draw per distinct draft (a few where its token has more
 /// than 256 pieces), one of the residual, and no allocation.
-Result<std::unique_ptr<TransportPlan>> build_tickets(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_tickets(const DraftDistributions& p, const Distribution& q,
                                                      const PlanOptions& options);
 
 }  // namespace spectr

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "spectr/base/check.h"
-#include "spectr/base/sum.h"
+#include "spectr/base/numeric.h"
 #include "spectr/transport/independent_plan.h"
 #include "spectr/transport/linear_program.h"
 
@@ -27,8 +27,8 @@ struct Rows {
   std::vector<std::uint32_t> of;  // row of each tuple, the first draft's entry varying slowest
 };
 
-/// Enters all tuples; entry[i] counts through the entries of law i.
-Rows rows_of(const DraftLaws& p) {
+/// Enters all tuples; entry[i] counts through the entries of distribution i.
+Rows rows_of(const DraftDistributions& p) {
   Rows result;
   std::map<std::vector<Token>, std::uint32_t> known;
   std::vector<std::size_t> entry(p.count(), 0);
@@ -57,7 +57,7 @@ Rows rows_of(const DraftLaws& p) {
 }
 
 /// Solves the program and fills the rows' weights as the solver has them. Impossible sets and tokens with
-/// q = 0 do not enter it, so the law's form, dense or short, makes no difference.
+/// q = 0 do not enter it, so the distribution's form, dense or short, makes no difference.
 Result<void> solve(std::vector<Row>& rows, const Distribution& q) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   struct Column {
@@ -116,7 +116,7 @@ std::vector<double> repair(std::vector<Row>& rows, const Distribution& q) {
 
 class TupleLp final : public IndependentPlan {
  public:
-  TupleLp(const DraftLaws& p, const Distribution& q, Rows rows, std::optional<Distribution> residual,
+  TupleLp(const DraftDistributions& p, const Distribution& q, Rows rows, std::optional<Distribution> residual,
           double acceptance)
       : IndependentPlan(p),
         q_(q),
@@ -139,9 +139,9 @@ class TupleLp final : public IndependentPlan {
   double acceptance_;
 };
 
-std::size_t entry_of(const Distribution& law, Token token) {
-  const std::optional<std::size_t> entry = law.find(token);
-  SPECTR_CHECK(entry && law.probabilities()[*entry] > 0.0);
+std::size_t entry_of(const Distribution& distribution, Token token) {
+  const std::optional<std::size_t> entry = distribution.find(token);
+  SPECTR_CHECK(entry && distribution.probabilities()[*entry] > 0.0);
   return *entry;
 }
 
@@ -149,7 +149,7 @@ const Row& TupleLp::row(std::span<const Token> drafts) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
   std::size_t tuple = 0;
   for (std::size_t i = 0; i < drafts.size(); ++i) {
-    tuple = tuple * laws()[i].size() + entry_of(laws()[i], drafts[i]);
+    tuple = tuple * distributions()[i].size() + entry_of(distributions()[i], drafts[i]);
   }
   return rows_.rows[rows_.of[tuple]];
 }
@@ -165,20 +165,20 @@ Distribution TupleLp::conditional(std::span<const Token> drafts) const {
   const Row& row = this->row(drafts);
   double total = 0.0;
   for (double w : row.weights) total += w;
-  std::vector<double> law(q_.vocabulary(), 0.0);
+  std::vector<double> distribution(q_.vocabulary(), 0.0);
   for (std::size_t i = 0; i < row.tokens.size(); ++i) {
-    law[static_cast<std::size_t>(row.tokens[i])] += row.weights[i] / total;
+    distribution[static_cast<std::size_t>(row.tokens[i])] += row.weights[i] / total;
   }
   const Distribution& last = rejected();
   for (std::size_t i = 0; i < last.size(); ++i) {
-    law[static_cast<std::size_t>(last.token(i))] += row.weights.back() / total * last.probabilities()[i];
+    distribution[static_cast<std::size_t>(last.token(i))] += row.weights.back() / total * last.probabilities()[i];
   }
-  return Distribution::from_weights(std::move(law));
+  return Distribution::from_weights(std::move(distribution));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftLaws& p, const Distribution& q,
+Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftDistributions& p, const Distribution& q,
                                                       const PlanOptions&) {
   for (std::size_t i = 0; i < p.count(); ++i) SPECTR_CHECK(p[i].vocabulary() == q.vocabulary());
   if (p.tuples() > max_tuples) {

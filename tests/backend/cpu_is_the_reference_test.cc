@@ -2,6 +2,7 @@
 // accepted paths.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <random>
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> models() {
   std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(test::find_data("arch/qwen3-f32.json")->parent_path())) {
+  for (const auto& entry : fs::directory_iterator(find_data("arch/qwen3-f32.json")->parent_path())) {
     if (entry.path().extension() == ".gguf") found.push_back(entry.path());
   }
   std::ranges::sort(found);

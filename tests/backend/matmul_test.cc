@@ -217,7 +217,7 @@ TEST_P(MatmulAtLevel, IsNotFiniteForARowOfXThatIsNot) {
   }
 }
 
-TEST(Matmul, HasARelativeErrorBelowOnePercentForNumbersOfTheNormalLaw) {
+TEST(Matmul, HasARelativeErrorBelowOnePercentForNumbersOfTheNormalDistribution) {
   for (const TensorType type : all_tensor_types()) {
     Problem problem{type, 64, 1024};
     const std::vector<float> x = random_floats(4 * 1024, 2);

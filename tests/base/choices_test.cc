@@ -79,7 +79,7 @@ TEST(CounterRandom, NeverDrawsWeightZero) {
   }
 }
 
-TEST(CounterRandom, RefusesWeightsWithoutALaw) {
+TEST(CounterRandom, RefusesWeightsWithoutADistribution) {
   CounterRandom random(5);
   EXPECT_THROW(random.draw(Weights{}), BrokenContract);
   EXPECT_THROW(random.draw(Weights{0.0, 0.0}), BrokenContract);
@@ -102,11 +102,11 @@ std::vector<std::uint64_t> count(const Weights& weights, std::uint64_t draws, Pl
 // False-alarm rate 1e-6 for each of the four ways of counting.
 TEST(CounterRandom, DrawsInProportionToTheWeights) {
   const Weights weights = {3.0, 0.0, 1.0, 0.5, 7.0, 0.01, 0.24};
-  Weights law = weights;
-  for (double& w : law) w /= 11.75;
+  Weights distribution = weights;
+  for (double& w : distribution) w /= 11.75;
   const std::uint64_t draws = 50'000;
   const auto p = [&](auto place_of) {
-    return test::chi_square_p_value(count(weights, draws, place_of), law);
+    return test::chi_square_p_value(count(weights, draws, place_of), distribution);
   };
   EXPECT_GT(p([](std::uint64_t n) { return Place{.block = n}; }), 1e-6);
   EXPECT_GT(p([](std::uint64_t n) { return Place{.node = n}; }), 1e-6);
@@ -114,12 +114,12 @@ TEST(CounterRandom, DrawsInProportionToTheWeights) {
   std::vector<std::uint64_t> counts(weights.size(), 0);
   CounterRandom random(12);
   for (std::uint64_t n = 0; n < draws; ++n) ++counts[random.draw(weights)];
-  EXPECT_GT(test::chi_square_p_value(counts, law), 1e-6);
+  EXPECT_GT(test::chi_square_p_value(counts, distribution), 1e-6);
 }
 
 // Neighbouring places are independent: 16 joint cells, false-alarm rate 1e-6 for each part of the key.
 TEST(CounterRandom, NeighbouringPlacesAreIndependent) {
-  const Weights four(4, 1.0), law(16, 1.0 / 16.0);
+  const Weights four(4, 1.0), distribution(16, 1.0 / 16.0);
   const auto p = [&](auto place_of) {
     std::vector<std::uint64_t> counts(16, 0);
     CounterRandom random(13);
@@ -129,7 +129,7 @@ TEST(CounterRandom, NeighbouringPlacesAreIndependent) {
       random.enter(place_of(2 * n + 1));
       ++counts[4 * a + random.draw(four)];
     }
-    return test::chi_square_p_value(counts, law);
+    return test::chi_square_p_value(counts, distribution);
   };
   EXPECT_GT(p([](std::uint64_t n) { return Place{.block = n}; }), 1e-6);
   EXPECT_GT(p([](std::uint64_t n) { return Place{.node = n}; }), 1e-6);

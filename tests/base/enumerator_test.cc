@@ -85,29 +85,29 @@ TEST(Choices, DifferentIndicesComeOneAfterAnotherInProportionToWhatIsLeft) {
   EXPECT_EQ(seen, 6u);
 }
 
-/// The law of the set, by running through all orders in which it can be drawn.
+/// The distribution of the set, by running through all orders in which it can be drawn.
 Sets by_orders(const Weights& weights, std::size_t k) {
-  Sets law;
+  Sets distribution;
   Enumerator outcomes;
   do {
     const auto set = outcomes.Choices::draw_set(weights, k);
-    law[set] += outcomes.probability();
+    distribution[set] += outcomes.probability();
   } while (outcomes.next());
-  return law;
+  return distribution;
 }
 
 Sets by_sets(const Weights& weights, std::size_t k) {
-  Sets law;
+  Sets distribution;
   Enumerator outcomes;
   do {
     const auto set = outcomes.draw_set(weights, k);
-    EXPECT_FALSE(law.contains(set)) << "a set came twice";
-    law[set] += outcomes.probability();
+    EXPECT_FALSE(distribution.contains(set)) << "a set came twice";
+    distribution[set] += outcomes.probability();
   } while (outcomes.next());
-  return law;
+  return distribution;
 }
 
-TEST(Enumerator, SetsHaveTheLawOfTheirOrderedEnumeration) {
+TEST(Enumerator, SetsHaveTheDistributionOfTheirOrderedEnumeration) {
   const std::vector<Weights> cases = {{0.4, 0.3, 0.2, 0.1},
                                       {5.0, 0.0, 1e-9, 2.0, 0.0},
                                       {1.0, 1.0, 1.0, 1.0, 1.0},
@@ -129,14 +129,14 @@ TEST(Enumerator, SetsHaveTheLawOfTheirOrderedEnumeration) {
 }
 
 // What is enumerated is what is drawn: false-alarm rate 1e-6.
-TEST(Enumerator, SetsHaveTheLawOfTheGenerator) {
+TEST(Enumerator, SetsHaveTheDistributionOfTheGenerator) {
   const Weights weights = {0.4, 0.3, 0.2, 0.1};
-  const Sets law = by_sets(weights, 2);
+  const Sets distribution = by_sets(weights, 2);
   std::map<RecycledVector<std::size_t>, std::uint64_t> drawn;
   for (std::uint64_t n = 0; n < 20'000; ++n) ++drawn[CounterRandom(23, n).draw_set(weights, 2)];
   Weights expected;
   std::vector<std::uint64_t> counts;
-  for (const auto& [set, p] : law) {
+  for (const auto& [set, p] : distribution) {
     expected.push_back(p);
     counts.push_back(drawn[set]);
   }

@@ -1,4 +1,4 @@
-#include "spectr/base/quantiles.h"
+#include "spectr/base/numeric.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 
 #include <gtest/gtest.h>
 

@@ -138,6 +138,25 @@ TEST(ThreadPool, StopsRightAfterALoop) {
   }
 }
 
+TEST(ThreadPool, RunsLoopsOfSeveralThreadsOneAfterTheOther) {
+  ThreadPool pool(3);
+  std::vector<std::jthread> callers;
+  std::atomic<int> wrong = 0;
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 500; ++round) {
+        std::vector<int> seen(40, 0);
+        pool.parallel_for(seen.size(), 1, [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) ++seen[i];
+        });
+        wrong += seen != std::vector<int>(40, 1);
+      }
+    });
+  }
+  callers.clear();
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(ThreadPool, NeedsAThread) {
   EXPECT_THROW(ThreadPool(0), BrokenContract);
   EXPECT_THROW(ThreadPool(-3), BrokenContract);

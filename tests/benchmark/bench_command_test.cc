@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/support/data.h"
 #include "tests/benchmark/file.h"
 #include "tests/program/spectr.h"
 
@@ -154,7 +155,7 @@ TEST_F(BenchMethods, TablesAndCsvHaveALinePerRow) {
 }
 
 TEST_F(BenchMethods, EnergyIsThatOfTheBoardsWhereADriverIs) {
-  const Surroundings with_driver{.variables = {{"LD_LIBRARY_PATH", TWO_BOARDS}}};
+  const Surroundings with_driver{.variables = {{"LD_LIBRARY_PATH", two_boards_folder()}}};
   const Outcome ran = test::spectr(methods({"--method", "speculative", "--json"}), with_driver);
   ASSERT_EQ(ran.status, 0) << ran.err;
   const Json row = Json::parse(ran.out)["rows"][0];
@@ -169,7 +170,7 @@ TEST_F(BenchMethods, ARunThatIsKilledGoesOnWhereItWas) {
   const NamedFile results("results.jsonl", "");
   const Arguments arguments =
       methods({"--method", "speculative,spectr", "-K", "2", "-L", "1,2,3,4,5,6", "--resume", results.path()});
-  RunningProgram run(SPECTR_PROGRAM, arguments);
+  RunningProgram run(spectr_program(), arguments);
   const auto lines = [&] { return std::ranges::count(contents_of(results.path()), '\n'); };
   while (lines() < 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   run.send(SIGKILL);

@@ -59,8 +59,8 @@ TEST(PlanEval, AnswersWithTheFieldsOfTheContract) {
   EXPECT_EQ(line["k"], 2);
   EXPECT_NEAR(line["acceptance"].get<double>(), 0.75, 1e-15);
   EXPECT_NEAR(line["parameters"]["rho"].get<double>(), 1.5, 1e-14);
-  const auto law = line["law"].get<std::vector<double>>();
-  EXPECT_THAT(law, testing::Pointwise(testing::DoubleNear(1e-15), {1. / 6, 1. / 3, 1. / 2}));
+  const auto distribution = line["law"].get<std::vector<double>>();
+  EXPECT_THAT(distribution, testing::Pointwise(testing::DoubleNear(1e-15), {1. / 6, 1. / 3, 1. / 2}));
   // The last token's q/ρ is above its p: what is left over is 1/2 − 1/6 · 3/2 of it.
   EXPECT_THAT(line["residual"].get<std::vector<double>>(),
               testing::Pointwise(testing::DoubleNear(1e-14), {0.0, 0.0, 1.0}));
@@ -73,7 +73,7 @@ TEST(PlanEval, PrintsNumbersThatReadBackTheSame) {
   EXPECT_EQ(Json::parse(out.str())["acceptance"].get<double>(), 0.1 + 0.3);
 }
 
-TEST(PlanEval, TakesOneLawPerDraft) {
+TEST(PlanEval, TakesOneDistributionPerDraft) {
   const std::string line = R"({"p": [[0.9, 0.1], [0.1, 0.9]], "q": [0.5, 0.5], "k": 2})";
   for (const std::string plan : {"k-seq", "recursive", "str+", "str++"}) {
     const Answers answers = eval(plan, line);
@@ -141,7 +141,7 @@ TEST(PlanEval, NormalisesSumsThatAreOffByRounding) {
   EXPECT_EQ(answers.status, Status::done);
 }
 
-TEST(PlanEval, OmitsTheLawAboveTwoHundredThousandTuples) {
+TEST(PlanEval, OmitsTheDistributionAboveTwoHundredThousandTuples) {
   std::string p = "[1";
   for (int x = 1; x < 60; ++x) p += ",0";
   p += "]";

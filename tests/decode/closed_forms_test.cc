@@ -23,7 +23,7 @@ TEST(ClosedForms, PlainDecodingTakesACallAToken) {
 
 // k-Seq, tickets: the acceptance of the whole first level, known in closed form for uniform distributions
 // p = U(d), q = U(d/r): 1 − (1 − 1/r)^k.
-TEST(ClosedForms, UniformLawsAcceptByTheirSupports) {
+TEST(ClosedForms, UniformDistributionsAcceptByTheirSupports) {
   const Row p = {0.25, 0.25, 0.25, 0.25}, q = {0.5, 0.5, 0.0, 0.0};
   for (const char* plan : {"k-seq", "recursive", "str+", "str++", "optimal", "otm-lp"}) {
     for (std::size_t k : {1u, 2u, 3u}) {

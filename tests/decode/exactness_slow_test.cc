@@ -21,22 +21,22 @@ void expect_exact(std::string_view method, std::string_view plan, double more_th
   }
 }
 
-TEST(ExactnessOfLargeBlocks, KSeqHasTheTargetsLaw) {
+TEST(ExactnessOfLargeBlocks, KSeqHasTheTargetsDistribution) {
   expect_exact("spectr", "k-seq", 729, 20'000);
 }
-TEST(ExactnessOfLargeBlocks, RecursiveRejectionHasTheTargetsLaw) {
+TEST(ExactnessOfLargeBlocks, RecursiveRejectionHasTheTargetsDistribution) {
   expect_exact("spectr", "recursive", 729, 20'000);
 }
-TEST(ExactnessOfLargeBlocks, TheOptimalPlanHasTheTargetsLaw) {
+TEST(ExactnessOfLargeBlocks, TheOptimalPlanHasTheTargetsDistribution) {
   expect_exact("spectr", "optimal", 729, 20'000);
 }
-TEST(ExactnessOfLargeBlocks, BatchHasTheTargetsLaw) {
+TEST(ExactnessOfLargeBlocks, BatchHasTheTargetsDistribution) {
   expect_exact("batch", "", 729, 20'000);
 }
-TEST(ExactnessOfLargeBlocks, TraversalHasTheTargetsLaw) {
+TEST(ExactnessOfLargeBlocks, TraversalHasTheTargetsDistribution) {
   expect_exact("traversal", "", 729, 20'000);
 }
-TEST(ExactnessOfLargeBlocks, EveryPlanHasTheTargetsLaw) {
+TEST(ExactnessOfLargeBlocks, EveryPlanHasTheTargetsDistribution) {
   for (const PlanRule& rule : plan_rules()) {
     if (!rule.lossless) continue;
     expect_exact("spectr", rule.name, 27, rule.name == "otm-lp" ? 64 : 256);
@@ -64,7 +64,7 @@ TEST(ExactnessOfSeveralModels, HoldsWithEveryPlan) {
     for (const Shape& s : {Shape{2, 3, 2}, {3, 2, 1}, {3, 2, 2}, {2, 2, 3}}) {
       const TabularPair pair = TabularPair::random(s.vocabulary, 4, 40, models);
       for (const PlanRule& rule : plan_rules()) {
-        if (!rule.lossless || !rule.several_laws) continue;
+        if (!rule.lossless || !rule.several_distributions) continue;
         if (rule.name.starts_with("str") && s.tuples() > 16) continue;
         const auto options = options_of(s.drafts, s.length, rule.name);
         EXPECT_LE(method_distribution(pair, "specinfer", options).tv, 1e-12)

@@ -26,39 +26,39 @@ void expect_exact(std::string_view method, std::string_view plan, double max, st
   }
 }
 
-TEST(Exactness, PlainHasTheTargetsLaw) {
+TEST(Exactness, PlainHasTheTargetsDistribution) {
   expect_exact("plain", "", 729, 1);
 }
-TEST(Exactness, SpeculativeHasTheTargetsLaw) {
+TEST(Exactness, SpeculativeHasTheTargetsDistribution) {
   expect_exact("speculative", "", 729, 1);
 }
-TEST(Exactness, KSeqHasTheTargetsLaw) {
+TEST(Exactness, KSeqHasTheTargetsDistribution) {
   expect_exact("spectr", "k-seq", 729);
 }
-TEST(Exactness, RecursiveRejectionHasTheTargetsLaw) {
+TEST(Exactness, RecursiveRejectionHasTheTargetsDistribution) {
   expect_exact("spectr", "recursive", 729);
 }
-TEST(Exactness, TheOptimalPlanHasTheTargetsLaw) {
+TEST(Exactness, TheOptimalPlanHasTheTargetsDistribution) {
   expect_exact("spectr", "optimal", 729);
 }
 // The plans of linear programs solve one for every node of every outcome.
-TEST(Exactness, EveryPlanHasTheTargetsLaw) {
+TEST(Exactness, EveryPlanHasTheTargetsDistribution) {
   for (const PlanRule& rule : plan_rules()) {
     if (!rule.lossless) continue;
     expect_exact("spectr", rule.name, 27);
   }
 }
-TEST(Exactness, BatchHasTheTargetsLaw) {
+TEST(Exactness, BatchHasTheTargetsDistribution) {
   expect_exact("batch", "", 729);
 }
-TEST(Exactness, BlockHasTheTargetsLaw) {
+TEST(Exactness, BlockHasTheTargetsDistribution) {
   expect_exact("block", "", 729, 1);
 }
-TEST(Exactness, TraversalHasTheTargetsLaw) {
+TEST(Exactness, TraversalHasTheTargetsDistribution) {
   expect_exact("traversal", "", 729);
 }
 
-TEST(Exactness, NgramHasTheTargetsLaw) {
+TEST(Exactness, NgramHasTheTargetsDistribution) {
   for (std::size_t v : {2u, 3u}) {
     for (std::size_t order : {1u, 2u, 3u}) {
       MethodOptions options = options_of(1, 2);
@@ -86,7 +86,7 @@ std::vector<std::string_view> plans_of(const MethodRule& method) {
   if (method.plan.empty()) return {""};
   std::vector<std::string_view> plans;
   for (const PlanRule& plan : plan_rules()) {
-    const bool takes_drafts = method.models.max == 1 || plan.several_laws;
+    const bool takes_drafts = method.models.max == 1 || plan.several_distributions;
     if (plan.lossless && takes_drafts) plans.push_back(plan.name);
   }
   return plans;

@@ -300,7 +300,7 @@ double p_value_over_blocks(std::string_view method, const MethodOptions& options
 }
 
 // The enumerator cannot see random numbers that are used twice: this test can. False-alarm rate 1e-6 each.
-TEST(Generate, TextsOfSeveralBlocksHaveTheTargetsLaw) {
+TEST(Generate, TextsOfSeveralBlocksHaveTheTargetsDistribution) {
   EXPECT_GT(p_value_over_blocks<CounterRandom>("block", options_of(1, 3), 20'000), 1e-6);
   EXPECT_GT(p_value_over_blocks<CounterRandom>("traversal", options_of(2, 2), 20'000), 1e-6);
   EXPECT_GT(p_value_over_blocks<CounterRandom>("spectr", options_of(2, 2), 20'000), 1e-6);

@@ -45,7 +45,7 @@ TEST(WarmUp, TellsTheDistributionsBehindTheLastTokensButOne) {
     for (std::size_t context = 0; context < contexts; ++context) {
       const auto before = prompt.first(n - contexts + context);
       const Distribution expected =
-          value_of(warp.law(std::span<const double>(row_behind(table, before)), before, 3));
+          value_of(warp.distribution(std::span<const double>(row_behind(table, before)), before, 3));
       const Distribution* found = value_of(distributions.at(static_cast<NodeId>(context)));
       for (Token token = 0; token < 3; ++token)
         EXPECT_EQ((*found)[token], expected[token]) << n << ", " << context;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "fuzz/walk_gguf.h"
+#include "tests/support/data.h"
 #include "tests/support/gguf_writer.h"
 
 namespace spectr {
@@ -169,7 +170,7 @@ TEST_F(GgufTest, NeedsNoTensors) {
 }
 
 TEST(Gguf, OpensEveryRealFile) {
-  const std::filesystem::path folder = SPECTR_EXTRA_DATA;
+  const std::filesystem::path folder = extra_data_folder();
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

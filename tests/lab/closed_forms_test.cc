@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Pairs, ClosedForm,
                                          Size{3, 3, 2}, Size{4, 2, 3}, Size{4, 3, 2}, Size{5, 2, 2},
                                          Size{5, 2, 3}));
 
-/// One law of the draft and one of the target everywhere.
+/// One distribution of the draft and one of the target everywhere.
 MarkovPair constant(const std::vector<double>& p, const std::vector<double>& q, std::size_t horizon) {
   std::vector<double> P, Q;
   for (std::size_t row = 0; row < horizon * p.size(); ++row) {
@@ -102,19 +102,19 @@ TEST_P(BiasedForm, OfUnoIsWhatTheDecoderDoes) {
   EXPECT_LE(text.misses, text.rejections);
 }
 
-/// The whole law of the output: a Markov chain with the laws of biased_step.
+/// The whole distribution of the output: a Markov chain with the distributions of biased_step.
 TEST_P(BiasedForm, OfTheTextIsAMarkovChain) {
   const MarkovPair pair = MarkovPair::random(3, 4, 22);
   for (const auto& [method, correction] :
        {std::pair{"biased-opt", Correction::opt}, {"biased-uno", Correction::uno}}) {
     const EnumeratedDecoder decoder = enumerate(pair, method, {.epsilon = GetParam()}).value();
-    EXPECT_EQ(decoder.law.size(), 243u);
-    for (const auto& [text, mass] : decoder.law) {
+    EXPECT_EQ(decoder.distribution.size(), 243u);
+    for (const auto& [text, mass] : decoder.distribution) {
       double chain = 1.0 / 3.0;
       for (std::size_t n = 0; n + 1 < text.size(); ++n) {
         const auto x = static_cast<std::size_t>(text[n]);
         chain *= biased_step(pair.p(n, x), pair.q(n, x), GetParam(), correction)
-                     .law[static_cast<std::size_t>(text[n + 1])];
+                     .distribution[static_cast<std::size_t>(text[n + 1])];
       }
       EXPECT_NEAR(mass, chain, 1e-12);
     }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lab/experiment.h"
+#include "tests/support/data.h"
 
 namespace spectr::lab {
 
@@ -19,7 +20,7 @@ inline std::string read_file(const std::filesystem::path& path) {
 }
 
 inline std::filesystem::path committed_picture(std::string_view experiment) {
-  return std::filesystem::path(SPECTR_SOURCE_DIR) / "docs/pictures/lab" / (std::string(experiment) + ".svg");
+  return source_folder() / "docs/pictures/lab" / (std::string(experiment) + ".svg");
 }
 
 /// Draws an experiment as the committed picture was drawn, and compares them byte by byte. Another version of

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lab/experiment.h"
+#include "tests/support/data.h"
 #include "tests/lab/drawn_pictures.h"
 
 namespace spectr::lab {
@@ -48,7 +49,7 @@ const std::map<std::string, std::string> documented_columns = {
     {"mtjd-length", "block,text,models,perplexity,low,high,not_worse_than_greedy"}};
 
 Context quick(ThreadPool& pool) {
-  const fs::path root = SPECTR_SOURCE_DIR;
+  const fs::path root = source_folder();
   return {
       .pool = pool,
       .runs = 3,
@@ -69,7 +70,7 @@ TEST(Experiments, AreExactlyTheDocumentedOnes) {
   std::set<std::string> documented;
   for (const auto& [name, columns] : documented_columns) documented.insert(name);
   EXPECT_EQ(names, documented);
-  const std::string document = read_file(fs::path(SPECTR_SOURCE_DIR) / "docs/reproduction.md");
+  const std::string document = read_file(source_folder() / "docs/reproduction.md");
   for (const auto& [name, columns] : documented_columns) {
     EXPECT_TRUE(document.contains("`" + name + "`")) << name;
     EXPECT_TRUE(document.contains("`" + columns + "`")) << name << ": " << columns;
@@ -179,7 +180,7 @@ TEST(Stories, MayBeJudgedByAnotherModel) {
   ThreadPool pool(1);
   Context context = quick(pool);
   context.runs = 2;
-  context.stories.scorer = fs::path(SPECTR_SOURCE_DIR) / "models/spectr-stories-draft-0.3m-f16.gguf";
+  context.stories.scorer = source_folder() / "models/spectr-stories-draft-0.3m-f16.gguf";
   const auto report = find_experiment("opt-vs-uno").value()->run(context);
   ASSERT_TRUE(report.has_value()) << report.error().message;
   EXPECT_EQ(report->data.rows().size(), 5u);

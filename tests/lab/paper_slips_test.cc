@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "lab/laws.h"
+#include "lab/distributions.h"
 #include "lab/simulate.h"
 #include "lab/theory/assisted_decoding.h"
 #include "lab/theory/joint_decoding.h"
@@ -13,12 +13,12 @@
 #include "lab/theory/rejections.h"
 #include "lab/theory/subset_k_seq.h"
 #include "spectr/base/enumerator.h"
-#include "spectr/transport/enumerate_law.h"
+#include "spectr/transport/plan.h"
 
 namespace spectr::lab {
 namespace {
 
-std::unique_ptr<TransportPlan> plan(std::string_view name, const DraftLaws& p, const Distribution& q) {
+std::unique_ptr<TransportPlan> plan(std::string_view name, const DraftDistributions& p, const Distribution& q) {
   return std::move(find_plan(name).value()->build(p, q, {}).value());
 }
 
@@ -28,8 +28,8 @@ TEST(PaperSlips, TheDivisionFactorMayExceedEveryFiniteRatio) {
   EXPECT_GT(std::get<double>(plan("k-seq", {p, 2}, q)->parameters().at("rho")), 1.7);  // q/p = ½ where p > 0
 }
 
-/// SpecTr, Theorem 2: the tokens of a block do not have the target's law given the block's length.
-TEST(PaperSlips, TheLawGivenTheLengthOfTheBlockIsNotTheTargets) {
+/// SpecTr, Theorem 2: the tokens of a block do not have the target's distribution given the block's length.
+TEST(PaperSlips, TheDistributionGivenTheLengthOfTheBlockIsNotTheTargets) {
   const auto p = bernoulli(0.5), q = bernoulli(0.75);
   const auto residual = plan("maximal", {p, 1}, q)->residual();  // blocks of one token end in a correction
   EXPECT_NEAR(total_variation(*residual, q), 0.25, 1e-15);
@@ -55,12 +55,12 @@ TEST(PaperSlips, AnEmptySetAcceptsEverything) {
 TEST(PaperSlips, ADivisionFactorBelowTheSumOfTheReachesIsValid) {
   const auto q = Distribution::from_weights({1, 1, 0, 0}), p1 = Distribution::from_weights({501, 499, 0, 0});
   const auto p2 = Distribution::point(2, 4), p3 = Distribution::point(3, 4);
-  const DraftLaws drafts(std::to_array({&p1, &p2, &p3}));
+  const DraftDistributions drafts(std::to_array({&p1, &p2, &p3}));
   const auto k_seq = plan("k-seq", drafts, q);
   EXPECT_LT(std::get<double>(k_seq->parameters().at("rho")), 1.0019);  // Σ R_i = 1.002 there
   EXPECT_NEAR(k_seq->acceptance(), 0.999, 1e-12);
-  const auto law = enumerate_law(*k_seq, 4);
-  for (Token x = 0; x < 4; ++x) EXPECT_NEAR(law[static_cast<std::size_t>(x)], q[x], 1e-12);
+  const auto distribution = enumerate_distribution(*k_seq, 4);
+  for (Token x = 0; x < 4; ++x) EXPECT_NEAR(distribution[static_cast<std::size_t>(x)], q[x], 1e-12);
 }
 
 /// Yin et al., UNO: the text draws from the target after a rejection, the listing from the other model.
@@ -68,7 +68,7 @@ TEST(PaperSlips, UnoDrawsFromTheTarget) {
   const double p[] = {0.8, 0.2}, q[] = {0.3, 0.7};
   const BiasedStep uno = biased_step(p, q, 0.0, Correction::uno);
   const double from_draft = std::min(p[0], q[0]) + uno.rejection * p[0];
-  EXPECT_NEAR(uno.law[0], 0.45, 1e-15);
+  EXPECT_NEAR(uno.distribution[0], 0.45, 1e-15);
   EXPECT_NEAR(from_draft, 0.7, 1e-15);
 }
 

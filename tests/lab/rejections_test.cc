@@ -54,7 +54,7 @@ TEST(Rejections, OfIdenticalModelsAreNone) {
   EXPECT_EQ(expected_calls(expected_rejections(same)), 1.0);
 }
 
-/// T = 1 on one law: the forward pass is the closed form of a single token.
+/// T = 1 on one distribution: the forward pass is the closed form of a single token.
 TEST(BatchImprovement, IsWhatTheForwardPassSaysOfOneToken) {
   const auto saved = [](const std::vector<double>& p, const std::vector<double>& q, std::size_t M) {
     std::vector<double> P, Q;

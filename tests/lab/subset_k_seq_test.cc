@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "lab/laws.h"
+#include "lab/distributions.h"
 #include "spectr/transport/acceptance_bounds.h"
 
 namespace spectr::lab {
@@ -20,8 +20,8 @@ TEST(SubsetKSeq, FindsTheFactorsOfTheBernoulliExample) {
 /// No factors fit these sets, by so little that the solver speaks of a numerical error.
 TEST(SubsetKSeq, RejectsEverythingWhereNoFactorsFitTheSets) {
   std::mt19937 generator(10);
-  for (int i = 0; i < 28; ++i) (void)random_law(10, generator), (void)random_law(10, generator);
-  const Distribution p = random_law(10, generator), q = random_law(10, generator);
+  for (int i = 0; i < 28; ++i) (void)random_distribution(10, generator), (void)random_distribution(10, generator);
+  const Distribution p = random_distribution(10, generator), q = random_distribution(10, generator);
   std::vector<Token> order(10);
   std::iota(order.begin(), order.end(), Token{0});
   std::ranges::sort(order, {}, [&](Token x) { return p[x] / q[x]; });
@@ -36,7 +36,7 @@ TEST(SubsetKSeq, RejectsEverythingWhereNoFactorsFitTheSets) {
 TEST(SubsetKSeq, OfOneDraftIsMaximalCoupling) {
   std::mt19937 generator(3);
   for (int i = 0; i < 10; ++i) {
-    const Distribution p = random_law(5, generator), q = random_law(5, generator);
+    const Distribution p = random_distribution(5, generator), q = random_distribution(5, generator);
     EXPECT_NEAR(min_rejection_of_prefixes(p, q, 1, 0.0).value(), total_variation(p, q), 1e-10);
   }
 }
@@ -44,7 +44,7 @@ TEST(SubsetKSeq, OfOneDraftIsMaximalCoupling) {
 TEST(SubsetKSeq, OfPrefixesLiesBetweenStrPlusPlusAndTheOptimum) {
   std::mt19937 generator(4);
   for (int i = 0; i < 10; ++i) {
-    const Distribution p = random_law(5, generator), q = random_law(5, generator);
+    const Distribution p = random_distribution(5, generator), q = random_distribution(5, generator);
     for (std::size_t k = 2; k <= 4; ++k) {
       const double optimum = 1.0 - optimal_acceptance(p, q, k);
       const double best = min_rejection_of_prefixes(p, q, k, optimum).value();
@@ -57,7 +57,7 @@ TEST(SubsetKSeq, OfPrefixesLiesBetweenStrPlusPlusAndTheOptimum) {
 TEST(SubsetKSeq, OfPrefixesIsTheBestOfAllPairsOfSubsets) {
   std::mt19937 generator(5);
   for (int i = 0; i < 8; ++i) {
-    const Distribution p = random_law(5, generator), q = random_law(5, generator);
+    const Distribution p = random_distribution(5, generator), q = random_distribution(5, generator);
     EXPECT_NEAR(min_rejection_of_prefixes(p, q, 2, 0.0).value(), min_rejection_of_subsets(p, q, 2).value(),
                 1e-9);
   }

@@ -78,7 +78,7 @@ TEST(TabularModel, TablesMustBeWhole) {
   EXPECT_THROW(TabularModel(0, 1, {}), BrokenContract);
 }
 
-TEST(TabularModel, RowsMustBeLaws) {
+TEST(TabularModel, RowsMustBeDistributions) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const std::vector<double>& row :
        {std::vector{0.5, 0.4}, {0.5, 0.5 + 2e-7}, {1.5, -0.5}, {1.0, nan}, {INFINITY, 0.0}}) {

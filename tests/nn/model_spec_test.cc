@@ -223,6 +223,10 @@ TEST(Caps, WhatABackendLacksIsNamedWithItsSource) {
             "test.gguf: llama.attention.sliding_window is 16: sliding windows are not supported by the "
             "backend toy");
   fewer = all;
+  ModelSpec scaled = llama_of(tiny_llama());
+  scaled.embed.scale = 2;  // by an architecture's file that forgot to say so
+  EXPECT_EQ(check(scaled, f32, fewer).error().message,
+            "test.gguf: general.architecture is llama: scaled embeddings are not supported by the backend toy");
   fewer.formats = {TensorType::q8_0};
   EXPECT_EQ(check(window, f32, fewer).error().message,
             "test.gguf: tensor token_embd.weight is F32; the backend toy has Q8_0");

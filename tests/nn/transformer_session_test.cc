@@ -75,6 +75,7 @@ class TreesOf : public testing::TestWithParam<std::string_view> {};
 TEST_P(TreesOf, NodesHaveTheLogitsOfSeparatePasses) {
   if (!find_data(GetParam())) GTEST_SKIP() << "needs the extra data's " << GetParam();
   const RealModel model = RealModel::load(GetParam());
+  ASSERT_TRUE(model->caps().row_invariant);
   for (const auto& [length, nodes] : {std::pair{1, 2}, {5, 9}, {17, 16}, {40, 33}}) {
     const auto seed = static_cast<std::uint32_t>(length);
     const auto text = random_text(static_cast<std::size_t>(length), model->vocabulary(), seed);
@@ -379,6 +380,23 @@ TEST_F(OnTheTinyModel, SequencesAreScoredTogetherAsAlone) {
     for (NodeId node = 0; node < 6; ++node)
       EXPECT_EQ(row_of(*sessions[i], node), alone(*model_, text_at(texts[i], trees[i], node)));
   }
+}
+
+// Keys and values that come from rounded weights are less exact than F16 is; who wants it otherwise says so.
+TEST(Transformer, StoresKeysAndValuesAsItsWeightsAre) {
+  const KvTypes f32{KvType::f32, KvType::f32}, f16{KvType::f16, KvType::f16};
+  ThreadPool pool(1);
+  const auto kv_of = [&](std::string_view name, const LoadOptions& options = {}) {
+    return load_model(find_data(name).value(), pool, options).value().transformer->kv();
+  };
+  EXPECT_EQ(kv_of(tiny_target), f32);
+  EXPECT_EQ(kv_of(tiny_target, {f16}), f16);
+  EXPECT_EQ(kv_of("models/spectr-stories-draft-0.3m-f16.gguf"), f16);
+  EXPECT_EQ(kv_of("models/spectr-stories-draft-0.3m-f16.gguf", {f32}), f32);
+  EXPECT_EQ(kv_of(bundled_draft), f16);
+  const auto mixed = load_model(*find_data(tiny_target), pool, {KvTypes{KvType::f32, KvType::f16}});
+  ASSERT_FALSE(mixed);
+  EXPECT_THAT(mixed.error().message, HasSubstr("keys as f32 and values as f16: the backend cpu has f32 and f32, "));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "spectr/base/version.h"
 #include "spectr/gguf/gguf.h"
+#include "tests/support/data.h"
 #include "tests/program/spectr.h"
 
 namespace spectr::test {
@@ -136,7 +137,7 @@ std::string as_bf16(const std::string& name) {
 }
 
 TEST_F(CostFile, HoldsAnEntryForEveryFormatOfOneModel) {
-  const std::string f16 = SPECTR_SOURCE_DIR "/models/spectr-stories-draft-0.3m-f16.gguf";
+  const std::string f16 = (source_folder() / "models/spectr-stories-draft-0.3m-f16.gguf").string();
   const TemporaryFile bf16(as_bf16(f16));
   const auto measures = [this](const std::string& model) {
     const Outcome ran = spectr({"generate", "-p", "Once", "-n", "2", "--method", "auto", "-m", model},

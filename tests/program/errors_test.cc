@@ -258,13 +258,13 @@ TEST(Errors, ABrokenModelHasNoPerplexity) {
 
 TEST(Errors, FlagsWithoutAMeaningHereAreRefusedByName) {
   for (const char* flag :
-       {"--draft-min", "--draft-p-min", "-ngl", "--grammar", "-ctk", "-td", "-b", "-ub", "-cnv", "-st"}) {
+       {"--draft-min", "--draft-p-min", "-ngl", "--grammar", "-ctkd", "-td", "-b", "-ub", "-cnv", "-st"}) {
     expect_error(story() + Arguments{flag, "1"}, flag);
     expect_error(story() + Arguments{std::string(flag) + "=1"}, flag);
   }
 }
 
-TEST(Errors, LawRefusesWhatItCannotEnumerate) {
+TEST(Errors, DistributionRefusesWhatItCannotEnumerate) {
   expect_error({"law", "--method", "spectr", "--vocab", "11", "--horizon", "6"}, "1.77e+06");
   expect_error(
       {"law", "--method", "spectr", "--vocab", "4", "-K", "4", "-L", "4"},

@@ -30,19 +30,32 @@ TEST(Flags, OfLlamaCppsScriptsAreUnderstood) {
   EXPECT_EQ(spectr(perplexity + Arguments{"--json"}).out, spectr(perplexity).out);
 }
 
-TEST(Flags, LawChoosesTheMethodAsGenerateDoes) {
-  const auto law = [](const Arguments& more) { return spectr(Arguments{"law", "--vocab", "2"} + more); };
-  EXPECT_EQ(law({"--tree", "2,1"}).status, 0) << law({"--tree", "2,1"}).err;
-  EXPECT_EQ(law({"--tree", "2,1"}).out, law({"--tree", "2,1", "--method", "tree"}).out);
-  EXPECT_EQ(law({"-K", "2"}).out, law({"-K", "2", "--method", "spectr"}).out);
-  EXPECT_EQ(law({"-K", "2", "--drafts", "2"}).out,
-            law({"-K", "2", "--drafts", "2", "--method", "specinfer"}).out);
+TEST(Flags, DistributionChoosesTheMethodAsGenerateDoes) {
+  const auto distribution = [](const Arguments& more) { return spectr(Arguments{"law", "--vocab", "2"} + more); };
+  EXPECT_EQ(distribution({"--tree", "2,1"}).status, 0) << distribution({"--tree", "2,1"}).err;
+  EXPECT_EQ(distribution({"--tree", "2,1"}).out, distribution({"--tree", "2,1", "--method", "tree"}).out);
+  EXPECT_EQ(distribution({"-K", "2"}).out, distribution({"-K", "2", "--method", "spectr"}).out);
+  EXPECT_EQ(distribution({"-K", "2", "--drafts", "2"}).out,
+            distribution({"-K", "2", "--drafts", "2", "--method", "specinfer"}).out);
 }
 
-TEST(Flags, LawOfAutoIsThatOfADecoderThatDrafts) {
-  const Json law = Json::parse(spectr({"law", "--method", "auto", "--vocab", "2"}).out);
-  EXPECT_LE(law["tv_error"].get<double>(), 1e-12);
-  EXPECT_LT(law["expected_target_calls"].get<double>(), 3.5) << "of 4 that plain decoding takes";
+TEST(Flags, DistributionOfAutoIsThatOfADecoderThatDrafts) {
+  const Json distribution = Json::parse(spectr({"law", "--method", "auto", "--vocab", "2"}).out);
+  EXPECT_LE(distribution["tv_error"].get<double>(), 1e-12);
+  EXPECT_LT(distribution["expected_target_calls"].get<double>(), 3.5) << "of 4 that plain decoding takes";
+}
+
+TEST(Flags, ChooseWhatKeysAndValuesAreStoredAs) {
+  EXPECT_EQ(story({"-ctk", "f16", "-ctv", "f16"})["tokens"], story({})["tokens"]) << "as by default for Q8_0";
+  EXPECT_EQ(story({"--cache-type-k=f16"})["tokens"], story({"-ctv", "f16"})["tokens"]) << "one stands for both";
+  const auto refused = [](const Arguments& more) {
+    const Outcome ran = spectr(generate() + Arguments{"-p", "Once", "-n", "2"} + more);
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_EQ(ran.out, "");
+    return ran.err;
+  };
+  EXPECT_THAT(refused({"-ctk", "q7_9"}), HasSubstr("--cache-type-k: q7_9 not in {f32,f16}"));
+  EXPECT_THAT(refused({"-ctk", "f32", "-ctv", "f16"}), HasSubstr("keys as f32 and values as f16: the backend cpu has"));
 }
 
 TEST(Flags, OfDraftsThatAreNotUsedAreTold) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/data.h"
 #include "tests/program/spectr.h"
 
 namespace spectr::test {
@@ -25,7 +26,7 @@ void interrupt_after_first_words(const RunningProgram& run) {
 TEST(Interrupt, ATextThatIsCutShortIsToldWithSeedAndStatistics) {
   const Arguments command = Arguments{"generate"} + slow +
                             Arguments{"-p", "Once", "-n", "100", "--ignore-eos", "--no-display-prompt"};
-  RunningProgram run(SPECTR_PROGRAM, command);
+  RunningProgram run(spectr_program(), command);
   interrupt_after_first_words(run);
   const Outcome cut = run.wait(), whole = spectr(command);
   EXPECT_EQ(cut.status, -1) << "it ends as the signal would have ended it";
@@ -38,7 +39,7 @@ TEST(Interrupt, ATextThatIsCutShortIsToldWithSeedAndStatistics) {
 TEST(Interrupt, EndsAnAnswerAndNotTheConversation) {
   const Arguments command = Arguments{"chat"} + slow + Arguments{"-n", "60"};
   const Surroundings one_line = {.input = "Tom had a ball.\n"};
-  RunningProgram run(SPECTR_PROGRAM, command, {.input = one_line.input + "Then a dog came.\n"});
+  RunningProgram run(spectr_program(), command, {.input = one_line.input + "Then a dog came.\n"});
   interrupt_after_first_words(run);
   const Outcome cut = run.wait(), whole = spectr(command, one_line);
   EXPECT_EQ(cut.status, 0) << cut.err;

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/data.h"
 #include "tests/program/spectr.h"
 
 namespace spectr::test {
@@ -22,7 +23,7 @@ void collect(const Json& json, std::set<std::string>& names) {
 
 TEST(JsonPage, NamesEveryField) {
   std::stringstream read;
-  read << std::ifstream(std::filesystem::path(SPECTR_SOURCE_DIR) / "docs/json.md").rdbuf();
+  read << std::ifstream(source_folder() / "docs/json.md").rdbuf();
   const std::string page = read.str();
   const Arguments printing[] = {
       generate() + Arguments{"-p", "Once", "-n", "4", "--method", "auto", "--compare", "--profile", "--json"},

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/support/data.h"
 #include "tests/program/spectr.h"
 
 namespace spectr::test {
@@ -49,7 +50,7 @@ TEST(Lab, IsAProgramThatLiesBesideThisOne) {
   const auto folder =
       std::filesystem::path(testing::TempDir()) / ("spectr-alone-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(SPECTR_PROGRAM, folder / "spectr");
+  std::filesystem::copy_file(spectr_program(), folder / "spectr");
   const Outcome ran = run_program((folder / "spectr").string(), {"lab", "list"});
   std::filesystem::remove_all(folder);
   EXPECT_EQ(ran.status, 1);

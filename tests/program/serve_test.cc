@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/data.h"
 #include "tests/program/spectr.h"
 #include "tests/server/raw_connection.h"
 
@@ -25,7 +26,7 @@ const Arguments serve = {"serve", "-m", target(), "-md", draft(), "--port", "0"}
 
 TEST(Serve, EndsWhenItIsTold) {
   for (const int signal : {SIGTERM, SIGINT}) {
-    RunningProgram run(SPECTR_PROGRAM, serve);
+    RunningProgram run(spectr_program(), serve);
     wait_for(run, "ready");
     run.send(signal);
     const Outcome ended = run.wait();
@@ -37,7 +38,7 @@ TEST(Serve, EndsWhenItIsTold) {
 TEST(Serve, TellsTheCostsThatItGoesBy) {
   const TemporaryFile costs("{}");
   const auto line = [&](const char* texts) {
-    RunningProgram run(SPECTR_PROGRAM, serve + Arguments{"--cost-file", costs.path(), "--auto-texts", texts});
+    RunningProgram run(spectr_program(), serve + Arguments{"--cost-file", costs.path(), "--auto-texts", texts});
     wait_for(run, "ready");
     run.send(SIGTERM);
     const std::string err = run.wait().err;
@@ -52,7 +53,7 @@ TEST(Serve, TellsTheCostsThatItGoesBy) {
 
 TEST(Serve, WritesTextsByFlagsAndByLlamaCppsVariables) {
   RunningProgram run(
-      SPECTR_PROGRAM, serve + Arguments{"--min-p", "0.25", "--method", "block"},
+      spectr_program(), serve + Arguments{"--min-p", "0.25", "--method", "block"},
       {.variables = {{"LLAMA_ARG_TOP_K", "7"}, {"LLAMA_ARG_MIN_P", "0.5"}, {"LLAMA_ARG_N_PREDICT", "9"}}});
   wait_for(run, "ready");
   const std::string before = "http://127.0.0.1:", said = run.err();
@@ -70,7 +71,7 @@ TEST(Serve, WritesTextsByFlagsAndByLlamaCppsVariables) {
 
 TEST(Serve, OffersAutoWithoutADraftModelWhereItIsAskedFor) {
   const TemporaryFile costs("{}");
-  RunningProgram run(SPECTR_PROGRAM, {"serve", "-m", target(), "--port", "0", "--method", "auto",
+  RunningProgram run(spectr_program(), {"serve", "-m", target(), "--port", "0", "--method", "auto",
                                       "--cost-file", costs.path()});
   wait_for(run, "ready");
   const std::string before = "http://127.0.0.1:", said = run.err();
@@ -131,7 +132,7 @@ TEST(Serve, EndsWhileItLoadsTheModels) {
   const TemporaryFile name("");
   const std::string pipe = name.path() + ".pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  RunningProgram run(SPECTR_PROGRAM, serve + Arguments{"--cost-file", pipe});
+  RunningProgram run(spectr_program(), serve + Arguments{"--cost-file", pipe});
   wait_for(run, "listening");
   run.send(SIGTERM);
   const Outcome ended = run.wait();

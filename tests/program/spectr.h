@@ -27,12 +27,12 @@ inline Arguments operator+(Arguments a, const Arguments& b) {
 
 /// Runs the built program.
 inline Outcome spectr(const Arguments& arguments, const Surroundings& surroundings = {}) {
-  return run_program(SPECTR_PROGRAM, arguments, surroundings);
+  return run_program(spectr_program(), arguments, surroundings);
 }
 
 /// Runs it in a shell that redirects what it reads or writes, as in ">/dev/full".
 inline Outcome redirected(const std::string& redirection, const Arguments& arguments) {
-  const Arguments shell = {"-c", "exec \"$0\" \"$@\" " + redirection, SPECTR_PROGRAM};
+  const Arguments shell = {"-c", "exec \"$0\" \"$@\" " + redirection, spectr_program()};
   return run_program("/bin/sh", shell + arguments);
 }
 

@@ -31,18 +31,18 @@ using Row = std::vector<double>;
 using FloatRow = std::vector<float>;
 
 template <class Numbers>
-Distribution law_of(const WarpOptions& options, const Numbers& row, const std::vector<Token>& history = {},
+Distribution distribution_of(const WarpOptions& options, const Numbers& row, const std::vector<Token>& history = {},
                     std::size_t vocabulary = 0) {
   const auto warp = Warp::make(options);
   if (!warp) throw std::runtime_error(warp.error().message);
-  auto result = warp->law(std::span(row), history, std::max(vocabulary, row.size()));
+  auto result = warp->distribution(std::span(row), history, std::max(vocabulary, row.size()));
   if (!result) throw std::runtime_error(result.error().message);
   return *result;
 }
 
-Distribution law(const WarpOptions& options, const Row& row, const std::vector<Token>& history = {},
+Distribution distribution(const WarpOptions& options, const Row& row, const std::vector<Token>& history = {},
                  std::size_t vocabulary = 0) {
-  return law_of(options, row, history, vocabulary);
+  return distribution_of(options, row, history, vocabulary);
 }
 
 std::vector<Token> support(const Distribution& d) {
@@ -53,7 +53,7 @@ std::vector<Token> support(const Distribution& d) {
   return tokens;
 }
 
-/// The laws of two rows are the same, bit for bit.
+/// The distributions of two rows are the same, bit for bit.
 void expect_equal(const Distribution& a, const Distribution& b) {
   EXPECT_THAT(a.tokens(), ElementsAreArray(b.tokens()));
   EXPECT_THAT(a.probabilities(), ElementsAreArray(b.probabilities()));
@@ -137,7 +137,7 @@ TEST(Warp, AgreesWithAPlainReferenceOnRandomRows) {
     std::vector<Token> history(random() % 40);
     for (Token& token : history) token = static_cast<Token>(random() % size);
 
-    const Distribution found = law(o, row, history);
+    const Distribution found = distribution(o, row, history);
     ASSERT_EQ(found.is_dense(), !Warp::make(o).value().filters(size)) << "round " << round;
     const auto expected = reference(o, row, history);
     ASSERT_EQ(support(found).size(), expected.size()) << "round " << round;
@@ -146,7 +146,7 @@ TEST(Warp, AgreesWithAPlainReferenceOnRandomRows) {
     }
 
     const FloatRow floats(row.begin(), row.end());
-    expect_equal(law_of(o, floats, history), law(o, Row(floats.begin(), floats.end()), history));
+    expect_equal(distribution_of(o, floats, history), distribution(o, Row(floats.begin(), floats.end()), history));
     ASSERT_FALSE(HasFailure()) << "round " << round;
   }
 }
@@ -162,30 +162,30 @@ TEST(Warp, DefaultsAreThoseOfLlamaCpp) {
 }
 
 TEST(Warp, NoFilterIsTheSoftmax) {
-  const Distribution d = law(off(), logits_of({0.2, 0.5, 0.3}));
+  const Distribution d = distribution(off(), logits_of({0.2, 0.5, 0.3}));
   EXPECT_TRUE(d.is_dense());
   EXPECT_NEAR(d[0], 0.2, 1e-15);
   EXPECT_NEAR(d[1], 0.5, 1e-15);
 }
 
 TEST(Warp, TemperatureComesAfterTheFilters) {
-  // top-p of the law at temperature 1 keeps two; at temperature 10 it would keep all three.
+  // top-p of the distribution at temperature 1 keeps two; at temperature 10 it would keep all three.
   WarpOptions o = off();
   o.temperature = 10.0;
   o.top_p = 0.85;
-  EXPECT_THAT(support(law(o, logits_of({0.5, 0.4, 0.1}))), ElementsAre(0, 1));
+  EXPECT_THAT(support(distribution(o, logits_of({0.5, 0.4, 0.1}))), ElementsAre(0, 1));
   o.top_p = 1.0;
   o.min_p = 0.3;
-  EXPECT_THAT(support(law(o, logits_of({0.5, 0.4, 0.1}))), ElementsAre(0, 1));
+  EXPECT_THAT(support(distribution(o, logits_of({0.5, 0.4, 0.1}))), ElementsAre(0, 1));
 }
 
 TEST(Warp, TopPIsRenormalisedAfterTopK) {
-  // After top-k 2 the laws are 0.625 and 0.375: 0.6 takes one. Of all four it would take two.
+  // After top-k 2 the distributions are 0.625 and 0.375: 0.6 takes one. Of all four it would take two.
   WarpOptions o = off();
   o.top_p = 0.6;
-  EXPECT_THAT(support(law(o, logits_of({0.5, 0.3, 0.1, 0.1}))), ElementsAre(0, 1));
+  EXPECT_THAT(support(distribution(o, logits_of({0.5, 0.3, 0.1, 0.1}))), ElementsAre(0, 1));
   o.top_k = 2;
-  EXPECT_THAT(support(law(o, logits_of({0.5, 0.3, 0.1, 0.1}))), ElementsAre(0));
+  EXPECT_THAT(support(distribution(o, logits_of({0.5, 0.3, 0.1, 0.1}))), ElementsAre(0));
 }
 
 TEST(Warp, TopPIsTheSmallestPrefixThatReachesIt) {
@@ -194,64 +194,64 @@ TEST(Warp, TopPIsTheSmallestPrefixThatReachesIt) {
   for (const auto& [p, kept] :
        {std::pair{0.0, 1u}, {0.25, 1u}, {0.250001, 2u}, {0.5, 2u}, {0.75, 3u}, {0.76, 4u}}) {
     o.top_p = p;
-    EXPECT_EQ(support(law(o, row)).size(), kept) << p;
+    EXPECT_EQ(support(distribution(o, row)).size(), kept) << p;
   }
 }
 
 TEST(Warp, MinPIsRelativeToTheLikeliestAndLooksAfterTopP) {
   WarpOptions o = off();
   o.min_p = 0.5;
-  EXPECT_THAT(support(law(o, logits_of({0.5, 0.26, 0.24}))), ElementsAre(0, 1));
+  EXPECT_THAT(support(distribution(o, logits_of({0.5, 0.26, 0.24}))), ElementsAre(0, 1));
   o.min_p = 1.0;
-  EXPECT_THAT(support(law(o, {2.0, 2.0, 1.9})), ElementsAre(0, 1));
+  EXPECT_THAT(support(distribution(o, {2.0, 2.0, 1.9})), ElementsAre(0, 1));
   // top-p's mass includes tokens below the min-p line: 0.4 + 0.2 reach 0.6 before the small ones count.
   o.min_p = 0.6;
   o.top_p = 0.6;
-  EXPECT_THAT(support(law(o, logits_of({0.4, 0.2, 0.2, 0.2}))), ElementsAre(0));
+  EXPECT_THAT(support(distribution(o, logits_of({0.4, 0.2, 0.2, 0.2}))), ElementsAre(0));
   o.top_p = 0.35;
-  EXPECT_THAT(support(law(o, logits_of({0.4, 0.3, 0.3}))), ElementsAre(0));
+  EXPECT_THAT(support(distribution(o, logits_of({0.4, 0.3, 0.3}))), ElementsAre(0));
 }
 
 TEST(Warp, TiesGoToTheLowerId) {
   const Row row = {1.0, 3.0, 2.0, 3.0, 2.0, 2.0};
   WarpOptions o = off();
   o.top_k = 3;
-  EXPECT_THAT(support(law(o, row)), ElementsAre(1, 2, 3));
+  EXPECT_THAT(support(distribution(o, row)), ElementsAre(1, 2, 3));
   o.top_k = 1;
-  EXPECT_THAT(support(law(o, row)), ElementsAre(1));
+  EXPECT_THAT(support(distribution(o, row)), ElementsAre(1));
   o = off();
   o.temperature = 0.0;
-  EXPECT_THAT(support(law(o, row)), ElementsAre(1));
+  EXPECT_THAT(support(distribution(o, row)), ElementsAre(1));
   o = off();
   o.top_p = 0.75;
-  EXPECT_THAT(support(law(o, {5.0, 5.0, 5.0, 5.0, 5.0})), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(support(distribution(o, {5.0, 5.0, 5.0, 5.0, 5.0})), ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Warp, TemperatureZeroIsThePointOnTheArgmax) {
   WarpOptions o = off();
   o.temperature = 0.0;
-  const Distribution d = law(o, {-3.0, 0.5, -infinity, 0.4}, {}, 9);
+  const Distribution d = distribution(o, {-3.0, 0.5, -infinity, 0.4}, {}, 9);
   EXPECT_EQ(d[1], 1.0);
   EXPECT_THAT(support(d), ElementsAre(1));
   EXPECT_EQ(d.vocabulary(), 9u);
   o.logit_bias = {{1, -infinity}};
-  EXPECT_EQ(law(o, {-3.0, 0.5, -infinity, 0.4})[3], 1.0);  // bias and penalties come first
+  EXPECT_EQ(distribution(o, {-3.0, 0.5, -infinity, 0.4})[3], 1.0);  // bias and penalties come first
   o.logit_bias = {};
   o.presence_penalty = 1.0;
-  EXPECT_EQ(law(o, {-3.0, 0.5, -infinity, 0.4}, {1})[3], 1.0);
+  EXPECT_EQ(distribution(o, {-3.0, 0.5, -infinity, 0.4}, {1})[3], 1.0);
   o.presence_penalty = 0.0;
   FloatRow row(100, 0.1f);
   row[41] = row[77] = 0.7f;
-  EXPECT_THAT(support(law_of(o, row)), ElementsAre(41));
+  EXPECT_THAT(support(distribution_of(o, row)), ElementsAre(41));
 }
 
 TEST(Warp, ExtremeTemperaturesStayFinite) {
   WarpOptions o = off();
   o.temperature = 1e-300;
-  EXPECT_EQ(law(o, {1.0, 2.0, -50.0})[1], 1.0);
+  EXPECT_EQ(distribution(o, {1.0, 2.0, -50.0})[1], 1.0);
   o.temperature = 1e300;
-  EXPECT_NEAR(law(o, {1.0, 2.0, -50.0})[2], 1.0 / 3.0, 1e-12);
-  EXPECT_NEAR(law(off(), {-1e30, -1e30})[1], 0.5, 1e-15);  // far from 0, as after a huge penalty
+  EXPECT_NEAR(distribution(o, {1.0, 2.0, -50.0})[2], 1.0 / 3.0, 1e-12);
+  EXPECT_NEAR(distribution(off(), {-1e30, -1e30})[1], 0.5, 1e-15);  // far from 0, as after a huge penalty
 }
 
 TEST(Warp, PenaltiesFollowLlamaCpp) {
@@ -261,11 +261,11 @@ TEST(Warp, PenaltiesFollowLlamaCpp) {
   o.frequency_penalty = 0.25;
   o.presence_penalty = 0.5;
   o.repeat_last_n = 3;
-  const Distribution found = law(o, {4.0, -1.0, 2.0, 0.0}, {3, 0, 1, 0});
-  const Distribution expected = law(off(), {4.0 / 2 - 2 * 0.25 - 0.5, -1.0 * 2 - 0.25 - 0.5, 2.0, 0.0});
+  const Distribution found = distribution(o, {4.0, -1.0, 2.0, 0.0}, {3, 0, 1, 0});
+  const Distribution expected = distribution(off(), {4.0 / 2 - 2 * 0.25 - 0.5, -1.0 * 2 - 0.25 - 0.5, 2.0, 0.0});
   for (Token t = 0; t < 4; ++t) EXPECT_NEAR(found[t], expected[t], 1e-15);
   o.repeat_last_n = 0;
-  EXPECT_NEAR(law(o, {4.0, -1.0, 2.0, 0.0}, {3, 0, 1, 0})[0], law(off(), {4.0, -1.0, 2.0, 0.0})[0], 1e-15);
+  EXPECT_NEAR(distribution(o, {4.0, -1.0, 2.0, 0.0}, {3, 0, 1, 0})[0], distribution(off(), {4.0, -1.0, 2.0, 0.0})[0], 1e-15);
 }
 
 TEST(Warp, KnowsWhetherItReadsTheHistory) {
@@ -285,7 +285,7 @@ TEST(Warp, KnowsWhetherItReadsTheHistory) {
 TEST(Warp, BiasAddsToALogitAndMinusInfinityForbids) {
   WarpOptions o = off();
   o.logit_bias = {{0, std::log(2.0)}, {2, -infinity}, {77, 5.0}};  // 77 is beyond the row: nothing
-  const Distribution d = law(o, logits_of({0.25, 0.5, 0.25}));
+  const Distribution d = distribution(o, logits_of({0.25, 0.5, 0.25}));
   EXPECT_NEAR(d[0], 0.5, 1e-15);
   EXPECT_EQ(d[2], 0.0);
 }
@@ -293,11 +293,11 @@ TEST(Warp, BiasAddsToALogitAndMinusInfinityForbids) {
 TEST(Warp, TopKLargerThanTheVocabularyIsNoFilter) {
   WarpOptions o = off();
   o.top_k = 1000;
-  const Distribution all = law(o, logits_of({0.2, 0.5, 0.3}));
+  const Distribution all = distribution(o, logits_of({0.2, 0.5, 0.3}));
   EXPECT_NEAR(all[0], 0.2, 1e-15);
   EXPECT_EQ(support(all).size(), 3u);
   o.top_p = 0.95;
-  EXPECT_EQ(support(law(o, logits_of({0.2, 0.5, 0.3}))).size(), 3u);
+  EXPECT_EQ(support(distribution(o, logits_of({0.2, 0.5, 0.3}))).size(), 3u);
 }
 
 TEST(Warp, MinusInfinityIsProbabilityZero) {
@@ -305,20 +305,20 @@ TEST(Warp, MinusInfinityIsProbabilityZero) {
     WarpOptions o = off();
     o.top_p = top_p;
     o.top_k = 3;
-    EXPECT_THAT(support(law(o, {-infinity, 0.0, -infinity, 0.0})), ElementsAre(1, 3));
+    EXPECT_THAT(support(distribution(o, {-infinity, 0.0, -infinity, 0.0})), ElementsAre(1, 3));
   }
 }
 
-TEST(Warp, FloatRowsGiveTheLawOfTheSameNumbersInDouble) {
+TEST(Warp, FloatRowsGiveTheDistributionOfTheSameNumbersInDouble) {
   const FloatRow row = {0.1f, -3.7f, 2.25f, 0.1f, 1e-30f};
-  expect_equal(law_of(WarpOptions{}, row), law(WarpOptions{}, Row(row.begin(), row.end())));
+  expect_equal(distribution_of(WarpOptions{}, row), distribution(WarpOptions{}, Row(row.begin(), row.end())));
 }
 
 TEST(Warp, PaddingOfTheVocabularyHasProbabilityZero) {
   for (double min_p : {0.0, 0.05}) {
     WarpOptions o = off();
     o.min_p = min_p;
-    const Distribution d = law(o, logits_of({0.4, 0.6}), {4}, 5);
+    const Distribution d = distribution(o, logits_of({0.4, 0.6}), {4}, 5);
     EXPECT_EQ(d.vocabulary(), 5u);
     EXPECT_EQ(d[4], 0.0);
     EXPECT_NEAR(d[1], 0.6, 1e-15);
@@ -326,31 +326,31 @@ TEST(Warp, PaddingOfTheVocabularyHasProbabilityZero) {
 }
 
 /// For the row in either precision.
-void expect_law_error(const Row& row, double temperature, const char* message) {
+void expect_distribution_error(const Row& row, double temperature, const char* message) {
   WarpOptions o = off();
   o.temperature = temperature;
   const Warp warp = Warp::make(o).value();
   const FloatRow floats(row.begin(), row.end());
   for (const Logits& logits : {Logits(std::span(row)), Logits(std::span(floats))}) {
-    const auto result = warp.law(logits, {}, row.size());
+    const auto result = warp.distribution(logits, {}, row.size());
     ASSERT_FALSE(result.has_value());
     EXPECT_THAT(result.error().message, HasSubstr(message));
   }
 }
 
-TEST(Warp, LogitsWithoutALawAreErrors) {
+TEST(Warp, LogitsWithoutADistributionAreErrors) {
   for (double temperature : {0.0, 1.0}) {
-    expect_law_error({0.0, nan, 1.0}, temperature, "token 1 is nan");
-    expect_law_error({0.0, 1.0, infinity}, temperature, "token 2 is inf");
-    expect_law_error({-infinity, -infinity}, temperature, "every logit");
+    expect_distribution_error({0.0, nan, 1.0}, temperature, "token 1 is nan");
+    expect_distribution_error({0.0, 1.0, infinity}, temperature, "token 2 is inf");
+    expect_distribution_error({-infinity, -infinity}, temperature, "every logit");
     Row row(100, 0.0);
     row[57] = nan;
-    expect_law_error(row, temperature, "token 57 is nan");
+    expect_distribution_error(row, temperature, "token 57 is nan");
   }
   WarpOptions o = off();
   o.logit_bias = {{0, -infinity}, {1, -infinity}};
   const Row row = {1.0, 2.0};
-  EXPECT_FALSE(Warp::make(o).value().law(std::span<const double>(row), {}, 2));
+  EXPECT_FALSE(Warp::make(o).value().distribution(std::span<const double>(row), {}, 2));
 }
 
 std::string option_error(WarpOptions o) {
@@ -384,8 +384,8 @@ TEST(Warp, OptionsOutOfRangeAreNamed) {
   EXPECT_EQ(option_error(off()), "no error");
 }
 
-// With top-k on, a law takes its candidates and no more of a row that lies elsewhere; so do likelihoods.
-TEST(Warp, AsksForWholeRowsOnlyWhereALawNeedsThem) {
+// With top-k on, a distribution takes its candidates and no more of a row that lies elsewhere; so do likelihoods.
+TEST(Warp, AsksForWholeRowsOnlyWhereADistributionNeedsThem) {
   std::mt19937 random(5);
   std::vector<float> row(5000);
   for (float& logit : row) logit = static_cast<float>(random() % 1000) * 0.01F;
@@ -394,8 +394,8 @@ TEST(Warp, AsksForWholeRowsOnlyWhereALawNeedsThem) {
   const auto expect_same = [&](const WarpOptions& options, int fetches) {
     const Warp warp = Warp::make(options).value();
     const int before = remote.fetched();
-    const Distribution a = warp.law(there, {}, row.size()).value(),
-                       b = warp.law(here, {}, row.size()).value();
+    const Distribution a = warp.distribution(there, {}, row.size()).value(),
+                       b = warp.distribution(here, {}, row.size()).value();
     for (std::size_t i = 0; i < row.size(); ++i)
       ASSERT_EQ(a[static_cast<Token>(i)], b[static_cast<Token>(i)]);
     EXPECT_EQ(remote.fetched() - before > 0, fetches > 0);

@@ -79,8 +79,8 @@ TEST_F(Completions, StreamedOrNotTheTextIsTheSame) {
     const TestJson usage = TestJson::parse(events[events.size() - 2]);
     EXPECT_TRUE(usage["choices"].empty());
     const TestJson whole = complete(fields);
-    EXPECT_EQ(all, whole["choices"][0]["text"]);
-    EXPECT_EQ(reason, whole["choices"][0]["finish_reason"]);
+    EXPECT_EQ(whole["choices"][0]["text"], all);
+    EXPECT_EQ(whole["choices"][0]["finish_reason"], reason);
     EXPECT_EQ(usage["usage"]["completion_tokens"], whole["usage"]["completion_tokens"]);
     EXPECT_EQ(usage["timings"]["predicted_n"], whole["timings"]["predicted_n"]);
   }
@@ -152,7 +152,7 @@ TEST_F(Completions, TextOffsetsAreWhereTheTokensBegin) {
     EXPECT_EQ(told["text_offset"][i], before.size()) << i;  // plain ASCII: a byte is a character
     before += told["tokens"][i].get<std::string>();
   }
-  EXPECT_EQ(before, choice["text"]);
+  EXPECT_EQ(choice["text"], before);
 }
 
 TEST_F(Completions, DetailsTellTheBlockOfEveryTokenAndWhenItWasDone) {
@@ -182,7 +182,7 @@ TEST_F(Completions, AutoDraftsByTheCostsOfPasses) {
   EXPECT_EQ(json["metrics"]["speculative_decoding"]["costs_hash"],
             fmt::format("{:016x}", TestServer::made_up_costs()->hash()));
   // The method's L, not a default that it does not read.
-  const auto length = [this](const TestJson& method) {
+  const auto length = [](const TestJson& method) {
     return complete({{"speculative", method}})["metrics"]["speculative_decoding"]["num_spec_tokens"];
   };
   EXPECT_EQ(length({{"method", "plain"}}), 0);
@@ -266,7 +266,7 @@ TEST_F(Completions, TokenDetailsTellWhereEachTokenCameFrom) {
     drafts += token["source"] == "draft" ? 1 : 0;
     EXPECT_GT(token["target_probability"], 0.0);
   }
-  EXPECT_EQ(pieces, json["choices"][0]["text"]);
+  EXPECT_EQ(json["choices"][0]["text"], pieces);
   EXPECT_EQ(drafts, json["timings"]["draft_n_accepted"]);
   EXPECT_EQ(json["choices"][0]["tokens"].size(), 12u);
 }
@@ -287,7 +287,7 @@ TEST_F(Completions, TheNativeApiGivesTheSameText) {
     all += TestJson::parse(event)["content"];
     tokens += TestJson::parse(event)["tokens"].size();
   }
-  EXPECT_EQ(all, json["content"]);
+  EXPECT_EQ(json["content"], all);
   EXPECT_EQ(tokens, 12u);
 }
 
@@ -319,7 +319,7 @@ TEST_F(Completions, AChatGivesTheTextOfItsPrompt) {
   for (std::size_t i = 0; i + 1 < events.size(); ++i) {
     all += TestJson::parse(events[i])["choices"][0]["delta"].value("content", "");
   }
-  EXPECT_EQ(all, choice["message"]["content"]);
+  EXPECT_EQ(choice["message"]["content"], all);
 }
 
 TEST_F(Completions, TextsBecomeTheModelsTokensAndComeBack) {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <new>
 
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 
 namespace {
 

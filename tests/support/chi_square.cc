@@ -29,7 +29,7 @@ double upper_gamma(double a, double x) {
   return scale * fraction;
 }
 
-double chi_square_p_value(std::span<const std::uint64_t> counts, std::span<const double> law) {
+double chi_square_p_value(std::span<const std::uint64_t> counts, std::span<const double> distribution) {
   double total = 0.0;
   for (std::uint64_t n : counts) total += static_cast<double>(n);
   double statistic = 0.0, expected = 0.0, observed = 0.0;
@@ -39,9 +39,9 @@ double chi_square_p_value(std::span<const std::uint64_t> counts, std::span<const
     expected = observed = 0.0;
     ++cells;
   };
-  for (std::size_t i = 0; i < law.size(); ++i) {
-    if (law[i] <= 0.0 && counts[i] > 0) return 0.0;
-    expected += total * law[i];
+  for (std::size_t i = 0; i < distribution.size(); ++i) {
+    if (distribution[i] <= 0.0 && counts[i] > 0) return 0.0;
+    expected += total * distribution[i];
     observed += static_cast<double>(counts[i]);
     if (expected >= 5.0) close_cell();
   }

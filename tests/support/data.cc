@@ -2,9 +2,26 @@
 
 namespace spectr {
 
+// The build's folders are compiled into this file alone: all others are the same wherever the project lies.
+std::filesystem::path source_folder() {
+  return SPECTR_SOURCE_DIR;
+}
+
+std::filesystem::path extra_data_folder() {
+  return SPECTR_EXTRA_DATA;
+}
+
+std::string spectr_program() {
+  return SPECTR_PROGRAM;
+}
+
+std::string two_boards_folder() {
+  return TWO_BOARDS;
+}
+
 std::optional<std::filesystem::path> find_data(std::string_view name) {
-  for (const char* folder : {SPECTR_SOURCE_DIR "/tests/data", SPECTR_SOURCE_DIR, SPECTR_EXTRA_DATA}) {
-    std::filesystem::path path = std::filesystem::path(folder) / name;
+  for (const auto& folder : {source_folder() / "tests/data", source_folder(), extra_data_folder()}) {
+    std::filesystem::path path = folder / name;
     if (std::filesystem::exists(path)) return path;
   }
   return std::nullopt;

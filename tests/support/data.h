@@ -2,12 +2,21 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace spectr {
 
+/// Where the project's sources are, and the extra data of SPECTR_EXTRA_DATA, which may be absent.
+std::filesystem::path source_folder();
+std::filesystem::path extra_data_folder();
+/// The program `spectr` of this build.
+std::string spectr_program();
+/// A driver of two boards that stands for NVML.
+std::string two_boards_folder();
+
 /// Where a file of test data lies, by a name such as "models/stories260K-f32.gguf": in the project itself
-/// (tests/data/ or the root), else in SPECTR_EXTRA_DATA; nullopt where neither has it (the test skips).
+/// (tests/data/ or the root), else in the extra data; nullopt where neither has it (the test skips).
 std::optional<std::filesystem::path> find_data(std::string_view name);
 
 }  // namespace spectr

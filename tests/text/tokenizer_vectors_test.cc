@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "spectr/text/tokenizer.h"
+#include "tests/support/data.h"
 
 namespace spectr {
 namespace {
@@ -63,13 +64,13 @@ void expect_vectors(const fs::path& vocabulary) {
 }
 
 void expect_extra_vectors(std::string_view name) {
-  const fs::path path = fs::path(SPECTR_EXTRA_DATA) / "vocab" / name;
+  const fs::path path = extra_data_folder() / "vocab" / name;
   if (!fs::exists(path)) GTEST_SKIP() << "needs " << path;
   expect_vectors(path);
 }
 
 TEST(TokenizerVectors, MatchThoseOfGpt2) {
-  expect_vectors(SPECTR_SOURCE_DIR "/tests/data/ggml-vocab-gpt-2.gguf");
+  expect_vectors((source_folder() / "tests/data/ggml-vocab-gpt-2.gguf").string());
 }
 TEST(TokenizerVectors, MatchThoseOfLlama2) {
   expect_extra_vectors("ggml-vocab-llama-spm.gguf");

@@ -6,7 +6,7 @@
 
 #include "spectr/transport/recursive_without_replacement.h"
 #include "spectr/transport/rejected_without_replacement.h"
-#include "tests/transport/laws.h"
+#include "tests/transport/distributions.h"
 
 namespace spectr {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using namespace test;
 
 TEST(AcceptanceBounds, PrefixesOfTheRatioOrderAreEnough) {
-  RandomLaws random(4);
+  RandomDistributions random(4);
   for (int n = 0; n < 300; ++n) {
     const std::size_t vocabulary = 1 + random.below(9), k = 1 + random.below(8);
     const Distribution p = random.any(vocabulary), q = random.any(vocabulary);
@@ -23,7 +23,7 @@ TEST(AcceptanceBounds, PrefixesOfTheRatioOrderAreEnough) {
 }
 
 TEST(AcceptanceBounds, OneDraftIsOneMinusTotalVariation) {
-  RandomLaws random(5);
+  RandomDistributions random(5);
   for (int n = 0; n < 100; ++n) {
     const Distribution p = random.any(6), q = random.any(6);
     EXPECT_NEAR(optimal_acceptance(p, q, 1), 1.0 - total_variation(p, q), 1e-14);
@@ -37,14 +37,14 @@ TEST(AcceptanceBounds, GuaranteeFallsTowardsOneMinusOneOverE) {
   EXPECT_NEAR(guaranteed_share(1'000'000), 1.0 - std::exp(-1.0), 1e-6);
 }
 
-TEST(AcceptanceBounds, UniformLawsHaveAClosedForm) {
-  const Distribution p = law(std::vector<double>(12, 1.0));
+TEST(AcceptanceBounds, UniformDistributionsHaveAClosedForm) {
+  const Distribution p = distribution(std::vector<double>(12, 1.0));
   std::vector<double> third(12, 0.0);
   std::fill_n(third.begin(), 4, 1.0);
-  const Distribution q = law(third);
+  const Distribution q = distribution(third);
   for (std::size_t k = 1; k <= 9; ++k) {
     EXPECT_NEAR(optimal_acceptance(p, q, k), uniform_acceptance(3.0, k), 1e-14);
-    const double rejected = rejected_without_replacement(LawPair(p, q), k).value();
+    const double rejected = rejected_without_replacement(DistributionPair(p, q), k).value();
     EXPECT_NEAR(1.0 - rejected, uniform_acceptance_without_replacement(12, 4, k), 1e-14);
   }
   EXPECT_EQ(uniform_acceptance_without_replacement(12, 4, 9), 1.0);
@@ -64,7 +64,7 @@ double all_inside(const Distribution& p, std::uint32_t subset, std::size_t k, st
 }
 
 TEST(AcceptanceBounds, BoundPlansWithoutReplacementToo) {
-  RandomLaws random(6);
+  RandomDistributions random(6);
   for (int n = 0; n < 60; ++n) {
     const Distribution p = random.dense(4), q = random.any(4);
     const auto plan = build_recursive_wor({p, 1 + random.below(3)}, q, {}).value();

@@ -17,7 +17,7 @@ TEST(Select, AllocatesNothing) {
   const auto p = Distribution::from_weights({0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05});
   const auto q = Distribution::from_weights({0.05, 0.05, 0.3, 0.1, 0.1, 0.1, 0.1, 0.2});
   for (const PlanRule& rule : plan_rules()) {
-    const auto plan = rule.build(DraftLaws(p, rule.max_drafts == 1 ? 1 : 3), q, {.epsilon = 0.01});
+    const auto plan = rule.build(DraftDistributions(p, rule.max_drafts == 1 ? 1 : 3), q, {.epsilon = 0.01});
     ASSERT_TRUE(plan) << rule.name;
     constexpr std::uint64_t runs = 500;
     const std::size_t k = (*plan)->drafts();

@@ -9,25 +9,25 @@
 #include <vector>
 
 #include "spectr/base/check.h"
-#include "tests/transport/laws.h"
+#include "tests/transport/distributions.h"
 
 namespace spectr {
 namespace {
 
-using test::law;
+using test::distribution;
 using testing::ElementsAre;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// A short law from plain lists.
+/// A short distribution from plain lists.
 Distribution listed(const std::vector<Token>& tokens, const std::vector<double>& weights,
                     std::size_t vocabulary) {
   return Distribution::from_weights(tokens, weights, vocabulary);
 }
 
 TEST(Distribution, IsProportionalToItsWeights) {
-  const Distribution dense = law({1, 0, 3});
+  const Distribution dense = distribution({1, 0, 3});
   EXPECT_TRUE(dense.is_dense());
   EXPECT_THAT(dense.probabilities(), ElementsAre(0.25, 0.0, 0.75));
   const Distribution list = listed({2, 7}, {1, 3}, 10);
@@ -44,7 +44,7 @@ TEST(Distribution, DropsTheZerosOfAList) {
 }
 
 TEST(Distribution, HasProbabilityZeroOutsideItsListAndItsVocabulary) {
-  for (const Distribution& d : {listed({2, 7}, {1, 3}, 10), Distribution::point(2, 3), law({0, 0, 1})}) {
+  for (const Distribution& d : {listed({2, 7}, {1, 3}, 10), Distribution::point(2, 3), distribution({0, 0, 1})}) {
     EXPECT_GT(d[2], 0.0);
     for (const Token x : {-1, 0, 1, 3, 8, 9, 10, 1'000'000}) EXPECT_EQ(d[x], 0.0) << x;
     EXPECT_EQ(d.find(-1), std::nullopt);
@@ -61,20 +61,20 @@ TEST(Distribution, NeedsAnAscendingListWithinTheVocabulary) {
   EXPECT_THROW(listed({0, 1}, {1}, 3), BrokenContract);
 }
 
-TEST(Distribution, NeedsWeightsOfALaw) {
+TEST(Distribution, NeedsWeightsOfADistribution) {
   for (const auto& weights :
        {std::vector<double>{1, -0.5}, {-1, -1}, {1, nan}, {1, infinity}, {0, 0}, {1e308, 1e308}}) {
-    EXPECT_THROW(law(weights), BrokenContract);
+    EXPECT_THROW(distribution(weights), BrokenContract);
     EXPECT_THROW(listed({0, 1}, weights, 3), BrokenContract);
   }
-  EXPECT_THROW(law({}), BrokenContract);
+  EXPECT_THROW(distribution({}), BrokenContract);
   EXPECT_THROW(listed({}, {}, 3), BrokenContract);
 }
 
 // One over such a total is infinite.
 TEST(Distribution, NormalisesASubnormalTotal) {
   const double least = std::numeric_limits<double>::denorm_min();
-  EXPECT_THAT(law({least, 3 * least}).probabilities(), ElementsAre(0.25, 0.75));
+  EXPECT_THAT(distribution({least, 3 * least}).probabilities(), ElementsAre(0.25, 0.75));
   EXPECT_THAT(listed({1, 2}, {least, least}, 4).probabilities(), ElementsAre(0.5, 0.5));
 }
 
@@ -86,7 +86,7 @@ TEST(Distribution, NormalisesSumsThatAreOffByRounding) {
   }
 }
 
-TEST(Distribution, RefusesWhatIsNoLawByTheEntryAtFault) {
+TEST(Distribution, RefusesWhatIsNoDistributionByTheEntryAtFault) {
   const auto message = [](const std::vector<double>& p) {
     return Distribution::dense(p, "p").error().message;
   };
@@ -99,13 +99,13 @@ TEST(Distribution, RefusesWhatIsNoLawByTheEntryAtFault) {
 }
 
 TEST(TotalVariation, IsHalfTheDistanceOfTheMasses) {
-  EXPECT_DOUBLE_EQ(total_variation(law({1, 1, 0}), law({0, 1, 1})), 0.5);
-  EXPECT_DOUBLE_EQ(total_variation(listed({0, 1}, {1, 1}, 3), law({0, 1, 1})), 0.5);
+  EXPECT_DOUBLE_EQ(total_variation(distribution({1, 1, 0}), distribution({0, 1, 1})), 0.5);
+  EXPECT_DOUBLE_EQ(total_variation(listed({0, 1}, {1, 1}, 3), distribution({0, 1, 1})), 0.5);
   EXPECT_EQ(total_variation(Distribution::point(0, 9), listed({4, 8}, {1, 2}, 9)), 1.0);
 }
 
 TEST(TotalVariation, NeedsOneVocabulary) {
-  EXPECT_THROW(total_variation(law({1, 1}), law({1, 1, 1})), BrokenContract);
+  EXPECT_THROW(total_variation(distribution({1, 1}), distribution({1, 1, 1})), BrokenContract);
   EXPECT_THROW(total_variation(Distribution::point(0, 2), Distribution::point(0, 3)), BrokenContract);
 }
 

@@ -8,7 +8,7 @@
 
 #include "spectr/transport/acceptance_bounds.h"
 #include "spectr/transport/plans.h"
-#include "tests/transport/laws.h"
+#include "tests/transport/distributions.h"
 
 namespace spectr {
 namespace {
@@ -17,7 +17,7 @@ using namespace test;
 
 class Gallery : public ::testing::TestWithParam<gallery::Problem> {
  protected:
-  const Distribution p = law(GetParam().p), q = law(GetParam().q);
+  const Distribution p = distribution(GetParam().p), q = distribution(GetParam().q);
   const std::size_t k = GetParam().k;
 
   void expect_acceptance(std::string_view plan, double value) const {

@@ -6,9 +6,9 @@
 
 #include "spectr/base/counter_random.h"
 #include "spectr/transport/acceptance_bounds.h"
-#include "spectr/transport/enumerate_law.h"
+#include "spectr/transport/plan.h"
 #include "spectr/transport/plans.h"
-#include "tests/transport/laws.h"
+#include "tests/transport/distributions.h"
 
 namespace spectr {
 namespace {
@@ -30,7 +30,7 @@ void for_every_plan(const Distribution& p, const Distribution& q, std::size_t k,
 
 void expect_exact(const Distribution& p, const Distribution& q, std::size_t k) {
   for_every_plan(p, q, k, [&](const TransportPlan& plan) {
-    EXPECT_LE(distance(enumerate_law(plan, q.vocabulary()), q), 1e-12);
+    EXPECT_LE(distance(enumerate_distribution(plan, q.vocabulary()), q), 1e-12);
     EXPECT_LE(worst_conditional(plan, q.vocabulary()), 1e-12);
     EXPECT_NEAR(enumerate_acceptance(plan), plan.acceptance(), 1e-12);
     EXPECT_GE(plan.acceptance(), 0.0);
@@ -38,8 +38,8 @@ void expect_exact(const Distribution& p, const Distribution& q, std::size_t k) {
   });
 }
 
-TEST(HardCases, EqualLawsAreAcceptedAndHaveNoResidual) {
-  const Distribution p = law({0.1, 0.2, 0.7});
+TEST(HardCases, EqualDistributionsAreAcceptedAndHaveNoResidual) {
+  const Distribution p = distribution({0.1, 0.2, 0.7});
   expect_exact(p, p, 3);
   for_every_plan(p, p, 3, [](const TransportPlan& plan) {
     EXPECT_EQ(plan.acceptance(), 1.0);
@@ -47,9 +47,9 @@ TEST(HardCases, EqualLawsAreAcceptedAndHaveNoResidual) {
   });
 }
 
-// Weights of the same law in another scale: probabilities differ by units in the last place.
-TEST(HardCases, NearlyEqualLawsHaveNoNoiseForAResidual) {
-  const Distribution p = law({0.1, 0.2, 0.3, 0.4}), q = law({0.3, 0.6, 0.9, 1.2});
+// Weights of the same distribution in another scale: probabilities differ by units in the last place.
+TEST(HardCases, NearlyEqualDistributionsHaveNoNoiseForAResidual) {
+  const Distribution p = distribution({0.1, 0.2, 0.3, 0.4}), q = distribution({0.3, 0.6, 0.9, 1.2});
   expect_exact(p, q, 2);
   for_every_plan(p, q, 5, [](const TransportPlan& plan) {
     EXPECT_NEAR(plan.acceptance(), 1.0, 1e-14);
@@ -58,14 +58,14 @@ TEST(HardCases, NearlyEqualLawsHaveNoNoiseForAResidual) {
 }
 
 TEST(HardCases, ARejectionBelowRoundingLeavesNoResidual) {
-  const Distribution p = law({1e-10, 1.0 - 1e-10}), q = law({0, 1});
+  const Distribution p = distribution({1e-10, 1.0 - 1e-10}), q = distribution({0, 1});
   const auto plan = find_plan("optimal").value()->build({p, 2}, q, {}).value();
   EXPECT_EQ(plan->acceptance(), 1.0);
   EXPECT_FALSE(plan->residual().has_value());
 }
 
 TEST(HardCases, DisjointSupportsAcceptNothingAndDrawTheTarget) {
-  const Distribution p = law({0.4, 0.6, 0, 0}), q = law({0, 0, 0.25, 0.75});
+  const Distribution p = distribution({0.4, 0.6, 0, 0}), q = distribution({0, 0, 0.25, 0.75});
   expect_exact(p, q, 2);
   for_every_plan(p, q, 2, [&](const TransportPlan& plan) {
     EXPECT_EQ(plan.acceptance(), 0.0);
@@ -80,21 +80,21 @@ TEST(HardCases, DisjointShortSupportsAreExact) {
   expect_exact(p, q, 2);
 }
 
-TEST(HardCases, ZerosInEitherLawAreExact) {
-  expect_exact(law({0.5, 0, 0.5, 0}), law({0.25, 0.25, 0, 0.5}), 3);
-  expect_exact(law({0.25, 0.25, 0, 0.5}), law({0.5, 0, 0.5, 0}), 3);
+TEST(HardCases, ZerosInEitherDistributionAreExact) {
+  expect_exact(distribution({0.5, 0, 0.5, 0}), distribution({0.25, 0.25, 0, 0.5}), 3);
+  expect_exact(distribution({0.25, 0.25, 0, 0.5}), distribution({0.5, 0, 0.5, 0}), 3);
 }
 
 TEST(HardCases, AVocabularyOfOneTokenIsExact) {
-  expect_exact(law({1}), law({1}), 4);
+  expect_exact(distribution({1}), distribution({1}), 4);
 }
 
 TEST(HardCases, PointMassDraftRepeatsOneToken) {
-  expect_exact(Distribution::point(1, 3), law({0.5, 0.3, 0.2}), 3);
+  expect_exact(Distribution::point(1, 3), distribution({0.5, 0.3, 0.2}), 3);
 }
 
 TEST(HardCases, APointMassTargetIsExact) {
-  expect_exact(law({0.5, 0.3, 0.2}), Distribution::point(1, 3), 3);
+  expect_exact(distribution({0.5, 0.3, 0.2}), Distribution::point(1, 3), 3);
 }
 
 TEST(HardCases, DifferentPointMassesAreExact) {
@@ -103,7 +103,7 @@ TEST(HardCases, DifferentPointMassesAreExact) {
 
 // The draft never proposes what the target almost surely says: ρ* = k up to rounding.
 TEST(HardCases, TheLargestDivisionFactorAcceptsNextToNothing) {
-  const Distribution p = law({1e-12, 1.0}), q = law({1.0, 0.0});
+  const Distribution p = distribution({1e-12, 1.0}), q = distribution({1.0, 0.0});
   expect_exact(p, q, 3);
   for (const char* name : {"k-seq", "str+", "optimal"}) {
     const auto rule = find_plan(name);
@@ -112,28 +112,28 @@ TEST(HardCases, TheLargestDivisionFactorAcceptsNextToNothing) {
 }
 
 TEST(HardCases, MassesDownToTheSmallestNumbersAreExact) {
-  expect_exact(law({1.0, 1e-300, 1e-200}), law({1e-300, 1.0, 1e-150}), 3);
-  expect_exact(law({1.0, 1e-300, 1e-300}), law({1.0, 1e-300, 0.0}), 3);
-  expect_exact(law({0.5, 0.5, 1e-308}), law({0.2, 0.8, 5e-324}), 3);
+  expect_exact(distribution({1.0, 1e-300, 1e-200}), distribution({1e-300, 1.0, 1e-150}), 3);
+  expect_exact(distribution({1.0, 1e-300, 1e-300}), distribution({1.0, 1e-300, 0.0}), 3);
+  expect_exact(distribution({0.5, 0.5, 1e-308}), distribution({0.2, 0.8, 5e-324}), 3);
 }
 
 TEST(HardCases, WithoutReplacementTheRestIsDrawnOnceTheLikelyTokenIsGone) {
-  const Distribution p = law({1.0, 1e-300, 3e-300}), q = law({0.0, 0.5, 0.5});
+  const Distribution p = distribution({1.0, 1e-300, 3e-300}), q = distribution({0.0, 0.5, 0.5});
   expect_exact(p, q, 2);
   const auto plan = find_plan("recursive-wor").value()->build({p, 2}, q, {}).value();
-  EXPECT_NEAR(plan->acceptance(), 0.75, 1e-12);  // the second draft has law (1/4, 3/4) on tokens 1, 2
+  EXPECT_NEAR(plan->acceptance(), 0.75, 1e-12);  // the second draft has distribution (1/4, 3/4) on tokens 1, 2
 }
 
 TEST(HardCases, SubnormalMassesAreLeftToDraw) {
-  expect_exact(law({1.0, 3.016097934134e-311, 1.1095604225276e-311}), law({0.5, 0.3, 0.2}), 2);
-  expect_exact(law({1.0, 1e-310, 3e-311, 5e-324}), law({0.1, 0.3, 0.2, 0.4}), 3);
-  expect_exact(law({1.0, 1e-310, 5e-324}), law({0.6, 0.0, 0.4}), 2);
+  expect_exact(distribution({1.0, 3.016097934134e-311, 1.1095604225276e-311}), distribution({0.5, 0.3, 0.2}), 2);
+  expect_exact(distribution({1.0, 1e-310, 3e-311, 5e-324}), distribution({0.1, 0.3, 0.2, 0.4}), 3);
+  expect_exact(distribution({1.0, 1e-310, 5e-324}), distribution({0.6, 0.0, 0.4}), 2);
 }
 
 // Of a few quanta every product is rounded to whole ones.
 TEST(HardCases, MassesOfAFewQuantaAreExact) {
   constexpr double quantum = 5e-324;
-  RandomLaws random(14);
+  RandomDistributions random(14);
   const auto masses = [&](std::size_t vocabulary) {
     std::vector<double> weights(vocabulary);
     for (double& w : weights) {
@@ -141,28 +141,28 @@ TEST(HardCases, MassesOfAFewQuantaAreExact) {
       if (random.uniform() < 0.3) w *= 250.0;
     }
     weights[random.below(vocabulary)] = 1.0;
-    return law(weights);
+    return distribution(weights);
   };
   for (int n = 0; n < 1000; ++n) {
     SCOPED_TRACE(n);
     const std::size_t vocabulary = 2 + random.below(4), k = 1 + random.below(3);
     expect_exact(masses(vocabulary), masses(vocabulary), k);
   }
-  expect_exact(law({0.15085371652570656, 0, 0.38641363027286657, quantum, 0.46273265320142687}),
-               law({0.2, 0.2, 0.2, 0.2, 0.2}), 4);
+  expect_exact(distribution({0.15085371652570656, 0, 0.38641363027286657, quantum, 0.46273265320142687}),
+               distribution({0.2, 0.2, 0.2, 0.2, 0.2}), 4);
   expect_exact(
-      law({0.26168572763594455, quantum, 0.23399974433273296, 0.34794041817778792, 0.15637410985353448}),
-      law({0.50343143421153502, 2 * quantum, 0.43119652314161594, 0.065372042646848955, 2 * quantum}), 3);
+      distribution({0.26168572763594455, quantum, 0.23399974433273296, 0.34794041817778792, 0.15637410985353448}),
+      distribution({0.50343143421153502, 2 * quantum, 0.43119652314161594, 0.065372042646848955, 2 * quantum}), 3);
 }
 
 TEST(HardCases, MoreDraftsThanTheSupportAreExact) {
-  const Distribution p = law({0.5, 0.5, 0}), q = law({0.2, 0.3, 0.5});
+  const Distribution p = distribution({0.5, 0.5, 0}), q = distribution({0.2, 0.3, 0.5});
   expect_exact(p, q, 4);
   EXPECT_EQ(find_plan("recursive-wor").value()->build({p, 4}, q, {}).value()->drafts(), 2u);
 }
 
 TEST(HardCases, DuplicatedDraftsKeepTheirNumber) {
-  const Distribution p = law({0.9, 0.1}), q = law({0.5, 0.5});
+  const Distribution p = distribution({0.9, 0.1}), q = distribution({0.5, 0.5});
   for_every_plan(p, q, 3, [](const TransportPlan& plan) {
     if (plan.drafts() < 3) return;
     const std::vector<Token> same = {0, 0, 0};
@@ -171,7 +171,7 @@ TEST(HardCases, DuplicatedDraftsKeepTheirNumber) {
 }
 
 TEST(HardCases, SixtyFourDraftsAreExact) {
-  RandomLaws random(12);
+  RandomDistributions random(12);
   for (int n = 0; n < 10; ++n) {
     const Distribution p = random.any(5), q = random.any(5);
     for_every_plan(p, q, 64, [&](const TransportPlan& plan) {
@@ -193,17 +193,17 @@ TEST(HardCases, SixtyFourDraftsAreExact) {
   }
 }
 
-// 200,000 tokens, of which either law has three in five.
+// 200,000 tokens, of which either distribution has three in five.
 class ManyTokens : public ::testing::Test {
  protected:
-  RandomLaws random{13};
+  RandomDistributions random{13};
   const Distribution p = thinned(), q = thinned();
 
  private:
   Distribution thinned() {
     std::vector<double> weights(200'000);
     for (double& w : weights) w = random.uniform() < 0.4 ? 0.0 : random.uniform();
-    return law(std::move(weights));
+    return distribution(std::move(weights));
   }
 };
 
@@ -234,11 +234,11 @@ TEST_F(ManyTokens, AreAcceptedInTheOrderOfThePlans) {
 }
 
 // No sum may lose more digits the more tokens there are.
-TEST(HardCases, LargeUniformLawsHaveTheirClosedForm) {
+TEST(HardCases, LargeUniformDistributionsHaveTheirClosedForm) {
   constexpr std::size_t all = 150'000, some = 21'428;
   std::vector<double> weights(all, 0.0);
   std::fill_n(weights.begin(), some, 1.0);
-  const Distribution p = law(std::vector<double>(all, 1.0)), q = law(weights);
+  const Distribution p = distribution(std::vector<double>(all, 1.0)), q = distribution(weights);
   for (const std::size_t k : {2u, 4u}) {
     const double expected = uniform_acceptance(static_cast<double>(all) / some, k);
     for (const char* name : {"k-seq", "recursive", "str+", "str++", "optimal"}) {
@@ -254,15 +254,15 @@ TEST(HardCases, LargeUniformLawsHaveTheirClosedForm) {
 TEST(HardCases, ManyOutcomesKeepTheDigitsOfTheirSum) {
   std::vector<double> weights(21, 0.01 / 20);
   weights[0] = 0.99;
-  const Distribution p = law(std::vector<double>(21, 1.0)), q = law(weights);
+  const Distribution p = distribution(std::vector<double>(21, 1.0)), q = distribution(weights);
   const auto plan = find_plan("maximal").value()->build({p, 4}, q, {}).value();
-  EXPECT_LE(distance(enumerate_law(*plan, 21), q), 1e-14);
+  EXPECT_LE(distance(enumerate_distribution(*plan, 21), q), 1e-14);
 }
 
 // Outside the contract. The plans that look a draft up in what they have laid out for it refuse it, the
 // others never accept it, wanted by the target or not.
 TEST(HardCases, DraftsOfProbabilityZeroAreRefusedOrNeverAccepted) {
-  const Distribution p = law({1, 1, 0, 0, 0}), q = law({0.2, 0.3, 0.25, 0.25, 0});
+  const Distribution p = distribution({1, 1, 0, 0, 0}), q = distribution({0.2, 0.3, 0.25, 0.25, 0});
   for (const PlanRule& rule : plan_rules()) {
     SCOPED_TRACE(rule.name);
     const auto plan = rule.build({p, rule.max_drafts == 1 ? 1u : 2u}, q, {.epsilon = 0.1}).value();
@@ -280,21 +280,21 @@ TEST(HardCases, DraftsOfProbabilityZeroAreRefusedOrNeverAccepted) {
   }
 }
 
-TEST(HardCases, LawsWhoseSumsAreOffByRounding) {
+TEST(HardCases, DistributionsWhoseSumsAreOffByRounding) {
   const auto above = Distribution::dense({0.5, 0.5 + 1e-7}), below = Distribution::dense({0.5, 0.5 - 1e-7});
   expect_exact(above.value(), below.value(), 2);
 }
 
 TEST(HardCases, MaximalCouplingUsesTheFirstDraftOnly) {
-  const Distribution p = law({3, 2, 1}), q = law({1, 2, 3});
+  const Distribution p = distribution({3, 2, 1}), q = distribution({1, 2, 3});
   const auto plan = find_plan("maximal").value()->build({p, 3}, q, {}).value();
   EXPECT_NEAR(plan->acceptance(), 2.0 / 3.0, 1e-15);
-  const auto found = enumerate_law(*plan, 3);
+  const auto found = enumerate_distribution(*plan, 3);
   for (Token x = 0; x < 3; ++x) EXPECT_NEAR(found[static_cast<std::size_t>(x)], q[x], 1e-15);
 }
 
 TEST(HardCases, SingleDraftPlansRefuseMore) {
-  const Distribution p = law({1, 1});
+  const Distribution p = distribution({1, 1});
   for (const char* name : {"epsilon-opt", "epsilon-uno"}) {
     const auto plan = find_plan(name).value()->build({p, 3}, p, {});
     ASSERT_FALSE(plan.has_value());

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "spectr/transport/enumerate_law.h"
-#include "tests/transport/laws.h"
+#include "spectr/transport/plan.h"
+#include "tests/transport/distributions.h"
 
 namespace spectr {
 namespace {
@@ -18,11 +18,11 @@ double number(const TransportPlan& plan, const char* name) {
 }
 
 double bias(const TransportPlan& plan, const Distribution& q) {
-  return total_variation(law(enumerate_law(plan, q.vocabulary())), q);
+  return total_variation(distribution(enumerate_distribution(plan, q.vocabulary())), q);
 }
 
-// The law that section 4 of the paper states, from its formulas.
-std::vector<double> stated_law(const Distribution& p, const Distribution& q, double epsilon, bool opt) {
+// The distribution that section 4 of the paper states, from its formulas.
+std::vector<double> stated_distribution(const Distribution& p, const Distribution& q, double epsilon, bool opt) {
   std::vector<double> accepted, correction;
   double rejection = 1.0, total = 0.0;
   for (Token x = 0; static_cast<std::size_t>(x) < q.vocabulary(); ++x) {
@@ -37,20 +37,20 @@ std::vector<double> stated_law(const Distribution& p, const Distribution& q, dou
   return accepted;
 }
 
-TEST(OverAcceptance, ProducesItsStatedLaw) {
-  RandomLaws random(15);
+TEST(OverAcceptance, ProducesItsStatedDistribution) {
+  RandomDistributions random(15);
   for (int n = 0; n < 200; ++n) {
     const Distribution p = random.any(5), q = random.any(5);
     const PlanOptions options{.epsilon = 0.3 * random.uniform()};
     const auto opt = build_epsilon_opt({p, 1}, q, options).value();
     const auto uno = build_epsilon_uno({p, 1}, q, options).value();
-    EXPECT_LE(distance(stated_law(p, q, options.epsilon, true), law(enumerate_law(*opt, 5))), 1e-12);
-    EXPECT_LE(distance(stated_law(p, q, options.epsilon, false), law(enumerate_law(*uno, 5))), 1e-12);
+    EXPECT_LE(distance(stated_distribution(p, q, options.epsilon, true), distribution(enumerate_distribution(*opt, 5))), 1e-12);
+    EXPECT_LE(distance(stated_distribution(p, q, options.epsilon, false), distribution(enumerate_distribution(*uno, 5))), 1e-12);
   }
 }
 
 TEST(OverAcceptance, ReportsTheBiasThatItHas) {
-  RandomLaws random(16);
+  RandomDistributions random(16);
   for (int n = 0; n < 200; ++n) {
     const Distribution p = random.any(5), q = random.any(5);
     const PlanOptions options{.epsilon = 0.3 * random.uniform()};
@@ -65,7 +65,7 @@ TEST(OverAcceptance, ReportsTheBiasThatItHas) {
 
 // In the plane (bias, rejection) the best plans form the line from (0, TV) to (TV, 0).
 TEST(OverAcceptance, RejectionAndLeastBiasAddUpToTotalVariation) {
-  RandomLaws random(17);
+  RandomDistributions random(17);
   for (int n = 0; n < 200; ++n) {
     const Distribution p = random.any(6), q = random.any(6);
     const auto plan = build_epsilon_opt({p, 1}, q, {.epsilon = random.uniform()}).value();
@@ -75,7 +75,7 @@ TEST(OverAcceptance, RejectionAndLeastBiasAddUpToTotalVariation) {
 }
 
 TEST(OverAcceptance, IsExactWithoutEpsilon) {
-  RandomLaws random(18);
+  RandomDistributions random(18);
   for (int n = 0; n < 50; ++n) {
     const Distribution p = random.any(5), q = random.any(5);
     EXPECT_LE(bias(*build_epsilon_opt({p, 1}, q, {}).value(), q), 1e-12);
@@ -83,7 +83,7 @@ TEST(OverAcceptance, IsExactWithoutEpsilon) {
 }
 
 TEST(OverAcceptance, LargeEpsilonTakesEveryDraft) {
-  const Distribution p = law({0.9, 0.1}), q = law({0.1, 0.9});
+  const Distribution p = distribution({0.9, 0.1}), q = distribution({0.1, 0.9});
   const auto plan = build_epsilon_opt({p, 1}, q, {.epsilon = 1.0}).value();
   EXPECT_EQ(plan->acceptance(), 1.0);
   EXPECT_NEAR(number(*plan, "bias"), 0.8, 1e-15);
@@ -91,7 +91,7 @@ TEST(OverAcceptance, LargeEpsilonTakesEveryDraft) {
 }
 
 TEST(OverAcceptance, RefusesEpsilonBelowZeroOrInfinite) {
-  const Distribution p = law({1, 1});
+  const Distribution p = distribution({1, 1});
   for (double epsilon : {-0.1, std::nan(""), std::numeric_limits<double>::infinity()}) {
     EXPECT_FALSE(build_epsilon_opt({p, 1}, p, {.epsilon = epsilon}).has_value());
     EXPECT_FALSE(build_epsilon_uno({p, 1}, p, {.epsilon = epsilon}).has_value());

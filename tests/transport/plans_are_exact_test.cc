@@ -5,10 +5,10 @@
 #include <ostream>
 #include <string>
 
-#include "spectr/transport/enumerate_law.h"
+#include "spectr/transport/plan.h"
 #include "spectr/transport/plans.h"
 #include "tests/transport/gallery.h"
-#include "tests/transport/laws.h"
+#include "tests/transport/distributions.h"
 
 namespace spectr {
 
@@ -26,14 +26,14 @@ std::size_t drafts_for(const PlanRule& rule, std::size_t k) {
 
 class EveryPlan : public ::testing::TestWithParam<PlanRule> {
  protected:
-  std::unique_ptr<TransportPlan> build(const DraftLaws& p, const Distribution& q) const {
+  std::unique_ptr<TransportPlan> build(const DraftDistributions& p, const Distribution& q) const {
     return GetParam().build(p, q, {}).value();
   }
 
   // Everything that enumeration can show about one plan.
   void expect_exact(const TransportPlan& plan, const Distribution& q) const {
     if (GetParam().lossless) {
-      EXPECT_LE(distance(enumerate_law(plan, q.vocabulary()), q), 1e-12);
+      EXPECT_LE(distance(enumerate_distribution(plan, q.vocabulary()), q), 1e-12);
     }
     EXPECT_GE(plan.acceptance(), 0.0);
     EXPECT_LE(plan.acceptance(), 1.0);
@@ -45,13 +45,13 @@ class EveryPlan : public ::testing::TestWithParam<PlanRule> {
 TEST_P(EveryPlan, IsExactOnTheGallery) {
   for (const gallery::Problem& problem : gallery::problems()) {
     SCOPED_TRACE(problem.name);
-    const Distribution p = law(problem.p), q = law(problem.q);
+    const Distribution p = distribution(problem.p), q = distribution(problem.q);
     expect_exact(*build({p, drafts_for(GetParam(), problem.k)}, q), q);
   }
 }
 
-TEST_P(EveryPlan, IsExactOnRandomLaws) {
-  RandomLaws random(1);
+TEST_P(EveryPlan, IsExactOnRandomDistributions) {
+  RandomDistributions random(1);
   for (int n = 0; n < 120; ++n) {
     SCOPED_TRACE(n);
     const std::size_t vocabulary = 1 + random.below(5), k = drafts_for(GetParam(), 1 + random.below(3));
@@ -61,8 +61,8 @@ TEST_P(EveryPlan, IsExactOnRandomLaws) {
 }
 
 TEST_P(EveryPlan, IsExactForDifferentDrafters) {
-  if (!GetParam().several_laws) GTEST_SKIP() << "it takes drafts of one law";
-  RandomLaws random(2);
+  if (!GetParam().several_distributions) GTEST_SKIP() << "it takes drafts of one law";
+  RandomDistributions random(2);
   for (int n = 0; n < 80; ++n) {
     SCOPED_TRACE(n);
     const std::size_t vocabulary = 1 + random.below(5), k = 1 + random.below(3);
@@ -74,23 +74,23 @@ TEST_P(EveryPlan, IsExactForDifferentDrafters) {
 }
 
 // Rounding of sums must not carry it below 0.
-TEST_P(EveryPlan, AcceptsNothingOfDisjointLaws) {
-  RandomLaws random(4);
+TEST_P(EveryPlan, AcceptsNothingOfDisjointDistributions) {
+  RandomDistributions random(4);
   for (int n = 0; n < 300; ++n) {
     SCOPED_TRACE(n);
     const std::size_t vocabulary = 2 + random.below(16), k = drafts_for(GetParam(), 1 + random.below(3));
     std::vector<double> p(vocabulary, 0.0), q(vocabulary, 0.0);
     p.front() = q.back() = random.uniform();
     for (std::size_t x = 1; x + 1 < vocabulary; ++x) (random.below(2) == 0 ? p : q)[x] = random.uniform();
-    const Distribution p_law = law(p), q_law = law(q);
-    const auto plan = build({p_law, k}, q_law);
+    const Distribution p_distribution = distribution(p), q_distribution = distribution(q);
+    const auto plan = build({p_distribution, k}, q_distribution);
     EXPECT_GE(plan->acceptance(), 0.0);
     EXPECT_LE(plan->acceptance(), 1e-15);
   }
 }
 
 TEST_P(EveryPlan, RequiresOneVocabulary) {
-  const Distribution two = law({0.5, 0.5}), three = law({0.2, 0.3, 0.5}),
+  const Distribution two = distribution({0.5, 0.5}), three = distribution({0.2, 0.3, 0.5}),
                      short_two = Distribution::point(0, 2);
   for (const auto& [p, q] :
        {std::pair(&two, &three), std::pair(&three, &two), std::pair(&short_two, &three)}) {
@@ -98,15 +98,15 @@ TEST_P(EveryPlan, RequiresOneVocabulary) {
   }
 }
 
-TEST_P(EveryPlan, GivesTheSameForDenseAndShortLaws) {
-  RandomLaws random(3);
+TEST_P(EveryPlan, GivesTheSameForDenseAndShortDistributions) {
+  RandomDistributions random(3);
   for (int n = 0; n < 30; ++n) {
     const std::size_t vocabulary = 3 + random.below(4), k = drafts_for(GetParam(), 2);
     const Distribution p = random.shortened(vocabulary), q = random.shortened(vocabulary);
     const auto dense = [vocabulary](const Distribution& d) {
       std::vector<double> all(vocabulary);
       for (std::size_t x = 0; x < vocabulary; ++x) all[x] = d[static_cast<Token>(x)];
-      return law(all);
+      return distribution(all);
     };
     const Distribution dense_p = dense(p), dense_q = dense(q);
     const auto a = build({p, k}, q), b = build({dense_p, k}, dense_q);
@@ -121,8 +121,8 @@ TEST_P(EveryPlan, GivesTheSameForDenseAndShortLaws) {
   }
 }
 
-TEST_P(EveryPlan, ResidualIsTheLawOfYAfterRejections) {
-  const Distribution p = law({0.5, 0.3, 0.2}), q = law({0.2, 0.3, 0.5});
+TEST_P(EveryPlan, ResidualIsTheDistributionOfYAfterRejections) {
+  const Distribution p = distribution({0.5, 0.3, 0.2}), q = distribution({0.2, 0.3, 0.5});
   const auto plan = build({p, drafts_for(GetParam(), 2)}, q);
   const auto residual = plan->residual();
   ASSERT_EQ(residual.has_value(), GetParam().name != "recursive-wor") << "there it depends on the drafts";
@@ -135,7 +135,7 @@ TEST_P(EveryPlan, ResidualIsTheLawOfYAfterRejections) {
     const Selection y = plan->select(drafts, outcomes);
     if (!y.accepted) rejected[static_cast<std::size_t>(y.token)] += outcomes.probability();
   } while (outcomes.next());
-  EXPECT_LE(total_variation(law(rejected), *residual), 1e-12);
+  EXPECT_LE(total_variation(distribution(rejected), *residual), 1e-12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Plans, EveryPlan, ::testing::ValuesIn(plan_rules().begin(), plan_rules().end()),
@@ -148,10 +148,10 @@ INSTANTIATE_TEST_SUITE_P(Plans, EveryPlan, ::testing::ValuesIn(plan_rules().begi
                            return name;
                          });
 
-TEST(PlanTable, PlansOfOneLawRefuseDifferentDrafters) {
-  const std::vector<Distribution> p = {law({0.5, 0.5}), law({0.25, 0.75})};
+TEST(PlanTable, PlansOfOneDistributionRefuseDifferentDrafters) {
+  const std::vector<Distribution> p = {distribution({0.5, 0.5}), distribution({0.25, 0.75})};
   for (const PlanRule& rule : plan_rules()) {
-    EXPECT_EQ(rule.build(several(p), p[0], {}).has_value(), rule.several_laws) << rule.name;
+    EXPECT_EQ(rule.build(several(p), p[0], {}).has_value(), rule.several_distributions) << rule.name;
   }
 }
 

@@ -1,4 +1,4 @@
-// How the plans compare, as properties of random laws.
+// How the plans compare, as properties of random distributions.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -8,7 +8,7 @@
 
 #include "spectr/transport/acceptance_bounds.h"
 #include "spectr/transport/plans.h"
-#include "tests/transport/laws.h"
+#include "tests/transport/distributions.h"
 
 namespace spectr {
 namespace {
@@ -26,7 +26,7 @@ void showValue(const Instance& instance, std::ostream& out) {
   out << "p = " << rc::toString(instance.p) << ", q = " << rc::toString(instance.q) << ", k = " << instance.k;
 }
 
-// Small integer weights: zeros, ties and proportional laws are frequent, and failures shrink to readable
+// Small integer weights: zeros, ties and proportional distributions are frequent, and failures shrink to readable
 // ones.
 rc::Gen<std::vector<double>> weights(std::size_t vocabulary) {
   const auto any = rc::gen::map(rc::gen::inRange(0, 12), [](int w) { return static_cast<double>(w); });
@@ -43,12 +43,12 @@ rc::Gen<Instance> instances() {
 }
 
 double acceptance(std::string_view plan, const Instance& instance) {
-  const Distribution p = law(instance.p), q = law(instance.q);
+  const Distribution p = distribution(instance.p), q = distribution(instance.q);
   return find_plan(plan).value()->build({p, instance.k}, q, {}).value()->acceptance();
 }
 
 double optimum(const Instance& instance) {
-  return optimal_acceptance(law(instance.p), law(instance.q), instance.k);
+  return optimal_acceptance(distribution(instance.p), distribution(instance.q), instance.k);
 }
 
 // The property for 300 instances of a fixed seed.
@@ -117,7 +117,7 @@ TEST(PlanOrder, MoreDraftsAreNeverWorse) {
   });
 }
 
-TEST(PlanOrder, EqualLawsAreAlwaysAccepted) {
+TEST(PlanOrder, EqualDistributionsAreAlwaysAccepted) {
   for_all_instances([](const Instance& instance) {
     for (const PlanRule& rule : plan_rules()) {
       const std::size_t k = rule.max_drafts == 0 ? std::min<std::size_t>(instance.k, 3) : 1;
@@ -127,7 +127,7 @@ TEST(PlanOrder, EqualLawsAreAlwaysAccepted) {
   });
 }
 
-// For drafts of one law. Proof: recursive rejection uses up C_m p of the target after m rejections, with
+// For drafts of one distribution. Proof: recursive rejection uses up C_m p of the target after m rejections, with
 // C_{m+1} = C_m + u(C_m) and u(C) = Σ (q − C p)₊, and rejects with probability u(C_k); k-Seq rejects with
 // probability u(ρ). u is convex, u(0) = 1 and u(ρ) = 1 − ρβ, so u(C) ≤ 1 − βC on [0, ρ]; and C + u(C) does
 // not fall. Hence C_k is at most the k-th iterate of C ← 1 + (1−β) C from 0, which is p_acc/β = ρ; and u
@@ -138,17 +138,17 @@ TEST(PlanOrder, RecursiveIsAtMostKSeq) {
   });
 }
 
-// For different draft laws the two are not ordered: a useless first draft costs k-Seq nothing, but a division
+// For different draft distributions the two are not ordered: a useless first draft costs k-Seq nothing, but a division
 // factor must fit all drafts at once.
 TEST(PlanOrder, RecursiveAndKSeqAreNotOrderedForDifferentDrafters) {
   const auto accept = [](std::string_view plan, const std::vector<Distribution>& p, const Distribution& q) {
     return find_plan(plan).value()->build(several(p), q, {}).value()->acceptance();
   };
-  const std::vector<Distribution> equal = {law({3, 2, 1}), law({3, 2, 1})};
-  const Distribution q = law({1, 2, 3});
+  const std::vector<Distribution> equal = {distribution({3, 2, 1}), distribution({3, 2, 1})};
+  const Distribution q = distribution({1, 2, 3});
   EXPECT_GT(accept("k-seq", equal, q), accept("recursive", equal, q) + 0.01);
-  const std::vector<Distribution> apart = {law({9, 1}), law({1, 9})};
-  EXPECT_GT(accept("recursive", apart, law({1, 1})), accept("k-seq", apart, law({1, 1})) + 0.01);
+  const std::vector<Distribution> apart = {distribution({9, 1}), distribution({1, 9})};
+  EXPECT_GT(accept("recursive", apart, distribution({1, 1})), accept("k-seq", apart, distribution({1, 1})) + 0.01);
 }
 
 }  // namespace

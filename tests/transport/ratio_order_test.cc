@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/transport/laws.h"
+#include "tests/transport/distributions.h"
 
 namespace spectr {
 namespace {
 
 // Short lists are sorted by comparison, long ones by digits: both must give the same order.
 TEST(RatioOrder, IsAStableSortByRatioOfTheTokensThatPReaches) {
-  test::RandomLaws random(21);
+  test::RandomDistributions random(21);
   for (const std::size_t n : {0u, 1u, 2u, 100u, 511u, 512u, 3000u}) {
     std::vector<double> p(n), q(n);
     for (std::size_t i = 0; i < n; ++i) {

@@ -9,10 +9,10 @@
 
 #include "spectr/base/enumerator.h"
 #include "spectr/transport/acceptance_bounds.h"
-#include "spectr/transport/enumerate_law.h"
+#include "spectr/transport/plan.h"
 #include "spectr/transport/generalised_k_seq.h"
 #include "spectr/transport/k_seq.h"
-#include "tests/transport/laws.h"
+#include "tests/transport/distributions.h"
 
 namespace spectr {
 namespace {
@@ -30,7 +30,7 @@ double number(const TransportPlan& plan, const std::string& name) {
 }
 
 TEST(SpectrPlus, FactorsMatchGoldenValues) {
-  const Distribution p = law({3, 2, 1}), q = law({1, 2, 3});
+  const Distribution p = distribution({3, 2, 1}), q = distribution({1, 2, 3});
   for (const auto build : {build_str_plus, build_str_plus_plus}) {
     const auto plan = build({p, 2}, q, {}).value();
     EXPECT_NEAR(plan->acceptance(), 7.0 / 9.0, 1e-12);
@@ -55,7 +55,7 @@ TEST(SpectrPlus, HasNotFailedWhereNothingIsLeftToWin) {
 }
 
 TEST(SpectrPlus, ReachesTheOptimumWhereTheSecondTestIsCertain) {
-  const Distribution p = law({1, 1}), q = law({1, 3});
+  const Distribution p = distribution({1, 1}), q = distribution({1, 3});
   const auto plan = build_str_plus({p, 2}, q, {}).value();
   EXPECT_NEAR(plan->acceptance(), 1.0, 1e-12);
   EXPECT_THAT(numbers(*plan, "alphas"), Pointwise(DoubleNear(1e-9), {0.0, 2.0}));
@@ -64,7 +64,7 @@ TEST(SpectrPlus, ReachesTheOptimumWhereTheSecondTestIsCertain) {
 
 // Drafts that are never reached are not tested, and of the optima the last test bears the most.
 TEST(SpectrPlus, OfTheOptimaTheLaterTestsBearTheMost) {
-  const Distribution p = law({2, 1, 1});
+  const Distribution p = distribution({2, 1, 1});
   const auto plan = build_str_plus({p, 3}, p, {}).value();
   EXPECT_NEAR(plan->acceptance(), 1.0, 1e-12);
   EXPECT_THAT(numbers(*plan, "alphas"), Pointwise(DoubleNear(1e-9), {0.0, 0.0, 1.0}));
@@ -97,7 +97,7 @@ double best_by_scan(const Distribution& p, const Distribution& q, double rho) {
 }
 
 TEST(SpectrPlus, AgreesWithAScanOfTheFirstFactor) {
-  RandomLaws random(41);
+  RandomDistributions random(41);
   for (int n = 0; n < 60; ++n) {
     SCOPED_TRACE(n);
     const Distribution p = random.dense(5), q = random.dense(5);
@@ -109,7 +109,7 @@ TEST(SpectrPlus, AgreesWithAScanOfTheFirstFactor) {
 }
 
 TEST(SpectrPlus, MoreRoundsNeverCostAndStayBelowTheOptimum) {
-  RandomLaws random(42);
+  RandomDistributions random(42);
   double max_rounds = 0.0;
   for (int n = 0; n < 150; ++n) {
     SCOPED_TRACE(n);
@@ -124,9 +124,9 @@ TEST(SpectrPlus, MoreRoundsNeverCostAndStayBelowTheOptimum) {
   EXPECT_GT(max_rounds, 2.0);
 }
 
-// Equal laws as one object and as k equal objects take the two ways of building the program.
+// Equal distributions as one object and as k equal objects take the two ways of building the program.
 TEST(SpectrPlus, GroupedConstraintsEqualConstraintsByNeed) {
-  RandomLaws random(43);
+  RandomDistributions random(43);
   for (int n = 0; n < 60; ++n) {
     SCOPED_TRACE(n);
     const std::size_t vocabulary = 2 + random.below(20), k = 2 + random.below(3);
@@ -139,21 +139,21 @@ TEST(SpectrPlus, GroupedConstraintsEqualConstraintsByNeed) {
 }
 
 TEST(SpectrPlus, HardInputsAreExactWithOrWithoutTheSolver) {
-  RandomLaws random(44);
+  RandomDistributions random(44);
   for (int n = 0; n < 200; ++n) {
     SCOPED_TRACE(n);
     const std::size_t vocabulary = 2 + random.below(4), k = 2 + random.below(2);
     std::vector<double> p(vocabulary), q(vocabulary);
     for (double& w : p) w = std::exp(-690.0 * random.uniform());
     for (double& w : q) w = std::exp(-690.0 * random.uniform());
-    const Distribution p_law = law(p), q_law = law(q);
-    const auto plan = build_str_plus_plus({p_law, k}, q_law, {}).value();
-    EXPECT_LE(distance(enumerate_law(*plan, vocabulary), q_law), 1e-12);
+    const Distribution p_distribution = distribution(p), q_distribution = distribution(q);
+    const auto plan = build_str_plus_plus({p_distribution, k}, q_distribution, {}).value();
+    EXPECT_LE(distance(enumerate_distribution(*plan, vocabulary), q_distribution), 1e-12);
     EXPECT_NEAR(enumerate_acceptance(*plan), plan->acceptance(), 1e-12);
   }
 }
 
-/// The acceptances of k-Seq, STr+ and STr++ for drafts from several laws.
+/// The acceptances of k-Seq, STr+ and STr++ for drafts from several distributions.
 struct Acceptances {
   double k_seq, one, all;
 };
@@ -166,30 +166,30 @@ Acceptances acceptances(const std::vector<Distribution>& p, const Distribution& 
 
 TEST(SpectrPlus, VoidMassesDoNotSpoilTheProgram) {
   const Acceptances a =
-      acceptances({law({0.20041736532074975, 0.32824349085152354, 0.2795253517025836, 0.1918137921251431}),
-                   law({1, 3.495403151330053e-91, 1.2160310111189725e-260, 1.695102623878568e-236}),
-                   law({0.9999999989999999, 9.99999999e-10, 9.99999999e-18, 9.999999989999999e-301})},
-                  law({0, 0.4, 0.2, 0.4}));
+      acceptances({distribution({0.20041736532074975, 0.32824349085152354, 0.2795253517025836, 0.1918137921251431}),
+                   distribution({1, 3.495403151330053e-91, 1.2160310111189725e-260, 1.695102623878568e-236}),
+                   distribution({0.9999999989999999, 9.99999999e-10, 9.99999999e-18, 9.999999989999999e-301})},
+                  distribution({0, 0.4, 0.2, 0.4}));
   EXPECT_NEAR(a.one, 0.72006, 1e-5);
   EXPECT_GE(a.all, a.one - 1e-12);
   const Acceptances b =
-      acceptances({law({0.6194005469223436, 0, 0.1387301376074628, 0.24186931547019358}),
-                   law({0.0037159990293109866, 0.370668629657997, 0.0005499765220207878, 0.6250653947906711}),
-                   law({0, 0, 0, 1})},
-                  law({0.5, 0.5, 5e-301, 0}));
+      acceptances({distribution({0.6194005469223436, 0, 0.1387301376074628, 0.24186931547019358}),
+                   distribution({0.0037159990293109866, 0.370668629657997, 0.0005499765220207878, 0.6250653947906711}),
+                   distribution({0, 0, 0, 1})},
+                  distribution({0.5, 0.5, 5e-301, 0}));
   EXPECT_NEAR(b.one, 0.68603, 1e-5);
   EXPECT_GE(b.all, b.one - 1e-12);
 }
 
 TEST(SpectrPlus, IsNeverBelowKSeqHoweverUnequalTheMasses) {
-  RandomLaws random(45);
+  RandomDistributions random(45);
   for (int n = 0; n < 400; ++n) {
     SCOPED_TRACE(n);
     const std::size_t vocabulary = 3 + random.below(6), k = 2 + random.below(3);
     const auto unequal = [&] {
       std::vector<double> masses(vocabulary);
       for (double& w : masses) w = std::pow(10.0, -30.0 * random.uniform());
-      return law(std::move(masses));
+      return distribution(std::move(masses));
     };
     std::vector<Distribution> p;
     for (std::size_t i = 0; i < k; ++i) p.push_back(unequal());
@@ -200,19 +200,19 @@ TEST(SpectrPlus, IsNeverBelowKSeqHoweverUnequalTheMasses) {
   }
 }
 
-// Tests that accept too much of a token are confirmed less often: the law stays exact.
+// Tests that accept too much of a token are confirmed less often: the distribution stays exact.
 TEST(GeneralisedKSeq, FactorsThatAreTooLargeCostAcceptanceNotExactness) {
-  const Distribution p = law({3, 2, 1}), q = law({1, 2, 3});
-  const DraftLaws drafts(p, 2);
-  const LawUnion laws(drafts, q);
+  const Distribution p = distribution({3, 2, 1}), q = distribution({1, 2, 3});
+  const DraftDistributions drafts(p, 2);
+  const DistributionUnion distributions(drafts, q);
   const GeneralisedTests tests{.alpha = {0.4, 1.0}, .bound = {0.6, 0.6}};
-  GeneralisedOutcome made = outcome(laws, tests);
+  GeneralisedOutcome made = outcome(distributions, tests);
   EXPECT_GT(made.excess, 1.0 + 1e-3);
   const double expected = (1.0 - made.u.back()) / made.excess;
-  const GeneralisedKSeq plan(drafts, q, laws, tests, std::move(made), {});
+  const GeneralisedKSeq plan(drafts, q, distributions, tests, std::move(made), {});
   EXPECT_NEAR(plan.acceptance(), expected, 1e-15);
   EXPECT_NEAR(enumerate_acceptance(plan), expected, 1e-12);
-  EXPECT_LE(distance(enumerate_law(plan, 3), q), 1e-14);
+  EXPECT_LE(distance(enumerate_distribution(plan, 3), q), 1e-14);
   EXPECT_LE(worst_conditional(plan, 3), 1e-14);
 }
 

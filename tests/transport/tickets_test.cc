@@ -8,11 +8,11 @@
 
 #include "spectr/base/counter_random.h"
 #include "spectr/transport/acceptance_bounds.h"
-#include "spectr/transport/enumerate_law.h"
+#include "spectr/transport/plan.h"
 #include "spectr/transport/powers.h"
 #include "spectr/transport/ticket_layout.h"
 #include "tests/support/chi_square.h"
-#include "tests/transport/laws.h"
+#include "tests/transport/distributions.h"
 
 namespace spectr {
 namespace {
@@ -27,7 +27,7 @@ std::unique_ptr<TransportPlan> tickets(const Distribution& p, std::size_t k, con
 // its token with probability ∝ length.
 struct Made {
   double length_error = 0.0;  // largest |total length of a token's pieces − p|
-  double law_error = 0.0;     // largest |P(Y = y) − q(y)|
+  double distribution_error = 0.0;     // largest |P(Y = y) − q(y)|
   double pieces_per_token = 0.0;
 };
 
@@ -54,22 +54,22 @@ Made made(const Distribution& p, const Distribution& q, std::size_t k) {
   result.pieces_per_token = static_cast<double>(owned.size()) / drafted;
 
   std::ranges::sort(owned, [&](const Owned& a, const Owned& b) { return layout.above(b.piece, a.piece); });
-  std::vector<double> law_of_y(px.size(), 0.0);
+  std::vector<double> distribution_of_y(px.size(), 0.0);
   double below = 0.0, rejected = 0.0, residual = 0.0;
   for (const auto& [piece, token, mass] : owned) {
-    (layout.accepts(piece) ? law_of_y[token] : rejected) += power_difference(below, mass, k);
+    (layout.accepts(piece) ? distribution_of_y[token] : rejected) += power_difference(below, mass, k);
     below += mass;
   }
   for (double r : layout.residual) residual += r;
   for (std::size_t x = 0; x < px.size(); ++x) {
-    if (residual > 0.0) law_of_y[x] += rejected * layout.residual[x] / residual;
-    result.law_error = std::max(result.law_error, std::abs(law_of_y[x] - qx[x]));
+    if (residual > 0.0) distribution_of_y[x] += rejected * layout.residual[x] / residual;
+    result.distribution_error = std::max(result.distribution_error, std::abs(distribution_of_y[x] - qx[x]));
   }
   return result;
 }
 
 // Integer weights give ties and zeros; powers of a uniform give masses down to 1e-300.
-Distribution hard_law(RandomLaws& random, std::size_t vocabulary, int kind) {
+Distribution hard_distribution(RandomDistributions& random, std::size_t vocabulary, int kind) {
   std::vector<double> weights(vocabulary);
   for (double& w : weights) {
     const double u = random.uniform();
@@ -90,29 +90,29 @@ Distribution hard_law(RandomLaws& random, std::size_t vocabulary, int kind) {
     if (random.uniform() < 0.1) w = 0.0;
   }
   weights[random.below(vocabulary)] += 1e-3;
-  return law(weights);
+  return distribution(weights);
 }
 
 TEST(Tickets, AcceptanceMatchesGoldenValues) {
-  const Distribution p = law({3, 2, 1}), q = law({1, 2, 3});
+  const Distribution p = distribution({3, 2, 1}), q = distribution({1, 2, 3});
   EXPECT_NEAR(tickets(p, 2, q)->acceptance(), 29.0 / 36.0, 1e-15);
   EXPECT_NEAR(tickets(p, 3, q)->acceptance(), 199.0 / 216.0, 1e-15);
-  EXPECT_NEAR(tickets(law({3, 1}), 2, law({1, 3}))->acceptance(), 0.6875, 1e-15);
-  EXPECT_NEAR(tickets(law({1, 1, 1, 1, 1, 1}), 4, law({1, 1, 0, 0, 0, 0}))->acceptance(),
+  EXPECT_NEAR(tickets(distribution({3, 1}), 2, distribution({1, 3}))->acceptance(), 0.6875, 1e-15);
+  EXPECT_NEAR(tickets(distribution({1, 1, 1, 1, 1, 1}), 4, distribution({1, 1, 0, 0, 0, 0}))->acceptance(),
               uniform_acceptance(3.0, 4), 1e-15);
 }
 
 TEST(Tickets, LayoutHasTheLengthsAndMassesOfItsTokens) {
-  RandomLaws random(11);
+  RandomDistributions random(11);
   double pieces = 0.0;
   constexpr int instances = 4000;
   for (int n = 0; n < instances; ++n) {
     SCOPED_TRACE(n);
     const std::size_t vocabulary = 1 + random.below(41), k = 1 + random.below(8);
-    const Distribution p = hard_law(random, vocabulary, n % 4), q = hard_law(random, vocabulary, n / 4 % 4);
+    const Distribution p = hard_distribution(random, vocabulary, n % 4), q = hard_distribution(random, vocabulary, n / 4 % 4);
     const Made layout = made(p, q, k);
     EXPECT_LE(layout.length_error, 1e-14);
-    EXPECT_LE(layout.law_error, 2e-14);
+    EXPECT_LE(layout.distribution_error, 2e-14);
     EXPECT_LE(layout.pieces_per_token, 3.0);
     EXPECT_NEAR(tickets(p, k, q)->acceptance(), optimal_acceptance(p, q, k), 1e-14);
     pieces += layout.pieces_per_token;
@@ -123,25 +123,25 @@ TEST(Tickets, LayoutHasTheLengthsAndMassesOfItsTokens) {
 // The probability that all drafts are of tokens with q = 0 may be subnormal, or vanish, where that of one
 // draft is large: the cut is known from the latter.
 TEST(Tickets, TheCutIsExactWhereTheRejectionVanishes) {
-  RandomLaws random(15);
+  RandomDistributions random(15);
   for (const std::size_t k : {32u, 64u, 100u, 200u, 676u, 1000u}) {
     for (double exponent = -745.0; exponent < -700.0; exponent += 0.37) {
       const double barred = std::exp((exponent - 20.0 * random.uniform()) / static_cast<double>(k));
       const double share = random.uniform();
-      const Made layout = made(law({barred, share * (1.0 - barred), (1.0 - share) * (1.0 - barred)}),
-                               law({0.0, 0.3, 0.7}), k);
+      const Made layout = made(distribution({barred, share * (1.0 - barred), (1.0 - share) * (1.0 - barred)}),
+                               distribution({0.0, 0.3, 0.7}), k);
       EXPECT_LE(layout.length_error, 1e-14) << k << ' ' << barred;
-      EXPECT_LE(layout.law_error, 1e-15 * static_cast<double>(k)) << k << ' ' << barred;
+      EXPECT_LE(layout.distribution_error, 1e-15 * static_cast<double>(k)) << k << ' ' << barred;
     }
   }
 }
 
 TEST(Tickets, PiecesOfATokenAscend) {
-  RandomLaws random(17);
+  RandomDistributions random(17);
   std::size_t several = 0;
   for (int n = 0; n < 400; ++n) {
     const std::size_t vocabulary = 1 + random.below(41), k = 1 + random.below(8);
-    const Distribution p = hard_law(random, vocabulary, n % 4), q = hard_law(random, vocabulary, n / 4 % 4);
+    const Distribution p = hard_distribution(random, vocabulary, n % 4), q = hard_distribution(random, vocabulary, n / 4 % 4);
     const TicketLayout layout = lay_tickets(p.probabilities(), q.probabilities(), k);
     for (const auto [begin, count] : layout.of) {
       for (std::size_t i = begin + 1; i < begin + count; ++i) {
@@ -156,10 +156,10 @@ TEST(Tickets, PiecesOfATokenAscend) {
 // But for those that rounding cannot tell apart.
 TEST(Tickets, PiecesDoNotOverlap) {
   constexpr double rounding = 1e-15;
-  RandomLaws random(12);
+  RandomDistributions random(12);
   for (int n = 0; n < 400; ++n) {
     const std::size_t vocabulary = 1 + random.below(41), k = 2 + random.below(7);
-    const Distribution p = hard_law(random, vocabulary, n % 4), q = hard_law(random, vocabulary, n / 4 % 4);
+    const Distribution p = hard_distribution(random, vocabulary, n % 4), q = hard_distribution(random, vocabulary, n / 4 % 4);
     const TicketLayout layout = lay_tickets(p.probabilities(), q.probabilities(), k);
     std::vector<std::pair<double, double>> above_cut;
     for (std::size_t i = 0; i < layout.pieces.size(); ++i) {
@@ -174,21 +174,21 @@ TEST(Tickets, PiecesDoNotOverlap) {
 }
 
 TEST(Tickets, LargeVocabulariesKeepTheirMasses) {
-  RandomLaws random(13);
+  RandomDistributions random(13);
   for (const std::size_t vocabulary : {1000u, 32'000u, 200'000u}) {
     for (const std::size_t k : {2u, 8u, 64u}) {
       const int kind = static_cast<int>(k) % 5;
-      const Distribution p = hard_law(random, vocabulary, kind),
-                         q = hard_law(random, vocabulary, 3 - kind % 4);
+      const Distribution p = hard_distribution(random, vocabulary, kind),
+                         q = hard_distribution(random, vocabulary, 3 - kind % 4);
       const Made layout = made(p, q, k);
-      EXPECT_LE(layout.law_error, 1e-11) << vocabulary << " tokens, k = " << k;
+      EXPECT_LE(layout.distribution_error, 1e-11) << vocabulary << " tokens, k = " << k;
       EXPECT_LE(layout.pieces_per_token, 3.0);
     }
   }
 }
 
-TEST(Tickets, EqualLawsAreAcceptedWithoutResidual) {
-  RandomLaws random(14);
+TEST(Tickets, EqualDistributionsAreAcceptedWithoutResidual) {
+  RandomDistributions random(14);
   for (const std::size_t vocabulary : {1u, 2u, 40u, 5000u}) {
     const Distribution p = random.dense(vocabulary);
     for (const std::size_t k : {1u, 2u, 7u, 64u}) {
@@ -200,14 +200,14 @@ TEST(Tickets, EqualLawsAreAcceptedWithoutResidual) {
 }
 
 TEST(Tickets, DisjointSupportsAreAlwaysRejected) {
-  const Distribution p = law({1, 2, 0, 0}), q = law({0, 0, 3, 1});
+  const Distribution p = distribution({1, 2, 0, 0}), q = distribution({0, 0, 3, 1});
   const auto plan = tickets(p, 3, q);
   EXPECT_EQ(plan->acceptance(), 0.0);
-  EXPECT_LE(distance(enumerate_law(*plan, 4), q), 1e-15);
+  EXPECT_LE(distance(enumerate_distribution(*plan, 4), q), 1e-15);
 }
 
 TEST(Tickets, OneDraftIsMaximalCoupling) {
-  RandomLaws random(15);
+  RandomDistributions random(15);
   for (int n = 0; n < 200; ++n) {
     const Distribution p = random.any(9), q = random.any(9);
     EXPECT_NEAR(tickets(p, 1, q)->acceptance(), 1.0 - total_variation(p, q), 1e-15);
@@ -217,11 +217,11 @@ TEST(Tickets, OneDraftIsMaximalCoupling) {
 // The likeliest draft fills the interval to within rounding of 1, the others are narrower than its spacing.
 TEST(Tickets, TokensNarrowerThanAnUlpKeepTheirTickets) {
   std::vector<double> p = {1.0, 1e-18, 1e-30, 1e-300}, q = {0.25, 0.25, 0.25, 0.25};
-  const Distribution p_law = law(p), q_law = law(q);
+  const Distribution p_distribution = distribution(p), q_distribution = distribution(q);
   for (const std::size_t k : {2u, 5u}) {
-    const auto plan = tickets(p_law, k, q_law);
+    const auto plan = tickets(p_distribution, k, q_distribution);
     EXPECT_NEAR(plan->acceptance(), 0.25, 1e-14);
-    EXPECT_LE(distance(enumerate_law(*plan, 4), q_law), 1e-14);
+    EXPECT_LE(distance(enumerate_distribution(*plan, 4), q_distribution), 1e-14);
     EXPECT_LE(worst_conditional(*plan, 4), 1e-12);
   }
 }
@@ -229,10 +229,10 @@ TEST(Tickets, TokensNarrowerThanAnUlpKeepTheirTickets) {
 // The target takes of both others what rounding leaves of them: a token of 1e-226 is given far more than its
 // length.
 TEST(Tickets, WhatRoundingLeavesMayGoToAFarNarrowerToken) {
-  const Distribution p = law({0.9999952870356915, 3.789867136150178e-226, 4.7119643131525595e-06});
-  const Distribution q = law({0.9999952880356868, 3.789867136150173e-226, 4.7119643131525595e-06});
+  const Distribution p = distribution({0.9999952870356915, 3.789867136150178e-226, 4.7119643131525595e-06});
+  const Distribution q = distribution({0.9999952880356868, 3.789867136150173e-226, 4.7119643131525595e-06});
   const auto plan = tickets(p, 2, q);
-  EXPECT_LE(distance(enumerate_law(*plan, 3), q), 1e-14);
+  EXPECT_LE(distance(enumerate_distribution(*plan, 3), q), 1e-14);
   EXPECT_LE(worst_conditional(*plan, 3), 1e-14);
 }
 
@@ -254,15 +254,15 @@ class CountingChoices final : public Choices {
 // At most one draw per distinct token, and one from the residual: few outcomes, however many drafts there
 // are.
 TEST(Tickets, EqualDraftsAreDrawnAtOnce) {
-  RandomLaws random(18);
+  RandomDistributions random(18);
   for (int n = 0; n < 60; ++n) {
     SCOPED_TRACE(n);
     const bool two = n % 2 == 0;
     const std::size_t vocabulary = two ? 2 : 3, k = two ? 1 + random.below(17) : 8;
-    const Distribution p = hard_law(random, vocabulary, n / 2 % 4),
-                       q = hard_law(random, vocabulary, n / 8 % 4);
+    const Distribution p = hard_distribution(random, vocabulary, n / 2 % 4),
+                       q = hard_distribution(random, vocabulary, n / 8 % 4);
     const auto plan = tickets(p, k, q);
-    std::vector<double> law_of_y(vocabulary, 0.0);
+    std::vector<double> distribution_of_y(vocabulary, 0.0);
     std::vector<Token> drafts;
     std::vector<std::size_t> copies(vocabulary, 0);
     for (copies[0] = 0; copies[0] <= k; ++copies[0]) {
@@ -284,20 +284,20 @@ TEST(Tickets, EqualDraftsAreDrawnAtOnce) {
         EXPECT_LE(choices.draws, vocabulary + 1);
         std::ranges::reverse(drafts);
         EXPECT_LE(distance(enumerate_select(*plan, drafts, vocabulary), plan->conditional(drafts)), 1e-12);
-        for (std::size_t x = 0; x < vocabulary; ++x) law_of_y[x] += weight * given[x];
+        for (std::size_t x = 0; x < vocabulary; ++x) distribution_of_y[x] += weight * given[x];
       }
     }
-    EXPECT_LE(distance(law_of_y, q), 1e-12);
+    EXPECT_LE(distance(distribution_of_y, q), 1e-12);
   }
-  const Distribution p = law({0.7, 0.3}), q = law({0.2, 0.8});
-  EXPECT_LE(distance(enumerate_law(*tickets(p, 17, q), 2), q), 1e-12);
+  const Distribution p = distribution({0.7, 0.3}), q = distribution({0.2, 0.8});
+  EXPECT_LE(distance(enumerate_distribution(*tickets(p, 17, q), 2), q), 1e-12);
 }
 
-TEST(Tickets, ATokenOfManyPiecesHasTheLawOfItsCopies) {
-  RandomLaws random(19);
+TEST(Tickets, ATokenOfManyPiecesHasTheDistributionOfItsCopies) {
+  RandomDistributions random(19);
   std::uint32_t most = 0;
   for (int n = 0; n < 8; ++n) {
-    const Distribution p = hard_law(random, 20'000, n % 4), q = hard_law(random, 20'000, n / 4);
+    const Distribution p = hard_distribution(random, 20'000, n % 4), q = hard_distribution(random, 20'000, n / 4);
     constexpr std::size_t k = 6;
     const auto plan = tickets(p, k, q);
     const auto of = lay_tickets(p.probabilities(), q.probabilities(), k).of;
@@ -311,30 +311,30 @@ TEST(Tickets, ATokenOfManyPiecesHasTheLawOfItsCopies) {
 
 // Rounding must not let one win, however narrow, and where all drafts are such tokens another is given.
 TEST(Tickets, TokensThatTheTargetNeverGivesNeverWin) {
-  RandomLaws random(20);
+  RandomDistributions random(20);
   std::size_t never = 0;
   for (int n = 0; n < 2000; ++n) {
     SCOPED_TRACE(n);
     const std::size_t vocabulary = 2 + random.below(5), k = 1 + random.below(4);
-    const Distribution p = hard_law(random, vocabulary, n % 4);
+    const Distribution p = hard_distribution(random, vocabulary, n % 4);
     std::vector<double> weights(vocabulary);
     for (double& w : weights) w = random.uniform() < 0.5 ? 0.0 : std::exp(-600.0 * random.uniform());
     weights[random.below(vocabulary)] += n % 3 == 0 ? 1.0 : 1e-9;
-    const Distribution q = law(weights);
+    const Distribution q = distribution(weights);
     const auto plan = tickets(p, k, q);
-    const auto law_of_y = enumerate_law(*plan, vocabulary);
-    EXPECT_LE(distance(law_of_y, q), 1e-12);
+    const auto distribution_of_y = enumerate_distribution(*plan, vocabulary);
+    EXPECT_LE(distance(distribution_of_y, q), 1e-12);
     const auto residual = plan->residual();
     for (std::size_t x = 0; x < vocabulary; ++x) {
       const auto token = static_cast<Token>(x);
       if (q[token] > 0.0) continue;
-      EXPECT_EQ(law_of_y[x], 0.0);
+      EXPECT_EQ(distribution_of_y[x], 0.0);
       if (residual) {
         EXPECT_EQ((*residual)[token], 0.0);
       }
       if (!(p[token] > 0.0)) continue;
       ++never;
-      const std::vector<Token> drafts(k, token);  // perhaps too rare for the enumerated law to show them
+      const std::vector<Token> drafts(k, token);  // perhaps too rare for the enumerated distribution to show them
       const auto given = enumerate_select(*plan, drafts, vocabulary);
       const Distribution formula = plan->conditional(drafts);
       EXPECT_LE(distance(given, formula), 1e-12);
@@ -349,17 +349,17 @@ TEST(Tickets, TokensThatTheTargetNeverGivesNeverWin) {
   EXPECT_GT(never, 1000u);
 }
 
-TEST(Tickets, DifferentDraftLawsAreRefused) {
-  const std::vector<Distribution> p = {law({1, 1}), law({1, 3})};
+TEST(Tickets, DifferentDraftDistributionsAreRefused) {
+  const std::vector<Distribution> p = {distribution({1, 1}), distribution({1, 3})};
   const auto plan = build_tickets(several(p), p[0], {});
   ASSERT_FALSE(plan.has_value());
   EXPECT_EQ(plan.error().message,
             "optimal: all 2 drafts must come from one law; for different laws use otm-lp or str++");
 }
 
-// False alarm: 1e-6 per law, two laws.
+// False alarm: 1e-6 per distribution, two distributions.
 TEST(Tickets, SamplesFollowTheTarget) {
-  RandomLaws random(16);
+  RandomDistributions random(16);
   for (const std::size_t k : {2u, 6u}) {
     const Distribution p = random.dense(50), q = random.dense(50);
     const auto plan = tickets(p, k, q);

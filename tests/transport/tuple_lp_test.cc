@@ -4,7 +4,7 @@
 
 #include "spectr/transport/acceptance_bounds.h"
 #include "spectr/transport/tickets.h"
-#include "tests/transport/laws.h"
+#include "tests/transport/distributions.h"
 
 namespace spectr {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 using namespace test;
 
 TEST(TupleLp, ReachesTheBruteForceOptimumForDifferentDrafters) {
-  RandomLaws random(31);
+  RandomDistributions random(31);
   for (int n = 0; n < 150; ++n) {
     SCOPED_TRACE(n);
     const std::size_t vocabulary = 1 + random.below(5), k = 1 + random.below(3);
@@ -26,7 +26,7 @@ TEST(TupleLp, ReachesTheBruteForceOptimumForDifferentDrafters) {
 }
 
 TEST(TupleLp, AgreesWithTicketsUpToItsLimit) {
-  RandomLaws random(32);
+  RandomDistributions random(32);
   for (const auto& [vocabulary, k] : {std::pair{2u, 14u}, std::pair{12u, 3u}, std::pair{60u, 2u}}) {
     const Distribution p = random.dense(vocabulary), q = random.dense(vocabulary);
     EXPECT_NEAR(build_tuple_lp({p, k}, q, {}).value()->acceptance(),
@@ -44,7 +44,7 @@ TEST(TupleLp, RefusesMoreTuplesThanItsLimit) {
 
 // Tuples whose probability underflows are rejected, which changes nothing that a double can show.
 TEST(TupleLp, AcceptsMassesThatUnderflow) {
-  const Distribution p = law({1.0, 1e-200, 1e-250}), q = law({0.5, 0.25, 0.25});
+  const Distribution p = distribution({1.0, 1e-200, 1e-250}), q = distribution({0.5, 0.25, 0.25});
   const auto plan = build_tuple_lp({p, 3}, q, {});
   ASSERT_TRUE(plan.has_value()) << plan.error().message;
   EXPECT_NEAR((*plan)->acceptance(), 0.5, 1e-12);

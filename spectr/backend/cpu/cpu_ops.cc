@@ -5,7 +5,7 @@
 
 #include "spectr/backend/cpu/kernels/vector_ops.h"
 #include "spectr/base/check.h"
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 #include "spectr/gguf/dequantize.h"
 
 namespace spectr {
@@ -13,6 +13,21 @@ namespace {
 
 // So many numbers are activated in the time that it takes threads to meet.
 constexpr std::size_t activation_numbers = 1536;
+
+/// gate = act(gate) ⊙ up, or up = act(up) without a gate.
+void activate_part(Activation activation, std::span<float> gate, std::span<float> up) {
+  static const std::vector<float> ones(2 * activation_numbers, 1.0f);
+  if (activation == Activation::silu) {
+    if (gate.empty()) {
+      swiglu(up, std::span(ones).first(up.size()));
+    } else {
+      swiglu(gate, up);
+    }
+  } else {
+    gelu(gate.empty() ? up : gate);
+    for (std::size_t j = 0; j < gate.size(); ++j) gate[j] *= up[j];
+  }
+}
 
 std::vector<KvLayout::Layer> kv_layers(const ModelSpec& spec) {
   std::vector<KvLayout::Layer> layers;
@@ -172,11 +187,8 @@ void CpuOps::activate(const DenseSpec& spec) {
     for (std::size_t task = begin; task < end; ++task) {
       const std::size_t r = task / parts, part = task % parts;
       const std::size_t from = part * spec.width / parts, to = (part + 1) * spec.width / parts;
-      if (spec.gate) {
-        swiglu(gate[r].subspan(from, to - from), up[r].subspan(from, to - from));
-      } else {
-        gelu(up[r].subspan(from, to - from));
-      }
+      activate_part(spec.activation, spec.gate ? gate[r].subspan(from, to - from) : std::span<float>(),
+                    up[r].subspan(from, to - from));
     }
   });
 }

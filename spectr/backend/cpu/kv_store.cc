@@ -5,7 +5,7 @@
 
 #include "spectr/backend/cpu/kernels/vector_ops.h"
 #include "spectr/base/check.h"
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 namespace {

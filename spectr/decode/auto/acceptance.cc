@@ -14,7 +14,7 @@ void move_towards(double& estimate, double seen, double weight) {
 }
 
 /// The probability that k-Seq accepts none of k drafts.
-double miss(const LawPair& pair, std::size_t k) {
+double miss(const DistributionPair& pair, std::size_t k) {
   return std::exp(static_cast<double>(k) * log_miss(division_factor(pair, k).overlaps.front()));
 }
 
@@ -44,7 +44,7 @@ bool AcceptanceEstimate::wants_distributions() {
 }
 
 double AcceptanceEstimate::see_first(const Distribution& p, const Distribution& q) {
-  const LawPair pair(p, q);
+  const DistributionPair pair(p, q);
   double by_one = 0.0;
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     // One draft takes one pass over the distributions, several take many: once some contexts are known, they
@@ -69,7 +69,7 @@ void AcceptanceEstimate::see_further(std::size_t position, std::size_t K, std::s
   SPECTR_CHECK(position < positions);
   Misses& here = (K == 1 ? single_ : several_)[position];
   const double decay = params_.context_decay;
-  here.seen = decay * here.seen + miss(LawPair(p, q), going_on);
+  here.seen = decay * here.seen + miss(DistributionPair(p, q), going_on);
   here.expected = decay * here.expected + expected_miss(K, position);
   here.contexts = decay * here.contexts + 1.0;
   here.prior *= decay;

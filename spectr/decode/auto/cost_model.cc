@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "spectr/base/check.h"
-#include "spectr/base/fnv1a.h"
+#include "spectr/base/hash.h"
 
 namespace spectr {
 

@@ -49,7 +49,7 @@ Result<SelectCosts> measure_select(const LanguageModel& target, const LanguageMo
   SPECTR_TRY(const Warp filtered, Warp::make({}));
   const auto distribution_of = [vocabulary = target.vocabulary()](const Session& session, const Warp& warp) {
     const Logits row = session.logits(TokenTree::root);
-    return warp.law(row.first(std::min(row.size(), vocabulary)), {}, vocabulary);
+    return warp.distribution(row.first(std::min(row.size(), vocabulary)), {}, vocabulary);
   };
   SPECTR_TRY(const Distribution p, distribution_of(*p_session, dense));
   SPECTR_TRY(const Distribution q, distribution_of(*q_session, dense));
@@ -66,7 +66,7 @@ Result<SelectCosts> measure_select(const LanguageModel& target, const LanguageMo
     return negative_log_likelihood(q_session->logits(TokenTree::root), 0);
   };
   const auto plan_for = [&](std::size_t drafts) {
-    return min_seconds([&] { return build_k_seq(DraftLaws(p, drafts), q, {}); });
+    return min_seconds([&] { return build_k_seq(DraftDistributions(p, drafts), q, {}); });
   };
   SelectCosts costs;
   SPECTR_TRY(costs.distribution, draw_from(dense));

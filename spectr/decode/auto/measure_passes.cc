@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "spectr/base/check.h"
-#include "spectr/base/quantiles.h"
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 #include "spectr/base/stopwatch.h"
 #include "spectr/decode/auto/measure_costs.h"
 #include "spectr/lm/flat_tree.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "spectr/base/quote.h"
+#include "spectr/base/names.h"
 #include "spectr/gguf/dequantize.h"
 #include "spectr/gguf/inspect.h"
 #include "spectr/gguf/stored_format.h"

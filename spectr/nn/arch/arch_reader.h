@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "spectr/base/keyed_hash.h"
+#include "spectr/base/hash.h"
 #include "spectr/base/result.h"
 #include "spectr/gguf/gguf.h"
 #include "spectr/nn/model_spec.h"

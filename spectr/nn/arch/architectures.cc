@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "spectr/base/find_named.h"
-#include "spectr/base/quote.h"
+#include "spectr/base/names.h"
 #include "spectr/gguf/split_file.h"
 
 namespace spectr {

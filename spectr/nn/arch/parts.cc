@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "spectr/base/quote.h"
+#include "spectr/base/names.h"
 
 namespace spectr {
 namespace {

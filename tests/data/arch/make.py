@@ -158,7 +158,7 @@ def vocabulary(writer):
 
 
 def write(path, arch, *, width=32, heads=4, kv_heads=2, ffn=48, layers=2, formats=None, keys=None, bias=(), norms="rms",
-          tied=True, factors=False, fused=False, positions=False, gated=True, head_norms=False):
+          tied=True, factors=False, fused=False, positions=False, gated=True, head_norms=False, size=None):
     writer = gguf.GGUFWriter(path, arch)
     writer.add_name(path.stem)
     writer.add_context_length(CONTEXT)
@@ -195,7 +195,10 @@ def write(path, arch, *, width=32, heads=4, kv_heads=2, ffn=48, layers=2, format
         if norms != "rms":
             vector(f"{name}.bias", size, 0.0)
 
-    size = width // heads
+    if size:
+        writer.add_key_length(size)
+        writer.add_value_length(size)
+    size = size or width // heads
     writer.add_tensor("token_embd.weight", random.standard_normal((VOCABULARY, width)).astype(np.float32))
     if positions:
         writer.add_tensor("position_embd.weight", random.standard_normal((CONTEXT, width)).astype(np.float32))
@@ -209,13 +212,13 @@ def write(path, arch, *, width=32, heads=4, kv_heads=2, ffn=48, layers=2, format
         if fused:
             matrix(block + "attn_qkv", 3 * width, width)
         else:
-            matrix(block + "attn_q", width, width)
+            matrix(block + "attn_q", heads * size, width)
             matrix(block + "attn_k", kv_heads * size, width)
             matrix(block + "attn_v", kv_heads * size, width)
         if head_norms:
             norm_of(block + "attn_q_norm", size)
             norm_of(block + "attn_k_norm", size)
-        matrix(block + "attn_output", width, width)
+        matrix(block + "attn_output", width, heads * size)
         norm_of(block + "ffn_norm", width)
         if gated:
             matrix(block + "ffn_gate", ffn, width)
@@ -243,6 +246,7 @@ def make_all(folder):
           keys={"rope.scaling.type": "linear", "rope.scaling.factor": 2.0})
     write(folder / "llama-layers-f32.gguf", "llama", layers=3, kv_heads=[4, 1, 2], ffn=[48, 32, 64])
     write(folder / "qwen2-f32.gguf", "qwen2", bias=qkv, keys={"rope.freq_base": 1000000.0})
+    write(folder / "qwen3-f32.gguf", "qwen3", head_norms=True, size=16, keys={"rope.freq_base": 1000000.0})
     write(folder / "gpt2-f32.gguf", "gpt2", norms="layer", fused=True, positions=True, gated=False, bias=everywhere)
     for name, parallel in (("gptneox-f32", True), ("gptneox-serial-f32", False)):
         write(folder / f"{name}.gguf", "gptneox", norms="layer", fused=True, gated=False, bias=everywhere, tied=False,

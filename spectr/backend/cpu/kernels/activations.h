@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 

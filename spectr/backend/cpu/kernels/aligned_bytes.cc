@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 
 #ifdef __linux__
 #include <sys/mman.h>

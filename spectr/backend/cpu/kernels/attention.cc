@@ -7,7 +7,7 @@
 
 #include "spectr/backend/cpu/kernels/vector_ops.h"
 #include "spectr/base/check.h"
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 
 // Arrays of vectors need vectors of a known size: ARM's scalable ones are left to NEON.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "spectr/backend/cpu/kernels/attention.h"
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 
 // Highway's guard: included again for each target.
 #if defined(SPECTR_ATTENTION_LOOPS_INL) == defined(HWY_TARGET_TOGGLE)

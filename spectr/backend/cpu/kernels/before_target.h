@@ -27,7 +27,7 @@
 #include "spectr/backend/cpu/kernels/float_lines.h"
 #include "spectr/backend/cpu/kernels/kernel_set.h"
 #include "spectr/backend/cpu/kernels/panels.h"
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 #include "spectr/gguf/f16.h"
 #include "spectr/gguf/quant/quant_layout.h"
 #include "spectr/gguf/tensor_type.h"

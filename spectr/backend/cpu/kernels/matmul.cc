@@ -8,7 +8,7 @@
 #include "spectr/backend/cpu/kernels/kernel_set.h"
 #include "spectr/backend/cpu/kernels/panels.h"
 #include "spectr/base/check.h"
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 namespace {

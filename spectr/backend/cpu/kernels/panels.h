@@ -7,7 +7,7 @@
 
 #include "spectr/backend/cpu/kernels/aligned_bytes.h"
 #include "spectr/backend/cpu/kernels/matrix.h"
-#include "spectr/base/rounding.h"
+#include "spectr/base/numeric.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/gguf/quant/quant_layout.h"
 

@@ -6,23 +6,23 @@
 #include "spectr/base/counter_random.h"
 #include "spectr/transport/plans.h"
 #include "tests/support/chi_square.h"
-#include "tests/transport/laws.h"
+#include "tests/transport/distributions.h"
 
 namespace spectr {
 namespace {
 
 using namespace test;
 
-/// A draft law, a target law, and counts tested against the target.
+/// A draft distribution, a target distribution, and counts tested against the target.
 struct Case {
   Distribution p, q;
   std::vector<Token> order;  // by p/q: what a wrong plan gives too much or too little stays together
 
   static Case random(std::size_t vocabulary) {
-    RandomLaws laws(19);
-    Case c{laws.dense(vocabulary), laws.dense(vocabulary), {}};
+    RandomDistributions distributions(19);
+    Case c{distributions.dense(vocabulary), distributions.dense(vocabulary), {}};
     for (std::size_t x = 0; x < vocabulary; ++x) c.order.push_back(static_cast<Token>(x));
-    // p/(p + q), which rises with p/q; tokens of neither law come last.
+    // p/(p + q), which rises with p/q; tokens of neither distribution come last.
     const auto share = [&](Token x) { return c.p[x] + c.q[x] > 0.0 ? c.p[x] / (c.p[x] + c.q[x]) : 2.0; };
     std::ranges::stable_sort(c.order, {}, share);
     return c;
@@ -32,17 +32,17 @@ struct Case {
   /// about one mass.
   double p_value(const std::vector<std::uint64_t>& counts) const {
     std::vector<std::uint64_t> fine, coarse(64, 0);
-    std::vector<double> fine_law, coarse_law(64, 0.0);
+    std::vector<double> fine_distribution, coarse_distribution(64, 0.0);
     double below = 0.0;
     for (const Token x : order) {
       fine.push_back(counts[static_cast<std::size_t>(x)]);
-      fine_law.push_back(q[x]);
+      fine_distribution.push_back(q[x]);
       const auto cell = std::min<std::size_t>(63, static_cast<std::size_t>(64.0 * below));
       coarse[cell] += fine.back();
-      coarse_law[cell] += q[x];
+      coarse_distribution[cell] += q[x];
       below += q[x];
     }
-    return std::min(chi_square_p_value(fine, fine_law), chi_square_p_value(coarse, coarse_law));
+    return std::min(chi_square_p_value(fine, fine_distribution), chi_square_p_value(coarse, coarse_distribution));
   }
 };
 
@@ -50,7 +50,7 @@ constexpr std::size_t vocabulary = 4096;
 constexpr std::uint64_t many = 40'000, few = 8'000;  // few where a draw is dear
 constexpr double false_alarm = 1e-6;                 // of a plan: half of it for either test
 
-TEST(SampledLaw, IsTheTargetAtFourThousandTokens) {
+TEST(SampledDistribution, IsTheTargetAtFourThousandTokens) {
   const Case c = Case::random(vocabulary);
   for (const PlanRule& rule : plan_rules()) {
     if (!rule.lossless || rule.name == "otm-lp") continue;
@@ -77,32 +77,32 @@ TEST(SampledLaw, IsTheTargetAtFourThousandTokens) {
   }
 }
 
-// The test of the test: a law so far from the target, towards the draft, is found out by as many draws.
-TEST(SampledLaw, ALawNearTheTargetIsFoundOut) {
+// The test of the test: a distribution so far from the target, towards the draft, is found out by as many draws.
+TEST(SampledDistribution, ADistributionNearTheTargetIsFoundOut) {
   const Case c = Case::random(vocabulary);
   for (const auto& [draws, distance] : {std::pair{few, 0.1}, {many, 0.05}}) {
     const double share = distance / total_variation(c.p, c.q);
-    std::vector<double> law(vocabulary);
+    std::vector<double> distribution(vocabulary);
     for (std::size_t x = 0; x < vocabulary; ++x) {
-      law[x] = share * c.p.probabilities()[x] + (1.0 - share) * c.q.probabilities()[x];
+      distribution[x] = share * c.p.probabilities()[x] + (1.0 - share) * c.q.probabilities()[x];
     }
     std::vector<std::uint64_t> counts(vocabulary, 0);
     CounterRandom choices(19, 0);
     choices.enter({.purpose = Purpose::select});
-    for (std::uint64_t n = 0; n < draws; ++n) ++counts[choices.draw(law)];
+    for (std::uint64_t n = 0; n < draws; ++n) ++counts[choices.draw(distribution)];
     EXPECT_LT(c.p_value(counts), 0.5 * false_alarm) << draws << " draws, TV " << distance;
   }
 }
 
-// The test of the test: a law that is off by one part in twenty is found out.
-TEST(SampledLaw, ABiasedCountIsFoundOut) {
+// The test of the test: a distribution that is off by one part in twenty is found out.
+TEST(SampledDistribution, ABiasedCountIsFoundOut) {
   const std::vector<double> coin = {0.5, 0.5};
   EXPECT_GT(chi_square_p_value(std::vector<std::uint64_t>{5030, 4970}, coin), 1e-6);
   EXPECT_LT(chi_square_p_value(std::vector<std::uint64_t>{5250, 4750}, coin), 1e-6);
   EXPECT_EQ(chi_square_p_value(std::vector<std::uint64_t>{1, 9}, std::vector<double>{0.0, 1.0}), 0.0);
 }
 
-TEST(SampledLaw, ChiSquareTailsMatchTables) {
+TEST(SampledDistribution, ChiSquareTailsMatchTables) {
   EXPECT_NEAR(upper_gamma(0.5, 0.5 * 3.841458820694124), 0.05, 1e-12);  // 1 degree of freedom
   EXPECT_NEAR(upper_gamma(50.0, 0.5 * 124.3421134), 0.05, 1e-9);        // 100 degrees
   EXPECT_NEAR(upper_gamma(1.0, 2.0), std::exp(-2.0), 1e-14);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <ranges>
 #include <string>
 #include <string_view>
@@ -26,5 +27,12 @@ auto find_named(const Table& table, std::string_view what, std::string_view name
   if (row != std::ranges::end(table)) return &*row;
   return error("there is no {} '{}'; the {}s are {}", what, name, what, names_of(table, ", "));
 }
+
+/// Foreign text made fit for one line of a message: control characters, quotes, backslashes and bytes that
+/// are not UTF-8 are escaped; what is longer than `limit` bytes is cut, and "…" follows.
+std::string escape(std::string_view text, std::size_t limit = 80);
+
+/// The same in double quotes ("…" stands behind them).
+std::string quote(std::string_view text, std::size_t limit = 80);
 
 }  // namespace spectr

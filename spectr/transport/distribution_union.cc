@@ -1,4 +1,4 @@
-#include "spectr/transport/law_union.h"
+#include "spectr/transport/distribution_union.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,18 +9,18 @@
 namespace spectr {
 namespace {
 
-// Writes the probabilities of `law` at `tokens`, which hold its support.
-void spread(const Distribution& law, std::span<const Token> tokens, std::span<double> row) {
+// Writes the probabilities of `distribution` at `tokens`, which hold its support.
+void spread(const Distribution& distribution, std::span<const Token> tokens, std::span<double> row) {
   std::size_t j = 0;
-  for (std::size_t i = 0; i < law.size(); ++i) {
-    while (tokens[j] != law.token(i)) ++j;
-    row[j] = law.probabilities()[i];
+  for (std::size_t i = 0; i < distribution.size(); ++i) {
+    while (tokens[j] != distribution.token(i)) ++j;
+    row[j] = distribution.probabilities()[i];
   }
 }
 
 }  // namespace
 
-LawUnion::LawUnion(const DraftLaws& p, const Distribution& q) : vocabulary_(q.vocabulary()) {
+DistributionUnion::DistributionUnion(const DraftDistributions& p, const Distribution& q) : vocabulary_(q.vocabulary()) {
   bool views = q.is_dense();
   for (std::size_t i = 0; i < p.count(); ++i) {
     SPECTR_CHECK(p[i].vocabulary() == vocabulary_);
@@ -34,9 +34,9 @@ LawUnion::LawUnion(const DraftLaws& p, const Distribution& q) : vocabulary_(q.vo
   q_ = q.probabilities();
 }
 
-void LawUnion::merge(const DraftLaws& p, const Distribution& q) {
-  const auto add_support = [this](const Distribution& law) {
-    for (std::size_t i = 0; i < law.size(); ++i) tokens_.push_back(law.token(i));
+void DistributionUnion::merge(const DraftDistributions& p, const Distribution& q) {
+  const auto add_support = [this](const Distribution& distribution) {
+    for (std::size_t i = 0; i < distribution.size(); ++i) tokens_.push_back(distribution.token(i));
   };
   const std::size_t different = p.equal() ? 1 : p.count();
   add_support(q);
@@ -53,7 +53,7 @@ void LawUnion::merge(const DraftLaws& p, const Distribution& q) {
   q_ = row(different);
 }
 
-Distribution LawUnion::law(RecycledVector<double> weights) const {
+Distribution DistributionUnion::distribution(RecycledVector<double> weights) const {
   if (tokens_.empty()) return Distribution::from_weights(std::move(weights));
   return Distribution::from_weights(tokens_, std::move(weights), vocabulary_);
 }

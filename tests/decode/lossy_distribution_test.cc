@@ -104,7 +104,7 @@ TEST(Biased, EpsilonZeroIsSpeculativeDecodingForOpt) {
   EXPECT_NEAR(opt.exact.expected_target_calls, exact.exact.expected_target_calls, 1e-13);
 }
 
-TEST(Biased, RejectionAndBiasOfOptAddUpToTheDistanceOfTheLaws) {
+TEST(Biased, RejectionAndBiasOfOptAddUpToTheDistanceOfTheDistributions) {
   // TV = 0.4 at every place; of a block of one draft and a bonus one token is tested, and every block of two
   // tokens says so.
   const TabularPair pair = TabularPair::constant(Row{0.7, 0.2, 0.1}, Row{0.3, 0.3, 0.4});
@@ -283,7 +283,7 @@ TEST(Bild, ADraftThatIsNeverConfidentIsPlainDecoding) {
   EXPECT_NEAR(found.exact.expected_target_calls, 4.0, 1e-12);
 }
 
-TEST(Bild, WithoutARollbackTheDraftsLawComesOut) {
+TEST(Bild, WithoutARollbackTheDraftsDistributionComesOut) {
   // Everything is drafted and nothing taken back: tokens 1 … 3 have the draft's distribution.
   const Row p = {0.8, 0.2}, q = {0.3, 0.7};
   const MethodDistribution found =

@@ -1,4 +1,4 @@
-#include "spectr/transport/law_pair.h"
+#include "spectr/transport/distribution_pair.h"
 
 #include <utility>
 
@@ -7,7 +7,7 @@
 
 namespace spectr {
 
-LawPair::LawPair(const Distribution& p, const Distribution& q) : vocabulary_(q.vocabulary()) {
+DistributionPair::DistributionPair(const Distribution& p, const Distribution& q) : vocabulary_(q.vocabulary()) {
   SPECTR_CHECK(p.vocabulary() == q.vocabulary());
   if (p.is_dense() && q.is_dense()) {
     p_ = p.probabilities();
@@ -30,7 +30,7 @@ LawPair::LawPair(const Distribution& p, const Distribution& q) : vocabulary_(q.v
   q_ = merged_q_;
 }
 
-Distribution LawPair::law(RecycledVector<double> weights) const {
+Distribution DistributionPair::distribution(RecycledVector<double> weights) const {
   if (tokens_.empty()) return Distribution::from_weights(std::move(weights));
   return Distribution::from_weights(tokens_, std::move(weights), vocabulary_);
 }

@@ -10,14 +10,14 @@
 
 namespace spectr {
 
-/// Two laws side by side on the union of their supports, tokens ascending: p()[i] and q()[i] belong to
-/// token(i). Views of the laws themselves where both are dense, merged copies otherwise. The laws must
+/// Two distributions side by side on the union of their supports, tokens ascending: p()[i] and q()[i] belong to
+/// token(i). Views of the distributions themselves where both are dense, merged copies otherwise. The distributions must
 /// outlive the pair. Requires: one vocabulary.
-class LawPair {
+class DistributionPair {
  public:
-  LawPair(const Distribution& p, const Distribution& q);
-  LawPair(const LawPair&) = delete;
-  LawPair& operator=(const LawPair&) = delete;
+  DistributionPair(const Distribution& p, const Distribution& q);
+  DistributionPair(const DistributionPair&) = delete;
+  DistributionPair& operator=(const DistributionPair&) = delete;
 
   std::size_t size() const { return p_.size(); }
   std::size_t vocabulary() const { return vocabulary_; }
@@ -25,11 +25,11 @@ class LawPair {
   std::span<const double> p() const { return p_; }
   std::span<const double> q() const { return q_; }
 
-  /// Where a token stands, nullopt if neither law lists it.
+  /// Where a token stands, nullopt if neither distribution lists it.
   std::optional<std::size_t> find(Token token) const { return find_token(tokens_, size(), token); }
 
-  /// The law proportional to weights[i] at token(i). Requires: weights.size() == size(), positive sum.
-  Distribution law(RecycledVector<double> weights) const;
+  /// The distribution proportional to weights[i] at token(i). Requires: weights.size() == size(), positive sum.
+  Distribution distribution(RecycledVector<double> weights) const;
 
  private:
   RecycledVector<Token> tokens_;  // empty: token(i) = i

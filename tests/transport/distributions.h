@@ -7,27 +7,27 @@
 #include <vector>
 
 #include "spectr/base/enumerator.h"
-#include "spectr/base/sum.h"
+#include "spectr/base/numeric.h"
 #include "spectr/transport/distribution.h"
 #include "spectr/transport/plan.h"
 
 namespace spectr::test {
 
-inline Distribution law(std::vector<double> weights) {
+inline Distribution distribution(std::vector<double> weights) {
   return Distribution::from_weights(std::move(weights));
 }
 
-/// The draft laws of several drafters. The laws must outlive it.
-inline DraftLaws several(const std::vector<Distribution>& laws) {
+/// The draft distributions of several drafters. The distributions must outlive it.
+inline DraftDistributions several(const std::vector<Distribution>& distributions) {
   std::vector<const Distribution*> pointers;
-  for (const Distribution& p : laws) pointers.push_back(&p);
-  return DraftLaws(pointers);
+  for (const Distribution& p : distributions) pointers.push_back(&p);
+  return DraftDistributions(pointers);
 }
 
-/// Random laws of very different shapes: flat to extremely peaked, with zeros, dense or short.
-class RandomLaws {
+/// Random distributions of very different shapes: flat to extremely peaked, with zeros, dense or short.
+class RandomDistributions {
  public:
-  explicit RandomLaws(std::uint64_t seed) : random_(seed) {}
+  explicit RandomDistributions(std::uint64_t seed) : random_(seed) {}
 
   double uniform() { return std::generate_canonical<double, 53>(random_); }
   std::size_t below(std::size_t n) { return static_cast<std::size_t>(uniform() * static_cast<double>(n)); }
@@ -70,7 +70,7 @@ inline double distance(const std::vector<double>& a, const Distribution& b) {
   return most;
 }
 
-/// The law of Y given the drafts, by running select() over all its choices.
+/// The distribution of Y given the drafts, by running select() over all its choices.
 inline std::vector<double> enumerate_select(const TransportPlan& plan, std::span<const Token> drafts,
                                             std::size_t vocabulary) {
   std::vector<Sum> sums(vocabulary);
@@ -79,9 +79,9 @@ inline std::vector<double> enumerate_select(const TransportPlan& plan, std::span
     const Selection y = plan.select(drafts, outcomes);
     sums[static_cast<std::size_t>(y.token)].add(outcomes.probability());
   } while (outcomes.next());
-  std::vector<double> law_of_y;
-  for (const Sum& sum : sums) law_of_y.push_back(sum.value());
-  return law_of_y;
+  std::vector<double> distribution_of_y;
+  for (const Sum& sum : sums) distribution_of_y.push_back(sum.value());
+  return distribution_of_y;
 }
 
 /// Probability that select() accepts, over draw() and all choices.
@@ -96,7 +96,7 @@ inline double enumerate_acceptance(const TransportPlan& plan) {
   return accepted.value();
 }
 
-/// max over all drafts of the distance between conditional() and the law that select() produces.
+/// max over all drafts of the distance between conditional() and the distribution that select() produces.
 inline double worst_conditional(const TransportPlan& plan, std::size_t vocabulary) {
   double most = 0.0;
   std::vector<Token> drafts(plan.drafts());

@@ -5,8 +5,27 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <utility>
+#include <vector>
+
+#include "spectr/base/check.h"
 
 namespace spectr {
+
+/// a per b, 0 where nothing was counted or no time has passed.
+inline double ratio(double a, double b) {
+  return b > 0.0 ? a / b : 0.0;
+}
+
+/// n / by, rounded up. Requires: by > 0; n + by does not overflow.
+constexpr std::size_t div_up(std::size_t n, std::size_t by) {
+  return (n + by - 1) / by;
+}
+
+/// The least multiple of `by` from n on. Requires: by > 0; n + by does not overflow.
+constexpr std::size_t round_up(std::size_t n, std::size_t by) {
+  return div_up(n, by) * by;
+}
 
 /// A sum that carries its own rounding error along (Neumaier). Error of n terms: 2⁻⁵³ |Σ x| and
 /// (n 2⁻⁵³)² Σ |x|.
@@ -48,6 +67,27 @@ inline double sum_of(std::span<const double> x) {
   }
   for (; i < x.size(); ++i) sums[0] += x[i];
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+/// Number `at`, from 0 on, of the numbers in ascending order.
+/// Requires: at < numbers.size().
+inline double nth_smallest(std::vector<double> numbers, std::size_t at) {
+  SPECTR_CHECK(at < numbers.size());
+  const auto place = numbers.begin() + static_cast<std::ptrdiff_t>(at);
+  std::ranges::nth_element(numbers, place);
+  return *place;
+}
+
+/// The number in the middle, the higher one of two. Requires: at least one number.
+inline double median(std::vector<double> numbers) {
+  const std::size_t middle = numbers.size() / 2;
+  return nth_smallest(std::move(numbers), middle);
+}
+
+/// The number that a quarter of the others is below. Requires: at least one number.
+inline double lower_quartile(std::vector<double> numbers) {
+  const std::size_t quarter = numbers.size() / 4;
+  return nth_smallest(std::move(numbers), quarter);
 }
 
 }  // namespace spectr

@@ -12,7 +12,7 @@ namespace {
 
 using namespace test;
 
-TEST(Auto, HasTheTargetsLawWhateverItChooses) {
+TEST(Auto, HasTheTargetsDistributionWhateverItChooses) {
   std::set<double> calls;
   for (const std::uint32_t seed : {1u, 2u, 3u, 4u}) {
     const TabularPair pair = TabularPair::random(2, 4, seed);
@@ -27,7 +27,7 @@ TEST(Auto, HasTheTargetsLawWhateverItChooses) {
   EXPECT_GT(calls.size(), 4U) << "and not always alike";
 }
 
-TEST(Auto, KeepsTheLawWithEndTokensAndFilters) {
+TEST(Auto, KeepsTheDistributionWithEndTokensAndFilters) {
   WarpOptions warp = WarpOptions::none();
   warp.top_k = 2;
   warp.temperature = 0.7;
@@ -57,7 +57,7 @@ TEST(Auto, DraftsWhereDraftsAreFree) {
   EXPECT_LT(found.exact.expected_target_calls, 2.0);
 }
 
-TEST(Auto, KeepsTheLawWhereItDraftsFromTheText) {
+TEST(Auto, KeepsTheDistributionWhereItDraftsFromTheText) {
   // Nodes cost little, the draft as much as the target.
   for (const std::uint32_t seed : {1u, 2u}) {
     const TabularPair pair = TabularPair::random(2, 6, seed);
@@ -67,7 +67,7 @@ TEST(Auto, KeepsTheLawWhereItDraftsFromTheText) {
   }
 }
 
-TEST(Auto, KeepsTheLawWhereATextGrowsTooLongForDrafts) {
+TEST(Auto, KeepsTheDistributionWhereATextGrowsTooLongForDrafts) {
   // Up to 64 tokens a row costs little, behind them more than the token that it can bring.
   Costs costs{CostCurve({{1, 1.0}, {2, 1.1}}, {.behind = 0, .per_token = 1.0}),
               {{CostCurve({{1, 0.1}, {2, 0.11}})}},
@@ -105,7 +105,7 @@ TEST(Auto, IsEnumeratedAsItGenerates) {
   EXPECT_EQ(rejections({0, 0, 1, 0, 1, 1}), 0.0);
 }
 
-TEST(Auto, KeepsTheLawWhereThePromptTellsWhatDraftsAreWorth) {
+TEST(Auto, KeepsTheDistributionWhereThePromptTellsWhatDraftsAreWorth) {
   std::set<double> calls;
   for (const std::uint32_t seed : {1u, 2u, 3u}) {
     for (const std::vector<double>& drafts : {std::vector{0.1}, {0.1, 0.05}}) {
@@ -126,7 +126,7 @@ TEST(Auto, KeepsTheLawWhereThePromptTellsWhatDraftsAreWorth) {
   EXPECT_GT(calls.size(), 8U) << "and not always alike";
 }
 
-TEST(Auto, KeepsTheLawWithSeveralDraftModelsAndWithNone) {
+TEST(Auto, KeepsTheDistributionWithSeveralDraftModelsAndWithNone) {
   for (const std::uint32_t seed : {1u, 2u}) {
     for (const std::vector<double>& drafts : {std::vector{0.1, 0.1}, {0.1, 0.01}, {0.3, 0.1, 0.2}, {}}) {
       const TabularPair pair = TabularPair::random(2, 4, seed, drafts.size());

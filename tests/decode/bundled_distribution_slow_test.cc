@@ -24,7 +24,7 @@ using namespace test;
 constexpr std::uint64_t completions = 4000;
 constexpr double false_alarm = 1e-6;  // per method and plan
 
-class BundledLaw : public testing::Test {
+class BundledDistribution : public testing::Test {
  protected:
   RealModel target_ = RealModel::load(bundled_target, 1);
   RealModel draft_ = RealModel::load(bundled_draft, 1);
@@ -58,7 +58,7 @@ class BundledLaw : public testing::Test {
   }
 };
 
-TEST_F(BundledLaw, IsTheTargetsForEveryLosslessMethod) {
+TEST_F(BundledDistribution, IsTheTargetsForEveryLosslessMethod) {
   for (const MethodRule& rule : method_rules()) {
     if (!rule.lossless) continue;
     MethodOptions options = options_of(3, 2);
@@ -69,7 +69,7 @@ TEST_F(BundledLaw, IsTheTargetsForEveryLosslessMethod) {
   }
 }
 
-TEST_F(BundledLaw, IsTheTargetsForEveryLosslessPlan) {
+TEST_F(BundledDistribution, IsTheTargetsForEveryLosslessPlan) {
   for (const PlanRule& rule : plan_rules()) {
     if (!rule.lossless || rule.name == "k-seq") continue;  // spectr's own plan is tested above
     MethodOptions options = options_of(rule.name == "otm-lp" ? 2 : 3, 2);
@@ -79,7 +79,7 @@ TEST_F(BundledLaw, IsTheTargetsForEveryLosslessPlan) {
 }
 
 // The test of the test: an over-acceptance of 0.1 is found out.
-TEST_F(BundledLaw, ABiasedMethodIsFoundOut) {
+TEST_F(BundledDistribution, ABiasedMethodIsFoundOut) {
   MethodOptions options = options_of(1, 2);
   options.epsilon = 0.1;
   EXPECT_LT(p_value("biased-opt", options), false_alarm);

@@ -1,4 +1,4 @@
-#include "spectr/base/keyed_hash.h"
+#include "spectr/base/hash.h"
 
 #include <algorithm>
 #include <cstring>

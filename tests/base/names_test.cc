@@ -1,4 +1,4 @@
-#include "spectr/base/quote.h"
+#include "spectr/base/names.h"
 
 #include <gtest/gtest.h>
 

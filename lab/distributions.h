@@ -23,7 +23,7 @@ inline Distribution uniform(std::size_t n, std::size_t d) {
 }
 
 /// Uniform random numbers, normalised.
-inline Distribution random_law(std::size_t vocabulary, std::mt19937& generator) {
+inline Distribution random_distribution(std::size_t vocabulary, std::mt19937& generator) {
   std::vector<double> weights(vocabulary);
   for (double& w : weights) w = uniform53(generator);
   return Distribution::from_weights(weights);
@@ -33,7 +33,7 @@ inline Distribution random_law(std::size_t vocabulary, std::mt19937& generator) 
 inline Result<double> acceptance(std::string_view plan, const Distribution& p, const Distribution& q,
                                  std::size_t k) {
   SPECTR_TRY(const PlanRule* rule, find_plan(plan));
-  SPECTR_TRY(const auto built, rule->build(DraftLaws(p, k), q, {}));
+  SPECTR_TRY(const auto built, rule->build(DraftDistributions(p, k), q, {}));
   return built->acceptance();
 }
 
