@@ -28,6 +28,8 @@ constexpr std::array unsupported = {
     TensorFormat{tq2_0, "TQ2_0", 256, 66},
     TensorFormat{mxfp4, "MXFP4", 32, 17},
     TensorFormat{nvfp4, "NVFP4", 64, 36},
+    TensorFormat{q1_0, "Q1_0", 128, 18},
+    TensorFormat{q2_0, "Q2_0", 64, 18},
 };
 static_assert(std::ranges::none_of(unsupported, is_supported, &TensorFormat::type));
 

@@ -43,6 +43,8 @@ enum class TensorType : std::uint32_t {
   tq2_0 = 35,
   mxfp4 = 39,
   nvfp4 = 40,
+  q1_0 = 41,
+  q2_0 = 42,
 };
 
 /// A format stores `elements` consecutive numbers of a row in `bytes` bytes.

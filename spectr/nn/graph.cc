@@ -77,7 +77,7 @@ class Walk {
 
 }  // namespace
 
-Result<std::shared_ptr<const PassLogits>> run_pass(const ModelSpec& spec, const PassBatch& batch, Ops& ops) {
+Result<HeldLogits> run_pass(const ModelSpec& spec, const PassBatch& batch, Ops& ops) {
   ops.begin(batch);
   ops.embed(spec.embed);
   Walk(spec, ops).layers();

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-
 #include "spectr/base/result.h"
 #include "spectr/nn/model_spec.h"
 #include "spectr/nn/ops.h"
@@ -12,6 +10,6 @@ namespace spectr {
 /// The forward pass of any model on any backend: walks the model's layers once and calls their operations in
 /// order. Returns the logits of the batch's wanted rows. Requires: what Ops::begin says. Error: of the
 /// device. Throws std::bad_alloc where memory is missing for the pass; the batch's moves are done then, too.
-Result<std::shared_ptr<const PassLogits>> run_pass(const ModelSpec& spec, const PassBatch& batch, Ops& ops);
+Result<HeldLogits> run_pass(const ModelSpec& spec, const PassBatch& batch, Ops& ops);
 
 }  // namespace spectr

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "spectr/base/logits.h"
@@ -55,12 +57,45 @@ struct Caps {
 /// lacks, with the file, and the tensor or the key and its value.
 Result<void> check(const ModelSpec& spec, const KvTypes& kv, const Caps& caps);
 
-/// The logits of a pass's wanted rows, in their order. They keep their memory until the last holder lets go.
+/// The logits of a pass's wanted rows, in their order. They are the backend's, which uses their memory again
+/// once nobody holds them.
 class PassLogits {
  public:
   virtual ~PassLogits() = default;
   /// Requires: i less than the rows wanted.
   virtual Logits row(std::size_t i) const = 0;
+  /// Whether there is a HeldLogits of them. What its holders did with them comes before a false.
+  bool is_held() const { return holders_.load(std::memory_order_acquire) > 0; }
+
+ private:
+  friend class HeldLogits;
+  mutable std::atomic<int> holders_ = 0;
+};
+
+/// A hold on the logits of a pass, or none. Holders may be on any threads. The backend must outlive it.
+class HeldLogits {
+ public:
+  HeldLogits() = default;
+  explicit HeldLogits(const PassLogits& logits) : logits_(&logits) {
+    logits_->holders_.fetch_add(1, std::memory_order_relaxed);
+  }
+  HeldLogits(const HeldLogits& other) : logits_(other.logits_) {
+    if (logits_ != nullptr) logits_->holders_.fetch_add(1, std::memory_order_relaxed);
+  }
+  HeldLogits(HeldLogits&& other) noexcept : logits_(std::exchange(other.logits_, nullptr)) {}
+  HeldLogits& operator=(HeldLogits other) noexcept {
+    std::swap(logits_, other.logits_);
+    return *this;
+  }
+  ~HeldLogits() {
+    if (logits_ != nullptr) logits_->holders_.fetch_sub(1, std::memory_order_release);
+  }
+
+  /// Requires: it holds some; i less than the rows wanted.
+  Logits row(std::size_t i) const { return logits_->row(i); }
+
+ private:
+  const PassLogits* logits_ = nullptr;
 };
 
 /// What a backend implements for one model: its weights, the keys and values of sequences, and some ten
@@ -112,7 +147,7 @@ class Ops {
   /// The logits of the wanted rows. Their memory is what these rows take.
   virtual void head(const HeadSpec& spec) = 0;
   /// Ends the pass and gives its logits. Error: of the device.
-  virtual Result<std::shared_ptr<const PassLogits>> finish() = 0;
+  virtual Result<HeldLogits> finish() = 0;
 };
 
 /// Where models are computed: a kind of device with its settings. A backend is one folder that implements

@@ -102,7 +102,7 @@ void ProfiledOps::head(const HeadSpec& spec) {
   add_products(Operation::head, {&target, 1}, batch_->wanted.size());
 }
 
-Result<std::shared_ptr<const PassLogits>> ProfiledOps::finish() {
+Result<HeldLogits> ProfiledOps::finish() {
   return ops_.finish();
 }
 

@@ -29,7 +29,7 @@ class ProfiledOps final : public Ops {
   void attention(std::size_t layer) override;
   void activate(const DenseSpec& spec) override;
   void head(const HeadSpec& spec) override;
-  Result<std::shared_ptr<const PassLogits>> finish() override;
+  Result<HeldLogits> finish() override;
 
  private:
   void add_products(Operation operation, std::span<const LinearTarget> targets, std::size_t rows);

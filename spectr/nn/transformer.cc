@@ -144,7 +144,7 @@ std::size_t Transformer::score_together(std::span<Scoring> scorings) const {
     }
     return std::size_t{0};
   };
-  std::shared_ptr<const PassLogits> logits;
+  HeldLogits logits;
   if (batch_.rows() > 0) {
     try {
       auto result = profile == nullptr ? run_pass(*spec_, batch_, *ops_) : [&] {

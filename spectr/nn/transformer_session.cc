@@ -72,8 +72,7 @@ Result<void> TransformerSession::score(std::span<const Token> text, const TokenT
   return scoring.result;
 }
 
-void TransformerSession::take(const std::shared_ptr<const PassLogits>& logits, std::size_t row,
-                              NodeId first) {
+void TransformerSession::take(const HeldLogits& logits, std::size_t row, NodeId first) {
   for (NodeId node = first; node < slots_.scored(); ++node, ++row) {
     logits_[static_cast<std::size_t>(node)] = {logits, row};
   }
@@ -82,11 +81,11 @@ void TransformerSession::take(const std::shared_ptr<const PassLogits>& logits, s
 Logits TransformerSession::logits(NodeId node) const {
   SPECTR_CHECK(node >= 0 && node < slots_.scored());
   const NodeLogits& own = logits_[static_cast<std::size_t>(node)];
-  return own.pass->row(own.row);
+  return own.pass.row(own.row);
 }
 
 void TransformerSession::drop_logits() {
-  for (NodeId node = 0; node < slots_.scored(); ++node) logits_[static_cast<std::size_t>(node)].pass.reset();
+  for (NodeId node = 0; node < slots_.scored(); ++node) logits_[static_cast<std::size_t>(node)].pass = {};
 }
 
 void TransformerSession::keep(std::span<const NodeId> path) {

@@ -32,7 +32,7 @@ class TransformerSession final : public Session {
   /// Whether text and tree may be scored: inside the context and the vocabulary.
   Result<void> check(std::span<const Token> text, const TokenTree& tree) const;
   /// The nodes from `first` on have the rows of `logits` from `row` on.
-  void take(const std::shared_ptr<const PassLogits>& logits, std::size_t row, NodeId first);
+  void take(const HeldLogits& logits, std::size_t row, NodeId first);
   void drop_logits();
 
   /// A cache in the backend.
@@ -46,7 +46,7 @@ class TransformerSession final : public Session {
   };
 
   struct NodeLogits {
-    std::shared_ptr<const PassLogits> pass;
+    HeldLogits pass;
     std::size_t row;
   };
 

@@ -29,7 +29,7 @@ class ForwardingOps : public Ops {
   void attention(std::size_t layer) override { ops_->attention(layer); }
   void activate(const DenseSpec& spec) override { ops_->activate(spec); }
   void head(const HeadSpec& spec) override { ops_->head(spec); }
-  Result<std::shared_ptr<const PassLogits>> finish() override { return ops_->finish(); }
+  Result<HeldLogits> finish() override { return ops_->finish(); }
 
  private:
   std::unique_ptr<Ops> ops_;

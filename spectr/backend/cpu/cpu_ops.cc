@@ -122,7 +122,7 @@ void CpuOps::begin(const PassBatch& batch) {
   }
   SPECTR_CHECK(batch.rows() >= 1 && batch.rows() <= reserved_);
   batch_ = &batch;
-  logits_.reset();
+  logits_ = {};
   attention_.begin(batch, stores_);
 }
 
@@ -201,16 +201,17 @@ void CpuOps::head(const HeadSpec& spec) {
   for (std::size_t i = 0; i < rows; ++i) {
     normalize(spec.norm.kind, numbers, x[static_cast<std::size_t>(batch_->wanted[i])], normed[i]);
   }
-  const auto [y, logits] = logit_rows_.take(rows);
+  HostLogits& logits = logit_rows_.take(rows);
+  const Span2d<float> y = logits.rows(rows);
   const Product product[] = {{*matrices_[spec.output.weight], y}};
   matmul(product, normed.rows(0, rows), pool_, scratch_);
   if (const std::span<const float> bias = bias_of(spec.output); !bias.empty()) {
     for (std::size_t i = 0; i < rows; ++i) spectr::add(y[i], bias);
   }
-  logits_ = logits;
+  logits_ = HeldLogits(logits);
 }
 
-Result<std::shared_ptr<const PassLogits>> CpuOps::finish() {
+Result<HeldLogits> CpuOps::finish() {
   return std::move(logits_);
 }
 

@@ -36,7 +36,7 @@ class CpuOps final : public Ops {
   void attention(std::size_t layer) override;
   void activate(const DenseSpec& spec) override;
   void head(const HeadSpec& spec) override;
-  Result<std::shared_ptr<const PassLogits>> finish() override;
+  Result<HeldLogits> finish() override;
 
  private:
   using Memory = std::array<std::unique_ptr<float[]>, buffer_count>;
@@ -62,7 +62,7 @@ class CpuOps final : public Ops {
   LogitRowPool logit_rows_;
 
   const PassBatch* batch_ = nullptr;
-  std::shared_ptr<const PassLogits> logits_;  // of the current pass
+  HeldLogits logits_;  // of the current pass
 };
 
 }  // namespace spectr

@@ -2,30 +2,46 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "spectr/base/span2d.h"
 #include "spectr/nn/ops.h"
 
 namespace spectr {
 
-/// Memory for the logits of passes: as much as their wanted rows take, used again when its holders have let
-/// go.
-class LogitRowPool {
+/// Logits in this process's memory.
+class HostLogits final : public PassLogits {
  public:
-  explicit LogitRowPool(std::size_t vocabulary);
+  HostLogits(std::size_t max_rows, std::size_t vocabulary)
+      : max_rows_(max_rows),
+        vocabulary_(vocabulary),
+        numbers_(std::make_unique_for_overwrite<float[]>(max_rows * vocabulary)) {}
 
-  /// Logits in the making.
-  struct Rows {
-    Span2d<float> numbers;
-    std::shared_ptr<const PassLogits> logits;  ///< of the same numbers
-  };
-  /// So many rows. Throws std::bad_alloc.
-  Rows take(std::size_t rows);
+  Logits row(std::size_t i) const override {
+    return std::span<const float>(numbers_.get() + i * vocabulary_, vocabulary_);
+  }
+  std::size_t max_rows() const { return max_rows_; }
+  /// Requires: rows ≤ max_rows().
+  Span2d<float> rows(std::size_t rows) { return {numbers_.get(), rows, vocabulary_}; }
 
  private:
-  class HostLogits;
-  struct State;
-  std::shared_ptr<State> state_;
+  std::size_t max_rows_, vocabulary_;
+  std::unique_ptr<float[]> numbers_;
+};
+
+/// Memory for the logits of passes: as much as their wanted rows take, used again when nobody holds them.
+/// Used by one thread at a time.
+class LogitRowPool {
+ public:
+  explicit LogitRowPool(std::size_t vocabulary) : vocabulary_(vocabulary) {}
+
+  /// Logits that nobody holds, of so many rows or more. Throws std::bad_alloc.
+  HostLogits& take(std::size_t rows);
+
+ private:
+  std::size_t vocabulary_;
+  std::vector<std::unique_ptr<HostLogits>> all_;
 };
 
 }  // namespace spectr

@@ -149,10 +149,11 @@ class ReferenceOps final : public Ops {
       multiply(spec.output, normed, y);
       rows.emplace_back(y.begin(), y.end());
     }
-    logits_ = std::make_shared<ReferenceLogits>(std::move(rows));
+    std::erase_if(logits_, [](const auto& one) { return !one->is_held(); });
+    logits_.push_back(std::make_unique<ReferenceLogits>(std::move(rows)));
   }
 
-  Result<std::shared_ptr<const PassLogits>> finish() override { return std::move(logits_); }
+  Result<HeldLogits> finish() override { return HeldLogits(*logits_.back()); }
 
  private:
   struct Cache {
@@ -253,7 +254,7 @@ class ReferenceOps final : public Ops {
   CacheId next_cache_ = 0;
   std::array<std::vector<Number>, buffer_count> buffers_;
   const PassBatch* batch_ = nullptr;
-  std::shared_ptr<const PassLogits> logits_;
+  std::vector<std::unique_ptr<const PassLogits>> logits_;  // of the current pass, and those that are held
 };
 
 }  // namespace
