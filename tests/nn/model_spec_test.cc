@@ -198,15 +198,16 @@ TEST(ModelSpec, RefusesVariantsThatWouldChangeTheComputation) {
       is_accepted(tiny_llama().set("llama.expert_count", 0U).set("llama.attention.sliding_window", 64U)));
 }
 
+TEST(ModelSpec, RefusesWhatNoPartOfAnArchitectureReads) {
+  expect_error(tiny_llama().set("llama.expert_count", 8U), "llama.expert_count is 8: mixtures of experts");
+}
+
 TEST(ModelSpec, SaysWhatABackendMustHave) {
   const auto requirement = [](const GgufWriter& metadata) {
     const ModelSpec spec = llama_of(metadata);
     EXPECT_EQ(spec.requirements.size(), 1);
     return spec.requirements.front();
   };
-  const Requirement experts = requirement(tiny_llama().set("llama.expert_count", 8U));
-  EXPECT_EQ(experts.feature, Feature::experts);
-  EXPECT_EQ(experts.source, "llama.expert_count is 8");
   const Requirement window = requirement(tiny_llama().set("llama.attention.sliding_window", 16U));
   EXPECT_EQ(window.feature, Feature::sliding_window);
   EXPECT_EQ(window.source, "llama.attention.sliding_window is 16");
@@ -225,8 +226,9 @@ TEST(Caps, WhatABackendLacksIsNamedWithItsSource) {
   fewer = all;
   ModelSpec scaled = llama_of(tiny_llama());
   scaled.embed.scale = 2;  // by an architecture's file that forgot to say so
-  EXPECT_EQ(check(scaled, f32, fewer).error().message,
-            "test.gguf: general.architecture is llama: scaled embeddings are not supported by the backend toy");
+  EXPECT_EQ(
+      check(scaled, f32, fewer).error().message,
+      "test.gguf: general.architecture is llama: scaled embeddings are not supported by the backend toy");
   fewer.formats = {TensorType::q8_0};
   EXPECT_EQ(check(window, f32, fewer).error().message,
             "test.gguf: tensor token_embd.weight is F32; the backend toy has Q8_0");

@@ -12,6 +12,7 @@
 
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/base/check.h"
+#include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
 #include "tests/support/forwarding_ops.h"
 #include "tests/support/real_model.h"
@@ -21,52 +22,6 @@ namespace {
 
 using namespace test;
 using testing::HasSubstr;
-
-using Row = std::vector<float>;
-
-Row row_of(const Session& session, NodeId node) {
-  const Logits logits = session.logits(node);
-  Row row(logits.size());
-  for (std::size_t i = 0; i < row.size(); ++i) row[i] = static_cast<float>(logits.at(static_cast<Token>(i)));
-  return row;
-}
-
-/// The logits after a text, computed by a fresh session in one pass.
-Row alone(const Transformer& model, const std::vector<Token>& text) {
-  const auto session = model.start(0, 1).value();
-  EXPECT_TRUE(session->score(text, TokenTree(text.back())));
-  return row_of(*session, TokenTree::root);
-}
-
-double largest_difference(const Row& a, const Row& b) {
-  double most = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::max<double>(most, std::abs(a[i] - b[i]));
-  return most;
-}
-
-std::vector<Token> random_text(std::size_t length, std::size_t vocabulary, std::uint32_t seed) {
-  std::mt19937 random(seed);
-  std::vector<Token> text(length);
-  for (Token& token : text) token = static_cast<Token>(3 + random() % (vocabulary - 3));
-  return text;
-}
-
-/// A tree of n nodes: every node hangs below a random earlier one.
-TokenTree random_tree(Token root, NodeId nodes, std::size_t vocabulary, std::uint32_t seed) {
-  std::mt19937 random(seed);
-  TokenTree tree(root);
-  while (tree.size() < nodes) {
-    const NodeId parent = static_cast<NodeId>(random() % static_cast<std::uint32_t>(tree.size()));
-    tree.child(parent, static_cast<Token>(3 + random() % (vocabulary - 3)));
-  }
-  return tree;
-}
-
-std::vector<Token> text_at(const std::vector<Token>& text, const TokenTree& tree, NodeId node) {
-  std::vector<Token> path = text;
-  for (NodeId step : tree.path(node)) path.push_back(tree.token(step));
-  return path;
-}
 
 // A row's sums run in the same order whatever else is in the pass and wherever its ancestors' keys lie, so a
 // node's logits are those of a pass of its own text, bit by bit.
@@ -320,83 +275,6 @@ TEST_F(OnTheTinyModel, ATextIsAsItWasAfterAPassThatFailed) {
   fails = false;
   ASSERT_TRUE(session->score(text, TokenTree(text.back())));
   EXPECT_EQ(row_of(*session, TokenTree::root), alone(*model_, text));
-}
-
-// Passes of one model, and of models with the same threads, follow one another.
-TEST(Sessions, MayBeUsedFromSeveralThreads) {
-  const RealModel model = RealModel::load(tiny_target, 2);
-  const auto draft = load_model(*find_data(tiny_draft), *model.pool).value();
-  const auto write = [](const Transformer& on, std::uint32_t seed) {
-    const auto session = on.start(0, 9).value();
-    const auto text = random_text(60, on.vocabulary(), seed);
-    std::vector<Row> rows;
-    for (std::size_t n = 10; n <= text.size(); n += 10) {
-      const TokenTree tree = random_tree(text[n - 1], 9, on.vocabulary(), seed);
-      session->rewind(session->length());
-      EXPECT_TRUE(session->score(std::span(text).first(n), tree));
-      rows.push_back(row_of(*session, 8));
-    }
-    return rows;
-  };
-  std::vector<std::vector<Row>> expected;
-  for (std::uint32_t i = 0; i < 4; ++i)
-    expected.push_back(write(i % 2 == 0 ? *model : *draft.transformer, i));
-  for (int round = 0; round < 5; ++round) {
-    std::vector<std::vector<Row>> found(4);
-    {
-      std::vector<std::jthread> threads;
-      for (std::uint32_t i = 0; i < 4; ++i) {
-        threads.emplace_back([&, i] { found[i] = write(i % 2 == 0 ? *model : *draft.transformer, i); });
-      }
-    }
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(found[i], expected[i]) << "thread " << i;
-  }
-}
-
-// Several sequences in one pass get what they get alone, and what ends one does not end the others.
-TEST_F(OnTheTinyModel, SequencesAreScoredTogetherAsAlone) {
-  std::vector<std::unique_ptr<Session>> sessions;
-  std::vector<std::vector<Token>> texts;
-  std::vector<TokenTree> trees;
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    sessions.push_back(model_->start(0, 6).value());
-    texts.push_back(random_text(20 + 40 * i, v_, i));
-    trees.push_back(random_tree(texts[i].back(), 6, v_, i));
-  }
-  texts[2][5] = static_cast<Token>(v_);  // which the model does not have
-  std::vector<Scoring> scorings;
-  for (std::size_t i = 0; i < 4; ++i) scorings.push_back({sessions[i].get(), texts[i], &trees[i]});
-  const auto all_over = [&] { return std::ranges::all_of(scorings, &Scoring::is_over); };
-  int passes = 0;
-  for (; !all_over(); ++passes) EXPECT_GT(model_->score_together(scorings), 0u);
-  EXPECT_EQ(passes, 3) << "as many as the longest text has pieces";
-  for (std::size_t i = 0; i < 4; ++i) {
-    if (i == 2) {
-      ASSERT_FALSE(scorings[i].result);
-      EXPECT_THAT(scorings[i].result.error().message, HasSubstr("is outside the vocabulary"));
-      continue;
-    }
-    ASSERT_TRUE(scorings[i].complete);
-    for (NodeId node = 0; node < 6; ++node)
-      EXPECT_EQ(row_of(*sessions[i], node), alone(*model_, text_at(texts[i], trees[i], node)));
-  }
-}
-
-// Keys and values that come from rounded weights are less exact than F16 is; who wants it otherwise says so.
-TEST(Transformer, StoresKeysAndValuesAsItsWeightsAre) {
-  const KvTypes f32{KvType::f32, KvType::f32}, f16{KvType::f16, KvType::f16};
-  ThreadPool pool(1);
-  const auto kv_of = [&](std::string_view name, const LoadOptions& options = {}) {
-    return load_model(find_data(name).value(), pool, options).value().transformer->kv();
-  };
-  EXPECT_EQ(kv_of(tiny_target), f32);
-  EXPECT_EQ(kv_of(tiny_target, {f16}), f16);
-  EXPECT_EQ(kv_of("models/spectr-stories-draft-0.3m-f16.gguf"), f16);
-  EXPECT_EQ(kv_of("models/spectr-stories-draft-0.3m-f16.gguf", {f32}), f32);
-  EXPECT_EQ(kv_of(bundled_draft), f16);
-  const auto mixed = load_model(*find_data(tiny_target), pool, {KvTypes{KvType::f32, KvType::f16}});
-  ASSERT_FALSE(mixed);
-  EXPECT_THAT(mixed.error().message, HasSubstr("keys as f32 and values as f16: the backend cpu has f32 and f32, "));
 }
 
 }  // namespace

@@ -10,9 +10,6 @@
 #include <random>
 #include <vector>
 
-#include "spectr/sampling/likelihood.h"
-#include "tests/support/remote_logits.h"
-
 namespace spectr {
 namespace {
 
@@ -31,8 +28,8 @@ using Row = std::vector<double>;
 using FloatRow = std::vector<float>;
 
 template <class Numbers>
-Distribution distribution_of(const WarpOptions& options, const Numbers& row, const std::vector<Token>& history = {},
-                    std::size_t vocabulary = 0) {
+Distribution distribution_of(const WarpOptions& options, const Numbers& row,
+                             const std::vector<Token>& history = {}, std::size_t vocabulary = 0) {
   const auto warp = Warp::make(options);
   if (!warp) throw std::runtime_error(warp.error().message);
   auto result = warp->distribution(std::span(row), history, std::max(vocabulary, row.size()));
@@ -41,7 +38,7 @@ Distribution distribution_of(const WarpOptions& options, const Numbers& row, con
 }
 
 Distribution distribution(const WarpOptions& options, const Row& row, const std::vector<Token>& history = {},
-                 std::size_t vocabulary = 0) {
+                          std::size_t vocabulary = 0) {
   return distribution_of(options, row, history, vocabulary);
 }
 
@@ -146,7 +143,8 @@ TEST(Warp, AgreesWithAPlainReferenceOnRandomRows) {
     }
 
     const FloatRow floats(row.begin(), row.end());
-    expect_equal(distribution_of(o, floats, history), distribution(o, Row(floats.begin(), floats.end()), history));
+    expect_equal(distribution_of(o, floats, history),
+                 distribution(o, Row(floats.begin(), floats.end()), history));
     ASSERT_FALSE(HasFailure()) << "round " << round;
   }
 }
@@ -262,10 +260,12 @@ TEST(Warp, PenaltiesFollowLlamaCpp) {
   o.presence_penalty = 0.5;
   o.repeat_last_n = 3;
   const Distribution found = distribution(o, {4.0, -1.0, 2.0, 0.0}, {3, 0, 1, 0});
-  const Distribution expected = distribution(off(), {4.0 / 2 - 2 * 0.25 - 0.5, -1.0 * 2 - 0.25 - 0.5, 2.0, 0.0});
+  const Distribution expected =
+      distribution(off(), {4.0 / 2 - 2 * 0.25 - 0.5, -1.0 * 2 - 0.25 - 0.5, 2.0, 0.0});
   for (Token t = 0; t < 4; ++t) EXPECT_NEAR(found[t], expected[t], 1e-15);
   o.repeat_last_n = 0;
-  EXPECT_NEAR(distribution(o, {4.0, -1.0, 2.0, 0.0}, {3, 0, 1, 0})[0], distribution(off(), {4.0, -1.0, 2.0, 0.0})[0], 1e-15);
+  EXPECT_NEAR(distribution(o, {4.0, -1.0, 2.0, 0.0}, {3, 0, 1, 0})[0],
+              distribution(off(), {4.0, -1.0, 2.0, 0.0})[0], 1e-15);
 }
 
 TEST(Warp, KnowsWhetherItReadsTheHistory) {
@@ -382,33 +382,6 @@ TEST(Warp, OptionsOutOfRangeAreNamed) {
   o.logit_bias = {{3, infinity}};
   EXPECT_THAT(option_error(o), HasSubstr("token 3"));
   EXPECT_EQ(option_error(off()), "no error");
-}
-
-// With top-k on, a distribution takes its candidates and no more of a row that lies elsewhere; so do likelihoods.
-TEST(Warp, AsksForWholeRowsOnlyWhereADistributionNeedsThem) {
-  std::mt19937 random(5);
-  std::vector<float> row(5000);
-  for (float& logit : row) logit = static_cast<float>(random() % 1000) * 0.01F;
-  const test::RemoteLogits remote({row});
-  const Logits there(remote, 0, row.size()), here{std::span<const float>(row)};
-  const auto expect_same = [&](const WarpOptions& options, int fetches) {
-    const Warp warp = Warp::make(options).value();
-    const int before = remote.fetched();
-    const Distribution a = warp.distribution(there, {}, row.size()).value(),
-                       b = warp.distribution(here, {}, row.size()).value();
-    for (std::size_t i = 0; i < row.size(); ++i)
-      ASSERT_EQ(a[static_cast<Token>(i)], b[static_cast<Token>(i)]);
-    EXPECT_EQ(remote.fetched() - before > 0, fetches > 0);
-  };
-  expect_same({}, 0);
-  expect_same({.temperature = 0.0}, 0);
-  expect_same({.temperature = 1.0, .top_k = 5, .top_p = 1.0, .min_p = 0.0}, 0);
-  expect_same({.top_k = 0}, 1);
-  expect_same(WarpOptions::none(), 1);
-  const int before = remote.fetched();
-  EXPECT_EQ(negative_log_likelihood(there, 17), negative_log_likelihood(here, 17));
-  EXPECT_EQ(likeliest(there, 10).front().token, likeliest(here, 10).front().token);
-  EXPECT_EQ(remote.fetched(), before);
 }
 
 }  // namespace

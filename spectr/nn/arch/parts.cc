@@ -51,8 +51,12 @@ Result<void> read_heads(ArchReader& in, DecoderKeys& keys) {
 
 /// Keys that would change the computation, where they have other values than these.
 Result<void> read_variants(ArchReader& in, std::size_t head_dim) {
+  in.ignore({"expert_count"});
   SPECTR_TRY(const auto experts, in.file().integer(in.key("expert_count"), 0));
-  in.require_if(experts > 0, Feature::experts, "expert_count");
+  if (experts > 0) {
+    return error("{}: {} is {}: mixtures of experts are not supported", in.file().name(),
+                 in.key("expert_count"), experts);
+  }
   SPECTR_TRY(const auto window, in.file().integer(in.key("attention.sliding_window"), 0));
   in.require_if(window > 0 && window < in.spec().context, Feature::sliding_window,
                 "attention.sliding_window");
