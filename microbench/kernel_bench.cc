@@ -172,13 +172,14 @@ void attend_one_head(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0)),
              slots = static_cast<std::size_t>(state.range(1));
   const std::vector<float> q = random_floats(count * width, 4);
-  const std::vector<T> kept = cached<T>(random_floats((slots / slot_block + 1) * block_numbers(width), 5));
+  const std::vector<T> kept = cached<T>(random_floats((slots / slot_block + 1) * 2 * slot_block * width, 5));
   std::vector<float> scratch(attention_scratch(slots, width)), out(count * width);
   std::vector<Query> queries;
   for (std::size_t i = 0; i < count; ++i) queries.push_back({&q[i * width], slots, {}, &out[i * width]});
   for (auto _ : state) {
-    attend(queries, CachedHead<const T>{kept.data(), block_numbers(width), width}, 0.125f, scratch,
-           ReadFrom::caches);
+    using Head = CachedHead<const T>;
+    attend(queries, Head{reinterpret_cast<const std::byte*>(kept.data()), Head::block_bytes(width), width},
+           0.125f, scratch, ReadFrom::caches);
     benchmark::DoNotOptimize(out.data());
   }
 }

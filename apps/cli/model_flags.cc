@@ -55,10 +55,11 @@ void ModelFlags::add_cache_types(CLI::App& app) {
 }
 
 LoadOptions ModelFlags::load_options() const {
-  if (cache_keys.empty() && cache_values.empty()) return {};
-  const auto type = [](const std::string& name) { return name == "f32" ? KvType::f32 : KvType::f16; };
-  return {KvTypes{type(cache_keys.empty() ? cache_values : cache_keys),
-                  type(cache_values.empty() ? cache_keys : cache_values)}};
+  const auto type = [](const std::string& name) -> std::optional<KvType> {
+    if (name.empty()) return std::nullopt;
+    return name == "f32" ? KvType::f32 : KvType::f16;
+  };
+  return {{type(cache_keys), type(cache_values)}};
 }
 
 int ModelFlags::thread_count() const {

@@ -28,7 +28,7 @@ struct ModelFlags {
 
   /// -ctk and -ctv.
   void add_cache_types(CLI::App& app);
-  /// What was chosen; where one type is given, the other is the same.
+  /// What these chose.
   LoadOptions load_options() const;
 
   int thread_count() const;

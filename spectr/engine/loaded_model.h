@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 
 #include "spectr/base/result.h"
 #include "spectr/base/thread_pool.h"
@@ -20,8 +19,7 @@ struct LoadedModel {
 
 /// How a model is loaded.
 struct LoadOptions {
-  /// What keys and values are stored as. None: as Transformer::load has it.
-  std::optional<KvTypes> kv = {};
+  KvChoice kv = {};  ///< what keys and values are stored as
 };
 
 /// The model of a GGUF file on the processor. The pool must outlive it. Error: a file that cannot be read or

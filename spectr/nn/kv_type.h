@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 namespace spectr {
@@ -17,6 +18,15 @@ struct KvTypes {
   KvType keys, values;
 
   friend bool operator==(const KvTypes&, const KvTypes&) = default;
+};
+
+/// What somebody wants them stored as; none: the model's default.
+struct KvChoice {
+  std::optional<KvType> keys = {}, values = {};
+
+  KvTypes or_else(const KvTypes& defaults) const {
+    return {keys.value_or(defaults.keys), values.value_or(defaults.values)};
+  }
 };
 
 }  // namespace spectr

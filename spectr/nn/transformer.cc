@@ -37,10 +37,10 @@ Transformer::Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const
 Transformer::~Transformer() = default;
 
 Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_ptr<const Backend> backend,
-                                                       std::optional<KvTypes> kv) {
+                                                       const KvChoice& kv) {
   SPECTR_TRY(ModelSpec read, read_model_spec(file));
   auto spec = std::make_unique<const ModelSpec>(std::move(read));
-  const KvTypes types = kv.value_or(default_kv(*spec));
+  const KvTypes types = kv.or_else(default_kv(*spec));
   SPECTR_TRY_VOID(check(*spec, types, backend->caps()));
   const std::string name = file.name();
   const std::uint64_t bytes = file.tensor_bytes();

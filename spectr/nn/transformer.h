@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <optional>
 
 #include "spectr/base/result.h"
 #include "spectr/gguf/gguf.h"
@@ -18,11 +17,11 @@ class PassProfile;
 /// passes follow one another.
 class Transformer final : public LanguageModel {
  public:
-  /// Reads the file's ModelSpec and uploads its weights. `kv`: what keys and values are stored as; none: F32
-  /// where all matrices that make them are, else F16. Error: a model that is not understood or that the
+  /// Reads the file's ModelSpec and uploads its weights. `kv`: what keys and values are stored as; by default
+  /// F32 where all matrices that make them are, else F16. Error: a model that is not understood or that the
   /// backend cannot compute, or no memory for the weights.
   static Result<std::unique_ptr<Transformer>> load(Gguf file, std::shared_ptr<const Backend> backend,
-                                                   std::optional<KvTypes> kv = {});
+                                                   const KvChoice& kv = {});
   ~Transformer() override;
 
   const Gguf& file() const { return file_; }

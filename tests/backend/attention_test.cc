@@ -48,6 +48,13 @@ std::vector<float> floats(const std::vector<T>& numbers) {
   return floats;
 }
 
+/// A head whose blocks are so many numbers apart.
+template <class T>
+CachedHead<T> head_of(T* numbers, std::size_t apart, std::size_t width) {
+  using Byte = CachedHead<T>::Byte;
+  return {reinterpret_cast<Byte*>(numbers), apart * sizeof(T), width};
+}
+
 /// Queries and a cache of `slots` slots for heads of one width, of which others have memory between its
 /// blocks.
 template <class T>
@@ -56,9 +63,9 @@ struct Head {
 
   std::size_t width;
   std::vector<float> q = random_floats(max_queries * width, 1);
-  std::size_t apart = block_numbers(width) + 40;
+  std::size_t apart = 2 * slot_block * width + 40;  // numbers
   std::vector<T> numbers = random_numbers<T>(slots / slot_block * apart, 2);
-  CachedHead<T> cached = {numbers.data(), apart, width};
+  CachedHead<T> cached = head_of<T>(numbers.data(), apart, width);
   std::vector<float> scratch = std::vector<float>(attention_scratch(slots, width));
   std::vector<float> out = std::vector<float>(max_queries * width);
   ReadFrom from = ReadFrom::memory;
@@ -67,7 +74,7 @@ struct Head {
     return {&q[i * width], prefix, extra, &out[i * width]};
   }
   void attend_all(std::span<const Query> queries) {
-    attend(queries, CachedHead<const T>{numbers.data(), apart, width}, scale(), scratch, from);
+    attend(queries, head_of<const T>(numbers.data(), apart, width), scale(), scratch, from);
   }
   std::vector<float> attend_to(std::size_t prefix, std::span<const int> extra) {
     const Query alone = query(0, prefix, extra);
@@ -90,7 +97,7 @@ TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
       const std::vector<float> numbers = floats(head.numbers);
       std::vector<float> with_sizes = numbers;  // of values
       for (std::size_t s = 0; s < slots; ++s) {
-        float* const value = CachedHead<float>{with_sizes.data(), head.apart, width}.value(s);
+        float* const value = head_of<float>(with_sizes.data(), head.apart, width).value(s);
         for (std::size_t j = 0; j < width; ++j) value[j] = std::abs(value[j]);
       }
       for (const std::size_t prefix : {0, 1, 3, 4, 5, 16, 31, 63, 66, 130}) {
@@ -99,8 +106,9 @@ TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
           const auto list = std::span(listed).first(extra);
           std::vector<float> expected(width), sizes(width);
           const auto twin = [&](const std::vector<float>& summed, std::vector<float>& out) {
-            scalar::attend(std::span(head.q).first(width), {summed.data(), head.apart, width}, prefix, list,
-                           head.scale(), head.scratch, out);
+            scalar::attend(std::span(head.q).first(width),
+                           head_of<const float>(summed.data(), head.apart, width), prefix, list, head.scale(),
+                           head.scratch, out);
           };
           twin(numbers, expected);
           twin(with_sizes, sizes);

@@ -112,7 +112,7 @@ TEST_P(OwnReference, LogitsOfTheReferenceBackendAgreeToThePrecisionOfTheFile) {
   for (const auto kind : {ReferenceBackend::Numbers::double_, ReferenceBackend::Numbers::float_}) {
     const auto model =
         Transformer::load(Gguf::open(fs::path(GetParam()).replace_extension(".gguf")).value(),
-                          std::make_shared<ReferenceBackend>(kind), KvTypes{KvType::f32, KvType::f32})
+                          std::make_shared<ReferenceBackend>(kind), KvChoice{KvType::f32, KvType::f32})
             .value();
     const auto found = last_logits(*model, as_tokens(numbers(json, "tokens")));
     EXPECT_LE(relative_distance(found, numbers(json, "logits")), 2e-6);
@@ -145,7 +145,7 @@ TEST(ReferenceLogits, AgreeForEveryArchitectureAndFormat) {
   std::size_t compared = 0;
   for (const auto& entry : fs::directory_iterator(*folder)) {
     expect_agreement(folder->parent_path() / "arch" / entry.path().filename().replace_extension(".gguf"),
-                     entry.path(), {KvTypes{KvType::f32, KvType::f32}});  // as the other engine's
+                     entry.path(), {{KvType::f32, KvType::f32}});  // as the other engine's
     ++compared;
   }
   EXPECT_GE(compared, 22u);

@@ -31,7 +31,7 @@ std::int64_t resident() {
 TEST(KvStore, TakesMemoryAsSlotsAreWritten) {
   if (resident() == 0) GTEST_SKIP() << "needs /proc";
   constexpr std::size_t layers = 8, heads = 16, slots = 1 << 11, width = 128;
-  const KvLayout layout(std::vector(layers, KvLayout::Layer{heads, width}), KvType::f32);
+  const KvLayout layout(std::vector(layers, KvLayout::Layer{heads, width}), {KvType::f32, KvType::f32});
   ASSERT_EQ(layout.bytes(slots), 256 * megabyte);
   const std::int64_t before = resident();
   KvStore cache(layout, slots);
@@ -95,7 +95,7 @@ TEST(Session, OfAWideModelTakesMemoryForTheRowsOfItsPasses) {
 constexpr std::uint64_t context = 1 << 24, layers = 512, head_dim = 4096;
 
 TEST(KvStore, ThrowsWhereThereIsNoMemory) {
-  const KvLayout layout(std::vector(layers, KvLayout::Layer{1, head_dim}), KvType::f32);
+  const KvLayout layout(std::vector(layers, KvLayout::Layer{1, head_dim}), {KvType::f32, KvType::f32});
   EXPECT_THROW(KvStore(layout, context), std::bad_alloc);
 }
 

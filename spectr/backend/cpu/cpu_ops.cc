@@ -50,7 +50,7 @@ CpuOps::CpuOps(const ModelSpec& spec, const KvTypes& kv, ThreadPool& pool)
       matrices_(spec.weights.size()),
       vectors_(spec.weights.size()),
       cols_(all_cols(spec)),
-      kv_layout_(kv_layers(spec), kv.keys),
+      kv_layout_(kv_layers(spec), kv),
       attention_(spec, pool),
       logit_rows_(spec.vocabulary) {}
 

@@ -10,8 +10,21 @@
 namespace spectr {
 namespace {
 
-std::size_t size_of(KvType type) {
-  return type == KvType::f16 ? sizeof(F16) : sizeof(float);
+/// use(keys, values) with numbers of these types.
+template <class Use>
+void with_numbers(const KvTypes& types, const Use& use) {
+  const auto with_keys = [&](auto keys) {
+    if (types.values == KvType::f16) {
+      use(keys, F16{});
+    } else {
+      use(keys, float{});
+    }
+  };
+  if (types.keys == KvType::f16) {
+    with_keys(F16{});
+  } else {
+    with_keys(float{});
+  }
 }
 
 void round(std::span<const float> x, std::span<float> out) {
@@ -23,16 +36,18 @@ void round(std::span<const float> x, std::span<F16> out) {
 
 }  // namespace
 
-KvLayout::KvLayout(std::span<const Layer> layers, KvType type)
-    : layers_(layers.begin(), layers.end()), type_(type) {
-  for (const Layer& layer : layers_) {
-    starts_.push_back(block_numbers_);
-    block_numbers_ += layer.kv_heads * block_numbers(layer.head_dim);
-  }
+KvLayout::KvLayout(std::span<const Layer> layers, const KvTypes& types)
+    : layers_(layers.begin(), layers.end()), types_(types) {
+  with_numbers(types, [this]<class K, class V>(K, V) {
+    for (const Layer& layer : layers_) {
+      starts_.push_back(block_bytes_);
+      block_bytes_ += layer.kv_heads * CachedHead<K, V>::block_bytes(layer.head_dim);
+    }
+  });
 }
 
 std::size_t KvLayout::bytes(std::size_t slots) const {
-  return div_up(slots, slot_block) * block_numbers_ * size_of(type_);
+  return div_up(slots, slot_block) * block_bytes_;
 }
 
 KvStore::KvStore(const KvLayout& layout, std::size_t slots)
@@ -41,34 +56,31 @@ KvStore::KvStore(const KvLayout& layout, std::size_t slots)
 template <class Use>
 void KvStore::with(std::size_t layer, std::size_t head, Use use) const {
   const std::size_t dim = layout_.layers_[layer].head_dim;
-  const std::size_t at = layout_.starts_[layer] + head * block_numbers(dim);
-  const auto cached = [&]<class T>(T* all) { return CachedHead<T>{all + at, layout_.block_numbers_, dim}; };
-  if (layout_.type_ == KvType::f16) {
-    use(cached(reinterpret_cast<F16*>(pages_.data())));
-  } else {
-    use(cached(reinterpret_cast<float*>(pages_.data())));
-  }
+  with_numbers(layout_.types_, [&]<class K, class V>(K, V) {
+    const std::size_t at = layout_.starts_[layer] + head * CachedHead<K, V>::block_bytes(dim);
+    use(CachedHead<K, V>{pages_.data() + at, layout_.block_bytes_, dim});
+  });
 }
 
 void KvStore::write(std::size_t layer, std::size_t head, std::size_t slot, std::span<const float> key,
                     std::span<const float> value) {
   const std::size_t dim = layout_.layers_[layer].head_dim;
-  with(layer, head, [&]<class T>(const CachedHead<T>& cached) {
-    std::array<T, 64> some;
+  with(layer, head, [&]<class K, class V>(const CachedHead<K, V>& cached) {
+    std::array<K, 64> some;
     for (std::size_t begin = 0; begin < dim; begin += some.size()) {
       const std::span rounded = std::span(some).first(std::min(some.size(), dim - begin));
       round(key.subspan(begin, rounded.size()), rounded);
       for (std::size_t j = 0; j < rounded.size(); ++j) cached.key(slot, begin + j) = rounded[j];
     }
-    round(value, {cached.value(slot), dim});
+    round(value, std::span<V>(cached.value(slot), dim));
   });
 }
 
 void KvStore::attend(std::size_t layer, std::size_t head, std::span<const Query> queries, float scale,
                      std::span<float> scratch, ReadFrom from) const {
-  with(layer, head, [&]<class T>(const CachedHead<T>& cached) {
-    spectr::attend(queries, CachedHead<const T>{cached.blocks, cached.apart, cached.dim}, scale, scratch,
-                   from);
+  with(layer, head, [&]<class K, class V>(const CachedHead<K, V>& cached) {
+    spectr::attend(queries, CachedHead<const K, const V>{cached.blocks, cached.apart, cached.dim}, scale,
+                   scratch, from);
   });
 }
 

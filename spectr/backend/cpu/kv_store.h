@@ -16,7 +16,7 @@ class KvLayout {
   struct Layer {
     std::size_t kv_heads, head_dim;
   };
-  KvLayout(std::span<const Layer> layers, KvType type);
+  KvLayout(std::span<const Layer> layers, const KvTypes& types);
 
   /// Bytes of all keys and values of a sequence of so many slots.
   std::size_t bytes(std::size_t slots) const;
@@ -24,9 +24,9 @@ class KvLayout {
  private:
   friend class KvStore;
   std::vector<Layer> layers_;
-  std::vector<std::size_t> starts_;  // by layer: number of a block at which its heads begin
-  std::size_t block_numbers_ = 0;    // of all layers
-  KvType type_;
+  std::vector<std::size_t> starts_;  // by layer: byte of a block at which its heads begin
+  std::size_t block_bytes_ = 0;      // of all layers
+  KvTypes types_;
 };
 
 /// Keys and values of one sequence and of the branches that are being looked at; which slot holds what is
@@ -54,7 +54,7 @@ class KvStore {
   void move(std::size_t from, std::size_t to);
 
  private:
-  /// use() of one head, as F32 or as F16.
+  /// use() of one head, by what its keys and values are.
   template <class Use>
   void with(std::size_t layer, std::size_t head, Use use) const;
 

@@ -34,9 +34,9 @@ void Weigh(const Query& query, float* scores) {
 
 /// Attention block by block: each is used for all queries while it is near, and what comes after it is
 /// prefetched meanwhile.
-template <class T>
-void AttendTo(std::span<const Query> queries, const CachedHead<T>& head, float scale, ReadFrom from,
-              float* scratch, std::size_t apart) {
+template <class Head>
+void AttendTo(std::span<const Query> queries, const Head& head, float scale, ReadFrom from, float* scratch,
+              std::size_t apart) {
   const std::size_t count = queries.size(), dim = head.dim;
   float* scores[max_queries];
   Sums sums[max_queries];
@@ -49,9 +49,11 @@ void AttendTo(std::span<const Query> queries, const CachedHead<T>& head, float s
     shared = std::min(shared, queries[r].prefix / 2 * 2);
   }
   const auto block_end = [](std::size_t slot, std::size_t end) { return std::min(slot + slot_block, end); };
-  const auto prefetcher = [&](const void* at, std::size_t of_slots, std::size_t steps) {
-    return Prefetcher(at, from == ReadFrom::memory ? of_slots * dim * sizeof(T) : 0, steps);
+  const auto prefetcher = [&](const auto* at, std::size_t of_slots, std::size_t steps) {
+    return Prefetcher(at, from == ReadFrom::memory ? of_slots * dim * sizeof *at : 0, steps);
   };
+  const auto* const next_head =
+      reinterpret_cast<const typename Head::Key*>(head.blocks + Head::block_bytes(dim));
 
   for (std::size_t slot = 0, end; slot < slots; slot = end) {
     end = block_end(slot, slots);
@@ -67,10 +69,9 @@ void AttendTo(std::span<const Query> queries, const CachedHead<T>& head, float s
   for (std::size_t slot = 0, end; slot < shared; slot = end) {
     end = block_end(slot, shared);
     const std::size_t steps = ValueSteps(count, end - slot, dim);
-    Prefetcher ahead = end < shared
-                           ? prefetcher(head.value(end), block_end(end, shared) - end, steps)
-                           : prefetcher(head.blocks + block_numbers(dim), block_end(0, slots), steps);
-    const ValuesOfBlock<T> values{head.value(slot), slot, dim};
+    Prefetcher ahead = end < shared ? prefetcher(head.value(end), block_end(end, shared) - end, steps)
+                                    : prefetcher(next_head, block_end(0, slots), steps);
+    const ValuesOfBlock<typename Head::Value> values{head.value(slot), slot, dim};
     ForSome<queries_at_values>(0, count, [&](auto n, std::size_t r) HWY_ATTR {
       AddValues<n>(values, dim, slot, end, scores + r, sums + r, ahead);
     });
@@ -78,19 +79,29 @@ void AttendTo(std::span<const Query> queries, const CachedHead<T>& head, float s
   Prefetcher nothing(nullptr, 0, 1);
   for (std::size_t r = 0; r < count; ++r) {
     const Query& query = queries[r];
-    AddValues<1>(ValuesOfQuery<T>{head, query}, dim, shared, query.prefix + query.extra.size(), scores + r,
+    AddValues<1>(ValuesOfQuery<Head>{head, query}, dim, shared, query.prefix + query.extra.size(), scores + r,
                  sums + r, nothing);
     for (std::size_t j = 0; j < dim; ++j) query.out[j] = sums[r].even[j] + sums[r].odd[j];
   }
 }
 
-void AttendToF32(std::span<const Query> queries, const CachedHead<const float>& head, float scale,
+void AttendToF32(std::span<const Query> queries, const CachedHead<const float, const float>& head,
+                 float scale, ReadFrom from, float* scratch, std::size_t apart) {
+  AttendTo(queries, head, scale, from, scratch, apart);
+}
+
+void AttendToF16(std::span<const Query> queries, const CachedHead<const F16, const F16>& head, float scale,
                  ReadFrom from, float* scratch, std::size_t apart) {
   AttendTo(queries, head, scale, from, scratch, apart);
 }
 
-void AttendToF16(std::span<const Query> queries, const CachedHead<const F16>& head, float scale,
-                 ReadFrom from, float* scratch, std::size_t apart) {
+void AttendToF32AndF16(std::span<const Query> queries, const CachedHead<const float, const F16>& head,
+                       float scale, ReadFrom from, float* scratch, std::size_t apart) {
+  AttendTo(queries, head, scale, from, scratch, apart);
+}
+
+void AttendToF16AndF32(std::span<const Query> queries, const CachedHead<const F16, const float>& head,
+                       float scale, ReadFrom from, float* scratch, std::size_t apart) {
   AttendTo(queries, head, scale, from, scratch, apart);
 }
 
@@ -103,6 +114,8 @@ namespace spectr {
 
 HWY_EXPORT(AttendToF32);
 HWY_EXPORT(AttendToF16);
+HWY_EXPORT(AttendToF32AndF16);
+HWY_EXPORT(AttendToF16AndF32);
 
 namespace {
 
@@ -124,16 +137,28 @@ std::size_t scratch_of_query(std::span<const Query> queries, std::size_t dim,
 
 }  // namespace
 
-void attend(std::span<const Query> queries, const CachedHead<const float>& head, float scale,
+void attend(std::span<const Query> queries, const CachedHead<const float, const float>& head, float scale,
             std::span<float> scratch, ReadFrom from) {
   const std::size_t apart = scratch_of_query(queries, head.dim, scratch);
   HWY_DYNAMIC_DISPATCH(AttendToF32)(queries, head, scale, from, scratch.data(), apart);
 }
 
-void attend(std::span<const Query> queries, const CachedHead<const F16>& head, float scale,
+void attend(std::span<const Query> queries, const CachedHead<const F16, const F16>& head, float scale,
             std::span<float> scratch, ReadFrom from) {
   const std::size_t apart = scratch_of_query(queries, head.dim, scratch);
   HWY_DYNAMIC_DISPATCH(AttendToF16)(queries, head, scale, from, scratch.data(), apart);
+}
+
+void attend(std::span<const Query> queries, const CachedHead<const float, const F16>& head, float scale,
+            std::span<float> scratch, ReadFrom from) {
+  const std::size_t apart = scratch_of_query(queries, head.dim, scratch);
+  HWY_DYNAMIC_DISPATCH(AttendToF32AndF16)(queries, head, scale, from, scratch.data(), apart);
+}
+
+void attend(std::span<const Query> queries, const CachedHead<const F16, const float>& head, float scale,
+            std::span<float> scratch, ReadFrom from) {
+  const std::size_t apart = scratch_of_query(queries, head.dim, scratch);
+  HWY_DYNAMIC_DISPATCH(AttendToF16AndF32)(queries, head, scale, from, scratch.data(), apart);
 }
 
 }  // namespace spectr

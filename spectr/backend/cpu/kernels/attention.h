@@ -43,11 +43,15 @@ constexpr std::size_t attention_scratch(std::size_t slots, std::size_t dim) {
 /// Rounding changes out[j] to first order by at most 2⁻²⁴ (60 + n / 2 + 2 (d + 3) S) Σ_s softmax_s |V[s][j]|
 /// for n ≤ 2¹⁸ slots, d = head.dim and S the largest scale · Σ_i |q[i] K[s][i]|. With normally
 /// distributed numbers most errors cancel: tests hold attend() to 5e-6 of that sum.
-void attend(std::span<const Query> queries, const CachedHead<const float>& head, float scale,
+void attend(std::span<const Query> queries, const CachedHead<const float, const float>& head, float scale,
             std::span<float> scratch, ReadFrom from);
 
-/// attend() for keys and values that take half the memory. Sums are floats all the same.
-void attend(std::span<const Query> queries, const CachedHead<const F16>& head, float scale,
+/// attend() for keys, values or both that take half the memory. Sums are floats all the same.
+void attend(std::span<const Query> queries, const CachedHead<const F16, const F16>& head, float scale,
+            std::span<float> scratch, ReadFrom from);
+void attend(std::span<const Query> queries, const CachedHead<const float, const F16>& head, float scale,
+            std::span<float> scratch, ReadFrom from);
+void attend(std::span<const Query> queries, const CachedHead<const F16, const float>& head, float scale,
             std::span<float> scratch, ReadFrom from);
 
 }  // namespace spectr

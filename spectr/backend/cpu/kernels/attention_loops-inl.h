@@ -116,8 +116,8 @@ HWY_INLINE void ForSome(std::size_t first, std::size_t end, const Use& use) {
 
 /// scores[r][slot …] = scale · q·K of n queries for some groups: every key is loaded once for all. A lane is
 /// a slot and sums over the dimensions in their order.
-template <std::size_t n, std::size_t groups, class T>
-HWY_INLINE void ScoreGroups(const CachedHead<T>& head, float scale, const Query* queries, std::size_t slot,
+template <std::size_t n, std::size_t groups, class Head>
+HWY_INLINE void ScoreGroups(const Head& head, float scale, const Query* queries, std::size_t slot,
                             float* const* scores, Prefetcher& ahead) {
   const GroupTag d;
   using V = hn::Vec<GroupTag>;
@@ -127,7 +127,7 @@ HWY_INLINE void ScoreGroups(const CachedHead<T>& head, float scale, const Query*
   for (auto& row : sums) {
     for (V& sum : row) sum = hn::Zero(d);
   }
-  const T* at = head.keys(slot);
+  const typename Head::Key* at = head.keys(slot);
   for (std::size_t j = 0; j < head.dim;) {
     ahead.Step();
     for (const std::size_t end = std::min(j + Prefetcher::Stride(n), head.dim); j < end;
@@ -149,8 +149,8 @@ HWY_INLINE void ScoreGroups(const CachedHead<T>& head, float scale, const Query*
 
 /// The scores of n queries for the slots [slot, end) of a block. Single slots would cost more than whole
 /// groups.
-template <std::size_t n, std::size_t groups, class T>
-HWY_INLINE void ScoreBlock(const CachedHead<T>& head, float scale, const Query* queries, std::size_t slot,
+template <std::size_t n, std::size_t groups, class Head>
+HWY_INLINE void ScoreBlock(const Head& head, float scale, const Query* queries, std::size_t slot,
                            std::size_t end, float* const* scores, Prefetcher& ahead) {
   constexpr std::size_t step = groups * key_group;
   for (; slot + step <= end; slot += step) ScoreGroups<n, groups>(head, scale, queries, slot, scores, ahead);
@@ -162,12 +162,12 @@ HWY_INLINE void ScoreBlock(const CachedHead<T>& head, float scale, const Query* 
 }
 
 /// The values that the weights of a query belong to.
-template <class T>
+template <class Head>
 struct ValuesOfQuery {
-  const CachedHead<T>& head;
+  const Head& head;
   const Query& query;
 
-  HWY_INLINE T* operator[](std::size_t s) const {
+  HWY_INLINE typename Head::Value* operator[](std::size_t s) const {
     return head.value(s < query.prefix ? s : static_cast<std::size_t>(query.extra[s - query.prefix]));
   }
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 namespace spectr {
 
@@ -11,30 +12,36 @@ constexpr std::size_t slot_block = 64;
 /// dimension of neighbouring slots, so that their scores come out side by side.
 constexpr std::size_t key_group = 16;
 
-/// Keys and values of one head, F32 or F16: each block has the keys of its slots, group after group, and then
-/// their values, slot after slot.
-template <class T>
+/// Keys of type K and values of type V of one head, F32 or F16 each: a block has the keys of its slots, group
+/// after group, and then their values, slot after slot.
+template <class K, class V = K>
 struct CachedHead {
-  T* blocks;          ///< where the first of them begins
-  std::size_t apart;  ///< numbers from one block to the next
+  using Key = K;
+  using Value = V;
+  using Byte = std::conditional_t<std::is_const_v<K>, const std::byte, std::byte>;
+
+  Byte* blocks;       ///< where the first of them begins
+  std::size_t apart;  ///< bytes from one block to the next
   std::size_t dim;    ///< numbers of a key or a value
 
   /// The keys of a group. Requires: slot is its first one.
-  T* keys(std::size_t slot) const { return block(slot) + slot % slot_block * dim; }
+  K* keys(std::size_t slot) const { return reinterpret_cast<K*>(block(slot)) + slot % slot_block * dim; }
   /// Dimension j of a slot's key.
-  T& key(std::size_t slot, std::size_t j) const {
+  K& key(std::size_t slot, std::size_t j) const {
     return keys(slot / key_group * key_group)[j * key_group + slot % key_group];
   }
   /// [dim]; the other values of its block follow.
-  T* value(std::size_t slot) const { return block(slot) + (slot_block + slot % slot_block) * dim; }
+  V* value(std::size_t slot) const {
+    return reinterpret_cast<V*>(block(slot) + slot_block * dim * sizeof(K)) + slot % slot_block * dim;
+  }
+
+  /// Bytes of a block of a head with so many dimensions.
+  static constexpr std::size_t block_bytes(std::size_t dim) {
+    return slot_block * dim * (sizeof(K) + sizeof(V));
+  }
 
  private:
-  T* block(std::size_t slot) const { return blocks + slot / slot_block * apart; }
+  Byte* block(std::size_t slot) const { return blocks + slot / slot_block * apart; }
 };
-
-/// How many numbers a block has.
-constexpr std::size_t block_numbers(std::size_t dim) {
-  return 2 * slot_block * dim;
-}
 
 }  // namespace spectr
