@@ -1,6 +1,6 @@
-// The choice among drafts in an engine of your own, with models of its own: distributions from logits, drafts from the
-// small model's distribution, a plan, the token. A long text shows that every token follows the one before it as often
-// as the large model's distribution says, whatever the small one thinks.
+// The choice among drafts in an engine of your own, with models of its own: distributions from logits, drafts
+// from the small model's distribution, a plan, the token. A long text shows that every token follows the one
+// before it as often as the large model's distribution says, whatever the small one thinks.
 //   own_logits [PLAN]     k-seq, or another lossless plan for independent drafts: optimal accepts the most
 #include <spectr/base/counter_random.h>
 #include <spectr/sampling/warp.h>
@@ -27,7 +27,9 @@ Result<void> run(const char* plan_name) {
   SPECTR_TRY(const PlanRule* rule, find_plan(plan_name));
   if (rule->drafting != Drafting::independent) return error("{} draws its drafts itself", plan_name);
   SPECTR_TRY(const Warp warp, Warp::make({.temperature = 0.8, .top_k = 0, .top_p = 1.0, .min_p = 0.0}));
-  const auto distribution_of = [&](const Row& row) { return warp.distribution(std::span<const float>(row), {}, vocabulary); };
+  const auto distribution_of = [&](const Row& row) {
+    return warp.distribution(std::span<const float>(row), {}, vocabulary);
+  };
 
   CounterRandom choices(/*seed=*/1);
   std::vector<Token> text = {0};

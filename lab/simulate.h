@@ -36,9 +36,9 @@ Result<void> simulate_rejections(const MarkovPair& pair, std::size_t sequences, 
 
 /// What a decoder itself does on a pair, by enumeration of all that can happen, from a uniformly drawn start.
 struct EnumeratedDecoder {
-  double calls = 0.0;                             ///< of the target
-  double corrections = 0.0;                       ///< blocks that end in one
-  double tv = 0.0;                                ///< of the whole text's distribution from the target's
+  double calls = 0.0;        ///< of the target
+  double corrections = 0.0;  ///< blocks that end in one
+  double tv = 0.0;           ///< of the whole text's distribution from the target's
   std::map<std::vector<Token>, double> distribution = {};  ///< of start and text
 };
 

@@ -31,7 +31,8 @@ Result<BiasMeter> BiasMeter::make(const StoryModels& models) {
   return BiasMeter(models, std::move(warp), std::move(target), std::move(draft));
 }
 
-Result<Distribution> BiasMeter::distribution(const Session& session, NodeId node, std::span<const Token> text) const {
+Result<Distribution> BiasMeter::distribution(const Session& session, NodeId node,
+                                             std::span<const Token> text) const {
   const Logits row = session.logits(node);
   return warp_.distribution(row.first(std::min(row.size(), vocabulary_)), text, vocabulary_);
 }

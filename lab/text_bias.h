@@ -10,8 +10,8 @@
 
 namespace spectr::lab {
 
-/// Sums over the places of texts: how far the distribution of the next token would be from the target's, were a draft
-/// tested there.
+/// Sums over the places of texts: how far the distribution of the next token would be from the target's, were
+/// a draft tested there.
 struct TextBias {
   std::size_t places = 0;
   double opt = 0.0, uno = 0.0;  ///< with over-acceptance ε and either correction: opt ≤ uno at every place

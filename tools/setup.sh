@@ -152,9 +152,10 @@ run_tests() {
   (cd "$root" && ctest --preset "$@" --no-tests=error -j "$(jobs)" </dev/null)
 }
 
-# Sanitizers name lines through the addr2line that compilers bring along; left alone they look for LLVM's own.
+# Sanitizers name lines with the help of addr2line, which comes along with every compiler.
 name_lines() {
-  export ASAN_OPTIONS="${ASAN_OPTIONS-allow_addr2line=1}" TSAN_OPTIONS="${TSAN_OPTIONS-allow_addr2line=1}"
+  helper=external_symbolizer_path=$(command -v addr2line)
+  export ASAN_OPTIONS="${ASAN_OPTIONS-$helper}" TSAN_OPTIONS="${TSAN_OPTIONS-$helper}"
 }
 
 # show_progress WHAT: of ninja's lines "[12/345] …", the percentage: on a terminal in place, else every tenth.

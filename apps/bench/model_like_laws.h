@@ -15,8 +15,8 @@ struct Distributions {
   Distribution p, q;
 };
 
-/// Distributions as models give them: log-normal, so that few tokens are likely, the target sharper and with noise of
-/// its own.
+/// Distributions as models give them: log-normal, so that few tokens are likely, the target sharper and with
+/// noise of its own.
 inline Distributions model_like_distributions(std::size_t size, std::uint32_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> noise;

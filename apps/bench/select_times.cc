@@ -11,16 +11,21 @@ namespace {
 constexpr double seconds_per_measurement = 0.05;
 
 Json measure(const PlanRule& rule, const Distributions& distributions, std::size_t k) {
-  Json row = {{"plan", rule.name},   {"vocab", distributions.p.vocabulary()}, {"k", k},
-              {"build_us", nullptr}, {"select_us", nullptr},         {"error", nullptr}};
+  Json row = {{"plan", rule.name},
+              {"vocab", distributions.p.vocabulary()},
+              {"k", k},
+              {"build_us", nullptr},
+              {"select_us", nullptr},
+              {"error", nullptr}};
   const DraftDistributions drafts(distributions.p, k);
   const auto plan = rule.build(drafts, distributions.q, {});
   if (!plan) {
     row["error"] = plan.error().message;
     return row;
   }
-  row["build_us"] =
-      time_calls(seconds_per_measurement, [&] { (void)rule.build(drafts, distributions.q, {}); }).median_microseconds;
+  row["build_us"] = time_calls(seconds_per_measurement, [&] {
+                      (void)rule.build(drafts, distributions.q, {});
+                    }).median_microseconds;
   // A batch of selections: a single one takes less than reading the clock.
   constexpr std::size_t batch = 64;
   std::vector<Token> tokens((*plan)->drafts());

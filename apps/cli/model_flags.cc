@@ -42,11 +42,13 @@ void ModelFlags::add_context(CLI::App& app, const std::string& help) {
 }
 
 void ModelFlags::add_cache_types(CLI::App& app) {
-  const auto add = [&app](const char* names, std::string& type, const char* what, const char* variable) {
-    app.add_option(names, type,
+  std::vector<std::string> names;
+  for (const KvTypeRule& rule : kv_type_rules) names.emplace_back(rule.name);
+  const auto add = [&](const char* flags, std::string& type, const char* what, const char* variable) {
+    app.add_option(flags, type,
                    std::string(what) + " (default: f32 where all matrices that make them are, else f16)")
         ->envname(variable)
-        ->check(CLI::IsMember({"f32", "f16"}));
+        ->check(CLI::IsMember(names));
   };
   add("--cache-type-k", cache_keys, "-ctk TYPE: what keys are stored as, f32 or f16",
       "LLAMA_ARG_CACHE_TYPE_K");
@@ -55,11 +57,7 @@ void ModelFlags::add_cache_types(CLI::App& app) {
 }
 
 LoadOptions ModelFlags::load_options() const {
-  const auto type = [](const std::string& name) -> std::optional<KvType> {
-    if (name.empty()) return std::nullopt;
-    return name == "f32" ? KvType::f32 : KvType::f16;
-  };
-  return {{type(cache_keys), type(cache_values)}};
+  return {{kv_type(cache_keys), kv_type(cache_values)}};
 }
 
 int ModelFlags::thread_count() const {

@@ -30,7 +30,8 @@ constexpr double tokens_in_a_step = 100;
 
 Json to_json(const Distribution& distribution) {
   Json all = Json::array();
-  for (std::size_t x = 0; x < distribution.vocabulary(); ++x) all.push_back(distribution[static_cast<Token>(x)]);
+  for (std::size_t x = 0; x < distribution.vocabulary(); ++x)
+    all.push_back(distribution[static_cast<Token>(x)]);
   return all;
 }
 
@@ -87,7 +88,8 @@ Answer evaluate(const PlanRule& rule, const JsonInput& line, double epsilon) {
       {"plan", rule.name},
       {"k", problem.k},
       {"acceptance", plan->acceptance()},
-      {"law", tuples > max_tuples || steps > max_steps ? Json() : Json(enumerate_distribution(*plan, vocabulary))},
+      {"law",
+       tuples > max_tuples || steps > max_steps ? Json() : Json(enumerate_distribution(*plan, vocabulary))},
       {"residual", residual ? to_json(*residual) : Json()},
       {"parameters", to_json(plan->parameters())}};
 }

@@ -24,10 +24,11 @@ struct PlanTimeFlags : PlanFlags {  ///< an empty plan: all of them
   std::uint32_t seed = 0;
 };
 
-/// Answers every line `{id, p, q, k}` with `{id, plan, k, acceptance, distribution, residual, parameters}`, or with
-/// `{id, error}`; usage if there was an error. distribution: the exact distribution of Y by enumeration of every draft tuple
-/// through select(), null above 200,000 tuples V^k or 5·10⁸ ways in which they can end, V^(k + 1); of more
-/// than 100 tokens V / 100 times fewer where drafts are drawn without replacement.
+/// Answers every line `{id, p, q, k}` with `{id, plan, k, acceptance, distribution, residual, parameters}`,
+/// or with
+/// `{id, error}`; usage if there was an error. distribution: the exact distribution of Y by enumeration of
+/// every draft tuple through select(), null above 200,000 tuples V^k or 5·10⁸ ways in which they can end,
+/// V^(k + 1); of more than 100 tokens V / 100 times fewer where drafts are drawn without replacement.
 /// acceptance: null where it is not computed, of recursive-wor with many drafts (see
 /// rejected_without_replacement). residual: null where acceptance is 1 or where it depends on the drafts.
 /// Throws Failure for an unknown plan.
@@ -36,8 +37,8 @@ Status run_plan_eval(std::istream& in, std::ostream& out, const PlanFlags& flags
 /// Answers every line with `{id, plan, k, draws, accepted, counts}`: Y of `draws` independent draws.
 Status run_plan_sample(std::istream& in, std::ostream& out, const PlanSampleFlags& flags);
 
-/// Prints `{plan, vocab, k, microseconds, builds}` per plan for one random pair of dense distributions: the median
-/// time of a build.
+/// Prints `{plan, vocab, k, microseconds, builds}` per plan for one random pair of dense distributions: the
+/// median time of a build.
 Status run_plan_time(std::ostream& out, const PlanTimeFlags& flags);
 
 }  // namespace spectr::cli

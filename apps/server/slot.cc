@@ -35,15 +35,18 @@ Slot::Slot(std::size_t number, const ModelSet& models, std::size_t context, Batc
       totals_(totals),
       target_{models.target.get()} {
   for (const auto& draft : models.drafts) drafts_.push_back({draft.get()});
-  start(target_);
-  for (SlotCache& draft : drafts_) start(draft);
+  // The models can have such contexts: what may be missing is memory, for so many slots.
+  if (!start(target_)) throw std::bad_alloc();
+  for (SlotCache& draft : drafts_) {
+    if (!start(draft)) throw std::bad_alloc();
+  }
 }
 
-void Slot::start(SlotCache& cache) {
-  auto session = batcher_.start(*cache.model, std::min(context_, cache.model->context()));
-  if (!session) throw std::bad_alloc();  // the model can have such a context
-  cache.session = session->get();
-  cache.owned = *std::move(session);
+Result<void> Slot::start(SlotCache& cache) {
+  SPECTR_TRY(auto session, batcher_.start(*cache.model, std::min(context_, cache.model->context())));
+  cache.session = session.get();
+  cache.owned = std::move(session);
+  return {};
 }
 
 void Slot::reset() {
@@ -81,9 +84,9 @@ Outcome Slot::run(const Task& task, Answer& answer, std::size_t choice) {
   return outcome;
 }
 
-Models Slot::bind(std::span<SlotCache* const> caches, const Task& task, const Answer& answer) {
+Result<Models> Slot::bind(std::span<SlotCache* const> caches, const Task& task, const Answer& answer) {
   for (SlotCache* cache : caches) {
-    if (!cache->owned) start(*cache);
+    if (!cache->owned) SPECTR_TRY_VOID(start(*cache));
     // The prompt's last token is always computed: the first block starts from its logits.
     const std::size_t common = std::min(cache->common(task.prompt), task.prompt.size() - 1);
     cache->session->rewind(task.cache_prompt ? common : 0);
@@ -97,13 +100,16 @@ Models Slot::bind(std::span<SlotCache* const> caches, const Task& task, const An
 void Slot::unbind(std::span<SlotCache* const> caches, Models models, const std::vector<Token>& text) {
   target_.owned = std::move(models.target);
   for (std::size_t i = 0; i < models.drafts.size(); ++i) caches[i + 1]->owned = std::move(models.drafts[i]);
-  for (SlotCache* cache : caches) cache->text = text;
+  for (SlotCache* cache : caches) {
+    cache->text = text;
+    cache->session->keep({});  // an idle slot holds no logits
+  }
 }
 
 Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, Outcome& outcome) {
   SPECTR_TRY(Decoder decoder, make_decoder(*task.method, task.settings));
   const std::vector<SlotCache*> caches = caches_of(*task.method);
-  Models models = bind(caches, task, answer);
+  SPECTR_TRY(Models models, bind(caches, task, answer));
   outcome.cached = target_.session->length();
 
   std::vector<Token> text = task.prompt;

@@ -42,11 +42,11 @@ class Slot {
   Result<void> write(const Task& task, Answer& answer, std::size_t choice, Outcome& outcome);
   std::vector<SlotCache*> caches_of(const MethodRule& method);
   /// The sessions of these, the target's first, rewound to what they have of the prompt.
-  Models bind(std::span<SlotCache* const> caches, const Task& task, const Answer& answer);
+  Result<Models> bind(std::span<SlotCache* const> caches, const Task& task, const Answer& answer);
   /// Keeps the sessions, which hold a part of this text now.
   void unbind(std::span<SlotCache* const> caches, Models models, const std::vector<Token>& text);
-  /// A fresh session.
-  void start(SlotCache& cache);
+  /// A fresh session. Error: there is no memory for it.
+  Result<void> start(SlotCache& cache);
   /// Drops the sessions, whatever state they are in: the next text starts new ones.
   void reset();
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "lab/figures/figures.h"
 #include "lab/distributions.h"
+#include "lab/figures/figures.h"
 #include "lab/simulate.h"
 #include "lab/theory/rejections.h"
 #include "spectr/base/counter_random.h"

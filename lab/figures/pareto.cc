@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/distributions.h"
 #include "lab/figures/biased_rules.h"
 #include "lab/figures/figures.h"
-#include "lab/distributions.h"
 #include "spectr/base/enumerator.h"
 
 namespace spectr::lab {
@@ -35,7 +35,8 @@ Result<Enumerated> enumerate(const char* plan_name, const Distribution& p, const
     distribution[static_cast<std::size_t>(y.token)] += choices.probability();
     if (!y.accepted) out.rejection += choices.probability();
   } while (choices.next());
-  for (std::size_t y = 0; y < vocabulary; ++y) out.bias += 0.5 * std::abs(distribution[y] - q.probabilities()[y]);
+  for (std::size_t y = 0; y < vocabulary; ++y)
+    out.bias += 0.5 * std::abs(distribution[y] - q.probabilities()[y]);
   return out;
 }
 

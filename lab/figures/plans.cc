@@ -1,4 +1,5 @@
-// How much each plan accepts, on distributions of three kinds: made up evenly, peaked as language is, and real ones.
+// How much each plan accepts, on distributions of three kinds: made up evenly, peaked as language is, and
+// real ones.
 
 #include <fmt/format.h>
 
@@ -6,9 +7,9 @@
 #include <cmath>
 #include <string>
 
+#include "lab/distributions.h"
 #include "lab/figures/drawn_plans.h"
 #include "lab/figures/figures.h"
-#include "lab/distributions.h"
 #include "lab/story_models.h"
 #include "spectr/sampling/warp.h"
 
@@ -61,7 +62,8 @@ Result<std::vector<DistributionsOfPair>> real_distributions(std::size_t pairs, c
   options.top_k = 40;
   SPECTR_TRY(const Warp warp, Warp::make(options));
   const std::size_t vocabulary = models.target->vocabulary();
-  const auto distribution_of = [&](const Transformer& model, std::span<const Token> text) -> Result<Distribution> {
+  const auto distribution_of = [&](const Transformer& model,
+                                   std::span<const Token> text) -> Result<Distribution> {
     SPECTR_TRY(const auto session, model.start(text.size(), 1));
     SPECTR_TRY_VOID(session->score(text, TokenTree(text.back())));
     const Logits row = session->logits(TokenTree::root);
@@ -79,7 +81,8 @@ Result<std::vector<DistributionsOfPair>> real_distributions(std::size_t pairs, c
 }
 
 /// Mean acceptance of a plan over the pairs; none where it cannot be computed exactly.
-Result<std::optional<double>> mean_acceptance(const char* plan, const std::vector<DistributionsOfPair>& distributions,
+Result<std::optional<double>> mean_acceptance(const char* plan,
+                                              const std::vector<DistributionsOfPair>& distributions,
                                               std::size_t k) {
   double sum = 0.0;
   for (const DistributionsOfPair& pair : distributions) {
@@ -111,8 +114,8 @@ Result<Report> plan_acceptance(const Context& context) {
     for (const DrawnPlan& plan : plans) {
       for (const std::size_t k : drafts) {
         // Exact acceptance without replacement is exponential in k: beyond this it is not drawn.
-        const bool feasible =
-            std::string_view(plan.name) != "recursive-wor" || kind.distributions[0].p.vocabulary() <= 8 || k <= 3;
+        const bool feasible = std::string_view(plan.name) != "recursive-wor" ||
+                              kind.distributions[0].p.vocabulary() <= 8 || k <= 3;
         SPECTR_TRY(const auto accepted, feasible ? mean_acceptance(plan.name, kind.distributions, k)
                                                  : Result<std::optional<double>>(std::nullopt));
         if (accepted) data.add({kind.name, plan.name, static_cast<double>(k), *accepted});

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "lab/distributions.h"
 #include "lab/figures/drawn_plans.h"
 #include "lab/figures/figures.h"
-#include "lab/distributions.h"
 #include "spectr/transport/acceptance_bounds.h"
 
 namespace spectr::lab {

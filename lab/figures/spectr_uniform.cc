@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "lab/figures/figures.h"
 #include "lab/distributions.h"
+#include "lab/figures/figures.h"
 #include "spectr/transport/acceptance_bounds.h"
 
 namespace spectr::lab {

@@ -1,12 +1,13 @@
-// SpecTr++, figures 1 and 2: how close k-Seq, STr+ and STr++ come to the optimum on random pairs of distributions.
+// SpecTr++, figures 1 and 2: how close k-Seq, STr+ and STr++ come to the optimum on random pairs of
+// distributions.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "lab/distributions.h"
 #include "lab/figures/drawn_plans.h"
 #include "lab/figures/figures.h"
-#include "lab/distributions.h"
 #include "lab/theory/subset_k_seq.h"
 #include "spectr/transport/acceptance_bounds.h"
 
@@ -59,7 +60,8 @@ Result<Report> random_pairs(std::size_t vocabulary, const Context& context) {
   DataTable data({"pair", "k", "str", "str_plus", "str_plus_plus", "best_subsets", "optimum"});
   std::mt19937 generator(context.seed);
   for (std::size_t pair = 0; pair < pairs; ++pair) {
-    const Distribution p = random_distribution(vocabulary, generator), q = random_distribution(vocabulary, generator);
+    const Distribution p = random_distribution(vocabulary, generator),
+                       q = random_distribution(vocabulary, generator);
     for (std::size_t k = 2; k <= last_k; ++k) {
       const double optimum = optimal_acceptance(p, q, k);
       SPECTR_TRY(const double str, acceptance("k-seq", p, q, k));

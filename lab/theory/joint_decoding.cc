@@ -6,7 +6,8 @@
 
 namespace spectr::lab {
 
-LikeliestBlocks::LikeliestBlocks(const MarkovPair& pair, const Distributions& distributions, std::size_t length)
+LikeliestBlocks::LikeliestBlocks(const MarkovPair& pair, const Distributions& distributions,
+                                 std::size_t length)
     : states_(pair.states()) {
   const std::size_t all = (pair.horizon() + 1) * states_;
   best_.assign(length + 1, std::vector(all, 0.0));

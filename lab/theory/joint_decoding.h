@@ -8,7 +8,8 @@
 
 namespace spectr::lab {
 
-/// A table of next-token distributions of a Markov chain: distribution(n, x) is the distribution of token n + 1 after token n = x.
+/// A table of next-token distributions of a Markov chain: distribution(n, x) is the distribution of token n +
+/// 1 after token n = x.
 using Distributions = std::function<std::span<const double>(std::size_t n, std::size_t x)>;
 
 /// The likeliest continuations of a Markov chain, by dynamic programming:

@@ -10,8 +10,8 @@
 
 namespace spectr::lab {
 
-/// A draft p and a target q given by tables over a horizon of T tokens: the distribution of token n + 1 given that
-/// token n is x is p(n, x), n = 0 … T−1. x₀ is the prompt, drawn uniformly and not counted.
+/// A draft p and a target q given by tables over a horizon of T tokens: the distribution of token n + 1 given
+/// that token n is x is p(n, x), n = 0 … T−1. x₀ is the prompt, drawn uniformly and not counted.
 class MarkovPair {
  public:
   /// probabilities: [horizon, states, states] each.

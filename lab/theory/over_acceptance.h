@@ -15,9 +15,9 @@ enum class Correction {
 
 /// Rejection and bias of over-acceptance with b = min(1, (q + ε)/p), and the distribution of its output.
 struct BiasedStep {
-  double rejection;         ///< Σ (1 − b) p: the test fails
-  double miss;              ///< … and what is drawn then is not the draft, as it may be with UNO
-  double bias;              ///< TV(distribution, q)
+  double rejection;                  ///< Σ (1 − b) p: the test fails
+  double miss;                       ///< … and what is drawn then is not the draft, as it may be with UNO
+  double bias;                       ///< TV(distribution, q)
   std::vector<double> distribution;  ///< b p + rejection · correction
 };
 
@@ -34,7 +34,8 @@ BiasedStep biased_step(std::span<const double> p, std::span<const double> q, dou
 double min_bias(std::span<const double> p, std::span<const double> q, double epsilon);
 
 /// A whole text with drafts up to the horizon: every token is tested once, and the text is a Markov chain
-/// with the biased steps' distributions. Sums over the tokens, the bias at each token given the tokens before it.
+/// with the biased steps' distributions. Sums over the tokens, the bias at each token given the tokens before
+/// it.
 struct BiasedText {
   double rejections = 0.0;
   double misses = 0.0;

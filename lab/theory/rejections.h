@@ -16,10 +16,10 @@ namespace spectr::lab {
 /// Returns the terms: [n] = P(token n + 1 is a rejection). Cost: O(T V²).
 std::vector<double> expected_rejections(const MarkovPair& pair);
 
-/// Batch speculative decoding with M sequences (the same paper, algorithm 4 and theorem 3). μ_n is the distribution of
-/// x_n under q, F_n(y) the mass of "x_n = y was a rejection: a new tree starts there", F₀ = μ₀. With
-/// h(y|x) = (q − p)₊ and the recursion q¹ = q, r_m = TV(q^m, p), q^{m+1} = (q^m − p)₊/r_m of recursive
-/// rejection,
+/// Batch speculative decoding with M sequences (the same paper, algorithm 4 and theorem 3). μ_n is the
+/// distribution of x_n under q, F_n(y) the mass of "x_n = y was a rejection: a new tree starts there", F₀ =
+/// μ₀. With h(y|x) = (q − p)₊ and the recursion q¹ = q, r_m = TV(q^m, p), q^{m+1} = (q^m − p)₊/r_m of
+/// recursive rejection,
 ///
 ///   F_n(y) = Σ_x (μ_{n−1} − F_{n−1})(x) h(y|x) + Σ_x F_{n−1}(x) Π_{m≤M} r_m(x) q^{M+1}(y|x),
 ///   P(rejection at n) = Σ_y F_n(y).

@@ -12,7 +12,8 @@ namespace spectr::lab {
 
 /// The least probability of rejecting all drafts from p that generalised k-Seq reaches with given sets
 /// Ω_1 … Ω_k (SpecTr++, Ahn, Beirami, Sun, Suresh, 2023: LP_k), bit x of a set standing for token x; 1 where
-/// no factors are valid for these sets. Error: the solver failed. Requires: dense distributions, V ≤ 20 tokens, q > 0.
+/// no factors are valid for these sets. Error: the solver failed. Requires: dense distributions, V ≤ 20
+/// tokens, q > 0.
 Result<double> min_rejection(const Distribution& p, const Distribution& q,
                              std::span<const std::uint32_t> sets);
 

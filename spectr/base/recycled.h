@@ -7,12 +7,12 @@
 
 namespace spectr {
 
-/// Memory for what is made and dropped all the time, in a few sizes: distributions, plans, drafts. A thread keeps what
-/// it gives back and takes it again, so that a decoding loop asks the system for nothing once it has seen its
-/// sizes. Sizes are rounded up to powers of two. Of a size, a thread never keeps more pieces than the most
-/// by which those that it took were ahead of those that it gave back, whichever thread took or gives back the
-/// same piece; when it ends, it gives all back to the system. Under AddressSanitizer nothing is kept, so that
-/// it sees every use after the end.
+/// Memory for what is made and dropped all the time, in a few sizes: distributions, plans, drafts. A thread
+/// keeps what it gives back and takes it again, so that a decoding loop asks the system for nothing once it
+/// has seen its sizes. Sizes are rounded up to powers of two. Of a size, a thread never keeps more pieces
+/// than the most by which those that it took were ahead of those that it gave back, whichever thread took or
+/// gives back the same piece; when it ends, it gives all back to the system. Under AddressSanitizer nothing
+/// is kept, so that it sees every use after the end.
 namespace recycled {
 
 /// Whether this build keeps memory.

@@ -26,9 +26,10 @@ class ThreadPool {
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
   /// Runs body(begin, end), or body(begin, end, thread) with its 0 ≤ thread < threads(), on disjoint ranges
-  /// that cover [0, count), at most one per `grain` indices; returns when all are done. May be called from several
-  /// threads at once: their loops then follow one another. Calls of one pool do not nest. An exception out of body
-  /// ends the process, on whatever thread: the others still work on what the caller would leave behind.
+  /// that cover [0, count), at most one per `grain` indices; returns when all are done. May be called from
+  /// several threads at once: loops that take several threads follow one another, and numbers of threads are
+  /// different within one loop only. Calls of one pool do not nest. An exception out of body ends the
+  /// process, on whatever thread: the others still work on what the caller would leave behind.
   template <class Body>
   void parallel_for(std::size_t count, std::size_t grain, Body&& body) {
     using Plain = std::remove_reference_t<Body>;
@@ -63,7 +64,7 @@ class ThreadPool {
   bool join();
   void take_pieces(std::size_t self);
 
-  std::mutex mutex_;  // held by the loop that runs
+  std::mutex mutex_;           // held by the loop that runs
   std::vector<Share> shares_;  // the caller's first
   std::vector<std::thread> workers_;
   Loop loop_;

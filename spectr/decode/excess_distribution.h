@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "spectr/base/recycled.h"
 #include "spectr/base/numeric.h"
+#include "spectr/base/recycled.h"
 #include "spectr/transport/distribution.h"
 #include "spectr/transport/distribution_pair.h"
 

@@ -108,8 +108,8 @@ void Batcher::run_pass(std::unique_lock<std::mutex>& lock) {
       model->counts.sequences += served_.size();
     }
     for (std::size_t i = 0; i < served_.size(); ++i) {
-      served_[i]->scoring = scorings_[i];
-      served_[i]->done = scorings_[i].is_over();
+      served_[i]->scoring = std::move(scorings_[i]);
+      served_[i]->done = served_[i]->scoring.is_over();
     }
     of_pieces_ = std::ranges::any_of(served_, &Request::done) ? nullptr : model;
     std::erase_if(requests_, [](const Request* request) { return request->done; });

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "spectr/base/check.h"
+
 namespace spectr {
 namespace {
 
@@ -18,7 +20,9 @@ class Walk {
       attention(layer, i);
       if (layer.parallel) {
         // Both blocks read the same stream: it is normalized before the first one's output is added.
-        prepare(layer.ffn_norm);
+        // Without a norm of its own the second reads what the first has read.
+        SPECTR_CHECK(input_ == Buffer::normed);
+        if (layer.ffn_norm) prepare(layer.ffn_norm);
         ops_.add();
       } else {
         add_and_prepare(layer.ffn_norm);

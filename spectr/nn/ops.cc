@@ -26,6 +26,9 @@ std::string names_of_all(const std::vector<T>& all) {
   return names;
 }
 
+/// What no operation of the graph computes, whatever a backend may have.
+const std::vector<Feature> not_walked = {Feature::experts, Feature::residual_scale, Feature::taps};
+
 /// The features that a spec's fields need.
 std::vector<Feature> features_of(const ModelSpec& spec) {
   std::vector<Feature> features;
@@ -98,6 +101,15 @@ std::size_t cols_of(const ModelSpec& spec, Buffer buffer) {
   return cols;
 }
 
+Caps host_caps(std::string_view backend) {
+  Caps all{backend, {}, {}, {}, true};
+  for (const TensorFormat& format : tensor_formats()) all.formats.push_back(format.type);
+  for (const KvTypeRule& keys : kv_type_rules) {
+    for (const KvTypeRule& values : kv_type_rules) all.kv_types.push_back({keys.type, values.type});
+  }
+  return all;
+}
+
 Result<void> check(const ModelSpec& spec, const KvTypes& kv, const Caps& caps) {
   for (const Requirement& requirement : spec.requirements) {
     if (has(caps.features, requirement.feature)) continue;
@@ -106,7 +118,7 @@ Result<void> check(const ModelSpec& spec, const KvTypes& kv, const Caps& caps) {
   }
   // What the fields ask for, whether or not the architecture's file said where from.
   for (const Feature feature : features_of(spec)) {
-    if (has(caps.features, feature)) continue;
+    if (has(caps.features, feature) && !has(not_walked, feature)) continue;
     return error("{}: general.architecture is {}: {} are not supported by the backend {}", spec.file,
                  spec.architecture, name_of(feature), caps.backend);
   }

@@ -53,6 +53,9 @@ struct Caps {
   bool row_invariant;  ///< a row's logits depend on its own sequence alone, bit for bit
 };
 
+/// The caps of a backend on the host, which computes any format and keeps any type: without features.
+Caps host_caps(std::string_view backend);
+
 /// Whether a backend can compute a model. Error: a format, a type of keys or values, or a feature that it
 /// lacks, with the file, and the tensor or the key and its value.
 Result<void> check(const ModelSpec& spec, const KvTypes& kv, const Caps& caps);

@@ -19,10 +19,6 @@ Operation operation_of(LinearRole role) {
   return {};
 }
 
-double size_of(KvType type) {
-  return type == KvType::f32 ? 4.0 : 2.0;
-}
-
 }  // namespace
 
 void ProfiledOps::begin(const PassBatch& batch) {
@@ -81,7 +77,8 @@ Work ProfiledOps::attention_work(const AttentionSpec& spec) const {
     attended += slots;
   }
   const auto dim = static_cast<double>(spec.head_dim);
-  return {(size_of(kv_.keys) + size_of(kv_.values)) * dim * static_cast<double>(spec.kv_heads) * read,
+  return {static_cast<double>(rule_of(kv_.keys).bytes + rule_of(kv_.values).bytes) * dim *
+              static_cast<double>(spec.kv_heads) * read,
           2.0 * dim * static_cast<double>(spec.heads) * attended, 0.0};
 }
 

@@ -106,62 +106,82 @@ struct Transformer::Planned {
   std::size_t first_wanted;
 };
 
-std::size_t Transformer::score_together(std::span<Scoring> scorings) const {
-  const std::lock_guard lock(mutex_);
+/// Adds what the next pass takes of a scoring to the batch; false where it has to wait for another pass.
+bool Transformer::plan(Scoring& scoring, RecycledVector<Planned>& planned) const {
+  auto& session = static_cast<TransformerSession&>(*scoring.session);
+  SPECTR_CHECK(&session.model_ == this);
+  if (scoring.result = session.check(scoring.text, *scoring.tree); !scoring.result) return true;
+  try {
+    ops_->reserve(batch_.rows() + KvSlots::max_rows(session.logits_.size()));
+  } catch (const std::bad_alloc&) {
+    if (!planned.empty()) return false;  // sessions have seen to memory for one of them
+    throw;
+  }
+  const std::size_t before = session.length(), wanted = batch_.wanted.size();
+  const KvSlots::Plan plan = session.slots_.plan(scoring.text, *scoring.tree, batch_);
+  planned.push_back({&scoring, &session, plan, before, wanted});
+  return true;
+}
+
+/// Runs the batch, with one session's profile where one has it.
+Result<HeldLogits> Transformer::run(std::span<const Planned> planned) const {
+  if (batch_.rows() == 0) return HeldLogits();
+  const auto profiled =
+      std::ranges::find_if(planned, [](const Planned& one) { return one.session->profile_; });
+  if (profiled == planned.end()) return run_pass(*spec_, batch_, *ops_);
+  ProfiledOps ops(*ops_, *spec_, kv_, *profiled->session->profile_);
+  return run_pass(*spec_, batch_, ops);
+}
+
+std::size_t Transformer::pass(std::span<Scoring> scorings) const {
   RecycledVector<Planned> planned;
   planned.reserve(scorings.size());
-  std::size_t max_rows = 0;
-  PassProfile* profile = nullptr;
   batch_.clear();
   for (Scoring& scoring : scorings) {
     if (scoring.is_over()) continue;
-    auto& session = static_cast<TransformerSession&>(*scoring.session);
-    SPECTR_CHECK(&session.model_ == this);
     try {
-      if (scoring.result = session.check(scoring.text, *scoring.tree); !scoring.result) continue;
-      // Sessions have seen to memory for one of them; where there is none for several, the others come later.
-      const std::size_t rows = max_rows + KvSlots::max_rows(session.logits_.size());
-      try {
-        ops_->reserve(rows);
-      } catch (const std::bad_alloc&) {
-        if (!planned.empty()) break;
-        throw;
-      }
-      max_rows = rows;
-      const std::size_t before = session.length(), wanted = batch_.wanted.size();
-      const KvSlots::Plan plan = session.slots_.plan(scoring.text, *scoring.tree, batch_);
-      planned.push_back({&scoring, &session, plan, before, wanted});
-      if (profile == nullptr) profile = session.profile_;
+      if (!plan(scoring, planned)) break;
     } catch (...) {
       scoring.failure = std::current_exception();
     }
   }
 
-  const auto end = [&planned](const auto& how) {
-    for (Planned& one : planned) {
-      one.session->rewind(one.length_before);
-      how(*one.scoring);
-    }
-    return std::size_t{0};
+  const auto rewind_all = [&planned] {
+    for (const Planned& one : planned) one.session->rewind(one.length_before);
   };
-  HeldLogits logits;
-  if (batch_.rows() > 0) {
-    try {
-      auto result = profile == nullptr ? run_pass(*spec_, batch_, *ops_) : [&] {
-        ProfiledOps profiled(*ops_, *spec_, kv_, *profile);
-        return run_pass(*spec_, batch_, profiled);
-      }();
-      if (!result) return end([&](Scoring& scoring) { scoring.result = std::unexpected(result.error()); });
-      logits = *std::move(result);
-    } catch (...) {
-      return end([](Scoring& scoring) { scoring.failure = std::current_exception(); });
+  Result<HeldLogits> logits;
+  try {
+    logits = run(planned);
+  } catch (const std::bad_alloc&) {
+    rewind_all();
+    if (planned.size() == 1) {
+      planned.front().scoring->failure = std::current_exception();
+      return 0;
     }
+    // Memory for all together is not memory for each: whoever has too little alone fails alone.
+    std::size_t rows = 0;
+    for (const Planned& one : planned) rows += pass({one.scoring, 1});
+    return rows;
+  } catch (...) {
+    rewind_all();
+    for (const Planned& one : planned) one.scoring->failure = std::current_exception();
+    return 0;
   }
-  for (Planned& one : planned) {
-    one.session->take(logits, one.first_wanted, one.plan.first_node);
+  if (!logits) {
+    rewind_all();
+    for (const Planned& one : planned) one.scoring->result = std::unexpected(logits.error());
+    return 0;
+  }
+  for (const Planned& one : planned) {
+    one.session->take(*logits, one.first_wanted, one.plan.first_node);
     one.scoring->complete = one.plan.complete;
   }
   return batch_.rows();
+}
+
+std::size_t Transformer::score_together(std::span<Scoring> scorings) const {
+  const std::lock_guard lock(mutex_);
+  return pass(scorings);
 }
 
 Result<double> Transformer::attention_seconds(std::size_t rows, std::size_t depth) const {

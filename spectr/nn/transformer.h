@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "spectr/base/recycled.h"
 #include "spectr/base/result.h"
 #include "spectr/gguf/gguf.h"
 #include "spectr/lm/language_model.h"
@@ -52,6 +53,9 @@ class Transformer final : public LanguageModel {
   Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv,
               std::shared_ptr<const Backend> backend, std::unique_ptr<Ops> ops);
   void upload();
+  bool plan(Scoring& scoring, RecycledVector<Planned>& planned) const;
+  Result<HeldLogits> run(std::span<const Planned> planned) const;
+  std::size_t pass(std::span<Scoring> scorings) const;
 
   Gguf file_;  // weights may refer to its bytes
   std::unique_ptr<const ModelSpec> spec_;

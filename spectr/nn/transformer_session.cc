@@ -55,7 +55,8 @@ Result<void> TransformerSession::check(std::span<const Token> text, const TokenT
   const auto at = std::ranges::find_if(text.subspan(length()), unknown);
   if (at != text.end()) return refuse(*at);
   // Drafts of another model may be tokens that this one does not have.
-  for (NodeId node = slots_.scored(); node < tree.size(); ++node) {
+  const NodeId first = length() < text.size() ? 0 : slots_.scored();  // what the next pass computes
+  for (NodeId node = first; node < tree.size(); ++node) {
     if (unknown(tree.token(node))) return refuse(tree.token(node));
   }
   return {};
@@ -85,7 +86,7 @@ Logits TransformerSession::logits(NodeId node) const {
 }
 
 void TransformerSession::drop_logits() {
-  for (NodeId node = 0; node < slots_.scored(); ++node) logits_[static_cast<std::size_t>(node)].pass = {};
+  for (NodeLogits& node : logits_) node.pass = {};
 }
 
 void TransformerSession::keep(std::span<const NodeId> path) {

@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "spectr/base/check.h"
-#include "spectr/base/recycled.h"
 #include "spectr/base/numeric.h"
+#include "spectr/base/recycled.h"
 #include "spectr/base/vector_math.h"
 #include "spectr/sampling/ranking.h"
 
@@ -47,7 +47,8 @@ RecycledVector<Candidate> at_least(std::span<const Number> logits, double line) 
 
 /// The distribution without a filter: of every token.
 template <class Number>
-Result<Distribution> dense_distribution(std::span<const Number> logits, double temperature, std::size_t vocabulary) {
+Result<Distribution> dense_distribution(std::span<const Number> logits, double temperature,
+                                        std::size_t vocabulary) {
   SPECTR_TRY(const double max, largest_of(logits));
   RecycledVector<double> weights(logits.begin(), logits.end());
   exp_differences(weights, max, std::min(1.0 / temperature, 1e300));  // the smallest invert to ∞
@@ -119,7 +120,7 @@ void Warp::penalise(std::span<double> logits, std::span<const Token> history) co
 }
 
 Result<Distribution> Warp::distribution(const Logits& row, std::span<const Token> history,
-                               std::size_t vocabulary) const {
+                                        std::size_t vocabulary) const {
   SPECTR_CHECK(vocabulary >= row.size());
   if (reads_history() || !options_.logit_bias.empty()) {
     RecycledVector<double> logits(row.size());

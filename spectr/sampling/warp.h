@@ -28,7 +28,8 @@ struct WarpOptions {
   static WarpOptions none();
 };
 
-/// Turns a row of logits into the distribution that is sampled *and* verified; draft and target use the same object.
+/// Turns a row of logits into the distribution that is sampled *and* verified; draft and target use the same
+/// object.
 ///
 /// In this order: logit bias, penalties, top-k, top-p, min-p, temperature. Ties go to the lower id.
 class Warp {
@@ -48,12 +49,12 @@ class Warp {
     return options_.temperature == 0.0 || cuts_to_k(logits) || options_.top_p < 1.0 || options_.min_p > 0.0;
   }
 
-  /// The distribution after `history` (the text so far, for the penalties). It is dense when the temperature is
-  /// positive and no filter is on, short otherwise. `vocabulary` is the V of the distribution: tokens beyond the row
-  /// have probability 0. Requires: vocabulary ≥ logits.size(). Error: a NaN or +∞ logit, or nothing but −∞.
-  /// Cost: O(V), and sorting of what is kept only.
+  /// The distribution after `history` (the text so far, for the penalties). It is dense when the temperature
+  /// is positive and no filter is on, short otherwise. `vocabulary` is the V of the distribution: tokens
+  /// beyond the row have probability 0. Requires: vocabulary ≥ logits.size(). Error: a NaN or +∞ logit, or
+  /// nothing but −∞. Cost: O(V), and sorting of what is kept only.
   Result<Distribution> distribution(const Logits& logits, std::span<const Token> history,
-                           std::size_t vocabulary) const;
+                                    std::size_t vocabulary) const;
 
  private:
   explicit Warp(WarpOptions options) : options_(std::move(options)) {}

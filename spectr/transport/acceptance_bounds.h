@@ -17,9 +17,9 @@ namespace spectr {
 /// need a look. k ≥ 1. Cost: O(V log V).
 double optimal_acceptance(const Distribution& p, const Distribution& q, std::size_t k);
 
-/// The same for any drafting distribution D, α* = 1 + min_S [q(S) − P_D(all drafts in S)], over every subset S of the
-/// tokens: all_inside(S) = P_D(all drafts in S), bit x of S standing for token x.
-/// For reference: 2^V subsets. Requires: V ≤ 20.
+/// The same for any drafting distribution D, α* = 1 + min_S [q(S) − P_D(all drafts in S)], over every subset
+/// S of the tokens: all_inside(S) = P_D(all drafts in S), bit x of S standing for token x. For reference: 2^V
+/// subsets. Requires: V ≤ 20.
 double optimal_acceptance_by_subsets(const Distribution& q,
                                      const std::function<double(std::uint32_t)>& all_inside);
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "spectr/base/check.h"
-#include "spectr/base/recycled.h"
 #include "spectr/base/numeric.h"
+#include "spectr/base/recycled.h"
 #include "spectr/transport/distribution_pair.h"
 
 namespace spectr {

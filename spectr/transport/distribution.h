@@ -26,13 +26,14 @@ inline std::optional<std::size_t> find_token(std::span<const Token> list, std::s
   return static_cast<std::size_t>(at - list.begin());
 }
 
-/// A probability distribution on a vocabulary of V tokens, dense (one number per token) or short (a list of tokens in
-/// ascending order, as top-k and top-p leave it). Finite, non-negative, sums to 1 up to rounding; holds by
-/// construction. The same object is sampled from and verified against.
+/// A probability distribution on a vocabulary of V tokens, dense (one number per token) or short (a list of
+/// tokens in ascending order, as top-k and top-p leave it). Finite, non-negative, sums to 1 up to rounding;
+/// holds by construction. The same object is sampled from and verified against.
 class Distribution : public RecycledObject {
  public:
-  /// The distribution with these probabilities of tokens 0 … V−1. A sum within 1e-7 of 1 is normalised; otherwise, and
-  /// for a negative or non-finite entry, an error that names the entry: "q[3] is negative: -0.1".
+  /// The distribution with these probabilities of tokens 0 … V−1. A sum within 1e-7 of 1 is normalised;
+  /// otherwise, and for a negative or non-finite entry, an error that names the entry: "q[3] is negative:
+  /// -0.1".
   static Result<Distribution> dense(const std::vector<double>& probabilities, std::string_view name = "law");
 
   /// The distribution proportional to weights over tokens 0 … V−1.

@@ -7,7 +7,8 @@
 
 namespace spectr {
 
-DistributionPair::DistributionPair(const Distribution& p, const Distribution& q) : vocabulary_(q.vocabulary()) {
+DistributionPair::DistributionPair(const Distribution& p, const Distribution& q)
+    : vocabulary_(q.vocabulary()) {
   SPECTR_CHECK(p.vocabulary() == q.vocabulary());
   if (p.is_dense() && q.is_dense()) {
     p_ = p.probabilities();

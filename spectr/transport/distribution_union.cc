@@ -20,7 +20,8 @@ void spread(const Distribution& distribution, std::span<const Token> tokens, std
 
 }  // namespace
 
-DistributionUnion::DistributionUnion(const DraftDistributions& p, const Distribution& q) : vocabulary_(q.vocabulary()) {
+DistributionUnion::DistributionUnion(const DraftDistributions& p, const Distribution& q)
+    : vocabulary_(q.vocabulary()) {
   bool views = q.is_dense();
   for (std::size_t i = 0; i < p.count(); ++i) {
     SPECTR_CHECK(p[i].vocabulary() == vocabulary_);

@@ -10,10 +10,10 @@
 
 namespace spectr {
 
-/// The draft distributions p₁ … p_k and the target distribution q side by side on the union of their supports, tokens
-/// ascending: p(i)[j] and q()[j] belong to the j-th. Views of the distributions where all are dense, merged copies
-/// otherwise, one for all draft distributions that are equal. The distributions must outlive it. DistributionPair is the case of one
-/// draft distribution. Requires: one vocabulary.
+/// The draft distributions p₁ … p_k and the target distribution q side by side on the union of their
+/// supports, tokens ascending: p(i)[j] and q()[j] belong to the j-th. Views of the distributions where all
+/// are dense, merged copies otherwise, one for all draft distributions that are equal. The distributions must
+/// outlive it. DistributionPair is the case of one draft distribution. Requires: one vocabulary.
 class DistributionUnion {
  public:
   DistributionUnion(const DraftDistributions& p, const Distribution& q);
@@ -25,7 +25,8 @@ class DistributionUnion {
   std::span<const double> p(std::size_t i) const { return p_[i]; }
   std::span<const double> q() const { return q_; }
 
-  /// The distribution proportional to weights[j] at the j-th token. Requires: weights.size() == size(), positive sum.
+  /// The distribution proportional to weights[j] at the j-th token. Requires: weights.size() == size(),
+  /// positive sum.
   Distribution distribution(RecycledVector<double> weights) const;
 
  private:

@@ -59,7 +59,8 @@ double root_on_tangent(const Point& from, std::size_t k) {
   return s;
 }
 
-// A trial of ρ for several draft distributions. G(ρ) = max over q > 0 of Σ_i R_i min(ρ p_i/q, 1); valid iff G(ρ) ≤ ρ.
+// A trial of ρ for several draft distributions. G(ρ) = max over q > 0 of Σ_i R_i min(ρ p_i/q, 1); valid iff
+// G(ρ) ≤ ρ.
 struct Trial {
   double rho;
   double use = 0.0;         // G(ρ)

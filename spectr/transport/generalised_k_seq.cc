@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "spectr/base/check.h"
-#include "spectr/base/recycled.h"
 #include "spectr/base/numeric.h"
+#include "spectr/base/recycled.h"
 
 namespace spectr {
 
@@ -36,9 +36,9 @@ GeneralisedOutcome outcome(const DistributionUnion& distributions, const General
   return result;
 }
 
-GeneralisedKSeq::GeneralisedKSeq(const DraftDistributions& p, const Distribution& q, const DistributionUnion& distributions,
-                                 GeneralisedTests tests, GeneralisedOutcome outcome,
-                                 PlanParameters parameters)
+GeneralisedKSeq::GeneralisedKSeq(const DraftDistributions& p, const Distribution& q,
+                                 const DistributionUnion& distributions, GeneralisedTests tests,
+                                 GeneralisedOutcome outcome, PlanParameters parameters)
     : SequentialPlan(p, q, (1.0 - outcome.u.back()) / outcome.excess,
                      distribution_if_any(distributions, std::move(outcome.residual)), 1.0 / outcome.excess),
       tests_(std::move(tests)),

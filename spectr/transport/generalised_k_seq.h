@@ -43,8 +43,8 @@ GeneralisedOutcome outcome(const DistributionUnion& distributions, const General
 /// so rounding in the tests costs acceptance, (1 − u_k)/s, never exactness.
 class GeneralisedKSeq final : public SequentialPlan {
  public:
-  GeneralisedKSeq(const DraftDistributions& p, const Distribution& q, const DistributionUnion& distributions, GeneralisedTests tests,
-                  GeneralisedOutcome outcome, PlanParameters parameters);
+  GeneralisedKSeq(const DraftDistributions& p, const Distribution& q, const DistributionUnion& distributions,
+                  GeneralisedTests tests, GeneralisedOutcome outcome, PlanParameters parameters);
 
   PlanParameters parameters() const override { return parameters_; }
 

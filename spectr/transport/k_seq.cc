@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "spectr/base/recycled.h"
-#include "spectr/transport/division_factor.h"
 #include "spectr/transport/distribution_pair.h"
+#include "spectr/transport/division_factor.h"
 #include "spectr/transport/sequential_plan.h"
 
 namespace spectr {
@@ -41,10 +41,12 @@ std::unique_ptr<TransportPlan> of_one_distribution(const DraftDistributions& p, 
   const double per_test = accepted_per_test(o, k), s = 1.0 / division.rho;
   RecycledVector<double> left(distributions.size());
   for (std::size_t j = 0; j < left.size(); ++j) {
-    left[j] = std::max(0.0, distributions.q()[j] - std::min(distributions.p()[j], distributions.q()[j] * s) * per_test);
+    left[j] = std::max(
+        0.0, distributions.q()[j] - std::min(distributions.p()[j], distributions.q()[j] * s) * per_test);
   }
   const double acceptance = -std::expm1(static_cast<double>(k) * log_miss(o));
-  return std::make_unique<KSeq>(p, q, std::move(division), acceptance, distribution_if_any(distributions, std::move(left)));
+  return std::make_unique<KSeq>(p, q, std::move(division), acceptance,
+                                distribution_if_any(distributions, std::move(left)));
 }
 
 std::unique_ptr<TransportPlan> of_several_distributions(const DraftDistributions& p, const Distribution& q) {

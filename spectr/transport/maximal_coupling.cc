@@ -30,9 +30,11 @@ Result<std::unique_ptr<TransportPlan>> build_maximal(const DraftDistributions& p
   if (!p.equal()) return error("maximal: all {} drafts must come from one law", p.count());
   const DistributionPair distributions(p[0], q);
   RecycledVector<double> left(distributions.size());
-  for (std::size_t j = 0; j < left.size(); ++j) left[j] = std::max(0.0, distributions.q()[j] - distributions.p()[j]);
+  for (std::size_t j = 0; j < left.size(); ++j)
+    left[j] = std::max(0.0, distributions.q()[j] - distributions.p()[j]);
   const double acceptance = overlap(distributions.p(), distributions.q(), 1.0).beta;
-  return std::make_unique<MaximalCoupling>(p, q, acceptance, distribution_if_any(distributions, std::move(left)));
+  return std::make_unique<MaximalCoupling>(p, q, acceptance,
+                                           distribution_if_any(distributions, std::move(left)));
 }
 
 }  // namespace spectr

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "spectr/base/recycled.h"
 #include "spectr/base/numeric.h"
+#include "spectr/base/recycled.h"
 #include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/sequential_plan.h"
 
@@ -45,8 +45,8 @@ class OverAcceptance final : public SequentialPlan {
 
 // weight(p, q): what Y is drawn from after a rejection.
 template <class Weight>
-Result<std::unique_ptr<TransportPlan>> build(std::string_view plan, const DraftDistributions& p, const Distribution& q,
-                                             double epsilon, Weight weight) {
+Result<std::unique_ptr<TransportPlan>> build(std::string_view plan, const DraftDistributions& p,
+                                             const Distribution& q, double epsilon, Weight weight) {
   if (p.count() != 1) return error("{} takes one draft, got k = {}", plan, p.count());
   if (!(epsilon >= 0.0) || !std::isfinite(epsilon)) {
     return error("{}: epsilon must be a number of at least 0, got {}", plan, epsilon);
@@ -68,7 +68,8 @@ Result<std::unique_ptr<TransportPlan>> build(std::string_view plan, const DraftD
   });
   const double least_bias = std::max(0.0, 0.5 * (distance.value() - rejection));
   const Outcome outcome{epsilon, rejection, bias, least_bias};
-  return std::make_unique<OverAcceptance>(p, q, outcome, distribution_if_any(distributions, std::move(weights)));
+  return std::make_unique<OverAcceptance>(p, q, outcome,
+                                          distribution_if_any(distributions, std::move(weights)));
 }
 
 }  // namespace

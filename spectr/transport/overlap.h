@@ -21,8 +21,8 @@ double log_miss(Overlap overlap);
 /// p_acc/β = (1 − (1−β)^k)/β = Σ_{i<k} (1−β)^i: from k at β = 0 down to 1 at β = 1.
 double accepted_per_test(Overlap overlap, std::size_t k);
 
-/// What one pass over two distributions at s = 1/ρ sums, over the saturated tokens (s q ≥ p, always accepted) and the
-/// others.
+/// What one pass over two distributions at s = 1/ρ sums, over the saturated tokens (s q ≥ p, always accepted)
+/// and the others.
 struct OverlapSums {
   double saturated = 0.0;  ///< A = Σ p over saturated tokens
   double open = 0.0;       ///< B = Σ q over the others: β = A + s B

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 
-#include "spectr/base/numeric.h"
 #include "spectr/base/enumerator.h"
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 
-DraftDistributions::DraftDistributions(std::span<const Distribution* const> distributions) : distributions_(distributions.begin(), distributions.end()) {
+DraftDistributions::DraftDistributions(std::span<const Distribution* const> distributions)
+    : distributions_(distributions.begin(), distributions.end()) {
   SPECTR_CHECK(!distributions_.empty());
-  equal_ = std::ranges::all_of(distributions_, [this](const Distribution* distribution) { return distribution == distributions_.front(); });
+  equal_ = std::ranges::all_of(distributions_, [this](const Distribution* distribution) {
+    return distribution == distributions_.front();
+  });
 }
 
 double DraftDistributions::tuples() const {

@@ -16,12 +16,14 @@
 
 namespace spectr {
 
-/// The distributions p₁ … p_k of the k drafts of one token, in the order in which they are drawn and tested. A view:
-/// the distributions must outlive it and every plan built from it.
+/// The distributions p₁ … p_k of the k drafts of one token, in the order in which they are drawn and tested.
+/// A view: the distributions must outlive it and every plan built from it.
 class DraftDistributions {
  public:
   /// k ≥ 1 drafts from one distribution.
-  DraftDistributions(const Distribution& p, std::size_t k) : distributions_(k, &p), equal_(true) { SPECTR_CHECK(k >= 1); }
+  DraftDistributions(const Distribution& p, std::size_t k) : distributions_(k, &p), equal_(true) {
+    SPECTR_CHECK(k >= 1);
+  }
   /// One distribution per draft (several draft models).
   explicit DraftDistributions(std::span<const Distribution* const> distributions);
 
@@ -69,7 +71,8 @@ class TransportPlan : public RecycledObject {
   /// call, which can take seconds, and gives NaN where that would be too long (rejected_without_replacement).
   virtual double acceptance() const = 0;
 
-  /// The distribution of Y when no test accepts; nullopt where acceptance is 1 or where it depends on the drafts.
+  /// The distribution of Y when no test accepts; nullopt where acceptance is 1 or where it depends on the
+  /// drafts.
   virtual std::optional<Distribution> residual() const = 0;
 
   /// The exact distribution of Y given the drafts, computed from formulas rather than by running select().
@@ -81,9 +84,9 @@ class TransportPlan : public RecycledObject {
   virtual PlanParameters parameters() const { return {}; }
 };
 
-/// The exact distribution of Y: every draft tuple of the plan's draw() through its select(), over all choices,
-/// weighted by their exact probabilities. Indexed by token. This is the distribution that is sampled, by the code that
-/// samples it. Cost: one run of draw() and select() per outcome.
+/// The exact distribution of Y: every draft tuple of the plan's draw() through its select(), over all
+/// choices, weighted by their exact probabilities. Indexed by token. This is the distribution that is
+/// sampled, by the code that samples it. Cost: one run of draw() and select() per outcome.
 std::vector<double> enumerate_distribution(const TransportPlan& plan, std::size_t vocabulary);
 
 }  // namespace spectr

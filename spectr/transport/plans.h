@@ -20,9 +20,9 @@ struct PlanRule {
   std::string_view summary;
   Drafting drafting;
   bool lossless;
-  bool several_distributions;        ///< accepts drafts from different distributions p₁ … p_k
-  std::size_t max_drafts;   ///< largest k, 0 = any
-  double max_tuples = 0.0;  ///< of draft tokens that it takes, 0 = any
+  bool several_distributions;  ///< accepts drafts from different distributions p₁ … p_k
+  std::size_t max_drafts;      ///< largest k, 0 = any
+  double max_tuples = 0.0;     ///< of draft tokens that it takes, 0 = any
   /// Builds the plan for drafts ~ p and target q; p and q must outlive it. An error says why the plan does
   /// not apply to these distributions. Requires: all distributions over one vocabulary.
   Result<std::unique_ptr<TransportPlan>> (*build)(const DraftDistributions& p, const Distribution& q,

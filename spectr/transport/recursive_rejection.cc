@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "spectr/base/recycled.h"
 #include "spectr/base/numeric.h"
+#include "spectr/base/recycled.h"
 #include "spectr/transport/distribution_union.h"
 #include "spectr/transport/sequential_plan.h"
 
@@ -48,7 +48,8 @@ Result<std::unique_ptr<TransportPlan>> build_recursive(const DraftDistributions&
     });
     rejected[m + 1] = std::min(sum, rejected[m]);
   }
-  return std::make_unique<RecursiveRejection>(p, q, std::move(rejected), distribution_if_any(distributions, std::move(left)));
+  return std::make_unique<RecursiveRejection>(p, q, std::move(rejected),
+                                              distribution_if_any(distributions, std::move(left)));
 }
 
 }  // namespace spectr

@@ -4,11 +4,11 @@
 #include <limits>
 #include <utility>
 
-#include "spectr/base/recycled.h"
 #include "spectr/base/numeric.h"
+#include "spectr/base/recycled.h"
+#include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/drafting.h"
 #include "spectr/transport/draw_by_mass.h"
-#include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/rejected_without_replacement.h"
 
 namespace spectr {

@@ -122,7 +122,8 @@ Result<RejectionProgram::Solution> RejectionProgram::solve() const {
   return Solution{.u = {x.begin(), middle}, .w = {middle, x.end()}};
 }
 
-RejectionProgram program_of_equal_distributions(const DistributionUnion& distributions, const GeneralisedTests& tests) {
+RejectionProgram program_of_equal_distributions(const DistributionUnion& distributions,
+                                                const GeneralisedTests& tests) {
   const std::size_t k = tests.drafts();
   std::vector<double> bounds = tests.bound;
   std::ranges::sort(bounds);

@@ -46,10 +46,11 @@ struct RejectionProgram {
   std::expected<double, LinearProgram::Failure> min_excess() const;
 };
 
-/// LP_k for k drafts from one distribution, p_1 = … = p_k. The Ω_i are upper sets of one ratio p/q and hence nested:
-/// there are at most k + 1 patterns of membership, in each only the token of the largest p/q binds, and the
-/// program has at most 3k + 1 rows whatever V is. Cost: O(V log k).
-RejectionProgram program_of_equal_distributions(const DistributionUnion& distributions, const GeneralisedTests& tests);
+/// LP_k for k drafts from one distribution, p_1 = … = p_k. The Ω_i are upper sets of one ratio p/q and hence
+/// nested: there are at most k + 1 patterns of membership, in each only the token of the largest p/q binds,
+/// and the program has at most 3k + 1 rows whatever V is. Cost: O(V log k).
+RejectionProgram program_of_equal_distributions(const DistributionUnion& distributions,
+                                                const GeneralisedTests& tests);
 
 /// The sets of LP_k for any distributions. Cost: one pass per draft.
 RejectionSets sets_of(const DistributionUnion& distributions, const GeneralisedTests& tests);

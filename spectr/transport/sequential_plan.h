@@ -11,8 +11,8 @@
 namespace spectr {
 
 /// A plan that tests independent drafts one after another: X_i passes with a probability that test() gives,
-/// the first that passes is Y; if none does, Y is drawn from the residual distribution, which is the same for all
-/// drafts. A draft of probability 0 never passes.
+/// the first that passes is Y; if none does, Y is drawn from the residual distribution, which is the same for
+/// all drafts. A draft of probability 0 never passes.
 class SequentialPlan : public IndependentPlan {
  public:
   Selection select(std::span<const Token> drafts, Choices& choices) const final;
@@ -21,9 +21,9 @@ class SequentialPlan : public IndependentPlan {
   Distribution conditional(std::span<const Token> drafts) const final;
 
  protected:
-  /// target: the distribution q, which must outlive the plan. residual: nullopt where no mass is left for it; then
-  /// Y ~ q, an event of the probability of a rounding error. confirm: probability with which a draft that
-  /// passes is kept; otherwise Y is drawn from the residual at once.
+  /// target: the distribution q, which must outlive the plan. residual: nullopt where no mass is left for it;
+  /// then Y ~ q, an event of the probability of a rounding error. confirm: probability with which a draft
+  /// that passes is kept; otherwise Y is drawn from the residual at once.
   SequentialPlan(DraftDistributions distributions, const Distribution& target, double acceptance,
                  std::optional<Distribution> residual, double confirm = 1.0)
       : IndependentPlan(std::move(distributions)),
@@ -49,9 +49,11 @@ class SequentialPlan : public IndependentPlan {
   std::optional<Distribution> residual_;
 };
 
-/// The distribution proportional to weights, as distributions.distribution() gives it (DistributionPair or DistributionUnion), nullopt where all are 0.
+/// The distribution proportional to weights, as distributions.distribution() gives it (DistributionPair or
+/// DistributionUnion), nullopt where all are 0.
 template <class Distributions>
-std::optional<Distribution> distribution_if_any(const Distributions& distributions, RecycledVector<double> weights) {
+std::optional<Distribution> distribution_if_any(const Distributions& distributions,
+                                                RecycledVector<double> weights) {
   for (double w : weights) {
     if (w > 0.0) return distributions.distribution(std::move(weights));
   }

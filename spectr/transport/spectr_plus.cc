@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/division_factor.h"
 #include "spectr/transport/generalised_k_seq.h"
-#include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/rejection_program.h"
 
 namespace spectr {
@@ -40,13 +40,14 @@ struct Round {
   bool settled() const { return next_bound == tests.bound; }
 };
 
-Division smallest_division(const DraftDistributions& p, const Distribution& q, const DistributionUnion& distributions) {
+Division smallest_division(const DraftDistributions& p, const Distribution& q,
+                           const DistributionUnion& distributions) {
   return p.equal() ? division_factor(DistributionPair(p[0], q), p.count()) : division_factor(distributions);
 }
 
 /// LP_k; for different distributions with constraints added until none is violated.
-Result<RejectionProgram::Solution> solve(const DistributionUnion& distributions, const GeneralisedTests& tests, bool equal,
-                                         RejectionSets& sets) {
+Result<RejectionProgram::Solution> solve(const DistributionUnion& distributions,
+                                         const GeneralisedTests& tests, bool equal, RejectionSets& sets) {
   if (equal) {
     const RejectionProgram program = program_of_equal_distributions(distributions, tests);
     sets = program.sets;
@@ -88,7 +89,8 @@ Result<Round> improve(const DistributionUnion& distributions, GeneralisedTests t
 
 /// The round after `last`, whose tests are feasible in it: one that accepts much less than `least` is an
 /// error.
-Result<Round> next_round(const DistributionUnion& distributions, const Round& last, double least, bool equal) {
+Result<Round> next_round(const DistributionUnion& distributions, const Round& last, double least,
+                         bool equal) {
   SPECTR_TRY(Round round, improve(distributions, {last.tests.alpha, last.next_bound}, equal));
   if (round.acceptance() < least - largest_loss) {
     return error("the solver's tests accept {:.3g} less than those before", least - round.acceptance());
@@ -126,8 +128,8 @@ std::unique_ptr<TransportPlan> build(const DraftDistributions& p, const Distribu
   parameters["alphas"] = last.tests.alpha;
   parameters["u"] = last.outcome.u;
   parameters["iterations"] = static_cast<double>(rounds);
-  return std::make_unique<GeneralisedKSeq>(p, q, distributions, std::move(last.tests), std::move(last.outcome),
-                                           std::move(parameters));
+  return std::make_unique<GeneralisedKSeq>(p, q, distributions, std::move(last.tests),
+                                           std::move(last.outcome), std::move(parameters));
 }
 
 }  // namespace

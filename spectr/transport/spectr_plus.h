@@ -8,14 +8,15 @@ namespace spectr {
 
 /// STr⁺ (SpecTr++, Ahn, Beirami, Sun, Suresh, 2023): generalised k-Seq whose factors α_i minimise the
 /// probability of rejection (LP_k, rejection_program.h) for the sets Ω_i = {p_i ≥ q/ρ*} of k-Seq. Never worse
-/// than k-Seq, whose factors α_i = 1/ρ* are feasible. For drafts from different distributions the sets start from the
-/// smallest valid ρ of k-Seq for those distributions, drafts are tested in the order given.
+/// than k-Seq, whose factors α_i = 1/ρ* are feasible. For drafts from different distributions the sets start
+/// from the smallest valid ρ of k-Seq for those distributions, drafts are tested in the order given.
 ///
 /// parameters: alphas, u (probabilities that the first i drafts are rejected), iterations (0: nothing was to
 /// be won beyond k-Seq), rho; fallback, "k-seq: …", where the solver failed and the plan is k-Seq itself.
 ///
-/// Cost: k-Seq's search for ρ, a few passes over the distributions per draft, and at most k linear programs of 2k
-/// columns: for one distribution of 1,000 tokens some 10 ms at k = 32, 50 ms at k = 128, 0.3 s at k = 256.
+/// Cost: k-Seq's search for ρ, a few passes over the distributions per draft, and at most k linear programs
+/// of 2k columns: for one distribution of 1,000 tokens some 10 ms at k = 32, 50 ms at k = 128, 0.3 s at k =
+/// 256.
 Result<std::unique_ptr<TransportPlan>> build_str_plus(const DraftDistributions& p, const Distribution& q,
                                                       const PlanOptions& options);
 

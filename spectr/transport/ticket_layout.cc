@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "spectr/base/check.h"
-#include "spectr/base/recycled.h"
 #include "spectr/base/numeric.h"
+#include "spectr/base/recycled.h"
 #include "spectr/transport/plan.h"
 #include "spectr/transport/powers.h"
 #include "spectr/transport/ratio_order.h"

@@ -10,9 +10,9 @@
 namespace spectr {
 
 /// The unit interval laid out as tickets for k i.i.d. drafts: token x owns pieces of total length p(x), and
-/// the highest of k uniform points falls into them above the cut with probability m(x), the distribution of the
-/// accepted token. Σ m = 1 − c^k is the largest acceptance that any plan can have. A token with q = 0 has one
-/// piece, below the cut: rounding never lets it win.
+/// the highest of k uniform points falls into them above the cut with probability m(x), the distribution of
+/// the accepted token. Σ m = 1 − c^k is the largest acceptance that any plan can have. A token with q = 0 has
+/// one piece, below the cut: rounding never lets it win.
 struct TicketLayout {
   struct Range {
     std::uint32_t begin = 0, count = 0;
@@ -33,9 +33,10 @@ struct TicketLayout {
   }
 };
 
-/// Lays out tickets for draft distribution p, target distribution q (by index, each with sum 1 up to rounding) and k ≥ 1
-/// drafts. Theorem and proof: docs/mathematics.md, "Tickets". Cost: O(V log V) for the sort, O(V log k) for
-/// the rest; at most 3n pieces in all for n tokens, of which one may own more, fewer than 2n in practice.
+/// Lays out tickets for draft distribution p, target distribution q (by index, each with sum 1 up to
+/// rounding) and k ≥ 1 drafts. Theorem and proof: docs/mathematics.md, "Tickets". Cost: O(V log V) for the
+/// sort, O(V log k) for the rest; at most 3n pieces in all for n tokens, of which one may own more, fewer
+/// than 2n in practice.
 TicketLayout lay_tickets(std::span<const double> p, std::span<const double> q, std::size_t k);
 
 }  // namespace spectr

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "spectr/base/recycled.h"
+#include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/draw_by_mass.h"
 #include "spectr/transport/independent_plan.h"
-#include "spectr/transport/distribution_pair.h"
 #include "spectr/transport/powers.h"
 #include "spectr/transport/ticket_layout.h"
 
@@ -127,7 +127,8 @@ Distribution Tickets::conditional(std::span<const Token> drafts) const {
     reached = product;
   }
   if (rejected > 0.0) {
-    for (std::size_t i = 0; i < distribution.size(); ++i) distribution[i] += rejected * (*residual_)[pair_.token(i)];
+    for (std::size_t i = 0; i < distribution.size(); ++i)
+      distribution[i] += rejected * (*residual_)[pair_.token(i)];
   }
   return pair_.distribution(std::move(distribution));
 }

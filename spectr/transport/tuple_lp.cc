@@ -171,7 +171,8 @@ Distribution TupleLp::conditional(std::span<const Token> drafts) const {
   }
   const Distribution& last = rejected();
   for (std::size_t i = 0; i < last.size(); ++i) {
-    distribution[static_cast<std::size_t>(last.token(i))] += row.weights.back() / total * last.probabilities()[i];
+    distribution[static_cast<std::size_t>(last.token(i))] +=
+        row.weights.back() / total * last.probabilities()[i];
   }
   return Distribution::from_weights(std::move(distribution));
 }

@@ -1,6 +1,6 @@
-#include "spectr/base/numeric.h"
-
 #include <gtest/gtest.h>
+
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 namespace {

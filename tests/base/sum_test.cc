@@ -1,8 +1,8 @@
-#include "spectr/base/numeric.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "spectr/base/numeric.h"
 
 namespace spectr {
 namespace {

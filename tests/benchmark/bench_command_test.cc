@@ -7,9 +7,9 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/support/data.h"
 #include "tests/benchmark/file.h"
 #include "tests/program/spectr.h"
+#include "tests/support/data.h"
 
 namespace spectr {
 namespace {

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "lab/experiment.h"
-#include "tests/support/data.h"
 #include "tests/lab/drawn_pictures.h"
+#include "tests/support/data.h"
 
 namespace spectr::lab {
 namespace {

@@ -18,7 +18,8 @@
 namespace spectr::lab {
 namespace {
 
-std::unique_ptr<TransportPlan> plan(std::string_view name, const DraftDistributions& p, const Distribution& q) {
+std::unique_ptr<TransportPlan> plan(std::string_view name, const DraftDistributions& p,
+                                    const Distribution& q) {
   return std::move(find_plan(name).value()->build(p, q, {}).value());
 }
 

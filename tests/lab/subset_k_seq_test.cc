@@ -20,7 +20,8 @@ TEST(SubsetKSeq, FindsTheFactorsOfTheBernoulliExample) {
 /// No factors fit these sets, by so little that the solver speaks of a numerical error.
 TEST(SubsetKSeq, RejectsEverythingWhereNoFactorsFitTheSets) {
   std::mt19937 generator(10);
-  for (int i = 0; i < 28; ++i) (void)random_distribution(10, generator), (void)random_distribution(10, generator);
+  for (int i = 0; i < 28; ++i)
+    (void)random_distribution(10, generator), (void)random_distribution(10, generator);
   const Distribution p = random_distribution(10, generator), q = random_distribution(10, generator);
   std::vector<Token> order(10);
   std::iota(order.begin(), order.end(), Token{0});

@@ -227,6 +227,18 @@ TEST(Threads, DoNotChangeABit) {
   }
 }
 
+// A text that has grown takes its tree anew, though nothing was kept of the last one.
+TEST_F(OnTheTinyModel, EveryNodeOfAGrownTextsTreeIsChecked) {
+  const std::vector<Token> text = random_text(6, v_, 4);
+  const auto begin = std::span(text).first(5);
+  ASSERT_TRUE(session_->score(begin, random_tree(begin.back(), 4, v_, 1)));
+  TokenTree tree(text.back());
+  tree.child(TokenTree::root, static_cast<Token>(v_));
+  const auto refused = session_->score(text, tree);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("is outside the vocabulary"));
+}
+
 TEST(Sessions, OfOneModelKeepTheirTextsApart) {
   const RealModel model = RealModel::load(tiny_target);
   const auto a = random_text(20, model->vocabulary(), 13), b = random_text(25, model->vocabulary(), 14);

@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <thread>
 #include <vector>
 
+#include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/engine/loaded_model.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
+#include "tests/support/forwarding_ops.h"
 #include "tests/support/real_model.h"
 
 namespace spectr {
@@ -95,6 +98,33 @@ TEST(Transformer, StoresKeysAndValuesAsItsWeightsAre) {
   EXPECT_EQ(kv_of("models/spectr-stories-draft-0.3m-f16.gguf", {{KvType::f32, KvType::f32}}), f32);
   EXPECT_EQ(kv_of(bundled_draft), f16);
   EXPECT_EQ(kv_of(tiny_target, {{{}, KvType::f16}}), (KvTypes{KvType::f32, KvType::f16}));
+}
+
+/// Passes of several sequences that run out of memory once they have begun.
+class NoMemoryForTwo final : public ForwardingOps {
+ public:
+  using ForwardingOps::ForwardingOps;
+  void begin(const PassBatch& batch) override {
+    ForwardingOps::begin(batch);
+    if (batch.caches.front() != batch.caches.back()) throw std::bad_alloc();
+  }
+};
+
+TEST(Transformer, ScoresAloneWhatItHasNoMemoryForTogether) {
+  ThreadPool pool(1);
+  const auto model =
+      Transformer::load(Gguf::open(*find_data(tiny_target)).value(),
+                        std::make_shared<WrappingBackend<NoMemoryForTwo>>(std::make_unique<CpuBackend>(pool)))
+          .value();
+  const std::vector<Token> a = random_text(20, model->vocabulary(), 1),
+                           b = random_text(90, model->vocabulary(), 2);
+  const auto one = model->start(0, 1).value(), two = model->start(0, 1).value();
+  const TokenTree tree_a(a.back()), tree_b(b.back());
+  Scoring scorings[] = {{one.get(), a, &tree_a}, {two.get(), b, &tree_b}};
+  for (int i = 0; i < 2; ++i) model->score_together(scorings);
+  for (const Scoring& scoring : scorings) EXPECT_TRUE(scoring.complete);
+  EXPECT_EQ(row_of(*one, TokenTree::root), alone(*model, a));
+  EXPECT_EQ(row_of(*two, TokenTree::root), alone(*model, b));
 }
 
 }  // namespace

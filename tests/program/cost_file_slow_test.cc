@@ -12,8 +12,8 @@
 
 #include "spectr/base/version.h"
 #include "spectr/gguf/gguf.h"
-#include "tests/support/data.h"
 #include "tests/program/spectr.h"
+#include "tests/support/data.h"
 
 namespace spectr::test {
 namespace {

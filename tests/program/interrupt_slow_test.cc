@@ -4,8 +4,8 @@
 #include <string>
 #include <thread>
 
-#include "tests/support/data.h"
 #include "tests/program/spectr.h"
+#include "tests/support/data.h"
 
 namespace spectr::test {
 namespace {

@@ -2,8 +2,8 @@
 #include <filesystem>
 #include <string>
 
-#include "tests/support/data.h"
 #include "tests/program/spectr.h"
+#include "tests/support/data.h"
 
 namespace spectr::test {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <thread>
 
-#include "tests/support/data.h"
 #include "tests/program/spectr.h"
 #include "tests/server/raw_connection.h"
+#include "tests/support/data.h"
 
 namespace spectr::test {
 namespace {
@@ -38,7 +38,8 @@ TEST(Serve, EndsWhenItIsTold) {
 TEST(Serve, TellsTheCostsThatItGoesBy) {
   const TemporaryFile costs("{}");
   const auto line = [&](const char* texts) {
-    RunningProgram run(spectr_program(), serve + Arguments{"--cost-file", costs.path(), "--auto-texts", texts});
+    RunningProgram run(spectr_program(),
+                       serve + Arguments{"--cost-file", costs.path(), "--auto-texts", texts});
     wait_for(run, "ready");
     run.send(SIGTERM);
     const std::string err = run.wait().err;
@@ -72,7 +73,7 @@ TEST(Serve, WritesTextsByFlagsAndByLlamaCppsVariables) {
 TEST(Serve, OffersAutoWithoutADraftModelWhereItIsAskedFor) {
   const TemporaryFile costs("{}");
   RunningProgram run(spectr_program(), {"serve", "-m", target(), "--port", "0", "--method", "auto",
-                                      "--cost-file", costs.path()});
+                                        "--cost-file", costs.path()});
   wait_for(run, "ready");
   const std::string before = "http://127.0.0.1:", said = run.err();
   server::RawConnection client(std::stoi(said.substr(said.find(before) + before.size())));

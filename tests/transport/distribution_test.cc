@@ -44,7 +44,8 @@ TEST(Distribution, DropsTheZerosOfAList) {
 }
 
 TEST(Distribution, HasProbabilityZeroOutsideItsListAndItsVocabulary) {
-  for (const Distribution& d : {listed({2, 7}, {1, 3}, 10), Distribution::point(2, 3), distribution({0, 0, 1})}) {
+  for (const Distribution& d :
+       {listed({2, 7}, {1, 3}, 10), Distribution::point(2, 3), distribution({0, 0, 1})}) {
     EXPECT_GT(d[2], 0.0);
     for (const Token x : {-1, 0, 1, 3, 8, 9, 10, 1'000'000}) EXPECT_EQ(d[x], 0.0) << x;
     EXPECT_EQ(d.find(-1), std::nullopt);

@@ -45,7 +45,8 @@ TEST(DivisionFactor, MatchesBisection) {
     EXPECT_LE(found.passes, 13);
     const double rho = reference_factor(distributions, k);
     const auto rejected = [k](Overlap o) { return std::exp(static_cast<double>(k) * log_miss(o)); };
-    EXPECT_NEAR(rejected(found.overlaps[0]), rejected(overlap(distributions.p(), distributions.q(), rho)), 1e-13);
+    EXPECT_NEAR(rejected(found.overlaps[0]), rejected(overlap(distributions.p(), distributions.q(), rho)),
+                1e-13);
     // Where almost nothing is rejected, or nothing accepted, a range of ρ is valid up to rounding.
     if (rejected(found.overlaps[0]) < 1e-3 || found.overlaps[0].beta == 0.0) continue;
     EXPECT_NEAR(found.rho, rho, 1e-11 * rho);
@@ -111,7 +112,8 @@ TEST(DivisionFactor, OfSeveralEqualDistributionsIsThatOfOneDistribution) {
   for (int n = 0; n < 200; ++n) {
     const std::size_t vocabulary = 2 + random.below(6), k = 1 + random.below(5);
     const Distribution p = random.any(vocabulary), q = random.any(vocabulary);
-    const Division one = division_factor(DistributionPair(p, q), k), many = division_factor(DistributionUnion({p, k}, q));
+    const Division one = division_factor(DistributionPair(p, q), k),
+                   many = division_factor(DistributionUnion({p, k}, q));
     const double rejected_one = std::exp(static_cast<double>(k) * log_miss(one.overlaps[0]));
     double rejected_many = 1.0;
     for (const Overlap& o : many.overlaps) rejected_many *= o.miss;
@@ -119,8 +121,8 @@ TEST(DivisionFactor, OfSeveralEqualDistributionsIsThatOfOneDistribution) {
   }
 }
 
-// For different distributions the factors that are valid need not form an interval, and Σ R_i ≤ ρ is only sufficient:
-// here it would give ρ = 2 and acceptance ½.
+// For different distributions the factors that are valid need not form an interval, and Σ R_i ≤ ρ is only
+// sufficient: here it would give ρ = 2 and acceptance ½.
 TEST(DivisionFactor, OfSeveralDistributionsIsTheSmallestValidOne) {
   const std::vector<Distribution> p = {distribution({0.501, 0.499, 0, 0}), Distribution::point(2, 4),
                                        Distribution::point(3, 4)};
@@ -140,7 +142,8 @@ TEST(DivisionFactor, OfSeveralDistributionsMatchesAScan) {
       double reached = 1.0, sum = 0.0;
       for (std::size_t i = 0; i < distributions.drafts(); ++i) {
         double beta = 0.0;
-        for (std::size_t l = 0; l < distributions.size(); ++l) beta += std::min(distributions.p(i)[l], distributions.q()[l] / rho);
+        for (std::size_t l = 0; l < distributions.size(); ++l)
+          beta += std::min(distributions.p(i)[l], distributions.q()[l] / rho);
         sum += reached * std::min(distributions.p(i)[j] / distributions.q()[j] * rho, 1.0);
         reached *= 1.0 - beta;
       }

@@ -121,11 +121,13 @@ TEST(HardCases, WithoutReplacementTheRestIsDrawnOnceTheLikelyTokenIsGone) {
   const Distribution p = distribution({1.0, 1e-300, 3e-300}), q = distribution({0.0, 0.5, 0.5});
   expect_exact(p, q, 2);
   const auto plan = find_plan("recursive-wor").value()->build({p, 2}, q, {}).value();
-  EXPECT_NEAR(plan->acceptance(), 0.75, 1e-12);  // the second draft has distribution (1/4, 3/4) on tokens 1, 2
+  EXPECT_NEAR(plan->acceptance(), 0.75,
+              1e-12);  // the second draft has distribution (1/4, 3/4) on tokens 1, 2
 }
 
 TEST(HardCases, SubnormalMassesAreLeftToDraw) {
-  expect_exact(distribution({1.0, 3.016097934134e-311, 1.1095604225276e-311}), distribution({0.5, 0.3, 0.2}), 2);
+  expect_exact(distribution({1.0, 3.016097934134e-311, 1.1095604225276e-311}), distribution({0.5, 0.3, 0.2}),
+               2);
   expect_exact(distribution({1.0, 1e-310, 3e-311, 5e-324}), distribution({0.1, 0.3, 0.2, 0.4}), 3);
   expect_exact(distribution({1.0, 1e-310, 5e-324}), distribution({0.6, 0.0, 0.4}), 2);
 }
@@ -150,9 +152,11 @@ TEST(HardCases, MassesOfAFewQuantaAreExact) {
   }
   expect_exact(distribution({0.15085371652570656, 0, 0.38641363027286657, quantum, 0.46273265320142687}),
                distribution({0.2, 0.2, 0.2, 0.2, 0.2}), 4);
-  expect_exact(
-      distribution({0.26168572763594455, quantum, 0.23399974433273296, 0.34794041817778792, 0.15637410985353448}),
-      distribution({0.50343143421153502, 2 * quantum, 0.43119652314161594, 0.065372042646848955, 2 * quantum}), 3);
+  expect_exact(distribution({0.26168572763594455, quantum, 0.23399974433273296, 0.34794041817778792,
+                             0.15637410985353448}),
+               distribution({0.50343143421153502, 2 * quantum, 0.43119652314161594, 0.065372042646848955,
+                             2 * quantum}),
+               3);
 }
 
 TEST(HardCases, MoreDraftsThanTheSupportAreExact) {

@@ -22,7 +22,8 @@ double bias(const TransportPlan& plan, const Distribution& q) {
 }
 
 // The distribution that section 4 of the paper states, from its formulas.
-std::vector<double> stated_distribution(const Distribution& p, const Distribution& q, double epsilon, bool opt) {
+std::vector<double> stated_distribution(const Distribution& p, const Distribution& q, double epsilon,
+                                        bool opt) {
   std::vector<double> accepted, correction;
   double rejection = 1.0, total = 0.0;
   for (Token x = 0; static_cast<std::size_t>(x) < q.vocabulary(); ++x) {
@@ -44,8 +45,12 @@ TEST(OverAcceptance, ProducesItsStatedDistribution) {
     const PlanOptions options{.epsilon = 0.3 * random.uniform()};
     const auto opt = build_epsilon_opt({p, 1}, q, options).value();
     const auto uno = build_epsilon_uno({p, 1}, q, options).value();
-    EXPECT_LE(distance(stated_distribution(p, q, options.epsilon, true), distribution(enumerate_distribution(*opt, 5))), 1e-12);
-    EXPECT_LE(distance(stated_distribution(p, q, options.epsilon, false), distribution(enumerate_distribution(*uno, 5))), 1e-12);
+    EXPECT_LE(distance(stated_distribution(p, q, options.epsilon, true),
+                       distribution(enumerate_distribution(*opt, 5))),
+              1e-12);
+    EXPECT_LE(distance(stated_distribution(p, q, options.epsilon, false),
+                       distribution(enumerate_distribution(*uno, 5))),
+              1e-12);
   }
 }
 

@@ -7,8 +7,8 @@
 
 #include "spectr/transport/plan.h"
 #include "spectr/transport/plans.h"
-#include "tests/transport/gallery.h"
 #include "tests/transport/distributions.h"
+#include "tests/transport/gallery.h"
 
 namespace spectr {
 

@@ -26,8 +26,8 @@ void showValue(const Instance& instance, std::ostream& out) {
   out << "p = " << rc::toString(instance.p) << ", q = " << rc::toString(instance.q) << ", k = " << instance.k;
 }
 
-// Small integer weights: zeros, ties and proportional distributions are frequent, and failures shrink to readable
-// ones.
+// Small integer weights: zeros, ties and proportional distributions are frequent, and failures shrink to
+// readable ones.
 rc::Gen<std::vector<double>> weights(std::size_t vocabulary) {
   const auto any = rc::gen::map(rc::gen::inRange(0, 12), [](int w) { return static_cast<double>(w); });
   return rc::gen::suchThat(
@@ -127,10 +127,10 @@ TEST(PlanOrder, EqualDistributionsAreAlwaysAccepted) {
   });
 }
 
-// For drafts of one distribution. Proof: recursive rejection uses up C_m p of the target after m rejections, with
-// C_{m+1} = C_m + u(C_m) and u(C) = Σ (q − C p)₊, and rejects with probability u(C_k); k-Seq rejects with
-// probability u(ρ). u is convex, u(0) = 1 and u(ρ) = 1 − ρβ, so u(C) ≤ 1 − βC on [0, ρ]; and C + u(C) does
-// not fall. Hence C_k is at most the k-th iterate of C ← 1 + (1−β) C from 0, which is p_acc/β = ρ; and u
+// For drafts of one distribution. Proof: recursive rejection uses up C_m p of the target after m rejections,
+// with C_{m+1} = C_m + u(C_m) and u(C) = Σ (q − C p)₊, and rejects with probability u(C_k); k-Seq rejects
+// with probability u(ρ). u is convex, u(0) = 1 and u(ρ) = 1 − ρβ, so u(C) ≤ 1 − βC on [0, ρ]; and C + u(C)
+// does not fall. Hence C_k is at most the k-th iterate of C ← 1 + (1−β) C from 0, which is p_acc/β = ρ; and u
 // falls.
 TEST(PlanOrder, RecursiveIsAtMostKSeq) {
   for_all_instances([](const Instance& instance) {
@@ -138,8 +138,8 @@ TEST(PlanOrder, RecursiveIsAtMostKSeq) {
   });
 }
 
-// For different draft distributions the two are not ordered: a useless first draft costs k-Seq nothing, but a division
-// factor must fit all drafts at once.
+// For different draft distributions the two are not ordered: a useless first draft costs k-Seq nothing, but a
+// division factor must fit all drafts at once.
 TEST(PlanOrder, RecursiveAndKSeqAreNotOrderedForDifferentDrafters) {
   const auto accept = [](std::string_view plan, const std::vector<Distribution>& p, const Distribution& q) {
     return find_plan(plan).value()->build(several(p), q, {}).value()->acceptance();
@@ -148,7 +148,8 @@ TEST(PlanOrder, RecursiveAndKSeqAreNotOrderedForDifferentDrafters) {
   const Distribution q = distribution({1, 2, 3});
   EXPECT_GT(accept("k-seq", equal, q), accept("recursive", equal, q) + 0.01);
   const std::vector<Distribution> apart = {distribution({9, 1}), distribution({1, 9})};
-  EXPECT_GT(accept("recursive", apart, distribution({1, 1})), accept("k-seq", apart, distribution({1, 1})) + 0.01);
+  EXPECT_GT(accept("recursive", apart, distribution({1, 1})),
+            accept("k-seq", apart, distribution({1, 1})) + 0.01);
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ struct Case {
       coarse_distribution[cell] += q[x];
       below += q[x];
     }
-    return std::min(chi_square_p_value(fine, fine_distribution), chi_square_p_value(coarse, coarse_distribution));
+    return std::min(chi_square_p_value(fine, fine_distribution),
+                    chi_square_p_value(coarse, coarse_distribution));
   }
 };
 
@@ -77,7 +78,8 @@ TEST(SampledDistribution, IsTheTargetAtFourThousandTokens) {
   }
 }
 
-// The test of the test: a distribution so far from the target, towards the draft, is found out by as many draws.
+// The test of the test: a distribution so far from the target, towards the draft, is found out by as many
+// draws.
 TEST(SampledDistribution, ADistributionNearTheTargetIsFoundOut) {
   const Case c = Case::random(vocabulary);
   for (const auto& [draws, distance] : {std::pair{few, 0.1}, {many, 0.05}}) {

@@ -9,9 +9,9 @@
 
 #include "spectr/base/enumerator.h"
 #include "spectr/transport/acceptance_bounds.h"
-#include "spectr/transport/plan.h"
 #include "spectr/transport/generalised_k_seq.h"
 #include "spectr/transport/k_seq.h"
+#include "spectr/transport/plan.h"
 #include "tests/transport/distributions.h"
 
 namespace spectr {
@@ -165,18 +165,18 @@ Acceptances acceptances(const std::vector<Distribution>& p, const Distribution& 
 }
 
 TEST(SpectrPlus, VoidMassesDoNotSpoilTheProgram) {
-  const Acceptances a =
-      acceptances({distribution({0.20041736532074975, 0.32824349085152354, 0.2795253517025836, 0.1918137921251431}),
-                   distribution({1, 3.495403151330053e-91, 1.2160310111189725e-260, 1.695102623878568e-236}),
-                   distribution({0.9999999989999999, 9.99999999e-10, 9.99999999e-18, 9.999999989999999e-301})},
-                  distribution({0, 0.4, 0.2, 0.4}));
+  const Acceptances a = acceptances(
+      {distribution({0.20041736532074975, 0.32824349085152354, 0.2795253517025836, 0.1918137921251431}),
+       distribution({1, 3.495403151330053e-91, 1.2160310111189725e-260, 1.695102623878568e-236}),
+       distribution({0.9999999989999999, 9.99999999e-10, 9.99999999e-18, 9.999999989999999e-301})},
+      distribution({0, 0.4, 0.2, 0.4}));
   EXPECT_NEAR(a.one, 0.72006, 1e-5);
   EXPECT_GE(a.all, a.one - 1e-12);
-  const Acceptances b =
-      acceptances({distribution({0.6194005469223436, 0, 0.1387301376074628, 0.24186931547019358}),
-                   distribution({0.0037159990293109866, 0.370668629657997, 0.0005499765220207878, 0.6250653947906711}),
-                   distribution({0, 0, 0, 1})},
-                  distribution({0.5, 0.5, 5e-301, 0}));
+  const Acceptances b = acceptances(
+      {distribution({0.6194005469223436, 0, 0.1387301376074628, 0.24186931547019358}),
+       distribution({0.0037159990293109866, 0.370668629657997, 0.0005499765220207878, 0.6250653947906711}),
+       distribution({0, 0, 0, 1})},
+      distribution({0.5, 0.5, 5e-301, 0}));
   EXPECT_NEAR(b.one, 0.68603, 1e-5);
   EXPECT_GE(b.all, b.one - 1e-12);
 }

@@ -26,8 +26,8 @@ std::unique_ptr<TransportPlan> tickets(const Distribution& p, std::size_t k, con
 // What a layout makes of k drafts from p, from its pieces alone: the highest of k points, each in a piece of
 // its token with probability ∝ length.
 struct Made {
-  double length_error = 0.0;  // largest |total length of a token's pieces − p|
-  double distribution_error = 0.0;     // largest |P(Y = y) − q(y)|
+  double length_error = 0.0;        // largest |total length of a token's pieces − p|
+  double distribution_error = 0.0;  // largest |P(Y = y) − q(y)|
   double pieces_per_token = 0.0;
 };
 
@@ -109,7 +109,8 @@ TEST(Tickets, LayoutHasTheLengthsAndMassesOfItsTokens) {
   for (int n = 0; n < instances; ++n) {
     SCOPED_TRACE(n);
     const std::size_t vocabulary = 1 + random.below(41), k = 1 + random.below(8);
-    const Distribution p = hard_distribution(random, vocabulary, n % 4), q = hard_distribution(random, vocabulary, n / 4 % 4);
+    const Distribution p = hard_distribution(random, vocabulary, n % 4),
+                       q = hard_distribution(random, vocabulary, n / 4 % 4);
     const Made layout = made(p, q, k);
     EXPECT_LE(layout.length_error, 1e-14);
     EXPECT_LE(layout.distribution_error, 2e-14);
@@ -141,7 +142,8 @@ TEST(Tickets, PiecesOfATokenAscend) {
   std::size_t several = 0;
   for (int n = 0; n < 400; ++n) {
     const std::size_t vocabulary = 1 + random.below(41), k = 1 + random.below(8);
-    const Distribution p = hard_distribution(random, vocabulary, n % 4), q = hard_distribution(random, vocabulary, n / 4 % 4);
+    const Distribution p = hard_distribution(random, vocabulary, n % 4),
+                       q = hard_distribution(random, vocabulary, n / 4 % 4);
     const TicketLayout layout = lay_tickets(p.probabilities(), q.probabilities(), k);
     for (const auto [begin, count] : layout.of) {
       for (std::size_t i = begin + 1; i < begin + count; ++i) {
@@ -159,7 +161,8 @@ TEST(Tickets, PiecesDoNotOverlap) {
   RandomDistributions random(12);
   for (int n = 0; n < 400; ++n) {
     const std::size_t vocabulary = 1 + random.below(41), k = 2 + random.below(7);
-    const Distribution p = hard_distribution(random, vocabulary, n % 4), q = hard_distribution(random, vocabulary, n / 4 % 4);
+    const Distribution p = hard_distribution(random, vocabulary, n % 4),
+                       q = hard_distribution(random, vocabulary, n / 4 % 4);
     const TicketLayout layout = lay_tickets(p.probabilities(), q.probabilities(), k);
     std::vector<std::pair<double, double>> above_cut;
     for (std::size_t i = 0; i < layout.pieces.size(); ++i) {
@@ -297,7 +300,8 @@ TEST(Tickets, ATokenOfManyPiecesHasTheDistributionOfItsCopies) {
   RandomDistributions random(19);
   std::uint32_t most = 0;
   for (int n = 0; n < 8; ++n) {
-    const Distribution p = hard_distribution(random, 20'000, n % 4), q = hard_distribution(random, 20'000, n / 4);
+    const Distribution p = hard_distribution(random, 20'000, n % 4),
+                       q = hard_distribution(random, 20'000, n / 4);
     constexpr std::size_t k = 6;
     const auto plan = tickets(p, k, q);
     const auto of = lay_tickets(p.probabilities(), q.probabilities(), k).of;
@@ -334,7 +338,8 @@ TEST(Tickets, TokensThatTheTargetNeverGivesNeverWin) {
       }
       if (!(p[token] > 0.0)) continue;
       ++never;
-      const std::vector<Token> drafts(k, token);  // perhaps too rare for the enumerated distribution to show them
+      const std::vector<Token> drafts(
+          k, token);  // perhaps too rare for the enumerated distribution to show them
       const auto given = enumerate_select(*plan, drafts, vocabulary);
       const Distribution formula = plan->conditional(drafts);
       EXPECT_LE(distance(given, formula), 1e-12);

@@ -5,14 +5,7 @@
 namespace spectr {
 
 const Caps& CpuBackend::caps() const {
-  static const Caps caps = [] {
-    Caps all{"cpu", {}, {}, {}, true};
-    for (const TensorFormat& format : tensor_formats()) all.formats.push_back(format.type);
-    for (const KvType keys : {KvType::f32, KvType::f16}) {
-      for (const KvType values : {KvType::f32, KvType::f16}) all.kv_types.push_back({keys, values});
-    }
-    return all;
-  }();
+  static const Caps caps = host_caps("cpu");
   return caps;
 }
 

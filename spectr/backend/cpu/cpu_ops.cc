@@ -52,7 +52,7 @@ CpuOps::CpuOps(const ModelSpec& spec, const KvTypes& kv, ThreadPool& pool)
       cols_(all_cols(spec)),
       kv_layout_(kv_layers(spec), kv),
       attention_(spec, pool),
-      logit_rows_(spec.vocabulary) {}
+      logits_pool_(spec.vocabulary) {}
 
 bool CpuOps::upload(WeightId id, std::span<const std::byte> bytes) {
   const WeightSpec& weight = spec_.weight(id);
@@ -201,7 +201,7 @@ void CpuOps::head(const HeadSpec& spec) {
   for (std::size_t i = 0; i < rows; ++i) {
     normalize(spec.norm.kind, numbers, x[static_cast<std::size_t>(batch_->wanted[i])], normed[i]);
   }
-  HostLogits& logits = logit_rows_.take(rows);
+  HostLogits& logits = logits_pool_.take(rows);
   const Span2d<float> y = logits.rows(rows);
   const Product product[] = {{*matrices_[spec.output.weight], y}};
   matmul(product, normed.rows(0, rows), pool_, scratch_);

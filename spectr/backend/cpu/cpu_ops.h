@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "spectr/backend/cpu/attention_pass.h"
+#include "spectr/backend/cpu/host_logits.h"
 #include "spectr/backend/cpu/kernels/aligned_bytes.h"
 #include "spectr/backend/cpu/kernels/matmul.h"
 #include "spectr/backend/cpu/kv_store.h"
-#include "spectr/backend/cpu/logit_rows.h"
 #include "spectr/nn/ops.h"
 
 namespace spectr {
@@ -59,7 +59,7 @@ class CpuOps final : public Ops {
   KvLayout kv_layout_;
   std::vector<std::unique_ptr<KvStore>> stores_;  // by cache; null where it was closed
   AttentionPass attention_;
-  LogitRowPool logit_rows_;
+  HostLogitsPool logits_pool_;
 
   const PassBatch* batch_ = nullptr;
   HeldLogits logits_;  // of the current pass

@@ -260,14 +260,7 @@ class ReferenceOps final : public Ops {
 }  // namespace
 
 const Caps& ReferenceBackend::caps() const {
-  static const Caps caps = [] {
-    Caps all{"reference", {}, {}, {}, true};
-    for (const TensorFormat& format : tensor_formats()) all.formats.push_back(format.type);
-    for (const KvType keys : {KvType::f32, KvType::f16}) {
-      for (const KvType values : {KvType::f32, KvType::f16}) all.kv_types.push_back({keys, values});
-    }
-    return all;
-  }();
+  static const Caps caps = host_caps("reference");
   return caps;
 }
 

@@ -50,7 +50,7 @@ Result<void> read_heads(ArchReader& in, DecoderKeys& keys) {
 }
 
 /// Keys that would change the computation, where they have other values than these.
-Result<void> read_variants(ArchReader& in, std::size_t head_dim) {
+Result<void> read_variants(ArchReader& in, DecoderKeys& keys) {
   in.ignore({"expert_count"});
   SPECTR_TRY(const auto experts, in.file().integer(in.key("expert_count"), 0));
   if (experts > 0) {
@@ -58,8 +58,8 @@ Result<void> read_variants(ArchReader& in, std::size_t head_dim) {
                  in.key("expert_count"), experts);
   }
   SPECTR_TRY(const auto window, in.file().integer(in.key("attention.sliding_window"), 0));
-  in.require_if(window > 0 && window < in.spec().context, Feature::sliding_window,
-                "attention.sliding_window");
+  keys.window = window < in.spec().context ? window : 0;
+  in.require_if(keys.window > 0, Feature::sliding_window, "attention.sliding_window");
   SPECTR_TRY(const bool causal, in.boolean("attention.causal", true));
   if (!causal) {
     return error("{}: {} is false: this model does not generate", in.file().name(),
@@ -71,7 +71,7 @@ Result<void> read_variants(ArchReader& in, std::size_t head_dim) {
   };
   for (const auto& [name, value] : {Neutral{"attention.clamp_kqv", 0},
                                     {"attention.max_alibi_bias", 0},
-                                    {"attention.scale", 1 / std::sqrt(static_cast<double>(head_dim))},
+                                    {"attention.scale", 1 / std::sqrt(static_cast<double>(keys.head_dim))},
                                     {"attention.output_scale", 1},
                                     {"attention.temperature_scale", 0},
                                     {"attn_logit_softcapping", 0},
@@ -146,7 +146,7 @@ Result<DecoderKeys> decoder_keys(ArchReader& in, NormSpec::Kind norms) {
   DecoderKeys keys{};
   SPECTR_TRY(keys.ffn, in.counts("feed_forward_length", Limits::ffn));
   SPECTR_TRY_VOID(read_heads(in, keys));
-  SPECTR_TRY_VOID(read_variants(in, keys.head_dim));
+  SPECTR_TRY_VOID(read_variants(in, keys));
   constexpr std::string_view rms = "attention.layer_norm_rms_epsilon", mean = "attention.layer_norm_epsilon";
   in.ignore({rms, mean});
   SPECTR_TRY(keys.epsilon, in.real(norms == NormSpec::Kind::rms ? rms : mean, 1e-30, 1));
@@ -196,6 +196,7 @@ AttentionSpec attention_sizes(const DecoderKeys& keys, std::size_t layer) {
   attention.heads = keys.heads[layer];
   attention.kv_heads = keys.kv_heads[layer];
   attention.head_dim = keys.head_dim;
+  attention.window = keys.window;
   attention.scale = 1.0f / std::sqrt(static_cast<float>(keys.head_dim));
   return attention;
 }

@@ -17,6 +17,7 @@ struct DecoderKeys {
   std::vector<std::size_t> heads, kv_heads, ffn;
   std::size_t head_dim;  ///< of queries, keys and values in all layers
   float epsilon;         ///< of norms
+  std::size_t window;    ///< AttentionSpec::window
 };
 
 /// Context, width, layers, heads, feed-forward widths and the norms' ε go to the spec and the result; keys

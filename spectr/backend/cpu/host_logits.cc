@@ -1,8 +1,8 @@
-#include "spectr/backend/cpu/logit_rows.h"
+#include "spectr/backend/cpu/host_logits.h"
 
 namespace spectr {
 
-HostLogits& LogitRowPool::take(std::size_t rows) {
+HostLogits& HostLogitsPool::take(std::size_t rows) {
   // Of those that nobody holds the smallest that will do; else the largest makes way for one that will.
   std::unique_ptr<HostLogits>*best = nullptr, *largest = nullptr;
   for (std::unique_ptr<HostLogits>& one : all_) {

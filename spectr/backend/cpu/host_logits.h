@@ -32,9 +32,9 @@ class HostLogits final : public PassLogits {
 
 /// Memory for the logits of passes: as much as their wanted rows take, used again when nobody holds them.
 /// Used by one thread at a time.
-class LogitRowPool {
+class HostLogitsPool {
  public:
-  explicit LogitRowPool(std::size_t vocabulary) : vocabulary_(vocabulary) {}
+  explicit HostLogitsPool(std::size_t vocabulary) : vocabulary_(vocabulary) {}
 
   /// Logits that nobody holds, of so many rows or more. Throws std::bad_alloc.
   HostLogits& take(std::size_t rows);
