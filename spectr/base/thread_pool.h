@@ -35,11 +35,10 @@ class ThreadPool {
     using Plain = std::remove_reference_t<Body>;
     run({count, grain == 0 ? 1 : grain, const_cast<void*>(static_cast<const void*>(&body)),
          [](void* f, std::size_t begin, std::size_t end, std::size_t thread) noexcept {
-           Plain& plain = *static_cast<Plain*>(f);
            if constexpr (std::is_invocable_v<Plain&, std::size_t, std::size_t, std::size_t>) {
-             plain(begin, end, thread);
+             (*static_cast<Plain*>(f))(begin, end, thread);
            } else {
-             plain(begin, end);
+             (*static_cast<Plain*>(f))(begin, end);
            }
          }});
   }

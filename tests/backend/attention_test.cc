@@ -168,8 +168,8 @@ TYPED_TEST(Attend, GivesTheSameBitsWhetherASlotIsListedOrNot) {
 
 /// A model that computes NaN must be found out, and is so by its logits.
 TYPED_TEST(Attend, IsNotFiniteWhereAKeyAValueOrTheQueryIsNot) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  constexpr std::size_t width = 33;
+  static constexpr float infinity = std::numeric_limits<float>::infinity();
+  static constexpr std::size_t width = 33;
   at_every_target([] {
     for (const float wrong : {NAN, infinity}) {
       for (const std::size_t prefix : {1, 5, 16, 17, 40}) {
@@ -188,7 +188,7 @@ TYPED_TEST(Attend, IsNotFiniteWhereAKeyAValueOrTheQueryIsNot) {
 }
 
 TYPED_TEST(Attend, AgreesWithItsTwinHoweverSmallAllScoresAre) {
-  constexpr std::size_t width = 16, prefix = 5;
+  static constexpr std::size_t width = 16, prefix = 5;
   at_every_target([] {
     Head<TypeParam> head{width};
     std::ranges::fill(head.q, -1e34f);

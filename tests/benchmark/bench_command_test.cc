@@ -218,7 +218,7 @@ TEST(BenchResume, FinishedRowsOfEveryBenchmarkAreTakenAsTheyAre) {
                {passes, {"-p", "8"}, {"-p", "8,16"}, nullptr},
                {select, {"-V", "10"}, {"-V", "10,40"}, "rows"}};
   for (const auto& [command, first, more, rows] : cases) {
-    const auto measure = [&, rows = rows](const Arguments& arguments) {
+    const auto measure = [&](const Arguments& arguments) {
       const Json out = json(arguments + Arguments{"--resume", results.path()});
       return rows == nullptr ? out : out[rows];
     };

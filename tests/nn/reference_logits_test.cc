@@ -109,7 +109,7 @@ TEST_P(OwnReference, LogitsAgree) {
 // With the weights that the file's formats define, and nothing else rounded.
 TEST_P(OwnReference, LogitsOfTheReferenceBackendAgreeToThePrecisionOfTheFile) {
   const std::string json = contents(GetParam());
-  for (const auto kind : {ReferenceBackend::Numbers::double_, ReferenceBackend::Numbers::float_}) {
+  for (const auto kind : {ReferenceBackend::Precision::f64, ReferenceBackend::Precision::f32}) {
     const auto model =
         Transformer::load(Gguf::open(fs::path(GetParam()).replace_extension(".gguf")).value(),
                           std::make_shared<ReferenceBackend>(kind), KvChoice{KvType::f32, KvType::f32})

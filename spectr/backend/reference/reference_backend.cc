@@ -265,7 +265,7 @@ const Caps& ReferenceBackend::caps() const {
 }
 
 Result<std::unique_ptr<Ops>> ReferenceBackend::make(const ModelSpec& spec, const KvTypes& kv) const {
-  if (numbers_ == Numbers::float_) return std::make_unique<ReferenceOps<float>>(spec, kv);
+  if (precision_ == Precision::f32) return std::make_unique<ReferenceOps<float>>(spec, kv);
   return std::make_unique<ReferenceOps<double>>(spec, kv);
 }
 

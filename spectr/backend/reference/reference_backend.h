@@ -9,14 +9,14 @@ namespace spectr {
 /// nothing else is rounded but to the numbers that it computes with and to the types of keys and values.
 class ReferenceBackend final : public Backend {
  public:
-  enum class Numbers { float_, double_ };
-  explicit ReferenceBackend(Numbers numbers = Numbers::double_) : numbers_(numbers) {}
+  enum class Precision { f32, f64 };
+  explicit ReferenceBackend(Precision precision = Precision::f64) : precision_(precision) {}
 
   const Caps& caps() const override;
   Result<std::unique_ptr<Ops>> make(const ModelSpec& spec, const KvTypes& kv) const override;
 
  private:
-  Numbers numbers_;
+  Precision precision_;
 };
 
 }  // namespace spectr

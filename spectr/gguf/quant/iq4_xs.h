@@ -28,7 +28,7 @@ struct IQ4_XS {
   static void split(const std::uint8_t* file, QuantBlock& block) {
     block.f16s[0] = bits16(file);
     std::copy_n(file + 2, 6, block.scales.begin());
-    for (int i = 0; i < 8; ++i) unpack_nibbles(file + 8 + 16 * i, &block.quants[32 * i]);
+    for (std::size_t i = 0; i < 8; ++i) unpack_nibbles(file + 8 + 16 * i, &block.quants[32 * i]);
   }
 
   static QuantScale scale(const QuantBlock& block, int i) {

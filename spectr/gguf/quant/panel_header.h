@@ -16,15 +16,21 @@ template <class Lanes>
 class PanelHeader {
  public:
   [[gnu::always_inline]] PanelHeader(const std::uint8_t* header, std::size_t lane, int f16s)
-      : header_(header), scales_(header + 32 * f16s + lane), lane_(lane) {}
+      : header_(header), scales_(header + at(32, f16s) + lane), lane_(lane) {}
 
-  [[gnu::always_inline]] Floats<Lanes> f16s(int i) const { return Lanes::f16s(header_ + 32 * i + 2 * lane_); }
-  [[gnu::always_inline]] typename Lanes::Ints bytes(int i) const { return Lanes::bytes(scales_ + 16 * i); }
+  [[gnu::always_inline]] Floats<Lanes> f16s(int i) const {
+    return Lanes::f16s(header_ + at(32, i) + 2 * lane_);
+  }
+  [[gnu::always_inline]] typename Lanes::Ints bytes(int i) const { return Lanes::bytes(scales_ + at(16, i)); }
   [[gnu::always_inline]] typename Lanes::Ints signed_bytes(int i) const {
-    return Lanes::signed_bytes(scales_ + 16 * i);
+    return Lanes::signed_bytes(scales_ + at(16, i));
   }
 
  private:
+  [[gnu::always_inline]] static constexpr std::size_t at(std::size_t bytes, int i) {
+    return bytes * static_cast<std::size_t>(i);
+  }
+
   const std::uint8_t* header_;
   const std::uint8_t* scales_;
   std::size_t lane_;

@@ -32,8 +32,8 @@ Result<ModelSpec> read_model_spec(const Gguf& file) {
   ModelSpec spec{};
   spec.file = file.name();
   spec.architecture = name;
-  SPECTR_TRY(const auto own_name,
-             file.string("general.name", std::filesystem::path(file.name()).stem().string()));
+  const std::string stem = std::filesystem::path(file.name()).stem();
+  SPECTR_TRY(const std::string_view own_name, file.string("general.name", stem));
   spec.name = escape(own_name);
   ArchReader in(file, name, spec);
   SPECTR_TRY_VOID(found->read(in));

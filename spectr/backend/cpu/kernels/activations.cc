@@ -83,7 +83,7 @@ HWY_INLINE void QuantizeBlock(const float* x, int factor, const Row& row) {
   write(x, row.first);
   write(x + half, row.second);
 
-  constexpr std::size_t per_half = corrections / 2, columns = half / std::max<std::size_t>(per_half, 1);
+  constexpr std::size_t per_half = std::max<std::size_t>(corrections / 2, 1), columns = half / per_half;
   for (std::size_t i = 0; i < corrections; ++i) {
     const std::uint8_t* const q = i < per_half ? row.first : row.second;
     const int total = SumOfQuants<columns>(q + i % per_half * columns);
