@@ -5,9 +5,9 @@ namespace spectr {
 
 /// gpt2: centred norms, learned positions, one matrix for queries, keys and values, GELU, biases everywhere.
 Result<void> read_gpt2(ArchReader& in) {
-  constexpr auto centred = NormSpec::Kind::layer;
+  constexpr auto layer_norm = NormSpec::Kind::layer;
   ModelSpec& spec = in.spec();
-  SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, centred));
+  SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, layer_norm));
   SPECTR_TRY_VOID(fused_heads(in, keys));
   SPECTR_TRY_VOID(in.end_of_keys());
 
@@ -15,13 +15,13 @@ Result<void> read_gpt2(ArchReader& in) {
   SPECTR_TRY(spec.embed.positions, in.matrix("position_embd.weight", spec.context, spec.width));
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     LayerSpec& layer = spec.layers[i];
-    SPECTR_TRY(layer.attention_norm, in.norm(block(i, "attn_norm"), spec.width, centred, keys.epsilon));
+    SPECTR_TRY(layer.attention_norm, in.norm(block(i, "attn_norm"), spec.width, layer_norm, keys.epsilon));
     layer.attention = attention_sizes(keys, i);
     SPECTR_TRY_VOID(fused_projections(in, i));
-    SPECTR_TRY(layer.ffn_norm, in.norm(block(i, "ffn_norm"), spec.width, centred, keys.epsilon));
+    SPECTR_TRY(layer.ffn_norm, in.norm(block(i, "ffn_norm"), spec.width, layer_norm, keys.epsilon));
     SPECTR_TRY(layer.ffn, plain_ffn(in, i, keys.ffn[i]));
   }
-  return head(in, centred, keys.epsilon, true);
+  return head(in, layer_norm, keys.epsilon, true);
 }
 
 }  // namespace spectr

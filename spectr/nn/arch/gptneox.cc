@@ -6,27 +6,27 @@ namespace spectr {
 /// gptneox: as gpt2, but the halves of a head turn, the output has a matrix of its own, and attention and
 /// feed-forward block may read the same stream.
 Result<void> read_gptneox(ArchReader& in) {
-  constexpr auto centred = NormSpec::Kind::layer;
+  constexpr auto layer_norm = NormSpec::Kind::layer;
   ModelSpec& spec = in.spec();
-  SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, centred));
+  SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, layer_norm));
   SPECTR_TRY_VOID(fused_heads(in, keys));
-  SPECTR_TRY(const RopeKeys turning, rope_keys(in, keys.head_dim));
+  SPECTR_TRY(const RopeKeys rotation, rope_keys(in, keys.head_dim));
   SPECTR_TRY(const bool parallel, in.boolean("use_parallel_residual", true));
   SPECTR_TRY_VOID(in.end_of_keys());
 
   SPECTR_TRY_VOID(embedding(in));
-  SPECTR_TRY(const RopeSpec positions, rope(in, turning, RopePairs::halves));
+  SPECTR_TRY(const RopeSpec positions, rope(in, rotation, RopePairs::halves));
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     LayerSpec& layer = spec.layers[i];
-    SPECTR_TRY(layer.attention_norm, in.norm(block(i, "attn_norm"), spec.width, centred, keys.epsilon));
+    SPECTR_TRY(layer.attention_norm, in.norm(block(i, "attn_norm"), spec.width, layer_norm, keys.epsilon));
     layer.attention = attention_sizes(keys, i);
     layer.attention.rope = positions;
     layer.parallel = parallel;
     SPECTR_TRY_VOID(fused_projections(in, i));
-    SPECTR_TRY(layer.ffn_norm, in.norm(block(i, "ffn_norm"), spec.width, centred, keys.epsilon));
+    SPECTR_TRY(layer.ffn_norm, in.norm(block(i, "ffn_norm"), spec.width, layer_norm, keys.epsilon));
     SPECTR_TRY(layer.ffn, plain_ffn(in, i, keys.ffn[i]));
   }
-  return head(in, centred, keys.epsilon, false);
+  return head(in, layer_norm, keys.epsilon, false);
 }
 
 }  // namespace spectr

@@ -174,7 +174,7 @@ Result<RopeSpec> rope(ArchReader& in, const RopeKeys& keys, RopePairs pairs) {
                    factor);
     }
   }
-  RopeSpec rope{keys.dims, pairs == RopePairs::neighbours, {}};
+  RopeSpec rope{keys.dims, pairs == RopePairs::interleaved, {}};
   for (std::size_t i = 0; i < keys.dims / 2; ++i) {
     const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(keys.dims);
     const double factor = factors.empty() ? 1.0 : static_cast<double>(factors[i]);
@@ -264,6 +264,29 @@ Result<void> head(ArchReader& in, NormSpec::Kind norm, float epsilon, bool may_b
   }
   SPECTR_TRY(spec.head.output, in.linear("output", spec.vocabulary, spec.width, ArchReader::Bias::optional));
   return {};
+}
+
+Result<void> gated_decoder(ArchReader& in, RopePairs pairs, ArchReader::Bias qkv_bias,
+                           Result<void> (*beside)(ArchReader&, const DecoderKeys&, std::size_t)) {
+  constexpr auto rms = NormSpec::Kind::rms;
+  ModelSpec& spec = in.spec();
+  SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, rms));
+  SPECTR_TRY(const RopeKeys rotation, rope_keys(in, keys.head_dim));
+  SPECTR_TRY_VOID(in.end_of_keys());
+
+  SPECTR_TRY_VOID(embedding(in));
+  SPECTR_TRY(const RopeSpec positions, rope(in, rotation, pairs));
+  for (std::size_t i = 0; i < spec.layers.size(); ++i) {
+    LayerSpec& layer = spec.layers[i];
+    SPECTR_TRY(layer.attention_norm, in.norm(block(i, "attn_norm"), spec.width, rms, keys.epsilon));
+    layer.attention = attention_sizes(keys, i);
+    layer.attention.rope = positions;
+    SPECTR_TRY_VOID(separate_projections(in, i, qkv_bias));
+    if (beside != nullptr) SPECTR_TRY_VOID(beside(in, keys, i));
+    SPECTR_TRY(layer.ffn_norm, in.norm(block(i, "ffn_norm"), spec.width, rms, keys.epsilon));
+    SPECTR_TRY(layer.ffn, gated_ffn(in, i, keys.ffn[i]));
+  }
+  return head(in, rms, keys.epsilon, true);
 }
 
 }  // namespace spectr

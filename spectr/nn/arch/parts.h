@@ -31,7 +31,8 @@ struct RopeKeys {
 };
 Result<RopeKeys> rope_keys(ArchReader& in, std::size_t head_dim);
 
-enum class RopePairs { neighbours, halves };
+/// Dimensions of a head that turn together: (2i, 2i + 1), or (i, i + dims / 2).
+enum class RopePairs { interleaved, halves };
 /// Its tensor, `rope_freqs.weight`, is optional: divisors of the frequencies.
 Result<RopeSpec> rope(ArchReader& in, const RopeKeys& keys, RopePairs pairs);
 
@@ -55,6 +56,12 @@ Result<DenseSpec> plain_ffn(ArchReader& in, std::size_t layer, std::size_t width
 
 /// output_norm, and the matrix `output`; without it, if `may_be_tied`, the token embedding.
 Result<void> head(ArchReader& in, NormSpec::Kind norm, float epsilon, bool may_be_tied);
+
+/// llama and its kin, keys and tensors: root-mean-square norms, separate projections, SwiGLU, an output that
+/// may be tied. `beside`, where there is one, reads what a family has in each layer's attention beside that.
+Result<void> gated_decoder(ArchReader& in, RopePairs pairs, ArchReader::Bias qkv_bias,
+                           Result<void> (*beside)(ArchReader& in, const DecoderKeys& keys,
+                                                  std::size_t layer) = nullptr);
 
 /// "blk.LAYER.PART"
 std::string block(std::size_t layer, std::string_view part);
