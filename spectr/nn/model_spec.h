@@ -48,8 +48,17 @@ struct RopeSpec {
   std::size_t dims = 0;            ///< 0: none
   bool interleaved = false;        ///< pairs (2i, 2i+1); otherwise (i, i + dims/2)
   std::vector<float> frequencies;  ///< [dims / 2], radians a token, scaled and divided as the model has it
+  float magnitude = 1;             ///< of cosines and sines: YaRN's and longrope's attention factor
 
   friend bool operator==(const RopeSpec&, const RopeSpec&) = default;
+};
+
+/// Keys and values that are kept as one short vector for all heads (multi-head latent attention).
+struct LatentSpec {
+  std::size_t rank;             ///< of the vector, without its rotated dimensions
+  LinearSpec down;              ///< [rank + rotated dimensions, width]
+  NormSpec norm;                ///< of the rank's numbers
+  WeightId keys_up, values_up;  ///< [kv_heads · head_dim, rank] twice
 };
 
 struct AttentionSpec {
@@ -58,14 +67,37 @@ struct AttentionSpec {
   std::size_t head_dim;  ///< of queries, keys and values
   float scale;           ///< of q·k
   RopeSpec rope;
-  std::optional<NormSpec> q_norm, k_norm;  ///< of each head, before it turns
+  std::optional<NormSpec> q_norm, k_norm;  ///< of each head, or of the whole vector, before it turns
   LinearSpec q, k, v, out;
-  std::size_t window = 0;         ///< positions that a token sees, itself included; 0: all
-  float score_cap = 0;            ///< c tanh(score / c); 0: none
-  std::optional<WeightId> sinks;  ///< [heads], a logit each in the denominator only
+  bool norms_whole_vector = false;     ///< q_norm and k_norm are of all heads together
+  bool normalizes_values = false;      ///< each head's value: root-mean-square, without a weight
+  std::size_t window = 0;              ///< positions that a token sees, itself included; 0: all
+  float score_cap = 0;                 ///< c tanh(score / c); 0: none
+  float temperature_scale = 0;         ///< s: q · (s log(⌊position / context⌋ + 1) + 1), after it has turned
+  std::optional<WeightId> sinks;       ///< [heads], a logit each in the denominator only
+  std::optional<LinearSpec> gate;      ///< [heads · head_dim, width], the output ⊙ σ(gate x)
+  std::optional<std::size_t> kv_from;  ///< the layer whose keys and values it reads instead of its own
+  std::optional<LatentSpec> latent;    ///< instead of k and v
 };
 
-enum class Activation { silu, gelu_tanh };
+/// A mixer that keeps a state instead of keys and values: gated delta rule, S ← e^g S, S ← S + k (β (v −
+/// Sᵀk))ᵀ, o = Sᵀq, behind a short convolution.
+struct DeltaNetSpec {
+  std::size_t key_heads, value_heads, head_dim, kernel;
+  LinearSpec qkv, z, beta, alpha, out;
+  WeightId convolution, a, dt_bias;
+  NormSpec norm;
+};
+
+/// A mixer of the last tokens alone: c ⊙ Σ_j w[j] (b ⊙ u)[t − kernel + 1 + j].
+struct ShortConvolutionSpec {
+  std::size_t kernel;
+  LinearSpec in, out;
+  WeightId weight;
+};
+
+/// clamped_silu: g = min(gate, c), u = clamp(up, −c, c), g σ(1.702 g) (u + 1).
+enum class Activation { silu, gelu_tanh, clamped_silu };
 
 /// The dense feed-forward block: down(act(gate x) ⊙ up x), or down(act(up x)) without a gate.
 struct DenseSpec {
@@ -73,6 +105,7 @@ struct DenseSpec {
   Activation activation;
   std::optional<LinearSpec> gate;
   LinearSpec up, down;
+  float clamp = 0;  ///< c of Activation::clamped_silu
 };
 
 /// Several such blocks, of which a router chooses some for every token.
@@ -84,8 +117,13 @@ struct ExpertsSpec {
   bool normalized;  ///< the chosen weights are divided by their sum
   float weights_scale;
   LinearSpec router;
-  WeightId gate, up, down;  ///< [count · width, in] twice, [count · in, width]
-  std::optional<DenseSpec> shared;
+  std::optional<WeightId> selection_bias;   ///< [count], of the choice alone, not of the weights
+  std::size_t groups = 1, groups_used = 1;  ///< of experts; only the best groups' are chosen from
+  WeightId gate, up, down;                  ///< [count · width, in] twice, [count · in, width]
+  std::optional<WeightId> gate_bias, up_bias, down_bias;  ///< [count, …]
+  std::optional<WeightId> scales;                         ///< [count], of each expert's output
+  std::optional<DenseSpec> shared;                        ///< for every token
+  std::optional<LinearSpec> shared_gate;                  ///< σ of it scales the shared block
 };
 
 /// One layer: x += attention(norm x), x += feed-forward(norm x); with post norms x += norm(attention(…)).
@@ -93,16 +131,22 @@ struct LayerSpec {
   std::optional<NormSpec> attention_norm, ffn_norm;            ///< before the blocks
   std::optional<NormSpec> attention_post_norm, ffn_post_norm;  ///< after them
   AttentionSpec attention;
+  std::optional<DeltaNetSpec> delta_net;                  ///< instead of attention
+  std::optional<ShortConvolutionSpec> short_convolution;  ///< instead of attention
   DenseSpec ffn;
-  std::optional<ExpertsSpec> experts;  ///< instead of ffn
-  bool parallel = false;               ///< both blocks read the same x
-  float residual_scale = 1;            ///< of what a block adds
+  std::optional<ExpertsSpec> experts;  ///< instead of ffn, or beside it
+  bool experts_beside_ffn = false;
+  std::optional<WeightId> output_scale;  ///< [1], of the stream behind the layer
+  bool parallel = false;                 ///< both blocks read the same x
+  float residual_scale = 1;              ///< of what a block adds
 };
 
 struct EmbedSpec {
   WeightId tokens;                    ///< [vocabulary, width]
   std::optional<WeightId> positions;  ///< [context, width], learned
   float scale = 1;
+  std::optional<WeightId>
+      by_layer;  ///< [vocabulary, layers · d], added to each layer's stream through a gate
 };
 
 struct HeadSpec {
@@ -122,10 +166,22 @@ enum class Feature {
   sliding_window,
   score_cap,
   attention_sinks,
+  attention_temperature,
+  gated_attention,
+  latent_attention,
+  shared_keys,
+  value_norms,
+  whole_vector_norms,
+  rope_magnitude,
+  recurrent_mixer,
+  short_convolution,
   experts,
+  clamped_activation,
   logit_cap,
   embedding_scale,
+  layer_embeddings,
   residual_scale,
+  output_scale,
   logit_scale,
   taps,
 };

@@ -27,7 +27,10 @@ std::string names_of_all(const std::vector<T>& all) {
 }
 
 /// What no operation of the graph computes, whatever a backend may have.
-const std::vector<Feature> not_walked = {Feature::experts, Feature::residual_scale, Feature::taps};
+const std::vector<Feature> not_walked = {
+    Feature::latent_attention,  Feature::shared_keys, Feature::gated_attention,  Feature::recurrent_mixer,
+    Feature::short_convolution, Feature::experts,     Feature::layer_embeddings, Feature::residual_scale,
+    Feature::output_scale,      Feature::taps};
 
 /// The features that a spec's fields need.
 std::vector<Feature> features_of(const ModelSpec& spec) {
@@ -36,12 +39,25 @@ std::vector<Feature> features_of(const ModelSpec& spec) {
     if (needed) features.push_back(feature);
   };
   need(spec.embed.scale != 1.0f, Feature::embedding_scale);
+  need(spec.embed.by_layer.has_value(), Feature::layer_embeddings);
   for (const LayerSpec& layer : spec.layers) {
-    need(layer.attention.window > 0, Feature::sliding_window);
-    need(layer.attention.score_cap > 0.0f, Feature::score_cap);
-    need(layer.attention.sinks.has_value(), Feature::attention_sinks);
+    const AttentionSpec& a = layer.attention;
+    need(a.window > 0, Feature::sliding_window);
+    need(a.score_cap > 0.0f, Feature::score_cap);
+    need(a.sinks.has_value(), Feature::attention_sinks);
+    need(a.temperature_scale != 0.0f, Feature::attention_temperature);
+    need(a.gate.has_value(), Feature::gated_attention);
+    need(a.latent.has_value(), Feature::latent_attention);
+    need(a.kv_from.has_value(), Feature::shared_keys);
+    need(a.normalizes_values, Feature::value_norms);
+    need(a.norms_whole_vector, Feature::whole_vector_norms);
+    need(a.rope.magnitude != 1.0f, Feature::rope_magnitude);
+    need(layer.delta_net.has_value(), Feature::recurrent_mixer);
+    need(layer.short_convolution.has_value(), Feature::short_convolution);
     need(layer.experts.has_value(), Feature::experts);
+    need(layer.ffn.activation == Activation::clamped_silu, Feature::clamped_activation);
     need(layer.residual_scale != 1.0f, Feature::residual_scale);
+    need(layer.output_scale.has_value(), Feature::output_scale);
   }
   need(spec.head.cap > 0.0f, Feature::logit_cap);
   need(spec.head.scale != 1.0f, Feature::logit_scale);
@@ -59,14 +75,38 @@ std::string_view name_of(Feature feature) {
       return "caps on attention scores";
     case Feature::attention_sinks:
       return "attention sinks";
+    case Feature::attention_temperature:
+      return "attention temperatures";
+    case Feature::gated_attention:
+      return "gates of attention";
+    case Feature::latent_attention:
+      return "latent keys and values";
+    case Feature::shared_keys:
+      return "layers that share keys and values";
+    case Feature::value_norms:
+      return "norms of values";
+    case Feature::whole_vector_norms:
+      return "norms of all heads together";
+    case Feature::rope_magnitude:
+      return "scaled rotations";
+    case Feature::recurrent_mixer:
+      return "recurrent layers";
+    case Feature::short_convolution:
+      return "short convolutions";
     case Feature::experts:
       return "mixtures of experts";
+    case Feature::clamped_activation:
+      return "clamped activations";
     case Feature::logit_cap:
       return "caps on logits";
     case Feature::embedding_scale:
       return "scaled embeddings";
+    case Feature::layer_embeddings:
+      return "embeddings for each layer";
     case Feature::residual_scale:
       return "scaled residuals";
+    case Feature::output_scale:
+      return "scaled layers";
     case Feature::logit_scale:
       return "scaled logits";
     case Feature::taps:

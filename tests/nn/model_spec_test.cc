@@ -7,7 +7,6 @@
 #include <string>
 
 #include "spectr/nn/arch/architectures.h"
-#include "spectr/nn/ops.h"
 #include "tests/support/tiny_tensors.h"
 
 namespace spectr {
@@ -211,29 +210,6 @@ TEST(ModelSpec, SaysWhatABackendMustHave) {
   const Requirement window = requirement(tiny_llama().set("llama.attention.sliding_window", 16U));
   EXPECT_EQ(window.feature, Feature::sliding_window);
   EXPECT_EQ(window.source, "llama.attention.sliding_window is 16");
-}
-
-TEST(Caps, WhatABackendLacksIsNamedWithItsSource) {
-  const Caps all{"toy", {TensorType::f32}, {{KvType::f32, KvType::f32}}, {Feature::sliding_window}, true};
-  const ModelSpec window = llama_of(tiny_llama().set("llama.attention.sliding_window", 16U));
-  const KvTypes f32{KvType::f32, KvType::f32}, f16{KvType::f16, KvType::f16};
-  EXPECT_TRUE(check(window, f32, all));
-  Caps fewer = all;
-  fewer.features = {};
-  EXPECT_EQ(check(window, f32, fewer).error().message,
-            "test.gguf: llama.attention.sliding_window is 16: sliding windows are not supported by the "
-            "backend toy");
-  fewer = all;
-  ModelSpec scaled = llama_of(tiny_llama());
-  scaled.embed.scale = 2;  // by an architecture's file that forgot to say so
-  EXPECT_EQ(
-      check(scaled, f32, fewer).error().message,
-      "test.gguf: general.architecture is llama: scaled embeddings are not supported by the backend toy");
-  fewer.formats = {TensorType::q8_0};
-  EXPECT_EQ(check(window, f32, fewer).error().message,
-            "test.gguf: tensor token_embd.weight is F32; the backend toy has Q8_0");
-  EXPECT_EQ(check(window, f16, all).error().message,
-            "test.gguf: keys as f16 and values as f16: the backend toy has f32 and f32");
 }
 
 TEST(ModelSpec, RefusesScalesAndCapsOtherThanTheNeutralOnes) {
