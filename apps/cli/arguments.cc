@@ -33,7 +33,7 @@ struct Refused {
 };
 
 constexpr std::string_view one_setting = "the draft shares the target's setting";
-constexpr std::string_view by_distribution =
+constexpr std::string_view by_law =
     "drafts are accepted by their exact law, not by a threshold of probability";
 constexpr std::string_view by_method =
     "choose with --method, or in requests to the server with 'speculative'";
@@ -51,10 +51,10 @@ constexpr std::array refused = {
     Refused{"--draft-min", by_length, "0"},
     Refused{"--draft-n-min", by_length, "0"},
     Refused{"--spec-draft-n-min", by_length, "0"},
-    Refused{"--draft-p-min", by_distribution, "0"},
-    Refused{"--spec-draft-p-min", by_distribution, "0"},
-    Refused{"--draft-p-split", by_distribution},
-    Refused{"--spec-draft-p-split", by_distribution},
+    Refused{"--draft-p-min", by_law, "0"},
+    Refused{"--spec-draft-p-min", by_law, "0"},
+    Refused{"--draft-p-split", by_law},
+    Refused{"--spec-draft-p-split", by_law},
     Refused{"--spec-type", by_method, "none"},
     Refused{"--spec-draft-sampling", "drafts are always sampled; choose with --method and --plan"},
     Refused{"--spec-synth-len", by_method},
@@ -115,7 +115,7 @@ constexpr std::array refused = {
 // Variables of the same meaning as a flag above.
 constexpr std::array refused_variables = {
     Refused{"LLAMA_ARG_SPEC_TYPE", by_method, "none"},
-    Refused{"LLAMA_ARG_SPEC_DRAFT_P_MIN", by_distribution, "0"},
+    Refused{"LLAMA_ARG_SPEC_DRAFT_P_MIN", by_law, "0"},
 };
 
 [[noreturn]] void refuse(std::string_view name, std::string_view reason) {

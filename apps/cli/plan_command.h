@@ -24,9 +24,9 @@ struct PlanTimeFlags : PlanFlags {  ///< an empty plan: all of them
   std::uint32_t seed = 0;
 };
 
-/// Answers every line `{id, p, q, k}` with `{id, plan, k, acceptance, distribution, residual, parameters}`,
+/// Answers every line `{id, p, q, k}` with `{id, plan, k, acceptance, law, residual, parameters}`,
 /// or with
-/// `{id, error}`; usage if there was an error. distribution: the exact distribution of Y by enumeration of
+/// `{id, error}`; usage if there was an error. law: the exact distribution of Y by enumeration of
 /// every draft tuple through select(), null above 200,000 tuples V^k or 5·10⁸ ways in which they can end,
 /// V^(k + 1); of more than 100 tokens V / 100 times fewer where drafts are drawn without replacement.
 /// acceptance: null where it is not computed, of recursive-wor with many drafts (see

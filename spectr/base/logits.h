@@ -42,9 +42,10 @@ class LogitRows {
 /// session owns the numbers and says how long they are valid.
 class Logits {
  public:
-  Logits(std::span<const float> row) : row_(row), size_(row.size()) {}  // NOLINT(google-explicit-constructor)
-  Logits(std::span<const double> row)
-      : row_(row), size_(row.size()) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTBEGIN(google-explicit-constructor)
+  Logits(std::span<const float> row) : row_(row), size_(row.size()) {}
+  Logits(std::span<const double> row) : row_(row), size_(row.size()) {}
+  // NOLINTEND(google-explicit-constructor)
   /// Row `row` of `rows`, which has `size` entries. `rows` must outlive it.
   Logits(const LogitRows& rows, std::size_t row, std::size_t size) : row_(Remote{&rows, row}), size_(size) {}
 

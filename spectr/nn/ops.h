@@ -111,8 +111,8 @@ class Ops {
 
   // Loading.
 
-  /// Takes a weight from its bytes as they stand in the file; packs them as it likes. Returns whether it
-  /// still refers to `bytes`, which must then outlive this. Throws std::bad_alloc.
+  /// Takes a weight from its bytes as they stand in the file; packs them as it likes. Returns whether
+  /// `bytes` must stay as long as this; false: it has a copy, and they need no memory. Throws std::bad_alloc.
   virtual bool upload(WeightId id, std::span<const std::byte> bytes) = 0;
   /// Memory for passes of so many rows; what there is stays. Throws std::bad_alloc, and all is as before
   /// then.
@@ -147,7 +147,7 @@ class Ops {
   virtual void attention(std::size_t layer) = 0;
   /// gate = act(gate) ⊙ up, or up = act(up) without a gate.
   virtual void activate(const DenseSpec& spec) = 0;
-  /// The logits of the wanted rows. Their memory is what these rows take.
+  /// The logits of the wanted rows. Memory for them grows with the rows that passes want, not before.
   virtual void head(const HeadSpec& spec) = 0;
   /// Ends the pass and gives its logits. Error: of the device.
   virtual Result<HeldLogits> finish() = 0;

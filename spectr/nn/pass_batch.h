@@ -22,8 +22,9 @@ struct SlotMove {
 
 /// The rows of a pass, of one sequence or of several, as plain data: the same bytes go to a kernel launch, a
 /// command buffer or another process. Row r is a token at a position of its sequence, written to a slot of
-/// the sequence's cache; it attends to the cache's first `prefixes[r]` slots and to those in ancestors(r), in
-/// ascending order, all of them filled or written by this pass. Rows of one cache follow each other.
+/// the sequence's cache; it attends to the cache's first `prefixes[r]` slots and to those in ancestors(r): of
+/// a node of a tree those of its ancestors and its own, in ascending order. All of them are filled, or
+/// written by this pass. Rows of one cache follow each other.
 struct PassBatch {
   std::vector<SlotMove> moves;  ///< in this order, before everything else
   std::vector<Token> tokens;

@@ -352,7 +352,7 @@ TEST(Inspect, PrintsMetadataAndTensors) {
   EXPECT_THAT(text, HasSubstr("token_embd.weight"));
 }
 
-TEST(Distribution, LosslessMethodsHaveNoError) {
+TEST(Law, LosslessMethodsHaveNoError) {
   for (const Arguments& method : {Arguments{"plain"},
                                   {"speculative"},
                                   {"spectr", "-K", "2", "--plan", "optimal"},

@@ -264,7 +264,7 @@ TEST(Errors, FlagsWithoutAMeaningHereAreRefusedByName) {
   }
 }
 
-TEST(Errors, DistributionRefusesWhatItCannotEnumerate) {
+TEST(Errors, LawRefusesWhatItCannotEnumerate) {
   expect_error({"law", "--method", "spectr", "--vocab", "11", "--horizon", "6"}, "1.77e+06");
   expect_error(
       {"law", "--method", "spectr", "--vocab", "4", "-K", "4", "-L", "4"},

@@ -30,21 +30,19 @@ TEST(Flags, OfLlamaCppsScriptsAreUnderstood) {
   EXPECT_EQ(spectr(perplexity + Arguments{"--json"}).out, spectr(perplexity).out);
 }
 
-TEST(Flags, DistributionChoosesTheMethodAsGenerateDoes) {
-  const auto distribution = [](const Arguments& more) {
-    return spectr(Arguments{"law", "--vocab", "2"} + more);
-  };
-  EXPECT_EQ(distribution({"--tree", "2,1"}).status, 0) << distribution({"--tree", "2,1"}).err;
-  EXPECT_EQ(distribution({"--tree", "2,1"}).out, distribution({"--tree", "2,1", "--method", "tree"}).out);
-  EXPECT_EQ(distribution({"-K", "2"}).out, distribution({"-K", "2", "--method", "spectr"}).out);
-  EXPECT_EQ(distribution({"-K", "2", "--drafts", "2"}).out,
-            distribution({"-K", "2", "--drafts", "2", "--method", "specinfer"}).out);
+TEST(Flags, LawChoosesTheMethodAsGenerateDoes) {
+  const auto law = [](const Arguments& more) { return spectr(Arguments{"law", "--vocab", "2"} + more); };
+  EXPECT_EQ(law({"--tree", "2,1"}).status, 0) << law({"--tree", "2,1"}).err;
+  EXPECT_EQ(law({"--tree", "2,1"}).out, law({"--tree", "2,1", "--method", "tree"}).out);
+  EXPECT_EQ(law({"-K", "2"}).out, law({"-K", "2", "--method", "spectr"}).out);
+  EXPECT_EQ(law({"-K", "2", "--drafts", "2"}).out,
+            law({"-K", "2", "--drafts", "2", "--method", "specinfer"}).out);
 }
 
-TEST(Flags, DistributionOfAutoIsThatOfADecoderThatDrafts) {
-  const Json distribution = Json::parse(spectr({"law", "--method", "auto", "--vocab", "2"}).out);
-  EXPECT_LE(distribution["tv_error"].get<double>(), 1e-12);
-  EXPECT_LT(distribution["expected_target_calls"].get<double>(), 3.5) << "of 4 that plain decoding takes";
+TEST(Flags, LawOfAutoIsThatOfADecoderThatDrafts) {
+  const Json law = Json::parse(spectr({"law", "--method", "auto", "--vocab", "2"}).out);
+  EXPECT_LE(law["tv_error"].get<double>(), 1e-12);
+  EXPECT_LT(law["expected_target_calls"].get<double>(), 3.5) << "of 4 that plain decoding takes";
 }
 
 TEST(Flags, ChooseWhatKeysAndValuesAreStoredAs) {
