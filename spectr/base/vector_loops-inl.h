@@ -16,6 +16,8 @@
 
 #include <hwy/highway.h>
 
+// Named as Highway names its operations.
+// NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces,misc-definitions-in-headers)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
 namespace HWY_NAMESPACE {
@@ -92,5 +94,6 @@ HWY_INLINE float Largest(std::span<const float> x) {
 }  // namespace HWY_NAMESPACE
 }  // namespace spectr
 HWY_AFTER_NAMESPACE();
+// NOLINTEND(readability-identifier-naming,modernize-concat-nested-namespaces,misc-definitions-in-headers)
 
 #endif  // SPECTR_VECTOR_LOOPS_INL

@@ -12,6 +12,8 @@
 
 #include "spectr/base/vector_loops-inl.h"
 
+// Named as Highway names its operations.
+// NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
 namespace HWY_NAMESPACE {
@@ -60,6 +62,7 @@ double LogSumExp(std::span<const float> x) {
 }  // namespace HWY_NAMESPACE
 }  // namespace spectr
 HWY_AFTER_NAMESPACE();
+// NOLINTEND(readability-identifier-naming,modernize-concat-nested-namespaces)
 
 #if HWY_ONCE
 namespace spectr {

@@ -37,7 +37,7 @@ class Traversal {
     const std::optional<std::size_t> sequence;
     path_.push_back(level(TokenTree::root, 1.0, std::span(&sequence, 1)));
     for (;;) {
-      Level& here = path_.back();
+      const Level& here = path_.back();
       if (here.next < here.children.size()) {
         SPECTR_TRY_VOID(descend());
         continue;
@@ -96,7 +96,7 @@ class Traversal {
   Result<Verdict> accept() {
     Verdict verdict;
     for (std::size_t i = 1; i < path_.size(); ++i) verdict.path.push_back(path_[i].node);
-    Level& leaf = path_.back();
+    const Level& leaf = path_.back();
     if (leaf.children.empty()) {
       SPECTR_TRY_VOID(draw_bonus(start_, draft_, target_, choices_, verdict));
       return verdict;

@@ -13,6 +13,8 @@
 // One copy per instruction set comes first.
 #include <hwy/highway.h>
 
+// Named as Highway names its operations.
+// NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
 namespace HWY_NAMESPACE {
@@ -75,6 +77,7 @@ OverlapSums Sums(std::span<const double> p, std::span<const double> q, double s)
 }  // namespace HWY_NAMESPACE
 }  // namespace spectr
 HWY_AFTER_NAMESPACE();
+// NOLINTEND(readability-identifier-naming,modernize-concat-nested-namespaces)
 
 #if HWY_ONCE
 namespace spectr {

@@ -86,7 +86,8 @@ TEST(Generate, JsonHasTheFieldsOfTheContract) {
 }
 
 TEST(Generate, JsonAddsUp) {
-  const Json out = json(story({"--method", "spectr"})), stats = out["stats"];
+  const Json out = json(story({"--method", "spectr"}));
+  const Json& stats = out["stats"];
   EXPECT_EQ(out["tokens"].size(), 24u);
   EXPECT_EQ(out["token_sources"].size(), 24u);
   EXPECT_EQ(stats["generated"], 24);
@@ -107,7 +108,8 @@ TEST(Generate, CompareAddsPlainDecoding) {
 }
 
 TEST(Generate, ProfileShowsTheOperationsOfBothModels) {
-  const Json out = json(story({"--method", "spectr", "--profile"})), profile = out["profile"];
+  const Json out = json(story({"--method", "spectr", "--profile"}));
+  const Json& profile = out["profile"];
   EXPECT_THAT(keys(profile),
               UnorderedElementsAre("read_gbps", "integer_gops", "float_gops", "instruction_set", "models"));
   ASSERT_EQ(profile["models"].size(), 2u);

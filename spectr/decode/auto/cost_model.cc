@@ -28,9 +28,10 @@ double CostCurve::seconds(double rows, double depth) const {
     return points_.front().seconds + attention;
   const auto above =
       std::ranges::find_if(points_, [rows](const Point& p) { return static_cast<double>(p.rows) >= rows; });
-  if (above == points_.end())
-    return points_.back().seconds + (rows - static_cast<double>(points_.back().rows)) * last_slope() +
-           attention;
+  if (above == points_.end()) {
+    const Point& last = points_.back();
+    return last.seconds + (rows - static_cast<double>(last.rows)) * last_slope() + attention;
+  }
   const Point& right = *above;
   const Point& left = *(above - 1);
   const double share = (rows - static_cast<double>(left.rows)) / static_cast<double>(right.rows - left.rows);
@@ -57,9 +58,10 @@ CostCurve CostCurve::shared(std::size_t requests) const {
 
 Costs Costs::shared(std::size_t requests) const {
   Costs shared{target.shared(requests), {}, select};
-  for (const DraftCosts& draft : drafts)
+  for (const DraftCosts& draft : drafts) {
     shared.drafts.push_back(
         {draft.passes.shared(requests), draft.alternation / static_cast<double>(requests), draft.reading});
+  }
   return shared;
 }
 

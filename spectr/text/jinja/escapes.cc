@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "spectr/base/utf8.h"
@@ -13,7 +14,7 @@ namespace {
 /// The number that the digits are; none: they are no digits.
 std::optional<std::uint32_t> code_of(std::string_view digits, int base) {
   std::uint32_t code = 0;
-  const char* end = digits.data() + digits.size();
+  const char* const end = std::to_address(digits.end());
   const auto [at, failed] = std::from_chars(digits.data(), end, code, base);
   if (failed != std::errc{} || at != end) return std::nullopt;
   return code;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <utility>
 
 #include "spectr/text/jinja/nodes.h"
 
@@ -72,7 +73,7 @@ Value strftime_now(Run&, const Arguments& arguments) {
 
 /// The function with the one parameter that it has.
 Function with_one(std::string_view name, std::string_view parameter, Function apply) {
-  return [=](Run& run, const Arguments& arguments) {
+  return [name, parameter, apply = std::move(apply)](Run& run, const Arguments& arguments) {
     return apply(run, arguments.bound(name, {&parameter, 1}, 1));
   };
 }

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace spectr::jinja {
 
 const Value* Run::find(const std::string& name) const {
-  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    if (const auto found = scope->find(name); found != scope->end()) return &found->second;
+  for (const auto& scope : scopes_ | std::views::reverse) {
+    if (const auto found = scope.find(name); found != scope.end()) return &found->second;
   }
   return nullptr;
 }

@@ -17,6 +17,8 @@
 // One copy per instruction set comes first.
 #include "spectr/backend/cpu/kernels/attention_loops-inl.h"
 
+// Named as Highway names its operations.
+// NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
 namespace HWY_NAMESPACE {
@@ -108,6 +110,7 @@ void AttendToF16AndF32(std::span<const Query> queries, const CachedHead<const F1
 }  // namespace HWY_NAMESPACE
 }  // namespace spectr
 HWY_AFTER_NAMESPACE();
+// NOLINTEND(readability-identifier-naming,modernize-concat-nested-namespaces)
 
 #if HWY_ONCE
 namespace spectr {

@@ -18,6 +18,8 @@
 
 #include <hwy/highway.h>
 
+// Named as Highway names its operations.
+// NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces,misc-definitions-in-headers)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
 namespace HWY_NAMESPACE {
@@ -248,5 +250,6 @@ HWY_INLINE void AddValues(const Values& values, std::size_t dim, std::size_t beg
 }  // namespace HWY_NAMESPACE
 }  // namespace spectr
 HWY_AFTER_NAMESPACE();
+// NOLINTEND(readability-identifier-naming,modernize-concat-nested-namespaces,misc-definitions-in-headers)
 
 #endif  // SPECTR_ATTENTION_LOOPS_INL

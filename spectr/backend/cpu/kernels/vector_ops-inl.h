@@ -19,6 +19,8 @@
 
 #include "spectr/base/vector_loops-inl.h"
 
+// Named as Highway names its operations.
+// NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces,misc-definitions-in-headers)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
 namespace HWY_NAMESPACE {
@@ -182,5 +184,6 @@ void Rope(float* x, std::span<const float> cosines, const float* sines, bool int
 }  // namespace HWY_NAMESPACE
 }  // namespace spectr
 HWY_AFTER_NAMESPACE();
+// NOLINTEND(readability-identifier-naming,modernize-concat-nested-namespaces,misc-definitions-in-headers)
 
 #endif  // SPECTR_VECTOR_OPS_INL
