@@ -51,7 +51,8 @@ StoryInputs story_inputs(const Flags& flags) {
     inputs.target = std::move(pair.target);
     inputs.draft = std::move(pair.draft);
   }
-  for (bench::Prompt& prompt : need(bench::read_prompts(need(prompts_file(flags.prompts)), 0))) {
+  for (bench::Prompt& prompt :
+       need(bench::read_prompts(need(data_file(flags.prompts, "stories.jsonl", "--prompts")), 0))) {
     inputs.prompts.push_back(std::move(prompt.turns.front()));
   }
   if (!flags.scorer.empty()) inputs.scorer = flags.scorer;

@@ -15,13 +15,15 @@ CLI::Option* add_preset(CLI::App& command, std::string& name) {
 }
 
 void add_bench(CLI::App& app) {
-  CLI::App& bench = *app.add_subcommand(
-      "bench", "What speculation brings for a pair of models on this machine, and what passes cost");
+  CLI::App& bench = *app.add_subcommand("bench",
+                                        "What speculation brings for a pair of models on this machine, what "
+                                        "passes cost, and what rounding loses");
   bench.require_subcommand(1, 2);  // two: `bench pp tg`
   add_bench_methods(bench);
   add_bench_widths(bench);
   add_bench_passes(bench);
   add_bench_select(bench);
+  add_bench_divergence(bench);
   const auto is_passes = [](const CLI::App* command) {
     return command->get_name() == "pp" || command->get_name() == "tg";
   };

@@ -147,7 +147,8 @@ void run(Flags flags, const CLI::App& command) {
       !any_method(plan, [](const MethodRule& rule) { return rule.reads(Setting::tree); }))
     throw Failure(Status::usage,
                   "none of the methods drafts a prefix tree; --tree goes with tree and traversal");
-  const auto texts = need(bench::read_prompts(need(prompts_file(flags.prompts)), flags.count));
+  const auto texts =
+      need(bench::read_prompts(need(data_file(flags.prompts, "stories.jsonl", "--prompts")), flags.count));
   flags.resume.open();
   flags.output.open();
 

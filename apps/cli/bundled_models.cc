@@ -24,17 +24,18 @@ std::optional<fs::path> installed() {
 
 }  // namespace
 
-Result<fs::path> prompts_file(const std::string& given) {
+Result<fs::path> data_file(const std::string& given, std::string_view name, std::string_view flag) {
   if (!given.empty()) return given;
   std::vector<fs::path> files;
-  if (const auto share = installed()) files.push_back(*share / "data" / "stories.jsonl");
-  files.emplace_back(SPECTR_SOURCE_DATA "/stories.jsonl");
+  if (const auto share = installed()) files.push_back(*share / "data" / name);
+  files.push_back(fs::path(SPECTR_SOURCE_DATA) / name);
   for (const fs::path& file : files) {
     std::error_code failed;
     if (fs::exists(file, failed)) return file;
   }
-  return error("the bundled stories are not there (looked for {}); name a file with --prompts",
-               fmt::join(files | std::views::transform([](const fs::path& f) { return f.string(); }), ", "));
+  return error("the bundled {} is not there (looked for {}); name a file with {}", name,
+               fmt::join(files | std::views::transform([](const fs::path& f) { return f.string(); }), ", "),
+               flag);
 }
 
 Result<BundledPair> bundled_pair() {

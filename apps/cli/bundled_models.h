@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "spectr/base/result.h"
 
@@ -16,8 +17,9 @@ struct BundledPair {
 /// Looks in $SPECTR_MODELS, else in share/spectr/models beside the program, else in the source tree.
 Result<BundledPair> bundled_pair();
 
-/// The file of prompts that is given, else that of the story openings, data/stories.jsonl: in
-/// share/spectr/data beside the program, else in the source tree.
-Result<std::filesystem::path> prompts_file(const std::string& given);
+/// The file of texts that is given with `flag`, else the bundled one of this name: in share/spectr/data
+/// beside the program, else in the source tree. Error: it is in neither.
+Result<std::filesystem::path> data_file(const std::string& given, std::string_view name,
+                                        std::string_view flag);
 
 }  // namespace spectr::cli
