@@ -38,15 +38,17 @@ TEST(QuantizeRow, RoundsToTheNearestStepAndSumsUp) {
   for (const TensorType type : {TensorType::q4_0, TensorType::q6_k, TensorType::q4_1, TensorType::q2_k}) {
     const QuantLayout layout = *quant_layout(type);
     const ActivationBlock block = block_for(type, rows);
-    const std::vector<float> x = test::random_floats(128, 1);
+    std::vector<float> x = test::random_floats(128, 1);
+    x[40] *= 100;  // costs its half only
     std::vector<std::uint8_t> out(2 * block.bytes());
     quantize_row(x, block, r, out.data());
     for (std::size_t b = 0; b < 2; ++b) {
       const std::size_t begin = b * block.bytes();
-      const float a = at<float>(out, begin + block.scales_at() + 4 * r);
       int sums[4] = {0, 0, 0, 0};
       for (std::size_t j = 0; j < 64; ++j) {
-        const int q = at<std::int8_t>(out, begin + 32 * (j / 32 * rows + r) + j % 32);
+        const std::size_t place = j / 32 * rows + r;  // of half a row
+        const float a = at<float>(out, begin + block.scales_at() + 4 * place);
+        const int q = at<std::int8_t>(out, begin + 32 * place + j % 32);
         EXPECT_LE(std::abs(x[64 * b + j] - a * static_cast<float>(q)), 0.5001f * a);
         EXPECT_LE(std::abs(q), 127);
         sums[j * static_cast<std::size_t>(block.corrections) / 64] += q;

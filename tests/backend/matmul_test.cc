@@ -107,13 +107,13 @@ std::vector<float> minima(const Problem& problem, std::size_t row) {
 /// block, or by all of it where the whole block is next to nothing; rounding x[j] to BF16 costs 2⁻⁹ of it.
 /// Besides, 2⁻²⁴ for every float sum that a product passes through; the two parts of a weight do so apart.
 double error_bound(const Problem& problem, std::size_t row, std::span<const float> x) {
-  constexpr std::size_t block = ActivationBlock::columns;
+  constexpr std::size_t block = ActivationBlock::half;
   const bool quantized = format_of(problem.type).is_quantized();
   std::vector<float> w(problem.cols);
   problem.matrix.row(row, w);
   const std::vector<float> least = minima(problem, row);
   const auto cols = static_cast<double>(problem.cols);
-  const double rounding = 0x1p-24 * (quantized ? 16 + cols / 64 : 20 + cols / 16);
+  const double rounding = 0x1p-24 * (quantized ? 16 + cols / 32 : 20 + cols / 16);
   double bound = 0;
   for (std::size_t j = 0; j < w.size(); ++j) {
     const double alone = std::abs(x[j]);

@@ -11,6 +11,8 @@
 // One copy per instruction set comes first.
 #include <hwy/highway.h>
 
+// Named as Highway names its operations.
+// NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces)
 HWY_BEFORE_NAMESPACE();
 namespace spectr {
 namespace HWY_NAMESPACE {
@@ -23,10 +25,9 @@ HWY_INLINE void Put(T value, std::uint8_t* at) {
   std::memcpy(at, &value, 4);
 }
 
-/// Where a row of a block is.
-struct Row {
-  std::uint8_t* first;        // 32 quants, as bytes
-  std::uint8_t* second;       // 32 quants
+/// Where half a row of a block is.
+struct Half {
+  std::uint8_t* quants;       // 32 bytes
   std::uint8_t* scale;        // a
   std::uint8_t* corrections;  // the first
   std::size_t step;           // bytes from one correction to the next
@@ -45,23 +46,22 @@ HWY_INLINE int SumOfQuants(const std::uint8_t* q) {
   return static_cast<int>(hn::GetLane(hn::SumOfLanes(d64, sum))) - static_cast<int>(n) * excess;
 }
 
-/// The largest |x[j]| of a block; NaN where one of them is NaN. As integers the bits of |x| have the order of
-/// the numbers, and those of a NaN are the largest.
+/// The largest |x[j]| of half a block; NaN where one of them is NaN. As integers the bits of |x| have the
+/// order of the numbers, and those of a NaN are the largest.
 HWY_INLINE float LargestSize(const float* x) {
   const hn::CappedTag<float, 16> d;
   const hn::RebindToSigned<decltype(d)> di;
   const std::size_t lanes = hn::Lanes(d);
   auto largest = hn::Zero(di);
-  for (std::size_t j = 0; j < ActivationBlock::columns; j += lanes) {
+  for (std::size_t j = 0; j < ActivationBlock::half; j += lanes) {
     largest = hn::Max(largest, hn::BitCast(di, hn::Abs(hn::LoadU(d, x + j))));
   }
   return std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(di, largest)));
 }
 
-/// 64 numbers x as a row of a block with `corrections` corrections.
+/// 32 numbers x as half a row of a block with `corrections` corrections in this half.
 template <std::size_t corrections, bool floats>
-HWY_INLINE void QuantizeBlock(const float* x, int factor, const Row& row) {
-  constexpr std::size_t half = ActivationBlock::columns / 2;
+HWY_INLINE void QuantizeHalf(const float* x, int factor, const Half& half) {
   const hn::CappedTag<float, 16> d;
   const hn::RebindToUnsigned<decltype(d)> du;
   const hn::Rebind<std::uint8_t, decltype(d)> d8;
@@ -69,33 +69,28 @@ HWY_INLINE void QuantizeBlock(const float* x, int factor, const Row& row) {
   const float max = LargestSize(x);
   const bool nothing = max < 1e-30f;  // the reciprocal of less could overflow
   const float reciprocal = nothing ? 0.0f : 127.0f / max;
-  Put(nothing ? 0.0f : max / 127.0f, row.scale);
+  Put(nothing ? 0.0f : max / 127.0f, half.scale);
 
   // Adding 1.5 · 2²³ rounds to an integer, whose low byte is then the low byte of the float's bits.
   constexpr float large = 12582912.0f;
-  const auto write = [&](const float* from, std::uint8_t* q) HWY_ATTR {
-    for (std::size_t j = 0; j < half; j += lanes) {
-      const auto rounded =
-          hn::Add(hn::Mul(hn::LoadU(d, from + j), hn::Set(d, reciprocal)), hn::Set(d, large));
-      hn::StoreU(hn::TruncateTo(d8, hn::BitCast(du, rounded)), d8, q + j);
-    }
-  };
-  write(x, row.first);
-  write(x + half, row.second);
+  for (std::size_t j = 0; j < ActivationBlock::half; j += lanes) {
+    const auto rounded = hn::Add(hn::Mul(hn::LoadU(d, x + j), hn::Set(d, reciprocal)), hn::Set(d, large));
+    hn::StoreU(hn::TruncateTo(d8, hn::BitCast(du, rounded)), d8, half.quants + j);
+  }
 
-  constexpr std::size_t per_half = std::max<std::size_t>(corrections / 2, 1), columns = half / per_half;
+  constexpr std::size_t columns = ActivationBlock::half / std::max<std::size_t>(corrections, 1);
   for (std::size_t i = 0; i < corrections; ++i) {
-    const std::uint8_t* const q = i < per_half ? row.first : row.second;
-    const int total = SumOfQuants<columns>(q + i % per_half * columns);
-    std::uint8_t* const correction = row.corrections + i * row.step;
+    const int total = SumOfQuants<columns>(half.quants + i * columns);
+    std::uint8_t* const correction = half.corrections + i * half.step;
     floats ? Put(static_cast<float>(total), correction) : Put(factor * total, correction);
   }
 }
 
+/// A row of blocks with `corrections` corrections in each half.
 template <std::size_t corrections, bool floats>
 HWY_INLINE void QuantizeBlocks(std::span<const float> x, const ActivationBlock block, std::size_t r,
                                std::uint8_t* out) {
-  constexpr std::size_t columns = ActivationBlock::columns, half = columns / 2;
+  constexpr std::size_t columns = ActivationBlock::columns, half = ActivationBlock::half;
   const auto rows = static_cast<std::size_t>(block.rows);
   for (; !x.empty(); out += block.bytes()) {
     float padded[columns];
@@ -111,9 +106,12 @@ HWY_INLINE void QuantizeBlocks(std::span<const float> x, const ActivationBlock b
       std::memset(second, 0, half);
       second += half;
     }
-    QuantizeBlock<corrections, floats>(
-        next, block.factor,
-        {first, second, out + block.scales_at() + 4 * r, out + block.corrections_at() + 4 * r, 4 * rows});
+    std::uint8_t* const scale = out + block.scales_at() + 4 * r;
+    std::uint8_t* const first_corrections = out + block.corrections_at() + 4 * r;
+    QuantizeHalf<corrections, floats>(next, block.factor, {first, scale, first_corrections, 4 * rows});
+    QuantizeHalf<corrections, floats>(
+        next + half, block.factor,
+        {second, scale + 4 * rows, first_corrections + 4 * rows * corrections, 4 * rows});
     x = x.subspan(std::min(x.size(), columns));
   }
 }
@@ -121,15 +119,16 @@ HWY_INLINE void QuantizeBlocks(std::span<const float> x, const ActivationBlock b
 void QuantizeRow(std::span<const float> x, const ActivationBlock& block, std::size_t r, std::uint8_t* out) {
   const bool floats = block.factor == 0;
   if (block.corrections == 0) return QuantizeBlocks<0, false>(x, block, r, out);
-  if (block.corrections == 2 && floats) return QuantizeBlocks<2, true>(x, block, r, out);
-  if (block.corrections == 2) return QuantizeBlocks<2, false>(x, block, r, out);
-  if (floats) return QuantizeBlocks<4, true>(x, block, r, out);
-  QuantizeBlocks<4, false>(x, block, r, out);
+  if (block.corrections == 2 && floats) return QuantizeBlocks<1, true>(x, block, r, out);
+  if (block.corrections == 2) return QuantizeBlocks<1, false>(x, block, r, out);
+  if (floats) return QuantizeBlocks<2, true>(x, block, r, out);
+  QuantizeBlocks<2, false>(x, block, r, out);
 }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace spectr
 HWY_AFTER_NAMESPACE();
+// NOLINTEND(readability-identifier-naming,modernize-concat-nested-namespaces)
 
 #if HWY_ONCE
 namespace spectr {

@@ -8,13 +8,13 @@
 
 namespace spectr {
 
-/// Rows of x, quantized for one sweep over the panels: in each block of 64 columns, which meets two blocks of
-/// weights, x[j] ≈ a · q[j] with a = max |x| / 127 and q[j] the integer nearest to x[j] / a, a signed byte.
-/// Where a number of the block is NaN or infinite, a is too, and so no product with the block is finite.
+/// Rows of x, quantized for one sweep over the panels: in each half of a block of 64 columns, which meets one
+/// block of weights, x[j] ≈ a · q[j] with a = max |x| / 127 and q[j] the integer nearest to x[j] / a, a
+/// signed byte. Where a number of the half is NaN or infinite, a is too, and so no product with it is finite.
 /// Columns after the last are zeros. All rows of a block are together, from one cache line on:
 ///
-///     q: rows × the first 32 bytes, rows × the other 32 | a: rows floats | corrections: rows numbers of 4
-///     bytes for every scale of weights
+///     q: rows × the first 32 bytes, rows × the other 32 | a: rows floats of the first half, rows of the
+///     other | corrections: rows numbers of 4 bytes for every scale of weights
 ///
 /// The correction stands for what a sum over quants of weights has too much, with Q = Σ q[j] over the columns
 /// of one scale: the integer factor · Q where those quants have an offset, the float Q for formats with
@@ -25,7 +25,7 @@ namespace spectr {
 ///
 ///     halves_apart: rows × (32 bytes of the first half, 32 zeros), rows × (32 zeros, 32 of the second)
 struct ActivationBlock {
-  static constexpr std::size_t columns = 64;
+  static constexpr std::size_t columns = 64, half = 32;
   enum class Lines { bytes, halves_apart };
 
   int rows;
@@ -36,7 +36,7 @@ struct ActivationBlock {
   constexpr std::size_t line_bytes() const { return lines == Lines::bytes ? 32 : 64; }
   constexpr std::size_t half_bytes() const { return line_bytes() * static_cast<std::size_t>(rows); }
   constexpr std::size_t scales_at() const { return 2 * half_bytes(); }
-  constexpr std::size_t corrections_at() const { return scales_at() + static_cast<std::size_t>(4 * rows); }
+  constexpr std::size_t corrections_at() const { return scales_at() + static_cast<std::size_t>(8 * rows); }
   constexpr std::size_t bytes() const {
     const std::size_t end = corrections_at() + static_cast<std::size_t>(4 * corrections * rows);
     return round_up(end, 64);

@@ -148,22 +148,21 @@ class PanelOfTwo {
 #pragma GCC unroll 16
     for (std::size_t r = from; r < to; ++r) {
       prefetch_share(r);
-      auto part = Lanes::zero_floats();  // y / a
-      add_half(part, first_, first + 64 * r, q + 4 * r);
-      add_half(part, second_, second + 64 * r, q + 4 * (rows + r));
-      sums[r] = Lanes::add_product(sums[r], part, Lanes::broadcast_float(q + activation.scales_at() + 4 * r));
+      add_half(sums[r], first_, first + 64 * r, q + 4 * r);
+      add_half(sums[r], second_, second + 64 * r, q + 4 * (rows + r));
     }
     if constexpr (to == rows) upcoming_.quants += prefetched_bytes / 4;
   }
 
-  /// Adds scale · sum, less what minima take.
-  static HWY_INLINE void add_half(Lanes::Floats& part, const Scale& scale, const std::uint8_t* sum,
+  /// Adds a · (scale · sum, less what minima take).
+  static HWY_INLINE void add_half(Lanes::Floats& y, const Scale& scale, const std::uint8_t* sum,
                                   const std::uint8_t* q) {
-    part = Lanes::add_product(part, Lanes::to_float(Lanes::load(sum)), scale.factor);
+    auto part = Lanes::multiply(Lanes::to_float(Lanes::load(sum)), scale.factor);
     if constexpr (layout.has_min) {
       part =
           Lanes::subtract_product(part, scale.min, Lanes::broadcast_float(q + activation.corrections_at()));
     }
+    y = Lanes::add_product(y, part, Lanes::broadcast_float(q + activation.scales_at()));
   }
 
   /// Zeros after the last block.

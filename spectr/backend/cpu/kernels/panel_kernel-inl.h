@@ -93,16 +93,18 @@ HWY_INLINE void add_groups(const std::uint8_t* quants, const std::uint8_t* q,
   }
 }
 
-/// The integer sums of one block of weights, once they are complete, become parts of y / a.
+/// The integer sums of one block of weights, once they are complete, become a part of y.
 template <class Lanes, class Format, int rows>
-struct BlockParts {
+struct BlockOfWeights {
+  using Floats = typename Lanes::Floats;
   static constexpr QuantLayout layout = Format::layout;
   static constexpr bool corrected = activation_block<Lanes, Format>(rows).corrections != 0;
 
-  const std::uint8_t* corrections;       ///< of the block's first scale
-  const typename Lanes::Floats* scales;  ///< of the block
-  const typename Lanes::Floats* mins;
-  typename Lanes::Floats (&parts)[rows];
+  const Floats* scales;
+  const Floats* mins;
+  const std::uint8_t* corrections;  ///< of its first scale
+  const std::uint8_t* activations;  ///< a of every row
+  Floats (&y)[rows];
 
   HWY_INLINE const std::uint8_t* correction(std::size_t r, std::size_t i) const {
     return corrections + 4 * (i * rows + r);
@@ -111,34 +113,54 @@ struct BlockParts {
   HWY_INLINE typename Lanes::Ints start(std::size_t r, std::size_t i) const {
     return corrected && !layout.has_min ? Lanes::broadcast_int(correction(r, i)) : Lanes::zero_ints();
   }
-  HWY_INLINE void add(std::size_t r, std::size_t i, typename Lanes::Ints sum) const {
-    parts[r] = Lanes::add_product(parts[r], Lanes::to_float(sum), scales[i]);
+  /// y / a of row r with what the columns under scale i contribute; `part`: with those before them.
+  HWY_INLINE Floats with_sum(Floats part, std::size_t r, std::size_t i, typename Lanes::Ints sum) const {
+    const Floats s = Lanes::to_float(sum);
+    part = i == 0 ? Lanes::multiply(s, scales[i]) : Lanes::add_product(part, s, scales[i]);
     if constexpr (layout.has_min) {
-      parts[r] = Lanes::subtract_product(parts[r], mins[i], Lanes::broadcast_float(correction(r, i)));
+      part = Lanes::subtract_product(part, mins[i], Lanes::broadcast_float(correction(r, i)));
     }
+    return part;
+  }
+  HWY_INLINE void add(std::size_t r, Floats part) const {
+    y[r] = Lanes::add_product(y[r], part, Lanes::broadcast_float(activations + 4 * r));
   }
 };
 
-/// Adds what the columns under scale i and all after it in the block contribute, group by group.
+/// Adds what the columns under scale i and all after it in the block contribute, group by group. parts: y / a
+/// with the columns before them.
 template <class Lanes, class Format, int i, int rows>
 HWY_INLINE void add_scales(const std::uint8_t* quants, const std::uint8_t* q,
-                           const BlockParts<Lanes, Format, rows>& y) {
+                           const BlockOfWeights<Lanes, Format, rows>& block,
+                           typename Lanes::Floats (&parts)[rows]) {
   constexpr int per_block = Format::layout.scales_per_block(), groups = 8 / per_block;
   if constexpr (i < per_block) {
     typename Lanes::Ints sums[rows];
 #pragma GCC unroll 16
-    for (std::size_t r = 0; r < rows; ++r) sums[r] = y.start(r, i);
+    for (std::size_t r = 0; r < rows; ++r) sums[r] = block.start(r, i);
     add_groups<Lanes, Format, i * groups, groups>(quants, q, sums);
 #pragma GCC unroll 16
-    for (std::size_t r = 0; r < rows; ++r) y.add(r, i, sums[r]);
-    add_scales<Lanes, Format, i + 1>(quants, q, y);
+    for (std::size_t r = 0; r < rows; ++r) parts[r] = block.with_sum(parts[r], r, i, sums[r]);
+    add_scales<Lanes, Format, i + 1>(quants, q, block, parts);
   }
+}
+
+/// Adds what a block of weights contributes, scale by scale.
+template <class Lanes, class Format, int rows>
+HWY_INLINE void add_by_groups(const std::uint8_t* quants, const std::uint8_t* q,
+                              const BlockOfWeights<Lanes, Format, rows>& block) {
+  typename Lanes::Floats parts[rows];
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < rows; ++r) parts[r] = Lanes::zero_floats();
+  add_scales<Lanes, Format, 0>(quants, q, block, parts);
+#pragma GCC unroll 16
+  for (std::size_t r = 0; r < rows; ++r) block.add(r, parts[r]);
 }
 
 /// Adds what a block of weights contributes, row of x by row of x: quants are decoded before.
 template <class Lanes, class Format, int rows>
-HWY_INLINE void add_rows(const std::uint8_t* quants, const std::uint8_t* q,
-                         const BlockParts<Lanes, Format, rows>& y) {
+HWY_INLINE void add_by_rows(const std::uint8_t* quants, const std::uint8_t* q,
+                            const BlockOfWeights<Lanes, Format, rows>& block) {
   constexpr std::size_t per_block = Format::layout.scales_per_block(), groups = 8 / per_block;
   const typename Lanes::Bytes w[8] = {
       quants_of_group<Lanes, Format, 0>(quants), quants_of_group<Lanes, Format, 1>(quants),
@@ -147,9 +169,10 @@ HWY_INLINE void add_rows(const std::uint8_t* quants, const std::uint8_t* q,
       quants_of_group<Lanes, Format, 6>(quants), quants_of_group<Lanes, Format, 7>(quants)};
 #pragma GCC unroll 16
   for (std::size_t r = 0; r < rows; ++r) {
+    auto part = Lanes::zero_floats();
 #pragma GCC unroll 2
     for (std::size_t i = 0; i < per_block; ++i) {
-      auto sum = y.start(r, i);
+      auto sum = block.start(r, i);
 #pragma GCC unroll 8
       for (std::size_t g = i * groups; g < (i + 1) * groups; ++g) {
         if constexpr (Format::layout.has_signed_bytes()) {
@@ -158,8 +181,9 @@ HWY_INLINE void add_rows(const std::uint8_t* quants, const std::uint8_t* q,
           sum = Lanes::dot(sum, w[g], q + 32 * r + 4 * g);
         }
       }
-      y.add(r, i, sum);
+      part = block.with_sum(part, r, i, sum);
     }
+    block.add(r, part);
   }
 }
 
@@ -172,14 +196,14 @@ HWY_INLINE void store_first(typename Lanes::Floats v, float* out, std::size_t co
   std::memcpy(out, all, count * sizeof(float));
 }
 
-/// y = Σ over blocks of x of a · Σ over its two blocks of weights of s · Σ c · q, less what minima take:
-/// the quants of a block of weights are decoded once and meet every row of x. Per row the order of all
-/// operations is fixed, whatever `rows` and the set are. All lanes also prefetch their share of what is
-/// upcoming, so that memory is busy all the time.
+/// y = Σ over blocks of weights of a · Σ over the block's scales of s · Σ c · q, less what minima take: the
+/// quants of a block of weights are decoded once and meet every row of x. Per row the order of all operations
+/// is fixed, whatever `rows` and the set are. All lanes also prefetch their share of what is upcoming, so
+/// that memory is busy all the time.
 template <class Lanes, class Format, int rows>
 HWY_INLINE void multiply_lanes(const std::uint8_t* quants, const std::uint8_t* headers, std::size_t lane,
                                std::size_t blocks, PanelPrefetch& upcoming, const std::uint8_t* x,
-                               typename Lanes::Floats (&sums)[rows]) {
+                               typename Lanes::Floats (&y)[rows]) {
   constexpr QuantLayout layout = Format::layout;
   constexpr int per_block = layout.scales_per_block();
   constexpr int block_bytes = 64 * layout.bits();
@@ -187,12 +211,10 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* quants, const std::uint8_t* h
   constexpr ActivationBlock activation = activation_block<Lanes, Format>(rows);
   quants += 4 * lane;
   typename Lanes::Floats scales[layout.blocks() * per_block], mins[layout.blocks() * per_block];
-  for (int r = 0; r < rows; ++r) sums[r] = Lanes::zero_floats();
+  for (int r = 0; r < rows; ++r) y[r] = Lanes::zero_floats();
   for (std::size_t pair = 0; pair < blocks; pair += 2, x += activation.bytes()) {
     prefetch_quants<2 * block_bytes * Lanes::lanes / panel_rows, header_share, Lanes::prefetching.to>(
         upcoming);
-    typename Lanes::Floats parts[rows];  // y / a
-    for (int r = 0; r < rows; ++r) parts[r] = Lanes::zero_floats();
 #pragma GCC unroll 2
     for (std::size_t half = 0; half < 2; ++half) {
       const std::size_t b = (pair + half) % layout.blocks();     // in its super-block
@@ -202,20 +224,17 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* quants, const std::uint8_t* h
         if (lane == 0) prefetch<panel_rows * layout.header_bytes()>(headers + upcoming.headers);
         headers += panel_rows * layout.header_bytes();
       }
-      const BlockParts<Lanes, Format, rows> y{x + activation.corrections_at() + 4 * half * per_block * rows,
-                                              scales + b * per_block, mins + b * per_block, parts};
+      const BlockOfWeights<Lanes, Format, rows> block{
+          scales + b * per_block, mins + b * per_block,
+          x + activation.corrections_at() + 4 * half * per_block * rows,
+          x + activation.scales_at() + 4 * half * rows, y};
       const std::uint8_t* const q = x + half * activation.half_bytes();
       if constexpr (group_by_group<Lanes>) {
-        add_scales<Lanes, Format, 0>(quants, q, y);
+        add_by_groups<Lanes, Format>(quants, q, block);
       } else {
-        add_rows<Lanes, Format>(quants, q, y);
+        add_by_rows<Lanes, Format>(quants, q, block);
       }
       quants += block_bytes;
-    }
-#pragma GCC unroll 16
-    for (std::size_t r = 0; r < rows; ++r) {
-      const auto a = Lanes::broadcast_float(x + activation.scales_at() + 4 * r);
-      sums[r] = Lanes::add_product(sums[r], parts[r], a);
     }
   }
 }
