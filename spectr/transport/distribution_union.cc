@@ -49,7 +49,7 @@ void DistributionUnion::merge(const DraftDistributions& p, const Distribution& q
   merged_.resize((different + 1) * n, 0.0);
   const auto row = [this, n](std::size_t i) { return std::span(merged_).subspan(i * n, n); };
   for (std::size_t i = 0; i < different; ++i) spread(p[i], tokens_, row(i));
-  for (std::size_t i = 0; i < p.count(); ++i) p_.push_back(row(p.equal() ? 0 : i));
+  for (std::size_t i = 0; i < p.count(); ++i) p_.emplace_back(row(p.equal() ? 0 : i));
   spread(q, tokens_, row(different));
   q_ = row(different);
 }

@@ -24,19 +24,21 @@ class RejectedSequences {
     Sum never_drafted;
     for (std::size_t j = 0; j < distributions.size(); ++j) {
       const double p = distributions.p()[j], q = distributions.q()[j];
-      if (p > 0.0)
+      if (p > 0.0) {
         groups_.push_back({p, q, 1.0});
-      else
+      } else {
         never_drafted.add(q);
+      }
     }
     never_drafted_ = never_drafted.value();
     std::ranges::sort(groups_, {}, [](const Group& g) { return std::pair(g.p, g.q); });
     std::size_t kept = 0;
     for (const Group& g : groups_) {
-      if (kept > 0 && groups_[kept - 1].p == g.p && groups_[kept - 1].q == g.q)
+      if (kept > 0 && groups_[kept - 1].p == g.p && groups_[kept - 1].q == g.q) {
         groups_[kept - 1].untried += 1.0;
-      else
+      } else {
         groups_[kept++] = g;
+      }
     }
     groups_.resize(kept);
     for (const Group& g : groups_) counts_.push_back(g.untried);

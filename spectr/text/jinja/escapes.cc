@@ -14,8 +14,9 @@ namespace {
 /// The number that the digits are; none: they are no digits.
 std::optional<std::uint32_t> code_of(std::string_view digits, int base) {
   std::uint32_t code = 0;
+  const char* const begin = std::to_address(digits.begin());
   const char* const end = std::to_address(digits.end());
-  const auto [at, failed] = std::from_chars(digits.data(), end, code, base);
+  const auto [at, failed] = std::from_chars(begin, end, code, base);
   if (failed != std::errc{} || at != end) return std::nullopt;
   return code;
 }
