@@ -60,7 +60,7 @@ class Walk {
     ops_.attention(index);
     const LinearTarget output{&a.out, Buffer::branch};
     ops_.linear(LinearRole::attention_output, {&output, 1}, Buffer::attended);
-    if (layer.attention_post_norm) ops_.norm(*layer.attention_post_norm, Buffer::branch, Buffer::branch);
+    finish_branch(layer.attention_post_norm, layer.residual_scale);
   }
 
   void feed_forward(const LayerSpec& layer) {
@@ -71,7 +71,13 @@ class Walk {
     ops_.activate(ffn);
     const LinearTarget down{&ffn.down, Buffer::branch};
     ops_.linear(LinearRole::down, {&down, 1}, ffn.gate ? Buffer::gate : Buffer::up);
-    if (layer.ffn_post_norm) ops_.norm(*layer.ffn_post_norm, Buffer::branch, Buffer::branch);
+    finish_branch(layer.ffn_post_norm, layer.residual_scale);
+  }
+
+  /// What is done to a block's output before it is added.
+  void finish_branch(const std::optional<NormSpec>& norm, float scale) {
+    if (norm) ops_.norm(*norm, Buffer::branch, Buffer::branch);
+    if (scale != 1.0f) ops_.scale(Buffer::branch, scale);
   }
 
   const ModelSpec& spec_;

@@ -28,9 +28,9 @@ std::string names_of_all(const std::vector<T>& all) {
 
 /// What no operation of the graph computes, whatever a backend may have.
 const std::vector<Feature> not_walked = {
-    Feature::latent_attention,  Feature::shared_keys, Feature::gated_attention,  Feature::recurrent_mixer,
-    Feature::short_convolution, Feature::experts,     Feature::layer_embeddings, Feature::residual_scale,
-    Feature::output_scale,      Feature::taps};
+    Feature::latent_attention, Feature::shared_keys,       Feature::gated_attention,
+    Feature::recurrent_mixer,  Feature::short_convolution, Feature::experts,
+    Feature::layer_embeddings, Feature::output_scale,      Feature::taps};
 
 /// The features that a spec's fields need.
 std::vector<Feature> features_of(const ModelSpec& spec) {
@@ -141,8 +141,8 @@ std::size_t cols_of(const ModelSpec& spec, Buffer buffer) {
   return cols;
 }
 
-Caps host_caps(std::string_view backend) {
-  Caps all{backend, {}, {}, {}, true};
+Caps host_caps(std::string_view backend, std::vector<Feature> features) {
+  Caps all{backend, {}, {}, std::move(features), true};
   for (const TensorFormat& format : tensor_formats()) all.formats.push_back(format.type);
   for (const KvTypeRule& keys : kv_type_rules) {
     for (const KvTypeRule& values : kv_type_rules) all.kv_types.push_back({keys.type, values.type});

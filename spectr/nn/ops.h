@@ -53,8 +53,8 @@ struct Caps {
   bool row_invariant;  ///< a row's logits depend on its own sequence alone, bit for bit
 };
 
-/// The caps of a backend on the host, which computes any format and keeps any type: without features.
-Caps host_caps(std::string_view backend);
+/// The caps of a backend on the host, which computes any format and keeps any type.
+Caps host_caps(std::string_view backend, std::vector<Feature> features = {});
 
 /// Whether a backend can compute a model. Error: a format, a type of keys or values, or a feature that it
 /// lacks, with the file, and the tensor or the key and its value.
@@ -137,6 +137,8 @@ class Ops {
   virtual void embed(const EmbedSpec& spec) = 0;
   /// out = norm(in).
   virtual void norm(const NormSpec& spec, Buffer in, Buffer out) = 0;
+  /// buffer *= factor.
+  virtual void scale(Buffer buffer, float factor) = 0;
   /// stream += branch.
   virtual void add() = 0;
   /// stream += branch; normed = norm(stream).

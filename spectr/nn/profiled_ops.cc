@@ -43,6 +43,11 @@ void ProfiledOps::add() {
   profile_.add(Operation::norm);
 }
 
+void ProfiledOps::scale(Buffer buffer, float factor) {
+  ops_.scale(buffer, factor);
+  profile_.add(Operation::norm);
+}
+
 void ProfiledOps::add_norm(const NormSpec& spec) {
   ops_.add_norm(spec);
   profile_.add(Operation::norm);

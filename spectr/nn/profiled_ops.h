@@ -24,6 +24,7 @@ class ProfiledOps final : public Ops {
   void embed(const EmbedSpec& spec) override;
   void norm(const NormSpec& spec, Buffer in, Buffer out) override;
   void add() override;
+  void scale(Buffer buffer, float factor) override;
   void add_norm(const NormSpec& spec) override;
   void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override;
   void attention(std::size_t layer) override;

@@ -21,6 +21,7 @@ class ForwardingOps : public Ops {
   void begin(const PassBatch& batch) override { ops_->begin(batch); }
   void embed(const EmbedSpec& spec) override { ops_->embed(spec); }
   void norm(const NormSpec& spec, Buffer in, Buffer out) override { ops_->norm(spec, in, out); }
+  void scale(Buffer buffer, float factor) override { ops_->scale(buffer, factor); }
   void add() override { ops_->add(); }
   void add_norm(const NormSpec& spec) override { ops_->add_norm(spec); }
   void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override {

@@ -5,7 +5,8 @@
 namespace spectr {
 
 const Caps& CpuBackend::caps() const {
-  static const Caps caps = host_caps("cpu");
+  static const Caps caps = host_caps("cpu", {Feature::embedding_scale, Feature::residual_scale,
+                                             Feature::logit_scale, Feature::whole_vector_norms});
   return caps;
 }
 

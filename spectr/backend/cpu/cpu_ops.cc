@@ -29,6 +29,11 @@ void activate_part(Activation activation, std::span<float> gate, std::span<float
   }
 }
 
+void multiply_by(float factor, std::span<float> x) {
+  if (factor == 1.0f) return;
+  for (float& number : x) number *= factor;
+}
+
 std::vector<KvLayout::Layer> kv_layers(const ModelSpec& spec) {
   std::vector<KvLayout::Layer> layers;
   for (const LayerSpec& layer : spec.layers)
@@ -130,6 +135,7 @@ void CpuOps::embed(const EmbedSpec& spec) {
   const Span2d<float> x = view(Buffer::stream), position = view(Buffer::branch);
   for (std::size_t r = 0; r < batch_->rows(); ++r) {
     matrices_[spec.tokens]->row(static_cast<std::size_t>(batch_->tokens[r]), x[r]);
+    multiply_by(spec.scale, x[r]);
     if (!spec.positions) continue;
     matrices_[*spec.positions]->row(static_cast<std::size_t>(batch_->positions[r]), position[r]);
     spectr::add(x[r], position[r]);
@@ -140,6 +146,11 @@ void CpuOps::norm(const NormSpec& spec, Buffer in, Buffer out) {
   const Span2d<float> x = view(in), normed = view(out);
   const NormNumbers numbers = numbers_of(spec);
   for (std::size_t r = 0; r < x.rows(); ++r) normalize(spec.kind, numbers, x[r], normed[r]);
+}
+
+void CpuOps::scale(Buffer buffer, float factor) {
+  const Span2d<float> x = view(buffer);
+  for (std::size_t r = 0; r < x.rows(); ++r) multiply_by(factor, x[r]);
 }
 
 void CpuOps::add() {
@@ -172,12 +183,20 @@ void CpuOps::linear(LinearRole, std::span<const LinearTarget> targets, Buffer in
 void CpuOps::attention(std::size_t layer) {
   const AttentionSpec& spec = spec_.layers[layer].attention;
   const std::size_t q_cols = spec.heads * spec.head_dim, kv_cols = spec.kv_heads * spec.head_dim;
+  const AttentionBuffers buffers{view(Buffer::query, q_cols), view(Buffer::key, kv_cols),
+                                 view(Buffer::value, kv_cols), view(Buffer::attended, q_cols)};
   NormNumbers q_norm, k_norm;
   if (spec.q_norm) q_norm = numbers_of(*spec.q_norm);
   if (spec.k_norm) k_norm = numbers_of(*spec.k_norm);
-  attention_.run(layer, spec.q_norm ? &q_norm : nullptr, spec.k_norm ? &k_norm : nullptr,
-                 {view(Buffer::query, q_cols), view(Buffer::key, kv_cols), view(Buffer::value, kv_cols),
-                  view(Buffer::attended, q_cols)});
+  if (spec.norms_whole_vector) {
+    for (std::size_t r = 0; r < batch_->rows(); ++r) {
+      if (spec.q_norm) normalize(spec.q_norm->kind, q_norm, buffers.query[r], buffers.query[r]);
+      if (spec.k_norm) normalize(spec.k_norm->kind, k_norm, buffers.key[r], buffers.key[r]);
+    }
+  }
+  const bool by_head = !spec.norms_whole_vector;
+  attention_.run(layer, spec.q_norm && by_head ? &q_norm : nullptr,
+                 spec.k_norm && by_head ? &k_norm : nullptr, buffers);
 }
 
 void CpuOps::activate(const DenseSpec& spec) {
@@ -208,6 +227,7 @@ void CpuOps::head(const HeadSpec& spec) {
   if (const std::span<const float> bias = bias_of(spec.output); !bias.empty()) {
     for (std::size_t i = 0; i < rows; ++i) spectr::add(y[i], bias);
   }
+  for (std::size_t i = 0; i < rows; ++i) multiply_by(spec.scale, y[i]);
   logits_ = HeldLogits(logits);
 }
 

@@ -30,6 +30,7 @@ class CpuOps final : public Ops {
   void begin(const PassBatch& batch) override;
   void embed(const EmbedSpec& spec) override;
   void norm(const NormSpec& spec, Buffer in, Buffer out) override;
+  void scale(Buffer buffer, float factor) override;
   void add() override;
   void add_norm(const NormSpec& spec) override;
   void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override;

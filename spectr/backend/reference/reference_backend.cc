@@ -85,6 +85,10 @@ class ReferenceOps final : public Ops {
     for (std::size_t r = 0; r < batch_->rows(); ++r) normalize(spec, row(in, r), row(out, r));
   }
 
+  void scale(Buffer buffer, float factor) override {
+    for (Number& number : buffers_[static_cast<std::size_t>(buffer)]) number *= Number(factor);
+  }
+
   void add() override {
     for (std::size_t r = 0; r < batch_->rows(); ++r) {
       const std::span<Number> x = row(Buffer::stream, r), branch = row(Buffer::branch, r);
@@ -107,12 +111,9 @@ class ReferenceOps final : public Ops {
     const AttentionSpec& spec = spec_.layers[layer].attention;
     const std::size_t dim = spec.head_dim, group = spec.heads / spec.kv_heads;
     for (std::size_t r = 0; r < batch_->rows(); ++r) {
-      const int position = batch_->positions[r];
-      for (std::size_t h = 0; h < spec.heads; ++h)
-        prepare(spec, spec.q_norm, row(Buffer::query, r).subspan(h * dim, dim), position);
+      prepare(spec, spec.q_norm, row(Buffer::query, r).first(spec.heads * dim), batch_->positions[r]);
       const std::span<Number> key = row(Buffer::key, r), value = row(Buffer::value, r);
-      for (std::size_t h = 0; h < spec.kv_heads; ++h)
-        prepare(spec, spec.k_norm, key.subspan(h * dim, dim), position);
+      prepare(spec, spec.k_norm, key.first(kv_width(layer)), batch_->positions[r]);
       Cache& cache = caches_[batch_->caches[r]][layer];
       const auto at = static_cast<std::size_t>(batch_->slots[r]) * kv_width(layer);
       for (std::size_t j = 0; j < kv_width(layer); ++j) {
@@ -147,6 +148,7 @@ class ReferenceOps final : public Ops {
     for (const std::int32_t wanted : batch_->wanted) {
       normalize(spec.norm, row(Buffer::stream, static_cast<std::size_t>(wanted)), normed);
       multiply(spec.output, normed, y);
+      for (Number& logit : y) logit *= Number(spec.scale);
       rows.emplace_back(y.begin(), y.end());
     }
     std::erase_if(logits_, [](const auto& one) { return !one->is_held(); });
@@ -198,10 +200,18 @@ class ReferenceOps final : public Ops {
     }
   }
 
-  /// Normalizes and turns a head's vector.
-  void prepare(const AttentionSpec& spec, const std::optional<NormSpec>& norm, std::span<Number> head,
+  /// Normalizes and turns the vectors of all heads, side by side.
+  void prepare(const AttentionSpec& spec, const std::optional<NormSpec>& norm, std::span<Number> heads,
                int position) const {
-    if (norm) normalize(*norm, head, head);
+    if (norm && spec.norms_whole_vector) normalize(*norm, heads, heads);
+    for (; !heads.empty(); heads = heads.subspan(spec.head_dim)) {
+      const std::span<Number> head = heads.first(spec.head_dim);
+      if (norm && !spec.norms_whole_vector) normalize(*norm, head, head);
+      turn(spec, head, position);
+    }
+  }
+
+  void turn(const AttentionSpec& spec, std::span<Number> head, int position) const {
     const std::size_t half = spec.rope.dims / 2;
     for (std::size_t i = 0; i < half; ++i) {
       const double angle = position * static_cast<double>(spec.rope.frequencies[i]);
@@ -260,7 +270,8 @@ class ReferenceOps final : public Ops {
 }  // namespace
 
 const Caps& ReferenceBackend::caps() const {
-  static const Caps caps = host_caps("reference");
+  static const Caps caps = host_caps("reference", {Feature::embedding_scale, Feature::residual_scale,
+                                                   Feature::logit_scale, Feature::whole_vector_norms});
   return caps;
 }
 
