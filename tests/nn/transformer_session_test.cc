@@ -57,7 +57,9 @@ INSTANTIATE_TEST_SUITE_P(Models, TreesOf,
                                          "models/spectr-stories-7m-q4_0.gguf", "arch/gpt2-f32.gguf",
                                          "arch/gptneox-f32.gguf", "arch/gptneox-serial-f32.gguf",
                                          "arch/qwen2-f32.gguf", "arch/qwen3-f32.gguf",
-                                         "arch/llama3-ropefreqs-f32.gguf", "arch/llama-linear2-f32.gguf"),
+                                         "arch/smollm3-f32.gguf", "arch/granite-f32.gguf",
+                                         "arch/olmo2-f32.gguf", "arch/llama3-ropefreqs-f32.gguf",
+                                         "arch/llama-linear2-f32.gguf"),
                          test_name);
 
 class OnTheTinyModel : public testing::Test {

@@ -81,7 +81,9 @@ TEST_P(WeightsOf, ATensorThatNobodyUsesIsRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, WeightsOf, testing::Values("llama", "qwen2", "qwen3", "gpt2", "gptneox"),
+INSTANTIATE_TEST_SUITE_P(Families, WeightsOf,
+                         testing::Values("llama", "qwen2", "qwen3", "smollm3", "granite", "olmo2", "gpt2",
+                                         "gptneox"),
                          [](const auto& family) { return family.param; });
 
 TEST(Weights, OptionalTensorsAreCheckedToo) {

@@ -13,9 +13,10 @@ std::vector<WrittenTensor> tiny_tensors(const std::string& architecture, const T
     const auto add = [&](std::string_view part, const std::vector<std::uint64_t>& shape) {
       all.push_back({.name = fmt::format("blk.{}.{}", i, part), .shape = shape});
     };
-    add("attn_norm.weight", {s.width});
+    const bool after = architecture == "olmo2";  // norms follow the blocks
+    add(after ? "post_attention_norm.weight" : "attn_norm.weight", {s.width});
     add("attn_output.weight", {q, s.width});
-    add("ffn_norm.weight", {s.width});
+    add(after ? "post_ffw_norm.weight" : "ffn_norm.weight", {s.width});
     add("ffn_up.weight", {s.width, s.ffn});
     add("ffn_down.weight", {s.ffn, s.width});
     if (centred) {
@@ -40,6 +41,10 @@ std::vector<WrittenTensor> tiny_tensors(const std::string& architecture, const T
     if (architecture == "qwen3") {
       add("attn_q_norm.weight", {s.head_dim});
       add("attn_k_norm.weight", {s.head_dim});
+    }
+    if (architecture == "olmo2") {
+      add("attn_q_norm.weight", {q});
+      add("attn_k_norm.weight", {kv});
     }
   }
   if (centred) all.push_back({.name = "output_norm.bias", .shape = {s.width}});

@@ -86,6 +86,7 @@ void ArchReader::ignore(std::initializer_list<std::string_view> names) {
 }
 
 Result<void> ArchReader::neutral(std::string_view name, double value) {
+  if (keys_.contains(key(name))) return {};
   const std::string key = mark(name);
   SPECTR_TRY(const double found, file_.real(key, value));
   const double rounding = 1e-6 * std::abs(value);  // of floats

@@ -49,7 +49,8 @@ class ArchReader {
 
   /// Keys that no pass depends on, whatever their values.
   void ignore(std::initializer_list<std::string_view> names);
-  /// A key that may only have the value that leaves the computation as it is. Error: it has another one.
+  /// A key that may only have the value that leaves the computation as it is, unless it was read before.
+  /// Error: it has another one.
   Result<void> neutral(std::string_view name, double value);
   /// The same for a key whose other values need a feature that a backend may have; `needed` says whether it
   /// has one.

@@ -77,41 +77,54 @@ def logits_of(file, tokens):
     dims = 0 if file.arch == "gpt2" else key("rope.dimension_count", size)
     factors = file["rope_freqs.weight"] if "rope_freqs.weight" in file else np.ones(dims // 2)
     parallel = file.arch == "gptneox" and key("use_parallel_residual", True)
-    x = file["token_embd.weight"][tokens]
+    residual = key("residual_scale", 1.0)
+    score_scale = key("attention.scale", 1 / math.sqrt(size))
+    x = file["token_embd.weight"][tokens] * key("embedding_scale", 1.0)
     if "position_embd.weight" in file:
         x = x + file["position_embd.weight"][: len(tokens)]
     mask = np.triu(np.full((len(tokens), len(tokens)), -np.inf), 1)
     for i in range(layers):
         block = f"blk.{i}."
         kv_heads = all_kv_heads[i] if isinstance(all_kv_heads, list) else all_kv_heads
-        h = norm(file, block + "attn_norm", x, epsilon)
+        h = norm(file, block + "attn_norm", x, epsilon) if block + "attn_norm.weight" in file else x
         if block + "attn_qkv.weight" in file:
             q, k, v = np.split(linear(file, block + "attn_qkv", h), 3, -1)
         else:
             q, k, v = (linear(file, block + part, h) for part in ("attn_q", "attn_k", "attn_v"))
-        q, k, v = (t.reshape(len(tokens), -1, size) for t in (q, k, v))
-        if block + "attn_q_norm.weight" in file:
+        has_norms, of_all_heads = block + "attn_q_norm.weight" in file, file.arch == "olmo2"
+        if has_norms and of_all_heads:
             q, k = norm(file, block + "attn_q_norm", q, epsilon), norm(file, block + "attn_k_norm", k, epsilon)
-        if dims:
-            turn = (dims, key("rope.freq_base", 10000.0), key("rope.scaling.factor", 1.0), factors, file.arch == "llama")
+        q, k, v = (t.reshape(len(tokens), -1, size) for t in (q, k, v))
+        if has_norms and not of_all_heads:
+            q, k = norm(file, block + "attn_q_norm", q, epsilon), norm(file, block + "attn_k_norm", k, epsilon)
+        if dims and not (file.arch == "smollm3" and i % 4 == 3) and key("rope.scaling.finetuned", True):
+            turn = (dims, key("rope.freq_base", 10000.0), key("rope.scaling.factor", 1.0), factors,
+                    file.arch in ("llama", "smollm3", "granite"))
             q, k = rotate(q, *turn), rotate(k, *turn)
         k, v = (np.repeat(t, heads // kv_heads, 1) for t in (k, v))
-        scores = np.einsum("qhd,khd->hqk", q, k) / math.sqrt(size) + mask
+        scores = np.einsum("qhd,khd->hqk", q, k) * score_scale + mask
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         weights /= weights.sum(-1, keepdims=True)
         attended = np.einsum("hqk,khd->qhd", weights, v).reshape(len(tokens), -1)
         branch = linear(file, block + "attn_output", attended)
+        if block + "post_attention_norm.weight" in file:
+            branch = norm(file, block + "post_attention_norm", branch, epsilon)
+        branch = residual * branch
         h = x if parallel else x + branch
-        h = norm(file, block + "ffn_norm", h, epsilon)
+        if block + "ffn_norm.weight" in file:
+            h = norm(file, block + "ffn_norm", h, epsilon)
         up = linear(file, block + "ffn_up", h)
         if block + "ffn_gate.weight" in file:
             gate = linear(file, block + "ffn_gate", h)
             up = gate / (1 + np.exp(-gate)) * up
         else:
             up = up / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (up + 0.044715 * up**3)))
-        x = x + branch + linear(file, block + "ffn_down", up)
+        down = linear(file, block + "ffn_down", up)
+        if block + "post_ffw_norm.weight" in file:
+            down = norm(file, block + "post_ffw_norm", down, epsilon)
+        x = x + branch + residual * down
     x = norm(file, "output_norm", x, epsilon)
-    return linear(file, "output" if "output.weight" in file else "token_embd", x)[-1]
+    return linear(file, "output" if "output.weight" in file else "token_embd", x)[-1] / key("logit_scale", 1.0)
 
 
 # Random models.
@@ -158,7 +171,7 @@ def vocabulary(writer):
 
 
 def write(path, arch, *, width=32, heads=4, kv_heads=2, ffn=48, layers=2, formats=None, keys=None, bias=(), norms="rms",
-          tied=True, factors=False, fused=False, positions=False, gated=True, head_norms=False, size=None):
+          tied=True, factors=False, fused=False, positions=False, gated=True, head_norms=False, vector_norms=False, post_norms=False, size=None):
     writer = gguf.GGUFWriter(path, arch)
     writer.add_name(path.stem)
     writer.add_context_length(CONTEXT)
@@ -208,7 +221,8 @@ def write(path, arch, *, width=32, heads=4, kv_heads=2, ffn=48, layers=2, format
     for i in range(layers):
         block = f"blk.{i}."
         kv_heads, ffn = (each[i] if isinstance(each, list) else each for each in (all_kv_heads, all_ffn))
-        norm_of(block + "attn_norm", width)
+        if not post_norms:
+            norm_of(block + "attn_norm", width)
         if fused:
             matrix(block + "attn_qkv", 3 * width, width)
         else:
@@ -218,12 +232,17 @@ def write(path, arch, *, width=32, heads=4, kv_heads=2, ffn=48, layers=2, format
         if head_norms:
             norm_of(block + "attn_q_norm", size)
             norm_of(block + "attn_k_norm", size)
+        if vector_norms:
+            norm_of(block + "attn_q_norm", heads * size)
+            norm_of(block + "attn_k_norm", kv_heads * size)
         matrix(block + "attn_output", width, heads * size)
-        norm_of(block + "ffn_norm", width)
+        norm_of(block + ("post_attention_norm" if post_norms else "ffn_norm"), width)
         if gated:
             matrix(block + "ffn_gate", ffn, width)
         matrix(block + "ffn_up", ffn, width)
         matrix(block + "ffn_down", width, ffn)
+        if post_norms:
+            norm_of(block + "post_ffw_norm", width)
     norm_of("output_norm", width)
     if not tied:
         matrix("output", VOCABULARY, width)
@@ -257,6 +276,13 @@ def make_all(folder):
                    Type.Q5_0, Type.Q5_1, Type.IQ4_NL, Type.Q8_0, Type.Q5_1, Type.Q5_0, Type.Q4_1])
     write(folder / "llama-formats-256.gguf", "llama", width=256, heads=8, kv_heads=1, ffn=256, layers=1,
           formats=[Type.Q2_K, Type.Q3_K, Type.Q6_K, Type.Q4_K, Type.Q5_K, Type.IQ4_XS, Type.Q6_K])
+    # Further ones come last: those before them stay as they are.
+    write(folder / "smollm3-f32.gguf", "smollm3", layers=5, keys={"rope.freq_base": 2000000.0})
+    write(folder / "granite-f32.gguf", "granite", keys={"attention.scale": 0.2, "embedding_scale": 12.0,
+                                                       "residual_scale": 0.25, "logit_scale": 3.0})
+    write(folder / "granite-unturned-f32.gguf", "granite", keys={"rope.scaling.finetuned": False})
+    write(folder / "olmo2-f32.gguf", "olmo2", vector_norms=True, post_norms=True, tied=False,
+          keys={"rope.freq_base": 500000.0})
 
 
 if __name__ == "__main__":
