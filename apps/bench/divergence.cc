@@ -74,7 +74,7 @@ Result<Json> measure_divergence(const LanguageModel& model, const LanguageModel&
                                 std::span<const std::vector<Token>> contexts,
                                 const std::function<void(std::size_t)>& done) {
   if (model.vocabulary() != reference.vocabulary()) {
-    return error("{} has {} words and {} has {}: they cannot be compared", model.name(), model.vocabulary(),
+    return error("{} has {} tokens and {} has {}: they cannot be compared", model.name(), model.vocabulary(),
                  reference.name(), reference.vocabulary());
   }
   std::size_t room = std::min(model.context(), reference.context()), needed = 1;

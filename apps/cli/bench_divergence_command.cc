@@ -12,6 +12,7 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/progress.h"
+#include "spectr/text/vocabulary_match.h"
 
 namespace spectr::cli {
 namespace {
@@ -41,6 +42,11 @@ void run(const Flags& flags) {
   ThreadPool pool(flags.model.thread_count());
   const LoadedModel model = need(load_model(flags.model.model, pool, flags.model.load_options()));
   const LoadedModel reference = need(load_model(flags.reference, pool, flags.model.load_options()));
+  if (const auto same = same_vocabulary(reference.tokenizer->vocabulary(), model.tokenizer->vocabulary());
+      !same) {
+    throw Failure(Status::usage, fmt::format("{} and {} cannot be compared: {}", flags.model.model,
+                                             flags.reference, same.error().message));
+  }
   const auto texts =
       need(bench::read_prompts(need(data_file(flags.texts, "contexts.jsonl", "-f")), flags.count));
   std::vector<std::vector<Token>> contexts;

@@ -1,10 +1,10 @@
 // `spectr bench` as scripts see it: keys, formats, resumption, errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "tests/benchmark/file.h"
@@ -339,6 +339,28 @@ TEST(BenchSelect, TimesEveryPlanForVocabulariesAndDrafts) {
     EXPECT_GT(row["build_us"].get<double>(), 0.0);
     EXPECT_GT(row["select_us"].get<double>(), 0.0);
   }
+}
+
+TEST(BenchDivergence, IsOfTheContextsOfAFileOrTheBundledOnes) {
+  const NamedFile texts("texts.txt", "Once upon a time\nOne day, Tom had a cat\n");
+  const Arguments both = {"bench", "divergence", "-m", target(), "--reference", draft(), "-t", "1"};
+  const Json of_file = json(both + Arguments{"-f", texts.path()}),
+             bundled = json(both + Arguments{"-n", "5"});
+  EXPECT_THAT(keys(of_file), ElementsAre("model", "reference", "rows"));
+  EXPECT_THAT(keys(of_file["rows"].back()),
+              ElementsAre("contexts", "kl", "same_top", "tokens_from", "tokens_to", "tv"));
+  EXPECT_EQ(of_file["rows"].back()["contexts"], 2);
+  EXPECT_GT(of_file["rows"].back()["kl"], 0.0);
+  EXPECT_EQ(bundled["rows"].back()["contexts"], 5);
+  EXPECT_THAT(output(both + Arguments{"-n", "1"}), HasSubstr("same top token"));
+}
+
+TEST(BenchDivergence, NeedsTwoModelsOfOneVocabulary) {
+  const auto bundled = (source_folder() / "models/spectr-stories-draft-0.6m-q8_0.gguf").string();
+  const Outcome ran = test::spectr({"bench", "divergence", "-m", target(), "--reference", bundled});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("cannot be compared"));
+  EXPECT_EQ(test::spectr({"bench", "divergence", "-m", target()}).status, 2);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ TEST(Divergence, NeedsOneVocabularyAndTokens) {
   const std::vector<std::vector<Token>> contexts = {{1}, {}};
   const auto other = measure_divergence(*one.transformer, *two.transformer, contexts, [](std::size_t) {});
   ASSERT_FALSE(other);
-  EXPECT_NE(other.error().message.find("512 words and"), std::string::npos) << other.error().message;
+  EXPECT_NE(other.error().message.find("512 tokens and"), std::string::npos) << other.error().message;
   const auto empty = measure_divergence(*one.transformer, *one.transformer, contexts, [](std::size_t) {});
   ASSERT_FALSE(empty);
   EXPECT_EQ(empty.error().message, "context 2 has no tokens");

@@ -1,10 +1,10 @@
 // The server as a process: how it ends. What it answers is tested in tests/server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/stat.h>
 
 #include <chrono>
+#include <csignal>
 #include <string>
 #include <thread>
 
