@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace spectr::bench {
 namespace {
@@ -11,18 +10,18 @@ namespace {
 // The most tokens of the contexts of a row, the last row's left out.
 constexpr std::array<std::size_t, 4> longest = {32, 64, 128, 256};
 
-/// log Σ exp(x) of all numbers.
+std::vector<double> numbers(const Logits& logits) {
+  std::vector<double> x(logits.size());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = logits.at(static_cast<Token>(i));
+  return x;
+}
+
+/// log Σ exp(x) in double precision: Logits::log_sum_exp is off by as much as some divergences are.
 double log_sum_exp(std::span<const double> x) {
   const double max = std::ranges::max(x);
   double sum = 0.0;
   for (const double v : x) sum += std::exp(v - max);
   return max + std::log(sum);
-}
-
-std::vector<double> numbers(const Logits& logits) {
-  std::vector<double> x(logits.size());
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = logits.at(static_cast<Token>(i));
-  return x;
 }
 
 struct Sums {

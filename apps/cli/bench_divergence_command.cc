@@ -50,8 +50,7 @@ void run(const Flags& flags) {
   const auto texts =
       need(bench::read_prompts(need(data_file(flags.texts, "contexts.jsonl", "-f")), flags.count));
   std::vector<std::vector<Token>> contexts;
-  for (const bench::Prompt& text : texts)
-    contexts.push_back(model.tokenizer->encode(text.turns.front(), {.add_bos = true}));
+  for (const bench::Prompt& text : texts) contexts.push_back(model.tokenizer->encode(text.turns.front()));
   Progress progress("bench divergence", contexts.size());
   const Json rows = need(bench::measure_divergence(*model.transformer, *reference.transformer, contexts,
                                                    [&](std::size_t done) { progress.at(done); }));

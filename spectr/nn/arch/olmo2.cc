@@ -3,33 +3,24 @@
 
 namespace spectr {
 
-/// olmo2: blocks read the stream as it is, and what they add is normalized; so are queries and keys, the
-/// heads of each together. The halves of a head turn together.
-Result<void> read_olmo2(ArchReader& in) {
-  constexpr auto rms = NormSpec::Kind::rms;
-  ModelSpec& spec = in.spec();
-  SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, rms));
-  SPECTR_TRY(const RopeKeys rotation, rope_keys(in, keys.head_dim));
-  SPECTR_TRY_VOID(in.end_of_keys());
+namespace {
 
-  SPECTR_TRY_VOID(embedding(in));
-  SPECTR_TRY(const RopeSpec positions, rope(in, rotation, RopePairs::halves));
-  for (std::size_t i = 0; i < spec.layers.size(); ++i) {
-    LayerSpec& layer = spec.layers[i];
-    AttentionSpec& attention = layer.attention = attention_sizes(keys, i);
-    const auto norm = [&](std::string_view part, std::size_t size) {
-      return in.norm(block(i, part), size, rms, keys.epsilon);
-    };
-    attention.rope = positions;
-    attention.norms_whole_vector = true;
-    SPECTR_TRY_VOID(separate_projections(in, i, ArchReader::Bias::optional));
-    SPECTR_TRY(attention.q_norm, norm("attn_q_norm", attention.q.out));
-    SPECTR_TRY(attention.k_norm, norm("attn_k_norm", attention.k.out));
-    SPECTR_TRY(layer.attention_post_norm, norm("post_attention_norm", spec.width));
-    SPECTR_TRY(layer.ffn, gated_ffn(in, i, keys.ffn[i]));
-    SPECTR_TRY(layer.ffn_post_norm, norm("post_ffw_norm", spec.width));
-  }
-  return head(in, rms, keys.epsilon, true);
+Result<void> vector_norms(ArchReader& in, const DecoderKeys& keys, std::size_t layer) {
+  constexpr auto rms = NormSpec::Kind::rms;
+  AttentionSpec& attention = in.spec().layers[layer].attention;
+  attention.norms_whole_vector = true;
+  SPECTR_TRY(attention.q_norm, in.norm(block(layer, "attn_q_norm"), attention.q.out, rms, keys.epsilon));
+  SPECTR_TRY(attention.k_norm, in.norm(block(layer, "attn_k_norm"), attention.k.out, rms, keys.epsilon));
+  return {};
+}
+
+}  // namespace
+
+/// olmo2: as llama, but blocks read the stream as it is, and what they add is normalized; so are queries and
+/// keys, the heads of each together. The halves of a head turn together.
+Result<void> read_olmo2(ArchReader& in) {
+  return gated_decoder(in, RopePairs::halves, ArchReader::Bias::optional, vector_norms,
+                       NormPlace::behind_blocks);
 }
 
 }  // namespace spectr

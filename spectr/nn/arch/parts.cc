@@ -267,7 +267,8 @@ Result<void> head(ArchReader& in, NormSpec::Kind norm, float epsilon, bool may_b
 }
 
 Result<void> gated_decoder(ArchReader& in, RopePairs pairs, ArchReader::Bias qkv_bias,
-                           Result<void> (*beside)(ArchReader&, const DecoderKeys&, std::size_t)) {
+                           Result<void> (*beside)(ArchReader&, const DecoderKeys&, std::size_t),
+                           NormPlace norms) {
   constexpr auto rms = NormSpec::Kind::rms;
   ModelSpec& spec = in.spec();
   SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, rms));
@@ -278,12 +279,20 @@ Result<void> gated_decoder(ArchReader& in, RopePairs pairs, ArchReader::Bias qkv
   SPECTR_TRY(const RopeSpec positions, rope(in, rotation, pairs));
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     LayerSpec& layer = spec.layers[i];
-    SPECTR_TRY(layer.attention_norm, in.norm(block(i, "attn_norm"), spec.width, rms, keys.epsilon));
+    const auto norm = [&](std::string_view part) {
+      return in.norm(block(i, part), spec.width, rms, keys.epsilon);
+    };
+    if (norms == NormPlace::before_blocks) {
+      SPECTR_TRY(layer.attention_norm, norm("attn_norm"));
+      SPECTR_TRY(layer.ffn_norm, norm("ffn_norm"));
+    } else {
+      SPECTR_TRY(layer.attention_post_norm, norm("post_attention_norm"));
+      SPECTR_TRY(layer.ffn_post_norm, norm("post_ffw_norm"));
+    }
     layer.attention = attention_sizes(keys, i);
     layer.attention.rope = positions;
     SPECTR_TRY_VOID(separate_projections(in, i, qkv_bias));
     if (beside != nullptr) SPECTR_TRY_VOID(beside(in, keys, i));
-    SPECTR_TRY(layer.ffn_norm, in.norm(block(i, "ffn_norm"), spec.width, rms, keys.epsilon));
     SPECTR_TRY(layer.ffn, gated_ffn(in, i, keys.ffn[i]));
   }
   return head(in, rms, keys.epsilon, true);

@@ -57,11 +57,15 @@ Result<DenseSpec> plain_ffn(ArchReader& in, std::size_t layer, std::size_t width
 /// output_norm, and the matrix `output`; without it, if `may_be_tied`, the token embedding.
 Result<void> head(ArchReader& in, NormSpec::Kind norm, float epsilon, bool may_be_tied);
 
+/// What is normalized: what blocks read (attn_norm, ffn_norm), or what they add (post_attention_norm,
+/// post_ffw_norm).
+enum class NormPlace { before_blocks, behind_blocks };
 /// llama and its kin, keys and tensors: root-mean-square norms, separate projections, SwiGLU, an output that
 /// may be tied. `beside`, where there is one, reads what a family has in each layer's attention beside that.
 Result<void> gated_decoder(ArchReader& in, RopePairs pairs, ArchReader::Bias qkv_bias,
                            Result<void> (*beside)(ArchReader& in, const DecoderKeys& keys,
-                                                  std::size_t layer) = nullptr);
+                                                  std::size_t layer) = nullptr,
+                           NormPlace norms = NormPlace::before_blocks);
 
 /// "blk.LAYER.PART"
 std::string block(std::size_t layer, std::string_view part);
