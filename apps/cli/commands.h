@@ -13,6 +13,7 @@ void add_logits(CLI::App& app);
 void add_perplexity(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_check_pair(CLI::App& app);
+void add_draft(CLI::App& app);
 void add_law(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_bench(CLI::App& app);

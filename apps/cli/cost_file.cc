@@ -36,12 +36,13 @@ std::string default_path() {
   return {};
 }
 
-/// Over the formats and shapes of all tensors, which decide what passes cost.
-std::uint64_t layout_of(const Gguf& file) {
+/// Over the formats and shapes of all weights, which decide what passes cost.
+std::uint64_t layout_of(const ModelSpec& spec) {
   Fnv1a hash;
-  for (const GgufTensor& tensor : file.tensors()) {
-    hash.add(tensor.type);
-    for (const std::uint64_t size : tensor.shape) hash.add(size);
+  for (const WeightSpec& weight : spec.weights) {
+    hash.add(static_cast<std::uint64_t>(weight.type));
+    hash.add(weight.rows);
+    hash.add(weight.cols);
   }
   return hash.value();
 }
@@ -51,7 +52,7 @@ std::string key_of(std::span<const Transformer* const> models, int threads) {
   std::string key;
   for (const Transformer* model : models) {
     key += fmt::format("{} ({} bytes of weights, layout {:016x}, keys {}, values {}) | ", model->spec().name,
-                       model->weight_bytes(), layout_of(model->file()), name_of(model->kv().keys),
+                       model->weight_bytes(), layout_of(model->spec()), name_of(model->kv().keys),
                        name_of(model->kv().values));
   }
   return fmt::format("{}{} threads | {} with {} | spectr {}", key, threads, processor_name(),

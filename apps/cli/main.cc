@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
     add_perplexity(app);
     add_inspect(app);
     add_check_pair(app);
+    add_draft(app);
     add_law(app);
     add_plan(app);
     add_serve(app);

@@ -1,14 +1,52 @@
 #include "apps/cli/model_flags.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/usable_processors.h"
+#include "spectr/gguf/quantize.h"
+#include "spectr/text/token_frequencies.h"
 
 namespace spectr::cli {
+namespace {
+
+/// In small letters, as flags have them.
+std::string flag_name(TensorType type) {
+  std::string name(format_of(type).name);
+  std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+  return name;
+}
+
+std::string quantizable_names() {
+  std::string names;
+  for (const TensorType type : quantizable_types()) names += (names.empty() ? "" : ", ") + flag_name(type);
+  return names;
+}
+
+std::optional<TensorType> parse_draft_type(const std::string& name) {
+  if (name == "keep") return std::nullopt;
+  for (const TensorType type : quantizable_types()) {
+    if (name == flag_name(type)) return type;
+  }
+  throw CLI::ValidationError("--draft-type",
+                             fmt::format("must be keep, {}, got '{}'", quantizable_names(), name));
+}
+
+decltype(SlimOptions::words) parse_draft_words(const std::string& words) {
+  if (words == "all") return SlimOptions::All();
+  if (words.empty()) throw CLI::ValidationError("--draft-vocab", "must be a number, a file or all, got ''");
+  const bool is_number = words.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number) return std::filesystem::path(words);
+  const auto count = parse_whole(words, static_cast<std::int64_t>(min_shortlist), no_limit);
+  if (!count) throw CLI::ValidationError("--draft-vocab", count.error().message);
+  return static_cast<std::size_t>(*count);
+}
+
+}  // namespace
 
 void ModelFlags::add_model(CLI::App& app, bool required) {
   auto* option = app.add_option("-m,--model", model, "GGUF file of the model")
@@ -26,6 +64,18 @@ void ModelFlags::add_drafts(CLI::App& app) {
                             "-md FILE: GGUF file of the draft model; repeatable"))
       ->envname("LLAMA_ARG_SPEC_DRAFT_MODEL")
       ->transform(file_name());
+  const auto read_type = [this](const std::string& name) { slim.type = parse_draft_type(name); };
+  app.add_option_function<std::string>(
+         "--draft-type", read_type,
+         "what the matrices of draft models become when they are loaded: keep (the default), " +
+             quantizable_names())
+      ->type_name("TYPE");
+  const auto read_words = [this](const std::string& words) { slim.words = parse_draft_words(words); };
+  app.add_option_function<std::string>(
+         "--draft-vocab", read_words,
+         "the tokens that draft models know: all (the default), the first N, or those of a FILE that spectr "
+         "draft vocabulary has written; those of the text at hand are always among them")
+      ->type_name("N|FILE|all");
 }
 
 void ModelFlags::add_threads(CLI::App& app) {
@@ -57,7 +107,7 @@ void ModelFlags::add_cache_types(CLI::App& app) {
 }
 
 LoadOptions ModelFlags::load_options() const {
-  return {{kv_type(cache_keys), kv_type(cache_values)}};
+  return {{kv_type(cache_keys), kv_type(cache_values)}, slim};
 }
 
 int ModelFlags::thread_count() const {

@@ -19,6 +19,7 @@ struct ModelFlags {
   int threads = -1;                      ///< -1: one per processor that may be used
   long context = 0;                      ///< 0: the model's
   std::string cache_keys, cache_values;  ///< "f32" or "f16"; empty: as Transformer::load has it
+  SlimOptions slim;                      ///< of the draft models
   bool bundled = false;                  ///< the models are those of the bundled pair
 
   void add_model(CLI::App& app, bool required);

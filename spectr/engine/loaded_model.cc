@@ -1,13 +1,39 @@
 #include "spectr/engine/loaded_model.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "spectr/base/stopwatch.h"
 #include "spectr/engine/backends.h"
+#include "spectr/text/token_frequencies.h"
 #include "spectr/text/vocabulary_match.h"
 
 namespace spectr {
 namespace {
+
+Result<std::vector<Token>> shortlist_for(const SlimOptions& options, const Vocabulary& vocabulary) {
+  std::vector<Token> tokens;
+  if (const auto* count = std::get_if<std::size_t>(&options.words)) {
+    if (*count < min_shortlist) {
+      return error("{}: a draft of the first {} tokens is of no use, at least {} are needed",
+                   vocabulary.source(), *count, min_shortlist);
+    }
+    tokens.resize(std::min(*count, vocabulary.size()));
+    std::iota(tokens.begin(), tokens.end(), Token{0});
+  } else if (const auto* path = std::get_if<std::filesystem::path>(&options.words)) {
+    SPECTR_TRY(tokens, TokenFrequencies::read(path->string(), vocabulary));
+    if (tokens.size() < min_shortlist) {
+      return error("{}: a draft of {} tokens is of no use, at least {} are needed", path->string(),
+                   tokens.size(), min_shortlist);
+    }
+  } else {
+    return tokens;
+  }
+  tokens = shortlist_of(std::move(tokens), vocabulary);
+  if (tokens.size() == vocabulary.size()) tokens.clear();  // all
+  return tokens;
+}
 
 Result<LoadedModel> load(const std::filesystem::path& path, const Vocabulary* target, ThreadPool& pool,
                          const LoadOptions& options) {
@@ -16,8 +42,13 @@ Result<LoadedModel> load(const std::filesystem::path& path, const Vocabulary* ta
   SPECTR_TRY(Gguf file, Gguf::open(path));
   SPECTR_TRY(model.tokenizer, Tokenizer::load(file));
   if (target != nullptr) SPECTR_TRY_VOID(same_vocabulary(*target, model.tokenizer->vocabulary()));
+  Slimming slimming;
+  if (target != nullptr) {
+    slimming.type = options.draft.type;
+    SPECTR_TRY(slimming.shortlist, shortlist_for(options.draft, model.tokenizer->vocabulary()));
+  }
   SPECTR_TRY(model.transformer,
-             Transformer::load(std::move(file), backends().front().make(pool), options.kv));
+             Transformer::load(std::move(file), backends().front().make(pool), options.kv, slimming, &pool));
   model.seconds = watch.lap();
   return model;
 }

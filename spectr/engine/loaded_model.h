@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <variant>
 
 #include "spectr/base/result.h"
 #include "spectr/base/thread_pool.h"
@@ -17,9 +19,23 @@ struct LoadedModel {
   double seconds = 0.0;  ///< that loading took
 };
 
+/// How a draft model is made smaller while it is loaded. See Slimming.
+struct SlimOptions {
+  std::optional<TensorType> type = {};  ///< of the matrices of products; none: the file's
+  /// The tokens that it knows, beside those that end texts: all, the first so many, or those of a file of
+  /// token frequencies.
+  struct All {
+    friend bool operator==(All, All) = default;
+  };
+  std::variant<All, std::size_t, std::filesystem::path> words = All();
+
+  friend bool operator==(const SlimOptions&, const SlimOptions&) = default;
+};
+
 /// How a model is loaded.
 struct LoadOptions {
-  KvChoice kv = {};  ///< what keys and values are stored as
+  KvChoice kv = {};        ///< what keys and values are stored as
+  SlimOptions draft = {};  ///< of draft models only
 };
 
 /// The model of a GGUF file on the processor. The pool must outlive it. Error: a file that cannot be read or
@@ -28,7 +44,8 @@ Result<LoadedModel> load_model(const std::filesystem::path& path, ThreadPool& po
                                const LoadOptions& options = {});
 
 /// The same for a model that is to draft for one with this vocabulary. Error, too: it cannot, see
-/// same_vocabulary().
+/// same_vocabulary(), or cannot be made so small: of fewer than min_shortlist tokens, or of those of another
+/// vocabulary.
 Result<LoadedModel> load_draft(const std::filesystem::path& path, const Vocabulary& target, ThreadPool& pool,
                                const LoadOptions& options = {});
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "spectr/base/token.h"
 #include "spectr/gguf/tensor_type.h"
 
 namespace spectr {
@@ -25,6 +26,8 @@ struct WeightSpec {
   std::size_t rows, cols;  ///< of this weight; a vector has one row
   std::size_t first = 0;   ///< row of the tensor; of a vector, number
   bool is_vector = false;  ///< of norms and biases: added or multiplied by number, not a matrix
+  /// The tensor's rows (numbers) that it has, where they do not follow one another.
+  std::vector<Token> chosen = {};
 };
 
 /// x ↦ x / √(mean x² + ε) · weight, or, centred, x ↦ (x − mean x) / √(variance + ε) · weight + bias.
@@ -154,6 +157,9 @@ struct HeadSpec {
   LinearSpec output;
   float cap = 0;    ///< of logits, as AttentionSpec::score_cap
   float scale = 1;  ///< of logits
+  /// The tokens whose logits the output gives, ascending; the others' are −∞, but for a sequence's own
+  /// tokens (PassBatch::own_words). Empty: all.
+  std::vector<Token> shortlist = {};
 };
 
 /// The input of a layer (or, for the number of layers, the output of the last) that draft heads read.
@@ -184,6 +190,7 @@ enum class Feature {
   output_scale,
   logit_scale,
   taps,
+  shortlist,
 };
 std::string_view name_of(Feature feature);
 

@@ -62,6 +62,7 @@ std::vector<Feature> features_of(const ModelSpec& spec) {
   need(spec.head.cap > 0.0f, Feature::logit_cap);
   need(spec.head.scale != 1.0f, Feature::logit_scale);
   need(!spec.taps.empty(), Feature::taps);
+  need(!spec.head.shortlist.empty(), Feature::shortlist);
   return features;
 }
 
@@ -111,6 +112,8 @@ std::string_view name_of(Feature feature) {
       return "scaled logits";
     case Feature::taps:
       return "taps for draft heads";
+    case Feature::shortlist:
+      return "logits of some tokens only";
   }
   return "";
 }

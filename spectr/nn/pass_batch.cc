@@ -1,5 +1,7 @@
 #include "spectr/nn/pass_batch.h"
 
+#include <algorithm>
+
 namespace spectr {
 
 void PassBatch::add_row(Token token, std::size_t position, CacheId cache, std::size_t slot,
@@ -23,6 +25,7 @@ void PassBatch::reserve(std::size_t rows, std::size_t ancestors, std::size_t mov
   ancestor_ends.reserve(rows);
   ancestor_slots.reserve(ancestors);
   wanted.reserve(rows);
+  own_words.reserve(rows);
 }
 
 void PassBatch::cut(const Mark& mark) {
@@ -35,6 +38,7 @@ void PassBatch::cut(const Mark& mark) {
   ancestor_ends.resize(mark.rows);
   ancestor_slots.resize(mark.ancestors);
   wanted.resize(mark.wanted);
+  own_words.resize(std::min(own_words.size(), mark.wanted));
 }
 
 }  // namespace spectr

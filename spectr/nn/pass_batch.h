@@ -20,6 +20,13 @@ struct SlotMove {
   friend bool operator==(const SlotMove&, const SlotMove&) = default;
 };
 
+/// Rows of the head's matrix for tokens of one sequence, beside those that the head has for all.
+struct OwnWords {
+  std::vector<Token> tokens;
+  std::vector<float> rows;    ///< [tokens, width]
+  std::vector<float> biases;  ///< [tokens]; empty where the head has none
+};
+
 /// The rows of a pass, of one sequence or of several, as plain data: the same bytes go to a kernel launch, a
 /// command buffer or another process. Row r is a token at a position of its sequence, written to a slot of
 /// the sequence's cache; it attends to the cache's first `prefixes[r]` slots and to those in ancestors(r): of
@@ -34,7 +41,8 @@ struct PassBatch {
   std::vector<std::int32_t> prefixes;
   std::vector<std::int32_t> ancestor_ends;  ///< row r has those from ancestor_ends[r − 1] on
   std::vector<std::int32_t> ancestor_slots;
-  std::vector<std::int32_t> wanted;  ///< rows whose logits are wanted, ascending
+  std::vector<std::int32_t> wanted;        ///< rows whose logits are wanted, ascending
+  std::vector<const OwnWords*> own_words;  ///< by wanted row, where the head has a shortlist; else empty
 
   std::size_t rows() const { return tokens.size(); }
 

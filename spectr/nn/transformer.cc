@@ -37,8 +37,10 @@ Transformer::Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const
 Transformer::~Transformer() = default;
 
 Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_ptr<const Backend> backend,
-                                                       const KvChoice& kv) {
+                                                       const KvChoice& kv, const Slimming& slimming,
+                                                       ThreadPool* pool) {
   SPECTR_TRY(ModelSpec read, read_model_spec(file));
+  SPECTR_TRY_VOID(slim(read, slimming));
   auto spec = std::make_unique<const ModelSpec>(std::move(read));
   const KvTypes types = kv.or_else(default_kv(*spec));
   SPECTR_TRY_VOID(check(*spec, types, backend->caps()));
@@ -48,17 +50,23 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_pt
     SPECTR_TRY(std::unique_ptr<Ops> ops, backend->make(*spec, types));
     std::unique_ptr<Transformer> model(
         new Transformer(std::move(file), std::move(spec), types, std::move(backend), std::move(ops)));
-    model->upload();
+    model->upload(pool);
     return model;
   } catch (const std::bad_alloc&) {
     return error("{}: there is no memory for the weights, which take {} bytes in the file", name, bytes);
   }
 }
 
-void Transformer::upload() {
+void Transformer::upload(ThreadPool* pool) {
   for (WeightId id = 0; id < spec_->weights.size(); ++id) {
     const WeightSpec& weight = spec_->weights[id];
     const GgufTensor& tensor = *file_.tensor(weight.name);
+    if (static_cast<TensorType>(tensor.type) != weight.type || !weight.chosen.empty()) {
+      std::vector<std::byte> bytes = changed_bytes(tensor, weight, pool);
+      if (ops_->upload(id, bytes)) changed_.push_back(std::move(bytes));
+      file_.forget(tensor.bytes);
+      continue;
+    }
     const TensorFormat& format = format_of(weight.type);
     const auto bytes_of = [&](std::size_t numbers) { return numbers / format.elements * format.bytes; };
     const std::size_t first = weight.first * (weight.is_vector ? 1 : weight.cols);
@@ -66,6 +74,19 @@ void Transformer::upload() {
     const bool referred_to = ops_->upload(id, bytes);
     if (!referred_to) file_.forget(bytes);  // else weights would be in memory twice
   }
+}
+
+void Transformer::read_head(Token token, OwnWords& out) const {
+  const auto at = static_cast<std::size_t>(token);
+  const LinearSpec& output = spec_->head.output;
+  const std::size_t numbers = out.tokens.size() * output.in;
+  out.rows.resize(numbers + output.in);
+  read_numbers(*file_.tensor(spec_->weight(output.weight).name), at, std::span(out.rows).subspan(numbers));
+  if (output.bias) {
+    out.biases.resize(out.tokens.size() + 1);
+    read_numbers(*file_.tensor(spec_->weight(*output.bias).name), at, std::span(out.biases).last(1));
+  }
+  out.tokens.push_back(token);
 }
 
 std::size_t Transformer::weight_bytes() const {
@@ -118,7 +139,9 @@ bool Transformer::plan(Scoring& scoring, RecycledVector<Planned>& planned) const
     throw;
   }
   const std::size_t before = session.length(), wanted = batch_.wanted.size();
+  const OwnWords* own_words = session.read_own_words(scoring.text);
   const KvSlots::Plan plan = session.slots_.plan(scoring.text, *scoring.tree, batch_);
+  if (own_words != nullptr) batch_.own_words.resize(batch_.wanted.size(), own_words);
   planned.push_back({&scoring, &session, plan, before, wanted});
   return true;
 }

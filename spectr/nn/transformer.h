@@ -9,6 +9,7 @@
 #include "spectr/gguf/gguf.h"
 #include "spectr/lm/language_model.h"
 #include "spectr/nn/ops.h"
+#include "spectr/nn/slimming.h"
 
 namespace spectr {
 
@@ -19,10 +20,12 @@ class PassProfile;
 class Transformer final : public LanguageModel {
  public:
   /// Reads the file's ModelSpec and uploads its weights. `kv`: what keys and values are stored as; by default
-  /// F32 where all matrices that make them are, else F16. Error: a model that is not understood or that the
-  /// backend cannot compute, or no memory for the weights.
+  /// F32 where all matrices that make them are, else F16. `slimming`: how the weights change on the way, a
+  /// work that `pool` shares where it is given. Error: a model that is not understood or that the backend
+  /// cannot compute, weights that cannot be changed so, or no memory for them.
   static Result<std::unique_ptr<Transformer>> load(Gguf file, std::shared_ptr<const Backend> backend,
-                                                   const KvChoice& kv = {});
+                                                   const KvChoice& kv = {}, const Slimming& slimming = {},
+                                                   ThreadPool* pool = nullptr);
   ~Transformer() override;
 
   const Gguf& file() const { return file_; }
@@ -52,12 +55,15 @@ class Transformer final : public LanguageModel {
 
   Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv,
               std::shared_ptr<const Backend> backend, std::unique_ptr<Ops> ops);
-  void upload();
+  void upload(ThreadPool* pool);
+  /// Row `token` of the head's matrix, and its number of the bias, as the file has them.
+  void read_head(Token token, OwnWords& out) const;
   bool plan(Scoring& scoring, RecycledVector<Planned>& planned) const;
   Result<HeldLogits> run(std::span<const Planned> planned) const;
   std::size_t pass(std::span<Scoring> scorings) const;
 
-  Gguf file_;  // weights may refer to its bytes
+  Gguf file_;                                    // weights may refer to its bytes
+  std::vector<std::vector<std::byte>> changed_;  // or to these
   std::unique_ptr<const ModelSpec> spec_;
   KvTypes kv_;
   std::shared_ptr<const Backend> backend_;

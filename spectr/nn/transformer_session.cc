@@ -85,6 +85,20 @@ Logits TransformerSession::logits(NodeId node) const {
   return own.pass.row(own.row);
 }
 
+const OwnWords* TransformerSession::read_own_words(std::span<const Token> text) {
+  const std::vector<Token>& shortlist = model_.spec().head.shortlist;
+  if (shortlist.empty()) return nullptr;
+  for (; own_read_ < text.size(); ++own_read_) {
+    const Token token = text[own_read_];
+    if (std::ranges::binary_search(shortlist, token)) continue;
+    if (std::ranges::find(own_words_.tokens, token) != own_words_.tokens.end()) continue;
+    own_since_.reserve(own_since_.size() + 1);
+    model_.read_head(token, own_words_);
+    own_since_.push_back(own_read_);
+  }
+  return &own_words_;
+}
+
 void TransformerSession::drop_logits() {
   for (NodeLogits& node : logits_) node.pass = {};
 }
@@ -97,6 +111,13 @@ void TransformerSession::keep(std::span<const NodeId> path) {
 void TransformerSession::rewind(std::size_t length) {
   drop_logits();
   slots_.rewind(length);
+  own_read_ = std::min(own_read_, length);
+  while (!own_since_.empty() && own_since_.back() >= length) {
+    own_since_.pop_back();
+    own_words_.tokens.pop_back();
+  }
+  own_words_.rows.resize(own_words_.tokens.size() * model_.spec().width);
+  if (!own_words_.biases.empty()) own_words_.biases.resize(own_words_.tokens.size());
 }
 
 }  // namespace spectr

@@ -34,6 +34,9 @@ class TransformerSession final : public Session {
   /// The nodes from `first` on have the rows of `logits` from `row` on.
   void take(const HeldLogits& logits, std::size_t row, NodeId first);
   void drop_logits();
+  /// The sequence's tokens that the head's shortlist lacks, as of `text`, whose beginning was read before;
+  /// null where the head has all.
+  const OwnWords* read_own_words(std::span<const Token> text);
 
   /// A cache in the backend.
   struct Cache {
@@ -55,6 +58,9 @@ class TransformerSession final : public Session {
   Cache cache_;
   KvSlots slots_;
   std::vector<NodeLogits> logits_;  // by node
+  OwnWords own_words_;
+  std::vector<std::size_t> own_since_;  // where in the sequence each of them stands first
+  std::size_t own_read_ = 0;            // of the sequence
   PassProfile* profile_;
 };
 

@@ -154,6 +154,14 @@ TEST(Exactness, HoldsWithShortAndDisjointSupports) {
                    "a point outside the target's support");
 }
 
+// As of a draft model that computes the logits of some tokens only.
+TEST(Exactness, HoldsWhereTheDraftLacksWhatTheTargetLikesMost) {
+  const double q[] = {0.1, 0.6, 0.3};
+  const double shortlist[] = {0.25, 0.0, 0.75}, single[] = {1.0, 0.0, 0.0};
+  expect_all_exact(TabularPair::constant(shortlist, q, 2), {}, "a shortlist without the target's mode");
+  expect_all_exact(TabularPair::constant(single, q, 2), {}, "a shortlist of one token");
+}
+
 TEST(Exactness, HoldsWhereDraftAndTargetAreEqual) {
   expect_all_exact(TabularPair::random(3, 4, 5).with_equal_draft(), {}, "p = q");
 }

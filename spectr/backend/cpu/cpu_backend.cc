@@ -5,8 +5,9 @@
 namespace spectr {
 
 const Caps& CpuBackend::caps() const {
-  static const Caps caps = host_caps("cpu", {Feature::embedding_scale, Feature::residual_scale,
-                                             Feature::logit_scale, Feature::whole_vector_norms});
+  static const Caps caps =
+      host_caps("cpu", {Feature::embedding_scale, Feature::residual_scale, Feature::logit_scale,
+                        Feature::whole_vector_norms, Feature::shortlist});
   return caps;
 }
 

@@ -1,6 +1,7 @@
 #include "spectr/backend/cpu/cpu_ops.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "spectr/backend/cpu/kernels/vector_ops.h"
@@ -221,14 +222,34 @@ void CpuOps::head(const HeadSpec& spec) {
     normalize(spec.norm.kind, numbers, x[static_cast<std::size_t>(batch_->wanted[i])], normed[i]);
   }
   HostLogits& logits = logits_pool_.take(rows);
-  const Span2d<float> y = logits.rows(rows);
+  const bool shortens = !spec.shortlist.empty();
+  if (shortens) shortlist_logits_.resize(std::max(shortlist_logits_.size(), rows * spec.output.out));
+  const Span2d<float> y =
+      shortens ? Span2d<float>(shortlist_logits_.data(), rows, spec.output.out) : logits.rows(rows);
   const Product product[] = {{*matrices_[spec.output.weight], y}};
   matmul(product, normed.rows(0, rows), pool_, scratch_);
   if (const std::span<const float> bias = bias_of(spec.output); !bias.empty()) {
     for (std::size_t i = 0; i < rows; ++i) spectr::add(y[i], bias);
   }
-  for (std::size_t i = 0; i < rows; ++i) multiply_by(spec.scale, y[i]);
+  if (shortens) spread(spec, normed, y, logits.rows(rows));
+  for (std::size_t i = 0; i < rows; ++i) multiply_by(spec.scale, logits.rows(rows)[i]);
   logits_ = HeldLogits(logits);
+}
+
+/// Rows of all tokens, from those of the shortlist and the products for sequences' own tokens.
+void CpuOps::spread(const HeadSpec& spec, Span2d<const float> normed, Span2d<const float> shortlist,
+                    Span2d<float> out) const {
+  for (std::size_t i = 0; i < out.rows(); ++i) {
+    const std::span<float> row = out[i];
+    std::ranges::fill(row, -std::numeric_limits<float>::infinity());
+    for (std::size_t j = 0; j < spec.shortlist.size(); ++j)
+      row[static_cast<std::size_t>(spec.shortlist[j])] = shortlist[i][j];
+    const OwnWords& own = *batch_->own_words[i];
+    for (std::size_t j = 0; j < own.tokens.size(); ++j) {
+      const float product = dot(std::span(own.rows).subspan(j * spec_.width, spec_.width), normed[i]);
+      row[static_cast<std::size_t>(own.tokens[j])] = own.biases.empty() ? product : product + own.biases[j];
+    }
+  }
 }
 
 Result<HeldLogits> CpuOps::finish() {

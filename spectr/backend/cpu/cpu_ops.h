@@ -44,6 +44,8 @@ class CpuOps final : public Ops {
 
   Span2d<float> view(Buffer buffer, std::size_t cols) const;
   Span2d<float> view(Buffer buffer) const { return view(buffer, cols_[static_cast<std::size_t>(buffer)]); }
+  void spread(const HeadSpec& spec, Span2d<const float> normed, Span2d<const float> shortlist,
+              Span2d<float> out) const;
   NormNumbers numbers_of(const NormSpec& spec) const;
   std::span<const float> bias_of(const LinearSpec& linear) const;
 
@@ -61,6 +63,7 @@ class CpuOps final : public Ops {
   std::vector<std::unique_ptr<KvStore>> stores_;  // by cache; null where it was closed
   AttentionPass attention_;
   HostLogitsPool logits_pool_;
+  std::vector<float> shortlist_logits_;
 
   const PassBatch* batch_ = nullptr;
   HeldLogits logits_;  // of the current pass

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -149,7 +150,11 @@ class ReferenceOps final : public Ops {
       normalize(spec.norm, row(Buffer::stream, static_cast<std::size_t>(wanted)), normed);
       multiply(spec.output, normed, y);
       for (Number& logit : y) logit *= Number(spec.scale);
-      rows.emplace_back(y.begin(), y.end());
+      if (spec.shortlist.empty()) {
+        rows.emplace_back(y.begin(), y.end());
+      } else {
+        rows.push_back(spread(spec, normed, y, *batch_->own_words[rows.size()]));
+      }
     }
     std::erase_if(logits_, [](const auto& one) { return !one->is_held(); });
     logits_.push_back(std::make_unique<ReferenceLogits>(std::move(rows)));
@@ -184,6 +189,21 @@ class ReferenceOps final : public Ops {
       for (std::size_t j = 0; j < linear.in; ++j) sum += Number(w[j]) * x[j];
       y[i] = linear.bias ? sum + Number(weights_[*linear.bias][i]) : sum;
     }
+  }
+
+  /// The logits of all tokens.
+  std::vector<double> spread(const HeadSpec& spec, std::span<const Number> normed,
+                             std::span<const Number> shortlist, const OwnWords& own) const {
+    std::vector<double> row(spec_.vocabulary, -std::numeric_limits<double>::infinity());
+    for (std::size_t i = 0; i < shortlist.size(); ++i)
+      row[static_cast<std::size_t>(spec.shortlist[i])] = static_cast<double>(shortlist[i]);
+    for (std::size_t i = 0; i < own.tokens.size(); ++i) {
+      Number sum = own.biases.empty() ? Number(0) : Number(own.biases[i]);
+      for (std::size_t j = 0; j < normed.size(); ++j)
+        sum += Number(own.rows[i * normed.size() + j]) * normed[j];
+      row[static_cast<std::size_t>(own.tokens[i])] = static_cast<double>(sum * Number(spec.scale));
+    }
+    return row;
   }
 
   void normalize(const NormSpec& spec, std::span<const Number> x, std::span<Number> out) const {
@@ -270,8 +290,9 @@ class ReferenceOps final : public Ops {
 }  // namespace
 
 const Caps& ReferenceBackend::caps() const {
-  static const Caps caps = host_caps("reference", {Feature::embedding_scale, Feature::residual_scale,
-                                                   Feature::logit_scale, Feature::whole_vector_norms});
+  static const Caps caps =
+      host_caps("reference", {Feature::embedding_scale, Feature::residual_scale, Feature::logit_scale,
+                              Feature::whole_vector_norms, Feature::shortlist});
   return caps;
 }
 
