@@ -24,7 +24,7 @@ Result<void> run(const char* target_path, const char* draft_path, const char* pr
   ThreadPool pool(std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
   SPECTR_TRY(const LoadedModel target, load_model(target_path, pool));
   const Vocabulary& vocabulary = target.tokenizer->vocabulary();
-  SPECTR_TRY(const LoadedModel draft, load_draft(draft_path, vocabulary, pool));
+  SPECTR_TRY(const LoadedModel draft, load_draft(draft_path, *target.transformer, *target.tokenizer, pool));
 
   // Takes seconds, once for these models on this machine: worth keeping, as the seed and they fix the text.
   const LanguageModel* const drafts[] = {draft.transformer.get()};

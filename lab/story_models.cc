@@ -10,7 +10,7 @@ Result<StoryModels> load_stories(const StoryInputs& inputs, ThreadPool& pool) {
   StoryModels models;
   if (inputs.prompts.empty()) return error("no prompts are given");
   SPECTR_TRY(LoadedModel target, load_model(inputs.target, pool));
-  SPECTR_TRY(LoadedModel draft, load_draft(inputs.draft, target.tokenizer->vocabulary(), pool));
+  SPECTR_TRY(LoadedModel draft, load_draft(inputs.draft, *target.transformer, *target.tokenizer, pool));
   models.tokenizer = std::move(target.tokenizer);
   models.target = std::move(target.transformer);
   models.draft = std::move(draft.transformer);

@@ -171,7 +171,7 @@ Result<std::vector<double>> costs_by_way(const Pair& pair, double share, const C
 Result<void> run(std::span<char* const> arguments) {
   ThreadPool pool(1);
   SPECTR_TRY(const LoadedModel target, load_model(arguments[0], pool));
-  SPECTR_TRY(const LoadedModel draft, load_draft(arguments[1], target.tokenizer->vocabulary(), pool));
+  SPECTR_TRY(const LoadedModel draft, load_draft(arguments[1], *target.transformer, *target.tokenizer, pool));
   const ShuffledModel shuffled(*draft.transformer);
   const Pair pair = {*target.transformer,
                      arguments.size() > 5 ? static_cast<const LanguageModel&>(shuffled) : *draft.transformer};

@@ -27,11 +27,16 @@ Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Pr
   const std::size_t room = context - setup.predict;
   std::vector<TokenPrompt> all;
   for (const Prompt& prompt : prompts) {
-    TokenPrompt tokens{{}, prompt.reference, false};
-    for (const std::string& turn : prompt.turns) {
-      const bool first = tokens.turns.empty();
+    TokenPrompt tokens{{}, {}, prompt.reference, false};
+    if (setup.chat) {
+      tokens.said = prompt.turns;
+      SPECTR_TRY(std::vector<Token> opening, setup.chat(std::span(prompt.turns).first(1)));
+      tokens.turns.push_back(std::move(opening));
+    }
+    for (std::size_t i = 0; !setup.chat && i < prompt.turns.size(); ++i) {
+      const std::string& turn = prompt.turns[i];
       tokens.turns.push_back(
-          setup.target.tokenizer->encode(first ? turn : "\n" + turn + "\n", {.add_bos = first}));
+          setup.target.tokenizer->encode(i == 0 ? turn : "\n" + turn + "\n", {.add_bos = i == 0}));
     }
     std::vector<Token>& opening = tokens.turns.front();
     if (opening.empty()) return error("the prompt '{}' has no tokens", prompt.turns.front());
@@ -47,8 +52,16 @@ Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& 
   const std::size_t context = setup.target.transformer->context();
   Answers answers;
   std::vector<Token> text;
-  for (std::size_t turn = 0; turn < prompt.turns.size(); ++turn) {
-    text.insert(text.end(), prompt.turns[turn].begin(), prompt.turns[turn].end());
+  std::vector<std::string> said;  // of a conversation
+  const std::size_t turns = std::max(prompt.turns.size(), prompt.said.size());
+  for (std::size_t turn = 0; turn < turns; ++turn) {
+    if (turn > 0 && setup.chat) {
+      said.push_back(prompt.said[turn]);
+      SPECTR_TRY(text, setup.chat(said));
+    } else {
+      text.insert(text.end(), prompt.turns[turn].begin(), prompt.turns[turn].end());
+      if (setup.chat) said.push_back(prompt.said[turn]);
+    }
     const std::size_t whole = text.size() + setup.predict;
     if (whole > context) break;
     SPECTR_TRY(Decoder decoder, make_decoder(*cell.method, cell.options));
@@ -62,6 +75,8 @@ Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& 
     answers.shape = larger(answers.shape, decoder.shape());
     const bool ended = generation.stop == StopReason::eos;
     text.insert(text.end(), generation.tokens.begin(), generation.tokens.end() - (ended ? 1 : 0));
+    if (setup.chat)
+      said.push_back(tokenizer.decode(std::span(text).last(generation.tokens.size() - (ended ? 1 : 0))));
   }
   return answers;
 }

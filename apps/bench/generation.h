@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,10 @@
 
 namespace spectr::bench {
 
+/// The tokens of a conversation, by the model's chat template: what the user and the model have said in
+/// turns, the user first and last. Error: the template refuses it.
+using ChatRenderer = std::function<Result<std::vector<Token>>(std::span<const std::string> said)>;
+
 /// What texts are generated with.
 struct Setup {
   const LoadedModel& target;
@@ -22,6 +27,7 @@ struct Setup {
   std::size_t predict = 128;  ///< max tokens of an answer
   std::uint64_t seed = 0;
   bool ignore_eos = false;
+  ChatRenderer chat = {};  ///< of the turns; none: they are texts that the model continues
 };
 
 /// The draft model that a cell works with; null: none.
@@ -36,7 +42,8 @@ inline DraftShape larger(const DraftShape& a, const DraftShape& b) {
 
 /// A prompt in the target's tokens.
 struct TokenPrompt {
-  std::vector<std::vector<Token>> turns;
+  std::vector<std::vector<Token>> turns;  ///< of a conversation the first alone
+  std::vector<std::string> said;          ///< all turns of a conversation as they are; else empty
   std::string reference;
   bool cut;  ///< its first turn was too long for the context: the end of it is left
 };

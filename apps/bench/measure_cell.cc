@@ -178,8 +178,12 @@ Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> p
               {"threads", threads},
               {"prompts", {prompts.size(), fmt::format("{:016x}", hash(prompts))}}};
   if (cell.method->reads(Setting::costs) && o.costs) key["costs"] = costs_hash(cell);
-  if (const LoadedModel* draft = draft_of(setup, cell))
-    key["draft"] = identity_of(draft->transformer->file().name());
+  if (const LoadedModel* draft = draft_of(setup, cell)) {
+    const Transformer& model = *draft->transformer;
+    key["draft"] = identity_of(model.file().name());
+    key["draft_weights"] = {model.weight_bytes(), model.spec().head.output.out};
+  }
+  key["chat"] = static_cast<bool>(setup.chat);
   return key;
 }
 

@@ -21,6 +21,9 @@
 #include "apps/cli/processor_name.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/sampling_flags.h"
+#include "apps/json_input.h"
+#include "apps/server/api_error.h"
+#include "apps/server/chat_prompt.h"
 #include "spectr/backend/cpu/machine_speed.h"
 
 namespace spectr::cli {
@@ -37,6 +40,7 @@ struct Flags {
   std::size_t predict = 128;
   std::uint64_t seed = 0;
   bool ignore_eos = false;
+  bool chat = false;
   Resume resume;
   BenchOutput output;
 };
@@ -75,6 +79,15 @@ bool any_method(const Plan& plan, Wanted wanted) {
     }
   }
   return false;
+}
+
+/// Drafts may be as small as pays where that is for every method to choose.
+LoadOptions draft_options_of(const Plan& plan, const ModelFlags& flags, const CostFile& file) {
+  const auto is_fixed = [](const MethodRule& rule) {
+    return rule.models.max > 0 && !rule.reads(Setting::costs);
+  };
+  const MethodRule& automatic = *need(find_method("auto"));
+  return any_method(plan, is_fixed) ? flags.load_options() : draft_options(flags, automatic, file);
 }
 
 /// Says which settings no cell reads.
@@ -134,6 +147,28 @@ std::vector<bench::Cell> cells_of(const Plan& plan, const CostFile& file, const 
   return cells;
 }
 
+/// Renders conversations by the chat template of the target's file.
+bench::ChatRenderer chat_renderer(const LoadedModel& target) {
+  const Gguf& file = target.transformer->file();
+  const auto source = file.find("tokenizer.chat_template");
+  if (source == nullptr)
+    throw Failure(Status::usage, fmt::format("--chat: {} has no chat template", file.name()));
+  const auto chat_template = std::make_shared<const Result<jinja::Template>>(
+      jinja::Template::parse(need(file.string("tokenizer.chat_template"))));
+  return [&tokenizer = *target.tokenizer,
+          chat_template](std::span<const std::string> said) -> Result<std::vector<Token>> {
+    JsonInput messages = JsonInput::array();
+    for (std::size_t i = 0; i < said.size(); ++i)
+      messages.push_back({{"role", i % 2 == 0 ? "user" : "assistant"}, {"content", said[i]}});
+    try {
+      return server::encode_chat(server::chat_prompt(messages, {}, tokenizer.vocabulary(), *chat_template),
+                                 tokenizer);
+    } catch (const server::ApiError& refused) {
+      return error("{}", refused.what());
+    }
+  };
+}
+
 void run(Flags flags, const CLI::App& command) {
   const Plan plan = plan_of(flags, command);
   const bool drafts_needed = any_method(plan, [](const MethodRule& rule) { return rule.models.min > 0; });
@@ -154,12 +189,20 @@ void run(Flags flags, const CLI::App& command) {
 
   ThreadPool pool(flags.model.thread_count());
   const LoadedModel target = need(load_model(flags.model.model, pool, flags.model.load_options()));
-  const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool);
+  const CostFile cost_file(flags.settings.cost_file);
+  const std::vector<LoadedModel> drafts =
+      load_drafts(flags.model, target, pool, draft_options_of(plan, flags.model, cost_file));
   check_biases(plan.warp, target.transformer->vocabulary());
-  const bench::Setup setup{target, drafts, plan.warp, flags.predict, flags.seed, flags.ignore_eos};
+  const bench::Setup setup{target,
+                           drafts,
+                           plan.warp,
+                           flags.predict,
+                           flags.seed,
+                           flags.ignore_eos,
+                           flags.chat ? chat_renderer(target) : nullptr};
   const auto prompts = need(bench::tokenize(setup, texts));
   warn_of_cuts(prompts);
-  const auto cells = cells_of(plan, CostFile(flags.settings.cost_file), target, drafts, pool.threads());
+  const auto cells = cells_of(plan, cost_file, target, drafts, pool.threads());
   bench::EnergyMeter meter;
   const auto idle = meter.idle_watts();
   const Json rows = measure(setup, cells, prompts, pool.threads(), meter, flags.resume);
@@ -206,6 +249,7 @@ void add_bench_methods(CLI::App& bench) {
       ->transform(whole(1, 1L << 30));
   command.add_option("-s,--seed", flags->seed, "of the choices")->transform(whole(0))->capture_default_str();
   command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
+  command.add_flag("--chat", flags->chat, "prompts are what a user says: render them by the chat template");
   flags->resume.add(command);
   add_preset(command, flags->preset);
   const std::string group = "Speculation";

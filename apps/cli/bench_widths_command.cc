@@ -76,7 +76,7 @@ void run(Flags flags) {
   flags.output.open();
   ThreadPool pool(flags.model.thread_count());
   const LoadedModel target = need(load_model(flags.model.model, pool, flags.model.load_options()));
-  const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool);
+  const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool, flags.model.load_options());
   bench::EnergyMeter meter;
   const auto idle = meter.idle_watts();
   const double memory = memory_bytes_per_second(pool), integers = integer_macs_per_second(pool);

@@ -21,6 +21,7 @@
 #include "apps/server/chat_prompt.h"
 #include "apps/server/slots.h"
 #include "apps/server/tasks.h"
+#include "spectr/decode/auto/best_shape.h"
 
 namespace spectr::cli {
 namespace {
@@ -52,14 +53,17 @@ class Conversation {
     tell_bias(*rule_, settings_);
     models_ = need(server::ModelSet::load(
         flags_.model.model, {flags_.model.drafts.begin(), flags_.model.drafts.end()},
-        flags_.model.thread_count(), flags_.model.load_options(), flags_.chat_template.read()));
+        flags_.model.thread_count(), draft_options(flags_.model, *rule_, CostFile(flags_.method.cost_file)),
+        flags_.chat_template.read()));
     if (!models_.chat_template) throw Failure(Status::usage, models_.chat_template.error().message);
     check_biases(*warp_, models_.target->vocabulary());
     need(check_tuples(*rule_, settings_, warp_->options(), models_.target->vocabulary()));
     slots_ = need(server::Slots::start(models_, {1, 1, static_cast<std::size_t>(flags_.model.context)}));
-    if (rule_->reads(Setting::costs)) {  // last, as it may take seconds
-      settings_.costs = CostFile(flags_.method.cost_file)
-                            .costs(*models_.target, models_.draft_models(), models_.pool->threads());
+    const MethodRequest& request = flags_.method.request;
+    if (rule_->reads(Setting::costs) || leaves_shape_open(*rule_, request)) {  // last: it may take seconds
+      const auto costs = CostFile(flags_.method.cost_file)
+                             .costs(*models_.target, models_.draft_models(), models_.pool->threads());
+      settings_ = settings_by_costs(*rule_, request, costs, *warp_, models_.target->vocabulary());
     }
     need(server::check_block(need(make_decoder(*rule_, settings_)), slots_->context()));
     if (!flags_.system.empty()) say("system", flags_.system);
@@ -92,7 +96,9 @@ class Conversation {
   std::string answer() {
     std::vector<Token> prompt;
     try {
-      prompt = server::encode_chat(server::chat_prompt(messages_, {}, models_), *models_.tokenizer);
+      prompt = server::encode_chat(
+          server::chat_prompt(messages_, {}, models_.tokenizer->vocabulary(), models_.chat_template),
+          *models_.tokenizer);
     } catch (const server::ApiError& failure) {
       throw Failure(Status::usage, failure.what());
     }

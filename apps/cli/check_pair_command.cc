@@ -1,8 +1,13 @@
+#include <fmt/format.h>
+
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/model_flags.h"
+#include "spectr/engine/slim_trial.h"
 #include "spectr/nn/arch/architectures.h"
 #include "spectr/text/vocabulary_match.h"
 
@@ -17,15 +22,52 @@ std::unique_ptr<Tokenizer> tokenizer_of_model(const std::string& path) {
   return need(Tokenizer::load(file));
 }
 
+/// As flags would say it.
+std::string describe(const SlimOptions& options) {
+  if (options == SlimOptions()) return "as it is";
+  std::string flags;
+  if (options.type) flags += fmt::format("--draft-type {} ", lower_case(format_of(*options.type).name));
+  if (const auto* words = std::get_if<std::size_t>(&options.words))
+    flags += fmt::format("--draft-vocab {} ", *words);
+  return flags.substr(0, flags.size() - 1);
+}
+
+/// What each of the drafts would bring, and what less of it would.
+void measure(const ModelFlags& flags) {
+  ThreadPool pool(flags.thread_count());
+  const LoadedModel target = need(load_model(flags.model, pool));
+  for (const std::string& path : flags.drafts) {
+    const auto trials = need(try_slim(*target.transformer, *target.tokenizer, path, pool, {}));
+    fmt::print("\n{:<44}  {:>12}  {:>10}  {:>14}\n", path, "ms per pass", "accepted", "times as fast");
+    for (const SlimTrial& trial : trials) {
+      fmt::print("  {:<42}  {:>12.2f}  {:>8.1f} %  {:>14.2f}\n", describe(trial.options),
+                 1e3 * trial.pass_seconds, 100.0 * trial.acceptance, trial.speedup);
+    }
+    const SlimTrial& best = best_of(trials);
+    if (best.speedup <= 1.0) {
+      fmt::print("No chain of drafts would pay here.\n");
+    } else if (best.options == SlimOptions()) {
+      fmt::print("Best as it is.\n");
+    } else {
+      fmt::print("Best with {}, which auto takes by itself for drafts of 64 MiB or more.\n",
+                 describe(best.options));
+    }
+  }
+}
+
 }  // namespace
 
 void add_check_pair(CLI::App& app) {
   auto flags = std::make_shared<ModelFlags>();
+  auto measures = std::make_shared<bool>(false);
   CLI::App& command = *app.add_subcommand(
       "check-pair", "Whether a draft model can draft for a target: exit status 0 yes, 2 no, with the reason");
   flags->add_model(command, true);
-  flags->add_drafts(command);
-  command.callback([flags] {
+  flags->add_draft_files(command);
+  flags->add_threads(command);
+  command.add_flag("--measure", *measures,
+                   "also load both: what the best chain of drafts would bring, and what a slim draft would");
+  command.callback([flags, measures] {
     if (flags->drafts.empty()) throw Failure(Status::usage, "no draft model: give -md FILE");
     const auto target = tokenizer_of_model(flags->model);
     for (const std::string& path : flags->drafts) {
@@ -34,6 +76,7 @@ void add_check_pair(CLI::App& app) {
       fmt::print("{} can draft for {}: {} and {} tokens, equal where both have them\n", path, flags->model,
                  draft->vocabulary().size(), target->vocabulary().size());
     }
+    if (*measures) measure(*flags);
   });
 }
 

@@ -5,8 +5,11 @@
 #include <span>
 #include <string>
 
-#include "apps/json.h"
+#include "apps/cli/kept_measurements.h"
+#include "spectr/decode/auto/cost_check.h"
 #include "spectr/decode/auto/cost_model.h"
+#include "spectr/decode/drafter.h"
+#include "spectr/engine/loaded_model.h"
 #include "spectr/nn/transformer.h"
 
 namespace spectr::cli {
@@ -17,7 +20,7 @@ namespace spectr::cli {
 class CostFile {
  public:
   /// No path: `costs.json` in $XDG_CACHE_HOME/spectr or ~/.cache/spectr.
-  explicit CostFile(const std::optional<std::string>& path);
+  explicit CostFile(const std::optional<std::string>& path) : file_(path) {}
 
   /// For one of `texts` texts that share all passes. Throws Failure where a file that was named is not of
   /// this form or cannot be written. The default one is measured and written again, and where it cannot be
@@ -25,16 +28,21 @@ class CostFile {
   std::shared_ptr<const Costs> costs(const Transformer& target, std::span<const Transformer* const> drafts,
                                      int threads, std::size_t texts = 1) const;
 
- private:
-  /// The entries; none where there is no file. Error: the file cannot be read, or is of another form.
-  Result<Json> read() const;
-  /// Of the default file that is no such file there are no entries. Throws Failure for one that was named.
-  Json usable(Result<Json> entries) const;
-  /// Whether the entries are kept; else says why not.
-  bool write(const Json& all) const;
+  /// How a draft model is made small for a target: what is best by a trial, which takes seconds and is made
+  /// once. Small models stay as they are. Throws Failure as costs() does, and where the draft cannot be used.
+  SlimOptions slim(const Transformer& target, const Tokenizer& tokenizer, const std::string& draft,
+                   ThreadPool& pool, const LoadOptions& options) const;
 
-  std::string path_;
-  bool named_;
+  /// Keeps what a run has found out: that passes did not take what the file says, which the next run then
+  /// measures anew, and what is accepted of the drafts, where the file does not know it and the run tells
+  /// enough. What is known once stays, so that the same seed gives the same text from then on.
+  void keep(const Transformer& target, std::span<const Transformer* const> drafts, int threads,
+            const CostCheck& check, std::span<const Learned> learned) const;
+
+ private:
+  static constexpr std::size_t contexts_to_learn = 16;
+
+  KeptMeasurements file_;
 };
 
 }  // namespace spectr::cli

@@ -21,6 +21,7 @@
 #include "apps/cli/text_printer.h"
 #include "apps/random_seed.h"
 #include "spectr/base/counter_random.h"
+#include "spectr/decode/auto/best_shape.h"
 #include "spectr/decode/generate.h"
 
 namespace spectr::cli {
@@ -59,14 +60,17 @@ class Run {
     tell_unused_drafts(flags_.model, rule, settings);
     const Warp warp = flags_.sampling.warp();
     target_ = need(load_model(flags_.model.model, pool_, flags_.model.load_options()));
-    if (rule.models.max > 0) drafts_ = load_drafts(flags_.model, target_, pool_);
+    if (rule.models.max > 0)
+      drafts_ = load_drafts(flags_.model, target_, pool_, draft_options(flags_.model, rule, cost_file()));
     check_biases(warp, target_.transformer->vocabulary());
     need(check_tuples(rule, settings, warp.options(), target_.transformer->vocabulary()));
     if (flags_.verbose) describe_models();
     prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});
     if (prompt_.empty()) throw Failure(Status::usage, "the prompt has no tokens");
     const std::size_t context = plan_context();
-    if (rule.reads(Setting::costs)) settings.costs = costs();  // last, as it may take seconds
+    const MethodRequest& request = flags_.method.request;
+    if (rule.reads(Setting::costs) || leaves_shape_open(rule, request))  // last, as it may take seconds
+      settings = settings_by_costs(rule, request, costs(), warp, target_.transformer->vocabulary());
     const std::uint64_t seed = flags_.seed < 0 ? random_seed() : static_cast<std::uint64_t>(flags_.seed);
 
     std::optional<TextPrinter> printer;
@@ -82,16 +86,17 @@ class Run {
       if (interrupted_) baseline.reset();
     }
 
-    const GenerationReport report{rule,
-                                  shape,
-                                  settings.plan.value_or(std::string(rule.plan)),
-                                  generation,
-                                  stop,
-                                  printer->text(),
-                                  seed,
-                                  settings.costs ? std::optional(settings.costs->hash()) : std::nullopt,
-                                  load_seconds(),
-                                  std::move(baseline)};
+    const GenerationReport report{
+        rule,
+        shape,
+        settings.plan.value_or(std::string(rule.plan)),
+        generation,
+        stop,
+        printer->text(),
+        seed,
+        rule.reads(Setting::costs) ? std::optional(settings.costs->hash()) : std::nullopt,
+        load_seconds(),
+        std::move(baseline)};
     const auto profile = flags_.profile ? std::optional(profile_report()) : std::nullopt;
     if (flags_.json) {
       Json object = report.json();
@@ -101,6 +106,8 @@ class Run {
       report.print(stderr);
       if (profile) profile->print(stderr);
     }
+    if (rule.reads(Setting::costs) && !interrupted_)
+      cost_file().keep(*target_.transformer, draft_models(), pool_.threads(), cost_check_, learned_);
     if (interrupted_) end_interrupted();
   }
 
@@ -110,10 +117,25 @@ class Run {
     return flags_.show ? Printing::sources : Printing::text;
   }
 
-  std::shared_ptr<const Costs> costs() const {
+  CostFile cost_file() const { return CostFile(flags_.method.cost_file); }
+
+  std::vector<const Transformer*> draft_models() const {
     std::vector<const Transformer*> drafts;
     for (const LoadedModel& draft : drafts_) drafts.push_back(draft.transformer.get());
-    return CostFile(flags_.method.cost_file).costs(*target_.transformer, drafts, pool_.threads());
+    return drafts;
+  }
+
+  std::shared_ptr<const Costs> costs() const {
+    return cost_file().costs(*target_.transformer, draft_models(), pool_.threads());
+  }
+
+  /// Compares what the last block took with what the costs say of it. The first one does not count: it reads.
+  void check_costs(const Decoder& decoder) {
+    const auto [draft, target, select] = decoder.seconds();
+    const double now = draft + target + select;
+    const double took = now - std::exchange(seconds_, now);
+    const auto expectation = decoder.drafter().expectation();
+    if (expectation && took < now) cost_check_.add(took, expectation->charged);
   }
 
   double load_seconds() const {
@@ -196,6 +218,7 @@ class Run {
     const auto listen = [&](const Block& block) -> std::optional<std::size_t> {
       if (!interrupt) interrupt.emplace();
       if (flags_.verbose && printer != nullptr) describe_choice(decoder);
+      if (printer != nullptr) check_costs(decoder);
       if (const auto kept = listener.add(block.tokens, block.sources)) return kept;
       interrupted_ = interrupt->came();
       return interrupted_ ? std::optional(block.tokens.size()) : std::nullopt;
@@ -203,6 +226,7 @@ class Run {
     Generation generation =
         need(generate(decoder, models, prompt_, options, choices, listen), Status::failed);
     shape_ = decoder.shape();
+    if (printer != nullptr) learned_ = decoder.drafter().learned();
     return generation;
   }
 
@@ -223,6 +247,9 @@ class Run {
   DraftShape shape_;  // of the last run
   bool interrupted_ = false;
   std::string choice_;  // the last one that was described
+  CostCheck cost_check_;
+  double seconds_ = 0.0;  // of all blocks so far
+  std::vector<Learned> learned_;
   std::vector<Token> prompt_;
   std::deque<PassProfile> profiles_;  // sessions point at them
 };

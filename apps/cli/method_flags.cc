@@ -27,10 +27,12 @@ void MethodFlags::add(CLI::App& app) {
       ->group(group);
   app.add_option("--plan", request.others.plan, "how to choose among drafts: " + names_of(plan_rules(), " "))
       ->group(group);
-  app.add_option("-K", request.drafts, "draft sequences per block (default: 4; law: 1)")
+  app.add_option("-K", request.drafts,
+                 "draft sequences per block (default: the best by what passes cost; law: 1)")
       ->transform(whole(1))
       ->group(group);
-  app.add_option(length_names, request.length, "tokens per draft sequence (default: 4; law: 2)")
+  app.add_option(length_names, request.length,
+                 "tokens per draft sequence (default: the best by what passes cost; law: 2)")
       ->envname("LLAMA_ARG_SPEC_DRAFT_N_MAX")
       ->transform(whole(1))
       ->group(group);
@@ -78,7 +80,8 @@ void MethodFlags::add_settings(CLI::App& app) {
 }
 
 void MethodFlags::add_cost_file(CLI::App& app) {
-  app.add_option("--cost-file", cost_file, "where measured costs of passes are kept (auto)")
+  app.add_option("--cost-file", cost_file,
+                 "where measured costs of passes are kept (auto, and where -K or -L is left open)")
       ->transform(file_name())
       ->group("Speculation");
 }

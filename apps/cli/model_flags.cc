@@ -14,23 +14,17 @@
 namespace spectr::cli {
 namespace {
 
-/// In small letters, as flags have them.
-std::string flag_name(TensorType type) {
-  std::string name(format_of(type).name);
-  std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
-  return name;
-}
-
 std::string quantizable_names() {
   std::string names;
-  for (const TensorType type : quantizable_types()) names += (names.empty() ? "" : ", ") + flag_name(type);
+  for (const TensorType type : quantizable_types())
+    names += (names.empty() ? "" : ", ") + lower_case(format_of(type).name);
   return names;
 }
 
 std::optional<TensorType> parse_draft_type(const std::string& name) {
   if (name == "keep") return std::nullopt;
   for (const TensorType type : quantizable_types()) {
-    if (name == flag_name(type)) return type;
+    if (name == lower_case(format_of(type).name)) return type;
   }
   throw CLI::ValidationError("--draft-type",
                              fmt::format("must be keep, {}, got '{}'", quantizable_names(), name));
@@ -48,6 +42,13 @@ decltype(SlimOptions::words) parse_draft_words(const std::string& words) {
 
 }  // namespace
 
+std::string lower_case(std::string_view name) {
+  std::string lower(name);
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+  return lower;
+}
+
 void ModelFlags::add_model(CLI::App& app, bool required) {
   auto* option = app.add_option("-m,--model", model, "GGUF file of the model")
                      ->envname("LLAMA_ARG_MODEL")
@@ -59,21 +60,33 @@ void ModelFlags::add_model(CLI::App& app, bool required) {
   }
 }
 
-void ModelFlags::add_drafts(CLI::App& app) {
+void ModelFlags::add_draft_files(CLI::App& app) {
   repeatable(app.add_option("--model-draft,--spec-draft-model", drafts,
                             "-md FILE: GGUF file of the draft model; repeatable"))
       ->envname("LLAMA_ARG_SPEC_DRAFT_MODEL")
       ->transform(file_name());
-  const auto read_type = [this](const std::string& name) { slim.type = parse_draft_type(name); };
+}
+
+void ModelFlags::add_drafts(CLI::App& app) {
+  add_draft_files(app);
+  const auto read_type = [this](const std::string& name) {
+    slim.type = parse_draft_type(name);
+    slim_given = true;
+  };
   app.add_option_function<std::string>(
          "--draft-type", read_type,
-         "what the matrices of draft models become when they are loaded: keep (the default), " +
+         "what the matrices of draft models become when they are loaded (default: keep; auto tries what "
+         "pays): keep, " +
              quantizable_names())
       ->type_name("TYPE");
-  const auto read_words = [this](const std::string& words) { slim.words = parse_draft_words(words); };
+  const auto read_words = [this](const std::string& words) {
+    slim.words = parse_draft_words(words);
+    slim_given = true;
+  };
   app.add_option_function<std::string>(
          "--draft-vocab", read_words,
-         "the tokens that draft models know: all (the default), the first N, or those of a FILE that spectr "
+         "the tokens that draft models know (default: all; auto tries what pays): all, the first N, or those "
+         "of a FILE that spectr "
          "draft vocabulary has written; those of the text at hand are always among them")
       ->type_name("N|FILE|all");
 }
@@ -135,11 +148,21 @@ void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const M
   }
 }
 
-std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool) {
+LoadOptions draft_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file) {
+  LoadOptions options = flags.load_options();
+  if (flags.slim_given || !rule.reads(Setting::costs)) return options;
+  options.choose_draft = [file, plain = options](const Transformer& target, const Tokenizer& tokenizer,
+                                                 const std::filesystem::path& draft, ThreadPool& pool) {
+    return file.slim(target, tokenizer, draft.string(), pool, plain);
+  };
+  return options;
+}
+
+std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool,
+                                     const LoadOptions& options) {
   std::vector<LoadedModel> drafts;
-  for (const std::string& path : flags.drafts) {
-    drafts.push_back(need(load_draft(path, target.tokenizer->vocabulary(), pool, flags.load_options())));
-  }
+  for (const std::string& path : flags.drafts)
+    drafts.push_back(need(load_draft(path, *target.transformer, *target.tokenizer, pool, options)));
   return drafts;
 }
 

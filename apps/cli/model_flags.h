@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "apps/cli/cost_file.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/decode/methods.h"
 #include "spectr/engine/loaded_model.h"
@@ -20,9 +22,12 @@ struct ModelFlags {
   long context = 0;                      ///< 0: the model's
   std::string cache_keys, cache_values;  ///< "f32" or "f16"; empty: as Transformer::load has it
   SlimOptions slim;                      ///< of the draft models
+  bool slim_given = false;               ///< what they become was said
   bool bundled = false;                  ///< the models are those of the bundled pair
 
   void add_model(CLI::App& app, bool required);
+  void add_draft_files(CLI::App& app);
+  /// The same, and how they are made small.
   void add_drafts(CLI::App& app);
   void add_threads(CLI::App& app);
   void add_context(CLI::App& app, const std::string& help = "tokens that prompt and text may have together");
@@ -38,11 +43,19 @@ struct ModelFlags {
   void choose_bundled();
 };
 
+/// A name in small letters, as flags have those of formats.
+std::string lower_case(std::string_view name);
+
 /// Tells on standard error which of the draft models that were given the method does not use.
 void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const MethodOptions& settings);
 
+/// How draft models are loaded for a method: as small as pays where the method goes by costs, which `file`
+/// knows, and nobody said otherwise.
+LoadOptions draft_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file);
+
 /// The draft models of a target. Throws Failure where one cannot be used or cannot draft for it.
-std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool);
+std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool,
+                                     const LoadOptions& options);
 
 /// The tokenizer alone (vocabulary-only files will do).
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);

@@ -67,7 +67,8 @@ server::ServerOptions complete(Flags& flags) {
                               flags.method.request};
   check_method(flags.method, options.service.drafts.size());
   options.service.threads = flags.model.thread_count();
-  options.service.load = flags.model.load_options();
+  options.service.load = draft_options(flags.model, flags.method.rule(options.service.drafts.size()),
+                                       CostFile(flags.method.cost_file));
   options.service.timeout = std::chrono::seconds(flags.timeout);
   options.service.slots = {static_cast<std::size_t>(flags.slots), static_cast<std::size_t>(flags.queue),
                            static_cast<std::size_t>(flags.model.context)};

@@ -67,7 +67,8 @@ JsonInput read_message(const JsonInput& message, std::size_t i) {
 
 }  // namespace
 
-std::string chat_prompt(const JsonInput& messages, const JsonInput& values, const ModelSet& models) {
+std::string chat_prompt(const JsonInput& messages, const JsonInput& values, const Vocabulary& vocabulary,
+                        const Result<jinja::Template>& chat_template) {
   if (!messages.is_array() || messages.empty())
     throw ApiError::invalid("'messages' must be a list of messages");
   if (messages.size() > max_messages) {
@@ -85,11 +86,10 @@ std::string chat_prompt(const JsonInput& messages, const JsonInput& values, cons
   for (std::size_t i = 0; i < messages.size(); ++i)
     variables["messages"].push_back(read_message(messages[i], i));
   variables["add_generation_prompt"] = true;
-  const Vocabulary& vocabulary = models.tokenizer->vocabulary();
   variables["bos_token"] = vocabulary.bos() ? vocabulary.text(*vocabulary.bos()) : "";
   variables["eos_token"] = vocabulary.eos() ? vocabulary.text(*vocabulary.eos()) : "";
-  if (!models.chat_template) throw ApiError::invalid(models.chat_template.error().message);
-  return valid(models.chat_template->render(variables));
+  if (!chat_template) throw ApiError::invalid(chat_template.error().message);
+  return valid(chat_template->render(variables));
 }
 
 std::vector<Token> encode_chat(const std::string& text, const Tokenizer& tokenizer) {

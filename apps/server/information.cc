@@ -129,7 +129,8 @@ Json apply_template(const Service& service, const std::string& body) {
   read_foreign_fields(fields);
   fields.refuse_others();
   const JsonInput none;
-  return {{"prompt", chat_prompt(messages ? *messages : none, values ? *values : none, service.models())}};
+  return {{"prompt", chat_prompt(messages ? *messages : none, values ? *values : none,
+                                 service.models().tokenizer->vocabulary(), service.models().chat_template)}};
 }
 
 }  // namespace spectr::server

@@ -26,7 +26,7 @@ Result<ModelSet> ModelSet::load(const std::filesystem::path& target,
   models.template_source = chat_template.value_or(std::string(own));
   models.chat_template = jinja::Template::parse(models.template_source);
   for (const std::filesystem::path& path : drafts) {
-    SPECTR_TRY(LoadedModel draft, load_draft(path, models.tokenizer->vocabulary(), *models.pool, options));
+    SPECTR_TRY(LoadedModel draft, load_draft(path, *models.target, *models.tokenizer, *models.pool, options));
     models.drafts.push_back(std::move(draft.transformer));
   }
   return models;

@@ -11,6 +11,7 @@
 #include "apps/random_seed.h"
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
+#include "spectr/decode/auto/best_shape.h"
 
 namespace spectr::server {
 namespace {
@@ -30,7 +31,9 @@ std::vector<Token> encode(const JsonInput& prompt, const Tokenizer& tokenizer) {
 std::vector<std::vector<Token>> read_prompts(const GenerationRequest& request, const ModelSet& models) {
   const Tokenizer& tokenizer = *models.tokenizer;
   if (request.api == Api::chat) {
-    return {encode_chat(chat_prompt(request.messages, request.template_values, models), tokenizer)};
+    return {encode_chat(chat_prompt(request.messages, request.template_values, models.tokenizer->vocabulary(),
+                                    models.chat_template),
+                        tokenizer)};
   }
   const JsonInput& prompt = request.prompt;
   if (prompt.is_null()) throw ApiError::invalid("'prompt' is missing");
@@ -139,8 +142,8 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
   warp.logit_bias = read_biases(request.logit_bias, models.tokenizer->vocabulary());
   const auto checked = std::make_shared<const Warp>(valid(Warp::make(std::move(warp))));
   const MethodRule* method = choose_method(request, models);
-  MethodOptions settings = request.speculative.settings();
-  settings.costs = models.costs;
+  const MethodOptions settings = settings_by_costs(*method, request.speculative, models.costs, *checked,
+                                                   models.tokenizer->vocabulary().size());
   valid(check_block(valid(make_decoder(*method, settings)), context));
   check_together(*checked, *method, settings, models.tokenizer->vocabulary().size());
   if (prompts.size() * request.n > max_texts) {

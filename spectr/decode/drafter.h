@@ -10,6 +10,7 @@
 
 #include "spectr/base/choices.h"
 #include "spectr/base/result.h"
+#include "spectr/decode/auto/cost_model.h"
 #include "spectr/decode/block.h"
 #include "spectr/decode/draft.h"
 #include "spectr/lm/language_model.h"
@@ -55,7 +56,15 @@ struct Expectation {
   double tokens;                     ///< expected tokens of the block
   double seconds;                    ///< expected seconds of the block
   double plain_seconds;              ///< seconds of one token by plain decoding
-  bool probe;  ///< it drafts to see what drafts are worth, though another choice promises more
+  bool probe;      ///< it drafts to see what drafts are worth, though another choice promises more
+  double charged;  ///< seconds of the last block that was observed, by the costs and what it did
+};
+
+/// What a drafter has learned of a draft model from one sequence: how much is accepted, by so many contexts.
+struct Learned {
+  Support support;
+  std::size_t contexts;
+  LearnedAcceptance acceptance;
 };
 
 /// Proposes continuations of a sequence.
@@ -93,6 +102,9 @@ class Drafter {
   virtual double outcomes(std::size_t vocabulary, std::size_t left) const {
     return std::pow(static_cast<double>(vocabulary), static_cast<double>(max_nodes(left) - 1));
   }
+
+  /// What it has learned of the draft models, for later sequences; none where it learns nothing.
+  virtual std::vector<Learned> learned() const { return {}; }
 
   /// Whether what it proposes depends on the whole sequence, beyond its length, its last token and the
   /// models.

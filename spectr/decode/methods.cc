@@ -126,8 +126,9 @@ Result<Decoder> build_ngram(const MethodOptions& o) {
 
 Result<Decoder> build_auto(const MethodOptions& o) {
   if (!o.costs) return error("method auto needs to know what passes cost");
-  SPECTR_TRY(const PlanRule* rule, find_plan("k-seq"));
-  return decoder<PlanWalk>(std::make_unique<AutoDrafter>(o.costs), *rule, PlanOptions{});
+  SPECTR_TRY(const PlanRule* dense, find_plan(o.costs->optimal_pays() ? "optimal" : "k-seq"));
+  SPECTR_TRY(const PlanRule* cut, find_plan("optimal"));
+  return decoder<PlanWalk>(std::make_unique<AutoDrafter>(o.costs), *dense, *cut, PlanOptions{});
 }
 
 // Adding a method = a drafter or verifier in a file of its own, a builder above and one row here.

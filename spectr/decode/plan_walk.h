@@ -21,13 +21,18 @@ namespace spectr {
 class PlanWalk final : public Verifier {
  public:
   /// The rule must outlive it.
-  PlanWalk(const PlanRule& rule, PlanOptions options) : rule_(rule), options_(options) {}
+  PlanWalk(const PlanRule& rule, PlanOptions options) : PlanWalk(rule, rule, options) {}
+  /// The same with another rule for nodes whose distributions are short. Each may be any: the proof holds
+  /// whichever plan a node has.
+  PlanWalk(const PlanRule& dense, const PlanRule& cut, PlanOptions options)
+      : dense_(dense), cut_(cut), options_(options) {}
 
   Result<Verdict> select(const BlockStart& start, const Draft& draft, NodeDistributions& target,
                          Choices& choices) const override;
 
  private:
-  const PlanRule& rule_;
+  const PlanRule& dense_;
+  const PlanRule& cut_;
   PlanOptions options_;
 };
 

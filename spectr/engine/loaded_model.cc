@@ -60,9 +60,12 @@ Result<LoadedModel> load_model(const std::filesystem::path& path, ThreadPool& po
   return load(path, nullptr, pool, options);
 }
 
-Result<LoadedModel> load_draft(const std::filesystem::path& path, const Vocabulary& target, ThreadPool& pool,
-                               const LoadOptions& options) {
-  return load(path, &target, pool, options);
+Result<LoadedModel> load_draft(const std::filesystem::path& path, const Transformer& target,
+                               const Tokenizer& tokenizer, ThreadPool& pool, const LoadOptions& options) {
+  if (!options.choose_draft) return load(path, &tokenizer.vocabulary(), pool, options);
+  LoadOptions chosen = options;
+  chosen.draft = options.choose_draft(target, tokenizer, path, pool);
+  return load(path, &tokenizer.vocabulary(), pool, chosen);
 }
 
 }  // namespace spectr

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -36,6 +37,10 @@ struct SlimOptions {
 struct LoadOptions {
   KvChoice kv = {};        ///< what keys and values are stored as
   SlimOptions draft = {};  ///< of draft models only
+  /// Chooses these for a target and the file of a draft; none: as they are above.
+  std::function<SlimOptions(const Transformer& target, const Tokenizer& tokenizer,
+                            const std::filesystem::path& draft, ThreadPool& pool)>
+      choose_draft = {};
 };
 
 /// The model of a GGUF file on the processor. The pool must outlive it. Error: a file that cannot be read or
@@ -43,10 +48,9 @@ struct LoadOptions {
 Result<LoadedModel> load_model(const std::filesystem::path& path, ThreadPool& pool,
                                const LoadOptions& options = {});
 
-/// The same for a model that is to draft for one with this vocabulary. Error, too: it cannot, see
-/// same_vocabulary(), or cannot be made so small: of fewer than min_shortlist tokens, or of those of another
-/// vocabulary.
-Result<LoadedModel> load_draft(const std::filesystem::path& path, const Vocabulary& target, ThreadPool& pool,
-                               const LoadOptions& options = {});
+/// The same for a model that is to draft for a target. Error, too: it cannot, see same_vocabulary(), or
+/// cannot be made so small: of fewer than min_shortlist tokens, or of those of another vocabulary.
+Result<LoadedModel> load_draft(const std::filesystem::path& path, const Transformer& target,
+                               const Tokenizer& tokenizer, ThreadPool& pool, const LoadOptions& options = {});
 
 }  // namespace spectr

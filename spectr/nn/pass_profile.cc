@@ -90,7 +90,7 @@ namespace {
 
 // So many passes, or as many as end within so many seconds.
 constexpr int max_passes = 16;
-constexpr double max_seconds = 0.5;
+constexpr double max_seconds = 0.15;
 
 /// The least that attention takes of a pass over the last of `length` tokens and the nodes of a tree.
 Result<double> min_attention(Session& session, const PassProfile& profile, const TokenTree& tree,

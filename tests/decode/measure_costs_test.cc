@@ -42,7 +42,7 @@ TEST(MeasureCosts, MeasuresAllThatAutoGoesBy) {
   for (const CostCurve& passes : {costs.target, costs.drafts.front().passes}) {
     EXPECT_EQ(passes.points().front().rows, 1u);
     EXPECT_EQ(passes.points().back().rows, AutoParams::max_rows);
-    EXPECT_EQ(passes.attention().behind, 128u);
+    EXPECT_EQ(passes.attention().behind, 64u);
   }
   const SelectCosts& select = costs.select;
   EXPECT_THAT(

@@ -79,6 +79,20 @@ TEST_F(CostFile, SaysEveryTimeThatTheMachineWasBusyWhenItWasMeasured) {
   EXPECT_EQ(hash(warned), hash(told)) << "the costs are the same";
 }
 
+TEST_F(CostFile, ThatPassesContradictIsMeasuredAnewOnce) {
+  EXPECT_EQ(automatic().status, 0);
+  Json wrong = Json::parse(contents());
+  for (Json& point : wrong.front()["target"]["passes"]) point[1] = 40.0 * point[1].get<double>();
+  write(wrong.dump());
+  const Arguments longer = {"-n", "200", "--ignore-eos"};
+  const std::string noticed = automatic(longer).err;
+  EXPECT_THAT(noticed, HasSubstr("times as long as " + path() + " says"));
+  EXPECT_THAT(noticed, Not(HasSubstr("measuring what passes")));
+  EXPECT_THAT(automatic().err, HasSubstr("measuring what passes"));
+  EXPECT_FALSE(Json::parse(contents()).front().contains("off"));
+  EXPECT_THAT(automatic().err, Not(HasSubstr("measuring what passes")));
+}
+
 TEST_F(CostFile, IsNotNamedWhereItCannotBeWritten) {
   const Outcome ran = spectr({"generate", "-p", "Once", "-n", "2", "-m", target(), "-md", draft()},
                              {.variables = {{"XDG_CACHE_HOME", "/proc"}}});

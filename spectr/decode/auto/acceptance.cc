@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "spectr/base/check.h"
+#include "spectr/transport/acceptance_bounds.h"
 #include "spectr/transport/division_factor.h"
 
 namespace spectr {
@@ -13,28 +15,53 @@ void move_towards(double& estimate, double seen, double weight) {
   estimate += weight * (seen - estimate);
 }
 
-/// The probability that k-Seq accepts none of k drafts.
-double miss(const DistributionPair& pair, std::size_t k) {
-  return std::exp(static_cast<double>(k) * log_miss(division_factor(pair, k).overlaps.front()));
+/// Where k stands between the numbers of drafts, to whose logarithm what is estimated is linear: behind the
+/// one at `left` by `share` of the way to the next.
+struct Between {
+  std::size_t left;
+  double share;
+};
+
+Between between(double k) {
+  constexpr auto& drafts = AcceptanceEstimate::drafts;
+  const double x = std::log2(std::clamp(k, 1.0, static_cast<double>(drafts.back())));
+  const auto left = std::min(static_cast<std::size_t>(x), drafts.size() - 2);
+  return {left, x - static_cast<double>(left)};
 }
 
-/// The index of K among the numbers of drafts.
-std::size_t index_of(std::size_t K) {
-  const auto at = std::ranges::find(AcceptanceEstimate::drafts, K);
-  SPECTR_CHECK(at != AcceptanceEstimate::drafts.end());
-  return static_cast<std::size_t>(at - AcceptanceEstimate::drafts.begin());
+template <class Values>
+double at(const Values& values, double k) {
+  const auto [left, share] = between(k);
+  return values[left] + share * (values[left + 1] - values[left]);
 }
 
 }  // namespace
 
-AcceptanceEstimate::AcceptanceEstimate(const AutoParams& params)
+double k_seq_acceptance(const Distribution& p, const Distribution& q, std::size_t k) {
+  const DistributionPair pair(p, q);
+  return 1.0 - std::exp(static_cast<double>(k) * log_miss(division_factor(pair, k).overlaps.front()));
+}
+
+AcceptanceEstimate::AcceptanceEstimate(const AutoParams& params, AcceptanceOf dense)
     : params_(params),
+      dense_(dense),
       acceptance_(params.initial_acceptance),
+      initial_weight_(params.initial_weight),
       surviving_(params.initial_surviving),
       distinct_(params.initial_distinct) {
   for (Positions* all : {&single_, &several_}) {
     for (Misses& misses : *all) misses.prior = params.position_prior;
   }
+}
+
+void AcceptanceEstimate::remember(const LearnedAcceptance& learned) {
+  acceptance_ = learned;
+  initial_weight_ = params_.learned_weight;
+}
+
+double AcceptanceEstimate::miss(const Distribution& p, const Distribution& q, std::size_t k) const {
+  const bool dense = p.is_dense() || q.is_dense();
+  return 1.0 - (dense ? dense_ : optimal_acceptance)(p, q, k);
 }
 
 bool AcceptanceEstimate::wants_distributions() {
@@ -44,7 +71,6 @@ bool AcceptanceEstimate::wants_distributions() {
 }
 
 double AcceptanceEstimate::see_first(const Distribution& p, const Distribution& q) {
-  const DistributionPair pair(p, q);
   double by_one = 0.0;
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     // One draft takes one pass over the distributions, several take many: once some contexts are known, they
@@ -55,10 +81,10 @@ double AcceptanceEstimate::see_first(const Distribution& p, const Distribution& 
     const double min_weight =
         i == 0 ? params_.min_comparison_weight : params_.min_comparison_weight * static_cast<double>(others);
     // At first this is the mean of all, the guess among them.
-    const double accepted = 1.0 - miss(pair, drafts[i]);
+    const double accepted = 1.0 - miss(p, q, drafts[i]);
     if (drafts[i] == 1) by_one = accepted;
     move_towards(acceptance_[i], accepted,
-                 std::max(min_weight, 1.0 / static_cast<double>(++compared_[i] + params_.initial_weight)));
+                 std::max(min_weight, 1.0 / static_cast<double>(++compared_[i] + initial_weight_)));
   }
   ++seen_;
   return by_one;
@@ -69,7 +95,7 @@ void AcceptanceEstimate::see_further(std::size_t position, std::size_t K, std::s
   SPECTR_CHECK(position < positions);
   Misses& here = (K == 1 ? single_ : several_)[position];
   const double decay = params_.context_decay;
-  here.seen = decay * here.seen + miss(DistributionPair(p, q), going_on);
+  here.seen = decay * here.seen + miss(p, q, going_on);
   here.expected = decay * here.expected + expected_miss(K, position);
   here.contexts = decay * here.contexts + 1.0;
   here.prior *= decay;
@@ -83,20 +109,19 @@ void AcceptanceEstimate::see_survivors(std::size_t drawn, std::size_t survivors)
 
 void AcceptanceEstimate::see_merging(std::size_t K, std::size_t draws, std::size_t nodes) {
   if (K <= 1) return;
-  move_towards(distinct_[index_of(K)], static_cast<double>(nodes) / static_cast<double>(draws),
-               params_.min_count_weight);
+  const auto [left, share] = between(static_cast<double>(K));
+  const double seen = static_cast<double>(nodes) / static_cast<double>(draws);
+  for (const auto& [index, weight] : {std::pair(left, 1.0 - share), std::pair(left + 1, share)}) {
+    if (index > 0) move_towards(distinct_[index], seen, weight * params_.min_count_weight);
+  }
 }
 
 double AcceptanceEstimate::nodes(std::size_t K, std::size_t L) const {
-  return static_cast<double>(K * L) * distinct_[index_of(K)];
+  return static_cast<double>(K * L) * at(distinct_, static_cast<double>(K));
 }
 
 double AcceptanceEstimate::first_acceptance(double k) const {
-  // It is linear in log k between the numbers that were compared.
-  const double x = std::log2(std::clamp(k, 1.0, static_cast<double>(drafts.back())));
-  const auto left = std::min(static_cast<std::size_t>(x), drafts.size() - 2);
-  const double share = x - static_cast<double>(left);
-  return acceptance_[left] + share * (acceptance_[left + 1] - acceptance_[left]);
+  return at(acceptance_, k);
 }
 
 double AcceptanceEstimate::expected_miss(std::size_t K, std::size_t position) const {

@@ -23,7 +23,7 @@ AutoDrafter::AutoDrafter(std::shared_ptr<const Costs> costs, const AutoParams& p
 void AutoDrafter::begin() {
   candidates_.clear();
   for (std::size_t model = 0; model < costs_->drafts.size(); ++model)
-    candidates_.emplace_back(model, params_);
+    candidates_.emplace_back(model, *costs_, params_);
   ngrams_ = NgramEstimate(params_);
   budget_ = RegretBudget(params_);
   probes_ = false;
@@ -37,8 +37,8 @@ Result<void> AutoDrafter::check(const Models& models) const {
 }
 
 Forecast AutoDrafter::forecast(const BlockStart& start, const Models& models) const {
-  const Support support = support_of(models.warp, models.vocabulary());
-  return {*costs_, params_, support, start.sequence.size(), start.left, budget_};
+  return {*costs_,    params_, support_of(models.warp, models.vocabulary()), start.sequence.size(),
+          start.left, budget_};
 }
 
 std::vector<std::size_t> AutoDrafter::worth_reading(const BlockStart& first, const Models& models) {
@@ -55,6 +55,11 @@ std::vector<std::size_t> AutoDrafter::worth_reading(const BlockStart& first, con
 Result<void> AutoDrafter::open(const BlockStart& first, Models& models) {
   SPECTR_TRY_VOID(check(models));
   begin();
+  support_ = support_of(models.warp, models.vocabulary());
+  for (std::size_t model = 0; model < candidates_.size(); ++model) {
+    const auto& learned = costs_->drafts[model].learned[static_cast<std::size_t>(support_)];
+    if (learned) candidates_[model].remember(*learned);
+  }
   if (first.sequence.size() < 2) return {};
   const std::vector<std::size_t> reading = worth_reading(first, models);
   if (reading.empty()) return read_prompt(*models.target, first.sequence);
@@ -133,7 +138,15 @@ std::optional<Expectation> AutoDrafter::expectation() const {
                      chosen_.tokens,
                      chosen_.seconds,
                      plain_.seconds,
-                     probes_};
+                     probes_,
+                     charged_};
+}
+
+std::vector<Learned> AutoDrafter::learned() const {
+  std::vector<Learned> learned;
+  for (const DraftCandidate& candidate : candidates_)
+    learned.push_back({support_, candidate.estimate().contexts(), candidate.estimate().learned()});
+  return learned;
 }
 
 double AutoDrafter::seconds(double nodes, double tokens) const {
@@ -152,7 +165,8 @@ Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const V
                                   NodeDistributions& target) {
   const std::size_t tokens = verdict.path.size() + (verdict.last ? 1 : 0);
   const auto nodes = static_cast<double>(draft.tree().size() - 1);
-  budget_.charge(seconds(nodes, static_cast<double>(tokens)), tokens, plain_);
+  charged_ = seconds(nodes, static_cast<double>(tokens));
+  budget_.charge(charged_, tokens, plain_);
   if (chosen_.origin != DraftOrigin::model) return {};
   return candidates_[chosen_.model].observe(draft, verdict, target);
 }

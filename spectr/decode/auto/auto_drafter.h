@@ -38,6 +38,7 @@ class AutoDrafter final : public Drafter {
   DraftShape shape() const override { return largest_; }
   std::optional<Expectation> expectation() const override;
   bool remembers() const override { return true; }
+  std::vector<Learned> learned() const override;
 
  private:
   Result<void> check(const Models& models) const;
@@ -60,6 +61,9 @@ class AutoDrafter final : public Drafter {
   Choice plain_, chosen_;
   bool probes_ = false;  // it was chosen to see what it is worth
   DraftShape largest_;
+  double charged_ = 0.0;  // seconds of the last block, by the costs
+  // Of the sequence.
+  Support support_ = Support::whole;
 };
 
 }  // namespace spectr

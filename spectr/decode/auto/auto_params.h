@@ -18,8 +18,8 @@ namespace spectr {
 struct AutoParams {
   // What is considered.
 
-  /// The numbers of draft sequences, ascending, each twice the one before: between two of them acceptance is
-  /// interpolated linearly in their logarithm.
+  /// The numbers of draft sequences whose acceptance is estimated, ascending, each twice the one before:
+  /// between two of them it is interpolated linearly in their logarithm.
   static constexpr std::array<std::size_t, 4> drafts = {1, 2, 4, 8};
   /// The longest draft sequence of a model, hence the number of positions whose acceptance is estimated.
   static constexpr std::size_t max_length = 8;
@@ -37,9 +37,11 @@ struct AutoParams {
 
   /// The first guess of the acceptance of a block's first position, by `drafts`.
   std::array<double, drafts.size()> initial_acceptance = {0.7, 0.78, 0.84, 0.88};
-  /// The weight of that guess in contexts. One is enough: distributions tell what is accepted exactly, and
-  /// completions are short.
-  std::size_t initial_weight = 1;
+  /// The weight of that guess in contexts. Little is enough: distributions tell what is accepted exactly, and
+  /// completions are short. But the first contexts are a prompt's last, which may be a template's.
+  std::size_t initial_weight = 2;
+  /// The same of what earlier completions have taught.
+  std::size_t learned_weight = 8;
   /// The least weight of a new comparison of distributions. Acceptance differs much from context to context:
   /// the last thirty that were compared decide (of several drafts, which take turns, the last thirty in
   /// turn).
@@ -91,7 +93,7 @@ struct AutoParams {
   /// The blocks of every later probe.
   std::size_t later_probe = 4;
   /// The blocks of the first probe that a context of the warm-up spares: blocks cost more than they tell.
-  std::size_t spared_by_context = 2;
+  std::size_t spared_by_context = 1;
   /// The blocks from the last drafts to the next probe.
   std::size_t first_gap = 64;
   /// The factor by which every later gap is longer than the one before.

@@ -59,8 +59,8 @@ CostCurve CostCurve::shared(std::size_t requests) const {
 Costs Costs::shared(std::size_t requests) const {
   Costs shared{target.shared(requests), {}, select};
   for (const DraftCosts& draft : drafts) {
-    shared.drafts.push_back(
-        {draft.passes.shared(requests), draft.alternation / static_cast<double>(requests), draft.reading});
+    shared.drafts.push_back({draft.passes.shared(requests), draft.alternation / static_cast<double>(requests),
+                             draft.reading, draft.learned});
   }
   return shared;
 }
@@ -82,8 +82,13 @@ std::uint64_t Costs::hash() const {
     add_curve(draft.passes);
     add_seconds(draft.alternation);
     if (draft.reading) add_seconds(*draft.reading);
+    for (const auto& learned : draft.learned) {
+      if (!learned) continue;
+      for (const double acceptance : *learned) hash.add(std::bit_cast<std::uint64_t>(acceptance));
+    }
   }
-  for (double seconds : {select.distribution, select.filtered, select.likelihood, select.one, select.several})
+  for (double seconds :
+       {select.distribution, select.filtered, select.likelihood, select.one, select.several, select.optimal})
     add_seconds(seconds);
   return hash.value();
 }

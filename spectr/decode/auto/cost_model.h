@@ -1,12 +1,23 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "spectr/decode/auto/auto_params.h"
+
 namespace spectr {
+
+/// How much of the vocabulary distributions have.
+enum class Support {
+  whole,
+  cut,    ///< short, by filters
+  point,  ///< one token: all drafts of a node are alike
+};
+inline constexpr std::size_t support_count = 3;
 
 /// The cost of attention in passes whose seconds are known behind a sequence of `behind` tokens.
 struct AttentionCost {
@@ -54,8 +65,13 @@ struct SelectCosts {
   double filtered = 0.0;    ///< the same with filters; plans for such distributions cost next to nothing
   double likelihood = 0.0;  ///< the likelihood of an emitted token under the unfiltered target
   double one = 0.0;         ///< a plan for one draft, for distributions over the whole vocabulary
-  double several = 0.0;     ///< a plan for several drafts
+  double several = 0.0;     ///< k-Seq for several drafts
+  double optimal = 0.0;     ///< the optimal plan for several drafts
 };
+
+/// What `auto` has accepted of a draft model's tokens in earlier completions, by AutoParams::drafts: a first
+/// guess for later ones.
+using LearnedAcceptance = std::array<double, AutoParams::drafts.size()>;
 
 /// The seconds of what a draft model does.
 struct DraftCosts {
@@ -66,6 +82,8 @@ struct DraftCosts {
   /// The seconds per token of a sequence that it reads in one go, where only the last token's logits are
   /// wanted. Without them a token costs as much as a row of a pass.
   std::optional<double> reading = std::nullopt;
+  /// By Support: acceptance differs with the distributions.
+  std::array<std::optional<LearnedAcceptance>, support_count> learned = {};
 };
 
 /// What an automatic choice is based on: measured once per machine, set of models and number of threads, and
@@ -74,6 +92,15 @@ struct Costs {
   CostCurve target;
   std::vector<DraftCosts> drafts;  ///< one for each draft model, if there are any
   SelectCosts select;
+
+  /// Whether the optimal plan is used where distributions are dense, too: where it takes hardly longer than
+  /// k-Seq, beside the target's pass. (Where they are short it takes next to nothing.)
+  bool optimal_pays() const { return select.optimal <= select.several + 0.01 * target.seconds(1.0); }
+  /// The seconds of a plan for K drafts from dense distributions.
+  double plan_seconds(std::size_t K) const {
+    if (K == 1) return select.one;
+    return optimal_pays() ? select.optimal : select.several;
+  }
 
   /// The costs of one of `requests` requests that are decoded concurrently and take all passes together.
   /// Requires: requests ≥ 1.

@@ -25,8 +25,7 @@ WarmUp::WarmUp(std::span<const Token> prompt) : sequence_(before_contexts(prompt
 double DraftCandidate::seconds(const Forecast& forecast, DraftShape shape, double nodes,
                                double tokens) const {
   const auto [K, L] = shape;
-  const SelectCosts& select = forecast.costs().select;
-  const double plan = K == 1 ? select.one : select.several;
+  const double plan = forecast.costs().plan_seconds(K);
   double seconds = forecast.verification_seconds(nodes, L, tokens, plan);
   // The first draft pass reads what the last block added, the others a level of the tree.
   const double level = nodes / static_cast<double>(L);
@@ -37,7 +36,8 @@ double DraftCandidate::seconds(const Forecast& forecast, DraftShape shape, doubl
   seconds += costs_->alternation;
   // A distribution of the draft for every node that is drafted below, and what the estimates take.
   seconds += forecast.distribution_seconds() * (1.0 + static_cast<double>(L - 1) * level);
-  if (forecast.dense()) seconds += params_.compared_share * (select.several + plan * capped(tokens, L));
+  if (forecast.dense())
+    seconds += params_.compared_share * (forecast.costs().plan_seconds(2) + plan * capped(tokens, L));
   return seconds;
 }
 
@@ -59,7 +59,7 @@ void DraftCandidate::weigh(const Forecast& forecast, std::size_t left) {
     const Choice choice = choice_of(forecast, capped(static_cast<double>(L + 1), left), 1, L);
     if (choice.rate() > perfect_.rate()) perfect_ = choice;
   }
-  for (std::size_t K : AcceptanceEstimate::drafts) {
+  for (std::size_t K = 1; K <= AcceptanceEstimate::drafts.back(); ++K) {
     if (K > 1 && !forecast.sequences_differ()) break;
     const auto tokens = estimate_.tokens(K);
     for (std::size_t L = 1; L <= max_length && K * L < AutoParams::max_rows; ++L) {
@@ -68,6 +68,23 @@ void DraftCandidate::weigh(const Forecast& forecast, std::size_t left) {
       if (K == 1 && L == 1) single_ = choice;
     }
   }
+}
+
+DraftShape DraftCandidate::best_shape(const Forecast& forecast, std::optional<std::size_t> K,
+                                      std::optional<std::size_t> L, std::size_t max_drafts) {
+  costs_ = &forecast.costs().drafts[model_];
+  const std::size_t widest = forecast.sequences_differ() ? max_drafts : 1;
+  Choice best;
+  for (std::size_t drafts = K.value_or(1); drafts <= K.value_or(widest); ++drafts) {
+    const auto tokens = estimate_.tokens(std::min(drafts, AcceptanceEstimate::drafts.back()));
+    for (std::size_t length = L.value_or(1); length <= L.value_or(AutoParams::max_length); ++length) {
+      if (!K && !L && drafts * length >= AutoParams::max_rows) break;
+      const double expected = tokens[std::min(length, AutoParams::max_length)];
+      const Choice choice = choice_of(forecast, expected, drafts, length);
+      if (best.origin == DraftOrigin::none || choice.rate() > best.rate()) best = choice;
+    }
+  }
+  return best.shape;
 }
 
 void DraftCandidate::consider(const Forecast& forecast, const BlockStart& start) {
@@ -107,9 +124,9 @@ double DraftCandidate::optimistic_saving(const Choice& chosen) const {
 
 bool DraftCandidate::is_worth_reading(const Forecast& forecast) const {
   // Two distributions at each context, and what the estimates take.
-  const SelectCosts& select = forecast.costs().select;
+  const Costs& costs = forecast.costs();
   const auto others = static_cast<double>(AcceptanceEstimate::drafts.size() - 1);
-  const double plans = forecast.dense() ? select.one + others * select.several : 0.0;
+  const double plans = forecast.dense() ? costs.plan_seconds(1) + others * costs.plan_seconds(2) : 0.0;
   const double comparing =
       static_cast<double>(AutoParams::warm_up_contexts) * (2.0 * forecast.distribution_seconds() + plans);
   const Choice plain = forecast.plain();

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "spectr/decode/auto/acceptance.h"
 #include "spectr/decode/auto/policy.h"
 #include "spectr/lm/language_model.h"
 #include "spectr/lm/token_tree.h"
+#include "spectr/transport/acceptance_bounds.h"
 
 namespace spectr {
 
@@ -48,8 +50,13 @@ class WarmUp {
 /// what it has missed of that sequence, and when it drafts as a probe.
 class DraftCandidate {
  public:
-  DraftCandidate(std::size_t model, const AutoParams& params)
-      : params_(params), model_(model), estimate_(params) {}
+  DraftCandidate(std::size_t model, const Costs& costs, const AutoParams& params)
+      : params_(params),
+        model_(model),
+        estimate_(params, costs.optimal_pays() ? optimal_acceptance : k_seq_acceptance) {}
+  /// Begins with what earlier completions have taught.
+  void remember(const LearnedAcceptance& learned) { estimate_.remember(learned); }
+  const AcceptanceEstimate& estimate() const { return estimate_; }
 
   /// Weighs what it can do for a block. The others below speak of that block.
   void consider(const Forecast& forecast, const BlockStart& start);
@@ -67,6 +74,11 @@ class DraftCandidate {
   bool wants_probe(const Choice& chosen);
   /// How it drafts as a probe.
   Choice probe() const { return best_.origin == DraftOrigin::model ? best_ : single_; }
+
+  /// The shape that promises the most tokens per second of those that have the K and the L that are given, K
+  /// at most `max_drafts`; better than plain decoding or not.
+  DraftShape best_shape(const Forecast& forecast, std::optional<std::size_t> K, std::optional<std::size_t> L,
+                        std::size_t max_drafts);
 
   /// Whether it may save more than it takes to read the prompt and to compare its end: by what is expected of
   /// it, or by the optimistic saving.

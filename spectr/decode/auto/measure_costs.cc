@@ -12,12 +12,13 @@
 #include "spectr/sampling/likelihood.h"
 #include "spectr/sampling/warp.h"
 #include "spectr/transport/k_seq.h"
+#include "spectr/transport/tickets.h"
 
 namespace spectr {
 namespace {
 
 constexpr std::size_t widths[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, AutoParams::max_rows};
-constexpr std::size_t depth = 128;
+constexpr std::size_t depth = 64;
 constexpr std::size_t attention_rows = 8;
 
 /// The least of several times that `work` takes, which returns a Result.
@@ -65,15 +66,16 @@ Result<SelectCosts> measure_select(const LanguageModel& target, const LanguageMo
   const auto likelihood = [&]() -> Result<double> {
     return negative_log_likelihood(q_session->logits(TokenTree::root), 0);
   };
-  const auto plan_for = [&](std::size_t drafts) {
-    return min_seconds([&] { return build_k_seq(DraftDistributions(p, drafts), q, {}); });
+  const auto seconds_of = [&](auto build, std::size_t drafts) {
+    return min_seconds([&] { return build(DraftDistributions(p, drafts), q, {}); });
   };
   SelectCosts costs;
   SPECTR_TRY(costs.distribution, draw_from(dense));
   SPECTR_TRY(costs.filtered, draw_from(filtered));
   SPECTR_TRY(costs.likelihood, min_seconds(likelihood));
-  SPECTR_TRY(costs.one, plan_for(1));
-  SPECTR_TRY(costs.several, plan_for(4));
+  SPECTR_TRY(costs.one, seconds_of(build_k_seq, 1));
+  SPECTR_TRY(costs.several, seconds_of(build_k_seq, 4));
+  SPECTR_TRY(costs.optimal, seconds_of(build_tickets, 4));
   return costs;
 }
 
@@ -88,8 +90,8 @@ Result<void> add_attention(CostCurve& passes, const LanguageModel& model, std::s
 
 }  // namespace
 
-Result<MeasuredCosts> measure_costs(const LanguageModel& target,
-                                    std::span<const LanguageModel* const> drafts) {
+Result<MeasuredCosts> measure_costs(const LanguageModel& target, std::span<const LanguageModel* const> drafts,
+                                    const MeasuringProgress& progress) {
   std::vector<const LanguageModel*> models = {&target};
   models.insert(models.end(), drafts.begin(), drafts.end());
   std::size_t behind = depth;
@@ -105,7 +107,7 @@ Result<MeasuredCosts> measure_costs(const LanguageModel& target,
       possible = possible.first(possible.size() - 1);
   }
 
-  SPECTR_TRY(MeasuredCosts measured, measure_passes(target, drafts, possible, behind));
+  SPECTR_TRY(MeasuredCosts measured, measure_passes(target, drafts, possible, behind, progress));
   Costs& costs = measured.costs;
   const std::size_t rows = std::min(attention_rows, possible.back());
   SPECTR_TRY_VOID(add_attention(costs.target, target, rows, behind));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "spectr/base/result.h"
@@ -23,17 +24,21 @@ struct MeasuredCosts {
   bool disturbed() const { return spread > usual_spread; }
 };
 
+/// Is told which share of a measurement is done, now and then.
+using MeasuringProgress = std::function<void(double share)>;
+
 /// Measures what passes of a target and its draft models cost: passes of the given widths behind a sequence
 /// of `depth` tokens, short ones after passes like them, short passes of a draft model and the target one
 /// after the other, and what a draft model takes to read that sequence. There are several rounds over all
 /// models and widths, so that what disturbs the machine for some seconds meets all alike; lower quartiles
-/// count, because other programs only ever take away. It takes at most some ten seconds, or one round where
-/// that takes longer. What attention takes for longer sequences, and what is done between passes, stays zero:
+/// count, because other programs only ever take away. It takes some three seconds, or one round where that
+/// takes longer. What attention takes for longer sequences, and what is done between passes, stays zero:
 /// measure_costs adds it. Requires: widths ascending, ≥ 1, and at most as large as every vocabulary; depth ≥
 /// 1 and less than every context.
 Result<MeasuredCosts> measure_passes(const LanguageModel& target,
                                      std::span<const LanguageModel* const> drafts,
-                                     std::span<const std::size_t> widths, std::size_t depth);
+                                     std::span<const std::size_t> widths, std::size_t depth,
+                                     const MeasuringProgress& progress = {});
 
 /// Measures all that method auto goes by (MethodOptions::costs): passes of a target and its draft models at
 /// up to AutoParams::max_rows rows, their attention, and distributions and plans for the target's vocabulary.
@@ -41,7 +46,7 @@ Result<MeasuredCosts> measure_passes(const LanguageModel& target,
 /// They are worth keeping: they fix the completion as the seed does, and measured anew they differ. Nothing
 /// else may run passes meanwhile. It takes seconds, as long as measure_passes and a little more. Error: a
 /// model has a context of less than two tokens, no memory for passes, or logits that make no distribution.
-Result<MeasuredCosts> measure_costs(const LanguageModel& target,
-                                    std::span<const LanguageModel* const> drafts);
+Result<MeasuredCosts> measure_costs(const LanguageModel& target, std::span<const LanguageModel* const> drafts,
+                                    const MeasuringProgress& progress = {});
 
 }  // namespace spectr

@@ -15,7 +15,7 @@ namespace {
 
 // The rounds over all widths end after so many, or after so many seconds.
 constexpr int max_rounds = 12;
-constexpr double max_seconds = 10.0;
+constexpr double max_seconds = 2.5;
 
 // After so long the caches hold what passes of a kind need, or cannot hold it.
 constexpr double settling_seconds = 2e-3;
@@ -197,7 +197,8 @@ class Alternation {
 
 Result<MeasuredCosts> measure_passes(const LanguageModel& target,
                                      std::span<const LanguageModel* const> drafts,
-                                     std::span<const std::size_t> widths, std::size_t depth) {
+                                     std::span<const std::size_t> widths, std::size_t depth,
+                                     const MeasuringProgress& progress) {
   SPECTR_CHECK(!widths.empty() && depth >= 1);
   SPECTR_TRY(TimedModel timed_target, TimedModel::start(target, widths, depth));
   std::vector<TimedModel> timed_drafts;
@@ -210,13 +211,16 @@ Result<MeasuredCosts> measure_passes(const LanguageModel& target,
 
   Stopwatch watch;
   double spent = 0.0;
-  for (int round = 0; round < max_rounds && spent < max_seconds; ++round, spent += watch.lap()) {
+  for (int round = 0; round < max_rounds && spent < max_seconds; ++round) {
     SPECTR_TRY_VOID(timed_target.time());
     for (std::size_t i = 0; i < drafts.size(); ++i) {
       SPECTR_TRY_VOID(timed_drafts[i].read());
       SPECTR_TRY_VOID(timed_drafts[i].time());
       SPECTR_TRY_VOID(alternations[i].time(timed_drafts[i], timed_target));
     }
+    spent += watch.lap();
+    const double rounds = static_cast<double>(round + 1) / max_rounds;
+    if (progress) progress(std::min(1.0, std::max(rounds, spent / max_seconds)));
   }
 
   Costs costs{timed_target.curve(), {}, {}};

@@ -67,13 +67,6 @@ inline double capped(double tokens, std::size_t left) {
   return std::min(tokens, static_cast<double>(left));
 }
 
-/// How much of the vocabulary distributions have.
-enum class Support {
-  whole,
-  cut,    ///< short, by filters
-  point,  ///< one token: all drafts of a node are alike
-};
-
 /// The support of the distributions that a warp makes.
 Support support_of(const Warp& warp, std::size_t vocabulary);
 
@@ -114,6 +107,7 @@ class Forecast {
   }
 
   const Costs& costs() const { return costs_; }
+  Support support() const { return support_; }
   bool dense() const { return support_ == Support::whole; }
   /// Whether several draft sequences may be different.
   bool sequences_differ() const { return support_ != Support::point; }

@@ -1,0 +1,60 @@
+#include "spectr/decode/auto/best_shape.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "spectr/decode/auto/draft_candidate.h"
+#include "spectr/transport/plans.h"
+
+namespace spectr {
+namespace {
+
+/// Whether the method drafts one sequence whatever K is.
+bool is_chain(const MethodRule& method) {
+  MethodOptions options;
+  options.drafts = 2;
+  const auto decoder = make_decoder(method, options);
+  return decoder && decoder->shape().drafts == 1;
+}
+
+/// The largest K that the request's plan takes.
+std::size_t max_drafts(const MethodRule& method, const MethodRequest& request) {
+  const auto plan = find_plan(request.others.plan.value_or(std::string(method.plan)));
+  const std::size_t max = plan ? (*plan)->max_drafts : 0;
+  return max == 0 ? AutoParams::drafts.back() : max;
+}
+
+}  // namespace
+
+bool leaves_shape_open(const MethodRule& method, const MethodRequest& request) {
+  const bool one_model = method.models.min == 1 && method.models.max == 1;
+  if (!one_model || method.reads(Setting::beams) || !request.others.tree.empty()) return false;
+  return !request.length || (!request.drafts && !is_chain(method));
+}
+
+MethodOptions settings_by_costs(const MethodRule& method, const MethodRequest& request,
+                                std::shared_ptr<const Costs> costs, const Warp& warp,
+                                std::size_t vocabulary) {
+  MethodOptions settings = request.settings();
+  if (costs != nullptr && costs->drafts.size() == 1 && leaves_shape_open(method, request)) {
+    const AutoParams params;
+    const Support support = support_of(warp, vocabulary);
+    constexpr std::size_t behind = 0, left = 256;
+    const Forecast forecast(*costs, params, support, behind, left, RegretBudget(params));
+    DraftCandidate candidate(0, *costs, params);
+    if (const auto& learned = costs->drafts.front().learned[static_cast<std::size_t>(support)])
+      candidate.remember(*learned);
+    const bool chain = is_chain(method);
+    const DraftShape best =
+        candidate.best_shape(forecast, chain ? std::optional<std::size_t>(1) : request.drafts, request.length,
+                             max_drafts(method, request));
+    settings.drafts = request.drafts.value_or(best.drafts);
+    settings.length = best.length;
+  }
+  settings.costs = std::move(costs);
+  return settings;
+}
+
+}  // namespace spectr
