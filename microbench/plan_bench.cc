@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/model_like_laws.h"
+#include "apps/bench/laws.h"
 #include "spectr/base/counter_random.h"
 #include "spectr/transport/plans.h"
 
@@ -13,7 +13,7 @@ namespace spectr {
 namespace {
 
 void one_pass(benchmark::State& state) {
-  const auto [p, q] = bench::model_like_distributions(static_cast<std::size_t>(state.range(0)), 1);
+  const auto [p, q] = bench::language_laws(static_cast<std::size_t>(state.range(0)), 1);
   for (auto _ : state) {
     double sum = 0.0;
     for (std::size_t i = 0; i < p.size(); ++i) sum += std::min(p.probabilities()[i], q.probabilities()[i]);
@@ -22,7 +22,7 @@ void one_pass(benchmark::State& state) {
 }
 
 void build(benchmark::State& state, const PlanRule& rule) {
-  const auto [p, q] = bench::model_like_distributions(static_cast<std::size_t>(state.range(0)), 1);
+  const auto [p, q] = bench::language_laws(static_cast<std::size_t>(state.range(0)), 1);
   const std::size_t k = rule.max_drafts == 1 ? 1 : static_cast<std::size_t>(state.range(1));
   for (auto _ : state) {
     auto plan = rule.build({p, k}, q, {});
@@ -35,7 +35,7 @@ void build(benchmark::State& state, const PlanRule& rule) {
 }
 
 void select(benchmark::State& state, const PlanRule& rule) {
-  const auto [p, q] = bench::model_like_distributions(static_cast<std::size_t>(state.range(0)), 1);
+  const auto [p, q] = bench::language_laws(static_cast<std::size_t>(state.range(0)), 1);
   const std::size_t k = rule.max_drafts == 1 ? 1 : static_cast<std::size_t>(state.range(1));
   const auto plan = rule.build({p, k}, q, {});
   if (!plan) {

@@ -1,7 +1,7 @@
 #include "apps/bench/select_times.h"
 
 #include "apps/bench/call_times.h"
-#include "apps/bench/model_like_laws.h"
+#include "apps/bench/laws.h"
 #include "spectr/base/counter_random.h"
 #include "spectr/transport/plans.h"
 
@@ -10,9 +10,29 @@ namespace {
 
 constexpr double seconds_per_measurement = 0.05;
 
-Json measure(const PlanRule& rule, const Distributions& distributions, std::size_t k) {
+/// A pair of distributions and what it is called in a row.
+struct Case {
+  std::string_view laws, filters;
+  Distributions distributions;
+};
+
+std::vector<Case> cases(std::size_t vocabulary, std::uint32_t seed) {
+  std::vector<Case> all;
+  for (const LawKind& kind : law_kinds) {
+    Distributions dense = kind.make(vocabulary, seed);
+    Distributions short_ones = filtered(dense);
+    all.push_back({kind.name, "none", std::move(dense)});
+    all.push_back({kind.name, "default", std::move(short_ones)});
+  }
+  return all;
+}
+
+Json measure(const PlanRule& rule, const Case& of, std::size_t k) {
+  const Distributions& distributions = of.distributions;
   Json row = {{"plan", rule.name},
               {"vocab", distributions.p.vocabulary()},
+              {"laws", of.laws},
+              {"filters", of.filters},
               {"k", k},
               {"build_us", nullptr},
               {"select_us", nullptr},
@@ -52,15 +72,17 @@ Result<Json> measure_selection(const SelectSettings& settings,
     for (const PlanRule& rule : plan_rules()) rules.push_back(&rule);
   }
   Json rows = Json::array();
-  const std::size_t total = rules.size() * settings.vocabularies.size() * settings.drafts.size();
+  const std::size_t total =
+      rules.size() * settings.vocabularies.size() * settings.drafts.size() * 2 * law_kinds.size();
   std::size_t finished = 0;
   for (std::size_t vocabulary : settings.vocabularies) {
-    const Distributions pair = model_like_distributions(vocabulary, settings.seed);
-    for (const PlanRule* rule : rules) {
-      for (std::size_t k : settings.drafts) {
-        const bool repeats = rule->max_drafts == 1 && k != settings.drafts.front();
-        if (!repeats) rows.push_back(measure(*rule, pair, rule->max_drafts == 1 ? 1 : k));
-        done(++finished, total);
+    for (const Case& of : cases(vocabulary, settings.seed)) {
+      for (const PlanRule* rule : rules) {
+        for (std::size_t k : settings.drafts) {
+          const bool repeats = rule->max_drafts == 1 && k != settings.drafts.front();
+          if (!repeats) rows.push_back(measure(*rule, of, rule->max_drafts == 1 ? 1 : k));
+          done(++finished, total);
+        }
       }
     }
   }

@@ -5,11 +5,11 @@
 #include <iostream>
 #include <limits>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "apps/bench/call_times.h"
+#include "apps/bench/laws.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/output.h"
@@ -117,19 +117,10 @@ Answer sample(const PlanRule& rule, const JsonInput& line, const PlanSampleFlags
               {"counts", counts}};
 }
 
-// Uniform on the simplex.
-Distribution random_distribution(std::size_t vocabulary, std::mt19937& random) {
-  std::vector<double> weights(vocabulary);
-  for (double& w : weights) w = -std::log1p(-std::generate_canonical<double, 53>(random));
-  return Distribution::from_weights(weights);
-}
-
-Json time_builds(const PlanRule& rule, const PlanTimeFlags& flags) {
-  std::mt19937 random(flags.seed);
-  const auto vocabulary = static_cast<std::size_t>(flags.vocabulary);
-  const Distribution p = random_distribution(vocabulary, random), q = random_distribution(vocabulary, random);
+Json time_builds(const PlanRule& rule, const bench::Distributions& laws, const PlanTimeFlags& flags) {
+  const auto& [p, q] = laws;
   const DraftDistributions drafts(p, static_cast<std::size_t>(flags.drafts));
-  Json reply = {{"plan", rule.name}, {"vocab", vocabulary}, {"k", flags.drafts}};
+  Json reply = {{"plan", rule.name}, {"vocab", p.vocabulary()}, {"k", flags.drafts}, {"laws", flags.laws}};
   const auto build = [&] { return rule.build(drafts, q, {.epsilon = flags.epsilon}); };
   if (const auto plan = build(); !plan) {
     reply["error"] = plan.error().message;
@@ -163,9 +154,11 @@ Status run_plan_time(std::ostream& out, const PlanTimeFlags& flags) {
   } else {
     for (const PlanRule& rule : plan_rules()) rules.push_back(&rule);
   }
+  const bench::LawKind& kind = *need(find_named(bench::law_kinds, "law kind", flags.laws));
+  const bench::Distributions laws = kind.make(static_cast<std::size_t>(flags.vocabulary), flags.seed);
   Status status = Status::done;
   for (const PlanRule* rule : rules) {
-    const Json reply = time_builds(*rule, flags);
+    const Json reply = time_builds(*rule, laws, flags);
     if (reply.contains("error") && !flags.plan.empty()) status = Status::usage;
     out << reply.dump() << '\n' << std::flush;
   }
@@ -220,12 +213,14 @@ void add_plan(CLI::App& app) {
 
   auto time = std::make_shared<PlanTimeFlags>();
   CLI::App& time_command =
-      *plan.add_subcommand("time", "Microseconds per build for random dense laws; every plan without --plan");
+      *plan.add_subcommand("time", "Microseconds per build for dense laws; every plan without --plan");
   add_flags(time_command, *time);
   time_command.add_option("--vocab", time->vocabulary, "tokens of the vocabulary")
       ->capture_default_str()
       ->transform(whole(1, 10'000'000));
   time_command.add_option("-k,-K", time->drafts, "drafts")->capture_default_str()->transform(whole(1, 4096));
+  time_command.add_option("--laws", time->laws, "kind of laws, one of " + names_of(bench::law_kinds, ", "))
+      ->capture_default_str();
   time_command.add_option("--seed", time->seed, "of the laws")
       ->transform(whole(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();

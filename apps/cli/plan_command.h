@@ -22,6 +22,7 @@ struct PlanTimeFlags : PlanFlags {  ///< an empty plan: all of them
   long vocabulary = 32'000;
   long drafts = 4;
   std::uint32_t seed = 0;
+  std::string laws = "random";  ///< a name of bench::law_kinds
 };
 
 /// Answers every line `{id, p, q, k}` with `{id, plan, k, acceptance, law, residual, parameters}`,
@@ -37,8 +38,8 @@ Status run_plan_eval(std::istream& in, std::ostream& out, const PlanFlags& flags
 /// Answers every line with `{id, plan, k, draws, accepted, counts}`: Y of `draws` independent draws.
 Status run_plan_sample(std::istream& in, std::ostream& out, const PlanSampleFlags& flags);
 
-/// Prints `{plan, vocab, k, microseconds, builds}` per plan for one random pair of dense distributions: the
-/// median time of a build.
+/// Prints `{plan, vocab, k, laws, microseconds, builds}` per plan for one pair of dense distributions: the
+/// median time of a build. Throws Failure for an unknown plan or kind of laws.
 Status run_plan_time(std::ostream& out, const PlanTimeFlags& flags);
 
 }  // namespace spectr::cli

@@ -197,14 +197,11 @@ TEST(PlanSample, IsReplayedByItsSeed) {
 }
 
 TEST(PlanTime, ReportsEveryPlanThatApplies) {
-  std::ostringstream out;
-  EXPECT_EQ(run_plan_time(out, {{.plan = "k-seq"}, 50, 3, 1}), Status::done);
-  const Json line = parse_lines(out.str()).at(0);
-  EXPECT_EQ(line["vocab"], 50);
-  EXPECT_GT(line["microseconds"].get<double>(), 0.0);
-
+  PlanTimeFlags flags;
+  flags.vocabulary = 10;
+  flags.drafts = 3;
   std::ostringstream every;
-  EXPECT_EQ(run_plan_time(every, {{}, 10, 3, 1}), Status::done);
+  EXPECT_EQ(run_plan_time(every, flags), Status::done);
   const std::vector<Json> lines = parse_lines(every.str());
   ASSERT_EQ(lines.size(), plan_rules().size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -212,7 +209,26 @@ TEST(PlanTime, ReportsEveryPlanThatApplies) {
     EXPECT_EQ(lines[i]["plan"], rule.name);
     EXPECT_EQ(lines[i].contains("error"), rule.max_drafts == 1) << rule.name;
   }
-  EXPECT_EQ(run_plan_time(every, {{.plan = "epsilon-opt"}, 10, 3, 1}), Status::usage);
+  flags.plan = "epsilon-opt";
+  EXPECT_EQ(run_plan_time(every, flags), Status::usage);
+}
+
+TEST(PlanTime, TimesEveryKindOfLaws) {
+  PlanTimeFlags flags;
+  flags.plan = "k-seq";
+  flags.vocabulary = 50;
+  for (const char* laws : {"random", "language"}) {
+    flags.laws = laws;
+    std::ostringstream out;
+    EXPECT_EQ(run_plan_time(out, flags), Status::done);
+    const Json line = parse_lines(out.str()).at(0);
+    EXPECT_EQ(line["vocab"], 50);
+    EXPECT_EQ(line["laws"], laws);
+    EXPECT_GT(line["microseconds"].get<double>(), 0.0);
+  }
+  flags.laws = "german";
+  std::ostringstream out;
+  EXPECT_THROW(run_plan_time(out, flags), Failure);
 }
 
 }  // namespace
