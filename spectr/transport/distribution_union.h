@@ -19,9 +19,11 @@ class DistributionUnion {
   DistributionUnion(const DraftDistributions& p, const Distribution& q);
   DistributionUnion(const DistributionUnion&) = delete;
   DistributionUnion& operator=(const DistributionUnion&) = delete;
+  DistributionUnion(DistributionUnion&&) = default;
 
   std::size_t drafts() const { return p_.size(); }
   std::size_t size() const { return q_.size(); }
+  Token token(std::size_t j) const { return tokens_.empty() ? static_cast<Token>(j) : tokens_[j]; }
   std::span<const double> p(std::size_t i) const { return p_[i]; }
   std::span<const double> q() const { return q_; }
 

@@ -8,6 +8,7 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
+#include "spectr/transport/undecided.h"
 
 namespace spectr {
 namespace {
@@ -29,9 +30,9 @@ struct Point {
   double e;
   double rejected;  // (1 − β)^k, which falls with s
 
-  Point(const DistributionPair& distributions, double trial, std::size_t k)
+  Point(const Undecided& tokens, double trial, std::size_t k)
       : s(trial),
-        at(overlap_sums(distributions.p(), distributions.q(), s)),
+        at(tokens.sums(s)),
         overlap(at.overlap(s)),
         e(excess(overlap, at.unserved, 1.0 / s, k)),
         rejected(std::exp(static_cast<double>(k) * log_miss(overlap))) {}
@@ -41,22 +42,34 @@ struct Point {
   bool valid() const { return e <= ulp * overlap.beta; }
 };
 
-// The root s of E on the line β(s) = A + s B, on which 1 − ρβ = unserved₀ + A (1/s₀ − 1/s): Newton's method,
-// kept inside a shrinking bracket. The root lies in [1/k, 1], because 1 ≤ p_acc/β ≤ k. Costs no pass.
-double root_on_tangent(const Point& from, std::size_t k) {
+// The root s of E on the line β(s) = A + s B through the point `from`, on which 1 − ρβ = unserved₀ +
+// A (1/s₀ − 1/s): Newton's method, kept inside a shrinking bracket. The root lies in [1/k, 1], because
+// 1 ≤ p_acc/β ≤ k. Costs no pass.
+double root_on_line(const Point& from, double A, double B, std::size_t k) {
   const double n = static_cast<double>(k);
   double below = 1.0 / n, above = 1.0, s = from.s;
   while (above - below > ulp * above) {
-    const double beta = std::min(from.at.saturated + s * from.at.open, 1.0);
+    const double beta = std::min(A + s * B, 1.0);
     const Overlap o{beta, 1.0 - beta};
-    const double e = excess(o, from.at.unserved + from.at.saturated * (1.0 / from.s - 1.0 / s), 1.0 / s, k);
+    const double e = excess(o, from.at.unserved + A * (1.0 / from.s - 1.0 / s), 1.0 / s, k);
     (e > 0.0 ? above : below) = s;
-    const double slope = from.at.saturated / (s * s) + n * std::pow(o.miss, n - 1.0) * from.at.open;
+    const double slope = A / (s * s) + n * std::pow(o.miss, n - 1.0) * B;
     const double step = e / slope;
     if (std::abs(step) <= ulp * s) break;
     s = s - step > below && s - step < above ? s - step : 0.5 * (below + above);
   }
   return s;
+}
+
+double root_on_tangent(const Point& from, std::size_t k) {
+  return root_on_line(from, from.at.saturated, from.at.open, k);
+}
+
+// β(s) is concave, so that it lies above its chord from s = low to s = 1, and its root above the chord's.
+double root_on_chord(const Point& from_one, double low, double beta_at_low, std::size_t k) {
+  const double beta = from_one.at.saturated + from_one.at.open;
+  const double B = std::max(0.0, (beta - beta_at_low) / (1.0 - low));
+  return root_on_line(from_one, std::max(0.0, beta - B), B, k);
 }
 
 // A trial of ρ for several draft distributions. G(ρ) = max over q > 0 of Σ_i R_i min(ρ p_i/q, 1); valid iff
@@ -139,15 +152,22 @@ double root_on_tangents(const DistributionUnion& distributions, const Trial& fro
 // trial is the s at which, on the tangent, (1−β)^k is its geometric mean. Where such a trial rejects no more
 // than the root does, to rounding, it would do; Newton's steps then look for the smallest ρ, for a few
 // passes.
-Division division_factor(const DistributionPair& distributions, std::size_t k) {
+//
+// All trials lie between the root on the tangent at s = 1 and that on β's chord from 1/k to 1: most tokens
+// are open or saturated at every s between, and only the others are looked at again.
+Division division_factor(std::span<const double> p, std::span<const double> q, std::size_t k) {
   SPECTR_CHECK(k >= 1);
   constexpr double delta = 1e-13, wide = 16.0;
+  constexpr double slack = 1e-6;  // of the chord's root: more than rounding
   constexpr int max_passes = 16;  // where another ρ would do
   const double n = static_cast<double>(k);
-  Point above(distributions, 1.0, k);  // the root is smaller
+  Undecided tokens(p, q, 1.0 / n, 1.0);
+  Point above(tokens, 1.0, k);  // the root is smaller
   if (above.overlap.beta == 0.0) return {n, {above.overlap}, 1};
   if (k == 1 || above.valid()) return {1.0, {above.overlap}, 1};
   double bound = root_on_tangent(above, k), nudge = 4.0 * ulp;
+  const double lowest = root_on_chord(above, tokens.low(), tokens.beta_at_low(), k) * (1.0 - slack);
+  tokens.narrow(std::clamp(lowest, tokens.low(), bound), bound);
   double below = 1.0 / n, rejected_below = 1.0;  // valid
   bool halve = false;
   std::optional<Division> would_do;
@@ -162,11 +182,11 @@ Division division_factor(const DistributionPair& distributions, std::size_t k) {
     const double middle = (closed - std::pow(least * most, 0.5 / n)) / above.at.open;
     double s = bound * (1.0 - nudge);
     halve = !halve && !would_do && most > wide * least && middle > below && middle < s;
-    if (halve) s = middle;
+    s = std::max(halve ? middle : s, tokens.low());
 
-    Point next(distributions, s, k);
+    Point next(tokens, s, k);
     bound = std::min(bound, root_on_tangent(next, k));
-    if (!next.valid()) {
+    if (!next.valid() && s > tokens.low()) {
       if (bound > s * (1.0 - nudge)) nudge *= 64.0;
       above = next;
     } else if (halve) {
@@ -177,6 +197,10 @@ Division division_factor(const DistributionPair& distributions, std::size_t k) {
       return {1.0 / s, {next.overlap}, passes};
     }
   }
+}
+
+Division smallest_division(const DraftDistributions& p, const DistributionUnion& all) {
+  return p.equal() ? division_factor(all.p(0), all.q(), p.count()) : division_factor(all);
 }
 
 // G is continuous, non-decreasing and at most k. So no ρ in [r, G(r)) is valid, nor is one below the fixed

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "spectr/base/recycled.h"
 #include "spectr/transport/distribution_pair.h"
@@ -17,13 +18,20 @@ struct Division {
   int passes;    ///< evaluations over the distributions
 };
 
+/// For k drafts of p, equal or not: the one of the two functions below that applies. Requires: `all` holds
+/// the distributions of p.
+Division smallest_division(const DraftDistributions& p, const DistributionUnion& all);
+
 /// ρ*, the smallest valid division factor for k drafts from p: the root of 1 − (1−β)^k = ρ β(ρ)
 /// (SpecTr, arXiv 2310.15141, Algorithm 2 and Theorem 2), rounded to the valid side, ρ ≥ ρ*, by a few units
 /// in the last place; where (1−β)^k is below the rounding of 1, so that acceptance does not tell them apart,
 /// ρ may be larger. 1 where k = 1 or p = q; k where the supports are disjoint.
-/// Cost: usually 3 to 9 passes over the distributions, up to 13 where p is near q, up to 16 on distributions
-/// made to be hard.
-Division division_factor(const DistributionPair& distributions, std::size_t k);
+/// Cost: one pass over the distributions, and over the tokens with p < q < k p, of which most are soon
+/// decided, usually 2 to 8 more, up to 12 where p is near q, up to 15 on distributions made to be hard.
+Division division_factor(std::span<const double> p, std::span<const double> q, std::size_t k);
+inline Division division_factor(const DistributionPair& distributions, std::size_t k) {
+  return division_factor(distributions.p(), distributions.q(), k);
+}
 
 /// The smallest valid division factor for independent drafts from the distributions p₁ … p_k, tested in this
 /// order (SpecTr++, Ahn et al. 2023, appendix B): the smallest ρ ≥ 1 with a ≤ q, where a = Σ_i R_i min(p_i,

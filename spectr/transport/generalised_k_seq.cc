@@ -9,21 +9,29 @@
 
 namespace spectr {
 
-// a(x) = Σ_i u_{i−1} min(p_i, α_i q) on Ω_i, p_i outside; u_i = u_{i−1} Σ_{Ω_i} (p_i − α_i q)₊.
+namespace {
+
+// The q-mass that draft i accepts of a token: min(p_i, α_i q) on Ω_i, p_i outside.
+double passed(const GeneralisedTests& tests, std::size_t i, double p, double q) {
+  const double mass = tested_mass(q);
+  return tests.inside(i, p, mass) ? std::min(p, tests.alpha[i] * mass) : p;
+}
+
+}  // namespace
+
+// a(x) = Σ_i u_{i−1} passed_i(x); u_i = u_{i−1} Σ (p_i − passed_i).
 GeneralisedOutcome outcome(const DistributionUnion& distributions, const GeneralisedTests& tests) {
   SPECTR_CHECK(tests.drafts() == distributions.drafts());
   const auto q = distributions.q();
   RecycledVector<double> accepted(distributions.size(), 0.0);
-  GeneralisedOutcome result{.u = {}, .residual = {}, .excess = 1.0};
+  GeneralisedOutcome result{.u = {}, .excess = 1.0};
   double u = 1.0;
   for (std::size_t i = 0; i < distributions.drafts(); ++i) {
     const auto p = distributions.p(i);
-    const double alpha = tests.alpha[i];
     const double failed = sum_in_blocks(0, p.size(), [&](std::size_t j) {
-      const double mass = tested_mass(q[j]);
-      const double passed = tests.inside(i, p[j], mass) ? std::min(p[j], alpha * mass) : p[j];
-      accepted[j] += u * passed;
-      return p[j] - passed;
+      const double pass = passed(tests, i, p[j], q[j]);
+      accepted[j] += u * pass;
+      return p[j] - pass;
     });
     u *= std::min(failed, 1.0);
     result.u.push_back(u);
@@ -31,18 +39,28 @@ GeneralisedOutcome outcome(const DistributionUnion& distributions, const General
   for (std::size_t j = 0; j < q.size(); ++j) {
     if (accepted[j] - q[j] > rounding_of_mass) result.excess = std::max(result.excess, accepted[j] / q[j]);
   }
-  for (std::size_t j = 0; j < q.size(); ++j) accepted[j] = std::max(0.0, q[j] - accepted[j] / result.excess);
-  result.residual = std::move(accepted);
   return result;
 }
 
-GeneralisedKSeq::GeneralisedKSeq(const DraftDistributions& p, const Distribution& q,
-                                 const DistributionUnion& distributions, GeneralisedTests tests,
-                                 GeneralisedOutcome outcome, PlanParameters parameters)
-    : SequentialPlan(p, q, (1.0 - outcome.u.back()) / outcome.excess,
-                     distribution_if_any(distributions, std::move(outcome.residual)), 1.0 / outcome.excess),
+GeneralisedKSeq::GeneralisedKSeq(const DraftDistributions& p, const Distribution& q, DistributionUnion all,
+                                 GeneralisedTests tests, GeneralisedOutcome outcome,
+                                 PlanParameters parameters)
+    : SequentialPlan(p, q, std::move(all), (1.0 - outcome.u.back()) / outcome.excess, 1.0 / outcome.excess),
       tests_(std::move(tests)),
+      outcome_(std::move(outcome)),
       parameters_(std::move(parameters)) {}
+
+// q − a/s.
+void GeneralisedKSeq::leftover(std::size_t begin, std::span<double> out) const {
+  const double* const q = all().q().data() + begin;
+  std::ranges::fill(out, 0.0);
+  for (std::size_t i = 0; i < drafts(); ++i) {
+    const double u = i == 0 ? 1.0 : outcome_.u[i - 1];
+    const double* const p = all().p(i).data() + begin;
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] += u * passed(tests_, i, p[j], q[j]);
+  }
+  for (std::size_t j = 0; j < out.size(); ++j) out[j] = std::max(0.0, q[j] - out[j] / outcome_.excess);
+}
 
 double GeneralisedKSeq::test(std::size_t i, Token, double p, double q) const {
   const double mass = tested_mass(q);

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "spectr/base/recycled.h"
 #include "spectr/transport/distribution_union.h"
 #include "spectr/transport/sequential_plan.h"
 
@@ -30,9 +29,8 @@ struct GeneralisedTests {
 
 /// What given tests make of given distributions.
 struct GeneralisedOutcome {
-  std::vector<double> u;            ///< u_i = probability that the first i drafts are rejected; u[0] is u₁
-  RecycledVector<double> residual;  ///< q − a/s, by index, for the accepted distribution a
-  double excess;                    ///< s = max(1, max a/q): how far the tests accept more than q somewhere
+  std::vector<double> u;  ///< u_i = probability that the first i drafts are rejected; u[0] is u₁
+  double excess;          ///< s = max(1, max a/q): how far the tests accept more than q somewhere
 };
 
 /// One pass over the distributions per draft. Requires: as many tests as drafts.
@@ -43,15 +41,17 @@ GeneralisedOutcome outcome(const DistributionUnion& distributions, const General
 /// so rounding in the tests costs acceptance, (1 − u_k)/s, never exactness.
 class GeneralisedKSeq final : public SequentialPlan {
  public:
-  GeneralisedKSeq(const DraftDistributions& p, const Distribution& q, const DistributionUnion& distributions,
+  GeneralisedKSeq(const DraftDistributions& p, const Distribution& q, DistributionUnion all,
                   GeneralisedTests tests, GeneralisedOutcome outcome, PlanParameters parameters);
 
   PlanParameters parameters() const override { return parameters_; }
 
  private:
   double test(std::size_t i, Token x, double p, double q) const override;
+  void leftover(std::size_t begin, std::span<double> out) const override;
 
   GeneralisedTests tests_;
+  GeneralisedOutcome outcome_;
   PlanParameters parameters_;
 };
 

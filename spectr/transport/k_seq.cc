@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "spectr/base/recycled.h"
-#include "spectr/transport/distribution_pair.h"
+#include "spectr/transport/distribution_union.h"
 #include "spectr/transport/division_factor.h"
 #include "spectr/transport/sequential_plan.h"
 
@@ -15,9 +15,9 @@ namespace {
 
 class KSeq final : public SequentialPlan {
  public:
-  KSeq(const DraftDistributions& p, const Distribution& q, Division division, double acceptance,
-       std::optional<Distribution> residual)
-      : SequentialPlan(p, q, acceptance, std::move(residual)), division_(std::move(division)) {}
+  KSeq(const DraftDistributions& p, const Distribution& q, DistributionUnion all, Division division,
+       double acceptance)
+      : SequentialPlan(p, q, std::move(all), acceptance), division_(std::move(division)) {}
 
   PlanParameters parameters() const override {
     std::vector<double> beta;
@@ -29,48 +29,47 @@ class KSeq final : public SequentialPlan {
   double test(std::size_t, Token, double p, double q) const override {
     return std::min(1.0, q / division_.rho / p);
   }
+  void leftover(std::size_t begin, std::span<double> out) const override;
 
   Division division_;
 };
 
-std::unique_ptr<TransportPlan> of_one_distribution(const DraftDistributions& p, const Distribution& q) {
-  const DistributionPair distributions(p[0], q);
-  const std::size_t k = p.count();
-  Division division = division_factor(distributions, k);
-  const Overlap o = division.overlaps.front();
-  const double per_test = accepted_per_test(o, k), s = 1.0 / division.rho;
-  RecycledVector<double> left(distributions.size());
-  for (std::size_t j = 0; j < left.size(); ++j) {
-    left[j] = std::max(
-        0.0, distributions.q()[j] - std::min(distributions.p()[j], distributions.q()[j] * s) * per_test);
+// q − a, a = Σ_i R_i min(p_i, q/ρ) with R_i = Π_{j<i} (1 − β_j); for equal distributions Σ R_i = p_acc/β.
+void KSeq::leftover(std::size_t begin, std::span<double> out) const {
+  const double* const q = all().q().data() + begin;
+  const double s = 1.0 / division_.rho;
+  std::copy_n(q, out.size(), out.begin());
+  const auto take = [&](std::size_t i, double reached) {
+    const double* const p = all().p(i).data() + begin;
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] -= reached * std::min(p[j], q[j] * s);
+  };
+  if (distributions().equal()) {
+    take(0, accepted_per_test(division_.overlaps.front(), drafts()));
+  } else {
+    double log_reached = 0.0;
+    for (std::size_t i = 0; i < drafts(); ++i) {
+      take(i, std::exp(log_reached));
+      log_reached += log_miss(division_.overlaps[i]);
+    }
   }
-  const double acceptance = -std::expm1(static_cast<double>(k) * log_miss(o));
-  return std::make_unique<KSeq>(p, q, std::move(division), acceptance,
-                                distribution_if_any(distributions, std::move(left)));
+  for (double& w : out) w = std::max(w, 0.0);
 }
 
-std::unique_ptr<TransportPlan> of_several_distributions(const DraftDistributions& p, const Distribution& q) {
-  const DistributionUnion distributions(p, q);
-  Division division = division_factor(distributions);
-  RecycledVector<double> left(distributions.q().begin(), distributions.q().end());
-  double log_rejected = 0.0;
-  for (std::size_t i = 0; i < p.count(); ++i) {
-    const double reached = std::exp(log_rejected);
-    for (std::size_t j = 0; j < left.size(); ++j) {
-      left[j] -= reached * std::min(distributions.p(i)[j], distributions.q()[j] / division.rho);
-    }
-    log_rejected += log_miss(division.overlaps[i]);
-  }
-  for (double& w : left) w = std::max(w, 0.0);
-  return std::make_unique<KSeq>(p, q, std::move(division), -std::expm1(log_rejected),
-                                distribution_if_any(distributions, std::move(left)));
+double log_rejected(const Division& division, const DraftDistributions& p) {
+  if (p.equal()) return static_cast<double>(p.count()) * log_miss(division.overlaps.front());
+  double sum = 0.0;
+  for (const Overlap& overlap : division.overlaps) sum += log_miss(overlap);
+  return sum;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<TransportPlan>> build_k_seq(const DraftDistributions& p, const Distribution& q,
                                                    const PlanOptions&) {
-  return p.equal() ? of_one_distribution(p, q) : of_several_distributions(p, q);
+  DistributionUnion all(p, q);
+  Division division = smallest_division(p, all);
+  const double acceptance = -std::expm1(log_rejected(division, p));
+  return std::make_unique<KSeq>(p, q, std::move(all), std::move(division), acceptance);
 }
 
 }  // namespace spectr

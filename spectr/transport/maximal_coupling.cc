@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "spectr/base/recycled.h"
-#include "spectr/transport/distribution_pair.h"
+#include "spectr/transport/distribution_union.h"
 #include "spectr/transport/overlap.h"
 #include "spectr/transport/sequential_plan.h"
 
@@ -13,13 +12,17 @@ namespace {
 
 class MaximalCoupling final : public SequentialPlan {
  public:
-  MaximalCoupling(const DraftDistributions& p, const Distribution& q, double acceptance,
-                  std::optional<Distribution> residual)
-      : SequentialPlan(p, q, acceptance, std::move(residual)) {}
+  MaximalCoupling(const DraftDistributions& p, const Distribution& q, DistributionUnion all,
+                  double acceptance)
+      : SequentialPlan(p, q, std::move(all), acceptance) {}
 
  private:
   double test(std::size_t i, Token, double p, double q) const override {
     return i == 0 ? std::min(1.0, q / p) : 0.0;
+  }
+  void leftover(std::size_t begin, std::span<double> out) const override {
+    const double *const p = all().p(0).data() + begin, *const q = all().q().data() + begin;
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] = std::max(0.0, q[j] - p[j]);
   }
 };
 
@@ -28,13 +31,9 @@ class MaximalCoupling final : public SequentialPlan {
 Result<std::unique_ptr<TransportPlan>> build_maximal(const DraftDistributions& p, const Distribution& q,
                                                      const PlanOptions&) {
   if (!p.equal()) return error("maximal: all {} drafts must come from one law", p.count());
-  const DistributionPair distributions(p[0], q);
-  RecycledVector<double> left(distributions.size());
-  for (std::size_t j = 0; j < left.size(); ++j)
-    left[j] = std::max(0.0, distributions.q()[j] - distributions.p()[j]);
-  const double acceptance = overlap(distributions.p(), distributions.q(), 1.0).beta;
-  return std::make_unique<MaximalCoupling>(p, q, acceptance,
-                                           distribution_if_any(distributions, std::move(left)));
+  DistributionUnion all(p, q);
+  const double acceptance = overlap(all.p(0), all.q(), 1.0).beta;
+  return std::make_unique<MaximalCoupling>(p, q, std::move(all), acceptance);
 }
 
 }  // namespace spectr

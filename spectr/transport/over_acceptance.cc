@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "spectr/base/numeric.h"
-#include "spectr/base/recycled.h"
-#include "spectr/transport/distribution_pair.h"
+#include "spectr/transport/distribution_union.h"
 #include "spectr/transport/sequential_plan.h"
 
 namespace spectr {
@@ -23,9 +22,12 @@ struct Outcome {
 
 class OverAcceptance final : public SequentialPlan {
  public:
-  OverAcceptance(const DraftDistributions& p, const Distribution& q, const Outcome& outcome,
-                 std::optional<Distribution> residual)
-      : SequentialPlan(p, q, 1.0 - outcome.rejection, std::move(residual)), outcome_(outcome) {}
+  /// Weight: what Y is drawn from after a rejection, of p and q.
+  using Weight = double (*)(double p, double q);
+
+  OverAcceptance(const DraftDistributions& p, const Distribution& q, DistributionUnion all,
+                 const Outcome& outcome, Weight weight)
+      : SequentialPlan(p, q, std::move(all), 1.0 - outcome.rejection), outcome_(outcome), weight_(weight) {}
 
   double bias() const override { return outcome_.bias; }
   PlanParameters parameters() const override {
@@ -40,36 +42,39 @@ class OverAcceptance final : public SequentialPlan {
     return std::min(1.0, (q + outcome_.epsilon) / p);
   }
 
+  void leftover(std::size_t begin, std::span<double> out) const override {
+    const double *const p = all().p(0).data() + begin, *const q = all().q().data() + begin;
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] = weight_(p[j], q[j]);
+  }
+
   Outcome outcome_;
+  Weight weight_;
 };
 
-// weight(p, q): what Y is drawn from after a rejection.
-template <class Weight>
 Result<std::unique_ptr<TransportPlan>> build(std::string_view plan, const DraftDistributions& p,
-                                             const Distribution& q, double epsilon, Weight weight) {
+                                             const Distribution& q, double epsilon,
+                                             OverAcceptance::Weight weight) {
   if (p.count() != 1) return error("{} takes one draft, got k = {}", plan, p.count());
   if (!(epsilon >= 0.0) || !std::isfinite(epsilon)) {
     return error("{}: epsilon must be a number of at least 0, got {}", plan, epsilon);
   }
-  const DistributionPair distributions(p[0], q);
+  DistributionUnion all(p, q);
   Sum rejected, distance, total;
-  RecycledVector<double> weights(distributions.size());
-  for (std::size_t j = 0; j < distributions.size(); ++j) {
-    const double pj = distributions.p()[j], qj = distributions.q()[j], accepted = std::min(pj, qj + epsilon);
+  for (std::size_t j = 0; j < all.size(); ++j) {
+    const double pj = all.p(0)[j], qj = all.q()[j], accepted = std::min(pj, qj + epsilon);
     rejected.add(pj - accepted);
     distance.add(std::abs(qj - accepted));
-    total.add(weights[j] = weight(pj, qj));
+    total.add(weight(pj, qj));
   }
   const double rejection = std::min(1.0, rejected.value());
-  const double bias = sum_in_blocks(0, distributions.size(), [&](std::size_t j) {
-    const double accepted = std::min(distributions.p()[j], distributions.q()[j] + epsilon);
-    const double corrected = total.value() > 0.0 ? rejection * (weights[j] / total.value()) : 0.0;
-    return 0.5 * std::abs(accepted + corrected - distributions.q()[j]);
+  const double bias = sum_in_blocks(0, all.size(), [&](std::size_t j) {
+    const double pj = all.p(0)[j], qj = all.q()[j], accepted = std::min(pj, qj + epsilon);
+    const double corrected = total.value() > 0.0 ? rejection * (weight(pj, qj) / total.value()) : 0.0;
+    return 0.5 * std::abs(accepted + corrected - qj);
   });
   const double least_bias = std::max(0.0, 0.5 * (distance.value() - rejection));
   const Outcome outcome{epsilon, rejection, bias, least_bias};
-  return std::make_unique<OverAcceptance>(p, q, outcome,
-                                          distribution_if_any(distributions, std::move(weights)));
+  return std::make_unique<OverAcceptance>(p, q, std::move(all), outcome, weight);
 }
 
 }  // namespace

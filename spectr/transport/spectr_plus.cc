@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "spectr/transport/distribution_pair.h"
+#include "spectr/transport/distribution_union.h"
 #include "spectr/transport/division_factor.h"
 #include "spectr/transport/generalised_k_seq.h"
 #include "spectr/transport/rejection_program.h"
@@ -39,11 +39,6 @@ struct Round {
   double acceptance() const { return (1.0 - outcome.u.back()) / outcome.excess; }
   bool settled() const { return next_bound == tests.bound; }
 };
-
-Division smallest_division(const DraftDistributions& p, const Distribution& q,
-                           const DistributionUnion& distributions) {
-  return p.equal() ? division_factor(DistributionPair(p[0], q), p.count()) : division_factor(distributions);
-}
 
 /// LP_k; for different distributions with constraints added until none is violated.
 Result<RejectionProgram::Solution> solve(const DistributionUnion& distributions,
@@ -99,8 +94,8 @@ Result<Round> next_round(const DistributionUnion& distributions, const Round& la
 }
 
 std::unique_ptr<TransportPlan> build(const DraftDistributions& p, const Distribution& q, int max_rounds) {
-  const DistributionUnion distributions(p, q);
-  const double rho = smallest_division(p, q, distributions).rho;
+  DistributionUnion distributions(p, q);
+  const double rho = smallest_division(p, distributions).rho;
   const std::size_t k = p.count();
   // k-Seq, which is generalised k-Seq with α_i = 1/ρ.
   Round last{.tests = {.alpha = std::vector(k, 1.0 / rho), .bound = std::vector(k, (1.0 - equality) / rho)},
@@ -128,7 +123,7 @@ std::unique_ptr<TransportPlan> build(const DraftDistributions& p, const Distribu
   parameters["alphas"] = last.tests.alpha;
   parameters["u"] = last.outcome.u;
   parameters["iterations"] = static_cast<double>(rounds);
-  return std::make_unique<GeneralisedKSeq>(p, q, distributions, std::move(last.tests),
+  return std::make_unique<GeneralisedKSeq>(p, q, std::move(distributions), std::move(last.tests),
                                            std::move(last.outcome), std::move(parameters));
 }
 

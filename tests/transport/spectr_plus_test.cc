@@ -209,7 +209,7 @@ TEST(GeneralisedKSeq, FactorsThatAreTooLargeCostAcceptanceNotExactness) {
   GeneralisedOutcome made = outcome(distributions, tests);
   EXPECT_GT(made.excess, 1.0 + 1e-3);
   const double expected = (1.0 - made.u.back()) / made.excess;
-  const GeneralisedKSeq plan(drafts, q, distributions, tests, std::move(made), {});
+  const GeneralisedKSeq plan(drafts, q, DistributionUnion(drafts, q), tests, std::move(made), {});
   EXPECT_NEAR(plan.acceptance(), expected, 1e-15);
   EXPECT_NEAR(enumerate_acceptance(plan), expected, 1e-12);
   EXPECT_LE(distance(enumerate_distribution(plan, 3), q), 1e-14);
