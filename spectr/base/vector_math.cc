@@ -36,19 +36,47 @@ std::size_t NextAbove(std::span<const float> x, std::size_t from, float bar) {
   return i;
 }
 
-void ExpDifferences(std::span<double> x, double largest, double scale) {
+/// Numbers as doubles.
+template <class D>
+HWY_INLINE hn::Vec<D> LoadDoubles(D d, const double* x) {
+  return hn::LoadU(d, x);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> LoadDoubles(D d, const float* x) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), x));
+}
+
+template <class Number>
+double ExpOf(std::span<const Number> x, double largest, double scale, std::span<double> out) {
   const auto power = [&](auto d, std::size_t i) HWY_ATTR {
     const auto difference =
-        hn::Mul(hn::Sub(hn::LoadU(d, x.data() + i), hn::Set(d, largest)), hn::Set(d, scale));
+        hn::Mul(hn::Sub(LoadDoubles(d, x.data() + i), hn::Set(d, largest)), hn::Set(d, scale));
     const auto least = hn::Set(d, -0x1.6232bdd7abcd2p+9);       // −708.396…: exp of less is no normal number
     const auto exact = hn::Exp(d, hn::Max(difference, least));  // which is defined for finite numbers
-    hn::StoreU(hn::IfThenElseZero(hn::Ge(difference, least), exact), d, x.data() + i);
+    const auto result = hn::IfThenElseZero(hn::Ge(difference, least), exact);
+    hn::StoreU(result, d, out.data() + i);
+    return result;
   };
   const hn::ScalableTag<double> d;
   const std::size_t lanes = hn::Lanes(d);
+  auto even = hn::Zero(d), odd = hn::Zero(d);
   std::size_t i = 0;
-  for (; i + lanes <= x.size(); i += lanes) power(d, i);
-  for (; i < x.size(); ++i) power(hn::CappedTag<double, 1>(), i);
+  for (; i + 2 * lanes <= x.size(); i += 2 * lanes) {
+    even = hn::Add(even, power(d, i));
+    odd = hn::Add(odd, power(d, i + lanes));
+  }
+  double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+  const hn::CappedTag<double, 1> one;
+  for (; i < x.size(); ++i) sum += hn::GetLane(power(one, i));
+  return sum;
+}
+
+double ExpOfFloats(std::span<const float> x, double largest, double scale, std::span<double> out) {
+  return ExpOf(x, largest, scale, out);
+}
+
+double ExpOfDoubles(std::span<const double> x, double largest, double scale, std::span<double> out) {
+  return ExpOf(x, largest, scale, out);
 }
 
 double LogSumExp(std::span<const float> x) {
@@ -69,7 +97,8 @@ namespace spectr {
 
 HWY_EXPORT(LargestOf);
 HWY_EXPORT(NextAbove);
-HWY_EXPORT(ExpDifferences);
+HWY_EXPORT(ExpOfFloats);
+HWY_EXPORT(ExpOfDoubles);
 HWY_EXPORT(LogSumExp);
 
 float largest(std::span<const float> x) {
@@ -81,8 +110,14 @@ std::size_t next_above(std::span<const float> x, std::size_t from, float bar) {
   return HWY_DYNAMIC_DISPATCH(NextAbove)(x, from, bar);
 }
 
-void exp_differences(std::span<double> x, double largest, double scale) {
-  HWY_DYNAMIC_DISPATCH(ExpDifferences)(x, largest, scale);
+double exp_differences(std::span<const float> x, double largest, double scale, std::span<double> out) {
+  SPECTR_CHECK(x.size() == out.size());
+  return HWY_DYNAMIC_DISPATCH(ExpOfFloats)(x, largest, scale, out);
+}
+
+double exp_differences(std::span<const double> x, double largest, double scale, std::span<double> out) {
+  SPECTR_CHECK(x.size() == out.size());
+  return HWY_DYNAMIC_DISPATCH(ExpOfDoubles)(x, largest, scale, out);
 }
 
 double log_sum_exp(std::span<const float> x) {

@@ -17,9 +17,14 @@ double largest(std::span<const double> x);
 std::size_t next_above(std::span<const float> x, std::size_t from, float bar);
 std::size_t next_above(std::span<const double> x, std::size_t from, double bar);
 
-/// x[j] ← exp((x[j] − largest) · scale), within 4 units in the last place; 0 where that would be subnormal.
-/// Requires: x[j] ≤ largest < ∞, scale ≥ 0 finite, x[j] not NaN; −∞ gives 0.
-void exp_differences(std::span<double> x, double largest, double scale);
+/// out[j] ← exp((x[j] − largest) · scale), within 4 units in the last place; 0 where that would be subnormal.
+/// Gives their sum, with an error below n · 2⁻⁵³ of it. `out` may be x itself. Requires: x[j] ≤ largest < ∞,
+/// scale ≥ 0 finite, x[j] not NaN; −∞ gives 0. out.size() == x.size().
+double exp_differences(std::span<const float> x, double largest, double scale, std::span<double> out);
+double exp_differences(std::span<const double> x, double largest, double scale, std::span<double> out);
+inline double exp_differences(std::span<double> x, double largest, double scale) {
+  return exp_differences(x, largest, scale, x);
+}
 
 /// log Σ exp(x[j]), off by at most 3e-6 for up to 2¹⁸ numbers. −∞ adds nothing; NaN where an entry is NaN or
 /// +∞. Requires: an entry above −∞.

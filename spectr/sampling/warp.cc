@@ -1,6 +1,7 @@
 #include "spectr/sampling/warp.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -10,7 +11,6 @@
 #include "spectr/base/numeric.h"
 #include "spectr/base/recycled.h"
 #include "spectr/base/vector_math.h"
-#include "spectr/sampling/ranking.h"
 
 namespace spectr {
 namespace {
@@ -34,15 +34,44 @@ Result<double> largest_of(std::span<const Number> logits) {
   return max;
 }
 
-/// All tokens with a logit of at least `line` but −∞.
+/// The largest number below `line` that a logit can be: those of at least `line` are above it.
+template <class Number>
+Number bar_below(double line) {
+  constexpr Number lowest = -std::numeric_limits<Number>::infinity();
+  const auto bar = static_cast<Number>(line);
+  return static_cast<double>(bar) < line ? bar : std::nextafter(bar, lowest);
+}
+
+/// All tokens with a logit of at least `line` but −∞, by token.
 template <class Number>
 RecycledVector<Candidate> at_least(std::span<const Number> logits, double line) {
+  const Number bar = bar_below<Number>(line);
   RecycledVector<Candidate> found;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    const double logit = logits[i];
-    if (logit >= line && logit > -infinity) found.push_back({logit, static_cast<Token>(i)});
+  for (std::size_t i = next_above(logits, 0, bar); i < logits.size(); i = next_above(logits, i + 1, bar)) {
+    found.push_back({logits[i], static_cast<Token>(i)});
   }
   return found;
+}
+
+/// exp((logit − max) / temperature) of every token, and their sum.
+struct Weights {
+  RecycledVector<double> of;
+  double total = 0.0;
+};
+
+template <class Number>
+Weights weights_of(std::span<const Number> logits, double max, double temperature, std::size_t room) {
+  constexpr std::size_t block = 1024;                       // stays in the nearest cache until it is copied
+  const double scale = std::min(1.0 / temperature, 1e300);  // the smallest invert to ∞
+  std::array<double, block> some;
+  Weights weights;
+  weights.of.reserve(room);
+  for (std::size_t begin = 0; begin < logits.size(); begin += block) {
+    const auto row = logits.subspan(begin, std::min(block, logits.size() - begin));
+    weights.total += exp_differences(row, max, scale, std::span(some).first(row.size()));
+    weights.of.insert(weights.of.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(row.size()));
+  }
+  return weights;
 }
 
 /// The distribution without a filter: of every token.
@@ -50,25 +79,61 @@ template <class Number>
 Result<Distribution> dense_distribution(std::span<const Number> logits, double temperature,
                                         std::size_t vocabulary) {
   SPECTR_TRY(const double max, largest_of(logits));
-  RecycledVector<double> weights(logits.begin(), logits.end());
-  exp_differences(weights, max, std::min(1.0 / temperature, 1e300));  // the smallest invert to ∞
-  weights.resize(vocabulary, 0.0);
-  return Distribution::from_weights(std::move(weights));
+  Weights weights = weights_of(logits, max, temperature, vocabulary);
+  weights.of.resize(vocabulary, 0.0);
+  return Distribution::from_weights(std::move(weights.of), weights.total);
 }
 
-/// How many of the likeliest candidates have a mass of at least top_p together.
-std::size_t nucleus(Ranking& ranking, double largest, double top_p) {
-  RecycledVector<double> weights;
-  weights.reserve(ranking.size());
-  for (const Candidate& c : ranking.all()) weights.push_back(c.logit);
-  exp_differences(weights, largest, 1.0);
-  const double total = sum_of(weights);
-  double mass = 0.0;
-  for (std::size_t n = 1; n <= ranking.size(); ++n) {
-    mass += std::exp(ranking.first(n)[n - 1].logit - largest);
-    if (mass >= top_p * total) return n;
+/// The first of `ordered` candidates that have a mass of at least `mass` together with what is `before` them;
+/// all where they have not. weight(candidate) is one's mass.
+template <class Weight>
+std::size_t prefix_of_mass(std::span<const Candidate> ordered, double before, double mass, Weight&& weight) {
+  for (std::size_t n = 0; n < ordered.size(); ++n) {
+    before += weight(ordered[n]);
+    if (before >= mass) return n + 1;
   }
-  return ranking.size();
+  return ordered.size();
+}
+
+/// The likeliest tokens that have a mass of at least top_p together, by token. Ties go to the lower id.
+/// Tokens go into bins by their logit, and only the bin that the last of them falls into is sorted.
+template <class Number>
+RecycledVector<Candidate> nucleus(std::span<const Number> logits, double max, double top_p) {
+  constexpr std::size_t bins = 2048;
+  constexpr double bins_per_nat = 64.0;
+  const auto bin = [max](double logit) {
+    return static_cast<std::size_t>(std::min(bins_per_nat * (max - logit), static_cast<double>(bins - 1)));
+  };
+  const Weights weights = weights_of(logits, max, 1.0, logits.size());
+  std::array<double, bins> mass{};
+  for (std::size_t i = 0; i < logits.size(); ++i) mass[bin(logits[i])] += weights.of[i];
+  const double wanted = top_p * weights.total;
+  double reached = 0.0;  // by the bins before `last`
+  std::size_t last = 0;
+  while (last + 1 < bins && reached + mass[last] < wanted) reached += mass[last++];
+
+  RecycledVector<Candidate> kept, rest;
+  const double line = max - static_cast<double>(last + 2) / bins_per_nat;  // bin `last` lies above it
+  for (const Candidate& c : at_least(logits, last + 1 < bins ? line : -infinity)) {
+    if (const std::size_t at = bin(c.logit); at <= last) (at < last ? kept : rest).push_back(c);
+  }
+  std::ranges::sort(rest, before);
+  const auto weight = [&](const Candidate& c) { return weights.of[static_cast<std::size_t>(c.token)]; };
+  rest.resize(prefix_of_mass(rest, reached, wanted, weight));
+  const auto middle = static_cast<std::ptrdiff_t>(kept.size());
+  std::ranges::sort(rest, {}, &Candidate::token);
+  kept.insert(kept.end(), rest.begin(), rest.end());
+  std::ranges::inplace_merge(kept, kept.begin() + middle, {}, &Candidate::token);
+  return kept;
+}
+
+/// The same of candidates in order, in their order.
+void cut_to_nucleus(RecycledVector<Candidate>& ordered, double top_p) {
+  const double max = ordered.front().logit;
+  const auto weight = [max](const Candidate& c) { return std::exp(c.logit - max); };
+  double total = 0.0;
+  for (const Candidate& c : ordered) total += weight(c);
+  ordered.resize(prefix_of_mass(ordered, 0.0, top_p * total, weight));
 }
 
 }  // namespace
@@ -153,19 +218,17 @@ Result<Distribution> Warp::distribution_of(const Logits& row, std::size_t vocabu
     candidates = row.top(o.top_k);
     SPECTR_TRY_VOID(check(candidates));
     max = candidates.front().logit;
+    if (o.top_p < 1.0) cut_to_nucleus(candidates, o.top_p);
+    std::ranges::sort(candidates, {}, &Candidate::token);
   } else {
     SPECTR_TRY(max, std::visit([](auto logits) { return largest_of(logits); }, row.values()));
-    candidates =
-        std::visit([&](auto logits) { return at_least(logits, o.top_p < 1.0 ? -infinity : line_below(max)); },
-                   row.values());
-  }
-  if (o.top_p < 1.0) {
-    Ranking ranking(std::move(candidates));
-    ranking.keep(nucleus(ranking, max, o.top_p));
-    candidates = std::move(ranking).take();
+    candidates = std::visit(
+        [&](auto logits) {
+          return o.top_p < 1.0 ? nucleus(logits, max, o.top_p) : at_least(logits, line_below(max));
+        },
+        row.values());
   }
   std::erase_if(candidates, [line = line_below(max)](const Candidate& c) { return c.logit < line; });
-  std::ranges::sort(candidates, {}, &Candidate::token);
 
   RecycledVector<Token> tokens;
   RecycledVector<double> weights;

@@ -14,15 +14,18 @@ namespace {
 // Sums further from 1 than this are taken for a mistake rather than for rounding.
 constexpr double sum_tolerance = 1e-7 * (1.0 + 1e-6);
 
+double sum_of_weights(std::span<const double> weights) {
+  bool negative = false;
+  for (double w : weights) negative |= !(w >= 0.0);
+  SPECTR_CHECK(!negative);
+  return sum_of(weights);
+}
+
 }  // namespace
 
-Distribution::Distribution(RecycledVector<Token> tokens, RecycledVector<double> weights,
+Distribution::Distribution(RecycledVector<Token> tokens, RecycledVector<double> weights, double total,
                            std::size_t vocabulary)
     : tokens_(std::move(tokens)), probabilities_(std::move(weights)), vocabulary_(vocabulary) {
-  bool negative = false;
-  for (double w : probabilities_) negative |= !(w >= 0.0);
-  SPECTR_CHECK(!negative);
-  const double total = sum_of(probabilities_);
   SPECTR_CHECK(total > 0.0 && std::isfinite(total));
   if (total == 1.0) return;
   // 1 / total would overflow where the total is subnormal; dividing each entry does not.
@@ -47,8 +50,13 @@ Result<Distribution> Distribution::dense(const std::vector<double>& probabilitie
 }
 
 Distribution Distribution::from_weights(RecycledVector<double> weights) {
+  const double total = sum_of_weights(weights);
+  return from_weights(std::move(weights), total);
+}
+
+Distribution Distribution::from_weights(RecycledVector<double> weights, double total) {
   const std::size_t vocabulary = weights.size();
-  return Distribution({}, std::move(weights), vocabulary);
+  return Distribution({}, std::move(weights), total, vocabulary);
 }
 
 Distribution Distribution::from_weights(std::span<const double> weights) {
@@ -68,7 +76,8 @@ Distribution Distribution::from_weights(RecycledVector<Token> tokens, RecycledVe
   }
   tokens.resize(kept);
   weights.resize(kept);
-  return Distribution(std::move(tokens), std::move(weights), vocabulary);
+  const double total = sum_of_weights(weights);
+  return Distribution(std::move(tokens), std::move(weights), total, vocabulary);
 }
 
 Distribution Distribution::from_weights(std::span<const Token> tokens, std::span<const double> weights,

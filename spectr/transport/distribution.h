@@ -39,6 +39,9 @@ class Distribution : public RecycledObject {
   /// The distribution proportional to weights over tokens 0 … V−1.
   /// Requires: finite, ≥ 0, positive finite sum.
   static Distribution from_weights(RecycledVector<double> weights);
+  /// The same where their sum is known, up to rounding: saves the pass that finds it, and does not look at
+  /// them.
+  static Distribution from_weights(RecycledVector<double> weights, double total);
   /// The same, of a copy.
   static Distribution from_weights(std::span<const double> weights);
 
@@ -74,7 +77,8 @@ class Distribution : public RecycledObject {
   Token draw(Choices& choices) const { return token(choices.draw(probabilities_)); }
 
  private:
-  Distribution(RecycledVector<Token> tokens, RecycledVector<double> weights, std::size_t vocabulary);
+  Distribution(RecycledVector<Token> tokens, RecycledVector<double> weights, double total,
+               std::size_t vocabulary);
 
   RecycledVector<Token> tokens_;
   RecycledVector<double> probabilities_;
