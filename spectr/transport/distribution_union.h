@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "spectr/base/recycled.h"
@@ -24,6 +25,8 @@ class DistributionUnion {
   std::size_t drafts() const { return p_.size(); }
   std::size_t size() const { return q_.size(); }
   Token token(std::size_t j) const { return tokens_.empty() ? static_cast<Token>(j) : tokens_[j]; }
+  /// Where a token stands, nullopt if no distribution lists it.
+  std::optional<std::size_t> find(Token token) const { return find_token(tokens_, size(), token); }
   std::span<const double> p(std::size_t i) const { return p_[i]; }
   std::span<const double> q() const { return q_; }
 

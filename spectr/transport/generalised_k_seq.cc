@@ -42,6 +42,34 @@ GeneralisedOutcome outcome(const DistributionUnion& distributions, const General
   return result;
 }
 
+// Draft i fails with p − α_i q where p > bound_i q and p > α_i q. Between two neighbouring bounds a/q does
+// not fall with p/q, and above all of them it is at most Σ u_{i−1} α_i.
+GeneralisedOutcome outcome(RatioCuts& cuts, const GeneralisedTests& tests) {
+  GeneralisedOutcome result{.u = {}, .excess = 1.0};
+  double u = 1.0, most = 0.0, highest_bound = 0.0;
+  for (std::size_t i = 0; i < tests.drafts(); ++i) {
+    const Masses failed = cuts.at(std::max(tests.bound[i], tests.alpha[i])).above;
+    most += u * tests.alpha[i];
+    highest_bound = std::max(highest_bound, tests.bound[i]);
+    u *= std::clamp(failed.p - tests.alpha[i] * failed.q, 0.0, 1.0);
+    result.u.push_back(u);
+  }
+  if ((most - 1.0) * cuts.at(highest_bound).above.q > rounding_of_mass) result.excess = most;
+  for (const double bound : tests.bound) {
+    const RatioCut cut = cuts.at(bound);
+    if (cut.highest < 0.0) continue;
+    for (const auto [p, q] : cuts.tokens(cut.others)) {
+      if (p > bound * q) continue;
+      double accepted = 0.0;
+      for (std::size_t i = 0; i < tests.drafts(); ++i) {
+        accepted += (i == 0 ? 1.0 : result.u[i - 1]) * passed(tests, i, p, q);
+      }
+      if (accepted - q > rounding_of_mass) result.excess = std::max(result.excess, accepted / q);
+    }
+  }
+  return result;
+}
+
 GeneralisedKSeq::GeneralisedKSeq(const DraftDistributions& p, const Distribution& q, DistributionUnion all,
                                  GeneralisedTests tests, GeneralisedOutcome outcome,
                                  PlanParameters parameters)

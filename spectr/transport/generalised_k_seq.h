@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "spectr/transport/distribution_union.h"
+#include "spectr/transport/ratio_cuts.h"
 #include "spectr/transport/sequential_plan.h"
 
 namespace spectr {
@@ -35,6 +36,10 @@ struct GeneralisedOutcome {
 
 /// One pass over the distributions per draft. Requires: as many tests as drafts.
 GeneralisedOutcome outcome(const DistributionUnion& distributions, const GeneralisedTests& tests);
+
+/// The same for drafts of one distribution p. Requires: `cuts` of p and q with floor rounding_of_mass;
+/// bounds > 0. Cost: at most 2k cuts.
+GeneralisedOutcome outcome(RatioCuts& cuts, const GeneralisedTests& tests);
 
 /// Generalised k-Seq (SpecTr++, Ahn, Beirami, Sun, Suresh, 2023). Valid for every choice of tests: a draft
 /// that passes is confirmed with probability 1/s and the residual is computed from what is really accepted,

@@ -23,20 +23,6 @@ constexpr double rounding_of_cost = 1e-12;
 /// Constraints that are violated by less are left to the repair.
 constexpr double violation_tolerance = 1e-10;
 
-/// The tokens between two neighbouring bounds.
-struct Band {
-  double p = 0.0, q = 0.0;
-  double lowest = infinity, highest = -1.0;  // of p/q over q > 0
-
-  void add(double px, double qx) {
-    p += px;
-    if (!(qx > 0.0)) return;
-    q += qx;
-    lowest = std::min(lowest, px / qx);
-    highest = std::max(highest, px / qx);
-  }
-};
-
 /// Adds a row, divided by its largest factor. The columns are at most about 1, so factors that are then
 /// negligible change nothing that the solver's tolerance can see; left in, they ruin its scaling.
 void add_scaled_row(LinearProgram& program, double lower, std::vector<LinearProgram::Term> terms,
@@ -122,42 +108,29 @@ Result<RejectionProgram::Solution> RejectionProgram::solve() const {
   return Solution{.u = {x.begin(), middle}, .w = {middle, x.end()}};
 }
 
-RejectionProgram program_of_equal_distributions(const DistributionUnion& distributions,
-                                                const GeneralisedTests& tests) {
+RejectionProgram program_of_equal_distributions(RatioCuts& cuts, const GeneralisedTests& tests) {
   const std::size_t k = tests.drafts();
+  RejectionProgram program;
+  for (const double bound : tests.bound) {
+    const RatioCut cut = cuts.at(bound);
+    program.sets.p.push_back(cut.above.p);
+    program.sets.q.push_back(cut.above.q > rounding ? cut.above.q : 0.0);
+    program.sets.gamma.push_back(cut.lowest);
+  }
+  // The tokens between two neighbouring bounds, of which the largest p/q binds; and those above all bounds.
   std::vector<double> bounds = tests.bound;
   std::ranges::sort(bounds);
   bounds.erase(std::ranges::unique(bounds).begin(), bounds.end());
-  std::vector<Band> bands(bounds.size() + 1);  // band b lies above b bounds
-  const auto p = distributions.p(0), q = distributions.q();
-  for (std::size_t j = 0; j < p.size(); ++j) {
-    const double mass = tested_mass(q[j]);
-    const auto above = std::ranges::partition_point(bounds, [&](double b) { return p[j] > b * mass; });
-    bands[static_cast<std::size_t>(above - bounds.begin())].add(p[j], mass);
-  }
-
-  RejectionProgram program;
-  std::vector<std::size_t> first(k);  // Ω_i = the bands from first[i] on
-  for (std::size_t i = 0; i < k; ++i) {
-    first[i] = 1 + static_cast<std::size_t>(std::ranges::find(bounds, tests.bound[i]) - bounds.begin());
-    Band all;
-    for (std::size_t b = first[i]; b < bands.size(); ++b) {
-      all.p += bands[b].p;
-      all.q += bands[b].q;
-      all.lowest = std::min(all.lowest, bands[b].lowest);
-    }
-    program.sets.p.push_back(all.p);
-    program.sets.q.push_back(all.q > rounding ? all.q : 0.0);
-    program.sets.gamma.push_back(all.lowest);
-  }
-  for (std::size_t b = 0; b < bands.size(); ++b) {
-    if (bands[b].highest < 0.0) continue;
+  for (std::size_t b = 0; b < bounds.size(); ++b) {
+    const double highest = cuts.at(bounds[b]).highest;
+    if (highest < 0.0 || (b > 0 && highest <= bounds[b - 1])) continue;
     RejectionRow row(k);
     for (std::size_t i = 0; i < k; ++i) {
-      if (b < first[i]) row[i] = bands[b].highest;
+      if (tests.bound[i] >= bounds[b]) row[i] = highest;
     }
     program.rows.push_back(std::move(row));
   }
+  if (cuts.at(bounds.back()).above.q > 0.0) program.rows.emplace_back(k);
   return program;
 }
 
@@ -165,15 +138,18 @@ RejectionSets sets_of(const DistributionUnion& distributions, const GeneralisedT
   RejectionSets sets;
   const auto q = distributions.q();
   for (std::size_t i = 0; i < tests.drafts(); ++i) {
-    Band inside;
+    Masses inside;
+    double lowest = infinity;  // of p/q over q > 0
     const auto p = distributions.p(i);
     for (std::size_t j = 0; j < q.size(); ++j) {
       const double mass = tested_mass(q[j]);
-      if (tests.inside(i, p[j], mass)) inside.add(p[j], mass);
+      if (!tests.inside(i, p[j], mass)) continue;
+      inside = {inside.p + p[j], inside.q + mass};
+      if (mass > 0.0) lowest = std::min(lowest, p[j] / mass);
     }
     sets.p.push_back(inside.p);
     sets.q.push_back(inside.q > rounding ? inside.q : 0.0);
-    sets.gamma.push_back(inside.lowest);
+    sets.gamma.push_back(lowest);
   }
   return sets;
 }

@@ -8,6 +8,7 @@
 #include "spectr/base/result.h"
 #include "spectr/transport/generalised_k_seq.h"
 #include "spectr/transport/linear_program.h"
+#include "spectr/transport/ratio_cuts.h"
 
 namespace spectr {
 
@@ -48,9 +49,9 @@ struct RejectionProgram {
 
 /// LP_k for k drafts from one distribution, p_1 = … = p_k. The Ω_i are upper sets of one ratio p/q and hence
 /// nested: there are at most k + 1 patterns of membership, in each only the token of the largest p/q binds,
-/// and the program has at most 3k + 1 rows whatever V is. Cost: O(V log k).
-RejectionProgram program_of_equal_distributions(const DistributionUnion& distributions,
-                                                const GeneralisedTests& tests);
+/// and the program has at most 3k + 1 rows whatever V is. Requires: `cuts` of p and q with floor
+/// rounding_of_mass. Cost: k cuts.
+RejectionProgram program_of_equal_distributions(RatioCuts& cuts, const GeneralisedTests& tests);
 
 /// The sets of LP_k for any distributions. Cost: one pass per draft.
 RejectionSets sets_of(const DistributionUnion& distributions, const GeneralisedTests& tests);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,10 +10,15 @@
 #include "spectr/transport/distribution_union.h"
 #include "spectr/transport/division_factor.h"
 #include "spectr/transport/generalised_k_seq.h"
+#include "spectr/transport/ratio_cuts.h"
 #include "spectr/transport/rejection_program.h"
 
 namespace spectr {
 namespace {
+
+/// Bounds of p/q are at least 1/ρ ≥ 1/k: ratios q/p of 2k and more may share a bucket. So may those beyond
+/// this.
+constexpr double max_ratio = 4096.0;
 
 /// Ratios p/q that differ by less count as equal.
 constexpr double equality = 1e-12;
@@ -40,11 +46,21 @@ struct Round {
   bool settled() const { return next_bound == tests.bound; }
 };
 
+/// What a round looks at: the distributions themselves or, where all drafts have one, its cuts.
+struct Sight {
+  const DistributionUnion& distributions;
+  std::optional<RatioCuts> cuts;
+
+  GeneralisedOutcome outcome_of(const GeneralisedTests& tests) {
+    return cuts ? outcome(*cuts, tests) : outcome(distributions, tests);
+  }
+};
+
 /// LP_k; for different distributions with constraints added until none is violated.
-Result<RejectionProgram::Solution> solve(const DistributionUnion& distributions,
-                                         const GeneralisedTests& tests, bool equal, RejectionSets& sets) {
-  if (equal) {
-    const RejectionProgram program = program_of_equal_distributions(distributions, tests);
+Result<RejectionProgram::Solution> solve(Sight& sight, const GeneralisedTests& tests, RejectionSets& sets) {
+  const DistributionUnion& distributions = sight.distributions;
+  if (sight.cuts) {
+    const RejectionProgram program = program_of_equal_distributions(*sight.cuts, tests);
     sets = program.sets;
     return program.solve();
   }
@@ -63,9 +79,9 @@ Result<RejectionProgram::Solution> solve(const DistributionUnion& distributions,
 }
 
 /// One round: LP_k for the sets of `tests`, its factors clamped to [0, γ_i], and the sets that follow.
-Result<Round> improve(const DistributionUnion& distributions, GeneralisedTests tests, bool equal) {
+Result<Round> improve(Sight& sight, GeneralisedTests tests) {
   RejectionSets sets;
-  SPECTR_TRY(const auto solution, solve(distributions, tests, equal, sets));
+  SPECTR_TRY(const auto solution, solve(sight, tests, sets));
   std::vector<double> next_bound = tests.bound;
   double reached = 1.0;  // u_{i−1}
   for (std::size_t i = 0; i < tests.drafts(); ++i) {
@@ -75,7 +91,7 @@ Result<Round> improve(const DistributionUnion& distributions, GeneralisedTests t
     if (tested && sets.gamma[i] <= alpha * (1.0 + equality)) next_bound[i] = alpha * (1.0 + equality);
     reached = solution.u[i];
   }
-  GeneralisedOutcome made = outcome(distributions, tests);
+  GeneralisedOutcome made = sight.outcome_of(tests);
   if (made.excess - 1.0 > largest_excess) {
     return error("the solver's tests accept 1 + {:.3g} times the target's law", made.excess - 1.0);
   }
@@ -84,9 +100,8 @@ Result<Round> improve(const DistributionUnion& distributions, GeneralisedTests t
 
 /// The round after `last`, whose tests are feasible in it: one that accepts much less than `least` is an
 /// error.
-Result<Round> next_round(const DistributionUnion& distributions, const Round& last, double least,
-                         bool equal) {
-  SPECTR_TRY(Round round, improve(distributions, {last.tests.alpha, last.next_bound}, equal));
+Result<Round> next_round(Sight& sight, const Round& last, double least) {
+  SPECTR_TRY(Round round, improve(sight, {last.tests.alpha, last.next_bound}));
   if (round.acceptance() < least - largest_loss) {
     return error("the solver's tests accept {:.3g} less than those before", least - round.acceptance());
   }
@@ -97,17 +112,22 @@ std::unique_ptr<TransportPlan> build(const DraftDistributions& p, const Distribu
   DistributionUnion distributions(p, q);
   const double rho = smallest_division(p, distributions).rho;
   const std::size_t k = p.count();
+  Sight sight{.distributions = distributions, .cuts = {}};
+  if (p.equal()) {
+    sight.cuts.emplace(distributions.p(0), distributions.q(), rounding_of_mass,
+                       std::min(2.0 * static_cast<double>(k), max_ratio));
+  }
   // k-Seq, which is generalised k-Seq with α_i = 1/ρ.
   Round last{.tests = {.alpha = std::vector(k, 1.0 / rho), .bound = std::vector(k, (1.0 - equality) / rho)},
              .outcome = {},
              .next_bound = {}};
   last.next_bound = last.tests.bound;
-  last.outcome = outcome(distributions, last.tests);
+  last.outcome = sight.outcome_of(last.tests);
   PlanParameters parameters;
   double least = last.acceptance();
   int rounds = 0;
   do {
-    Result<Round> round = next_round(distributions, last, least, p.equal());
+    Result<Round> round = next_round(sight, last, least);
     if (!round) {
       parameters["fallback"] = rounds == 0 ? "k-seq: " + round.error().message
                                            : fmt::format("round {}: {}", rounds, round.error().message);

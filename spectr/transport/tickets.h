@@ -14,8 +14,9 @@ namespace spectr {
 /// in the residual. Proof: docs/mathematics.md, "Tickets".
 ///
 /// An error where the drafts come from different distributions: the theorem needs equal ones.
-/// Cost: O(V log V) to build; to select at most one draw per distinct draft (a few where its token has more
-/// than 256 pieces), one of the residual, and no allocation.
+/// Cost: O(V) to build; of more than 512 tokens those are made into classes (token_classes.h), with an
+/// acceptance within 1e-14 of α*. To select, at most one draw per distinct draft or class (a few where it has
+/// more than 256 pieces), with classes another per draft, one of the residual, and no allocation.
 Result<std::unique_ptr<TransportPlan>> build_tickets(const DraftDistributions& p, const Distribution& q,
                                                      const PlanOptions& options);
 
