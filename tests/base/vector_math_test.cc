@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "tests/support/every_target.h"
@@ -67,6 +68,21 @@ TEST(ExpDifferences, AgreesWithItsTwinAndGivesNothingToMinusInfinity) {
       exp_differences(x, 3.0, 1.25);
       scalar::exp_differences(expected, 3.0, 1.25);
       for (std::size_t j = 0; j < n; ++j) expect_within_four_steps(x[j], expected[j]);
+    }
+  });
+}
+
+TEST(ExpDifferences, OfFloatsAreThoseOfTheSameNumbersAndSumToWhatIsGiven) {
+  at_every_target([] {
+    for (std::size_t n = 1; n < 70; ++n) {
+      std::vector<float> x(n);
+      for (std::size_t j = 0; j < n; ++j) x[j] = 3.0f - 0.37f * static_cast<float>((j * j) % 97);
+      std::vector<double> expected(x.begin(), x.end()), found(n);
+      const double total = exp_differences(expected, 3.0, 1.25);
+      EXPECT_EQ(exp_differences(std::span<const float>(x), 3.0, 1.25, found), total);
+      EXPECT_EQ(found, expected);
+      EXPECT_NEAR(total, std::accumulate(found.begin(), found.end(), 0.0),
+                  1e-15 * total * static_cast<double>(n));
     }
   });
 }
