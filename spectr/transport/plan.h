@@ -64,7 +64,8 @@ class TransportPlan : public RecycledObject {
   /// Draws X₁ … X_k from the plan's drafting distribution. Requires: out.size() == drafts().
   virtual void draw(std::span<Token> out, Choices& choices) const = 0;
 
-  /// Maps the drafts to Y. Requires: drafts as draw() gives them. Allocates nothing.
+  /// Maps the drafts to Y. Requires: drafts as draw() gives them. Allocates nothing, but the first time that
+  /// it rejects perhaps the residual; so a plan is used by one thread at a time.
   virtual Selection select(std::span<const Token> drafts, Choices& choices) const = 0;
 
   /// Probability that a test accepts, over drafts and choices. O(1); but recursive-wor computes it in each

@@ -28,7 +28,7 @@ Distribution SequentialPlan::conditional(std::span<const Token> drafts) const {
     refused += reached * t * (1.0 - confirm_);
     reached *= 1.0 - t;
   }
-  const Distribution last = rejected();
+  const Distribution& last = rejected();
   for (std::size_t i = 0; i < last.size(); ++i) {
     distribution[static_cast<std::size_t>(last.token(i))] += (reached + refused) * last.probabilities()[i];
   }

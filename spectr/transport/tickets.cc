@@ -204,7 +204,7 @@ Distribution Tickets::conditional(std::span<const Token> drafts) const {
     }
   }
   if (lost > 0.0) {
-    const Distribution last = rejected();
+    const Distribution& last = rejected();
     for (std::size_t i = 0; i < last.size(); ++i) {
       distribution[static_cast<std::size_t>(last.token(i))] += lost * last.probabilities()[i];
     }

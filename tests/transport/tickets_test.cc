@@ -300,14 +300,15 @@ TEST(Tickets, ATokenOfManyPiecesHasTheDistributionOfItsCopies) {
   RandomDistributions random(19);
   std::uint32_t most = 0;
   for (int n = 0; n < 8; ++n) {
-    const Distribution p = hard_distribution(random, 500, n % 4), q = hard_distribution(random, 500, n / 4);
+    const Distribution p = hard_distribution(random, 20'000, n % 4),
+                       q = hard_distribution(random, 20'000, n / 4);
     constexpr std::size_t k = 6;
     const auto plan = tickets(p, k, q);
     const auto of = lay_tickets(p.probabilities(), q.probabilities(), k).of;
     const auto widest = std::ranges::max_element(of, {}, &TicketLayout::Range::count);
     most = std::max(most, widest->count);
     std::vector<Token> drafts(k, static_cast<Token>(widest - of.begin()));
-    EXPECT_LE(distance(enumerate_select(*plan, drafts, 500), plan->conditional(drafts)), 1e-12);
+    EXPECT_LE(distance(enumerate_select(*plan, drafts, 20'000), plan->conditional(drafts)), 1e-12);
   }
   EXPECT_GT(most, 3u);
 }
