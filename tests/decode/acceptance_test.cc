@@ -21,7 +21,7 @@ TEST(AcceptanceEstimate, LearnsOfEveryNumberOfDraftsFromTheFirstContexts) {
   const auto p = Distribution::from_weights({1.0, 0.0}), q = Distribution::from_weights({0.0, 1.0});
   AcceptanceEstimate estimate;
   for (int i = 0; i < 8; ++i) estimate.see_first(p, q);
-  for (const std::size_t K : AcceptanceEstimate::drafts) EXPECT_LT(estimate.acceptances(K)[0], 0.1) << K;
+  for (const std::size_t K : AcceptanceEstimate::drafts) EXPECT_LT(estimate.acceptances(K)[0], 0.2) << K;
 }
 
 TEST(AcceptanceEstimate, TellsPositionsApart) {

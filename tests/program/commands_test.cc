@@ -66,7 +66,7 @@ TEST(Generate, RepeatsAnAutomaticTextFromTheStoredCosts) {
 }
 
 TEST(Generate, JsonHasTheFieldsOfTheContract) {
-  const Json out = json(story({"--method", "spectr"}));
+  const Json out = json(story({"--method", "spectr", "-K", "4", "-L", "4"}));
   EXPECT_THAT(keys(out),
               UnorderedElementsAre("text", "tokens", "token_sources", "stats", "stop_reason", "seed"));
   EXPECT_THAT(keys(out["stats"]),
