@@ -59,7 +59,7 @@ TEST(QuantizeRow, RoundsToTheNearestStepAndSumsUp) {
         if (layout.has_min) {
           EXPECT_EQ(at<float>(out, correction), static_cast<float>(sums[i]));
         } else {
-          EXPECT_EQ(at<int>(out, correction), -layout.offset * sums[i]);
+          EXPECT_EQ(at<float>(out, correction), sum_start - static_cast<float>(layout.offset * sums[i]));
         }
       }
     }
@@ -126,8 +126,9 @@ TEST(QuantizeRow, GivesZerosForNothingAndForAlmostNothing) {
     const ActivationBlock block = block_for(TensorType::q4_0, 1);
     std::vector<std::uint8_t> out(block.bytes(), 0xFF);
     quantize_row(x, block, 0, out.data());
-    const std::vector<std::uint8_t> zeros(block.corrections_at() + 4 * 2, 0);
+    const std::vector<std::uint8_t> zeros(block.corrections_at(), 0);
     EXPECT_EQ(std::memcmp(out.data(), zeros.data(), zeros.size()), 0);
+    for (const std::size_t i : {0, 1}) EXPECT_EQ(at<float>(out, block.corrections_at() + 4 * i), sum_start);
   }
 }
 

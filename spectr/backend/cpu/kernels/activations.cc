@@ -71,10 +71,9 @@ HWY_INLINE void QuantizeHalf(const float* x, int factor, const Half& half) {
   const float reciprocal = nothing ? 0.0f : 127.0f / max;
   Put(nothing ? 0.0f : max / 127.0f, half.scale);
 
-  // Adding 1.5 · 2²³ rounds to an integer, whose low byte is then the low byte of the float's bits.
-  constexpr float large = 12582912.0f;
+  // Adding a float whose last bit counts 1 rounds to an integer, the low byte of the sum's bits.
   for (std::size_t j = 0; j < ActivationBlock::half; j += lanes) {
-    const auto rounded = hn::Add(hn::Mul(hn::LoadU(d, x + j), hn::Set(d, reciprocal)), hn::Set(d, large));
+    const auto rounded = hn::Add(hn::Mul(hn::LoadU(d, x + j), hn::Set(d, reciprocal)), hn::Set(d, sum_start));
     hn::StoreU(hn::TruncateTo(d8, hn::BitCast(du, rounded)), d8, half.quants + j);
   }
 
@@ -82,7 +81,11 @@ HWY_INLINE void QuantizeHalf(const float* x, int factor, const Half& half) {
   for (std::size_t i = 0; i < corrections; ++i) {
     const int total = SumOfQuants<columns>(half.quants + i * columns);
     std::uint8_t* const correction = half.corrections + i * half.step;
-    floats ? Put(static_cast<float>(total), correction) : Put(factor * total, correction);
+    if constexpr (floats) {
+      Put(static_cast<float>(total), correction);
+    } else {
+      Put(std::bit_cast<std::int32_t>(sum_start) + factor * total, correction);
+    }
   }
 }
 

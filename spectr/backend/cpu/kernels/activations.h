@@ -8,6 +8,10 @@
 
 namespace spectr {
 
+/// Integer sums of products start at the bits of this float, 1.5 · 2²³. Its last bit counts 1, so with a sum
+/// below 2²² added to them they are the bits of the float sum_start + sum.
+inline constexpr float sum_start = 0x1.8p23f;
+
 /// Rows of x, quantized for one sweep over the panels: in each half of a block of 64 columns, which meets one
 /// block of weights, x[j] ≈ a · q[j] with a = max |x| / 127 and q[j] the integer nearest to x[j] / a, a
 /// signed byte. Where a number of the half is NaN or infinite, a is too, and so no product with it is finite.
@@ -17,8 +21,8 @@ namespace spectr {
 ///     other | corrections: rows numbers of 4 bytes for every scale of weights
 ///
 /// The correction stands for what a sum over quants of weights has too much, with Q = Σ q[j] over the columns
-/// of one scale: the integer factor · Q where those quants have an offset, the float Q for formats with
-/// minima. A kernel that decodes quants to signed bytes needs none.
+/// of one scale: the integer factor · Q, added to the bits of sum_start, where those quants have an offset,
+/// the float Q for formats with minima. A kernel that decodes quants to signed bytes needs none.
 ///
 /// That is how q lies as `bytes`. A kernel may want lines of 64 bytes instead, to multiply both halves at
 /// once and have their sums apart:

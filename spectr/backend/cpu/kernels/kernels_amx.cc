@@ -98,13 +98,17 @@ class PanelOfTwo {
  private:
   using Lanes = Avx512Lanes;
   static constexpr bool as_stored = layout.meaning == QuantLayout::Meaning::signed_byte;
+  /// What takes few loads and stores to decode leaves room for those that begin a tile.
+  static constexpr bool plain_nibbles =
+      layout.bits() == 4 && layout.meaning == QuantLayout::Meaning::unsigned_number;
+  static constexpr SumsFrom sums_from = layout.has_min || plain_nibbles ? SumsFrom::start : SumsFrom::zero;
   static constexpr std::size_t blocks_per_step = 2 / steps_per_block;
   static constexpr std::size_t block_bytes = 64 * layout.bits(), decoded_bytes = 8 * 64;
   static constexpr std::size_t prefetched_bytes = 2 * block_bytes;  // with a block of x
 
   /// Of the rows of a panel, for a block of weights.
   struct Scale {
-    Lanes::Floats factor, min;
+    Lanes::Floats factor, start, min;
   };
 
   /// Where weights end with half a block of x whose halves are apart, the other half of its lines are zeros,
@@ -130,7 +134,7 @@ class PanelOfTwo {
     if (step < steps()) {
       const std::uint8_t* const quants =
           as_stored ? quants_ + step * blocks_per_step * block_bytes : decoded_[step % 2];
-      multiply_tiles<index, activation.line_bytes()>(q, quants, last);
+      multiply_tiles<index, activation.line_bytes(), sums_from>(q, quants, last);
     } else if (step == steps()) {
       store_tile<index>(last);
     }
@@ -157,7 +161,10 @@ class PanelOfTwo {
   /// Adds a · (scale · sum, less what minima take).
   static HWY_INLINE void add_half(Lanes::Floats& y, const Scale& scale, const std::uint8_t* sum,
                                   const std::uint8_t* q) {
-    auto part = Lanes::multiply(Lanes::to_float(Lanes::load(sum)), scale.factor);
+    const auto from_start = sums_from == SumsFrom::start
+                                ? Lanes::load(sum)
+                                : Lanes::add(Lanes::load(sum), std::bit_cast<int>(sum_start));
+    auto part = Lanes::add_product(scale.start, Lanes::as_floats(from_start), scale.factor);
     if constexpr (layout.has_min) {
       part =
           Lanes::subtract_product(part, scale.min, Lanes::broadcast_float(q + activation.corrections_at()));
@@ -167,10 +174,10 @@ class PanelOfTwo {
 
   /// Zeros after the last block.
   HWY_INLINE Scale scale_of(std::size_t block) {
-    if (block == blocks_) return {Lanes::zero_floats(), Lanes::zero_floats()};
+    if (block == blocks_) return {Lanes::zero_floats(), Lanes::zero_floats(), Lanes::zero_floats()};
     const std::size_t b = block % layout.blocks();  // in its super-block
     if (b == 0) next_scales();
-    return {scales_[b], mins_[b]};
+    return {scales_[b], Lanes::multiply(scales_[b], Lanes::float_of(-sum_start)), mins_[b]};
   }
 
   /// Prefetches the share of row r in the lines of quants that are due with a block of x: all at once, they

@@ -19,10 +19,13 @@ struct Avx2MaddLanes : Avx2Lanes {
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
   }
 
-  static HWY_INLINE Bytes magnitudes(Bytes w) { return _mm256_abs_epi8(w); }
+  struct SignedQuants {
+    Bytes w, magnitudes;
+  };
+  static HWY_INLINE SignedQuants signed_quants(Bytes w) { return {w, _mm256_abs_epi8(w)}; }
   /// |w| times q with the sign of w. Two such products are at most 2 · 128 · 127 < 2¹⁵.
-  static HWY_INLINE Ints dot_signed(Ints sum, Bytes magnitudes, Bytes w, const std::uint8_t* q) {
-    const __m256i pairs = _mm256_maddubs_epi16(magnitudes, _mm256_sign_epi8(broadcast_int(q), w));
+  static HWY_INLINE Ints dot_signed(Ints sum, SignedQuants w, const std::uint8_t* q) {
+    const __m256i pairs = _mm256_maddubs_epi16(w.magnitudes, _mm256_sign_epi8(broadcast_int(q), w.w));
     return here(add_sums(sum, pairs));
   }
 

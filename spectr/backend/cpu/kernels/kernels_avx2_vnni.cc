@@ -15,9 +15,8 @@ struct Avx2VnniLanes : Avx2Lanes {
   static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
     return _mm256_dpbusd_avx_epi32(sum, w, broadcast_int(q));
   }
-  static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
-    return dot(sum, _mm256_xor_si256(w, _mm256_set1_epi8(-128)), q);
-  }
+  static HWY_INLINE Bytes signed_quants(Bytes w) { return _mm256_xor_si256(w, _mm256_set1_epi8(-128)); }
+  static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) { return dot(sum, w, q); }
 };
 
 }  // namespace

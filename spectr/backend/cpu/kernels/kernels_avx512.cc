@@ -9,24 +9,37 @@ namespace spectr {
 namespace {
 
 struct Avx512BwLanes : Avx512Lanes {
-  static constexpr int largest_sweep = 8;
   static constexpr int signed_excess = 0;
 
-  /// Pairs of products to 16 bits, at most 2 · 63 · 127 < 2¹⁵ as quants have 6 bits; pairs of those to 32.
-  static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
-    const Ints pairs = _mm512_maddubs_epi16(w, broadcast_int(q));
+  static HWY_INLINE __m512i pairs_of_products(Bytes w, const std::uint8_t* q) {
+    return _mm512_maddubs_epi16(w, broadcast_int(q));
+  }
+  static HWY_INLINE __m512i add_pairs(__m512i a, __m512i b) { return here(_mm512_add_epi16(a, b)); }
+  static HWY_INLINE Ints add_sums(Ints sum, __m512i pairs) {
     return _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
   }
-  /// Bytes of full range: even and odd ones as 16 bits each.
-  static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
-    const Ints activation = broadcast_int(q);
-    return _mm512_add_epi32(_mm512_add_epi32(sum, _mm512_madd_epi16(even(w), even(activation))),
-                            _mm512_madd_epi16(odd(w), odd(activation)));
+
+  struct SignedQuants {
+    Bytes magnitudes;
+    __mmask64 negative;
+  };
+  static HWY_INLINE SignedQuants signed_quants(Bytes w) {
+    return {_mm512_abs_epi8(w), _mm512_movepi8_mask(w)};
+  }
+  /// |w| times q with the sign of w. Two such products are at most 2 · 128 · 127 < 2¹⁵.
+  static HWY_INLINE Ints dot_signed(Ints sum, SignedQuants w, const std::uint8_t* q) {
+    const Bytes plus = broadcast_int(q);
+    const Bytes signed_q = _mm512_mask_sub_epi8(plus, w.negative, _mm512_setzero_si512(), plus);
+    return here(add_sums(sum, _mm512_maddubs_epi16(w.magnitudes, signed_q)));
   }
 
  private:
-  static HWY_INLINE Ints even(Bytes b) { return _mm512_srai_epi16(_mm512_slli_epi16(b, 8), 8); }
-  static HWY_INLINE Ints odd(Bytes b) { return _mm512_srai_epi16(b, 8); }
+  /// v, computed here and now: compilers would multiply everything first, and keep the products in memory
+  /// until they add them.
+  static HWY_INLINE __m512i here(__m512i v) {
+    asm volatile("" : "+v"(v));
+    return v;
+  }
 };
 
 }  // namespace

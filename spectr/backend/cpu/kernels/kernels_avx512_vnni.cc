@@ -13,7 +13,6 @@ struct Avx512VnniLanes : Avx512Lanes {
   struct [[gnu::packed, gnu::may_alias]] FourBytes {
     int value;
   };
-  static constexpr int largest_sweep = 8;
   static constexpr int signed_excess = 128;
 
   /// One operation with the broadcast in it; of _mm512_dpbusd_epi32 and a broadcast compilers make two.
@@ -21,10 +20,9 @@ struct Avx512VnniLanes : Avx512Lanes {
     asm("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(w), "m"(*reinterpret_cast<const FourBytes*>(q)));
     return sum;
   }
-  /// w as unsigned bytes is w + 128: the excess.
-  static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
-    return dot(sum, _mm512_xor_si512(w, _mm512_set1_epi8(-128)), q);
-  }
+  /// w + 128, the excess, as unsigned bytes.
+  static HWY_INLINE Bytes signed_quants(Bytes w) { return _mm512_xor_si512(w, _mm512_set1_epi8(-128)); }
+  static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) { return dot(sum, w, q); }
 };
 
 }  // namespace

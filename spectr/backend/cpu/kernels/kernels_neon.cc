@@ -12,6 +12,7 @@ struct NeonMullLanes : NeonLanes {
   static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
     return dot_signed(sum, w, q);  // quants below 64 are the same as signed bytes
   }
+  static HWY_INLINE Bytes signed_quants(Bytes w) { return w; }
   static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
     const int8x16_t quants = vreinterpretq_s8_u8(w);
     const int8x16_t activations = four_activations(q);

@@ -16,6 +16,7 @@ struct NeonDotLanes : NeonLanes {
   static HWY_INLINE Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
     return dot_signed(sum, w, q);  // quants below 64 are the same as signed bytes
   }
+  static HWY_INLINE Bytes signed_quants(Bytes w) { return w; }
   static HWY_INLINE Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
     return vdotq_s32(sum, vreinterpretq_s8_u8(w), four_activations(q));
   }

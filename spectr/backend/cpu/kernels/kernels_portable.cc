@@ -41,11 +41,11 @@ struct PortableLanes {
   static Ints dot(Ints sum, Bytes w, const std::uint8_t* q) {
     return sum_of_products<std::uint8_t>(sum, w, q);
   }
+  static Bytes signed_quants(Bytes w) { return w; }
   static Ints dot_signed(Ints sum, Bytes w, const std::uint8_t* q) {
     return sum_of_products<std::int8_t>(sum, w, q);
   }
 
-  static Ints zero_ints() { return 0; }
   static Ints broadcast_int(const std::uint8_t* p) { return value_at<Ints>(p); }
   static Ints bytes(const std::uint8_t* p) { return *p; }
   static Ints signed_bytes(const std::uint8_t* p) { return static_cast<std::int8_t>(*p); }
@@ -62,6 +62,10 @@ struct PortableLanes {
 
   static Floats zero_floats() { return 0; }
   static Floats broadcast_float(const std::uint8_t* p) { return value_at<Floats>(p); }
+  static Floats float_of(float value) { return value; }
+  static Floats as_floats(Ints a) { return std::bit_cast<float>(a); }
+  static Ints as_ints(Floats a) { return std::bit_cast<Ints>(a); }
+  static Floats subtract(Floats a, Floats b) { return a - b; }
   static Floats to_float(Ints a) { return static_cast<float>(a); }
   static Floats negate(Floats a) { return -a; }
   static Floats multiply(Floats a, Floats b) { return a * b; }

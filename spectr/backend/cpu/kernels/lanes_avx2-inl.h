@@ -36,7 +36,6 @@ struct Avx2Lanes {
   }
   static HWY_INLINE Bytes merge(Bytes a, Bytes b) { return _mm256_or_si256(a, b); }
 
-  static HWY_INLINE Ints zero_ints() { return _mm256_setzero_si256(); }
   static HWY_INLINE Ints broadcast_int(const std::uint8_t* p) { return _mm256_set1_epi32(word(p)); }
   static HWY_INLINE Ints bytes(const std::uint8_t* p) {
     return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
@@ -57,6 +56,10 @@ struct Avx2Lanes {
   static HWY_INLINE Floats broadcast_float(const std::uint8_t* p) {
     return _mm256_castsi256_ps(broadcast_int(p));
   }
+  static HWY_INLINE Floats float_of(float value) { return _mm256_set1_ps(value); }
+  static HWY_INLINE Floats as_floats(Ints a) { return _mm256_castsi256_ps(a); }
+  static HWY_INLINE Ints as_ints(Floats a) { return _mm256_castps_si256(a); }
+  static HWY_INLINE Floats subtract(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
   static HWY_INLINE Floats to_float(Ints a) { return _mm256_cvtepi32_ps(a); }
   static HWY_INLINE Floats negate(Floats a) { return _mm256_xor_ps(a, _mm256_set1_ps(-0.0f)); }
   static HWY_INLINE Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }

@@ -8,6 +8,7 @@ namespace spectr {
 
 struct Avx512Lanes {
   static constexpr std::size_t lanes = 16;
+  static constexpr int largest_sweep = 16;
   static constexpr int largest_float_sweep = 4;
   static constexpr std::size_t registers = 32;
   static constexpr Prefetching prefetching{.interleaved_bytes = std::size_t{24} << 10,
@@ -32,7 +33,6 @@ struct Avx512Lanes {
   }
   static HWY_INLINE Bytes merge(Bytes a, Bytes b) { return _mm512_or_si512(a, b); }
 
-  static HWY_INLINE Ints zero_ints() { return _mm512_setzero_si512(); }
   static HWY_INLINE Ints broadcast_int(const std::uint8_t* p) { return _mm512_set1_epi32(word(p)); }
   static HWY_INLINE Ints bytes(const std::uint8_t* p) {
     return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
@@ -55,7 +55,11 @@ struct Avx512Lanes {
     std::memcpy(&value, p, sizeof value);
     return _mm512_set1_ps(value);
   }
+  static HWY_INLINE Floats float_of(float value) { return _mm512_set1_ps(value); }
+  static HWY_INLINE Floats as_floats(Ints a) { return _mm512_castsi512_ps(a); }
+  static HWY_INLINE Ints as_ints(Floats a) { return _mm512_castps_si512(a); }
   static HWY_INLINE Floats to_float(Ints a) { return _mm512_cvtepi32_ps(a); }
+  static HWY_INLINE Floats subtract(Floats a, Floats b) { return _mm512_sub_ps(a, b); }
   static HWY_INLINE Floats negate(Floats a) { return _mm512_xor_ps(a, _mm512_set1_ps(-0.0f)); }
   static HWY_INLINE Floats multiply(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
   static HWY_INLINE Floats add_product(Floats sum, Floats a, Floats b) { return _mm512_fmadd_ps(a, b, sum); }

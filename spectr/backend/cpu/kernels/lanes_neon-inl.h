@@ -32,7 +32,6 @@ struct NeonLanes {
   }
   static HWY_INLINE Bytes merge(Bytes a, Bytes b) { return vorrq_u8(a, b); }
 
-  static HWY_INLINE Ints zero_ints() { return vdupq_n_s32(0); }
   static HWY_INLINE Ints broadcast_int(const std::uint8_t* p) { return vdupq_n_s32(word(p)); }
   static HWY_INLINE Ints bytes(const std::uint8_t* p) {
     const uint8x8_t narrow = vreinterpret_u8_s32(vdup_n_s32(word(p)));
@@ -55,6 +54,10 @@ struct NeonLanes {
   static HWY_INLINE Floats broadcast_float(const std::uint8_t* p) {
     return vreinterpretq_f32_s32(broadcast_int(p));
   }
+  static HWY_INLINE Floats float_of(float value) { return vdupq_n_f32(value); }
+  static HWY_INLINE Floats as_floats(Ints a) { return vreinterpretq_f32_s32(a); }
+  static HWY_INLINE Ints as_ints(Floats a) { return vreinterpretq_s32_f32(a); }
+  static HWY_INLINE Floats subtract(Floats a, Floats b) { return vsubq_f32(a, b); }
   static HWY_INLINE Floats to_float(Ints a) { return vcvtq_f32_s32(a); }
   static HWY_INLINE Floats negate(Floats a) { return vnegq_f32(a); }
   static HWY_INLINE Floats multiply(Floats a, Floats b) { return vmulq_f32(a, b); }

@@ -37,11 +37,10 @@ HWY_INLINE typename Lanes::Bytes quants_of_group(const std::uint8_t* block) {
   }
 }
 
-/// Whether a group of quants meets all rows of x before the next group is read, and not all quants of a block
-/// one row after the other: where those would leave no registers for anything else. Such a set has
-/// pairs_of_products, add_pairs and add_sums instead of dot, and magnitudes, which its dot_signed takes, too.
+/// Whether products are added in 16 bits first. Such a set has pairs_of_products, add_pairs and add_sums
+/// instead of dot.
 template <class Lanes>
-constexpr bool group_by_group = requires { &Lanes::pairs_of_products; };
+constexpr bool adds_pairs = requires { &Lanes::pairs_of_products; };
 
 /// How kernels of this set want x. Products of signed bytes have `signed_excess` too much for every 1
 /// of the activation.
@@ -68,28 +67,39 @@ HWY_INLINE void add_pairs(bool first, const std::uint8_t* quants, const std::uin
   }
 }
 
-/// sums[r] += the products of `groups` groups of quants, from the group `first` on, with row r of x at q.
-template <class Lanes, class Format, int first, int groups, int rows>
-HWY_INLINE void add_groups(const std::uint8_t* quants, const std::uint8_t* q,
+/// sums[r] += the products of `groups` groups of quants, from the group `first` on, with row r of x at q. A
+/// group meets all rows of x before the next one is read: so many sums are under way at a time, each of which
+/// would have to wait for itself, and few registers hold quants. meanwhile(g) is called with group g.
+template <class Lanes, class Format, int first, int groups, int rows, class Meanwhile>
+HWY_INLINE void add_groups(const std::uint8_t* quants, const std::uint8_t* q, const Meanwhile& meanwhile,
                            typename Lanes::Ints (&sums)[rows]) {
-  if constexpr (groups > 0 && Format::layout.has_signed_bytes()) {
-    const auto w = quants_of_group<Lanes, Format, first>(quants);
-    const auto magnitudes = Lanes::magnitudes(w);
-#pragma GCC unroll 16
-    for (int r = 0; r < rows; ++r)
-      sums[r] = Lanes::dot_signed(sums[r], magnitudes, w, q + 32 * r + 4 * first);
-    add_groups<Lanes, Format, first + 1, groups - 1>(quants, q, sums);
-  } else if constexpr (groups > 0) {
+  constexpr bool is_signed = Format::layout.has_signed_bytes();
+  if constexpr (groups == 0) {
+    return;
+  } else if constexpr (adds_pairs<Lanes> && !is_signed) {
     // Added in 16 bits as often as fits, as |q| ≤ 127: the sum is exact, whatever its order.
     constexpr int largest_pair = 2 * ((1 << Format::layout.bits()) - 1) * 127;
     constexpr int together = std::min(groups, 32767 / largest_pair);
     typename Lanes::Ints pairs[rows];
     [&]<int... g>(std::integer_sequence<int, g...>) {
-      (add_pairs<Lanes, Format, first + g>(g == 0, quants, q, pairs), ...);
+      ((meanwhile(first + g), add_pairs<Lanes, Format, first + g>(g == 0, quants, q, pairs)), ...);
     }(std::make_integer_sequence<int, together>());
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) sums[r] = Lanes::add_sums(sums[r], pairs[r]);
-    add_groups<Lanes, Format, first + together, groups - together>(quants, q, sums);
+    add_groups<Lanes, Format, first + together, groups - together>(quants, q, meanwhile, sums);
+  } else {
+    meanwhile(first);
+    const auto w = quants_of_group<Lanes, Format, first>(quants);
+    if constexpr (is_signed) {
+      const auto quants_of_dot = Lanes::signed_quants(w);
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; ++r)
+        sums[r] = Lanes::dot_signed(sums[r], quants_of_dot, q + 32 * r + 4 * first);
+    } else {
+#pragma GCC unroll 16
+      for (int r = 0; r < rows; ++r) sums[r] = Lanes::dot(sums[r], w, q + 32 * r + 4 * first);
+    }
+    add_groups<Lanes, Format, first + 1, groups - 1>(quants, q, meanwhile, sums);
   }
 }
 
@@ -111,12 +121,18 @@ struct BlockOfWeights {
   }
   /// Where the sum of row r under scale i starts.
   HWY_INLINE typename Lanes::Ints start(std::size_t r, std::size_t i) const {
-    return corrected && !layout.has_min ? Lanes::broadcast_int(correction(r, i)) : Lanes::zero_ints();
+    return corrected && !layout.has_min ? Lanes::broadcast_int(correction(r, i))
+                                        : Lanes::as_ints(Lanes::float_of(sum_start));
   }
-  /// y / a of row r with what the columns under scale i contribute; `part`: with those before them.
+  /// y / a of row r with what the columns under scale i contribute; `part`: with those before them. A sum is
+  /// multiplied by its scale in one operation, rounded once: what its start contributes is exact.
   HWY_INLINE Floats with_sum(Floats part, std::size_t r, std::size_t i, typename Lanes::Ints sum) const {
-    const Floats s = Lanes::to_float(sum);
-    part = i == 0 ? Lanes::multiply(s, scales[i]) : Lanes::add_product(part, s, scales[i]);
+    const Floats s = Lanes::as_floats(sum);
+    if (i == 0) {
+      part = Lanes::add_product(part, s, scales[i]);
+    } else {
+      part = Lanes::add_product(part, Lanes::subtract(s, Lanes::float_of(sum_start)), scales[i]);
+    }
     if constexpr (layout.has_min) {
       part = Lanes::subtract_product(part, mins[i], Lanes::broadcast_float(correction(r, i)));
     }
@@ -127,64 +143,46 @@ struct BlockOfWeights {
   }
 };
 
-/// Adds what the columns under scale i and all after it in the block contribute, group by group. parts: y / a
-/// with the columns before them.
-template <class Lanes, class Format, int i, int rows>
-HWY_INLINE void add_scales(const std::uint8_t* quants, const std::uint8_t* q,
-                           const BlockOfWeights<Lanes, Format, rows>& block,
+/// Adds what the columns under scale i and all after it in the block contribute to the rows of x from `from`
+/// on, at q. parts: their y / a with the columns before them.
+template <class Lanes, class Format, int i, int from, int rows, int all_rows, class Meanwhile>
+HWY_INLINE void add_scales(const std::uint8_t* quants, const std::uint8_t* q, const Meanwhile& meanwhile,
+                           const BlockOfWeights<Lanes, Format, all_rows>& block,
                            typename Lanes::Floats (&parts)[rows]) {
   constexpr int per_block = Format::layout.scales_per_block(), groups = 8 / per_block;
   if constexpr (i < per_block) {
     typename Lanes::Ints sums[rows];
 #pragma GCC unroll 16
-    for (std::size_t r = 0; r < rows; ++r) sums[r] = block.start(r, i);
-    add_groups<Lanes, Format, i * groups, groups>(quants, q, sums);
+    for (std::size_t r = 0; r < rows; ++r) sums[r] = block.start(from + r, i);
+    add_groups<Lanes, Format, i * groups, groups>(quants, q, meanwhile, sums);
 #pragma GCC unroll 16
-    for (std::size_t r = 0; r < rows; ++r) parts[r] = block.with_sum(parts[r], r, i, sums[r]);
-    add_scales<Lanes, Format, i + 1>(quants, q, block, parts);
+    for (std::size_t r = 0; r < rows; ++r) parts[r] = block.with_sum(parts[r], from + r, i, sums[r]);
+    add_scales<Lanes, Format, i + 1, from>(quants, q, meanwhile, block, parts);
   }
 }
 
-/// Adds what a block of weights contributes, scale by scale.
-template <class Lanes, class Format, int rows>
-HWY_INLINE void add_by_groups(const std::uint8_t* quants, const std::uint8_t* q,
-                              const BlockOfWeights<Lanes, Format, rows>& block) {
+/// Adds what a block of weights contributes to rows [from, to) of x.
+template <class Lanes, class Format, int from, int to, int all_rows, class Meanwhile>
+HWY_INLINE void add_rows(const std::uint8_t* quants, const std::uint8_t* q, const Meanwhile& meanwhile,
+                         const BlockOfWeights<Lanes, Format, all_rows>& block) {
+  constexpr int rows = to - from;
+  const auto start = Lanes::multiply(Lanes::float_of(-sum_start), block.scales[0]);
   typename Lanes::Floats parts[rows];
 #pragma GCC unroll 16
-  for (std::size_t r = 0; r < rows; ++r) parts[r] = Lanes::zero_floats();
-  add_scales<Lanes, Format, 0>(quants, q, block, parts);
+  for (std::size_t r = 0; r < rows; ++r) parts[r] = start;
+  add_scales<Lanes, Format, 0, from>(quants, q + 32 * from, meanwhile, block, parts);
 #pragma GCC unroll 16
-  for (std::size_t r = 0; r < rows; ++r) block.add(r, parts[r]);
+  for (std::size_t r = 0; r < rows; ++r) block.add(from + r, parts[r]);
 }
 
-/// Adds what a block of weights contributes, row of x by row of x: quants are decoded before.
-template <class Lanes, class Format, int rows>
-HWY_INLINE void add_by_rows(const std::uint8_t* quants, const std::uint8_t* q,
-                            const BlockOfWeights<Lanes, Format, rows>& block) {
-  constexpr std::size_t per_block = Format::layout.scales_per_block(), groups = 8 / per_block;
-  const typename Lanes::Bytes w[8] = {
-      quants_of_group<Lanes, Format, 0>(quants), quants_of_group<Lanes, Format, 1>(quants),
-      quants_of_group<Lanes, Format, 2>(quants), quants_of_group<Lanes, Format, 3>(quants),
-      quants_of_group<Lanes, Format, 4>(quants), quants_of_group<Lanes, Format, 5>(quants),
-      quants_of_group<Lanes, Format, 6>(quants), quants_of_group<Lanes, Format, 7>(quants)};
-#pragma GCC unroll 16
-  for (std::size_t r = 0; r < rows; ++r) {
-    auto part = Lanes::zero_floats();
-#pragma GCC unroll 2
-    for (std::size_t i = 0; i < per_block; ++i) {
-      auto sum = block.start(r, i);
-#pragma GCC unroll 8
-      for (std::size_t g = i * groups; g < (i + 1) * groups; ++g) {
-        if constexpr (Format::layout.has_signed_bytes()) {
-          sum = Lanes::dot_signed(sum, w[g], q + 32 * r + 4 * g);
-        } else {
-          sum = Lanes::dot(sum, w[g], q + 32 * r + 4 * g);
-        }
-      }
-      part = block.with_sum(part, r, i, sum);
-    }
-    block.add(r, part);
-  }
+/// Adds what a block of weights contributes: to half of the rows at a time where their sums would leave no
+/// registers for anything else.
+template <class Lanes, class Format, int rows, class Meanwhile>
+HWY_INLINE void add_block(const std::uint8_t* quants, const std::uint8_t* q, const Meanwhile& meanwhile,
+                          const BlockOfWeights<Lanes, Format, rows>& block) {
+  constexpr int first = rows > 8 ? div_up(rows, 2) : rows;
+  add_rows<Lanes, Format, 0, first>(quants, q, meanwhile, block);
+  if constexpr (first < rows) add_rows<Lanes, Format, first, rows>(quants, q, [](int) {}, block);
 }
 
 /// Writes a vector, or its first `count` lanes where there are fewer.
@@ -207,18 +205,16 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* quants, const std::uint8_t* h
   constexpr QuantLayout layout = Format::layout;
   constexpr int per_block = layout.scales_per_block();
   constexpr int block_bytes = 64 * layout.bits();
+  constexpr int prefetched =
+      2 * block_bytes * static_cast<int>(Lanes::lanes) / panel_rows;  // with a block of x
   constexpr int header_share = 2 * Lanes::lanes * layout.header_bytes() / layout.blocks();
   constexpr ActivationBlock activation = activation_block<Lanes, Format>(rows);
   quants += 4 * lane;
   typename Lanes::Floats scales[layout.blocks() * per_block], mins[layout.blocks() * per_block];
   for (int r = 0; r < rows; ++r) y[r] = Lanes::zero_floats();
   for (std::size_t pair = 0; pair < blocks; pair += 2, x += activation.bytes()) {
-    prefetch_quants<2 * block_bytes * Lanes::lanes / panel_rows, header_share, Lanes::prefetching.to>(
-        upcoming);
-#pragma GCC unroll 2
-    for (std::size_t half = 0; half < 2; ++half) {
-      const std::size_t b = (pair + half) % layout.blocks();     // in its super-block
-      if (layout.blocks() == 1 && pair + half == blocks) break;  // half a block of x is left
+    const auto add_half = [&]<std::size_t half>() __attribute__((always_inline)) {
+      const std::size_t b = (pair + half) % layout.blocks();  // in its super-block
       if (b == 0) {
         Format::decode_scales(quant::PanelHeader<Lanes>(headers, lane, layout.f16s), scales, mins);
         if (lane == 0) prefetch<panel_rows * layout.header_bytes()>(headers + upcoming.headers);
@@ -229,13 +225,17 @@ HWY_INLINE void multiply_lanes(const std::uint8_t* quants, const std::uint8_t* h
           x + activation.corrections_at() + 4 * half * per_block * rows,
           x + activation.scales_at() + 4 * half * rows, y};
       const std::uint8_t* const q = x + half * activation.half_bytes();
-      if constexpr (group_by_group<Lanes>) {
-        add_by_groups<Lanes, Format>(quants, q, block);
-      } else {
-        add_by_rows<Lanes, Format>(quants, q, block);
-      }
+      const auto prefetch_with = [&](int group) __attribute__((always_inline)) {
+        prefetch_share<prefetched, header_share, Lanes::prefetching.to>(
+            upcoming, 8 * half + static_cast<std::size_t>(group), 16);
+      };
+      add_block<Lanes, Format>(quants, q, prefetch_with, block);
       quants += block_bytes;
-    }
+    };
+    add_half.template operator()<0>();
+    if (layout.blocks() == 1 && pair + 1 == blocks) break;  // half a block of x was left
+    add_half.template operator()<1>();
+    move_on<prefetched, header_share>(upcoming);
   }
 }
 

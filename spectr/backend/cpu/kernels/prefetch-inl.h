@@ -30,17 +30,27 @@ HWY_INLINE void prefetch_line(const PanelPrefetch& upcoming, std::size_t i) {
   prefetch<64, level>(upcoming.quants + i % 4 * upcoming.apart + i / 4 * 64);
 }
 
-/// Starts to load the next `bytes` bytes of the upcoming quants, a fourth of them at each of the four places;
-/// or, in line, those and their share of the headers.
+/// Starts to load share `share` of `shares` of the next `bytes` bytes of the upcoming quants, a fourth of
+/// them at each of the four places; or, in line, of those and their share of the headers. A core can wait for
+/// a limited number of lines: were all prefetched at once, what is needed now would have to wait behind them.
 template <int bytes, int header_bytes, CacheLevel level>
-HWY_INLINE void prefetch_quants(PanelPrefetch& upcoming) {
+HWY_INLINE void prefetch_share(const PanelPrefetch& upcoming, std::size_t share, std::size_t shares) {
+  constexpr std::size_t lines = (bytes / 4 + 63) / 64 * 4, lines_in_line = (bytes + header_bytes + 63) / 64;
   if (upcoming.apart == 0) {
-    prefetch<bytes + header_bytes, level>(upcoming.quants);
-    upcoming.quants += bytes + header_bytes;
-    return;
+    for (std::size_t i = share * lines_in_line / shares; i < (share + 1) * lines_in_line / shares; ++i) {
+      prefetch<64, level>(upcoming.quants + 64 * i);
+    }
+  } else {
+    for (std::size_t i = share * lines / shares; i < (share + 1) * lines / shares; ++i) {
+      prefetch_line<level>(upcoming, i);
+    }
   }
-  for (std::size_t i = 0; i < 4; ++i) prefetch<bytes / 4, level>(upcoming.quants + i * upcoming.apart);
-  upcoming.quants += bytes / 4;
+}
+
+/// Leaves these bytes behind.
+template <int bytes, int header_bytes>
+HWY_INLINE void move_on(PanelPrefetch& upcoming) {
+  upcoming.quants += upcoming.apart == 0 ? bytes + header_bytes : bytes / 4;
 }
 
 }  // namespace spectr

@@ -50,11 +50,22 @@ HWY_INLINE void store_tile(std::uint8_t* out) {
                : "memory");
 }
 
-/// Begins the products of one of two panels, which take turns, with x: out[l][i] = Σ_j x[l][j] w[i][j]; x
-/// line after line, `line_bytes` from one to the next, w group after group, both signed bytes. A tile's sums
-/// take long to come. So it writes to `out` what the call before has begun for this panel, and meanwhile the
-/// other panel was multiplied. The second panel meets the x that the first has loaded.
-template <int panel, int line_bytes>
+/// Where the integer sums in a tile begin: at zero, or at the bits of sum_start, so that they are floats.
+enum class SumsFrom { zero, start };
+
+/// A line of sums that begin there.
+alignas(64) inline constexpr std::array<float, 16> start_of_sums = [] {
+  std::array<float, 16> line{};
+  line.fill(sum_start);
+  return line;
+}();
+
+/// Begins the products of one of two panels, which take turns, with x: out[l][i] = sum_start + Σ_j x[l][j]
+/// w[i][j], as a float; x line after line, `line_bytes` from one to the next, w group after group, both
+/// signed bytes. A tile's sums take long to come. So it writes to `out` what the call before has begun for
+/// this panel, and meanwhile the other panel was multiplied. The second panel meets the x that the first has
+/// loaded.
+template <int panel, int line_bytes, SumsFrom from>
 HWY_INLINE void multiply_tiles(const std::uint8_t* x, const std::uint8_t* w, std::uint8_t* out) {
   constexpr std::uint64_t step = 64, x_step = line_bytes;
   if constexpr (panel == 0) {
@@ -62,11 +73,16 @@ HWY_INLINE void multiply_tiles(const std::uint8_t* x, const std::uint8_t* w, std
   }
   asm volatile("tileloadd (%[w],%[step],1), %%tmm3" : : [w] "r"(w), [step] "r"(step) : "memory");
   store_tile<panel>(out);
-  asm volatile(
-      "tilezero %%tmm%c[sums]\n\t"
-      "tdpbssd %%tmm3, %%tmm2, %%tmm%c[sums]"
-      :
-      : [sums] "i"(panel));
+  if constexpr (from == SumsFrom::zero) {
+    asm volatile("tilezero %%tmm%c[sums]" : : [sums] "i"(panel));
+  } else {
+    constexpr std::uint64_t same_line = 0;
+    asm volatile("tileloadd (%[line],%[step],1), %%tmm%c[sums]"
+                 :
+                 : [line] "r"(start_of_sums.data()), [step] "r"(same_line), [sums] "i"(panel)
+                 : "memory");
+  }
+  asm volatile("tdpbssd %%tmm3, %%tmm2, %%tmm%c[sums]" : : [sums] "i"(panel));
 }
 
 }  // namespace spectr
