@@ -86,8 +86,8 @@ void ModelFlags::add_drafts(CLI::App& app) {
   app.add_option_function<std::string>(
          "--draft-vocab", read_words,
          "the tokens that draft models know (default: all; auto tries what pays): all, the first N, or those "
-         "of a FILE that spectr "
-         "draft vocabulary has written; those of the text at hand are always among them")
+         "of a FILE that spectr draft vocabulary has written; those of the text at hand are always among "
+         "them")
       ->type_name("N|FILE|all");
 }
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "spectr/base/check.h"
-#include "spectr/transport/acceptance_bounds.h"
 #include "spectr/transport/division_factor.h"
+#include "spectr/transport/tickets.h"
 
 namespace spectr {
 namespace {
@@ -42,6 +42,12 @@ double k_seq_acceptance(const Distribution& p, const Distribution& q, std::size_
   return 1.0 - std::exp(static_cast<double>(k) * log_miss(division_factor(pair, k).overlaps.front()));
 }
 
+double tickets_acceptance(const Distribution& p, const Distribution& q, std::size_t k) {
+  const auto plan = build_tickets(DraftDistributions(p, k), q, {});
+  SPECTR_CHECK(plan.has_value());
+  return (*plan)->acceptance();
+}
+
 AcceptanceEstimate::AcceptanceEstimate(const AutoParams& params, AcceptanceOf dense)
     : params_(params),
       dense_(dense),
@@ -61,7 +67,7 @@ void AcceptanceEstimate::remember(const LearnedAcceptance& learned) {
 
 double AcceptanceEstimate::miss(const Distribution& p, const Distribution& q, std::size_t k) const {
   const bool dense = p.is_dense() || q.is_dense();
-  return 1.0 - (dense ? dense_ : optimal_acceptance)(p, q, k);
+  return 1.0 - (dense ? dense_ : tickets_acceptance)(p, q, k);
 }
 
 bool AcceptanceEstimate::wants_distributions() {

@@ -9,11 +9,13 @@
 
 namespace spectr {
 
-/// The probability that a plan accepts one of k drafts, as optimal_acceptance() gives it.
+/// The probability that a plan accepts one of k drafts.
 using AcceptanceOf = double (*)(const Distribution& p, const Distribution& q, std::size_t k);
 
 /// Of k-Seq, which takes a few passes over the distributions.
 double k_seq_acceptance(const Distribution& p, const Distribution& q, std::size_t k);
+/// Of the optimal plan: optimal_acceptance() without ordering all tokens, which takes as long as building it.
+double tickets_acceptance(const Distribution& p, const Distribution& q, std::size_t k);
 
 /// Running estimates of what a pair of models accepts in the sequence at hand. They are functions of the
 /// sequence and of past blocks alone: no clock, no other request, no look at the token that is being decided.

@@ -37,9 +37,9 @@ struct AutoParams {
 
   /// The first guess of the acceptance of a block's first position, by `drafts`.
   std::array<double, drafts.size()> initial_acceptance = {0.7, 0.78, 0.84, 0.88};
-  /// The weight of that guess in contexts. Little is enough: distributions tell what is accepted exactly, and
-  /// completions are short. But the first contexts are a prompt's last, which may be a template's.
-  std::size_t initial_weight = 2;
+  /// The weight of that guess in contexts. One is enough: distributions tell what is accepted exactly, and
+  /// completions are short.
+  std::size_t initial_weight = 1;
   /// The same of what earlier completions have taught.
   std::size_t learned_weight = 8;
   /// The least weight of a new comparison of distributions. Acceptance differs much from context to context:

@@ -8,7 +8,6 @@
 #include "spectr/decode/auto/policy.h"
 #include "spectr/lm/language_model.h"
 #include "spectr/lm/token_tree.h"
-#include "spectr/transport/acceptance_bounds.h"
 
 namespace spectr {
 
@@ -53,7 +52,7 @@ class DraftCandidate {
   DraftCandidate(std::size_t model, const Costs& costs, const AutoParams& params)
       : params_(params),
         model_(model),
-        estimate_(params, costs.optimal_pays() ? optimal_acceptance : k_seq_acceptance) {}
+        estimate_(params, costs.optimal_pays() ? tickets_acceptance : k_seq_acceptance) {}
   /// Begins with what earlier completions have taught.
   void remember(const LearnedAcceptance& learned) { estimate_.remember(learned); }
   const AcceptanceEstimate& estimate() const { return estimate_; }
