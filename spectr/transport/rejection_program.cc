@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <utility>
+
+#include "spectr/transport/lexicographic_simplex.h"
 
 namespace spectr {
 namespace {
@@ -92,12 +95,68 @@ std::expected<double, LinearProgram::Failure> RejectionProgram::min_excess() con
   return x[excess];
 }
 
+/// Without the u: u_i = P_{0,i} − Σ_{j ≤ i} q_j P_{j,i} w_j, where P_{j,i} = Π_{j < l ≤ i} p_l.
+std::optional<RejectionProgram::Solution> RejectionProgram::solve_in_a_tableau() const {
+  const std::size_t k = sets.p.size();
+  // [i] from 0: u_i at w = 0, and how much less it is for each w_j.
+  std::vector<double> u = {1.0};
+  std::vector<std::vector<double>> less = {std::vector(k, 0.0)};
+  for (std::size_t i = 0; i < k; ++i) {
+    u.push_back(u.back() * sets.p[i]);
+    std::vector<double> next = less.back();
+    for (double& number : next) number *= sets.p[i];
+    next[i] = sets.q[i];
+    less.push_back(std::move(next));
+  }
+  LexicographicSimplex program(k);
+  std::vector<double> row(k);
+  const auto add_u = [&](std::size_t i, double factor) {
+    for (std::size_t j = 0; j < i; ++j) row[j] -= factor * less[i][j];
+  };
+  for (std::size_t i = 0; i < k; ++i) {
+    const double gamma = sets.q[i] == 0.0 ? 0.0 : sets.gamma[i];
+    row.assign(k, 0.0);
+    row[i] = 1.0;
+    add_u(i, -gamma);
+    program.add_row(row, gamma * u[i]);
+  }
+  for (const RejectionRow& tests : rows) {
+    row.assign(k, 0.0);
+    double most = 1.0;
+    for (std::size_t i = 0; i < k; ++i) {
+      if (!tests[i]) row[i] += 1.0;
+      if (tests[i]) add_u(i, *tests[i]), most -= *tests[i] * u[i];
+    }
+    program.add_row(row, most);
+  }
+  for (std::size_t i = k; i > 0; --i) {
+    row.assign(k, 0.0);
+    add_u(i, i == k ? -1.0 : 1.0);
+    program.add_objective(row);
+  }
+  const auto w = program.maximise();
+  if (!w) return std::nullopt;
+  Solution solution{.u = {}, .w = *w};
+  for (std::size_t i = 1; i <= k; ++i) {
+    double least = u[i];
+    for (std::size_t j = 0; j < i; ++j) least -= less[i][j] * solution.w[j];
+    solution.u.push_back(std::max(0.0, least));
+  }
+  return solution;
+}
+
 Result<RejectionProgram::Solution> RejectionProgram::solve() const {
+  if (auto solution = solve_in_a_tableau()) return *std::move(solution);
+  return solve_by_library();
+}
+
+Result<RejectionProgram::Solution> RejectionProgram::solve_by_library() const {
   const std::size_t k = sets.p.size();
   LinearProgram program(2 * k);
   constrain(program, sets, rows);
   SPECTR_TRY(auto x, minimise(program, k, k - 1, 1.0));
   for (std::size_t i = k - 1; i-- > 0;) {
+    if (program.is_only_optimum()) break;
     program.keep_optima();
     auto next = minimise(program, k, i, -1.0);
     // Where the optima lie within rounding of each other, the solver may lose them: any of them will do.

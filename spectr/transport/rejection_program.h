@@ -38,13 +38,19 @@ struct RejectionProgram {
   struct Solution {
     std::vector<double> u, w;
   };
-  /// Among the minimisers the one with the largest u_{k−1}, then u_{k−2}, …, u₁. Cost: k linear programs of
-  /// 2k columns, each from the basis of the one before.
+  /// Among the minimisers the one with the largest u_{k−1}, then u_{k−2}, …, u₁. Cost: where w = 0 is
+  /// feasible some pivots in a tableau of k columns, or that of solve_by_library().
   Result<Solution> solve() const;
+  /// The same by the library's solver. Cost: at most k linear programs of 2k columns, each from the basis of
+  /// the one before.
+  Result<Solution> solve_by_library() const;
   /// Its u_k alone. Cost: one linear program.
   std::expected<double, LinearProgram::Failure> least() const;
   /// By how much the rows must be exceeded at least: 0 where there are solutions. Cost: one linear program.
   std::expected<double, LinearProgram::Failure> min_excess() const;
+
+ private:
+  std::optional<Solution> solve_in_a_tableau() const;
 };
 
 /// LP_k for k drafts from one distribution, p_1 = … = p_k. The Ω_i are upper sets of one ratio p/q and hence
