@@ -39,11 +39,11 @@ void measure(const ModelFlags& flags) {
   for (const std::string& path : flags.drafts) {
     const auto trials = need(try_slim(*target.transformer, *target.tokenizer, path, pool, {}));
     fmt::print("\n{:<44}  {:>12}  {:>10}  {:>14}\n", path, "ms per pass", "accepted", "times as fast");
-    for (const SlimTrial& trial : trials) {
+    for (const SlimTrial& trial : trials.trials) {
       fmt::print("  {:<42}  {:>12.2f}  {:>8.1f} %  {:>14.2f}\n", describe(trial.options),
                  1e3 * trial.pass_seconds, 100.0 * trial.acceptance, trial.speedup);
     }
-    const SlimTrial& best = best_of(trials);
+    const SlimTrial& best = trials.trials[trials.best];
     if (best.speedup <= 1.0) {
       fmt::print("No chain of drafts would pay here.\n");
     } else if (best.options == SlimOptions()) {

@@ -1,6 +1,7 @@
 #include "apps/cli/cost_file.h"
 
 #include <filesystem>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -93,23 +94,32 @@ std::optional<SlimOptions> slim_from(const Json& entry) {
   return options;
 }
 
-Json try_draft(const Transformer& target, const Tokenizer& tokenizer, const std::string& draft,
-               ThreadPool& pool, const LoadOptions& options) {
-  fmt::print(stderr, "trying how small the draft model may be, once for this machine\n");
-  const std::vector<SlimTrial> trials = need(try_slim(target, tokenizer, draft, pool, options));
+Json to_json(const SlimTrials& trials, const Transformer& target) {
   Json all = Json::array();
-  for (const SlimTrial& trial : trials) {
+  for (const SlimTrial& trial : trials.trials) {
     all.push_back(to_json(trial.options));
     all.back()["pass"] = trial.pass_seconds;
     all.back()["acceptance"] = trial.acceptance;
     all.back()["speedup"] = trial.speedup;
   }
-  return {{"target", target.spec().name}, {"slim", to_json(best_of(trials).options)}, {"trials", all}};
+  return {{"target", target.spec().name}, {"slim", to_json(trials.chosen())}, {"trials", all}};
+}
+
+/// The file as it is against the smallest variant: the others take as long to load again.
+SlimTrials try_draft(const Transformer& target, const Tokenizer& tokenizer, const std::string& draft,
+                     ThreadPool& pool, const LoadOptions& options) {
+  const std::span<const SlimOptions> variants = slim_variants().first(2);
+  fmt::print(stderr, "trying how small the draft model may be, once for this machine\n");
+  Progress progress("trying", variants.size());
+  auto trials = try_slim(target, tokenizer, draft, pool, options, variants,
+                         [&](std::size_t done) { progress.at(done); });
+  progress.done();
+  return need(std::move(trials));
 }
 
 }  // namespace
 
-SlimOptions CostFile::slim(const Transformer& target, const Tokenizer& tokenizer, const std::string& draft,
+ChosenDraft CostFile::slim(const Transformer& target, const Tokenizer& tokenizer, const std::string& draft,
                            ThreadPool& pool, const LoadOptions& options) const {
   std::error_code unknown;
   const std::uintmax_t bytes = std::filesystem::file_size(draft, unknown);
@@ -117,10 +127,17 @@ SlimOptions CostFile::slim(const Transformer& target, const Tokenizer& tokenizer
   const std::string key = fmt::format("a draft of {} bytes, {} | for {} | {}", bytes,
                                       std::filesystem::path(draft).filename().string(), describe(target),
                                       machine(pool.threads()));
+  ChosenDraft chosen;
   const auto entry = file_.entry(
       key, [](const Json& found) { return slim_from(found).has_value(); },
-      [&] { return try_draft(target, tokenizer, draft, pool, options); });
-  return slim_from(entry.value).value_or(SlimOptions());
+      [&] {
+        SlimTrials trials = try_draft(target, tokenizer, draft, pool, options);
+        Json kept = to_json(trials, target);
+        chosen.model = std::move(trials.model);
+        return kept;
+      });
+  chosen.options = slim_from(entry.value).value_or(SlimOptions());
+  return chosen;
 }
 
 void CostFile::keep(const Transformer& target, std::span<const Transformer* const> drafts, int threads,
@@ -139,7 +156,7 @@ void CostFile::keep(const Transformer& target, std::span<const Transformer* cons
       Json& draft = entry["drafts"][i];
       const char* name = support_names[static_cast<std::size_t>(support)];
       const bool known = draft.contains("learned") && draft["learned"].contains(name);
-      if (contexts >= contexts_to_learn && !known) draft["learned"][name] = acceptance;
+      if (contexts >= contexts_to_learn && !known) draft["learned"][name] = to_json(acceptance);
     }
   });
 }

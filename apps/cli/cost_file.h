@@ -29,8 +29,9 @@ class CostFile {
                                      int threads, std::size_t texts = 1) const;
 
   /// How a draft model is made small for a target: what is best by a trial, which takes seconds and is made
-  /// once. Small models stay as they are. Throws Failure as costs() does, and where the draft cannot be used.
-  SlimOptions slim(const Transformer& target, const Tokenizer& tokenizer, const std::string& draft,
+  /// once; then the model comes with it. Small models stay as they are. Throws Failure as costs() does, and
+  /// where the draft cannot be used.
+  ChosenDraft slim(const Transformer& target, const Tokenizer& tokenizer, const std::string& draft,
                    ThreadPool& pool, const LoadOptions& options) const;
 
   /// Keeps what a run has found out: that passes did not take what the file says, which the next run then

@@ -1,5 +1,6 @@
 #include "apps/cli/cost_json.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -49,15 +50,23 @@ decltype(DraftCosts::learned) learned_from(const Json& draft) {
   for (std::size_t i = 0; i < support_count; ++i) {
     const auto one = all->find(support_names[i]);
     if (one == all->end()) continue;
-    learned[i] = one->get<LearnedAcceptance>();
-    for (const double acceptance : *learned[i]) {
-      if (!(acceptance >= 0.0 && acceptance <= 1.0)) throw std::out_of_range("learned");
-    }
+    LearnedAcceptance& read = learned[i].emplace();
+    one->at("confidences").get_to(read.confidences);
+    one->at("accepted").get_to(read.accepted);
+    const auto check = [](double probability) {
+      if (!(probability >= 0.0 && probability <= 1.0)) throw std::out_of_range("learned");
+    };
+    std::ranges::for_each(read.confidences, check);
+    for (const auto& accepted : read.accepted) std::ranges::for_each(accepted, check);
   }
   return learned;
 }
 
 }  // namespace
+
+Json to_json(const LearnedAcceptance& learned) {
+  return {{"confidences", learned.confidences}, {"accepted", learned.accepted}};
+}
 
 Json to_json(const Costs& costs) {
   Json drafts = Json::array();
@@ -66,7 +75,7 @@ Json to_json(const Costs& costs) {
     drafts.back()["alternation"] = draft.alternation;
     if (draft.reading) drafts.back()["reading"] = *draft.reading;
     for (std::size_t i = 0; i < support_count; ++i) {
-      if (draft.learned[i]) drafts.back()["learned"][support_names[i]] = *draft.learned[i];
+      if (draft.learned[i]) drafts.back()["learned"][support_names[i]] = to_json(*draft.learned[i]);
     }
   }
   const SelectCosts& select = costs.select;

@@ -11,6 +11,8 @@ namespace spectr::cli {
 /// What distributions were like whose acceptance an entry knows, by Support.
 inline constexpr const char* support_names[support_count] = {"whole", "cut", "point"};
 
+Json to_json(const LearnedAcceptance& learned);
+
 /// An entry of a file of costs.
 Json to_json(const Costs& costs);
 

@@ -21,6 +21,8 @@ struct Draw {
   NodeId node;                        ///< the node of the tree whose path ends in this token
   std::optional<std::size_t> parent;  ///< the draw that it continues; none where it continues the sequence
   const Distribution* distribution;   ///< the distribution that it was drawn from; not null
+  double confidence =
+      1.0;  ///< of the model there, where its drafter looks at it: NodeDistributions::confidence
 };
 
 /// What a drafter proposes: the tree that models score, and the draws in the order in which they were made,
@@ -38,9 +40,10 @@ class Draft : public RecycledObject {
   Token token(std::size_t draw) const { return tree_.token(draws_[draw].node); }
 
   /// Adds `token`, drawn from `distribution` below `parent`. Returns the number of the draw.
-  std::size_t add(std::optional<std::size_t> parent, Token token, const Distribution* distribution) {
+  std::size_t add(std::optional<std::size_t> parent, Token token, const Distribution* distribution,
+                  double confidence = 1.0) {
     const NodeId above = parent ? draws_[*parent].node : TokenTree::root;
-    draws_.push_back({tree_.child(above, token), parent, distribution});
+    draws_.push_back({tree_.child(above, token), parent, distribution, confidence});
     return draws_.size() - 1;
   }
 

@@ -1,28 +1,43 @@
 #include "spectr/decode/node_distributions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
 namespace spectr {
 
+Logits NodeDistributions::row(NodeId node) const {
+  const Logits row = session_.logits(node);
+  return row.first(std::min(row.size(), shared_));
+}
+
 Result<const Distribution*> NodeDistributions::at(NodeId node) {
   const std::size_t index = static_cast<std::size_t>(node);
   if (distributions_.size() <= index) distributions_.resize(static_cast<std::size_t>(tree_.size()));
   if (!distributions_[index]) {
-    const Logits row = session_.logits(node);
-    const Logits shared = row.first(std::min(row.size(), shared_));
     RecycledVector<Token> history;
     if (warp_.reads_history()) {
       const auto read = sequence_.last(std::min(sequence_.size(), warp_.options().repeat_last_n));
       history.assign(read.begin(), read.end());
       for (NodeId step : tree_.path(node)) history.push_back(tree_.token(step));
     }
-    Result<Distribution> made = warp_.distribution(shared, history, vocabulary_);
+    Result<Distribution> made = warp_.distribution(row(node), history, vocabulary_);
     if (!made) return error("{}: {}", session_.name(), made.error().message);
     distributions_[index] = std::make_unique<Distribution>(*std::move(made));
   }
   return distributions_[index].get();
+}
+
+double NodeDistributions::confidence(NodeId node) {
+  const std::size_t index = static_cast<std::size_t>(node);
+  if (confidences_.size() <= index) confidences_.resize(static_cast<std::size_t>(tree_.size()), -1.0);
+  double& confidence = confidences_[index];
+  if (confidence < 0.0) {
+    const Logits row = this->row(node);
+    confidence = std::min(1.0, std::exp(row.top(1).front().logit - row.log_sum_exp()));
+  }
+  return confidence;
 }
 
 }  // namespace spectr

@@ -38,13 +38,21 @@ class NodeDistributions : public RecycledObject {
   /// warp's, behind the model's name.
   Result<const Distribution*> at(NodeId node);
 
+  /// The confidence of the model after the path to `node`: its largest probability there, at temperature 1
+  /// and without filters. Requires: no logit NaN or +∞, one above −∞. Cost: two passes over the row, when it
+  /// is first asked for.
+  double confidence(NodeId node);
+
  private:
+  Logits row(NodeId node) const;
+
   const Session& session_;
   const Warp& warp_;
   std::span<const Token> sequence_;
   const TokenTree& tree_;
   std::size_t vocabulary_, shared_;
   RecycledVector<std::unique_ptr<Distribution>> distributions_;  // by node, null until asked for
+  RecycledVector<double> confidences_;                           // by node, below 0 until asked for
 };
 
 }  // namespace spectr

@@ -11,10 +11,12 @@
 namespace spectr {
 namespace {
 
-/// A copy of a node that may get children: the draw that made it (none: the root) and its draft model.
+/// A copy of a node that may get children: the draw that made it (none: the root), its draft model, and the
+/// product of the model's confidences above it.
 struct Copy {
   std::optional<std::size_t> draw;
   std::size_t model;
+  double reach;
 };
 
 }  // namespace
@@ -56,7 +58,7 @@ Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choic
   }
   const std::size_t count = drawing.size();
 
-  RecycledVector<Copy> copies = {{std::nullopt, 0}};
+  RecycledVector<Copy> copies = {{std::nullopt, 0, 1.0}};
   for (std::size_t level = 0; level < depth && !copies.empty(); ++level) {
     for (std::size_t model = 0; model < count; ++model) {
       // At the first level the children are dealt out to the models in turn.
@@ -70,8 +72,10 @@ Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choic
       const NodeId node = copy.draw ? draft.draw(*copy.draw).node : TokenTree::root;
       choices.enter(start.place(copy.draw ? *copy.draw + 1 : 0, level, Purpose::draft));
       const auto add = [&](Token token, const Distribution& p, std::size_t model) {
-        const std::size_t draw = draft.add(copy.draw, token, &p);
-        if (!start.is_end(token)) next.push_back({draw, model});
+        const double confidence = min_reach_ ? distributions[model]->confidence(node) : 1.0;
+        const double reach = copy.reach * confidence;
+        const std::size_t draw = draft.add(copy.draw, token, &p, confidence);
+        if (!start.is_end(token) && reach >= min_reach_.value_or(0.0)) next.push_back({draw, model, reach});
       };
       if (drafting_ == Drafting::without_replacement) {
         SPECTR_TRY(const Distribution* p, distributions[copy.model]->at(node));

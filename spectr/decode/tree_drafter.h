@@ -20,11 +20,17 @@ namespace spectr {
 /// one of them is to draw all; with fewer children than models the last models are not used. Drafts end where
 /// one of those that draw has no context left, or lacks a token of the sequence. Cost: one pass of each of
 /// them per level, over the distinct nodes of the level, whoever drew them.
+///
+/// With a bound of the reach a copy has children only while the product of the model's confidences on the way
+/// to it is not below that bound. Theorem: a walk that is lossless at every node is lossless on such trees.
+/// *Why:* whether a node gets children, and how many, is a function of what was drawn above them; given that,
+/// they are drawn from the draft's distribution there as ever.
 class TreeDrafter final : public Drafter {
  public:
-  /// `model` is the one that draws; without it all do.
-  TreeDrafter(RecycledVector<std::size_t> factors, Drafting drafting, std::optional<std::size_t> model = {})
-      : factors_(std::move(factors)), drafting_(drafting), model_(model) {}
+  /// `model` is the one that draws; without it all do. Confidences are looked at where there is a bound only.
+  TreeDrafter(RecycledVector<std::size_t> factors, Drafting drafting, std::optional<std::size_t> model = {},
+              std::optional<double> min_reach = {})
+      : factors_(std::move(factors)), drafting_(drafting), model_(model), min_reach_(min_reach) {}
 
   /// The factors of K draft sequences of L tokens.
   static RecycledVector<std::size_t> sequences(std::size_t drafts, std::size_t length);
@@ -37,6 +43,7 @@ class TreeDrafter final : public Drafter {
   RecycledVector<std::size_t> factors_;
   Drafting drafting_;
   std::optional<std::size_t> model_;
+  std::optional<double> min_reach_;
 };
 
 }  // namespace spectr

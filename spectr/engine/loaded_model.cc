@@ -63,9 +63,11 @@ Result<LoadedModel> load_model(const std::filesystem::path& path, ThreadPool& po
 Result<LoadedModel> load_draft(const std::filesystem::path& path, const Transformer& target,
                                const Tokenizer& tokenizer, ThreadPool& pool, const LoadOptions& options) {
   if (!options.choose_draft) return load(path, &tokenizer.vocabulary(), pool, options);
-  LoadOptions chosen = options;
-  chosen.draft = options.choose_draft(target, tokenizer, path, pool);
-  return load(path, &tokenizer.vocabulary(), pool, chosen);
+  ChosenDraft chosen = options.choose_draft(target, tokenizer, path, pool);
+  if (chosen.model) return std::move(*chosen.model);
+  LoadOptions as_chosen = options;
+  as_chosen.draft = std::move(chosen.options);
+  return load(path, &tokenizer.vocabulary(), pool, as_chosen);
 }
 
 }  // namespace spectr

@@ -33,12 +33,18 @@ struct SlimOptions {
   friend bool operator==(const SlimOptions&, const SlimOptions&) = default;
 };
 
+/// How small a draft model shall be, and that model where choosing has loaded it.
+struct ChosenDraft {
+  SlimOptions options = {};
+  std::optional<LoadedModel> model = {};
+};
+
 /// How a model is loaded.
 struct LoadOptions {
   KvChoice kv = {};        ///< what keys and values are stored as
   SlimOptions draft = {};  ///< of draft models only
   /// Chooses these for a target and the file of a draft; none: as they are above.
-  std::function<SlimOptions(const Transformer& target, const Tokenizer& tokenizer,
+  std::function<ChosenDraft(const Transformer& target, const Tokenizer& tokenizer,
                             const std::filesystem::path& draft, ThreadPool& pool)>
       choose_draft = {};
 };

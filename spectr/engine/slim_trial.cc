@@ -83,9 +83,21 @@ double best_speedup(const std::array<double, Sampled::max_rows>& target, double 
 
 }  // namespace
 
-Result<std::vector<SlimTrial>> try_slim(const Transformer& target, const Tokenizer& tokenizer,
-                                        const std::filesystem::path& draft, ThreadPool& pool,
-                                        const LoadOptions& options) {
+std::size_t best_of(const std::vector<SlimTrial>& trials) {
+  const auto best = std::ranges::max_element(trials, {}, &SlimTrial::speedup);
+  const bool pays = best->speedup > worth_changing * trials.front().speedup;
+  return pays ? static_cast<std::size_t>(best - trials.begin()) : 0;
+}
+
+std::span<const SlimOptions> slim_variants() {
+  static const SlimOptions variants[] = {{}, {TensorType::q4_0, shortlist}, {TensorType::q4_0}};
+  return variants;
+}
+
+Result<SlimTrials> try_slim(const Transformer& target, const Tokenizer& tokenizer,
+                            const std::filesystem::path& draft, ThreadPool& pool, const LoadOptions& options,
+                            std::span<const SlimOptions> variants,
+                            const std::function<void(std::size_t)>& done) {
   const std::vector<Token> text = tokenizer.encode(sample);
   SPECTR_TRY(Sampled large, Sampled::start(target, text));
   std::vector<Distribution> wanted;
@@ -101,13 +113,14 @@ Result<std::vector<SlimTrial>> try_slim(const Transformer& target, const Tokeniz
     target_seconds[rows - 1] = std::lerp(target_seconds.front(), target_seconds.back(), share);
   }
 
-  std::vector<SlimTrial> trials;
-  const SlimOptions variants[] = {{}, {TensorType::q4_0}, {TensorType::q4_0, shortlist}};
-  for (const SlimOptions& slim : variants) {
+  SlimTrials all;
+  auto& trials = all.trials;
+  for (std::size_t tried = 0; tried < variants.size(); ++tried) {
+    if (done) done(tried);
     LoadOptions changed = options;
-    changed.draft = slim;
+    changed.draft = variants[tried];
     changed.choose_draft = nullptr;
-    const auto model = load_draft(draft, target, tokenizer, pool, changed);
+    auto model = load_draft(draft, target, tokenizer, pool, changed);
     if (!model && trials.empty()) return std::unexpected(model.error());
     if (!model) continue;
     SPECTR_TRY(Sampled small, Sampled::start(*model->transformer, text));
@@ -118,14 +131,13 @@ Result<std::vector<SlimTrial>> try_slim(const Transformer& target, const Tokeniz
     }
     const double acceptance = overlap / static_cast<double>(text.size());
     SPECTR_TRY(const double seconds, small.seconds(1));
-    trials.push_back({slim, seconds, acceptance, best_speedup(target_seconds, seconds, acceptance)});
+    trials.push_back(
+        {variants[tried], seconds, acceptance, best_speedup(target_seconds, seconds, acceptance)});
+    all.best = best_of(trials);
+    if (all.best + 1 == trials.size()) all.model = *std::move(model);
   }
-  return trials;
-}
-
-const SlimTrial& best_of(const std::vector<SlimTrial>& trials) {
-  const auto& best = *std::ranges::max_element(trials, {}, &SlimTrial::speedup);
-  return best.speedup > worth_changing * trials.front().speedup ? best : trials.front();
+  if (done) done(variants.size());
+  return all;
 }
 
 }  // namespace spectr

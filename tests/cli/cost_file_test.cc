@@ -37,7 +37,8 @@ class CostFileTest : public testing::Test {
 
 TEST_F(CostFileTest, AcceptanceIsLearnedOnceSoThatTextsCanBeRepeated) {
   const std::uint64_t before = costs()->hash();
-  const LearnedAcceptance first = {0.5, 0.6, 0.7, 0.8}, second = {0.1, 0.2, 0.3, 0.4};
+  const LearnedAcceptance first = {.confidences = {0.25, 0.75}, .accepted = {{{0.5, 0.6, 0.7, 0.8}}}},
+                          second = {.confidences = {1.0}, .accepted = {{{0.1, 0.2, 0.3, 0.4}}}};
   keep({}, {{Support::cut, 3, first}});
   EXPECT_EQ(costs()->hash(), before) << "three contexts tell too little";
   keep({}, {{Support::cut, 100, first}});
@@ -62,8 +63,10 @@ TEST_F(CostFileTest, CostsThatAreOffAreMeasuredAnew) {
 }
 
 TEST_F(CostFileTest, SmallDraftsStayAsTheyAre) {
-  EXPECT_EQ(file_.slim(*target_, *target_.tokenizer, find_data(tiny_draft)->string(), *target_.pool, {}),
-            SlimOptions());
+  const ChosenDraft chosen =
+      file_.slim(*target_, *target_.tokenizer, find_data(tiny_draft)->string(), *target_.pool, {});
+  EXPECT_EQ(chosen.options, SlimOptions());
+  EXPECT_FALSE(chosen.model);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // Choosing K and L by costs and past acceptance leaves the distribution alone.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "tests/support/tabular_pair.h"
@@ -25,6 +27,24 @@ TEST(Auto, HasTheTargetsDistributionWhateverItChooses) {
   }
   EXPECT_LT(*calls.begin(), 3.0) << "it drafts much";
   EXPECT_GT(calls.size(), 4U) << "and not always alike";
+}
+
+TEST(Auto, HasTheTargetsDistributionByKSeqWhereTheOptimalPlanIsDear) {
+  const MethodOptions by_optimum = measured(0.02, {0.1});
+  Costs costs = *by_optimum.costs;
+  costs.select.optimal = 0.1;
+  ASSERT_FALSE(costs.optimal_pays());
+  MethodOptions by_k_seq;
+  by_k_seq.costs = std::make_shared<const Costs>(std::move(costs));
+  double calls = 0.0, fewer = 0.0;
+  for (const std::uint32_t seed : {1u, 2u, 3u}) {
+    const TabularPair pair = TabularPair::random(3, 4, seed);
+    const MethodDistribution found = method_distribution(pair, "auto", by_k_seq);
+    EXPECT_LE(found.tv, 1e-12) << seed;
+    calls += found.exact.expected_target_calls;
+    fewer += method_distribution(pair, "auto", by_optimum).exact.expected_target_calls;
+  }
+  EXPECT_LT(fewer, calls - 1e-6) << "it is k-Seq that chooses";
 }
 
 TEST(Auto, KeepsTheDistributionWithEndTokensAndFilters) {

@@ -273,8 +273,8 @@ TEST(Auto, FindsTheDraftModelThatPaysMost) {
   const Course course = course_of_auto(pair, measured(0.2, {0.05, 0.1, 0.1}), 400);
   EXPECT_GT(course.of_model[1], course.blocks * 2 / 3);
   EXPECT_LE(course.of_model[0] + course.of_model[2], 40u);
-  EXPECT_GT(course.of_model[0], 0u);
-  EXPECT_GT(course.of_model[2], 0u);
+  EXPECT_GT(course.of_model[0], 0u) << "perfect drafts of it would cost less";
+  EXPECT_EQ(course.of_model[2], 0u) << "they would not";
 }
 
 TEST(Auto, DraftsOneSequenceWhereAllDraftsWouldBeAlike) {
@@ -286,7 +286,7 @@ TEST(Auto, DraftsOneSequenceWhereAllDraftsWouldBeAlike) {
   CounterRandom choices(1);
   ASSERT_TRUE(generate(decoder, models, std::vector<Token>{0}, {.limit = 200}, choices));
   EXPECT_EQ(decoder.shape().drafts, 1u);
-  EXPECT_EQ(decoder.shape().length, 8u);
+  EXPECT_EQ(decoder.shape().length, AutoParams::max_length);
 }
 
 TEST(Auto, DraftsFromTheTextWithoutADraftModel) {

@@ -14,8 +14,11 @@ std::shared_ptr<Costs> costs(double slope, double draft, double acceptance) {
   auto costs = std::make_shared<Costs>(
       Costs{CostCurve({{1, 1.0}, {32, 1.0 + 31.0 * slope}}), {{CostCurve({{1, draft}, {32, draft}})}}, {}});
   LearnedAcceptance learned;
-  for (std::size_t i = 0; i < learned.size(); ++i)
-    learned[i] = 1.0 - (1.0 - acceptance) / static_cast<double>(i + 1);
+  learned.confidences.front() = 1.0;
+  for (auto& accepted : learned.accepted) {
+    for (std::size_t i = 0; i < accepted.size(); ++i)
+      accepted[i] = 1.0 - (1.0 - acceptance) / static_cast<double>(i + 1);
+  }
   costs->drafts.front().learned.fill(learned);
   return costs;
 }
@@ -26,7 +29,7 @@ MethodOptions chosen(std::string_view method, const std::shared_ptr<Costs>& by,
 }
 
 TEST(BestShape, FollowsWhatDraftsCostAndBring) {
-  EXPECT_EQ(chosen("speculative", costs(0.01, 0.02, 0.95)).length, 8U);
+  EXPECT_EQ(chosen("speculative", costs(0.01, 0.02, 0.95)).length, AutoParams::max_length);
   EXPECT_EQ(chosen("speculative", costs(0.01, 0.9, 0.95)).length, 1U) << "dear drafts";
   EXPECT_LE(chosen("speculative", costs(0.01, 0.2, 0.3)).length, 2U) << "drafts that are rarely accepted";
   EXPECT_EQ(chosen("spectr", costs(0.5, 0.02, 0.6)).drafts, 1U) << "every row of the target is dear";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "spectr/base/check.h"
@@ -35,6 +36,39 @@ double at(const Values& values, double k) {
   return values[left] + share * (values[left + 1] - values[left]);
 }
 
+/// Stops are so far apart, in logarithms of the reach.
+constexpr double reach_step = 0.1;
+
+/// By how many of these steps a context of each level of confidence lessens the reach.
+constexpr std::array<std::size_t, AutoParams::confidences.size()> steps = {16, 8, 4, 2, 1, 0};
+
+/// The law of the reach at a position of a block, in steps; what is beyond the last but one lies at the last.
+class ReachLaw {
+ public:
+  using ByStop = std::array<double, AcceptanceEstimate::stops>;
+
+  /// The probabilities that it is not below each stop.
+  ByStop by_stop() const {
+    ByStop sums;
+    std::partial_sum(law_.begin(), law_.end(), sums.begin());
+    return sums;
+  }
+  /// Goes on to the next position from a context that is of each level with some probability, and that is
+  /// left with another.
+  template <class ByLevel>
+  void go_on(const ByLevel& shares, const ByLevel& left) {
+    ByStop next = {};
+    for (std::size_t b = 0; b < steps.size(); ++b) {
+      for (std::size_t s = 0; s < law_.size(); ++s)
+        next[std::min(s + steps[b], AcceptanceEstimate::never)] += law_[s] * shares[b] * left[b];
+    }
+    law_ = next;
+  }
+
+ private:
+  ByStop law_ = {1.0};
+};
+
 }  // namespace
 
 double k_seq_acceptance(const Distribution& p, const Distribution& q, std::size_t k) {
@@ -51,23 +85,32 @@ double tickets_acceptance(const Distribution& p, const Distribution& q, std::siz
 AcceptanceEstimate::AcceptanceEstimate(const AutoParams& params, AcceptanceOf dense)
     : params_(params),
       dense_(dense),
-      acceptance_(params.initial_acceptance),
-      initial_weight_(params.initial_weight),
+      guess_{.confidences = params.initial_confidences},
+      first_(static_cast<double>(params.initial_weight), 1.0 - params.min_comparison_weight),
+      later_(params.later_prior, params.context_decay),
       surviving_(params.initial_surviving),
       distinct_(params.initial_distinct) {
-  for (Positions* all : {&single_, &several_}) {
-    for (Misses& misses : *all) misses.prior = params.position_prior;
+  for (std::size_t b = 0; b < levels; ++b) {
+    for (std::size_t i = 0; i < drafts.size(); ++i)
+      guess_.accepted[b][i] = 1.0 - params.initial_missed[i] * (1.0 - params.initial_acceptance[b]);
   }
+  estimate();
 }
 
 void AcceptanceEstimate::remember(const LearnedAcceptance& learned) {
-  acceptance_ = learned;
-  initial_weight_ = params_.learned_weight;
+  guess_ = learned;
+  first_ = ContextEstimate(static_cast<double>(params_.learned_weight), 1.0 - params_.min_comparison_weight);
+  estimate();
 }
 
-double AcceptanceEstimate::miss(const Distribution& p, const Distribution& q, std::size_t k) const {
+void AcceptanceEstimate::estimate() {
+  known_first_ = first_.estimate(guess_);
+  known_later_ = later_.estimate(known_first_);
+}
+
+double AcceptanceEstimate::accepts(const Distribution& p, const Distribution& q, std::size_t k) const {
   const bool dense = p.is_dense() || q.is_dense();
-  return 1.0 - (dense ? dense_ : tickets_acceptance)(p, q, k);
+  return (dense ? dense_ : tickets_acceptance)(p, q, k);
 }
 
 bool AcceptanceEstimate::wants_distributions() {
@@ -76,35 +119,37 @@ bool AcceptanceEstimate::wants_distributions() {
   return block < params_.always_compared || block % period == 0;
 }
 
-double AcceptanceEstimate::see_first(const Distribution& p, const Distribution& q) {
+void AcceptanceEstimate::see_confidence(std::size_t position, double confidence) {
+  (position == 0 ? first_ : later_).see(confidence_level(confidence));
+  estimate();
+}
+
+double AcceptanceEstimate::see_first(double confidence, const Distribution& p, const Distribution& q) {
   double by_one = 0.0;
+  const std::size_t level = confidence_level(confidence);
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     // One draft takes one pass over the distributions, several take many: once some contexts are known, they
     // take turns.
     const std::size_t others = drafts.size() - 1;
-    const bool in_turn = i == 0 || seen_ < params_.always_compared || seen_ % others == i - 1;
+    const bool in_turn = i == 0 || compared_ < params_.always_compared || compared_ % others == i - 1;
     if (!in_turn) continue;
-    const double min_weight =
-        i == 0 ? params_.min_comparison_weight : params_.min_comparison_weight * static_cast<double>(others);
-    // At first this is the mean of all, the guess among them.
-    const double accepted = 1.0 - miss(p, q, drafts[i]);
-    if (drafts[i] == 1) by_one = accepted;
-    move_towards(acceptance_[i], accepted,
-                 std::max(min_weight, 1.0 / static_cast<double>(++compared_[i] + initial_weight_)));
+    const double accepted = accepts(p, q, drafts[i]);
+    if (i == 0) by_one = accepted;
+    first_.see_accepted(level, i, accepted);
   }
-  ++seen_;
+  ++compared_;
+  estimate();
   return by_one;
 }
 
-void AcceptanceEstimate::see_further(std::size_t position, std::size_t K, std::size_t going_on,
-                                     const Distribution& p, const Distribution& q) {
-  SPECTR_CHECK(position < positions);
-  Misses& here = (K == 1 ? single_ : several_)[position];
-  const double decay = params_.context_decay;
-  here.seen = decay * here.seen + miss(p, q, going_on);
-  here.expected = decay * here.expected + expected_miss(K, position);
-  here.contexts = decay * here.contexts + 1.0;
-  here.prior *= decay;
+void AcceptanceEstimate::see_further(double confidence, std::size_t going_on, const Distribution& p,
+                                     const Distribution& q) {
+  const double accepted = accepts(p, q, going_on);
+  const auto [left, share] = between(static_cast<double>(going_on));
+  const std::size_t level = confidence_level(confidence);
+  if (share < 1.0) later_.see_accepted(level, left, accepted, 1.0 - share);
+  if (share > 0.0) later_.see_accepted(level, left + 1, accepted, share);
+  estimate();
 }
 
 void AcceptanceEstimate::see_survivors(std::size_t drawn, std::size_t survivors) {
@@ -126,27 +171,51 @@ double AcceptanceEstimate::nodes(std::size_t K, std::size_t L) const {
   return static_cast<double>(K * L) * at(distinct_, static_cast<double>(K));
 }
 
-double AcceptanceEstimate::first_acceptance(double k) const {
-  return at(acceptance_, k);
+AcceptanceEstimate::ByLevel AcceptanceEstimate::accepted_at(std::size_t position, std::size_t K) const {
+  const double going_on =
+      1.0 + static_cast<double>(K - 1) * std::pow(surviving_, static_cast<double>(position));
+  const LearnedAcceptance& known = position == 0 ? known_first_ : known_later_;
+  ByLevel accepted;
+  for (std::size_t b = 0; b < levels; ++b) accepted[b] = at(known.accepted[b], going_on);
+  return accepted;
 }
 
-double AcceptanceEstimate::expected_miss(std::size_t K, std::size_t position) const {
-  const double going_on = std::pow(surviving_, static_cast<double>(position));
-  return 1.0 - first_acceptance(1.0 + static_cast<double>(K - 1) * going_on);
+double AcceptanceEstimate::min_reach(std::size_t stop) {
+  return stop >= never ? 0.0 : std::exp(-reach_step * (static_cast<double>(stop) + 0.5));
+}
+
+AcceptanceEstimate::ByStop AcceptanceEstimate::drafted() const {
+  ByLevel all;
+  all.fill(1.0);
+  ReachLaw law;
+  ByStop drafted;
+  for (std::size_t position = 0; position < positions; ++position) {
+    drafted[position] = law.by_stop();
+    law.go_on(confidences_at(position), all);
+  }
+  return drafted;
+}
+
+AcceptanceEstimate::ByStop AcceptanceEstimate::accepted(std::size_t K) const {
+  const auto means = acceptances(K);
+  ReachLaw law;
+  ByStop accepted;
+  for (std::size_t position = 0; position < positions; ++position) {
+    accepted[position] = law.by_stop();
+    for (double& probability : accepted[position]) probability *= means[position];
+    law.go_on(confidences_at(position), accepted_at(position, K));
+  }
+  return accepted;
 }
 
 std::array<double, AcceptanceEstimate::positions> AcceptanceEstimate::acceptances(std::size_t K) const {
-  std::array<double, positions> acceptances;
-  double ratio = 1.0;  // of what is missed to what was expected
-  for (std::size_t i = 0; i < positions; ++i) {
-    const auto& [seen, expected, contexts, prior] = (K == 1 ? single_ : several_)[i];
-    if (expected > 0.0) {
-      const double guess = prior * expected / contexts;
-      ratio = (seen + ratio * guess) / (expected + guess);
-    }
-    acceptances[i] = std::max(0.0, 1.0 - ratio * expected_miss(K, i));
+  std::array<double, positions> means;
+  for (std::size_t position = 0; position < positions; ++position) {
+    const ByLevel& shares = confidences_at(position);
+    const ByLevel accepted = accepted_at(position, K);
+    means[position] = std::inner_product(shares.begin(), shares.end(), accepted.begin(), 0.0);
   }
-  return acceptances;
+  return means;
 }
 
 std::array<double, AcceptanceEstimate::positions + 1> AcceptanceEstimate::tokens(std::size_t K) const {

@@ -12,6 +12,11 @@ bool has_room(const Session& draft, const BlockStart& start) {
   return draft_depth(draft, start.sequence, start.left) > 0;
 }
 
+/// How many levels a tree was drafted in. Its nodes are in the order of levels.
+std::size_t levels(const TokenTree& tree) {
+  return std::max<std::size_t>(1, static_cast<std::size_t>(tree.depth(tree.size() - 1)));
+}
+
 }  // namespace
 
 AutoDrafter::AutoDrafter(std::shared_ptr<const Costs> costs, const AutoParams& params)
@@ -123,7 +128,8 @@ Result<void> AutoDrafter::propose(const BlockStart& start, Models& models, Choic
     case DraftOrigin::none:
       break;
     case DraftOrigin::model:
-      return TreeDrafter(TreeDrafter::sequences(K, L), Drafting::independent, chosen_.model)
+      return TreeDrafter(TreeDrafter::sequences(K, L), Drafting::independent, chosen_.model,
+                         chosen_.min_reach)
           .propose(start, models, choices, draft);
     case DraftOrigin::ngrams:
       return NgramDrafter(NgramEstimate::max_order, L).propose(start, models, choices, draft);
@@ -149,12 +155,15 @@ std::vector<Learned> AutoDrafter::learned() const {
   return learned;
 }
 
-double AutoDrafter::seconds(double nodes, double tokens) const {
+double AutoDrafter::seconds(const Draft& draft, double tokens) const {
+  const TokenTree& tree = draft.tree();
+  const auto nodes = static_cast<double>(tree.size() - 1);
   switch (chosen_.origin) {
     case DraftOrigin::none:
       break;
     case DraftOrigin::model:
-      return candidates_[chosen_.model].seconds(*forecast_, chosen_.shape, nodes, tokens);
+      return candidates_[chosen_.model].seconds(*forecast_, {chosen_.shape.drafts, levels(tree)}, nodes,
+                                                tokens);
     case DraftOrigin::ngrams:
       return forecast_->verification_seconds(nodes, chosen_.shape.length, tokens, costs_->select.one);
   }
@@ -164,8 +173,7 @@ double AutoDrafter::seconds(double nodes, double tokens) const {
 Result<void> AutoDrafter::observe(const BlockStart&, const Draft& draft, const Verdict& verdict,
                                   NodeDistributions& target) {
   const std::size_t tokens = verdict.path.size() + (verdict.last ? 1 : 0);
-  const auto nodes = static_cast<double>(draft.tree().size() - 1);
-  charged_ = seconds(nodes, static_cast<double>(tokens));
+  charged_ = seconds(draft, static_cast<double>(tokens));
   budget_.charge(charged_, tokens, plain_);
   if (chosen_.origin != DraftOrigin::model) return {};
   return candidates_[chosen_.model].observe(draft, verdict, target);

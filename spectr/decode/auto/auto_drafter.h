@@ -11,8 +11,9 @@
 namespace spectr {
 
 /// Drafts as much as pays: before every block it takes the choice that promises the most tokens per second –
-/// K draft sequences of L tokens from one of the draft models, L tokens from the sequence's own n-grams, or
-/// no drafts – by stored cost curves and by running estimates of the acceptance in this sequence.
+/// K draft sequences of up to L tokens from one of the draft models, which go on while that model is
+/// confident, L tokens from the sequence's own n-grams, or no drafts – by stored cost curves and by running
+/// estimates of the acceptance in this sequence.
 ///
 /// Theorem. With a lossless walk behind it the output has the target's distribution. *Why:* the choice is a
 /// function of the sequence and of past blocks; given these, every choice gives the next block the target's
@@ -48,8 +49,8 @@ class AutoDrafter final : public Drafter {
   /// The draft models that might save more than it takes them to read the prompt.
   std::vector<std::size_t> worth_reading(const BlockStart& first, const Models& models);
   void choose(const BlockStart& start, const Models& models);
-  /// The seconds that the block takes by the costs, with so many drafted nodes and new tokens.
-  double seconds(double nodes, double tokens) const;
+  /// The seconds that the block takes by the costs, with that draft and so many new tokens.
+  double seconds(const Draft& draft, double tokens) const;
 
   std::shared_ptr<const Costs> costs_;
   AutoParams params_;

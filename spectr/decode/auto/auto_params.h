@@ -22,7 +22,10 @@ struct AutoParams {
   /// between two of them it is interpolated linearly in their logarithm.
   static constexpr std::array<std::size_t, 4> drafts = {1, 2, 4, 8};
   /// The longest draft sequence of a model, hence the number of positions whose acceptance is estimated.
-  static constexpr std::size_t max_length = 8;
+  static constexpr std::size_t max_length = 12;
+  /// Where levels of a draft model's confidence begin (its largest probability in a context, unwarped):
+  /// what is accepted is estimated for each of them.
+  static constexpr std::array<double, 6> confidences = {0.0, 0.3, 0.55, 0.72, 0.86, 0.95};
   /// The largest tree in rows of a target pass, the root included.
   static constexpr std::size_t max_rows = 32;
   /// The most tokens whose agreement with an earlier place counts, for drafts by n-grams.
@@ -35,8 +38,13 @@ struct AutoParams {
 
   // The estimate of what the target accepts of a draft model's tokens.
 
-  /// The first guess of the acceptance of a block's first position, by `drafts`.
-  std::array<double, drafts.size()> initial_acceptance = {0.7, 0.78, 0.84, 0.88};
+  /// The first guess of the share of contexts at each level of confidence.
+  std::array<double, confidences.size()> initial_confidences = {0.07, 0.17, 0.15, 0.13, 0.14, 0.34};
+  /// The first guess of what is accepted of one draft there. (Drafts of published pairs are accepted about as
+  /// often as their model is confident, a little more often where it is not.)
+  std::array<double, confidences.size()> initial_acceptance = {0.35, 0.5, 0.65, 0.76, 0.87, 0.98};
+  /// The first guess of what several drafts miss, by `drafts`, beside what one misses.
+  std::array<double, drafts.size()> initial_missed = {1.0, 0.73, 0.53, 0.4};
   /// The weight of that guess in contexts. One is enough: distributions tell what is accepted exactly, and
   /// completions are short.
   std::size_t initial_weight = 1;
@@ -46,11 +54,12 @@ struct AutoParams {
   /// the last thirty that were compared decide (of several drafts, which take turns, the last thirty in
   /// turn).
   double min_comparison_weight = 0.03;
-  /// What remains of the weight of a context behind the first position at every later one: the last sixty
-  /// decide.
+  /// The weight, in contexts, of the guess that contexts behind the first position of a block are as those at
+  /// it.
+  double later_prior = 8.0;
+  /// What remains of the weight of a context behind the first position, and of that guess, at every later
+  /// one: the last sixty decide.
   double context_decay = 1.0 - 1.0 / 64.0;
-  /// The weight, in contexts, of the guess that a position behind the first is as the one before it.
-  double position_prior = 8.0;
   /// The least weight of a newly counted block (survivors, merging): the last dozen blocks decide.
   double min_count_weight = 0.12;
   /// The first guess of the share of the other drafts that equal the accepted one.

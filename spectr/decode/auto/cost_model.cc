@@ -67,29 +67,30 @@ Costs Costs::shared(std::size_t requests) const {
 
 std::uint64_t Costs::hash() const {
   Fnv1a hash;
-  const auto add_seconds = [&hash](double seconds) { hash.add(std::bit_cast<std::uint64_t>(seconds)); };
+  const auto add = [&hash](double number) { hash.add(std::bit_cast<std::uint64_t>(number)); };
   const auto add_curve = [&](const CostCurve& curve) {
     hash.add(curve.points().size());
     for (const CostCurve::Point& point : curve.points()) {
       hash.add(point.rows);
-      add_seconds(point.seconds);
+      add(point.seconds);
     }
     hash.add(curve.attention().behind);
-    add_seconds(curve.attention().per_token);
+    add(curve.attention().per_token);
   };
   add_curve(target);
   for (const DraftCosts& draft : drafts) {
     add_curve(draft.passes);
-    add_seconds(draft.alternation);
-    if (draft.reading) add_seconds(*draft.reading);
+    add(draft.alternation);
+    if (draft.reading) add(*draft.reading);
     for (const auto& learned : draft.learned) {
       if (!learned) continue;
-      for (const double acceptance : *learned) hash.add(std::bit_cast<std::uint64_t>(acceptance));
+      for (const double share : learned->confidences) add(share);
+      for (const auto& accepted : learned->accepted) std::ranges::for_each(accepted, add);
     }
   }
   for (double seconds :
        {select.distribution, select.filtered, select.likelihood, select.one, select.several, select.optimal})
-    add_seconds(seconds);
+    add(seconds);
   return hash.value();
 }
 

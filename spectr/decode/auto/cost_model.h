@@ -69,9 +69,16 @@ struct SelectCosts {
   double optimal = 0.0;     ///< the optimal plan for several drafts
 };
 
-/// What `auto` has accepted of a draft model's tokens in earlier completions, by AutoParams::drafts: a first
+/// What `auto` has learned of a draft model in earlier completions, at the first positions of blocks: a first
 /// guess for later ones.
-using LearnedAcceptance = std::array<double, AutoParams::drafts.size()>;
+struct LearnedAcceptance {
+  /// By AutoParams::confidences: the share of contexts with that confidence of the draft model.
+  std::array<double, AutoParams::confidences.size()> confidences = {};
+  /// By AutoParams::confidences and AutoParams::drafts: what the target accepted there.
+  std::array<std::array<double, AutoParams::drafts.size()>, AutoParams::confidences.size()> accepted = {};
+
+  bool operator==(const LearnedAcceptance&) const = default;
+};
 
 /// The seconds of what a draft model does.
 struct DraftCosts {

@@ -22,29 +22,32 @@ WarmUp::WarmUp(std::span<const Token> prompt) : sequence_(before_contexts(prompt
   }
 }
 
-double DraftCandidate::seconds(const Forecast& forecast, DraftShape shape, double nodes,
-                               double tokens) const {
-  const auto [K, L] = shape;
-  const double plan = forecast.costs().plan_seconds(K);
-  double seconds = forecast.verification_seconds(nodes, L, tokens, plan);
-  // The first draft pass reads what the last block added, the others a level of the tree.
-  const double level = nodes / static_cast<double>(L);
+double DraftCandidate::drafting_seconds(const Forecast& forecast, DraftShape shape, double nodes) const {
+  const auto L = static_cast<double>(shape.length);
+  const double level = nodes / L;
   const CostCurve& passes = costs_->passes;
   const auto depth = static_cast<double>(forecast.depth());
+  double seconds = costs_->alternation + forecast.verification_seconds(nodes, shape.length, 0.0, 0.0);
+  // The first draft pass reads what the last block added, the others a level of the tree.
+  seconds += passes.seconds(params_.read_anyway, depth) + (L - 1.0) * passes.seconds(level, depth);
+  // A distribution of the draft and its confidence for every node that is drafted below, and what the
+  // estimates take.
   seconds +=
-      passes.seconds(params_.read_anyway, depth) + static_cast<double>(L - 1) * passes.seconds(level, depth);
-  seconds += costs_->alternation;
-  // A distribution of the draft for every node that is drafted below, and what the estimates take.
-  seconds += forecast.distribution_seconds() * (1.0 + static_cast<double>(L - 1) * level);
-  if (forecast.dense())
-    seconds += params_.compared_share * (forecast.costs().plan_seconds(2) + plan * capped(tokens, L));
+      (forecast.distribution_seconds() + forecast.costs().select.likelihood) * (1.0 + (L - 1.0) * level);
+  if (forecast.dense()) seconds += params_.compared_share * forecast.costs().plan_seconds(2);
   return seconds;
+}
+
+double DraftCandidate::token_seconds(const Forecast& forecast, DraftShape shape, double tokens) const {
+  const double compared = forecast.dense() ? 1.0 + params_.compared_share : 1.0;
+  return forecast.token_seconds(shape.length, tokens, compared * forecast.costs().plan_seconds(shape.drafts));
 }
 
 Choice DraftCandidate::choice_of(const Forecast& forecast, double tokens, std::size_t K,
                                  std::size_t L) const {
   const double seconds = this->seconds(forecast, {K, L}, estimate_.nodes(K, L), tokens);
-  return {DraftOrigin::model, model_, {K, L}, tokens, seconds};
+  return {
+      .origin = DraftOrigin::model, .model = model_, .shape = {K, L}, .tokens = tokens, .seconds = seconds};
 }
 
 bool DraftCandidate::is_affordable(const Forecast& forecast, const Choice& choice) const {
@@ -59,14 +62,34 @@ void DraftCandidate::weigh(const Forecast& forecast, std::size_t left) {
     const Choice choice = choice_of(forecast, capped(static_cast<double>(L + 1), left), 1, L);
     if (choice.rate() > perfect_.rate()) perfect_ = choice;
   }
-  for (std::size_t K = 1; K <= AcceptanceEstimate::drafts.back(); ++K) {
-    if (K > 1 && !forecast.sequences_differ()) break;
-    const auto tokens = estimate_.tokens(K);
-    for (std::size_t L = 1; L <= max_length && K * L < AutoParams::max_rows; ++L) {
-      const Choice choice = choice_of(forecast, capped(tokens[L], left), K, L);
+  single_ = choice_of(forecast, capped(estimate_.tokens(1)[1], left), 1, 1);
+  const AcceptanceEstimate::ByStop drafted = estimate_.drafted();
+  const std::size_t widest = forecast.sequences_differ() ? AcceptanceEstimate::drafts.back() : 1;
+  for (std::size_t K = 1; K <= widest; ++K) weigh(forecast, left, K, drafted);
+}
+
+void DraftCandidate::weigh(const Forecast& forecast, std::size_t left, std::size_t K,
+                           const AcceptanceEstimate::ByStop& drafted) {
+  constexpr auto stops = AcceptanceEstimate::stops;
+  const AcceptanceEstimate::ByStop accepted = estimate_.accepted(K);
+  const std::size_t max_length = std::min({AutoParams::max_length, left, (AutoParams::max_rows - 1) / K});
+  // By the stop: E tokens of drafts of up to L tokens, and E seconds of what does not depend on acceptance,
+  // of which the last level takes so much more.
+  std::array<double, stops> tokens, drafting;
+  tokens.fill(1.0);
+  drafting.fill(0.0);
+  double shorter = 0.0;
+  for (std::size_t L = 1; L <= max_length; ++L) {
+    const double longer = drafting_seconds(forecast, {K, L}, estimate_.nodes(K, L));
+    for (std::size_t stop = 0; stop < stops; ++stop) {
+      tokens[stop] += accepted[L - 1][stop];
+      drafting[stop] += drafted[L - 1][stop] * (longer - shorter);
+      Choice choice = {DraftOrigin::model, model_, {K, L}, AcceptanceEstimate::min_reach(stop)};
+      choice.tokens = capped(tokens[stop], left);
+      choice.seconds = drafting[stop] + token_seconds(forecast, choice.shape, choice.tokens);
       if (forecast.beats(choice, best_) && is_affordable(forecast, choice)) best_ = choice;
-      if (K == 1 && L == 1) single_ = choice;
     }
+    shorter = longer;
   }
 }
 
@@ -143,7 +166,9 @@ Result<double> DraftCandidate::warm_up(const Choice& plain, NodeId contexts, Nod
   for (NodeId context = 0; context < contexts; ++context) {
     SPECTR_TRY(const Distribution* p, draft.at(context));
     SPECTR_TRY(const Distribution* q, target.at(context));
-    won += (1.0 + estimate_.see_first(*p, *q)) * plain.seconds - single_.seconds;
+    const double confidence = draft.confidence(context);
+    estimate_.see_confidence(0, confidence);
+    won += (1.0 + estimate_.see_first(confidence, *p, *q)) * plain.seconds - single_.seconds;
     probes_ -= std::min(probes_, params_.spared_by_context);
   }
   return won;
@@ -188,13 +213,15 @@ Result<void> DraftCandidate::observe(const Draft& draft, const Verdict& verdict,
   for (std::size_t position = 0;; ++position) {
     const auto draws = draft.below(survivors);
     if (draws.empty()) break;
+    const Draw& first = draft.draw(draws.front());
+    estimate_.see_confidence(position, first.confidence);
     if (compares) {
       SPECTR_TRY(const Distribution* q, target.at(above));
-      const Distribution& p = *draft.draw(draws.front()).distribution;
+      const Distribution& p = *first.distribution;
       if (position == 0) {
-        estimate_.see_first(p, *q);
+        estimate_.see_first(first.confidence, p, *q);
       } else {
-        estimate_.see_further(position, K, draws.size(), p, *q);
+        estimate_.see_further(first.confidence, draws.size(), p, *q);
       }
     }
     if (position == verdict.path.size()) break;

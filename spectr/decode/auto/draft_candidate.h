@@ -44,9 +44,11 @@ class WarmUp {
 
 /// One draft model, as `auto` sees it: what its drafts promise for the sequence at hand,
 ///
-///   tokens / (Σ draft passes + target pass of 1 + nodes rows + alternation + distributions and plans),
+///   E tokens / E (Σ draft passes + target pass of 1 + nodes rows + alternation + distributions and plans),
 ///
-/// what it has missed of that sequence, and when it drafts as a probe.
+/// where they go on while the model is confident enough (TreeDrafter's bound of the reach: by renewal theory
+/// the best rate is that of the best K, L and bound); what it has missed of that sequence, and when it drafts
+/// as a probe.
 class DraftCandidate {
  public:
   DraftCandidate(std::size_t model, const Costs& costs, const AutoParams& params)
@@ -62,7 +64,9 @@ class DraftCandidate {
 
   /// The seconds of a block of draft sequences of that shape, which have so many different nodes and bring so
   /// many tokens.
-  double seconds(const Forecast& forecast, DraftShape shape, double nodes, double tokens) const;
+  double seconds(const Forecast& forecast, DraftShape shape, double nodes, double tokens) const {
+    return drafting_seconds(forecast, shape, nodes) + token_seconds(forecast, shape, tokens);
+  }
   /// The choice that promises most, or plain decoding.
   const Choice& best() const { return best_; }
   /// The seconds that the rest of the completion takes by that choice, what the model has to read first
@@ -100,8 +104,14 @@ class DraftCandidate {
   Choice choice_of(const Forecast& forecast, double tokens, std::size_t K, std::size_t L) const;
   /// Whether the block may take that choice even if no two of its draft sequences begin alike.
   bool is_affordable(const Forecast& forecast, const Choice& choice) const;
+  /// The seconds of a block that do not depend on what is accepted, and of its tokens.
+  double drafting_seconds(const Forecast& forecast, DraftShape shape, double nodes) const;
+  double token_seconds(const Forecast& forecast, DraftShape shape, double tokens) const;
   /// Weighs everything that it can do with so many tokens left.
   void weigh(const Forecast& forecast, std::size_t left);
+  /// The same with K draft sequences, of which so much is drafted at each position.
+  void weigh(const Forecast& forecast, std::size_t left, std::size_t K,
+             const AcceptanceEstimate::ByStop& drafted);
   /// The optimistic saving: the seconds that perfect drafts would save of the rest of the completion, times
   /// the share of probes that find such drafts.
   double optimistic_saving(const Choice& chosen) const;

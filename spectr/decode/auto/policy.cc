@@ -16,12 +16,6 @@ Support support_of(const Warp& warp, std::size_t vocabulary) {
   return warp.filters(vocabulary) ? Support::cut : Support::whole;
 }
 
-double Forecast::verification_seconds(double nodes, std::size_t length, double tokens, double plan) const {
-  const double plans = dense() ? plan * capped(tokens, length) : 0.0;
-  return costs_.target.seconds(1.0 + nodes, static_cast<double>(depth_)) +
-         (distribution_seconds() + costs_.select.likelihood) * tokens + plans;
-}
-
 Choice Forecast::plain() const {
   return {.seconds = verification_seconds(0.0, 0, 1.0, 0.0)};
 }

@@ -19,8 +19,9 @@ struct Choice {
   DraftOrigin origin = DraftOrigin::none;
   std::size_t model = 0;  ///< which one of the draft models, where one drafts
   DraftShape shape = {};
-  double tokens = 1.0;   ///< expected tokens of the block
-  double seconds = 0.0;  ///< expected seconds of the block
+  double min_reach = 0.0;  ///< where drafts stop before that length: see TreeDrafter
+  double tokens = 1.0;     ///< expected tokens of the block
+  double seconds = 0.0;    ///< expected seconds of the block
 
   double rate() const { return tokens / seconds; }
   double seconds_per_token() const { return seconds / tokens; }
@@ -100,7 +101,15 @@ class Forecast {
 
   /// The seconds of the target's pass over so many nodes, of a distribution for every token and, where
   /// distributions are dense, of a plan that takes `plan` seconds for every token but the bonus.
-  double verification_seconds(double nodes, std::size_t length, double tokens, double plan) const;
+  double verification_seconds(double nodes, std::size_t length, double tokens, double plan) const {
+    return costs_.target.seconds(1.0 + nodes, static_cast<double>(depth_)) +
+           token_seconds(length, tokens, plan);
+  }
+  /// The part of it that is not the pass.
+  double token_seconds(std::size_t length, double tokens, double plan) const {
+    const double plans = dense() ? plan * capped(tokens, length) : 0.0;
+    return (distribution_seconds() + costs_.select.likelihood) * tokens + plans;
+  }
   /// The seconds of one distribution, and of a token drawn from it.
   double distribution_seconds() const {
     return dense() ? costs_.select.distribution : costs_.select.filtered;

@@ -1,0 +1,61 @@
+// Drafts that go on while their model is confident leave the distribution alone.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <string_view>
+
+#include "spectr/decode/decoder_distribution.h"
+#include "spectr/decode/plan_walk.h"
+#include "spectr/decode/tree_drafter.h"
+#include "spectr/transport/plans.h"
+#include "tests/support/tabular_pair.h"
+#include "tests/support/value_of.h"
+
+namespace spectr {
+namespace {
+
+using namespace test;
+
+Decoder confident(RecycledVector<std::size_t> factors, std::string_view plan, double min_reach) {
+  const PlanRule& rule = *value_of(find_plan(plan));
+  return {std::make_unique<TreeDrafter>(std::move(factors), rule.drafting, std::nullopt, min_reach),
+          std::make_unique<PlanWalk>(rule, PlanOptions{})};
+}
+
+MethodDistribution distribution_of(const TabularPair& pair, Decoder decoder) {
+  const WarpOptions warp = WarpOptions::none();
+  Models models = pair.models("spectr", decoder, warp, 4);
+  const Token prompt[] = {0};
+  const EnumerationOptions enumeration{.horizon = 4, .ends = {}};
+  DecoderDistribution exact = value_of(enumerate_decoder(decoder, models, prompt, enumeration));
+  const auto target = value_of(enumerate_target(models, prompt, enumeration));
+  return {total_variation(exact.distribution, target), std::move(exact)};
+}
+
+TEST(ConfidentTree, IsLosslessWhereverItStops) {
+  for (const std::uint32_t seed : {1u, 2u}) {
+    const TabularPair pair = TabularPair::random(3, 4, seed);
+    for (const std::string_view plan : {"k-seq", "optimal", "recursive", "recursive-wor"}) {
+      double before = 0.0;
+      for (const double min_reach : {0.0, 0.3, 0.5, 0.7, 1.0}) {
+        const auto found = distribution_of(pair, confident({2, 1, 1}, plan, min_reach));
+        EXPECT_LE(found.tv, 1e-12) << plan << ", " << min_reach;
+        EXPECT_GE(found.exact.expected_target_calls, before - 1e-12) << plan << ", " << min_reach;
+        before = found.exact.expected_target_calls;
+      }
+    }
+  }
+}
+
+TEST(ConfidentTree, StopsAtSomePlacesAndNotAtOthers) {
+  const TabularPair pair = TabularPair::random(3, 4, 1);
+  const auto calls = [&](double min_reach) {
+    return distribution_of(pair, confident({1, 1, 1}, "maximal", min_reach)).exact.expected_target_calls;
+  };
+  EXPECT_LT(calls(0.0), calls(0.4));
+  EXPECT_LT(calls(0.4), calls(1.0));
+}
+
+}  // namespace
+}  // namespace spectr
