@@ -1,0 +1,64 @@
+#pragma once
+
+// What kernels share between their loads and stores.
+
+#include "spectr/backend/cuda/kernels/device.h"
+
+namespace spectr::cuda {
+
+/// e^x for x ≤ 0, the same bits everywhere: 2ⁿ e^r with n = round(x / log 2), and a polynomial for e^r,
+/// |r| ≤ log(2) / 2. 0 below −87, where results would be denormal.
+SPECTR_DEVICE float exp_of_negative(float x) {
+  constexpr float large = 12582912.0f;  // 1.5 · 2²³: adding it rounds to an integer
+  const float shifted = fma(x, 1.44269504f, large), n = sub(shifted, large);
+  const float r = fma(n, 2.12194440e-4f, fma(n, -0.693359375f, x));
+  float p = 1.9875691500e-4f;
+  p = fma(p, r, 1.3981999507e-3f);
+  p = fma(p, r, 8.3334519073e-3f);
+  p = fma(p, r, 4.1665795894e-2f);
+  p = fma(p, r, 1.6666665459e-1f);
+  p = fma(p, r, 5.0000001201e-1f);
+  const float y = add(fma(p, mul(r, r), r), 1.0f);
+  return x < -87.0f ? 0.0f : float_of(bits_of(y) + (bits_of(shifted) << 23));
+}
+
+/// x / (1 + e^−x), by e^−|x|.
+SPECTR_DEVICE float silu(float x) {
+  const float e = exp_of_negative(x < 0 ? x : -x);
+  return divide(mul(x, x < 0 ? e : 1.0f), add(1.0f, e));
+}
+
+/// The sum over the lanes whose numbers differ in the bits of `lanes` − 1, in every one of them: neighbours
+/// first, so that all have the same bits.
+template <int lanes>
+SPECTR_DEVICE float sum_of_lanes(float v) {
+#pragma unroll
+  for (int h = 1; h < lanes; h *= 2) v = add(v, shuffle_xor(v, h));
+  return v;
+}
+template <int lanes>
+SPECTR_DEVICE float largest_of_lanes(float v) {
+#pragma unroll
+  for (int h = 1; h < lanes; h *= 2) v = larger(v, shuffle_xor(v, h));
+  return v;
+}
+
+SPECTR_DEVICE Four sum_of_fours(Four a, Four b) {
+  return {add(a.x, b.x), add(a.y, b.y), add(a.z, b.z), add(a.w, b.w)};
+}
+
+/// Four columns of a product's row, whose parts are added here: neighbours first, as the tree goes on.
+template <int parts>
+SPECTR_DEVICE Four four_of(const float* y, long n, long rows, long r, long column) {
+  Four p[parts];
+#pragma unroll
+  for (int k = 0; k < parts; ++k) p[k] = load(reinterpret_cast<const Four*>(y + (k * n + r) * rows + column));
+#pragma unroll
+  for (int h = 1; h < parts; h *= 2) {
+#pragma unroll
+    for (int k = 0; k < parts; k += 2 * h) p[k] = sum_of_fours(p[k], p[k + h]);
+  }
+  return p[0];
+}
+
+}  // namespace spectr::cuda

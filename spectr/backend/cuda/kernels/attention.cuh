@@ -1,0 +1,290 @@
+#pragma once
+
+// Attention over chunks of 64 attended slots, planned by spectr/backend/device/attention_plan.h. No bit of a
+// row depends on other rows, nor on which slots its tokens have:
+//
+//   chunk c:  score_i = Σ q_d k_i,d, ascending, fused;  M = max score;  w_i = e^(score_i − M)
+//             L = Σ w_i as a tree;  O_d = Σ w_i v_i,d, ascending, fused
+//   merged:   M = max M_c;  eight sums of e^(M_c − M) O_c,d and of e^(M_c − M) L_c, over chunks c ≡ s mod 8,
+//             ascending, fused; each eight added as a tree, neighbours first; their quotient
+//
+// The cache is a pool of blocks of 64 slots. In a block each layer's head of keys has 256 D bytes: keys
+// [D / 4][slot][4] and values [slot][D], as halves.
+
+#include "spectr/backend/cuda/kernels/quantize.cuh"
+#include "spectr/backend/device/attention_rows.h"
+
+namespace spectr::cuda {
+
+/// A layer's attention. Items, rows and listed slots do not change while kernels of the pass run: they are
+/// read before predecessors().
+struct Attention {
+  const float* q;  ///< [row][heads · D], turned and scaled
+  const u8* pool;
+  const AttentionItem* items;
+  const PoolSlot* listed;
+  float* parts;      ///< [row of an item][D + 4]: O, M, L
+  long block_bytes;  ///< of the pool
+  long layer;        ///< of a block, in bytes
+  int heads, kv_heads;
+};
+
+/// Grid (items, kv_heads). A warp serves `at_once` queries of its head of keys at a time; no bit depends on
+/// how many.
+template <int dim, int warps, int at_once>
+class AttendKernel {
+  static constexpr int pairs = (dim / 2 + 31) / 32;  // of a value's dimensions for a lane
+  static constexpr int per_slot = warps * 32 / 64;   // threads that gather a slot
+  static_assert(per_slot > 0 && dim % 32 == 0);
+
+ public:
+  static constexpr int threads = 32 * warps;
+  static constexpr int head_bytes = 256 * dim;  // of a block's keys and values
+  static constexpr int shared(int queries) { return head_bytes + queries * (dim + 64) * 4 + 16; }
+
+  static SPECTR_DEVICE void run(const Attention& p) {
+    const AttentionItem item = p.items[group_x()];
+    if (item.rows == 0) return dependents();
+    const int head = group_y(), group = p.heads / p.kv_heads, queries = item.rows * group;
+    u8* const keys = shared_memory();
+    float* const q = reinterpret_cast<float*>(keys + head_bytes);
+    float* const weights = q + queries * dim;
+    const u32 arrived = shared_address(weights + queries * 64);
+    const u8* const layer = p.pool + p.layer + static_cast<long>(head) * head_bytes;
+    const bool is_whole = item.block >= 0, fetches = is_whole && thread() == 0;
+    const auto fetch = [&] {
+      expect_bytes(arrived, head_bytes);
+      copy_to_shared(shared_address(keys), layer + item.block * p.block_bytes, head_bytes, arrived);
+    };
+    PoolSlot slot = -1;
+    if (fetches) {
+      start_barrier(arrived, 1);
+      publish_barriers();
+      if (item.settled) fetch();
+    } else if (!is_whole && thread() / per_slot < item.present) {
+      slot = p.listed[item.list + thread() / per_slot];
+    }
+    dependents();
+    predecessors();
+    if (fetches && !item.settled) fetch();
+    if (!is_whole) gather(layer, p.block_bytes, slot, keys);
+    for (int k = 0; k < item.rows; ++k) {  // the queries of a row's heads lie together
+      const Four* const from = reinterpret_cast<const Four*>(
+          p.q + (static_cast<long>(item.row + k) * p.heads + head * group) * dim);
+      for (int i = thread(); i < group * dim / 4; i += threads) {
+        reinterpret_cast<Four*>(q)[k * group * dim / 4 + i] = load(from + i);
+      }
+    }
+    group_barrier();
+    if (is_whole) wait(arrived, 0);
+
+    float* const parts = p.parts + (static_cast<long>(item.part) * p.heads + head * queries) * (dim + 4);
+    for (int from = thread() / 32 * at_once; from < queries; from += warps * at_once) {
+      const int n = queries - from < at_once ? queries - from : at_once;
+      float score[at_once][2];
+      scores(keys, q + from * dim, n, score);
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        weigh(score[i], item.present, i < n, weights + (from + i) * 64, parts + (from + i) * (dim + 4) + dim);
+      }
+      warp_barrier();
+      sum_values(keys + 128 * dim, weights + from * 64, n, parts + from * (dim + 4));
+    }
+  }
+
+ private:
+  /// The keys and values of a listed slot, or zeros: everything is asked for before it is used.
+  static SPECTR_DEVICE void gather(const u8* layer, long block_bytes, PoolSlot slot, u8* keys) {
+    constexpr int quads = dim / 4 / per_slot, lines = dim / 8 / per_slot;
+    const int i = thread() / per_slot, which = thread() % per_slot;
+    const u8* const block = layer + slot / 64 * block_bytes;
+    TwoWords k[quads] = {};
+    Four v[lines] = {};
+    if (slot >= 0) {
+#pragma unroll
+      for (int j = 0; j < quads; ++j) {
+        k[j] = load(reinterpret_cast<const TwoWords*>(block) + (which * quads + j) * 64 + slot % 64);
+      }
+#pragma unroll
+      for (int j = 0; j < lines; ++j) {
+        v[j] = load(reinterpret_cast<const Four*>(block + 128 * dim + slot % 64 * dim * 2) + which * lines + j);
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < quads; ++j) reinterpret_cast<TwoWords*>(keys)[(which * quads + j) * 64 + i] = k[j];
+#pragma unroll
+    for (int j = 0; j < lines; ++j) {
+      reinterpret_cast<Four*>(keys + 128 * dim + i * dim * 2)[which * lines + j] = v[j];
+    }
+  }
+
+  /// A lane's scores of n queries: with slots `lane` and `lane` + 32 of the chunk.
+  static SPECTR_DEVICE void scores(const u8* keys, const float* q, int n, float (&score)[at_once][2]) {
+    const int lane = thread() % 32;
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) score[i][0] = score[i][1] = 0;
+#pragma unroll 8
+    for (int d = 0; d < dim / 4; ++d) {
+      float k[2][4];
+#pragma unroll
+      for (int s = 0; s < 2; ++s) {
+        const TwoWords halves = reinterpret_cast<const TwoWords*>(keys)[d * 64 + lane + 32 * s];
+        k[s][0] = low_half(halves.x);
+        k[s][1] = high_half(halves.x);
+        k[s][2] = low_half(halves.y);
+        k[s][3] = high_half(halves.y);
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const Four x = reinterpret_cast<const Four*>(q + (i < n ? i : 0) * dim)[d];
+#pragma unroll
+        for (int s = 0; s < 2; ++s) {
+          score[i][s] = fma(x.x, k[s][0], score[i][s]);
+          score[i][s] = fma(x.y, k[s][1], score[i][s]);
+          score[i][s] = fma(x.z, k[s][2], score[i][s]);
+          score[i][s] = fma(x.w, k[s][3], score[i][s]);
+        }
+      }
+    }
+  }
+
+  /// Scores become weights; their largest and their sum go to `out`.
+  static SPECTR_DEVICE void weigh(const float (&score)[2], int present, bool stores, float* weights, float* out) {
+    const int lane = thread() % 32;
+    const float a = lane < present ? score[0] : -INFINITY, b = lane + 32 < present ? score[1] : -INFINITY;
+    const float most = largest_of_lanes<32>(larger(a, b));
+    const float v = exp_of_negative(sub(a, most)), w = exp_of_negative(sub(b, most));
+    const float sum = sum_of_lanes<32>(add(v, w));
+    if (!stores) return;
+    weights[lane] = v;
+    weights[lane + 32] = w;
+    if (lane == 0) *reinterpret_cast<Two*>(out) = {most, sum};
+  }
+
+  static SPECTR_DEVICE void sum_values(const u8* values, const float* weights, int n, float* parts) {
+    const int lane = thread() % 32;
+    Two o[at_once][pairs] = {};
+#pragma unroll 4
+    for (int s = 0; s < 64; s += 4) {
+      Four w[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) w[i] = *reinterpret_cast<const Four*>(weights + (i < n ? i : 0) * 64 + s);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+#pragma unroll
+        for (int k = 0; k < pairs; ++k) {
+          const int pair = lane + 32 * k;
+          const u32 v = pair < dim / 2 ? *reinterpret_cast<const u32*>(values + ((s + j) * dim + 2 * pair) * 2) : 0;
+          const float low = low_half(v), high = high_half(v);
+#pragma unroll
+          for (int i = 0; i < at_once; ++i) {
+            const float weight = j == 0 ? w[i].x : j == 1 ? w[i].y : j == 2 ? w[i].z : w[i].w;
+            o[i][k] = {fma(weight, low, o[i][k].x), fma(weight, high, o[i][k].y)};
+          }
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) {
+#pragma unroll
+      for (int k = 0; k < pairs; ++k) {
+        const int pair = lane + 32 * k;
+        if (i < n && pair < dim / 2) *reinterpret_cast<Two*>(parts + i * (dim + 4) + 2 * pair) = o[i][k];
+      }
+    }
+  }
+};
+
+struct Merge {
+  const float* parts;
+  const AttentionRow* rows;
+  QuantizedRows out;
+  int heads, kv_heads;
+};
+
+/// The chunks of a row become its heads, quantized. Groups of eight warps have 128 columns of a row, four for
+/// each lane; warp s has the chunks c ≡ s mod 8: grid (n, heads · dim / 128).
+template <int dim>
+class MergeKernel {
+  static constexpr int warps = 8, at_once = 4;  // chunks that a warp keeps in registers
+
+ public:
+  static constexpr int threads = 32 * warps;
+
+  static SPECTR_DEVICE void run(const Merge& p) {
+    SPECTR_SHARED float largest[warps][32];
+    SPECTR_SHARED float sums[warps][32];
+    SPECTR_SHARED Four values[warps][32];
+    const AttentionRow row = p.rows[group_x()];
+    const int warp = thread() / 32, lane = thread() % 32, column = 128 * group_y() + 4 * lane, width = p.heads * dim;
+    const int group = p.heads / p.kv_heads, head = column < width ? column / dim : 0, d = column % dim;
+    dependents();
+    predecessors();
+    const auto part = [&](int c) {
+      const int rows = row.rows_of(c);
+      const int at = row.part_of(c) * p.heads + head / group * rows * group + row.place_of(c) * group + head % group;
+      return p.parts + static_cast<long>(at) * (dim + 4);
+    };
+    Two of[at_once];
+    Four o[at_once];
+    const auto fetch = [&](int from) {  // all before one is used
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const int c = from + warps * i;
+        of[i] = {-INFINITY, 0};
+        o[i] = {};
+        if (c < row.chunks) {
+          of[i] = load(reinterpret_cast<const Two*>(part(c) + dim));
+          o[i] = load(reinterpret_cast<const Four*>(part(c) + d));
+        }
+      }
+    };
+    fetch(warp);
+    float most = larger(larger(of[0].x, of[1].x), larger(of[2].x, of[3].x));
+    for (int c = warp + warps * at_once; c < row.chunks; c += warps) most = larger(most, load(part(c) + dim));
+    largest[warp][lane] = most;
+    group_barrier();
+#pragma unroll
+    for (int s = 0; s < warps; ++s) most = larger(most, largest[s][lane]);
+    float sum = 0;
+    Four out{};
+    for (int from = warp; from < row.chunks; from += warps * at_once) {
+      if (from != warp) fetch(from);
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const float factor = exp_of_negative(sub(of[i].x, most));  // 0 where there is no chunk
+        sum = fma(factor, of[i].y, sum);
+        out = {fma(factor, o[i].x, out.x), fma(factor, o[i].y, out.y), fma(factor, o[i].z, out.z),
+               fma(factor, o[i].w, out.w)};
+      }
+    }
+    sums[warp][lane] = sum;
+    values[warp][lane] = out;
+    group_barrier();
+    if (warp > 0) return;
+    float sum_of[warps];
+    Four value_of[warps];
+#pragma unroll
+    for (int s = 0; s < warps; ++s) {
+      sum_of[s] = sums[s][lane];
+      value_of[s] = values[s][lane];
+    }
+#pragma unroll
+    for (int h = 1; h < warps; h *= 2) {
+#pragma unroll
+      for (int s = 0; s < warps; s += 2 * h) {
+        sum_of[s] = add(sum_of[s], sum_of[s + h]);
+        value_of[s] = sum_of_fours(value_of[s], value_of[s + h]);
+      }
+    }
+    const float factor = divide(1.0f, sum_of[0]);
+    Four x{};
+    if (column < width) {
+      x = {mul(value_of[0].x, factor), mul(value_of[0].y, factor), mul(value_of[0].z, factor),
+           mul(value_of[0].w, factor)};
+    }
+    quantize_four(x, group_x(), column, column < whole_blocks(width), p.out);
+  }
+};
+
+}  // namespace spectr::cuda

@@ -1,0 +1,109 @@
+#pragma once
+
+// What the formats of weights are for a product: how a panel's block of codes becomes signed bytes, and its
+// scales floats. A block is 16 rows and 64 columns, two halves of 32 columns, which is what shares a scale of
+// x. See product.h for the use, and spectr/backend/device/weights.h for what lies where.
+
+#include "spectr/backend/cuda/kernels/device.h"
+
+namespace spectr::cuda {
+
+/// Of the two rows of W that a lane has in its registers: [row][half].
+struct BlockScales {
+  float scale[2][2];
+  float min[2][2];
+};
+
+/// Two halves, for the two halves of columns, at `at` + 4 · row.
+SPECTR_DEVICE void two_halves(u32 at, float (&scale)[2][2]) {
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const u32 both = load_shared(at + 32 * r);
+    scale[r][0] = low_half(both);
+    scale[r][1] = high_half(both);
+  }
+}
+
+struct Q8_0 {
+  static constexpr int code_bytes = 1024;  ///< of a block
+  static constexpr int factor_bytes = 0;   ///< of four blocks
+  static constexpr bool has_min = false;
+
+  /// a[h]: A of half h, from the codes at `at`, the lane's 16 bytes.
+  static SPECTR_DEVICE void codes(u32 at, u32 (&a)[2][4]) {
+    load_matrices(a[0], at);
+    load_matrices(a[1], at + 512);
+  }
+  /// Of the lane's rows: their scales are at `at`, their factors at `factors`.
+  static SPECTR_DEVICE void scales(u32 at, u32, BlockScales& s) { two_halves(at, s.scale); }
+};
+
+/// A code of four bits, c − 8, is taken as 16 (c − 8), a signed byte with c in its high bits, and a
+/// sixteenth of its scale, which is exact.
+struct Q4_0 {
+  static constexpr int code_bytes = 512;
+  static constexpr int factor_bytes = 0;
+  static constexpr bool has_min = false;
+
+  static SPECTR_DEVICE void codes(u32 at, u32 (&a)[2][4]) {
+    u32 packed[4];
+    load_matrices(packed, at);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+        a[h][k] = (packed[2 * h + k] << 4 & 0xf0f0f0f0u) ^ 0x80808080u;
+        a[h][2 + k] = (packed[2 * h + k] & 0xf0f0f0f0u) ^ 0x80808080u;
+      }
+    }
+  }
+  static SPECTR_DEVICE void scales(u32 at, u32, BlockScales& s) {
+    two_halves(at, s.scale);
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) s.scale[r][h] = mul(s.scale[r][h], 0.0625f);
+    }
+  }
+};
+
+/// Scales and minima are bytes, times the two factors of the row's 256 columns: s = d · byte, which is exact.
+struct Q4_K {
+  static constexpr int code_bytes = 512;
+  static constexpr int factor_bytes = 64;
+  static constexpr bool has_min = true;
+
+  static SPECTR_DEVICE void codes(u32 at, u32 (&a)[2][4]) {
+    u32 packed[4];
+    load_matrices(packed, at);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+#pragma unroll
+      for (int k = 0; k < 2; ++k) {
+        a[h][k] = packed[2 * h + k] & 0x0f0f0f0fu;
+        a[h][2 + k] = packed[2 * h + k] >> 4 & 0x0f0f0f0fu;
+      }
+    }
+  }
+  /// A row's word: the scales of both halves, their minima.
+  static SPECTR_DEVICE void scales(u32 at, u32 factors, BlockScales& s) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const u32 bytes = load_shared(at + 32 * r), both = load_shared(factors + 32 * r);
+      const float d = low_half(both), m = high_half(both);
+#pragma unroll
+      for (u32 h = 0; h < 2; ++h) {
+        s.scale[r][h] = times_byte(d, bytes, h);
+        s.min[r][h] = times_byte(m, bytes, 2 + h);
+      }
+    }
+  }
+
+ private:
+  /// 2²³ + b is the float 0x4b000000 | b.
+  static SPECTR_DEVICE float times_byte(float d, u32 bytes, u32 i) {
+    return mul(d, sub(float_of(pick_bytes(bytes, 0x4b000000u, 0x7440u | i)), 8388608.0f));
+  }
+};
+
+}  // namespace spectr::cuda

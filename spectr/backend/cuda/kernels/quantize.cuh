@@ -1,0 +1,61 @@
+#pragma once
+
+// Rows of x become what products read: 32 columns share a = max |x| / 127, and q[j] is the integer nearest to
+// x[j] / a, with the bits of the processor's quantize_row.
+
+#include "spectr/backend/cuda/kernels/arithmetic.cuh"
+
+namespace spectr::cuda {
+
+/// x of a product: blocks of 64 columns, tiles of 8 rows.
+struct QuantizedRows {
+  u8* codes;      ///< [block][tile][lane] × 16 bytes: lane 4 g + t has words t, 4 + t, 8 + t, 12 + t of row g
+  float* scales;  ///< [block][tile][t][half][2]: a of the rows 2 t and 2 t + 1
+  float* sums;    ///< the same of Σ q
+  int tiles;
+};
+
+/// x / 127, rounded once: the quotient's error is exact as a fused sum, and mends it (Markstein).
+SPECTR_DEVICE float divided_by_127(float x) {
+  constexpr float part = 1.0f / 127.0f;
+  const float quotient = mul(x, part), mended = fma(fma(-127.0f, quotient, x), part, quotient);
+  return x < INFINITY ? mended : x;
+}
+
+/// Columns of the blocks that have `columns` columns.
+SPECTR_DEVICE int whole_blocks(int columns) {
+  return (columns + 63) / 64 * 64;
+}
+
+/// Four columns of row r, from `column` on. To be called by all lanes of a warp, which hold 128 columns that
+/// follow one another, from a multiple of 128 on; those behind a row's blocks do not store.
+SPECTR_DEVICE void quantize_four(Four v, int r, int column, bool stores, const QuantizedRows& to) {
+  const auto size = [](float x) { return bits_of(x) & 0x7fffffffu; };
+  const auto most = [](u32 a, u32 b) { return a > b ? a : b; };
+  // As integers the bits of |x| have the order of the numbers, and those of a NaN are the largest.
+  u32 top = most(most(size(v.x), size(v.y)), most(size(v.z), size(v.w)));
+#pragma unroll
+  for (int h = 1; h < 8; h *= 2) top = most(top, shuffle_xor(top, h));
+  const float max = float_of(top);
+  const bool nothing = max < 1e-30f;  // the reciprocal of less could overflow
+  const float reciprocal = nothing ? 0.0f : divide(127.0f, max), a = nothing ? 0.0f : divided_by_127(max);
+  // Adding 1.5 · 2²³ rounds to an integer, whose low byte is then the low byte of the float's bits.
+  const auto rounded = [&](float x) { return bits_of(add(mul(x, reciprocal), 12582912.0f)); };
+  const u32 low = pick_bytes(rounded(v.x), rounded(v.y), 0x0040), high = pick_bytes(rounded(v.z), rounded(v.w), 0x0040);
+  const u32 word = pick_bytes(low, high, 0x5410);
+  int sum = sum_of_bytes(word);
+#pragma unroll
+  for (int h = 1; h < 8; h *= 2) sum += shuffle_xor(sum, h);
+  if (!stores) return;
+
+  const int l = column / 4 % 16, g = r % 8, half = column / 32 % 2;
+  const long tile = static_cast<long>(column / 64) * to.tiles + r / 8;
+  reinterpret_cast<u32*>(to.codes)[tile * 128 + (4 * g + l % 4) * 4 + l / 4] = word;
+  if (l % 8 == 0) {
+    const long at = tile * 16 + g / 2 * 4 + half * 2 + g % 2;
+    to.scales[at] = a;
+    to.sums[at] = static_cast<float>(sum);
+  }
+}
+
+}  // namespace spectr::cuda

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "spectr/gguf/tensor_type.h"
+
+/// What the kernels of devices compute, as plain loops with the same roundings: every kernel must give the
+/// bits of its twin, in whatever company a row is.
+namespace spectr::twin {
+
+/// e^x for x ≤ 0: a polynomial, 0 below −87. Relative error below 3 · 10⁻⁷.
+float exp_of_negative(float x);
+/// x / (1 + e^−x).
+float silu(float x);
+
+/// Rows quantized for products: x[r][j] ≈ a[r][j / 32] · q[r][j], with the numbers of quantize_row
+/// (spectr/backend/cpu/kernels/activations.h). Columns are filled up to whole blocks of 64 with zeros.
+struct QuantizedRows {
+  std::size_t n, cols;      ///< cols a multiple of 64
+  std::vector<std::int8_t> q;  ///< [n, cols]
+  std::vector<float> a;        ///< [n, cols / 32]
+
+  int sum(std::size_t r, std::size_t half) const;  ///< Σ q of its 32 columns
+};
+
+/// Requires: x is [n, cols], cols a multiple of 32.
+QuantizedRows quantize(std::span<const float> x, std::size_t n);
+
+/// The same in the order that kernels read (spectr/backend/cuda/kernels/quantize.cuh).
+struct ArrangedRows {
+  std::vector<std::uint32_t> codes;  ///< [block][tile of 8 rows][lane][4]
+  std::vector<float> scales, sums;   ///< [block][tile][t][half][2]
+};
+/// Rows that are missing in the last tile have `fill` everywhere.
+ArrangedRows arrange(const QuantizedRows& rows, std::size_t tiles, std::uint32_t fill = 0);
+
+/// y = W x: y is [n, rows]; 32 segments of blocks of 64 columns, as product.cuh says. `file`: [rows, cols]
+/// weights as the file stores them. Requires: the type is quantized, with no scale for more than 32 columns.
+std::vector<float> product(TensorType type, std::span<const std::byte> file, std::size_t rows,
+                           const QuantizedRows& x);
+
+/// x / √(mean x² + ε) · weight.
+std::vector<float> rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon);
+
+/// The sum of an even number of numbers: neighbours first. Requires: a power of two of them.
+float sum_as_tree(std::vector<float> numbers);
+
+/// Keys and values of the slots that a row attends to, in its order, as halves: [attended, dim].
+struct AttendedSlots {
+  std::size_t dim;
+  std::vector<std::uint16_t> keys, values;
+};
+
+/// Attention of one scaled query over chunks of 64 slots, as attention.cuh says.
+std::vector<float> attend(std::span<const float> q, const AttendedSlots& slots);
+
+}  // namespace spectr::twin

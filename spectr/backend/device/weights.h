@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "spectr/gguf/tensor_type.h"
+
+namespace spectr {
+
+/// A quantized matrix as GPUs read it: panels of 16 rows, blocks of 64 columns. What is missing of the last
+/// panel and block has scales of 0.
+///
+///     codes    [panel][block][vector][row 0 … 15] × 16 bytes. Of 8 bits: 4 vectors of 16 columns each. Of 4
+///              bits: 2 of 32 columns, the first 16 in the low nibbles
+///     scales   [panel][block][row 0 … 15] words. Formats with one F16 number for 32 columns: those of the two
+///              halves, the first in the low bits. Formats with small scales and minima: the bytes of the
+///              scales of both halves, then those of their minima
+///     factors  [panel][four blocks][row 0 … 15] words, of formats with small scales: the F16 numbers that
+///              scales and minima are multiplied by
+struct DeviceWeights {
+  static constexpr std::size_t panel_rows = 16, block_columns = 64;
+
+  std::vector<std::uint8_t> codes;
+  std::vector<std::uint32_t> scales, factors;
+};
+
+/// The formats that there is a layout of.
+bool has_device_layout(TensorType type);
+
+/// Requires: has_device_layout(type); `file` holds [rows, cols] weights, cols whole super-blocks.
+DeviceWeights pack_for_device(TensorType type, std::size_t rows, std::size_t cols,
+                              std::span<const std::byte> file);
+
+}  // namespace spectr

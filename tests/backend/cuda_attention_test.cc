@@ -1,0 +1,196 @@
+#include "tests/support/fibers.h"
+// Fibers first: they are what the kernels below run on.
+#include "spectr/backend/cuda/kernels/turn.cuh"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "spectr/backend/device/attention_plan.h"
+#include "spectr/backend/device/twins.h"
+#include "spectr/gguf/f16.h"
+#include "tests/support/random_tensor.h"
+
+namespace spectr {
+namespace {
+
+constexpr int kv_heads = 2, group = 4, heads = kv_heads * group;
+
+/// A cache of one layer with random numbers in its slots, for two texts.
+struct Cache {
+  int dim, blocks;
+  std::vector<std::uint8_t> pool;
+  std::vector<int> tables;  // of both texts: blocks / 2 each, in random order
+
+  Cache(int dim, int blocks) : dim(dim), blocks(blocks), pool(static_cast<std::size_t>(blocks) * bytes()) {
+    std::mt19937 random(3);
+    for (std::size_t i = 0; i < pool.size(); i += 2) {
+      const std::uint16_t bits = round_to_f16(static_cast<float>(random() % 2001) / 1000.0f - 1.0f).bits;
+      std::memcpy(&pool[i], &bits, 2);
+    }
+    tables.resize(static_cast<std::size_t>(blocks));
+    std::iota(tables.begin(), tables.end(), 0);
+    std::ranges::shuffle(tables, random);
+  }
+  std::size_t bytes() const { return static_cast<std::size_t>(kv_heads * 256 * dim); }
+
+  std::span<const int> table(std::size_t text) const {
+    return std::span(tables).subspan(text * tables.size() / 2, tables.size() / 2);
+  }
+  std::uint16_t number(std::span<const int> table, int slot, int head, bool is_key, int d) const {
+    const int block = table[static_cast<std::size_t>(slot / 64)], s = slot % 64;
+    const int at = is_key ? (d / 4 * 64 + s) * 4 + d % 4 : 64 * dim + s * dim + d;
+    std::uint16_t bits;
+    std::memcpy(&bits, &pool[static_cast<std::size_t>(block) * bytes() + static_cast<std::size_t>(head * 256 * dim + 2 * at)], 2);
+    return bits;
+  }
+};
+
+/// Rows of a pass: a text's last ones, or a tree's nodes.
+struct Rows {
+  PassBatch batch;
+  std::vector<std::span<const int>> tables;
+
+  void add(CacheId text, std::span<const int> table, int slot, int prefix, const std::vector<std::int32_t>& ancestors) {
+    batch.add_row(0, static_cast<std::size_t>(slot), text, static_cast<std::size_t>(slot),
+                  static_cast<std::size_t>(prefix), ancestors);
+    tables.push_back(table);
+  }
+};
+
+template <int dim, int warps, int at_once>
+twin::ArrangedRows attend(const Cache& cache, const Rows& rows, const std::vector<float>& q, std::size_t together,
+                          bool lazy) {
+  AttentionPlan plan;
+  plan_attention(rows.batch, rows.tables, together, plan);
+  plan.items.push_back({});  // nothing to do
+  const int count = static_cast<int>(plan.items.size()), n = static_cast<int>(rows.batch.rows());
+  std::vector<float> parts(static_cast<std::size_t>(plan.parts * heads * (dim + 4)), NAN);
+  const cuda::Attention p{.q = q.data(), .pool = cache.pool.data(), .items = plan.items.data(), .listed = plan.listed.data(), .parts = parts.data(),
+                          .block_bytes = static_cast<long>(cache.bytes()), .layer = 0, .heads = heads,
+                          .kv_heads = kv_heads};
+  using Attend = cuda::AttendKernel<dim, warps, at_once>;
+  cuda::fibers::launch({count, kv_heads, Attend::threads, Attend::shared(static_cast<int>(together) * group), lazy},
+                       [&] { Attend::run(p); });
+  const std::size_t tiles = (rows.batch.rows() + 7) / 8, blocks = heads * dim / 64;
+  twin::ArrangedRows out{std::vector<std::uint32_t>(blocks * tiles * 128), std::vector<float>(blocks * tiles * 16),
+                         std::vector<float>(blocks * tiles * 16)};
+  const cuda::Merge merge{.parts = parts.data(), .rows = plan.rows.data(),
+                          .out = {reinterpret_cast<cuda::u8*>(out.codes.data()), out.scales.data(), out.sums.data(),
+                                  static_cast<int>(tiles)}, .heads = heads, .kv_heads = kv_heads};
+  using Merge = cuda::MergeKernel<dim>;
+  cuda::fibers::launch({n, (heads * dim + 127) / 128, Merge::threads, 0, lazy}, [&] { Merge::run(merge); });
+  return out;
+}
+
+twin::ArrangedRows expected(const Cache& cache, const Rows& rows, const std::vector<float>& q) {
+  const auto dim = static_cast<std::size_t>(cache.dim);
+  std::vector<float> attended;
+  for (std::size_t r = 0; r < rows.batch.rows(); ++r) {
+    std::vector<int> slots(static_cast<std::size_t>(rows.batch.prefixes[r]));
+    std::iota(slots.begin(), slots.end(), 0);
+    for (const int slot : rows.batch.ancestors(r)) slots.push_back(slot);
+    for (int h = 0; h < heads; ++h) {
+      twin::AttendedSlots of{.dim = dim, .keys = {}, .values = {}};
+      for (const int slot : slots) {
+        for (int d = 0; d < cache.dim; ++d) {
+          of.keys.push_back(cache.number(rows.tables[r], slot, h / group, true, d));
+          of.values.push_back(cache.number(rows.tables[r], slot, h / group, false, d));
+        }
+      }
+      const std::span<const float> query(q.data() + (r * heads + static_cast<std::size_t>(h)) * dim, dim);
+      const std::vector<float> out = twin::attend(query, of);
+      attended.insert(attended.end(), out.begin(), out.end());
+    }
+  }
+  return arrange(twin::quantize(attended, rows.batch.rows()), (rows.batch.rows() + 7) / 8);
+}
+
+template <int dim>
+void expect_bits_of_twin(const Cache& cache, const Rows& rows) {
+  const std::vector<float> q = test::random_floats(rows.batch.rows() * heads * dim, 5);
+  const twin::ArrangedRows as_twin = expected(cache, rows, q);
+  for (const std::size_t together : {1, 2, 8}) {
+    for (const bool lazy : {false, true}) {
+      const twin::ArrangedRows two = attend<dim, 4, 2>(cache, rows, q, together, lazy);
+      EXPECT_EQ(two.codes, as_twin.codes) << together;
+      EXPECT_EQ(two.scales, as_twin.scales);
+      EXPECT_EQ(two.sums, as_twin.sums);
+      EXPECT_EQ((attend<dim, 8, 1>(cache, rows, q, together, lazy).codes), as_twin.codes);
+    }
+  }
+}
+
+TEST(CudaAttention, GivesTheBitsOfItsTwinForTextAndTrees) {
+  const Cache small(64, 12), large(128, 12);
+  for (const int begin : {0, 5, 60, 126, 200}) {
+    Rows text;
+    for (int r = 0; r < 9; ++r) text.add(0, small.table(0), begin + r, begin + r + 1, {});
+    expect_bits_of_twin<64>(small, text);
+    Rows tree;  // a chain of text, then nodes; and rows of a second text
+    tree.add(0, small.table(0), begin, begin + 1, {});
+    tree.add(0, small.table(0), begin + 1, begin + 1, {begin + 1});
+    tree.add(0, small.table(0), begin + 2, begin + 1, {begin + 2});
+    tree.add(0, small.table(0), begin + 3, begin + 1, {begin + 1, begin + 3});
+    tree.add(0, small.table(0), begin + 4, begin + 1, {begin + 1, begin + 3, begin + 4});
+    tree.add(1, small.table(1), 64, 65, {});
+    tree.add(1, small.table(1), 70, 65, {66, 70});
+    expect_bits_of_twin<64>(small, tree);
+    expect_bits_of_twin<128>(large, tree);
+  }
+}
+
+TEST(CudaTurn, TurnsPairsAndFillsTheCache) {
+  constexpr int dim = 64, n = 3, width = (heads + 2 * kv_heads) * dim;
+  for (const bool interleaved : {true, false}) {
+    for (const int turned : {64, 32}) {
+      Cache cache(dim, 2);
+      const std::vector<float> y = test::random_floats(static_cast<std::size_t>(2 * n * width), 1);
+      std::vector<cuda::Two> angles;
+      for (int i = 0; i < n * turned / 2; ++i) {
+        const float angle = 0.1f * static_cast<float>(i);
+        angles.push_back({std::cos(angle), std::sin(angle)});
+      }
+      const std::vector<PoolSlot> to{3, 127, 64};
+      constexpr int table[] = {0, 1};
+      std::vector<float> q(static_cast<std::size_t>(n * heads * dim), NAN);
+      const cuda::Turn p{.y = y.data(), .angles = angles.data(), .to = to.data(), .q = q.data(),
+                         .pool = cache.pool.data(), .block_bytes = static_cast<long>(cache.bytes()), .layer = 0, .n = n,
+                         .heads = heads, .kv_heads = kv_heads, .turned = turned, .interleaved = interleaved,
+                         .scale = 0.125f};
+      using Turn = cuda::TurnKernel<dim>;
+      cuda::fibers::launch({n, (width + 511) / 512, Turn::threads}, [&] { Turn::run<2>(p); });
+      for (int r = 0; r < n; ++r) {
+        const auto number = [&](int column) {
+          const auto at = static_cast<std::size_t>(r * width + column);
+          return y[at] + y[at + static_cast<std::size_t>(n * width)];
+        };
+        for (int column = 0; column < width; ++column) {
+          const int head = column / dim, d = column % dim;
+          float expected = number(column);
+          if (head < heads + kv_heads && d < turned) {
+            const int pair = interleaved ? d / 2 : d % (turned / 2), step = interleaved ? 1 : turned / 2;
+            const bool is_left = interleaved ? d % 2 == 0 : d < turned / 2;
+            const cuda::Two angle = angles[static_cast<std::size_t>(r * turned / 2 + pair)];
+            expected = is_left ? number(column) * angle.x - number(column + step) * angle.y
+                               : number(column - step) * angle.y + number(column) * angle.x;
+          }
+          if (head < heads) {
+            EXPECT_EQ(q[static_cast<std::size_t>(r * heads * dim + column)], expected * 0.125f);
+            continue;
+          }
+          const bool is_key = head < heads + kv_heads;
+                    EXPECT_EQ(cache.number(table, to[static_cast<std::size_t>(r)], (head - heads) % kv_heads, is_key, d),
+                    round_to_f16(expected).bits);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace spectr

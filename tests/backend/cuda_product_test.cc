@@ -1,0 +1,114 @@
+#include "tests/support/fibers.h"
+// Fibers first: they are what the kernels below run on.
+#include "spectr/backend/cuda/kernels/product.cuh"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "spectr/backend/device/twins.h"
+#include "spectr/backend/device/weights.h"
+#include "tests/support/random_tensor.h"
+
+namespace spectr {
+namespace {
+
+struct Problem {
+  TensorType type;
+  std::size_t rows, cols, n;
+  std::vector<std::byte> file = test::random_tensor(type, rows, cols, 1);
+  DeviceWeights weights = pack_for_device(type, rows, cols, file);
+  twin::QuantizedRows x = twin::quantize(test::random_floats(n * cols, 2), n);
+};
+
+/// y as the kernel gives it with so many groups and slots, its parts added.
+template <class Format, class Shape>
+std::vector<float> product(const Problem& problem, int groups, int ring, bool lazy) {
+  constexpr cuda::ProductShape shape = Shape::shape;
+  const auto rows = static_cast<int>(problem.rows), blocks = static_cast<int>(problem.x.cols / 64);
+  const auto tiles = static_cast<std::size_t>(shape.x_tiles());
+  const twin::ArrangedRows x = arrange(problem.x, tiles, 0xFFFFFFFF);
+  const std::size_t size = problem.n * problem.rows;
+  std::vector<float> y(static_cast<std::size_t>(shape.parts()) * size, NAN);
+  const cuda::Product p{.codes = problem.weights.codes.data(),
+                        .scales = problem.weights.scales.data(),
+                        .factors = problem.weights.factors.data(),
+                        .x = reinterpret_cast<const std::uint8_t*>(x.codes.data()),
+                        .x_scales = x.scales.data(),
+                        .x_sums = x.sums.data(),
+                        .y = y.data(),
+                        .rows = rows,
+                        .blocks = blocks,
+                        .n = static_cast<int>(problem.n),
+                        .ring = ring,
+                        .late = false};
+  const cuda::ProductMemory<Format, Shape> memory(rows, blocks, groups, ring);
+  cuda::fibers::launch({groups, 1, 32 * shape.warps, memory.bytes(), lazy},
+                       [&] { cuda::ProductKernel<Format, Shape>(p).run(); });
+  for (std::size_t h = 1; h < static_cast<std::size_t>(shape.parts()); h *= 2) {
+    for (std::size_t k = 0; k < static_cast<std::size_t>(shape.parts()); k += 2 * h) {
+      for (std::size_t i = 0; i < size; ++i) y[k * size + i] += y[(k + h) * size + i];
+    }
+  }
+  y.resize(size);
+  return y;
+}
+
+std::vector<std::uint32_t> bits(const std::vector<float>& numbers) {
+  std::vector<std::uint32_t> all;
+  for (const float number : numbers) all.push_back(std::bit_cast<std::uint32_t>(number));
+  return all;
+}
+
+template <class Shape>
+void expect_bits_of_twin(const Problem& problem, int groups, int ring) {
+  const std::vector<float> expected = twin::product(problem.type, problem.file, problem.rows, problem.x);
+  for (const bool lazy : {false, true}) {
+    std::vector<float> found;
+    if (problem.type == TensorType::q8_0) found = product<cuda::Q8_0, Shape>(problem, groups, ring, lazy);
+    if (problem.type == TensorType::q4_0) found = product<cuda::Q4_0, Shape>(problem, groups, ring, lazy);
+    if (problem.type == TensorType::q4_k) found = product<cuda::Q4_K, Shape>(problem, groups, ring, lazy);
+    EXPECT_EQ(bits(found), bits(expected)) << format_of(problem.type).name << ' ' << problem.rows << 'x' << problem.cols;
+  }
+}
+
+template <int tiles, int sharers, int warps, int segments, bool one_run>
+using Shaped = cuda::Shaped<tiles, sharers, warps, segments, one_run>;
+
+constexpr TensorType formats[] = {TensorType::q8_0, TensorType::q4_0, TensorType::q4_k};
+
+TEST(CudaProduct, GivesTheBitsOfItsTwinAtEveryWidth) {
+  for (const TensorType type : formats) {
+    for (const std::size_t n : {1, 3, 8}) expect_bits_of_twin<Shaped<1, 1, 4, 8, true>>({type, 40, 512, n}, 8, 1);
+    for (const std::size_t n : {9, 16}) expect_bits_of_twin<Shaped<2, 1, 8, 8, true>>({type, 40, 512, n}, 8, 1);
+    for (const std::size_t n : {17, 32}) expect_bits_of_twin<Shaped<2, 2, 8, 8, true>>({type, 40, 512, n}, 8, 1);
+    for (const std::size_t n : {33, 64}) expect_bits_of_twin<Shaped<2, 4, 16, 8, true>>({type, 40, 512, n}, 8, 1);
+  }
+}
+
+TEST(CudaProduct, GivesTheSameBitsHoweverItIsShared) {
+  for (const TensorType type : formats) {
+    const Problem problem{type, 88, 2048, 2}, long_rows{type, 40, 5632, 2};
+    expect_bits_of_twin<Shaped<1, 1, 4, 8, true>>(problem, 4, 2);
+    expect_bits_of_twin<Shaped<1, 1, 4, 16, true>>(problem, 4, 3);
+    expect_bits_of_twin<Shaped<1, 1, 8, 32, true>>(problem, 2, 1);
+    expect_bits_of_twin<Shaped<1, 2, 8, 8, true>>(problem, 8, 2);
+    expect_bits_of_twin<Shaped<1, 1, 4, 8, false>>(long_rows, 8, 1);
+    expect_bits_of_twin<Shaped<2, 1, 8, 16, false>>(long_rows, 2, 2);
+    expect_bits_of_twin<Shaped<2, 2, 8, 32, false>>(long_rows, 1, 2);
+  }
+}
+
+TEST(CudaProduct, TakesWhatIsNoWholeBlock) {
+  for (const TensorType type : {TensorType::q8_0, TensorType::q4_0}) {
+    expect_bits_of_twin<Shaped<1, 1, 4, 8, true>>({type, 19, 288, 1}, 4, 1);
+    expect_bits_of_twin<Shaped<1, 1, 4, 8, false>>({type, 19, 2080, 1}, 4, 1);
+  }
+}
+
+}  // namespace
+}  // namespace spectr
