@@ -1,7 +1,5 @@
 #include "tests/support/fibers.h"
 // Fibers first: they are what the kernels below run on.
-#include "spectr/backend/cuda/kernels/product.cuh"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "spectr/backend/cuda/kernels/product.cuh"
 #include "spectr/backend/device/twins.h"
 #include "spectr/backend/device/weights.h"
 #include "tests/support/random_tensor.h"
@@ -46,7 +45,7 @@ std::vector<float> product(const Problem& problem, int groups, int ring, bool la
                         .n = static_cast<int>(problem.n),
                         .ring = ring,
                         .late = false};
-  const cuda::ProductMemory<Format, Shape> memory(rows, blocks, groups, ring);
+  const cuda::ProductMemory memory(shape, Format::bytes, rows, blocks, groups, ring);
   cuda::fibers::launch({groups, 1, 32 * shape.warps, memory.bytes(), lazy},
                        [&] { cuda::ProductKernel<Format, Shape>(p).run(); });
   for (std::size_t h = 1; h < static_cast<std::size_t>(shape.parts()); h *= 2) {
@@ -72,7 +71,8 @@ void expect_bits_of_twin(const Problem& problem, int groups, int ring) {
     if (problem.type == TensorType::q8_0) found = product<cuda::Q8_0, Shape>(problem, groups, ring, lazy);
     if (problem.type == TensorType::q4_0) found = product<cuda::Q4_0, Shape>(problem, groups, ring, lazy);
     if (problem.type == TensorType::q4_k) found = product<cuda::Q4_K, Shape>(problem, groups, ring, lazy);
-    EXPECT_EQ(bits(found), bits(expected)) << format_of(problem.type).name << ' ' << problem.rows << 'x' << problem.cols;
+    EXPECT_EQ(bits(found), bits(expected))
+        << format_of(problem.type).name << ' ' << problem.rows << 'x' << problem.cols;
   }
 }
 
@@ -83,10 +83,14 @@ constexpr TensorType formats[] = {TensorType::q8_0, TensorType::q4_0, TensorType
 
 TEST(CudaProduct, GivesTheBitsOfItsTwinAtEveryWidth) {
   for (const TensorType type : formats) {
-    for (const std::size_t n : {1, 3, 8}) expect_bits_of_twin<Shaped<1, 1, 4, 8, true>>({type, 40, 512, n}, 8, 1);
-    for (const std::size_t n : {9, 16}) expect_bits_of_twin<Shaped<2, 1, 8, 8, true>>({type, 40, 512, n}, 8, 1);
-    for (const std::size_t n : {17, 32}) expect_bits_of_twin<Shaped<2, 2, 8, 8, true>>({type, 40, 512, n}, 8, 1);
-    for (const std::size_t n : {33, 64}) expect_bits_of_twin<Shaped<2, 4, 16, 8, true>>({type, 40, 512, n}, 8, 1);
+    for (const std::size_t n : {1, 3, 8})
+      expect_bits_of_twin<Shaped<1, 1, 4, 8, true>>({type, 40, 512, n}, 8, 1);
+    for (const std::size_t n : {9, 16})
+      expect_bits_of_twin<Shaped<2, 1, 8, 8, true>>({type, 40, 512, n}, 8, 1);
+    for (const std::size_t n : {17, 32})
+      expect_bits_of_twin<Shaped<2, 2, 8, 8, true>>({type, 40, 512, n}, 8, 1);
+    for (const std::size_t n : {33, 64})
+      expect_bits_of_twin<Shaped<2, 4, 16, 8, true>>({type, 40, 512, n}, 8, 1);
   }
 }
 
@@ -101,6 +105,12 @@ TEST(CudaProduct, GivesTheSameBitsHoweverItIsShared) {
     expect_bits_of_twin<Shaped<2, 1, 8, 16, false>>(long_rows, 2, 2);
     expect_bits_of_twin<Shaped<2, 2, 8, 32, false>>(long_rows, 1, 2);
   }
+}
+
+TEST(CudaProduct, KeepsWeightsUntilAllSharersHaveReadThem) {
+  const Problem problem{TensorType::q8_0, 400, 512, 16};
+  for (const int ring : {1, 2}) expect_bits_of_twin<Shaped<1, 2, 8, 8, true>>(problem, 4, ring);
+  expect_bits_of_twin<Shaped<1, 2, 8, 32, true>>(problem, 2, 3);
 }
 
 TEST(CudaProduct, TakesWhatIsNoWholeBlock) {

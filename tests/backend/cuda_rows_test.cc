@@ -1,13 +1,12 @@
 #include "tests/support/fibers.h"
 // Fibers first: they are what the kernels below run on.
-#include "spectr/backend/cuda/kernels/rows.cuh"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
+#include "spectr/backend/cuda/kernels/rows.cuh"
 #include "spectr/backend/device/twins.h"
 #include "tests/support/random_tensor.h"
 
@@ -52,12 +51,19 @@ TEST(CudaRows, AddTheBranchAndNormalize) {
     const std::vector<float> before = random_floats(n * width, 2), weight = random_floats(width, 3);
     std::vector<float> stream = before, normed;
     Room room(width);
-    const cuda::Prepare p{.y = branch.y.data(), .stream = stream.data(), .weight = weight.data(), .out = room.out(),
-                          .n = n, .width = static_cast<int>(width), .epsilon = 1e-5f, .part_of_mean = 1.0f / static_cast<float>(width)};
+    const cuda::Prepare p{.y = branch.y.data(),
+                          .stream = stream.data(),
+                          .weight = weight.data(),
+                          .out = room.out(),
+                          .n = n,
+                          .width = static_cast<int>(width),
+                          .epsilon = 1e-5f,
+                          .part_of_mean = 1.0f / static_cast<float>(width)};
     cuda::fibers::launch({n, 1, cuda::PrepareKernel<4>::threads}, [&] { cuda::PrepareKernel<4>::run<4>(p); });
     for (std::size_t i = 0; i < stream.size(); ++i) EXPECT_EQ(stream[i], before[i] + branch.sum[i]);
     for (std::size_t r = 0; r < n; ++r) {
-      const std::vector<float> row = twin::rms_norm(std::span(stream).subspan(r * width, width), weight, 1e-5f);
+      const std::vector<float> row =
+          twin::rms_norm(std::span(stream).subspan(r * width, width), weight, 1e-5f);
       normed.insert(normed.end(), row.begin(), row.end());
     }
     room.expect(normed);
@@ -77,7 +83,8 @@ TEST(CudaRows, AreGatedBySilu) {
     Room room(width);
     const cuda::Activate p{.y = both.y.data(), .out = room.out(), .n = n, .width = static_cast<int>(width)};
     const auto groups = static_cast<int>((width + 511) / 512);
-    cuda::fibers::launch({n, groups, cuda::ActivateKernel::threads}, [&] { cuda::ActivateKernel::run<2>(p); });
+    cuda::fibers::launch({n, groups, cuda::ActivateKernel::threads},
+                         [&] { cuda::ActivateKernel::run<2>(p); });
     room.expect(x);
   }
 }

@@ -49,7 +49,9 @@ struct CopyBarrier {
 class Group {
  public:
   Group(const Launch& how, const std::function<void()>& kernel)
-      : how(how), kernel(kernel), fibers(static_cast<std::size_t>(how.threads)),
+      : how(how),
+        kernel(kernel),
+        fibers(static_cast<std::size_t>(how.threads)),
         exchanged(2 * static_cast<std::size_t>(how.threads) / 32) {
     if (how.threads % 32 != 0) fail("warps have 32 threads");
     space = static_cast<std::size_t>(how.shared) + alignment;
@@ -133,13 +135,16 @@ class Group {
     for (std::size_t i = begin; i < end; ++i) fibers[i].wait = Wait::nothing;
   }
 
-  /// Runs every thread that can run, in some order, and lets those go on that have met. Whether there were any.
+  /// Runs threads that can run, in some order, and lets those go on that have met. Whether there were any.
+  /// Half of the warps, drawn anew each time, stay behind, so that others run ahead of them.
   bool step() {
     bool ran = false;
-    std::vector<std::size_t> turns;
+    std::vector<std::size_t> turns, behind;
+    const auto drawn = static_cast<std::uint32_t>(order());
     for (std::size_t i = 0; i < fibers.size(); ++i) {
-      if (fibers[i].wait == Wait::nothing) turns.push_back(i);
+      if (fibers[i].wait == Wait::nothing) ((drawn >> i / 32 & 1) != 0 ? turns : behind).push_back(i);
     }
+    if (turns.empty()) turns.swap(behind);
     std::ranges::shuffle(turns, order);
     for (const std::size_t i : turns) {
       place.thread = static_cast<int>(i);
@@ -198,7 +203,8 @@ void group_barrier() {
 
 const Exchanged& exchange(const u32* mine, int words) {
   const auto thread = static_cast<std::size_t>(place().thread);
-  Exchanged& all = running->exchanged[thread / 32 * 2 + static_cast<std::size_t>(running->fibers[thread].exchanges++ % 2)];
+  Exchanged& all =
+      running->exchanged[thread / 32 * 2 + static_cast<std::size_t>(running->fibers[thread].exchanges++ % 2)];
   std::copy_n(mine, words, all[thread % 32]);
   running->yield(Wait::warp);
   return all;

@@ -24,6 +24,8 @@
 
 #define SPECTR_DEVICE inline
 #define SPECTR_SHARED static
+#define SPECTR_UNROLL
+#define SPECTR_UNROLL_BY(n)
 
 namespace spectr::cuda {
 

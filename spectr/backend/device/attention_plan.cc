@@ -44,8 +44,13 @@ class TextPlanner {
 
  private:
   void add_item(std::size_t row, int rows, int chunk, bool is_whole) {
-    AttentionItem item{.row = static_cast<int>(row), .rows = rows, .part = plan_.parts, .block = -1,
-                       .list = 0, .present = chunk_slots, .settled = 0};
+    AttentionItem item{.row = static_cast<int>(row),
+                       .rows = rows,
+                       .part = plan_.parts,
+                       .block = -1,
+                       .list = 0,
+                       .present = chunk_slots,
+                       .settled = 0};
     if (is_whole) {
       item.block = table_[static_cast<std::size_t>(chunk)];
       item.settled = (chunk + 1) * chunk_slots <= written_;
@@ -54,7 +59,8 @@ class TextPlanner {
       item.list = static_cast<int>(plan_.listed.size());
       item.present = std::min(chunk_slots, static_cast<int>(batch_.attended(row)) - first);
       for (int i = first; i < first + item.present; ++i) {
-        const std::int32_t slot = i < prefix ? i : batch_.ancestors(row)[static_cast<std::size_t>(i - prefix)];
+        const std::int32_t slot =
+            i < prefix ? i : batch_.ancestors(row)[static_cast<std::size_t>(i - prefix)];
         plan_.listed.push_back(slot_in_pool(table_, slot));
       }
     }
@@ -70,8 +76,8 @@ class TextPlanner {
 
 }  // namespace
 
-void plan_attention(const PassBatch& batch, std::span<const std::span<const int>> tables, std::size_t together,
-                    AttentionPlan& plan) {
+void plan_attention(const PassBatch& batch, std::span<const std::span<const int>> tables,
+                    std::size_t together, AttentionPlan& plan) {
   plan.items.clear();
   plan.listed.clear();
   plan.written.clear();

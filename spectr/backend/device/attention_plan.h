@@ -24,7 +24,7 @@ struct AttentionPlan {
 
 /// Up to `together` rows of a text share its whole chunks. `tables[r]`: the blocks of the pool that row r's
 /// text has, in order. Requires: together > 0.
-void plan_attention(const PassBatch& batch, std::span<const std::span<const int>> tables, std::size_t together,
-                    AttentionPlan& plan);
+void plan_attention(const PassBatch& batch, std::span<const std::span<const int>> tables,
+                    std::size_t together, AttentionPlan& plan);
 
 }  // namespace spectr

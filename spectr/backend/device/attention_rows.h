@@ -22,13 +22,15 @@ struct alignas(16) AttentionItem {
 
 /// Where the chunks of a row lie among those of all items.
 struct alignas(16) AttentionRow {
-  int chunks, shared;   ///< all of them, and those that come first and are shared with `rows` rows
-  int part, rows;       ///< of the first shared one; its row is the `place`-th of those
-  int place, own;       ///< of the first one that is not shared
+  int chunks, shared;  ///< all of them, and those that come first and are shared with `rows` rows
+  int part, rows;      ///< of the first shared one; its row is the `place`-th of those
+  int place, own;      ///< of the first one that is not shared
   int unused[2] = {};
 
   /// Where the chunk's part of the pass begins, in rows, and how many rows it has.
-  constexpr int part_of(int chunk) const { return chunk < shared ? part + chunk * rows : own + chunk - shared; }
+  constexpr int part_of(int chunk) const {
+    return chunk < shared ? part + chunk * rows : own + chunk - shared;
+  }
   constexpr int rows_of(int chunk) const { return chunk < shared ? rows : 1; }
   constexpr int place_of(int chunk) const { return chunk < shared ? place : 0; }
 };

@@ -48,7 +48,9 @@ int QuantizedRows::sum(std::size_t r, std::size_t half) const {
 
 QuantizedRows quantize(std::span<const float> x, std::size_t n) {
   const std::size_t width = x.size() / n, cols = round_up(width, 64);
-  QuantizedRows rows{.n = n, .cols = cols, .q = std::vector<std::int8_t>(n * cols),
+  QuantizedRows rows{.n = n,
+                     .cols = cols,
+                     .q = std::vector<std::int8_t>(n * cols),
                      .a = std::vector<float>(n * cols / half_columns)};
   for (std::size_t r = 0; r < n; ++r) {
     for (std::size_t half = 0; half < width / half_columns; ++half) {
@@ -60,7 +62,8 @@ QuantizedRows quantize(std::span<const float> x, std::size_t n) {
       const float reciprocal = nothing ? 0.0f : 127.0f / max;
       rows.a[r * cols / half_columns + half] = nothing ? 0.0f : max / 127.0f;
       for (std::size_t j = 0; j < half_columns; ++j) {
-        rows.q[r * cols + half * half_columns + j] = static_cast<std::int8_t>(bits_of(v[j] * reciprocal + large));
+        rows.q[r * cols + half * half_columns + j] =
+            static_cast<std::int8_t>(bits_of(v[j] * reciprocal + large));
       }
     }
   }
@@ -114,7 +117,8 @@ struct Row {
     for (std::size_t column = 0; column < cols; column += layout.columns, file += layout.bytes()) {
       QuantBlock block;
       Format::split(reinterpret_cast<const std::uint8_t*>(file), block);
-      for (int j = 0; j < layout.columns; ++j) codes.push_back(number(block.quants[static_cast<std::size_t>(j)]));
+      for (int j = 0; j < layout.columns; ++j)
+        codes.push_back(number(block.quants[static_cast<std::size_t>(j)]));
       for (int i = 0; i < layout.scales(); ++i) scales.push_back(Format::scale(block, i));
     }
   }

@@ -19,7 +19,7 @@ float silu(float x);
 /// Rows quantized for products: x[r][j] ≈ a[r][j / 32] · q[r][j], with the numbers of quantize_row
 /// (spectr/backend/cpu/kernels/activations.h). Columns are filled up to whole blocks of 64 with zeros.
 struct QuantizedRows {
-  std::size_t n, cols;      ///< cols a multiple of 64
+  std::size_t n, cols;         ///< cols a multiple of 64
   std::vector<std::int8_t> q;  ///< [n, cols]
   std::vector<float> a;        ///< [n, cols / 32]
 

@@ -11,7 +11,10 @@ namespace {
 class Writer {
  public:
   Writer(DeviceWeights& to, std::size_t row, std::size_t blocks, int bits)
-      : to_(to), panel_(row / DeviceWeights::panel_rows), row_(row % DeviceWeights::panel_rows), blocks_(blocks),
+      : to_(to),
+        panel_(row / DeviceWeights::panel_rows),
+        row_(row % DeviceWeights::panel_rows),
+        blocks_(blocks),
         bits_(bits) {}
 
   void code(std::size_t column, std::uint8_t code) {
@@ -57,7 +60,8 @@ DeviceWeights pack_for_device(TensorType type, std::size_t rows, std::size_t col
                               std::span<const std::byte> file) {
   SPECTR_CHECK(has_device_layout(type));
   const QuantLayout layout = *quant_layout(type);
-  const auto columns = static_cast<std::size_t>(layout.columns), bytes = static_cast<std::size_t>(layout.bytes());
+  const auto columns = static_cast<std::size_t>(layout.columns),
+             bytes = static_cast<std::size_t>(layout.bytes());
   SPECTR_CHECK(cols % columns == 0 && file.size() == rows * (cols / columns) * bytes);
   const std::size_t blocks = div_up(cols, DeviceWeights::block_columns);
   const std::size_t all = div_up(rows, DeviceWeights::panel_rows) * blocks;

@@ -14,7 +14,8 @@ namespace spectr {
 ///
 ///     codes    [panel][block][vector][row 0 … 15] × 16 bytes. Of 8 bits: 4 vectors of 16 columns each. Of 4
 ///              bits: 2 of 32 columns, the first 16 in the low nibbles
-///     scales   [panel][block][row 0 … 15] words. Formats with one F16 number for 32 columns: those of the two
+///     scales   [panel][block][row 0 … 15] words. Formats with one F16 number for 32 columns: those of the
+///     two
 ///              halves, the first in the low bits. Formats with small scales and minima: the bytes of the
 ///              scales of both halves, then those of their minima
 ///     factors  [panel][four blocks][row 0 … 15] words, of formats with small scales: the F16 numbers that

@@ -32,13 +32,13 @@ SPECTR_DEVICE float silu(float x) {
 /// first, so that all have the same bits.
 template <int lanes>
 SPECTR_DEVICE float sum_of_lanes(float v) {
-#pragma unroll
+  SPECTR_UNROLL
   for (int h = 1; h < lanes; h *= 2) v = add(v, shuffle_xor(v, h));
   return v;
 }
 template <int lanes>
 SPECTR_DEVICE float largest_of_lanes(float v) {
-#pragma unroll
+  SPECTR_UNROLL
   for (int h = 1; h < lanes; h *= 2) v = larger(v, shuffle_xor(v, h));
   return v;
 }
@@ -51,11 +51,11 @@ SPECTR_DEVICE Four sum_of_fours(Four a, Four b) {
 template <int parts>
 SPECTR_DEVICE Four four_of(const float* y, long n, long rows, long r, long column) {
   Four p[parts];
-#pragma unroll
+  SPECTR_UNROLL
   for (int k = 0; k < parts; ++k) p[k] = load(reinterpret_cast<const Four*>(y + (k * n + r) * rows + column));
-#pragma unroll
+  SPECTR_UNROLL
   for (int h = 1; h < parts; h *= 2) {
-#pragma unroll
+    SPECTR_UNROLL
     for (int k = 0; k < parts; k += 2 * h) p[k] = sum_of_fours(p[k], p[k + h]);
   }
   return p[0];

@@ -83,7 +83,7 @@ class AttendKernel {
       const int n = queries - from < at_once ? queries - from : at_once;
       float score[at_once][2];
       scores(keys, q + from * dim, n, score);
-#pragma unroll
+      SPECTR_UNROLL
       for (int i = 0; i < at_once; ++i) {
         weigh(score[i], item.present, i < n, weights + (from + i) * 64, parts + (from + i) * (dim + 4) + dim);
       }
@@ -101,18 +101,19 @@ class AttendKernel {
     TwoWords k[quads] = {};
     Four v[lines] = {};
     if (slot >= 0) {
-#pragma unroll
+      SPECTR_UNROLL
       for (int j = 0; j < quads; ++j) {
         k[j] = load(reinterpret_cast<const TwoWords*>(block) + (which * quads + j) * 64 + slot % 64);
       }
-#pragma unroll
+      SPECTR_UNROLL
       for (int j = 0; j < lines; ++j) {
-        v[j] = load(reinterpret_cast<const Four*>(block + 128 * dim + slot % 64 * dim * 2) + which * lines + j);
+        v[j] =
+            load(reinterpret_cast<const Four*>(block + 128 * dim + slot % 64 * dim * 2) + which * lines + j);
       }
     }
-#pragma unroll
+    SPECTR_UNROLL
     for (int j = 0; j < quads; ++j) reinterpret_cast<TwoWords*>(keys)[(which * quads + j) * 64 + i] = k[j];
-#pragma unroll
+    SPECTR_UNROLL
     for (int j = 0; j < lines; ++j) {
       reinterpret_cast<Four*>(keys + 128 * dim + i * dim * 2)[which * lines + j] = v[j];
     }
@@ -121,12 +122,12 @@ class AttendKernel {
   /// A lane's scores of n queries: with slots `lane` and `lane` + 32 of the chunk.
   static SPECTR_DEVICE void scores(const u8* keys, const float* q, int n, float (&score)[at_once][2]) {
     const int lane = thread() % 32;
-#pragma unroll
+    SPECTR_UNROLL
     for (int i = 0; i < at_once; ++i) score[i][0] = score[i][1] = 0;
-#pragma unroll 8
+    SPECTR_UNROLL_BY(8)
     for (int d = 0; d < dim / 4; ++d) {
       float k[2][4];
-#pragma unroll
+      SPECTR_UNROLL
       for (int s = 0; s < 2; ++s) {
         const TwoWords halves = reinterpret_cast<const TwoWords*>(keys)[d * 64 + lane + 32 * s];
         k[s][0] = low_half(halves.x);
@@ -134,10 +135,10 @@ class AttendKernel {
         k[s][2] = low_half(halves.y);
         k[s][3] = high_half(halves.y);
       }
-#pragma unroll
+      SPECTR_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const Four x = reinterpret_cast<const Four*>(q + (i < n ? i : 0) * dim)[d];
-#pragma unroll
+        SPECTR_UNROLL
         for (int s = 0; s < 2; ++s) {
           score[i][s] = fma(x.x, k[s][0], score[i][s]);
           score[i][s] = fma(x.y, k[s][1], score[i][s]);
@@ -149,7 +150,8 @@ class AttendKernel {
   }
 
   /// Scores become weights; their largest and their sum go to `out`.
-  static SPECTR_DEVICE void weigh(const float (&score)[2], int present, bool stores, float* weights, float* out) {
+  static SPECTR_DEVICE void weigh(const float (&score)[2], int present, bool stores, float* weights,
+                                  float* out) {
     const int lane = thread() % 32;
     const float a = lane < present ? score[0] : -INFINITY, b = lane + 32 < present ? score[1] : -INFINITY;
     const float most = largest_of_lanes<32>(larger(a, b));
@@ -164,19 +166,21 @@ class AttendKernel {
   static SPECTR_DEVICE void sum_values(const u8* values, const float* weights, int n, float* parts) {
     const int lane = thread() % 32;
     Two o[at_once][pairs] = {};
-#pragma unroll 4
+    SPECTR_UNROLL_BY(4)
     for (int s = 0; s < 64; s += 4) {
       Four w[at_once];
-#pragma unroll
-      for (int i = 0; i < at_once; ++i) w[i] = *reinterpret_cast<const Four*>(weights + (i < n ? i : 0) * 64 + s);
-#pragma unroll
+      SPECTR_UNROLL
+      for (int i = 0; i < at_once; ++i)
+        w[i] = *reinterpret_cast<const Four*>(weights + (i < n ? i : 0) * 64 + s);
+      SPECTR_UNROLL
       for (int j = 0; j < 4; ++j) {
-#pragma unroll
+        SPECTR_UNROLL
         for (int k = 0; k < pairs; ++k) {
           const int pair = lane + 32 * k;
-          const u32 v = pair < dim / 2 ? *reinterpret_cast<const u32*>(values + ((s + j) * dim + 2 * pair) * 2) : 0;
+          const u32 v =
+              pair < dim / 2 ? *reinterpret_cast<const u32*>(values + ((s + j) * dim + 2 * pair) * 2) : 0;
           const float low = low_half(v), high = high_half(v);
-#pragma unroll
+          SPECTR_UNROLL
           for (int i = 0; i < at_once; ++i) {
             const float weight = j == 0 ? w[i].x : j == 1 ? w[i].y : j == 2 ? w[i].z : w[i].w;
             o[i][k] = {fma(weight, low, o[i][k].x), fma(weight, high, o[i][k].y)};
@@ -184,9 +188,9 @@ class AttendKernel {
         }
       }
     }
-#pragma unroll
+    SPECTR_UNROLL
     for (int i = 0; i < at_once; ++i) {
-#pragma unroll
+      SPECTR_UNROLL
       for (int k = 0; k < pairs; ++k) {
         const int pair = lane + 32 * k;
         if (i < n && pair < dim / 2) *reinterpret_cast<Two*>(parts + i * (dim + 4) + 2 * pair) = o[i][k];
@@ -216,19 +220,21 @@ class MergeKernel {
     SPECTR_SHARED float sums[warps][32];
     SPECTR_SHARED Four values[warps][32];
     const AttentionRow row = p.rows[group_x()];
-    const int warp = thread() / 32, lane = thread() % 32, column = 128 * group_y() + 4 * lane, width = p.heads * dim;
+    const int warp = thread() / 32, lane = thread() % 32, column = 128 * group_y() + 4 * lane,
+              width = p.heads * dim;
     const int group = p.heads / p.kv_heads, head = column < width ? column / dim : 0, d = column % dim;
     dependents();
     predecessors();
     const auto part = [&](int c) {
       const int rows = row.rows_of(c);
-      const int at = row.part_of(c) * p.heads + head / group * rows * group + row.place_of(c) * group + head % group;
+      const int at =
+          row.part_of(c) * p.heads + head / group * rows * group + row.place_of(c) * group + head % group;
       return p.parts + static_cast<long>(at) * (dim + 4);
     };
     Two of[at_once];
     Four o[at_once];
     const auto fetch = [&](int from) {  // all before one is used
-#pragma unroll
+      SPECTR_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const int c = from + warps * i;
         of[i] = {-INFINITY, 0};
@@ -244,13 +250,13 @@ class MergeKernel {
     for (int c = warp + warps * at_once; c < row.chunks; c += warps) most = larger(most, load(part(c) + dim));
     largest[warp][lane] = most;
     group_barrier();
-#pragma unroll
+    SPECTR_UNROLL
     for (int s = 0; s < warps; ++s) most = larger(most, largest[s][lane]);
     float sum = 0;
     Four out{};
     for (int from = warp; from < row.chunks; from += warps * at_once) {
       if (from != warp) fetch(from);
-#pragma unroll
+      SPECTR_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const float factor = exp_of_negative(sub(of[i].x, most));  // 0 where there is no chunk
         sum = fma(factor, of[i].y, sum);
@@ -264,14 +270,14 @@ class MergeKernel {
     if (warp > 0) return;
     float sum_of[warps];
     Four value_of[warps];
-#pragma unroll
+    SPECTR_UNROLL
     for (int s = 0; s < warps; ++s) {
       sum_of[s] = sums[s][lane];
       value_of[s] = values[s][lane];
     }
-#pragma unroll
+    SPECTR_UNROLL
     for (int h = 1; h < warps; h *= 2) {
-#pragma unroll
+      SPECTR_UNROLL
       for (int s = 0; s < warps; s += 2 * h) {
         sum_of[s] = add(sum_of[s], sum_of[s + h]);
         value_of[s] = sum_of_fours(value_of[s], value_of[s + h]);

@@ -10,6 +10,9 @@
 
 #define SPECTR_DEVICE __device__ __forceinline__
 #define SPECTR_SHARED __shared__
+#define SPECTR_PRAGMA(text) _Pragma(#text)
+#define SPECTR_UNROLL SPECTR_PRAGMA(unroll)
+#define SPECTR_UNROLL_BY(n) SPECTR_PRAGMA(unroll n)
 
 namespace spectr::cuda {
 

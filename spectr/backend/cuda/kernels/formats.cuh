@@ -5,6 +5,7 @@
 // x. See product.h for the use, and spectr/backend/device/weights.h for what lies where.
 
 #include "spectr/backend/cuda/kernels/device.h"
+#include "spectr/backend/cuda/product_shape.h"
 
 namespace spectr::cuda {
 
@@ -16,7 +17,7 @@ struct BlockScales {
 
 /// Two halves, for the two halves of columns, at `at` + 4 · row.
 SPECTR_DEVICE void two_halves(u32 at, float (&scale)[2][2]) {
-#pragma unroll
+  SPECTR_UNROLL
   for (int r = 0; r < 2; ++r) {
     const u32 both = load_shared(at + 32 * r);
     scale[r][0] = low_half(both);
@@ -25,9 +26,7 @@ SPECTR_DEVICE void two_halves(u32 at, float (&scale)[2][2]) {
 }
 
 struct Q8_0 {
-  static constexpr int code_bytes = 1024;  ///< of a block
-  static constexpr int factor_bytes = 0;   ///< of four blocks
-  static constexpr bool has_min = false;
+  static constexpr FormatBytes bytes{.codes = 1024, .factors = 0, .has_min = false};
 
   /// a[h]: A of half h, from the codes at `at`, the lane's 16 bytes.
   static SPECTR_DEVICE void codes(u32 at, u32 (&a)[2][4]) {
@@ -41,16 +40,14 @@ struct Q8_0 {
 /// A code of four bits, c − 8, is taken as 16 (c − 8), a signed byte with c in its high bits, and a
 /// sixteenth of its scale, which is exact.
 struct Q4_0 {
-  static constexpr int code_bytes = 512;
-  static constexpr int factor_bytes = 0;
-  static constexpr bool has_min = false;
+  static constexpr FormatBytes bytes{.codes = 512, .factors = 0, .has_min = false};
 
   static SPECTR_DEVICE void codes(u32 at, u32 (&a)[2][4]) {
     u32 packed[4];
     load_matrices(packed, at);
-#pragma unroll
+    SPECTR_UNROLL
     for (int h = 0; h < 2; ++h) {
-#pragma unroll
+      SPECTR_UNROLL
       for (int k = 0; k < 2; ++k) {
         a[h][k] = (packed[2 * h + k] << 4 & 0xf0f0f0f0u) ^ 0x80808080u;
         a[h][2 + k] = (packed[2 * h + k] & 0xf0f0f0f0u) ^ 0x80808080u;
@@ -59,9 +56,9 @@ struct Q4_0 {
   }
   static SPECTR_DEVICE void scales(u32 at, u32, BlockScales& s) {
     two_halves(at, s.scale);
-#pragma unroll
+    SPECTR_UNROLL
     for (int r = 0; r < 2; ++r) {
-#pragma unroll
+      SPECTR_UNROLL
       for (int h = 0; h < 2; ++h) s.scale[r][h] = mul(s.scale[r][h], 0.0625f);
     }
   }
@@ -69,16 +66,14 @@ struct Q4_0 {
 
 /// Scales and minima are bytes, times the two factors of the row's 256 columns: s = d · byte, which is exact.
 struct Q4_K {
-  static constexpr int code_bytes = 512;
-  static constexpr int factor_bytes = 64;
-  static constexpr bool has_min = true;
+  static constexpr FormatBytes bytes{.codes = 512, .factors = 64, .has_min = true};
 
   static SPECTR_DEVICE void codes(u32 at, u32 (&a)[2][4]) {
     u32 packed[4];
     load_matrices(packed, at);
-#pragma unroll
+    SPECTR_UNROLL
     for (int h = 0; h < 2; ++h) {
-#pragma unroll
+      SPECTR_UNROLL
       for (int k = 0; k < 2; ++k) {
         a[h][k] = packed[2 * h + k] & 0x0f0f0f0fu;
         a[h][2 + k] = packed[2 * h + k] >> 4 & 0x0f0f0f0fu;
@@ -87,11 +82,11 @@ struct Q4_K {
   }
   /// A row's word: the scales of both halves, their minima.
   static SPECTR_DEVICE void scales(u32 at, u32 factors, BlockScales& s) {
-#pragma unroll
+    SPECTR_UNROLL
     for (int r = 0; r < 2; ++r) {
       const u32 bytes = load_shared(at + 32 * r), both = load_shared(factors + 32 * r);
       const float d = low_half(both), m = high_half(both);
-#pragma unroll
+      SPECTR_UNROLL
       for (u32 h = 0; h < 2; ++h) {
         s.scale[r][h] = times_byte(d, bytes, h);
         s.min[r][h] = times_byte(m, bytes, 2 + h);

@@ -22,31 +22,9 @@
 // of the tree. Whoever reads y does the rest.
 
 #include "spectr/backend/cuda/kernels/formats.cuh"
-#ifndef SPECTR_FUSED_ROWS
-#define SPECTR_FUSED_ROWS 0
-#endif
+#include "spectr/backend/cuda/product_shape.h"
 
 namespace spectr::cuda {
-
-/// How a product is shared among threads; no bit depends on it.
-struct ProductShape {
-  int tiles;     ///< of 8 rows of x that a warp serves
-  int sharers;   ///< warps that read the same weights, each with tiles of its own
-  int warps;     ///< of a group
-  int segments;  ///< of the 32 that a group sums: 8, 16 or 32
-  bool one_run;  ///< no segment has more than one block: at most 2048 columns
-
-  constexpr int x_tiles() const { return tiles * sharers; }
-  constexpr int lanes() const { return warps / sharers; }  ///< warps with panels of their own
-  constexpr int parts() const { return 32 / segments; }
-  constexpr int stretches() const { return segments / 8; }
-};
-
-/// A shape as a type.
-template <int tiles, int sharers, int warps, int segments, bool one_run>
-struct Shaped {
-  static constexpr ProductShape shape{tiles, sharers, warps, segments, one_run};
-};
 
 struct Product {
   const u8* codes;        ///< [panel][block][…], as its format has them
@@ -62,38 +40,6 @@ struct Product {
   bool late;              ///< lets the next kernel begin only when the last weights are on their way
 };
 
-/// Where things are in a group's shared memory: the ring of each lane, x, barriers.
-template <class Format, class Shape>
-struct ProductMemory {
-  static constexpr int segments = Shape::shape.segments, x_tiles = Shape::shape.x_tiles();
-
-  int runs;  ///< blocks of a segment, at most
-  int used;  ///< lanes that have panels
-  int ring;
-
-  constexpr ProductMemory(int rows, int blocks, int groups, int ring)
-      : runs(Shape::shape.one_run ? 1 : (blocks + 31) / 32), used(most_panels(rows, groups)), ring(ring) {
-    constexpr int lanes = Shape::shape.lanes();
-    if (used > lanes) used = lanes;
-  }
-  /// Of a group.
-  static constexpr int most_panels(int rows, int groups) {
-    constexpr int parts = Shape::shape.parts();
-    return ((rows + 15) / 16 + groups / parts - 1) / (groups / parts);
-  }
-
-  constexpr int code_bytes() const { return runs * 8 * Format::code_bytes; }
-  constexpr int scale_bytes() const { return runs * 8 * 64; }
-  constexpr int slot_bytes() const { return code_bytes() + scale_bytes() + runs * 2 * Format::factor_bytes; }
-  constexpr int x_at() const { return used * ring * slot_bytes(); }
-  constexpr int x_blocks() const { return runs * segments * x_tiles; }
-  constexpr int x_scales_at() const { return x_at() + 512 * x_blocks(); }
-  constexpr int x_sums_at() const { return x_scales_at() + 64 * x_blocks(); }
-  constexpr int barriers_at() const { return x_sums_at() + (Format::has_min ? 64 * x_blocks() : 0); }
-  constexpr int x_barrier_at() const { return barriers_at() + 16 * used * ring; }
-  constexpr int bytes() const { return x_barrier_at() + 16; }
-};
-
 /// Whether a block is its segment's first: its sums begin there.
 template <bool value>
 struct IsFirst {};
@@ -105,6 +51,7 @@ class ProductKernel {
   static constexpr int lanes = Shape::shape.lanes(), parts = Shape::shape.parts();
   static constexpr int stretches = Shape::shape.stretches();
   static constexpr bool one_run = Shape::shape.one_run;
+  static constexpr FormatBytes bytes = Format::bytes;
   /// Segments that are summed at a time: the registers' limit.
   static constexpr int at_once = tiles == 1 ? 8 : 4;
 
@@ -112,15 +59,15 @@ class ProductKernel {
   const int lane_ = thread() & 31, warp_ = thread() >> 5, sharer_ = warp_ % sharers;
   const int which_ = warp_ / sharers;  // lane of the group
   const int part_ = group_x() % parts, first_ = group_x() / parts, stride_ = groups_x() / parts;
-  const ProductMemory<Format, Shape> memory_;
+  const ProductMemory memory_;
   const u32 base_ = shared_address(shared_memory());
 
  public:
-  SPECTR_DEVICE explicit ProductKernel(const Product& p)
-      : p_(p), memory_(p.rows, p.blocks, groups_x(), p.ring) {}
+  SPECTR_DEVICE explicit ProductKernel(const Product& p) : p_(p), memory_(memory(p)) {}
 
   SPECTR_DEVICE void run() {
-    const int panels = (p_.rows + 15) / 16, units = first_ < panels ? (panels - first_ + stride_ - 1) / stride_ : 0;
+    const int panels = (p_.rows + 15) / 16,
+              units = first_ < panels ? (panels - first_ + stride_ - 1) / stride_ : 0;
     const int mine = units > which_ ? (units - which_ + lanes - 1) / lanes : 0, count = mine * stretches;
     if (thread() == 0) start_barriers();
     group_barrier();
@@ -137,7 +84,8 @@ class ProductKernel {
 
     float unfinished[2][tiles][4] = {};  // pairs of the tree above eight segments
     for (int q = 0; q < count; ++q) {
-      const u32 slot = q % p_.ring, full = barrier(slot), empty = full + 8 * p_.ring, parity = q / p_.ring & 1;
+      const u32 slot = q % p_.ring, full = barrier(slot), empty = full + 8 * p_.ring,
+                parity = q / p_.ring & 1;
       wait(full, parity);
       float sums[tiles][4];
       stretch(slot, q % stretches, sums);
@@ -153,6 +101,11 @@ class ProductKernel {
   }
 
  private:
+  static SPECTR_DEVICE ProductMemory memory(const Product& p) {
+    constexpr ProductShape shape = Shape::shape;
+    constexpr FormatBytes format = Format::bytes;
+    return {shape, format, p.rows, p.blocks, groups_x(), p.ring};
+  }
   SPECTR_DEVICE u32 barrier(u32 slot) const {
     return base_ + memory_.barriers_at() + 16 * which_ * p_.ring + 8 * slot;
   }
@@ -178,28 +131,28 @@ class ProductKernel {
   SPECTR_DEVICE void fetch(int q) const {
     const long row = static_cast<long>(panel(q)) * p_.blocks;
     const int begin = part_ * segments + q % stretches * 8;
-    const u32 slot = q % p_.ring, to = base_ + (which_ * p_.ring + slot) * memory_.slot_bytes(), full = barrier(slot);
+    const u32 slot = q % p_.ring, to = base_ + (which_ * p_.ring + slot) * memory_.slot_bytes(),
+              full = barrier(slot);
     int total = 0;
     for (int j = 0; j < memory_.runs; ++j) {
-      total += present(32 * j + begin, 8) * (Format::code_bytes + 64 + Format::factor_bytes / 4);
+      total += present(32 * j + begin, 8) * (bytes.codes + 64 + bytes.factors / 4);
     }
     expect_bytes(full, total);
     for (int j = 0; j < memory_.runs; ++j) {
       const int b = 32 * j + begin, n = present(b, 8);
       if (n == 0) break;
       const u32 scales = to + memory_.code_bytes() + j * 512;
-      copy_to_shared(to + j * 8 * Format::code_bytes, p_.codes + (row + b) * Format::code_bytes,
-                     n * Format::code_bytes, full);
+      copy_to_shared(to + j * 8 * bytes.codes, p_.codes + (row + b) * bytes.codes, n * bytes.codes, full);
       copy_to_shared(scales, p_.scales + (row + b) * 16, n * 64, full);
-      if constexpr (Format::factor_bytes > 0) {
-        const u32 factors = to + memory_.code_bytes() + memory_.scale_bytes() + j * 2 * Format::factor_bytes;
+      if constexpr (bytes.factors > 0) {
+        const u32 factors = to + memory_.code_bytes() + memory_.scale_bytes() + j * 2 * bytes.factors;
         copy_to_shared(factors, p_.factors + (row + b) / 4 * 16, n * 16, full);
       }
     }
   }
 
   SPECTR_DEVICE void fetch_x() const {
-    constexpr int numbers = Format::has_min ? 2 : 1;
+    constexpr int numbers = bytes.has_min ? 2 : 1;
     const u32 to = base_ + memory_.x_at(), scales = base_ + memory_.x_scales_at();
     const u32 sums = base_ + memory_.x_sums_at(), arrived = base_ + memory_.x_barrier_at();
     int total = 0;
@@ -214,20 +167,20 @@ class ProductKernel {
       const long from = static_cast<long>(b) * x_tiles;
       copy_to_shared(to + at * 512, p_.x + from * 512, n * 512, arrived);
       copy_to_shared(scales + at * 64, p_.x_scales + from * 16, n * 64, arrived);
-      if constexpr (Format::has_min) copy_to_shared(sums + at * 64, p_.x_sums + from * 16, n * 64, arrived);
+      if constexpr (bytes.has_min) copy_to_shared(sums + at * 64, p_.x_sums + from * 16, n * 64, arrived);
     }
   }
 
   /// The sums of the stretch's eight segments, and their tree.
   SPECTR_DEVICE void stretch(u32 slot, int which, float (&sums)[tiles][4]) const {
     float first_half[tiles][4] = {};
-#pragma unroll
+    SPECTR_UNROLL
     for (int half = 0; half < 8 / at_once; ++half) {
       float acc[at_once][tiles][4];
       sum_segments(slot, which * 8 + half * at_once, acc);
-#pragma unroll
+      SPECTR_UNROLL
       for (int h = 1; h < at_once; h *= 2) {
-#pragma unroll
+        SPECTR_UNROLL
         for (int s = 0; s < at_once; s += 2 * h) add_to(acc[s], acc[s + h]);
       }
       if (at_once == 8) {
@@ -245,17 +198,18 @@ class ProductKernel {
   SPECTR_DEVICE void sum_segments(u32 slot, int begin, float (&acc)[at_once][tiles][4]) const {
     const int b = part_ * segments + begin;
     if (b + at_once <= p_.blocks) {  // each has a block
-#pragma unroll
+      SPECTR_UNROLL
       for (int s = 0; s < at_once; ++s) block(slot, begin + s, 0, acc[s], IsFirst<true>());
       if constexpr (!one_run) {
-#pragma unroll 1
+        SPECTR_UNROLL_BY(1)
         for (int j = 1; j < memory_.runs; ++j) {
+          // Not min(left, at_once) == at_once: what ptxas 13.0 makes of that gives other sums.
           const int left = p_.blocks - 32 * j - b;
           if (left >= at_once) {
-#pragma unroll
+            SPECTR_UNROLL
             for (int s = 0; s < at_once; ++s) block(slot, begin + s, j, acc[s], IsFirst<false>());
           } else {
-#pragma unroll
+            SPECTR_UNROLL
             for (int s = 0; s < at_once; ++s) {
               if (s < left) block(slot, begin + s, j, acc[s], IsFirst<false>());
             }
@@ -263,11 +217,11 @@ class ProductKernel {
         }
       }
     } else {
-#pragma unroll
+      SPECTR_UNROLL
       for (int s = 0; s < at_once; ++s) {
-#pragma unroll
+        SPECTR_UNROLL
         for (int x = 0; x < tiles; ++x) {
-#pragma unroll
+          SPECTR_UNROLL
           for (int k = 0; k < 4; ++k) acc[s][x][k] = 0;
         }
         if (b + s < p_.blocks) block(slot, begin + s, 0, acc[s], IsFirst<true>());
@@ -279,45 +233,43 @@ class ProductKernel {
   template <bool is_first>
   SPECTR_DEVICE void block(u32 slot, int segment, int j, float (&acc)[tiles][4], IsFirst<is_first>) const {
     const int g = lane_ >> 2, t = lane_ & 3, i = j * 8 + segment % 8;  // block of the slot
-    const u32 codes = base_ + (which_ * p_.ring + slot) * memory_.slot_bytes(), scales = codes + memory_.code_bytes();
+    const u32 codes = base_ + (which_ * p_.ring + slot) * memory_.slot_bytes(),
+              scales = codes + memory_.code_bytes();
     u32 a[2][4];
-    Format::codes(codes + i * Format::code_bytes + lane_ * 16, a);
+    Format::codes(codes + i * bytes.codes + lane_ * 16, a);
     BlockScales w;
-    Format::scales(scales + i * 64 + g * 4, scales + memory_.scale_bytes() + i / 4 * Format::factor_bytes + g * 4, w);
+    Format::scales(scales + i * 64 + g * 4, scales + memory_.scale_bytes() + i / 4 * bytes.factors + g * 4,
+                   w);
     constexpr float start = 12582912;
     float offset[2][2];
-#pragma unroll
+    SPECTR_UNROLL
     for (int r = 0; r < 2; ++r) {
-#pragma unroll
+      SPECTR_UNROLL
       for (int h = 0; h < 2; ++h) offset[r][h] = mul(w.scale[r][h], -start);
     }
     const int x_block = ((one_run ? 0 : j * segments) + segment) * x_tiles + sharer_ * tiles;
     const u32 xq = base_ + memory_.x_at() + x_block * 512 + lane_ * 16;
     const u32 xa = base_ + memory_.x_scales_at() + x_block * 64 + t * 16;
     const u32 xs = base_ + memory_.x_sums_at() + x_block * 64 + t * 16;
-#pragma unroll
+    SPECTR_UNROLL
     for (int x = 0; x < tiles; ++x) {
       u32 q[4];
       float of[4], sum[4] = {};  // a and Σ q of the rows 2t, 2t + 1: of the first half, of the second
       load_shared(q, xq + x * 512);
       load_shared(of, xa + x * 64);
-      if constexpr (Format::has_min) load_shared(sum, xs + x * 64);
+      if constexpr (bytes.has_min) load_shared(sum, xs + x * 64);
       int c[2][4];
       multiply_bytes(c[0], a[0], q[0], q[1], 0x4b400000);
       multiply_bytes(c[1], a[1], q[2], q[3], 0x4b400000);
-#pragma unroll
+      SPECTR_UNROLL
       for (int h = 0; h < 2; ++h) {
-#pragma unroll
+        SPECTR_UNROLL
         for (int k = 0; k < 4; ++k) {
           const int r = k >> 1, of_x = 2 * h + (k & 1);
           float part = fma(w.scale[r][h], float_of(static_cast<u32>(c[h][k])), offset[r][h]);
-          if constexpr (Format::has_min) part = sub(part, mul(w.min[r][h], sum[of_x]));
-          if constexpr (SPECTR_FUSED_ROWS) {
-            acc[x][k] = is_first && h == 0 ? mul(of[of_x], part) : fma(of[of_x], part, acc[x][k]);
-          } else {
-            const float v = mul(of[of_x], part);
-            acc[x][k] = is_first && h == 0 ? v : add(acc[x][k], v);
-          }
+          if constexpr (bytes.has_min) part = sub(part, mul(w.min[r][h], sum[of_x]));
+          const float v = mul(of[of_x], part);
+          acc[x][k] = is_first && h == 0 ? v : add(acc[x][k], v);
         }
       }
     }
@@ -339,29 +291,30 @@ class ProductKernel {
     }
     const auto& done = stretches == 1 ? sums : unfinished[0];
     const int g = lane_ >> 2, t = lane_ & 3;
-#pragma unroll
+    SPECTR_UNROLL
     for (int x = 0; x < tiles; ++x) {
-#pragma unroll
+      SPECTR_UNROLL
       for (int k = 0; k < 4; ++k) {
         const int of_x = (sharer_ * tiles + x) * 8 + 2 * t + (k & 1), row = panel(q) * 16 + g + 8 * (k >> 1);
         if (of_x < p_.n && row < p_.rows) {
-          p_.y[(static_cast<long>(part_) * p_.n + of_x) * p_.rows + row] = add(done[x][k], 0.0f);  // −0 becomes 0
+          p_.y[(static_cast<long>(part_) * p_.n + of_x) * p_.rows + row] =
+              add(done[x][k], 0.0f);  // −0 becomes 0
         }
       }
     }
   }
 
   static SPECTR_DEVICE void set(float (&to)[tiles][4], const float (&from)[tiles][4]) {
-#pragma unroll
+    SPECTR_UNROLL
     for (int x = 0; x < tiles; ++x) {
-#pragma unroll
+      SPECTR_UNROLL
       for (int k = 0; k < 4; ++k) to[x][k] = from[x][k];
     }
   }
   static SPECTR_DEVICE void add_to(float (&to)[tiles][4], const float (&more)[tiles][4]) {
-#pragma unroll
+    SPECTR_UNROLL
     for (int x = 0; x < tiles; ++x) {
-#pragma unroll
+      SPECTR_UNROLL
       for (int k = 0; k < 4; ++k) to[x][k] = add(to[x][k], more[x][k]);
     }
   }

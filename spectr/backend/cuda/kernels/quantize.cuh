@@ -34,17 +34,18 @@ SPECTR_DEVICE void quantize_four(Four v, int r, int column, bool stores, const Q
   const auto most = [](u32 a, u32 b) { return a > b ? a : b; };
   // As integers the bits of |x| have the order of the numbers, and those of a NaN are the largest.
   u32 top = most(most(size(v.x), size(v.y)), most(size(v.z), size(v.w)));
-#pragma unroll
+  SPECTR_UNROLL
   for (int h = 1; h < 8; h *= 2) top = most(top, shuffle_xor(top, h));
   const float max = float_of(top);
   const bool nothing = max < 1e-30f;  // the reciprocal of less could overflow
   const float reciprocal = nothing ? 0.0f : divide(127.0f, max), a = nothing ? 0.0f : divided_by_127(max);
   // Adding 1.5 · 2²³ rounds to an integer, whose low byte is then the low byte of the float's bits.
   const auto rounded = [&](float x) { return bits_of(add(mul(x, reciprocal), 12582912.0f)); };
-  const u32 low = pick_bytes(rounded(v.x), rounded(v.y), 0x0040), high = pick_bytes(rounded(v.z), rounded(v.w), 0x0040);
+  const u32 low = pick_bytes(rounded(v.x), rounded(v.y), 0x0040),
+            high = pick_bytes(rounded(v.z), rounded(v.w), 0x0040);
   const u32 word = pick_bytes(low, high, 0x5410);
   int sum = sum_of_bytes(word);
-#pragma unroll
+  SPECTR_UNROLL
   for (int h = 1; h < 8; h *= 2) sum += shuffle_xor(sum, h);
   if (!stores) return;
 

@@ -12,7 +12,7 @@ struct Prepare {
   float* stream;        ///< [n][width]
   const float* weight;  ///< [width], of the norm
   QuantizedRows out;
-  int n, width;  ///< a multiple of 32
+  int n, width;                 ///< a multiple of 32
   float epsilon, part_of_mean;  ///< 1 / width
 };
 
@@ -28,14 +28,14 @@ struct PrepareKernel {
     const int r = group_x();
     dependents();
     Four weight[quads];  // known before the predecessors have ended
-#pragma unroll
+    SPECTR_UNROLL
     for (int j = 0; j < quads; ++j) {
       if (column(j) < p.width) weight[j] = *reinterpret_cast<const Four*>(p.weight + column(j));
     }
     predecessors();
     Four v[quads];
     float squares = 0;
-#pragma unroll
+    SPECTR_UNROLL
     for (int j = 0; j < quads; ++j) {
       const int i = column(j);
       v[j] = {};
@@ -52,7 +52,7 @@ struct PrepareKernel {
     group_barrier();
     squares = sum_of_lanes<16>(sums[thread() % 16]);
     const float factor = divide(1.0f, root(add(mul(squares, p.part_of_mean), p.epsilon)));
-#pragma unroll
+    SPECTR_UNROLL
     for (int j = 0; j < quads; ++j) {
       const int i = column(j);
       Four x{};
@@ -88,7 +88,8 @@ struct ActivateKernel {
     if (i < p.width) {
       const Four gate = four_of<parts>(p.y, p.n, 2L * p.width, r, i);
       const Four up = four_of<parts>(p.y, p.n, 2L * p.width, r, p.width + i);
-      v = {mul(silu(gate.x), up.x), mul(silu(gate.y), up.y), mul(silu(gate.z), up.z), mul(silu(gate.w), up.w)};
+      v = {mul(silu(gate.x), up.x), mul(silu(gate.y), up.y), mul(silu(gate.z), up.z),
+           mul(silu(gate.w), up.w)};
     }
     quantize_four(v, r, i, i < whole_blocks(p.width), p.out);
   }

@@ -12,7 +12,7 @@ struct Turn {
   const PoolSlot* to;  ///< [n], where its key and value go
   float* q;            ///< [n][heads · D]
   u8* pool;
-  long block_bytes, layer;  ///< as in Attention
+  long block_bytes, layer;         ///< as in Attention
   int n, heads, kv_heads, turned;  ///< dimensions of a head that turn, a multiple of 8
   bool interleaved;                ///< pairs (2 i, 2 i + 1); otherwise (i, i + turned / 2)
   float scale;                     ///< of queries
@@ -56,13 +56,18 @@ struct TurnKernel {
     const bool is_key = head < p.heads + p.kv_heads;
     const int of = is_key ? head - p.heads : head - p.heads - p.kv_heads;
     u8* const at = p.pool + to / 64 * p.block_bytes + p.layer + static_cast<long>(of) * 256 * dim;
-    *reinterpret_cast<TwoWords*>(is_key ? at + (d / 4 * 64 + to % 64) * 8 : at + 128 * dim + (to % 64 * dim + d) * 2) = {
-        halves_of(v.x, v.y), halves_of(v.z, v.w)};
+    *reinterpret_cast<TwoWords*>(is_key ? at + (d / 4 * 64 + to % 64) * 8
+                                        : at + 128 * dim + (to % 64 * dim + d) * 2) = {halves_of(v.x, v.y),
+                                                                                       halves_of(v.z, v.w)};
   }
 
  private:
-  static SPECTR_DEVICE float left(float a, float b, Two angle) { return sub(mul(a, angle.x), mul(b, angle.y)); }
-  static SPECTR_DEVICE float right(float a, float b, Two angle) { return add(mul(a, angle.y), mul(b, angle.x)); }
+  static SPECTR_DEVICE float left(float a, float b, Two angle) {
+    return sub(mul(a, angle.x), mul(b, angle.y));
+  }
+  static SPECTR_DEVICE float right(float a, float b, Two angle) {
+    return add(mul(a, angle.y), mul(b, angle.x));
+  }
 };
 
 }  // namespace spectr::cuda

@@ -1,0 +1,72 @@
+#pragma once
+
+// How a product is shared among threads, and what a group of them keeps in shared memory: for host and
+// kernels.
+
+namespace spectr::cuda {
+
+/// How a product is shared among threads; no bit depends on it.
+struct ProductShape {
+  int tiles;     ///< of 8 rows of x that a warp serves
+  int sharers;   ///< warps that read the same weights, each with tiles of its own
+  int warps;     ///< of a group
+  int segments;  ///< of the 32 that a group sums: 8, 16 or 32
+  bool one_run;  ///< no segment has more than one block: at most 2048 columns
+
+  constexpr int x_tiles() const { return tiles * sharers; }
+  constexpr int lanes() const { return warps / sharers; }  ///< warps with panels of their own
+  constexpr int parts() const { return 32 / segments; }
+  constexpr int stretches() const { return segments / 8; }
+
+  friend bool operator==(const ProductShape&, const ProductShape&) = default;
+};
+
+/// A shape as a type.
+template <int tiles, int sharers, int warps, int segments, bool one_run>
+struct Shaped {
+  static constexpr ProductShape shape{tiles, sharers, warps, segments, one_run};
+};
+
+/// Bytes of a panel's 16 rows in a format.
+struct FormatBytes {
+  int codes;     ///< of a block of 64 columns
+  int factors;   ///< of four blocks
+  bool has_min;  ///< products take the sums of x, too
+};
+
+/// Where things are in a group's shared memory: a ring of stretches of weights for each lane, x, barriers.
+struct ProductMemory {
+  ProductShape shape;
+  FormatBytes format;
+  int runs;  ///< blocks of a segment, at most
+  int used;  ///< lanes that have panels
+  int ring;  ///< slots of a lane
+
+  constexpr ProductMemory(ProductShape shape, FormatBytes format, int rows, int blocks, int groups, int ring)
+      : shape(shape),
+        format(format),
+        runs(shape.one_run ? 1 : (blocks + 31) / 32),
+        used(most_panels(shape, rows, groups)),
+        ring(ring) {
+    if (used > shape.lanes()) used = shape.lanes();
+  }
+
+  /// Panels of the group that has the most.
+  static constexpr int most_panels(ProductShape shape, int rows, int groups) {
+    const int stride = groups / shape.parts();
+    return ((rows + 15) / 16 + stride - 1) / stride;
+  }
+
+  constexpr int code_bytes() const { return runs * 8 * format.codes; }
+  constexpr int scale_bytes() const { return runs * 8 * 64; }
+  constexpr int slot_bytes() const { return code_bytes() + scale_bytes() + runs * 2 * format.factors; }
+  constexpr int x_at() const { return used * ring * slot_bytes(); }
+  constexpr int x_blocks() const { return runs * shape.segments * shape.x_tiles(); }
+  constexpr int x_scales_at() const { return x_at() + 512 * x_blocks(); }
+  constexpr int x_sums_at() const { return x_scales_at() + 64 * x_blocks(); }
+  constexpr int barriers_at() const { return x_sums_at() + (format.has_min ? 64 * x_blocks() : 0); }
+  constexpr int x_barrier_at() const { return barriers_at() + 16 * used * ring; }
+  constexpr int bytes() const { return x_barrier_at() + 16; }
+};
+
+}  // namespace spectr::cuda

@@ -1,0 +1,108 @@
+#include "spectr/backend/device/attention_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace spectr {
+namespace {
+
+/// Rows of two texts: the end of one, and a random tree behind another.
+struct Rows {
+  PassBatch batch;
+  std::vector<int> first = {7, 3, 9, 1}, second = {8, 2, 6, 4};  // blocks of the pool
+  std::vector<std::span<const int>> tables;
+
+  explicit Rows(std::uint32_t seed) {
+    std::mt19937 random(seed);
+    const auto length = static_cast<int>(random() % 150);
+    for (int r = 0; r < 5; ++r) add(0, first, length + r, length + r + 1, {});
+    const auto text = static_cast<int>(1 + random() % 150);
+    std::vector<std::vector<std::int32_t>> paths = {{}};
+    add(1, second, text - 1, text, {});
+    for (int r = 1; r < 12; ++r) {
+      paths.push_back(paths[random() % paths.size()]);
+      paths.back().push_back(text + r);
+      add(1, second, text + r, text, paths.back());
+    }
+  }
+  void add(CacheId cache, std::span<const int> table, int slot, int prefix,
+           const std::vector<std::int32_t>& path) {
+    batch.add_row(0, 0, cache, static_cast<std::size_t>(slot), static_cast<std::size_t>(prefix), path);
+    tables.push_back(table);
+  }
+  /// What row r attends to, in its order.
+  std::vector<PoolSlot> attended(std::size_t r) const {
+    std::vector<PoolSlot> slots;
+    const auto add_slot = [&](int slot) {
+      slots.push_back(tables[r][static_cast<std::size_t>(slot / 64)] * 64 + slot % 64);
+    };
+    for (int slot = 0; slot < batch.prefixes[r]; ++slot) add_slot(slot);
+    for (const std::int32_t slot : batch.ancestors(r)) add_slot(slot);
+    return slots;
+  }
+};
+
+std::vector<PoolSlot> slots_of(const AttentionPlan& plan, const AttentionItem& item) {
+  std::vector<PoolSlot> slots;
+  for (int i = 0; i < item.present; ++i) {
+    slots.push_back(item.block >= 0 ? item.block * 64 + i
+                                    : plan.listed[static_cast<std::size_t>(item.list + i)]);
+  }
+  return slots;
+}
+
+TEST(AttentionPlan, GivesEveryRowItsSlotsInOrder) {
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    const Rows rows(seed);
+    for (const std::size_t together : {1, 2, 8, 64}) {
+      AttentionPlan plan;
+      plan_attention(rows.batch, rows.tables, together, plan);
+      for (std::size_t r = 0; r < rows.batch.rows(); ++r) {
+        const AttentionRow& row = plan.rows[r];
+        std::vector<PoolSlot> slots;
+        for (int c = 0; c < row.chunks; ++c) {
+          const auto item = std::ranges::find(plan.items, row.part_of(c), &AttentionItem::part);
+          ASSERT_NE(item, plan.items.end());
+          EXPECT_EQ(item->rows, row.rows_of(c));
+          EXPECT_EQ(item->row + row.place_of(c), static_cast<int>(r));
+          const std::vector<PoolSlot> more = slots_of(plan, *item);
+          slots.insert(slots.end(), more.begin(), more.end());
+        }
+        EXPECT_EQ(slots, rows.attended(r));
+      }
+    }
+  }
+}
+
+TEST(AttentionPlan, CallsSettledOnlyWhatNoRowWrites) {
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    const Rows rows(seed);
+    AttentionPlan plan;
+    plan_attention(rows.batch, rows.tables, 2, plan);
+    const std::set<PoolSlot> written(plan.written.begin(), plan.written.end());
+    for (const AttentionItem& item : plan.items) {
+      if (item.settled == 0) continue;
+      for (const PoolSlot slot : slots_of(plan, item)) EXPECT_FALSE(written.contains(slot));
+    }
+  }
+}
+
+TEST(AttentionPlan, HasAPlaceOfItsOwnForEachItem) {
+  const Rows rows(1);
+  AttentionPlan plan;
+  plan_attention(rows.batch, rows.tables, 4, plan);
+  std::ranges::sort(plan.items, {}, &AttentionItem::part);
+  int next = 0;
+  for (const AttentionItem& item : plan.items) {
+    EXPECT_EQ(item.part, next);
+    next += item.rows;
+  }
+  EXPECT_EQ(plan.parts, next);
+}
+
+}  // namespace
+}  // namespace spectr
