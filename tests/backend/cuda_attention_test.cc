@@ -25,7 +25,8 @@ struct Cache {
   std::vector<std::uint8_t> pool;
   std::vector<int> tables;  // of both texts: blocks / 2 each, in random order
 
-  Cache(int dim, int blocks) : dim(dim), blocks(blocks), pool(static_cast<std::size_t>(blocks) * bytes()) {
+  Cache(int head_dim, int count)
+      : dim(head_dim), blocks(count), pool(static_cast<std::size_t>(count) * bytes()) {
     std::mt19937 random(3);
     for (std::size_t i = 0; i < pool.size(); i += 2) {
       const std::uint16_t bits = round_to_f16(static_cast<float>(random() % 2001) / 1000.0f - 1.0f).bits;

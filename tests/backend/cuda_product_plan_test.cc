@@ -22,7 +22,8 @@ TEST(ProductPlans, FitAndServeAllRows) {
           EXPECT_EQ(plan.groups % plan.shape.parts(), 0);
           const int blocks = (cols + 63) / 64,
                     per_processor = (plan.groups + device.count - 1) / device.count;
-          const ProductMemory memory(plan.shape, format, rows, blocks, plan.groups, plan.ring);
+          const ProductMemory memory =
+              product_memory(plan.shape, format, rows, blocks, plan.groups, plan.ring);
           EXPECT_EQ(memory.bytes(), plan.shared_bytes);
           EXPECT_LE(per_processor * (plan.shared_bytes + 1024), device.shared_bytes);
           EXPECT_EQ(memory.barriers_at() % 8, 0);
@@ -43,7 +44,7 @@ TEST(ProductPlans, KeepToThePartsThatAReaderAdds) {
 
 TEST(ProductPlans, HaveRingsNoLongerThanTheWork) {
   for (const ProductPlan& plan : product_plans(formats[0], 2048, 2048, 1, 4, device)) {
-    const int panels = ProductMemory::most_panels(plan.shape, 2048, plan.groups), lanes = plan.shape.lanes();
+    const int panels = most_panels(plan.shape, 2048, plan.groups), lanes = plan.shape.lanes();
     EXPECT_LE(plan.ring, (panels + lanes - 1) / lanes * plan.shape.stretches());
   }
 }

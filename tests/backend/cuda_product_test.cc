@@ -45,7 +45,7 @@ std::vector<float> product(const Problem& problem, int groups, int ring, bool la
                         .n = static_cast<int>(problem.n),
                         .ring = ring,
                         .late = false};
-  const cuda::ProductMemory memory(shape, Format::bytes, rows, blocks, groups, ring);
+  const cuda::ProductMemory memory = product_memory(shape, Format::bytes, rows, blocks, groups, ring);
   cuda::fibers::launch({groups, 1, 32 * shape.warps, memory.bytes(), lazy},
                        [&] { cuda::ProductKernel<Format, Shape>(p).run(); });
   for (std::size_t h = 1; h < static_cast<std::size_t>(shape.parts()); h *= 2) {

@@ -48,9 +48,9 @@ struct CopyBarrier {
 /// A group of threads that runs.
 class Group {
  public:
-  Group(const Launch& how, const std::function<void()>& kernel)
-      : how(how),
-        kernel(kernel),
+  Group(const Launch& launch, const std::function<void()>& each)
+      : how(launch),
+        kernel(each),
         fibers(static_cast<std::size_t>(how.threads)),
         exchanged(2 * static_cast<std::size_t>(how.threads) / 32) {
     if (how.threads % 32 != 0) fail("warps have 32 threads");

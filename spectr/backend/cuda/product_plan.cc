@@ -36,10 +36,10 @@ std::vector<ProductPlan> product_plans(const FormatBytes& format, int rows, int 
     if (!wide_enough || needless || shape.one_run != (blocks <= 32) || shape.parts() > parts) continue;
     for (const int per_processor : {1, 2}) {
       const int groups = device.count * per_processor / shape.parts() * shape.parts();
-      const int panels = ProductMemory::most_panels(shape, rows, groups), lanes = shape.lanes();
+      const int panels = most_panels(shape, rows, groups), lanes = shape.lanes();
       const int to_do = (panels + lanes - 1) / lanes * shape.stretches();
       for (int ring = 1; ring <= longest_ring && ring <= to_do; ++ring) {
-        const int bytes = ProductMemory(shape, format, rows, blocks, groups, ring).bytes();
+        const int bytes = product_memory(shape, format, rows, blocks, groups, ring).bytes();
         if (fits(bytes, per_processor, device)) plans.push_back({shape, groups, ring, bytes, false});
       }
     }

@@ -42,21 +42,6 @@ struct ProductMemory {
   int used;  ///< lanes that have panels
   int ring;  ///< slots of a lane
 
-  constexpr ProductMemory(ProductShape shape, FormatBytes format, int rows, int blocks, int groups, int ring)
-      : shape(shape),
-        format(format),
-        runs(shape.one_run ? 1 : (blocks + 31) / 32),
-        used(most_panels(shape, rows, groups)),
-        ring(ring) {
-    if (used > shape.lanes()) used = shape.lanes();
-  }
-
-  /// Panels of the group that has the most.
-  static constexpr int most_panels(ProductShape shape, int rows, int groups) {
-    const int stride = groups / shape.parts();
-    return ((rows + 15) / 16 + stride - 1) / stride;
-  }
-
   constexpr int code_bytes() const { return runs * 8 * format.codes; }
   constexpr int scale_bytes() const { return runs * 8 * 64; }
   constexpr int slot_bytes() const { return code_bytes() + scale_bytes() + runs * 2 * format.factors; }
@@ -68,5 +53,22 @@ struct ProductMemory {
   constexpr int x_barrier_at() const { return barriers_at() + 16 * used * ring; }
   constexpr int bytes() const { return x_barrier_at() + 16; }
 };
+
+/// Panels of the group that has the most.
+constexpr int most_panels(const ProductShape& shape, int rows, int groups) {
+  const int stride = groups / shape.parts();
+  return ((rows + 15) / 16 + stride - 1) / stride;
+}
+
+/// For a matrix of `rows` rows and `blocks` blocks of 64 columns.
+constexpr ProductMemory product_memory(const ProductShape& shape, const FormatBytes& format, int rows,
+                                       int blocks, int groups, int ring) {
+  const int panels = most_panels(shape, rows, groups), lanes = shape.lanes();
+  return {.shape = shape,
+          .format = format,
+          .runs = shape.one_run ? 1 : (blocks + 31) / 32,
+          .used = panels < lanes ? panels : lanes,
+          .ring = ring};
+}
 
 }  // namespace spectr::cuda

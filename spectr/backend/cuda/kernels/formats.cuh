@@ -84,20 +84,20 @@ struct Q4_K {
   static SPECTR_DEVICE void scales(u32 at, u32 factors, BlockScales& s) {
     SPECTR_UNROLL
     for (int r = 0; r < 2; ++r) {
-      const u32 bytes = load_shared(at + 32 * r), both = load_shared(factors + 32 * r);
+      const u32 small = load_shared(at + 32 * r), both = load_shared(factors + 32 * r);
       const float d = low_half(both), m = high_half(both);
       SPECTR_UNROLL
       for (u32 h = 0; h < 2; ++h) {
-        s.scale[r][h] = times_byte(d, bytes, h);
-        s.min[r][h] = times_byte(m, bytes, 2 + h);
+        s.scale[r][h] = times_byte(d, small, h);
+        s.min[r][h] = times_byte(m, small, 2 + h);
       }
     }
   }
 
  private:
   /// 2²³ + b is the float 0x4b000000 | b.
-  static SPECTR_DEVICE float times_byte(float d, u32 bytes, u32 i) {
-    return mul(d, sub(float_of(pick_bytes(bytes, 0x4b000000u, 0x7440u | i)), 8388608.0f));
+  static SPECTR_DEVICE float times_byte(float d, u32 small, u32 i) {
+    return mul(d, sub(float_of(pick_bytes(small, 0x4b000000u, 0x7440u | i)), 8388608.0f));
   }
 };
 

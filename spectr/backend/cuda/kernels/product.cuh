@@ -104,7 +104,7 @@ class ProductKernel {
   static SPECTR_DEVICE ProductMemory memory(const Product& p) {
     constexpr ProductShape shape = Shape::shape;
     constexpr FormatBytes format = Format::bytes;
-    return {shape, format, p.rows, p.blocks, groups_x(), p.ring};
+    return product_memory(shape, format, p.rows, p.blocks, groups_x(), p.ring);
   }
   SPECTR_DEVICE u32 barrier(u32 slot) const {
     return base_ + memory_.barriers_at() + 16 * which_ * p_.ring + 8 * slot;
