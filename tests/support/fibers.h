@@ -31,7 +31,6 @@ namespace spectr::cuda {
 
 using u8 = std::uint8_t;
 using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 namespace fibers {
 
@@ -53,7 +52,7 @@ const Place& place();
 const Launch& launched();
 
 void group_barrier();
-/// Gives a number of `words` 32-bit words to the warp and waits for the others' : [lane][8].
+/// Gives `words` words, at most 8, to the warp, and waits for those of the others: [lane][word].
 using Exchanged = u32[32][8];
 const Exchanged& exchange(const u32* mine, int words);
 
@@ -133,7 +132,7 @@ inline u32 halves_of(float low, float high) {
   return round_to_f16(low).bits | static_cast<u32>(round_to_f16(high).bits) << 16;
 }
 inline u32 pick_bytes(u32 a, u32 b, u32 selector) {
-  const u64 both = static_cast<u64>(b) << 32 | a;
+  const std::uint64_t both = static_cast<std::uint64_t>(b) << 32 | a;
   u32 picked = 0;
   for (int i = 0; i < 4; ++i) {
     const u32 byte = static_cast<u32>(both >> (selector >> 4 * i & 7) * 8) & 255;

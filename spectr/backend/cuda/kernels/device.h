@@ -18,7 +18,6 @@ namespace spectr::cuda {
 
 using u8 = std::uint8_t;
 using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 
 SPECTR_DEVICE int thread() {
   return static_cast<int>(threadIdx.x);
@@ -31,9 +30,6 @@ SPECTR_DEVICE int group_y() {
 }
 SPECTR_DEVICE int groups_x() {
   return static_cast<int>(gridDim.x);
-}
-SPECTR_DEVICE int threads() {
-  return static_cast<int>(blockDim.x);
 }
 SPECTR_DEVICE void group_barrier() {
   __syncthreads();
@@ -151,9 +147,6 @@ SPECTR_DEVICE Two load(const Two* p) {
 SPECTR_DEVICE Four load(const Four* p) {
   const float4 v = __ldcg(reinterpret_cast<const float4*>(p));
   return {v.x, v.y, v.z, v.w};
-}
-SPECTR_DEVICE u32 load(const u32* p) {
-  return __ldcg(p);
 }
 SPECTR_DEVICE TwoWords load(const TwoWords* p) {
   const uint2 v = __ldcg(reinterpret_cast<const uint2*>(p));
