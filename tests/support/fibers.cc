@@ -54,15 +54,14 @@ class Group {
         fibers(static_cast<std::size_t>(how.threads)),
         exchanged(2 * static_cast<std::size_t>(how.threads) / 32) {
     if (how.threads % 32 != 0) fail("warps have 32 threads");
-    space = static_cast<std::size_t>(how.shared) + alignment;
+    space_ = static_cast<std::size_t>(how.shared) + alignment;
   }
 
   void run(int x, int y) {
     place = {0, x, y};
-    memory.assign(space, 0xFF);  // what nobody wrote is no number
+    memory_.assign(space_, 0xFF);  // what nobody wrote is no number
     barriers.clear();
-    for (std::size_t i = 0; i < fibers.size(); ++i) {
-      Fiber& fiber = fibers[i];
+    for (Fiber& fiber : fibers) {
       fiber.wait = Wait::nothing;
       fiber.exchanges = 0;
       getcontext(&fiber.context);
@@ -80,12 +79,12 @@ class Group {
   void yield(Wait wait) {
     Fiber& mine = fibers[static_cast<std::size_t>(place.thread)];
     mine.wait = wait;
-    swapcontext(&mine.context, &home);
+    swapcontext(&mine.context, &home_);
   }
 
   u8* base() {
-    const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
-    return memory.data() + (alignment - at % alignment) % alignment;
+    const auto at = reinterpret_cast<std::uintptr_t>(memory_.data());
+    return memory_.data() + (alignment - at % alignment) % alignment;
   }
   CopyBarrier& barrier(u32 address) {
     const auto found = barriers.find(address);
@@ -140,15 +139,15 @@ class Group {
   bool step() {
     bool ran = false;
     std::vector<std::size_t> turns, behind;
-    const auto drawn = static_cast<std::uint32_t>(order());
+    const auto drawn = static_cast<std::uint32_t>(order_());
     for (std::size_t i = 0; i < fibers.size(); ++i) {
       if (fibers[i].wait == Wait::nothing) ((drawn >> i / 32 & 1) != 0 ? turns : behind).push_back(i);
     }
     if (turns.empty()) turns.swap(behind);
-    std::ranges::shuffle(turns, order);
+    std::ranges::shuffle(turns, order_);
     for (const std::size_t i : turns) {
       place.thread = static_cast<int>(i);
-      swapcontext(&home, &fibers[i].context);
+      swapcontext(&home_, &fibers[i].context);
       ran = true;
     }
     for (std::size_t w = 0; w < fibers.size(); w += 32) {
@@ -164,10 +163,10 @@ class Group {
     return ran;
   }
 
-  std::size_t space = 0;
-  std::vector<u8> memory;
-  ucontext_t home{};
-  std::mt19937 order{1};
+  std::size_t space_ = 0;
+  std::vector<u8> memory_;
+  ucontext_t home_{};
+  std::mt19937 order_{1};
 };
 
 Group* running = nullptr;

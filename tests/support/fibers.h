@@ -29,8 +29,8 @@
 
 namespace spectr::cuda {
 
-using u8 = std::uint8_t;
-using u32 = std::uint32_t;
+using u8 = std::uint8_t;    // NOLINT(readability-identifier-naming)
+using u32 = std::uint32_t;  // NOLINT(readability-identifier-naming)
 
 namespace fibers {
 

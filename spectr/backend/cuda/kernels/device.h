@@ -16,8 +16,8 @@
 
 namespace spectr::cuda {
 
-using u8 = std::uint8_t;
-using u32 = std::uint32_t;
+using u8 = std::uint8_t;    // NOLINT(readability-identifier-naming)
+using u32 = std::uint32_t;  // NOLINT(readability-identifier-naming)
 
 SPECTR_DEVICE int thread() {
   return static_cast<int>(threadIdx.x);
