@@ -57,9 +57,10 @@ TEST(Server, DecodesAsItWasStartedWhereARequestDoesNotSay) {
   EXPECT_EQ(settings({})["speculative"], TestJson({{"method", "speculative"}, {"drafts", 1}, {"length", 2}}));
   const TestJson tree = settings({{"speculative", {{"tree", {3, 2}}, {"plan", "optimal"}}}})["speculative"];
   EXPECT_EQ(tree["plan"].dump() + tree["tree"].dump() + tree["length"].dump(), "\"optimal\"[3,2]2");
-  const TestJson own = settings({{"speculative", {{"drafts", 2}}}})["speculative"];
-  EXPECT_EQ(own, TestJson({{"method", "spectr"}, {"plan", "k-seq"}, {"drafts", 2}, {"length", 4}}))
-      << "all of it its own";
+  TestJson own = settings({{"speculative", {{"drafts", 2}}}})["speculative"];
+  EXPECT_GT(own["length"], 2) << "the best by the costs";
+  own.erase("length");
+  EXPECT_EQ(own, TestJson({{"method", "spectr"}, {"plan", "k-seq"}, {"drafts", 2}})) << "all of it its own";
   const TestJson told = server.get("/props").json()["default_generation_settings"]["params"];
   EXPECT_EQ(told["n_predict"], 3);
   EXPECT_EQ(told["speculative"], settings({})["speculative"]);
