@@ -179,7 +179,7 @@ void attend_one_head(benchmark::State& state) {
   for (auto _ : state) {
     using Head = CachedHead<const T>;
     attend(queries, Head{reinterpret_cast<const std::byte*>(kept.data()), Head::block_bytes(width), width},
-           0.125f, scratch, ReadFrom::caches);
+           {0.125f}, scratch, ReadFrom::caches);
     benchmark::DoNotOptimize(out.data());
   }
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes a pair of GGUF files on which speculation can be timed without any trained model.
 
-The target is a random Llama of the given shape. The draft is its first layers with the same embedding and
+The target is a random Llama of the given shape, or with --experts one of Qwen3's shapes with experts, as
+wide as --ffn each; the experts of a layer are parts of one matrix, each a little further than the one before. The draft is its first layers with the same embedding and
 head: an early exit. `--branch` scales what every layer adds, so it sets how far the two laws are apart: 0
 makes them equal, larger values let the draft be accepted less often. Needs python3-numpy.
 
@@ -79,6 +80,9 @@ def main():
     for name, value in {"dim": 2048, "layers": 22, "draft-layers": 1, "heads": 32, "kv-heads": 4, "ffn": 5632,
                         "vocab": 32000, "seed": 1}.items():
         a.add_argument("--" + name, type=int, default=value)
+    a.add_argument("--experts", type=int, default=0, help="experts of a layer")
+    a.add_argument("--used", type=int, default=8, help="experts of a token")
+    a.add_argument("--head-dim", type=int, default=0, help="of a head, where it is not dim / heads")
     a.add_argument("--type", choices=("f16", "bf16", "q8_0", "q4_0"), default="q8_0")
     a.add_argument("--branch", type=float, default=0.15, help="size of what a layer adds")
     a.add_argument("--sharp", type=float, default=5.0, help="standard deviation of the logits")
@@ -89,29 +93,50 @@ def main():
     def weights(rows, cols, size=1.0):
         return random.standard_normal((rows, cols), dtype=np.float32) * np.float32(size / np.sqrt(cols))
 
-    kv, ones = o.dim // o.heads * o.kv_heads, np.ones(o.dim, np.float32)
+    size = o.head_dim or o.dim // o.heads
+    q, kv, ones = size * o.heads, size * o.kv_heads, np.ones(o.dim, np.float32)
+    arch = "qwen3moe" if o.experts else "llama"
+
+    def experts(rows, cols, branch=1.0):
+        """[experts, rows, cols], a row of the pool further each."""
+        pool = weights(rows + o.experts, cols, branch)
+        return np.lib.stride_tricks.sliding_window_view(pool, (rows, cols))[: o.experts, 0]
+
     ends = [("token_embd.weight", weights(o.vocab, o.dim, np.sqrt(o.dim)), kind), ("output_norm.weight", ones, F32),
             ("output.weight", weights(o.vocab, o.dim, o.sharp), kind)]
+    def feed_forward():
+        if not o.experts:
+            return {"ffn_gate": weights(o.ffn, o.dim), "ffn_up": weights(o.ffn, o.dim),
+                    "ffn_down": weights(o.dim, o.ffn, o.branch)}
+        head = np.ones(size, np.float32)
+        return {"attn_q_norm": head, "attn_k_norm": head, "ffn_gate_inp": weights(o.experts, o.dim, 4),
+                "ffn_gate_exps": experts(o.ffn, o.dim), "ffn_up_exps": experts(o.ffn, o.dim),
+                "ffn_down_exps": experts(o.dim, o.ffn, o.branch)}
+
     layers = []
     for i in range(o.layers):
-        layers.append([(f"blk.{i}.{name}.weight", x, F32 if x.ndim == 1 else kind) for name, x in {
-            "attn_norm": ones, "attn_q": weights(o.dim, o.dim), "attn_k": weights(kv, o.dim),
-            "attn_v": weights(kv, o.dim), "attn_output": weights(o.dim, o.dim, o.branch), "ffn_norm": ones,
-            "ffn_gate": weights(o.ffn, o.dim), "ffn_up": weights(o.ffn, o.dim),
-            "ffn_down": weights(o.dim, o.ffn, o.branch)}.items()])
+        layers.append([(f"blk.{i}.{name}.weight", x, F32 if x.ndim == 1 or name == "ffn_gate_inp" else kind) for name, x in {
+            "attn_norm": ones, "attn_q": weights(q, o.dim), "attn_k": weights(kv, o.dim),
+            "attn_v": weights(kv, o.dim), "attn_output": weights(o.dim, q, o.branch), "ffn_norm": ones,
+            **feed_forward()}.items()])
 
     pieces = ["<unk>", "<s>", "</s>"] + [f"<0x{i:02X}>" for i in range(256)]
     pieces += [f"\u2581w{i}" for i in range(o.vocab - len(pieces))]
     kinds = [2, 3, 3] + [6] * 256 + [1] * (o.vocab - 259)
 
     def fields(name, count):
-        return [("general.architecture", STRING, "llama"), ("general.name", STRING, name),
-                ("llama.context_length", U32, 2048), ("llama.embedding_length", U32, o.dim),
-                ("llama.block_count", U32, count), ("llama.feed_forward_length", U32, o.ffn),
-                ("llama.attention.head_count", U32, o.heads), ("llama.attention.head_count_kv", U32, o.kv_heads),
-                ("llama.rope.dimension_count", U32, o.dim // o.heads),
-                ("llama.attention.layer_norm_rms_epsilon", FLOAT, 1e-5), ("llama.rope.freq_base", FLOAT, 10000.0),
-                ("llama.vocab_size", U32, o.vocab), ("tokenizer.ggml.model", STRING, "llama"),
+        own = [("context_length", U32, 2048), ("embedding_length", U32, o.dim), ("block_count", U32, count),
+               ("feed_forward_length", U32, o.ffn), ("attention.head_count", U32, o.heads),
+               ("attention.head_count_kv", U32, o.kv_heads), ("attention.key_length", U32, size),
+               ("attention.value_length", U32, size), ("rope.dimension_count", U32, size),
+               ("attention.layer_norm_rms_epsilon", FLOAT, 1e-5), ("rope.freq_base", FLOAT, 10000.0),
+               ("vocab_size", U32, o.vocab)]
+        if o.experts:
+            own += [("expert_count", U32, o.experts), ("expert_used_count", U32, o.used),
+                    ("expert_feed_forward_length", U32, o.ffn)]
+        return [("general.architecture", STRING, arch), ("general.name", STRING, name),
+                *((f"{arch}.{key}", kind, value) for key, kind, value in own),
+                ("tokenizer.ggml.model", STRING, "llama"),
                 ("tokenizer.ggml.tokens", ARRAY, (STRING, pieces)),
                 ("tokenizer.ggml.scores", ARRAY, (FLOAT, [-float(i) for i in range(o.vocab)])),
                 ("tokenizer.ggml.token_type", ARRAY, (I32, kinds)), ("tokenizer.ggml.bos_token_id", U32, 1),

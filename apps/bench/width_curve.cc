@@ -7,6 +7,7 @@
 
 #include "spectr/base/stopwatch.h"
 #include "spectr/lm/flat_tree.h"
+#include "spectr/nn/pass_profile.h"
 
 namespace spectr::bench {
 namespace {
@@ -40,6 +41,17 @@ Result<void> pass_round(Session& session, std::span<const Token> text, Point& po
   return {};
 }
 
+/// Bytes of weights that such a pass reads.
+Result<double> weight_bytes(const Transformer& model, std::span<const Token> text, std::size_t width) {
+  PassProfile profile;
+  SPECTR_TRY(const std::unique_ptr<Session> session, model.start(text.size() + 1, width, &profile));
+  SPECTR_TRY_VOID(session->score(text, TokenTree(text.back())));
+  const double before = profile.weight_bytes();
+  session->rewind(text.size() - 1);
+  SPECTR_TRY_VOID(session->score(text, flat_tree(width)));
+  return profile.weight_bytes() - before;
+}
+
 Result<void> check(const LanguageModel& model, const WidthSettings& settings) {
   if (settings.widths.empty() || settings.depths.empty()) return error("no widths or no depths are given");
   for (std::size_t width : settings.widths) {
@@ -53,7 +65,7 @@ Result<void> check(const LanguageModel& model, const WidthSettings& settings) {
 
 }  // namespace
 
-Result<Json> measure_widths(const LanguageModel& model, const WidthSettings& settings, EnergyMeter& meter,
+Result<Json> measure_widths(const Transformer& model, const WidthSettings& settings, EnergyMeter& meter,
                             const std::function<void(std::size_t, std::size_t)>& done) {
   SPECTR_TRY_VOID(check(model, settings));
   std::vector<std::size_t> widths = settings.widths;
@@ -75,11 +87,13 @@ Result<Json> measure_widths(const LanguageModel& model, const WidthSettings& set
     }
     for (const Point& point : points) {
       if (std::ranges::find(settings.widths, point.width) == settings.widths.end()) continue;
+      SPECTR_TRY(const double bytes, weight_bytes(model, text, point.width));
       rows.push_back(
           {{"width", point.width},
            {"depth", depth},
            {"ms", point.min_seconds * 1e3},
            {"relative", point.min_seconds / points.front().min_seconds},
+           {"weight_mb", bytes * 1e-6},
            {"joules", point.joules ? Json(*point.joules / static_cast<double>(point.passes)) : Json()}});
     }
   }

@@ -10,7 +10,6 @@ namespace spectr::bench {
 
 /// The model and the machine that a width curve was measured on.
 struct Roofline {
-  double weight_bytes;         ///< that a pass reads
   double bytes_per_second;     ///< of memory
   double products_per_node;    ///< about one per weight
   double products_per_second;  ///< of 8-bit integers

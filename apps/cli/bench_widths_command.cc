@@ -33,7 +33,7 @@ Json measure(const std::string& what, const std::string& file, const LoadedModel
   Json rows = Json::array();
   std::size_t before = 0;  // rounds of the depths before
   for (const std::size_t depth : settings.depths) {
-    const Json key = {{"widths of", bench::identity_of(file)},
+    const Json key = {{"widths and weights of", bench::identity_of(file)},
                       {"widths", settings.widths},
                       {"depth", depth},
                       {"rounds", settings.rounds},
@@ -55,8 +55,8 @@ Json measure(const std::string& what, const std::string& file, const LoadedModel
 std::string section(const std::string& file, const Transformer& model, const Json& rows, double memory,
                     double integers) {
   const auto bytes = static_cast<double>(model.weight_bytes());
-  const bench::Roofline roof{bytes, memory, static_cast<double>(model.macs_per_token()), integers};
-  return fmt::format("\n{}: a pass reads {:.1f} MB of weights\n{}", file, bytes * 1e-6,
+  const bench::Roofline roof{memory, static_cast<double>(model.macs_per_token()), integers};
+  return fmt::format("\n{}: a pass of one row reads {:.1f} MB of weights\n{}", file, bytes * 1e-6,
                      bench::widths_table(rows, roof));
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <memory>
 
@@ -6,6 +8,7 @@
 #include "apps/cli/flag_values.h"
 #include "spectr/gguf/gguf.h"
 #include "spectr/gguf/inspect.h"
+#include "spectr/nn/arch/architectures.h"
 
 namespace spectr::cli {
 
@@ -15,7 +18,11 @@ void add_inspect(CLI::App& app) {
   command.add_option("-m,--model,FILE", *path, "the file")->transform(file_name());
   command.callback([path] {
     if (path->empty()) throw Failure(Status::usage, "no file: give spectr inspect FILE");
-    const std::string text = describe(need(Gguf::open(*path)));
+    const Gguf file = need(Gguf::open(*path));
+    std::string text = describe(file);
+    if (const auto spec = read_model_spec(file)) {
+      for (const std::string& note : spec->notes) text += fmt::format("\nnote: {}\n", note);
+    }
     std::fwrite(text.data(), 1, text.size(), stdout);
   });
 }

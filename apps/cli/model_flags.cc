@@ -117,10 +117,14 @@ void ModelFlags::add_cache_types(CLI::App& app) {
       "LLAMA_ARG_CACHE_TYPE_K");
   add("--cache-type-v", cache_values, "-ctv TYPE: what values are stored as, f32 or f16",
       "LLAMA_ARG_CACHE_TYPE_V");
+  app.add_flag("--swa-full", keep_all,
+               "layers with a window keep all keys and values: any end of a text can be taken back without "
+               "computing the rest again")
+      ->envname("LLAMA_ARG_SWA_FULL");
 }
 
 LoadOptions ModelFlags::load_options() const {
-  return {{kv_type(cache_keys), kv_type(cache_values)}, slim};
+  return {{kv_type(cache_keys), kv_type(cache_values), keep_all}, slim};
 }
 
 int ModelFlags::thread_count() const {

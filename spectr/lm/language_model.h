@@ -38,7 +38,8 @@ class Session {
   /// next in the tree that was scored last.
   virtual void keep(std::span<const NodeId> path) = 0;
 
-  /// Forgets everything after the first `length` tokens of the text, and the tree.
+  /// Forgets everything after the first `length` tokens of the text, and the tree. A model that keeps no more
+  /// than a part of a text may have to forget more: length() says what is left.
   virtual void rewind(std::size_t length) = 0;
 
   /// Of the model, for errors: its file, if it has one.

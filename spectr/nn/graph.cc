@@ -64,7 +64,11 @@ class Walk {
   }
 
   void feed_forward(const LayerSpec& layer) {
-    const DenseSpec& ffn = layer.ffn;
+    if (layer.experts) {
+      ops_.experts(*layer.experts, input_);
+      return finish_branch(layer.ffn_post_norm, layer.residual_scale);
+    }
+    const DenseSpec& ffn = *layer.ffn;
     const std::array both = {LinearTarget{ffn.gate ? &*ffn.gate : nullptr, Buffer::gate},
                              LinearTarget{&ffn.up, Buffer::up}};
     ops_.linear(LinearRole::gate_up, ffn.gate ? std::span(both) : std::span(both).last(1), input_);

@@ -15,6 +15,7 @@ void KvSlots::add_node(const TokenTree& tree, NodeId node, PassBatch& batch) {
     path = paths_[static_cast<std::size_t>(parent)];
   }
   path.push_back(static_cast<std::int32_t>(slot));
+  written_ = std::max(written_, slot + 1);
   batch.add_row(tree.token(node), position, cache_, slot, length_, path);
 }
 
@@ -30,6 +31,7 @@ KvSlots::Plan KvSlots::plan(std::span<const Token> text, const TokenTree& tree, 
 
     const std::size_t piece = std::min(text.size() - length_, text_rows);
     if (piece > 0) scored_ = 0;
+    written_ = std::max(written_, length_ + piece);
     for (std::size_t i = 0; i < piece; ++i, ++length_) {
       batch.add_row(text[length_], length_, cache_, length_, length_ + 1, {});
     }
@@ -65,8 +67,17 @@ void KvSlots::keep(std::span<const NodeId> path) {
   scored_ = 0;
 }
 
+/// Slot s of a layer with the window w is overwritten by slot s + w + kept or a later one. The next token
+/// attends to the w − 1 tokens before it, and so does the last one, which may be computed again.
+bool KvSlots::keeps(std::size_t length) const {
+  if (windows_.shortest == 0) return true;
+  return written_ <= windows_.shortest + windows_.kept || written_ <= length + windows_.kept;
+}
+
 void KvSlots::rewind(std::size_t length) {
   length_ = std::min(length_, length);
+  if (!keeps(length_)) length_ = 0;
+  if (length_ == 0) written_ = 0;
   scored_ = 0;
 }
 

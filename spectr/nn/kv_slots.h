@@ -10,19 +10,34 @@
 
 namespace spectr {
 
+/// What a model's layers keep: the shortest of their windows (0: none has one) and CacheSize::kept.
+struct KeptWindows {
+  std::size_t shortest = 0, kept = 0;
+};
+
 /// Which tokens of a sequence, and which nodes of its tree, have keys and values in which slots of its cache.
 ///
 /// Slots 0 … length−1 hold the sequence's tokens in order; node n > 0 of the tree has slot length + n − 1 and
 /// attends to the sequence and to its own ancestors. Accepting a path moves its slots up behind the sequence,
 /// as the first work of the next pass; the rest is simply overwritten. Plain bookkeeping: what the slots hold
 /// is the backend's.
+///
+/// Layers with a window keep the window and so many of the latest slots (CacheSize::kept). Taking back more
+/// than that would leave the next token without a part of its window, in each of these layers: then the
+/// sequence is computed again from its beginning, on which every layer's keys depend.
 class KvSlots {
  public:
   /// Rows of a pass over a long text: enough to be bound by arithmetic, little enough to stay in the cache.
   static constexpr std::size_t text_rows = 64;
 
+  /// Tokens of the end that may be taken back without computing others again.
+  static constexpr std::size_t spare_slots = 256;
+
   /// For trees of at most `nodes` nodes.
-  KvSlots(CacheId cache, std::size_t nodes) : cache_(cache), paths_(nodes) { moves_.reserve(nodes); }
+  KvSlots(CacheId cache, std::size_t nodes, const KeptWindows& windows = {})
+      : cache_(cache), windows_(windows), paths_(nodes) {
+    moves_.reserve(nodes);
+  }
 
   /// Most rows that one call of `plan` adds for trees of at most `nodes` nodes.
   static std::size_t max_rows(std::size_t nodes) { return nodes + text_rows; }
@@ -46,13 +61,17 @@ class KvSlots {
 
   /// The nodes of `path` become the sequence's next tokens; all others are dropped.
   void keep(std::span<const NodeId> path);
-  /// Forgets all tokens behind the first `length`, and the tree.
+  /// Forgets all tokens behind the first `length`, and the tree; all tokens where layers no longer keep what
+  /// the next one attends to.
   void rewind(std::size_t length);
 
  private:
+  bool keeps(std::size_t length) const;
   void add_node(const TokenTree& tree, NodeId node, PassBatch& batch);
 
   CacheId cache_;
+  KeptWindows windows_;
+  std::size_t written_ = 0;  // behind the last slot since the sequence was last begun
   std::size_t length_ = 0;
   NodeId scored_ = 0;
   std::vector<SlotMove> moves_;                      // of accepted nodes, to be done by the next pass

@@ -42,9 +42,11 @@ struct KvTypes {
   friend bool operator==(const KvTypes&, const KvTypes&) = default;
 };
 
-/// What somebody wants them stored as; none: the model's default.
+/// What somebody wants them stored as; none: the model's default. And whether layers with a window keep all
+/// of them, so that any end of a sequence can be taken back.
 struct KvChoice {
   std::optional<KvType> keys = {}, values = {};
+  bool keep_all = false;
 
   KvTypes or_else(const KvTypes& defaults) const {
     return {keys.value_or(defaults.keys), values.value_or(defaults.values)};

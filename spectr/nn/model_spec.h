@@ -111,22 +111,24 @@ struct DenseSpec {
   float clamp = 0;  ///< c of Activation::clamped_silu
 };
 
-/// Several such blocks, of which a router chooses some for every token.
+/// Several such blocks, of which a router chooses some for every token: Σ_e w_e · block_e(x) over the chosen
+/// e. With z = router x and s = softmax z, σ(z) or z by the kind of gating, the `used` experts of the largest
+/// s + bias are chosen, the lower one of two that are equal. Their weights are w = s without the bias (with
+/// softmax_of_chosen: the softmax of the chosen z), divided by their sum where they are normalized, times the
+/// scale.
 struct ExpertsSpec {
   enum class Gating { softmax, sigmoid, softmax_of_chosen };
-  std::size_t count, used, width;
-  Activation activation;
+  std::size_t used;  ///< experts of a token
   Gating gating;
-  bool normalized;  ///< the chosen weights are divided by their sum
-  float weights_scale;
-  LinearSpec router;
-  std::optional<WeightId> selection_bias;   ///< [count], of the choice alone, not of the weights
+  bool normalized;
+  float weights_scale = 1;
+  LinearSpec router;                        ///< [experts, width]
+  std::vector<DenseSpec> blocks;            ///< by expert; alike but for their weights
+  std::optional<WeightId> selection_bias;   ///< [experts]
   std::size_t groups = 1, groups_used = 1;  ///< of experts; only the best groups' are chosen from
-  WeightId gate, up, down;                  ///< [count · width, in] twice, [count · in, width]
-  std::optional<WeightId> gate_bias, up_bias, down_bias;  ///< [count, …]
-  std::optional<WeightId> scales;                         ///< [count], of each expert's output
-  std::optional<DenseSpec> shared;                        ///< for every token
-  std::optional<LinearSpec> shared_gate;                  ///< σ of it scales the shared block
+  std::optional<WeightId> scales;           ///< [experts], of each expert's output
+  std::optional<DenseSpec> shared;          ///< for every token
+  std::optional<LinearSpec> shared_gate;    ///< σ of it scales the shared block
 };
 
 /// One layer: x += attention(norm x), x += feed-forward(norm x); with post norms x += norm(attention(…)).
@@ -136,9 +138,8 @@ struct LayerSpec {
   AttentionSpec attention;
   std::optional<DeltaNetSpec> delta_net;                  ///< instead of attention
   std::optional<ShortConvolutionSpec> short_convolution;  ///< instead of attention
-  DenseSpec ffn;
-  std::optional<ExpertsSpec> experts;  ///< instead of ffn, or beside it
-  bool experts_beside_ffn = false;
+  std::optional<DenseSpec> ffn;
+  std::optional<ExpertsSpec> experts;    ///< instead of ffn, or beside it
   std::optional<WeightId> output_scale;  ///< [1], of the stream behind the layer
   bool parallel = false;                 ///< both blocks read the same x
   float residual_scale = 1;              ///< of what a block adds
@@ -182,6 +183,9 @@ enum class Feature {
   recurrent_mixer,
   short_convolution,
   experts,
+  expert_groups,
+  expert_scales,
+  blocks_beside_experts,
   clamped_activation,
   logit_cap,
   embedding_scale,
@@ -213,23 +217,33 @@ struct ModelSpec {
   std::vector<TapSpec> taps;
   std::vector<WeightSpec> weights;
   std::vector<Requirement> requirements;
+  std::vector<std::string> notes;  ///< what the file says and the model computes without, a line each
 
   const WeightSpec& weight(WeightId id) const { return weights[id]; }
 };
 
-/// Calls each(const LinearSpec&) for every matrix product of a pass, the head's last.
+/// Calls each(const LinearSpec&, double share) for every matrix product of a pass, the head's last. `share`:
+/// of the pass's rows that it is computed for, on average; 1 for all but experts.
 template <class Each>
 void for_each_linear(const ModelSpec& spec, Each each) {
+  const auto dense = [&each](const DenseSpec& block, double share) {
+    if (block.gate) each(*block.gate, share);
+    each(block.up, share);
+    each(block.down, share);
+  };
   for (const LayerSpec& layer : spec.layers) {
     for (const LinearSpec* linear :
          {&layer.attention.q, &layer.attention.k, &layer.attention.v, &layer.attention.out}) {
-      each(*linear);
+      each(*linear, 1.0);
     }
-    if (layer.ffn.gate) each(*layer.ffn.gate);
-    each(layer.ffn.up);
-    each(layer.ffn.down);
+    if (layer.ffn) dense(*layer.ffn, 1.0);
+    if (!layer.experts) continue;
+    const ExpertsSpec& experts = *layer.experts;
+    each(experts.router, 1.0);
+    const double share = static_cast<double>(experts.used) / static_cast<double>(experts.blocks.size());
+    for (const DenseSpec& block : experts.blocks) dense(block, share);
   }
-  each(spec.head.output);
+  each(spec.head.output, 1.0);
 }
 
 }  // namespace spectr

@@ -27,10 +27,17 @@ std::string names_of_all(const std::vector<T>& all) {
 }
 
 /// What no operation of the graph computes, whatever a backend may have.
-const std::vector<Feature> not_walked = {
-    Feature::latent_attention, Feature::shared_keys,       Feature::gated_attention,
-    Feature::recurrent_mixer,  Feature::short_convolution, Feature::experts,
-    Feature::layer_embeddings, Feature::output_scale,      Feature::taps};
+const std::vector<Feature> not_walked = {Feature::latent_attention,
+                                         Feature::shared_keys,
+                                         Feature::gated_attention,
+                                         Feature::recurrent_mixer,
+                                         Feature::short_convolution,
+                                         Feature::expert_groups,
+                                         Feature::expert_scales,
+                                         Feature::blocks_beside_experts,
+                                         Feature::layer_embeddings,
+                                         Feature::output_scale,
+                                         Feature::taps};
 
 /// The features that a spec's fields need.
 std::vector<Feature> features_of(const ModelSpec& spec) {
@@ -54,8 +61,16 @@ std::vector<Feature> features_of(const ModelSpec& spec) {
     need(a.rope.magnitude != 1.0f, Feature::rope_magnitude);
     need(layer.delta_net.has_value(), Feature::recurrent_mixer);
     need(layer.short_convolution.has_value(), Feature::short_convolution);
-    need(layer.experts.has_value(), Feature::experts);
-    need(layer.ffn.activation == Activation::clamped_silu, Feature::clamped_activation);
+    const auto clamped = [](const DenseSpec& block) { return block.activation == Activation::clamped_silu; };
+    need(layer.ffn && clamped(*layer.ffn), Feature::clamped_activation);
+    if (layer.experts) {
+      const ExpertsSpec& experts = *layer.experts;
+      features.push_back(Feature::experts);
+      need(std::ranges::any_of(experts.blocks, clamped), Feature::clamped_activation);
+      need(experts.groups > 1, Feature::expert_groups);
+      need(experts.scales.has_value(), Feature::expert_scales);
+      need(experts.shared || experts.shared_gate || layer.ffn, Feature::blocks_beside_experts);
+    }
     need(layer.residual_scale != 1.0f, Feature::residual_scale);
     need(layer.output_scale.has_value(), Feature::output_scale);
   }
@@ -96,6 +111,12 @@ std::string_view name_of(Feature feature) {
       return "short convolutions";
     case Feature::experts:
       return "mixtures of experts";
+    case Feature::expert_groups:
+      return "groups of experts";
+    case Feature::expert_scales:
+      return "scaled experts";
+    case Feature::blocks_beside_experts:
+      return "blocks beside experts";
     case Feature::clamped_activation:
       return "clamped activations";
     case Feature::logit_cap:
@@ -137,7 +158,7 @@ std::size_t cols_of(const ModelSpec& spec, Buffer buffer) {
         break;
       case Buffer::gate:
       case Buffer::up:
-        cols = std::max(cols, layer.ffn.width);
+        if (layer.ffn) cols = std::max(cols, layer.ffn->width);
         break;
     }
   }

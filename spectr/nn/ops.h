@@ -122,11 +122,11 @@ class Ops {
 
   // Keys and values of sequences.
 
-  /// For a sequence of so many slots. Throws std::bad_alloc where there is no memory for them.
-  virtual CacheId open_cache(std::size_t slots) = 0;
+  /// For a sequence of such a size. Throws std::bad_alloc where there is no memory for it.
+  virtual CacheId open_cache(const CacheSize& size) = 0;
   virtual void close_cache(CacheId cache) = 0;
   /// Bytes of the keys and values of such a sequence.
-  virtual std::size_t cache_bytes(std::size_t slots) const = 0;
+  virtual std::size_t cache_bytes(const CacheSize& size) const = 0;
 
   // A pass.
 
@@ -149,6 +149,9 @@ class Ops {
   virtual void attention(std::size_t layer) = 0;
   /// gate = act(gate) ⊙ up, or up = act(up) without a gate.
   virtual void activate(const DenseSpec& spec) = 0;
+  /// branch = the mixture of experts of `in`. Returns how many experts some row has chosen: those whose
+  /// weights were read.
+  virtual std::size_t experts(const ExpertsSpec& spec, Buffer in) = 0;
   /// The logits of the wanted rows. Memory for them grows with the rows that passes want, not before.
   virtual void head(const HeadSpec& spec) = 0;
   /// Ends the pass and gives its logits. Error: of the device.

@@ -12,6 +12,14 @@ namespace spectr {
 /// A sequence's keys and values in a backend.
 using CacheId = std::uint32_t;
 
+/// What a cache keeps of a sequence.
+struct CacheSize {
+  std::size_t slots;  ///< of the sequence and of the tree behind it
+  /// Of slots behind the window, layers that have one keep so many of the latest: those of the rows that are
+  /// computed, and as many as may be taken back without computing others again. As many as slots: all.
+  std::size_t kept;
+};
+
 /// The keys and values of slot `from` go to slot `to`, in all layers.
 struct SlotMove {
   CacheId cache;

@@ -29,6 +29,8 @@ std::string_view name_of(Operation operation) {
       return "activation";
     case Operation::down:
       return "down";
+    case Operation::experts:
+      return "experts";
     case Operation::head:
       return "head";
   }
@@ -82,6 +84,14 @@ double PassProfile::seconds_beside_products() const {
   double sum = 0.0;
   for (const Total& total : totals_) {
     if (total.formats.empty()) sum += total.seconds;
+  }
+  return sum;
+}
+
+double PassProfile::weight_bytes() const {
+  double sum = 0.0;
+  for (const Total& total : totals_) {
+    if (!total.formats.empty()) sum += total.work.bytes;
   }
   return sum;
 }

@@ -23,6 +23,7 @@ enum class Operation {
   gate_up,
   activation,
   down,
+  experts,
   head
 };
 
@@ -76,6 +77,8 @@ class PassProfile {
   double seconds() const;
   /// Seconds of all operations but products with weights.
   double seconds_beside_products() const;
+  /// Bytes of weights that were read.
+  double weight_bytes() const;
 
  private:
   std::array<Total, operation_count> totals_;

@@ -1,5 +1,6 @@
 #include "spectr/nn/profiled_ops.h"
 
+#include <algorithm>
 #include <array>
 
 namespace spectr {
@@ -53,15 +54,22 @@ void ProfiledOps::add_norm(const NormSpec& spec) {
   profile_.add(Operation::norm);
 }
 
+Work ProfiledOps::work_of(const LinearSpec& linear, std::size_t rows) const {
+  const auto macs = static_cast<double>(rows * linear.out * linear.in);
+  const bool integers = format_of(spec_.weight(linear.weight).type).is_quantized();
+  return {static_cast<double>(ops_.bytes_of(linear.weight)), macs, integers ? macs : 0.0};
+}
+
+std::string_view ProfiledOps::format_name(const LinearSpec& linear) const {
+  return format_of(spec_.weight(linear.weight).type).name;
+}
+
 void ProfiledOps::add_products(Operation operation, std::span<const LinearTarget> targets, std::size_t rows) {
   Work work;
   std::array<std::string_view, 3> formats;
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    const LinearSpec& linear = *targets[i].linear;
-    const TensorFormat& format = format_of(spec_.weight(linear.weight).type);
-    const auto macs = static_cast<double>(rows * linear.out * linear.in);
-    work += {static_cast<double>(ops_.bytes_of(linear.weight)), macs, format.is_quantized() ? macs : 0.0};
-    formats[i] = format.name;
+    work += work_of(*targets[i].linear, rows);
+    formats[i] = format_name(*targets[i].linear);
   }
   profile_.add(operation, work, std::span(formats).first(targets.size()));
 }
@@ -76,7 +84,8 @@ void ProfiledOps::linear(LinearRole role, std::span<const LinearTarget> targets,
 Work ProfiledOps::attention_work(const AttentionSpec& spec) const {
   double read = 0.0, attended = 0.0;
   for (std::size_t r = 0; r < batch_->rows(); ++r) {
-    const auto slots = static_cast<double>(batch_->attended(r));
+    const std::size_t seen = batch_->attended(r);
+    const auto slots = static_cast<double>(spec.window > 0 ? std::min(seen, spec.window) : seen);
     const bool same_sequence = r > 0 && batch_->caches[r] == batch_->caches[r - 1];
     read += same_sequence ? 1.0 : slots;
     attended += slots;
@@ -95,6 +104,27 @@ void ProfiledOps::attention(std::size_t layer) {
 void ProfiledOps::activate(const DenseSpec& spec) {
   ops_.activate(spec);
   profile_.add(Operation::activation);
+}
+
+/// Every row meets the router and the experts that it has chosen, which are read once for all rows.
+std::size_t ProfiledOps::experts(const ExpertsSpec& spec, Buffer in) {
+  const std::size_t chosen = ops_.experts(spec, in);
+  const DenseSpec& block = spec.blocks.front();
+  Work work = work_of(spec.router, batch_->rows());
+  std::array formats = {format_name(spec.router), format_name(block.up), format_name(block.down),
+                        std::string_view()};
+  const auto add = [&](const LinearSpec& linear) {
+    const Work one = work_of(linear, batch_->rows() * spec.used);
+    work += {static_cast<double>(chosen) * one.bytes, one.macs, one.integer_macs};
+  };
+  add(block.up);
+  add(block.down);
+  if (block.gate) {
+    add(*block.gate);
+    formats.back() = format_name(*block.gate);
+  }
+  profile_.add(Operation::experts, work, std::span(formats).first(block.gate ? 4 : 3));
+  return chosen;
 }
 
 void ProfiledOps::head(const HeadSpec& spec) {

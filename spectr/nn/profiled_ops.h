@@ -16,9 +16,9 @@ class ProfiledOps final : public Ops {
   bool upload(WeightId id, std::span<const std::byte> bytes) override { return ops_.upload(id, bytes); }
   void reserve(std::size_t rows) override { ops_.reserve(rows); }
   std::size_t bytes_of(WeightId id) const override { return ops_.bytes_of(id); }
-  CacheId open_cache(std::size_t slots) override { return ops_.open_cache(slots); }
+  CacheId open_cache(const CacheSize& size) override { return ops_.open_cache(size); }
   void close_cache(CacheId cache) override { ops_.close_cache(cache); }
-  std::size_t cache_bytes(std::size_t slots) const override { return ops_.cache_bytes(slots); }
+  std::size_t cache_bytes(const CacheSize& size) const override { return ops_.cache_bytes(size); }
 
   void begin(const PassBatch& batch) override;
   void embed(const EmbedSpec& spec) override;
@@ -29,10 +29,14 @@ class ProfiledOps final : public Ops {
   void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override;
   void attention(std::size_t layer) override;
   void activate(const DenseSpec& spec) override;
+  std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
   void head(const HeadSpec& spec) override;
   Result<HeldLogits> finish() override;
 
  private:
+  /// Of a product with so many rows.
+  Work work_of(const LinearSpec& linear, std::size_t rows) const;
+  std::string_view format_name(const LinearSpec& linear) const;
   void add_products(Operation operation, std::span<const LinearTarget> targets, std::size_t rows);
   Work attention_work(const AttentionSpec& spec) const;
 

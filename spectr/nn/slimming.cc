@@ -66,7 +66,11 @@ Result<void> slim(ModelSpec& spec, const Slimming& how) {
     return error("{}: matrices can't be made {}, but {}", spec.file, format_of(*how.type).name, names);
   }
   std::vector<WeightId> ids;
-  for_each_linear(spec, [&ids](const LinearSpec& linear) { ids.push_back(linear.weight); });
+  for_each_linear(spec, [&ids](const LinearSpec& linear, double) { ids.push_back(linear.weight); });
+  for (const LayerSpec& layer :
+       spec.layers) {  // routers are small, and what they choose is not a matter of size
+    if (layer.experts) std::erase(ids, layer.experts->router.weight);
+  }
   for (const WeightId id : ids) SPECTR_TRY_VOID(change_type(spec, id, *how.type));
   return {};
 }

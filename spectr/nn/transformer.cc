@@ -1,6 +1,7 @@
 #include "spectr/nn/transformer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 #include <utility>
 
@@ -24,13 +25,25 @@ KvTypes default_kv(const ModelSpec& spec) {
   return {type, type};
 }
 
+/// The shortest window of a layer; 0: none has one.
+std::size_t shortest_window(const ModelSpec& spec) {
+  std::size_t shortest = 0;
+  for (const LayerSpec& layer : spec.layers) {
+    const std::size_t window = layer.attention.window;
+    if (window > 0 && (shortest == 0 || window < shortest)) shortest = window;
+  }
+  return shortest;
+}
+
 }  // namespace
 
-Transformer::Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv,
+Transformer::Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv, bool keeps_all,
                          std::shared_ptr<const Backend> backend, std::unique_ptr<Ops> ops)
     : file_(std::move(file)),
       spec_(std::move(spec)),
       kv_(kv),
+      keeps_all_(keeps_all),
+      shortest_window_(shortest_window(*spec_)),
       backend_(std::move(backend)),
       ops_(std::move(ops)) {}
 
@@ -48,8 +61,8 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_pt
   const std::uint64_t bytes = file.tensor_bytes();
   try {
     SPECTR_TRY(std::unique_ptr<Ops> ops, backend->make(*spec, types));
-    std::unique_ptr<Transformer> model(
-        new Transformer(std::move(file), std::move(spec), types, std::move(backend), std::move(ops)));
+    std::unique_ptr<Transformer> model(new Transformer(std::move(file), std::move(spec), types, kv.keep_all,
+                                                       std::move(backend), std::move(ops)));
     model->upload(pool);
     return model;
   } catch (const std::bad_alloc&) {
@@ -90,15 +103,24 @@ void Transformer::read_head(Token token, OwnWords& out) const {
 }
 
 std::size_t Transformer::weight_bytes() const {
-  std::size_t bytes = 0;
-  for_each_linear(*spec_, [&](const LinearSpec& linear) { bytes += ops_->bytes_of(linear.weight); });
-  return bytes;
+  double bytes = 0.0;
+  for_each_linear(*spec_, [&](const LinearSpec& linear, double share) {
+    bytes += share * static_cast<double>(ops_->bytes_of(linear.weight));
+  });
+  return static_cast<std::size_t>(std::llround(bytes));
 }
 
 std::size_t Transformer::macs_per_token() const {
-  std::size_t macs = 0;
-  for_each_linear(*spec_, [&macs](const LinearSpec& linear) { macs += linear.out * linear.in; });
-  return macs;
+  double macs = 0.0;
+  for_each_linear(*spec_, [&macs](const LinearSpec& linear, double share) {
+    macs += share * static_cast<double>(linear.out * linear.in);
+  });
+  return static_cast<std::size_t>(std::llround(macs));
+}
+
+CacheSize Transformer::cache_size(std::size_t context, std::size_t nodes) const {
+  const std::size_t slots = context + nodes;
+  return {slots, keeps_all_ ? slots : KvSlots::max_rows(nodes) + KvSlots::spare_slots};
 }
 
 Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::size_t nodes,
@@ -112,9 +134,10 @@ Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::si
     return std::make_unique<TransformerSession>(*this, context, nodes, profile);
   } catch (const std::bad_alloc&) {
     return error(
-        "{}: there is no memory for a text of {} tokens, whose keys and values take {} bytes (context_length "
+        "{}: there is no memory for a text of {} tokens, whose keys "
+        "and values take {} bytes (context_length "
         "is {}); give a smaller context",
-        spec_->file, context, ops_->cache_bytes(context + nodes), spec_->context);
+        spec_->file, context, ops_->cache_bytes(cache_size(context, nodes)), spec_->context);
   }
 }
 

@@ -33,7 +33,7 @@ class Transformer final : public LanguageModel {
   const KvTypes& kv() const { return kv_; }
   const Caps& caps() const { return backend_->caps(); }
 
-  /// Bytes of weights that a pass reads.
+  /// Bytes of weights that a pass of one row reads: of experts, those that a row has.
   std::size_t weight_bytes() const;
   /// Multiplications that a token costs in matrices: one for each of those weights.
   std::size_t macs_per_token() const;
@@ -53,9 +53,11 @@ class Transformer final : public LanguageModel {
   friend class TransformerSession;
   struct Planned;
 
-  Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv,
+  Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv, bool keeps_all,
               std::shared_ptr<const Backend> backend, std::unique_ptr<Ops> ops);
   void upload(ThreadPool* pool);
+  /// Of a session's cache.
+  CacheSize cache_size(std::size_t context, std::size_t nodes) const;
   /// Row `token` of the head's matrix, and its number of the bias, as the file has them.
   void read_head(Token token, OwnWords& out) const;
   bool plan(Scoring& scoring, RecycledVector<Planned>& planned) const;
@@ -66,6 +68,8 @@ class Transformer final : public LanguageModel {
   std::vector<std::vector<std::byte>> changed_;  // or to these
   std::unique_ptr<const ModelSpec> spec_;
   KvTypes kv_;
+  bool keeps_all_;               // keys and values of layers with a window
+  std::size_t shortest_window_;  // of its layers; 0: none has one
   std::shared_ptr<const Backend> backend_;
   mutable std::mutex mutex_;  // of the operations and the batch: one pass at a time
   std::unique_ptr<Ops> ops_;

@@ -19,7 +19,7 @@ TransformerSession::TransformerSession(const Transformer& model, std::size_t con
     : model_(model),
       context_(checked_context(model, context)),
       cache_(model, context, nodes),
-      slots_(cache_.id, nodes),
+      slots_(cache_.id, nodes, {model.shortest_window_, model.cache_size(context, nodes).kept}),
       logits_(nodes),
       profile_(profile) {}
 
@@ -29,7 +29,7 @@ TransformerSession::Cache::Cache(const Transformer& from, std::size_t context, s
   const std::size_t rows = KvSlots::max_rows(nodes);
   model.ops_->reserve(rows);
   model.batch_.reserve(rows, 16 * nodes, nodes);
-  id = model.ops_->open_cache(context + nodes);
+  id = model.ops_->open_cache(model.cache_size(context, nodes));
 }
 
 TransformerSession::Cache::~Cache() {

@@ -69,15 +69,16 @@ struct Head {
   std::vector<float> scratch = std::vector<float>(attention_scratch(slots, width));
   std::vector<float> out = std::vector<float>(max_queries * width);
   ReadFrom from = ReadFrom::memory;
+  float cap = 0.0f;
 
-  Query query(std::size_t i, std::size_t prefix, std::span<const int> extra) {
-    return {&q[i * width], prefix, extra, &out[i * width]};
+  Query query(std::size_t i, std::size_t prefix, std::span<const int> extra, std::size_t begin = 0) {
+    return {&q[i * width], prefix, extra, &out[i * width], begin};
   }
   void attend_all(std::span<const Query> queries) {
-    attend(queries, head_of<const T>(numbers.data(), apart, width), scale(), scratch, from);
+    attend(queries, head_of<const T>(numbers.data(), apart, width), {scale(), cap}, scratch, from);
   }
-  std::vector<float> attend_to(std::size_t prefix, std::span<const int> extra) {
-    const Query alone = query(0, prefix, extra);
+  std::vector<float> attend_to(std::size_t prefix, std::span<const int> extra, std::size_t begin = 0) {
+    const Query alone = query(0, prefix, extra, begin);
     attend_all({&alone, 1});
     return {out.begin(), out.begin() + static_cast<std::ptrdiff_t>(width)};
   }
@@ -107,8 +108,8 @@ TYPED_TEST(Attend, AgreesWithItsTwinOverContiguousAndListedSlots) {
           std::vector<float> expected(width), sizes(width);
           const auto twin = [&](const std::vector<float>& summed, std::vector<float>& out) {
             scalar::attend(std::span(head.q).first(width),
-                           head_of<const float>(summed.data(), head.apart, width), prefix, list, head.scale(),
-                           head.scratch, out);
+                           head_of<const float>(summed.data(), head.apart, width), prefix, list,
+                           {head.scale()}, head.scratch, out);
           };
           twin(numbers, expected);
           twin(with_sizes, sizes);
@@ -162,6 +163,93 @@ TYPED_TEST(Attend, GivesTheSameBitsWhetherASlotIsListedOrNot) {
           EXPECT_EQ(head.attend_to(prefix, extra), whole) << width << " dimensions, " << prefix << " slots";
         }
       }
+    }
+  });
+}
+
+TYPED_TEST(Attend, AgreesWithItsTwinInAWindowAndWithACap) {
+  const std::vector<int> listed = {140, 141, 145, 191};
+  at_every_target([&] {
+    for (const std::size_t width : {7, 48, 64}) {
+      for (const float cap : {0.0f, 0.5f, 30.0f}) {
+        Head<TypeParam> head{width};
+        head.cap = cap;
+        const std::vector<float> numbers = floats(head.numbers);
+        for (const std::size_t prefix : {1, 66, 130}) {
+          for (const std::size_t extra : {0, 1, 4}) {
+            const auto list = std::span(listed).first(extra);
+            for (const std::size_t window : {1, 2, 5, 64, 65, 129}) {
+              if (window > prefix + extra) continue;
+              const std::size_t begin = prefix + extra - window;
+              std::vector<float> expected(width);
+              scalar::attend(std::span(head.q).first(width),
+                             head_of<const float>(numbers.data(), head.apart, width), prefix, list,
+                             {head.scale(), cap}, head.scratch, expected, begin);
+              const std::vector<float> found = head.attend_to(prefix, list, begin);
+              for (std::size_t j = 0; j < width; ++j)
+                EXPECT_NEAR(found[j], expected[j], 2e-6f) << prefix << ", " << extra << ", " << window;
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+// Neighbouring rows of a text and nodes of a tree, whose windows begin in different blocks, or behind the
+// text in the tree itself.
+TYPED_TEST(Attend, GivesAWindowTheSameBitsWhateverTheOthersAndHoweverItsSlotsAreListed) {
+  at_every_target([] {
+    static constexpr std::size_t width = 48;
+    for (const std::size_t window : {1, 3, 20, 64, 66}) {
+      for (const std::size_t first : {67, 126, 128, 131}) {  // positions of the first query
+        Head<TypeParam> head{width};
+        std::vector<std::vector<int>> lists(max_queries);
+        std::vector<Query> queries;
+        std::vector<float> alone;
+        for (std::size_t i = 0; i < max_queries; ++i) {
+          const std::size_t positions = first + i, extra = i % 4;
+          for (std::size_t s = positions - extra; s < positions; ++s) lists[i].push_back(static_cast<int>(s));
+          const std::size_t begin = positions - window;
+          queries.push_back(head.query(i, positions - extra, lists[i], begin));
+          const Query whole = head.query(i, positions, {}, begin);
+          head.attend_all({&whole, 1});
+          alone.insert(alone.end(), whole.out, whole.out + width);
+        }
+        std::ranges::fill(head.out, -1.0f);
+        head.attend_all(queries);
+        EXPECT_EQ(head.out, alone) << "a window of " << window << " from " << first << " positions on";
+      }
+    }
+  });
+}
+
+TYPED_TEST(Attend, GivesAWindowTheSameBitsWhereverInARingItsSlotsLie) {
+  at_every_target([] {
+    static constexpr std::size_t width = 33, length = 9 * slot_block, ring = slots / slot_block;
+    Head<TypeParam> head{width};
+    const std::size_t apart = head.apart;
+    std::vector<TypeParam> all = random_numbers<TypeParam>(length / slot_block * apart, 5);
+    for (std::size_t end = slots; end <= length; end += 37) {
+      // The ring holds the last slots of the sequence.
+      for (std::size_t slot = end - slots; slot < end; ++slot) {
+        const CachedHead<TypeParam> from = head_of<TypeParam>(all.data(), apart, width);
+        CachedHead<TypeParam> to = head.cached;
+        to.ring = ring;
+        for (std::size_t j = 0; j < width; ++j) to.key(slot, j) = from.key(slot, j);
+        std::copy_n(from.value(slot), width, to.value(slot));
+      }
+      const auto attend_in = [&](CachedHead<const TypeParam> cached) {
+        std::vector<float> out(2 * width);
+        const std::vector<int> extra = {static_cast<int>(end) - 3, static_cast<int>(end) - 1};
+        const Query queries[] = {{head.q.data(), end, {}, out.data(), end - 100},
+                                 {&head.q[width], end - 5, extra, &out[width], end - 5 + 2 - 100}};
+        attend(queries, cached, {head.scale()}, head.scratch, ReadFrom::memory);
+        return out;
+      };
+      CachedHead<const TypeParam> in_ring = head_of<const TypeParam>(head.numbers.data(), apart, width);
+      in_ring.ring = ring;
+      EXPECT_EQ(attend_in(in_ring), attend_in(head_of<const TypeParam>(all.data(), apart, width))) << end;
     }
   });
 }
@@ -231,6 +319,7 @@ TYPED_TEST(Attend, RefusesSlotsThatAreNoneOrOutOfOrder) {
   refused(4, {-2});
   refused(4, {-2, 5});
   refused(4, {5, -2});
+  EXPECT_THROW(head.attend_to(4, {}, 4), BrokenContract) << "an empty window";
   EXPECT_NO_THROW(head.attend_to(4, std::vector{4, 6}));
 }
 

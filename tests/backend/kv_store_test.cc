@@ -17,12 +17,17 @@ KvLayout layout_of(KvType keys, KvType values) {
   return {std::vector{KvLayout::Layer{1, 8}, KvLayout::Layer{3, width}}, {keys, values}};
 }
 
+/// A sequence of which nothing is dropped.
+CacheSize all_of(std::size_t count) {
+  return {count, count};
+}
+
 std::vector<float> attend_to(const KvStore& cache, std::size_t slot) {
   const std::vector<float> q(width, 1.0f);
   const int places[] = {static_cast<int>(slot)};
   std::vector<float> out(width), scratch(scratch_size);
   const Query query = {q.data(), 0, places, out.data()};
-  cache.attend(1, 2, {&query, 1}, 1.0f, scratch, ReadFrom::memory);
+  cache.attend(1, 2, {&query, 1}, {1.0f}, scratch, ReadFrom::memory);
   return out;
 }
 
@@ -41,7 +46,7 @@ TEST(KvStore, GivesTheValueOfTheOnlySlotThatIsAttendedTo) {
   for (const KvType keys : all_types) {
     for (const KvType values : all_types) {
       const KvLayout layout = layout_of(keys, values);
-      KvStore store(layout, slots);
+      KvStore store(layout, all_of(slots));
       store.write(1, 2, 17, key, value);
       EXPECT_EQ(attend_to(store, 17), rounded(value, values)) << name_of(keys) << ", " << name_of(values);
     }
@@ -52,7 +57,7 @@ TEST(KvStore, MovesKeyAndValue) {
   for (const KvType keys : all_types) {
     for (const KvType values : all_types) {
       const KvLayout layout = layout_of(keys, values);
-      KvStore store(layout, slots);
+      KvStore store(layout, all_of(slots));
       for (std::size_t slot = 0; slot < slots; ++slot) {
         const auto seed = static_cast<std::uint32_t>(slot);
         store.write(1, 2, slot, test::random_floats(width, seed), test::random_floats(width, 100 + seed));
@@ -62,7 +67,7 @@ TEST(KvStore, MovesKeyAndValue) {
         const int places[] = {a, b};
         std::vector<float> out(width), scratch(scratch_size);
         const Query query = {q.data(), 0, places, out.data()};
-        store.attend(1, 2, {&query, 1}, 1.0f, scratch, ReadFrom::memory);
+        store.attend(1, 2, {&query, 1}, {1.0f}, scratch, ReadFrom::memory);
         return out;
       };
       const std::vector<float> before = both(3, 19);
@@ -74,10 +79,42 @@ TEST(KvStore, MovesKeyAndValue) {
 
 TEST(KvStore, KeepsF16InHalfTheBytes) {
   constexpr KvType f32 = KvType::f32, f16 = KvType::f16;
-  EXPECT_EQ(layout_of(f16, f16).bytes(1), 64 * 2 * 2 * (8 + 3 * width)) << "a block of 64 slots";
-  EXPECT_EQ(layout_of(f32, f32).bytes(64), 2 * layout_of(f16, f16).bytes(64));
-  EXPECT_EQ(layout_of(f32, f16).bytes(64), layout_of(f16, f32).bytes(64));
-  EXPECT_EQ(2 * layout_of(f32, f16).bytes(64), layout_of(f32, f32).bytes(64) + layout_of(f16, f16).bytes(64));
+  EXPECT_EQ(layout_of(f16, f16).bytes(all_of(1)), 64 * 2 * 2 * (8 + 3 * width)) << "a block of 64 slots";
+  EXPECT_EQ(layout_of(f32, f32).bytes(all_of(64)), 2 * layout_of(f16, f16).bytes(all_of(64)));
+  EXPECT_EQ(layout_of(f32, f16).bytes(all_of(64)), layout_of(f16, f32).bytes(all_of(64)));
+  EXPECT_EQ(2 * layout_of(f32, f16).bytes(all_of(64)),
+            layout_of(f32, f32).bytes(all_of(64)) + layout_of(f16, f16).bytes(all_of(64)));
+}
+
+// A layer without a window, and two that keep the last 100 slots and 60 more: three blocks of 64.
+TEST(KvStore, LayersWithAWindowKeepARingOfSlots) {
+  const KvLayout layout(std::vector{KvLayout::Layer{1, 8}, {1, 8, 100}, {2, 8, 100}},
+                        {KvType::f32, KvType::f32});
+  const CacheSize size{1000, 60};
+  const std::size_t block = 64 * 2 * 8 * sizeof(float);
+  EXPECT_EQ(layout.bytes(size), 16 * block + 3 * (1 + 2) * block);
+  EXPECT_EQ(layout.bytes({1000, 1000}), 16 * (1 + 1 + 2) * block) << "all is kept";
+  EXPECT_EQ(layout.bytes({100, 60}), 2 * (1 + 1 + 2) * block)
+      << "a short sequence has no more blocks than others";
+  KvStore store(layout, size);
+  const std::vector<float> key(8, 0.0f);
+  for (std::size_t slot = 0; slot < 1000; ++slot) {
+    const std::vector<float> value(8, static_cast<float>(slot));
+    store.write(0, 0, slot, key, value);
+    store.write(2, 1, slot, key, value);
+  }
+  store.move(999, 990);  // in all layers
+  const auto value_at = [&](std::size_t layer, std::size_t head, int slot) {
+    const std::vector<float> q(8, 1.0f);
+    std::vector<float> out(8), scratch(attention_scratch(1024, 8));
+    const Query query = {q.data(), 0, {&slot, 1}, out.data()};
+    store.attend(layer, head, {&query, 1}, {1.0f}, scratch, ReadFrom::memory);
+    return out[0];
+  };
+  EXPECT_EQ(value_at(0, 0, 3), 3);
+  EXPECT_EQ(value_at(0, 0, 990), 999);
+  EXPECT_EQ(value_at(2, 1, 990), 999);
+  for (const int slot : {840, 900, 989, 998}) EXPECT_EQ(value_at(2, 1, slot), static_cast<float>(slot));
 }
 
 }  // namespace

@@ -167,6 +167,20 @@ TEST(Gelu, AgreesWithItsTwinForSmallAndHugeNumbers) {
   });
 }
 
+TEST(SoftCap, AgreesWithItsTwin) {
+  at_every_target([] {
+    at_every_length_and_offset([](std::size_t n, std::size_t offset) {
+      for (const float cap : {0.25f, 30.0f}) {
+        Vectors x(n, offset, 1), expected(n, offset, 1);
+        for (std::size_t j = 0; j < n; j += 3) x.view[j] = expected.view[j] *= j % 2 == 0 ? 100.0f : 1e-3f;
+        soft_cap(x.view, cap);
+        scalar::soft_cap(expected.view, cap);
+        expect_close(x.view, expected.view, 1e-6);
+      }
+    });
+  });
+}
+
 TEST(Softmax, AgreesWithItsTwinAndSumsToOne) {
   at_every_target([] {
     at_every_length_and_offset([](std::size_t n, std::size_t offset) {

@@ -95,6 +95,22 @@ TEST(Greedy, EveryMethodPrintsThePlainTextOfTheBundledPair) {
   expect_plain_text(pair, {{"spectr", options_of(2, 7)}, {"block", options_of(1, 6)}}, "The king said", 48);
 }
 
+// Drafts of a model like the target, which are mostly accepted, and of another of the same vocabulary; texts
+// that are longer than the rings of layers with a window.
+TEST(Greedy, EveryMethodPrintsThePlainTextOfModelsWithWindowsOrExperts) {
+  for (const auto& [target, draft] : {std::pair{"gemma2", "gemma2"},
+                                      {"gemma3", "gemma2"},
+                                      {"gemma3", "gemma3"},
+                                      {"qwen3moe", "qwen3moe"},
+                                      {"llama-experts", "qwen3moe"}}) {
+    const auto load = [](std::string_view name) {
+      return RealModel::load("arch/" + std::string(name) + "-f32.gguf");
+    };
+    expect_plain_text({load(target), load(draft)}, lossless_settings(3, 4), "abacus bed",
+                      std::string_view(target).starts_with("gemma") ? 480 : 120);
+  }
+}
+
 TEST(Greedy, ThreadsDoNotChangeTheText) {
   CounterRandom choices(1);
   std::vector<std::vector<Token>> texts;

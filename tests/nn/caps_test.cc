@@ -14,27 +14,33 @@ namespace {
 
 using testing::HasSubstr;
 
-ModelSpec spec_of(const GgufWriter& metadata) {
-  const auto bytes = with_tensors(metadata, tiny_tensors("llama")).bytes();
+ModelSpec spec_of(const GgufWriter& metadata, const std::string& architecture = "llama") {
+  const auto bytes = with_tensors(metadata, tiny_tensors(architecture)).bytes();
   return read_model_spec(Gguf::parse(bytes, "test.gguf").value()).value();
 }
 
 TEST(Caps, WhatABackendLacksIsNamedWithItsSource) {
-  const Caps all{"toy", {TensorType::f32}, {{KvType::f32, KvType::f32}}, {Feature::sliding_window}, true};
-  const ModelSpec window = spec_of(tiny_llama().set("llama.attention.sliding_window", 16U));
+  const Caps all{"toy",
+                 {TensorType::f32},
+                 {{KvType::f32, KvType::f32}},
+                 {Feature::sliding_window, Feature::embedding_scale},
+                 true};
+  const ModelSpec window =
+      spec_of(tiny_model("gemma3").set("gemma3.attention.sliding_window", 16U), "gemma3");
   const KvTypes f32{KvType::f32, KvType::f32}, f16{KvType::f16, KvType::f16};
   EXPECT_TRUE(check(window, f32, all));
   Caps fewer = all;
   fewer.features = {};
   EXPECT_EQ(check(window, f32, fewer).error().message,
-            "test.gguf: llama.attention.sliding_window is 16: sliding windows are not supported by the "
+            "test.gguf: gemma3.attention.sliding_window is 16: sliding windows are not supported by the "
             "backend toy");
-  fewer = all;
+  fewer.features = {Feature::sliding_window};
   ModelSpec scaled = spec_of(tiny_llama());
   scaled.embed.scale = 2;  // by an architecture's file that forgot to say so
   EXPECT_EQ(
       check(scaled, f32, fewer).error().message,
       "test.gguf: general.architecture is llama: scaled embeddings are not supported by the backend toy");
+  fewer = all;
   fewer.formats = {TensorType::q8_0};
   EXPECT_EQ(check(window, f32, fewer).error().message,
             "test.gguf: tensor token_embd.weight is F32; the backend toy has Q8_0");
@@ -61,8 +67,11 @@ TEST(Caps, EveryFieldThatIsNotNeutralIsRefusedWhereItIsLacked) {
       {Feature::recurrent_mixer, [](ModelSpec& s) { s.layers.back().delta_net.emplace(); }},
       {Feature::short_convolution, [](ModelSpec& s) { s.layers.back().short_convolution.emplace(); }},
       {Feature::experts, [](ModelSpec& s) { s.layers.back().experts.emplace(); }},
+      {Feature::expert_groups, [](ModelSpec& s) { s.layers.back().experts.emplace().groups = 2; }},
+      {Feature::expert_scales, [](ModelSpec& s) { s.layers.back().experts.emplace().scales = 0; }},
+      {Feature::blocks_beside_experts, [](ModelSpec& s) { s.layers.back().experts.emplace(); }},
       {Feature::clamped_activation,
-       [](ModelSpec& s) { s.layers.back().ffn.activation = Activation::clamped_silu; }},
+       [](ModelSpec& s) { s.layers.back().ffn->activation = Activation::clamped_silu; }},
       {Feature::logit_cap, [](ModelSpec& s) { s.head.cap = 30; }},
       {Feature::embedding_scale, [](ModelSpec& s) { s.embed.scale = 2; }},
       {Feature::layer_embeddings, [](ModelSpec& s) { s.embed.by_layer = 0; }},
@@ -76,7 +85,11 @@ TEST(Caps, EveryFieldThatIsNotNeutralIsRefusedWhereItIsLacked) {
   for (const auto& [feature, change] : changes) {
     ModelSpec spec = spec_of(tiny_llama());
     change(spec);
-    const auto refused = check(spec, f32, host_caps("toy"));
+    std::vector<Feature> others;
+    for (const auto& [other, _] : changes) {
+      if (other != feature) others.push_back(other);
+    }
+    const auto refused = check(spec, f32, host_caps("toy", others));
     ASSERT_FALSE(refused) << name_of(feature);
     EXPECT_THAT(refused.error().message,
                 HasSubstr(std::string(name_of(feature)) + " are not supported by the backend toy"));

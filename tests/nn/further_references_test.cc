@@ -69,7 +69,11 @@ void expect_agreement(const fs::path& reference) {
 TEST(FurtherReferences, AgreeAtAllPositionsAndGreedily) {
   const auto folder = find_data("arch2");
   if (!folder) GTEST_SKIP() << "needs the extra data's arch2/";
-  for (const char* one : {"granite", "olmo2", "smollm3"}) expect_agreement(*folder / one / "reference.json");
+  for (const char* one : {"granite", "olmo2", "smollm3", "qwen3moe", "llama-moe", "gemma2", "gemma3"})
+    expect_agreement(*folder / one / "reference.json");
+  for (const char* one :
+       {"gemma3/reference-linear.json", "gemma3/reference-62layers.json", "gemma2/reference-46layers.json"})
+    expect_agreement(*folder / one);
 }
 
 }  // namespace

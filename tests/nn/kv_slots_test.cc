@@ -114,6 +114,55 @@ TEST(KvSlots, OfWhatIsRewoundTheLastTokenIsComputedAgain) {
   EXPECT_THAT(batch.slots, ElementsAre(2));
 }
 
+// Layers with a window of 100 keep 200 of the latest slots beside it: what was written last takes the place
+// of what lies 300 before it.
+TEST(KvSlots, WhatAWindowNoLongerHoldsIsComputedAgainFromTheBeginning) {
+  const auto after = [](std::size_t length, std::size_t rewound, std::size_t again = 0) {
+    KvSlots slots(cache, 4, {100, 200});
+    const std::vector<Token> text = text_of(length);
+    PassBatch batch;
+    const auto score = [&](std::size_t tokens) {
+      const auto part = std::span(text).first(tokens);
+      while (!slots.plan(part, TokenTree(part.back()), batch).complete) {
+      }
+    };
+    score(length);
+    slots.rewind(rewound);
+    if (again > 0) {
+      score(rewound);
+      slots.rewind(again);
+    }
+    return slots.length();
+  };
+  EXPECT_EQ(after(300, 5), 5) << "nothing was overwritten";
+  EXPECT_EQ(after(301, 101), 101) << "slot 0 was, of which position 101 sees nothing";
+  EXPECT_EQ(after(301, 100), 0);
+  EXPECT_EQ(after(1000, 800), 800);
+  EXPECT_EQ(after(1000, 799), 0);
+  EXPECT_EQ(after(1000, 850, 800), 800);
+  EXPECT_EQ(after(1000, 850, 799), 0) << "what was taken back has overwritten slots, too";
+  EXPECT_EQ(after(1000, 250, 240), 240) << "begun again, all is there";
+}
+
+TEST(KvSlots, NodesOfATreeOverwriteTheEarliestSlotsToo) {
+  KvSlots slots(cache, 8, {100, 200});
+  const std::vector<Token> text = text_of(299);
+  TokenTree tree(text.back());
+  PassBatch batch;
+  tree.child(TokenTree::root, 1);
+  while (!slots.plan(text, tree, batch).complete) {
+  }
+  slots.keep({});
+  slots.rewind(10);
+  EXPECT_EQ(slots.length(), 10) << "300 slots were written";
+  while (!slots.plan(text, tree, batch).complete) {
+  }
+  tree.child(TokenTree::root, 2);
+  slots.plan(text, tree, batch);
+  slots.rewind(10);
+  EXPECT_EQ(slots.length(), 0) << "301";
+}
+
 TEST(PassBatch, IsCutToWhatItWas) {
   PassBatch batch;
   batch.add_row(1, 0, 0, 0, 1, {});

@@ -70,7 +70,8 @@ TEST(PassProfile, SumsWhatItsOperationsTook) {
   double all = 0.0, beside = 0.0;
   for (std::size_t i = 0; i < operation_count; ++i) {
     const PassProfile::Total& total = run.profile[static_cast<Operation>(i)];
-    EXPECT_GT(total.calls, 0u) << name_of(static_cast<Operation>(i));
+    const bool is_done = static_cast<Operation>(i) != Operation::experts;  // by this model
+    EXPECT_EQ(total.calls > 0, is_done) << name_of(static_cast<Operation>(i));
     all += total.seconds;
     if (total.formats.empty()) beside += total.seconds;
   }
@@ -105,6 +106,27 @@ TEST(PassProfile, KnowsHowLongMemoryAndMultipliersAreBusy) {
   const MachineSpeed machine{.bytes = 10.0, .integer_macs = 5.0, .float_macs = 4.0};
   EXPECT_DOUBLE_EQ(work.reading_seconds(machine), 10.0);
   EXPECT_DOUBLE_EQ(work.multiplying_seconds(machine), 30.0 / 5.0 + 20.0 / 4.0);
+}
+
+// Rows read the experts that they have chosen, each once for all rows.
+TEST(PassProfile, CountsTheExpertsThatRowsHaveChosen) {
+  const RealModel model = RealModel::load("arch/qwen3moe-f32.gguf");
+  PassProfile profile;
+  const auto session = model->start(0, 1, &profile).value();
+  ASSERT_TRUE(session->score(std::vector<Token>{5}, TokenTree(5)));
+  const ModelSpec& spec = model->spec();
+  const ExpertsSpec& experts = *spec.layers.front().experts;
+  const auto layers = static_cast<double>(spec.layers.size()), used = static_cast<double>(experts.used);
+  const auto router = static_cast<double>(experts.blocks.size() * spec.width);
+  const auto block = static_cast<double>(3 * experts.blocks.front().width * spec.width);
+  const Work one = profile[Operation::experts].work;
+  EXPECT_EQ(one.macs, layers * (router + used * block));
+  EXPECT_EQ(one.bytes, 4.0 * one.macs) << "F32, each weight once";
+  ASSERT_TRUE(session->score(std::vector<Token>{5, 9, 13, 40, 41, 42, 99}, TokenTree(99)));
+  const Work seven = profile[Operation::experts].work;
+  EXPECT_EQ(seven.macs - one.macs, 6.0 * one.macs);
+  EXPECT_LE(seven.bytes - one.bytes, 4.0 * layers * (router + 7 * block)) << "no more than there are";
+  EXPECT_GT(seven.bytes - one.bytes, one.bytes);
 }
 
 }  // namespace

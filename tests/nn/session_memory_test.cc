@@ -32,9 +32,9 @@ TEST(KvStore, TakesMemoryAsSlotsAreWritten) {
   if (resident() == 0) GTEST_SKIP() << "needs /proc";
   constexpr std::size_t layers = 8, heads = 16, slots = 1 << 11, width = 128;
   const KvLayout layout(std::vector(layers, KvLayout::Layer{heads, width}), {KvType::f32, KvType::f32});
-  ASSERT_EQ(layout.bytes(slots), 256 * megabyte);
+  ASSERT_EQ(layout.bytes({slots, slots}), 256 * megabyte);
   const std::int64_t before = resident();
-  KvStore cache(layout, slots);
+  KvStore cache(layout, {slots, slots});
   const std::vector<float> row(width, 1.0F);
   const auto write = [&](std::size_t begin, std::size_t end) {
     for (std::size_t slot = begin; slot < end; ++slot) {
@@ -96,7 +96,7 @@ constexpr std::uint64_t context = 1 << 24, layers = 512, head_dim = 4096;
 
 TEST(KvStore, ThrowsWhereThereIsNoMemory) {
   const KvLayout layout(std::vector(layers, KvLayout::Layer{1, head_dim}), {KvType::f32, KvType::f32});
-  EXPECT_THROW(KvStore(layout, context), std::bad_alloc);
+  EXPECT_THROW(KvStore(layout, CacheSize{context, context}), std::bad_alloc);
 }
 
 /// A llama of width 1 with keys and values of 256 TiB.

@@ -25,9 +25,11 @@ using testing::HasSubstr;
 
 constexpr float nothing = -std::numeric_limits<float>::infinity();
 
-/// A head with the embedding's matrix, one of its own, one of F16, and one in a file of many formats.
+/// A head with the embedding's matrix, one of its own, one of F16, one in a file of many formats, and one
+/// whose logits are capped.
 const std::string files[] = {"models/stories260K-f32.gguf", "arch/gptneox-f32.gguf",
-                             "models/spectr-stories-draft-0.3m-f16.gguf", "arch/llama-formats-32.gguf"};
+                             "models/spectr-stories-draft-0.3m-f16.gguf", "arch/llama-formats-32.gguf",
+                             "arch/gemma2-f32.gguf"};
 
 std::unique_ptr<Transformer> load(const std::string& name, const Slimming& slimming, ThreadPool& pool,
                                   std::shared_ptr<const Backend> backend = nullptr) {
@@ -72,7 +74,7 @@ TEST(Slimming, AShortlistHasTheLogitsOfItsTokensAndOfTheSequencesOwn) {
 
 TEST(Slimming, TheReferenceBackendComputesTheSame) {
   ThreadPool pool(1);
-  for (const std::string& file : {files[0], files[1]}) {
+  for (const std::string& file : {files[0], files[1], files[4]}) {
     const Slimming how{.shortlist = {2, 3, 5, 7, 11, 13}};
     const std::vector<Token> text = random_text(9, 32, 6);
     const Row expected = alone(*load(file, how, pool, std::make_shared<ReferenceBackend>()), text);
@@ -130,7 +132,7 @@ TEST(Slimming, MatricesBecomeTheTypeThatIsAskedFor) {
   double before = 0.0;
   for (const TensorType type : {TensorType::f32, TensorType::q8_0, TensorType::q5_1, TensorType::q4_0}) {
     const auto slim = load(file, {.type = type}, pool);
-    for_each_linear(slim->spec(), [&](const LinearSpec& linear) {
+    for_each_linear(slim->spec(), [&](const LinearSpec& linear, double) {
       EXPECT_EQ(slim->spec().weight(linear.weight).type, type);
     });
     const Row found = alone(*slim, random_text(12, whole->vocabulary(), 3));

@@ -51,16 +51,16 @@ std::string test_name(const testing::TestParamInfo<std::string_view>& model) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, TreesOf,
-                         testing::Values(tiny_target, "models/spectr-stories-draft-0.6m-f16.gguf",
-                                         "models/spectr-stories-draft-0.6m-q8_0.gguf",
-                                         "models/spectr-stories-7m-q4_0.gguf", "arch/gpt2-f32.gguf",
-                                         "arch/gptneox-f32.gguf", "arch/gptneox-serial-f32.gguf",
-                                         "arch/qwen2-f32.gguf", "arch/qwen3-f32.gguf",
-                                         "arch/smollm3-f32.gguf", "arch/granite-f32.gguf",
-                                         "arch/olmo2-f32.gguf", "arch/llama3-ropefreqs-f32.gguf",
-                                         "arch/llama-linear2-f32.gguf"),
-                         test_name);
+INSTANTIATE_TEST_SUITE_P(
+    Models, TreesOf,
+    testing::Values(tiny_target, "models/spectr-stories-draft-0.6m-f16.gguf",
+                    "models/spectr-stories-draft-0.6m-q8_0.gguf", "models/spectr-stories-7m-q4_0.gguf",
+                    "arch/gpt2-f32.gguf", "arch/gptneox-f32.gguf", "arch/gptneox-serial-f32.gguf",
+                    "arch/qwen2-f32.gguf", "arch/qwen3-f32.gguf", "arch/smollm3-f32.gguf",
+                    "arch/granite-f32.gguf", "arch/olmo2-f32.gguf", "arch/llama-experts-f32.gguf",
+                    "arch/qwen3moe-f32.gguf", "arch/qwen3moe-formats.gguf", "arch/gemma2-f32.gguf",
+                    "arch/gemma3-f32.gguf", "arch/llama3-ropefreqs-f32.gguf", "arch/llama-linear2-f32.gguf"),
+    test_name);
 
 class OnTheTinyModel : public testing::Test {
  protected:

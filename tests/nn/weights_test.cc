@@ -83,7 +83,7 @@ TEST_P(WeightsOf, ATensorThatNobodyUsesIsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Families, WeightsOf,
                          testing::Values("llama", "qwen2", "qwen3", "smollm3", "granite", "olmo2", "gpt2",
-                                         "gptneox"),
+                                         "gptneox", "qwen3moe", "gemma2", "gemma3"),
                          [](const auto& family) { return family.param; });
 
 TEST(Weights, OptionalTensorsAreCheckedToo) {
@@ -94,6 +94,28 @@ TEST(Weights, OptionalTensorsAreCheckedToo) {
   EXPECT_THAT(with({.name = "blk.0.attn_q.bias", .shape = {9}}), HasSubstr("blk.0.attn_q.bias"));
   EXPECT_THAT(with({.name = "rope_freqs.weight", .shape = {3}}), HasSubstr("rope_freqs.weight"));
   EXPECT_THAT(with({.name = "rope_freqs.weight", .shape = {2}}), HasSubstr("rope_freqs.weight"));  // zeros
+}
+
+TEST(Weights, ExpertsAreAsManyAsTheKeysSay) {
+  Tensors tensors = tiny_tensors("qwen3moe", {.experts = 5});
+  EXPECT_EQ(load_error(tensors, tiny_model("qwen3moe")),
+            "tiny.gguf: tensor blk.0.ffn_gate_inp.weight is 5 × 8, expected 4 × 8");
+  tensors = tiny_tensors("qwen3moe");
+  for (WrittenTensor& tensor : tensors) {
+    if (tensor.name == "blk.0.ffn_up_exps.weight") tensor.shape = {8, 32, 2};  // of as many numbers
+  }
+  EXPECT_EQ(
+      load_error(tensors, tiny_model("qwen3moe")),
+      "tiny.gguf: tensor blk.0.ffn_up_exps.weight has 2 experts, expected the 4 of qwen3moe.expert_count");
+}
+
+TEST(Weights, RoutersAreNotQuantized) {
+  Tensors tensors = tiny_tensors("qwen3moe", {.head_dim = 16, .width = 32});
+  for (WrittenTensor& tensor : tensors) {
+    if (tensor.name == "blk.0.ffn_gate_inp.weight") tensor.type = 8;
+  }
+  EXPECT_EQ(load_error(tensors, tiny_model("qwen3moe").set("qwen3moe.embedding_length", 32U)),
+            "tiny.gguf: tensor blk.0.ffn_gate_inp.weight is Q8_0, but routers must be F32, F16 or BF16");
 }
 
 TEST(Weights, AFormatThatIsNotSupportedIsNamed) {

@@ -15,9 +15,9 @@ class ForwardingOps : public Ops {
   bool upload(WeightId id, std::span<const std::byte> bytes) override { return ops_->upload(id, bytes); }
   void reserve(std::size_t rows) override { ops_->reserve(rows); }
   std::size_t bytes_of(WeightId id) const override { return ops_->bytes_of(id); }
-  CacheId open_cache(std::size_t slots) override { return ops_->open_cache(slots); }
+  CacheId open_cache(const CacheSize& size) override { return ops_->open_cache(size); }
   void close_cache(CacheId cache) override { ops_->close_cache(cache); }
-  std::size_t cache_bytes(std::size_t slots) const override { return ops_->cache_bytes(slots); }
+  std::size_t cache_bytes(const CacheSize& size) const override { return ops_->cache_bytes(size); }
   void begin(const PassBatch& batch) override { ops_->begin(batch); }
   void embed(const EmbedSpec& spec) override { ops_->embed(spec); }
   void norm(const NormSpec& spec, Buffer in, Buffer out) override { ops_->norm(spec, in, out); }
@@ -29,6 +29,7 @@ class ForwardingOps : public Ops {
   }
   void attention(std::size_t layer) override { ops_->attention(layer); }
   void activate(const DenseSpec& spec) override { ops_->activate(spec); }
+  std::size_t experts(const ExpertsSpec& spec, Buffer in) override { return ops_->experts(spec, in); }
   void head(const HeadSpec& spec) override { ops_->head(spec); }
   Result<HeldLogits> finish() override { return ops_->finish(); }
 

@@ -109,6 +109,11 @@ GgufWriter tiny_model(const std::string& architecture) {
       .set(architecture + ".attention.head_count", 2U)
       .set(architecture + ".attention." + epsilon, 1e-5F)
       .tensor({.name = "token_embd.weight", .shape = {8, 4}});
+  if (architecture == "qwen3moe") {
+    file.set("qwen3moe.expert_count", 4U)
+        .set("qwen3moe.expert_used_count", 2U)
+        .set("qwen3moe.expert_feed_forward_length", 16U);
+  }
   return file;
 }
 

@@ -18,7 +18,7 @@ struct RealModel {
   const Transformer* operator->() const { return transformer.get(); }
 
   /// Of a name as find_data() takes it. Throws where the file is missing or cannot be read.
-  static RealModel load(std::string_view name, int threads = 1);
+  static RealModel load(std::string_view name, int threads = 1, const LoadOptions& options = {});
 };
 
 // The bundled pair, and a pair of two tiny models of 512 tokens.

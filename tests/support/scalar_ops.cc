@@ -108,21 +108,28 @@ double log_sum_exp(std::span<const float> x) {
   return largest + std::log(sum);
 }
 
+void soft_cap(std::span<float> x, float cap) {
+  for (float& v : x) v = static_cast<float>(double{cap} * std::tanh(double{v} / double{cap}));
+}
+
 void attend(std::span<const float> q, const CachedHead<const float>& head, std::size_t prefix,
-            std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out) {
+            std::span<const int> extra, ScoreRule rule, std::span<float> scores, std::span<float> out,
+            std::size_t begin) {
   const std::size_t count = prefix + extra.size();
   const auto slot = [&](std::size_t s) {
     return s < prefix ? s : static_cast<std::size_t>(extra[s - prefix]);
   };
-  for (std::size_t s = 0; s < count; ++s) {
+  for (std::size_t s = begin; s < count; ++s) {
     double sum = 0;
     for (std::size_t j = 0; j < head.dim; ++j) sum += double{q[j]} * head.key(slot(s), j);
-    scores[s] = scale * static_cast<float>(sum);
+    scores[s] = rule.scale * static_cast<float>(sum);
   }
-  softmax(scores.first(count));
+  const std::span<float> seen = scores.subspan(begin, count - begin);
+  if (rule.cap > 0) soft_cap(seen, rule.cap);
+  softmax(seen);
   for (std::size_t j = 0; j < head.dim; ++j) {
     double sum = 0;
-    for (std::size_t s = 0; s < count; ++s) sum += double{scores[s]} * head.value(slot(s))[j];
+    for (std::size_t s = begin; s < count; ++s) sum += double{scores[s]} * head.value(slot(s))[j];
     out[j] = static_cast<float>(sum);
   }
 }

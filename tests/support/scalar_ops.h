@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "spectr/backend/cpu/kernels/cached_head.h"
+#include "spectr/backend/cpu/kernels/attention.h"
 #include "spectr/base/span2d.h"
 #include "spectr/gguf/tensor_type.h"
 
@@ -24,8 +24,10 @@ void softmax(std::span<float> x);
 void exp_differences(std::span<double> x, double largest, double scale);
 double log_sum_exp(std::span<const float> x);
 void rope(std::span<float> x, std::span<const float> cosines, std::span<const float> sines, bool interleaved);
+void soft_cap(std::span<float> x, float cap);
 void attend(std::span<const float> q, const CachedHead<const float>& head, std::size_t prefix,
-            std::span<const int> extra, float scale, std::span<float> scores, std::span<float> out);
+            std::span<const int> extra, ScoreRule rule, std::span<float> scores, std::span<float> out,
+            std::size_t begin = 0);
 
 /// y[r][i] = Σ_j W[i][j] x[r][j] with the weights as the format defines them and x unrounded.
 /// x: [n, cols], y: [n, rows]; W as its bytes stand in a file.

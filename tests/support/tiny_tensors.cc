@@ -13,12 +13,24 @@ std::vector<WrittenTensor> tiny_tensors(const std::string& architecture, const T
     const auto add = [&](std::string_view part, const std::vector<std::uint64_t>& shape) {
       all.push_back({.name = fmt::format("blk.{}.{}", i, part), .shape = shape});
     };
-    const bool after = architecture == "olmo2";  // norms follow the blocks
-    add(after ? "post_attention_norm.weight" : "attn_norm.weight", {s.width});
+    const bool around = architecture.starts_with("gemma"), behind = around || architecture == "olmo2";
+    for (const char* norm : {"attn_norm.weight", "ffn_norm.weight"}) {
+      if (around || !behind) add(norm, {s.width});
+    }
+    for (const char* norm : {"post_attention_norm.weight", "post_ffw_norm.weight"}) {
+      if (behind) add(norm, {s.width});
+    }
     add("attn_output.weight", {q, s.width});
-    add(after ? "post_ffw_norm.weight" : "ffn_norm.weight", {s.width});
-    add("ffn_up.weight", {s.width, s.ffn});
-    add("ffn_down.weight", {s.ffn, s.width});
+    const bool has_experts = architecture == "qwen3moe";
+    if (has_experts) {
+      add("ffn_gate_inp.weight", {s.width, s.experts});
+      add("ffn_gate_exps.weight", {s.width, s.ffn, s.experts});
+      add("ffn_up_exps.weight", {s.width, s.ffn, s.experts});
+      add("ffn_down_exps.weight", {s.ffn, s.width, s.experts});
+    } else {
+      add("ffn_up.weight", {s.width, s.ffn});
+      add("ffn_down.weight", {s.ffn, s.width});
+    }
     if (centred) {
       add("attn_qkv.weight", {s.width, q + 2 * kv});
       add("attn_qkv.bias", {q + 2 * kv});
@@ -31,14 +43,14 @@ std::vector<WrittenTensor> tiny_tensors(const std::string& architecture, const T
       add("attn_q.weight", {s.width, q});
       add("attn_k.weight", {s.width, kv});
       add("attn_v.weight", {s.width, kv});
-      add("ffn_gate.weight", {s.width, s.ffn});
+      if (!has_experts) add("ffn_gate.weight", {s.width, s.ffn});
     }
     if (architecture == "qwen2") {
       add("attn_q.bias", {q});
       add("attn_k.bias", {kv});
       add("attn_v.bias", {kv});
     }
-    if (architecture == "qwen3") {
+    if (architecture == "qwen3" || architecture == "qwen3moe" || architecture == "gemma3") {
       add("attn_q_norm.weight", {s.head_dim});
       add("attn_k_norm.weight", {s.head_dim});
     }

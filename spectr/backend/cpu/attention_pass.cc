@@ -17,14 +17,6 @@ constexpr std::size_t heads_per_thread = 2;
 
 }  // namespace
 
-void normalize(NormSpec::Kind kind, const NormNumbers& norm, std::span<const float> x, std::span<float> out) {
-  if (kind == NormSpec::Kind::rms) {
-    rms_norm(x, norm.weight, norm.epsilon, out);
-  } else {
-    layer_norm(x, norm.weight, norm.bias, norm.epsilon, out);
-  }
-}
-
 AttentionPass::AttentionPass(const ModelSpec& spec, ThreadPool& pool) : spec_(spec), pool_(pool) {
   for (const LayerSpec& layer : spec.layers) {
     const RopeSpec& rope = layer.attention.rope;
@@ -120,12 +112,14 @@ void AttentionPass::attend(std::size_t layer, std::size_t kv_head, const Job& jo
   std::array<Query, max_queries> queries;
   for (std::size_t i = 0; i < job.size; ++i) {
     const std::size_t r = (job.begin + i) / group_, head = kv_head * group_ + (job.begin + i) % group_;
+    const std::size_t seen = batch_->attended(r);
     queries[i] = {buffers.query[r].data() + head * spec.head_dim,
                   static_cast<std::size_t>(batch_->prefixes[r]), batch_->ancestors(r),
-                  buffers.attended[r].data() + head * spec.head_dim};
+                  buffers.attended[r].data() + head * spec.head_dim,
+                  spec.window > 0 && seen > spec.window ? seen - spec.window : 0};
   }
   store_of(job.begin / group_)
-      .attend(layer, kv_head, std::span(queries).first(job.size), spec.scale,
+      .attend(layer, kv_head, std::span(queries).first(job.size), {spec.scale, spec.score_cap},
               {scores_.get() + thread * thread_scores_, thread_scores_}, from);
 }
 

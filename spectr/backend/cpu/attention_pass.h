@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "spectr/backend/cpu/cpu_weights.h"
 #include "spectr/backend/cpu/kv_store.h"
 #include "spectr/base/span2d.h"
 #include "spectr/base/thread_pool.h"
@@ -12,15 +13,6 @@
 #include "spectr/nn/pass_batch.h"
 
 namespace spectr {
-
-/// The numbers of a norm, as kernels take them.
-struct NormNumbers {
-  std::span<const float> weight, bias;
-  float epsilon;
-};
-
-/// out = norm(x), by the kind of norm. `out` may be x.
-void normalize(NormSpec::Kind kind, const NormNumbers& norm, std::span<const float> x, std::span<float> out);
 
 /// What attention reads and writes, a row for every row of the pass.
 struct AttentionBuffers {

@@ -4,31 +4,16 @@
 #include <limits>
 #include <utility>
 
+#include "spectr/backend/cpu/activate.h"
 #include "spectr/backend/cpu/kernels/vector_ops.h"
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
-#include "spectr/gguf/dequantize.h"
 
 namespace spectr {
 namespace {
 
-// So many numbers are activated in the time that it takes threads to meet.
-constexpr std::size_t activation_numbers = 1536;
-
-/// gate = act(gate) ⊙ up, or up = act(up) without a gate.
-void activate_part(Activation activation, std::span<float> gate, std::span<float> up) {
-  static const std::vector<float> ones(2 * activation_numbers, 1.0f);
-  if (activation == Activation::silu) {
-    if (gate.empty()) {
-      swiglu(up, std::span(ones).first(up.size()));
-    } else {
-      swiglu(gate, up);
-    }
-  } else {
-    gelu(gate.empty() ? up : gate);
-    for (std::size_t j = 0; j < gate.size(); ++j) gate[j] *= up[j];
-  }
-}
+// So many logits are capped in the time that it takes threads to meet.
+constexpr std::size_t capped_numbers = 2048;
 
 void multiply_by(float factor, std::span<float> x) {
   if (factor == 1.0f) return;
@@ -38,7 +23,7 @@ void multiply_by(float factor, std::span<float> x) {
 std::vector<KvLayout::Layer> kv_layers(const ModelSpec& spec) {
   std::vector<KvLayout::Layer> layers;
   for (const LayerSpec& layer : spec.layers)
-    layers.push_back({layer.attention.kv_heads, layer.attention.head_dim});
+    layers.push_back({layer.attention.kv_heads, layer.attention.head_dim, layer.attention.window});
   return layers;
 }
 
@@ -53,47 +38,27 @@ std::array<std::size_t, buffer_count> all_cols(const ModelSpec& spec) {
 CpuOps::CpuOps(const ModelSpec& spec, const KvTypes& kv, ThreadPool& pool)
     : spec_(spec),
       pool_(pool),
-      matrices_(spec.weights.size()),
-      vectors_(spec.weights.size()),
+      weights_(spec, pool),
       cols_(all_cols(spec)),
       kv_layout_(kv_layers(spec), kv),
       attention_(spec, pool),
+      experts_(spec, weights_, pool),
       logits_pool_(spec.vocabulary) {}
-
-bool CpuOps::upload(WeightId id, std::span<const std::byte> bytes) {
-  const WeightSpec& weight = spec_.weight(id);
-  if (weight.is_vector) {
-    vectors_[id].resize(weight.cols);
-    dequantize(weight.type, bytes, vectors_[id]);
-    return true;  // too small to be worth forgetting
-  }
-  matrices_[id] = Matrix::pack(weight.type, weight.rows, weight.cols, bytes, pool_, &pages_);
-  return matrices_[id]->borrows();
-}
 
 void CpuOps::reserve(std::size_t rows) {
   if (rows <= reserved_) return;
   Memory larger;
   for (std::size_t i = 0; i < buffer_count; ++i)
     larger[i] = std::make_unique_for_overwrite<float[]>(rows * cols_[i]);
-  for (WeightId id = 0; id < matrices_.size(); ++id) {
-    const auto same_shape = [&, this](const std::optional<Matrix>& one) {
-      return one && one->type() == matrices_[id]->type() && one->cols() == matrices_[id]->cols();
-    };
-    const bool is_first = matrices_[id] && std::ranges::none_of(std::span(matrices_).first(id), same_shape);
-    if (is_first) scratch_.reserve(*matrices_[id], rows);
-  }
+  weights_.reserve(rows, scratch_);
   attention_.reserve(rows);
+  experts_.reserve(rows, scratch_);
   buffers_ = std::move(larger);
   reserved_ = rows;
 }
 
-std::size_t CpuOps::bytes_of(WeightId id) const {
-  return matrices_[id] ? matrices_[id]->bytes() : vectors_[id].size() * sizeof(float);
-}
-
-CacheId CpuOps::open_cache(std::size_t slots) {
-  auto store = std::make_unique<KvStore>(kv_layout_, slots);
+CacheId CpuOps::open_cache(const CacheSize& size) {
+  auto store = std::make_unique<KvStore>(kv_layout_, size);
   const auto closed = std::ranges::find_if(stores_, [](const auto& one) { return one == nullptr; });
   const auto id = static_cast<CacheId>(closed - stores_.begin());
   if (closed == stores_.end()) {
@@ -112,16 +77,6 @@ Span2d<float> CpuOps::view(Buffer buffer, std::size_t cols) const {
   return {buffers_[static_cast<std::size_t>(buffer)].get(), batch_->rows(), cols};
 }
 
-NormNumbers CpuOps::numbers_of(const NormSpec& spec) const {
-  return {vectors_[spec.weight],
-          spec.bias ? std::span<const float>(vectors_[*spec.bias]) : std::span<const float>(), spec.epsilon};
-}
-
-std::span<const float> CpuOps::bias_of(const LinearSpec& linear) const {
-  if (!linear.bias) return {};
-  return vectors_[*linear.bias];
-}
-
 void CpuOps::begin(const PassBatch& batch) {
   for (const SlotMove& move : batch.moves) {
     stores_[move.cache]->move(static_cast<std::size_t>(move.from), static_cast<std::size_t>(move.to));
@@ -135,17 +90,17 @@ void CpuOps::begin(const PassBatch& batch) {
 void CpuOps::embed(const EmbedSpec& spec) {
   const Span2d<float> x = view(Buffer::stream), position = view(Buffer::branch);
   for (std::size_t r = 0; r < batch_->rows(); ++r) {
-    matrices_[spec.tokens]->row(static_cast<std::size_t>(batch_->tokens[r]), x[r]);
+    weights_.matrix(spec.tokens).row(static_cast<std::size_t>(batch_->tokens[r]), x[r]);
     multiply_by(spec.scale, x[r]);
     if (!spec.positions) continue;
-    matrices_[*spec.positions]->row(static_cast<std::size_t>(batch_->positions[r]), position[r]);
+    weights_.matrix(*spec.positions).row(static_cast<std::size_t>(batch_->positions[r]), position[r]);
     spectr::add(x[r], position[r]);
   }
 }
 
 void CpuOps::norm(const NormSpec& spec, Buffer in, Buffer out) {
   const Span2d<float> x = view(in), normed = view(out);
-  const NormNumbers numbers = numbers_of(spec);
+  const NormNumbers numbers = weights_.numbers_of(spec);
   for (std::size_t r = 0; r < x.rows(); ++r) normalize(spec.kind, numbers, x[r], normed[r]);
 }
 
@@ -161,7 +116,7 @@ void CpuOps::add() {
 
 void CpuOps::add_norm(const NormSpec& spec) {
   const Span2d<float> x = view(Buffer::stream), branch = view(Buffer::branch), normed = view(Buffer::normed);
-  const NormNumbers numbers = numbers_of(spec);
+  const NormNumbers numbers = weights_.numbers_of(spec);
   for (std::size_t r = 0; r < x.rows(); ++r) {
     spectr::add(x[r], branch[r]);
     normalize(spec.kind, numbers, x[r], normed[r]);
@@ -171,14 +126,9 @@ void CpuOps::add_norm(const NormSpec& spec) {
 void CpuOps::linear(LinearRole, std::span<const LinearTarget> targets, Buffer in) {
   products_.clear();
   for (const auto& [linear, out] : targets)
-    products_.push_back({*matrices_[linear->weight], view(out, linear->out)});
+    products_.push_back({weights_.matrix(linear->weight), view(out, linear->out)});
   matmul(products_, view(in, targets.front().linear->in), pool_, scratch_);
-  for (const auto& [linear, out] : targets) {
-    const std::span<const float> bias = bias_of(*linear);
-    if (bias.empty()) continue;
-    const Span2d<float> y = view(out, linear->out);
-    for (std::size_t r = 0; r < y.rows(); ++r) spectr::add(y[r], bias);
-  }
+  for (const auto& [linear, out] : targets) weights_.add_bias(*linear, view(out, linear->out));
 }
 
 void CpuOps::attention(std::size_t layer) {
@@ -187,8 +137,8 @@ void CpuOps::attention(std::size_t layer) {
   const AttentionBuffers buffers{view(Buffer::query, q_cols), view(Buffer::key, kv_cols),
                                  view(Buffer::value, kv_cols), view(Buffer::attended, q_cols)};
   NormNumbers q_norm, k_norm;
-  if (spec.q_norm) q_norm = numbers_of(*spec.q_norm);
-  if (spec.k_norm) k_norm = numbers_of(*spec.k_norm);
+  if (spec.q_norm) q_norm = weights_.numbers_of(*spec.q_norm);
+  if (spec.k_norm) k_norm = weights_.numbers_of(*spec.k_norm);
   if (spec.norms_whole_vector) {
     for (std::size_t r = 0; r < batch_->rows(); ++r) {
       if (spec.q_norm) normalize(spec.q_norm->kind, q_norm, buffers.query[r], buffers.query[r]);
@@ -201,23 +151,18 @@ void CpuOps::attention(std::size_t layer) {
 }
 
 void CpuOps::activate(const DenseSpec& spec) {
-  const Span2d<float> up = view(Buffer::up, spec.width), gate = view(Buffer::gate, spec.width);
-  const std::size_t parts = div_up(spec.width, activation_numbers);  // of a row
-  pool_.parallel_for(batch_->rows() * parts, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t task = begin; task < end; ++task) {
-      const std::size_t r = task / parts, part = task % parts;
-      const std::size_t from = part * spec.width / parts, to = (part + 1) * spec.width / parts;
-      activate_part(spec.activation, spec.gate ? gate[r].subspan(from, to - from) : std::span<float>(),
-                    up[r].subspan(from, to - from));
-    }
-  });
+  spectr::activate(spec, view(Buffer::gate, spec.width), view(Buffer::up, spec.width), pool_);
+}
+
+std::size_t CpuOps::experts(const ExpertsSpec& spec, Buffer in) {
+  return experts_.run(spec, view(in), view(Buffer::branch), scratch_);
 }
 
 void CpuOps::head(const HeadSpec& spec) {
   const std::size_t rows = batch_->wanted.size();
   if (rows == 0) return;
   const Span2d<float> x = view(Buffer::stream), normed = view(Buffer::normed);
-  const NormNumbers numbers = numbers_of(spec.norm);
+  const NormNumbers numbers = weights_.numbers_of(spec.norm);
   for (std::size_t i = 0; i < rows; ++i) {
     normalize(spec.norm.kind, numbers, x[static_cast<std::size_t>(batch_->wanted[i])], normed[i]);
   }
@@ -226,19 +171,30 @@ void CpuOps::head(const HeadSpec& spec) {
   if (shortens) shortlist_logits_.resize(std::max(shortlist_logits_.size(), rows * spec.output.out));
   const Span2d<float> y =
       shortens ? Span2d<float>(shortlist_logits_.data(), rows, spec.output.out) : logits.rows(rows);
-  const Product product[] = {{*matrices_[spec.output.weight], y}};
+  const Product product[] = {{weights_.matrix(spec.output.weight), y}};
   matmul(product, normed.rows(0, rows), pool_, scratch_);
-  if (const std::span<const float> bias = bias_of(spec.output); !bias.empty()) {
-    for (std::size_t i = 0; i < rows; ++i) spectr::add(y[i], bias);
-  }
+  weights_.add_bias(spec.output, y);
+  finish_logits(spec, y);
   if (shortens) spread(spec, normed, y, logits.rows(rows));
-  for (std::size_t i = 0; i < rows; ++i) multiply_by(spec.scale, logits.rows(rows)[i]);
   logits_ = HeldLogits(logits);
+}
+
+/// What is done to logits that the head's product gives.
+void CpuOps::finish_logits(const HeadSpec& spec, Span2d<float> logits) {
+  for (std::size_t i = 0; i < logits.rows(); ++i) multiply_by(spec.scale, logits[i]);
+  if (spec.cap == 0.0f) return;
+  const std::size_t parts = div_up(logits.cols(), capped_numbers);  // of a row
+  pool_.parallel_for(logits.rows() * parts, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t task = begin; task < end; ++task) {
+      const std::size_t part = task % parts, from = part * logits.cols() / parts;
+      soft_cap(logits[task / parts].subspan(from, (part + 1) * logits.cols() / parts - from), spec.cap);
+    }
+  });
 }
 
 /// Rows of all tokens, from those of the shortlist and the products for sequences' own tokens.
 void CpuOps::spread(const HeadSpec& spec, Span2d<const float> normed, Span2d<const float> shortlist,
-                    Span2d<float> out) const {
+                    Span2d<float> out) {
   for (std::size_t i = 0; i < out.rows(); ++i) {
     const std::span<float> row = out[i];
     std::ranges::fill(row, -std::numeric_limits<float>::infinity());
@@ -246,8 +202,10 @@ void CpuOps::spread(const HeadSpec& spec, Span2d<const float> normed, Span2d<con
       row[static_cast<std::size_t>(spec.shortlist[j])] = shortlist[i][j];
     const OwnWords& own = *batch_->own_words[i];
     for (std::size_t j = 0; j < own.tokens.size(); ++j) {
-      const float product = dot(std::span(own.rows).subspan(j * spec_.width, spec_.width), normed[i]);
-      row[static_cast<std::size_t>(own.tokens[j])] = own.biases.empty() ? product : product + own.biases[j];
+      float logit = dot(std::span(own.rows).subspan(j * spec_.width, spec_.width), normed[i]);
+      if (!own.biases.empty()) logit += own.biases[j];
+      finish_logits(spec, {&logit, 1, 1});
+      row[static_cast<std::size_t>(own.tokens[j])] = logit;
     }
   }
 }

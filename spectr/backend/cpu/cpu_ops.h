@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "spectr/backend/cpu/attention_pass.h"
+#include "spectr/backend/cpu/cpu_weights.h"
+#include "spectr/backend/cpu/experts_pass.h"
 #include "spectr/backend/cpu/host_logits.h"
-#include "spectr/backend/cpu/kernels/aligned_bytes.h"
 #include "spectr/backend/cpu/kernels/matmul.h"
 #include "spectr/backend/cpu/kv_store.h"
 #include "spectr/nn/ops.h"
@@ -20,12 +21,12 @@ class CpuOps final : public Ops {
  public:
   CpuOps(const ModelSpec& spec, const KvTypes& kv, ThreadPool& pool);
 
-  bool upload(WeightId id, std::span<const std::byte> bytes) override;
+  bool upload(WeightId id, std::span<const std::byte> bytes) override { return weights_.upload(id, bytes); }
   void reserve(std::size_t rows) override;
-  std::size_t bytes_of(WeightId id) const override;
-  CacheId open_cache(std::size_t slots) override;
+  std::size_t bytes_of(WeightId id) const override { return weights_.bytes_of(id); }
+  CacheId open_cache(const CacheSize& size) override;
   void close_cache(CacheId cache) override;
-  std::size_t cache_bytes(std::size_t slots) const override { return kv_layout_.bytes(slots); }
+  std::size_t cache_bytes(const CacheSize& size) const override { return kv_layout_.bytes(size); }
 
   void begin(const PassBatch& batch) override;
   void embed(const EmbedSpec& spec) override;
@@ -36,6 +37,7 @@ class CpuOps final : public Ops {
   void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override;
   void attention(std::size_t layer) override;
   void activate(const DenseSpec& spec) override;
+  std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
   void head(const HeadSpec& spec) override;
   Result<HeldLogits> finish() override;
 
@@ -44,16 +46,13 @@ class CpuOps final : public Ops {
 
   Span2d<float> view(Buffer buffer, std::size_t cols) const;
   Span2d<float> view(Buffer buffer) const { return view(buffer, cols_[static_cast<std::size_t>(buffer)]); }
+  void finish_logits(const HeadSpec& spec, Span2d<float> logits);
   void spread(const HeadSpec& spec, Span2d<const float> normed, Span2d<const float> shortlist,
-              Span2d<float> out) const;
-  NormNumbers numbers_of(const NormSpec& spec) const;
-  std::span<const float> bias_of(const LinearSpec& linear) const;
+              Span2d<float> out);
 
   const ModelSpec& spec_;
   ThreadPool& pool_;
-  SharedPages pages_;
-  std::vector<std::optional<Matrix>> matrices_;  // by weight
-  std::vector<std::vector<float>> vectors_;      // by weight
+  CpuWeights weights_;
   std::array<std::size_t, buffer_count> cols_;
   Memory buffers_;  // [reserved_, …]: the system gives the memory of the rows that passes have
   std::size_t reserved_ = 0;
@@ -62,6 +61,7 @@ class CpuOps final : public Ops {
   KvLayout kv_layout_;
   std::vector<std::unique_ptr<KvStore>> stores_;  // by cache; null where it was closed
   AttentionPass attention_;
+  ExpertsPass experts_;
   HostLogitsPool logits_pool_;
   std::vector<float> shortlist_logits_;
 

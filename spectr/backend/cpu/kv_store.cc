@@ -40,25 +40,40 @@ KvLayout::KvLayout(std::span<const Layer> layers, const KvTypes& types)
     : layers_(layers.begin(), layers.end()), types_(types) {
   with_numbers(types, [this]<class K, class V>(K, V) {
     for (const Layer& layer : layers_) {
-      starts_.push_back(block_bytes_);
-      block_bytes_ += layer.kv_heads * CachedHead<K, V>::block_bytes(layer.head_dim);
+      auto group = std::ranges::find(groups_, layer.window, &Group::window);
+      if (group == groups_.end()) group = groups_.insert(group, {layer.window, 0});
+      places_.push_back({static_cast<std::size_t>(group - groups_.begin()), group->block_bytes});
+      group->block_bytes += layer.kv_heads * CachedHead<K, V>::block_bytes(layer.head_dim);
     }
   });
 }
 
-std::size_t KvLayout::bytes(std::size_t slots) const {
-  return div_up(slots, slot_block) * block_bytes_;
+std::size_t KvLayout::Group::blocks(const CacheSize& size) const {
+  const bool keeps_all = window == 0 || size.kept >= size.slots || window >= size.slots - size.kept;
+  return div_up(keeps_all ? size.slots : window + size.kept, slot_block);
 }
 
-KvStore::KvStore(const KvLayout& layout, std::size_t slots)
-    : layout_(layout), slots_(round_up(slots, slot_block)), pages_(layout.bytes(slots)) {}
+std::size_t KvLayout::bytes(const CacheSize& size) const {
+  std::size_t sum = 0;
+  for (const Group& group : groups_) sum += group.blocks(size) * group.block_bytes;
+  return sum;
+}
+
+KvStore::KvStore(const KvLayout& layout, const CacheSize& size)
+    : layout_(layout), slots_(round_up(size.slots, slot_block)) {
+  for (const KvLayout::Group& group : layout.groups_) {
+    rings_.push_back(group.blocks(size));
+    pages_.emplace_back(rings_.back() * group.block_bytes);
+  }
+}
 
 template <class Use>
 void KvStore::with(std::size_t layer, std::size_t head, Use use) const {
   const std::size_t dim = layout_.layers_[layer].head_dim;
   with_numbers(layout_.types_, [&]<class K, class V>(K, V) {
-    const std::size_t at = layout_.starts_[layer] + head * CachedHead<K, V>::block_bytes(dim);
-    use(CachedHead<K, V>{pages_.data() + at, layout_.block_bytes_, dim});
+    const auto [group, start] = layout_.places_[layer];
+    const std::size_t at = start + head * CachedHead<K, V>::block_bytes(dim);
+    use(CachedHead<K, V>{pages_[group].data() + at, layout_.groups_[group].block_bytes, dim, rings_[group]});
   });
 }
 
@@ -76,11 +91,11 @@ void KvStore::write(std::size_t layer, std::size_t head, std::size_t slot, std::
   });
 }
 
-void KvStore::attend(std::size_t layer, std::size_t head, std::span<const Query> queries, float scale,
+void KvStore::attend(std::size_t layer, std::size_t head, std::span<const Query> queries, ScoreRule rule,
                      std::span<float> scratch, ReadFrom from) const {
   with(layer, head, [&]<class K, class V>(const CachedHead<K, V>& cached) {
-    spectr::attend(queries, CachedHead<const K, const V>{cached.blocks, cached.apart, cached.dim}, scale,
-                   scratch, from);
+    const CachedHead<const K, const V> constant{cached.blocks, cached.apart, cached.dim, cached.ring};
+    spectr::attend(queries, constant, rule, scratch, from);
   });
 }
 
@@ -88,8 +103,7 @@ void KvStore::move(std::size_t from, std::size_t to) {
   SPECTR_CHECK(from < slots_ && to < slots_);
   if (from == to) return;
   for (std::size_t layer = 0; layer < layout_.layers_.size(); ++layer) {
-    const auto [kv_heads, dim] = layout_.layers_[layer];
-    for (std::size_t head = 0; head < kv_heads; ++head) {
+    for (std::size_t head = 0; head < layout_.layers_[layer].kv_heads; ++head) {
       with(layer, head, [&](const auto& cached) {
         for (std::size_t j = 0; j < cached.dim; ++j) cached.key(to, j) = cached.key(from, j);
         std::copy_n(cached.value(from), cached.dim, cached.value(to));

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "spectr/base/check.h"
@@ -39,20 +43,21 @@ class ReferenceOps final : public Ops {
   void reserve(std::size_t) override {}
   std::size_t bytes_of(WeightId id) const override { return weights_[id].size() * sizeof(float); }
 
-  CacheId open_cache(std::size_t slots) override {
+  /// Layers with a window keep all slots.
+  CacheId open_cache(const CacheSize& size) override {
     const CacheId id = next_cache_++;
     for (const LayerSpec& layer : spec_.layers) {
-      const std::size_t numbers = slots * layer.attention.kv_heads * layer.attention.head_dim;
+      const std::size_t numbers = size.slots * layer.attention.kv_heads * layer.attention.head_dim;
       caches_[id].push_back({std::vector<Number>(numbers), std::vector<Number>(numbers)});
     }
     return id;
   }
   void close_cache(CacheId cache) override { caches_.erase(cache); }
-  std::size_t cache_bytes(std::size_t slots) const override {
+  std::size_t cache_bytes(const CacheSize& size) const override {
     std::size_t numbers = 0;
     for (const LayerSpec& layer : spec_.layers)
       numbers += layer.attention.kv_heads * layer.attention.head_dim;
-    return 2 * slots * numbers * sizeof(Number);
+    return 2 * size.slots * numbers * sizeof(Number);
   }
 
   void begin(const PassBatch& batch) override {
@@ -131,16 +136,29 @@ class ReferenceOps final : public Ops {
   }
 
   void activate(const DenseSpec& spec) override {
+    for (std::size_t r = 0; r < batch_->rows(); ++r) activate(spec, row(Buffer::gate, r), row(Buffer::up, r));
+  }
+
+  std::size_t experts(const ExpertsSpec& spec, Buffer in) override {
+    std::set<std::size_t> chosen;
+    std::vector<Number> z(spec.blocks.size()), y(spec_.width);
     for (std::size_t r = 0; r < batch_->rows(); ++r) {
-      const std::span<Number> up = row(Buffer::up, r), gate = row(Buffer::gate, r);
-      for (std::size_t j = 0; j < spec.width; ++j) {
-        if (spec.gate) {
-          gate[j] = activated(spec.activation, gate[j]) * up[j];
-        } else {
-          up[j] = activated(spec.activation, up[j]);
-        }
+      const std::span<const Number> x = row(in, r);
+      const std::span<Number> branch = row(Buffer::branch, r);
+      std::ranges::fill(branch, Number(0));
+      multiply(spec.router, x, z);
+      for (const auto& [expert, weight] : choose(spec, z)) {
+        chosen.insert(expert);
+        const DenseSpec& block = spec.blocks[expert];
+        std::vector<Number> gate(block.width), up(block.width);
+        if (block.gate) multiply(*block.gate, x, gate);
+        multiply(block.up, x, up);
+        activate(block, gate, up);
+        multiply(block.down, block.gate ? gate : up, y);
+        for (std::size_t j = 0; j < y.size(); ++j) branch[j] += weight * y[j];
       }
     }
+    return chosen.size();
   }
 
   void head(const HeadSpec& spec) override {
@@ -149,7 +167,7 @@ class ReferenceOps final : public Ops {
     for (const std::int32_t wanted : batch_->wanted) {
       normalize(spec.norm, row(Buffer::stream, static_cast<std::size_t>(wanted)), normed);
       multiply(spec.output, normed, y);
-      for (Number& logit : y) logit *= Number(spec.scale);
+      for (Number& logit : y) logit = capped(spec.cap, logit * Number(spec.scale));
       if (spec.shortlist.empty()) {
         rows.emplace_back(y.begin(), y.end());
       } else {
@@ -201,7 +219,8 @@ class ReferenceOps final : public Ops {
       Number sum = own.biases.empty() ? Number(0) : Number(own.biases[i]);
       for (std::size_t j = 0; j < normed.size(); ++j)
         sum += Number(own.rows[i * normed.size() + j]) * normed[j];
-      row[static_cast<std::size_t>(own.tokens[i])] = static_cast<double>(sum * Number(spec.scale));
+      row[static_cast<std::size_t>(own.tokens[i])] =
+          static_cast<double>(capped(spec.cap, sum * Number(spec.scale)));
     }
     return row;
   }
@@ -249,6 +268,8 @@ class ReferenceOps final : public Ops {
     return x;
   }
 
+  static Number capped(float cap, Number x) { return cap > 0 ? Number(cap) * std::tanh(x / Number(cap)) : x; }
+
   static Number activated(Activation activation, Number z) {
     if (activation == Activation::silu) return z / (1 + std::exp(-z));
     const Number u =
@@ -256,16 +277,58 @@ class ReferenceOps final : public Ops {
     return z / 2 * (1 + std::tanh(u));
   }
 
+  static void activate(const DenseSpec& spec, std::span<Number> gate, std::span<Number> up) {
+    for (std::size_t j = 0; j < spec.width; ++j) {
+      if (spec.gate) {
+        gate[j] = activated(spec.activation, gate[j]) * up[j];
+      } else {
+        up[j] = activated(spec.activation, up[j]);
+      }
+    }
+  }
+
+  /// Experts and their weights, by the router's outputs.
+  std::vector<std::pair<std::size_t, Number>> choose(const ExpertsSpec& spec, std::vector<Number> z) const {
+    using Gating = ExpertsSpec::Gating;
+    const auto softmax = [](std::vector<Number>& numbers) {
+      const Number max = std::ranges::max(numbers);
+      Number sum = 0;
+      for (Number& number : numbers) sum += number = std::exp(number - max);
+      for (Number& number : numbers) number /= sum;
+    };
+    if (spec.gating == Gating::softmax) softmax(z);
+    if (spec.gating == Gating::sigmoid) {
+      for (Number& number : z) number = 1 / (1 + std::exp(-number));
+    }
+    std::vector<std::size_t> order(z.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater(), [&](std::size_t e) {
+      return spec.selection_bias ? z[e] + Number(weights_[*spec.selection_bias][e]) : z[e];
+    });
+    order.resize(spec.used);
+    std::vector<Number> weights;
+    for (const std::size_t e : order) weights.push_back(z[e]);
+    if (spec.gating == Gating::softmax_of_chosen) softmax(weights);
+    const Number sum =
+        spec.normalized ? std::accumulate(weights.begin(), weights.end(), Number(0)) : Number(1);
+    std::vector<std::pair<std::size_t, Number>> chosen;
+    for (std::size_t i = 0; i < order.size(); ++i)
+      chosen.emplace_back(order[i], weights[i] / sum * Number(spec.weights_scale));
+    return chosen;
+  }
+
   void attend(const AttentionSpec& spec, const Cache& cache, std::size_t width, std::size_t at, std::size_t r,
               std::span<const Number> q, std::span<Number> out) const {
     std::vector<std::size_t> slots;
     for (std::int32_t s = 0; s < batch_->prefixes[r]; ++s) slots.push_back(static_cast<std::size_t>(s));
     for (const std::int32_t s : batch_->ancestors(r)) slots.push_back(static_cast<std::size_t>(s));
+    if (spec.window > 0 && slots.size() > spec.window)
+      slots.erase(slots.begin(), slots.end() - static_cast<std::ptrdiff_t>(spec.window));
     std::vector<Number> scores;
     for (const std::size_t slot : slots) {
       Number score = 0;
       for (std::size_t j = 0; j < q.size(); ++j) score += q[j] * cache.keys[slot * width + at + j];
-      scores.push_back(score * Number(spec.scale));
+      scores.push_back(capped(spec.score_cap, score * Number(spec.scale)));
     }
     const Number max = *std::ranges::max_element(scores);
     Number sum = 0;
@@ -292,7 +355,8 @@ class ReferenceOps final : public Ops {
 const Caps& ReferenceBackend::caps() const {
   static const Caps caps =
       host_caps("reference", {Feature::embedding_scale, Feature::residual_scale, Feature::logit_scale,
-                              Feature::whole_vector_norms, Feature::shortlist});
+                              Feature::whole_vector_norms, Feature::shortlist, Feature::experts,
+                              Feature::sliding_window, Feature::score_cap, Feature::logit_cap});
   return caps;
 }
 

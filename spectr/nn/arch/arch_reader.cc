@@ -81,23 +81,55 @@ Result<std::string_view> ArchReader::string(std::string_view name, std::string_v
   return file_.string(mark(name), fallback);
 }
 
+bool ArchReader::is_array(std::string_view name) const {
+  const GgufValue* value = file_.find(key(name));
+  return value != nullptr && std::holds_alternative<GgufArray>(*value);
+}
+
+Result<std::vector<bool>> ArchReader::booleans(std::string_view name) {
+  const std::string key = mark(name);
+  const GgufValue* value = file_.find(key);
+  const auto* array = value == nullptr ? nullptr : std::get_if<GgufArray>(value);
+  if (array == nullptr || array->type != GgufType::boolean) {
+    return value == nullptr ? error("{}: {} is missing", file_.name(), key)
+                            : file_.wrong_type(key, "an array of booleans");
+  }
+  std::vector<bool> values;
+  for (const std::byte byte : array->bytes) values.push_back(byte != std::byte{0});
+  return values;
+}
+
 void ArchReader::ignore(std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) mark(name);
 }
 
 Result<void> ArchReader::neutral(std::string_view name, double value) {
-  if (keys_.contains(key(name))) return {};
-  const std::string key = mark(name);
-  SPECTR_TRY(const double found, file_.real(key, value));
+  if (!keys_.insert(key(name)).second || !has(name)) return {};
+  const std::string key = this->key(name);
+  double found = 0;
+  if (const auto integer = file_.integer(key)) {
+    found = static_cast<double>(*integer);
+  } else {
+    SPECTR_TRY(found, file_.real(key));
+  }
   const double rounding = 1e-6 * std::abs(value);  // of floats
   if (std::abs(found - value) <= rounding) return {};
   return error("{}: {} is {}, which is not supported", file_.name(), key, found);
 }
 
+void ArchReader::leave_out(std::string_view name) {
+  if (keys_.contains(key(name)) || !has(name)) return;
+  const std::string key = mark(name);
+  spec_.notes.push_back(fmt::format("{} is {}, which is not applied", key, describe(*file_.find(key))));
+}
+
 void ArchReader::require_if(bool needed, Feature feature, std::string_view name) {
   const std::string key = mark(name);
-  if (needed)
-    spec_.requirements.push_back({feature, fmt::format("{} is {}", key, describe(*file_.find(key)))});
+  if (!needed) return;
+  const GgufValue* value = file_.find(key);
+  spec_.requirements.push_back(
+      {feature, value != nullptr ? fmt::format("{} is {}", key, describe(*value))
+                                 : fmt::format("general.architecture is {}", spec_.architecture)});
 }
 
 Result<void> ArchReader::end_of_keys() const {

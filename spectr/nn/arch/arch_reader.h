@@ -46,12 +46,19 @@ class ArchReader {
   Result<float> real(std::string_view name, double min, double max, float fallback);
   Result<bool> boolean(std::string_view name, bool fallback);
   Result<std::string_view> string(std::string_view name, std::string_view fallback);
+  /// Whether a key is there and has several values.
+  bool is_array(std::string_view name) const;
+  /// Those of an array of booleans.
+  Result<std::vector<bool>> booleans(std::string_view name);
 
   /// Keys that no pass depends on, whatever their values.
   void ignore(std::initializer_list<std::string_view> names);
   /// A key that may only have the value that leaves the computation as it is, unless it was read before.
   /// Error: it has another one.
   Result<void> neutral(std::string_view name, double value);
+  /// A key that says what a model has but no engine computes, unless it was read before: it is left out, and
+  /// the spec notes it.
+  void leave_out(std::string_view name);
   /// The same for a key whose other values need a feature that a backend may have; `needed` says whether it
   /// has one.
   void require_if(bool needed, Feature feature, std::string_view name);

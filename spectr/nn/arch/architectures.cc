@@ -10,8 +10,9 @@ namespace spectr {
 namespace {
 
 constexpr Architecture all[] = {
-    {"llama", read_llama},     {"qwen2", read_qwen2}, {"qwen3", read_qwen3}, {"smollm3", read_smollm3},
-    {"granite", read_granite}, {"olmo2", read_olmo2}, {"gpt2", read_gpt2},   {"gptneox", read_gptneox},
+    {"llama", read_llama},       {"qwen2", read_qwen2},   {"qwen3", read_qwen3},   {"smollm3", read_smollm3},
+    {"granite", read_granite},   {"olmo2", read_olmo2},   {"gpt2", read_gpt2},     {"gptneox", read_gptneox},
+    {"qwen3moe", read_qwen3moe}, {"gemma2", read_gemma2}, {"gemma3", read_gemma3},
 };
 
 }  // namespace

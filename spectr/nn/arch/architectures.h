@@ -25,6 +25,8 @@ std::span<const Architecture> architectures();
 Result<ModelSpec> read_model_spec(const Gguf& file);
 
 // One file each.
+Result<void> read_gemma2(ArchReader& in);
+Result<void> read_gemma3(ArchReader& in);
 Result<void> read_gpt2(ArchReader& in);
 Result<void> read_gptneox(ArchReader& in);
 Result<void> read_granite(ArchReader& in);
@@ -32,6 +34,7 @@ Result<void> read_llama(ArchReader& in);
 Result<void> read_olmo2(ArchReader& in);
 Result<void> read_qwen2(ArchReader& in);
 Result<void> read_qwen3(ArchReader& in);
+Result<void> read_qwen3moe(ArchReader& in);
 Result<void> read_smollm3(ArchReader& in);
 
 }  // namespace spectr

@@ -15,7 +15,7 @@ Result<void> read_granite(ArchReader& in) {
   in.require_if(embedding != 1, Feature::embedding_scale, "embedding_scale");
   in.require_if(residual != 1, Feature::residual_scale, "residual_scale");
   in.require_if(logits != 1, Feature::logit_scale, "logit_scale");
-  SPECTR_TRY_VOID(gated_decoder(in, RopePairs::interleaved, ArchReader::Bias::optional));
+  SPECTR_TRY_VOID(gated_decoder(in, {.pairs = RopePairs::interleaved}));
 
   ModelSpec& spec = in.spec();
   spec.embed.scale = embedding;

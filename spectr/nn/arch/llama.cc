@@ -4,9 +4,15 @@
 namespace spectr {
 
 /// llama: the decoder that others are compared with; neighbouring dimensions turn together, biases where the
-/// file has them.
+/// file has them, experts where it has those (Mixtral).
 Result<void> read_llama(ArchReader& in) {
-  return gated_decoder(in, RopePairs::interleaved, ArchReader::Bias::optional);
+  in.leave_out("attention.sliding_window");  // no engine applies it
+  GatedDecoder family{.pairs = RopePairs::interleaved};
+  SPECTR_TRY(const auto count, in.file().integer(in.key("expert_count"), 0));
+  if (count > 0) {
+    SPECTR_TRY(family.experts, expert_keys(in, ExpertsSpec::Gating::softmax, true));
+  }
+  return gated_decoder(in, family);
 }
 
 }  // namespace spectr

@@ -19,8 +19,8 @@ Result<void> vector_norms(ArchReader& in, const DecoderKeys& keys, std::size_t l
 /// olmo2: as llama, but blocks read the stream as it is, and what they add is normalized; so are queries and
 /// keys, the heads of each together. The halves of a head turn together.
 Result<void> read_olmo2(ArchReader& in) {
-  return gated_decoder(in, RopePairs::halves, ArchReader::Bias::optional, vector_norms,
-                       NormPlace::behind_blocks);
+  return gated_decoder(
+      in, {.pairs = RopePairs::halves, .beside = vector_norms, .norms = NormPlace::behind_blocks});
 }
 
 }  // namespace spectr

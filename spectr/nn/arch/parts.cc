@@ -50,16 +50,12 @@ Result<void> read_heads(ArchReader& in, DecoderKeys& keys) {
 }
 
 /// Keys that would change the computation, where they have other values than these.
-Result<void> read_variants(ArchReader& in, DecoderKeys& keys) {
-  in.ignore({"expert_count"});
-  SPECTR_TRY(const auto experts, in.file().integer(in.key("expert_count"), 0));
-  if (experts > 0) {
-    return error("{}: {} is {}: mixtures of experts are not supported", in.file().name(),
-                 in.key("expert_count"), experts);
-  }
-  SPECTR_TRY(const auto window, in.file().integer(in.key("attention.sliding_window"), 0));
-  keys.window = window < in.spec().context ? window : 0;
-  in.require_if(keys.window > 0, Feature::sliding_window, "attention.sliding_window");
+Result<void> read_variants(ArchReader& in, const DecoderKeys& keys) {
+  constexpr std::string_view window_key = "attention.sliding_window";
+  const auto context = static_cast<std::uint64_t>(in.spec().context);
+  SPECTR_TRY(const auto window, in.file().integer(in.key(window_key), 0));
+  if (window == 0 || window >= context) in.ignore({window_key});
+  SPECTR_TRY_VOID(in.neutral(window_key, static_cast<double>(context)));
   SPECTR_TRY(const bool causal, in.boolean("attention.causal", true));
   if (!causal) {
     return error("{}: {} is false: this model does not generate", in.file().name(),
@@ -77,6 +73,7 @@ Result<void> read_variants(ArchReader& in, DecoderKeys& keys) {
                                     {"attn_logit_softcapping", 0},
                                     {"final_logit_softcapping", 0},
                                     {"embedding_scale", 1},
+                                    {"expert_count", 0},
                                     {"residual_scale", 1},
                                     {"logit_scale", 1},
                                     {"nextn_predict_layers", 0},
@@ -196,7 +193,6 @@ AttentionSpec attention_sizes(const DecoderKeys& keys, std::size_t layer) {
   attention.heads = keys.heads[layer];
   attention.kv_heads = keys.kv_heads[layer];
   attention.head_dim = keys.head_dim;
-  attention.window = keys.window;
   attention.scale = 1.0f / std::sqrt(static_cast<float>(keys.head_dim));
   return attention;
 }
@@ -208,6 +204,14 @@ Result<void> separate_projections(ArchReader& in, std::size_t layer, ArchReader:
   SPECTR_TRY(a.k, in.linear(block(layer, "attn_k"), kv, width, qkv_bias));
   SPECTR_TRY(a.v, in.linear(block(layer, "attn_v"), kv, width, qkv_bias));
   SPECTR_TRY(a.out, in.linear(block(layer, "attn_output"), width, q, ArchReader::Bias::optional));
+  return {};
+}
+
+Result<void> head_norms(ArchReader& in, const DecoderKeys& keys, std::size_t layer) {
+  constexpr auto rms = NormSpec::Kind::rms;
+  AttentionSpec& attention = in.spec().layers[layer].attention;
+  SPECTR_TRY(attention.q_norm, in.norm(block(layer, "attn_q_norm"), keys.head_dim, rms, keys.epsilon));
+  SPECTR_TRY(attention.k_norm, in.norm(block(layer, "attn_k_norm"), keys.head_dim, rms, keys.epsilon));
   return {};
 }
 
@@ -236,10 +240,10 @@ Result<void> fused_projections(ArchReader& in, std::size_t layer) {
   return {};
 }
 
-Result<DenseSpec> gated_ffn(ArchReader& in, std::size_t layer, std::size_t width) {
+Result<DenseSpec> gated_ffn(ArchReader& in, std::size_t layer, std::size_t width, Activation activation) {
   constexpr auto bias = ArchReader::Bias::optional;
   const std::size_t stream = in.spec().width;
-  DenseSpec ffn{width, Activation::silu, {}, {}, {}};
+  DenseSpec ffn{width, activation, {}, {}, {}};
   SPECTR_TRY(ffn.gate, in.linear(block(layer, "ffn_gate"), width, stream, bias));
   SPECTR_TRY(ffn.up, in.linear(block(layer, "ffn_up"), width, stream, bias));
   SPECTR_TRY(ffn.down, in.linear(block(layer, "ffn_down"), stream, width, bias));
@@ -266,9 +270,7 @@ Result<void> head(ArchReader& in, NormSpec::Kind norm, float epsilon, bool may_b
   return {};
 }
 
-Result<void> gated_decoder(ArchReader& in, RopePairs pairs, ArchReader::Bias qkv_bias,
-                           Result<void> (*beside)(ArchReader&, const DecoderKeys&, std::size_t),
-                           NormPlace norms) {
+Result<void> gated_decoder(ArchReader& in, const GatedDecoder& family) {
   constexpr auto rms = NormSpec::Kind::rms;
   ModelSpec& spec = in.spec();
   SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, rms));
@@ -276,24 +278,29 @@ Result<void> gated_decoder(ArchReader& in, RopePairs pairs, ArchReader::Bias qkv
   SPECTR_TRY_VOID(in.end_of_keys());
 
   SPECTR_TRY_VOID(embedding(in));
-  SPECTR_TRY(const RopeSpec positions, rope(in, rotation, pairs));
+  SPECTR_TRY(const RopeSpec positions, rope(in, rotation, family.pairs));
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     LayerSpec& layer = spec.layers[i];
     const auto norm = [&](std::string_view part) {
       return in.norm(block(i, part), spec.width, rms, keys.epsilon);
     };
-    if (norms == NormPlace::before_blocks) {
+    if (family.norms != NormPlace::behind_blocks) {
       SPECTR_TRY(layer.attention_norm, norm("attn_norm"));
       SPECTR_TRY(layer.ffn_norm, norm("ffn_norm"));
-    } else {
+    }
+    if (family.norms != NormPlace::before_blocks) {
       SPECTR_TRY(layer.attention_post_norm, norm("post_attention_norm"));
       SPECTR_TRY(layer.ffn_post_norm, norm("post_ffw_norm"));
     }
     layer.attention = attention_sizes(keys, i);
     layer.attention.rope = positions;
-    SPECTR_TRY_VOID(separate_projections(in, i, qkv_bias));
-    if (beside != nullptr) SPECTR_TRY_VOID(beside(in, keys, i));
-    SPECTR_TRY(layer.ffn, gated_ffn(in, i, keys.ffn[i]));
+    SPECTR_TRY_VOID(separate_projections(in, i, family.qkv_bias));
+    if (family.beside != nullptr) SPECTR_TRY_VOID(family.beside(in, keys, i));
+    if (family.experts) {
+      SPECTR_TRY(layer.experts, experts(in, *family.experts, i, keys.ffn[i]));
+    } else {
+      SPECTR_TRY(layer.ffn, gated_ffn(in, i, keys.ffn[i], family.activation));
+    }
   }
   return head(in, rms, keys.epsilon, true);
 }

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "spectr/base/result.h"
 #include "spectr/nn/arch/arch_reader.h"
+#include "spectr/nn/arch/experts.h"
 
 namespace spectr {
 
@@ -17,7 +19,6 @@ struct DecoderKeys {
   std::vector<std::size_t> heads, kv_heads, ffn;
   std::size_t head_dim;  ///< of queries, keys and values in all layers
   float epsilon;         ///< of norms
-  std::size_t window;    ///< AttentionSpec::window
 };
 
 /// Context, width, layers, heads, feed-forward widths and the norms' ε go to the spec and the result; keys
@@ -48,24 +49,36 @@ Result<void> separate_projections(ArchReader& in, std::size_t layer, ArchReader:
 Result<void> fused_projections(ArchReader& in, std::size_t layer);
 /// Error: heads that do not fill the width exactly, once each for queries, keys and values.
 Result<void> fused_heads(ArchReader& in, const DecoderKeys& keys);
+/// attn_q_norm and attn_k_norm, of each head.
+Result<void> head_norms(ArchReader& in, const DecoderKeys& keys, std::size_t layer);
 
-/// The feed-forward block ffn_gate, ffn_up, ffn_down with SiLU.
-Result<DenseSpec> gated_ffn(ArchReader& in, std::size_t layer, std::size_t width);
+/// The feed-forward block ffn_gate, ffn_up, ffn_down.
+Result<DenseSpec> gated_ffn(ArchReader& in, std::size_t layer, std::size_t width,
+                            Activation activation = Activation::silu);
 /// The block ffn_up, ffn_down with GELU and biases.
 Result<DenseSpec> plain_ffn(ArchReader& in, std::size_t layer, std::size_t width);
 
 /// output_norm, and the matrix `output`; without it, if `may_be_tied`, the token embedding.
 Result<void> head(ArchReader& in, NormSpec::Kind norm, float epsilon, bool may_be_tied);
 
-/// What is normalized: what blocks read (attn_norm, ffn_norm), or what they add (post_attention_norm,
-/// post_ffw_norm).
-enum class NormPlace { before_blocks, behind_blocks };
-/// llama and its kin, keys and tensors: root-mean-square norms, separate projections, SwiGLU, an output that
-/// may be tied. `beside`, where there is one, reads what a family has in each layer's attention beside that.
-Result<void> gated_decoder(ArchReader& in, RopePairs pairs, ArchReader::Bias qkv_bias,
-                           Result<void> (*beside)(ArchReader& in, const DecoderKeys& keys,
-                                                  std::size_t layer) = nullptr,
-                           NormPlace norms = NormPlace::before_blocks);
+/// What is normalized: what blocks read (attn_norm, ffn_norm), what they add (post_attention_norm,
+/// post_ffw_norm), or both.
+enum class NormPlace { before_blocks, behind_blocks, around_blocks };
+
+/// In what llama and its kin differ.
+struct GatedDecoder {
+  RopePairs pairs;
+  ArchReader::Bias qkv_bias = ArchReader::Bias::optional;
+  /// Reads what a family has in each layer's attention beside the projections.
+  Result<void> (*beside)(ArchReader& in, const DecoderKeys& keys, std::size_t layer) = nullptr;
+  NormPlace norms = NormPlace::before_blocks;
+  Activation activation = Activation::silu;
+  std::optional<ExpertKeys> experts = {};  ///< instead of the feed-forward block
+};
+
+/// Keys and tensors of llama and its kin: root-mean-square norms, separate projections, a gated feed-forward
+/// block, an output that may be tied.
+Result<void> gated_decoder(ArchReader& in, const GatedDecoder& family);
 
 /// "blk.LAYER.PART"
 std::string block(std::size_t layer, std::string_view part);

@@ -5,7 +5,8 @@ namespace spectr {
 
 /// qwen2: as llama, but queries, keys and values have biases, and the halves of a head turn together.
 Result<void> read_qwen2(ArchReader& in) {
-  return gated_decoder(in, RopePairs::halves, ArchReader::Bias::required);
+  in.leave_out("attention.sliding_window");  // no engine applies it
+  return gated_decoder(in, {.pairs = RopePairs::halves, .qkv_bias = ArchReader::Bias::required});
 }
 
 }  // namespace spectr

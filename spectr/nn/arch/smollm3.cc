@@ -5,7 +5,7 @@ namespace spectr {
 
 /// smollm3: as llama, but in every fourth layer positions do not turn.
 Result<void> read_smollm3(ArchReader& in) {
-  SPECTR_TRY_VOID(gated_decoder(in, RopePairs::interleaved, ArchReader::Bias::optional));
+  SPECTR_TRY_VOID(gated_decoder(in, {.pairs = RopePairs::interleaved}));
   std::vector<LayerSpec>& layers = in.spec().layers;
   for (std::size_t i = 3; i < layers.size(); i += 4) layers[i].attention.rope = {};
   return {};

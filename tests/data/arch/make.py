@@ -67,6 +67,48 @@ def rotate(x, dims, base, scale, factors, interleaved):
     return out
 
 
+def silu(z):
+    return z / (1 + np.exp(-z))
+
+
+def gelu(z):
+    return z / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3)))
+
+
+def dense(file, block, x):
+    up = linear(file, block + "ffn_up", x)
+    if block + "ffn_gate.weight" in file:
+        act = gelu if file.arch.startswith("gemma") else silu
+        return linear(file, block + "ffn_down", act(linear(file, block + "ffn_gate", x)) * up)
+    return linear(file, block + "ffn_down", gelu(up))
+
+
+def capped(x, cap):
+    return cap * np.tanh(x / cap) if cap else x
+
+
+def window_of(file, layer):
+    """Positions that a token sees, itself included, and the base of its rotations; 0: all, the main one."""
+    period = {"gemma2": 2, "gemma3": 6}.get(file.arch, 1)
+    period = file.key("attention.sliding_window_pattern", period)
+    if layer % period == period - 1:
+        return 0, None
+    base = file.key("rope.freq_base_swa", 10000.0) if file.arch == "gemma3" else None
+    return file.key("attention.sliding_window", 0), base
+
+
+def experts(file, block, x):
+    """Those of the largest router outputs, weighted by the softmax of these."""
+    gate, up, down = (file[f"{block}ffn_{part}_exps.weight"] for part in ("gate", "up", "down"))
+    out = np.zeros_like(x)
+    for t, z in enumerate(linear(file, block + "ffn_gate_inp", x)):
+        chosen = np.argsort(-z, kind="stable")[: file.key("expert_used_count")]
+        weights = np.exp(z[chosen] - z.max())
+        for e, weight in zip(chosen, weights / weights.sum()):
+            out[t] += weight * (down[e] @ (silu(gate[e] @ x[t]) * (up[e] @ x[t])))
+    return out
+
+
 def logits_of(file, tokens):
     """After the last token."""
     key = file.key
@@ -79,12 +121,18 @@ def logits_of(file, tokens):
     parallel = file.arch == "gptneox" and key("use_parallel_residual", True)
     residual = key("residual_scale", 1.0)
     score_scale = key("attention.scale", 1 / math.sqrt(size))
+    if (file.arch, layers) in (("gemma2", 46), ("gemma3", 62)):  # the models of 27 billion parameters
+        score_scale = 1 / math.sqrt(width / heads)
     x = file["token_embd.weight"][tokens] * key("embedding_scale", 1.0)
+    if file.arch.startswith("gemma"):
+        x = x * math.sqrt(width)
     if "position_embd.weight" in file:
         x = x + file["position_embd.weight"][: len(tokens)]
-    mask = np.triu(np.full((len(tokens), len(tokens)), -np.inf), 1)
+    distance = np.arange(len(tokens))[:, None] - np.arange(len(tokens))[None, :]
     for i in range(layers):
         block = f"blk.{i}."
+        window, window_base = window_of(file, i)
+        mask = np.where((distance < 0) | ((distance >= window) & (window > 0)), -np.inf, 0.0)
         kv_heads = all_kv_heads[i] if isinstance(all_kv_heads, list) else all_kv_heads
         h = norm(file, block + "attn_norm", x, epsilon) if block + "attn_norm.weight" in file else x
         if block + "attn_qkv.weight" in file:
@@ -98,11 +146,12 @@ def logits_of(file, tokens):
         if has_norms and not of_all_heads:
             q, k = norm(file, block + "attn_q_norm", q, epsilon), norm(file, block + "attn_k_norm", k, epsilon)
         if dims and not (file.arch == "smollm3" and i % 4 == 3) and key("rope.scaling.finetuned", True):
-            turn = (dims, key("rope.freq_base", 10000.0), key("rope.scaling.factor", 1.0), factors,
+            base, scale = key("rope.freq_base", 10000.0), key("rope.scaling.factor", 1.0)
+            turn = (dims, window_base or base, 1.0 if window_base else scale, factors,
                     file.arch in ("llama", "smollm3", "granite"))
             q, k = rotate(q, *turn), rotate(k, *turn)
         k, v = (np.repeat(t, heads // kv_heads, 1) for t in (k, v))
-        scores = np.einsum("qhd,khd->hqk", q, k) * score_scale + mask
+        scores = capped(np.einsum("qhd,khd->hqk", q, k) * score_scale, key("attn_logit_softcapping")) + mask
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         weights /= weights.sum(-1, keepdims=True)
         attended = np.einsum("hqk,khd->qhd", weights, v).reshape(len(tokens), -1)
@@ -113,18 +162,13 @@ def logits_of(file, tokens):
         h = x if parallel else x + branch
         if block + "ffn_norm.weight" in file:
             h = norm(file, block + "ffn_norm", h, epsilon)
-        up = linear(file, block + "ffn_up", h)
-        if block + "ffn_gate.weight" in file:
-            gate = linear(file, block + "ffn_gate", h)
-            up = gate / (1 + np.exp(-gate)) * up
-        else:
-            up = up / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (up + 0.044715 * up**3)))
-        down = linear(file, block + "ffn_down", up)
+        down = experts(file, block, h) if block + "ffn_gate_inp.weight" in file else dense(file, block, h)
         if block + "post_ffw_norm.weight" in file:
             down = norm(file, block + "post_ffw_norm", down, epsilon)
         x = x + branch + residual * down
     x = norm(file, "output_norm", x, epsilon)
-    return linear(file, "output" if "output.weight" in file else "token_embd", x)[-1] / key("logit_scale", 1.0)
+    logits = linear(file, "output" if "output.weight" in file else "token_embd", x)[-1] / key("logit_scale", 1.0)
+    return capped(logits, key("final_logit_softcapping"))
 
 
 # Random models.
@@ -171,10 +215,12 @@ def vocabulary(writer):
 
 
 def write(path, arch, *, width=32, heads=4, kv_heads=2, ffn=48, layers=2, formats=None, keys=None, bias=(), norms="rms",
-          tied=True, factors=False, fused=False, positions=False, gated=True, head_norms=False, vector_norms=False, post_norms=False, size=None):
+          tied=True, factors=False, fused=False, positions=False, gated=True, head_norms=False, vector_norms=False, post_norms=False, size=None,
+          pre_norms=None, experts=None, context=CONTEXT):
+    pre_norms = not post_norms if pre_norms is None else pre_norms
     writer = gguf.GGUFWriter(path, arch)
     writer.add_name(path.stem)
-    writer.add_context_length(CONTEXT)
+    writer.add_context_length(context)
     writer.add_embedding_length(width)
     writer.add_block_count(layers)
     writer.add_feed_forward_length(ffn)
@@ -203,11 +249,21 @@ def write(path, arch, *, width=32, heads=4, kv_heads=2, ffn=48, layers=2, format
     def vector(name, size, mean):
         writer.add_tensor(name, (mean + 0.3 * random.standard_normal(size)).astype(np.float32))
 
+    def stacked(name, count, rows, cols):
+        kind = next(kinds) if formats else Type.F32
+        data = np.stack([block_of(kind, rows, cols) for _ in range(count)])
+        writer.add_tensor(name, data, raw_dtype=None if kind == Type.F32 else kind)
+
     def norm_of(name, size):
         vector(f"{name}.weight", size, 1.0)
         if norms != "rms":
             vector(f"{name}.bias", size, 0.0)
 
+    if experts:
+        writer.add_expert_count(experts[0])
+        writer.add_expert_used_count(experts[1])
+        if arch != "llama":
+            writer.add_expert_feed_forward_length(experts[2])
     if size:
         writer.add_key_length(size)
         writer.add_value_length(size)
@@ -221,7 +277,7 @@ def write(path, arch, *, width=32, heads=4, kv_heads=2, ffn=48, layers=2, format
     for i in range(layers):
         block = f"blk.{i}."
         kv_heads, ffn = (each[i] if isinstance(each, list) else each for each in (all_kv_heads, all_ffn))
-        if not post_norms:
+        if pre_norms:
             norm_of(block + "attn_norm", width)
         if fused:
             matrix(block + "attn_qkv", 3 * width, width)
@@ -236,11 +292,20 @@ def write(path, arch, *, width=32, heads=4, kv_heads=2, ffn=48, layers=2, format
             norm_of(block + "attn_q_norm", heads * size)
             norm_of(block + "attn_k_norm", kv_heads * size)
         matrix(block + "attn_output", width, heads * size)
-        norm_of(block + ("post_attention_norm" if post_norms else "ffn_norm"), width)
-        if gated:
-            matrix(block + "ffn_gate", ffn, width)
-        matrix(block + "ffn_up", ffn, width)
-        matrix(block + "ffn_down", width, ffn)
+        if post_norms:
+            norm_of(block + "post_attention_norm", width)
+        if pre_norms:
+            norm_of(block + "ffn_norm", width)
+        if experts:
+            count, _, inner = experts
+            writer.add_tensor(block + "ffn_gate_inp.weight", random.standard_normal((count, width)).astype(np.float32))
+            for part, out, columns in (("gate", inner, width), ("up", inner, width), ("down", width, inner)):
+                stacked(f"{block}ffn_{part}_exps.weight", count, out, columns)
+        else:
+            if gated:
+                matrix(block + "ffn_gate", ffn, width)
+            matrix(block + "ffn_up", ffn, width)
+            matrix(block + "ffn_down", width, ffn)
         if post_norms:
             norm_of(block + "post_ffw_norm", width)
     norm_of("output_norm", width)
@@ -283,6 +348,16 @@ def make_all(folder):
     write(folder / "granite-unturned-f32.gguf", "granite", keys={"rope.scaling.finetuned": False})
     write(folder / "olmo2-f32.gguf", "olmo2", vector_norms=True, post_norms=True, tied=False,
           keys={"rope.freq_base": 500000.0})
+    write(folder / "llama-experts-f32.gguf", "llama", experts=(5, 2, 48))
+    write(folder / "qwen3moe-f32.gguf", "qwen3moe", head_norms=True, size=16, experts=(7, 3, 24))
+    write(folder / "qwen3moe-formats.gguf", "qwen3moe", width=64, head_norms=True, size=16, layers=1, experts=(6, 2, 32),
+          formats=[Type.Q8_0] * 4 + [Type.Q8_0, Type.Q5_1, Type.Q4_0])
+    around = {"pre_norms": True, "post_norms": True, "size": 16, "context": 1024}
+    write(folder / "gemma2-f32.gguf", "gemma2", layers=3, **around,
+          keys={"attention.sliding_window": 7, "attn_logit_softcapping": 2.0, "final_logit_softcapping": 3.0})
+    write(folder / "gemma3-f32.gguf", "gemma3", layers=4, head_norms=True, kv_heads=1, **around,
+          keys={"attention.sliding_window": 7, "attention.sliding_window_pattern": 3, "rope.freq_base": 1000000.0,
+                "rope.scaling.type": "linear", "rope.scaling.factor": 8.0, "final_logit_softcapping": 30.0})
 
 
 if __name__ == "__main__":

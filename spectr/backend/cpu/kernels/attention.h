@@ -9,15 +9,26 @@
 namespace spectr {
 
 /// A query of one head attends to the first `prefix` slots and to the listed `extra` ones, which are
-/// ascending and after the prefix.
+/// ascending and after the prefix. In this order these are its positions 0, 1, …; of them it attends to those
+/// from `begin` on.
 struct Query {
   const float* q;  ///< [dim of the head]
   std::size_t prefix;
   std::span<const int> extra;
   float* out;  ///< [dim of the head]
+  std::size_t begin = 0;
 
-  /// How many slots there are from the first one to the last that it attends to.
+  /// Behind the last slot, and the last position, that it attends to.
   std::size_t slots() const { return extra.empty() ? prefix : static_cast<std::size_t>(extra.back()) + 1; }
+  std::size_t positions() const { return prefix + extra.size(); }
+  /// Scores are computed from the beginning of a block on.
+  std::size_t first_block() const { return begin / slot_block * slot_block; }
+};
+
+/// What a query and a key give: scale · q·K, or cap · tanh(scale · q·K / cap) where there is a cap.
+struct ScoreRule {
+  float scale;
+  float cap = 0.0f;  ///< 0: none
 };
 
 /// Where keys and values are when they are wanted. What is in memory is prefetched, and at the end so is the
@@ -27,31 +38,31 @@ enum class ReadFrom { memory, caches };
 /// So many queries can attend together: keys and values come from memory once for all of them.
 constexpr std::size_t max_queries = 8;
 
-/// How many floats of scratch attend() needs for scores and sums: for a head with `dim` numbers and a cache
-/// of `slots` slots.
+/// How many floats of scratch attend() needs for scores and sums: for a head with `dim` numbers, and queries
+/// that attend to no more than `slots` slots from the first block of one to the last slot of one.
 constexpr std::size_t attention_scratch(std::size_t slots, std::size_t dim) {
   return max_queries * (slots + key_group + 2 * dim);
 }
 
-/// Attention of 1 to max_queries queries over the same keys and values of one head:
-/// out = Σ_s softmax_s(scale · q·K[s]) V[s]. What a query gives does not depend on the others, nor what a
-/// slot adds on whether it is listed, bit for bit. scratch: at least attention_scratch(max slots() of a
-/// query, head.dim) floats. Requires: every query attends to at least one slot, and the cache has the blocks
-/// of all of them. A score that is NaN or +∞, or a value of such a slot that is, makes the query's sums NaN:
-/// a model that breaks down is found out.
+/// Attention of 1 to max_queries queries over the same keys and values of one head: out = Σ_s softmax_s(score
+/// of q and K[s]) V[s]. What a query gives does not depend on the others, nor what a slot adds on whether it
+/// is listed or where in a ring it lies: sums run by position, bit for bit. scratch: see attention_scratch().
+/// Requires: every query attends to at least one slot, and the cache has the blocks of all of them. A score
+/// that is NaN or +∞, or a value of such a slot that is, makes the query's sums NaN: a model that breaks down
+/// is found out.
 ///
 /// Rounding changes out[j] to first order by at most 2⁻²⁴ (60 + n / 2 + 2 (d + 3) S) Σ_s softmax_s |V[s][j]|
-/// for n ≤ 2¹⁸ slots, d = head.dim and S the largest scale · Σ_i |q[i] K[s][i]|. With normally
+/// for n ≤ 2¹⁸ slots, d = head.dim and S the largest scale · Σ_i |q[i] K[s][i]|, without a cap. With normally
 /// distributed numbers most errors cancel: tests hold attend() to 5e-6 of that sum.
-void attend(std::span<const Query> queries, const CachedHead<const float, const float>& head, float scale,
+void attend(std::span<const Query> queries, const CachedHead<const float, const float>& head, ScoreRule rule,
             std::span<float> scratch, ReadFrom from);
 
 /// attend() for keys, values or both that take half the memory. Sums are floats all the same.
-void attend(std::span<const Query> queries, const CachedHead<const F16, const F16>& head, float scale,
+void attend(std::span<const Query> queries, const CachedHead<const F16, const F16>& head, ScoreRule rule,
             std::span<float> scratch, ReadFrom from);
-void attend(std::span<const Query> queries, const CachedHead<const float, const F16>& head, float scale,
+void attend(std::span<const Query> queries, const CachedHead<const float, const F16>& head, ScoreRule rule,
             std::span<float> scratch, ReadFrom from);
-void attend(std::span<const Query> queries, const CachedHead<const F16, const float>& head, float scale,
+void attend(std::span<const Query> queries, const CachedHead<const F16, const float>& head, ScoreRule rule,
             std::span<float> scratch, ReadFrom from);
 
 }  // namespace spectr

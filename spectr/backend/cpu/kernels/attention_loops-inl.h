@@ -116,11 +116,11 @@ HWY_INLINE void ForSome(std::size_t first, std::size_t end, const Use& use) {
   if constexpr (max > 1) ForSome<max - 1>(first, end, use);
 }
 
-/// scores[r][slot …] = scale · q·K of n queries for some groups: every key is loaded once for all. A lane is
-/// a slot and sums over the dimensions in their order.
+/// scores[r][slot − base …] = scale · q·K of n queries for some groups: every key is loaded once for all. A
+/// lane is a slot and sums over the dimensions in their order.
 template <std::size_t n, std::size_t groups, class Head>
-HWY_INLINE void ScoreGroups(const Head& head, float scale, const Query* queries, std::size_t slot,
-                            float* const* scores, Prefetcher& ahead) {
+HWY_INLINE void ScoreGroups(const Head& head, float scale, const Query* queries, std::size_t base,
+                            std::size_t slot, float* const* scores, Prefetcher& ahead) {
   const GroupTag d;
   using V = hn::Vec<GroupTag>;
   constexpr std::size_t lanes = key_group / vectors_of_group, vectors = groups * vectors_of_group;
@@ -145,31 +145,34 @@ HWY_INLINE void ScoreGroups(const Head& head, float scale, const Query* queries,
   const V by = hn::Set(d, scale);
   for (std::size_t r = 0; r < n; ++r) {
     for (std::size_t v = 0; v < vectors; ++v)
-      hn::StoreU(hn::Mul(by, sums[r][v]), d, scores[r] + slot + v * lanes);
+      hn::StoreU(hn::Mul(by, sums[r][v]), d, scores[r] + (slot - base) + v * lanes);
   }
 }
 
 /// The scores of n queries for the slots [slot, end) of a block. Single slots would cost more than whole
 /// groups.
 template <std::size_t n, std::size_t groups, class Head>
-HWY_INLINE void ScoreBlock(const Head& head, float scale, const Query* queries, std::size_t slot,
-                           std::size_t end, float* const* scores, Prefetcher& ahead) {
+HWY_INLINE void ScoreBlock(const Head& head, float scale, const Query* queries, std::size_t base,
+                           std::size_t slot, std::size_t end, float* const* scores, Prefetcher& ahead) {
   constexpr std::size_t step = groups * key_group;
-  for (; slot + step <= end; slot += step) ScoreGroups<n, groups>(head, scale, queries, slot, scores, ahead);
+  for (; slot + step <= end; slot += step)
+    ScoreGroups<n, groups>(head, scale, queries, base, slot, scores, ahead);
   if constexpr (groups > 1) {
-    ScoreBlock<n, groups / 2>(head, scale, queries, slot, end, scores, ahead);
+    ScoreBlock<n, groups / 2>(head, scale, queries, base, slot, end, scores, ahead);
   } else if (slot < end) {
-    ScoreGroups<n, 1>(head, scale, queries, slot, scores, ahead);
+    ScoreGroups<n, 1>(head, scale, queries, base, slot, scores, ahead);
   }
 }
 
-/// The values that the weights of a query belong to.
+/// The values that the weights of a query belong to, from position `base` on.
 template <class Head>
 struct ValuesOfQuery {
   const Head& head;
   const Query& query;
+  std::size_t base;
 
   HWY_INLINE typename Head::Value* operator[](std::size_t s) const {
+    s += base;
     return head.value(s < query.prefix ? s : static_cast<std::size_t>(query.extra[s - query.prefix]));
   }
 };

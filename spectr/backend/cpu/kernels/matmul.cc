@@ -12,22 +12,6 @@
 
 namespace spectr {
 
-struct MatmulScratch::State {
-  AlignedBytes bytes;
-  std::size_t size = 0;
-
-  std::uint8_t* at_least(std::size_t needed) {
-    if (needed > size) {
-      bytes = allocate_aligned(needed);
-      size = needed;
-    }
-    return bytes.get();
-  }
-};
-
-MatmulScratch::MatmulScratch() : state_(std::make_unique<State>()) {}
-MatmulScratch::~MatmulScratch() = default;
-
 namespace {
 
 /// Rows [begin, begin + size) of x: those of one sweep.
@@ -51,6 +35,40 @@ struct Sweeps {
   Sweep last() const { return (*this)[count - 1]; }
 };
 
+}  // namespace
+
+/// Products of one x with matrices of one type: x is prepared once for all of them.
+struct MatmulScratch::Run {
+  std::span<const Product> products;
+  Span2d<const float> x;
+  Sweeps sweeps;
+  std::size_t sweep_bytes = 0;     // of a sweep of quantized x
+  std::uint8_t* memory = nullptr;  // for x as kernels take it
+
+  const Matrix::Packed& first() const { return products.front().w.packed(); }
+};
+
+struct MatmulScratch::State {
+  AlignedBytes bytes;
+  std::size_t size = 0;
+  std::vector<Run> runs;  // of the call at hand
+
+  std::uint8_t* at_least(std::size_t needed) {
+    if (needed > size) {
+      bytes = allocate_aligned(needed);
+      size = needed;
+    }
+    return bytes.get();
+  }
+};
+
+MatmulScratch::MatmulScratch() : state_(std::make_unique<State>()) {}
+MatmulScratch::~MatmulScratch() = default;
+
+namespace {
+
+using Run = MatmulScratch::Run;
+
 /// So many numbers are quantized in the time that it takes threads to meet.
 constexpr std::size_t numbers_worth_sharing = 8192;
 
@@ -61,26 +79,6 @@ PanelKernel kernel_for(const KernelSet& set, const Matrix::Packed& w, const Swee
   return set.panel_kernel(w.type, w.cols, static_cast<int>(sweep.size));
 }
 
-/// Writes each sweep of x as blocks, at multiples of sweep_bytes from `out` on.
-void quantize(const KernelSet& set, const Matrix::Packed& w, Span2d<const float> x, const Sweeps& sweeps,
-              std::size_t sweep_bytes, ThreadPool& pool, std::uint8_t* out) {
-  // Threads share the columns: the rows of a block lie so close that they would wait for each other's lines.
-  constexpr std::size_t columns = ActivationBlock::columns, fewest = 128;  // columns in one go
-  const std::size_t grain = std::max(fewest, numbers_worth_sharing / x.rows()) / columns;
-  pool.parallel_for(ActivationBlock::count(w.cols), grain, [&](std::size_t begin, std::size_t end) {
-    const std::size_t from = begin * columns, to = std::min(end * columns, w.cols);
-    for (std::size_t i = 0; i < sweeps.count; ++i) {
-      const Sweep sweep = sweeps[i];
-      const ActivationBlock block = kernel_for(set, w, sweep).block;
-      std::uint8_t* const blocks = out + i * sweep_bytes + begin * block.bytes();
-      for (std::size_t r = 0; r < sweep.size; ++r) {
-        const auto share = x[sweep.begin + r].subspan(from, to - from);
-        quantize_row(share, block, static_cast<int>(r), blocks);
-      }
-    }
-  });
-}
-
 /// The bytes of the largest sweep of x as blocks.
 std::size_t largest_sweep_bytes(const KernelSet& set, const Matrix::Packed& w, const Sweeps& sweeps) {
   const auto bytes = [&](const Sweep& sweep) { return kernel_for(set, w, sweep).block.bytes(); };
@@ -89,7 +87,7 @@ std::size_t largest_sweep_bytes(const KernelSet& set, const Matrix::Packed& w, c
 
 /// How much of the scratch a product with so many rows of x takes.
 std::size_t scratch_bytes(const KernelSet& set, const Matrix::Packed& w, std::size_t rows) {
-  if (!w.panels) return rows * w.cols * sizeof(float);
+  if (!w.panels) return round_up(rows * w.cols * sizeof(float), std::size_t{64});
   const Sweeps sweeps(rows, set.largest_sweep(w.type, w.cols));
   return sweeps.count * largest_sweep_bytes(set, w, sweeps);
 }
@@ -101,50 +99,102 @@ PanelOrder order_of_panels(const KernelSet& set, const PanelShape& shape, std::s
   return rows <= 4 ? set.fallback : PanelOrder::quarters;
 }
 
-/// body(w, y, begin, end) for units [begin, end) of `unit` rows of weights of a product, until all products
-/// are done: the threads share the units of all of them, and meet once.
-template <class Body>
-void share_units(std::span<const Product> products, std::size_t unit, ThreadPool& pool, Body&& body) {
-  const auto units_of = [unit](const Product& product) { return div_up(product.w.rows(), unit); };
+/// body(item, from, to) for the units [begin, end) of all items, counted by each one's own.
+template <class Item, class UnitsOf, class Body>
+void split_units(std::span<Item> items, std::size_t begin, std::size_t end, const UnitsOf& units_of,
+                 const Body& body) {
+  std::size_t before = 0;  // units of the items before
+  for (Item& item : items) {
+    const std::size_t after = before + units_of(item);
+    const std::size_t from = std::max(begin, before), to = std::min(end, after);
+    if (from < to) body(item, from - before, to - before);
+    before = after;
+  }
+}
+
+/// body(item, begin, end) until the units of all items are done: the threads share them, at least `grain` at
+/// a time, and meet once.
+template <class Item, class UnitsOf, class Body>
+void share_units(std::span<Item> items, std::size_t grain, ThreadPool& pool, const UnitsOf& units_of,
+                 const Body& body) {
   std::size_t units = 0;
-  for (const Product& product : products) units += units_of(product);
-  pool.parallel_for(units, 1, [&](std::size_t begin, std::size_t end) {
-    std::size_t before = 0;  // units of the products before
-    for (const Product& product : products) {
-      const std::size_t after = before + units_of(product);
-      const std::size_t from = std::max(begin, before), to = std::min(end, after);
-      if (from < to) body(product.w.packed(), product.y, from - before, to - before);
-      before = after;
+  for (const Item& item : items) units += units_of(item);
+  pool.parallel_for(units, grain, [&](std::size_t begin, std::size_t end) {
+    split_units(items, begin, end, units_of, body);
+  });
+}
+
+/// body(run, product, begin, end) for units [begin, end) of `unit` rows of weights of a product, until all
+/// products of all runs are done.
+template <class Body>
+void share_products(std::span<const Run> runs, std::size_t unit, ThreadPool& pool, const Body& body) {
+  const auto of_product = [unit](const Product& product) { return div_up(product.w.rows(), unit); };
+  const auto of_run = [&of_product](const Run& run) {
+    std::size_t units = 0;
+    for (const Product& product : run.products) units += of_product(product);
+    return units;
+  };
+  share_units(runs, 1, pool, of_run, [&](const Run& run, std::size_t begin, std::size_t end) {
+    split_units(
+        run.products, begin, end, of_product,
+        [&](const Product& product, std::size_t from, std::size_t to) { body(run, product, from, to); });
+  });
+}
+
+std::size_t rows_of(std::span<const Run> runs) {
+  std::size_t rows = 0;
+  for (const Run& run : runs) rows += run.x.rows();
+  return rows;
+}
+
+/// Writes each sweep of each x as blocks, at multiples of sweep_bytes of its memory.
+void quantize(const KernelSet& set, std::span<const Run> runs, ThreadPool& pool) {
+  // Threads share the columns: the rows of a block lie so close that they would wait for each other's lines.
+  constexpr std::size_t columns = ActivationBlock::columns, fewest = 128;  // columns in one go
+  const std::size_t rows = div_up(rows_of(runs), runs.size());             // of a run, on average
+  const std::size_t grain = std::max(fewest, numbers_worth_sharing / rows) / columns;
+  const auto blocks_of = [](const Run& run) { return ActivationBlock::count(run.x.cols()); };
+  share_units(runs, grain, pool, blocks_of, [&set](const Run& run, std::size_t begin, std::size_t end) {
+    const std::size_t from = begin * columns, to = std::min(end * columns, run.x.cols());
+    for (std::size_t i = 0; i < run.sweeps.count; ++i) {
+      const Sweep sweep = run.sweeps[i];
+      const ActivationBlock block = kernel_for(set, run.first(), sweep).block;
+      std::uint8_t* const blocks = run.memory + i * run.sweep_bytes + begin * block.bytes();
+      for (std::size_t r = 0; r < sweep.size; ++r) {
+        const auto share = run.x[sweep.begin + r].subspan(from, to - from);
+        quantize_row(share, block, static_cast<int>(r), blocks);
+      }
     }
   });
 }
 
-/// Products of one x with quantized matrices of one type: x is quantized once, and the threads meet once.
-void multiply_quantized(const KernelSet& set, std::span<const Product> products, Span2d<const float> x,
-                        ThreadPool& pool, MatmulScratch& scratch) {
-  const Matrix::Packed& first = products.front().w.packed();
-  const Sweeps sweeps(x.rows(), set.largest_sweep(first.type, first.cols));
-  const std::size_t sweep_bytes = largest_sweep_bytes(set, first, sweeps);
-  std::uint8_t* quantized = scratch.state().at_least(sweeps.count * sweep_bytes);
-  quantize(set, first, x, sweeps, sweep_bytes, pool, quantized);
-
-  // With several sweeps panels meet all of them while they are in the cache.
-  const auto multiply_run = [&](const Matrix::Packed& w, Span2d<float> y, std::size_t begin,
-                                std::size_t end) {
-    const std::size_t kept = std::max<std::size_t>(1, cached_bytes / w.shape.panel_bytes());
-    const std::size_t panels = sweeps.count == 1 ? end - begin : kept;
-    const PanelOrder order = order_of_panels(set, w.shape, x.rows());
-    for (std::size_t p = begin; p < end; p += panels) {
-      const std::size_t rows = std::min(std::min(panels, end - p) * panel_rows, w.rows - p * panel_rows);
-      for (std::size_t i = 0; i < sweeps.count; ++i) {
-        const Sweep sweep = sweeps[i];
-        const PanelRun run{w.shape, w.panel(p), rows, p, i == 0 ? w.panel_count() - p : 0, order};
-        kernel_for(set, w, sweep)
-            .multiply(run, quantized + i * sweep_bytes, y[sweep.begin].data() + p * panel_rows, w.rows);
-      }
+/// Panels [begin, end) of a product. With several sweeps panels meet all of them while they are in the cache.
+void multiply_panels(const KernelSet& set, const Run& run, const Product& product, std::size_t begin,
+                     std::size_t end) {
+  const Matrix::Packed& w = product.w.packed();
+  const Sweeps& sweeps = run.sweeps;
+  const std::size_t kept = std::max<std::size_t>(1, cached_bytes / w.shape.panel_bytes());
+  const std::size_t panels = sweeps.count == 1 ? end - begin : kept;
+  const PanelOrder order = order_of_panels(set, w.shape, run.x.rows());
+  for (std::size_t p = begin; p < end; p += panels) {
+    const std::size_t rows = std::min(std::min(panels, end - p) * panel_rows, w.rows - p * panel_rows);
+    for (std::size_t i = 0; i < sweeps.count; ++i) {
+      const Sweep sweep = sweeps[i];
+      const PanelRun panel_run{w.shape, w.panel(p), rows, p, i == 0 ? w.panel_count() - p : 0, order};
+      kernel_for(set, w, sweep)
+          .multiply(panel_run, run.memory + i * run.sweep_bytes,
+                    product.y[sweep.begin].data() + p * panel_rows, w.rows);
     }
-  };
-  share_units(products, panel_rows, pool, multiply_run);
+  }
+}
+
+/// Products with quantized matrices.
+void multiply_quantized(const KernelSet& set, std::span<const Run> runs, ThreadPool& pool) {
+  quantize(set, runs, pool);
+  share_products(runs, panel_rows, pool,
+                 [&set](const Run& run, const Product& product, std::size_t begin, std::size_t end) {
+                   multiply_panels(set, run, product, begin, end);
+                 });
 }
 
 /// The nearest BF16 number, ties to the even one. NaN stays NaN.
@@ -158,92 +208,138 @@ FloatKernel float_kernel_for(const KernelSet& set, TensorType type, const Sweep&
   return set.float_kernel(type, static_cast<int>(sweep.size));
 }
 
-/// The rows of each sweep of x as its kernel wants them, one sweep after the other: in the scratch, or where
-/// they are.
-const float* arrange_sweeps(const KernelSet& set, TensorType type, Span2d<const float> x,
-                            const Sweeps& sweeps, ThreadPool& pool, MatmulScratch& scratch) {
-  const bool rounded = type == TensorType::bf16;
-  const auto as_they_are = [&](const Sweep& s) { return float_kernel_for(set, type, s).lines.as_they_are(); };
-  if (!rounded && as_they_are(sweeps.first()) && as_they_are(sweeps.last())) return x.data();
-  auto* const out = reinterpret_cast<float*>(scratch.state().at_least(x.rows() * x.cols() * sizeof(float)));
-  const std::size_t grain = numbers_worth_sharing / (sweeps.first().size * x.cols()) + 1;
-  pool.parallel_for(sweeps.count, grain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const Sweep sweep = sweeps[i];
-      float* const lines = out + sweep.begin * x.cols();
-      arrange(x.rows(sweep.begin, sweep.size), float_kernel_for(set, type, sweep).lines, lines);
-      // Engines multiply BF16 by BF16; with unrounded activations the logits would differ from theirs.
-      if (rounded) std::transform(lines, lines + sweep.size * x.cols(), lines, round_to_bf16);
-    }
-  });
-  return out;
+/// Whether kernels take the rows of x as they are.
+bool as_they_are(const KernelSet& set, const Run& run) {
+  const TensorType type = run.first().type;
+  const auto takes = [&](const Sweep& s) { return float_kernel_for(set, type, s).lines.as_they_are(); };
+  return type != TensorType::bf16 && takes(run.sweeps.first()) && takes(run.sweeps.last());
 }
 
-/// Products of one x with matrices of plain numbers of one type.
-void multiply_plain(const KernelSet& set, std::span<const Product> products, Span2d<const float> x,
-                    ThreadPool& pool, MatmulScratch& scratch) {
-  const TensorType type = products.front().w.type();
-  const std::size_t width = type == TensorType::f32 ? 4 : 2, row_bytes = x.cols() * width;
-  const Sweeps sweeps(x.rows(), set.largest_float_sweep);
-  const float* const arranged = arrange_sweeps(set, type, x, sweeps, pool, scratch);
+/// The rows of each sweep of x as its kernel wants them, one sweep after the other, in the runs' memory.
+void arrange_sweeps(const KernelSet& set, std::span<const Run> runs, ThreadPool& pool) {
+  const auto sweeps_of = [&set](const Run& run) { return as_they_are(set, run) ? 0 : run.sweeps.count; };
+  const Run& first = runs.front();
+  const std::size_t grain = numbers_worth_sharing / (first.sweeps.first().size * first.x.cols()) + 1;
+  share_units(runs, grain, pool, sweeps_of, [&set](const Run& run, std::size_t begin, std::size_t end) {
+    const TensorType type = run.first().type;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Sweep sweep = run.sweeps[i];
+      const std::size_t cols = run.x.cols();
+      auto* const lines = reinterpret_cast<float*>(run.memory) + sweep.begin * cols;
+      arrange(run.x.rows(sweep.begin, sweep.size), float_kernel_for(set, type, sweep).lines, lines);
+      // Engines multiply BF16 by BF16; with unrounded activations the logits would differ from theirs.
+      if (type == TensorType::bf16) std::transform(lines, lines + sweep.size * cols, lines, round_to_bf16);
+    }
+  });
+}
 
-  // Every time that a kernel goes over the columns, it prefetches its share of the four upcoming rows.
+/// Units of four rows [begin, end) of a product. Every time that a kernel goes over the columns, it
+/// prefetches its share of the four upcoming rows.
+void multiply_rows(const KernelSet& set, const Run& run, const Product& product, std::size_t begin,
+                   std::size_t end) {
+  const Matrix::Packed& w = product.w.packed();
+  const Sweeps& sweeps = run.sweeps;
+  const std::size_t width = w.type == TensorType::f32 ? 4 : 2, row_bytes = w.cols * width;
+  const float* const lines =
+      as_they_are(set, run) ? run.x.data() : reinterpret_cast<const float*>(run.memory);
   struct Task {
     FloatKernel kernel;
     std::size_t step_bytes;
   };
   const auto task_of = [&](const Sweep& sweep) -> Task {
-    const FloatKernel kernel = float_kernel_for(set, type, sweep);
+    const FloatKernel kernel = float_kernel_for(set, w.type, sweep);
     return {kernel, FloatLines::sums * width / (sweeps.count * kernel.times)};
   };
   const Task larger = task_of(sweeps.first()), smaller = task_of(sweeps.last());
   const std::size_t sweep_share = row_bytes / sweeps.count;
-  const auto multiply_rows = [&](const Matrix::Packed& w, Span2d<float> y, std::size_t begin,
-                                 std::size_t end) {
-    for (std::size_t row = 4 * begin; row < std::min(4 * end, w.rows); row += 4) {
-      FloatRows rows{.first = w.file.data() + row * row_bytes,
-                     .count = std::min<std::size_t>(4, w.rows - row),
-                     .row_bytes = row_bytes,
-                     .cols = w.cols,
-                     .upcoming = {}};
-      const std::byte* const next = row + 8 <= w.rows ? rows.first + 4 * row_bytes : rows.first;
-      for (std::size_t i = 0; i < sweeps.count; ++i) {
-        const Sweep sweep = sweeps[i];
-        const Task& task = i < sweeps.larger ? larger : smaller;
-        rows.upcoming = {next + i * sweep_share, task.step_bytes};
-        task.kernel.multiply(rows, arranged + sweep.begin * w.cols, y[sweep.begin].data() + row, w.rows);
-      }
+  for (std::size_t row = 4 * begin; row < std::min(4 * end, w.rows); row += 4) {
+    FloatRows rows{.first = w.file.data() + row * row_bytes,
+                   .count = std::min<std::size_t>(4, w.rows - row),
+                   .row_bytes = row_bytes,
+                   .cols = w.cols,
+                   .upcoming = {}};
+    const std::byte* const next = row + 8 <= w.rows ? rows.first + 4 * row_bytes : rows.first;
+    for (std::size_t i = 0; i < sweeps.count; ++i) {
+      const Sweep sweep = sweeps[i];
+      const Task& task = i < sweeps.larger ? larger : smaller;
+      rows.upcoming = {next + i * sweep_share, task.step_bytes};
+      task.kernel.multiply(rows, lines + sweep.begin * w.cols, product.y[sweep.begin].data() + row, w.rows);
     }
-  };
-  share_units(products, 4, pool, multiply_rows);
+  }
+}
+
+/// Products with matrices of plain numbers.
+void multiply_plain(const KernelSet& set, std::span<const Run> runs, ThreadPool& pool) {
+  arrange_sweeps(set, runs, pool);
+  share_products(runs, 4, pool,
+                 [&set](const Run& run, const Product& product, std::size_t begin, std::size_t end) {
+                   multiply_rows(set, run, product, begin, end);
+                 });
+}
+
+/// Appends the products of a group as runs of one type each.
+void add_runs(const KernelSet& set, const ProductGroup& group, std::vector<Run>& runs) {
+  if (group.x.rows() == 0) return;
+  std::span<const Product> left = group.products;
+  while (!left.empty()) {
+    const Matrix::Packed& w = left.front().w.packed();
+    const auto other = std::ranges::find_if(left, [&w](const Product& p) { return p.w.type() != w.type; });
+    const auto alike = static_cast<std::size_t>(other - left.begin());
+    const int largest = w.panels ? set.largest_sweep(w.type, w.cols) : set.largest_float_sweep;
+    Run run{left.first(alike), group.x, Sweeps(group.x.rows(), largest)};
+    if (w.panels) run.sweep_bytes = largest_sweep_bytes(set, w, run.sweeps);
+    runs.push_back(run);
+    left = left.subspan(alike);
+  }
 }
 
 }  // namespace
 
-void MatmulScratch::reserve(const Matrix& w, std::size_t max_rows) {
+void MatmulScratch::reserve(const Matrix& w, std::size_t max_rows, std::size_t max_groups) {
   const KernelSet& set = kernels_of(available_levels().back());
+  std::size_t largest = 0, of_a_row = 0;
+  for (std::size_t rows = 1; rows <= max_rows; ++rows) {
+    const std::size_t needed = scratch_bytes(set, w.packed(), rows);
+    largest = std::max(largest, needed);
+    of_a_row = std::max(of_a_row, div_up(needed, rows));
+  }
+  state_->at_least(max_groups == 1 ? largest : max_rows * of_a_row);
+  state_->runs.reserve(3 * max_groups);
+}
+
+void matmul_at(KernelLevel level, std::span<const ProductGroup> groups, ThreadPool& pool,
+               MatmulScratch& scratch) {
+  const KernelSet& set = kernels_of(level);
+  std::vector<Run>& runs = scratch.state().runs;
+  runs.clear();
+  for (const ProductGroup& group : groups) {
+    for (const auto& [w, y] : group.products) {
+      SPECTR_CHECK(group.x.cols() == w.cols() && y.cols() == w.rows() && group.x.rows() == y.rows());
+    }
+    add_runs(set, group, runs);
+  }
+  std::ranges::stable_partition(runs, [](const Run& run) { return run.first().panels != nullptr; });
   std::size_t needed = 0;
-  for (std::size_t rows = 1; rows <= max_rows; ++rows)
-    needed = std::max(needed, scratch_bytes(set, w.packed(), rows));
-  state_->at_least(needed);
+  for (const Run& run : runs) needed += scratch_bytes(set, run.first(), run.x.rows());
+  std::uint8_t* memory = scratch.state().at_least(needed);
+  for (Run& run : runs) {
+    run.memory = memory;
+    memory += scratch_bytes(set, run.first(), run.x.rows());
+  }
+  const auto plain = std::ranges::find_if(runs, [](const Run& run) { return !run.first().panels; });
+  const std::span<const Run> quantized(runs.begin(), plain), rest(plain, runs.end());
+  if (!quantized.empty()) multiply_quantized(set, quantized, pool);
+  if (!rest.empty()) multiply_plain(set, rest, pool);
 }
 
 void matmul_at(KernelLevel level, std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
                MatmulScratch& scratch) {
-  for (const auto& [w, y] : products) {
-    SPECTR_CHECK(x.cols() == w.cols() && y.cols() == w.rows() && x.rows() == y.rows());
-  }
-  if (x.rows() == 0) return;
-  const KernelSet& set = kernels_of(level);
-  while (!products.empty()) {
-    const TensorType type = products.front().w.type();
-    const auto other =
-        std::ranges::find_if(products, [type](const Product& p) { return p.w.type() != type; });
-    const auto alike = static_cast<std::size_t>(other - products.begin());
-    const auto multiply = quant_layout(type) ? multiply_quantized : multiply_plain;
-    multiply(set, products.first(alike), x, pool, scratch);
-    products = products.subspan(alike);
-  }
+  const ProductGroup group{products, x};
+  matmul_at(level, {&group, 1}, pool, scratch);
+}
+
+void matmul(std::span<const ProductGroup> groups, ThreadPool& pool, MatmulScratch& scratch) {
+  matmul_at(available_levels().back(), groups, pool, scratch);
 }
 
 void matmul(std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,

@@ -15,8 +15,10 @@ class MatmulScratch {
  public:
   MatmulScratch();
   ~MatmulScratch();
-  /// Grows now, so that no matmul() of w and up to `max_rows` rows of x has to.
-  void reserve(const Matrix& w, std::size_t max_rows);
+  /// Grows now, so that no matmul() of matrices like w has to: with up to `max_rows` rows of x in all, in at
+  /// most so many groups.
+  void reserve(const Matrix& w, std::size_t max_rows, std::size_t max_groups = 1);
+  struct Run;
   struct State;
   State& state() { return *state_; }
 
@@ -38,7 +40,19 @@ struct Product {
 void matmul(std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
             MatmulScratch& scratch);
 
-/// matmul() at a level of the caller's choice. Requires: the machine has it.
+/// Products of an x of their own.
+struct ProductGroup {
+  std::span<const Product> products;
+  Span2d<const float> x;
+};
+
+/// matmul() of each group, with the same bits; but the threads share the work of all of them, and meet as
+/// often as for one. No matrix should be in two groups: it would be read twice.
+void matmul(std::span<const ProductGroup> groups, ThreadPool& pool, MatmulScratch& scratch);
+
+/// The same at a level of the caller's choice. Requires: the machine has it.
+void matmul_at(KernelLevel level, std::span<const ProductGroup> groups, ThreadPool& pool,
+               MatmulScratch& scratch);
 void matmul_at(KernelLevel level, std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
                MatmulScratch& scratch);
 

@@ -118,6 +118,13 @@ void Gelu(std::span<float> x) {  // ½ (1 + tanh u) = 1 / (1 + exp(−2u)), 2 �
   });
 }
 
+void SoftCap(std::span<float> x, float cap) {
+  ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    const auto share = hn::Div(hn::LoadU(d, x.data() + i), hn::Set(d, cap));
+    hn::StoreU(hn::Mul(hn::Set(d, cap), hn::Tanh(d, share)), d, x.data() + i);
+  });
+}
+
 void Softmax(std::span<float> x) {
   const float largest = Largest(x);
   const double sum = LongSum(x.size(), [&](auto d, std::size_t i) HWY_ATTR {

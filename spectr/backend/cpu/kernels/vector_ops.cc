@@ -18,6 +18,7 @@ HWY_EXPORT(Dot);
 HWY_EXPORT(Softmax);
 HWY_EXPORT(RoundToF16);
 HWY_EXPORT(Rope);
+HWY_EXPORT(SoftCap);
 
 void rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon, std::span<float> out) {
   SPECTR_CHECK(weight.size() == x.size() && out.size() == x.size());
@@ -42,6 +43,11 @@ void swiglu(std::span<float> gate, std::span<const float> up) {
 
 void gelu(std::span<float> x) {
   HWY_DYNAMIC_DISPATCH(Gelu)(x);
+}
+
+void soft_cap(std::span<float> x, float cap) {
+  SPECTR_CHECK(cap > 0.0f);
+  HWY_DYNAMIC_DISPATCH(SoftCap)(x, cap);
 }
 
 float dot(std::span<const float> x, std::span<const float> y) {

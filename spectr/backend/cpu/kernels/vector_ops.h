@@ -31,6 +31,9 @@ void swiglu(std::span<float> gate, std::span<const float> up);
 /// and 1e-6 (1 + 2 |u|) for others, and exp(−88) |z|.
 void gelu(std::span<float> x);
 
+/// x[j] = cap · tanh(x[j] / cap), within 1e-6 of the result. Requires: cap > 0. ±∞ give ±cap, NaN stays NaN.
+void soft_cap(std::span<float> x, float cap);
+
 /// Σ x[j] y[j], within 2⁻²⁴ (8 + n) Σ |x[j] y[j]| for n numbers.
 float dot(std::span<const float> x, std::span<const float> y);
 

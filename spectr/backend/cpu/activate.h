@@ -1,0 +1,12 @@
+#pragma once
+
+#include "spectr/base/span2d.h"
+#include "spectr/base/thread_pool.h"
+#include "spectr/nn/model_spec.h"
+
+namespace spectr {
+
+/// gate = act(gate) ⊙ up, or up = act(up) without a gate, row by row. Both: [rows, width of the block].
+void activate(const DenseSpec& spec, Span2d<float> gate, Span2d<float> up, ThreadPool& pool);
+
+}  // namespace spectr

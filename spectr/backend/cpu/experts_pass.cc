@@ -1,0 +1,182 @@
+#include "spectr/backend/cpu/experts_pass.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "spectr/backend/cpu/activate.h"
+#include "spectr/backend/cpu/kernels/vector_ops.h"
+#include "spectr/base/numeric.h"
+
+namespace spectr {
+namespace {
+
+// So many numbers are copied or added in the time that it takes threads to meet.
+constexpr std::size_t numbers_worth_sharing = 16384;
+
+/// y += factor · x.
+void add_scaled(float factor, std::span<const float> x, std::span<float> y) {
+  for (std::size_t j = 0; j < y.size(); ++j) y[j] += factor * x[j];
+}
+
+float sigmoid(float z) {
+  return 1.0f / (1.0f + std::exp(-z));
+}
+
+/// The `chosen.size()` experts of the largest scores, the lower one first of equal ones.
+template <class Score>
+void choose_largest(std::size_t experts, const Score& score, std::span<ChosenExpert> chosen) {
+  std::size_t count = 0;
+  for (std::size_t e = 0; e < experts; ++e) {
+    std::size_t at = count;
+    while (at > 0 && score(chosen[at - 1].expert) < score(e)) --at;
+    if (at == chosen.size()) continue;
+    if (count < chosen.size()) ++count;
+    for (std::size_t i = count - 1; i > at; --i) chosen[i] = chosen[i - 1];
+    chosen[at].expert = static_cast<std::uint32_t>(e);
+  }
+}
+
+void apply_softmax(std::span<ChosenExpert> chosen) {
+  const float max = std::ranges::max(chosen, {}, &ChosenExpert::weight).weight;
+  float sum = 0.0f;
+  for (ChosenExpert& one : chosen) sum += one.weight = std::exp(one.weight - max);
+  for (ChosenExpert& one : chosen) one.weight /= sum;
+}
+
+}  // namespace
+
+void choose_experts(const ExpertsSpec& spec, std::span<const float> bias, std::span<float> z,
+                    std::span<ChosenExpert> chosen) {
+  using Gating = ExpertsSpec::Gating;
+  // Gating keeps the order of z but for rounding: without a bias z itself decides.
+  if (bias.empty()) choose_largest(z.size(), [z](std::size_t e) { return z[e]; }, chosen);
+  if (spec.gating == Gating::softmax) softmax(z);
+  if (spec.gating == Gating::sigmoid) std::ranges::transform(z, z.begin(), sigmoid);
+  if (!bias.empty()) choose_largest(z.size(), [z, bias](std::size_t e) { return z[e] + bias[e]; }, chosen);
+  for (ChosenExpert& one : chosen) one.weight = z[one.expert];
+  if (spec.gating == Gating::softmax_of_chosen) apply_softmax(chosen);
+  float factor = spec.weights_scale;
+  if (spec.normalized) {
+    float sum = 0.0f;
+    for (const ChosenExpert& one : chosen) sum += one.weight;
+    factor /= std::max(sum, std::numeric_limits<float>::min());
+  }
+  for (ChosenExpert& one : chosen) one.weight *= factor;
+}
+
+ExpertsPass::ExpertsPass(const ModelSpec& spec, const CpuWeights& weights, ThreadPool& pool)
+    : spec_(spec), weights_(weights), pool_(pool) {
+  for (const LayerSpec& layer : spec.layers) {
+    if (!layer.experts) continue;
+    max_experts_ = std::max(max_experts_, layer.experts->blocks.size());
+    max_used_ = std::max(max_used_, layer.experts->used);
+    for (const DenseSpec& block : layer.experts->blocks) max_block_ = std::max(max_block_, block.width);
+  }
+  counts_.resize(max_experts_);
+}
+
+void ExpertsPass::reserve(std::size_t rows, MatmulScratch& scratch) {
+  if (max_experts_ == 0) return;
+  const std::size_t all = rows * max_used_, groups = std::min(all, max_experts_), width = spec_.width;
+  for (const LayerSpec& layer : spec_.layers) {
+    if (!layer.experts) continue;
+    const DenseSpec& block = layer.experts->blocks.front();
+    for (const LinearSpec* linear : {&block.up, &block.down, block.gate ? &*block.gate : &block.up})
+      scratch.reserve(weights_.matrix(linear->weight), all, groups);
+  }
+  chosen_.reserve(all);
+  places_.reserve(all);
+  groups_.reserve(groups);
+  products_.reserve(2 * groups);
+  product_groups_.reserve(groups);
+  auto router = std::make_unique_for_overwrite<float[]>(rows * max_experts_);
+  auto inputs = std::make_unique_for_overwrite<float[]>(all * width);
+  auto outputs = std::make_unique_for_overwrite<float[]>(all * width);
+  auto gates = std::make_unique_for_overwrite<float[]>(all * max_block_);
+  ups_ = std::make_unique_for_overwrite<float[]>(all * max_block_);
+  router_ = std::move(router);
+  inputs_ = std::move(inputs);
+  outputs_ = std::move(outputs);
+  gates_ = std::move(gates);
+}
+
+/// Every row's experts.
+void ExpertsPass::choose(const ExpertsSpec& spec, Span2d<const float> x, MatmulScratch& scratch) {
+  const Span2d<float> z(router_.get(), x.rows(), spec.blocks.size());
+  const Product product{weights_.matrix(spec.router.weight), z};
+  matmul({&product, 1}, x, pool_, scratch);
+  weights_.add_bias(spec.router, z);
+  const auto bias = spec.selection_bias ? weights_.vector(*spec.selection_bias) : std::span<const float>();
+  chosen_.resize(x.rows() * spec.used);
+  for (std::size_t r = 0; r < x.rows(); ++r)
+    choose_experts(spec, bias, z[r], std::span(chosen_).subspan(r * spec.used, spec.used));
+}
+
+/// Gives every choice its place: expert after expert, and within one row after row.
+void ExpertsPass::group() {
+  std::ranges::fill(counts_, 0);
+  for (const ChosenExpert& one : chosen_) ++counts_[one.expert];
+  groups_.clear();
+  std::size_t begin = 0;
+  for (std::size_t e = 0; e < counts_.size(); ++e) {
+    const std::size_t size = std::exchange(counts_[e], begin);  // now where its next choice goes
+    if (size > 0) groups_.push_back({e, begin, size});
+    begin += size;
+  }
+  places_.resize(chosen_.size());
+  for (std::size_t i = 0; i < chosen_.size(); ++i) places_[i] = counts_[chosen_[i].expert]++;
+}
+
+void ExpertsPass::multiply(const ExpertsSpec& spec, std::span<const Target> targets, Span2d<const float> in,
+                           MatmulScratch& scratch) {
+  products_.clear();
+  product_groups_.clear();
+  for (const Group& group : groups_) {
+    for (const auto& [linear_of, out] : targets) {
+      const LinearSpec& linear = *linear_of(spec.blocks[group.expert]);
+      products_.push_back({weights_.matrix(linear.weight), out.rows(group.begin, group.size)});
+    }
+    product_groups_.push_back({std::span(products_).last(targets.size()), in.rows(group.begin, group.size)});
+  }
+  matmul(product_groups_, pool_, scratch);
+  for (const Group& group : groups_) {
+    for (const auto& [linear_of, out] : targets)
+      weights_.add_bias(*linear_of(spec.blocks[group.expert]), out.rows(group.begin, group.size));
+  }
+}
+
+std::size_t ExpertsPass::run(const ExpertsSpec& spec, Span2d<const float> x, Span2d<float> out,
+                             MatmulScratch& scratch) {
+  choose(spec, x, scratch);
+  group();
+  const DenseSpec& block = spec.blocks.front();
+  const std::size_t all = chosen_.size(), grain = div_up(numbers_worth_sharing, spec.used * x.cols());
+  const Span2d<float> inputs(inputs_.get(), all, x.cols()), outputs(outputs_.get(), all, x.cols());
+  const Span2d<float> gates(gates_.get(), all, block.width), ups(ups_.get(), all, block.width);
+  const auto each_row = [&](const auto& body) {
+    pool_.parallel_for(x.rows(), grain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t r = begin; r < end; ++r) body(r, std::span(places_).subspan(r * spec.used, spec.used));
+    });
+  };
+
+  each_row([&](std::size_t r, std::span<const std::size_t> places) {
+    for (const std::size_t place : places) std::ranges::copy(x[r], inputs[place].begin());
+  });
+  const std::array hidden = {Target{[](const DenseSpec& one) { return &one.up; }, ups},
+                             Target{[](const DenseSpec& one) { return &*one.gate; }, gates}};
+  multiply(spec, std::span(hidden).first(block.gate ? 2 : 1), inputs, scratch);
+  activate(block, gates, ups, pool_);
+  const Target down{[](const DenseSpec& one) { return &one.down; }, outputs};
+  multiply(spec, {&down, 1}, block.gate ? gates : ups, scratch);
+  each_row([&](std::size_t r, std::span<const std::size_t> places) {
+    std::ranges::fill(out[r], 0.0f);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      add_scaled(chosen_[r * spec.used + i].weight, outputs[places[i]], out[r]);
+  });
+  return groups_.size();
+}
+
+}  // namespace spectr

@@ -1,0 +1,16 @@
+#include "spectr/nn/arch/architectures.h"
+#include "spectr/nn/arch/gemma.h"
+
+namespace spectr {
+
+/// gemma3: every sixth layer sees all, the others turn with a base of their own; each head of queries and
+/// keys is normalized.
+Result<void> read_gemma3(ArchReader& in) {
+  return read_gemma(in, {.windows = {.window = 0, .period = 6, .base = 10000},
+                         .score_cap = 0,
+                         .logit_cap = 0,
+                         .head_norms = true,
+                         .layers_scaled_by_width = 62});
+}
+
+}  // namespace spectr

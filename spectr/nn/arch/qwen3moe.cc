@@ -1,0 +1,13 @@
+#include "spectr/nn/arch/architectures.h"
+#include "spectr/nn/arch/parts.h"
+
+namespace spectr {
+
+/// qwen3moe: as qwen3, with experts instead of the feed-forward block.
+Result<void> read_qwen3moe(ArchReader& in) {
+  in.leave_out("attention.sliding_window");  // no engine applies it
+  SPECTR_TRY(const ExpertKeys experts, expert_keys(in, ExpertsSpec::Gating::softmax, true));
+  return gated_decoder(in, {.pairs = RopePairs::halves, .beside = head_norms, .experts = experts});
+}
+
+}  // namespace spectr
