@@ -273,8 +273,10 @@ TEST(BenchWidths, JsonHasTheFieldsOfTheContract) {
   EXPECT_GT(out["read_gbps"].get<double>(), 0.0);
   ASSERT_EQ(out["widths"].size(), 6u);
   for (const Json& row : out["widths"]) {
-    EXPECT_THAT(keys(row), testing::UnorderedElementsAre("width", "depth", "ms", "relative", "joules"));
+    EXPECT_THAT(keys(row),
+                testing::UnorderedElementsAre("width", "depth", "ms", "relative", "weight_mb", "joules"));
     EXPECT_GT(row["ms"].get<double>(), 0.0);
+    EXPECT_EQ(row["weight_mb"], out["widths"][0]["weight_mb"]) << "of a dense model each pass reads all";
   }
   EXPECT_EQ(out["widths"][0]["relative"], 1.0);
   EXPECT_EQ(out["widths"][3]["depth"], 9);
