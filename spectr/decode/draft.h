@@ -21,8 +21,7 @@ struct Draw {
   NodeId node;                        ///< the node of the tree whose path ends in this token
   std::optional<std::size_t> parent;  ///< the draw that it continues; none where it continues the sequence
   const Distribution* distribution;   ///< the distribution that it was drawn from; not null
-  double confidence =
-      1.0;  ///< of the model there, where its drafter looks at it: NodeDistributions::confidence
+  double confidence = 1.0;  ///< of its model there, where the drafter looks at it; see NodeDistributions
 };
 
 /// What a drafter proposes: the tree that models score, and the draws in the order in which they were made,

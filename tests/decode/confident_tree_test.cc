@@ -23,11 +23,11 @@ Decoder confident(RecycledVector<std::size_t> factors, std::string_view plan, do
           std::make_unique<PlanWalk>(rule, PlanOptions{})};
 }
 
-MethodDistribution distribution_of(const TabularPair& pair, Decoder decoder) {
-  const WarpOptions warp = WarpOptions::none();
-  Models models = pair.models("spectr", decoder, warp, 4);
-  const Token prompt[] = {0};
-  const EnumerationOptions enumeration{.horizon = 4, .ends = {}};
+MethodDistribution distribution_of(const TabularPair& pair, Decoder decoder,
+                                   const EnumerationSettings& settings = {}) {
+  Models models = pair.models("spectr", decoder, settings.warp, settings.horizon);
+  const Token prompt[] = {settings.start};
+  const EnumerationOptions enumeration{.horizon = settings.horizon, .ends = settings.ends};
   DecoderDistribution exact = value_of(enumerate_decoder(decoder, models, prompt, enumeration));
   const auto target = value_of(enumerate_target(models, prompt, enumeration));
   return {total_variation(exact.distribution, target), std::move(exact)};
@@ -43,6 +43,24 @@ TEST(ConfidentTree, IsLosslessWhereverItStops) {
         EXPECT_LE(found.tv, 1e-12) << plan << ", " << min_reach;
         EXPECT_GE(found.exact.expected_target_calls, before - 1e-12) << plan << ", " << min_reach;
         before = found.exact.expected_target_calls;
+      }
+    }
+  }
+}
+
+TEST(ConfidentTree, IsLosslessBehindFiltersWithEndsAndLimits) {
+  WarpOptions cut = WarpOptions::none();
+  cut.top_k = 2;
+  cut.temperature = 0.7;
+  WarpOptions greedy = WarpOptions::none();
+  greedy.temperature = 0.0;
+  const TabularPair pair = TabularPair::random(3, 4, 7);
+  for (const WarpOptions& warp : {cut, greedy}) {
+    for (const std::size_t horizon : {1U, 2U, 4U}) {
+      for (const double min_reach : {0.0, 0.4, 0.6}) {
+        const EnumerationSettings settings{.horizon = horizon, .ends = {1}, .warp = warp};
+        const auto found = distribution_of(pair, confident({2, 1, 1}, "optimal", min_reach), settings);
+        EXPECT_LE(found.tv, 1e-12) << warp.temperature << ", " << horizon << ", " << min_reach;
       }
     }
   }

@@ -121,7 +121,6 @@ bool AcceptanceEstimate::wants_distributions() {
 
 void AcceptanceEstimate::see_confidence(std::size_t position, double confidence) {
   (position == 0 ? first_ : later_).see(confidence_level(confidence));
-  estimate();
 }
 
 double AcceptanceEstimate::see_first(double confidence, const Distribution& p, const Distribution& q) {

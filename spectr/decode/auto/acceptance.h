@@ -38,7 +38,8 @@ class AcceptanceEstimate {
 
   /// Counts a block, and says whether its distributions shall be compared.
   bool wants_distributions();
-  /// Counts a context at a position of a block that was reached.
+  /// Counts a context at a position of a block that was reached. What is estimated takes it into account when
+  /// distributions are compared next.
   void see_confidence(std::size_t position, double confidence);
   /// Compares the distributions in a context at the first position, which was counted last: what the plan
   /// accepts of them with each number of drafts, exactly. Returns what it accepts with one draft.

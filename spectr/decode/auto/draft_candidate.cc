@@ -57,6 +57,8 @@ bool DraftCandidate::is_affordable(const Forecast& forecast, const Choice& choic
 
 void DraftCandidate::weigh(const Forecast& forecast, std::size_t left) {
   best_ = perfect_ = forecast.plain();
+  budget_ = forecast.budget();
+  forbidden_ = false;
   const std::size_t max_length = std::min(AutoParams::max_length, left);
   for (std::size_t L = 1; L <= max_length; ++L) {
     const Choice choice = choice_of(forecast, capped(static_cast<double>(L + 1), left), 1, L);
@@ -87,7 +89,12 @@ void DraftCandidate::weigh(const Forecast& forecast, std::size_t left, std::size
       Choice choice = {DraftOrigin::model, model_, {K, L}, AcceptanceEstimate::min_reach(stop)};
       choice.tokens = capped(tokens[stop], left);
       choice.seconds = drafting[stop] + token_seconds(forecast, choice.shape, choice.tokens);
-      if (forecast.beats(choice, best_) && is_affordable(forecast, choice)) best_ = choice;
+      if (!forecast.beats(choice, best_)) continue;
+      if (is_affordable(forecast, choice)) {
+        best_ = choice;
+      } else {
+        forbidden_ = true;
+      }
     }
     shorter = longer;
   }
@@ -110,6 +117,13 @@ DraftShape DraftCandidate::best_shape(const Forecast& forecast, std::optional<st
   return best.shape;
 }
 
+/// A choice that was the best one of all, or of those that a larger budget allowed, still is where it is
+/// allowed.
+bool DraftCandidate::is_known(const Forecast& forecast, const Situation& now) const {
+  if (known_for_ != now || (forbidden_ && forecast.budget() > budget_)) return false;
+  return best_.origin != DraftOrigin::model || is_affordable(forecast, best_);
+}
+
 void DraftCandidate::consider(const Forecast& forecast, const BlockStart& start) {
   costs_ = &forecast.costs().drafts[model_];
   block_ = start.index;
@@ -117,10 +131,11 @@ void DraftCandidate::consider(const Forecast& forecast, const BlockStart& start)
   left_ = start.left;
   // More tokens than the longest block has change nothing.
   const std::size_t left = std::min(left_, AutoParams::max_length + 1);
-  const Situation now = {left, forecast.depth(), forecast.budget()};
-  if (known_for_ == now) return;
-  known_for_ = now;
-  weigh(forecast, left);
+  const Situation now = {left, forecast.depth()};
+  if (!is_known(forecast, now)) {
+    known_for_ = now;
+    weigh(forecast, left);
+  }
   affords_probe_ = is_affordable(forecast, probe());
 }
 
@@ -202,13 +217,13 @@ void DraftCandidate::count_drafting() {
 
 Result<void> DraftCandidate::observe(const Draft& draft, const Verdict& verdict, NodeDistributions& target) {
   if (draft.draws().empty()) return {};
-  known_for_ = {};
   RecycledVector<std::optional<std::size_t>> survivors = {std::nullopt};
   const std::size_t K = draft.below(survivors).size();
   const auto nodes = static_cast<std::size_t>(draft.tree().size()) - 1;
   estimate_.see_merging(K, draft.draws().size(), nodes);
 
   const bool compares = estimate_.wants_distributions();
+  if (compares) known_for_ = {};
   NodeId above = TokenTree::root;
   for (std::size_t position = 0;; ++position) {
     const auto draws = draft.below(survivors);

@@ -100,6 +100,13 @@ class DraftCandidate {
   Result<void> observe(const Draft& draft, const Verdict& verdict, NodeDistributions& target);
 
  private:
+  /// How many tokens are left, at most those of the longest block, and at which depth.
+  struct Situation {
+    std::size_t left = 0;
+    std::size_t depth = 0;
+    bool operator==(const Situation&) const = default;
+  };
+
   /// The choice of K draft sequences of L tokens, which bring so many tokens.
   Choice choice_of(const Forecast& forecast, double tokens, std::size_t K, std::size_t L) const;
   /// Whether the block may take that choice even if no two of its draft sequences begin alike.
@@ -107,6 +114,8 @@ class DraftCandidate {
   /// The seconds of a block that do not depend on what is accepted, and of its tokens.
   double drafting_seconds(const Forecast& forecast, DraftShape shape, double nodes) const;
   double token_seconds(const Forecast& forecast, DraftShape shape, double tokens) const;
+  /// Whether what was weighed last is what would come of weighing it with this budget.
+  bool is_known(const Forecast& forecast, const Situation& now) const;
   /// Weighs everything that it can do with so many tokens left.
   void weigh(const Forecast& forecast, std::size_t left);
   /// The same with K draft sequences, of which so much is drafted at each position.
@@ -129,16 +138,12 @@ class DraftCandidate {
   std::size_t length_ = 0;  // of the sequence, of which the model has read so much
   std::size_t read_ = 0;
   std::size_t left_ = 0;
-  // What it promises with so many tokens left at such a depth, and such a budget, until more has been
-  // observed.
-  struct Situation {
-    std::size_t left = 0;
-    std::size_t depth = 0;
-    double budget = 0.0;
-    bool operator==(const Situation&) const = default;
-  };
+  // What it promises with so many tokens left at such a depth, until more has been compared; the budget that
+  // it was weighed with, and whether that forbade a better choice.
   Situation known_for_;
   Choice best_, perfect_, single_;
+  double budget_ = 0.0;
+  bool forbidden_ = false;
   bool affords_probe_ = false;
   // The blocks that it has still to draft as a probe, the block from which on it may probe again, and how
   // long it then waits.
