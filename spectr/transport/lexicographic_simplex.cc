@@ -18,17 +18,18 @@ constexpr double tolerance = 1e-12;
 /// (Bland).
 constexpr int patience = 16;
 
-double largest(std::span<const double> numbers) {
+/// The largest of the numbers, by which they are divided; 1 where all are 0.
+double scale_of(std::span<const double> numbers) {
   double largest = 0.0;
   for (const double number : numbers) largest = std::max(largest, std::abs(number));
-  return largest;
+  return largest > 0.0 ? largest : 1.0;
 }
 
 }  // namespace
 
 void LexicographicSimplex::add_row(std::span<const double> a, double b) {
   SPECTR_CHECK(a.size() + 1 == columns_ && objectives_ == 0);
-  const double scale = std::max(largest(a), std::numeric_limits<double>::min());
+  const double scale = scale_of(a);
   for (const double number : a) tableau_.push_back(number / scale);
   tableau_.push_back(b < 0.0 ? -1.0 : 0.0);
   tableau_.push_back(b / scale);
@@ -42,7 +43,7 @@ void LexicographicSimplex::add_objective(std::span<const double> c) {
     tableau_.insert(tableau_.end(), {1.0, 0.0});
     ++objectives_;
   }
-  const double scale = std::max(largest(c), std::numeric_limits<double>::min());
+  const double scale = scale_of(c);
   for (const double number : c) tableau_.push_back(-number / scale);  // value = 0 − Σ (−c) x
   tableau_.insert(tableau_.end(), {0.0, 0.0});
 }

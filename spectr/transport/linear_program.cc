@@ -105,24 +105,6 @@ std::expected<std::vector<double>, LinearProgram::Failure> LinearProgram::minimi
   return std::unexpected(Failure{{"the linear program's solver failed: " + thrown.message()}, false});
 }
 
-bool LinearProgram::is_only_optimum() const {
-  const ClpSimplex& clp = solver_->clp;
-  const auto could_change = [](ClpSimplex::Status status, double lower, double upper, double price) {
-    return status != ClpSimplex::basic && lower < upper && std::abs(price) <= price_of_nothing;
-  };
-  for (int row = 0; row < clp.numberRows(); ++row) {
-    if (could_change(clp.getRowStatus(row), clp.rowLower()[row], clp.rowUpper()[row],
-                     clp.dualRowSolution()[row]))
-      return false;
-  }
-  for (int column = 0; column < clp.numberColumns(); ++column) {
-    if (could_change(clp.getColumnStatus(column), clp.columnLower()[column], clp.columnUpper()[column],
-                     clp.dualColumnSolution()[column]))
-      return false;
-  }
-  return true;
-}
-
 void LinearProgram::keep_optima() {
   ClpSimplex& clp = solver_->clp;
   for (int row = 0; row < clp.numberRows(); ++row) {

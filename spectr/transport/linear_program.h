@@ -33,10 +33,6 @@ class LinearProgram {
   /// An optimal x.
   std::expected<std::vector<double>, Failure> minimise(std::span<const double> cost);
 
-  /// Whether no other x is as good as the last one, as far as prices tell: none that could change is 0.
-  /// (Where it says no there may be one optimum all the same.)
-  bool is_only_optimum() const;
-
   /// From now on only the optima of the last minimise() are feasible: by complementary slackness, a row or
   /// column with a price other than 0 stays at its bound. So a second objective breaks ties of the first.
   void keep_optima();

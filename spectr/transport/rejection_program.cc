@@ -156,7 +156,6 @@ Result<RejectionProgram::Solution> RejectionProgram::solve_by_library() const {
   constrain(program, sets, rows);
   SPECTR_TRY(auto x, minimise(program, k, k - 1, 1.0));
   for (std::size_t i = k - 1; i-- > 0;) {
-    if (program.is_only_optimum()) break;
     program.keep_optima();
     auto next = minimise(program, k, i, -1.0);
     // Where the optima lie within rounding of each other, the solver may lose them: any of them will do.

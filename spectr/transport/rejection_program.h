@@ -41,7 +41,7 @@ struct RejectionProgram {
   /// Among the minimisers the one with the largest u_{k−1}, then u_{k−2}, …, u₁. Cost: where w = 0 is
   /// feasible some pivots in a tableau of k columns, or that of solve_by_library().
   Result<Solution> solve() const;
-  /// The same by the library's solver. Cost: at most k linear programs of 2k columns, each from the basis of
+  /// The same by the library's solver. Cost: k linear programs of 2k columns, each from the basis of
   /// the one before.
   Result<Solution> solve_by_library() const;
   /// Its u_k alone. Cost: one linear program.

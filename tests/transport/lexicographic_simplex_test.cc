@@ -56,6 +56,21 @@ TEST(LexicographicSimplex, BeginsWhereZeroIsNotFeasible) {
   EXPECT_FALSE(none.maximise());
 }
 
+TEST(LexicographicSimplex, TakesRowsAndObjectivesOfNothing) {
+  LexicographicSimplex program(2);
+  program.add_row(Numbers{0, 0}, 1);
+  program.add_row(Numbers{1, 1}, 1);
+  program.add_objective(Numbers{0, 0});
+  program.add_objective(Numbers{1, 0});
+  const auto x = program.maximise();
+  ASSERT_TRUE(x);
+  EXPECT_EQ((*x)[0], 1.0);
+  LexicographicSimplex none(1);
+  none.add_row(Numbers{0}, -1);
+  none.add_objective(Numbers{1});
+  EXPECT_FALSE(none.maximise());
+}
+
 TEST(LexicographicSimplex, SaysWhereThereIsNoMaximum) {
   LexicographicSimplex program(2);
   program.add_row(Numbers{1, -1}, 1);

@@ -43,16 +43,6 @@ TEST(LinearProgram, ASecondObjectiveBreaksTiesOfTheFirst) {
   }
 }
 
-TEST(LinearProgram, KnowsWhetherItsOptimumIsTheOnlyOne) {
-  LinearProgram program(2);
-  program.add_row(1.0, Terms{{0, 1.0}, {1, 1.0}}, infinity);
-  ASSERT_TRUE(program.minimise(Costs{1.0, 1.0}).has_value());
-  EXPECT_FALSE(program.is_only_optimum()) << "a whole edge";
-  program.keep_optima();
-  ASSERT_TRUE(program.minimise(Costs{1.0, 0.0}).has_value());
-  EXPECT_TRUE(program.is_only_optimum());
-}
-
 TEST(LinearProgram, SaysWhyThereIsNoSolution) {
   LinearProgram none(1);
   none.add_row(2.0, Terms{{0, 1.0}}, infinity);
