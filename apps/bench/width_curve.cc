@@ -41,15 +41,21 @@ Result<void> pass_round(Session& session, std::span<const Token> text, Point& po
   return {};
 }
 
-/// Bytes of weights that such a pass reads.
-Result<double> weight_bytes(const Transformer& model, std::span<const Token> text, std::size_t width) {
+/// Bytes of weights that passes of these widths read behind the text, one after the other.
+Result<std::vector<double>> weight_bytes(const Transformer& model, std::span<const Token> text,
+                                         std::span<const std::size_t> widths) {
   PassProfile profile;
-  SPECTR_TRY(const std::unique_ptr<Session> session, model.start(text.size() + 1, width, &profile));
+  const std::size_t widest = std::ranges::max(widths);
+  SPECTR_TRY(const std::unique_ptr<Session> session, model.start(text.size() + 1, widest, &profile));
   SPECTR_TRY_VOID(session->score(text, TokenTree(text.back())));
-  const double before = profile.weight_bytes();
-  session->rewind(text.size() - 1);
-  SPECTR_TRY_VOID(session->score(text, flat_tree(width)));
-  return profile.weight_bytes() - before;
+  std::vector<double> bytes;
+  for (const std::size_t width : widths) {
+    const double before = profile.weight_bytes();
+    session->rewind(text.size() - 1);
+    SPECTR_TRY_VOID(session->score(text, flat_tree(width)));
+    bytes.push_back(profile.weight_bytes() - before);
+  }
+  return bytes;
 }
 
 Result<void> check(const LanguageModel& model, const WidthSettings& settings) {
@@ -85,15 +91,16 @@ Result<Json> measure_widths(const Transformer& model, const WidthSettings& setti
       for (Point& point : points) SPECTR_TRY_VOID(pass_round(*session, text, point, meter));
       done(d * settings.rounds + round + 1, settings.depths.size() * settings.rounds);
     }
-    for (const Point& point : points) {
+    SPECTR_TRY(const std::vector<double> bytes, weight_bytes(model, text, widths));
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const Point& point = points[i];
       if (std::ranges::find(settings.widths, point.width) == settings.widths.end()) continue;
-      SPECTR_TRY(const double bytes, weight_bytes(model, text, point.width));
       rows.push_back(
           {{"width", point.width},
            {"depth", depth},
            {"ms", point.min_seconds * 1e3},
            {"relative", point.min_seconds / points.front().min_seconds},
-           {"weight_mb", bytes * 1e-6},
+           {"weight_mb", bytes[i] * 1e-6},
            {"joules", point.joules ? Json(*point.joules / static_cast<double>(point.passes)) : Json()}});
     }
   }
