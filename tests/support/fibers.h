@@ -170,15 +170,6 @@ inline void load_matrices(u32 (&r)[4], u32 at) {
   }
 }
 
-struct alignas(8) Two {
-  float x, y;
-};
-struct alignas(16) Four {
-  float x, y, z, w;
-};
-struct alignas(8) TwoWords {
-  u32 x, y;
-};
 template <class T>
 T load(const T* p) {
   fibers::check_aligned(p, sizeof(T));

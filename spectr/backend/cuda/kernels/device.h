@@ -4,9 +4,24 @@
 // CUDA's, for Hopper. A header that is included before may define them otherwise: tests run the same kernels
 // on the processor.
 
-#if !defined(SPECTR_DEVICE)
-
 #include <cstdint>
+
+namespace spectr::cuda {
+
+// Numbers that are loaded and stored at once.
+struct alignas(8) Two {
+  float x, y;
+};
+struct alignas(16) Four {
+  float x, y, z, w;
+};
+struct alignas(8) TwoWords {
+  std::uint32_t x, y;
+};
+
+}  // namespace spectr::cuda
+
+#if !defined(SPECTR_DEVICE)
 
 #define SPECTR_DEVICE __device__ __forceinline__
 #define SPECTR_SHARED __shared__
@@ -128,15 +143,6 @@ SPECTR_DEVICE void load_matrices(u32 (&r)[4], u32 at) {
 }
 
 // Numbers that another kernel wrote: past the first cache, as a kernel may begin before they are there.
-struct alignas(8) Two {
-  float x, y;
-};
-struct alignas(16) Four {
-  float x, y, z, w;
-};
-struct alignas(8) TwoWords {
-  u32 x, y;
-};
 SPECTR_DEVICE float load(const float* p) {
   return __ldcg(p);
 }

@@ -25,6 +25,22 @@ SPECTR_DEVICE void two_halves(u32 at, float (&scale)[2][2]) {
   }
 }
 
+/// a[h]: A of half h, whose codes of four bits are at `at`. Of a word Format::low() and high() make the
+/// signed bytes of its low and of its high nibbles.
+template <class Format>
+SPECTR_DEVICE void codes_of_nibbles(u32 at, u32 (&a)[2][4]) {
+  u32 packed[4];
+  load_matrices(packed, at);
+  SPECTR_UNROLL
+  for (int h = 0; h < 2; ++h) {
+    SPECTR_UNROLL
+    for (int k = 0; k < 2; ++k) {
+      a[h][k] = Format::low(packed[2 * h + k]);
+      a[h][2 + k] = Format::high(packed[2 * h + k]);
+    }
+  }
+}
+
 struct Q8_0 {
   static constexpr FormatBytes bytes{.codes = 1024, .factors = 0, .has_min = false};
 
@@ -42,18 +58,9 @@ struct Q8_0 {
 struct Q4_0 {
   static constexpr FormatBytes bytes{.codes = 512, .factors = 0, .has_min = false};
 
-  static SPECTR_DEVICE void codes(u32 at, u32 (&a)[2][4]) {
-    u32 packed[4];
-    load_matrices(packed, at);
-    SPECTR_UNROLL
-    for (int h = 0; h < 2; ++h) {
-      SPECTR_UNROLL
-      for (int k = 0; k < 2; ++k) {
-        a[h][k] = (packed[2 * h + k] << 4 & 0xf0f0f0f0u) ^ 0x80808080u;
-        a[h][2 + k] = (packed[2 * h + k] & 0xf0f0f0f0u) ^ 0x80808080u;
-      }
-    }
-  }
+  static SPECTR_DEVICE u32 high(u32 packed) { return (packed & 0xf0f0f0f0u) ^ 0x80808080u; }
+  static SPECTR_DEVICE u32 low(u32 packed) { return high(packed << 4); }
+  static SPECTR_DEVICE void codes(u32 at, u32 (&a)[2][4]) { codes_of_nibbles<Q4_0>(at, a); }
   static SPECTR_DEVICE void scales(u32 at, u32, BlockScales& s) {
     two_halves(at, s.scale);
     SPECTR_UNROLL
@@ -68,18 +75,9 @@ struct Q4_0 {
 struct Q4_K {
   static constexpr FormatBytes bytes{.codes = 512, .factors = 64, .has_min = true};
 
-  static SPECTR_DEVICE void codes(u32 at, u32 (&a)[2][4]) {
-    u32 packed[4];
-    load_matrices(packed, at);
-    SPECTR_UNROLL
-    for (int h = 0; h < 2; ++h) {
-      SPECTR_UNROLL
-      for (int k = 0; k < 2; ++k) {
-        a[h][k] = packed[2 * h + k] & 0x0f0f0f0fu;
-        a[h][2 + k] = packed[2 * h + k] >> 4 & 0x0f0f0f0fu;
-      }
-    }
-  }
+  static SPECTR_DEVICE u32 low(u32 packed) { return packed & 0x0f0f0f0fu; }
+  static SPECTR_DEVICE u32 high(u32 packed) { return low(packed >> 4); }
+  static SPECTR_DEVICE void codes(u32 at, u32 (&a)[2][4]) { codes_of_nibbles<Q4_K>(at, a); }
   /// A row's word: the scales of both halves, their minima.
   static SPECTR_DEVICE void scales(u32 at, u32 factors, BlockScales& s) {
     SPECTR_UNROLL
