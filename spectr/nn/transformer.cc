@@ -134,8 +134,7 @@ Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::si
     return std::make_unique<TransformerSession>(*this, context, nodes, profile);
   } catch (const std::bad_alloc&) {
     return error(
-        "{}: there is no memory for a text of {} tokens, whose keys "
-        "and values take {} bytes (context_length "
+        "{}: there is no memory for a text of {} tokens, whose keys and values take {} bytes (context_length "
         "is {}); give a smaller context",
         spec_->file, context, ops_->cache_bytes(cache_size(context, nodes)), spec_->context);
   }

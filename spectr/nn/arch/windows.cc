@@ -15,8 +15,8 @@ Result<WindowKeys> window_keys(ArchReader& in, const WindowDefaults& defaults) {
   WindowKeys keys{defaults.window, defaults.period, {}, defaults.base};
   if (in.has(window)) {
     SPECTR_TRY(keys.window, in.count(window, max_window));
-    in.require_if(true, Feature::sliding_window, window);
   }
+  in.require_if(keys.window > 0, Feature::sliding_window, window);
   if (in.has(base)) {
     SPECTR_TRY(keys.base, in.real(base, 1, 1e12));
   }

@@ -14,8 +14,7 @@ struct WindowKeys {
   std::size_t window;         ///< see AttentionSpec; 0: no layer has one
   std::size_t period;         ///< the last layer of each so many sees all
   std::vector<bool> pattern;  ///< by layer, whether it has the window; empty: by the period
-  std::optional<float> base;  ///< of the windows' rotations, which are not
-                              ///< scaled; none: the others'
+  std::optional<float> base;  ///< of the windows' rotations, which are not scaled; none: the others'
 
   bool slides(std::size_t layer) const {
     return window > 0 && (pattern.empty() ? layer % period + 1 < period : pattern[layer]);

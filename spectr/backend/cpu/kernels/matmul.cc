@@ -277,19 +277,21 @@ void multiply_plain(const KernelSet& set, std::span<const Run> runs, ThreadPool&
                  });
 }
 
-/// Appends the products of a group as runs of one type each.
-void add_runs(const KernelSet& set, const ProductGroup& group, std::vector<Run>& runs) {
+/// Appends the products of a group as runs of one type each: those with quantized matrices, or the others.
+void add_runs(const KernelSet& set, const ProductGroup& group, bool quantized, std::vector<Run>& runs) {
   if (group.x.rows() == 0) return;
   std::span<const Product> left = group.products;
   while (!left.empty()) {
     const Matrix::Packed& w = left.front().w.packed();
     const auto other = std::ranges::find_if(left, [&w](const Product& p) { return p.w.type() != w.type; });
     const auto alike = static_cast<std::size_t>(other - left.begin());
+    const std::span<const Product> products = left.first(alike);
+    left = left.subspan(alike);
+    if ((w.panels != nullptr) != quantized) continue;
     const int largest = w.panels ? set.largest_sweep(w.type, w.cols) : set.largest_float_sweep;
-    Run run{left.first(alike), group.x, Sweeps(group.x.rows(), largest)};
+    Run run{products, group.x, Sweeps(group.x.rows(), largest)};
     if (w.panels) run.sweep_bytes = largest_sweep_bytes(set, w, run.sweeps);
     runs.push_back(run);
-    left = left.subspan(alike);
   }
 }
 
@@ -316,9 +318,10 @@ void matmul_at(KernelLevel level, std::span<const ProductGroup> groups, ThreadPo
     for (const auto& [w, y] : group.products) {
       SPECTR_CHECK(group.x.cols() == w.cols() && y.cols() == w.rows() && group.x.rows() == y.rows());
     }
-    add_runs(set, group, runs);
+    add_runs(set, group, true, runs);
   }
-  std::ranges::stable_partition(runs, [](const Run& run) { return run.first().panels != nullptr; });
+  const std::size_t quantized = runs.size();
+  for (const ProductGroup& group : groups) add_runs(set, group, false, runs);
   std::size_t needed = 0;
   for (const Run& run : runs) needed += scratch_bytes(set, run.first(), run.x.rows());
   std::uint8_t* memory = scratch.state().at_least(needed);
@@ -326,10 +329,9 @@ void matmul_at(KernelLevel level, std::span<const ProductGroup> groups, ThreadPo
     run.memory = memory;
     memory += scratch_bytes(set, run.first(), run.x.rows());
   }
-  const auto plain = std::ranges::find_if(runs, [](const Run& run) { return !run.first().panels; });
-  const std::span<const Run> quantized(runs.begin(), plain), rest(plain, runs.end());
-  if (!quantized.empty()) multiply_quantized(set, quantized, pool);
-  if (!rest.empty()) multiply_plain(set, rest, pool);
+  const std::span<const Run> all = runs;
+  if (quantized > 0) multiply_quantized(set, all.first(quantized), pool);
+  if (quantized < all.size()) multiply_plain(set, all.subspan(quantized), pool);
 }
 
 void matmul_at(KernelLevel level, std::span<const Product> products, Span2d<const float> x, ThreadPool& pool,
