@@ -14,7 +14,8 @@ class BeamSearchDrafter : public Drafter {
   double outcomes(std::size_t vocabulary, std::size_t left) const final {
     return search_.outcomes(vocabulary, std::min(length_, left));
   }
-  DraftShape shape() const final { return {search_.width, length_}; }
+  /// One beam is what is verified, of however many were searched.
+  DraftShape shape() const final { return {1, length_}; }
 
  protected:
   BeamSearchDrafter(BeamSearch search, std::size_t length) : search_(search), length_(length) {}

@@ -244,7 +244,7 @@ Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
   if (std::ranges::count(o.tree, 0u) > 0) return error("every factor of the tree must be at least 1");
   if (!(o.epsilon >= 0.0) || !std::isfinite(o.epsilon))
     return error("epsilon must be at least 0, got {}", o.epsilon);
-  if (!(o.tau >= 0.0 && o.tau < 1.0)) return error("tau must lie in [0, 1), got {}", o.tau);
+  if (!(o.tau >= 0.0 && o.tau <= 1.0)) return error("tau must lie in [0, 1], got {}", o.tau);
   if (o.beams < 1) return error("the number of beams must be at least 1, got {}", o.beams);
   if (!(o.bild_fallback >= 0.0 && o.bild_fallback <= 1.0)) {
     return error("the fallback threshold must lie in [0, 1], got {}", o.bild_fallback);

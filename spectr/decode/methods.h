@@ -23,7 +23,7 @@ struct MethodOptions {
   std::size_t length = 4;                ///< L, tokens per draft sequence
   std::vector<std::size_t> tree = {};    ///< factors k₁, k₂, … of a prefix tree; empty: K draft sequences
   double epsilon = 0.0;                  ///< over-acceptance of the biased methods, ≥ 0
-  double tau = 0.1;                      ///< MTAD's threshold, 0 ≤ τ < 1
+  double tau = 0.1;                      ///< MTAD's threshold, 0 ≤ τ ≤ 1
   std::size_t beams = 8;                 ///< W, of MTAD and MTJD
   BeamMode beam_mode = BeamMode::draw;
   double bild_fallback = 0.9;  ///< τ₁: the draft goes on while its likeliest token is at least so likely

@@ -1,5 +1,6 @@
 #include "spectr/decode/verifiers.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace spectr {
@@ -25,7 +26,7 @@ Result<Verdict> JointThreshold::select(const BlockStart& start, const Draft& dra
     if ((*q)[x] == 0.0) break;
     ratio += std::log((*q)[x]) - std::log((*draft.draw(i).distribution)[x]);
     node = draft.draw(i).node;
-    if (ratio > threshold) accepted = i + 1;
+    if (std::min(ratio, 0.0) > threshold) accepted = i + 1;
   }
 
   Verdict verdict;

@@ -184,7 +184,18 @@ TEST(Mtad, TauZeroTakesDraftsThatTheTargetFindsVeryUnlikely) {
   EXPECT_EQ(block->accepted, 40u);
 }
 
-TEST(Mtad, EqualModelsPassAnyThreshold) {
+TEST(Mtad, TauOneAcceptsNothingAndIsPlainDecoding) {
+  const TabularPair pair = TabularPair::random(3, 4, 22);
+  for (const TabularPair& models : {pair, pair.with_equal_draft()}) {  // equal models have the ratio 1
+    for (const BeamMode mode : {BeamMode::draw, BeamMode::top}) {
+      const MethodDistribution found = method_distribution(models, "mtad", beams(2, 2, mode, 1.0));
+      EXPECT_LE(found.tv, 1e-12);
+      EXPECT_NEAR(found.exact.expected_target_calls, 4.0, 1e-12);  // one token each
+    }
+  }
+}
+
+TEST(Mtad, EqualModelsPassEveryThresholdBelowOne) {
   const TabularPair pair = TabularPair::random(3, 4, 22).with_equal_draft();
   const MethodDistribution found = method_distribution(pair, "mtad", beams(3, 4, BeamMode::top, 0.999999));
   EXPECT_EQ(found.exact.expected_rejections, 0.0);
