@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "apps/json.h"
 #include "spectr/base/result.h"
 #include "spectr/decode/methods.h"
+#include "spectr/sampling/warp.h"
 
 namespace spectr::bench {
 
@@ -15,6 +17,7 @@ struct Cell {
   const MethodRule* method;
   MethodOptions options;  ///< with a plan where the method has one
   DraftShape shape;       ///< K and L as the decoder has them
+  Warp warp;              ///< of the target and of its draft model
   std::size_t draft = 0;  ///< which of the draft models
 };
 
@@ -26,13 +29,22 @@ struct Axes {
   std::vector<std::size_t> drafts = {};   ///< K
   std::vector<std::size_t> lengths = {};  ///< L
   std::vector<std::size_t> beams = {};
+  std::vector<BeamMode> beam_modes = {};
   std::vector<double> taus = {};
+  std::vector<double> bild_fallbacks = {};
+  std::vector<double> bild_rollbacks = {};
+  std::vector<WarpOptions> warps = {};
 };
 
 /// Every combination once: a method that does not read a setting is not repeated for its values, nor for
-/// `draft_models` where it uses none. Error: an unknown method or plan, plans that no method of a
-/// group reads, or a combination that is impossible.
+/// `draft_models` where it uses none; those of one combination follow one another. Error: an unknown method
+/// or plan, plans that no method of a group reads, or a combination that is impossible.
 Result<std::vector<Cell>> expand(std::span<const Axes> groups, const MethodOptions& settings,
-                                 std::size_t draft_models);
+                                 const WarpOptions& warp, std::size_t draft_models);
+
+/// The settings of a cell: `method`, `plan`, `drafts`, `length`, `beams`, `beam_mode`, `tau`,
+/// `bild_fallback`, `bild_rollback`, and `warp` with `temperature`, `top_k`, `top_p`. Null stands for what a
+/// method has not.
+Json to_json(const Cell& cell);
 
 }  // namespace spectr::bench

@@ -13,7 +13,7 @@ namespace {
 Result<Models> start_models(const Setup& setup, const Cell& cell, std::size_t nodes, std::size_t context) {
   std::vector<const LanguageModel*> drafts;
   if (const LoadedModel* draft = draft_of(setup, cell)) drafts.push_back(draft->transformer.get());
-  return Models::start(*setup.target.transformer, drafts, setup.warp, context, nodes);
+  return Models::start(*setup.target.transformer, drafts, cell.warp, context, nodes);
 }
 
 }  // namespace
@@ -27,9 +27,8 @@ Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Pr
   const std::size_t room = context - setup.predict;
   std::vector<TokenPrompt> all;
   for (const Prompt& prompt : prompts) {
-    TokenPrompt tokens{{}, {}, prompt.reference, false};
+    TokenPrompt tokens{prompt, {}, 0, false};
     if (setup.chat) {
-      tokens.said = prompt.turns;
       SPECTR_TRY(std::vector<Token> opening, setup.chat(std::span(prompt.turns).first(1)));
       tokens.turns.push_back(std::move(opening));
     }
@@ -40,6 +39,7 @@ Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Pr
     }
     std::vector<Token>& opening = tokens.turns.front();
     if (opening.empty()) return error("the prompt '{}' has no tokens", prompt.turns.front());
+    tokens.tokens = opening.size();
     tokens.cut = opening.size() > room;
     if (tokens.cut) opening.erase(opening.begin(), opening.end() - static_cast<std::ptrdiff_t>(room));
     all.push_back(std::move(tokens));
@@ -53,14 +53,14 @@ Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& 
   Answers answers;
   std::vector<Token> text;
   std::vector<std::string> said;  // of a conversation
-  const std::size_t turns = std::max(prompt.turns.size(), prompt.said.size());
-  for (std::size_t turn = 0; turn < turns; ++turn) {
+  const std::vector<std::string>& asked = prompt.prompt.turns;
+  for (std::size_t turn = 0; turn < asked.size(); ++turn) {
     if (turn > 0 && setup.chat) {
-      said.push_back(prompt.said[turn]);
+      said.push_back(asked[turn]);
       SPECTR_TRY(text, setup.chat(said));
     } else {
       text.insert(text.end(), prompt.turns[turn].begin(), prompt.turns[turn].end());
-      if (setup.chat) said.push_back(prompt.said[turn]);
+      if (setup.chat) said.push_back(asked[turn]);
     }
     const std::size_t whole = text.size() + setup.predict;
     if (whole > context) break;
@@ -70,7 +70,7 @@ Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& 
     if (!setup.ignore_eos) options.ends = tokenizer.vocabulary().ends();
     CounterRandom choices(setup.seed, n * 1024 + turn);
     SPECTR_TRY(const Generation generation, generate(decoder, models, text, options, choices));
-    if (turn == 0) answers.first = tokenizer.decode(generation.tokens);
+    answers.texts.push_back(tokenizer.decode(generation.tokens));
     answers.statistics.add(generation.statistics);
     answers.shape = larger(answers.shape, decoder.shape());
     const bool ended = generation.stop == StopReason::eos;

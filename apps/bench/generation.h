@@ -11,7 +11,6 @@
 #include "apps/bench/prompts.h"
 #include "spectr/decode/statistics.h"
 #include "spectr/engine/loaded_model.h"
-#include "spectr/sampling/warp.h"
 
 namespace spectr::bench {
 
@@ -23,7 +22,6 @@ using ChatRenderer = std::function<Result<std::vector<Token>>(std::span<const st
 struct Setup {
   const LoadedModel& target;
   std::span<const LoadedModel> drafts;
-  Warp warp;
   std::size_t predict = 128;  ///< max tokens of an answer
   std::uint64_t seed = 0;
   bool ignore_eos = false;
@@ -42,10 +40,10 @@ inline DraftShape larger(const DraftShape& a, const DraftShape& b) {
 
 /// A prompt in the target's tokens.
 struct TokenPrompt {
+  Prompt prompt;                          ///< as it was read
   std::vector<std::vector<Token>> turns;  ///< of a conversation the first alone
-  std::vector<std::string> said;          ///< all turns of a conversation as they are; else empty
-  std::string reference;
-  bool cut;  ///< its first turn was too long for the context: the end of it is left
+  std::size_t tokens;                     ///< of its first turn, all of them
+  bool cut;                               ///< which were too many for the context: their end is left
 };
 
 /// Error: the context has no room for `predict` tokens and a prompt.
@@ -53,9 +51,9 @@ Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Pr
 
 /// The answers to all turns of a prompt.
 struct Answers {
-  std::string first;      ///< the text of the first
-  Statistics statistics;  ///< of all turns that the context had room for
-  DraftShape shape = {};  ///< the largest K and L that were drafted
+  std::vector<std::string> texts;  ///< of all turns that the context had room for
+  Statistics statistics;           ///< of these
+  DraftShape shape = {};           ///< the largest K and L that were drafted
 };
 
 /// Every turn is answered behind the turns and answers before it; the n-th prompt has choices of its own.

@@ -12,10 +12,17 @@ Mean mean_of(std::span<const double> values) {
   SPECTR_CHECK(!values.empty());
   const auto n = static_cast<double>(values.size());
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
-  if (values.size() < 2) return {mean, {}};
+  const auto deviation = deviation_of(values);
+  return {mean, deviation ? std::optional(*deviation / std::sqrt(n)) : std::nullopt};
+}
+
+std::optional<double> deviation_of(std::span<const double> values) {
+  if (values.size() < 2) return {};
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
   double squares = 0.0;
   for (double v : values) squares += (v - mean) * (v - mean);
-  return {mean, std::sqrt(squares / (n - 1.0) / n)};
+  return std::sqrt(squares / (n - 1.0));
 }
 
 Mean ratio_of(std::span<const double> a, std::span<const double> b) {

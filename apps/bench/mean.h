@@ -14,6 +14,9 @@ struct Mean {
 /// Σ xᵢ/n ± s/√n, s² = Σ (xᵢ − mean)²/(n − 1). Requires: at least one value.
 Mean mean_of(std::span<const double> values);
 
+/// s, the standard deviation of a sample: s² = Σ (xᵢ − mean)²/(n − 1). None for fewer than two values.
+std::optional<double> deviation_of(std::span<const double> values);
+
 /// r = Σ aᵢ/Σ bᵢ of values that were measured in pairs. By the delta method its standard error is that of the
 /// mean of aᵢ − r bᵢ, over the mean of b. Requires: as many a as b, at least one, Σ b > 0.
 Mean ratio_of(std::span<const double> a, std::span<const double> b);

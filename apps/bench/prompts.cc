@@ -36,17 +36,21 @@ Result<Prompt> from_json(const JsonInput& object) {
       prompt.turns.push_back(turn.get<std::string>());
     }
   } else {
-    for (const char* name : {"prompt", "question"}) {
+    for (const char* name : {"prompt", "question", "instruction"}) {
       if (!prompt.turns.empty() || !object.contains(name)) continue;
       if (!object[name].is_string()) return error("'{}' is not a string", name);
       prompt.turns.push_back(object[name].get<std::string>());
     }
   }
-  if (prompt.turns.empty()) return error("has neither 'prompt' nor 'turns' nor 'question'");
+  if (prompt.turns.empty()) return error("has neither 'prompt' nor 'turns' nor 'question' nor 'instruction'");
+  if (const std::string input = first_of(object, {"input"}); !input.empty() && object.contains("instruction"))
+    prompt.turns.front() += "\n\n" + input;
   for (const std::string& turn : prompt.turns) {
     if (turn.empty()) return error("its prompt is empty");
   }
-  prompt.reference = first_of(object, {"reference", "answer", "canonical_solution"});
+  prompt.reference = first_of(object, {"reference", "answer", "canonical_solution", "output", "query"});
+  prompt.category = first_of(object, {"category"});
+  prompt.database = first_of(object, {"db_id"});
   return prompt;
 }
 
@@ -136,6 +140,19 @@ Prompts read_prompts(const std::filesystem::path& file, std::size_t limit) {
   if (in.bad()) return error("{}: cannot be read", name);
   if (prompts && prompts->empty()) return error("{}: there is no prompt in it", name);
   return prompts;
+}
+
+void keep_words(std::vector<Prompt>& prompts, std::size_t words) {
+  constexpr std::string_view blanks = " \t\r\n";
+  for (Prompt& prompt : prompts) {
+    std::string& text = prompt.turns.front();
+    std::size_t end = 0;
+    for (std::size_t n = 0; n < words && end != std::string::npos; ++n) {
+      const std::size_t word = text.find_first_not_of(blanks, end);
+      end = word == std::string::npos ? word : text.find_first_of(blanks, word);
+    }
+    if (end != std::string::npos) text.resize(end);
+  }
 }
 
 }  // namespace spectr::bench

@@ -28,7 +28,7 @@ std::vector<std::pair<std::string, Json>> members(const Json& row) {
       all.emplace_back(name, value);
       continue;
     }
-    for (const auto& [inner, v] : value.items()) all.emplace_back(name + "_" + inner, v);
+    for (auto& [inner, v] : members(value)) all.emplace_back(name + "_" + inner, std::move(v));
   }
   return all;
 }

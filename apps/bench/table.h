@@ -12,8 +12,8 @@ namespace spectr::bench {
 std::string aligned(const std::vector<std::string>& columns,
                     const std::vector<std::vector<std::string>>& rows);
 
-/// Rows with the same keys as a table: a column per key, nested objects as `outer_inner`, lists joined by
-/// spaces, null as an empty cell.
+/// Rows with the same keys as a table: a column per key, nested objects as `outer_inner`, however deep, lists
+/// joined by spaces, null as an empty cell.
 plot::DataTable flat(const Json& rows);
 
 }  // namespace spectr::bench

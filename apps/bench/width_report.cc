@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "apps/bench/table.h"
@@ -37,6 +40,51 @@ std::string widths_table(const Json& rows, const Roofline& roof) {
          joules.is_null() ? "n/a" : fmt::format("{:.3g}", joules.get<double>())});
   }
   return aligned({"nodes", "depth", "ms", "relative", "MB", "of memory", "of integer peak", "J"}, lines);
+}
+
+std::string batches_table(const Json& rows) {
+  std::vector<std::string> names = {"length",   "batch",    "ms",    "fastest",
+                                    "relative", "ms/input", "J/run", "J/input"};
+  std::vector<std::pair<const char*, const char*>> printed;  // what the paper has of some row, and its title
+  for (const auto& [measure, title] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"relative", "paper: relative"},
+                                                                  {"seconds_per_run", "paper: s/run"},
+                                                                  {"seconds_per_input", "s/input"},
+                                                                  {"joules_per_run", "J/run"},
+                                                                  {"joules_per_input", "J/input"}}) {
+    const auto has = [&](const Json& row) {
+      return !row["paper"].is_null() && !row["paper"][measure].is_null();
+    };
+    if (std::ranges::none_of(rows, has)) continue;
+    printed.emplace_back(measure, title);
+    names.emplace_back(title);
+  }
+  const auto energy = [](const Json& joules) {
+    return joules.is_null() ? "n/a" : fmt::format("{:.3g}", joules.get<double>());
+  };
+  std::vector<std::vector<std::string>> lines;
+  for (const Json& row : rows) {
+    const double mean = row["mean_ms"].get<double>(), relative = row["relative"].get<double>();
+    const double deviation = row["sd_ms"].is_null() ? 0.0 : row["sd_ms"].get<double>();
+    lines.push_back({row["length"].dump(), row["batch"].dump(),
+                     fmt::format("{:.3f} ± {:.3f}", mean, deviation),
+                     fmt::format("{:.3f}", row["ms"].get<double>()),
+                     fmt::format("{:.2f} ± {:.2f}", relative, relative * deviation / mean),
+                     fmt::format("{:.3f}", row["ms_per_input"].get<double>()), energy(row["joules_per_run"]),
+                     energy(row["joules_per_input"])});
+    for (const auto& [measure, title] : printed) {
+      const Json value = row["paper"].is_null() ? Json() : row["paper"][measure];
+      if (value.is_null()) {
+        lines.back().emplace_back();
+      } else if (value.is_number()) {
+        lines.back().push_back(fmt::format("{}", value.get<double>()));
+      } else {
+        lines.back().push_back(
+            fmt::format("{} ± {}", value["mean"].get<double>(), value["sd"].get<double>()));
+      }
+    }
+  }
+  return aligned(names, lines);
 }
 
 plot::Figure widths_figure(const Json& target, const Json& draft) {

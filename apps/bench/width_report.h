@@ -18,6 +18,9 @@ struct Roofline {
 /// A line per row of measure_widths, with what share of the two roofs each pass reaches.
 std::string widths_table(const Json& rows, const Roofline& roof);
 
+/// A line per row of measure_batches (batch_curve.h), the paper's values beside ours where rows have `paper`.
+std::string batches_table(const Json& rows);
+
 /// Time against width, relative to a width of one; a series per model and depth.
 plot::Figure widths_figure(const Json& target, const Json& draft);
 

@@ -5,25 +5,24 @@
 #include <vector>
 
 #include "apps/bench/measure_cell.h"
-#include "apps/bench/method_report.h"
-#include "apps/bench/presets.h"
-#include "apps/bench/prompts.h"
+#include "apps/bench/method_figures.h"
+#include "apps/bench/method_results.h"
+#include "apps/bench/preset_list.h"
 #include "apps/cli/arguments.h"
+#include "apps/cli/bench_methods_plan.h"
 #include "apps/cli/bench_output.h"
 #include "apps/cli/bench_resume.h"
-#include "apps/cli/bundled_models.h"
+#include "apps/cli/chat_renderer.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
-#include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
+#include "apps/cli/output.h"
 #include "apps/cli/processor_name.h"
 #include "apps/cli/progress.h"
-#include "apps/cli/sampling_flags.h"
-#include "apps/json_input.h"
-#include "apps/server/api_error.h"
-#include "apps/server/chat_prompt.h"
+#include "apps/cli/prompt_files.h"
+#include "apps/cli/score_flags.h"
 #include "spectr/backend/cpu/machine_speed.h"
 
 namespace spectr::cli {
@@ -31,198 +30,198 @@ namespace {
 
 struct Flags {
   ModelFlags model;
-  std::string preset;
-  bench::Axes axes{.methods = {"speculative", "spectr"}};
-  MethodFlags settings;
-  SamplingFlags sampling;
-  std::string prompts;
+  MethodsPlan plan;
+  bool list_presets = false;
+  std::vector<std::string> prompts;
   std::size_t count = 20;
+  std::size_t prefix_words = 0;  // 0: whole prompts
+  ScoreFlags score;
   std::size_t predict = 128;
-  std::uint64_t seed = 0;
+  std::optional<double> seconds;
   bool ignore_eos = false;
   bool chat = false;
   Resume resume;
   BenchOutput output;
 };
 
-/// What is measured, and with which distribution.
-struct Plan {
-  std::vector<bench::Axes> axes;
-  MethodOptions settings;
-  Warp warp;
-};
-
-Plan plan_of(const Flags& flags, const CLI::App& command) {
-  if (flags.preset.empty()) return {{flags.axes}, flags.settings.request.settings(), flags.sampling.warp()};
-  const bench::Preset& preset = *need(bench::find_preset(flags.preset));
-  if (preset.axes.empty()) {
-    throw Failure(Status::usage, fmt::format("--preset {} measures passes: spectr bench widths --preset {}",
-                                             preset.name, preset.name));
-  }
-  for (const CLI::Option* option : command.get_options()) {
-    const std::string& group = option->get_group();
-    const bool fixed = group == "Sampling" || (group == "Speculation" && !option->check_lname("cost-file"));
-    if (option->count() > 0 && fixed) {
-      throw Failure(Status::usage,
-                    fmt::format("{} is fixed by --preset {}", option->get_name(), flags.preset));
-    }
-  }
-  return {preset.axes, preset.settings, need(Warp::make(preset.warp))};
-}
-
-/// Whether a rule that satisfies `wanted` is among the methods of the plan.
-template <class Wanted>
-bool any_method(const Plan& plan, Wanted wanted) {
-  for (const bench::Axes& axes : plan.axes) {
-    for (const std::string& name : axes.methods) {
-      if (wanted(*need(find_method(name)))) return true;
-    }
-  }
-  return false;
-}
-
 /// Drafts may be as small as pays where that is for every method to choose.
-LoadOptions draft_options_of(const Plan& plan, const ModelFlags& flags, const CostFile& file) {
+LoadOptions draft_options_of(const MethodsPlan& plan, const ModelFlags& flags, const CostFile& file) {
   const auto is_fixed = [](const MethodRule& rule) {
     return rule.models.max > 0 && !rule.reads(Setting::costs);
   };
   const MethodRule& automatic = *need(find_method("auto"));
-  return any_method(plan, is_fixed) ? flags.load_options() : draft_options(flags, automatic, file);
+  return plan.any_method(is_fixed) ? flags.load_options() : draft_options(flags, automatic, file);
 }
 
-/// Says which settings no cell reads.
-void warn_of_unread(const std::vector<bench::Cell>& cells) {
-  auto unread = unread_settings(*cells.front().method, cells.front().options);
-  for (const bench::Cell& cell : cells) {
-    const auto here = unread_settings(*cell.method, cell.options);
-    std::erase_if(unread, [&](std::string_view name) { return std::ranges::find(here, name) == here.end(); });
+/// Says which settings no cell reads. Throws Failure where a cell is impossible.
+void check_cells(const MethodsPlan& plan, std::size_t draft_models) {
+  for (const bench::Column* column : plan.all_columns()) {
+    const auto cells =
+        need(bench::cells_of(*column, column->settings, std::max<std::size_t>(1, draft_models)));
+    if (plan.preset() != nullptr || cells.empty()) continue;
+    auto unread = unread_settings(*cells.front().cell.method, cells.front().cell.options);
+    for (const auto& [cell, from, printed] : cells) {
+      const auto here = unread_settings(*cell.method, cell.options);
+      std::erase_if(unread,
+                    [&](std::string_view name) { return std::ranges::find(here, name) == here.end(); });
+    }
+    for (const std::string_view name : unread)
+      fmt::print(stderr, "--{} is not used: none of the methods reads it\n", name);
   }
-  for (const std::string_view name : unread)
-    fmt::print(stderr, "--{} is not used: none of the methods reads it\n", name);
 }
 
-/// Measures every cell that the file does not have yet.
-Json measure(const bench::Setup& setup, const std::vector<bench::Cell>& cells,
-             const std::vector<bench::TokenPrompt>& prompts, int threads, bench::EnergyMeter& meter,
-             Resume& resume) {
-  Json rows = Json::array();
-  Progress progress("bench methods", cells.size() * prompts.size());
-  for (const bench::Cell& cell : cells) {
-    std::size_t finished = rows.size() * prompts.size();
-    rows.push_back(resume.result(bench::key_of(setup, cell, prompts, threads), [&] {
-      return need(bench::measure_cell(setup, cell, prompts, meter, [&] { progress.at(++finished); }),
-                  Status::failed);
-    }));
-    progress.at(rows.size() * prompts.size());
+void warn_of_cuts(const std::vector<bench::Part>& parts) {
+  for (const bench::Part& part : parts) {
+    const auto cut = std::ranges::count_if(part.prompts, [](const bench::TokenPrompt& p) { return p.cut; });
+    if (cut == 0) continue;
+    fmt::print(stderr, "{}: {} of {} prompts are too long for the context: what counts is their end\n",
+               part.name, cut, part.prompts.size());
   }
-  progress.done();
-  return rows;
 }
 
-void warn_of_cuts(const std::vector<bench::TokenPrompt>& prompts) {
-  const auto cut = std::ranges::count_if(prompts, [](const bench::TokenPrompt& p) { return p.cut; });
-  if (cut == 0) return;
-  fmt::print(stderr, "{} of {} prompts are too long for the context: what counts is their end\n", cut,
-             prompts.size());
-}
-
-/// Every cell of the plan; one that goes by costs goes by those of its own draft model.
-std::vector<bench::Cell> cells_of(const Plan& plan, const CostFile& file, const LoadedModel& target,
-                                  const std::vector<LoadedModel>& drafts, int threads) {
-  MethodOptions settings = plan.settings;
+/// Every cell of a data set; one that goes by costs goes by those of its own draft model.
+std::vector<bench::PresetCell> cells_of(const MethodsPlan& plan, const std::string& dataset,
+                                        const CostFile& file, const LoadedModel& target,
+                                        const std::vector<LoadedModel>& drafts, int threads) {
   std::vector<std::shared_ptr<const Costs>> costs;  // [draft]
-  if (any_method(plan, [](const MethodRule& rule) { return rule.reads(Setting::costs); })) {
+  if (plan.any_method([](const MethodRule& rule) { return rule.reads(Setting::costs); })) {
     for (const LoadedModel& draft : drafts) {
       const Transformer* const one[] = {draft.transformer.get()};
       costs.push_back(file.costs(*target.transformer, one, threads));
     }
     if (drafts.empty()) costs.push_back(file.costs(*target.transformer, {}, threads));
-    settings.costs = costs.front();
   }
-  auto cells = need(bench::expand(plan.axes, settings, std::max<std::size_t>(1, drafts.size())));
-  for (bench::Cell& cell : cells) {
-    if (cell.method->reads(Setting::costs)) cell.options.costs = costs[cell.draft];
-    need(check_tuples(*cell.method, cell.options, plan.warp.options(), target.transformer->vocabulary()));
+  const bool own_columns = plan.column_per_draft(drafts.size());
+  const auto columns = own_columns ? plan.all_columns() : plan.columns(dataset);
+  std::vector<bench::PresetCell> all;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    MethodOptions settings = columns[i]->settings;
+    if (!costs.empty()) settings.costs = costs.front();
+    auto cells = need(bench::cells_of(*columns[i], settings, std::max<std::size_t>(1, drafts.size())));
+    for (bench::PresetCell& one : cells) {
+      if (own_columns && one.cell.draft != i) continue;
+      bench::Cell& cell = one.cell;
+      if (cell.method->reads(Setting::costs)) cell.options.costs = costs[cell.draft];
+      need(check_tuples(*cell.method, cell.options, cell.warp.options(), target.transformer->vocabulary()));
+      check_biases(cell.warp, target.transformer->vocabulary());
+      all.push_back(std::move(one));
+    }
   }
-  return cells;
+  return all;
 }
 
-/// Renders conversations by the chat template of the target's file.
-bench::ChatRenderer chat_renderer(const LoadedModel& target) {
-  const Gguf& file = target.transformer->file();
-  const auto source = file.find("tokenizer.chat_template");
-  if (source == nullptr)
-    throw Failure(Status::usage, fmt::format("--chat: {} has no chat template", file.name()));
-  const auto chat_template = std::make_shared<const Result<jinja::Template>>(
-      jinja::Template::parse(need(file.string("tokenizer.chat_template"))));
-  return [&tokenizer = *target.tokenizer,
-          chat_template](std::span<const std::string> said) -> Result<std::vector<Token>> {
-    JsonInput messages = JsonInput::array();
-    for (std::size_t i = 0; i < said.size(); ++i)
-      messages.push_back({{"role", i % 2 == 0 ? "user" : "assistant"}, {"content", said[i]}});
-    try {
-      return server::encode_chat(server::chat_prompt(messages, {}, tokenizer.vocabulary(), *chat_template),
-                                 tokenizer);
-    } catch (const server::ApiError& refused) {
-      return error("{}", refused.what());
+/// Measures every cell that the file does not have yet: repetition by repetition, so that what else the
+/// machine does meets all cells.
+void measure(bench::Setup& setup, std::vector<bench::Part>& parts, const std::vector<std::uint64_t>& seeds,
+             std::optional<double> seconds, int threads, bench::EnergyMeter& meter, Resume& resume) {
+  std::size_t all = 0, finished = 0;
+  for (const bench::Part& part : parts) all += part.cells.size() * part.prompts.size() * seeds.size();
+  Progress progress("bench methods", all);
+  for (const std::uint64_t seed : seeds) {
+    setup.seed = seed;
+    for (bench::Part& part : parts) {
+      part.measured.resize(part.cells.size());
+      const bench::RunSettings settings{seconds, part.scorer};
+      for (std::size_t i = 0; i < part.cells.size(); ++i) {
+        const bench::Cell& cell = part.cells[i].cell;
+        std::size_t done = finished;
+        const Json measured = resume.result(bench::key_of(setup, cell, part.prompts, settings, threads), [&] {
+          return bench::to_json(need(
+              bench::measure_cell(setup, cell, part.prompts, settings, meter, [&] { progress.at(++done); }),
+              Status::failed));
+        });
+        part.measured[i].push_back(bench::measurement_of(measured));
+        progress.at(finished += part.prompts.size());
+      }
     }
-  };
+  }
+  progress.done();
+}
+
+std::string spread_line(std::size_t repeats) {
+  return repeats > 1 ? fmt::format("means ± standard deviations over {} repetitions", repeats)
+                     : "means over prompts ± standard errors";
 }
 
 void run(Flags flags, const CLI::App& command) {
-  const Plan plan = plan_of(flags, command);
-  const bool drafts_needed = any_method(plan, [](const MethodRule& rule) { return rule.models.min > 0; });
+  if (flags.list_presets) {
+    if (flags.output.json) {
+      print_json(bench::to_json(bench::presets()));
+    } else {
+      fmt::print("{}", bench::list_of(bench::presets()));
+    }
+    return;
+  }
+  MethodsPlan& plan = flags.plan;
+  plan.choose(command);
+  if (flags.seconds && !(*flags.seconds > 0.0))
+    throw Failure(Status::usage, fmt::format("--seconds must be above 0, got {}", *flags.seconds));
+  const bench::Preset* preset = plan.preset();
+  const bool only_prompts = preset != nullptr && preset->columns.empty();
+  const bool drafts_needed = plan.any_method([](const MethodRule& rule) { return rule.models.min > 0; });
   // Errors come before models are loaded.
-  warn_of_unread(
-      need(bench::expand(plan.axes, plan.settings, std::max<std::size_t>(1, flags.model.drafts.size()))));
+  check_cells(plan, flags.model.drafts.size());
   flags.model.choose_bundled();
   if (drafts_needed && flags.model.drafts.empty())
     throw Failure(Status::usage, "the methods need a draft model: give -md FILE");
-  if (!plan.settings.tree.empty() &&
-      !any_method(plan, [](const MethodRule& rule) { return rule.reads(Setting::tree); }))
-    throw Failure(Status::usage,
-                  "none of the methods drafts a prefix tree; --tree goes with tree and traversal");
-  const auto texts =
-      need(bench::read_prompts(need(data_file(flags.prompts, "stories.jsonl", "--prompts")), flags.count));
+  plan.check_tree();
+  if (preset != nullptr) ask_for_data(*preset, flags.prompts);
+  std::vector<DataSet> data_sets = read_data_sets(flags.prompts, flags.count);
+  std::vector<bench::Scorer> scorers;  // [data set]
+  for (DataSet& set : data_sets) {
+    const auto columns = plan.columns(set.name);
+    if (flags.prefix_words > 0) bench::keep_words(set.prompts, flags.prefix_words);
+    scorers.push_back(only_prompts ? bench::Scorer{} : flags.score.scorer(set, columns.front()->score));
+  }
   flags.resume.open();
   flags.output.open();
 
   ThreadPool pool(flags.model.thread_count());
   const LoadedModel target = need(load_model(flags.model.model, pool, flags.model.load_options()));
-  const CostFile cost_file(flags.settings.cost_file);
+  const CostFile cost_file(plan.method_flags().cost_file);
   const std::vector<LoadedModel> drafts =
-      load_drafts(flags.model, target, pool, draft_options_of(plan, flags.model, cost_file));
-  check_biases(plan.warp, target.transformer->vocabulary());
-  const bench::Setup setup{target,
-                           drafts,
-                           plan.warp,
-                           flags.predict,
-                           flags.seed,
-                           flags.ignore_eos,
-                           flags.chat ? chat_renderer(target) : nullptr};
-  const auto prompts = need(bench::tokenize(setup, texts));
-  warn_of_cuts(prompts);
-  const auto cells = cells_of(plan, cost_file, target, drafts, pool.threads());
+      only_prompts ? std::vector<LoadedModel>{}
+                   : load_drafts(flags.model, target, pool, draft_options_of(plan, flags.model, cost_file));
+  bench::Setup setup{target, drafts,           flags.predict,
+                     0,      flags.ignore_eos, flags.chat ? chat_renderer(target) : nullptr};
+  std::vector<bench::Part> parts;
+  for (std::size_t i = 0; i < data_sets.size(); ++i) {
+    const DataSet& set = data_sets[i];
+    parts.push_back({set.name, set.file, need(bench::tokenize(setup, set.prompts)), {}, {}, scorers[i]});
+    if (!only_prompts)
+      parts.back().cells = cells_of(plan, set.name, cost_file, target, drafts, pool.threads());
+  }
+  const Json sets = bench::data_sets_json(preset, parts);
+  if (only_prompts) {
+    const Json object = {{"preset", preset->name}, {"model", flags.model.model}, {"datasets", sets}};
+    flags.output.print(object, sets, bench::preset_lines(preset) + "\n" + bench::lengths_table(sets));
+    return;
+  }
+  warn_of_cuts(parts);
+  const std::vector<std::uint64_t> seeds = plan.seeds();
   bench::EnergyMeter meter;
   const auto idle = meter.idle_watts();
-  const Json rows = measure(setup, cells, prompts, pool.threads(), meter, flags.resume);
+  measure(setup, parts, seeds, flags.seconds, pool.threads(), meter, flags.resume);
 
+  const bench::Results results = bench::results_of(preset, setup, parts, plan.relative_to());
+  const std::string table = fmt::format(
+      "{}{}\n{}, {} threads, {}; energy: {}{}\nat most {} tokens an answer, seeds {}; {}\n{}",
+      bench::preset_lines(preset), flags.model.model, processor_name(), pool.threads(), instruction_set(),
+      meter.source(), idle ? fmt::format(", idle {:.1f} W", *idle) : "", flags.predict,
+      fmt::join(seeds, ", "), spread_line(seeds.size()), bench::results_text(sets, results));
   Json draft_files = nullptr;
   if (flags.model.drafts.size() == 1) draft_files = flags.model.drafts.front();
   if (flags.model.drafts.size() > 1) draft_files = flags.model.drafts;
-  const std::string table = fmt::format(
-      "{}\n{}, {} threads, {}; energy: {}{}\n{} prompts, at most {} tokens each, seed {}; means over prompts "
-      "± standard error\n\n{}",
-      flags.model.model, processor_name(), pool.threads(), instruction_set(), meter.source(),
-      idle ? fmt::format(", idle {:.1f} W", *idle) : "", prompts.size(), flags.predict, flags.seed,
-      bench::methods_table(rows));
-  const Json object = {{"model", flags.model.model}, {"draft", draft_files},     {"threads", pool.threads()},
-                       {"seed", flags.seed},         {"predict", flags.predict}, {"rows", rows}};
-  flags.output.print(object, rows, table);
-  flags.output.draw("methods", rows,
-                    {{"block-efficiency", bench::efficiency_figure(rows)},
-                     {"speed-up", bench::speedup_figure(rows)},
-                     {"acceptance", bench::acceptance_figure(rows)}});
+  const Json object = {{"model", flags.model.model},      {"draft", draft_files},
+                       {"threads", pool.threads()},       {"seeds", seeds},
+                       {"predict", flags.predict},        {"datasets", sets},
+                       {"reference", results.references}, {"rows", results.rows},
+                       {"across", results.across}};
+  flags.output.print(object, results.rows, table);
+  std::vector<Picture> pictures;
+  for (auto& [name, figure] : bench::method_figures(results.rows))
+    pictures.push_back({name, std::move(figure)});
+  flags.output.draw("methods", results.rows, pictures);
 }
 
 }  // namespace
@@ -238,31 +237,36 @@ void add_bench_methods(CLI::App& bench) {
   command
       .add_option(
           "--prompts", flags->prompts,
-          ".jsonl (an object per line) or .json (also a list of them) with prompt, turns or question, .csv "
-          "with a column prompt, or a prompt per line (default: the bundled stories)")
-      ->transform(file_name());
-  command.add_option("--count", flags->count, "prompts to use, the first ones; 0: all")
+          "data sets, each FILE or NAME=FILE: .jsonl (an object per line) or .json (also a list of them) "
+          "with "
+          "prompt, turns or question, .csv with a column prompt, or a prompt per line (default: the bundled "
+          "stories)")
+      ->transform(file_name())
+      ->type_name("[NAME=]FILE ...")
+      ->expected(1, 1000);
+  command.add_option("--count", flags->count, "prompts to use of each, the first ones; 0: all")
       ->transform(whole(0))
       ->capture_default_str();
+  command
+      .add_option("--prefix-words", flags->prefix_words,
+                  "use the first N words of every prompt alone, for files of whole sentences; 0: all")
+      ->transform(whole(0))
+      ->capture_default_str();
+  flags->score.add(command);
   command.add_option("-n,--predict,--n-predict", flags->predict, "max tokens of an answer")
       ->capture_default_str()
       ->transform(whole(1, 1L << 30));
-  command.add_option("-s,--seed", flags->seed, "of the choices")->transform(whole(0))->capture_default_str();
+  command
+      .add_option("--seconds", flags->seconds,
+                  "no answer is begun after so many seconds of a method's answers; perplexity is that of the "
+                  "prompts which plain decoding finishes in this time")
+      ->transform(real());
   command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
   command.add_flag("--chat", flags->chat, "prompts are what a user says: render them by the chat template");
+  command.add_flag("--list-presets", flags->list_presets,
+                   "print the cells of every preset with the papers' values; run nothing");
   flags->resume.add(command);
-  add_preset(command, flags->preset);
-  const std::string group = "Speculation";
-  const auto list = [&](const char* name, auto& values, const char* help) {
-    return command.add_option(name, values, help)->delimiter(',')->group(group);
-  };
-  list("--method", flags->axes.methods, "methods, separated by commas")->capture_default_str();
-  list("--plan", flags->axes.plans, "plans, separated by commas (default: each method's own)");
-  add_list(command, "-K", flags->axes.drafts, "draft sequences (default: 4)", 1)->group(group);
-  add_list(command, length_names, flags->axes.lengths, "tokens per draft (default: 4)", 1)->group(group);
-  flags->settings.add_settings(command);
-  flags->settings.add_cost_file(command);
-  flags->sampling.add(command);
+  flags->plan.add(command);
   flags->output.add(command, true);
   command.callback([flags, &command] {
     refuse_variables();

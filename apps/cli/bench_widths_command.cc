@@ -1,6 +1,8 @@
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "apps/bench/batch_curve.h"
 #include "apps/bench/presets.h"
 #include "apps/bench/width_curve.h"
 #include "apps/bench/width_report.h"
@@ -21,6 +23,8 @@ struct Flags {
   ModelFlags model;
   std::string preset;
   bench::WidthSettings settings;
+  bench::BatchSettings batches;  // with lengths: these are measured instead
+  std::optional<std::size_t> runs;
   Resume resume;
   BenchOutput output;
 };
@@ -60,17 +64,66 @@ std::string section(const std::string& file, const Transformer& model, const Jso
                      bench::widths_table(rows, roof));
 }
 
+/// What passes over batches cost, which is kept as soon as it is there, beside the paper's values.
+Json measure_batches(const char* what, const std::string& file, const LoadedModel& model, Flags& flags,
+                     std::optional<double> base_ms, const std::vector<bench::PrintedPass>& printed,
+                     int threads, bench::EnergyMeter& meter) {
+  const bench::BatchSettings& settings = flags.batches;
+  Progress progress(fmt::format("bench widths, {}", what),
+                    settings.lengths.size() * settings.batches.size() * settings.runs);
+  const Json key = {{"batches of", bench::identity_of(file)},
+                    {"lengths", settings.lengths},
+                    {"batches", settings.batches},
+                    {"independent", settings.independent},
+                    {"runs", settings.runs},
+                    {"depth", settings.depth},
+                    {"threads", threads}};
+  Json rows = flags.resume.result(key, [&] {
+    return need(bench::measure_batches(*model.transformer, settings, base_ms, meter,
+                                       [&](std::size_t done, std::size_t) { progress.at(done); }));
+  });
+  progress.done();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (base_ms) rows[i]["relative"] = rows[i]["mean_ms"].get<double>() / *base_ms;  // of this run's target
+    rows[i]["paper"] = i < printed.size()
+                           ? bench::to_json(printed[i], need(bench::find_preset(flags.preset))->source)
+                           : Json(nullptr);
+  }
+  return rows;
+}
+
+/// Fills in what a preset says. Throws Failure where it measures something else.
+const bench::PassTable* passes_of(Flags& flags) {
+  if (flags.preset.empty()) return nullptr;
+  const bench::Preset& preset = *need(bench::find_preset(flags.preset));
+  if (!preset.passes) {
+    throw Failure(Status::usage, fmt::format("--preset {} compares methods: spectr bench methods --preset {}",
+                                             preset.name, preset.name));
+  }
+  const std::size_t runs = flags.runs.value_or(preset.passes->settings.runs);
+  flags.batches = preset.passes->settings;
+  flags.batches.runs = runs;
+  return &*preset.passes;
+}
+
+/// A line about the machine that everything was measured on.
+std::string machine_line(int threads, double memory, double integers, bench::EnergyMeter& meter) {
+  const auto idle = meter.idle_watts();
+  return fmt::format(
+      "{}, {} threads, {}: memory is read at {:.1f} GB/s, {:.0f} thousand million integer products a second; "
+      "energy: {}{}\n",
+      processor_name(), threads, instruction_set(), memory * 1e-9, integers * 1e-9, meter.source(),
+      idle ? fmt::format(", idle {:.1f} W", *idle) : "");
+}
+
 void run(Flags flags) {
   if (flags.model.drafts.size() > 1) throw Failure(Status::usage, "bench widths takes one draft model (-md)");
-  if (!flags.preset.empty()) {
-    const bench::Preset& preset = *need(bench::find_preset(flags.preset));
-    if (preset.widths.empty()) {
-      throw Failure(Status::usage,
-                    fmt::format("--preset {} compares methods: spectr bench methods --preset {}", preset.name,
-                                preset.name));
-    }
-    flags.settings.widths = preset.widths;
-  }
+  const bench::PassTable* preset = passes_of(flags);
+  if (preset == nullptr && flags.runs) flags.batches.runs = *flags.runs;
+  flags.batches.depth = flags.settings.depths.front();
+  const bool batches = !flags.batches.lengths.empty();
+  if (batches && flags.settings.depths.size() > 1)
+    throw Failure(Status::usage, "bench widths --lengths takes one depth");
   flags.model.choose_bundled();
   flags.resume.open();
   flags.output.open();
@@ -78,38 +131,57 @@ void run(Flags flags) {
   const LoadedModel target = need(load_model(flags.model.model, pool, flags.model.load_options()));
   const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool, flags.model.load_options());
   bench::EnergyMeter meter;
-  const auto idle = meter.idle_watts();
   const double memory = memory_bytes_per_second(pool), integers = integer_macs_per_second(pool);
+  std::string table = machine_line(pool.threads(), memory, integers, meter);
+  if (preset != nullptr) {
+    const bench::Preset& of = *need(bench::find_preset(flags.preset));
+    table = fmt::format("{}: {}\npaper: printed values of {}, not measured here ({})\n", of.name, of.summary,
+                        of.source, of.models) +
+            table;
+  }
 
-  const Json rows = measure("target", flags.model.model, target, flags, pool.threads(), meter);
-  Json object = {{"model", flags.model.model},
-                 {"threads", pool.threads()},
-                 {"read_gbps", memory * 1e-9},
-                 {"integer_gops", integers * 1e-9},
-                 {"widths", rows}};
-  std::string table = fmt::format(
-      "{}, {} threads, {}: memory is read at {:.1f} GB/s, {:.0f} thousand million integer products a second; "
-      "energy: {}{}\n{}",
-      processor_name(), pool.threads(), instruction_set(), memory * 1e-9, integers * 1e-9, meter.source(),
-      idle ? fmt::format(", idle {:.1f} W", *idle) : "",
-      section(flags.model.model, *target.transformer, rows, memory, integers));
-  Json all = Json::array(), draft_rows = Json::array();
+  Json all = Json::array();
   const auto append = [&all](const std::string& file, const Json& some) {
     for (const Json& row : some) {
       all.push_back({{"model", file}});
       all.back().update(row);
     }
   };
-  append(flags.model.model, rows);
+  std::optional<double> base_ms;  // of the target's first cell
+  const auto measured = [&](const char* what, const std::string& file, const LoadedModel& model) {
+    if (!batches) {
+      const Json rows = measure(what, file, model, flags, pool.threads(), meter);
+      table += section(file, *model.transformer, rows, memory, integers);
+      append(file, rows);
+      return rows;
+    }
+    const bool is_draft = base_ms.has_value();
+    const std::vector<bench::PrintedPass> printed = preset == nullptr ? std::vector<bench::PrintedPass>{}
+                                                    : is_draft        ? preset->draft
+                                                                      : preset->target;
+    const Json rows = measure_batches(what, file, model, flags, base_ms, printed, pool.threads(), meter);
+    if (!is_draft) base_ms = rows.front()["mean_ms"].get<double>();
+    table += fmt::format("\n{}{}\n{}", file, flags.batches.independent ? ", independent texts" : "",
+                         bench::batches_table(rows));
+    append(file, rows);
+    return rows;
+  };
+  const Json rows = measured("target", flags.model.model, target);
+  Json object = {{"model", flags.model.model},
+                 {"threads", pool.threads()},
+                 {"read_gbps", memory * 1e-9},
+                 {"integer_gops", integers * 1e-9},
+                 {"widths", rows}};
+  Json draft_rows = Json::array();
   if (!drafts.empty()) {
-    draft_rows = measure("draft", flags.model.drafts.front(), drafts.front(), flags, pool.threads(), meter);
+    draft_rows = measured("draft", flags.model.drafts.front(), drafts.front());
     object["draft"] = flags.model.drafts.front();
     object["draft_widths"] = draft_rows;
-    table += section(flags.model.drafts.front(), *drafts.front().transformer, draft_rows, memory, integers);
-    append(flags.model.drafts.front(), draft_rows);
   }
   flags.output.print(object, all, table);
-  flags.output.draw("widths", all, {{"widths", bench::widths_figure(rows, draft_rows)}});
+  std::vector<Picture> pictures;
+  if (!batches) pictures.push_back({"widths", bench::widths_figure(rows, draft_rows)});
+  flags.output.draw("widths", all, pictures);
 }
 
 }  // namespace
@@ -123,7 +195,25 @@ void add_bench_widths(CLI::App& bench) {
   flags->model.add_threads(command);
   flags->model.add_cache_types(command);
   auto* preset = add_preset(command, flags->preset);
-  add_list(command, "--widths", flags->settings.widths, "nodes of a pass", 1, 1 << 30)->excludes(preset);
+  auto* widths =
+      add_list(command, "--widths", flags->settings.widths, "nodes of a pass", 1, 1 << 30)->excludes(preset);
+  add_list(command, "--lengths", flags->batches.lengths,
+           "instead: passes over a batch of sequences of these lengths, drafts of one text in a tree", 1,
+           1 << 20)
+      ->excludes(preset)
+      ->excludes(widths);
+  add_list(command, "--batches", flags->batches.batches, "sequences of such a pass", 1, 1 << 20)
+      ->excludes(preset)
+      ->excludes(widths);
+  command
+      .add_flag("--independent", flags->batches.independent,
+                "they are texts of their own, each with its cache")
+      ->excludes(preset)
+      ->excludes(widths);
+  command
+      .add_option("--runs", flags->runs, "passes of every length and batch (default: the preset's, else 100)")
+      ->transform(whole(1, 1'000'000))
+      ->excludes(widths);
   add_list(command, "--depths", flags->settings.depths, "tokens of context before them", 0, 1 << 30);
   command.add_option("-r,--rounds", flags->settings.rounds, "rounds through all widths")
       ->capture_default_str()

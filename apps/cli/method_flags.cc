@@ -8,15 +8,12 @@
 #include "spectr/transport/plans.h"
 
 namespace spectr::cli {
-namespace {
 
 BeamMode beam_mode_of(const std::string& name) {
   if (name == "draw") return BeamMode::draw;
   if (name == "top") return BeamMode::top;
   throw CLI::ValidationError("--beam-mode", fmt::format("must be draw or top, got '{}'", name));
 }
-
-}  // namespace
 
 void MethodFlags::add(CLI::App& app) {
   const std::string group = "Speculation";
@@ -37,19 +34,7 @@ void MethodFlags::add(CLI::App& app) {
       ->transform(whole(1))
       ->group(group);
   add_settings(app);
-}
-
-void MethodFlags::add_settings(CLI::App& app) {
-  const std::string group = "Speculation";
-  add_list(app, "--tree", request.others.tree, "factors k1,k2,… of a prefix tree of drafts (tree, traversal)",
-           1)
-      ->group(group);
-  app.add_option("--epsilon", request.others.epsilon,
-                 "over-acceptance of biased-opt and biased-uno, and of plans epsilon-opt and epsilon-uno")
-      ->transform(real())
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--tau", request.others.tau, "threshold of mtad, in [0, 1)")
+  app.add_option("--tau", request.others.tau, "threshold of mtad, in [0, 1]; 1 accepts nothing")
       ->transform(real())
       ->capture_default_str()
       ->group(group);
@@ -70,6 +55,18 @@ void MethodFlags::add_settings(CLI::App& app) {
       ->group(group);
   app.add_option("--bild-rollback", request.others.bild_rollback,
                  "bild takes tokens back whose -ln q exceeds this")
+      ->transform(real())
+      ->capture_default_str()
+      ->group(group);
+}
+
+void MethodFlags::add_settings(CLI::App& app) {
+  const std::string group = "Speculation";
+  add_list(app, "--tree", request.others.tree, "factors k1,k2,… of a prefix tree of drafts (tree, traversal)",
+           1)
+      ->group(group);
+  app.add_option("--epsilon", request.others.epsilon,
+                 "over-acceptance of biased-opt and biased-uno, and of plans epsilon-opt and epsilon-uno")
       ->transform(real())
       ->capture_default_str()
       ->group(group);

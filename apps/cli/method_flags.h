@@ -12,14 +12,17 @@ namespace spectr::cli {
 /// What -L is called.
 constexpr const char* length_names = "-L,--length,--draft,--draft-max,--draft-n,--spec-draft-n-max";
 
+/// The value of --beam-mode. Throws CLI::ValidationError.
+BeamMode beam_mode_of(const std::string& name);
+
 /// --method, --plan, -K, -L, … as they were given.
 struct MethodFlags {
   MethodRequest request;
   std::optional<std::string> cost_file;
 
-  /// --method, --plan, -K, -L and the settings.
+  /// --method, --plan, -K, -L and all settings.
   void add(CLI::App& app);
-  /// What a method's own settings are.
+  /// What a method's own settings are, but for those of MTAD, MTJD and BiLD.
   void add_settings(CLI::App& app);
   /// --cost-file, where costs of passes are read.
   void add_cost_file(CLI::App& app);

@@ -1,14 +1,11 @@
-// `spectr bench` as scripts see it: keys, formats, resumption, errors.
+// `spectr bench` but for its methods, as scripts see it: keys, formats, resumption, errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <csignal>
-#include <thread>
 
 #include "tests/benchmark/file.h"
-#include "tests/program/spectr.h"
+#include "tests/benchmark/run.h"
 #include "tests/support/data.h"
 
 namespace spectr {
@@ -19,185 +16,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
 using testing::StartsWith;
-
-std::vector<std::string> keys(const Json& object) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : object.items()) names.push_back(name);
-  return names;
-}
-
-std::string output(const Arguments& arguments) {
-  const Outcome ran = test::spectr(arguments);
-  EXPECT_EQ(ran.status, 0) << ran.err;
-  return ran.out;
-}
-
-Json json(const Arguments& arguments) {
-  return Json::parse(output(arguments + Arguments{"--json"}));
-}
-
-const std::string prompts =
-    "{\"prompt\": \"Once upon a time\", \"reference\": \"There was a dog\"}\n"
-    "{\"turns\": [\"One day\", \"Then\"]}\n"
-    "{\"prompt\": \"Tom had a cat\"}\n";
-
-/// `spectr bench methods` on the tiny pair, twelve tokens a prompt.
-class BenchMethods : public testing::Test {
- protected:
-  Arguments methods(const Arguments& more = {}) const {
-    Arguments all = {"bench", "methods", "-m", target(), "-md", draft(), "-t", "1"};
-    for (const auto& [flag, value] : std::vector<std::pair<const char*, std::string>>{
-             {"-n", "12"}, {"--temp", "1"}, {"--prompts", prompts_.path()}}) {
-      if (std::ranges::find(more, flag) == more.end()) all = all + Arguments{flag, value};
-    }
-    return all + more;
-  }
-
- private:
-  NamedFile prompts_{"p.jsonl", prompts};
-};
-
-TEST_F(BenchMethods, TableTellsTheBiasWhereThereIsOne) {
-  const std::string biased = output(methods({"--method", "spectr,biased-opt,mtad", "--epsilon", "0.5"}));
-  EXPECT_THAT(biased, testing::ContainsRegex(" bias"));
-  EXPECT_THAT(biased, HasSubstr("0.0000"));
-  EXPECT_THAT(biased, HasSubstr("unknown"));
-  EXPECT_THAT(output(methods({"--method", "spectr"})), testing::Not(HasSubstr("bias")));
-}
-
-TEST_F(BenchMethods, JsonHasTheFieldsOfTheContract) {
-  const Json out = json(methods({"--method", "plain,speculative,spectr,mtad", "-K", "1,2", "-L", "2"}));
-  EXPECT_THAT(keys(out),
-              testing::UnorderedElementsAre("model", "draft", "threads", "seed", "predict", "rows"));
-  EXPECT_EQ(out["model"], target());
-  EXPECT_EQ(out["draft"], draft());
-  ASSERT_EQ(out["rows"].size(), 5u);
-  for (const Json& row : out["rows"]) {
-    EXPECT_THAT(keys(row),
-                IsSupersetOf({"method", "plan", "drafts", "length", "prompts", "block_efficiency",
-                              "block_efficiency_se", "acceptance_rate", "acceptance_per_position",
-                              "tokens_per_second", "speedup", "perplexity", "joules_per_token", "seconds"}));
-    EXPECT_THAT(keys(row["seconds"]),
-                testing::UnorderedElementsAre("prompt", "draft", "target", "select", "total"));
-    EXPECT_EQ(row["prompts"], 3);
-    EXPECT_GE(row["block_efficiency"].get<double>(), 1.0);
-    EXPECT_GE(row["block_efficiency_se"].get<double>(), 0.0);
-    EXPECT_GT(row["tokens_per_second"].get<double>(), 0.0);
-    EXPECT_GT(row["speedup"].get<double>(), 0.0);
-    EXPECT_GT(row["perplexity"].get<double>(), 1.0);
-    EXPECT_GE(row["rouge_l"].get<double>(), 0.0);
-  }
-  const Json &plain = out["rows"][0], &spectr = out["rows"][3];
-  EXPECT_EQ(plain["method"], "plain");
-  EXPECT_EQ(plain["block_efficiency"], 1.0);
-  EXPECT_EQ(plain["speedup"], 1.0);
-  EXPECT_EQ(spectr["plan"], "k-seq");
-  EXPECT_EQ(spectr["drafts"], 2);
-  EXPECT_EQ(spectr["length"], 2);
-}
-
-TEST_F(BenchMethods, CountsAreTheSameForTheSameSeed) {
-  const auto efficiencies = [&](const char* seed) {
-    std::vector<Json> all;
-    const Json out = json(methods({"-K", "2", "--seed", seed}));
-    for (const Json& row : out["rows"]) {
-      all.push_back({row["block_efficiency"], row["perplexity"], row["acceptance_per_position"]});
-    }
-    return all;
-  };
-  EXPECT_EQ(efficiencies("1"), efficiencies("1"));
-  EXPECT_NE(efficiencies("1"), efficiencies("2"));
-}
-
-TEST_F(BenchMethods, SeveralDraftModelsAreRowsOfTheirOwn) {
-  const Json out = json(methods({"-md", target(), "--method", "speculative"}));
-  ASSERT_EQ(out["rows"].size(), 2u);
-  EXPECT_EQ(out["draft"], Json({draft(), target()}));
-  EXPECT_EQ(out["rows"][0]["draft"], draft());
-  EXPECT_EQ(out["rows"][1]["draft"], target());
-  EXPECT_EQ(out["rows"][1]["acceptance_rate"], 1.0);  // a model that drafts for itself
-}
-
-TEST_F(BenchMethods, OnlyMethodsThatDraftAPrefixTreeReadIt) {
-  const Json rows =
-      json(methods({"--method", "plain,tree,spectr", "-K", "2", "-L", "2", "--tree", "2,1"}))["rows"];
-  ASSERT_EQ(rows.size(), 3u);
-  EXPECT_EQ(rows[1]["method"], "tree");
-  EXPECT_EQ(rows[2]["drafts"], 2);
-}
-
-TEST_F(BenchMethods, EveryDraftModelHasItsOwnCosts) {
-  const TemporaryFile costs("{}");
-  const Json out = json(methods({"-md", target(), "--method", "auto", "--cost-file", costs.path()}));
-  EXPECT_EQ(Json::parse(contents_of(costs.path())).size(), 2u);  // a pair each
-  ASSERT_EQ(out["rows"].size(), 2u);
-  EXPECT_NE(out["rows"][0]["costs_hash"], out["rows"][1]["costs_hash"]);
-  for (const Json& row : out["rows"]) {  // K and L are what was drafted
-    EXPECT_EQ(row["length"].get<std::size_t>() > 0, !row["acceptance_per_position"].empty()) << row;
-  }
-}
-
-TEST_F(BenchMethods, AFolderThatCannotBeWrittenIsFoundBeforeTheRun) {
-  const NamedFile results("results.jsonl", "");
-  const Outcome ran = test::spectr(methods({"--plot", "/dev/null/pictures", "--resume", results.path()}));
-  EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.err, HasSubstr("/dev/null/pictures"));
-  EXPECT_EQ(contents_of(results.path()), "");
-}
-
-TEST_F(BenchMethods, TablesAndCsvHaveALinePerRow) {
-  const std::string table = output(methods({"-K", "2"}));
-  EXPECT_THAT(table, HasSubstr("speed-up"));
-  EXPECT_THAT(table, HasSubstr("spectr k-seq"));
-  const std::string csv = output(methods({"-K", "2", "--csv"}));
-  EXPECT_THAT(csv, StartsWith("method,plan,drafts,length,prompts,block_efficiency,"));
-  EXPECT_EQ(std::ranges::count(csv, '\n'), 3);
-}
-
-TEST_F(BenchMethods, EnergyIsThatOfTheBoardsWhereADriverIs) {
-  const Surroundings with_driver{.variables = {{"LD_LIBRARY_PATH", two_boards_folder()}}};
-  const Outcome ran = test::spectr(methods({"--method", "speculative", "--json"}), with_driver);
-  ASSERT_EQ(ran.status, 0) << ran.err;
-  const Json row = Json::parse(ran.out)["rows"][0];
-  // 300 W at least (processors that can be read add theirs), over the run and the starting of sessions.
-  const double generated = row["tokens_per_second"].get<double>() *
-                           (row["seconds"]["total"].get<double>() - row["seconds"]["prompt"].get<double>());
-  EXPECT_GT(row["joules_per_token"].get<double>() * generated, 300.0 * row["seconds"]["total"].get<double>());
-  EXPECT_THAT(test::spectr(methods({"--method", "speculative"}), with_driver).out, HasSubstr("NVML, idle "));
-}
-
-TEST_F(BenchMethods, ARunThatIsKilledGoesOnWhereItWas) {
-  const NamedFile results("results.jsonl", "");
-  const Arguments arguments =
-      methods({"--method", "speculative,spectr", "-K", "2", "-L", "1,2,3,4,5,6", "--resume", results.path()});
-  RunningProgram run(spectr_program(), arguments);
-  const auto lines = [&] { return std::ranges::count(contents_of(results.path()), '\n'); };
-  while (lines() < 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  run.send(SIGKILL);
-  run.wait();
-  const std::string before = contents_of(results.path());
-  const std::string finished = before.substr(0, before.rfind('\n') + 1);
-
-  const Json out = json(arguments);
-  ASSERT_EQ(out["rows"].size(), 12u);
-  const std::string after = contents_of(results.path());
-  EXPECT_TRUE(after.starts_with(finished));
-  EXPECT_EQ(std::ranges::count(after, '\n'), 12);
-  // Finished rows are those of the first run, times included; a third run measures nothing.
-  EXPECT_EQ(out["rows"][0], Json::parse(finished.substr(0, finished.find('\n')))["row"]);
-  EXPECT_EQ(json(arguments), out);
-  EXPECT_EQ(contents_of(results.path()), after);
-}
-
-TEST_F(BenchMethods, RowsOfOtherSettingsAreNotTaken) {
-  const NamedFile results("results.jsonl", "");
-  const auto lines = [&] { return std::ranges::count(contents_of(results.path()), '\n'); };
-  (void)json(methods({"--method", "speculative", "--resume", results.path()}));
-  (void)json(methods({"--method", "speculative", "--resume", results.path(), "--temp", "0.5"}));
-  EXPECT_EQ(lines(), 2);
-  (void)json(methods({"--method", "speculative", "--resume", results.path(), "--seed", "9"}));
-  EXPECT_EQ(lines(), 3);
-}
 
 TEST(BenchPasses, CountParametersAndBytesAsInspectDoes) {
   const Json row = json({"bench", "tg", "-m", target(), "-t", "1", "-r", "1", "-n", "1"})[0];
@@ -231,40 +49,6 @@ TEST(BenchResume, FinishedRowsOfEveryBenchmarkAreTakenAsTheyAre) {
   }
 }
 
-TEST_F(BenchMethods, ErrorsAreOneLineWithStatus2) {
-  const struct {
-    Arguments arguments;
-    const char* message;
-  } cases[] = {
-      {methods({"--preset", "spectr-table9"}), "there is no preset 'spectr-table9'"},
-      {methods({"--preset", "mtad-table2"}), "spectr bench widths --preset mtad-table2"},
-      {{"bench", "methods", "--preset", "spectr-table4", "--top-k", "3"}, "--top-k is fixed by --preset"},
-      {{"bench", "methods", "--preset", "spectr-table4", "-K", "3"}, "-K is fixed by --preset"},
-      {methods({"--method", "magic"}), "there is no method 'magic'"},
-      {methods({"-K", "0"}), "-K: must be a whole number from 1 to 9223372036854775807, got '0'"},
-      {methods({"--count", "-1"}), "--count: must be a whole number from 0 to 9223372036854775807, got '-1'"},
-      {methods({"-l", "99999+5"}), "token 99999 is outside the vocabulary"},
-      {methods({"--tree", "2,2"}), "--tree goes with tree and traversal"},
-      {methods({"--plan", "magic", "--method", "speculative"}), "there is no plan 'magic'"},
-      {methods({"--plan", "k-seq", "--method", "speculative"}), "has a plan to choose"},
-      {{"bench", "select", "-V", "10", "widths", "-m", target()}, "widths excludes select"},
-      {{"bench", "pp", "-m", target(), "select"}, "select excludes pp"},
-      {methods({"-n", "4000"}), "-n 4000"},
-      {methods({"--prompts", "/nowhere"}), "/nowhere"},
-      {methods({"--json", "--csv"}), "--csv"},
-      {{"bench", "methods", "-m", target()}, "need a draft model"},
-      {{"bench"}, "A subcommand is required"},
-  };
-  for (const auto& c : cases) {
-    const Outcome ran = test::spectr(c.arguments);
-    EXPECT_EQ(ran.status, 2) << c.message;
-    EXPECT_THAT(ran.err, StartsWith("spectr: error: "));
-    EXPECT_THAT(ran.err, HasSubstr(c.message));
-    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1);
-    EXPECT_EQ(ran.out, "");
-  }
-}
-
 TEST(BenchWidths, JsonHasTheFieldsOfTheContract) {
   const Json out =
       json({"bench", "widths", "-m", target(), "-t", "1", "-r", "1", "--widths", "1,2,4", "--depths", "0,9"});
@@ -281,6 +65,45 @@ TEST(BenchWidths, JsonHasTheFieldsOfTheContract) {
   EXPECT_EQ(out["widths"][0]["relative"], 1.0);
   EXPECT_EQ(out["widths"][3]["depth"], 9);
   EXPECT_EQ(out["widths"][3]["relative"], 1.0);
+}
+
+TEST(BenchWidths, OfBatchesHaveTheFieldsOfTheContract) {
+  for (const bool independent : {false, true}) {
+    Arguments command = {"bench", "widths",    "-m",  target(),    "-md", draft(),  "-t",
+                         "1",     "--lengths", "1,3", "--batches", "1,2", "--runs", "3"};
+    if (independent) command = command + Arguments{"--independent"};
+    const Json out = json(command);
+    ASSERT_EQ(out["widths"].size(), 4u);
+    ASSERT_EQ(out["draft_widths"].size(), 4u);
+    for (const Json& row : out["widths"]) {
+      EXPECT_THAT(keys(row), IsSupersetOf({"length", "batch", "independent", "mean_ms", "sd_ms", "ms",
+                                           "relative", "joules_per_run", "joules_per_input"}));
+      EXPECT_EQ(row["independent"], independent);
+      EXPECT_EQ(row["runs"], 3);
+      EXPECT_LE(row["ms"].get<double>(), row["mean_ms"].get<double>());
+    }
+    EXPECT_EQ(out["widths"][0]["relative"], 1.0);
+    EXPECT_EQ(out["widths"][3]["length"], 3);
+    EXPECT_EQ(out["widths"][3]["batch"], 2);
+    // The draft's passes are relative to the target's first.
+    EXPECT_NEAR(out["draft_widths"][2]["relative"].get<double>(),
+                out["draft_widths"][2]["mean_ms"].get<double>() / out["widths"][0]["mean_ms"].get<double>(),
+                1e-9);
+  }
+}
+
+TEST(BenchWidths, OfPresetsStandBesideThePapersValues) {
+  const Arguments command = {"bench", "widths", "-m",     target(), "-md",     draft(),
+                             "-t",    "1",      "--runs", "2",      "--preset"};
+  const Json table3 = json(command + Arguments{"spectr-table3"});
+  ASSERT_EQ(table3["draft_widths"].size(), 8u);
+  EXPECT_EQ(table3["draft_widths"][7]["paper"]["relative"]["mean"], 0.18);
+  EXPECT_TRUE(table3["widths"][0]["paper"].is_null());
+  const Json table2 = json(command + Arguments{"mtad-table2"});
+  ASSERT_EQ(table2["widths"].size(), 5u);
+  EXPECT_EQ(table2["widths"][4]["independent"], true);
+  EXPECT_EQ(table2["widths"][4]["paper"]["joules_per_input"], 1.54);
+  EXPECT_THAT(output(command + Arguments{"spectr-table2"}), HasSubstr("1.42 ± 0.4"));
 }
 
 TEST(BenchWidths, RefusesWhatTheContextHasNoRoomFor) {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apps/bench/presets.h"
+#include <algorithm>
 
 namespace spectr::bench {
 namespace {
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 /// "method plan K L", one per cell.
 std::vector<std::string> names(const std::vector<Axes>& axes, std::size_t draft_models = 1) {
-  const auto cells = expand(axes, {}, draft_models);
+  const auto cells = expand(axes, {}, WarpOptions::none(), draft_models);
   EXPECT_TRUE(cells) << cells.error().message;
   std::vector<std::string> all;
   for (const Cell& cell : *cells) {
@@ -44,51 +44,77 @@ TEST(Cells, WithoutADraftModelAreNotRepeatedForEvery) {
 
 TEST(Cells, WithoutAPrefixTreeLeaveItOut) {
   const Axes axes{.methods = {"plain", "traversal", "spectr"}};
-  const auto cells = expand({&axes, 1}, {.tree = {2, 1}}, 1);
+  const auto cells = expand({&axes, 1}, {.tree = {2, 1}}, WarpOptions::none(), 1);
   ASSERT_TRUE(cells) << cells.error().message;
   EXPECT_TRUE((*cells)[0].options.tree.empty());
   EXPECT_THAT((*cells)[1].options.tree, ElementsAre(2, 1));
   EXPECT_TRUE((*cells)[2].options.tree.empty());
 }
 
+TEST(Cells, DifferInWhateverTheirMethodReads) {
+  const Axes axes{.methods = {"mtad", "mtjd", "bild"},
+                  .beams = {2, 4},
+                  .beam_modes = {BeamMode::draw, BeamMode::top},
+                  .taus = {0.1, 1.0},
+                  .bild_fallbacks = {0.3, 0.9},
+                  .bild_rollbacks = {1.0, 2.0, 3.0}};
+  const auto cells = expand({&axes, 1}, {}, WarpOptions::none(), 1);
+  ASSERT_TRUE(cells) << cells.error().message;
+  const auto of = [&](std::string_view name) {
+    return std::ranges::count_if(*cells, [&](const Cell& cell) { return cell.method->name == name; });
+  };
+  EXPECT_EQ(of("mtad"), 8);  // beams, modes, thresholds
+  EXPECT_EQ(of("mtjd"), 4);  // beams, modes
+  EXPECT_EQ(of("bild"), 6);  // both thresholds
+}
+
+TEST(Cells, AreMultipliedByFilters) {
+  WarpOptions narrow = WarpOptions::none();
+  narrow.top_k = 10;
+  const Axes axes{.methods = {"plain", "speculative"}, .warps = {WarpOptions::none(), narrow}};
+  const auto cells = expand({&axes, 1}, {}, WarpOptions::none(), 1);
+  ASSERT_TRUE(cells) << cells.error().message;
+  ASSERT_EQ(cells->size(), 4u);
+  EXPECT_EQ((*cells)[0].warp.options().top_k, 0u);
+  EXPECT_EQ((*cells)[1].warp.options().top_k, 10u);
+  WarpOptions impossible = WarpOptions::none();
+  impossible.top_p = 2.0;
+  const Axes wrong{.methods = {"plain"}, .warps = {impossible}};
+  EXPECT_THAT(expand({&wrong, 1}, {}, WarpOptions::none(), 1).error().message, HasSubstr("top-p"));
+}
+
+TEST(Cells, TellNullForWhatTheirMethodHasNot) {
+  const Axes axes{.methods = {"plain", "spectr", "mtad", "bild"}, .taus = {0.3}};
+  const auto cells = expand({&axes, 1}, {}, WarpOptions::none(), 1);
+  ASSERT_TRUE(cells) << cells.error().message;
+  const auto text = [&](std::size_t i) { return text_of(to_json((*cells)[i])); };
+  const std::string warp = R"("warp":{"temperature":1.0,"top_k":0,"top_p":1.0}})";
+  EXPECT_EQ(text(0),
+            R"({"method":"plain","plan":null,"drafts":null,"length":null,"beams":null,"beam_mode":null,)"
+            R"("tau":null,"bild_fallback":null,"bild_rollback":null,)" +
+                warp);
+  EXPECT_EQ(text(1),
+            R"({"method":"spectr","plan":"k-seq","drafts":4,"length":4,"beams":null,"beam_mode":null,)"
+            R"("tau":null,"bild_fallback":null,"bild_rollback":null,)" +
+                warp);
+  EXPECT_EQ(text(2), R"({"method":"mtad","plan":null,"drafts":1,"length":4,"beams":8,"beam_mode":"draw",)"
+                     R"("tau":0.3,"bild_fallback":null,"bild_rollback":null,)" +
+                         warp);
+  EXPECT_EQ(text(3), R"({"method":"bild","plan":null,"drafts":1,"length":4,"beams":null,"beam_mode":null,)"
+                     R"("tau":null,"bild_fallback":0.9,"bild_rollback":2.0,)" +
+                         warp);
+}
+
 TEST(Cells, ThatAreImpossibleAreRefused) {
-  const auto failure = [](const Axes& axes) { return expand({&axes, 1}, {}, 1).error().message; };
+  const auto failure = [](const Axes& axes) {
+    return expand({&axes, 1}, {}, WarpOptions::none(), 1).error().message;
+  };
   EXPECT_THAT(failure({.methods = {"magic"}}), HasSubstr("no method 'magic'"));
   EXPECT_THAT(failure({.methods = {"spectr"}, .plans = {"magic"}}), HasSubstr("magic"));
   EXPECT_THAT(failure({.methods = {"speculative"}, .plans = {"magic"}}), HasSubstr("magic"));
   EXPECT_THAT(failure({.methods = {"speculative", "block"}, .plans = {"k-seq"}}),
               HasSubstr("plan k-seq is not read: none of the methods speculative, block has a plan"));
   EXPECT_THAT(failure({.methods = {"spectr"}, .drafts = {0}}), HasSubstr("K (draft sequences)"));
-}
-
-TEST(Presets, AreThosePromised) {
-  for (const char* name :
-       {"spectr-table1", "spectr-table4", "mtad-table2", "mtad-table3", "mtad-table4", "mtad-table5",
-        "mtad-table6", "mtad-table7", "mtad-table9", "mtad-table10", "mtad-figure1", "mtad-figure3"}) {
-    EXPECT_TRUE(find_preset(name)) << name;
-  }
-  EXPECT_THAT(find_preset("table").error().message, HasSubstr("spectr-table4"));
-}
-
-TEST(Presets, HaveCellsOrWidthsAndAPossibleWarp) {
-  for (const Preset& preset : presets()) {
-    EXPECT_TRUE(Warp::make(preset.warp)) << preset.name;
-    EXPECT_NE(preset.axes.empty(), preset.widths.empty()) << preset.name;
-    const auto cells = expand(preset.axes, preset.settings, 1);
-    EXPECT_TRUE(cells) << preset.name << ": " << cells.error().message;
-  }
-}
-
-TEST(Presets, HaveThePapersSettings) {
-  const Preset& table4 = *find_preset("spectr-table4").value();
-  EXPECT_EQ(table4.warp.temperature, 1.0);
-  EXPECT_EQ(table4.warp.top_k, 0u);
-  EXPECT_EQ(expand(table4.axes, table4.settings, 1)->size(), 8u);
-  const Preset& mtad = *find_preset("mtad-table3").value();
-  EXPECT_EQ(mtad.warp.top_k, 20u);
-  EXPECT_EQ(mtad.warp.top_p, 0.9);
-  EXPECT_THAT(names(mtad.axes), ElementsAre("plain - 0 0", "speculative - 1 4", "spectr k-seq 4 4",
-                                            "specinfer recursive 4 4", "bild - 1 10", "mtad - 8 4"));
 }
 
 }  // namespace

@@ -41,6 +41,29 @@ TEST(Prompts, JsonLinesHavePromptsTurnsOrQuestions) {
   EXPECT_EQ(prompts[2].reference, "3");
 }
 
+TEST(Prompts, JsonMayBeInstructionsOrQuestionsForSql) {
+  const test::NamedFile file(
+      "p.jsonl",
+      "{\"instruction\": \"Translate\", \"input\": \"chat\", \"output\": \"cat\", \"category\": \"qa\"}\n"
+      "{\"db_id\": \"zoo\", \"question\": \"How many?\", \"query\": \"SELECT 1\"}\n");
+  const auto prompts = read(file);
+  ASSERT_EQ(prompts.size(), 2u);
+  EXPECT_THAT(prompts[0].turns, ElementsAre("Translate\n\nchat"));
+  EXPECT_EQ(prompts[0].reference, "cat");
+  EXPECT_EQ(prompts[0].category, "qa");
+  EXPECT_THAT(prompts[1].turns, ElementsAre("How many?"));
+  EXPECT_EQ(prompts[1].reference, "SELECT 1");
+  EXPECT_EQ(prompts[1].database, "zoo");
+}
+
+TEST(Prompts, MayBeCutToTheirFirstWords) {
+  std::vector<Prompt> prompts = {{{"  One two  three four", "and then"}}, {{"One"}}, {{"One two three "}}};
+  keep_words(prompts, 3);
+  EXPECT_THAT(prompts[0].turns, ElementsAre("  One two  three", "and then"));
+  EXPECT_THAT(prompts[1].turns, ElementsAre("One"));
+  EXPECT_THAT(prompts[2].turns, ElementsAre("One two three"));
+}
+
 TEST(Prompts, JsonMayBeAListOfObjects) {
   const test::NamedFile file("p.json",
                              "\n[{\"prompt\": \"One\"},\n {\"turns\": [\"Two\"]},\n {\"prompt\": \"3\"}]\n");

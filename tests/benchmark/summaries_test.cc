@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "apps/bench/mean.h"
-#include "apps/bench/measure_cell.h"
+#include "apps/bench/rouge.h"
 #include "apps/bench/table.h"
 
 namespace spectr::bench {
@@ -22,6 +22,12 @@ TEST(Mean, OfOneValueHasNoError) {
   const double one[] = {5.0};
   EXPECT_EQ(mean_of(one).value, 5.0);
   EXPECT_FALSE(mean_of(one).error);
+}
+
+TEST(Deviation, IsThatOfASample) {
+  const double values[] = {1.0, 2.0, 3.0, 6.0};
+  EXPECT_DOUBLE_EQ(deviation_of(values).value(), std::sqrt(14.0 / 3.0));
+  EXPECT_FALSE(deviation_of(std::span(values).first(1)));
 }
 
 TEST(Ratio, OfProportionalValuesIsCertain) {
@@ -61,6 +67,7 @@ TEST(Table, AlignsCharactersRatherThanBytes) {
 TEST(Table, FlattensObjectsAndListsToColumns) {
   const Json rows = {{{"a", 1}, {"b", nullptr}, {"c", {{"d", 0.5}}}},
                      {{"a", 2}, {"b", {1, 2}}, {"c", {{"d", 0.25}}}, {"e", "x, \"y\""}}};
+  EXPECT_EQ(flat({{{"a", {{"b", {{"c", 1}}}}}}}).csv(), "a_b_c\n1\n");
   EXPECT_EQ(flat(rows).csv(), "a,b,c_d,e\n1,,0.5,\n2,1 2,0.25,\"x, \"\"y\"\"\"\n");
 }
 

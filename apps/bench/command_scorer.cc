@@ -1,0 +1,111 @@
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "apps/bench/scores.h"
+#include "apps/json.h"
+
+extern char** environ;
+
+namespace spectr::bench {
+namespace {
+
+/// A file without a name, which is gone with its last reader.
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+std::string lines_of(std::span<const Answered> all) {
+  std::string lines;
+  for (const Answered& one : all) {
+    lines += text_of(Json{{"prompt", one.prompt->turns},
+                          {"answers", *one.texts},
+                          {"reference", one.prompt->reference},
+                          {"category", one.prompt->category}}) +
+             "\n";
+  }
+  return lines;
+}
+
+/// Runs a command with these files as its standard input and output. Returns its exit status, or why it could
+/// not be run.
+Result<int> run(const std::string& command, int in, int out) {
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+  std::string shell = "sh", option = "-c", script = command;
+  std::array<char*, 4> arguments = {shell.data(), option.data(), script.data(), nullptr};
+  pid_t child = 0;
+  const int failed = posix_spawn(&child, "/bin/sh", &files, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  if (failed != 0) return error("{}", std::strerror(failed));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return error("{}", std::strerror(errno));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string contents_of(std::FILE* file) {
+  std::rewind(file);
+  std::string text;
+  std::array<char, 4096> part;
+  while (const std::size_t bytes = std::fread(part.data(), 1, part.size(), file))
+    text.append(part.data(), bytes);
+  return text;
+}
+
+/// A number a line.
+Result<Scores> numbers_of(const std::string& text) {
+  Scores numbers;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    double number = 0.0;
+    const char* last = text.data() + end;
+    if (end > begin && last[-1] == '\r') --last;
+    const auto [stop, bad] = std::from_chars(text.data() + begin, last, number);
+    if (bad != std::errc{} || stop != last || !std::isfinite(number))
+      return error("line {} is not a number: '{}'", numbers.size() + 1, text.substr(begin, end - begin));
+    numbers.emplace_back(number);
+    begin = end + 1;
+  }
+  return numbers;
+}
+
+}  // namespace
+
+Scorer command_scorer(std::string command) {
+  const auto score = [command](std::span<const Answered> all) -> Result<Scores> {
+    const auto fails = [&](std::string_view why) { return error("--score command:{}: {}", command, why); };
+    const File in(std::tmpfile()), out(std::tmpfile());
+    if (!in || !out) return fails(std::strerror(errno));
+    const std::string lines = lines_of(all);
+    if (std::fwrite(lines.data(), 1, lines.size(), in.get()) != lines.size() || std::fflush(in.get()) != 0)
+      return fails(std::strerror(errno));
+    std::rewind(in.get());
+    const auto status = run(command, fileno(in.get()), fileno(out.get()));
+    if (!status) return fails(status.error().message);
+    if (*status != 0) return fails(fmt::format("exit status {}", *status));
+    auto numbers = numbers_of(contents_of(out.get()));
+    if (!numbers) return fails(numbers.error().message);
+    if (numbers->size() != all.size())
+      return fails(fmt::format("{} numbers for {} answers", numbers->size(), all.size()));
+    return numbers;
+  };
+  return {"command:" + command, score, false};
+}
+
+}  // namespace spectr::bench

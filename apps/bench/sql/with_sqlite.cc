@@ -1,0 +1,164 @@
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/bench/scores.h"
+#include "apps/bench/sql/query_text.h"
+
+// SQL answers, run by SQLite.
+
+namespace spectr::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int steps_between_looks = 10'000;  // of SQLite's virtual machine
+constexpr int most_looks = 5'000;            // seconds of work, which no sensible query needs
+constexpr std::size_t most_rows = 100'000;
+
+struct CloseDatabase {
+  void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+};
+struct FinaliseStatement {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Database = std::unique_ptr<sqlite3, CloseDatabase>;
+using Statement = std::unique_ptr<sqlite3_stmt, FinaliseStatement>;
+
+/// A row's values, each as text that tells its kind.
+using Row = std::vector<std::string>;
+
+/// What an answer may do: read.
+int authorise(void*, int action, const char*, const char* function, const char*, const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return function != nullptr && std::string_view(function) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+/// Whether to break off, which is asked now and then.
+int too_long(void* looks) {
+  return ++*static_cast<int*>(looks) > most_looks;
+}
+
+Result<Database> open_database(const fs::path& folder, const std::string& id) {
+  const fs::path place = folder / id, file = place / (id + ".sqlite"), script = place / "schema.sql";
+  const bool plain = id.find('/') == std::string::npos && id != ".." && !id.empty();
+  std::error_code failed;
+  const bool has_file = plain && fs::exists(file, failed), has_script = plain && fs::exists(script, failed);
+  if (!has_file && !has_script)
+    return error("database '{}': there is neither {} nor {}", id, file.string(), script.string());
+  sqlite3* opened = nullptr;
+  const int status = has_file ? sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READONLY, nullptr)
+                              : sqlite3_open(":memory:", &opened);
+  Database database(opened);
+  if (status != SQLITE_OK) return error("{}: {}", file.string(), sqlite3_errstr(status));
+  if (!has_file) {
+    std::ostringstream text;
+    text << std::ifstream(script, std::ios::binary).rdbuf();
+    if (sqlite3_exec(opened, text.str().c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+      return error("{}: {}", script.string(), sqlite3_errmsg(opened));
+  }
+  sqlite3_set_authorizer(opened, authorise, nullptr);
+  return database;
+}
+
+std::string value_of(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+    case SQLITE_FLOAT:
+      return fmt::format("{:.9g}", sqlite3_column_double(statement, column));
+    case SQLITE_NULL:
+      return "null";
+    default: {
+      const auto* text = static_cast<const char*>(sqlite3_column_blob(statement, column));
+      const auto bytes = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+      return "'" + (text == nullptr ? std::string() : std::string(text, bytes));
+    }
+  }
+}
+
+/// The rows that a query gives. Error: it is none, it does more than read, or it takes too long.
+Result<std::vector<Row>> rows_of(sqlite3* database, const std::string& query) {
+  sqlite3_stmt* prepared = nullptr;
+  if (sqlite3_prepare_v2(database, query.c_str(), -1, &prepared, nullptr) != SQLITE_OK)
+    return error("{}", sqlite3_errmsg(database));
+  const Statement statement(prepared);
+  if (prepared == nullptr) return error("the query is empty");
+  int looks = 0;
+  sqlite3_progress_handler(database, steps_between_looks, too_long, &looks);
+  std::vector<Row> rows;
+  int status = sqlite3_step(prepared);
+  for (; status == SQLITE_ROW && rows.size() < most_rows; status = sqlite3_step(prepared)) {
+    Row row;
+    for (int i = 0; i < sqlite3_column_count(prepared); ++i) row.push_back(value_of(prepared, i));
+    rows.push_back(std::move(row));
+  }
+  sqlite3_progress_handler(database, 0, nullptr, nullptr);
+  if (status == SQLITE_ROW) return error("more than {} rows", most_rows);
+  if (status != SQLITE_DONE) return error("{}", sqlite3_errmsg(database));
+  return rows;
+}
+
+Result<std::optional<double>> score(const fs::path& folder, const Answered& one) {
+  const Prompt& prompt = *one.prompt;
+  if (prompt.reference.empty() || prompt.database.empty()) return std::nullopt;
+  SPECTR_TRY(const Database database, open_database(folder, prompt.database));
+  auto expected = rows_of(database.get(), prompt.reference);
+  if (!expected) {
+    return error("the reference '{}' on database '{}': {}", prompt.reference, prompt.database,
+                 expected.error().message);
+  }
+  auto given = rows_of(database.get(), query_of(one.texts->front()));
+  if (!given) return 0.0;
+  if (!orders_rows(prompt.reference)) {
+    std::ranges::sort(*expected);
+    std::ranges::sort(*given);
+  }
+  return *expected == *given ? 100.0 : 0.0;
+}
+
+}  // namespace
+
+Result<Scorer> sql_scorer(const std::string& folder) {
+  std::error_code failed;
+  if (!fs::is_directory(folder, failed)) return error("{}: is not a folder of databases", folder);
+  return Scorer{"sql", [folder](std::span<const Answered> all) -> Result<Scores> {
+                  Scores scores;
+                  for (const Answered& one : all) {
+                    SPECTR_TRY(const std::optional<double> number, score(folder, one));
+                    scores.push_back(number);
+                  }
+                  return scores;
+                }};
+}
+
+Result<void> show_tables(std::vector<Prompt>& prompts, const std::string& folder) {
+  for (Prompt& prompt : prompts) {
+    if (prompt.database.empty()) continue;
+    SPECTR_TRY(const Database database, open_database(folder, prompt.database));
+    const auto tables =
+        rows_of(database.get(), "SELECT sql FROM sqlite_master WHERE type = 'table' AND sql IS NOT NULL");
+    if (!tables) return error("database '{}': {}", prompt.database, tables.error().message);
+    std::string text;
+    for (const Row& table : *tables) text += table.front().substr(1) + ";\n";
+    prompt.turns.front() = text + "\n-- The SQLite query for: " + prompt.turns.front() + "\n";
+  }
+  return {};
+}
+
+}  // namespace spectr::bench
