@@ -87,7 +87,7 @@ def cell(row, named=True):
     if row is None:
         return ""
     name = f"K {row['drafts']}, L {row['length']}: " if named else ""
-    return f"{name}{row['speedup']:.2f} ({row['block_efficiency']:.2f})"
+    return f"{name}{row['speedup']:.2f} ({row['block_efficiency']['mean']:.2f})"
 
 
 def table(given, work):
