@@ -41,9 +41,22 @@ Result<void> converge(const MarkovPair& pair, std::size_t sequences, std::size_t
   });
 }
 
-/// The simulation of several batches on one random pair.
+/// What is expected of batches up to thousands of sequences, as rows without simulated runs.
+Panel scaling(const MarkovPair& pair, const std::vector<std::size_t>& sequences, DataTable& data) {
+  for (const std::size_t M : sequences) {
+    data.add({static_cast<double>(M), 0.0, "", "", "", total(expected_batch_rejections(pair, M))});
+  }
+  return {fmt::format("expected, up to {} sequences", sequences.back()),
+          {.label = "sequences M", .logarithmic = true},
+          {.label = "rejections per text"},
+          {{"", Style::joined, 0, points(data, data.where({{"runs", 0.0}}), "sequences", "expected")}},
+          "top right"};
+}
+
+/// The simulation of several batches on one random pair; and what is expected of batches of more sequences,
+/// where there are any.
 Result<Report> convergence(std::string title, std::size_t horizon, std::size_t runs, const Context& context,
-                           const std::vector<Batch>& batches) {
+                           const std::vector<Batch>& batches, const std::vector<std::size_t>& more = {}) {
   const MarkovPair pair = MarkovPair::random(states, horizon, context.seed);
   DataTable data({"sequences", "runs", "mean", "low", "high", "expected"});
   Panel panel{fmt::format("{} states, horizon T = {}; bands of 95 %", states, horizon),
@@ -74,10 +87,21 @@ Result<Report> convergence(std::string title, std::size_t horizon, std::size_t r
                        fmt::format("{:.4f} ± {:.4f}", data.number(last, "mean"),
                                    data.number(last, "high") - data.number(last, "mean"))});
   }
-  summary.push_back(
-      {"tokens per call, M = 1",
-       fmt::format("{:.4f}", static_cast<double>(horizon) / expected_calls(expected_rejections(pair)))});
-  return Report{std::move(data), {std::move(title), {std::move(panel)}}, std::move(summary)};
+  const std::vector<double> single = expected_rejections(pair);
+  const auto T = static_cast<double>(horizon);
+  // The paper has 50/16.41.
+  summary.push_back({"T / expected rejections, M = 1", fmt::format("{:.2f}", T / total(single)),
+                     horizon == 50 ? "3.05" : "-"});
+  summary.push_back({"tokens per call, M = 1", fmt::format("{:.4f}", T / expected_calls(single))});
+  Figure figure{std::move(title), {std::move(panel)}};
+  if (!more.empty()) {
+    figure.panels.push_back(scaling(pair, more, data));
+    for (const std::size_t row : data.where({{"runs", 0.0}})) {
+      summary.push_back({fmt::format("expected, M = {}", data.number(row, "sequences")),
+                         fmt::format("{:.4f}", data.number(row, "expected"))});
+    }
+  }
+  return Report{std::move(data), std::move(figure), std::move(summary)};
 }
 
 }  // namespace
@@ -93,7 +117,8 @@ Result<Report> rejections_batch(const Context& context) {
 }
 
 Result<Report> rejections_100(const Context& context) {
-  return convergence("Rejections at horizon 100", 100, context.runs_or(20'000, 50), context, {{1}, {4}, {5}});
+  return convergence("Rejections at horizon 100", 100, context.runs_or(20'000, 50), context, {{1}, {2}},
+                     {1, 2, 5, 10, 20, 50, 100, 150, 200, 400, 1000, 2000});
 }
 
 Result<Report> rejections_scaling(const Context& context) {

@@ -49,7 +49,12 @@ Result<void> bernoulli_example(std::vector<Line>& summary) {
   SPECTR_TRY(const auto plan, str->build(DraftDistributions(p, 2), q, {}));
   const double rho = std::get<double>(plan->parameters().at("rho"));
   summary.push_back({"Ber(½) → Ber(¾), k = 2: 1/ρ* of STr", fmt::format("{:.3f}", 1.0 / rho), "0.764"});
-  summary.push_back({"… rejected by STr", fmt::format("{:.4f}", 1.0 - plan->acceptance()), "0.0955"});
+  summary.push_back({"… rejected by STr", fmt::format("{:.4f}", 1.0 - plan->acceptance()), "≈ 0.095"});
+  summary.push_back({"… accepted by STr of a draft 0", fmt::format("{:.3f}", q[0] / (rho * p[0])), "0.382"});
+  for (const std::size_t k : {1, 2}) {
+    summary.push_back({fmt::format("… rejected by the optimum of k = {}", k),
+                       fmt::format("{:.4f}", 1.0 - optimal_acceptance(p, q, k)), k == 1 ? "0.25" : "0"});
+  }
   SPECTR_TRY(const double plus, acceptance("str+", p, q, 2));
   summary.push_back({"… rejected by STr⁺", fmt::format("{:.4f}", 1.0 - plus), "0"});
   return {};
@@ -101,6 +106,13 @@ Result<Report> random_pairs(std::size_t vocabulary, const Context& context) {
     summary.push_back(
         {fmt::format("k = {}, {}: mean, worst/optimum", last_k, plan.title),
          fmt::format("{:.5f}, {:.5f}", means.number(row, "mean"), means.number(row, "worst_ratio"))});
+  }
+  for (const Curve& curve : {curves[1], curves[2]}) {
+    double worst_ratio = 1.0;
+    for (const std::size_t row : means.where({{"plan", curve.column}}))
+      worst_ratio = std::min(worst_ratio, means.number(row, "worst_ratio"));
+    summary.push_back({fmt::format("all k, {}: worst/optimum", curve.plan.title),
+                       fmt::format("{:.3f}", worst_ratio), "≥ ≈ 0.85"});
   }
   SPECTR_TRY_VOID(bernoulli_example(summary));
   return Report{std::move(data),

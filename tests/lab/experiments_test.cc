@@ -159,6 +159,17 @@ TEST(Stories, MissingFilesAreNamed) {
   EXPECT_THAT(report.error().message, HasSubstr("/nowhere/scorer.gguf"));
 }
 
+TEST(ClosedForms, OfThePapersAreWhatIsComputed) {
+  ThreadPool pool(1);
+  for (const char* name : {"spectr-bernoulli", "spectr-uniform"}) {
+    const auto report = find_experiment(name).value()->run(quick(pool));
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    for (const Line& line : report->summary) {
+      EXPECT_TRUE(line.paper == "-" || line.paper == "0" || line.ours == line.paper) << line.what;
+    }
+  }
+}
+
 /// Term by term: both corrections are measured at the same places.
 TEST(Stories, AreBiasedLessByOptThanByUno) {
   ThreadPool pool(1);
