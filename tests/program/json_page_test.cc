@@ -13,7 +13,7 @@ namespace {
 void collect(const Json& json, std::set<std::string>& names) {
   if (json.is_object()) {
     for (const auto& [name, value] : json.items()) {
-      names.insert(name.ends_with("_se") ? "\u2026_se" : name);
+      names.insert(name);
       if (name != "parameters") collect(value, names);
     }
   } else if (json.is_array() && !json.empty()) {
@@ -29,7 +29,9 @@ TEST(JsonPage, NamesEveryField) {
       generate() + Arguments{"-p", "Once", "-n", "4", "--method", "auto", "--compare", "--profile", "--json"},
       {"bench", "methods", "-m", target(), "-md", draft(), "--method", "spectr,mtad,auto", "--count", "2",
        "-n", "4", "-t", "1", "--json"},
+      {"bench", "methods", "--list-presets", "--json"},
       {"bench", "widths", "-m", target(), "--widths", "1", "-t", "1", "--json"},
+      {"bench", "widths", "-m", target(), "--lengths", "2", "--runs", "1", "-t", "1", "--json"},
       {"bench", "select", "--plan", "maximal", "--json"},
       {"law", "--method", "spectr", "--vocab", "2", "--json"},
       {"plan", "time", "--plan", "k-seq", "--vocab", "10"},
