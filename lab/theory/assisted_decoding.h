@@ -45,11 +45,11 @@ double largest_log_ratio(const MarkovPair& pair);
 /// With ε of the accepted prefixes it is an equation.
 double log_perplexity_p_bound(const Assisted& a, double beam_error);
 
-/// Theorem 3.5, first part: a block's accepted prefix has Π q/p > τ, and E log(q/p) ≥ 0 for the target's own
+/// Lemma A.1: a block's accepted prefix has Π q/p > τ, and E log(q/p) ≥ 0 for the target's own
 /// token, so ln PPL_q(text) − ln PPL_p(text) ≤ −ln τ/γ̄.
 double log_ratio_bound(double tau, double tokens_per_call);
 
-/// Theorem 3.5, second part:
+/// Theorem 3.5:
 /// ln PPL_q(text) − ln PPL_q(MTJD) ≤ −ln τ/γ̄ + ((1−εγ̄) H(q) + (1+γ̄−εγ̄) U)/γ̄.
 /// (The paper prints (1−ε+γ̄) U, which is less where −ε (γ̄−1) > 0 and can be violated.) Proven for ε of the
 /// accepted prefixes, since it rests on Lemma 3.4.

@@ -26,7 +26,7 @@ double optimal_acceptance_by_subsets(const Distribution& q,
 /// For independent drafts from the distributions p₁ … p_k, over every subset. Requires: V ≤ 20.
 double optimal_acceptance_by_subsets(const DraftDistributions& p, const Distribution& q);
 
-/// 1 − (1 − 1/k)^k ≥ 1 − 1/e: the share of α* that k-Seq reaches at least (SpecTr, Theorem 2). k ≥ 1.
+/// 1 − (1 − 1/k)^k ≥ 1 − 1/e: the share of α* that k-Seq reaches at least (SpecTr, Theorem 1). k ≥ 1.
 double guaranteed_share(std::size_t k);
 
 /// The optimum of k i.i.d. drafts for p uniform on d tokens and q uniform on d/r of them: 1 − (1 − 1/r)^k.

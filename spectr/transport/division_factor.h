@@ -23,7 +23,7 @@ struct Division {
 Division smallest_division(const DraftDistributions& p, const DistributionUnion& all);
 
 /// ρ*, the smallest valid division factor for k drafts from p: the root of 1 − (1−β)^k = ρ β(ρ)
-/// (SpecTr, arXiv 2310.15141, Algorithm 2 and Theorem 2), rounded to the valid side, ρ ≥ ρ*, by a few units
+/// (SpecTr, arXiv 2310.15141, Algorithm 2 and Theorem 1), rounded to the valid side, ρ ≥ ρ*, by a few units
 /// in the last place; where (1−β)^k is below the rounding of 1, so that acceptance does not tell them apart,
 /// ρ may be larger. 1 where k = 1 or p = q; k where the supports are disjoint.
 /// Cost: one pass over the distributions, and over the tokens with p < q < k p, of which most are soon
