@@ -1,9 +1,13 @@
 #include "apps/cli/arguments.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -118,6 +122,10 @@ constexpr std::array refused_variables = {
     Refused{"LLAMA_ARG_SPEC_DRAFT_P_MIN", by_law, "0"},
 };
 
+/// Variables that ask for what is done anyway, or for what nothing here does.
+constexpr std::array<std::string_view, 3> idle_variables = {"LLAMA_ARG_JINJA", "LLAMA_ARG_ENDPOINT_SLOTS",
+                                                            "LLAMA_ARG_CONT_BATCHING"};
+
 [[noreturn]] void refuse(std::string_view name, std::string_view reason) {
   throw Failure(Status::usage, fmt::format("{} is not supported: {}", name, reason));
 }
@@ -134,6 +142,13 @@ bool is_neutral(const Refused& flag, std::string_view value) {
 bool is_long_word_behind_one_dash(std::string_view argument) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return argument.size() > 2 && argument[0] == '-' && letter(argument[1]) && letter(argument[2]);
+}
+
+/// The variables that options of the command, and of those below it, read.
+void add_variables(const CLI::App& command, std::set<std::string>& names) {
+  for (const CLI::Option* option : command.get_options()) names.insert(option->get_envname());
+  for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
+    add_variables(*one, names);
 }
 
 /// The command of that name, of `command` or next to it (bench pp tg); null if there is none.
@@ -206,7 +221,18 @@ std::vector<std::string> rewrite_legacy_flags(const CLI::App& app, std::vector<s
   return kept;
 }
 
-void refuse_variables() {
+void check_variables(const CLI::App& command) {
+  const CLI::App* root = &command;
+  while (root->get_parent() != nullptr) root = root->get_parent();
+  std::set<std::string> known(idle_variables.begin(), idle_variables.end());
+  for (const Refused& variable : refused_variables) known.emplace(variable.name);
+  add_variables(*root, known);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view setting = *entry;
+    const std::string name(setting.substr(0, setting.find('=')));
+    if (name.starts_with("LLAMA_ARG_") && name.size() + 1 < setting.size() && !known.contains(name))
+      fmt::print(stderr, "{} is not understood, and changes nothing\n", name);
+  }
   for (const Refused& variable : refused_variables) {
     const char* value = std::getenv(std::string(variable.name).c_str());
     if (value != nullptr && *value != '\0' && !is_neutral(variable, value))

@@ -14,9 +14,10 @@ namespace spectr::cli {
 /// so does everything behind a prefix command, as another program reads it.
 std::vector<std::string> rewrite_legacy_flags(const CLI::App& app, std::vector<std::string> arguments);
 
-/// The same for variables: throws Failure where one asks for what its flag would be refused for. Only for
-/// commands that draft, as a variable means nothing to the others.
-void refuse_variables();
+/// The same for llama.cpp's variables: throws Failure where one asks for what its flag would be refused for,
+/// and names on standard error those that no command reads. Only for commands that draft, as a variable means
+/// nothing to the others. `command`: any of the program.
+void check_variables(const CLI::App& command);
 
 /// The name that somebody may have meant: the closest one by Levenshtein's distance, if that is at most a
 /// quarter of the letters given, rounded down; else an empty one.

@@ -269,7 +269,7 @@ void add_bench_methods(CLI::App& bench) {
   flags->plan.add(command);
   flags->output.add(command, true);
   command.callback([flags, &command] {
-    refuse_variables();
+    check_variables(command);
     run(*flags, command);
   });
 }

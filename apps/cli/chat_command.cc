@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "apps/cli/arguments.h"
 #include "apps/cli/commands.h"
@@ -55,6 +56,7 @@ class Conversation {
         flags_.model.model, {flags_.model.drafts.begin(), flags_.model.drafts.end()},
         flags_.model.thread_count(), draft_options(flags_.model, *rule_, CostFile(flags_.method.cost_file)),
         flags_.chat_template.read()));
+    tell_warnings(*models_.tokenizer);
     if (!models_.chat_template) throw Failure(Status::usage, models_.chat_template.error().message);
     check_biases(*warp_, models_.target->vocabulary());
     need(check_tuples(*rule_, settings_, warp_->options(), models_.target->vocabulary()));
@@ -77,7 +79,7 @@ class Conversation {
       if (line.ends_with('\r')) line.pop_back();
       if (line.empty()) continue;
       say("user", line);
-      say("assistant", answer());
+      answer();
     }
     check_standard_input();
   }
@@ -91,35 +93,63 @@ class Conversation {
 
   void say(std::string_view role, const std::string& text) {
     messages_.push_back({{"role", role}, {"content", text}});
+    ++said_;
   }
 
-  std::string answer() {
-    std::vector<Token> prompt;
+  std::vector<Token> encoded() const {
     try {
-      prompt = server::encode_chat(
-          server::chat_prompt(messages_, {}, models_.tokenizer->vocabulary(), models_.chat_template),
-          *models_.tokenizer);
+      return server::encode_chat(server::chat_prompt({messages_, {}, {}, {}}, models_.chat_template),
+                                 *models_.tokenizer);
     } catch (const server::ApiError& failure) {
       throw Failure(Status::usage, failure.what());
     }
+  }
+
+  /// The prompt of the conversation, with room for an answer: what was said first is forgotten until there is
+  /// some. None: not even the last message fits, and is forgotten.
+  std::optional<std::vector<Token>> prompt_with_room() {
     const std::size_t context = slots_->context();
-    if (prompt.size() >= context) {
-      throw Failure(
-          Status::failed,
-          fmt::format("the context is full: the conversation has {} tokens, but the context holds {}",
-                      prompt.size(), context));
+    const std::size_t quarter = std::max<std::size_t>(context / 4, 1);
+    const std::size_t room =
+        flags_.predict < 0 ? quarter : std::min(quarter, static_cast<std::size_t>(flags_.predict));
+    const std::size_t first = flags_.system.empty() ? 0 : 1;  // of what may be forgotten
+    std::size_t forgotten = 0;
+    std::vector<Token> prompt = encoded();
+    const std::size_t whole = prompt.size();
+    while (prompt.size() + room > context && messages_.size() > first + 1) {
+      // A turn of the user's goes with its answer.
+      messages_.erase(first);
+      messages_.erase(first);
+      forgotten += 2;
+      prompt = encoded();
     }
-    const std::size_t room = context - prompt.size();
+    if (forgotten > 0)
+      fmt::print(stderr,
+                 "the conversation has {} tokens, the context {}: its first {} messages are forgotten\n",
+                 whole, context, forgotten);
+    if (prompt.size() < context) return prompt;
+    fmt::print(stderr, "this message makes {} tokens, but the context holds {}: it is left out\n",
+               prompt.size(), context);
+    messages_.erase(messages_.size() - 1);
+    --said_;
+    return std::nullopt;
+  }
+
+  /// Answers what was said last.
+  void answer() {
+    auto prompt = prompt_with_room();
+    if (!prompt) return;
+    const std::size_t context = slots_->context(), room = context - prompt->size();
     const std::size_t limit =
         flags_.predict < 0 ? room : std::min(room, static_cast<std::size_t>(flags_.predict));
     auto answer = std::make_shared<Answer>(1);
-    slots_->submit({{std::move(prompt), rule_, settings_, warp_, limit, false, flags_.stop_words, seed_,
-                     messages_.size()}},
-                   answer);
+    slots_->submit(
+        {{*std::move(prompt), rule_, settings_, warp_, limit, false, flags_.stop_words, seed_, said_}},
+        answer);
     std::string text;
     if (show(*answer, text) == server::FinishReason::limit && limit == room)
       fmt::print(stderr, "the context of {} tokens is full: the answer ends here\n", context);
-    return text;
+    say("assistant", text);
   }
 
   /// Prints the answer as it comes, and collects it in `text`. An interrupt ends it, and not the
@@ -136,6 +166,7 @@ class Conversation {
       if (const auto outcome = answer.outcome(0)) {
         if (outcome->reason == server::FinishReason::failed) throw Failure(Status::failed, outcome->failure);
         fmt::print("\n");
+        std::fflush(stdout);  // what is told on standard error comes after it
         return outcome->reason;
       }
     }
@@ -149,6 +180,7 @@ class Conversation {
   server::ModelSet models_;
   std::unique_ptr<server::Slots> slots_;
   JsonInput messages_ = JsonInput::array();
+  std::size_t said_ = 0;  // messages, the forgotten ones too
 };
 
 }  // namespace
@@ -175,8 +207,8 @@ void add_chat(CLI::App& app) {
   flags->method.add(command);
   flags->method.add_cost_file(command);
   flags->sampling.add(command);
-  command.callback([flags] {
-    refuse_variables();
+  command.callback([flags, &command] {
+    check_variables(command);
     Conversation(*flags).run();
   });
 }

@@ -17,9 +17,13 @@
 #include "apps/cli/output.h"
 #include "apps/cli/profile_report.h"
 #include "apps/cli/sampling_flags.h"
+#include "apps/cli/template_flags.h"
 #include "apps/cli/text_input.h"
 #include "apps/cli/text_printer.h"
 #include "apps/random_seed.h"
+#include "apps/server/api_error.h"
+#include "apps/server/chat_prompt.h"
+#include "apps/server/model_set.h"
 #include "spectr/base/counter_random.h"
 #include "spectr/decode/auto/best_shape.h"
 #include "spectr/decode/generate.h"
@@ -36,6 +40,9 @@ struct Flags {
   long seed = -1;
   std::vector<std::string> stop_words;
   bool special = false;
+  bool chat = false;
+  std::string system;
+  TemplateFlags chat_template;
   bool ignore_eos = false;
   bool json = false;
   bool compare = false;
@@ -51,6 +58,8 @@ class Run {
   explicit Run(Flags flags) : flags_(std::move(flags)), pool_(flags_.model.thread_count()) {}
 
   void execute() {
+    if (!flags_.chat && !flags_.system.empty())
+      throw Failure(Status::usage, "--system-prompt goes with --chat");
     const std::string text = flags_.input.read_prompt();
     flags_.model.choose_bundled();
     const MethodRule& rule = flags_.method.rule(flags_.model.drafts.size());
@@ -62,10 +71,16 @@ class Run {
     target_ = need(load_model(flags_.model.model, pool_, flags_.model.load_options()));
     if (rule.models.max > 0)
       drafts_ = load_drafts(flags_.model, target_, pool_, draft_options(flags_.model, rule, cost_file()));
+    tell_warnings(*target_.tokenizer);
     check_biases(warp, target_.transformer->vocabulary());
     need(check_tuples(rule, settings, warp.options(), target_.transformer->vocabulary()));
     if (flags_.verbose) describe_models();
-    prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});
+    prompt_ =
+        flags_.chat ? chat_prompt(text) : target_.tokenizer->encode(text, {.parse_special = flags_.special});
+    if (!flags_.chat && !flags_.special &&
+        prompt_ != target_.tokenizer->encode(text, {.parse_special = true}))
+      fmt::print(stderr,
+                 "the prompt holds the names of control tokens, as text: --special makes them tokens\n");
     if (prompt_.empty()) throw Failure(Status::usage, "the prompt has no tokens");
     const std::size_t context = plan_context();
     const MethodRequest& request = flags_.method.request;
@@ -79,7 +94,7 @@ class Run {
     const Generation generation = generate_once(rule, settings, warp, context, seed, &*printer);
     printer->finish();
     const DraftShape shape = shape_;
-    const std::string_view stop = interrupted_ ? "interrupt" : name(generation.stop);
+    const std::string_view stop = stop_name(generation.stop);
     std::optional<Generation> baseline;
     if (flags_.compare && !interrupted_) {
       baseline = generate_once(*need(find_method("plain")), {}, warp, context, seed, nullptr);
@@ -112,6 +127,29 @@ class Run {
   }
 
  private:
+  /// What a user says, by the model's chat template.
+  std::vector<Token> chat_prompt(const std::string& said) const {
+    const server::ChatOptions options = flags_.chat_template.read();
+    const auto chat_template =
+        server::ChatTemplate::make(need(server::chat_template_source(target_.transformer->file(), options)),
+                                   target_.tokenizer->vocabulary(), options.special_in_content);
+    JsonInput messages = JsonInput::array();
+    if (!flags_.system.empty()) messages.push_back({{"role", "system"}, {"content", flags_.system}});
+    messages.push_back({{"role", "user"}, {"content", said}});
+    try {
+      return server::encode_chat(server::chat_prompt({messages, {}, {}, {}}, chat_template),
+                                 *target_.tokenizer);
+    } catch (const server::ApiError& failure) {
+      throw Failure(Status::usage, failure.what());
+    }
+  }
+
+  /// What ended the text; a limit that the context is tells how large a context is wanted.
+  std::string_view stop_name(StopReason stop) const {
+    if (interrupted_) return "interrupt";
+    return stop == StopReason::limit && limited_by_context_ ? "context" : name(stop);
+  }
+
   Printing printing() const {
     if (flags_.json) return Printing::nothing;
     return flags_.show ? Printing::sources : Printing::text;
@@ -179,7 +217,7 @@ class Run {
   }
 
   /// Tokens that a session must hold: what was asked for, or what prompt and -n need of the model's context.
-  std::size_t plan_context() const {
+  std::size_t plan_context() {
     const std::size_t own = target_.transformer->context();
     std::size_t context = flags_.model.context > 0 ? static_cast<std::size_t>(flags_.model.context) : own;
     if (context > own) {
@@ -189,6 +227,8 @@ class Run {
       throw Failure(Status::usage, fmt::format("the prompt has {} tokens, but the context holds {}",
                                                prompt_.size(), context));
     }
+    limited_by_context_ =
+        flags_.predict < 0 || prompt_.size() + static_cast<std::size_t>(flags_.predict) > context;
     if (flags_.predict >= 0)
       context = std::min(context, prompt_.size() + static_cast<std::size_t>(flags_.predict));
     return context;
@@ -246,7 +286,8 @@ class Run {
   std::vector<LoadedModel> drafts_;
   DraftShape shape_;  // of the last run
   bool interrupted_ = false;
-  std::string choice_;  // the last one that was described
+  bool limited_by_context_ = false;  // more tokens are wanted than there is room for
+  std::string choice_;               // the last one that was described
   CostCheck cost_check_;
   double seconds_ = 0.0;  // of all blocks so far
   std::vector<Learned> learned_;
@@ -277,6 +318,10 @@ void add_generate(CLI::App& app) {
   repeatable(
       command.add_option("-r,--reverse-prompt", flags->stop_words, "stop before this word; repeatable"));
   command.add_flag("--special", flags->special, "recognise special tokens in the prompt");
+  command.add_flag("--chat", flags->chat, "the prompt is what a user says: render it by the chat template");
+  command.add_option("--system-prompt", flags->system,
+                     "-sys TEXT: with --chat, what the model is told first");
+  flags->chat_template.add(command);
   command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
   command.add_flag("--no-conversation")
       ->description("-no-cnv: changes nothing; spectr chat is the conversation");
@@ -295,8 +340,8 @@ void add_generate(CLI::App& app) {
       .add_flag("--profile", flags->profile,
                 "print where the passes spend their time, operation by operation, against the roofline")
       ->group(output);
-  command.callback([flags] {
-    refuse_variables();
+  command.callback([flags, &command] {
+    check_variables(command);
     Run(*flags).execute();
   });
 }

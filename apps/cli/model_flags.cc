@@ -141,6 +141,10 @@ void ModelFlags::choose_bundled() {
   bundled = true;
 }
 
+void tell_warnings(const Tokenizer& tokenizer) {
+  for (const std::string& warning : tokenizer.vocabulary().warnings()) fmt::print(stderr, "{}\n", warning);
+}
+
 void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const MethodOptions& settings) {
   if (flags.bundled) return;
   const std::size_t given = flags.drafts.size();

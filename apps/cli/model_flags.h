@@ -48,6 +48,7 @@ struct ModelFlags {
 std::string lower_case(std::string_view name);
 
 /// Tells on standard error which of the draft models that were given the method does not use.
+void tell_warnings(const Tokenizer& tokenizer);
 void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const MethodOptions& settings);
 
 /// How draft models are loaded for a method: as small as pays where the method goes by costs, which `file`

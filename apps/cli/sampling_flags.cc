@@ -71,6 +71,7 @@ void SamplingFlags::add_filters(CLI::App& app) {
       ->group(group);
   app.add_option("--repeat-penalty", options.repeat_penalty, "divide logits of recent tokens; 1: off")
       ->transform(real())
+      ->envname("LLAMA_ARG_REPEAT_PENALTY")
       ->capture_default_str()
       ->group(group);
   app.add_option("--repeat-last-n", options.repeat_last_n, "how many tokens are recent; -1: all")
@@ -80,11 +81,13 @@ void SamplingFlags::add_filters(CLI::App& app) {
       ->group(group);
   app.add_option("--presence-penalty", options.presence_penalty, "subtracted from logits of recent tokens")
       ->transform(real())
+      ->envname("LLAMA_ARG_PRESENCE_PENALTY")
       ->capture_default_str()
       ->group(group);
   app.add_option("--frequency-penalty", options.frequency_penalty,
                  "the same, times the number of occurrences")
       ->transform(real())
+      ->envname("LLAMA_ARG_FREQUENCY_PENALTY")
       ->capture_default_str()
       ->group(group);
 }

@@ -76,11 +76,11 @@ server::ServerOptions complete(Flags& flags) {
   if (const char* key = std::getenv("LLAMA_API_KEY"); flags.keys.empty() && key != nullptr && *key == '\0')
     throw Failure(Status::usage, "LLAMA_API_KEY: the key is empty");
   for (const std::string& key : flags.keys) {
-    if (key.empty()) throw Failure(Status::usage, "--api-key: the key is empty");
-    options.keys.add(key);
+    if (const auto added = options.keys.add_list(key); !added)
+      throw Failure(Status::usage, "--api-key: " + added.error().message);
   }
   if (!flags.key_file.empty()) need(options.keys.add_file(flags.key_file));
-  options.service.chat_template = flags.chat_template.read();
+  options.service.chat = flags.chat_template.read();
   return options;
 }
 
@@ -173,17 +173,19 @@ void add_serve(CLI::App& app) {
       ->transform(whole(0, 65535))
       ->capture_default_str()
       ->group(network);
-  repeatable(command.add_option("--api-key", flags->keys, "key that clients must send; repeatable"))
+  repeatable(command.add_option("--api-key", flags->keys,
+                                "key that clients must send, or several behind commas; repeatable"))
       ->envname("LLAMA_API_KEY")
       ->group(network);
   command.add_option("--api-key-file", flags->key_file, "file with one key a line")
+      ->envname("LLAMA_ARG_API_KEY_FILE")
       ->transform(file_name())
       ->group(network);
   repeatable(command.add_option(
                  "--allowed-host", flags->server.names,
                  "name to answer to on a local address besides localhost (behind a proxy); repeatable"))
       ->group(network);
-  command.add_option("--cors", flags->server.cors, "allowed CORS origin; *: any")
+  repeatable(command.add_option("--cors", flags->server.cors, "allowed CORS origin; *: any; repeatable"))
       ->transform(origin_or_star())
       ->group(network);
   command.add_flag("--metrics", flags->server.metrics, "answer /metrics for Prometheus")
@@ -209,6 +211,7 @@ void add_serve(CLI::App& app) {
       ->group(requests);
   flags->sampling.add_filters(command);
   command.add_option("-a,--alias", flags->server.service.alias, "what clients call the model")
+      ->envname("LLAMA_ARG_ALIAS")
       ->group(requests);
   command
       .add_option("-n,--predict,--n-predict", flags->predict,
@@ -224,8 +227,8 @@ void add_serve(CLI::App& app) {
       ->capture_default_str()
       ->group("Speculation");
   flags->chat_template.add(command);
-  command.callback([flags] {
-    refuse_variables();
+  command.callback([flags, &command] {
+    check_variables(command);
     serve(*flags);
   });
 }

@@ -63,7 +63,10 @@ std::string TextInput::read() const {
 
 std::string TextInput::read_prompt() const {
   std::string prompt = read();
-  if (file && prompt.ends_with('\n')) prompt.pop_back();
+  if (file && prompt.ends_with('\n')) {  // the whole last line end, as on any system
+    prompt.pop_back();
+    if (prompt.ends_with('\r')) prompt.pop_back();
+  }
   return prompt;
 }
 

@@ -43,14 +43,17 @@ void add_detokenize(CLI::App& app) {
   struct Flags {
     ModelFlags model;
     std::string tokens;
+    bool special = false;
   };
   auto flags = std::make_shared<Flags>();
   CLI::App& command = *app.add_subcommand("detokenize", "Token ids to text");
   flags->model.add_model(command, true);
   command.add_option("--tokens", flags->tokens, "ids, separated by commas")->required();
+  command.add_flag("--special", flags->special, "show the names of control tokens, too");
   command.callback([flags] {
     const auto tokenizer = load_tokenizer(flags->model.model);
-    const std::string text = tokenizer->decode(parse_tokens(flags->tokens, tokenizer->vocabulary().size()));
+    const std::string text =
+        tokenizer->decode(parse_tokens(flags->tokens, tokenizer->vocabulary().size()), flags->special);
     std::fwrite(text.data(), 1, text.size(), stdout);
     std::fputc('\n', stdout);
   });

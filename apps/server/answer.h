@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -20,10 +21,12 @@ constexpr std::chrono::milliseconds client_poll_interval{50};
 /// Why a text ended.
 enum class FinishReason {
   eos,          ///< the model ended it
-  limit,        ///< tokens or context
+  limit,        ///< as many tokens as were wanted
+  context,      ///< no room for more
   word,         ///< a stop word
-  cancelled,    ///< nobody wants it any more, or its time is over
-  not_started,  ///< the same before it got a slot
+  timeout,      ///< its time was over
+  cancelled,    ///< nobody wants it any more, or the server stops
+  not_started,  ///< given up before it got a slot
   failed,
 };
 
@@ -32,6 +35,7 @@ struct Outcome {
   FinishReason reason = FinishReason::cancelled;
   std::string stop_word;
   std::string failure;
+  bool has_new_line = false;  ///< the text
   Statistics statistics;
   std::chrono::steady_clock::time_point begun;  ///< when a slot took it up
   std::size_t cached = 0;                       ///< prompt tokens that the target did not have to compute
@@ -58,9 +62,15 @@ class Answer {
   Chunk take(std::size_t choice);
   /// The outcome of a choice that has finished and whose pieces have all been taken.
   std::optional<Outcome> outcome(std::size_t choice);
-  /// Nobody waits any more: ends the texts before their next pass.
-  void cancel() { stop_.request_stop(); }
+  /// Ends the texts before their next pass. The first reason is theirs: timeout, or cancelled.
+  void cancel(FinishReason why = FinishReason::cancelled) {
+    FinishReason none = FinishReason::eos;
+    why_.compare_exchange_strong(none, why);
+    stop_.request_stop();
+  }
   bool cancelled() const { return stop_.stop_requested(); }
+  /// Requires: cancelled().
+  FinishReason why() const { return why_; }
 
   std::size_t choices() const { return choices_.size(); }
 
@@ -75,6 +85,7 @@ class Answer {
   std::vector<Choice> choices_;
   bool news_ = false;
   std::stop_source stop_;
+  std::atomic<FinishReason> why_ = FinishReason::eos;  // why they were cancelled; eos: they were not
 };
 
 }  // namespace spectr::server

@@ -29,6 +29,7 @@ class ApiError : public std::exception {
   static ApiError not_supported(std::string message) {
     return {501, "not_supported_error", std::move(message)};
   }
+  static ApiError timeout(std::string message) { return {504, "timeout_error", std::move(message)}; }
   /// The client shall come again in so many seconds.
   static ApiError unavailable(std::string message, int retry_after);
   static ApiError queue_full(std::size_t limit, int retry_after);

@@ -11,15 +11,17 @@ namespace {
 constexpr std::size_t max_messages = 4096;
 constexpr std::string_view roles[] = {"system", "developer", "user", "assistant"};
 
-/// The text of a message: a string, or a list of parts {"type": "text", "text"}.
-std::string content_of(const JsonInput* content, const std::string& where) {
+/// The text of a message, or its parts {"type": "text", "text"}.
+JsonInput content_of(const JsonInput* content, const std::string& role, const std::string& where) {
+  // An assistant that only called something may have said nothing.
+  if (content == nullptr && role == "assistant") return "";
   if (content == nullptr) throw ApiError::invalid(fmt::format("'{}content' is missing", where));
-  if (content->is_string()) return content->get<std::string>();
+  if (content->is_string()) return *content;
   if (!content->is_array()) {
     throw ApiError::invalid(
         fmt::format("'{}content' must be a string or a list of parts, got {}", where, shown(*content)));
   }
-  std::string text;
+  JsonInput parts = JsonInput::array();
   for (const JsonInput& part : *content) {
     if (!part.is_object()) {
       throw ApiError::invalid(
@@ -30,12 +32,11 @@ std::string content_of(const JsonInput* content, const std::string& where) {
       throw ApiError::invalid(fmt::format("'{}content' may have text parts only, got {}", where,
                                           type ? escape(*type, max_shown) : "no type"));
     }
-    if (!text.empty()) text += '\n';
-    text += fields.string("text").value_or("");
+    parts.push_back({{"type", "text"}, {"text", fields.string("text").value_or("")}});
     fields.any("cache_control");  // which prompts others shall remember
-    fields.refuse_others();
+    fields.ignore_others();
   }
-  return text;
+  return parts;
 }
 
 JsonInput read_message(const JsonInput& message, std::size_t i) {
@@ -60,42 +61,58 @@ JsonInput read_message(const JsonInput& message, std::size_t i) {
                                      {"refusal", {""}},
                                      {"audio", {}}};
   fields.neutral(switches);  // before the content, which is not there where tools are called
-  out["content"] = content_of(fields.any("content"), where);
-  fields.refuse_others();
+  out["content"] = content_of(fields.any("content"), role, where);
+  fields.ignore_others();
   return out;
 }
 
 }  // namespace
 
-std::string chat_prompt(const JsonInput& messages, const JsonInput& values, const Vocabulary& vocabulary,
-                        const Result<jinja::Template>& chat_template) {
+ChatRequest ChatRequest::read(Fields& fields) {
+  ChatRequest request;
+  if (const JsonInput* messages = fields.any("messages")) request.messages = *messages;
+  if (const JsonInput* values = fields.object("chat_template_kwargs")) request.values = *values;
+  request.continue_final_message = fields.boolean("continue_final_message");
+  request.add_generation_prompt = fields.boolean("add_generation_prompt");
+  return request;
+}
+
+MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& chat_template) {
+  const JsonInput& messages = request.messages;
   if (!messages.is_array() || messages.empty())
     throw ApiError::invalid("'messages' must be a list of messages");
   if (messages.size() > max_messages) {
     throw ApiError::invalid(
         fmt::format("'messages' may have {} messages, got {}", max_messages, messages.size()));
   }
-  JsonInput variables = values.is_object() ? values : JsonInput::object();
+  ChatTemplate::Conversation conversation;
+  if (request.values.is_object()) conversation.values = request.values;
   for (const char* name : {"messages", "add_generation_prompt", "bos_token", "eos_token"}) {
-    if (variables.contains(name)) {
+    if (conversation.values.contains(name)) {
       throw ApiError::invalid(
           fmt::format("'chat_template_kwargs.{}' is not supported: the server sets it", name));
     }
   }
-  variables["messages"] = JsonInput::array();
   for (std::size_t i = 0; i < messages.size(); ++i)
-    variables["messages"].push_back(read_message(messages[i], i));
-  variables["add_generation_prompt"] = true;
-  variables["bos_token"] = vocabulary.bos() ? vocabulary.text(*vocabulary.bos()) : "";
-  variables["eos_token"] = vocabulary.eos() ? vocabulary.text(*vocabulary.eos()) : "";
+    conversation.messages.push_back(read_message(messages[i], i));
+  const bool ends_in_answer = conversation.messages.back()["role"] == "assistant";
+  if (request.continue_final_message == true && request.add_generation_prompt == true)
+    throw ApiError::invalid("'continue_final_message' and 'add_generation_prompt' exclude each other");
+  if (request.continue_final_message == true && !ends_in_answer)
+    throw ApiError::invalid("'continue_final_message' needs a last message of the assistant");
+  conversation.opens_answer = request.add_generation_prompt.value_or(true);
+  conversation.continues_last =
+      ends_in_answer && request.continue_final_message.value_or(!request.add_generation_prompt);
   if (!chat_template) throw ApiError::invalid(chat_template.error().message);
-  return valid(chat_template->render(variables));
+  return valid(chat_template->render(conversation));
 }
 
-std::vector<Token> encode_chat(const std::string& text, const Tokenizer& tokenizer) {
+std::vector<Token> encode_chat(const MarkedText& text, const Tokenizer& tokenizer) {
   const auto bos = tokenizer.vocabulary().bos();
-  const bool has_bos = bos && text.starts_with(tokenizer.vocabulary().text(*bos));
-  return tokenizer.encode(text, {.add_bos = !has_bos, .parse_special = true});
+  const auto pieces = text.pieces();
+  const bool has_bos = bos && !pieces.empty() && !pieces[0].quoted &&
+                       pieces[0].bytes.starts_with(tokenizer.vocabulary().text(*bos));
+  return tokenizer.encode(text, !has_bos);
 }
 
 }  // namespace spectr::server

@@ -27,7 +27,7 @@ class EventStream {
   bool go_on(httplib::DataSink& sink) {
     Answer& answer = *active_->answer;
     answer.wait(client_poll_interval);
-    if (Clock::now() > active_->deadline) answer.cancel();
+    if (Clock::now() > active_->deadline) answer.cancel(FinishReason::timeout);
     bool open = true;
     for (std::size_t i = 0; i < texts_.size() && open; ++i) {
       if (!texts_[i].outcome) open = tell(i, sink);
@@ -58,6 +58,8 @@ class EventStream {
     texts_[i].outcome = outcome;
     --left_;
     if (const auto failure = failure_of(*outcome)) return send(failure->json(), sink);
+    if (outcome->reason == FinishReason::cancelled)
+      return send(ApiError::unavailable("cancelled: the server stops", 1).json(), sink);
     if (!texts_[i].begun && !send(format_->chunk(i, {}, true), sink)) return false;
     return send(format_->end(i, *outcome), sink);
   }

@@ -1,7 +1,10 @@
 #include "apps/server/fields.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "apps/json_input.h"
 #include "apps/server/api_error.h"
@@ -11,7 +14,24 @@ namespace spectr::server {
 
 namespace {
 
+constexpr std::size_t max_told = 100;        // ignored fields that are named in the log
 constexpr std::size_t max_values = 500'000;  // of a body; more than a prompt of tokens has
+
+/// messages[7].id is the field messages[].id.
+std::string without_indices(std::string field) {
+  std::erase_if(field, [inside = false](char c) mutable {
+    if (c == '[' || c == ']') inside = c == '[';
+    return inside && c != '[';
+  });
+  return field;
+}
+
+void tell_once(const std::string& field) {
+  static std::mutex mutex;
+  static std::set<std::string> told;
+  const std::lock_guard lock(mutex);
+  if (told.size() < max_told && told.insert(field).second) spdlog::info("ignored: unknown field {}", field);
+}
 
 }  // namespace
 
@@ -111,9 +131,10 @@ void Fields::neutral(std::span<const Neutral> table) {
   }
 }
 
-void Fields::refuse_others() const {
+void Fields::ignore_others() const {
   for (const auto& [name, value] : object_.items()) {
-    if (!known_.contains(name)) throw ApiError::invalid(fmt::format("unknown field {}", quoted(name)));
+    if (!known_.contains(name))
+      tell_once(fmt::format("'{}{}'", without_indices(path_), escape(name, max_shown)));
   }
 }
 

@@ -42,8 +42,8 @@ class Fields {
   void agree(std::span<const std::string_view> names);
   /// What has no meaning here is accepted where it asks for nothing: absent, null, or a neutral value.
   void neutral(std::span<const Neutral> table);
-  /// Throws for a field that nobody has asked for.
-  void refuse_others() const;
+  /// Fields that nobody has asked for change nothing: each is named once in the log.
+  void ignore_others() const;
 
  private:
   std::string quoted(std::string_view name) const;

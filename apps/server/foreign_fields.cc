@@ -1,5 +1,10 @@
 #include "apps/server/foreign_fields.h"
 
+#include <algorithm>
+
+#include "apps/json_input.h"
+#include "apps/server/api_error.h"
+
 namespace spectr::server {
 namespace {
 
@@ -27,11 +32,21 @@ std::span<const Neutral> switches() {
       {"prompt_cache_retention", {}},
       // llama.cpp's
       {"grammar", {""}},
-      {"json_schema", {}},
+      {"grammar_triggers", {none}},
+      {"preserved_tokens", {none}},
+      {"json_schema", {JsonInput::object()}},
       {"lora", {none}},
       {"image_data", {none}},
-      {"samplers", {none, ""}},
-      {"reasoning_format", {"none"}},
+      {"multimodal_data", {none}},
+      {"input_prefix", {""}},
+      {"input_suffix", {""}},
+      {"input_extra", {none}},
+      {"verbose", {false}},
+      {"api_key", {""}},
+      {"reasoning_format", {"none", "auto"}},
+      {"reasoning_in_content", {false}},
+      {"thinking_budget_tokens", {-1}},
+      {"reasoning_budget_tokens", {-1}},
       {"mirostat", {0}},
       {"dry_multiplier", {0}},
       {"xtc_probability", {0}},
@@ -45,6 +60,9 @@ std::span<const Neutral> switches() {
       {"n_discard", {0}},
       {"n_indent", {0}},
       {"t_max_predict_ms", {0, -1}},
+      {"t_max_prompt_ms", {0, -1}},
+      {"n_cache_reuse", {0}},
+      {"adaptive_target", {-1}},
       {"id_slot", {-1}},
       {"return_progress", {false}},
       {"post_sampling_probs", {false}},
@@ -67,7 +85,6 @@ std::span<const Neutral> switches() {
       {"skip_special_tokens", {true}},
       {"spaces_between_special_tokens", {true}},
       {"add_special_tokens", {true}},
-      {"add_generation_prompt", {true}},
       {"truncate_prompt_tokens", {}},
       {"prompt_logprobs", {}},
       {"return_token_ids", {false}},
@@ -94,12 +111,36 @@ constexpr std::string_view ignored[] = {
     "dry_sequence_breakers",
     "xtc_threshold",
     "dynatemp_exponent",
+    "adaptive_decay",
 };
+
+/// The order of llama.cpp's samplers that are on here, too: it is that of this engine.
+constexpr std::string_view order[] = {"penalties", "top_k", "top_p", "min_p", "temperature"};
+/// Samplers that are off here and there, in any place.
+constexpr std::string_view off[] = {"dry", "top_n_sigma", "typ_p",     "typical_p",
+                                    "xtc", "infill",      "adaptive_p"};
+
+bool is_usual_order(const JsonInput& samplers) {
+  // The letters of llama.cpp's default, or nothing.
+  if (samplers.is_string()) return samplers == "" || samplers == "edskypmxt";
+  if (!samplers.is_array()) return false;
+  std::vector<std::string_view> on;
+  for (const JsonInput& one : samplers) {
+    if (!one.is_string()) return false;
+    const std::string_view name = one.get_ref<const std::string&>();
+    if (std::ranges::find(off, name) == std::end(off)) on.push_back(name);
+  }
+  return samplers.empty() || std::ranges::equal(on, order);
+}
 
 }  // namespace
 
 void read_foreign_fields(Fields& fields) {
   fields.neutral(switches());
+  if (const JsonInput* samplers = fields.any("samplers"); samplers != nullptr && !is_usual_order(*samplers)) {
+    throw ApiError::invalid(
+        fmt::format("'samplers' is not supported in this order, got {}", shown(*samplers)));
+  }
   for (const std::string_view name : ignored) fields.any(name);
 }
 

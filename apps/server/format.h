@@ -8,12 +8,14 @@
 
 #include "apps/server/generation_request.h"
 #include "apps/server/report.h"
+#include "spectr/text/tokenizer.h"
 
 namespace spectr::server {
 
 /// What an answer says of itself.
 struct AnswerHead {
   const GenerationRequest& request;
+  const Tokenizer& tokenizer;
   std::span<const Task> tasks;
   std::string id;
   std::time_t created;
@@ -42,5 +44,7 @@ class Format {
 std::unique_ptr<Format> make_format(const AnswerHead& head);
 std::unique_ptr<Format> openai_format(const AnswerHead& head);
 std::unique_ptr<Format> native_format(const AnswerHead& head);
+/// Both at once: what OpenAI tells, and beside it what only llama.cpp does.
+std::unique_ptr<Format> bilingual_format(const AnswerHead& head);
 
 }  // namespace spectr::server

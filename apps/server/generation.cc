@@ -26,8 +26,8 @@ std::string make_id(Api api) {
 /// Cancels the texts when nobody waits for them any more.
 void cancel_if_unwanted(Answer& answer, std::chrono::steady_clock::time_point deadline) {
   const Connection* connection = Connection::current();
-  const bool late = std::chrono::steady_clock::now() > deadline;
-  if (late || (connection != nullptr && connection->gone())) answer.cancel();
+  if (std::chrono::steady_clock::now() > deadline) answer.cancel(FinishReason::timeout);
+  if (connection != nullptr && connection->gone()) answer.cancel();
 }
 
 /// All texts, when they are complete.
@@ -67,8 +67,8 @@ void answer_generation(Service& service, Api api, const httplib::Request& reques
                                         active->request.n, tasks.tasks.size(), slots.room()));
   }
   active->tasks = tasks.tasks;
-  active->head.emplace(AnswerHead{active->request, active->tasks, make_id(api), std::time(nullptr),
-                                  service.models().name, tasks.seed});
+  active->head.emplace(AnswerHead{active->request, *service.models().tokenizer, active->tasks, make_id(api),
+                                  std::time(nullptr), service.models().name, tasks.seed});
   active->answer = std::make_shared<Answer>(tasks.tasks.size());
   active->deadline = deadline;
   if (!slots.submit(std::move(tasks.tasks), active->answer)) {

@@ -150,7 +150,7 @@ void read_speculation(Fields& fields, const MethodRequest& fallback, Request& re
   }
   static const Neutral switches[] = {{"n_min", {0}}, {"p_min", {0}}};
   inner.neutral(switches);
-  inner.refuse_others();
+  inner.ignore_others();
 }
 
 void read_stop_words(Fields& fields, Request& request) {
@@ -192,7 +192,7 @@ void read_log_probabilities(Fields& fields, Request& request) {
   } else if (const auto count = fields.integer("logprobs", 0, max_alternatives)) {
     request.alternatives = static_cast<std::size_t>(*count);
   }
-  if (request.api != Api::native) return fields.neutral(no_probs);
+  if (request.api == Api::completion) return fields.neutral(no_probs);
   fields.agree(probabilities);
   if (const auto count = fields.integer("n_probs", 0, max_alternatives); count && *count > 0) {
     request.alternatives = static_cast<std::size_t>(*count);
@@ -209,11 +209,16 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
   Fields fields(body);
   fields.string("model");  // may be any name
   if (api == Api::chat) {
-    if (const JsonInput* messages = fields.any("messages")) request.messages = *messages;
-    if (const JsonInput* values = fields.object("chat_template_kwargs")) request.template_values = *values;
+    request.chat = ChatRequest::read(fields);
   } else if (const JsonInput* prompt = fields.any("prompt")) {
     request.prompt = *prompt;
   }
+  static const Neutral foreign_to_chat[] = {{"prompt", {}}},
+                       foreign_to_prompts[] = {{"messages", {}},
+                                               {"chat_template_kwargs", {JsonInput::object()}},
+                                               {"continue_final_message", {false}},
+                                               {"add_generation_prompt", {true}}};
+  fields.neutral(api == Api::chat ? std::span<const Neutral>(foreign_to_chat) : foreign_to_prompts);
   read_numbers(fields, numbers, request);
   read_flags(fields, request);
   for (std::string_view name : limits) {
@@ -231,7 +236,7 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
     Fields inner(*options, "stream_options.");
     request.stream_usage = inner.boolean("include_usage").value_or(false);
     inner.boolean("include_obfuscation");
-    inner.refuse_others();
+    inner.ignore_others();
   }
   read_speculation(fields, defaults.speculative, request);
   read_stop_words(fields, request);
@@ -239,7 +244,7 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
   read_foreign_fields(fields);
   const Neutral best_of[] = {{"best_of", {request.n}}};
   fields.neutral(best_of);
-  fields.refuse_others();
+  fields.ignore_others();
   return request;
 }
 

@@ -6,14 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "apps/server/chat_prompt.h"
 #include "apps/server/fields.h"
 #include "spectr/decode/methods.h"
 #include "spectr/sampling/warp.h"
 
 namespace spectr::server {
 
-/// The three ways in which clients ask for a text.
-enum class Api { native, completion, chat };
+/// The ways in which clients ask for a text: llama.cpp's, OpenAI's two, and the path that both have, whose
+/// answers have what either would tell.
+enum class Api { native, completion, chat, both };
 
 /// What a body gets that does not say.
 struct RequestDefaults {
@@ -25,9 +27,8 @@ struct RequestDefaults {
 /// What a body asks for, checked field by field; prompts and token ids still have to be.
 struct GenerationRequest {
   Api api = Api::native;
-  JsonInput prompt;           ///< of native and completion: text, tokens or a list of such
-  JsonInput messages;         ///< of chat
-  JsonInput template_values;  ///< chat_template_kwargs
+  JsonInput prompt;  ///< of native and completion: text, tokens or a list of such
+  ChatRequest chat;  ///< of chat
   WarpOptions warp;
   JsonInput logit_bias;
   std::vector<std::string> stop_words;

@@ -59,12 +59,18 @@ Json props_json(const Service& service) {
                        {"drafts", method.models.max > 0}});
   }
   for (const PlanRule& plan : plan_rules()) plans.push_back(plan.name);
+  const Vocabulary& vocabulary = models.tokenizer->vocabulary();
+  const auto text = [&](std::optional<Token> token) { return token ? vocabulary.text(*token) : ""; };
   return {{"model", models.name},
+          {"model_path", models.path},
           {"n_ctx", service.slots().context()},
           {"default_generation_settings",
            {{"n_ctx", service.slots().context()}, {"params", defaults_of(service)}}},
           {"total_slots", service.slots().states().size()},
           {"chat_template", models.template_source},
+          {"bos_token", text(vocabulary.bos())},
+          {"eos_token", text(vocabulary.eos())},
+          {"modalities", {{"vision", false}, {"audio", false}}},
           {"draft_models", models.drafts.size()},
           {"methods", methods},
           {"plans", plans},
@@ -93,7 +99,7 @@ Json tokenize(const Service& service, const std::string& body) {
   const TokenizeOptions options{fields.boolean("add_special").value_or(false),
                                 fields.boolean("parse_special").value_or(true)};
   const bool pieces = fields.boolean("with_pieces").value_or(false);
-  fields.refuse_others();
+  fields.ignore_others();
   const Tokenizer& tokenizer = *service.models().tokenizer;
   const std::vector<Token> tokens = tokenizer.encode(*content, options);
   if (!pieces) return {{"tokens", tokens}};
@@ -115,7 +121,7 @@ Json detokenize(const Service& service, const std::string& body) {
   fields.string("model");  // may be any name
   const JsonInput* list = fields.any("tokens");
   if (list == nullptr || !list->is_array()) throw ApiError::invalid("'tokens' must be a list of ids");
-  fields.refuse_others();
+  fields.ignore_others();
   const Tokenizer& tokenizer = *service.models().tokenizer;
   return {{"content", tokenizer.decode(read_tokens(*list, tokenizer.vocabulary(), "tokens"))}};
 }
@@ -123,14 +129,11 @@ Json detokenize(const Service& service, const std::string& body) {
 Json apply_template(const Service& service, const std::string& body) {
   const JsonInput json = parse_body(body);
   Fields fields(json);
-  const JsonInput* messages = fields.any("messages");
-  const JsonInput* values = fields.object("chat_template_kwargs");
+  const ChatRequest request = ChatRequest::read(fields);
   fields.string("model");  // may be any name
   read_foreign_fields(fields);
-  fields.refuse_others();
-  const JsonInput none;
-  return {{"prompt", chat_prompt(messages ? *messages : none, values ? *values : none,
-                                 service.models().tokenizer->vocabulary(), service.models().chat_template)}};
+  fields.ignore_others();
+  return {{"prompt", chat_prompt(request, service.models().chat_template).bytes()}};
 }
 
 }  // namespace spectr::server

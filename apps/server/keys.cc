@@ -1,10 +1,10 @@
 #include "apps/server/keys.h"
 
+#include <algorithm>
 #include <fstream>
 #include <utility>
 
 #include "apps/open_file.h"
-#include "spectr/base/check.h"
 
 namespace spectr::server {
 namespace {
@@ -20,19 +20,37 @@ bool same(std::string_view given, std::string_view key) {
   return difference == 0;
 }
 
+/// No client can send blanks around a key.
+std::string_view without_blanks(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n\v\f";
+  const std::size_t begin = text.find_first_not_of(blanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+}
+
 }  // namespace
 
-void Keys::add(std::string key) {
-  SPECTR_CHECK(!key.empty());
-  keys_.push_back(std::move(key));
+Result<void> Keys::add_list(std::string_view list) {
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string_view key = without_blanks(list.substr(begin, end - begin));
+    if (key.empty()) return error("a key is empty");
+    keys_.emplace_back(key);
+    begin = end + 1;
+  }
+  return {};
 }
 
 Result<void> Keys::add_file(const std::string& path) {
   SPECTR_TRY(std::ifstream file, open_file(path));
   const std::size_t before = keys_.size();
-  for (std::string line; std::getline(file, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty() && !line.starts_with('#')) keys_.push_back(line);
+  bool first = true;
+  for (std::string line; std::getline(file, line); first = false) {
+    std::string_view key = line;
+    if (constexpr std::string_view bom = "\xEF\xBB\xBF"; first && key.starts_with(bom))
+      key.remove_prefix(bom.size());
+    key = without_blanks(key);
+    if (!key.empty() && !key.starts_with('#')) keys_.emplace_back(key);
   }
   if (file.bad()) return error("{}: cannot be read", path);
   if (keys_.size() == before) return error("{}: there is no key in it", path);

@@ -11,9 +11,10 @@ namespace spectr::server {
 /// The keys that open the server. None: it is open.
 class Keys {
  public:
-  /// Requires: not empty.
-  void add(std::string key);
-  /// One key a line; empty lines and those that begin with # are left out. Error: no such file, no key in it.
+  /// One key, or several behind commas; blanks around a key are none of it. Error: a key is empty.
+  Result<void> add_list(std::string_view list);
+  /// One key a line; empty lines and those that begin with # are left out, as are blanks around a key and a
+  /// byte order mark. Error: no such file, no key in it.
   Result<void> add_file(const std::string& path);
 
   bool none() const { return keys_.empty(); }

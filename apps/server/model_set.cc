@@ -12,19 +12,26 @@ constexpr std::string_view plain_text =
 
 }  // namespace
 
+Result<std::string> chat_template_source(const Gguf& file, const ChatOptions& chat) {
+  if (chat.source) return *chat.source;
+  SPECTR_TRY(const std::string_view own, file.string("tokenizer.chat_template", plain_text));
+  return std::string(own);
+}
+
 Result<ModelSet> ModelSet::load(const std::filesystem::path& target,
                                 const std::vector<std::filesystem::path>& drafts, int threads,
-                                const LoadOptions& options, std::optional<std::string> chat_template) {
+                                const LoadOptions& options, const ChatOptions& chat) {
   ModelSet models;
   models.pool = std::make_unique<ThreadPool>(threads);
   SPECTR_TRY(LoadedModel loaded, load_model(target, *models.pool, options));
   models.tokenizer = std::move(loaded.tokenizer);
   models.target = std::move(loaded.transformer);
   models.name = target.stem().string();
-  const Gguf& file = models.target->file();
-  SPECTR_TRY(const std::string_view own, file.string("tokenizer.chat_template", plain_text));
-  models.template_source = chat_template.value_or(std::string(own));
-  models.chat_template = jinja::Template::parse(models.template_source);
+  SPECTR_TRY(models.template_source, chat_template_source(models.target->file(), chat));
+  models.chat_template =
+      ChatTemplate::make(models.template_source, models.tokenizer->vocabulary(), chat.special_in_content);
+  if (chat.source && !models.chat_template) return std::unexpected(models.chat_template.error());
+  models.path = target.string();
   for (const std::filesystem::path& path : drafts) {
     SPECTR_TRY(LoadedModel draft, load_draft(path, *models.target, *models.tokenizer, *models.pool, options));
     models.drafts.push_back(std::move(draft.transformer));

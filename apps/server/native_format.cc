@@ -12,8 +12,12 @@ std::string_view stop_type(const Outcome& outcome) {
     case FinishReason::word:
       return "word";
     case FinishReason::limit:
-    case FinishReason::cancelled:
+    case FinishReason::context:
       return "limit";
+    case FinishReason::timeout:
+      return "timeout";
+    case FinishReason::cancelled:
+      return "cancelled";
     case FinishReason::not_started:
     case FinishReason::failed:
       break;
@@ -79,10 +83,12 @@ class NativeFormat final : public Format {
             {"tokens_predicted", outcome.statistics.generated()},
             {"tokens_evaluated", task.prompt.size()},
             {"tokens_cached", outcome.cached},
+            {"prompt", head_.tokenizer.decode(task.prompt, true)},
             {"generation_settings", settings_of(task, head_.seed)},
             {"stop_type", stop_type(outcome)},
             {"stopping_word", outcome.stop_word},
-            {"truncated", outcome.reason == FinishReason::cancelled},
+            {"truncated", outcome.reason == FinishReason::context},
+            {"has_new_line", outcome.has_new_line},
             {"timings", timings_of({&task, 1}, {&outcome, 1})},
             {"metrics", {{"speculative_decoding", speculation_of(task, {&outcome, 1})}}}};
   }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "apps/server/format.h"
 #include "spectr/base/version.h"
 
@@ -13,8 +15,9 @@ Json chat_log_probability(std::string_view piece, double log_probability) {
 }
 
 /// A token in completions: its text, or as OpenAI has it bytes:\xe2\x80, where its bytes are no whole
-/// characters; as text they would all be the same.
-std::string token_name(const std::string& piece) {
+/// characters; as text they would all be the same, and so would tokens that print nothing.
+std::string token_name(const Vocabulary& vocabulary, Token token, const std::string& piece) {
+  if (piece.empty()) return vocabulary.text(token);
   if (is_text(piece)) return piece;
   std::string name = "bytes:";
   for (const char byte : piece) name += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
@@ -37,7 +40,7 @@ class OpenAiFormat final : public Format {
     one["logprobs"] = log_probabilities(chunk);
     one["finish_reason"] = nullptr;
     add_details(one, chunk);
-    return envelope(true, Json::array({std::move(one)}));
+    return event_with(Json::array({std::move(one)}));
   }
 
   Json end(std::size_t choice, const Outcome& outcome) const override {
@@ -49,7 +52,7 @@ class OpenAiFormat final : public Format {
     }
     one["logprobs"] = nullptr;
     one["finish_reason"] = finish_reason(outcome);
-    Json event = envelope(true, Json::array({std::move(one)}));
+    Json event = event_with(Json::array({std::move(one)}));
     add_statistics(event, head_.tasks.subspan(choice, 1), {&outcome, 1});
     return event;
   }
@@ -97,6 +100,13 @@ class OpenAiFormat final : public Format {
             {"choices", std::move(choices)}};
   }
 
+  /// An event that is not the one with the usage says so, where that will come.
+  Json event_with(Json choices) const {
+    Json event = envelope(true, std::move(choices));
+    if (head_.request.stream_usage) event["usage"] = nullptr;
+    return event;
+  }
+
   void add_statistics(Json& answer, std::span<const Task> tasks, std::span<const Outcome> outcomes) const {
     answer["seed"] = head_.seed;
     answer["timings"] = timings_of(tasks, outcomes);
@@ -126,15 +136,27 @@ class OpenAiFormat final : public Format {
     return {{"content", std::move(content)}};
   }
 
+  std::string name_of(Token token, const std::string& piece) const {
+    return token_name(head_.tokenizer.vocabulary(), token, piece);
+  }
+
   Json completion_log_probabilities(const Chunk& chunk) const {
     Json tokens = Json::array(), own = Json::array(), top = Json::array(), offsets = Json::array();
     for (const TokenReport& report : chunk.tokens) {
-      tokens.push_back(token_name(report.piece));
+      tokens.push_back(name_of(report.token, report.piece));
       own.push_back(report.log_probability);
       offsets.push_back(report.offset);
       Json others = Json::object();
+      const auto tell = [&](Token token, const std::string& piece, double log_probability) {
+        std::string name = name_of(token, piece);
+        if (others.contains(name)) name += fmt::format("#{}", token);  // of equal texts the less likely
+        others.emplace(std::move(name), log_probability);
+      };
       for (const Alternative& other : report.alternatives)
-        others.emplace(token_name(other.piece), other.log_probability);  // of equal texts the likelier
+        tell(other.token, other.piece, other.log_probability);
+      if (std::ranges::find(report.alternatives, report.token, &Alternative::token) ==
+          report.alternatives.end())
+        tell(report.token, report.piece, report.log_probability);
       top.push_back(std::move(others));
     }
     return {{"tokens", std::move(tokens)},
@@ -154,7 +176,8 @@ std::unique_ptr<Format> openai_format(const AnswerHead& head) {
 }
 
 std::unique_ptr<Format> make_format(const AnswerHead& head) {
-  return head.request.api == Api::native ? native_format(head) : openai_format(head);
+  if (head.request.api == Api::native) return native_format(head);
+  return head.request.api == Api::both ? bilingual_format(head) : openai_format(head);
 }
 
 }  // namespace spectr::server

@@ -40,7 +40,7 @@ bool is_origin(std::string_view text) {
   return !host.empty() && host.find_first_of("/?#@ \t") == std::string_view::npos;
 }
 
-Origins::Origins(const std::string& host, std::vector<std::string> names, std::string allowed)
+Origins::Origins(const std::string& host, std::vector<std::string> names, std::vector<std::string> allowed)
     : local_(is_local(host)), names_(std::move(names)), allowed_(std::move(allowed)) {}
 
 bool Origins::answers_to(std::string_view name) const {
@@ -49,7 +49,8 @@ bool Origins::answers_to(std::string_view name) const {
 }
 
 bool Origins::allows(std::string_view origin) const {
-  return allowed_ == "*" || same_name(allowed_, origin);
+  return std::ranges::any_of(allowed_,
+                             [&](const std::string& one) { return one == "*" || same_name(one, origin); });
 }
 
 void Origins::check(const httplib::Request& request) const {
@@ -66,10 +67,11 @@ void Origins::check(const httplib::Request& request) const {
 
 void Origins::permit(const httplib::Request& request, httplib::Response& response) const {
   const std::string origin = request.get_header_value("Origin");
-  if (allowed_.empty() || origin.empty() || !allows(origin)) return;
-  response.set_header("Access-Control-Allow-Origin", allowed_ == "*" ? "*" : origin);
+  if (origin.empty() || !allows(origin)) return;
+  const bool any = std::ranges::find(allowed_, "*") != allowed_.end();
+  response.set_header("Access-Control-Allow-Origin", any ? "*" : origin);
   response.set_header("Access-Control-Expose-Headers", "Retry-After");
-  if (allowed_ != "*") response.set_header("Vary", "Origin");
+  if (!any) response.set_header("Vary", "Origin");
   if (request.method != "OPTIONS") return;
   response.set_header("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
   // Whatever headers the page's library likes to send: they change nothing.

@@ -16,8 +16,8 @@ bool is_origin(std::string_view text);
 class Origins {
  public:
   /// host: the address that the server is bound to; names: what a server on a local address answers to
-  /// besides the local names; allowed: an origin, "*", or empty for none.
-  Origins(const std::string& host, std::vector<std::string> names, std::string allowed);
+  /// besides the local names; allowed: origins, or "*" for any.
+  Origins(const std::string& host, std::vector<std::string> names, std::vector<std::string> allowed);
 
   /// Throws ApiError where a page of a foreign origin asks, also one that calls itself by a name that leads
   /// to this machine while the server is bound to the local address only.
@@ -31,7 +31,7 @@ class Origins {
 
   bool local_;
   std::vector<std::string> names_;
-  std::string allowed_;
+  std::vector<std::string> allowed_;
 };
 
 }  // namespace spectr::server

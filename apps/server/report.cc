@@ -183,11 +183,25 @@ std::optional<ApiError> failure_of(const Outcome& outcome) {
   if (outcome.reason == FinishReason::failed) return ApiError::internal(outcome.failure);
   if (outcome.reason == FinishReason::not_started)
     return ApiError::unavailable("no slot became free in time", 1);
+  if (outcome.statistics.generated() > 0) return std::nullopt;
+  if (outcome.reason == FinishReason::timeout)
+    return ApiError::timeout("the time was over before the text began");
+  if (outcome.reason == FinishReason::cancelled) return ApiError::unavailable("the text was cancelled", 1);
   return std::nullopt;
 }
 
 std::string_view finish_reason(const Outcome& outcome) {
-  return outcome.reason == FinishReason::eos || outcome.reason == FinishReason::word ? "stop" : "length";
+  switch (outcome.reason) {
+    case FinishReason::eos:
+    case FinishReason::word:
+      return "stop";
+    case FinishReason::timeout:
+      return "timeout";
+    case FinishReason::cancelled:
+      return "cancelled";
+    default:
+      return "length";
+  }
 }
 
 }  // namespace spectr::server

@@ -47,7 +47,8 @@ Json bytes_of(const std::string& piece);
 
 /// Why a text that has ended cannot be told; none: it can.
 std::optional<ApiError> failure_of(const Outcome& outcome);
-/// Why a text ended, as OpenAI says it: "stop" or "length".
+/// Why a text ended, as OpenAI says it: "stop" or "length"; or "timeout" or "cancelled", where it was given
+/// up.
 std::string_view finish_reason(const Outcome& outcome);
 
 }  // namespace spectr::server

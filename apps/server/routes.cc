@@ -190,7 +190,8 @@ void add_routes(httplib::Server& http, Service& service, const ServerOptions& op
       answer_generation(service, api, request, response);
     });
   };
-  for (const char* path : {"/v1/completions", "/completions"}) generates(path, Api::completion);
+  generates("/v1/completions", Api::completion);
+  generates("/completions", Api::both);
   for (const char* path : {"/v1/chat/completions", "/chat/completions"}) generates(path, Api::chat);
   generates("/completion", Api::native);
 

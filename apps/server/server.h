@@ -20,7 +20,7 @@ struct ServerOptions {
   Keys keys;
   bool metrics = false;
   std::vector<std::string> names;  ///< which a local server answers to besides the local ones
-  std::string cors;                ///< the allowed CORS origin; empty: none
+  std::vector<std::string> cors;   ///< the allowed CORS origins; "*": any
   std::size_t threads = 32;        ///< for connections, beyond those that slots and queue need
 };
 

@@ -1,5 +1,7 @@
 #include "apps/server/service.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
 #include "apps/server/api_error.h"
@@ -13,7 +15,8 @@ constexpr int while_loading = 2, while_stopping = 30, longest = 60;
 
 Result<void> Service::load() {
   SPECTR_TRY(models_, ModelSet::load(options_.target, options_.drafts, options_.threads, options_.load,
-                                     options_.chat_template));
+                                     options_.chat));
+  for (const std::string& warning : models_.tokenizer->vocabulary().warnings()) spdlog::warn("{}", warning);
   if (!options_.alias.empty()) models_.name = options_.alias;
   const RequestDefaults& defaults = options_.defaults;
   SPECTR_TRY(const MethodRule* usual,

@@ -25,7 +25,7 @@ struct ServiceOptions {
   std::chrono::seconds timeout{600};  ///< for a request, its waiting included
   RequestDefaults defaults;
   std::string alias;  ///< what clients call the model; empty: by its file
-  std::optional<std::string> chat_template;
+  ChatOptions chat;
   /// What passes cost, asked once the models are there, if there is a draft model or requests that say
   /// nothing need it. None: method auto is not offered.
   std::function<std::shared_ptr<const Costs>(const ModelSet&)> costs;

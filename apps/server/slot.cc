@@ -54,10 +54,14 @@ void Slot::reset() {
   for (SlotCache& draft : drafts_) draft = {draft.model};
 }
 
+std::span<const Token> Slot::SlotCache::known() const {
+  if (session == nullptr) return {};
+  return std::span(text).first(std::min(text.size(), session->length()));
+}
+
 std::size_t Slot::SlotCache::common(std::span<const Token> prompt) const {
-  if (session == nullptr) return 0;
-  const auto known = std::span(text).first(std::min(text.size(), session->length()));
-  return static_cast<std::size_t>(std::ranges::mismatch(known, prompt).in1 - known.begin());
+  const auto both = known();
+  return static_cast<std::size_t>(std::ranges::mismatch(both, prompt).in1 - both.begin());
 }
 
 std::vector<Slot::SlotCache*> Slot::caches_of(const MethodRule& method) {
@@ -157,7 +161,10 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
     if (!answer.cancelled()) return std::unexpected(generation.error());
   }
   if (std::string rest = output.finish(); !rest.empty()) answer.add(choice, {std::move(rest), {}});
-  outcome.reason = answer.cancelled() ? FinishReason::cancelled : finish_reason_of(generation->stop);
+  outcome.reason = answer.cancelled() ? answer.why() : finish_reason_of(generation->stop);
+  if (outcome.reason == FinishReason::limit && task.limited_by_context)
+    outcome.reason = FinishReason::context;
+  outcome.has_new_line = output.has_new_line();
   outcome.stop_word = output.stop_word();
   if (!output.stop_word().empty()) outcome.reason = FinishReason::word;
   return {};

@@ -24,6 +24,8 @@ class Slot {
   /// Generates the text and adds it to `answer`; returns when it has ended or was cancelled.
   Outcome run(const Task& task, Answer& answer, std::size_t choice);
 
+  /// Tokens that the target remembers.
+  std::size_t length() const { return target_.known().size(); }
   /// How many of the prompt's first tokens the target need not compute.
   std::size_t remembers(std::span<const Token> prompt) const { return target_.common(prompt); }
 
@@ -35,6 +37,7 @@ class Slot {
     std::unique_ptr<Session> owned = nullptr;
     BatchedSession* session = nullptr;
     std::vector<Token> text = {};
+    std::span<const Token> known() const;
     std::size_t common(std::span<const Token> prompt) const;
   };
 

@@ -94,20 +94,23 @@ void Slots::drop_unwanted() {
   });
 }
 
-/// The idle slot that remembers most of the prompt, if that is worth much; else the one that was idle
-/// longest.
+/// The idle slot that loses least: what it remembers besides the prompt's beginning is lost, and what it does
+/// not remember of the prompt must be computed. So an empty or short one goes before a long conversation; of
+/// equals the one that was idle longest.
 Slots::Place* Slots::choose(const std::vector<Token>& prompt) {
-  Place *knows = nullptr, *oldest = nullptr;
-  std::size_t max = prompt.size() / 4;
+  Place* best = nullptr;
+  std::size_t least = 0;
   for (Place& place : places_) {
     if (place.job) continue;
-    if (oldest == nullptr || place.last_used < oldest->last_used) oldest = &place;
-    if (const std::size_t common = place.slot->remembers(prompt); common > max) {
-      max = common;
-      knows = &place;
-    }
+    const std::size_t common = place.slot->remembers(prompt);
+    const std::size_t loss = (place.slot->length() - common) + (prompt.size() - common);
+    const bool better =
+        best == nullptr || loss < least || (loss == least && place.last_used < best->last_used);
+    if (!better) continue;
+    best = &place;
+    least = loss;
   }
-  return knows != nullptr ? knows : oldest;
+  return best;
 }
 
 /// Gives the first of the queue to idle slots.

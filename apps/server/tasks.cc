@@ -31,9 +31,7 @@ std::vector<Token> encode(const JsonInput& prompt, const Tokenizer& tokenizer) {
 std::vector<std::vector<Token>> read_prompts(const GenerationRequest& request, const ModelSet& models) {
   const Tokenizer& tokenizer = *models.tokenizer;
   if (request.api == Api::chat) {
-    return {encode_chat(chat_prompt(request.messages, request.template_values, models.tokenizer->vocabulary(),
-                                    models.chat_template),
-                        tokenizer)};
+    return {encode_chat(chat_prompt(request.chat, models.chat_template), tokenizer)};
   }
   const JsonInput& prompt = request.prompt;
   if (prompt.is_null()) throw ApiError::invalid("'prompt' is missing");
@@ -166,7 +164,8 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
                 .seed = out.seed,
                 .sample = out.tasks.size(),
                 .details = {},
-                .cache_prompt = request.cache_prompt};
+                .cache_prompt = request.cache_prompt,
+                .limited_by_context = request.limit.value_or(context) > context - prompt.size()};
       if (request.alternatives || request.details) task.details = request.alternatives.value_or(0);
       out.tasks.push_back(std::move(task));
     }

@@ -32,6 +32,7 @@ struct Task {
   std::uint64_t sample = 0;                 ///< which of several texts of one seed
   std::optional<std::size_t> details = {};  ///< tell each token's details, with so many alternatives
   bool cache_prompt = true;                 ///< use what the slot still knows of the prompt
+  bool limited_by_context = false;          ///< more tokens were wanted than there is room for
 };
 
 /// The texts that a request asks for, n per prompt; all share the seed, and their number makes them differ.

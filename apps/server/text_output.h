@@ -51,6 +51,8 @@ class TextOutput {
   /// The stop word that ended the text; empty: none.
   const std::string& stop_word() const { return text_.stop_word(); }
 
+  bool has_new_line() const { return text_.text().contains('\n'); }
+
   /// What was held back when the text ends.
   std::string finish();
 

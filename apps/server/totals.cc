@@ -17,8 +17,9 @@ void Totals::count(const Block& block, std::size_t kept) {
 
 void Totals::count(const Outcome& outcome) {
   const std::lock_guard lock(mutex_);
-  const bool cancelled =
-      outcome.reason == FinishReason::cancelled || outcome.reason == FinishReason::not_started;
+  const bool cancelled = outcome.reason == FinishReason::cancelled ||
+                         outcome.reason == FinishReason::timeout ||
+                         outcome.reason == FinishReason::not_started;
   ++(cancelled                                ? counts_.cancelled
      : outcome.reason == FinishReason::failed ? counts_.failed
                                               : counts_.finished);

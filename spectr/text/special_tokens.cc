@@ -13,6 +13,17 @@ unsigned char byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+/// Bytes from `at` up to the next quote, or to the end of a text of that size; 0 inside a quote.
+std::size_t unquoted(std::span<const MarkedText::Span> quotes, std::size_t at, std::size_t size) {
+  const auto next = std::ranges::upper_bound(quotes, at, {}, &MarkedText::Span::end);
+  if (next == quotes.end()) return size - at;
+  return next->begin > at ? next->begin - at : 0;
+}
+
 }  // namespace
 
 SpecialTokens::SpecialTokens(const Vocabulary& vocabulary) {
@@ -25,14 +36,17 @@ SpecialTokens::SpecialTokens(const Vocabulary& vocabulary) {
       specials_.push_back({vocabulary.text(token), token, user_defined});
     }
   }
-  std::ranges::sort(specials_, {}, &Special::text);
+  std::ranges::stable_sort(specials_, {}, &Special::text);
+  const auto doubles = std::ranges::unique(specials_, {}, &Special::text);  // the lower id stays
+  specials_.erase(doubles.begin(), doubles.end());
   for (std::size_t byte = 0, at = 0; byte < begins_.size(); ++byte) {
     while (at < specials_.size() && byte_at(specials_[at].text, 0) < byte) ++at;
     begins_[byte] = at;
   }
 }
 
-const SpecialTokens::Special* SpecialTokens::longest(std::string_view text, bool parse_special) const {
+const SpecialTokens::Special* SpecialTokens::longest(std::string_view text, std::size_t trusted,
+                                                     const Dividers& dividers) const {
   if (text.empty()) return nullptr;
   const Special* found = nullptr;
   // The tokens that begin with the first `length` bytes of the text, the shortest of them first.
@@ -40,7 +54,7 @@ const SpecialTokens::Special* SpecialTokens::longest(std::string_view text, bool
   const Special* end = specials_.data() + begins_[byte_at(text, 0) + std::size_t{1}];
   for (std::size_t length = 1; begin != end; ++length) {
     if (begin->text.size() == length) {
-      if (begin->user_defined || parse_special) found = begin;
+      if (length <= trusted || (begin->user_defined && !dividers.contains(begin))) found = begin;
       ++begin;
     }
     if (length == text.size()) break;
@@ -52,7 +66,27 @@ const SpecialTokens::Special* SpecialTokens::longest(std::string_view text, bool
   return found;
 }
 
+SpecialTokens::Dividers SpecialTokens::dividers(std::string_view text, Quotes quotes) const {
+  Dividers found;
+  if (quotes.empty()) return found;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t trusted = unquoted(quotes, at, text.size());
+    const Special* special = trusted == 0 ? nullptr : longest(text.substr(at, trusted), trusted, {});
+    if (special != nullptr && special->user_defined && !is_blank(special->text)) found.insert(special);
+  }
+  return found;
+}
+
 std::vector<Fragment> SpecialTokens::split(std::string_view text, bool parse_special) const {
+  const MarkedText::Span all[] = {{0, text.size()}};
+  return split(text, parse_special ? Quotes{} : Quotes{all});
+}
+
+std::vector<Fragment> SpecialTokens::split(const MarkedText& text) const {
+  return split(text.bytes(), text.quotes());
+}
+
+std::vector<Fragment> SpecialTokens::split(std::string_view text, Quotes quotes) const {
   struct Found {
     const Special* special;
     std::size_t at;
@@ -65,9 +99,13 @@ std::vector<Fragment> SpecialTokens::split(std::string_view text, bool parse_spe
   };
   // At every place the longest token; where it turns out to overlap one that was taken before, the longest of
   // those that do not.
+  const Dividers divide = dividers(text, quotes);
+  const auto longest_at = [&](std::size_t at, std::size_t room) {
+    return longest(text.substr(at, room), unquoted(quotes, at, text.size()), divide);
+  };
   std::vector<Found> everywhere;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (const Special* special = longest(text.substr(at), parse_special)) everywhere.push_back({special, at});
+    if (const Special* special = longest_at(at, text.size())) everywhere.push_back({special, at});
   }
   std::priority_queue<Found> queue({}, std::move(everywhere));
   std::map<std::size_t, const Special*> taken;  // by the place
@@ -82,7 +120,7 @@ std::vector<Fragment> SpecialTokens::split(std::string_view text, bool parse_spe
     const std::size_t room = (next == taken.end() ? text.size() : next->first) - at;
     if (special->text.size() <= room) {
       taken.emplace_hint(next, at, special);
-    } else if (const Special* shorter = longest(text.substr(at, room), parse_special)) {
+    } else if (const Special* shorter = longest_at(at, room)) {
       queue.push({shorter, at});
     }
   }

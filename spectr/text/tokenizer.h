@@ -10,6 +10,7 @@
 #include "spectr/base/result.h"
 #include "spectr/base/token.h"
 #include "spectr/gguf/gguf.h"
+#include "spectr/text/marked_text.h"
 #include "spectr/text/special_tokens.h"
 #include "spectr/text/vocabulary.h"
 
@@ -32,14 +33,17 @@ class Tokenizer {
   /// The ids of a text: any bytes, valid UTF-8 or not. Cost: O(n log n), whatever the vocabulary: special
   /// tokens (SpecialTokens::longest_text) and SentencePiece's of extreme length are not looked for.
   std::vector<Token> encode(std::string_view text, const TokenizeOptions& options = {}) const;
+  /// The same of a text whose quotes are plain text, and in the rest of which "<s>" is the token.
+  std::vector<Token> encode(const MarkedText& text, bool add_bos) const;
 
-  /// The text of a sequence of ids. Control and unknown tokens are left out; spaces that encode() put in, at
-  /// the beginning and after control and user-defined tokens, are taken out again. Requires: every id within
-  /// the vocabulary. For tokens that come one by one: TextStream.
-  std::string decode(std::span<const Token> tokens) const;
+  /// The text of a sequence of ids. Control, unknown and unused tokens are left out, or with `all` shown by
+  /// their names; spaces that encode() put in, at the beginning and after control and user-defined tokens,
+  /// are taken out again. Requires: every id within the vocabulary. For tokens that come one by one:
+  /// TextStream.
+  std::string decode(std::span<const Token> tokens, bool all = false) const;
 
   /// The bytes that a token adds to a running text. Byte tokens give their single byte, which may be a part
-  /// of a UTF-8 character; control and unknown tokens give "". Requires: token within the vocabulary.
+  /// of a UTF-8 character; control, unknown and unused tokens give "". Requires: token within the vocabulary.
   std::string piece(Token token) const;
 
   /// Whether encode() puts a space before a text, and before what follows a special token.
@@ -55,6 +59,7 @@ class Tokenizer {
   virtual void encode_plain(std::string_view text, bool first, std::vector<Token>& out) const = 0;
 
  private:
+  std::vector<Token> encode(std::span<const Fragment> fragments, bool add_bos) const;
   /// The bytes of a token of plain text.
   virtual std::string text_piece(std::string_view text) const = 0;
 

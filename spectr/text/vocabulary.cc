@@ -121,12 +121,7 @@ Result<void> Vocabulary::read_tokens(const Gguf& file) {
   texts_.assign(texts.begin(), texts.end());
   ids_.reserve(texts_.size());
   for (std::size_t i = 0; i < texts_.size(); ++i) {
-    if (texts_[i].empty()) continue;
-    const auto [same, is_new] = ids_.emplace(texts_[i], static_cast<Token>(i));
-    if (!is_new) {
-      return error("{}: {} has {} twice, at {} and {}", file.name(), tokens_key, quote(texts_[i]),
-                   same->second, i);
-    }
+    if (!texts_[i].empty()) ids_.emplace(texts_[i], static_cast<Token>(i));  // of one text the lower id
   }
 
   SPECTR_TRY(scores_, file.reals(scores_key));
@@ -159,14 +154,15 @@ Result<void> Vocabulary::read_kinds(const Gguf& file) {
 }
 
 Result<std::optional<Token>> Vocabulary::special(const Gguf& file, std::string_view key,
-                                                 std::optional<Token> fallback) const {
-  if (!file.find(key)) {
-    const bool inside = fallback && static_cast<std::size_t>(*fallback) < size();
-    return inside ? fallback : std::nullopt;
+                                                 std::optional<Token> fallback) {
+  if (file.find(key)) {
+    SPECTR_TRY(const auto id, file.integer(key));
+    if (id < size()) return static_cast<Token>(id);
+    warnings_.push_back(fmt::format("{}: {} is {}, but there are {} tokens; the format's default is taken",
+                                    file.name(), key, id, size()));
   }
-  SPECTR_TRY(const auto id, file.integer(key));
-  if (id >= size()) return error("{}: {} is {}, but there are {} tokens", file.name(), key, id, size());
-  return static_cast<Token>(id);
+  const bool inside = fallback && static_cast<std::size_t>(*fallback) < size();
+  return inside ? fallback : std::nullopt;
 }
 
 Result<void> Vocabulary::read_special(const Gguf& file) {

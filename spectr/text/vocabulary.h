@@ -27,12 +27,12 @@ enum class TokenKind : int { normal = 1, unknown = 2, control = 3, user_defined 
 /// it is asked about: 0 ≤ token < size().
 class Vocabulary {
  public:
-  /// Reads `tokenizer.ggml.*`. Checked: there are tokens and no two of them share a text (empty texts
-  /// excepted), array types and lengths agree, special ids lie inside, byte tokens are <0x00> … <0xFF>, the
-  /// pre-tokenizer of a byte-level vocabulary is known (where it is not named, old files of gpt2 and gptneox
-  /// mean GPT-2's). Errors name the file and the key. An id that the file does not give has the format's
-  /// default (llama: unknown 0, beginning 1, end 2; gpt2: beginning and end 11 if that is a control token) or
-  /// is absent.
+  /// Reads `tokenizer.ggml.*`. Checked: there are tokens, array types and lengths agree, byte tokens are
+  /// <0x00> … <0xFF>, the pre-tokenizer of a byte-level vocabulary is known (where it is not named, old files
+  /// of gpt2 and gptneox mean GPT-2's). Errors name the file and the key. Where several tokens share a text,
+  /// the lowest id is found by it. An id that the file does not give, or that lies outside (a warning), has
+  /// the format's default (llama: unknown 0, beginning 1, end 2; gpt2: beginning and end 11 if that is a
+  /// control token) or is absent.
   static Result<Vocabulary> load(const Gguf& file);
 
   Vocabulary(const Vocabulary&) = delete;
@@ -42,6 +42,8 @@ class Vocabulary {
 
   /// The file that it comes from, for messages.
   const std::string& source() const { return source_; }
+  /// What the file says that was not taken from it, a line each.
+  const std::vector<std::string>& warnings() const { return warnings_; }
   TokenizerType type() const { return type_; }
   /// How a byte-level tokenizer cuts text into words. Requires: type() is byte_level.
   const PretokenizerRule& pretokenizer() const { return *pretokenizer_; }
@@ -80,10 +82,10 @@ class Vocabulary {
   Result<void> index_bytes(const Gguf& file);
   Result<void> read_special(const Gguf& file);
   Result<void> read_additions(const Gguf& file);
-  Result<std::optional<Token>> special(const Gguf& file, std::string_view key,
-                                       std::optional<Token> fallback) const;
+  Result<std::optional<Token>> special(const Gguf& file, std::string_view key, std::optional<Token> fallback);
 
   std::string source_;
+  std::vector<std::string> warnings_;
   TokenizerType type_ = TokenizerType::sentencepiece;
   const PretokenizerRule* pretokenizer_ = nullptr;  // one of the constant rules
   std::vector<std::string> texts_;

@@ -132,18 +132,17 @@ TEST(JinjaExpressions, ArgumentsThatNothingTakesAreErrors) {
        {"'x' | upper(1)", "FAIL chat template: 'upper' takes 0 arguments, got 1"},
        {"'x'.upper(1)", "FAIL chat template: 'upper' takes 0 arguments, got 1"},
        {"'x' is string(1)", "FAIL chat template: 'string' takes 0 arguments, got 1"},
-       {"'x'.startswith('x', 1)", "FAIL chat template: 'startswith' takes 1 arguments, got 2"},
+       {"'x'.startswith('x', 0, 1, 2)", "FAIL chat template: 'startswith' takes 3 arguments, got 4"},
        {"'x'.startswith()", "FAIL chat template: 'startswith' needs the argument 'prefix'"},
        {"{'a': 1}.get('a', 1, 2)", "FAIL chat template: 'get' takes 2 arguments, got 3"},
        {"'x' | default('y', yes=1)", "FAIL chat template: 'default' takes no argument 'yes'"},
        {"'x' | default('y', default_value=1)",
         "FAIL chat template: 'default' is given 'default_value' twice"},
-       {"1 | tojson(sort_keys=true)", "FAIL chat template: 'tojson' takes no argument 'sort_keys'"},
-       {"1 | tojson(ensure_ascii=true)", "FAIL chat template: tojson with ensure_ascii is not supported"},
+       {"1 | tojson(sort=true)", "FAIL chat template: 'tojson' takes no argument 'sort'"},
        {"1 is equalto", "FAIL chat template: 'equalto' needs the argument 'b'"},
        {"strftime_now()", "FAIL chat template: 'strftime_now' needs the argument 'format'"},
        {"namespace(1)", "FAIL chat template: namespace takes one mapping, and named values"},
-       {"{1: 2}", "FAIL chat template: an integer as a key is not supported"}});
+       {"{[]: 2}", "FAIL chat template: a list cannot be a key"}});
   EXPECT_THAT(render("{% macro f(a) %}{{ a }}{% endmacro %}{{ f(b=1) }}"),
               HasSubstr("'f' takes no argument 'b'"));
   EXPECT_THAT(render("{% macro f(a) %}{{ a }}{% endmacro %}{{ f(1, 2) }}"),
@@ -158,8 +157,6 @@ TEST(JinjaStatements, MacrosSeeWhatIsSetOutsideThem) {
             "210");
   EXPECT_EQ(render("{% set x = 1 %}{% macro f() %}{% set x = 2 %}{{ x }}{% endmacro %}{{ f() }}{{ x }}"),
             "21");
-  EXPECT_THAT(render("{% for i in [1] %}{% macro f() %}{{ i }}{% endmacro %}{% endfor %}"),
-              HasSubstr("a macro inside a loop is not supported"));
 }
 
 TEST(JinjaStatements, LoopsCountAndNest) {

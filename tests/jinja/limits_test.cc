@@ -66,7 +66,7 @@ TEST(ChatLimits, SearchesOfMembersAreCharged) {
 }
 
 TEST(ChatLimits, NamesThatAreComparedAreCharged) {
-  const std::string source = "{% for i in range(1000) %}{% if d[k] %}{% endif %}{% endfor %}";
+  const std::string source = "{% for i in range(5000) %}{% if d[k] %}{% endif %}{% endfor %}";
   const std::string same(10'000, 'a');
   Json names = Json::object(), other = Json::object();
   for (const char last : {'a', 'b', 'c', 'd'}) names[same + last] = 1;
@@ -86,20 +86,37 @@ TEST(ChatLimits, CountingMakesNoParts) {
   EXPECT_EQ(render("{{ (('a' * 1000) * 3000).count('a') }}"), "3000000");
 }
 
+TEST(ChatLimits, GrowWithWhatIsSaid) {
+  const std::string source =
+      "{% for m in messages %}{% for part in m.content %}"
+      "{% if part.type == 'image' %}!{% endif %}{% endfor %}{{ m.content }};{% endfor %}";
+  Json few = Json::array(), many = Json::array();
+  for (int i = 0; i < 20; ++i) few.push_back({{"content", std::string(12'000, 'a')}});
+  for (int i = 0; i < 600; ++i) many.push_back({{"content", std::string(800, 'a')}});
+  EXPECT_EQ(render(source, {{"messages", few}}).size(), 20U * 12'001);
+  EXPECT_EQ(render(source, {{"messages", many}}).size(), 600U * 801);
+  const std::string runaway = "{% for a in s %}{% for b in s %}{% endfor %}{% endfor %}";
+  EXPECT_THAT(render(runaway, {{"s", std::string(100'000, 'a')}}), HasSubstr("more than"));
+}
+
 TEST(ChatLimits, RoundsOfALoopAreSteps) {
   const auto parsed = Template::parse("{% for i in range(101) %}{% endfor %}", {.steps = 100});
   ASSERT_TRUE(parsed);
-  EXPECT_THAT(parsed->render(Json::object()).error().message, HasSubstr("more than 100 steps"));
+  EXPECT_THAT(parsed->render({}).error().message, HasSubstr("more than 100 steps"));
   const auto mapped = Template::parse("{{ range(101) | map(attribute='x') | list }}", {.steps = 100});
   ASSERT_TRUE(mapped);
-  EXPECT_THAT(mapped->render(Json::object()).error().message, HasSubstr("more than 100 steps"));
+  EXPECT_THAT(mapped->render({}).error().message, HasSubstr("more than 100 steps"));
 }
 
 TEST(ChatLimits, NoValueContainsItself) {
   const Case cases[] = {
-      {"{% set ns = namespace() %}{% set ns.me = ns %}{{ ns }}", "a namespace cannot be a member"},
-      {"{% set a = namespace() %}{% set b = namespace(a=a) %}", "a namespace cannot be a member"},
-      {"{% set ns = namespace() %}{% set ns.me = [ns] %}", "a namespace cannot be a member"},
+      {"{% set ns = namespace() %}{% set ns.me = ns %}{{ ns }}", "cannot hold namespaces"},
+      {"{% set a = namespace() %}{% set b = namespace(a=a) %}{% set a.b = b %}", "cannot hold namespaces"},
+      {"{% set ns = namespace() %}{% set ns.me = [ns] %}", "cannot hold namespaces"},
+      {"{% set ns = namespace() %}{% set ns.me = {'a': [ns]} %}", "cannot hold namespaces"},
+      {"{% set up = namespace() %}{% for i in range(100) %}{% set new = namespace(old=up.new) %}"
+       "{% set up.new = new %}{% endfor %}",
+       "nested too deeply"},
       {"{% set x = 1 %}" + times(100, "{% set x = dict(x=x) %}"), "nested too deeply"},
       {"{% set ns = namespace(x=1) %}{% for i in range(100) %}{% set ns.x = [ns.x] %}{% endfor %}",
        "nested too deeply"},
@@ -126,6 +143,15 @@ TEST(ChatLimits, ExpressionsAreAsDeepAsTheStackAllows) {
   for (const auto& [source, refusal] : cases)
     EXPECT_THAT(render(source), HasSubstr(refusal)) << source.substr(0, 80);
   EXPECT_EQ(render("{{ 1" + times(500, "|int") + " }}"), "1");
+}
+
+TEST(ChatLimits, MacrosThatRememberEachOtherAreAChainThatEnds) {
+  const std::string macro = "{% macro f() %}{% endmacro %}";
+  EXPECT_THAT(render("{% with %}" + times(40, macro) + "{% endwith %}"),
+              HasSubstr("macros remember each other"));
+  EXPECT_THAT(render("{% with %}" + times(40, macro + "{% set l = [f, l] %}") + "{% endwith %}"),
+              HasSubstr("macros remember each other"));
+  EXPECT_EQ(render(times(1000, macro) + "{% for i in range(99) %}" + macro + "{% endfor %}ok"), "ok");
 }
 
 TEST(ChatLimits, DepthIsCountedAcrossMacros) {

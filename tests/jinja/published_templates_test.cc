@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 
+#include "spectr/text/jinja/from_json.h"
 #include "spectr/text/jinja/template.h"
 #include "tests/support/data.h"
 
@@ -73,16 +74,18 @@ TEST(PublishedTemplates, GiveWhatJinjaGives) {
     source << std::ifstream(*path).rdbuf();
     const auto parsed = Template::parse(source.str());
     ASSERT_TRUE(parsed) << golden.name << ": " << parsed.error().message;
-    const auto text = parsed->render({{"messages", conversations[golden.conversation]},
-                                      {"add_generation_prompt", true},
-                                      {"bos_token", "<s>"},
-                                      {"eos_token", "</s>"},
-                                      {"date_string", "26 Jul 2024"}});
+    const Json variables = {{"messages", conversations[golden.conversation]},
+                            {"add_generation_prompt", true},
+                            {"bos_token", "<s>"},
+                            {"eos_token", "</s>"},
+                            {"date_string", "26 Jul 2024"}};
+    const auto text = parsed->render(*from_json(variables, true)->dict());
     ASSERT_EQ(text.has_value(), golden.length > 0)
         << golden.name << " " << golden.conversation << (text ? "" : ": " + text.error().message);
     if (!text) continue;
-    EXPECT_EQ(text->size(), golden.length) << golden.name << " " << golden.conversation << "\n" << *text;
-    EXPECT_EQ(hash(*text), golden.hash) << golden.name << " " << golden.conversation;
+    EXPECT_EQ(text->size(), golden.length) << golden.name << " " << golden.conversation << "\n"
+                                           << text->bytes();
+    EXPECT_EQ(hash(text->bytes()), golden.hash) << golden.name << " " << golden.conversation;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "spectr/text/jinja/from_json.h"
 #include "spectr/text/jinja/template.h"
 
 namespace spectr::jinja {
@@ -13,8 +14,8 @@ inline std::string render(std::string_view source,
                           const nlohmann::json& variables = nlohmann::json::object()) {
   const auto parsed = Template::parse(source);
   if (!parsed) return "PARSE " + parsed.error().message;
-  const auto text = parsed->render(variables);
-  return text ? *text : "FAIL " + text.error().message;
+  const auto text = parsed->render(*from_json(variables, true)->dict());
+  return text ? text->bytes() : "FAIL " + text.error().message;
 }
 
 }  // namespace spectr::jinja

@@ -74,9 +74,30 @@ TEST(Chat, TakesTheLengthOfAnswersFromTheVariable) {
 
 TEST(Chat, SaysWhenTheContextIsFull) {
   const Outcome ran = talk("Tom had a ball.\nAnd a dog.\n", {"-n", "-1", "-c", "24"});
-  EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.err, testing::HasSubstr("the context of 24 tokens is full: the answer ends here"));
-  EXPECT_THAT(ran.err, testing::HasSubstr("error: the context is full: the conversation has"));
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, testing::HasSubstr("\nthe context of 24 tokens is full: the answer ends here\n"));
+  EXPECT_THAT(ran.err, testing::HasSubstr("tokens, the context 24: its first 2 messages are forgotten\n"));
+}
+
+TEST(Chat, LeavesOutAMessageThatNoContextHoldsAndGoesOn) {
+  const std::string story = "Tom had a ball and a dog and a cat and a car and a big red house and a tree.";
+  const Outcome ran = talk(story + "\nTom had a ball.\n", {"-c", "24"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, testing::HasSubstr("but the context holds 24: it is left out"));
+  EXPECT_EQ(ran.out, talk("Tom had a ball.\n", {"-c", "24"}).out);
+}
+
+TEST(Chat, KnowsTemplatesByTheirNames) {
+  const Outcome named = talk("Tom had a ball.\n", {"--chat-template", "vicuna"});
+  EXPECT_EQ(named.status, 0) << named.err;
+  EXPECT_NE(named.out, talk("Tom had a ball.\n").out);
+  const Outcome unknown = talk("Tom had a ball.\n", {"--chat-template", "vicunia"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err,
+              testing::HasSubstr("'vicunia' is no template in Jinja, and none of the names bailing, "));
+  const Outcome silent = talk("Tom had a ball.\n", {"--chat-template", "{% if false %}{% endif %}Hello"});
+  EXPECT_EQ(silent.status, 2);
+  EXPECT_THAT(silent.err, testing::HasSubstr("it prints nothing of what a user says"));
 }
 
 }  // namespace

@@ -303,6 +303,8 @@ TEST(Tokenize, PutsTheBeginningInFrontUnlessToldNotTo) {
   EXPECT_EQ(output({"tokenize", "-m", target(), "-p", "Once upon a time"}), "1 403 407 261 378\n");
   EXPECT_EQ(output({"tokenize", "-m", target(), "-p", "Once upon a time", "--no-bos"}), "403 407 261 378\n");
   EXPECT_EQ(output({"detokenize", "-m", target(), "--tokens", "1, 403,407,261 ,378"}), "Once upon a time\n");
+  EXPECT_EQ(output({"detokenize", "-m", target(), "--special", "--tokens", "1, 403,407,261 ,378,2"}),
+            "<s>Once upon a time</s>\n");
   EXPECT_EQ(json({"tokenize", "-m", target(), "-p", "</s>", "--special", "--json"})["tokens"], Json({1, 2}));
 }
 

@@ -209,7 +209,7 @@ TEST(Errors, WhatLooksLikeAnOptionMayBeATextOrAFile) {
   expect_error(
       {"lab", "run", "opt-vs-uno", "--out", "/tmp", "-m", target(), "-md", draft(), "--prompts", "-xyz"},
       "-xyz: ");
-  for (const char* flag : {"--api-key", "-a", "--allowed-host", "--chat-template"}) {
+  for (const char* flag : {"--api-key", "-a", "--allowed-host"}) {
     const Outcome ran = spectr({"serve", "-m", "/nowhere/model", "--port", "0", flag, "-Xk3abc"});
     EXPECT_THAT(ran.err, testing::HasSubstr("/nowhere/model: cannot be opened")) << flag;
     EXPECT_THAT(ran.err, testing::Not(testing::HasSubstr("Xk3abc"))) << flag;

@@ -66,6 +66,33 @@ TEST(Variables, OfRefusedFlagsMayAskForNothing) {
   EXPECT_EQ(ran.status, 0) << ran.err;
 }
 
+TEST(Variables, OfLlamaCppAreReadWhereTheirFlagsExist) {
+  const Arguments serve = {"serve", "-m", target(), "--port", "0"};
+  const std::pair<const char*, const char*> cases[] = {
+      {"LLAMA_ARG_API_KEY_FILE", "/nowhere/keys: cannot be opened"},
+      {"LLAMA_ARG_CHAT_TEMPLATE", "is no template in Jinja, and none of the names"},
+      {"LLAMA_ARG_CHAT_TEMPLATE_FILE", "/nowhere/keys: cannot be opened"},
+      {"LLAMA_ARG_REPEAT_PENALTY", "--repeat-penalty"},
+      {"LLAMA_ARG_PRESENCE_PENALTY", "--presence-penalty"},
+      {"LLAMA_ARG_FREQUENCY_PENALTY", "--frequency-penalty"}};
+  for (const auto& [name, reason] : cases) {
+    const Outcome ran = spectr(serve, {.variables = {{name, "/nowhere/keys"}}});
+    EXPECT_EQ(ran.status, 2) << name;
+    EXPECT_THAT(ran.err, testing::HasSubstr(reason)) << name;
+  }
+  const Outcome help = spectr({"serve", "--help"});
+  for (const char* name : {"LLAMA_ARG_ALIAS", "LLAMA_API_KEY", "LLAMA_ARG_API_KEY_FILE"})
+    EXPECT_THAT(help.out, testing::HasSubstr(name));
+}
+
+TEST(Variables, ThatNoCommandReadsAreNamed) {
+  const Arguments text = generate() + Arguments{"-p", "Once", "-n", "2", "--method", "plain"};
+  const Outcome ran = spectr(text, {.variables = {{"LLAMA_ARG_MIRROR", "1"}, {"LLAMA_ARG_PORT", "80"}}});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, testing::HasSubstr("LLAMA_ARG_MIRROR is not understood, and changes nothing\n"));
+  EXPECT_THAT(ran.err, testing::Not(testing::HasSubstr("LLAMA_ARG_PORT")));
+}
+
 TEST(Variables, SwitchMetricsByLlamaCppsWords) {
   const Arguments serve = {"serve", "-m", "/nowhere/model", "--port", "0"};
   for (const char* word : {"1", "on", "true", "enabled", "0", "off", "false", "disabled"}) {

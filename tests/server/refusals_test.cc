@@ -17,7 +17,6 @@ TEST_F(Refusals, WhatIsNotSupportedOrNotInRangeIsNamed) {
       {R"({"prompt": "a", "tools": [{}]})", "'tools'"},
       {R"({"prompt": "a", "response_format": {"type": "json_object"}})", "'response_format'"},
       {R"({"prompt": "a", "grammar": "root ::= a"})", "'grammar'"},
-      {R"({"prompt": "a", "tempreature": 1})", "'tempreature'"},
       {R"({"prompt": "a", "temperature": -1})", "'temperature'"},
       {R"({"prompt": "a", "temperature": "hot"})", "'temperature'"},
       {R"({"prompt": "a", "temperature": 1e999})", "JSON"},
@@ -78,6 +77,10 @@ TEST_F(Refusals, WhatAsksForNothingIsAccepted) {
       R"("skip_special_tokens": true, "stop_token_ids": [], "use_beam_search": false, "min_tokens": 0)",
       R"("length_penalty": 1.0, "include_stop_str_in_output": false, "prompt_logprobs": null)",
       R"("n_cmpl": 1, "response_fields": [], "n_probs": 0, "logprobs": false)",
+      R"("json_schema": {}, "verbose": false, "thinking_budget_tokens": -1, "multimodal_data": [], "api_key": "")",
+      R"("samplers": ["penalties", "dry", "top_n_sigma", "top_k", "typ_p", "top_p", "min_p", "xtc", "temperature"])",
+      R"("chat_id": "7", "session_id": [1], "foo": {"bar": null}, "tempreature": 1)",
+      R"("stream_options": {"foo": 1}, "speculative": {"foo": 1})",
   };
   for (const std::string fields : cases) {
     const auto reply =
@@ -98,7 +101,10 @@ TEST_F(Refusals, WhatAsksForSomethingElseIsNot) {
       R"("store": true)",
       R"("service_tier": "priority")",
       R"("tool_choice": "required")",
-      R"("json_schema": {})",
+      R"("json_schema": {"type": "object"})",
+      R"("samplers": ["temperature", "top_k"])",
+      R"("samplers": "tk")",
+      R"("verbose": true)",
       R"("best_of": 2)",
       R"("min_tokens": 3)",
       R"("n_probs": 3)",
@@ -258,9 +264,8 @@ TEST_F(Refusals, RangesAreNotHeeded) {
 
 TEST(ServerKeys, OpenWhatIsNotPublic) {
   ServerOptions options = TestServer::options(1);
-  options.keys.add("secret-1");
-  options.keys.add("sk-a%41b");
-  options.keys.add("other");
+  ASSERT_TRUE(options.keys.add_list("secret-1, sk-a%41b"));
+  ASSERT_TRUE(options.keys.add_list("other"));
   const TestServer server(std::move(options));
   const std::string body = R"({"prompt": "a", "max_tokens": 1})";
   for (const char* path : {"/health", "/v1/models", "/"}) EXPECT_EQ(server.get(path).status, 200) << path;
@@ -281,17 +286,19 @@ TEST(ServerKeys, OpenWhatIsNotPublic) {
 
 TEST(ServerCors, PermitsTheNamedOriginOnly) {
   ServerOptions options = TestServer::options(1);
-  options.cors = "https://mine.example";
+  options.cors = {"https://mine.example", "https://also.example"};
   const TestServer server(std::move(options));
   const auto mine = server.get("/props", {{"Origin", "https://mine.example"}});
   EXPECT_EQ(mine.status, 200);
   EXPECT_EQ(mine.headers.find("Access-Control-Allow-Origin")->second, "https://mine.example");
+  const auto also = server.get("/props", {{"Origin", "https://also.example"}});
+  EXPECT_EQ(also.headers.find("Access-Control-Allow-Origin")->second, "https://also.example");
   EXPECT_EQ(server.get("/props", {{"Origin", "https://other.example"}}).status, 403);
 }
 
 TEST(ServerCors, ThePreflightPermitsWhatThePageWantsToSend) {
   ServerOptions options = TestServer::options(1);
-  options.cors = "https://mine.example";
+  options.cors = {"https://mine.example", "https://also.example"};
   const TestServer server(std::move(options));
   const auto ask = [&](const char* origin) {
     return server.client().Options("/v1/completions",

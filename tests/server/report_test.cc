@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/server/format.h"
+#include "tests/server/bundled.h"
 
 namespace spectr::server {
 namespace {
@@ -119,7 +120,7 @@ TEST(Report, CompletionsNameBytesThatAreNoTextByTheirNumbers) {
   request.api = Api::completion;
   request.alternatives = 4;
   const std::vector<Task> one = tasks(1);
-  const AnswerHead head{request, one, "id", 0, "model", 1};
+  const AnswerHead head{request, *bundled().tokenizer, one, "id", 0, "model", 1};
   FinishedText finished{{}, text(0s, 0, 0)};
   TokenReport token{7, "\xe2\x80", 0, Source::draft, -1.0};
   token.alternatives = {
@@ -128,7 +129,7 @@ TEST(Report, CompletionsNameBytesThatAreNoTextByTheirNumbers) {
   const Json told = openai_format(head)->whole({&finished, 1})["choices"][0]["logprobs"];
   EXPECT_EQ(told["tokens"], Json::array({R"(bytes:\xe2\x80)"}));
   EXPECT_EQ(text_of(told["top_logprobs"][0]),
-            R"({"bytes:\\xe2\\x80":-1.0,"bytes:\\xe2\\x81":-2.0,"é":-3.0,"a":-4.0})");
+            R"({"bytes:\\xe2\\x80":-1.0,"bytes:\\xe2\\x81":-2.0,"é":-3.0,"a":-4.0,"a#11":-5.0})");
 }
 
 }  // namespace

@@ -114,6 +114,17 @@ TEST(Slots, TheSlotThatKnowsThePromptGetsIt) {
   EXPECT_EQ(write(*two, task("Dogs want to run away", 1)).outcome.slot, dogs.outcome.slot);
 }
 
+TEST(Slots, AShortRequestWipesNoLongConversation) {
+  const auto two = slots(2);
+  const std::string story = "Tom had a red ball. He liked to play with it in the park. One day he saw a dog";
+  const Text talk = write(*two, task(story, 1));
+  for (std::uint64_t i = 0; i < 4; ++i)
+    EXPECT_NE(write(*two, task("Tom had a " + std::string(1 + i, 'b'), i)).outcome.slot, talk.outcome.slot);
+  const Text goes_on = write(*two, task(story + talk.text + " And", 2));
+  EXPECT_EQ(goes_on.outcome.slot, talk.outcome.slot);
+  EXPECT_GT(goes_on.outcome.cached, task(story, 1).prompt.size());
+}
+
 TEST(Slots, AFullQueueTakesNothing) {
   const auto one = slots(1, 1);
   auto writing = std::make_shared<Answer>(1), waiting = std::make_shared<Answer>(1);

@@ -43,9 +43,17 @@ TEST(MalformedVocabulary, TheTokensAreMissingEmptyOrNoStrings) {
   expect_error(tiny_sentencepiece().set("tokenizer.ggml.tokens", "a"), "tokenizer.ggml.tokens is a string");
 }
 
-TEST(MalformedVocabulary, TwoTokensShareAText) {  // ggml-org/llama.cpp#24885
-  expect_error(bare({"<unk>", "<s>", "</s>", "a", "b", "a"}),
-               "tokenizer.ggml.tokens has \"a\" twice, at 3 and 5");
+TEST(MalformedVocabulary, OfTokensThatShareATextTheLowestIsFoundAndAllArePrinted) {
+  const auto tokenizer = good_tokenizer(bare({"<unk>", "<s>", "</s>", "a", "b", "a"}));
+  EXPECT_EQ(tokenizer->vocabulary().find("a"), 3);
+  EXPECT_EQ(tokenizer->piece(5), tokenizer->piece(3));
+  GgufWriter writer = tiny_sentencepiece();
+  writer.set("tokenizer.ggml.tokens", std::vector<std::string>{"<unk>", "<s>", "</s>", "<x>", "<x>", "a"});
+  writer.set("tokenizer.ggml.scores", std::vector<float>(6));
+  writer.set("tokenizer.ggml.token_type", std::vector<std::int32_t>{2, 3, 3, 3, 4, 1});
+  const auto special = good_tokenizer(writer);
+  EXPECT_THAT(special->encode("<x>a", {.add_bos = false, .parse_special = true}), testing::ElementsAre(3, 0, 5))
+      << "the space between them has no token";
 }
 
 TEST(MalformedVocabulary, EmptyTextsAreTolerated) {
@@ -121,9 +129,15 @@ TEST(MalformedVocabulary, WithoutKindsSuchATextIsOrdinary) {
 TEST(MalformedVocabulary, ASpecialIdLiesOutside) {
   for (const char* name : {"bos", "eos", "unknown", "eot", "eom"}) {
     const std::string key = fmt::format("tokenizer.ggml.{}_token_id", name);
-    expect_error(tiny_sentencepiece().set(key, 269U), key + " is 269, but there are 269 tokens");
-    expect_error(tiny_sentencepiece().set(key, std::numeric_limits<std::uint64_t>::max()),
-                 key + " is 1844674407370955");
+    const auto fallback = good_tokenizer(tiny_sentencepiece());
+    for (const std::uint64_t outside : {std::uint64_t{269}, std::uint64_t{0xffffffff}, ~std::uint64_t{0}}) {
+      const auto tokenizer = good_tokenizer(tiny_sentencepiece().set(key, outside));
+      EXPECT_THAT(tokenizer->vocabulary().warnings(),
+                  testing::ElementsAre(testing::HasSubstr(fmt::format(
+                      "{} is {}, but there are 269 tokens; the format's default", key, outside))));
+      EXPECT_EQ(tokenizer->vocabulary().bos(), fallback->vocabulary().bos());
+      EXPECT_EQ(tokenizer->vocabulary().ends(), fallback->vocabulary().ends());
+    }
     expect_error(tiny_sentencepiece().set(key, -1), key + " is -1");
     expect_error(tiny_sentencepiece().set(key, "1"), key + " is a string");
   }

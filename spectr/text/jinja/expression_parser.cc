@@ -21,12 +21,10 @@ constexpr int max_operations = 512;
 // Names that go on with the expression around a test.
 constexpr std::string_view not_arguments[] = {"and", "or", "if", "else", "is", "in", "not"};
 
-// What a macro has by these names is not kept; a variable that is never set would hide that.
-constexpr std::string_view of_macros[] = {"varargs", "kwargs", "caller"};
-
 class ExpressionParser {
  public:
-  explicit ExpressionParser(TokenReader& reader) : reader_(reader) {}
+  explicit ExpressionParser(TokenReader& reader, ExpressionPtr caller = nullptr)
+      : reader_(reader), caller_(std::move(caller)) {}
 
   ExpressionPtr conditional() {
     const TokenReader::Level level(reader_);
@@ -49,6 +47,18 @@ class ExpressionParser {
       left = binary(std::move(symbol), std::move(left), logic(row + 1));
     }
     return left;
+  }
+
+  ExpressionPtr filters(ExpressionPtr value, bool bar_before_first) {
+    if (!bar_before_first) value = one_filter(std::move(value));
+    while (takes_operation("|")) value = one_filter(std::move(value));
+    return value;
+  }
+
+  ExpressionPtr block_call() {
+    ExpressionPtr value = members_of(primary());
+    if (caller_) reader_.fail("a call expected");
+    return value;
   }
 
  private:
@@ -126,7 +136,7 @@ class ExpressionParser {
         if (reader_.takes_symbol("(")) {
           value = method_call(std::move(value), std::move(name), arguments());
         } else {
-          value = member(std::move(value), literal(std::move(name)));
+          value = member(std::move(value), literal(MarkedText(std::move(name))));
         }
       } else if (takes_operation("[")) {
         value = subscript(std::move(value));
@@ -142,9 +152,7 @@ class ExpressionParser {
   ExpressionPtr filtered(ExpressionPtr value) {
     for (;;) {
       if (takes_operation("|")) {
-        std::string name = reader_.need(Lexeme::name, "a filter");
-        ArgumentNodes given = reader_.takes_symbol("(") ? arguments() : ArgumentNodes{};
-        value = filter(std::move(value), std::move(name), std::move(given));
+        value = one_filter(std::move(value));
       } else if (reader_.takes_name("is")) {
         count();
         value = tested(std::move(value));
@@ -152,6 +160,12 @@ class ExpressionParser {
         return value;
       }
     }
+  }
+
+  ExpressionPtr one_filter(ExpressionPtr value) {
+    std::string name = reader_.need(Lexeme::name, "a filter");
+    ArgumentNodes given = reader_.takes_symbol("(") ? arguments() : ArgumentNodes{};
+    return filter(std::move(value), std::move(name), std::move(given));
   }
 
   /// After "is". A single argument needs no brackets.
@@ -207,8 +221,12 @@ class ExpressionParser {
   ArgumentNodes arguments() {
     ArgumentNodes out;
     while (!reader_.takes_symbol(")")) {
-      if (reader_.sees(Lexeme::name) && reader_.next(1).kind == Lexeme::symbol &&
-          reader_.next(1).text == "=") {
+      if (reader_.takes_symbol("*")) {
+        take_once(out.all_positional);
+      } else if (reader_.takes_symbol("**")) {
+        take_once(out.all_named);
+      } else if (reader_.sees(Lexeme::name) && reader_.next(1).kind == Lexeme::symbol &&
+                 reader_.next(1).text == "=") {
         std::string name = reader_.take().text;
         reader_.take();
         out.named.emplace_back(std::move(name), conditional());
@@ -217,7 +235,13 @@ class ExpressionParser {
       }
       if (!reader_.sees(Lexeme::symbol, ")")) reader_.need_symbol(",");
     }
+    if (caller_ && reader_.sees(Lexeme::block_end)) out.named.emplace_back("caller", std::move(caller_));
     return out;
+  }
+
+  void take_once(ExpressionPtr& spread) {
+    if (spread) reader_.fail("two of * or ** in a call");
+    spread = conditional();
   }
 
   std::vector<ExpressionPtr> members(std::string_view close, std::vector<ExpressionPtr> first = {}) {
@@ -245,7 +269,7 @@ class ExpressionParser {
       case Lexeme::string: {
         std::string text = token.text;
         while (reader_.sees(Lexeme::string)) text += reader_.take().text;
-        return literal(std::move(text));
+        return literal(MarkedText(std::move(text)));
       }
       case Lexeme::integer:
         return literal(number<std::int64_t>(token.text));
@@ -255,8 +279,6 @@ class ExpressionParser {
         if (token.text == "true" || token.text == "True") return literal(true);
         if (token.text == "false" || token.text == "False") return literal(false);
         if (token.text == "none" || token.text == "None") return literal(None{});
-        if (std::ranges::find(of_macros, token.text) != std::end(of_macros))
-          reader_.fail(fmt::format("'{}' is not supported", token.text));
         return variable(token.text);
       default:
         reader_.fail(fmt::format("a value expected, got '{}'", token.text));
@@ -284,6 +306,7 @@ class ExpressionParser {
   }
 
   TokenReader& reader_;
+  ExpressionPtr caller_;  // of the call that ends the tag, until it has been there
   int operations_ = 0;
 };
 
@@ -296,6 +319,14 @@ ExpressionPtr parse_expression(TokenReader& reader) {
 ExpressionPtr parse_operand(TokenReader& reader) {
   const TokenReader::Level level(reader);
   return ExpressionParser(reader).logic(0);
+}
+
+ExpressionPtr parse_filters(TokenReader& reader, ExpressionPtr input, bool bar_before_first) {
+  return ExpressionParser(reader).filters(std::move(input), bar_before_first);
+}
+
+ExpressionPtr parse_block_call(TokenReader& reader, ExpressionPtr caller) {
+  return ExpressionParser(reader, std::move(caller)).block_call();
 }
 
 }  // namespace spectr::jinja

@@ -10,4 +10,10 @@ ExpressionPtr parse_expression(TokenReader& reader);
 /// The same without "A if B else C": where an `if` belongs to the statement.
 ExpressionPtr parse_operand(TokenReader& reader);
 
+/// The filters that come next, applied to a value: "|" before each, but before the first of a filter block.
+ExpressionPtr parse_filters(TokenReader& reader, ExpressionPtr input, bool bar_before_first);
+
+/// A call that ends its tag, with `caller` as one more argument.
+ExpressionPtr parse_block_call(TokenReader& reader, ExpressionPtr caller);
+
 }  // namespace spectr::jinja

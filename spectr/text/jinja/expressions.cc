@@ -38,6 +38,17 @@ Arguments ArgumentNodes::evaluate(Run& run) const {
   Arguments arguments;
   for (const auto& node : positional) arguments.positional.push_back(node->evaluate(run));
   for (const auto& [name, node] : named) arguments.named.emplace_back(name, node->evaluate(run));
+  if (all_positional) {
+    const List more = members_of(run, all_positional->evaluate(run));
+    arguments.positional.insert(arguments.positional.end(), more.begin(), more.end());
+  }
+  if (all_named) {
+    const Value more = all_named->evaluate(run);
+    if (more.dict() == nullptr) throw TemplateError(fmt::format("** takes a mapping, got {}", more.kind()));
+    run.walk(more);
+    for (const auto& [name, value] : more.dict()->members)
+      arguments.named.emplace_back(name.text().bytes(), value);
+  }
   return arguments;
 }
 
@@ -69,9 +80,7 @@ ExpressionPtr mapping(std::vector<std::pair<ExpressionPtr, ExpressionPtr>> membe
     Dict dict;
     for (const auto& [key, value] : members) {
       const Value name = key->evaluate(run);
-      if (name.string() == nullptr)
-        throw TemplateError(fmt::format("{} as a key is not supported", name.kind()));
-      run.set_member(dict, *name.string(), value->evaluate(run));
+      run.set_member(dict, name, value->evaluate(run));
     }
     return run.made(std::move(dict));
   });
@@ -136,6 +145,15 @@ ExpressionPtr call(ExpressionPtr function, ArgumentNodes arguments) {
     const Value callee = function->evaluate(run);
     if (callee.function() == nullptr) throw TemplateError(fmt::format("{} cannot be called", callee.kind()));
     return (*callee.function())(run, arguments.evaluate(run));
+  });
+}
+
+ExpressionPtr captured(std::shared_ptr<const Block> block) {
+  return node([block = std::move(block)](Run& run) {
+    return run.capture([&] {
+      const Run::Scope scope(run);
+      execute(*block, run);
+    });
   });
 }
 

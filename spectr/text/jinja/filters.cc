@@ -1,25 +1,38 @@
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "spectr/text/jinja/callables.h"
 #include "spectr/text/jinja/nodes.h"
-#include "spectr/text/jinja/text_functions.h"
+#include "spectr/text/jinja/sequences.h"
 
 namespace spectr::jinja {
 namespace {
 
-constexpr int max_indent = 8;
+constexpr std::int64_t max_indent = 64;
 
+/// With Hugging Face's options, in their order.
 Value to_json(Run& run, const Value& input, const Arguments& arguments) {
-  const Value indent = arguments[0];
-  if (arguments[1].truth()) throw TemplateError("tojson with ensure_ascii is not supported");
   run.walk(input);
-  if (indent.is_undefined() || indent.is_none()) return run.made(input.json());
-  if (!indent.is_number() || indent.number() < 0 || indent.number() > max_indent) {
-    throw TemplateError(fmt::format("tojson takes an indent of 0 to {}", max_indent));
+  JsonStyle style;
+  style.ascii = arguments[0].truth();
+  style.sorted = arguments[3].truth();
+  if (const Value indent = arguments[1]; indent.string() != nullptr) {
+    style.indent = *indent.marked();
+  } else if (!indent.is_undefined() && !indent.is_none()) {
+    const auto spaces = static_cast<std::size_t>(integer_of(indent, 0, "tojson", 0, max_indent));
+    style.indent = MarkedText(std::string(spaces, ' '));
   }
-  return run.made(input.json(static_cast<int>(indent.number())));
+  if (style.indent) style.between = MarkedText(",");
+  if (const Value separators = arguments[2]; !separators.is_undefined() && !separators.is_none()) {
+    const List* pair = separators.list();
+    if (pair == nullptr || pair->size() != 2) throw TemplateError("tojson takes a pair of separators");
+    style.between = string_of(run, (*pair)[0], "tojson");
+    style.behind_key = string_of(run, (*pair)[1], "tojson");
+  }
+  if (style.indent) {  // before it is there: every member may stand at the deepest level
+    constexpr std::size_t levels = 64;
+    run.charge(input.weight(~std::size_t{0}) / sizeof(Value) * levels * style.indent->size());
+  }
+  return run.made(input.json(style));
 }
 
 Value fallback(Run&, const Value& input, const Arguments& arguments) {
@@ -27,34 +40,16 @@ Value fallback(Run&, const Value& input, const Arguments& arguments) {
   return arguments[0].is_undefined() ? Value("") : arguments[0];
 }
 
-Value to_integer(Run& run, const Value& input, const Arguments& arguments) {
-  if (input.is_undefined()) throw TemplateError("int of an undefined value");
-  if (input.as<std::int64_t>() != nullptr) return input;
-  if (input.string() != nullptr) {
-    const std::string& text = string_of(run, input, "int");
-    if (const auto value = number<std::int64_t>(text)) return *value;
-    if (const auto value = number<double>(text)) return to_integer(run, *value, arguments);
-  }
-  if (!input.is_number()) return arguments[0].is_undefined() ? Value(std::int64_t{0}) : arguments[0];
-  if (!(std::abs(input.number()) < 0x1p63)) throw TemplateError("int gives too large an integer");
-  return static_cast<std::int64_t>(input.number());
-}
-
-/// Capital letters after white space, hyphens and opening brackets only, unlike the method.
-Value title(Run& run, const Value& input, const Arguments&) {
-  std::string out = in_case(string_of(run, input, "title"), Case::lower);
-  bool starts = true;
-  for (char& c : out) {
-    if (starts) c = in_case({&c, 1}, Case::upper).front();
-    starts = std::string_view(" \t\r\n\v\f-({[<").contains(c);
-  }
-  return run.made(std::move(out));
-}
-
 Value to_string(Run& run, const Value& input, const Arguments&) {
   if (input.string() != nullptr) return input;
   run.walk(input);
   return run.made(input.text());
+}
+
+/// Unlike a dot, it does not look at the members of a mapping.
+Value attribute(Run& run, const Value& input, const Arguments& arguments) {
+  const bool has = input.dict() != nullptr && input.dict()->is_namespace;
+  return has ? member_of(run, input, arguments[0]) : Value();
 }
 
 Value unchanged(Run&, const Value& input, const Arguments&) {
@@ -70,6 +65,13 @@ constexpr Callable<Operation> filters[] = {
     {"last", last},
     {"reverse", reverse},
     {"sort", sort, {"reverse", "case_sensitive", "attribute"}},
+    {"dictsort", dict_sort, {"case_sensitive", "by", "reverse"}},
+    {"min", min, {"case_sensitive", "attribute"}},
+    {"max", max, {"case_sensitive", "attribute"}},
+    {"sum", sum, {"attribute", "start"}},
+    {"groupby", group_by, {"attribute", "default", "case_sensitive"}, 1},
+    {"batch", batch, {"linecount", "fill_with"}, 1},
+    {"slice", slices, {"slices", "fill_with"}, 1},
     {"unique", unique, {"case_sensitive", "attribute"}},
     {"join", join, {"d", "attribute"}},
     {"map", map, {}, 0, true},
@@ -77,16 +79,28 @@ constexpr Callable<Operation> filters[] = {
     {"reject", reject, {}, 0, true},
     {"selectattr", selectattr, {}, 0, true},
     {"rejectattr", rejectattr, {}, 0, true},
-    {"tojson", to_json, {"indent", "ensure_ascii"}},
+    {"tojson", to_json, {"ensure_ascii", "indent", "separators", "sort_keys"}},
     {"default", fallback, {"default_value", "boolean"}},
     {"d", fallback, {"default_value", "boolean"}},
-    {"int", to_integer, {"default"}},
+    {"int", to_integer, {"default", "base"}},
+    {"float", to_real, {"default"}},
+    {"abs", magnitude},
+    {"round", round_off, {"precision", "method"}},
     {"trim", strip_both, {"chars"}},
     {"replace", replace, {"old", "new", "count"}, 2},
     {"upper", upper},
     {"lower", lower},
     {"capitalize", capitalize},
-    {"title", title},
+    {"title", title_words},
+    {"indent", indent, {"width", "first", "blank"}},
+    {"truncate", truncate, {"length", "killwords", "end", "leeway"}},
+    {"center", center, {"width"}},
+    {"wordcount", count_words},
+    {"escape", escape_html},
+    {"e", escape_html},
+    {"forceescape", escape_html},
+    {"format", format, {}, 0, true},
+    {"attr", attribute, {"name"}, 1},
     {"string", to_string},
     {"safe", unchanged},
 };

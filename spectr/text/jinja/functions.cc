@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t longest_range = 100'000;
 
 [[noreturn]] Value raise(Run&, const Arguments& arguments) {
-  throw TemplateError(arguments[0].text());
+  throw TemplateError(arguments[0].text().bytes());
 }
 
 Value range(Run& run, const Arguments& arguments) {
@@ -45,7 +45,7 @@ Dict members_of(Run& run, std::string_view callee, const Arguments& arguments) {
   if (arguments.positional.size() > 1 || (arguments.positional.size() == 1 && arguments[0].dict() == nullptr))
     throw TemplateError(fmt::format("{} takes one mapping, and named values", callee));
   if (arguments.positional.size() == 1) members.members = arguments[0].dict()->members;
-  for (const auto& [name, value] : arguments.named) run.set_member(members, name, value);
+  for (const auto& [name, value] : arguments.named) run.set_member(members, MarkedText(name), value);
   return members;
 }
 
@@ -61,14 +61,15 @@ Value make_dict(Run& run, const Arguments& arguments) {
 
 /// The date of today, in the form that C's strftime knows.
 Value strftime_now(Run&, const Arguments& arguments) {
-  const std::string form = arguments[0].text();
+  const MarkedText form = arguments[0].text();
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   localtime_r(&now, &local);
   char out[256];
-  const std::size_t n = std::strftime(out, sizeof out, form.c_str(), &local);
-  if (n == 0 && !form.empty()) throw TemplateError(fmt::format("strftime_now gives no text for '{}'", form));
-  return std::string(out, n);
+  const std::size_t n = std::strftime(out, sizeof out, form.bytes().c_str(), &local);
+  if (n == 0 && form.size() > 0)
+    throw TemplateError(fmt::format("strftime_now gives no text for '{}'", form.bytes()));
+  return MarkedText(std::string(out, n), !form.quotes().empty());
 }
 
 /// The function with the one parameter that it has.

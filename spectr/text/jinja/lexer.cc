@@ -173,10 +173,12 @@ class Lexer {
     } else if (is_digit(c)) {
       std::size_t n = 1;
       while (n < rest.size() && is_digit(rest[n])) ++n;
-      const bool real = n + 1 < rest.size() && rest[n] == '.' && is_digit(rest[n + 1]);
-      if (real) ++n;
-      while (real && n < rest.size() && is_digit(rest[n])) ++n;
-      take(real ? Lexeme::real : Lexeme::integer, n);
+      const std::size_t whole = n;
+      if (n + 1 < rest.size() && rest[n] == '.' && is_digit(rest[n + 1])) {
+        for (++n; n < rest.size() && is_digit(rest[n]); ++n) continue;
+      }
+      n += exponent(rest.substr(n));
+      take(n > whole ? Lexeme::real : Lexeme::integer, n);
     } else if (c == '"' || c == '\'') {
       read_string(c);
     } else {
@@ -188,6 +190,16 @@ class Lexer {
       }
       take(Lexeme::symbol, two ? 2 : 1);
     }
+  }
+
+  /// Bytes of the exponent that a text begins with: e10, E-3; 0: there is none.
+  static std::size_t exponent(std::string_view text) {
+    if (!text.starts_with('e') && !text.starts_with('E')) return 0;
+    std::size_t n = 1;
+    if (n < text.size() && (text[n] == '-' || text[n] == '+')) ++n;
+    const std::size_t digits = n;
+    while (n < text.size() && is_digit(text[n])) ++n;
+    return n > digits ? n : 0;
   }
 
   void take(Lexeme kind, std::size_t n) {

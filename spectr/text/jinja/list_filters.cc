@@ -4,18 +4,11 @@
 
 #include "spectr/text/jinja/callables.h"
 #include "spectr/text/jinja/nodes.h"
-#include "spectr/text/jinja/operations.h"
 #include "spectr/text/jinja/sequences.h"
 #include "spectr/text/jinja/text_functions.h"
 
 namespace spectr::jinja {
 namespace {
-
-/// What `sort` and `unique` compare: an attribute, or the member itself, in small letters unless case counts.
-Value key_of(Run& run, const Value& member, const Value& case_sensitive, const Value& attribute) {
-  Value key = attribute.is_undefined() || attribute.is_none() ? member : attribute_of(run, member, attribute);
-  return case_sensitive.truth() || key.string() == nullptr ? key : lower(run, key, {});
-}
 
 /// The arguments after the first `skip`.
 Arguments after(const Arguments& arguments, std::size_t skip) {
@@ -30,6 +23,11 @@ std::string name_of(const Value& value, std::string_view what) {
   return *value.string();
 }
 
+/// Of what is not true, as none and 0 are, there are no members: these filters ask for that first.
+List members_or_none(Run& run, const Value& input) {
+  return input.truth() ? members_of(run, input) : List();
+}
+
 /// The members that pass a test, or an attribute of whom does, or those that do not.
 Value selected(Run& run, const Value& input, const Arguments& arguments, bool by_attribute, bool wanted) {
   const Value path = by_attribute ? arguments[0] : Value();
@@ -37,7 +35,7 @@ Value selected(Run& run, const Value& input, const Arguments& arguments, bool by
   const Arguments rest = after(arguments, by_attribute ? 1 : 0);
   const Value test = rest[0];
   List out;
-  for (const Value& member : members_of(run, input)) {
+  for (const Value& member : members_or_none(run, input)) {
     run.step();
     const Value looked = by_attribute ? attribute_of(run, member, path) : member;
     const bool passes = test.is_undefined()
@@ -54,7 +52,7 @@ Value length(Run& run, const Value& input, const Arguments&) {
   if (const auto* list = input.list()) return static_cast<std::int64_t>(list->size());
   if (const auto* dict = input.dict()) return static_cast<std::int64_t>(dict->members.size());
   if (input.string() != nullptr)
-    return static_cast<std::int64_t>(characters(string_of(run, input, "length")).size());
+    return static_cast<std::int64_t>(characters(string_of(run, input, "length").bytes()).size());
   return static_cast<std::int64_t>(members_of(run, input).size());
 }
 
@@ -81,40 +79,16 @@ Value reverse(Run& run, const Value& input, const Arguments&) {
   return members;
 }
 
-Value sort(Run& run, const Value& input, const Arguments& arguments) {
-  std::vector<std::pair<Value, Value>> keyed;
-  for (const Value& member : members_of(run, input))
-    keyed.emplace_back(key_of(run, member, arguments[1], arguments[2]), member);
-  const bool falling = arguments[0].truth();
-  std::ranges::stable_sort(keyed, [&run, falling](const auto& a, const auto& b) {
-    return falling ? less(run, b.first, a.first) : less(run, a.first, b.first);
-  });
-  List out;
-  for (auto& [key, member] : keyed) out.push_back(std::move(member));
-  return out;
-}
-
-Value unique(Run& run, const Value& input, const Arguments& arguments) {
-  List out, keys;
-  for (const Value& member : members_of(run, input)) {
-    Value key = key_of(run, member, arguments[0], arguments[1]);
-    if (std::ranges::any_of(keys, [&](const Value& other) { return equal(run, key, other); })) continue;
-    keys.push_back(std::move(key));
-    out.push_back(member);
-  }
-  return out;
-}
-
 Value join(Run& run, const Value& input, const Arguments& arguments) {
-  const std::string between = arguments[0].text();
-  std::string out;
+  const MarkedText between = arguments[0].text();
+  MarkedText out;
   bool first = true;
   for (const Value& member : members_of(run, input)) {
     const Value joined = arguments[1].is_undefined() ? member : attribute_of(run, member, arguments[1]);
     run.charge(between.size());
     for (int walks = 0; walks < 2; ++walks) run.walk(joined);  // its text is made, and copied
-    if (!first) out += between;
-    out += joined.text();
+    if (!first) out.append(between);
+    out.append(joined.text());
     first = false;
   }
   return out;
@@ -125,7 +99,7 @@ Value map(Run& run, const Value& input, const Arguments& arguments) {
   const bool by_attribute = arguments.positional.empty();
   const Arguments given = by_attribute ? arguments.bound("map", parameters, 1) : after(arguments, 1);
   List out;
-  for (const Value& member : members_of(run, input)) {
+  for (const Value& member : members_or_none(run, input)) {
     run.step();
     if (by_attribute) {
       Value found = attribute_of(run, member, given[0]);

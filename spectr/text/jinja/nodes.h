@@ -32,6 +32,8 @@ void execute(const Block& block, Run& run);
 struct ArgumentNodes {
   std::vector<ExpressionPtr> positional;
   std::vector<std::pair<std::string, ExpressionPtr>> named;
+  ExpressionPtr all_positional;  ///< *args, or null
+  ExpressionPtr all_named;       ///< **kwargs, or null
   Arguments evaluate(Run& run) const;
 };
 
@@ -54,6 +56,9 @@ ExpressionPtr method_call(ExpressionPtr object, std::string name, ArgumentNodes 
 ExpressionPtr filter(ExpressionPtr input, std::string name, ArgumentNodes arguments);
 ExpressionPtr test(ExpressionPtr input, std::string name, ArgumentNodes arguments);
 
+/// What the block prints.
+ExpressionPtr captured(std::shared_ptr<const Block> block);
+
 // The statements.
 using StatementPtr = std::unique_ptr<Statement>;
 StatementPtr text(std::string text);
@@ -66,18 +71,24 @@ struct Loop {
   ExpressionPtr condition;  ///< null: every member
   Block body;
   Block fallback;
+  bool uses_state = true;  ///< the body reads `loop`
 };
 StatementPtr loop(Loop loop);
 /// The name, or the names of a list, or the member of a namespace, gets the value.
 StatementPtr assignment(std::vector<std::string> names, ExpressionPtr value);
 StatementPtr member_assignment(std::string object, std::string name, ExpressionPtr value);
-StatementPtr block_assignment(std::string name, Block body);
+/// Assigns to variables that the block alone sees, and executes it.
+StatementPtr with(std::vector<std::pair<std::string, ExpressionPtr>> variables, Block body);
 struct Macro {
   std::string name;
   std::vector<std::pair<std::string, ExpressionPtr>> parameters;  ///< and their defaults, or null
-  Block body;
+  Block body = {};
+  bool any_positional = false;  ///< it reads varargs
+  bool any_named = false;       ///< it reads kwargs
 };
 StatementPtr macro(Macro macro);
+/// The macro itself.
+ExpressionPtr function(std::shared_ptr<const Macro> macro);
 enum class Jump { leave, next };
 StatementPtr jump(Jump jump);
 

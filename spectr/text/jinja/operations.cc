@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "spectr/text/jinja/format.h"
 #include "spectr/text/jinja/text_functions.h"
 
 namespace spectr::jinja {
@@ -21,7 +22,6 @@ bool equal_lists(Run& run, const List& a, const List& b) {
 
 bool equal_dicts(Run& run, const Dict& a, const Dict& b) {
   return a.members.size() == b.members.size() && std::ranges::all_of(a.members, [&](const auto& member) {
-           run.charge(member.first.size());
            const Value* other = run.member(b, member.first);
            return other != nullptr && equal(run, member.second, *other);
          });
@@ -34,8 +34,7 @@ bool contains(Run& run, const Value& whole, const Value& part) {
   }
   if (const auto* members = whole.list())
     return std::ranges::any_of(*members, [&](const Value& member) { return equal(run, member, part); });
-  if (const auto* dict = whole.dict())
-    return part.string() != nullptr && run.member(*dict, *part.string()) != nullptr;
+  if (const auto* dict = whole.dict()) return run.member(*dict, part) != nullptr;
   if (whole.is_undefined()) return false;
   mismatch("in", part, whole);
 }
@@ -82,6 +81,13 @@ bool equal(Run& run, const Value& a, const Value& b) {
 bool less(Run& run, const Value& a, const Value& b) {
   run.charge(sizeof(Value));
   if (a.is_number() && b.is_number()) return a.number() < b.number();
+  if (a.list() != nullptr && b.list() != nullptr && a.list()->is_tuple == b.list()->is_tuple) {
+    const auto [x, y] = std::ranges::mismatch(
+        *a.list(), *b.list(),
+        [&run](const Value& one, const Value& other) { return equal(run, one, other); });
+    if (x == a.list()->end() || y == b.list()->end()) return y != b.list()->end();
+    return less(run, *x, *y);
+  }
   if (a.string() == nullptr || b.string() == nullptr) mismatch("<", a, b);
   run.charge(std::min(a.string()->size(), b.string()->size()));
   return *a.string() < *b.string();
@@ -98,9 +104,10 @@ bool compare(Run& run, std::string_view symbol, const Value& a, const Value& b) 
 }
 
 Value calculate(Run& run, std::string_view symbol, const Value& a, const Value& b) {
+  if (symbol == "%" && a.string() != nullptr) return format_percent(run, *a.marked(), b);
   if (a.is_number() && b.is_number()) return number(symbol, a, b);
   if (symbol == "+" && a.string() != nullptr && b.string() != nullptr)
-    return run.made(*a.string() + *b.string());
+    return run.made(MarkedText(*a.marked()).append(*b.marked()));
   if (symbol == "+" && a.list() != nullptr && b.list() != nullptr &&
       a.list()->is_tuple == b.list()->is_tuple) {
     List both = *a.list();
@@ -108,12 +115,12 @@ Value calculate(Run& run, std::string_view symbol, const Value& a, const Value& 
     return run.made(std::move(both));
   }
   if (const auto* times = b.as<std::int64_t>(); symbol == "*" && a.string() != nullptr && times != nullptr) {
-    std::string out;
+    MarkedText out;
     for (std::int64_t i = 0; i < *times; ++i) {
       run.charge(1 + a.string()->size());
-      out += *a.string();
+      out.append(*a.marked());
     }
-    return out;
+    return run.made(std::move(out));
   }
   mismatch(symbol, a, b);
 }
@@ -121,7 +128,7 @@ Value calculate(Run& run, std::string_view symbol, const Value& a, const Value& 
 Value concatenate(Run& run, const Value& a, const Value& b) {
   run.walk(a);
   run.walk(b);
-  return run.made(a.text() + b.text());
+  return run.made(a.text().append(b.text()));
 }
 
 }  // namespace spectr::jinja

@@ -54,6 +54,9 @@ class Parser {
       return jump(name == "break" ? Jump::leave : Jump::next);
     }
     if (name == "generation") return transparent();
+    if (name == "filter") return filtering();
+    if (name == "call") return calling();
+    if (name == "with") return scoping();
     reader_.fail(fmt::format("the tag '{}' is not supported", name));
   }
 
@@ -108,7 +111,9 @@ class Parser {
     if (reader_.sees(Lexeme::name, "recursive")) reader_.fail("recursive loops are not supported");
     close_tag();
     ++loops_;
+    const std::size_t begin = reader_.position();
     out.body = block({"else"});
+    out.uses_state = reader_.names_since(begin, "loop");
     --loops_;
     if (takes_tag("else")) {
       close_tag();
@@ -119,7 +124,7 @@ class Parser {
   }
 
   /// A block whose output is collected apart: no `break` leaves it.
-  Block captured() {
+  Block captured_block() {
     const int outer = std::exchange(loops_, 0);
     Block body = block({});
     loops_ = outer;
@@ -136,10 +141,12 @@ class Parser {
       return member_assignment(std::move(targets.front()), std::move(member), std::move(value));
     }
     if (!reader_.takes_symbol("=")) {
+      auto body = std::make_shared<Block>();
+      ExpressionPtr value = parse_filters(reader_, captured(body), true);
       close_tag();
-      Block body = captured();
+      *body = captured_block();
       end_tag("endset");
-      return block_assignment(std::move(targets.front()), std::move(body));
+      return assignment(std::move(targets), std::move(value));
     }
     std::vector<ExpressionPtr> values;
     do {
@@ -151,20 +158,65 @@ class Parser {
   }
 
   StatementPtr defining() {
-    if (loops_ > 0) reader_.fail("a macro inside a loop is not supported");
     Macro out;
     out.name = reader_.need(Lexeme::name, "a name");
     reader_.need_symbol("(");
+    read_parameters(out);
+    close_tag();
+    read_body(out);
+    end_tag("endmacro");
+    return macro(std::move(out));
+  }
+
+  /// After the opening bracket.
+  void read_parameters(Macro& out) {
     while (!reader_.takes_symbol(")")) {
       std::string name = reader_.need(Lexeme::name, "a parameter");
       out.parameters.emplace_back(std::move(name),
                                   reader_.takes_symbol("=") ? parse_expression(reader_) : nullptr);
       if (!reader_.sees(Lexeme::symbol, ")")) reader_.need_symbol(",");
     }
+  }
+
+  void read_body(Macro& out) {
+    const std::size_t begin = reader_.position();
+    out.body = captured_block();
+    out.any_positional = reader_.names_since(begin, "varargs");
+    out.any_named = reader_.names_since(begin, "kwargs");
+  }
+
+  StatementPtr filtering() {
+    auto body = std::make_shared<Block>();
+    ExpressionPtr value = parse_filters(reader_, captured(body), false);
     close_tag();
-    out.body = captured();
-    end_tag("endmacro");
-    return macro(std::move(out));
+    *body = captured_block();
+    end_tag("endfilter");
+    return print(std::move(value));
+  }
+
+  StatementPtr calling() {
+    auto caller = std::make_shared<Macro>();
+    caller->name = "caller";
+    if (reader_.takes_symbol("(")) read_parameters(*caller);
+    ExpressionPtr value = parse_block_call(reader_, function(caller));
+    close_tag();
+    read_body(*caller);
+    end_tag("endcall");
+    return print(std::move(value));
+  }
+
+  StatementPtr scoping() {
+    std::vector<std::pair<std::string, ExpressionPtr>> variables;
+    while (!reader_.sees(Lexeme::block_end)) {
+      std::string name = reader_.need(Lexeme::name, "a name");
+      reader_.need_symbol("=");
+      variables.emplace_back(std::move(name), parse_expression(reader_));
+      if (!reader_.sees(Lexeme::block_end)) reader_.need_symbol(",");
+    }
+    close_tag();
+    Block body = block({});
+    end_tag("endwith");
+    return with(std::move(variables), std::move(body));
   }
 
   /// {% generation %}, which marks what training looks at.

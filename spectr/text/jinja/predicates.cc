@@ -13,7 +13,7 @@ using Test = bool (*)(Run& run, const Value& value, const Value& argument);
 
 double remainder(const Value& value, const Value& by) {
   if (!value.is_number() || !by.is_number() || by.number() == 0.0)
-    throw TemplateError(fmt::format("{} has no remainder by {}", value.kind(), by.text()));
+    throw TemplateError(fmt::format("{} has no remainder by {}", value.kind(), by.text().bytes()));
   return std::fmod(value.number(), by.number());
 }
 
@@ -28,6 +28,28 @@ bool even(Run&, const Value& v, const Value&) {
 }
 bool divisible(Run&, const Value& v, const Value& by) {
   return remainder(v, by) == 0.0;
+}
+
+/// Of one kind and equal: what is one object in Python is, at least.
+bool same(Run& run, const Value& a, const Value& b) {
+  return a.kind() == b.kind() && equal(run, a, b);
+}
+/// Letters of ASCII, at least one, and none of the other case.
+template <char first, char last>
+bool in_one_case(const std::string& text) {
+  bool any = false;
+  for (const char c : text) {
+    const char other = static_cast<char>(c ^ 0x20);
+    if (other >= first && other <= last) return false;
+    any = any || (c >= first && c <= last);
+  }
+  return any;
+}
+bool upper_case(Run& run, const Value& v, const Value&) {
+  return in_one_case<'A', 'Z'>(text_of(run, v).bytes());
+}
+bool lower_case(Run& run, const Value& v, const Value&) {
+  return in_one_case<'a', 'z'>(text_of(run, v).bytes());
 }
 
 /// A comparison as a test.
@@ -65,7 +87,16 @@ constexpr Callable<Test> tests[] = {
     {"gt", compared<'>'>, {"b"}, 1},
     {"le", compared<'<', '='>, {"b"}, 1},
     {"ge", compared<'>', '='>, {"b"}, 1},
+    {"lessthan", compared<'<'>, {"b"}, 1},
+    {"<", compared<'<'>, {"b"}, 1},
+    {"greaterthan", compared<'>'>, {"b"}, 1},
+    {">", compared<'>'>, {"b"}, 1},
+    {"<=", compared<'<', '='>, {"b"}, 1},
+    {">=", compared<'>', '='>, {"b"}, 1},
     {"in", compared<'i', 'n'>, {"seq"}, 1},
+    {"sameas", same, {"other"}, 1},
+    {"upper", upper_case},
+    {"lower", lower_case},
 };
 
 }  // namespace

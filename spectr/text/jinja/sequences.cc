@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "spectr/text/jinja/text_functions.h"
 
@@ -32,11 +33,11 @@ std::vector<std::size_t> places(std::size_t n, const Value& from, const Value& t
   return out;
 }
 
-template <class Sequence>
-Value element(const Sequence& whole, const Value& index) {
-  const std::int64_t i = place(index, -1, whole.size());
-  return i < 0 || i >= static_cast<std::int64_t>(whole.size()) ? Value()
-                                                               : Value(whole[static_cast<std::size_t>(i)]);
+/// The place that an index names in a sequence of that size; none: it lies outside.
+std::optional<std::size_t> index_of(const Value& index, std::size_t size) {
+  const std::int64_t i = place(index, -1, size);
+  if (i < 0 || i >= static_cast<std::int64_t>(size)) return std::nullopt;
+  return static_cast<std::size_t>(i);
 }
 
 }  // namespace
@@ -49,9 +50,10 @@ List members_of(Run& run, const Value& whole) {
     members.is_tuple = false;
   } else if (const auto* dict = whole.dict()) {
     for (const auto& [key, value] : dict->members) members.push_back(run.made(key));
-  } else if (const auto* text = whole.string()) {
+  } else if (const auto* text = whole.marked()) {
     run.charge((1 + sizeof(Value)) * text->size());
-    for (const std::string_view character : characters(*text)) members.emplace_back(character);
+    for (const std::string_view character : characters(text->bytes()))
+      members.emplace_back(text->part(character));
   } else if (!whole.is_undefined()) {
     throw TemplateError(fmt::format("{} has no members", whole.kind()));
   }
@@ -59,16 +61,22 @@ List members_of(Run& run, const Value& whole) {
 }
 
 Value member_of(Run& run, const Value& whole, const Value& key) {
-  if (whole.is_undefined()) throw TemplateError(fmt::format("'{}' of an undefined value", key.text()));
+  if (whole.is_undefined())
+    throw TemplateError(fmt::format("'{}' of an undefined value", key.text().bytes()));
   if (const auto* dict = whole.dict()) {
-    const Value* found = key.string() == nullptr ? nullptr : run.member(*dict, *key.string());
+    const Value* found = run.member(*dict, key);
     return found == nullptr ? Value() : *found;
   }
   if (key.string() != nullptr) return {};
-  if (const auto* members = whole.list()) return element(*members, key);
-  if (const auto* text = whole.string()) {
+  if (const auto* members = whole.list()) {
+    const auto i = index_of(key, members->size());
+    return i ? (*members)[*i] : Value();
+  }
+  if (const auto* text = whole.marked()) {
     run.charge(text->size());
-    return element(characters(*text), key);
+    const auto all = characters(text->bytes());
+    const auto i = index_of(key, all.size());
+    return i ? Value(text->part(all[*i])) : Value();
   }
   return {};
 }
@@ -82,19 +90,19 @@ Value attribute_of(Run& run, const Value& value, const Value& path) {
     const std::size_t dot = std::min(rest.find('.'), rest.size());
     const std::string name(rest.substr(0, dot));
     const bool index = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
-    found = member_of(run, found, index ? Value(*number<std::int64_t>(name)) : Value(name));
+    found = member_of(run, found, index ? Value(*number<std::int64_t>(name)) : Value(MarkedText(name)));
     if (dot == rest.size()) return found;
     rest.remove_prefix(dot + 1);
   }
 }
 
 Value slice_of(Run& run, const Value& whole, const Value& begin, const Value& end, const Value& step) {
-  if (const auto* text = whole.string()) {
+  if (const auto* text = whole.marked()) {
     run.charge(text->size());
-    const auto all = characters(*text);
-    std::string out;
-    for (const std::size_t i : places(all.size(), begin, end, step)) out += all[i];
-    return out;
+    const auto all = characters(text->bytes());
+    MarkedText out;
+    for (const std::size_t i : places(all.size(), begin, end, step)) out.append(*text, all[i]);
+    return run.made(std::move(out));
   }
   const auto* members = whole.list();
   if (members == nullptr) throw TemplateError(fmt::format("{} has no parts", whole.kind()));

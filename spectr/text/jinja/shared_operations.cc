@@ -5,11 +5,27 @@
 
 namespace spectr::jinja {
 
-const std::string& string_of(Run& run, const Value& value, std::string_view callee) {
+const MarkedText& string_of(Run& run, const Value& value, std::string_view callee) {
   if (value.string() == nullptr)
     throw TemplateError(fmt::format("{} takes a string, got {}", callee, value.kind()));
-  run.charge(value.string()->size());
-  return *value.string();
+  run.charge(value.marked()->size());
+  return *value.marked();
+}
+
+MarkedText text_of(Run& run, const Value& value) {
+  run.walk(value);
+  return value.text();
+}
+
+std::int64_t integer_of(const Value& value, std::int64_t fallback, std::string_view callee, std::int64_t min,
+                        std::int64_t max) {
+  if (value.is_undefined() || value.is_none()) return fallback;
+  const auto* integer = value.as<std::int64_t>();
+  if (integer == nullptr)
+    throw TemplateError(fmt::format("{} takes an integer, got {}", callee, value.kind()));
+  if (*integer < min || *integer > max)
+    throw TemplateError(fmt::format("{} takes {} to {}, got {}", callee, min, max, *integer));
+  return *integer;
 }
 
 Value items(Run& run, const Value& self, const Arguments&) {
@@ -25,34 +41,39 @@ Value items(Run& run, const Value& self, const Arguments&) {
 }
 
 Value replace(Run& run, const Value& self, const Arguments& arguments) {
-  const std::string &text = string_of(run, self, "replace"), &from = string_of(run, arguments[0], "replace"),
-                    &to = string_of(run, arguments[1], "replace");
+  const MarkedText text = text_of(run, self), old = text_of(run, arguments[0]),
+                   to = text_of(run, arguments[1]);
+  const std::string& from = old.bytes();
   if (from.empty()) throw TemplateError("replace takes a first string that is not empty");
   const Value most = arguments[2];
   const bool bounded = !most.is_undefined() && !most.is_none();
   if (bounded && most.as<std::int64_t>() == nullptr) throw TemplateError("replace counts in integers");
   std::int64_t left = bounded ? *most.as<std::int64_t>() : -1;
-  std::string out;
+  MarkedText out;
+  const std::string_view bytes = text.bytes();
   std::size_t at = 0;
-  for (std::size_t found; left != 0 && (found = position_of(text, from, at)) != std::string::npos; --left) {
+  for (std::size_t found; left != 0 && (found = position_of(bytes, from, at)) != std::string::npos; --left) {
     run.charge(1 + to.size());
-    out.append(text, at, found - at).append(to);
+    out.append(text, bytes.substr(at, found - at)).append(to);
     at = found + from.size();
   }
-  return run.made(out.append(text, at));
+  return run.made(out.append(text, bytes.substr(at)));
 }
 
+Value stripped(Run& run, const MarkedText& text, const Value& characters, bool left, bool right) {
+  return run.made(text.part(strip(run, text.bytes(), characters, left, right)));
+}
 Value strip_both(Run& run, const Value& self, const Arguments& arguments) {
-  return run.made(strip(run, string_of(run, self, "strip"), arguments[0], true, true));
+  return stripped(run, text_of(run, self), arguments[0], true, true);
 }
 Value upper(Run& run, const Value& self, const Arguments&) {
-  return run.made(in_case(string_of(run, self, "upper"), Case::upper));
+  return run.made(in_case(text_of(run, self), Case::upper));
 }
 Value lower(Run& run, const Value& self, const Arguments&) {
-  return run.made(in_case(string_of(run, self, "lower"), Case::lower));
+  return run.made(in_case(text_of(run, self), Case::lower));
 }
 Value capitalize(Run& run, const Value& self, const Arguments&) {
-  return run.made(in_case(string_of(run, self, "capitalize"), Case::first_upper));
+  return run.made(in_case(text_of(run, self), Case::first_upper));
 }
 
 }  // namespace spectr::jinja

@@ -1,6 +1,5 @@
 #include "spectr/text/jinja/template.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "spectr/text/jinja/parser.h"
@@ -25,11 +24,13 @@ Result<Template> Template::parse(std::string_view source, const Limits& limits) 
   }
 }
 
-Result<std::string> Template::render(const nlohmann::json& variables) const {
+Result<MarkedText> Template::render(const Dict& variables) const {
   try {
-    Run run(parsed_->limits);
+    std::size_t input = 0;
+    for (const auto& [name, value] : variables.members) input += value.bytes();
+    Run run(parsed_->limits, input);
     add_functions(run);
-    for (const auto& [name, value] : variables.items()) run.set(name, Value::from_json(value));
+    for (const auto& [name, value] : variables.members) run.set(name.text().bytes(), value);
     execute(parsed_->block, run);
     return run.output();
   } catch (const TemplateError& failure) {

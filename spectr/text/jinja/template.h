@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -20,9 +19,9 @@ class Template {
   Template& operator=(Template&&) noexcept;
   ~Template();
 
-  /// The text for these variables (a JSON object). Error: what the template raises, or does wrong. Safe to
-  /// call from several threads at once.
-  Result<std::string> render(const nlohmann::json& variables) const;
+  /// The text for these variables, in which what is quoted in them is quoted. Error: what the template
+  /// raises, or does wrong. Safe to call from several threads at once, which share no variables.
+  Result<MarkedText> render(const Dict& variables) const;
 
  private:
   struct Parsed;

@@ -122,15 +122,14 @@ std::optional<Number> number(std::string_view text) {
 template std::optional<std::int64_t> number(std::string_view);
 template std::optional<double> number(std::string_view);
 
-std::string reversed(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  const auto all = characters(text);
-  for (std::size_t i = all.size(); i-- > 0;) out += all[i];
+MarkedText reversed(const MarkedText& text) {
+  MarkedText out;
+  const auto all = characters(text.bytes());
+  for (std::size_t i = all.size(); i-- > 0;) out.append(text, all[i]);
   return out;
 }
 
-std::string strip(Run& run, std::string_view text, const Value& given, bool left, bool right) {
+std::string_view strip(Run& run, std::string_view text, const Value& given, bool left, bool right) {
   std::vector<std::string_view> taken(std::begin(white_space), std::end(white_space));
   if (given.string() != nullptr) taken = characters(*given.string());
   if (taken.size() > max_stripped)
@@ -144,7 +143,7 @@ std::string strip(Run& run, std::string_view text, const Value& given, bool left
     run.charge(n * each);
     text.remove_suffix(n);
   }
-  return std::string(text);
+  return text;
 }
 
 std::vector<std::string_view> split(Run& run, std::string_view text, const Value& by, std::int64_t most) {
@@ -181,16 +180,15 @@ std::vector<std::string_view> split_lines(Run& run, std::string_view text) {
   return lines.take();
 }
 
-std::string in_case(std::string_view text, Case which) {
-  std::string out(text);
+MarkedText in_case(MarkedText text, Case which) {
   bool starts = true;
-  for (char& c : out) {
+  text.change_bytes([&](char c) {
     const auto byte = static_cast<unsigned char>(c);
     const bool up = which == Case::upper || (which != Case::lower && starts);
     starts = which == Case::title && byte < 0x80 && std::isalpha(byte) == 0;
-    c = static_cast<char>(up ? std::toupper(byte) : std::tolower(byte));
-  }
-  return out;
+    return static_cast<char>(up ? std::toupper(byte) : std::tolower(byte));
+  });
+  return text;
 }
 
 }  // namespace spectr::jinja

@@ -20,11 +20,11 @@ template <class Number>
 std::optional<Number> number(std::string_view text);
 
 /// The text from its last character to its first.
-std::string reversed(std::string_view text);
+MarkedText reversed(const MarkedText& text);
 
 /// Without the characters at its ends: white space, or those of `characters`. Each of these is looked for at
-/// each place, and charged.
-std::string strip(Run& run, std::string_view text, const Value& characters, bool left, bool right);
+/// each place, and charged. A view of the text.
+std::string_view strip(Run& run, std::string_view text, const Value& characters, bool left, bool right);
 
 /// The parts between the occurrences of `by`, or between white space where it is none or undefined: `most`
 /// cuts at most, < 0: all. They are views of the text, charged as the values that they become. Throws where
@@ -37,6 +37,6 @@ std::size_t occurrences(std::string_view text, const Value& of);
 
 enum class Case { upper, lower, first_upper, title };
 /// ASCII letters only.
-std::string in_case(std::string_view text, Case which);
+MarkedText in_case(MarkedText text, Case which);
 
 }  // namespace spectr::jinja

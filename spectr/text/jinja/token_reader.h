@@ -62,6 +62,14 @@ class TokenReader {
     TokenReader& reader_;
   };
 
+  std::size_t position() const { return at_; }
+  /// Whether one of the tokens that were taken since that position is this name.
+  bool names_since(std::size_t position, std::string_view name) const {
+    const auto is_name = [name](const Token& one) { return one.kind == Lexeme::name && one.text == name; };
+    return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(position),
+                       tokens_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, tokens_.size())), is_name);
+  }
+
  private:
   std::vector<Token> tokens_;
   int max_nesting_;

@@ -3,13 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <nlohmann/json.hpp>
 
 namespace spectr::jinja {
 namespace {
 
 constexpr int max_depth = 64;
+
+bool is_key(const Value& value) {
+  return value.string() != nullptr || value.is_number() || value.is_none();
+}
+
+bool same_key(const Value& a, const Value& b) {
+  if (const std::string *x = a.string(), *y = b.string(); x != nullptr && y != nullptr) return *x == *y;
+  if (const auto *x = a.as<std::int64_t>(), *y = b.as<std::int64_t>(); x != nullptr && y != nullptr)
+    return *x == *y;
+  return a.is_number() && b.is_number() ? a.number() == b.number() : a.is_none() && b.is_none();
+}
 
 }  // namespace
 
@@ -48,41 +57,38 @@ Arguments Arguments::bound(std::string_view callee, std::span<const std::string_
   return out;
 }
 
-const Value* Dict::find(std::string_view key) const {
-  const auto found = std::ranges::find(members, key, &std::pair<std::string, Value>::first);
+const Value* Dict::find(const Value& key) const {
+  const auto found = std::ranges::find_if(members, [&](const auto& one) { return same_key(one.first, key); });
   return found == members.end() ? nullptr : &found->second;
 }
 
-void Dict::set(std::string_view key, Value value) {
-  const auto found = std::ranges::find(members, key, &std::pair<std::string, Value>::first);
+const Value* Dict::find(std::string_view key) const {
+  const auto is_named = [key](const auto& member) {
+    const std::string* name = member.first.string();
+    return name != nullptr && *name == key;
+  };
+  const auto found = std::ranges::find_if(members, is_named);
+  return found == members.end() ? nullptr : &found->second;
+}
+
+void Dict::set(Value key, Value value) {
+  if (!is_key(key)) throw TemplateError(fmt::format("{} cannot be a key", key.kind()));
+  const auto found = std::ranges::find_if(members, [&](const auto& one) { return same_key(one.first, key); });
   if (found != members.end()) {
     found->second = std::move(value);
   } else {
-    members.emplace_back(key, std::move(value));
+    members.emplace_back(std::move(key), std::move(value));
   }
 }
 
-Value Value::from_json(const nlohmann::json& json) {
-  if (json.is_null()) return None{};
-  if (json.is_boolean()) return json.get<bool>();
-  if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
-    throw TemplateError(fmt::format("{} is too large an integer", json.get<std::uint64_t>()));
-  if (json.is_number_integer()) return json.get<std::int64_t>();
-  if (json.is_number()) return json.get<double>();
-  if (json.is_string()) return json.get<std::string>();
-  if (json.is_array()) {
-    List list;
-    for (const auto& member : json) list.push_back(from_json(member));
-    return list;
-  }
-  Dict dict;
-  for (const auto& [key, member] : json.items()) dict.members.emplace_back(key, from_json(member));
-  return dict;
+const MarkedText* Value::marked() const {
+  const auto* shared = as<std::shared_ptr<const MarkedText>>();
+  return shared == nullptr ? nullptr : shared->get();
 }
 
 const std::string* Value::string() const {
-  const auto* shared = as<std::shared_ptr<const std::string>>();
-  return shared == nullptr ? nullptr : shared->get();
+  const MarkedText* text = marked();
+  return text == nullptr ? nullptr : &text->bytes();
 }
 
 const List* Value::list() const {
@@ -114,6 +120,30 @@ bool Value::truth() const {
   return function() != nullptr;
 }
 
+int Value::closures() const {
+  int most = 0;
+  if (const auto* held = function()) most = held->closures;
+  if (const auto* held = list()) {
+    for (const Value& member : *held) most = std::max(most, member.closures());
+  }
+  if (const auto* held = dict()) {
+    for (const auto& [key, member] : held->members) most = std::max(most, member.closures());
+  }
+  return most;
+}
+
+std::size_t Value::bytes() const {
+  std::size_t all = 0;
+  if (const auto* held = string()) all += held->size();
+  if (const auto* held = list()) {
+    for (const Value& member : *held) all += member.bytes();
+  }
+  if (const auto* held = dict()) {
+    for (const auto& [key, member] : held->members) all += key.bytes() + member.bytes();
+  }
+  return all;
+}
+
 std::size_t Value::weight(std::size_t most) const {
   std::size_t bytes = 0;
   weigh(0, most, bytes);
@@ -123,7 +153,7 @@ std::size_t Value::weight(std::size_t most) const {
 void Value::weigh(int depth, std::size_t most, std::size_t& bytes) const {
   if (depth > max_depth) throw TemplateError("a value is nested too deeply");
   bytes += sizeof(Value);
-  if (const auto* held = string()) bytes += held->size();
+  if (const auto* held = marked()) bytes += held->size() + held->quotes().size() * sizeof(MarkedText::Span);
   if (bytes > most) return;
   if (const auto* held = list()) {
     for (const Value& member : *held) {
@@ -132,10 +162,9 @@ void Value::weigh(int depth, std::size_t most, std::size_t& bytes) const {
     }
   }
   if (const auto* held = dict()) {
-    if (held->is_namespace && depth > 0)
-      throw TemplateError("a namespace cannot be a member of another value");
+    held->is_member = held->is_member || depth > 0;
     for (const auto& [key, member] : held->members) {
-      bytes += key.size();
+      key.weigh(depth + 1, most, bytes);
       member.weigh(depth + 1, most, bytes);
       if (bytes > most) return;
     }

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -11,6 +11,8 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "spectr/text/marked_text.h"
 
 namespace spectr::jinja {
 
@@ -42,44 +44,58 @@ struct List : std::vector<Value> {
   using std::vector<Value>::vector;
   bool is_tuple = false;
 };
-using Function = std::function<Value(Run& run, const Arguments& arguments)>;
+/// What can be called.
+struct Function : std::function<Value(Run& run, const Arguments& arguments)> {
+  using std::function<Value(Run& run, const Arguments& arguments)>::function;
+  int closures = 0;  ///< how many functions it remembers within each other
+};
 
-/// A mapping from strings, in the order in which its members were put in.
+/// A mapping, in the order in which its members were put in. Its keys are strings, numbers, truth values and
+/// none, and equal as Python has it: 1 is 1.0 and true.
 struct Dict {
-  std::vector<std::pair<std::string, Value>> members;
+  std::vector<std::pair<Value, Value>> members;
 
+  const Value* find(const Value& key) const;
   const Value* find(std::string_view key) const;
-  void set(std::string_view key, Value value);
+  /// Throws where the key is of another kind.
+  void set(Value key, Value value);
 
-  bool is_namespace = false;  ///< its members may be assigned to
+  bool is_namespace = false;       ///< its members may be assigned to
+  mutable bool is_member = false;  ///< of another value: then it takes no namespaces any more
+};
+
+/// How json.dumps writes.
+struct JsonStyle {
+  std::optional<MarkedText> indent;  ///< of each level, on lines of their own; none: all on one line
+  MarkedText between{", "};          ///< members
+  MarkedText behind_key{": "};
+  bool ascii = false;   ///< escape every other character
+  bool sorted = false;  ///< members by their keys
 };
 
 struct Undefined {};
 struct None {};
 
 /// A value of a template: what Jinja's Python values are, as far as chat templates use them. Strings,
-/// lists, mappings and functions are shared, not copied.
+/// lists, mappings and functions are shared, not copied. A string knows which of its bytes came with the
+/// request (MarkedText), and whoever makes a string of another one passes that on.
 class Value {
  public:
-  using Variant =
-      std::variant<Undefined, None, bool, std::int64_t, double, std::shared_ptr<const std::string>,
-                   std::shared_ptr<List>, std::shared_ptr<Dict>, std::shared_ptr<Function>>;
+  using Variant = std::variant<Undefined, None, bool, std::int64_t, double, std::shared_ptr<const MarkedText>,
+                               std::shared_ptr<List>, std::shared_ptr<Dict>, std::shared_ptr<Function>>;
 
   Value() = default;
   Value(None none) : held_(none) {}                // NOLINT(google-explicit-constructor)
   Value(bool truth) : held_(truth) {}              // NOLINT(google-explicit-constructor)
   Value(std::int64_t integer) : held_(integer) {}  // NOLINT(google-explicit-constructor)
   Value(double number) : held_(number) {}          // NOLINT(google-explicit-constructor)
-  Value(std::string text)                          // NOLINT(google-explicit-constructor)
-      : held_(std::make_shared<const std::string>(std::move(text))) {}
-  Value(std::string_view text) : Value(std::string(text)) {}            // NOLINT(google-explicit-constructor)
-  Value(const char* text) : Value(std::string(text)) {}                 // NOLINT(google-explicit-constructor)
+  Value(MarkedText text)                           // NOLINT(google-explicit-constructor)
+      : held_(std::make_shared<const MarkedText>(std::move(text))) {}
+  Value(const char* text) : Value(MarkedText(text)) {}                  // NOLINT(google-explicit-constructor)
   Value(List list) : held_(std::make_shared<List>(std::move(list))) {}  // NOLINT(google-explicit-constructor)
   Value(Dict dict) : held_(std::make_shared<Dict>(std::move(dict))) {}  // NOLINT(google-explicit-constructor)
   Value(Function function)                                              // NOLINT(google-explicit-constructor)
       : held_(std::make_shared<Function>(std::move(function))) {}
-
-  static Value from_json(const nlohmann::json& json);
 
   template <class T>
   const T* as() const {
@@ -88,6 +104,8 @@ class Value {
   const List* list() const;
   Dict* dict() const;
   const Function* function() const;
+  const MarkedText* marked() const;
+  /// The bytes of a string.
   const std::string* string() const;
   bool is_undefined() const { return as<Undefined>() != nullptr; }
   bool is_none() const { return as<None>() != nullptr; }
@@ -100,13 +118,16 @@ class Value {
   /// Python's truth: not empty, not zero.
   bool truth() const;
   /// As Python prints it.
-  std::string text() const;
-  /// As Python's json.dumps writes it, members in their order; indent < 0: on one line.
-  std::string json(int indent = -1) const;
+  MarkedText text() const;
+  /// As Python's json.dumps writes it.
+  MarkedText json(const JsonStyle& style = {}) const;
   /// The bytes that a walk through it meets; such a walk ends, with more than `most`, once it has met those.
-  /// Throws where it is nested too deeply, or has a namespace as a member (so that no value can contain
-  /// itself).
+  /// Throws where it is nested too deeply. A namespace that is met as a member is known as one from now on.
   std::size_t weight(std::size_t most) const;
+  /// The most closures of a function in it. Requires: not nested deeper than a walk allows.
+  int closures() const;
+  /// The bytes of the strings in it.
+  std::size_t bytes() const;
   /// What it is, for errors.
   std::string_view kind() const;
 

@@ -1,23 +1,25 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
+#include "spectr/base/utf8.h"
 #include "spectr/text/jinja/value.h"
 
 namespace spectr::jinja {
 namespace {
 
-/// How values are written down: Python's repr, or JSON.
-struct Notation {
-  bool python;
-  int indent = -1;  ///< < 0: on one line
-};
+/// The character's number. Requires: a whole one.
+std::uint32_t code_of(std::string_view character) {
+  constexpr unsigned char of_first[] = {0, 0x7F, 0x1F, 0x0F, 0x07};  // the bits of the first byte that count
+  std::uint32_t code = static_cast<unsigned char>(character[0]) & of_first[character.size()];
+  for (const char byte : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(byte) & 0x3FU);
+  return code;
+}
 
-/// Python's choice of quotes and escapes. Of what is beyond ASCII only controls and the no-break space are
+/// Python's repr between its quotes. Of what is beyond ASCII only controls and the no-break space are
 /// escaped.
-void write_repr(std::string_view text, std::string& out) {
-  const char quote = text.contains('\'') && !text.contains('"') ? '"' : '\'';
-  out += quote;
+std::string repr_of(std::string_view text, char quote) {
+  std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     constexpr std::string_view escaped = "\n\r\t\\", names = "nrt\\";
@@ -33,84 +35,145 @@ void write_repr(std::string_view text, std::string& out) {
       out += text[i];
     }
   }
-  out += quote;
-}
-
-void write_string(const std::string& text, Notation notation, std::string& out) {
-  if (notation.python) return write_repr(text, out);
-  // Not ASCII only: what is no UTF-8 is replaced.
-  out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-template <class Members, class WriteMember>
-void write_members(std::string_view brackets, const Members& members, int indent, int depth, std::string& out,
-                   WriteMember write_member) {
-  out += brackets.front();
-  bool first = true;
-  for (const auto& member : members) {
-    if (!first) out += indent < 0 ? ", " : ",";
-    if (indent >= 0) out.append("\n").append(static_cast<std::size_t>(indent * (depth + 1)), ' ');
-    write_member(member);
-    first = false;
-  }
-  if (indent >= 0 && !first) out.append("\n").append(static_cast<std::size_t>(indent * depth), ' ');
-  out += brackets.substr(1);
-}
-
-void write(const Value& value, Notation notation, int depth, std::string& out) {
-  if (const List* list = value.list()) {
-    const bool tuple = list->is_tuple && notation.python;
-    write_members(!tuple              ? "[]"
-                  : list->size() == 1 ? "(,)"
-                                      : "()",
-                  *list, notation.indent, depth, out,
-                  [&](const Value& member) { write(member, notation, depth + 1, out); });
-  } else if (const Dict* dict = value.dict()) {
-    write_members("{}", dict->members, notation.indent, depth, out, [&](const auto& member) {
-      write_string(member.first, notation, out);
-      out += ": ";
-      write(member.second, notation, depth + 1, out);
-    });
-  } else if (const std::string* text = value.string()) {
-    write_string(*text, notation, out);
-  } else if (const bool* truth = value.as<bool>(); truth != nullptr && !notation.python) {
-    out += *truth ? "true" : "false";
-  } else if (value.is_none() && !notation.python) {
-    out += "null";
-  } else if (value.is_undefined() && notation.python) {
-    out += "Undefined";
-  } else if (value.is_undefined() || value.function() != nullptr) {
-    throw TemplateError(
-        fmt::format("{} cannot be written as {}", value.kind(), notation.python ? "text" : "JSON"));
-  } else {
-    out += value.text();
-  }
-}
-
-std::string written(const Value& value, Notation notation) {
-  std::string out;
-  write(value, notation, 0, out);
   return out;
+}
+
+/// JSON's escapes, or those of all characters beyond ASCII too. What is no UTF-8 is replaced.
+std::string json_of(std::string_view text, bool ascii) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view character = first_character(text);
+    text.remove_prefix(character.size());
+    constexpr std::string_view escaped = "\"\\\b\f\n\r\t", names = "\"\\bfnrt";
+    const std::uint32_t code = utf8_length(character) == 0 ? 0xFFFD : code_of(character);
+    if (const std::size_t which = escaped.find(character[0]); which != std::string_view::npos) {
+      out += {'\\', names[which]};
+    } else if (code < 0x20 || (ascii && code > 0x7E && code < 0x10000)) {
+      out += fmt::format("\\u{:04x}", code);
+    } else if (ascii && code >= 0x10000) {
+      out += fmt::format("\\u{:04x}\\u{:04x}", 0xD7C0 + (code >> 10), 0xDC00 + (code & 0x3FF));
+    } else {
+      append_utf8(code, out);
+    }
+  }
+  return out;
+}
+
+/// Writes values down: in Python's notation, or in JSON's.
+class Writer {
+ public:
+  Writer(bool python, const JsonStyle& style) : python_(python), style_(style) {}
+
+  void write(const Value& value) {
+    if (const List* list = value.list()) {
+      const bool tuple = list->is_tuple && python_;
+      write_members(!tuple              ? "[]"
+                    : list->size() == 1 ? "(,)"
+                                        : "()",
+                    *list, [this](const Value& member) { write(member); });
+    } else if (const Dict* dict = value.dict()) {
+      write_dict(*dict);
+    } else if (const MarkedText* text = value.marked()) {
+      write_string(*text);
+    } else if (const bool* truth = value.as<bool>(); truth != nullptr && !python_) {
+      out_.append(*truth ? "true" : "false");
+    } else if (value.is_none() && !python_) {
+      out_.append("null");
+    } else if (value.is_undefined() && python_) {
+      out_.append("Undefined");
+    } else if (value.is_undefined() || value.function() != nullptr) {
+      throw TemplateError(fmt::format("{} cannot be written as {}", value.kind(), python_ ? "text" : "JSON"));
+    } else {
+      out_.append(value.text());
+    }
+  }
+
+  MarkedText take() { return std::move(out_); }
+
+ private:
+  template <class Members, class WriteMember>
+  void write_members(std::string_view brackets, const Members& members, WriteMember write_member) {
+    out_.append(brackets.substr(0, 1));
+    ++depth_;
+    bool first = true;
+    for (const auto& member : members) {
+      if (!first) out_.append(style_.between);
+      break_line();
+      write_member(member);
+      first = false;
+    }
+    --depth_;
+    if (!first) break_line();
+    out_.append(brackets.substr(1));
+  }
+
+  void write_dict(const Dict& dict) {
+    const auto write_member = [this](const std::pair<Value, Value>& member) {
+      write_key(member.first);
+      out_.append(style_.behind_key);
+      write(member.second);
+    };
+    if (!style_.sorted) return write_members("{}", dict.members, write_member);
+    std::vector<std::pair<Value, Value>> members = dict.members;
+    std::ranges::stable_sort(members, {}, [](const auto& member) { return member.first.text().bytes(); });
+    write_members("{}", members, write_member);
+  }
+
+  /// In JSON every key is a string.
+  void write_key(const Value& key) {
+    if (python_ || key.string() != nullptr) return write(key);
+    out_.append("\"");
+    write(key);
+    out_.append("\"");
+  }
+
+  void write_string(const MarkedText& text) {
+    const std::string& bytes = text.bytes();
+    const char quote = !python_ || (bytes.contains('\'') && !bytes.contains('"')) ? '"' : '\'';
+    out_.append(std::string_view(&quote, 1));
+    for (const auto& [piece, quoted] : text.pieces())
+      out_.append(python_ ? repr_of(piece, quote) : json_of(piece, style_.ascii), quoted);
+    out_.append(std::string_view(&quote, 1));
+  }
+
+  void break_line() {
+    if (!style_.indent) return;
+    out_.append("\n");
+    for (int i = 0; i < depth_; ++i) out_.append(*style_.indent);
+  }
+
+  bool python_;
+  const JsonStyle& style_;
+  MarkedText out_;
+  int depth_ = 0;
+};
+
+MarkedText written(const Value& value, bool python, const JsonStyle& style) {
+  Writer writer(python, style);
+  writer.write(value);
+  return writer.take();
 }
 
 }  // namespace
 
-std::string Value::text() const {
-  if (const auto* held = string()) return *held;
-  if (is_undefined()) return "";
-  if (is_none()) return "None";
-  if (const auto* truth = as<bool>()) return *truth ? "True" : "False";
-  if (const auto* integer = as<std::int64_t>()) return fmt::format("{}", *integer);
+MarkedText Value::text() const {
+  if (const auto* held = marked()) return *held;
+  if (is_undefined()) return {};
+  if (is_none()) return MarkedText("None");
+  if (const auto* truth = as<bool>()) return MarkedText(*truth ? "True" : "False");
+  if (const auto* integer = as<std::int64_t>()) return MarkedText(fmt::format("{}", *integer));
   if (const auto* held = as<double>()) {
     std::string number = fmt::format("{}", *held);
-    return number.find_first_not_of("-0123456789") == std::string::npos ? number + ".0" : number;
+    const bool whole = number.find_first_not_of("-0123456789") == std::string::npos;
+    return MarkedText(whole ? number + ".0" : number);
   }
-  const std::string repr = written(*this, {.python = true});
-  return dict() != nullptr && dict()->is_namespace ? fmt::format("<Namespace {}>", repr) : repr;
+  MarkedText repr = written(*this, true, {});
+  if (dict() == nullptr || !dict()->is_namespace) return repr;
+  return MarkedText("<Namespace ").append(repr).append(">");
 }
 
-std::string Value::json(int indent) const {
-  return written(*this, {.python = false, .indent = indent});
+MarkedText Value::json(const JsonStyle& style) const {
+  return written(*this, false, style);
 }
 
 }  // namespace spectr::jinja

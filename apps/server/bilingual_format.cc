@@ -1,0 +1,44 @@
+#include "apps/server/format.h"
+
+namespace spectr::server {
+namespace {
+
+/// /completions, which OpenAI's clients and llama.cpp's both ask for.
+class BilingualFormat final : public Format {
+ public:
+  explicit BilingualFormat(const AnswerHead& head)
+      : openai_(openai_format(head)), native_(native_format(head)) {}
+
+  Json chunk(std::size_t choice, const Chunk& chunk, bool first) const override {
+    return both(openai_->chunk(choice, chunk, first), native_->chunk(choice, chunk, first));
+  }
+  Json end(std::size_t choice, const Outcome& outcome) const override {
+    return both(openai_->end(choice, outcome), native_->end(choice, outcome));
+  }
+  std::optional<Json> usage(std::span<const Outcome> outcomes) const override {
+    return openai_->usage(outcomes);
+  }
+  Json whole(std::span<const FinishedText> texts) const override {
+    Json native = native_->whole(texts);
+    return both(openai_->whole(texts), native.is_array() ? Json::object() : std::move(native));
+  }
+
+ private:
+  /// What both tell is told as OpenAI has it.
+  static Json both(Json openai, const Json& native) {
+    for (const auto& [name, value] : native.items()) {
+      if (!openai.contains(name)) openai[name] = value;
+    }
+    return openai;
+  }
+
+  std::unique_ptr<Format> openai_, native_;
+};
+
+}  // namespace
+
+std::unique_ptr<Format> bilingual_format(const AnswerHead& head) {
+  return std::make_unique<BilingualFormat>(head);
+}
+
+}  // namespace spectr::server
