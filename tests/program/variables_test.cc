@@ -69,9 +69,9 @@ TEST(Variables, OfRefusedFlagsMayAskForNothing) {
 TEST(Variables, OfLlamaCppAreReadWhereTheirFlagsExist) {
   const Arguments serve = {"serve", "-m", target(), "--port", "0"};
   const std::pair<const char*, const char*> cases[] = {
-      {"LLAMA_ARG_API_KEY_FILE", "/nowhere/keys: cannot be opened"},
+      {"LLAMA_ARG_API_KEY_FILE", "/nowhere/keys: No such file"},
       {"LLAMA_ARG_CHAT_TEMPLATE", "is no template in Jinja, and none of the names"},
-      {"LLAMA_ARG_CHAT_TEMPLATE_FILE", "/nowhere/keys: cannot be opened"},
+      {"LLAMA_ARG_CHAT_TEMPLATE_FILE", "/nowhere/keys: No such file"},
       {"LLAMA_ARG_REPEAT_PENALTY", "--repeat-penalty"},
       {"LLAMA_ARG_PRESENCE_PENALTY", "--presence-penalty"},
       {"LLAMA_ARG_FREQUENCY_PENALTY", "--frequency-penalty"}};

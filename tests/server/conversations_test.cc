@@ -117,14 +117,14 @@ TEST_F(Turns, OfTheAssistantAtTheEndAreContinued) {
   EXPECT_EQ(prompt(both, {{"continue_final_message", false}}), "<user>Hi</><assistant>Hel</><assistant>");
   EXPECT_EQ(prompt(both, {{"add_generation_prompt", true}}), "<user>Hi</><assistant>Hel</><assistant>");
   EXPECT_EQ(prompt(both, {{"add_generation_prompt", false}}), "<user>Hi</><assistant>Hel</>");
-  EXPECT_EQ(prompt({question}), "<user>Hi</><assistant>");
-  EXPECT_EQ(prompt({question}, {{"add_generation_prompt", false}}), "<user>Hi</>");
+  EXPECT_EQ(prompt(TestJson::array({question})), "<user>Hi</><assistant>");
+  EXPECT_EQ(prompt(TestJson::array({question}), {{"add_generation_prompt", false}}), "<user>Hi</>");
 }
 
 TEST_F(Turns, ThatExcludeEachOtherAreRefused) {
   EXPECT_THAT(prompt({question, begun}, {{"continue_final_message", true}, {"add_generation_prompt", true}}),
               HasSubstr("'continue_final_message' and 'add_generation_prompt' exclude each other"));
-  EXPECT_THAT(prompt({question}, {{"continue_final_message", true}}),
+  EXPECT_THAT(prompt(TestJson::array({question}), {{"continue_final_message", true}}),
               HasSubstr("'continue_final_message' needs a last message of the assistant"));
 }
 
