@@ -210,7 +210,7 @@ TEST(Generate, MinusOneGoesOnToTheEndOfTheContext) {
   const Json out = json(
       generate() + Arguments{"-p", "Once upon a time", "-n", "-1", "-c", "60", "--ignore-eos", "--json"});
   EXPECT_EQ(out["tokens"].size() + prompt["tokens"].size(), 60u);
-  EXPECT_EQ(out["stop_reason"], "limit");
+  EXPECT_EQ(out["stop_reason"], "context");
 }
 
 TEST(Generate, StopWordsEndTheTextBeforeThem) {
