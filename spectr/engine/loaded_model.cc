@@ -47,8 +47,8 @@ Result<LoadedModel> load(const std::filesystem::path& path, const Vocabulary* ta
     slimming.type = options.draft.type;
     SPECTR_TRY(slimming.shortlist, shortlist_for(options.draft, model.tokenizer->vocabulary()));
   }
-  SPECTR_TRY(model.transformer,
-             Transformer::load(std::move(file), backends().front().make(pool), options.kv, slimming, &pool));
+  SPECTR_TRY(model.transformer, Transformer::load(std::move(file), backends().front().make(pool), options.kv,
+                                                  slimming, &pool, options.rope));
   model.seconds = watch.lap();
   return model;
 }

@@ -43,6 +43,7 @@ struct ChosenDraft {
 struct LoadOptions {
   KvChoice kv = {};        ///< what keys and values are stored as
   SlimOptions draft = {};  ///< of draft models only
+  RopeChoice rope = {};    ///< of positions, instead of what the file says
   /// Chooses these for a target and the file of a draft; none: as they are above.
   std::function<ChosenDraft(const Transformer& target, const Tokenizer& tokenizer,
                             const std::filesystem::path& draft, ThreadPool& pool)>

@@ -14,74 +14,148 @@ class Walk {
   Walk(const ModelSpec& spec, Ops& ops) : spec_(spec), ops_(ops) {}
 
   void layers() {
-    prepare(spec_.layers.front().attention_norm);
+    if (spec_.embed.by_layer) {
+      const LinearTarget all{&spec_.embed.by_layer->projection, Buffer::layer_inputs};
+      ops_.linear(LinearRole::layer_inputs, {&all, 1}, Buffer::stream);
+      ops_.layer_inputs(*spec_.embed.by_layer);
+    }
+    prepare(spec_.layers.front(), spec_.layers.front().mixer_norm);
     for (std::size_t i = 0; i < spec_.layers.size(); ++i) {
       const LayerSpec& layer = spec_.layers[i];
-      attention(layer, i);
+      mix(layer, i);
       if (layer.parallel) {
         // Both blocks read the same stream: it is normalized before the first one's output is added.
         // Without a norm of its own the second reads what the first has read.
         SPECTR_CHECK(input_ == Buffer::normed);
-        if (layer.ffn_norm) prepare(layer.ffn_norm);
-        ops_.add();
+        if (layer.ffn_norm) prepare(layer, layer.ffn_norm);
+        ops_.add(Buffer::stream, Buffer::branch);
       } else {
-        add_and_prepare(layer.ffn_norm);
+        add_and_prepare(layer, layer.ffn_norm);
       }
       feed_forward(layer);
-      if (i + 1 < spec_.layers.size()) {
-        add_and_prepare(spec_.layers[i + 1].attention_norm);
-      } else {
-        ops_.add();
+      const bool ends_here = !layer.input && layer.output_scale == 1.0F;
+      if (ends_here && i + 1 < spec_.layers.size()) {
+        add_and_prepare(spec_.layers[i + 1], spec_.layers[i + 1].mixer_norm);
+        continue;
       }
+      ops_.add(Buffer::stream, Buffer::branch);
+      if (layer.input) add_input(*layer.input, i);
+      if (layer.output_scale != 1.0F) ops_.scale(Buffer::stream, layer.output_scale);
+      if (i + 1 < spec_.layers.size()) prepare(spec_.layers[i + 1], spec_.layers[i + 1].mixer_norm);
     }
   }
 
  private:
   /// From here on blocks read the stream through this norm, or as it is.
-  void prepare(const std::optional<NormSpec>& norm) {
-    if (norm) ops_.norm(*norm, Buffer::stream, Buffer::normed);
-    input_ = norm ? Buffer::normed : Buffer::stream;
+  void prepare(const LayerSpec& layer, const std::optional<NormSpec>& norm) {
+    input_ = norm && !layer.norms_stream ? Buffer::normed : Buffer::stream;
+    if (norm) ops_.norm(*norm, Buffer::stream, input_);
   }
 
-  void add_and_prepare(const std::optional<NormSpec>& norm) {
-    if (norm) {
+  void add_and_prepare(const LayerSpec& layer, const std::optional<NormSpec>& norm) {
+    if (norm && !layer.norms_stream) {
       ops_.add_norm(*norm);
+      input_ = Buffer::normed;
     } else {
-      ops_.add();
+      ops_.add(Buffer::stream, Buffer::branch);
+      prepare(layer, norm);
     }
-    input_ = norm ? Buffer::normed : Buffer::stream;
   }
 
-  void attention(const LayerSpec& layer, std::size_t index) {
-    const AttentionSpec& a = layer.attention;
-    const std::array inputs = {LinearTarget{&a.q, Buffer::query}, LinearTarget{&a.k, Buffer::key},
-                               LinearTarget{&a.v, Buffer::value}};
-    ops_.linear(LinearRole::query_key_value, inputs, input_);
+  void linear(LinearRole role, const LinearSpec& one, Buffer in, Buffer out) {
+    const LinearTarget target{&one, out};
+    ops_.linear(role, {&target, 1}, in);
+  }
+
+  void mix(const LayerSpec& layer, std::size_t index) {
+    if (const AttentionSpec* attention = layer.attention()) {
+      attend(*attention, index);
+    } else if (const DeltaNetSpec* delta = layer.delta_net()) {
+      const std::array inputs = {
+          LinearTarget{&delta->qkv, Buffer::query}, LinearTarget{&delta->beta, Buffer::key},
+          LinearTarget{&delta->alpha, Buffer::value}, LinearTarget{&delta->z, Buffer::gate}};
+      ops_.linear(LinearRole::query_key_value, inputs, input_);
+      ops_.delta_net(index);
+      linear(LinearRole::attention_output, delta->out, Buffer::attended, Buffer::branch);
+    } else {
+      const ShortConvolutionSpec& convolution = *layer.short_convolution();
+      linear(LinearRole::query_key_value, convolution.in, input_, Buffer::query);
+      ops_.short_convolution(index);
+      linear(LinearRole::attention_output, convolution.out, Buffer::attended, Buffer::branch);
+    }
+    finish_branch(layer.mixer_post_norm, layer.residual_scale);
+  }
+
+  void attend(const AttentionSpec& a, std::size_t index) {
+    std::array<LinearTarget, 4> inputs;
+    std::size_t count = 0;
+    const auto add = [&](const LinearSpec& linear, Buffer out) { inputs[count++] = {&linear, out}; };
+    if (a.latent) {
+      if (a.latent->q_down) {
+        add(*a.latent->q_down, Buffer::gate);
+      } else {
+        add(a.q, Buffer::up);
+      }
+    } else {
+      add(a.q, Buffer::query);
+    }
+    if (!a.kv_from) add(a.k, Buffer::key);
+    if (!a.kv_from && !a.latent) add(a.v, Buffer::value);
+    if (a.gate) add(*a.gate, Buffer::gate);
+    ops_.linear(LinearRole::query_key_value, std::span(inputs).first(count), input_);
+    if (a.latent) {
+      if (a.latent->q_down) {
+        ops_.norm(*a.latent->q_norm, Buffer::gate, Buffer::gate);
+        linear(LinearRole::query_key_value, a.q, Buffer::gate, Buffer::up);
+      }
+      ops_.latent_queries(index);
+    }
     ops_.attention(index);
-    const LinearTarget output{&a.out, Buffer::branch};
-    ops_.linear(LinearRole::attention_output, {&output, 1}, Buffer::attended);
-    finish_branch(layer.attention_post_norm, layer.residual_scale);
+    if (a.latent) ops_.latent_values(index);
+    if (a.gate) ops_.gate(Buffer::attended, a.gate->out, a.gate->out);
+    linear(LinearRole::attention_output, a.out, a.latent ? Buffer::up : Buffer::attended, Buffer::branch);
   }
 
   void feed_forward(const LayerSpec& layer) {
-    if (layer.experts) {
-      ops_.experts(*layer.experts, input_);
+    if (!layer.experts) {
+      dense(*layer.ffn, Buffer::branch);
       return finish_branch(layer.ffn_post_norm, layer.residual_scale);
     }
-    const DenseSpec& ffn = *layer.ffn;
+    if (layer.ffn) {
+      dense(*layer.ffn, Buffer::beside);
+      if (layer.ffn_gate) {
+        linear(LinearRole::gate_up, *layer.ffn_gate, input_, Buffer::gate);
+        ops_.gate(Buffer::beside, layer.ffn->down.out, 1);
+      }
+      if (layer.dense_post_norm) ops_.norm(*layer.dense_post_norm, Buffer::beside, Buffer::beside);
+    }
+    if (layer.experts_norm) prepare(layer, layer.experts_norm);
+    ops_.experts(*layer.experts, input_);
+    if (layer.experts_post_norm) ops_.norm(*layer.experts_post_norm, Buffer::branch, Buffer::branch);
+    if (layer.ffn) ops_.add(Buffer::branch, Buffer::beside);
+    finish_branch(layer.ffn_post_norm, layer.residual_scale);
+  }
+
+  void dense(const DenseSpec& ffn, Buffer out) {
     const std::array both = {LinearTarget{ffn.gate ? &*ffn.gate : nullptr, Buffer::gate},
                              LinearTarget{&ffn.up, Buffer::up}};
     ops_.linear(LinearRole::gate_up, ffn.gate ? std::span(both) : std::span(both).last(1), input_);
     ops_.activate(ffn);
-    const LinearTarget down{&ffn.down, Buffer::branch};
-    ops_.linear(LinearRole::down, {&down, 1}, ffn.gate ? Buffer::gate : Buffer::up);
-    finish_branch(layer.ffn_post_norm, layer.residual_scale);
+    linear(LinearRole::down, ffn.down, ffn.gate ? Buffer::gate : Buffer::up, out);
+  }
+
+  void add_input(const LayerInputSpec& input, std::size_t index) {
+    linear(LinearRole::layer_inputs, input.gate, Buffer::stream, Buffer::gate);
+    ops_.layer_input(index);
+    linear(LinearRole::layer_inputs, input.out, Buffer::gate, Buffer::branch);
+    ops_.norm(input.norm, Buffer::branch, Buffer::branch);
+    ops_.add(Buffer::stream, Buffer::branch);
   }
 
   /// What is done to a block's output before it is added.
   void finish_branch(const std::optional<NormSpec>& norm, float scale) {
     if (norm) ops_.norm(*norm, Buffer::branch, Buffer::branch);
-    if (scale != 1.0f) ops_.scale(Buffer::branch, scale);
+    if (scale != 1.0F) ops_.scale(Buffer::branch, scale);
   }
 
   const ModelSpec& spec_;

@@ -29,7 +29,7 @@ KvSlots::Plan KvSlots::plan(std::span<const Token> text, const TokenTree& tree, 
     // The root's logits are those of the text's last token: compute it again if only its keys are left.
     if (length_ == text.size() && scored_ == 0) --length_;
 
-    const std::size_t piece = std::min(text.size() - length_, text_rows);
+    const std::size_t piece = std::min(text.size() - length_, text_rows), first_row = batch.rows();
     if (piece > 0) scored_ = 0;
     written_ = std::max(written_, length_ + piece);
     for (std::size_t i = 0; i < piece; ++i, ++length_) {
@@ -44,6 +44,7 @@ KvSlots::Plan KvSlots::plan(std::span<const Token> text, const TokenTree& tree, 
       }
       scored_ = tree.size();
     }
+    if (frames_) frames_->plan(batch, cache_, first_row, length_, plan.complete && piece > 1);
     moves_.clear();
     return plan;
   } catch (...) {
@@ -70,13 +71,14 @@ void KvSlots::keep(std::span<const NodeId> path) {
 /// Slot s of a layer with the window w is overwritten by slot s + w + kept or a later one. The next token
 /// attends to the w − 1 tokens before it, and so does the last one, which may be computed again.
 bool KvSlots::keeps(std::size_t length) const {
-  if (windows_.shortest == 0) return true;
-  return written_ <= windows_.shortest + windows_.kept || written_ <= length + windows_.kept;
+  if (kept_.shortest_window == 0) return true;
+  return written_ <= kept_.shortest_window + kept_.kept || written_ <= length + kept_.kept;
 }
 
 void KvSlots::rewind(std::size_t length) {
   length_ = std::min(length_, length);
   if (!keeps(length_)) length_ = 0;
+  if (frames_) length_ = frames_->rewind(length_);
   if (length_ == 0) written_ = 0;
   scored_ = 0;
 }

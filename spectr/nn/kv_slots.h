@@ -1,18 +1,22 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "spectr/base/recycled.h"
 #include "spectr/lm/token_tree.h"
 #include "spectr/nn/pass_batch.h"
+#include "spectr/nn/state_frames.h"
 
 namespace spectr {
 
-/// What a model's layers keep: the shortest of their windows (0: none has one) and CacheSize::kept.
-struct KeptWindows {
-  std::size_t shortest = 0, kept = 0;
+/// What a model's layers keep: the shortest of their windows (0: none has one) and CacheSize::kept; and what
+/// recurrent ones do, where it has such.
+struct KeptSlots {
+  std::size_t shortest_window = 0, kept = 0;
+  std::optional<FrameCounts> frames = {};
 };
 
 /// Which tokens of a sequence, and which nodes of its tree, have keys and values in which slots of its cache.
@@ -24,7 +28,8 @@ struct KeptWindows {
 ///
 /// Layers with a window keep the window and so many of the latest slots (CacheSize::kept). Taking back more
 /// than that would leave the next token without a part of its window, in each of these layers: then the
-/// sequence is computed again from its beginning, on which every layer's keys depend.
+/// sequence is computed again from its beginning, on which every layer's keys depend. Of recurrent layers it
+/// is computed again from the last state that was kept (see StateFrames).
 class KvSlots {
  public:
   /// Rows of a pass over a long text: enough to be bound by arithmetic, little enough to stay in the cache.
@@ -34,9 +39,10 @@ class KvSlots {
   static constexpr std::size_t spare_slots = 256;
 
   /// For trees of at most `nodes` nodes.
-  KvSlots(CacheId cache, std::size_t nodes, const KeptWindows& windows = {})
-      : cache_(cache), windows_(windows), paths_(nodes) {
+  KvSlots(CacheId cache, std::size_t nodes, const KeptSlots& kept = {})
+      : cache_(cache), kept_(kept), paths_(nodes) {
     moves_.reserve(nodes);
+    if (kept.frames) frames_.emplace(*kept.frames);
   }
 
   /// Most rows that one call of `plan` adds for trees of at most `nodes` nodes.
@@ -61,8 +67,8 @@ class KvSlots {
 
   /// The nodes of `path` become the sequence's next tokens; all others are dropped.
   void keep(std::span<const NodeId> path);
-  /// Forgets all tokens behind the first `length`, and the tree; all tokens where layers no longer keep what
-  /// the next one attends to.
+  /// Forgets all tokens behind the first `length`, and the tree; more tokens where layers no longer keep what
+  /// the next one needs.
   void rewind(std::size_t length);
 
  private:
@@ -70,8 +76,9 @@ class KvSlots {
   void add_node(const TokenTree& tree, NodeId node, PassBatch& batch);
 
   CacheId cache_;
-  KeptWindows windows_;
-  std::size_t written_ = 0;  // behind the last slot since the sequence was last begun
+  KeptSlots kept_;
+  std::optional<StateFrames> frames_;  // of recurrent layers
+  std::size_t written_ = 0;            // behind the last slot since the sequence was last begun
   std::size_t length_ = 0;
   NodeId scored_ = 0;
   std::vector<SlotMove> moves_;                      // of accepted nodes, to be done by the next pass

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "spectr/base/token.h"
@@ -46,22 +47,42 @@ struct LinearSpec {
   std::size_t out, in;
 };
 
-/// Rotary positions: pairs of a head's first `dims` dimensions turn by position · frequency.
+/// Rotary positions: pairs of `dims` dimensions of a head turn by position · frequency.
 struct RopeSpec {
-  std::size_t dims = 0;            ///< 0: none
-  bool interleaved = false;        ///< pairs (2i, 2i+1); otherwise (i, i + dims/2)
-  std::vector<float> frequencies;  ///< [dims / 2], radians a token, scaled and divided as the model has it
-  float magnitude = 1;             ///< of cosines and sines: YaRN's and longrope's attention factor
+  std::size_t dims = 0;      ///< 0: none
+  bool interleaved = false;  ///< pairs (2i, 2i+1); otherwise (i, i + dims/2)
+  std::vector<float> frequencies =
+      {};               ///< [dims / 2], radians a token, scaled and divided as the model has it
+  float magnitude = 1;  ///< of cosines and sines: YaRN's and longrope's attention factor
+  /// Those of sequences whose context (CacheSize) is longer than `short_context`; empty: the same.
+  std::vector<float> long_frequencies = {};
+  std::size_t short_context = 0;
+  std::size_t first = 0;  ///< of the dimensions
+
+  const std::vector<float>& frequencies_in(std::size_t context) const {
+    return long_frequencies.empty() || context <= short_context ? frequencies : long_frequencies;
+  }
 
   friend bool operator==(const RopeSpec&, const RopeSpec&) = default;
 };
 
-/// Keys and values that are kept as one short vector for all heads (multi-head latent attention).
+/// Queries, keys and values by short vectors (multi-head latent attention): of keys and values a token keeps
+/// one vector for all heads, c = norm(down x) with the rotated dimensions behind it, and each head of queries
+/// asks it through matrices of its own: score = (keys_up q) · c + rotated q · rotated k, out = values_up Σ c.
 struct LatentSpec {
-  std::size_t rank;             ///< of the vector, without its rotated dimensions
-  LinearSpec down;              ///< [rank + rotated dimensions, width]
-  NormSpec norm;                ///< of the rank's numbers
-  WeightId keys_up, values_up;  ///< [kv_heads · head_dim, rank] twice
+  std::size_t rank;                  ///< of c
+  std::size_t q_dim;                 ///< of a head of queries before keys_up, without its rotated dimensions
+  std::size_t value_dim;             ///< of a head behind values_up
+  std::optional<LinearSpec> q_down;  ///< AttentionSpec::q reads norm(q_down x); none: it reads x
+  std::optional<NormSpec> q_norm;
+  NormSpec norm;                               ///< of c
+  std::vector<LinearSpec> keys_up, values_up;  ///< by head, [rank, q_dim] and [value_dim, rank]
+};
+
+/// q · (scale log(⌊position / period⌋ + 1) + 1), after it has turned.
+struct TemperatureSpec {
+  float scale;
+  std::size_t period;
 };
 
 struct AttentionSpec {
@@ -71,36 +92,46 @@ struct AttentionSpec {
   float scale;           ///< of q·k
   RopeSpec rope;
   std::optional<NormSpec> q_norm, k_norm;  ///< of each head, or of the whole vector, before it turns
-  LinearSpec q, k, v, out;
-  bool norms_whole_vector = false;     ///< q_norm and k_norm are of all heads together
-  bool normalizes_values = false;      ///< each head's value: root-mean-square, without a weight
-  std::size_t window = 0;              ///< positions that a token sees, itself included; 0: all
-  float score_cap = 0;                 ///< c tanh(score / c); 0: none
-  float temperature_scale = 0;         ///< s: q · (s log(⌊position / context⌋ + 1) + 1), after it has turned
+  LinearSpec q, k, v, out;                 ///< k and v may be one
+  bool norms_whole_vector = false;         ///< q_norm and k_norm are of all heads together
+  std::optional<float>
+      value_epsilon;       ///< ε of a root-mean-square norm of each head's value, without a weight
+  std::size_t window = 0;  ///< positions that a token sees, itself included; 0: all
+  float score_cap = 0;     ///< c tanh(score / c); 0: none
+  std::optional<TemperatureSpec> temperature;
   std::optional<WeightId> sinks;       ///< [heads], a logit each in the denominator only
   std::optional<LinearSpec> gate;      ///< [heads · head_dim, width], the output ⊙ σ(gate x)
   std::optional<std::size_t> kv_from;  ///< the layer whose keys and values it reads instead of its own
-  std::optional<LatentSpec> latent;    ///< instead of k and v
+  std::optional<LatentSpec> latent;    ///< then k gives c and the rotated dimensions, and v nothing
 };
 
-/// A mixer that keeps a state instead of keys and values: gated delta rule, S ← e^g S, S ← S + k (β (v −
-/// Sᵀk))ᵀ, o = Sᵀq, behind a short convolution.
+/// A mixer that keeps a matrix S for each head of values instead of keys and values: the gated delta rule, S
+/// ← e^g S, S ← S + k (β (v − Sᵀk))ᵀ, o = Sᵀq, with β = σ(beta x), g = a softplus(alpha x + dt_bias).
+/// Queries, keys and values are silu of a short convolution of qkv x (see ShortConvolutionSpec), those of a
+/// head normalized to length one, queries divided by √head_dim; head h of values has head h mod key_heads of
+/// keys. The mixer's output is out (norm(o) ⊙ silu(z)).
 struct DeltaNetSpec {
-  std::size_t key_heads, value_heads, head_dim, kernel;
-  LinearSpec qkv, z, beta, alpha, out;
-  WeightId convolution, a, dt_bias;
-  NormSpec norm;
+  std::size_t key_heads, value_heads, head_dim;
+  std::size_t kernel;                   ///< of the convolution
+  LinearSpec qkv, z, beta, alpha, out;  ///< qkv: queries and keys of key_heads, then values
+  WeightId convolution;                 ///< [channels, kernel]
+  WeightId a, dt_bias;                  ///< [value_heads]
+  NormSpec norm;                        ///< of each head's o
+  float epsilon;                        ///< the least length of a query or a key
+
+  std::size_t channels() const { return (2 * key_heads + value_heads) * head_dim; }
+  std::size_t inner() const { return value_heads * head_dim; }
 };
 
-/// A mixer of the last tokens alone: c ⊙ Σ_j w[j] (b ⊙ u)[t − kernel + 1 + j].
+/// A mixer of the last tokens alone: out (c ⊙ Σ_j w[j] (b ⊙ u)[t − kernel + 1 + j]) with b, c, u = in x.
 struct ShortConvolutionSpec {
   std::size_t kernel;
-  LinearSpec in, out;
-  WeightId weight;
+  LinearSpec in, out;  ///< in: [3 · width, width]
+  WeightId weight;     ///< [width, kernel]
 };
 
 /// clamped_silu: g = min(gate, c), u = clamp(up, −c, c), g σ(1.702 g) (u + 1).
-enum class Activation { silu, gelu_tanh, clamped_silu };
+enum class Activation { silu, gelu_tanh, relu, clamped_silu };
 
 /// The dense feed-forward block: down(act(gate x) ⊙ up x), or down(act(up x)) without a gate.
 struct DenseSpec {
@@ -112,10 +143,10 @@ struct DenseSpec {
 };
 
 /// Several such blocks, of which a router chooses some for every token: Σ_e w_e · block_e(x) over the chosen
-/// e. With z = router x and s = softmax z, σ(z) or z by the kind of gating, the `used` experts of the largest
-/// s + bias are chosen, the lower one of two that are equal. Their weights are w = s without the bias (with
-/// softmax_of_chosen: the softmax of the chosen z), divided by their sum where they are normalized, times the
-/// scale.
+/// e. With z = router x, or router_scale · router norm(stream), and s = softmax z, σ(z) or z by the kind of
+/// gating, the `used` experts of the largest s + bias are chosen, the lower one of two that are equal. Their
+/// weights are w = s without the bias (with softmax_of_chosen: the softmax of the chosen z), divided by their
+/// sum where they are normalized, times the scale.
 struct ExpertsSpec {
   enum class Gating { softmax, sigmoid, softmax_of_chosen };
   std::size_t used;  ///< experts of a token
@@ -123,34 +154,60 @@ struct ExpertsSpec {
   bool normalized;
   float weights_scale = 1;
   LinearSpec router;                        ///< [experts, width]
+  std::optional<NormSpec> router_norm;      ///< of the stream, for the router
+  float router_scale = 1;                   ///< of the router's outputs
   std::vector<DenseSpec> blocks;            ///< by expert; alike but for their weights
   std::optional<WeightId> selection_bias;   ///< [experts]
   std::size_t groups = 1, groups_used = 1;  ///< of experts; only the best groups' are chosen from
   std::optional<WeightId> scales;           ///< [experts], of each expert's output
-  std::optional<DenseSpec> shared;          ///< for every token
-  std::optional<LinearSpec> shared_gate;    ///< σ of it scales the shared block
 };
 
-/// One layer: x += attention(norm x), x += feed-forward(norm x); with post norms x += norm(attention(…)).
+/// What a layer adds at its end: norm(out (act(gate stream) ⊙ the layer's part of EmbedSpec::by_layer)).
+struct LayerInputSpec {
+  LinearSpec gate, out;  ///< [d, width] and [width, d]
+  Activation activation;
+  NormSpec norm;
+};
+
+/// One layer: x += mixer(norm x), x += feed-forward(norm x); with post norms x += norm(mixer(…)). The
+/// feed-forward part is a dense block, experts, or the sum of both.
 struct LayerSpec {
-  std::optional<NormSpec> attention_norm, ffn_norm;            ///< before the blocks
-  std::optional<NormSpec> attention_post_norm, ffn_post_norm;  ///< after them
-  AttentionSpec attention;
-  std::optional<DeltaNetSpec> delta_net;                  ///< instead of attention
-  std::optional<ShortConvolutionSpec> short_convolution;  ///< instead of attention
+  std::optional<NormSpec> mixer_norm, ffn_norm;            ///< before the blocks
+  std::optional<NormSpec> mixer_post_norm, ffn_post_norm;  ///< after them
+  std::variant<AttentionSpec, DeltaNetSpec, ShortConvolutionSpec> mixer;
   std::optional<DenseSpec> ffn;
-  std::optional<ExpertsSpec> experts;    ///< instead of ffn, or beside it
-  std::optional<WeightId> output_scale;  ///< [1], of the stream behind the layer
-  bool parallel = false;                 ///< both blocks read the same x
-  float residual_scale = 1;              ///< of what a block adds
+  std::optional<ExpertsSpec> experts;
+  std::optional<LinearSpec> ffn_gate;  ///< [1, width], σ of it scales the dense block
+  std::optional<NormSpec>
+      experts_norm;  ///< before experts, where they read something else than the dense block
+  std::optional<NormSpec> dense_post_norm, experts_post_norm;  ///< of both, before they are added
+  std::optional<LayerInputSpec> input;
+  float output_scale = 1;  ///< of the stream behind the layer
+  bool parallel = false;   ///< both blocks read the same x
+  bool norms_stream =
+      false;  ///< the norms before the blocks are of the stream itself: x = norm x, x += block(x)
+  float residual_scale = 1;  ///< of what a block adds
+
+  const AttentionSpec* attention() const { return std::get_if<AttentionSpec>(&mixer); }
+  AttentionSpec* attention() { return std::get_if<AttentionSpec>(&mixer); }
+  const DeltaNetSpec* delta_net() const { return std::get_if<DeltaNetSpec>(&mixer); }
+  const ShortConvolutionSpec* short_convolution() const { return std::get_if<ShortConvolutionSpec>(&mixer); }
+};
+
+/// An embedding of each token for each layer, beside the stream's: (√d · tokens[t] + norm(projection
+/// x / √width)) / √2, the norm of each layer's d numbers, x the stream before the first layer.
+struct LayerEmbeddingSpec {
+  std::size_t dim;        ///< d
+  WeightId tokens;        ///< [vocabulary, layers · d]
+  LinearSpec projection;  ///< [layers · d, width]
+  NormSpec norm;          ///< [d]
 };
 
 struct EmbedSpec {
   WeightId tokens;                    ///< [vocabulary, width]
   std::optional<WeightId> positions;  ///< [context, width], learned
   float scale = 1;
-  std::optional<WeightId>
-      by_layer;  ///< [vocabulary, layers · d], added to each layer's stream through a gate
+  std::optional<LayerEmbeddingSpec> by_layer;
 };
 
 struct HeadSpec {
@@ -180,13 +237,17 @@ enum class Feature {
   value_norms,
   whole_vector_norms,
   rope_magnitude,
+  rope_by_context,
+  stream_norms,
   recurrent_mixer,
   short_convolution,
   experts,
   expert_groups,
   expert_scales,
+  router_norms,
   blocks_beside_experts,
   clamped_activation,
+  relu,
   logit_cap,
   embedding_scale,
   layer_embeddings,
@@ -222,6 +283,32 @@ struct ModelSpec {
   const WeightSpec& weight(WeightId id) const { return weights[id]; }
 };
 
+/// Calls each(const LinearSpec&) for every matrix product of a mixer; one that gives keys and values is named
+/// once.
+template <class Each>
+void for_each_linear(const decltype(LayerSpec::mixer)& mixer, Each each) {
+  if (const auto* attention = std::get_if<AttentionSpec>(&mixer)) {
+    if (attention->latent && attention->latent->q_down) each(*attention->latent->q_down);
+    each(attention->q);
+    if (!attention->kv_from) each(attention->k);
+    if (!attention->kv_from && !attention->latent && attention->v.weight != attention->k.weight)
+      each(attention->v);
+    if (attention->latent) {
+      for (const LinearSpec& head : attention->latent->keys_up) each(head);
+      for (const LinearSpec& head : attention->latent->values_up) each(head);
+    }
+    if (attention->gate) each(*attention->gate);
+    each(attention->out);
+  } else if (const auto* delta = std::get_if<DeltaNetSpec>(&mixer)) {
+    for (const LinearSpec* linear : {&delta->qkv, &delta->z, &delta->beta, &delta->alpha, &delta->out})
+      each(*linear);
+  } else {
+    const auto& convolution = std::get<ShortConvolutionSpec>(mixer);
+    each(convolution.in);
+    each(convolution.out);
+  }
+}
+
 /// Calls each(const LinearSpec&, double share) for every matrix product of a pass, the head's last. `share`:
 /// of the pass's rows that it is computed for, on average; 1 for all but experts.
 template <class Each>
@@ -231,17 +318,21 @@ void for_each_linear(const ModelSpec& spec, Each each) {
     each(block.up, share);
     each(block.down, share);
   };
+  if (spec.embed.by_layer) each(spec.embed.by_layer->projection, 1.0);
   for (const LayerSpec& layer : spec.layers) {
-    for (const LinearSpec* linear :
-         {&layer.attention.q, &layer.attention.k, &layer.attention.v, &layer.attention.out}) {
-      each(*linear, 1.0);
-    }
+    for_each_linear(layer.mixer, [&each](const LinearSpec& linear) { each(linear, 1.0); });
+    if (layer.ffn_gate) each(*layer.ffn_gate, 1.0);
     if (layer.ffn) dense(*layer.ffn, 1.0);
-    if (!layer.experts) continue;
-    const ExpertsSpec& experts = *layer.experts;
-    each(experts.router, 1.0);
-    const double share = static_cast<double>(experts.used) / static_cast<double>(experts.blocks.size());
-    for (const DenseSpec& block : experts.blocks) dense(block, share);
+    if (layer.experts) {
+      const ExpertsSpec& experts = *layer.experts;
+      each(experts.router, 1.0);
+      const double share = static_cast<double>(experts.used) / static_cast<double>(experts.blocks.size());
+      for (const DenseSpec& block : experts.blocks) dense(block, share);
+    }
+    if (layer.input) {
+      each(layer.input->gate, 1.0);
+      each(layer.input->out, 1.0);
+    }
   }
   each(spec.head.output, 1.0);
 }

@@ -27,17 +27,7 @@ std::string names_of_all(const std::vector<T>& all) {
 }
 
 /// What no operation of the graph computes, whatever a backend may have.
-const std::vector<Feature> not_walked = {Feature::latent_attention,
-                                         Feature::shared_keys,
-                                         Feature::gated_attention,
-                                         Feature::recurrent_mixer,
-                                         Feature::short_convolution,
-                                         Feature::expert_groups,
-                                         Feature::expert_scales,
-                                         Feature::blocks_beside_experts,
-                                         Feature::layer_embeddings,
-                                         Feature::output_scale,
-                                         Feature::taps};
+const std::vector<Feature> not_walked = {Feature::taps};
 
 /// The features that a spec's fields need.
 std::vector<Feature> features_of(const ModelSpec& spec) {
@@ -48,31 +38,39 @@ std::vector<Feature> features_of(const ModelSpec& spec) {
   need(spec.embed.scale != 1.0f, Feature::embedding_scale);
   need(spec.embed.by_layer.has_value(), Feature::layer_embeddings);
   for (const LayerSpec& layer : spec.layers) {
-    const AttentionSpec& a = layer.attention;
-    need(a.window > 0, Feature::sliding_window);
-    need(a.score_cap > 0.0f, Feature::score_cap);
-    need(a.sinks.has_value(), Feature::attention_sinks);
-    need(a.temperature_scale != 0.0f, Feature::attention_temperature);
-    need(a.gate.has_value(), Feature::gated_attention);
-    need(a.latent.has_value(), Feature::latent_attention);
-    need(a.kv_from.has_value(), Feature::shared_keys);
-    need(a.normalizes_values, Feature::value_norms);
-    need(a.norms_whole_vector, Feature::whole_vector_norms);
-    need(a.rope.magnitude != 1.0f, Feature::rope_magnitude);
-    need(layer.delta_net.has_value(), Feature::recurrent_mixer);
-    need(layer.short_convolution.has_value(), Feature::short_convolution);
-    const auto clamped = [](const DenseSpec& block) { return block.activation == Activation::clamped_silu; };
-    need(layer.ffn && clamped(*layer.ffn), Feature::clamped_activation);
+    if (const AttentionSpec* a = layer.attention()) {
+      need(a->window > 0, Feature::sliding_window);
+      need(a->score_cap > 0.0F, Feature::score_cap);
+      need(a->sinks.has_value(), Feature::attention_sinks);
+      need(a->temperature.has_value(), Feature::attention_temperature);
+      need(a->gate.has_value(), Feature::gated_attention);
+      need(a->latent.has_value(), Feature::latent_attention);
+      need(a->kv_from.has_value(), Feature::shared_keys);
+      need(a->value_epsilon.has_value(), Feature::value_norms);
+      need(a->norms_whole_vector, Feature::whole_vector_norms);
+      need(a->rope.magnitude != 1.0F, Feature::rope_magnitude);
+      need(!a->rope.long_frequencies.empty(), Feature::rope_by_context);
+    }
+    need(layer.delta_net() != nullptr, Feature::recurrent_mixer);
+    need(layer.short_convolution() != nullptr, Feature::short_convolution);
+    const auto has = [&](Activation activation) {
+      const auto of = [activation](const DenseSpec& block) { return block.activation == activation; };
+      return (layer.ffn && of(*layer.ffn)) ||
+             (layer.experts && std::ranges::any_of(layer.experts->blocks, of));
+    };
+    need(has(Activation::clamped_silu), Feature::clamped_activation);
+    need(has(Activation::relu), Feature::relu);
+    need(layer.norms_stream, Feature::stream_norms);
     if (layer.experts) {
       const ExpertsSpec& experts = *layer.experts;
       features.push_back(Feature::experts);
-      need(std::ranges::any_of(experts.blocks, clamped), Feature::clamped_activation);
       need(experts.groups > 1, Feature::expert_groups);
       need(experts.scales.has_value(), Feature::expert_scales);
-      need(experts.shared || experts.shared_gate || layer.ffn, Feature::blocks_beside_experts);
+      need(experts.router_norm.has_value(), Feature::router_norms);
+      need(layer.ffn.has_value(), Feature::blocks_beside_experts);
     }
     need(layer.residual_scale != 1.0f, Feature::residual_scale);
-    need(layer.output_scale.has_value(), Feature::output_scale);
+    need(layer.output_scale != 1.0F, Feature::output_scale);
   }
   need(spec.head.cap > 0.0f, Feature::logit_cap);
   need(spec.head.scale != 1.0f, Feature::logit_scale);
@@ -105,6 +103,10 @@ std::string_view name_of(Feature feature) {
       return "norms of all heads together";
     case Feature::rope_magnitude:
       return "scaled rotations";
+    case Feature::rope_by_context:
+      return "rotations by the length of the context";
+    case Feature::stream_norms:
+      return "norms of the stream itself";
     case Feature::recurrent_mixer:
       return "recurrent layers";
     case Feature::short_convolution:
@@ -115,10 +117,14 @@ std::string_view name_of(Feature feature) {
       return "groups of experts";
     case Feature::expert_scales:
       return "scaled experts";
+    case Feature::router_norms:
+      return "routers with norms";
     case Feature::blocks_beside_experts:
       return "blocks beside experts";
     case Feature::clamped_activation:
       return "clamped activations";
+    case Feature::relu:
+      return "rectified activations";
     case Feature::logit_cap:
       return "caps on logits";
     case Feature::embedding_scale:
@@ -139,30 +145,76 @@ std::string_view name_of(Feature feature) {
   return "";
 }
 
+namespace {
+
+/// Columns that a mixer needs of a buffer.
+std::size_t cols_of(const AttentionSpec& a, Buffer buffer) {
+  switch (buffer) {
+    case Buffer::query:
+    case Buffer::attended:
+      return a.heads * a.head_dim;
+    case Buffer::key:
+    case Buffer::value:
+      return a.kv_heads * a.head_dim;
+    case Buffer::gate:
+      if (a.latent && a.latent->q_down) return a.latent->q_down->out;
+      return a.gate ? a.gate->out : 0;
+    case Buffer::up:
+      return a.latent ? std::max(a.q.out, a.out.in) : 0;
+    default:
+      return 0;
+  }
+}
+
+std::size_t cols_of(const DeltaNetSpec& delta, Buffer buffer) {
+  switch (buffer) {
+    case Buffer::query:
+      return delta.channels();
+    case Buffer::key:
+    case Buffer::value:
+      return delta.value_heads;
+    case Buffer::gate:
+    case Buffer::attended:
+      return delta.inner();
+    default:
+      return 0;
+  }
+}
+
+std::size_t cols_of(const ShortConvolutionSpec& convolution, Buffer buffer) {
+  if (buffer == Buffer::query) return convolution.in.out;
+  return buffer == Buffer::attended ? convolution.out.in : 0;
+}
+
+}  // namespace
+
 std::size_t cols_of(const ModelSpec& spec, Buffer buffer) {
+  switch (buffer) {
+    case Buffer::stream:
+    case Buffer::normed:
+    case Buffer::branch:
+      return spec.width;
+    case Buffer::layer_inputs:
+      return spec.embed.by_layer ? spec.layers.size() * spec.embed.by_layer->dim : 0;
+    default:
+      break;
+  }
   std::size_t cols = 0;
   for (const LayerSpec& layer : spec.layers) {
-    const AttentionSpec& a = layer.attention;
-    switch (buffer) {
-      case Buffer::stream:
-      case Buffer::normed:
-      case Buffer::branch:
-        return spec.width;
-      case Buffer::query:
-      case Buffer::attended:
-        cols = std::max(cols, a.heads * a.head_dim);
-        break;
-      case Buffer::key:
-      case Buffer::value:
-        cols = std::max(cols, a.kv_heads * a.head_dim);
-        break;
-      case Buffer::gate:
-      case Buffer::up:
-        if (layer.ffn) cols = std::max(cols, layer.ffn->width);
-        break;
-    }
+    cols = std::max(cols,
+                    std::visit([buffer](const auto& mixer) { return cols_of(mixer, buffer); }, layer.mixer));
+    const bool is_inner = buffer == Buffer::gate || buffer == Buffer::up;
+    if (layer.ffn && is_inner) cols = std::max(cols, layer.ffn->width);
+    if (layer.input && buffer == Buffer::gate) cols = std::max(cols, layer.input->gate.out);
+    if (layer.ffn && layer.experts && buffer == Buffer::beside) cols = spec.width;
   }
   return cols;
+}
+
+std::vector<Feature> all_features() {
+  std::vector<Feature> all;
+  for (int i = 0; i <= static_cast<int>(Feature::shortlist); ++i) all.push_back(static_cast<Feature>(i));
+  return all;
 }
 
 Caps host_caps(std::string_view backend, std::vector<Feature> features) {

@@ -18,19 +18,22 @@
 
 namespace spectr {
 
-/// The numbers that a pass works on: a matrix each, a row for every row of the pass.
+/// The numbers that a pass works on: a matrix each, a row for every row of the pass. In brackets: columns,
+/// of attention; and what they hold for other mixers.
 enum class Buffer : std::uint8_t {
-  stream,    ///< [width], the residual stream
-  normed,    ///< [width], what a block reads
-  query,     ///< [heads · head_dim]
-  key,       ///< [kv_heads · head_dim]
-  value,     ///< [kv_heads · head_dim]
-  attended,  ///< [heads · head_dim], the attention's output
-  branch,    ///< [width], what a block adds to the stream
-  gate,      ///< [ffn width]
-  up,        ///< [ffn width]
+  stream,        ///< [width], the residual stream
+  normed,        ///< [width], what a block reads
+  query,         ///< [heads · head_dim]; queries, keys and values before the convolution; b, c, u
+  key,           ///< [kv_heads · head_dim]; beta x
+  value,         ///< [kv_heads · head_dim]; alpha x
+  attended,      ///< [heads · head_dim], the mixer's output before its last product
+  branch,        ///< [width], what a block adds to the stream
+  gate,          ///< [ffn width], and gates of mixers
+  up,            ///< [ffn width], and what latent attention reads and gives
+  beside,        ///< [width], of a dense block beside experts
+  layer_inputs,  ///< [layers · d], see LayerEmbeddingSpec
 };
-inline constexpr std::size_t buffer_count = 9;
+inline constexpr std::size_t buffer_count = 11;
 
 /// Columns of a buffer: of the widest layer.
 std::size_t cols_of(const ModelSpec& spec, Buffer buffer);
@@ -42,7 +45,7 @@ struct LinearTarget {
 };
 
 /// What a product is for, for those who measure.
-enum class LinearRole : std::uint8_t { query_key_value, attention_output, gate_up, down };
+enum class LinearRole : std::uint8_t { query_key_value, attention_output, gate_up, down, layer_inputs };
 
 /// What a backend can do.
 struct Caps {
@@ -52,6 +55,9 @@ struct Caps {
   std::vector<Feature> features;
   bool row_invariant;  ///< a row's logits depend on its own sequence alone, bit for bit
 };
+
+/// All features.
+std::vector<Feature> all_features();
 
 /// The caps of a backend on the host, which computes any format and keeps any type.
 Caps host_caps(std::string_view backend, std::vector<Feature> features = {});
@@ -139,19 +145,34 @@ class Ops {
   virtual void norm(const NormSpec& spec, Buffer in, Buffer out) = 0;
   /// buffer *= factor.
   virtual void scale(Buffer buffer, float factor) = 0;
-  /// stream += branch.
-  virtual void add() = 0;
+  /// to += from. Requires: both have the stream's width.
+  virtual void add(Buffer to, Buffer from) = 0;
   /// stream += branch; normed = norm(stream).
   virtual void add_norm(const NormSpec& spec) = 0;
+  /// buffer *= σ(gate): the buffer's first `cols` numbers by as many of Buffer::gate, or, where `gates` is 1,
+  /// all by one.
+  virtual void gate(Buffer buffer, std::size_t cols, std::size_t gates) = 0;
   /// Products of one input.
   virtual void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) = 0;
   /// Queries and keys are normalized and turned, keys and values go to the cache, attended = attention.
   virtual void attention(std::size_t layer) = 0;
+  /// Of a layer with latent attention: query = the queries in Buffer::up, through keys_up; and behind the
+  /// attention: up = attended through values_up.
+  virtual void latent_queries(std::size_t layer) = 0;
+  virtual void latent_values(std::size_t layer) = 0;
+  /// attended = norm(o) ⊙ silu(z) of a DeltaNetSpec, z in Buffer::gate.
+  virtual void delta_net(std::size_t layer) = 0;
+  /// attended = what a ShortConvolutionSpec has before its last product.
+  virtual void short_convolution(std::size_t layer) = 0;
   /// gate = act(gate) ⊙ up, or up = act(up) without a gate.
   virtual void activate(const DenseSpec& spec) = 0;
   /// branch = the mixture of experts of `in`. Returns how many experts some row has chosen: those whose
   /// weights were read.
   virtual std::size_t experts(const ExpertsSpec& spec, Buffer in) = 0;
+  /// layer_inputs = (√d · the rows' embeddings + norm(layer_inputs)) / √2.
+  virtual void layer_inputs(const LayerEmbeddingSpec& spec) = 0;
+  /// gate = act(gate) ⊙ the layer's part of layer_inputs.
+  virtual void layer_input(std::size_t layer) = 0;
   /// The logits of the wanted rows. Memory for them grows with the rows that passes want, not before.
   virtual void head(const HeadSpec& spec) = 0;
   /// Ends the pass and gives its logits. Error: of the device.

@@ -26,6 +26,7 @@ void PassBatch::reserve(std::size_t rows, std::size_t ancestors, std::size_t mov
   ancestor_slots.reserve(ancestors);
   wanted.reserve(rows);
   own_words.reserve(rows);
+  row_states.reserve(rows);
 }
 
 void PassBatch::cut(const Mark& mark) {
@@ -39,6 +40,8 @@ void PassBatch::cut(const Mark& mark) {
   ancestor_slots.resize(mark.ancestors);
   wanted.resize(mark.wanted);
   own_words.resize(std::min(own_words.size(), mark.wanted));
+  states.resize(mark.states);
+  row_states.resize(std::min(row_states.size(), mark.rows));
 }
 
 }  // namespace spectr

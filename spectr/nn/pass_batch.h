@@ -18,6 +18,28 @@ struct CacheSize {
   /// Of slots behind the window, layers that have one keep so many of the latest: those of the rows that are
   /// computed, and as many as may be taken back without computing others again. As many as slots: all.
   std::size_t kept;
+  std::size_t context = 0;  ///< tokens that the sequence may have
+  /// Recurrent layers keep what they have of each token for so many of the latest slots,
+  std::size_t recent = 0;
+  /// and so many states at positions of the grid.
+  std::size_t frames = 0;
+};
+
+/// The states of recurrent layers are those behind the tokens before a position that is a multiple of this:
+/// what a row computes from such a state and from the tokens since does not depend on where passes end.
+inline constexpr std::size_t state_grid = 16;
+
+/// A state of a cache's recurrent layers before the position `grid` of the path to row `row`. It is nothing
+/// at 0; it was kept in `frame`; or it is computed from state `from` of the batch, the one before it in the
+/// grid, and the state_grid slots between.
+struct GridState {
+  CacheId cache;
+  std::int32_t grid, row;
+  std::int32_t from = -1;   ///< −1: none
+  std::int32_t frame = -1;  ///< that it is read from; −1: none
+  std::int32_t keep = -1;   ///< the frame that it is also written to; −1: none
+  /// The slots before it may hold something else: what convolutions read of them is in the frame.
+  bool restores = false;
 };
 
 /// The keys and values of slot `from` go to slot `to`, in all layers.
@@ -51,6 +73,10 @@ struct PassBatch {
   std::vector<std::int32_t> ancestor_slots;
   std::vector<std::int32_t> wanted;        ///< rows whose logits are wanted, ascending
   std::vector<const OwnWords*> own_words;  ///< by wanted row, where the head has a shortlist; else empty
+  /// Where the model has recurrent layers: states, each behind those that it needs, and which of them each
+  /// row starts from, the last of its path. Else empty.
+  std::vector<GridState> states;
+  std::vector<std::int32_t> row_states;
 
   std::size_t rows() const { return tokens.size(); }
 
@@ -65,6 +91,12 @@ struct PassBatch {
     return static_cast<std::size_t>(prefixes[row]) + ancestors(row).size();
   }
 
+  /// The slot of a position of a row's path. Requires: the position is less than attended(row).
+  std::size_t slot_at(std::size_t row, std::size_t position) const {
+    const auto prefix = static_cast<std::size_t>(prefixes[row]);
+    return position < prefix ? position : static_cast<std::size_t>(ancestors(row)[position - prefix]);
+  }
+
   void add_row(Token token, std::size_t position, CacheId cache, std::size_t slot, std::size_t prefix,
                std::span<const std::int32_t> ancestors);
 
@@ -73,9 +105,9 @@ struct PassBatch {
 
   /// How much of it there is, to go back there.
   struct Mark {
-    std::size_t moves, rows, ancestors, wanted;
+    std::size_t moves, rows, ancestors, wanted, states;
   };
-  Mark mark() const { return {moves.size(), rows(), ancestor_slots.size(), wanted.size()}; }
+  Mark mark() const { return {moves.size(), rows(), ancestor_slots.size(), wanted.size(), states.size()}; }
   void cut(const Mark& mark);
   void clear() { cut({}); }
 };

@@ -16,6 +16,8 @@ Operation operation_of(LinearRole role) {
       return Operation::gate_up;
     case LinearRole::down:
       return Operation::down;
+    case LinearRole::layer_inputs:
+      return Operation::embedding;
   }
   return {};
 }
@@ -39,8 +41,8 @@ void ProfiledOps::norm(const NormSpec& spec, Buffer in, Buffer out) {
   profile_.add(Operation::norm);
 }
 
-void ProfiledOps::add() {
-  ops_.add();
+void ProfiledOps::add(Buffer to, Buffer from) {
+  ops_.add(to, from);
   profile_.add(Operation::norm);
 }
 
@@ -52,6 +54,21 @@ void ProfiledOps::scale(Buffer buffer, float factor) {
 void ProfiledOps::add_norm(const NormSpec& spec) {
   ops_.add_norm(spec);
   profile_.add(Operation::norm);
+}
+
+void ProfiledOps::gate(Buffer buffer, std::size_t cols, std::size_t gates) {
+  ops_.gate(buffer, cols, gates);
+  profile_.add(Operation::activation);
+}
+
+void ProfiledOps::layer_inputs(const LayerEmbeddingSpec& spec) {
+  ops_.layer_inputs(spec);
+  profile_.add(Operation::embedding);
+}
+
+void ProfiledOps::layer_input(std::size_t layer) {
+  ops_.layer_input(layer);
+  profile_.add(Operation::activation);
 }
 
 Work ProfiledOps::work_of(const LinearSpec& linear, std::size_t rows) const {
@@ -66,7 +83,7 @@ std::string_view ProfiledOps::format_name(const LinearSpec& linear) const {
 
 void ProfiledOps::add_products(Operation operation, std::span<const LinearTarget> targets, std::size_t rows) {
   Work work;
-  std::array<std::string_view, 3> formats;
+  std::array<std::string_view, 4> formats;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     work += work_of(*targets[i].linear, rows);
     formats[i] = format_name(*targets[i].linear);
@@ -98,7 +115,41 @@ Work ProfiledOps::attention_work(const AttentionSpec& spec) const {
 
 void ProfiledOps::attention(std::size_t layer) {
   ops_.attention(layer);
-  profile_.add(Operation::attention, attention_work(spec_.layers[layer].attention));
+  profile_.add(Operation::attention, attention_work(*spec_.layers[layer].attention()));
+}
+
+void ProfiledOps::add_heads(const std::vector<LinearSpec>& heads) {
+  Work work;
+  for (const LinearSpec& head : heads) work += work_of(head, batch_->rows());
+  const std::string_view format = format_name(heads.front());
+  profile_.add(Operation::query_key_value, work, {&format, 1});
+}
+
+void ProfiledOps::latent_queries(std::size_t layer) {
+  ops_.latent_queries(layer);
+  add_heads(spec_.layers[layer].attention()->latent->keys_up);
+}
+
+void ProfiledOps::latent_values(std::size_t layer) {
+  ops_.latent_values(layer);
+  add_heads(spec_.layers[layer].attention()->latent->values_up);
+}
+
+/// A head's state is read once for all rows of a sequence; every row multiplies it by a key and a query.
+void ProfiledOps::delta_net(std::size_t layer) {
+  ops_.delta_net(layer);
+  const DeltaNetSpec& spec = *spec_.layers[layer].delta_net();
+  const auto state = static_cast<double>(spec.inner() * spec.head_dim);
+  double sequences = 0.0;
+  for (std::size_t r = 0; r < batch_->rows(); ++r)
+    sequences += r == 0 || batch_->caches[r] != batch_->caches[r - 1] ? 1.0 : 0.0;
+  profile_.add(Operation::attention,
+               {sequences * state * sizeof(float), 2.0 * state * static_cast<double>(batch_->rows()), 0.0});
+}
+
+void ProfiledOps::short_convolution(std::size_t layer) {
+  ops_.short_convolution(layer);
+  profile_.add(Operation::attention);
 }
 
 void ProfiledOps::activate(const DenseSpec& spec) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "spectr/nn/ops.h"
 #include "spectr/nn/pass_profile.h"
 
@@ -23,13 +26,20 @@ class ProfiledOps final : public Ops {
   void begin(const PassBatch& batch) override;
   void embed(const EmbedSpec& spec) override;
   void norm(const NormSpec& spec, Buffer in, Buffer out) override;
-  void add() override;
+  void add(Buffer to, Buffer from) override;
   void scale(Buffer buffer, float factor) override;
   void add_norm(const NormSpec& spec) override;
+  void gate(Buffer buffer, std::size_t cols, std::size_t gates) override;
   void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override;
   void attention(std::size_t layer) override;
+  void latent_queries(std::size_t layer) override;
+  void latent_values(std::size_t layer) override;
+  void delta_net(std::size_t layer) override;
+  void short_convolution(std::size_t layer) override;
   void activate(const DenseSpec& spec) override;
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
+  void layer_inputs(const LayerEmbeddingSpec& spec) override;
+  void layer_input(std::size_t layer) override;
   void head(const HeadSpec& spec) override;
   Result<HeldLogits> finish() override;
 
@@ -39,6 +49,7 @@ class ProfiledOps final : public Ops {
   std::string_view format_name(const LinearSpec& linear) const;
   void add_products(Operation operation, std::span<const LinearTarget> targets, std::size_t rows);
   Work attention_work(const AttentionSpec& spec) const;
+  void add_heads(const std::vector<LinearSpec>& heads);
 
   Ops& ops_;
   const ModelSpec& spec_;

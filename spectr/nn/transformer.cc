@@ -17,9 +17,12 @@ namespace {
 
 /// Keys and values that come from rounded weights are less exact than F16 is.
 KvTypes default_kv(const ModelSpec& spec) {
-  const bool exact = std::ranges::all_of(spec.layers, [&spec](const LayerSpec& layer) {
-    return spec.weight(layer.attention.k.weight).type == TensorType::f32 &&
-           spec.weight(layer.attention.v.weight).type == TensorType::f32;
+  const auto is_f32 = [&spec](const LinearSpec& linear) {
+    return spec.weight(linear.weight).type == TensorType::f32;
+  };
+  const bool exact = std::ranges::all_of(spec.layers, [&](const LayerSpec& layer) {
+    const AttentionSpec* a = layer.attention();
+    return a == nullptr || a->kv_from || (is_f32(a->k) && (a->latent || is_f32(a->v)));
   });
   const KvType type = exact ? KvType::f32 : KvType::f16;
   return {type, type};
@@ -29,7 +32,8 @@ KvTypes default_kv(const ModelSpec& spec) {
 std::size_t shortest_window(const ModelSpec& spec) {
   std::size_t shortest = 0;
   for (const LayerSpec& layer : spec.layers) {
-    const std::size_t window = layer.attention.window;
+    const AttentionSpec* attention = layer.attention();
+    const std::size_t window = attention != nullptr ? attention->window : 0;
     if (window > 0 && (shortest == 0 || window < shortest)) shortest = window;
   }
   return shortest;
@@ -44,6 +48,8 @@ Transformer::Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const
       kv_(kv),
       keeps_all_(keeps_all),
       shortest_window_(shortest_window(*spec_)),
+      is_recurrent_(std::ranges::any_of(spec_->layers,
+                                        [](const LayerSpec& layer) { return layer.attention() == nullptr; })),
       backend_(std::move(backend)),
       ops_(std::move(ops)) {}
 
@@ -51,8 +57,8 @@ Transformer::~Transformer() = default;
 
 Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_ptr<const Backend> backend,
                                                        const KvChoice& kv, const Slimming& slimming,
-                                                       ThreadPool* pool) {
-  SPECTR_TRY(ModelSpec read, read_model_spec(file));
+                                                       ThreadPool* pool, const RopeChoice& rope) {
+  SPECTR_TRY(ModelSpec read, read_model_spec(file, rope));
   SPECTR_TRY_VOID(slim(read, slimming));
   auto spec = std::make_unique<const ModelSpec>(std::move(read));
   const KvTypes types = kv.or_else(default_kv(*spec));
@@ -120,7 +126,20 @@ std::size_t Transformer::macs_per_token() const {
 
 CacheSize Transformer::cache_size(std::size_t context, std::size_t nodes) const {
   const std::size_t slots = context + nodes;
-  return {slots, keeps_all_ ? slots : KvSlots::max_rows(nodes) + KvSlots::spare_slots};
+  const std::size_t rows = KvSlots::max_rows(nodes);
+  CacheSize size{slots, keeps_all_ ? slots : rows + KvSlots::spare_slots, context};
+  if (is_recurrent_) {
+    size.recent = StateFrames::recent_slots(rows, nodes);
+    size.frames = StateFrames::max_frames;
+  }
+  return size;
+}
+
+KeptSlots Transformer::kept_slots(std::size_t context, std::size_t nodes) const {
+  const CacheSize size = cache_size(context, nodes);
+  KeptSlots kept{shortest_window_, size.kept};
+  if (is_recurrent_) kept.frames = FrameCounts{context, size.recent};
+  return kept;
 }
 
 Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::size_t nodes,

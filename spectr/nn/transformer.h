@@ -8,7 +8,9 @@
 #include "spectr/base/result.h"
 #include "spectr/gguf/gguf.h"
 #include "spectr/lm/language_model.h"
+#include "spectr/nn/kv_slots.h"
 #include "spectr/nn/ops.h"
+#include "spectr/nn/rope_choice.h"
 #include "spectr/nn/slimming.h"
 
 namespace spectr {
@@ -21,11 +23,11 @@ class Transformer final : public LanguageModel {
  public:
   /// Reads the file's ModelSpec and uploads its weights. `kv`: what keys and values are stored as; by default
   /// F32 where all matrices that make them are, else F16. `slimming`: how the weights change on the way, a
-  /// work that `pool` shares where it is given. Error: a model that is not understood or that the backend
-  /// cannot compute, weights that cannot be changed so, or no memory for them.
+  /// work that `pool` shares where it is given. `rope`: see read_model_spec(). Error: a model that is not
+  /// understood or that the backend cannot compute, weights that cannot be changed so, or no memory for them.
   static Result<std::unique_ptr<Transformer>> load(Gguf file, std::shared_ptr<const Backend> backend,
                                                    const KvChoice& kv = {}, const Slimming& slimming = {},
-                                                   ThreadPool* pool = nullptr);
+                                                   ThreadPool* pool = nullptr, const RopeChoice& rope = {});
   ~Transformer() override;
 
   const Gguf& file() const { return file_; }
@@ -58,6 +60,7 @@ class Transformer final : public LanguageModel {
   void upload(ThreadPool* pool);
   /// Of a session's cache.
   CacheSize cache_size(std::size_t context, std::size_t nodes) const;
+  KeptSlots kept_slots(std::size_t context, std::size_t nodes) const;
   /// Row `token` of the head's matrix, and its number of the bias, as the file has them.
   void read_head(Token token, OwnWords& out) const;
   bool plan(Scoring& scoring, RecycledVector<Planned>& planned) const;
@@ -70,6 +73,7 @@ class Transformer final : public LanguageModel {
   KvTypes kv_;
   bool keeps_all_;               // keys and values of layers with a window
   std::size_t shortest_window_;  // of its layers; 0: none has one
+  bool is_recurrent_;            // has layers that keep a state
   std::shared_ptr<const Backend> backend_;
   mutable std::mutex mutex_;  // of the operations and the batch: one pass at a time
   std::unique_ptr<Ops> ops_;

@@ -19,7 +19,7 @@ TransformerSession::TransformerSession(const Transformer& model, std::size_t con
     : model_(model),
       context_(checked_context(model, context)),
       cache_(model, context, nodes),
-      slots_(cache_.id, nodes, {model.shortest_window_, model.cache_size(context, nodes).kept}),
+      slots_(cache_.id, nodes, model.kept_slots(context, nodes)),
       logits_(nodes),
       profile_(profile) {}
 

@@ -78,6 +78,20 @@ TEST(ChooseExperts, ABiasDecidesTheChoiceAndNotTheWeights) {
   EXPECT_NEAR(chosen[1].weight, 5.0 / 6, 1e-6);
 }
 
+TEST(ChooseExperts, TakesThemFromTheGroupsWhoseTwoBestAreTheLargest) {
+  ExpertsSpec spec = spec_of(2, Gating::sigmoid, false);
+  spec.groups = 3;
+  spec.groups_used = 2;
+  // Sums of two of σ: 0.98 and 0.5; 0.88 and 0.88; 0.95 and 0.12. The second group and the first are best.
+  const std::vector<float> z = {4, 0, 2, 2, 3, -2};
+  EXPECT_THAT(experts_of(choose(spec, z)), testing::ElementsAre(0, 2));
+  spec.groups_used = 1;
+  EXPECT_THAT(experts_of(choose(spec, z)), testing::ElementsAre(2, 3));
+  EXPECT_THAT(experts_of(choose(spec, z, {0, 0, -1, -1, 0, 1})), testing::ElementsAre(5, 4)) << "with a bias";
+  spec.groups_used = 3;
+  EXPECT_THAT(experts_of(choose(spec, z)), testing::ElementsAre(0, 4));
+}
+
 /// A small model of the project's, changed, on a backend; and its logits for a text in one pass.
 class Changed {
  public:

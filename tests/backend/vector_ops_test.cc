@@ -149,6 +149,42 @@ TEST(SwiGlu, AgreesWithItsTwinForSmallAndHugeNumbers) {
   });
 }
 
+TEST(ClampedSwiGlu, AgreesWithItsTwinForSmallAndHugeNumbers) {
+  at_every_target([] {
+    at_every_length_and_offset([](std::size_t n, std::size_t offset) {
+      Vectors gate(n, offset, 1), expected(n, offset, 1);
+      Vectors up(n, offset, 2);
+      for (std::size_t j = 0; j < n; j += 3) {
+        gate.view[j] = expected.view[j] *= j % 2 == 0 ? 100.0f : 1e-3f;
+        up.view[j] *= 10.0f;
+      }
+      std::vector<float> sizes(n);
+      for (std::size_t j = 0; j < n; ++j) sizes[j] = 1e-30f * std::abs(gate.view[j] * (up.view[j] + 1));
+      clamped_swiglu(gate.view, up.view, 7.0f);
+      scalar::clamped_swiglu(expected.view, up.view, 7.0f);
+      // u + 1 is exact to a rounding of u alone.
+      for (std::size_t j = 0; j < n; ++j) sizes[j] += std::abs(expected.view[j]) + 1e-1f;
+      expect_close(gate.view, expected.view, 2e-6, sizes);
+    });
+  });
+}
+
+TEST(MultiplyBySigmoid, AgreesWithItsTwinForSmallAndHugeNumbers) {
+  at_every_target([] {
+    at_every_length_and_offset([](std::size_t n, std::size_t offset) {
+      Vectors x(n, offset, 1), expected(n, offset, 1);
+      Vectors gate(n, offset, 2);
+      for (std::size_t j = 0; j < n; j += 3) gate.view[j] *= j % 2 == 0 ? 100.0f : 1e-3f;
+      std::vector<float> sizes(n);
+      for (std::size_t j = 0; j < n; ++j) sizes[j] = 1e-32f * std::abs(x.view[j]);
+      multiply_by_sigmoid(x.view, gate.view);
+      scalar::multiply_by_sigmoid(expected.view, gate.view);
+      for (std::size_t j = 0; j < n; ++j) sizes[j] += std::abs(expected.view[j]);
+      expect_close(x.view, expected.view, 1e-6, sizes);
+    });
+  });
+}
+
 TEST(Gelu, AgreesWithItsTwinForSmallAndHugeNumbers) {
   at_every_target([] {
     at_every_length_and_offset([](std::size_t n, std::size_t offset) {

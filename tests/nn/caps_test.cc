@@ -51,32 +51,36 @@ TEST(Caps, WhatABackendLacksIsNamedWithItsSource) {
 // Whatever a family may ask for: what a backend lacks is refused by name, and so is what no graph walks yet.
 TEST(Caps, EveryFieldThatIsNotNeutralIsRefusedWhereItIsLacked) {
   using Change = void (*)(ModelSpec&);
-  const auto attention = [](ModelSpec& spec) -> AttentionSpec& { return spec.layers.back().attention; };
-  static const auto of = attention;
+  static const auto of = [](ModelSpec& spec) -> AttentionSpec& { return *spec.layers.back().attention(); };
   const std::pair<Feature, Change> changes[] = {
       {Feature::sliding_window, [](ModelSpec& s) { of(s).window = 8; }},
       {Feature::score_cap, [](ModelSpec& s) { of(s).score_cap = 50; }},
       {Feature::attention_sinks, [](ModelSpec& s) { of(s).sinks = 0; }},
-      {Feature::attention_temperature, [](ModelSpec& s) { of(s).temperature_scale = 0.1F; }},
+      {Feature::attention_temperature, [](ModelSpec& s) { of(s).temperature.emplace(0.1F, 64); }},
       {Feature::gated_attention, [](ModelSpec& s) { of(s).gate = of(s).q; }},
       {Feature::latent_attention, [](ModelSpec& s) { of(s).latent.emplace(); }},
       {Feature::shared_keys, [](ModelSpec& s) { of(s).kv_from = 0; }},
-      {Feature::value_norms, [](ModelSpec& s) { of(s).normalizes_values = true; }},
+      {Feature::value_norms, [](ModelSpec& s) { of(s).value_epsilon = 1e-6F; }},
       {Feature::whole_vector_norms, [](ModelSpec& s) { of(s).norms_whole_vector = true; }},
       {Feature::rope_magnitude, [](ModelSpec& s) { of(s).rope.magnitude = 1.2F; }},
-      {Feature::recurrent_mixer, [](ModelSpec& s) { s.layers.back().delta_net.emplace(); }},
-      {Feature::short_convolution, [](ModelSpec& s) { s.layers.back().short_convolution.emplace(); }},
+      {Feature::rope_by_context, [](ModelSpec& s) { of(s).rope.long_frequencies = {1}; }},
+      {Feature::stream_norms, [](ModelSpec& s) { s.layers.back().norms_stream = true; }},
+      {Feature::recurrent_mixer, [](ModelSpec& s) { s.layers.back().mixer.emplace<DeltaNetSpec>(); }},
+      {Feature::short_convolution,
+       [](ModelSpec& s) { s.layers.back().mixer.emplace<ShortConvolutionSpec>(); }},
       {Feature::experts, [](ModelSpec& s) { s.layers.back().experts.emplace(); }},
       {Feature::expert_groups, [](ModelSpec& s) { s.layers.back().experts.emplace().groups = 2; }},
       {Feature::expert_scales, [](ModelSpec& s) { s.layers.back().experts.emplace().scales = 0; }},
+      {Feature::router_norms, [](ModelSpec& s) { s.layers.back().experts.emplace().router_norm.emplace(); }},
       {Feature::blocks_beside_experts, [](ModelSpec& s) { s.layers.back().experts.emplace(); }},
       {Feature::clamped_activation,
        [](ModelSpec& s) { s.layers.back().ffn->activation = Activation::clamped_silu; }},
+      {Feature::relu, [](ModelSpec& s) { s.layers.back().ffn->activation = Activation::relu; }},
       {Feature::logit_cap, [](ModelSpec& s) { s.head.cap = 30; }},
       {Feature::embedding_scale, [](ModelSpec& s) { s.embed.scale = 2; }},
-      {Feature::layer_embeddings, [](ModelSpec& s) { s.embed.by_layer = 0; }},
+      {Feature::layer_embeddings, [](ModelSpec& s) { s.embed.by_layer.emplace(); }},
       {Feature::residual_scale, [](ModelSpec& s) { s.layers.back().residual_scale = 0.2F; }},
-      {Feature::output_scale, [](ModelSpec& s) { s.layers.back().output_scale = 0; }},
+      {Feature::output_scale, [](ModelSpec& s) { s.layers.back().output_scale = 0.5F; }},
       {Feature::logit_scale, [](ModelSpec& s) { s.head.scale = 0.5F; }},
       {Feature::taps, [](ModelSpec& s) { s.taps.push_back({0}); }}};
   const KvTypes f32{KvType::f32, KvType::f32};

@@ -38,17 +38,18 @@ TEST(FamilyKeys, ReadsExperts) {
   expect_error(with("expert_used_count", 5U), "qwen3moe.expert_used_count is 5, but must be from 1 to 4");
   expect_error(with("expert_used_count", 0U), "qwen3moe.expert_used_count is 0, but must be from 1 to 4");
   expect_error(with("expert_feed_forward_length", 0U), "qwen3moe.expert_feed_forward_length is 0, but");
-  expect_error(with("expert_shared_count", 1U), "qwen3moe.expert_shared_count is 1, which is not supported");
-  expect_error(with("expert_group_count", 8U), "qwen3moe.expert_group_count is 8, which is not supported");
-  expect_error(with("leading_dense_block_count", 1U),
-               "qwen3moe.leading_dense_block_count is 1, which is not");
+  expect_error(with_tensors(with("expert_shared_count", 1U), tiny_tensors("qwen3moe")),
+               "tensor blk.0.ffn_gate_shexp.weight is missing");
+  expect_error(with("expert_group_count", 3U), "qwen3moe.expert_group_count is 3 and");
+  expect_error(with("expert_group_count", 5U), "qwen3moe.expert_group_count is 5, but must be from 1 to 4");
+  expect_error(with("leading_dense_block_count", 2U), "leading_dense_block_count is 2, but must be from 1");
   expect_error(GgufWriter(plain).remove("qwen3moe.expert_used_count"), "expert_used_count is missing");
 }
 
 /// The windows of a gemma's layers.
 std::vector<std::size_t> windows_of(const ModelSpec& spec) {
   std::vector<std::size_t> windows;
-  for (const LayerSpec& layer : spec.layers) windows.push_back(layer.attention.window);
+  for (const LayerSpec& layer : spec.layers) windows.push_back(layer.attention()->window);
   return windows;
 }
 
@@ -82,11 +83,11 @@ TEST(FamilyKeys, ReadsWhatIsGemmasOwn) {
   const ModelSpec second = spec_of("gemma2", tiny_model("gemma2"));
   EXPECT_EQ(second.embed.scale, std::sqrt(8.0F));
   EXPECT_EQ(second.head.cap, 30.0F);
-  EXPECT_EQ(second.layers[0].attention.score_cap, 50.0F);
+  EXPECT_EQ(second.layers[0].attention()->score_cap, 50.0F);
   EXPECT_EQ(second.layers[0].ffn->activation, Activation::gelu_tanh);
-  EXPECT_TRUE(second.layers[0].attention_norm && second.layers[0].attention_post_norm);
+  EXPECT_TRUE(second.layers[0].mixer_norm && second.layers[0].mixer_post_norm);
   EXPECT_TRUE(second.layers[0].ffn_norm && second.layers[0].ffn_post_norm);
-  EXPECT_FALSE(second.layers[0].attention.q_norm);
+  EXPECT_FALSE(second.layers[0].attention()->q_norm);
   const ModelSpec third = spec_of("gemma3",
                                   tiny_model("gemma3")
                                       .set("gemma3.attention.sliding_window", 9U)
@@ -97,17 +98,17 @@ TEST(FamilyKeys, ReadsWhatIsGemmasOwn) {
                                       .set("gemma3.rope.scaling.factor", 8.0F),
                                   {.layers = 2});
   EXPECT_EQ(third.head.cap, 0.0F);
-  EXPECT_EQ(third.layers[0].attention.score_cap, 0.0F);
-  EXPECT_TRUE(third.layers[0].attention.q_norm);
-  EXPECT_EQ(third.layers[0].attention.rope.frequencies, (std::vector<float>{1.0F, 0.01F}));
-  EXPECT_EQ(third.layers[1].attention.rope.frequencies, (std::vector<float>{0.125F, 0.001F / 8}));
+  EXPECT_EQ(third.layers[0].attention()->score_cap, 0.0F);
+  EXPECT_TRUE(third.layers[0].attention()->q_norm);
+  EXPECT_EQ(third.layers[0].attention()->rope.frequencies, (std::vector<float>{1.0F, 0.01F}));
+  EXPECT_EQ(third.layers[1].attention()->rope.frequencies, (std::vector<float>{0.125F, 0.001F / 8}));
   // The models of 27 billion parameters are known by their layers.
   const auto scale = [](const std::string& name, std::uint32_t layers) {
     const GgufWriter metadata = tiny_model(name)
                                     .set(name + ".block_count", layers)
                                     .set(name + ".attention.key_length", 16U)
                                     .set(name + ".attention.value_length", 16U);
-    return spec_of(name, metadata, {.layers = layers, .head_dim = 16}).layers.back().attention.scale;
+    return spec_of(name, metadata, {.layers = layers, .head_dim = 16}).layers.back().attention()->scale;
   };
   EXPECT_EQ(scale("gemma2", 2), 0.25F);
   EXPECT_EQ(scale("gemma2", 46), 0.5F);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -35,7 +36,7 @@ TEST(ModelSpec, ReadsALlama) {
   EXPECT_EQ(spec.context, 64);
   EXPECT_EQ(spec.width, 8);
   ASSERT_EQ(spec.layers.size(), 1);
-  const AttentionSpec& attention = spec.layers[0].attention;
+  const AttentionSpec& attention = *spec.layers[0].attention();
   EXPECT_EQ(attention.heads, 2);
   EXPECT_EQ(attention.kv_heads, 2);
   EXPECT_EQ(attention.head_dim, 4);
@@ -50,7 +51,7 @@ TEST(ModelSpec, ReadsALlama) {
 }
 
 RopeSpec rope_of(const ModelSpec& spec) {
-  return spec.layers.front().attention.rope;
+  return spec.layers.front().attention()->rope;
 }
 
 TEST(ModelSpec, KnowsHowEachArchitectureRotates) {
@@ -83,7 +84,7 @@ TEST(ModelSpec, ReadsWhatMayBeLeftOut) {
                                       .set("llama.rope.dimension_count", 2U)
                                       .set("llama.rope.freq_base", 500000.0F),
                                   {.kv_heads = 1, .head_dim = 6});
-  const AttentionSpec& attention = spec.layers[0].attention;
+  const AttentionSpec& attention = *spec.layers[0].attention();
   EXPECT_EQ(attention.kv_heads, 1);
   EXPECT_EQ(attention.head_dim, 6);
   EXPECT_EQ(attention.rope.dims, 2);
@@ -103,15 +104,15 @@ TEST(ModelSpec, ReadsLayersThatDiffer) {
     return tiny_llama().set("llama.block_count", 3U).set("llama.attention.head_count_kv", heads);
   };
   for (const LayerSpec& layer : llama_of(with({1, 1, 1}), {.layers = 3, .kv_heads = 1}).layers)
-    EXPECT_EQ(layer.attention.kv_heads, 1);
+    EXPECT_EQ(layer.attention()->kv_heads, 1);
   std::vector<WrittenTensor> tensors = tiny_tensors("llama", {.layers = 3});
   for (WrittenTensor& tensor : tensors) {
     if (tensor.name == "blk.1.attn_k.weight" || tensor.name == "blk.1.attn_v.weight") tensor.shape = {8, 4};
   }
   const auto differ = load(with_tensors(with({2, 1, 2}), tensors));
   ASSERT_TRUE(differ) << differ.error().message;
-  EXPECT_EQ(differ->layers[0].attention.kv_heads, 2);
-  EXPECT_EQ(differ->layers[1].attention.kv_heads, 1);
+  EXPECT_EQ(differ->layers[0].attention()->kv_heads, 2);
+  EXPECT_EQ(differ->layers[1].attention()->kv_heads, 1);
   expect_error(with({1, 1}), "llama.attention.head_count_kv has 2 values for 3 layers");
   expect_error(with({}), "has 0 values for 3 layers");
   expect_error(with({2, -1, 2}), "llama.attention.head_count_kv is -1 in layer 1, but must be from 1 to");
@@ -145,11 +146,82 @@ TEST(ModelSpec, ReadsLinearRopeScalingOldAndNew) {
       << "0: none";
 }
 
+TEST(ModelSpec, ReadsYarn) {
+  const auto yarn = [] {
+    return tiny_llama()
+        .set("llama.rope.scaling.type", "yarn")
+        .set("llama.rope.scaling.factor", 4.0F)
+        .set("llama.rope.scaling.original_context_length", 16U)
+        .set("llama.attention.key_length", 8U)
+        .set("llama.attention.value_length", 8U);
+  };
+  // The first pair turns 16 / 2π times in the original context, the second a tenth of that: between beta_fast
+  // and beta_slow. Bounds are 8 ln(16 / 2πβ) / (2 ln 10000), rounded outwards: 0 and 1.
+  const RopeSpec plain = rope_of(llama_of(yarn(), {.head_dim = 8}));
+  EXPECT_EQ(plain.frequencies, (std::vector<float>{1.0F, 0.025F, 0.0025F, 0.00025F}));
+  EXPECT_FLOAT_EQ(plain.magnitude, 0.1F * std::log(4.0F) + 1);
+  const auto magnitude = [&](const GgufWriter& file) {
+    return rope_of(llama_of(file, {.head_dim = 8})).magnitude;
+  };
+  EXPECT_EQ(magnitude(yarn().set("llama.rope.scaling.yarn_log_multiplier", 1.0F)), 1.0F);
+  EXPECT_EQ(magnitude(yarn()
+                          .set("llama.rope.scaling.yarn_log_multiplier", 1.0F)
+                          .set("llama.rope.scaling.attn_factor", 1.5F)),
+            1.5F);
+  const RopeSpec unshared =
+      rope_of(llama_of(yarn().set("llama.rope.scaling.yarn_ext_factor", 0.0F), {.head_dim = 8}));
+  EXPECT_EQ(unshared.frequencies[0], 0.25F) << "linear";
+  EXPECT_EQ(spec_of("llama", yarn(), {.head_dim = 8}).requirements.front().source,
+            "llama.rope.scaling.type is \"yarn\"");
+  const GgufWriter trained = yarn().set("llama.context_length", 16U);
+  EXPECT_EQ(rope_of(llama_of(GgufWriter(trained).remove("llama.rope.scaling.original_context_length"),
+                             {.head_dim = 8, .context = 16}))
+                .frequencies,
+            plain.frequencies)
+      << "else the context of the training";
+  expect_error(yarn().set("llama.rope.scaling.yarn_beta_fast", 0.0F), "yarn_beta_fast is 0, but must be");
+}
+
+TEST(ModelSpec, AChoiceGoesBeforeTheFilesKeys) {
+  using Scaling = RopeChoice::Scaling;
+  const auto chosen = [](const GgufWriter& metadata, const RopeChoice& choice) {
+    const auto bytes = with_tensors(metadata, tiny_tensors("llama")).bytes();
+    return rope_of(read_model_spec(Gguf::parse(bytes, "test.gguf").value(), choice).value());
+  };
+  const GgufWriter linear = tiny_llama().set("llama.rope.scaling.factor", 4.0F);
+  EXPECT_EQ(chosen(linear, {}).frequencies[0], 0.25F);
+  EXPECT_EQ(chosen(linear, {.factor = 2.0F}).frequencies[0], 0.5F);
+  EXPECT_EQ(chosen(linear, {.scaling = Scaling::none}).frequencies[0], 1.0F);
+  EXPECT_EQ(chosen(tiny_llama(), {.factor = 2.0F}).frequencies[0], 0.5F);
+  EXPECT_EQ(chosen(tiny_llama(), {.base = 1e6F}).frequencies[1], 0.001F);
+  EXPECT_EQ(chosen(tiny_llama(), {.attention_factor = 1.5F}).magnitude, 1.5F);
+  const RopeChoice yarn{.scaling = Scaling::yarn, .factor = 4.0F, .original_context = 16, .share = 0.0F};
+  EXPECT_EQ(chosen(tiny_llama(), yarn).frequencies[0], 0.25F);
+  EXPECT_FLOAT_EQ(chosen(tiny_llama(), yarn).magnitude, 0.1F * std::log(4.0F) + 1);
+}
+
 TEST(ModelSpec, RefusesOtherRopeScalingsByName) {
-  for (const std::string type : {"yarn", "longrope", "dynamic\n"}) {
-    expect_error(tiny_llama().set("llama.rope.scaling.type", type),
-                 fmt::format("llama.rope.scaling.type is \"{}", type.substr(0, 4)));
-  }
+  expect_error(tiny_llama().set("llama.rope.scaling.type", "dynamic\n"),
+               "llama.rope.scaling.type is \"dynamic\\n\", but none, linear, yarn and longrope are");
+}
+
+TEST(ModelSpec, ReadsFactorsForShortAndLongContexts) {
+  const GgufWriter metadata = tiny_llama()
+                                  .set("llama.rope.scaling.original_context_length", 32U)
+                                  .set("llama.rope.scaling.attn_factor", 1.25F);
+  std::vector<WrittenTensor> tensors = tiny_tensors("llama");
+  tensors.push_back({.name = "rope_factors_short.weight", .shape = {2}, .numbers = {1, 2}});
+  tensors.push_back({.name = "rope_factors_long.weight", .shape = {2}, .numbers = {4, 8}});
+  const RopeSpec rope = rope_of(load(with_tensors(metadata, tensors)).value());
+  EXPECT_EQ(rope.frequencies, (std::vector<float>{1.0F, 0.005F}));
+  EXPECT_EQ(rope.long_frequencies, (std::vector<float>{0.25F, 0.00125F}));
+  EXPECT_EQ(rope.magnitude, 1.25F);
+  EXPECT_EQ(&rope.frequencies_in(32), &rope.frequencies);
+  EXPECT_EQ(&rope.frequencies_in(33), &rope.long_frequencies);
+  expect_error(with_tensors(tiny_llama(), tensors), "llama.rope.scaling.original_context_length is missing");
+  tensors.back().numbers = {1, 0};
+  expect_error(with_tensors(metadata, tensors),
+               "rope_factors_long.weight holds 0, but must hold numbers from");
 }
 
 TEST(ModelSpec, RefusesUnknownArchitecturesByName) {
@@ -180,13 +252,13 @@ TEST(ModelSpec, SaysWhatABackendMustHave) {
 
 TEST(ModelSpec, NotesAWindowThatTheFamilyDoesNotApply) {
   const ModelSpec spec = llama_of(tiny_llama().set("llama.attention.sliding_window", 16U));
-  EXPECT_EQ(spec.layers[0].attention.window, 0);
+  EXPECT_EQ(spec.layers[0].attention()->window, 0);
   EXPECT_TRUE(spec.requirements.empty());
   EXPECT_EQ(spec.notes,
             std::vector<std::string>{"llama.attention.sliding_window is 16, which is not applied"});
   EXPECT_TRUE(llama_of(tiny_llama()).notes.empty());
-  expect_error(tiny_model("olmo2").set("olmo2.attention.sliding_window", 16U),
-               "olmo2.attention.sliding_window is 16, which is not supported");
+  expect_error(tiny_model("granite").set("granite.attention.sliding_window", 16U),
+               "granite.attention.sliding_window is 16, which is not supported");
 }
 
 TEST(ModelSpec, RefusesScalesAndCapsOtherThanTheNeutralOnes) {
@@ -200,7 +272,7 @@ TEST(ModelSpec, RefusesScalesAndCapsOtherThanTheNeutralOnes) {
         Key{"attention.output_scale", 1, 2}, Key{"attention.temperature_scale", 0, 0.1F},
         Key{"attn_logit_softcapping", 0, 50}, Key{"final_logit_softcapping", 0, 30},
         Key{"embedding_scale", 1, 12}, Key{"residual_scale", 1, 0.22F}, Key{"logit_scale", 1, 0.0625F},
-        Key{"rope.scaling.attn_factor", 1, 1.19F}, Key{"rope.scaling.yarn_attn_factor", 1, 1.19F},
+        Key{"rope.scaling.yarn_attn_factor", 1, 1.19F},  // without YaRN
         Key{"rope.scaling.yarn_ext_factor", 0, 1}, Key{"rope.scaling.yarn_log_multiplier", 0, 0.1F}}) {
     const std::string key = "llama." + name;
     EXPECT_TRUE(is_accepted(tiny_llama().set(key, neutral))) << key;

@@ -53,7 +53,7 @@ TEST(PassProfile, CountsAllWeightsAndProductsOfAPassOnce) {
 TEST(PassProfile, CountsTheKeysAndValuesThatRowsAttendTo) {
   Profiled run;
   run.score();
-  const AttentionSpec& attention = run.model->spec().layers.front().attention;
+  const AttentionSpec& attention = *run.model->spec().layers.front().attention();
   const auto layers = static_cast<double>(run.model->spec().layers.size()),
              width = static_cast<double>(attention.head_dim);
   // Quantised weights: keys and values are F16. The three tokens attend to 1, 2 and 3 places, the two

@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "spectr/backend/cpu/cpu_backend.h"
+#include "spectr/nn/arch/architectures.h"
 #include "spectr/nn/transformer.h"
 #include "tests/support/allocations.h"
 #include "tests/support/data.h"
@@ -85,6 +89,36 @@ INSTANTIATE_TEST_SUITE_P(Families, WeightsOf,
                          testing::Values("llama", "qwen2", "qwen3", "smollm3", "granite", "olmo2", "gpt2",
                                          "gptneox", "qwen3moe", "gemma2", "gemma3"),
                          [](const auto& family) { return family.param; });
+
+// Of files of all further families: each of their tensors is asked for, and none that is not known passes.
+TEST(Weights, OfFurtherFamiliesAreAllAskedFor) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(source_folder() / "tests/data/arch2")) {
+    if (entry.path().extension() != ".gguf") continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    const auto read = [&text] {
+      const auto file = Gguf::parse(std::as_bytes(std::span(text)), "some.gguf");
+      return file ? read_model_spec(*file) : std::unexpected(file.error());
+    };
+    ASSERT_TRUE(read());
+    const Gguf whole = Gguf::parse(std::as_bytes(std::span(text)), "some.gguf").value();
+    std::vector<std::string> names;
+    for (const GgufTensor& tensor : whole.tensors()) names.emplace_back(tensor.name);
+    for (const std::string& name : names) {
+      const std::uint64_t size = name.size();
+      const std::string length(reinterpret_cast<const char*>(&size), sizeof size);
+      const std::size_t at = text.find(length + name) + length.size();
+      text[at] = 'x';
+      const auto refused = read();
+      ASSERT_FALSE(refused) << entry.path() << " without " << name;
+      // Where a file may have another tensor instead, that one is missing.
+      EXPECT_THAT(refused.error().message,
+                  testing::AnyOf(testing::EndsWith(" is missing"), HasSubstr("tensor \"x" + name.substr(1))));
+      text[at] = name.front();
+    }
+  }
+}
 
 TEST(Weights, OptionalTensorsAreCheckedToo) {
   const auto with = [](const WrittenTensor& tensor) { return load_error(llama_and(tensor)); };

@@ -38,7 +38,7 @@ class Windows : public testing::TestWithParam<const char*> {
 TEST_P(Windows, KeepLessMemory) {
   ASSERT_LT(7 + kept, 1024);
   std::size_t sliding = 0;
-  for (const LayerSpec& layer : ring_->spec().layers) sliding += layer.attention.window > 0 ? 1 : 0;
+  for (const LayerSpec& layer : ring_->spec().layers) sliding += layer.attention()->window > 0 ? 1 : 0;
   EXPECT_GT(sliding, 0);
   EXPECT_LT(sliding, ring_->spec().layers.size());
 }

@@ -22,14 +22,21 @@ class ForwardingOps : public Ops {
   void embed(const EmbedSpec& spec) override { ops_->embed(spec); }
   void norm(const NormSpec& spec, Buffer in, Buffer out) override { ops_->norm(spec, in, out); }
   void scale(Buffer buffer, float factor) override { ops_->scale(buffer, factor); }
-  void add() override { ops_->add(); }
+  void add(Buffer to, Buffer from) override { ops_->add(to, from); }
   void add_norm(const NormSpec& spec) override { ops_->add_norm(spec); }
   void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override {
     ops_->linear(role, targets, in);
   }
+  void gate(Buffer buffer, std::size_t cols, std::size_t gates) override { ops_->gate(buffer, cols, gates); }
   void attention(std::size_t layer) override { ops_->attention(layer); }
+  void latent_queries(std::size_t layer) override { ops_->latent_queries(layer); }
+  void latent_values(std::size_t layer) override { ops_->latent_values(layer); }
+  void delta_net(std::size_t layer) override { ops_->delta_net(layer); }
+  void short_convolution(std::size_t layer) override { ops_->short_convolution(layer); }
   void activate(const DenseSpec& spec) override { ops_->activate(spec); }
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override { return ops_->experts(spec, in); }
+  void layer_inputs(const LayerEmbeddingSpec& spec) override { ops_->layer_inputs(spec); }
+  void layer_input(std::size_t layer) override { ops_->layer_input(layer); }
   void head(const HeadSpec& spec) override { ops_->head(spec); }
   Result<HeldLogits> finish() override { return ops_->finish(); }
 

@@ -71,7 +71,8 @@ GgufWriter& GgufWriter::tensor(WrittenTensor tensor) {
       .u32(tensor.dimensions.value_or(static_cast<std::uint32_t>(tensor.shape.size())));
   for (const std::uint64_t dimension : tensor.shape) description.u64(dimension);
   description.u32(tensor.type).u64(tensor.offset.value_or(data_.size()));
-  data_.zeros(tensor.data_size.value_or(proper_size(tensor)));
+  for (const float number : tensor.numbers) data_.u32(std::bit_cast<std::uint32_t>(number));
+  data_.zeros(tensor.data_size.value_or(proper_size(tensor)) - 4 * tensor.numbers.size());
   return raw_tensor(description);
 }
 
@@ -98,7 +99,7 @@ std::vector<std::byte> GgufWriter::bytes() const {
 }
 
 GgufWriter tiny_model(const std::string& architecture) {
-  const bool layer_norms = architecture == "gpt2" || architecture == "gptneox";
+  const bool layer_norms = architecture == "gpt2" || architecture == "gptneox" || architecture == "opt";
   const std::string epsilon = layer_norms ? "layer_norm_epsilon" : "layer_norm_rms_epsilon";
   GgufWriter file;
   file.set("general.architecture", architecture)
@@ -109,10 +110,36 @@ GgufWriter tiny_model(const std::string& architecture) {
       .set(architecture + ".attention.head_count", 2U)
       .set(architecture + ".attention." + epsilon, 1e-5F)
       .tensor({.name = "token_embd.weight", .shape = {8, 4}});
-  if (architecture == "qwen3moe") {
-    file.set("qwen3moe.expert_count", 4U)
-        .set("qwen3moe.expert_used_count", 2U)
-        .set("qwen3moe.expert_feed_forward_length", 16U);
+  const auto set = [&](std::string_view key, auto value) {
+    file.set(architecture + "." + std::string(key), value);
+  };
+  if (architecture.ends_with("moe") || architecture == "gpt-oss") {
+    set("expert_count", 4U);
+    set("expert_used_count", 2U);
+    set("expert_feed_forward_length", 16U);
+  }
+  if (architecture.starts_with("lfm2")) {
+    set("shortconv.l_cache", 3U);
+  }
+  if (architecture.starts_with("qwen35")) {
+    set("ssm.conv_kernel", 4U);
+    set("ssm.state_size", 4U);
+    set("ssm.time_step_rank", 2U);
+    set("ssm.group_count", 1U);
+    set("ssm.inner_size", 8U);
+    set("full_attention_interval", 2U);
+  }
+  if (architecture == "gemma4") {
+    set("attention.key_length_swa", 4U);
+  }
+  if (architecture == "deepseek2") {
+    set("attention.head_count_kv", 1U);
+    set("attention.kv_lora_rank", 4U);
+    set("attention.key_length", 6U);
+    set("attention.value_length", 4U);
+    set("attention.key_length_mla", 5U);
+    set("attention.value_length_mla", 4U);
+    set("rope.dimension_count", 2U);
   }
   return file;
 }

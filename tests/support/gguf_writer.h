@@ -50,6 +50,7 @@ struct WrittenTensor {
   std::optional<std::uint32_t> dimensions = {};  ///< claimed number of them
   std::optional<std::uint64_t> offset = {};      ///< claimed
   std::optional<std::size_t> data_size = {};     ///< bytes that are there
+  std::vector<float> numbers = {};               ///< of a tensor of F32; none: zeros
 };
 
 /// Writes a GGUF file, well-formed or with any lie a test needs.

@@ -50,6 +50,18 @@ void swiglu(std::span<float> gate, std::span<const float> up) {
   }
 }
 
+void clamped_swiglu(std::span<float> gate, std::span<const float> up, float clamp) {
+  for (std::size_t j = 0; j < gate.size(); ++j) {
+    const double g = std::min(gate[j], clamp), u = std::clamp(up[j], -clamp, clamp);
+    gate[j] = static_cast<float>(g / (1 + std::exp(-1.702 * g)) * (u + 1));
+  }
+}
+
+void multiply_by_sigmoid(std::span<float> x, std::span<const float> gate) {
+  for (std::size_t j = 0; j < x.size(); ++j)
+    x[j] = static_cast<float>(x[j] / (1 + std::exp(-double{gate[j]})));
+}
+
 void gelu(std::span<float> x) {
   for (float& v : x) {
     const double z = v, u = std::sqrt(2 / std::numbers::pi) * (z + 0.044715 * z * z * z);

@@ -16,6 +16,8 @@ void layer_norm(std::span<const float> x, std::span<const float> weight, std::sp
                 float epsilon, std::span<float> out);
 void add(std::span<float> x, std::span<const float> y);
 void swiglu(std::span<float> gate, std::span<const float> up);
+void clamped_swiglu(std::span<float> gate, std::span<const float> up, float clamp);
+void multiply_by_sigmoid(std::span<float> x, std::span<const float> gate);
 void gelu(std::span<float> x);
 float dot(std::span<const float> x, std::span<const float> y);
 float largest(std::span<const float> x);

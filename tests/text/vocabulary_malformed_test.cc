@@ -52,7 +52,8 @@ TEST(MalformedVocabulary, OfTokensThatShareATextTheLowestIsFoundAndAllArePrinted
   writer.set("tokenizer.ggml.scores", std::vector<float>(6));
   writer.set("tokenizer.ggml.token_type", std::vector<std::int32_t>{2, 3, 3, 3, 4, 1});
   const auto special = good_tokenizer(writer);
-  EXPECT_THAT(special->encode("<x>a", {.add_bos = false, .parse_special = true}), testing::ElementsAre(3, 0, 5))
+  EXPECT_THAT(special->encode("<x>a", {.add_bos = false, .parse_special = true}),
+              testing::ElementsAre(3, 0, 5))
       << "the space between them has no token";
 }
 

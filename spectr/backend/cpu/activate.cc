@@ -11,21 +11,29 @@ namespace {
 // So many numbers are activated in the time that it takes threads to meet.
 constexpr std::size_t activation_numbers = 1536;
 
-void activate_part(Activation activation, std::span<float> gate, std::span<float> up) {
+/// Without a gate: the same with ones in the place of `up`.
+void activate_alone(const DenseSpec& spec, std::span<float> up) {
   static const std::vector<float> ones(2 * activation_numbers, 1.0f);
-  if (activation == Activation::silu) {
-    if (gate.empty()) {
-      swiglu(up, std::span(ones).first(up.size()));
-    } else {
-      swiglu(gate, up);
-    }
-  } else {
-    gelu(gate.empty() ? up : gate);
-    for (std::size_t j = 0; j < gate.size(); ++j) gate[j] *= up[j];
-  }
+  activate(spec.activation, spec.clamp, up, std::span(ones).first(up.size()));
 }
 
 }  // namespace
+
+void activate(Activation activation, float clamp, std::span<float> gate, std::span<const float> up) {
+  switch (activation) {
+    case Activation::silu:
+      return swiglu(gate, up);
+    case Activation::clamped_silu:
+      return clamped_swiglu(gate, up, clamp);
+    case Activation::gelu_tanh:
+      gelu(gate);
+      break;
+    case Activation::relu:
+      for (float& number : gate) number = number < 0.0f ? 0.0f : number;  // NaN stays NaN
+      break;
+  }
+  for (std::size_t j = 0; j < gate.size(); ++j) gate[j] *= up[j];
+}
 
 void activate(const DenseSpec& spec, Span2d<float> gate, Span2d<float> up, ThreadPool& pool) {
   const std::size_t parts = div_up(spec.width, activation_numbers);  // of a row
@@ -34,8 +42,12 @@ void activate(const DenseSpec& spec, Span2d<float> gate, Span2d<float> up, Threa
         for (std::size_t task = begin; task < end; ++task) {
           const std::size_t r = task / parts, part = task % parts;
           const std::size_t from = part * spec.width / parts, to = (part + 1) * spec.width / parts;
-          activate_part(spec.activation, spec.gate ? gate[r].subspan(from, to - from) : std::span<float>(),
-                        up[r].subspan(from, to - from));
+          const std::span<float> part_of_up = up[r].subspan(from, to - from);
+          if (spec.gate) {
+            activate(spec.activation, spec.clamp, gate[r].subspan(from, to - from), part_of_up);
+          } else {
+            activate_alone(spec, part_of_up);
+          }
         }
       });
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "spectr/base/span2d.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/nn/model_spec.h"
@@ -8,5 +10,8 @@ namespace spectr {
 
 /// gate = act(gate) ⊙ up, or up = act(up) without a gate, row by row. Both: [rows, width of the block].
 void activate(const DenseSpec& spec, Span2d<float> gate, Span2d<float> up, ThreadPool& pool);
+
+/// gate[j] = act(gate[j]) up[j]; `clamp`: see DenseSpec. Both spans have one length.
+void activate(Activation activation, float clamp, std::span<float> gate, std::span<const float> up);
 
 }  // namespace spectr

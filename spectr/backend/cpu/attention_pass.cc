@@ -17,23 +17,29 @@ constexpr std::size_t heads_per_thread = 2;
 
 }  // namespace
 
-AttentionPass::AttentionPass(const ModelSpec& spec, ThreadPool& pool) : spec_(spec), pool_(pool) {
+AttentionPass::AttentionPass(const ModelSpec& spec, const CpuWeights& weights, ThreadPool& pool)
+    : spec_(spec), weights_(weights), pool_(pool) {
   for (const LayerSpec& layer : spec.layers) {
-    const RopeSpec& rope = layer.attention.rope;
+    const AttentionSpec* attention = layer.attention();
+    const RopeSpec rope = attention != nullptr ? attention->rope : RopeSpec{};
     auto same = std::ranges::find(angles_, rope, &Angles::rope);
     if (same == angles_.end()) {
       angles_.push_back({rope});
       same = angles_.end() - 1;
     }
     angles_of_.push_back(static_cast<std::size_t>(same - angles_.begin()));
+    if (attention != nullptr) max_dim_ = std::max(max_dim_, attention->head_dim);
   }
+  ones_.assign(max_dim_, 1.0f);
 }
 
 void AttentionPass::reserve(std::size_t rows) {
   std::vector<Angles> larger;
   std::size_t max_group = 1;
-  for (const LayerSpec& layer : spec_.layers)
-    max_group = std::max(max_group, layer.attention.heads / layer.attention.kv_heads);
+  for (const LayerSpec& layer : spec_.layers) {
+    if (const AttentionSpec* attention = layer.attention())
+      max_group = std::max(max_group, attention->heads / attention->kv_heads);
+  }
   for (const Angles& angles : angles_) {
     const std::size_t numbers = rows * angles.rope.frequencies.size();
     larger.push_back({angles.rope, std::make_unique_for_overwrite<float[]>(numbers),
@@ -50,19 +56,18 @@ void AttentionPass::begin(const PassBatch& batch, std::span<const std::unique_pt
   for (Angles& angles : angles_) {
     const std::size_t half = angles.rope.frequencies.size();
     for (std::size_t r = 0; r < batch.rows(); ++r) {
+      const std::vector<float>& frequencies = angles.rope.frequencies_in(store_of(r).context());
       for (std::size_t i = 0; i < half; ++i) {
-        const double angle =
-            static_cast<double>(batch.positions[r]) * static_cast<double>(angles.rope.frequencies[i]);
-        angles.cosines[r * half + i] = static_cast<float>(std::cos(angle));
-        angles.sines[r * half + i] = static_cast<float>(std::sin(angle));
+        const double angle = static_cast<double>(batch.positions[r]) * static_cast<double>(frequencies[i]);
+        angles.cosines[r * half + i] = static_cast<float>(std::cos(angle)) * angles.rope.magnitude;
+        angles.sines[r * half + i] = static_cast<float>(std::sin(angle)) * angles.rope.magnitude;
       }
     }
   }
   // Room for the scores of each thread. What a sequence does not need takes no memory: it is not filled.
-  std::size_t max_slots = 0, max_dim = 0;
+  std::size_t max_slots = 0;
   for (std::size_t r = 0; r < batch.rows(); ++r) max_slots = std::max(max_slots, store_of(r).slots());
-  for (const LayerSpec& layer : spec_.layers) max_dim = std::max(max_dim, layer.attention.head_dim);
-  const std::size_t needed = attention_scratch(max_slots, max_dim);
+  const std::size_t needed = attention_scratch(max_slots, max_dim_);
   if (needed <= thread_scores_) return;
   scores_ = std::make_unique_for_overwrite<float[]>(needed * static_cast<std::size_t>(pool_.threads()));
   thread_scores_ = needed;
@@ -84,48 +89,90 @@ void AttentionPass::partition(std::size_t heads, std::size_t group) {
   }
 }
 
-void AttentionPass::apply_rope(std::size_t layer, std::size_t kv_head, const NormNumbers* q_norm,
-                               const NormNumbers* k_norm, const AttentionBuffers& buffers) {
-  const AttentionSpec& spec = spec_.layers[layer].attention;
-  const Angles& angles = angles_[angles_of_[layer]];
-  const std::size_t dim = spec.head_dim, half = angles.rope.frequencies.size();
+/// Norms of all heads together.
+void AttentionPass::normalize_vectors(const Layer& layer) const {
+  const auto normalize_rows = [this](const std::optional<NormSpec>& norm, Span2d<float> x) {
+    if (!norm) return;
+    const NormNumbers numbers = weights_.numbers_of(*norm);
+    for (std::size_t r = 0; r < x.rows(); ++r) normalize(norm->kind, numbers, x[r], x[r]);
+  };
+  normalize_rows(layer.spec.q_norm, layer.buffers.query);
+  if (!layer.spec.kv_from) normalize_rows(layer.spec.k_norm, layer.buffers.key);
+}
+
+void AttentionPass::turn(const Layer& layer, std::size_t row, std::span<float> head) const {
+  const RopeSpec& spec = layer.angles.rope;
+  const std::size_t half = spec.frequencies.size();
+  rope(head.subspan(spec.first), {layer.angles.cosines.get() + row * half, half},
+       {layer.angles.sines.get() + row * half, half}, spec.interleaved);
+}
+
+/// Normalizes and turns a key, and stores it with its value.
+void AttentionPass::prepare_key(const Layer& layer, std::size_t kv_head, std::size_t row) const {
+  const AttentionSpec& spec = layer.spec;
+  const std::size_t dim = spec.head_dim;
+  const std::span<float> key = layer.buffers.key[row].subspan(kv_head * dim, dim);
+  std::span<float> value = layer.buffers.value[row].subspan(kv_head * dim, dim);
+  if (spec.value_epsilon) rms_norm(value, std::span(ones_).first(dim), *spec.value_epsilon, value);
+  if (!layer.k_norm.weight.empty()) normalize(spec.k_norm->kind, layer.k_norm, key, key);
+  if (spec.latent) {
+    const std::span<float> shared = key.first(spec.latent->rank);
+    normalize(spec.latent->norm.kind, weights_.numbers_of(spec.latent->norm), shared, shared);
+    value = key;
+  }
+  turn(layer, row, key);
+  store_of(row).write(layer.index, kv_head, static_cast<std::size_t>(batch_->slots[row]), key, value);
+}
+
+/// Normalizes and turns the queries of a head of keys; and its keys, which it stores with their values.
+void AttentionPass::prepare(const Layer& layer, std::size_t kv_head) const {
+  const AttentionSpec& spec = layer.spec;
+  const std::size_t dim = spec.head_dim;
   for (std::size_t r = 0; r < batch_->rows(); ++r) {
-    const auto turned = [&](const NormNumbers* norm, const std::optional<NormSpec>& kind,
-                            std::span<float> head) {
-      if (norm != nullptr) normalize(kind->kind, *norm, head, head);
-      rope(head, {angles.cosines.get() + r * half, half}, {angles.sines.get() + r * half, half},
-           angles.rope.interleaved);
-      return head;
-    };
-    for (std::size_t h = kv_head * group_; h < (kv_head + 1) * group_; ++h) {
-      turned(q_norm, spec.q_norm, buffers.query[r].subspan(h * dim, dim));
+    float factor = 1.0f;
+    if (spec.temperature) {
+      const auto periods = static_cast<std::size_t>(batch_->positions[r]) / spec.temperature->period;
+      factor += spec.temperature->scale * std::log(static_cast<float>(periods + 1));
     }
-    const std::span<float> key = turned(k_norm, spec.k_norm, buffers.key[r].subspan(kv_head * dim, dim));
-    store_of(r).write(layer, kv_head, static_cast<std::size_t>(batch_->slots[r]), key,
-                      buffers.value[r].subspan(kv_head * dim, dim));
+    for (std::size_t h = kv_head * group_; h < (kv_head + 1) * group_; ++h) {
+      const std::span<float> query = layer.buffers.query[r].subspan(h * dim, dim);
+      if (!layer.q_norm.weight.empty()) normalize(spec.q_norm->kind, layer.q_norm, query, query);
+      turn(layer, r, query);
+      if (spec.temperature) {
+        for (float& number : query) number *= factor;
+      }
+    }
+    if (!spec.kv_from) prepare_key(layer, kv_head, r);
   }
 }
 
-void AttentionPass::attend(std::size_t layer, std::size_t kv_head, const Job& job,
-                           const AttentionBuffers& buffers, ReadFrom from, std::size_t thread) {
-  const AttentionSpec& spec = spec_.layers[layer].attention;
+void AttentionPass::attend(const Layer& layer, std::size_t kv_head, const Job& job, ReadFrom from,
+                           std::size_t thread) const {
+  const AttentionSpec& spec = layer.spec;
   std::array<Query, max_queries> queries;
   for (std::size_t i = 0; i < job.size; ++i) {
     const std::size_t r = (job.begin + i) / group_, head = kv_head * group_ + (job.begin + i) % group_;
     const std::size_t seen = batch_->attended(r);
-    queries[i] = {buffers.query[r].data() + head * spec.head_dim,
+    queries[i] = {layer.buffers.query[r].data() + head * spec.head_dim,
                   static_cast<std::size_t>(batch_->prefixes[r]), batch_->ancestors(r),
-                  buffers.attended[r].data() + head * spec.head_dim,
+                  layer.buffers.attended[r].data() + head * spec.head_dim,
                   spec.window > 0 && seen > spec.window ? seen - spec.window : 0};
+    if (spec.sinks) queries[i].sink = weights_.vector(*spec.sinks)[head];
   }
   store_of(job.begin / group_)
-      .attend(layer, kv_head, std::span(queries).first(job.size), {spec.scale, spec.score_cap},
-              {scores_.get() + thread * thread_scores_, thread_scores_}, from);
+      .attend(spec.kv_from.value_or(layer.index), kv_head, std::span(queries).first(job.size),
+              {spec.scale, spec.score_cap}, {scores_.get() + thread * thread_scores_, thread_scores_}, from);
 }
 
-void AttentionPass::run(std::size_t layer, const NormNumbers* q_norm, const NormNumbers* k_norm,
-                        const AttentionBuffers& buffers) {
-  const AttentionSpec& spec = spec_.layers[layer].attention;
+void AttentionPass::run(std::size_t index, const AttentionBuffers& buffers) {
+  const AttentionSpec& spec = *spec_.layers[index].attention();
+  Layer layer{index, spec, angles_[angles_of_[index]], buffers};
+  if (spec.norms_whole_vector) {
+    normalize_vectors(layer);
+  } else {
+    if (spec.q_norm) layer.q_norm = weights_.numbers_of(*spec.q_norm);
+    if (spec.k_norm) layer.k_norm = weights_.numbers_of(*spec.k_norm);
+  }
   partition(spec.heads, spec.heads / spec.kv_heads);
   const std::size_t jobs = jobs_.size(), threads = static_cast<std::size_t>(pool_.threads());
   // Jobs that read the same keys and values one after the other.
@@ -133,14 +180,14 @@ void AttentionPass::run(std::size_t layer, const NormNumbers* q_norm, const Norm
     const auto cache = [&](std::size_t i) { return batch_->caches[jobs_[i % jobs].begin / group_]; };
     for (std::size_t i = begin; i < end; ++i) {
       const bool again = i > begin && i % jobs > 0 && cache(i) == cache(i - 1);
-      attend(layer, i / jobs, jobs_[i % jobs], buffers, again ? ReadFrom::caches : ReadFrom::memory, thread);
+      attend(layer, i / jobs, jobs_[i % jobs], again ? ReadFrom::caches : ReadFrom::memory, thread);
     }
   };
   if (spec.kv_heads >= heads_per_thread * threads) {
     // A thread attends to a head at once, while it has the new keys at hand.
     pool_.parallel_for(spec.kv_heads, 1, [&](std::size_t begin, std::size_t end, std::size_t thread) {
       for (std::size_t h = begin; h < end; ++h) {
-        apply_rope(layer, h, q_norm, k_norm, buffers);
+        prepare(layer, h);
         attend_all(h * jobs, (h + 1) * jobs, thread);
       }
     });
@@ -148,8 +195,7 @@ void AttentionPass::run(std::size_t layer, const NormNumbers* q_norm, const Norm
     const std::size_t numbers = batch_->rows() * (group_ + 1) * spec.head_dim;
     pool_.parallel_for(spec.kv_heads, std::max<std::size_t>(1, rope_numbers / numbers),
                        [&](std::size_t begin, std::size_t end) {
-                         for (std::size_t h = begin; h < end; ++h)
-                           apply_rope(layer, h, q_norm, k_norm, buffers);
+                         for (std::size_t h = begin; h < end; ++h) prepare(layer, h);
                        });
     pool_.parallel_for(spec.kv_heads * jobs, 1, attend_all);
   }

@@ -23,7 +23,8 @@ struct AttentionBuffers {
 /// together with whom) is prepared once.
 class AttentionPass {
  public:
-  AttentionPass(const ModelSpec& spec, ThreadPool& pool);
+  /// All must outlive it.
+  AttentionPass(const ModelSpec& spec, const CpuWeights& weights, ThreadPool& pool);
 
   /// Memory for so many rows. Throws std::bad_alloc; all is as before then.
   void reserve(std::size_t rows);
@@ -33,9 +34,8 @@ class AttentionPass {
   void begin(const PassBatch& batch, std::span<const std::unique_ptr<KvStore>> stores);
 
   /// Normalizes (where the layer has such norms) and turns queries and keys, stores keys and values, and
-  /// attends.
-  void run(std::size_t layer, const NormNumbers* q_norm, const NormNumbers* k_norm,
-           const AttentionBuffers& buffers);
+  /// attends. Requires: the layer has attention.
+  void run(std::size_t layer, const AttentionBuffers& buffers);
 
  private:
   /// Queries of one head of keys that attend together, counted row after row: query i is of row
@@ -49,22 +49,35 @@ class AttentionPass {
     RopeSpec rope;
     std::unique_ptr<float[]> cosines = nullptr, sines = nullptr;  // [reserved rows, dims / 2]
   };
+  /// A layer, and what its rows meet before they attend.
+  struct Layer {
+    std::size_t index;
+    const AttentionSpec& spec;
+    const Angles& angles;
+    AttentionBuffers buffers;
+    NormNumbers q_norm = {}, k_norm = {};  // of each head
+  };
 
   KvStore& store_of(std::size_t row) const { return *stores_[batch_->caches[row]]; }
   void partition(std::size_t heads, std::size_t group);
-  void apply_rope(std::size_t layer, std::size_t kv_head, const NormNumbers* q_norm,
-                  const NormNumbers* k_norm, const AttentionBuffers& buffers);
-  void attend(std::size_t layer, std::size_t kv_head, const Job& job, const AttentionBuffers& buffers,
-              ReadFrom from, std::size_t thread);
+  void normalize_vectors(const Layer& layer) const;
+  void prepare(const Layer& layer, std::size_t kv_head) const;
+  void prepare_key(const Layer& layer, std::size_t kv_head, std::size_t row) const;
+  void turn(const Layer& layer, std::size_t row, std::span<float> head) const;
+  void attend(const Layer& layer, std::size_t kv_head, const Job& job, ReadFrom from,
+              std::size_t thread) const;
 
   const ModelSpec& spec_;
+  const CpuWeights& weights_;
   ThreadPool& pool_;
+  std::size_t max_dim_ = 0;                 // of all layers' heads
   std::vector<Angles> angles_;              // of every different rope
   std::vector<std::size_t> angles_of_;      // by layer
   std::vector<Job> jobs_;                   // of every head of keys
   std::size_t jobs_heads_ = 0, group_ = 0;  // that they were made for
   std::unique_ptr<float[]> scores_;         // [threads, thread_scores_]
   std::size_t thread_scores_ = 0;
+  std::vector<float> ones_;  // [max_dim_]
   const PassBatch* batch_ = nullptr;
   std::span<const std::unique_ptr<KvStore>> stores_;
 };

@@ -5,10 +5,7 @@
 namespace spectr {
 
 const Caps& CpuBackend::caps() const {
-  static const Caps caps =
-      host_caps("cpu", {Feature::embedding_scale, Feature::residual_scale, Feature::logit_scale,
-                        Feature::whole_vector_norms, Feature::shortlist, Feature::experts,
-                        Feature::sliding_window, Feature::score_cap, Feature::logit_cap});
+  static const Caps caps = host_caps("cpu", all_features());
   return caps;
 }
 

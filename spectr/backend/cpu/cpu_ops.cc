@@ -1,6 +1,7 @@
 #include "spectr/backend/cpu/cpu_ops.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -22,8 +23,12 @@ void multiply_by(float factor, std::span<float> x) {
 
 std::vector<KvLayout::Layer> kv_layers(const ModelSpec& spec) {
   std::vector<KvLayout::Layer> layers;
-  for (const LayerSpec& layer : spec.layers)
-    layers.push_back({layer.attention.kv_heads, layer.attention.head_dim, layer.attention.window});
+  for (const LayerSpec& layer : spec.layers) {
+    const AttentionSpec* attention = layer.attention();
+    const bool stores = attention != nullptr && !attention->kv_from;
+    layers.push_back(stores ? KvLayout::Layer{attention->kv_heads, attention->head_dim, attention->window}
+                            : KvLayout::Layer{});
+  }
   return layers;
 }
 
@@ -41,7 +46,9 @@ CpuOps::CpuOps(const ModelSpec& spec, const KvTypes& kv, ThreadPool& pool)
       weights_(spec, pool),
       cols_(all_cols(spec)),
       kv_layout_(kv_layers(spec), kv),
-      attention_(spec, pool),
+      attention_(spec, weights_, pool),
+      latent_(spec, weights_, pool),
+      recurrent_(spec, weights_, pool),
       experts_(spec, weights_, pool),
       logits_pool_(spec.vocabulary) {}
 
@@ -52,6 +59,8 @@ void CpuOps::reserve(std::size_t rows) {
     larger[i] = std::make_unique_for_overwrite<float[]>(rows * cols_[i]);
   weights_.reserve(rows, scratch_);
   attention_.reserve(rows);
+  latent_.reserve(rows, scratch_);
+  recurrent_.reserve(rows);
   experts_.reserve(rows, scratch_);
   buffers_ = std::move(larger);
   reserved_ = rows;
@@ -66,11 +75,13 @@ CacheId CpuOps::open_cache(const CacheSize& size) {
   } else {
     *closed = std::move(store);
   }
+  recurrent_.open(id, size);
   return id;
 }
 
 void CpuOps::close_cache(CacheId cache) {
   stores_[cache].reset();
+  recurrent_.close(cache);
 }
 
 Span2d<float> CpuOps::view(Buffer buffer, std::size_t cols) const {
@@ -80,11 +91,13 @@ Span2d<float> CpuOps::view(Buffer buffer, std::size_t cols) const {
 void CpuOps::begin(const PassBatch& batch) {
   for (const SlotMove& move : batch.moves) {
     stores_[move.cache]->move(static_cast<std::size_t>(move.from), static_cast<std::size_t>(move.to));
+    recurrent_.move(move);
   }
   SPECTR_CHECK(batch.rows() >= 1 && batch.rows() <= reserved_);
   batch_ = &batch;
   logits_ = {};
   attention_.begin(batch, stores_);
+  recurrent_.begin(batch);
 }
 
 void CpuOps::embed(const EmbedSpec& spec) {
@@ -99,8 +112,8 @@ void CpuOps::embed(const EmbedSpec& spec) {
 }
 
 void CpuOps::norm(const NormSpec& spec, Buffer in, Buffer out) {
-  const Span2d<float> x = view(in), normed = view(out);
   const NormNumbers numbers = weights_.numbers_of(spec);
+  const Span2d<float> x = view(in, numbers.weight.size()), normed = view(out, numbers.weight.size());
   for (std::size_t r = 0; r < x.rows(); ++r) normalize(spec.kind, numbers, x[r], normed[r]);
 }
 
@@ -109,9 +122,20 @@ void CpuOps::scale(Buffer buffer, float factor) {
   for (std::size_t r = 0; r < x.rows(); ++r) multiply_by(factor, x[r]);
 }
 
-void CpuOps::add() {
-  const Span2d<float> x = view(Buffer::stream), branch = view(Buffer::branch);
-  for (std::size_t r = 0; r < x.rows(); ++r) spectr::add(x[r], branch[r]);
+void CpuOps::add(Buffer to, Buffer from) {
+  const Span2d<float> x = view(to), y = view(from);
+  for (std::size_t r = 0; r < x.rows(); ++r) spectr::add(x[r], y[r]);
+}
+
+void CpuOps::gate(Buffer buffer, std::size_t cols, std::size_t gates) {
+  const Span2d<float> x = view(buffer, cols), by = view(Buffer::gate, gates);
+  for (std::size_t r = 0; r < x.rows(); ++r) {
+    if (gates == 1) {
+      multiply_by(sigmoid(by[r].front()), x[r]);
+    } else {
+      multiply_by_sigmoid(x[r], by[r]);
+    }
+  }
 }
 
 void CpuOps::add_norm(const NormSpec& spec) {
@@ -132,22 +156,36 @@ void CpuOps::linear(LinearRole, std::span<const LinearTarget> targets, Buffer in
 }
 
 void CpuOps::attention(std::size_t layer) {
-  const AttentionSpec& spec = spec_.layers[layer].attention;
+  const AttentionSpec& spec = *spec_.layers[layer].attention();
   const std::size_t q_cols = spec.heads * spec.head_dim, kv_cols = spec.kv_heads * spec.head_dim;
   const AttentionBuffers buffers{view(Buffer::query, q_cols), view(Buffer::key, kv_cols),
                                  view(Buffer::value, kv_cols), view(Buffer::attended, q_cols)};
-  NormNumbers q_norm, k_norm;
-  if (spec.q_norm) q_norm = weights_.numbers_of(*spec.q_norm);
-  if (spec.k_norm) k_norm = weights_.numbers_of(*spec.k_norm);
-  if (spec.norms_whole_vector) {
-    for (std::size_t r = 0; r < batch_->rows(); ++r) {
-      if (spec.q_norm) normalize(spec.q_norm->kind, q_norm, buffers.query[r], buffers.query[r]);
-      if (spec.k_norm) normalize(spec.k_norm->kind, k_norm, buffers.key[r], buffers.key[r]);
-    }
-  }
-  const bool by_head = !spec.norms_whole_vector;
-  attention_.run(layer, spec.q_norm && by_head ? &q_norm : nullptr,
-                 spec.k_norm && by_head ? &k_norm : nullptr, buffers);
+  attention_.run(layer, buffers);
+}
+
+void CpuOps::latent_queries(std::size_t layer) {
+  const AttentionSpec& spec = *spec_.layers[layer].attention();
+  latent_.queries(spec, view(Buffer::up, spec.q.out), view(Buffer::query, spec.heads * spec.head_dim),
+                  scratch_);
+}
+
+void CpuOps::latent_values(std::size_t layer) {
+  const AttentionSpec& spec = *spec_.layers[layer].attention();
+  latent_.values(spec, view(Buffer::attended, spec.heads * spec.head_dim), view(Buffer::up, spec.out.in),
+                 scratch_);
+}
+
+void CpuOps::delta_net(std::size_t layer) {
+  const DeltaNetSpec& spec = *spec_.layers[layer].delta_net();
+  recurrent_.run(layer, spec,
+                 {view(Buffer::query, spec.channels()), view(Buffer::gate, spec.inner()),
+                  view(Buffer::key, spec.value_heads), view(Buffer::value, spec.value_heads),
+                  view(Buffer::attended, spec.inner())});
+}
+
+void CpuOps::short_convolution(std::size_t layer) {
+  const ShortConvolutionSpec& spec = *spec_.layers[layer].short_convolution();
+  recurrent_.run(layer, spec, view(Buffer::query, spec.in.out), view(Buffer::attended, spec.out.in));
 }
 
 void CpuOps::activate(const DenseSpec& spec) {
@@ -155,7 +193,30 @@ void CpuOps::activate(const DenseSpec& spec) {
 }
 
 std::size_t CpuOps::experts(const ExpertsSpec& spec, Buffer in) {
-  return experts_.run(spec, view(in), view(Buffer::branch), scratch_);
+  return experts_.run(spec, view(in), view(Buffer::stream), view(Buffer::branch), scratch_);
+}
+
+void CpuOps::layer_inputs(const LayerEmbeddingSpec& spec) {
+  const Span2d<float> inputs = view(Buffer::layer_inputs);
+  const NormNumbers numbers = weights_.numbers_of(spec.norm);
+  std::vector<float> own(inputs.cols());
+  const float scale = std::sqrt(static_cast<float>(spec.dim)), half = std::sqrt(0.5f);
+  for (std::size_t r = 0; r < inputs.rows(); ++r) {
+    weights_.matrix(spec.tokens).row(static_cast<std::size_t>(batch_->tokens[r]), own);
+    for (std::size_t from = 0; from < inputs.cols(); from += spec.dim) {
+      const std::span<float> part = inputs[r].subspan(from, spec.dim);
+      normalize(spec.norm.kind, numbers, part, part);
+      for (std::size_t j = 0; j < spec.dim; ++j) part[j] = (part[j] + scale * own[from + j]) * half;
+    }
+  }
+}
+
+void CpuOps::layer_input(std::size_t layer) {
+  const LayerInputSpec& spec = *spec_.layers[layer].input;
+  const std::size_t dim = spec.gate.out;
+  const Span2d<float> gate = view(Buffer::gate, dim), inputs = view(Buffer::layer_inputs);
+  for (std::size_t r = 0; r < gate.rows(); ++r)
+    spectr::activate(spec.activation, 0, gate[r], inputs[r].subspan(layer * dim, dim));
 }
 
 void CpuOps::head(const HeadSpec& spec) {

@@ -11,6 +11,8 @@
 #include "spectr/backend/cpu/host_logits.h"
 #include "spectr/backend/cpu/kernels/matmul.h"
 #include "spectr/backend/cpu/kv_store.h"
+#include "spectr/backend/cpu/latent_pass.h"
+#include "spectr/backend/cpu/recurrent_pass.h"
 #include "spectr/nn/ops.h"
 
 namespace spectr {
@@ -26,18 +28,27 @@ class CpuOps final : public Ops {
   std::size_t bytes_of(WeightId id) const override { return weights_.bytes_of(id); }
   CacheId open_cache(const CacheSize& size) override;
   void close_cache(CacheId cache) override;
-  std::size_t cache_bytes(const CacheSize& size) const override { return kv_layout_.bytes(size); }
+  std::size_t cache_bytes(const CacheSize& size) const override {
+    return kv_layout_.bytes(size) + recurrent_.bytes(size);
+  }
 
   void begin(const PassBatch& batch) override;
   void embed(const EmbedSpec& spec) override;
   void norm(const NormSpec& spec, Buffer in, Buffer out) override;
   void scale(Buffer buffer, float factor) override;
-  void add() override;
+  void add(Buffer to, Buffer from) override;
   void add_norm(const NormSpec& spec) override;
+  void gate(Buffer buffer, std::size_t cols, std::size_t gates) override;
   void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override;
   void attention(std::size_t layer) override;
+  void latent_queries(std::size_t layer) override;
+  void latent_values(std::size_t layer) override;
+  void delta_net(std::size_t layer) override;
+  void short_convolution(std::size_t layer) override;
   void activate(const DenseSpec& spec) override;
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
+  void layer_inputs(const LayerEmbeddingSpec& spec) override;
+  void layer_input(std::size_t layer) override;
   void head(const HeadSpec& spec) override;
   Result<HeldLogits> finish() override;
 
@@ -61,6 +72,8 @@ class CpuOps final : public Ops {
   KvLayout kv_layout_;
   std::vector<std::unique_ptr<KvStore>> stores_;  // by cache; null where it was closed
   AttentionPass attention_;
+  LatentPass latent_;
+  RecurrentPass recurrent_;
   ExpertsPass experts_;
   HostLogitsPool logits_pool_;
   std::vector<float> shortlist_logits_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "spectr/backend/cpu/activate.h"
+#include "spectr/backend/cpu/kernels/state_ops.h"
 #include "spectr/backend/cpu/kernels/vector_ops.h"
 #include "spectr/base/numeric.h"
 
@@ -15,15 +16,6 @@ namespace {
 
 // So many numbers are copied or added in the time that it takes threads to meet.
 constexpr std::size_t numbers_worth_sharing = 16384;
-
-/// y += factor · x.
-void add_scaled(float factor, std::span<const float> x, std::span<float> y) {
-  for (std::size_t j = 0; j < y.size(); ++j) y[j] += factor * x[j];
-}
-
-float sigmoid(float z) {
-  return 1.0f / (1.0f + std::exp(-z));
-}
 
 /// The `chosen.size()` experts of the largest scores, the lower one first of equal ones.
 template <class Score>
@@ -39,6 +31,28 @@ void choose_largest(std::size_t experts, const Score& score, std::span<ChosenExp
   }
 }
 
+/// −∞ for the scores of experts outside the best groups: those whose two best experts have the largest sums,
+/// the lower one first of equal ones.
+void keep_best_groups(const ExpertsSpec& spec, std::span<float> scores) {
+  constexpr float nothing = -std::numeric_limits<float>::infinity();
+  const std::size_t size = scores.size() / spec.groups;
+  std::vector<float> sums;
+  for (std::size_t g = 0; g < spec.groups; ++g) {
+    float best = nothing, second = nothing;
+    for (const float score : scores.subspan(g * size, size)) {
+      second = std::max(second, std::min(best, score));
+      best = std::max(best, score);
+    }
+    sums.push_back(size > 1 ? best + second : best);
+  }
+  std::vector<ChosenExpert> best(spec.groups_used);
+  choose_largest(spec.groups, [&](std::size_t g) { return sums[g]; }, best);
+  for (std::size_t g = 0; g < spec.groups; ++g) {
+    if (std::ranges::find(best, g, &ChosenExpert::expert) == best.end())
+      std::ranges::fill(scores.subspan(g * size, size), nothing);
+  }
+}
+
 void apply_softmax(std::span<ChosenExpert> chosen) {
   const float max = std::ranges::max(chosen, {}, &ChosenExpert::weight).weight;
   float sum = 0.0f;
@@ -51,11 +65,17 @@ void apply_softmax(std::span<ChosenExpert> chosen) {
 void choose_experts(const ExpertsSpec& spec, std::span<const float> bias, std::span<float> z,
                     std::span<ChosenExpert> chosen) {
   using Gating = ExpertsSpec::Gating;
-  // Gating keeps the order of z but for rounding: without a bias z itself decides.
-  if (bias.empty()) choose_largest(z.size(), [z](std::size_t e) { return z[e]; }, chosen);
+  // Gating keeps the order of z but for rounding: without a bias and groups z itself decides.
+  const bool by_outputs = bias.empty() && spec.groups == 1;
+  if (by_outputs) choose_largest(z.size(), [z](std::size_t e) { return z[e]; }, chosen);
   if (spec.gating == Gating::softmax) softmax(z);
   if (spec.gating == Gating::sigmoid) std::ranges::transform(z, z.begin(), sigmoid);
-  if (!bias.empty()) choose_largest(z.size(), [z, bias](std::size_t e) { return z[e] + bias[e]; }, chosen);
+  if (!by_outputs) {
+    std::vector<float> scores(z.begin(), z.end());
+    if (!bias.empty()) add(scores, bias);
+    if (spec.groups > 1) keep_best_groups(spec, scores);
+    choose_largest(z.size(), [&scores](std::size_t e) { return scores[e]; }, chosen);
+  }
   for (ChosenExpert& one : chosen) one.weight = z[one.expert];
   if (spec.gating == Gating::softmax_of_chosen) apply_softmax(chosen);
   float factor = spec.weights_scale;
@@ -109,10 +129,14 @@ void ExpertsPass::choose(const ExpertsSpec& spec, Span2d<const float> x, MatmulS
   const Product product{weights_.matrix(spec.router.weight), z};
   matmul({&product, 1}, x, pool_, scratch);
   weights_.add_bias(spec.router, z);
+  if (spec.router_scale != 1.0f) scale({z[0].data(), z.rows() * z.cols()}, spec.router_scale);
   const auto bias = spec.selection_bias ? weights_.vector(*spec.selection_bias) : std::span<const float>();
   chosen_.resize(x.rows() * spec.used);
   for (std::size_t r = 0; r < x.rows(); ++r)
     choose_experts(spec, bias, z[r], std::span(chosen_).subspan(r * spec.used, spec.used));
+  if (!spec.scales) return;
+  const std::span<const float> scales = weights_.vector(*spec.scales);
+  for (ChosenExpert& one : chosen_) one.weight *= scales[one.expert];
 }
 
 /// Gives every choice its place: expert after expert, and within one row after row.
@@ -148,9 +172,16 @@ void ExpertsPass::multiply(const ExpertsSpec& spec, std::span<const Target> targ
   }
 }
 
-std::size_t ExpertsPass::run(const ExpertsSpec& spec, Span2d<const float> x, Span2d<float> out,
-                             MatmulScratch& scratch) {
-  choose(spec, x, scratch);
+std::size_t ExpertsPass::run(const ExpertsSpec& spec, Span2d<const float> x, Span2d<const float> stream,
+                             Span2d<float> out, MatmulScratch& scratch) {
+  if (spec.router_norm) {
+    const NormNumbers norm = weights_.numbers_of(*spec.router_norm);
+    const Span2d<float> normed(outputs_.get(), x.rows(), x.cols());
+    for (std::size_t r = 0; r < x.rows(); ++r) normalize(spec.router_norm->kind, norm, stream[r], normed[r]);
+    choose(spec, normed, scratch);
+  } else {
+    choose(spec, x, scratch);
+  }
   group();
   const DenseSpec& block = spec.blocks.front();
   const std::size_t all = chosen_.size(), grain = div_up(numbers_worth_sharing, spec.used * x.cols());
@@ -174,7 +205,7 @@ std::size_t ExpertsPass::run(const ExpertsSpec& spec, Span2d<const float> x, Spa
   each_row([&](std::size_t r, std::span<const std::size_t> places) {
     std::ranges::fill(out[r], 0.0f);
     for (std::size_t i = 0; i < places.size(); ++i)
-      add_scaled(chosen_[r * spec.used + i].weight, outputs[places[i]], out[r]);
+      add_scaled(out[r], chosen_[r * spec.used + i].weight, outputs[places[i]]);
   });
   return groups_.size();
 }

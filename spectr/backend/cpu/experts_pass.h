@@ -37,8 +37,10 @@ class ExpertsPass {
   /// std::bad_alloc; what there was for fewer rows is as before then.
   void reserve(std::size_t rows, MatmulScratch& scratch);
 
-  /// out[r] = the mixture of x[r]. Returns how many experts were chosen by some row.
-  std::size_t run(const ExpertsSpec& spec, Span2d<const float> x, Span2d<float> out, MatmulScratch& scratch);
+  /// out[r] = the mixture of x[r]; routers with a norm of their own read `stream`. Returns how many experts
+  /// were chosen by some row.
+  std::size_t run(const ExpertsSpec& spec, Span2d<const float> x, Span2d<const float> stream,
+                  Span2d<float> out, MatmulScratch& scratch);
 
  private:
   /// Choices of one expert have the places [begin, begin + size).

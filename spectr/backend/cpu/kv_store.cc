@@ -60,7 +60,7 @@ std::size_t KvLayout::bytes(const CacheSize& size) const {
 }
 
 KvStore::KvStore(const KvLayout& layout, const CacheSize& size)
-    : layout_(layout), slots_(round_up(size.slots, slot_block)) {
+    : layout_(layout), slots_(round_up(size.slots, slot_block)), context_(size.context) {
   for (const KvLayout::Group& group : layout.groups_) {
     rings_.push_back(group.blocks(size));
     pages_.emplace_back(rings_.back() * group.block_bytes);

@@ -53,6 +53,8 @@ class KvStore {
   KvStore& operator=(const KvStore&) = delete;
 
   std::size_t slots() const { return slots_; }
+  /// See CacheSize.
+  std::size_t context() const { return context_; }
 
   /// Sets key and value of one of the slots. Threads may write different heads at once. Requires: a layer, a
   /// head and a slot of the store, head_dim numbers each.
@@ -72,7 +74,7 @@ class KvStore {
   void with(std::size_t layer, std::size_t head, Use use) const;
 
   const KvLayout& layout_;
-  std::size_t slots_;
+  std::size_t slots_, context_;
   std::vector<std::size_t> rings_;  // blocks of each group
   std::vector<ZeroedPages> pages_;  // of each group
 };

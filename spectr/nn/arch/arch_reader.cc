@@ -11,8 +11,9 @@
 
 namespace spectr {
 
-ArchReader::ArchReader(const Gguf& file, std::string_view architecture, ModelSpec& spec)
-    : file_(file), spec_(spec), prefix_(std::string(architecture) + '.') {}
+ArchReader::ArchReader(const Gguf& file, std::string_view architecture, const RopeChoice& rope,
+                       ModelSpec& spec)
+    : file_(file), rope_(rope), spec_(spec), prefix_(std::string(architecture) + '.') {}
 
 std::string ArchReader::mark(std::string_view name) {
   return *keys_.insert(key(name)).first;
@@ -32,31 +33,49 @@ Result<std::size_t> ArchReader::count(std::string_view name, std::uint64_t max, 
   return count(name, max);
 }
 
-Result<std::vector<std::size_t>> ArchReader::counts(std::string_view name, std::uint64_t max) {
+Result<std::size_t> ArchReader::count_or_none(std::string_view name, std::uint64_t max) {
   const std::string key = mark(name);
-  const std::size_t layers = spec_.layers.size();
-  const GgufValue* value = file_.find(key);
-  if (value == nullptr || !std::holds_alternative<GgufArray>(*value)) {
-    SPECTR_TRY(const std::size_t one, count(name, max));
-    return std::vector<std::size_t>(layers, one);
-  }
-  SPECTR_TRY(const std::vector<std::int64_t> values, file_.integers(key));
-  if (values.size() != layers) {
-    return error("{}: {} has {} values for {} layers", file_.name(), key, values.size(), layers);
-  }
-  for (std::size_t i = 0; i < layers; ++i) {
-    if (values[i] < 1 || std::cmp_greater(values[i], max)) {
-      return error("{}: {} is {} in layer {}, but must be from 1 to {}", file_.name(), key, values[i], i,
-                   max);
-    }
-  }
-  return std::vector<std::size_t>(values.begin(), values.end());
+  SPECTR_TRY(const std::uint64_t value, file_.integer(key, 0));
+  if (value == 0) return std::size_t{0};
+  return count(name, max);
 }
 
 Result<std::vector<std::size_t>> ArchReader::counts(std::string_view name, std::uint64_t max,
-                                                    const std::vector<std::size_t>& fallback) {
+                                                    std::uint64_t least) {
+  const std::string key = mark(name);
+  const GgufValue* value = file_.find(key);
+  if (value == nullptr || !std::holds_alternative<GgufArray>(*value)) {
+    SPECTR_TRY(const std::size_t one, count(name, max));
+    return std::vector<std::size_t>(spec_.layers.size(), one);
+  }
+  SPECTR_TRY(const std::vector<std::int64_t> values, file_.integers(key));
+  if (values.size() != blocks_) {
+    return error("{}: {} has {} values for {} layers", file_.name(), key, values.size(), blocks_);
+  }
+  std::vector<std::size_t> counts;
+  for (std::size_t i = 0; i < spec_.layers.size(); ++i) {
+    if (std::cmp_less(values[i], least) || std::cmp_greater(values[i], max)) {
+      return error("{}: {} is {} in layer {}, but must be from {} to {}", file_.name(), key, values[i], i,
+                   least, max);
+    }
+    counts.push_back(static_cast<std::size_t>(values[i]));
+  }
+  return counts;
+}
+
+Result<std::vector<std::size_t>> ArchReader::counts(std::string_view name, std::uint64_t max,
+                                                    const std::vector<std::size_t>& fallback,
+                                                    std::uint64_t least) {
   if (!has(name)) return fallback;
-  return counts(name, max);
+  return counts(name, max, least);
+}
+
+void ArchReader::set_blocks(std::size_t blocks, std::size_t layers) {
+  blocks_ = blocks;
+  spec_.layers.resize(layers);
+  if (layers < blocks) {
+    spec_.notes.push_back(fmt::format("blocks from {} on predict further tokens; they are not used", layers));
+  }
 }
 
 Result<float> ArchReader::real(std::string_view name, double min, double max) {
@@ -96,6 +115,10 @@ Result<std::vector<bool>> ArchReader::booleans(std::string_view name) {
   }
   std::vector<bool> values;
   for (const std::byte byte : array->bytes) values.push_back(byte != std::byte{0});
+  if (values.size() != blocks_) {
+    return error("{}: {} has {} values for {} layers", file_.name(), key, values.size(), blocks_);
+  }
+  values.resize(spec_.layers.size());
   return values;
 }
 
@@ -176,6 +199,29 @@ Result<WeightId> ArchReader::vector(std::string_view name, std::size_t size) {
   return add({std::string(name), static_cast<TensorType>(tensor->type), 1, size, 0, true});
 }
 
+Result<WeightId> ArchReader::table(std::string_view name, std::size_t rows, std::size_t cols) {
+  return part_of_table(name, rows, cols, 0, rows * cols);
+}
+
+Result<WeightId> ArchReader::part_of_table(std::string_view name, std::size_t rows, std::size_t cols,
+                                           std::size_t first, std::size_t count) {
+  SPECTR_TRY(const GgufTensor* tensor, find(name, rows, cols));
+  if (const std::size_t elements = tensor_format(tensor->type)->elements;
+      first % elements + count % elements > 0) {
+    return error("{}: tensor {} is {}, whose blocks of {} numbers cannot be split at {}", file_.name(), name,
+                 tensor_format(tensor->type)->name, elements, first + count);
+  }
+  return add({std::string(name), static_cast<TensorType>(tensor->type), 1, count, first, true});
+}
+
+Result<WeightId> ArchReader::chosen_rows(std::string_view name, std::size_t rows, std::size_t cols,
+                                         std::vector<Token> chosen) {
+  SPECTR_TRY(const GgufTensor* tensor, find(name, rows, cols));
+  const std::size_t count = chosen.size();
+  return add(
+      {std::string(name), static_cast<TensorType>(tensor->type), count, cols, 0, false, std::move(chosen)});
+}
+
 Result<LinearSpec> ArchReader::linear(const std::string& prefix, std::size_t out, std::size_t in, Bias bias) {
   return part_of_linear(prefix, out, in, bias, 0, out);
 }
@@ -186,13 +232,7 @@ Result<LinearSpec> ArchReader::part_of_linear(const std::string& prefix, std::si
   LinearSpec linear{weight, {}, out, in};
   const std::string name = prefix + ".bias";
   if (bias == Bias::required || has_tensor(name)) {
-    SPECTR_TRY(const GgufTensor* tensor, find(name, 1, all));
-    if (const std::size_t elements = tensor_format(tensor->type)->elements;
-        first % elements + out % elements > 0) {
-      return error("{}: tensor {} is {}, whose blocks of {} numbers cannot be split at {}", file_.name(),
-                   name, tensor_format(tensor->type)->name, elements, first + out);
-    }
-    linear.bias = add({name, static_cast<TensorType>(tensor->type), 1, out, first, true});
+    SPECTR_TRY(linear.bias, part_of_table(name, 1, all, first, out));
   }
   return linear;
 }
@@ -215,9 +255,21 @@ Result<std::vector<float>> ArchReader::numbers(std::string_view name, std::size_
   return numbers;
 }
 
+void ArchReader::leave_out_tensor(std::string_view name) {
+  if (const GgufTensor* tensor = file_.tensor(name)) tensors_.insert(tensor->name);
+}
+
+/// Of a block behind the model's layers.
+bool ArchReader::is_left_out(std::string_view tensor) const {
+  for (std::size_t i = spec_.layers.size(); i < blocks_; ++i) {
+    if (tensor.starts_with(fmt::format("blk.{}.", i))) return true;
+  }
+  return false;
+}
+
 Result<void> ArchReader::end_of_tensors() const {
   for (const GgufTensor& tensor : file_.tensors()) {
-    if (tensors_.contains(tensor.name)) continue;
+    if (tensors_.contains(tensor.name) || is_left_out(tensor.name)) continue;
     return error("{}: tensor {} is not used by {} with {} layers", file_.name(), quote(tensor.name),
                  spec_.architecture, spec_.layers.size());
   }

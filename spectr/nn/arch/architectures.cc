@@ -10,10 +10,41 @@ namespace spectr {
 namespace {
 
 constexpr Architecture all[] = {
-    {"llama", read_llama},       {"qwen2", read_qwen2},   {"qwen3", read_qwen3},   {"smollm3", read_smollm3},
-    {"granite", read_granite},   {"olmo2", read_olmo2},   {"gpt2", read_gpt2},     {"gptneox", read_gptneox},
-    {"qwen3moe", read_qwen3moe}, {"gemma2", read_gemma2}, {"gemma3", read_gemma3},
+    {"llama", read_llama},
+    {"qwen2", read_qwen2},
+    {"qwen2vl", read_qwen2vl},
+    {"qwen3", read_qwen3},
+    {"qwen3vl", read_qwen3vl},
+    {"qwen3moe", read_qwen3moe},
+    {"qwen3vlmoe", read_qwen3vlmoe},
+    {"qwen35", read_qwen35},
+    {"qwen35moe", read_qwen35moe},
+    {"gemma2", read_gemma2},
+    {"gemma3", read_gemma3},
+    {"gemma4", read_gemma4},
+    {"gpt-oss", read_gpt_oss},
+    {"phi3", read_phi3},
+    {"mistral3", read_mistral3},
+    {"smollm3", read_smollm3},
+    {"granite", read_granite},
+    {"olmo2", read_olmo2},
+    {"lfm2", read_lfm2},
+    {"lfm2moe", read_lfm2moe},
+    {"glm4moe", read_glm4moe},
+    {"deepseek2", read_deepseek2},
+    {"gpt2", read_gpt2},
+    {"gptneox", read_gptneox},
+    {"opt", read_opt},
 };
+
+/// Layers, and the blocks behind them that predict further tokens.
+Result<void> read_blocks(ArchReader& in) {
+  constexpr std::uint64_t max_blocks = 512;
+  SPECTR_TRY(const std::size_t blocks, in.count("block_count", max_blocks));
+  SPECTR_TRY(const std::size_t further, in.count_or_none("nextn_predict_layers", blocks - 1));
+  in.set_blocks(blocks, blocks - further);
+  return {};
+}
 
 }  // namespace
 
@@ -21,7 +52,7 @@ std::span<const Architecture> architectures() {
   return all;
 }
 
-Result<ModelSpec> read_model_spec(const Gguf& file) {
+Result<ModelSpec> read_model_spec(const Gguf& file, const RopeChoice& rope) {
   SPECTR_TRY_VOID(refuse_split(file));
   SPECTR_TRY(const auto name, file.string("general.architecture"));
   const auto found = std::ranges::find(architectures(), name, &Architecture::name);
@@ -35,7 +66,8 @@ Result<ModelSpec> read_model_spec(const Gguf& file) {
   const std::string stem = std::filesystem::path(file.name()).stem();
   SPECTR_TRY(const std::string_view own_name, file.string("general.name", stem));
   spec.name = escape(own_name);
-  ArchReader in(file, name, spec);
+  ArchReader in(file, name, rope, spec);
+  SPECTR_TRY_VOID(read_blocks(in));
   SPECTR_TRY_VOID(found->read(in));
   SPECTR_TRY_VOID(in.end_of_tensors());
   return spec;

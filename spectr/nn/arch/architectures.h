@@ -7,6 +7,7 @@
 #include "spectr/gguf/gguf.h"
 #include "spectr/nn/arch/arch_reader.h"
 #include "spectr/nn/model_spec.h"
+#include "spectr/nn/rope_choice.h"
 
 namespace spectr {
 
@@ -19,22 +20,36 @@ struct Architecture {
 /// All of them.
 std::span<const Architecture> architectures();
 
-/// What a model file computes. Error: an unknown architecture, a split file; a key or tensor that is missing,
-/// out of bounds, of another shape than the others ask for, or that the architecture is not known to have, by
-/// name.
-Result<ModelSpec> read_model_spec(const Gguf& file);
+/// What a model file computes, with `rope` before its own keys. Error: an unknown architecture, a split file;
+/// a key or tensor that is missing, out of bounds, of another shape than the others ask for, or that the
+/// architecture is not known to have, by name.
+Result<ModelSpec> read_model_spec(const Gguf& file, const RopeChoice& rope = {});
 
-// One file each.
+// A file for each, or for a family and its variant.
+Result<void> read_deepseek2(ArchReader& in);
 Result<void> read_gemma2(ArchReader& in);
 Result<void> read_gemma3(ArchReader& in);
+Result<void> read_gemma4(ArchReader& in);
+Result<void> read_glm4moe(ArchReader& in);
 Result<void> read_gpt2(ArchReader& in);
+Result<void> read_gpt_oss(ArchReader& in);
 Result<void> read_gptneox(ArchReader& in);
 Result<void> read_granite(ArchReader& in);
+Result<void> read_lfm2(ArchReader& in);
+Result<void> read_lfm2moe(ArchReader& in);
 Result<void> read_llama(ArchReader& in);
+Result<void> read_mistral3(ArchReader& in);
 Result<void> read_olmo2(ArchReader& in);
+Result<void> read_opt(ArchReader& in);
+Result<void> read_phi3(ArchReader& in);
 Result<void> read_qwen2(ArchReader& in);
+Result<void> read_qwen2vl(ArchReader& in);
 Result<void> read_qwen3(ArchReader& in);
+Result<void> read_qwen35(ArchReader& in);
+Result<void> read_qwen35moe(ArchReader& in);
 Result<void> read_qwen3moe(ArchReader& in);
+Result<void> read_qwen3vl(ArchReader& in);
+Result<void> read_qwen3vlmoe(ArchReader& in);
 Result<void> read_smollm3(ArchReader& in);
 
 }  // namespace spectr

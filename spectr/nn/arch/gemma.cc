@@ -15,13 +15,13 @@ Result<void> read_gemma(ArchReader& in, const Gemma& generation) {
                                      .beside = generation.head_norms ? head_norms : nullptr,
                                      .norms = NormPlace::around_blocks,
                                      .activation = Activation::gelu_tanh}));
-  SPECTR_TRY_VOID(apply_windows(in, windows));
+  apply_windows(in, windows);
 
   ModelSpec& spec = in.spec();
   spec.embed.scale = std::sqrt(static_cast<float>(spec.width));
   spec.head.cap = logit_cap;
   for (LayerSpec& layer : spec.layers) {
-    AttentionSpec& attention = layer.attention;
+    AttentionSpec& attention = *layer.attention();
     attention.score_cap = score_cap;
     if (spec.layers.size() == generation.layers_scaled_by_width) {
       attention.scale = 1 / std::sqrt(static_cast<float>(spec.width) / static_cast<float>(attention.heads));

@@ -15,9 +15,9 @@ Result<void> read_gpt2(ArchReader& in) {
   SPECTR_TRY(spec.embed.positions, in.matrix("position_embd.weight", spec.context, spec.width));
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     LayerSpec& layer = spec.layers[i];
-    SPECTR_TRY(layer.attention_norm, in.norm(block(i, "attn_norm"), spec.width, layer_norm, keys.epsilon));
-    layer.attention = attention_sizes(keys, i);
-    SPECTR_TRY_VOID(fused_projections(in, i));
+    SPECTR_TRY(layer.mixer_norm, in.norm(block(i, "attn_norm"), spec.width, layer_norm, keys.epsilon));
+    layer.mixer = attention_sizes(keys, i);
+    SPECTR_TRY_VOID(fused_projections(in, i, ArchReader::Bias::required));
     SPECTR_TRY(layer.ffn_norm, in.norm(block(i, "ffn_norm"), spec.width, layer_norm, keys.epsilon));
     SPECTR_TRY(layer.ffn, plain_ffn(in, i, keys.ffn[i]));
   }

@@ -18,11 +18,10 @@ Result<void> read_gptneox(ArchReader& in) {
   SPECTR_TRY(const RopeSpec positions, rope(in, rotation, RopePairs::halves));
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     LayerSpec& layer = spec.layers[i];
-    SPECTR_TRY(layer.attention_norm, in.norm(block(i, "attn_norm"), spec.width, layer_norm, keys.epsilon));
-    layer.attention = attention_sizes(keys, i);
-    layer.attention.rope = positions;
+    SPECTR_TRY(layer.mixer_norm, in.norm(block(i, "attn_norm"), spec.width, layer_norm, keys.epsilon));
+    layer.mixer.emplace<AttentionSpec>(attention_sizes(keys, i)).rope = positions;
     layer.parallel = parallel;
-    SPECTR_TRY_VOID(fused_projections(in, i));
+    SPECTR_TRY_VOID(fused_projections(in, i, ArchReader::Bias::required));
     SPECTR_TRY(layer.ffn_norm, in.norm(block(i, "ffn_norm"), spec.width, layer_norm, keys.epsilon));
     SPECTR_TRY(layer.ffn, plain_ffn(in, i, keys.ffn[i]));
   }

@@ -22,8 +22,8 @@ Result<void> read_granite(ArchReader& in) {
   spec.head.scale = 1 / logits;
   for (LayerSpec& layer : spec.layers) {
     layer.residual_scale = residual;
-    if (scores > 0) layer.attention.scale = scores;
-    if (!turns) layer.attention.rope = {};
+    if (scores > 0) layer.attention()->scale = scores;
+    if (!turns) layer.attention()->rope = {};
   }
   return {};
 }

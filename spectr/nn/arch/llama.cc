@@ -8,10 +8,7 @@ namespace spectr {
 Result<void> read_llama(ArchReader& in) {
   in.leave_out("attention.sliding_window");  // no engine applies it
   GatedDecoder family{.pairs = RopePairs::interleaved};
-  SPECTR_TRY(const auto count, in.file().integer(in.key("expert_count"), 0));
-  if (count > 0) {
-    SPECTR_TRY(family.experts, expert_keys(in, ExpertsSpec::Gating::softmax, true));
-  }
+  SPECTR_TRY(family.experts, experts_or_none(in, ExpertsSpec::Gating::softmax, true));
   return gated_decoder(in, family);
 }
 

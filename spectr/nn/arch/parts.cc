@@ -10,39 +10,45 @@ namespace {
 
 // Larger than any model of these families, small enough that no product of a few of them overflows.
 struct Limits {
-  static constexpr std::uint64_t vocabulary = 1 << 24, context = 1 << 24, width = 1 << 18, layers = 512,
-                                 heads = 1 << 12, head_dim = 1 << 12, ffn = 1 << 18;
+  static constexpr std::uint64_t vocabulary = 1 << 24, context = 1 << 24, width = 1 << 18, heads = 1 << 12,
+                                 head_dim = 1 << 12, ffn = 1 << 18;
 };
 
-Result<void> read_heads(ArchReader& in, DecoderKeys& keys) {
+/// Dimensions of the heads of all layers, from a key or, without one, as the heads fill the width.
+Result<std::size_t> head_dimensions(ArchReader& in, const std::vector<std::size_t>& heads) {
   const std::string& file = in.file().name();
-  const std::size_t width = in.spec().width;
+  const std::size_t width = in.spec().width, first = heads.front();
+  if (!in.has("attention.key_length") && width % first != 0) {
+    return error("{}: {} is {}, not a multiple of the {} heads", file, in.key("embedding_length"), width,
+                 first);
+  }
+  SPECTR_TRY(const auto dim, in.count("attention.key_length", Limits::head_dim, width / first));
+  if (dim < 1 || dim > Limits::head_dim) {
+    return error("{}: {} is {} and {} is {}: heads of {} dimensions, but {} is the limit", file,
+                 in.key("embedding_length"), width, in.key("attention.head_count"), first, dim,
+                 Limits::head_dim);
+  }
+  const std::size_t max_heads = std::ranges::max(heads);
+  if (max_heads * dim > Limits::width) {
+    return error("{}: {} is {}: heads of {} dimensions have {} in all, but {} is the limit", file,
+                 in.key("attention.head_count"), max_heads, dim, max_heads * dim, Limits::width);
+  }
+  return dim;
+}
+
+Result<void> read_heads(ArchReader& in, const DecoderRules& rules, DecoderKeys& keys) {
+  const std::string& file = in.file().name();
   SPECTR_TRY(keys.heads, in.counts("attention.head_count", Limits::heads));
-  SPECTR_TRY(keys.kv_heads, in.counts("attention.head_count_kv", Limits::heads, keys.heads));
+  const std::uint64_t least = rules.layers_without_attention ? 0 : 1;
+  SPECTR_TRY(keys.kv_heads, in.counts("attention.head_count_kv", Limits::heads, keys.heads, least));
   for (std::size_t i = 0; i < keys.heads.size(); ++i) {
-    if (keys.heads[i] % keys.kv_heads[i] == 0) continue;
+    if (keys.kv_heads[i] == 0 || keys.heads[i] % keys.kv_heads[i] == 0) continue;
     return error("{}: {} is {}, which does not divide the {} heads", file, in.key("attention.head_count_kv"),
                  keys.kv_heads[i], keys.heads[i]);
   }
-  const std::size_t heads = keys.heads.front();
-  if (!in.has("attention.key_length") && width % heads != 0) {
-    return error("{}: {} is {}, not a multiple of the {} heads", file, in.key("embedding_length"), width,
-                 heads);
-  }
-  SPECTR_TRY(keys.head_dim, in.count("attention.key_length", Limits::head_dim, width / heads));
-  if (keys.head_dim < 1 || keys.head_dim > Limits::head_dim) {
-    return error("{}: {} is {} and {} is {}: heads of {} dimensions, but {} is the limit", file,
-                 in.key("embedding_length"), width, in.key("attention.head_count"), heads, keys.head_dim,
-                 Limits::head_dim);
-  }
-  const std::size_t max_heads = std::ranges::max(keys.heads);
-  if (max_heads * keys.head_dim > Limits::width) {
-    return error("{}: {} is {}: heads of {} dimensions have {} in all, but {} is the limit", file,
-                 in.key("attention.head_count"), max_heads, keys.head_dim, max_heads * keys.head_dim,
-                 Limits::width);
-  }
+  SPECTR_TRY(keys.head_dim, head_dimensions(in, keys.heads));
   SPECTR_TRY(const auto values, in.count("attention.value_length", Limits::head_dim, keys.head_dim));
-  if (values != keys.head_dim) {
+  if (values != keys.head_dim && !rules.values_differ) {
     return error("{}: {} is {}, but keys have {}; both must be equal", file, in.key("attention.value_length"),
                  values, keys.head_dim);
   }
@@ -75,19 +81,13 @@ Result<void> read_variants(ArchReader& in, const DecoderKeys& keys) {
                                     {"embedding_scale", 1},
                                     {"expert_count", 0},
                                     {"residual_scale", 1},
-                                    {"logit_scale", 1},
-                                    {"nextn_predict_layers", 0},
-                                    {"rope.scaling.attn_factor", 1},
-                                    {"rope.scaling.yarn_attn_factor", 1},
-                                    {"rope.scaling.yarn_ext_factor", 0},
-                                    {"rope.scaling.yarn_log_multiplier", 0}}) {
+                                    {"logit_scale", 1}}) {
     SPECTR_TRY_VOID(in.neutral(name, value));
   }
-  // Said of the tokenizer, of how tensors were written, of embeddings as a whole, of experts that are not
-  // there, or of rope scalings that are read where they are asked for.
+  // Said of the tokenizer, of how tensors were written, of embeddings as a whole, or of experts that are not
+  // there.
   in.ignore({"vocab_size", "tensor_data_layout", "pooling_type", "expert_used_count",
-             "expert_feed_forward_length", "rope.scaling.original_context_length", "rope.scaling.finetuned",
-             "rope.scaling.yarn_beta_fast", "rope.scaling.yarn_beta_slow"});
+             "expert_feed_forward_length", "rope.scaling.finetuned"});
   return {};
 }
 
@@ -114,71 +114,26 @@ Result<std::size_t> vocabulary_size(const Gguf& file, std::size_t width) {
   return static_cast<std::size_t>(tensor->rows());
 }
 
-Result<float> rope_scale(ArchReader& in) {
-  in.ignore({"rope.scaling.factor", "rope.scale_linear"});
-  SPECTR_TRY(const auto type, in.string("rope.scaling.type", "linear"));
-  if (type == "none") return 1.0F;
-  if (type != "linear") {
-    return error("{}: {} is {}, but none and linear are supported", in.file().name(),
-                 in.key("rope.scaling.type"), quote(type));
-  }
-  const std::string_view name = in.has("rope.scaling.factor") ? "rope.scaling.factor" : "rope.scale_linear";
-  SPECTR_TRY(const auto factor, in.file().real(in.key(name), 1.0));
-  if (factor == 0.0) return 1.0F;  // as some writers say that there is none
-  return in.real(name, 1e-6, 1e6, 1);
-}
-
 }  // namespace
 
 std::string block(std::size_t layer, std::string_view part) {
   return fmt::format("blk.{}.{}", layer, part);
 }
 
-Result<DecoderKeys> decoder_keys(ArchReader& in, NormSpec::Kind norms) {
+Result<DecoderKeys> decoder_keys(ArchReader& in, NormSpec::Kind norms, const DecoderRules& rules) {
   ModelSpec& spec = in.spec();
   SPECTR_TRY(spec.context, in.count("context_length", Limits::context));
   SPECTR_TRY(spec.width, in.count("embedding_length", Limits::width));
-  SPECTR_TRY(const std::size_t layers, in.count("block_count", Limits::layers));
-  spec.layers.resize(layers);
   DecoderKeys keys{};
-  SPECTR_TRY(keys.ffn, in.counts("feed_forward_length", Limits::ffn));
-  SPECTR_TRY_VOID(read_heads(in, keys));
+  constexpr std::string_view ffn = "feed_forward_length", of_experts = "expert_feed_forward_length";
+  const bool has_experts_alone = !in.has(ffn) && in.has(of_experts);
+  SPECTR_TRY(keys.ffn, in.counts(has_experts_alone ? of_experts : ffn, Limits::ffn));
+  SPECTR_TRY_VOID(read_heads(in, rules, keys));
   SPECTR_TRY_VOID(read_variants(in, keys));
   constexpr std::string_view rms = "attention.layer_norm_rms_epsilon", mean = "attention.layer_norm_epsilon";
   in.ignore({rms, mean});
   SPECTR_TRY(keys.epsilon, in.real(norms == NormSpec::Kind::rms ? rms : mean, 1e-30, 1));
   return keys;
-}
-
-Result<RopeKeys> rope_keys(ArchReader& in, std::size_t head_dim) {
-  RopeKeys keys{};
-  SPECTR_TRY(keys.dims, in.count("rope.dimension_count", head_dim, head_dim));
-  if (keys.dims % 2 != 0) {
-    return error("{}: {} is {}, but must be even", in.file().name(), in.key("rope.dimension_count"),
-                 keys.dims);
-  }
-  SPECTR_TRY(keys.base, in.real("rope.freq_base", 1, 1e12, 10000));
-  SPECTR_TRY(keys.scale, rope_scale(in));
-  return keys;
-}
-
-Result<RopeSpec> rope(ArchReader& in, const RopeKeys& keys, RopePairs pairs) {
-  constexpr std::string_view name = "rope_freqs.weight";
-  SPECTR_TRY(const std::vector<float> factors, in.numbers(name, keys.dims / 2));
-  for (float factor : factors) {
-    if (!(factor >= 1e-6f && factor <= 1e6f)) {
-      return error("{}: {} holds {}, but must hold numbers from 1e-06 to 1e+06", in.file().name(), name,
-                   factor);
-    }
-  }
-  RopeSpec rope{keys.dims, pairs == RopePairs::interleaved, {}};
-  for (std::size_t i = 0; i < keys.dims / 2; ++i) {
-    const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(keys.dims);
-    const double factor = factors.empty() ? 1.0 : static_cast<double>(factors[i]);
-    const double frequency = std::pow(static_cast<double>(keys.base), exponent) / factor;
-    rope.frequencies.push_back(static_cast<float>(frequency / static_cast<double>(keys.scale)));
-  }
-  return rope;
 }
 
 Result<void> embedding(ArchReader& in) {
@@ -198,7 +153,7 @@ AttentionSpec attention_sizes(const DecoderKeys& keys, std::size_t layer) {
 }
 
 Result<void> separate_projections(ArchReader& in, std::size_t layer, ArchReader::Bias qkv_bias) {
-  AttentionSpec& a = in.spec().layers[layer].attention;
+  AttentionSpec& a = *in.spec().layers[layer].attention();
   const std::size_t width = in.spec().width, q = a.heads * a.head_dim, kv = a.kv_heads * a.head_dim;
   SPECTR_TRY(a.q, in.linear(block(layer, "attn_q"), q, width, qkv_bias));
   SPECTR_TRY(a.k, in.linear(block(layer, "attn_k"), kv, width, qkv_bias));
@@ -209,7 +164,7 @@ Result<void> separate_projections(ArchReader& in, std::size_t layer, ArchReader:
 
 Result<void> head_norms(ArchReader& in, const DecoderKeys& keys, std::size_t layer) {
   constexpr auto rms = NormSpec::Kind::rms;
-  AttentionSpec& attention = in.spec().layers[layer].attention;
+  AttentionSpec& attention = *in.spec().layers[layer].attention();
   SPECTR_TRY(attention.q_norm, in.norm(block(layer, "attn_q_norm"), keys.head_dim, rms, keys.epsilon));
   SPECTR_TRY(attention.k_norm, in.norm(block(layer, "attn_k_norm"), keys.head_dim, rms, keys.epsilon));
   return {};
@@ -226,55 +181,84 @@ Result<void> fused_heads(ArchReader& in, const DecoderKeys& keys) {
   return {};
 }
 
-Result<void> fused_projections(ArchReader& in, std::size_t layer) {
-  constexpr auto bias = ArchReader::Bias::required;
-  AttentionSpec& a = in.spec().layers[layer].attention;
-  const std::size_t width = in.spec().width;
-  const auto part = [&](std::size_t index) {
-    return in.part_of_linear(block(layer, "attn_qkv"), 3 * width, width, bias, index * width, width);
+Result<void> fused_projections(ArchReader& in, std::size_t layer, ArchReader::Bias bias) {
+  AttentionSpec& a = *in.spec().layers[layer].attention();
+  const std::size_t width = in.spec().width, q = a.heads * a.head_dim, kv = a.kv_heads * a.head_dim;
+  const auto part = [&](std::size_t first, std::size_t count) {
+    return in.part_of_linear(block(layer, "attn_qkv"), q + 2 * kv, width, bias, first, count);
   };
-  SPECTR_TRY(a.q, part(0));
-  SPECTR_TRY(a.k, part(1));
-  SPECTR_TRY(a.v, part(2));
-  SPECTR_TRY(a.out, in.linear(block(layer, "attn_output"), width, width, bias));
+  SPECTR_TRY(a.q, part(0, q));
+  SPECTR_TRY(a.k, part(q, kv));
+  SPECTR_TRY(a.v, part(q + kv, kv));
+  SPECTR_TRY(a.out, in.linear(block(layer, "attn_output"), width, q, bias));
   return {};
 }
 
-Result<DenseSpec> gated_ffn(ArchReader& in, std::size_t layer, std::size_t width, Activation activation) {
+Result<DenseSpec> gated_ffn(ArchReader& in, std::size_t layer, std::size_t width, Activation activation,
+                            std::string_view suffix) {
   constexpr auto bias = ArchReader::Bias::optional;
   const std::size_t stream = in.spec().width;
+  const auto name = [&](std::string_view part) { return block(layer, part) + std::string(suffix); };
   DenseSpec ffn{width, activation, {}, {}, {}};
-  SPECTR_TRY(ffn.gate, in.linear(block(layer, "ffn_gate"), width, stream, bias));
-  SPECTR_TRY(ffn.up, in.linear(block(layer, "ffn_up"), width, stream, bias));
-  SPECTR_TRY(ffn.down, in.linear(block(layer, "ffn_down"), stream, width, bias));
+  const GgufTensor* up = in.file().tensor(name("ffn_up") + ".weight");
+  const bool has_both = up != nullptr && up->rows() == 2 * width;
+  if (has_both && !in.has_tensor(name("ffn_gate") + ".weight")) {
+    SPECTR_TRY(ffn.gate, in.part_of_linear(name("ffn_up"), 2 * width, stream, bias, 0, width));
+    SPECTR_TRY(ffn.up, in.part_of_linear(name("ffn_up"), 2 * width, stream, bias, width, width));
+  } else {
+    SPECTR_TRY(ffn.gate, in.linear(name("ffn_gate"), width, stream, bias));
+    SPECTR_TRY(ffn.up, in.linear(name("ffn_up"), width, stream, bias));
+  }
+  SPECTR_TRY(ffn.down, in.linear(name("ffn_down"), stream, width, bias));
   return ffn;
 }
 
-Result<DenseSpec> plain_ffn(ArchReader& in, std::size_t layer, std::size_t width) {
+Result<DenseSpec> plain_ffn(ArchReader& in, std::size_t layer, std::size_t width, Activation activation) {
   constexpr auto bias = ArchReader::Bias::required;
   const std::size_t stream = in.spec().width;
-  DenseSpec ffn{width, Activation::gelu_tanh, {}, {}, {}};
+  DenseSpec ffn{width, activation, {}, {}, {}};
   SPECTR_TRY(ffn.up, in.linear(block(layer, "ffn_up"), width, stream, bias));
   SPECTR_TRY(ffn.down, in.linear(block(layer, "ffn_down"), stream, width, bias));
   return ffn;
 }
 
-Result<void> head(ArchReader& in, NormSpec::Kind norm, float epsilon, bool may_be_tied) {
+Result<void> head(ArchReader& in, NormSpec::Kind norm, float epsilon, bool may_be_tied,
+                  std::string_view name_of_norm) {
   ModelSpec& spec = in.spec();
-  SPECTR_TRY(spec.head.norm, in.norm("output_norm", spec.width, norm, epsilon));
-  if (may_be_tied && !in.has_tensor("output.weight")) {
-    spec.head.output = {spec.embed.tokens, {}, spec.vocabulary, spec.width};
-    return {};
-  }
-  SPECTR_TRY(spec.head.output, in.linear("output", spec.vocabulary, spec.width, ArchReader::Bias::optional));
+  SPECTR_TRY(spec.head.norm, in.norm(std::string(name_of_norm), spec.width, norm, epsilon));
+  SPECTR_TRY(spec.head.output, output_matrix(in, may_be_tied));
   return {};
 }
+
+Result<LinearSpec> output_matrix(ArchReader& in, bool may_be_tied) {
+  const ModelSpec& spec = in.spec();
+  if (may_be_tied && !in.has_tensor("output.weight"))
+    return LinearSpec{spec.embed.tokens, {}, spec.vocabulary, spec.width};
+  return in.linear("output", spec.vocabulary, spec.width, ArchReader::Bias::optional);
+}
+
+namespace {
+
+Result<void> read_attention(ArchReader& in, const GatedDecoder& family, const DecoderKeys& keys,
+                            std::size_t layer) {
+  in.spec().layers[layer].mixer = attention_sizes(keys, layer);
+  if (in.has_tensor(block(layer, "attn_qkv.weight"))) {
+    SPECTR_TRY_VOID(fused_projections(in, layer, family.qkv_bias));
+  } else {
+    SPECTR_TRY_VOID(separate_projections(in, layer, family.qkv_bias));
+  }
+  if (family.beside != nullptr) SPECTR_TRY_VOID(family.beside(in, keys, layer));
+  return {};
+}
+
+}  // namespace
 
 Result<void> gated_decoder(ArchReader& in, const GatedDecoder& family) {
   constexpr auto rms = NormSpec::Kind::rms;
   ModelSpec& spec = in.spec();
-  SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, rms));
-  SPECTR_TRY(const RopeKeys rotation, rope_keys(in, keys.head_dim));
+  SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, rms, family.rules));
+  SPECTR_TRY(RopeKeys rotation, rope_keys(in, keys.head_dim));
+  rotation.scaling.rounds = family.rounds_yarn;
   SPECTR_TRY_VOID(in.end_of_keys());
 
   SPECTR_TRY_VOID(embedding(in));
@@ -285,24 +269,26 @@ Result<void> gated_decoder(ArchReader& in, const GatedDecoder& family) {
       return in.norm(block(i, part), spec.width, rms, keys.epsilon);
     };
     if (family.norms != NormPlace::behind_blocks) {
-      SPECTR_TRY(layer.attention_norm, norm("attn_norm"));
-      SPECTR_TRY(layer.ffn_norm, norm("ffn_norm"));
+      SPECTR_TRY(layer.mixer_norm, norm("attn_norm"));
+      SPECTR_TRY(layer.ffn_norm, norm(family.ffn_norm));
     }
     if (family.norms != NormPlace::before_blocks) {
-      SPECTR_TRY(layer.attention_post_norm, norm("post_attention_norm"));
+      SPECTR_TRY(layer.mixer_post_norm, norm("post_attention_norm"));
       SPECTR_TRY(layer.ffn_post_norm, norm("post_ffw_norm"));
     }
-    layer.attention = attention_sizes(keys, i);
-    layer.attention.rope = positions;
-    SPECTR_TRY_VOID(separate_projections(in, i, family.qkv_bias));
-    if (family.beside != nullptr) SPECTR_TRY_VOID(family.beside(in, keys, i));
-    if (family.experts) {
-      SPECTR_TRY(layer.experts, experts(in, *family.experts, i, keys.ffn[i]));
+    bool has_mixer = false;
+    if (family.other_mixer) {
+      SPECTR_TRY(has_mixer, family.other_mixer(i, keys));
+    }
+    if (!has_mixer) SPECTR_TRY_VOID(read_attention(in, family, keys, i));
+    if (AttentionSpec* attention = layer.attention()) attention->rope = positions;
+    if (family.experts && i >= family.experts->leading_dense) {
+      SPECTR_TRY_VOID(experts(in, *family.experts, i, keys.ffn[i], family.activation));
     } else {
       SPECTR_TRY(layer.ffn, gated_ffn(in, i, keys.ffn[i], family.activation));
     }
   }
-  return head(in, rms, keys.epsilon, true);
+  return head(in, rms, keys.epsilon, true, family.output_norm);
 }
 
 }  // namespace spectr

@@ -9,4 +9,10 @@ Result<void> read_qwen2(ArchReader& in) {
   return gated_decoder(in, {.pairs = RopePairs::halves, .qkv_bias = ArchReader::Bias::required});
 }
 
+/// qwen2vl, read as a language model: in a text its sections of positions are all alike.
+Result<void> read_qwen2vl(ArchReader& in) {
+  in.ignore({"rope.dimension_sections"});
+  return read_qwen2(in);
+}
+
 }  // namespace spectr

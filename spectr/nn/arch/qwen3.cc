@@ -9,4 +9,11 @@ Result<void> read_qwen3(ArchReader& in) {
   return gated_decoder(in, {.pairs = RopePairs::halves, .beside = head_norms});
 }
 
+/// qwen3vl, read as a language model: in a text its sections of positions are all alike, and no layer is
+/// added to by pictures.
+Result<void> read_qwen3vl(ArchReader& in) {
+  in.ignore({"rope.dimension_sections", "n_deepstack_layers"});
+  return read_qwen3(in);
+}
+
 }  // namespace spectr

@@ -10,4 +10,11 @@ Result<void> read_qwen3moe(ArchReader& in) {
   return gated_decoder(in, {.pairs = RopePairs::halves, .beside = head_norms, .experts = experts});
 }
 
+/// qwen3vlmoe, read as a language model: in a text its sections of positions are all alike, and no layer is
+/// added to by pictures.
+Result<void> read_qwen3vlmoe(ArchReader& in) {
+  in.ignore({"rope.dimension_sections", "n_deepstack_layers"});
+  return read_qwen3moe(in);
+}
+
 }  // namespace spectr

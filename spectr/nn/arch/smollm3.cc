@@ -7,7 +7,7 @@ namespace spectr {
 Result<void> read_smollm3(ArchReader& in) {
   SPECTR_TRY_VOID(gated_decoder(in, {.pairs = RopePairs::interleaved}));
   std::vector<LayerSpec>& layers = in.spec().layers;
-  for (std::size_t i = 3; i < layers.size(); i += 4) layers[i].attention.rope = {};
+  for (std::size_t i = 3; i < layers.size(); i += 4) layers[i].attention()->rope = {};
   return {};
 }
 

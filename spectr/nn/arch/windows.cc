@@ -28,21 +28,16 @@ Result<WindowKeys> window_keys(ArchReader& in, const WindowDefaults& defaults) {
   return keys;
 }
 
-Result<void> apply_windows(ArchReader& in, const WindowKeys& keys) {
+void apply_windows(ArchReader& in, const WindowKeys& keys) {
   std::vector<LayerSpec>& layers = in.spec().layers;
-  if (!keys.pattern.empty() && keys.pattern.size() != layers.size()) {
-    return error("{}: {} has {} values for {} layers", in.file().name(),
-                 in.key("attention.sliding_window_pattern"), keys.pattern.size(), layers.size());
-  }
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    AttentionSpec& attention = layers[i].attention;
+    AttentionSpec& attention = *layers[i].attention();
     if (!keys.slides(i)) continue;
     attention.window = keys.window < in.spec().context ? keys.window : 0;
     if (!keys.base) continue;
     const RopePairs pairs = attention.rope.interleaved ? RopePairs::interleaved : RopePairs::halves;
-    SPECTR_TRY(attention.rope, rope(in, {attention.rope.dims, *keys.base, 1}, pairs));
+    attention.rope = plain_rope(attention.rope.dims, *keys.base, pairs);
   }
-  return {};
 }
 
 }  // namespace spectr

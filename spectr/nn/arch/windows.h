@@ -28,12 +28,12 @@ struct WindowDefaults {
   std::optional<float> base;
 };
 
-/// attention.sliding_window, .sliding_window_pattern and rope.freq_base_swa, before decoder_keys (parts.h),
-/// which leaves out a window that nobody has read.
+/// attention.sliding_window, .sliding_window_pattern and rope.freq_base_swa, before the rest of
+/// decoder_keys (parts.h), which leaves out a window that nobody has read. Requires:
+/// ArchReader::set_blocks().
 Result<WindowKeys> window_keys(ArchReader& in, const WindowDefaults& defaults);
 
-/// Gives the layers their windows and rotations. Requires: they were read. Error: a pattern of another number
-/// of layers.
-Result<void> apply_windows(ArchReader& in, const WindowKeys& keys);
+/// Gives the layers their windows and rotations. Requires: they were read, and all have attention.
+void apply_windows(ArchReader& in, const WindowKeys& keys);
 
 }  // namespace spectr

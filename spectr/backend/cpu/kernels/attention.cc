@@ -1,6 +1,7 @@
 #include "spectr/backend/cpu/kernels/attention.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -39,7 +40,16 @@ void Weigh(const Query& query, ScoreRule rule, std::size_t base, float* scores) 
   if (rule.cap > 0.0f) soft_cap({begin, end}, rule.cap);
   std::fill(scores, begin, nothing);
   std::fill(end, first + whole, nothing);
-  softmax({first, whole});
+  if (query.sink == nothing) {
+    softmax({first, whole});
+  } else {
+    const float* const best = std::max_element(begin, end);
+    const float highest = *best;
+    softmax({first, whole});
+    // The largest weight is now 1 / Σ exp(score − highest).
+    const float kept = 1.0f / (1.0f + std::exp(query.sink - highest) * *best);
+    for (float* weight = begin; weight != end; ++weight) *weight *= kept;
+  }
   std::fill(scores, first, 0.0f);
 }
 

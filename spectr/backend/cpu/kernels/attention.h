@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 
 #include "spectr/backend/cpu/kernels/cached_head.h"
@@ -17,6 +18,8 @@ struct Query {
   std::span<const int> extra;
   float* out;  ///< [dim of the head]
   std::size_t begin = 0;
+  /// One more score, of a slot whose value is nothing.
+  float sink = -std::numeric_limits<float>::infinity();
 
   /// Behind the last slot, and the last position, that it attends to.
   std::size_t slots() const { return extra.empty() ? prefix : static_cast<std::size_t>(extra.back()) + 1; }
@@ -45,11 +48,11 @@ constexpr std::size_t attention_scratch(std::size_t slots, std::size_t dim) {
 }
 
 /// Attention of 1 to max_queries queries over the same keys and values of one head: out = Σ_s softmax_s(score
-/// of q and K[s]) V[s]. What a query gives does not depend on the others, nor what a slot adds on whether it
-/// is listed or where in a ring it lies: sums run by position, bit for bit. scratch: see attention_scratch().
-/// Requires: every query attends to at least one slot, and the cache has the blocks of all of them. A score
-/// that is NaN or +∞, or a value of such a slot that is, makes the query's sums NaN: a model that breaks down
-/// is found out.
+/// of q and K[s], and the sink) V[s]. What a query gives does not depend on the others, nor what a slot adds
+/// on whether it is listed or where in a ring it lies: sums run by position, bit for bit. scratch: see
+/// attention_scratch(). Requires: every query attends to at least one slot, and the cache has the blocks of
+/// all of them. A score that is NaN or +∞, or a value of such a slot that is, makes the query's sums NaN: a
+/// model that breaks down is found out.
 ///
 /// Rounding changes out[j] to first order by at most 2⁻²⁴ (60 + n / 2 + 2 (d + 3) S) Σ_s softmax_s |V[s][j]|
 /// for n ≤ 2¹⁸ slots, d = head.dim and S the largest scale · Σ_i |q[i] K[s][i]|, without a cap. With normally

@@ -110,6 +110,22 @@ void SwiGlu(std::span<float> gate, const float* up) {
   });
 }
 
+void ClampedSwiGlu(std::span<float> gate, const float* up, float clamp) {
+  ForEach(gate.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    const auto most = hn::Set(d, clamp), one = hn::Set(d, 1.0f);
+    const auto g = hn::Min(hn::LoadU(d, gate.data() + i), most);
+    const auto u = hn::Max(hn::Min(hn::LoadU(d, up + i), most), hn::Neg(most));
+    const auto silu = TimesSigmoid(d, g, hn::Mul(hn::Set(d, 1.702f), g));
+    hn::StoreU(hn::Mul(silu, hn::Add(u, one)), d, gate.data() + i);
+  });
+}
+
+void MultiplyBySigmoid(std::span<float> x, const float* gate) {
+  ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
+    hn::StoreU(TimesSigmoid(d, hn::LoadU(d, x.data() + i), hn::LoadU(d, gate + i)), d, x.data() + i);
+  });
+}
+
 void Gelu(std::span<float> x) {  // ½ (1 + tanh u) = 1 / (1 + exp(−2u)), 2 √(2/π) = 1.59576912
   ForEach(x.size(), [&](auto d, std::size_t i) HWY_ATTR {
     const auto z = hn::LoadU(d, x.data() + i);

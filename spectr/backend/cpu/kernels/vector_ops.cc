@@ -13,6 +13,8 @@ HWY_EXPORT(RmsNorm);
 HWY_EXPORT(LayerNorm);
 HWY_EXPORT(Add);
 HWY_EXPORT(SwiGlu);
+HWY_EXPORT(ClampedSwiGlu);
+HWY_EXPORT(MultiplyBySigmoid);
 HWY_EXPORT(Gelu);
 HWY_EXPORT(Dot);
 HWY_EXPORT(Softmax);
@@ -39,6 +41,16 @@ void add(std::span<float> x, std::span<const float> y) {
 void swiglu(std::span<float> gate, std::span<const float> up) {
   SPECTR_CHECK(up.size() == gate.size());
   HWY_DYNAMIC_DISPATCH(SwiGlu)(gate, up.data());
+}
+
+void clamped_swiglu(std::span<float> gate, std::span<const float> up, float clamp) {
+  SPECTR_CHECK(up.size() == gate.size());
+  HWY_DYNAMIC_DISPATCH(ClampedSwiGlu)(gate, up.data(), clamp);
+}
+
+void multiply_by_sigmoid(std::span<float> x, std::span<const float> gate) {
+  SPECTR_CHECK(gate.size() == x.size());
+  HWY_DYNAMIC_DISPATCH(MultiplyBySigmoid)(x, gate.data());
 }
 
 void gelu(std::span<float> x) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 
@@ -26,6 +27,18 @@ void add(std::span<float> x, std::span<const float> y);
 
 /// gate[j] = silu(gate[j]) · up[j], silu(z) = z / (1 + exp(−z)), within 1e-6 and exp(−88) |gate[j] up[j]|.
 void swiglu(std::span<float> gate, std::span<const float> up);
+
+/// gate[j] = g σ(1.702 g) (u + 1) with g = min(gate[j], clamp) and u = up[j] between −clamp and clamp, within
+/// 2e-6 and exp(−88) |g (u + 1)|.
+void clamped_swiglu(std::span<float> gate, std::span<const float> up, float clamp);
+
+/// σ(x) = 1 / (1 + exp(−x)).
+inline float sigmoid(float x) {
+  return 1.0f / (1.0f + std::exp(-x));
+}
+
+/// x[j] *= σ(gate[j]), within 1e-6 and exp(−88) |x[j]|.
+void multiply_by_sigmoid(std::span<float> x, std::span<const float> gate);
 
 /// x[j] = gelu(x[j]), the tanh form: ½ z (1 + tanh u), u = √(2/π) (z + 0.044715 z³), within 1e-6 for z ≥ 0
 /// and 1e-6 (1 + 2 |u|) for others, and exp(−88) |z|.

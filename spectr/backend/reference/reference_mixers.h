@@ -1,0 +1,256 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "spectr/backend/reference/reference_weights.h"
+#include "spectr/gguf/f16.h"
+#include "spectr/nn/kv_type.h"
+#include "spectr/nn/pass_batch.h"
+
+namespace spectr {
+
+/// Attention and recurrent layers as their definitions have them: every row looks at all slots of its path. A
+/// recurrent layer keeps the inputs of all its tokens, and computes its state from the first one on for every
+/// row: neither grid nor frames.
+template <class Number>
+class ReferenceMixers {
+ public:
+  /// Both must outlive it.
+  ReferenceMixers(const ModelSpec& spec, const KvTypes& kv, const ReferenceWeights<Number>& weights)
+      : spec_(spec), kv_(kv), weights_(weights) {}
+
+  void open(CacheId cache, const CacheSize& size) {
+    contexts_[cache] = size.context;
+    for (std::size_t layer = 0; layer < spec_.layers.size(); ++layer) {
+      caches_[cache].push_back({std::vector<Number>(size.slots * key_numbers(layer)),
+                                std::vector<Number>(size.slots * value_numbers(layer))});
+    }
+  }
+  void close(CacheId cache) { caches_.erase(cache); }
+  std::size_t bytes(const CacheSize& size) const {
+    std::size_t numbers = 0;
+    for (std::size_t layer = 0; layer < spec_.layers.size(); ++layer)
+      numbers += key_numbers(layer) + value_numbers(layer);
+    return size.slots * numbers * sizeof(Number);
+  }
+  void move(const SlotMove& move) {
+    for (std::size_t layer = 0; layer < spec_.layers.size(); ++layer) {
+      Cache& cache = caches_[move.cache][layer];
+      std::ranges::copy(keys(cache, layer, move.from), keys(cache, layer, move.to).begin());
+      std::ranges::copy(values(cache, layer, move.from), values(cache, layer, move.to).begin());
+    }
+  }
+  void begin(const PassBatch& batch) { batch_ = &batch; }
+
+  /// Stores a row's key and value, and prepares its query; see Ops::attention.
+  void prepare(std::size_t layer, std::size_t row, std::span<Number> query, std::span<Number> key,
+               std::span<Number> value) {
+    const AttentionSpec& spec = *spec_.layers[layer].attention();
+    const std::size_t dim = spec.head_dim;
+    prepare_heads(spec, spec.q_norm, row, query.first(spec.heads * dim));
+    if (spec.temperature) {
+      const auto periods = batch_->positions[row] / static_cast<std::int32_t>(spec.temperature->period);
+      const Number factor =
+          Number(spec.temperature->scale) * std::log(static_cast<Number>(periods + 1)) + Number(1);
+      for (Number& number : query.first(spec.heads * dim)) number *= factor;
+    }
+    if (spec.kv_from) return;
+    key = key.first(spec.kv_heads * dim);
+    value = value.first(spec.kv_heads * dim);
+    for (std::size_t h = 0; spec.value_epsilon && h < spec.kv_heads; ++h) {
+      const std::span<Number> head = value.subspan(h * dim, dim);
+      weights_.normalize(NormSpec::Kind::rms, *spec.value_epsilon, nullptr, nullptr, head, head);
+    }
+    if (spec.latent) weights_.normalize(spec.latent->norm, key, key);
+    prepare_heads(spec, spec.k_norm, row, key);
+    if (spec.latent) value = key;
+    Cache& cache = cache_of(row, layer);
+    for (std::size_t j = 0; j < key.size(); ++j) {
+      keys(cache, layer, batch_->slots[row])[j] = stored(kv_.keys, key[j]);
+      values(cache, layer, batch_->slots[row])[j] = stored(kv_.values, value[j]);
+    }
+  }
+
+  void attend(std::size_t layer, std::size_t row, std::span<const Number> query, std::span<Number> out) {
+    const AttentionSpec& spec = *spec_.layers[layer].attention();
+    const std::size_t from = spec.kv_from.value_or(layer), dim = spec.head_dim;
+    Cache& cache = cache_of(row, from);
+    const std::size_t seen = batch_->attended(row);
+    const std::size_t first = spec.window > 0 && seen > spec.window ? seen - spec.window : 0;
+    for (std::size_t h = 0; h < spec.heads; ++h) {
+      const std::size_t at = h / (spec.heads / spec.kv_heads) * dim;
+      const std::span<const Number> q = query.subspan(h * dim, dim);
+      std::vector<Number> scores;
+      for (std::size_t p = first; p < seen; ++p) {
+        const std::span<const Number> key = keys(cache, from, batch_->slot_at(row, p)).subspan(at, dim);
+        scores.push_back(capped(spec.score_cap, product(q, key) * Number(spec.scale)));
+      }
+      Number max = std::ranges::max(scores), sum = 0;
+      if (spec.sinks) max = std::max(max, Number(weights_[*spec.sinks][h]));
+      for (Number& score : scores) sum += score = std::exp(score - max);
+      if (spec.sinks) sum += std::exp(Number(weights_[*spec.sinks][h]) - max);
+      const std::span<Number> head = out.subspan(h * dim, dim);
+      std::ranges::fill(head, Number(0));
+      for (std::size_t p = first; p < seen; ++p) {
+        const std::span<const Number> value = values(cache, from, batch_->slot_at(row, p)).subspan(at, dim);
+        for (std::size_t j = 0; j < dim; ++j) head[j] += scores[p - first] / sum * value[j];
+      }
+    }
+  }
+
+  /// Keeps b ⊙ u of a row, and computes c ⊙ (its convolution).
+  void convolve(std::size_t layer, std::size_t row, std::span<const Number> in, std::span<Number> out) {
+    const ShortConvolutionSpec& spec = *spec_.layers[layer].short_convolution();
+    const std::size_t width = spec.out.in;
+    const std::span<Number> kept = keys(cache_of(row, layer), layer, batch_->slots[row]);
+    for (std::size_t c = 0; c < width; ++c) kept[c] = in[c] * in[2 * width + c];
+    const std::vector<Number> sums =
+        convolution(layer, row, batch_->attended(row) - 1, spec.weight, spec.kernel);
+    for (std::size_t c = 0; c < width; ++c) out[c] = in[width + c] * sums[c];
+  }
+
+  /// Keeps a row's convolution inputs and gates, and runs the recurrence over its path.
+  void run_delta_net(std::size_t layer, std::size_t row, std::span<const Number> qkv,
+                     std::span<const Number> z, std::span<const Number> beta, std::span<const Number> alpha,
+                     std::span<Number> out) {
+    const DeltaNetSpec& spec = *spec_.layers[layer].delta_net();
+    const std::size_t dim = spec.head_dim;
+    Cache& cache = cache_of(row, layer);
+    std::ranges::copy(qkv.first(spec.channels()), keys(cache, layer, batch_->slots[row]).begin());
+    const std::span<Number> gates = values(cache, layer, batch_->slots[row]);
+    for (std::size_t h = 0; h < spec.value_heads; ++h) {
+      gates[h] = sigmoid_of(beta[h]);
+      const Number x = alpha[h] + Number(weights_[spec.dt_bias][h]);
+      gates[spec.value_heads + h] =
+          std::exp(Number(weights_[spec.a][h]) * (x > 30 ? x : std::log1p(std::exp(x))));
+    }
+    std::vector<Number> states(spec.inner() * dim);  // [value_heads, keys, values]
+    for (std::size_t p = 0; p < batch_->attended(row); ++p) {
+      const std::span<const Number> of_token = values(cache, layer, batch_->slot_at(row, p));
+      std::vector<Number> x = convolution(layer, row, p, spec.convolution, spec.kernel);
+      for (Number& number : x) number *= sigmoid_of(number);
+      for (std::size_t h = 0; h < 2 * spec.key_heads; ++h) {
+        const std::span<Number> head = std::span(x).subspan(h * dim, dim);
+        const Number size = std::max(std::sqrt(product(head, head)), Number(spec.epsilon));
+        for (Number& number : head) number /= size;
+      }
+      for (std::size_t h = 0; h < spec.value_heads; ++h) {
+        const std::size_t key_head = h % spec.key_heads;
+        const std::span<const Number> q = std::span(x).subspan(key_head * dim, dim);
+        const std::span<const Number> k = std::span(x).subspan((spec.key_heads + key_head) * dim, dim);
+        const std::span<const Number> v = std::span(x).subspan((2 * spec.key_heads + h) * dim, dim);
+        const std::span<Number> s = std::span(states).subspan(h * dim * dim, dim * dim);
+        for (Number& number : s) number *= of_token[spec.value_heads + h];
+        for (std::size_t j = 0; j < dim; ++j) {
+          Number seen = 0, read = 0;
+          for (std::size_t i = 0; i < dim; ++i) seen += s[i * dim + j] * k[i];
+          const Number added = of_token[h] * (v[j] - seen);
+          for (std::size_t i = 0; i < dim; ++i) {
+            s[i * dim + j] += k[i] * added;
+            read += s[i * dim + j] * q[i] / std::sqrt(static_cast<Number>(dim));
+          }
+          out[h * dim + j] = read;
+        }
+      }
+    }
+    for (std::size_t h = 0; h < spec.value_heads; ++h) {
+      const std::span<Number> head = out.subspan(h * dim, dim);
+      weights_.normalize(spec.norm, head, head);
+      for (std::size_t j = 0; j < dim; ++j) head[j] *= z[h * dim + j] * sigmoid_of(z[h * dim + j]);
+    }
+  }
+
+ private:
+  /// By slot: [slots, key_numbers] and [slots, value_numbers].
+  struct Cache {
+    std::vector<Number> keys, values;
+  };
+
+  std::size_t key_numbers(std::size_t layer) const {
+    const LayerSpec& spec = spec_.layers[layer];
+    if (const auto* delta = spec.delta_net()) return delta->channels();
+    if (const auto* convolution = spec.short_convolution()) return convolution->out.in;
+    return spec.attention()->kv_heads * spec.attention()->head_dim;
+  }
+  std::size_t value_numbers(std::size_t layer) const {
+    const LayerSpec& spec = spec_.layers[layer];
+    if (const auto* delta = spec.delta_net()) return 2 * delta->value_heads;
+    return spec.attention() != nullptr ? key_numbers(layer) : 0;
+  }
+  template <class Slot>
+  std::span<Number> keys(Cache& cache, std::size_t layer, Slot slot) const {
+    return std::span(cache.keys)
+        .subspan(static_cast<std::size_t>(slot) * key_numbers(layer), key_numbers(layer));
+  }
+  template <class Slot>
+  std::span<Number> values(Cache& cache, std::size_t layer, Slot slot) const {
+    return std::span(cache.values)
+        .subspan(static_cast<std::size_t>(slot) * value_numbers(layer), value_numbers(layer));
+  }
+  Cache& cache_of(std::size_t row, std::size_t layer) { return caches_[batch_->caches[row]][layer]; }
+
+  static Number product(std::span<const Number> x, std::span<const Number> y) {
+    Number sum = 0;
+    for (std::size_t j = 0; j < x.size(); ++j) sum += x[j] * y[j];
+    return sum;
+  }
+
+  static Number stored(KvType type, Number x) {
+    if (type == KvType::f16) return Number(f16_to_float(round_to_f16(static_cast<float>(x)).bits));
+    return x;
+  }
+
+  /// Σ_j w[c][j] input[p − kernel + 1 + j][c] of a position of a row's path.
+  std::vector<Number> convolution(std::size_t layer, std::size_t row, std::size_t position, WeightId weight,
+                                  std::size_t kernel) {
+    std::vector<Number> sums(key_numbers(layer));
+    for (std::size_t j = 0; j < kernel; ++j) {
+      if (position + j + 1 < kernel) continue;
+      const std::span<const Number> input =
+          keys(cache_of(row, layer), layer, batch_->slot_at(row, position + j + 1 - kernel));
+      for (std::size_t c = 0; c < sums.size(); ++c)
+        sums[c] += Number(weights_[weight][c * kernel + j]) * input[c];
+    }
+    return sums;
+  }
+
+  /// Normalizes and turns the vectors of all heads, side by side.
+  void prepare_heads(const AttentionSpec& spec, const std::optional<NormSpec>& norm, std::size_t row,
+                     std::span<Number> heads) const {
+    if (norm && spec.norms_whole_vector) weights_.normalize(*norm, heads, heads);
+    for (; !heads.empty(); heads = heads.subspan(spec.head_dim)) {
+      const std::span<Number> head = heads.first(spec.head_dim);
+      if (norm && !spec.norms_whole_vector) weights_.normalize(*norm, head, head);
+      turn(spec.rope, row, head.subspan(spec.rope.first));
+    }
+  }
+
+  void turn(const RopeSpec& rope, std::size_t row, std::span<Number> head) const {
+    const std::vector<float>& frequencies = rope.frequencies_in(contexts_.at(batch_->caches[row]));
+    const std::size_t half = rope.dims / 2;
+    for (std::size_t i = 0; i < half; ++i) {
+      const double angle = batch_->positions[row] * static_cast<double>(frequencies[i]);
+      const auto c = static_cast<Number>(std::cos(angle)) * Number(rope.magnitude);
+      const auto s = static_cast<Number>(std::sin(angle)) * Number(rope.magnitude);
+      Number& a = head[rope.interleaved ? 2 * i : i];
+      Number& b = head[rope.interleaved ? 2 * i + 1 : i + half];
+      const Number turned = a * c - b * s;
+      b = a * s + b * c;
+      a = turned;
+    }
+  }
+
+  const ModelSpec& spec_;
+  KvTypes kv_;
+  const ReferenceWeights<Number>& weights_;
+  std::map<CacheId, std::vector<Cache>> caches_;  // by layer
+  std::map<CacheId, std::size_t> contexts_;
+  const PassBatch* batch_ = nullptr;
+};
+
+}  // namespace spectr

@@ -1,0 +1,129 @@
+#include <cmath>
+
+#include "spectr/nn/arch/architectures.h"
+#include "spectr/nn/arch/parts.h"
+
+namespace spectr {
+namespace {
+
+constexpr std::uint64_t max_rank = 1 << 14, max_head_dim = 1 << 12;
+constexpr auto rms = NormSpec::Kind::rms;
+constexpr auto no_bias = ArchReader::Bias::optional;
+
+/// Sizes of latent attention: of heads before and behind their matrices of keys and values.
+struct LatentKeys {
+  std::size_t q_rank;  ///< 0: queries come from the stream at once
+  std::size_t rank, head_dim, value_dim;
+};
+
+Result<LatentKeys> latent_keys(ArchReader& in) {
+  LatentKeys keys{};
+  if (in.has("attention.q_lora_rank")) {
+    SPECTR_TRY(keys.q_rank, in.count("attention.q_lora_rank", max_rank));
+  }
+  SPECTR_TRY(keys.rank, in.count("attention.kv_lora_rank", max_rank));
+  SPECTR_TRY(keys.head_dim, in.count("attention.key_length_mla", max_head_dim));
+  SPECTR_TRY(keys.value_dim, in.count("attention.value_length_mla", max_head_dim));
+  in.require_if(true, Feature::latent_attention, "attention.kv_lora_rank");
+  return keys;
+}
+
+/// The matrices [out, in] of each head, from a tensor [heads, out, in].
+Result<std::vector<LinearSpec>> by_head(ArchReader& in, const std::string& name, std::size_t heads,
+                                        std::size_t out_size, std::size_t in_size) {
+  std::vector<LinearSpec> all;
+  for (std::size_t h = 0; h < heads; ++h) {
+    SPECTR_TRY(const WeightId id, in.rows_of(name, heads * out_size, in_size, h * out_size, out_size));
+    all.push_back({id, {}, out_size, in_size});
+  }
+  return all;
+}
+
+Result<AttentionSpec> latent_attention(ArchReader& in, const DecoderKeys& keys, const LatentKeys& sizes,
+                                       const RopeSpec& positions, float scale, std::size_t layer) {
+  const std::size_t width = in.spec().width, heads = keys.heads[layer];
+  const auto name = [layer](std::string_view part) { return block(layer, part); };
+  AttentionSpec a = attention_sizes(keys, layer);
+  a.scale = scale;
+  a.rope = positions;
+  a.rope.first = sizes.rank;
+  LatentSpec latent{};
+  latent.rank = sizes.rank;
+  latent.q_dim = sizes.head_dim - positions.dims;
+  latent.value_dim = sizes.value_dim;
+  if (sizes.q_rank > 0) {
+    SPECTR_TRY(latent.q_down, in.linear(name("attn_q_a"), sizes.q_rank, width, no_bias));
+    SPECTR_TRY(latent.q_norm, in.norm(name("attn_q_a_norm"), sizes.q_rank, rms, keys.epsilon));
+    SPECTR_TRY(a.q, in.linear(name("attn_q_b"), heads * sizes.head_dim, sizes.q_rank, no_bias));
+  } else {
+    SPECTR_TRY(a.q, in.linear(name("attn_q"), heads * sizes.head_dim, width, no_bias));
+  }
+  SPECTR_TRY(a.k, in.linear(name("attn_kv_a_mqa"), sizes.rank + positions.dims, width, no_bias));
+  SPECTR_TRY(latent.norm, in.norm(name("attn_kv_a_norm"), sizes.rank, rms, keys.epsilon));
+  if (in.has_tensor(name("attn_kv_b.weight"))) {
+    return error("{}: tensor {} has the heads' matrices of keys and values in one: convert the model again",
+                 in.file().name(), name("attn_kv_b.weight"));
+  }
+  SPECTR_TRY(latent.keys_up, by_head(in, name("attn_k_b.weight"), heads, sizes.rank, latent.q_dim));
+  SPECTR_TRY(latent.values_up, by_head(in, name("attn_v_b.weight"), heads, sizes.value_dim, sizes.rank));
+  SPECTR_TRY(a.out, in.linear(name("attn_output"), width, heads * sizes.value_dim, no_bias));
+  a.latent = std::move(latent);
+  return a;
+}
+
+/// Files of GLM-4.7-Flash have no key for it; their layers and vocabulary tell.
+Result<ExpertsSpec::Gating> usual_gating(ArchReader& in) {
+  constexpr std::size_t vocabulary = 154880;
+  SPECTR_TRY(const auto tokens, in.file().strings("tokenizer.ggml.tokens"));
+  const std::size_t layers = in.spec().layers.size();
+  const bool is_glm = (layers == 47 || layers == 48) && tokens.size() == vocabulary;
+  return is_glm ? ExpertsSpec::Gating::sigmoid : ExpertsSpec::Gating::softmax;
+}
+
+}  // namespace
+
+/// deepseek2: keys and values of a token are one short vector for all heads, which has the rotated dimensions
+/// behind it; neighbouring dimensions turn together; experts behind the first layers, beside a block for all
+/// tokens.
+Result<void> read_deepseek2(ArchReader& in) {
+  ModelSpec& spec = in.spec();
+  SPECTR_TRY(const LatentKeys latent, latent_keys(in));
+  SPECTR_TRY(const auto gating, usual_gating(in));
+  SPECTR_TRY(const auto experts_of_layers, experts_or_none(in, gating, false));
+  SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, rms, {.values_differ = true}));
+  SPECTR_TRY(RopeKeys rotation, rope_keys(in, latent.head_dim - 1));
+  // The file has a tenth of the multiplier; it is in the scale of scores instead of the rotations'.
+  const float factor = rotation.scaling.kind == RopeScaling::Kind::yarn && rotation.scaling.factor > 1
+                           ? 1 + rotation.scaling.log_multiplier * std::log(rotation.scaling.factor)
+                           : 1;
+  const float magnitude = rotation.scaling.attention_factor * factor;
+  if (rotation.scaling.kind == RopeScaling::Kind::yarn) rotation.scaling.log_multiplier = 1;
+  const float scale = magnitude * magnitude / std::sqrt(static_cast<float>(latent.head_dim));
+  SPECTR_TRY_VOID(in.end_of_keys());
+  if (keys.head_dim != latent.rank + rotation.dims) {
+    return error("{}: {} is {}, but {} and {} are {} and {}", in.file().name(),
+                 in.key("attention.key_length"), keys.head_dim, in.key("attention.kv_lora_rank"),
+                 in.key("rope.dimension_count"), latent.rank, rotation.dims);
+  }
+
+  SPECTR_TRY_VOID(embedding(in));
+  SPECTR_TRY(const RopeSpec positions, rope(in, rotation, RopePairs::interleaved));
+  for (std::size_t i = 0; i < spec.layers.size(); ++i) {
+    LayerSpec& layer = spec.layers[i];
+    if (keys.kv_heads[i] != 1) {
+      return error("{}: {} is {}: latent attention has one", in.file().name(),
+                   in.key("attention.head_count_kv"), keys.kv_heads[i]);
+    }
+    SPECTR_TRY(layer.mixer_norm, in.norm(block(i, "attn_norm"), spec.width, rms, keys.epsilon));
+    SPECTR_TRY(layer.mixer, latent_attention(in, keys, latent, positions, scale, i));
+    SPECTR_TRY(layer.ffn_norm, in.norm(block(i, "ffn_norm"), spec.width, rms, keys.epsilon));
+    if (experts_of_layers && i >= experts_of_layers->leading_dense) {
+      SPECTR_TRY_VOID(experts(in, *experts_of_layers, i, keys.ffn[i], Activation::silu));
+    } else {
+      SPECTR_TRY(layer.ffn, gated_ffn(in, i, keys.ffn[i]));
+    }
+  }
+  return head(in, rms, keys.epsilon, true);
+}
+
+}  // namespace spectr
