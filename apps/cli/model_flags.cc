@@ -7,6 +7,7 @@
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
+#include "apps/cli/rope_flags.h"
 #include "apps/cli/usable_processors.h"
 #include "spectr/gguf/quantize.h"
 #include "spectr/text/token_frequencies.h"
@@ -121,10 +122,11 @@ void ModelFlags::add_cache_types(CLI::App& app) {
                "layers with a window keep all keys and values: any end of a text can be taken back without "
                "computing the rest again")
       ->envname("LLAMA_ARG_SWA_FULL");
+  add_rope_flags(app, rope);
 }
 
 LoadOptions ModelFlags::load_options() const {
-  return {{kv_type(cache_keys), kv_type(cache_values), keep_all}, slim};
+  return {{kv_type(cache_keys), kv_type(cache_values), keep_all}, slim, rope};
 }
 
 int ModelFlags::thread_count() const {

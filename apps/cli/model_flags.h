@@ -22,6 +22,7 @@ struct ModelFlags {
   long context = 0;                      ///< 0: the model's
   std::string cache_keys, cache_values;  ///< "f32" or "f16"; empty: as Transformer::load has it
   bool keep_all = false;                 ///< keys and values of layers with a window
+  RopeChoice rope;                       ///< of positions, in all models
   SlimOptions slim;                      ///< of the draft models
   bool slim_given = false;               ///< what they become was said
   bool bundled = false;                  ///< the models are those of the bundled pair
@@ -33,7 +34,7 @@ struct ModelFlags {
   void add_threads(CLI::App& app);
   void add_context(CLI::App& app, const std::string& help = "tokens that prompt and text may have together");
 
-  /// -ctk and -ctv, --swa-full.
+  /// -ctk and -ctv, --swa-full, and how positions turn.
   void add_cache_types(CLI::App& app);
   /// What these chose.
   LoadOptions load_options() const;
