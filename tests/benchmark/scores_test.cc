@@ -52,7 +52,8 @@ TEST(Scores, OfAProgramThatFailsAreAnError) {
   const std::vector<Prompt> prompts = {{{"one"}}};
   const std::vector<std::vector<std::string>> texts = {{"x"}};
   const auto failure = [&](const char* command) {
-    return scores(command_scorer(command), prompts, texts).error().message;
+    const auto refused = scores(command_scorer(command), prompts, texts);
+    return refused ? "" : refused.error().message;
   };
   EXPECT_EQ(failure("exit 3"), "--score command:exit 3: exit status 3");
   EXPECT_THAT(failure("echo good"), HasSubstr("line 1 is not a number: 'good'"));

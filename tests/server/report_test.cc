@@ -53,7 +53,7 @@ TEST(Report, SettingsOfSpeculationAreThoseThatTheMethodReads) {
   EXPECT_EQ(told("ngram", {.length = 6}),
             (Json{{"method", "ngram"}, {"ngram", 3}, {"drafts", 1}, {"length", 6}}));
   EXPECT_EQ(told("mtad", {.tau = 0.5, .beams = 4}),
-            (Json{{"method", "mtad"}, {"tau", 0.5}, {"beams", 4}, {"drafts", 4}, {"length", 4}}));
+            (Json{{"method", "mtad"}, {"tau", 0.5}, {"beams", 4}, {"drafts", 1}, {"length", 4}}));
 }
 
 TEST(Report, TimingsCoverEveryText) {
