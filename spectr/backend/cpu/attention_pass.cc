@@ -53,7 +53,7 @@ void AttentionPass::begin(const PassBatch& batch, std::span<const std::unique_pt
   batch_ = &batch;
   stores_ = stores;
   jobs_heads_ = 0;
-  for (Angles& angles : angles_) {
+  for (const Angles& angles : angles_) {
     const std::size_t half = angles.rope.frequencies.size();
     for (std::size_t r = 0; r < batch.rows(); ++r) {
       const std::vector<float>& frequencies = angles.rope.frequencies_in(store_of(r).context());

@@ -34,7 +34,7 @@ void apply_silu(std::span<float> x) {
 }  // namespace
 
 RecurrentPass::RecurrentPass(const ModelSpec& spec, const CpuWeights& weights, ThreadPool& pool)
-    : spec_(spec), weights_(weights), pool_(pool) {
+    : weights_(weights), pool_(pool) {
   for (const LayerSpec& layer : spec.layers) {
     const RecurrentSizes& sizes = sizes_.emplace_back(layer);
     is_recurrent_ = is_recurrent_ || sizes.of_token() > 0;

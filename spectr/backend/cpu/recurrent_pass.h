@@ -33,7 +33,7 @@ struct DeltaNetBuffers {
 /// G of a token are kept, and read by those that follow it.
 class RecurrentPass {
  public:
-  /// All must outlive it.
+  /// The weights and the pool must outlive it.
   RecurrentPass(const ModelSpec& spec, const CpuWeights& weights, ThreadPool& pool);
 
   /// Memory for so many rows. Throws std::bad_alloc; all is as before then.
@@ -67,7 +67,6 @@ class RecurrentPass {
   void run_head(std::size_t layer, const DeltaNetSpec& spec, const DeltaNetBuffers& buffers, std::size_t head,
                 std::size_t thread);
 
-  const ModelSpec& spec_;
   const CpuWeights& weights_;
   ThreadPool& pool_;
   std::vector<RecurrentSizes> sizes_;  // by layer
