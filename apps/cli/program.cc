@@ -12,6 +12,7 @@
 
 #include "apps/cli/arguments.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/shortened_files.h"
 #include "spectr/base/version.h"
 
 namespace spectr::cli {
@@ -136,6 +137,7 @@ int parse(std::vector<std::string> arguments, const AddCommands& add_commands) {
 
 int run_program(std::vector<std::string> arguments, const AddCommands& add_commands) {
   ignore_stderr_errors();
+  tell_shortened_files();
   try {
     const int status = parse(std::move(arguments), add_commands);
     if (status == static_cast<int>(Status::done)) finish_output();

@@ -5,8 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
+#include <utility>
 
 #include "spectr/base/numeric.h"
 
@@ -33,7 +37,44 @@ class Descriptor {
   int value_;
 };
 
+/// What is mapped, where a signal handler can read it: no locks, no memory of its own.
+struct Entry {
+  std::atomic<bool> taken = false;
+  std::atomic<const std::byte*> begin = nullptr;  // null: the others mean nothing
+  std::atomic<std::size_t> size = 0;
+  std::atomic<const char*> path = nullptr;
+};
+std::array<Entry, 1024> entries;
+
+std::size_t enter(std::span<const std::byte> bytes, const char* path) {
+  std::size_t i = 0;
+  while (i < entries.size() && entries[i].taken.exchange(true)) ++i;
+  if (i == entries.size()) return i;
+  entries[i].size = bytes.size();
+  entries[i].path = path;
+  entries[i].begin = bytes.data();
+  return i;
+}
+
+void leave(std::size_t i) {
+  if (i == entries.size()) return;
+  entries[i].begin = nullptr;
+  entries[i].taken = false;
+}
+
 }  // namespace
+
+MappedFile::MappedFile(std::string path, std::span<const std::byte> bytes)
+    : path_(std::move(path)), bytes_(bytes), entry_(enter(bytes_, path_.c_str())) {}
+
+const char* mapped_file_at(const void* address) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  for (const Entry& entry : entries) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(entry.begin.load());
+    if (begin != 0 && at >= begin && at - begin < entry.size) return entry.path;
+  }
+  return nullptr;
+}
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
   const std::string& name = path.native();
@@ -49,7 +90,8 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
   const auto size = static_cast<std::size_t>(status.st_size);
   void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.value(), 0);
   if (address == MAP_FAILED) return error("{}: cannot be mapped into memory: {}", name, last_error());
-  return std::shared_ptr<const MappedFile>(new MappedFile({static_cast<const std::byte*>(address), size}));
+  return std::shared_ptr<const MappedFile>(
+      new MappedFile(name, {static_cast<const std::byte*>(address), size}));
 }
 
 void MappedFile::forget(std::span<const std::byte> part) const {
@@ -61,6 +103,7 @@ void MappedFile::forget(std::span<const std::byte> part) const {
 }
 
 MappedFile::~MappedFile() {
+  leave(entry_);
   ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 

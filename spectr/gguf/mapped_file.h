@@ -4,13 +4,15 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "spectr/base/result.h"
 
 namespace spectr {
 
 /// A regular file that is not empty, mapped into memory for reading as long as the object lives. The bytes
-/// begin on a page. A file that another process shortens meanwhile is beyond what can be checked here.
+/// begin on a page. Where another process shortens the file meanwhile, reading what is gone raises SIGBUS;
+/// mapped_file_at tells whoever handles that which file it was.
 class MappedFile {
  public:
   /// Error: the path, with what the system says about it.
@@ -27,9 +29,15 @@ class MappedFile {
   void forget(std::span<const std::byte> part) const;
 
  private:
-  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  MappedFile(std::string path, std::span<const std::byte> bytes);
 
+  std::string path_;
   std::span<const std::byte> bytes_;
+  std::size_t entry_;  // among all that are mapped
 };
+
+/// The path of the mapped file whose bytes this address is among; null: it is among none's, or of one of more
+/// files than are remembered (1,024). May be called in a signal handler.
+const char* mapped_file_at(const void* address) noexcept;
 
 }  // namespace spectr
