@@ -57,6 +57,7 @@ class Conversation {
         flags_.model.thread_count(), draft_options(flags_.model, *rule_, CostFile(flags_.method.cost_file)),
         flags_.chat_template.read()));
     tell_warnings(*models_.tokenizer);
+    flags_.model.extend_context(*models_.target);
     if (!models_.chat_template) throw Failure(Status::usage, models_.chat_template.error().message);
     check_biases(*warp_, models_.target->vocabulary());
     need(check_tuples(*rule_, settings_, warp_->options(), models_.target->vocabulary()));

@@ -72,6 +72,7 @@ class Run {
     if (rule.models.max > 0)
       drafts_ = load_drafts(flags_.model, target_, pool_, draft_options(flags_.model, rule, cost_file()));
     tell_warnings(*target_.tokenizer);
+    flags_.model.extend_context(*target_.transformer);
     check_biases(warp, target_.transformer->vocabulary());
     need(check_tuples(rule, settings, warp.options(), target_.transformer->vocabulary()));
     if (flags_.verbose) describe_models();
@@ -220,9 +221,6 @@ class Run {
   std::size_t plan_context() {
     const std::size_t own = target_.transformer->context();
     std::size_t context = flags_.model.context > 0 ? static_cast<std::size_t>(flags_.model.context) : own;
-    if (context > own) {
-      throw Failure(Status::usage, fmt::format("-c {}: the model's context is {}", context, own));
-    }
     if (prompt_.size() > context) {
       throw Failure(Status::usage, fmt::format("the prompt has {} tokens, but the context holds {}",
                                                prompt_.size(), context));

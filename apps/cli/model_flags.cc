@@ -9,6 +9,7 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/rope_flags.h"
 #include "apps/cli/usable_processors.h"
+#include "apps/server/model_set.h"
 #include "spectr/gguf/quantize.h"
 #include "spectr/text/token_frequencies.h"
 
@@ -103,6 +104,13 @@ void ModelFlags::add_context(CLI::App& app, const std::string& help) {
   app.add_option("-c,--ctx-size", context, help + " (0: the model's context)")
       ->envname("LLAMA_ARG_CTX_SIZE")
       ->transform(whole(0, 1L << 30));
+}
+
+void ModelFlags::extend_context(Transformer& model) const {
+  const auto asked = static_cast<std::size_t>(context);
+  if (asked <= model.context()) return;
+  fmt::print(stderr, "{}\n", server::longer_than_trained(model, asked));
+  need(model.extend_context(asked));
 }
 
 void ModelFlags::add_cache_types(CLI::App& app) {

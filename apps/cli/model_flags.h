@@ -32,6 +32,8 @@ struct ModelFlags {
   /// The same, and how they are made small.
   void add_drafts(CLI::App& app);
   void add_threads(CLI::App& app);
+  /// Lets the model have the context that is asked for; tells where it was trained for less. Throws Failure.
+  void extend_context(Transformer& model) const;
   void add_context(CLI::App& app, const std::string& help = "tokens that prompt and text may have together");
 
   /// -ctk and -ctv, --swa-full, and how positions turn.

@@ -65,15 +65,16 @@ void add_perplexity(CLI::App& app) {
     const std::string text = flags->input.read();
     const LoadedModel model = need(load_model(flags->model.model, pool, flags->model.load_options()));
     const auto tokens = model.tokenizer->encode(text, {.parse_special = flags->special});
+    flags->model.extend_context(*model.transformer);
     const std::size_t asked = static_cast<std::size_t>(flags->model.context),
-                      max = model.transformer->context(), window = asked > 0 ? asked : max;
+                      window = asked > 0 ? asked : model.transformer->context();
     if (window < 2) throw Failure(Status::usage, fmt::format("-c: a window needs 2 tokens, got {}", window));
     if (tokens.size() < 2) {
       throw Failure(Status::usage, fmt::format("{}: perplexity needs 2 tokens, the text has {}",
                                                *flags->input.file, tokens.size()));
     }
     // A short text needs no more room than it has tokens.
-    const std::size_t room = window > max ? window : std::min(window, tokens.size());
+    const std::size_t room = std::min(window, tokens.size());
     const auto session = need(model.transformer->start(room, rows_per_pass));
     double nll = 0.0;
     std::size_t counted = 0;

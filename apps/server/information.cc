@@ -64,6 +64,7 @@ Json props_json(const Service& service) {
   return {{"model", models.name},
           {"model_path", models.path},
           {"n_ctx", service.slots().context()},
+          {"n_ctx_train", models.target->spec().context},
           {"default_generation_settings",
            {{"n_ctx", service.slots().context()}, {"params", defaults_of(service)}}},
           {"total_slots", service.slots().states().size()},

@@ -18,6 +18,11 @@ Result<std::string> chat_template_source(const Gguf& file, const ChatOptions& ch
   return std::string(own);
 }
 
+std::string longer_than_trained(const Transformer& model, std::size_t context) {
+  return fmt::format("{}: the context of {} tokens is longer than the {} that the model was trained for",
+                     model.spec().file, context, model.spec().context);
+}
+
 Result<ModelSet> ModelSet::load(const std::filesystem::path& target,
                                 const std::vector<std::filesystem::path>& drafts, int threads,
                                 const LoadOptions& options, const ChatOptions& chat) {

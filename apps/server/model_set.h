@@ -25,6 +25,9 @@ struct ChatOptions {
 /// neither.
 Result<std::string> chat_template_source(const Gguf& file, const ChatOptions& chat);
 
+/// What to say where a context is longer than the model knows from its training.
+std::string longer_than_trained(const Transformer& model, std::size_t context);
+
 /// The models that a server works with. Immutable once loaded.
 struct ModelSet {
   std::unique_ptr<ThreadPool> pool;

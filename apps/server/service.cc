@@ -18,6 +18,10 @@ Result<void> Service::load() {
                                      options_.chat));
   for (const std::string& warning : models_.tokenizer->vocabulary().warnings()) spdlog::warn("{}", warning);
   if (!options_.alias.empty()) models_.name = options_.alias;
+  if (const std::size_t asked = options_.slots.context; asked > models_.target->context()) {
+    spdlog::warn("{}", longer_than_trained(*models_.target, asked));
+    SPECTR_TRY_VOID(models_.target->extend_context(asked));
+  }
   const RequestDefaults& defaults = options_.defaults;
   SPECTR_TRY(const MethodRule* usual,
              defaults.speculative.rule(models_.drafts.size(), options_.costs != nullptr));

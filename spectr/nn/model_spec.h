@@ -271,7 +271,10 @@ struct ModelSpec {
   std::string architecture;  ///< general.architecture
   std::size_t vocabulary;    ///< rows of token_embd.weight, as many as the tokenizer has tokens
   std::size_t context;       ///< positions that it was trained for
-  std::size_t width;         ///< of the residual stream
+  /// Positions that there are: rotary ones go on, learned ones do not, and a window that is left out because
+  /// no text of the training was longer must not be missed.
+  std::size_t max_context = 1 << 24;
+  std::size_t width;  ///< of the residual stream
   EmbedSpec embed;
   std::vector<LayerSpec> layers;
   HeadSpec head;

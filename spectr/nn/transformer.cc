@@ -45,6 +45,7 @@ Transformer::Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const
                          std::shared_ptr<const Backend> backend, std::unique_ptr<Ops> ops)
     : file_(std::move(file)),
       spec_(std::move(spec)),
+      context_(spec_->context),
       kv_(kv),
       keeps_all_(keeps_all),
       shortest_window_(shortest_window(*spec_)),
@@ -74,6 +75,15 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_pt
   } catch (const std::bad_alloc&) {
     return error("{}: there is no memory for the weights, which take {} bytes in the file", name, bytes);
   }
+}
+
+Result<void> Transformer::extend_context(std::size_t context) {
+  if (context > spec_->max_context) {
+    return error("{}: the context of {} tokens exceeds the {} that the model has positions for", spec_->file,
+                 context, spec_->max_context);
+  }
+  context_ = std::max(context_, context);
+  return {};
 }
 
 void Transformer::upload(ThreadPool* pool) {
@@ -144,10 +154,10 @@ KeptSlots Transformer::kept_slots(std::size_t context, std::size_t nodes) const 
 
 Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::size_t nodes,
                                                     PassProfile* profile) const {
-  if (context == 0) context = spec_->context;
+  if (context == 0) context = context_;
   nodes = std::max<std::size_t>(nodes, 1);
-  if (context > spec_->context) {
-    return error("{}: the context of {} tokens exceeds the model's {}", spec_->file, context, spec_->context);
+  if (context > context_) {
+    return error("{}: the context of {} tokens exceeds the model's {}", spec_->file, context, context_);
   }
   try {
     return std::make_unique<TransformerSession>(*this, context, nodes, profile);

@@ -42,7 +42,11 @@ class Transformer final : public LanguageModel {
 
   std::string_view name() const override { return spec_->name; }
   std::size_t vocabulary() const override { return spec_->vocabulary; }
-  std::size_t context() const override { return spec_->context; }
+  std::size_t context() const override { return context_; }
+  /// Lets texts have so many tokens, where the model was trained for fewer: positions go on as its file says,
+  /// whatever it makes of them. To be called before anything else has started with it.
+  /// Error: it has no such positions.
+  Result<void> extend_context(std::size_t context);
   Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override {
     return start(context, nodes, nullptr);
   }
@@ -70,6 +74,7 @@ class Transformer final : public LanguageModel {
   Gguf file_;                                    // weights may refer to its bytes
   std::vector<std::vector<std::byte>> changed_;  // or to these
   std::unique_ptr<const ModelSpec> spec_;
+  std::size_t context_;  // of a text at most
   KvTypes kv_;
   bool keeps_all_;               // keys and values of layers with a window
   std::size_t shortest_window_;  // of its layers; 0: none has one

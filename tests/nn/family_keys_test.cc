@@ -77,6 +77,8 @@ TEST(FamilyKeys, ReadsWhichLayersHaveAWindow) {
   EXPECT_EQ(windows("gemma3", 1, tiny_model("gemma3").set("gemma3.attention.sliding_window", 64U)), Sizes{0});
   EXPECT_EQ(windows("gemma3", 1, tiny_model("gemma3")), Sizes{0});
   EXPECT_EQ(windows("gemma2", 1, tiny_model("gemma2").set("gemma2.context_length", 8192U)), Sizes{4096});
+  // A window that no text of the training needed must not be missed by longer ones.
+  EXPECT_EQ(spec_of("gemma2", tiny_model("gemma2")).max_context, 4096u);
 }
 
 TEST(FamilyKeys, ReadsWhatIsGemmasOwn) {

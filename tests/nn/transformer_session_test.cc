@@ -5,7 +5,10 @@
 
 #include <cctype>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -179,6 +182,38 @@ TEST_F(OnTheTinyModel, TheContextIsNeverExceeded) {
   ASSERT_FALSE(too_much);
   EXPECT_THAT(too_much.error().message, HasSubstr(std::to_string(model_->context() + 1)));
   EXPECT_EQ(model_->start(0, 1).value()->context(), model_->context());
+}
+
+TEST(LongTexts, AreComputedAsIfTheModelHadBeenTrainedForThem) {
+  std::ifstream file(find_data(tiny_target).value(), std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  const auto load = [](const std::string& contents) {
+    static ThreadPool pool(1);
+    return Transformer::load(Gguf::parse(std::as_bytes(std::span(contents)), "test.gguf").value(),
+                             std::make_shared<CpuBackend>(pool))
+        .value();
+  };
+  const auto short_one = load(bytes);
+  std::string longer = bytes;
+  const std::string key = "llama.context_length";
+  longer[longer.find(key) + key.size() + 4 + 1] = 4;  // 1,024 instead of 512, behind the type of a number
+  const auto long_one = load(longer);
+  ASSERT_EQ(long_one->context(), 1024u);
+
+  ASSERT_TRUE(short_one->extend_context(700));
+  EXPECT_EQ(short_one->context(), 700u);
+  EXPECT_EQ(short_one->spec().context, 512u) << "that it was trained for";
+  const auto text = random_text(650, short_one->vocabulary(), 3);
+  EXPECT_EQ(alone(*short_one, text), alone(*long_one, text));
+}
+
+TEST(LongTexts, EndWhereLearnedPositionsDo) {
+  const RealModel model = RealModel::load("arch/gpt2-f32.gguf");
+  const std::size_t context = model->context();
+  EXPECT_TRUE(model.transformer->extend_context(context));
+  const auto extended = model.transformer->extend_context(context + 1);
+  ASSERT_FALSE(extended);
+  EXPECT_THAT(extended.error().message, HasSubstr("exceeds the " + std::to_string(context)));
 }
 
 TEST_F(OnTheTinyModel, TokensOutsideTheVocabularyAreErrors) {

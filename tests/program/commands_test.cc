@@ -213,6 +213,17 @@ TEST(Generate, MinusOneGoesOnToTheEndOfTheContext) {
   EXPECT_EQ(out["stop_reason"], "context");
 }
 
+TEST(Generate, GoesOnBeyondWhatTheModelWasTrainedForAndSaysSo) {
+  std::string story;
+  for (int i = 0; i < 600; ++i) story += "dog ";
+  const test::Outcome ran =
+      test::spectr(generate() + Arguments{"-p", story, "-n", "2", "-c", "4000", "--ignore-eos", "--json"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err,
+              HasSubstr("the context of 4000 tokens is longer than the 512 that the model was trained for"));
+  EXPECT_EQ(Json::parse(ran.out)["tokens"].size(), 2u);
+}
+
 TEST(Generate, StopWordsEndTheTextBeforeThem) {
   const Arguments greedy = {"generate", "-m", target(), "-md", draft(),
                             "--temp",   "0",  "--json", "-p",  "Once upon a time, there was a little",

@@ -112,7 +112,7 @@ TEST(Serve, RefusesAPlanThatEveryTextWouldFailWith) {
 TEST(Serve, RefusesAContextBeforeItMeasures) {
   const TemporaryFile costs("no costs");
   EXPECT_THAT(refusal({"--cost-file", costs.path()}), HasSubstr(costs.path()));
-  EXPECT_THAT(refusal({"--cost-file", costs.path(), "-c", "100000"}), HasSubstr("100000"));
+  EXPECT_THAT(refusal({"--cost-file", costs.path(), "-c", "100000000"}), HasSubstr("100000000"));
 }
 
 TEST(Serve, ReadsKeysFromAFileOnly) {

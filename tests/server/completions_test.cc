@@ -295,6 +295,7 @@ TEST_F(Completions, TheModelTellsItsNameAndContext) {
   const TestJson model = server().get("/v1/models").json()["data"][0];
   EXPECT_EQ(server().get("/v1/models/" + model["id"].get<std::string>()).json(), model);
   EXPECT_EQ(server().get("/props").json()["default_generation_settings"]["n_ctx"], TestServer::context);
+  EXPECT_EQ(server().get("/props").json()["n_ctx_train"], 512);
 }
 
 TEST_F(Completions, AChatGivesTheTextOfItsPrompt) {

@@ -13,6 +13,7 @@ Result<void> read_gpt2(ArchReader& in) {
 
   SPECTR_TRY_VOID(embedding(in));
   SPECTR_TRY(spec.embed.positions, in.matrix("position_embd.weight", spec.context, spec.width));
+  spec.max_context = spec.context;
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     LayerSpec& layer = spec.layers[i];
     SPECTR_TRY(layer.mixer_norm, in.norm(block(i, "attn_norm"), spec.width, layer_norm, keys.epsilon));

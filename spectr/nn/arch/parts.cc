@@ -61,6 +61,8 @@ Result<void> read_variants(ArchReader& in, const DecoderKeys& keys) {
   const auto context = static_cast<std::uint64_t>(in.spec().context);
   SPECTR_TRY(const auto window, in.file().integer(in.key(window_key), 0));
   if (window == 0 || window >= context) in.ignore({window_key});
+  if (window >= context && window > 0)
+    in.spec().max_context = std::min<std::size_t>(in.spec().max_context, window);
   SPECTR_TRY_VOID(in.neutral(window_key, static_cast<double>(context)));
   SPECTR_TRY(const bool causal, in.boolean("attention.causal", true));
   if (!causal) {

@@ -1,5 +1,7 @@
 #include "spectr/nn/arch/windows.h"
 
+#include <algorithm>
+
 #include "spectr/nn/arch/parts.h"
 
 namespace spectr {
@@ -34,6 +36,8 @@ void apply_windows(ArchReader& in, const WindowKeys& keys) {
     AttentionSpec& attention = *layers[i].attention();
     if (!keys.slides(i)) continue;
     attention.window = keys.window < in.spec().context ? keys.window : 0;
+    if (attention.window == 0 && keys.window > 0)
+      in.spec().max_context = std::min<std::size_t>(in.spec().max_context, keys.window);
     if (!keys.base) continue;
     const RopePairs pairs = attention.rope.interleaved ? RopePairs::interleaved : RopePairs::halves;
     attention.rope = plain_rope(attention.rope.dims, *keys.base, pairs);
