@@ -63,7 +63,7 @@ Result<void> attention(ArchReader& in, const DecoderKeys& keys, const Gemma4Keys
   a.head_dim = dim;
   a.scale = 1;
   a.rope = kind.rope;
-  if (own.windows.slides(layer) && own.windows.window < in.spec().context) a.window = own.windows.window;
+  a.window = window_of(in, own.windows, layer);
   SPECTR_TRY(a.q, in.linear(name("attn_q"), a.heads * dim, width, no_bias));
   SPECTR_TRY(a.q_norm, in.norm(name("attn_q_norm"), dim, rms, keys.epsilon));
   SPECTR_TRY(a.out, in.linear(name("attn_output"), width, a.heads * dim, no_bias));

@@ -17,6 +17,7 @@ Result<void> read_opt(ArchReader& in) {
 
   SPECTR_TRY_VOID(embedding(in));
   SPECTR_TRY(spec.embed.positions, in.matrix("position_embd.weight", spec.context, spec.width));
+  spec.max_context = spec.context;
   std::optional<NormSpec> before;  // the norm behind the layer before
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     LayerSpec& layer = spec.layers[i];

@@ -30,14 +30,19 @@ Result<WindowKeys> window_keys(ArchReader& in, const WindowDefaults& defaults) {
   return keys;
 }
 
+std::size_t window_of(ArchReader& in, const WindowKeys& keys, std::size_t layer) {
+  if (!keys.slides(layer)) return 0;
+  if (keys.window < in.spec().context) return keys.window;
+  in.spec().max_context = std::min(in.spec().max_context, keys.window);
+  return 0;
+}
+
 void apply_windows(ArchReader& in, const WindowKeys& keys) {
   std::vector<LayerSpec>& layers = in.spec().layers;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     AttentionSpec& attention = *layers[i].attention();
     if (!keys.slides(i)) continue;
-    attention.window = keys.window < in.spec().context ? keys.window : 0;
-    if (attention.window == 0 && keys.window > 0)
-      in.spec().max_context = std::min<std::size_t>(in.spec().max_context, keys.window);
+    attention.window = window_of(in, keys, i);
     if (!keys.base) continue;
     const RopePairs pairs = attention.rope.interleaved ? RopePairs::interleaved : RopePairs::halves;
     attention.rope = plain_rope(attention.rope.dims, *keys.base, pairs);
