@@ -1,16 +1,15 @@
 #include "spectr/text/bpe_tokenizer.h"
 
-#include <algorithm>
-#include <optional>
+#include <utility>
 
-#include "spectr/base/names.h"
 #include "spectr/base/utf8.h"
 #include "spectr/text/byte_alphabet.h"
+#include "spectr/text/composed_text.h"
 
 namespace spectr {
 namespace {
 
-constexpr std::string_view merges_key = "tokenizer.ggml.merges";
+constexpr int no_symbol = -1;  // of a byte that is neither a token nor in a merge
 
 std::string in_alphabet(std::string_view bytes) {
   std::string out;
@@ -33,62 +32,22 @@ std::string from_alphabet(std::string_view text) {
   return out;
 }
 
-std::uint64_t pair_of(int left, int right) {
-  return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
-}
-
-/// Numbers the texts that occur in merges: tokens by their id, others from the size of the vocabulary on.
-class SymbolTable {
- public:
-  explicit SymbolTable(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
-
-  int number(std::string_view text) {
-    if (const auto token = vocabulary_.find_plain(text)) return *token;
-    const auto next = static_cast<int>(vocabulary_.size() + others_.size());
-    return others_.emplace(std::string(text), next).first->second;
-  }
-
- private:
-  const Vocabulary& vocabulary_;
-  std::unordered_map<std::string, int, KeyedHash> others_;
-};
-
 }  // namespace
 
-BpeTokenizer::BpeTokenizer(Vocabulary words)
+BpeTokenizer::BpeTokenizer(Vocabulary words, BpeMerges merges)
     : Tokenizer(std::move(words)),
       pretokenizer_(vocabulary().pretokenizer()),
-      whole_words_(vocabulary().pretokenizer().whole_words) {}
-
-Result<std::unique_ptr<Tokenizer>> BpeTokenizer::load(const Gguf& file, Vocabulary vocabulary) {
-  std::unique_ptr<BpeTokenizer> tokenizer(new BpeTokenizer(std::move(vocabulary)));
-  SPECTR_TRY_VOID(tokenizer->read_merges(file));
-  return tokenizer;
-}
-
-Result<void> BpeTokenizer::read_merges(const Gguf& file) {
-  if (!file.find(merges_key)) return error("{}: {} is missing", file.name(), merges_key);
-  SPECTR_TRY(const auto merges, file.strings(merges_key));
-  SymbolTable symbols(vocabulary());
+      whole_words_(vocabulary().pretokenizer().whole_words),
+      merges_(std::move(merges)) {
   for (unsigned byte = 0; byte < 256; ++byte) {
     const char character = static_cast<char>(byte);
-    byte_symbols_[byte] = symbols.number(in_alphabet({&character, 1}));
+    byte_symbols_[byte] = merges_.symbol(vocabulary(), in_alphabet({&character, 1})).value_or(no_symbol);
   }
-  merges_.reserve(merges.size());
-  std::string joined;
-  for (std::size_t rank = 0; rank < merges.size(); ++rank) {
-    const std::string_view pair = merges[rank];
-    const std::size_t space = pair.find(' ', 1);
-    if (space == std::string_view::npos || space + 1 == pair.size()) {
-      return error("{}: {} is {} at {}, not two texts with a space between", file.name(), merges_key,
-                   quote(pair), rank);
-    }
-    const std::string_view left = pair.substr(0, space), right = pair.substr(space + 1);
-    joined.assign(left).append(right);
-    merges_.emplace(pair_of(symbols.number(left), symbols.number(right)),
-                    Merge{static_cast<double>(rank), symbols.number(joined)});
-  }
-  return {};
+}
+
+Result<std::unique_ptr<Tokenizer>> BpeTokenizer::load(const Gguf& file, Vocabulary vocabulary) {
+  SPECTR_TRY(auto merges, BpeMerges::load(file, vocabulary));
+  return std::unique_ptr<Tokenizer>(new BpeTokenizer(std::move(vocabulary), std::move(merges)));
 }
 
 std::string BpeTokenizer::text_piece(std::string_view text) const {
@@ -97,6 +56,8 @@ std::string BpeTokenizer::text_piece(std::string_view text) const {
 
 void BpeTokenizer::encode_plain(std::string_view text, bool /*first*/, std::vector<Token>& out) const {
   std::vector<Symbol> symbols;
+  std::string composed;
+  if (vocabulary().composes()) text = composed = composed_text(text);
   for (const std::string_view word : pretokenizer_.split(text)) encode_word(word, symbols, out);
 }
 
@@ -113,10 +74,7 @@ void BpeTokenizer::encode_word(std::string_view word, std::vector<Symbol>& symbo
   };
   symbols.clear();
   for (std::size_t at = 0; at < word.size(); ++at) symbols.push_back({at, 1, byte_symbol(at)});
-  merge_pairs(symbols, [&](const Symbol& left, const Symbol& right) -> std::optional<Merge> {
-    const auto found = merges_.find(pair_of(left.id, right.id));
-    return found == merges_.end() ? std::nullopt : std::optional(found->second);
-  });
+  merges_.apply(symbols);
   for (const Symbol& symbol : symbols) {
     if (is_token(symbol.id)) {
       out.push_back(symbol.id);

@@ -1,14 +1,12 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "spectr/base/hash.h"
+#include "spectr/text/bpe_merges.h"
 #include "spectr/text/merge_pairs.h"
 #include "spectr/text/pretokenizer.h"
 #include "spectr/text/tokenizer.h"
@@ -17,16 +15,15 @@ namespace spectr {
 
 /// Byte-level byte-pair encoding (Radford et al. 2019): text is cut into words by a rule, a word's bytes are
 /// written in an alphabet of 256 characters, and of all neighbours in the list of merges those that come
-/// first in it are merged first. A merge that is no token falls apart into bytes again; bytes that are no
-/// token are left out.
+/// first in it are merged first. Where the vocabulary says so, the text is composed before. A merge that is
+/// no token falls apart into bytes again; bytes that are no token are left out.
 class BpeTokenizer final : public Tokenizer {
  public:
-  /// Errors: `tokenizer.ggml.merges` is missing, or an entry of it is not a pair.
+  /// Errors: those of BpeMerges.
   static Result<std::unique_ptr<Tokenizer>> load(const Gguf& file, Vocabulary vocabulary);
 
  private:
-  explicit BpeTokenizer(Vocabulary vocabulary);
-  Result<void> read_merges(const Gguf& file);
+  BpeTokenizer(Vocabulary vocabulary, BpeMerges merges);
   std::string text_piece(std::string_view text) const override;
   void encode_plain(std::string_view text, bool first, std::vector<Token>& out) const override;
   void encode_word(std::string_view word, std::vector<Symbol>& symbols, std::vector<Token>& out) const;
@@ -34,9 +31,8 @@ class BpeTokenizer final : public Tokenizer {
 
   Pretokenizer pretokenizer_;
   bool whole_words_;
-  // Symbols are tokens, or numbers from size() on for texts of the alphabet that are no tokens.
+  BpeMerges merges_;
   std::array<int, 256> byte_symbols_;
-  std::unordered_map<std::uint64_t, Merge, KeyedHash> merges_;  // of a pair of symbols
 };
 
 }  // namespace spectr

@@ -6,8 +6,9 @@ namespace spectr {
 namespace {
 
 // The regular expressions are facts about the models: those of their own tokenizers (tokenizer.json,
-// tokenizer.model), in the form in which llama.cpp (src/llama-vocab.cpp, 2024-2026) interprets the names in
-// GGUF files. Where the two disagree the latter counts, for that is what files have been converted for.
+// tokenizer.model), under the names that GGUF files have for them. Where llama.cpp (src/llama-vocab.cpp,
+// 2024-2026) splits otherwise, the rules of before 2024 are its own, as files have been converted for them;
+// those with Unicode's case and combining marks are the models', which have been trained on them.
 
 // Radford et al. 2019, encoder.py of GPT-2.
 constexpr std::string_view gpt2_words =
@@ -34,11 +35,70 @@ constexpr std::array<std::string_view, 1> qwen2 = {
     R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})"
     R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
-// Mistral's Tekken. A word is capitals then small letters; GGUF's form knows the case of A-Z only and takes
-// every other letter for both.
+// Qwen 3.5: the same, with combining marks as parts of words.
+constexpr std::array<std::string_view, 1> qwen35 = {
+    R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N})"
+    R"(| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+
+// Seed-Coder: line ends are no part of the punctuation before them.
+constexpr std::array<std::string_view, 1> seed_coder = {
+    R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})"
+    R"(| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+
+// Ling and LLaDA-MoE.
+constexpr std::array<std::string_view, 1> bailing = {
+    R"('(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N})"
+    R"(| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)"};
+
+// MiniCPM 5: numbers are cut out first, by three.
+constexpr std::array<std::string_view, 2> minicpm5 = {
+    R"(\p{N}{1,3})",
+    R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+)"
+    R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+
+// EXAONE's experts: words with single spaces between them stay together. What is repeated never has to be
+// given back, which the possessive quantifiers say.
+constexpr std::array<std::string_view, 1> exaone_moe = {
+    R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]))"
+    R"(|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*+(?: \p{L}\p{M}*+)*+)++|\p{N})"
+    R"(| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+)"};
+
+// Mistral's Tekken. A word is capitals then small letters.
 constexpr std::array<std::string_view, 1> tekken = {
-    R"([^\r\n\p{L}\p{N}]?[^\P{L}a-z]*[^\P{L}A-Z]+|[^\r\n\p{L}\p{N}]?[^\P{L}a-z]+[^\P{L}A-Z]*|\p{N})"
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)"
+    R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N})"
     R"(| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+
+// The words of OpenAI's o200k_base (tiktoken): Tekken's with contractions behind them, numbers by three.
+constexpr std::string_view gpt4o_words =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)"
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
+    R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)"
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
+    R"(|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::array<std::string_view, 1> gpt4o = {gpt4o_words};
+
+// Cohere's Tiny Aya: the same once numbers are cut by three from their end, which \d{1,3}(?=(?:\d{3})*\b)
+// does in the tokenizer.json, in time quadratic in their length. Here a number is cut out, then what it has
+// over threes, then the threes.
+constexpr std::array<std::string_view, 4> tiny_aya = {R"((?<!\d)\d++(?!\w))", R"(\A\d{1,2}(?=(?:\d{3})++\z))",
+                                                      R"(\d{3})", gpt4o_words};
+
+// Kimi K2 (tokenization_kimi.py): o200k_base's words without Chinese characters, which are words of their
+// own. Its classes are intersections with "no Han", written as what is in none of the others.
+constexpr std::array<std::string_view, 1> kimi_k2 = {
+    R"(\p{Han}+)"
+    R"(|[^\r\n\p{L}\p{N}]?[^\p{Ll}\p{N}\p{P}\p{S}\p{Z}\p{C}\p{Han}]*)"
+    R"([^\p{Lu}\p{Lt}\p{N}\p{P}\p{S}\p{Z}\p{C}\p{Han}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
+    R"(|[^\r\n\p{L}\p{N}]?[^\p{Ll}\p{N}\p{P}\p{S}\p{Z}\p{C}\p{Han}]+)"
+    R"([^\p{Lu}\p{Lt}\p{N}\p{P}\p{S}\p{Z}\p{C}\p{Han}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
+    R"(|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+
+// DeepSeek V3 (tokenizer.json: a Sequence of Splits).
+constexpr std::array<std::string_view, 3> deepseek_v3 = {
+    R"(\p{N}{1,3})", R"([\x{4E00}-\x{9FA5}\x{3040}-\x{309F}\x{30A0}-\x{30FF}]+)",
+    R"re([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+)re"
+    R"re(| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)re"};
 
 // DeepSeek (tokenizer.json: a Sequence of Splits). "[一-龥ࠀ-一가-퟿]+", where GGUF's form does not
 // count the spaces from U+1680 to U+3000.
@@ -77,6 +137,7 @@ struct Named {
 };
 
 constexpr PretokenizerRule llama3_rule = {.regexes = llama3, .whole_words = true, .add_bos = true};
+constexpr PretokenizerRule composed_qwen2_rule = {.regexes = qwen2, .composes = true};
 
 constexpr Named rules[] = {
     {"gpt-2", {gpt2}},
@@ -87,30 +148,60 @@ constexpr Named rules[] = {
     {"mellum", {gpt2}},
     {"a.x-4.0", {gpt2}},
     {"trillion", {gpt2}},
+    {"jais", {gpt2}},
+    {"gigachat", {gpt2}},
+    {"exaone4", {gpt2}},
+    {"granite-docling", {gpt2}},
     {"starcoder", {single_digits}},
     {"refact", {single_digits}},
     {"smollm", {single_digits}},
     {"command-r", {single_digits}},
     {"codeshell", {single_digits}},
     {"minerva-7b", {single_digits}},
+    {"exaone", {single_digits}},
+    {"mellum2", {single_digits}},
     {"falcon", {falcon}},
     {"default", {fallback}},
     {"llama-bpe", llama3_rule},
     {"llama-v3", llama3_rule},
     {"llama3", llama3_rule},
     {"falcon3", llama3_rule},
+    {"falcon-h1", llama3_rule},
     {"pixtral", llama3_rule},
     {"midm-2.0", llama3_rule},
+    {"lfm2", llama3_rule},
     {"smaug-bpe", {llama3}},
     {"dbrx", {llama3}},
-    {"qwen2", {qwen2}},
-    {"deepseek-r1-qwen", {qwen2}},
+    {"chatglm-bpe", {llama3}},
+    {"glm4", {.regexes = llama3, .whole_words = true}},
+    {"qwen2", composed_qwen2_rule},
+    {"deepseek-r1-qwen", composed_qwen2_rule},
     {"megrez", {qwen2}},
     {"kormo", {qwen2}},
     {"stablelm2", {qwen2}},
+    {"hunyuan", {qwen2}},
+    {"solar-open", {qwen2}},
+    {"grok-2", {qwen2}},
+    {"qwen35", {qwen35}},
+    {"seed-coder", {seed_coder}},
+    {"bailingmoe", {bailing}},
+    {"bailingmoe2", {bailing}},
+    {"llada-moe", {bailing}},
+    {"minicpm5", {.regexes = minicpm5, .whole_words = true}},
+    {"exaone-moe", {exaone_moe}},
     {"tekken", {.regexes = tekken, .whole_words = true, .add_bos = true}},
+    {"gpt-4o", {gpt4o}},
+    {"llama4", {gpt4o}},
+    {"kanana2", {gpt4o}},
+    {"minimax-m2", {gpt4o}},
+    {"tiny_aya", {tiny_aya}},
+    {"cohere2moe", {tiny_aya}},
+    {"kimi-k2", {kimi_k2}},
     {"deepseek-llm", {deepseek_llm}},
     {"deepseek-coder", {deepseek_coder}},
+    {"deepseek-v3", {deepseek_v3}},
+    {"hunyuan-dense", {deepseek_v3}},
+    {"joyai-llm", {deepseek_v3}},
 };
 
 }  // namespace

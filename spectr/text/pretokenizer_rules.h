@@ -12,6 +12,7 @@ struct PretokenizerRule {
   std::span<const std::string_view> regexes;
   bool whole_words = false;  ///< a word that is a token is taken as it is, without merging ("ignore_merges")
   bool add_bos = false;      ///< texts begin with BOS unless the file says otherwise
+  bool composes = false;     ///< text is composed (Unicode's form C) before it is cut
 };
 
 /// The rule that `tokenizer.ggml.pre` names; null for an unknown name.

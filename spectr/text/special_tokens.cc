@@ -13,8 +13,10 @@ unsigned char byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
+constexpr std::string_view white_space = " \t\n\v\f\r";
+
 bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  return text.find_first_not_of(white_space) == std::string_view::npos;
 }
 
 /// Bytes from `at` up to the next quote, or to the end of a text of that size; 0 inside a quote.
@@ -33,7 +35,7 @@ SpecialTokens::SpecialTokens(const Vocabulary& vocabulary) {
     const bool special = user_defined || kind == TokenKind::control || kind == TokenKind::unknown;
     const std::size_t length = vocabulary.text(token).size();
     if (special && length > 0 && length <= longest_text) {
-      specials_.push_back({vocabulary.text(token), token, user_defined});
+      specials_.push_back({vocabulary.text(token), token, user_defined, vocabulary.trims_after(token)});
     }
   }
   std::ranges::stable_sort(specials_, {}, &Special::text);
@@ -127,12 +129,16 @@ std::vector<Fragment> SpecialTokens::split(std::string_view text, Quotes quotes)
 
   std::vector<Fragment> fragments;
   std::size_t end = 0;  // of the fragments
+  const auto add_plain = [&](std::size_t until) {
+    if (until > end) fragments.push_back({text.substr(end, until - end), std::nullopt});
+  };
   for (const auto& [at, special] : taken) {
-    if (at > end) fragments.push_back({text.substr(end, at - end), std::nullopt});
+    add_plain(at);
     end = at + special->text.size();
     fragments.push_back({text.substr(at, end - at), special->token});
+    if (special->trims_after) end = std::min(text.find_first_not_of(white_space, end), text.size());
   }
-  if (end < text.size()) fragments.push_back({text.substr(end), std::nullopt});
+  add_plain(text.size());
   return fragments;
 }
 

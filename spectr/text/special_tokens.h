@@ -30,9 +30,10 @@ class SpecialTokens {
 
   explicit SpecialTokens(const Vocabulary& vocabulary);
 
-  /// The fragments of a text, none empty. Longer tokens are found first, wherever they stand; of equally long
-  /// ones the lower id. Cost: O(n log n) for n bytes of text, and at each of them O(log m) of m tokens for
-  /// every byte, at most longest_text, that the text there has in common with one of them.
+  /// The fragments of a text, none empty, without the white space behind tokens that trim it. Longer tokens
+  /// are found first, wherever they stand; of equally long ones the lower id. Cost: O(n log n) for n bytes of
+  /// text, and at each of them O(log m) of m tokens for every byte, at most longest_text, that the text there
+  /// has in common with one of them.
   std::vector<Fragment> split(std::string_view text, bool parse_special) const;
 
   /// The same of a text whose quotes are not trusted, and the rest is: a control token is found where no byte
@@ -46,6 +47,7 @@ class SpecialTokens {
     std::string text;
     Token token;
     bool user_defined;
+    bool trims_after;
   };
   using Quotes = std::span<const MarkedText::Span>;
   using Dividers = std::set<const Special*>;

@@ -1,43 +1,16 @@
 #include "spectr/text/spm_tokenizer.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "spectr/base/utf8.h"
 #include "spectr/text/merge_pairs.h"
+#include "spectr/text/visible_space.h"
 
 namespace spectr {
 namespace {
 
-constexpr std::string_view visible_space = "\u2581";
 // Every merge that is tried costs the length of its text: this bounds it.
 constexpr std::size_t longest_merge = 1024;
-
-std::string with_visible_spaces(std::string_view text, bool prefix) {
-  std::string out;
-  out.reserve(text.size() + text.size() / 2);
-  if (prefix) out += visible_space;
-  for (const char byte : text) {
-    if (byte == ' ') {
-      out += visible_space;
-    } else {
-      out += byte;
-    }
-  }
-  return out;
-}
-
-std::string with_spaces(std::string_view text) {
-  std::string out;
-  for (std::size_t at = text.find(visible_space); at != std::string_view::npos;
-       at = text.find(visible_space)) {
-    out += text.substr(0, at);
-    out += ' ';
-    text.remove_prefix(at + visible_space.size());
-  }
-  out += text;
-  return out;
-}
 
 }  // namespace
 
@@ -73,17 +46,8 @@ void SpmTokenizer::encode_plain(std::string_view text, bool first, std::vector<T
     if (symbol.id != no_token) {
       out.push_back(symbol.id);
     } else {
-      encode_character(view(symbol.begin, symbol.length), out);
+      encode_bytes(view(symbol.begin, symbol.length), out);
     }
-  }
-}
-
-void SpmTokenizer::encode_character(std::string_view character, std::vector<Token>& out) const {
-  const auto byte_token = [&](char byte) { return vocabulary().byte_token(static_cast<std::uint8_t>(byte)); };
-  if (std::ranges::all_of(character, [&](char byte) { return byte_token(byte).has_value(); })) {
-    for (const char byte : character) out.push_back(*byte_token(byte));
-  } else if (vocabulary().unknown()) {
-    out.push_back(*vocabulary().unknown());
   }
 }
 

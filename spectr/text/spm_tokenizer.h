@@ -25,7 +25,6 @@ class SpmTokenizer final : public Tokenizer {
       : Tokenizer(std::move(vocabulary)), prefix_space_(prefix_space) {}
   std::string text_piece(std::string_view text) const override;
   void encode_plain(std::string_view text, bool first, std::vector<Token>& out) const override;
-  void encode_character(std::string_view character, std::vector<Token>& out) const;
 
   bool prefix_space_;
 };

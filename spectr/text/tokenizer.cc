@@ -1,6 +1,10 @@
 #include "spectr/text/tokenizer.h"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "spectr/text/bpe_tokenizer.h"
+#include "spectr/text/character_bpe_tokenizer.h"
 #include "spectr/text/spm_tokenizer.h"
 #include "spectr/text/text_stream.h"
 
@@ -8,8 +12,14 @@ namespace spectr {
 
 Result<std::unique_ptr<Tokenizer>> Tokenizer::load(const Gguf& file) {
   SPECTR_TRY(auto vocabulary, Vocabulary::load(file));
-  if (vocabulary.type() == TokenizerType::sentencepiece)
-    return SpmTokenizer::load(file, std::move(vocabulary));
+  switch (vocabulary.type()) {
+    case TokenizerType::sentencepiece:
+      return SpmTokenizer::load(file, std::move(vocabulary));
+    case TokenizerType::character_bpe:
+      return CharacterBpeTokenizer::load(file, std::move(vocabulary));
+    case TokenizerType::byte_level:
+      break;
+  }
   return BpeTokenizer::load(file, std::move(vocabulary));
 }
 
@@ -36,20 +46,25 @@ std::vector<Token> Tokenizer::encode(std::span<const Fragment> fragments, bool a
   return tokens;
 }
 
+void Tokenizer::encode_bytes(std::string_view character, std::vector<Token>& out) const {
+  const auto byte_token = [&](char byte) { return vocabulary_.byte_token(static_cast<std::uint8_t>(byte)); };
+  if (std::ranges::all_of(character, [&](char byte) { return byte_token(byte).has_value(); })) {
+    for (const char byte : character) out.push_back(*byte_token(byte));
+  } else if (vocabulary_.unknown()) {
+    out.push_back(*vocabulary_.unknown());
+  }
+}
+
 std::string Tokenizer::piece(Token token) const {
+  if (!vocabulary_.is_printed(token)) return "";
   switch (vocabulary_.kind(token)) {
-    case TokenKind::control:
-    case TokenKind::unknown:
-    case TokenKind::unused:
-      return "";
     case TokenKind::byte:
       return {vocabulary_.byte(token)};
-    case TokenKind::user_defined:
-      return vocabulary_.text(token);
     case TokenKind::normal:
-      break;
+      return text_piece(vocabulary_.text(token));
+    default:
+      return vocabulary_.text(token);
   }
-  return text_piece(vocabulary_.text(token));
 }
 
 std::string Tokenizer::decode(std::span<const Token> tokens, bool all) const {
@@ -57,9 +72,7 @@ std::string Tokenizer::decode(std::span<const Token> tokens, bool all) const {
   std::string text;
   for (const Token token : tokens) {
     text += stream.push(token);
-    const TokenKind kind = vocabulary_.kind(token);
-    const bool prints = kind != TokenKind::control && kind != TokenKind::unknown && kind != TokenKind::unused;
-    if (all && !prints) text += stream.finish() + vocabulary_.text(token);
+    if (all && !vocabulary_.is_printed(token)) text += stream.finish() + vocabulary_.text(token);
   }
   return text + stream.finish();
 }

@@ -36,14 +36,14 @@ class Tokenizer {
   /// The same of a text whose quotes are plain text, and in the rest of which "<s>" is the token.
   std::vector<Token> encode(const MarkedText& text, bool add_bos) const;
 
-  /// The text of a sequence of ids. Control, unknown and unused tokens are left out, or with `all` shown by
-  /// their names; spaces that encode() put in, at the beginning and after control and user-defined tokens,
+  /// The text of a sequence of ids. Tokens that are not printed are left out, or with `all` shown by their
+  /// names; spaces that encode() put in, at the beginning and after control and user-defined tokens,
   /// are taken out again. Requires: every id within the vocabulary. For tokens that come one by one:
   /// TextStream.
   std::string decode(std::span<const Token> tokens, bool all = false) const;
 
   /// The bytes that a token adds to a running text. Byte tokens give their single byte, which may be a part
-  /// of a UTF-8 character; control, unknown and unused tokens give "". Requires: token within the vocabulary.
+  /// of a UTF-8 character; tokens that are not printed give "". Requires: token within the vocabulary.
   std::string piece(Token token) const;
 
   /// Whether encode() puts a space before a text, and before what follows a special token.
@@ -57,6 +57,9 @@ class Tokenizer {
   /// Appends the ids of a stretch of text without special tokens; `first` where it begins the text or follows
   /// a special token.
   virtual void encode_plain(std::string_view text, bool first, std::vector<Token>& out) const = 0;
+  /// Appends what stands for a character that is no token: its bytes' tokens, or the unknown token where the
+  /// vocabulary has not all of these; nothing where it has no unknown token either.
+  void encode_bytes(std::string_view character, std::vector<Token>& out) const;
 
  private:
   std::vector<Token> encode(std::span<const Fragment> fragments, bool add_bos) const;

@@ -7,39 +7,10 @@
 #include "spectr/base/check.h"
 #include "spectr/base/names.h"
 #include "spectr/gguf/split_file.h"
+#include "spectr/text/known_tokens.h"
 
 namespace spectr {
 namespace {
-
-/// Texts of tokens that end a text or a turn in published models. Files often name only one of them by id.
-constexpr std::string_view end_token_texts[] = {
-    "</s>",                                     // Llama 1 and 2, Mistral
-    "<|endoftext|>",                            // GPT-2, GPT-NeoX, StarCoder, Qwen
-    "<|end_of_text|>",                          // Llama 3, Granite
-    "<|eot_id|>",                               // Llama 3, turn
-    "<|eom_id|>",                               // Llama 3, message
-    "<|im_end|>",                               // ChatML: Qwen, SmolLM
-    "<|end|>",                                  // Phi-3
-    "<eos>",                                    // Gemma
-    "<end_of_turn>",                            // Gemma, turn
-    "<end_of_utterance>",                       // SmolVLM
-    "\u2581<EOT>",                              // CodeLlama
-    "<EOT>",                                    // the same, as some vocabularies write it
-    "[EOT]",                                    // Kimi
-    "[EOS]",                                    // Kimi
-    "<\uFF5Cend\u2581of\u2581sentence\uFF5C>",  // DeepSeek
-    // After a completion in the middle of a file: padding,
-    "<|fim_pad|>",  // Qwen Coder
-    "<fim-pad>",
-    "<fim_pad>",  // StarCoder, Granite
-    "<PAD>", "[PAD]",
-    // the next repository,
-    "<|repo_name|>",  // Qwen Coder
-    "<|fim_repo|>", "<fim-repo>", "<REPO>",
-    "<reponame>",  // Granite
-    // and the next file.
-    "<|file_sep|>",  // Qwen Coder
-};
 
 constexpr std::string_view model_key = "tokenizer.ggml.model";
 constexpr std::string_view pre_key = "tokenizer.ggml.pre";
@@ -59,7 +30,8 @@ Result<TokenizerType> read_type(const Gguf& file) {
   SPECTR_TRY(const auto model, file.string(model_key));
   if (model == "llama") return TokenizerType::sentencepiece;
   if (model == "gpt2") return TokenizerType::byte_level;
-  return error("{}: {} is {}; only \"llama\" (SentencePiece) and \"gpt2\" (byte-level) can be read",
+  if (model == "gemma4") return TokenizerType::character_bpe;
+  return error("{}: {} is {}; \"llama\" (SentencePiece), \"gpt2\" (byte-level) and \"gemma4\" can be read",
                file.name(), model_key, quote(model));
 }
 
@@ -93,6 +65,7 @@ Result<Vocabulary> Vocabulary::load(const Gguf& file) {
   SPECTR_TRY_VOID(vocabulary.read_tokens(file));
   SPECTR_TRY_VOID(vocabulary.read_kinds(file));
   SPECTR_TRY_VOID(vocabulary.read_special(file));
+  SPECTR_TRY_VOID(vocabulary.read_trimming(file));
   SPECTR_TRY_VOID(vocabulary.index_bytes(file));
   SPECTR_TRY_VOID(vocabulary.read_additions(file));
   return vocabulary;
@@ -109,6 +82,7 @@ Result<void> Vocabulary::read_pretokenizer(const Gguf& file) {
   pretokenizer_ = find_pretokenizer_rule(name);
   if (!pretokenizer_)
     return error("{}: {} is {}, an unknown pre-tokenizer", file.name(), pre_key, quote(name));
+  composes_ = pretokenizer_->composes || architecture == "gptneox";
   return {};
 }
 
@@ -167,9 +141,10 @@ Result<std::optional<Token>> Vocabulary::special(const Gguf& file, std::string_v
 
 Result<void> Vocabulary::read_special(const Gguf& file) {
   const bool spm = type_ == TokenizerType::sentencepiece;
+  const bool byte_level = type_ == TokenizerType::byte_level;
   constexpr Token byte_level_default = 11;  // Falcon's <|endoftext|>
   std::optional<Token> falcon_end;
-  if (!spm && byte_level_default < static_cast<Token>(size()) &&
+  if (byte_level && byte_level_default < static_cast<Token>(size()) &&
       kind(byte_level_default) == TokenKind::control) {
     falcon_end = byte_level_default;
   }
@@ -178,21 +153,7 @@ Result<void> Vocabulary::read_special(const Gguf& file) {
   SPECTR_TRY(unknown_,
              special(file, "tokenizer.ggml.unknown_token_id", spm ? std::optional<Token>(0) : std::nullopt));
 
-  if (eos_) ends_.push_back(*eos_);
-  for (const std::string_view key : end_keys) {
-    SPECTR_TRY(const auto end, special(file, key, std::nullopt));
-    if (end) ends_.push_back(*end);
-  }
-  for (const std::string_view text : end_token_texts) {
-    const auto token = find(text);
-    if (!token || (kinds_given_ && kind(*token) == TokenKind::normal)) continue;
-    kinds_[static_cast<std::size_t>(*token)] = TokenKind::control;
-    ends_.push_back(*token);
-  }
-  std::ranges::sort(ends_);
-  const auto doubles = std::ranges::unique(ends_);
-  ends_.erase(doubles.begin(), doubles.end());
-
+  SPECTR_TRY_VOID(read_ends(file));
   if (!kinds_given_) {
     if (bos_) kinds_[static_cast<std::size_t>(*bos_)] = TokenKind::control;
     for (const Token end : ends_) kinds_[static_cast<std::size_t>(end)] = TokenKind::control;
@@ -201,10 +162,61 @@ Result<void> Vocabulary::read_special(const Gguf& file) {
   return {};
 }
 
+Result<void> Vocabulary::read_ends(const Gguf& file) {
+  if (eos_) ends_.push_back(*eos_);
+  for (const std::string_view key : end_keys) {
+    SPECTR_TRY(const auto end, special(file, key, std::nullopt));
+    if (end) ends_.push_back(*end);
+  }
+  // The token of that text, where the file does not call it normal.
+  const auto known = [this](std::string_view text) {
+    const auto token = find(text);
+    return token && kinds_given_ && kind(*token) == TokenKind::normal ? std::nullopt : token;
+  };
+  const auto ends_nothing = [&](std::string_view text) {
+    return std::ranges::any_of(no_ends, [&](const NoEnd& no_end) {
+      const auto is_there = [&](std::string_view other) { return known(other).has_value(); };
+      return no_end.text == text && std::ranges::all_of(no_end.where, is_there);
+    });
+  };
+  for (const std::string_view text : end_token_texts) {
+    const auto token = known(text);
+    if (!token) continue;
+    if (token != eos_ && ends_nothing(text)) {
+      std::erase(ends_, *token);
+      markers_.push_back(*token);
+    } else {
+      kinds_[static_cast<std::size_t>(*token)] = TokenKind::control;
+      ends_.push_back(*token);
+    }
+  }
+  for (const std::string_view text : marker_texts) {
+    if (const auto token = known(text)) markers_.push_back(*token);
+  }
+  for (std::vector<Token>* tokens : {&ends_, &markers_}) {
+    std::ranges::sort(*tokens);
+    const auto doubles = std::ranges::unique(*tokens);
+    tokens->erase(doubles.begin(), doubles.end());
+  }
+  return {};
+}
+
+/// Phi-3's tokenizer.json says of its added tokens what GGUF cannot: rstrip. Known by the model's name, as
+/// llama.cpp does it, or by its architecture and the only SentencePiece vocabulary that this has.
+Result<void> Vocabulary::read_trimming(const Gguf& file) {
+  SPECTR_TRY(const auto given, file.string("general.name", ""));
+  SPECTR_TRY(const auto architecture, file.string("general.architecture", ""));
+  std::string name(given);
+  std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+  trims_ = name.contains("phi-3") || name.contains("phi3") || name.contains("phi 3") ||
+           (architecture == "phi3" && type_ == TokenizerType::sentencepiece);
+  return {};
+}
+
 Result<void> Vocabulary::index_bytes(const Gguf& file) {
   for (std::size_t i = 0; i < size(); ++i) {
     const auto byte = named_byte(texts_[i]);
-    if (!kinds_given_ && type_ == TokenizerType::sentencepiece && byte) kinds_[i] = TokenKind::byte;
+    if (!kinds_given_ && type_ != TokenizerType::byte_level && byte) kinds_[i] = TokenKind::byte;
     if (kinds_[i] != TokenKind::byte) continue;
     if (!byte) {
       return error("{}: {} is {} at {}, which is to be a byte from <0x00> to <0xFF>", file.name(), tokens_key,
@@ -216,8 +228,10 @@ Result<void> Vocabulary::index_bytes(const Gguf& file) {
 }
 
 Result<void> Vocabulary::read_additions(const Gguf& file) {
-  const bool usual = type_ == TokenizerType::sentencepiece || pretokenizer().add_bos;
+  const bool usual = type_ != TokenizerType::byte_level || pretokenizer().add_bos;
   SPECTR_TRY(add_bos_, file.boolean(add_bos_key, usual && bos_));
+  // Gemma 4 needs it, and some of its files say otherwise.
+  if (type_ == TokenizerType::character_bpe) add_bos_ = bos_.has_value();
   if (add_bos_ && !bos_) {
     return error("{}: {} is true, but tokenizer.ggml.bos_token_id is missing", file.name(), add_bos_key);
   }
@@ -235,6 +249,17 @@ std::optional<Token> Vocabulary::find_plain(std::string_view text) const {
   const TokenKind found = kind(*token);
   const bool plain = found != TokenKind::control && found != TokenKind::unknown && found != TokenKind::byte;
   return plain ? token : std::nullopt;
+}
+
+bool Vocabulary::is_printed(Token token) const {
+  const TokenKind found = kind(token);
+  if (found == TokenKind::control) return std::ranges::binary_search(markers_, token);
+  return found != TokenKind::unknown && found != TokenKind::unused;
+}
+
+bool Vocabulary::trims_after(Token token) const {
+  constexpr std::string_view others[] = {"<unk>", "<s>", "<|endoftext|>"};
+  return trims_ && std::ranges::find(others, text(token)) == std::end(others);
 }
 
 char Vocabulary::byte(Token token) const {

@@ -17,8 +17,8 @@
 
 namespace spectr {
 
-/// How text becomes tokens: `tokenizer.ggml.model` is "llama" or "gpt2".
-enum class TokenizerType { sentencepiece, byte_level };
+/// How text becomes tokens: `tokenizer.ggml.model` is "llama", "gpt2" or "gemma4".
+enum class TokenizerType { sentencepiece, byte_level, character_bpe };
 
 /// Kinds of tokens, numbered as in the file (where 0, undefined, is read as normal).
 enum class TokenKind : int { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
@@ -47,6 +47,9 @@ class Vocabulary {
   TokenizerType type() const { return type_; }
   /// How a byte-level tokenizer cuts text into words. Requires: type() is byte_level.
   const PretokenizerRule& pretokenizer() const { return *pretokenizer_; }
+  /// Whether text is composed (composed_text) before it is cut. Files do not say so; the tokenizers of Qwen 2
+  /// to 3, of what DeepSeek distilled into them, and of GPT-NeoX do it.
+  bool composes() const { return composes_; }
 
   std::size_t size() const { return texts_.size(); }
   const std::string& text(Token token) const { return texts_[static_cast<std::size_t>(token)]; }
@@ -57,6 +60,11 @@ class Vocabulary {
   std::optional<Token> find(std::string_view text) const;
   /// The same among those that plain text may become: no control, unknown or byte token.
   std::optional<Token> find_plain(std::string_view text) const;
+  /// Whether it adds something to a text: all but unused and unknown tokens, and control tokens that are no
+  /// markers (known_tokens.h).
+  bool is_printed(Token token) const;
+  /// Whether the white space behind it is no text, as behind those of Phi-3 that open and close turns.
+  bool trims_after(Token token) const;
   /// The token that stands for one byte.
   std::optional<Token> byte_token(std::uint8_t byte) const { return byte_tokens_[byte]; }
   /// The byte that it stands for. Requires: a token of kind `byte`.
@@ -69,8 +77,8 @@ class Vocabulary {
   /// `add_eos_token`: what is encoded here is to be continued.)
   bool add_bos() const { return add_bos_; }
   /// Tokens that end a text, ascending: eos, those that the file says end a turn, a message or a completion
-  /// in the middle of a file, and tokens that are known by their text to do so ("<|im_end|>" …) unless the
-  /// file calls them normal text.
+  /// in the middle of a file, and tokens that are known by their text to do so ("<|im_end|>" …,
+  /// known_tokens.h) unless the file calls them normal text.
   const std::vector<Token>& ends() const { return ends_; }
   bool is_end(Token token) const;
 
@@ -81,6 +89,8 @@ class Vocabulary {
   Result<void> read_kinds(const Gguf& file);
   Result<void> index_bytes(const Gguf& file);
   Result<void> read_special(const Gguf& file);
+  Result<void> read_ends(const Gguf& file);
+  Result<void> read_trimming(const Gguf& file);
   Result<void> read_additions(const Gguf& file);
   Result<std::optional<Token>> special(const Gguf& file, std::string_view key, std::optional<Token> fallback);
 
@@ -88,6 +98,7 @@ class Vocabulary {
   std::vector<std::string> warnings_;
   TokenizerType type_ = TokenizerType::sentencepiece;
   const PretokenizerRule* pretokenizer_ = nullptr;  // one of the constant rules
+  bool composes_ = false;
   std::vector<std::string> texts_;
   std::vector<float> scores_;
   std::vector<TokenKind> kinds_;
@@ -96,7 +107,9 @@ class Vocabulary {
   std::array<std::optional<Token>, 256> byte_tokens_;
   std::optional<Token> bos_, eos_, unknown_;
   std::vector<Token> ends_;
+  std::vector<Token> markers_;  // ascending
   bool add_bos_ = false;
+  bool trims_ = false;
 };
 
 }  // namespace spectr

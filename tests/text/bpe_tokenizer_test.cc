@@ -34,6 +34,14 @@ TEST(BpeTokenizer, SomeRulesTakeAWordThatIsATokenAsItIs) {
   EXPECT_THAT(good_tokenizer(writer)->encode("hello", bare), ElementsAre('h', 'e', ll, 'o'));
 }
 
+TEST(BpeTokenizer, SomeVocabulariesComposeTheText) {
+  const std::string apart = "e\u0301<tool>e\u0301";
+  EXPECT_THAT(good_tokenizer(tiny_byte_level("qwen2"))->encode(apart),
+              ElementsAre(0xC3, 0xA9, tool, 0xC3, 0xA9));
+  EXPECT_THAT(good_tokenizer(tiny_byte_level("qwen35"))->encode(apart),
+              ElementsAre('e', 0xCC, 0x81, tool, 'e', 0xCC, 0x81));
+}
+
 TEST(BpeTokenizer, SpecialTokensAreFoundWhereTheyAreAskedFor) {
   const auto tokenizer = good_tokenizer(tiny_byte_level());
   EXPECT_THAT(tokenizer->encode("he<tool>he"), ElementsAre(he, tool, he));

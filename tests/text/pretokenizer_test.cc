@@ -19,8 +19,10 @@ std::vector<std::string> words(std::string_view rule, std::string_view text) {
   return out;
 }
 
-constexpr std::string_view all_rules[] = {"gpt-2", "starcoder", "falcon",       "default",       "llama-bpe",
-                                          "qwen2", "tekken",    "deepseek-llm", "deepseek-coder"};
+constexpr std::string_view all_rules[] = {
+    "gpt-2",    "starcoder",      "falcon",     "default",    "llama-bpe",    "qwen2",
+    "tekken",   "qwen35",         "seed-coder", "bailingmoe", "deepseek-llm", "exaone-moe",
+    "minicpm5", "deepseek-coder", "gpt-4o",     "tiny_aya",   "kimi-k2",      "deepseek-v3"};
 
 TEST(Pretokenizer, Gpt2KeepsOneSpaceWithAWord) {
   EXPECT_THAT(words("gpt-2", "Hello, y'all! I'll pay 1234 \u20AC  now\n\n x"),
@@ -43,6 +45,8 @@ TEST(Pretokenizer, SeveralNamesMeanOneRule) {
   EXPECT_TRUE(find_pretokenizer_rule("llama3")->whole_words);
   EXPECT_TRUE(find_pretokenizer_rule("tekken")->whole_words);
   EXPECT_FALSE(find_pretokenizer_rule("qwen2")->whole_words);
+  EXPECT_TRUE(find_pretokenizer_rule("glm4")->whole_words);
+  EXPECT_FALSE(find_pretokenizer_rule("chatglm-bpe")->whole_words);
   EXPECT_EQ(find_pretokenizer_rule("GPT-2"), nullptr);
 }
 
@@ -73,12 +77,52 @@ TEST(Pretokenizer, Qwen2MakesAWordOfEachDigit) {
   EXPECT_THAT(words("qwen2", "I've 123.\n\n"), ElementsAre("I", "'ve", " ", "1", "2", "3", ".\n\n"));
 }
 
-TEST(Pretokenizer, TekkenSplitsAtTheCaseOfAsciiLetters) {
+TEST(Pretokenizer, TekkenSplitsWhereCapitalsFollowSmallLetters) {
   EXPECT_THAT(words("tekken", "camelCase HTTPServer ABC"),
               ElementsAre("camel", "Case", " HTTPServer", " ABC"));
   EXPECT_THAT(words("tekken", "don't path/to/\n12"),
               ElementsAre("don", "'t", " path", "/to", "/\n", "1", "2"));
   EXPECT_THAT(words("tekken", "\u00C9t\u00E9A"), ElementsAre("\u00C9t\u00E9", "A"));
+  EXPECT_THAT(words("tekken", "\u0444\u0424\u4F60\u597D e\u0301"),
+              ElementsAre("\u0444", "\u0424\u4F60\u597D", " e\u0301"))
+      << "of any script, with its marks";
+}
+
+TEST(Pretokenizer, Gpt4oTakesContractionsWithTheirWordsAndNumbersByThree) {
+  EXPECT_THAT(words("gpt-4o", "I'LL pay 12345 don't"),
+              ElementsAre("I'LL", " pay", " ", "123", "45", " don't"));
+  EXPECT_THAT(words("gpt-4o", "camelCase path/to/\n"), ElementsAre("camel", "Case", " path", "/to", "/\n"));
+}
+
+TEST(Pretokenizer, Qwen35TakesMarksIntoWords) {
+  EXPECT_THAT(words("qwen2", "e\u0301a 12"), ElementsAre("e", "\u0301a", " ", "1", "2"));
+  EXPECT_THAT(words("qwen35", "e\u0301a 12"), ElementsAre("e\u0301a", " ", "1", "2"));
+}
+
+TEST(Pretokenizer, DeepSeekV3SplitsNumbersThenScriptsThenWords) {
+  EXPECT_THAT(words("deepseek-v3", "x12345\n.net \u4F60\u597Da!?\n"),
+              ElementsAre("x", "123", "45", "\n", ".net", " ", "\u4F60\u597D", "a", "!?\n"));
+}
+
+TEST(Pretokenizer, KimiK2MakesWordsOfChineseCharacters) {
+  EXPECT_THAT(words("kimi-k2", "a\u4F60\u597Db It's \u304B\u306A 1234"),
+              ElementsAre("a", "\u4F60\u597D", "b", " It's", " \u304B\u306A", " ", "123", "4"));
+}
+
+TEST(Pretokenizer, TinyAyaCountsTheThreesOfANumberFromItsEnd) {
+  EXPECT_THAT(words("tiny_aya", "12 123 1234 12345 123456"),
+              ElementsAre("12", " ", "123", " ", "1", "234", " ", "12", "345", " ", "123", "456"));
+  EXPECT_THAT(words("tiny_aya", "1234a"), ElementsAre("123", "4", "a")) << "where a word ends with it";
+}
+
+TEST(Pretokenizer, MiniCpm5SeedCoderAndLingDifferFromQwen2AtNumbersAndLineEnds) {
+  EXPECT_THAT(words("minicpm5", "a1234 !\n"), ElementsAre("a", "123", "4", " !\n"));
+  EXPECT_THAT(words("seed-coder", "a12 !\n"), ElementsAre("a", "1", "2", " !", "\n"));
+  EXPECT_THAT(words("bailingmoe", "It's !\n"), ElementsAre("It", "'s", " !\n"));
+}
+
+TEST(Pretokenizer, ExaonesExpertsKeepWordsWithSingleSpacesTogether) {
+  EXPECT_THAT(words("exaone-moe", "one two  three 12"), ElementsAre("one two", " ", " three", " ", "1", "2"));
 }
 
 TEST(Pretokenizer, DeepSeekLlmSplitsByScript) {
@@ -114,7 +158,12 @@ TEST(Pretokenizer, LaterModelsNameTheRulesOfEarlierOnes) {
   for (const char* name : {"pixtral", "midm-2.0", "falcon3"}) expect_same(name, "llama-bpe");
   for (const char* name : {"megrez", "kormo", "stablelm2"}) expect_same(name, "qwen2");
   for (const char* name : {"mellum", "a.x-4.0", "trillion", "phi-2"}) expect_same(name, "gpt-2");
-  expect_same("minerva-7b", "starcoder");
+  for (const char* name : {"lfm2", "falcon-h1"}) expect_same(name, "llama-bpe");
+  for (const char* name : {"hunyuan", "solar-open"}) expect_same(name, "megrez");
+  for (const char* name : {"granite-docling", "exaone4"}) expect_same(name, "gpt-2");
+  for (const char* name : {"llama4", "kanana2", "minimax-m2"}) expect_same(name, "gpt-4o");
+  for (const char* name : {"mellum2", "exaone", "minerva-7b"}) expect_same(name, "starcoder");
+  for (const char* name : {"hunyuan-dense", "joyai-llm"}) expect_same(name, "deepseek-v3");
   EXPECT_EQ(find_pretokenizer_rule(""), nullptr);
 }
 

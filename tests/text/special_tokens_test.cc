@@ -63,6 +63,27 @@ TEST(SpecialTokens, AUserDefinedTokenThatDividesTheTextIsNotFoundInAQuote) {
   EXPECT_THAT(split(specials, forged), ElementsAre("#3", "#5", "a<|user|>", "#5", "<|end|>"));
 }
 
+TEST(SpecialTokens, OfPhi3SwallowTheWhiteSpaceBehindThem) {
+  GgufWriter writer = tiny_sentencepiece();
+  const std::vector<std::string> texts = {"<unk>", "<s>", "<|endoftext|>", "<|user|>", "<|end|>", "a"};
+  writer.set("tokenizer.ggml.tokens", texts).set("tokenizer.ggml.scores", std::vector<float>(texts.size()));
+  writer.set("tokenizer.ggml.token_type", std::vector<std::int32_t>{2, 3, 3, 3, 3, 1});
+  const auto split_by = [](const GgufWriter& file, std::string_view text) {
+    const Vocabulary vocabulary = load_vocabulary(file).value();
+    return split(SpecialTokens(vocabulary), text, true);
+  };
+  const std::string text = "<s> a<|user|>\n \ta <|end|>\n<|end|>\n<|endoftext|>\n";
+  EXPECT_THAT(split_by(writer, text),
+              ElementsAre("#1", " a", "#3", "\n \ta ", "#4", "\n", "#4", "\n", "#2", "\n"));
+  GgufWriter by_architecture = writer, by_name = writer;
+  by_architecture.set("general.architecture", "phi3");
+  by_name.set("general.name", "Phi-3 Mini 4K Instruct");
+  for (const GgufWriter& phi3 : {by_architecture, by_name}) {
+    EXPECT_THAT(split_by(phi3, text), ElementsAre("#1", " a", "#3", "a ", "#4", "#4", "#2", "\n"));
+    EXPECT_THAT(split_by(phi3, "<|user|> \n"), ElementsAre("#3"));
+  }
+}
+
 TEST(SpecialTokens, LongerTokensAreFoundFirstWhereverTheyStand) {
   GgufWriter writer = tiny_sentencepiece();
   writer.set("tokenizer.ggml.tokens",

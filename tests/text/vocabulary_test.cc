@@ -98,6 +98,53 @@ TEST(Vocabulary, NormalTextThatLooksLikeAnEndIsNone) {
   EXPECT_EQ(vocabulary.kind(4), TokenKind::control);
 }
 
+/// A SentencePiece vocabulary of control tokens.
+GgufWriter control_tokens(const std::vector<std::string>& texts) {
+  GgufWriter writer = tiny_sentencepiece();
+  writer.set("tokenizer.ggml.tokens", texts).set("tokenizer.ggml.scores", std::vector<float>(texts.size()));
+  writer.set("tokenizer.ggml.token_type", std::vector<std::int32_t>(texts.size(), 3));
+  return writer.set("tokenizer.ggml.eos_token_id", 0U);
+}
+
+TEST(Vocabulary, AMessageOfGptOssIsNotTheEndOfItsAnswer) {
+  const std::vector<std::string> texts = {"<|return|>", "<|call|>", "<|end|>", "<|channel|>", "<|message|>"};
+  GgufWriter writer = control_tokens(texts);
+  writer.set("tokenizer.ggml.eot_token_id", 2U);
+  const Vocabulary harmony = load_vocabulary(writer).value();
+  EXPECT_THAT(harmony.ends(), ElementsAre(0, 1));
+  EXPECT_FALSE(harmony.is_printed(0));
+  for (const Token token : {2, 3, 4}) EXPECT_TRUE(harmony.is_printed(token)) << token;
+  const Vocabulary phi3 = load_vocabulary(control_tokens({"</s>", "<|user|>", "<|end|>"})).value();
+  EXPECT_THAT(phi3.ends(), ElementsAre(0, 2));
+  EXPECT_FALSE(phi3.is_printed(2));
+}
+
+TEST(Vocabulary, ATurnOfGemma4EndsATextAndStruckOutTextDoesNot) {
+  const Vocabulary gemma4 =
+      load_vocabulary(control_tokens({"<eos>", "<turn|>", "<|tool_response>", "</s>", "<|channel>"})).value();
+  EXPECT_THAT(gemma4.ends(), ElementsAre(0, 1, 2));
+  EXPECT_TRUE(gemma4.is_printed(3));
+  EXPECT_TRUE(gemma4.is_printed(4));
+}
+
+TEST(Vocabulary, ControlTokensThatMarkThoughtsArePrinted) {
+  const auto tokenizer = good_tokenizer(control_tokens({"</s>", "[THINK]", "[/THINK]", "[INST]"}));
+  EXPECT_EQ(tokenizer->decode(std::vector<Token>{3, 1, 2, 0}), "[THINK][/THINK]");
+  EXPECT_EQ(tokenizer->decode(std::vector<Token>{3, 1, 2, 0}, true), "[INST][THINK][/THINK]</s>");
+}
+
+TEST(Vocabulary, TextIsComposedForQwen2AndGptNeoxAndForNobodyElse) {
+  EXPECT_TRUE(load_vocabulary(tiny_byte_level("qwen2")).value().composes());
+  EXPECT_TRUE(load_vocabulary(tiny_byte_level("deepseek-r1-qwen")).value().composes());
+  for (const char* name : {"qwen35", "gpt-2", "megrez", "llama-bpe", "gpt-4o"})
+    EXPECT_FALSE(load_vocabulary(tiny_byte_level(name)).value().composes()) << name;
+  GgufWriter neox = tiny_byte_level();
+  neox.remove("tokenizer.ggml.pre").set("general.architecture", "gptneox");
+  EXPECT_TRUE(load_vocabulary(neox).value().composes());
+  neox.set("general.architecture", "gpt2");
+  EXPECT_FALSE(load_vocabulary(neox).value().composes());
+}
+
 TEST(Vocabulary, CodeLlamasEndBeginsWithAVisibleSpace) {
   GgufWriter writer = tiny_sentencepiece();
   writer.set("tokenizer.ggml.tokens", std::vector<std::string>{"<unk>", "<s>", "</s>", "\u2581<EOT>"});

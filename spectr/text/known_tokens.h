@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace spectr {
+
+// What tokens of published models mean, known by their texts: GGUF files name at most one of a kind by its
+// id.
+
+/// They end a text or a turn.
+inline constexpr std::string_view end_token_texts[] = {
+    "</s>",                                     // Llama 1 and 2, Mistral
+    "<|endoftext|>",                            // GPT-2, GPT-NeoX, StarCoder, Qwen
+    "<|end_of_text|>",                          // Llama 3, Granite
+    "<|eot_id|>",                               // Llama 3, turn
+    "<|eom_id|>",                               // Llama 3, message
+    "<|eot|>",                                  // Llama 4, turn
+    "<|eom|>",                                  // Llama 4, message
+    "<|im_end|>",                               // ChatML: Qwen, SmolLM
+    "<|end|>",                                  // Phi-3
+    "<|return|>",                               // gpt-oss, answer
+    "<|call|>",                                 // gpt-oss, call of a tool
+    "<|flush|>",                                // Solar Open, answer
+    "<|calls|>",                                // Solar Open, calls of tools
+    "<eos>",                                    // Gemma
+    "<end_of_turn>",                            // Gemma 1 to 3, turn
+    "<turn|>",                                  // Gemma 4, turn
+    "<|tool_response>",                         // Gemma 4: a tool is to answer
+    "<end_of_utterance>",                       // SmolVLM
+    "\u2581<EOT>",                              // CodeLlama
+    "<EOT>",                                    // the same, as some vocabularies write it
+    "[EOT]",                                    // Kimi
+    "[EOS]",                                    // Kimi
+    "[e~[",                                     // MiniMax
+    "<|role_end|>",                             // Ling
+    "<\uFF5Cend\u2581of\u2581sentence\uFF5C>",  // DeepSeek
+    // After a completion in the middle of a file: padding,
+    "<|fim_pad|>",  // Qwen Coder
+    "<fim-pad>",
+    "<fim_pad>",  // StarCoder, Granite
+    "<PAD>", "[PAD]",
+    // the next repository,
+    "<|repo_name|>",  // Qwen Coder
+    "<|fim_repo|>", "<fim-repo>", "<REPO>",
+    "<reponame>",  // Granite
+    // and the next file.
+    "<|file_sep|>",  // Qwen Coder
+};
+
+/// A text that ends nothing where the vocabulary has all of the others, which do.
+struct NoEnd {
+  std::string_view text;
+  std::array<std::string_view, 2> where;
+};
+inline constexpr NoEnd no_ends[] = {
+    {"<|end|>", {"<|return|>", "<|call|>"}},    // ends a message of gpt-oss
+    {"<|end|>", {"<|flush|>", "<|calls|>"}},    // and of Solar Open
+    {"</s>", {"<|tool_response>", "<turn|>"}},  // Gemma 4: HTML
+};
+
+/// They divide an answer into thoughts and what is said, and are printed though they are control tokens: who
+/// reads the answer looks for them.
+inline constexpr std::string_view marker_texts[] = {
+    "<|start|>",
+    "<|channel|>",
+    "<|constrain|>",  // gpt-oss
+    "<|message|>",    // gpt-oss
+    "<|channel>",
+    "<channel|>",  // Gemma 4
+    "<think>",
+    "</think>",  // Qwen, DeepSeek, and many more
+    "[THINK]",
+    "[/THINK]",  // Magistral
+    "<seed:think>",
+    "</seed:think>",  // Seed-OSS
+    "<|START_THINKING|>",
+    "<|END_THINKING|>",  // Command R7B
+    "<|START_RESPONSE|>",
+    "<|END_RESPONSE|>",
+};
+
+}  // namespace spectr
