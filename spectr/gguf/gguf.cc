@@ -2,12 +2,16 @@
 
 #include <array>
 #include <cstring>
+#include <iterator>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
+#include "spectr/base/names.h"
 #include "spectr/gguf/byte_cursor.h"
 #include "spectr/gguf/gguf_reader.h"
 #include "spectr/gguf/mapped_file.h"
+#include "spectr/gguf/split_file.h"
 
 namespace spectr {
 namespace {
@@ -57,10 +61,63 @@ bool append(const GgufArray& array, std::vector<Out>& out) {
 }  // namespace
 
 Result<Gguf> Gguf::open(const std::filesystem::path& path) {
+  SPECTR_TRY(Gguf file, open_file(path));
+  SPECTR_TRY(const SplitPlace place, split_place(file));
+  if (place.count > 1) return open_parts(std::move(file));
+  return file;
+}
+
+Result<Gguf> Gguf::open_file(const std::filesystem::path& path) {
   SPECTR_TRY(auto file, MappedFile::open(path));
   SPECTR_TRY(auto gguf, parse(file->bytes(), path.native()));
-  gguf.file_ = std::move(file);
+  gguf.files_.push_back(std::move(file));
   return gguf;
+}
+
+Result<Gguf> Gguf::open_parts(Gguf part) {
+  SPECTR_TRY(const SplitPlace known, split_place(part));
+  SPECTR_TRY(Gguf whole, open_file(part_name(part.name(), 0)));
+  for (std::size_t number = 0; number < known.count; ++number) {
+    Gguf* at_hand = &whole;
+    std::optional<Gguf> next;
+    if (number > 0) {
+      SPECTR_TRY(next, open_file(part_name(part.name(), number)));
+      at_hand = &*next;
+    }
+    SPECTR_TRY(const SplitPlace place, split_place(*at_hand));
+    if (place.count != known.count || place.number != number) {
+      return error("{}: does not say that it is part {} of {}, as {} does", at_hand->name(), number + 1,
+                   known.count, part.name());
+    }
+    if (next) SPECTR_TRY_VOID(whole.join(*std::move(next)));
+  }
+  constexpr std::string_view tensors_key = "split.tensors.count";
+  SPECTR_TRY(const auto tensors, whole.integer(tensors_key, whole.tensors_.size()));
+  if (tensors != whole.tensors_.size()) {
+    return error("{}: {} is {}, but its {} parts have {} tensors", whole.name(), tensors_key, tensors,
+                 known.count, whole.tensors_.size());
+  }
+  return whole;
+}
+
+Result<void> Gguf::join(Gguf part) {
+  for (const std::string_view key : {"general.architecture", "general.name"}) {
+    if (!part.find(key)) continue;  // as in most parts but the first
+    SPECTR_TRY(const auto own, string(key));
+    SPECTR_TRY(const auto other, part.string(key));
+    if (own == other) continue;
+    return error("{}: {} is {}, but {} in {}: they are parts of different models", part.name(), key,
+                 quote(other), quote(own), name_);
+  }
+  for (const GgufTensor& tensor : part.tensors_) {
+    if (!tensor_index_.emplace(tensor.name, tensors_.size()).second) {
+      return error("{}: tensor {} is in a part before this one, too: they are parts of different models",
+                   part.name(), quote(tensor.name));
+    }
+    tensors_.push_back(tensor);
+  }
+  std::ranges::move(part.files_, std::back_inserter(files_));
+  return {};
 }
 
 Result<Gguf> Gguf::parse(std::span<const std::byte> bytes, std::string name) {
@@ -79,7 +136,9 @@ std::optional<std::string_view> name_of(GgufType type) {
 }
 
 void Gguf::forget(std::span<const std::byte> bytes) const {
-  if (file_) file_->forget(bytes);
+  for (const auto& file : files_) {
+    if (file->contains(bytes)) file->forget(bytes);
+  }
 }
 
 const GgufTensor* Gguf::tensor(std::string_view name) const {

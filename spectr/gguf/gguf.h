@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -68,14 +69,20 @@ struct GgufTensor {
 /// Tensors must lie one behind the other in the order of their descriptions, each on the next multiple of
 /// the alignment, as every writer lays them out: so none overlaps another or leaves the file, and offsets
 /// that contradict the alignment are found.
+///
+/// A model may be stored in several such files, its parts: whichever of them is opened, all are, as one file
+/// with the name and the metadata of the first and the tensors of all.
 class Gguf {
  public:
+  /// Error, too: a part that is missing, stands in the place of another, or belongs to another model.
   static Result<Gguf> open(const std::filesystem::path& path);
   /// The same for bytes in memory, which must outlive the object. `name` stands for the path in errors.
   static Result<Gguf> parse(std::span<const std::byte> bytes, std::string name);
 
   const std::string& name() const { return name_; }
   std::uint32_t version() const { return version_; }
+  /// Files that it consists of.
+  std::size_t parts() const { return std::max<std::size_t>(files_.size(), 1); }
   std::span<const GgufTensor> tensors() const { return tensors_; }
   const GgufTensor* tensor(std::string_view name) const;
   /// Numbers in all tensors.
@@ -111,9 +118,14 @@ class Gguf {
  private:
   friend class GgufReader;
   Gguf() = default;
+  static Result<Gguf> open_file(const std::filesystem::path& path);
+  /// All parts of the model that this part belongs to.
+  static Result<Gguf> open_parts(Gguf part);
+  /// Takes the tensors of the next part.
+  Result<void> join(Gguf part);
 
   std::string name_;
-  std::shared_ptr<const MappedFile> file_;  // null when parsed from memory
+  std::vector<std::shared_ptr<const MappedFile>> files_;  // none when parsed from memory
   std::uint32_t version_ = 0;
   std::vector<std::string_view> keys_;
   std::unordered_map<std::string_view, GgufValue, KeyedHash> values_;

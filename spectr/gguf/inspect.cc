@@ -63,8 +63,9 @@ std::string describe(const GgufValue& value) {
 }
 
 std::string describe(const Gguf& file) {
-  std::string out = fmt::format("{}: GGUF version {}\n\n{} metadata entries\n", escape(file.name(), 4096),
-                                file.version(), file.keys().size());
+  const std::string parts = file.parts() > 1 ? fmt::format(", {} parts", file.parts()) : "";
+  std::string out = fmt::format("{}: GGUF version {}{}\n\n{} metadata entries\n", escape(file.name(), 4096),
+                                file.version(), parts, file.keys().size());
   const auto to = std::back_inserter(out);
   for (const std::string_view key : file.keys()) {
     fmt::format_to(to, "  {} = {}\n", escape(key, longest_name), std::visit(Describe{}, *file.find(key)));

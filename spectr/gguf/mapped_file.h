@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,6 +24,10 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return bytes_; }
+  bool contains(std::span<const std::byte> part) const {
+    return std::greater_equal<>()(part.data(), bytes_.data()) &&
+           std::less_equal<>()(part.data() + part.size(), bytes_.data() + bytes_.size());
+  }
 
   /// Gives the memory of these bytes back to the system: they stay readable, and come from the file again.
   /// Requires: a part of bytes().
