@@ -7,6 +7,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/model_flags.h"
+#include "spectr/base/names.h"
 #include "spectr/engine/slim_trial.h"
 #include "spectr/nn/arch/architectures.h"
 #include "spectr/text/vocabulary_match.h"
@@ -20,6 +21,24 @@ std::unique_ptr<Tokenizer> tokenizer_of_model(const std::string& path) {
   const Gguf file = need(Gguf::open(path));
   (void)need(read_model_spec(file));
   return need(Tokenizer::load(file));
+}
+
+/// Tells that the draft's vocabulary fits, and in what it differs. Throws Failure where it does not.
+void tell_match(const std::string& path, const std::string& model, const Vocabulary& draft,
+                const Vocabulary& target) {
+  const VocabularyDifferences differences = need(same_vocabulary(target, draft));
+  fmt::print(
+      "{} can draft for {}: {} and {} tokens, {}\n", path, model, draft.size(), target.size(),
+      differences.special == 0 ? "equal where both have them" : "the same but for special ones and padding");
+  if (differences.special == 0) return;
+  const auto shown = [token = *differences.first](const Vocabulary& vocabulary) {
+    const bool has = static_cast<std::size_t>(token) < vocabulary.size();
+    return has ? quote(vocabulary.text(token)) : "absent";
+  };
+  fmt::print(
+      "  {} special tokens differ, of at most {}; the first is {}: {} in the draft, {} in the target.\n"
+      "  Where a text has one of them, drafts are rejected more often.\n",
+      differences.special, max_special_differences, *differences.first, shown(draft), shown(target));
 }
 
 /// As flags would say it.
@@ -72,9 +91,7 @@ void add_check_pair(CLI::App& app) {
     const auto target = tokenizer_of_model(flags->model);
     for (const std::string& path : flags->drafts) {
       const auto draft = tokenizer_of_model(path);
-      need(same_vocabulary(target->vocabulary(), draft->vocabulary()));
-      fmt::print("{} can draft for {}: {} and {} tokens, equal where both have them\n", path, flags->model,
-                 draft->vocabulary().size(), target->vocabulary().size());
+      tell_match(path, flags->model, draft->vocabulary(), target->vocabulary());
     }
     if (*measures) measure(*flags);
   });
