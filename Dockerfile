@@ -9,7 +9,7 @@ RUN cmake -S /spectr -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSPECTR_TEST
 
 FROM debian:12-slim
 RUN apt-get update && apt-get install -y --no-install-recommends coinor-libclp1 libpcre2-8-0 libutf8proc2 libfmt9 \
-    libhwy1 libcpp-httplib0.11 libspdlog1.10 && rm -rf /var/lib/apt/lists/*
+    libhwy1 libsqlite3-0 libssl3 libspdlog1.10 && rm -rf /var/lib/apt/lists/*
 COPY --from=build /usr/local/bin/spectr /usr/local/bin/spectr-lab /usr/local/bin/
 COPY --from=build /usr/local/share/spectr /usr/local/share/spectr
 # Where what passes cost is kept; mount a volume there and it is measured once only.

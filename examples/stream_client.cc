@@ -1,45 +1,61 @@
 // Asks a running `spectr serve` for a text and prints it as it is written.
 //   stream_client [PORT] [PROMPT]
-#include <httplib.h>
-
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
 
-int main(int argc, char** argv) {
-  const int port = argc > 1 ? std::atoi(argv[1]) : 8080;
+namespace {
+
+namespace http = boost::beast::http;
+
+/// Prints the events that are complete and takes them away. False: one of them is an error.
+bool print_events(std::string& stream) {
+  for (std::size_t end; (end = stream.find("\n\n")) != std::string::npos; stream.erase(0, end + 2)) {
+    if (!stream.starts_with("data: {")) continue;
+    const auto event = nlohmann::json::parse(stream.substr(6, end - 6));
+    if (event.contains("error")) {
+      std::fprintf(stderr, "%s\n", event["error"].dump().c_str());
+      return false;
+    }
+    for (const auto& choice : event["choices"]) std::printf("%s", choice["text"].get<std::string>().c_str());
+    std::fflush(stdout);
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const unsigned short port = static_cast<unsigned short>(argc > 1 ? std::atoi(argv[1]) : 8080);
   const nlohmann::json body = {
       {"prompt", argc > 2 ? argv[2] : "Once upon a time"}, {"max_tokens", 60}, {"stream", true}};
+  http::request<http::string_body> request{http::verb::post, "/v1/completions", 11, body.dump()};
+  request.set(http::field::host, "127.0.0.1");
+  request.set(http::field::content_type, "application/json");
+  request.prepare_payload();
 
-  httplib::Request request;
-  request.method = "POST";
-  request.path = "/v1/completions";
-  request.set_header("Content-Type", "application/json");
-  request.body = body.dump();
-  std::string held;
-  request.content_receiver = [&held](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
-    held.append(data, size);
-    for (std::size_t end; (end = held.find("\n\n")) != std::string::npos; held.erase(0, end + 2)) {
-      if (!held.starts_with("data: {")) continue;
-      const auto event = nlohmann::json::parse(held.substr(6, end - 6));
-      if (event.contains("error")) {
-        std::fprintf(stderr, "%s\n", event["error"].dump().c_str());
-        return false;
-      }
-      for (const auto& choice : event["choices"])
-        std::printf("%s", choice["text"].get<std::string>().c_str());
-      std::fflush(stdout);
-    }
-    return true;
-  };
-
-  httplib::Client client("127.0.0.1", port);
-  client.set_read_timeout(60);
-  const auto result = client.send(request);
-  if (!result || result->status != 200) {
-    std::fprintf(stderr, "no text: %s\n", result ? held.c_str() : httplib::to_string(result.error()).c_str());
-    return 1;
+  boost::asio::io_context context;
+  boost::asio::ip::tcp::socket socket(context);
+  socket.connect({boost::asio::ip::address_v4::loopback(), port});
+  http::write(socket, request);
+  boost::beast::flat_buffer buffer;
+  http::response_parser<http::string_body> answer;
+  answer.body_limit(boost::none);
+  http::read_header(socket, buffer, answer);
+  const bool good = answer.get().result() == http::status::ok;
+  while (!answer.is_done()) {
+    http::read_some(socket, buffer, answer);
+    if (good && !print_events(answer.get().body())) return 1;
   }
+  if (!good) std::fprintf(stderr, "no text: %s\n", answer.get().body().c_str());
   std::puts("");
+  return good ? 0 : 1;
+} catch (const std::exception& failure) {
+  std::fprintf(stderr, "no text: %s\n", failure.what());
+  return 1;
 }

@@ -138,9 +138,10 @@ void serve(Flags& flags) {
   set_up_log(flags.verbose);
   const server::ServerOptions options = complete(flags);
   const auto server = need(server::Server::listen(options), Status::failed);
-  const bool is_ipv6 = options.host.find(':') != std::string::npos;
-  spdlog::info("listening on http://{}:{}", is_ipv6 ? "[" + options.host + "]" : options.host,
-               server->port());
+  const std::string& host = options.http.host;
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  spdlog::info("listening on {}://{}:{}", options.http.certificate_file.empty() ? "http" : "https",
+               is_ipv6 ? "[" + host + "]" : host, server->port());
   load(*server, endings);
   spdlog::info("ready: {}, {} slots", options.service.target.string(), options.service.slots.slots);
   wait_for_end(*server, endings);
@@ -163,12 +164,12 @@ void add_serve(CLI::App& app) {
   flags->model.add_cache_types(command);
   flags->model.add_context(command);
   const std::string network = "Network", requests = "Requests";
-  command.add_option("--host", flags->server.host, "address to listen on")
+  command.add_option("--host", flags->server.http.host, "address to listen on")
       ->envname("LLAMA_ARG_HOST")
       ->transform(not_empty("address"))
       ->capture_default_str()
       ->group(network);
-  command.add_option("--port", flags->server.port, "port to listen on; 0: any that is free")
+  command.add_option("--port", flags->server.http.port, "port to listen on; 0: any that is free")
       ->envname("LLAMA_ARG_PORT")
       ->transform(whole(0, 65535))
       ->capture_default_str()
@@ -181,6 +182,20 @@ void add_serve(CLI::App& app) {
       ->envname("LLAMA_ARG_API_KEY_FILE")
       ->transform(file_name())
       ->group(network);
+  auto* certificate =
+      command
+          .add_option("--ssl-cert-file", flags->server.http.certificate_file,
+                      "certificate in PEM, those that vouch for it behind it: answer over HTTPS")
+          ->envname("LLAMA_ARG_SSL_CERT_FILE")
+          ->transform(file_name())
+          ->group(network);
+  auto* key =
+      command.add_option("--ssl-key-file", flags->server.http.key_file, "the certificate's key, in PEM")
+          ->envname("LLAMA_ARG_SSL_KEY_FILE")
+          ->transform(file_name())
+          ->group(network);
+  certificate->needs(key);
+  key->needs(certificate);
   repeatable(command.add_option(
                  "--allowed-host", flags->server.names,
                  "name to answer to on a local address besides localhost (behind a proxy); repeatable"))

@@ -1,31 +1,28 @@
 #include "apps/server/answer.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 namespace spectr::server {
 
 void Answer::add(std::size_t choice, Chunk chunk) {
-  const std::lock_guard lock(mutex_);
-  Chunk& waiting = choices_[choice].chunk;
-  waiting.text += chunk.text;
-  std::ranges::move(chunk.tokens, std::back_inserter(waiting.tokens));
-  choices_[choice].taken = false;
-  news_ = true;
-  changed_.notify_one();
+  {
+    const std::lock_guard lock(mutex_);
+    Chunk& waiting = choices_[choice].chunk;
+    waiting.text += chunk.text;
+    std::ranges::move(chunk.tokens, std::back_inserter(waiting.tokens));
+    choices_[choice].taken = false;
+  }
+  news_();
 }
 
 void Answer::finish(std::size_t choice, Outcome outcome) {
-  const std::lock_guard lock(mutex_);
-  choices_[choice].outcome = std::move(outcome);
-  news_ = true;
-  changed_.notify_one();
-}
-
-void Answer::wait(std::chrono::milliseconds timeout) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, timeout, [this] { return news_; });
-  news_ = false;
+  {
+    const std::lock_guard lock(mutex_);
+    choices_[choice].outcome = std::move(outcome);
+  }
+  news_();
 }
 
 Chunk Answer::take(std::size_t choice) {

@@ -2,21 +2,19 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/server/text_output.h"
 #include "spectr/decode/statistics.h"
 
 namespace spectr::server {
-
-/// How often those who wait for an answer check that their client is still there.
-constexpr std::chrono::milliseconds client_poll_interval{50};
 
 /// Why a text ended.
 enum class FinishReason {
@@ -44,20 +42,20 @@ struct Outcome {
   std::size_t slot = 0;
 };
 
-/// The texts of one request on their way from the slots that write them to the connection that waits for
-/// them.
+/// The texts of one request on their way from the slots that write them to whoever asked for them.
 class Answer {
  public:
-  explicit Answer(std::size_t choices) : choices_(choices) {}
+  /// `news` is called by the slots' threads when something has been added. It must not take long.
+  explicit Answer(
+      std::size_t choices, std::function<void()> news = [] {})
+      : choices_(choices), news_(std::move(news)) {}
 
   // The slots' side. Nothing is added to a choice after it has finished.
   void add(std::size_t choice, Chunk chunk);
   void finish(std::size_t choice, Outcome outcome);
   std::stop_token stop() const { return stop_.get_token(); }
 
-  // The connection's side.
-  /// Waits until there is something new, at most for this time.
-  void wait(std::chrono::milliseconds timeout);
+  // The other side.
   /// What has come since the last call.
   Chunk take(std::size_t choice);
   /// The outcome of a choice that has finished and whose pieces have all been taken.
@@ -81,9 +79,8 @@ class Answer {
     std::optional<Outcome> outcome;
   };
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
   std::vector<Choice> choices_;
-  bool news_ = false;
+  std::function<void()> news_;
   std::stop_source stop_;
   std::atomic<FinishReason> why_ = FinishReason::eos;  // why they were cancelled; eos: they were not
 };

@@ -1,28 +1,13 @@
 #pragma once
 
-#include <httplib.h>
-
-#include <chrono>
 #include <memory>
-#include <optional>
-#include <vector>
 
-#include "apps/server/answer.h"
-#include "apps/server/format.h"
+#include "apps/http/handler.h"
+#include "apps/server/active_request.h"
 
 namespace spectr::server {
 
-/// A request for texts and everything that its answer needs, for as long as it takes.
-struct ActiveRequest {
-  std::shared_ptr<void> handle;  ///< counts it in the service
-  GenerationRequest request;
-  std::vector<Task> tasks;
-  std::optional<AnswerHead> head;  ///< refers to the two above
-  std::shared_ptr<Answer> answer;
-  std::chrono::steady_clock::time_point deadline;
-};
-
 /// Answers with server-sent events, one per block of text as it comes.
-void stream(std::shared_ptr<ActiveRequest> active, httplib::Response& response);
+std::unique_ptr<http::Reply> event_stream(std::unique_ptr<ActiveRequest> active);
 
 }  // namespace spectr::server

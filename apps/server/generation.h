@@ -1,15 +1,16 @@
 #pragma once
 
-#include <httplib.h>
+#include <memory>
 
+#include "apps/http/handler.h"
 #include "apps/server/generation_request.h"
 #include "apps/server/service.h"
 
 namespace spectr::server {
 
-/// Answers a request for texts, streamed or at once. The thread of the connection waits; it cancels the texts
-/// when the client has gone or the time is over. Throws ApiError before anything is sent.
-void answer_generation(Service& service, Api api, const httplib::Request& request,
-                       httplib::Response& response);
+/// Queues the texts that a request asks for. The reply tells them, streamed or at once; it cancels them when
+/// it is dropped or their time is over. Throws ApiError where there will be none.
+std::unique_ptr<http::Reply> begin_generation(Service& service, Api api, const http::Request& request,
+                                              const http::Wake& wake);
 
 }  // namespace spectr::server

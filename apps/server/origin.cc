@@ -8,10 +8,11 @@
 #include <utility>
 
 #include "apps/server/api_error.h"
-#include "apps/server/paths.h"
 
 namespace spectr::server {
 namespace {
+
+using http::same_name;
 
 /// "localhost", and addresses of this machine's own network in any spelling, with brackets or without.
 bool is_local(std::string_view name) {
@@ -53,8 +54,8 @@ bool Origins::allows(std::string_view origin) const {
                              [&](const std::string& one) { return one == "*" || same_name(one, origin); });
 }
 
-void Origins::check(const httplib::Request& request) const {
-  const std::string host = request.get_header_value("Host"), origin = request.get_header_value("Origin");
+void Origins::check(const http::Request& request) const {
+  const std::string host(request.headers.get("Host")), origin(request.headers.get("Origin"));
   if (const std::string_view name = name_of(host); !host.empty() && !answers_to(name)) {
     throw ApiError::forbidden(fmt::format(
         "the server answers to local names, not to '{}'; start it with --allowed-host {}", name, name));
@@ -65,19 +66,20 @@ void Origins::check(const httplib::Request& request) const {
   }
 }
 
-void Origins::permit(const httplib::Request& request, httplib::Response& response) const {
-  const std::string origin = request.get_header_value("Origin");
-  if (origin.empty() || !allows(origin)) return;
+http::Headers Origins::permission(const http::Request& request) const {
+  const std::string origin(request.headers.get("Origin"));
+  if (origin.empty() || !allows(origin)) return {};
   const bool any = std::ranges::find(allowed_, "*") != allowed_.end();
-  response.set_header("Access-Control-Allow-Origin", any ? "*" : origin);
-  response.set_header("Access-Control-Expose-Headers", "Retry-After");
-  if (!any) response.set_header("Vary", "Origin");
-  if (request.method != "OPTIONS") return;
-  response.set_header("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
+  http::Headers headers = {{"Access-Control-Allow-Origin", any ? "*" : origin},
+                           {"Access-Control-Expose-Headers", "Retry-After"}};
+  if (!any) headers.add("Vary", "Origin");
+  if (request.method != "OPTIONS") return headers;
+  headers.add("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
   // Whatever headers the page's library likes to send: they change nothing.
-  response.set_header("Access-Control-Allow-Headers",
-                      request.get_header_value("Access-Control-Request-Headers"));
-  response.set_header("Access-Control-Max-Age", "3600");
+  headers.add("Access-Control-Allow-Headers",
+              std::string(request.headers.get("Access-Control-Request-Headers")));
+  headers.add("Access-Control-Max-Age", "3600");
+  return headers;
 }
 
 }  // namespace spectr::server

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <httplib.h>
-
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "apps/http/message.h"
 
 namespace spectr::server {
 
@@ -21,9 +21,9 @@ class Origins {
 
   /// Throws ApiError where a page of a foreign origin asks, also one that calls itself by a name that leads
   /// to this machine while the server is bound to the local address only.
-  void check(const httplib::Request& request) const;
-  /// Tells the browser that the page may read the answer, where it may.
-  void permit(const httplib::Request& request, httplib::Response& response) const;
+  void check(const http::Request& request) const;
+  /// What tells the browser that the page may read the answer, where it may.
+  http::Headers permission(const http::Request& request) const;
 
  private:
   bool answers_to(std::string_view name) const;

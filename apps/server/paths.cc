@@ -13,26 +13,31 @@ bool is_at(std::string_view asked, std::string_view path) {
   return below ? asked.starts_with(path) && asked.size() > path.size() : asked == path;
 }
 
+/// Whether a list as "GET, HEAD" has this one.
+bool has(std::string_view methods, std::string_view method) {
+  constexpr std::string_view between = ", ";
+  for (std::size_t begin = 0; begin <= methods.size();) {
+    const std::size_t end = std::min(methods.find(between, begin), methods.size());
+    if (methods.substr(begin, end - begin) == method) return true;
+    begin = end + between.size();
+  }
+  return false;
+}
+
 }  // namespace
 
-bool same_name(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
-  return std::ranges::equal(a, b, {}, lower, lower);
+void Paths::add(std::string path, std::string_view methods, Handle handle) {
+  places_.emplace(std::move(path), Place{methods, std::move(handle)});
 }
 
-void Paths::add(std::string path, std::string_view methods) {
-  methods_.emplace(std::move(path), methods);
-}
-
-void Paths::check(const httplib::Request& request) const {
-  if (request.method == "OPTIONS") return;
+const Handle& Paths::find(const http::Request& request) const {
   const auto found =
-      std::ranges::find_if(methods_, [&](const auto& entry) { return is_at(request.path, entry.first); });
-  if (found == methods_.end()) throw ApiError::not_found("there is no " + request.path);
-  const std::string_view methods = found->second;
-  if (methods.find(request.method) == std::string_view::npos) {
-    throw ApiError::wrong_method(request.method, request.path, methods);
-  }
+      std::ranges::find_if(places_, [&](const auto& entry) { return is_at(request.path, entry.first); });
+  if (found == places_.end()) throw ApiError::not_found("there is no " + request.path);
+  const Place& place = found->second;
+  if (!has(place.methods, request.method))
+    throw ApiError::wrong_method(request.method, request.path, place.methods);
+  return place.handle;
 }
 
 }  // namespace spectr::server

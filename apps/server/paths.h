@@ -1,28 +1,33 @@
 #pragma once
 
-#include <httplib.h>
-
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "apps/http/handler.h"
+
 namespace spectr::server {
 
-/// Whether two names of hosts, origins or schemes are the same: their case does not count.
-bool same_name(std::string_view a, std::string_view b);
+/// Answers what is asked at a path. Throws ApiError.
+using Handle = std::function<http::Answer(const http::Request& request, const http::Wake& wake)>;
 
-/// Which paths there are, and for which methods.
+/// Which paths there are, for which methods, and what answers there.
 class Paths {
  public:
   /// `methods` as an Allow header lists them; they must outlive this. A path of several parts that ends in a
   /// slash stands for those below it.
-  void add(std::string path, std::string_view methods);
+  void add(std::string path, std::string_view methods, Handle handle);
 
   /// Throws ApiError: with status 404 where there is no such path, with 405 where it is for other methods.
-  void check(const httplib::Request& request) const;
+  const Handle& find(const http::Request& request) const;
 
  private:
-  std::map<std::string, std::string_view> methods_;
+  struct Place {
+    std::string_view methods;
+    Handle handle;
+  };
+  std::map<std::string, Place> places_;
 };
 
 }  // namespace spectr::server

@@ -1,11 +1,14 @@
 #pragma once
 
-#include <httplib.h>
-
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
-#include "apps/server/server.h"
+#include "apps/http/handler.h"
+#include "apps/server/keys.h"
+#include "apps/server/origin.h"
+#include "apps/server/paths.h"
 #include "apps/server/service.h"
 
 namespace spectr::server {
@@ -21,7 +24,26 @@ std::span<const PageFile> page_files();
 /// The file of that path; null: there is none.
 const PageFile* find_page_file(std::string_view path);
 
-/// Adds every path that the server answers. Service and options must outlive the server.
-void add_routes(httplib::Server& http, Service& service, const ServerOptions& options);
+/// Everything that the server answers.
+class Routes final : public http::Handler {
+ public:
+  /// The service must outlive it.
+  Routes(Service& service, Origins origins, Keys keys, bool metrics);
+
+  std::optional<http::Response> refuse(const http::Request& head) const override;
+  http::Headers headers(const http::Request& request) const override { return origins_.permission(request); }
+  http::Answer handle(const http::Request& request, const http::Wake& wake) const override;
+  http::Response failure(int status, std::string message) const override;
+  void note(const http::Request& request, int status) const override;
+
+ private:
+  void add_page();
+  void add_information(Service& service, bool metrics);
+  void add_texts(Service& service);
+
+  Origins origins_;
+  Keys keys_;
+  Paths paths_;
+};
 
 }  // namespace spectr::server

@@ -85,6 +85,30 @@ TEST(Serve, OffersAutoWithoutADraftModelWhereItIsAskedFor) {
   run.wait();
 }
 
+TEST(Serve, TellsWhatASecondSignalCutsOff) {
+  RunningProgram run(spectr_program(), serve + Arguments{"-np", "1", "--method", "plain"});
+  wait_for(run, "ready");
+  const std::string before = "http://127.0.0.1:", said = run.err();
+  server::RawConnection client(std::stoi(said.substr(said.find(before) + before.size())));
+  client.send_post("/v1/completions", R"({"prompt": "Once", "n": 32, "ignore_eos": true, "stream": true})");
+  client.receive_until("data: ");
+  run.send(SIGTERM);
+  wait_for(run, "stopping");
+  run.send(SIGTERM);
+  const std::string rest = client.receive_all();
+  EXPECT_THAT(rest, HasSubstr("unavailable_error"));
+  EXPECT_THAT(rest, HasSubstr("data: [DONE]"));
+  EXPECT_EQ(run.wait().status, 0);
+}
+
+TEST(Serve, EncryptsOnlyWithACertificateAndAKey) {
+  expect_error(serve + Arguments{"--ssl-cert-file", "/dev/null"}, "--ssl-key-file");
+  const Outcome ended =
+      spectr(serve + Arguments{"--ssl-cert-file", "/dev/null", "--ssl-key-file", "/dev/null"});
+  EXPECT_NE(ended.status, 0);
+  EXPECT_THAT(ended.err, HasSubstr("/dev/null: "));
+}
+
 TEST(Serve, RefusesSamplingThatIsOutOfRange) {
   expect_error(serve, "temperature", {.variables = {{"LLAMA_ARG_TEMPERATURE", "-1"}}});
   expect_error(serve + Arguments{"--top-p", "2"}, "top-p");

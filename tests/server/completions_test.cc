@@ -65,7 +65,7 @@ TEST_F(Completions, StreamedOrNotTheTextIsTheSame) {
     streamed["stream"] = true;
     streamed["stream_options"] = {{"include_usage", true}};
     const auto reply = server().post("/v1/completions", streamed);
-    EXPECT_THAT(reply.headers.find("Content-Type")->second, HasSubstr("text/event-stream"));
+    EXPECT_THAT(reply.header("Content-Type"), HasSubstr("text/event-stream"));
     const std::vector<std::string> events = reply.events();
     ASSERT_GE(events.size(), 4u);
     EXPECT_EQ(events.back(), "[DONE]");

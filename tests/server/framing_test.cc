@@ -138,6 +138,51 @@ TEST_F(Framing, ARequestIsAnsweredThoughItsClientSendsNoMore) {
   EXPECT_THAT(client.receive_all(), StartsWith("HTTP/1.1 200"));
 }
 
+TEST_F(Framing, WhatTheProtocolAllowsIsRead) {
+  const std::string host = "Host: localhost\r\n", body = R"({"content": "a"})";
+  const std::string cases[] = {
+      "POST /tokenize HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\n10\r\n" + body +
+          "\r\n0\r\nX-Trailer: a\r\n\r\n",
+      "GET http://localhost/health HTTP/1.1\r\n" + host + "Connection: Close\r\n\r\n",
+      "\r\nGET /health HTTP/1.1\r\n" + host + "Connection: TE, close\r\n\r\n",
+      "GET /health?x=y HTTP/1.0\r\n\r\n",
+  };
+  for (const std::string& request : cases) {
+    RawConnection client(server().server().port());
+    client.send(request);
+    const std::string answer = client.receive_all();
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 200")) << request;
+    EXPECT_THAT(answer, HasSubstr("Connection: close\r\n")) << request;
+  }
+}
+
+TEST_F(Framing, WhatItDoesNotIsRefused) {
+  const std::string chunks = "Host: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {"GET /health HTTP/1.1\r\n\r\n", "400"},
+      {"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", "400"},
+      {"POST /tokenize HTTP/1.1\r\n" + chunks + "500000\r\n", "413"},
+      {"GET /health HTTP/3.0\r\nHost: localhost\r\n\r\n", "505"},
+  };
+  for (const auto& [request, status] : cases) {
+    RawConnection client(server().server().port());
+    client.send(request);
+    const std::string answer = client.receive_all();
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 " + status)) << request;
+    EXPECT_THAT(answer, HasSubstr("invalid_request_error"));
+  }
+}
+
+TEST_F(Framing, AStreamToAnOldClientHasNoChunks) {
+  const std::string body = R"({"prompt": "Once", "max_tokens": 3, "stream": true})";
+  RawConnection client(server().server().port());
+  client.send("POST /v1/completions HTTP/1.0\r\n" + length(body) + "\r\n" + body);
+  const std::string answer = client.receive_all();
+  EXPECT_THAT(answer, HasSubstr("\r\n\r\ndata: {"));
+  EXPECT_THAT(answer, testing::EndsWith("data: [DONE]\n\n"));
+  EXPECT_THAT(answer, Not(HasSubstr("chunked")));
+}
+
 TEST_F(Framing, ARefusedBodyDoesNotTakeItsAnswerAway) {
   const std::string body(1 << 20, ' ');
   EXPECT_THAT(answers("POST /tokenize", length(body) + "Content-Encoding: gzip\r\n", body),
@@ -147,9 +192,8 @@ TEST_F(Framing, ARefusedBodyDoesNotTakeItsAnswerAway) {
 TEST_F(Framing, AFormsTypeMakesNoDifference) {
   const std::string body = R"({"content": ")" + std::string(50'000, 'a') + R"("})";
   const auto reply =
-      server().client().Post("/tokenize", httplib::Headers{}, body, "application/x-www-form-urlencoded");
-  ASSERT_TRUE(reply);
-  EXPECT_EQ(reply->status, 200) << reply->body;
+      server().post("/tokenize", body, {{"Content-Type", "application/x-www-form-urlencoded"}});
+  EXPECT_EQ(reply.status, 200) << reply.body;
 }
 
 TEST(Streams, ComeAsTheyAreWrittenWhateverEncodingIsAccepted) {

@@ -52,35 +52,31 @@ TEST(Pressure, AClientThatGoesFreesItsSlot) {
   }
 }
 
-// As many clients as there are threads for connections ask again and again over theirs.
-TEST(Pressure, WhoeverHasBeenAnsweredGivesWayToThoseWhoWait) {
-  const TestServer server(TestServer::options(1, 0));
-  std::atomic<int> answered = 0;
-  std::atomic<bool> over = false;
-  const auto ask_again = [&] {
-    RawConnection client(server.server().port());
-    const auto ask = [&] {
-      return client.send("GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n") &&
-             !client.receive_until("}").empty();
-    };
-    for (int n = 0; !over && ask(); ++n) {
-      if (n == 0) ++answered;
-      std::this_thread::sleep_for(20ms);
-    }
-  };
-  std::vector<std::jthread> clients;
-  for (int i = 0; i < 33; ++i) clients.emplace_back(ask_again);
-  ASSERT_TRUE(comes_true([&] { return answered == 33; }));
-  httplib::Client late = server.client();
-  late.set_read_timeout(15);
-  EXPECT_TRUE(late.Get("/health"));
-  over = true;
+TEST(Pressure, FiveHundredSlowClientsAreHeldAndEverybodyElseIsAnswered) {
+  allow_many_files();
+  ServerOptions options = TestServer::options(1, 0);
+  options.http.limits.head = options.http.limits.body = 1h;
+  const TestServer server(std::move(options));
+  const std::string heads[] = {"G", "GET /health HTTP/1.1\r\nX: y",
+                               "POST /tokenize HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16\r\n\r\n{"};
+  std::vector<std::unique_ptr<RawConnection>> slow;
+  for (std::size_t i = 0; i < 500; ++i) {
+    slow.push_back(std::make_unique<RawConnection>(server.server().port()));
+    ASSERT_TRUE(slow.back()->send(heads[i % std::size(heads)]));
+  }
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(server.get("/health").status, 200);
+  EXPECT_EQ(server.post("/completion", {{"prompt", "Once"}, {"n_predict", 4}}).status, 200);
+  // Each of them can still become an honest one.
+  slow[1]->send("\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(slow[1]->receive_until("}"), HasSubstr("200 OK"));
+  slow[2]->send("\"content\": \"a\"}");
+  EXPECT_THAT(slow[2]->receive_until("}"), HasSubstr("200 OK"));
 }
 
 TEST(Pressure, ASocketThatTheSystemBreaksEndsTheServerWithoutHangingIt) {
   const TestServer server;
   EXPECT_TRUE(server.server().listening());
-  EXPECT_TRUE(server.client().Get("/health"));  // it takes connections: the socket is not listened at again
+  EXPECT_EQ(server.get("/health").status, 200);  // it takes connections: the socket is not listened at again
   for (int fd = 3; fd < 1024; ++fd) {
     sockaddr_in address{};
     socklen_t size = sizeof address;
@@ -127,7 +123,7 @@ TEST(Pressure, AFullQueueIsAnsweredWith429) {
   const auto reply = server.post("/v1/completions", many(16));
   EXPECT_EQ(reply.status, 429);
   EXPECT_EQ(reply.error(), "rate_limit_error");
-  EXPECT_GE(std::stoi(reply.headers.find("Retry-After")->second), 1);
+  EXPECT_GE(std::stoi(reply.header("Retry-After")), 1);
 }
 
 TEST(Pressure, ATextEndsWhenItsTimeIsOver) {
@@ -238,6 +234,46 @@ TEST(Pressure, AReaderThatDoesNotReadDoesNotKeepTheServerFromStopping) {
   EXPECT_TRUE(comes_true([&] { return server.get("/health").status == 503; })) << "it is stopping";
   hurry = true;
   EXPECT_EQ(stopped.wait_for(20s), std::future_status::ready) << "though the answer has not been read";
+}
+
+TEST(Pressure, TextsThatAStopCutsOffAreNotToldAsFinished) {
+  TestServer server(long_texts(1));
+  TestJson body = many(16);
+  RawConnection streamed(server.server().port());
+  streamed.send_post("/v1/completions", body.dump());
+  std::string begin = streamed.receive_until("data: ");
+  body["stream"] = false;
+  RawConnection whole(server.server().port());
+  whole.send_post("/v1/completions", body.dump());
+  ASSERT_TRUE(comes_true([&] { return server.metric("requests_deferred") > 16; }));
+  server.server().stop(1h, [] { return true; });
+
+  EXPECT_THAT(whole.receive_all(), AllOf(HasSubstr("HTTP/1.1 503"), HasSubstr("unavailable_error")));
+  TestServer::Reply reply{read_reply(begin + streamed.receive_all())};
+  int finished = 0, cancelled = 0;
+  ASSERT_FALSE(reply.events().empty());
+  EXPECT_EQ(reply.events().back(), "[DONE]");
+  for (const std::string& event : reply.events()) {
+    if (event == "[DONE]") continue;
+    const TestJson json = TestJson::parse(event);
+    cancelled += json.contains("error") && json["error"]["code"] == 503 ? 1 : 0;
+    finished += json.contains("choices") && json["choices"][0]["finish_reason"] != nullptr ? 1 : 0;
+  }
+  EXPECT_EQ(finished + cancelled, 16);
+  EXPECT_GE(cancelled, 1);
+}
+
+TEST(Pressure, AClientThatSendsNoMoreGetsItsWholeText) {
+  const TestServer server(TestServer::options(1));
+  for (const bool stream : {true, false}) {
+    const TestJson body = {
+        {"prompt", "Once"}, {"ignore_eos", true}, {"n_predict", 40}, {"stream", stream}, {"temperature", 0}};
+    RawConnection client(server.server().port());
+    client.send_post("/completion", body.dump());
+    client.shut();
+    EXPECT_THAT(client.receive_all(), HasSubstr("\"tokens_predicted\":40"));
+  }
+  EXPECT_EQ(server.ended("given_up"), 0.0);
 }
 
 TEST(Pressure, HeadersWithoutEndAreCutOff) {

@@ -3,12 +3,22 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <string>
 
 namespace spectr::server {
+
+/// Lets this process have as many files open as the system allows.
+inline void allow_many_files() {
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
 
 /// A client that does what it likes with its socket.
 class RawConnection {
@@ -17,8 +27,10 @@ class RawConnection {
   /// sent, as a sender provides for so many segments.
   enum class Buffers { usual, small };
 
-  explicit RawConnection(int port, Buffers buffers = Buffers::usual)
+  explicit RawConnection(int port, Buffers buffers = Buffers::usual, const std::string& host = "127.0.0.1")
       : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    constexpr timeval patience{120, 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     if (buffers == Buffers::small) {
       constexpr int bytes = 4096, segment = 536;
       ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
@@ -27,7 +39,7 @@ class RawConnection {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
     open_ = ::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
   ~RawConnection() { ::close(socket_); }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <httplib.h>
 
 #include <chrono>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "apps/server/server.h"
+#include "tests/server/http_client.h"
 #include "tests/support/data.h"
 
 namespace spectr::server {
@@ -39,7 +39,7 @@ class TestServer {
     options.service.threads = 2;
     options.service.slots = {slots, queue, context};
     options.service.costs = [](const ModelSet&) { return made_up_costs(); };
-    options.port = 0;
+    options.http.port = 0;
     options.metrics = true;
     return options;
   }
@@ -52,22 +52,13 @@ class TestServer {
   }
 
   explicit TestServer(ServerOptions options = TestServer::options())
-      : host_(options.host), server_(Server::listen(std::move(options)).value()) {
+      : host_(options.http.host), server_(Server::listen(std::move(options)).value()) {
     server_->load().value();
   }
 
   Server& server() const { return *server_; }
 
-  httplib::Client client() const {
-    httplib::Client client(host_, server_->port());
-    client.set_read_timeout(120);
-    return client;
-  }
-
-  struct Reply {
-    int status;
-    std::string body;
-    httplib::Headers headers;
+  struct Reply : HttpReply {
     TestJson json() const { return TestJson::parse(body); }
     std::string error() const { return json().at("error").at("type"); }
     /// The data of the events of a stream.
@@ -82,12 +73,16 @@ class TestServer {
     }
   };
 
-  Reply post(const std::string& path, const std::string& body, const httplib::Headers& headers = {}) const {
-    return reply(client().Post(path, headers, body, "application/json"));
+  Reply ask(const std::string& method, const std::string& path, const http::Headers& headers = {},
+            const std::string& body = "") const {
+    return {server::ask(host_, server_->port(), method, path, headers, body)};
+  }
+  Reply post(const std::string& path, const std::string& body, const http::Headers& headers = {}) const {
+    return ask("POST", path, headers, body);
   }
   Reply post(const std::string& path, const TestJson& body) const { return post(path, body.dump()); }
-  Reply get(const std::string& path, const httplib::Headers& headers = {}) const {
-    return reply(client().Get(path, headers));
+  Reply get(const std::string& path, const http::Headers& headers = {}) const {
+    return ask("GET", path, headers);
   }
 
   /// Slots that write a text.
@@ -106,11 +101,6 @@ class TestServer {
   double ended(const std::string& how) const { return metric("texts_total{ending=\"" + how + "\"}"); }
 
  private:
-  static Reply reply(const httplib::Result& result) {
-    if (!result) return {-1, httplib::to_string(result.error()), {}};
-    return {result->status, result->body, result->headers};
-  }
-
   std::string host_;
   std::unique_ptr<Server> server_;
 };

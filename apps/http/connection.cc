@@ -1,0 +1,309 @@
+#include "apps/http/connection.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace spectr::http {
+
+Connection::Connection(std::unique_ptr<Channel> channel, Loop& loop)
+    : loop_(loop), channel_(std::move(channel)), timer_(loop.context) {}
+
+Connection::~Connection() = default;
+
+void Connection::start() {
+  arm(loop_.limits.head);
+  channel_->open([self = shared_from_this()](std::error_code code, std::size_t) {
+    if (self->state_ == State::closed) return;
+    if (code) return self->close();
+    self->next_request();
+  });
+}
+
+void Connection::finish() {
+  if (state_ == State::answering) {
+    last_ = true;
+  } else if (state_ != State::leaving) {
+    close();
+  }
+}
+
+void Connection::close() {
+  if (std::exchange(state_, State::closed) == State::closed) return;
+  loop_.body_bytes -= std::exchange(body_bytes_, 0);
+  reply_.reset();
+  timer_.cancel();
+  channel_->close();
+  loop_.closed(*this);
+}
+
+std::optional<Connection::Clock::time_point> Connection::waiting_since() const {
+  const bool waits = state_ == State::opening || state_ == State::idle || state_ == State::head;
+  return waits ? std::optional(since_) : std::nullopt;
+}
+
+void Connection::next_request() {
+  if (last_ || loop_.finishing) return leave();
+  ++requests_;
+  reader_ = std::make_unique<RequestReader>(loop_.limits);
+  encoder_.reset();
+  input_.shrink_to_fit();
+  state_ = State::idle;
+  since_ = Clock::now();
+  arm(loop_.limits.keep_alive);
+  use_input();
+}
+
+void Connection::read_more() {
+  reading_ = true;
+  channel_->read(received_, [self = shared_from_this()](std::error_code code, std::size_t size) {
+    self->reading_ = false;
+    const State state = self->state_;
+    if (state != State::idle && state != State::head && state != State::body) return;
+    if (code) return self->close();  // what has come is no request, and no more will come
+    self->input_.append(self->received_.data(), size);
+    self->use_input();
+  });
+}
+
+void Connection::use_input() {
+  const RequestReader::Progress progress = reader_->take(input_);
+  if (state_ == State::idle && reader_->begun()) {
+    state_ = State::head;
+    since_ = Clock::now();
+    arm(loop_.limits.head);
+  }
+  switch (progress) {
+    case RequestReader::Progress::more:
+      if (body_fits()) read_more();
+      return;
+    case RequestReader::Progress::head:
+      return head_read();
+    case RequestReader::Progress::whole:
+      return handle();
+    case RequestReader::Progress::failed:
+      return refuse(loop_.handler.failure(reader_->failure().status, reader_->failure().message));
+  }
+}
+
+/// Between what is refused because of who asks for what, and the body.
+void Connection::head_read() {
+  Request& request = reader_->request();
+  request.client = channel_->client();
+  // Behind chunks nothing is read: where one is counted wrongly, by whomever, no request begins in it.
+  last_ = !reader_->keeps_alive() || reader_->chunked() || requests_ >= loop_.limits.requests;
+  if (auto refusal = loop_.handler.refuse(request)) return refuse(*std::move(refusal));
+  if (request.method != "POST") {
+    last_ = last_ || reader_->announces_body();  // nobody reads it
+    return handle();
+  }
+  const bool counted = request.headers.has("Content-Length");
+  if (!counted && !reader_->chunked())
+    return refuse(loop_.handler.failure(411, "the body's length is missing (Content-Length)"));
+  if (counted) {
+    const std::string length(request.headers.get("Content-Length"));
+    const std::size_t most = loop_.limits.body_bytes;
+    if (std::stoull(length) > most) {
+      return refuse(loop_.handler.failure(413, "the body is too long: Content-Length is " + length +
+                                                   ", at most " + std::to_string(most) + " bytes are read"));
+    }
+  }
+  begin_body();
+}
+
+void Connection::begin_body() {
+  state_ = State::body;
+  arm(loop_.limits.body);
+  if (reader_->expects_continue() && input_.empty()) send(std::string(interim_response));
+  use_input();
+}
+
+/// Whether there is memory for the bodies of all who send one; refuses it where there is none.
+bool Connection::body_fits() {
+  const std::size_t now = reader_->request().body.size();
+  loop_.body_bytes += now - std::exchange(body_bytes_, now);
+  if (loop_.body_bytes <= loop_.limits.all_bodies) return true;
+  refuse(loop_.handler.failure(503, "too many long bodies are being sent, come again later"));
+  return false;
+}
+
+void Connection::begin_answer() {
+  last_ = last_ || loop_.finishing;
+  const Request& request = reader_->request();
+  const Encoder::Client client{
+      .wants_head_only = request.method == "HEAD", .http10 = reader_->http10(), .last = last_};
+  encoder_ = std::make_unique<Encoder>(client, loop_.handler.headers(request));
+  state_ = State::answering;
+  last_sent_ = Clock::now();
+  question_ = loop_.limits.question;
+  arm(loop_.limits.look);
+}
+
+void Connection::refuse(Response answer) {
+  last_ = true;  // the rest of the request is not wanted
+  begin_answer();
+  answered(std::move(answer));
+}
+
+void Connection::handle() {
+  begin_answer();
+  Wake wake = [mailbox = loop_.mailbox, weak = weak_from_this()] {
+    mailbox->post([weak] {
+      if (const auto self = weak.lock()) self->woken();
+    });
+  };
+  // The request stays in its reader until the answer is there. The last reference to the connection must not
+  // be a worker's: the timer belongs to the loop.
+  loop_.work([self = shared_from_this(), wake = std::move(wake)]() mutable {
+    auto answer = std::make_shared<Answer>();
+    const Handler& handler = self->loop_.handler;
+    try {
+      *answer = handler.handle(self->reader_->request(), wake);
+    } catch (const std::exception&) {
+      *answer = handler.failure(500, "an error inside the server");
+    }
+    auto& loop = self->loop_.context;
+    boost::asio::post(loop, [self = std::move(self), answer] { self->answered(std::move(*answer)); });
+  });
+}
+
+void Connection::answered(Answer answer) {
+  if (state_ == State::closed) return;
+  loop_.body_bytes -= std::exchange(body_bytes_, 0);
+  reader_->request().body = {};
+  if (auto* reply = std::get_if<std::unique_ptr<Reply>>(&answer)) {
+    reply_ = std::move(*reply);
+    news_ = true;
+    return advance();
+  }
+  encoder_->send(std::get<Response>(std::move(answer)));
+  send(encoder_->take());
+}
+
+void Connection::woken() {
+  if (state_ != State::answering) return;
+  news_ = true;
+  advance();
+}
+
+/// The client has taken what was said before: here is how a slow one holds a stream back.
+void Connection::advance() {
+  if (!news_ || !reply_ || advancing_ || writing_ || encoder_->ended()) return;
+  news_ = false;
+  advancing_ = true;
+  loop_.work([self = shared_from_this(), reply = reply_]() mutable {
+    bool failed = false;
+    try {
+      reply->advance(*self->encoder_);
+    } catch (const std::exception&) {
+      failed = true;
+    }
+    reply.reset();
+    auto& loop = self->loop_.context;
+    boost::asio::post(loop, [self = std::move(self), failed] { self->advanced(failed); });
+  });
+}
+
+void Connection::advanced(bool failed) {
+  advancing_ = false;
+  if (state_ == State::closed) return;
+  if (failed) {
+    if (encoder_->begun()) return close();  // what has been said cannot be taken back
+    encoder_->send(loop_.handler.failure(500, "an error inside the server"));
+  }
+  send(encoder_->take());
+}
+
+void Connection::answer_done() {
+  loop_.handler.note(reader_->request(), encoder_->status());
+  reply_.reset();
+  news_ = false;
+  sending_ = {};
+  last_ = last_ || encoder_->closes();
+  next_request();
+}
+
+void Connection::leave() {
+  if (reading_) return close();  // it took too long: there is nothing that has not been read
+  state_ = State::leaving;
+  arm(loop_.limits.farewell);
+  channel_->finish([self = shared_from_this()](std::error_code, std::size_t) { self->close(); });
+}
+
+void Connection::send(std::string bytes) {
+  unsent_ += bytes;
+  if (writing_) return;
+  if (unsent_.empty()) return written();
+  sending_ = std::exchange(unsent_, {});
+  sent_ = 0;
+  writing_ = true;
+  const auto now = Clock::now();
+  stalled_ = now + loop_.limits.send;
+  too_slow_ = stalled_ + std::chrono::seconds(sending_.size() / loop_.limits.min_rate);
+  write_some();
+}
+
+void Connection::write_some() {
+  channel_->write(std::string_view(sending_).substr(sent_),
+                  [self = shared_from_this()](std::error_code code, std::size_t size) {
+                    if (self->state_ == State::closed) return;
+                    if (code) return self->close();
+                    self->sent_ += size;
+                    self->last_sent_ = Clock::now();
+                    self->stalled_ = self->last_sent_ + self->loop_.limits.send;
+                    if (self->sent_ < self->sending_.size()) return self->write_some();
+                    self->writing_ = false;
+                    self->send({});
+                  });
+}
+
+/// All that there was to send has been sent.
+void Connection::written() {
+  if (state_ != State::answering || advancing_) return;
+  if (encoder_->ended()) return answer_done();
+  advance();
+}
+
+void Connection::arm(Clock::duration after) {
+  timer_.expires_after(after);
+  timer_.async_wait([self = shared_from_this()](const boost::system::error_code& code) {
+    // A wait that was over just when the timer was set anew is none.
+    if (code || self->state_ == State::closed || self->timer_.expiry() > Clock::now()) return;
+    self->expired();
+  });
+}
+
+void Connection::expired() {
+  switch (state_) {
+    case State::head:
+    case State::body:
+      return refuse(loop_.handler.failure(408, "the request took too long to come"));
+    case State::answering:
+      return look_after_client();
+    default:
+      return close();
+  }
+}
+
+void Connection::look_after_client() {
+  const auto now = Clock::now();
+  const Peer peer = channel_->peer();
+  if (peer == Peer::gone || (writing_ && now >= std::min(stalled_, too_slow_))) return close();
+  if (!writing_ && !advancing_) {
+    const auto patience = peer == Peer::silent ? question_ : loop_.limits.sign_of_life;
+    // One that still sends knows that it waits: only in a stream others may lose patience.
+    const bool asks = peer == Peer::silent || encoder_->begun();
+    if (asks && now - last_sent_ >= patience) {
+      if (peer == Peer::silent)
+        question_ = std::min<Clock::duration>(2 * question_, loop_.limits.sign_of_life);
+      last_sent_ = now;
+      if (std::string sign = encoder_->sign_of_life(); !sign.empty()) send(std::move(sign));
+    }
+  }
+  if (state_ != State::answering) return;
+  arm(loop_.limits.look);
+  news_ = true;
+  advance();
+}
+
+}  // namespace spectr::http

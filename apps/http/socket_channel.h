@@ -1,0 +1,54 @@
+#pragma once
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <memory>
+#include <utility>
+
+#include "apps/http/channel.h"
+
+namespace spectr::http {
+
+/// What the system knows of the socket's other side.
+Peer peer_of(int socket);
+
+/// A channel over a stream of Asio.
+template <class Stream>
+class SocketChannel : public Channel {
+ public:
+  template <class... Arguments>
+  explicit SocketChannel(Arguments&&... arguments) : stream_(std::forward<Arguments>(arguments)...) {}
+
+  void read(std::span<char> to, Done done) override {
+    stream_.async_read_some(boost::asio::buffer(to.data(), to.size()), told(std::move(done)));
+  }
+  void write(std::string_view from, Done done) override {
+    stream_.async_write_some(boost::asio::buffer(from.data(), from.size()), told(std::move(done)));
+  }
+  void close() override {
+    boost::system::error_code ignored;
+    socket().close(ignored);
+  }
+  Peer peer() override { return peer_of(socket().native_handle()); }
+  std::string client() override {
+    boost::system::error_code failed;
+    const auto endpoint = socket().remote_endpoint(failed);
+    return failed ? std::string() : endpoint.address().to_string();
+  }
+
+ protected:
+  static auto told(Done done) {
+    return [done = std::move(done)](const boost::system::error_code& code, std::size_t size) {
+      done(code, size);
+    };
+  }
+  Stream& stream() { return stream_; }
+  auto& socket() { return stream_.lowest_layer(); }
+
+ private:
+  Stream stream_;
+};
+
+std::unique_ptr<Channel> tcp_channel(boost::asio::ip::tcp::socket socket);
+
+}  // namespace spectr::http

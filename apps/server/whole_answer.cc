@@ -1,0 +1,56 @@
+#include "apps/server/whole_answer.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "apps/server/responses.h"
+
+namespace spectr::server {
+namespace {
+
+class WholeAnswer final : public http::Reply {
+ public:
+  explicit WholeAnswer(std::unique_ptr<ActiveRequest> active)
+      : active_(std::move(active)), texts_(active_->answer->choices()), done_(texts_.size()) {}
+
+  void advance(http::Sink& sink) override {
+    active_->cancel_if_late();
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+      if (!done_[i]) collect(i);
+    }
+    if (std::ranges::find(done_, false) == done_.end()) sink.send(answer());
+  }
+
+ private:
+  void collect(std::size_t i) {
+    Answer& answer = *active_->answer;
+    Chunk chunk = answer.take(i);
+    texts_[i].all.text += chunk.text;
+    std::ranges::move(chunk.tokens, std::back_inserter(texts_[i].all.tokens));
+    auto outcome = answer.outcome(i);
+    if (!outcome) return;
+    texts_[i].outcome = *std::move(outcome);
+    done_[i] = true;
+  }
+
+  http::Response answer() const {
+    for (const FinishedText& text : texts_) {
+      if (const auto failure = failure_of(text.outcome)) return response_of(*failure);
+    }
+    return response_of(make_format(*active_->head)->whole(texts_));
+  }
+
+  std::unique_ptr<ActiveRequest> active_;
+  std::vector<FinishedText> texts_;
+  std::vector<bool> done_;
+};
+
+}  // namespace
+
+std::unique_ptr<http::Reply> whole_answer(std::unique_ptr<ActiveRequest> active) {
+  return std::make_unique<WholeAnswer>(std::move(active));
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,44 @@
+// Any bytes are requests that are answered or refused, and they are the same however the bytes are cut: what
+// a proxy that sends them in other pieces sees. The first byte says how.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tests/http/memory_client.h"
+#include "tests/http/test_handler.h"
+
+namespace {
+
+using namespace spectr::http;
+
+/// Everything that is handled, as one text a request.
+std::vector<std::string> requests_of(const std::string& bytes, std::size_t piece) {
+  TestHandler handler;
+  handler.script->complete = true;
+  MemoryClient client(handler);
+  client.wire().most = piece;
+  for (std::size_t at = 0; at < bytes.size() && !client.wire().closed; at += piece)
+    client.send(bytes.substr(at, piece));
+  client.end();
+  std::vector<std::string> requests;
+  for (const Request& request : handler.handled) {
+    std::string text = request.method + '\n' + request.path + '\n';
+    for (const auto& [name, value] : request.headers) text += name + ": " + value + '\n';
+    requests.push_back(text + request.body);
+  }
+  const std::string& received = client.received();
+  if (!received.empty() && !received.starts_with("HTTP/1.1 ")) std::abort();
+  return requests;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  if (requests_of(bytes, std::size_t{data[0]} + 1) != requests_of(bytes, bytes.size())) std::abort();
+  return 0;
+}

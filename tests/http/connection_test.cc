@@ -1,0 +1,213 @@
+// What a connection makes of requests, replies and clients, without sockets.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/http/memory_client.h"
+#include "tests/http/test_handler.h"
+
+namespace spectr::http {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+std::string get(const std::string& path, const std::string& more = "", const char* version = "1.1") {
+  return "GET " + path + " HTTP/" + version + "\r\nHost: localhost\r\n" + more + "\r\n";
+}
+
+std::string post(const std::string& path, const std::string& more) {
+  return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\n" + more;
+}
+
+std::size_t answers(const std::string& received) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = received.find("HTTP/1.1 ", at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+class Connections : public testing::Test {
+ protected:
+  TestHandler handler;
+  MemoryClient client{handler};
+};
+
+TEST_F(Connections, AnswerOneRequestAfterTheOther) {
+  client.send(get("/a") + post("/b", "Content-Length: 3\r\n\r\nxyz") + "GET /c");
+  EXPECT_THAT(client.received(), HasSubstr("GET /a []"));
+  EXPECT_THAT(client.received(), EndsWith("POST /b [xyz]"));
+  EXPECT_THAT(client.received(), HasSubstr("Connection: keep-alive\r\n"));
+  EXPECT_THAT(client.received(), HasSubstr("X-Test: yes\r\n"));
+  client.send(" HTTP/1.1\r\nHost: localhost\r\nConnection: TE, Close\r\n\r\n");
+  EXPECT_THAT(client.received(), HasSubstr("GET /c []"));
+  EXPECT_THAT(client.received(), HasSubstr("Connection: close\r\n"));
+  EXPECT_TRUE(client.wire().finished);
+  EXPECT_TRUE(client.wire().closed);
+  EXPECT_EQ(handler.noted, std::vector<int>({200, 200, 200}));
+}
+
+TEST_F(Connections, AnswerThoughTheClientSendsNoMore) {
+  client.send(get("/late"));
+  client.wire().peer = Peer::silent;
+  client.end();
+  client.wait(200ms);
+  EXPECT_FALSE(handler.script->dropped);
+  EXPECT_EQ(client.received(), "") << "nor is it asked whether it is there so soon";
+  handler.script->complete = true;
+  handler.script->wake();
+  client.wait(50ms);
+  EXPECT_THAT(client.received(), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(client.received(), EndsWith("\r\n\r\nlate"));
+  EXPECT_TRUE(client.wire().closed);
+}
+
+TEST_F(Connections, AskASilentClientWhetherItIsThere) {
+  client.send(get("/late"));
+  client.wire().peer = Peer::silent;
+  client.wait(client.loop().limits.question + 300ms);
+  EXPECT_EQ(client.received(), "HTTP/1.1 100 Continue\r\n\r\n");
+  client.wire().peer = Peer::gone;  // it was not
+  client.wait(300ms);
+  EXPECT_TRUE(handler.script->dropped);
+  EXPECT_TRUE(client.wire().closed);
+}
+
+TEST_F(Connections, DropAReplyWhoseClientHasGone) {
+  client.send(get("/stream"));
+  EXPECT_THAT(client.received(), HasSubstr("Transfer-Encoding: chunked\r\n"));
+  client.wire().peer = Peer::gone;
+  client.wait(300ms);
+  EXPECT_TRUE(handler.script->dropped);
+  handler.script->wake();  // to nobody's harm
+  client.wait(10ms);
+}
+
+TEST_F(Connections, SendAStreamAsItIsSaid) {
+  client.send(get("/stream"));
+  handler.script->pieces = {"ab", "c"};
+  handler.script->wake();
+  client.wait(20ms);
+  EXPECT_THAT(client.received(), EndsWith("\r\n\r\n2\r\nab\r\n1\r\nc\r\n"));
+  handler.script->complete = true;
+  handler.script->wake();
+  client.wait(20ms);
+  EXPECT_THAT(client.received(), EndsWith("0\r\n\r\n"));
+  client.send(get("/next"));
+  EXPECT_THAT(client.received(), EndsWith("GET /next []"));
+}
+
+TEST_F(Connections, SendAStreamToAnOldClientAsItIs) {
+  handler.script->pieces = {"ab", "c"};
+  handler.script->complete = true;
+  client.send(get("/stream", "Connection: keep-alive\r\n", "1.0") + get("/next"));
+  EXPECT_THAT(client.received(), EndsWith("\r\n\r\nabc"));
+  EXPECT_THAT(client.received(), Not(HasSubstr("chunked")));
+  EXPECT_THAT(client.received(), HasSubstr("Connection: close\r\n"));
+  EXPECT_TRUE(client.wire().closed) << "that is its end";
+}
+
+TEST_F(Connections, HoldBackAStreamWhoseClientDoesNotRead) {
+  client.send(get("/stream"));
+  client.wire().most = 0;
+  handler.script->pieces = {"a"};
+  handler.script->wake();
+  client.wait(20ms);
+  const int before = handler.script->advanced;
+  handler.script->pieces = {"b"};
+  handler.script->wake();
+  client.wait(250ms);
+  EXPECT_EQ(handler.script->advanced, before) << "it is not asked for more";
+}
+
+TEST_F(Connections, SendWhateverAClientTakesAtATime) {
+  client.wire().most = 1;
+  client.send(get("/a") + get("/b"));
+  EXPECT_EQ(answers(client.received()), 2u);
+  EXPECT_THAT(client.received(), EndsWith("GET /b []"));
+}
+
+TEST_F(Connections, TellOnlyTheHeadToWhoWantsNoMore) {
+  client.send("HEAD /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(client.received(), HasSubstr("Content-Length: 10\r\n"));
+  EXPECT_THAT(client.received(), EndsWith("\r\n\r\n"));
+}
+
+TEST_F(Connections, RefuseABodyBeforeItComes) {
+  client.send(post("/refused", "Content-Length: 1000000\r\nExpect: 100-continue\r\n\r\n"));
+  EXPECT_THAT(client.received(), StartsWith("HTTP/1.1 403"));
+  EXPECT_EQ(answers(client.received()), 1u);
+  EXPECT_TRUE(client.wire().closed);
+}
+
+TEST_F(Connections, AskForABodyThatIsWanted) {
+  client.send(post("/a", "Content-Length: 2\r\nExpect: 100-Continue\r\n\r\n"));
+  EXPECT_EQ(client.received(), "HTTP/1.1 100 Continue\r\n\r\n");
+  client.send("xy");
+  EXPECT_THAT(client.received(), EndsWith("POST /a [xy]"));
+}
+
+TEST_F(Connections, ReadNothingBehindABodyThatNobodyWants) {
+  client.send(get("/a", "Content-Length: 40\r\n") + get("/smuggled"));
+  EXPECT_EQ(answers(client.received()), 1u);
+  EXPECT_THAT(client.received(), HasSubstr("Connection: close\r\n"));
+}
+
+TEST_F(Connections, AnswerWhatThrowsAndWhatIsNoRequest) {
+  client.send(get("/broken"));
+  EXPECT_THAT(client.received(), StartsWith("HTTP/1.1 500"));
+  client.send("hello\r\n\r\n");
+  EXPECT_THAT(client.received(), HasSubstr("HTTP/1.1 400"));
+  EXPECT_TRUE(client.wire().closed);
+}
+
+TEST_F(Connections, EndBehindTheirAnswerWhenTheServerStops) {
+  client.send(get("/late"));
+  client.connection()->finish();
+  EXPECT_FALSE(client.wire().closed);
+  handler.script->complete = true;
+  handler.script->wake();
+  client.wait(20ms);
+  EXPECT_THAT(client.received(), EndsWith("late"));
+  EXPECT_TRUE(client.wire().closed);
+}
+
+TEST(SlowClients, AreToldThatTheyAreAndLeft) {
+  Limits limits;
+  limits.head = limits.body = limits.send = 50ms;
+  limits.keep_alive = 150ms;
+  limits.look = 10ms;
+  const TestHandler handler;
+  const std::pair<std::string, std::string> cases[] = {
+      {"GET / HT", "HTTP/1.1 408"},
+      {post("/a", "Content-Length: 9\r\n\r\nx"), "HTTP/1.1 408"},
+      {"", ""},
+      {"\r\n", ""}};
+  for (const auto& [sent, answer] : cases) {
+    MemoryClient client(handler, limits);
+    client.send(sent);
+    client.wait(300ms);
+    EXPECT_THAT(client.received(), StartsWith(answer)) << sent;
+    EXPECT_EQ(client.received().empty(), answer.empty()) << sent;
+    EXPECT_TRUE(client.wire().closed) << sent;
+  }
+  MemoryClient reads_nothing(handler, limits);
+  reads_nothing.wire().most = 0;
+  reads_nothing.send(get("/a"));
+  reads_nothing.wait(300ms);
+  EXPECT_TRUE(reads_nothing.wire().closed);
+}
+
+TEST(LongBodies, ShareTheirMemory) {
+  Limits limits;
+  limits.all_bodies = 100;
+  const TestHandler handler;
+  MemoryClient client(handler, limits);
+  client.send(post("/a", "Content-Length: 200\r\n\r\n" + std::string(101, 'x')));
+  EXPECT_THAT(client.received(), StartsWith("HTTP/1.1 503"));
+  EXPECT_EQ(client.loop().body_bytes, 0u);
+}
+
+}  // namespace
+}  // namespace spectr::http

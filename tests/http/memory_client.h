@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/http/connection.h"
+#include "tests/http/memory_channel.h"
+
+namespace spectr::http {
+
+/// A client of a connection without a socket. Everything happens in the thread that calls.
+class MemoryClient {
+ public:
+  explicit MemoryClient(const Handler& handler, const Limits& limits = {}) : loop_(handler, limits) {
+    loop_.work = [this](std::function<void()> task) { boost::asio::post(loop_.context, std::move(task)); };
+    loop_.closed = [this](Connection&) { connection_.reset(); };
+    auto channel = std::make_unique<MemoryChannel>(loop_.context, wire_);
+    channel_ = channel.get();
+    connection_ = std::make_shared<Connection>(std::move(channel), loop_);
+    connection_->start();
+    settle();
+  }
+  ~MemoryClient() {
+    loop_.mailbox->close();
+    if (const auto last = connection_) last->close();
+    settle();
+  }
+  MemoryClient(const MemoryClient&) = delete;
+  MemoryClient& operator=(const MemoryClient&) = delete;
+
+  void send(std::string piece) {
+    if (!piece.empty()) wire_->pieces.push_back(std::move(piece));
+    if (connection_) channel_->deliver();
+    settle();
+  }
+  /// Sends no more.
+  void end() {
+    wire_->ended = true;
+    if (connection_) channel_->deliver();
+    settle();
+  }
+  /// Lets so much time pass.
+  void wait(std::chrono::milliseconds time) {
+    loop_.context.restart();
+    loop_.context.run_for(time);
+  }
+
+  Wire& wire() { return *wire_; }
+  const std::string& received() const { return wire_->received; }
+  Loop& loop() { return loop_; }
+  Connection* connection() { return connection_.get(); }
+
+ private:
+  /// Until nothing can happen any more without time or the client.
+  void settle() {
+    loop_.context.restart();
+    while (loop_.context.poll() > 0) loop_.context.restart();
+  }
+
+  Loop loop_;
+  std::shared_ptr<Wire> wire_ = std::make_shared<Wire>();
+  MemoryChannel* channel_ = nullptr;
+  std::shared_ptr<Connection> connection_;
+};
+
+}  // namespace spectr::http
