@@ -1,0 +1,27 @@
+// Learns what the server offers, as soon as its models are loaded; until then nothing can be asked.
+import { fetchProps } from "./server.js";
+import { state, update } from "./state.js";
+
+const longestWait = 10; // seconds
+const seconds = (count) => new Promise((resolve) => setTimeout(resolve, 1000 * count));
+let latest = 0;
+
+const statusOf = (failure) =>
+  failure.wait ? "loading" : [401, 403].includes(failure.status) ? "locked" : "away";
+
+/** Asks until there is an answer, or a key is wanted. A later call takes the place of an earlier one. */
+export async function connect() {
+  const mine = (latest += 1);
+  for (let wait = 1; mine === latest; wait = Math.min(2 * wait, longestWait)) {
+    try {
+      const props = await fetchProps(state.settings.key);
+      if (mine !== latest) return;
+      return update({ server: { status: "ready", message: "", props } });
+    } catch (failure) {
+      if (mine !== latest) return;
+      update({ server: { ...state.server, status: statusOf(failure), message: failure.message } });
+      if (state.server.status === "locked") return;
+      await seconds(failure.wait ?? wait);
+    }
+  }
+}

@@ -1,0 +1,133 @@
+// Conversations as a whole: opened, kept, renamed, cleared, deleted; what is taken away can be had back for a while.
+import { newConversation, settle, titleOf } from "./conversation.js";
+import { saveSettings } from "./settings.js";
+import { changed, state, update } from "./state.js";
+import { forget, keep, listed, loaded } from "./store.js";
+
+const noticeTime = 12_000; // milliseconds
+const openedLast = "spectr.conversation";
+
+/** Tells something for a while; `act` is what its button does. */
+export function tell(text, action, act) {
+  const notice = { text, action, act };
+  setTimeout(() => state.notice === notice && update({ notice: null }), noticeTime);
+  update({ notice });
+}
+
+export async function refreshList() {
+  update({ list: await listed() });
+}
+
+/** Keeps the conversation in the browser, unless it is empty or was deleted; says so where there is no room. */
+export async function preserve(conversation) {
+  if (conversation.deleted) return;
+  conversation.changed = Date.now();
+  const empty = !conversation.leaf && !conversation.title;
+  try {
+    await (empty ? forget(conversation.id) : keep(conversation, titleOf(conversation)));
+  } catch {
+    tell(
+      "The browser has no room for this conversation: it is lost when the page is closed. Export it, or delete others.",
+    );
+  }
+  await refreshList();
+}
+
+/** Stops the answer that is being written in this conversation. */
+export function stopAnswer(conversation) {
+  state.running.get(conversation.id)?.controller.abort();
+}
+
+const unkept = new Map();
+
+function show(conversation) {
+  if (state.current && state.unsent.trim()) unkept.set(state.current.id, state.unsent);
+  update({
+    current: conversation,
+    unsent: unkept.get(conversation.id) ?? "",
+    editing: null,
+    renaming: false,
+    chosen: null,
+  });
+  unkept.delete(conversation.id);
+  if (state.narrow) update({ sidebar: false });
+  try {
+    sessionStorage.setItem(openedLast, conversation.id);
+  } catch {
+    // The page begins with a new one.
+  }
+}
+
+/** An empty conversation; it is kept with its first message. */
+export function startConversation() {
+  show(newConversation(state.current?.mode ?? "chat", state.settings.system));
+}
+
+export async function openConversation(id) {
+  const open = state.current?.id === id ? state.current : state.running.get(id)?.conversation;
+  const conversation = open ?? (await loaded(id));
+  if (conversation) show(open ?? settle(conversation));
+}
+
+/** The one that was open before the page was loaded anew, else an empty one. */
+export async function openLast() {
+  let id = null;
+  try {
+    id = sessionStorage.getItem(openedLast);
+  } catch {
+    // The browser keeps nothing.
+  }
+  if (id) await openConversation(id);
+  if (!state.current) startConversation();
+}
+
+/** Another tab has changed it. */
+export async function changedElsewhere(id) {
+  await refreshList();
+  if (state.current?.id !== id || state.running.has(id)) return;
+  const conversation = await loaded(id);
+  if (!conversation) return startConversation();
+  if (state.editing === null && state.current.id === id) update({ current: conversation });
+}
+
+export function rename(conversation, title) {
+  conversation.title = title.trim();
+  update({ renaming: false });
+  return preserve(conversation);
+}
+
+/** Takes all messages away. */
+export async function clear(conversation) {
+  stopAnswer(conversation);
+  const { messages, leaf } = conversation;
+  Object.assign(conversation, { messages: {}, leaf: null });
+  if (!leaf) return changed();
+  tell("The conversation is cleared.", "Undo", () => {
+    Object.assign(conversation, { messages, leaf });
+    return preserve(conversation);
+  });
+  await preserve(conversation);
+}
+
+export async function deleteConversation(id) {
+  const open = state.current?.id === id;
+  const conversation = open ? state.current : (state.running.get(id)?.conversation ?? (await loaded(id)));
+  if (!conversation) return;
+  stopAnswer(conversation);
+  conversation.deleted = true;
+  await forget(id);
+  await refreshList();
+  if (open) startConversation();
+  tell(`“${titleOf(conversation)}” is deleted.`, "Undo", async () => {
+    delete conversation.deleted;
+    await preserve(conversation);
+    show(conversation);
+  });
+}
+
+/** Has something of the settings changed and kept. */
+export function changeSettings(change) {
+  Object.assign(state.settings, change);
+  saveSettings(state.settings);
+  changed();
+}

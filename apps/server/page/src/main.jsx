@@ -1,0 +1,42 @@
+// The page at "/": begins here.
+import { render } from "preact";
+import { connect } from "./connection.js";
+import { changedElsewhere, openLast, preserve, refreshList, stopAnswer } from "./library.js";
+import { App } from "./parts/app.jsx";
+import { drawWith, state, update } from "./state.js";
+import { openStore } from "./store.js";
+
+const narrow = matchMedia("(max-width: 56rem)");
+
+function fitWindow() {
+  update({ narrow: narrow.matches, sidebar: !narrow.matches });
+}
+
+/** Escape closes what lies over the conversation, else ends editing, else stops the answer. */
+function onEscape(event) {
+  if (event.key !== "Escape" || event.defaultPrevented || document.querySelector(":popover-open")) return;
+  if (state.narrow && (state.panel || state.sidebar)) {
+    update({ panel: null, sidebar: false });
+  } else if (state.editing) {
+    update({ editing: null });
+  } else {
+    stopAnswer(state.current);
+  }
+}
+
+/** What is being written is kept as far as it has come. */
+function leave() {
+  state.leaving = true;
+  for (const { conversation } of state.running.values()) preserve(conversation);
+}
+
+fitWindow();
+state.keeps = await openStore(changedElsewhere);
+await refreshList();
+await openLast();
+drawWith(() => render(<App />, document.getElementById("page")));
+narrow.addEventListener("change", fitWindow);
+document.addEventListener("keydown", onEscape);
+addEventListener("pagehide", leave);
+addEventListener("pageshow", () => (state.leaving = false));
+connect();

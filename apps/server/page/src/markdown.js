@@ -1,0 +1,76 @@
+// Markdown as HTML that can do nothing: tags that a model writes are shown as text, pictures become links (nothing is
+// loaded), and what is left goes through DOMPurify.
+import DOMPurify from "dompurify";
+import { Marked } from "marked";
+import { escaped, highlighted } from "./highlight.js";
+
+const mayLead = /^(?:https?|mailto):/i;
+
+// prettier-ignore
+const tags = [
+  "a", "blockquote", "br", "button", "code", "del", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "input", "li", "ol",
+  "p", "pre", "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+];
+// prettier-ignore
+const attributes = [
+  "align", "aria-label", "checked", "class", "data-copy", "disabled", "rel", "start", "tabindex", "target", "type",
+];
+const allowed = {
+  ALLOWED_TAGS: tags,
+  ALLOWED_ATTR: ["href", ...attributes],
+  ADD_URI_SAFE_ATTR: attributes,
+  ALLOWED_URI_REGEXP: mayLead,
+};
+
+/** A link that opens in another tab and tells it nothing; other schemes than those of the web lead nowhere. */
+function link(href, text) {
+  if (!mayLead.test(href)) return text;
+  return `<a href="${escaped(href)}" target="_blank" rel="noopener noreferrer">${text}</a>`;
+}
+
+const renderer = {
+  code({ text, lang = "" }) {
+    const language = lang.trim().split(/\s/)[0];
+    return (
+      `<div class="code"><div class="bar"><span>${escaped(language || "text")}</span>` +
+      '<button type="button" data-copy="code" aria-label="Copy code">Copy</button></div>' +
+      `<pre tabindex="0"><code>${highlighted(text, language)}</code></pre></div>`
+    );
+  },
+  checkbox({ checked }) {
+    const state = checked ? 'aria-label="done" checked' : 'aria-label="to be done"';
+    return `<input type="checkbox" disabled ${state}> `;
+  },
+  html({ text }) {
+    return /^<br\s*\/?>$/i.test(text.trim()) ? "<br>" : escaped(text);
+  },
+  link({ href, tokens }) {
+    return link(href, this.parser.parseInline(tokens));
+  },
+  image({ href, text }) {
+    return link(href, escaped(text || href));
+  },
+};
+
+// Tags are part of the text around them, and never a block that ends Markdown.
+const tokenizer = { html: () => undefined };
+const marked = new Marked({ gfm: true, breaks: true, renderer, tokenizer });
+const mostKept = 400;
+const kept = new Map();
+
+function htmlOf(block) {
+  const known = kept.get(block.raw);
+  if (known !== undefined) return known;
+  const html = DOMPurify.sanitize(marked.parser([block]), allowed);
+  if (kept.size >= mostKept) kept.delete(kept.keys().next().value);
+  kept.set(block.raw, html);
+  return html;
+}
+
+/** The blocks of a text (paragraphs, lists, code …), each as HTML. While a text grows only its last block changes. */
+export function blocksOf(text) {
+  return marked
+    .lexer(text)
+    .filter((block) => block.type !== "space")
+    .map(htmlOf);
+}

@@ -1,0 +1,47 @@
+import { answerAgain, continueAnswer } from "../answering.js";
+import { startConversation } from "../library.js";
+import { update } from "../state.js";
+import { KeyForm } from "./key_form.jsx";
+
+function titleOf({ status, type }) {
+  if (type === "exceed_context_size_error") return "This is longer than the context";
+  if (status === 401) return "The server wants an API key";
+  if ([429, 503].includes(status)) return "The server is busy";
+  return status === 0 ? "The server cannot be reached" : "This could not be answered";
+}
+
+/** Whether a setting may be at fault: the server refused a field, or the page could not send it. */
+const mayBeSetting = ({ status, type }) =>
+  type !== "exceed_context_size_error" && [400, undefined].includes(status);
+
+/** What went wrong with an answer, in its place, and what can be done about it. */
+export function ErrorCard({ answer, last }) {
+  const { error } = answer;
+  const again = () => (answer.content ? continueAnswer(answer) : answerAgain(answer));
+  return (
+    <div class="card wrong" role="alert">
+      <strong>{titleOf(error)}</strong>
+      <p>{error.message}</p>
+      {last &&
+        (error.status === 401 ? (
+          <KeyForm then={again} />
+        ) : (
+          <div class="choices">
+            <button type="button" onClick={again}>
+              {answer.content ? "Continue" : "Try again"}
+            </button>
+            {error.type === "exceed_context_size_error" && (
+              <button type="button" onClick={startConversation}>
+                New chat
+              </button>
+            )}
+            {mayBeSetting(error) && (
+              <button type="button" onClick={() => update({ panel: "settings" })}>
+                Settings
+              </button>
+            )}
+          </div>
+        ))}
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+
+/** The number as figures. While it is typed ("0.", "-") the field is left alone. */
+function Figure({ value, ...rest }) {
+  const field = useRef();
+  useLayoutEffect(() => {
+    if (document.activeElement !== field.current) field.current.value = value ?? "";
+  }, [value]);
+  return <input type="number" class="figure" ref={field} {...rest} />;
+}
+
+/**
+ * A number that may be left to the server. rule: a row of settings.js; fallback: the server's value, shown where `value` is
+ * undefined; change: is told a number, or undefined where the field was emptied.
+ */
+export function NumberField({ rule, id = rule.name, value, fallback, disabled, change }) {
+  const { label, hint, min, max, step, slider } = rule;
+  const shown = value ?? fallback;
+  const read = (event) => change(event.target.value === "" ? undefined : event.target.valueAsNumber);
+  const described = hint ? `${id}-hint` : undefined;
+  const common = { min, step, disabled, "aria-describedby": described };
+  return (
+    <div class={value === undefined ? "number" : "number chosen"}>
+      <label for={id}>{label}</label>
+      <Figure id={id} max={max} value={value} placeholder={fallback ?? "none"} onInput={read} {...common} />
+      {slider !== undefined && (
+        <input
+          type="range"
+          aria-label={label}
+          max={Math.max(slider, shown ?? 0)}
+          value={shown ?? slider}
+          onInput={read}
+          {...common}
+        />
+      )}
+      {hint && (
+        <p class="hint" id={described}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+import { state } from "../state.js";
+import { KeyForm } from "./key_form.jsx";
+
+const titles = {
+  loading: "The server is getting ready",
+  locked: "The server wants an API key",
+  away: "The server cannot be reached",
+};
+
+/** What keeps one from asking, where one looks for the answer. */
+export function ServerState() {
+  const { status, message } = state.server;
+  if (!titles[status]) return null;
+  return (
+    <div class={`card ${status === "loading" ? "" : "wrong"}`} role="alert">
+      <strong>{titles[status]}</strong>
+      <p>{status === "away" ? "It is asked again every few seconds." : message}</p>
+      {status === "locked" && <KeyForm />}
+    </div>
+  );
+}

@@ -1,0 +1,175 @@
+import { connect } from "../connection.js";
+import { changeSettings, preserve } from "../library.js";
+import { defaultOf, limit, numbers, objects, parsedObject, resetSampling, seed } from "../settings.js";
+import { state } from "../state.js";
+import { ModeChoice } from "./mode_choice.jsx";
+import { NumberField } from "./number_field.jsx";
+import { Panel } from "./panel.jsx";
+
+function SystemPrompt() {
+  const { current } = state;
+  const change = (event) => {
+    current.system = event.target.value;
+    changeSettings({ system: current.system });
+  };
+  return (
+    <div>
+      <label for="system">System prompt</label>
+      <textarea
+        id="system"
+        rows="3"
+        value={current.system}
+        disabled={current.mode !== "chat"}
+        aria-describedby="system-hint"
+        placeholder="none"
+        onInput={change}
+        onChange={() => current.leaf && preserve(current)}
+      />
+      <p class="hint" id="system-hint">
+        Of this conversation, and of new ones.
+      </p>
+    </div>
+  );
+}
+
+function NumberSetting({ rule }) {
+  const { settings, server } = state;
+  const change = (value) => {
+    const values = { ...settings.values, [rule.name]: Number.isNaN(value) ? undefined : value };
+    changeSettings({ values });
+  };
+  return (
+    <NumberField
+      rule={rule}
+      value={settings.values[rule.name]}
+      fallback={defaultOf(rule.name, server.props)}
+      change={change}
+    />
+  );
+}
+
+function isWrong(text) {
+  try {
+    parsedObject(text);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function JsonField({ name, label, example }) {
+  const { json } = state.settings;
+  const wrong = isWrong(json[name]);
+  return (
+    <div>
+      <label for={name}>{label}</label>
+      <textarea
+        id={name}
+        class="code"
+        rows="2"
+        value={json[name] ?? ""}
+        placeholder={example}
+        aria-invalid={wrong}
+        aria-describedby={`${name}-hint`}
+        spellcheck={false}
+        onInput={(event) => changeSettings({ json: { ...json, [name]: event.target.value } })}
+      />
+      <p class="hint" id={`${name}-hint`}>
+        {wrong ? "This is not a JSON object." : "a JSON object"}
+      </p>
+    </div>
+  );
+}
+
+function Key() {
+  const { settings, server } = state;
+  const hint =
+    {
+      locked: "The server wants one.",
+      ready: settings.key ? "The server takes it." : "This server wants none.",
+    }[server.status] ?? "";
+  return (
+    <div>
+      <label for="key">API key</label>
+      <input
+        id="key"
+        type="password"
+        autocomplete="off"
+        key={settings.key}
+        defaultValue={settings.key}
+        aria-describedby="key-hint"
+        onChange={(event) => (changeSettings({ key: event.target.value.trim() }), connect())}
+      />
+      <p class="hint" id="key-hint">
+        {hint} It is kept in this browser.
+      </p>
+    </div>
+  );
+}
+
+export function SettingsPanel() {
+  const { settings, server } = state;
+  const max = { ...limit, slider: server.props?.n_ctx ?? 4096 };
+  const reset = () => {
+    resetSampling(settings);
+    changeSettings({});
+  };
+  return (
+    <Panel name="Settings">
+      <form id="settings" onSubmit={(event) => event.preventDefault()}>
+        <SystemPrompt />
+        <ModeChoice name="mode-of-settings" />
+        <h3>Sampling</h3>
+        <p class="hint">What is left empty the server decides; its values are shown in grey.</p>
+        {numbers.slice(0, 4).map((rule) => (
+          <NumberSetting key={rule.name} rule={rule} />
+        ))}
+        <NumberSetting rule={seed} />
+        <details>
+          <summary>Penalties and biases</summary>
+          {numbers.slice(4).map((rule) => (
+            <NumberSetting key={rule.name} rule={rule} />
+          ))}
+          <JsonField {...objects[0]} />
+        </details>
+        <h3>Length</h3>
+        <NumberSetting rule={max} />
+        <div>
+          <label for="stop-words">Stop words</label>
+          <textarea
+            id="stop-words"
+            class="code"
+            rows="2"
+            value={settings.stop}
+            placeholder="none"
+            spellcheck={false}
+            aria-describedby="stop-hint"
+            onInput={(event) => changeSettings({ stop: event.target.value })}
+          />
+          <p class="hint" id="stop-hint">
+            one a line; \n stands for a line break
+          </p>
+        </div>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={settings.ignoreEos}
+            onChange={(event) => changeSettings({ ignoreEos: event.target.checked })}
+          />
+          Ignore the end of text (EOS)
+        </label>
+        <h3>Server</h3>
+        <Key />
+        <JsonField {...objects[1]} />
+        <button type="button" onClick={reset}>
+          Reset sampling and length
+        </button>
+        <p class="hint">
+          <a href="licences.txt" target="_blank" rel="noopener">
+            Licences of the page’s libraries
+          </a>
+        </p>
+      </form>
+    </Panel>
+  );
+}

@@ -1,0 +1,96 @@
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { describe, sourceOf, textOf } from "../drafting.js";
+
+const inGroup = 64;
+const groups = new WeakMap(); // by the list of tokens: those of its groups that are full
+
+/** The tokens from `begin` on. A full group never changes and is made once: the text may be long. */
+function group(tokens, begin) {
+  const known = groups.get(tokens) ?? groups.set(tokens, new Map()).get(tokens);
+  if (known.has(begin)) return known.get(begin);
+  const some = tokens.slice(begin, begin + inGroup);
+  const spans = some.map((token, i) => (
+    <span key={i} class={`token ${sourceOf(token)}`} data-index={begin + i}>
+      {textOf(token)}
+    </span>
+  ));
+  const node = <span key={begin}>{spans}</span>;
+  if (some.length === inGroup) known.set(begin, node);
+  return node;
+}
+
+const step = { ArrowRight: 1, ArrowLeft: -1 };
+const margin = 8; // pixels
+
+/** The tip stays within the window: below its token, or above where there is no room. */
+function place(tip, box) {
+  tip.style.left = `${Math.max(margin, Math.min(box.left, innerWidth - tip.offsetWidth - margin))}px`;
+  const below = box.bottom + 6;
+  tip.style.top = `${below + tip.offsetHeight + margin > innerHeight ? box.top - tip.offsetHeight - 6 : below}px`;
+}
+
+/** An answer token by token, coloured by source. Tips come by pointer, by a tap, and by arrow keys. */
+export function Tokens({ tokens }) {
+  const text = useRef();
+  const tip = useRef();
+  const [at, setAt] = useState(null);
+  const spanOf = (index) => text.current.querySelector(`[data-index="${index}"]`);
+  const show = (index) => {
+    text.current.querySelector(".current")?.classList.remove("current");
+    setAt(index);
+    if (index === null) return;
+    spanOf(index)?.classList.add("current");
+  };
+  useLayoutEffect(() => {
+    if (at === null) return;
+    const follow = () => spanOf(at) && place(tip.current, spanOf(at).getBoundingClientRect());
+    follow();
+    addEventListener("scroll", follow, { capture: true, passive: true });
+    return () => removeEventListener("scroll", follow, { capture: true });
+  }, [at]);
+  const indexOf = (event) => {
+    const index = event.target.closest?.(".token")?.dataset.index;
+    return index === undefined ? null : +index;
+  };
+  const onKeyDown = (event) => {
+    if (event.key === "Escape" && at !== null) {
+      event.preventDefault();
+      return show(null);
+    }
+    if (!step[event.key]) return;
+    event.preventDefault();
+    const next = Math.min(Math.max((at ?? -1) + step[event.key], 0), tokens.length - 1);
+    show(next);
+    spanOf(next)?.scrollIntoView({ block: "nearest" });
+  };
+  const isMouse = (event) => event.pointerType === "mouse";
+  const count = Math.ceil(tokens.length / inGroup);
+  return (
+    <>
+      <div
+        class="tokens"
+        ref={text}
+        tabindex="0"
+        role="group"
+        aria-label="Tokens; arrow keys go from one to the next"
+        onKeyDown={onKeyDown}
+        onBlur={() => show(null)}
+        onClick={(event) => show(indexOf(event))}
+        onPointerOver={(event) => isMouse(event) && show(indexOf(event))}
+        onPointerLeave={(event) => isMouse(event) && show(null)}
+      >
+        {Array.from({ length: count }, (_, i) => group(tokens, i * inGroup))}
+      </div>
+      <div class="tip" ref={tip} role="status" hidden={at === null}>
+        {at !== null && tokens[at] && (
+          <>
+            <q>{textOf(tokens[at]).replaceAll("\n", "↵").replaceAll(" ", "␣")}</q>
+            {describe(tokens[at]).map((line) => (
+              <span key={line}>{line}</span>
+            ))}
+          </>
+        )}
+      </div>
+    </>
+  );
+}

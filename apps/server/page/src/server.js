@@ -1,0 +1,68 @@
+// What the page asks of the server. Paths are relative, so that it works below any folder of a proxy.
+
+/** A request that failed: status (0: no answer), type as the server names it, and its message. */
+export class Failure extends Error {
+  constructor(message, { status = 0, type = "connection_error" } = {}) {
+    super(message);
+    Object.assign(this, { status, type });
+  }
+
+  static async of(response) {
+    const body = await response.json().catch(() => null);
+    const message = body?.error?.message ?? `The server answers with status ${response.status}.`;
+    return new Failure(message, { status: response.status, type: body?.error?.type ?? "" });
+  }
+}
+
+async function request(path, key, options = {}) {
+  const headers = { "Content-Type": "application/json", ...(key ? { Authorization: `Bearer ${key}` } : {}) };
+  try {
+    return await fetch(path, { ...options, headers });
+  } catch (failed) {
+    if (failed.name === "AbortError") throw failed;
+    throw new Failure("The server cannot be reached.");
+  }
+}
+
+/** What the server is and offers; wait: seconds after which to ask again, where it is not ready. */
+export async function fetchProps(key) {
+  const response = await request("props", key);
+  if (response.ok) return response.json();
+  const failure = await Failure.of(response);
+  failure.wait = response.status === 503 ? +response.headers.get("Retry-After") || 1 : undefined;
+  throw failure;
+}
+
+/** The chunks of the answer's body; a connection that breaks is a failure like others. */
+async function* chunksOf(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { done, value } = await reader.read().catch((failed) => {
+      throw failed.name === "AbortError" ? failed : new Failure("The connection to the server broke off.");
+    });
+    if (done) return;
+    yield value;
+  }
+}
+
+/** The events of a stream, one object after the other. Throws a Failure, or the AbortError of `signal`. */
+export async function* streamOf(path, body, { key, signal }) {
+  const response = await request(path, key, {
+    method: "POST",
+    body: JSON.stringify({ ...body, stream: true }),
+    signal,
+  });
+  if (!response.ok) throw await Failure.of(response);
+  let held = "";
+  for await (const chunk of chunksOf(response)) {
+    held += chunk;
+    for (let end; (end = held.indexOf("\n\n")) >= 0; held = held.slice(end + 2)) {
+      const line = held.slice(0, end);
+      if (!line.startsWith("data: {")) continue;
+      const event = JSON.parse(line.slice("data: ".length));
+      if (event.error)
+        throw new Failure(event.error.message, { status: event.error.code, type: event.error.type });
+      yield event;
+    }
+  }
+}

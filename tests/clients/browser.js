@@ -1,0 +1,146 @@
+// What the tests of the page share: node TEST.js PROGRAM CHROMIUM [FOLDER FOR SCREENSHOTS]
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { chromium } from "playwright-core";
+import { front } from "./front.js";
+import { serve } from "./server.js";
+
+const [program, executablePath, folder] = process.argv.slice(2);
+const desktop = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
+export const phone = {
+  viewport: { width: 390, height: 760 },
+  hasTouch: true,
+  isMobile: true,
+  deviceScaleFactor: 2,
+  colorScheme: "light",
+};
+
+let browser, server, entrance;
+
+/** Starts a server with these flags for all tests of the file. */
+export function withServer(...flags) {
+  before(async () => {
+    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+    server = await serve(program, ...flags);
+    entrance = await front(server.address);
+  });
+  after(async () => {
+    await browser.close();
+    await entrance.stop();
+    await server.stop();
+  });
+}
+
+/** The page in a browser that knows nothing yet, and what tests do with it. */
+class Visitor {
+  constructor(page) {
+    this.page = page;
+    this.failures = [];
+    page.setDefaultTimeout(20_000);
+    page.on("pageerror", (error) => this.failures.push(String(error)));
+    page.on("console", (message) => message.type() === "error" && this.failures.push(message.text()));
+    page.on(
+      "request",
+      (request) =>
+        /^(http:\/\/127\.0\.0\.1:|data:|blob:)/.test(request.url()) || this.failures.push(request.url()),
+    );
+    this.field = page.getByRole("textbox", { name: /^(Message|Prompt)$/ });
+    this.answers = page.getByRole("article", { name: "Assistant" });
+    this.questions = page.getByRole("article", { name: "You" });
+  }
+
+  async open(address = entrance.address) {
+    await this.page.goto(address);
+    await this.field.waitFor();
+    return this;
+  }
+
+  button(name, exact = true) {
+    return this.page.getByRole("button", { name, exact });
+  }
+
+  /** Types a message and sends it by Enter. */
+  async ask(text) {
+    await this.field.fill(text);
+    await this.field.press("Enter");
+  }
+
+  /** Asks, and has `text` answered. Returns what was sent. */
+  async talk(question, text, ...ending) {
+    const next = entrance.next();
+    await this.ask(question);
+    const answer = await next;
+    answer.say(text, ...ending);
+    await this.idle();
+    return answer.body;
+  }
+
+  /** The answer to what is asked next, for the test to write. */
+  next() {
+    return entrance.next();
+  }
+
+  /** Waits until `check` answers with something true. */
+  async until(check) {
+    for (let tries = 400; tries > 0; tries -= 1) {
+      if (await check()) return;
+      await setTimeout(50);
+    }
+    assert.fail(`in vain: ${check}`);
+  }
+
+  /** Waits until what was done last is drawn. */
+  async drawn() {
+    await this.page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
+  }
+
+  /** Waits until the page knows its server. */
+  async ready() {
+    await this.until(async () => (await this.page.locator("#status").textContent()) !== "spectr");
+  }
+
+  /** Waits until nothing is being written. */
+  async idle() {
+    await this.drawn();
+    await this.button("Send").waitFor({ timeout: 120_000 });
+    await this.drawn();
+  }
+
+  async menu(choice) {
+    await this.page.locator("header").getByRole("button", { name: /^More/ }).click();
+    await this.page.getByRole("menuitem", { name: choice, exact: true }).click();
+  }
+
+  async shot(name) {
+    if (folder) await this.page.screenshot({ path: `${folder}/${name}.png` });
+  }
+
+  /** Takes an error of the browser's console that the test has provoked. */
+  forgive(pattern) {
+    const at = this.failures.findIndex((failure) => pattern.test(failure));
+    assert.ok(at >= 0, `no failure matches ${pattern}`);
+    this.failures.splice(at, 1);
+  }
+}
+
+export const serverAddress = () => server.address;
+export const startServer = (...flags) => serve(program, ...flags);
+
+/** A claim about the page, tried in a browser of its own (`options`: of its context). */
+export function claim(name, options, work) {
+  const [contextOptions, run] = work ? [{ ...desktop, ...options }, work] : [desktop, options];
+  test(name, async () => {
+    const context = await browser.newContext({ ...contextOptions, acceptDownloads: true });
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    const visitor = new Visitor(await context.newPage());
+    try {
+      await run(visitor, visitor.page);
+      assert.deepEqual(visitor.failures, [], "the page or its console tells no failures");
+    } finally {
+      await context.close();
+    }
+  });
+}

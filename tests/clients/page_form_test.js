@@ -1,0 +1,201 @@
+// The page's form: on a phone, in the dark, for screen readers and keyboards.
+import assert from "node:assert/strict";
+import { claim, phone, withServer } from "./browser.js";
+
+withServer("-n", "48");
+
+const widgets = [
+  "button",
+  "textbox",
+  "slider",
+  "spinbutton",
+  "radio",
+  "checkbox",
+  "combobox",
+  "meter",
+  "link",
+  "image",
+  "menuitem",
+  "menu",
+  "group",
+];
+
+/** Roles of what a screen reader cannot name. */
+async function nameless(page) {
+  const session = await page.context().newCDPSession(page);
+  const { nodes } = await session.send("Accessibility.getFullAXTree");
+  const bad = nodes.filter(
+    (node) => !node.ignored && widgets.includes(node.role?.value) && !node.name?.value?.trim(),
+  );
+  return bad.map((node) => node.role.value);
+}
+
+claim("Everything that can be used has a name", async (visitor, page) => {
+  await visitor.open();
+  assert.deepEqual(await nameless(page), []);
+  await visitor.talk(
+    "Show me `code`.",
+    "```js\nlet a = 1;\n```\n\n- [x] done\n\n[link](https://example.com/)",
+  );
+  await visitor.button("Settings").click();
+  await page.getByText("Penalties and biases").click();
+  for (const name of ["Temperature", "Top-p", "Min-p", "Max tokens"])
+    assert.equal(await page.getByRole("slider", { name, exact: true }).count(), 1);
+  assert.deepEqual(await nameless(page), []);
+  await visitor.button("Drafting").click();
+  await page.getByLabel("Method", { exact: true }).selectOption("spectr");
+  for (const name of ["Draft sequences K", "Tokens per draft L"])
+    assert.equal(await page.getByRole("slider", { name, exact: true }).count(), 1);
+  await visitor.ask("Once upon a time");
+  await visitor.idle();
+  assert.deepEqual(await nameless(page), []);
+  await page.locator("header").getByRole("button", { name: /^More/ }).click();
+  assert.deepEqual(await nameless(page), []);
+});
+
+claim("A screen reader hears when an answer is complete", async (visitor, page) => {
+  await visitor.open();
+  await visitor.talk("Hello.", "Hello yourself.");
+  assert.equal(await page.locator("p[role=status].visually-hidden").textContent(), "Answer complete");
+});
+
+/** The contrast of an element's text with what lies behind it (WCAG 2). */
+const contrastOf = (element) =>
+  element.evaluate((one) => {
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const paint = (color) => {
+      canvas.fillStyle = color;
+      canvas.fillRect(0, 0, 1, 1);
+      return canvas.getImageData(0, 0, 1, 1).data;
+    };
+    const backgrounds = [];
+    for (let at = one; at; at = at.parentElement) backgrounds.unshift(getComputedStyle(at).backgroundColor);
+    paint("white");
+    const back = backgrounds.map(paint).at(-1);
+    const luminance = (rgb) => {
+      const [r, g, b] = [...rgb]
+        .slice(0, 3)
+        .map((c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const levels = [luminance(back), luminance(paint(getComputedStyle(one).color))].sort((a, b) => b - a);
+    return (levels[0] + 0.05) / (levels[1] + 0.05);
+  });
+
+const code = '```python\n# twice\ndef twice(x: int):\n    return "a" * 2\n```';
+
+for (const colorScheme of ["light", "dark"]) {
+  claim(`Text can be read in ${colorScheme} colours`, { colorScheme }, async (visitor, page) => {
+    await visitor.open();
+    await visitor.talk("Show me.", `Here.\n\n${code}\n\n[a link](https://example.com/)`);
+    const next = visitor.next();
+    await visitor.ask("Again.");
+    (await next).refuse(400, "this cannot be served");
+    await visitor.answers.last().getByRole("alert").waitFor();
+    visitor.forgive(/400/);
+    await visitor.shot(colorScheme);
+    await visitor.button("Drafting").click();
+    const texts = [
+      ".markdown a",
+      ".said",
+      ".hint",
+      ".card strong",
+      ".card p",
+      "#status",
+      "pre .hljs-keyword",
+      "pre .hljs-string",
+      "pre .hljs-comment",
+      "pre .hljs-number",
+      ".legend .draft",
+      ".legend .correction",
+      ".legend .bonus",
+      ".below",
+      ".row .open",
+      ".new",
+    ];
+    for (const text of texts) {
+      const all = page.locator(text);
+      if ((await all.count()) === 0 && /hint/.test(text)) continue;
+      const contrast = await contrastOf(all.first());
+      assert.ok(contrast >= 4.5, `${text}: ${contrast.toFixed(2)}`);
+    }
+  });
+}
+
+claim("Colours are the system's until one chooses", { colorScheme: "dark" }, async (visitor, page) => {
+  await visitor.open();
+  const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await back();
+  await visitor.button("Light colours").click();
+  await page.locator(":root[data-theme=light]").waitFor();
+  assert.notEqual(await back(), dark);
+  await page.reload();
+  await visitor.button("Dark colours").waitFor();
+  assert.notEqual(await back(), dark);
+});
+
+claim(
+  "On a phone the conversation comes first, and nothing lies beside the window",
+  { ...phone },
+  async (visitor, page) => {
+    await visitor.open();
+    const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+    await visitor.shot("phone-empty");
+    assert.ok(await visitor.field.isVisible());
+    assert.ok((await visitor.field.boundingBox()).y < phone.viewport.height);
+    await visitor.talk(
+      "Show me a table.",
+      `| ${"a long heading | ".repeat(8)}\n|${"---|".repeat(8)}\n| ${"cell | ".repeat(8)}\n\n${code}`,
+    );
+    assert.ok(await fits(), "wide tables and code scroll by themselves");
+    await visitor.shot("phone");
+    await visitor.button("Conversations").tap();
+    await page.getByRole("navigation", { name: "Conversations" }).waitFor();
+    await visitor.shot("phone-list");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.getByRole("navigation").count(), 0);
+    await visitor.button("Settings").tap();
+    await page.getByRole("slider", { name: "Temperature" }).waitFor();
+    assert.ok(await fits());
+    await visitor.shot("phone-settings");
+    await visitor.button("Close settings").tap();
+    const next = visitor.next();
+    await visitor.ask("Again.");
+    (await next).refuse(503, "no slot became free in time");
+    const card = visitor.answers.last().getByRole("alert");
+    await card.waitFor();
+    const box = await card.boundingBox();
+    const field = await visitor.field.boundingBox();
+    assert.ok(box.y >= 0 && box.y + box.height <= field.y, "an error is in sight");
+    visitor.forgive(/503/);
+  },
+);
+
+claim("What is written stays in sight, unless one has scrolled away", async (visitor, page) => {
+  await visitor.open();
+  const next = visitor.next();
+  await visitor.ask("Write much.");
+  const answer = await next;
+  const lines = (from) => Array.from({ length: 40 }, (_, i) => `line ${from + i}\n\n`).join("");
+  answer.write(lines(0));
+  await page.getByText("line 39", { exact: true }).waitFor();
+  const bottom = () =>
+    page.locator(".thread").evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight);
+  assert.ok((await bottom()) < 5);
+  await page.locator(".thread").evaluate((one) => one.scrollTo(0, 0));
+  await visitor.button("To the end").waitFor();
+  answer.say(lines(40));
+  await visitor.idle();
+  assert.ok((await bottom()) > 100);
+  await visitor.button("To the end").click();
+  assert.ok((await bottom()) < 5);
+});
+
+claim("The licences of its libraries are part of the page", async (visitor, page) => {
+  await visitor.open();
+  await visitor.button("Settings").click();
+  const href = await page.getByRole("link", { name: /Licences/ }).getAttribute("href");
+  const text = await page.evaluate((path) => fetch(path).then((response) => response.text()), href);
+  for (const name of ["dompurify", "highlight.js", "marked", "preact"])
+    assert.match(text, new RegExp(`^${name} [0-9.]+ \\(`, "m"));
+});
