@@ -34,6 +34,9 @@ std::vector<MethodOptions> combinations(const Axes& axes, const MethodOptions& s
   std::vector<MethodOptions> all = {settings};
   multiply(all, axes.lengths, &MethodOptions::length);
   multiply(all, axes.drafts, &MethodOptions::drafts);
+  if (!axes.drafts.empty()) {
+    for (MethodOptions& options : all) options.verified_beams = options.drafts;
+  }
   multiply(all, axes.beams, &MethodOptions::beams);
   multiply(all, axes.beam_modes, &MethodOptions::beam_mode);
   multiply(all, axes.taus, &MethodOptions::tau);

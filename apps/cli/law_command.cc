@@ -11,6 +11,7 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/output.h"
+#include "apps/cli/sampling_flags.h"
 #include "spectr/decode/decoder_distribution.h"
 #include "spectr/lm/tabular_model.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 struct Flags {
   MethodFlags method;
+  SamplingFlags sampling{.options = WarpOptions::none(), .biases = {}};
   long vocabulary = 3;
   long horizon = 4;
   std::uint32_t seed = 0;
@@ -70,8 +72,8 @@ void print_law(const Flags& flags) {
     tables.push_back(TabularModel::random(vocabulary, horizon, generator));
   std::vector<const LanguageModel*> drafts;
   for (std::size_t i = 0; i < std::min(draft_models, rule.models.max); ++i) drafts.push_back(&tables[i]);
-  Models models = need(Models::start(tables.back(), drafts, need(Warp::make(WarpOptions::none())), 0,
-                                     decoder.max_nodes(horizon)));
+  Models models =
+      need(Models::start(tables.back(), drafts, flags.sampling.warp(), 0, decoder.max_nodes(horizon)));
 
   // A start token is drawn uniformly and not counted.
   const EnumerationOptions options{.horizon = horizon, .max_outcomes = max_outcomes / starts};
@@ -102,7 +104,12 @@ void add_law(CLI::App& app) {
   CLI::App& command = *app.add_subcommand(
       "law", "The exact law of a decoder on a random tabular pair, by enumeration, against the target's");
   flags->method.add(command);
-  command.get_option("-L")->envname("");  // the variable is for those that draft with models
+  flags->sampling.add_filters(command);
+  // The variables are for those that decode with models.
+  for (const char* name : {"-L", "--temp", "--top-k", "--top-p", "--min-p", "--repeat-penalty",
+                           "--repeat-last-n", "--presence-penalty", "--frequency-penalty"}) {
+    command.get_option(name)->envname("");
+  }
   command.add_option("--vocab", flags->vocabulary, "tokens of the vocabulary")
       ->capture_default_str()
       ->transform(whole(1, 1000));

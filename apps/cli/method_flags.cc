@@ -15,6 +15,22 @@ BeamMode beam_mode_of(const std::string& name) {
   throw CLI::ValidationError("--beam-mode", fmt::format("must be draw or top, got '{}'", name));
 }
 
+namespace {
+
+BeamWarp beam_warp_of(const std::string& name) {
+  if (name == "token") return BeamWarp::token;
+  if (name == "joint") return BeamWarp::joint;
+  throw CLI::ValidationError("--beam-warp", fmt::format("must be token or joint, got '{}'", name));
+}
+
+JointLaw joint_law_of(const std::string& name) {
+  if (name == "warped") return JointLaw::warped;
+  if (name == "raw") return JointLaw::raw;
+  throw CLI::ValidationError("--joint", fmt::format("must be warped or raw, got '{}'", name));
+}
+
+}  // namespace
+
 void MethodFlags::add(CLI::App& app) {
   const std::string group = "Speculation";
   app.add_option("--method", request.method,
@@ -25,7 +41,8 @@ void MethodFlags::add(CLI::App& app) {
   app.add_option("--plan", request.others.plan, "how to choose among drafts: " + names_of(plan_rules(), " "))
       ->group(group);
   app.add_option("-K", request.drafts,
-                 "draft sequences per block (default: the best by what passes cost; law: 1)")
+                 "draft sequences per block (default: the best by what passes cost; law: 1); of mtad the "
+                 "beams that are verified (default: 1)")
       ->transform(whole(1))
       ->group(group);
   app.add_option(length_names, request.length,
@@ -66,9 +83,28 @@ void MethodFlags::add_settings(CLI::App& app) {
            1)
       ->group(group);
   app.add_option("--epsilon", request.others.epsilon,
-                 "over-acceptance of biased-opt and biased-uno, and of plans epsilon-opt and epsilon-uno")
+                 "over-acceptance of biased-opt and biased-uno, and of plans epsilon-opt and epsilon-uno; "
+                 "below 0 they accept too little")
       ->transform(real())
       ->capture_default_str()
+      ->group(group);
+  app.add_option("--rounds", request.others.rounds, "rounds of plan str+, each a linear program")
+      ->transform(whole(1, 1'000'000))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--beam-warp", [this](const std::string& name) { request.others.beam_warp = beam_warp_of(name); },
+         "filter each token's law of mtad's and mtjd's beams, or their joint law")
+      ->type_name("token|joint")
+      ->default_str("token")
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--joint", [this](const std::string& name) { request.others.joint = joint_law_of(name); },
+         "mtad compares joint likelihoods of the filtered laws, or the models' own")
+      ->type_name("warped|raw")
+      ->default_str("warped")
+      ->group(group);
+  add_list(app, "--gammas", request.others.gammas, "tokens of mtjd's blocks, in turn (default: L each)", 1)
       ->group(group);
   app.add_option("--ngram", request.others.ngram, "longest n-gram that ngram looks up")
       ->transform(whole(1))

@@ -70,13 +70,13 @@ Status answer_lines(std::istream& in, std::ostream& out, Answering answering) {
 }
 
 Result<std::unique_ptr<TransportPlan>> build(const PlanRule& rule, const PlanProblem& problem,
-                                             double epsilon) {
-  return rule.build(problem.drafts(), problem.q, {.epsilon = epsilon});
+                                             const PlanFlags& flags) {
+  return rule.build(problem.drafts(), problem.q, flags.options());
 }
 
-Answer evaluate(const PlanRule& rule, const JsonInput& line, double epsilon) {
+Answer evaluate(const PlanRule& rule, const JsonInput& line, const PlanFlags& flags) {
   SPECTR_TRY(const PlanProblem problem, read_problem(line));
-  SPECTR_TRY(const std::unique_ptr<TransportPlan> plan, build(rule, problem, epsilon));
+  SPECTR_TRY(const std::unique_ptr<TransportPlan> plan, build(rule, problem, flags));
   const std::size_t vocabulary = problem.q.vocabulary();
   const double tuples = std::pow(static_cast<double>(vocabulary), static_cast<double>(problem.k));
   const auto residual = plan->residual();
@@ -97,7 +97,7 @@ Answer evaluate(const PlanRule& rule, const JsonInput& line, double epsilon) {
 Answer sample(const PlanRule& rule, const JsonInput& line, const PlanSampleFlags& flags,
               std::uint64_t number) {
   SPECTR_TRY(const PlanProblem problem, read_problem(line));
-  SPECTR_TRY(const std::unique_ptr<TransportPlan> plan, build(rule, problem, flags.epsilon));
+  SPECTR_TRY(const std::unique_ptr<TransportPlan> plan, build(rule, problem, flags));
   std::vector<std::uint64_t> counts(problem.q.vocabulary(), 0);
   std::vector<Token> drafts(plan->drafts());
   std::uint64_t accepted = 0;
@@ -121,7 +121,7 @@ Json time_builds(const PlanRule& rule, const bench::Distributions& laws, const P
   const auto& [p, q] = laws;
   const DraftDistributions drafts(p, static_cast<std::size_t>(flags.drafts));
   Json reply = {{"plan", rule.name}, {"vocab", p.vocabulary()}, {"k", flags.drafts}, {"laws", flags.laws}};
-  const auto build = [&] { return rule.build(drafts, q, {.epsilon = flags.epsilon}); };
+  const auto build = [&] { return rule.build(drafts, q, flags.options()); };
   if (const auto plan = build(); !plan) {
     reply["error"] = plan.error().message;
     return reply;
@@ -136,8 +136,8 @@ Json time_builds(const PlanRule& rule, const bench::Distributions& laws, const P
 
 Status run_plan_eval(std::istream& in, std::ostream& out, const PlanFlags& flags) {
   const PlanRule& rule = *need(find_plan(flags.plan));
-  return answer_lines(
-      in, out, [&](const JsonInput& line, std::uint64_t) { return evaluate(rule, line, flags.epsilon); });
+  return answer_lines(in, out,
+                      [&](const JsonInput& line, std::uint64_t) { return evaluate(rule, line, flags); });
 }
 
 Status run_plan_sample(std::istream& in, std::ostream& out, const PlanSampleFlags& flags) {
@@ -173,13 +173,24 @@ void add_plan(CLI::App& app) {
     if (status != Status::done) throw Failure(status, "not every line could be answered; see its \"error\"");
   };
   const auto tell_unused = [](const CLI::App& command, const std::string& name) {
-    if (command.count("--epsilon") == 0 || name.empty() || !need(find_plan(name))->lossless) return;
-    fmt::print(stderr, "--epsilon is not used: plan {} does not read it\n", name);
+    if (name.empty()) return;
+    const PlanRule& rule = *need(find_plan(name));
+    const auto tell = [&](const char* flag, bool read) {
+      if (command.count(flag) == 0 || read) return;
+      fmt::print(stderr, "{} is not used: plan {} does not read it\n", flag, name);
+    };
+    tell("--epsilon", !rule.lossless);
+    tell("--rounds", rule.reads_rounds);
   };
   const std::string names = names_of(plan_rules(), ", ");
   const auto add_flags = [&names](CLI::App& command, PlanFlags& flags) {
-    command.add_option("--epsilon", flags.epsilon, "over-acceptance of the biased plans")
+    command
+        .add_option("--epsilon", flags.epsilon,
+                    "over-acceptance of the biased plans; below 0 they accept too little")
         ->transform(real())
+        ->capture_default_str();
+    command.add_option("--rounds", flags.rounds, "rounds of str+, each a linear program")
+        ->transform(whole(1, 1'000'000))
         ->capture_default_str();
     command.add_flag("--json")->description("changes nothing: the output is JSON");
     return command.add_option("--plan", flags.plan, "one of " + names);

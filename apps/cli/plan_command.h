@@ -5,12 +5,16 @@
 #include <string>
 
 #include "apps/cli/failure.h"
+#include "spectr/transport/plans.h"
 
 namespace spectr::cli {
 
 struct PlanFlags {
   std::string plan;
   double epsilon = 0.0;
+  int rounds = 1;
+
+  PlanOptions options() const { return {.epsilon = epsilon, .rounds = rounds}; }
 };
 
 struct PlanSampleFlags : PlanFlags {

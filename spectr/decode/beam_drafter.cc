@@ -4,7 +4,15 @@
 #include <optional>
 #include <utility>
 
+#include "spectr/sampling/likelihood.h"
+
 namespace spectr {
+
+double BeamDrafter::log_likelihood(const Draw& draw, const Session& model) const {
+  const Token token = beams_->tree().token(draw.node);
+  if (law_ == JointLaw::warped) return std::log((*draw.distribution)[token]);
+  return -negative_log_likelihood(model.logits(beams_->node_of(draw.parent)), token);
+}
 
 Result<void> BeamDrafter::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
   const std::size_t depth =
@@ -12,22 +20,32 @@ Result<void> BeamDrafter::propose(const BlockStart& start, Models& models, Choic
   if (depth == 0) return {};
   Session& model = *models.drafts.front();
   beams_ = std::make_unique<Draft>(start.sequence.back());
-  SPECTR_TRY(const BestBeam best,
+  SPECTR_TRY(FoundBeams found,
              search_.run(start, model, models.warp, models.vocabulary(), depth, choices, *beams_));
-  std::optional<std::size_t> parent;
-  for (std::size_t draw : best.draws)
-    parent = draft.add(parent, beams_->token(draw), beams_->draw(draw).distribution);
-  // The session knows the beams' tree, not the chain: what is accepted of the chain is computed again, as a
-  // few more rows of the next pass.
+  found.beams.resize(std::min(found.beams.size(), drafts_));
+
+  RecycledVector<std::optional<std::size_t>> copies(beams_->draws().size());  // by draw of the search
+  for (std::size_t level = 0; level < depth; ++level) {
+    for (const auto& beam : found.beams) {
+      if (level >= beam.size() || copies[beam[level]]) continue;
+      const Draw& draw = beams_->draw(beam[level]);
+      const auto parent = draw.parent ? copies[*draw.parent] : std::nullopt;
+      copies[beam[level]] = draft.add(parent, beams_->token(beam[level]), draw.distribution, draw.confidence,
+                                      log_likelihood(draw, model));
+    }
+  }
+  // The session knows the beams' tree, not this one: what is accepted of it is computed again, as a few more
+  // rows of the next pass.
   model.rewind(start.sequence.size());
   return {};
 }
 
 Result<void> TargetBeams::propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) {
-  const std::size_t depth = std::min(length_, start.left);
-  SPECTR_TRY(BestBeam best,
+  const std::size_t length = lengths_[start.index % lengths_.size()];
+  const std::size_t depth = std::min(length, start.left);
+  SPECTR_TRY(FoundBeams found,
              search_.run(start, *models.target, models.warp, models.vocabulary(), depth, choices, draft));
-  draft.settle(std::move(best.draws), best.passes);
+  draft.settle(std::move(found.beams.front()), found.passes);
   return {};
 }
 

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
+#include <utility>
 
 #include "spectr/decode/beam_search.h"
+#include "spectr/decode/verifiers.h"
 
 namespace spectr {
 
@@ -14,34 +17,51 @@ class BeamSearchDrafter : public Drafter {
   double outcomes(std::size_t vocabulary, std::size_t left) const final {
     return search_.outcomes(vocabulary, std::min(length_, left));
   }
-  /// One beam is what is verified, of however many were searched.
-  DraftShape shape() const final { return {1, length_}; }
 
  protected:
+  /// length: of the longest beams.
   BeamSearchDrafter(BeamSearch search, std::size_t length) : search_(search), length_(length) {}
 
   BeamSearch search_;
   std::size_t length_;
 };
 
-/// MTAD's draft: the likeliest beam of a beam search in the draft model, as one chain.
+/// MTAD's draft: the likeliest beams of a beam search in the draft model, K of them, as one tree. Beams that
+/// begin alike share their draws. Every draw has the ln p that a JointThreshold of the same law compares.
 class BeamDrafter final : public BeamSearchDrafter {
  public:
-  BeamDrafter(BeamSearch search, std::size_t length) : BeamSearchDrafter(search, length) {}
+  /// `drafts` is K, of which there are at most W.
+  BeamDrafter(BeamSearch search, std::size_t length, std::size_t drafts = 1, JointLaw law = JointLaw::warped)
+      : BeamSearchDrafter(search, length), drafts_(std::min(drafts, search.width)), law_(law) {}
 
   Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;
+  DraftShape shape() const override { return {drafts_, length_}; }
 
  private:
-  std::unique_ptr<Draft> beams_;  // owns the distributions that the chain's draws refer to
+  double log_likelihood(const Draw& draw, const Session& model) const;
+
+  std::size_t drafts_;
+  JointLaw law_;
+  std::unique_ptr<Draft> beams_;  // owns the distributions that the tree's draws refer to
 };
 
 /// MTJD (arXiv 2407.09722, section 3.1), what MTAD approximates: a beam search in the *target*, whose
 /// likeliest beam is the block. It goes with AcceptSettled.
+///
+/// Block i takes γ_i tokens (definition 3.1): γ₁, γ₂, …, and from γ₁ again where they end.
 class TargetBeams final : public BeamSearchDrafter {
  public:
-  TargetBeams(BeamSearch search, std::size_t length) : BeamSearchDrafter(search, length) {}
+  /// Requires: at least one length.
+  TargetBeams(BeamSearch search, RecycledVector<std::size_t> lengths)
+      : BeamSearchDrafter(search, std::ranges::max(lengths)), lengths_(std::move(lengths)) {}
 
   Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;
+  /// One beam is committed, of however many were searched.
+  DraftShape shape() const override { return {1, length_}; }
+  bool remembers() const override { return lengths_.size() > 1; }
+
+ private:
+  RecycledVector<std::size_t> lengths_;
 };
 
 }  // namespace spectr

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -21,7 +22,17 @@ struct Beam {
 struct Continuation {
   std::size_t from;
   std::optional<Token> token;
-  const Distribution* distribution;
+};
+
+/// All continuations of a level, and the joint likelihood of each in units of the level.
+struct Continuations {
+  RecycledVector<Continuation> all;
+  RecycledVector<double> joint;
+
+  void add(std::size_t from, std::optional<Token> token, double likelihood) {
+    all.push_back({from, token});
+    joint.push_back(likelihood);
+  }
 };
 
 /// Indices of the k largest weights, ascending; ties go to the lower index.
@@ -43,6 +54,71 @@ void rescale(RecycledVector<Beam>& beams) {
   for (Beam& beam : beams) beam.likelihood = std::ldexp(beam.likelihood, -std::ilogb(max));
 }
 
+/// The continuations of every beam by the distributions of their next tokens.
+Result<Continuations> continuations_of(const RecycledVector<Beam>& beams, const Draft& draft,
+                                       NodeDistributions& distributions) {
+  Continuations found;
+  for (std::size_t b = 0; b < beams.size(); ++b) {
+    if (beams[b].ended) {
+      found.add(b, std::nullopt, beams[b].likelihood);
+      continue;
+    }
+    SPECTR_TRY(const Distribution* distribution, distributions.at(draft.node_of(beams[b].draw)));
+    for (std::size_t i = 0; i < distribution->size(); ++i) {
+      const double p = distribution->probabilities()[i];
+      if (p > 0.0) found.add(b, distribution->token(i), beams[b].likelihood * p);
+    }
+  }
+  return found;
+}
+
+/// What a warp does to each token's logit, without what it does to their distribution.
+Result<Warp> penalties_of(const Warp& warp) {
+  WarpOptions options = warp.options();
+  const WarpOptions none = WarpOptions::none();
+  options.temperature = none.temperature;
+  options.top_k = none.top_k;
+  options.top_p = none.top_p;
+  options.min_p = none.min_p;
+  return Warp::make(std::move(options));
+}
+
+/// The rest: temperature and filters.
+Result<Warp> filters_of(const Warp& warp) {
+  WarpOptions options = WarpOptions::none();
+  options.temperature = warp.options().temperature;
+  options.top_k = warp.options().top_k;
+  options.top_p = warp.options().top_p;
+  options.min_p = warp.options().min_p;
+  return Warp::make(std::move(options));
+}
+
+/// The weights of all continuations once their joint distribution has gone through temperature and filters.
+Result<RecycledVector<double>> warped(std::span<const double> joint, const Warp& filters) {
+  RecycledVector<double> logs;
+  logs.reserve(joint.size());
+  for (const double likelihood : joint) logs.push_back(std::log(likelihood));
+  SPECTR_TRY(const Distribution kept,
+             filters.distribution(Logits(std::span<const double>(logs)), {}, logs.size()));
+  RecycledVector<double> weights(joint.size(), 0.0);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    weights[static_cast<std::size_t>(kept.token(i))] = kept.probabilities()[i];
+  }
+  return weights;
+}
+
+/// The draws of each beam, the likeliest beam first; ties go to the earlier one.
+RecycledVector<RecycledVector<std::size_t>> by_likelihood(RecycledVector<Beam> beams, const Draft& draft) {
+  std::ranges::stable_sort(beams, std::ranges::greater(), &Beam::likelihood);
+  RecycledVector<RecycledVector<std::size_t>> found;
+  for (const Beam& beam : beams) {
+    RecycledVector<std::size_t>& draws = found.emplace_back();
+    for (auto draw = beam.draw; draw; draw = draft.draw(*draw).parent) draws.push_back(*draw);
+    std::ranges::reverse(draws);
+  }
+  return found;
+}
+
 }  // namespace
 
 double BeamSearch::outcomes(std::size_t vocabulary, std::size_t depth) const {
@@ -58,51 +134,43 @@ double BeamSearch::outcomes(std::size_t vocabulary, std::size_t depth) const {
   return sets;
 }
 
-Result<BestBeam> BeamSearch::run(const BlockStart& start, Session& model, const Warp& warp,
-                                 std::size_t vocabulary, std::size_t depth, Choices& choices,
-                                 Draft& draft) const {
+Result<FoundBeams> BeamSearch::run(const BlockStart& start, Session& model, const Warp& warp,
+                                   std::size_t vocabulary, std::size_t depth, Choices& choices,
+                                   Draft& draft) const {
   NodeDistributions& distributions = draft.distributions_of(model, warp, start.sequence, vocabulary);
+  SPECTR_TRY(const Warp penalties, penalties_of(warp));
+  SPECTR_TRY(const Warp filters, filters_of(warp));
+  NodeDistributions unfiltered(model, penalties, start.sequence, draft.tree(), vocabulary);
+  const bool joined_first = warping == BeamWarp::joint;
+
   RecycledVector<Beam> beams = {{std::nullopt, 1.0, false}};
   std::size_t level = 0;
   for (; level < depth && !std::ranges::all_of(beams, &Beam::ended); ++level) {
     SPECTR_TRY_VOID(model.score(start.sequence, draft.tree()));
-
-    RecycledVector<Continuation> continuations;
-    RecycledVector<double> joint;
-    for (std::size_t b = 0; b < beams.size(); ++b) {
-      if (beams[b].ended) {
-        continuations.push_back({b, std::nullopt, nullptr});
-        joint.push_back(beams[b].likelihood);
-        continue;
-      }
-      const NodeId node = beams[b].draw ? draft.draw(*beams[b].draw).node : TokenTree::root;
-      SPECTR_TRY(const Distribution* distribution, distributions.at(node));
-      for (std::size_t i = 0; i < distribution->size(); ++i) {
-        if (distribution->probabilities()[i] == 0.0) continue;
-        continuations.push_back({b, distribution->token(i), distribution});
-        joint.push_back(beams[b].likelihood * distribution->probabilities()[i]);
-      }
+    SPECTR_TRY(Continuations found,
+               continuations_of(beams, draft, joined_first ? unfiltered : distributions));
+    RecycledVector<double> weights = found.joint;
+    if (joined_first) {
+      SPECTR_TRY(weights, warped(found.joint, filters));
     }
 
     choices.enter(start.place(level, level, Purpose::draft));
     RecycledVector<Beam> next;
     for (std::size_t chosen :
-         mode == BeamMode::top ? largest(joint, width) : choices.draw_set(joint, width)) {
-      const Continuation& c = continuations[chosen];
-      Beam beam = beams[c.from];
-      if (c.token)
-        beam = {draft.add(beam.draw, *c.token, c.distribution), joint[chosen], start.is_end(*c.token)};
+         mode == BeamMode::top ? largest(weights, width) : choices.draw_set(weights, width)) {
+      const auto [from, token] = found.all[chosen];
+      if (weights[chosen] == 0.0) continue;  // fewer were kept than survive
+      Beam beam = beams[from];
+      if (token) {
+        SPECTR_TRY(const Distribution* distribution, distributions.at(draft.node_of(beam.draw)));
+        beam = {draft.add(beam.draw, *token, distribution), found.joint[chosen], start.is_end(*token)};
+      }
       next.push_back(beam);
     }
     beams = std::move(next);
     rescale(beams);
   }
-
-  const Beam& best = *std::ranges::max_element(beams, {}, &Beam::likelihood);
-  BestBeam found{{}, level};
-  for (auto draw = best.draw; draw; draw = draft.draw(*draw).parent) found.draws.push_back(*draw);
-  std::ranges::reverse(found.draws);
-  return found;
+  return FoundBeams{by_likelihood(std::move(beams), draft), level};
 }
 
 }  // namespace spectr

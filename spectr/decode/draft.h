@@ -22,6 +22,8 @@ struct Draw {
   std::optional<std::size_t> parent;  ///< the draw that it continues; none where it continues the sequence
   const Distribution* distribution;   ///< the distribution that it was drawn from; not null
   double confidence = 1.0;  ///< of its model there, where the drafter looks at it; see NodeDistributions
+  /// ln p of the token under its model, by the law that a JointThreshold compares; 0 where none does.
+  double log_likelihood = 0.0;
 };
 
 /// What a drafter proposes: the tree that models score, and the draws in the order in which they were made,
@@ -37,12 +39,16 @@ class Draft : public RecycledObject {
   std::span<const Draw> draws() const { return draws_; }
   const Draw& draw(std::size_t i) const { return draws_[i]; }
   Token token(std::size_t draw) const { return tree_.token(draws_[draw].node); }
+  /// The node of a draw; without one the root.
+  NodeId node_of(std::optional<std::size_t> draw) const {
+    return draw ? draws_[*draw].node : TokenTree::root;
+  }
 
   /// Adds `token`, drawn from `distribution` below `parent`. Returns the number of the draw.
   std::size_t add(std::optional<std::size_t> parent, Token token, const Distribution* distribution,
-                  double confidence = 1.0) {
-    const NodeId above = parent ? draws_[*parent].node : TokenTree::root;
-    draws_.push_back({tree_.child(above, token), parent, distribution, confidence});
+                  double confidence = 1.0, double log_likelihood = 0.0) {
+    const NodeId above = node_of(parent);
+    draws_.push_back({tree_.child(above, token), parent, distribution, confidence, log_likelihood});
     return draws_.size() - 1;
   }
 

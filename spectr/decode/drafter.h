@@ -109,7 +109,7 @@ class Drafter {
   /// Whether what it proposes depends on the whole sequence, beyond its length, its last token and the
   /// models.
   virtual bool reads_sequence() const { return false; }
-  /// Whether it depends on what it has observed of earlier blocks, too.
+  /// Whether it depends on earlier blocks, too: on what it has observed of them, or on how many they were.
   virtual bool remembers() const { return false; }
 };
 

@@ -30,6 +30,10 @@ Decoder decoder(std::unique_ptr<Drafter> drafter, Args&&... args) {
   return {std::move(drafter), std::make_unique<Verify>(std::forward<Args>(args)...)};
 }
 
+PlanOptions plan_options(const MethodOptions& o) {
+  return {.epsilon = o.epsilon, .rounds = o.rounds};
+}
+
 std::unique_ptr<Drafter> sequences(std::size_t drafts, std::size_t length,
                                    Drafting how = Drafting::independent) {
   return std::make_unique<TreeDrafter>(TreeDrafter::sequences(drafts, length), how);
@@ -52,7 +56,7 @@ Result<Decoder> build_plain(const MethodOptions&) {
 /// A chain of L drafts with a plan for one draft.
 Result<Decoder> chain(const MethodOptions& o, std::string_view plan) {
   SPECTR_TRY(const PlanRule* rule, find_plan(plan));
-  return decoder<PlanWalk>(sequences(1, o.length), *rule, PlanOptions{o.epsilon});
+  return decoder<PlanWalk>(sequences(1, o.length), *rule, plan_options(o));
 }
 
 Result<Decoder> build_speculative(const MethodOptions& o) {
@@ -77,7 +81,7 @@ Result<const PlanRule*> plan_for(const MethodOptions& o, std::size_t drafts) {
 
 Result<Decoder> build_spectr(const MethodOptions& o) {
   SPECTR_TRY(const PlanRule* rule, plan_for(o, o.drafts));
-  return decoder<PlanWalk>(sequences(o.drafts, o.length, rule->drafting), *rule, PlanOptions{o.epsilon});
+  return decoder<PlanWalk>(sequences(o.drafts, o.length, rule->drafting), *rule, plan_options(o));
 }
 
 Result<Decoder> build_tree(const MethodOptions& o) {
@@ -86,14 +90,14 @@ Result<Decoder> build_tree(const MethodOptions& o) {
   std::size_t copies = 1;
   for (std::size_t factor : o.tree) copies *= factor;
   SPECTR_TRY(const PlanRule* rule, plan_for(o, copies));
-  return decoder<PlanWalk>(prefix_tree(o, rule->drafting), *rule, PlanOptions{o.epsilon});
+  return decoder<PlanWalk>(prefix_tree(o, rule->drafting), *rule, plan_options(o));
 }
 
 Result<Decoder> build_specinfer(const MethodOptions& o) {
   SPECTR_TRY(const PlanRule* rule, plan_for(o, o.drafts));
   if (!rule->several_distributions)
     return error("plan {} does not take drafts of several models (method specinfer)", rule->name);
-  return decoder<PlanWalk>(sequences(o.drafts, o.length), *rule, PlanOptions{o.epsilon});
+  return decoder<PlanWalk>(sequences(o.drafts, o.length), *rule, plan_options(o));
 }
 
 Result<Decoder> build_batch(const MethodOptions& o) {
@@ -106,13 +110,19 @@ Result<Decoder> build_traversal(const MethodOptions& o) {
   return decoder<TraversalVerifier>(tree_or_sequences(o));
 }
 
+BeamSearch beam_search(const MethodOptions& o) {
+  return {o.beams, o.beam_mode, o.beam_warp};
+}
+
 Result<Decoder> build_mtad(const MethodOptions& o) {
-  return decoder<JointThreshold>(std::make_unique<BeamDrafter>(BeamSearch{o.beams, o.beam_mode}, o.length),
-                                 o.tau);
+  return decoder<JointThreshold>(
+      std::make_unique<BeamDrafter>(beam_search(o), o.length, o.verified_beams, o.joint), o.tau, o.joint);
 }
 
 Result<Decoder> build_mtjd(const MethodOptions& o) {
-  return decoder<AcceptSettled>(std::make_unique<TargetBeams>(BeamSearch{o.beams, o.beam_mode}, o.length));
+  RecycledVector<std::size_t> lengths(o.gammas.begin(), o.gammas.end());
+  if (lengths.empty()) lengths.push_back(o.length);
+  return decoder<AcceptSettled>(std::make_unique<TargetBeams>(beam_search(o), std::move(lengths)));
 }
 
 Result<Decoder> build_bild(const MethodOptions& o) {
@@ -136,8 +146,10 @@ constexpr auto lossless = true, lossy = false;
 constexpr auto any_number = std::numeric_limits<std::size_t>::max();
 constexpr DraftModels none = {}, one = {1, 1}, several = {1, any_number}, any = {0, any_number};
 constexpr Setting tree[] = {Setting::tree}, epsilon[] = {Setting::epsilon}, ngram[] = {Setting::ngram},
-                  costs[] = {Setting::costs}, beams[] = {Setting::beams, Setting::beam_mode},
-                  tau_and_beams[] = {Setting::tau, Setting::beams, Setting::beam_mode},
+                  costs[] = {Setting::costs},
+                  target_beams[] = {Setting::beams, Setting::beam_mode, Setting::beam_warp, Setting::gammas},
+                  draft_beams[] = {Setting::tau, Setting::beams, Setting::beam_mode, Setting::beam_warp,
+                                   Setting::joint},
                   thresholds[] = {Setting::bild_fallback, Setting::bild_rollback};
 constexpr auto rules = std::to_array<MethodRule>({
     {"plain", "the target alone, one token a pass", lossless, none, "", build_plain},
@@ -152,9 +164,9 @@ constexpr auto rules = std::to_array<MethodRule>({
     {"block", "one chain, verified as a block", lossless, one, "", build_block},
     {"traversal", "K sequences or a prefix tree, verified from the leaves to the root", lossless, one, "",
      build_traversal, tree},
-    {"mtad", "the likeliest of W beams of the draft, accepted by joint likelihood", lossy, one, "",
-     build_mtad, tau_and_beams},
-    {"mtjd", "beam search in the target, what mtad approximates", lossy, none, "", build_mtjd, beams},
+    {"mtad", "the K likeliest of W beams of the draft, accepted by joint likelihood", lossy, one, "",
+     build_mtad, draft_beams},
+    {"mtjd", "beam search in the target, what mtad approximates", lossy, none, "", build_mtjd, target_beams},
     {"bild", "the draft goes on while it is confident, the target takes back what it finds unlikely", lossy,
      one, "", build_bild, thresholds},
     {"biased-opt", "a chain accepted epsilon too often, with the least bias", lossy, one, "",
@@ -183,6 +195,13 @@ bool has_biased_plan(const MethodRule& method, const MethodOptions& o) {
   if (method.plan.empty()) return false;
   const auto plan = find_plan(o.plan.value_or(std::string(method.plan)));
   return !plan.has_value() || !(*plan)->lossless;
+}
+
+/// Whether the plan that the options choose solves one program upon the other.
+bool has_rounds(const MethodRule& method, const MethodOptions& o) {
+  if (method.plan.empty()) return false;
+  const auto plan = find_plan(o.plan.value_or(std::string(method.plan)));
+  return !plan.has_value() || (*plan)->reads_rounds;
 }
 
 Result<void> check_size(double draws) {
@@ -214,9 +233,13 @@ std::vector<std::string_view> unread_settings(const MethodRule& method, const Me
   const Given all[] = {
       {Setting::tree, "tree", o.tree != defaults.tree},
       {Setting::epsilon, "epsilon", o.epsilon != defaults.epsilon && !has_biased_plan(method, o)},
+      {Setting::rounds, "rounds", o.rounds != defaults.rounds && !has_rounds(method, o)},
       {Setting::tau, "tau", o.tau != defaults.tau},
       {Setting::beams, "beams", o.beams != defaults.beams},
       {Setting::beam_mode, "beam-mode", o.beam_mode != defaults.beam_mode},
+      {Setting::beam_warp, "beam-warp", o.beam_warp != defaults.beam_warp},
+      {Setting::joint, "joint", o.joint != defaults.joint},
+      {Setting::gammas, "gammas", o.gammas != defaults.gammas},
       {Setting::bild_fallback, "bild-fallback", o.bild_fallback != defaults.bild_fallback},
       {Setting::bild_rollback, "bild-rollback", o.bild_rollback != defaults.bild_rollback},
       {Setting::ngram, "ngram", o.ngram != defaults.ngram},
@@ -242,10 +265,12 @@ Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
                  method.name);
   }
   if (std::ranges::count(o.tree, 0u) > 0) return error("every factor of the tree must be at least 1");
-  if (!(o.epsilon >= 0.0) || !std::isfinite(o.epsilon))
-    return error("epsilon must be at least 0, got {}", o.epsilon);
+  if (!std::isfinite(o.epsilon)) return error("epsilon must be a number, got {}", o.epsilon);
+  if (o.rounds < 1) return error("the number of rounds must be at least 1, got {}", o.rounds);
   if (!(o.tau >= 0.0 && o.tau <= 1.0)) return error("tau must lie in [0, 1], got {}", o.tau);
   if (o.beams < 1) return error("the number of beams must be at least 1, got {}", o.beams);
+  if (std::ranges::count(o.gammas, 0u) > 0)
+    return error("every length of a block (gammas) must be at least 1");
   if (!(o.bild_fallback >= 0.0 && o.bild_fallback <= 1.0)) {
     return error("the fallback threshold must lie in [0, 1], got {}", o.bild_fallback);
   }
@@ -253,6 +278,7 @@ Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
     return error("the rollback threshold must be at least 0, got {}", o.bild_rollback);
   if (o.ngram < 1) return error("the n-gram order must be at least 1, got {}", o.ngram);
   const double draws = o.tree.empty() ? 0.0 : tree_draws(o.tree);
+  for (const std::size_t length : o.gammas) SPECTR_TRY_VOID(check_size(static_cast<double>(length)));
   for (const double size :
        {draws, static_cast<double>(o.drafts), static_cast<double>(o.length), static_cast<double>(o.beams)}) {
     SPECTR_TRY_VOID(check_size(size));
@@ -297,6 +323,7 @@ Result<const MethodRule*> MethodRequest::rule(std::size_t draft_models, bool cos
 MethodOptions MethodRequest::settings(std::size_t default_drafts, std::size_t default_length) const {
   MethodOptions complete = others;
   complete.drafts = drafts.value_or(default_drafts);
+  complete.verified_beams = drafts.value_or(1);
   complete.length = length.value_or(default_length);
   return complete;
 }

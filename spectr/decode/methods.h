@@ -22,10 +22,15 @@ struct MethodOptions {
   std::size_t drafts = 4;                ///< K, draft sequences per block
   std::size_t length = 4;                ///< L, tokens per draft sequence
   std::vector<std::size_t> tree = {};    ///< factors k₁, k₂, … of a prefix tree; empty: K draft sequences
-  double epsilon = 0.0;                  ///< over-acceptance of the biased methods, ≥ 0
+  double epsilon = 0.0;                  ///< over-acceptance of the biased methods; below 0 too little
+  int rounds = 1;                        ///< linear programs that plan str+ solves one upon the other, ≥ 1
   double tau = 0.1;                      ///< MTAD's threshold, 0 ≤ τ ≤ 1
   std::size_t beams = 8;                 ///< W, of MTAD and MTJD
   BeamMode beam_mode = BeamMode::draw;
+  BeamWarp beam_warp = BeamWarp::token;
+  std::size_t verified_beams = 1;        ///< K of MTAD, at most W: beams that are verified as one tree
+  JointLaw joint = JointLaw::warped;     ///< by what MTAD compares joint likelihoods
+  std::vector<std::size_t> gammas = {};  ///< γ₁, γ₂, …, tokens of MTJD's blocks in turn; empty: L
   double bild_fallback = 0.9;  ///< τ₁: the draft goes on while its likeliest token is at least so likely
   double bild_rollback = 2.0;  ///< τ₂: the target takes tokens back whose −ln q exceeds it
   std::size_t ngram = 3;       ///< N, the longest n-gram that is looked up
@@ -33,7 +38,21 @@ struct MethodOptions {
 };
 
 /// A setting that only some methods read.
-enum class Setting { tree, epsilon, tau, beams, beam_mode, bild_fallback, bild_rollback, ngram, costs };
+enum class Setting {
+  tree,
+  epsilon,
+  rounds,
+  tau,
+  beams,
+  beam_mode,
+  beam_warp,
+  joint,
+  gammas,
+  bild_fallback,
+  bild_rollback,
+  ngram,
+  costs
+};
 
 /// One row of the table of methods: which drafter and which verifier make it.
 struct MethodRule {
@@ -93,7 +112,7 @@ struct MethodRequest {
   /// 4. `auto` with a draft model, `plain` without.
   Result<const MethodRule*> rule(std::size_t draft_models, bool costs_known = true) const;
 
-  /// All settings, with the defaults for K and L where they were not given.
+  /// All settings, with the defaults for K and L where they were not given; that of MTAD's K is 1.
   MethodOptions settings(std::size_t default_drafts = 4, std::size_t default_length = 4) const;
 };
 

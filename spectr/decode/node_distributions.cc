@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
+
+#include "spectr/sampling/likelihood.h"
 
 namespace spectr {
 
@@ -38,6 +41,12 @@ double NodeDistributions::confidence(NodeId node) {
     confidence = std::min(1.0, std::exp(row.top(1).front().logit - row.log_sum_exp()));
   }
   return confidence;
+}
+
+double NodeDistributions::log_likelihood(NodeId node, Token token) const {
+  const Logits row = this->row(node);
+  if (static_cast<std::size_t>(token) >= row.size()) return -std::numeric_limits<double>::infinity();
+  return -negative_log_likelihood(row, token);
 }
 
 }  // namespace spectr

@@ -43,6 +43,10 @@ class NodeDistributions : public RecycledObject {
   /// is first asked for.
   double confidence(NodeId node);
 
+  /// ln P(token) of the model itself after the path to `node`: at temperature 1 and without filters; −∞ for a
+  /// token that it lacks. Requires: as confidence(). Cost: a pass over the row.
+  double log_likelihood(NodeId node, Token token) const;
+
  private:
   Logits row(NodeId node) const;
 

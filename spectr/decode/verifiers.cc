@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
+
+#include "spectr/base/recycled.h"
 
 namespace spectr {
 
@@ -14,25 +18,54 @@ Result<Verdict> AcceptSettled::select(const BlockStart&, const Draft& draft, Nod
   return verdict;
 }
 
+namespace {
+
+constexpr double never = -std::numeric_limits<double>::infinity();
+
+/// What is known of the prefix that ends in a draw.
+struct Prefix {
+  std::size_t length = 0;
+  double ratio = 0.0;  // log Π q/p: the product itself would underflow
+};
+
+/// ln q of a token; −∞ where the target excludes it.
+Result<double> log_likelihood(JointLaw law, NodeDistributions& target, NodeId above, Token token) {
+  if (law == JointLaw::raw) return target.log_likelihood(above, token);
+  SPECTR_TRY(const Distribution* q, target.at(above));
+  return std::log((*q)[token]);
+}
+
+}  // namespace
+
 Result<Verdict> JointThreshold::select(const BlockStart& start, const Draft& draft, NodeDistributions& target,
                                        Choices& choices) const {
-  std::size_t accepted = 0;
   const double threshold = std::log(tau_);  // −∞ for τ = 0
-  double ratio = 0.0;                       // log Π q/p of the prefix: the product itself would underflow
-  NodeId node = TokenTree::root;
-  for (std::size_t i = 0; i < draft.draws().size(); ++i) {
-    SPECTR_TRY(const Distribution* q, target.at(node));
-    const Token x = draft.token(i);
-    if ((*q)[x] == 0.0) break;
-    ratio += std::log((*q)[x]) - std::log((*draft.draw(i).distribution)[x]);
-    node = draft.draw(i).node;
-    if (std::min(ratio, 0.0) > threshold) accepted = i + 1;
+  RecycledVector<Prefix> prefixes;
+  std::optional<std::size_t> last;  // of the prefix that is accepted
+  std::size_t accepted = 0;
+  for (const Draw& draw : draft.draws()) {
+    const Prefix before = draw.parent ? prefixes[*draw.parent] : Prefix{};
+    const NodeId above = draft.node_of(draw.parent);
+    const Token x = draft.tree().token(draw.node);
+    double ratio = never;
+    if (before.ratio != never) {
+      SPECTR_TRY(const double log_q, log_likelihood(law_, target, above, x));
+      if (log_q != never) ratio = before.ratio + (log_q - draw.log_likelihood);
+    }
+    prefixes.push_back({before.length + 1, ratio});
+    if (std::min(ratio, 0.0) > threshold && prefixes.back().length > accepted) {
+      accepted = prefixes.back().length;
+      last = prefixes.size() - 1;
+    }
   }
 
   Verdict verdict;
-  for (std::size_t i = 0; i < accepted; ++i) verdict.path.push_back(draft.draw(i).node);
+  for (auto draw = last; draw; draw = draft.draw(*draw).parent)
+    verdict.path.push_back(draft.draw(*draw).node);
+  std::ranges::reverse(verdict.path);
   SPECTR_TRY_VOID(draw_bonus(start, draft, target, choices, verdict));
-  if (verdict.last && accepted < draft.draws().size()) verdict.last_source = Source::correction;
+  const std::optional<std::size_t> end[] = {last};
+  if (verdict.last && !draft.below(end).empty()) verdict.last_source = Source::correction;
   verdict.biases_known = false;
   return verdict;
 }

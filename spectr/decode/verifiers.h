@@ -29,9 +29,16 @@ class AcceptSettled final : public Verifier {
                          Choices& choices) const override;
 };
 
-/// MTAD's verification (arXiv 2407.09722, section 3.2; lossy): of one chain, the longest prefix whose joint
-/// likelihoods satisfy min(1, Π_{j≤i} q(x_j|x_{<j}) / p(x_{1:i})) > τ, not stopping at the first failure;
-/// then one token from the target's distribution after it. 0 ≤ τ ≤ 1.
+/// By which distributions a JointThreshold compares joint likelihoods.
+enum class JointLaw {
+  warped,  ///< those that are sampled from: a token that the target's filters cut ends what can be accepted
+  raw,     ///< the models' own, at temperature 1 and without filters (MTAD, arXiv 2407.09722, footnote 3)
+};
+
+/// MTAD's verification (arXiv 2407.09722, section 3.2; lossy), behind a BeamDrafter of the same law: of one
+/// chain, or of all those of a tree, the longest prefix whose joint likelihoods satisfy
+/// min(1, Π_{j≤i} q(x_j|x_{<j}) / p(x_{1:i})) > τ, not stopping at the first failure, of equally long ones
+/// the first drawn; then one token from the target's distribution after it. 0 ≤ τ ≤ 1.
 ///
 /// τ = 0 takes the longest prefix of positive target probability; as τ → 1 only prefixes remain that the
 /// target finds at least as likely as the draft does; τ = 1 takes nothing, and is plain decoding. For τ < 1
@@ -39,13 +46,14 @@ class AcceptSettled final : public Verifier {
 /// computed here.
 class JointThreshold final : public Verifier {
  public:
-  explicit JointThreshold(double tau) : tau_(tau) {}
+  explicit JointThreshold(double tau, JointLaw law = JointLaw::warped) : tau_(tau), law_(law) {}
 
   Result<Verdict> select(const BlockStart& start, const Draft& draft, NodeDistributions& target,
                          Choices& choices) const override;
 
  private:
   double tau_;
+  JointLaw law_;
 };
 
 /// BiLD's verification (arXiv 2302.07863; lossy), behind a ConfidentDrafter: it rolls back to the first token

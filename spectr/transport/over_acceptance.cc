@@ -20,10 +20,15 @@ struct Outcome {
   double least_bias;  // the least that any correction reaches
 };
 
+/// b p: the mass of a token that is accepted.
+double accepted_mass(double p, double q, double epsilon) {
+  return std::min(p, std::max(0.0, q + epsilon));
+}
+
 class OverAcceptance final : public SequentialPlan {
  public:
-  /// Weight: what Y is drawn from after a rejection, of p and q.
-  using Weight = double (*)(double p, double q);
+  /// Weight: what Y is drawn from after a rejection, of q and b p.
+  using Weight = double (*)(double q, double accepted);
 
   OverAcceptance(const DraftDistributions& p, const Distribution& q, DistributionUnion all,
                  const Outcome& outcome, Weight weight)
@@ -39,12 +44,13 @@ class OverAcceptance final : public SequentialPlan {
 
  private:
   double test(std::size_t, Token, double p, double q) const override {
-    return std::min(1.0, (q + outcome_.epsilon) / p);
+    return std::min(1.0, std::max(0.0, q + outcome_.epsilon) / p);
   }
 
   void leftover(std::size_t begin, std::span<double> out) const override {
     const double *const p = all().p(0).data() + begin, *const q = all().q().data() + begin;
-    for (std::size_t j = 0; j < out.size(); ++j) out[j] = weight_(p[j], q[j]);
+    for (std::size_t j = 0; j < out.size(); ++j)
+      out[j] = weight_(q[j], accepted_mass(p[j], q[j], outcome_.epsilon));
   }
 
   Outcome outcome_;
@@ -55,21 +61,19 @@ Result<std::unique_ptr<TransportPlan>> build(std::string_view plan, const DraftD
                                              const Distribution& q, double epsilon,
                                              OverAcceptance::Weight weight) {
   if (p.count() != 1) return error("{} takes one draft, got k = {}", plan, p.count());
-  if (!(epsilon >= 0.0) || !std::isfinite(epsilon)) {
-    return error("{}: epsilon must be a number of at least 0, got {}", plan, epsilon);
-  }
+  if (!std::isfinite(epsilon)) return error("{}: epsilon must be a number, got {}", plan, epsilon);
   DistributionUnion all(p, q);
   Sum rejected, distance, total;
   for (std::size_t j = 0; j < all.size(); ++j) {
-    const double pj = all.p(0)[j], qj = all.q()[j], accepted = std::min(pj, qj + epsilon);
+    const double pj = all.p(0)[j], qj = all.q()[j], accepted = accepted_mass(pj, qj, epsilon);
     rejected.add(pj - accepted);
     distance.add(std::abs(qj - accepted));
-    total.add(weight(pj, qj));
+    total.add(weight(qj, accepted));
   }
   const double rejection = std::min(1.0, rejected.value());
   const double bias = sum_in_blocks(0, all.size(), [&](std::size_t j) {
-    const double pj = all.p(0)[j], qj = all.q()[j], accepted = std::min(pj, qj + epsilon);
-    const double corrected = total.value() > 0.0 ? rejection * (weight(pj, qj) / total.value()) : 0.0;
+    const double pj = all.p(0)[j], qj = all.q()[j], accepted = accepted_mass(pj, qj, epsilon);
+    const double corrected = total.value() > 0.0 ? rejection * (weight(qj, accepted) / total.value()) : 0.0;
     return 0.5 * std::abs(accepted + corrected - qj);
   });
   const double least_bias = std::max(0.0, 0.5 * (distance.value() - rejection));
@@ -82,12 +86,12 @@ Result<std::unique_ptr<TransportPlan>> build(std::string_view plan, const DraftD
 Result<std::unique_ptr<TransportPlan>> build_epsilon_opt(const DraftDistributions& p, const Distribution& q,
                                                          const PlanOptions& options) {
   return build("epsilon-opt", p, q, options.epsilon,
-               [](double pj, double qj) { return std::max(0.0, qj - pj); });
+               [](double q_j, double accepted) { return std::max(0.0, q_j - accepted); });
 }
 
 Result<std::unique_ptr<TransportPlan>> build_epsilon_uno(const DraftDistributions& p, const Distribution& q,
                                                          const PlanOptions& options) {
-  return build("epsilon-uno", p, q, options.epsilon, [](double, double qj) { return qj; });
+  return build("epsilon-uno", p, q, options.epsilon, [](double q_j, double) { return q_j; });
 }
 
 }  // namespace spectr

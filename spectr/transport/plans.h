@@ -11,7 +11,8 @@
 namespace spectr {
 
 struct PlanOptions {
-  double epsilon = 0.0;  ///< over-acceptance ε ≥ 0 of the biased plans
+  double epsilon = 0.0;  ///< over-acceptance ε of the biased plans; below 0 they accept too little
+  int rounds = 1;        ///< T of iOPT^(T), linear programs that str+ solves one upon the other, ≥ 1
 };
 
 /// One row of the table of plans.
@@ -23,6 +24,7 @@ struct PlanRule {
   bool several_distributions;  ///< accepts drafts from different distributions p₁ … p_k
   std::size_t max_drafts;      ///< largest k, 0 = any
   double max_tuples = 0.0;     ///< of draft tokens that it takes, 0 = any
+  bool reads_rounds = false;   ///< PlanOptions::rounds
   /// Builds the plan for drafts ~ p and target q; p and q must outlive it. An error says why the plan does
   /// not apply to these distributions. Requires: all distributions over one vocabulary.
   Result<std::unique_ptr<TransportPlan>> (*build)(const DraftDistributions& p, const Distribution& q,

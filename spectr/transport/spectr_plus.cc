@@ -150,8 +150,10 @@ std::unique_ptr<TransportPlan> build(const DraftDistributions& p, const Distribu
 }  // namespace
 
 Result<std::unique_ptr<TransportPlan>> build_str_plus(const DraftDistributions& p, const Distribution& q,
-                                                      const PlanOptions&) {
-  return build(p, q, 1);
+                                                      const PlanOptions& options) {
+  if (options.rounds < 1)
+    return error("str+: the number of rounds must be at least 1, got {}", options.rounds);
+  return build(p, q, options.rounds);
 }
 
 Result<std::unique_ptr<TransportPlan>> build_str_plus_plus(const DraftDistributions& p, const Distribution& q,

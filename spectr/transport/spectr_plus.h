@@ -11,6 +11,9 @@ namespace spectr {
 /// than k-Seq, whose factors α_i = 1/ρ* are feasible. For drafts from different distributions the sets start
 /// from the smallest valid ρ of k-Seq for those distributions, drafts are tested in the order given.
 ///
+/// With options.rounds = T it is the paper's iOPT^(T), T rounds of what STr⁺⁺ repeats to the end: STr⁺ for
+/// T = 1. Error: fewer than one round.
+///
 /// parameters: alphas, u (probabilities that the first i drafts are rejected), iterations (0: nothing was to
 /// be won beyond k-Seq), rho; fallback, "k-seq: …", where the solver failed and the plan is k-Seq itself.
 ///

@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
-#include "spectr/transport/independent_plan.h"
+#include "spectr/transport/drafting.h"
 #include "spectr/transport/linear_program.h"
 
 namespace spectr {
@@ -27,19 +28,33 @@ struct Rows {
   std::vector<std::uint32_t> of;  // row of each tuple, the first draft's entry varying slowest
 };
 
+/// The probability that the drafts are these entries of their distributions.
+double probability_of(const DraftDistributions& p, std::span<const std::size_t> entries, Drafting drafting) {
+  double probability = 1.0;
+  for (std::size_t i = 0; i < entries.size(); ++i) probability *= p[i].probabilities()[entries[i]];
+  if (drafting == Drafting::independent || probability == 0.0) return probability;
+  for (std::size_t i = 1; i < entries.size(); ++i) {
+    const auto tried = entries.first(i);
+    Sum untried;  // a sum of what is left, not 1 minus what is gone: it may be tiny
+    for (std::size_t j = 0; j < p[i].size(); ++j) {
+      if (std::ranges::find(tried, j) == tried.end()) untried.add(p[i].probabilities()[j]);
+    }
+    if (std::ranges::find(tried, entries[i]) != tried.end()) return 0.0;
+    probability /= untried.value();
+  }
+  return probability;
+}
+
 /// Enters all tuples; entry[i] counts through the entries of distribution i.
-Rows rows_of(const DraftDistributions& p) {
+Rows rows_of(const DraftDistributions& p, Drafting drafting) {
   Rows result;
   std::map<std::vector<Token>, std::uint32_t> known;
   std::vector<std::size_t> entry(p.count(), 0);
   std::vector<Token> set;
   for (bool more = true; more;) {
-    double probability = 1.0;
+    const double probability = probability_of(p, entry, drafting);
     set.clear();
-    for (std::size_t i = 0; i < p.count(); ++i) {
-      probability *= p[i].probabilities()[entry[i]];
-      set.push_back(p[i].token(entry[i]));
-    }
+    for (std::size_t i = 0; i < p.count(); ++i) set.push_back(p[i].token(entry[i]));
     std::ranges::sort(set);
     set.erase(std::ranges::unique(set).begin(), set.end());
     const auto [at, added] = known.try_emplace(set, static_cast<std::uint32_t>(result.rows.size()));
@@ -114,16 +129,19 @@ std::vector<double> repair(std::vector<Row>& rows, const Distribution& q) {
   return left;
 }
 
-class TupleLp final : public IndependentPlan {
+class TupleLp final : public TransportPlan {
  public:
-  TupleLp(const DraftDistributions& p, const Distribution& q, Rows rows, std::optional<Distribution> residual,
-          double acceptance)
-      : IndependentPlan(p),
+  TupleLp(DraftDistributions p, const Distribution& q, Drafting drafting, Rows rows,
+          std::optional<Distribution> residual, double acceptance)
+      : p_(std::move(p)),
         q_(q),
+        drafting_(drafting),
         rows_(std::move(rows)),
         residual_(std::move(residual)),
         acceptance_(acceptance) {}
 
+  std::size_t drafts() const override { return p_.count(); }
+  void draw(std::span<Token> out, Choices& choices) const override;
   Selection select(std::span<const Token> drafts, Choices& choices) const override;
   double acceptance() const override { return acceptance_; }
   std::optional<Distribution> residual() const override { return residual_; }
@@ -133,7 +151,9 @@ class TupleLp final : public IndependentPlan {
   const Row& row(std::span<const Token> drafts) const;
   const Distribution& rejected() const { return residual_ ? *residual_ : q_; }
 
+  DraftDistributions p_;
   const Distribution& q_;
+  Drafting drafting_;
   Rows rows_;
   std::optional<Distribution> residual_;
   double acceptance_;
@@ -145,11 +165,20 @@ std::size_t entry_of(const Distribution& distribution, Token token) {
   return *entry;
 }
 
+void TupleLp::draw(std::span<Token> out, Choices& choices) const {
+  SPECTR_CHECK(out.size() == drafts());
+  if (drafting_ == Drafting::without_replacement) {
+    std::ranges::copy(draw_without_replacement(p_[0], drafts(), choices), out.begin());
+    return;
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = p_[i].draw(choices);
+}
+
 const Row& TupleLp::row(std::span<const Token> drafts) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
   std::size_t tuple = 0;
   for (std::size_t i = 0; i < drafts.size(); ++i) {
-    tuple = tuple * distributions()[i].size() + entry_of(distributions()[i], drafts[i]);
+    tuple = tuple * p_[i].size() + entry_of(p_[i], drafts[i]);
   }
   return rows_.rows[rows_.of[tuple]];
 }
@@ -177,17 +206,15 @@ Distribution TupleLp::conditional(std::span<const Token> drafts) const {
   return Distribution::from_weights(std::move(distribution));
 }
 
-}  // namespace
-
-Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftDistributions& p, const Distribution& q,
-                                                      const PlanOptions&) {
+Result<std::unique_ptr<TransportPlan>> build(std::string_view name, DraftDistributions p,
+                                             const Distribution& q, Drafting drafting) {
   for (std::size_t i = 0; i < p.count(); ++i) SPECTR_CHECK(p[i].vocabulary() == q.vocabulary());
   if (p.tuples() > max_tuples) {
-    return error("otm-lp: k = {} drafts make more than {:.0f} tuples, the most that its linear program takes",
-                 p.count(), max_tuples);
+    return error("{}: k = {} drafts make more than {:.0f} tuples, the most that its linear program takes",
+                 name, p.count(), max_tuples);
   }
-  Rows rows = rows_of(p);
-  if (auto solved = solve(rows.rows, q); !solved) return error("otm-lp: {}", solved.error().message);
+  Rows rows = rows_of(p, drafting);
+  if (auto solved = solve(rows.rows, q); !solved) return error("{}: {}", name, solved.error().message);
   std::vector<double> left = repair(rows.rows, q);
   Sum slacks;
   for (const Row& row : rows.rows) slacks.add(std::min(row.p, row.weights.back()));
@@ -197,7 +224,24 @@ Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftDistributions& 
     residual = Distribution::from_weights(std::move(left));
   }
   const double acceptance = residual ? 1.0 - rejected : 1.0;
-  return std::make_unique<TupleLp>(p, q, std::move(rows), std::move(residual), acceptance);
+  return std::make_unique<TupleLp>(std::move(p), q, drafting, std::move(rows), std::move(residual),
+                                   acceptance);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftDistributions& p, const Distribution& q,
+                                                      const PlanOptions&) {
+  return build("otm-lp", p, q, Drafting::independent);
+}
+
+Result<std::unique_ptr<TransportPlan>> build_tuple_lp_without_replacement(const DraftDistributions& p,
+                                                                          const Distribution& q,
+                                                                          const PlanOptions&) {
+  if (!p.equal()) return error("optimal-wor: all {} drafts must come from one law", p.count());
+  const auto support = std::ranges::count_if(p[0].probabilities(), [](double mass) { return mass > 0.0; });
+  const std::size_t drafts = std::min(p.count(), static_cast<std::size_t>(support));
+  return build("optimal-wor", DraftDistributions(p[0], drafts), q, Drafting::without_replacement);
 }
 
 }  // namespace spectr

@@ -20,4 +20,11 @@ inline constexpr double max_tuples = 20'000;
 Result<std::unique_ptr<TransportPlan>> build_tuple_lp(const DraftDistributions& p, const Distribution& q,
                                                       const PlanOptions& options);
 
+/// The same of drafts drawn without replacement (the paper's footnote 7): a tuple of different tokens has the
+/// probability Π p(x_i)/(1 − p(x₁) − … − p(x_{i−1})). The plan draws min(k, |supp p|) drafts of one
+/// distribution.
+Result<std::unique_ptr<TransportPlan>> build_tuple_lp_without_replacement(const DraftDistributions& p,
+                                                                          const Distribution& q,
+                                                                          const PlanOptions& options);
+
 }  // namespace spectr

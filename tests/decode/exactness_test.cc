@@ -99,7 +99,9 @@ std::vector<Small> all_small() {
     if (!method.lossless) continue;
     for (const std::string_view plan : plans_of(method)) {
       // A linear program for every node of every outcome: of one level.
-      const bool dear = plan == "str+" || plan == "otm-lp" || (plan == "str++" && method.name != "spectr");
+      const auto rule = find_plan(plan);
+      const bool program = rule && (*rule)->max_tuples > 0.0;
+      const bool dear = plan == "str+" || program || (plan == "str++" && method.name != "spectr");
       for (std::size_t models = method.models.min; models <= std::min<std::size_t>(2, method.models.max);
            ++models) {
         MethodOptions options = options_of(2, dear ? 1 : 2, plan);

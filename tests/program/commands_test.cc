@@ -393,6 +393,25 @@ TEST(Law, LosslessMethodsHaveNoError) {
   }
 }
 
+TEST(Law, ShowsWhatTheOptionsOfJointDecodingDo) {
+  const auto of = [](const Arguments& more) { return json(Arguments{"law", "--seed", "5"} + more); };
+  const Arguments mtad = {"--method", "mtad", "--beams", "3", "-L", "2", "--tau", "0.5", "--top-p", "0.8"};
+  const double usual = of(mtad)["tv_error"].get<double>();
+  for (const Arguments& option : {Arguments{"--joint", "raw"}, {"--beam-warp", "joint"}, {"-K", "3"}}) {
+    EXPECT_GT(std::abs(of(mtad + option)["tv_error"].get<double>() - usual), 1e-6) << option[0];
+  }
+  EXPECT_LE(of(mtad + Arguments{"--joint", "raw", "-K", "2", "--tau", "1"})["tv_error"].get<double>(), 1e-12);
+  // One drawn beam of the target is plain decoding, however its tokens are parted into blocks.
+  const Json blocks = of({"--method", "mtjd", "--beams", "1", "--gammas", "1,2"});
+  EXPECT_LE(blocks["tv_error"].get<double>(), 1e-12);
+  EXPECT_NEAR(blocks["expected_target_calls"].get<double>(), 4.0, 1e-12);
+  // b below min(1, q/p): unbiased, more rejections.
+  const Json fewer = of({"--method", "biased-opt", "--epsilon", "-0.1"}),
+             exact = of({"--method", "speculative"});
+  EXPECT_LE(fewer["tv_error"].get<double>(), 1e-12);
+  EXPECT_GT(fewer["expected_rejections"].get<double>(), exact["expected_rejections"].get<double>());
+}
+
 TEST(Help, IsOnStdoutAndComplete) {
   const std::string all = output({"--help"});
   for (const char* command : {"generate", "tokenize", "detokenize", "logits", "perplexity", "inspect",

@@ -28,6 +28,10 @@ TEST(Errors, UnknownWordsAreNamed) {
   expect_error(story() + Arguments{"--plan", "magic"}, "magic");
   expect_error(story() + Arguments{"--beam-mode", "magic"}, "magic");
   expect_error(story() + Arguments{"--beam-mode", "1"}, "must be draw or top");
+  expect_error(story() + Arguments{"--beam-warp", "row"}, "--beam-warp: must be token or joint, got 'row'");
+  expect_error(story() + Arguments{"--joint", "both"}, "--joint: must be warped or raw, got 'both'");
+  expect_error(story() + Arguments{"--gammas", "2,0"}, "--gammas");
+  expect_error(story() + Arguments{"--rounds", "0"}, "--rounds");
   expect_error({"bench", "magic"}, "there is no command 'bench magic'");
   expect_error({"plan", "magic"}, "there is no command 'plan magic'");
   expect_error({"lab", "magic"}, "there is no command 'lab magic'");
@@ -75,7 +79,7 @@ TEST(Errors, NumbersOfTheMethodsAreRefused) {
   expect_error(with({"--method", "mtad", "--tau", "1.1"}), "tau");
   expect_error(with({"--method", "mtad", "--tau", "nan"}), "tau");
   expect_error(with({"--method", "mtad", "--beams", "0"}), "beams");
-  expect_error(with({"--method", "biased-opt", "--epsilon", "-0.01"}), "epsilon");
+  expect_error(with({"--method", "biased-opt", "--epsilon", "inf"}), "epsilon");
   expect_error(with({"--method", "biased-uno", "--epsilon", "nan"}), "epsilon");
   expect_error(with({"--method", "bild", "--bild-fallback", "1.5"}), "fallback");
   expect_error(with({"--method", "bild", "--bild-rollback", "-1"}), "rollback");

@@ -77,7 +77,8 @@ TEST(Flags, OfSettingsThatAMethodDoesNotReadAreTold) {
   };
   const std::pair<const char*, const char*> settings[] = {
       {"--epsilon", "0.5"},     {"--tau", "0.5"},           {"--beams", "4"}, {"--beam-mode", "top"},
-      {"--bild-rollback", "3"}, {"--bild-fallback", "0.5"}, {"--ngram", "2"}};
+      {"--bild-rollback", "3"}, {"--bild-fallback", "0.5"}, {"--ngram", "2"}, {"--beam-warp", "joint"},
+      {"--joint", "raw"},       {"--gammas", "2,3"},        {"--rounds", "2"}};
   for (const auto& [flag, value] : settings) {
     EXPECT_THAT(told({"--method", "block", flag, value}),
                 HasSubstr(std::string(flag) + " is not used: method block does not read it"));
@@ -85,6 +86,9 @@ TEST(Flags, OfSettingsThatAMethodDoesNotReadAreTold) {
   EXPECT_THAT(spectr({"law", "--method", "block", "--tau", "0.5"}).err, HasSubstr("--tau is not used"));
   for (const Arguments& read :
        {Arguments{"--method", "mtad", "--tau", "0.5", "--beams", "4", "--beam-mode", "top"},
+        {"--method", "mtad", "--joint", "raw", "--beam-warp", "joint"},
+        {"--method", "mtjd", "--gammas", "2,3", "--beam-warp", "joint"},
+        {"--plan", "str+", "-K", "2", "--rounds", "2"},
         {"--method", "bild", "--bild-rollback", "3", "--bild-fallback", "0.5"},
         {"--method", "biased-uno", "--epsilon", "0.5"},
         {"--method", "ngram", "--ngram", "2"},

@@ -95,9 +95,37 @@ TEST(OverAcceptance, LargeEpsilonTakesEveryDraft) {
   EXPECT_FALSE(plan->residual().has_value());
 }
 
-TEST(OverAcceptance, RefusesEpsilonBelowZeroOrInfinite) {
+// b = (q + ε)₊/p, ε < 0, is at most min(1, q/p): with the right correction nothing is biased, and by Theorem
+// 2 of the paper more is rejected than by the maximal coupling.
+TEST(OverAcceptance, BelowZeroIsExactAndRejectsMore) {
+  RandomDistributions random(19);
+  for (int n = 0; n < 200; ++n) {
+    const Distribution p = random.any(5), q = random.any(5);
+    double last = total_variation(p, q);
+    for (const double epsilon : {-0.01, -0.1, -0.3, -1.0}) {
+      const auto plan = build_epsilon_opt({p, 1}, q, {.epsilon = epsilon}).value();
+      EXPECT_LE(bias(*plan, q), 1e-12);
+      EXPECT_NEAR(number(*plan, "bias"), 0.0, 1e-12);
+      EXPECT_NEAR(number(*plan, "least_bias"), 0.0, 1e-12);
+      EXPECT_GE(number(*plan, "rejection"), last - 1e-12);
+      last = number(*plan, "rejection");
+    }
+    EXPECT_NEAR(last, 1.0, 1e-12);  // b = 0: plain decoding
+  }
+}
+
+TEST(OverAcceptance, OfUnoBelowZeroHasTheBiasThatItReports) {
+  RandomDistributions random(20);
+  for (int n = 0; n < 100; ++n) {
+    const Distribution p = random.any(5), q = random.any(5);
+    const auto plan = build_epsilon_uno({p, 1}, q, {.epsilon = -0.3 * random.uniform()}).value();
+    EXPECT_NEAR(number(*plan, "bias"), bias(*plan, q), 1e-12);
+  }
+}
+
+TEST(OverAcceptance, RefusesEpsilonThatIsNoNumber) {
   const Distribution p = distribution({1, 1});
-  for (double epsilon : {-0.1, std::nan(""), std::numeric_limits<double>::infinity()}) {
+  for (double epsilon : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     EXPECT_FALSE(build_epsilon_opt({p, 1}, p, {.epsilon = epsilon}).has_value());
     EXPECT_FALSE(build_epsilon_uno({p, 1}, p, {.epsilon = epsilon}).has_value());
   }
