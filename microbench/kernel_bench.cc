@@ -92,8 +92,8 @@ void pack(benchmark::State& state, TensorType type, Shape shape) {
 
 void register_matrices() {
   using enum TensorType;
-  constexpr TensorType types[] = {q8_0, q4_0, q4_k, q6_k, f16,  bf16,   f32,   q4_1,
-                                  q5_0, q5_1, q2_k, q3_k, q5_k, iq4_nl, iq4_xs};
+  constexpr TensorType types[] = {q8_0, q4_0, q4_k, q6_k,   f16,    bf16,  f32,   q4_1,  q5_0,  q5_1,
+                                  q2_k, q3_k, q5_k, iq4_nl, iq4_xs, mxfp4, iq3_s, iq2_s, iq1_s, q2_0};
   const auto name_of_shape = [](TensorType type, Shape shape) {
     return std::string(format_of(type).name) + "/" + std::to_string(shape.rows) + "x" +
            std::to_string(shape.cols);

@@ -12,9 +12,10 @@ void dequantize(TensorType type, std::span<const std::byte> bytes, std::span<flo
   SPECTR_CHECK(bytes.size() == out.size() / format.elements * format.bytes);
   const std::byte* file = bytes.data();
   if (format.is_quantized()) {
+    const auto columns = static_cast<std::size_t>(quant_layout(type)->columns);
     QuantBlock block{};
-    for (std::size_t j = 0; j < out.size(); j += format.elements, file += format.bytes) {
-      split_block(type, file, block);
+    for (std::size_t j = 0; j < out.size(); j += columns) {
+      split_block(type, file + j / format.elements * format.bytes, j % format.elements / columns, block);
       block_values(type, block, out.data() + j);
     }
     return;

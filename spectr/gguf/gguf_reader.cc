@@ -118,7 +118,11 @@ Result<void> GgufReader::read_shape(GgufTensor& tensor) {
   }
   SPECTR_TRY(tensor.type, cursor_.number<std::uint32_t>("type"));
   const auto format = stored_format(tensor.type);
-  if (!format) return error("type is {}, which is not a known format", tensor.type);
+  if (!format) {
+    const std::string name = retired_or_foreign_format(tensor.type);
+    if (name.empty()) return error("type is {}, which is not a known format", tensor.type);
+    return error("type is {}, {}, which cannot be read", tensor.type, name);
+  }
   if (tensor.shape[0] % format->elements != 0) {
     return error("rows of {} elements are not a multiple of the {} elements in a block of {}",
                  tensor.shape[0], format->elements, format->name);

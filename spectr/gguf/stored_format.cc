@@ -1,5 +1,7 @@
 #include "spectr/gguf/stored_format.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -12,26 +14,26 @@ namespace {
 // The sizes are facts about the formats (ggml.h, ggml-common.h).
 using enum TensorType;
 constexpr std::array unsupported = {
-    TensorFormat{iq2_xxs, "IQ2_XXS", 256, 66},
-    TensorFormat{iq2_xs, "IQ2_XS", 256, 74},
-    TensorFormat{iq3_xxs, "IQ3_XXS", 256, 98},
-    TensorFormat{iq1_s, "IQ1_S", 256, 50},
-    TensorFormat{iq3_s, "IQ3_S", 256, 110},
-    TensorFormat{iq2_s, "IQ2_S", 256, 82},
-    TensorFormat{i8, "I8", 1, 1},
-    TensorFormat{i16, "I16", 1, 2},
-    TensorFormat{i32, "I32", 1, 4},
-    TensorFormat{i64, "I64", 1, 8},
-    TensorFormat{f64, "F64", 1, 8},
-    TensorFormat{iq1_m, "IQ1_M", 256, 56},
-    TensorFormat{tq1_0, "TQ1_0", 256, 54},
-    TensorFormat{tq2_0, "TQ2_0", 256, 66},
-    TensorFormat{mxfp4, "MXFP4", 32, 17},
-    TensorFormat{nvfp4, "NVFP4", 64, 36},
-    TensorFormat{q1_0, "Q1_0", 128, 18},
-    TensorFormat{q2_0, "Q2_0", 64, 18},
+    TensorFormat{i8, "I8", 1, 1},   TensorFormat{i16, "I16", 1, 2}, TensorFormat{i32, "I32", 1, 4},
+    TensorFormat{i64, "I64", 1, 8}, TensorFormat{f64, "F64", 1, 8}, TensorFormat{nvfp4, "NVFP4", 64, 36},
 };
 static_assert(std::ranges::none_of(unsupported, is_supported, &TensorFormat::type));
+
+/// Numbers from `first` on.
+struct Others {
+  std::uint32_t first;
+  std::string_view whose;
+  std::array<std::string_view, 7> names;
+};
+constexpr std::array others = {
+    Others{4, "llama.cpp in 2023", {"Q4_2", "Q4_3"}},
+    Others{31, "llama.cpp in 2024", {"Q4_0_4_4", "Q4_0_4_8", "Q4_0_8_8"}},
+    Others{36, "llama.cpp in 2024", {"IQ4_NL_4_4", "IQ4_NL_4_8", "IQ4_NL_8_8"}},
+    Others{133, "ik_llama.cpp", {"Q6_0", "IQ1_BN", "IQ2_BN"}},
+    Others{137, "ik_llama.cpp", {"IQ2_K", "IQ3_K", "IQ4_K", "IQ5_K", "IQ6_K"}},
+    Others{144, "ik_llama.cpp", {"IQ4_KS", "IQ2_KS", "IQ4_KSS"}},
+    Others{152, "ik_llama.cpp", {"IQ5_KS", "IQ2_KT", "IQ3_KT", "IQ4_KT", "IQ3_KS", "IQ2_KL", "IQ1_KT"}},
+};
 
 constexpr StoredFormat as_stored(const TensorFormat& format) {
   return {static_cast<std::uint32_t>(format.type), format.name, format.elements, format.bytes};
@@ -44,6 +46,15 @@ std::optional<StoredFormat> stored_format(std::uint32_t type) {
   const auto found = std::ranges::find(unsupported, static_cast<TensorType>(type), &TensorFormat::type);
   if (found == unsupported.end()) return std::nullopt;
   return as_stored(*found);
+}
+
+std::string retired_or_foreign_format(std::uint32_t type) {
+  for (const Others& some : others) {
+    const std::uint32_t i = type - some.first;
+    if (i < some.names.size() && !some.names[i].empty())
+      return fmt::format("{} of {}", some.names[i], some.whose);
+  }
+  return {};
 }
 
 std::string supported_formats() {

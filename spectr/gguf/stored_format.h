@@ -20,6 +20,10 @@ struct StoredFormat {
 /// The format with this number in a file, nullopt if there is none.
 std::optional<StoredFormat> stored_format(std::uint32_t type);
 
+/// What a number stands for that llama.cpp has given up, or that only ik_llama.cpp writes: "IQ4_K of
+/// ik_llama.cpp". Files that have it cannot be read. Empty where it is none of these.
+std::string retired_or_foreign_format(std::uint32_t type);
+
 /// The names of the supported formats, for messages: "F32, F16, …".
 std::string supported_formats();
 

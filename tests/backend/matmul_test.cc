@@ -13,7 +13,6 @@
 
 #include "spectr/backend/cpu/kernels/activations.h"
 #include "spectr/base/check.h"
-#include "spectr/gguf/dequantize.h"
 #include "spectr/gguf/quant/quant_layout.h"
 #include "tests/support/every_target.h"
 #include "tests/support/random_tensor.h"
@@ -74,19 +73,6 @@ void cut_to_bf16(std::vector<float>& x) {
   for (float& f : x) f = std::bit_cast<float>(std::bit_cast<std::uint32_t>(f) & 0xffff0000u);
 }
 
-TEST(Matrix, RowGivesBackTheNumbersOfTheFile) {
-  for (const TensorType type : all_tensor_types()) {
-    Problem problem{type, 35, 512};
-    std::vector<float> expected(35 * 512);
-    dequantize(type, problem.bytes, expected);
-    std::vector<float> row(512);
-    for (std::size_t i = 0; i < 35; ++i) {
-      problem.matrix.row(i, row);
-      for (std::size_t j = 0; j < 512; ++j) ASSERT_EQ(row[j], expected[i * 512 + j]) << format_of(type).name;
-    }
-  }
-}
-
 /// The numbers −m of a row of W whose weights are s · (quant − offset) − m: its weights if all quants were 0.
 std::vector<float> minima(const Problem& problem, std::size_t row) {
   std::vector<float> minima(problem.cols);
@@ -96,7 +82,7 @@ std::vector<float> minima(const Problem& problem, std::size_t row) {
   const std::byte* file = problem.bytes.data() + row * problem.cols / format.elements * format.bytes;
   for (std::size_t j = 0; j < problem.cols; j += format.elements, file += format.bytes) {
     QuantBlock block{};
-    split_block(problem.type, file, block);
+    split_block(problem.type, file, 0, block);
     block.quants.fill(0);
     block_values(problem.type, block, &minima[j]);
   }
@@ -210,7 +196,7 @@ TEST_P(MatmulAtLevel, IsNotFiniteForARowOfXThatIsNot) {
     });
   };
   for (const TensorType type : all_tensor_types()) {
-    claim(type, 2, format_of(type).elements == 256 ? 256 : 96, 1);
+    claim(type, 2, format_of(type).elements > 32 ? 256 : 96, 1);
     // Tiles take rows of x that are many or long.
     claim(type, 9, 256, 17);
     claim(type, 6, 1024, 67);
@@ -325,21 +311,6 @@ TEST(Matmul, OfSeveralMatricesIsEachOnItsOwn) {
   matmul(products, {x.data(), 3, 256}, q8.pool, q8.scratch);
   for (std::size_t i = 0; i < std::size(problems); ++i) {
     EXPECT_EQ(found[i], problems[i]->product(available_levels().back(), x)) << i;
-  }
-}
-
-TEST(Matrix, HasRowsAndColumns) {
-  ThreadPool pool(1);
-  for (const TensorType type : {TensorType::f32, TensorType::q4_0}) {
-    EXPECT_THROW(Matrix::pack(type, 0, 32, {}, pool), BrokenContract);
-    EXPECT_THROW(Matrix::pack(type, 4, 0, {}, pool), BrokenContract);
-  }
-}
-
-TEST(Matrix, IsNoLargerThanItsFileButForPadding) {
-  for (const TensorType type : all_tensor_types()) {
-    const Problem problem{type, 64, 1024};
-    EXPECT_EQ(problem.matrix.bytes(), problem.bytes.size()) << format_of(type).name;
   }
 }
 

@@ -275,11 +275,20 @@ TEST(MalformedTensor, TheSumOfTheSizesOverflows) {
 }
 
 TEST(MalformedTensor, ATypeIsUnknown) {
-  // 4, 5: removed from the format; 9: activations only.
-  for (const std::uint32_t type : {4U, 5U, 9U, 255U, ~0U}) {
+  for (const std::uint32_t type : {9U, 142U, 255U, ~0U}) {  // 9: activations only
     expect_error(with_tensor({.name = "bad", .type = type, .shape = {256}, .data_size = 1024}),
                  fmt::format("tensor \"bad\": type is {}, which is not a known format", type));
   }
+}
+
+TEST(MalformedTensor, ATypeIsOfOthersOrOfThePast) {
+  const auto type_is = [](std::uint32_t type) {
+    return with_tensor({.name = "bad", .type = type, .shape = {256}, .data_size = 1024});
+  };
+  expect_error(type_is(5), "tensor \"bad\": type is 5, Q4_3 of llama.cpp in 2023, which cannot be read");
+  expect_error(type_is(31),
+               "tensor \"bad\": type is 31, Q4_0_4_4 of llama.cpp in 2024, which cannot be read");
+  expect_error(type_is(139), "tensor \"bad\": type is 139, IQ4_K of ik_llama.cpp, which cannot be read");
 }
 
 TEST(MalformedTensor, ARowIsNotAMultipleOfTheBlock) {

@@ -62,13 +62,13 @@ INSTANTIATE_TEST_SUITE_P(
                     "arch/qwen2-f32.gguf", "arch/qwen3-f32.gguf", "arch/smollm3-f32.gguf",
                     "arch/granite-f32.gguf", "arch/olmo2-f32.gguf", "arch/llama-experts-f32.gguf",
                     "arch/qwen3moe-f32.gguf", "arch/qwen3moe-formats.gguf", "arch/gemma2-f32.gguf",
-                    "arch/gemma3-f32.gguf", "arch/llama3-ropefreqs-f32.gguf", "arch/llama-linear2-f32.gguf",
-                    "arch2/qwen3-yarn/model.gguf", "arch2/mistral3/model.gguf", "arch2/phi3/model.gguf",
-                    "arch2/olmo2/model-olmo3.gguf", "arch2/qwen35/model-interval2.gguf",
-                    "arch2/qwen35moe/model-interval2.gguf", "arch2/lfm2/model.gguf",
-                    "arch2/lfm2moe/model.gguf", "arch2/gemma4/model.gguf", "arch2/gemma4/model-moe.gguf",
-                    "arch2/glm4moe/model-mtp.gguf", "arch2/deepseek2/model.gguf",
-                    "arch2/opt/post-norm-projected.gguf"),
+                    "arch/gemma3-f32.gguf", "arch/llama-formats-grids.gguf", "arch/llama3-ropefreqs-f32.gguf",
+                    "arch/llama-linear2-f32.gguf", "arch2/qwen3-yarn/model.gguf", "arch2/mistral3/model.gguf",
+                    "arch2/phi3/model.gguf", "arch2/olmo2/model-olmo3.gguf",
+                    "arch2/qwen35/model-interval2.gguf", "arch2/qwen35moe/model-interval2.gguf",
+                    "arch2/lfm2/model.gguf", "arch2/lfm2moe/model.gguf", "arch2/gemma4/model.gguf",
+                    "arch2/gemma4/model-moe.gguf", "arch2/glm4moe/model-mtp.gguf",
+                    "arch2/deepseek2/model.gguf", "arch2/opt/post-norm-projected.gguf"),
     test_name);
 
 class OnTheTinyModel : public testing::Test {

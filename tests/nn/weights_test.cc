@@ -161,7 +161,7 @@ TEST(Weights, AFormatThatIsNotSupportedIsNamed) {
   const std::string error = load_error(tensors);
   EXPECT_THAT(error,
               HasSubstr("tiny.gguf: tensor blk.0.attn_q.weight is I16; supported are F32, F16, Q4_0, "));
-  EXPECT_THAT(error, testing::EndsWith(", Q6_K, IQ4_NL, IQ4_XS, BF16"));
+  EXPECT_THAT(error, testing::EndsWith(", BF16, TQ1_0, TQ2_0, MXFP4, Q1_0, Q2_0"));
 }
 
 /// Kilobytes of a file that the memory of this process holds.

@@ -8,7 +8,7 @@
 namespace spectr::test {
 namespace {
 
-/// Where a super-block of the format keeps its factors of 16 bits.
+/// Where a block of the format keeps its factors of 16 bits.
 std::vector<std::size_t> f16_offsets(TensorType type) {
   switch (type) {
     using enum TensorType;
@@ -17,6 +17,14 @@ std::vector<std::size_t> f16_offsets(TensorType type) {
     case q5_0:
     case iq4_nl:
     case iq4_xs:
+    case iq1_s:
+    case iq2_xxs:
+    case iq2_xs:
+    case iq2_s:
+    case iq3_xxs:
+    case iq3_s:
+    case q1_0:
+    case q2_0:
       return {0};
     case q4_1:
     case q5_1:
@@ -29,8 +37,34 @@ std::vector<std::size_t> f16_offsets(TensorType type) {
       return {108};
     case q6_k:
       return {208};
+    case tq1_0:
+      return {52};
+    case tq2_0:
+      return {64};
     default:
       return {};
+  }
+}
+
+/// Sign, exponent 2⁻⁸ or 2⁻⁷, any fraction.
+std::uint16_t random_factor(std::mt19937& random) {
+  return static_cast<std::uint16_t>((random() & 0x8000u) | (7u + (random() & 1u)) << 10 |
+                                    (random() & 0x3FFu));
+}
+
+/// Makes the factors of a block of random bytes moderate.
+void set_factors(TensorType type, std::mt19937& random, std::byte* block) {
+  for (const std::size_t offset : f16_offsets(type)) {
+    const std::uint16_t bits = random_factor(random);
+    std::memcpy(block + offset, &bits, sizeof bits);
+  }
+  if (type == TensorType::mxfp4) block[0] = static_cast<std::byte>(118u + random() % 3);
+  if (type == TensorType::iq1_m) {  // a nibble of it on top of each 16 bits of scales
+    const unsigned bits = random_factor(random);
+    for (std::size_t i = 0; i < 4; ++i) {
+      std::byte& top = block[49 + 2 * i];
+      top = (top & std::byte{15}) | static_cast<std::byte>(bits >> (4 * i) << 4);
+    }
   }
 }
 
@@ -43,12 +77,7 @@ std::vector<std::byte> random_tensor(TensorType type, std::size_t rows, std::siz
   std::vector<std::byte> bytes(rows * cols / format.elements * format.bytes);
   for (std::byte& b : bytes) b = static_cast<std::byte>(random());
   for (std::size_t block = 0; block < bytes.size(); block += format.bytes) {
-    for (const std::size_t offset : f16_offsets(type)) {
-      // Sign, exponent 2⁻⁸ or 2⁻⁷, any fraction.
-      const auto bits = static_cast<std::uint16_t>((random() & 0x8000u) | (7u + (random() & 1u)) << 10 |
-                                                   (random() & 0x3FFu));
-      std::memcpy(bytes.data() + block + offset, &bits, sizeof bits);
-    }
+    set_factors(type, random, bytes.data() + block);
     if (format.elements > 1) continue;
     const float value = std::uniform_real_distribution<float>(-1, 1)(random);
     if (type == TensorType::f32) {
@@ -65,6 +94,8 @@ std::vector<std::byte> random_tensor(TensorType type, std::size_t rows, std::siz
 }
 
 bool is_factor(TensorType type, std::size_t at) {
+  if (type == TensorType::mxfp4) return at == 0;
+  if (type == TensorType::iq1_m) return at >= 48 && at % 2 == 1;
   return std::ranges::any_of(f16_offsets(type),
                              [at](std::size_t offset) { return at == offset || at == offset + 1; });
 }
@@ -78,8 +109,9 @@ std::vector<float> random_floats(std::size_t count, std::uint32_t seed) {
 }
 
 std::vector<TensorType> all_tensor_types() {
-  using enum TensorType;
-  return {f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q2_k, q3_k, q4_k, q5_k, q6_k, iq4_nl, iq4_xs};
+  std::vector<TensorType> types;
+  for (const TensorFormat& format : tensor_formats()) types.push_back(format.type);
+  return types;
 }
 
 }  // namespace spectr::test

@@ -114,12 +114,14 @@ struct Row {
 
   Row(const std::byte* file, std::size_t cols) {
     constexpr QuantLayout layout = Format::layout;
-    for (std::size_t column = 0; column < cols; column += layout.columns, file += layout.bytes()) {
+    constexpr TensorFormat format = Format::format;
+    for (std::size_t column = 0; column < cols; column += format.elements, file += format.bytes) {
       QuantBlock block;
       Format::split(reinterpret_cast<const std::uint8_t*>(file), block);
-      for (int j = 0; j < layout.columns; ++j)
-        codes.push_back(number(block.quants[static_cast<std::size_t>(j)]));
-      for (int i = 0; i < layout.scales(); ++i) scales.push_back(Format::scale(block, i));
+      for (std::size_t j = 0; j < format.elements; ++j) codes.push_back(number(block.quants[j]));
+      for (std::size_t part = 0; part < parts_of<Format>; ++part) {
+        for (int i = 0; i < layout.scales(); ++i) scales.push_back(Format::scale(block, i));
+      }
     }
   }
 
@@ -153,8 +155,8 @@ struct Row {
 
 template <class Format>
 std::vector<float> product_of(std::span<const std::byte> file, std::size_t rows, const QuantizedRows& x) {
-  constexpr QuantLayout layout = Format::layout;
-  const std::size_t bytes = file.size() / rows, cols = bytes / layout.bytes() * layout.columns;
+  constexpr TensorFormat format = Format::format;
+  const std::size_t bytes = file.size() / rows, cols = bytes / format.bytes * format.elements;
   std::vector<float> y(x.n * rows);
   for (std::size_t i = 0; i < rows; ++i) {
     const Row<Format> row(file.data() + i * bytes, cols);

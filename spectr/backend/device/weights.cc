@@ -73,7 +73,7 @@ DeviceWeights pack_for_device(TensorType type, std::size_t rows, std::size_t col
     Writer writer(to, row, blocks, layout.bits());
     for (std::size_t column = 0; column < cols; column += columns, next += bytes) {
       QuantBlock block;
-      split_block(type, next, block);
+      split_block(type, next, 0, block);
       for (std::size_t j = 0; j < columns; ++j) writer.code(column + j, block.quants[j]);
       if (layout.scale_bytes == 0) {
         writer.scale(column, block.f16s[0], column % 64 / 32 * 16);

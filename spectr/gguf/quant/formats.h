@@ -4,9 +4,18 @@
 // of an instruction set includes this header after it has chosen its compiler target.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
+#include "spectr/gguf/quant/iq1.h"
+#include "spectr/gguf/quant/iq2.h"
+#include "spectr/gguf/quant/iq3.h"
 #include "spectr/gguf/quant/iq4_nl.h"
 #include "spectr/gguf/quant/iq4_xs.h"
+#include "spectr/gguf/quant/mxfp4.h"
 #include "spectr/gguf/quant/plain.h"
+#include "spectr/gguf/quant/q1_0.h"
+#include "spectr/gguf/quant/q2_0.h"
 #include "spectr/gguf/quant/q2_k.h"
 #include "spectr/gguf/quant/q3_k.h"
 #include "spectr/gguf/quant/q4_0.h"
@@ -17,6 +26,8 @@
 #include "spectr/gguf/quant/q5_k.h"
 #include "spectr/gguf/quant/q6_k.h"
 #include "spectr/gguf/quant/q8_0.h"
+#include "spectr/gguf/quant/tq1_0.h"
+#include "spectr/gguf/quant/tq2_0.h"
 #include "spectr/gguf/tensor_type.h"
 
 namespace spectr {
@@ -25,32 +36,46 @@ template <class... Types>
 struct TypeList {};
 
 /// By their numbers in files.
-using SupportedFormats = TypeList<quant::F32,     //
-                                  quant::F16,     //
-                                  quant::Q4_0,    //
-                                  quant::Q4_1,    //
-                                  quant::Q5_0,    //
-                                  quant::Q5_1,    //
-                                  quant::Q8_0,    //
-                                  quant::Q2_K,    //
-                                  quant::Q3_K,    //
-                                  quant::Q4_K,    //
-                                  quant::Q5_K,    //
-                                  quant::Q6_K,    //
-                                  quant::IQ4_NL,  //
-                                  quant::IQ4_XS,  //
-                                  quant::BF16>;
+using SupportedFormats =
+    TypeList<quant::F32,  //
+             quant::F16, quant::Q4_0, quant::Q4_1, quant::Q5_0, quant::Q5_1, quant::Q8_0, quant::Q2_K,
+             quant::Q3_K, quant::Q4_K, quant::Q5_K, quant::Q6_K, quant::IQ2_XXS, quant::IQ2_XS,
+             quant::IQ3_XXS, quant::IQ1_S, quant::IQ4_NL, quant::IQ3_S, quant::IQ2_S, quant::IQ4_XS,
+             quant::IQ1_M, quant::BF16, quant::TQ1_0, quant::TQ2_0, quant::MXFP4, quant::Q1_0, quant::Q2_0>;
 
-/// A format of numbers that share scales, as its QuantLayout says. Besides what the concept asks for it has
+/// How numbers that share scales are kept in memory, as a QuantLayout says. Besides what the concept asks for
+/// it has
 ///
 ///     decode_scales<Lanes>()   scale() for all columns of a super-block and several rows, see panel_header.h
 ///     values                   what quants stand for where they are indices of a table of 16 signed bytes
 template <class Format>
-concept QuantFormat = requires(const std::uint8_t* file, const QuantBlock& block, QuantBlock& out, int i) {
-  requires Format::format.elements == std::size_t{Format::layout.columns};
-  requires Format::format.bytes == std::size_t{Format::layout.bytes()};
-  Format::split(file, out);             // takes a super-block of a file apart
+concept KeptFormat = requires(const QuantBlock& block, int i) {
+  QuantLayout(Format::layout);
   QuantScale(Format::scale(block, i));  // of the columns [scale_columns · i, scale_columns · (i + 1))
+};
+
+/// How many super-blocks a block of a file becomes.
+template <class Format>
+constexpr std::size_t parts_of = Format::format.elements / std::size_t{Format::layout.columns};
+
+/// A format of files whose numbers share scales. The file's bits are kept in another order; or, where its
+/// numbers take work to find, as more bits that name the same numbers. Formats that are kept alike have that
+/// in common as `Kept`, which is then what kernels are made for.
+template <class Format>
+concept QuantFormat = KeptFormat<Format> && requires(const std::uint8_t* file, QuantBlock& out) {
+  requires Format::format.elements % std::size_t{Format::layout.columns} == 0;
+  requires Format::format.bytes <= parts_of<Format>* std::size_t{Format::layout.bytes()};
+  Format::split(file, out);  // takes a block of a file apart; what it becomes has one header
+};
+
+template <class Format>
+struct KeptAs {
+  using Type = Format;
+};
+template <class Format>
+  requires requires { typename Format::Kept; }
+struct KeptAs<Format> {
+  using Type = typename Format::Kept;
 };
 
 /// A format of numbers that stand by themselves. Besides what the concept asks for it has

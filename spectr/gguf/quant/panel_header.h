@@ -42,6 +42,12 @@ template <class Lanes>
   return Lanes::multiply(factor, Lanes::to_float(small));
 }
 
+/// factor · (2 · (the four bits of `b` from `from` on) + 1).
+template <class Lanes, int from>
+[[gnu::always_inline]] inline Floats<Lanes> times_odd(Floats<Lanes> factor, typename Lanes::Ints b) {
+  return times<Lanes>(factor, Lanes::add(Lanes::template bits<from - 1, 30>(b), 1));
+}
+
 /// factor · (a scale of 6 bits − 32): four bits of `low` from low_shift on and two of `high`, shifted to
 /// bit 4.
 template <class Lanes, int low_shift, int high_shift>

@@ -1,5 +1,7 @@
 #include "spectr/gguf/quant/quant_layout.h"
 
+#include <algorithm>
+
 #include "spectr/base/check.h"
 #include "spectr/gguf/quant/formats.h"
 
@@ -47,9 +49,14 @@ std::optional<QuantLayout> quant_layout(TensorType type) {
   return layout;
 }
 
-void split_block(TensorType type, const std::byte* file, QuantBlock& block) {
+void split_block(TensorType type, const std::byte* file, std::size_t part, QuantBlock& block) {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(file);
-  with_quant_format(type, [&]<class Format>(Format) { Format::split(bytes, block); });
+  with_quant_format(type, [&]<class Format>(Format) {
+    constexpr std::size_t columns{Format::layout.columns};
+    SPECTR_CHECK(part < parts_of<Format>);
+    Format::split(bytes, block);
+    if (part > 0) std::copy_n(block.quants.begin() + part * columns, columns, block.quants.begin());
+  });
 }
 
 void block_values(TensorType type, const QuantBlock& block, float* out) {

@@ -9,8 +9,8 @@
 
 namespace spectr {
 
-/// What a quantized format consists of. It stores a row in super-blocks of `columns` weights, 32 or 256 of
-/// them. Each has `f16s` factors of 16 bits (a factor d and, where has_min, a factor of the minima),
+/// What a quantized format consists of in memory. A row is super-blocks of `columns` weights, 32, 64 or 256
+/// of them. Each has `f16s` factors of 16 bits (a factor d and, where has_min, a factor of the minima),
 /// `scale_bytes` bytes of packed small scales, and one quant per weight. Every `scale_columns` weights share
 /// a scale s and a minimum m:
 ///
@@ -43,7 +43,7 @@ struct QuantLayout {
   constexpr int scales_per_block() const { return 32 / scale_columns; }
 };
 
-/// A super-block of one row, taken apart.
+/// A super-block of one row, taken apart; while it is made, a whole block of a file.
 struct QuantBlock {
   std::array<std::uint16_t, 2> f16s;
   std::array<std::uint8_t, 16> scales;
@@ -59,8 +59,9 @@ struct QuantScale {
 /// The layout of a quantized format; nullopt for all other types.
 std::optional<QuantLayout> quant_layout(TensorType type);
 
-/// Takes a super-block apart as it stands in a file. Requires: the type is quantized.
-void split_block(TensorType type, const std::byte* file, QuantBlock& block);
+/// Takes super-block `part` of a block of a file apart: most formats have one. Requires: the type is
+/// quantized, part < elements of the format / columns of its layout.
+void split_block(TensorType type, const std::byte* file, std::size_t part, QuantBlock& block);
 
 /// out[j] = the weight of column j, j < columns, rounded as the format's definition rounds it.
 /// Requires: the type is quantized.

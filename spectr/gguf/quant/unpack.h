@@ -10,6 +10,11 @@ inline std::uint16_t bits16(const std::uint8_t* file) {
   return static_cast<std::uint16_t>(file[0] | file[1] << 8);
 }
 
+/// The 32 bits at `file`, low byte first.
+inline std::uint32_t bits32(const std::uint8_t* file) {
+  return static_cast<std::uint32_t>(bits16(file)) | static_cast<std::uint32_t>(bits16(file + 2)) << 16;
+}
+
 /// 16 bytes hold 32 quants: byte j has quant j in its low and quant j + 16 in its high nibble.
 inline void unpack_nibbles(const std::uint8_t* file, std::uint8_t* quants) {
   for (int j = 0; j < 16; ++j) {

@@ -186,19 +186,22 @@ def block_of(kind, rows, cols):
     # What cannot be quantized here: random quants with small scales, each of which is a valid block.
     elements, size = gguf.GGML_QUANT_SIZES[kind]
     data = random.integers(0, 256, (rows, cols // elements, size), dtype=np.uint8)
-    scales = {Type.Q2_K: (80, 82), Type.Q3_K: (108,), Type.Q4_K: (0, 2), Type.Q5_K: (0, 2), Type.Q6_K: (208,),
-              Type.IQ4_XS: (0,), Type.IQ4_NL: (0,)}[kind]
-    for at in scales:
-        data[:, :, at: at + 2] = np.zeros((rows, cols // elements, 1), np.float16).view(np.uint8)
-    for at in scales:
-        data[:, :, at: at + 2] = np.full((rows, cols // elements, 1), 1.0, np.float16).view(np.uint8)
-    data = data.reshape(rows, -1)
-    spread = gguf.quants.dequantize(data, kind).std()
+    set_factors(kind, data, np.full((rows, cols // elements, 1), 1.0, np.float16))
+    spread = gguf.quants.dequantize(data.reshape(rows, -1), kind).std()
     factors = (random.uniform(0.7, 1.3, (rows, cols // elements, 1)) / spread / math.sqrt(cols)).astype(np.float16)
-    data = data.reshape(rows, cols // elements, size)
-    for at in scales:
-        data[:, :, at: at + 2] = factors.view(np.uint8)
+    set_factors(kind, data, factors)
     return data.reshape(rows, -1)
+
+
+def set_factors(kind, blocks, factors):
+    if kind == Type.IQ1_M:  # a nibble on top of each 16 bits of scales
+        for i in range(4):
+            top = (factors.view(np.uint16)[..., 0] >> 4 * i & 15) << 4
+            blocks[..., 49 + 2 * i] = blocks[..., 49 + 2 * i] & 15 | top.astype(np.uint8)
+        return
+    offsets = {Type.Q2_K: (80, 82), Type.Q3_K: (108,), Type.Q4_K: (0, 2), Type.Q5_K: (0, 2), Type.Q6_K: (208,)}
+    for at in offsets.get(kind, (0,)):
+        blocks[..., at: at + 2] = factors.view(np.uint8)
 
 
 def vocabulary(writer):
@@ -358,6 +361,9 @@ def make_all(folder):
     write(folder / "gemma3-f32.gguf", "gemma3", layers=4, head_norms=True, kv_heads=1, **around,
           keys={"attention.sliding_window": 7, "attention.sliding_window_pattern": 3, "rope.freq_base": 1000000.0,
                 "rope.scaling.type": "linear", "rope.scaling.factor": 8.0, "final_logit_softcapping": 30.0})
+    write(folder / "llama-formats-grids.gguf", "llama", width=256, heads=8, kv_heads=1, ffn=256, layers=2,
+          formats=[Type.IQ2_XXS, Type.IQ2_XS, Type.IQ3_XXS, Type.IQ1_S, Type.IQ3_S, Type.IQ2_S, Type.IQ1_M,
+                   Type.TQ1_0, Type.TQ2_0, Type.MXFP4, Type.MXFP4, Type.IQ2_XXS, Type.IQ1_M, Type.IQ3_S])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@
 
 namespace spectr {
 
-template <class Lanes, QuantFormat Format>
+template <class Lanes, KeptFormat Format>
 PanelKernel panel_kernel_for(int rows) {
   static constexpr auto kernels = []<int... r>(std::integer_sequence<int, r...>) {
     return std::array{
@@ -30,7 +30,9 @@ template <class Lanes>
 PanelKernel panel_kernel(TensorType type, std::size_t, int rows) {
   PanelKernel kernel{};
   with_format(type, [&]<class Format>(Format) {
-    if constexpr (QuantFormat<Format>) kernel = panel_kernel_for<Lanes, Format>(rows);
+    if constexpr (QuantFormat<Format>) {
+      kernel = panel_kernel_for<Lanes, typename KeptAs<Format>::Type>(rows);
+    }
   });
   return kernel;
 }

@@ -29,7 +29,7 @@ constexpr std::size_t min_columns(int rows) {
 
 /// The formats that tiles are for.
 template <class Format>
-concept TileFormat = QuantFormat<Format> && Format::layout.scales_per_block() == 1;
+concept TileFormat = KeptFormat<Format> && Format::layout.scales_per_block() == 1;
 
 /// Quants of Q4_0 are decoded in the upper halves of their bytes, where their sign takes no subtraction.
 template <class Format>
@@ -51,7 +51,7 @@ HWY_INLINE void decode_block(const std::uint8_t* block, std::uint8_t* out) {
     [&]<int... group>(std::integer_sequence<int, group...>) {
       const __m512i offset = _mm512_set1_epi8(Format::layout.offset);
       (_mm512_store_si512(out + 64 * group,
-                          _mm512_sub_epi8(quants_of_group<Avx512Lanes, Format, group>(block), offset)),
+                          _mm512_sub_epi8(numbers_of_group<Avx512Lanes, Format, group>(block), offset)),
        ...);
     }(std::make_integer_sequence<int, 8>());
   }
@@ -113,7 +113,7 @@ class PanelOfTwo {
 
   /// Where weights end with half a block of x whose halves are apart, the other half of its lines are zeros,
   /// whatever they meet: headers, of which there are enough.
-  static_assert(!halves_apart(rows) ||
+  static_assert(!halves_apart(rows) || layout.blocks() > 1 ||
                 min_columns(rows) / layout.columns * panel_rows * layout.header_bytes() >= block_bytes);
   std::size_t steps() const { return div_up(blocks_, blocks_per_step); }
 
@@ -269,7 +269,8 @@ PanelKernel tile_kernel_for(std::size_t cols, int rows) {
 PanelKernel (*tile_kernels(TensorType type))(std::size_t cols, int rows) {
   PanelKernel (*kernels)(std::size_t, int) = nullptr;
   with_format(type, [&]<class Format>(Format) {
-    if constexpr (TileFormat<Format>) kernels = tile_kernel_for<Format>;
+    using Kept = typename KeptAs<Format>::Type;
+    if constexpr (TileFormat<Kept>) kernels = tile_kernel_for<Kept>;
   });
   return kernels;
 }

@@ -16,7 +16,7 @@ Matrix Matrix::pack(TensorType type, std::size_t rows, std::size_t cols, std::sp
   auto packed = std::make_unique<Packed>(
       Packed{.type = type, .rows = rows, .cols = cols, .file = {}, .shape = {}, .panels = {}});
   if (const auto layout = quant_layout(type)) {
-    packed->shape = {*layout, cols / format.elements};
+    packed->shape = {*layout, cols / static_cast<std::size_t>(layout->columns)};
     packed->panels = pack_panels(type, packed->shape, rows, bytes, pool, pages);
   } else {
     packed->file = bytes;

@@ -14,8 +14,8 @@ class SharedPages;
 /// A weight matrix W [rows, cols] in the layout that multiplication wants.
 ///
 /// Matrices of F32, F16 and BF16 borrow the bytes that they are made from, which must outlive them; those of
-/// quantized formats are repacked once and own their copy. Never holds more than the file's own size (plus
-/// padding).
+/// quantized formats are repacked once and own their copy. It has the file's own size (plus padding), but for
+/// formats of three bits and less, which take up to 4.2 (docs/kernels.md).
 class Matrix {
  public:
   /// W from its bytes as they stand in a file, row after row.

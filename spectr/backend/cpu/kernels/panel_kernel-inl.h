@@ -2,7 +2,7 @@
 // instruction sets. To be included by the source file of one set, after it chose its compiler target.
 //
 // `Lanes` is the instruction set: vectors of `lanes` rows of the panel, in three views: Bytes (4 quants per
-// row), Ints and Floats. `Format` is the format of the weights (a QuantFormat).
+// row), Ints and Floats. `Format` is the format of the weights (a KeptFormat).
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace spectr {
 
-/// What the quants of columns [4 · group, 4 · group + 4) of a block stand for, put together from its planes.
+/// The quants of columns [4 · group, 4 · group + 4) of a block, put together from its planes.
 template <class Lanes, class Format, int group>
 HWY_INLINE typename Lanes::Bytes quants_of_group(const std::uint8_t* block) {
   constexpr QuantLayout layout = Format::layout;
@@ -24,9 +24,7 @@ HWY_INLINE typename Lanes::Bytes quants_of_group(const std::uint8_t* block) {
   } else {
     constexpr int low_mask = (1 << layout.low_bits) - 1;
     const auto quants = Lanes::template field<low.shift, low_mask>(Lanes::load(block + low.byte));
-    if constexpr (layout.meaning == QuantLayout::Meaning::table_index) {
-      return Lanes::look_up(quants, Format::values.data());
-    } else if constexpr (layout.high_bits == 0) {
+    if constexpr (layout.high_bits == 0) {
       return quants;
     } else {
       constexpr QuantPlace high = quant_place(0, 4 * group, layout.high_bits);
@@ -34,6 +32,36 @@ HWY_INLINE typename Lanes::Bytes quants_of_group(const std::uint8_t* block) {
       const auto bits = Lanes::load(block + 64 * layout.low_bits + high.byte);
       return Lanes::merge(quants, Lanes::template field<high.shift - layout.low_bits, high_mask>(bits));
     }
+  }
+}
+
+/// What they stand for.
+template <class Lanes, class Format, int group>
+HWY_INLINE typename Lanes::Bytes numbers_of_group(const std::uint8_t* block) {
+  const auto quants = quants_of_group<Lanes, Format, group>(block);
+  if constexpr (Format::layout.meaning == QuantLayout::Meaning::table_index) {
+    return Lanes::look_up(quants, Format::values.data());
+  } else {
+    return quants;
+  }
+}
+
+/// The table of a format with an excess on top, which dot_signed() wants at some levels.
+template <class Format, int excess>
+alignas(16) inline constexpr std::array<std::int8_t, 16> raised_values = [] {
+  std::array<std::int8_t, 16> values = Format::values;
+  for (std::int8_t& value : values) value = static_cast<std::int8_t>(value + excess);
+  return values;
+}();
+
+/// What they stand for, as dot_signed() takes it. Requires: signed bytes.
+template <class Lanes, class Format, int group>
+HWY_INLINE auto signed_quants_of_group(const std::uint8_t* block) {
+  if constexpr (Format::layout.meaning == QuantLayout::Meaning::table_index && Lanes::signed_excess > 0) {
+    const auto quants = quants_of_group<Lanes, Format, group>(block);
+    return Lanes::look_up(quants, raised_values<Format, Lanes::signed_excess>.data());
+  } else {
+    return Lanes::signed_quants(numbers_of_group<Lanes, Format, group>(block));
   }
 }
 
@@ -89,13 +117,12 @@ HWY_INLINE void add_groups(const std::uint8_t* quants, const std::uint8_t* q, co
     add_groups<Lanes, Format, first + together, groups - together>(quants, q, meanwhile, sums);
   } else {
     meanwhile(first);
-    const auto w = quants_of_group<Lanes, Format, first>(quants);
     if constexpr (is_signed) {
-      const auto quants_of_dot = Lanes::signed_quants(w);
+      const auto w = signed_quants_of_group<Lanes, Format, first>(quants);
 #pragma GCC unroll 16
-      for (int r = 0; r < rows; ++r)
-        sums[r] = Lanes::dot_signed(sums[r], quants_of_dot, q + 32 * r + 4 * first);
+      for (int r = 0; r < rows; ++r) sums[r] = Lanes::dot_signed(sums[r], w, q + 32 * r + 4 * first);
     } else {
+      const auto w = quants_of_group<Lanes, Format, first>(quants);
 #pragma GCC unroll 16
       for (int r = 0; r < rows; ++r) sums[r] = Lanes::dot(sums[r], w, q + 32 * r + 4 * first);
     }

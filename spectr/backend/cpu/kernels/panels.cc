@@ -96,7 +96,8 @@ void read_super_block(const PanelShape& shape, const std::uint8_t* panel, int ro
 AlignedBytes pack_panels(TensorType type, const PanelShape& shape, std::size_t rows,
                          std::span<const std::byte> file, ThreadPool& pool, SharedPages* pages) {
   const std::size_t panels = div_up(rows, panel_rows);
-  const std::size_t block_bytes = format_of(type).bytes;  // of a super-block
+  const TensorFormat& format = format_of(type);
+  const std::size_t parts = format.elements / static_cast<std::size_t>(shape.layout.columns);
   const std::size_t size = panels * shape.panel_bytes();
   AlignedBytes packed = pages != nullptr ? pages->allocate(size) : allocate_aligned(size);
   pool.parallel_for(panels, 1, [&](std::size_t begin, std::size_t end) {
@@ -105,7 +106,8 @@ AlignedBytes pack_panels(TensorType type, const PanelShape& shape, std::size_t r
     for (std::size_t row = begin * panel_rows; row < std::min(end * panel_rows, rows); ++row) {
       std::uint8_t* panel = packed.get() + row / panel_rows * shape.panel_bytes();
       for (std::size_t i = 0; i < shape.super_blocks; ++i) {
-        split_block(type, file.data() + (row * shape.super_blocks + i) * block_bytes, block);
+        const std::size_t at = row * shape.super_blocks + i;
+        split_block(type, file.data() + at / parts * format.bytes, at % parts, block);
         write_super_block(shape, block, static_cast<int>(row % panel_rows), i, panel);
       }
     }

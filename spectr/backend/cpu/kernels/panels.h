@@ -17,8 +17,8 @@ namespace spectr {
 constexpr int panel_rows = 16;
 
 /// A quantized matrix as panels of 16 rows (docs/kernels.md has the picture). A panel is the quants of all
-/// its blocks of 32 columns and then the headers of all its super-blocks, each a permutation of the bits in
-/// the file.
+/// its blocks of 32 columns and then the headers of all its super-blocks: a permutation of the bits in the
+/// file, but for formats that take more (quant/formats.h).
 ///
 /// Quants: those of a row in a block make 8 groups of 4 consecutive columns. Group g of the 16 rows is a
 /// vector of 64 bytes, row after row. A plane of B bits per quant packs 8 such vectors into B: group g is in
