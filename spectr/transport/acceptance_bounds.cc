@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
 
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
@@ -18,6 +21,34 @@ double mass_inside(const Distribution& distribution, std::uint32_t subset) {
     if (subset >> distribution.token(i) & 1u) mass += distribution.probabilities()[i];
   }
   return mass;
+}
+
+/// The drafts x₁ … x_k, as the set of their tokens.
+struct Tuple {
+  std::uint32_t tokens;
+  double probability;
+};
+
+/// All tuples of independent drafts.
+std::vector<Tuple> tuples_of(const DraftDistributions& p) {
+  std::vector<Tuple> all = {{0, 1.0}};
+  for (std::size_t i = 0; i < p.count(); ++i) {
+    std::vector<Tuple> longer;
+    for (const auto& [tokens, probability] : all) {
+      for (std::size_t j = 0; j < p[i].size(); ++j) {
+        longer.push_back({tokens | 1u << p[i].token(j), probability * p[i].probabilities()[j]});
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+/// The probability that y is among the drafts.
+double drafted(const DraftDistributions& p, Token y) {
+  double missed = 1.0;
+  for (std::size_t i = 0; i < p.count(); ++i) missed *= 1.0 - p[i][y];
+  return 1.0 - missed;
 }
 
 }  // namespace
@@ -52,6 +83,50 @@ double optimal_acceptance_by_subsets(const DraftDistributions& p, const Distribu
     for (std::size_t i = 0; i < p.count(); ++i) inside *= mass_inside(p[i], subset);
     return inside;
   });
+}
+
+double acceptance_in_the_limit(const Distribution& p, const Distribution& q) {
+  const DistributionPair distributions(p, q);
+  Sum reachable;
+  for (std::size_t j = 0; j < distributions.size(); ++j) {
+    if (distributions.p()[j] > 0.0) reachable.add(distributions.q()[j]);
+  }
+  return std::min(1.0, reachable.value());
+}
+
+double tuple_bound(const DraftDistributions& p, const Distribution& q) {
+  SPECTR_CHECK(q.vocabulary() <= 12);
+  const std::vector<Tuple> tuples = tuples_of(p);
+  const auto tokens = static_cast<Token>(q.vocabulary());
+  double least = std::numeric_limits<double>::infinity();
+  for (std::uint32_t subset = 0; subset < 1u << tokens; ++subset) {
+    Sum accepted;
+    for (Token y = 0; y < tokens; ++y) {
+      if (subset >> y & 1u) accepted.add(std::min(q[y], drafted(p, y)));
+    }
+    for (const Tuple& tuple : tuples) {
+      accepted.add(std::min(tuple.probability, mass_inside(q, tuple.tokens & ~subset)));
+    }
+    least = std::min(least, accepted.value());
+  }
+  return least;
+}
+
+double guaranteed_share(const Distribution& p, const Distribution& q, std::size_t k) {
+  SPECTR_CHECK(k >= 1);
+  const DistributionPair distributions(p, q);
+  const auto n = static_cast<double>(k);
+  Sum overlap;
+  for (std::size_t j = 0; j < distributions.size(); ++j)
+    overlap.add(std::min(distributions.p()[j], distributions.q()[j] / n));
+  const double beta = std::min(1.0, overlap.value());
+  if (beta == 0.0) return 1.0;
+  return -std::expm1(n * std::log1p(-beta)) / (n * beta);
+}
+
+double bernoulli_acceptance(double p, double q, std::size_t k) {
+  const auto n = static_cast<double>(k);
+  return std::min(q, 1.0 - std::pow(1.0 - p, n)) + std::min(1.0 - q, 1.0 - std::pow(p, n));
 }
 
 double guaranteed_share(std::size_t k) {

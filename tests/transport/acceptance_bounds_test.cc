@@ -2,10 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
+#include <vector>
 
+#include "spectr/transport/k_seq.h"
 #include "spectr/transport/recursive_without_replacement.h"
 #include "spectr/transport/rejected_without_replacement.h"
+#include "spectr/transport/tuple_lp.h"
 #include "tests/transport/distributions.h"
 
 namespace spectr {
@@ -27,6 +32,71 @@ TEST(AcceptanceBounds, OneDraftIsOneMinusTotalVariation) {
   for (int n = 0; n < 100; ++n) {
     const Distribution p = random.any(6), q = random.any(6);
     EXPECT_NEAR(optimal_acceptance(p, q, 1), 1.0 - total_variation(p, q), 1e-14);
+  }
+}
+
+// SpecTr, Lemma 1.
+TEST(AcceptanceBounds, RiseWithEveryDraftToTheMassThatDraftsCanReach) {
+  RandomDistributions random(7);
+  for (int n = 0; n < 200; ++n) {
+    const Distribution p = random.any(6), q = random.any(6);
+    const double limit = acceptance_in_the_limit(p, q);
+    double reachable = 0.0, rarest = 1.0, last = 0.0;
+    for (Token x = 0; x < 6; ++x) {
+      if (p[x] == 0.0) continue;
+      reachable += q[x];
+      rarest = std::min(rarest, p[x]);
+    }
+    EXPECT_NEAR(limit, reachable, 1e-15);
+    for (std::size_t k = 1; k <= 32; ++k) {
+      const double optimum = optimal_acceptance(p, q, k);
+      EXPECT_GE(optimum, last - 1e-14);
+      EXPECT_LE(optimum, limit + 1e-14);
+      // Drafts that miss a token of the support have at most V (1 − min p)^k together.
+      EXPECT_GE(optimum, limit - 6.0 * std::pow(1.0 - rarest, static_cast<double>(k)) - 1e-14);
+      last = optimum;
+    }
+  }
+}
+
+// SpecTr, Lemma 3: both halves, the lower one for k-Seq; and that the upper one is attained.
+TEST(AcceptanceBounds, OfThePapersLemmaAreTheOptimumAndAShareOfIt) {
+  RandomDistributions random(8);
+  for (int n = 0; n < 100; ++n) {
+    const std::size_t vocabulary = 1 + random.below(5), k = 1 + random.below(4);
+    const Distribution p = random.any(vocabulary), q = random.any(vocabulary);
+    const double bound = tuple_bound({p, k}, q);
+    EXPECT_NEAR(bound, optimal_acceptance(p, q, k), 1e-14);
+    EXPECT_GE(build_k_seq({p, k}, q, {}).value()->acceptance(), guaranteed_share(k) * bound - 1e-14);
+    std::vector<Distribution> laws;
+    while (laws.size() < k) laws.push_back(random.any(vocabulary));
+    EXPECT_NEAR(tuple_bound(several(laws), q), optimal_acceptance_by_subsets(several(laws), q), 1e-14);
+  }
+}
+
+// SpecTr, appendix C.1: acceptance ≥ 1 − (1−β)^k = c_k kβ ≥ c_k α* ≥ (1 − (1−1/k)^k) α*.
+TEST(AcceptanceBounds, KSeqReachesTheShareOfItsDistributions) {
+  RandomDistributions random(9);
+  for (int n = 0; n < 300; ++n) {
+    const std::size_t vocabulary = 1 + random.below(8), k = 1 + random.below(8);
+    const Distribution p = random.any(vocabulary), q = random.any(vocabulary);
+    const double share = guaranteed_share(p, q, k), optimum = optimal_acceptance(p, q, k);
+    EXPECT_GE(share, guaranteed_share(k) - 1e-14);
+    EXPECT_LE(share, 1.0 + 1e-14);
+    const double accepted = build_k_seq({p, k}, q, {}).value()->acceptance();
+    EXPECT_GE(accepted, share * optimum - 1e-13);
+  }
+}
+
+// SpecTr, equation 10.
+TEST(AcceptanceBounds, BernoulliDistributionsHaveAClosedForm) {
+  for (const double p : {0.0, 0.1, 0.25, 0.5, 0.9, 1.0}) {
+    for (const double q : {0.0, 0.1, 0.25, 0.75, 1.0}) {
+      for (std::size_t k = 1; k <= 8; ++k) {
+        EXPECT_NEAR(bernoulli_acceptance(p, q, k),
+                    optimal_acceptance(distribution({1.0 - p, p}), distribution({1.0 - q, q}), k), 1e-15);
+      }
+    }
   }
 }
 
@@ -63,14 +133,19 @@ double all_inside(const Distribution& p, std::uint32_t subset, std::size_t k, st
   return sum;
 }
 
-TEST(AcceptanceBounds, BoundPlansWithoutReplacementToo) {
+TEST(AcceptanceBounds, BoundPlansWithoutReplacementTooAndTheProgramReachesThem) {
   RandomDistributions random(6);
   for (int n = 0; n < 60; ++n) {
     const Distribution p = random.dense(4), q = random.any(4);
-    const auto plan = build_recursive_wor({p, 1 + random.below(3)}, q, {}).value();
+    const DraftDistributions drafts(p, 1 + random.below(3));
+    const auto plan = build_recursive_wor(drafts, q, {}).value();
+    const auto best = build_tuple_lp_without_replacement(drafts, q, {}).value();
+    EXPECT_EQ(best->drafts(), plan->drafts());
     const double optimum = optimal_acceptance_by_subsets(
         q, [&](std::uint32_t subset) { return all_inside(p, subset, plan->drafts()); });
     EXPECT_LE(plan->acceptance(), optimum + 1e-12);
+    EXPECT_NEAR(best->acceptance(), optimum, 1e-10);
+    EXPECT_LE(distance(enumerate_distribution(*best, 4), q), 1e-12);
   }
 }
 

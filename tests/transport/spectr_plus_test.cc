@@ -29,6 +29,33 @@ double number(const TransportPlan& plan, const std::string& name) {
   return std::get<double>(plan.parameters().at(name));
 }
 
+// iOPT with T rounds lies between STr⁺ (T = 1) and STr⁺⁺, and needs k V rounds at most (Theorem 3).
+TEST(SpectrPlus, RoundsLeadFromOneToTheOtherAndAreFew) {
+  RandomDistributions random(77);
+  for (int n = 0; n < 60; ++n) {
+    const std::size_t vocabulary = 2 + random.below(7), k = 2 + random.below(4);
+    const bool tiny = std::pow(static_cast<double>(vocabulary), static_cast<double>(k)) <= 300.0;
+    const Distribution p = random.dense(vocabulary), q = random.dense(vocabulary);
+    const auto end = build_str_plus_plus({p, k}, q, {}).value();
+    EXPECT_LE(number(*end, "iterations"), static_cast<double>(k * vocabulary));
+    double last = build_k_seq({p, k}, q, {}).value()->acceptance();
+    for (int rounds = 1; rounds <= 6; ++rounds) {
+      const auto plan = build_str_plus({p, k}, q, {.rounds = rounds}).value();
+      EXPECT_GE(plan->acceptance(), last - 1e-10);
+      EXPECT_LE(plan->acceptance(), end->acceptance() + 1e-10);
+      if (tiny) {
+        EXPECT_LE(distance(enumerate_distribution(*plan, vocabulary), q), 1e-11);
+      }
+      last = plan->acceptance();
+      if (rounds >= number(*end, "iterations")) {
+        EXPECT_EQ(last, end->acceptance());
+      }
+    }
+  }
+  const Distribution p = distribution({1, 1});
+  EXPECT_FALSE(build_str_plus({p, 2}, p, {.rounds = 0}).has_value());
+}
+
 TEST(SpectrPlus, FactorsMatchGoldenValues) {
   const Distribution p = distribution({3, 2, 1}), q = distribution({1, 2, 3});
   for (const auto build : {build_str_plus, build_str_plus_plus}) {
