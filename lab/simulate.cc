@@ -21,6 +21,24 @@ double Average::band() const {
   return 1.96 * std::sqrt(squares_ / (n - 1.0) / n);
 }
 
+namespace {
+
+/// Decodes a text after a start that is drawn uniformly, and calls seen(block) for every block.
+Result<void> decode(Decoder& decoder, Models& models, const MarkovPair& pair, CounterRandom random,
+                    const std::function<void(const Block&)>& seen) {
+  const std::size_t T = pair.horizon();
+  random.enter({.block = T, .purpose = Purpose::draft});  // no decoder needs that many blocks
+  std::vector<Token> text = {static_cast<Token>(random.draw(std::vector<double>(pair.states(), 1.0)))};
+  for (std::size_t index = 0; text.size() <= T; ++index) {
+    SPECTR_TRY(const Block block, decoder.step({text, T + 1 - text.size(), index, {}}, models, random));
+    text.insert(text.end(), block.tokens.begin(), block.tokens.end());
+    seen(block);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<void> simulate_rejections(const MarkovPair& pair, std::size_t sequences, std::size_t runs,
                                  std::uint64_t seed,
                                  const std::function<void(std::size_t, double)>& counted) {
@@ -28,18 +46,27 @@ Result<void> simulate_rejections(const MarkovPair& pair, std::size_t sequences, 
   SPECTR_TRY(const MethodRule* rule, find_method(sequences == 1 ? "speculative" : "batch"));
   SPECTR_TRY(Decoder decoder, make_decoder(*rule, {.drafts = sequences, .length = T}));
   Models models = pair.start(decoder.max_nodes(T));
-  const std::vector<double> uniform(pair.states(), 1.0);
   for (std::size_t run = 0; run < runs; ++run) {
-    CounterRandom random(seed, run);
-    random.enter({.block = T, .purpose = Purpose::draft});  // no decoder needs that many blocks
-    std::vector<Token> text = {static_cast<Token>(random.draw(uniform))};
     double rejections = 0.0;
-    for (std::size_t index = 0; text.size() <= T; ++index) {
-      SPECTR_TRY(const Block block, decoder.step({text, T + 1 - text.size(), index, {}}, models, random));
-      text.insert(text.end(), block.tokens.begin(), block.tokens.end());
+    SPECTR_TRY_VOID(decode(decoder, models, pair, CounterRandom(seed, run), [&](const Block& block) {
       if (block.sources.back() == Source::correction) rejections += 1.0;
-    }
+    }));
     counted(run, rejections);
+  }
+  return {};
+}
+
+Result<void> simulate_efficiency(const MarkovPair& pair, std::string_view method,
+                                 const MethodOptions& options, std::size_t runs, std::uint64_t seed,
+                                 const std::function<void(double)>& counted) {
+  SPECTR_TRY(const MethodRule* rule, find_method(method));
+  SPECTR_TRY(Decoder decoder, make_decoder(*rule, options));
+  Models models = pair.start(decoder.max_nodes(pair.horizon()));
+  for (std::size_t run = 0; run < runs; ++run) {
+    double calls = 0.0;
+    SPECTR_TRY_VOID(decode(decoder, models, pair, CounterRandom(seed, run),
+                           [&](const Block& block) { calls += static_cast<double>(block.target_calls); }));
+    counted(static_cast<double>(pair.horizon()) / calls);
   }
   return {};
 }

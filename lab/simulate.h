@@ -34,6 +34,12 @@ class Average {
 Result<void> simulate_rejections(const MarkovPair& pair, std::size_t sequences, std::size_t runs,
                                  std::uint64_t seed, const std::function<void(std::size_t, double)>& counted);
 
+/// Decodes `runs` texts by the real decoder of a method and real random numbers, and calls counted(tokens per
+/// call of the target) for each. The result depends on the seed alone.
+Result<void> simulate_efficiency(const MarkovPair& pair, std::string_view method,
+                                 const MethodOptions& options, std::size_t runs, std::uint64_t seed,
+                                 const std::function<void(double)>& counted);
+
 /// What a decoder itself does on a pair, by enumeration of all that can happen, from a uniformly drawn start.
 struct EnumeratedDecoder {
   double calls = 0.0;        ///< of the target

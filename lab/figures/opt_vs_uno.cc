@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "lab/figures/figures.h"
 #include "lab/judge.h"
@@ -18,7 +20,24 @@
 namespace spectr::lab {
 namespace {
 
-constexpr double epsilons[] = {0.1, 0.2, 0.4, 0.8};
+/// Those of the paper, and smaller ones that leave more than a few rejections on the bundled pair.
+constexpr double epsilons[] = {0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8};
+
+/// What the paper prints of its models, in %: prompts that OPT wins, judged by a reward model and by GPT-4
+/// (table 1); and of target and draft each alone (table 2).
+struct Printed {
+  double epsilon;
+  const char* won;
+};
+constexpr Printed printed[] = {{0.1, "53, 54.5"}, {0.2, "53.5, 53"}, {0.4, "57.5, 53.5"}, {0.8, "52.5, 55"}};
+constexpr const char* printed_target = "64.5, 69";
+constexpr const char* printed_draft = "35.5, 31";
+
+std::string printed_of(double epsilon) {
+  const auto found = std::ranges::find(printed, epsilon, &Printed::epsilon);
+  return found == std::end(printed) ? "-" : found->won;
+}
+
 constexpr std::size_t draft_length = 4, context_length = 256;
 
 /// A method with its models, and statistics of the texts that it has generated.
@@ -58,13 +77,15 @@ class Generator {
 };
 
 /// Two generators and how often the first one's text was judged better; a tie, or a text of which the judge
-/// sees nothing, counts as half a win. Texts of one prompt are alike: the spread is taken over prompts. Both
-/// are measured for bias at the same places, those of the two's first texts for every prompt.
+/// sees nothing, counts as half a win. A prompt is won by who wins more than half of its comparisons: the
+/// paper's win rate is the share of prompts won. Texts of one prompt are alike: the spread is taken over
+/// prompts. Both are measured for bias at the same places, those of the two's first texts for every prompt.
 struct Contest {
   const char* name;
   double epsilon;
   Generator first, second;
   Average wins = {};
+  double prompts_won = 0.0, prompts_lost = 0.0;  // by a majority of their comparisons
   TextBias biases = {};
 
   bool of_corrections() const { return epsilon > 0.0; }
@@ -88,7 +109,10 @@ Result<void> compete(Contest& contest, std::size_t comparisons, std::span<const 
     const bool judged = scores[0] && scores[1] && *scores[0] != *scores[1];
     wins += !judged ? 0.5 : *scores[0] > *scores[1] ? 1.0 : 0.0;
   }
-  contest.wins.add(wins / static_cast<double>(comparisons));
+  const double share = wins / static_cast<double>(comparisons);
+  contest.wins.add(share);
+  if (share > 0.5) contest.prompts_won += 1.0;
+  if (share < 0.5) contest.prompts_lost += 1.0;
   return {};
 }
 
@@ -151,17 +175,22 @@ Result<Report> opt_vs_uno(const Context& context) {
     context.progress(i + 1, prompts);
   }
 
-  DataTable data({"contest", "epsilon", "prompts", "comparisons", "win_rate", "low", "high", "tv_first",
-                  "tv_second", "tokens_per_call_first", "tokens_per_call_second"});
+  DataTable data({"contest", "epsilon", "prompts", "comparisons", "win_rate", "low", "high", "won_first",
+                  "won_second", "tv_first", "tv_second", "tokens_per_call_first", "tokens_per_call_second"});
   std::vector<Line> summary;
   for (const Contest& c : all) {
-    const double mean = c.wins.mean(), band = c.wins.band();
+    const double mean = c.wins.mean(), band = c.wins.band(), all_prompts = static_cast<double>(prompts);
     data.add({c.name, c.epsilon, static_cast<double>(prompts), static_cast<double>(comparisons), mean,
-              mean - band, mean + band, c.first_bias(), c.second_bias(), c.first.tokens_per_call(),
-              c.second.tokens_per_call()});
+              mean - band, mean + band, c.prompts_won / all_prompts, c.prompts_lost / all_prompts,
+              c.first_bias(), c.second_bias(), c.first.tokens_per_call(), c.second.tokens_per_call()});
     const std::string who =
         c.of_corrections() ? fmt::format("ε = {}: OPT over UNO", c.epsilon) : "target alone over draft alone";
-    summary.push_back({who + ", win rate", fmt::format("{:.3f} ± {:.3f}", mean, band)});
+    summary.push_back({who + ", share of comparisons won", fmt::format("{:.3f} ± {:.3f}", mean, band)});
+    summary.push_back({"… prompts won by most comparisons, % (two judges in the paper)",
+                       fmt::format("{:.1f}", 100.0 * c.prompts_won / all_prompts),
+                       c.of_corrections() ? printed_of(c.epsilon) : printed_target});
+    summary.push_back({"… prompts lost, %", fmt::format("{:.1f}", 100.0 * c.prompts_lost / all_prompts),
+                       c.of_corrections() ? "-" : printed_draft});
     summary.push_back({c.of_corrections() ? "… mean TV per token, OPT and UNO" : "… mean TV per token",
                        fmt::format("{:.4f}, {:.4f}", c.first_bias(), c.second_bias())});
   }

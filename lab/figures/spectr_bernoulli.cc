@@ -18,13 +18,6 @@ constexpr double draft = 0.25;
 constexpr double targets[] = {0.1, 0.25, 0.75, 1.0};
 constexpr std::size_t max_drafts = 16;
 
-/// The optimum of k drafts from Ber(p) for Ber(q) (SpecTr, equation 10):
-/// min(q, 1 − (1−p)^k) + min(1 − q, 1 − p^k).
-double closed_form(double p, double q, std::size_t k) {
-  const auto exponent = static_cast<double>(k);
-  return std::min(q, 1.0 - std::pow(1.0 - p, exponent)) + std::min(1.0 - q, 1.0 - std::pow(p, exponent));
-}
-
 constexpr double compared_to = 8.0;  // drafts: with more of them both come too close to 1 to be told apart
 
 /// What the paper says of k-Seq beside the optimum, for k ≥ 2.
@@ -82,7 +75,7 @@ Result<Report> against_drafts(std::string title, std::initializer_list<DrawnPlan
       summary.push_back({fmt::format("Ber({}) → Ber({}), k = 4, {}", draft, b, plan.title),
                          fmt::format("{:.6f}", data.number(row, "acceptance")),
                          std::string_view(plan.name) == drawn_optimal.name
-                             ? fmt::format("{:.6f}", closed_form(draft, b, 4))
+                             ? fmt::format("{:.6f}", bernoulli_acceptance(draft, b, 4))
                              : "-"});
     }
     summary.push_back(

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <variant>
+#include <vector>
 
 #include "lab/distributions.h"
 #include "lab/figures/drawn_plans.h"
@@ -55,8 +57,11 @@ Result<void> bernoulli_example(std::vector<Line>& summary) {
     summary.push_back({fmt::format("… rejected by the optimum of k = {}", k),
                        fmt::format("{:.4f}", 1.0 - optimal_acceptance(p, q, k)), k == 1 ? "0.25" : "0"});
   }
-  SPECTR_TRY(const double plus, acceptance("str+", p, q, 2));
-  summary.push_back({"… rejected by STr⁺", fmt::format("{:.4f}", 1.0 - plus), "0"});
+  SPECTR_TRY(const PlanRule* str_plus, find_plan("str+"));
+  SPECTR_TRY(const auto plus, str_plus->build(DraftDistributions(p, 2), q, {}));
+  const auto alphas = std::get<std::vector<double>>(plus->parameters().at("alphas"));
+  summary.push_back({"… rejected by STr⁺", fmt::format("{:.4f}", 1.0 - plus->acceptance()), "0"});
+  summary.push_back({"… α of STr⁺", fmt::format("({:.2f}, {:.2f})", alphas[0], alphas[1]), "(0, 2)"});
   return {};
 }
 

@@ -36,14 +36,16 @@ std::vector<std::size_t> LikeliestBlocks::block(std::size_t i, std::size_t n, st
   return tokens;
 }
 
-std::vector<double> joint_decoding_cost(const MarkovPair& pair, std::size_t start, std::size_t length) {
-  SPECTR_CHECK(length >= 1);
-  const LikeliestBlocks blocks(pair, [&](std::size_t n, std::size_t x) { return pair.q(n, x); }, length);
+std::vector<double> joint_decoding_cost(const MarkovPair& pair, std::size_t start,
+                                        std::span<const std::size_t> lengths) {
+  SPECTR_CHECK(!lengths.empty() && std::ranges::min(lengths) >= 1);
+  const LikeliestBlocks blocks(
+      pair, [&](std::size_t n, std::size_t x) { return pair.q(n, x); }, std::ranges::max(lengths));
   std::vector<double> cost;
   std::size_t last = start;
   double sum = 0.0;
-  while (cost.size() < pair.horizon()) {
-    const std::size_t i = std::min(length, pair.horizon() - cost.size());
+  for (std::size_t block = 0; cost.size() < pair.horizon(); ++block) {
+    const std::size_t i = std::min(lengths[block % lengths.size()], pair.horizon() - cost.size());
     for (std::size_t y : blocks.block(i, cost.size(), last)) {
       sum -= std::log(pair.q(cost.size(), last)[y]);
       cost.push_back(sum);

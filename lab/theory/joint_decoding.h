@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "lab/theory/markov_pair.h"
@@ -36,8 +37,14 @@ class LikeliestBlocks {
 };
 
 /// Exact greedy multi-token joint decoding (MTJD, arXiv 2407.09722, section 3.1): commits the likeliest block
-/// of `length` tokens under the target, again and again. Length 1 is greedy decoding.
-/// Returns −Σ_{j≤n} log q(x_j | x_{j−1}) for n = 1 … T, after token 0 = start.
-std::vector<double> joint_decoding_cost(const MarkovPair& pair, std::size_t start, std::size_t length);
+/// of γ tokens under the target, again and again. γ = 1 is greedy decoding. Block i takes γ_i
+/// (definition 3.1): `lengths` in turn. Returns −Σ_{j≤n} log q(x_j | x_{j−1}) for n = 1 … T, after token 0 =
+/// start. Requires: lengths ≥ 1, at least one.
+std::vector<double> joint_decoding_cost(const MarkovPair& pair, std::size_t start,
+                                        std::span<const std::size_t> lengths);
+inline std::vector<double> joint_decoding_cost(const MarkovPair& pair, std::size_t start,
+                                               std::size_t length) {
+  return joint_decoding_cost(pair, start, std::span(&length, 1));
+}
 
 }  // namespace spectr::lab

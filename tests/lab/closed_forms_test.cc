@@ -3,14 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <ostream>
+#include <random>
 #include <string_view>
+#include <vector>
 
 #include "lab/simulate.h"
 #include "lab/theory/over_acceptance.h"
 #include "lab/theory/rejections.h"
 #include "spectr/base/enumerator.h"
+#include "spectr/lm/tabular_model.h"
 
 namespace spectr::lab {
 namespace {
@@ -122,6 +127,94 @@ TEST_P(BiasedForm, OfTheTextIsAMarkovChain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Epsilons, BiasedForm, testing::Values(0.0, 0.02, 0.1, 0.3, 1.0));
+
+/// b below min(1, q/p): unbiased, and no fewer rejections than those of speculative decoding (Theorem 2).
+TEST(BelowZero, NothingIsBiasedAndMoreIsRejected) {
+  const MarkovPair pair = MarkovPair::random(3, 4, 23);
+  double last = total(expected_rejections(pair));
+  for (const double epsilon : {0.0, -0.02, -0.1, -0.3, -1.0}) {
+    const EnumeratedDecoder decoder = enumerate(pair, "biased-opt", {.epsilon = epsilon}).value();
+    const BiasedText text = biased_text(pair, epsilon, Correction::opt);
+    EXPECT_LE(decoder.tv, 1e-12);
+    EXPECT_NEAR(text.bias, 0.0, 1e-12);
+    EXPECT_NEAR(decoder.corrections, text.misses, tolerance);
+    EXPECT_GE(text.rejections, last - 1e-12);
+    last = text.rejections;
+  }
+  EXPECT_NEAR(last, 4.0, 1e-12);  // every test fails: plain decoding
+}
+
+struct Rule {
+  std::vector<double> p, q, b;
+  double rejection = 0.0;
+
+  /// A correction that fills R r up to (q − b p)₊ token by token, in a random order.
+  std::vector<double> corner(std::mt19937& generator) const {
+    std::vector<std::size_t> order(p.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::shuffle(order, generator);
+    std::vector<double> r(p.size(), 0.0);
+    double left = 1.0;
+    for (const std::size_t y : order) {
+      r[y] = std::min(left, std::max(0.0, q[y] - b[y] * p[y]) / rejection);
+      left -= r[y];
+    }
+    return r;
+  }
+};
+
+std::vector<double> random_law(std::size_t n, std::mt19937& generator) {
+  std::vector<double> law(n);
+  double total = 0.0;
+  for (double& mass : law) total += mass = uniform53(generator);
+  for (double& mass : law) mass /= total;
+  return law;
+}
+
+Rule random_rule(std::mt19937& generator) {
+  Rule rule{random_law(6, generator), random_law(6, generator), {}};
+  for (const double p : rule.p) rule.rejection += p * (1.0 - rule.b.emplace_back(uniform53(generator)));
+  return rule;
+}
+
+/// Theorem 4: the corrections with R r ≤ (q − b p)₊ have the least bias, whatever b is, and no others.
+TEST(Corrections, WithTheLeastBiasAreAWholeSet) {
+  std::mt19937 generator(31);
+  std::size_t outside = 0;
+  for (int n = 0; n < 300; ++n) {
+    const Rule rule = random_rule(generator);
+    const double least = min_bias(rule.p, rule.q, rule.b);
+    const std::vector<double> one = rule.corner(generator), other = rule.corner(generator);
+    std::vector<double> between(one.size());
+    for (std::size_t y = 0; y < one.size(); ++y) between[y] = 0.3 * one[y] + 0.7 * other[y];
+    for (const auto& r : {one, other, between, correction_of(rule.p, rule.q, rule.b, Correction::opt)}) {
+      EXPECT_TRUE(attains_min_bias(rule.p, rule.q, rule.b, r));
+      EXPECT_NEAR(biased_step(rule.p, rule.q, rule.b, r).bias, least, 1e-14);
+    }
+    const std::vector<double> r = random_law(6, generator);
+    const double bias = biased_step(rule.p, rule.q, rule.b, r).bias;
+    EXPECT_GE(bias, least - 1e-15);
+    EXPECT_EQ(attains_min_bias(rule.p, rule.q, rule.b, r), bias <= least + 1e-11);
+    outside += bias > least + 1e-11 ? 1 : 0;
+    // Rejection and bias are never below the line of the front.
+    EXPECT_GE(rule.rejection + bias, biased_step(rule.p, rule.q, 0.0, Correction::opt).rejection - 1e-15);
+  }
+  EXPECT_GT(outside, 200u);
+}
+
+/// b ≤ min(1, q/p): Loss* = 0, and what is left of the target is the only correction that has it.
+TEST(Corrections, OfUnbiasedRulesAreUnique) {
+  std::mt19937 generator(32);
+  for (int n = 0; n < 100; ++n) {
+    Rule rule = random_rule(generator);
+    for (std::size_t y = 0; y < 6; ++y) rule.b[y] *= std::min(1.0, rule.q[y] / rule.p[y]);
+    EXPECT_NEAR(min_bias(rule.p, rule.q, rule.b), 0.0, 1e-15);
+    std::vector<double> r = correction_of(rule.p, rule.q, rule.b, Correction::opt);
+    EXPECT_NEAR(biased_step(rule.p, rule.q, rule.b, r).bias, 0.0, 1e-15);
+    std::swap(*std::ranges::max_element(r), *std::ranges::min_element(r));
+    EXPECT_FALSE(attains_min_bias(rule.p, rule.q, rule.b, r));
+  }
+}
 
 /// ε = 0 with the right correction is exact, and one token's rejection and bias lie on the line.
 TEST(OverAcceptance, OfOptLiesOnTheLineAndAttainsTheLeastBias) {

@@ -60,6 +60,25 @@ TEST(JointDecoding, IsWhatTheDecoderDoesWithEnoughBeams) {
   }
 }
 
+/// … and with blocks of different lengths in turn.
+TEST(JointDecoding, OfVaryingLengthsIsWhatTheDecoderDoes) {
+  const MarkovPair pair = MarkovPair::random(3, 9, 13);
+  const std::vector<std::size_t> lengths = {1, 3, 2};
+  auto decoder = make_decoder(*find_method("mtjd").value(),
+                              {.beams = 27, .beam_mode = BeamMode::top, .gammas = lengths});
+  Models models = pair.start_target(decoder->max_nodes(9));
+  std::vector<Token> text = {1};
+  double cost = 0.0;
+  Enumerator choices;
+  for (std::size_t block = 0; text.size() < 10; ++block) {
+    const auto made = decoder->step({text, 10 - text.size(), block, {}}, models, choices);
+    for (double nll : made->negative_log_likelihoods) cost += nll;
+    text.insert(text.end(), made->tokens.begin(), made->tokens.end());
+  }
+  EXPECT_NEAR(joint_decoding_cost(pair, 1, lengths).back(), cost, 1e-12);
+  EXPECT_NE(cost, joint_decoding_cost(pair, 1, 1).back());
+}
+
 /// Theorem 3.2 in its simplest case: a block as long as the text is the likeliest text there is.
 TEST(JointDecoding, OfTheWholeTextIsNeverWorseThanGreedy) {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -23,7 +24,20 @@ std::unique_ptr<TransportPlan> plan(std::string_view name, const DraftDistributi
   return std::move(find_plan(name).value()->build(p, q, {}).value());
 }
 
-/// SpecTr, Algorithm 2: the search for ρ must not end at the largest q/p over p > 0.
+/// SpecTr, equation 1: Σ min(p, q) is what is accepted, not what it costs.
+TEST(PaperSlips, TheOptimalCostIsWhatTheSumOfTheMinimaLeaves) {
+  EXPECT_NEAR(plan("maximal", {bernoulli(0.5), 1}, bernoulli(0.75))->acceptance(), 0.5 + 0.25, 1e-15);
+}
+
+/// SpecTr, appendix C.1: above ρ* 1 − (1−β)^k is at most ρβ, not at least.
+TEST(PaperSlips, AboveTheSmallestDivisionFactorTheInequalityIsTheOtherOne) {
+  const auto p = bernoulli(0.5), q = bernoulli(0.75);
+  const double rho = 2.0, beta = std::min(p[0], q[0] / rho) + std::min(p[1], q[1] / rho);
+  EXPECT_GT(rho, std::get<double>(plan("k-seq", {p, 2}, q)->parameters().at("rho")));
+  EXPECT_LT(1.0 - (1.0 - beta) * (1.0 - beta), rho * beta - 0.2);
+}
+
+/// SpecTr, Lemma 4: the search for ρ must not end at the largest q/p over p > 0.
 TEST(PaperSlips, TheDivisionFactorMayExceedEveryFiniteRatio) {
   const auto p = Distribution::from_weights({1, 1, 0}), q = Distribution::from_weights({1, 1, 2});
   EXPECT_GT(std::get<double>(plan("k-seq", {p, 2}, q)->parameters().at("rho")), 1.7);  // q/p = ½ where p > 0
@@ -71,6 +85,18 @@ TEST(PaperSlips, UnoDrawsFromTheTarget) {
   const double from_draft = std::min(p[0], q[0]) + uno.rejection * p[0];
   EXPECT_NEAR(uno.distribution[0], 0.45, 1e-15);
   EXPECT_NEAR(from_draft, 0.7, 1e-15);
+}
+
+/// Yin et al., Algorithm 4: line 28 draws from a residual that line 19 has already taken.
+TEST(PaperSlips, TheListingOfBatchesCorrectsFromOneResidualTooMany) {
+  const auto p = Distribution::from_weights({0.4, 0.4, 0.2}), q = Distribution::from_weights({0.1, 0.5, 0.4});
+  const auto first = plan("recursive", {p, 1}, q);
+  const Distribution residual = *first->residual();  // q², what is to be drawn after one rejection
+  EXPECT_NEAR(residual[1], 1.0 / 3.0, 1e-15);
+  const Distribution printed = *plan("recursive", {p, 1}, residual)->residual();  // ∝ (q² − p)₊
+  const double rejected = 1.0 - first->acceptance();
+  EXPECT_NEAR(std::min(p[1], q[1]) + rejected * residual[1], q[1], 1e-15);
+  EXPECT_NEAR(std::min(p[1], q[1]) + rejected * printed[1], 0.4, 1e-15);  // q has 0.5
 }
 
 /// Yin et al.: T/E[rejections] and T/(1 + E[rejections]) approximate the tokens per call from both sides.
@@ -130,6 +156,17 @@ MarkovPair misled_beam() {
     }
   }
   return {V, T, p, q};
+}
+
+/// MTAD, Theorem 3.6: γ̄ ≥ |ln τ|/U cannot hold beyond L + 1 tokens.
+TEST(PaperSlips, TokensPerBlockEndAtTheLengthOfTheDraftAndOne) {
+  const MarkovPair pair = MarkovPair::alike(4, 8, 0.01, 1);
+  const auto a = assisted_decoding(pair, {.tau = 0.1, .beams = 2, .length = 3});
+  ASSERT_TRUE(a.has_value());
+  const double U = largest_log_ratio(pair);
+  EXPECT_GT(-std::log(0.1) / U, 100.0);
+  EXPECT_LE(a->tokens_per_full_block, 4.0 + 1e-12);
+  EXPECT_GE(a->tokens_per_full_block, tokens_per_call_bound(0.1, 3, U) - 1e-12);
 }
 
 /// MTAD, Theorem 3.5: the factor of U is 1 + γ̄ − εγ̄; the printed 1 − ε + γ̄ can be violated.
