@@ -59,8 +59,8 @@ class BatchPass {
       if (meter != nullptr) milliseconds_.push_back(1e3 * seconds);
     }
     if (meter == nullptr) return {};
-    const auto joules = meter->stop();
-    joules_ = joules_ && joules ? std::optional(*joules_ + *joules) : std::nullopt;
+    const auto energy = meter->stop();
+    joules_ = joules_ && energy ? std::optional(*joules_ + energy->joules) : std::nullopt;
     return {};
   }
 

@@ -1,5 +1,8 @@
 #include "apps/bench/energy_meter.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace spectr::bench {
 namespace {
 
@@ -13,6 +16,15 @@ double joules(std::span<const PowerReading> readings) {
   for (std::size_t i = 1; i < readings.size(); ++i) {
     const PowerReading &a = readings[i - 1], &b = readings[i];
     sum += (a.watts + b.watts) / 2.0 * (b.seconds - a.seconds);
+  }
+  return sum;
+}
+
+double sampled_joules(std::span<const PowerReading> readings) {
+  double sum = 0.0;
+  for (std::size_t i = 1; i < readings.size(); ++i) {
+    const double seconds = std::floor(readings[i].seconds) - std::floor(readings[i - 1].seconds);
+    sum += seconds * readings[i].watts;
   }
   return sum;
 }
@@ -46,31 +58,37 @@ double EnergyMeter::now() const {
 }
 
 void EnergyMeter::read() {
+  const double at = now();
   const auto counted = rapl_.lap();
   counted_ += counted.value_or(0.0);
   if (!counted) failed_ = true;
-  if (!nvml_.available()) return;
-  if (const auto watts = nvml_.watts()) {
-    readings_.push_back({now(), *watts});
-  } else {
-    failed_ = true;
+  PowerReading total{at, counted.value_or(0.0) / std::max(at - last_, 1e-9)};
+  last_ = at;
+  if (nvml_.available()) {
+    const auto watts = nvml_.watts();
+    if (!watts) failed_ = true;
+    readings_.push_back({now(), watts.value_or(0.0)});
+    total.watts += watts.value_or(0.0);
   }
+  totals_.push_back(total);
 }
 
 void EnergyMeter::start() {
   if (!available()) return;
   const std::lock_guard lock(lock_);
   readings_.clear();
+  totals_.clear();
   failed_ = false;
   read();
   counted_ = 0.0;
 }
 
-std::optional<double> EnergyMeter::stop() {
+std::optional<Energy> EnergyMeter::stop() {
   if (!available()) return std::nullopt;
   const std::lock_guard lock(lock_);
   read();
-  return failed_ ? std::nullopt : std::optional(counted_ + joules(readings_));
+  if (failed_) return std::nullopt;
+  return Energy{counted_ + joules(readings_), sampled_joules(totals_)};
 }
 
 std::optional<double> EnergyMeter::idle_watts() {
@@ -78,7 +96,7 @@ std::optional<double> EnergyMeter::idle_watts() {
   const double began = now();
   start();
   std::this_thread::sleep_for(std::chrono::seconds(1));
-  if (const auto energy = stop()) idle_watts_ = *energy / (now() - began);
+  if (const auto energy = stop()) idle_watts_ = energy->joules / (now() - began);
   return idle_watts_;
 }
 

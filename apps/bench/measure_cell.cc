@@ -13,10 +13,15 @@
 namespace spectr::bench {
 namespace {
 
-Take take_of(const Statistics& statistics, std::optional<double> joules = {}) {
+Take take_of(const Statistics& statistics, const std::optional<Energy>& energy = {}) {
   const auto tokens = static_cast<double>(statistics.generated());
-  return {tokens, static_cast<double>(statistics.target_calls()), tokens / statistics.tokens_per_second(),
-          tokens * std::log(statistics.perplexity()), joules};
+  Take take{tokens, static_cast<double>(statistics.target_calls()), tokens / statistics.tokens_per_second(),
+            tokens * std::log(statistics.perplexity())};
+  if (energy) {
+    take.joules = energy->joules;
+    take.sampled_joules = energy->sampled_joules;
+  }
+  return take;
 }
 
 /// What is counted over all prompts.

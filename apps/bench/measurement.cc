@@ -17,8 +17,8 @@ std::optional<double> optional_of(const Json& value) {
 Json to_json(const std::vector<Take>& takes) {
   Json all = Json::array();
   for (const Take& t : takes)
-    all.push_back(
-        {t.tokens, t.calls, t.seconds, t.negative_log_likelihood, or_null(t.joules), or_null(t.score)});
+    all.push_back({t.tokens, t.calls, t.seconds, t.negative_log_likelihood, or_null(t.joules),
+                   or_null(t.score), or_null(t.sampled_joules)});
   return all;
 }
 
@@ -26,7 +26,8 @@ std::vector<Take> takes_of(const Json& all) {
   std::vector<Take> takes;
   for (const Json& t : all) {
     takes.push_back({t[0].get<double>(), t[1].get<double>(), t[2].get<double>(), t[3].get<double>(),
-                     optional_of(t[4]), optional_of(t[5])});
+                     optional_of(t[4]), optional_of(t[5]),
+                     t.size() > 6 ? optional_of(t[6]) : std::nullopt});  // older ones have none
   }
   return takes;
 }

@@ -18,6 +18,7 @@ struct Take {
   double negative_log_likelihood;     ///< of the tokens under the target, at temperature 1 and unfiltered
   std::optional<double> joules = {};  ///< with the reading of the prompt
   std::optional<double> score = {};   ///< how good the answers are
+  std::optional<double> sampled_joules = {};  ///< by MTAD's sum (energy_meter.h)
 
   double block_efficiency() const { return tokens / calls; }
   double perplexity() const;

@@ -39,11 +39,12 @@ double perplexity_of(std::span<const Take> takes) {
   return std::exp(sum(takes, &Take::negative_log_likelihood) / sum(takes, &Take::tokens));
 }
 
-std::optional<double> joules_per_token(std::span<const Take> takes) {
+/// By either sum of the energy.
+std::optional<double> joules_per_token(std::span<const Take> takes, std::optional<double> Take::* energy) {
   double joules = 0.0;
   for (const Take& take : takes) {
-    if (!take.joules) return {};
-    joules += *take.joules;
+    if (!(take.*energy)) return {};
+    joules += *(take.*energy);
   }
   return joules / sum(takes, &Take::tokens);
 }
@@ -158,7 +159,10 @@ Json row_of(Json head, std::span<const Measurement> repeats, const Json& paper, 
   if (shape.drafts > 0) row["drafts"] = shape.drafts;  // a method may have chosen them itself
   if (shape.length > 0) row["length"] = shape.length;
   const auto speedups = over_repeats(repeats, [](const Measurement& m) { return speedup_of(m).value; });
-  const auto joules = over_repeats(repeats, [](const Measurement& m) { return joules_per_token(m.takes); });
+  const auto joules_by = [&](std::optional<double> Take::* energy) {
+    return over_repeats(repeats, [&](const Measurement& m) { return joules_per_token(m.takes, energy); });
+  };
+  const auto joules = joules_by(&Take::joules), sampled = joules_by(&Take::sampled_joules);
   const Measurement& first = repeats.front();
   row["repeats"] = repeats.size();
   row["prompts"] = prompts;
@@ -168,6 +172,7 @@ Json row_of(Json head, std::span<const Measurement> repeats, const Json& paper, 
   }));
   row["joules_per_token"] = joules.empty() ? Json(nullptr) : Json(mean_of(joules).value);
   row["joules_per_token_sd"] = or_null(deviation_of(joules));
+  row["joules_per_token_sampled"] = sampled.empty() ? Json(nullptr) : Json(mean_of(sampled).value);
   row["perplexity"] = mean_and_sd(over_repeats(
       repeats, [](const Measurement& m) { return perplexity_of(std::span(m.takes).first(common(m))); }));
   row["score"] =

@@ -36,8 +36,8 @@ Result<void> pass_round(Session& session, std::span<const Token> text, Point& po
     spent += seconds;
     ++point.passes;
   }
-  const auto joules = meter.stop();
-  point.joules = point.joules && joules ? std::optional(*point.joules + *joules) : std::nullopt;
+  const auto energy = meter.stop();
+  point.joules = point.joules && energy ? std::optional(*point.joules + energy->joules) : std::nullopt;
   return {};
 }
 

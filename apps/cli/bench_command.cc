@@ -20,6 +20,7 @@ void add_bench(CLI::App& app) {
                                         "passes cost, and what rounding loses");
   bench.require_subcommand(1, 2);  // two: `bench pp tg`
   add_bench_methods(bench);
+  add_bench_tune(bench);
   add_bench_widths(bench);
   add_bench_passes(bench);
   add_bench_select(bench);

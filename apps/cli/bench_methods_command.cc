@@ -1,13 +1,18 @@
 #include <algorithm>
+#include <fstream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "apps/bench/column_file.h"
 #include "apps/bench/measure_cell.h"
 #include "apps/bench/method_figures.h"
+#include "apps/bench/method_report.h"
 #include "apps/bench/method_results.h"
 #include "apps/bench/preset_list.h"
+#include "apps/bench/tuning.h"
 #include "apps/cli/arguments.h"
 #include "apps/cli/bench_methods_plan.h"
 #include "apps/cli/bench_output.h"
@@ -24,6 +29,7 @@
 #include "apps/cli/prompt_files.h"
 #include "apps/cli/score_flags.h"
 #include "spectr/backend/cpu/machine_speed.h"
+#include "spectr/base/names.h"
 
 namespace spectr::cli {
 namespace {
@@ -38,10 +44,14 @@ struct Flags {
   ScoreFlags score;
   std::size_t predict = 128;
   std::optional<double> seconds;
+  std::size_t warm_up = 0;  // prompts
   bool ignore_eos = false;
   bool chat = false;
   Resume resume;
   BenchOutput output;
+  const bench::Objective* objective = nullptr;  // of tune; null: nothing is chosen
+  std::string objective_name = "perplexity";
+  std::string chosen_file;
 };
 
 /// Drafts may be as small as pays where that is for every method to choose.
@@ -110,6 +120,16 @@ std::vector<bench::PresetCell> cells_of(const MethodsPlan& plan, const std::stri
   return all;
 }
 
+/// Answers some prompts first, which do not count: what is measured then finds the machine in its stride, and
+/// its power meters have caught up.
+void warm_up(bench::Setup& setup, const std::vector<bench::Part>& parts, std::size_t prompts,
+             bench::EnergyMeter& meter) {
+  const bench::Part& part = parts.front();
+  if (prompts == 0 || part.cells.empty()) return;
+  const auto some = std::span(part.prompts).first(std::min(prompts, part.prompts.size()));
+  need(bench::measure_cell(setup, part.cells.front().cell, some, {}, meter, [] {}), Status::failed);
+}
+
 /// Measures every cell that the file does not have yet: repetition by repetition, so that what else the
 /// machine does meets all cells.
 void measure(bench::Setup& setup, std::vector<bench::Part>& parts, const std::vector<std::uint64_t>& seeds,
@@ -138,6 +158,23 @@ void measure(bench::Setup& setup, std::vector<bench::Part>& parts, const std::ve
   progress.done();
 }
 
+/// Of every method the cell that is best, and the file that `bench methods --column-file` runs them from.
+Json choose(const Flags& flags, const bench::Results& results, const std::vector<bench::Part>& parts) {
+  const Json& rows = results.across.empty() ? results.rows : results.across;
+  Json chosen = Json::array();
+  std::vector<const bench::Cell*> cells;
+  for (const std::size_t i : bench::best_rows(rows, *flags.objective)) {
+    chosen.push_back(rows[i]);
+    cells.push_back(&parts.front().cells[i].cell);
+  }
+  if (cells.empty())
+    throw Failure(Status::failed, fmt::format("no method has a {} to choose by", flags.objective->name));
+  std::ofstream file(flags.chosen_file, std::ios::binary);
+  file << bench::column_json(cells).dump(2) << '\n' << std::flush;
+  if (!file) throw Failure(Status::failed, fmt::format("{} cannot be written", flags.chosen_file));
+  return chosen;
+}
+
 std::string spread_line(std::size_t repeats) {
   return repeats > 1 ? fmt::format("means ± standard deviations over {} repetitions", repeats)
                      : "means over prompts ± standard errors";
@@ -154,6 +191,14 @@ void run(Flags flags, const CLI::App& command) {
   }
   MethodsPlan& plan = flags.plan;
   plan.choose(command);
+  if (command.get_name() == "tune") {
+    if (plan.preset() != nullptr)
+      throw Failure(Status::usage, "bench tune chooses among settings that are given; a preset fixes them");
+    flags.objective = need(find_named(bench::objectives, "objective", flags.objective_name));
+    // Before a long run, not after it.
+    if (!std::ofstream(flags.chosen_file, std::ios::app))
+      throw Failure(Status::usage, fmt::format("{} cannot be written", flags.chosen_file));
+  }
   if (flags.seconds && !(*flags.seconds > 0.0))
     throw Failure(Status::usage, fmt::format("--seconds must be above 0, got {}", *flags.seconds));
   const bench::Preset* preset = plan.preset();
@@ -201,22 +246,33 @@ void run(Flags flags, const CLI::App& command) {
   const std::vector<std::uint64_t> seeds = plan.seeds();
   bench::EnergyMeter meter;
   const auto idle = meter.idle_watts();
+  warm_up(setup, parts, flags.warm_up, meter);
   measure(setup, parts, seeds, flags.seconds, pool.threads(), meter, flags.resume);
 
   const bench::Results results = bench::results_of(preset, setup, parts, plan.relative_to());
-  const std::string table = fmt::format(
+  const Json chosen = flags.objective == nullptr ? Json() : choose(flags, results, parts);
+  std::string table = fmt::format(
       "{}{}\n{}, {} threads, {}; energy: {}{}\nat most {} tokens an answer, seeds {}; {}\n{}",
       bench::preset_lines(preset), flags.model.model, processor_name(), pool.threads(), instruction_set(),
       meter.source(), idle ? fmt::format(", idle {:.1f} W", *idle) : "", flags.predict,
       fmt::join(seeds, ", "), spread_line(seeds.size()), bench::results_text(sets, results));
+  if (flags.objective != nullptr) {
+    table += fmt::format("\nchosen by {}, kept in {}: run them with bench methods --column-file {}\n{}",
+                         flags.objective->summary, flags.chosen_file, flags.chosen_file,
+                         bench::methods_table(chosen));
+  }
   Json draft_files = nullptr;
   if (flags.model.drafts.size() == 1) draft_files = flags.model.drafts.front();
   if (flags.model.drafts.size() > 1) draft_files = flags.model.drafts;
-  const Json object = {{"model", flags.model.model},      {"draft", draft_files},
-                       {"threads", pool.threads()},       {"seeds", seeds},
-                       {"predict", flags.predict},        {"datasets", sets},
-                       {"reference", results.references}, {"rows", results.rows},
-                       {"across", results.across}};
+  Json object = {{"model", flags.model.model},      {"draft", draft_files},
+                 {"threads", pool.threads()},       {"seeds", seeds},
+                 {"predict", flags.predict},        {"datasets", sets},
+                 {"reference", results.references}, {"rows", results.rows},
+                 {"across", results.across}};
+  if (flags.objective != nullptr) {
+    object["objective"] = flags.objective->name;
+    object["chosen"] = chosen;
+  }
   flags.output.print(object, results.rows, table);
   std::vector<Picture> pictures;
   for (auto& [name, figure] : bench::method_figures(results.rows))
@@ -226,10 +282,12 @@ void run(Flags flags, const CLI::App& command) {
 
 }  // namespace
 
-void add_bench_methods(CLI::App& bench) {
-  auto flags = std::make_shared<Flags>();
-  CLI::App& command =
-      *bench.add_subcommand("methods", "Methods, plans, K and L over prompts, each beside plain decoding");
+namespace {
+
+/// A subcommand that measures methods, with all flags that such have.
+CLI::App& add_measuring(CLI::App& bench, const std::string& name, const std::string& help,
+                        const std::shared_ptr<Flags>& flags) {
+  CLI::App& command = *bench.add_subcommand(name, help);
   flags->model.add_model(command, false);
   flags->model.add_drafts(command);
   flags->model.add_threads(command);
@@ -261,10 +319,13 @@ void add_bench_methods(CLI::App& bench) {
                   "no answer is begun after so many seconds of a method's answers; perplexity is that of the "
                   "prompts which plain decoding finishes in this time")
       ->transform(real());
+  command
+      .add_option("--warm-up", flags->warm_up,
+                  "prompts that are answered before anything is measured; for energy at least a few seconds")
+      ->transform(whole(0, 1'000'000))
+      ->capture_default_str();
   command.add_flag("--ignore-eos", flags->ignore_eos, "go on after end-of-text tokens");
   command.add_flag("--chat", flags->chat, "prompts are what a user says: render them by the chat template");
-  command.add_flag("--list-presets", flags->list_presets,
-                   "print the cells of every preset with the papers' values; run nothing");
   flags->resume.add(command);
   flags->plan.add(command);
   flags->output.add(command, true);
@@ -272,6 +333,31 @@ void add_bench_methods(CLI::App& bench) {
     check_variables(command);
     run(*flags, command);
   });
+  return command;
+}
+
+}  // namespace
+
+void add_bench_methods(CLI::App& bench) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command = add_measuring(
+      bench, "methods", "Methods, plans, K and L over prompts, each beside plain decoding", flags);
+  command.add_flag("--list-presets", flags->list_presets,
+                   "print the cells of every preset with the papers' values; run nothing");
+}
+
+void add_bench_tune(CLI::App& bench) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App& command = add_measuring(
+      bench, "tune", "Of every combination of settings the best of each method, on prompts kept for that",
+      flags);
+  command
+      .add_option("--objective", flags->objective_name,
+                  "what is best: " + names_of(bench::objectives, " or "))
+      ->capture_default_str();
+  command.add_option("--write", flags->chosen_file, "where the chosen settings are kept, as JSON")
+      ->required()
+      ->transform(file_name());
 }
 
 }  // namespace spectr::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "apps/bench/column_file.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
@@ -17,7 +18,12 @@ constexpr auto speculation = "Speculation";
 }  // namespace
 
 void MethodsPlan::add(CLI::App& command) {
-  add_preset(command, name_);
+  auto* preset_flag = add_preset(command, name_);
+  command
+      .add_option("--column-file", column_file_,
+                  "the settings of a file that bench tune has written, instead of a preset's or of flags")
+      ->transform(file_name())
+      ->excludes(preset_flag);
   repeatable(
       command.add_option("--column", column_names_,
                          "a column of the preset's table, as --list-presets shows them; L or O: the one "
@@ -66,14 +72,14 @@ void MethodsPlan::add(CLI::App& command) {
   sampling_.add(command);
 }
 
-void MethodsPlan::refuse_fixed(const CLI::App& command) const {
+void MethodsPlan::refuse_fixed(const CLI::App& command, const std::string& by) const {
   for (const CLI::Option* option : command.get_options()) {
     const std::string& group = option->get_group();
     const bool fixed = group == "Sampling" || (group == speculation && !option->check_lname("cost-file"));
     if (option->count() > 0 && fixed)
-      throw Failure(Status::usage, fmt::format("{} is fixed by --preset {}", option->get_name(), name_));
+      throw Failure(Status::usage, fmt::format("{} is fixed by {}", option->get_name(), by));
   }
-  if (!preset_->ranks.empty() && (repeats_ || !seeds_.empty())) {
+  if (preset_ != nullptr && !preset_->ranks.empty() && (repeats_ || !seeds_.empty())) {
     throw Failure(Status::usage,
                   fmt::format("--repeats and --seeds are fixed by --preset {}: {} answers to a prompt", name_,
                               bench::ranked_answers));
@@ -84,8 +90,15 @@ void MethodsPlan::choose(const CLI::App& command) {
   if (relative_to_) (void)need(find_method(*relative_to_));
   if (name_.empty()) {
     if (!column_names_.empty()) throw Failure(Status::usage, "--column goes with --preset");
-    given_ = {.warp = sampling_.warp().options(), .settings = settings_.request.settings(), .axes = {axes_}};
-    need(bench::cells_of(given_, given_.settings, 1));  // from here on every method is known
+    if (!column_file_.empty()) {
+      refuse_fixed(command, "--column-file");
+      given_ = need(bench::read_columns(column_file_));
+    } else {
+      given_ = {
+          {.warp = sampling_.warp().options(), .settings = settings_.request.settings(), .axes = {axes_}}};
+    }
+    // From here on every method is known.
+    for (const bench::Column& column : given_) need(bench::cells_of(column, column.settings, 1));
     return;
   }
   preset_ = need(bench::find_preset(name_));
@@ -93,20 +106,20 @@ void MethodsPlan::choose(const CLI::App& command) {
     throw Failure(Status::usage,
                   fmt::format("--preset {} measures passes: spectr bench widths --preset {}", name_, name_));
   }
-  refuse_fixed(command);
+  refuse_fixed(command, "--preset " + name_);
 }
 
 void MethodsPlan::check_tree() const {
-  if (preset_ != nullptr || given_.settings.tree.empty()) return;
+  const auto has_tree = [](const bench::Column& column) { return !column.settings.tree.empty(); };
+  if (preset_ != nullptr || std::ranges::none_of(given_, has_tree)) return;
   if (any_method([](const MethodRule& rule) { return rule.reads(Setting::tree); })) return;
   throw Failure(Status::usage,
                 "none of the methods drafts a prefix tree; --tree goes with tree and traversal");
 }
 
 std::vector<const bench::Column*> MethodsPlan::all_columns() const {
-  if (preset_ == nullptr) return {&given_};
   std::vector<const bench::Column*> all;
-  for (const bench::Column& column : preset_->columns) all.push_back(&column);
+  for (const bench::Column& column : preset_ == nullptr ? given_ : preset_->columns) all.push_back(&column);
   return all;
 }
 

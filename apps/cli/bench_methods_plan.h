@@ -53,9 +53,10 @@ class MethodsPlan {
   }
 
  private:
-  void refuse_fixed(const CLI::App& command) const;
+  void refuse_fixed(const CLI::App& command, const std::string& by) const;
 
   std::string name_;  // of the preset
+  std::string column_file_;
   std::vector<std::string> column_names_;
   bench::Axes axes_{.methods = {"speculative", "spectr"}};
   MethodFlags settings_;
@@ -66,7 +67,7 @@ class MethodsPlan {
   std::vector<std::uint64_t> seeds_;
 
   const bench::Preset* preset_ = nullptr;
-  bench::Column given_;  // where there is no preset
+  std::vector<bench::Column> given_;  // where there is no preset
 };
 
 }  // namespace spectr::cli

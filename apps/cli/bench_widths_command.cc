@@ -3,6 +3,7 @@
 #include <string>
 
 #include "apps/bench/batch_curve.h"
+#include "apps/bench/pass_fit.h"
 #include "apps/bench/presets.h"
 #include "apps/bench/width_curve.h"
 #include "apps/bench/width_report.h"
@@ -162,7 +163,8 @@ void run(Flags flags) {
     const Json rows = measure_batches(what, file, model, flags, base_ms, printed, pool.threads(), meter);
     if (!is_draft) base_ms = rows.front()["mean_ms"].get<double>();
     table += fmt::format("\n{}{}\n{}", file, flags.batches.independent ? ", independent texts" : "",
-                         bench::batches_table(rows));
+                         bench::batches_table(rows)) +
+             bench::decomposition_text(bench::decomposition_of(rows));
     append(file, rows);
     return rows;
   };
@@ -172,6 +174,7 @@ void run(Flags flags) {
                  {"read_gbps", memory * 1e-9},
                  {"integer_gops", integers * 1e-9},
                  {"widths", rows}};
+  if (batches) object["decomposition"] = bench::decomposition_of(rows);
   Json draft_rows = Json::array();
   if (!drafts.empty()) {
     draft_rows = measured("draft", flags.model.drafts.front(), drafts.front());

@@ -24,6 +24,7 @@ void add_lab(CLI::App& app);
 
 // The subcommands of `spectr bench`; each is called with the app of `bench`.
 void add_bench_methods(CLI::App& bench);
+void add_bench_tune(CLI::App& bench);
 void add_bench_widths(CLI::App& bench);
 void add_bench_passes(CLI::App& bench);
 void add_bench_select(CLI::App& bench);

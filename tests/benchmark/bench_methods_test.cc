@@ -56,7 +56,7 @@ TEST_F(BenchMethods, JsonHasTheFieldsOfTheContract) {
                                               "reference", "rows", "across"));
   EXPECT_EQ(out["model"], target());
   EXPECT_EQ(out["draft"], draft());
-  ASSERT_EQ(out["rows"].size(), 5u);
+  ASSERT_EQ(out["rows"].size(), 6u);
   for (const Json& row : out["rows"]) {
     EXPECT_THAT(keys(row), IsSupersetOf({"preset",
                                          "column",
@@ -108,6 +108,8 @@ TEST_F(BenchMethods, JsonHasTheFieldsOfTheContract) {
   EXPECT_EQ(spectr["drafts"], 2);
   EXPECT_EQ(spectr["length"], 2);
   EXPECT_TRUE(spectr["tau"].is_null());
+  EXPECT_EQ(mtad["drafts"], 1);
+  EXPECT_EQ(out["rows"][5]["drafts"], 2);  // beams that are verified
   EXPECT_EQ(mtad["beams"], 8);
   EXPECT_EQ(mtad["tau"], 0.1);
   EXPECT_EQ(out["datasets"][0]["prompts"], 3);

@@ -1,8 +1,11 @@
 // Energy from readings: the integral, counters that start again, and files as Linux shows them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <span>
+#include <vector>
 
 #include "apps/bench/energy_meter.h"
 #include "apps/bench/rapl.h"
@@ -16,6 +19,21 @@ TEST(Energy, TrapezoidsOverUnevenTimes) {
   EXPECT_DOUBLE_EQ(joules(constant), 100.0);
   const PowerReading ramp[] = {{1.0, 0.0}, {1.5, 10.0}, {3.0, 40.0}};  // P = 20 (t − 1): ∫ = 10 · 2²
   EXPECT_DOUBLE_EQ(joules(ramp), 40.0);
+}
+
+TEST(Energy, SecondsAreSummedAsMtadSumsThem) {
+  // Whole seconds 1, 2 and 3 pass before the second reading, 4 before the fourth.
+  const PowerReading some[] = {{0.5, 10.0}, {3.2, 20.0}, {3.9, 1000.0}, {4.0, 40.0}};
+  EXPECT_DOUBLE_EQ(sampled_joules(some), 3 * 20.0 + 40.0);
+  EXPECT_EQ(sampled_joules(std::span(some).first(1)), 0.0);
+  // Stretches that end where the next begins come to what one long one does.
+  double parts = 0.0;
+  std::vector<PowerReading> all;
+  for (int i = 0; i <= 200; ++i) all.push_back({0.05 * i, 50.0 + i % 7});
+  for (std::size_t i = 0; i < 200; i += 8)
+    parts += sampled_joules(std::span(all).subspan(i, std::min<std::size_t>(9, all.size() - i)));
+  EXPECT_DOUBLE_EQ(parts, sampled_joules(all));
+  EXPECT_NEAR(sampled_joules(all), joules(all), 0.06 * joules(all));
 }
 
 TEST(Energy, FewerThanTwoReadingsAreNoEnergy) {

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "apps/json.h"
+
+namespace spectr::bench {
+
+/// y = fixed + per_row · n.
+struct PassFit {
+  double fixed;
+  double per_row;
+
+  /// What does not grow with the rows, of a pass over n of them.
+  double share_fixed(double n) const { return fixed / (fixed + per_row * n); }
+};
+
+/// The line of least squares. None for fewer than two different n. Requires: as many y as n.
+std::optional<PassFit> fit_passes(std::span<const double> n, std::span<const double> y);
+
+/// MTAD's decomposition (arXiv 2407.09722, equation 9), E = PW_mem T_mem + PW_flop T_flop, of the rows of
+/// measure_batches: reading the weights takes time and energy once for a pass, arithmetic for each of its n
+/// rows (batch · length, and in a tree its root). {"ms": {fixed, per_row, share_fixed}, "joules": the same or
+/// null}, share_fixed that of the first pass; null where one line cannot be told.
+Json decomposition_of(const Json& rows);
+
+/// It in words, a line each; empty where there is none.
+std::string decomposition_text(const Json& decomposition);
+
+}  // namespace spectr::bench
