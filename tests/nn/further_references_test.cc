@@ -97,8 +97,7 @@ std::vector<fs::path> references_in(const fs::path& folder) {
     const bool rounds = json["arch"] == "gpt-oss" && path.filename() == "reference.json";
     const bool is_known = std::ranges::find(architectures(), json["arch"].get<std::string>(),
                                             &Architecture::name) != architectures().end();
-    const bool is_other = path.parent_path().filename() == "gpt-oss" ||
-                          path.parent_path().filename() == "llama-quants" || json.contains("files") ||
+    const bool is_other = path.parent_path().filename() == "llama-quants" || json.contains("files") ||
                           !json["model"].get<std::string>().ends_with(".gguf");
     if (is_known && !rounds && !is_other) found.push_back(path);
   }

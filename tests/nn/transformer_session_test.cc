@@ -68,7 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "arch2/qwen35/model-interval2.gguf", "arch2/qwen35moe/model-interval2.gguf",
                     "arch2/lfm2/model.gguf", "arch2/lfm2moe/model.gguf", "arch2/gemma4/model.gguf",
                     "arch2/gemma4/model-moe.gguf", "arch2/glm4moe/model-mtp.gguf",
-                    "arch2/deepseek2/model.gguf", "arch2/opt/post-norm-projected.gguf"),
+                    "arch2/deepseek2/model.gguf", "arch2/opt/post-norm-projected.gguf",
+                    "arch2/gpt-oss/model.gguf"),
     test_name);
 
 class OnTheTinyModel : public testing::Test {

@@ -33,8 +33,8 @@ struct WindowDefaults {
 /// ArchReader::set_blocks().
 Result<WindowKeys> window_keys(ArchReader& in, const WindowDefaults& defaults);
 
-/// A layer's AttentionSpec::window: none where no text of the training was longer; then no text may be longer.
-/// Requires: spec().context was read.
+/// A layer's AttentionSpec::window: none where no text of the training was longer; then no text may be
+/// longer. Requires: spec().context was read.
 std::size_t window_of(ArchReader& in, const WindowKeys& keys, std::size_t layer);
 
 /// Gives the layers their windows and rotations. Requires: they were read, and all have attention.
