@@ -4,6 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include "apps/http/response_head.h"
+
 namespace spectr::http {
 
 Connection::Connection(std::unique_ptr<Channel> channel, Loop& loop)

@@ -3,6 +3,8 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "apps/http/target.h"
@@ -13,6 +15,10 @@ namespace {
 namespace beast = boost::beast;
 using beast::http::error;
 using Code = beast::error_code;
+
+/// Bytes that are at least to come before the end of a body in chunks: those of the last one. Boost 1.74
+/// wants to see them together.
+constexpr std::size_t shortest_rest = std::string_view("0\r\n\r\n").size();
 
 std::string text_of(beast::string_view view) {
   return {view.data(), view.size()};
@@ -26,7 +32,8 @@ class RequestReader::Parser final : public beast::http::basic_parser<true> {
  public:
   explicit Parser(const Limits& limits) : max_body_(limits.body_bytes) {
     header_limit(static_cast<std::uint32_t>(limits.head_bytes));
-    body_limit(boost::none);  // it is ours to tell: only of a body that is wanted
+    // Ours to tell, and only of a body that is wanted. Not "none": Boost 1.74 refuses every length then.
+    body_limit(std::numeric_limits<std::uint64_t>::max());
   }
 
   /// Takes from the front of `bytes` the next part of the request, as far as it is there.
@@ -137,6 +144,9 @@ RequestReader::Progress RequestReader::take_head(std::string& bytes) {
   request.path = target->path;
   // The authority of a target counts, not the Host beside it (RFC 9112, section 3.2.2).
   if (target->authority) request.headers.set("Host", *target->authority);
+  const std::string_view length = request.headers.get("Content-Length");
+  if (request.headers.count("Content-Length") > 1 || length.find_first_not_of("0123456789") != length.npos)
+    return fail(400, "the Content-Length must be one number");
   const bool encoded = request.headers.has("Transfer-Encoding");
   if (encoded && (http10() || !same_name(request.headers.get("Transfer-Encoding"), "chunked")))
     return fail(400, "the Transfer-Encoding must be chunked");
@@ -146,7 +156,7 @@ RequestReader::Progress RequestReader::take_head(std::string& bytes) {
 
 RequestReader::Progress RequestReader::take_body(std::string& bytes) {
   while (!parser_->is_done()) {
-    if (bytes.empty()) return Progress::more;
+    if (bytes.size() < (chunked() ? shortest_rest : 1)) return Progress::more;
     Code code;
     parser_->eat(bytes, code);
     if (code == error::body_limit) {

@@ -15,7 +15,6 @@
 namespace spectr::server {
 namespace {
 
-using http::Answer;
 using http::Request;
 using http::Response;
 using http::Wake;
@@ -77,7 +76,7 @@ std::optional<Response> Routes::refuse(const Request& head) const {
   }
 }
 
-Answer Routes::handle(const Request& request, const Wake& wake) const {
+http::Answer Routes::handle(const Request& request, const Wake& wake) const {
   if (request.method == "OPTIONS") return Response{.status = 204};
   try {
     return paths_.find(request)(request, wake);
@@ -101,7 +100,7 @@ void Routes::note(const Request& request, int status) const {
 
 void Routes::add_page() {
   for (const PageFile& file : page_files()) {
-    paths_.add(std::string(file.path), readable, [&file](const Request&, const Wake&) -> Answer {
+    paths_.add(std::string(file.path), readable, [&file](const Request&, const Wake&) -> http::Answer {
       Response response = Response::of(file.type, std::string(file.content));
       response.headers.add("Content-Security-Policy",
                            "default-src 'self'; img-src data:; frame-ancestors 'none'");
@@ -113,7 +112,7 @@ void Routes::add_page() {
 
 void Routes::add_information(Service& service, bool metrics) {
   const auto tells = [&](const char* path, auto tell) {
-    paths_.add(path, readable, [&service, tell](const Request& request, const Wake&) -> Answer {
+    paths_.add(path, readable, [&service, tell](const Request& request, const Wake&) -> http::Answer {
       return response_of(tell(service, request));
     });
   };
@@ -131,7 +130,7 @@ void Routes::add_information(Service& service, bool metrics) {
   });
   tells("/props", [](const Service& asked, const Request&) { return props_json(asked); });
   tells("/slots", [](const Service& asked, const Request&) { return slots_json(asked); });
-  paths_.add("/metrics", readable, [&service, metrics](const Request&, const Wake&) -> Answer {
+  paths_.add("/metrics", readable, [&service, metrics](const Request&, const Wake&) -> http::Answer {
     if (!metrics) throw ApiError::not_supported("start the server with --metrics");
     return Response::of("text/plain; version=0.0.4; charset=utf-8", metrics_of(service.slots()));
   });
@@ -139,7 +138,7 @@ void Routes::add_information(Service& service, bool metrics) {
 
 void Routes::add_texts(Service& service) {
   const auto generates = [&](const char* path, Api api) {
-    paths_.add(path, writable, [&service, api](const Request& request, const Wake& wake) -> Answer {
+    paths_.add(path, writable, [&service, api](const Request& request, const Wake& wake) -> http::Answer {
       return begin_generation(service, api, request, wake);
     });
   };
@@ -149,7 +148,7 @@ void Routes::add_texts(Service& service) {
   generates("/completion", Api::native);
 
   const auto computes = [&](const char* path, Json (*compute)(const Service&, const std::string&)) {
-    paths_.add(path, writable, [&service, compute](const Request& request, const Wake&) -> Answer {
+    paths_.add(path, writable, [&service, compute](const Request& request, const Wake&) -> http::Answer {
       return response_of(compute(service, request.body));
     });
   };
