@@ -98,14 +98,20 @@ export function speedOf({ tokens = [], totals }) {
 
 const pointsOfCurve = 60;
 
-/** The same as it ran, block by block, thinned to what a small picture shows; its end is `speedOf`. */
+/**
+ * The same as it ran, block by block, thinned to what a small picture shows. The time between blocks is known for the whole
+ * answer only, and is spread over all of it: the end is `speedOf`.
+ */
 export function speedsOf(message) {
   const tokens = message.tokens ?? [];
-  const ends = tokens.flatMap((token, i) =>
-    token[elapsed] > 0 && token[block] !== tokens[i + 1]?.[block] ? [i] : [],
-  );
-  const stride = Math.max(1, Math.ceil(ends.length / pointsOfCurve));
-  const speeds = ends.filter((_, n) => n % stride === 0).map((i) => (1000 * (i + 1)) / tokens[i][elapsed]);
-  const last = speedOf(message);
-  return last === null ? speeds : [...speeds, last];
+  const ends = [];
+  for (const [i, token] of tokens.entries()) {
+    if (token[elapsed] > 0 && token[block] !== tokens[i + 1]?.[block]) ends.push(i);
+  }
+  if (!ends.length) return [];
+  const stride = Math.ceil(ends.length / pointsOfCurve);
+  const shown = ends.filter((_, n) => (ends.length - 1 - n) % stride === 0);
+  const speeds = shown.map((i) => (1000 * (i + 1)) / tokens[i][elapsed]);
+  const share = speedOf(message) / speeds.at(-1);
+  return speeds.map((speed) => share * speed);
 }

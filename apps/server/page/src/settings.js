@@ -33,9 +33,9 @@ export const limit = {
   label: "Max tokens",
   min: 1,
   ...whole,
-  hint: "empty: until the answer or the context ends",
+  placeholder: "no limit",
 };
-export const seed = { name: "seed", label: "Seed", min: 0, ...whole, hint: "empty: another one each time" };
+export const seed = { name: "seed", label: "Seed", min: 0, ...whole, placeholder: "random" };
 
 /** Fields that are written as JSON. */
 export const objects = [

@@ -49,7 +49,7 @@ function Method() {
     changeSettings({});
   };
   return (
-    <form onSubmit={(event) => event.preventDefault()} aria-label="Method">
+    <form onSubmit={(event) => event.preventDefault()} aria-label="How drafts are made">
       <Choice
         id="method"
         label="Method"

@@ -181,7 +181,7 @@ function AssistantMessage({ message, last }) {
         <div class={last ? "actions shown" : "actions"}>
           <Branches message={message} />
           {!empty && <CopyButton text={text} />}
-          {last && (
+          {last && !message.error && (
             <IconButton
               icon="again"
               name="Regenerate"

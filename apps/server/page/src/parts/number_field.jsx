@@ -14,7 +14,7 @@ function Figure({ value, ...rest }) {
  * undefined; change: is told a number, or undefined where the field was emptied.
  */
 export function NumberField({ rule, id = rule.name, value, fallback, disabled, change }) {
-  const { label, hint, min, max, step, slider } = rule;
+  const { label, hint, min, max, step, slider, placeholder = "none" } = rule;
   const shown = value ?? fallback;
   const read = (event) => change(event.target.value === "" ? undefined : event.target.valueAsNumber);
   const described = hint ? `${id}-hint` : undefined;
@@ -22,7 +22,14 @@ export function NumberField({ rule, id = rule.name, value, fallback, disabled, c
   return (
     <div class={value === undefined ? "number" : "number chosen"}>
       <label for={id}>{label}</label>
-      <Figure id={id} max={max} value={value} placeholder={fallback ?? "none"} onInput={read} {...common} />
+      <Figure
+        id={id}
+        max={max}
+        value={value}
+        placeholder={fallback ?? placeholder}
+        onInput={read}
+        {...common}
+      />
       {slider !== undefined && (
         <input
           type="range"

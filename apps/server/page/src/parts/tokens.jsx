@@ -24,6 +24,7 @@ const margin = 8; // pixels
 
 /** The tip stays within the window: below its token, or above where there is no room. */
 function place(tip, box) {
+  tip.style.left = "0"; // where it is as wide as it likes
   tip.style.left = `${Math.max(margin, Math.min(box.left, innerWidth - tip.offsetWidth - margin))}px`;
   const below = box.bottom + 6;
   tip.style.top = `${below + tip.offsetHeight + margin > innerHeight ? box.top - tip.offsetHeight - 6 : below}px`;
