@@ -14,6 +14,7 @@
 #include "apps/cli/interrupt.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
+#include "apps/cli/reasoning_printer.h"
 #include "apps/cli/sampling_flags.h"
 #include "apps/cli/template_flags.h"
 #include "apps/cli/text_input.h"
@@ -52,10 +53,12 @@ class Conversation {
     check_drafts(*rule_, flags_.model.drafts.size());
     tell_unused_drafts(flags_.model, *rule_, settings_);
     tell_bias(*rule_, settings_);
-    models_ = need(server::ModelSet::load(
-        flags_.model.model, {flags_.model.drafts.begin(), flags_.model.drafts.end()},
-        flags_.model.thread_count(), draft_options(flags_.model, *rule_, CostFile(flags_.method.cost_file)),
-        flags_.chat_template.read()));
+    const server::ChatOptions chat = flags_.chat_template.read();
+    splits_reasoning_ = chat.splits_reasoning;
+    models_ = need(
+        server::ModelSet::load(flags_.model.model, {flags_.model.drafts.begin(), flags_.model.drafts.end()},
+                               flags_.model.thread_count(),
+                               draft_options(flags_.model, *rule_, CostFile(flags_.method.cost_file)), chat));
     tell_warnings(*models_.tokenizer);
     flags_.model.extend_context(*models_.target);
     if (!models_.chat_template) throw Failure(Status::usage, models_.chat_template.error().message);
@@ -97,14 +100,15 @@ class Conversation {
     ++said_;
   }
 
-  std::vector<Token> encoded() const {
+  MarkedText rendered() const {
     try {
-      return server::encode_chat(server::chat_prompt({messages_, {}, {}, {}}, models_.chat_template),
-                                 *models_.tokenizer);
+      return server::chat_prompt({messages_, {}, {}, {}}, models_.chat_template);
     } catch (const server::ApiError& failure) {
       throw Failure(Status::usage, failure.what());
     }
   }
+
+  std::vector<Token> encoded() const { return server::encode_chat(rendered(), *models_.tokenizer); }
 
   /// The prompt of the conversation, with room for an answer: what was said first is forgotten until there is
   /// some. None: not even the last message fits, and is forgotten.
@@ -144,9 +148,10 @@ class Conversation {
     const std::size_t limit =
         flags_.predict < 0 ? room : std::min(room, static_cast<std::size_t>(flags_.predict));
     auto answer = std::make_shared<Answer>(1);
-    slots_->submit(
-        {{*std::move(prompt), rule_, settings_, warp_, limit, false, flags_.stop_words, seed_, said_}},
-        answer);
+    server::Task task{*std::move(prompt), rule_, settings_, warp_, limit, false,
+                      flags_.stop_words,  seed_, said_};
+    if (splits_reasoning_) task.reasoning = server::reasoning_task(rendered(), models_);
+    slots_->submit({std::move(task)}, answer);
     std::string text;
     if (show(*answer, text) == server::FinishReason::limit && limit == room)
       fmt::print(stderr, "the context of {} tokens is full: the answer ends here\n", context);
@@ -157,13 +162,13 @@ class Conversation {
   /// conversation.
   static server::FinishReason show(Answer& answer, std::string& text) {
     const Interrupt interrupt;
+    ReasoningPrinter printer;
     for (;;) {
       if (interrupt.came()) answer.cancel();
       answer.wait(std::chrono::milliseconds(100));
-      const std::string piece = answer.take(0).text;
-      text += piece;
-      std::fwrite(piece.data(), 1, piece.size(), stdout);
-      std::fflush(stdout);
+      const server::Chunk chunk = answer.take(0);
+      text += chunk.text;
+      printer.print(chunk.reasoning, chunk.text);
       if (const auto outcome = answer.outcome(0)) {
         if (outcome->reason == server::FinishReason::failed) throw Failure(Status::failed, outcome->failure);
         fmt::print("\n");
@@ -178,6 +183,7 @@ class Conversation {
   const MethodRule* rule_ = nullptr;
   MethodOptions settings_;
   std::uint64_t seed_ = 0;  // of all answers; which one it is sets them apart
+  bool splits_reasoning_ = true;
   server::ModelSet models_;
   std::unique_ptr<server::Slots> slots_;
   JsonInput messages_ = JsonInput::array();

@@ -39,6 +39,7 @@ struct Flags {
   long predict = 256;
   long seed = -1;
   std::vector<std::string> stop_words;
+  std::optional<std::string> tokens;
   bool special = false;
   bool chat = false;
   std::string system;
@@ -60,7 +61,9 @@ class Run {
   void execute() {
     if (!flags_.chat && !flags_.system.empty())
       throw Failure(Status::usage, "--system-prompt goes with --chat");
-    const std::string text = flags_.input.read_prompt();
+    if (flags_.tokens && (flags_.input.text || flags_.input.file || flags_.chat))
+      throw Failure(Status::usage, "--tokens is the prompt: it goes without -p, -f and --chat");
+    std::string text = flags_.tokens ? "" : flags_.input.read_prompt();
     flags_.model.choose_bundled();
     const MethodRule& rule = flags_.method.rule(flags_.model.drafts.size());
     MethodOptions settings = flags_.method.request.settings();
@@ -76,9 +79,15 @@ class Run {
     check_biases(warp, target_.transformer->vocabulary());
     need(check_tuples(rule, settings, warp.options(), target_.transformer->vocabulary()));
     if (flags_.verbose) describe_models();
-    prompt_ =
-        flags_.chat ? chat_prompt(text) : target_.tokenizer->encode(text, {.parse_special = flags_.special});
-    if (!flags_.chat && !flags_.special &&
+    if (flags_.tokens) {
+      prompt_ = parse_tokens(*flags_.tokens, target_.transformer->vocabulary());
+      text = target_.tokenizer->decode(prompt_, flags_.special);
+    } else if (flags_.chat) {
+      prompt_ = chat_prompt(text);
+    } else {
+      prompt_ = target_.tokenizer->encode(text, {.parse_special = flags_.special});
+    }
+    if (!flags_.tokens && !flags_.chat && !flags_.special &&
         prompt_ != target_.tokenizer->encode(text, {.parse_special = true}))
       fmt::print(stderr,
                  "the prompt holds the names of control tokens, as text: --special makes them tokens\n");
@@ -90,7 +99,7 @@ class Run {
     const std::uint64_t seed = flags_.seed < 0 ? random_seed() : static_cast<std::uint64_t>(flags_.seed);
 
     std::optional<TextPrinter> printer;
-    printer.emplace(*target_.tokenizer, flags_.stop_words, printing());
+    printer.emplace(*target_.tokenizer, flags_.stop_words, printing(), std::move(splitter_));
     if (printing() != Printing::nothing && !flags_.no_display_prompt) printer->show_prompt(text);
     const Generation generation = generate_once(rule, settings, warp, context, seed, &*printer);
     printer->finish();
@@ -128,18 +137,20 @@ class Run {
   }
 
  private:
-  /// What a user says, by the model's chat template.
-  std::vector<Token> chat_prompt(const std::string& said) const {
+  /// What a user says, by the model's chat template. Says how the answer's thoughts are told apart, too.
+  std::vector<Token> chat_prompt(const std::string& said) {
     const server::ChatOptions options = flags_.chat_template.read();
+    const std::string source = need(server::chat_template_source(target_.transformer->file(), options));
     const auto chat_template =
-        server::ChatTemplate::make(need(server::chat_template_source(target_.transformer->file(), options)),
-                                   target_.tokenizer->vocabulary(), options.special_in_content);
+        server::ChatTemplate::make(source, target_.tokenizer->vocabulary(), options.special_in_content);
     JsonInput messages = JsonInput::array();
     if (!flags_.system.empty()) messages.push_back({{"role", "system"}, {"content", flags_.system}});
     messages.push_back({{"role", "user"}, {"content", said}});
     try {
-      return server::encode_chat(server::chat_prompt({messages, {}, {}, {}}, chat_template),
-                                 *target_.tokenizer);
+      const MarkedText prompt = server::chat_prompt({messages, {}, {}, {}}, chat_template);
+      const ReasoningForm& form = reasoning_form(source);
+      if (options.splits_reasoning) splitter_ = ReasoningSplitter::make(form, begun_answer(prompt, form));
+      return server::encode_chat(prompt, *target_.tokenizer);
     } catch (const server::ApiError& failure) {
       throw Failure(Status::usage, failure.what());
     }
@@ -290,7 +301,8 @@ class Run {
   double seconds_ = 0.0;  // of all blocks so far
   std::vector<Learned> learned_;
   std::vector<Token> prompt_;
-  std::deque<PassProfile> profiles_;  // sessions point at them
+  std::unique_ptr<ReasoningSplitter> splitter_;  // of an answer
+  std::deque<PassProfile> profiles_;             // sessions point at them
 };
 
 }  // namespace
@@ -304,6 +316,7 @@ void add_generate(CLI::App& app) {
   flags->model.add_cache_types(command);
   flags->model.add_context(command);
   flags->input.add(command);
+  command.add_option("--tokens", flags->tokens, "the prompt as ids, separated by commas, as they are");
   command
       .add_option("-n,--predict,--n-predict", flags->predict,
                   "tokens to generate; -1: until the text or context ends")

@@ -81,6 +81,7 @@ server::ServerOptions complete(Flags& flags) {
   }
   if (!flags.key_file.empty()) need(options.keys.add_file(flags.key_file));
   options.service.chat = flags.chat_template.read();
+  options.service.defaults.splits_reasoning = options.service.chat.splits_reasoning;
   return options;
 }
 

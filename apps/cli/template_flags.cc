@@ -6,6 +6,7 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/text_input.h"
 #include "apps/server/chat_forms.h"
+#include "apps/server/generation_request.h"
 #include "spectr/base/names.h"
 #include "spectr/text/jinja/template.h"
 
@@ -37,10 +38,17 @@ void TemplateFlags::add(CLI::App& command) {
       ->excludes(given);
   command.add_flag("--parse-special-in-content", special_in_content_,
                    "control tokens in messages are tokens, not text: whoever writes one can forge a turn");
+  command
+      .add_option("--reasoning-format", reasoning_,
+                  "thoughts of an answer: auto (or deepseek) tells them apart, none leaves them in the text")
+      ->envname("LLAMA_ARG_THINK")
+      ->check(CLI::IsMember({"none", "auto", "deepseek"}))
+      ->capture_default_str();
 }
 
 server::ChatOptions TemplateFlags::read() const {
   server::ChatOptions options;
+  options.splits_reasoning = server::splits_reasoning(reasoning_).value();
   options.special_in_content = special_in_content_;
   if (text_.empty() && file_.empty()) return options;
   options.source = file_.empty() ? named_or_source(text_) : read_file(file_);

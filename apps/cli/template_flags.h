@@ -7,7 +7,8 @@
 
 namespace spectr::cli {
 
-/// The flags for a chat template instead of the model's own, and for what messages may hold.
+/// The flags for a chat template instead of the model's own, for what messages may hold, and for what becomes
+/// of an answer's thoughts.
 class TemplateFlags {
  public:
   void add(CLI::App& command);
@@ -18,6 +19,7 @@ class TemplateFlags {
   std::string text_;
   std::string file_;
   bool special_in_content_ = false;
+  std::string reasoning_ = "auto";
 };
 
 }  // namespace spectr::cli

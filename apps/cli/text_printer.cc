@@ -32,8 +32,9 @@ void put(std::string_view text) {
 
 }  // namespace
 
-TextPrinter::TextPrinter(const Tokenizer& tokenizer, std::vector<std::string> stop_words, Printing printing)
-    : text_(tokenizer, std::move(stop_words)), printing_(printing) {}
+TextPrinter::TextPrinter(const Tokenizer& tokenizer, std::vector<std::string> stop_words, Printing printing,
+                         std::unique_ptr<ReasoningSplitter> splitter)
+    : text_(tokenizer, std::move(stop_words)), printing_(printing), splitter_(std::move(splitter)) {}
 
 void TextPrinter::show_prompt(std::string_view prompt) {
   if (printing_ == Printing::nothing) return;
@@ -50,9 +51,15 @@ void TextPrinter::show_prompt(std::string_view prompt) {
   std::fflush(stdout);
 }
 
+void TextPrinter::print_text(std::string_view more) {
+  if (!splitter_) return put(more);
+  const ReasoningSplitter::Parts parts = splitter_->push(more);
+  parts_.print(parts.reasoning, parts.content);
+}
+
 void TextPrinter::print_until(std::size_t end) {
   if (printing_ == Printing::text && printed_ < end) {
-    put(std::string_view(text()).substr(printed_, end - printed_));
+    print_text(std::string_view(text()).substr(printed_, end - printed_));
   }
   if (printing_ == Printing::sources) {
     for (std::size_t begin = printed_; begin < end;) {
@@ -82,6 +89,10 @@ void TextPrinter::finish() {
   text_.finish();
   sources_.resize(text().size(), sources_.empty() ? Source::target : sources_.back());
   print_until(text().size());
+  if (printing_ == Printing::text && splitter_) {
+    const ReasoningSplitter::Parts parts = splitter_->finish();
+    parts_.print(parts.reasoning, parts.content);
+  }
   if (printing_ != Printing::nothing) put("\n");
 }
 

@@ -1,7 +1,5 @@
 #include "apps/server/answer.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace spectr::server {
@@ -9,9 +7,7 @@ namespace spectr::server {
 void Answer::add(std::size_t choice, Chunk chunk) {
   {
     const std::lock_guard lock(mutex_);
-    Chunk& waiting = choices_[choice].chunk;
-    waiting.text += chunk.text;
-    std::ranges::move(chunk.tokens, std::back_inserter(waiting.tokens));
+    choices_[choice].chunk.append(std::move(chunk));
     choices_[choice].taken = false;
   }
   news_();

@@ -72,6 +72,10 @@ ChatRequest ChatRequest::read(Fields& fields) {
   ChatRequest request;
   if (const JsonInput* messages = fields.any("messages")) request.messages = *messages;
   if (const JsonInput* values = fields.object("chat_template_kwargs")) request.values = *values;
+  if (const auto effort = fields.string("reasoning_effort"); effort && *effort != "none") {
+    if (!request.values.is_object()) request.values = JsonInput::object();
+    if (!request.values.contains("reasoning_effort")) request.values["reasoning_effort"] = *effort;
+  }
   request.continue_final_message = fields.boolean("continue_final_message");
   request.add_generation_prompt = fields.boolean("add_generation_prompt");
   return request;

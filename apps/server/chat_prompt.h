@@ -12,7 +12,7 @@ namespace spectr::server {
 /// What a body says of a conversation, unchecked.
 struct ChatRequest {
   JsonInput messages;
-  JsonInput values;  ///< chat_template_kwargs
+  JsonInput values;  ///< chat_template_kwargs, and reasoning_effort
   std::optional<bool> continue_final_message, add_generation_prompt;
 
   /// Throws ApiError that names the field.

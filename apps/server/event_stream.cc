@@ -46,7 +46,7 @@ class EventStream final : public http::Reply {
     const Chunk chunk = answer.take(i);
     const bool tells_tokens =
         request.api == Api::native || request.details || request.tokens || request.alternatives;
-    if (!chunk.text.empty() || (tells_tokens && !chunk.tokens.empty()))
+    if (!chunk.text.empty() || !chunk.reasoning.empty() || (tells_tokens && !chunk.tokens.empty()))
       send(format_->chunk(i, chunk, !std::exchange(texts_[i].begun, true)), sink);
     const auto outcome = answer.outcome(i);
     if (!outcome) return;

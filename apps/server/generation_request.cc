@@ -201,11 +201,17 @@ void read_log_probabilities(Fields& fields, Request& request) {
 
 }  // namespace
 
+std::optional<bool> splits_reasoning(std::string_view format) {
+  if (format == "none") return false;
+  return format == "auto" || format == "deepseek" ? std::optional(true) : std::nullopt;
+}
+
 GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const RequestDefaults& defaults) {
   Request request;
   request.api = api;
   request.warp = defaults.sampling;
   request.limit = defaults.limit;
+  request.splits_reasoning = defaults.splits_reasoning;
   Fields fields(body);
   fields.string("model");  // may be any name
   if (api == Api::chat) {
@@ -216,6 +222,7 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
   static const Neutral foreign_to_chat[] = {{"prompt", {}}},
                        foreign_to_prompts[] = {{"messages", {}},
                                                {"chat_template_kwargs", {JsonInput::object()}},
+                                               {"reasoning_effort", {"none"}},
                                                {"continue_final_message", {false}},
                                                {"add_generation_prompt", {true}}};
   fields.neutral(api == Api::chat ? std::span<const Neutral>(foreign_to_chat) : foreign_to_prompts);
@@ -237,6 +244,14 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
     request.stream_usage = inner.boolean("include_usage").value_or(false);
     inner.boolean("include_obfuscation");
     inner.ignore_others();
+  }
+  if (const auto format = fields.string("reasoning_format")) {
+    const auto splits = server::splits_reasoning(*format);
+    if (!splits) {
+      throw ApiError::invalid(fmt::format("'reasoning_format' must be none, auto or deepseek, got {}",
+                                          shown(JsonInput(*format))));
+    }
+    request.splits_reasoning = *splits;
   }
   read_speculation(fields, defaults.speculative, request);
   read_stop_words(fields, request);

@@ -22,6 +22,7 @@ struct RequestDefaults {
   WarpOptions sampling;
   std::optional<std::size_t> limit;  ///< max tokens; none: until text or context ends
   MethodRequest speculative;         ///< where `speculative` is not there at all
+  bool splits_reasoning = true;
 };
 
 /// What a body asks for, checked field by field; prompts and token ids still have to be.
@@ -42,10 +43,15 @@ struct GenerationRequest {
   bool stream_usage = false;
   bool ignore_eos = false;
   bool cache_prompt = true;
+  bool splits_reasoning = true;  ///< in chat: thoughts are told apart
   MethodRequest speculative;
 
   /// Throws ApiError that names the field.
   static GenerationRequest read(const JsonInput& body, Api api, const RequestDefaults& defaults);
 };
+
+/// Whether a format of llama.cpp's tells thoughts apart: none does not, auto and deepseek do. Nothing: there
+/// is no such format here.
+std::optional<bool> splits_reasoning(std::string_view format);
 
 }  // namespace spectr::server

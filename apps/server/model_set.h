@@ -19,6 +19,7 @@ namespace spectr::server {
 struct ChatOptions {
   std::optional<std::string> source;  ///< instead of the file's own
   bool special_in_content = false;    ///< control tokens in messages are tokens, not text
+  bool splits_reasoning = true;  ///< an answer's thoughts are told apart, unless a request says otherwise
 };
 
 /// The template that a model's file brings, or that was given instead; one for plain text where there is

@@ -32,8 +32,9 @@ class OpenAiFormat final : public Format {
   Json chunk(std::size_t choice, const Chunk& chunk, bool first) const override {
     Json one = {{"index", choice}};
     if (chat_) {
-      one["delta"] =
-          first ? Json{{"role", "assistant"}, {"content", chunk.text}} : Json{{"content", chunk.text}};
+      one["delta"] = first ? Json{{"role", "assistant"}} : Json::object();
+      if (!chunk.reasoning.empty()) one["delta"]["reasoning_content"] = chunk.reasoning;
+      if (first || chunk.reasoning.empty() || !chunk.text.empty()) one["delta"]["content"] = chunk.text;
     } else {
       one["text"] = chunk.text;
     }
@@ -72,6 +73,7 @@ class OpenAiFormat final : public Format {
       Json one = {{"index", i}};
       if (chat_) {
         one["message"] = {{"role", "assistant"}, {"content", texts[i].all.text}};
+        if (!texts[i].all.reasoning.empty()) one["message"]["reasoning_content"] = texts[i].all.reasoning;
       } else {
         one["text"] = texts[i].all.text;
       }

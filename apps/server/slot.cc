@@ -117,7 +117,9 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
   outcome.cached = target_.session->length();
 
   std::vector<Token> text = task.prompt;
-  TextOutput output(*models_.tokenizer, task.stop_words);
+  TextOutput output(
+      *models_.tokenizer, task.stop_words,
+      task.reasoning ? ReasoningSplitter::make(*task.reasoning->form, task.reasoning->begun) : nullptr);
   Statistics& statistics = outcome.statistics;
   Stopwatch watch;
   const auto generating = [&decoder] {
@@ -160,7 +162,7 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
     if (statistics.blocks() == 0) statistics.prompt_seconds = statistics.total_seconds;
     if (!answer.cancelled()) return std::unexpected(generation.error());
   }
-  if (std::string rest = output.finish(); !rest.empty()) answer.add(choice, {std::move(rest), {}});
+  answer.add(choice, output.finish());
   outcome.reason = answer.cancelled() ? answer.why() : finish_reason_of(generation->stop);
   if (outcome.reason == FinishReason::limit && task.limited_by_context)
     outcome.reason = FinishReason::context;

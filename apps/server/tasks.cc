@@ -28,10 +28,18 @@ std::vector<Token> encode(const JsonInput& prompt, const Tokenizer& tokenizer) {
   return tokenizer.encode(prompt.get_ref<const std::string&>(), {.parse_special = true});
 }
 
-std::vector<std::vector<Token>> read_prompts(const GenerationRequest& request, const ModelSet& models) {
+struct Prompts {
+  std::vector<std::vector<Token>> all;
+  std::optional<ReasoningTask> reasoning = {};  ///< of their answers
+};
+
+Prompts read_prompts(const GenerationRequest& request, const ModelSet& models) {
   const Tokenizer& tokenizer = *models.tokenizer;
   if (request.api == Api::chat) {
-    return {encode_chat(chat_prompt(request.chat, models.chat_template), tokenizer)};
+    const MarkedText text = chat_prompt(request.chat, models.chat_template);
+    Prompts one{{encode_chat(text, tokenizer)}};
+    if (request.splits_reasoning) one.reasoning = reasoning_task(text, models);
+    return one;
   }
   const JsonInput& prompt = request.prompt;
   if (prompt.is_null()) throw ApiError::invalid("'prompt' is missing");
@@ -45,7 +53,7 @@ std::vector<std::vector<Token>> read_prompts(const GenerationRequest& request, c
     }
     for (const JsonInput& one : prompt) prompts.push_back(encode(one, tokenizer));
   }
-  return prompts;
+  return {std::move(prompts)};
 }
 
 Token read_token(const JsonInput& id, const Vocabulary& vocabulary, std::string_view field) {
@@ -134,8 +142,13 @@ Result<void> check_block(const Decoder& decoder, std::size_t left) {
   return error("a block of {} drafted tokens is too large, at most {} are allowed", nodes - 1, max_nodes - 1);
 }
 
+ReasoningTask reasoning_task(const MarkedText& prompt, const ModelSet& models) {
+  const ReasoningForm& form = reasoning_form(models.template_source);
+  return {&form, begun_answer(prompt, form)};
+}
+
 Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::size_t context) {
-  const std::vector<std::vector<Token>> prompts = read_prompts(request, models);
+  const auto [prompts, reasoning] = read_prompts(request, models);
   WarpOptions warp = request.warp;
   warp.logit_bias = read_biases(request.logit_bias, models.tokenizer->vocabulary());
   const auto checked = std::make_shared<const Warp>(valid(Warp::make(std::move(warp))));
@@ -165,7 +178,8 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
                 .sample = out.tasks.size(),
                 .details = {},
                 .cache_prompt = request.cache_prompt,
-                .limited_by_context = request.limit.value_or(context) > context - prompt.size()};
+                .limited_by_context = request.limit.value_or(context) > context - prompt.size(),
+                .reasoning = reasoning};
       if (request.alternatives || request.details) task.details = request.alternatives.value_or(0);
       out.tasks.push_back(std::move(task));
     }

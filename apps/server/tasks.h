@@ -13,11 +13,18 @@
 #include "spectr/base/token.h"
 #include "spectr/decode/methods.h"
 #include "spectr/sampling/warp.h"
+#include "spectr/text/reasoning.h"
 
 namespace spectr::server {
 
 /// The largest number of nodes of a token tree: what the memory of a slot's sessions is planned for.
 inline constexpr std::size_t max_nodes = 65;
+
+/// How the thoughts of an answer are told from what it says.
+struct ReasoningTask {
+  const ReasoningForm* form;
+  std::string begun;  ///< what the prompt has of the answer
+};
 
 /// One text to generate. Checked: the method's decoder can be made, the prompt fits the context.
 struct Task {
@@ -29,10 +36,11 @@ struct Task {
   bool ignore_eos = false;
   std::vector<std::string> stop_words = {};
   std::uint64_t seed = 0;
-  std::uint64_t sample = 0;                 ///< which of several texts of one seed
-  std::optional<std::size_t> details = {};  ///< tell each token's details, with so many alternatives
-  bool cache_prompt = true;                 ///< use what the slot still knows of the prompt
-  bool limited_by_context = false;          ///< more tokens were wanted than there is room for
+  std::uint64_t sample = 0;                     ///< which of several texts of one seed
+  std::optional<std::size_t> details = {};      ///< tell each token's details, with so many alternatives
+  bool cache_prompt = true;                     ///< use what the slot still knows of the prompt
+  bool limited_by_context = false;              ///< more tokens were wanted than there is room for
+  std::optional<ReasoningTask> reasoning = {};  ///< none: all is one text
 };
 
 /// The texts that a request asks for, n per prompt; all share the seed, and their number makes them differ.
@@ -40,6 +48,9 @@ struct Tasks {
   std::vector<Task> tasks;
   std::uint64_t seed;
 };
+
+/// Of an answer to a prompt that the chat template of these models has made.
+ReasoningTask reasoning_task(const MarkedText& prompt, const ModelSet& models);
 
 /// Everything that a request needs of the models is checked here. Throws ApiError.
 /// context: tokens of prompt and text together.

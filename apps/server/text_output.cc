@@ -1,13 +1,29 @@
 #include "apps/server/text_output.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "spectr/base/utf8.h"
 
 namespace spectr::server {
 
-std::string TextOutput::release(std::size_t until) {
-  std::string certain = text_.text().substr(released_, until - released_);
-  released_ = until;
-  return certain;
+namespace {
+
+Chunk chunk_of(ReasoningSplitter::Parts parts) {
+  return {.text = std::move(parts.content), .reasoning = std::move(parts.reasoning)};
+}
+
+}  // namespace
+
+void Chunk::append(Chunk later) {
+  text += later.text;
+  reasoning += later.reasoning;
+  std::ranges::move(later.tokens, std::back_inserter(tokens));
+}
+
+std::string_view TextOutput::release(std::size_t until) {
+  const std::size_t from = std::exchange(released_, until);
+  return std::string_view(text_.text()).substr(from, until - from);
 }
 
 TokenReport TextOutput::report(const Block& block, std::size_t i) const {
@@ -25,9 +41,9 @@ TokenReport TextOutput::report(const Block& block, std::size_t i) const {
 }
 
 Chunk TextOutput::add(const Block& block) {
-  Chunk chunk;
+  std::vector<TokenReport> tokens;
   for (std::size_t i = 0; i < block.tokens.size() && !text_.stopped(); ++i) {
-    chunk.tokens.push_back(report(block, i));
+    tokens.push_back(report(block, i));
     const std::size_t before = text_.text().size();
     text_.push(block.tokens[i]);
     if (text_.stopped()) {
@@ -36,13 +52,19 @@ Chunk TextOutput::add(const Block& block) {
       characters_ += utf8_characters(std::string_view(text_.text()).substr(before));
     }
   }
-  chunk.text = release(text_.certain());
+  const std::string_view certain = release(text_.certain());
+  Chunk chunk = splitter_ ? chunk_of(splitter_->push(certain)) : Chunk{std::string(certain)};
+  chunk.tokens = std::move(tokens);
   return chunk;
 }
 
-std::string TextOutput::finish() {
+Chunk TextOutput::finish() {
   text_.finish();
-  return release(text_.text().size());
+  const std::string_view rest = release(text_.text().size());
+  if (!splitter_) return {std::string(rest)};
+  Chunk chunk = chunk_of(splitter_->push(rest));
+  chunk.append(chunk_of(splitter_->finish()));
+  return chunk;
 }
 
 }  // namespace spectr::server

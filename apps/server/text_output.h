@@ -1,11 +1,15 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "spectr/decode/block.h"
+#include "spectr/text/reasoning.h"
 #include "spectr/text/stopping_text.h"
 
 namespace spectr::server {
@@ -33,16 +37,21 @@ struct TokenReport {
 
 /// What a block adds to an answer: text that is certain, and tokens.
 struct Chunk {
-  std::string text;
-  std::vector<TokenReport> tokens;
+  std::string text;            ///< all of it, or what is said, where thoughts are told apart
+  std::string reasoning = {};  ///< thoughts
+  std::vector<TokenReport> tokens = {};
+
+  /// Adds what came later.
+  void append(Chunk later);
 };
 
 /// Turns blocks into pieces of text that end at a stop word.
 class TextOutput {
  public:
-  /// The tokenizer must outlive it.
-  TextOutput(const Tokenizer& tokenizer, std::vector<std::string> stop_words)
-      : tokenizer_(tokenizer), text_(tokenizer, std::move(stop_words)) {}
+  /// The tokenizer must outlive it. Without a splitter thoughts are not told apart.
+  TextOutput(const Tokenizer& tokenizer, std::vector<std::string> stop_words,
+             std::unique_ptr<ReasoningSplitter> splitter = nullptr)
+      : tokenizer_(tokenizer), text_(tokenizer, std::move(stop_words)), splitter_(std::move(splitter)) {}
 
   /// Adds a block to the text. When a stop word is complete, `kept()` says how many of the block's tokens
   /// belong to the text before it.
@@ -54,14 +63,15 @@ class TextOutput {
   bool has_new_line() const { return text_.text().contains('\n'); }
 
   /// What was held back when the text ends.
-  std::string finish();
+  Chunk finish();
 
  private:
   TokenReport report(const Block& block, std::size_t i) const;
-  std::string release(std::size_t until);
+  std::string_view release(std::size_t until);
 
   const Tokenizer& tokenizer_;
   StoppingText text_;
+  std::unique_ptr<ReasoningSplitter> splitter_;
   std::size_t characters_ = 0;  // of the text
   std::size_t released_ = 0;
   std::optional<std::size_t> kept_;

@@ -1,7 +1,6 @@
 #include "apps/server/whole_answer.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -26,9 +25,7 @@ class WholeAnswer final : public http::Reply {
  private:
   void collect(std::size_t i) {
     Answer& answer = *active_->answer;
-    Chunk chunk = answer.take(i);
-    texts_[i].all.text += chunk.text;
-    std::ranges::move(chunk.tokens, std::back_inserter(texts_[i].all.tokens));
+    texts_[i].all.append(answer.take(i));
     auto outcome = answer.outcome(i);
     if (!outcome) return;
     texts_[i].outcome = *std::move(outcome);

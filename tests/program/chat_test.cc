@@ -37,6 +37,19 @@ TEST(Chat, TheSystemPromptIsPartOfTheConversation) {
   EXPECT_NE(kind.out, talk("Tom had a ball.\n").out);
 }
 
+TEST(Chat, ThoughtsArePrintedWithoutTheirMarks) {
+  const Arguments thinks = {"--chat-template", "{{ messages[0].content }}<think>"};
+  const Outcome apart = talk("Once upon a time\n", thinks);
+  const Outcome together = talk("Once upon a time\n", thinks + Arguments{"--reasoning-format", "none"});
+  ASSERT_EQ(apart.status, 0) << apart.err;
+  EXPECT_FALSE(apart.out.contains('\033')) << "this is no terminal";
+  EXPECT_TRUE(together.out.contains(apart.out.substr(0, apart.out.find_last_not_of('\n') + 1)));
+  const Arguments generate_chat = generate() + Arguments{"--chat", "-p", "Once upon a time", "-n", "12"};
+  const Outcome generated = spectr(generate_chat + thinks);
+  EXPECT_EQ(generated.status, 0) << generated.err;
+  EXPECT_FALSE(generated.out.contains("<think>"));
+}
+
 TEST(Chat, RefusesWhatGenerateRefuses) {
   expect_error({"chat", "-md", "/nowhere/draft"}, "needs a target (-m)");
   expect_error({"chat", "-m", target(), "--method", "spectr"}, "needs a draft model");

@@ -232,5 +232,54 @@ TEST(ForgedTurns, NeitherComeFromVariablesNorHideTheBeginningOfTheText) {
   EXPECT_GT(prompt_tokens(one_message("<s>hi")), plain + 1);
 }
 
+/// The message or the deltas of an answer, the latter joined.
+TestJson said(const TestServer& server, TestJson body, bool streamed) {
+  body["stream"] = streamed;
+  const auto reply = server.post("/v1/chat/completions", body);
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  if (!streamed) return reply.json()["choices"][0]["message"];
+  TestJson message = TestJson::object();
+  for (const std::string& event : reply.events()) {
+    if (event == "[DONE]") continue;
+    const TestJson delta = TestJson::parse(event)["choices"][0]["delta"];
+    for (const auto& [name, text] : delta.items())
+      message[name] = message.value(name, "") + text.get<std::string>();
+  }
+  return message;
+}
+
+TEST(Reasoning, IsToldApartFromWhatIsSaid) {
+  ServerOptions options = TestServer::options(1);
+  options.service.chat.source = "{{ messages[0].content }}{% if thinks %}<think>{% endif %}";
+  const TestServer server(std::move(options));
+  for (const bool streamed : {false, true}) {
+    TestJson body = {{"messages", {{{"role", "user"}, {"content", "Once upon a time"}}}},
+                     {"max_tokens", 24},
+                     {"seed", 1},
+                     {"chat_template_kwargs", {{"thinks", true}}},
+                     {"reasoning_format", "none"}};
+    const TestJson all = said(server, body, streamed);
+    EXPECT_FALSE(all.contains("reasoning_content"));
+    const std::string text = all["content"];
+    body["reasoning_format"] = "auto";
+    const TestJson thoughts = said(server, body, streamed);
+    EXPECT_EQ(thoughts["content"], "");
+    const std::string reasoning = thoughts["reasoning_content"];
+    EXPECT_FALSE(reasoning.empty());
+    EXPECT_THAT(text, HasSubstr(reasoning)) << "but for the white space around";
+    body.erase("chat_template_kwargs");
+    EXPECT_FALSE(said(server, body, streamed).contains("reasoning_content"));
+  }
+}
+
+TEST(Reasoning, StaysInTheTextWhereTheServerWasToldSo) {
+  ServerOptions options = TestServer::options(1);
+  options.service.chat.source = "{{ messages[0].content }}<think>";
+  options.service.defaults.splits_reasoning = false;
+  const TestServer server(std::move(options));
+  const TestJson body = {{"messages", {{{"role", "user"}, {"content", "Once"}}}}, {"max_tokens", 8}};
+  EXPECT_FALSE(said(server, body, false).contains("reasoning_content"));
+}
+
 }  // namespace
 }  // namespace spectr::server

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "spectr/text/marked_text.h"
+
+namespace spectr {
+
+/// How models of a family tell what they think from what they say.
+struct ReasoningForm {
+  enum class Kind {
+    tagged,   ///< an answer may begin with thoughts between `open` and `close`
+    harmony,  ///< it is a sequence of messages, each in a channel (gpt-oss)
+  };
+  Kind kind;
+  std::string_view open;   ///< of harmony: what stands before an answer in a prompt
+  std::string_view close;  ///< of tagged
+  /// Marks around what is said, which are no part of it.
+  std::span<const std::string_view> around = {};
+};
+
+/// The form that a chat template speaks of; tags <think> where it speaks of none.
+const ReasoningForm& reasoning_form(std::string_view chat_template);
+
+/// What a prompt already has of the answer that goes on after it: thoughts that the template opens, and a
+/// quoted beginning of the answer.
+std::string begun_answer(const MarkedText& prompt, const ReasoningForm& form);
+
+/// Divides an answer into thoughts and what is said while it grows. Marks belong to neither, nor does the
+/// white space around thoughts; a mark that is not complete yet is held back.
+class ReasoningSplitter {
+ public:
+  struct Parts {
+    std::string reasoning, content;
+  };
+
+  /// `begun`: the answer's beginning, which is not told again. The form must outlive the splitter.
+  static std::unique_ptr<ReasoningSplitter> make(const ReasoningForm& form, std::string_view begun = {});
+  virtual ~ReasoningSplitter() = default;
+
+  /// What more of the answer's text makes certain. Cost: O(new text).
+  virtual Parts push(std::string_view text) = 0;
+  /// What was held back when the answer ends.
+  virtual Parts finish() = 0;
+};
+
+}  // namespace spectr

@@ -1,0 +1,102 @@
+#include "spectr/text/reasoning.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace spectr {
+namespace {
+
+constexpr std::string_view harmony = "{{ '<|start|>assistant' }}";
+constexpr std::string_view thinks = "{{ '<think>' }}";
+
+/// The whole answer's parts, given in pieces of so many bytes: "thoughts|what is said".
+std::string split(std::string_view chat_template, std::string_view answer, std::size_t piece,
+                  std::string_view begun = "") {
+  const auto splitter = ReasoningSplitter::make(reasoning_form(chat_template), begun);
+  ReasoningSplitter::Parts all;
+  const auto add = [&](const ReasoningSplitter::Parts& parts) {
+    all.reasoning += parts.reasoning;
+    all.content += parts.content;
+  };
+  for (std::size_t at = 0; at < answer.size(); at += piece) add(splitter->push(answer.substr(at, piece)));
+  add(splitter->finish());
+  return all.reasoning + "|" + all.content;
+}
+
+void expect_split(std::string_view chat_template, std::string_view answer, const std::string& parts,
+                  std::string_view begun = "") {
+  for (const std::size_t piece : {1U, 2U, 3U, 7U, 1000U})
+    EXPECT_EQ(split(chat_template, answer, piece, begun), parts) << "in pieces of " << piece;
+}
+
+TEST(Reasoning, ThoughtsStandBetweenTagsAtTheBeginning) {
+  expect_split(thinks, "<think>\nHm, 2 < 3.\n\n So.\n</think>\n\nTwo.\n", "Hm, 2 < 3.\n\n So.|Two.\n");
+  expect_split(thinks, " \n<think>a</think>b", "a|b");
+  expect_split(thinks, "<think>a</think>\n<think>b</think> c", "a\n\nb|c");
+  expect_split(thinks, "<think>\n\n</think>\n\nTwo.", "|Two.");
+  expect_split(thinks, "<think></think><think>a</think>b", "a|b");
+  expect_split(thinks, "", "|");
+}
+
+TEST(Reasoning, AnAnswerWithoutThoughtsIsSaidAsItIs) {
+  expect_split(thinks, "  Two </think> and <think> three \n", "|  Two </think> and <think> three \n");
+  expect_split(thinks, "<thin", "|<thin");
+  expect_split(thinks, " \n", "| \n");
+}
+
+TEST(Reasoning, ThoughtsThatDoNotEndAreThoughts) {
+  expect_split(thinks, "<think>Hm. </thi", "Hm. </thi|");
+  expect_split(thinks, "<think>Hm. \n", "Hm.|");
+}
+
+TEST(Reasoning, ThePromptMayHaveOpenedTheThoughts) {
+  expect_split(thinks, "\nHm.\n</think>\n\nTwo.", "Hm.|Two.", "<think>");
+  expect_split(thinks, " more", "| more", "<think>Hm.</think>It is");
+  const ReasoningForm& form = reasoning_form(thinks);
+  EXPECT_EQ(begun_answer(MarkedText("user: hi\nassistant: <think>\n"), form), "<think>");
+  EXPECT_EQ(begun_answer(MarkedText("assistant: <think>\n\n</think>\n\n"), form), "");
+  EXPECT_EQ(begun_answer(MarkedText("user: ").append("<think>", true).append("\nassistant:"), form), "");
+  EXPECT_EQ(begun_answer(MarkedText("assistant: ").append("It is", true), form), "It is");
+  EXPECT_EQ(begun_answer(MarkedText("assistant: <think>").append("It is", true), form), "<think>It is");
+}
+
+TEST(Reasoning, FamiliesHaveTagsOfTheirOwn) {
+  expect_split("'<|channel>thought'", "<|channel>thought\nHm.<channel|>Two.", "Hm.|Two.");
+  expect_split("[THINK]", "[THINK]Hm.[/THINK]Two.", "Hm.|Two.");
+  expect_split("<seed:think>", "<seed:think>Hm.</seed:think>Two.", "Hm.|Two.");
+  expect_split("<|START_THINKING|>",
+               "<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>Two.<|END_RESPONSE|>", "Hm.|Two.");
+  expect_split("<response>", "<think>Hm.</think><response>Two.</response>", "Hm.|Two.");
+  expect_split("of none", "<think>Hm.</think>Two.", "Hm.|Two.");
+}
+
+TEST(Reasoning, HarmonyHasAChannelOfThoughts) {
+  expect_split(harmony,
+               "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Two.",
+               "Hm.|Two.");
+  expect_split(
+      harmony,
+      "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>analysis<|message|>b<|end|>"
+      "<|start|>assistant<|channel|>commentary<|message|>c<|end|><|start|>assistant<|channel|>final"
+      "<|message|>d < e",
+      "a\n\nb|c\n\nd < e");
+  expect_split(harmony, "<|channel|>commentary to=f <|constrain|>json<|message|>{}", "|{}");
+  expect_split(harmony, "<|message|>Two.", "|Two.");
+  expect_split(harmony, "Two.", "|Two.");
+  expect_split(harmony, "<|channel|>analysis<|message|>Hm.<|en", "Hm.<|en|");
+  expect_split(harmony, "<|channel|>analysis", "|");
+}
+
+TEST(Reasoning, HarmonysPromptMayHaveBegunTheMessage) {
+  const ReasoningForm& form = reasoning_form(harmony);
+  EXPECT_EQ(begun_answer(MarkedText("<|start|>user<|message|>hi<|end|><|start|>assistant"), form), "");
+  const std::string begun =
+      begun_answer(MarkedText("<|start|>assistant<|channel|>final<|message|>").append("It", true), form);
+  EXPECT_EQ(begun, "<|channel|>final<|message|>It");
+  expect_split(harmony, " is.", "| is.", begun);
+  expect_split(harmony, "Hm.<|end|>", "Hm.|", "<|channel|>analysis<|message|>");
+}
+
+}  // namespace
+}  // namespace spectr
