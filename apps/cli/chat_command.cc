@@ -5,6 +5,8 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <semaphore>
+#include <tuple>
 
 #include "apps/cli/arguments.h"
 #include "apps/cli/commands.h"
@@ -29,6 +31,7 @@ namespace spectr::cli {
 namespace {
 
 using server::Answer;
+using News = std::counting_semaphore<>;  // of an answer
 
 struct Flags {
   ModelFlags model;
@@ -147,25 +150,26 @@ class Conversation {
     const std::size_t context = slots_->context(), room = context - prompt->size();
     const std::size_t limit =
         flags_.predict < 0 ? room : std::min(room, static_cast<std::size_t>(flags_.predict));
-    auto answer = std::make_shared<Answer>(1);
+    const auto news = std::make_shared<News>(0);
+    auto answer = std::make_shared<Answer>(1, [news] { news->release(); });
     server::Task task{*std::move(prompt), rule_, settings_, warp_, limit, false,
                       flags_.stop_words,  seed_, said_};
     if (splits_reasoning_) task.reasoning = server::reasoning_task(rendered(), models_);
     slots_->submit({std::move(task)}, answer);
     std::string text;
-    if (show(*answer, text) == server::FinishReason::limit && limit == room)
+    if (show(*answer, *news, text) == server::FinishReason::limit && limit == room)
       fmt::print(stderr, "the context of {} tokens is full: the answer ends here\n", context);
     say("assistant", text);
   }
 
   /// Prints the answer as it comes, and collects it in `text`. An interrupt ends it, and not the
   /// conversation.
-  static server::FinishReason show(Answer& answer, std::string& text) {
+  static server::FinishReason show(Answer& answer, News& news, std::string& text) {
     const Interrupt interrupt;
     ReasoningPrinter printer;
     for (;;) {
       if (interrupt.came()) answer.cancel();
-      answer.wait(std::chrono::milliseconds(100));
+      std::ignore = news.try_acquire_for(std::chrono::milliseconds(100));
       const server::Chunk chunk = answer.take(0);
       text += chunk.text;
       printer.print(chunk.reasoning, chunk.text);

@@ -129,12 +129,9 @@ Result<Report> spectrpp_cost(const Context& context) {
   }
   const Axis tokens{
       .label = "tokens V", .from = 4.0, .to = 1.3 * static_cast<double>(sizes.back()), .logarithmic = true};
-  Panel rounds{"rounds until nothing changes, the most of all pairs",
-               tokens,
-               {.label = "rounds", .from = 0.0},
-               {},
-               "top left"};
-  Panel worth{"mean acceptance, k = 4", tokens, {.label = "acceptance", .from = 0.7}, {}, "bottom left"};
+  const Axis counts{.label = "rounds", .from = 0.0}, acceptances{.label = "acceptance", .from = 0.7};
+  Panel rounds{"rounds until nothing changes, the most of all pairs", tokens, counts, {}, "top left"};
+  Panel worth{"mean acceptance, k = 4", tokens, acceptances, {}, "bottom left"};
   std::size_t colour = 0;
   double most_used = 0.0;
   for (const std::size_t k : drafts) {
