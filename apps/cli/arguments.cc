@@ -20,10 +20,13 @@ namespace {
 using Pair = std::pair<std::string_view, std::string_view>;
 
 constexpr std::array aliases = {
-    Pair{"-md", "--model-draft"},    Pair{"-k", "-K"},
-    Pair{"-sys", "--system-prompt"}, Pair{"-np", "--parallel"},
-    Pair{"-to", "--timeout"},        Pair{"-no-cnv", "--no-conversation"},
-    Pair{"-ctk", "--cache-type-k"},  Pair{"-ctv", "--cache-type-v"},
+    Pair{"-md", "--model-draft"},     Pair{"-k", "-K"},
+    Pair{"-sys", "--system-prompt"},  Pair{"-np", "--parallel"},
+    Pair{"-to", "--timeout"},         Pair{"-no-cnv", "--no-conversation"},
+    Pair{"-ctk", "--cache-type-k"},   Pair{"-ctv", "--cache-type-v"},
+    Pair{"-hf", "--hf-repo"},         Pair{"-hfr", "--hf-repo"},
+    Pair{"-hff", "--hf-file"},        Pair{"-hfd", "--hf-repo-draft"},
+    Pair{"-hfrd", "--hf-repo-draft"}, Pair{"-mu", "--model-url"},
 };
 
 /// Switches that ask for what is done anyway.
@@ -50,7 +53,6 @@ constexpr std::string_view unconstrained = "output cannot be constrained";
 constexpr std::string_view own_ngrams = "method ngram looks the text's own up";
 constexpr std::string_view chat = "spectr chat is the conversation";
 constexpr std::string_view width = "spectr sizes its passes itself";
-constexpr std::string_view no_download = "nothing is downloaded; -m and -md take files";
 constexpr std::array refused = {
     Refused{"--draft-min", by_length, "0"},
     Refused{"--draft-n-min", by_length, "0"},
@@ -103,11 +105,6 @@ constexpr std::array refused = {
     Refused{"--json-schema", unconstrained},
     Refused{"-j", unconstrained},
     Refused{"-jf", unconstrained},
-    Refused{"-hf", no_download},
-    Refused{"-hfr", no_download},
-    Refused{"-hfd", no_download},
-    Refused{"--hf-repo-draft", no_download},
-    Refused{"--hf-repo", no_download},
     Refused{"--lora", "adapters are not applied; merge them into the file"},
     Refused{"--samplers", "the order of the filters is fixed"},
     Refused{"-otd", no_gpu},
@@ -138,7 +135,7 @@ bool is_neutral(const Refused& flag, std::string_view value) {
 }
 
 /// Whether it looks like an option of one dash with a name of several letters. There is none: the parser
-/// would take "-hf" for "-h" with a value.
+/// would take "-sm" for "-s" with a value.
 bool is_long_word_behind_one_dash(std::string_view argument) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return argument.size() > 2 && argument[0] == '-' && letter(argument[1]) && letter(argument[2]);
@@ -199,8 +196,9 @@ std::vector<std::string> rewrite_legacy_flags(const CLI::App& app, std::vector<s
       kept.insert(kept.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
       break;
     }
+    const std::string typed = argument.substr(0, argument.find('='));
     for (const auto& [old, now] : aliases) {
-      if (argument == old) argument = now;
+      if (argument == old || (typed == old && now.starts_with("--"))) argument.replace(0, old.size(), now);
     }
     if (std::ranges::find(without_effect, argument) != without_effect.end()) continue;
     const std::size_t equals = argument.find('=');

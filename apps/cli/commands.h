@@ -12,6 +12,7 @@ void add_detokenize(CLI::App& app);
 void add_logits(CLI::App& app);
 void add_perplexity(CLI::App& app);
 void add_inspect(CLI::App& app);
+void add_models(CLI::App& app);
 void add_check_pair(CLI::App& app);
 void add_draft(CLI::App& app);
 void add_law(CLI::App& app);

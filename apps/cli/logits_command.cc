@@ -5,6 +5,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/output.h"
 #include "apps/cli/text_input.h"
@@ -30,6 +31,7 @@ void add_logits(CLI::App& app) {
   struct Flags {
     ModelFlags model;
     std::string tokens;
+    long context = 0;
     bool json = false;
   };
   auto flags = std::make_shared<Flags>();
@@ -38,13 +40,20 @@ void add_logits(CLI::App& app) {
   flags->model.add_threads(command);
   flags->model.add_cache_types(command);
   command.add_option("--tokens", flags->tokens, "ids, separated by commas")->required();
+  command
+      .add_option("-c,--ctx-size", flags->context,
+                  "tokens of the session, on which the positions of some models depend; 0: as many as ids")
+      ->transform(whole(0, 1L << 30));
   command.add_flag("--json", flags->json, "print {\"tokens\": [...], \"logits\": [...]}, all of them");
   command.callback([flags] {
     ThreadPool pool(flags->model.thread_count());
     const LoadedModel model = need(load_model(flags->model.model, pool, flags->model.load_options()));
     const auto tokens = parse_tokens(flags->tokens, model.transformer->vocabulary());
-    const auto session =
-        need(model.transformer->start(std::min(tokens.size(), model.transformer->context()), 1));
+    const auto context = static_cast<std::size_t>(flags->context);
+    if (context > 0 && tokens.size() > context)
+      throw Failure(Status::usage, fmt::format("--tokens: {} ids, but -c is {}", tokens.size(), context));
+    const std::size_t least = std::min(tokens.size(), model.transformer->context());
+    const auto session = need(model.transformer->start(context > 0 ? context : least, 1));
     need(session->score(tokens, TokenTree(tokens.back())));
     const Logits row = session->logits(TokenTree::root);
     std::vector<float> logits(row.size());

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
     add_logits(app);
     add_perplexity(app);
     add_inspect(app);
+    add_models(app);
     add_check_pair(app);
     add_draft(app);
     add_law(app);

@@ -1,12 +1,14 @@
 #include "apps/cli/model_flags.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
+#include "apps/cli/model_caches.h"
 #include "apps/cli/rope_flags.h"
 #include "apps/cli/usable_processors.h"
 #include "apps/server/model_set.h"
@@ -42,6 +44,11 @@ decltype(SlimOptions::words) parse_draft_words(const std::string& words) {
   return static_cast<std::size_t>(*count);
 }
 
+bool is_set_to(const char* variable, const std::string& value) {
+  const char* found = std::getenv(variable);
+  return found != nullptr && found == value;
+}
+
 }  // namespace
 
 std::string lower_case(std::string_view name) {
@@ -60,6 +67,28 @@ void ModelFlags::add_model(CLI::App& app, bool required) {
   } else {
     option->description("GGUF file of the target model (default: the bundled pair of story tellers)");
   }
+  // Read in this order, behind -m.
+  app.add_option("--hf-file", hub_file, "-hff FILE: with -hf, the file of the repository")
+      ->envname("LLAMA_ARG_HF_FILE");
+  const auto add_cached = [&](const char* name, const char* variable, auto find, const std::string& help) {
+    const auto read = [this, option, name, variable, find](const std::string& given) {
+      // What was typed counts before what a variable says.
+      if (!model.empty() && is_set_to(variable, given)) return;
+      if (!model.empty() && !is_set_to("LLAMA_ARG_MODEL", model))
+        throw Failure(Status::usage, fmt::format("{} and another model are given", name));
+      model = need(find(ModelCaches::of_the_environment(), given)).string();
+      option->required(false);
+    };
+    app.add_option_function<std::string>(name, read, help)->envname(variable)->type_name("TEXT");
+  };
+  add_cached(
+      "--hf-repo", "LLAMA_ARG_HF_REPO",
+      [this](const ModelCaches& caches, const std::string& name) { return caches.find(name, hub_file); },
+      "-hf USER/REPO[:QUANT]: the model of that name in the caches of Hugging Face's tools and llama.cpp");
+  add_cached(
+      "--model-url", "LLAMA_ARG_MODEL_URL",
+      [](const ModelCaches& caches, const std::string& url) { return caches.find_url(url); },
+      "-mu URL: the model of that address in these caches; nothing is downloaded");
 }
 
 void ModelFlags::add_draft_files(CLI::App& app) {
@@ -67,6 +96,14 @@ void ModelFlags::add_draft_files(CLI::App& app) {
                             "-md FILE: GGUF file of the draft model; repeatable"))
       ->envname("LLAMA_ARG_SPEC_DRAFT_MODEL")
       ->transform(file_name());
+  app.add_option_function<std::string>(
+         "--hf-repo-draft,--spec-draft-hf",
+         [this](const std::string& name) {
+           drafts.push_back(need(ModelCaches::of_the_environment().find(name)).string());
+         },
+         "-hfd USER/REPO[:QUANT]: the draft model, as with -hf")
+      ->envname("LLAMA_ARG_HFD_REPO")
+      ->type_name("TEXT");
 }
 
 void ModelFlags::add_drafts(CLI::App& app) {

@@ -14,7 +14,7 @@
 
 namespace spectr::cli {
 
-/// -m, -md, -t, -c as they were given.
+/// -m, -md, -t, -c as they were given, with the files that -hf and --model-url stand for.
 struct ModelFlags {
   std::string model;  ///< empty: the bundled pair
   std::vector<std::string> drafts;
@@ -26,6 +26,7 @@ struct ModelFlags {
   SlimOptions slim;                      ///< of the draft models
   bool slim_given = false;               ///< what they become was said
   bool bundled = false;                  ///< the models are those of the bundled pair
+  std::string hub_file;                  ///< which of a repository's files is meant
 
   void add_model(CLI::App& app, bool required);
   void add_draft_files(CLI::App& app);

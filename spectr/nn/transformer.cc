@@ -15,19 +15,6 @@
 namespace spectr {
 namespace {
 
-/// Keys and values that come from rounded weights are less exact than F16 is.
-KvTypes default_kv(const ModelSpec& spec) {
-  const auto is_f32 = [&spec](const LinearSpec& linear) {
-    return spec.weight(linear.weight).type == TensorType::f32;
-  };
-  const bool exact = std::ranges::all_of(spec.layers, [&](const LayerSpec& layer) {
-    const AttentionSpec* a = layer.attention();
-    return a == nullptr || a->kv_from || (is_f32(a->k) && (a->latent || is_f32(a->v)));
-  });
-  const KvType type = exact ? KvType::f32 : KvType::f16;
-  return {type, type};
-}
-
 /// The shortest window of a layer; 0: none has one.
 std::size_t shortest_window(const ModelSpec& spec) {
   std::size_t shortest = 0;
@@ -40,6 +27,19 @@ std::size_t shortest_window(const ModelSpec& spec) {
 }
 
 }  // namespace
+
+// Keys and values that come from rounded weights are less exact than F16 is.
+KvTypes default_kv(const ModelSpec& spec) {
+  const auto is_f32 = [&spec](const LinearSpec& linear) {
+    return spec.weight(linear.weight).type == TensorType::f32;
+  };
+  const bool exact = std::ranges::all_of(spec.layers, [&](const LayerSpec& layer) {
+    const AttentionSpec* a = layer.attention();
+    return a == nullptr || a->kv_from || (is_f32(a->k) && (a->latent || is_f32(a->v)));
+  });
+  const KvType type = exact ? KvType::f32 : KvType::f16;
+  return {type, type};
+}
 
 Transformer::Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv, bool keeps_all,
                          std::shared_ptr<const Backend> backend, std::unique_ptr<Ops> ops)

@@ -17,14 +17,18 @@ namespace spectr {
 
 class PassProfile;
 
+/// What a model's keys and values are stored as where nobody says: F32 where all matrices that make them are,
+/// else F16.
+KvTypes default_kv(const ModelSpec& spec);
+
 /// A transformer from a GGUF file on a backend. Any number of sessions may share it, from any threads: their
 /// passes follow one another.
 class Transformer final : public LanguageModel {
  public:
   /// Reads the file's ModelSpec and uploads its weights. `kv`: what keys and values are stored as; by default
-  /// F32 where all matrices that make them are, else F16. `slimming`: how the weights change on the way, a
-  /// work that `pool` shares where it is given. `rope`: see read_model_spec(). Error: a model that is not
-  /// understood or that the backend cannot compute, weights that cannot be changed so, or no memory for them.
+  /// default_kv(). `slimming`: how the weights change on the way, a work that `pool` shares where it is
+  /// given. `rope`: see read_model_spec(). Error: a model that is not understood or that the backend cannot
+  /// compute, weights that cannot be changed so, or no memory for them.
   static Result<std::unique_ptr<Transformer>> load(Gguf file, std::shared_ptr<const Backend> backend,
                                                    const KvChoice& kv = {}, const Slimming& slimming = {},
                                                    ThreadPool* pool = nullptr, const RopeChoice& rope = {});

@@ -333,6 +333,23 @@ TEST(Logits, PrintsAllOfTheLastPosition) {
   EXPECT_THAT(output({"logits", "-m", target(), "--tokens", "1,403,407"}), HasSubstr("261"));  // "a"
 }
 
+TEST(Logits, MayBeOfALargerSession) {
+  const Arguments ids = {"logits", "-m", target(), "--tokens", "1,403,407", "--json"};
+  EXPECT_EQ(json(ids + Arguments{"-c", "512"}), json(ids)) << "this model's positions do not depend on it";
+  expect_error(ids + Arguments{"-c", "2"}, "--tokens: 3 ids, but -c is 2");
+  expect_error(ids + Arguments{"-c", "1000000"}, "1000000");
+}
+
+TEST(Generate, TakesThePromptAsIds) {
+  const Arguments settings = {"-n", "8", "--seed", "1", "--json"};
+  const Json by_ids = json(generate() + Arguments{"--tokens", "1,403,407,261,378"} + settings);
+  EXPECT_EQ(by_ids["tokens"], json(generate() + Arguments{"-p", "Once upon a time"} + settings)["tokens"]);
+  const Arguments shown = {"-n", "0", "--method", "plain", "--tokens", "1,403,407,261,378"};
+  EXPECT_THAT(output(generate() + shown), StartsWith("Once upon a time"));
+  expect_error(generate() + Arguments{"--tokens", "1", "-p", "a"}, "goes without -p");
+  expect_error(generate() + Arguments{"--tokens", "100000"}, "outside the vocabulary");
+}
+
 TEST(Perplexity, IsTheExponentialOfItsNll) {
   const TemporaryFile text(
       "Once upon a time, there was a little girl named Lily. She loved to play outside.");
@@ -345,26 +362,6 @@ TEST(Perplexity, IsTheExponentialOfItsNll) {
   // In windows of 8 every window's first token is not counted.
   EXPECT_EQ(json({"perplexity", "-m", target(), "-f", text.path(), "-c", "8"})["tokens"],
             tokens - (tokens + 7) / 8);
-}
-
-TEST(CheckPair, ItsStatusIsTheAnswer) {
-  const Outcome yes = test::spectr({"check-pair", "-m", target(), "-md", draft()});
-  EXPECT_EQ(yes.status, 0);
-  EXPECT_THAT(yes.out, HasSubstr("can draft for"));
-  const Outcome no = test::spectr({"check-pair", "-m", target(), "-md", stranger()});
-  EXPECT_EQ(no.status, 2);
-  EXPECT_EQ(no.out, "");
-  EXPECT_THAT(no.err, StartsWith("spectr: error: "));
-  EXPECT_EQ(test::spectr({"check-pair", "-m", target()}).status, 2);
-  // A vocabulary alone is no model.
-  const std::string vocabulary = data("ggml-vocab-gpt-2.gguf");
-  EXPECT_EQ(test::spectr({"check-pair", "-m", vocabulary, "-md", vocabulary}).status, 2);
-}
-
-TEST(Inspect, PrintsMetadataAndTensors) {
-  const std::string text = output({"inspect", target()});
-  EXPECT_THAT(text, HasSubstr("general.architecture"));
-  EXPECT_THAT(text, HasSubstr("token_embd.weight"));
 }
 
 TEST(Help, IsOnStdoutAndComplete) {

@@ -199,8 +199,8 @@ TEST(Errors, ThePromptMustBeThereAndFit) {
 }
 
 TEST(Errors, LongNamesBehindOneDashAreNotTakenApart) {
-  expect_error({"generate", "-hf", "foo/bar", "-p", "a"}, "-hf is not supported: nothing is downloaded");
-  expect_error({"serve", "-hf=foo/bar"}, "-hf is not supported");
+  expect_error({"generate", "-hf", "foo/bar", "-p", "a"}, "foo/bar is in no cache");
+  expect_error({"serve", "-hf=foo/bar"}, "This downloads it: hf download foo/bar --include '*Q4_K_M*.gguf'");
   for (const char* name : {"-sm", "-cb", "-nkvo", "-ts", "-mli", "-pc"}) {
     expect_error({"generate", name, "none", "-p", "a"}, std::string(name) + " was not expected");
   }

@@ -36,7 +36,8 @@ TEST(JsonPage, NamesEveryField) {
       {"law", "--method", "spectr", "--vocab", "2", "--json"},
       {"plan", "time", "--plan", "k-seq", "--vocab", "10"},
       {"tokenize", "-m", target(), "-p", "Once", "--json"},
-      {"logits", "-m", target(), "--tokens", "1", "--json"}};
+      {"logits", "-m", target(), "--tokens", "1", "--json"},
+      {"models", "--json"}};
   for (const Arguments& arguments : printing) {
     const Outcome ran = spectr(arguments);
     ASSERT_EQ(ran.status, 0) << ran.err;
