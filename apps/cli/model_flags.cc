@@ -143,11 +143,11 @@ void ModelFlags::add_context(CLI::App& app, const std::string& help) {
       ->transform(whole(0, 1L << 30));
 }
 
-void ModelFlags::extend_context(Transformer& model) const {
+void ModelFlags::extend_context(Transformer& loaded) const {
   const auto asked = static_cast<std::size_t>(context);
-  if (asked <= model.context()) return;
-  fmt::print(stderr, "{}\n", server::longer_than_trained(model, asked));
-  need(model.extend_context(asked));
+  if (asked <= loaded.context()) return;
+  fmt::print(stderr, "{}\n", server::longer_than_trained(loaded, asked));
+  need(loaded.extend_context(asked));
 }
 
 void ModelFlags::add_cache_types(CLI::App& app) {

@@ -34,7 +34,7 @@ struct ModelFlags {
   void add_drafts(CLI::App& app);
   void add_threads(CLI::App& app);
   /// Lets the model have the context that is asked for; tells where it was trained for less. Throws Failure.
-  void extend_context(Transformer& model) const;
+  void extend_context(Transformer& loaded) const;
   void add_context(CLI::App& app, const std::string& help = "tokens that prompt and text may have together");
 
   /// -ctk and -ctv, --swa-full, and how positions turn.
