@@ -21,7 +21,7 @@ let browser, server, entrance;
 /** Starts a server with these flags for all tests of the file. */
 export function withServer(...flags) {
   before(async () => {
-    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+    browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
     server = await serve(program, ...flags);
     entrance = await front(server.address);
   });
@@ -132,7 +132,7 @@ export const startServer = (...flags) => serve(program, ...flags);
 /** A claim about the page, tried in a browser of its own (`options`: of its context). */
 export function claim(name, options, work) {
   const [contextOptions, run] = work ? [{ ...desktop, ...options }, work] : [desktop, options];
-  test(name, async () => {
+  test(name, { timeout: 120_000 }, async () => {
     const context = await browser.newContext({ ...contextOptions, acceptDownloads: true });
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     const visitor = new Visitor(await context.newPage());
