@@ -68,25 +68,29 @@ Json warp_json(const WarpOptions& options) {
 Json cell_json(const Cell& cell) {
   Json all = {{"method", cell.method->name}};
   if (cell.options.plan) all["plan"] = *cell.options.plan;
-  // What the method does not read would be told as a mistake when it is run.
+  // What is as usual goes without saying; what the method does not read would be told as a mistake when it is
+  // run.
   const auto unread = unread_settings(*cell.method, cell.options);
-  const auto tell = [&](std::string_view name, const auto& value) {
+  const MethodOptions usual;
+  const auto tell = [&](std::string_view name, auto MethodOptions::* member, const auto& as_told) {
     std::string flag(name);
     std::ranges::replace(flag, '_', '-');
-    if (std::ranges::find(unread, flag) == unread.end()) all[std::string(name)] = value;
+    if (cell.options.*member == usual.*member || std::ranges::find(unread, flag) != unread.end()) return;
+    all[std::string(name)] = as_told(cell.options.*member);
   };
-  for (const auto& [name, member] : counts) tell(name, cell.options.*member);
-  for (const auto& [name, member] : numbers) tell(name, cell.options.*member);
-  for (const auto& [name, member] : lists) tell(name, cell.options.*member);
+  const auto itself = [](const auto& value) { return value; };
+  for (const auto& [name, member] : counts) tell(name, member, itself);
+  for (const auto& [name, member] : numbers) tell(name, member, itself);
+  for (const auto& [name, member] : lists) tell(name, member, itself);
   const auto tell_choice = [&](const auto& choice) {
-    for (const auto& [word, value] : choice.values) {
-      if (cell.options.*choice.member == value) tell(choice.name, word);
-    }
+    tell(choice.name, choice.member, [&choice](const auto& chosen) {
+      return std::ranges::find(choice.values, chosen, [](const auto& one) { return one.second; })->first;
+    });
   };
   tell_choice(mode);
   tell_choice(warping);
   tell_choice(law);
-  tell("rounds", cell.options.rounds);
+  tell("rounds", &MethodOptions::rounds, itself);
   all["warp"] = warp_json(cell.warp.options());
   return all;
 }

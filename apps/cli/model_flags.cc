@@ -146,8 +146,9 @@ void ModelFlags::add_context(CLI::App& app, const std::string& help) {
 void ModelFlags::extend_context(Transformer& loaded) const {
   const auto asked = static_cast<std::size_t>(context);
   if (asked <= loaded.context()) return;
-  fmt::print(stderr, "{}\n", server::longer_than_trained(loaded, asked));
+  const std::string warning = server::longer_than_trained(loaded, asked);
   need(loaded.extend_context(asked));
+  fmt::print(stderr, "{}\n", warning);
 }
 
 void ModelFlags::add_cache_types(CLI::App& app) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -108,16 +108,33 @@ Result<RecycledVector<double>> warped(std::span<const double> joint, const Warp&
 }
 
 /// The draws of each beam, the likeliest beam first; ties go to the earlier one.
-RecycledVector<RecycledVector<std::size_t>> by_likelihood(RecycledVector<Beam> beams, const Draft& draft) {
-  std::ranges::stable_sort(beams, std::ranges::greater(), &Beam::likelihood);
+RecycledVector<RecycledVector<std::size_t>> by_likelihood(const RecycledVector<Beam>& beams,
+                                                          const Draft& draft) {
+  RecycledVector<std::size_t> order(beams.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return beams[a].likelihood != beams[b].likelihood ? beams[a].likelihood > beams[b].likelihood : a < b;
+  });
   RecycledVector<RecycledVector<std::size_t>> found;
-  for (const Beam& beam : beams) {
+  for (const std::size_t beam : order) {
     RecycledVector<std::size_t>& draws = found.emplace_back();
-    for (auto draw = beam.draw; draw; draw = draft.draw(*draw).parent) draws.push_back(*draw);
+    for (auto draw = beams[beam].draw; draw; draw = draft.draw(*draw).parent) draws.push_back(*draw);
     std::ranges::reverse(draws);
   }
   return found;
 }
+
+/// Where the joint distribution of a level goes through temperature and filters, each token's does not.
+struct JointWarp {
+  Warp penalties, filters;
+  NodeDistributions distributions;  // by the penalties alone, which they refer to
+
+  JointWarp(Warp of_tokens, Warp of_all, const Session& model, std::span<const Token> sequence,
+            const TokenTree& tree, std::size_t vocabulary)
+      : penalties(std::move(of_tokens)),
+        filters(std::move(of_all)),
+        distributions(model, penalties, sequence, tree, vocabulary) {}
+};
 
 }  // namespace
 
@@ -138,20 +155,23 @@ Result<FoundBeams> BeamSearch::run(const BlockStart& start, Session& model, cons
                                    std::size_t vocabulary, std::size_t depth, Choices& choices,
                                    Draft& draft) const {
   NodeDistributions& distributions = draft.distributions_of(model, warp, start.sequence, vocabulary);
-  SPECTR_TRY(const Warp penalties, penalties_of(warp));
-  SPECTR_TRY(const Warp filters, filters_of(warp));
-  NodeDistributions unfiltered(model, penalties, start.sequence, draft.tree(), vocabulary);
-  const bool joined_first = warping == BeamWarp::joint;
+  std::unique_ptr<JointWarp> joint;
+  if (warping == BeamWarp::joint) {
+    SPECTR_TRY(Warp penalties, penalties_of(warp));
+    SPECTR_TRY(Warp filters, filters_of(warp));
+    joint = std::make_unique<JointWarp>(std::move(penalties), std::move(filters), model, start.sequence,
+                                        draft.tree(), vocabulary);
+  }
 
   RecycledVector<Beam> beams = {{std::nullopt, 1.0, false}};
   std::size_t level = 0;
   for (; level < depth && !std::ranges::all_of(beams, &Beam::ended); ++level) {
     SPECTR_TRY_VOID(model.score(start.sequence, draft.tree()));
     SPECTR_TRY(Continuations found,
-               continuations_of(beams, draft, joined_first ? unfiltered : distributions));
+               continuations_of(beams, draft, joint ? joint->distributions : distributions));
     RecycledVector<double> weights = found.joint;
-    if (joined_first) {
-      SPECTR_TRY(weights, warped(found.joint, filters));
+    if (joint) {
+      SPECTR_TRY(weights, warped(found.joint, joint->filters));
     }
 
     choices.enter(start.place(level, level, Purpose::draft));
@@ -170,7 +190,7 @@ Result<FoundBeams> BeamSearch::run(const BlockStart& start, Session& model, cons
     beams = std::move(next);
     rescale(beams);
   }
-  return FoundBeams{by_likelihood(std::move(beams), draft), level};
+  return FoundBeams{by_likelihood(beams, draft), level};
 }
 
 }  // namespace spectr

@@ -161,7 +161,7 @@ TEST(Slots, DetailsTellTheTargetsProbabilities) {
   ASSERT_TRUE(one->submit({std::move(told)}, answer));
   Chunk all;
   while (!answer->outcome(0)) {
-    answer->wait(100ms);
+    std::this_thread::sleep_for(1ms);
     Chunk chunk = answer->take(0);
     all.tokens.insert(all.tokens.end(), chunk.tokens.begin(), chunk.tokens.end());
   }
