@@ -32,6 +32,21 @@ export function withServer(...flags) {
   });
 }
 
+const drawn = (page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/** Has what a person does end once it is drawn, which the page does with the next frame: tests look at once. */
+function drawBehind(acting, actions, pageOf) {
+  for (const action of actions) {
+    const plain = acting[action];
+    acting[action] = async function (...what) {
+      const done = await plain.apply(this, what);
+      await drawn(pageOf(this)).catch(() => {}); // it has led to another page
+      return done;
+    };
+  }
+}
+
 /** The page in a browser that knows nothing yet, and what tests do with it. */
 class Visitor {
   constructor(page) {
@@ -60,9 +75,11 @@ class Visitor {
     return this.page.getByRole("button", { name, exact });
   }
 
-  /** Types a message and sends it by Enter. */
+  /** Types a message once nothing lies over the field, and sends it by Enter once the page knows its server. */
   async ask(text) {
+    await this.page.locator("main:not([inert])").waitFor();
     await this.field.fill(text);
+    await this.page.locator("#send:enabled").waitFor();
     await this.field.press("Enter");
   }
 
@@ -91,10 +108,8 @@ class Visitor {
   }
 
   /** Waits until what was done last is drawn. */
-  async drawn() {
-    await this.page.evaluate(
-      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-    );
+  drawn() {
+    return drawn(this.page);
   }
 
   /** Waits until the page knows its server. */
@@ -129,13 +144,27 @@ class Visitor {
 export const serverAddress = () => server.address;
 export const startServer = (...flags) => serve(program, ...flags);
 
+let drawsBehind = false;
+
+async function newPage(context) {
+  const page = await context.newPage();
+  if (!drawsBehind) {
+    const locators = Object.getPrototypeOf(page.locator("body"));
+    const actions = ["click", "fill", "hover", "press", "selectOption", "setInputFiles", "tap"];
+    drawBehind(locators, actions, (locator) => locator.page());
+    drawsBehind = true;
+  }
+  drawBehind(page.keyboard, ["press"], () => page);
+  return page;
+}
+
 /** A claim about the page, tried in a browser of its own (`options`: of its context). */
 export function claim(name, options, work) {
   const [contextOptions, run] = work ? [{ ...desktop, ...options }, work] : [desktop, options];
   test(name, { timeout: 120_000 }, async () => {
     const context = await browser.newContext({ ...contextOptions, acceptDownloads: true });
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-    const visitor = new Visitor(await context.newPage());
+    const visitor = new Visitor(await newPage(context));
     try {
       await run(visitor, visitor.page);
       assert.deepEqual(visitor.failures, [], "the page or its console tells no failures");

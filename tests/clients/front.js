@@ -83,8 +83,15 @@ export async function front(address) {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     address: `http://127.0.0.1:${server.address().port}`,
-    /** The answer to the next request for a text. */
-    next: () => new Promise((resolve) => waiting.push(resolve)),
+    /** The answer to the next request for a text. Fails where none comes. */
+    next: () =>
+      new Promise((resolve, reject) => {
+        const late = setTimeout(() => reject(new Error("nothing was asked for a minute")), 60_000);
+        waiting.push((answer) => {
+          clearTimeout(late);
+          resolve(answer);
+        });
+      }),
     stop() {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(resolve));

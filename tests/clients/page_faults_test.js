@@ -29,8 +29,9 @@ claim("A server that wants a key is given one where it says so", async (visitor,
     await page.getByText("The server wants an API key").waitFor();
     const key = page.getByRole("alert").getByLabel("API key");
     await key.fill("wrong");
+    const refused = page.waitForResponse((response) => response.status() === 401);
     await visitor.button("Use key").click();
-    await page.waitForResponse((response) => response.status() === 401);
+    await refused;
     assert.match(await cardOf(visitor).textContent(), /wants an API key/);
     await key.fill("secret");
     await visitor.button("Use key").click();
