@@ -24,6 +24,16 @@ class ScriptedAnswer {
     this.#send({ choices: [{ index: 0, delta: { content, ...fields }, finish_reason: null }], usage: null });
   }
 
+  /** Tokens of these texts, with what a server tells of each. */
+  writeTokens(...texts) {
+    const told = { source: "target", draft_probability: null, target_probability: 0.5, block: 0, elapsed_ms: 1 };
+    const token_details = texts.map((text) => ({ text, ...told }));
+    this.#send({
+      choices: [{ index: 0, delta: { content: texts.join("") }, token_details, finish_reason: null }],
+      usage: null,
+    });
+  }
+
   /** Ends the text; total: the tokens of prompt and text. */
   end(finish_reason = "stop", total = 30) {
     this.#send({ choices: [{ index: 0, delta: {}, finish_reason }], usage: null });

@@ -56,6 +56,26 @@ claim("A tap shows a token's tip, within the window", { ...phone }, async (visit
   await visitor.shot("phone-statistics");
 });
 
+claim("A line break can be seen and pointed at, and is copied as itself", async (visitor, page) => {
+  await visitor.open();
+  await visitor.button("Drafting").click();
+  const answering = visitor.next();
+  await visitor.ask("Two lines");
+  const answer = await answering;
+  answer.writeTokens("One", "\n", "two.\n", "End");
+  answer.end();
+  await visitor.idle();
+  for (const index of [1, 2]) {
+    await page.locator(`.token[data-index='${index}'] .line-end`).hover();
+    assert.match(await tip(page).textContent(), /↵.*From the target alone/);
+  }
+  const copied = await page.locator(".tokens").evaluate((tokens) => {
+    getSelection().selectAllChildren(tokens);
+    return getSelection().toString();
+  });
+  assert.equal(copied, "One\ntwo.\nEnd");
+});
+
 claim("Statistics tell one speed for one text, beside that of plain decoding", async (visitor, page) => {
   await withStory(visitor);
   const panel = page.getByRole("complementary", { name: "Drafting" });

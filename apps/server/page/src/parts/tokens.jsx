@@ -4,6 +4,14 @@ import { describe, sourceOf, textOf } from "../drafting.js";
 const inGroup = 64;
 const groups = new WeakMap(); // by the list of tokens: those of its groups that are full
 
+/** A text whose line breaks can be seen and pointed at. What is copied has no signs. */
+function withLineEnds(text) {
+  const lines = text.split("\n");
+  if (lines.length === 1) return text;
+  const end = <span class="line-end">{"\n"}</span>;
+  return lines.flatMap((line, i) => (i ? [end, line] : [line]));
+}
+
 /** The tokens from `begin` on. A full group never changes and is made once: the text may be long. */
 function group(tokens, begin) {
   const known = groups.get(tokens) ?? groups.set(tokens, new Map()).get(tokens);
@@ -11,7 +19,7 @@ function group(tokens, begin) {
   const some = tokens.slice(begin, begin + inGroup);
   const spans = some.map((token, i) => (
     <span key={i} class={`token ${sourceOf(token)}`} data-index={begin + i}>
-      {textOf(token)}
+      {withLineEnds(textOf(token))}
     </span>
   ));
   const node = <span key={begin}>{spans}</span>;
