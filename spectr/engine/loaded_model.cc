@@ -47,8 +47,17 @@ Result<LoadedModel> load(const std::filesystem::path& path, const Vocabulary* ta
     slimming.type = options.draft.type;
     SPECTR_TRY(slimming.shortlist, shortlist_for(options.draft, model.tokenizer->vocabulary()));
   }
-  SPECTR_TRY(model.transformer, Transformer::load(std::move(file), backends().front().make(pool), options.kv,
-                                                  slimming, &pool, options.rope));
+  std::shared_ptr<ShardedBackend> shared;
+  std::shared_ptr<const Backend> backend;
+  if (target == nullptr && options.sharing) {
+    SPECTR_TRY(shared, call_ranks(*options.sharing, path, file, options.kv, options.rope, pool));
+    backend = shared;
+  } else {
+    backend = backends().front().make(pool);
+  }
+  SPECTR_TRY(model.transformer, Transformer::load(std::move(file), std::move(backend), options.kv, slimming,
+                                                  &pool, options.rope));
+  if (shared) SPECTR_TRY_VOID(shared->all_loaded());
   model.seconds = watch.lap();
   return model;
 }

@@ -8,6 +8,7 @@
 
 #include "spectr/base/result.h"
 #include "spectr/base/thread_pool.h"
+#include "spectr/engine/rank_team.h"
 #include "spectr/nn/transformer.h"
 #include "spectr/text/tokenizer.h"
 
@@ -41,9 +42,10 @@ struct ChosenDraft {
 
 /// How a model is loaded.
 struct LoadOptions {
-  KvChoice kv = {};        ///< what keys and values are stored as
-  SlimOptions draft = {};  ///< of draft models only
-  RopeChoice rope = {};    ///< of positions, instead of what the file says
+  KvChoice kv = {};                     ///< what keys and values are stored as
+  SlimOptions draft = {};               ///< of draft models only
+  RopeChoice rope = {};                 ///< of positions, instead of what the file says
+  std::optional<Sharing> sharing = {};  ///< of models that do not draft; none: this process computes all
   /// Chooses these for a target and the file of a draft; none: as they are above.
   std::function<ChosenDraft(const Transformer& target, const Tokenizer& tokenizer,
                             const std::filesystem::path& draft, ThreadPool& pool)>

@@ -29,6 +29,10 @@ struct WeightSpec {
   bool is_vector = false;  ///< of norms and biases: added or multiplied by number, not a matrix
   /// The tensor's rows (numbers) that it has, where they do not follow one another.
   std::vector<Token> chosen = {};
+  /// Of a matrix: its first column in the tensor's rows, which have so many; 0: its own, all of them.
+  std::size_t first_col = 0, stored_cols = 0;
+
+  friend bool operator==(const WeightSpec&, const WeightSpec&) = default;
 };
 
 /// x ↦ x / √(mean x² + ε) · weight, or, centred, x ↦ (x − mean x) / √(variance + ε) · weight + bias.
@@ -153,10 +157,11 @@ struct ExpertsSpec {
   Gating gating;
   bool normalized;
   float weights_scale = 1;
-  LinearSpec router;                        ///< [experts, width]
+  LinearSpec router;                        ///< [experts, width], of all experts
   std::optional<NormSpec> router_norm;      ///< of the stream, for the router
   float router_scale = 1;                   ///< of the router's outputs
   std::vector<DenseSpec> blocks;            ///< by expert; alike but for their weights
+  std::size_t first = 0;                    ///< the expert of the first block: others' outputs are left out
   std::optional<WeightId> selection_bias;   ///< [experts]
   std::size_t groups = 1, groups_used = 1;  ///< of experts; only the best groups' are chosen from
   std::optional<WeightId> scales;           ///< [experts], of each expert's output
@@ -205,6 +210,7 @@ struct LayerEmbeddingSpec {
 
 struct EmbedSpec {
   WeightId tokens;                    ///< [vocabulary, width]
+  std::size_t first = 0;              ///< the token of its first row; those that it has no row of are zero
   std::optional<WeightId> positions;  ///< [context, width], learned
   float scale = 1;
   std::optional<LayerEmbeddingSpec> by_layer;
@@ -329,7 +335,7 @@ void for_each_linear(const ModelSpec& spec, Each each) {
     if (layer.experts) {
       const ExpertsSpec& experts = *layer.experts;
       each(experts.router, 1.0);
-      const double share = static_cast<double>(experts.used) / static_cast<double>(experts.blocks.size());
+      const double share = static_cast<double>(experts.used) / static_cast<double>(experts.router.out);
       for (const DenseSpec& block : experts.blocks) dense(block, share);
     }
     if (layer.input) {

@@ -173,7 +173,11 @@ class Ops {
   virtual void layer_inputs(const LayerEmbeddingSpec& spec) = 0;
   /// gate = act(gate) ⊙ the layer's part of layer_inputs.
   virtual void layer_input(std::size_t layer) = 0;
-  /// The logits of the wanted rows. Memory for them grows with the rows that passes want, not before.
+  /// The numbers [rows, width] of Buffer::stream, branch or beside as they are between two operations, to be
+  /// read and changed: for passes that several processes share. Empty where they are not floats of the host.
+  virtual std::span<float> numbers(Buffer) { return {}; }
+  /// The logits of the wanted rows: those of the head's output (or, with a shortlist, of all tokens). Memory
+  /// for them grows with the rows that passes want, not before.
   virtual void head(const HeadSpec& spec) = 0;
   /// Ends the pass and gives its logits. Error: of the device.
   virtual Result<HeldLogits> finish() = 0;
@@ -185,6 +189,9 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual const Caps& caps() const = 0;
+  /// Takes out of a model what others compute, where several processes share it: the rest is what check(),
+  /// make() and passes are about. Error: a model that cannot be shared so, by the key that says why.
+  virtual Result<void> take_part(ModelSpec&) const { return {}; }
   /// The operations for a model, which must outlive them. Requires: check(spec, kv, caps()). Error: a device
   /// that cannot be used.
   virtual Result<std::unique_ptr<Ops>> make(const ModelSpec& spec, const KvTypes& kv) const = 0;

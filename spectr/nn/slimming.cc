@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "spectr/base/check.h"
-#include "spectr/gguf/dequantize.h"
 #include "spectr/gguf/quantize.h"
 
 namespace spectr {
@@ -20,17 +19,6 @@ Result<void> change_type(ModelSpec& spec, WeightId id, TensorType type) {
   }
   weight.type = type;
   return {};
-}
-
-std::size_t bytes_of(TensorType type, std::size_t numbers) {
-  const TensorFormat& format = format_of(type);
-  return numbers / format.elements * format.bytes;
-}
-
-/// The bytes of `cols` numbers of a tensor from a multiple of them on.
-std::span<const std::byte> row_bytes(const GgufTensor& tensor, std::size_t row, std::size_t cols) {
-  const std::size_t size = bytes_of(static_cast<TensorType>(tensor.type), cols);
-  return tensor.bytes.subspan(row * size, size);
 }
 
 }  // namespace
@@ -73,38 +61,6 @@ Result<void> slim(ModelSpec& spec, const Slimming& how) {
   }
   for (const WeightId id : ids) SPECTR_TRY_VOID(change_type(spec, id, *how.type));
   return {};
-}
-
-std::vector<std::byte> changed_bytes(const GgufTensor& tensor, const WeightSpec& weight, ThreadPool* pool) {
-  const std::size_t cols = weight.is_vector ? 1 : weight.cols;
-  const std::size_t rows = weight.is_vector ? weight.cols : weight.rows;
-  const auto from = static_cast<TensorType>(tensor.type);
-  std::vector<std::byte> out(bytes_of(weight.type, rows * cols));
-  const std::size_t row_size = bytes_of(weight.type, cols);
-  const auto change = [&](std::size_t begin, std::size_t end) {
-    std::vector<float> numbers(weight.type == from ? 0 : cols);
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto row = weight.chosen.empty() ? weight.first + i : static_cast<std::size_t>(weight.chosen[i]);
-      const std::span<const std::byte> bytes = row_bytes(tensor, row, cols);
-      const auto to = std::span(out).subspan(i * row_size, row_size);
-      if (weight.type == from) {
-        std::ranges::copy(bytes, to.begin());
-      } else {
-        dequantize(from, bytes, numbers);
-        quantize(weight.type, numbers, to);
-      }
-    }
-  };
-  if (pool != nullptr && !weight.is_vector) {
-    pool->parallel_for(rows, 16, change);
-  } else {
-    change(0, rows);
-  }
-  return out;
-}
-
-void read_numbers(const GgufTensor& tensor, std::size_t row, std::span<float> out) {
-  dequantize(static_cast<TensorType>(tensor.type), row_bytes(tensor, row, out.size()), out);
 }
 
 }  // namespace spectr

@@ -1,14 +1,10 @@
 #pragma once
 
-#include <cstddef>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "spectr/base/result.h"
-#include "spectr/base/thread_pool.h"
 #include "spectr/base/token.h"
-#include "spectr/gguf/gguf.h"
 #include "spectr/nn/model_spec.h"
 
 namespace spectr {
@@ -29,12 +25,5 @@ struct Slimming {
 /// vocabulary. Error: a type that cannot be written, or whose blocks do not divide the columns of a matrix,
 /// by name.
 Result<void> slim(ModelSpec& spec, const Slimming& how);
-
-/// The bytes of a weight as the spec has it, of a tensor of another type or of chosen rows: what upload takes
-/// where the file's own bytes will not do. `pool` shares the work. Throws std::bad_alloc.
-std::vector<std::byte> changed_bytes(const GgufTensor& tensor, const WeightSpec& weight, ThreadPool* pool);
-
-/// Row `row` of a tensor whose rows have out.size() numbers, whatever its type.
-void read_numbers(const GgufTensor& tensor, std::size_t row, std::span<float> out);
 
 }  // namespace spectr

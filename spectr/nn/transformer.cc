@@ -11,6 +11,7 @@
 #include "spectr/nn/pass_profile.h"
 #include "spectr/nn/profiled_ops.h"
 #include "spectr/nn/transformer_session.h"
+#include "spectr/nn/weights.h"
 
 namespace spectr {
 namespace {
@@ -61,6 +62,7 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_pt
                                                        ThreadPool* pool, const RopeChoice& rope) {
   SPECTR_TRY(ModelSpec read, read_model_spec(file, rope));
   SPECTR_TRY_VOID(slim(read, slimming));
+  SPECTR_TRY_VOID(backend->take_part(read));
   auto spec = std::make_unique<const ModelSpec>(std::move(read));
   const KvTypes types = kv.or_else(default_kv(*spec));
   SPECTR_TRY_VOID(check(*spec, types, backend->caps()));
@@ -70,7 +72,7 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_pt
     SPECTR_TRY(std::unique_ptr<Ops> ops, backend->make(*spec, types));
     std::unique_ptr<Transformer> model(new Transformer(std::move(file), std::move(spec), types, kv.keep_all,
                                                        std::move(backend), std::move(ops)));
-    model->upload(pool);
+    model->copies_ = upload_weights(model->file_, *model->spec_, *model->ops_, pool);
     return model;
   } catch (const std::bad_alloc&) {
     return error("{}: there is no memory for the weights, which take {} bytes in the file", name, bytes);
@@ -84,25 +86,6 @@ Result<void> Transformer::extend_context(std::size_t context) {
   }
   context_ = std::max(context_, context);
   return {};
-}
-
-void Transformer::upload(ThreadPool* pool) {
-  for (WeightId id = 0; id < spec_->weights.size(); ++id) {
-    const WeightSpec& weight = spec_->weights[id];
-    const GgufTensor& tensor = *file_.tensor(weight.name);
-    if (static_cast<TensorType>(tensor.type) != weight.type || !weight.chosen.empty()) {
-      std::vector<std::byte> bytes = changed_bytes(tensor, weight, pool);
-      if (ops_->upload(id, bytes)) changed_.push_back(std::move(bytes));
-      file_.forget(tensor.bytes);
-      continue;
-    }
-    const TensorFormat& format = format_of(weight.type);
-    const auto bytes_of = [&](std::size_t numbers) { return numbers / format.elements * format.bytes; };
-    const std::size_t first = weight.first * (weight.is_vector ? 1 : weight.cols);
-    const auto bytes = tensor.bytes.subspan(bytes_of(first), bytes_of(weight.rows * weight.cols));
-    const bool referred_to = ops_->upload(id, bytes);
-    if (!referred_to) file_.forget(bytes);  // else weights would be in memory twice
-  }
 }
 
 void Transformer::read_head(Token token, OwnWords& out) const {

@@ -6,6 +6,7 @@
 
 #include "spectr/base/recycled.h"
 #include "spectr/base/result.h"
+#include "spectr/base/thread_pool.h"
 #include "spectr/gguf/gguf.h"
 #include "spectr/lm/language_model.h"
 #include "spectr/nn/kv_slots.h"
@@ -65,7 +66,6 @@ class Transformer final : public LanguageModel {
 
   Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv, bool keeps_all,
               std::shared_ptr<const Backend> backend, std::unique_ptr<Ops> ops);
-  void upload(ThreadPool* pool);
   /// Of a session's cache.
   CacheSize cache_size(std::size_t context, std::size_t nodes) const;
   KeptSlots kept_slots(std::size_t context, std::size_t nodes) const;
@@ -75,8 +75,8 @@ class Transformer final : public LanguageModel {
   Result<HeldLogits> run(std::span<const Planned> planned) const;
   std::size_t pass(std::span<Scoring> scorings) const;
 
-  Gguf file_;                                    // weights may refer to its bytes
-  std::vector<std::vector<std::byte>> changed_;  // or to these
+  Gguf file_;                                   // weights may refer to its bytes
+  std::vector<std::vector<std::byte>> copies_;  // or to these
   std::unique_ptr<const ModelSpec> spec_;
   std::size_t context_;  // of a text at most
   KvTypes kv_;

@@ -3,68 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <random>
 
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/reference/reference_backend.h"
 #include "spectr/nn/arch/architectures.h"
 #include "spectr/nn/transformer.h"
-#include "tests/support/data.h"
+#include "tests/support/model_course.h"
 
 namespace spectr {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<fs::path> models() {
-  std::vector<fs::path> found;
-  for (const char* folder : {"tests/data/arch", "tests/data/arch2"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(source_folder() / folder)) {
-      if (entry.path().extension() == ".gguf") found.push_back(entry.path());
-    }
-  }
-  std::ranges::sort(found);
-  return found;
-}
-
-std::vector<double> copy(const Logits& row) {
-  return std::visit([](auto numbers) { return std::vector<double>(numbers.begin(), numbers.end()); },
-                    row.values());
-}
-
-double relative_distance(const std::vector<double>& a, const std::vector<double>& b) {
-  double difference = 0.0, norm = 0.0;
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    difference += (a[i] - b[i]) * (a[i] - b[i]);
-    norm += b[i] * b[i];
-  }
-  return std::sqrt(difference / norm);
-}
-
-/// A text of several pieces, then blocks: a tree is scored and a path of it kept. Gives every row of logits.
-std::vector<std::vector<double>> course(const Transformer& model) {
-  constexpr NodeId nodes = 9;
-  std::mt19937 random(1);
-  const auto token = [&] { return static_cast<Token>(3 + random() % (model.vocabulary() - 3)); };
-  std::vector<Token> text;
-  while (text.size() < 100) text.push_back(token());
-  const auto session = model.start(0, nodes).value();
-  std::vector<std::vector<double>> rows;
-  for (int block = 0; block < 4; ++block) {
-    TokenTree tree(text.back());
-    while (tree.size() < nodes)
-      tree.child(static_cast<NodeId>(random() % static_cast<unsigned>(tree.size())), token());
-    EXPECT_TRUE(session->score(text, tree));
-    for (NodeId node = 0; node < tree.size(); ++node) rows.push_back(copy(session->logits(node)));
-    const RecycledVector<NodeId> path = tree.path(static_cast<NodeId>(nodes - 1 - block));
-    session->keep(path);
-    for (const NodeId node : path) text.push_back(tree.token(node));
-    text.push_back(token());
-  }
-  return rows;
-}
+using test::course, test::largest_distance;
 
 constexpr KvType f32 = KvType::f32, f16 = KvType::f16;
 
@@ -80,15 +31,6 @@ class Cpu : public testing::TestWithParam<fs::path> {
     return course(*load(std::make_shared<ReferenceBackend>(precision), kv));
   }
 };
-
-double largest_distance(const std::vector<std::vector<double>>& found,
-                        const std::vector<std::vector<double>>& expected) {
-  EXPECT_EQ(found.size(), expected.size());
-  double largest = 0.0;
-  for (std::size_t i = 0; i < found.size(); ++i)
-    largest = std::max(largest, relative_distance(found[i], expected[i]));
-  return largest;
-}
 
 // With the weights that the file's formats define, as floats: nothing is rounded but to float, and to what
 // keys and values are kept as. How much a model makes of the first, plain loops in float say. F16 rounds keys
@@ -132,11 +74,8 @@ TEST_P(Cpu, IsNearTheReferenceWhereItRoundsActivations) {
   EXPECT_LE(largest_distance(found, expected), 0.06);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Cpu, testing::ValuesIn(models()), [](const auto& file) {
-  std::string name = file.param.parent_path().filename().string() + file.param.stem().string();
-  std::erase_if(name, [](unsigned char c) { return !std::isalnum(c); });
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Models, Cpu, testing::ValuesIn(test::course_models()),
+                         [](const auto& file) { return test::test_name_of(file.param); });
 
 }  // namespace
 }  // namespace spectr

@@ -17,8 +17,8 @@
 #include "spectr/base/check.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
-#include "tests/support/forwarding_ops.h"
 #include "tests/support/real_model.h"
+#include "tests/support/wrapping_backend.h"
 
 namespace spectr {
 namespace {

@@ -14,8 +14,8 @@
 #include "spectr/engine/loaded_model.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
-#include "tests/support/forwarding_ops.h"
 #include "tests/support/real_model.h"
+#include "tests/support/wrapping_backend.h"
 
 namespace spectr {
 namespace {

@@ -50,7 +50,7 @@ CpuOps::CpuOps(const ModelSpec& spec, const KvTypes& kv, ThreadPool& pool)
       latent_(spec, weights_, pool),
       recurrent_(spec, weights_, pool),
       experts_(spec, weights_, pool),
-      logits_pool_(spec.vocabulary) {}
+      logits_pool_(spec.head.shortlist.empty() ? spec.head.output.out : spec.vocabulary) {}
 
 void CpuOps::reserve(std::size_t rows) {
   if (rows <= reserved_) return;
@@ -103,7 +103,12 @@ void CpuOps::begin(const PassBatch& batch) {
 void CpuOps::embed(const EmbedSpec& spec) {
   const Span2d<float> x = view(Buffer::stream), position = view(Buffer::branch);
   for (std::size_t r = 0; r < batch_->rows(); ++r) {
-    weights_.matrix(spec.tokens).row(static_cast<std::size_t>(batch_->tokens[r]), x[r]);
+    const auto token = static_cast<std::size_t>(batch_->tokens[r]);
+    if (token < spec.first || token - spec.first >= weights_.matrix(spec.tokens).rows()) {
+      std::ranges::fill(x[r], 0.0f);
+    } else {
+      weights_.matrix(spec.tokens).row(token - spec.first, x[r]);
+    }
     multiply_by(spec.scale, x[r]);
     if (!spec.positions) continue;
     weights_.matrix(*spec.positions).row(static_cast<std::size_t>(batch_->positions[r]), position[r]);
@@ -217,6 +222,11 @@ void CpuOps::layer_input(std::size_t layer) {
   const Span2d<float> gate = view(Buffer::gate, dim), inputs = view(Buffer::layer_inputs);
   for (std::size_t r = 0; r < gate.rows(); ++r)
     spectr::activate(spec.activation, 0, gate[r], inputs[r].subspan(layer * dim, dim));
+}
+
+std::span<float> CpuOps::numbers(Buffer buffer) {
+  const Span2d<float> x = view(buffer, spec_.width);
+  return {x[0].data(), x.rows() * x.cols()};
 }
 
 void CpuOps::head(const HeadSpec& spec) {

@@ -49,6 +49,7 @@ class CpuOps final : public Ops {
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
   void layer_inputs(const LayerEmbeddingSpec& spec) override;
   void layer_input(std::size_t layer) override;
+  std::span<float> numbers(Buffer buffer) override;
   void head(const HeadSpec& spec) override;
   Result<HeldLogits> finish() override;
 

@@ -91,7 +91,7 @@ ExpertsPass::ExpertsPass(const ModelSpec& spec, const CpuWeights& weights, Threa
     : spec_(spec), weights_(weights), pool_(pool) {
   for (const LayerSpec& layer : spec.layers) {
     if (!layer.experts) continue;
-    max_experts_ = std::max(max_experts_, layer.experts->blocks.size());
+    max_experts_ = std::max(max_experts_, layer.experts->router.out);
     max_used_ = std::max(max_used_, layer.experts->used);
     for (const DenseSpec& block : layer.experts->blocks) max_block_ = std::max(max_block_, block.width);
   }
@@ -125,7 +125,7 @@ void ExpertsPass::reserve(std::size_t rows, MatmulScratch& scratch) {
 
 /// Every row's experts.
 void ExpertsPass::choose(const ExpertsSpec& spec, Span2d<const float> x, MatmulScratch& scratch) {
-  const Span2d<float> z(router_.get(), x.rows(), spec.blocks.size());
+  const Span2d<float> z(router_.get(), x.rows(), spec.router.out);
   const Product product{weights_.matrix(spec.router.weight), z};
   matmul({&product, 1}, x, pool_, scratch);
   weights_.add_bias(spec.router, z);
@@ -139,19 +139,25 @@ void ExpertsPass::choose(const ExpertsSpec& spec, Span2d<const float> x, MatmulS
   for (ChosenExpert& one : chosen_) one.weight *= scales[one.expert];
 }
 
-/// Gives every choice its place: expert after expert, and within one row after row.
-void ExpertsPass::group() {
+/// Gives every choice of an expert that is here its place: expert after expert, and within one row after row.
+/// Returns how many there are.
+std::size_t ExpertsPass::group(const ExpertsSpec& spec) {
   std::ranges::fill(counts_, 0);
   for (const ChosenExpert& one : chosen_) ++counts_[one.expert];
   groups_.clear();
   std::size_t begin = 0;
-  for (std::size_t e = 0; e < counts_.size(); ++e) {
-    const std::size_t size = std::exchange(counts_[e], begin);  // now where its next choice goes
-    if (size > 0) groups_.push_back({e, begin, size});
+  for (std::size_t block = 0; block < spec.blocks.size(); ++block) {
+    const std::size_t size = std::exchange(counts_[spec.first + block], begin);  // now where its next goes
+    if (size > 0) groups_.push_back({block, begin, size});
     begin += size;
   }
   places_.resize(chosen_.size());
-  for (std::size_t i = 0; i < chosen_.size(); ++i) places_[i] = counts_[chosen_[i].expert]++;
+  for (std::size_t i = 0; i < chosen_.size(); ++i) {
+    const std::size_t expert = chosen_[i].expert;
+    const bool is_here = expert >= spec.first && expert - spec.first < spec.blocks.size();
+    places_[i] = is_here ? counts_[expert]++ : elsewhere;
+  }
+  return begin;
 }
 
 void ExpertsPass::multiply(const ExpertsSpec& spec, std::span<const Target> targets, Span2d<const float> in,
@@ -160,7 +166,7 @@ void ExpertsPass::multiply(const ExpertsSpec& spec, std::span<const Target> targ
   product_groups_.clear();
   for (const Group& group : groups_) {
     for (const auto& [linear_of, out] : targets) {
-      const LinearSpec& linear = *linear_of(spec.blocks[group.expert]);
+      const LinearSpec& linear = *linear_of(spec.blocks[group.block]);
       products_.push_back({weights_.matrix(linear.weight), out.rows(group.begin, group.size)});
     }
     product_groups_.push_back({std::span(products_).last(targets.size()), in.rows(group.begin, group.size)});
@@ -168,7 +174,7 @@ void ExpertsPass::multiply(const ExpertsSpec& spec, std::span<const Target> targ
   matmul(product_groups_, pool_, scratch);
   for (const Group& group : groups_) {
     for (const auto& [linear_of, out] : targets)
-      weights_.add_bias(*linear_of(spec.blocks[group.expert]), out.rows(group.begin, group.size));
+      weights_.add_bias(*linear_of(spec.blocks[group.block]), out.rows(group.begin, group.size));
   }
 }
 
@@ -182,9 +188,9 @@ std::size_t ExpertsPass::run(const ExpertsSpec& spec, Span2d<const float> x, Spa
   } else {
     choose(spec, x, scratch);
   }
-  group();
+  const std::size_t all = group(spec);
   const DenseSpec& block = spec.blocks.front();
-  const std::size_t all = chosen_.size(), grain = div_up(numbers_worth_sharing, spec.used * x.cols());
+  const std::size_t grain = div_up(numbers_worth_sharing, spec.used * x.cols());
   const Span2d<float> inputs(inputs_.get(), all, x.cols()), outputs(outputs_.get(), all, x.cols());
   const Span2d<float> gates(gates_.get(), all, block.width), ups(ups_.get(), all, block.width);
   const auto each_row = [&](const auto& body) {
@@ -194,18 +200,23 @@ std::size_t ExpertsPass::run(const ExpertsSpec& spec, Span2d<const float> x, Spa
   };
 
   each_row([&](std::size_t r, std::span<const std::size_t> places) {
-    for (const std::size_t place : places) std::ranges::copy(x[r], inputs[place].begin());
+    for (const std::size_t place : places) {
+      if (place != elsewhere) std::ranges::copy(x[r], inputs[place].begin());
+    }
   });
   const std::array hidden = {Target{[](const DenseSpec& one) { return &one.up; }, ups},
                              Target{[](const DenseSpec& one) { return &*one.gate; }, gates}};
-  multiply(spec, std::span(hidden).first(block.gate ? 2 : 1), inputs, scratch);
-  activate(block, gates, ups, pool_);
   const Target down{[](const DenseSpec& one) { return &one.down; }, outputs};
-  multiply(spec, {&down, 1}, block.gate ? gates : ups, scratch);
+  if (all > 0) {
+    multiply(spec, std::span(hidden).first(block.gate ? 2 : 1), inputs, scratch);
+    activate(block, gates, ups, pool_);
+    multiply(spec, {&down, 1}, block.gate ? gates : ups, scratch);
+  }
   each_row([&](std::size_t r, std::span<const std::size_t> places) {
     std::ranges::fill(out[r], 0.0f);
-    for (std::size_t i = 0; i < places.size(); ++i)
-      add_scaled(out[r], chosen_[r * spec.used + i].weight, outputs[places[i]]);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (places[i] != elsewhere) add_scaled(out[r], chosen_[r * spec.used + i].weight, outputs[places[i]]);
+    }
   });
   return groups_.size();
 }

@@ -45,8 +45,10 @@ class ExpertsPass {
  private:
   /// Choices of one expert have the places [begin, begin + size).
   struct Group {
-    std::size_t expert, begin, size;
+    std::size_t block, begin, size;
   };
+  /// The place of a choice of an expert whose block is not here.
+  static constexpr std::size_t elsewhere = static_cast<std::size_t>(-1);
   /// A matrix of every block, and where its products go.
   struct Target {
     const LinearSpec* (*linear_of)(const DenseSpec& block);
@@ -54,7 +56,7 @@ class ExpertsPass {
   };
 
   void choose(const ExpertsSpec& spec, Span2d<const float> x, MatmulScratch& scratch);
-  void group();
+  std::size_t group(const ExpertsSpec& spec);
   void multiply(const ExpertsSpec& spec, std::span<const Target> targets, Span2d<const float> in,
                 MatmulScratch& scratch);
 
@@ -69,7 +71,7 @@ class ExpertsPass {
   std::vector<ChosenExpert> chosen_;           // [rows, used]
   std::vector<std::size_t> places_;            // of the choices
   std::vector<std::size_t> counts_;            // by expert
-  std::vector<Group> groups_;                  // by ascending expert
+  std::vector<Group> groups_;                  // by ascending block
   std::vector<Product> products_;
   std::vector<ProductGroup> product_groups_;
 };

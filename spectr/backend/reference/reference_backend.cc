@@ -56,8 +56,11 @@ class ReferenceOps final : public Ops {
   void embed(const EmbedSpec& spec) override {
     for (std::size_t r = 0; r < batch_->rows(); ++r) {
       const std::span<Number> x = row(Buffer::stream, r);
-      const std::span<const float> token = weights_.row(spec.tokens, batch_->tokens[r]);
-      for (std::size_t j = 0; j < x.size(); ++j) x[j] = Number(spec.scale) * Number(token[j]);
+      const auto token = static_cast<std::size_t>(batch_->tokens[r]);
+      if (token >= spec.first && token - spec.first < spec_.weight(spec.tokens).rows) {
+        const std::span<const float> numbers = weights_.row(spec.tokens, token - spec.first);
+        for (std::size_t j = 0; j < x.size(); ++j) x[j] = Number(spec.scale) * Number(numbers[j]);
+      }
       if (!spec.positions) continue;
       const std::span<const float> position = weights_.row(*spec.positions, batch_->positions[r]);
       for (std::size_t j = 0; j < x.size(); ++j) x[j] += Number(position[j]);
@@ -146,7 +149,7 @@ class ReferenceOps final : public Ops {
 
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override {
     std::set<std::size_t> chosen;
-    std::vector<Number> z(spec.blocks.size()), y(spec_.width), normed(spec_.width);
+    std::vector<Number> z(spec.router.out), y(spec_.width), normed(spec_.width);
     for (std::size_t r = 0; r < batch_->rows(); ++r) {
       const std::span<const Number> x = row(in, r);
       const std::span<Number> branch = row(Buffer::branch, r);
@@ -154,8 +157,9 @@ class ReferenceOps final : public Ops {
       if (spec.router_norm) weights_.normalize(*spec.router_norm, row(Buffer::stream, r), normed);
       weights_.multiply(spec.router, spec.router_norm ? std::span<const Number>(normed) : x, z);
       for (const auto& [expert, weight] : choose_by_definition(spec, weights_, z)) {
+        if (expert < spec.first || expert - spec.first >= spec.blocks.size()) continue;
         chosen.insert(expert);
-        const DenseSpec& block = spec.blocks[expert];
+        const DenseSpec& block = spec.blocks[expert - spec.first];
         std::vector<Number> gate(block.width), up(block.width);
         if (block.gate) weights_.multiply(*block.gate, x, gate);
         weights_.multiply(block.up, x, up);
@@ -188,6 +192,11 @@ class ReferenceOps final : public Ops {
         gate = activated(spec.activation, 0, gate, row(Buffer::layer_inputs, r)[layer * spec.gate.out + j]);
       }
     }
+  }
+
+  std::span<float> numbers(Buffer buffer) override {
+    if constexpr (std::is_same_v<Number, float>) return buffers_[static_cast<std::size_t>(buffer)];
+    return {};
   }
 
   void head(const HeadSpec& spec) override {

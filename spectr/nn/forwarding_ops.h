@@ -5,9 +5,9 @@
 
 #include "spectr/nn/ops.h"
 
-namespace spectr::test {
+namespace spectr {
 
-/// Operations that hand every call on: for tests that look at some of them, or spoil them.
+/// Operations that hand every call on to others: what a decorator is derived from that changes some of them.
 class ForwardingOps : public Ops {
  public:
   explicit ForwardingOps(std::unique_ptr<Ops> ops) : ops_(std::move(ops)) {}
@@ -37,6 +37,7 @@ class ForwardingOps : public Ops {
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override { return ops_->experts(spec, in); }
   void layer_inputs(const LayerEmbeddingSpec& spec) override { ops_->layer_inputs(spec); }
   void layer_input(std::size_t layer) override { ops_->layer_input(layer); }
+  std::span<float> numbers(Buffer buffer) override { return ops_->numbers(buffer); }
   void head(const HeadSpec& spec) override { ops_->head(spec); }
   Result<HeldLogits> finish() override { return ops_->finish(); }
 
@@ -44,25 +45,4 @@ class ForwardingOps : public Ops {
   std::unique_ptr<Ops> ops_;
 };
 
-/// A backend whose operations are wrapped in a T, which is made of them and `args`.
-template <class T, class... Args>
-class WrappingBackend final : public Backend {
- public:
-  WrappingBackend(std::unique_ptr<Backend> backend, Args... args)
-      : backend_(std::move(backend)), args_(args...) {}
-  const Caps& caps() const override { return backend_->caps(); }
-  Result<std::unique_ptr<Ops>> make(const ModelSpec& spec, const KvTypes& kv) const override {
-    SPECTR_TRY(std::unique_ptr<Ops> ops, backend_->make(spec, kv));
-    return std::apply(
-        [&](const Args&... args) -> std::unique_ptr<Ops> {
-          return std::make_unique<T>(std::move(ops), args...);
-        },
-        args_);
-  }
-
- private:
-  std::unique_ptr<Backend> backend_;
-  std::tuple<Args...> args_;
-};
-
-}  // namespace spectr::test
+}  // namespace spectr

@@ -1,0 +1,253 @@
+#include "spectr/backend/sharded/follower.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spectr/backend/sharded/messages.h"
+#include "spectr/backend/sharded/model_part.h"
+#include "spectr/backend/sharded/rank_ops.h"
+#include "spectr/backend/sharded/shared_logits.h"
+#include "spectr/base/hash.h"
+#include "spectr/base/version.h"
+#include "spectr/nn/arch/architectures.h"
+#include "spectr/nn/graph.h"
+#include "spectr/nn/transformer.h"
+#include "spectr/nn/weights.h"
+
+namespace spectr {
+namespace {
+
+/// A rank's part of a model, and what is kept of the leader's sequences and passes.
+class Part {
+ public:
+  static Result<std::unique_ptr<Part>> load(Gguf file, const LoadOrder& order, const Backend& backend,
+                                            Communicator& communicator, ThreadPool* pool) {
+    SPECTR_TRY(ModelSpec spec, read_model_spec(file, order.rope));
+    const std::size_t vocabulary = spec.vocabulary;
+    const RankOf who{communicator.rank(), communicator.ranks()};
+    SPECTR_TRY_VOID(take_part_of_layers(spec, who));
+    const KvTypes kv = order.kv.or_else(default_kv(spec));
+    SPECTR_TRY_VOID(check(spec, kv, backend.caps()));
+    std::unique_ptr<Part> part(new Part(std::move(file), std::move(spec), part_of(vocabulary, who)));
+    try {
+      SPECTR_TRY(std::unique_ptr<Ops> ops, backend.make(part->spec_, kv));
+      part->ops_ = std::make_unique<RankOps>(std::move(ops), communicator);
+      part->copies_ = upload_weights(part->file_, part->spec_, *part->ops_, pool);
+    } catch (const std::bad_alloc&) {
+      return error("{}: there is no memory for the weights", part->file_.name());
+    }
+    return part;
+  }
+
+  bool reserve(std::size_t rows) {
+    try {
+      ops_->reserve(rows);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+
+  bool open(CacheId cache, const CacheSize& size) {
+    caches_.resize(std::max<std::size_t>(caches_.size(), cache + 1));
+    try {
+      caches_[cache] = ops_->open_cache(size);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+  void close(CacheId cache) {
+    if (const auto mine = std::exchange(caches_[cache], std::nullopt)) ops_->close_cache(*mine);
+  }
+
+  /// Requires: knows(batch).
+  Result<void> run(std::uint32_t place, PassBatch batch) {
+    translate(batch);
+    passes_.resize(std::max<std::size_t>(passes_.size(), place + 1));
+    passes_[place] = {};
+    SPECTR_TRY(passes_[place], run_pass(spec_, batch, *ops_));
+    return {};
+  }
+
+  void move(PassBatch batch) {
+    translate(batch);
+    try {
+      ops_->begin(batch);
+    } catch (const std::bad_alloc&) {  // the moves are done
+    }
+  }
+
+  std::vector<std::byte> answer(const Question& question) const {
+    return answer_of(question, passes_[question.pass].row(question.row), tokens_);
+  }
+
+ private:
+  Part(Gguf file, ModelSpec spec, Range tokens)
+      : file_(std::move(file)), spec_(std::move(spec)), tokens_(tokens) {}
+
+  /// Caches have numbers of their own here.
+  void translate(PassBatch& batch) const {
+    for (SlotMove& move : batch.moves) move.cache = *caches_[move.cache];
+    for (CacheId& cache : batch.caches) cache = *caches_[cache];
+    for (GridState& state : batch.states) state.cache = *caches_[state.cache];
+  }
+
+  Gguf file_;
+  ModelSpec spec_;
+  Range tokens_;
+  std::vector<std::vector<std::byte>> copies_;
+  std::unique_ptr<Ops> ops_;
+  std::vector<std::optional<CacheId>> caches_;  // by the leader's number
+  std::vector<HeldLogits> passes_;              // by the leader's place
+};
+
+std::unexpected<Error> senseless(const Communicator& communicator) {
+  return error("{}: an order of the leader makes no sense here", communicator.name_of(communicator.rank()));
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+Result<Gguf> open_same(const LoadOrder& order, const std::function<Result<Gguf>()>& open) {
+  if (order.build != fingerprint_of_build()) return error("the program is of another build or byte order");
+  SPECTR_TRY(Gguf file, open());
+  if (fingerprint_of(file) != order.fingerprint)
+    return error("{}: the file is of another model than the leader's", file.name());
+  return file;
+}
+
+class Follower {
+ public:
+  Follower(Communicator& communicator, std::unique_ptr<Part> part)
+      : communicator_(communicator), part_(std::move(part)) {}
+
+  /// Until the model's end.
+  Result<void> run() {
+    std::vector<std::byte> bytes;
+    for (;;) {
+      SPECTR_TRY_VOID(communicator_.broadcast(bytes));
+      MessageReader in(bytes);
+      Order order{};
+      if (!in.get(order)) return senseless(communicator_);
+      if (order == Order::end) return {};
+      if (!part_) return senseless(communicator_);
+      SPECTR_TRY_VOID(obey(order, in));
+    }
+  }
+
+ private:
+  Result<void> obey(Order order, MessageReader& in) {
+    switch (order) {
+      case Order::reserve:
+        if (std::size_t rows = 0; in.get(rows)) return say(part_->reserve(rows));
+        break;
+      case Order::open_cache: {
+        CacheId cache = 0;
+        CacheSize size{};
+        if (in.get(cache) && in.get(size)) return say(part_->open(cache, size));
+        break;
+      }
+      case Order::close_cache:
+        if (CacheId cache = 0; in.get(cache)) {
+          part_->close(cache);
+          return {};
+        }
+        break;
+      case Order::move:
+        if (PassBatch batch; get_batch(in, batch)) {
+          part_->move(std::move(batch));
+          return {};
+        }
+        break;
+      case Order::pass: {
+        std::uint32_t place = 0;
+        PassBatch batch;
+        if (in.get(place) && get_batch(in, batch)) return part_->run(place, std::move(batch));
+        break;
+      }
+      case Order::ask:
+        if (Question question{}; in.get(question)) return give(part_->answer(question));
+        break;
+      case Order::load:
+      case Order::end:
+        break;
+    }
+    return senseless(communicator_);
+  }
+
+  Result<void> say(bool could) {
+    const std::byte answer{could};
+    return give(std::span(&answer, 1));
+  }
+  Result<void> give(std::span<const std::byte> answer) {
+    SPECTR_TRY([[maybe_unused]] const auto nothing, communicator_.gather(answer));
+    return {};
+  }
+
+  Communicator& communicator_;
+  std::unique_ptr<Part> part_;
+};
+
+}  // namespace
+
+std::uint64_t fingerprint_of(const Gguf& file) {
+  Fnv1a hash;
+  const auto add = [&hash](std::string_view text) {
+    hash.add(text.size());
+    for (const char c : text) hash.add(static_cast<unsigned char>(c));
+  };
+  for (const std::string_view key : file.keys()) add(key);
+  for (const GgufTensor& tensor : file.tensors()) {
+    add(tensor.name);
+    hash.add(tensor.type);
+    for (const std::uint64_t size : tensor.shape) hash.add(size);
+  }
+  hash.add(file.tensor_bytes());
+  return hash.value();
+}
+
+std::uint64_t fingerprint_of_build() {
+  Fnv1a hash;
+  for (const char c : version()) hash.add(static_cast<unsigned char>(c));
+  hash.add(sizeof(LoadOrder));
+  hash.add(sizeof(PassBatch));
+  return hash.value();
+}
+
+Result<bool> follow(Communicator& communicator, const Backend& backend,
+                    const std::function<Result<Gguf>()>& open, ThreadPool* pool) {
+  const auto answer = [&communicator](const std::string& failure) -> Result<void> {
+    SPECTR_TRY([[maybe_unused]] const auto nothing,
+               communicator.gather(bytes_of(failure), Patience::endless));
+    return {};
+  };
+  std::vector<std::byte> bytes;
+  SPECTR_TRY_VOID(communicator.broadcast(bytes));
+  MessageReader in(bytes);
+  Order order{};
+  LoadOrder what{};
+  if (!in.get(order)) return senseless(communicator);
+  if (order == Order::end) return false;
+  if (order != Order::load || !in.get(what)) return senseless(communicator);
+
+  Result<Gguf> file = open_same(what, open);
+  SPECTR_TRY_VOID(answer(file ? "" : file.error().message));
+  SPECTR_TRY_VOID(communicator.broadcast(bytes));  // whether everybody has the file
+  if (!MessageReader(bytes).get(order)) return senseless(communicator);
+  if (order == Order::end) return true;
+  if (order != Order::load || !file) return senseless(communicator);
+
+  Result<std::unique_ptr<Part>> part = Part::load(std::move(*file), what, backend, communicator, pool);
+  SPECTR_TRY_VOID(answer(part ? "" : part.error().message));
+  SPECTR_TRY_VOID(Follower(communicator, part ? std::move(*part) : nullptr).run());
+  return true;
+}
+
+}  // namespace spectr

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "spectr/backend/sharded/messages.h"
+#include "spectr/backend/sharded/rank_ops.h"
+
+namespace spectr {
+
+class SharedLogits;
+
+/// The leader's operations: tells the other ranks what to do before it does so itself, and answers questions
+/// about logits with their answers. Questions may come from any threads, between passes.
+class LeaderOps final : public RankOps {
+ public:
+  LeaderOps(std::unique_ptr<Ops> ops, Communicator& communicator, std::size_t vocabulary);
+  ~LeaderOps() override;
+
+  void reserve(std::size_t rows) override;
+  CacheId open_cache(const CacheSize& size) override;
+  void close_cache(CacheId cache) override;
+  void begin(const PassBatch& batch) override;
+  void head(const HeadSpec& spec) override;
+  Result<HeldLogits> finish() override;
+
+  /// What every rank answers, the leader `mine`. Throws RankFailure.
+  std::vector<std::vector<std::byte>> ask(const Question& question, std::span<const std::byte> mine);
+
+ private:
+  /// False where the communicator has failed.
+  bool tell(MessageWriter& message);
+  /// Whether all ranks could do what they were told.
+  bool all_could();
+  SharedLogits& free_logits();
+
+  std::size_t vocabulary_;
+  std::size_t reserved_ = 0;
+  std::mutex mutex_;                                   // of the communicator
+  std::unique_lock<std::mutex> pass_;                  // holds it during a pass
+  std::vector<std::unique_ptr<SharedLogits>> logits_;  // those of passes, by place
+  SharedLogits* current_ = nullptr;                    // of the pass, and how many rows it wants
+  std::size_t wanted_ = 0;
+};
+
+}  // namespace spectr

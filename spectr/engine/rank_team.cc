@@ -1,0 +1,80 @@
+#include "spectr/engine/rank_team.h"
+
+#include <chrono>
+#include <new>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "spectr/backend/sharded/follower.h"
+#include "spectr/backend/sharded/thread_communicator.h"
+#include "spectr/engine/backends.h"
+
+namespace spectr {
+namespace {
+
+// Threads of one process are late where the machine has others to run, but do not hang one by one.
+constexpr std::chrono::minutes patience(1);
+
+/// The ranks of this process, and the backend that leads them.
+class Team {
+ public:
+  explicit Team(std::size_t ranks) : communicators_(thread_communicators(ranks, patience)) {}
+  ~Team() {
+    lead_.reset();  // lets the others end
+    communicators_.front().reset();
+    for (std::thread& one : others_) one.join();
+  }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  ShardedBackend& lead(std::unique_ptr<Backend> backend) {
+    lead_ = std::make_unique<ShardedBackend>(std::move(backend), *communicators_.front());
+    return *lead_;
+  }
+
+  /// Throws std::system_error where the system starts no threads.
+  void start_others(const std::filesystem::path& path, int threads) {
+    for (std::size_t rank = 1; rank < communicators_.size(); ++rank) {
+      auto pool = std::make_unique<ThreadPool>(threads);
+      others_.emplace_back([path, pool = std::move(pool), mine = std::move(communicators_[rank])] {
+        try {
+          const std::unique_ptr<Backend> backend = backends().front().make(*pool);
+          (void)follow(*mine, *backend, [&path] { return Gguf::open(path); }, pool.get());
+        } catch (const std::bad_alloc&) {  // the leader finds that this rank has gone
+        }
+      });
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<Communicator>> communicators_;  // those that are not with their threads
+  std::vector<std::thread> others_;
+  std::unique_ptr<ShardedBackend> lead_;
+};
+
+std::shared_ptr<ShardedBackend> team_of(const RanksHere& here, const std::filesystem::path& path,
+                                        ThreadPool& pool) {
+  const auto team = std::make_shared<Team>(here.ranks);
+  ShardedBackend& lead = team->lead(backends().front().make(pool));
+  team->start_others(path, here.threads);
+  return {team, &lead};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<ShardedBackend>> call_ranks(const Sharing& sharing, const std::filesystem::path& path,
+                                                   const Gguf& file, const KvChoice& kv,
+                                                   const RopeChoice& rope, ThreadPool& pool) {
+  std::shared_ptr<ShardedBackend> backend;
+  if (const auto* here = std::get_if<RanksHere>(&sharing)) {
+    backend = team_of(*here, path, pool);
+  } else {
+    backend =
+        std::make_shared<ShardedBackend>(backends().front().make(pool), *std::get<Communicator*>(sharing));
+  }
+  SPECTR_TRY_VOID(backend->call(file, kv, rope));
+  return backend;
+}
+
+}  // namespace spectr

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <variant>
+
+#include "spectr/backend/sharded/sharded_backend.h"
+#include "spectr/base/result.h"
+#include "spectr/base/thread_pool.h"
+#include "spectr/gguf/gguf.h"
+#include "spectr/nn/kv_type.h"
+#include "spectr/nn/rope_choice.h"
+
+namespace spectr {
+
+/// So many ranks in this process, each but the first with a pool of so many threads.
+struct RanksHere {
+  std::size_t ranks;
+  int threads;
+};
+
+/// Who shares a model: ranks of this process, or the processes of a communicator that this one leads, which
+/// must outlive the model.
+using Sharing = std::variant<RanksHere, Communicator*>;
+
+/// Gets everybody ready to load a part of the model in `file`, which others open at `path`; to be asked
+/// all_loaded() when this part is. What the ranks of this process need lives as long as the backend. The
+/// pool, of the leader's part, must outlive it. Error: see ShardedBackend::call().
+Result<std::shared_ptr<ShardedBackend>> call_ranks(const Sharing& sharing, const std::filesystem::path& path,
+                                                   const Gguf& file, const KvChoice& kv,
+                                                   const RopeChoice& rope, ThreadPool& pool);
+
+}  // namespace spectr

@@ -1,0 +1,100 @@
+#include "spectr/nn/weights.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "spectr/gguf/dequantize.h"
+#include "spectr/gguf/quantize.h"
+
+namespace spectr {
+namespace {
+
+std::size_t bytes_of(TensorType type, std::size_t numbers) {
+  const TensorFormat& format = format_of(type);
+  return numbers / format.elements * format.bytes;
+}
+
+/// A weight's place in its tensor. A vector counts as a column.
+class Place {
+ public:
+  Place(const GgufTensor& tensor, const WeightSpec& weight)
+      : weight_(weight),
+        bytes_(tensor.bytes),
+        type_(static_cast<TensorType>(tensor.type)),
+        cols_(weight.is_vector ? 1 : weight.cols),
+        stored_cols_(weight.stored_cols == 0 ? cols_ : weight.stored_cols) {}
+
+  TensorType type() const { return type_; }
+  std::size_t rows() const { return weight_.is_vector ? weight_.cols : weight_.rows; }
+  std::size_t cols() const { return cols_; }
+  bool is_as_stored() const {
+    return type_ == weight_.type && weight_.chosen.empty() && cols_ == stored_cols_;
+  }
+
+  std::span<const std::byte> row(std::size_t i) const {
+    const auto at = weight_.chosen.empty() ? weight_.first + i : static_cast<std::size_t>(weight_.chosen[i]);
+    return bytes_.subspan(bytes_of(type_, at * stored_cols_ + weight_.first_col), bytes_of(type_, cols_));
+  }
+  /// Requires: is_as_stored().
+  std::span<const std::byte> all() const {
+    return bytes_.subspan(bytes_of(type_, weight_.first * cols_), bytes_of(type_, rows() * cols_));
+  }
+
+ private:
+  const WeightSpec& weight_;
+  std::span<const std::byte> bytes_;
+  TensorType type_;
+  std::size_t cols_, stored_cols_;
+};
+
+std::vector<std::byte> copy(const Place& place, const WeightSpec& weight, ThreadPool* pool) {
+  const std::size_t row_size = bytes_of(weight.type, place.cols());
+  std::vector<std::byte> out(bytes_of(weight.type, place.rows() * place.cols()));
+  const auto change = [&](std::size_t begin, std::size_t end) {
+    std::vector<float> numbers(weight.type == place.type() ? 0 : place.cols());
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto to = std::span(out).subspan(i * row_size, row_size);
+      if (weight.type == place.type()) {
+        std::ranges::copy(place.row(i), to.begin());
+      } else {
+        dequantize(place.type(), place.row(i), numbers);
+        quantize(weight.type, numbers, to);
+      }
+    }
+  };
+  if (pool != nullptr && !weight.is_vector) {
+    pool->parallel_for(place.rows(), 16, change);
+  } else {
+    change(0, place.rows());
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::byte>> upload_weights(const Gguf& file, const ModelSpec& spec, Ops& ops,
+                                                   ThreadPool* pool) {
+  std::vector<std::vector<std::byte>> copies;
+  for (WeightId id = 0; id < spec.weights.size(); ++id) {
+    const WeightSpec& weight = spec.weights[id];
+    const GgufTensor& tensor = *file.tensor(weight.name);
+    const Place place(tensor, weight);
+    if (place.is_as_stored()) {
+      const bool referred_to = ops.upload(id, place.all());
+      if (!referred_to) file.forget(place.all());  // else weights would be in memory twice
+    } else {
+      std::vector<std::byte> bytes = copy(place, weight, pool);
+      if (ops.upload(id, bytes)) copies.push_back(std::move(bytes));
+      file.forget(tensor.bytes);
+    }
+  }
+  return copies;
+}
+
+void read_numbers(const GgufTensor& tensor, std::size_t row, std::span<float> out) {
+  const auto type = static_cast<TensorType>(tensor.type);
+  const std::size_t size = bytes_of(type, out.size());
+  dequantize(type, tensor.bytes.subspan(row * size, size), out);
+}
+
+}  // namespace spectr

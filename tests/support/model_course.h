@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "spectr/nn/transformer.h"
+
+namespace spectr::test {
+
+/// The small models of all architectures and formats.
+std::vector<std::filesystem::path> course_models();
+/// Of a model, for tests of each of them.
+std::string test_name_of(const std::filesystem::path& model);
+
+/// A text of several pieces, then blocks: a tree is scored and a path of it kept. Gives every row of logits.
+std::vector<std::vector<double>> course(const Transformer& model);
+
+/// Of two courses, row by row: ‖found − expected‖ / ‖expected‖.
+double largest_distance(const std::vector<std::vector<double>>& found,
+                        const std::vector<std::vector<double>>& expected);
+
+}  // namespace spectr::test
