@@ -1,11 +1,16 @@
 // The program `spectr`.
 
+#include <string>
+#include <vector>
+
 #include "apps/cli/commands.h"
 #include "apps/cli/program.h"
+#include "apps/cli/rank_flags.h"
 
 int main(int argc, char** argv) {
   using namespace spectr::cli;
-  return run_program({argv + 1, argv + argc}, [](CLI::App& app) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const auto add_commands = [](CLI::App& app) {
     add_generate(app);
     add_tokenize(app);
     add_detokenize(app);
@@ -21,5 +26,6 @@ int main(int argc, char** argv) {
     add_chat(app);
     add_lab(app);
     add_bench(app);
-  });
+  };
+  return run_as_rank(arguments, [&] { return run_program(arguments, add_commands); });
 }

@@ -169,15 +169,17 @@ void ModelFlags::add_cache_types(CLI::App& app) {
                "computing the rest again")
       ->envname("LLAMA_ARG_SWA_FULL");
   add_rope_flags(app, rope);
+  ranks.add(app);
 }
 
 LoadOptions ModelFlags::load_options() const {
-  return {{kv_type(cache_keys), kv_type(cache_values), keep_all}, slim, rope};
+  return {{kv_type(cache_keys), kv_type(cache_values), keep_all}, slim, rope, ranks.sharing(thread_count())};
 }
 
 int ModelFlags::thread_count() const {
   // More threads than processors would only wait for each other; results do not depend on the number.
-  return threads > 0 ? std::min(threads, usable_processors()) : usable_processors();
+  const int all = std::max(usable_processors() / static_cast<int>(ranks.here), 1);  // of each rank
+  return threads > 0 ? std::min(threads, all) : all;
 }
 
 void ModelFlags::choose_bundled() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/cli/cost_file.h"
+#include "apps/cli/rank_flags.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/decode/methods.h"
 #include "spectr/engine/loaded_model.h"
@@ -26,6 +27,7 @@ struct ModelFlags {
   SlimOptions slim;                      ///< of the draft models
   bool slim_given = false;               ///< what they become was said
   bool bundled = false;                  ///< the models are those of the bundled pair
+  RankFlags ranks;                       ///< who computes the target
   std::string hub_file;                  ///< which of a repository's files is meant
 
   void add_model(CLI::App& app, bool required);
@@ -37,7 +39,7 @@ struct ModelFlags {
   void extend_context(Transformer& loaded) const;
   void add_context(CLI::App& app, const std::string& help = "tokens that prompt and text may have together");
 
-  /// -ctk and -ctv, --swa-full, and how positions turn.
+  /// -ctk and -ctv, --swa-full, how positions turn, and who computes.
   void add_cache_types(CLI::App& app);
   /// What these chose.
   LoadOptions load_options() const;

@@ -119,12 +119,18 @@ void load(server::Server& server, const sigset_t& endings) {
   need(loading.get());
 }
 
-/// Returns when a signal of `endings` comes. Throws Failure where the server ends before.
-void wait_for_end(const server::Server& server, const sigset_t& endings) {
-  constexpr timespec moment{1, 0};
+/// Returns when a signal of `endings` comes. Throws Failure where the server ends before, or its model: then
+/// it answers for some seconds that it takes no texts, so that whoever watches it sees why it goes.
+void wait_for_end(server::Server& server, const sigset_t& endings) {
+  constexpr timespec moment{1, 0}, farewell{3, 0};
   while (sigtimedwait(&endings, nullptr, &moment) <= 0) {
     if (!server.listening())
       throw Failure(Status::failed, fmt::format("port {} cannot be listened on any more", server.port()));
+    if (const auto alive = server.check_alive(); !alive) {
+      spdlog::error("{}", alive.error().message);
+      sigtimedwait(&endings, nullptr, &farewell);
+      throw Failure(Status::failed, alive.error().message);
+    }
   }
 }
 

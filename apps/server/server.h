@@ -36,6 +36,9 @@ class Server {
   /// False once connections are no longer taken: after stop(), or where the system broke the socket.
   bool listening() const { return http_->listening(); }
 
+  /// Whether texts can be written. Error: the model cannot be computed any more; no new texts are taken then.
+  Result<void> check_alive() { return service_.check_alive(); }
+
   /// Takes no new texts, lets those that are being written end for so long, cancels the rest, and closes.
   /// `hurry` is asked again and again: true ends the patience at once. Takes a few seconds more than the
   /// patience at most, whatever clients do (a long text that is just being tokenized ends first).

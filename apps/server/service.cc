@@ -35,6 +35,13 @@ Result<void> Service::load() {
   return {};
 }
 
+Result<void> Service::check_alive() {
+  if (!loaded()) return {};
+  const Result<void> alive = models_.target->check_alive();
+  if (!alive) phase_ = Phase::failed;
+  return alive;
+}
+
 std::shared_ptr<void> Service::begin_request() {
   ++active_requests_;
   return {this, [](Service* service) { --service->active_requests_; }};
@@ -52,6 +59,8 @@ const Slots& Service::slots() const {
 
 void Service::check_open() const {
   if (!loaded()) throw ApiError::unavailable("the model is being loaded", while_loading);
+  if (phase_ == Phase::failed)
+    throw ApiError::unavailable("the model cannot be computed any more", while_stopping);
   if (phase_ == Phase::draining) throw ApiError::unavailable("the server is stopping", while_stopping);
 }
 

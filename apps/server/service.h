@@ -40,6 +40,8 @@ class Service {
   Result<void> load();
   /// Takes no new texts.
   void drain() { phase_ = Phase::draining; }
+  /// The same for good where the target cannot be computed any more, which it gives as an error.
+  Result<void> check_alive();
   /// Cancels every text that is left.
   void cancel_all() {
     if (loaded()) slots_->cancel_all();
@@ -60,7 +62,7 @@ class Service {
   int retry_after() const;
 
  private:
-  enum class Phase { loading, ready, draining };
+  enum class Phase { loading, ready, draining, failed };
 
   ServiceOptions options_;
   ModelSet models_;

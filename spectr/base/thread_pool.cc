@@ -4,23 +4,16 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
+#include "spectr/base/relax.h"
 
 namespace spectr {
 namespace {
 
-// Some 0.2 to 0.5 ms, as long as a pause takes 40 to 140 cycles: longer than what happens between two passes.
+// Some 0.2 to 0.5 ms: longer than what happens between two passes.
 constexpr int spins_before_sleep = 10'000;
 
 // A late thread costs at most an eighth of its share.
 constexpr std::size_t pieces_per_share = 8;
-
-void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 }  // namespace
 

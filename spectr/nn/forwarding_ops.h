@@ -40,6 +40,7 @@ class ForwardingOps : public Ops {
   std::span<float> numbers(Buffer buffer) override { return ops_->numbers(buffer); }
   void head(const HeadSpec& spec) override { ops_->head(spec); }
   Result<HeldLogits> finish() override { return ops_->finish(); }
+  Result<void> check_alive() override { return ops_->check_alive(); }
 
  private:
   std::unique_ptr<Ops> ops_;

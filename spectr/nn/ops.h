@@ -181,6 +181,10 @@ class Ops {
   virtual void head(const HeadSpec& spec) = 0;
   /// Ends the pass and gives its logits. Error: of the device.
   virtual Result<HeldLogits> finish() = 0;
+
+  /// Whether passes can still be run, asked between two of them. Error: of a device or a process that does
+  /// not answer any more.
+  virtual Result<void> check_alive() { return {}; }
 };
 
 /// Where models are computed: a kind of device with its settings. A backend is one folder that implements

@@ -241,6 +241,11 @@ std::size_t Transformer::score_together(std::span<Scoring> scorings) const {
   return pass(scorings);
 }
 
+Result<void> Transformer::check_alive() const {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  return lock ? ops_->check_alive() : Result<void>();
+}
+
 Result<double> Transformer::attention_seconds(std::size_t rows, std::size_t depth) const {
   return spectr::attention_seconds(*this, rows, depth);
 }

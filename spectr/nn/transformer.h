@@ -58,6 +58,9 @@ class Transformer final : public LanguageModel {
   /// The same; `profile`, where there is one, is told what the session's passes spend and must outlive it.
   Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes, PassProfile* profile) const;
   std::size_t score_together(std::span<Scoring> scorings) const override;
+  /// Whether passes can still be run; where one runs, its result says so. Error: of a device or a process
+  /// that does not answer any more.
+  Result<void> check_alive() const;
   Result<double> attention_seconds(std::size_t rows, std::size_t depth) const override;
 
  private:

@@ -1,6 +1,8 @@
 #include "spectr/nn/weights.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "spectr/gguf/dequantize.h"
@@ -70,12 +72,23 @@ std::vector<std::byte> copy(const Place& place, const WeightSpec& weight, Thread
   return out;
 }
 
+/// While a weight is taken over, it is in memory twice: the largest one while there is nothing else.
+std::vector<WeightId> largest_first(const ModelSpec& spec) {
+  std::vector<WeightId> ids(spec.weights.size());
+  std::iota(ids.begin(), ids.end(), WeightId{0});
+  std::ranges::stable_sort(ids, std::greater(), [&spec](WeightId id) {
+    const WeightSpec& weight = spec.weight(id);
+    return bytes_of(weight.type, weight.rows * weight.cols);
+  });
+  return ids;
+}
+
 }  // namespace
 
 std::vector<std::vector<std::byte>> upload_weights(const Gguf& file, const ModelSpec& spec, Ops& ops,
                                                    ThreadPool* pool) {
   std::vector<std::vector<std::byte>> copies;
-  for (WeightId id = 0; id < spec.weights.size(); ++id) {
+  for (const WeightId id : largest_first(spec)) {
     const WeightSpec& weight = spec.weights[id];
     const GgufTensor& tensor = *file.tensor(weight.name);
     const Place place(tensor, weight);

@@ -1,11 +1,10 @@
-// Ranks that share a model: what they say to each other, each one's part, and the passes of all together.
+// Ranks that share a model: the passes of all together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -34,7 +33,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 using Making = std::function<std::unique_ptr<Backend>(ThreadPool&)>;
@@ -88,130 +86,6 @@ class Shared {
   std::unique_ptr<Transformer> model_;
   Result<void> outcome_;
 };
-
-/// What every rank of a communicator gives.
-template <class Body>
-auto on_all(std::size_t ranks, std::chrono::milliseconds patience, const Body& body) {
-  auto communicators = thread_communicators(ranks, patience);
-  std::vector<decltype(body(*communicators.front()))> results(ranks);
-  std::vector<std::thread> threads;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    threads.emplace_back([&, rank, mine = std::move(communicators[rank])] { results[rank] = body(*mine); });
-  }
-  for (std::thread& thread : threads) thread.join();
-  return results;
-}
-
-TEST(ThreadCommunicator, AddsInTheOrderOfRanksAndGivesAllTheSameBits) {
-  constexpr std::size_t ranks = 3, count = 1001, rounds = 50;
-  const auto number = [](std::size_t rank, std::size_t i, std::size_t round) {
-    return std::sin(static_cast<float>(1 + rank + 7 * i + 13 * round)) * std::exp(static_cast<float>(i % 20));
-  };
-  const auto wrong = on_all(ranks, 20s, [&](Communicator& communicator) {
-    std::size_t mistakes = 0;
-    for (std::size_t round = 0; round < rounds; ++round) {
-      std::vector<float> numbers(count - round);
-      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = number(communicator.rank(), i, round);
-      EXPECT_TRUE(communicator.all_reduce_sum(numbers));
-      for (std::size_t i = 0; i < numbers.size(); ++i)
-        mistakes += numbers[i] != number(0, i, round) + number(1, i, round) + number(2, i, round);
-    }
-    return mistakes;
-  });
-  EXPECT_THAT(wrong, ElementsAre(0, 0, 0));
-}
-
-TEST(ThreadCommunicator, BringsBytesToAllAndToTheLeader) {
-  const auto seen = on_all(3, 20s, [](Communicator& communicator) {
-    std::string all;
-    for (int round = 0; round < 20; ++round) {
-      std::vector<std::byte> bytes;
-      if (communicator.rank() == 0) bytes.assign(static_cast<std::size_t>(1 + round), std::byte{'a'});
-      EXPECT_TRUE(communicator.broadcast(bytes));
-      EXPECT_EQ(bytes.size(), 1 + round);
-      const std::byte mine{static_cast<unsigned char>('0' + communicator.rank())};
-      const auto gathered = communicator.gather(std::span(&mine, 1));
-      EXPECT_TRUE(gathered);
-      for (const auto& one : *gathered) all += static_cast<char>(one.front());
-    }
-    return all.substr(0, 6);
-  });
-  EXPECT_THAT(seen, ElementsAre("012012", "", ""));
-}
-
-TEST(ThreadCommunicator, NamesARankThatDoesNotAnswerAndOneThatHasGone) {
-  const auto errors = on_all(3, 50ms, [](Communicator& communicator) {
-    if (communicator.rank() == 1) {
-      std::this_thread::sleep_for(500ms);
-      return std::string();
-    }
-    std::vector<float> numbers(10);
-    const auto first = communicator.all_reduce_sum(numbers);
-    const auto second = communicator.gather({});
-    return first || second ? std::string("no error") : first.error().message + "; " + second.error().message;
-  });
-  EXPECT_THAT(errors[0], HasSubstr("rank 1 has not answered for 50 ms; rank 1"));
-  const auto gone = on_all(2, 20s, [](Communicator& communicator) {
-    if (communicator.rank() == 1) return std::string();
-    const auto result = communicator.gather({});
-    return result ? std::string() : result.error().message;
-  });
-  EXPECT_EQ(gone[0], "rank 1 has gone");
-}
-
-TEST(Part, PartsCoverEverythingInWholePieces) {
-  for (const std::size_t ranks : {1, 2, 3, 7}) {
-    for (const auto& [count, piece] :
-         {std::pair<std::size_t, std::size_t>{7, 1}, {17 * 256, 256}, {100, 1}}) {
-      std::size_t next = 0;
-      for (std::size_t rank = 0; rank < ranks; ++rank) {
-        const Range part = part_of(count, {rank, ranks}, piece);
-        EXPECT_EQ(part.first, next);
-        EXPECT_EQ(part.size % piece, 0);
-        next += part.size;
-      }
-      EXPECT_EQ(next, count);
-    }
-  }
-}
-
-ModelSpec spec_of(const fs::path& model) {
-  return read_model_spec(Gguf::open(source_folder() / model).value()).value();
-}
-
-TEST(Part, AllWeightsButNormsAndRoutersAreDivided) {
-  const ModelSpec whole = spec_of("tests/data/arch/qwen3moe-f32.gguf");
-  const auto numbers = [](const ModelSpec& spec) {
-    double sum = 0;
-    for (const WeightSpec& weight : spec.weights)
-      if (!weight.is_vector) sum += static_cast<double>(weight.rows * weight.cols);
-    return sum;
-  };
-  double routers = 0, parts = 0;
-  for (const LayerSpec& layer : whole.layers)
-    routers += static_cast<double>(layer.experts->router.out * layer.experts->router.in);
-  for (const std::size_t rank : {0, 1}) {
-    ModelSpec part = whole;
-    ASSERT_TRUE(take_part_of_layers(part, {rank, 2}));
-    EXPECT_LT(numbers(part), 0.6 * numbers(whole));
-    parts += numbers(part);
-  }
-  EXPECT_EQ(parts, numbers(whole) + routers);
-}
-
-std::string refusal(const fs::path& model, std::size_t ranks) {
-  ModelSpec spec = spec_of(model);
-  const auto result = take_part_of_layers(spec, {0, ranks});
-  return result ? "" : result.error().message;
-}
-
-TEST(Part, WhatRanksCannotShareIsRefusedByName) {
-  EXPECT_THAT(refusal("tests/data/arch/qwen3moe-f32.gguf", 3), HasSubstr("heads of"));
-  EXPECT_THAT(refusal("models/spectr-stories-7m-q8_0.gguf", 2),
-              HasSubstr("the 288 columns of blk.0.attn_output.weight are blocks of 32 (Q8_0), which 2 ranks"));
-  EXPECT_THAT(refusal("tests/data/arch2/qwen35/model-interval2.gguf", 2), HasSubstr("recurrent"));
-  EXPECT_THAT(refusal("tests/data/arch2/deepseek2/model.gguf", 2), HasSubstr("deepseek2."));
-}
 
 /// Every committed model that two ranks can share.
 std::vector<fs::path> shareable() {

@@ -175,6 +175,8 @@ class Follower {
       case Order::ask:
         if (Question question{}; in.get(question)) return give(part_->answer(question));
         break;
+      case Order::answer:
+        return give({});
       case Order::load:
       case Order::end:
         break;

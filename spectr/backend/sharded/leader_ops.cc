@@ -118,6 +118,14 @@ Result<HeldLogits> LeaderOps::finish() {
   return HeldLogits(*current_);
 }
 
+Result<void> LeaderOps::check_alive() {
+  const std::lock_guard lock(mutex_);
+  MessageWriter message = order(Order::answer);
+  if (tell(message)) note(communicator().gather({}));
+  if (failure()) return std::unexpected(*failure());
+  return RankOps::check_alive();
+}
+
 std::vector<std::vector<std::byte>> LeaderOps::ask(const Question& question,
                                                    std::span<const std::byte> mine) {
   const std::lock_guard lock(mutex_);

@@ -25,6 +25,7 @@ class LeaderOps final : public RankOps {
   void begin(const PassBatch& batch) override;
   void head(const HeadSpec& spec) override;
   Result<HeldLogits> finish() override;
+  Result<void> check_alive() override;
 
   /// What every rank answers, the leader `mine`. Throws RankFailure.
   std::vector<std::vector<std::byte>> ask(const Question& question, std::span<const std::byte> mine);

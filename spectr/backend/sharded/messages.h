@@ -79,6 +79,7 @@ enum class Order : std::uint8_t {
   move,         ///< of a pass that the leader has no memory for: its moves
   pass,         ///< the place of its logits, its batch
   ask,          ///< Question
+  answer,       ///< to say that one is there
   end,          ///< of the model
 };
 

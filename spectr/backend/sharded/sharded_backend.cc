@@ -60,4 +60,8 @@ Result<std::unique_ptr<Ops>> ShardedBackend::make(const ModelSpec& spec, const K
   return std::make_unique<LeaderOps>(std::move(ops), communicator_, spec.vocabulary);
 }
 
+void dismiss(Communicator& communicator) {
+  (void)tell(communicator, Order::end);
+}
+
 }  // namespace spectr

@@ -40,4 +40,7 @@ class ShardedBackend final : public Backend {
   enum class State { idle, called, loaded } state_ = State::idle;
 };
 
+/// Lets the others of a communicator end, once all models have.
+void dismiss(Communicator& communicator);
+
 }  // namespace spectr

@@ -14,6 +14,7 @@
 
 #include "spectr/backend/sharded/model_part.h"
 #include "spectr/base/check.h"
+#include "spectr/base/relax.h"
 
 namespace spectr {
 namespace {
@@ -108,12 +109,16 @@ class ThreadCommunicator final : public Communicator {
   }
 
   Result<void> wait_for(std::size_t other, Patience patience) {
-    constexpr int spins = 20000, yields = 200;
+    // Parts of a layer are hundreds of microseconds apart where a rank was held up; who sleeps comes later.
+    constexpr int spins = 10'000, yields = 2000;
     if (failure_) return std::unexpected(*failure_);
     const std::atomic<std::uint64_t>& step = meeting_->places[other].step;
     std::uint64_t seen = step.load(std::memory_order_acquire);
     const auto waits = [&] { return seen < step_; };  // one that has gone is far ahead
-    for (int i = 0; waits() && i < spins; ++i) seen = step.load(std::memory_order_acquire);
+    for (int i = 0; waits() && i < spins; ++i) {
+      relax();
+      seen = step.load(std::memory_order_acquire);
+    }
     const auto end = Clock::now() + meeting_->patience;
     for (int i = 0; waits(); ++i) {
       if (patience == Patience::endless) {

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spectr/engine/rank_team.h"
+
+namespace spectr::cli {
+
+/// --shard and --ranks: who computes the target model.
+struct RankFlags {
+  long here = 1;       ///< ranks of this process
+  bool shard = false;  ///< all processes of the MPI job are ranks
+  long patience = 3;   ///< seconds that ranks wait for each other between the steps of a pass
+
+  void add(CLI::App& app);
+  /// None: this process alone. Throws Failure where both flags are given.
+  std::optional<Sharing> sharing(int threads) const;
+};
+
+/// Runs the program where its arguments ask for no other processes (--shard). Else joins the MPI job that it
+/// was started in (by itself: a job of one): rank 0 runs the program and lets the others end when it has; the
+/// others load their parts of its models, from the files that their own arguments name, and do what it says.
+/// Returns the exit status; reports failures.
+int run_as_rank(const std::vector<std::string>& arguments, const std::function<int()>& run);
+
+}  // namespace spectr::cli

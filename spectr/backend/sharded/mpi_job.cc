@@ -1,0 +1,312 @@
+#include "spectr/backend/sharded/mpi_job.h"
+
+#ifdef SPECTR_MPI
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "spectr/backend/sharded/model_part.h"
+
+namespace spectr {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What messages are for. A rank that is at another call sends another one than is waited for.
+constexpr int orders = 1, answers = 2, numbers = 3, sums = 4;
+// Reductions of so many bytes are one exchange; others are two, of parts.
+constexpr std::size_t small = std::size_t{16} << 10;
+constexpr std::size_t largest_message = std::numeric_limits<int>::max();
+
+std::string text_of(int code) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+/// Waits as long as somebody is patient: spins, then yields, then sleeps.
+class Waiting {
+ public:
+  Waiting(Patience patience, std::chrono::milliseconds usual)
+      : is_endless_(patience == Patience::endless), end_(Clock::now() + usual) {}
+
+  /// False where patience is at its end.
+  bool goes_on() {
+    constexpr int spins = 2000, yields = 2000;
+    if (++turns_ < spins) return true;
+    if (turns_ < spins + yields) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(std::min(turns_ / 10, 1000)));
+    }
+    return is_endless_ || Clock::now() < end_;
+  }
+
+ private:
+  bool is_endless_;
+  Clock::time_point end_;
+  int turns_ = 0;
+};
+
+class MpiCommunicator final : public Communicator {
+ public:
+  explicit MpiCommunicator(std::chrono::milliseconds patience) : patience_(patience) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    std::array<char, MPI_MAX_PROCESSOR_NAME> mine{};
+    int length = 0;
+    MPI_Get_processor_name(mine.data(), &length);
+    std::vector<char> all(mine.size() * static_cast<std::size_t>(ranks_));
+    MPI_Allgather(mine.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, all.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR,
+                  MPI_COMM_WORLD);
+    for (int rank = 0; rank < ranks_; ++rank)
+      hosts_.emplace_back(all.data() + mine.size() * static_cast<std::size_t>(rank));
+  }
+
+  bool has_failed() const { return failure_.has_value(); }
+
+  std::size_t rank() const override { return static_cast<std::size_t>(rank_); }
+  std::size_t ranks() const override { return static_cast<std::size_t>(ranks_); }
+  std::string name_of(std::size_t rank) const override {
+    return fmt::format("rank {} ({})", rank, hosts_[rank]);
+  }
+
+  Result<void> broadcast(std::vector<std::byte>& bytes) override {
+    SPECTR_TRY_VOID(state());
+    if (rank_ > 0) return receive(0, orders, bytes, Patience::endless);
+    std::vector<Pending> pending;
+    for (int other = 1; other < ranks_; ++other) SPECTR_TRY_VOID(send(other, orders, bytes, pending));
+    return wait_for(pending);
+  }
+
+  Result<void> all_reduce_sum(std::span<float> mine) override {
+    SPECTR_TRY_VOID(state());
+    if (ranks_ == 1) return {};
+    if (ranks_ == 2 || mine.size_bytes() <= small) return exchange_all(mine);
+    return exchange_parts(mine);
+  }
+
+  Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> mine,
+                                                     Patience patience) override {
+    SPECTR_TRY_VOID(state());
+    std::vector<std::vector<std::byte>> all;
+    if (rank_ > 0) {
+      std::vector<Pending> pending;
+      SPECTR_TRY_VOID(send(0, answers, mine, pending));
+      SPECTR_TRY_VOID(wait_for(pending, patience));
+      return all;
+    }
+    all.emplace_back(mine.begin(), mine.end());
+    for (int other = 1; other < ranks_; ++other)
+      SPECTR_TRY_VOID(receive(other, answers, all.emplace_back(), patience));
+    return all;
+  }
+
+ private:
+  /// A message that is under way.
+  struct Pending {
+    MPI_Request request;
+    int other;
+    std::size_t bytes;  // that it must have, of one that is received
+    bool is_received;
+  };
+
+  Result<void> state() const {
+    if (failure_) return std::unexpected(*failure_);
+    return {};
+  }
+  Result<void> fail(int other, std::string_view what) {
+    failure_ = Error{fmt::format("{} {}", name_of(static_cast<std::size_t>(other)), what)};
+    return std::unexpected(*failure_);
+  }
+  Result<void> no_answer(int other) {
+    return fail(other, fmt::format("has not answered for {} ms", patience_.count()));
+  }
+  Result<void> check(int code, int other) {
+    if (code == MPI_SUCCESS) return {};
+    return fail(other, "cannot be reached: " + text_of(code));
+  }
+
+  Result<void> send(int other, int tag, std::span<const std::byte> bytes, std::vector<Pending>& pending) {
+    if (bytes.size() > largest_message) return fail(other, "cannot be sent a message of over two gigabytes");
+    Pending one{MPI_REQUEST_NULL, other, bytes.size(), false};
+    SPECTR_TRY_VOID(check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, other, tag,
+                                    MPI_COMM_WORLD, &one.request),
+                          other));
+    pending.push_back(one);
+    return {};
+  }
+  /// A message of just so many bytes.
+  Result<void> expect(int other, int tag, std::span<std::byte> bytes, std::vector<Pending>& pending) {
+    Pending one{MPI_REQUEST_NULL, other, bytes.size(), true};
+    SPECTR_TRY_VOID(check(MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, other, tag,
+                                    MPI_COMM_WORLD, &one.request),
+                          other));
+    pending.push_back(one);
+    return {};
+  }
+
+  Result<void> wait_for(std::span<Pending> pending, Patience patience = Patience::usual) {
+    Waiting waiting(patience, patience_);
+    for (Pending& one : pending) {
+      int done = 0;
+      MPI_Status status{};
+      for (;;) {
+        SPECTR_TRY_VOID(check(MPI_Test(&one.request, &done, &status), one.other));
+        if (done != 0) break;
+        if (!waiting.goes_on()) return no_answer(one.other);
+      }
+      int count = 0;
+      if (one.is_received) MPI_Get_count(&status, MPI_BYTE, &count);
+      if (one.is_received && static_cast<std::size_t>(count) != one.bytes)
+        return fail(one.other, "has sent a message of another size");
+    }
+    return {};
+  }
+
+  /// A message of any size.
+  Result<void> receive(int other, int tag, std::vector<std::byte>& bytes, Patience patience) {
+    Waiting waiting(patience, patience_);
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status{};
+    for (int found = 0;;) {
+      SPECTR_TRY_VOID(check(MPI_Improbe(other, tag, MPI_COMM_WORLD, &found, &message, &status), other));
+      if (found != 0) break;
+      if (!waiting.goes_on()) return no_answer(other);
+    }
+    int count = 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    bytes.resize(static_cast<std::size_t>(count));
+    Pending one{MPI_REQUEST_NULL, other, bytes.size(), true};
+    SPECTR_TRY_VOID(check(MPI_Imrecv(bytes.data(), count, MPI_BYTE, &message, &one.request), other));
+    return wait_for({&one, 1});
+  }
+
+  /// Everybody has all numbers of all, and adds them.
+  Result<void> exchange_all(std::span<float> mine) {
+    const std::size_t count = mine.size();
+    others_.resize(count * ranks());
+    const auto of = [&](int rank) {
+      return std::span(others_).subspan(count * static_cast<std::size_t>(rank), count);
+    };
+    std::vector<Pending> pending;
+    for (int other = 0; other < ranks_; ++other) {
+      if (other == rank_) continue;
+      SPECTR_TRY_VOID(expect(other, numbers, std::as_writable_bytes(of(other)), pending));
+      SPECTR_TRY_VOID(send(other, numbers, std::as_bytes(mine), pending));
+    }
+    SPECTR_TRY_VOID(wait_for(pending));
+    std::ranges::copy(mine, of(rank_).begin());
+    add_in_order(count, mine);
+    return {};
+  }
+
+  /// Everybody adds the numbers of one part, and gives the sums to the others.
+  Result<void> exchange_parts(std::span<float> mine) {
+    const auto part = [&](int rank) {
+      const Range range = part_of(mine.size(), {static_cast<std::size_t>(rank), ranks()});
+      return mine.subspan(range.first, range.size);
+    };
+    const std::span<float> own = part(rank_);
+    others_.resize(own.size() * ranks());
+    const auto of = [&](int rank) {
+      return std::span(others_).subspan(own.size() * static_cast<std::size_t>(rank), own.size());
+    };
+    std::vector<Pending> pending;
+    for (int other = 0; other < ranks_; ++other) {
+      if (other == rank_) continue;
+      SPECTR_TRY_VOID(expect(other, numbers, std::as_writable_bytes(of(other)), pending));
+      SPECTR_TRY_VOID(send(other, numbers, std::as_bytes(part(other)), pending));
+    }
+    SPECTR_TRY_VOID(wait_for(pending));
+    std::ranges::copy(own, of(rank_).begin());
+    add_in_order(own.size(), own);
+    pending.clear();
+    for (int other = 0; other < ranks_; ++other) {
+      if (other == rank_) continue;
+      SPECTR_TRY_VOID(expect(other, sums, std::as_writable_bytes(part(other)), pending));
+      SPECTR_TRY_VOID(send(other, sums, std::as_bytes(own), pending));
+    }
+    return wait_for(pending);
+  }
+
+  /// out = Σ of `count` numbers of each rank, rank after rank.
+  void add_in_order(std::size_t count, std::span<float> out) const {
+    std::ranges::copy(std::span(others_).first(count), out.begin());
+    for (std::size_t rank = 1; rank < ranks(); ++rank) {
+      const std::span<const float> more = std::span(others_).subspan(count * rank, count);
+      for (std::size_t i = 0; i < count; ++i) out[i] += more[i];
+    }
+  }
+
+  std::chrono::milliseconds patience_;
+  int rank_ = 0, ranks_ = 1;
+  std::vector<std::string> hosts_;
+  std::vector<float> others_;  // numbers by rank
+  std::optional<Error> failure_;
+};
+
+class Job final : public MpiJob {
+ public:
+  explicit Job(std::chrono::milliseconds patience) : communicator_(patience) {}
+  ~Job() override {
+    if (communicator_.has_failed()) {
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    } else {
+      MPI_Finalize();
+    }
+  }
+  Communicator& communicator() override { return communicator_; }
+
+ private:
+  MpiCommunicator communicator_;
+};
+
+}  // namespace
+
+bool has_mpi() {
+  return true;
+}
+
+Result<std::unique_ptr<MpiJob>> MpiJob::start(std::chrono::milliseconds patience) {
+  int has = 0;
+  const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &has);
+  if (code != MPI_SUCCESS) return error("MPI cannot be started: {}", text_of(code));
+  if (has < MPI_THREAD_SERIALIZED) {
+    MPI_Finalize();
+    return error("this MPI cannot be used by a program with threads");
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  return std::make_unique<Job>(patience);
+}
+
+}  // namespace spectr
+
+#else
+
+namespace spectr {
+
+bool has_mpi() {
+  return false;
+}
+
+Result<std::unique_ptr<MpiJob>> MpiJob::start(std::chrono::milliseconds) {
+  return error(
+      "this build has no MPI: install libopenmpi-dev and openmpi-bin (or another MPI-3) and build it again, "
+      "with -DSPECTR_MPI=ON");
+}
+
+}  // namespace spectr
+
+#endif

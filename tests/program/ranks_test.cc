@@ -1,0 +1,167 @@
+// Models that several ranks share: of one process (--ranks), or the processes of an MPI job (--shard).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "spectr/backend/sharded/mpi_job.h"
+#include "tests/program/spectr.h"
+#include "tests/server/raw_connection.h"
+#include "tests/support/data.h"
+
+namespace spectr::test {
+namespace {
+
+using testing::HasSubstr;
+
+// The bundled pair: the target has six heads of 48 columns, which three ranks divide, as the blocks of Q8_0.
+const Arguments pair = {"-m", data("models/spectr-stories-7m-q8_0.gguf"), "-md", stranger(), "-t", "1"};
+const Arguments text =
+    Arguments{"generate", "-p", "Once upon a time", "-n", "48", "--temp", "0", "--seed", "1"} + pair;
+
+class Lossless : public testing::TestWithParam<const char*> {};
+
+TEST_P(Lossless, GivesOneRanksTextWithThree) {
+  const Arguments run = text + Arguments{"--method", GetParam()};
+  const Outcome one = spectr(run), three = spectr(run + Arguments{"--ranks", "3"});
+  ASSERT_EQ(three.status, 0) << three.err;
+  EXPECT_EQ(three.out, one.out);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, Lossless,
+                         testing::Values("plain", "speculative", "spectr", "batch", "block", "traversal",
+                                         "ngram"),
+                         [](const auto& method) { return method.param; });
+
+TEST(Ranks, GiveTheSameSampledTextOnEveryRun) {
+  const Arguments run =
+      Arguments{"generate", "-p", "Lily", "-n", "40", "--temp", "1", "--seed", "7", "--ranks", "3"} + pair;
+  const Outcome first = spectr(run), second = spectr(run);
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_EQ(second.out, first.out);
+}
+
+TEST(Ranks, WhatTheyCannotShareIsNamed) {
+  const Outcome two = spectr(text + Arguments{"--ranks", "2"});
+  EXPECT_EQ(two.status, 2);
+  EXPECT_THAT(two.err, HasSubstr("blk.0.attn_output.weight"));
+  const Outcome four = spectr(text + Arguments{"--ranks", "4"});
+  EXPECT_EQ(four.status, 2);
+  EXPECT_THAT(four.err, HasSubstr("cannot be shared by 4 ranks"));
+  const Outcome none = spectr(text + Arguments{"--ranks", "0"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("--ranks"));
+}
+
+TEST(Shard, WithoutMpiSaysWhichPackage) {
+  if (has_mpi()) GTEST_SKIP() << "this build has MPI";
+  const Outcome outcome = spectr(text + Arguments{"--shard"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("libopenmpi-dev"));
+}
+
+/// What is on the path, if it is.
+std::string found(const std::string& program) {
+  std::istringstream folders(std::getenv("PATH") == nullptr ? "" : std::getenv("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (access((folder + "/" + program).c_str(), X_OK) == 0) return folder + "/" + program;
+  }
+  return "";
+}
+
+class Job : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_mpi()) GTEST_SKIP() << "this build has no MPI";
+    if (mpirun_.empty()) GTEST_SKIP() << "mpirun is not installed";
+  }
+  /// So many processes on this machine, however few processors it has.
+  Arguments job(int processes, const Arguments& arguments) const {
+    return Arguments{"--allow-run-as-root",     "--oversubscribe", "--bind-to", "none", "-n",
+                     std::to_string(processes), spectr_program()} +
+           arguments;
+  }
+  Outcome run(const Arguments& arguments) const { return run_program(mpirun_, arguments); }
+
+  std::string mpirun_ = found("mpirun");
+};
+
+TEST_F(Job, GivesOneProcessesText) {
+  const Arguments speculative = text + Arguments{"--method", "spectr"};
+  const Outcome alone = spectr(speculative);
+  const Outcome together = run(job(3, speculative + Arguments{"--shard"}));
+  EXPECT_EQ(together.status, 0) << together.err;
+  EXPECT_EQ(together.out, alone.out);
+}
+
+TEST_F(Job, AProgramByItselfIsAJobOfOne) {
+  const Outcome alone = spectr(text), job_of_one = spectr(text + Arguments{"--shard"});
+  EXPECT_EQ(job_of_one.status, 0) << job_of_one.err;
+  EXPECT_EQ(job_of_one.out, alone.out);
+}
+
+TEST_F(Job, ARankWithoutTheFileIsNamedWithItsPath) {
+  const Arguments there = text + Arguments{"--shard"};
+  const Arguments elsewhere = {"generate", "-m", "/nowhere/model.gguf", "-p", "x", "-n", "2", "--shard"};
+  const Outcome outcome = run(job(1, there) + Arguments{":", "-n", "2", spectr_program()} + elsewhere);
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("rank 1 ("));
+  EXPECT_THAT(outcome.err, HasSubstr("/nowhere/model.gguf"));
+}
+
+TEST_F(Job, FailuresOfTheLeaderEndTheOthers) {
+  const Outcome outcome = run(job(3, text + Arguments{"--shard", "--no-such-flag"}));
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("--no-such-flag"));
+}
+
+/// The processes below this one that run the program.
+std::vector<pid_t> processes_below(pid_t parent) {
+  std::vector<pid_t> below;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const pid_t pid = std::atoi(entry.path().filename().c_str());
+    std::ifstream stat(entry.path() / "stat");
+    std::string line;
+    if (pid == 0 || !std::getline(stat, line)) continue;
+    std::istringstream behind_name(line.substr(line.rfind(')') + 1));
+    char state = 0;
+    pid_t its_parent = 0;
+    behind_name >> state >> its_parent;
+    if (its_parent != parent) continue;
+    if (line.find("(spectr)") != std::string::npos) below.push_back(pid);
+    for (const pid_t further : processes_below(pid)) below.push_back(further);
+  }
+  return below;
+}
+
+TEST_F(Job, AServerWithARankThatHangsSaysSoAndEnds) {
+  RunningProgram server(mpirun_,
+                        job(3, Arguments{"serve", "--port", "0", "--shard", "--rank-timeout", "1"} + pair));
+  while (server.err().find("ready") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const std::string before = "http://127.0.0.1:", said = server.err();
+  const int port = std::stoi(said.substr(said.find(before) + before.size()));
+  const std::vector<pid_t> ranks = processes_below(getpid());
+  ASSERT_EQ(ranks.size(), 3);
+  ASSERT_EQ(kill(ranks.back(), SIGSTOP), 0);
+  while (server.err().find("has not answered") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  server::RawConnection client(port);
+  client.send("GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(client.receive_all(), HasSubstr("503"));
+  const Outcome ended = server.wait();
+  EXPECT_NE(ended.status, 0);
+  EXPECT_THAT(ended.err, testing::ContainsRegex("rank [12] \\(.*\\) has not answered"));
+}
+
+}  // namespace
+}  // namespace spectr::test
