@@ -23,8 +23,6 @@
 namespace spectr::cli {
 namespace {
 
-constexpr std::chrono::seconds patience{30};  // for texts that are being written when the server shall stop
-
 struct Flags {
   ModelFlags model;
   SamplingFlags sampling;
@@ -32,6 +30,8 @@ struct Flags {
   long slots = 4;
   long queue = 64;
   long timeout = 600;
+  long drain_notice = 0;
+  long drain_timeout = 30;
   std::vector<std::string> keys;
   std::string key_file;
   MethodFlags method;
@@ -153,10 +153,13 @@ void serve(Flags& flags) {
   spdlog::info("ready: {}, {} slots", options.service.target.string(), options.service.slots.slots);
   wait_for_end(*server, endings);
   spdlog::info("stopping; once more ends all texts at once");
-  server->stop(patience, [&endings] {
+  bool hurried = false;
+  const auto hurry = [&endings, &hurried] {
     constexpr timespec none{};
-    return sigtimedwait(&endings, nullptr, &none) > 0;
-  });
+    return hurried = hurried || sigtimedwait(&endings, nullptr, &none) > 0;
+  };
+  server->announce_end(std::chrono::seconds(flags.drain_notice), hurry);
+  server->stop(std::chrono::seconds(flags.drain_timeout), hurry);
 }
 
 }  // namespace
@@ -229,6 +232,18 @@ void add_serve(CLI::App& app) {
                   "-to S: seconds after which a request is cancelled, its waiting included")
       ->envname("LLAMA_ARG_TIMEOUT")
       ->transform(whole(1, 86400))
+      ->capture_default_str()
+      ->group(requests);
+  command
+      .add_option("--drain-notice", flags->drain_notice,
+                  "seconds after SIGTERM in which requests are taken still, while /health answers 503")
+      ->transform(whole(0, 3600))
+      ->capture_default_str()
+      ->group(requests);
+  command
+      .add_option("--drain-timeout", flags->drain_timeout,
+                  "seconds for texts to end in when the server stops, before they are cancelled")
+      ->transform(whole(0, 86400))
       ->capture_default_str()
       ->group(requests);
   flags->sampling.add_filters(command);

@@ -130,7 +130,7 @@ bool Connection::body_fits() {
 }
 
 void Connection::begin_answer() {
-  last_ = last_ || loop_.finishing;
+  last_ = last_ || loop_.draining || loop_.finishing;
   const Request& request = reader_->request();
   const Encoder::Client client{
       .wants_head_only = request.method == "HEAD", .http10 = reader_->http10(), .last = last_};

@@ -85,6 +85,10 @@ class HttpServer::Impl {
   int port() const { return port_; }
   bool listening() const { return !ended_; }
 
+  void drain() {
+    loop_.mailbox->post([this] { loop_.draining = true; });
+  }
+
   void finish(std::chrono::steady_clock::time_point end) {
     if (!thread_.joinable()) return;
     loop_.mailbox->post([this] {
@@ -223,6 +227,9 @@ int HttpServer::port() const {
 }
 bool HttpServer::listening() const {
   return impl_->listening();
+}
+void HttpServer::drain() {
+  impl_->drain();
 }
 void HttpServer::finish(std::chrono::steady_clock::time_point end) {
   impl_->finish(end);

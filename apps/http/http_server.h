@@ -35,6 +35,9 @@ class HttpServer {
   int port() const;
   /// False once connections are no longer taken: after finish(), or where the system broke the socket.
   bool listening() const;
+  /// From now on every answer is its connection's last and says so: whoever keeps connections open goes
+  /// elsewhere.
+  void drain();
   /// Takes no more connections and requests. Connections end behind the answer that they are giving; those
   /// that have not given it by `end` are cut off. What is just being handled ends first.
   void finish(std::chrono::steady_clock::time_point end);

@@ -45,7 +45,8 @@ struct Loop {
   std::function<void(std::function<void()>)> work;  ///< does something in a thread that may take its time
   std::function<void(Connection&)> closed;          ///< hears of every connection once
   std::size_t body_bytes = 0;                       ///< of the bodies that are being read
-  bool finishing = false;                           ///< every answer is its connection's last
+  bool draining = false;                            ///< every answer is its connection's last, and says so
+  bool finishing = false;                           ///< no request is begun any more
 };
 
 }  // namespace spectr::http

@@ -118,7 +118,7 @@ void Routes::add_information(Service& service, bool metrics) {
   };
   for (const char* path : {"/health", "/v1/health"}) {
     tells(path, [](const Service& asked, const Request&) {
-      asked.check_open();
+      asked.check_ready();
       return Json{{"status", "ok"}};
     });
   }

@@ -9,6 +9,13 @@ namespace {
 constexpr std::chrono::milliseconds between_looks{20};
 constexpr std::chrono::seconds to_say_goodbye{2};
 
+/// Waits until it is so, at most until `end` or until `hurry`, where there is one, says true.
+void wait_until(const std::function<bool()>& so, std::chrono::steady_clock::time_point end,
+                const std::function<bool()>& hurry) {
+  while (!so() && std::chrono::steady_clock::now() < end && !(hurry && hurry()))
+    std::this_thread::sleep_for(between_looks);
+}
+
 }  // namespace
 
 Server::Server(ServerOptions options)
@@ -31,15 +38,21 @@ Result<void> Server::load() {
   return service_.load();
 }
 
-void Server::wait_for_answers(std::chrono::steady_clock::time_point end, const std::function<bool()>& hurry) {
-  while (!service_.idle() && std::chrono::steady_clock::now() < end && !(hurry && hurry())) {
-    std::this_thread::sleep_for(between_looks);
-  }
+void Server::wait_for_answers(std::chrono::steady_clock::time_point end,
+                              const std::function<bool()>& hurry) const {
+  wait_until([this] { return service_.idle(); }, end, hurry);
+}
+
+void Server::announce_end(std::chrono::seconds notice, const std::function<bool()>& hurry) {
+  if (service_.loaded()) service_.announce_end();
+  http_->drain();
+  wait_until([] { return false; }, std::chrono::steady_clock::now() + notice, hurry);
 }
 
 void Server::stop(std::chrono::seconds patience, const std::function<bool()>& hurry) {
   if (std::exchange(stopped_, true)) return;
   if (service_.loaded()) service_.drain();
+  http_->drain();
   wait_for_answers(std::chrono::steady_clock::now() + patience, hurry);
   service_.cancel_all();
   const auto end = std::chrono::steady_clock::now() + to_say_goodbye;

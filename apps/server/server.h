@@ -39,6 +39,9 @@ class Server {
   /// Whether texts can be written. Error: the model cannot be computed any more; no new texts are taken then.
   Result<void> check_alive() { return service_.check_alive(); }
 
+  /// Tells /health that it is not ready, and every connection that its answer is the last, but goes on
+  /// answering for so long: a balancer stops sending requests before any is refused. `hurry` as of stop().
+  void announce_end(std::chrono::seconds notice, const std::function<bool()>& hurry = {});
   /// Takes no new texts, lets those that are being written end for so long, cancels the rest, and closes.
   /// `hurry` is asked again and again: true ends the patience at once. Takes a few seconds more than the
   /// patience at most, whatever clients do (a long text that is just being tokenized ends first).
@@ -47,7 +50,7 @@ class Server {
  private:
   explicit Server(ServerOptions options);
   /// Waits until every answer has been given, at most until `end`.
-  void wait_for_answers(std::chrono::steady_clock::time_point end, const std::function<bool()>& hurry);
+  void wait_for_answers(std::chrono::steady_clock::time_point end, const std::function<bool()>& hurry) const;
 
   Service service_;
   Routes routes_;

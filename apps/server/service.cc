@@ -57,15 +57,16 @@ const Slots& Service::slots() const {
   return *slots_;
 }
 
-void Service::check_open() const {
-  if (!loaded()) throw ApiError::unavailable("the model is being loaded", while_loading);
-  if (phase_ == Phase::failed)
+void Service::check_ready() const {
+  const Phase phase = phase_;
+  if (phase == Phase::loading) throw ApiError::unavailable("the model is being loaded", while_loading);
+  if (phase == Phase::failed)
     throw ApiError::unavailable("the model cannot be computed any more", while_stopping);
-  if (phase_ == Phase::draining) throw ApiError::unavailable("the server is stopping", while_stopping);
+  if (phase != Phase::ready) throw ApiError::unavailable("the server is stopping", while_stopping);
 }
 
 Slots& Service::open_slots() {
-  check_open();
+  if (phase_ != Phase::ending) check_ready();
   return *slots_;
 }
 

@@ -36,8 +36,11 @@ class Service {
  public:
   explicit Service(ServiceOptions options) : options_(std::move(options)) {}
 
-  /// Loads the models. Until then, and from `drain` on, asking for them throws an ApiError with status 503.
+  /// Loads the models. Until then asking for them throws an ApiError with status 503.
   Result<void> load();
+  /// Is ready no more, though texts are taken still: who looks whether it is goes elsewhere before any is
+  /// refused.
+  void announce_end() { phase_ = Phase::ending; }
   /// Takes no new texts.
   void drain() { phase_ = Phase::draining; }
   /// The same for good where the target cannot be computed any more, which it gives as an error.
@@ -54,15 +57,15 @@ class Service {
   const ServiceOptions& options() const { return options_; }
   const ModelSet& models() const;
   const Slots& slots() const;
-  /// Throws where no texts are taken.
-  void check_open() const;
-  /// For new texts.
+  /// Throws where texts should not be sent: none are taken, or soon none will be.
+  void check_ready() const;
+  /// For new texts. Throws where none are taken.
   Slots& open_slots();
   /// A guess when a slot may be free.
   int retry_after() const;
 
  private:
-  enum class Phase { loading, ready, draining, failed };
+  enum class Phase { loading, ready, ending, draining, failed };
 
   ServiceOptions options_;
   ModelSet models_;

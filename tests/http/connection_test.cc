@@ -48,6 +48,22 @@ TEST_F(Connections, AnswerOneRequestAfterTheOther) {
   EXPECT_EQ(handler.noted, std::vector<int>({200, 200, 200}));
 }
 
+TEST_F(Connections, AnswerOnceMoreWhenTheServerDrains) {
+  client.send(get("/a"));
+  EXPECT_THAT(client.received(), HasSubstr("Connection: keep-alive\r\n"));
+  client.loop().draining = true;
+  EXPECT_FALSE(client.wire().closed);
+  client.send(get("/b") + get("/c"));
+  EXPECT_THAT(client.received(), HasSubstr("Connection: close\r\n"));
+  EXPECT_THAT(client.received(), EndsWith("GET /b []")) << "nothing is read behind it";
+  EXPECT_TRUE(client.wire().finished);
+  EXPECT_TRUE(client.wire().closed);
+  MemoryClient late(handler);
+  late.loop().draining = true;
+  late.send(get("/d"));
+  EXPECT_THAT(late.received(), EndsWith("GET /d []"));
+}
+
 TEST_F(Connections, AnswerThoughTheClientSendsNoMore) {
   client.send(get("/late"));
   client.wire().peer = Peer::silent;

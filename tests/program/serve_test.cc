@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/program/spectr.h"
+#include "tests/server/http_client.h"
 #include "tests/server/raw_connection.h"
 #include "tests/support/data.h"
 
@@ -20,6 +21,12 @@ using testing::Not;
 
 void wait_for(const RunningProgram& run, const std::string& said) {
   while (run.err().find(said) == std::string::npos) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+/// Where it listens, once it has said so.
+int port_of(const RunningProgram& run) {
+  const std::string before = "http://127.0.0.1:", said = run.err();
+  return std::stoi(said.substr(said.find(before) + before.size()));
 }
 
 const Arguments serve = {"serve", "-m", target(), "-md", draft(), "--port", "0"};
@@ -57,8 +64,7 @@ TEST(Serve, WritesTextsByFlagsAndByLlamaCppsVariables) {
       spectr_program(), serve + Arguments{"--min-p", "0.25", "--method", "block"},
       {.variables = {{"LLAMA_ARG_TOP_K", "7"}, {"LLAMA_ARG_MIN_P", "0.5"}, {"LLAMA_ARG_N_PREDICT", "9"}}});
   wait_for(run, "ready");
-  const std::string before = "http://127.0.0.1:", said = run.err();
-  server::RawConnection client(std::stoi(said.substr(said.find(before) + before.size())));
+  server::RawConnection client(port_of(run));
   client.send("GET /props HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   const std::string props = client.receive_all();
   run.send(SIGTERM);
@@ -75,8 +81,7 @@ TEST(Serve, OffersAutoWithoutADraftModelWhereItIsAskedFor) {
   RunningProgram run(spectr_program(), {"serve", "-m", target(), "--port", "0", "--method", "auto",
                                         "--cost-file", costs.path()});
   wait_for(run, "ready");
-  const std::string before = "http://127.0.0.1:", said = run.err();
-  server::RawConnection client(std::stoi(said.substr(said.find(before) + before.size())));
+  server::RawConnection client(port_of(run));
   const std::string body = R"({"prompt":"once upon","n_predict":3})";
   client.send("POST /completion HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
               std::to_string(body.size()) + "\r\n\r\n" + body);
@@ -88,8 +93,7 @@ TEST(Serve, OffersAutoWithoutADraftModelWhereItIsAskedFor) {
 TEST(Serve, TellsWhatASecondSignalCutsOff) {
   RunningProgram run(spectr_program(), serve + Arguments{"-np", "1", "--method", "plain"});
   wait_for(run, "ready");
-  const std::string before = "http://127.0.0.1:", said = run.err();
-  server::RawConnection client(std::stoi(said.substr(said.find(before) + before.size())));
+  server::RawConnection client(port_of(run));
   client.send_post("/v1/completions", R"({"prompt": "Once", "n": 32, "ignore_eos": true, "stream": true})");
   client.receive_until("data: ");
   run.send(SIGTERM);
@@ -98,6 +102,35 @@ TEST(Serve, TellsWhatASecondSignalCutsOff) {
   const std::string rest = client.receive_all();
   EXPECT_THAT(rest, HasSubstr("unavailable_error"));
   EXPECT_THAT(rest, HasSubstr("data: [DONE]"));
+  EXPECT_EQ(run.wait().status, 0);
+}
+
+TEST(Serve, TakesTextsAsLongAsItGivesNotice) {
+  RunningProgram run(spectr_program(), serve + Arguments{"--method", "plain", "--drain-notice", "600"});
+  wait_for(run, "ready");
+  const int port = port_of(run);
+  run.send(SIGTERM);
+  const auto health = [&] { return server::ask("127.0.0.1", port, "GET", "/health", {}, "").status; };
+  while (health() == 200) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(health(), 503);
+  server::RawConnection client(port);
+  client.send_post("/completion", R"({"prompt":"once upon","n_predict":3})");
+  const std::string text = client.receive_all();
+  EXPECT_THAT(text, HasSubstr("200 OK"));
+  EXPECT_THAT(text, HasSubstr("Connection: close"));
+  run.send(SIGTERM);
+  EXPECT_EQ(run.wait().status, 0) << "a second signal ends the notice";
+}
+
+TEST(Serve, WaitsForTextsNoLongerThanItIsTold) {
+  RunningProgram run(spectr_program(),
+                     serve + Arguments{"-np", "1", "--method", "plain", "--drain-timeout", "0"});
+  wait_for(run, "ready");
+  server::RawConnection client(port_of(run));
+  client.send_post("/v1/completions", R"({"prompt": "Once", "n": 32, "ignore_eos": true, "stream": true})");
+  client.receive_until("data: ");
+  run.send(SIGTERM);
+  EXPECT_THAT(client.receive_all(), HasSubstr("unavailable_error"));
   EXPECT_EQ(run.wait().status, 0);
 }
 

@@ -83,6 +83,28 @@ TEST_F(RoutesOfAService, CancelATextThatNobodyWaitsFor) {
   EXPECT_TRUE(comes_true([] { return !service_->slots().states().front().busy; }));
 }
 
+TEST_F(RoutesOfAService, TakeTextsForAWhileWhenTheyAreReadyNoMore) {
+  Service ending(TestServer::options(1).service);
+  ending.load().value();
+  const Routes of_it(ending, Origins("127.0.0.1", {}, {}), Keys(), false);
+  const auto status = [&](const http::Request& request) {
+    const http::Answer answer = of_it.handle(request, [] {});
+    const auto* response = std::get_if<http::Response>(&answer);
+    return response == nullptr ? 200 : response->status;  // else a text that is being written
+  };
+  const http::Request health = {.method = "GET", .path = "/health", .headers = {}, .body = ""};
+  const http::Request props = {.method = "GET", .path = "/props", .headers = {}, .body = ""};
+  const http::Request text = post("/v1/completions", {{"prompt", "Once"}, {"max_tokens", 1}});
+  EXPECT_EQ(status(health), 200);
+  ending.announce_end();
+  EXPECT_EQ(status(health), 503);
+  EXPECT_EQ(status(text), 200);
+  ending.drain();
+  EXPECT_EQ(status(health), 503);
+  EXPECT_EQ(status(text), 503);
+  EXPECT_EQ(status(props), 200);
+}
+
 TEST_F(RoutesOfAService, RefuseByTheHeadAlone) {
   http::Request request = post("/tokenize", {});
   EXPECT_EQ(status_of(request), 200);
