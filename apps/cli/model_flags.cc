@@ -9,6 +9,7 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/model_caches.h"
+#include "apps/cli/progress.h"
 #include "apps/cli/rope_flags.h"
 #include "apps/cli/usable_processors.h"
 #include "apps/server/model_set.h"
@@ -173,7 +174,11 @@ void ModelFlags::add_cache_types(CLI::App& app) {
 }
 
 LoadOptions ModelFlags::load_options() const {
-  return {{kv_type(cache_keys), kv_type(cache_values), keep_all}, slim, rope, ranks.sharing(thread_count())};
+  return {.kv = {kv_type(cache_keys), kv_type(cache_values), keep_all},
+          .draft = slim,
+          .rope = rope,
+          .sharing = ranks.sharing(thread_count()),
+          .progress = loading_bar()};
 }
 
 int ModelFlags::thread_count() const {
@@ -209,8 +214,11 @@ void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const M
 LoadOptions draft_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file) {
   LoadOptions options = flags.load_options();
   if (flags.slim_given || !rule.reads(Setting::costs)) return options;
-  options.choose_draft = [file, plain = options](const Transformer& target, const Tokenizer& tokenizer,
-                                                 const std::filesystem::path& draft, ThreadPool& pool) {
+  LoadOptions silent = options;
+  silent.progress = {};  // trials tell their own
+  options.choose_draft = [file, plain = std::move(silent)](
+                             const Transformer& target, const Tokenizer& tokenizer,
+                             const std::filesystem::path& draft, ThreadPool& pool) {
     return file.slim(target, tokenizer, draft.string(), pool, plain);
   };
   return options;

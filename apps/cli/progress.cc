@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <memory>
 #include <utility>
+
+#include "spectr/base/names.h"
 
 namespace spectr::cli {
 
@@ -22,6 +25,21 @@ void Progress::at(std::size_t done) {
 
 void Progress::done() {
   if (shown_ && percent_ >= 0) fmt::print(stderr, "\r\033[K");
+}
+
+std::function<void(const std::filesystem::path&, std::uint64_t, std::uint64_t)> loading_bar() {
+  return [bar = std::shared_ptr<Progress>()](const std::filesystem::path& file, std::uint64_t done,
+                                             std::uint64_t all) mutable {
+    if (!bar) {
+      bar = std::make_shared<Progress>(fmt::format("loading {}, {:.1f} MB", escape(file.filename().string()),
+                                                   1e-6 * static_cast<double>(all)),
+                                       all);
+    }
+    bar->at(done);
+    if (done < all) return;
+    bar->done();
+    bar.reset();  // the next model has a line of its own
+  };
 }
 
 }  // namespace spectr::cli

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <string>
 
 namespace spectr::cli {
@@ -19,5 +22,8 @@ class Progress {
   int percent_ = -1;
   bool shown_;
 };
+
+/// Says on such a line how far a model's file has been loaded, see LoadOptions::progress.
+std::function<void(const std::filesystem::path& file, std::uint64_t done, std::uint64_t all)> loading_bar();
 
 }  // namespace spectr::cli

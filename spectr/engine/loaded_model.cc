@@ -42,10 +42,13 @@ Result<LoadedModel> load(const std::filesystem::path& path, const Vocabulary* ta
   SPECTR_TRY(Gguf file, Gguf::open(path));
   SPECTR_TRY(model.tokenizer, Tokenizer::load(file));
   if (target != nullptr) SPECTR_TRY_VOID(same_vocabulary(*target, model.tokenizer->vocabulary()));
-  Slimming slimming;
+  LoadSettings settings{.kv = options.kv, .pool = &pool, .rope = options.rope};
   if (target != nullptr) {
-    slimming.type = options.draft.type;
-    SPECTR_TRY(slimming.shortlist, shortlist_for(options.draft, model.tokenizer->vocabulary()));
+    settings.slimming.type = options.draft.type;
+    SPECTR_TRY(settings.slimming.shortlist, shortlist_for(options.draft, model.tokenizer->vocabulary()));
+  }
+  if (options.progress) {
+    settings.progress = [&](std::uint64_t done, std::uint64_t all) { options.progress(path, done, all); };
   }
   std::shared_ptr<ShardedBackend> shared;
   std::shared_ptr<const Backend> backend;
@@ -55,8 +58,7 @@ Result<LoadedModel> load(const std::filesystem::path& path, const Vocabulary* ta
   } else {
     backend = backends().front().make(pool);
   }
-  SPECTR_TRY(model.transformer, Transformer::load(std::move(file), std::move(backend), options.kv, slimming,
-                                                  &pool, options.rope));
+  SPECTR_TRY(model.transformer, Transformer::load(std::move(file), std::move(backend), settings));
   if (shared) SPECTR_TRY_VOID(shared->all_loaded());
   model.seconds = watch.lap();
   return model;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -46,6 +47,8 @@ struct LoadOptions {
   SlimOptions draft = {};               ///< of draft models only
   RopeChoice rope = {};                 ///< of positions, instead of what the file says
   std::optional<Sharing> sharing = {};  ///< of models that do not draft; none: this process computes all
+  /// Told how far each model has come: bytes of its file's weights that have been read and packed.
+  std::function<void(const std::filesystem::path& file, std::uint64_t done, std::uint64_t all)> progress = {};
   /// Chooses these for a target and the file of a draft; none: as they are above.
   std::function<ChosenDraft(const Transformer& target, const Tokenizer& tokenizer,
                             const std::filesystem::path& draft, ThreadPool& pool)>

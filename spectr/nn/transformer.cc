@@ -11,7 +11,6 @@
 #include "spectr/nn/pass_profile.h"
 #include "spectr/nn/profiled_ops.h"
 #include "spectr/nn/transformer_session.h"
-#include "spectr/nn/weights.h"
 
 namespace spectr {
 namespace {
@@ -58,21 +57,21 @@ Transformer::Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const
 Transformer::~Transformer() = default;
 
 Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_ptr<const Backend> backend,
-                                                       const KvChoice& kv, const Slimming& slimming,
-                                                       ThreadPool* pool, const RopeChoice& rope) {
-  SPECTR_TRY(ModelSpec read, read_model_spec(file, rope));
-  SPECTR_TRY_VOID(slim(read, slimming));
+                                                       const LoadSettings& settings) {
+  SPECTR_TRY(ModelSpec read, read_model_spec(file, settings.rope));
+  SPECTR_TRY_VOID(slim(read, settings.slimming));
   SPECTR_TRY_VOID(backend->take_part(read));
   auto spec = std::make_unique<const ModelSpec>(std::move(read));
-  const KvTypes types = kv.or_else(default_kv(*spec));
+  const KvTypes types = settings.kv.or_else(default_kv(*spec));
   SPECTR_TRY_VOID(check(*spec, types, backend->caps()));
   const std::string name = file.name();
   const std::uint64_t bytes = file.tensor_bytes();
   try {
     SPECTR_TRY(std::unique_ptr<Ops> ops, backend->make(*spec, types));
-    std::unique_ptr<Transformer> model(new Transformer(std::move(file), std::move(spec), types, kv.keep_all,
-                                                       std::move(backend), std::move(ops)));
-    model->copies_ = upload_weights(model->file_, *model->spec_, *model->ops_, pool);
+    std::unique_ptr<Transformer> model(new Transformer(
+        std::move(file), std::move(spec), types, settings.kv.keep_all, std::move(backend), std::move(ops)));
+    model->copies_ =
+        upload_weights(model->file_, *model->spec_, *model->ops_, settings.pool, settings.progress);
     return model;
   } catch (const std::bad_alloc&) {
     return error("{}: there is no memory for the weights, which take {} bytes in the file", name, bytes);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -13,6 +15,7 @@
 #include "spectr/nn/ops.h"
 #include "spectr/nn/rope_choice.h"
 #include "spectr/nn/slimming.h"
+#include "spectr/nn/weights.h"
 
 namespace spectr {
 
@@ -22,17 +25,23 @@ class PassProfile;
 /// else F16.
 KvTypes default_kv(const ModelSpec& spec);
 
+/// How a model is loaded.
+struct LoadSettings {
+  KvChoice kv = {};            ///< what keys and values are stored as; by default default_kv()
+  Slimming slimming = {};      ///< how the weights change on the way
+  ThreadPool* pool = nullptr;  ///< shares that work, where there is one
+  RopeChoice rope = {};        ///< see read_model_spec()
+  Progress progress = {};      ///< told of the weights
+};
+
 /// A transformer from a GGUF file on a backend. Any number of sessions may share it, from any threads: their
 /// passes follow one another.
 class Transformer final : public LanguageModel {
  public:
-  /// Reads the file's ModelSpec and uploads its weights. `kv`: what keys and values are stored as; by default
-  /// default_kv(). `slimming`: how the weights change on the way, a work that `pool` shares where it is
-  /// given. `rope`: see read_model_spec(). Error: a model that is not understood or that the backend cannot
-  /// compute, weights that cannot be changed so, or no memory for them.
+  /// Reads the file's ModelSpec and uploads its weights. Error: a model that is not understood or that the
+  /// backend cannot compute, weights that cannot be changed so, or no memory for them.
   static Result<std::unique_ptr<Transformer>> load(Gguf file, std::shared_ptr<const Backend> backend,
-                                                   const KvChoice& kv = {}, const Slimming& slimming = {},
-                                                   ThreadPool* pool = nullptr, const RopeChoice& rope = {});
+                                                   const LoadSettings& settings = {});
   ~Transformer() override;
 
   const Gguf& file() const { return file_; }
@@ -57,6 +66,10 @@ class Transformer final : public LanguageModel {
   }
   /// The same; `profile`, where there is one, is told what the session's passes spend and must outlive it.
   Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes, PassProfile* profile) const;
+  /// Bytes of keys, values and states that such a session may come to; it takes them as its text grows.
+  std::size_t session_bytes(std::size_t context, std::size_t nodes) const {
+    return ops_->cache_bytes(cache_size(context, nodes));
+  }
   std::size_t score_together(std::span<Scoring> scorings) const override;
   /// Whether passes can still be run; where one runs, its result says so. Error: of a device or a process
   /// that does not answer any more.

@@ -29,6 +29,8 @@ class Place {
   TensorType type() const { return type_; }
   std::size_t rows() const { return weight_.is_vector ? weight_.cols : weight_.rows; }
   std::size_t cols() const { return cols_; }
+  /// That it has in the file.
+  std::size_t bytes() const { return bytes_of(type_, rows() * cols_); }
   bool is_as_stored() const {
     return type_ == weight_.type && weight_.chosen.empty() && cols_ == stored_cols_;
   }
@@ -86,20 +88,25 @@ std::vector<WeightId> largest_first(const ModelSpec& spec) {
 }  // namespace
 
 std::vector<std::vector<std::byte>> upload_weights(const Gguf& file, const ModelSpec& spec, Ops& ops,
-                                                   ThreadPool* pool) {
+                                                   ThreadPool* pool, const Progress& progress) {
+  const auto place_of = [&](const WeightSpec& weight) { return Place(*file.tensor(weight.name), weight); };
+  std::uint64_t done = 0, all = 0;
+  for (const WeightSpec& weight : spec.weights) all += place_of(weight).bytes();
+  if (progress) progress(done, all);
   std::vector<std::vector<std::byte>> copies;
   for (const WeightId id : largest_first(spec)) {
     const WeightSpec& weight = spec.weights[id];
-    const GgufTensor& tensor = *file.tensor(weight.name);
-    const Place place(tensor, weight);
+    const Place place = place_of(weight);
     if (place.is_as_stored()) {
       const bool referred_to = ops.upload(id, place.all());
       if (!referred_to) file.forget(place.all());  // else weights would be in memory twice
     } else {
       std::vector<std::byte> bytes = copy(place, weight, pool);
       if (ops.upload(id, bytes)) copies.push_back(std::move(bytes));
-      file.forget(tensor.bytes);
+      file.forget(file.tensor(weight.name)->bytes);
     }
+    done += place.bytes();
+    if (progress) progress(done, all);
   }
   return copies;
 }

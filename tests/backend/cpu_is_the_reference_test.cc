@@ -23,8 +23,8 @@ class Cpu : public testing::TestWithParam<fs::path> {
  protected:
   std::unique_ptr<Transformer> load(std::shared_ptr<const Backend> backend, const KvTypes& kv,
                                     const Slimming& slimming = {}) const {
-    return Transformer::load(Gguf::open(GetParam()).value(), std::move(backend), {kv.keys, kv.values},
-                             slimming)
+    return Transformer::load(Gguf::open(GetParam()).value(), std::move(backend),
+                             {.kv = {kv.keys, kv.values}, .slimming = slimming})
         .value();
   }
   std::vector<std::vector<double>> reference(const KvTypes& kv, ReferenceBackend::Precision precision) const {

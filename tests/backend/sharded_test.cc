@@ -76,7 +76,7 @@ class Shared {
                     const std::shared_ptr<ShardedBackend>& backend) {
     SPECTR_TRY(Gguf file, Gguf::open(path));
     SPECTR_TRY_VOID(backend->call(file, kv, {}));
-    SPECTR_TRY(model_, Transformer::load(std::move(file), backend, kv));
+    SPECTR_TRY(model_, Transformer::load(std::move(file), backend, {.kv = kv}));
     return backend->all_loaded();
   }
 
@@ -106,7 +106,7 @@ constexpr KvChoice floats{KvType::f32, KvType::f32};
 class Sharded : public testing::TestWithParam<fs::path> {
  protected:
   std::unique_ptr<Transformer> alone(std::shared_ptr<const Backend> backend) const {
-    return Transformer::load(Gguf::open(GetParam()).value(), std::move(backend), floats).value();
+    return Transformer::load(Gguf::open(GetParam()).value(), std::move(backend), {.kv = floats}).value();
   }
 };
 

@@ -84,7 +84,7 @@ TEST(FormatReferences, AgreeWhereTheNumbersOfTheFileAreMultipliedAsTheyAre) {
   for (const Reference& reference : references()) {
     const auto model = Transformer::load(Gguf::open(reference.model()).value(),
                                          std::make_shared<ReferenceBackend>(ReferenceBackend::Precision::f32),
-                                         KvChoice{floats.keys, floats.values})
+                                         {.kv = {floats.keys, floats.values}})
                            .value();
     EXPECT_LE(relative_distance(*model, reference), 1e-4) << reference.path;
     expect_greedy_text(*model, reference);

@@ -46,7 +46,7 @@ std::unique_ptr<Transformer> loaded(const fs::path& reference, const Json& json,
                                     std::shared_ptr<const Backend> backend) {
   auto model =
       Transformer::load(Gguf::open(reference.parent_path() / json["model"].get<std::string>()).value(),
-                        std::move(backend), KvChoice{KvType::f32, KvType::f32});
+                        std::move(backend), {.kv = {KvType::f32, KvType::f32}});
   EXPECT_TRUE(model) << model.error().message;
   return std::move(*model);
 }

@@ -112,7 +112,7 @@ TEST_P(OwnReference, LogitsOfTheReferenceBackendAgreeToThePrecisionOfTheFile) {
   for (const auto kind : {ReferenceBackend::Precision::f64, ReferenceBackend::Precision::f32}) {
     const auto model =
         Transformer::load(Gguf::open(fs::path(GetParam()).replace_extension(".gguf")).value(),
-                          std::make_shared<ReferenceBackend>(kind), KvChoice{KvType::f32, KvType::f32})
+                          std::make_shared<ReferenceBackend>(kind), {.kv = {KvType::f32, KvType::f32}})
             .value();
     const auto found = last_logits(*model, as_tokens(numbers(json, "tokens")));
     EXPECT_LE(relative_distance(found, numbers(json, "logits")), 2e-6);

@@ -34,8 +34,8 @@ const std::string files[] = {"models/stories260K-f32.gguf", "arch/gptneox-f32.gg
 std::unique_ptr<Transformer> load(const std::string& name, const Slimming& slimming, ThreadPool& pool,
                                   std::shared_ptr<const Backend> backend = nullptr) {
   if (backend == nullptr) backend = std::make_shared<CpuBackend>(pool);
-  return Transformer::load(Gguf::open(find_data(name).value()).value(), std::move(backend), {}, slimming,
-                           &pool)
+  return Transformer::load(Gguf::open(find_data(name).value()).value(), std::move(backend),
+                           {.slimming = slimming, .pool = &pool})
       .value();
 }
 
@@ -156,8 +156,9 @@ TEST(Slimming, AFileThatHasTheTypeStaysAsItIs) {
 TEST(Slimming, WhatCannotBeMadeIsNamed) {
   ThreadPool pool(1);
   const auto refused = [&](const std::string& file, TensorType type) {
-    const auto model = Transformer::load(Gguf::open(find_data(file).value()).value(),
-                                         std::make_shared<CpuBackend>(pool), {}, {.type = type}, &pool);
+    const auto model =
+        Transformer::load(Gguf::open(find_data(file).value()).value(), std::make_shared<CpuBackend>(pool),
+                          {.slimming = {.type = type}, .pool = &pool});
     return model ? "none" : model.error().message;
   };
   EXPECT_THAT(refused(files[0], TensorType::q4_k), HasSubstr("matrices can't be made Q4_K, but F32, F16"));

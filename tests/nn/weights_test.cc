@@ -190,6 +190,25 @@ TEST(Weights, ThatWereRepackedAreNotInMemoryTwice) {
   EXPECT_LT(resident(path), whole / 5);
 }
 
+TEST(Weights, TellHowManyOfThemAreLoaded) {
+  for (const Slimming& slimming : {Slimming{}, Slimming{.type = TensorType::q4_0}}) {
+    ThreadPool pool(1);
+    Gguf file = Gguf::open(*find_data("models/spectr-stories-7m-q8_0.gguf")).value();
+    const std::uint64_t in_file = file.tensor_bytes();
+    std::vector<std::uint64_t> told;
+    LoadSettings settings{.slimming = slimming};
+    settings.progress = [&](std::uint64_t done, std::uint64_t all) {
+      EXPECT_EQ(all, in_file);
+      told.push_back(done);
+    };
+    ASSERT_TRUE(Transformer::load(std::move(file), std::make_shared<CpuBackend>(pool), settings));
+    EXPECT_EQ(told.front(), 0);
+    EXPECT_EQ(told.back(), in_file);
+    EXPECT_TRUE(std::ranges::is_sorted(told));
+    EXPECT_GT(told.size(), 10);
+  }
+}
+
 TEST(Weights, ForWhichThereIsNoMemoryAreAnError) {
   ThreadPool pool(1);
   Gguf file = Gguf::open(*find_data("models/spectr-stories-7m-q8_0.gguf")).value();
