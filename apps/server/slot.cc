@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "spectr/base/counter_random.h"
@@ -54,14 +55,12 @@ void Slot::reset() {
   for (SlotCache& draft : drafts_) draft = {draft.model};
 }
 
-std::span<const Token> Slot::SlotCache::known() const {
-  if (session == nullptr) return {};
-  return std::span(text).first(std::min(text.size(), session->length()));
+std::size_t Slot::SlotCache::common(std::span<const Token> prompt) const {
+  return session == nullptr ? 0 : common_beginning(session->known(), prompt);
 }
 
-std::size_t Slot::SlotCache::common(std::span<const Token> prompt) const {
-  const auto both = known();
-  return static_cast<std::size_t>(std::ranges::mismatch(both, prompt).in1 - both.begin());
+std::size_t Slot::remembers(std::span<const Token> prompt) const {
+  return target_.session == nullptr ? 0 : target_.session->copyable(target_.common(prompt));
 }
 
 std::vector<Slot::SlotCache*> Slot::caches_of(const MethodRule& method) {
@@ -93,7 +92,7 @@ Result<Models> Slot::bind(std::span<SlotCache* const> caches, const Task& task, 
     if (!cache->owned) SPECTR_TRY_VOID(start(*cache));
     // The prompt's last token is always computed: the first block starts from its logits.
     const std::size_t common = std::min(cache->common(task.prompt), task.prompt.size() - 1);
-    cache->session->rewind(task.cache_prompt ? common : 0);
+    cache->session->begin(task.cache_prompt ? common : 0, task.cache_prompt);
     cache->session->cancel_when(answer.stop());
   }
   Models models{std::move(target_.owned), {}, *task.warp};
@@ -104,15 +103,13 @@ Result<Models> Slot::bind(std::span<SlotCache* const> caches, const Task& task, 
 void Slot::unbind(std::span<SlotCache* const> caches, Models models, const std::vector<Token>& text) {
   target_.owned = std::move(models.target);
   for (std::size_t i = 0; i < models.drafts.size(); ++i) caches[i + 1]->owned = std::move(models.drafts[i]);
-  for (SlotCache* cache : caches) {
-    cache->text = text;
-    cache->session->keep({});  // an idle slot holds no logits
-  }
+  for (SlotCache* cache : caches) cache->session->end(text);
 }
 
 Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, Outcome& outcome) {
   SPECTR_TRY(Decoder decoder, make_decoder(*task.method, task.settings));
   const std::vector<SlotCache*> caches = caches_of(*task.method);
+  std::optional<Batcher::ActiveSequence> active(batcher_);
   SPECTR_TRY(Models models, bind(caches, task, answer));
   outcome.cached = target_.session->length();
 
@@ -147,12 +144,10 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
       task.limit, task.ignore_eos ? std::vector<Token>{} : models_.tokenizer->vocabulary().ends(),
       task.details};
   CounterRandom choices(task.seed, task.sample);
-  const auto generation = [&] {
-    const Batcher::ActiveSequence active(batcher_);
-    return generate(decoder, models, task.prompt, options, choices, listener);
-  }();
-
+  const auto generation = generate(decoder, models, task.prompt, options, choices, listener);
   unbind(caches, std::move(models), text);
+  active.reset();
+  outcome.cached += target_.session->copied();
   outcome.computed = std::min(target_.session->length(), task.prompt.size()) - outcome.cached;
   outcome.length = decoder.shape().length;
   if (generation) {

@@ -25,19 +25,16 @@ class Slot {
   Outcome run(const Task& task, Answer& answer, std::size_t choice);
 
   /// Tokens that the target remembers.
-  std::size_t length() const { return target_.known().size(); }
+  std::size_t length() const { return target_.session == nullptr ? 0 : target_.session->known().size(); }
   /// How many of the prompt's first tokens the target need not compute.
-  std::size_t remembers(std::span<const Token> prompt) const { return target_.common(prompt); }
+  std::size_t remembers(std::span<const Token> prompt) const;
 
  private:
-  /// A session and the text that it holds a part of; none after a failure. While a decoder works, it owns
-  /// the session.
+  /// A session; none after a failure. While a decoder works, it owns it.
   struct SlotCache {
     const Transformer* model;
     std::unique_ptr<Session> owned = nullptr;
     BatchedSession* session = nullptr;
-    std::vector<Token> text = {};
-    std::span<const Token> known() const;
     std::size_t common(std::span<const Token> prompt) const;
   };
 

@@ -94,16 +94,17 @@ void Slots::drop_unwanted() {
   });
 }
 
-/// The idle slot that loses least: what it remembers besides the prompt's beginning is lost, and what it does
-/// not remember of the prompt must be computed. So an empty or short one goes before a long conversation; of
-/// equals the one that was idle longest.
-Slots::Place* Slots::choose(const std::vector<Token>& prompt) {
+/// The idle slot that loses least: of its own text what is not the prompt's beginning; what it lacks of that
+/// is copied from another slot, which costs little, or has to be computed in any of them. So an empty or
+/// short one goes before a long conversation; of equals the one that was idle longest.
+Slots::Place* Slots::choose(std::span<const Token> prompt) {
+  constexpr std::size_t copied_for_one = 32;  // tokens are copied at the price of one that is lost, or less
   Place* best = nullptr;
   std::size_t least = 0;
   for (Place& place : places_) {
     if (place.job) continue;
     const std::size_t common = place.slot->remembers(prompt);
-    const std::size_t loss = (place.slot->length() - common) + (prompt.size() - common);
+    const std::size_t loss = copied_for_one * (place.slot->length() - common) + (prompt.size() - common);
     const bool better =
         best == nullptr || loss < least || (loss == least && place.last_used < best->last_used);
     if (!better) continue;

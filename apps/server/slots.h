@@ -68,7 +68,7 @@ class Slots {
   void work(Place& place);
   void drop_unwanted();
   void assign();
-  Place* choose(const std::vector<Token>& prompt);
+  Place* choose(std::span<const Token> prompt);
 
   SlotOptions options_;
   Totals totals_;

@@ -42,6 +42,15 @@ class Session {
   /// than a part of a text may have to forget more: length() says what is left.
   virtual void rewind(std::size_t length) = 0;
 
+  /// How many of the text's first `length` tokens another session of the model can take over with copy().
+  /// The default: none.
+  virtual std::size_t copyable(std::size_t /*length*/) const { return 0; }
+  /// The text becomes the first `length` tokens of the text in `other`, as if they had been computed here,
+  /// and the tree is forgotten. `other` stays as it is, and nobody may use it meanwhile. Requires: a session
+  /// of the same model for texts and trees of the same size; length ≤ other.copyable(length); the text here
+  /// begins like the other. Throws std::bad_alloc; nothing has changed then.
+  virtual void copy(const Session& /*other*/, std::size_t /*length*/) {}
+
   /// Of the model, for errors: its file, if it has one.
   virtual std::string_view name() const = 0;
   /// Tokens of the text whose keys and values are kept.

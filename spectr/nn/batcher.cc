@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
+#include <new>
 
 #include "spectr/base/check.h"
 
@@ -15,7 +15,39 @@ struct Batcher::Request {
   bool done = false;
 };
 
+BatchedSession::BatchedSession(std::unique_ptr<Session> session, const LanguageModel& model, Batcher& batcher)
+    : session_(std::move(session)), model_(model), batcher_(batcher) {
+  const std::lock_guard lock(batcher_.mutex_);
+  batcher_.sessions_.push_back(this);
+}
+
+BatchedSession::~BatchedSession() {
+  const std::lock_guard lock(batcher_.mutex_);
+  std::erase(batcher_.sessions_, this);
+}
+
+void BatchedSession::begin(std::size_t length, bool copies) {
+  rewind(length);
+  copies_ = copies;
+  copied_ = 0;
+}
+
+void BatchedSession::end(std::span<const Token> text) {
+  text_.assign(text.begin(), text.end());
+  session_->keep({});
+}
+
+std::span<const Token> BatchedSession::known() const {
+  return std::span(text_).first(std::min(text_.size(), session_->length()));
+}
+
+void BatchedSession::rewind(std::size_t length) {
+  session_->rewind(length);
+  text_.resize(std::min(text_.size(), session_->length()));
+}
+
 Result<void> BatchedSession::score(std::span<const Token> text, const TokenTree& tree) {
+  text_.insert(text_.end(), text.begin() + static_cast<std::ptrdiff_t>(text_.size()), text.end());
   return batcher_.score(*this, text, tree);
 }
 
@@ -29,7 +61,7 @@ Batcher::Batcher(std::span<const LanguageModel* const> models, std::size_t seque
 
 Result<std::unique_ptr<BatchedSession>> Batcher::start(const LanguageModel& model, std::size_t context) {
   SPECTR_TRY(std::unique_ptr<Session> session, model.start(context, nodes_));
-  return std::make_unique<BatchedSession>(std::move(session), model, *this);
+  return std::unique_ptr<BatchedSession>(new BatchedSession(std::move(session), model, *this));
 }
 
 Batcher::ActiveSequence::ActiveSequence(Batcher& batcher) : batcher_(batcher) {
@@ -81,6 +113,45 @@ Batcher::Model* Batcher::next_model() {
   return last;
 }
 
+/// Copies what another sequence has of the request's text and its own does not, unless one that is ahead is
+/// about to compute still more of it: true then. Ahead is who has more of its text, of equals who asked
+/// first; so somebody is ahead of all others, and no two wait for each other. All threads that use sessions
+/// wait meanwhile.
+bool Batcher::waits_for_beginning(std::size_t asked) {
+  BatchedSession& own = requests_[asked]->session;
+  const std::size_t length = own.length(), needed = length + worth_copying;
+  if (!own.copies_ || own.text_.size() <= needed) return false;
+  const auto before_last = std::span(own.text_).first(own.text_.size() - 1);  // whose logits are wanted
+  const auto can_give = [&](const BatchedSession& other) {
+    return &other != &own && &other.model_ == &own.model_ && other.context() == own.context();
+  };
+
+  std::size_t there = 0, coming = 0;
+  const BatchedSession* source = nullptr;
+  for (const BatchedSession* other : sessions_) {
+    if (!can_give(*other)) continue;
+    const std::size_t had = other->copyable(common_beginning(before_last, other->text_));
+    if (had <= there) continue;
+    there = had;
+    source = other;
+  }
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    const BatchedSession& other = requests_[i]->session;
+    const bool is_ahead = other.length() > length || (other.length() == length && i < asked);
+    if (!can_give(other) || !is_ahead) continue;
+    const std::size_t common = common_beginning(before_last, other.text_);
+    if (other.length() < common) coming = std::max(coming, common);
+  }
+  if (coming > there && coming >= needed) return true;
+  if (there < needed) return false;
+  try {
+    own.session_->copy(*source->session_, there);
+    own.copied_ += there - length;
+  } catch (const std::bad_alloc&) {  // then it is computed
+  }
+  return false;
+}
+
 void Batcher::run_pass(std::unique_lock<std::mutex>& lock) {
   for (Request* request : requests_) request->done = request->session.cancelled();
   std::erase_if(requests_, [](const Request* request) { return request->done; });
@@ -89,9 +160,10 @@ void Batcher::run_pass(std::unique_lock<std::mutex>& lock) {
     running_ = true;
     served_.clear();
     scorings_.clear();
-    std::ranges::copy_if(requests_, std::back_inserter(served_), [model](const Request* request) {
-      return &request->session.model_ == &model->model;
-    });
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (&requests_[i]->session.model_ != &model->model) continue;
+      if (!waits_for_beginning(i)) served_.push_back(requests_[i]);
+    }
     for (const Request* request : served_) scorings_.push_back(request->scoring);
     lock.unlock();
     std::size_t rows = 0;

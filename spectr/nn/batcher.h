@@ -7,6 +7,7 @@
 #include <mutex>
 #include <span>
 #include <stop_token>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,20 +19,34 @@ class Batcher;
 
 /// A session whose passes are shared with other sequences: `score` waits for them. Its error is also that it
 /// was cancelled meanwhile: what was computed stays, and another score goes on behind that. Used by one
-/// thread at a time, which holds a Batcher::ActiveSequence while it does.
+/// thread at a time, which holds a Batcher::ActiveSequence while it does; what it has of its text may be read
+/// at any time between, and other sequences of the batcher copy from it what they have in common.
 class BatchedSession final : public Session {
  public:
-  BatchedSession(std::unique_ptr<Session> session, const LanguageModel& model, Batcher& batcher)
-      : session_(std::move(session)), model_(model), batcher_(batcher) {}
+  ~BatchedSession() override;
+  BatchedSession(const BatchedSession&) = delete;
+  BatchedSession& operator=(const BatchedSession&) = delete;
 
   /// From now on a stop that this token asks for ends `score` before the next pass.
   void cancel_when(std::stop_token stop) { stop_ = std::move(stop); }
   bool cancelled() const { return stop_.stop_requested(); }
 
+  /// A text begins with the first `length` tokens of the last one. `copies`: whether more of its beginning
+  /// may be copied from other sequences.
+  void begin(std::size_t length, bool copies);
+  /// This is the text, with what has been kept since it was last scored, and nothing follows for now: no
+  /// logits are held.
+  void end(std::span<const Token> text);
+  /// The tokens whose keys and values are there.
+  std::span<const Token> known() const;
+  /// How many of them were copied since the text began.
+  std::size_t copied() const { return copied_; }
+
   Result<void> score(std::span<const Token> text, const TokenTree& tree) override;
   Logits logits(NodeId node) const override { return session_->logits(node); }
   void keep(std::span<const NodeId> path) override { session_->keep(path); }
-  void rewind(std::size_t length) override { session_->rewind(length); }
+  void rewind(std::size_t length) override;
+  std::size_t copyable(std::size_t length) const override { return session_->copyable(length); }
   std::string_view name() const override { return session_->name(); }
   std::size_t length() const override { return session_->length(); }
   std::size_t vocabulary() const override { return session_->vocabulary(); }
@@ -40,10 +55,15 @@ class BatchedSession final : public Session {
  private:
   friend class Batcher;
 
+  BatchedSession(std::unique_ptr<Session> session, const LanguageModel& model, Batcher& batcher);
+
   std::unique_ptr<Session> session_;
   const LanguageModel& model_;
   Batcher& batcher_;
   std::stop_token stop_;
+  std::vector<Token> text_;  // as far as it is known
+  bool copies_ = true;
+  std::size_t copied_ = 0;
 };
 
 /// What the passes of a model have done so far.
@@ -61,8 +81,14 @@ struct PassCounts {
 /// runs: so all come to the target's pass together, which is the expensive one. Long texts are computed piece
 /// by piece, one piece a pass; after a pass of pieces alone another model is next, if somebody waits for it,
 /// so that long texts hold nobody up.
+///
+/// What several texts begin with is computed once: a sequence that has yet to compute what another one has
+/// copies it, and one that is about to compute the same as another that is ahead waits for that.
 class Batcher {
  public:
+  /// So few tokens are computed about as soon as they are copied.
+  static constexpr std::size_t worth_copying = 16;
+
   /// For at most `sequences` at a time with trees of at most `nodes` nodes. `models`: cheapest first, the
   /// target last; they must outlive this.
   Batcher(std::span<const LanguageModel* const> models, std::size_t sequences, std::size_t nodes);
@@ -101,6 +127,7 @@ class Batcher {
   Result<void> score(BatchedSession& session, std::span<const Token> text, const TokenTree& tree);
   void run_pass(std::unique_lock<std::mutex>& lock);
   Model* next_model();
+  bool waits_for_beginning(std::size_t asked);
 
   std::size_t sequences_;
   std::size_t nodes_;
@@ -108,6 +135,7 @@ class Batcher {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  std::vector<BatchedSession*> sessions_;
   std::vector<Request*> requests_;    // one per waiting thread
   std::vector<Request*> served_;      // by the running pass
   std::vector<Scoring> scorings_;     // of those

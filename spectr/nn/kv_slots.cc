@@ -83,4 +83,22 @@ void KvSlots::rewind(std::size_t length) {
   scored_ = 0;
 }
 
+std::size_t KvSlots::copyable(std::size_t length) const {
+  length = std::min(length, length_);
+  // From the first slot on that still waits for its move, the cache has something else.
+  if (!moves_.empty()) length = std::min(length, static_cast<std::size_t>(moves_.front().to));
+  if (!keeps(length)) return 0;
+  return frames_ ? frames_->copyable(length) : length;
+}
+
+CacheCopy KvSlots::copy(const KvSlots& other, std::size_t length) {
+  CacheCopy copy{other.cache_, cache_, length};
+  if (frames_) copy.frames = frames_->copy(*other.frames_, length);
+  length_ = length;
+  written_ = other.written_;  // windows' rings have what the other has overwritten
+  scored_ = 0;
+  moves_.clear();
+  return copy;
+}
+
 }  // namespace spectr

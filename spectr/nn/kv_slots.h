@@ -71,6 +71,13 @@ class KvSlots {
   /// the next one needs.
   void rewind(std::size_t length);
 
+  /// How many of the first `length` tokens another cache can take over. Requires: no pass is under way.
+  std::size_t copyable(std::size_t length) const;
+  /// The sequence becomes the first `length` tokens of `other`'s, whose cache has the same size. Returns what
+  /// has to be copied for that before any other call. Throws std::bad_alloc; nothing has changed then.
+  /// Requires: length ≤ other.copyable(length).
+  CacheCopy copy(const KvSlots& other, std::size_t length);
+
  private:
   bool keeps(std::size_t length) const;
   void add_node(const TokenTree& tree, NodeId node, PassBatch& batch);

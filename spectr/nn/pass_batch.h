@@ -42,6 +42,14 @@ struct GridState {
   bool restores = false;
 };
 
+/// The first `slots` slots of a cache and some of its frames go to another one of the same size, to the same
+/// places in all layers. Of a ring of slots (see CacheSize) it is all that such a text has there.
+struct CacheCopy {
+  CacheId from, to;
+  std::size_t slots;
+  std::vector<std::int32_t> frames = {};
+};
+
 /// The keys and values of slot `from` go to slot `to`, in all layers.
 struct SlotMove {
   CacheId cache;

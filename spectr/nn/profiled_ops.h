@@ -21,6 +21,7 @@ class ProfiledOps final : public Ops {
   std::size_t bytes_of(WeightId id) const override { return ops_.bytes_of(id); }
   CacheId open_cache(const CacheSize& size) override { return ops_.open_cache(size); }
   void close_cache(CacheId cache) override { ops_.close_cache(cache); }
+  void copy_cache(const CacheCopy& copy) override { ops_.copy_cache(copy); }
   std::size_t cache_bytes(const CacheSize& size) const override { return ops_.cache_bytes(size); }
 
   void begin(const PassBatch& batch) override;

@@ -128,4 +128,25 @@ std::size_t StateFrames::rewind(std::size_t length) {
   return kept;
 }
 
+std::size_t StateFrames::copyable(std::size_t length) const {
+  std::size_t kept = 0;
+  for (const Frame& frame : frames_) {
+    if (frame.grid <= length) kept = std::max(kept, frame.grid);
+  }
+  return first_slot_ <= kept ? length : kept;
+}
+
+std::vector<std::int32_t> StateFrames::copy(const StateFrames& other, std::size_t length) {
+  std::vector<std::int32_t> used;
+  used.reserve(frames_.size());
+  frames_ = other.frames_;
+  for (Frame& frame : frames_) frame.is_new = false;  // it has been written
+  first_slot_ = other.first_slot_;
+  rewind(length);
+  for (std::size_t i = 0; i < frames_.size(); ++i) {
+    if (frames_[i].grid > 0) used.push_back(static_cast<std::int32_t>(i));
+  }
+  return used;
+}
+
 }  // namespace spectr

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "spectr/nn/pass_batch.h"
@@ -46,6 +47,12 @@ class StateFrames {
   /// How many tokens are left where all behind the first `length` are forgotten: `length`, or as many as the
   /// last kept state has.
   std::size_t rewind(std::size_t length);
+
+  /// How many of the first `length` tokens another cache can take over. Requires: the last pass was run.
+  std::size_t copyable(std::size_t length) const;
+  /// Keeps of the first `length` tokens what `other` does, of the same counts. Returns the frames that are to
+  /// be copied. Throws std::bad_alloc; nothing has changed then. Requires: length ≤ other.copyable(length).
+  std::vector<std::int32_t> copy(const StateFrames& other, std::size_t length);
 
  private:
   struct Frame {

@@ -108,6 +108,16 @@ void TransformerSession::keep(std::span<const NodeId> path) {
   slots_.keep(path);
 }
 
+void TransformerSession::copy(const Session& other, std::size_t length) {
+  const auto& from = static_cast<const TransformerSession&>(other);
+  SPECTR_CHECK(&from.model_ == &model_ && from.context_ == context_ && from.logits_.size() == logits_.size());
+  SPECTR_CHECK(length <= from.copyable(length));
+  drop_logits();
+  const CacheCopy copy = slots_.copy(from.slots_, length);
+  const std::lock_guard lock(model_.mutex_);
+  model_.ops_->copy_cache(copy);
+}
+
 void TransformerSession::rewind(std::size_t length) {
   drop_logits();
   slots_.rewind(length);

@@ -21,6 +21,8 @@ class TransformerSession final : public Session {
   Logits logits(NodeId node) const override;
   void keep(std::span<const NodeId> path) override;
   void rewind(std::size_t length) override;
+  std::size_t copyable(std::size_t length) const override { return slots_.copyable(length); }
+  void copy(const Session& other, std::size_t length) override;
   std::string_view name() const override { return model_.spec().file; }
   std::size_t length() const override { return slots_.length(); }
   std::size_t vocabulary() const override { return model_.vocabulary(); }

@@ -216,6 +216,94 @@ TEST_F(BatcherTest, AFailureEndsOneTextOnly) {
   EXPECT_THAT(of_bad.error().message, HasSubstr("is outside the vocabulary"));
 }
 
+/// 1, 2, 3, … and `last`.
+std::vector<Token> numbered(std::size_t size, Token last) {
+  std::vector<Token> text(size);
+  std::iota(text.begin(), text.end(), 1);
+  text.back() = last;
+  return text;
+}
+
+TEST_F(BatcherTest, WhatTextsBeginWithIsComputedOnce) {
+  constexpr std::size_t texts = 4, size = 200;
+  Batcher batcher(models_, texts, nodes);
+  std::vector<std::unique_ptr<BatchedSession>> sessions;
+  std::vector<std::unique_ptr<Batcher::ActiveSequence>> seats;
+  for (std::size_t i = 0; i < texts; ++i) {
+    sessions.push_back(batcher.start(*target_, context).value());
+    seats.push_back(std::make_unique<Batcher::ActiveSequence>(batcher));
+  }
+  std::vector<std::vector<float>> rows(texts);
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < texts; ++i) {
+    threads.emplace_back([&, i] {
+      const std::vector<Token> text = numbered(size, static_cast<Token>(1000 + i));
+      EXPECT_TRUE(sessions[i]->score(text, TokenTree(text.back())));
+      rows[i] = copy(sessions[i]->logits(TokenTree::root));
+      seats[i].reset();
+    });
+  }
+  threads.clear();
+  std::size_t copied = 0;
+  for (const auto& session : sessions) copied += session->copied();
+  EXPECT_EQ(batcher.counts()[1].rows, size + (texts - 1));
+  EXPECT_EQ(copied, (texts - 1) * (size - 1));
+  for (std::size_t i = 0; i < texts; ++i) {
+    const std::vector<Token> text = numbered(size, static_cast<Token>(1000 + i));
+    const auto alone = target_->start(context, nodes).value();
+    ASSERT_TRUE(alone->score(text, TokenTree(text.back())));
+    EXPECT_EQ(rows[i], copy(alone->logits(TokenTree::root))) << "text " << i;
+  }
+}
+
+TEST_F(BatcherTest, AnIdleTextGivesItsBeginning) {
+  Batcher batcher(models_, 2, nodes);
+  const auto first = batcher.start(*target_, context).value(),
+             second = batcher.start(*target_, context).value(),
+             of_draft = batcher.start(*draft_, context).value();
+  const Batcher::ActiveSequence active(batcher);
+  const std::vector<Token> text = numbered(100, 7);
+  ASSERT_TRUE(first->score(text, TokenTree(7)));
+  first->end(text);
+  EXPECT_EQ(first->known().size(), text.size());
+
+  std::vector<Token> other = numbered(60, 9);
+  ASSERT_TRUE(of_draft->score(other, TokenTree(9)));
+  EXPECT_EQ(of_draft->copied(), 0u) << "of another model";
+  ASSERT_TRUE(second->score(other, TokenTree(9)));
+  EXPECT_EQ(second->copied(), 59u);
+
+  second->begin(0, false);
+  ASSERT_TRUE(second->score(other, TokenTree(9)));
+  EXPECT_EQ(second->copied(), 0u) << "as it shall not";
+
+  second->begin(0, true);
+  other = numbered(Batcher::worth_copying, 9);
+  ASSERT_TRUE(second->score(other, TokenTree(9)));
+  EXPECT_EQ(second->copied(), 0u) << "so little is not worth it";
+}
+
+TEST_F(BatcherTest, WhatATextThatLeavesHasComputedIsCopied) {
+  Batcher batcher(models_, 2, nodes);
+  const auto ahead = batcher.start(*target_, context).value(),
+             behind = batcher.start(*target_, context).value();
+  const std::vector<Token> text = numbered(250, 7), beginning(text.begin(), text.begin() + 80);
+  std::stop_source stop;
+  ahead->cancel_when(stop.get_token());
+  auto its = std::make_unique<Batcher::ActiveSequence>(batcher);
+  ASSERT_TRUE(ahead->score(beginning, TokenTree(beginning.back())));
+  const Batcher::ActiveSequence own(batcher);
+  std::jthread other([&] {
+    EXPECT_FALSE(ahead->score(text, TokenTree(7)));
+    its.reset();
+  });
+  while (batcher.waiting() == 0) std::this_thread::yield();
+  stop.request_stop();
+  ASSERT_TRUE(behind->score(text, TokenTree(7))) << "it does not wait for who has gone";
+  EXPECT_EQ(behind->copied(), beginning.size());
+  EXPECT_EQ(batcher.counts()[1].rows, text.size());
+}
+
 // The batcher knows models as LanguageModel alone.
 TEST(Batcher, ServesTablesToo) {
   std::mt19937 random(1);

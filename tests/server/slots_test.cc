@@ -126,6 +126,56 @@ TEST(Slots, AShortRequestWipesNoLongConversation) {
   EXPECT_GT(goes_on.outcome.cached, task(story, 1).prompt.size());
 }
 
+TEST(Slots, TextsOfOnePromptReadItOnce) {
+  const auto four = slots(4);
+  const std::string story =
+      "Tom had a red ball. He liked to play with it in the park. One day he saw a dog that "
+      "wanted to play with the ball too. The dog ran after it, and Tom ran after the dog";
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i < 4; ++i) {
+    tasks.push_back(task(story, 3, methods[i]));
+    tasks.back().sample = i;
+  }
+  const std::size_t prompt = tasks.front().prompt.size();
+  ASSERT_GT(prompt, 2 * Batcher::worth_copying);
+  auto answer = std::make_shared<Answer>(4);
+  ASSERT_TRUE(four->submit(tasks, answer));
+  std::size_t computed = 0;
+  std::vector<Text> texts;
+  for (std::size_t i = 0; i < 4; ++i) {
+    texts.push_back(collect(*answer, i));
+    computed += texts.back().outcome.computed;
+    EXPECT_EQ(texts.back().outcome.computed + texts.back().outcome.cached, prompt);
+  }
+  // Logits are had by scoring: of the last token but one when the prompt is read, of the last for a block.
+  EXPECT_LE(computed, prompt + 3 * 2);
+  const auto one = slots(1);
+  for (std::size_t i = 0; i < 4; ++i) {
+    tasks[i].cache_prompt = false;
+    EXPECT_EQ(write(*one, tasks[i]).text, texts[i].text) << i;
+  }
+}
+
+TEST(Slots, APromptThatABusySlotHasIsCopied) {
+  const auto two = slots(2);
+  const std::string story = "Tom had a red ball. He liked to play with it in the park. One day he saw a dog";
+  Task endless = task(story, 1);
+  endless.limit = 400;
+  endless.ignore_eos = true;
+  auto writing = std::make_shared<Answer>(1);
+  ASSERT_TRUE(two->submit({endless}, writing));
+  while (writing->take(0).text.empty()) std::this_thread::sleep_for(1ms);
+  const Text other = write(*two, task(story + " that barked", 2));
+  EXPECT_GE(other.outcome.cached, endless.prompt.size());
+  Task uncached = task(story + " that barked", 2);
+  uncached.cache_prompt = false;
+  const Text fresh = write(*two, uncached);
+  EXPECT_EQ(fresh.outcome.cached, 0u);
+  EXPECT_EQ(fresh.text, other.text);
+  writing->cancel();
+  EXPECT_EQ(collect(*writing).outcome.reason, FinishReason::cancelled);
+}
+
 TEST(Slots, AFullQueueTakesNothing) {
   const auto one = slots(1, 1);
   auto writing = std::make_shared<Answer>(1), waiting = std::make_shared<Answer>(1);

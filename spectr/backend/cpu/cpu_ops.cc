@@ -84,6 +84,11 @@ void CpuOps::close_cache(CacheId cache) {
   recurrent_.close(cache);
 }
 
+void CpuOps::copy_cache(const CacheCopy& copy) {
+  stores_[copy.to]->copy(*stores_[copy.from], copy.slots);
+  recurrent_.copy(copy);
+}
+
 Span2d<float> CpuOps::view(Buffer buffer, std::size_t cols) const {
   return {buffers_[static_cast<std::size_t>(buffer)].get(), batch_->rows(), cols};
 }

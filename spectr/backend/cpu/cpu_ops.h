@@ -28,6 +28,7 @@ class CpuOps final : public Ops {
   std::size_t bytes_of(WeightId id) const override { return weights_.bytes_of(id); }
   CacheId open_cache(const CacheSize& size) override;
   void close_cache(CacheId cache) override;
+  void copy_cache(const CacheCopy& copy) override;
   std::size_t cache_bytes(const CacheSize& size) const override {
     return kv_layout_.bytes(size) + recurrent_.bytes(size);
   }

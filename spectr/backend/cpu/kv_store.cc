@@ -112,4 +112,14 @@ void KvStore::move(std::size_t from, std::size_t to) {
   }
 }
 
+// A ring holds the text's latest slots in the blocks that the text's first ones have filled, or in all.
+void KvStore::copy(const KvStore& other, std::size_t slots) {
+  SPECTR_CHECK(&layout_ == &other.layout_ && rings_ == other.rings_ && slots <= slots_);
+  for (std::size_t group = 0; group < pages_.size(); ++group) {
+    const std::size_t blocks = std::min(div_up(slots, slot_block), rings_[group]);
+    std::copy_n(other.pages_[group].data(), blocks * layout_.groups_[group].block_bytes,
+                pages_[group].data());
+  }
+}
+
 }  // namespace spectr

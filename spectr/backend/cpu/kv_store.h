@@ -68,6 +68,9 @@ class KvStore {
   /// Copies slot `from` to slot `to` in all layers and heads.
   void move(std::size_t from, std::size_t to);
 
+  /// Takes over what `other` has of its first `slots` slots. Requires: a store of the same layout and size.
+  void copy(const KvStore& other, std::size_t slots);
+
  private:
   /// use() of one head, by what its keys and values are.
   template <class Use>

@@ -58,6 +58,10 @@ void RecurrentPass::close(CacheId cache) {
   if (is_recurrent_) stores_[cache].reset();
 }
 
+void RecurrentPass::copy(const CacheCopy& copy) {
+  if (is_recurrent_) store_of(copy.to).copy(store_of(copy.from), copy.slots, copy.frames);
+}
+
 std::size_t RecurrentPass::bytes(const CacheSize& size) const {
   return RecurrentStore::bytes(sizes_, size);
 }

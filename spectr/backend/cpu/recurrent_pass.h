@@ -42,6 +42,7 @@ class RecurrentPass {
   /// Throws std::bad_alloc.
   void open(CacheId cache, const CacheSize& size);
   void close(CacheId cache);
+  void copy(const CacheCopy& copy);
   std::size_t bytes(const CacheSize& size) const;
 
   /// Before a pass: moves first.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -49,6 +50,8 @@ class RecurrentStore {
 
   /// What the layers have of slot `from` goes to slot `to`.
   void move(std::size_t from, std::size_t to);
+  /// Takes over what `other`, of the same size, has of its first `slots` slots, and these frames of it.
+  void copy(const RecurrentStore& other, std::size_t slots, std::span<const std::int32_t> frames);
 
  private:
   std::span<float> part(std::size_t layer, std::size_t slot, std::size_t which);

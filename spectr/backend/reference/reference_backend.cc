@@ -42,6 +42,7 @@ class ReferenceOps final : public Ops {
     return next_cache_++;
   }
   void close_cache(CacheId cache) override { mixers_.close(cache); }
+  void copy_cache(const CacheCopy& copy) override { mixers_.copy(copy); }
   std::size_t cache_bytes(const CacheSize& size) const override { return mixers_.bytes(size); }
 
   void begin(const PassBatch& batch) override {

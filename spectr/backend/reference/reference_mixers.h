@@ -32,6 +32,14 @@ class ReferenceMixers {
     }
   }
   void close(CacheId cache) { caches_.erase(cache); }
+  void copy(const CacheCopy& copy) {
+    for (std::size_t layer = 0; layer < spec_.layers.size(); ++layer) {
+      const Cache& from = caches_[copy.from][layer];
+      Cache& to = caches_[copy.to][layer];
+      std::ranges::copy(std::span(from.keys).first(copy.slots * key_numbers(layer)), to.keys.begin());
+      std::ranges::copy(std::span(from.values).first(copy.slots * value_numbers(layer)), to.values.begin());
+    }
+  }
   std::size_t bytes(const CacheSize& size) const {
     std::size_t numbers = 0;
     for (std::size_t layer = 0; layer < spec_.layers.size(); ++layer)

@@ -1,0 +1,161 @@
+// A text that begins with what another session has computed has the bits of one that is read from its first
+// token on: for every architecture, keys and values of both types, and on both backends.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "spectr/backend/cpu/cpu_backend.h"
+#include "spectr/backend/reference/reference_backend.h"
+#include "spectr/nn/kv_slots.h"
+#include "tests/nn/random_sequences.h"
+#include "tests/support/data.h"
+
+namespace spectr {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr NodeId nodes = 9;
+constexpr KvTypes f32{KvType::f32, KvType::f32}, f16{KvType::f16, KvType::f16};
+
+std::vector<fs::path> models() {
+  std::vector<fs::path> found;
+  for (const char* folder : {"tests/data/arch", "tests/data/arch2"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(source_folder() / folder)) {
+      if (entry.path().extension() == ".gguf") found.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+std::vector<Row> rows_of(Session& session, const std::vector<Token>& text, const TokenTree& tree) {
+  EXPECT_TRUE(session.score(text, tree));
+  std::vector<Row> rows;
+  for (NodeId node = 0; node < tree.size(); ++node) rows.push_back(row_of(session, node));
+  return rows;
+}
+
+class CopiedSessions : public testing::TestWithParam<fs::path> {
+ protected:
+  static std::unique_ptr<Transformer> load(std::shared_ptr<const Backend> backend, const KvTypes& kv) {
+    return Transformer::load(Gguf::open(GetParam()).value(), std::move(backend), {.kv = {kv.keys, kv.values}})
+        .value();
+  }
+
+  /// A session reads a text of so many tokens and goes on by blocks; others begin with parts of it.
+  static void expect_bits(const Transformer& model, std::size_t length) {
+    const std::size_t v = model.vocabulary();
+    std::vector<Token> text = random_text(length, v, 1);
+    const auto source = model.start(0, nodes).value();
+    for (std::uint32_t block = 0; block < 4; ++block) {
+      const TokenTree tree = random_tree(text.back(), nodes, v, block);
+      ASSERT_TRUE(source->score(text, tree));
+      const NodeId end = nodes - 1 - static_cast<NodeId>(block);
+      source->keep(tree.path(end));  // its slots have not moved yet
+      text = text_at(text, tree, end);
+      for (const std::size_t wanted : {text.size(), length, length - 1, length / 2, std::size_t{1}}) {
+        const std::size_t given = source->copyable(wanted);
+        EXPECT_LE(given, wanted);
+        std::vector<Token> own(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(given));
+        for (const Token token : random_text(19, v, block + 7)) own.push_back(token);
+        const TokenTree own_tree = random_tree(own.back(), nodes, v, 5);
+
+        const auto copy = model.start(0, nodes).value(), fresh = model.start(0, nodes).value();
+        copy->copy(*source, given);
+        ASSERT_EQ(copy->length(), given);
+        ASSERT_EQ(rows_of(*copy, own, own_tree), rows_of(*fresh, own, own_tree))
+            << given << " of " << text.size() << " tokens";
+        copy->keep({});
+        copy->rewind(given / 2);
+        own.resize(given / 2 + 3, own.front());
+        fresh->rewind(0);
+        ASSERT_EQ(rows_of(*copy, own, TokenTree(own.back())), rows_of(*fresh, own, TokenTree(own.back())));
+      }
+      text.push_back(static_cast<Token>(3 + block));
+    }
+    // Whoever was copied from goes on as if nothing had been.
+    const TokenTree tree = random_tree(text.back(), nodes, v, 9);
+    const auto fresh = model.start(0, nodes).value();
+    EXPECT_EQ(rows_of(*source, text, tree), rows_of(*fresh, text, tree));
+  }
+
+  static std::size_t length_for(const Transformer& model, std::size_t most) {
+    return std::min(most, model.context() - 64);
+  }
+};
+
+TEST_P(CopiedSessions, HaveTheBitsOfTextsThatAreRead) {
+  ThreadPool pool(2);
+  for (const KvTypes& kv : {f32, f16}) {
+    const auto model = load(std::make_shared<CpuBackend>(pool), kv);
+    expect_bits(*model, length_for(*model, 150));
+  }
+}
+
+TEST_P(CopiedSessions, HaveThemOnTheReferenceToo) {
+  const auto model = load(std::make_shared<ReferenceBackend>(ReferenceBackend::Precision::f32), f16);
+  expect_bits(*model, length_for(*model, 24));
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, CopiedSessions, testing::ValuesIn(models()), [](const auto& file) {
+  std::string name = file.param.parent_path().filename().string() + file.param.stem().string();
+  std::erase_if(name, [](unsigned char c) { return !std::isalnum(c); });
+  return name;
+});
+
+class LongTexts : public testing::TestWithParam<const char*> {
+ protected:
+  /// What a session of a long text gives of its first tokens, with its bits.
+  std::size_t given(std::size_t length, std::size_t wanted) const {
+    ThreadPool pool(2);
+    const auto model = Transformer::load(Gguf::open(source_folder() / "tests/data" / GetParam()).value(),
+                                         std::make_shared<CpuBackend>(pool))
+                           .value();
+    const std::vector<Token> text = random_text(length, model->vocabulary(), 3);
+    const auto source = model->start(0, nodes).value(), copy = model->start(0, nodes).value(),
+               fresh = model->start(0, nodes).value();
+    EXPECT_TRUE(source->score(text, TokenTree(text.back())));
+    const std::size_t found = source->copyable(wanted);
+    copy->copy(*source, found);
+    std::vector<Token> own(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(found));
+    own.insert(own.end(), 100, 5);
+    EXPECT_EQ(rows_of(*copy, own, TokenTree(own.back())), rows_of(*fresh, own, TokenTree(own.back())));
+    return found;
+  }
+};
+
+class Windows : public LongTexts {};
+
+TEST_P(Windows, GiveWhatTheirRingStillHas) {
+  EXPECT_EQ(given(700, 699), 699);
+  EXPECT_EQ(given(700, 700 - KvSlots::spare_slots), 700 - KvSlots::spare_slots);
+  EXPECT_EQ(given(700, 100), 0) << "a part of the window was overwritten";
+  EXPECT_EQ(given(200, 100), 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Windows, testing::Values("arch/gemma2-f32.gguf", "arch/gemma3-f32.gguf"),
+                         [](const auto& model) { return std::string(model.param).substr(5, 6); });
+
+class States : public LongTexts {};
+
+TEST_P(States, GiveTheTextBeforeOneThatIsKept) {
+  EXPECT_EQ(given(300, 299), 299);
+  const std::size_t found = given(300, 20);
+  EXPECT_LE(found, 20);
+  EXPECT_EQ(found % state_grid, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, States,
+                         testing::Values("arch2/qwen35/model-interval2.gguf", "arch2/lfm2/model.gguf"),
+                         [](const auto& model) {
+                           return std::string(model.index == 0 ? "DeltaNets" : "ShortConvolutions");
+                         });
+
+}  // namespace
+}  // namespace spectr
