@@ -1,8 +1,9 @@
-// A conversation on the terminal: one line in, one answer out.
+// A conversation on the terminal: a message in, an answer out.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 
 #include "tests/program/spectr.h"
@@ -29,6 +30,87 @@ TEST(Chat, AnswersEveryLineAndRepeatsItselfWithASeed) {
 TEST(Chat, LinesMayEndAsOnWindows) {
   EXPECT_EQ(talk("Tom had a ball.\r\n\r\nThen a dog came.\r\n").out,
             talk("Tom had a ball.\nThen a dog came.\n").out);
+}
+
+TEST(Chat, AnswersOneMessageAndEnds) {
+  const std::string answer = talk("Tom had a ball.\n").out;
+  EXPECT_EQ(talk("this is not read\n", {"-p", "Tom had a ball."}).out, answer);
+  EXPECT_EQ(talk("Tom had a ball.\n", {"-f", "-"}).out, answer);
+  EXPECT_EQ(talk("", {"-e", "-p", "Tom had\\na ball."}).out, talk("Tom had\\\na ball.\n").out);
+  const Outcome none = talk("", {"-f", "/nowhere/prompt"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, testing::HasSubstr("/nowhere/prompt: No such file"));
+  const Outcome both = talk("", {"-f", "-", "-p", "a"});
+  EXPECT_NE(both.status, 0);
+  const std::string story = "Tom had a ball and a dog and a cat and a car and a big red house and a tree.";
+  const Outcome full = talk("", {"-c", "24", "-p", story});
+  EXPECT_EQ(full.status, 2);
+  EXPECT_THAT(full.err,
+              testing::HasSubstr("it is left out\nspectr: error: there is no room for an answer\n"));
+}
+
+TEST(Chat, TakesMessagesOfSeveralLines) {
+  const Outcome fenced = talk("\"\"\"\nTom had\na ball.\n\"\"\"\n");
+  ASSERT_EQ(fenced.status, 0) << fenced.err;
+  EXPECT_EQ(fenced.out, talk("Tom had\\\na ball.\n").out);
+  EXPECT_EQ(fenced.out, talk("\033[200~Tom had\na ball.\033[201~\n").out);
+  EXPECT_NE(fenced.out, talk("Tom had\na ball.\n").out);
+}
+
+/// The conversation that `/save` writes behind these lines.
+Json saved(const std::string& lines, const Arguments& more = {}) {
+  const TemporaryFile file("");
+  const Outcome ran = talk(lines + "/save " + file.path() + "\n", more);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  return Json::parse(std::ifstream(file.path()));
+}
+
+TEST(Chat, ForgetsWhatIsUndone) {
+  EXPECT_EQ(saved("Tom had a ball.\nThen a dog came.\n/undo\n"), saved("Tom had a ball.\n"));
+  EXPECT_EQ(saved("Then a dog came.\n/undo\n"), Json::array());
+  EXPECT_THAT(talk("Then\n/undo\n").err,
+              testing::HasSubstr("the last message and its answer are forgotten\n"));
+  EXPECT_THAT(talk("/undo\n", {"-sys", "Be kind"}).err,
+              testing::HasSubstr("nothing was said that could be forgotten\n"));
+  EXPECT_EQ(saved("Tom had a ball.\nThen\n/reset\n", {"-sys", "Be kind"}),
+            Json({{{"role", "system"}, {"content", "Be kind"}}}));
+}
+
+TEST(Chat, SavesTheConversationAsTheServerTakesIt) {
+  const Json messages = saved("Tom had a ball.\n");
+  ASSERT_EQ(messages.size(), 2);
+  EXPECT_EQ(messages[0], Json({{"role", "user"}, {"content", "Tom had a ball."}}));
+  EXPECT_EQ(messages[1]["role"], "assistant");
+  const std::string answer = talk("Tom had a ball.\n").out;
+  EXPECT_EQ(messages[1]["content"].get<std::string>() + "\n", answer);
+  const Outcome nowhere = talk("/save /nowhere/talk.json\nTom had a ball.\n");
+  EXPECT_EQ(nowhere.status, 0);
+  EXPECT_THAT(nowhere.err, testing::HasSubstr("/nowhere/talk.json: cannot be written\n"));
+  EXPECT_EQ(nowhere.out, answer);
+}
+
+TEST(Chat, PutsFilesBeforeAMessage) {
+  const TemporaryFile file("Tom had\n");
+  const std::string lines = "/file " + file.path() + "\na ball.\n";
+  EXPECT_EQ(saved(lines)[0]["content"], "Tom had\n\na ball.");
+  const Outcome ran = talk(lines);
+  EXPECT_THAT(ran.err, testing::HasSubstr("8 bytes go before the next message\n"));
+  EXPECT_EQ(ran.out, talk("Tom had\\\n\\\na ball.\n").out);
+  const Outcome missing = talk("/file /nowhere/file\nTom had a ball.\n");
+  EXPECT_THAT(missing.err, testing::HasSubstr("/nowhere/file: No such file"));
+  EXPECT_EQ(missing.out, talk("Tom had a ball.\n").out);
+}
+
+TEST(Chat, TellsWhatAnAnswerTook) {
+  EXPECT_THAT(talk("/stats\n").err, testing::HasSubstr("nothing was answered yet\n"));
+  const Outcome ran = talk("Tom had a ball.\n/stats\n/help\n/nonsense\n/quit\nnot read\n");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.err, testing::HasSubstr("answer: 12 tokens, "));
+  EXPECT_THAT(ran.err, testing::HasSubstr("method spectr: "));
+  EXPECT_THAT(ran.err, testing::HasSubstr(" of 512 tokens\n"));
+  EXPECT_THAT(ran.err, testing::HasSubstr("/save PATH"));
+  EXPECT_THAT(ran.err, testing::HasSubstr("there is no command /nonsense"));
+  EXPECT_EQ(ran.out, talk("Tom had a ball.\n").out);
 }
 
 TEST(Chat, TheSystemPromptIsPartOfTheConversation) {
