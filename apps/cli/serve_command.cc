@@ -37,6 +37,7 @@ struct Flags {
   MethodFlags method;
   long texts = 1;
   long predict = -1;
+  long seed = -1;
   TemplateFlags chat_template;
   bool verbose = false;
 };
@@ -64,7 +65,8 @@ server::ServerOptions complete(Flags& flags) {
   };
   options.service.defaults = {flags.sampling.warp().options(),
                               flags.predict < 0 ? std::nullopt : std::optional<std::size_t>(flags.predict),
-                              flags.method.request};
+                              flags.method.request,
+                              flags.seed < 0 ? std::nullopt : std::optional<std::uint64_t>(flags.seed)};
   check_method(flags.method, options.service.drafts.size());
   options.service.threads = flags.model.thread_count();
   options.service.load = draft_options(flags.model, flags.method.rule(options.service.drafts.size()),
@@ -255,6 +257,11 @@ void add_serve(CLI::App& app) {
                   "max tokens of a completion whose request does not say; -1: until it or the context ends")
       ->envname("LLAMA_ARG_N_PREDICT")
       ->transform(whole(-1, 1L << 30))
+      ->capture_default_str()
+      ->group(requests);
+  command
+      .add_option("-s,--seed", flags->seed, "seed of a request that does not say; -1: a random one for each")
+      ->transform(whole(-1))
       ->capture_default_str()
       ->group(requests);
   flags->method.add(command);

@@ -211,6 +211,7 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
   request.api = api;
   request.warp = defaults.sampling;
   request.limit = defaults.limit;
+  request.seed = defaults.seed;
   request.splits_reasoning = defaults.splits_reasoning;
   Fields fields(body);
   fields.string("model");  // may be any name
@@ -234,9 +235,8 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
   }
   fields.agree(limits);
   fields.agree(repeat_penalties);
-  if (const auto seed = fields.integer("seed", -1, std::numeric_limits<std::int64_t>::max());
-      seed && *seed >= 0) {
-    request.seed = static_cast<std::uint64_t>(*seed);
+  if (const auto seed = fields.integer("seed", -1, std::numeric_limits<std::int64_t>::max()); seed) {
+    request.seed = *seed < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(*seed));
   }
   if (const JsonInput* bias = fields.any("logit_bias")) request.logit_bias = *bias;
   if (const JsonInput* options = fields.object("stream_options")) {

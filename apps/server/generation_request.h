@@ -20,8 +20,9 @@ enum class Api { native, completion, chat, both };
 /// What a body gets that does not say.
 struct RequestDefaults {
   WarpOptions sampling;
-  std::optional<std::size_t> limit;  ///< max tokens; none: until text or context ends
-  MethodRequest speculative;         ///< where `speculative` is not there at all
+  std::optional<std::size_t> limit;        ///< max tokens; none: until text or context ends
+  MethodRequest speculative;               ///< where `speculative` is not there at all
+  std::optional<std::uint64_t> seed = {};  ///< none: a random one
   bool splits_reasoning = true;
 };
 

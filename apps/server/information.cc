@@ -30,6 +30,7 @@ Json defaults_of(const Service& service) {
   const ModelSet& models = service.models();
   Json params = sampling_of(defaults.sampling);
   params["n_predict"] = defaults.limit ? Json(*defaults.limit) : Json(-1);
+  if (defaults.seed) params["seed"] = *defaults.seed;
   if (const auto method = defaults.speculative.rule(models.drafts.size(), models.costs != nullptr))
     params["speculative"] = speculation_settings(**method, defaults.speculative.settings());
   return params;

@@ -29,6 +29,9 @@ Result<void> Service::load() {
   SPECTR_TRY_VOID(
       check_tuples(*usual, defaults.speculative.settings(), defaults.sampling, models_.target->vocabulary()));
   SPECTR_TRY(slots_, Slots::start(models_, options_.slots));
+  spdlog::info(
+      "{} slots of {} tokens: their keys and values may come to {:.1f} MB, and take memory as texts grow",
+      options_.slots.slots, slots_->context(), 1e-6 * static_cast<double>(slots_->reserved_bytes()));
   const bool wanted = !models_.drafts.empty() || usual->reads(Setting::costs);
   if (options_.costs && wanted) models_.costs = options_.costs(models_);  // last, as it may take seconds
   phase_ = Phase::ready;

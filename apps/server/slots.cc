@@ -37,7 +37,8 @@ Result<std::unique_ptr<Slots>> Slots::start(const ModelSet& models, SlotOptions 
 }
 
 Slots::Slots(const ModelSet& models, SlotOptions options)
-    : options_(options),
+    : models_(models),
+      options_(options),
       batcher_(drafts_then_target(models), options.slots, max_nodes),
       places_(options.slots) {
   SPECTR_CHECK(options.slots >= 1);
@@ -143,6 +144,15 @@ void Slots::work(Place& place) {
     done->answer->finish(done->choice, std::move(outcome));
     lock.lock();
   }
+}
+
+std::size_t Slots::reserved_bytes() const {
+  const auto of_slot = [this](const Transformer& model) {
+    return model.session_bytes(std::min(options_.context, model.context()), max_nodes);
+  };
+  std::size_t bytes = of_slot(*models_.target);
+  for (const auto& draft : models_.drafts) bytes += of_slot(*draft);
+  return options_.slots * bytes;
 }
 
 std::vector<SlotState> Slots::states() const {

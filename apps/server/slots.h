@@ -43,6 +43,8 @@ class Slots {
   void cancel_all();
 
   std::size_t context() const { return options_.context; }
+  /// Bytes of keys, values and states that all slots may come to, in all models.
+  std::size_t reserved_bytes() const;
   std::vector<SlotState> states() const;
   std::size_t queued() const;
   std::size_t queue_limit() const { return options_.queue; }
@@ -70,6 +72,7 @@ class Slots {
   void assign();
   Place* choose(std::span<const Token> prompt);
 
+  const ModelSet& models_;
   SlotOptions options_;
   Totals totals_;
   Batcher batcher_;

@@ -61,7 +61,7 @@ TEST(Serve, TellsTheCostsThatItGoesBy) {
 
 TEST(Serve, WritesTextsByFlagsAndByLlamaCppsVariables) {
   RunningProgram run(
-      spectr_program(), serve + Arguments{"--min-p", "0.25", "--method", "block"},
+      spectr_program(), serve + Arguments{"--min-p", "0.25", "--method", "block", "--seed", "7"},
       {.variables = {{"LLAMA_ARG_TOP_K", "7"}, {"LLAMA_ARG_MIN_P", "0.5"}, {"LLAMA_ARG_N_PREDICT", "9"}}});
   wait_for(run, "ready");
   server::RawConnection client(port_of(run));
@@ -73,7 +73,39 @@ TEST(Serve, WritesTextsByFlagsAndByLlamaCppsVariables) {
   EXPECT_THAT(props, HasSubstr(R"("min_p":0.25)"));
   EXPECT_THAT(props, HasSubstr(R"("top_p":0.95)"));
   EXPECT_THAT(props, HasSubstr(R"("n_predict":9)"));
+  EXPECT_THAT(props, HasSubstr(R"("seed":7)"));
   EXPECT_THAT(props, HasSubstr(R"("speculative":{"method":"block","drafts":1,"length":4})"));
+}
+
+TEST(Serve, SaysWhatTextsMayTake) {
+  RunningProgram run(spectr_program(), serve + Arguments{"-np", "3", "-c", "256"});
+  wait_for(run, "ready");
+  run.send(SIGTERM);
+  EXPECT_THAT(run.wait().err,
+              testing::ContainsRegex("3 slots of 256 tokens: their keys and values may come to "
+                                     "[0-9.]+ MB, and take memory as texts grow"));
+}
+
+TEST(Serve, GivesTheSeedOfRequestsThatDoNotSay) {
+  RunningProgram run(spectr_program(), serve + Arguments{"-s", "7", "--method", "plain"});
+  wait_for(run, "ready");
+  const std::string before = "http://127.0.0.1:", said = run.err();
+  const auto settings = [&](const std::string& body) {
+    server::RawConnection client(std::stoi(said.substr(said.find(before) + before.size())));
+    client.send(
+        "POST /completion HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: "
+        "application/json\r\nContent-Length: " +
+        std::to_string(body.size()) + "\r\n\r\n" + body);
+    const std::string answer = client.receive_all();
+    return Json::parse(answer.substr(answer.find("\r\n\r\n") + 4))["generation_settings"];
+  };
+  EXPECT_EQ(settings(R"({"prompt":"once","n_predict":1})")["seed"], 7);
+  EXPECT_EQ(settings(R"({"prompt":"once","n_predict":1,"seed":9})")["seed"], 9);
+  EXPECT_NE(settings(R"({"prompt":"once","n_predict":1,"seed":-1})")["seed"], 7) << "a random one";
+  run.send(SIGTERM);
+  run.wait();
+  expect_error(serve + Arguments{"--seed", "x"}, "--seed");
+  expect_error(serve + Arguments{"--seed", "-2"}, "--seed");
 }
 
 TEST(Serve, OffersAutoWithoutADraftModelWhereItIsAskedFor) {
