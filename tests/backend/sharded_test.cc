@@ -203,6 +203,21 @@ TEST(SharedModel, GivesARowTheSameBitsAloneAndInCompany) {
   }
 }
 
+// What a session has computed is copied on every rank.
+TEST(SharedModel, ASessionThatCopiesAnotherGoesOnWithTheSameBits) {
+  const Shared shared(stories(), 2);
+  ASSERT_TRUE(shared.outcome());
+  const auto first = shared.model().start(64, 1).value(), second = shared.model().start(64, 1).value();
+  const std::vector<Token> text{1, 600, 700, 5};
+  ASSERT_TRUE(first->score(text, TokenTree(text.back())));
+  second->copy(*first, 3);
+  EXPECT_EQ(second->length(), 3);
+  ASSERT_TRUE(second->score(text, TokenTree(text.back())));
+  const auto a = std::get<std::span<const float>>(first->logits(TokenTree::root).values());
+  const auto b = std::get<std::span<const float>>(second->logits(TokenTree::root).values());
+  EXPECT_TRUE(std::ranges::equal(a, b));
+}
+
 /// A rank that has no memory for the second sequence that is open at a time.
 class MemoryForOne final : public ForwardingOps {
  public:

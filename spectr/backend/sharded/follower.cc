@@ -66,13 +66,18 @@ class Part {
     if (const auto mine = std::exchange(caches_[cache], std::nullopt)) ops_->close_cache(*mine);
   }
 
-  /// Requires: knows(batch).
   Result<void> run(std::uint32_t place, PassBatch batch) {
     translate(batch);
     passes_.resize(std::max<std::size_t>(passes_.size(), place + 1));
     passes_[place] = {};
     SPECTR_TRY(passes_[place], run_pass(spec_, batch, *ops_));
     return {};
+  }
+
+  void copy(CacheCopy copy) {
+    copy.from = *caches_[copy.from];
+    copy.to = *caches_[copy.to];
+    ops_->copy_cache(copy);
   }
 
   void move(PassBatch batch) {
@@ -157,6 +162,12 @@ class Follower {
       case Order::close_cache:
         if (CacheId cache = 0; in.get(cache)) {
           part_->close(cache);
+          return {};
+        }
+        break;
+      case Order::copy_cache:
+        if (CacheCopy copy{}; get_copy(in, copy)) {
+          part_->copy(std::move(copy));
           return {};
         }
         break;

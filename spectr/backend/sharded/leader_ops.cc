@@ -71,6 +71,16 @@ void LeaderOps::close_cache(CacheId cache) {
   RankOps::close_cache(cache);
 }
 
+void LeaderOps::copy_cache(const CacheCopy& copy) {
+  {
+    const std::lock_guard lock(mutex_);
+    MessageWriter message = order(Order::copy_cache);
+    put_copy(message, copy);
+    tell(message);
+  }
+  RankOps::copy_cache(copy);
+}
+
 SharedLogits& LeaderOps::free_logits() {
   const auto free = std::ranges::find_if(logits_, [](const auto& one) { return !one->is_held(); });
   if (free != logits_.end()) return **free;

@@ -22,6 +22,7 @@ class LeaderOps final : public RankOps {
   void reserve(std::size_t rows) override;
   CacheId open_cache(const CacheSize& size) override;
   void close_cache(CacheId cache) override;
+  void copy_cache(const CacheCopy& copy) override;
   void begin(const PassBatch& batch) override;
   void head(const HeadSpec& spec) override;
   Result<HeldLogits> finish() override;

@@ -12,6 +12,17 @@ bool each_list(Batch& batch, const Each& each) {
 
 }  // namespace
 
+void put_copy(MessageWriter& out, const CacheCopy& copy) {
+  out.put(copy.from);
+  out.put(copy.to);
+  out.put(copy.slots);
+  out.put_all(std::span(copy.frames));
+}
+
+bool get_copy(MessageReader& in, CacheCopy& copy) {
+  return in.get(copy.from) && in.get(copy.to) && in.get(copy.slots) && in.get_all(copy.frames);
+}
+
 void put_batch(MessageWriter& out, const PassBatch& batch) {
   each_list(batch, [&out]<class T>(const std::vector<T>& list) {
     out.put_all(std::span<const T>(list));

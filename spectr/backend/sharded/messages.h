@@ -76,6 +76,7 @@ enum class Order : std::uint8_t {
   reserve,      ///< rows
   open_cache,   ///< CacheId, CacheSize
   close_cache,  ///< CacheId
+  copy_cache,   ///< CacheCopy
   move,         ///< of a pass that the leader has no memory for: its moves
   pass,         ///< the place of its logits, its batch
   ask,          ///< Question
@@ -101,6 +102,9 @@ struct Question {
   std::size_t k = 0;       ///< of top
   double temperature = 1;  ///< of log_sum_exp
 };
+
+void put_copy(MessageWriter& out, const CacheCopy& copy);
+bool get_copy(MessageReader& in, CacheCopy& copy);
 
 /// A batch without words of its own (a head that is shared has no shortlist).
 void put_batch(MessageWriter& out, const PassBatch& batch);
