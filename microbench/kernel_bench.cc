@@ -158,6 +158,8 @@ template <class T>
 std::vector<T> cached(const std::vector<float>& numbers) {
   if constexpr (std::is_same_v<T, float>) {
     return numbers;
+  } else if constexpr (has_scales<T>) {  // these bytes are moderate numbers, and scales
+    return std::vector<T>(slot_bytes<T>(numbers.size() / q8_dims, q8_dims), T{0x3D});
   } else {
     std::vector<T> rounded(numbers.size());
     round_to_f16(numbers, rounded);
@@ -165,7 +167,7 @@ std::vector<T> cached(const std::vector<float>& numbers) {
   }
 }
 
-/// So many queries of one head over so many slots, F32 or F16.
+/// So many queries of one head over so many slots.
 template <class T>
 void attend_one_head(benchmark::State& state) {
   constexpr std::size_t width = 64;
@@ -185,6 +187,7 @@ void attend_one_head(benchmark::State& state) {
 }
 BENCHMARK(attend_one_head<float>)->ArgsProduct({{1, 2, 4, 8}, {16, 128, 512, 2048}});
 BENCHMARK(attend_one_head<F16>)->ArgsProduct({{1, 2, 4, 8}, {16, 128, 512, 2048}});
+BENCHMARK(attend_one_head<Q8>)->ArgsProduct({{1, 2, 4, 8}, {16, 128, 512, 2048}});
 
 /// Registers compute(), which leaves its input as it was.
 template <class Compute>

@@ -161,9 +161,9 @@ void ModelFlags::add_cache_types(CLI::App& app) {
         ->envname(variable)
         ->check(CLI::IsMember(names));
   };
-  add("--cache-type-k", cache_keys, "-ctk TYPE: what keys are stored as, f32 or f16",
+  add("--cache-type-k", cache_keys, "-ctk TYPE: what keys are stored as: f32, f16 or q8_0",
       "LLAMA_ARG_CACHE_TYPE_K");
-  add("--cache-type-v", cache_values, "-ctv TYPE: what values are stored as, f32 or f16",
+  add("--cache-type-v", cache_values, "-ctv TYPE: what values are stored as: f32, f16 or q8_0",
       "LLAMA_ARG_CACHE_TYPE_V");
   app.add_flag("--swa-full", keep_all,
                "layers with a window keep all keys and values: any end of a text can be taken back without "

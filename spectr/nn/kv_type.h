@@ -3,24 +3,27 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace spectr {
 
 /// What keys or values are stored as.
-enum class KvType { f32, f16 };
+enum class KvType { f32, f16, q8_0 };
 
-/// A type by its name, and the bytes of a number.
+/// A type by its name, and the bytes of a number with its share of a scale.
 struct KvTypeRule {
   KvType type;
   std::string_view name;
-  std::size_t bytes;
+  double bytes;
 };
 
 /// All of them, in the order of the enum.
 inline constexpr std::array kv_type_rules = {KvTypeRule{KvType::f32, "f32", 4},
-                                             KvTypeRule{KvType::f16, "f16", 2}};
+                                             KvTypeRule{KvType::f16, "f16", 2},
+                                             KvTypeRule{KvType::q8_0, "q8_0", 1.125}};
 
 constexpr const KvTypeRule& rule_of(KvType type) {
   return kv_type_rules[static_cast<std::size_t>(type)];
@@ -34,6 +37,15 @@ constexpr std::optional<KvType> kv_type(std::string_view name) {
   if (found == kv_type_rules.end()) return std::nullopt;
   return found->type;
 }
+
+/// So many neighbouring dimensions of a key or a value share a scale as q8_0; at the end of a head with
+/// another size those that are left.
+constexpr std::size_t q8_dims = 32;
+
+/// What numbers x become as q8_0: quants · scale, rounded to a float, with scale = max |x| / 127, the result,
+/// and the nearest integers. Each is off by at most (½ + 2⁻¹⁵) scale. Where a number is NaN or infinite all
+/// become so; where all are below 10⁻³⁰ in size they become 0. Requires: quants.size() == x.size().
+float round_to_q8(std::span<const float> x, std::span<std::int8_t> quants);
 
 /// What a model's keys and values are stored as.
 struct KvTypes {

@@ -108,9 +108,9 @@ Work ProfiledOps::attention_work(const AttentionSpec& spec) const {
     attended += slots;
   }
   const auto dim = static_cast<double>(spec.head_dim);
-  return {static_cast<double>(rule_of(kv_.keys).bytes + rule_of(kv_.values).bytes) * dim *
-              static_cast<double>(spec.kv_heads) * read,
-          2.0 * dim * static_cast<double>(spec.heads) * attended, 0.0};
+  return {
+      (rule_of(kv_.keys).bytes + rule_of(kv_.values).bytes) * dim * static_cast<double>(spec.kv_heads) * read,
+      2.0 * dim * static_cast<double>(spec.heads) * attended, 0.0};
 }
 
 void ProfiledOps::attention(std::size_t layer) {

@@ -1,10 +1,15 @@
-// The cache: what is written is what is attended to, as F32 or as F16.
+// The cache: what is written is what is attended to, as F32, F16 or Q8_0.
 #include "spectr/backend/cpu/kv_store.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
 #include <vector>
 
+#include "tests/support/every_target.h"
 #include "tests/support/random_tensor.h"
 
 namespace spectr {
@@ -31,11 +36,18 @@ std::vector<float> attend_to(const KvStore& cache, std::size_t slot) {
   return out;
 }
 
-constexpr KvType all_types[] = {KvType::f32, KvType::f16};
+constexpr KvType all_types[] = {KvType::f32, KvType::f16, KvType::q8_0};
 
+/// What a key or a value becomes.
 std::vector<float> rounded(std::vector<float> numbers, KvType type) {
   if (type == KvType::f16) {
     for (float& x : numbers) x = f16_to_float(round_to_f16(x).bits);
+  }
+  for (std::size_t begin = 0; type == KvType::q8_0 && begin < numbers.size(); begin += q8_dims) {
+    const std::span some = std::span(numbers).subspan(begin, std::min(q8_dims, numbers.size() - begin));
+    std::vector<std::int8_t> quants(some.size());
+    const float scale = round_to_q8(some, quants);
+    for (std::size_t j = 0; j < some.size(); ++j) some[j] = static_cast<float>(quants[j]) * scale;
   }
   return numbers;
 }
@@ -43,6 +55,7 @@ std::vector<float> rounded(std::vector<float> numbers, KvType type) {
 TEST(KvStore, GivesTheValueOfTheOnlySlotThatIsAttendedTo) {
   const std::vector<float> key = test::random_floats(width, 1), value = test::random_floats(width, 2);
   ASSERT_NE(rounded(value, KvType::f16), value);
+  ASSERT_NE(rounded(value, KvType::q8_0), value);
   for (const KvType keys : all_types) {
     for (const KvType values : all_types) {
       const KvLayout layout = layout_of(keys, values);
@@ -77,13 +90,163 @@ TEST(KvStore, MovesKeyAndValue) {
   }
 }
 
-TEST(KvStore, KeepsF16InHalfTheBytes) {
-  constexpr KvType f32 = KvType::f32, f16 = KvType::f16;
+/// A cache whose keys and values have become numbers of other types before they are written.
+struct Written {
+  static constexpr std::size_t rows = 150;
+  Written(std::size_t head_dim, const KvTypes& types, const KvTypes& before)
+      : dim(head_dim), kept_before(before), layout(std::vector{KvLayout::Layer{2, head_dim}}, types) {
+    for (std::size_t slot = 0; slot < rows; ++slot) write(slot, slot);
+  }
+  void write(std::size_t slot, std::size_t token) {
+    const auto seed = static_cast<std::uint32_t>(2 * token);
+    store.write(0, 1, slot, rounded(test::random_floats(dim, seed), kept_before.keys),
+                rounded(test::random_floats(dim, seed + 1), kept_before.values));
+  }
+  void attend(std::span<const Query> queries) {
+    store.attend(0, 1, queries, {0.125f}, scratch, ReadFrom::memory);
+  }
+
+  std::size_t dim;
+  KvTypes kept_before;
+  KvLayout layout;
+  KvStore store{layout, all_of(rows)};
+  std::vector<float> scratch = std::vector<float>(attention_scratch(rows + slot_block, dim));
+};
+
+/// Queries of a text and of a tree's nodes, some with windows.
+std::vector<float> attended(Written& cache, bool alone) {
+  static constexpr std::array nodes = {140, 141, 145, 149};
+  const std::vector<float> q = test::random_floats(max_queries * cache.dim, 9);
+  std::vector<float> out(q.size());
+  std::vector<Query> queries;
+  for (std::size_t i = 0; i < max_queries; ++i) {
+    queries.push_back({&q[i * cache.dim], 130 + i, std::span(nodes).first(i % 5), &out[i * cache.dim],
+                       i % 3 == 2 ? 100 + i : 0});
+  }
+  if (!alone) cache.attend(queries);
+  for (std::size_t i = 0; alone && i < max_queries; ++i) cache.attend({&queries[i], 1});
+  return out;
+}
+
+constexpr std::size_t widths[] = {1, 7, 32, 33, 48, 80, 128};
+
+TEST(KvStore, GivesWhatF32NumbersEqualToItsOwnGive) {
+  constexpr KvTypes floats{KvType::f32, KvType::f32};
+  at_every_target([&] {
+    for (const std::size_t dim : widths) {
+      for (const KvType keys : all_types) {
+        for (const KvType values : all_types) {
+          Written as_kept(dim, {keys, values}, floats), as_floats(dim, floats, {keys, values});
+          const std::vector<float> found = attended(as_kept, false), expected = attended(as_floats, false);
+          const bool has_scales = keys == KvType::q8_0 || values == KvType::q8_0;
+          for (std::size_t i = 0; i < found.size(); ++i) {
+            ASSERT_NEAR(found[i], expected[i], has_scales ? 1e-5 : 0.0)
+                << name_of(keys) << ", " << name_of(values) << ", " << dim << " dimensions";
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(KvStore, GivesAQueryTheSameBitsAloneAndInCompany) {
+  at_every_target([&] {
+    for (const std::size_t dim : widths) {
+      for (const KvType type : all_types) {
+        Written cache(dim, {type, type}, {type, type});
+        EXPECT_EQ(attended(cache, true), attended(cache, false)) << name_of(type) << ", " << dim;
+      }
+    }
+  });
+}
+
+// A branch of a tree whose nodes lie apart has the sums of a text.
+TEST(KvStore, GivesAQueryTheSameBitsWhereverItsSlotsLie) {
+  at_every_target([&] {
+    for (const std::size_t dim : widths) {
+      for (const KvType type : all_types) {
+        Written cache(dim, {type, type}, {type, type});
+        const std::vector<float> q = test::random_floats(dim, 9);
+        std::vector<float> text(dim), branch(dim);
+        const Query in_text{q.data(), 75, {}, text.data()};
+        cache.attend({&in_text, 1});
+        std::vector<int> nodes;
+        for (std::size_t i = 0; i < 45; ++i) {
+          nodes.push_back(static_cast<int>(31 + 2 * i));
+          cache.write(31 + 2 * i, 30 + i);
+        }
+        const Query in_tree{q.data(), 30, nodes, branch.data()};
+        cache.attend({&in_tree, 1});
+        EXPECT_EQ(text, branch) << name_of(type) << ", " << dim << " dimensions";
+      }
+    }
+  });
+}
+
+TEST(KvStore, KeepsQ8InNineBitsAndF16InHalfTheBytes) {
+  constexpr KvType f32 = KvType::f32, f16 = KvType::f16, q8 = KvType::q8_0;
+  const KvLayout wide(std::vector{KvLayout::Layer{3, 64}}, {q8, q8});
+  EXPECT_EQ(wide.bytes(all_of(64)), 64 * 2 * 3 * (64 + 2 * sizeof(float)));
   EXPECT_EQ(layout_of(f16, f16).bytes(all_of(1)), 64 * 2 * 2 * (8 + 3 * width)) << "a block of 64 slots";
   EXPECT_EQ(layout_of(f32, f32).bytes(all_of(64)), 2 * layout_of(f16, f16).bytes(all_of(64)));
   EXPECT_EQ(layout_of(f32, f16).bytes(all_of(64)), layout_of(f16, f32).bytes(all_of(64)));
   EXPECT_EQ(2 * layout_of(f32, f16).bytes(all_of(64)),
             layout_of(f32, f32).bytes(all_of(64)) + layout_of(f16, f16).bytes(all_of(64)));
+}
+
+// The values of two slots tell their weights, and the weights the difference of their scores.
+TEST(KvStore, KeepsScoresAndValuesAsQ8WithinTheirBound) {
+  constexpr std::size_t dim = 64;
+  const KvLayout layout(std::vector{KvLayout::Layer{1, dim}}, {KvType::q8_0, KvType::q8_0});
+  const auto step_at = [](const std::vector<float>& x, std::size_t j) {
+    double largest = 0.0;
+    for (const float number : std::span(x).subspan(j / q8_dims * q8_dims, q8_dims))
+      largest = std::max(largest, std::abs(double{number}));
+    return (0.5 + 0x1p-15) * largest / 127;
+  };
+  for (std::uint32_t seed = 0; seed < 50; ++seed) {
+    const std::vector<float> q = test::random_floats(dim, 5 * seed);
+    std::vector<float> keys[2], values[2], out(dim), scratch(attention_scratch(slot_block, dim));
+    double score[2] = {}, score_bound = 0.0;
+    KvStore store(layout, all_of(2));
+    for (std::uint32_t s = 0; s < 2; ++s) {
+      keys[s] = test::random_floats(dim, 5 * seed + 1 + s);
+      values[s] = test::random_floats(dim, 5 * seed + 3 + s);
+      for (float& number : values[s]) number += s == 0 ? 100.0f : -100.0f;
+      store.write(0, 0, s, keys[s], values[s]);
+      for (std::size_t j = 0; j < dim; ++j) {
+        score[s] += double{q[j]} * double{keys[s][j]} / 8;
+        score_bound += std::abs(double{q[j]}) * step_at(keys[s], j) / 8;
+      }
+    }
+    const Query query{q.data(), 2, {}, out.data()};
+    store.attend(0, 0, {&query, 1}, {0.125f}, scratch, ReadFrom::caches);
+    for (std::size_t j = 0; j < dim; ++j) {
+      const double first = values[0][j], second = values[1][j];
+      const auto at = [&](double difference) {
+        return second + (first - second) / (1 + std::exp(-difference));
+      };
+      const double value_bound = std::max(step_at(values[0], j), step_at(values[1], j)) + 1e-4;
+      EXPECT_LE(out[j], at(score[0] - score[1] + score_bound) + value_bound);
+      EXPECT_GE(out[j], at(score[0] - score[1] - score_bound) - value_bound);
+    }
+  }
+}
+
+TEST(KvStore, GivesNothingFiniteForAKeyOrAValueThatIsNot) {
+  const std::vector<float> number = test::random_floats(width, 1);
+  for (const KvType type : all_types) {
+    const KvLayout layout = layout_of(type, type);
+    for (const float wrong : {NAN, std::numeric_limits<float>::infinity()}) {
+      std::vector<float> spoiled = number;
+      spoiled[5] = wrong;
+      KvStore store(layout, all_of(slots));
+      store.write(1, 2, 3, number, spoiled);
+      EXPECT_FALSE(std::isfinite(attend_to(store, 3)[5])) << name_of(type);
+      store.write(1, 2, 3, spoiled, number);
+      EXPECT_FALSE(std::isfinite(attend_to(store, 3)[5])) << name_of(type);
+    }
+  }
 }
 
 // A layer without a window, and two that keep the last 100 slots and 60 more: three blocks of 64.

@@ -72,6 +72,31 @@ INSTANTIATE_TEST_SUITE_P(
                     "arch2/gpt-oss/model.gguf"),
     test_name);
 
+// Kept paths move to the end of the text. The models have a ring of slots, sinks, latent keys.
+TEST(Trees, HaveTheLogitsOfSeparatePassesWhateverKeysAndValuesAreKeptAs) {
+  constexpr KvType f32 = KvType::f32, f16 = KvType::f16, q8 = KvType::q8_0;
+  for (const std::string_view file :
+       {tiny_target, std::string_view("arch/gemma3-f32.gguf"), std::string_view("arch2/gpt-oss/model.gguf"),
+        std::string_view("arch2/deepseek2/model.gguf")}) {
+    if (!find_data(file)) continue;
+    for (const KvTypes& kv : {KvTypes{f16, f16}, {q8, q8}, {q8, f16}, {f32, q8}}) {
+      const RealModel model = RealModel::load_transformer(file, 2, {kv.keys, kv.values});
+      auto text = random_text(70, model->vocabulary(), 1);
+      const auto session = model->start(0, 12).value();
+      for (const std::uint32_t seed : {2u, 3u}) {
+        const TokenTree tree = random_tree(text.back(), 12, model->vocabulary(), seed);
+        ASSERT_TRUE(session->score(text, tree));
+        for (NodeId node = 0; node < tree.size(); ++node) {
+          const Row expected = alone(*model, text_at(text, tree, node));
+          ASSERT_EQ(largest_difference(row_of(*session, node), expected), 0.0)
+              << file << ", node " << node << ", " << name_of(kv.keys) << " and " << name_of(kv.values);
+        }
+        text = text_at(text, tree, static_cast<NodeId>(tree.size() - 1));
+      }
+    }
+  }
+}
+
 class OnTheTinyModel : public testing::Test {
  protected:
   RealModel model_ = RealModel::load(tiny_target);

@@ -49,13 +49,14 @@ TEST(Flags, ChooseWhatKeysAndValuesAreStoredAs) {
   EXPECT_EQ(story({"-ctk", "f16", "-ctv", "f16"})["tokens"], story({})["tokens"]) << "as by default for Q8_0";
   EXPECT_EQ(story({"-ctv", "f32"})["tokens"], story({"-ctk", "f16", "-ctv", "f32"})["tokens"]);
   EXPECT_EQ(story({"--cache-type-k=f32"})["tokens"].size(), 8u);
+  EXPECT_EQ(story({"-ctk", "q8_0", "-ctv", "q8_0"})["tokens"].size(), 8u);
   const auto refused = [](const Arguments& more) {
     const Outcome ran = spectr(generate() + Arguments{"-p", "Once", "-n", "2"} + more);
     EXPECT_EQ(ran.status, 2);
     EXPECT_EQ(ran.out, "");
     return ran.err;
   };
-  EXPECT_THAT(refused({"-ctk", "q7_9"}), HasSubstr("--cache-type-k: q7_9 not in {f32,f16}"));
+  EXPECT_THAT(refused({"-ctk", "q7_9"}), HasSubstr("--cache-type-k: q7_9 not in {f32,f16,q8_0}"));
 }
 
 TEST(Flags, OfDraftsThatAreNotUsedAreTold) {

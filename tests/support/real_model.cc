@@ -21,10 +21,10 @@ std::filesystem::path found(std::string_view name) {
 
 }  // namespace
 
-RealModel RealModel::load_transformer(std::string_view name, int threads) {
+RealModel RealModel::load_transformer(std::string_view name, int threads, const KvChoice& kv) {
   auto pool = std::make_unique<ThreadPool>(threads);
   auto model =
-      value_of(Transformer::load(value_of(Gguf::open(found(name))), std::make_shared<CpuBackend>(*pool)));
+      value_of(Transformer::load(value_of(Gguf::open(found(name))), std::make_shared<CpuBackend>(*pool), kv));
   return {std::move(pool), nullptr, std::move(model)};
 }
 

@@ -20,7 +20,7 @@ struct RealModel {
   /// Of a name as find_data() takes it. Throws where the file is missing or cannot be read.
   static RealModel load(std::string_view name, int threads = 1, const LoadOptions& options = {});
   /// The same without a tokenizer, which nobody needs who gives passes their tokens.
-  static RealModel load_transformer(std::string_view name, int threads = 1);
+  static RealModel load_transformer(std::string_view name, int threads = 1, const KvChoice& kv = {});
 };
 
 // The bundled pair, and a pair of two tiny models of 512 tokens.

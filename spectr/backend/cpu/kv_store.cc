@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "spectr/backend/cpu/kernels/vector_ops.h"
 #include "spectr/base/check.h"
@@ -10,28 +11,40 @@
 namespace spectr {
 namespace {
 
-/// use(keys, values) with numbers of these types.
+/// use() with a number of this type.
 template <class Use>
-void with_numbers(const KvTypes& types, const Use& use) {
-  const auto with_keys = [&](auto keys) {
-    if (types.values == KvType::f16) {
-      use(keys, F16{});
-    } else {
-      use(keys, float{});
-    }
-  };
-  if (types.keys == KvType::f16) {
-    with_keys(F16{});
-  } else {
-    with_keys(float{});
+void with_number(KvType type, const Use& use) {
+  switch (type) {
+    case KvType::f32:
+      return use(float{});
+    case KvType::f16:
+      return use(F16{});
+    case KvType::q8_0:
+      return use(Q8{});
   }
 }
 
-void round(std::span<const float> x, std::span<float> out) {
-  std::ranges::copy(x, out.begin());
+/// use(keys, values) with numbers of these types.
+template <class Use>
+void with_numbers(const KvTypes& types, const Use& use) {
+  with_number(types.keys, [&](auto key) { with_number(types.values, [&](auto value) { use(key, value); }); });
 }
-void round(std::span<const float> x, std::span<F16> out) {
-  round_to_f16(x, out);
+
+/// Writes x as numbers of a type. scale_of(j) is where the scale of number j goes, if it has one.
+template <class T, class ScaleOf>
+void round(std::span<const float> x, std::span<T> out, const ScaleOf& scale_of) {
+  if constexpr (has_scales<T>) {
+    std::array<std::int8_t, q8_dims> quants;
+    for (std::size_t begin = 0; begin < x.size(); begin += q8_dims) {
+      const std::size_t count = std::min(q8_dims, x.size() - begin);
+      scale_of(begin) = round_to_q8(x.subspan(begin, count), std::span(quants).first(count));
+      for (std::size_t j = 0; j < count; ++j) out[begin + j] = {quants[j]};
+    }
+  } else if constexpr (std::is_same_v<T, F16>) {
+    round_to_f16(x, out);
+  } else {
+    std::ranges::copy(x, out.begin());
+  }
 }
 
 }  // namespace
@@ -81,13 +94,17 @@ void KvStore::write(std::size_t layer, std::size_t head, std::size_t slot, std::
                     std::span<const float> value) {
   const std::size_t dim = layout_.layers_[layer].head_dim;
   with(layer, head, [&]<class K, class V>(const CachedHead<K, V>& cached) {
-    std::array<K, 64> some;
+    const CachedKeys<K> keys = cached.keys();
+    const CachedValues<V> values = cached.values();
+    std::array<K, 2 * q8_dims> some;
     for (std::size_t begin = 0; begin < dim; begin += some.size()) {
       const std::span rounded = std::span(some).first(std::min(some.size(), dim - begin));
-      round(key.subspan(begin, rounded.size()), rounded);
-      for (std::size_t j = 0; j < rounded.size(); ++j) cached.key(slot, begin + j) = rounded[j];
+      round(key.subspan(begin, rounded.size()), rounded,
+            [&](std::size_t j) -> float& { return keys.scale(slot, begin + j); });
+      for (std::size_t j = 0; j < rounded.size(); ++j) keys.key(slot, begin + j) = rounded[j];
     }
-    round(value, std::span<V>(cached.value(slot), dim));
+    round(value, std::span<V>(values.value(slot), dim),
+          [&](std::size_t j) -> float& { return values.scale(slot, j); });
   });
 }
 
@@ -104,9 +121,16 @@ void KvStore::move(std::size_t from, std::size_t to) {
   if (from == to) return;
   for (std::size_t layer = 0; layer < layout_.layers_.size(); ++layer) {
     for (std::size_t head = 0; head < layout_.layers_[layer].kv_heads; ++head) {
-      with(layer, head, [&](const auto& cached) {
-        for (std::size_t j = 0; j < cached.dim; ++j) cached.key(to, j) = cached.key(from, j);
-        std::copy_n(cached.value(from), cached.dim, cached.value(to));
+      with(layer, head, [&]<class K, class V>(const CachedHead<K, V>& cached) {
+        const CachedKeys<K> keys = cached.keys();
+        for (std::size_t j = 0; j < cached.dim; ++j) {
+          keys.key(to, j) = keys.key(from, j);
+          if (has_scales<K> && j % q8_dims == 0) keys.scale(to, j) = keys.scale(from, j);
+        }
+        const CachedValues<V> values = cached.values();
+        std::copy_n(values.value(from), cached.dim, values.value(to));
+        for (std::size_t j = 0; has_scales<V> && j < cached.dim; j += q8_dims)
+          values.scale(to, j) = values.scale(from, j);
       });
     }
   }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <vector>
@@ -78,10 +80,8 @@ class ReferenceMixers {
     prepare_heads(spec, spec.k_norm, row, key);
     if (spec.latent) value = key;
     Cache& cache = cache_of(row, layer);
-    for (std::size_t j = 0; j < key.size(); ++j) {
-      keys(cache, layer, batch_->slots[row])[j] = stored(kv_.keys, key[j]);
-      values(cache, layer, batch_->slots[row])[j] = stored(kv_.values, value[j]);
-    }
+    store(kv_.keys, dim, key, keys(cache, layer, batch_->slots[row]));
+    store(kv_.values, dim, value, values(cache, layer, batch_->slots[row]));
   }
 
   void attend(std::size_t layer, std::size_t row, std::span<const Number> query, std::span<Number> out) {
@@ -208,9 +208,20 @@ class ReferenceMixers {
     return sum;
   }
 
-  static Number stored(KvType type, Number x) {
-    if (type == KvType::f16) return Number(f16_to_float(round_to_f16(static_cast<float>(x)).bits));
-    return x;
+  /// Numbers of heads, side by side, as the type keeps them.
+  static void store(KvType type, std::size_t head_dim, std::span<const Number> x, std::span<Number> out) {
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      out[j] = type == KvType::f16 ? Number(f16_to_float(round_to_f16(static_cast<float>(x[j])).bits)) : x[j];
+    }
+    if (type != KvType::q8_0) return;
+    for (std::size_t j = 0, count; j < x.size(); j += count) {
+      count = std::min(q8_dims, head_dim - j % head_dim);
+      std::array<std::int8_t, q8_dims> quants;
+      std::array<float, q8_dims> numbers;
+      for (std::size_t i = 0; i < count; ++i) numbers[i] = static_cast<float>(x[j + i]);
+      const float scale = round_to_q8(std::span(numbers).first(count), std::span(quants).first(count));
+      for (std::size_t i = 0; i < count; ++i) out[j + i] = Number(static_cast<float>(quants[i]) * scale);
+    }
   }
 
   /// Σ_j w[c][j] input[p − kernel + 1 + j][c] of a position of a row's path.

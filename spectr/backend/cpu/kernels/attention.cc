@@ -5,7 +5,9 @@
 #include <functional>
 #include <limits>
 #include <utility>
+#include <variant>
 
+#include "spectr/backend/cpu/kernels/attention_run.h"
 #include "spectr/backend/cpu/kernels/vector_ops.h"
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
@@ -53,78 +55,75 @@ void Weigh(const Query& query, ScoreRule rule, std::size_t base, float* scores) 
   std::fill(scores, first, 0.0f);
 }
 
-/// Attention block by block: each is used for all queries while it is near, and what comes after it is
-/// prefetched meanwhile. Scores and weights lie from position `base` on, where the first block begins.
-template <class Head>
-void AttendTo(std::span<const Query> queries, const Head& head, ScoreRule rule, ReadFrom from, float* scratch,
-              std::size_t apart) {
-  const std::size_t count = queries.size(), dim = head.dim;
+/// The scores of all slots, block by block: each is used for all queries while it is near, and what comes
+/// after it is prefetched meanwhile, at the end the values.
+template <class K>
+void Score(const AttentionRun& run, const CachedKeys<const K>& keys, Upcoming values) {
   float* scores[max_queries];
-  Sums sums[max_queries];
-  std::size_t slots = 0, shared = queries[0].prefix, base = queries[0].first_block();
-  for (std::size_t r = 0; r < count; ++r) {
-    scores[r] = scratch + r * apart;
-    sums[r] = {scores[r] + apart - 2 * dim, scores[r] + apart - dim};
-    std::fill_n(sums[r].even, 2 * dim, 0.0f);
-    slots = std::max(slots, queries[r].slots());
-    shared = std::min(shared, queries[r].prefix / 2 * 2);
-    base = std::min(base, queries[r].first_block());
-  }
-  shared = std::max(shared, base);
-  const auto block_end = [](std::size_t slot, std::size_t end) { return std::min(slot + slot_block, end); };
-  const auto prefetcher = [&](const auto* at, std::size_t of_slots, std::size_t steps) {
-    return Prefetcher(at, from == ReadFrom::memory ? of_slots * dim * sizeof *at : 0, steps);
-  };
-  const auto* const next_head = head.keys(base) + Head::block_bytes(dim) / sizeof(typename Head::Key);
-
-  for (std::size_t slot = base, end; slot < slots; slot = end) {
-    end = block_end(slot, slots);
-    const std::size_t steps = KeySteps(count, end - slot, dim);
-    Prefetcher ahead = end < slots ? prefetcher(head.keys(end), block_end(end, slots) - end, steps)
-                                   : prefetcher(head.value(base), block_end(base, shared) - base, steps);
+  const std::size_t count = run.queries.size();
+  for (std::size_t r = 0; r < count; ++r) scores[r] = run.scratch + r * run.apart;
+  for (std::size_t slot = run.base, end; slot < run.slots; slot = end) {
+    end = run.block_end(slot, run.slots);
+    const Upcoming next =
+        end < run.slots ? Upcoming{keys.group(end), run.bytes_in_block<K>(end, run.slots)} : values;
+    Prefetcher ahead(next.at, run.ahead(next.bytes), KeySteps(count, end - slot, run.dim));
     ForSome<queries_at_keys>(0, count, [&](auto n, std::size_t r) HWY_ATTR {
-      ScoreBlock<n, GroupsAtOnce(n)>(head, rule.scale, &queries[r], base, slot, end, scores + r, ahead);
+      ScoreBlock<n, GroupsAtOnce(n)>(keys, run.rule.scale, &run.queries[r], run.base, slot, end, scores + r,
+                                     ahead);
     });
   }
-  for (std::size_t r = 0; r < count; ++r) Weigh(queries[r], rule, base, scores[r]);
+}
 
-  for (std::size_t slot = base, end; slot < shared; slot = end) {
-    end = block_end(slot, shared);
-    const std::size_t steps = ValueSteps(count, end - slot, dim);
-    Prefetcher ahead = end < shared ? prefetcher(head.value(end), block_end(end, shared) - end, steps)
-                                    : prefetcher(next_head, block_end(base, slots) - base, steps);
-    const ValuesOfBlock<typename Head::Value> values{head.value(slot), slot - base, dim};
+/// Weights from scores, and the sums of the values that they belong to: block by block of what all queries
+/// have in common, then of what is left of each.
+template <class T>
+void Add(const AttentionRun& run, const CachedValues<const T>& values, Upcoming next_head) {
+  float* weights[max_queries];
+  Sums sums[max_queries];
+  const std::size_t count = run.queries.size(), dim = run.dim, base = run.base;
+  for (std::size_t r = 0; r < count; ++r) {
+    weights[r] = run.scratch + r * run.apart;
+    sums[r] = {weights[r] + run.apart - 2 * dim, weights[r] + run.apart - dim};
+    std::fill_n(sums[r].even, 2 * dim, 0.0f);
+    Weigh(run.queries[r], run.rule, base, weights[r]);
+  }
+  for (std::size_t slot = base, end; slot < run.shared; slot = end) {
+    end = run.block_end(slot, run.shared);
+    const Upcoming next =
+        end < run.shared ? Upcoming{values.value(end), run.bytes_in_block<T>(end, run.shared)} : next_head;
+    Prefetcher ahead(next.at, run.ahead(next.bytes), ValueSteps(count, end - slot, dim));
+    const ValuesOfBlock<T> block{values, slot, slot - base, dim};
     ForSome<queries_at_values>(0, count, [&](auto n, std::size_t r) HWY_ATTR {
-      AddValues<n>(values, dim, slot - base, end - base, scores + r, sums + r, ahead);
+      AddValues<n>(block, slot - base, end - base, weights + r, sums + r, ahead);
     });
   }
   Prefetcher nothing(nullptr, 0, 1);
   for (std::size_t r = 0; r < count; ++r) {
-    const Query& query = queries[r];
-    AddValues<1>(ValuesOfQuery<Head>{head, query, base}, dim, shared - base, query.positions() - base,
-                 scores + r, sums + r, nothing);
+    const Query& query = run.queries[r];
+    AddValues<1>(ValuesOfQuery<T>{values, query, base, dim}, run.shared - base, query.positions() - base,
+                 weights + r, sums + r, nothing);
     for (std::size_t j = 0; j < dim; ++j) query.out[j] = sums[r].even[j] + sums[r].odd[j];
   }
 }
 
-void AttendToF32(std::span<const Query> queries, const CachedHead<const float, const float>& head,
-                 ScoreRule rule, ReadFrom from, float* scratch, std::size_t apart) {
-  AttendTo(queries, head, rule, from, scratch, apart);
+void ScoreF32(const AttentionRun& run, const CachedKeys<const float>& keys, Upcoming values) {
+  Score(run, keys, values);
+}
+void ScoreF16(const AttentionRun& run, const CachedKeys<const F16>& keys, Upcoming values) {
+  Score(run, keys, values);
+}
+void ScoreQ8(const AttentionRun& run, const CachedKeys<const Q8>& keys, Upcoming values) {
+  Score(run, keys, values);
 }
 
-void AttendToF16(std::span<const Query> queries, const CachedHead<const F16, const F16>& head, ScoreRule rule,
-                 ReadFrom from, float* scratch, std::size_t apart) {
-  AttendTo(queries, head, rule, from, scratch, apart);
+void AddF32(const AttentionRun& run, const CachedValues<const float>& values, Upcoming next_head) {
+  Add(run, values, next_head);
 }
-
-void AttendToF32AndF16(std::span<const Query> queries, const CachedHead<const float, const F16>& head,
-                       ScoreRule rule, ReadFrom from, float* scratch, std::size_t apart) {
-  AttendTo(queries, head, rule, from, scratch, apart);
+void AddF16(const AttentionRun& run, const CachedValues<const F16>& values, Upcoming next_head) {
+  Add(run, values, next_head);
 }
-
-void AttendToF16AndF32(std::span<const Query> queries, const CachedHead<const F16, const float>& head,
-                       ScoreRule rule, ReadFrom from, float* scratch, std::size_t apart) {
-  AttendTo(queries, head, rule, from, scratch, apart);
+void AddQ8(const AttentionRun& run, const CachedValues<const Q8>& values, Upcoming next_head) {
+  Add(run, values, next_head);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -135,54 +134,78 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace spectr {
 
-HWY_EXPORT(AttendToF32);
-HWY_EXPORT(AttendToF16);
-HWY_EXPORT(AttendToF32AndF16);
-HWY_EXPORT(AttendToF16AndF32);
+HWY_EXPORT(ScoreF32);
+HWY_EXPORT(ScoreF16);
+HWY_EXPORT(ScoreQ8);
+HWY_EXPORT(AddF32);
+HWY_EXPORT(AddF16);
+HWY_EXPORT(AddQ8);
 
 namespace {
 
-/// Floats of scratch that each query has. Requires: what attend() says.
-std::size_t scratch_of_query(std::span<const Query> queries, std::size_t dim,
-                             std::span<const float> scratch) {
+void score(const AttentionRun& run, const CachedKeys<const float>& keys, Upcoming values) {
+  HWY_DYNAMIC_DISPATCH(ScoreF32)(run, keys, values);
+}
+void score(const AttentionRun& run, const CachedKeys<const F16>& keys, Upcoming values) {
+  HWY_DYNAMIC_DISPATCH(ScoreF16)(run, keys, values);
+}
+void score(const AttentionRun& run, const CachedKeys<const Q8>& keys, Upcoming values) {
+  HWY_DYNAMIC_DISPATCH(ScoreQ8)(run, keys, values);
+}
+
+void add(const AttentionRun& run, const CachedValues<const float>& values, Upcoming next_head) {
+  HWY_DYNAMIC_DISPATCH(AddF32)(run, values, next_head);
+}
+void add(const AttentionRun& run, const CachedValues<const F16>& values, Upcoming next_head) {
+  HWY_DYNAMIC_DISPATCH(AddF16)(run, values, next_head);
+}
+void add(const AttentionRun& run, const CachedValues<const Q8>& values, Upcoming next_head) {
+  HWY_DYNAMIC_DISPATCH(AddQ8)(run, values, next_head);
+}
+
+/// Requires: what attend() says.
+AttentionRun run_of(std::span<const Query> queries, std::size_t dim, ScoreRule rule, std::span<float> scratch,
+                    ReadFrom from) {
   SPECTR_CHECK(!queries.empty() && queries.size() <= max_queries);
-  std::size_t slots = 0, first = queries.front().first_block();
+  AttentionRun run{.queries = queries,
+                   .dim = dim,
+                   .rule = rule,
+                   .from_memory = from == ReadFrom::memory,
+                   .scratch = scratch.data(),
+                   .apart = 0,
+                   .base = queries.front().first_block(),
+                   .slots = 0,
+                   .shared = queries.front().prefix};
   for (const Query& query : queries) {
     const auto extra = query.extra;
     SPECTR_CHECK(query.begin < query.positions());
     SPECTR_CHECK(extra.empty() || std::cmp_greater_equal(extra.front(), query.prefix));
     SPECTR_CHECK(std::ranges::adjacent_find(extra, std::greater_equal()) == extra.end());
-    slots = std::max(slots, query.slots());
-    first = std::min(first, query.first_block());
+    run.base = std::min(run.base, query.first_block());
+    run.slots = std::max(run.slots, query.slots());
+    run.shared = std::min(run.shared, query.prefix / 2 * 2);
   }
-  SPECTR_CHECK(scratch.size() >= attention_scratch(slots - first, dim));
-  return attention_scratch(slots - first, dim) / max_queries;
+  run.shared = std::max(run.shared, run.base);
+  const std::size_t needed = attention_scratch(run.slots - run.base, dim);
+  SPECTR_CHECK(scratch.size() >= needed);
+  run.apart = needed / max_queries;
+  return run;
 }
 
 }  // namespace
 
-void attend(std::span<const Query> queries, const CachedHead<const float, const float>& head, ScoreRule rule,
+void attend(std::span<const Query> queries, const AnyKeys& keys, const AnyValues& values, ScoreRule rule,
             std::span<float> scratch, ReadFrom from) {
-  const std::size_t apart = scratch_of_query(queries, head.dim, scratch);
-  HWY_DYNAMIC_DISPATCH(AttendToF32)(queries, head, rule, from, scratch.data(), apart);
-}
-
-void attend(std::span<const Query> queries, const CachedHead<const F16, const F16>& head, ScoreRule rule,
-            std::span<float> scratch, ReadFrom from) {
-  const std::size_t apart = scratch_of_query(queries, head.dim, scratch);
-  HWY_DYNAMIC_DISPATCH(AttendToF16)(queries, head, rule, from, scratch.data(), apart);
-}
-
-void attend(std::span<const Query> queries, const CachedHead<const float, const F16>& head, ScoreRule rule,
-            std::span<float> scratch, ReadFrom from) {
-  const std::size_t apart = scratch_of_query(queries, head.dim, scratch);
-  HWY_DYNAMIC_DISPATCH(AttendToF32AndF16)(queries, head, rule, from, scratch.data(), apart);
-}
-
-void attend(std::span<const Query> queries, const CachedHead<const F16, const float>& head, ScoreRule rule,
-            std::span<float> scratch, ReadFrom from) {
-  const std::size_t apart = scratch_of_query(queries, head.dim, scratch);
-  HWY_DYNAMIC_DISPATCH(AttendToF16AndF32)(queries, head, rule, from, scratch.data(), apart);
+  std::visit(
+      [&]<class K, class V>(const CachedKeys<const K>& k, const CachedValues<const V>& v) {
+        const AttentionRun run = run_of(queries, k.dim, rule, scratch, from);
+        const std::size_t base = run.base;
+        const auto* const next_head =
+            reinterpret_cast<const std::byte*>(k.group(base)) + CachedHead<K, V>::block_bytes(run.dim);
+        score(run, k, {v.value(base), run.bytes_in_block<V>(base, run.shared)});
+        add(run, v, {next_head, run.bytes_in_block<K>(base, run.slots)});
+      },
+      keys, values);
 }
 
 }  // namespace spectr

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <variant>
 
 #include "spectr/backend/cpu/kernels/cached_head.h"
 #include "spectr/gguf/f16.h"
@@ -47,25 +48,29 @@ constexpr std::size_t attention_scratch(std::size_t slots, std::size_t dim) {
   return max_queries * (slots + key_group + 2 * dim);
 }
 
+/// Keys and values as any of the types.
+using AnyKeys = std::variant<CachedKeys<const float>, CachedKeys<const F16>, CachedKeys<const Q8>>;
+using AnyValues = std::variant<CachedValues<const float>, CachedValues<const F16>, CachedValues<const Q8>>;
+
 /// Attention of 1 to max_queries queries over the same keys and values of one head: out = Σ_s softmax_s(score
 /// of q and K[s], and the sink) V[s]. What a query gives does not depend on the others, nor what a slot adds
-/// on whether it is listed or where in a ring it lies: sums run by position, bit for bit. scratch: see
-/// attention_scratch(). Requires: every query attends to at least one slot, and the cache has the blocks of
-/// all of them. A score that is NaN or +∞, or a value of such a slot that is, makes the query's sums NaN: a
-/// model that breaks down is found out.
+/// on whether it is listed or where in a ring it lies: sums run by position, bit for bit. Sums are floats
+/// whatever keys and values are kept as; a scale is multiplied with the sum of q and the quants that share
+/// it, and with the weights of values. scratch: see attention_scratch(). Requires: every query attends to at
+/// least one slot, and the cache has the blocks of all of them; keys and values are of one head. A score that
+/// is NaN or +∞, or a value of such a slot that is, makes the query's sums NaN: a model that breaks down is
+/// found out.
 ///
 /// Rounding changes out[j] to first order by at most 2⁻²⁴ (60 + n / 2 + 2 (d + 3) S) Σ_s softmax_s |V[s][j]|
 /// for n ≤ 2¹⁸ slots, d = head.dim and S the largest scale · Σ_i |q[i] K[s][i]|, without a cap. With normally
 /// distributed numbers most errors cancel: tests hold attend() to 5e-6 of that sum.
-void attend(std::span<const Query> queries, const CachedHead<const float, const float>& head, ScoreRule rule,
+void attend(std::span<const Query> queries, const AnyKeys& keys, const AnyValues& values, ScoreRule rule,
             std::span<float> scratch, ReadFrom from);
 
-/// attend() for keys, values or both that take half the memory. Sums are floats all the same.
-void attend(std::span<const Query> queries, const CachedHead<const F16, const F16>& head, ScoreRule rule,
-            std::span<float> scratch, ReadFrom from);
-void attend(std::span<const Query> queries, const CachedHead<const float, const F16>& head, ScoreRule rule,
-            std::span<float> scratch, ReadFrom from);
-void attend(std::span<const Query> queries, const CachedHead<const F16, const float>& head, ScoreRule rule,
-            std::span<float> scratch, ReadFrom from);
+template <class K, class V>
+void attend(std::span<const Query> queries, const CachedHead<K, V>& head, ScoreRule rule,
+            std::span<float> scratch, ReadFrom from) {
+  attend(queries, AnyKeys(head.keys()), AnyValues(head.values()), rule, scratch, from);
+}
 
 }  // namespace spectr

@@ -29,7 +29,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using GroupTag = hn::CappedTag<float, key_group>;
 constexpr std::size_t vectors_of_group = key_group / hn::MaxLanes(GroupTag());
 
-/// A vector of floats, from floats or from F16 numbers.
+/// A vector of floats, from floats, from F16 numbers, or from what scales are multiplied by.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadFloats(D d, const float* at) {
   return hn::LoadU(d, at);
@@ -51,6 +51,13 @@ HWY_INLINE hn::Vec<D> LoadFloats(D d, const F16* at) {
 #else
   return floats;
 #endif
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> LoadFloats(D d, const Q8* at) {
+  const hn::Rebind<std::int8_t, D> bytes;
+  const hn::RebindToSigned<D> ints;
+  return hn::ConvertTo(d, hn::PromoteTo(ints, hn::LoadU(bytes, reinterpret_cast<const std::int8_t*>(at))));
 }
 
 /// Prefetches the memory that is used next, a few lines at a time, while something else is used: memory is
@@ -117,23 +124,27 @@ HWY_INLINE void ForSome(std::size_t first, std::size_t end, const Use& use) {
 }
 
 /// scores[r][slot − base …] = scale · q·K of n queries for some groups: every key is loaded once for all. A
-/// lane is a slot and sums over the dimensions in their order.
-template <std::size_t n, std::size_t groups, class Head>
-HWY_INLINE void ScoreGroups(const Head& head, float scale, const Query* queries, std::size_t base,
-                            std::size_t slot, float* const* scores, Prefetcher& ahead) {
+/// lane is a slot and sums over the dimensions in their order, those that share a scale together.
+template <std::size_t n, std::size_t groups, class K>
+HWY_INLINE void ScoreGroups(const CachedKeys<const K>& keys, float scale, const Query* queries,
+                            std::size_t base, std::size_t slot, float* const* scores, Prefetcher& ahead) {
   const GroupTag d;
   using V = hn::Vec<GroupTag>;
   constexpr std::size_t lanes = key_group / vectors_of_group, vectors = groups * vectors_of_group;
-  const std::size_t apart = key_group * head.dim;
-  V sums[n][vectors];
-  for (auto& row : sums) {
-    for (V& sum : row) sum = hn::Zero(d);
-  }
-  const typename Head::Key* at = head.keys(slot);
-  for (std::size_t j = 0; j < head.dim;) {
+  const std::size_t dim = keys.dim, apart = slot_bytes<K>(key_group, dim) / sizeof(K);
+  V sums[n][vectors], scaled[n][vectors];  // the latter only where there are scales
+  const auto clear = [&](V(&all)[n][vectors]) HWY_ATTR {
+    for (auto& row : all) {
+      for (V& sum : row) sum = hn::Zero(d);
+    }
+  };
+  clear(sums);
+  clear(scaled);
+  const K* const first = keys.group(slot);
+  const K* at = first;
+  for (std::size_t j = 0; j < dim;) {
     ahead.Step();
-    for (const std::size_t end = std::min(j + Prefetcher::Stride(n), head.dim); j < end;
-         ++j, at += key_group) {
+    for (const std::size_t end = std::min(j + Prefetcher::Stride(n), dim); j < end; ++j, at += key_group) {
       V factors[n];
       for (std::size_t r = 0; r < n; ++r) factors[r] = hn::Set(d, queries[r].q[j]);
       for (std::size_t v = 0; v < vectors; ++v) {
@@ -141,49 +152,120 @@ HWY_INLINE void ScoreGroups(const Head& head, float scale, const Query* queries,
         for (std::size_t r = 0; r < n; ++r) sums[r][v] = hn::MulAdd(factors[r], key, sums[r][v]);
       }
     }
+    if (has_scales<K> && (j % q8_dims == 0 || j == dim)) {
+      for (std::size_t v = 0; v < vectors; ++v) {
+        const float* const scales = scales_behind(first + v / vectors_of_group * apart, key_group, dim);
+        const V by = hn::LoadU(d, scales + (j - 1) / q8_dims * key_group + v % vectors_of_group * lanes);
+        for (std::size_t r = 0; r < n; ++r) scaled[r][v] = hn::MulAdd(sums[r][v], by, scaled[r][v]);
+      }
+      clear(sums);
+    }
   }
   const V by = hn::Set(d, scale);
   for (std::size_t r = 0; r < n; ++r) {
     for (std::size_t v = 0; v < vectors; ++v)
-      hn::StoreU(hn::Mul(by, sums[r][v]), d, scores[r] + (slot - base) + v * lanes);
+      hn::StoreU(hn::Mul(by, has_scales<K> ? scaled[r][v] : sums[r][v]), d,
+                 scores[r] + (slot - base) + v * lanes);
   }
 }
 
 /// The scores of n queries for the slots [slot, end) of a block. Single slots would cost more than whole
 /// groups.
-template <std::size_t n, std::size_t groups, class Head>
-HWY_INLINE void ScoreBlock(const Head& head, float scale, const Query* queries, std::size_t base,
-                           std::size_t slot, std::size_t end, float* const* scores, Prefetcher& ahead) {
+template <std::size_t n, std::size_t groups, class K>
+HWY_INLINE void ScoreBlock(const CachedKeys<const K>& keys, float scale, const Query* queries,
+                           std::size_t base, std::size_t slot, std::size_t end, float* const* scores,
+                           Prefetcher& ahead) {
   constexpr std::size_t step = groups * key_group;
   for (; slot + step <= end; slot += step)
-    ScoreGroups<n, groups>(head, scale, queries, base, slot, scores, ahead);
+    ScoreGroups<n, groups>(keys, scale, queries, base, slot, scores, ahead);
   if constexpr (groups > 1) {
-    ScoreBlock<n, groups / 2>(head, scale, queries, base, slot, end, scores, ahead);
+    ScoreBlock<n, groups / 2>(keys, scale, queries, base, slot, end, scores, ahead);
   } else if (slot < end) {
-    ScoreGroups<n, 1>(head, scale, queries, base, slot, scores, ahead);
+    ScoreGroups<n, 1>(keys, scale, queries, base, slot, scores, ahead);
   }
 }
 
 /// The values that the weights of a query belong to, from position `base` on.
-template <class Head>
+template <class T>
 struct ValuesOfQuery {
-  const Head& head;
+  using Number = T;
+  const CachedValues<const T>& cached;
   const Query& query;
-  std::size_t base;
+  std::size_t base, dim;
 
-  HWY_INLINE typename Head::Value* operator[](std::size_t s) const {
+  HWY_INLINE std::size_t SlotOf(std::size_t s) const {
     s += base;
-    return head.value(s < query.prefix ? s : static_cast<std::size_t>(query.extra[s - query.prefix]));
+    return s < query.prefix ? s : static_cast<std::size_t>(query.extra[s - query.prefix]);
+  }
+  HWY_INLINE const T* operator[](std::size_t s) const { return cached.value(SlotOf(s)); }
+  /// The scales of dimension j in the values [s, s + count).
+  HWY_INLINE void Scales(std::size_t s, std::size_t count, std::size_t j, float* out) const {
+    for (std::size_t i = 0; i < count; ++i) out[i] = cached.scale(SlotOf(s + i), j);
   }
 };
 
-/// The values of a block, whose first slot is `begin`.
+/// The values of a block, whose first slot is `slot` and the value `begin`.
 template <class T>
 struct ValuesOfBlock {
-  T* first;
-  std::size_t begin, dim;
+  using Number = T;
+  const CachedValues<const T>& cached;
+  std::size_t slot, begin, dim;
+  const T* first = cached.value(slot);
 
-  HWY_INLINE T* operator[](std::size_t s) const { return first + (s - begin) * dim; }
+  HWY_INLINE const T* operator[](std::size_t s) const { return first + (s - begin) * dim; }
+  HWY_INLINE void Scales(std::size_t s, std::size_t count, std::size_t j, float* out) const {
+    std::copy_n(&cached.scale(slot + (s - begin), j), count, out);
+  }
+};
+
+/// What the vectors of values from dimension j on are multiplied with: the weights of n queries, times the
+/// values' scales where there are some.
+template <std::size_t n, std::size_t vectors, class D, bool scales>
+class Factors {
+ public:
+  HWY_INLINE Factors(const float* const* weights, std::size_t) : weights_(weights) {}
+  /// For the values [begin, end), at most slot_block.
+  template <class Values>
+  HWY_INLINE void Prepare(const Values&, std::size_t, std::size_t) {}
+  HWY_INLINE hn::Vec<D> operator()(std::size_t r, std::size_t, std::size_t s) const {
+    return hn::Set(D(), weights_[r][s]);
+  }
+
+ private:
+  const float* const* weights_;
+};
+
+template <std::size_t n, std::size_t vectors, class D>
+class Factors<n, vectors, D, true> {
+ public:
+  HWY_INLINE Factors(const float* const* weights, std::size_t j) : weights_(weights), j_(j) {}
+  template <class Values>
+  HWY_INLINE void Prepare(const Values& values, std::size_t begin, std::size_t end) {
+    const hn::ScalableTag<float> d;
+    begin_ = begin;
+    HWY_ALIGN float scales[slot_block];
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const std::size_t j = j_ / q8_dims * q8_dims + b * q8_dims;
+      if (j >= j_ + vectors * hn::MaxLanes(D())) break;
+      values.Scales(begin, end - begin, j, scales);
+      for (std::size_t r = 0; r < n; ++r) {
+        for (std::size_t i = 0; i < end - begin; i += hn::MaxLanes(d)) {
+          const auto weights = hn::LoadU(d, weights_[r] + begin + i);  // scratch goes on behind the last
+          hn::StoreU(hn::Mul(weights, hn::Load(d, scales + i)), d, scaled_[b][r] + i);
+        }
+      }
+    }
+  }
+  HWY_INLINE hn::Vec<D> operator()(std::size_t r, std::size_t v, std::size_t s) const {
+    const std::size_t block = (j_ % q8_dims + v * hn::MaxLanes(D())) / q8_dims;
+    return hn::Set(D(), scaled_[block][r][s - begin_]);
+  }
+
+ private:
+  static constexpr std::size_t blocks = div_up(vectors * hn::MaxLanes(D()), q8_dims) + 1;
+  const float* const* weights_;
+  std::size_t j_, begin_ = 0;
+  HWY_ALIGN float scaled_[blocks][n][slot_block];
 };
 
 /// Σ of weights[s] values[s] of a query so far, even and odd s apart: [dim] each.
@@ -206,23 +288,26 @@ HWY_INLINE void AddVectors(D d, const Values& values, std::size_t begin, std::si
       odd[r][v] = hn::LoadU(d, sums[r].odd + j + v * lanes);
     }
   }
+  Factors<n, vectors, D, has_scales<typename Values::Number>> factors(weights, j);
   const auto add = [&](std::size_t s, V(&to)[n][vectors]) HWY_ATTR {
     V value[vectors];
     for (std::size_t v = 0; v < vectors; ++v) value[v] = LoadFloats(d, values[s] + j + v * lanes);
     for (std::size_t r = 0; r < n; ++r) {
-      const V factor = hn::Set(d, weights[r][s]);
-      for (std::size_t v = 0; v < vectors; ++v) to[r][v] = hn::MulAdd(factor, value[v], to[r][v]);
+      for (std::size_t v = 0; v < vectors; ++v) to[r][v] = hn::MulAdd(factors(r, v, s), value[v], to[r][v]);
     }
   };
-  std::size_t s = begin;
-  while (s + 2 <= end) {
-    ahead.Step();
-    for (const std::size_t some = std::min(s + Prefetcher::Stride(n), end); s + 2 <= some; s += 2) {
-      add(s, even);
-      add(s + 1, odd);
+  for (std::size_t s = begin; s < end;) {
+    const std::size_t block_end = std::min(s + slot_block, end);
+    factors.Prepare(values, s, block_end);
+    while (s + 2 <= block_end) {
+      ahead.Step();
+      for (const std::size_t some = std::min(s + Prefetcher::Stride(n), block_end); s + 2 <= some; s += 2) {
+        add(s, even);
+        add(s + 1, odd);
+      }
     }
+    if (s < block_end) add(s++, even);
   }
-  if (s < end) add(s, even);
   for (std::size_t r = 0; r < n; ++r) {
     for (std::size_t v = 0; v < vectors; ++v) {
       hn::StoreU(even[r][v], d, sums[r].even + j + v * lanes);
@@ -233,11 +318,12 @@ HWY_INLINE void AddVectors(D d, const Values& values, std::size_t begin, std::si
 
 /// AddVectors() for all of them.
 template <std::size_t n, class Values>
-HWY_INLINE void AddValues(const Values& values, std::size_t dim, std::size_t begin, std::size_t end,
-                          float* const* weights, const Sums* sums, Prefetcher& ahead) {
+HWY_INLINE void AddValues(const Values& values, std::size_t begin, std::size_t end, float* const* weights,
+                          const Sums* sums, Prefetcher& ahead) {
   const hn::ScalableTag<float> d;
   const hn::CappedTag<float, 1> single;
   constexpr std::size_t max = VectorsAtOnce(n), lanes = hn::MaxLanes(hn::ScalableTag<float>());
+  const std::size_t dim = values.dim;
   std::size_t j = 0;
   for (; j + max * lanes <= dim; j += max * lanes)
     AddVectors<n, max>(d, values, begin, end, weights, sums, j, ahead);
