@@ -107,10 +107,11 @@ Work ProfiledOps::attention_work(const AttentionSpec& spec) const {
     read += same_sequence ? 1.0 : slots;
     attended += slots;
   }
-  const auto dim = static_cast<double>(spec.head_dim);
-  return {
-      (rule_of(kv_.keys).bytes + rule_of(kv_.values).bytes) * dim * static_cast<double>(spec.kv_heads) * read,
-      2.0 * dim * static_cast<double>(spec.heads) * attended, 0.0};
+  const auto dim = static_cast<double>(spec.head_dim), heads = static_cast<double>(spec.heads);
+  const double value_dim = spec.latent ? static_cast<double>(spec.latent->rank) : dim;
+  const double value_bytes = spec.latent ? 0.0 : rule_of(kv_.values).bytes;  // latent keys have the values
+  return {(rule_of(kv_.keys).bytes + value_bytes) * dim * static_cast<double>(spec.kv_heads) * read,
+          (dim + value_dim) * heads * attended, 0.0};
 }
 
 void ProfiledOps::attention(std::size_t layer) {

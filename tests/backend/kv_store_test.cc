@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "tests/support/every_target.h"
@@ -181,6 +182,83 @@ TEST(KvStore, GivesAQueryTheSameBitsWhereverItsSlotsLie) {
       }
     }
   });
+}
+
+// Latent keys: their first numbers are the values.
+struct Latent {
+  static constexpr std::size_t rows = 150;
+  Latent(std::size_t head_dim, std::size_t value_dim, KvType type)
+      : dim(head_dim),
+        values(value_dim),
+        layout(std::vector{KvLayout::Layer{1, head_dim, 0, value_dim}}, {type, KvType::f32}) {
+    for (std::size_t slot = 0; slot < rows; ++slot) write(slot, slot);
+  }
+  void write(std::size_t slot, std::size_t token) {
+    store.write(0, 0, slot, test::random_floats(dim, static_cast<std::uint32_t>(token)), {});
+  }
+
+  std::size_t dim, values;
+  KvLayout layout;
+  KvStore store{layout, all_of(rows)};
+  std::vector<float> scratch = std::vector<float>(attention_scratch(rows + slot_block, dim));
+};
+
+TEST(KvStore, AttendsToLatentKeysAsToKeysWithTheirFirstNumbersBesideThem) {
+  at_every_target([] {
+    for (const auto& [dim, value_dim] :
+         {std::pair<std::size_t, std::size_t>{1, 1}, {24, 16}, {33, 20}, {64, 32}, {80, 64}, {100, 97}}) {
+      for (const KvType type : all_types) {
+        Latent latent(dim, value_dim, type);
+        const KvLayout beside(std::vector{KvLayout::Layer{1, dim}}, {KvType::f32, KvType::f32});
+        KvStore store(beside, all_of(Latent::rows));
+        for (std::size_t slot = 0; slot < Latent::rows; ++slot) {
+          const auto key = rounded(test::random_floats(dim, static_cast<std::uint32_t>(slot)), type);
+          store.write(0, 0, slot, key, key);
+        }
+        const std::vector<float> q = test::random_floats(dim, 900);
+        std::vector<float> found(value_dim), expected(dim);
+        const std::vector<int> nodes = {141, 143, 149};
+        const Query to_latent{q.data(), 139, nodes, found.data(), 60};
+        const Query to_both{q.data(), 139, nodes, expected.data(), 60};
+        latent.store.attend(0, 0, {&to_latent, 1}, {0.1f}, latent.scratch, ReadFrom::memory);
+        store.attend(0, 0, {&to_both, 1}, {0.1f}, latent.scratch, ReadFrom::memory);
+        for (std::size_t j = 0; j < value_dim; ++j)
+          ASSERT_NEAR(found[j], expected[j], 1e-5) << name_of(type) << ", " << dim << " numbers";
+      }
+    }
+  });
+}
+
+TEST(KvStore, GivesAQueryOfLatentKeysTheSameBitsAloneInCompanyAndWhereverItsSlotsLie) {
+  at_every_target([] {
+    for (const KvType type : all_types) {
+      Latent latent(52, 40, type);
+      const std::vector<float> q = test::random_floats(max_queries * latent.dim, 900);
+      std::vector<float> together(max_queries * latent.values), alone = together, in_tree = together;
+      std::vector<Query> queries;
+      for (std::size_t i = 0; i < max_queries; ++i)
+        queries.push_back({&q[i * latent.dim], 90 + i, {}, &together[i * latent.values]});
+      latent.store.attend(0, 0, queries, {0.1f}, latent.scratch, ReadFrom::memory);
+      for (std::size_t i = 0; i < max_queries; ++i) {
+        queries[i].out = &alone[i * latent.values];
+        latent.store.attend(0, 0, {&queries[i], 1}, {0.1f}, latent.scratch, ReadFrom::memory);
+      }
+      EXPECT_EQ(together, alone) << name_of(type);
+      std::vector<int> nodes;
+      for (std::size_t token = 96; token > 80; --token) latent.store.move(token, 2 * token - 50);
+      for (int token = 81; token < 97; ++token) nodes.push_back(2 * token - 50);
+      for (std::size_t i = 0; i < max_queries; ++i) {
+        const Query query{&q[i * latent.dim], 81, std::span(nodes).first(9 + i), &in_tree[i * latent.values]};
+        latent.store.attend(0, 0, {&query, 1}, {0.1f}, latent.scratch, ReadFrom::caches);
+      }
+      EXPECT_EQ(together, in_tree) << name_of(type);
+    }
+  });
+}
+
+TEST(KvStore, KeepsLatentKeysOnce) {
+  const KvLayout latent(std::vector{KvLayout::Layer{1, 576, 0, 512}}, {KvType::f16, KvType::f32});
+  EXPECT_EQ(latent.bytes(all_of(64)), 64 * 576 * sizeof(F16));
 }
 
 TEST(KvStore, KeepsQ8InNineBitsAndF16InHalfTheBytes) {

@@ -112,13 +112,12 @@ void AttentionPass::prepare_key(const Layer& layer, std::size_t kv_head, std::si
   const AttentionSpec& spec = layer.spec;
   const std::size_t dim = spec.head_dim;
   const std::span<float> key = layer.buffers.key[row].subspan(kv_head * dim, dim);
-  std::span<float> value = layer.buffers.value[row].subspan(kv_head * dim, dim);
+  const std::span<float> value = layer.buffers.value[row].subspan(kv_head * dim, dim);
   if (spec.value_epsilon) rms_norm(value, std::span(ones_).first(dim), *spec.value_epsilon, value);
   if (!layer.k_norm.weight.empty()) normalize(spec.k_norm->kind, layer.k_norm, key, key);
   if (spec.latent) {
     const std::span<float> shared = key.first(spec.latent->rank);
     normalize(spec.latent->norm.kind, weights_.numbers_of(spec.latent->norm), shared, shared);
-    value = key;
   }
   turn(layer, row, key);
   store_of(row).write(layer.index, kv_head, static_cast<std::size_t>(batch_->slots[row]), key, value);

@@ -26,8 +26,12 @@ std::vector<KvLayout::Layer> kv_layers(const ModelSpec& spec) {
   for (const LayerSpec& layer : spec.layers) {
     const AttentionSpec* attention = layer.attention();
     const bool stores = attention != nullptr && !attention->kv_from;
-    layers.push_back(stores ? KvLayout::Layer{attention->kv_heads, attention->head_dim, attention->window}
-                            : KvLayout::Layer{});
+    if (!stores) {
+      layers.push_back({});
+      continue;
+    }
+    const std::size_t value_dim = attention->latent ? attention->latent->rank : 0;
+    layers.push_back({attention->kv_heads, attention->head_dim, attention->window, value_dim});
   }
   return layers;
 }

@@ -51,14 +51,21 @@ void round(std::span<const float> x, std::span<T> out, const ScaleOf& scale_of) 
 
 KvLayout::KvLayout(std::span<const Layer> layers, const KvTypes& types)
     : layers_(layers.begin(), layers.end()), types_(types) {
-  with_numbers(types, [this]<class K, class V>(K, V) {
-    for (const Layer& layer : layers_) {
-      auto group = std::ranges::find(groups_, layer.window, &Group::window);
-      if (group == groups_.end()) group = groups_.insert(group, {layer.window, 0});
-      places_.push_back({static_cast<std::size_t>(group - groups_.begin()), group->block_bytes});
-      group->block_bytes += layer.kv_heads * CachedHead<K, V>::block_bytes(layer.head_dim);
-    }
+  for (const Layer& layer : layers_) {
+    auto group = std::ranges::find(groups_, layer.window, &Group::window);
+    if (group == groups_.end()) group = groups_.insert(group, {layer.window, 0});
+    places_.push_back({static_cast<std::size_t>(group - groups_.begin()), group->block_bytes});
+    group->block_bytes += layer.kv_heads * head_bytes(layer);
+  }
+}
+
+std::size_t KvLayout::head_bytes(const Layer& layer) const {
+  std::size_t bytes = 0;
+  with_numbers(types_, [&]<class K, class V>(K, V) {
+    bytes = layer.value_dim > 0 ? slot_bytes<K>(slot_block, layer.head_dim)
+                                : CachedHead<K, V>::block_bytes(layer.head_dim);
   });
+  return bytes;
 }
 
 std::size_t KvLayout::Group::blocks(const CacheSize& size) const {
@@ -80,59 +87,81 @@ KvStore::KvStore(const KvLayout& layout, const CacheSize& size)
   }
 }
 
-template <class Use>
-void KvStore::with(std::size_t layer, std::size_t head, Use use) const {
-  const std::size_t dim = layout_.layers_[layer].head_dim;
-  with_numbers(layout_.types_, [&]<class K, class V>(K, V) {
-    const auto [group, start] = layout_.places_[layer];
-    const std::size_t at = start + head * CachedHead<K, V>::block_bytes(dim);
-    use(CachedHead<K, V>{pages_[group].data() + at, layout_.groups_[group].block_bytes, dim, rings_[group]});
-  });
+template <class Beside, class Once>
+void KvStore::with(std::size_t layer, std::size_t head, const Beside& beside, const Once& once) const {
+  const KvLayout::Layer& sizes = layout_.layers_[layer];
+  const auto [group, start] = layout_.places_[layer];
+  std::byte* const first = pages_[group].data() + start + head * layout_.head_bytes(sizes);
+  const std::size_t apart = layout_.groups_[group].block_bytes, dim = sizes.head_dim;
+  if (sizes.value_dim > 0) {
+    with_number(layout_.types_.keys,
+                [&]<class K>(K) { once(CachedValues<K>{{first, apart, dim, rings_[group]}}); });
+  } else {
+    with_numbers(layout_.types_,
+                 [&]<class K, class V>(K, V) { beside(CachedHead<K, V>{first, apart, dim, rings_[group]}); });
+  }
 }
+
+namespace {
+
+template <class V>
+void write_value(const CachedValues<V>& values, std::size_t slot, std::span<const float> value) {
+  round(value, std::span<V>(values.value(slot), values.dim),
+        [&](std::size_t j) -> float& { return values.scale(slot, j); });
+}
+
+template <class V>
+void move_value(const CachedValues<V>& values, std::size_t from, std::size_t to) {
+  std::copy_n(values.value(from), values.dim, values.value(to));
+  for (std::size_t j = 0; has_scales<V> && j < values.dim; j += q8_dims)
+    values.scale(to, j) = values.scale(from, j);
+}
+
+}  // namespace
 
 void KvStore::write(std::size_t layer, std::size_t head, std::size_t slot, std::span<const float> key,
                     std::span<const float> value) {
-  const std::size_t dim = layout_.layers_[layer].head_dim;
-  with(layer, head, [&]<class K, class V>(const CachedHead<K, V>& cached) {
+  const auto beside = [&]<class K, class V>(const CachedHead<K, V>& cached) {
     const CachedKeys<K> keys = cached.keys();
-    const CachedValues<V> values = cached.values();
     std::array<K, 2 * q8_dims> some;
-    for (std::size_t begin = 0; begin < dim; begin += some.size()) {
-      const std::span rounded = std::span(some).first(std::min(some.size(), dim - begin));
+    for (std::size_t begin = 0; begin < cached.dim; begin += some.size()) {
+      const std::span rounded = std::span(some).first(std::min(some.size(), cached.dim - begin));
       round(key.subspan(begin, rounded.size()), rounded,
             [&](std::size_t j) -> float& { return keys.scale(slot, begin + j); });
       for (std::size_t j = 0; j < rounded.size(); ++j) keys.key(slot, begin + j) = rounded[j];
     }
-    round(value, std::span<V>(values.value(slot), dim),
-          [&](std::size_t j) -> float& { return values.scale(slot, j); });
-  });
+    write_value(cached.values(), slot, value);
+  };
+  with(layer, head, beside, [&](const auto& latent) { write_value(latent, slot, key); });
 }
 
 void KvStore::attend(std::size_t layer, std::size_t head, std::span<const Query> queries, ScoreRule rule,
                      std::span<float> scratch, ReadFrom from) const {
-  with(layer, head, [&]<class K, class V>(const CachedHead<K, V>& cached) {
+  const auto beside = [&]<class K, class V>(const CachedHead<K, V>& cached) {
     const CachedHead<const K, const V> constant{cached.blocks, cached.apart, cached.dim, cached.ring};
     spectr::attend(queries, constant, rule, scratch, from);
+  };
+  with(layer, head, beside, [&]<class K>(const CachedValues<K>& latent) {
+    const CachedValues<const K> constant{{latent.blocks, latent.apart, latent.dim, latent.ring}};
+    spectr::attend(queries, constant, layout_.layers_[layer].value_dim, rule, scratch, from);
   });
 }
 
 void KvStore::move(std::size_t from, std::size_t to) {
   SPECTR_CHECK(from < slots_ && to < slots_);
   if (from == to) return;
-  for (std::size_t layer = 0; layer < layout_.layers_.size(); ++layer) {
-    for (std::size_t head = 0; head < layout_.layers_[layer].kv_heads; ++head) {
-      with(layer, head, [&]<class K, class V>(const CachedHead<K, V>& cached) {
-        const CachedKeys<K> keys = cached.keys();
-        for (std::size_t j = 0; j < cached.dim; ++j) {
-          keys.key(to, j) = keys.key(from, j);
-          if (has_scales<K> && j % q8_dims == 0) keys.scale(to, j) = keys.scale(from, j);
-        }
-        const CachedValues<V> values = cached.values();
-        std::copy_n(values.value(from), cached.dim, values.value(to));
-        for (std::size_t j = 0; has_scales<V> && j < cached.dim; j += q8_dims)
-          values.scale(to, j) = values.scale(from, j);
-      });
+  const auto beside = [&]<class K, class V>(const CachedHead<K, V>& cached) {
+    const CachedKeys<K> keys = cached.keys();
+    for (std::size_t j = 0; j < cached.dim; ++j) {
+      keys.key(to, j) = keys.key(from, j);
+      if (has_scales<K> && j % q8_dims == 0) keys.scale(to, j) = keys.scale(from, j);
     }
+    move_value(cached.values(), from, to);
+  };
+  const auto once = [&](const auto& latent) { move_value(latent, from, to); };
+  for (std::size_t layer = 0; layer < layout_.layers_.size(); ++layer) {
+    for (std::size_t head = 0; head < layout_.layers_[layer].kv_heads; ++head)
+      with(layer, head, beside, once);
   }
 }
 

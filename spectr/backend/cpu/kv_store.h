@@ -17,6 +17,8 @@ class KvLayout {
   struct Layer {
     std::size_t kv_heads, head_dim;
     std::size_t window = 0;  ///< see AttentionSpec
+    /// So many first numbers of a key are its value, and no others are kept; 0: values are kept beside keys.
+    std::size_t value_dim = 0;
   };
   KvLayout(std::span<const Layer> layers, const KvTypes& types);
 
@@ -35,6 +37,9 @@ class KvLayout {
     std::size_t group, start;  ///< the byte of the group's block at which the
                                ///< layer's heads begin
   };
+  /// Bytes of a block of one head.
+  std::size_t head_bytes(const Layer& layer) const;
+
   std::vector<Layer> layers_;
   std::vector<Place> places_;  // by layer
   std::vector<Group> groups_;
@@ -57,7 +62,7 @@ class KvStore {
   std::size_t context() const { return context_; }
 
   /// Sets key and value of one of the slots. Threads may write different heads at once. Requires: a layer, a
-  /// head and a slot of the store, head_dim numbers each.
+  /// head and a slot of the store, head_dim numbers each; no value where keys have them.
   void write(std::size_t layer, std::size_t head, std::size_t slot, std::span<const float> key,
              std::span<const float> value);
 
@@ -72,9 +77,9 @@ class KvStore {
   void copy(const KvStore& other, std::size_t slots);
 
  private:
-  /// use() of one head, by what its keys and values are.
-  template <class Use>
-  void with(std::size_t layer, std::size_t head, Use use) const;
+  /// beside(CachedHead) of one head, or once(CachedValues) where keys have the values, by their types.
+  template <class Beside, class Once>
+  void with(std::size_t layer, std::size_t head, const Beside& beside, const Once& once) const;
 
   const KvLayout& layout_;
   std::size_t slots_, context_;

@@ -78,15 +78,15 @@ class ReferenceMixers {
     }
     if (spec.latent) weights_.normalize(spec.latent->norm, key, key);
     prepare_heads(spec, spec.k_norm, row, key);
-    if (spec.latent) value = key;
     Cache& cache = cache_of(row, layer);
     store(kv_.keys, dim, key, keys(cache, layer, batch_->slots[row]));
-    store(kv_.values, dim, value, values(cache, layer, batch_->slots[row]));
+    if (!spec.latent) store(kv_.values, dim, value, values(cache, layer, batch_->slots[row]));
   }
 
   void attend(std::size_t layer, std::size_t row, std::span<const Number> query, std::span<Number> out) {
     const AttentionSpec& spec = *spec_.layers[layer].attention();
     const std::size_t from = spec.kv_from.value_or(layer), dim = spec.head_dim;
+    const std::size_t value_dim = spec.latent ? spec.latent->rank : dim;
     Cache& cache = cache_of(row, from);
     const std::size_t seen = batch_->attended(row);
     const std::size_t first = spec.window > 0 && seen > spec.window ? seen - spec.window : 0;
@@ -105,8 +105,10 @@ class ReferenceMixers {
       const std::span<Number> head = out.subspan(h * dim, dim);
       std::ranges::fill(head, Number(0));
       for (std::size_t p = first; p < seen; ++p) {
-        const std::span<const Number> value = values(cache, from, batch_->slot_at(row, p)).subspan(at, dim);
-        for (std::size_t j = 0; j < dim; ++j) head[j] += scores[p - first] / sum * value[j];
+        const std::int32_t slot = batch_->slot_at(row, p);
+        const std::span<const Number> value =
+            (spec.latent ? keys(cache, from, slot) : values(cache, from, slot)).subspan(at, value_dim);
+        for (std::size_t j = 0; j < value_dim; ++j) head[j] += scores[p - first] / sum * value[j];
       }
     }
   }
@@ -188,7 +190,8 @@ class ReferenceMixers {
   std::size_t value_numbers(std::size_t layer) const {
     const LayerSpec& spec = spec_.layers[layer];
     if (const auto* delta = spec.delta_net()) return 2 * delta->value_heads;
-    return spec.attention() != nullptr ? key_numbers(layer) : 0;
+    const AttentionSpec* attention = spec.attention();
+    return attention != nullptr && !attention->latent ? key_numbers(layer) : 0;
   }
   template <class Slot>
   std::span<Number> keys(Cache& cache, std::size_t layer, Slot slot) const {

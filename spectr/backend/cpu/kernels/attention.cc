@@ -19,6 +19,7 @@
 #include <hwy/foreach_target.h>
 // One copy per instruction set comes first.
 #include "spectr/backend/cpu/kernels/attention_loops-inl.h"
+#include "spectr/backend/cpu/kernels/latent_scores-inl.h"
 
 // Named as Highway names its operations.
 // NOLINTBEGIN(readability-identifier-naming,modernize-concat-nested-namespaces)
@@ -57,19 +58,17 @@ void Weigh(const Query& query, ScoreRule rule, std::size_t base, float* scores) 
 
 /// The scores of all slots, block by block: each is used for all queries while it is near, and what comes
 /// after it is prefetched meanwhile, at the end the values.
-template <class K>
-void Score(const AttentionRun& run, const CachedKeys<const K>& keys, Upcoming values) {
+template <class Keys>
+void Score(const AttentionRun& run, const Keys& keys, Upcoming values) {
   float* scores[max_queries];
   const std::size_t count = run.queries.size();
   for (std::size_t r = 0; r < count; ++r) scores[r] = run.scratch + r * run.apart;
   for (std::size_t slot = run.base, end; slot < run.slots; slot = end) {
     end = run.block_end(slot, run.slots);
-    const Upcoming next =
-        end < run.slots ? Upcoming{keys.group(end), run.bytes_in_block<K>(end, run.slots)} : values;
-    Prefetcher ahead(next.at, run.ahead(next.bytes), KeySteps(count, end - slot, run.dim));
+    const Upcoming next = end < run.slots ? run.block_at(keys, end, run.slots) : values;
+    Prefetcher ahead(next.at, run.ahead(next.bytes), KeySteps(keys, count, end - slot));
     ForSome<queries_at_keys>(0, count, [&](auto n, std::size_t r) HWY_ATTR {
-      ScoreBlock<n, GroupsAtOnce(n)>(keys, run.rule.scale, &run.queries[r], run.base, slot, end, scores + r,
-                                     ahead);
+      ScoreBlock<n>(keys, run.rule.scale, &run.queries[r], run.base, slot, end, scores + r, ahead);
     });
   }
 }
@@ -80,7 +79,7 @@ template <class T>
 void Add(const AttentionRun& run, const CachedValues<const T>& values, Upcoming next_head) {
   float* weights[max_queries];
   Sums sums[max_queries];
-  const std::size_t count = run.queries.size(), dim = run.dim, base = run.base;
+  const std::size_t count = run.queries.size(), dim = run.value_dim, base = run.base;
   for (std::size_t r = 0; r < count; ++r) {
     weights[r] = run.scratch + r * run.apart;
     sums[r] = {weights[r] + run.apart - 2 * dim, weights[r] + run.apart - dim};
@@ -89,18 +88,17 @@ void Add(const AttentionRun& run, const CachedValues<const T>& values, Upcoming 
   }
   for (std::size_t slot = base, end; slot < run.shared; slot = end) {
     end = run.block_end(slot, run.shared);
-    const Upcoming next =
-        end < run.shared ? Upcoming{values.value(end), run.bytes_in_block<T>(end, run.shared)} : next_head;
+    const Upcoming next = end < run.shared ? run.block_at(values, end, run.shared) : next_head;
     Prefetcher ahead(next.at, run.ahead(next.bytes), ValueSteps(count, end - slot, dim));
-    const ValuesOfBlock<T> block{values, slot, slot - base, dim};
+    const ValuesOfBlock<T> block{values, slot, slot - base};
     ForSome<queries_at_values>(0, count, [&](auto n, std::size_t r) HWY_ATTR {
-      AddValues<n>(block, slot - base, end - base, weights + r, sums + r, ahead);
+      AddValues<n>(block, dim, slot - base, end - base, weights + r, sums + r, ahead);
     });
   }
   Prefetcher nothing(nullptr, 0, 1);
   for (std::size_t r = 0; r < count; ++r) {
     const Query& query = run.queries[r];
-    AddValues<1>(ValuesOfQuery<T>{values, query, base, dim}, run.shared - base, query.positions() - base,
+    AddValues<1>(ValuesOfQuery<T>{values, query, base}, dim, run.shared - base, query.positions() - base,
                  weights + r, sums + r, nothing);
     for (std::size_t j = 0; j < dim; ++j) query.out[j] = sums[r].even[j] + sums[r].odd[j];
   }
@@ -113,6 +111,16 @@ void ScoreF16(const AttentionRun& run, const CachedKeys<const F16>& keys, Upcomi
   Score(run, keys, values);
 }
 void ScoreQ8(const AttentionRun& run, const CachedKeys<const Q8>& keys, Upcoming values) {
+  Score(run, keys, values);
+}
+
+void ScoreLatentF32(const AttentionRun& run, const CachedValues<const float>& keys, Upcoming values) {
+  Score(run, keys, values);
+}
+void ScoreLatentF16(const AttentionRun& run, const CachedValues<const F16>& keys, Upcoming values) {
+  Score(run, keys, values);
+}
+void ScoreLatentQ8(const AttentionRun& run, const CachedValues<const Q8>& keys, Upcoming values) {
   Score(run, keys, values);
 }
 
@@ -137,6 +145,9 @@ namespace spectr {
 HWY_EXPORT(ScoreF32);
 HWY_EXPORT(ScoreF16);
 HWY_EXPORT(ScoreQ8);
+HWY_EXPORT(ScoreLatentF32);
+HWY_EXPORT(ScoreLatentF16);
+HWY_EXPORT(ScoreLatentQ8);
 HWY_EXPORT(AddF32);
 HWY_EXPORT(AddF16);
 HWY_EXPORT(AddQ8);
@@ -153,6 +164,16 @@ void score(const AttentionRun& run, const CachedKeys<const Q8>& keys, Upcoming v
   HWY_DYNAMIC_DISPATCH(ScoreQ8)(run, keys, values);
 }
 
+void score(const AttentionRun& run, const CachedValues<const float>& keys, Upcoming values) {
+  HWY_DYNAMIC_DISPATCH(ScoreLatentF32)(run, keys, values);
+}
+void score(const AttentionRun& run, const CachedValues<const F16>& keys, Upcoming values) {
+  HWY_DYNAMIC_DISPATCH(ScoreLatentF16)(run, keys, values);
+}
+void score(const AttentionRun& run, const CachedValues<const Q8>& keys, Upcoming values) {
+  HWY_DYNAMIC_DISPATCH(ScoreLatentQ8)(run, keys, values);
+}
+
 void add(const AttentionRun& run, const CachedValues<const float>& values, Upcoming next_head) {
   HWY_DYNAMIC_DISPATCH(AddF32)(run, values, next_head);
 }
@@ -164,11 +185,12 @@ void add(const AttentionRun& run, const CachedValues<const Q8>& values, Upcoming
 }
 
 /// Requires: what attend() says.
-AttentionRun run_of(std::span<const Query> queries, std::size_t dim, ScoreRule rule, std::span<float> scratch,
-                    ReadFrom from) {
+AttentionRun run_of(std::span<const Query> queries, std::size_t dim, std::size_t value_dim, ScoreRule rule,
+                    std::span<float> scratch, ReadFrom from) {
   SPECTR_CHECK(!queries.empty() && queries.size() <= max_queries);
   AttentionRun run{.queries = queries,
                    .dim = dim,
+                   .value_dim = value_dim,
                    .rule = rule,
                    .from_memory = from == ReadFrom::memory,
                    .scratch = scratch.data(),
@@ -198,14 +220,25 @@ void attend(std::span<const Query> queries, const AnyKeys& keys, const AnyValues
             std::span<float> scratch, ReadFrom from) {
   std::visit(
       [&]<class K, class V>(const CachedKeys<const K>& k, const CachedValues<const V>& v) {
-        const AttentionRun run = run_of(queries, k.dim, rule, scratch, from);
-        const std::size_t base = run.base;
-        const auto* const next_head =
-            reinterpret_cast<const std::byte*>(k.group(base)) + CachedHead<K, V>::block_bytes(run.dim);
-        score(run, k, {v.value(base), run.bytes_in_block<V>(base, run.shared)});
-        add(run, v, {next_head, run.bytes_in_block<K>(base, run.slots)});
+        const AttentionRun run = run_of(queries, k.dim, v.dim, rule, scratch, from);
+        Upcoming next_head = run.block_at(k, run.base, run.slots);
+        next_head.at = k.block(run.base) + CachedHead<K, V>::block_bytes(run.dim);
+        score(run, k, run.block_at(v, run.base, run.shared));
+        add(run, v, next_head);
       },
       keys, values);
+}
+
+void attend(std::span<const Query> queries, const AnyValues& latent, std::size_t value_dim, ScoreRule rule,
+            std::span<float> scratch, ReadFrom from) {
+  std::visit(
+      [&](const auto& both) {
+        SPECTR_CHECK(value_dim <= both.dim);
+        const AttentionRun run = run_of(queries, both.dim, value_dim, rule, scratch, from);
+        score(run, both, run.block_at(both, run.base, run.shared));
+        add(run, both, {nullptr, 0});
+      },
+      latent);
 }
 
 }  // namespace spectr

@@ -14,10 +14,10 @@ namespace spectr {
 /// ascending and after the prefix. In this order these are its positions 0, 1, …; of them it attends to those
 /// from `begin` on.
 struct Query {
-  const float* q;  ///< [dim of the head]
+  const float* q;  ///< [dim of the keys]
   std::size_t prefix;
   std::span<const int> extra;
-  float* out;  ///< [dim of the head]
+  float* out;  ///< [dim of the values]
   std::size_t begin = 0;
   /// One more score, of a slot whose value is nothing.
   float sink = -std::numeric_limits<float>::infinity();
@@ -65,6 +65,11 @@ using AnyValues = std::variant<CachedValues<const float>, CachedValues<const F16
 /// for n ≤ 2¹⁸ slots, d = head.dim and S the largest scale · Σ_i |q[i] K[s][i]|, without a cap. With normally
 /// distributed numbers most errors cancel: tests hold attend() to 5e-6 of that sum.
 void attend(std::span<const Query> queries, const AnyKeys& keys, const AnyValues& values, ScoreRule rule,
+            std::span<float> scratch, ReadFrom from);
+
+/// The same where a key's first `value_dim` numbers are its value, too: both are kept once, as values are. A
+/// score is the sum of 16 sums, of the dimensions with the same remainder, whoever else attends.
+void attend(std::span<const Query> queries, const AnyValues& latent, std::size_t value_dim, ScoreRule rule,
             std::span<float> scratch, ReadFrom from);
 
 template <class K, class V>

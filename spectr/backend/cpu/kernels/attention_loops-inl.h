@@ -103,9 +103,11 @@ constexpr std::size_t VectorsAtOnce(std::size_t n) {
 }
 
 /// Steps in which queries meet the keys of some slots of a block.
-constexpr std::size_t KeySteps(std::size_t queries, std::size_t slots, std::size_t dim) {
+template <class K>
+HWY_INLINE std::size_t KeySteps(const CachedKeys<K>& keys, std::size_t queries, std::size_t slots) {
   const std::size_t at_once = key_group * GroupsAtOnce(std::min(queries, queries_at_keys));
-  return div_up(queries, queries_at_keys) * div_up(slots, at_once) * div_up(dim, Prefetcher::Stride(queries));
+  return div_up(queries, queries_at_keys) * div_up(slots, at_once) *
+         div_up(keys.dim, Prefetcher::Stride(queries));
 }
 
 /// Steps in which queries meet the values of some slots of a block.
@@ -171,7 +173,7 @@ HWY_INLINE void ScoreGroups(const CachedKeys<const K>& keys, float scale, const 
 
 /// The scores of n queries for the slots [slot, end) of a block. Single slots would cost more than whole
 /// groups.
-template <std::size_t n, std::size_t groups, class K>
+template <std::size_t n, std::size_t groups = GroupsAtOnce(n), class K>
 HWY_INLINE void ScoreBlock(const CachedKeys<const K>& keys, float scale, const Query* queries,
                            std::size_t base, std::size_t slot, std::size_t end, float* const* scores,
                            Prefetcher& ahead) {
@@ -191,7 +193,7 @@ struct ValuesOfQuery {
   using Number = T;
   const CachedValues<const T>& cached;
   const Query& query;
-  std::size_t base, dim;
+  std::size_t base;
 
   HWY_INLINE std::size_t SlotOf(std::size_t s) const {
     s += base;
@@ -209,10 +211,10 @@ template <class T>
 struct ValuesOfBlock {
   using Number = T;
   const CachedValues<const T>& cached;
-  std::size_t slot, begin, dim;
+  std::size_t slot, begin;
   const T* first = cached.value(slot);
 
-  HWY_INLINE const T* operator[](std::size_t s) const { return first + (s - begin) * dim; }
+  HWY_INLINE const T* operator[](std::size_t s) const { return first + (s - begin) * cached.dim; }
   HWY_INLINE void Scales(std::size_t s, std::size_t count, std::size_t j, float* out) const {
     std::copy_n(&cached.scale(slot + (s - begin), j), count, out);
   }
@@ -316,14 +318,13 @@ HWY_INLINE void AddVectors(D d, const Values& values, std::size_t begin, std::si
   }
 }
 
-/// AddVectors() for all of them.
+/// AddVectors() for the first `dim` numbers of values.
 template <std::size_t n, class Values>
-HWY_INLINE void AddValues(const Values& values, std::size_t begin, std::size_t end, float* const* weights,
-                          const Sums* sums, Prefetcher& ahead) {
+HWY_INLINE void AddValues(const Values& values, std::size_t dim, std::size_t begin, std::size_t end,
+                          float* const* weights, const Sums* sums, Prefetcher& ahead) {
   const hn::ScalableTag<float> d;
   const hn::CappedTag<float, 1> single;
   constexpr std::size_t max = VectorsAtOnce(n), lanes = hn::MaxLanes(hn::ScalableTag<float>());
-  const std::size_t dim = values.dim;
   std::size_t j = 0;
   for (; j + max * lanes <= dim; j += max * lanes)
     AddVectors<n, max>(d, values, begin, end, weights, sums, j, ahead);

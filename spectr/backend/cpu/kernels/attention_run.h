@@ -19,7 +19,7 @@ struct Upcoming {
 /// score.
 struct AttentionRun {
   std::span<const Query> queries;
-  std::size_t dim;
+  std::size_t dim, value_dim;  ///< of keys, and of values
   ScoreRule rule;
   bool from_memory;
   float* scratch;
@@ -28,10 +28,10 @@ struct AttentionRun {
   std::size_t shared;       ///< up to here slots are positions of all of them, an even number from base on
 
   static std::size_t block_end(std::size_t slot, std::size_t end) { return std::min(slot + slot_block, end); }
-  /// Bytes of numbers of type T in the block that begins at a slot.
+  /// The block that begins at a slot, and its bytes.
   template <class T>
-  std::size_t bytes_in_block(std::size_t slot, std::size_t end) const {
-    return slot_bytes<T>(block_end(slot, end) - slot, dim);
+  static Upcoming block_at(const CachedBlocks<T>& cached, std::size_t slot, std::size_t end) {
+    return {cached.block(slot), slot_bytes<T>(block_end(slot, end) - slot, cached.dim)};
   }
   /// Bytes that are prefetched.
   std::size_t ahead(std::size_t bytes) const { return from_memory ? bytes : 0; }
