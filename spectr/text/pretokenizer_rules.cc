@@ -94,6 +94,28 @@ constexpr std::array<std::string_view, 1> kimi_k2 = {
     R"([^\p{Lu}\p{Lt}\p{N}\p{P}\p{S}\p{Z}\p{C}\p{Han}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
     R"(|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
+// Youtu-LLM: Korean, wide punctuation, Bopomofo, and Chinese with Japanese are cut out first; then Tekken's
+// words with contractions behind them.
+constexpr std::array<std::string_view, 2> youtu = {
+    R"([\x{AC00}-\x{D7A3}\x{3131}-\x{318E}]+)"
+    R"(|[\x{FF01}\x{2026}\x{201C}\x{201D}\x{2018}\x{2019}\x{2014}\x{FF1A}\x{FF1B}\x{FF0C}\x{3001}-\x{303F})"
+    R"(\x{FE30}-\x{FE4F}]+|[\x{3105}-\x{312F}]+|[\x{4E00}-\x{9FA5}\x{3040}-\x{309F}\x{30A0}-\x{30FF}]+)",
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)"
+    R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?)"
+    R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)"
+    R"((?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])?)"
+    R"(|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+
+// BLOOM: what is neither space nor one of these marks; in Viking every digit is a word.
+constexpr std::string_view bloom_words =
+    R"( ?[^(\s|.,!?\x{2026}\x{3002}\x{FF0C}\x{3001}\x{964}\x{6D4}\x{60C})]+)";
+constexpr std::array<std::string_view, 1> bloom = {bloom_words};
+constexpr std::array<std::string_view, 2> viking = {bloom_words, R"(\p{N})"};
+
+// SuperBPE: numbers are cut out, and their digits by three from their end; all else stays together.
+constexpr std::array<std::string_view, 3> superbpe = {R"(\p{N}+)", R"(\A\d{1,2}(?=(?:\d{3})++\z))",
+                                                      R"(\d{3})"};
+
 // DeepSeek V3 (tokenizer.json: a Sequence of Splits).
 constexpr std::array<std::string_view, 3> deepseek_v3 = {
     R"(\p{N}{1,3})", R"([\x{4E00}-\x{9FA5}\x{3040}-\x{309F}\x{30A0}-\x{30FF}]+)",
@@ -197,6 +219,12 @@ constexpr Named rules[] = {
     {"tiny_aya", {tiny_aya}},
     {"cohere2moe", {tiny_aya}},
     {"kimi-k2", {kimi_k2}},
+    {"youtu", {.regexes = youtu, .whole_words = true}},
+    {"bloom", {bloom}},
+    {"poro-chat", {bloom}},
+    {"gpt3-finnish", {bloom}},
+    {"viking", {viking}},
+    {"superbpe", {superbpe}},
     {"deepseek-llm", {deepseek_llm}},
     {"deepseek-coder", {deepseek_coder}},
     {"deepseek-v3", {deepseek_v3}},

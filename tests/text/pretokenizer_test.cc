@@ -20,9 +20,9 @@ std::vector<std::string> words(std::string_view rule, std::string_view text) {
 }
 
 constexpr std::string_view all_rules[] = {
-    "gpt-2",    "starcoder",      "falcon",     "default",    "llama-bpe",    "qwen2",
-    "tekken",   "qwen35",         "seed-coder", "bailingmoe", "deepseek-llm", "exaone-moe",
-    "minicpm5", "deepseek-coder", "gpt-4o",     "tiny_aya",   "kimi-k2",      "deepseek-v3"};
+    "gpt-2",  "starcoder",  "falcon",     "default",      "llama-bpe",  "qwen2",    "tekken",
+    "qwen35", "seed-coder", "bailingmoe", "deepseek-llm", "exaone-moe", "minicpm5", "deepseek-coder",
+    "gpt-4o", "tiny_aya",   "kimi-k2",    "deepseek-v3",  "youtu",      "viking",   "superbpe"};
 
 TEST(Pretokenizer, Gpt2KeepsOneSpaceWithAWord) {
   EXPECT_THAT(words("gpt-2", "Hello, y'all! I'll pay 1234 \u20AC  now\n\n x"),
@@ -123,6 +123,30 @@ TEST(Pretokenizer, MiniCpm5SeedCoderAndLingDifferFromQwen2AtNumbersAndLineEnds) 
 
 TEST(Pretokenizer, ExaonesExpertsKeepWordsWithSingleSpacesTogether) {
   EXPECT_THAT(words("exaone-moe", "one two  three 12"), ElementsAre("one two", " ", " three", " ", "1", "2"));
+}
+
+// What Python's module regex makes of these texts with the families' expressions.
+TEST(Pretokenizer, BloomAndVikingCutAtSomeMarksOnly) {
+  EXPECT_THAT(words("bloom", "Hei (maailma), mit\u00E4  kuuluu? 12\n\nok|a"),
+              ElementsAre("Hei", " (", "maailma", "),", " mit\u00E4", " ", " kuuluu", "?", " 12", "\n\n",
+                          "ok", "|", "a"));
+  EXPECT_THAT(words("viking", "Vuonna 2024, x1 (ei)."),
+              ElementsAre("Vuonna", " ", "2", "0", "2", "4", ",", " x", "1", " (", "ei", ")."));
+}
+
+TEST(Pretokenizer, SuperBpeCutsNumbersOnly) {
+  EXPECT_THAT(
+      words("superbpe", "by the way 12 1234567 and 999999, x12a"),
+      ElementsAre("by the way ", "12", " ", "1", "234", "567", " and ", "999", "999", ", x", "12", "a"));
+}
+
+TEST(Pretokenizer, YoutuCutsScriptsOutFirst) {
+  EXPECT_THAT(words("youtu",
+                    "It's 123 HTTPServer, \u4F60\u597D\u5417\u3001\u4E16\u754C \uC548\uB155 \u3105\u3106 "
+                    "\u201Cok\u201D\n path/\n  x"),
+              ElementsAre("It's", " ", "1", "2", "3", " HTTPServer", ",", " ", "\u4F60\u597D\u5417", "\u3001",
+                          "\u4E16\u754C", " ", "\uC548\uB155", " ", "\u3105\u3106", " ", "\u201C", "ok",
+                          "\u201D", "\n", " path", "/\n", " ", " x"));
 }
 
 TEST(Pretokenizer, DeepSeekLlmSplitsByScript) {
