@@ -70,13 +70,42 @@ HWY_INLINE auto signed_quants_of_group(const std::uint8_t* block) {
 template <class Lanes>
 constexpr bool adds_pairs = requires { &Lanes::pairs_of_products; };
 
-/// How kernels of this set want x. Products of signed bytes have `signed_excess` too much for every 1
-/// of the activation.
+/// The largest of a format's numbers and the excess that makes all of them at least 0, where two products
+/// with |q| ≤ 127 fit 16 bits then.
+struct UnsignedNumbers {
+  int largest, excess;
+  constexpr int largest_pair() const { return 2 * largest * 127; }
+  constexpr bool fit() const { return largest_pair() <= 32767; }
+};
+
+template <class Format>
+constexpr UnsignedNumbers unsigned_numbers() {
+  using enum QuantLayout::Meaning;
+  constexpr QuantLayout layout = Format::layout;
+  if constexpr (layout.meaning == table_index) {
+    const auto [least, most] = std::ranges::minmax(Format::values);
+    return {most - least, -least};
+  } else if constexpr (layout.meaning == signed_byte) {
+    return {255, 128};
+  } else {
+    return {(1 << layout.bits()) - 1, 0};
+  }
+}
+
+/// Whether a set takes a format's numbers with an excess that makes them unsigned: where it adds pairs of
+/// products, and they fit.
+template <class Lanes, class Format>
+constexpr bool takes_unsigned = adds_pairs<Lanes> && unsigned_numbers<Format>().fit();
+
+/// How kernels of this set want x. Products of signed bytes have the excess too much for every 1 of the
+/// activation.
 template <class Lanes, class Format>
 constexpr ActivationBlock activation_block(int rows) {
   constexpr QuantLayout layout = Format::layout;
   constexpr bool is_signed = layout.has_signed_bytes();
-  constexpr int excess = is_signed ? Lanes::signed_excess : layout.offset;
+  constexpr int excess = !is_signed                      ? layout.offset
+                         : takes_unsigned<Lanes, Format> ? unsigned_numbers<Format>().excess
+                                                         : Lanes::signed_excess;
   return {.rows = rows,
           .corrections = is_signed && excess == 0 ? 0 : 2 * layout.scales_per_block(),
           .factor = -excess};
@@ -87,7 +116,9 @@ constexpr ActivationBlock activation_block(int rows) {
 template <class Lanes, class Format, int group, int rows>
 HWY_INLINE void add_pairs(bool first, const std::uint8_t* quants, const std::uint8_t* q,
                           typename Lanes::Ints (&pairs)[rows]) {
-  const auto w = quants_of_group<Lanes, Format, group>(quants);
+  auto w = quants_of_group<Lanes, Format, group>(quants);
+  if constexpr (Format::layout.meaning == QuantLayout::Meaning::table_index)
+    w = Lanes::look_up(w, raised_values<Format, unsigned_numbers<Format>().excess>.data());
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r) {
     const auto products = Lanes::pairs_of_products(w, q + 32 * r + 4 * group);
@@ -104,10 +135,9 @@ HWY_INLINE void add_groups(const std::uint8_t* quants, const std::uint8_t* q, co
   constexpr bool is_signed = Format::layout.has_signed_bytes();
   if constexpr (groups == 0) {
     return;
-  } else if constexpr (adds_pairs<Lanes> && !is_signed) {
-    // Added in 16 bits as often as fits, as |q| ≤ 127: the sum is exact, whatever its order.
-    constexpr int largest_pair = 2 * ((1 << Format::layout.bits()) - 1) * 127;
-    constexpr int together = std::min(groups, 32767 / largest_pair);
+  } else if constexpr (takes_unsigned<Lanes, Format>) {
+    // Added in 16 bits as often as fits: the sum is exact, whatever its order.
+    constexpr int together = std::min(groups, 32767 / unsigned_numbers<Format>().largest_pair());
     typename Lanes::Ints pairs[rows];
     [&]<int... g>(std::integer_sequence<int, g...>) {
       ((meanwhile(first + g), add_pairs<Lanes, Format, first + g>(g == 0, quants, q, pairs)), ...);
