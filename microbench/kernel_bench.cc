@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <span>
 #include <string>
@@ -188,6 +189,26 @@ void attend_one_head(benchmark::State& state) {
 BENCHMARK(attend_one_head<float>)->ArgsProduct({{1, 2, 4, 8}, {16, 128, 512, 2048}});
 BENCHMARK(attend_one_head<F16>)->ArgsProduct({{1, 2, 4, 8}, {16, 128, 512, 2048}});
 BENCHMARK(attend_one_head<Q8>)->ArgsProduct({{1, 2, 4, 8}, {16, 128, 512, 2048}});
+
+/// The same over keys whose first numbers are the values, as latent attention keeps them.
+void attend_latent_head(benchmark::State& state) {
+  constexpr std::size_t width = 576, value_width = 512;
+  const auto count = static_cast<std::size_t>(state.range(0)),
+             slots = static_cast<std::size_t>(state.range(1));
+  const std::vector<float> q = random_floats(count * width, 4);
+  const std::vector<F16> kept = cached<F16>(random_floats((slots / slot_block + 1) * slot_block * width, 5));
+  std::vector<float> scratch(attention_scratch(slots, width)), out(count * width);
+  std::vector<Query> queries;
+  for (std::size_t i = 0; i < count; ++i) queries.push_back({&q[i * width], slots, {}, &out[i * width]});
+  const CachedValues<const F16> latent{{reinterpret_cast<const std::byte*>(kept.data()),
+                                        slot_bytes<F16>(slot_block, width), width,
+                                        std::numeric_limits<std::size_t>::max()}};
+  for (auto _ : state) {
+    attend(queries, latent, value_width, {0.05f}, scratch, ReadFrom::caches);
+    benchmark::DoNotOptimize(out.data());
+  }
+}
+BENCHMARK(attend_latent_head)->ArgsProduct({{1, 8}, {512, 2048}});
 
 /// Registers compute(), which leaves its input as it was.
 template <class Compute>

@@ -67,7 +67,7 @@ void Score(const AttentionRun& run, const Keys& keys, Upcoming values) {
     end = run.block_end(slot, run.slots);
     const Upcoming next = end < run.slots ? run.block_at(keys, end, run.slots) : values;
     Prefetcher ahead(next.at, run.ahead(next.bytes), KeySteps(keys, count, end - slot));
-    ForSome<queries_at_keys>(0, count, [&](auto n, std::size_t r) HWY_ATTR {
+    ForSome<QueriesAt(Keys())>(0, count, [&](auto n, std::size_t r) HWY_ATTR {
       ScoreBlock<n>(keys, run.rule.scale, &run.queries[r], run.base, slot, end, scores + r, ahead);
     });
   }

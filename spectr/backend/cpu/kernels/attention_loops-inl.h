@@ -92,6 +92,11 @@ constexpr bool few_registers = HWY_ARCH_X86 && hn::MaxLanes(hn::ScalableTag<floa
 /// As many queries as have registers for their sums meet the same keys at once, or the same values.
 constexpr std::size_t queries_at_keys = 4, queries_at_values = few_registers ? 2 : 4;
 
+template <class K>
+constexpr std::size_t QueriesAt(const CachedKeys<K>&) {
+  return queries_at_keys;
+}
+
 /// Groups of keys that n queries meet at once: as many as have sums to hide one another's latency.
 constexpr std::size_t GroupsAtOnce(std::size_t n) {
   return std::clamp<std::size_t>(8 / (n * vectors_of_group), 1, 4);

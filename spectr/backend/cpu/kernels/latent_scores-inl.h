@@ -23,6 +23,14 @@ namespace HWY_NAMESPACE {
 constexpr std::size_t sums_of_score = key_group;
 static_assert(q8_dims % sums_of_score == 0, "dimensions of a step share a scale");
 
+/// So many queries meet the same keys at once: all heads ask the same ones, so there are many.
+constexpr std::size_t queries_at_latent = hn::MaxLanes(GroupTag()) == sums_of_score ? 8 : 4;
+
+template <class K>
+constexpr std::size_t QueriesAt(const CachedValues<K>&) {
+  return queries_at_latent;
+}
+
 /// Keys that n queries meet at once: as many as have sums to hide one another's latency.
 constexpr std::size_t LatentKeysAtOnce(std::size_t n) {
   return std::clamp<std::size_t>((few_registers ? 8 : 16) / (n * vectors_of_group), 1, 4);
@@ -33,8 +41,8 @@ constexpr std::size_t latent_stride = 8 * sums_of_score;
 
 template <class K>
 HWY_INLINE std::size_t KeySteps(const CachedValues<K>& keys, std::size_t queries, std::size_t slots) {
-  const std::size_t at_once = LatentKeysAtOnce(std::min(queries, queries_at_keys));
-  return div_up(queries, queries_at_keys) * div_up(slots, at_once) * div_up(keys.dim, latent_stride);
+  const std::size_t at_once = LatentKeysAtOnce(std::min(queries, queries_at_latent));
+  return div_up(queries, queries_at_latent) * div_up(slots, at_once) * div_up(keys.dim, latent_stride);
 }
 
 /// The sum of a vector's lanes: halves are added until one is left.
