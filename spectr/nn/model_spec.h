@@ -224,6 +224,8 @@ struct HeadSpec {
   /// The tokens whose logits the output gives, ascending; the others' are −∞, but for a sequence's own
   /// tokens (PassBatch::own_words). Empty: all.
   std::vector<Token> shortlist = {};
+  /// Tokens that never come: their logits are −∞, whatever the output gives them. Ascending.
+  std::vector<Token> forbidden = {};
 };
 
 /// The input of a layer (or, for the number of layers, the output of the last) that draft heads read.
@@ -260,6 +262,7 @@ enum class Feature {
   residual_scale,
   output_scale,
   logit_scale,
+  forbidden_tokens,
   taps,
   shortlist,
 };

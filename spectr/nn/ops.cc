@@ -76,6 +76,7 @@ std::vector<Feature> features_of(const ModelSpec& spec) {
   need(spec.head.scale != 1.0f, Feature::logit_scale);
   need(!spec.taps.empty(), Feature::taps);
   need(!spec.head.shortlist.empty(), Feature::shortlist);
+  need(!spec.head.forbidden.empty(), Feature::forbidden_tokens);
   return features;
 }
 
@@ -137,6 +138,8 @@ std::string_view name_of(Feature feature) {
       return "scaled layers";
     case Feature::logit_scale:
       return "scaled logits";
+    case Feature::forbidden_tokens:
+      return "tokens that never come";
     case Feature::taps:
       return "taps for draft heads";
     case Feature::shortlist:

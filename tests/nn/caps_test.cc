@@ -82,6 +82,7 @@ TEST(Caps, EveryFieldThatIsNotNeutralIsRefusedWhereItIsLacked) {
       {Feature::residual_scale, [](ModelSpec& s) { s.layers.back().residual_scale = 0.2F; }},
       {Feature::output_scale, [](ModelSpec& s) { s.layers.back().output_scale = 0.5F; }},
       {Feature::logit_scale, [](ModelSpec& s) { s.head.scale = 0.5F; }},
+      {Feature::forbidden_tokens, [](ModelSpec& s) { s.head.forbidden = {1}; }},
       {Feature::taps, [](ModelSpec& s) { s.taps.push_back({0}); }}};
   const KvTypes f32{KvType::f32, KvType::f32};
   ASSERT_TRUE(check(spec_of(tiny_llama()), f32, host_caps("toy")));

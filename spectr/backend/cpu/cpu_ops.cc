@@ -16,6 +16,8 @@ namespace {
 // So many logits are capped in the time that it takes threads to meet.
 constexpr std::size_t capped_numbers = 2048;
 
+constexpr float nothing = -std::numeric_limits<float>::infinity();
+
 void multiply_by(float factor, std::span<float> x) {
   if (factor == 1.0f) return;
   for (float& number : x) number *= factor;
@@ -256,6 +258,9 @@ void CpuOps::head(const HeadSpec& spec) {
   weights_.add_bias(spec.output, y);
   finish_logits(spec, y);
   if (shortens) spread(spec, normed, y, logits.rows(rows));
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (const Token token : spec.forbidden) logits.rows(rows)[i][static_cast<std::size_t>(token)] = nothing;
+  }
   logits_ = HeldLogits(logits);
 }
 
@@ -277,7 +282,7 @@ void CpuOps::spread(const HeadSpec& spec, Span2d<const float> normed, Span2d<con
                     Span2d<float> out) {
   for (std::size_t i = 0; i < out.rows(); ++i) {
     const std::span<float> row = out[i];
-    std::ranges::fill(row, -std::numeric_limits<float>::infinity());
+    std::ranges::fill(row, nothing);
     for (std::size_t j = 0; j < spec.shortlist.size(); ++j)
       row[static_cast<std::size_t>(spec.shortlist[j])] = shortlist[i][j];
     const OwnWords& own = *batch_->own_words[i];

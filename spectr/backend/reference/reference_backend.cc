@@ -212,6 +212,8 @@ class ReferenceOps final : public Ops {
       } else {
         rows.push_back(spread(spec, normed, y, *batch_->own_words[rows.size()]));
       }
+      for (const Token token : spec.forbidden)
+        rows.back()[static_cast<std::size_t>(token)] = -std::numeric_limits<double>::infinity();
     }
     std::erase_if(logits_, [](const auto& one) { return !one->is_held(); });
     logits_.push_back(std::make_unique<ReferenceLogits>(std::move(rows)));

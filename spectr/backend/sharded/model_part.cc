@@ -38,11 +38,23 @@ class Taking {
     for (LayerSpec& layer : spec_.layers) SPECTR_TRY_VOID(take(layer));
     keep(spec_.head.norm);
     take_rows(spec_.head.output, tokens);
+    take_forbidden(tokens);
     spec_.weights = std::move(weights_);
     return {};
   }
 
  private:
+  /// The tokens that never come, counted from the rank's first one on.
+  void take_forbidden(const Range& tokens) {
+    std::vector<Token> own;
+    for (const Token token : spec_.head.forbidden) {
+      const auto id = static_cast<std::size_t>(token);
+      if (id >= tokens.first && id < tokens.first + tokens.size)
+        own.push_back(static_cast<Token>(id - tokens.first));
+    }
+    spec_.head.forbidden = std::move(own);
+  }
+
   Result<void> take(LayerSpec& layer) {
     for (auto* norm : {&layer.mixer_norm, &layer.ffn_norm, &layer.mixer_post_norm, &layer.ffn_post_norm,
                        &layer.experts_norm, &layer.dense_post_norm, &layer.experts_post_norm})

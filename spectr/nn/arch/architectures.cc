@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "spectr/base/names.h"
 #include "spectr/gguf/split_file.h"
@@ -46,6 +47,28 @@ Result<void> read_blocks(ArchReader& in) {
   return {};
 }
 
+/// Tokens that are never to come, among them some that the model would like to give: placeholders of pictures
+/// for instance. Those that the vocabulary lacks are none.
+Result<void> read_forbidden(ArchReader& in) {
+  constexpr std::string_view key = "tokenizer.ggml.suppress_tokens";
+  ModelSpec& spec = in.spec();
+  SPECTR_TRY(const auto tokens, in.file().integers(key));
+  for (const std::int64_t token : tokens) {
+    if (token >= 0 && std::cmp_less(token, spec.vocabulary))
+      spec.head.forbidden.push_back(static_cast<Token>(token));
+  }
+  std::vector<Token>& forbidden = spec.head.forbidden;
+  std::ranges::sort(forbidden);
+  const auto again = std::ranges::unique(forbidden);
+  forbidden.erase(again.begin(), again.end());
+  if (forbidden.size() == spec.vocabulary) return error("{}: {} has all tokens", in.file().name(), key);
+  if (!forbidden.empty()) {
+    spec.requirements.push_back(
+        {Feature::forbidden_tokens, fmt::format("{} has {} tokens", key, forbidden.size())});
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const Architecture> architectures() {
@@ -69,6 +92,7 @@ Result<ModelSpec> read_model_spec(const Gguf& file, const RopeChoice& rope) {
   ArchReader in(file, name, rope, spec);
   SPECTR_TRY_VOID(read_blocks(in));
   SPECTR_TRY_VOID(found->read(in));
+  SPECTR_TRY_VOID(read_forbidden(in));
   SPECTR_TRY_VOID(in.end_of_tensors());
   return spec;
 }
