@@ -77,8 +77,8 @@ bool KvSlots::keeps(std::size_t length) const {
 
 void KvSlots::rewind(std::size_t length) {
   length_ = std::min(length_, length);
-  if (!keeps(length_)) length_ = 0;
   if (frames_) length_ = frames_->rewind(length_);
+  if (!keeps(length_)) length_ = frames_ ? frames_->rewind(0) : 0;
   if (length_ == 0) written_ = 0;
   scored_ = 0;
 }

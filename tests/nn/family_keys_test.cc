@@ -118,5 +118,54 @@ TEST(FamilyKeys, ReadsWhatIsGemmasOwn) {
   EXPECT_EQ(scale("gemma3", 62), 0.5F);
 }
 
+// What files have that a text does not need, and what only some of a family have.
+TEST(FamilyKeys, OfPicturesAreIgnored) {
+  const std::vector<std::int32_t> sections = {2, 0, 0, 0};
+  constexpr const char* all_keys_read = "tensor ";
+  expect_error(tiny_model("glm4moe").set("glm4moe.rope.dimension_sections", sections), all_keys_read);
+  spec_of("granite", tiny_model("granite").set("granite.deepstack_mapping", std::vector<std::int32_t>{-1}));
+  expect_error(tiny_model("qwen35").set("qwen35.n_deepstack_layers", 3U), all_keys_read);
+}
+
+TEST(FamilyKeys, AWidthOfExpertsThatAreNotThereIsIgnored) {
+  const ModelSpec spec =
+      spec_of("granite", tiny_model("granite").set("granite.expert_shared_feed_forward_length", 16U));
+  EXPECT_FALSE(spec.layers[0].experts);
+}
+
+TEST(FamilyKeys, ReadsTheWindowOfAllOfLfm2sAttention) {
+  const auto lfm2 = [] {
+    return tiny_model("lfm2")
+        .set("lfm2.attention.head_count_kv", std::vector<std::int32_t>{2})
+        .set("lfm2.attention.sliding_window", 9U);
+  };
+  EXPECT_EQ(windows_of(spec_of("lfm2", lfm2())), std::vector<std::size_t>{9});
+  EXPECT_EQ(windows_of(spec_of("lfm2", lfm2().set("lfm2.attention.sliding_window", 0U))),
+            std::vector<std::size_t>{0});
+}
+
+TEST(FamilyKeys, ReadsTheTemperatureOfLatentAttention) {
+  const auto deepseek = [](float scale) {
+    return tiny_model("deepseek2").set("deepseek2.attention.temperature_scale", scale);
+  };
+  const std::string_view length = "deepseek2.attention.temperature_length";
+  const auto temperature =
+      spec_of("deepseek2", deepseek(0.1F).set(length, 32U)).layers[0].attention()->temperature;
+  ASSERT_TRUE(temperature);
+  EXPECT_EQ(temperature->scale, 0.1F);
+  EXPECT_EQ(temperature->period, 32);
+  EXPECT_FALSE(spec_of("deepseek2", deepseek(0).set(length, 32U)).layers[0].attention()->temperature);
+  expect_error(deepseek(0.1F),
+               "deepseek2.attention.temperature_scale is 0.1, but deepseek2.attention."
+               "temperature_length is missing");
+}
+
+TEST(FamilyKeys, RefusesTheJoinedMatricesOfOlderLatentAttention) {
+  expect_error(tiny_model("deepseek2")
+                   .remove("deepseek2.attention.key_length_mla")
+                   .tensor({.name = "blk.0.attn_kv_b.weight", .shape = {4, 14}}),
+               "tensor blk.0.attn_kv_b.weight has the heads' matrices of keys and values in one: convert");
+}
+
 }  // namespace
 }  // namespace spectr

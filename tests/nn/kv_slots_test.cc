@@ -144,6 +144,20 @@ TEST(KvSlots, WhatAWindowNoLongerHoldsIsComputedAgainFromTheBeginning) {
   EXPECT_EQ(after(1000, 250, 240), 240) << "begun again, all is there";
 }
 
+// Where recurrent layers go back further than asked for, the windows may not reach.
+TEST(KvSlots, WhatRecurrentLayersComputeAgainNeedsItsWindowToo) {
+  for (std::size_t rewound = 780; rewound < 1000; rewound += 7) {
+    KvSlots slots(cache, 4, {100, 200, FrameCounts{1000, 64}});
+    const std::vector<Token> text = text_of(1000);
+    PassBatch batch;
+    while (!slots.plan(text, TokenTree(text.back()), batch).complete) {
+    }
+    slots.rewind(rewound);
+    EXPECT_LE(slots.length(), rewound);
+    EXPECT_TRUE(slots.length() == 0 || slots.length() >= 800) << slots.length() << " of " << rewound;
+  }
+}
+
 TEST(KvSlots, NodesOfATreeOverwriteTheEarliestSlotsToo) {
   KvSlots slots(cache, 8, {100, 200});
   const std::vector<Token> text = text_of(299);

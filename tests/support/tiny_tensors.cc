@@ -6,8 +6,9 @@ namespace spectr {
 
 std::vector<WrittenTensor> tiny_tensors(const std::string& architecture, const TinyShape& s) {
   const std::size_t q = s.heads * s.head_dim, kv = s.kv_heads * s.head_dim;
+  const std::string output_norm = architecture == "lfm2" ? "token_embd_norm.weight" : "output_norm.weight";
   std::vector<WrittenTensor> all = {{.name = "token_embd.weight", .shape = {s.width, s.vocabulary}},
-                                    {.name = "output_norm.weight", .shape = {s.width}}};
+                                    {.name = output_norm, .shape = {s.width}}};
   const bool centred = architecture.starts_with("gpt");
   for (std::size_t i = 0; i < s.layers; ++i) {
     const auto add = [&](std::string_view part, const std::vector<std::uint64_t>& shape) {
@@ -39,6 +40,13 @@ std::vector<WrittenTensor> tiny_tensors(const std::string& architecture, const T
       add("ffn_down.bias", {s.width});
       add("attn_norm.bias", {s.width});
       add("ffn_norm.bias", {s.width});
+    } else if (architecture == "deepseek2") {  // of the sizes that tiny_model() sets
+      add("attn_q.weight", {s.width, 10});
+      add("attn_kv_a_mqa.weight", {s.width, 6});
+      add("attn_kv_a_norm.weight", {4});
+      add("attn_k_b.weight", {3, 4, s.heads});
+      add("attn_v_b.weight", {4, 4, s.heads});
+      add("ffn_gate.weight", {s.width, s.ffn});
     } else {
       add("attn_q.weight", {s.width, q});
       add("attn_k.weight", {s.width, kv});
@@ -50,7 +58,7 @@ std::vector<WrittenTensor> tiny_tensors(const std::string& architecture, const T
       add("attn_k.bias", {kv});
       add("attn_v.bias", {kv});
     }
-    if (architecture == "qwen3" || architecture == "qwen3moe" || architecture == "gemma3") {
+    if (architecture.starts_with("qwen3") || architecture == "gemma3" || architecture == "lfm2") {
       add("attn_q_norm.weight", {s.head_dim});
       add("attn_k_norm.weight", {s.head_dim});
     }

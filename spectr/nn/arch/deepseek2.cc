@@ -1,4 +1,5 @@
 #include <cmath>
+#include <utility>
 
 #include "spectr/nn/arch/architectures.h"
 #include "spectr/nn/arch/parts.h"
@@ -6,7 +7,7 @@
 namespace spectr {
 namespace {
 
-constexpr std::uint64_t max_rank = 1 << 14, max_head_dim = 1 << 12;
+constexpr std::uint64_t max_rank = 1 << 14, max_head_dim = 1 << 12, max_context = 1 << 24;
 constexpr auto rms = NormSpec::Kind::rms;
 constexpr auto no_bias = ArchReader::Bias::optional;
 
@@ -18,6 +19,10 @@ struct LatentKeys {
 
 Result<LatentKeys> latent_keys(ArchReader& in) {
   LatentKeys keys{};
+  if (const std::string old = block(0, "attn_kv_b.weight"); in.has_tensor(old)) {
+    return error("{}: tensor {} has the heads' matrices of keys and values in one: convert the model again",
+                 in.file().name(), old);
+  }
   if (in.has("attention.q_lora_rank")) {
     SPECTR_TRY(keys.q_rank, in.count("attention.q_lora_rank", max_rank));
   }
@@ -60,10 +65,6 @@ Result<AttentionSpec> latent_attention(ArchReader& in, const DecoderKeys& keys, 
   }
   SPECTR_TRY(a.k, in.linear(name("attn_kv_a_mqa"), sizes.rank + positions.dims, width, no_bias));
   SPECTR_TRY(latent.norm, in.norm(name("attn_kv_a_norm"), sizes.rank, rms, keys.epsilon));
-  if (in.has_tensor(name("attn_kv_b.weight"))) {
-    return error("{}: tensor {} has the heads' matrices of keys and values in one: convert the model again",
-                 in.file().name(), name("attn_kv_b.weight"));
-  }
   SPECTR_TRY(latent.keys_up, by_head(in, name("attn_k_b.weight"), heads, sizes.rank, latent.q_dim));
   SPECTR_TRY(latent.values_up, by_head(in, name("attn_v_b.weight"), heads, sizes.value_dim, sizes.rank));
   SPECTR_TRY(a.out, in.linear(name("attn_output"), width, heads * sizes.value_dim, no_bias));
@@ -90,6 +91,10 @@ Result<void> read_deepseek2(ArchReader& in) {
   SPECTR_TRY(const LatentKeys latent, latent_keys(in));
   SPECTR_TRY(const auto gating, usual_gating(in));
   SPECTR_TRY(const auto experts_of_layers, experts_or_none(in, gating, false));
+  constexpr std::string_view temperature_key = "attention.temperature_scale";
+  SPECTR_TRY(const float temperature, in.real(temperature_key, 0, 1e3, 0));
+  SPECTR_TRY(const std::size_t period, in.count_or_none("attention.temperature_length", max_context));
+  in.require_if(temperature > 0, Feature::attention_temperature, temperature_key);
   SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, rms, {.values_differ = true}));
   SPECTR_TRY(RopeKeys rotation, rope_keys(in, latent.head_dim - 1));
   // The file has a tenth of the multiplier; it is in the scale of scores instead of the rotations'.
@@ -100,6 +105,10 @@ Result<void> read_deepseek2(ArchReader& in) {
   if (rotation.scaling.kind == RopeScaling::Kind::yarn) rotation.scaling.log_multiplier = 1;
   const float scale = magnitude * magnitude / std::sqrt(static_cast<float>(latent.head_dim));
   SPECTR_TRY_VOID(in.end_of_keys());
+  if (temperature > 0 && period == 0) {
+    return error("{}: {} is {}, but {} is missing", in.file().name(), in.key(temperature_key), temperature,
+                 in.key("attention.temperature_length"));
+  }
   if (keys.head_dim != latent.rank + rotation.dims) {
     return error("{}: {} is {}, but {} and {} are {} and {}", in.file().name(),
                  in.key("attention.key_length"), keys.head_dim, in.key("attention.kv_lora_rank"),
@@ -115,7 +124,9 @@ Result<void> read_deepseek2(ArchReader& in) {
                    in.key("attention.head_count_kv"), keys.kv_heads[i]);
     }
     SPECTR_TRY(layer.mixer_norm, in.norm(block(i, "attn_norm"), spec.width, rms, keys.epsilon));
-    SPECTR_TRY(layer.mixer, latent_attention(in, keys, latent, positions, scale, i));
+    SPECTR_TRY(AttentionSpec attention, latent_attention(in, keys, latent, positions, scale, i));
+    if (temperature > 0) attention.temperature = TemperatureSpec{temperature, period};
+    layer.mixer = std::move(attention);
     SPECTR_TRY(layer.ffn_norm, in.norm(block(i, "ffn_norm"), spec.width, rms, keys.epsilon));
     if (experts_of_layers && i >= experts_of_layers->leading_dense) {
       SPECTR_TRY_VOID(experts(in, *experts_of_layers, i, keys.ffn[i], Activation::silu));

@@ -14,6 +14,7 @@ Result<void> head_norms_if_any(ArchReader& in, const DecoderKeys& keys, std::siz
 /// glm4moe: as llama, with biases of queries, keys and values; the halves of a part of each head turn
 /// together; experts behind the first layers, chosen by sigmoids with a bias, beside a block for all tokens.
 Result<void> read_glm4moe(ArchReader& in) {
+  in.ignore({"rope.dimension_sections"});  // of pictures; in a text all sections are at one position
   SPECTR_TRY(const ExpertKeys experts, expert_keys(in, ExpertsSpec::Gating::sigmoid, true));
   return gated_decoder(in, {.pairs = RopePairs::halves,
                             .beside = head_norms_if_any,

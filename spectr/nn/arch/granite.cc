@@ -11,6 +11,7 @@ Result<void> read_granite(ArchReader& in) {
   SPECTR_TRY(const float residual, in.real("residual_scale", least, most, 1));
   SPECTR_TRY(const float scores, in.real("attention.scale", 0, most, 0));
   SPECTR_TRY(const float logits, in.real("logit_scale", least, most, 1));
+  in.ignore({"deepstack_mapping"});  // what pictures add to layers
   SPECTR_TRY(const bool turns, in.boolean("rope.scaling.finetuned", true));
   in.require_if(embedding != 1, Feature::embedding_scale, "embedding_scale");
   in.require_if(residual != 1, Feature::residual_scale, "residual_scale");

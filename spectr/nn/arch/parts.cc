@@ -89,7 +89,7 @@ Result<void> read_variants(ArchReader& in, const DecoderKeys& keys) {
   // Said of the tokenizer, of how tensors were written, of embeddings as a whole, or of experts that are not
   // there.
   in.ignore({"vocab_size", "tensor_data_layout", "pooling_type", "expert_used_count",
-             "expert_feed_forward_length", "rope.scaling.finetuned"});
+             "expert_feed_forward_length", "expert_shared_feed_forward_length", "rope.scaling.finetuned"});
   return {};
 }
 

@@ -87,7 +87,8 @@ Result<void> gated_attention(ArchReader& in, const DecoderKeys& keys, std::size_
 
 Result<void> read_qwen35_with(ArchReader& in, const std::optional<ExpertKeys>& experts) {
   SPECTR_TRY(const DeltaNetKeys delta, delta_net_keys(in));
-  in.ignore({"rope.dimension_sections"});  // of pictures; in a text all sections are at one position
+  // Of pictures; in a text all sections are at one position, and nothing is added to layers.
+  in.ignore({"rope.dimension_sections", "n_deepstack_layers"});
   const auto mixer = [&](std::size_t layer, const DecoderKeys& keys) -> Result<bool> {
     if (delta.layers[layer]) {
       SPECTR_TRY(in.spec().layers[layer].mixer, delta_net(in, delta, layer, keys.epsilon));
