@@ -353,7 +353,7 @@ Json story(int i) {
 }
 
 TEST_F(Replicas, ARollingRestartLosesNoRequestOfAnyKind) {
-  start({"--drain-notice", "8"});
+  start({"--drain-notice", "8", "--drain-timeout", "600"});
   Load load([this](int i) {
     Json body = story(i);
     if (i % 3 == 1) body["stream"] = true;
@@ -375,7 +375,7 @@ TEST_F(Replicas, ARollingRestartLosesNoRequestOfAnyKind) {
 }
 
 TEST_F(Replicas, AServerThatStopsAtOnceFinishesItsTextsAndOthersDoTheRest) {
-  start();
+  start({"--drain-timeout", "600"});
   Load load([this](int i) { return whole_text(post("/v1/completions", story(i))); });
   ASSERT_TRUE(load.goes_on());
   EXPECT_EQ(one_->end(SIGTERM).status, 0);
