@@ -239,6 +239,19 @@ TEST_F(Completions, TheLastTokenOfARememberedPromptIsComputedAgain) {
   EXPECT_EQ(again["timings"]["prompt_per_token_ms"], 0.0);
 }
 
+TEST_F(Completions, SeveralTextsReadTheirPromptOnce) {
+  std::string prompt = "Ben";
+  for (int i = 0; i < 60; ++i) prompt += " and Sam";
+  const TestJson json = complete(
+      {{"n", 4}, {"max_tokens", 3}, {"prompt", prompt}, {"speculative", {{"method", "speculative"}}}});
+  const std::size_t tokens = json["usage"]["prompt_tokens"], read = json["timings"]["prompt_n"];
+  EXPECT_GT(tokens, 100);
+  EXPECT_GE(read, tokens);
+  EXPECT_LE(read, tokens + 3 * 2) << "the ends of the others' copies";
+  EXPECT_EQ(json["timings"]["cache_n"], 4 * tokens - read);
+  EXPECT_LE(json["usage"]["prompt_tokens_details"]["cached_tokens"], 1) << "one had to read it";
+}
+
 TEST_F(Completions, OfAPromptWithoutATextTheLastTokenIsNotComputed) {
   const TestJson json =
       complete({{"max_tokens", 0}, {"cache_prompt", false}, {"prompt", "One day a frog sang"}});
