@@ -21,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr NodeId nodes = 9;
-constexpr KvTypes f32{KvType::f32, KvType::f32}, f16{KvType::f16, KvType::f16};
+constexpr KvTypes f32{KvType::f32, KvType::f32}, f16{KvType::f16, KvType::f16},
+    q8_0{KvType::q8_0, KvType::q8_0};
 
 std::vector<fs::path> models() {
   std::vector<fs::path> found;
@@ -92,7 +93,7 @@ class CopiedSessions : public testing::TestWithParam<fs::path> {
 
 TEST_P(CopiedSessions, HaveTheBitsOfTextsThatAreRead) {
   ThreadPool pool(2);
-  for (const KvTypes& kv : {f32, f16}) {
+  for (const KvTypes& kv : {f32, f16, q8_0}) {
     const auto model = load(std::make_shared<CpuBackend>(pool), kv);
     expect_bits(*model, length_for(*model, 150));
   }
