@@ -18,7 +18,9 @@ Preset table1() {
   return {.name = "spectr-table1",
           .source = "SpecTr, table 1",
           .summary = "speculative decoding and SpecTr with 8 drafts",
-          .models = "PaLM-2 Gecko drafts for Bison (not public); prompts of LM1B",
+          .models =
+              "PaLM-2 Gecko drafts for Bison (not public); LM1B, of statmt.org: --prompts LM1B=FILE "
+              "--prefix-words N",
           .prompts = 1000,
           .repeats = 3,
           .columns = {{.warp = warp,
@@ -92,7 +94,7 @@ Preset table4() {
           .summary = "block efficiency for K, L and three draft models; one column for each",
           .models =
               "a transformer of 97M parameters, drafts of 2M, 6M and 20M, trained on LM1B (not public); "
-              "prompts of LM1B",
+              "LM1B, of statmt.org: --prompts LM1B=FILE --prefix-words N",
           .prompts = 1000,
           .repeats = 3,
           .columns =

@@ -36,10 +36,11 @@ std::vector<double> after_rejections(std::span<const double> p, std::span<const 
   return left;
 }
 
-/// The forward pass; without a number of sequences, its limit.
-std::vector<double> forward(const MarkovPair& pair, std::optional<std::size_t> sequences) {
+/// F₁ … F_T of the forward pass; without a number of sequences, of its limit.
+std::vector<std::vector<double>> forward(const MarkovPair& pair, std::optional<std::size_t> sequences) {
   const std::size_t V = pair.states();
-  std::vector<double> rejections, mu(V, 1.0 / static_cast<double>(V)), F = mu;
+  std::vector<std::vector<double>> masses;
+  std::vector<double> mu(V, 1.0 / static_cast<double>(V)), F = mu;
   for (std::size_t n = 0; n < pair.horizon(); ++n) {
     std::vector<double> next(V, 0.0);
     for (std::size_t x = 0; x < V; ++x) {
@@ -50,10 +51,15 @@ std::vector<double> forward(const MarkovPair& pair, std::optional<std::size_t> s
       for (std::size_t y = 0; y < V; ++y) next[y] += F[x] * rejected[y];
     }
     mu = step(pair, n, mu);
-    F = std::move(next);
-    rejections.push_back(total(F));
+    masses.push_back(F = std::move(next));
   }
-  return rejections;
+  return masses;
+}
+
+std::vector<double> totals(const std::vector<std::vector<double>>& masses) {
+  std::vector<double> all;
+  for (const std::vector<double>& mass : masses) all.push_back(total(mass));
+  return all;
 }
 
 }  // namespace
@@ -74,12 +80,16 @@ std::vector<double> expected_rejections(const MarkovPair& pair) {
 }
 
 std::vector<double> expected_batch_rejections(const MarkovPair& pair, std::size_t sequences) {
+  return totals(batch_rejection_masses(pair, sequences));
+}
+
+std::vector<std::vector<double>> batch_rejection_masses(const MarkovPair& pair, std::size_t sequences) {
   SPECTR_CHECK(sequences >= 1);
   return forward(pair, sequences);
 }
 
 std::vector<double> expected_batch_rejections_in_the_limit(const MarkovPair& pair) {
-  return forward(pair, std::nullopt);
+  return totals(forward(pair, std::nullopt));
 }
 
 double expected_calls(const std::vector<double>& rejections) {

@@ -27,6 +27,9 @@ std::vector<double> expected_rejections(const MarkovPair& pair);
 /// Returns the terms, as above. Requires: M ≥ 1. Cost: O(T V² M).
 std::vector<double> expected_batch_rejections(const MarkovPair& pair, std::size_t sequences);
 
+/// The masses F_{n+1}(y) themselves, [n][y]. They are part of the target's, F_n ≤ μ_n (proposition 1).
+std::vector<std::vector<double>> batch_rejection_masses(const MarkovPair& pair, std::size_t sequences);
+
 /// The limit M → ∞: Π r_m → 0, so only tests behind the first token of a tree reject,
 /// F_n(y) = Σ_x (μ_{n−1} − F_{n−1})(x) h(y|x). Zero for T = 1 or p = q, in general positive: more sequences
 /// cannot help behind the first token. Requires: supp q ⊆ supp p.

@@ -30,12 +30,14 @@ double optimal_acceptance_by_subsets(const DraftDistributions& p, const Distribu
 /// 1).
 double acceptance_in_the_limit(const Distribution& p, const Distribution& q);
 
-/// SpecTr's upper bound as the paper has it (Lemma 3, expression 9),
+/// An upper bound by tuples, the kind that SpecTr's Lemma 3 has (its expression 9: a minimum over subsets Ω₀
+/// with a sum over all tuples of drafts; whether term by term this one is not known here),
 ///
 ///   min over Ω₀ of [Σ_{y ∈ Ω₀} min(q(y), 1 − (1−p(y))^k) + Σ_{x₁…x_k} min(Πp(x_i), q({x₁…x_k} ∖ Ω₀))],
 ///
 /// for independent drafts of any distributions: y ∈ Ω₀ is accepted with at most the probability that it was
-/// drafted, and a tuple as something else with at most its own. It equals α*: Ω₀ = S of α* makes it no more.
+/// drafted, and a tuple as something else with at most its own. It equals α*, as the paper's does: Ω₀ = S of
+/// α* makes it no more.
 /// For reference: 2^V subsets of V^k tuples each. Requires: V ≤ 12.
 double tuple_bound(const DraftDistributions& p, const Distribution& q);
 
@@ -43,8 +45,9 @@ double tuple_bound(const DraftDistributions& p, const Distribution& q);
 double guaranteed_share(std::size_t k);
 
 /// The share that it reaches at least of this α*, c_k(p, q) = (1 − (1−β)^k)/(kβ) with β = Σ min(p, q/k), in
-/// [guaranteed_share(k), 1]: for acceptance ≥ 1 − (1−β)^k = c_k kβ, and kβ ≥ α* (SpecTr, appendix C.1); 1 for
-/// disjoint supports, where nothing is accepted. k ≥ 1.
+/// [guaranteed_share(k), 1]: for acceptance ≥ 1 − (1−β)^k = c_k kβ, and kβ ≥ α*; 1 for disjoint supports,
+/// where nothing is accepted. SpecTr's appendix C.1 has a c_k(p, q) of the same range and use, whose formula
+/// is not known here. k ≥ 1.
 double guaranteed_share(const Distribution& p, const Distribution& q, std::size_t k);
 
 /// The optimum of k i.i.d. drafts from Ber(p) for Ber(q): min(q, 1 − (1−p)^k) + min(1 − q, 1 − p^k) (SpecTr,

@@ -38,6 +38,32 @@ TEST(Rejections, FallWithTheBatchTowardsAPositiveLimit) {
   EXPECT_GT(limit, 12.0);
 }
 
+// Yin et al., proposition 1: where a tree of drafts may begin anew is one of the ways to come to a token.
+TEST(Rejections, OfABatchAreAPartOfTheTargetsMassOfEveryToken) {
+  for (const unsigned seed : {1u, 2u, 10u}) {
+    const MarkovPair pair = MarkovPair::random(5, 12, seed);
+    for (const std::size_t M : {1, 2, 3, 8, 64}) {
+      const auto masses = batch_rejection_masses(pair, M);
+      const auto terms = expected_batch_rejections(pair, M);
+      std::vector<double> mu(5, 0.2);
+      for (std::size_t n = 0; n < 12; ++n) {
+        std::vector<double> next(5, 0.0);
+        for (std::size_t x = 0; x < 5; ++x) {
+          for (std::size_t y = 0; y < 5; ++y) next[y] += mu[x] * pair.q(n, x)[y];
+        }
+        mu = next;
+        double sum = 0.0;
+        for (std::size_t y = 0; y < 5; ++y) {
+          EXPECT_GE(masses[n][y], 0.0);
+          EXPECT_LE(masses[n][y], mu[y] + 1e-15);
+          sum += masses[n][y];
+        }
+        EXPECT_NEAR(sum, terms[n], 1e-15);
+      }
+    }
+  }
+}
+
 TEST(Rejections, VanishInTheLimitAtASingleToken) {
   EXPECT_EQ(total(expected_batch_rejections_in_the_limit(MarkovPair::random(5, 1, 3))), 0.0);
 }

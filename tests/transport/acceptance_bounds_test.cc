@@ -59,8 +59,8 @@ TEST(AcceptanceBounds, RiseWithEveryDraftToTheMassThatDraftsCanReach) {
   }
 }
 
-// SpecTr, Lemma 3: both halves, the lower one for k-Seq; and that the upper one is attained.
-TEST(AcceptanceBounds, OfThePapersLemmaAreTheOptimumAndAShareOfIt) {
+// Both halves of SpecTr's Lemma 3, the lower one for k-Seq; and that the upper one is attained.
+TEST(AcceptanceBounds, ByTuplesAreTheOptimumAndKSeqReachesAShareOfThem) {
   RandomDistributions random(8);
   for (int n = 0; n < 100; ++n) {
     const std::size_t vocabulary = 1 + random.below(5), k = 1 + random.below(4);
@@ -74,7 +74,7 @@ TEST(AcceptanceBounds, OfThePapersLemmaAreTheOptimumAndAShareOfIt) {
   }
 }
 
-// SpecTr, appendix C.1: acceptance ≥ 1 − (1−β)^k = c_k kβ ≥ c_k α* ≥ (1 − (1−1/k)^k) α*.
+// The chain acceptance ≥ 1 − (1−β)^k = c_k kβ ≥ c_k α* ≥ (1 − (1−1/k)^k) α*, as in SpecTr's appendix C.1.
 TEST(AcceptanceBounds, KSeqReachesTheShareOfItsDistributions) {
   RandomDistributions random(9);
   for (int n = 0; n < 300; ++n) {
