@@ -5,7 +5,7 @@
 
 A table stands between `<!-- table: COMMAND -->` and `<!-- end of table -->`; COMMAND is what is run, behind the name of
 the program: `lab run NAME` (its summary, ours beside the paper's), `bench methods …` and `bench widths …` (their rows,
-ours beside what the paper prints). Measure on a machine that does nothing else; all of them take about an hour.
+ours beside what the paper prints). Measure on a machine that does nothing else; all of them take some ten minutes.
 --only runs the tables whose command holds this text, --list prints the commands and runs none."""
 import argparse
 import json
@@ -104,18 +104,26 @@ def methods_table(out):
 
 
 def widths_table(out):
+    """Batches have what the paper prints of them; where it prints of one model alone, that one's rows stand here."""
+    measured = [(model, row) for model, member in (("target", "widths"), ("draft", "draft_widths"))
+                for row in out.get(member) or []]
+    if any(row.get("paper") for _, row in measured):
+        measured = [(model, row) for model, row in measured if row.get("paper")]
     rows = []
-    for model, member in (("target", "widths"), ("draft", "draft_widths")):
-        for row in out.get(member, []):
-            paper = row.get("paper") or {}
-            if "width" in row:
-                rows.append([model, str(row["width"]), "", with_spread(row["relative"]), "", "", ""])
-            else:
-                rows.append([model, str(row["length"]), str(row["batch"]), with_spread(row["relative"]),
-                             with_spread(paper.get("relative")), number(row["ms_per_input"]),
-                             number(row["joules_per_input"])])
-    length = "nodes" if any("width" in row for row in out["widths"]) else "length"
-    return markdown(["model", length, "batch", "relative", "paper: relative", "ms/input", "J/input"], rows)
+    for model, row in measured:
+        paper = row.get("paper") or {}
+        if "width" in row:
+            rows.append([model, str(row["width"]), "", with_spread(row["relative"]), "", "", "", "", ""])
+        else:
+            seconds = paper.get("seconds_per_input")
+            rows.append([model, str(row["length"]), str(row["batch"]),
+                         with_spread(row["relative"], row["sd_ms"] / row["mean_ms"] * row["relative"]),
+                         with_spread(paper.get("relative")), number(row["ms_per_input"]),
+                         number(None if seconds is None else 1000 * seconds), number(row["joules_per_input"]),
+                         number(paper.get("joules_per_input"))])
+    length = "nodes" if any("width" in row for _, row in measured) else "length"
+    return markdown(["model", length, "batch", "relative", "paper: relative", "ms/input", "paper: ms/input", "J/input",
+                     "paper: J/input"], rows)
 
 
 def table_of(program, command):
