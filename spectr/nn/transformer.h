@@ -27,11 +27,11 @@ KvTypes default_kv(const ModelSpec& spec);
 
 /// How a model is loaded.
 struct LoadSettings {
-  KvChoice kv = {};            ///< what keys and values are stored as; by default default_kv()
-  Slimming slimming = {};      ///< how the weights change on the way
-  ThreadPool* pool = nullptr;  ///< shares that work, where there is one
-  RopeChoice rope = {};        ///< see read_model_spec()
-  Progress progress = {};      ///< told of the weights
+  KvChoice kv = {};               ///< what keys and values are stored as; by default default_kv()
+  Slimming slimming = {};         ///< how the weights change on the way
+  ThreadPool* pool = nullptr;     ///< shares that work, where there is one
+  RopeChoice rope = {};           ///< see read_model_spec()
+  LoadingProgress progress = {};  ///< told of the weights
 };
 
 /// A transformer from a GGUF file on a backend. Any number of sessions may share it, from any threads: their

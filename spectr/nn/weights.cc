@@ -88,7 +88,7 @@ std::vector<WeightId> largest_first(const ModelSpec& spec) {
 }  // namespace
 
 std::vector<std::vector<std::byte>> upload_weights(const Gguf& file, const ModelSpec& spec, Ops& ops,
-                                                   ThreadPool* pool, const Progress& progress) {
+                                                   ThreadPool* pool, const LoadingProgress& progress) {
   const auto place_of = [&](const WeightSpec& weight) { return Place(*file.tensor(weight.name), weight); };
   std::uint64_t done = 0, all = 0;
   for (const WeightSpec& weight : spec.weights) all += place_of(weight).bytes();

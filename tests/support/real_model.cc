@@ -23,8 +23,8 @@ std::filesystem::path found(std::string_view name) {
 
 RealModel RealModel::load_transformer(std::string_view name, int threads, const KvChoice& kv) {
   auto pool = std::make_unique<ThreadPool>(threads);
-  auto model =
-      value_of(Transformer::load(value_of(Gguf::open(found(name))), std::make_shared<CpuBackend>(*pool), kv));
+  auto model = value_of(
+      Transformer::load(value_of(Gguf::open(found(name))), std::make_shared<CpuBackend>(*pool), {.kv = kv}));
   return {std::move(pool), nullptr, std::move(model)};
 }
 
