@@ -7,6 +7,12 @@
 #include "spectr/base/check.h"
 
 namespace spectr {
+namespace {
+
+// Texts of so many tokens grow without asking for memory.
+constexpr std::size_t longest_kept_ready = std::size_t{1} << 16;
+
+}  // namespace
 
 /// What a waiting thread wants to have computed.
 struct Batcher::Request {
@@ -17,6 +23,7 @@ struct Batcher::Request {
 
 BatchedSession::BatchedSession(std::unique_ptr<Session> session, const LanguageModel& model, Batcher& batcher)
     : session_(std::move(session)), model_(model), batcher_(batcher) {
+  text_.reserve(std::min(session_->context(), longest_kept_ready));
   const std::lock_guard lock(batcher_.mutex_);
   batcher_.sessions_.push_back(this);
 }
