@@ -47,9 +47,9 @@ StoryInputs story_inputs(const Flags& flags) {
     inputs.target = flags.model.model;
     inputs.draft = flags.model.drafts.front();
   } else {
-    BundledPair pair = need(bundled_pair());
-    inputs.target = std::move(pair.target);
-    inputs.draft = std::move(pair.draft);
+    BundledModels models = need(bundled_models());
+    inputs.target = std::move(models.target);
+    inputs.draft = std::move(models.draft);
   }
   for (bench::Prompt& prompt :
        need(bench::read_prompts(need(data_file(flags.prompts, "stories.jsonl", "--prompts")), 0))) {

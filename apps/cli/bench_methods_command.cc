@@ -206,7 +206,7 @@ void run(Flags flags, const CLI::App& command) {
   const bool drafts_needed = plan.any_method([](const MethodRule& rule) { return rule.models.min > 0; });
   // Errors come before models are loaded.
   check_cells(plan, flags.model.drafts.size());
-  flags.model.choose_bundled();
+  flags.model.choose_bundled(plan.wants_several_drafts());
   if (drafts_needed && flags.model.drafts.empty())
     throw Failure(Status::usage, "the methods need a draft model: give -md FILE");
   plan.check_tree();

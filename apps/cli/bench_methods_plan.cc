@@ -123,9 +123,12 @@ std::vector<const bench::Column*> MethodsPlan::all_columns() const {
   return all;
 }
 
+bool MethodsPlan::wants_several_drafts() const {
+  return preset_ != nullptr && preset_->column_per_draft && column_names_.empty();
+}
+
 bool MethodsPlan::column_per_draft(std::size_t draft_models) const {
-  return preset_ != nullptr && preset_->column_per_draft && column_names_.empty() &&
-         draft_models == preset_->columns.size();
+  return wants_several_drafts() && draft_models == preset_->columns.size();
 }
 
 std::vector<const bench::Column*> MethodsPlan::columns(const std::string& dataset) const {

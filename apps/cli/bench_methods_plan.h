@@ -26,6 +26,8 @@ class MethodsPlan {
 
   /// What is measured on a data set of that name. Throws Failure where the preset has no such column.
   std::vector<const bench::Column*> columns(const std::string& dataset) const;
+  /// Whether the preset's columns differ in the draft model alone, and none was chosen.
+  bool wants_several_drafts() const;
   /// Whether every draft model has a column of its own, in their order.
   bool column_per_draft(std::size_t draft_models) const;
   /// Every column that may be run, to ask for what all of them need.

@@ -38,7 +38,7 @@ Result<fs::path> data_file(const std::string& given, std::string_view name, std:
                flag);
 }
 
-Result<BundledPair> bundled_pair() {
+Result<BundledModels> bundled_models() {
   std::vector<fs::path> folders;
   if (const char* chosen = std::getenv("SPECTR_MODELS"); chosen != nullptr && *chosen != '\0') {
     folders = {chosen};
@@ -48,10 +48,13 @@ Result<BundledPair> bundled_pair() {
   }
   std::string looked;
   for (const fs::path& folder : folders) {
-    const BundledPair pair{folder / "spectr-stories-7m-q8_0.gguf",
-                           folder / "spectr-stories-draft-0.6m-q8_0.gguf"};
+    const BundledModels models{
+        folder / "spectr-stories-7m-q8_0.gguf",
+        folder / "spectr-stories-draft-0.6m-q8_0.gguf",
+        {folder / "spectr-stories-draft-0.3m-f16.gguf", folder / "spectr-stories-draft-0.6m-f16.gguf",
+         folder / "spectr-stories-draft-1.2m-f16.gguf"}};
     std::error_code failed;
-    if (fs::exists(pair.target, failed) && fs::exists(pair.draft, failed)) return pair;
+    if (fs::exists(models.target, failed) && fs::exists(models.draft, failed)) return models;
     looked += (looked.empty() ? "" : ", ") + folder.string();
   }
   return error("the bundled models are not there (looked in {}); name a model with -m", looked);

@@ -187,12 +187,13 @@ int ModelFlags::thread_count() const {
   return threads > 0 ? std::min(threads, all) : all;
 }
 
-void ModelFlags::choose_bundled() {
+void ModelFlags::choose_bundled(bool all_drafts) {
   if (!model.empty()) return;
   if (!drafts.empty()) throw Failure(Status::usage, "a draft model (-md) needs a target (-m)");
-  const BundledPair pair = need(bundled_pair());
-  model = pair.target.string();
-  drafts = {pair.draft.string()};
+  const BundledModels models = need(bundled_models());
+  model = models.target.string();
+  drafts = {models.draft.string()};
+  if (all_drafts) drafts.assign(models.ladder.begin(), models.ladder.end());
   bundled = true;
 }
 

@@ -45,9 +45,9 @@ struct ModelFlags {
   LoadOptions load_options() const;
 
   int thread_count() const;
-  /// The bundled pair where no model was given. Throws Failure where it is missing, or where a draft was
-  /// given without a target.
-  void choose_bundled();
+  /// The bundled pair where no model was given, or its target with all bundled drafts, from small to large.
+  /// Throws Failure where it is missing, or where a draft was given without a target.
+  void choose_bundled(bool all_drafts = false);
 };
 
 /// A name in small letters, as flags have those of formats.

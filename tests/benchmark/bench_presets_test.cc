@@ -47,6 +47,23 @@ TEST(BenchPresets, HaveAColumnPerDraftModelWhereTheTableHas) {
   EXPECT_EQ(rows[24]["paper"]["block_efficiency"]["mean"], 4.15);
 }
 
+TEST(BenchPresets, RunSpecTrsTable4OnTheBundledDraftsWhereNoModelIsGiven) {
+  const Arguments small = {"bench", "methods", "--preset", "spectr-table4", "-t", "1", "-n",
+                           "1",     "--count", "1",        "--repeats",     "1"};
+  const Json rows = json(small)["rows"];
+  ASSERT_EQ(rows.size(), 25u);
+  const auto draft_of = [&](std::size_t row) { return rows[row]["models"]["draft"].get<std::string>(); };
+  EXPECT_THAT(draft_of(1), testing::EndsWith("models/spectr-stories-draft-0.3m-f16.gguf"));
+  EXPECT_THAT(draft_of(9), testing::EndsWith("models/spectr-stories-draft-0.6m-f16.gguf"));
+  EXPECT_THAT(draft_of(24), testing::EndsWith("models/spectr-stories-draft-1.2m-f16.gguf"));
+  // A column that is chosen is of the usual pair.
+  const Json one = json(small + Arguments{"--column", "20M"})["rows"];
+  ASSERT_EQ(one.size(), 9u);
+  EXPECT_EQ(one[8]["column"], "20M");
+  EXPECT_THAT(one[8]["models"]["draft"].get<std::string>(),
+              testing::EndsWith("models/spectr-stories-draft-0.6m-q8_0.gguf"));
+}
+
 TEST(BenchPresets, ColumnsMayFollowTheNamesOfDataSets) {
   const NamedFile more("more.txt", "One day\n");
   const Json rows = json({"bench", "methods", "-m", target(), "-md", draft(), "-t", "1", "-n", "2",

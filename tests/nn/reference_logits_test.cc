@@ -228,8 +228,9 @@ TEST(GreedyText, IsTheGoldenOneOfTheTinyModels) {
   expect_golden("llama2xs-281K-f32");
 }
 
-TEST(GreedyText, IsTheGoldenOneOfTheBundledDraft) {
+TEST(GreedyText, IsTheGoldenOneOfTheBundledDrafts) {
   expect_golden("spectr-stories-draft-0.6m-f16");
+  expect_golden("spectr-stories-draft-1.2m-f16");
 }
 
 TEST(GreedyText, IsTheGoldenOneOfTheBundledTarget) {
