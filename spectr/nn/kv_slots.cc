@@ -87,8 +87,8 @@ std::size_t KvSlots::copyable(std::size_t length) const {
   length = std::min(length, length_);
   // From the first slot on that still waits for its move, the cache has something else.
   if (!moves_.empty()) length = std::min(length, static_cast<std::size_t>(moves_.front().to));
-  if (!keeps(length)) return 0;
-  return frames_ ? frames_->copyable(length) : length;
+  if (frames_) length = frames_->copyable(length);
+  return keeps(length) ? length : 0;
 }
 
 CacheCopy KvSlots::copy(const KvSlots& other, std::size_t length) {

@@ -152,6 +152,8 @@ TEST(KvSlots, WhatRecurrentLayersComputeAgainNeedsItsWindowToo) {
     PassBatch batch;
     while (!slots.plan(text, TokenTree(text.back()), batch).complete) {
     }
+    const std::size_t copyable = slots.copyable(rewound);
+    EXPECT_TRUE(copyable == 0 || copyable >= 800) << copyable << " of " << rewound;
     slots.rewind(rewound);
     EXPECT_LE(slots.length(), rewound);
     EXPECT_TRUE(slots.length() == 0 || slots.length() >= 800) << slots.length() << " of " << rewound;
