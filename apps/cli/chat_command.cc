@@ -82,7 +82,7 @@ class Talk {
       case ChatAction::reset:
         files_.clear();
         conversation_.reset();
-        fmt::print(stderr, "all was forgotten\n");
+        fmt::print(stderr, "all that was said is forgotten\n");
         break;
       case ChatAction::save:
         save(command.argument);

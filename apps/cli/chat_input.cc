@@ -42,8 +42,7 @@ constexpr std::array rules = {
 
 void show_prompt(bool shows, std::string_view prompt) {
   if (!shows) return;
-  std::fwrite(prompt.data(), 1, prompt.size(), stdout);
-  std::fflush(stdout);
+  std::fwrite(prompt.data(), 1, prompt.size(), stderr);
 }
 
 bool read_line(std::istream& in, std::string& line) {
@@ -85,15 +84,17 @@ std::optional<Typed> read_typed(std::istream& in) {
   return typed;
 }
 
-/// The rest of a message that began with a fence and `first` behind it, up to the next fence. A line break
-/// right behind the first fence or before the last one is not part of it.
+/// The rest of a message that began with a fence and `first` behind it. Where that is nothing, a line of a
+/// fence alone ends it, else one that ends with a fence; what is pasted does not. A line break right behind
+/// the first fence or before the last one is not part of it.
 std::string read_fenced(std::istream& in, bool shows_prompts, std::string_view first) {
   std::string text = first.empty() ? "" : std::string(first) + '\n';
   while (show_prompt(shows_prompts, ". "), true) {
     const auto typed = read_typed(in);
     if (!typed) break;
-    if (const std::size_t end = typed->text.find(fence); end != std::string::npos) {
-      text += typed->text.substr(0, end);
+    const bool is_end = first.empty() ? typed->text == fence : typed->text.ends_with(fence);
+    if (is_end && !typed->is_pasted) {
+      text += typed->text.substr(0, typed->text.size() - fence.size());
       break;
     }
     text += typed->text + '\n';
@@ -142,8 +143,8 @@ std::optional<ChatInput> read_chat_input(std::istream& in, bool shows_prompts) {
   std::string line = std::move(typed->text);
   if (line.starts_with(fence)) {
     const std::string_view behind = std::string_view(line).substr(fence.size());
-    if (const std::size_t end = behind.find(fence); end != std::string_view::npos)
-      return ChatMessage{std::string(behind.substr(0, end))};
+    if (behind.ends_with(fence))
+      return ChatMessage{std::string(behind.substr(0, behind.size() - fence.size()))};
     return ChatMessage{read_fenced(in, shows_prompts, behind)};
   }
   if (is_command(line)) return parse_command(line);

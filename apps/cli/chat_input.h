@@ -25,7 +25,7 @@ using ChatInput = std::variant<ChatMessage, ChatCommand, ChatMistake>;
 /// next one, what stands between lines of three quotes (""") is one message, line breaks and all, and so is
 /// what was pasted into a terminal (PasteMode), with what is typed before and behind it. A line of a slash
 /// and a letter is a command, of two slashes a message that begins with one. Empty lines and carriage returns
-/// at ends of lines are skipped. None: the input has ended. `shows_prompts`: writes "> " to standard output
+/// at ends of lines are skipped. None: the input has ended. `shows_prompts`: writes "> " to standard error
 /// where a message may begin, and ". " where it goes on.
 std::optional<ChatInput> read_chat_input(std::istream& in, bool shows_prompts);
 

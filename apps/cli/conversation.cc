@@ -66,11 +66,13 @@ bool Conversation::undo() {
   if (messages_.size() < first_said() + 2) return false;
   messages_.erase(messages_.size() - 1);
   messages_.erase(messages_.size() - 1);
+  last_.reset();
   return true;
 }
 
 void Conversation::reset() {
   while (messages_.size() > first_said()) messages_.erase(messages_.size() - 1);
+  last_.reset();
 }
 
 std::string Conversation::statistics() const {

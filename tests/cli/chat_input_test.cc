@@ -48,6 +48,9 @@ TEST(ChatInput, BetweenThreeQuotesAllIsOneMessage) {
   EXPECT_THAT(read("\"\"\"one\ntwo\"\"\"\n"), ElementsAre("one\ntwo"));
   EXPECT_THAT(read("\"\"\"one\"\"\"\n"), ElementsAre("one"));
   EXPECT_THAT(read("\"\"\"never\nended\n"), ElementsAre("never\nended"));
+  EXPECT_THAT(read("\"\"\"\ndef f():\n  \"\"\"Doc.\"\"\"\n\"\"\"\nnext\n"),
+              ElementsAre("def f():\n  \"\"\"Doc.\"\"\"", "next"));
+  EXPECT_THAT(read("\"\"\"\n" + pasted("a\n\"\"\"\nb") + "\n\"\"\"\n"), ElementsAre("a\n\"\"\"\nb"));
 }
 
 TEST(ChatInput, WhatIsPastedIsOneMessage) {
