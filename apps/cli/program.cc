@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "apps/cli/arguments.h"
-#include "apps/cli/failure.h"
 #include "apps/cli/shortened_files.h"
 #include "spectr/base/version.h"
 
@@ -31,16 +30,6 @@ void ignore_stderr_errors() {
   std::setvbuf(stream, nullptr, _IONBF, 0);
   stderr = stream;
 #endif
-}
-
-/// Prints the line that reports a failure, and returns the exit status.
-int report(Status status, std::string message) {
-  for (char& c : message) {
-    if (c == '\n') c = ' ';
-  }
-  std::fflush(stdout);
-  fmt::print(stderr, "spectr: error: {}\n", message);
-  return static_cast<int>(status);
 }
 
 /// Flushes standard output. Throws Failure where some of it was lost, be it in the last moment.
@@ -128,12 +117,21 @@ int parse(std::vector<std::string> arguments, const AddCommands& add_commands) {
   } catch (const CLI::CallForVersion& version) {
     return app.exit(version);
   } catch (const CLI::ParseError& failure) {
-    return report(Status::usage, explain(app, failure));
+    return report_failure(Status::usage, explain(app, failure));
   }
   return static_cast<int>(Status::done);
 }
 
 }  // namespace
+
+int report_failure(Status status, std::string message) {
+  for (char& c : message) {
+    if (c == '\n') c = ' ';
+  }
+  std::fflush(stdout);
+  fmt::print(stderr, "spectr: error: {}\n", message);
+  return static_cast<int>(status);
+}
 
 int run_program(std::vector<std::string> arguments, const AddCommands& add_commands) {
   ignore_stderr_errors();
@@ -143,11 +141,11 @@ int run_program(std::vector<std::string> arguments, const AddCommands& add_comma
     if (status == static_cast<int>(Status::done)) finish_output();
     return status;
   } catch (const Failure& failure) {
-    return report(failure.status(), failure.what());
+    return report_failure(failure.status(), failure.what());
   } catch (const std::bad_alloc&) {
-    return report(Status::failed, "out of memory");
+    return report_failure(Status::failed, "out of memory");
   } catch (const std::exception& failure) {
-    return report(Status::failed, failure.what());
+    return report_failure(Status::failed, failure.what());
   }
 }
 

@@ -5,10 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/failure.h"
+
 namespace spectr::cli {
 
 /// Adds a program's commands to the parser.
 using AddCommands = std::function<void(CLI::App& app)>;
+
+/// Prints the line that reports a failure, and returns the exit status.
+int report_failure(Status status, std::string message);
 
 /// Runs a program on its arguments, without its own name: parses them, calls the command that they name, and
 /// reports every failure in one line on standard error. Returns the exit status.

@@ -13,6 +13,7 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
+#include "apps/cli/program.h"
 #include "spectr/backend/sharded/follower.h"
 #include "spectr/backend/sharded/mpi_job.h"
 #include "spectr/engine/backends.h"
@@ -25,49 +26,39 @@ constexpr const char* group = "Several processes";
 /// The communicator of this program's job, while it runs; null: it is alone.
 Communicator* leads = nullptr;
 
-/// What a rank reads of the arguments that all have.
-struct FollowerFlags {
-  ModelFlags model;
-  RankFlags ranks;
-
-  /// Throws Failure for a model that cannot be found.
-  void read(std::vector<std::string> arguments) {
-    CLI::App app;
-    app.allow_extras();
-    app.set_help_flag();
-    model.add_model(app, false);
-    model.add_threads(app);
-    ranks.add(app);
-    arguments = rewrite_legacy_flags(app, std::move(arguments));
-    std::ranges::reverse(arguments);
-    try {
-      app.parse(std::move(arguments));
-    } catch (const CLI::ParseError& failure) {
-      throw Failure(Status::usage, failure.what());
-    }
-    model.choose_bundled();
+/// What a rank that does not lead reads of the arguments that all have. Throws Failure for a model that
+/// cannot be found.
+void read_shared_flags(std::vector<std::string> arguments, ModelFlags& flags) {
+  CLI::App app;
+  app.allow_extras();
+  app.set_help_flag();
+  flags.add_model(app, false);
+  flags.add_threads(app);
+  flags.ranks.add(app);
+  arguments = rewrite_legacy_flags(app, std::move(arguments));
+  std::ranges::reverse(arguments);
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::ParseError& failure) {
+    throw Failure(Status::usage, failure.what());
   }
-};
-
-int report(std::string_view message, Status status) {
-  fmt::print(stderr, "spectr: error: {}\n", message);
-  return static_cast<int>(status);
+  flags.choose_bundled();
 }
 
 /// What a rank does that does not lead: the leader reports what is wrong with its file or its flags.
-int follow_the_leader(const FollowerFlags& flags, const std::optional<std::string>& bad, MpiJob& job) {
+int follow_the_leader(const ModelFlags& flags, const std::optional<std::string>& bad, MpiJob& job) {
   // The terminal and a supervisor mean the leader, which tells this rank to end.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_IGN);
-  ThreadPool pool(flags.model.thread_count());
+  ThreadPool pool(flags.thread_count());
   const std::unique_ptr<Backend> backend = backends().front().make(pool);
   const auto open = [&]() -> Result<Gguf> {
     if (bad) return error("{}", *bad);
-    return Gguf::open(flags.model.model);
+    return Gguf::open(flags.model);
   };
   for (;;) {
     const Result<bool> more = follow(job.communicator(), *backend, open, &pool);
-    if (!more) return report(more.error().message, Status::failed);
+    if (!more) return report_failure(Status::failed, more.error().message);
     if (!*more) return static_cast<int>(Status::done);
   }
 }
@@ -92,22 +83,24 @@ void RankFlags::add(CLI::App& app) {
 std::optional<Sharing> RankFlags::sharing(int threads) const {
   if (shard && here > 1)
     throw Failure(Status::usage, "--shard and --ranks: ranks are processes, or those of one process");
+  if (shard && leads == nullptr) throw Failure(Status::usage, "--shard must be among the arguments");
   if (shard) return leads;
   if (here > 1) return RanksHere{static_cast<std::size_t>(here), threads};
   return std::nullopt;
 }
 
 int run_as_rank(const std::vector<std::string>& arguments, const std::function<int()>& run) {
-  if (std::ranges::find(arguments, "--shard") == arguments.end()) return run();
-  FollowerFlags flags;
+  const auto asks = [](const std::string& one) { return one == "--shard" || one.starts_with("--shard="); };
+  if (std::ranges::none_of(arguments, asks)) return run();
+  ModelFlags flags;
   std::optional<std::string> bad;
   try {
-    flags.read(arguments);
+    read_shared_flags(arguments, flags);
   } catch (const Failure& failure) {
     bad = failure.what();
   }
   Result<std::unique_ptr<MpiJob>> job = MpiJob::start(std::chrono::seconds(flags.ranks.patience));
-  if (!job) return report("--shard: " + job.error().message, Status::usage);
+  if (!job) return report_failure(Status::usage, "--shard: " + job.error().message);
   Communicator& communicator = (*job)->communicator();
   if (communicator.rank() > 0) return follow_the_leader(flags, bad, **job);
   leads = &communicator;

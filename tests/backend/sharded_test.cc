@@ -304,6 +304,7 @@ TEST(SharedModel, HasAPartOfTheWeightsAndOfTheKeysAndValuesWithEachRank) {
       Transformer::load(Gguf::open(stories()).value(), std::make_shared<CpuBackend>(pool)).value();
   EXPECT_LE(static_cast<double>(shared.model().weight_bytes()),
             0.51 * static_cast<double>(alone->weight_bytes()));
+  EXPECT_EQ(2 * shared.model().session_bytes(64, 1), alone->session_bytes(64, 1));
 }
 
 }  // namespace

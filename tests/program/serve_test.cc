@@ -23,12 +23,6 @@ void wait_for(const RunningProgram& run, const std::string& said) {
   while (run.err().find(said) == std::string::npos) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-/// Where it listens, once it has said so.
-int port_of(const RunningProgram& run) {
-  const std::string before = "http://127.0.0.1:", said = run.err();
-  return std::stoi(said.substr(said.find(before) + before.size()));
-}
-
 const Arguments serve = {"serve", "-m", target(), "-md", draft(), "--port", "0"};
 
 TEST(Serve, EndsWhenItIsTold) {
@@ -89,9 +83,8 @@ TEST(Serve, SaysWhatTextsMayTake) {
 TEST(Serve, GivesTheSeedOfRequestsThatDoNotSay) {
   RunningProgram run(spectr_program(), serve + Arguments{"-s", "7", "--method", "plain"});
   wait_for(run, "ready");
-  const std::string before = "http://127.0.0.1:", said = run.err();
   const auto settings = [&](const std::string& body) {
-    server::RawConnection client(std::stoi(said.substr(said.find(before) + before.size())));
+    server::RawConnection client(port_of(run));
     client.send(
         "POST /completion HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: "
         "application/json\r\nContent-Length: " +

@@ -51,6 +51,12 @@ inline void expect_error(const Arguments& arguments, const std::string& reason,
   EXPECT_TRUE(ran.err.ends_with('\n'));
 }
 
+/// Where a server listens, once it has said so.
+inline int port_of(const RunningProgram& server) {
+  const std::string before = "http://127.0.0.1:", said = server.err();
+  return std::stoi(said.substr(said.find(before) + before.size()));
+}
+
 inline std::string data(const char* name) {
   return find_data(name).value().string();
 }

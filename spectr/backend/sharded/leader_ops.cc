@@ -10,12 +10,6 @@
 namespace spectr {
 namespace {
 
-MessageWriter order(Order what) {
-  MessageWriter out;
-  out.put(what);
-  return out;
-}
-
 constexpr std::byte could{1};
 
 }  // namespace
@@ -25,13 +19,20 @@ LeaderOps::LeaderOps(std::unique_ptr<Ops> ops, Communicator& communicator, std::
 
 LeaderOps::~LeaderOps() = default;
 
-bool LeaderOps::tell(MessageWriter& message) {
-  return !failure() && note(communicator().broadcast(message.bytes()));
+template <class Put>
+bool LeaderOps::tell(Order what, const Put& put) {
+  const auto send = [&] {
+    MessageWriter message;
+    message.put(what);
+    put(message);
+    return communicator().broadcast(message.bytes());
+  };
+  return attempt(send).has_value();
 }
 
 bool LeaderOps::all_could() {
-  const auto answers = communicator().gather(std::span(&could, 1));
-  return note(answers) && std::ranges::all_of(*answers, [](const std::vector<std::byte>& answer) {
+  const auto answers = attempt([&] { return communicator().gather(std::span(&could, 1)); });
+  return answers && std::ranges::all_of(*answers, [](const std::vector<std::byte>& answer) {
            return answer.size() == 1 && answer.front() == could;
          });
 }
@@ -40,9 +41,8 @@ void LeaderOps::reserve(std::size_t rows) {
   if (rows <= reserved_) return;
   RankOps::reserve(rows);
   const std::lock_guard lock(mutex_);
-  MessageWriter message = order(Order::reserve);
-  message.put(rows);
-  if (tell(message) && !all_could() && !failure()) throw std::bad_alloc();
+  const bool was_told = tell(Order::reserve, [rows](MessageWriter& out) { out.put(rows); });
+  if (was_told && !all_could() && !failure()) throw std::bad_alloc();
   reserved_ = rows;
 }
 
@@ -51,10 +51,11 @@ CacheId LeaderOps::open_cache(const CacheSize& size) {
   bool has_memory = true;
   {
     const std::lock_guard lock(mutex_);
-    MessageWriter message = order(Order::open_cache);
-    message.put(id);
-    message.put(size);
-    if (tell(message)) has_memory = all_could() || failure();
+    const auto put = [&](MessageWriter& out) {
+      out.put(id);
+      out.put(size);
+    };
+    if (tell(Order::open_cache, put)) has_memory = all_could() || failure();
   }
   if (has_memory) return id;
   close_cache(id);
@@ -64,9 +65,7 @@ CacheId LeaderOps::open_cache(const CacheSize& size) {
 void LeaderOps::close_cache(CacheId cache) {
   {
     const std::lock_guard lock(mutex_);
-    MessageWriter message = order(Order::close_cache);
-    message.put(cache);
-    tell(message);
+    tell(Order::close_cache, [cache](MessageWriter& out) { out.put(cache); });
   }
   RankOps::close_cache(cache);
 }
@@ -74,9 +73,7 @@ void LeaderOps::close_cache(CacheId cache) {
 void LeaderOps::copy_cache(const CacheCopy& copy) {
   {
     const std::lock_guard lock(mutex_);
-    MessageWriter message = order(Order::copy_cache);
-    put_copy(message, copy);
-    tell(message);
+    tell(Order::copy_cache, [&copy](MessageWriter& out) { put_copy(out, copy); });
   }
   RankOps::copy_cache(copy);
 }
@@ -92,23 +89,23 @@ SharedLogits& LeaderOps::free_logits() {
 void LeaderOps::begin(const PassBatch& batch) {
   pass_.lock();
   try {
-    current_ = &free_logits();
-    current_->take({}, 0);  // what they hold may be used again
     RankOps::begin(batch);
+    current_ = &free_logits();
   } catch (const std::bad_alloc&) {
-    PassBatch moves;
-    moves.moves = batch.moves;
-    MessageWriter message = order(Order::move);
-    put_batch(message, moves);
-    tell(message);
+    tell(Order::move, [&batch](MessageWriter& out) {
+      PassBatch moves;
+      moves.moves = batch.moves;
+      put_batch(out, moves);
+    });
     pass_.unlock();
     throw;
   }
-  MessageWriter message = order(Order::pass);
-  message.put(current_->place());
-  put_batch(message, batch);
-  tell(message);
+  current_->take({}, 0);  // what they hold may be used again
   wanted_ = batch.wanted.size();
+  tell(Order::pass, [&](MessageWriter& out) {
+    out.put(current_->place());
+    put_batch(out, batch);
+  });
 }
 
 void LeaderOps::head(const HeadSpec& spec) {
@@ -130,8 +127,7 @@ Result<HeldLogits> LeaderOps::finish() {
 
 Result<void> LeaderOps::check_alive() {
   const std::lock_guard lock(mutex_);
-  MessageWriter message = order(Order::answer);
-  if (tell(message)) note(communicator().gather({}));
+  if (tell(Order::answer, [](MessageWriter&) {})) (void)attempt([&] { return communicator().gather({}); });
   if (failure()) return std::unexpected(*failure());
   return RankOps::check_alive();
 }
@@ -139,11 +135,9 @@ Result<void> LeaderOps::check_alive() {
 std::vector<std::vector<std::byte>> LeaderOps::ask(const Question& question,
                                                    std::span<const std::byte> mine) {
   const std::lock_guard lock(mutex_);
-  MessageWriter message = order(Order::ask);
-  message.put(question);
-  if (tell(message)) {
-    Result<std::vector<std::vector<std::byte>>> answers = communicator().gather(mine);
-    if (note(answers)) return std::move(*answers);
+  if (tell(Order::ask, [&question](MessageWriter& out) { out.put(question); })) {
+    auto answers = attempt([&] { return communicator().gather(mine); });
+    if (answers) return std::move(*answers);
   }
   throw RankFailure(failure()->message);
 }

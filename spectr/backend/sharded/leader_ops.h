@@ -32,8 +32,9 @@ class LeaderOps final : public RankOps {
   std::vector<std::vector<std::byte>> ask(const Question& question, std::span<const std::byte> mine);
 
  private:
-  /// False where the communicator has failed.
-  bool tell(MessageWriter& message);
+  /// Tells the others what to do, with what `put` writes behind it. False where the communicator has failed.
+  template <class Put>
+  bool tell(Order what, const Put& put);
   /// Whether all ranks could do what they were told.
   bool all_could();
   SharedLogits& free_logits();

@@ -1,17 +1,20 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
 #include "spectr/backend/sharded/communicator.h"
+#include "spectr/base/check.h"
 #include "spectr/nn/forwarding_ops.h"
 
 namespace spectr {
 
-/// A rank's operations on its part of a model: a decorator over any backend's. Where a block's output is a
-/// sum over ranks (model_part.h), and for the embedding, it is summed before anything reads it. Once the
-/// communicator has failed, passes go on with what is there and end with its error.
+/// A rank's operations on its part of a model: a decorator over those of any backend that computes with
+/// floats of the host (Ops::numbers). Where a block's output is a sum over ranks (model_part.h), and for the
+/// embedding, it is summed before anything reads it. Once the communicator has failed, passes go on with what
+/// is there and end with its error.
 class RankOps : public ForwardingOps {
  public:
   /// The communicator must outlive it.
@@ -39,17 +42,26 @@ class RankOps : public ForwardingOps {
 
  protected:
   Communicator& communicator() const { return communicator_; }
-  /// Keeps the first error of what the communicator gives.
-  template <class T>
-  bool note(const Result<T>& result) {
-    if (!result && !failure_) failure_ = result.error();
-    return result.has_value();
+  /// What the communicator gives; its first error is kept. Missing memory is one: ranks are out of step then.
+  template <class Call>
+  auto attempt(const Call& call) -> decltype(call()) {
+    if (failure_) return std::unexpected(*failure_);
+    try {
+      auto result = call();
+      if (!result) failure_ = result.error();
+      return result;
+    } catch (const std::bad_alloc&) {
+      failure_ = Error{"no memory"};
+      return std::unexpected(*failure_);
+    }
   }
   const std::optional<Error>& failure() const { return failure_; }
 
  private:
   void sum(Buffer buffer) {
-    if (!failure_) note(communicator_.all_reduce_sum(numbers(buffer)));
+    const std::span<float> summands = numbers(buffer);
+    SPECTR_CHECK(!summands.empty());
+    (void)attempt([&] { return communicator_.all_reduce_sum(summands); });
   }
 
   Communicator& communicator_;

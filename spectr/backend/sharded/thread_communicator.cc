@@ -34,6 +34,7 @@ struct Meeting {
   Meeting(std::size_t ranks, std::chrono::milliseconds longest) : places(ranks), patience(longest) {}
   std::vector<Place> places;
   std::chrono::milliseconds patience;
+  std::atomic<bool> has_failed = false;  // somebody has given up: what others show may be gone
 };
 
 class ThreadCommunicator final : public Communicator {
@@ -133,10 +134,12 @@ class ThreadCommunicator final : public Communicator {
       seen = step.load(std::memory_order_acquire);
     }
     if ((seen & ~gone) < step_) return fail(fmt::format("{} has gone", name_of(other)));
+    if (meeting_->has_failed.load()) return fail("another rank has given up");
     return {};
   }
 
   Result<void> fail(std::string message) {
+    meeting_->has_failed.store(true);
     failure_ = Error{std::move(message)};
     return std::unexpected(*failure_);
   }
