@@ -120,7 +120,13 @@ def check_target(program, path, model):
 def write_texts(program, given, prompts):
     """One list of tokens a text, written by the target; what the file has is not written again."""
     path = pathlib.Path(given.texts)
-    texts = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    origin = {"target": pathlib.Path(given.target).name, "prompts": pathlib.Path(given.prompts).name,
+              "context": given.context}
+    if not path.exists():
+        path.write_text(json.dumps(origin) + "\n")
+    first, *texts = [json.loads(line) for line in path.read_text().splitlines()]
+    if first != origin:
+        sys.exit(f"{path}: these texts are of {first}, not of {origin}: give --texts another name")
     openings = {}  # in tokens
     for prompt in prompts:
         out = subprocess.run([program, "tokenize", "-m", given.target, "-p", prompt, "--json"], capture_output=True,
