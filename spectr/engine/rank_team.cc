@@ -41,7 +41,8 @@ class Team {
         try {
           const std::unique_ptr<Backend> backend = backends().front().make(*pool);
           (void)follow(*mine, *backend, [&path] { return Gguf::open(path); }, pool.get());
-        } catch (const std::bad_alloc&) {  // the leader finds that this rank has gone
+        } catch (const std::bad_alloc&) {
+          return;  // the leader finds that this rank has gone
         }
       });
     }

@@ -154,7 +154,8 @@ bool Batcher::waits_for_beginning(std::size_t asked) {
   try {
     own.session_->copy(*source->session_, there);
     own.copied_ += there - length;
-  } catch (const std::bad_alloc&) {  // then it is computed
+  } catch (const std::bad_alloc&) {
+    return false;  // then it is computed
   }
   return false;
 }

@@ -54,6 +54,7 @@ class Shared {
         try {
           (void)follow(*mine, *make(pool), [&] { return Gguf::open(theirs); }, nullptr);
         } catch (const std::bad_alloc&) {
+          return;  // which the leader finds
         }
       });
     }

@@ -71,9 +71,11 @@ TEST(Shard, WithoutMpiSaysWhichPackage) {
 
 /// What is on the path, if it is.
 std::string found(const std::string& program) {
-  std::istringstream folders(std::getenv("PATH") == nullptr ? "" : std::getenv("PATH"));
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    if (access((folder + "/" + program).c_str(), X_OK) == 0) return folder + "/" + program;
+    const std::filesystem::path file = std::filesystem::path(folder) / program;
+    if (access(file.c_str(), X_OK) == 0) return file;
   }
   return "";
 }

@@ -86,7 +86,8 @@ class Part {
     translate(batch);
     try {
       ops_->begin(batch);
-    } catch (const std::bad_alloc&) {  // the moves are done
+    } catch (const std::bad_alloc&) {
+      return;  // the moves are done
     }
   }
 
