@@ -46,7 +46,7 @@ class Talk {
     while (!is_over_) {
       auto input = read_next(is_terminal);
       if (!input) return;
-      std::visit([this](auto& what) { take(what); }, *input);
+      std::visit([this](auto& what) { this->take(what); }, *input);
     }
   }
 
