@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -14,6 +13,7 @@
 #include "spectr/nn/kv_slots.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
+#include "tests/support/model_course.h"
 
 namespace spectr {
 namespace {
@@ -23,17 +23,6 @@ namespace fs = std::filesystem;
 constexpr NodeId nodes = 9;
 constexpr KvTypes f32{KvType::f32, KvType::f32}, f16{KvType::f16, KvType::f16},
     q8_0{KvType::q8_0, KvType::q8_0};
-
-std::vector<fs::path> models() {
-  std::vector<fs::path> found;
-  for (const char* folder : {"tests/data/arch", "tests/data/arch2"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(source_folder() / folder)) {
-      if (entry.path().extension() == ".gguf") found.push_back(entry.path());
-    }
-  }
-  std::ranges::sort(found);
-  return found;
-}
 
 std::vector<Row> rows_of(Session& session, const std::vector<Token>& text, const TokenTree& tree) {
   EXPECT_TRUE(session.score(text, tree));
@@ -104,11 +93,8 @@ TEST_P(CopiedSessions, HaveThemOnTheReferenceToo) {
   expect_bits(*model, length_for(*model, 24));
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, CopiedSessions, testing::ValuesIn(models()), [](const auto& file) {
-  std::string name = file.param.parent_path().filename().string() + file.param.stem().string();
-  std::erase_if(name, [](unsigned char c) { return !std::isalnum(c); });
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Models, CopiedSessions, testing::ValuesIn(test::course_models()),
+                         [](const auto& file) { return test::test_name_of(file.param); });
 
 class LongTexts : public testing::TestWithParam<const char*> {
  protected:

@@ -105,6 +105,19 @@ TEST_F(Job, GivesOneProcessesText) {
   EXPECT_EQ(together.out, alone.out);
 }
 
+// Passes of hundreds of rows, whose sums are exchanged by parts.
+TEST_F(Job, GivesALongTextTheProbabilityThatOneProcessGives) {
+  std::string words;
+  for (int i = 0; i < 60; ++i) words += "The little dog number " + std::to_string(i) + " ran home. ";
+  const TemporaryFile file(words);
+  const Arguments measure = {
+      "perplexity", "-m", data("models/spectr-stories-7m-f16.gguf"), "-f", file.path(), "-t", "1", "--json"};
+  const Outcome alone = spectr(measure), together = run(job(3, measure + Arguments{"--shard"}));
+  ASSERT_EQ(together.status, 0) << together.err;
+  const double expected = Json::parse(alone.out)["nll"];
+  EXPECT_NEAR(Json::parse(together.out)["nll"].get<double>(), expected, 1e-4 * expected);
+}
+
 TEST_F(Job, AProgramByItselfIsAJobOfOne) {
   const Outcome alone = spectr(text), job_of_one = spectr(text + Arguments{"--shard"});
   EXPECT_EQ(job_of_one.status, 0) << job_of_one.err;
