@@ -3,14 +3,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "spectr/backend/sharded/mpi_job.h"
@@ -162,15 +160,6 @@ std::vector<pid_t> processes_below(pid_t parent) {
     for (const pid_t further : processes_below(pid)) below.push_back(further);
   }
   return below;
-}
-
-/// Whether it does, within a minute.
-bool says(const RunningProgram& run, const std::string& words) {
-  for (int i = 0; i < 6000; ++i) {
-    if (run.err().find(words) != std::string::npos) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
 }
 
 TEST_F(Job, AServerWithARankThatHangsSaysSoAndEnds) {

@@ -30,15 +30,6 @@ using testing::Not;
 
 constexpr const char* haproxy = "/usr/sbin/haproxy";
 
-template <class Condition>
-bool comes_true(Condition condition) {
-  for (int i = 0; i < 6000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(10ms);
-  }
-  return false;
-}
-
 sockaddr_in loopback(int port) {
   return {.sin_family = AF_INET,
           .sin_port = htons(static_cast<std::uint16_t>(port)),
@@ -84,7 +75,7 @@ class Replica {
     run_.emplace(spectr_program(), Arguments{"serve", "-m", model, "--port", std::to_string(port_), "-np",
                                              "2", "-t", "1", "--api-key", "secret", "--metrics"} +
                                        more_);
-    ASSERT_TRUE(comes_true([this] { return run_->err().find("ready") != std::string::npos; })) << run_->err();
+    ASSERT_TRUE(says(*run_, "ready")) << run_->err();
   }
   /// How it ends on that signal.
   Outcome end(int signal) {

@@ -3,10 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <chrono>
 #include <csignal>
+#include <stdexcept>
 #include <string>
-#include <thread>
 
 #include "tests/program/spectr.h"
 #include "tests/server/http_client.h"
@@ -20,7 +19,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 void wait_for(const RunningProgram& run, const std::string& said) {
-  while (run.err().find(said) == std::string::npos) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (!says(run, said)) throw std::runtime_error("it has not said '" + said + "': " + run.err());
 }
 
 const Arguments serve = {"serve", "-m", target(), "-md", draft(), "--port", "0"};
@@ -136,7 +135,7 @@ TEST(Serve, TakesTextsAsLongAsItGivesNotice) {
   const int port = port_of(run);
   run.send(SIGTERM);
   const auto health = [&] { return server::ask("127.0.0.1", port, "GET", "/health", {}, "").status; };
-  while (health() == 200) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(comes_true([&] { return health() != 200; }));
   EXPECT_EQ(health(), 503);
   server::RawConnection client(port);
   client.send_post("/completion", R"({"prompt":"once upon","n_predict":3})");

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/data.h"
@@ -49,6 +51,21 @@ inline void expect_error(const Arguments& arguments, const std::string& reason,
   EXPECT_THAT(ran.err, testing::HasSubstr(reason));
   EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
   EXPECT_TRUE(ran.err.ends_with('\n'));
+}
+
+/// Whether a condition comes true within a minute.
+template <class Condition>
+bool comes_true(const Condition& condition) {
+  for (int i = 0; i < 12000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+/// Whether a program says these words on standard error within a minute.
+inline bool says(const RunningProgram& run, const std::string& words) {
+  return comes_true([&] { return run.err().find(words) != std::string::npos; });
 }
 
 /// Where a server listens, once it has said so.
