@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "apps/cli/arguments.h"
@@ -56,10 +57,15 @@ int follow_the_leader(const ModelFlags& flags, const std::optional<std::string>&
     if (bad) return error("{}", *bad);
     return Gguf::open(flags.model);
   };
-  for (;;) {
-    const Result<bool> more = follow(job.communicator(), *backend, open, &pool);
-    if (!more) return report_failure(Status::failed, more.error().message);
-    if (!*more) return static_cast<int>(Status::done);
+  try {
+    for (;;) {
+      const Result<bool> more = follow(job.communicator(), *backend, open, &pool);
+      if (!more) return report_failure(Status::failed, more.error().message);
+      if (!*more) return static_cast<int>(Status::done);
+    }
+  } catch (const std::bad_alloc&) {
+    return report_failure(Status::failed,
+                          job.communicator().name_of(job.communicator().rank()) + ": out of memory");
   }
 }
 
