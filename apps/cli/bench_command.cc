@@ -25,6 +25,7 @@ void add_bench(CLI::App& app) {
   add_bench_passes(bench);
   add_bench_select(bench);
   add_bench_divergence(bench);
+  add_bench_cluster(bench);
   const auto is_passes = [](const CLI::App* command) {
     return command->get_name() == "pp" || command->get_name() == "tg";
   };

@@ -30,6 +30,7 @@ void add_bench_widths(CLI::App& bench);
 void add_bench_passes(CLI::App& bench);
 void add_bench_select(CLI::App& bench);
 void add_bench_divergence(CLI::App& bench);
+void add_bench_cluster(CLI::App& bench);
 
 /// Adds the option that asks for a preset by name; the name is checked when the command runs.
 CLI::Option* add_preset(CLI::App& command, std::string& name);

@@ -17,6 +17,7 @@
 #include "apps/cli/program.h"
 #include "spectr/backend/sharded/follower.h"
 #include "spectr/backend/sharded/mpi_job.h"
+#include "spectr/base/numa.h"
 #include "spectr/engine/backends.h"
 
 namespace spectr::cli {
@@ -27,15 +28,12 @@ constexpr const char* group = "Several processes";
 /// The communicator of this program's job, while it runs; null: it is alone.
 Communicator* leads = nullptr;
 
-/// What a rank that does not lead reads of the arguments that all have. Throws Failure for a model that
-/// cannot be found.
-void read_shared_flags(std::vector<std::string> arguments, ModelFlags& flags) {
+/// Reads those of the arguments that `add` names. Throws Failure.
+void read_some(std::vector<std::string> arguments, const std::function<void(CLI::App&)>& add) {
   CLI::App app;
   app.allow_extras();
   app.set_help_flag();
-  flags.add_model(app, false);
-  flags.add_threads(app);
-  flags.ranks.add(app);
+  add(app);
   arguments = rewrite_legacy_flags(app, std::move(arguments));
   std::ranges::reverse(arguments);
   try {
@@ -43,7 +41,31 @@ void read_shared_flags(std::vector<std::string> arguments, ModelFlags& flags) {
   } catch (const CLI::ParseError& failure) {
     throw Failure(Status::usage, failure.what());
   }
+}
+
+/// What a rank that does not lead reads of the arguments that all have. Throws Failure for a model that
+/// cannot be found, too.
+void read_shared_flags(const std::vector<std::string>& arguments, ModelFlags& flags) {
+  read_some(arguments, [&flags](CLI::App& app) {
+    flags.add_model(app, false);
+    flags.add_threads(app);
+    flags.ranks.add(app);
+  });
   flags.choose_bundled();
+}
+
+/// Lets this thread, and so those that it starts, run where --numa says.
+void settle(const std::vector<std::string>& arguments) {
+  RankFlags flags;
+  try {
+    read_some(arguments, [&flags](CLI::App& app) { flags.add(app); });
+  } catch (const Failure&) {
+    return;  // the command says what is wrong
+  }
+  const bool isolates = flags.numa == "isolate", distributes = flags.numa == "distribute" && flags.here > 1;
+  if (!isolates && !distributes) return;
+  const auto nodes = numa_nodes();
+  RunningOn(nodes[isolates ? current_node(nodes) : 0]).keep();
 }
 
 /// What a rank does that does not lead: the leader reports what is wrong with its file or its flags.
@@ -79,6 +101,18 @@ void RankFlags::add(CLI::App& app) {
       ->transform(whole(1, 64))
       ->capture_default_str()
       ->group(group);
+  app.add_option("--split", split,
+                 "row (default): ranks have a part of every layer, and compute at the same time; layer: some "
+                 "layers each, for slow networks")
+      ->check(CLI::IsMember({"row", "layer"}))
+      ->group(group);
+  app.add_option("--numa", numa,
+                 "distribute: the ranks of this process have a socket each, in turn, with their part of the "
+                 "model in its memory; isolate: everything stays on the socket that the program starts on; "
+                 "numactl: on the processors that it was given")
+      ->check(CLI::IsMember({"distribute", "isolate", "numactl"}))
+      ->envname("LLAMA_ARG_NUMA")
+      ->group(group);
   app.add_option("--rank-timeout", patience,
                  "with --shard, seconds after which a process that does not answer has failed")
       ->transform(whole(1, 3600))
@@ -86,16 +120,25 @@ void RankFlags::add(CLI::App& app) {
       ->group(group);
 }
 
-std::optional<Sharing> RankFlags::sharing(int threads) const {
+std::size_t RankFlags::count() const {
   if (shard && here > 1)
     throw Failure(Status::usage, "--shard and --ranks: ranks are processes, or those of one process");
   if (shard && leads == nullptr) throw Failure(Status::usage, "--shard must be among the arguments");
-  if (shard) return leads;
-  if (here > 1) return RanksHere{static_cast<std::size_t>(here), threads};
-  return std::nullopt;
+  return shard ? leads->all_ranks() : static_cast<std::size_t>(here);
+}
+
+std::optional<Sharing> RankFlags::first(std::size_t ranks, Split how, int threads) const {
+  if (ranks == 1) return std::nullopt;
+  if (shard) return Sharing{RanksOf{leads, ranks}, how};
+  return Sharing{RanksHere{ranks, threads, numa == "distribute"}, how};
+}
+
+std::optional<Sharing> RankFlags::sharing(int threads) const {
+  return first(count(), split == "layer" ? Split::layers : Split::rows, threads);
 }
 
 int run_as_rank(const std::vector<std::string>& arguments, const std::function<int()>& run) {
+  settle(arguments);
   const auto asks = [](const std::string& one) { return one == "--shard" || one.starts_with("--shard="); };
   if (std::ranges::none_of(arguments, asks)) return run();
   ModelFlags flags;

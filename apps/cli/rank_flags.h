@@ -10,18 +10,25 @@
 
 namespace spectr::cli {
 
-/// --shard and --ranks: who computes the target model.
+/// --shard, --ranks and --split: who computes the target model; --numa: where.
 struct RankFlags {
   long here = 1;       ///< ranks of this process
   bool shard = false;  ///< all processes of the MPI job are ranks
+  std::string split;   ///< "row", "layer", or nothing
+  std::string numa;    ///< "distribute", "isolate", "numactl", or nothing
   long patience = 3;   ///< seconds that ranks wait for each other between the steps of a pass
 
   void add(CLI::App& app);
   /// None: this process alone. Throws Failure where both flags are given.
   std::optional<Sharing> sharing(int threads) const;
+  /// How many ranks there are.
+  std::size_t count() const;
+  /// The first of them; none: this process alone.
+  std::optional<Sharing> first(std::size_t ranks, Split split, int threads) const;
 };
 
-/// Runs the program where its arguments ask for no other processes (--shard). Else joins the MPI job that it
+/// Lets the program run on the processors that its arguments name (--numa), and runs it where they ask for no
+/// other processes (--shard). Else joins the MPI job that it
 /// was started in (by itself: a job of one): rank 0 runs the program and lets the others end when it has; the
 /// others load their parts of its models, from the files that their own arguments name, and do what it says.
 /// Returns the exit status; reports failures.

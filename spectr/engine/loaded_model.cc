@@ -50,16 +50,15 @@ Result<LoadedModel> load(const std::filesystem::path& path, const Vocabulary* ta
   if (options.progress) {
     settings.progress = [&](std::uint64_t done, std::uint64_t all) { options.progress(path, done, all); };
   }
-  std::shared_ptr<ShardedBackend> shared;
   std::shared_ptr<const Backend> backend;
   if (target == nullptr && options.sharing) {
-    SPECTR_TRY(shared, call_ranks(*options.sharing, path, file, options.kv, options.rope, pool));
-    backend = shared;
+    SPECTR_TRY(model.ranks, call_ranks(*options.sharing, path, file, options.kv, options.rope, pool));
+    backend = model.ranks;
   } else {
     backend = backends().front().make(pool);
   }
   SPECTR_TRY(model.transformer, Transformer::load(std::move(file), std::move(backend), settings));
-  if (shared) SPECTR_TRY_VOID(shared->all_loaded());
+  if (model.ranks) SPECTR_TRY_VOID(model.ranks->all_loaded());
   model.seconds = watch.lap();
   return model;
 }

@@ -19,7 +19,8 @@ namespace spectr {
 struct LoadedModel {
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<Transformer> transformer;
-  double seconds = 0.0;  ///< that loading took
+  std::shared_ptr<ShardedBackend> ranks = {};  ///< that compute it; null: this process alone does
+  double seconds = 0.0;                        ///< that loading took
 };
 
 /// How a draft model is made smaller while it is loaded. See Slimming.

@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <new>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "spectr/backend/sharded/follower.h"
 #include "spectr/backend/sharded/thread_communicator.h"
+#include "spectr/base/numa.h"
 #include "spectr/engine/backends.h"
 
 namespace spectr {
@@ -28,14 +30,18 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  ShardedBackend& lead(std::unique_ptr<Backend> backend) {
-    lead_ = std::make_unique<ShardedBackend>(std::move(backend), *communicators_.front());
+  ShardedBackend& lead(std::unique_ptr<Backend> backend, Split split) {
+    lead_ = std::make_unique<ShardedBackend>(std::move(backend), *communicators_.front(), split,
+                                             communicators_.size());
     return *lead_;
   }
 
   /// Throws std::system_error where the system starts no threads.
-  void start_others(const std::filesystem::path& path, int threads) {
+  void start_others(const std::filesystem::path& path, int threads, bool by_node) {
+    const auto nodes = by_node ? numa_nodes() : std::vector<std::vector<int>>();
     for (std::size_t rank = 1; rank < communicators_.size(); ++rank) {
+      std::optional<RunningOn> node;  // for the threads that start here
+      if (by_node) node.emplace(nodes[rank % nodes.size()]);
       auto pool = std::make_unique<ThreadPool>(threads);
       others_.emplace_back([path, pool = std::move(pool), mine = std::move(communicators_[rank])] {
         try {
@@ -54,11 +60,11 @@ class Team {
   std::unique_ptr<ShardedBackend> lead_;
 };
 
-std::shared_ptr<ShardedBackend> team_of(const RanksHere& here, const std::filesystem::path& path,
+std::shared_ptr<ShardedBackend> team_of(const RanksHere& here, Split split, const std::filesystem::path& path,
                                         ThreadPool& pool) {
   const auto team = std::make_shared<Team>(here.ranks);
-  ShardedBackend& lead = team->lead(backends().front().make(pool));
-  team->start_others(path, here.threads);
+  ShardedBackend& lead = team->lead(backends().front().make(pool), split);
+  team->start_others(path, here.threads, here.by_node);
   return {team, &lead};
 }
 
@@ -68,11 +74,12 @@ Result<std::shared_ptr<ShardedBackend>> call_ranks(const Sharing& sharing, const
                                                    const Gguf& file, const KvChoice& kv,
                                                    const RopeChoice& rope, ThreadPool& pool) {
   std::shared_ptr<ShardedBackend> backend;
-  if (const auto* here = std::get_if<RanksHere>(&sharing)) {
-    backend = team_of(*here, path, pool);
+  if (const auto* here = std::get_if<RanksHere>(&sharing.who)) {
+    backend = team_of(*here, sharing.split, path, pool);
   } else {
-    backend =
-        std::make_shared<ShardedBackend>(backends().front().make(pool), *std::get<Communicator*>(sharing));
+    const auto& processes = std::get<RanksOf>(sharing.who);
+    backend = std::make_shared<ShardedBackend>(backends().front().make(pool), *processes.communicator,
+                                               sharing.split, processes.ranks);
   }
   SPECTR_TRY_VOID(backend->call(file, kv, rope));
   return backend;

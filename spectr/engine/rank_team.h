@@ -14,15 +14,26 @@
 
 namespace spectr {
 
-/// So many ranks in this process, each but the first with a pool of so many threads.
+/// So many ranks in this process, each but the first with a pool of so many threads. `by_node`: they run on
+/// the processors beside one memory each, in turn, and have their part of the model there; the first one does
+/// where the caller and its pool do.
 struct RanksHere {
   std::size_t ranks;
   int threads;
+  bool by_node = false;
 };
 
-/// Who shares a model: ranks of this process, or the processes of a communicator that this one leads, which
-/// must outlive the model.
-using Sharing = std::variant<RanksHere, Communicator*>;
+/// The first so many processes of a communicator that this one leads, which must outlive the model.
+struct RanksOf {
+  Communicator* communicator;
+  std::size_t ranks;
+};
+
+/// Who shares a model, and how.
+struct Sharing {
+  std::variant<RanksHere, RanksOf> who;
+  Split split = Split::rows;
+};
 
 /// Gets everybody ready to load a part of the model in `file`, which others open at `path`; to be asked
 /// all_loaded() when this part is. What the ranks of this process need lives as long as the backend. The

@@ -13,21 +13,6 @@
 #include "spectr/nn/transformer_session.h"
 
 namespace spectr {
-namespace {
-
-/// The shortest window of a layer; 0: none has one.
-std::size_t shortest_window(const ModelSpec& spec) {
-  std::size_t shortest = 0;
-  for (const LayerSpec& layer : spec.layers) {
-    const AttentionSpec* attention = layer.attention();
-    const std::size_t window = attention != nullptr ? attention->window : 0;
-    if (window > 0 && (shortest == 0 || window < shortest)) shortest = window;
-  }
-  return shortest;
-}
-
-}  // namespace
-
 // Keys and values that come from rounded weights are less exact than F16 is.
 KvTypes default_kv(const ModelSpec& spec) {
   const auto is_f32 = [&spec](const LinearSpec& linear) {
@@ -41,16 +26,26 @@ KvTypes default_kv(const ModelSpec& spec) {
   return {type, type};
 }
 
-Transformer::Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv, bool keeps_all,
-                         std::shared_ptr<const Backend> backend, std::unique_ptr<Ops> ops)
+Transformer::Memory Transformer::memory_of(const ModelSpec& spec, const KvChoice& kv) {
+  Memory memory{0, false, kv.keep_all};
+  for (const LayerSpec& layer : spec.layers) {
+    const AttentionSpec* attention = layer.attention();
+    if (attention == nullptr) memory.is_recurrent = true;
+    const std::size_t window = attention != nullptr ? attention->window : 0;
+    std::size_t& shortest = memory.shortest_window;
+    if (window > 0 && (shortest == 0 || window < shortest)) shortest = window;
+  }
+  return memory;
+}
+
+Transformer::Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv,
+                         const Memory& memory, std::shared_ptr<const Backend> backend,
+                         std::unique_ptr<Ops> ops)
     : file_(std::move(file)),
       spec_(std::move(spec)),
       context_(spec_->context),
       kv_(kv),
-      keeps_all_(keeps_all),
-      shortest_window_(shortest_window(*spec_)),
-      is_recurrent_(std::ranges::any_of(spec_->layers,
-                                        [](const LayerSpec& layer) { return layer.attention() == nullptr; })),
+      memory_(memory),
       backend_(std::move(backend)),
       ops_(std::move(ops)) {}
 
@@ -60,16 +55,17 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_pt
                                                        const LoadSettings& settings) {
   SPECTR_TRY(ModelSpec read, read_model_spec(file, settings.rope));
   SPECTR_TRY_VOID(slim(read, settings.slimming));
+  const KvTypes types = settings.kv.or_else(default_kv(read));
+  const Memory memory = memory_of(read, settings.kv);
   SPECTR_TRY_VOID(backend->take_part(read));
   auto spec = std::make_unique<const ModelSpec>(std::move(read));
-  const KvTypes types = settings.kv.or_else(default_kv(*spec));
   SPECTR_TRY_VOID(check(*spec, types, backend->caps()));
   const std::string name = file.name();
   const std::uint64_t bytes = file.tensor_bytes();
   try {
     SPECTR_TRY(std::unique_ptr<Ops> ops, backend->make(*spec, types));
-    std::unique_ptr<Transformer> model(new Transformer(
-        std::move(file), std::move(spec), types, settings.kv.keep_all, std::move(backend), std::move(ops)));
+    std::unique_ptr<Transformer> model(
+        new Transformer(std::move(file), std::move(spec), types, memory, std::move(backend), std::move(ops)));
     model->copies_ =
         upload_weights(model->file_, *model->spec_, *model->ops_, settings.pool, settings.progress);
     return model;
@@ -119,8 +115,8 @@ std::size_t Transformer::macs_per_token() const {
 CacheSize Transformer::cache_size(std::size_t context, std::size_t nodes) const {
   const std::size_t slots = context + nodes;
   const std::size_t rows = KvSlots::max_rows(nodes);
-  CacheSize size{slots, keeps_all_ ? slots : rows + KvSlots::spare_slots, context};
-  if (is_recurrent_) {
+  CacheSize size{slots, memory_.keeps_all ? slots : rows + KvSlots::spare_slots, context};
+  if (memory_.is_recurrent) {
     size.recent = StateFrames::recent_slots(rows, nodes);
     size.frames = StateFrames::max_frames;
   }
@@ -129,8 +125,8 @@ CacheSize Transformer::cache_size(std::size_t context, std::size_t nodes) const 
 
 KeptSlots Transformer::kept_slots(std::size_t context, std::size_t nodes) const {
   const CacheSize size = cache_size(context, nodes);
-  KeptSlots kept{shortest_window_, size.kept};
-  if (is_recurrent_) kept.frames = FrameCounts{context, size.recent};
+  KeptSlots kept{memory_.shortest_window, size.kept};
+  if (memory_.is_recurrent) kept.frames = FrameCounts{context, size.recent};
   return kept;
 }
 

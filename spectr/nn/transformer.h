@@ -80,7 +80,15 @@ class Transformer final : public LanguageModel {
   friend class TransformerSession;
   struct Planned;
 
-  Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv, bool keeps_all,
+  /// What sessions plan by: of all layers, where a backend has taken a part of them.
+  struct Memory {
+    std::size_t shortest_window;  ///< of the layers; 0: none has one
+    bool is_recurrent;            ///< some keep a state
+    bool keeps_all;               ///< keys and values of layers with a window
+  };
+  static Memory memory_of(const ModelSpec& spec, const KvChoice& kv);
+
+  Transformer(Gguf file, std::unique_ptr<const ModelSpec> spec, const KvTypes& kv, const Memory& memory,
               std::shared_ptr<const Backend> backend, std::unique_ptr<Ops> ops);
   /// Of a session's cache.
   CacheSize cache_size(std::size_t context, std::size_t nodes) const;
@@ -96,9 +104,7 @@ class Transformer final : public LanguageModel {
   std::unique_ptr<const ModelSpec> spec_;
   std::size_t context_;  // of a text at most
   KvTypes kv_;
-  bool keeps_all_;               // keys and values of layers with a window
-  std::size_t shortest_window_;  // of its layers; 0: none has one
-  bool is_recurrent_;            // has layers that keep a state
+  Memory memory_;
   std::shared_ptr<const Backend> backend_;
   mutable std::mutex mutex_;  // of the operations and the batch: one pass at a time
   std::unique_ptr<Ops> ops_;

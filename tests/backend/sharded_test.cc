@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -18,103 +17,34 @@
 
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/reference/reference_backend.h"
-#include "spectr/backend/sharded/follower.h"
-#include "spectr/backend/sharded/model_part.h"
-#include "spectr/backend/sharded/sharded_backend.h"
-#include "spectr/backend/sharded/thread_communicator.h"
-#include "spectr/nn/arch/architectures.h"
 #include "spectr/nn/transformer.h"
 #include "tests/support/data.h"
 #include "tests/support/model_course.h"
+#include "tests/support/shared_model.h"
 #include "tests/support/wrapping_backend.h"
 
 namespace spectr {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace std::chrono_literals;
 using testing::HasSubstr;
-
-using Making = std::function<std::unique_ptr<Backend>(ThreadPool&)>;
-
-std::unique_ptr<Backend> cpu(ThreadPool& pool) {
-  return std::make_unique<CpuBackend>(pool);
-}
-
-/// A model that so many ranks share, each with a thread of its own.
-class Shared {
- public:
-  Shared(const fs::path& path, std::size_t ranks, const KvChoice& kv = {}, const Making& make = cpu,
-         const fs::path& others = {})
-      : communicators_(thread_communicators(ranks, 20s)) {
-    for (std::size_t rank = 1; rank < ranks; ++rank) {
-      threads_.emplace_back([this, rank, make, theirs = others.empty() ? path : others] {
-        ThreadPool pool(1);
-        const std::unique_ptr<Communicator> mine = std::move(communicators_[rank]);
-        try {
-          (void)follow(*mine, *make(pool), [&] { return Gguf::open(theirs); }, nullptr);
-        } catch (const std::bad_alloc&) {
-          return;  // which the leader finds
-        }
-      });
-    }
-    auto backend = std::make_shared<ShardedBackend>(make(pool_), *communicators_.front());
-    outcome_ = load(path, kv, backend);
-  }
-  ~Shared() {
-    model_.reset();
-    communicators_.front().reset();
-    for (std::thread& thread : threads_) thread.join();
-  }
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
-
-  const Result<void>& outcome() const { return outcome_; }
-  const Transformer& model() const { return *model_; }
-
- private:
-  Result<void> load(const fs::path& path, const KvChoice& kv,
-                    const std::shared_ptr<ShardedBackend>& backend) {
-    SPECTR_TRY(Gguf file, Gguf::open(path));
-    SPECTR_TRY_VOID(backend->call(file, kv, {}));
-    SPECTR_TRY(model_, Transformer::load(std::move(file), backend, {.kv = kv}));
-    return backend->all_loaded();
-  }
-
-  ThreadPool pool_{1};
-  std::vector<std::unique_ptr<Communicator>> communicators_;
-  std::vector<std::thread> threads_;
-  std::unique_ptr<Transformer> model_;
-  Result<void> outcome_;
-};
-
-/// Every committed model that two ranks can share.
-std::vector<fs::path> shareable() {
-  std::vector<fs::path> found;
-  for (const fs::path& path : test::course_models()) {
-    ModelSpec spec = read_model_spec(Gguf::open(path).value()).value();
-    if (take_part_of_layers(spec, {0, 2})) found.push_back(path);
-  }
-  return found;
-}
 
 bool is_f32(const ModelSpec& spec) {
   return std::ranges::all_of(spec.weights, [](const WeightSpec& one) { return one.type == TensorType::f32; });
 }
 
-constexpr KvChoice floats{KvType::f32, KvType::f32};
-
 class Sharded : public testing::TestWithParam<fs::path> {
  protected:
   std::unique_ptr<Transformer> alone(std::shared_ptr<const Backend> backend) const {
-    return Transformer::load(Gguf::open(GetParam()).value(), std::move(backend), {.kv = floats}).value();
+    return Transformer::load(Gguf::open(GetParam()).value(), std::move(backend), {.kv = test::float_kv})
+        .value();
   }
 };
 
 // The sums of two ranks are those of one in another order. Where activations are rounded, a number that
 // differs in its last bit may be rounded to a neighbour.
 TEST_P(Sharded, TwoRanksGiveTheLogitsOfOne) {
-  const Shared shared(GetParam(), 2, floats);
+  const test::SharedModel shared(GetParam(), 2, test::float_kv);
   ASSERT_TRUE(shared.outcome()) << shared.outcome().error().message;
   ThreadPool pool(1);
   const auto model = alone(std::make_shared<CpuBackend>(pool));
@@ -123,26 +53,22 @@ TEST_P(Sharded, TwoRanksGiveTheLogitsOfOne) {
 }
 
 TEST_P(Sharded, AnyBackendOfTheHostCanBeShared) {
-  const auto make = [](ThreadPool&) {
+  const auto make = [](ThreadPool&) -> std::unique_ptr<Backend> {
     return std::make_unique<ReferenceBackend>(ReferenceBackend::Precision::f32);
   };
-  const Shared shared(GetParam(), 2, floats, make);
+  const test::SharedModel shared(GetParam(), 2, test::float_kv, make);
   ASSERT_TRUE(shared.outcome()) << shared.outcome().error().message;
   const auto model = alone(std::make_shared<ReferenceBackend>(ReferenceBackend::Precision::f32));
   EXPECT_LE(test::largest_distance(test::course(shared.model()), test::course(*model)), 1e-4);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Sharded, testing::ValuesIn(shareable()),
+INSTANTIATE_TEST_SUITE_P(Models, Sharded, testing::ValuesIn(test::shareable_models(Split::rows)),
                          [](const auto& file) { return test::test_name_of(file.param); });
-
-fs::path stories() {
-  return source_folder() / "models/spectr-stories-7m-f16.gguf";
-}
 
 // What a rank knows of its tokens put together is what whole rows say.
 TEST(SharedLogits, AnswerEveryQuestionAsTheWholeRowDoes) {
   for (const std::size_t ranks : {2, 3}) {
-    const Shared shared(stories(), ranks);
+    const test::SharedModel shared(test::stories(), ranks);
     ASSERT_TRUE(shared.outcome()) << shared.outcome().error().message;
     const auto session = shared.model().start(0, 4).value();
     TokenTree tree(700);
@@ -172,7 +98,7 @@ TEST(SharedLogits, AnswerEveryQuestionAsTheWholeRowDoes) {
 }
 
 TEST(SharedLogits, StayWhatTheyAreWhileOtherPassesRun) {
-  const Shared shared(stories(), 2);
+  const test::SharedModel shared(test::stories(), 2);
   ASSERT_TRUE(shared.outcome());
   const auto first = shared.model().start(64, 1).value(), second = shared.model().start(64, 1).value();
   ASSERT_TRUE(first->score(std::vector<Token>{1, 600}, TokenTree(600)));
@@ -186,7 +112,7 @@ TEST(SharedLogits, StayWhatTheyAreWhileOtherPassesRun) {
 }
 
 TEST(SharedModel, GivesARowTheSameBitsAloneAndInCompany) {
-  const Shared shared(stories(), 2);
+  const test::SharedModel shared(test::stories(), 2);
   ASSERT_TRUE(shared.outcome());
   const auto session = shared.model().start(0, 8).value();
   const std::vector<Token> text{1, 600, 700};
@@ -206,7 +132,7 @@ TEST(SharedModel, GivesARowTheSameBitsAloneAndInCompany) {
 
 // What a session has computed is copied on every rank.
 TEST(SharedModel, ASessionThatCopiesAnotherGoesOnWithTheSameBits) {
-  const Shared shared(stories(), 2);
+  const test::SharedModel shared(test::stories(), 2);
   ASSERT_TRUE(shared.outcome());
   const auto first = shared.model().start(64, 1).value(), second = shared.model().start(64, 1).value();
   const std::vector<Token> text{1, 600, 700, 5};
@@ -240,11 +166,11 @@ class MemoryForOne final : public ForwardingOps {
 
 TEST(SharedModel, ARankWithoutMemoryForASequenceIsThatOfAll) {
   std::atomic<int> made = 0;
-  const Making make = [&made](ThreadPool& pool) {
-    return std::make_unique<test::WrappingBackend<MemoryForOne, bool>>(cpu(pool), made++ > 0);
+  const test::MakeBackend make = [&made](ThreadPool& pool) {
+    return std::make_unique<test::WrappingBackend<MemoryForOne, bool>>(test::cpu_backend(pool), made++ > 0);
   };
   // Whoever comes first is the leader, or the other one: either way one of both has too little.
-  const Shared shared(stories(), 2, {}, make);
+  const test::SharedModel shared(test::stories(), 2, {}, make);
   ASSERT_TRUE(shared.outcome());
   auto first = shared.model().start(64, 1).value();
   const auto refused = shared.model().start(64, 1);
@@ -271,11 +197,11 @@ class Ending final : public ForwardingOps {
 
 TEST(SharedModel, APassThatARankDoesNotEndIsAnErrorThatNamesIt) {
   const std::thread::id here = std::this_thread::get_id();
-  const Making make = [here](ThreadPool& pool) {
-    return std::make_unique<test::WrappingBackend<Ending, bool>>(cpu(pool),
+  const test::MakeBackend make = [here](ThreadPool& pool) {
+    return std::make_unique<test::WrappingBackend<Ending, bool>>(test::cpu_backend(pool),
                                                                  std::this_thread::get_id() != here);
   };
-  const Shared shared(stories(), 3, {}, make);
+  const test::SharedModel shared(test::stories(), 3, {}, make);
   ASSERT_TRUE(shared.outcome());
   const auto session = shared.model().start(64, 1).value();
   for (int i = 0; i < 2; ++i) {
@@ -286,23 +212,24 @@ TEST(SharedModel, APassThatARankDoesNotEndIsAnErrorThatNamesIt) {
 }
 
 TEST(SharedModel, ARankWithAnotherModelOrWithoutTheFileIsNamed) {
-  const Shared other(stories(), 2, {}, cpu, source_folder() / "tests/data/arch/llama-f32.gguf");
+  const test::SharedModel other(test::stories(), 2, {}, test::cpu_backend,
+                                source_folder() / "tests/data/arch/llama-f32.gguf");
   ASSERT_FALSE(other.outcome());
   EXPECT_THAT(
       other.outcome().error().message,
       testing::AllOf(HasSubstr("rank 1: "), HasSubstr("llama-f32.gguf: the file is of another model")));
-  const Shared none(stories(), 2, {}, cpu, "/nowhere/model.gguf");
+  const test::SharedModel none(test::stories(), 2, {}, test::cpu_backend, "/nowhere/model.gguf");
   ASSERT_FALSE(none.outcome());
   EXPECT_THAT(none.outcome().error().message,
               testing::AllOf(HasSubstr("rank 1: "), HasSubstr("/nowhere/model.gguf")));
 }
 
 TEST(SharedModel, HasAPartOfTheWeightsAndOfTheKeysAndValuesWithEachRank) {
-  const Shared shared(stories(), 2);
+  const test::SharedModel shared(test::stories(), 2);
   ASSERT_TRUE(shared.outcome());
   ThreadPool pool(1);
   const auto alone =
-      Transformer::load(Gguf::open(stories()).value(), std::make_shared<CpuBackend>(pool)).value();
+      Transformer::load(Gguf::open(test::stories()).value(), std::make_shared<CpuBackend>(pool)).value();
   EXPECT_LE(static_cast<double>(shared.model().weight_bytes()),
             0.51 * static_cast<double>(alone->weight_bytes()));
   EXPECT_EQ(2 * shared.model().session_bytes(64, 1), alone->session_bytes(64, 1));

@@ -70,6 +70,48 @@ TEST(ThreadCommunicator, BringsBytesToAllAndToTheLeader) {
   EXPECT_THAT(seen, ElementsAre("012012", "", ""));
 }
 
+TEST(ThreadCommunicator, PassesNumbersFromOneRankToAnother) {
+  const auto seen = on_all(3, 20s, [](Communicator& communicator) {
+    const std::size_t rank = communicator.rank();
+    std::vector<float> numbers(3);
+    for (int round = 0; round < 20; ++round) {
+      if (rank == 0) numbers.assign(3, static_cast<float>(round));
+      const bool came = rank == 0 || communicator.receive(rank - 1, numbers);
+      for (float& one : numbers) one += 1;
+      const bool went = communicator.send((rank + 1) % 3, numbers).has_value();
+      EXPECT_TRUE(came && went);
+      if (rank > 0) continue;
+      EXPECT_TRUE(communicator.receive(2, numbers));
+      EXPECT_THAT(numbers, testing::Each(static_cast<float>(round + 3)));
+    }
+    return numbers.front();
+  });
+  EXPECT_THAT(seen, ElementsAre(22, 21, 22));
+  const auto errors = on_all(2, 20s, [](Communicator& communicator) {
+    std::vector<float> numbers(communicator.rank() + 1);
+    if (communicator.rank() == 0) return communicator.send(1, numbers) ? "" : "not sent";
+    return communicator.receive(0, numbers) ? "" : "another size";
+  });
+  EXPECT_THAT(errors, ElementsAre("", "another size"));
+}
+
+TEST(ThreadCommunicator, TheFirstRanksAreByThemselvesWhereTheOthersTakeNoPart) {
+  const auto sums = on_all(3, 20s, [](Communicator& communicator) {
+    float sum = 0;
+    for (const std::size_t ranks : {2, 3, 1, 2}) {
+      if (communicator.rank() >= ranks) continue;
+      communicator.use_first(ranks);
+      for (int round = 0; round < 3; ++round) {
+        float one = 1;
+        EXPECT_TRUE(communicator.all_reduce_sum({&one, 1}));
+        sum += one;
+      }
+    }
+    return sum;
+  });
+  EXPECT_THAT(sums, ElementsAre(24, 21, 9));
+}
+
 TEST(ThreadCommunicator, NamesARankThatDoesNotAnswerAndOneThatHasGone) {
   const auto errors = on_all(3, 50ms, [](Communicator& communicator) {
     if (communicator.rank() == 1) {

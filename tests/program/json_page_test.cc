@@ -32,6 +32,7 @@ TEST(JsonPage, NamesEveryField) {
       {"bench", "methods", "--list-presets", "--json"},
       {"bench", "widths", "-m", target(), "--widths", "1", "-t", "1", "--json"},
       {"bench", "widths", "-m", target(), "--lengths", "2", "--runs", "1", "-t", "1", "--json"},
+      {"bench", "cluster", "-m", target(), "-t", "1", "-r", "1", "--depth", "1", "--json"},
       {"bench", "select", "--plan", "maximal", "--json"},
       {"law", "--method", "spectr", "--vocab", "2", "--json"},
       {"plan", "time", "--plan", "k-seq", "--vocab", "10"},

@@ -30,9 +30,12 @@ class Lossless : public testing::TestWithParam<const char*> {};
 
 TEST_P(Lossless, GivesOneRanksTextWithThree) {
   const Arguments run = text + Arguments{"--method", GetParam()};
-  const Outcome one = spectr(run), three = spectr(run + Arguments{"--ranks", "3"});
-  ASSERT_EQ(three.status, 0) << three.err;
-  EXPECT_EQ(three.out, one.out);
+  const Outcome one = spectr(run);
+  for (const char* const split : {"row", "layer"}) {
+    const Outcome three = spectr(run + Arguments{"--ranks", "3", "--split", split});
+    ASSERT_EQ(three.status, 0) << three.err;
+    EXPECT_EQ(three.out, one.out) << split;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, Lossless,
@@ -58,6 +61,57 @@ TEST(Ranks, WhatTheyCannotShareIsNamed) {
   const Outcome none = spectr(text + Arguments{"--ranks", "0"});
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(none.err, HasSubstr("--ranks"));
+}
+
+TEST(Ranks, WithLayersOfTheirOwnShareWhatOthersCannot) {
+  const Outcome two = spectr(text + Arguments{"--ranks", "2", "--split", "layer"});
+  EXPECT_EQ(two.status, 0) << two.err;
+  const Outcome seven = spectr(text + Arguments{"--ranks", "7", "--split", "layer"});
+  EXPECT_EQ(seven.status, 2);
+  EXPECT_THAT(seven.err, HasSubstr("6 layers cannot be shared by 7 ranks"));
+  const Outcome neither = spectr(text + Arguments{"--split", "column"});
+  EXPECT_EQ(neither.status, 2);
+  EXPECT_THAT(neither.err, HasSubstr("--split"));
+}
+
+TEST(Ranks, GiveTheirTextWhereverTheyRun) {
+  const std::string alone = spectr(text).out;
+  for (const char* const where : {"distribute", "isolate", "numactl"}) {
+    const Outcome outcome = spectr(text + Arguments{"--ranks", "3", "--numa", where});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, alone) << where;
+  }
+  EXPECT_THAT(spectr(text + Arguments{"--numa", "mirror"}).err, HasSubstr("--numa"));
+}
+
+const Arguments cluster = {"bench",   "cluster", "-m",    data("models/spectr-stories-7m-f16.gguf"),
+                           "-t",      "1",       "-r",    "1",
+                           "--depth", "8",       "--json"};
+
+TEST(Cluster, TellsWhatPassesCostOnOneRankAndOnMore) {
+  const Outcome outcome = spectr(cluster + Arguments{"--ranks", "3", "--widths", "2"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json told = Json::parse(outcome.out);
+  EXPECT_EQ(told["ranks"], 3);
+  EXPECT_EQ(told["exchanges"].size(), 2 * 6);
+  ASSERT_EQ(told["passes"].size(), 3 * 5) << "of 1, 2 and 8 rows alone, and by both splits on 2 and 3";
+  for (const Json& row : told["passes"]) {
+    EXPECT_GT(row["ms"], 0.0);
+    EXPECT_GE(row["predicted_ms"], row["computing_ms"]);
+    EXPECT_EQ(row["exchanges"], row["ranks"] == 1 ? 0 : row["split"] == "row" ? 13 : row["ranks"].get<int>());
+  }
+  EXPECT_EQ(told["extrapolated"].size(), 3 * 3 * 3 * 2);
+  EXPECT_NEAR(told["bits_per_weight"].get<double>(), 16.0, 1e-9);
+}
+
+TEST(Cluster, GoesOnWhereSomeRanksCannotShareTheModel) {
+  const Outcome outcome = spectr({"bench", "cluster", "-m", data("models/spectr-stories-7m-q8_0.gguf"), "-t",
+                                  "1", "-r", "1", "--depth", "8", "--ranks", "2", "--read-gbps", "200"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("2 ranks, split row: "));
+  EXPECT_THAT(outcome.out, HasSubstr("which 2 ranks would cut"));
+  EXPECT_THAT(outcome.out, HasSubstr("Extrapolated, not measured"));
+  EXPECT_THAT(outcome.out, HasSubstr("200 GB/s"));
 }
 
 TEST(Shard, WithoutMpiSaysWhichPackage) {
@@ -98,9 +152,41 @@ class Job : public testing::Test {
 TEST_F(Job, GivesOneProcessesText) {
   const Arguments speculative = text + Arguments{"--method", "spectr"};
   const Outcome alone = spectr(speculative);
-  const Outcome together = run(job(3, speculative + Arguments{"--shard"}));
-  EXPECT_EQ(together.status, 0) << together.err;
-  EXPECT_EQ(together.out, alone.out);
+  for (const char* const split : {"row", "layer"}) {
+    const Outcome together = run(job(3, speculative + Arguments{"--shard", "--split", split}));
+    EXPECT_EQ(together.status, 0) << together.err;
+    EXPECT_EQ(together.out, alone.out) << split;
+  }
+}
+
+// Over TCP, through a relay that holds everything up for a millisecond.
+TEST_F(Job, GivesTheSameTextThroughASlowNetwork) {
+  const Arguments slow = {"--mca", "pml",
+                          "ob1",   "--mca",
+                          "btl",   "tcp,self",
+                          "-x",    "LD_PRELOAD=" + slow_network(),
+                          "-x",    "SLOW_NETWORK_US=1000",
+                          "-x",    "SLOW_NETWORK_MBIT=1000"};
+  const Arguments brief = {"generate", "-p", "Once",
+                           "-n",       "8",  "--temp",
+                           "0",        "-m", data("models/spectr-stories-7m-q8_0.gguf"),
+                           "-t",       "1",  "--method",
+                           "plain"};
+  const Outcome alone = spectr(brief);
+  for (const char* const split : {"row", "layer"}) {
+    const Outcome together = run(slow + job(3, brief + Arguments{"--shard", "--split", split}));
+    EXPECT_EQ(together.status, 0) << together.err;
+    EXPECT_EQ(together.out, alone.out) << split;
+  }
+}
+
+TEST_F(Job, MeasuresWithMoreAndMoreOfItsRanks) {
+  const Outcome outcome = run(job(3, cluster + Arguments{"--shard", "--split", "row"}));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json told = Json::parse(outcome.out);
+  EXPECT_EQ(told["ranks"], 3);
+  ASSERT_EQ(told["passes"].size(), 3 * 2);
+  EXPECT_EQ(told["passes"].back()["ranks"], 3);
 }
 
 // Passes of hundreds of rows, whose sums are exchanged by parts.

@@ -19,6 +19,10 @@ std::string two_boards_folder() {
   return TWO_BOARDS;
 }
 
+std::string slow_network() {
+  return SLOW_NETWORK;
+}
+
 std::optional<std::filesystem::path> find_data(std::string_view name) {
   for (const auto& folder : {source_folder() / "tests/data", source_folder(), extra_data_folder()}) {
     std::filesystem::path path = folder / name;

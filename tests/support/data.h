@@ -14,6 +14,8 @@ std::filesystem::path extra_data_folder();
 std::string spectr_program();
 /// A driver of two boards that stands for NVML.
 std::string two_boards_folder();
+/// A library to preload that slows connections down.
+std::string slow_network();
 
 /// Where a file of test data lies, by a name such as "models/stories260K-f32.gguf": in the project itself
 /// (tests/data/ or the root), else in the extra data; nullopt where neither has it (the test skips).

@@ -27,11 +27,8 @@ RecurrentStore::RecurrentStore(std::span<const RecurrentSizes> layers, const Cac
     token_numbers_ += layer.of_token();
     frame_numbers_ += layer.of_frame();
   }
-  const auto pages = [](std::size_t numbers) {
-    return numbers == 0 ? nullptr : std::make_unique<ZeroedPages>(numbers * sizeof(float));
-  };
-  tokens_ = pages(recent_ * token_numbers_);
-  frames_ = pages(size.frames * frame_numbers_);
+  tokens_ = std::make_unique<ZeroedPages>(recent_ * token_numbers_ * sizeof(float));
+  frames_ = std::make_unique<ZeroedPages>(size.frames * frame_numbers_ * sizeof(float));
 }
 
 std::size_t RecurrentStore::bytes(std::span<const RecurrentSizes> layers, const CacheSize& size) {
@@ -74,7 +71,6 @@ void RecurrentStore::copy(const RecurrentStore& other, std::size_t slots,
                 to.data() + first * sizeof(float));
   };
   copy(*other.tokens_, *tokens_, 0, std::min(slots, recent_) * token_numbers_);
-  if (frames_ == nullptr) return;
   for (const std::int32_t frame : frames)
     copy(*other.frames_, *frames_, static_cast<std::size_t>(frame) * frame_numbers_, frame_numbers_);
 }

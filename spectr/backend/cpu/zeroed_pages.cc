@@ -8,6 +8,7 @@
 namespace spectr {
 
 ZeroedPages::ZeroedPages(std::size_t size) {
+  if (size == 0) return;
   void* const address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED) throw std::bad_alloc();
 #ifdef __linux__

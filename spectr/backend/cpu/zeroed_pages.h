@@ -8,7 +8,7 @@ namespace spectr {
 /// Zeros from the system, in large pages where it has them: a page takes no memory before it is written to.
 class ZeroedPages {
  public:
-  /// Throws std::bad_alloc where the system refuses so much. Requires: size > 0.
+  /// Throws std::bad_alloc where the system refuses so much.
   explicit ZeroedPages(std::size_t size);
   ~ZeroedPages();
   ZeroedPages(ZeroedPages&& other) noexcept;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "spectr/backend/sharded/messages.h"
-#include "spectr/backend/sharded/model_part.h"
 #include "spectr/backend/sharded/rank_ops.h"
+#include "spectr/backend/sharded/rounds.h"
 #include "spectr/backend/sharded/shared_logits.h"
 #include "spectr/base/hash.h"
 #include "spectr/base/version.h"
@@ -30,15 +30,15 @@ class Part {
   static Result<std::unique_ptr<Part>> load(Gguf file, const LoadOrder& order, const Backend& backend,
                                             Communicator& communicator, ThreadPool* pool) {
     SPECTR_TRY(ModelSpec spec, read_model_spec(file, order.rope));
-    const std::size_t vocabulary = spec.vocabulary;
-    const RankOf who{communicator.rank(), communicator.ranks()};
-    SPECTR_TRY_VOID(take_part_of_layers(spec, who));
     const KvTypes kv = order.kv.or_else(default_kv(spec));
+    const RankOf who{communicator.rank(), communicator.ranks()};
+    const Range tokens = part_of(spec.vocabulary, who);
+    SPECTR_TRY_VOID(take_part(spec, who, order.split));
     SPECTR_TRY_VOID(check(spec, kv, backend.caps()));
-    std::unique_ptr<Part> part(new Part(std::move(file), std::move(spec), part_of(vocabulary, who)));
+    std::unique_ptr<Part> part(new Part(std::move(file), std::move(spec), tokens, communicator));
     try {
       SPECTR_TRY(std::unique_ptr<Ops> ops, backend.make(part->spec_, kv));
-      part->ops_ = std::make_unique<RankOps>(std::move(ops), communicator);
+      part->ops_ = make_rank_ops(order.split, std::move(ops), part->link_);
       part->copies_ = upload_weights(part->file_, part->spec_, *part->ops_, pool);
     } catch (const std::bad_alloc&) {
       return error("{}: there is no memory for the weights", part->file_.name());
@@ -95,9 +95,14 @@ class Part {
     return answer_of(question, passes_[question.pass].row(question.row), tokens_);
   }
 
+  RankTimes take_times() { return link_->take_times(); }
+
  private:
-  Part(Gguf file, ModelSpec spec, Range tokens)
-      : file_(std::move(file)), spec_(std::move(spec)), tokens_(tokens) {}
+  Part(Gguf file, ModelSpec spec, Range tokens, Communicator& communicator)
+      : file_(std::move(file)),
+        spec_(std::move(spec)),
+        tokens_(tokens),
+        link_(std::make_shared<RankLink>(communicator)) {}
 
   /// Caches have numbers of their own here.
   void translate(PassBatch& batch) const {
@@ -108,7 +113,8 @@ class Part {
 
   Gguf file_;
   ModelSpec spec_;
-  Range tokens_;
+  Range tokens_;  // whose logits it has, where ranks share rows
+  std::shared_ptr<RankLink> link_;
   std::vector<std::vector<std::byte>> copies_;
   std::unique_ptr<Ops> ops_;
   std::vector<std::optional<CacheId>> caches_;  // by the leader's number
@@ -191,6 +197,16 @@ class Follower {
         break;
       case Order::answer:
         return give({});
+      case Order::times: {
+        const RankTimes times = part_->take_times();
+        return give(std::as_bytes(std::span(&times, 1)));
+      }
+      case Order::sums:
+        if (Rounds rounds{}; in.get(rounds)) return run_sums(communicator_, rounds);
+        break;
+      case Order::ring:
+        if (Rounds rounds{}; in.get(rounds)) return run_ring(communicator_, rounds);
+        break;
       case Order::load:
       case Order::end:
         break;
@@ -272,6 +288,7 @@ Result<bool> follow(Communicator& communicator, const Backend& backend,
   if (!in.get(order)) return senseless(communicator);
   if (order == Order::end) return false;
   if (order != Order::load || !in.get(what)) return senseless(communicator);
+  communicator.use_first(what.ranks);
 
   Result<Gguf> file = open_same(what, open);
   SPECTR_TRY_VOID(answer(file ? "" : file.error().message));

@@ -7,16 +7,20 @@
 
 #include "spectr/backend/sharded/messages.h"
 #include "spectr/backend/sharded/rank_ops.h"
+#include "spectr/backend/sharded/split.h"
 
 namespace spectr {
 
 class SharedLogits;
 
-/// The leader's operations: tells the other ranks what to do before it does so itself, and answers questions
-/// about logits with their answers. Questions may come from any threads, between passes.
-class LeaderOps final : public RankOps {
+/// The leader's operations: tells the other ranks what to do before it does so itself, and, where each has
+/// the logits of some tokens, answers questions about logits with their answers. Questions may come from any
+/// threads, between passes.
+class LeaderOps final : public ForwardingOps {
  public:
-  LeaderOps(std::unique_ptr<Ops> ops, Communicator& communicator, std::size_t vocabulary);
+  /// `ops`: of its own part, with the same link.
+  LeaderOps(std::unique_ptr<RankOps> ops, std::shared_ptr<RankLink> link, Split split,
+            std::size_t vocabulary);
   ~LeaderOps() override;
 
   void reserve(std::size_t rows) override;
@@ -39,9 +43,11 @@ class LeaderOps final : public RankOps {
   bool all_could();
   SharedLogits& free_logits();
 
+  std::shared_ptr<RankLink> link_;
+  Split split_;
   std::size_t vocabulary_;
   std::size_t reserved_ = 0;
-  std::mutex mutex_;                                   // of the communicator
+  std::mutex mutex_;                                   // of the link
   std::unique_lock<std::mutex> pass_;                  // holds it during a pass
   std::vector<std::unique_ptr<SharedLogits>> logits_;  // those of passes, by place
   SharedLogits* current_ = nullptr;                    // of the pass, and how many rows it wants

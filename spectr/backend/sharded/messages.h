@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "spectr/backend/sharded/split.h"
 #include "spectr/base/token.h"
 #include "spectr/nn/kv_type.h"
 #include "spectr/nn/pass_batch.h"
@@ -20,19 +21,23 @@ class MessageWriter {
   template <class T>
   void put(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
-    const auto bytes = std::as_bytes(std::span(&value, 1));
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    add(&value, sizeof value);
   }
   template <class T>
   void put_all(std::span<const T> values) {
     static_assert(std::is_trivially_copyable_v<T>);
     put(values.size());
-    const auto bytes = std::as_bytes(values);
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    if (!values.empty()) add(values.data(), values.size_bytes());
   }
   std::vector<std::byte>& bytes() { return bytes_; }
 
  private:
+  void add(const void* bytes, std::size_t size) {
+    const std::size_t before = bytes_.size();
+    bytes_.resize(before + size);
+    std::memcpy(bytes_.data() + before, bytes, size);
+  }
+
   std::vector<std::byte> bytes_;
 };
 
@@ -81,11 +86,16 @@ enum class Order : std::uint8_t {
   pass,         ///< the place of its logits, its batch
   ask,          ///< Question
   answer,       ///< to say that one is there
+  times,        ///< to say what passes have taken since they were last told
+  sums,         ///< Rounds
+  ring,         ///< Rounds
   end,          ///< of the model
 };
 
 /// A model to load a part of, as the leader does.
 struct LoadOrder {
+  std::size_t ranks;  ///< that share it
+  Split split;
   std::uint64_t fingerprint;  ///< of the leader's file
   std::uint64_t build;        ///< of the program
   KvChoice kv;

@@ -1,45 +1,44 @@
 #include "spectr/backend/sharded/model_part.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "spectr/base/check.h"
+#include "spectr/backend/sharded/part_weights.h"
 #include "spectr/nn/ops.h"
 
 namespace spectr {
-namespace {
 
-/// What ranks can share: all but what reads the whole of a row, or keeps one state for all heads.
-Caps sharing_caps() {
+Result<void> check_sharing(const ModelSpec& spec, std::initializer_list<Feature> indivisible) {
   std::vector<Feature> features = all_features();
-  for (const Feature indivisible :
-       {Feature::whole_vector_norms, Feature::latent_attention, Feature::recurrent_mixer,
-        Feature::short_convolution, Feature::layer_embeddings, Feature::shortlist})
-    std::erase(features, indivisible);
-  return host_caps("of several ranks", std::move(features));
+  for (const Feature one : indivisible) std::erase(features, one);
+  return check(spec, {KvType::f32, KvType::f32}, host_caps("of several ranks", std::move(features)));
 }
 
-/// Replaces a model's weights by a rank's, those of one layer after the other.
-class Taking {
+namespace {
+
+/// Replaces a model's weights by a rank's, a part of those of each layer.
+class PartOfLayers {
  public:
-  Taking(ModelSpec& spec, RankOf who) : spec_(spec), who_(who) {}
+  PartOfLayers(ModelSpec& spec, RankOf who) : spec_(spec), who_(who), kept_(spec) {}
 
   Result<void> take_all() {
-    SPECTR_TRY_VOID(check(spec_, {KvType::f32, KvType::f32}, sharing_caps()));
+    // All but what reads the whole of a row, or keeps one state for all heads.
+    SPECTR_TRY_VOID(check_sharing(
+        spec_, {Feature::whole_vector_norms, Feature::latent_attention, Feature::recurrent_mixer,
+                Feature::short_convolution, Feature::layer_embeddings, Feature::shortlist}));
     SPECTR_TRY(const Range tokens, part("the vocabulary", spec_.vocabulary));
     spec_.embed.tokens = rows(spec_.embed.tokens, tokens);
     spec_.embed.first = tokens.first;
     if (who_.rank > 0) spec_.embed.positions.reset();
-    if (spec_.embed.positions) keep(*spec_.embed.positions);
+    kept_.keep(spec_.embed.positions);
     for (LayerSpec& layer : spec_.layers) SPECTR_TRY_VOID(take(layer));
-    keep(spec_.head.norm);
+    kept_.keep(spec_.head.norm);
     take_rows(spec_.head.output, tokens);
     take_forbidden(tokens);
-    spec_.weights = std::move(weights_);
+    spec_.weights = kept_.take();
     return {};
   }
 
@@ -56,12 +55,10 @@ class Taking {
   }
 
   Result<void> take(LayerSpec& layer) {
-    for (auto* norm : {&layer.mixer_norm, &layer.ffn_norm, &layer.mixer_post_norm, &layer.ffn_post_norm,
-                       &layer.experts_norm, &layer.dense_post_norm, &layer.experts_post_norm})
-      keep(*norm);
+    kept_.keep_norms(layer);
     SPECTR_TRY_VOID(take(*layer.attention()));
     if (layer.ffn) SPECTR_TRY_VOID(take(*layer.ffn));
-    if (layer.ffn_gate) keep(*layer.ffn_gate);
+    kept_.keep(layer.ffn_gate);
     if (layer.experts) SPECTR_TRY_VOID(take(*layer.experts));
     return {};
   }
@@ -73,8 +70,8 @@ class Taking {
     const Range keys{kv_heads.first * a.head_dim, kv_heads.size * a.head_dim};
     a.heads = heads.size;
     a.kv_heads = kv_heads.size;
-    keep(a.q_norm);
-    keep(a.k_norm);
+    kept_.keep(a.q_norm);
+    kept_.keep(a.k_norm);
     take_rows(a.q, queries);
     if (!a.kv_from) {
       take_rows(a.k, keys);
@@ -97,19 +94,10 @@ class Taking {
 
   Result<void> take(ExpertsSpec& experts) {
     SPECTR_TRY(const Range mine, part("the experts", experts.blocks.size()));
-    keep(experts.router);
-    keep(experts.router_norm);
-    for (std::optional<WeightId>* vector : {&experts.selection_bias, &experts.scales}) {
-      if (*vector) keep(**vector);
-    }
     experts.first = mine.first;
     experts.blocks = {experts.blocks.begin() + static_cast<std::ptrdiff_t>(mine.first),
                       experts.blocks.begin() + static_cast<std::ptrdiff_t>(mine.first + mine.size)};
-    for (DenseSpec& block : experts.blocks) {
-      if (block.gate) keep(*block.gate);
-      keep(block.up);
-      keep(block.down);
-    }
+    kept_.keep(experts);
     return {};
   }
 
@@ -125,16 +113,6 @@ class Taking {
     return error("{}: {} {} cannot be shared by {} ranks", spec_.file, count, what, who_.ranks);
   }
 
-  /// The weight's place among those that are left.
-  WeightId place_of(WeightSpec weight) {
-    std::vector<WeightId>& of_tensor = places_[weight.name];
-    for (const WeightId id : of_tensor) {
-      if (weights_[id] == weight) return id;
-    }
-    of_tensor.push_back(static_cast<WeightId>(weights_.size()));
-    weights_.push_back(std::move(weight));
-    return of_tensor.back();
-  }
   /// Some of a matrix's rows, or of a vector's numbers.
   WeightId rows(WeightId id, Range range) {
     WeightSpec weight = spec_.weight(id);
@@ -145,21 +123,9 @@ class Taking {
       const auto begin = weight.chosen.begin() + static_cast<std::ptrdiff_t>(range.first);
       weight.chosen = {begin, begin + static_cast<std::ptrdiff_t>(range.size)};
     }
-    return place_of(std::move(weight));
+    return kept_.place_of(std::move(weight));
   }
 
-  void keep(WeightId& id) { id = place_of(spec_.weight(id)); }
-  void keep(NormSpec& norm) {
-    keep(norm.weight);
-    if (norm.bias) keep(*norm.bias);
-  }
-  void keep(std::optional<NormSpec>& norm) {
-    if (norm) keep(*norm);
-  }
-  void keep(LinearSpec& linear) {
-    keep(linear.weight);
-    if (linear.bias) keep(*linear.bias);
-  }
   void take_rows(LinearSpec& linear, Range range) {
     linear.weight = rows(linear.weight, range);
     if (linear.bias) linear.bias = rows(*linear.bias, range);
@@ -175,30 +141,22 @@ class Taking {
     if (weight.stored_cols == 0) weight.stored_cols = weight.cols;
     weight.first_col += range.first;
     weight.cols = range.size;
-    linear.weight = place_of(std::move(weight));
+    linear.weight = kept_.place_of(std::move(weight));
     linear.in = range.size;
     if (who_.rank > 0) linear.bias.reset();
-    if (linear.bias) keep(*linear.bias);
+    kept_.keep(linear.bias);
     return {};
   }
 
   ModelSpec& spec_;
   RankOf who_;
-  std::vector<WeightSpec> weights_;
-  std::map<std::string, std::vector<WeightId>> places_;  // by tensor
+  PartWeights kept_;
 };
 
 }  // namespace
 
-Range part_of(std::size_t count, RankOf who, std::size_t piece) {
-  SPECTR_CHECK(who.rank < who.ranks && count % piece == 0);
-  const std::size_t pieces = count / piece;
-  const std::size_t first = pieces * who.rank / who.ranks, end = pieces * (who.rank + 1) / who.ranks;
-  return {first * piece, (end - first) * piece};
-}
-
 Result<void> take_part_of_layers(ModelSpec& spec, RankOf who) {
-  return Taking(spec, who).take_all();
+  return PartOfLayers(spec, who).take_all();
 }
 
 }  // namespace spectr

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <optional>
 #include <span>
@@ -15,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "spectr/backend/sharded/model_part.h"
+#include "spectr/backend/sharded/range.h"
 
 namespace spectr {
 namespace {
@@ -23,10 +24,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // What messages are for. A rank that is at another call sends another one than is waited for.
-constexpr int orders = 1, answers = 2, numbers = 3, sums = 4;
-// Reductions of so many bytes are one exchange; others are two, of parts.
-constexpr std::size_t small = std::size_t{16} << 10;
+constexpr int orders = 1, answers = 2, numbers = 3, sums = 4, passed_on = 5;
 constexpr std::size_t largest_message = std::numeric_limits<int>::max();
+// Numbers travel in pieces that MPI sends at once: before larger ones over TCP it asks whether there is room,
+// and two more messages pass.
+constexpr std::size_t piece = std::size_t{32} << 10;
 
 std::string text_of(int code) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
@@ -35,27 +37,29 @@ std::string text_of(int code) {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
-/// Waits as long as somebody is patient: spins, then yields, then sleeps.
+/// Waits as long as somebody is patient: spins, then yields, then sleeps, a small part of what it has waited.
 class Waiting {
  public:
   Waiting(Patience patience, std::chrono::milliseconds usual)
-      : is_endless_(patience == Patience::endless), end_(Clock::now() + usual) {}
+      : is_endless_(patience == Patience::endless), usual_(usual), begin_(Clock::now()) {}
 
   /// False where patience is at its end.
   bool goes_on() {
     constexpr int spins = 2000, yields = 2000;
     if (++turns_ < spins) return true;
+    const auto waited = Clock::now() - begin_;
     if (turns_ < spins + yields) {
       std::this_thread::yield();
     } else {
-      std::this_thread::sleep_for(std::chrono::microseconds(std::min(turns_ / 10, 1000)));
+      std::this_thread::sleep_for(std::min<Clock::duration>(waited / 32, std::chrono::milliseconds(1)));
     }
-    return is_endless_ || Clock::now() < end_;
+    return is_endless_ || waited < usual_;
   }
 
  private:
   bool is_endless_;
-  Clock::time_point end_;
+  std::chrono::milliseconds usual_;
+  Clock::time_point begin_;
   int turns_ = 0;
 };
 
@@ -63,21 +67,26 @@ class MpiCommunicator final : public Communicator {
  public:
   explicit MpiCommunicator(std::chrono::milliseconds patience) : patience_(patience) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    MPI_Comm_size(MPI_COMM_WORLD, &all_ranks_);
+    ranks_ = all_ranks_;
     std::array<char, MPI_MAX_PROCESSOR_NAME> mine{};
     int length = 0;
     MPI_Get_processor_name(mine.data(), &length);
-    std::vector<char> all(mine.size() * static_cast<std::size_t>(ranks_));
+    std::vector<char> all(mine.size() * static_cast<std::size_t>(all_ranks_));
     MPI_Allgather(mine.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, all.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR,
                   MPI_COMM_WORLD);
-    for (int rank = 0; rank < ranks_; ++rank)
+    for (int rank = 0; rank < all_ranks_; ++rank)
       hosts_.emplace_back(all.data() + mine.size() * static_cast<std::size_t>(rank));
   }
 
   bool has_failed() const { return failure_.has_value(); }
+  /// Waits until everything that was sent has been taken.
+  void finish() { (void)forget_orders(0); }
 
   std::size_t rank() const override { return static_cast<std::size_t>(rank_); }
   std::size_t ranks() const override { return static_cast<std::size_t>(ranks_); }
+  std::size_t all_ranks() const override { return static_cast<std::size_t>(all_ranks_); }
+  void use_first(std::size_t ranks) override { ranks_ = static_cast<int>(ranks); }
   std::string name_of(std::size_t rank) const override {
     return fmt::format("rank {} ({})", rank, hosts_[rank]);
   }
@@ -85,15 +94,30 @@ class MpiCommunicator final : public Communicator {
   Result<void> broadcast(std::vector<std::byte>& bytes) override {
     SPECTR_TRY_VOID(state());
     if (rank_ > 0) return receive(0, orders, bytes, Patience::endless);
+    Order& order = orders_.emplace_back(bytes);
+    for (int other = 1; other < ranks_; ++other)
+      SPECTR_TRY_VOID(send(other, orders, order.bytes, order.pending));
+    return forget_orders(most_orders);
+  }
+
+  Result<void> send(std::size_t to, std::span<const float> mine) override {
+    SPECTR_TRY_VOID(state());
     std::vector<Pending> pending;
-    for (int other = 1; other < ranks_; ++other) SPECTR_TRY_VOID(send(other, orders, bytes, pending));
+    SPECTR_TRY_VOID(send_numbers(static_cast<int>(to), passed_on, mine, pending));
+    return wait_for(pending);
+  }
+
+  Result<void> receive(std::size_t from, std::span<float> out) override {
+    SPECTR_TRY_VOID(state());
+    std::vector<Pending> pending;
+    SPECTR_TRY_VOID(expect_numbers(static_cast<int>(from), passed_on, out, pending));
     return wait_for(pending);
   }
 
   Result<void> all_reduce_sum(std::span<float> mine) override {
     SPECTR_TRY_VOID(state());
     if (ranks_ == 1) return {};
-    if (ranks_ == 2 || mine.size_bytes() <= small) return exchange_all(mine);
+    if (ranks_ == 2 || mine.size_bytes() <= one_exchange_bytes) return exchange_all(mine);
     return exchange_parts(mine);
   }
 
@@ -147,6 +171,23 @@ class MpiCommunicator final : public Communicator {
     pending.push_back(one);
     return {};
   }
+  /// The same of numbers, in pieces.
+  Result<void> send_numbers(int other, int tag, std::span<const float> all, std::vector<Pending>& pending) {
+    for (auto bytes = std::as_bytes(all); !bytes.empty();) {
+      const std::size_t size = std::min(bytes.size(), piece);
+      SPECTR_TRY_VOID(send(other, tag, bytes.first(size), pending));
+      bytes = bytes.subspan(size);
+    }
+    return {};
+  }
+  Result<void> expect_numbers(int other, int tag, std::span<float> all, std::vector<Pending>& pending) {
+    for (auto bytes = std::as_writable_bytes(all); !bytes.empty();) {
+      const std::size_t size = std::min(bytes.size(), piece);
+      SPECTR_TRY_VOID(expect(other, tag, bytes.first(size), pending));
+      bytes = bytes.subspan(size);
+    }
+    return {};
+  }
   /// A message of just so many bytes.
   Result<void> expect(int other, int tag, std::span<std::byte> bytes, std::vector<Pending>& pending) {
     Pending one{MPI_REQUEST_NULL, other, bytes.size(), true};
@@ -171,6 +212,25 @@ class MpiCommunicator final : public Communicator {
       if (one.is_received) MPI_Get_count(&status, MPI_BYTE, &count);
       if (one.is_received && static_cast<std::size_t>(count) != one.bytes)
         return fail(one.other, "has sent a message of another size");
+    }
+    return {};
+  }
+
+  /// Forgets the leader's orders that have been taken, and waits for the oldest while there are more than
+  /// `left`: ranks that compute one after the other are some behind.
+  Result<void> forget_orders(std::size_t left) {
+    while (!orders_.empty()) {
+      std::vector<Pending>& pending = orders_.front().pending;
+      if (orders_.size() > left) {
+        SPECTR_TRY_VOID(wait_for(pending));
+      } else {
+        for (Pending& one : pending) {
+          int done = 0;
+          SPECTR_TRY_VOID(check(MPI_Test(&one.request, &done, MPI_STATUS_IGNORE), one.other));
+          if (done == 0) return {};
+        }
+      }
+      orders_.pop_front();
     }
     return {};
   }
@@ -203,8 +263,8 @@ class MpiCommunicator final : public Communicator {
     std::vector<Pending> pending;
     for (int other = 0; other < ranks_; ++other) {
       if (other == rank_) continue;
-      SPECTR_TRY_VOID(expect(other, numbers, std::as_writable_bytes(of(other)), pending));
-      SPECTR_TRY_VOID(send(other, numbers, std::as_bytes(mine), pending));
+      SPECTR_TRY_VOID(expect_numbers(other, numbers, of(other), pending));
+      SPECTR_TRY_VOID(send_numbers(other, numbers, mine, pending));
     }
     SPECTR_TRY_VOID(wait_for(pending));
     std::ranges::copy(mine, of(rank_).begin());
@@ -226,8 +286,8 @@ class MpiCommunicator final : public Communicator {
     std::vector<Pending> pending;
     for (int other = 0; other < ranks_; ++other) {
       if (other == rank_) continue;
-      SPECTR_TRY_VOID(expect(other, numbers, std::as_writable_bytes(of(other)), pending));
-      SPECTR_TRY_VOID(send(other, numbers, std::as_bytes(part(other)), pending));
+      SPECTR_TRY_VOID(expect_numbers(other, numbers, of(other), pending));
+      SPECTR_TRY_VOID(send_numbers(other, numbers, part(other), pending));
     }
     SPECTR_TRY_VOID(wait_for(pending));
     std::ranges::copy(own, of(rank_).begin());
@@ -235,8 +295,8 @@ class MpiCommunicator final : public Communicator {
     pending.clear();
     for (int other = 0; other < ranks_; ++other) {
       if (other == rank_) continue;
-      SPECTR_TRY_VOID(expect(other, sums, std::as_writable_bytes(part(other)), pending));
-      SPECTR_TRY_VOID(send(other, sums, std::as_bytes(own), pending));
+      SPECTR_TRY_VOID(expect_numbers(other, sums, part(other), pending));
+      SPECTR_TRY_VOID(send_numbers(other, sums, own, pending));
     }
     return wait_for(pending);
   }
@@ -251,8 +311,15 @@ class MpiCommunicator final : public Communicator {
   }
 
   std::chrono::milliseconds patience_;
-  int rank_ = 0, ranks_ = 1;
+  int rank_ = 0, ranks_ = 1, all_ranks_ = 1;
   std::vector<std::string> hosts_;
+  /// A message of the leader to all, while it is under way.
+  struct Order {
+    std::vector<std::byte> bytes;
+    std::vector<Pending> pending = {};
+  };
+  static constexpr std::size_t most_orders = 16;
+  std::deque<Order> orders_;
   std::vector<float> others_;  // numbers by rank
   std::optional<Error> failure_;
 };
@@ -261,6 +328,7 @@ class Job final : public MpiJob {
  public:
   explicit Job(std::chrono::milliseconds patience) : communicator_(patience) {}
   ~Job() override {
+    communicator_.finish();
     if (communicator_.has_failed()) {
       MPI_Abort(MPI_COMM_WORLD, 1);
     } else {

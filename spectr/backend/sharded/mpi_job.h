@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string_view>
 
@@ -8,6 +9,10 @@
 #include "spectr/base/result.h"
 
 namespace spectr {
+
+/// Sums of up to so many bytes, and those of two ranks, are one exchange of everybody's numbers with
+/// everybody; larger ones are two: everybody adds a part of the numbers, and gives the others its sums.
+constexpr std::size_t one_exchange_bytes = std::size_t{16} << 10;
 
 /// Whether this build has MPI.
 bool has_mpi();

@@ -1,71 +1,145 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <new>
-#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
-#include "spectr/backend/sharded/communicator.h"
+#include "spectr/backend/sharded/rank_link.h"
+#include "spectr/backend/sharded/split.h"
 #include "spectr/base/check.h"
 #include "spectr/nn/forwarding_ops.h"
 
 namespace spectr {
 
 /// A rank's operations on its part of a model: a decorator over those of any backend that computes with
-/// floats of the host (Ops::numbers). Where a block's output is a sum over ranks (model_part.h), and for the
-/// embedding, it is summed before anything reads it. Once the communicator has failed, passes go on with what
-/// is there and end with its error.
+/// floats of the host (Ops::numbers).
 class RankOps : public ForwardingOps {
  public:
-  /// The communicator must outlive it.
-  RankOps(std::unique_ptr<Ops> ops, Communicator& communicator)
-      : ForwardingOps(std::move(ops)), communicator_(communicator) {}
+  RankOps(std::unique_ptr<Ops> ops, std::shared_ptr<RankLink> link)
+      : ForwardingOps(std::move(ops)), link_(std::move(link)) {}
 
-  void embed(const EmbedSpec& spec) override {
-    ForwardingOps::embed(spec);
-    sum(Buffer::stream);
-  }
-  void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override {
-    ForwardingOps::linear(role, targets, in);
-    if (role == LinearRole::attention_output || role == LinearRole::down) sum(targets.front().out);
-  }
-  std::size_t experts(const ExpertsSpec& spec, Buffer in) override {
-    const std::size_t read = ForwardingOps::experts(spec, in);
-    sum(Buffer::branch);
-    return read;
+  void begin(const PassBatch& batch) override {
+    link_->begin_pass();
+    ForwardingOps::begin(batch);
   }
   Result<HeldLogits> finish() override {
     Result<HeldLogits> logits = ForwardingOps::finish();
-    if (failure_) return std::unexpected(*failure_);
+    link_->end_pass();
+    if (link_->failure()) return std::unexpected(*link_->failure());
     return logits;
   }
 
  protected:
-  Communicator& communicator() const { return communicator_; }
-  /// What the communicator gives; its first error is kept. Missing memory is one: ranks are out of step then.
-  template <class Call>
-  auto attempt(const Call& call) -> decltype(call()) {
-    if (failure_) return std::unexpected(*failure_);
-    try {
-      auto result = call();
-      if (!result) failure_ = result.error();
-      return result;
-    } catch (const std::bad_alloc&) {
-      failure_ = Error{"no memory"};
-      return std::unexpected(*failure_);
-    }
+  RankLink& link() { return *link_; }
+
+ private:
+  std::shared_ptr<RankLink> link_;
+};
+
+/// Of a rank with a part of every layer (model_part.h): where a block's output is a sum over ranks, and for
+/// the embedding, it is summed before anything reads it.
+class PartOps final : public RankOps {
+ public:
+  using RankOps::RankOps;
+
+  void embed(const EmbedSpec& spec) override {
+    RankOps::embed(spec);
+    sum(Buffer::stream);
   }
-  const std::optional<Error>& failure() const { return failure_; }
+  void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override {
+    RankOps::linear(role, targets, in);
+    if (role == LinearRole::attention_output || role == LinearRole::down) sum(targets.front().out);
+  }
+  std::size_t experts(const ExpertsSpec& spec, Buffer in) override {
+    const std::size_t read = RankOps::experts(spec, in);
+    sum(Buffer::branch);
+    return read;
+  }
 
  private:
   void sum(Buffer buffer) {
     const std::span<float> summands = numbers(buffer);
     SPECTR_CHECK(!summands.empty());
-    (void)attempt([&] { return communicator_.all_reduce_sum(summands); });
+    (void)link().attempt([&](Communicator& others) { return others.all_reduce_sum(summands); });
+  }
+};
+
+/// Of a rank with some layers (model_stage.h): the stream comes from the rank before and goes on to the next,
+/// from the last one to the leader, for its head, of the rows whose logits are wanted. A pass that wants none
+/// – a piece of a prompt – ends for a rank when it has passed the stream on: the next pass begins while
+/// others compute this one.
+class StageOps final : public RankOps {
+ public:
+  using RankOps::RankOps;
+
+  void begin(const PassBatch& batch) override {
+    RankOps::begin(batch);
+    batch_ = &batch;
+  }
+  void embed(const EmbedSpec& spec) override {
+    if (is_leader()) return RankOps::embed(spec);
+    exchange(
+        [&](Communicator& others) { return others.receive(link().rank() - 1, numbers(Buffer::stream)); });
+  }
+  void head(const HeadSpec& spec) override {
+    if (!is_last()) {
+      exchange([&](Communicator& others) { return others.send(link().rank() + 1, numbers(Buffer::stream)); });
+    } else if (!is_leader() && !batch_->wanted.empty()) {
+      exchange([&](Communicator& others) { return give_wanted(others); });
+    }
+    if (!is_leader()) return;
+    if (!is_last() && !batch_->wanted.empty())
+      exchange([&](Communicator& others) { return take_wanted(others); });
+    RankOps::head(spec);
   }
 
-  Communicator& communicator_;
-  std::optional<Error> failure_;
+ private:
+  bool is_leader() { return link().rank() == 0; }
+  bool is_last() { return link().rank() + 1 == link().ranks(); }
+  template <class Call>
+  void exchange(const Call& call) {
+    SPECTR_CHECK(!numbers(Buffer::stream).empty());
+    (void)link().attempt(call);
+  }
+
+  std::span<float> row(std::int32_t index) {
+    const std::span<float> stream = numbers(Buffer::stream);
+    const std::size_t width = stream.size() / batch_->rows();
+    return stream.subspan(static_cast<std::size_t>(index) * width, width);
+  }
+  Result<void> give_wanted(Communicator& others) {
+    wanted_.clear();
+    for (const std::int32_t index : batch_->wanted) {
+      const std::span<const float> numbers = row(index);
+      wanted_.insert(wanted_.end(), numbers.begin(), numbers.end());
+    }
+    return others.send(0, wanted_);
+  }
+  Result<void> take_wanted(Communicator& others) {
+    const std::size_t width = row(0).size();
+    wanted_.resize(batch_->wanted.size() * width);
+    SPECTR_TRY_VOID(others.receive(link().ranks() - 1, wanted_));
+    auto next = wanted_.begin();
+    for (const std::int32_t index : batch_->wanted) {
+      std::copy_n(next, width, row(index).begin());
+      next += static_cast<std::ptrdiff_t>(width);
+    }
+    return {};
+  }
+
+  const PassBatch* batch_ = nullptr;
+  std::vector<float> wanted_;  // rows of the stream
 };
+
+/// The operations of a rank's part, with the link to the others.
+inline std::unique_ptr<RankOps> make_rank_ops(Split split, std::unique_ptr<Ops> ops,
+                                              std::shared_ptr<RankLink> link) {
+  if (split == Split::rows) return std::make_unique<PartOps>(std::move(ops), std::move(link));
+  return std::make_unique<StageOps>(std::move(ops), std::move(link));
+}
 
 }  // namespace spectr

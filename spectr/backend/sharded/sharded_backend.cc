@@ -1,5 +1,6 @@
 #include "spectr/backend/sharded/sharded_backend.h"
 
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -7,15 +8,24 @@
 #include "spectr/backend/sharded/follower.h"
 #include "spectr/backend/sharded/leader_ops.h"
 #include "spectr/backend/sharded/messages.h"
-#include "spectr/backend/sharded/model_part.h"
+#include "spectr/base/stopwatch.h"
 
 namespace spectr {
 namespace {
 
-Result<void> tell(Communicator& communicator, Order order) {
+template <class... Values>
+Result<void> tell(Communicator& communicator, Order order, const Values&... values) {
   MessageWriter out;
   out.put(order);
+  (out.put(values), ...);
   return communicator.broadcast(out.bytes());
+}
+
+template <class Run>
+Result<double> seconds_a_round(const Rounds& rounds, const Run& run) {
+  Stopwatch watch;
+  SPECTR_TRY_VOID(run());
+  return watch.lap() / static_cast<double>(rounds.rounds);
 }
 
 }  // namespace
@@ -36,10 +46,8 @@ Result<void> ShardedBackend::hear() {
 }
 
 Result<void> ShardedBackend::call(const Gguf& file, const KvChoice& kv, const RopeChoice& rope) {
-  MessageWriter out;
-  out.put(Order::load);
-  out.put(LoadOrder{fingerprint_of(file), fingerprint_of_build(), kv, rope});
-  SPECTR_TRY_VOID(communicator_.broadcast(out.bytes()));
+  const LoadOrder what{communicator_.ranks(), split_, fingerprint_of(file), fingerprint_of_build(), kv, rope};
+  SPECTR_TRY_VOID(tell(communicator_, Order::load, what));
   const Result<void> heard = hear();
   SPECTR_TRY_VOID(tell(communicator_, heard ? Order::load : Order::end));
   if (heard) state_ = State::called;
@@ -52,15 +60,40 @@ Result<void> ShardedBackend::all_loaded() {
 }
 
 Result<void> ShardedBackend::take_part(ModelSpec& spec) const {
-  return take_part_of_layers(spec, {communicator_.rank(), communicator_.ranks()});
+  return spectr::take_part(spec, {communicator_.rank(), communicator_.ranks()}, split_);
 }
 
 Result<std::unique_ptr<Ops>> ShardedBackend::make(const ModelSpec& spec, const KvTypes& kv) const {
   SPECTR_TRY(std::unique_ptr<Ops> ops, backend_->make(spec, kv));
-  return std::make_unique<LeaderOps>(std::move(ops), communicator_, spec.vocabulary);
+  return std::make_unique<LeaderOps>(make_rank_ops(split_, std::move(ops), link_), link_, split_,
+                                     spec.vocabulary);
+}
+
+Result<std::vector<RankTimes>> ShardedBackend::take_times() {
+  const RankTimes mine = link_->take_times();
+  SPECTR_TRY_VOID(tell(communicator_, Order::times));
+  SPECTR_TRY(const auto answers, communicator_.gather(std::as_bytes(std::span(&mine, 1))));
+  std::vector<RankTimes> all;
+  for (std::size_t rank = 0; rank < answers.size(); ++rank) {
+    MessageReader in(answers[rank]);
+    if (!in.get(all.emplace_back()) || !in.is_at_end())
+      return error("{} has sent a message of another size", communicator_.name_of(rank));
+  }
+  return all;
+}
+
+Result<double> ShardedBackend::sum_seconds(const Rounds& rounds) {
+  SPECTR_TRY_VOID(tell(communicator_, Order::sums, rounds));
+  return seconds_a_round(rounds, [&] { return run_sums(communicator_, rounds); });
+}
+
+Result<double> ShardedBackend::ring_seconds(const Rounds& rounds) {
+  SPECTR_TRY_VOID(tell(communicator_, Order::ring, rounds));
+  return seconds_a_round(rounds, [&] { return run_ring(communicator_, rounds); });
 }
 
 void dismiss(Communicator& communicator) {
+  communicator.use_first(communicator.all_ranks());
   (void)tell(communicator, Order::end);
 }
 

@@ -1,8 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "spectr/backend/sharded/communicator.h"
+#include "spectr/backend/sharded/rank_link.h"
+#include "spectr/backend/sharded/rounds.h"
+#include "spectr/backend/sharded/split.h"
 #include "spectr/gguf/gguf.h"
 #include "spectr/nn/kv_type.h"
 #include "spectr/nn/ops.h"
@@ -15,9 +21,14 @@ namespace spectr {
 /// the model, check that they all have loaded it; with it their parts end.
 class ShardedBackend final : public Backend {
  public:
-  /// The communicator must outlive it. Requires: rank 0.
-  ShardedBackend(std::unique_ptr<Backend> backend, Communicator& communicator)
-      : backend_(std::move(backend)), communicator_(communicator) {}
+  /// The communicator must outlive it. Requires: rank 0; 2 ≤ ranks ≤ communicator.all_ranks(), or 1 of 1.
+  ShardedBackend(std::unique_ptr<Backend> backend, Communicator& communicator, Split split, std::size_t ranks)
+      : backend_(std::move(backend)),
+        communicator_(communicator),
+        split_(split),
+        link_(std::make_shared<RankLink>(communicator)) {
+    communicator.use_first(ranks);
+  }
   ~ShardedBackend() override;
   ShardedBackend(const ShardedBackend&) = delete;
   ShardedBackend& operator=(const ShardedBackend&) = delete;
@@ -28,6 +39,17 @@ class ShardedBackend final : public Backend {
   /// Waits until the others have. Error: a rank that could not, by name.
   Result<void> all_loaded();
 
+  std::size_t ranks() const { return communicator_.ranks(); }
+
+  // What passes spend, and what exchanges cost: not while a pass runs, and not from two threads at a time.
+
+  /// By rank, of the passes since this was last asked. Error: of the communicator.
+  Result<std::vector<RankTimes>> take_times();
+  /// Seconds of a sum of so many numbers, on average.
+  Result<double> sum_seconds(const Rounds& rounds);
+  /// Seconds of passing so many numbers from each rank to the next and from the last to the leader.
+  Result<double> ring_seconds(const Rounds& rounds);
+
   const Caps& caps() const override { return backend_->caps(); }
   Result<void> take_part(ModelSpec& spec) const override;
   Result<std::unique_ptr<Ops>> make(const ModelSpec& spec, const KvTypes& kv) const override;
@@ -37,6 +59,8 @@ class ShardedBackend final : public Backend {
 
   std::unique_ptr<Backend> backend_;
   Communicator& communicator_;
+  Split split_;
+  std::shared_ptr<RankLink> link_;  // of the model's passes
   enum class State { idle, called, loaded } state_ = State::idle;
 };
 

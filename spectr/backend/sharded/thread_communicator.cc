@@ -6,13 +6,16 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
-#include "spectr/backend/sharded/model_part.h"
+#include "spectr/backend/sharded/mailbox.h"
+#include "spectr/backend/sharded/range.h"
 #include "spectr/base/check.h"
 #include "spectr/base/relax.h"
 
@@ -23,16 +26,20 @@ using Clock = std::chrono::steady_clock;
 
 /// What a rank shows the others, who read it between two steps.
 struct alignas(64) Place {
-  std::atomic<std::uint64_t> step = 0;  // that it has come to; `gone` beside it where there will be no other
+  Count steps;  // that it has come to
   std::span<const float> numbers;
-  std::span<const std::byte> bytes;
   std::array<std::vector<float>, 2> sums;  // of its part of a reduction, and of the one before
 };
-constexpr std::uint64_t gone = std::uint64_t{1} << 63;
 
 struct Meeting {
-  Meeting(std::size_t ranks, std::chrono::milliseconds longest) : places(ranks), patience(longest) {}
-  std::vector<Place> places;
+  Meeting(std::size_t count, std::chrono::milliseconds longest)
+      : ranks(count), orders(count), answers(count), numbers(count * count), patience(longest) {
+    for (std::size_t some = 1; some <= count; ++some) places.emplace_back(some);
+  }
+  std::size_t ranks;
+  std::vector<std::vector<Place>> places;  // of those that take part, by their number less one
+  std::vector<Mailbox> orders, answers;    // of the leader to a rank, and of a rank to the leader
+  std::vector<Mailbox> numbers;            // from the one to the other: [ranks, ranks]
   std::chrono::milliseconds patience;
   std::atomic<bool> has_failed = false;  // somebody has given up: what others show may be gone
 };
@@ -40,114 +47,152 @@ struct Meeting {
 class ThreadCommunicator final : public Communicator {
  public:
   ThreadCommunicator(std::shared_ptr<Meeting> meeting, std::size_t rank)
-      : meeting_(std::move(meeting)), rank_(rank) {}
+      : meeting_(std::move(meeting)), rank_(rank), ranks_(meeting_->ranks) {}
 
   /// Whoever waits for this rank is told so.
-  ~ThreadCommunicator() override { come(step_ | gone); }
+  ~ThreadCommunicator() override {
+    for (std::size_t some = rank_; some < all_ranks(); ++some) meeting_->places[some][rank_].steps.end();
+    if (rank_ == 0) {
+      for (Mailbox& box : meeting_->orders) box.puts.end();
+    }
+    meeting_->answers[rank_].puts.end();
+    for (std::size_t other = 0; other < all_ranks(); ++other) {
+      box(rank_, other).puts.end();
+      box(other, rank_).takes.end();
+    }
+  }
 
   std::size_t rank() const override { return rank_; }
-  std::size_t ranks() const override { return meeting_->places.size(); }
+  std::size_t ranks() const override { return ranks_; }
+  std::size_t all_ranks() const override { return meeting_->ranks; }
+  void use_first(std::size_t ranks) override { ranks_ = ranks; }
   std::string name_of(std::size_t rank) const override { return fmt::format("rank {}", rank); }
 
   Result<void> broadcast(std::vector<std::byte>& bytes) override {
-    if (rank_ == 0) mine().bytes = bytes;
-    come(++step_);
-    if (rank_ > 0) {
-      SPECTR_TRY_VOID(wait_for(0, Patience::endless));
-      const std::span<const std::byte> sent = meeting_->places[0].bytes;
-      bytes.assign(sent.begin(), sent.end());
-    }
-    return meet();  // the leader may change them
+    SPECTR_TRY_VOID(state());
+    if (rank_ > 0) return take(meeting_->orders[rank_], 0, bytes, Patience::endless);
+    for (std::size_t other = 1; other < ranks_; ++other) meeting_->orders[other].put(bytes);
+    return {};
+  }
+
+  Result<void> send(std::size_t to, std::span<const float> numbers) override {
+    // One message may wait for its reader: a rank is at most so far ahead of the next.
+    Mailbox& out = box(rank_, to);
+    const std::uint64_t put = out.puts.load();
+    if (put > 0) SPECTR_TRY_VOID(wait_for(out.takes, put, to, Patience::usual));
+    out.put(std::as_bytes(numbers));
+    return state();
+  }
+
+  Result<void> receive(std::size_t from, std::span<float> numbers) override {
+    std::vector<std::byte> bytes;
+    SPECTR_TRY_VOID(take(box(from, rank_), from, bytes, Patience::usual));
+    if (bytes.size() != numbers.size_bytes()) return fail(from, "has sent a message of another size");
+    if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    return {};
   }
 
   Result<void> all_reduce_sum(std::span<float> numbers) override {
-    // Sums are read until their readers come to the next reduction: two are kept in turn.
-    turn_ ^= 1U;
-    const Range part = part_of(numbers.size(), {rank_, ranks()});
-    std::vector<float>& sums = mine().sums[turn_];
-    sums.resize(part.size);
+    // Sums are read until their readers come to the next reduction, of two steps: two are kept in turn.
+    const std::size_t turn = mine().steps.load() / 2 % 2;
+    const auto share_of = [&](std::size_t rank) {
+      const Range part = part_of(numbers.size(), {rank_, ranks_});
+      return places()[rank].numbers.subspan(part.first, part.size);
+    };
     mine().numbers = numbers;
     SPECTR_TRY_VOID(meet());
-    const auto share_of = [&](const Place& place) { return place.numbers.subspan(part.first, part.size); };
-    std::ranges::copy(share_of(meeting_->places[0]), sums.begin());
-    for (std::size_t other = 1; other < ranks(); ++other) {
-      const std::span<const float> more = share_of(meeting_->places[other]);
+    std::vector<float>& sums = mine().sums[turn];
+    sums.assign(share_of(0).begin(), share_of(0).end());
+    for (std::size_t other = 1; other < ranks_; ++other) {
+      const std::span<const float> more = share_of(other);
       for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
     }
     SPECTR_TRY_VOID(meet());
     auto out = numbers.begin();
-    for (const Place& place : meeting_->places) out = std::ranges::copy(place.sums[turn_], out).out;
+    for (std::size_t other = 0; other < ranks_; ++other)
+      out = std::ranges::copy(places()[other].sums[turn], out).out;
     return {};
   }
 
   Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes,
                                                      Patience patience) override {
-    mine().bytes = bytes;
-    SPECTR_TRY_VOID(meet(patience));
+    SPECTR_TRY_VOID(state());
     std::vector<std::vector<std::byte>> all;
-    if (rank_ == 0) {
-      for (const Place& place : meeting_->places) all.emplace_back(place.bytes.begin(), place.bytes.end());
+    if (rank_ > 0) {
+      meeting_->answers[rank_].put(bytes);
+      return all;
     }
-    SPECTR_TRY_VOID(meet());
+    all.emplace_back(bytes.begin(), bytes.end());
+    for (std::size_t other = 1; other < ranks_; ++other)
+      SPECTR_TRY_VOID(take(meeting_->answers[other], other, all.emplace_back(), patience));
     return all;
   }
 
  private:
-  Place& mine() { return meeting_->places[rank_]; }
-
-  void come(std::uint64_t step) {
-    mine().step.store(step, std::memory_order_release);
-    mine().step.notify_all();
-  }
+  std::vector<Place>& places() { return meeting_->places[ranks_ - 1]; }
+  Place& mine() { return places()[rank_]; }
+  Mailbox& box(std::size_t from, std::size_t to) { return meeting_->numbers[from * all_ranks() + to]; }
 
   /// Until all have come so far.
-  Result<void> meet(Patience patience = Patience::usual) {
-    come(++step_);
-    for (std::size_t other = 0; other < ranks(); ++other) {
-      if (other != rank_) SPECTR_TRY_VOID(wait_for(other, patience));
+  Result<void> meet() {
+    mine().steps.add();
+    const std::uint64_t step = mine().steps.load();
+    for (std::size_t other = 0; other < ranks_; ++other) {
+      if (other != rank_) SPECTR_TRY_VOID(wait_for(places()[other].steps, step, other, Patience::usual));
     }
     return {};
   }
 
-  Result<void> wait_for(std::size_t other, Patience patience) {
+  Result<void> take(Mailbox& in, std::size_t other, std::vector<std::byte>& bytes, Patience patience) {
+    SPECTR_TRY_VOID(wait_for(in.puts, (in.takes.load() & ~Count::gone) + 1, other, patience));
+    bytes = in.take();
+    return {};
+  }
+
+  /// Until another rank's count is `goal`.
+  Result<void> wait_for(const Count& count, std::uint64_t goal, std::size_t other, Patience patience) {
     // Parts of a layer are hundreds of microseconds apart where a rank was held up; who sleeps comes later.
     constexpr int spins = 10'000, yields = 2000;
-    if (failure_) return std::unexpected(*failure_);
-    const std::atomic<std::uint64_t>& step = meeting_->places[other].step;
-    std::uint64_t seen = step.load(std::memory_order_acquire);
-    const auto waits = [&] { return seen < step_; };  // one that has gone is far ahead
+    SPECTR_TRY_VOID(state());
+    std::uint64_t seen = count.load();
+    const auto waits = [&] { return seen < goal; };  // one that has gone is far ahead
     for (int i = 0; waits() && i < spins; ++i) {
       relax();
-      seen = step.load(std::memory_order_acquire);
+      seen = count.load();
     }
     const auto end = Clock::now() + meeting_->patience;
     for (int i = 0; waits(); ++i) {
       if (patience == Patience::endless) {
-        step.wait(seen, std::memory_order_acquire);
+        count.wait(seen);
       } else if (Clock::now() > end) {
-        return fail(fmt::format("{} has not answered for {} ms", name_of(other), meeting_->patience.count()));
+        return fail(other, fmt::format("has not answered for {} ms", meeting_->patience.count()));
       } else if (i < yields) {
         std::this_thread::yield();
       } else {
         std::this_thread::sleep_for(std::chrono::microseconds(100));
       }
-      seen = step.load(std::memory_order_acquire);
+      seen = count.load();
     }
-    if ((seen & ~gone) < step_) return fail(fmt::format("{} has gone", name_of(other)));
-    if (meeting_->has_failed.load()) return fail("another rank has given up");
+    if ((seen & ~Count::gone) < goal) return fail(other, "has gone");
+    if (meeting_->has_failed.load()) return give_up("another rank has given up");
     return {};
   }
 
-  Result<void> fail(std::string message) {
+  Result<void> state() const {
+    if (failure_) return std::unexpected(*failure_);
+    return {};
+  }
+  Result<void> fail(std::size_t other, std::string_view what) {
+    return give_up(fmt::format("{} {}", name_of(other), what));
+  }
+  Result<void> give_up(std::string message) {
     meeting_->has_failed.store(true);
     failure_ = Error{std::move(message)};
     return std::unexpected(*failure_);
   }
 
   std::shared_ptr<Meeting> meeting_;
-  std::size_t rank_;
-  std::uint64_t step_ = 0;
-  unsigned turn_ = 0;  // of the sums
+  std::size_t rank_, ranks_;
   std::optional<Error> failure_;
 };
 
