@@ -31,6 +31,8 @@ struct WeightSpec {
   std::vector<Token> chosen = {};
   /// Of a matrix: its first column in the tensor's rows, which have so many; 0: its own, all of them.
   std::size_t first_col = 0, stored_cols = 0;
+  bool transposed =
+      false;  ///< of a matrix: its columns are rows of the tensor, `cols` of them from `first` on
 
   friend bool operator==(const WeightSpec&, const WeightSpec&) = default;
 };

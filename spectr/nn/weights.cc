@@ -32,7 +32,7 @@ class Place {
   /// That it has in the file.
   std::size_t bytes() const { return bytes_of(type_, rows() * cols_); }
   bool is_as_stored() const {
-    return type_ == weight_.type && weight_.chosen.empty() && cols_ == stored_cols_;
+    return type_ == weight_.type && weight_.chosen.empty() && cols_ == stored_cols_ && !weight_.transposed;
   }
 
   std::span<const std::byte> row(std::size_t i) const {
@@ -74,6 +74,18 @@ std::vector<std::byte> copy(const Place& place, const WeightSpec& weight, Thread
   return out;
 }
 
+/// The same of one that is transposed.
+std::vector<std::byte> transposed_copy(const GgufTensor& tensor, const WeightSpec& weight) {
+  std::vector<float> row(weight.rows), numbers(weight.rows * weight.cols);
+  for (std::size_t j = 0; j < weight.cols; ++j) {
+    read_numbers(tensor, weight.first + j, row);
+    for (std::size_t i = 0; i < weight.rows; ++i) numbers[i * weight.cols + j] = row[i];
+  }
+  std::vector<std::byte> out(bytes_of(weight.type, numbers.size()));
+  quantize(weight.type, numbers, out);
+  return out;
+}
+
 /// While a weight is taken over, it is in memory twice: the largest one while there is nothing else.
 std::vector<WeightId> largest_first(const ModelSpec& spec) {
   std::vector<WeightId> ids(spec.weights.size());
@@ -101,7 +113,8 @@ std::vector<std::vector<std::byte>> upload_weights(const Gguf& file, const Model
       const bool referred_to = ops.upload(id, place.all());
       if (!referred_to) file.forget(place.all());  // else weights would be in memory twice
     } else {
-      std::vector<std::byte> bytes = copy(place, weight, pool);
+      std::vector<std::byte> bytes =
+          weight.transposed ? transposed_copy(*file.tensor(weight.name), weight) : copy(place, weight, pool);
       if (ops.upload(id, bytes)) copies.push_back(std::move(bytes));
       file.forget(file.tensor(weight.name)->bytes);
     }

@@ -160,11 +160,12 @@ TEST(FamilyKeys, ReadsTheTemperatureOfLatentAttention) {
                "temperature_length is missing");
 }
 
-TEST(FamilyKeys, RefusesTheJoinedMatricesOfOlderLatentAttention) {
-  expect_error(tiny_model("deepseek2")
-                   .remove("deepseek2.attention.key_length_mla")
-                   .tensor({.name = "blk.0.attn_kv_b.weight", .shape = {4, 14}}),
-               "tensor blk.0.attn_kv_b.weight has the heads' matrices of keys and values in one: convert");
+TEST(FamilyKeys, OlderLatentAttentionHasASizeForAllHeads) {
+  const GgufWriter old = tiny_model("deepseek2")
+                             .remove("deepseek2.attention.key_length_mla")
+                             .remove("deepseek2.attention.value_length_mla")
+                             .tensor({.name = "blk.0.attn_kv_b.weight", .shape = {4, 14}});
+  expect_error(old, "deepseek2.attention.head_count_kv is 1: such latent attention has 2");
 }
 
 }  // namespace

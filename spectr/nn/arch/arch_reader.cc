@@ -190,6 +190,16 @@ Result<WeightId> ArchReader::rows_of(std::string_view name, std::size_t rows, st
   return add({std::string(name), static_cast<TensorType>(tensor->type), count, cols, first});
 }
 
+Result<WeightId> ArchReader::transposed_rows_of(std::string_view name, std::size_t rows, std::size_t cols,
+                                                std::size_t first, std::size_t count) {
+  SPECTR_TRY(const GgufTensor* tensor, find(name, rows, cols));
+  const auto stored = static_cast<TensorType>(tensor->type);
+  const TensorType type = format_of(stored).elements == 1 ? stored : TensorType::f16;
+  WeightSpec weight{std::string(name), type, cols, count, first};
+  weight.transposed = true;
+  return add(std::move(weight));
+}
+
 Result<WeightId> ArchReader::matrix(std::string_view name, std::size_t rows, std::size_t cols) {
   return rows_of(name, rows, cols, 0, rows);
 }

@@ -82,6 +82,9 @@ class ArchReader {
   /// The rows [first, first + count) of a tensor [rows, cols].
   Result<WeightId> rows_of(std::string_view name, std::size_t rows, std::size_t cols, std::size_t first,
                            std::size_t count);
+  /// The same transposed, a matrix [cols, count]; quantized numbers become F16.
+  Result<WeightId> transposed_rows_of(std::string_view name, std::size_t rows, std::size_t cols,
+                                      std::size_t first, std::size_t count);
   Result<WeightId> matrix(std::string_view name, std::size_t rows, std::size_t cols);
   Result<WeightId> vector(std::string_view name, std::size_t size);
   /// All numbers of a small tensor [rows, cols], or `count` of them from `first` on.

@@ -1,4 +1,8 @@
+#include <fmt/format.h>
+
 #include <cmath>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "spectr/nn/arch/architectures.h"
@@ -15,20 +19,21 @@ constexpr auto no_bias = ArchReader::Bias::optional;
 struct LatentKeys {
   std::size_t q_rank;  ///< 0: queries come from the stream at once
   std::size_t rank, head_dim, value_dim;
+  bool joined;  ///< older files have a head's both matrices in one, and sizes as without latent attention
 };
 
 Result<LatentKeys> latent_keys(ArchReader& in) {
   LatentKeys keys{};
-  if (const std::string old = block(0, "attn_kv_b.weight"); in.has_tensor(old)) {
-    return error("{}: tensor {} has the heads' matrices of keys and values in one: convert the model again",
-                 in.file().name(), old);
-  }
+  keys.joined = in.has_tensor(block(0, "attn_kv_b.weight"));
   if (in.has("attention.q_lora_rank")) {
     SPECTR_TRY(keys.q_rank, in.count("attention.q_lora_rank", max_rank));
   }
   SPECTR_TRY(keys.rank, in.count("attention.kv_lora_rank", max_rank));
-  SPECTR_TRY(keys.head_dim, in.count("attention.key_length_mla", max_head_dim));
-  SPECTR_TRY(keys.value_dim, in.count("attention.value_length_mla", max_head_dim));
+  const auto length = [&keys](std::string_view what) {
+    return fmt::format("attention.{}_length{}", what, keys.joined ? "" : "_mla");
+  };
+  SPECTR_TRY(keys.head_dim, in.count(length("key"), max_head_dim));
+  SPECTR_TRY(keys.value_dim, in.count(length("value"), max_head_dim));
   in.require_if(true, Feature::latent_attention, "attention.kv_lora_rank");
   return keys;
 }
@@ -44,11 +49,27 @@ Result<std::vector<LinearSpec>> by_head(ArchReader& in, const std::string& name,
   return all;
 }
 
+/// The heads' matrices of keys and values, from a tensor that has a head's behind another's: of keys [q_dim,
+/// rank], of values [value_dim, rank].
+Result<void> take_joined(ArchReader& in, const std::string& name, std::size_t heads, LatentSpec& latent) {
+  const std::size_t of_head = latent.q_dim + latent.value_dim, all = heads * of_head, rank = latent.rank;
+  for (std::size_t h = 0; h < heads; ++h) {
+    SPECTR_TRY(const WeightId keys, in.transposed_rows_of(name, all, rank, h * of_head, latent.q_dim));
+    SPECTR_TRY(const WeightId values,
+               in.rows_of(name, all, rank, h * of_head + latent.q_dim, latent.value_dim));
+    latent.keys_up.push_back({keys, {}, rank, latent.q_dim});
+    latent.values_up.push_back({values, {}, latent.value_dim, rank});
+  }
+  return {};
+}
+
 Result<AttentionSpec> latent_attention(ArchReader& in, const DecoderKeys& keys, const LatentKeys& sizes,
                                        const RopeSpec& positions, float scale, std::size_t layer) {
   const std::size_t width = in.spec().width, heads = keys.heads[layer];
   const auto name = [layer](std::string_view part) { return block(layer, part); };
   AttentionSpec a = attention_sizes(keys, layer);
+  a.kv_heads = 1;
+  a.head_dim = sizes.rank + positions.dims;
   a.scale = scale;
   a.rope = positions;
   a.rope.first = sizes.rank;
@@ -65,8 +86,12 @@ Result<AttentionSpec> latent_attention(ArchReader& in, const DecoderKeys& keys, 
   }
   SPECTR_TRY(a.k, in.linear(name("attn_kv_a_mqa"), sizes.rank + positions.dims, width, no_bias));
   SPECTR_TRY(latent.norm, in.norm(name("attn_kv_a_norm"), sizes.rank, rms, keys.epsilon));
-  SPECTR_TRY(latent.keys_up, by_head(in, name("attn_k_b.weight"), heads, sizes.rank, latent.q_dim));
-  SPECTR_TRY(latent.values_up, by_head(in, name("attn_v_b.weight"), heads, sizes.value_dim, sizes.rank));
+  if (sizes.joined) {
+    SPECTR_TRY_VOID(take_joined(in, name("attn_kv_b.weight"), heads, latent));
+  } else {
+    SPECTR_TRY(latent.keys_up, by_head(in, name("attn_k_b.weight"), heads, sizes.rank, latent.q_dim));
+    SPECTR_TRY(latent.values_up, by_head(in, name("attn_v_b.weight"), heads, sizes.value_dim, sizes.rank));
+  }
   SPECTR_TRY(a.out, in.linear(name("attn_output"), width, heads * sizes.value_dim, no_bias));
   a.latent = std::move(latent);
   return a;
@@ -109,7 +134,7 @@ Result<void> read_deepseek2(ArchReader& in) {
     return error("{}: {} is {}, but {} is missing", in.file().name(), in.key(temperature_key), temperature,
                  in.key("attention.temperature_length"));
   }
-  if (keys.head_dim != latent.rank + rotation.dims) {
+  if (!latent.joined && keys.head_dim != latent.rank + rotation.dims) {
     return error("{}: {} is {}, but {} and {} are {} and {}", in.file().name(),
                  in.key("attention.key_length"), keys.head_dim, in.key("attention.kv_lora_rank"),
                  in.key("rope.dimension_count"), latent.rank, rotation.dims);
@@ -119,9 +144,9 @@ Result<void> read_deepseek2(ArchReader& in) {
   SPECTR_TRY(const RopeSpec positions, rope(in, rotation, RopePairs::interleaved));
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     LayerSpec& layer = spec.layers[i];
-    if (keys.kv_heads[i] != 1) {
-      return error("{}: {} is {}: latent attention has one", in.file().name(),
-                   in.key("attention.head_count_kv"), keys.kv_heads[i]);
+    if (const std::size_t heads = latent.joined ? keys.heads[i] : 1; keys.kv_heads[i] != heads) {
+      return error("{}: {} is {}: such latent attention has {}", in.file().name(),
+                   in.key("attention.head_count_kv"), keys.kv_heads[i], heads);
     }
     SPECTR_TRY(layer.mixer_norm, in.norm(block(i, "attn_norm"), spec.width, rms, keys.epsilon));
     SPECTR_TRY(AttentionSpec attention, latent_attention(in, keys, latent, positions, scale, i));
