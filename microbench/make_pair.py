@@ -13,7 +13,7 @@ import struct
 
 import numpy as np
 
-F32, F16, Q4_0, Q8_0, BF16 = 0, 1, 2, 8, 30
+F32, F16, Q4_0, Q8_0, Q4_K, Q6_K, BF16 = 0, 1, 2, 8, 12, 14, 30
 U32, FLOAT, BOOL, STRING, ARRAY, I32 = 4, 6, 7, 8, 9, 5
 
 
@@ -42,7 +42,43 @@ def blocks(x, largest, dtype):
     return scale.astype("<f2").view(np.uint8).reshape(-1, 2), codes
 
 
+def encode_q4_k(x):
+    """Blocks of 256 in eight parts: each has a scale and a minimum of six bits."""
+    x = x.reshape(-1, 8, 32)
+    least = np.minimum(x.min(axis=2), 0)
+    scale = (x.max(axis=2) - least) / 15
+    d, dmin = (v.max(axis=1).astype("<f2") for v in (scale / 63, -least / 63))
+    whole = lambda v, unit: np.rint(v / np.where(unit == 0, 1, unit).astype(np.float32)[:, None]).clip(0, 63).astype(np.uint8)
+    s, m = whole(scale, d), whole(-least, dmin)
+    low, high = np.hstack([s[:, :4], m[:, :4]]), np.hstack([s[:, 4:], m[:, 4:]])
+    low |= high >> 4 << 6
+    packed = np.hstack([low, (s[:, 4:] & 15) | (m[:, 4:] & 15) << 4])
+    step, start = (v.astype(np.float32)[:, None] for v in (d, dmin))
+    step, start = (step * s)[:, :, None], (start * m)[:, :, None]
+    codes = np.rint((x + start) / np.where(step == 0, 1, step)).clip(0, 15).astype(np.uint8).reshape(-1, 4, 2, 32)
+    codes = (codes[:, :, 0] | codes[:, :, 1] << 4).reshape(-1, 128)
+    return np.hstack([d.view(np.uint8).reshape(-1, 2), dmin.view(np.uint8).reshape(-1, 2), packed, codes]).tobytes()
+
+
+def encode_q6_k(x):
+    """Blocks of 256 in sixteen parts: each has a scale of eight bits."""
+    x = x.reshape(-1, 16, 16)
+    scale = np.abs(x).max(axis=2) / 31
+    d = (scale.max(axis=1) / 127).astype("<f2")
+    unit = d.astype(np.float32)[:, None]
+    s = np.rint(scale / np.where(unit == 0, 1, unit)).clip(0, 127).astype(np.int8)
+    step = (unit * s)[:, :, None]
+    codes = (np.rint(x / np.where(step == 0, 1, step)).clip(-32, 31) + 32).astype(np.uint8).reshape(-1, 2, 4, 32)
+    low = np.stack([codes[:, :, 0] & 15 | (codes[:, :, 2] & 15) << 4, codes[:, :, 1] & 15 | (codes[:, :, 3] & 15) << 4], 2)
+    high = sum((codes[:, :, i] >> 4) << 2 * i for i in range(4)).astype(np.uint8)
+    return np.hstack([low.reshape(-1, 128), high.reshape(-1, 64), s.view(np.uint8), d.view(np.uint8).reshape(-1, 2)]).tobytes()
+
+
 def encode(x, kind):
+    if kind == Q4_K:
+        return encode_q4_k(x)
+    if kind == Q6_K:
+        return encode_q6_k(x)
     if kind == F32:
         return x.astype("<f4").tobytes()
     if kind == F16:
@@ -83,11 +119,11 @@ def main():
     a.add_argument("--experts", type=int, default=0, help="experts of a layer")
     a.add_argument("--used", type=int, default=8, help="experts of a token")
     a.add_argument("--head-dim", type=int, default=0, help="of a head, where it is not dim / heads")
-    a.add_argument("--type", choices=("f16", "bf16", "q8_0", "q4_0"), default="q8_0")
+    a.add_argument("--type", choices=("f16", "bf16", "q8_0", "q4_0", "q4_k_m"), default="q8_0")
     a.add_argument("--branch", type=float, default=0.15, help="size of what a layer adds")
     a.add_argument("--sharp", type=float, default=5.0, help="standard deviation of the logits")
     o = a.parse_args()
-    kind = {"f16": F16, "bf16": BF16, "q8_0": Q8_0, "q4_0": Q4_0}[o.type]
+    kind = {"f16": F16, "bf16": BF16, "q8_0": Q8_0, "q4_0": Q4_0, "q4_k_m": Q4_K}[o.type]
     random = np.random.default_rng(o.seed)
 
     def weights(rows, cols, size=1.0):
@@ -103,7 +139,7 @@ def main():
         return np.lib.stride_tricks.sliding_window_view(pool, (rows, cols))[: o.experts, 0]
 
     ends = [("token_embd.weight", weights(o.vocab, o.dim, np.sqrt(o.dim)), kind), ("output_norm.weight", ones, F32),
-            ("output.weight", weights(o.vocab, o.dim, o.sharp), kind)]
+            ("output.weight", weights(o.vocab, o.dim, o.sharp), Q6_K if kind == Q4_K else kind)]
     def feed_forward():
         if not o.experts:
             return {"ffn_gate": weights(o.ffn, o.dim), "ffn_up": weights(o.ffn, o.dim),
@@ -113,9 +149,17 @@ def main():
                 "ffn_gate_exps": experts(o.ffn, o.dim), "ffn_up_exps": experts(o.ffn, o.dim),
                 "ffn_down_exps": experts(o.dim, o.ffn, o.branch)}
 
+    def kind_of(name, x, layer):
+        if x.ndim == 1 or name == "ffn_gate_inp":
+            return F32
+        # llama.cpp's mix: values and down of an eighth of the layers at both ends, and every third between, have Q6_K.
+        eighth = o.layers // 8
+        has_more = layer < eighth or layer >= 7 * o.layers // 8 or (layer - eighth) % 3 == 2
+        return Q6_K if kind == Q4_K and has_more and name in ("attn_v", "ffn_down") else kind
+
     layers = []
     for i in range(o.layers):
-        layers.append([(f"blk.{i}.{name}.weight", x, F32 if x.ndim == 1 or name == "ffn_gate_inp" else kind) for name, x in {
+        layers.append([(f"blk.{i}.{name}.weight", x, kind_of(name, x, i)) for name, x in {
             "attn_norm": ones, "attn_q": weights(q, o.dim), "attn_k": weights(kv, o.dim),
             "attn_v": weights(kv, o.dim), "attn_output": weights(o.dim, q, o.branch), "ffn_norm": ones,
             **feed_forward()}.items()])
