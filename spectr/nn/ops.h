@@ -131,7 +131,7 @@ class Ops {
   /// For a sequence of such a size. Throws std::bad_alloc where there is no memory for it.
   virtual CacheId open_cache(const CacheSize& size) = 0;
   virtual void close_cache(CacheId cache) = 0;
-  /// Not during a pass.
+  /// Not during a pass. Throws std::bad_alloc where there is no memory for the copy.
   virtual void copy_cache(const CacheCopy& copy) = 0;
   /// Bytes of the keys and values of such a sequence.
   virtual std::size_t cache_bytes(const CacheSize& size) const = 0;

@@ -114,8 +114,13 @@ void TransformerSession::copy(const Session& other, std::size_t length) {
   SPECTR_CHECK(length <= from.copyable(length));
   drop_logits();
   const CacheCopy copy = slots_.copy(from.slots_, length);
-  const std::lock_guard lock(model_.mutex_);
-  model_.ops_->copy_cache(copy);
+  try {
+    const std::lock_guard lock(model_.mutex_);
+    model_.ops_->copy_cache(copy);
+  } catch (...) {
+    rewind(0);
+    throw;
+  }
 }
 
 void TransformerSession::rewind(std::size_t length) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace spectr {
@@ -34,14 +35,17 @@ struct Rows {
     batch.add_row(0, 0, cache, static_cast<std::size_t>(slot), static_cast<std::size_t>(prefix), path);
     tables.push_back(table);
   }
-  /// What row r attends to, in its order.
-  std::vector<PoolSlot> attended(std::size_t r) const {
+  /// What row r attends to, in its order: the last `window` of it where there is one.
+  std::vector<PoolSlot> attended(std::size_t r, std::size_t window) const {
     std::vector<PoolSlot> slots;
     const auto add_slot = [&](int slot) {
       slots.push_back(tables[r][static_cast<std::size_t>(slot / 64)] * 64 + slot % 64);
     };
     for (int slot = 0; slot < batch.prefixes[r]; ++slot) add_slot(slot);
     for (const std::int32_t slot : batch.ancestors(r)) add_slot(slot);
+    if (window > 0 && slots.size() > window) {
+      slots.erase(slots.begin(), slots.end() - static_cast<std::ptrdiff_t>(window));
+    }
     return slots;
   }
 };
@@ -58,9 +62,10 @@ std::vector<PoolSlot> slots_of(const AttentionPlan& plan, const AttentionItem& i
 TEST(AttentionPlan, GivesEveryRowItsSlotsInOrder) {
   for (std::uint32_t seed = 0; seed < 40; ++seed) {
     const Rows rows(seed);
-    for (const std::size_t together : {1, 2, 8, 64}) {
+    for (const auto& [together, window] :
+         {std::pair<std::size_t, std::size_t>{1, 0}, {2, 0}, {8, 0}, {64, 0}, {8, 1}, {8, 64}, {8, 100}}) {
       AttentionPlan plan;
-      plan_attention(rows.batch, rows.tables, together, plan);
+      plan_attention(rows.batch, rows.tables, together, window, plan);
       for (std::size_t r = 0; r < rows.batch.rows(); ++r) {
         const AttentionRow& row = plan.rows[r];
         std::vector<PoolSlot> slots;
@@ -72,7 +77,7 @@ TEST(AttentionPlan, GivesEveryRowItsSlotsInOrder) {
           const std::vector<PoolSlot> more = slots_of(plan, *item);
           slots.insert(slots.end(), more.begin(), more.end());
         }
-        EXPECT_EQ(slots, rows.attended(r));
+        EXPECT_EQ(slots, rows.attended(r, window));
       }
     }
   }
@@ -82,7 +87,7 @@ TEST(AttentionPlan, CallsSettledOnlyWhatNoRowWrites) {
   for (std::uint32_t seed = 0; seed < 40; ++seed) {
     const Rows rows(seed);
     AttentionPlan plan;
-    plan_attention(rows.batch, rows.tables, 2, plan);
+    plan_attention(rows.batch, rows.tables, 2, 0, plan);
     const std::set<PoolSlot> written(plan.written.begin(), plan.written.end());
     for (const AttentionItem& item : plan.items) {
       if (item.settled == 0) continue;
@@ -94,7 +99,7 @@ TEST(AttentionPlan, CallsSettledOnlyWhatNoRowWrites) {
 TEST(AttentionPlan, HasAPlaceOfItsOwnForEachItem) {
   const Rows rows(1);
   AttentionPlan plan;
-  plan_attention(rows.batch, rows.tables, 4, plan);
+  plan_attention(rows.batch, rows.tables, 4, 0, plan);
   std::ranges::sort(plan.items, {}, &AttentionItem::part);
   int next = 0;
   for (const AttentionItem& item : plan.items) {

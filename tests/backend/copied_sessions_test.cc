@@ -1,5 +1,5 @@
 // A text that begins with what another session has computed has the bits of one that is read from its first
-// token on: for every architecture, keys and values of both types, and on both backends.
+// token on: for every architecture, keys and values of all types, and on all backends.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "spectr/backend/cpu/cpu_backend.h"
+#include "spectr/backend/device/device_backend.h"
+#include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/reference/reference_backend.h"
+#include "spectr/nn/arch/architectures.h"
 #include "spectr/nn/kv_slots.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
@@ -90,6 +93,14 @@ TEST_P(CopiedSessions, HaveTheBitsOfTextsThatAreRead) {
 
 TEST_P(CopiedSessions, HaveThemOnTheReferenceToo) {
   const auto model = load(std::make_shared<ReferenceBackend>(ReferenceBackend::Precision::f32), f16);
+  expect_bits(*model, length_for(*model, 24));
+}
+
+TEST_P(CopiedSessions, HaveThemOnDevicesToo) {
+  const auto device = std::make_shared<TwinDevice>();
+  const ModelSpec spec = read_model_spec(Gguf::open(GetParam()).value()).value();
+  if (!check(spec, f16, device->caps())) GTEST_SKIP() << "refused by devices";
+  const auto model = load(std::make_shared<DeviceBackend>(device), f16);
   expect_bits(*model, length_for(*model, 24));
 }
 

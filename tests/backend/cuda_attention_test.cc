@@ -70,7 +70,7 @@ template <int dim, int warps, int at_once>
 twin::ArrangedRows attend(const Cache& cache, const Rows& rows, const std::vector<float>& q,
                           std::size_t together, bool lazy) {
   AttentionPlan plan;
-  plan_attention(rows.batch, rows.tables, together, plan);
+  plan_attention(rows.batch, rows.tables, together, 0, plan);
   plan.items.push_back({});  // nothing to do
   const int count = static_cast<int>(plan.items.size()), n = static_cast<int>(rows.batch.rows());
   std::vector<float> parts(static_cast<std::size_t>(plan.parts * heads * (dim + 4)), NAN);
@@ -82,7 +82,8 @@ twin::ArrangedRows attend(const Cache& cache, const Rows& rows, const std::vecto
                           .block_bytes = static_cast<long>(cache.bytes()),
                           .layer = 0,
                           .heads = heads,
-                          .kv_heads = kv_heads};
+                          .kv_heads = kv_heads,
+                          .cap = 0};
   using Attend = cuda::AttendKernel<dim, warps, at_once>;
   cuda::fibers::launch(
       {count, kv_heads, Attend::threads, Attend::shared(static_cast<int>(together) * group), lazy},
@@ -92,6 +93,9 @@ twin::ArrangedRows attend(const Cache& cache, const Rows& rows, const std::vecto
                          std::vector<float>(blocks * tiles * 16), std::vector<float>(blocks * tiles * 16)};
   const cuda::Merge merge{.parts = parts.data(),
                           .rows = plan.rows.data(),
+                          .sinks = nullptr,
+                          .y = nullptr,
+                          .stride = 0,
                           .out = {reinterpret_cast<cuda::u8*>(out.codes.data()), out.scales.data(),
                                   out.sums.data(), static_cast<int>(tiles)},
                           .heads = heads,

@@ -10,7 +10,7 @@
 
 #include "spectr/backend/cuda/kernels/product.cuh"
 #include "spectr/backend/device/twins.h"
-#include "spectr/backend/device/weights.h"
+#include "spectr/backend/device/weight_panels.h"
 #include "tests/support/random_tensor.h"
 
 namespace spectr {
@@ -20,7 +20,7 @@ struct Problem {
   TensorType type;
   std::size_t rows, cols, n;
   std::vector<std::byte> file = test::random_tensor(type, rows, cols, 1);
-  DeviceWeights weights = pack_for_device(type, rows, cols, file);
+  WeightPanels weights = pack_for_device(type, rows, cols, file);
   twin::QuantizedRows x = twin::quantize(test::random_floats(n * cols, 2), n);
 };
 
@@ -40,6 +40,7 @@ std::vector<float> product(const Problem& problem, int groups, int ring, bool la
                         .x_scales = x.scales.data(),
                         .x_sums = x.sums.data(),
                         .y = y.data(),
+                        .stride = static_cast<long>(problem.rows),
                         .rows = rows,
                         .blocks = blocks,
                         .n = static_cast<int>(problem.n),

@@ -81,10 +81,11 @@ TEST(CudaRows, AreGatedBySilu) {
       }
     }
     Room room(width);
-    const cuda::Activate p{.y = both.y.data(), .out = room.out(), .n = n, .width = static_cast<int>(width)};
+    const cuda::ActivateParts p{
+        .y = both.y.data(), .out = room.out(), .n = n, .width = static_cast<int>(width)};
     const auto groups = static_cast<int>((width + 511) / 512);
-    cuda::fibers::launch({n, groups, cuda::ActivateKernel::threads},
-                         [&] { cuda::ActivateKernel::run<2>(p); });
+    cuda::fibers::launch({n, groups, cuda::ActivatePartsKernel::threads},
+                         [&] { cuda::ActivatePartsKernel::run<2>(p); });
     room.expect(x);
   }
 }

@@ -9,6 +9,7 @@
 
 #include "spectr/backend/cpu/kernels/activations.h"
 #include "spectr/backend/device/twins.h"
+#include "spectr/backend/device/weight_panels.h"
 #include "spectr/gguf/dequantize.h"
 #include "spectr/gguf/f16.h"
 #include "spectr/gguf/quant/quant_layout.h"
@@ -37,6 +38,71 @@ TEST(TwinSilu, IsTheReferences) {
     const float x = static_cast<float>(i) / 1000.0f;
     const double exact = x / (1 + std::exp(-double{x}));
     EXPECT_NEAR(twin::silu(x), exact, 6e-7 * std::abs(exact) + 1e-30) << x;
+  }
+}
+
+TEST(TwinActivations, AreNearTheirDefinitions) {
+  for (int i = -8'000; i <= 8'000; ++i) {
+    const float x = static_cast<float>(i) / 500.0f;
+    const double v = x, u = std::sqrt(2 / std::acos(-1.0)) * (v + 0.044715 * v * v * v);
+    const double gelu = v / 2 * (1 + std::tanh(u)), sigmoid = 1 / (1 + std::exp(-v));
+    EXPECT_NEAR(twin::sigmoid(x), sigmoid, 6e-7 * sigmoid) << x;
+    EXPECT_NEAR(twin::gelu(x), gelu, 1e-6) << x;
+    EXPECT_NEAR(twin::soft_cap(x, 3), 3 * std::tanh(v / 3), 2e-6) << x;
+    EXPECT_EQ(twin::activate(Activation::relu, 0, x, 2), x > 0 ? 2 * x : 0.0f);
+    const double g = std::min(v, 2.0);
+    EXPECT_NEAR(twin::activate(Activation::clamped_silu, 2, x, 5), g / (1 + std::exp(-1.702 * g)) * 3, 1e-5);
+  }
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(twin::gelu(infinity), infinity);
+  EXPECT_EQ(twin::soft_cap(-infinity, 30), -30);
+  EXPECT_TRUE(std::isnan(twin::activate(Activation::relu, 0, NAN, 1)));
+}
+
+TEST(TwinLayerNorm, IsTheDefinitions) {
+  for (const std::size_t size : {6, 32, 100, 5000}) {
+    std::vector<float> x = random_floats(size, 1);
+    for (float& v : x) v += 3;
+    const std::vector<float> weight = random_floats(size, 2), bias = random_floats(size, 3);
+    const std::vector<float> found = twin::layer_norm(x, weight, bias, 1e-5f);
+    double mean = 0, variance = 0;
+    for (const float v : x) mean += v / static_cast<double>(size);
+    for (const float v : x) variance += (v - mean) * (v - mean) / static_cast<double>(size);
+    for (std::size_t j = 0; j < size; ++j) {
+      const double expected = (x[j] - mean) / std::sqrt(variance + 1e-5) * weight[j] + bias[j];
+      EXPECT_NEAR(found[j], expected, 3e-6);
+    }
+  }
+}
+
+TEST(TwinProduct, OfFloatsIsTheDefinitions) {
+  constexpr std::size_t rows = 5, n = 2;
+  for (const std::size_t cols : {32, 100, 4096}) {
+    const std::vector<float> w = random_floats(rows * cols, 1), x = random_floats(n * cols, 2);
+    const std::vector<float> y =
+        twin::float_product(TensorType::f32, std::as_bytes(std::span(w)), rows, x, n);
+    for (std::size_t r = 0; r < n; ++r) {
+      for (std::size_t i = 0; i < rows; ++i) {
+        double exact = 0, size = 0;
+        for (std::size_t j = 0; j < cols; ++j) {
+          const double part = double{w[i * cols + j]} * x[r * cols + j];
+          exact += part;
+          size += std::abs(part);
+        }
+        EXPECT_NEAR(y[r * rows + i], exact, 1e-6 * size);
+      }
+    }
+  }
+}
+
+TEST(TwinProduct, OfPackedWeightsHasTheBitsOfTheFiles) {
+  for (const TensorType type : {TensorType::q8_0, TensorType::q4_0, TensorType::q4_k}) {
+    constexpr std::size_t rows = 19, cols = 512, n = 3;
+    const std::vector<std::byte> file = test::random_tensor(type, rows, cols, 1);
+    const twin::QuantizedRows x = twin::quantize(random_floats(n * cols, 2), n);
+    const WeightPanels panels = pack_for_device(type, rows, cols, file);
+    const twin::PackedWeights packed{panels.codes.data(), panels.scales.data(), panels.factors.data()};
+    EXPECT_EQ(twin::product(type, packed, rows, cols, x), twin::product(type, file, rows, x));
   }
 }
 

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "spectr/backend/cpu/cpu_backend.h"
+#include "spectr/backend/device/device_backend.h"
+#include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/reference/reference_backend.h"
 #include "spectr/backend/sharded/model_part.h"
 #include "spectr/nn/arch/architectures.h"
@@ -27,7 +29,8 @@ TEST(ForbiddenTokens, HaveNoLogit) {
   ThreadPool pool(1);
   for (const std::shared_ptr<const Backend>& backend :
        {std::shared_ptr<const Backend>(std::make_shared<CpuBackend>(pool)),
-        std::shared_ptr<const Backend>(std::make_shared<ReferenceBackend>())}) {
+        std::shared_ptr<const Backend>(std::make_shared<ReferenceBackend>()),
+        std::shared_ptr<const Backend>(std::make_shared<DeviceBackend>(std::make_shared<TwinDevice>()))}) {
     const auto model = Transformer::load(Gguf::parse(bytes, "test.gguf").value(), backend, {}).value();
     const auto session = model->start(0, 2).value();
     TokenTree tree(0);

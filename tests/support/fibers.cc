@@ -26,7 +26,6 @@ enum class Wait { nothing, warp, group, copies, ended };
 struct Fiber {
   static constexpr std::size_t stack_bytes = 128 << 10;
   ucontext_t context;
-  std::unique_ptr<char[]> stack = std::make_unique<char[]>(stack_bytes);
   Wait wait = Wait::nothing;
   u32 barrier = 0, parity = 0;  // of Wait::copies
   int exchanges = 0;
@@ -45,6 +44,13 @@ struct CopyBarrier {
   std::vector<Copy> copies;
 };
 
+/// The stack of a group's i-th thread: the same for all groups, which follow one another.
+char* stack_of(std::size_t i) {
+  static std::vector<std::unique_ptr<char[]>> stacks;
+  while (stacks.size() <= i) stacks.push_back(std::make_unique_for_overwrite<char[]>(Fiber::stack_bytes));
+  return stacks[i].get();
+}
+
 /// A group of threads that runs.
 class Group {
  public:
@@ -61,11 +67,12 @@ class Group {
     place = {0, x, y};
     memory_.assign(space_, 0xFF);  // what nobody wrote is no number
     barriers.clear();
-    for (Fiber& fiber : fibers) {
+    for (std::size_t i = 0; i < fibers.size(); ++i) {
+      Fiber& fiber = fibers[i];
       fiber.wait = Wait::nothing;
       fiber.exchanges = 0;
       getcontext(&fiber.context);
-      fiber.context.uc_stack.ss_sp = fiber.stack.get();
+      fiber.context.uc_stack.ss_sp = stack_of(i);
       fiber.context.uc_stack.ss_size = Fiber::stack_bytes;
       fiber.context.uc_link = nullptr;
       makecontext(&fiber.context, &Group::start, 0);

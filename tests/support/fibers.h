@@ -146,6 +146,10 @@ inline int byte_of(u32 bytes, int i) {
 inline int sum_of_bytes(u32 bytes) {
   return byte_of(bytes, 0) + byte_of(bytes, 1) + byte_of(bytes, 2) + byte_of(bytes, 3);
 }
+inline int sum_of_products(u32 a, u32 b, int c) {
+  for (int i = 0; i < 4; ++i) c += byte_of(a, i) * byte_of(b, i);
+  return c;
+}
 
 u8* shared_memory();
 inline u32 shared_address(const void* p) {

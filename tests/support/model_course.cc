@@ -43,12 +43,12 @@ std::vector<fs::path> course_models() {
   return found;
 }
 
-std::vector<std::vector<double>> course(const Transformer& model) {
+std::vector<std::vector<double>> course(const Transformer& model, std::size_t tokens) {
   constexpr NodeId nodes = 9;
   std::mt19937 random(1);
   const auto token = [&] { return static_cast<Token>(3 + random() % (model.vocabulary() - 3)); };
   std::vector<Token> text;
-  while (text.size() < 100) text.push_back(token());
+  while (text.size() < tokens) text.push_back(token());
   const auto session = model.start(0, nodes).value();
   std::vector<std::vector<double>> rows;
   for (int block = 0; block < 4; ++block) {

@@ -1,5 +1,8 @@
 #include "spectr/backend/cuda/product_plan.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 
 #include "spectr/base/check.h"
@@ -45,6 +48,42 @@ std::vector<ProductPlan> product_plans(const FormatBytes& format, int rows, int 
     }
   }
   return plans;
+}
+
+namespace {
+
+/// What kernel_list.cuh has for so many tiles of x.
+std::optional<ProductShape> whole_shape(int tiles, bool one_run) {
+  if (tiles == 1) return ProductShape{1, 1, 4, 32, one_run};
+  if (tiles == 2) return ProductShape{2, 1, 8, 32, one_run};
+  if (tiles == 4) return ProductShape{2, 2, 8, 32, one_run};
+  if (tiles == 8 && one_run) return ProductShape{2, 4, 16, 32, one_run};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<WholeProduct> whole_product(TensorType type, int rows, int blocks, int tiles,
+                                          const Processors& device) {
+  const bool is_k = type == TensorType::q4_k, is_8 = type == TensorType::q8_0, one_run = blocks <= 32;
+  const FormatBytes format{.codes = is_8 ? 1024 : 512, .factors = is_k ? 64 : 0, .has_min = is_k};
+  const std::optional<ProductShape> shape = whole_shape(tiles, one_run);
+  if (!shape) return std::nullopt;
+  for (const int per_processor : {2, 1}) {
+    const int groups = device.count * per_processor, panels = most_panels(*shape, rows, groups);
+    const int to_do = (panels + shape->lanes() - 1) / shape->lanes() * shape->stretches();
+    for (int ring = std::min(longest_ring, to_do); ring > 0; --ring) {
+      const int bytes = product_memory(*shape, format, rows, blocks, groups, ring).bytes();
+      if (!fits(bytes, per_processor, device)) continue;
+      return WholeProduct{fmt::format("product_{}_{}_{}",
+                                      is_8   ? "q8_0"
+                                      : is_k ? "q4_k"
+                                             : "q4_0",
+                                      tiles, one_run ? "short" : "long"),
+                          groups, 32 * shape->warps, ring, bytes};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace spectr::cuda

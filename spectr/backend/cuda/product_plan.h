@@ -1,9 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "spectr/backend/cuda/product_shape.h"
+#include "spectr/gguf/tensor_type.h"
 
 namespace spectr::cuda {
 
@@ -49,5 +52,16 @@ struct Processors {
 /// `parts`: how many parts y may have. Requires: 1 ≤ n ≤ 64.
 std::vector<ProductPlan> product_plans(const FormatBytes& format, int rows, int cols, int n, int parts,
                                        const Processors& device);
+
+/// A product by one launch whose groups sum all segments: y has one part.
+struct WholeProduct {
+  std::string kernel;  ///< its name in kernel_list.cuh
+  int groups, threads, ring, shared_bytes;
+};
+
+/// For a matrix of `rows` rows and `blocks` blocks of 64 columns, and `tiles` tiles of x; none where shared
+/// memory has no room for it. Requires: has_device_layout(type).
+std::optional<WholeProduct> whole_product(TensorType type, int rows, int blocks, int tiles,
+                                          const Processors& device);
 
 }  // namespace spectr::cuda

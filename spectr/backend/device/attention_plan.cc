@@ -14,8 +14,13 @@ PoolSlot slot_in_pool(Table table, std::int32_t slot) {
 /// Plans the rows of one text.
 class TextPlanner {
  public:
-  TextPlanner(const PassBatch& batch, std::size_t begin, std::size_t end, Table table, AttentionPlan& plan)
-      : batch_(batch), table_(table), plan_(plan), written_(batch.slots[begin]) {
+  TextPlanner(const PassBatch& batch, std::size_t begin, std::size_t end, Table table, std::size_t window,
+              AttentionPlan& plan)
+      : batch_(batch),
+        table_(table),
+        window_(static_cast<int>(window)),
+        plan_(plan),
+        written_(batch.slots[begin]) {
     for (std::size_t r = begin; r < end; ++r) written_ = std::min(written_, batch.slots[r]);
   }
 
@@ -23,10 +28,9 @@ class TextPlanner {
   void add(std::size_t begin, std::size_t end) {
     std::int32_t prefix = batch_.prefixes[begin];
     for (std::size_t r = begin; r < end; ++r) prefix = std::min(prefix, batch_.prefixes[r]);
-    const int shared = prefix / chunk_slots, rows = static_cast<int>(end - begin);
+    const int shared = window_ > 0 ? 0 : prefix / chunk_slots, rows = static_cast<int>(end - begin);
     for (std::size_t r = begin; r < end; ++r) {
-      const auto attended = static_cast<int>(batch_.attended(r));
-      plan_.rows[r] = {.chunks = (attended + chunk_slots - 1) / chunk_slots,
+      plan_.rows[r] = {.chunks = chunks_end(r) - first_of(r) / chunk_slots,
                        .shared = shared,
                        .part = plan_.parts,
                        .rows = rows,
@@ -36,13 +40,23 @@ class TextPlanner {
     for (int c = 0; c < shared; ++c) add_item(begin, rows, c, true);
     for (std::size_t r = begin; r < end; ++r) {
       plan_.rows[r].own = plan_.parts;
-      for (int c = shared; c < plan_.rows[r].chunks; ++c) {
-        add_item(r, 1, c, (c + 1) * chunk_slots <= batch_.prefixes[r]);
+      const int first = first_of(r);
+      for (int c = std::max(shared, first / chunk_slots); c < chunks_end(r); ++c) {
+        add_item(r, 1, c, c * chunk_slots >= first && (c + 1) * chunk_slots <= batch_.prefixes[r]);
       }
     }
   }
 
  private:
+  /// Of the slots that a row attends to the first that its window has.
+  int first_of(std::size_t row) const {
+    const auto attended = static_cast<int>(batch_.attended(row));
+    return window_ > 0 ? std::max(0, attended - window_) : 0;
+  }
+  int chunks_end(std::size_t row) const {
+    return (static_cast<int>(batch_.attended(row)) + chunk_slots - 1) / chunk_slots;
+  }
+
   void add_item(std::size_t row, int rows, int chunk, bool is_whole) {
     AttentionItem item{.row = static_cast<int>(row),
                        .rows = rows,
@@ -55,10 +69,11 @@ class TextPlanner {
       item.block = table_[static_cast<std::size_t>(chunk)];
       item.settled = (chunk + 1) * chunk_slots <= written_;
     } else {
-      const int first = chunk * chunk_slots, prefix = batch_.prefixes[row];
+      const int first = std::max(chunk * chunk_slots, first_of(row)), prefix = batch_.prefixes[row];
+      const int end = std::min((chunk + 1) * chunk_slots, static_cast<int>(batch_.attended(row)));
       item.list = static_cast<int>(plan_.listed.size());
-      item.present = std::min(chunk_slots, static_cast<int>(batch_.attended(row)) - first);
-      for (int i = first; i < first + item.present; ++i) {
+      item.present = end - first;
+      for (int i = first; i < end; ++i) {
         const std::int32_t slot =
             i < prefix ? i : batch_.ancestors(row)[static_cast<std::size_t>(i - prefix)];
         plan_.listed.push_back(slot_in_pool(table_, slot));
@@ -70,6 +85,7 @@ class TextPlanner {
 
   const PassBatch& batch_;
   Table table_;
+  int window_;  // 0: none
   AttentionPlan& plan_;
   std::int32_t written_;  // the first slot that this pass writes
 };
@@ -77,7 +93,8 @@ class TextPlanner {
 }  // namespace
 
 void plan_attention(const PassBatch& batch, std::span<const std::span<const int>> tables,
-                    std::size_t together, AttentionPlan& plan) {
+                    std::size_t together, std::size_t window, AttentionPlan& plan) {
+  if (window > 0) together = 1;
   plan.items.clear();
   plan.listed.clear();
   plan.written.clear();
@@ -86,7 +103,7 @@ void plan_attention(const PassBatch& batch, std::span<const std::span<const int>
   for (std::size_t begin = 0, end; begin < batch.rows(); begin = end) {
     end = begin + 1;
     while (end < batch.rows() && batch.caches[end] == batch.caches[begin]) ++end;
-    TextPlanner text(batch, begin, end, tables[begin], plan);
+    TextPlanner text(batch, begin, end, tables[begin], window, plan);
     for (std::size_t r = begin; r < end; r += together) text.add(r, std::min(r + together, end));
     for (std::size_t r = begin; r < end; ++r) {
       plan.written.push_back(slot_in_pool(tables[begin], batch.slots[r]));

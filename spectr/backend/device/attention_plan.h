@@ -23,8 +23,9 @@ struct AttentionPlan {
 };
 
 /// Up to `together` rows of a text share its whole chunks. `tables[r]`: the blocks of the pool that row r's
-/// text has, in order. Requires: together > 0.
+/// text has, in order. With a window rows attend to so many of the last slots only, and share nothing.
+/// Requires: together > 0.
 void plan_attention(const PassBatch& batch, std::span<const std::span<const int>> tables,
-                    std::size_t together, AttentionPlan& plan);
+                    std::size_t together, std::size_t window, AttentionPlan& plan);
 
 }  // namespace spectr

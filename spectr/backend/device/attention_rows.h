@@ -1,6 +1,6 @@
 #pragma once
 
-// What a pass's attention reads, as plain data for host and kernels.
+// What a pass does with the cache, as plain data for host and kernels.
 
 namespace spectr {
 
@@ -37,5 +37,11 @@ struct alignas(16) AttentionRow {
 
 /// Where a row's key and value go, and a listed slot: 64 · block of the pool + slot of the block.
 using PoolSlot = int;
+
+/// Four numbers of each slot of a block, which move with it: those of slot s begin at number
+/// base + s · stride of the block.
+struct alignas(8) MoveLine {
+  unsigned base, stride;
+};
 
 }  // namespace spectr

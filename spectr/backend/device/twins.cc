@@ -4,10 +4,11 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
 
+#include "spectr/backend/device/weight_panels.h"
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
+#include "spectr/gguf/dequantize.h"
 #include "spectr/gguf/f16.h"
 #include "spectr/gguf/quant/formats.h"
 
@@ -15,7 +16,7 @@ namespace spectr::twin {
 namespace {
 
 constexpr float large = 12582912.0f;  // 1.5 · 2²³: adding it rounds to an integer
-constexpr std::size_t half_columns = 32, segments = 32, chunk = 64;
+constexpr std::size_t half_columns = 32, segments = 32;
 
 std::uint32_t bits_of(float x) {
   return std::bit_cast<std::uint32_t>(x);
@@ -38,6 +39,39 @@ float exp_of_negative(float x) {
 float silu(float x) {
   const float e = exp_of_negative(x < 0 ? x : -x);
   return x * (x < 0 ? e : 1.0f) / (1.0f + e);
+}
+
+float sigmoid(float x) {
+  const float e = exp_of_negative(x < 0 ? x : -x);
+  return (x < 0 ? e : 1.0f) / (1.0f + e);
+}
+
+float gelu(float x) {
+  const float u = 1.5957691216f * (x + 0.044715f * (x * x * x));  // twice what tanh is of
+  const float e = exp_of_negative(u < 0 ? u : -u);
+  return x * (u < 0 ? e : 1.0f) / (1.0f + e);
+}
+
+float soft_cap(float x, float cap) {
+  const float y = x / cap, e = exp_of_negative(-2.0f * std::fabs(y));
+  const float size = cap * ((1.0f - e) / (1.0f + e));
+  return y < 0 ? -size : size;
+}
+
+float activate(Activation activation, float clamp, float gate, float up) {
+  switch (activation) {
+    case Activation::silu:
+      return silu(gate) * up;
+    case Activation::gelu_tanh:
+      return gelu(gate) * up;
+    case Activation::relu:
+      return (gate < 0 ? 0.0f : gate) * up;
+    case Activation::clamped_silu: {
+      const float g = gate > clamp ? clamp : gate, u = up > clamp ? clamp : up < -clamp ? -clamp : up;
+      return g * sigmoid(1.702f * g) * (u + 1.0f);
+    }
+  }
+  return 0;
 }
 
 int QuantizedRows::sum(std::size_t r, std::size_t half) const {
@@ -96,7 +130,31 @@ ArrangedRows arrange(const QuantizedRows& rows, std::size_t tiles, std::uint32_t
   return to;
 }
 
-float sum_as_tree(std::vector<float> numbers) {
+QuantizedRows take_apart(std::span<const std::uint32_t> codes, std::span<const float> scales, std::size_t n,
+                         std::size_t tiles) {
+  const std::size_t blocks = scales.size() / 16 / tiles, cols = 64 * blocks;
+  QuantizedRows rows{.n = n,
+                     .cols = cols,
+                     .q = std::vector<std::int8_t>(n * cols),
+                     .a = std::vector<float>(n * cols / half_columns)};
+  for (std::size_t b = 0; b < blocks; ++b) {
+    for (std::size_t r = 0; r < n; ++r) {
+      const std::size_t tile = b * tiles + r / 8, g = r % 8;
+      for (std::size_t j = 0; j < 64; ++j) {
+        const std::uint32_t word = codes[tile * 128 + (4 * g + j / 4 % 4) * 4 + j / 16];
+        rows.q[r * cols + 64 * b + j] = static_cast<std::int8_t>(word >> 8 * (j % 4));
+      }
+      for (std::size_t half = 0; half < 2; ++half) {
+        rows.a[r * cols / half_columns + 2 * b + half] = scales[tile * 16 + g / 2 * 4 + half * 2 + g % 2];
+      }
+    }
+  }
+  return rows;
+}
+
+namespace {
+
+float tree(std::span<float> numbers) {
   SPECTR_CHECK(std::has_single_bit(numbers.size()));
   for (std::size_t h = 1; h < numbers.size(); h *= 2) {
     for (std::size_t i = 0; i < numbers.size(); i += 2 * h) numbers[i] += numbers[i + h];
@@ -104,38 +162,15 @@ float sum_as_tree(std::vector<float> numbers) {
   return numbers[0];
 }
 
-namespace {
-
-/// A row of W, taken apart: what its quants stand for, and what shares a scale.
-template <class Format>
+/// A row of W, taken apart: what its quants stand for, and what `shared` of them share.
 struct Row {
+  std::size_t shared;
+  bool has_min;
   std::vector<int> codes;
   std::vector<QuantScale> scales;
 
-  Row(const std::byte* file, std::size_t cols) {
-    constexpr QuantLayout layout = Format::layout;
-    constexpr TensorFormat format = Format::format;
-    for (std::size_t column = 0; column < cols; column += format.elements, file += format.bytes) {
-      QuantBlock block;
-      Format::split(reinterpret_cast<const std::uint8_t*>(file), block);
-      for (std::size_t j = 0; j < format.elements; ++j) codes.push_back(number(block.quants[j]));
-      for (std::size_t part = 0; part < parts_of<Format>; ++part) {
-        for (int i = 0; i < layout.scales(); ++i) scales.push_back(Format::scale(block, i));
-      }
-    }
-  }
-
-  static int number(std::uint8_t quant) {
-    constexpr QuantLayout layout = Format::layout;
-    if constexpr (layout.meaning == QuantLayout::Meaning::signed_byte) return static_cast<std::int8_t>(quant);
-    if constexpr (layout.meaning == QuantLayout::Meaning::table_index) return Format::values[quant];
-    return quant - layout.offset;
-  }
-
   /// t(b, h) with row r of x.
   float half(const QuantizedRows& x, std::size_t r, std::size_t half) const {
-    constexpr auto shared = static_cast<std::size_t>(Format::layout.scale_columns);
-    static_assert(shared <= half_columns);
     float t = 0;
     for (std::size_t i = 0; i < half_columns; i += shared) {
       const std::size_t first = half * half_columns + i;
@@ -147,23 +182,129 @@ struct Row {
       const QuantScale& scale = scales[first / shared];
       const float part = scale.factor * static_cast<float>(products);
       t = i == 0 ? part : t + part;
-      if constexpr (Format::layout.has_min) t = t - scale.min * static_cast<float>(sum);
+      if (has_min) t = t - scale.min * static_cast<float>(sum);
     }
     return t;
+  }
+
+  /// With row r of x.
+  float product(const QuantizedRows& x, std::size_t r) const {
+    std::array<float, segments> sums = {};
+    for (std::size_t i = 0; i < codes.size() / half_columns; ++i) {
+      sums[i / 2 % segments] += x.a[r * x.cols / half_columns + i] * half(x, r, i);
+    }
+    return tree(sums) + 0.0f;
   }
 };
 
 template <class Format>
-std::vector<float> product_of(std::span<const std::byte> file, std::size_t rows, const QuantizedRows& x) {
+int number(std::uint8_t quant) {
+  constexpr QuantLayout layout = Format::layout;
+  if constexpr (layout.meaning == QuantLayout::Meaning::signed_byte) return static_cast<std::int8_t>(quant);
+  if constexpr (layout.meaning == QuantLayout::Meaning::table_index) return Format::values[quant];
+  return quant - layout.offset;
+}
+
+template <class Format>
+Row row_without_numbers() {
+  constexpr auto shared = static_cast<std::size_t>(Format::layout.scale_columns);
+  static_assert(shared <= half_columns);
+  return {.shared = shared, .has_min = Format::layout.has_min, .codes = {}, .scales = {}};
+}
+
+template <class Format>
+Row row_of_file(const std::byte* file, std::size_t cols) {
   constexpr TensorFormat format = Format::format;
-  const std::size_t bytes = file.size() / rows, cols = bytes / format.bytes * format.elements;
+  Row row = row_without_numbers<Format>();
+  for (std::size_t column = 0; column < cols; column += format.elements, file += format.bytes) {
+    QuantBlock block;
+    Format::split(reinterpret_cast<const std::uint8_t*>(file), block);
+    for (std::size_t j = 0; j < format.elements; ++j) row.codes.push_back(number<Format>(block.quants[j]));
+    for (std::size_t part = 0; part < parts_of<Format>; ++part) {
+      for (int i = 0; i < Format::layout.scales(); ++i) row.scales.push_back(Format::scale(block, i));
+    }
+  }
+  return row;
+}
+
+/// Row `i` of packed weights.
+template <class Format>
+Row row_of_panels(const PackedWeights& weights, std::size_t i, std::size_t cols) {
+  const std::size_t blocks = div_up(cols, 64), panel = i / 16 * blocks, r = i % 16;
+  Row row = row_without_numbers<Format>();
+  for (std::size_t column = 0; column < cols; ++column) {
+    const std::size_t at = panel + column / 64, j = column % 64;
+    std::uint8_t quant;
+    if constexpr (Format::layout.bits() == 8) {
+      quant = weights.codes[((at * 4 + j / 16) * 16 + r) * 16 + j % 16];
+    } else {
+      quant = weights.codes[((at * 2 + j / 32) * 16 + r) * 16 + j % 16] >> j % 32 / 16 * 4 & 15;
+    }
+    row.codes.push_back(number<Format>(quant));
+    if (column % 32 != 0) continue;
+    const std::uint32_t word = weights.scales[at * 16 + r] >> (Format::layout.has_min ? 8 : 16) * (j / 32);
+    if constexpr (Format::layout.has_min) {
+      const std::uint32_t factors = weights.factors[at / 4 * 16 + r];
+      row.scales.push_back(
+          {f16_to_float(static_cast<std::uint16_t>(factors)) * static_cast<float>(word & 255),
+           f16_to_float(static_cast<std::uint16_t>(factors >> 16)) * static_cast<float>(word >> 16 & 255)});
+    } else {
+      row.scales.push_back({f16_to_float(static_cast<std::uint16_t>(word))});
+    }
+  }
+  return row;
+}
+
+/// y = W x, row_of(i, Format()) being row i.
+template <class RowOf>
+std::vector<float> product_of(TensorType type, std::size_t rows, const QuantizedRows& x, RowOf row_of) {
   std::vector<float> y(x.n * rows);
+  with_format(type, [&]<class Format>(Format format) {
+    if constexpr (QuantFormat<Format>) {
+      for (std::size_t i = 0; i < rows; ++i) {
+        const Row row = row_of(i, format);
+        for (std::size_t r = 0; r < x.n; ++r) y[r * rows + i] = row.product(x, r);
+      }
+    }
+  });
+  return y;
+}
+
+}  // namespace
+
+float sum_as_tree(std::vector<float> numbers) {
+  return tree(numbers);
+}
+
+std::vector<float> product(TensorType type, std::span<const std::byte> file, std::size_t rows,
+                           const QuantizedRows& x) {
+  const TensorFormat& format = format_of(type);
+  const std::size_t bytes = file.size() / rows, cols = bytes / format.bytes * format.elements;
+  return product_of(type, rows, x, [&]<class Format>(std::size_t i, Format) {
+    return row_of_file<Format>(file.data() + i * bytes, cols);
+  });
+}
+
+std::vector<float> product(TensorType type, const PackedWeights& weights, std::size_t rows, std::size_t cols,
+                           const QuantizedRows& x) {
+  SPECTR_CHECK(has_device_layout(type));
+  return product_of(type, rows, x, [&]<class Format>(std::size_t i, Format) {
+    return row_of_panels<Format>(weights, i, cols);
+  });
+}
+
+std::vector<float> float_product(TensorType type, std::span<const std::byte> file, std::size_t rows,
+                                 std::span<const float> x, std::size_t n) {
+  const std::size_t bytes = file.size() / rows, cols = x.size() / n;
+  std::vector<float> y(n * rows), w(cols);
   for (std::size_t i = 0; i < rows; ++i) {
-    const Row<Format> row(file.data() + i * bytes, cols);
-    for (std::size_t r = 0; r < x.n; ++r) {
+    dequantize(type, file.subspan(i * bytes, bytes), w);
+    for (std::size_t r = 0; r < n; ++r) {
       std::vector<float> sums(segments);
-      for (std::size_t half = 0; half < cols / half_columns; ++half) {
-        sums[half / 2 % segments] += x.a[r * x.cols / half_columns + half] * row.half(x, r, half);
+      for (std::size_t b = 0; b < div_up(cols, 64); ++b) {
+        float t = 0;
+        for (std::size_t j = 64 * b; j < std::min(cols, 64 * b + 64); ++j) t += w[j] * x[r * cols + j];
+        sums[b % segments] += t;
       }
       y[r * rows + i] = sum_as_tree(std::move(sums)) + 0.0f;
     }
@@ -171,88 +312,43 @@ std::vector<float> product_of(std::span<const std::byte> file, std::size_t rows,
   return y;
 }
 
-}  // namespace
-
-std::vector<float> product(TensorType type, std::span<const std::byte> file, std::size_t rows,
-                           const QuantizedRows& x) {
-  std::vector<float> y;
-  with_format(type, [&](auto format) {
-    if constexpr (QuantFormat<decltype(format)>) y = product_of<decltype(format)>(file, rows, x);
-  });
-  return y;
-}
-
-std::vector<float> rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon) {
-  // 512 threads have four columns each of every 2048.
-  std::vector<float> squares(512);
-  for (std::size_t i = 0; i < x.size(); i += 4) {
-    const float low = x[i] * x[i] + x[i + 1] * x[i + 1], high = x[i + 2] * x[i + 2] + x[i + 3] * x[i + 3];
-    squares[i / 4 % 512] += low + high;
-  }
-  const float mean = sum_as_tree(std::move(squares)) * (1.0f / static_cast<float>(x.size()));
-  const float factor = 1.0f / std::sqrt(mean + epsilon);
-  std::vector<float> out(x.size());
-  for (std::size_t j = 0; j < x.size(); ++j) out[j] = x[j] * factor * weight[j];
-  return out;
-}
-
 namespace {
 
-/// What a chunk gives: the largest score, Σ weights, Σ weights · values.
-struct Chunk {
-  float most, sum;
-  std::vector<float> values;
-};
+// 512 threads have four columns each of every 2048.
+constexpr std::size_t norm_threads = 512;
 
-Chunk attend_to_chunk(std::span<const float> q, const AttendedSlots& slots, std::size_t first) {
-  const std::size_t dim = slots.dim, count = std::min(chunk, slots.keys.size() / dim - first);
-  Chunk out{.most = -std::numeric_limits<float>::infinity(), .sum = 0, .values = std::vector<float>(dim)};
-  std::array<float, chunk> weights;
-  weights.fill(-std::numeric_limits<float>::infinity());
-  for (std::size_t i = 0; i < count; ++i) {
-    float score = 0;
-    for (std::size_t d = 0; d < dim; ++d) {
-      score = std::fma(q[d], f16_to_float(slots.keys[(first + i) * dim + d]), score);
-    }
-    weights[i] = score;
-    out.most = std::fmax(out.most, score);
+template <class Of>
+float sum_of_columns(std::span<const float> x, Of of) {
+  std::vector<float> sums(norm_threads);
+  const auto number = [&](std::size_t i) { return i < x.size() ? of(x[i]) : 0.0f; };
+  for (std::size_t i = 0; i < x.size(); i += 4) {
+    const float low = number(i) + number(i + 1), high = number(i + 2) + number(i + 3);
+    sums[i / 4 % norm_threads] += low + high;
   }
-  for (float& weight : weights) weight = exp_of_negative(weight - out.most);
-  std::vector<float> pairs(chunk / 2);  // a lane's two slots, then the lanes
-  for (std::size_t i = 0; i < chunk / 2; ++i) pairs[i] = weights[i] + weights[i + chunk / 2];
-  out.sum = sum_as_tree(std::move(pairs));
-  for (std::size_t i = 0; i < chunk; ++i) {
-    for (std::size_t d = 0; d < dim; ++d) {
-      const float value = i < count ? f16_to_float(slots.values[(first + i) * dim + d]) : 0.0f;
-      out.values[d] = std::fma(weights[i], value, out.values[d]);
-    }
-  }
-  return out;
+  return sum_as_tree(std::move(sums));
 }
 
 }  // namespace
 
-std::vector<float> attend(std::span<const float> q, const AttendedSlots& slots) {
-  std::vector<Chunk> chunks;
-  for (std::size_t first = 0; first < slots.keys.size() / slots.dim; first += chunk) {
-    chunks.push_back(attend_to_chunk(q, slots, first));
+std::vector<float> rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon) {
+  const float mean = sum_of_columns(x, [](float v) { return v * v; }) * (1.0f / static_cast<float>(x.size()));
+  const float factor = 1.0f / std::sqrt(mean + epsilon);
+  std::vector<float> out(x.size());
+  for (std::size_t j = 0; j < x.size(); ++j) out[j] = x[j] * factor * (weight.empty() ? 1.0f : weight[j]);
+  return out;
+}
+
+std::vector<float> layer_norm(std::span<const float> x, std::span<const float> weight,
+                              std::span<const float> bias, float epsilon) {
+  const float part = 1.0f / static_cast<float>(x.size());
+  const float mean = sum_of_columns(x, [](float v) { return v; }) * part;
+  const float variance = sum_of_columns(x, [mean](float v) { return (v - mean) * (v - mean); }) * part;
+  const float factor = 1.0f / std::sqrt(variance + epsilon);
+  std::vector<float> out(x.size());
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    out[j] = (x[j] - mean) * factor * (weight.empty() ? 1.0f : weight[j]);
+    if (!bias.empty()) out[j] += bias[j];
   }
-  float most = -std::numeric_limits<float>::infinity();
-  for (const Chunk& one : chunks) most = std::fmax(most, one.most);
-  constexpr std::size_t running = 8;
-  std::vector<float> sums(running), out(slots.dim);
-  std::vector<std::vector<float>> values(slots.dim, sums);
-  for (std::size_t c = 0; c < chunks.size(); ++c) {
-    const float factor = exp_of_negative(chunks[c].most - most);
-    float& sum = sums[c % running];
-    sum = std::fma(factor, chunks[c].sum, sum);
-    for (std::size_t d = 0; d < slots.dim; ++d) {
-      float& value = values[d][c % running];
-      value = std::fma(factor, chunks[c].values[d], value);
-    }
-  }
-  const float factor = 1.0f / sum_as_tree(std::move(sums));
-  for (std::size_t d = 0; d < slots.dim; ++d) out[d] = sum_as_tree(std::move(values[d])) * factor;
   return out;
 }
 

@@ -28,6 +28,26 @@ SPECTR_DEVICE float silu(float x) {
   return divide(mul(x, x < 0 ? e : 1.0f), add(1.0f, e));
 }
 
+/// 1 / (1 + e^−x).
+SPECTR_DEVICE float sigmoid(float x) {
+  const float e = exp_of_negative(x < 0 ? x : -x);
+  return divide(x < 0 ? e : 1.0f, add(1.0f, e));
+}
+
+/// x / 2 · (1 + tanh(√(2/π) (x + 0.044715 x³))), as x σ(2 …).
+SPECTR_DEVICE float gelu(float x) {
+  const float u = mul(1.5957691216f, add(x, mul(0.044715f, mul(mul(x, x), x))));
+  const float e = exp_of_negative(u < 0 ? u : -u);
+  return divide(mul(x, u < 0 ? e : 1.0f), add(1.0f, e));
+}
+
+/// cap · tanh(x / cap).
+SPECTR_DEVICE float soft_cap(float x, float cap) {
+  const float y = divide(x, cap), e = exp_of_negative(mul(-2.0f, y < 0 ? -y : y));
+  const float size = mul(cap, divide(sub(1.0f, e), add(1.0f, e)));
+  return y < 0 ? -size : size;
+}
+
 /// The sum over the lanes whose numbers differ in the bits of `lanes` − 1, in every one of them: neighbours
 /// first, so that all have the same bits.
 template <int lanes>

@@ -16,26 +16,13 @@
 
 namespace spectr::cuda {
 
-/// A layer's attention. Items, rows and listed slots do not change while kernels of the pass run: they are
-/// read before predecessors().
-struct Attention {
-  const float* q;  ///< [row][heads · D], turned and scaled
-  const u8* pool;
-  const AttentionItem* items;
-  const PoolSlot* listed;
-  float* parts;      ///< [row of an item][D + 4]: O, M, L
-  long block_bytes;  ///< of the pool
-  long layer;        ///< of a block, in bytes
-  int heads, kv_heads;
-};
-
 /// Grid (items, kv_heads). A warp serves `at_once` queries of its head of keys at a time; no bit depends on
 /// how many.
 template <int dim, int warps, int at_once>
 class AttendKernel {
   static constexpr int pairs = (dim / 2 + 31) / 32;  // of a value's dimensions for a lane
   static constexpr int per_slot = warps * 32 / 64;   // threads that gather a slot
-  static_assert(per_slot > 0 && dim % 32 == 0);
+  static_assert(per_slot > 0 && dim / 8 % per_slot == 0);
 
  public:
   static constexpr int threads = 32 * warps;
@@ -85,7 +72,8 @@ class AttendKernel {
       scores(keys, q + from * dim, n, score);
       SPECTR_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        weigh(score[i], item.present, i < n, weights + (from + i) * 64, parts + (from + i) * (dim + 4) + dim);
+        weigh(score[i], p.cap, item.present, i < n, weights + (from + i) * 64,
+              parts + (from + i) * (dim + 4) + dim);
       }
       warp_barrier();
       sum_values(keys + 128 * dim, weights + from * 64, n, parts + from * (dim + 4));
@@ -150,9 +138,13 @@ class AttendKernel {
   }
 
   /// Scores become weights; their largest and their sum go to `out`.
-  static SPECTR_DEVICE void weigh(const float (&score)[2], int present, bool stores, float* weights,
+  static SPECTR_DEVICE void weigh(float (&score)[2], float cap, int present, bool stores, float* weights,
                                   float* out) {
     const int lane = thread() % 32;
+    if (cap > 0) {
+      score[0] = soft_cap(score[0], cap);
+      score[1] = soft_cap(score[1], cap);
+    }
     const float a = lane < present ? score[0] : -INFINITY, b = lane + 32 < present ? score[1] : -INFINITY;
     const float most = largest_of_lanes<32>(larger(a, b));
     const float v = exp_of_negative(sub(a, most)), w = exp_of_negative(sub(b, most));
@@ -197,13 +189,6 @@ class AttendKernel {
       }
     }
   }
-};
-
-struct Merge {
-  const float* parts;
-  const AttentionRow* rows;
-  QuantizedRows out;
-  int heads, kv_heads;
 };
 
 /// The chunks of a row become its heads, quantized. Groups of eight warps have 128 columns of a row, four for
@@ -252,6 +237,9 @@ class MergeKernel {
     group_barrier();
     SPECTR_UNROLL
     for (int s = 0; s < warps; ++s) most = larger(most, largest[s][lane]);
+    const bool has_sink = p.sinks != nullptr;
+    const float sink = has_sink ? p.sinks[head] : -INFINITY;
+    most = larger(most, sink);
     float sum = 0;
     Four out{};
     for (int from = warp; from < row.chunks; from += warps * at_once) {
@@ -283,13 +271,17 @@ class MergeKernel {
         value_of[s] = sum_of_fours(value_of[s], value_of[s + h]);
       }
     }
+    if (has_sink) sum_of[0] = add(sum_of[0], exp_of_negative(sub(sink, most)));
     const float factor = divide(1.0f, sum_of[0]);
     Four x{};
     if (column < width) {
       x = {mul(value_of[0].x, factor), mul(value_of[0].y, factor), mul(value_of[0].z, factor),
            mul(value_of[0].w, factor)};
     }
-    quantize_four(x, group_x(), column, column < whole_blocks(width), p.out);
+    if (p.y != nullptr && column < width) {
+      *reinterpret_cast<Four*>(p.y + group_x() * p.stride + column) = x;
+    }
+    if (p.out.codes != nullptr) quantize_four(x, group_x(), column, column < whole_blocks(width), p.out);
   }
 };
 

@@ -23,6 +23,10 @@ struct alignas(8) TwoWords {
 
 #if !defined(SPECTR_DEVICE)
 
+#if defined(__clang__)
+#include "spectr/backend/cuda/kernels/clang_words.h"
+#endif
+
 #define SPECTR_DEVICE __device__ __forceinline__
 #define SPECTR_SHARED __shared__
 #define SPECTR_PRAGMA(text) _Pragma(#text)
@@ -110,6 +114,10 @@ SPECTR_DEVICE u32 pick_bytes(u32 a, u32 b, u32 selector) {
 /// Of four signed bytes.
 SPECTR_DEVICE int sum_of_bytes(u32 bytes) {
   return __dp4a(static_cast<int>(bytes), 0x01010101, 0);
+}
+/// c + Σ a b of four signed bytes each.
+SPECTR_DEVICE int sum_of_products(u32 a, u32 b, int c) {
+  return __dp4a(static_cast<int>(a), static_cast<int>(b), c);
 }
 
 // Shared memory by address.

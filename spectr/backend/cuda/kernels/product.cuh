@@ -22,23 +22,10 @@
 // of the tree. Whoever reads y does the rest.
 
 #include "spectr/backend/cuda/kernels/formats.cuh"
+#include "spectr/backend/cuda/kernels/parameters.h"
 #include "spectr/backend/cuda/product_shape.h"
 
 namespace spectr::cuda {
-
-struct Product {
-  const u8* codes;        ///< [panel][block][…], as its format has them
-  const u32* scales;      ///< [panel][block][row 0 … 15]
-  const u32* factors;     ///< [panel][block / 4][row 0 … 15], of formats that have them
-  const u8* x;            ///< [block][tile of 8 rows][lane] × 16 bytes
-  const float* x_scales;  ///< [block][tile] × 16, see quantize.cuh
-  const float* x_sums;    ///< the same of Σ q, for formats with minima
-  float* y;               ///< [part][row of x][row of W]
-  int rows, blocks;       ///< of W; blocks of 64 columns
-  int n;                  ///< rows of x
-  int ring;               ///< slots of a lane
-  bool late;              ///< lets the next kernel begin only when the last weights are on their way
-};
 
 /// Whether a block is its segment's first: its sums begin there.
 template <bool value>
@@ -297,7 +284,7 @@ class ProductKernel {
       for (int k = 0; k < 4; ++k) {
         const int of_x = (sharer_ * tiles + x) * 8 + 2 * t + (k & 1), row = panel(q) * 16 + g + 8 * (k >> 1);
         if (of_x < p_.n && row < p_.rows) {
-          p_.y[(static_cast<long>(part_) * p_.n + of_x) * p_.rows + row] =
+          p_.y[(static_cast<long>(part_) * p_.n + of_x) * p_.stride + row] =
               add(done[x][k], 0.0f);  // −0 becomes 0
         }
       }

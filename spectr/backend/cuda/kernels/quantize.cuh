@@ -4,16 +4,9 @@
 // x[j] / a, with the bits of the processor's quantize_row.
 
 #include "spectr/backend/cuda/kernels/arithmetic.cuh"
+#include "spectr/backend/cuda/kernels/parameters.h"
 
 namespace spectr::cuda {
-
-/// x of a product: blocks of 64 columns, tiles of 8 rows.
-struct QuantizedRows {
-  u8* codes;      ///< [block][tile][lane] × 16 bytes: lane 4 g + t has words t, 4 + t, 8 + t, 12 + t of row g
-  float* scales;  ///< [block][tile][t][half][2]: a of the rows 2 t and 2 t + 1
-  float* sums;    ///< the same of Σ q
-  int tiles;
-};
 
 /// x / 127, rounded once: the quotient's error is exact as a fused sum, and mends it (Markstein).
 SPECTR_DEVICE float divided_by_127(float x) {
@@ -50,12 +43,12 @@ SPECTR_DEVICE void quantize_four(Four v, int r, int column, bool stores, const Q
   if (!stores) return;
 
   const int l = column / 4 % 16, g = r % 8, half = column / 32 % 2;
-  const long tile = static_cast<long>(column / 64) * to.tiles + r / 8;
-  reinterpret_cast<u32*>(to.codes)[tile * 128 + (4 * g + l % 4) * 4 + l / 4] = word;
+  const long tile = static_cast<long>(column / 64) * to.tiles + r % 64 / 8, slab = r / 64 * to.slab;
+  reinterpret_cast<u32*>(to.codes + slab)[tile * 128 + (4 * g + l % 4) * 4 + l / 4] = word;
   if (l % 8 == 0) {
     const long at = tile * 16 + g / 2 * 4 + half * 2 + g % 2;
-    to.scales[at] = a;
-    to.sums[at] = static_cast<float>(sum);
+    to.scales[slab / 4 + at] = a;
+    to.sums[slab / 4 + at] = static_cast<float>(sum);
   }
 }
 

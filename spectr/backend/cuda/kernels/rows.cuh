@@ -69,18 +69,18 @@ struct PrepareKernel {
   static SPECTR_DEVICE int column(int j) { return 4 * (thread() + threads * j); }
 };
 
-struct Activate {
+struct ActivateParts {
   const float* y;  ///< [part][n][gate's `width` columns, up's]
   QuantizedRows out;
   int n, width;
 };
 
 /// x = silu(gate) · up, quantized. Groups of 128 threads have 512 columns of a row: grid (n, width / 512).
-struct ActivateKernel {
+struct ActivatePartsKernel {
   static constexpr int threads = 128;
 
   template <int parts>
-  static SPECTR_DEVICE void run(const Activate& p) {
+  static SPECTR_DEVICE void run(const ActivateParts& p) {
     const int r = group_x(), i = 4 * (group_y() * threads + thread());
     dependents();
     predecessors();

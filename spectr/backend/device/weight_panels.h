@@ -20,7 +20,7 @@ namespace spectr {
 ///              scales of both halves, then those of their minima
 ///     factors  [panel][four blocks][row 0 … 15] words, of formats with small scales: the F16 numbers that
 ///              scales and minima are multiplied by
-struct DeviceWeights {
+struct WeightPanels {
   static constexpr std::size_t panel_rows = 16, block_columns = 64;
 
   std::vector<std::uint8_t> codes;
@@ -30,8 +30,19 @@ struct DeviceWeights {
 /// The formats that there is a layout of.
 bool has_device_layout(TensorType type);
 
+/// How large the parts are, and where they lie one behind the other.
+struct PanelLayout {
+  std::size_t code_bytes, scale_bytes, factor_bytes;
+
+  /// Requires: has_device_layout(type).
+  PanelLayout(TensorType type, std::size_t rows, std::size_t cols);
+  std::size_t scales_at() const { return code_bytes; }
+  std::size_t factors_at() const { return code_bytes + scale_bytes; }
+  std::size_t bytes() const { return factors_at() + factor_bytes; }
+};
+
 /// Requires: has_device_layout(type); `file` holds [rows, cols] weights, cols whole super-blocks.
-DeviceWeights pack_for_device(TensorType type, std::size_t rows, std::size_t cols,
-                              std::span<const std::byte> file);
+WeightPanels pack_for_device(TensorType type, std::size_t rows, std::size_t cols,
+                             std::span<const std::byte> file);
 
 }  // namespace spectr

@@ -1,4 +1,4 @@
-#include "spectr/backend/device/weights.h"
+#include "spectr/backend/device/weight_panels.h"
 
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
@@ -10,10 +10,10 @@ namespace {
 /// Where row `row` of a panel has its columns in a block, and what of it is written.
 class Writer {
  public:
-  Writer(DeviceWeights& to, std::size_t row, std::size_t blocks, int bits)
+  Writer(WeightPanels& to, std::size_t row, std::size_t blocks, int bits)
       : to_(to),
-        panel_(row / DeviceWeights::panel_rows),
-        row_(row % DeviceWeights::panel_rows),
+        panel_(row / WeightPanels::panel_rows),
+        row_(row % WeightPanels::panel_rows),
         blocks_(blocks),
         bits_(bits) {}
 
@@ -37,7 +37,7 @@ class Writer {
  private:
   std::size_t block(std::size_t column) const { return panel_ * blocks_ + column / 64; }
 
-  DeviceWeights& to_;
+  WeightPanels& to_;
   std::size_t panel_, row_, blocks_;
   int bits_;
 };
@@ -56,18 +56,28 @@ bool has_device_layout(TensorType type) {
   return type == TensorType::q8_0 || type == TensorType::q4_0 || type == TensorType::q4_k;
 }
 
-DeviceWeights pack_for_device(TensorType type, std::size_t rows, std::size_t cols,
-                              std::span<const std::byte> file) {
+PanelLayout::PanelLayout(TensorType type, std::size_t rows, std::size_t cols) {
+  SPECTR_CHECK(has_device_layout(type));
+  const QuantLayout layout = *quant_layout(type);
+  const std::size_t blocks =
+      div_up(rows, WeightPanels::panel_rows) * div_up(cols, WeightPanels::block_columns);
+  code_bytes = blocks * 128 * static_cast<std::size_t>(layout.bits());
+  scale_bytes = blocks * 16 * sizeof(std::uint32_t);
+  factor_bytes = layout.scale_bytes > 0 ? blocks / 4 * 16 * sizeof(std::uint32_t) : 0;
+}
+
+WeightPanels pack_for_device(TensorType type, std::size_t rows, std::size_t cols,
+                             std::span<const std::byte> file) {
   SPECTR_CHECK(has_device_layout(type));
   const QuantLayout layout = *quant_layout(type);
   const auto columns = static_cast<std::size_t>(layout.columns),
              bytes = static_cast<std::size_t>(layout.bytes());
   SPECTR_CHECK(cols % columns == 0 && file.size() == rows * (cols / columns) * bytes);
-  const std::size_t blocks = div_up(cols, DeviceWeights::block_columns);
-  const std::size_t all = div_up(rows, DeviceWeights::panel_rows) * blocks;
-  DeviceWeights to{.codes = std::vector<std::uint8_t>(all * 128 * static_cast<std::size_t>(layout.bits())),
-                   .scales = std::vector<std::uint32_t>(all * 16),
-                   .factors = std::vector<std::uint32_t>(layout.scale_bytes > 0 ? all / 4 * 16 : 0)};
+  const std::size_t blocks = div_up(cols, WeightPanels::block_columns);
+  const PanelLayout sizes(type, rows, cols);
+  WeightPanels to{.codes = std::vector<std::uint8_t>(sizes.code_bytes),
+                  .scales = std::vector<std::uint32_t>(sizes.scale_bytes / sizeof(std::uint32_t)),
+                  .factors = std::vector<std::uint32_t>(sizes.factor_bytes / sizeof(std::uint32_t))};
   const std::byte* next = file.data();
   for (std::size_t row = 0; row < rows; ++row) {
     Writer writer(to, row, blocks, layout.bits());

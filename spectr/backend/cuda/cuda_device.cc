@@ -1,0 +1,261 @@
+#include "spectr/backend/cuda/cuda_device.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "spectr/backend/device/device_backend.h"
+#include "spectr/base/check.h"
+
+namespace spectr::cuda {
+namespace {
+
+constexpr int least_capability = 90;      // bulk copies, barriers that count bytes, dependent launches
+constexpr int least_driver = 12010;       // that knows PTX 8.1
+constexpr int default_shared = 48 << 10;  // bytes of a group, without asking for more
+constexpr unsigned non_blocking = 1;
+
+Result<std::string> description_of(const Driver& driver, int ordinal, CUdevice& device) {
+  std::array<char, 256> name = {};
+  CUresult result = driver.cuDeviceGet(&device, ordinal);
+  if (result == success)
+    result = driver.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device);
+  if (result != success) return error("{}: {}", name_of_device(ordinal), driver.text_of(result));
+  return std::string(name.data());
+}
+
+}  // namespace
+
+std::string name_of_device(int ordinal) {
+  return fmt::format("CUDA{}", ordinal);
+}
+
+Result<std::vector<DeviceInfo>> devices(const Driver& driver) {
+  int count = 0;
+  if (const CUresult result = driver.cuDeviceGetCount(&count); result != success) {
+    return error("the CUDA driver finds no devices: {}", driver.text_of(result));
+  }
+  std::vector<DeviceInfo> all;
+  for (int i = 0; i < count; ++i) {
+    CUdevice device = 0;
+    SPECTR_TRY(const std::string description, description_of(driver, i, device));
+    DeviceInfo info{name_of_device(i), description, 0, 0};
+    CUcontext context = nullptr;
+    if (driver.cuDevicePrimaryCtxRetain(&context, device) == success) {
+      driver.cuCtxSetCurrent(context);
+      driver.cuMemGetInfo_v2(&info.free_bytes, &info.bytes);
+      driver.cuCtxSetCurrent(nullptr);
+      driver.cuDevicePrimaryCtxRelease_v2(device);
+    }
+    all.push_back(std::move(info));
+  }
+  return all;
+}
+
+class CudaDevice::Memory final : public DeviceMemory {
+ public:
+  Memory(const CudaDevice& device, CUdeviceptr address, std::size_t bytes)
+      : DeviceMemory(bytes), device_(device), address_(address) {}
+  ~Memory() override {
+    const auto lock = device_.use();
+    device_.driver_.cuMemFree_v2(address_);
+  }
+  CUdeviceptr address() const { return address_; }
+
+ private:
+  const CudaDevice& device_;
+  CUdeviceptr address_;
+};
+
+class CudaDevice::Graph final : public Recording {
+ public:
+  Graph(const CudaDevice& device, CUgraphExec exec) : device_(device), exec_(exec) {}
+  ~Graph() override {
+    const auto lock = device_.use();
+    device_.driver_.cuGraphExecDestroy(exec_);
+  }
+  CUgraphExec exec() const { return exec_; }
+
+ private:
+  const CudaDevice& device_;
+  CUgraphExec exec_;
+};
+
+Result<std::shared_ptr<CudaDevice>> CudaDevice::open(const Driver& driver, int ordinal, const char* image) {
+  std::shared_ptr<CudaDevice> device(new CudaDevice(driver, ordinal));
+  SPECTR_TRY_VOID(device->begin(ordinal, image));
+  return device;
+}
+
+Result<void> CudaDevice::begin(int ordinal, const char* image) {
+  SPECTR_TRY(description_, description_of(driver_, ordinal, device_));
+  const auto attribute = [this](int which) {
+    int value = 0;
+    driver_.cuDeviceGetAttribute(&value, which, device_);
+    return value;
+  };
+  const int major = attribute(attribute_major), minor = attribute(attribute_minor);
+  if (10 * major + minor < least_capability) {
+    return error("{} ({}): compute capability {}.{}, but 9.0 is needed", name_, description_, major, minor);
+  }
+  int version = 0;
+  driver_.cuDriverGetVersion(&version);
+  if (version < least_driver) {
+    return error("{} ({}): the driver knows CUDA {}.{}, but 12.1 is needed", name_, description_,
+                 version / 1000, version % 1000 / 10);
+  }
+  processors_ = {.count = attribute(attribute_processors),
+                 .shared_bytes = attribute(attribute_shared_of_processor)};
+  const auto checked = [this](CUresult result) -> Result<void> {
+    if (result == success) return {};
+    return error("{} ({}) cannot be used: {}", name_, description_, driver_.text_of(result));
+  };
+  SPECTR_TRY_VOID(checked(driver_.cuDevicePrimaryCtxRetain(&context_, device_)));
+  is_retained_ = true;
+  const auto lock = use();
+  SPECTR_TRY_VOID(checked(driver_.cuStreamCreate(&stream_, non_blocking)));
+  return checked(driver_.cuModuleLoadData(&module_, image));
+}
+
+CudaDevice::~CudaDevice() {
+  if (!is_retained_) return;
+  const auto lock = use();
+  if (module_ != nullptr) driver_.cuModuleUnload(module_);
+  if (stream_ != nullptr) driver_.cuStreamDestroy_v2(stream_);
+  driver_.cuCtxSetCurrent(nullptr);
+  driver_.cuDevicePrimaryCtxRelease_v2(device_);
+}
+
+/// For one thread at a time, whichever it is.
+std::unique_lock<std::mutex> CudaDevice::use() const {
+  std::unique_lock lock(mutex_);
+  driver_.cuCtxSetCurrent(context_);
+  return lock;
+}
+
+Result<void> CudaDevice::check(CUresult result) const {
+  if (result == success) return {};
+  return error("{}: the device was lost during a pass ({})", name_, driver_.text_of(result));
+}
+
+DeviceInfo CudaDevice::info() const {
+  const auto lock = use();
+  DeviceInfo info{name_, description_, 0, 0};
+  driver_.cuMemGetInfo_v2(&info.free_bytes, &info.bytes);
+  return info;
+}
+
+const Caps& CudaDevice::caps() const {
+  static const Caps caps{.backend = "cuda",
+                         .formats = {TensorType::f32, TensorType::f16, TensorType::bf16, TensorType::q8_0,
+                                     TensorType::q4_0, TensorType::q4_k},
+                         .kv_types = {{KvType::f16, KvType::f16}},
+                         .features = device_features(),
+                         .row_invariant = true};
+  return caps;
+}
+
+bool CudaDevice::has_heads_of(std::size_t dimensions) const {
+  return std::ranges::find(head_dimensions, dimensions) != head_dimensions.end();
+}
+
+std::unique_ptr<DeviceMemory> CudaDevice::allocate(std::size_t bytes) {
+  CUdeviceptr address = 0;
+  {
+    const auto lock = use();
+    if (driver_.cuMemAlloc_v2(&address, std::max<std::size_t>(bytes, 1)) != success) throw std::bad_alloc();
+  }
+  return std::make_unique<Memory>(*this, address, bytes);
+}
+
+CUdeviceptr CudaDevice::address_of(const Slice& slice) const {
+  return slice ? static_cast<const Memory*>(slice.memory)->address() + slice.offset : 0;
+}
+
+Result<void> CudaDevice::upload(const Slice& to, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return {};
+  SPECTR_CHECK(to.offset + bytes.size() <= to.memory->bytes());
+  const auto lock = use();
+  // Of memory that is not locked into place the driver has a copy when this returns.
+  return check(driver_.cuMemcpyHtoDAsync_v2(address_of(to), bytes.data(), bytes.size(), stream_));
+}
+
+Result<void> CudaDevice::download(std::span<std::byte> to, const Slice& from) {
+  if (to.empty()) return {};
+  SPECTR_CHECK(from.offset + to.size() <= from.memory->bytes());
+  const auto lock = use();
+  SPECTR_TRY_VOID(check(driver_.cuMemcpyDtoHAsync_v2(to.data(), address_of(from), to.size(), stream_)));
+  return check(driver_.cuStreamSynchronize(stream_));
+}
+
+Result<void> CudaDevice::copy(const Slice& to, const Slice& from, std::size_t bytes) {
+  SPECTR_CHECK(to.offset + bytes <= to.memory->bytes() && from.offset + bytes <= from.memory->bytes());
+  const auto lock = use();
+  SPECTR_TRY_VOID(check(driver_.cuMemcpyDtoDAsync_v2(address_of(to), address_of(from), bytes, stream_)));
+  return check(driver_.cuStreamSynchronize(stream_));
+}
+
+Result<CUfunction> CudaDevice::function(const Launch& launch) {
+  CUfunction& function = functions_[launch.kernel];
+  if (function != nullptr) return function;
+  const std::string name = "spectr_" + launch.kernel;
+  SPECTR_TRY_VOID(check(driver_.cuModuleGetFunction(&function, module_, name.c_str())));
+  return function;
+}
+
+Result<void> CudaDevice::launch(const Launch& launch) {
+  SPECTR_TRY(const CUfunction of, function(launch));
+  if (launch.shared_bytes > default_shared) {
+    SPECTR_TRY_VOID(check(driver_.cuFuncSetAttribute(of, function_shared_bytes, launch.shared_bytes)));
+  }
+  CUlaunchAttribute attribute = {.id = launch_programmatic_serialization, .unused = 0, .value = {1}};
+  const CUlaunchConfig config{.grid_x = static_cast<unsigned>(launch.groups_x),
+                              .grid_y = static_cast<unsigned>(launch.groups_y),
+                              .grid_z = 1,
+                              .block_x = static_cast<unsigned>(launch.threads),
+                              .block_y = 1,
+                              .block_z = 1,
+                              .shared_bytes = static_cast<unsigned>(launch.shared_bytes),
+                              .stream = stream_,
+                              .attributes = &attribute,
+                              .attribute_count = 1};
+  void* parameters[] = {
+      const_cast<std::byte*>(launch.parameters.data())};  // NOLINT: the driver only reads them
+  return check(driver_.cuLaunchKernelEx(&config, of, static_cast<void**>(parameters), nullptr));
+}
+
+Result<void> CudaDevice::launch_all(std::span<const call::AnyCall> calls) {
+  launches_.clear();
+  const AddressOf address = [this](const Slice& slice) { return address_of(slice); };
+  for (const call::AnyCall& call : calls) add_launches(call, processors_, address, launches_);
+  for (const Launch& one : launches_) SPECTR_TRY_VOID(launch(one));
+  return {};
+}
+
+Result<std::unique_ptr<Recording>> CudaDevice::record(std::span<const call::AnyCall> calls) {
+  const auto lock = use();
+  SPECTR_TRY_VOID(check(driver_.cuStreamBeginCapture_v2(stream_, capture_relaxed)));
+  const Result<void> launched = launch_all(calls);
+  CUgraph graph = nullptr;
+  const Result<void> ended = check(driver_.cuStreamEndCapture(stream_, &graph));
+  CUgraphExec exec = nullptr;
+  Result<void> made = launched ? ended : launched;
+  if (made) made = check(driver_.cuGraphInstantiateWithFlags(&exec, graph, 0));
+  if (graph != nullptr) driver_.cuGraphDestroy(graph);
+  if (!made) return std::unexpected(made.error());
+  return std::make_unique<Graph>(*this, exec);
+}
+
+Result<void> CudaDevice::run(const Recording& recording) {
+  const auto lock = use();
+  SPECTR_TRY_VOID(check(driver_.cuGraphLaunch(static_cast<const Graph&>(recording).exec(), stream_)));
+  return check(driver_.cuStreamSynchronize(stream_));
+}
+
+Result<void> CudaDevice::run(std::span<const call::AnyCall> calls) {
+  const auto lock = use();
+  SPECTR_TRY_VOID(launch_all(calls));
+  return check(driver_.cuStreamSynchronize(stream_));
+}
+
+}  // namespace spectr::cuda

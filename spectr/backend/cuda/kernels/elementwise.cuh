@@ -1,0 +1,131 @@
+#pragma once
+
+// What is done to each number by itself. A thread has four columns of a row: groups of 128 threads have 512
+// columns, the grid is (rows, columns / 512).
+
+#include "spectr/backend/cuda/kernels/quantize.cuh"
+#include "spectr/backend/device/attention_rows.h"
+
+namespace spectr::cuda {
+
+SPECTR_DEVICE float* row_of(const Matrix& matrix, int r) {
+  return matrix.at + r * matrix.stride;
+}
+
+/// Calls each(column) for the columns that a thread has.
+template <class Each>
+SPECTR_DEVICE void for_my_columns(int cols, Each each) {
+  const int first = 4 * (group_y() * 128 + thread());
+  SPECTR_UNROLL
+  for (int j = first; j < first + 4; ++j) {
+    if (j < cols) each(j);
+  }
+}
+
+struct CopyKernel {
+  static SPECTR_DEVICE void run(const Copy& p) {
+    dependents();
+    predecessors();
+    float* const to = row_of(p.to, group_x());
+    const float* const from = row_of(p.from, group_x());
+    for_my_columns(p.cols, [&](int j) { to[j] = load(from + j); });
+  }
+};
+
+struct AddKernel {
+  static SPECTR_DEVICE void run(const Add& p) {
+    dependents();
+    predecessors();
+    float* const to = row_of(p.to, group_x());
+    const float* const from = row_of(p.from, group_x());
+    for_my_columns(p.cols, [&](int j) { to[j] = add(load(to + j), load(from + j)); });
+  }
+};
+
+struct ScaleKernel {
+  static SPECTR_DEVICE void run(const Scale& p) {
+    dependents();
+    predecessors();
+    float* const x = row_of(p.x, group_x());
+    for_my_columns(p.cols, [&](int j) { x[j] = mul(load(x + j), p.factor); });
+  }
+};
+
+struct CapKernel {
+  static SPECTR_DEVICE void run(const Cap& p) {
+    dependents();
+    predecessors();
+    float* const x = row_of(p.x, group_x());
+    for_my_columns(p.cols, [&](int j) { x[j] = soft_cap(load(x + j), p.cap); });
+  }
+};
+
+struct GateKernel {
+  static SPECTR_DEVICE void run(const Gate& p) {
+    dependents();
+    predecessors();
+    float* const x = row_of(p.x, group_x());
+    const float* const by = row_of(p.by, group_x());
+    for_my_columns(p.cols,
+                   [&](int j) { x[j] = mul(load(x + j), sigmoid(load(by + (p.gates == 1 ? 0 : j)))); });
+  }
+};
+
+struct QuantizeKernel {
+  static SPECTR_DEVICE void run(const Quantize& p) {
+    dependents();
+    predecessors();
+    const float* const in = row_of(p.in, group_x());
+    const int first = 4 * (group_y() * 128 + thread());
+    float x[4];
+    SPECTR_UNROLL
+    for (int j = 0; j < 4; ++j) x[j] = first + j < p.cols ? load(in + first + j) : 0.0f;
+    quantize_four({x[0], x[1], x[2], x[3]}, group_x(), first, first < whole_blocks(p.cols), p.out);
+  }
+};
+
+struct ActivateKernel {
+  static SPECTR_DEVICE float activated(int kind, float clamp, float gate, float up) {
+    if (kind == 0) return mul(silu(gate), up);
+    if (kind == 1) return mul(gelu(gate), up);
+    if (kind == 2) return mul(gate < 0 ? 0.0f : gate, up);
+    const float g = gate > clamp ? clamp : gate, u = up > clamp ? clamp : up < -clamp ? -clamp : up;
+    return mul(mul(g, sigmoid(mul(1.702f, g))), add(u, 1.0f));
+  }
+
+  static SPECTR_DEVICE void run(const Activate& p) {
+    dependents();
+    predecessors();
+    const float* const up = row_of(p.up, group_x());
+    const float* const gate = p.has_gate ? row_of(p.gate, group_x()) : up;
+    float* const out = row_of(p.out, group_x());
+    const int first = 4 * (group_y() * 128 + thread());
+    float x[4];
+    SPECTR_UNROLL
+    for (int j = 0; j < 4; ++j) {
+      x[j] = 0;
+      if (first + j >= p.cols) continue;
+      x[j] = activated(p.kind, p.clamp, load(gate + first + j), p.has_gate ? load(up + first + j) : 1.0f);
+      out[first + j] = x[j];
+    }
+    if (p.quantized.codes == nullptr) return;
+    quantize_four({x[0], x[1], x[2], x[3]}, group_x(), first, first < whole_blocks(p.cols), p.quantized);
+  }
+};
+
+struct MoveKernel {
+  static SPECTR_DEVICE void run(const Move& p) {
+    dependents();
+    predecessors();
+    const int i = group_x() * 128 + thread();
+    if (i >= p.line_count) return;
+    const MoveLine line = p.lines[i];
+    const auto place = [&](PoolSlot slot) {
+      const long number = line.base + static_cast<long>(slot % 64) * line.stride;
+      return reinterpret_cast<TwoWords*>(p.pool + slot / 64 * p.block_bytes + 2 * number);
+    };
+    for (int m = 0; m < *p.count; ++m) *place(p.moves[2 * m + 1]) = load(place(p.moves[2 * m]));
+  }
+};
+
+}  // namespace spectr::cuda

@@ -1,0 +1,40 @@
+#pragma once
+
+// y = W x for weights in floats, halves or bfloat16. A warp has a row of W and one of x, and each of its
+// lanes a segment: the blocks b ≡ lane mod 32, ascending, each of 64 columns.
+
+#include "spectr/backend/cuda/kernels/elementwise.cuh"
+
+namespace spectr::cuda {
+
+/// Grid (rows / 4, rows of x).
+struct FloatProductKernel {
+  static constexpr int threads = 128;
+
+  static SPECTR_DEVICE void run(const FloatProduct& p) {
+    dependents();
+    predecessors();
+    const int row = group_x() * 4 + thread() / 32, lane = thread() % 32;
+    if (row >= p.rows) return;  // a whole warp
+    const float* const x = row_of(p.x, group_y());
+    const long at = static_cast<long>(row) * p.cols;
+    float sum = 0;
+    for (int b = lane; b * 64 < p.cols; b += 32) {
+      const int end = b * 64 + 64 < p.cols ? b * 64 + 64 : p.cols;
+      float t = 0;
+      for (int j = b * 64; j < end; ++j) t = add(t, mul(weight(p, at + j), load(x + j)));
+      sum = add(sum, t);
+    }
+    sum = sum_of_lanes<32>(sum);
+    if (lane == 0) row_of(p.y, group_y())[row] = add(sum, 0.0f);
+  }
+
+ private:
+  static SPECTR_DEVICE float weight(const FloatProduct& p, long i) {
+    if (p.kind == 0) return reinterpret_cast<const float*>(p.weights)[i];
+    const u32 bits = reinterpret_cast<const std::uint16_t*>(p.weights)[i];
+    return p.kind == 1 ? low_half(bits) : float_of(bits << 16);
+  }
+};
+
+}  // namespace spectr::cuda

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "spectr/backend/cuda/product_plan.h"
+#include "spectr/backend/device/calls.h"
+
+namespace spectr::cuda {
+
+/// A kernel's launch as plain data.
+struct Launch {
+  std::string kernel;  ///< its name in kernel_list.cuh
+  int groups_x, groups_y, threads;
+  int shared_bytes;  ///< dynamic shared memory of a group
+  std::vector<std::byte> parameters;
+};
+
+/// The address of a place in the device's memory; null of none.
+using AddressOf = std::function<std::uint64_t(const Slice&)>;
+
+/// Appends the launches that do what a call says.
+void add_launches(const call::AnyCall& call, const Processors& processors, const AddressOf& address_of,
+                  std::vector<Launch>& launches);
+
+/// Heads that there are kernels for.
+inline constexpr std::array<std::size_t, 8> head_dimensions = {16, 32, 48, 64, 80, 96, 128, 256};
+
+}  // namespace spectr::cuda

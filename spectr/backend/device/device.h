@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "spectr/base/result.h"
+#include "spectr/nn/ops.h"
+
+namespace spectr {
+
+namespace call {
+struct AnyCall;
+}
+
+/// Memory of a device. It goes back when this ends, and the device must outlive it.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(std::size_t bytes) : bytes_(bytes) {}
+  virtual ~DeviceMemory() = default;
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+};
+
+/// A place in a device's memory, or none.
+struct Slice {
+  const DeviceMemory* memory = nullptr;
+  std::size_t offset = 0;  ///< in bytes
+
+  explicit operator bool() const { return memory != nullptr; }
+  Slice behind(std::size_t bytes) const { return {memory, offset + bytes}; }
+
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+
+/// Kernel calls that a device has prepared, to be run any number of times. They are about the same memory
+/// each time, whatever it holds.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+};
+
+struct DeviceInfo {
+  std::string name;         ///< "CUDA0"
+  std::string description;  ///< "NVIDIA H100 80GB HBM3"
+  std::size_t bytes;        ///< of its memory
+  std::size_t free_bytes;   ///< when this was asked for
+};
+
+/// A device that computes kernel calls: all that passes need of one. What follows one another is seen in that
+/// order. May be used from any threads.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual DeviceInfo info() const = 0;
+  /// Of DeviceOps on it: formats, types of keys and values, and features that it has kernels for.
+  virtual const Caps& caps() const = 0;
+  /// Whether it has kernels for heads of so many dimensions.
+  virtual bool has_heads_of(std::size_t dimensions) const = 0;
+
+  /// Aligned to 256 bytes; what it holds is undefined. Throws std::bad_alloc.
+  virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
+
+  // Errors of the following: the device is lost. Requires: places within their memory, which lives.
+
+  virtual Result<void> upload(const Slice& to, std::span<const std::byte> bytes) = 0;
+  virtual Result<void> download(std::span<std::byte> to, const Slice& from) = 0;
+  virtual Result<void> copy(const Slice& to, const Slice& from, std::size_t bytes) = 0;
+
+  virtual Result<std::unique_ptr<Recording>> record(std::span<const call::AnyCall> calls) = 0;
+  /// Returns once all is done.
+  virtual Result<void> run(const Recording& recording) = 0;
+  /// Runs calls once.
+  virtual Result<void> run(std::span<const call::AnyCall> calls) = 0;
+};
+
+}  // namespace spectr

@@ -1,0 +1,49 @@
+#include "spectr/backend/device/device_backend.h"
+
+#include "spectr/backend/device/device_ops.h"
+#include "spectr/backend/device/device_weights.h"
+
+namespace spectr {
+
+std::vector<Feature> device_features() {
+  return {Feature::sliding_window,
+          Feature::score_cap,
+          Feature::attention_sinks,
+          Feature::attention_temperature,
+          Feature::gated_attention,
+          Feature::shared_keys,
+          Feature::value_norms,
+          Feature::whole_vector_norms,
+          Feature::rope_magnitude,
+          Feature::rope_by_context,
+          Feature::stream_norms,
+          Feature::clamped_activation,
+          Feature::relu,
+          Feature::logit_cap,
+          Feature::embedding_scale,
+          Feature::residual_scale,
+          Feature::output_scale,
+          Feature::logit_scale,
+          Feature::forbidden_tokens};
+}
+
+Result<std::unique_ptr<Ops>> DeviceBackend::make(const ModelSpec& spec, const KvTypes& kv) const {
+  const DeviceInfo info = device_->info();
+  for (const LayerSpec& layer : spec.layers) {
+    const AttentionSpec* a = layer.attention();
+    if (a == nullptr || device_->has_heads_of(a->head_dim)) continue;
+    return error("{}: {} ({}) has no kernels for heads of {} dimensions; --device none computes on the CPU",
+                 spec.file, info.name, info.description, a->head_dim);
+  }
+  const std::size_t bytes = DeviceWeights::bytes_of_all(spec);
+  if (bytes > info.free_bytes) {
+    const auto gigabytes = [](std::size_t n) { return static_cast<double>(n) / 1e9; };
+    return error(
+        "{} ({}): {} takes {:.3g} GB on the device, of which {:.3g} GB are free; --device none computes on "
+        "the CPU",
+        info.name, info.description, spec.file, gigabytes(bytes), gigabytes(info.free_bytes));
+  }
+  return std::make_unique<DeviceOps>(spec, kv, device_);
+}
+
+}  // namespace spectr

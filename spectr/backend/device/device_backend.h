@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+
+#include "spectr/backend/device/device.h"
+
+namespace spectr {
+
+/// What DeviceOps can compute on a device that has a kernel for every call.
+std::vector<Feature> device_features();
+
+/// Models on a device.
+class DeviceBackend final : public Backend {
+ public:
+  explicit DeviceBackend(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+
+  const Caps& caps() const override { return device_->caps(); }
+  /// Error: heads of a size that the device has no kernels for, or less memory than the weights take.
+  Result<std::unique_ptr<Ops>> make(const ModelSpec& spec, const KvTypes& kv) const override;
+
+ private:
+  std::shared_ptr<Device> device_;
+};
+
+}  // namespace spectr

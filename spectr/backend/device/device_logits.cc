@@ -1,0 +1,144 @@
+#include "spectr/backend/device/device_logits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "spectr/base/check.h"
+#include "spectr/base/numeric.h"
+
+namespace spectr {
+namespace {
+
+/// Longer lists are made of a whole row.
+constexpr std::size_t longest_list = 256;
+/// Colder distributions, too: their factor would be no float.
+constexpr double least_temperature = 1e-30;
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+}  // namespace
+
+DeviceLogits::DeviceLogits(std::size_t max_rows, std::size_t vocabulary, Device& device)
+    : max_rows_(max_rows),
+      vocabulary_(vocabulary),
+      device_(device),
+      numbers_(device.allocate(max_rows * vocabulary * sizeof(float))),
+      answers_(device.allocate(div_up(vocabulary, call::segment) * longest_list * sizeof(call::Best))),
+      rows_(max_rows) {}
+
+call::Rows DeviceLogits::begin() {
+  const std::lock_guard lock(mutex_);
+  for (std::vector<float>& row : rows_) row.clear();
+  return {{numbers_.get()}, vocabulary_};
+}
+
+std::size_t DeviceLogits::fetched() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::ranges::count(rows_, false, &std::vector<float>::empty));
+}
+
+Slice DeviceLogits::place(std::size_t row) const {
+  SPECTR_CHECK(row < max_rows_);
+  return {numbers_.get(), row * vocabulary_ * sizeof(float)};
+}
+
+std::span<const float> DeviceLogits::fetch(std::size_t row) const {
+  std::vector<float>& here = rows_[row];
+  if (!here.empty()) return here;
+  here.resize(vocabulary_);
+  if (!device_.download(std::as_writable_bytes(std::span(here)), place(row))) std::ranges::fill(here, nan);
+  return here;
+}
+
+std::span<const float> DeviceLogits::values(std::size_t row) const {
+  const std::lock_guard lock(mutex_);
+  return fetch(row);
+}
+
+double DeviceLogits::at(std::size_t row, Token token) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = static_cast<std::size_t>(token);
+  if (!rows_[row].empty()) return rows_[row][at];
+  float number = nan;
+  const Slice from = place(row).behind(at * sizeof number);
+  if (!device_.download(std::as_writable_bytes(std::span(&number, 1)), from)) return nan;
+  return number;
+}
+
+template <class Answer>
+std::vector<Answer> DeviceLogits::ask(const call::AnyCall& call, std::size_t count) const {
+  std::vector<Answer> answers(count);
+  const bool ok = device_.run({&call, 1}) &&
+                  device_.download(std::as_writable_bytes(std::span(answers)), {answers_.get()});
+  if (!ok) answers.clear();
+  return answers;
+}
+
+void DeviceLogits::top(std::size_t row, std::size_t size, std::size_t k,
+                       RecycledVector<Candidate>& out) const {
+  SPECTR_CHECK(k >= 1);
+  const std::lock_guard lock(mutex_);
+  if (!rows_[row].empty() || k > longest_list) {
+    out = Logits(fetch(row).first(size)).top(k);
+    return;
+  }
+  const std::size_t segments = div_up(size, call::segment);
+  const auto found = ask<call::Best>(call::Top{place(row), size, k, {answers_.get()}}, segments * k);
+  out.clear();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  // The first entry that no distribution takes stands alone, as Logits::top() says.
+  const auto is_wrong = [](const call::Best& one) { return one.token >= 0 && !(one.logit < infinity); };
+  if (found.empty() && size > 0) {
+    out.push_back({nan, 0});
+    return;
+  }
+  if (const auto wrong = std::ranges::find_if(found, is_wrong); wrong != found.end()) {
+    out.push_back({wrong->logit, wrong->token});
+    return;
+  }
+  for (const call::Best& one : found) {
+    if (one.token >= 0 && one.logit > -infinity) out.push_back({one.logit, one.token});
+  }
+  std::ranges::sort(out, before);
+  if (out.size() > k) out.resize(k);
+}
+
+double DeviceLogits::log_sum_exp(std::size_t row, std::size_t size, double temperature) const {
+  SPECTR_CHECK(size >= 1 && temperature > 0.0);
+  const std::lock_guard lock(mutex_);
+  if (!rows_[row].empty() || temperature < least_temperature) {
+    return Logits(fetch(row).first(size)).log_sum_exp(temperature);
+  }
+  struct Part {
+    float most, sum;
+  };
+  const auto parts =
+      ask<Part>(call::SumExp{place(row), size, static_cast<float>(1.0 / temperature), {answers_.get()}},
+                div_up(size, call::segment));
+  if (parts.empty()) return nan;
+  const double most = std::ranges::max(parts, {}, &Part::most).most;
+  double sum = 0.0;
+  for (const Part& part : parts) {
+    if (part.sum > 0) sum += part.sum * std::exp((double{part.most} - most) / temperature);
+    if (std::isnan(part.sum)) sum = nan;
+  }
+  return most / temperature + std::log(sum);
+}
+
+std::size_t DeviceLogitsPool::take(std::size_t rows, bool& moved) {
+  // The first that nobody holds and that is large enough; else the first that nobody holds grows.
+  std::size_t smaller = all_.size();
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (all_[i] != nullptr && all_[i]->is_held()) continue;
+    if (all_[i] != nullptr && all_[i]->max_rows() >= rows) return i;
+    smaller = std::min(smaller, i);
+  }
+  if (smaller == all_.size()) all_.emplace_back();
+  all_[smaller].reset();  // first: so there is never memory for both
+  moved = true;
+  all_[smaller] = std::make_unique<DeviceLogits>(rows, vocabulary_, device_);
+  return smaller;
+}
+
+}  // namespace spectr

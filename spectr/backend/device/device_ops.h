@@ -1,0 +1,89 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "spectr/backend/device/cache_blocks.h"
+#include "spectr/backend/device/device_logits.h"
+#include "spectr/backend/device/device_weights.h"
+#include "spectr/backend/device/pass_data.h"
+#include "spectr/nn/ops.h"
+
+namespace spectr {
+
+/// A model's operations on a device. The first pass of a shape (PassShape) becomes a list of kernel calls
+/// while the graph calls the operations; later ones of that shape replay it, and differ in what PassData
+/// sends.
+class DeviceOps final : public Ops {
+ public:
+  /// The spec must outlive it. Throws std::bad_alloc.
+  DeviceOps(const ModelSpec& spec, const KvTypes& kv, std::shared_ptr<Device> device);
+
+  bool upload(WeightId id, std::span<const std::byte> bytes) override { return weights_.upload(id, bytes); }
+  void reserve(std::size_t rows) override;
+  std::size_t bytes_of(WeightId id) const override { return weights_.bytes_of(id); }
+  CacheId open_cache(const CacheSize& size) override { return blocks_.open(size); }
+  void close_cache(CacheId cache) override { blocks_.close(cache); }
+  void copy_cache(const CacheCopy& copy) override { blocks_.copy(copy); }
+  std::size_t cache_bytes(const CacheSize& size) const override { return blocks_.bytes(size); }
+
+  void begin(const PassBatch& batch) override;
+  void embed(const EmbedSpec& spec) override;
+  void norm(const NormSpec& spec, Buffer in, Buffer out) override;
+  void scale(Buffer buffer, float factor) override;
+  void add(Buffer to, Buffer from) override;
+  void add_norm(const NormSpec& spec) override;
+  void gate(Buffer buffer, std::size_t cols, std::size_t gates) override;
+  void linear(LinearRole role, std::span<const LinearTarget> targets, Buffer in) override;
+  void attention(std::size_t layer) override;
+  void latent_queries(std::size_t layer) override;
+  void latent_values(std::size_t layer) override;
+  void delta_net(std::size_t layer) override;
+  void short_convolution(std::size_t layer) override;
+  void activate(const DenseSpec& spec) override;
+  std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
+  void layer_inputs(const LayerEmbeddingSpec& spec) override;
+  void layer_input(std::size_t layer) override;
+  void head(const HeadSpec& spec) override;
+  Result<HeldLogits> finish() override;
+  Result<void> check_alive() override { return device_->run(std::span<const call::AnyCall>()); }
+
+ private:
+  std::size_t cols(Buffer buffer) const { return cols_[static_cast<std::size_t>(buffer)]; }
+  call::Rows view(Buffer buffer) const {
+    return {{buffers_[static_cast<std::size_t>(buffer)].get()}, cols(buffer)};
+  }
+  void record(const call::AnyCall& call) {
+    if (records_) calls_.push_back(call);
+  }
+  void record_norm(const std::optional<NormSpec>& spec, std::optional<float> epsilon, Buffer buffer,
+                   std::size_t groups, std::size_t cols);
+  call::QuantizedRows quantized(const call::Rows& in, std::size_t rows, std::size_t cols);
+  void product(const LinearSpec& linear, const call::Rows& in, const call::Rows& out, std::size_t rows);
+
+  const ModelSpec& spec_;
+  std::shared_ptr<Device> device_;
+  DeviceWeights weights_;
+  CacheBlocks blocks_;
+  PassData data_;
+  DeviceLogitsPool logits_;
+  std::array<std::size_t, buffer_count> cols_;
+  std::size_t quantized_cols_ = 0;  // of the widest input of a quantized product
+  std::array<std::unique_ptr<DeviceMemory>, buffer_count> buffers_;
+  std::unique_ptr<DeviceMemory> turned_, quantized_, parts_;
+  std::size_t heads_numbers_ = 0;  // that a row of an attention item has at most
+  std::size_t reserved_ = 0;
+
+  std::map<PassShape, std::unique_ptr<Recording>> recordings_;
+  std::size_t recorded_pool_ = 0;  // CacheBlocks::times_moved() when the recordings were made
+  PassShape shape_;                // of the current pass
+  bool records_ = false;           // whether it has no recording yet
+  std::vector<call::AnyCall> calls_;
+  call::Rows quantized_rows_;  // whose numbers quantized_ has, since nobody wrote to them
+};
+
+}  // namespace spectr

@@ -1,0 +1,107 @@
+#include "spectr/backend/device/device_weights.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "spectr/backend/device/weight_panels.h"
+#include "spectr/base/check.h"
+#include "spectr/gguf/dequantize.h"
+
+namespace spectr {
+namespace {
+
+/// Whether rows of it are looked up.
+bool is_table(const ModelSpec& spec, WeightId id) {
+  return id == spec.embed.tokens || id == spec.embed.positions;
+}
+
+bool is_multiplied_with(const ModelSpec& spec, WeightId id) {
+  bool found = false;
+  for_each_linear(spec, [&](const LinearSpec& linear, double) { found |= linear.weight == id; });
+  return found;
+}
+
+std::size_t file_bytes(const WeightSpec& weight) {
+  const TensorFormat& format = format_of(weight.type);
+  return weight.rows * weight.cols / format.elements * format.bytes;
+}
+
+std::size_t device_bytes(const ModelSpec& spec, WeightId id) {
+  const WeightSpec& weight = spec.weight(id);
+  if (weight.is_vector) return weight.cols * sizeof(float);
+  if (is_table(spec, id) && !is_multiplied_with(spec, id)) return 0;
+  return has_device_layout(weight.type) ? PanelLayout(weight.type, weight.rows, weight.cols).bytes()
+                                        : file_bytes(weight);
+}
+
+std::size_t forbids_bytes(const ModelSpec& spec) {
+  return spec.head.forbidden.empty() ? 0 : spec.vocabulary * sizeof(float);
+}
+
+}  // namespace
+
+DeviceWeights::DeviceWeights(const ModelSpec& spec, Device& device)
+    : spec_(spec), device_(device), on_device_(spec.weights.size()), on_host_(spec.weights.size()) {
+  if (spec.head.forbidden.empty()) return;
+  std::vector<float> summands(spec.vocabulary, -0.0f);  // which changes no number
+  for (const Token token : spec.head.forbidden)
+    summands[static_cast<std::size_t>(token)] = -std::numeric_limits<float>::infinity();
+  forbids_ = device.allocate(forbids_bytes(spec));
+  state_ = device.upload(forbids(), std::as_bytes(std::span(summands)));
+}
+
+std::size_t DeviceWeights::bytes_of_all(const ModelSpec& spec) {
+  std::size_t bytes = forbids_bytes(spec);
+  for (WeightId id = 0; id < spec.weights.size(); ++id) bytes += device_bytes(spec, id);
+  return bytes;
+}
+
+bool DeviceWeights::upload(WeightId id, std::span<const std::byte> bytes) {
+  const WeightSpec& weight = spec_.weight(id);
+  const bool stays = !weight.is_vector && is_table(spec_, id);
+  if (stays) on_host_[id] = bytes;
+  const std::size_t size = device_bytes(spec_, id);
+  if (size == 0) return stays;
+  on_device_[id] = device_.allocate(size);
+  const auto send = [&](std::size_t offset, std::span<const std::byte> part) {
+    if (const Result<void> sent = device_.upload({on_device_[id].get(), offset}, part); !sent) state_ = sent;
+  };
+  if (weight.is_vector) {
+    std::vector<float> numbers(weight.cols);
+    dequantize(weight.type, bytes, numbers);
+    send(0, std::as_bytes(std::span(numbers)));
+  } else if (has_device_layout(weight.type)) {
+    const PanelLayout layout(weight.type, weight.rows, weight.cols);
+    const WeightPanels packed = pack_for_device(weight.type, weight.rows, weight.cols, bytes);
+    send(0, std::as_bytes(std::span(packed.codes)));
+    send(layout.scales_at(), std::as_bytes(std::span(packed.scales)));
+    send(layout.factors_at(), std::as_bytes(std::span(packed.factors)));
+  } else {
+    send(0, bytes);
+  }
+  return stays;
+}
+
+std::size_t DeviceWeights::bytes_of(WeightId id) const {
+  return on_device_[id] == nullptr ? on_host_[id].size() : on_device_[id]->bytes();
+}
+
+call::Weights DeviceWeights::matrix(WeightId id) const {
+  const WeightSpec& weight = spec_.weight(id);
+  const Slice at{on_device_[id].get()};
+  call::Weights matrix{weight.type, weight.rows, weight.cols, at};
+  if (has_device_layout(weight.type)) {
+    const PanelLayout layout(weight.type, weight.rows, weight.cols);
+    matrix.scales = at.behind(layout.scales_at());
+    if (layout.factor_bytes > 0) matrix.factors = at.behind(layout.factors_at());
+  }
+  return matrix;
+}
+
+void DeviceWeights::row(WeightId id, std::size_t i, std::span<float> out) const {
+  const std::size_t bytes = on_host_[id].size() / spec_.weight(id).rows;
+  dequantize(spec_.weight(id).type, on_host_[id].subspan(i * bytes, bytes), out);
+}
+
+}  // namespace spectr

@@ -1,0 +1,156 @@
+#include "spectr/backend/device/pass_data.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "spectr/base/numeric.h"
+
+namespace spectr {
+namespace {
+
+/// Where `one` is in `all`, to which it is added if need be.
+template <class T>
+std::size_t index_of(std::vector<T>& all, const T& one) {
+  const auto found = std::ranges::find(all, one);
+  const auto index = static_cast<std::size_t>(found - all.begin());
+  if (found == all.end()) all.push_back(one);
+  return index;
+}
+
+}  // namespace
+
+PassData::PassData(const ModelSpec& spec, const DeviceWeights& weights, Device& device)
+    : spec_(spec), weights_(weights), device_(device) {
+  for (const LayerSpec& layer : spec.layers) {
+    Layer& of = layers_.emplace_back();
+    const AttentionSpec* a = layer.attention();
+    if (a == nullptr) continue;
+    of.rope = index_of(ropes_, a->rope);
+    of.window = index_of(windows_, a->window);
+    if (a->temperature) of.temperature = index_of(temperatures_, Temperature{*a->temperature, a->scale});
+  }
+  plans_.resize(windows_.size());
+}
+
+Slice PassData::scales(std::size_t layer) const {
+  const std::size_t which = layers_[layer].temperature;
+  return which == none ? Slice() : at(places_.scales[which]);
+}
+
+/// Parts begin at multiples of 16 bytes.
+void PassData::place(const PassShape& shape) {
+  std::size_t end = 0;
+  const auto next = [&end](std::size_t count, std::size_t bytes) {
+    return std::exchange(end, round_up(end + count * bytes, 16));
+  };
+  const auto next_of_each = [&next](std::vector<std::size_t>& places, const auto& all, auto count,
+                                    std::size_t bytes) {
+    places.clear();
+    for (const auto& one : all) places.push_back(next(count(one), bytes));
+  };
+  places_.move_count = next(1, sizeof(int));
+  places_.moves = next(shape.moves, 2 * sizeof(PoolSlot));
+  places_.wanted = next(shape.wanted, sizeof(int));
+  places_.embedded = next(shape.rows * spec_.width, sizeof(float));
+  places_.written = next(shape.rows, sizeof(PoolSlot));
+  const auto of_rope = [&](const RopeSpec& rope) { return shape.rows * rope.frequencies.size() * 2; };
+  next_of_each(places_.angles, ropes_, of_rope, sizeof(float));
+  next_of_each(places_.scales, temperatures_, [&](const auto&) { return shape.rows; }, sizeof(float));
+  next_of_each(places_.rows, windows_, [&](const auto&) { return shape.rows; }, sizeof(AttentionRow));
+  next_of_each(places_.items, windows_, [&](const auto&) { return shape.items; }, sizeof(AttentionItem));
+  places_.listed = end;
+}
+
+template <class T>
+void PassData::write(std::size_t offset, std::span<const T> numbers) {
+  if (!numbers.empty()) std::memcpy(bytes_.data() + offset, numbers.data(), numbers.size_bytes());
+}
+
+bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, PassShape& shape) {
+  tables_.clear();
+  for (const CacheId cache : batch.caches) tables_.push_back(blocks.table(cache));
+  std::size_t items = 16, listed = 0;
+  parts_ = 0;
+  for (std::size_t w = 0; w < windows_.size(); ++w) {
+    plan_attention(batch, tables_, rows_together(batch.rows()), windows_[w], plans_[w]);
+    items = std::max(items, plans_[w].items.size());
+    listed += plans_[w].listed.size();
+    parts_ = std::max(parts_, static_cast<std::size_t>(plans_[w].parts));
+  }
+  const std::vector<PoolSlot>& moves = blocks.moves();
+  shape.rows = batch.rows();
+  shape.wanted = batch.wanted.size();
+  shape.items = std::bit_ceil(items);
+  shape.moves = std::bit_ceil(std::max<std::size_t>(moves.size() / 2, 16));
+  place(shape);
+
+  bytes_.assign(places_.listed + listed * sizeof(PoolSlot), std::byte{0});  // items without rows
+  const bool grows = memory_ == nullptr || memory_->bytes() < bytes_.size();
+  if (grows) {
+    memory_.reset();  // first: so there is never memory for both
+    memory_ = device_.allocate(std::bit_ceil(bytes_.size()));
+  }
+  const int move_count = static_cast<int>(moves.size() / 2);
+  write(places_.move_count, std::span(&move_count, 1));
+  write<PoolSlot>(places_.moves, moves);
+  write<std::int32_t>(places_.wanted, batch.wanted);
+  if (!plans_.empty()) write<PoolSlot>(places_.written, plans_.front().written);
+  listed = 0;
+  for (std::size_t w = 0; w < windows_.size(); ++w) {
+    AttentionPlan& plan = plans_[w];
+    for (AttentionItem& item : plan.items) item.list += static_cast<int>(listed);
+    write<AttentionItem>(places_.items[w], plan.items);
+    write<AttentionRow>(places_.rows[w], plan.rows);
+    write<PoolSlot>(places_.listed + listed * sizeof(PoolSlot), plan.listed);
+    listed += plan.listed.size();
+  }
+  write_embedded(batch);
+  write_angles(batch, blocks);
+  return grows;
+}
+
+void PassData::write_embedded(const PassBatch& batch) {
+  const EmbedSpec& embed = spec_.embed;
+  const std::span x(reinterpret_cast<float*>(bytes_.data() + places_.embedded), batch.rows() * spec_.width);
+  for (std::size_t r = 0; r < batch.rows(); ++r) {
+    const std::span<float> row = x.subspan(r * spec_.width, spec_.width);
+    weights_.row(embed.tokens, static_cast<std::size_t>(batch.tokens[r]), row);
+    if (embed.scale != 1.0f) {
+      for (float& number : row) number *= embed.scale;
+    }
+    if (!embed.positions) continue;
+    position_.resize(spec_.width);
+    weights_.row(*embed.positions, static_cast<std::size_t>(batch.positions[r]), position_);
+    for (std::size_t j = 0; j < spec_.width; ++j) row[j] += position_[j];
+  }
+}
+
+void PassData::write_angles(const PassBatch& batch, const CacheBlocks& blocks) {
+  for (std::size_t i = 0; i < ropes_.size(); ++i) {
+    const RopeSpec& rope = ropes_[i];
+    auto* out = reinterpret_cast<float*>(bytes_.data() + places_.angles[i]);
+    for (std::size_t r = 0; r < batch.rows(); ++r) {
+      for (const float frequency : rope.frequencies_in(blocks.context(batch.caches[r]))) {
+        const double angle = static_cast<double>(batch.positions[r]) * static_cast<double>(frequency);
+        *out++ = static_cast<float>(std::cos(angle)) * rope.magnitude;
+        *out++ = static_cast<float>(std::sin(angle)) * rope.magnitude;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < temperatures_.size(); ++i) {
+    const Temperature& of = temperatures_[i];
+    auto* out = reinterpret_cast<float*>(bytes_.data() + places_.scales[i]);
+    for (std::size_t r = 0; r < batch.rows(); ++r) {
+      const auto periods = static_cast<std::size_t>(batch.positions[r]) / of.spec.period;
+      *out++ = of.scale * (1.0f + of.spec.scale * std::log(static_cast<float>(periods + 1)));
+    }
+  }
+}
+
+Result<void> PassData::send() {
+  return device_.upload({memory_.get()}, bytes_);
+}
+
+}  // namespace spectr

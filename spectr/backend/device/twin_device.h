@@ -1,0 +1,42 @@
+#pragma once
+
+#include <mutex>
+
+#include "spectr/backend/device/device.h"
+
+namespace spectr {
+
+/// A device that is none: kernel calls are run by their twins, in this process's memory. It shows what every
+/// device computes, bit for bit, and lets whole passes be tested where there is no device. Slow.
+class TwinDevice final : public Device {
+ public:
+  /// With so many bytes of memory.
+  explicit TwinDevice(std::size_t bytes = std::size_t{1} << 40);
+
+  DeviceInfo info() const override;
+  const Caps& caps() const override;
+  bool has_heads_of(std::size_t dimensions) const override { return dimensions % 4 == 0; }
+  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override;
+  Result<void> upload(const Slice& to, std::span<const std::byte> bytes) override;
+  Result<void> download(std::span<std::byte> to, const Slice& from) override;
+  Result<void> copy(const Slice& to, const Slice& from, std::size_t bytes) override;
+  Result<std::unique_ptr<Recording>> record(std::span<const call::AnyCall> calls) override;
+  Result<void> run(const Recording& recording) override;
+  Result<void> run(std::span<const call::AnyCall> calls) override;
+
+  /// From now on it is lost.
+  void lose() { lost_ = true; }
+  /// How many recordings were made.
+  int recorded() const { return recorded_; }
+
+ private:
+  class Memory;
+  Result<void> check() const;
+
+  mutable std::mutex mutex_;
+  std::size_t bytes_, taken_ = 0;
+  bool lost_ = false;
+  int recorded_ = 0;
+};
+
+}  // namespace spectr

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+
+#include "spectr/backend/cuda/driver.h"
+
+namespace spectr::test {
+
+/// A CUDA driver without a GPU: memory is this process's, and kernels run on fibers (fibers.h). It ends the
+/// program where it is used wrongly: places outside the memory that was given out, kernels that there are
+/// not, launches that differ from what kernels were compiled for, what was destroyed or never was. One at a
+/// time, and calls from one thread at a time.
+class MockCuda {
+ public:
+  struct Settings {
+    int devices = 1;
+    std::size_t bytes = std::size_t{1} << 32;
+    int major = 9, minor = 0;  ///< of the capability
+    int version = 13000;
+    int processors = 4;
+    bool lazy = false;  ///< see fibers.h
+  };
+  MockCuda() : MockCuda(Settings()) {}
+  explicit MockCuda(const Settings& settings);
+  /// Ends the program where something has not been given back.
+  ~MockCuda();
+
+  const cuda::Driver& driver() const;
+  /// Kernels that were launched, those of graphs each time.
+  int launched() const;
+  /// From the n-th kernel from now on the device is lost.
+  void lose_at(int kernels);
+};
+
+}  // namespace spectr::test
