@@ -27,6 +27,8 @@ constexpr std::array aliases = {
     Pair{"-hf", "--hf-repo"},         Pair{"-hfr", "--hf-repo"},
     Pair{"-hff", "--hf-file"},        Pair{"-hfd", "--hf-repo-draft"},
     Pair{"-hfrd", "--hf-repo-draft"}, Pair{"-mu", "--model-url"},
+    Pair{"-dev", "--device"},         Pair{"-devd", "--device-draft"},
+    Pair{"-ngl", "--n-gpu-layers"},   Pair{"-ngld", "--n-gpu-layers-draft"},
 };
 
 /// Switches that ask for what is done anyway.
@@ -44,7 +46,7 @@ constexpr std::string_view by_law =
     "drafts are accepted by their exact law, not by a threshold of probability";
 constexpr std::string_view by_method =
     "choose with --method, or in requests to the server with 'speculative'";
-constexpr std::string_view no_gpu = "spectr computes on the CPU";
+constexpr std::string_view one_place = "a model is computed in one place";
 constexpr std::string_view by_length = "a block drafts L tokens";
 constexpr std::string_view one_pool = "one number of threads (-t) serves all passes";
 constexpr std::string_view one_text = "spectr generate writes one text and ends";
@@ -91,15 +93,6 @@ constexpr std::array refused = {
     Refused{"--cache-type-v-draft", one_setting},
     Refused{"-fa", one_attention, "auto"},
     Refused{"--flash-attn", one_attention, "auto"},
-    Refused{"-ngl", no_gpu, "0"},
-    Refused{"--gpu-layers", no_gpu, "0"},
-    Refused{"--n-gpu-layers", no_gpu, "0"},
-    Refused{"-ngld", no_gpu, "0"},
-    Refused{"--gpu-layers-draft", no_gpu, "0"},
-    Refused{"--n-gpu-layers-draft", no_gpu, "0"},
-    Refused{"--spec-draft-ngl", no_gpu, "0"},
-    Refused{"-devd", no_gpu},
-    Refused{"--device-draft", no_gpu},
     Refused{"--grammar", unconstrained},
     Refused{"--grammar-file", unconstrained},
     Refused{"--json-schema", unconstrained},
@@ -107,8 +100,8 @@ constexpr std::array refused = {
     Refused{"-jf", unconstrained},
     Refused{"--lora", "adapters are not applied; merge them into the file"},
     Refused{"--samplers", "the order of the filters is fixed"},
-    Refused{"-otd", no_gpu},
-    Refused{"--override-tensor-draft", no_gpu},
+    Refused{"-otd", one_place},
+    Refused{"--override-tensor-draft", one_place},
     Refused{"--draft-model", "the draft model is given with -md or --model-draft"},
     Refused{"--stop", "words to stop before are given with -r or --reverse-prompt"},
 };

@@ -63,6 +63,8 @@ class Run {
       throw Failure(Status::usage, "--system-prompt goes with --chat");
     if (flags_.tokens && (flags_.input.text || flags_.input.file || flags_.chat))
       throw Failure(Status::usage, "--tokens is the prompt: it goes without -p, -f and --chat");
+    if (flags_.profile && flags_.model.device.any())
+      throw Failure(Status::usage, "--profile tells the processor's operations apart, not a device's");
     std::string text = flags_.tokens ? "" : flags_.input.read_prompt();
     flags_.model.choose_bundled();
     const MethodRule& rule = flags_.method.rule(flags_.model.drafts.size());

@@ -171,12 +171,15 @@ void ModelFlags::add_cache_types(CLI::App& app) {
       ->envname("LLAMA_ARG_SWA_FULL");
   add_rope_flags(app, rope);
   ranks.add(app);
+  add_device_flags(app, device);
 }
 
 LoadOptions ModelFlags::load_options() const {
   return {.kv = {kv_type(cache_keys), kv_type(cache_values), keep_all},
           .draft = slim,
           .rope = rope,
+          .device = device.target,
+          .draft_device = device.of_drafts(),
           .sharing = ranks.sharing(thread_count()),
           .progress = loading_bar()};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/cli/cost_file.h"
+#include "apps/cli/device_flags.h"
 #include "apps/cli/rank_flags.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/decode/methods.h"
@@ -29,6 +30,7 @@ struct ModelFlags {
   bool bundled = false;                  ///< the models are those of the bundled pair
   RankFlags ranks;                       ///< who computes the target
   std::string hub_file;                  ///< which of a repository's files is meant
+  DeviceChoice device;                   ///< where models are computed
 
   void add_model(CLI::App& app, bool required);
   void add_draft_files(CLI::App& app);
@@ -39,7 +41,7 @@ struct ModelFlags {
   void extend_context(Transformer& loaded) const;
   void add_context(CLI::App& app, const std::string& help = "tokens that prompt and text may have together");
 
-  /// -ctk and -ctv, --swa-full, how positions turn, and who computes.
+  /// -ctk and -ctv, --swa-full, how positions turn, and who computes, and where.
   void add_cache_types(CLI::App& app);
   /// What these chose.
   LoadOptions load_options() const;

@@ -116,6 +116,8 @@ int parse(std::vector<std::string> arguments, const AddCommands& add_commands) {
     return app.exit(help);
   } catch (const CLI::CallForVersion& version) {
     return app.exit(version);
+  } catch (const CLI::Success& done) {
+    return app.exit(done);
   } catch (const CLI::ParseError& failure) {
     return report_failure(Status::usage, explain(app, failure));
   }

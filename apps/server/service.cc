@@ -40,7 +40,10 @@ Result<void> Service::load() {
 
 Result<void> Service::check_alive() {
   if (!loaded()) return {};
-  const Result<void> alive = models_.target->check_alive();
+  Result<void> alive = models_.target->check_alive();
+  for (const auto& draft : models_.drafts) {
+    if (alive) alive = draft->check_alive();
+  }
   if (!alive) phase_ = Phase::failed;
   return alive;
 }

@@ -43,7 +43,7 @@ class Service {
   void announce_end() { phase_ = Phase::ending; }
   /// Takes no new texts.
   void drain() { phase_ = Phase::draining; }
-  /// The same for good where the target cannot be computed any more, which it gives as an error.
+  /// The same for good where a model cannot be computed any more, which it gives as an error.
   Result<void> check_alive();
   /// Cancels every text that is left.
   void cancel_all() {

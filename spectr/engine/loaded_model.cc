@@ -6,6 +6,7 @@
 
 #include "spectr/base/stopwatch.h"
 #include "spectr/engine/backends.h"
+#include "spectr/engine/devices.h"
 #include "spectr/text/token_frequencies.h"
 #include "spectr/text/vocabulary_match.h"
 
@@ -35,6 +36,11 @@ Result<std::vector<Token>> shortlist_for(const SlimOptions& options, const Vocab
   return tokens;
 }
 
+Result<std::shared_ptr<const Backend>> backend_of(const std::string& device, ThreadPool& pool) {
+  if (!device.empty()) return device_backend(device);
+  return backends().front().make(pool);
+}
+
 Result<LoadedModel> load(const std::filesystem::path& path, const Vocabulary* target, ThreadPool& pool,
                          const LoadOptions& options) {
   Stopwatch watch;
@@ -52,10 +58,12 @@ Result<LoadedModel> load(const std::filesystem::path& path, const Vocabulary* ta
   }
   std::shared_ptr<const Backend> backend;
   if (target == nullptr && options.sharing) {
+    if (!options.device.empty())
+      return error("--device {}: ranks share a model on the processor", options.device);
     SPECTR_TRY(model.ranks, call_ranks(*options.sharing, path, file, options.kv, options.rope, pool));
     backend = model.ranks;
   } else {
-    backend = backends().front().make(pool);
+    SPECTR_TRY(backend, backend_of(target == nullptr ? options.device : options.draft_device, pool));
   }
   SPECTR_TRY(model.transformer, Transformer::load(std::move(file), std::move(backend), settings));
   if (model.ranks) SPECTR_TRY_VOID(model.ranks->all_loaded());

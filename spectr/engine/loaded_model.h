@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
 
 #include "spectr/base/result.h"
@@ -44,10 +45,13 @@ struct ChosenDraft {
 
 /// How a model is loaded.
 struct LoadOptions {
-  KvChoice kv = {};                     ///< what keys and values are stored as
-  SlimOptions draft = {};               ///< of draft models only
-  RopeChoice rope = {};                 ///< of positions, instead of what the file says
-  std::optional<Sharing> sharing = {};  ///< of models that do not draft; none: this process computes all
+  KvChoice kv = {};        ///< what keys and values are stored as
+  SlimOptions draft = {};  ///< of draft models only
+  RopeChoice rope = {};    ///< of positions, instead of what the file says
+  /// The devices that a model and draft models are computed on, see list_devices(); empty: the processor.
+  std::string device = {}, draft_device = {};
+  /// Of models that do not draft, on the processor alone; none: this process computes all.
+  std::optional<Sharing> sharing = {};
   /// Told how far each model has come: bytes of its file's weights that have been read and packed.
   std::function<void(const std::filesystem::path& file, std::uint64_t done, std::uint64_t all)> progress = {};
   /// Chooses these for a target and the file of a draft; none: as they are above.
@@ -56,8 +60,8 @@ struct LoadOptions {
       choose_draft = {};
 };
 
-/// The model of a GGUF file on the processor. The pool must outlive it. Error: a file that cannot be read or
-/// used, or no memory for its weights.
+/// The model of a GGUF file on the processor or a device. The pool must outlive it. Error: a file that cannot
+/// be read or used, no memory for its weights, or a device that cannot be used.
 Result<LoadedModel> load_model(const std::filesystem::path& path, ThreadPool& pool,
                                const LoadOptions& options = {});
 

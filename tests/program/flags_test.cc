@@ -118,8 +118,30 @@ TEST(Flags, WithTheValueThatAsksForNothingAreLetPass) {
                              "-ub",         "512",    "--spec-type",
                              "none",        "--jinja"};
   EXPECT_EQ(story(nothing + Arguments{"-K", "2"})["tokens"], story({"-K", "2"})["tokens"]);
-  expect_error(generate() + Arguments{"-p", "a", "-ngl", "99"}, "-ngl is not supported");
   expect_error(generate() + Arguments{"-p", "a", "-b", "0"}, "-b is not supported");
+}
+
+TEST(Flags, SayWhereModelsAreComputed) {
+  const auto tokens = story({"-K", "2"})["tokens"];
+  for (const Arguments& nothing :
+       {Arguments{"-dev", "none"}, {"-ngl", "0"}, {"-ngld", "0"}, {"--device-draft", "none"}})
+    EXPECT_EQ(story(nothing + Arguments{"-K", "2"})["tokens"], tokens);
+  const Outcome listed = spectr({"generate", "--list-devices"});
+  EXPECT_EQ(listed.status, 0);
+  EXPECT_THAT(listed.out, testing::StartsWith("Available devices:\n"));
+  const Arguments text = generate() + Arguments{"-p", "a", "-n", "1"};
+  expect_error(text + Arguments{"--device", "Abacus0"},
+               "--device Abacus0: there is no such device; see --list-devices");
+  expect_error(text + Arguments{"-ngl", "10"}, "-ngl 10: a model is computed in one place; give 0 or all");
+  if (listed.out.find("CUDA0") != std::string::npos) GTEST_SKIP() << "there is a device";
+  expect_error(text + Arguments{"-dev", "CUDA0"}, "--device CUDA0: ");
+  expect_error(text + Arguments{"--device-draft", "CUDA0"}, "--device CUDA0: ");
+  for (const Arguments& automatic : {Arguments{"-dev", "auto"}, {"-ngl", "all"}, {"-ngl", "99"}}) {
+    const Outcome written = spectr(text + automatic);
+    EXPECT_EQ(written.status, 0);
+    EXPECT_THAT(written.err, HasSubstr("--device auto: "));
+    EXPECT_THAT(written.err, HasSubstr("; computing on the CPU\n"));
+  }
 }
 
 TEST(Flags, MinusOneStandsForAllAsInLlamaCpp) {

@@ -23,6 +23,10 @@ std::string slow_network() {
   return SLOW_NETWORK;
 }
 
+std::string mock_cuda_folder() {
+  return MOCK_CUDA;
+}
+
 std::optional<std::filesystem::path> find_data(std::string_view name) {
   for (const auto& folder : {source_folder() / "tests/data", source_folder(), extra_data_folder()}) {
     std::filesystem::path path = folder / name;

@@ -16,6 +16,8 @@ std::string spectr_program();
 std::string two_boards_folder();
 /// A library to preload that slows connections down.
 std::string slow_network();
+/// A CUDA driver without a GPU (mock_cuda.h) that stands for libcuda.so.1.
+std::string mock_cuda_folder();
 
 /// Where a file of test data lies, by a name such as "models/stories260K-f32.gguf": in the project itself
 /// (tests/data/ or the root), else in the extra data; nullopt where neither has it (the test skips).

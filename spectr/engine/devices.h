@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spectr/base/result.h"
+#include "spectr/nn/ops.h"
+
+namespace spectr {
+
+/// A device that models can be computed on beside the processor.
+struct ListedDevice {
+  std::string name;         ///< "CUDA0"
+  std::string description;  ///< "NVIDIA H100 80GB HBM3"
+  std::size_t bytes, free_bytes;
+};
+
+/// The devices of this machine. Error: why there are none.
+Result<std::vector<ListedDevice>> list_devices();
+
+/// Models on the device of that name; models that have the same share it. Error: there is no such device, or
+/// it cannot be used; a line that names --device.
+Result<std::shared_ptr<const Backend>> device_backend(std::string_view name);
+
+}  // namespace spectr
