@@ -68,7 +68,7 @@ void expect_same_bits(const Work& work) {
 }
 
 TEST(CudaCalls, GiveTheBitsOfTheirTwinsForProductsOfEveryShape) {
-  for (const TensorType type : {TensorType::q8_0, TensorType::q4_0, TensorType::q4_k}) {
+  for (const TensorType type : device_layouts()) {
     // With 5632 columns and 40 rows shared memory is too small for the tuned kernel.
     for (const auto& [rows, cols, n] : {std::tuple<std::size_t, std::size_t, std::size_t>{40, 512, 1},
                                         {40, 512, 9},

@@ -69,9 +69,15 @@ void expect_bits_of_twin(const Problem& problem, int groups, int ring) {
   const std::vector<float> expected = twin::product(problem.type, problem.file, problem.rows, problem.x);
   for (const bool lazy : {false, true}) {
     std::vector<float> found;
-    if (problem.type == TensorType::q8_0) found = product<cuda::Q8_0, Shape>(problem, groups, ring, lazy);
-    if (problem.type == TensorType::q4_0) found = product<cuda::Q4_0, Shape>(problem, groups, ring, lazy);
-    if (problem.type == TensorType::q4_k) found = product<cuda::Q4_K, Shape>(problem, groups, ring, lazy);
+    const auto with = [&]<class Format>(TensorType type, Format) {
+      if (problem.type == type) found = product<Format, Shape>(problem, groups, ring, lazy);
+    };
+    with(TensorType::q8_0, cuda::Q8_0());
+    with(TensorType::q4_0, cuda::Q4_0());
+    with(TensorType::q5_0, cuda::Q5_0());
+    with(TensorType::q4_k, cuda::Q4_K());
+    with(TensorType::q5_k, cuda::Q5_K());
+    with(TensorType::q6_k, cuda::Q6_K());
     EXPECT_EQ(bits(found), bits(expected))
         << format_of(problem.type).name << ' ' << problem.rows << 'x' << problem.cols;
   }
@@ -80,10 +86,8 @@ void expect_bits_of_twin(const Problem& problem, int groups, int ring) {
 template <int tiles, int sharers, int warps, int segments, bool one_run>
 using Shaped = cuda::Shaped<tiles, sharers, warps, segments, one_run>;
 
-constexpr TensorType formats[] = {TensorType::q8_0, TensorType::q4_0, TensorType::q4_k};
-
 TEST(CudaProduct, GivesTheBitsOfItsTwinAtEveryWidth) {
-  for (const TensorType type : formats) {
+  for (const TensorType type : device_layouts()) {
     for (const std::size_t n : {1, 3, 8})
       expect_bits_of_twin<Shaped<1, 1, 4, 8, true>>({type, 40, 512, n}, 8, 1);
     for (const std::size_t n : {9, 16})
@@ -96,7 +100,7 @@ TEST(CudaProduct, GivesTheBitsOfItsTwinAtEveryWidth) {
 }
 
 TEST(CudaProduct, GivesTheSameBitsHoweverItIsShared) {
-  for (const TensorType type : formats) {
+  for (const TensorType type : device_layouts()) {
     const Problem problem{type, 88, 2048, 2}, long_rows{type, 40, 5632, 2};
     expect_bits_of_twin<Shaped<1, 1, 4, 8, true>>(problem, 4, 2);
     expect_bits_of_twin<Shaped<1, 1, 4, 16, true>>(problem, 4, 3);
@@ -115,7 +119,7 @@ TEST(CudaProduct, KeepsWeightsUntilAllSharersHaveReadThem) {
 }
 
 TEST(CudaProduct, TakesWhatIsNoWholeBlock) {
-  for (const TensorType type : {TensorType::q8_0, TensorType::q4_0}) {
+  for (const TensorType type : {TensorType::q8_0, TensorType::q4_0, TensorType::q5_0}) {
     expect_bits_of_twin<Shaped<1, 1, 4, 8, true>>({type, 19, 288, 1}, 4, 1);
     expect_bits_of_twin<Shaped<1, 1, 4, 8, false>>({type, 19, 2080, 1}, 4, 1);
   }

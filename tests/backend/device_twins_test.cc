@@ -96,7 +96,7 @@ TEST(TwinProduct, OfFloatsIsTheDefinitions) {
 }
 
 TEST(TwinProduct, OfPackedWeightsHasTheBitsOfTheFiles) {
-  for (const TensorType type : {TensorType::q8_0, TensorType::q4_0, TensorType::q4_k}) {
+  for (const TensorType type : device_layouts()) {
     constexpr std::size_t rows = 19, cols = 512, n = 3;
     const std::vector<std::byte> file = test::random_tensor(type, rows, cols, 1);
     const twin::QuantizedRows x = twin::quantize(random_floats(n * cols, 2), n);

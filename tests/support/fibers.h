@@ -214,4 +214,8 @@ inline void multiply_bytes(int (&d)[4], const u32 (&a)[4], u32 b0, u32 b1, int c
   }
 }
 
+inline void multiply_bytes(int (&d)[4], u32 a0, u32 a1, u32 b, int c) {
+  multiply_bytes(d, {a0, a1, 0, 0}, b, 0, c);
+}
+
 }  // namespace spectr::cuda

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "spectr/backend/device/device_backend.h"
+#include "spectr/backend/device/weight_panels.h"
 #include "spectr/base/check.h"
 
 namespace spectr::cuda {
@@ -146,12 +147,15 @@ DeviceInfo CudaDevice::info() const {
 }
 
 const Caps& CudaDevice::caps() const {
-  static const Caps caps{.backend = "cuda",
-                         .formats = {TensorType::f32, TensorType::f16, TensorType::bf16, TensorType::q8_0,
-                                     TensorType::q4_0, TensorType::q4_k},
-                         .kv_types = {{KvType::f16, KvType::f16}},
-                         .features = device_features(),
-                         .row_invariant = true};
+  static const Caps caps = [] {
+    Caps all{.backend = "cuda",
+             .formats = {TensorType::f32, TensorType::f16, TensorType::bf16},
+             .kv_types = {{KvType::f16, KvType::f16}},
+             .features = device_features(),
+             .row_invariant = true};
+    all.formats.insert(all.formats.end(), device_layouts().begin(), device_layouts().end());
+    return all;
+  }();
   return caps;
 }
 

@@ -8,6 +8,7 @@
 #include "spectr/backend/device/weight_panels.h"
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
+#include "spectr/gguf/quant/quant_layout.h"
 
 namespace spectr::cuda {
 namespace {
@@ -190,7 +191,7 @@ class Lowering {
   }
 
   void add_any_product(const call::Product& c) {
-    const TensorType type = c.weights.type;
+    const QuantLayout format = *quant_layout(c.weights.type);
     const AnyProduct p{.codes = at<const std::uint8_t>(c.weights.codes),
                        .scales = at<const std::uint32_t>(c.weights.scales),
                        .factors = at<const std::uint32_t>(c.weights.factors),
@@ -198,9 +199,10 @@ class Lowering {
                        .y = matrix(c.y),
                        .rows = as_int(c.weights.rows),
                        .blocks = as_int(c.x.layout.blocks()),
-                       .kind = type == TensorType::q8_0   ? 0
-                               : type == TensorType::q4_0 ? 1
-                                                          : 2};
+                       .bits = format.bits(),
+                       .offset = format.offset,
+                       .has_small_scales = format.scale_bytes > 0,
+                       .has_min = format.has_min};
     add("any_product", div_up(c.weights.rows, 4), c.rows, 128, p);
   }
 

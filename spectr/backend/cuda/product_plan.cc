@@ -6,6 +6,7 @@
 #include <array>
 
 #include "spectr/base/check.h"
+#include "spectr/gguf/quant/quant_layout.h"
 
 namespace spectr::cuda {
 namespace {
@@ -61,12 +62,25 @@ std::optional<ProductShape> whole_shape(int tiles, bool one_run) {
   return std::nullopt;
 }
 
+FormatBytes panel_bytes(TensorType type) {
+  const QuantLayout layout = *quant_layout(type);
+  return {
+      .codes = 128 * layout.bits(), .factors = layout.scale_bytes > 0 ? 64 : 0, .has_min = layout.has_min};
+}
+
+/// In lower case.
+std::string name_of(TensorType type) {
+  std::string name(format_of(type).name);
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return name;
+}
+
 }  // namespace
 
 std::optional<WholeProduct> whole_product(TensorType type, int rows, int blocks, int tiles,
                                           const Processors& device) {
-  const bool is_k = type == TensorType::q4_k, is_8 = type == TensorType::q8_0, one_run = blocks <= 32;
-  const FormatBytes format{.codes = is_8 ? 1024 : 512, .factors = is_k ? 64 : 0, .has_min = is_k};
+  const bool one_run = blocks <= 32;
+  const FormatBytes format = panel_bytes(type);
   const std::optional<ProductShape> shape = whole_shape(tiles, one_run);
   if (!shape) return std::nullopt;
   for (const int per_processor : {2, 1}) {
@@ -75,11 +89,7 @@ std::optional<WholeProduct> whole_product(TensorType type, int rows, int blocks,
     for (int ring = std::min(longest_ring, to_do); ring > 0; --ring) {
       const int bytes = product_memory(*shape, format, rows, blocks, groups, ring).bytes();
       if (!fits(bytes, per_processor, device)) continue;
-      return WholeProduct{fmt::format("product_{}_{}_{}",
-                                      is_8   ? "q8_0"
-                                      : is_k ? "q4_k"
-                                             : "q4_0",
-                                      tiles, one_run ? "short" : "long"),
+      return WholeProduct{fmt::format("product_{}_{}_{}", name_of(type), tiles, one_run ? "short" : "long"),
                           groups, 32 * shape->warps, ring, bytes};
     }
   }

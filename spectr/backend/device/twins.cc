@@ -227,30 +227,40 @@ Row row_of_file(const std::byte* file, std::size_t cols) {
   return row;
 }
 
+/// Of row `r` of a panel, the quant of column `j` of the block at `codes`.
+std::uint8_t packed_quant(int bits, const std::uint8_t* codes, std::size_t r, std::size_t j) {
+  if (bits == 8) return codes[(j / 16 * 16 + r) * 16 + j % 16];
+  const CodePlace place = code_place(bits, r, j);
+  const unsigned low = codes[place.low] >> place.low_shift & 15U;
+  const unsigned high = bits == 4 ? 0 : codes[place.high] >> place.high_shift & (bits == 5 ? 1U : 3U);
+  return static_cast<std::uint8_t>(low | high << 4);
+}
+
+/// The scale of the block's columns from `j` on, of a row's word of scales and of factors.
+template <class Format>
+QuantScale packed_scale(std::uint32_t word, std::uint32_t factors, std::size_t j) {
+  const auto half = [](std::uint32_t bits) { return f16_to_float(static_cast<std::uint16_t>(bits)); };
+  if constexpr (Format::layout.scale_bytes == 0) return {half(word >> j / 32 * 16)};
+  if constexpr (!Format::layout.has_min)
+    return {half(factors) * static_cast<float>(static_cast<std::int8_t>(word >> j / 16 * 8))};
+  word >>= j / 32 * 8;
+  return {half(factors) * static_cast<float>(word & 255),
+          half(factors >> 16) * static_cast<float>(word >> 16 & 255)};
+}
+
 /// Row `i` of packed weights.
 template <class Format>
 Row row_of_panels(const PackedWeights& weights, std::size_t i, std::size_t cols) {
+  constexpr QuantLayout layout = Format::layout;
   const std::size_t blocks = div_up(cols, 64), panel = i / 16 * blocks, r = i % 16;
   Row row = row_without_numbers<Format>();
   for (std::size_t column = 0; column < cols; ++column) {
     const std::size_t at = panel + column / 64, j = column % 64;
-    std::uint8_t quant;
-    if constexpr (Format::layout.bits() == 8) {
-      quant = weights.codes[((at * 4 + j / 16) * 16 + r) * 16 + j % 16];
-    } else {
-      quant = weights.codes[((at * 2 + j / 32) * 16 + r) * 16 + j % 16] >> j % 32 / 16 * 4 & 15;
-    }
-    row.codes.push_back(number<Format>(quant));
-    if (column % 32 != 0) continue;
-    const std::uint32_t word = weights.scales[at * 16 + r] >> (Format::layout.has_min ? 8 : 16) * (j / 32);
-    if constexpr (Format::layout.has_min) {
-      const std::uint32_t factors = weights.factors[at / 4 * 16 + r];
-      row.scales.push_back(
-          {f16_to_float(static_cast<std::uint16_t>(factors)) * static_cast<float>(word & 255),
-           f16_to_float(static_cast<std::uint16_t>(factors >> 16)) * static_cast<float>(word >> 16 & 255)});
-    } else {
-      row.scales.push_back({f16_to_float(static_cast<std::uint16_t>(word))});
-    }
+    const std::uint8_t* const codes = weights.codes + at * 128 * std::size_t{layout.bits()};
+    row.codes.push_back(number<Format>(packed_quant(layout.bits(), codes, r, j)));
+    if (column % row.shared != 0) continue;
+    const std::uint32_t factors = layout.scale_bytes == 0 ? 0 : weights.factors[at / 4 * 16 + r];
+    row.scales.push_back(packed_scale<Format>(weights.scales[at * 16 + r], factors, j));
   }
   return row;
 }

@@ -1,5 +1,9 @@
 #include "spectr/backend/device/weight_panels.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
 #include "spectr/gguf/quant/formats.h"
@@ -18,13 +22,18 @@ class Writer {
         bits_(bits) {}
 
   void code(std::size_t column, std::uint8_t code) {
-    const std::size_t at = block(column), j = column % 64;
+    std::uint8_t* const at = to_.codes.data() + block(column) * 128 * static_cast<std::size_t>(bits_);
+    const std::size_t j = column % 64;
     if (bits_ == 8) {
-      to_.codes[((at * 4 + j / 16) * 16 + row_) * 16 + j % 16] = code;
-    } else {
-      std::uint8_t& byte = to_.codes[((at * 2 + j / 32) * 16 + row_) * 16 + j % 16];
-      byte = static_cast<std::uint8_t>(byte | code << (j % 32 / 16 * 4));
+      at[(j / 16 * 16 + row_) * 16 + j % 16] = code;
+      return;
     }
+    const CodePlace place = code_place(bits_, row_, j);
+    const auto add = [at](std::size_t byte, unsigned bits) {
+      at[byte] = static_cast<std::uint8_t>(at[byte] | bits);
+    };
+    add(place.low, (code & 15U) << place.low_shift);
+    if (bits_ > 4) add(place.high, static_cast<unsigned>(code >> 4) << place.high_shift);
   }
   /// `bits` from `shift` on of the block's word.
   void scale(std::size_t column, std::uint32_t bits, std::size_t shift) {
@@ -42,18 +51,41 @@ class Writer {
   int bits_;
 };
 
-/// The bytes of scale i and its minimum: what Q4_K::scale() multiplies.
-std::pair<std::uint8_t, std::uint8_t> small_scales(const QuantBlock& block, int i) {
+/// The bytes of scale i and its minimum: what the format's scale() multiplies.
+std::pair<std::uint8_t, std::uint8_t> small_scales(TensorType type, const QuantBlock& block, int i) {
   QuantBlock ones = block;
   ones.f16s = {0x3C00, 0x3C00};
-  const QuantScale scale = quant::Q4_K::scale(ones, i);
-  return {static_cast<std::uint8_t>(scale.factor), static_cast<std::uint8_t>(scale.min)};
+  QuantScale scale = {};
+  with_format(type, [&]<class Format>(Format) {
+    if constexpr (QuantFormat<Format>) scale = Format::scale(ones, i);
+  });
+  return {static_cast<std::uint8_t>(static_cast<int>(scale.factor)), static_cast<std::uint8_t>(scale.min)};
 }
+
+constexpr TensorType layouts[] = {TensorType::q8_0, TensorType::q4_0, TensorType::q5_0,
+                                  TensorType::q4_k, TensorType::q5_k, TensorType::q6_k};
 
 }  // namespace
 
 bool has_device_layout(TensorType type) {
-  return type == TensorType::q8_0 || type == TensorType::q4_0 || type == TensorType::q4_k;
+  return std::ranges::find(layouts, type) != std::end(layouts);
+}
+
+std::span<const TensorType> device_layouts() {
+  return layouts;
+}
+
+CodePlace code_place(int bits, std::size_t row, std::size_t j) {
+  const std::size_t vector = j / 16, i = j % 16;
+  CodePlace place{.low = (j / 32 * 16 + row) * 16 + i,
+                  .high = 512 + row * 16 + i,
+                  .low_shift = static_cast<unsigned>(vector % 2 * 4),
+                  .high_shift = static_cast<unsigned>(2 * vector)};
+  if (bits == 5) {
+    place.high = 512 + row * 8 + i / 8 * 4 + i % 4;
+    place.high_shift = static_cast<unsigned>(i / 4 % 2 * 4 + vector);
+  }
+  return place;
 }
 
 PanelLayout::PanelLayout(TensorType type, std::size_t rows, std::size_t cols) {
@@ -89,11 +121,15 @@ WeightPanels pack_for_device(TensorType type, std::size_t rows, std::size_t cols
         writer.scale(column, block.f16s[0], column % 64 / 32 * 16);
         continue;
       }
-      writer.factors(column, block.f16s[0], block.f16s[1]);
-      for (std::size_t i = 0; i < 8; ++i) {
-        const auto [scale, min] = small_scales(block, static_cast<int>(i));
-        writer.scale(column + 32 * i, scale, i % 2 * 8);
-        writer.scale(column + 32 * i, min, 16 + i % 2 * 8);
+      writer.factors(column, block.f16s[0], layout.has_min ? block.f16s[1] : 0);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(layout.scales()); ++i) {
+        const auto [scale, min] = small_scales(type, block, static_cast<int>(i));
+        if (layout.has_min) {
+          writer.scale(column + 32 * i, scale, i % 2 * 8);
+          writer.scale(column + 32 * i, min, 16 + i % 2 * 8);
+        } else {
+          writer.scale(column + 16 * i, scale, i % 4 * 8);
+        }
       }
     }
   }

@@ -47,32 +47,52 @@ struct AnyProductKernel {
     }
   }
 
+  /// t(b, h) of product.cuh.
   static SPECTR_DEVICE float half(const AnyProduct& p, long block, int row, int h, const u32 (&q)[16],
                                   int sum_of_q) {
-    int products = 0;
+    int products[2] = {};  // of 16 columns each
     SPECTR_UNROLL
-    for (int k = 0; k < 4; ++k) {  // words of 16 bytes
-      if (p.kind == 0) {
-        SPECTR_UNROLL
-        for (int v = 2 * h; v < 2 * h + 2; ++v) {
-          const u32 codes = reinterpret_cast<const u32*>(p.codes + ((block * 4 + v) * 16 + row) * 16)[k];
-          products = sum_of_products(codes, q[4 * v + k], products);
-        }
-      } else {
-        const u32 codes = reinterpret_cast<const u32*>(p.codes + ((block * 2 + h) * 16 + row) * 16)[k];
-        products = sum_of_products(codes & 0x0f0f0f0f, q[8 * h + k], products);
-        products = sum_of_products(codes >> 4 & 0x0f0f0f0f, q[8 * h + 4 + k], products);
+    for (int i = 0; i < 2; ++i) {
+      SPECTR_UNROLL
+      for (int k = 0; k < 4; ++k) {
+        const u32 x = q[8 * h + 4 * i + k];
+        products[i] = sum_of_products(codes(p, block, row, 2 * h + i, k), x, products[i]);
+        products[i] -= p.offset * sum_of_bytes(x);
       }
     }
     const u32 scales = p.scales[block * 16 + row];
-    if (p.kind == 2) {
-      const u32 factors = p.factors[block / 4 * 16 + row], both = scales >> 8 * h;
-      const float scale = mul(low_half(factors), static_cast<float>(both & 255));
-      const float min = mul(high_half(factors), static_cast<float>(both >> 16 & 255));
-      return sub(mul(scale, static_cast<float>(products)), mul(min, static_cast<float>(sum_of_q)));
+    const auto all = static_cast<float>(products[0] + products[1]);
+    if (!p.has_small_scales) return mul(h == 0 ? low_half(scales) : high_half(scales), all);
+    const u32 factors = p.factors[block / 4 * 16 + row];
+    if (p.has_min) {
+      const float scale = mul(low_half(factors), static_cast<float>(scales >> 8 * h & 255));
+      const float min = mul(high_half(factors), static_cast<float>(scales >> (16 + 8 * h) & 255));
+      return sub(mul(scale, all), mul(min, static_cast<float>(sum_of_q)));
     }
-    if (p.kind == 1) products -= 8 * sum_of_q;
-    return mul(h == 0 ? low_half(scales) : high_half(scales), static_cast<float>(products));
+    float t[2];
+    SPECTR_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      const auto scale = static_cast<float>(static_cast<signed char>(scales >> (16 * h + 8 * i)));
+      t[i] = mul(mul(low_half(factors), scale), static_cast<float>(products[i]));
+    }
+    return add(t[0], t[1]);
+  }
+
+  /// The codes of the columns 16 v + 4 k … + 3 of a block.
+  static SPECTR_DEVICE u32 codes(const AnyProduct& p, long block, int row, int v, int k) {
+    const u8* const at = p.codes + block * 128 * p.bits;
+    if (p.bits == 8) return word(at, v * 16 + row, k);
+    const u32 low = word(at, v / 2 * 16 + row, k) >> v % 2 * 4 & 0x0f0f0f0fu;
+    if (p.bits == 5) {
+      const u32 high = reinterpret_cast<const u32*>(at + 512 + row * 8)[k / 2] >> (k % 2 * 4 + v);
+      return low | (high & 0x01010101u) << 4;
+    }
+    if (p.bits == 6) return low | (word(at + 512, row, k) >> 2 * v & 0x03030303u) << 4;
+    return low;
+  }
+  /// Of the line of 16 bytes.
+  static SPECTR_DEVICE u32 word(const u8* at, int line, int k) {
+    return reinterpret_cast<const u32*>(at + line * 16)[k];
   }
 };
 

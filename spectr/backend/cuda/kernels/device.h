@@ -219,6 +219,13 @@ SPECTR_DEVICE void multiply_bytes(int (&d)[4], const u32 (&a)[4], u32 b0, u32 b1
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(c));
 }
 
+/// The same for a 16 × 16 matrix A and a 16 × 8 matrix B, their first halves.
+SPECTR_DEVICE void multiply_bytes(int (&d)[4], u32 a0, u32 a1, u32 b, int c) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%7,%7,%7};"
+               : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+               : "r"(a0), "r"(a1), "r"(b), "r"(c));
+}
+
 }  // namespace spectr::cuda
 
 #endif

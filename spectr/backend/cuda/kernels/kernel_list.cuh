@@ -43,6 +43,9 @@ SPECTR_HEADS(256)
   SPECTR_PRODUCT(name##_4_long, Format, 8, Shaped<2, 2, 8, 32, false>)
 SPECTR_PRODUCTS(product_q8_0, Q8_0)
 SPECTR_PRODUCTS(product_q4_0, Q4_0)
+SPECTR_PRODUCTS(product_q5_0, Q5_0)
 SPECTR_PRODUCTS(product_q4_k, Q4_K)
+SPECTR_PRODUCTS(product_q5_k, Q5_K)
+SPECTR_PRODUCTS(product_q6_k, Q6_K)
 #undef SPECTR_PRODUCTS
 #undef SPECTR_PRODUCT

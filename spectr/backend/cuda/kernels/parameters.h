@@ -45,7 +45,10 @@ struct AnyProduct {
   const std::uint32_t *scales, *factors;
   QuantizedRows x;
   Matrix y;
-  int rows, blocks, kind;  ///< 0: Q8_0, 1: Q4_0, 2: Q4_K
+  int rows, blocks;
+  int bits, offset;       ///< of codes; c − offset is what they stand for (of 8 bits: signed bytes)
+  bool has_small_scales;  ///< bytes, times factors; otherwise halves
+  bool has_min;           ///< small scales are of 32 columns and have minima; otherwise signed, of 16 columns
 };
 
 struct FloatProduct {

@@ -3,7 +3,8 @@
 // y = W x for a quantized matrix W and 1 to 64 quantized rows x: one kernel for every width and format, whose
 // bits depend on W and the row alone.
 //
-//   half h of block b:  t(b, h) = s · float(Σ c q)  [ − m · float(Σ q) ],  each product and sum rounded
+//   half h of block b:  t(b, h) = s · float(Σ c q)  [ − m · float(Σ q) ],  each product and sum rounded;
+//                       with scales of 16 columns:  s · float(Σ c q) + s' · float(Σ' c q)
 //   segment g of 32:    p(g) = Σ over blocks b ≡ g mod 32, ascending, and their halves, of a(b, h) · t(b, h)
 //   y = ((p(0) + p(1)) + (p(2) + p(3))) + …, neighbours first
 //
@@ -15,7 +16,7 @@
 // time and keeps the sums and their tree in registers: warps meet in no barrier but the first.
 //
 // Accumulators begin at 0x4b400000. As a float that is 12582912 = 1.5 · 2²³, and the accumulator's bits are
-// those of 12582912 + Σ. So fma(s, bits, −12582912 s) = round(s Σ): s has at most 17 bits, and its product
+// those of 12582912 + Σ. So fma(s, bits, −12582912 s) = round(s Σ): s has at most 19 bits, and its product
 // with 12582912 is exact.
 //
 // A matrix of few rows is shared by `parts` groups, each of which sums 32 / parts segments: the lowest levels
@@ -224,15 +225,19 @@ class ProductKernel {
               scales = codes + memory_.code_bytes();
     u32 a[2][4];
     Format::codes(codes + i * bytes.codes + lane_ * 16, a);
-    BlockScales w;
+    constexpr int scales_of_half = Format::scales_of_half;
+    BlockScales<scales_of_half> w;
     Format::scales(scales + i * 64 + g * 4, scales + memory_.scale_bytes() + i / 4 * bytes.factors + g * 4,
                    w);
     constexpr float start = 12582912;
-    float offset[2][2];
+    float offset[2][2][scales_of_half];
     SPECTR_UNROLL
     for (int r = 0; r < 2; ++r) {
       SPECTR_UNROLL
-      for (int h = 0; h < 2; ++h) offset[r][h] = mul(w.scale[r][h], -start);
+      for (int h = 0; h < 2; ++h) {
+        SPECTR_UNROLL
+        for (int s = 0; s < scales_of_half; ++s) offset[r][h][s] = mul(w.scale[r][h][s], -start);
+      }
     }
     const int x_block = ((one_run ? 0 : j * segments) + segment) * x_tiles + sharer_ * tiles;
     const u32 xq = base_ + memory_.x_at() + x_block * 512 + lane_ * 16;
@@ -245,15 +250,26 @@ class ProductKernel {
       load_shared(q, xq + x * 512);
       load_shared(of, xa + x * 64);
       if constexpr (bytes.has_min) load_shared(sum, xs + x * 64);
-      int c[2][4];
-      multiply_bytes(c[0], a[0], q[0], q[1], 0x4b400000);
-      multiply_bytes(c[1], a[1], q[2], q[3], 0x4b400000);
+      int c[2][scales_of_half][4];
+      SPECTR_UNROLL
+      for (int h = 0; h < 2; ++h) {
+        if constexpr (scales_of_half == 1) {
+          multiply_bytes(c[h][0], a[h], q[2 * h], q[2 * h + 1], 0x4b400000);
+        } else {
+          multiply_bytes(c[h][0], a[h][0], a[h][1], q[2 * h], 0x4b400000);
+          multiply_bytes(c[h][1], a[h][2], a[h][3], q[2 * h + 1], 0x4b400000);
+        }
+      }
       SPECTR_UNROLL
       for (int h = 0; h < 2; ++h) {
         SPECTR_UNROLL
         for (int k = 0; k < 4; ++k) {
           const int r = k >> 1, of_x = 2 * h + (k & 1);
-          float part = fma(w.scale[r][h], float_of(static_cast<u32>(c[h][k])), offset[r][h]);
+          const auto scaled = [&](int s) {
+            return fma(w.scale[r][h][s], float_of(static_cast<u32>(c[h][s][k])), offset[r][h][s]);
+          };
+          float part = scaled(0);
+          if constexpr (scales_of_half == 2) part = add(part, scaled(1));
           if constexpr (bytes.has_min) part = sub(part, mul(w.min[r][h], sum[of_x]));
           const float v = mul(of[of_x], part);
           acc[x][k] = is_first && h == 0 ? v : add(acc[x][k], v);
