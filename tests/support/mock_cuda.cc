@@ -118,6 +118,7 @@ CUresult run(const Work& work) {
 }  // namespace
 
 // The driver's functions, with the names and in the order of Driver.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 CUresult cuInit(unsigned) {
   return success;
@@ -306,6 +307,7 @@ CUresult cuGetErrorString(CUresult result, const char** text) {
   return success;
 }
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)
 
 MockCuda::MockCuda(const Settings& settings) {
   need(state == nullptr, "one driver at a time");

@@ -208,7 +208,7 @@ Result<CUfunction> CudaDevice::function(const Launch& launch) {
 }
 
 Result<void> CudaDevice::launch(const Launch& launch) {
-  SPECTR_TRY(const CUfunction of, function(launch));
+  SPECTR_TRY(CUfunction of, function(launch));
   if (launch.shared_bytes > default_shared) {
     SPECTR_TRY_VOID(check(driver_.cuFuncSetAttribute(of, function_shared_bytes, launch.shared_bytes)));
   }

@@ -153,8 +153,8 @@ class Lowering {
 
   template <class T>
   T* at(const Slice& slice) const {
-    return reinterpret_cast<T*>(
-        static_cast<std::uintptr_t>(address_of_(slice)));  // NOLINT(performance-no-int-to-ptr)
+    const auto address = static_cast<std::uintptr_t>(address_of_(slice));
+    return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr)
   }
   Matrix matrix(const call::Rows& rows) const { return {at<float>(rows.at), as_long(rows.stride)}; }
   QuantizedRows quantized(const call::QuantizedRows& rows) const {
