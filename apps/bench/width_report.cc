@@ -36,7 +36,9 @@ std::string widths_table(const Json& rows, const Roofline& roof) {
          fmt::format("{:.2f}", row["relative"].get<double>()),
          fmt::format("{:.1f}", row["weight_mb"].get<double>()),
          fmt::format("{:.0f} %", 1e8 * row["weight_mb"].get<double>() / seconds / roof.bytes_per_second),
-         fmt::format("{:.0f} %", 100.0 * width * roof.products_per_node / seconds / roof.products_per_second),
+         roof.products_per_second ? fmt::format("{:.0f} %", 100.0 * width * roof.products_per_node / seconds /
+                                                                *roof.products_per_second)
+                                  : "n/a",
          joules.is_null() ? "n/a" : fmt::format("{:.3g}", joules.get<double>())});
   }
   return aligned({"nodes", "depth", "ms", "relative", "MB", "of memory", "of integer peak", "J"}, lines);

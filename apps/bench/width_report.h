@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,9 +11,9 @@ namespace spectr::bench {
 
 /// The model and the machine that a width curve was measured on.
 struct Roofline {
-  double bytes_per_second;     ///< of memory
-  double products_per_node;    ///< about one per weight
-  double products_per_second;  ///< of 8-bit integers
+  double bytes_per_second;                    ///< of memory
+  double products_per_node;                   ///< about one per weight
+  std::optional<double> products_per_second;  ///< of 8-bit integers, where it is known
 };
 
 /// A line per row of measure_widths, with what share of the two roofs each pass reaches.

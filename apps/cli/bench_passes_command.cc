@@ -33,6 +33,12 @@ double deviation(const std::vector<double>& values) {
   return bench::mean_of(values).error.value_or(0.0) * std::sqrt(static_cast<double>(values.size()));
 }
 
+/// The backend's name as llama-bench has it.
+std::string backend_of(const Transformer& model) {
+  const std::string_view name = model.caps().backend;
+  return name == "cpu" ? "CPU" : name == "cuda" ? "CUDA" : name == "vulkan" ? "Vulkan" : std::string(name);
+}
+
 /// A row in llama-bench's words.
 Json row_of(const std::string& file, const Transformer& model, int threads, const bench::PassTest& test,
             const std::vector<double>& nanoseconds) {
@@ -41,7 +47,7 @@ Json row_of(const std::string& file, const Transformer& model, int threads, cons
     speeds.push_back(static_cast<double>(test.prompt + test.generated) / (ns * 1e-9));
   return {{"build_commit", version()},
           {"cpu_info", processor_name()},
-          {"backends", "CPU"},
+          {"backends", backend_of(model)},
           {"model_filename", file},
           {"model_type", model.spec().name},
           {"model_size", model.file().tensor_bytes()},
@@ -65,10 +71,11 @@ std::string markdown(const Json& rows) {
       "---: |\n";
   for (const Json& row : rows) {
     const bench::PassTest test{row["n_prompt"], row["n_gen"], row["n_depth"]};
-    text += fmt::format("| {} | {:.2f} MiB | {:.2f} M | CPU | {} | {} | {:.2f} ± {:.2f} |\n",
+    text += fmt::format("| {} | {:.2f} MiB | {:.2f} M | {} | {} | {} | {:.2f} ± {:.2f} |\n",
                         row["model_type"].get<std::string>(), row["model_size"].get<double>() / 1048576.0,
-                        row["model_n_params"].get<double>() * 1e-6, row["n_threads"].dump(), test.name(),
-                        row["avg_ts"].get<double>(), row["stddev_ts"].get<double>());
+                        row["model_n_params"].get<double>() * 1e-6, row["backends"].get<std::string>(),
+                        row["n_threads"].dump(), test.name(), row["avg_ts"].get<double>(),
+                        row["stddev_ts"].get<double>());
   }
   return text;
 }

@@ -16,6 +16,7 @@
 #include "apps/cli/processor_name.h"
 #include "apps/cli/progress.h"
 #include "spectr/backend/cpu/machine_speed.h"
+#include "spectr/engine/devices.h"
 
 namespace spectr::cli {
 namespace {
@@ -30,9 +31,38 @@ struct Flags {
   BenchOutput output;
 };
 
+/// What a model is measured on: the processor, or a device by its name.
+struct Machine {
+  std::string device;  ///< empty: the processor
+  std::string line;    ///< that says what it can do
+  double memory;       ///< bytes that are read a second; on a device, that a copy reads and writes
+  std::optional<double> integers;  ///< products a second, where that was measured
+
+  Json device_or_null() const { return device.empty() ? Json() : Json(device); }
+};
+
+Machine machine_of(const std::string& device, ThreadPool& pool, bench::EnergyMeter& meter) {
+  if (!device.empty()) {
+    const double speed = need(copy_speed(device));
+    return {
+        device,
+        fmt::format("{}: a copy reads and writes {:.0f} GB/s\n", need(description_of(device)), speed * 1e-9),
+        speed,
+        {}};
+  }
+  const double memory = memory_bytes_per_second(pool), integers = integer_macs_per_second(pool);
+  const auto idle = meter.idle_watts();
+  return {"",
+          fmt::format("{}, {} threads, {}: memory is read at {:.1f} GB/s, {:.0f} thousand million integer "
+                      "products a second; energy: {}{}\n",
+                      processor_name(), pool.threads(), instruction_set(), memory * 1e-9, integers * 1e-9,
+                      meter.source(), idle ? fmt::format(", idle {:.1f} W", *idle) : ""),
+          memory, integers};
+}
+
 /// The rows of all depths, each of which is kept as soon as it is there.
 Json measure(const std::string& what, const std::string& file, const LoadedModel& model, Flags& flags,
-             int threads, bench::EnergyMeter& meter) {
+             const Machine& machine, int threads, bench::EnergyMeter& meter) {
   const bench::WidthSettings& settings = flags.settings;
   Progress progress("bench widths, " + what, settings.depths.size() * settings.rounds);
   Json rows = Json::array();
@@ -42,6 +72,7 @@ Json measure(const std::string& what, const std::string& file, const LoadedModel
                       {"widths", settings.widths},
                       {"depth", depth},
                       {"rounds", settings.rounds},
+                      {"device", machine.device_or_null()},
                       {"threads", threads}};
     bench::WidthSettings one = settings;
     one.depths = {depth};
@@ -57,10 +88,10 @@ Json measure(const std::string& what, const std::string& file, const LoadedModel
 }
 
 /// A table under a line about its model.
-std::string section(const std::string& file, const Transformer& model, const Json& rows, double memory,
-                    double integers) {
+std::string section(const std::string& file, const Transformer& model, const Json& rows,
+                    const Machine& machine) {
   const auto bytes = static_cast<double>(model.weight_bytes());
-  const bench::Roofline roof{memory, static_cast<double>(model.macs_per_token()), integers};
+  const bench::Roofline roof{machine.memory, static_cast<double>(model.macs_per_token()), machine.integers};
   return fmt::format("\n{}: a pass of one row reads {:.1f} MB of weights\n{}", file, bytes * 1e-6,
                      bench::widths_table(rows, roof));
 }
@@ -68,17 +99,14 @@ std::string section(const std::string& file, const Transformer& model, const Jso
 /// What passes over batches cost, which is kept as soon as it is there, beside the paper's values.
 Json measure_batches(const char* what, const std::string& file, const LoadedModel& model, Flags& flags,
                      std::optional<double> base_ms, const std::vector<bench::PrintedPass>& printed,
-                     int threads, bench::EnergyMeter& meter) {
+                     const Machine& machine, int threads, bench::EnergyMeter& meter) {
   const bench::BatchSettings& settings = flags.batches;
   Progress progress(fmt::format("bench widths, {}", what),
                     settings.lengths.size() * settings.batches.size() * settings.runs);
-  const Json key = {{"batches of", bench::identity_of(file)},
-                    {"lengths", settings.lengths},
-                    {"batches", settings.batches},
-                    {"independent", settings.independent},
-                    {"runs", settings.runs},
-                    {"depth", settings.depth},
-                    {"threads", threads}};
+  const Json key = {
+      {"batches of", bench::identity_of(file)}, {"lengths", settings.lengths}, {"batches", settings.batches},
+      {"independent", settings.independent},    {"runs", settings.runs},       {"depth", settings.depth},
+      {"device", machine.device_or_null()},     {"threads", threads}};
   Json rows = flags.resume.result(key, [&] {
     return need(bench::measure_batches(*model.transformer, settings, base_ms, meter,
                                        [&](std::size_t done, std::size_t) { progress.at(done); }));
@@ -107,16 +135,6 @@ const bench::PassTable* passes_of(Flags& flags) {
   return &*preset.passes;
 }
 
-/// A line about the machine that everything was measured on.
-std::string machine_line(int threads, double memory, double integers, bench::EnergyMeter& meter) {
-  const auto idle = meter.idle_watts();
-  return fmt::format(
-      "{}, {} threads, {}: memory is read at {:.1f} GB/s, {:.0f} thousand million integer products a second; "
-      "energy: {}{}\n",
-      processor_name(), threads, instruction_set(), memory * 1e-9, integers * 1e-9, meter.source(),
-      idle ? fmt::format(", idle {:.1f} W", *idle) : "");
-}
-
 void run(Flags flags) {
   if (flags.model.drafts.size() > 1) throw Failure(Status::usage, "bench widths takes one draft model (-md)");
   const bench::PassTable* preset = passes_of(flags);
@@ -132,8 +150,11 @@ void run(Flags flags) {
   const LoadedModel target = need(load_model(flags.model.model, pool, flags.model.load_options()));
   const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool, flags.model.load_options());
   bench::EnergyMeter meter;
-  const double memory = memory_bytes_per_second(pool), integers = integer_macs_per_second(pool);
-  std::string table = machine_line(pool.threads(), memory, integers, meter);
+  const Machine of_target = machine_of(flags.model.device.target, pool, meter);
+  const std::string& draft_device = flags.model.device.of_drafts();
+  const bool is_elsewhere = !drafts.empty() && draft_device != of_target.device;
+  const Machine of_draft = is_elsewhere ? machine_of(draft_device, pool, meter) : of_target;
+  std::string table = of_target.line;
   if (preset != nullptr) {
     const bench::Preset& of = *need(bench::find_preset(flags.preset));
     table = fmt::format("{}: {}\npaper: printed values of {}, not measured here ({})\n", of.name, of.summary,
@@ -149,10 +170,11 @@ void run(Flags flags) {
     }
   };
   std::optional<double> base_ms;  // of the target's first cell
-  const auto measured = [&](const char* what, const std::string& file, const LoadedModel& model) {
+  const auto measured = [&](const char* what, const std::string& file, const LoadedModel& model,
+                            const Machine& machine) {
     if (!batches) {
-      const Json rows = measure(what, file, model, flags, pool.threads(), meter);
-      table += section(file, *model.transformer, rows, memory, integers);
+      const Json rows = measure(what, file, model, flags, machine, pool.threads(), meter);
+      table += section(file, *model.transformer, rows, machine);
       append(file, rows);
       return rows;
     }
@@ -160,7 +182,8 @@ void run(Flags flags) {
     const std::vector<bench::PrintedPass> printed = preset == nullptr ? std::vector<bench::PrintedPass>{}
                                                     : is_draft        ? preset->draft
                                                                       : preset->target;
-    const Json rows = measure_batches(what, file, model, flags, base_ms, printed, pool.threads(), meter);
+    const Json rows =
+        measure_batches(what, file, model, flags, base_ms, printed, machine, pool.threads(), meter);
     if (!is_draft) base_ms = rows.front()["mean_ms"].get<double>();
     table += fmt::format("\n{}{}\n{}", file, flags.batches.independent ? ", independent texts" : "",
                          bench::batches_table(rows)) +
@@ -168,16 +191,18 @@ void run(Flags flags) {
     append(file, rows);
     return rows;
   };
-  const Json rows = measured("target", flags.model.model, target);
+  const Json rows = measured("target", flags.model.model, target, of_target);
   Json object = {{"model", flags.model.model},
                  {"threads", pool.threads()},
-                 {"read_gbps", memory * 1e-9},
-                 {"integer_gops", integers * 1e-9},
+                 {"device", of_target.device_or_null()},
+                 {"read_gbps", of_target.memory * 1e-9},
+                 {"integer_gops", of_target.integers ? Json(*of_target.integers * 1e-9) : Json()},
                  {"widths", rows}};
   if (batches) object["decomposition"] = bench::decomposition_of(rows);
   Json draft_rows = Json::array();
   if (!drafts.empty()) {
-    draft_rows = measured("draft", flags.model.drafts.front(), drafts.front());
+    if (is_elsewhere) table += "\n" + of_draft.line;
+    draft_rows = measured("draft", flags.model.drafts.front(), drafts.front(), of_draft);
     object["draft"] = flags.model.drafts.front();
     object["draft_widths"] = draft_rows;
   }

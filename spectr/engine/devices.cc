@@ -1,12 +1,15 @@
 #include "spectr/engine/devices.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <mutex>
+#include <new>
 
 #include "spectr/backend/cuda/cuda_device.h"
 #include "spectr/backend/cuda/kernel_image.h"
 #include "spectr/backend/device/device_backend.h"
+#include "spectr/base/stopwatch.h"
 
 namespace spectr {
 namespace {
@@ -38,7 +41,10 @@ Result<std::vector<ListedDevice>> list_devices() {
   return listed;
 }
 
-Result<std::shared_ptr<const Backend>> device_backend(std::string_view name) {
+namespace {
+
+/// The device of that name, which those who use it share.
+Result<std::shared_ptr<Device>> shared_device(std::string_view name) {
   static std::mutex mutex;
   static std::map<std::string, std::weak_ptr<Device>, std::less<>> used;
   const std::lock_guard lock(mutex);
@@ -50,7 +56,39 @@ Result<std::shared_ptr<const Backend>> device_backend(std::string_view name) {
     device = std::move(*opened);
     used.insert_or_assign(std::string(name), device);
   }
+  return device;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Backend>> device_backend(std::string_view name) {
+  SPECTR_TRY(std::shared_ptr<Device> device, shared_device(name));
   return std::make_shared<DeviceBackend>(std::move(device));
+}
+
+Result<std::string> description_of(std::string_view name) {
+  SPECTR_TRY(const std::vector<ListedDevice> all, list_devices());
+  const auto found = std::ranges::find(all, name, &ListedDevice::name);
+  if (found == all.end()) return error("--device {}: there is no such device; see --list-devices", name);
+  return fmt::format("{} ({})", name, found->description);
+}
+
+Result<double> copy_speed(std::string_view name) {
+  SPECTR_TRY(const std::shared_ptr<Device> device, shared_device(name));
+  constexpr std::size_t most = std::size_t{1} << 30;
+  const std::size_t bytes = std::min(most, device->info().free_bytes / 4) / 256 * 256;
+  try {
+    const auto from = device->allocate(bytes), to = device->allocate(bytes);
+    double fastest = std::numeric_limits<double>::infinity();
+    for (int run = 0; run < 6; ++run) {
+      Stopwatch watch;
+      SPECTR_TRY_VOID(device->copy({to.get()}, {from.get()}, bytes));
+      fastest = std::min(fastest, watch.lap());
+    }
+    return 2.0 * static_cast<double>(bytes) / fastest;
+  } catch (const std::bad_alloc&) {
+    return error("{}: there is no memory for a copy of {} bytes", name, bytes);
+  }
 }
 
 }  // namespace spectr

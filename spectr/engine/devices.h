@@ -25,4 +25,10 @@ Result<std::vector<ListedDevice>> list_devices();
 /// it cannot be used; a line that names --device.
 Result<std::shared_ptr<const Backend>> device_backend(std::string_view name);
 
+/// "CUDA0 (NVIDIA H100 80GB HBM3)". Error: of list_devices(), or there is no such device.
+Result<std::string> description_of(std::string_view name);
+/// Bytes that a copy within the device's memory reads and writes a second, the fastest of some: a bound of
+/// what passes can do. Error: as device_backend(), no memory for it, or the device is lost.
+Result<double> copy_speed(std::string_view name);
+
 }  // namespace spectr

@@ -31,6 +31,17 @@ class Devices : public testing::Test {
   }
 };
 
+TEST_F(Devices, PassesAreMeasuredBesideACopyThere) {
+  const Outcome outcome =
+      spectr({"bench", "widths", "-m", stranger(), "--device", "CUDA0", "--widths", "1", "-r", "1", "--json"},
+             with_driver());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const Json told = Json::parse(outcome.out);
+  EXPECT_EQ(told["device"], "CUDA0");
+  EXPECT_GT(told["read_gbps"], 0.0);
+  EXPECT_TRUE(told["integer_gops"].is_null());
+}
+
 TEST_F(Devices, AreListed) {
   const Outcome listed = spectr({"generate", "--list-devices"}, with_driver("devices=2"));
   EXPECT_EQ(listed.status, 0);
