@@ -62,7 +62,7 @@ void quantize_rows(const Kind& call, const call::Rows& in) {
   }
 }
 
-void run(const call::Move& call) {
+void run(const call::Move& call, Rounding) {
   const auto count = static_cast<std::size_t>(*numbers_at<const int>(call.count, 1));
   const PoolSlot* const moves = numbers_at<const PoolSlot>(call.moves, 2 * count);
   const MoveLine* const lines = numbers_at<const MoveLine>(call.lines, call.line_count);
@@ -79,38 +79,38 @@ void run(const call::Move& call) {
   }
 }
 
-void run(const call::Copy& call) {
+void run(const call::Copy& call, Rounding) {
   for (std::size_t r = 0; r < call.rows; ++r)
     std::ranges::copy(row(call.from, r, call.cols), row(call.to, r, call.cols).begin());
 }
 
-void run(const call::Add& call) {
+void run(const call::Add& call, Rounding) {
   for (std::size_t r = 0; r < call.rows; ++r) {
     const std::span<float> to = row(call.to, r, call.cols), from = row(call.from, r, call.cols);
     for (std::size_t j = 0; j < call.cols; ++j) to[j] += from[j];
   }
 }
 
-void run(const call::Scale& call) {
+void run(const call::Scale& call, Rounding) {
   for (std::size_t r = 0; r < call.rows; ++r) {
     for (float& x : row(call.x, r, call.cols)) x *= call.factor;
   }
 }
 
-void run(const call::Cap& call) {
+void run(const call::Cap& call, Rounding rounding) {
   for (std::size_t r = 0; r < call.rows; ++r) {
-    for (float& x : row(call.x, r, call.cols)) x = soft_cap(x, call.cap);
+    for (float& x : row(call.x, r, call.cols)) x = soft_cap(x, call.cap, rounding);
   }
 }
 
-void run(const call::Gate& call) {
+void run(const call::Gate& call, Rounding rounding) {
   for (std::size_t r = 0; r < call.rows; ++r) {
     const std::span<float> x = row(call.x, r, call.cols), by = row(call.by, r, call.gates);
-    for (std::size_t j = 0; j < call.cols; ++j) x[j] *= sigmoid(by[call.gates == 1 ? 0 : j]);
+    for (std::size_t j = 0; j < call.cols; ++j) x[j] *= sigmoid(by[call.gates == 1 ? 0 : j], rounding);
   }
 }
 
-void run(const call::Norm& call) {
+void run(const call::Norm& call, Rounding) {
   const std::span<const float> weight = vector(call.weight, call.cols), bias = vector(call.bias, call.cols);
   const bool is_rms = call.kind == NormSpec::Kind::rms;
   for (std::size_t r = 0; r < call.rows; ++r) {
@@ -132,7 +132,7 @@ void run(const call::Norm& call) {
   quantize_rows(call, call.out);
 }
 
-void run(const call::Quantize& call) {
+void run(const call::Quantize& call, Rounding) {
   quantize_rows(call, call.in);
 }
 
@@ -148,7 +148,7 @@ std::span<const std::byte> file_bytes(const call::Weights& weights) {
   return {numbers_at<const std::byte>(weights.codes, size), size};
 }
 
-void run(const call::Product& call) {
+void run(const call::Product& call, Rounding) {
   const call::Weights& w = call.weights;
   const QuantizedLayout& layout = call.x.layout;
   for (std::size_t slab = 0; slab < layout.slabs(); ++slab) {
@@ -170,7 +170,7 @@ void run(const call::Product& call) {
   }
 }
 
-void run(const call::FloatProduct& call) {
+void run(const call::FloatProduct& call, Rounding) {
   std::vector<float> x;
   for (std::size_t r = 0; r < call.rows; ++r) {
     const std::span<const float> one = row(call.x, r, call.weights.cols);
@@ -202,7 +202,7 @@ void store(const call::Cache& cache, const Slice& to, float number) {
   }
 }
 
-void run(const call::Turn& call) {
+void run(const call::Turn& call, Rounding) {
   const std::size_t dim = call.cache.dim, half = call.dims / 2;
   const auto turn = [&](std::size_t r, std::span<float> head) {
     for (std::size_t i = 0; i < half; ++i) {
@@ -238,7 +238,7 @@ void run(const call::Turn& call) {
   }
 }
 
-void run(const call::Attend& call) {
+void run(const call::Attend& call, Rounding rounding) {
   const std::size_t dim = call.cache.dim, group = call.heads / call.cache.kv_heads;
   const std::span items(numbers_at<const AttentionItem>(call.items, call.item_count), call.item_count);
   for (const AttentionItem& item : items) {
@@ -259,7 +259,7 @@ void run(const call::Attend& call) {
       for (std::size_t i = 0; i < rows * group; ++i) {  // the queries of a row's heads lie together
         const std::size_t r = static_cast<std::size_t>(item.row) + i / group, head = h * group + i % group;
         const AttendedChunk chunk = attend_to_chunk(row(call.q, r, call.heads * dim).subspan(head * dim, dim),
-                                                    keys, values, call.cap);
+                                                    keys, values, call.cap, rounding);
         const std::size_t at = static_cast<std::size_t>(item.part) * call.heads + h * rows * group + i;
         float* const out = numbers_at<float>(call.parts.behind(at * (dim + 4) * sizeof(float)), dim + 4);
         std::ranges::copy(chunk.values, out);
@@ -270,7 +270,7 @@ void run(const call::Attend& call) {
   }
 }
 
-void run(const call::Merge& call) {
+void run(const call::Merge& call, Rounding rounding) {
   const std::size_t dim = call.dim, group = call.heads / call.kv_heads;
   for (std::size_t r = 0; r < call.rows; ++r) {
     const AttentionRow& of = numbers_at<const AttentionRow>(call.plan, call.rows)[r];
@@ -287,25 +287,27 @@ void run(const call::Merge& call) {
       }
       std::optional<float> sink;
       if (call.sinks) sink = numbers_at<const float>(call.sinks, call.heads)[h];
-      std::ranges::copy(merge(chunks, sink), row(call.out, r, call.heads * dim).subspan(h * dim).begin());
+      std::ranges::copy(merge(chunks, sink, rounding),
+                        row(call.out, r, call.heads * dim).subspan(h * dim).begin());
     }
   }
   quantize_rows(call, call.out);
 }
 
-void run(const call::Activate& call) {
+void run(const call::Activate& call, Rounding rounding) {
   for (std::size_t r = 0; r < call.rows; ++r) {
     const std::span<const float> up = row(call.up, r, call.cols);
     const std::span<float> out = row(call.out, r, call.cols);
     for (std::size_t j = 0; j < call.cols; ++j) {
-      out[j] = call.has_gate ? activate(call.activation, call.clamp, row(call.gate, r, call.cols)[j], up[j])
-                             : activate(call.activation, call.clamp, up[j], 1.0f);
+      out[j] = call.has_gate
+                   ? activate(call.activation, call.clamp, row(call.gate, r, call.cols)[j], up[j], rounding)
+                   : activate(call.activation, call.clamp, up[j], 1.0f, rounding);
     }
   }
   quantize_rows(call, call.out);
 }
 
-void run(const call::Top& call) {
+void run(const call::Top& call, Rounding) {
   const std::span<const float> all = vector(call.row, call.size);
   // NaN and infinity before all others.
   const auto key = [&](std::int32_t token) {
@@ -328,7 +330,7 @@ void run(const call::Top& call) {
   }
 }
 
-void run(const call::SumExp& call) {
+void run(const call::SumExp& call, Rounding rounding) {
   const std::span<const float> all = vector(call.row, call.size);
   for (std::size_t first = 0; first < call.size; first += call::segment) {
     const std::span<const float> x = all.subspan(first, std::min(call::segment, call.size - first));
@@ -339,7 +341,7 @@ void run(const call::SumExp& call) {
       // Nothing of what is −∞, even where all is.
       terms[i] = x[i] == -std::numeric_limits<float>::infinity()
                      ? 0.0f
-                     : exp_of_negative(call.factor * (x[i] - most));
+                     : exp_of_negative(call.factor * (x[i] - most), rounding);
     }
     float* const out = numbers_at<float>(call.out.behind(first / call::segment * 2 * sizeof(float)), 2);
     out[0] = most;
@@ -349,8 +351,8 @@ void run(const call::SumExp& call) {
 
 }  // namespace
 
-void run(const call::AnyCall& call) {
-  std::visit([](const auto& one) { run(one); }, call.get());
+void run(const call::AnyCall& call, Rounding rounding) {
+  std::visit([rounding](const auto& one) { run(one, rounding); }, call.get());
 }
 
 }  // namespace spectr::twin

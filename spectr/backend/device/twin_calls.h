@@ -1,6 +1,7 @@
 #pragma once
 
 #include "spectr/backend/device/calls.h"
+#include "spectr/backend/device/twins.h"
 #include "spectr/base/check.h"
 
 namespace spectr::twin {
@@ -27,6 +28,6 @@ T* numbers_at(const Slice& slice, std::size_t count = 0) {
 
 /// What a kernel call does, with the bits that every device must give. Requires: all slices are of
 /// HostMemory.
-void run(const call::AnyCall& call);
+void run(const call::AnyCall& call, Rounding rounding = Rounding::fused);
 
 }  // namespace spectr::twin

@@ -33,7 +33,7 @@ class TwinRecording final : public Recording {
 
 }  // namespace
 
-TwinDevice::TwinDevice(std::size_t bytes) : bytes_(bytes) {}
+TwinDevice::TwinDevice(std::size_t bytes, twin::Rounding rounding) : rounding_(rounding), bytes_(bytes) {}
 
 DeviceInfo TwinDevice::info() const {
   const std::lock_guard lock(mutex_);
@@ -104,7 +104,7 @@ Result<void> TwinDevice::run(const Recording& recording) {
 Result<void> TwinDevice::run(std::span<const call::AnyCall> calls) {
   const std::lock_guard lock(mutex_);
   SPECTR_TRY_VOID(check());
-  for (const call::AnyCall& call : calls) twin::run(call);
+  for (const call::AnyCall& call : calls) twin::run(call, rounding_);
   return {};
 }
 

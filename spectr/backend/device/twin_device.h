@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "spectr/backend/device/device.h"
+#include "spectr/backend/device/twins.h"
 
 namespace spectr {
 
@@ -11,7 +12,8 @@ namespace spectr {
 class TwinDevice final : public Device {
  public:
   /// With so many bytes of memory.
-  explicit TwinDevice(std::size_t bytes = std::size_t{1} << 40);
+  explicit TwinDevice(std::size_t bytes = std::size_t{1} << 40,
+                      twin::Rounding rounding = twin::Rounding::fused);
 
   DeviceInfo info() const override;
   const Caps& caps() const override;
@@ -33,6 +35,7 @@ class TwinDevice final : public Device {
   class Memory;
   Result<void> check() const;
 
+  const twin::Rounding rounding_;
   mutable std::mutex mutex_;
   std::size_t bytes_, taken_ = 0;
   bool lost_ = false;

@@ -24,51 +24,55 @@ std::uint32_t bits_of(float x) {
 
 }  // namespace
 
-float exp_of_negative(float x) {
-  const float shifted = std::fma(x, 1.44269504f, large), n = shifted - large;
-  const float r = std::fma(n, 2.12194440e-4f, std::fma(n, -0.693359375f, x));
+float multiply_add(float a, float b, float c, Rounding rounding) {
+  return rounding == Rounding::fused ? std::fma(a, b, c) : a * b + c;
+}
+
+float exp_of_negative(float x, Rounding rounding) {
+  const float shifted = multiply_add(x, 1.44269504f, large, rounding), n = shifted - large;
+  const float r = multiply_add(n, 2.12194440e-4f, multiply_add(n, -0.693359375f, x, rounding), rounding);
   float p = 1.9875691500e-4f;
   for (const float next :
        {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f}) {
-    p = std::fma(p, r, next);
+    p = multiply_add(p, r, next, rounding);
   }
-  const float y = std::fma(p, r * r, r) + 1.0f;
+  const float y = multiply_add(p, r * r, r, rounding) + 1.0f;
   return x < -87.0f ? 0.0f : std::bit_cast<float>(bits_of(y) + (bits_of(shifted) << 23));
 }
 
-float silu(float x) {
-  const float e = exp_of_negative(x < 0 ? x : -x);
+float silu(float x, Rounding rounding) {
+  const float e = exp_of_negative(x < 0 ? x : -x, rounding);
   return x * (x < 0 ? e : 1.0f) / (1.0f + e);
 }
 
-float sigmoid(float x) {
-  const float e = exp_of_negative(x < 0 ? x : -x);
+float sigmoid(float x, Rounding rounding) {
+  const float e = exp_of_negative(x < 0 ? x : -x, rounding);
   return (x < 0 ? e : 1.0f) / (1.0f + e);
 }
 
-float gelu(float x) {
+float gelu(float x, Rounding rounding) {
   const float u = 1.5957691216f * (x + 0.044715f * (x * x * x));  // twice what tanh is of
-  const float e = exp_of_negative(u < 0 ? u : -u);
+  const float e = exp_of_negative(u < 0 ? u : -u, rounding);
   return x * (u < 0 ? e : 1.0f) / (1.0f + e);
 }
 
-float soft_cap(float x, float cap) {
-  const float y = x / cap, e = exp_of_negative(-2.0f * std::fabs(y));
+float soft_cap(float x, float cap, Rounding rounding) {
+  const float y = x / cap, e = exp_of_negative(-2.0f * std::fabs(y), rounding);
   const float size = cap * ((1.0f - e) / (1.0f + e));
   return y < 0 ? -size : size;
 }
 
-float activate(Activation activation, float clamp, float gate, float up) {
+float activate(Activation activation, float clamp, float gate, float up, Rounding rounding) {
   switch (activation) {
     case Activation::silu:
-      return silu(gate) * up;
+      return silu(gate, rounding) * up;
     case Activation::gelu_tanh:
-      return gelu(gate) * up;
+      return gelu(gate, rounding) * up;
     case Activation::relu:
       return (gate < 0 ? 0.0f : gate) * up;
     case Activation::clamped_silu: {
       const float g = gate > clamp ? clamp : gate, u = up > clamp ? clamp : up < -clamp ? -clamp : up;
-      return g * sigmoid(1.702f * g) * (u + 1.0f);
+      return g * sigmoid(1.702f * g, rounding) * (u + 1.0f);
     }
   }
   return 0;

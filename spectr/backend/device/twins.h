@@ -13,18 +13,25 @@
 /// bits of its twin, in whatever company a row is.
 namespace spectr::twin {
 
+/// How e^x and attention round a product and the sum that it is added to: once, or each by itself, as devices
+/// do that cannot promise more. Everything else has two roundings on every device.
+enum class Rounding { fused, separate };
+
+/// a · b + c.
+float multiply_add(float a, float b, float c, Rounding rounding);
+
 /// e^x for x ≤ 0: a polynomial, 0 below −87. Relative error below 3 · 10⁻⁷.
-float exp_of_negative(float x);
+float exp_of_negative(float x, Rounding rounding = Rounding::fused);
 /// 1 / (1 + e^−x).
-float sigmoid(float x);
+float sigmoid(float x, Rounding rounding = Rounding::fused);
 /// x / (1 + e^−x).
-float silu(float x);
+float silu(float x, Rounding rounding = Rounding::fused);
 /// x / 2 · (1 + tanh(√(2/π) (x + 0.044715 x³))), as x σ(2 …).
-float gelu(float x);
+float gelu(float x, Rounding rounding = Rounding::fused);
 /// cap · tanh(x / cap).
-float soft_cap(float x, float cap);
+float soft_cap(float x, float cap, Rounding rounding = Rounding::fused);
 /// act(gate) · up, see Activation.
-float activate(Activation activation, float clamp, float gate, float up);
+float activate(Activation activation, float clamp, float gate, float up, Rounding rounding = Rounding::fused);
 
 /// Rows quantized for products: x[r][j] ≈ a[r][j / 32] · q[r][j], with the numbers of quantize_row
 /// (spectr/backend/cpu/kernels/activations.h). Columns are filled up to whole blocks of 64 with zeros.
@@ -85,9 +92,10 @@ struct AttendedChunk {
 };
 /// Of one scaled query. Requires: keys and values are [slots, dim], at most 64 slots.
 AttendedChunk attend_to_chunk(std::span<const float> q, std::span<const float> keys,
-                              std::span<const float> values, float cap);
+                              std::span<const float> values, float cap, Rounding rounding = Rounding::fused);
 /// A head from its chunks; with a sink, a score that has no value.
-std::vector<float> merge(std::span<const AttendedChunk> chunks, std::optional<float> sink = std::nullopt);
+std::vector<float> merge(std::span<const AttendedChunk> chunks, std::optional<float> sink = std::nullopt,
+                         Rounding rounding = Rounding::fused);
 
 /// Keys and values of the slots that a row attends to, in its order, as halves: [attended, dim].
 struct AttendedSlots {

@@ -15,46 +15,48 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 }  // namespace
 
 AttendedChunk attend_to_chunk(std::span<const float> q, std::span<const float> keys,
-                              std::span<const float> values, float cap) {
+                              std::span<const float> values, float cap, Rounding rounding) {
   const std::size_t dim = q.size(), count = keys.size() / dim;
   AttendedChunk out{.most = -infinity, .sum = 0, .values = std::vector<float>(dim)};
   std::array<float, chunk> weights;
   weights.fill(-infinity);
   for (std::size_t i = 0; i < count; ++i) {
     float score = 0;
-    for (std::size_t d = 0; d < dim; ++d) score = std::fma(q[d], keys[i * dim + d], score);
-    weights[i] = cap > 0 ? soft_cap(score, cap) : score;
+    for (std::size_t d = 0; d < dim; ++d) score = multiply_add(q[d], keys[i * dim + d], score, rounding);
+    weights[i] = cap > 0 ? soft_cap(score, cap, rounding) : score;
     out.most = std::fmax(out.most, weights[i]);
   }
-  for (float& weight : weights) weight = exp_of_negative(weight - out.most);
+  for (float& weight : weights) weight = exp_of_negative(weight - out.most, rounding);
   std::vector<float> pairs(chunk / 2);  // a lane's two slots, then the lanes
   for (std::size_t i = 0; i < chunk / 2; ++i) pairs[i] = weights[i] + weights[i + chunk / 2];
   out.sum = sum_as_tree(std::move(pairs));
   for (std::size_t i = 0; i < chunk; ++i) {
     for (std::size_t d = 0; d < dim; ++d) {
-      out.values[d] = std::fma(weights[i], i < count ? values[i * dim + d] : 0.0f, out.values[d]);
+      out.values[d] =
+          multiply_add(weights[i], i < count ? values[i * dim + d] : 0.0f, out.values[d], rounding);
     }
   }
   return out;
 }
 
-std::vector<float> merge(std::span<const AttendedChunk> chunks, std::optional<float> sink) {
+std::vector<float> merge(std::span<const AttendedChunk> chunks, std::optional<float> sink,
+                         Rounding rounding) {
   float most = sink.value_or(-infinity);
   for (const AttendedChunk& one : chunks) most = std::fmax(most, one.most);
   const std::size_t dim = chunks.front().values.size();
   std::vector<float> sums(running), out(dim);
   std::vector<std::vector<float>> values(dim, sums);
   for (std::size_t c = 0; c < chunks.size(); ++c) {
-    const float factor = exp_of_negative(chunks[c].most - most);
+    const float factor = exp_of_negative(chunks[c].most - most, rounding);
     float& sum = sums[c % running];
-    sum = std::fma(factor, chunks[c].sum, sum);
+    sum = multiply_add(factor, chunks[c].sum, sum, rounding);
     for (std::size_t d = 0; d < dim; ++d) {
       float& value = values[d][c % running];
-      value = std::fma(factor, chunks[c].values[d], value);
+      value = multiply_add(factor, chunks[c].values[d], value, rounding);
     }
   }
   float sum = sum_as_tree(std::move(sums));
-  if (sink) sum += exp_of_negative(*sink - most);
+  if (sink) sum += exp_of_negative(*sink - most, rounding);
   const float factor = 1.0f / sum;
   for (std::size_t d = 0; d < dim; ++d) out[d] = sum_as_tree(std::move(values[d])) * factor;
   return out;
