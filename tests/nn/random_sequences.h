@@ -17,10 +17,8 @@ namespace spectr {
 using Row = std::vector<float>;
 
 inline Row row_of(const Session& session, NodeId node) {
-  const Logits logits = session.logits(node);
-  Row row(logits.size());
-  for (std::size_t i = 0; i < row.size(); ++i) row[i] = static_cast<float>(logits.at(static_cast<Token>(i)));
-  return row;
+  return std::visit([](auto numbers) { return Row(numbers.begin(), numbers.end()); },
+                    session.logits(node).values());
 }
 
 /// The logits after a text, computed by a fresh session in one pass.

@@ -43,7 +43,7 @@ CacheBlocks::CacheBlocks(const ModelSpec& spec, const KvTypes& kv, Device& devic
 }
 
 CacheId CacheBlocks::open(const CacheSize& size) {
-  if (bytes(size) > device_.info().bytes) throw std::bad_alloc();
+  if (bytes(size) > std::min(device_.info().bytes, device_.largest_piece())) throw std::bad_alloc();
   auto closed = std::ranges::find(caches_, false, &Cache::is_open);
   if (closed == caches_.end()) closed = caches_.insert(closed, Cache{});
   *closed = {.is_open = true, .context = size.context, .table = {}};
@@ -86,7 +86,9 @@ void CacheBlocks::add_blocks() {
   std::unique_ptr<DeviceMemory> larger;
   while (larger == nullptr) {
     try {
-      larger = device_.allocate((blocks_ + more) * block_bytes_);
+      const std::size_t bytes = (blocks_ + more) * block_bytes_;
+      if (bytes > device_.largest_piece()) throw std::bad_alloc();
+      larger = device_.allocate(bytes);
     } catch (const std::bad_alloc&) {
       if (more == 1) throw;
       more = 1;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -47,10 +48,11 @@ class Recording {
 };
 
 struct DeviceInfo {
-  std::string name;         ///< "CUDA0"
-  std::string description;  ///< "NVIDIA H100 80GB HBM3"
-  std::size_t bytes;        ///< of its memory
-  std::size_t free_bytes;   ///< when this was asked for
+  std::string name;           ///< "CUDA0"
+  std::string description;    ///< "NVIDIA H100 80GB HBM3"
+  std::size_t bytes;          ///< of its memory
+  std::size_t free_bytes;     ///< when this was asked for
+  bool is_processor = false;  ///< the processor by another name
 };
 
 /// A device that computes kernel calls: all that passes need of one. What follows one another is seen in that
@@ -64,6 +66,9 @@ class Device {
   virtual const Caps& caps() const = 0;
   /// Whether it has kernels for heads of so many dimensions.
   virtual bool has_heads_of(std::size_t dimensions) const = 0;
+
+  /// The largest piece of memory that its kernels see as a whole: all keys and values are one.
+  virtual std::size_t largest_piece() const { return std::numeric_limits<std::size_t>::max(); }
 
   /// Aligned to 256 bytes; what it holds is undefined. Throws std::bad_alloc.
   virtual std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;

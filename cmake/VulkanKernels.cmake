@@ -1,0 +1,57 @@
+# vulkan_kernels(TARGET): the kernels for Vulkan as SPIR-V, which kernel_code.cc of the target holds. They take glslc and
+# the headers of Vulkan; without either the target says that it was built so (SPECTR_VULKAN=ON: it is not built).
+# SPECTR_HAS_VULKAN says which.
+#
+# glslc must not optimise: where it unrolls loops it forgets which sums and products may not become one rounding.
+function(vulkan_kernels target)
+  set(folder ${PROJECT_SOURCE_DIR}/spectr/backend/vulkan)
+  set(generated ${PROJECT_BINARY_DIR}/generated)
+  set(words ${generated}/spectr/backend/vulkan/words)
+  if(SPECTR_VULKAN)
+    find_program(SPECTR_GLSLC NAMES glslc)
+    find_path(SPECTR_VULKAN_HEADERS vulkan/vulkan_core.h)
+  endif()
+  if(SPECTR_VULKAN AND SPECTR_GLSLC AND SPECTR_VULKAN_HEADERS)
+    set(SPECTR_HAS_VULKAN TRUE PARENT_SCOPE)
+  elseif(SPECTR_VULKAN STREQUAL "ON")
+    message(FATAL_ERROR "SPECTR_VULKAN needs glslc and the headers of Vulkan 1.3 (on Debian: glslc, libvulkan-dev)")
+  else()
+    set(SPECTR_HAS_VULKAN FALSE PARENT_SCOPE)
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "/(not_built\\.cc|vulkan_devices\\.h)$")
+    set_target_properties(${target} PROPERTIES SOURCES "${sources}")
+    return()
+  endif()
+
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources EXCLUDE REGEX "/not_built\\.cc$")
+  set_target_properties(${target} PROPERTIES SOURCES "${sources}")
+  file(GLOB shared CONFIGURE_DEPENDS ${folder}/kernels/*.glsl)
+  set(made "")
+  function(vulkan_kernel name source)
+    set(out ${words}/${name}.inc)
+    add_custom_command(OUTPUT ${out}
+                       COMMAND ${SPECTR_GLSLC} --target-env=vulkan1.3 -mfmt=num ${ARGN} ${folder}/kernels/${source}.comp
+                               -o ${out}
+                       DEPENDS ${folder}/kernels/${source}.comp ${shared}
+                       COMMENT "Compiling the Vulkan kernel ${name}" VERBATIM)
+    set(made ${made} ${out} PARENT_SCOPE)
+  endfunction()
+  file(MAKE_DIRECTORY ${words})
+  foreach(name IN ITEMS quantize float_product turn attend move top sum_exp)
+    vulkan_kernel(${name} ${name})
+  endforeach()
+  foreach(name IN ITEMS elementwise norm merge)
+    vulkan_kernel(${name} ${name} -DQUANTIZES=0)
+    vulkan_kernel(${name}_quantized ${name} -DQUANTIZES=1)
+  endforeach()
+  vulkan_kernel(product_q8_0 panel_product -DBITS=8 -DOFFSET=0 -DSCALES=HALVES)
+  vulkan_kernel(product_q5_0 panel_product -DBITS=5 -DOFFSET=16 -DSCALES=HALVES)
+  vulkan_kernel(product_q4_0 panel_product -DBITS=4 -DOFFSET=8 -DSCALES=HALVES)
+  vulkan_kernel(product_q6_k panel_product -DBITS=6 -DOFFSET=32 -DSCALES=BYTES)
+  vulkan_kernel(product_q5_k panel_product -DBITS=5 -DOFFSET=0 -DSCALES=MINIMA)
+  vulkan_kernel(product_q4_k panel_product -DBITS=4 -DOFFSET=0 -DSCALES=MINIMA)
+  set_source_files_properties(${folder}/kernel_code.cc PROPERTIES OBJECT_DEPENDS "${made}")
+  target_include_directories(${target} PRIVATE ${generated})
+  target_sources(${target} PRIVATE ${made})
+endfunction()

@@ -1,0 +1,56 @@
+#version 460
+// y = W x for weights in floats, halves or bfloat16, as they stand in the file. Of a block:
+//
+//     t = Σ w x, ascending,    segment's sum += t
+//
+// each product and sum rounded by itself.
+#extension GL_GOOGLE_include_directive : require
+#include "arithmetic.glsl"
+
+layout(binding = 0) readonly buffer Weights {
+  uint weights[];
+};
+layout(binding = 1) readonly buffer X {
+  float x[];
+};
+layout(binding = 2) writeonly buffer Y {
+  float y[];
+};
+layout(push_constant) uniform Parameters {
+  uint weights_at;  // numbers
+  uint x_at, x_stride;
+  uint rows, cols, n, kind;  // 0: floats, 1: halves, 2: bfloat16
+  uint y_at, y_stride;
+} call;
+
+#include "product.glsl"
+
+float weight(uint i) {
+  if (call.kind == 0u) return uintBitsToFloat(weights[i]);
+  const uint bits = weights[i / 2u] >> i % 2u * 16u;
+  return call.kind == 1u ? of_half(bits) : uintBitsToFloat(bits << 16);
+}
+
+void main() {
+  // Neighbours have neighbouring blocks of one row.
+  const uint segment = gl_LocalInvocationID.x % segments, row = gl_LocalInvocationID.x / segments;
+  const uint first = gl_WorkGroupID.x * N, blocks = (call.cols + 63u) / 64u;
+  const uint at = call.weights_at + min(gl_WorkGroupID.y * 16u + row, call.rows - 1u) * call.cols;
+  uint x_at[N];
+  float mine[N];
+  [[unroll]] for (uint i = 0u; i < N; ++i) {
+    x_at[i] = call.x_at + min(first + i, call.n - 1u) * call.x_stride;
+    mine[i] = 0.0;
+  }
+  for (uint b = segment; b < blocks; b += segments) {
+    float t[N];
+    [[unroll]] for (uint i = 0u; i < N; ++i) t[i] = 0.0;
+    for (uint j = 64u * b; j < min(64u * b + 64u, call.cols); ++j) {
+      const float w = weight(at + j);
+      [[unroll]] for (uint i = 0u; i < N; ++i) t[i] = add(t[i], mul(w, x[x_at[i] + j]));
+    }
+    [[unroll]] for (uint i = 0u; i < N; ++i) mine[i] = add(mine[i], t[i]);
+  }
+  [[unroll]] for (uint i = 0u; i < N; ++i) sums[i][segment][row] = mine[i];
+  finish_product(row, segment, first);
+}

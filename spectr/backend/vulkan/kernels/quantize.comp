@@ -1,0 +1,26 @@
+#version 460
+// Rows become what products read. A thread has four columns of a row: grid (rows, columns / 512).
+#extension GL_GOOGLE_include_directive : require
+#define GROUP 128
+#define QUANTIZED 1
+#include "arithmetic.glsl"
+
+layout(local_size_x = GROUP) in;
+layout(binding = 0) readonly buffer In {
+  float x[];
+};
+layout(push_constant) uniform Parameters {
+  uint in_at, in_stride, cols;
+  uint quantized_at, quantized_scales_at, quantized_sums_at, quantized_slab, quantized_tiles;
+} call;
+
+#include "quantize.glsl"
+
+void main() {
+  const uint r = gl_WorkGroupID.x, first = 4u * (gl_WorkGroupID.y * GROUP + gl_LocalInvocationID.x);
+  vec4 v = vec4(0.0);
+  [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+    if (first + i < call.cols) v[i] = x[call.in_at + r * call.in_stride + first + i];
+  }
+  quantize_four(v, r, first, first < whole_blocks(call.cols));
+}

@@ -1,0 +1,55 @@
+// Rows of x become what products read (QuantizedLayout): 32 columns share a = max |x| / 127, and q[j] is the
+// integer nearest to x[j] / a.
+//
+// Whoever includes this has GROUP threads a group, and says in its parameters where the rows go: quantized_at,
+// _scales_at, _sums_at (words), _slab (words from a slab to the next one) and _tiles.
+
+layout(binding = QUANTIZED) writeonly buffer Quantized {
+  uint quantized[];
+};
+
+shared uint quantize_sizes[GROUP];
+shared int quantize_sums[GROUP];
+
+/// Columns of the blocks that have `columns` columns.
+uint whole_blocks(uint columns) {
+  return (columns + 63u) / 64u * 64u;
+}
+
+/// Four columns of row r, from `column` on. To be called by all threads of a group: eight of them, from a
+/// multiple of eight on, have columns that share a scale. Those behind a row's blocks do not store.
+void quantize_four(vec4 v, uint r, uint column, bool stores) {
+  const uint thread = gl_LocalInvocationID.x, team = thread / 8u * 8u;
+  // As integers the bits of |x| have the order of the numbers, and those of a NaN are the largest.
+  const uvec4 sizes = floatBitsToUint(v) & 0x7fffffffu;
+  barrier();  // who still reads what was here before
+  quantize_sizes[thread] = max(max(sizes.x, sizes.y), max(sizes.z, sizes.w));
+  barrier();
+  uint top = 0u;
+  [[unroll]] for (uint i = 0u; i < 8u; ++i) top = max(top, quantize_sizes[team + i]);
+  const float most = uintBitsToFloat(top);
+  const bool is_number = top < 0x7f800000u, nothing = most < 1e-30;  // the reciprocal of less could overflow
+  const float reciprocal = nothing || !is_number ? 0.0 : divide(127.0, most);
+  uint word = 0u;
+  int sum = 0;
+  if (is_number) {
+    [[unroll]] for (int j = 0; j < 4; ++j) {
+      // Adding 1.5 · 2²³ rounds to an integer, whose low byte is then the low byte of the float's bits.
+      const uint bits = floatBitsToUint(add(mul(v[j], reciprocal), 12582912.0)) & 255u;
+      word |= bits << 8 * j;
+      sum += int(bits << 24) >> 24;
+    }
+  }
+  quantize_sums[thread] = sum;
+  barrier();
+  if (!stores) return;
+  const uint l = column / 4u % 16u, g = r % 8u, slab = r / 64u * call.quantized_slab;
+  const uint tile = column / 64u * call.quantized_tiles + r % 64u / 8u;
+  quantized[call.quantized_at + slab + tile * 128u + (4u * g + l % 4u) * 4u + l / 4u] = word;
+  if (l % 8u != 0u) return;
+  [[unroll]] for (uint i = 1u; i < 8u; ++i) sum += quantize_sums[team + i];
+  const uint at = slab + tile * 16u + g / 2u * 4u + column / 32u % 2u * 2u + g % 2u;
+  const float a = !is_number ? most : nothing ? 0.0 : divide(most, 127.0);
+  quantized[call.quantized_scales_at + at] = floatBitsToUint(a);
+  quantized[call.quantized_sums_at + at] = floatBitsToUint(float(sum));
+}

@@ -1,0 +1,41 @@
+#include "spectr/backend/vulkan/logical_device.h"
+
+#include <vector>
+
+namespace spectr::vulkan {
+
+Result<std::unique_ptr<const LogicalDevice>> LogicalDevice::open(std::shared_ptr<const Instance> instance,
+                                                                 const Gpu& gpu) {
+  if (!gpu.missing.empty()) return error("{} ({}): {}", gpu.name, gpu.description, gpu.missing);
+  std::unique_ptr<LogicalDevice> made(new LogicalDevice(std::move(instance), gpu));
+  const float priority = 1.0f;
+  auto queue = structure<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
+  queue.queueFamilyIndex = gpu.family;
+  queue.queueCount = 1;
+  queue.pQueuePriorities = &priority;
+  auto features =
+      structure<VkPhysicalDeviceVulkan13Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES);
+  features.shaderIntegerDotProduct = VK_TRUE;
+  features.maintenance4 = VK_TRUE;
+  std::vector<const char*> extensions;
+  if (gpu.has_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  auto info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
+  info.pNext = &features;
+  info.queueCreateInfoCount = 1;
+  info.pQueueCreateInfos = &queue;
+  info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
+  info.ppEnabledExtensionNames = extensions.data();
+  const InstanceApi& api = made->instance().api();
+  const VkResult result = api.vkCreateDevice(gpu.handle, &info, nullptr, &made->device_);
+  if (result != VK_SUCCESS)
+    return error("{} ({}) cannot be used: {}", gpu.name, gpu.description, text_of(result));
+  made->api_ = device_api(api.vkGetDeviceProcAddr, made->device_);
+  made->api_.vkGetDeviceQueue(made->device_, gpu.family, 0, &made->queue_);
+  return made;
+}
+
+LogicalDevice::~LogicalDevice() {
+  if (device_ != VK_NULL_HANDLE) api_.vkDestroyDevice(device_, nullptr);
+}
+
+}  // namespace spectr::vulkan

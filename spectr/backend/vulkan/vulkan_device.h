@@ -1,0 +1,83 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "spectr/backend/device/device.h"
+#include "spectr/backend/vulkan/buffer.h"
+#include "spectr/backend/vulkan/pipelines.h"
+
+namespace spectr::vulkan {
+
+/// A GPU by Vulkan. What a pass does is recorded once, as a command buffer with the barriers that its calls
+/// need, and submitted together with what was uploaded since: one submission a pass.
+class VulkanDevice final : public Device {
+ public:
+  /// `limits`: what is bound at most, where that shall be less than the device can. Error: what the device
+  /// lacks, or the driver's.
+  static Result<std::shared_ptr<VulkanDevice>> open(std::shared_ptr<const Instance> instance, const Gpu& gpu,
+                                                    const BindingLimits& limits);
+  static Result<std::shared_ptr<VulkanDevice>> open(std::shared_ptr<const Instance> instance,
+                                                    const Gpu& gpu) {
+    return open(std::move(instance), gpu, gpu.binding);
+  }
+  ~VulkanDevice() override;
+
+  DeviceInfo info() const override;
+  const Caps& caps() const override;
+  bool has_heads_of(std::size_t dimensions) const override;
+  std::size_t largest_piece() const override { return limits_.bytes; }
+  std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override;
+  Result<void> upload(const Slice& to, std::span<const std::byte> bytes) override;
+  Result<void> download(std::span<std::byte> to, const Slice& from) override;
+  Result<void> copy(const Slice& to, const Slice& from, std::size_t bytes) override;
+  Result<std::unique_ptr<Recording>> record(std::span<const call::AnyCall> calls) override;
+  Result<void> run(const Recording& recording) override;
+  Result<void> run(std::span<const call::AnyCall> calls) override;
+
+ private:
+  class Memory;
+  class Commands;
+  /// What is yet to be copied to a place, from the memory for uploads.
+  struct Upload {
+    Slice to;
+    std::size_t from, bytes;
+  };
+
+  VulkanDevice(std::unique_ptr<const LogicalDevice> device, const BindingLimits& limits)
+      : device_(std::move(device)), limits_(limits), pipelines_(*device_) {}
+  Result<void> begin();
+  Result<void> check(VkResult result);
+  /// Whether it is not lost.
+  Result<void> state() const;
+  void forget(const Memory& memory);
+  static VkBuffer buffer_of(const Slice& slice);
+  void barrier(VkCommandBuffer commands, VkPipelineStageFlags before, VkPipelineStageFlags after) const;
+  Result<void> begin_transfers();
+  void copy_within(VkBuffer to, std::size_t to_offset, VkBuffer from, std::size_t from_offset,
+                   std::size_t bytes) const;
+  Result<void> submit_transfers();
+  Result<void> submit(std::span<const VkCommandBuffer> commands);
+  Result<std::unique_ptr<Commands>> record_all(std::span<const call::AnyCall> calls);
+  Result<void> record_dispatches(Commands& commands);
+  void bind(const Dispatch& dispatch, VkDescriptorSet set) const;
+  Result<void> run_all(const Commands& commands);
+
+  std::unique_ptr<const LogicalDevice> device_;
+  BindingLimits limits_;
+  mutable std::mutex mutex_;  // of what follows, and of the order of work
+  Pipelines pipelines_;
+  VkCommandPool pool_ = VK_NULL_HANDLE;
+  VkCommandBuffer transfers_ = VK_NULL_HANDLE;
+  VkFence fence_ = VK_NULL_HANDLE;
+  std::unique_ptr<Buffer> uploads_, downloads_, nothing_;
+  std::vector<Upload> pending_;
+  std::size_t uploaded_ = 0;  // bytes of uploads_ that pending_ has
+  std::size_t taken_ = 0;     // bytes of memory
+  std::vector<Dispatch> dispatches_;
+  bool lost_ = false;
+};
+
+}  // namespace spectr::vulkan

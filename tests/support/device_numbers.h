@@ -1,0 +1,48 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "spectr/backend/device/calls.h"
+
+// Numbers in a device's memory, for tests of single kernel calls.
+namespace spectr::test {
+
+/// Memory of a device with numbers in it.
+struct Numbers {
+  std::unique_ptr<DeviceMemory> memory;
+  Slice at() const { return {memory.get()}; }
+  call::Rows rows(std::size_t stride) const { return {at(), stride}; }
+};
+
+template <class T>
+Numbers send(Device& device, const std::vector<T>& numbers) {
+  Numbers sent{device.allocate(numbers.size() * sizeof(T))};
+  EXPECT_TRUE(device.upload(sent.at(), std::as_bytes(std::span(numbers))));
+  return sent;
+}
+/// Memory of so many bytes, all of them 0.
+inline Numbers zeros(Device& device, std::size_t bytes) {
+  return send(device, std::vector<std::byte>(bytes));
+}
+
+template <class T>
+std::vector<T> fetch(Device& device, const Numbers& numbers) {
+  std::vector<T> all(numbers.memory->bytes() / sizeof(T));
+  EXPECT_TRUE(device.download(std::as_writable_bytes(std::span(all)), numbers.at()));
+  return all;
+}
+inline std::vector<std::uint32_t> bits(Device& device, const Numbers& numbers) {
+  return fetch<std::uint32_t>(device, numbers);
+}
+
+inline void run(Device& device, const call::AnyCall& call) {
+  const Result<void> done = device.run({&call, 1});
+  EXPECT_TRUE(done) << done.error().message;
+}
+
+}  // namespace spectr::test

@@ -1,0 +1,348 @@
+// Kernel calls by Vulkan, beside products: the bits of the twins that round each product and each sum by
+// itself.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "spectr/backend/device/attention_rows.h"
+#include "spectr/backend/device/twin_device.h"
+#include "spectr/gguf/f16.h"
+#include "tests/support/device_numbers.h"
+#include "tests/support/random_tensor.h"
+#include "tests/vulkan/on_vulkan.h"
+
+namespace spectr {
+namespace {
+
+using namespace test;
+
+constexpr std::size_t one_gigabyte = std::size_t{1} << 30;
+constexpr float infinity = std::numeric_limits<float>::infinity(),
+                nan = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<float> scaled(std::vector<float> numbers, float by) {
+  for (float& one : numbers) one *= by;
+  return numbers;
+}
+
+void append(std::vector<std::uint32_t>& all, const std::vector<std::uint32_t>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+class VulkanCalls : public OnVulkan<testing::Test> {
+ protected:
+  template <class Work>
+  void expect_same_bits(const Work& work, const std::string& what) {
+    TwinDevice twins(one_gigabyte, twin::Rounding::separate);
+    EXPECT_EQ(work(*device_), work(twins)) << what;
+  }
+};
+
+TEST_F(VulkanCalls, GiveTheBitsOfTheirTwinsForNormsOfEveryKind) {
+  for (const std::size_t cols : {6, 48, 288, 2600}) {
+    for (const auto kind : {NormSpec::Kind::rms, NormSpec::Kind::layer}) {
+      for (const bool adds : {false, true}) {
+        constexpr std::size_t n = 3, groups = 2;
+        const std::vector<float> x = random_floats(n * groups * cols, 1),
+                                 more = random_floats(n * groups * cols, 2);
+        const std::vector<float> weight = random_floats(cols, 3), bias = random_floats(cols, 4);
+        const auto work = [&](Device& on) {
+          const Numbers in = send(on, x), added = send(on, more), w = send(on, weight), b = send(on, bias),
+                        out = zeros(on, n * groups * cols * sizeof(float)),
+                        picked = send(on, std::vector<int>{2, 0, 1});
+          run(on, call::Norm{.kind = kind,
+                             .epsilon = 1e-5f,
+                             .weight = adds ? w.at() : Slice(),
+                             .bias = kind == NormSpec::Kind::layer ? b.at() : Slice(),
+                             .in = in.rows(groups * cols),
+                             .added = adds ? added.rows(groups * cols) : call::Rows(),
+                             .out = out.rows(groups * cols),
+                             .picked = adds ? Slice() : picked.at(),
+                             .rows = n,
+                             .groups = groups,
+                             .cols = cols});
+          std::vector<std::uint32_t> all = bits(on, out);
+          append(all, bits(on, in));
+          return all;
+        };
+        expect_same_bits(work, std::to_string(cols) + " columns");
+      }
+    }
+  }
+}
+
+TEST_F(VulkanCalls, QuantizeWhatNormsGiveAsTheirTwinsDo) {
+  for (const std::size_t cols : {32, 96, 2080}) {
+    constexpr std::size_t n = 10;
+    const std::vector<float> x = random_floats(n * cols, 1);
+    const auto work = [&](Device& on) {
+      const QuantizedLayout layout{n, cols};
+      const Numbers in = send(on, x), quantized = zeros(on, layout.bytes());
+      run(on, call::Norm{.kind = NormSpec::Kind::rms,
+                         .epsilon = 1e-5f,
+                         .weight = {},
+                         .bias = {},
+                         .in = in.rows(cols),
+                         .added = {},
+                         .out = in.rows(cols),  // in place
+                         .picked = {},
+                         .rows = n,
+                         .groups = 1,
+                         .cols = cols,
+                         .quantized = {quantized.at(), layout}});
+      std::vector<std::uint32_t> all = bits(on, in);
+      append(all, bits(on, quantized));
+      return all;
+    };
+    expect_same_bits(work, std::to_string(cols) + " columns");
+  }
+}
+
+// Roots and quotients are made of integers: of numbers of any size, and of what is none.
+TEST_F(VulkanCalls, TakeRootsAndQuotientsThatAreRoundedOnce) {
+  constexpr std::size_t n = 600, cols = 4;
+  std::vector<float> x = random_floats(n * cols, 1);
+  for (std::size_t r = 0; r < n; ++r) {
+    for (std::size_t j = 0; j < cols; ++j) x[r * cols + j] *= std::exp2(static_cast<float>(r % 120) - 60.0f);
+  }
+  x[5] = infinity;
+  x[9] = nan;
+  const auto work = [&](Device& on) {
+    const Numbers in = send(on, x);
+    run(on, call::Norm{.kind = NormSpec::Kind::rms,
+                       .epsilon = 0.0f,
+                       .weight = {},
+                       .bias = {},
+                       .in = in.rows(cols),
+                       .added = {},
+                       .out = in.rows(cols),
+                       .picked = {},
+                       .rows = n,
+                       .groups = 1,
+                       .cols = cols});
+    std::vector<std::uint32_t> all = bits(on, in);
+    for (std::uint32_t& one : all) {
+      if ((one & 0x7fffffffu) > 0x7f800000u) one = 0x7fc00000u;
+    }
+    return all;
+  };
+  expect_same_bits(work, "norms of all sizes");
+}
+
+TEST_F(VulkanCalls, CopyAddAndScaleAsTheirTwinsDo) {
+  constexpr std::size_t n = 3, cols = 515, stride = 520;
+  const std::vector<float> x = random_floats(n * stride, 1), y = random_floats(n * stride, 2);
+  const auto work = [&](Device& on) {
+    const Numbers a = send(on, x), b = send(on, y);
+    const call::AnyCall calls[] = {
+        call::Add{a.rows(stride), b.rows(stride), n, cols}, call::Scale{a.rows(stride), n, cols, 0.3f},
+        call::Copy{b.rows(stride), a.rows(stride), n, cols},
+        call::Add{b.rows(stride), {a.at().behind(8), 0}, n, cols}};  // one row to all
+    EXPECT_TRUE(on.run(calls));
+    std::vector<std::uint32_t> all = bits(on, a);
+    append(all, bits(on, b));
+    return all;
+  };
+  expect_same_bits(work, "elementwise");
+}
+
+TEST_F(VulkanCalls, ActivateAsTheirTwinsDo) {
+  constexpr std::size_t n = 2, cols = 200;
+  const std::vector<float> x = scaled(random_floats(n * cols, 1), 9),
+                           y = scaled(random_floats(n * cols, 2), 9);
+  for (const auto kind :
+       {Activation::silu, Activation::gelu_tanh, Activation::relu, Activation::clamped_silu}) {
+    for (const bool has_gate : {false, true}) {
+      const auto work = [&](Device& on) {
+        const Numbers gate = send(on, x), up = send(on, y);
+        const call::Rows out = has_gate ? gate.rows(cols) : up.rows(cols);
+        run(on, call::Activate{kind, 3.0f, has_gate, gate.rows(cols), up.rows(cols), out, n, cols});
+        return bits(on, has_gate ? gate : up);
+      };
+      expect_same_bits(work, std::to_string(static_cast<int>(kind)));
+    }
+  }
+  const auto work = [&](Device& on) {
+    const Numbers a = send(on, x), b = send(on, y);
+    run(on, call::Gate{a.rows(cols), b.rows(cols), n, cols, 1});
+    run(on, call::Gate{a.rows(cols), b.rows(cols), n, cols, cols});
+    run(on, call::Cap{b.rows(cols), n, cols, 2.0f});
+    std::vector<std::uint32_t> all = bits(on, a);
+    append(all, bits(on, b));
+    return all;
+  };
+  expect_same_bits(work, "gates and caps");
+}
+
+TEST_F(VulkanCalls, QuantizeWhatActivationsGive) {
+  constexpr std::size_t n = 9, cols = 96;
+  const QuantizedLayout layout{n, cols};
+  const Numbers gate = send(*device_, random_floats(n * cols, 1)),
+                up = send(*device_, random_floats(n * cols, 2)), fused = zeros(*device_, layout.bytes()),
+                apart = zeros(*device_, layout.bytes());
+  run(*device_, call::Activate{Activation::silu,
+                               0.0f,
+                               true,
+                               gate.rows(cols),
+                               up.rows(cols),
+                               gate.rows(cols),
+                               n,
+                               cols,
+                               {fused.at(), layout}});
+  run(*device_, call::Quantize{gate.rows(cols), n, cols, {apart.at(), layout}});
+  EXPECT_EQ(bits(*device_, fused), bits(*device_, apart));
+}
+
+TEST_F(VulkanCalls, TurnAndStoreAsTheirTwinsDo) {
+  constexpr std::size_t n = 3, heads = 4, kv_heads = 2, dim = 24, slots = 2 * 64;
+  for (const KvType type : {KvType::f16, KvType::f32}) {
+    for (const bool interleaved : {false, true}) {
+      for (const bool stores : {true, false}) {
+        const auto work = [&](Device& on) {
+          const call::Cache sizes{{}, 0, 64, kv_heads, dim, type};
+          const std::size_t block = 64 + kv_heads * sizes.head_bytes();
+          const Numbers q = send(on, random_floats(n * heads * dim, 1)),
+                        k = send(on, scaled(random_floats(n * kv_heads * dim, 2), 1e-4f)),
+                        v = send(on, random_floats(n * kv_heads * dim, 3)),
+                        turned = zeros(on, n * heads * dim * sizeof(float)),
+                        angles = send(on, random_floats(n * 16, 4)),
+                        written = send(on, std::vector<PoolSlot>{64 + 63, 5, 64}),
+                        scales = send(on, random_floats(n, 5)), pool = zeros(on, slots / 64 * block);
+          run(on, call::Turn{.q = q.rows(heads * dim),
+                             .k = stores ? k.rows(kv_heads * dim) : call::Rows(),
+                             .v = stores ? v.rows(kv_heads * dim) : call::Rows(),
+                             .turned = turned.rows(heads * dim),
+                             .rows = n,
+                             .heads = heads,
+                             .cache = {pool.at(), block, 64, kv_heads, dim, type},
+                             .angles = angles.at(),
+                             .written = written.at(),
+                             .scales = stores ? Slice() : scales.at(),
+                             .first = 4,
+                             .dims = 16,
+                             .interleaved = interleaved,
+                             .scale = 0.125f});
+          std::vector<std::uint32_t> all = bits(on, turned);
+          append(all, bits(on, pool));
+          return all;
+        };
+        expect_same_bits(work, interleaved ? "pairs" : "halves");
+      }
+    }
+  }
+}
+
+TEST_F(VulkanCalls, MoveAsTheirTwinsDo) {
+  for (const std::size_t bytes : {2, 4}) {
+    const std::vector<MoveLine> lines = {{0, 4}, {256, 8}, {260, 8}};
+    const std::size_t block = 1024 * bytes;
+    std::vector<std::uint16_t> numbers(2 * block / 2);
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint16_t>(i);
+    const auto work = [&](Device& on) {
+      const Numbers pool = send(on, numbers), of = send(on, lines);
+      // One after the other: what is moved may be moved on.
+      const Numbers plan = send(on, std::vector<int>{3, 0, 0, 0, 7, 64, 64, 70, 9, 7});
+      run(on, call::Move{pool.at(), block, bytes, of.at(), lines.size(), plan.at(), plan.at().behind(16)});
+      return bits(on, pool);
+    };
+    expect_same_bits(work, std::to_string(bytes));
+  }
+}
+
+/// Attention of rows over a cache of random numbers: what attend and merge give.
+class VulkanAttention : public VulkanCalls {
+ protected:
+  static constexpr std::size_t heads = 6, kv_heads = 2, blocks = 4;
+
+  static std::vector<std::uint32_t> attend(Device& on, std::size_t dim, KvType type, float cap,
+                                           bool has_sinks) {
+    const call::Cache sizes{{}, 0, 0, kv_heads, dim, type};
+    const std::size_t block = kv_heads * sizes.head_bytes(),
+                      count = blocks * block / sizes.head_bytes() * 128 * dim;
+    const std::vector<float> cached = random_floats(count, 1);
+    std::vector<std::uint16_t> halves;
+    for (const float one : cached) halves.push_back(round_to_f16(one).bits);
+    const Numbers pool = type == KvType::f16 ? send(on, halves) : send(on, cached);
+    const call::Cache cache{pool.at(), block, 0, kv_heads, dim, type};
+    // Two rows share two whole chunks; each has a chunk of listed slots of its own.
+    const std::vector<AttentionItem> items = {
+        {.row = 0, .rows = 1, .part = 0, .block = -1, .list = 0, .present = 3, .settled = 0},
+        {.row = 1, .rows = 1, .part = 1, .block = -1, .list = 3, .present = 40, .settled = 0},
+        {.row = 0, .rows = 2, .part = 2, .block = 3, .list = 0, .present = 64, .settled = 1},
+        {.row = 0, .rows = 2, .part = 4, .block = 1, .list = 0, .present = 64, .settled = 1},
+        {}};
+    const std::vector<AttentionRow> rows = {
+        {.chunks = 3, .shared = 2, .part = 2, .rows = 2, .place = 0, .own = 0},
+        {.chunks = 3, .shared = 2, .part = 2, .rows = 2, .place = 1, .own = 1}};
+    std::vector<PoolSlot> listed;
+    for (int i = 0; i < 43; ++i) listed.push_back(i * 37 % 256);
+    const std::size_t width = heads * dim;
+    const Numbers q = send(on, scaled(random_floats(2 * width, 2), 0.3f)), of = send(on, items),
+                  plan = send(on, rows), list = send(on, listed),
+                  parts = zeros(on, 6 * heads * (dim + 4) * sizeof(float)),
+                  sinks = send(on, random_floats(heads, 3)), out = zeros(on, 2 * width * sizeof(float));
+    const call::AnyCall calls[] = {
+        call::Attend{q.rows(width), cache, of.at(), list.at(), parts.at(), items.size(), 2, heads, cap},
+        call::Merge{parts.at(), plan.at(), has_sinks ? sinks.at() : Slice(), out.rows(width), 2, heads,
+                    kv_heads, dim}};
+    EXPECT_TRUE(on.run(calls));
+    return bits(on, out);
+  }
+};
+
+TEST_F(VulkanAttention, HasTheBitsOfItsTwin) {
+  for (const std::size_t dim : {16, 64, 80}) {
+    for (const KvType type : {KvType::f16, KvType::f32}) {
+      for (const float cap : {0.0f, 5.0f}) {
+        const auto work = [&](Device& on) { return attend(on, dim, type, cap, cap > 0); };
+        expect_same_bits(work, std::to_string(dim) + " dimensions");
+      }
+      if (dim != 64) break;
+    }
+  }
+}
+
+TEST_F(VulkanCalls, QuantizeWhatAttentionGives) {
+  constexpr std::size_t n = 2, heads = 3, dim = 32, width = heads * dim;
+  const QuantizedLayout layout{n, width};
+  const std::vector<AttentionRow> rows = {
+      {.chunks = 9, .shared = 0, .part = 0, .rows = 0, .place = 0, .own = 0},
+      {.chunks = 1, .shared = 0, .part = 0, .rows = 0, .place = 0, .own = 9}};
+  std::vector<float> numbers = random_floats(10 * heads * (dim + 4), 1);
+  for (float& one : numbers) one = std::abs(one);
+  const Numbers parts = send(*device_, numbers), plan = send(*device_, rows),
+                out = zeros(*device_, n * width * 4), fused = zeros(*device_, layout.bytes()),
+                apart = zeros(*device_, layout.bytes());
+  run(*device_,
+      call::Merge{parts.at(), plan.at(), {}, out.rows(width), n, heads, heads, dim, {fused.at(), layout}});
+  run(*device_, call::Quantize{out.rows(width), n, width, {apart.at(), layout}});
+  EXPECT_EQ(bits(*device_, fused), bits(*device_, apart));
+}
+
+TEST_F(VulkanCalls, AnswerQuestionsAsTheirTwinsDo) {
+  std::vector<float> row = random_floats(2500, 1);
+  for (std::size_t i = 0; i < row.size(); i += 5) row[i] = std::round(row[i] * 8) / 8;
+  for (const float odd : {0.5f, -infinity, infinity, nan}) {
+    row[1100] = row[2400] = odd;
+    const auto best = [&](Device& on) {
+      const Numbers logits = send(on, row), out = zeros(on, 3 * 40 * sizeof(call::Best));
+      run(on, call::Top{logits.at().behind(4), 2450, 40, out.at()});
+      return bits(on, out);
+    };
+    expect_same_bits(best, std::to_string(odd));
+    const auto sum = [&](Device& on) {
+      const Numbers logits = send(on, row), out = zeros(on, 6 * sizeof(float));
+      run(on, call::SumExp{logits.at(), 2450, 1.25f, out.at()});
+      return fetch<float>(on, out);
+    };
+    if (odd < 1) {
+      expect_same_bits(sum, std::to_string(odd));
+    } else {
+      EXPECT_TRUE(std::isnan(sum(*device_)[3])) << odd;  // the segment that has it
+    }
+  }
+}
+
+}  // namespace
+}  // namespace spectr

@@ -1,0 +1,174 @@
+// Products and quantized rows by Vulkan: the bits of their twins, whatever the shape.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "spectr/backend/device/twin_device.h"
+#include "spectr/backend/device/weight_panels.h"
+#include "spectr/gguf/quant/quant_layout.h"
+#include "tests/support/device_numbers.h"
+#include "tests/support/random_tensor.h"
+#include "tests/vulkan/on_vulkan.h"
+
+namespace spectr {
+namespace {
+
+using namespace test;
+
+constexpr float infinity = std::numeric_limits<float>::infinity(),
+                nan = std::numeric_limits<float>::quiet_NaN();
+
+class VulkanProducts : public OnVulkan<testing::Test> {
+ protected:
+  /// Runs `work`, which gives bits, here and on the twins.
+  template <class Work>
+  void expect_same_bits(const Work& work, const std::string& what) {
+    TwinDevice twins;
+    EXPECT_EQ(work(*device_), work(twins)) << what;
+  }
+};
+
+/// A quantized matrix on a device, in panels.
+struct Panels {
+  Numbers codes, scales, factors;
+  call::Weights weights;
+
+  Panels(Device& device, TensorType type, std::size_t rows, std::size_t cols, const WeightPanels& of)
+      : codes(send(device, of.codes)), scales(send(device, of.scales)), factors(send(device, of.factors)) {
+    weights = {type, rows, cols, codes.at(), scales.at(), of.factors.empty() ? Slice() : factors.at()};
+  }
+};
+
+/// y of n rows x, and the quantized rows.
+std::vector<std::uint32_t> product(Device& device, TensorType type, std::size_t rows, std::size_t cols,
+                                   const WeightPanels& panels, const std::vector<float>& x, std::size_t n) {
+  const Panels w(device, type, rows, cols, panels);
+  const QuantizedLayout layout{n, cols};
+  const std::size_t stride = rows + 8;
+  const Numbers in = send(device, x), quantized = zeros(device, layout.bytes()),
+                y = send(device, std::vector<float>(n * stride, 7.0f));
+  run(device, call::Quantize{in.rows(cols), n, cols, {quantized.at(), layout}});
+  run(device, call::Product{w.weights, {quantized.at(), layout}, y.rows(stride), n});
+  std::vector<std::uint32_t> all = bits(device, y);
+  for (const std::uint32_t one : bits(device, quantized)) all.push_back(one);
+  return all;
+}
+
+TEST_F(VulkanProducts, HaveTheBitsOfTheirTwinsForEveryFormatAndShape) {
+  for (const TensorType type : device_layouts()) {
+    const auto unit = static_cast<std::size_t>(quant_layout(type)->columns);
+    for (const auto& [rows, cols, n] : {std::tuple<std::size_t, std::size_t, std::size_t>{1, unit, 1},
+                                        {17, 3 * unit, 2},
+                                        {40, 512, 3},
+                                        {33, 2 * unit, 5},
+                                        {16, 2304, 8},
+                                        {24, 512, 9},
+                                        {20, unit, 70},
+                                        {8, 5632, 4}}) {
+      const WeightPanels panels = pack_for_device(type, rows, cols, random_tensor(type, rows, cols, 1));
+      const std::vector<float> x = random_floats(n * cols, 2);
+      expect_same_bits([&](Device& on) { return product(on, type, rows, cols, panels, x, n); },
+                       std::string(format_of(type).name) + ", " + std::to_string(cols) + " columns");
+    }
+  }
+}
+
+TEST_F(VulkanProducts, OfARowAreTheSameInAnyCompany) {
+  constexpr std::size_t rows = 20, cols = 512, n = 11;
+  const WeightPanels panels =
+      pack_for_device(TensorType::q4_k, rows, cols, random_tensor(TensorType::q4_k, rows, cols, 1));
+  const std::vector<float> x = random_floats(n * cols, 2);
+  const auto together = product(*device_, TensorType::q4_k, rows, cols, panels, x, n);
+  for (std::size_t r = 0; r < n; ++r) {
+    const std::vector<float> row(x.begin() + static_cast<std::ptrdiff_t>(r * cols),
+                                 x.begin() + static_cast<std::ptrdiff_t>((r + 1) * cols));
+    const auto alone = product(*device_, TensorType::q4_k, rows, cols, panels, row, 1);
+    EXPECT_TRUE(std::equal(alone.begin(), alone.begin() + rows,
+                           together.begin() + static_cast<std::ptrdiff_t>(r * (rows + 8))));
+  }
+}
+
+TEST_F(VulkanProducts, TakeWhatIsHugeTinyOrNoNumber) {
+  constexpr std::size_t rows = 16, cols = 256;
+  std::vector<float> x = random_floats(8 * cols, 2);
+  const auto row = [&](std::size_t r) { return std::span(x).subspan(r * cols, cols); };
+  for (float& v : row(0)) v *= 1e30f;
+  for (float& v : row(1)) v *= 1e-29f;
+  for (float& v : row(2)) v *= 1e-33f;
+  for (float& v : row(3)) v = 0;
+  row(4)[37] = infinity;
+  row(5)[100] = nan;
+  for (float& v : row(6)) v = -0.0f;
+  row(7)[255] = -infinity;
+  const WeightPanels panels =
+      pack_for_device(TensorType::q8_0, rows, cols, random_tensor(TensorType::q8_0, rows, cols, 1));
+  const auto work = [&](Device& on) {
+    auto all = product(on, TensorType::q8_0, rows, cols, panels, x, 8);
+    for (std::uint32_t& one : all) {
+      if ((one & 0x7fffffffu) > 0x7f800000u) one = 0x7fc00000u;  // a NaN's bits are nobody's
+    }
+    return all;
+  };
+  expect_same_bits(work, "odd numbers");
+}
+
+TEST_F(VulkanProducts, TakeScalesThatAreSubnormal) {
+  constexpr std::size_t rows = 16, cols = 64;
+  WeightPanels panels =
+      pack_for_device(TensorType::q8_0, rows, cols, random_tensor(TensorType::q8_0, rows, cols, 1));
+  for (std::size_t i = 0; i < panels.scales.size(); ++i)
+    panels.scales[i] = 0x03ff0001u + static_cast<std::uint32_t>(i);
+  const std::vector<float> x = random_floats(cols, 2);
+  expect_same_bits([&](Device& on) { return product(on, TensorType::q8_0, rows, cols, panels, x, 1); },
+                   "scales");
+}
+
+TEST_F(VulkanProducts, OfFloatsHaveTheBitsOfTheirTwins) {
+  for (const TensorType type : {TensorType::f32, TensorType::f16, TensorType::bf16}) {
+    for (const auto& [rows, cols, n] : {std::tuple<std::size_t, std::size_t, std::size_t>{1, 6, 1},
+                                        {17, 65, 2},
+                                        {20, 200, 7},
+                                        {33, 2113, 9}}) {
+      const std::vector<std::byte> w = random_tensor(type, rows, cols, 1);
+      const std::vector<float> x = random_floats(n * cols, 2);
+      const auto work = [&](Device& on) {
+        const Numbers weights = send(on, w), in = send(on, x),
+                      y = send(on, std::vector<float>(n * (rows + 3), 7.0f));
+        run(on, call::FloatProduct{{type, rows, cols, weights.at()}, in.rows(cols), y.rows(rows + 3), n});
+        return bits(on, y);
+      };
+      expect_same_bits(work, std::string(format_of(type).name) + ", " + std::to_string(cols) + " columns");
+    }
+  }
+}
+
+TEST_F(VulkanProducts, OfMatricesThatAreLargerThanABindingAreMadeInParts) {
+  constexpr std::size_t rows = 70, cols = 256, n = 3;
+  const auto small =
+      value_of(vulkan::VulkanDevice::open(instance_, *gpu_, {gpu_->binding.alignment, 20'000}));
+  TwinDevice twins;
+  for (const TensorType type : {TensorType::q8_0, TensorType::q5_k, TensorType::q6_k}) {
+    const WeightPanels panels = pack_for_device(type, rows, cols, random_tensor(type, rows, cols, 1));
+    const std::vector<float> x = random_floats(n * cols, 2);
+    EXPECT_EQ(product(*small, type, rows, cols, panels, x, n),
+              product(twins, type, rows, cols, panels, x, n));
+  }
+  const std::vector<std::byte> w = random_tensor(TensorType::f16, rows, cols, 1);
+  const std::vector<float> x = random_floats(n * cols, 2);
+  const auto work = [&](Device& on) {
+    const Numbers weights = send(on, w), in = send(on, x), y = send(on, std::vector<float>(n * rows));
+    run(on, call::FloatProduct{{TensorType::f16, rows, cols, weights.at()}, in.rows(cols), y.rows(rows), n});
+    return bits(on, y);
+  };
+  EXPECT_EQ(work(*small), work(twins));
+  const Numbers large = zeros(*small, 40'000);
+  const call::AnyCall call = call::Scale{large.rows(10'000), 1, 10'000, 2.0f};
+  EXPECT_EQ(
+      small->run({&call, 1}).error().message,
+      gpu_->name + ": a kernel takes 0.04 MB of memory in one piece, and the device binds 0.02 MB at most");
+}
+
+}  // namespace
+}  // namespace spectr
