@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "apps/cli/failure.h"
 #include "spectr/engine/devices.h"
 
@@ -14,9 +16,12 @@ constexpr int surely_all_layers = 99;  // what llama.cpp's users write for all
 /// The device that `auto` stands for; tells where there is none.
 std::string first_device() {
   const auto devices = list_devices();
-  if (devices && !devices->empty()) return devices->front().name;
+  if (devices) {
+    const auto found = std::ranges::find(*devices, false, &ListedDevice::is_processor);
+    if (found != devices->end()) return found->name;
+  }
   fmt::print(stderr, "--device auto: {}; computing on the CPU\n",
-             devices ? "there are no devices" : devices.error().message);
+             devices ? "there is no device but the processor" : devices.error().message);
   return "";
 }
 

@@ -9,6 +9,7 @@
 #include "spectr/backend/cuda/cuda_device.h"
 #include "spectr/backend/cuda/kernel_image.h"
 #include "spectr/backend/device/device_backend.h"
+#include "spectr/backend/vulkan/vulkan_devices.h"
 #include "spectr/base/stopwatch.h"
 
 namespace spectr {
@@ -20,9 +21,14 @@ Result<const cuda::Driver*> driver() {
   return cuda::load_driver();
 }
 
+Result<std::vector<DeviceInfo>> cuda_devices() {
+  SPECTR_TRY(const cuda::Driver* const of, driver());
+  return cuda::devices(*of);
+}
+
 Result<std::shared_ptr<Device>> open(std::string_view name) {
-  constexpr std::string_view cuda = "CUDA";
-  if (!name.starts_with(cuda)) return error("there is no such device; see --list-devices");
+  if (name.starts_with("Vulkan")) return vulkan::open_device(name);
+  if (!name.starts_with("CUDA")) return error("there is no such device; see --list-devices");
   SPECTR_TRY(const cuda::Driver* const of, driver());
   SPECTR_TRY(const std::vector<DeviceInfo> all, cuda::devices(*of));
   const auto found = std::ranges::find(all, name, &DeviceInfo::name);
@@ -33,11 +39,16 @@ Result<std::shared_ptr<Device>> open(std::string_view name) {
 }  // namespace
 
 Result<std::vector<ListedDevice>> list_devices() {
-  SPECTR_TRY(const cuda::Driver* const of, driver());
-  SPECTR_TRY(std::vector<DeviceInfo> all, cuda::devices(*of));
   std::vector<ListedDevice> listed;
-  for (DeviceInfo& one : all)
-    listed.push_back({std::move(one.name), std::move(one.description), one.bytes, one.free_bytes});
+  const auto list = [&listed](const Result<std::vector<DeviceInfo>>& found) {
+    if (!found) return;
+    for (const DeviceInfo& one : *found)
+      listed.push_back({one.name, one.description, one.bytes, one.free_bytes, one.is_processor});
+  };
+  const auto by_cuda = cuda_devices(), by_vulkan = vulkan::devices();
+  list(by_cuda);
+  list(by_vulkan);
+  if (!by_cuda && !by_vulkan) return error("{}; {}", by_cuda.error().message, by_vulkan.error().message);
   return listed;
 }
 

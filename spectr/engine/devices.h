@@ -13,9 +13,10 @@ namespace spectr {
 
 /// A device that models can be computed on beside the processor.
 struct ListedDevice {
-  std::string name;         ///< "CUDA0"
+  std::string name;         ///< "CUDA0", "Vulkan0"
   std::string description;  ///< "NVIDIA H100 80GB HBM3"
   std::size_t bytes, free_bytes;
+  bool is_processor;  ///< the processor by another name: to be used only by that
 };
 
 /// The devices of this machine. Error: why there are none.
