@@ -36,9 +36,10 @@ std::string machine(int threads) {
 }
 
 std::string describe(const Transformer& model) {
-  return fmt::format("{} ({} bytes of weights, layout {:016x}, keys {}, values {})", model.spec().name,
+  const std::string place = model.place();
+  return fmt::format("{} ({} bytes of weights, layout {:016x}, keys {}, values {}{})", model.spec().name,
                      model.weight_bytes(), layout_of(model.spec()), name_of(model.kv().keys),
-                     name_of(model.kv().values));
+                     name_of(model.kv().values), place.empty() ? "" : ", on " + place);
 }
 
 /// The models, the target first.

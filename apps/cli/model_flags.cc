@@ -217,7 +217,9 @@ void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const M
 
 LoadOptions draft_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file) {
   LoadOptions options = flags.load_options();
-  if (flags.slim_given || !rule.reads(Setting::costs)) return options;
+  // Devices have no short lists of tokens, and their heads cost little.
+  const bool on_device = !flags.device.of_drafts().empty();
+  if (flags.slim_given || on_device || !rule.reads(Setting::costs)) return options;
   LoadOptions silent = options;
   silent.progress = {};  // trials tell their own
   options.choose_draft = [file, plain = std::move(silent)](

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -195,6 +196,9 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual const Caps& caps() const = 0;
+  /// Where models are computed, in words that tell one place from another: "CUDA0 (NVIDIA H100 80GB HBM3)".
+  /// Empty: by this process alone, on the processor.
+  virtual std::string place() const { return ""; }
   /// Takes out of a model what others compute, where several processes share it: the rest is what check(),
   /// make() and passes are about. Error: a model that cannot be shared so, by the key that says why.
   virtual Result<void> take_part(ModelSpec&) const { return {}; }

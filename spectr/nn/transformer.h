@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "spectr/base/recycled.h"
 #include "spectr/base/result.h"
@@ -48,6 +49,8 @@ class Transformer final : public LanguageModel {
   const ModelSpec& spec() const { return *spec_; }
   const KvTypes& kv() const { return kv_; }
   const Caps& caps() const { return backend_->caps(); }
+  /// Where it is computed, see Backend::place().
+  std::string place() const { return backend_->place(); }
 
   /// Bytes of weights that a pass of one row reads: of experts, those that a row has.
   std::size_t weight_bytes() const;

@@ -27,21 +27,25 @@ std::vector<Feature> device_features() {
           Feature::forbidden_tokens};
 }
 
-Result<std::unique_ptr<Ops>> DeviceBackend::make(const ModelSpec& spec, const KvTypes& kv) const {
+std::string DeviceBackend::place() const {
   const DeviceInfo info = device_->info();
+  return fmt::format("{} ({})", info.name, info.description);
+}
+
+Result<std::unique_ptr<Ops>> DeviceBackend::make(const ModelSpec& spec, const KvTypes& kv) const {
   for (const LayerSpec& layer : spec.layers) {
     const AttentionSpec* a = layer.attention();
     if (a == nullptr || device_->has_heads_of(a->head_dim)) continue;
-    return error("{}: {} ({}) has no kernels for heads of {} dimensions; --device none computes on the CPU",
-                 spec.file, info.name, info.description, a->head_dim);
+    return error("{}: {} has no kernels for heads of {} dimensions; --device none computes on the CPU",
+                 spec.file, place(), a->head_dim);
   }
   const std::size_t bytes = DeviceWeights::bytes_of_all(spec);
-  if (bytes > info.free_bytes) {
+  if (const DeviceInfo info = device_->info(); bytes > info.free_bytes) {
     const auto gigabytes = [](std::size_t n) { return static_cast<double>(n) / 1e9; };
     return error(
-        "{} ({}): {} takes {:.3g} GB on the device, of which {:.3g} GB are free; --device none computes on "
-        "the CPU",
-        info.name, info.description, spec.file, gigabytes(bytes), gigabytes(info.free_bytes));
+        "{}: {} takes {:.3g} GB on the device, of which {:.3g} GB are free; --device none computes on the "
+        "CPU",
+        place(), spec.file, gigabytes(bytes), gigabytes(info.free_bytes));
   }
   return std::make_unique<DeviceOps>(spec, kv, device_);
 }

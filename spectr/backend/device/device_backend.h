@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "spectr/backend/device/device.h"
 
@@ -15,6 +16,7 @@ class DeviceBackend final : public Backend {
   explicit DeviceBackend(std::shared_ptr<Device> device) : device_(std::move(device)) {}
 
   const Caps& caps() const override { return device_->caps(); }
+  std::string place() const override;
   /// Error: heads of a size that the device has no kernels for, or less memory than the weights take.
   Result<std::unique_ptr<Ops>> make(const ModelSpec& spec, const KvTypes& kv) const override;
 

@@ -59,6 +59,10 @@ Result<void> ShardedBackend::all_loaded() {
   return hear();
 }
 
+std::string ShardedBackend::place() const {
+  return fmt::format("{} ranks by {}", ranks(), split_ == Split::rows ? "row" : "layer");
+}
+
 Result<void> ShardedBackend::take_part(ModelSpec& spec) const {
   return spectr::take_part(spec, {communicator_.rank(), communicator_.ranks()}, split_);
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,7 @@ class ShardedBackend final : public Backend {
   Result<double> ring_seconds(const Rounds& rounds);
 
   const Caps& caps() const override { return backend_->caps(); }
+  std::string place() const override;
   Result<void> take_part(ModelSpec& spec) const override;
   Result<std::unique_ptr<Ops>> make(const ModelSpec& spec, const KvTypes& kv) const override;
 
