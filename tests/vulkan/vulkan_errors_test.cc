@@ -14,10 +14,12 @@
 
 // Drivers and layers leave memory behind when they are unloaded, where no detector of leaks can tell whose it
 // was. What tests of Vulkan leak of Vulkan's objects the validation layer says.
-extern "C" int __lsan_is_turned_off();   // NOLINT(bugprone-reserved-identifier): as the sanitizer names it
-extern "C" int __lsan_is_turned_off() {  // NOLINT(bugprone-reserved-identifier)
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): as the sanitizer names it
+extern "C" int __lsan_is_turned_off();
+extern "C" int __lsan_is_turned_off() {
   return 1;
 }
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace spectr {
 namespace {
