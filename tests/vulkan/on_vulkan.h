@@ -50,7 +50,8 @@ class OnVulkan : public Base {
     setenv("LP_NUM_THREADS", "2", 0);
     const auto loader = vulkan::load_loader();
     if (!loader) SPECTR_NO_DEVICE(loader.error().message);
-    const char* const name = std::getenv("SPECTR_TEST_DEVICE");
+    const char* const given = std::getenv("SPECTR_TEST_DEVICE");
+    const char* const name = given != nullptr && std::string(given).starts_with("Vulkan") ? given : nullptr;
     auto made = vulkan::Instance::make(*loader, messages_.listener());
     if (!made && name != nullptr) made = vulkan::Instance::make(*loader);
     if (!made) SPECTR_NO_DEVICE(made.error().message);
