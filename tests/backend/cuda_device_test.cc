@@ -16,6 +16,7 @@
 #include "spectr/backend/device/weight_panels.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
+#include "tests/support/device_numbers.h"
 #include "tests/support/mock_cuda.h"
 #include "tests/support/model_course.h"
 #include "tests/support/random_tensor.h"
@@ -32,27 +33,6 @@ using testing::HasSubstr;
 
 std::shared_ptr<CudaDevice> open(const MockCuda& mock) {
   return value_of(CudaDevice::open(mock.driver(), 0, "kernels"));
-}
-
-/// Memory of a device with numbers in it.
-struct Numbers {
-  std::unique_ptr<DeviceMemory> memory;
-  Slice at() const { return {memory.get()}; }
-  call::Rows rows(std::size_t stride) const { return {at(), stride}; }
-};
-template <class T>
-Numbers send(Device& device, const std::vector<T>& numbers) {
-  Numbers sent{device.allocate(numbers.size() * sizeof(T))};
-  EXPECT_TRUE(device.upload(sent.at(), std::as_bytes(std::span(numbers))));
-  return sent;
-}
-std::vector<std::uint32_t> bits(Device& device, const Numbers& numbers) {
-  std::vector<std::uint32_t> all(numbers.memory->bytes() / sizeof(std::uint32_t));
-  EXPECT_TRUE(device.download(std::as_writable_bytes(std::span(all)), numbers.at()));
-  return all;
-}
-void run(Device& device, const call::AnyCall& call) {
-  EXPECT_TRUE(device.run({&call, 1}));
 }
 
 /// Runs `work`, which gives bits, on both devices.
