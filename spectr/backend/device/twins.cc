@@ -37,7 +37,8 @@ float exp_of_negative(float x, Rounding rounding) {
     p = multiply_add(p, r, next, rounding);
   }
   const float y = multiply_add(p, r * r, r, rounding) + 1.0f;
-  return x < -87.0f ? 0.0f : std::bit_cast<float>(bits_of(y) + (bits_of(shifted) << 23));
+  if (!(x >= -87.0f)) return x < -87.0f ? 0.0f : x;
+  return std::bit_cast<float>(bits_of(y) + (bits_of(shifted) << 23));
 }
 
 float silu(float x, Rounding rounding) {

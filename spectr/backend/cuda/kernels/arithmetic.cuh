@@ -7,7 +7,8 @@
 namespace spectr::cuda {
 
 /// e^x for x ≤ 0, the same bits everywhere: 2ⁿ e^r with n = round(x / log 2), and a polynomial for e^r,
-/// |r| ≤ log(2) / 2. 0 below −87, where results would be denormal.
+/// |r| ≤ log(2) / 2. 0 below −87, where results would be denormal. NaN for NaN, whose bits would else become
+/// those of a number.
 SPECTR_DEVICE float exp_of_negative(float x) {
   constexpr float large = 12582912.0f;  // 1.5 · 2²³: adding it rounds to an integer
   const float shifted = fma(x, 1.44269504f, large), n = sub(shifted, large);
@@ -19,7 +20,8 @@ SPECTR_DEVICE float exp_of_negative(float x) {
   p = fma(p, r, 1.6666665459e-1f);
   p = fma(p, r, 5.0000001201e-1f);
   const float y = add(fma(p, mul(r, r), r), 1.0f);
-  return x < -87.0f ? 0.0f : float_of(bits_of(y) + (bits_of(shifted) << 23));
+  if (!(x >= -87.0f)) return x < -87.0f ? 0.0f : x;
+  return float_of(bits_of(y) + (bits_of(shifted) << 23));
 }
 
 /// x / (1 + e^−x), by e^−|x|.
