@@ -72,9 +72,9 @@ Result<std::shared_ptr<Device>> shared_device(std::string_view name) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Backend>> device_backend(std::string_view name) {
+Result<std::shared_ptr<const Backend>> device_backend(std::string_view name, ThreadPool* pool) {
   SPECTR_TRY(std::shared_ptr<Device> device, shared_device(name));
-  return std::make_shared<DeviceBackend>(std::move(device));
+  return std::make_shared<DeviceBackend>(std::move(device), pool);
 }
 
 Result<std::string> description_of(std::string_view name) {

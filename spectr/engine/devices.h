@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spectr/base/result.h"
+#include "spectr/base/thread_pool.h"
 #include "spectr/nn/ops.h"
 
 namespace spectr {
@@ -22,9 +23,10 @@ struct ListedDevice {
 /// The devices of this machine. Error: why there are none.
 Result<std::vector<ListedDevice>> list_devices();
 
-/// Models on the device of that name; models that have the same share it. Error: there is no such device, or
+/// Models on the device of that name; models that have the same share it. The pool, where there is one, packs
+/// their weights, and must outlive them. Error: there is no such device, or
 /// it cannot be used; a line that names --device.
-Result<std::shared_ptr<const Backend>> device_backend(std::string_view name);
+Result<std::shared_ptr<const Backend>> device_backend(std::string_view name, ThreadPool* pool = nullptr);
 
 /// "CUDA0 (NVIDIA H100 80GB HBM3)". Error: of list_devices(), or there is no such device.
 Result<std::string> description_of(std::string_view name);

@@ -37,7 +37,7 @@ Result<std::vector<Token>> shortlist_for(const SlimOptions& options, const Vocab
 }
 
 Result<std::shared_ptr<const Backend>> backend_of(const std::string& device, ThreadPool& pool) {
-  if (!device.empty()) return device_backend(device);
+  if (!device.empty()) return device_backend(device, &pool);
   return backends().front().make(pool);
 }
 

@@ -98,11 +98,12 @@ TEST(TwinProduct, OfFloatsIsTheDefinitions) {
 }
 
 TEST(TwinProduct, OfPackedWeightsHasTheBitsOfTheFiles) {
+  ThreadPool pool(2);
   for (const TensorType type : device_layouts()) {
     constexpr std::size_t rows = 19, cols = 512, n = 3;
     const std::vector<std::byte> file = test::random_tensor(type, rows, cols, 1);
     const twin::QuantizedRows x = twin::quantize(random_floats(n * cols, 2), n);
-    const WeightPanels panels = pack_for_device(type, rows, cols, file);
+    const WeightPanels panels = pack_for_device(type, rows, cols, file, &pool);
     const twin::PackedWeights packed{panels.codes.data(), panels.scales.data(), panels.factors.data()};
     EXPECT_EQ(twin::product(type, packed, rows, cols, x), twin::product(type, file, rows, x));
   }

@@ -47,7 +47,7 @@ Result<std::unique_ptr<Ops>> DeviceBackend::make(const ModelSpec& spec, const Kv
         "CPU",
         place(), spec.file, gigabytes(bytes), gigabytes(info.free_bytes));
   }
-  return std::make_unique<DeviceOps>(spec, kv, device_);
+  return std::make_unique<DeviceOps>(spec, kv, device_, pool_);
 }
 
 }  // namespace spectr

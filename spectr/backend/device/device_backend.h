@@ -4,6 +4,7 @@
 #include <string>
 
 #include "spectr/backend/device/device.h"
+#include "spectr/base/thread_pool.h"
 
 namespace spectr {
 
@@ -13,7 +14,9 @@ std::vector<Feature> device_features();
 /// Models on a device.
 class DeviceBackend final : public Backend {
  public:
-  explicit DeviceBackend(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+  /// The pool, where there is one, packs weights, and must outlive models.
+  explicit DeviceBackend(std::shared_ptr<Device> device, ThreadPool* pool = nullptr)
+      : device_(std::move(device)), pool_(pool) {}
 
   const Caps& caps() const override { return device_->caps(); }
   std::string place() const override;
@@ -22,6 +25,7 @@ class DeviceBackend final : public Backend {
 
  private:
   std::shared_ptr<Device> device_;
+  ThreadPool* pool_;
 };
 
 }  // namespace spectr

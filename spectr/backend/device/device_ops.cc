@@ -44,10 +44,11 @@ call::QuantizedRows* quantized_of(call::AnyCall& call, const call::Rows& out, st
 
 }  // namespace
 
-DeviceOps::DeviceOps(const ModelSpec& spec, const KvTypes& kv, std::shared_ptr<Device> device)
+DeviceOps::DeviceOps(const ModelSpec& spec, const KvTypes& kv, std::shared_ptr<Device> device,
+                     ThreadPool* pool)
     : spec_(spec),
       device_(std::move(device)),
-      weights_(spec, *device_),
+      weights_(spec, *device_, pool),
       blocks_(spec, kv, *device_),
       data_(spec, weights_, *device_),
       logits_(spec.vocabulary, *device_) {

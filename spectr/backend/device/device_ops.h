@@ -20,8 +20,8 @@ namespace spectr {
 /// sends.
 class DeviceOps final : public Ops {
  public:
-  /// The spec must outlive it. Throws std::bad_alloc.
-  DeviceOps(const ModelSpec& spec, const KvTypes& kv, std::shared_ptr<Device> device);
+  /// The spec must outlive it, and the pool that packs weights, where there is one. Throws std::bad_alloc.
+  DeviceOps(const ModelSpec& spec, const KvTypes& kv, std::shared_ptr<Device> device, ThreadPool* pool);
 
   bool upload(WeightId id, std::span<const std::byte> bytes) override { return weights_.upload(id, bytes); }
   void reserve(std::size_t rows) override;

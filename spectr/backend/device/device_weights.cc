@@ -41,8 +41,12 @@ std::size_t forbids_bytes(const ModelSpec& spec) {
 
 }  // namespace
 
-DeviceWeights::DeviceWeights(const ModelSpec& spec, Device& device)
-    : spec_(spec), device_(device), on_device_(spec.weights.size()), on_host_(spec.weights.size()) {
+DeviceWeights::DeviceWeights(const ModelSpec& spec, Device& device, ThreadPool* pool)
+    : spec_(spec),
+      device_(device),
+      pool_(pool),
+      on_device_(spec.weights.size()),
+      on_host_(spec.weights.size()) {
   if (spec.head.forbidden.empty()) return;
   std::vector<float> summands(spec.vocabulary, -0.0f);  // which changes no number
   for (const Token token : spec.head.forbidden)
@@ -73,7 +77,7 @@ bool DeviceWeights::upload(WeightId id, std::span<const std::byte> bytes) {
     send(0, std::as_bytes(std::span(numbers)));
   } else if (has_device_layout(weight.type)) {
     const PanelLayout layout(weight.type, weight.rows, weight.cols);
-    const WeightPanels packed = pack_for_device(weight.type, weight.rows, weight.cols, bytes);
+    const WeightPanels packed = pack_for_device(weight.type, weight.rows, weight.cols, bytes, pool_);
     send(0, std::as_bytes(std::span(packed.codes)));
     send(layout.scales_at(), std::as_bytes(std::span(packed.scales)));
     send(layout.factors_at(), std::as_bytes(std::span(packed.factors)));

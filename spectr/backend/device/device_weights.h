@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "spectr/backend/device/calls.h"
+#include "spectr/base/thread_pool.h"
 
 namespace spectr {
 
@@ -13,8 +14,8 @@ namespace spectr {
 /// the file, on the host.
 class DeviceWeights {
  public:
-  /// Both must outlive it. Throws std::bad_alloc.
-  DeviceWeights(const ModelSpec& spec, Device& device);
+  /// All must outlive it. `pool`: packs matrices, where there is one. Throws std::bad_alloc.
+  DeviceWeights(const ModelSpec& spec, Device& device, ThreadPool* pool);
 
   /// See Ops::upload.
   bool upload(WeightId id, std::span<const std::byte> bytes);
@@ -36,6 +37,7 @@ class DeviceWeights {
  private:
   const ModelSpec& spec_;
   Device& device_;
+  ThreadPool* pool_;
   std::vector<std::unique_ptr<DeviceMemory>> on_device_;  // by weight
   std::vector<std::span<const std::byte>> on_host_;       // by weight: of tables
   std::unique_ptr<DeviceMemory> forbids_;

@@ -62,6 +62,32 @@ std::pair<std::uint8_t, std::uint8_t> small_scales(TensorType type, const QuantB
   return {static_cast<std::uint8_t>(static_cast<int>(scale.factor)), static_cast<std::uint8_t>(scale.min)};
 }
 
+void pack_row(TensorType type, const QuantLayout& layout, std::size_t row, std::span<const std::byte> file,
+              std::size_t cols, WeightPanels& to) {
+  Writer writer(to, row, div_up(cols, WeightPanels::block_columns), layout.bits());
+  const auto columns = static_cast<std::size_t>(layout.columns);
+  const std::byte* next = file.data();
+  for (std::size_t column = 0; column < cols; column += columns, next += layout.bytes()) {
+    QuantBlock block;
+    split_block(type, next, 0, block);
+    for (std::size_t j = 0; j < columns; ++j) writer.code(column + j, block.quants[j]);
+    if (layout.scale_bytes == 0) {
+      writer.scale(column, block.f16s[0], column % 64 / 32 * 16);
+      continue;
+    }
+    writer.factors(column, block.f16s[0], layout.has_min ? block.f16s[1] : 0);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(layout.scales()); ++i) {
+      const auto [scale, min] = small_scales(type, block, static_cast<int>(i));
+      if (layout.has_min) {
+        writer.scale(column + 32 * i, scale, i % 2 * 8);
+        writer.scale(column + 32 * i, min, 16 + i % 2 * 8);
+      } else {
+        writer.scale(column + 16 * i, scale, i % 4 * 8);
+      }
+    }
+  }
+}
+
 constexpr TensorType layouts[] = {TensorType::q8_0, TensorType::q4_0, TensorType::q5_0,
                                   TensorType::q4_k, TensorType::q5_k, TensorType::q6_k};
 
@@ -99,39 +125,28 @@ PanelLayout::PanelLayout(TensorType type, std::size_t rows, std::size_t cols) {
 }
 
 WeightPanels pack_for_device(TensorType type, std::size_t rows, std::size_t cols,
-                             std::span<const std::byte> file) {
+                             std::span<const std::byte> file, ThreadPool* pool) {
   SPECTR_CHECK(has_device_layout(type));
   const QuantLayout layout = *quant_layout(type);
   const auto columns = static_cast<std::size_t>(layout.columns),
              bytes = static_cast<std::size_t>(layout.bytes());
   SPECTR_CHECK(cols % columns == 0 && file.size() == rows * (cols / columns) * bytes);
-  const std::size_t blocks = div_up(cols, WeightPanels::block_columns);
   const PanelLayout sizes(type, rows, cols);
   WeightPanels to{.codes = std::vector<std::uint8_t>(sizes.code_bytes),
                   .scales = std::vector<std::uint32_t>(sizes.scale_bytes / sizeof(std::uint32_t)),
                   .factors = std::vector<std::uint32_t>(sizes.factor_bytes / sizeof(std::uint32_t))};
-  const std::byte* next = file.data();
-  for (std::size_t row = 0; row < rows; ++row) {
-    Writer writer(to, row, blocks, layout.bits());
-    for (std::size_t column = 0; column < cols; column += columns, next += bytes) {
-      QuantBlock block;
-      split_block(type, next, 0, block);
-      for (std::size_t j = 0; j < columns; ++j) writer.code(column + j, block.quants[j]);
-      if (layout.scale_bytes == 0) {
-        writer.scale(column, block.f16s[0], column % 64 / 32 * 16);
-        continue;
-      }
-      writer.factors(column, block.f16s[0], layout.has_min ? block.f16s[1] : 0);
-      for (std::size_t i = 0; i < static_cast<std::size_t>(layout.scales()); ++i) {
-        const auto [scale, min] = small_scales(type, block, static_cast<int>(i));
-        if (layout.has_min) {
-          writer.scale(column + 32 * i, scale, i % 2 * 8);
-          writer.scale(column + 32 * i, min, 16 + i % 2 * 8);
-        } else {
-          writer.scale(column + 16 * i, scale, i % 4 * 8);
-        }
-      }
+  const auto pack_panels = [&](std::size_t begin, std::size_t end) {
+    const std::size_t last = std::min(end * WeightPanels::panel_rows, rows);
+    for (std::size_t row = begin * WeightPanels::panel_rows; row < last; ++row) {
+      const std::size_t row_bytes = cols / columns * bytes;
+      pack_row(type, layout, row, file.subspan(row * row_bytes, row_bytes), cols, to);
     }
+  };
+  const std::size_t panels = div_up(rows, WeightPanels::panel_rows);
+  if (pool != nullptr) {
+    pool->parallel_for(panels, 1, pack_panels);
+  } else {
+    pack_panels(0, panels);
   }
   return to;
 }

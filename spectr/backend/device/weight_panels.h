@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "spectr/base/thread_pool.h"
 #include "spectr/gguf/tensor_type.h"
 
 namespace spectr {
@@ -56,8 +57,9 @@ struct PanelLayout {
   std::size_t bytes() const { return factors_at() + factor_bytes; }
 };
 
-/// Requires: has_device_layout(type); `file` holds [rows, cols] weights, cols whole super-blocks.
+/// Requires: has_device_layout(type); `file` holds [rows, cols] weights, cols whole super-blocks. `pool`
+/// shares the work, where there is one.
 WeightPanels pack_for_device(TensorType type, std::size_t rows, std::size_t cols,
-                             std::span<const std::byte> file);
+                             std::span<const std::byte> file, ThreadPool* pool = nullptr);
 
 }  // namespace spectr
