@@ -50,12 +50,12 @@ void expect_same_bits(const Work& work) {
 TEST(CudaCalls, GiveTheBitsOfTheirTwinsForProductsOfEveryShape) {
   for (const TensorType type : device_layouts()) {
     // With 5632 columns and 40 rows shared memory is too small for the tuned kernel.
-    for (const auto& [rows, cols, n] : {std::tuple<std::size_t, std::size_t, std::size_t>{40, 512, 1},
-                                        {40, 512, 9},
-                                        {40, 512, 20},
-                                        {40, 512, 70},
-                                        {40, 2304, 2},
-                                        {24, 5632, 17}}) {
+    struct Shape {
+      std::size_t rows, cols, n;
+    };
+    for (const Shape& shape :
+         {Shape{40, 512, 1}, {40, 512, 9}, {40, 512, 20}, {40, 512, 70}, {40, 2304, 2}, {24, 5632, 17}}) {
+      const std::size_t rows = shape.rows, cols = shape.cols, n = shape.n;
       const std::vector<std::byte> file = random_tensor(type, rows, cols, 1);
       const WeightPanels panels = pack_for_device(type, rows, cols, file);
       const std::vector<float> x = random_floats(n * cols, 2);
