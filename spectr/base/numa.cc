@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace spectr {
 namespace {
@@ -29,23 +31,26 @@ void allow(std::span<const int> processors) {
   if (CPU_COUNT(&set) > 0) (void)sched_setaffinity(0, sizeof set, &set);
 }
 
+std::optional<int> parse_processor(std::string_view text) {
+  int number = 0;
+  const char *const begin = text.data(), *const end = begin + text.size();
+  const auto [next, failure] = std::from_chars(begin, end, number);
+  const bool is_one = failure == std::errc() && next == end && number >= 0 && number < CPU_SETSIZE;
+  return is_one ? std::optional(number) : std::nullopt;
+}
+
 }  // namespace
 
 std::vector<int> parse_processor_list(std::string_view list) {
   std::vector<int> numbers;
-  const char *at = list.data(), *const end = list.data() + list.size();
-  const auto read = [&](int& number) {
-    const auto [next, failure] = std::from_chars(at, end, number);
-    at = next;
-    return failure == std::errc() && number >= 0 && number < CPU_SETSIZE;
-  };
-  while (at != end) {
-    int first = 0;
-    if (!read(first)) return {};
-    int last = first;
-    if (at != end && *at == '-' && (++at, !read(last) || last < first)) return {};
-    for (int i = first; i <= last; ++i) numbers.push_back(i);
-    if (at != end && *at++ != ',') return {};
+  while (!list.empty()) {
+    const std::string_view range = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(range.size() + 1, list.size()));
+    const std::size_t dash = range.find('-');
+    const auto first = parse_processor(range.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : parse_processor(range.substr(dash + 1));
+    if (!first || !last || *last < *first) return {};
+    for (int i = *first; i <= *last; ++i) numbers.push_back(i);
   }
   return numbers;
 }
@@ -56,17 +61,14 @@ std::vector<std::vector<int>> numa_nodes(const std::filesystem::path& folder) {
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
     const std::string name = entry.path().filename();
-    int number = 0;
     if (!name.starts_with("node")) continue;
-    const char* const end = name.data() + name.size();
-    if (const auto [next, bad] = std::from_chars(name.data() + 4, end, number);
-        bad != std::errc() || next != end)
-      continue;
+    const auto number = parse_processor(std::string_view(name).substr(4));
+    if (!number) continue;
     std::string list;
     std::getline(std::ifstream(entry.path() / "cpulist") >> std::ws, list);
     std::vector<int> processors = parse_processor_list(list);
     std::erase_if(processors, [&](int one) { return std::ranges::find(allowed, one) == allowed.end(); });
-    if (!processors.empty()) found.emplace_back(number, std::move(processors));
+    if (!processors.empty()) found.emplace_back(*number, std::move(processors));
   }
   std::ranges::sort(found);
   std::vector<std::vector<int>> nodes;

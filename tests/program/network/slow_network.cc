@@ -125,6 +125,7 @@ extern "C" int connect(int socket, const sockaddr* address, socklen_t size) {
   here.sin_family = AF_INET;
   here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t here_size = sizeof here;
+  if (listener < 0) return real_connect()(socket, address, size);
   if (bind(listener, reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0 ||
       listen(listener, 1) != 0 ||
       getsockname(listener, reinterpret_cast<sockaddr*>(&here), &here_size) != 0) {
