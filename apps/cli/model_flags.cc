@@ -11,7 +11,6 @@
 #include "apps/cli/model_caches.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/rope_flags.h"
-#include "apps/cli/usable_processors.h"
 #include "apps/server/model_set.h"
 #include "spectr/gguf/quantize.h"
 #include "spectr/text/token_frequencies.h"
@@ -186,7 +185,7 @@ LoadOptions ModelFlags::load_options() const {
 
 int ModelFlags::thread_count() const {
   // More threads than processors would only wait for each other; results do not depend on the number.
-  const int all = std::max(usable_processors() / static_cast<int>(ranks.here), 1);  // of each rank
+  const int all = ranks.processors_of_each();
   return threads > 0 ? std::min(threads, all) : all;
 }
 

@@ -15,6 +15,7 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/program.h"
+#include "apps/cli/usable_processors.h"
 #include "spectr/backend/sharded/follower.h"
 #include "spectr/backend/sharded/mpi_job.h"
 #include "spectr/base/numa.h"
@@ -27,6 +28,13 @@ constexpr const char* group = "Several processes";
 
 /// The communicator of this program's job, while it runs; null: it is alone.
 Communicator* leads = nullptr;
+
+/// With --numa distribute: what there was before the first rank kept to its node.
+struct Machine {
+  std::vector<std::vector<int>> nodes;
+  int processors = 0;
+};
+Machine machine;
 
 /// Reads those of the arguments that `add` names. Throws Failure.
 void read_some(std::vector<std::string> arguments, const std::function<void(CLI::App&)>& add) {
@@ -65,6 +73,7 @@ void settle(const std::vector<std::string>& arguments) {
   const bool isolates = flags.numa == "isolate", distributes = flags.numa == "distribute" && flags.here > 1;
   if (!isolates && !distributes) return;
   const auto nodes = numa_nodes();
+  if (distributes) machine = {nodes, usable_processors()};
   RunningOn(nodes[isolates ? current_node(nodes) : 0]).keep();
 }
 
@@ -120,6 +129,11 @@ void RankFlags::add(CLI::App& app) {
       ->group(group);
 }
 
+int RankFlags::processors_of_each() const {
+  const int all = machine.nodes.empty() ? usable_processors() : machine.processors;
+  return std::max(all / static_cast<int>(here), 1);
+}
+
 std::size_t RankFlags::count() const {
   if (shard && here > 1)
     throw Failure(Status::usage, "--shard and --ranks: ranks are processes, or those of one process");
@@ -130,7 +144,7 @@ std::size_t RankFlags::count() const {
 std::optional<Sharing> RankFlags::first(std::size_t ranks, Split how, int threads) const {
   if (ranks == 1) return std::nullopt;
   if (shard) return Sharing{RanksOf{leads, ranks}, how};
-  return Sharing{RanksHere{ranks, threads, numa == "distribute"}, how};
+  return Sharing{RanksHere{ranks, threads, machine.nodes}, how};
 }
 
 std::optional<Sharing> RankFlags::sharing(int threads) const {

@@ -21,6 +21,8 @@ struct RankFlags {
   void add(CLI::App& app);
   /// None: this process alone. Throws Failure where both flags are given.
   std::optional<Sharing> sharing(int threads) const;
+  /// How many processors each rank of this process may keep busy.
+  int processors_of_each() const;
   /// How many ranks there are.
   std::size_t count() const;
   /// The first of them; none: this process alone.

@@ -24,8 +24,8 @@ struct ListedDevice {
 Result<std::vector<ListedDevice>> list_devices();
 
 /// Models on the device of that name; models that have the same share it. The pool, where there is one, packs
-/// their weights, and must outlive them. Error: there is no such device, or
-/// it cannot be used; a line that names --device.
+/// their weights, and must outlive them. Error: there is no such device, or it cannot be used; a line that
+/// names --device.
 Result<std::shared_ptr<const Backend>> device_backend(std::string_view name, ThreadPool* pool = nullptr);
 
 /// "CUDA0 (NVIDIA H100 80GB HBM3)". Error: of list_devices(), or there is no such device.

@@ -37,12 +37,11 @@ class Team {
   }
 
   /// Throws std::system_error where the system starts no threads.
-  void start_others(const std::filesystem::path& path, int threads, bool by_node) {
-    const auto nodes = by_node ? numa_nodes() : std::vector<std::vector<int>>();
+  void start_others(const std::filesystem::path& path, const RanksHere& here) {
     for (std::size_t rank = 1; rank < communicators_.size(); ++rank) {
       std::optional<RunningOn> node;  // for the threads that start here
-      if (by_node) node.emplace(nodes[rank % nodes.size()]);
-      auto pool = std::make_unique<ThreadPool>(threads);
+      if (!here.nodes.empty()) node.emplace(here.nodes[rank % here.nodes.size()]);
+      auto pool = std::make_unique<ThreadPool>(here.threads);
       others_.emplace_back([path, pool = std::move(pool), mine = std::move(communicators_[rank])] {
         try {
           const std::unique_ptr<Backend> backend = backends().front().make(*pool);
@@ -64,7 +63,7 @@ std::shared_ptr<ShardedBackend> team_of(const RanksHere& here, Split split, cons
                                         ThreadPool& pool) {
   const auto team = std::make_shared<Team>(here.ranks);
   ShardedBackend& lead = team->lead(backends().front().make(pool), split);
-  team->start_others(path, here.threads, here.by_node);
+  team->start_others(path, here);
   return {team, &lead};
 }
 

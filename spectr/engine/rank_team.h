@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <variant>
+#include <vector>
 
 #include "spectr/backend/sharded/sharded_backend.h"
 #include "spectr/base/result.h"
@@ -14,13 +15,14 @@
 
 namespace spectr {
 
-/// So many ranks in this process, each but the first with a pool of so many threads. `by_node`: they run on
-/// the processors beside one memory each, in turn, and have their part of the model there; the first one does
-/// where the caller and its pool do.
+/// So many ranks in this process, each but the first with a pool of so many threads.
 struct RanksHere {
   std::size_t ranks;
   int threads;
-  bool by_node = false;
+  /// Processors by memory (numa_nodes()): rank r runs on those of node r, or r less the number of nodes, and
+  /// so on, and has its part of the model there; the first one runs where the caller and its pool do. Empty:
+  /// all run anywhere.
+  std::vector<std::vector<int>> nodes = {};
 };
 
 /// The first so many processes of a communicator that this one leads, which must outlive the model.

@@ -48,8 +48,8 @@ class Session {
   /// The text becomes the first `length` tokens of the text in `other`, as if they had been computed here,
   /// and the tree is forgotten. `other` stays as it is, and nobody may use it meanwhile. Requires: a session
   /// of the same model for texts and trees of the same size; length ≤ other.copyable(length); the text here
-  /// begins like the other. Throws std::bad_alloc; then nothing has
-  /// changed, or the text is empty.
+  /// begins like the other. Throws std::bad_alloc; then nothing has changed,
+  /// or the text is empty.
   virtual void copy(const Session& /*other*/, std::size_t /*length*/) {}
 
   /// Of the model, for errors: its file, if it has one.

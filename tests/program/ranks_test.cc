@@ -29,18 +29,22 @@ const Arguments text =
 class Lossless : public testing::TestWithParam<const char*> {};
 
 TEST_P(Lossless, GivesOneRanksTextWithThree) {
-  const Arguments run = text + Arguments{"--method", GetParam()};
+  Arguments run = text + Arguments{"--method", GetParam()};
+  if (GetParam() == std::string("tree")) run = run + Arguments{"--tree", "2,2"};
   const Outcome one = spectr(run);
   for (const char* const split : {"row", "layer"}) {
     const Outcome three = spectr(run + Arguments{"--ranks", "3", "--split", split});
     ASSERT_EQ(three.status, 0) << three.err;
     EXPECT_EQ(three.out, one.out) << split;
   }
+  // Its 288 columns are nine blocks of Q8_0, and two ranks share halves.
+  const Arguments halves = run + Arguments{"-m", data("models/spectr-stories-7m-f16.gguf")};
+  EXPECT_EQ(spectr(halves + Arguments{"--ranks", "2"}).out, spectr(halves).out);
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, Lossless,
-                         testing::Values("plain", "speculative", "spectr", "batch", "block", "traversal",
-                                         "ngram"),
+                         testing::Values("plain", "speculative", "spectr", "tree", "batch", "specinfer",
+                                         "block", "traversal", "ngram", "auto"),
                          [](const auto& method) { return method.param; });
 
 TEST(Ranks, GiveTheSameSampledTextOnEveryRun) {

@@ -152,7 +152,9 @@ class ThreadCommunicator final : public Communicator {
   /// Until another rank's count is `goal`.
   Result<void> wait_for(const Count& count, std::uint64_t goal, std::size_t other, Patience patience) {
     // Parts of a layer are hundreds of microseconds apart where a rank was held up; who sleeps comes later.
-    constexpr int spins = 10'000, yields = 2000;
+    // With more ranks than processors the one that is waited for may be waiting for this one's.
+    const int spins = ranks_ <= processors_ ? 10'000 : 100;
+    constexpr int yields = 2000;
     SPECTR_TRY_VOID(state());
     std::uint64_t seen = count.load();
     const auto waits = [&] { return seen < goal; };  // one that has gone is far ahead
@@ -193,6 +195,7 @@ class ThreadCommunicator final : public Communicator {
 
   std::shared_ptr<Meeting> meeting_;
   std::size_t rank_, ranks_;
+  std::size_t processors_ = std::thread::hardware_concurrency();
   std::optional<Error> failure_;
 };
 
