@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "spectr/backend/cuda/kernels/parameters.h"
+#include "spectr/backend/cuda/launch.h"
+#include "spectr/base/numeric.h"
+
+namespace spectr::cuda {
+
+inline int as_int(std::size_t n) {
+  return static_cast<int>(n);
+}
+
+/// Makes the launches of calls.
+class Lowering {
+ public:
+  Lowering(const Processors& processors, const AddressOf& address_of, std::vector<Launch>& launches)
+      : processors_(processors), address_of_(address_of), launches_(launches) {}
+
+  // launch.cc
+  void operator()(const call::Move& c);
+  void operator()(const call::Copy& c);
+  void operator()(const call::Add& c);
+  void operator()(const call::Scale& c);
+  void operator()(const call::Cap& c);
+  void operator()(const call::Gate& c);
+  void operator()(const call::Quantize& c);
+  void operator()(const call::Activate& c);
+  void operator()(const call::Norm& c);
+  void operator()(const call::Top& c);
+  void operator()(const call::SumExp& c);
+
+  // launch_products.cc
+  void operator()(const call::Product& c);
+  void operator()(const call::FloatProduct& c);
+
+  // launch_attention.cc
+  void operator()(const call::Turn& c);
+  void operator()(const call::Attend& c);
+  void operator()(const call::Merge& c);
+
+ private:
+  static long as_long(std::size_t n) { return static_cast<long>(n); }
+
+  template <class T>
+  T* at(const Slice& slice) const {
+    const auto address = static_cast<std::uintptr_t>(address_of_(slice));
+    return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr)
+  }
+  Matrix matrix(const call::Rows& rows) const { return {at<float>(rows.at), as_long(rows.stride)}; }
+
+  /// With a thread for four columns.
+  template <class Parameters>
+  void add_rows(const char* kernel, std::size_t rows, std::size_t cols, const Parameters& p) {
+    add(kernel, rows, div_up(cols, 512), 128, p);
+  }
+  template <class Parameters>
+  void add(std::string kernel, std::size_t groups_x, std::size_t groups_y, int threads, const Parameters& p,
+           int shared_bytes = 0) {
+    static_assert(std::is_trivially_copyable_v<Parameters>);
+    const auto bytes = std::as_bytes(std::span(&p, 1));
+    launches_.push_back({std::move(kernel), as_int(groups_x), as_int(groups_y), threads, shared_bytes,
+                         std::vector<std::byte>(bytes.begin(), bytes.end())});
+  }
+
+  QuantizedRows quantized(const call::QuantizedRows& rows) const;
+  /// The tuned kernel for a slab of x; false where shared memory has no room for it.
+  bool add_product(const call::Product& c, std::size_t slab);
+  void add_any_product(const call::Product& c);
+
+  const Processors& processors_;
+  const AddressOf& address_of_;
+  std::vector<Launch>& launches_;
+};
+
+}  // namespace spectr::cuda
