@@ -50,7 +50,7 @@ std::vector<std::uint32_t> product(Device& device, TensorType type, std::size_t 
   const Numbers in = send(device, x), quantized = zeros(device, layout.bytes()),
                 y = send(device, std::vector<float>(n * stride, 7.0f));
   run(device, call::Quantize{in.rows(cols), n, cols, {quantized.at(), layout}});
-  run(device, call::Product{w.weights, {quantized.at(), layout}, y.rows(stride), n});
+  run(device, call::Product{{quantized.at(), layout}, n, {{w.weights, y.rows(stride)}}});
   std::vector<std::uint32_t> all = bits(device, y);
   for (const std::uint32_t one : bits(device, quantized)) all.push_back(one);
   return all;

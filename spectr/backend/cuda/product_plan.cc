@@ -4,18 +4,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <tuple>
 
+#include "spectr/backend/cuda/kernels/product_list.h"
 #include "spectr/base/check.h"
 #include "spectr/gguf/quant/quant_layout.h"
 
 namespace spectr::cuda {
 namespace {
 
-template <class... Shapes>
-constexpr auto shapes_of(ShapeList<Shapes...>) {
-  return std::array{Shapes::shape...};
-}
-constexpr auto shapes = shapes_of(ProductShapes());
+#define SPECTR_SHAPE(tiles, sharers, warps, segments, one_run, ...) \
+  ProductShape{tiles, sharers, warps, segments, one_run},
+constexpr std::array shapes = {SPECTR_SHAPES(SPECTR_SHAPE)};
+#undef SPECTR_SHAPE
 
 constexpr int longest_ring = 3, reserved = 1024;  // bytes that the system takes of each group's
 
@@ -24,76 +26,62 @@ bool fits(int bytes, int per_processor, const Processors& device) {
   return (bytes + reserved) * per_processor <= device.shared_bytes;
 }
 
-}  // namespace
-
-std::span<const ProductShape> product_shapes() {
-  return shapes;
-}
-
-std::vector<ProductPlan> product_plans(const FormatBytes& format, int rows, int cols, int n, int parts,
-                                       const Processors& device) {
-  SPECTR_CHECK(n >= 1 && n <= 64);
-  const int blocks = (cols + 63) / 64, row_tiles = (n + 7) / 8;
-  std::vector<ProductPlan> plans;
-  for (const ProductShape& shape : shapes) {
-    const bool wide_enough = shape.x_tiles() >= row_tiles, needless = shape.x_tiles() >= 2 * row_tiles;
-    if (!wide_enough || needless || shape.one_run != (blocks <= 32) || shape.parts() > parts) continue;
-    for (const int per_processor : {1, 2}) {
-      const int groups = device.count * per_processor / shape.parts() * shape.parts();
-      const int panels = most_panels(shape, rows, groups), lanes = shape.lanes();
-      const int to_do = (panels + lanes - 1) / lanes * shape.stretches();
-      for (int ring = 1; ring <= longest_ring && ring <= to_do; ++ring) {
-        const int bytes = product_memory(shape, format, rows, blocks, groups, ring).bytes();
-        if (fits(bytes, per_processor, device)) plans.push_back({shape, groups, ring, bytes, false});
-      }
-    }
-  }
-  return plans;
-}
-
-namespace {
-
-/// What kernel_list.cuh has for so many tiles of x.
-std::optional<ProductShape> whole_shape(int tiles, bool one_run) {
-  if (tiles == 1) return ProductShape{1, 1, 4, 32, one_run};
-  if (tiles == 2) return ProductShape{2, 1, 8, 32, one_run};
-  if (tiles == 4) return ProductShape{2, 2, 8, 32, one_run};
-  if (tiles == 8 && one_run) return ProductShape{2, 4, 16, 32, one_run};
-  return std::nullopt;
-}
-
 FormatBytes panel_bytes(TensorType type) {
   const QuantLayout layout = *quant_layout(type);
   return {
       .codes = 128 * layout.bits(), .factors = layout.scale_bytes > 0 ? 64 : 0, .has_min = layout.has_min};
 }
 
-/// In lower case.
-std::string name_of(TensorType type) {
+/// How unlike the plan is what won on an H100 where that was measured, the most important first: parts by how
+/// many panels a processor has, few warps for few panels, two groups a processor but for wide x, a ring of
+/// two.
+auto distance(const ProductPlan& plan, const ProductSizes& sizes, const Processors& device) {
+  const int panels = sizes.panels / std::max(device.count, 1);
+  const int parts = !sizes.may_split || panels >= 12 ? 1 : panels >= 4 ? 2 : 4;
+  const int warps = plan.shape.x_tiles() >= 8 ? 16 : panels >= 4 || sizes.tiles >= 2 ? 8 : 4;
+  const int groups = device.count * (plan.shape.x_tiles() >= 8 ? 1 : 2);
+  return std::tuple(std::abs(plan.shape.parts() - parts), std::abs(plan.shape.warps - warps),
+                    std::abs(plan.groups - groups), plan.shape.sharers, std::abs(plan.ring - 2));
+}
+
+}  // namespace
+
+std::span<const ProductShape> product_shapes() {
+  return shapes;
+}
+
+std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processors& device) {
+  SPECTR_CHECK(sizes.tiles >= 1 && sizes.tiles <= 8);
+  const FormatBytes format = panel_bytes(sizes.type);
+  std::vector<ProductPlan> plans;
+  for (const ProductShape& shape : shapes) {
+    if (shape.x_tiles() != sizes.tiles || shape.one_run != (sizes.blocks <= 32)) continue;
+    if (!sizes.may_split && shape.parts() > 1) continue;
+    for (const int per_processor : {1, 2}) {
+      const int groups = device.count * per_processor / shape.parts() * shape.parts();
+      if (groups == 0) continue;
+      const int panels = most_panels(shape, sizes.panels, groups), lanes = shape.lanes();
+      const int to_do = (panels + lanes - 1) / lanes * shape.stretches();
+      for (int ring = 1; ring <= longest_ring && ring <= to_do; ++ring) {
+        const int bytes = product_memory(shape, format, sizes.panels, sizes.blocks, groups, ring).bytes();
+        if (fits(bytes, per_processor, device)) plans.push_back({shape, groups, ring, bytes, false});
+      }
+    }
+  }
+  std::ranges::stable_sort(
+      plans, {}, [&](const ProductPlan& plan) { return distance(plan, sizes, device); });
+  return plans;
+}
+
+std::string name_of_format(TensorType type) {
   std::string name(format_of(type).name);
   for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return name;
 }
 
-}  // namespace
-
-std::optional<WholeProduct> whole_product(TensorType type, int rows, int blocks, int tiles,
-                                          const Processors& device) {
-  const bool one_run = blocks <= 32;
-  const FormatBytes format = panel_bytes(type);
-  const std::optional<ProductShape> shape = whole_shape(tiles, one_run);
-  if (!shape) return std::nullopt;
-  for (const int per_processor : {2, 1}) {
-    const int groups = device.count * per_processor, panels = most_panels(*shape, rows, groups);
-    const int to_do = (panels + shape->lanes() - 1) / shape->lanes() * shape->stretches();
-    for (int ring = std::min(longest_ring, to_do); ring > 0; --ring) {
-      const int bytes = product_memory(*shape, format, rows, blocks, groups, ring).bytes();
-      if (!fits(bytes, per_processor, device)) continue;
-      return WholeProduct{fmt::format("product_{}_{}_{}", name_of(type), tiles, one_run ? "short" : "long"),
-                          groups, 32 * shape->warps, ring, bytes};
-    }
-  }
-  return std::nullopt;
+std::string kernel_of(TensorType type, const ProductShape& shape) {
+  return fmt::format("product_{}_{}_{}_{}_{}_{}", name_of_format(type), shape.tiles, shape.sharers,
+                     shape.warps, shape.segments, shape.one_run ? "short_run" : "long_run");
 }
 
 }  // namespace spectr::cuda

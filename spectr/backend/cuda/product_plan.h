@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <compare>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,25 +10,15 @@
 
 namespace spectr::cuda {
 
-/// The shapes that there are kernels of, for each format. One of them is the best for a matrix and a width;
-/// which, depends on the kernels before and after it, so that a trial within the pass decides.
-template <class... Shapes>
-struct ShapeList {};
-using ProductShapes = ShapeList<
-    // Up to 8 rows of x, 16, 32, 64; matrices of at most 2048 columns.
-    Shaped<1, 1, 4, 8, true>, Shaped<1, 1, 8, 8, true>, Shaped<1, 1, 4, 16, true>, Shaped<1, 1, 8, 16, true>,
-    Shaped<1, 1, 4, 32, true>, Shaped<1, 1, 8, 32, true>,  //
-    Shaped<2, 1, 8, 8, true>, Shaped<2, 1, 8, 16, true>, Shaped<2, 1, 8, 32, true>, Shaped<1, 2, 8, 8, true>,
-    Shaped<1, 2, 8, 32, true>,                                                          //
-    Shaped<2, 2, 8, 8, true>, Shaped<2, 2, 8, 16, true>, Shaped<2, 2, 8, 32, true>,     //
-    Shaped<2, 4, 16, 8, true>, Shaped<2, 4, 16, 16, true>, Shaped<2, 4, 16, 32, true>,  //
-    // Wider ones.
-    Shaped<1, 1, 4, 8, false>, Shaped<1, 1, 8, 8, false>, Shaped<1, 1, 8, 16, false>,  //
-    Shaped<2, 1, 8, 8, false>, Shaped<1, 2, 8, 8, false>,                              //
-    Shaped<2, 2, 8, 8, false>, Shaped<2, 2, 8, 16, false>, Shaped<2, 4, 16, 8, false>>;
+/// What a product is, for those who share it among threads: matrices of a format with so many panels in all
+/// and so many blocks of 64 columns, times so many tiles of x.
+struct ProductSizes {
+  TensorType type;
+  int panels, blocks, tiles;
+  bool may_split;  ///< whether y may have several parts
 
-/// All of ProductShapes.
-std::span<const ProductShape> product_shapes();
+  friend auto operator<=>(const ProductSizes&, const ProductSizes&) = default;
+};
 
 /// How a product may be started.
 struct ProductPlan {
@@ -47,21 +37,19 @@ struct Processors {
   int shared_bytes;  ///< of one, for all its groups
 };
 
-/// The plans that are worth a trial for a [rows, cols] matrix and n rows of x, without their `late` variants:
-/// one or two groups per processor, and rings that are no longer than what a lane has to do.
-/// `parts`: how many parts y may have. Requires: 1 ≤ n ≤ 64.
-std::vector<ProductPlan> product_plans(const FormatBytes& format, int rows, int cols, int n, int parts,
-                                       const Processors& device);
+/// The shapes that product_list.h has kernels of. One of them is the best for a matrix and a width; which,
+/// depends on the kernels before and after it, so that a trial within the pass decides.
+std::span<const ProductShape> product_shapes();
 
-/// A product by one launch whose groups sum all segments: y has one part.
-struct WholeProduct {
-  std::string kernel;  ///< its name in kernel_list.cuh
-  int groups, threads, ring, shared_bytes;
-};
+/// The plans that are worth a trial, with one or two groups per processor and rings that are no longer than
+/// what a lane has to do; first the one that is taken without a trial. None where shared memory has no room.
+/// Requires: has_device_layout(sizes.type), 1 to 8 tiles.
+std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processors& device);
 
-/// For a matrix of `rows` rows and `blocks` blocks of 64 columns, and `tiles` tiles of x; none where shared
-/// memory has no room for it. Requires: has_device_layout(type).
-std::optional<WholeProduct> whole_product(TensorType type, int rows, int blocks, int tiles,
-                                          const Processors& device);
+/// Its kernel's name in product_list.h: "product_q8_0_1_1_4_8_short_run".
+std::string kernel_of(TensorType type, const ProductShape& shape);
+
+/// A format's name in names of kernels: "q8_0".
+std::string name_of_format(TensorType type);
 
 }  // namespace spectr::cuda

@@ -55,15 +55,15 @@ struct ProductMemory {
 };
 
 /// Panels of the group that has the most.
-constexpr int most_panels(const ProductShape& shape, int rows, int groups) {
+constexpr int most_panels(const ProductShape& shape, int panels, int groups) {
   const int stride = groups / shape.parts();
-  return ((rows + 15) / 16 + stride - 1) / stride;
+  return (panels + stride - 1) / stride;
 }
 
-/// For a matrix of `rows` rows and `blocks` blocks of 64 columns.
-constexpr ProductMemory product_memory(const ProductShape& shape, const FormatBytes& format, int rows,
+/// For matrices of so many panels in all and `blocks` blocks of 64 columns.
+constexpr ProductMemory product_memory(const ProductShape& shape, const FormatBytes& format, int all_panels,
                                        int blocks, int groups, int ring) {
-  const int panels = most_panels(shape, rows, groups), lanes = shape.lanes();
+  const int panels = most_panels(shape, all_panels, groups), lanes = shape.lanes();
   return {.shape = shape,
           .format = format,
           .runs = shape.one_run ? 1 : (blocks + 31) / 32,

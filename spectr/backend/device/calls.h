@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "spectr/backend/device/device.h"
 #include "spectr/backend/device/quantized_layout.h"
@@ -109,15 +110,22 @@ struct Quantize {
   QuantizedRows quantized;
 };
 
-/// y = W x with quantized rows of x.
+/// y = W x with quantized rows of x: for matrices of one format, all of as many columns.
 struct Product {
-  Weights weights;
+  struct Target {
+    Weights weights;
+    Rows y;
+  };
+  static constexpr std::size_t most_targets = 3;
+
   QuantizedRows x;
-  Rows y;
   std::size_t rows;  ///< of x
+  std::vector<Target> targets;
+  /// Whether what is called next and reads y adds what Device::most_parts() says.
+  bool may_split = false;
 };
 
-/// The same with weights and x in floats.
+/// y = W x with weights and x in floats.
 struct FloatProduct {
   Weights weights;
   Rows x, y;

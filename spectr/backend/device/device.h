@@ -67,6 +67,11 @@ class Device {
   /// Whether it has kernels for heads of so many dimensions.
   virtual bool has_heads_of(std::size_t dimensions) const = 0;
 
+  /// In how many parts the y of a product that may be split comes at most. Part p of row r begins
+  /// (p · rows + r) strides behind the first, for which there must be room; the sum of all parts, neighbours
+  /// first, is y. Norm (of what is added and of what it reads), Turn and Activate add them.
+  virtual std::size_t most_parts() const { return 1; }
+
   /// The largest piece of memory that its kernels see as a whole: all keys and values are one.
   virtual std::size_t largest_piece() const { return std::numeric_limits<std::size_t>::max(); }
 

@@ -66,7 +66,10 @@ void DeviceOps::reserve(std::size_t rows) {
   if (rows <= reserved_) return;
   const auto allocate = [&](std::size_t bytes) { return device_->allocate(bytes); };
   std::array<std::unique_ptr<DeviceMemory>, buffer_count> larger;
-  for (std::size_t i = 0; i < buffer_count; ++i) larger[i] = allocate(rows * cols_[i] * sizeof(float));
+  // Of what products write in parts: for passes of one slab.
+  const std::size_t with_parts = device_->most_parts() * std::min(rows, QuantizedLayout::slab_rows);
+  for (std::size_t i = 0; i < buffer_count; ++i)
+    larger[i] = allocate(std::max(rows, with_parts) * cols_[i] * sizeof(float));
   auto turned = allocate(rows * cols(Buffer::query) * sizeof(float));
   auto quantized = allocate(QuantizedLayout{rows, quantized_cols_}.bytes());
   recordings_.clear();
@@ -127,6 +130,7 @@ void DeviceOps::record_norm(const std::optional<NormSpec>& spec, std::optional<f
 }
 
 void DeviceOps::norm(const NormSpec& spec, Buffer in, Buffer out) {
+  if (in == out) split_products({in});
   record(call::Norm{.kind = spec.kind,
                     .epsilon = spec.epsilon,
                     .weight = weights_.vector(spec.weight),
@@ -141,6 +145,7 @@ void DeviceOps::norm(const NormSpec& spec, Buffer in, Buffer out) {
 }
 
 void DeviceOps::add_norm(const NormSpec& spec) {
+  split_products({Buffer::branch});
   norm(spec, Buffer::stream, Buffer::normed);
   if (records_) std::get<call::Norm>(calls_.back()).added = view(Buffer::branch);
 }
@@ -176,10 +181,32 @@ call::QuantizedRows DeviceOps::quantized(const call::Rows& in, std::size_t rows,
 void DeviceOps::product(const LinearSpec& linear, const call::Rows& in, const call::Rows& out,
                         std::size_t rows) {
   const call::Weights weights = weights_.matrix(linear.weight);
-  if (is_quantized(weights)) {
-    record(call::Product{weights, quantized(in, rows, linear.in), out, rows});
-  } else {
-    record(call::FloatProduct{weights, in, out, rows});
+  if (!is_quantized(weights)) return record(call::FloatProduct{weights, in, out, rows});
+  const call::QuantizedRows x = quantized(in, rows, linear.in);
+  // A product of these rows that has been recorded just before takes the matrix, too.
+  for (auto last = calls_.rbegin(); last != calls_.rend(); ++last) {
+    auto* const before = std::get_if<call::Product>(&last->get());
+    if (before == nullptr || before->rows != rows) break;
+    if (before->targets.size() == call::Product::most_targets ||
+        before->targets.front().weights.type != weights.type)
+      continue;
+    before->targets.push_back({weights, out});
+    return;
+  }
+  record(call::Product{x, rows, {{weights, out}}});
+}
+
+/// Lets the products that were recorded last be split where they write nothing but what the calls that come
+/// next read, and add.
+void DeviceOps::split_products(std::initializer_list<Buffer> read) {
+  if (shape_.rows > QuantizedLayout::slab_rows) return;
+  const auto is_read = [&](const call::Product::Target& target) {
+    return std::ranges::any_of(read, [&](Buffer buffer) { return same(target.y, view(buffer)); });
+  };
+  for (auto last = calls_.rbegin(); last != calls_.rend(); ++last) {
+    auto* const product = std::get_if<call::Product>(&last->get());
+    if (product == nullptr) return;
+    product->may_split = std::ranges::all_of(product->targets, is_read);
   }
 }
 
@@ -196,6 +223,7 @@ void DeviceOps::attention(std::size_t layer) {
   const std::size_t kv_numbers = a.kv_heads * a.head_dim, q_numbers = a.heads * a.head_dim;
   const call::Cache cache = blocks_.of(a.kv_from.value_or(layer));
   const bool stores = !a.kv_from;
+  split_products({Buffer::query, Buffer::key, Buffer::value});
   if (a.norms_whole_vector) {
     record_norm(a.q_norm, {}, Buffer::query, 1, q_numbers);
     if (stores) record_norm(a.k_norm, {}, Buffer::key, 1, kv_numbers);
@@ -240,6 +268,7 @@ void DeviceOps::attention(std::size_t layer) {
 
 void DeviceOps::activate(const DenseSpec& spec) {
   const call::Rows up = view(Buffer::up), gate = view(Buffer::gate);
+  split_products({Buffer::gate, Buffer::up});
   record(call::Activate{.activation = spec.activation,
                         .clamp = spec.clamp,
                         .has_gate = spec.gate.has_value(),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -63,6 +64,7 @@ class DeviceOps final : public Ops {
   void record_norm(const std::optional<NormSpec>& spec, std::optional<float> epsilon, Buffer buffer,
                    std::size_t groups, std::size_t cols);
   call::QuantizedRows quantized(const call::Rows& in, std::size_t rows, std::size_t cols);
+  void split_products(std::initializer_list<Buffer> read);
   void product(const LinearSpec& linear, const call::Rows& in, const call::Rows& out, std::size_t rows);
 
   const ModelSpec& spec_;

@@ -116,10 +116,8 @@ std::span<const std::byte> file_bytes(const call::Weights& weights) {
   return {numbers_at<const std::byte>(weights.codes, size), size};
 }
 
-}  // namespace
-
-void compute(const call::Product& call, Rounding) {
-  const call::Weights& w = call.weights;
+void compute_target(const call::Product& call, const call::Product::Target& target) {
+  const call::Weights& w = target.weights;
   const QuantizedLayout& layout = call.x.layout;
   for (std::size_t slab = 0; slab < layout.slabs(); ++slab) {
     const std::size_t n = layout.rows_of(slab), tiles = layout.blocks() * layout.tiles();
@@ -136,8 +134,14 @@ void compute(const call::Product& call, Rounding) {
     } else {
       y = product(w.type, file_bytes(w), w.rows, x);
     }
-    copy_product(y, call.y, slab * QuantizedLayout::slab_rows, n);
+    copy_product(y, target.y, slab * QuantizedLayout::slab_rows, n);
   }
+}
+
+}  // namespace
+
+void compute(const call::Product& call, Rounding) {
+  for (const call::Product::Target& target : call.targets) compute_target(call, target);
 }
 
 void compute(const call::FloatProduct& call, Rounding) {

@@ -41,8 +41,9 @@ std::size_t Lowering::rows_at_once(std::size_t rows, std::size_t bytes) const {
 }
 
 /// With a slab of x.
-void Lowering::add_product(const call::Product& c, std::size_t slab) {
-  const call::Weights& w = c.weights;
+void Lowering::add_product(const call::Product& c, const call::Product::Target& target, std::size_t slab) {
+  const call::Weights& w = target.weights;
+  const call::Rows& y = target.y;
   const QuantizedLayout& layout = c.x.layout;
   const std::size_t blocks = layout.blocks(), n = layout.rows_of(slab), together = rows_together(n);
   const auto bits = static_cast<std::size_t>(quant_layout(w.type)->bits());
@@ -62,14 +63,16 @@ void Lowering::add_product(const call::Product& c, std::size_t slab) {
          reads(3, c.x.at.behind(layout.codes_of(slab)), blocks * layout.tiles() * 512, 16), x_scales,
          x_scales + as_uint((layout.sums_of(slab) - layout.scales_of(slab)) / word), as_uint(layout.tiles()),
          as_uint(rows), as_uint(blocks), as_uint(n),
-         writes(5, c.y.at.behind((first * c.y.stride + row) * word), numbers_of(n, rows, c.y.stride) * word),
-         as_uint(c.y.stride)},
+         writes(5, y.at.behind((first * y.stride + row) * word), numbers_of(n, rows, y.stride) * word),
+         as_uint(y.stride)},
         div_up(n, together), panels);
   }
 }
 
 void Lowering::operator()(const call::Product& c) {
-  for (std::size_t slab = 0; slab < c.x.layout.slabs(); ++slab) add_product(c, slab);
+  for (const call::Product::Target& target : c.targets) {
+    for (std::size_t slab = 0; slab < c.x.layout.slabs(); ++slab) add_product(c, target, slab);
+  }
 }
 
 void Lowering::operator()(const call::FloatProduct& c) {

@@ -86,7 +86,7 @@ class Lowering {
                        const call::Rows& out, std::size_t rows, std::size_t cols, float factor = 0,
                        std::size_t gates = 0, const call::QuantizedRows& quantized = {});
   std::size_t rows_at_once(std::size_t rows, std::size_t bytes) const;
-  void add_product(const call::Product& c, std::size_t slab);
+  void add_product(const call::Product& c, const call::Product::Target& target, std::size_t slab);
 
   const BindingLimits& limits_;
   std::vector<Dispatch>& dispatches_;

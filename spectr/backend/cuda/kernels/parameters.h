@@ -19,25 +19,35 @@ struct QuantizedRows {
   long slab = 0;  ///< bytes from a slab to the next one, in each of the three
 };
 
-/// A matrix: row r begins `stride` numbers behind row r − 1.
+/// A matrix: row r begins `stride` numbers behind row r − 1. In several parts, `apart` numbers one behind the
+/// other, it is their sum, neighbours first: of y of a product that several groups of threads share.
 struct Matrix {
   float* at;
   long stride;
+  int parts = 1;  ///< 1, 2 or 4
+  long apart = 0;
 };
 
-struct Product {
+/// A matrix of a product, and where its y goes.
+struct ProductMatrix {
   const std::uint8_t* codes;     ///< [panel][block][…], as its format has them
   const std::uint32_t* scales;   ///< [panel][block][row 0 … 15]
   const std::uint32_t* factors;  ///< [panel][block / 4][row 0 … 15], of formats that have them
-  const std::uint8_t* x;         ///< [block][tile of 8 rows][lane] × 16 bytes
-  const float* x_scales;         ///< [block][tile] × 16, see quantize.cuh
-  const float* x_sums;           ///< the same of Σ q, for formats with minima
   float* y;                      ///< [part][row of x][row of W], rows of x `stride` numbers apart
   long stride;
-  int rows, blocks;  ///< of W; blocks of 64 columns
-  int n;             ///< rows of x
-  int ring;          ///< slots of a lane
-  bool late;         ///< lets the next kernel begin only when the last weights are on their way
+  int rows;   ///< of W
+  int first;  ///< panels of the matrices before it
+};
+
+struct Product {
+  ProductMatrix w[3];     ///< those that are missing begin behind all panels
+  const std::uint8_t* x;  ///< [block][tile of 8 rows][lane] × 16 bytes
+  const float* x_scales;  ///< [block][tile] × 16, see quantize.cuh
+  const float* x_sums;    ///< the same of Σ q, for formats with minima
+  int panels, blocks;     ///< of all matrices; blocks of 64 columns
+  int n;                  ///< rows of x
+  int ring;               ///< slots of a lane
+  bool late;              ///< lets the next kernel begin only when the last weights are on their way
 };
 
 struct AnyProduct {

@@ -19,8 +19,8 @@
 // those of 12582912 + Σ. So fma(s, bits, −12582912 s) = round(s Σ): s has at most 19 bits, and its product
 // with 12582912 is exact.
 //
-// A matrix of few rows is shared by `parts` groups, each of which sums 32 / parts segments: the lowest levels
-// of the tree. Whoever reads y does the rest.
+// A launch has up to three matrices, whose panels follow one another. Those of few rows are shared by `parts`
+// groups, each of which sums 32 / parts segments: the lowest levels of the tree. Whoever reads y does the rest.
 
 #include "spectr/backend/cuda/kernels/formats.cuh"
 #include "spectr/backend/cuda/kernels/parameters.h"
@@ -54,8 +54,7 @@ class ProductKernel {
   SPECTR_DEVICE explicit ProductKernel(const Product& p) : p_(p), memory_(memory(p)) {}
 
   SPECTR_DEVICE void run() {
-    const int panels = (p_.rows + 15) / 16,
-              units = first_ < panels ? (panels - first_ + stride_ - 1) / stride_ : 0;
+    const int units = first_ < p_.panels ? (p_.panels - first_ + stride_ - 1) / stride_ : 0;
     const int mine = units > which_ ? (units - which_ + lanes - 1) / lanes : 0, count = mine * stretches;
     if (thread() == 0) start_barriers();
     group_barrier();
@@ -92,12 +91,16 @@ class ProductKernel {
   static SPECTR_DEVICE ProductMemory memory(const Product& p) {
     constexpr ProductShape shape = Shape::shape;
     constexpr FormatBytes format = Format::bytes;
-    return product_memory(shape, format, p.rows, p.blocks, groups_x(), p.ring);
+    return product_memory(shape, format, p.panels, p.blocks, groups_x(), p.ring);
   }
   SPECTR_DEVICE u32 barrier(u32 slot) const {
     return base_ + memory_.barriers_at() + 16 * which_ * p_.ring + 8 * slot;
   }
   SPECTR_DEVICE int panel(int q) const { return first_ + (which_ + q / stretches * lanes) * stride_; }
+  /// The matrix that has a panel.
+  SPECTR_DEVICE const ProductMatrix& matrix(int panel) const {
+    return p_.w[panel >= p_.w[2].first ? 2 : panel >= p_.w[1].first ? 1 : 0];
+  }
   /// Of the blocks b, b + 1, … b + n − 1 those that are there.
   SPECTR_DEVICE int present(int b, int n) const {
     const int left = p_.blocks - b;
@@ -117,7 +120,8 @@ class ProductKernel {
 
   /// Asks for the weights of a panel's stretch.
   SPECTR_DEVICE void fetch(int q) const {
-    const long row = static_cast<long>(panel(q)) * p_.blocks;
+    const ProductMatrix& w = matrix(panel(q));
+    const long row = static_cast<long>(panel(q) - w.first) * p_.blocks;
     const int begin = part_ * segments + q % stretches * 8;
     const u32 slot = q % p_.ring, to = base_ + (which_ * p_.ring + slot) * memory_.slot_bytes(),
               full = barrier(slot);
@@ -130,11 +134,11 @@ class ProductKernel {
       const int b = 32 * j + begin, n = present(b, 8);
       if (n == 0) break;
       const u32 scales = to + memory_.code_bytes() + j * 512;
-      copy_to_shared(to + j * 8 * bytes.codes, p_.codes + (row + b) * bytes.codes, n * bytes.codes, full);
-      copy_to_shared(scales, p_.scales + (row + b) * 16, n * 64, full);
+      copy_to_shared(to + j * 8 * bytes.codes, w.codes + (row + b) * bytes.codes, n * bytes.codes, full);
+      copy_to_shared(scales, w.scales + (row + b) * 16, n * 64, full);
       if constexpr (bytes.factors > 0) {
         const u32 factors = to + memory_.code_bytes() + memory_.scale_bytes() + j * 2 * bytes.factors;
-        copy_to_shared(factors, p_.factors + (row + b) / 4 * 16, n * 16, full);
+        copy_to_shared(factors, w.factors + (row + b) / 4 * 16, n * 16, full);
       }
     }
   }
@@ -294,13 +298,15 @@ class ProductKernel {
     }
     const auto& done = stretches == 1 ? sums : unfinished[0];
     const int g = lane_ >> 2, t = lane_ & 3;
+    const ProductMatrix& w = matrix(panel(q));
+    const int first = (panel(q) - w.first) * 16 + g;
     SPECTR_UNROLL
     for (int x = 0; x < tiles; ++x) {
       SPECTR_UNROLL
       for (int k = 0; k < 4; ++k) {
-        const int of_x = (sharer_ * tiles + x) * 8 + 2 * t + (k & 1), row = panel(q) * 16 + g + 8 * (k >> 1);
-        if (of_x < p_.n && row < p_.rows) {
-          p_.y[(static_cast<long>(part_) * p_.n + of_x) * p_.stride + row] =
+        const int of_x = (sharer_ * tiles + x) * 8 + 2 * t + (k & 1), row = first + 8 * (k >> 1);
+        if (of_x < p_.n && row < w.rows) {
+          w.y[(static_cast<long>(part_) * p_.n + of_x) * w.stride + row] =
               add(done[x][k], 0.0f);  // −0 becomes 0
         }
       }
