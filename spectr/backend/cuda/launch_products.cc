@@ -2,7 +2,7 @@
 
 #include "spectr/backend/cuda/lowering.h"
 #include "spectr/backend/cuda/product_plan.h"
-#include "spectr/gguf/quant/quant_layout.h"
+#include "spectr/backend/device/weight_panels.h"
 
 namespace spectr::cuda {
 
@@ -30,19 +30,17 @@ bool Lowering::add_product(const call::Product& c, std::size_t slab) {
   return true;
 }
 
+Panels Lowering::panels(const call::Weights& weights) const {
+  return {at<const std::uint8_t>(weights.codes), at<const std::uint32_t>(weights.scales),
+          at<const std::uint32_t>(weights.factors), panel_format(weights.type)};
+}
+
 void Lowering::add_any_product(const call::Product& c) {
-  const QuantLayout format = *quant_layout(c.weights.type);
-  const AnyProduct p{.codes = at<const std::uint8_t>(c.weights.codes),
-                     .scales = at<const std::uint32_t>(c.weights.scales),
-                     .factors = at<const std::uint32_t>(c.weights.factors),
+  const AnyProduct p{.w = panels(c.weights),
                      .x = quantized(c.x),
                      .y = matrix(c.y),
                      .rows = as_int(c.weights.rows),
-                     .blocks = as_int(c.x.layout.blocks()),
-                     .bits = format.bits(),
-                     .offset = format.offset,
-                     .has_small_scales = format.scale_bytes > 0,
-                     .has_min = format.has_min};
+                     .blocks = as_int(c.x.layout.blocks())};
   add("any_product", div_up(c.weights.rows, 4), c.rows, 128, p);
 }
 

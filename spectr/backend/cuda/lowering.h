@@ -71,6 +71,8 @@ class Lowering {
   }
 
   QuantizedRows quantized(const call::QuantizedRows& rows) const;
+  /// Requires: has_device_layout(weights.type).
+  Panels panels(const call::Weights& weights) const;
   /// The tuned kernel for a slab of x; false where shared memory has no room for it.
   bool add_product(const call::Product& c, std::size_t slab);
   void add_any_product(const call::Product& c);

@@ -101,6 +101,15 @@ std::span<const TensorType> device_layouts() {
   return layouts;
 }
 
+PanelFormat panel_format(TensorType type) {
+  SPECTR_CHECK(has_device_layout(type));
+  const QuantLayout layout = *quant_layout(type);
+  const PanelScales scales = layout.scale_bytes == 0 ? PanelScales::halves
+                             : layout.has_min        ? PanelScales::small_and_minima
+                                                     : PanelScales::small_of_16;
+  return {layout.bits(), layout.offset, scales};
+}
+
 CodePlace code_place(int bits, std::size_t row, std::size_t j) {
   const std::size_t vector = j / 16, i = j % 16;
   CodePlace place{.low = (j / 32 * 16 + row) * 16 + i,

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "spectr/backend/device/panel_format.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/gguf/tensor_type.h"
 
@@ -36,6 +37,9 @@ struct WeightPanels {
 bool has_device_layout(TensorType type);
 /// All of them.
 std::span<const TensorType> device_layouts();
+
+/// Requires: has_device_layout(type).
+PanelFormat panel_format(TensorType type);
 
 /// Where a code of 4 to 6 bits has its parts in a block of `bits` bits: the low four in byte `low` from bit
 /// `low_shift` on, the others in byte `high` from bit `high_shift` on.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "spectr/backend/device/attention_rows.h"
+#include "spectr/backend/device/panel_format.h"
 
 namespace spectr::cuda {
 
@@ -50,15 +51,18 @@ struct Product {
   bool late;              ///< lets the next kernel begin only when the last weights are on their way
 };
 
-struct AnyProduct {
+/// A quantized matrix as weight_panels.h has it.
+struct Panels {
   const std::uint8_t* codes;
   const std::uint32_t *scales, *factors;
+  PanelFormat format;
+};
+
+struct AnyProduct {
+  Panels w;
   QuantizedRows x;
   Matrix y;
   int rows, blocks;
-  int bits, offset;       ///< of codes; c − offset is what they stand for (of 8 bits: signed bytes)
-  bool has_small_scales;  ///< bytes, times factors; otherwise halves
-  bool has_min;           ///< small scales are of 32 columns and have minima; otherwise signed, of 16 columns
 };
 
 struct FloatProduct {
