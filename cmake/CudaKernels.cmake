@@ -3,7 +3,6 @@
 # built so (SPECTR_CUDA=ON: it is not built).
 function(cuda_kernels target)
   set(folder ${PROJECT_SOURCE_DIR}/spectr/backend/cuda/kernels)
-  set(image ${PROJECT_BINARY_DIR}/spectr_kernels.ptx)
   if(SPECTR_CUDA)
     find_program(SPECTR_CUDA_CLANG NAMES clang++-22 clang++-21 clang++-20 clang++-19 clang++-18)
     find_program(SPECTR_CUDA_NVCC NAMES nvcc)
@@ -22,12 +21,29 @@ function(cuda_kernels target)
     return()
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cu ${folder}/*.cuh ${folder}/*.h)
-  add_custom_command(OUTPUT ${image} COMMAND ${compile} ${folder}/kernels.cu -o ${image}
-                     DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/spectr/backend/cuda/product_shape.h
-                     ${PROJECT_SOURCE_DIR}/spectr/backend/device/attention_rows.h
-                     ${PROJECT_SOURCE_DIR}/spectr/backend/device/panel_format.h
-                     COMMENT "Compiling the kernels for GPUs" VERBATIM)
+  list(APPEND sources ${PROJECT_SOURCE_DIR}/spectr/backend/cuda/product_shape.h
+       ${PROJECT_SOURCE_DIR}/spectr/backend/device/attention_rows.h
+       ${PROJECT_SOURCE_DIR}/spectr/backend/device/panel_format.h)
+  set(images ${PROJECT_BINARY_DIR}/kernels)
+  file(MAKE_DIRECTORY ${images})
+  function(image name)
+    add_custom_command(OUTPUT ${images}/${name}.ptx
+                       COMMAND ${compile} ${ARGN} ${folder}/kernels.cu -o ${images}/${name}.ptx
+                       DEPENDS ${sources} COMMENT "Compiling the kernels for GPUs (${name})" VERBATIM)
+    set(made ${made} ${images}/${name}.ptx PARENT_SCOPE)
+  endfunction()
+  image(others)
+  # An image for each format of product_list.h, as loading one takes the driver seconds.
+  file(STRINGS ${folder}/product_list.h formats REGEX "^ *FORMAT\\([a-z0-9_]+, ")
+  string(REPLACE "\\" "" formats "${formats}")  # which ends lines, and would join them
+  foreach(line ${formats})
+    string(REGEX REPLACE "^ *FORMAT\\(([a-z0-9_]+), ([A-Z0-9_]+)\\).*" "\\1;\\2" format ${line})
+    list(GET format 0 name)
+    list(GET format 1 type)
+    image(${name} -DSPECTR_FORMAT_NAME=${name} -DSPECTR_FORMAT=${type})
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/product_list.h)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/spectr/backend/cuda/kernel_image.cc PROPERTIES
-                              COMPILE_DEFINITIONS SPECTR_KERNEL_IMAGE="${image}" OBJECT_DEPENDS ${image})
-  target_sources(${target} PRIVATE ${image})
+                              COMPILE_DEFINITIONS SPECTR_KERNEL_FOLDER="${images}" OBJECT_DEPENDS "${made}")
+  target_sources(${target} PRIVATE ${made})
 endfunction()

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "apps/cli/failure.h"
+#include "apps/cli/kept_measurements.h"
 #include "spectr/engine/devices.h"
 
 namespace spectr::cli {
@@ -27,6 +28,7 @@ std::string first_device() {
 
 std::string device_of(const std::string& name) {
   if (name == "none") return "";
+  keep_device_trials_in(measurements_folder());
   if (name == "auto") return first_device();
   need(device_backend(name));
   return name;

@@ -23,11 +23,8 @@ namespace fs = std::filesystem;
 
 /// Empty where there is no place for it.
 std::string default_path() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache != '\0') return std::string(cache) + "/spectr/costs.json";
-  const char* home = std::getenv("HOME");
-  if (home != nullptr && *home != '\0') return std::string(home) + "/.cache/spectr/costs.json";
-  return {};
+  const std::string folder = measurements_folder();
+  return folder.empty() ? folder : folder + "/costs.json";
 }
 
 /// Whether a file holds entries of costs, of this version or of others, and nothing else.
@@ -114,6 +111,14 @@ class MeasuringAlone {
 };
 
 }  // namespace
+
+std::string measurements_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache != '\0') return std::string(cache) + "/spectr";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home != '\0') return std::string(home) + "/.cache/spectr";
+  return {};
+}
 
 KeptMeasurements::KeptMeasurements(const std::optional<std::string>& path)
     : path_(path.value_or(default_path())), named_(path.has_value()) {}

@@ -9,6 +9,9 @@
 
 namespace spectr::cli {
 
+/// $XDG_CACHE_HOME/spectr or ~/.cache/spectr; empty where there is no such place.
+std::string measurements_folder();
+
 /// A file of what was measured on this machine, an entry by key, which programs share that run at once.
 class KeptMeasurements {
  public:

@@ -1,6 +1,7 @@
 #include "spectr/engine/devices.h"
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -17,7 +18,7 @@ namespace {
 
 /// The driver, where this build has kernels for it.
 Result<const cuda::Driver*> driver() {
-  if (cuda::kernel_image() == nullptr) return error("this build has no kernels for GPUs (SPECTR_CUDA)");
+  if (cuda::kernel_images().empty()) return error("this build has no kernels for GPUs (SPECTR_CUDA)");
   return cuda::load_driver();
 }
 
@@ -26,14 +27,23 @@ Result<std::vector<DeviceInfo>> cuda_devices() {
   return cuda::devices(*of);
 }
 
-Result<std::shared_ptr<Device>> open(std::string_view name) {
+/// A device's file in a folder.
+std::string file_of(const DeviceInfo& device, const std::filesystem::path& folder) {
+  if (folder.empty()) return "";
+  std::string name = device.name + "-" + device.description;
+  std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
+  return folder / (name + ".plans");
+}
+
+Result<std::shared_ptr<Device>> open(std::string_view name, const std::filesystem::path& trials) {
   if (name.starts_with("Vulkan")) return vulkan::open_device(name);
   if (!name.starts_with("CUDA")) return error("there is no such device; see --list-devices");
   SPECTR_TRY(const cuda::Driver* const of, driver());
   SPECTR_TRY(const std::vector<DeviceInfo> all, cuda::devices(*of));
   const auto found = std::ranges::find(all, name, &DeviceInfo::name);
   if (found == all.end()) return error("there is no such device; see --list-devices");
-  return cuda::CudaDevice::open(*of, static_cast<int>(found - all.begin()), cuda::kernel_image());
+  return cuda::CudaDevice::open(*of, static_cast<int>(found - all.begin()), cuda::kernel_images(),
+                                {.kept = file_of(*found, trials)});
 }
 
 }  // namespace
@@ -54,23 +64,38 @@ Result<std::vector<ListedDevice>> list_devices() {
 
 namespace {
 
+/// Those that this process uses.
+struct Used {
+  std::mutex mutex;
+  std::map<std::string, std::weak_ptr<Device>, std::less<>> devices;
+  std::filesystem::path trials;
+};
+Used& used() {
+  static Used used;
+  return used;
+}
+
 /// The device of that name, which those who use it share.
 Result<std::shared_ptr<Device>> shared_device(std::string_view name) {
-  static std::mutex mutex;
-  static std::map<std::string, std::weak_ptr<Device>, std::less<>> used;
+  auto& [mutex, devices, trials] = used();
   const std::lock_guard lock(mutex);
   std::shared_ptr<Device> device;
-  if (const auto at = used.find(name); at != used.end()) device = at->second.lock();
+  if (const auto at = devices.find(name); at != devices.end()) device = at->second.lock();
   if (device == nullptr) {
-    Result<std::shared_ptr<Device>> opened = open(name);
+    Result<std::shared_ptr<Device>> opened = open(name, trials);
     if (!opened) return error("--device {}: {}", name, opened.error().message);
     device = std::move(*opened);
-    used.insert_or_assign(std::string(name), device);
+    devices.insert_or_assign(std::string(name), device);
   }
   return device;
 }
 
 }  // namespace
+
+void keep_device_trials_in(const std::filesystem::path& folder) {
+  const std::lock_guard lock(used().mutex);
+  used().trials = folder;
+}
 
 Result<std::shared_ptr<const Backend>> device_backend(std::string_view name, ThreadPool* pool) {
   SPECTR_TRY(std::shared_ptr<Device> device, shared_device(name));

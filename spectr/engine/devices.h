@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +23,10 @@ struct ListedDevice {
 
 /// The devices of this machine. Error: why there are none.
 Result<std::vector<ListedDevice>> list_devices();
+
+/// Devices that are opened from now on keep in this folder, a file each, which kernels they have found to be
+/// the fastest, and find it there. Before that, and with no folder, they try anew each time.
+void keep_device_trials_in(const std::filesystem::path& folder);
 
 /// Models on the device of that name; models that have the same share it. The pool, where there is one, packs
 /// their weights, and must outlive them. Error: there is no such device, or it cannot be used; a line that

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "spectr/backend/cuda/kernels/turn.cuh"
+#include "spectr/backend/cuda/kernels/attention.cuh"
 #include "spectr/backend/device/attention_plan.h"
 #include "spectr/backend/device/twins.h"
 #include "spectr/gguf/f16.h"
@@ -172,64 +172,6 @@ TEST(CudaAttention, GivesTheBitsOfItsTwinForTrees) {
   const Cache cache(64, 12), of_large_heads(128, 12);
   for (const int begin : {0, 60, 126}) expect_bits_of_twin<64>(cache, tree_and_text(cache, begin));
   expect_bits_of_twin<128>(of_large_heads, tree_and_text(of_large_heads, 60));
-}
-
-TEST(CudaTurn, TurnsPairsAndFillsTheCache) {
-  constexpr int dim = 64, n = 3, width = (heads + 2 * kv_heads) * dim;
-  for (const bool interleaved : {true, false}) {
-    for (const int turned : {64, 32}) {
-      Cache cache(dim, 2);
-      const std::vector<float> y = test::random_floats(static_cast<std::size_t>(2 * n * width), 1);
-      std::vector<cuda::Two> angles;
-      for (int i = 0; i < n * turned / 2; ++i) {
-        const float angle = 0.1f * static_cast<float>(i);
-        angles.push_back({std::cos(angle), std::sin(angle)});
-      }
-      const std::vector<PoolSlot> to{3, 127, 64};
-      constexpr int table[] = {0, 1};
-      std::vector<float> q(static_cast<std::size_t>(n * heads * dim), NAN);
-      const cuda::Turn p{.y = y.data(),
-                         .angles = angles.data(),
-                         .to = to.data(),
-                         .q = q.data(),
-                         .pool = cache.pool.data(),
-                         .block_bytes = static_cast<long>(cache.bytes()),
-                         .layer = 0,
-                         .n = n,
-                         .heads = heads,
-                         .kv_heads = kv_heads,
-                         .turned = turned,
-                         .interleaved = interleaved,
-                         .scale = 0.125f};
-      using Turn = cuda::TurnKernel<dim>;
-      cuda::fibers::launch({n, (width + 511) / 512, Turn::threads}, [&] { Turn::run<2>(p); });
-      for (int r = 0; r < n; ++r) {
-        const auto number = [&](int column) {
-          const auto at = static_cast<std::size_t>(r * width + column);
-          return y[at] + y[at + static_cast<std::size_t>(n * width)];
-        };
-        for (int column = 0; column < width; ++column) {
-          const int head = column / dim, d = column % dim;
-          float expected = number(column);
-          if (head < heads + kv_heads && d < turned) {
-            const int pair = interleaved ? d / 2 : d % (turned / 2), step = interleaved ? 1 : turned / 2;
-            const bool is_left = interleaved ? d % 2 == 0 : d < turned / 2;
-            const cuda::Two angle = angles[static_cast<std::size_t>(r * turned / 2 + pair)];
-            expected = is_left ? number(column) * angle.x - number(column + step) * angle.y
-                               : number(column - step) * angle.y + number(column) * angle.x;
-          }
-          if (head < heads) {
-            EXPECT_EQ(q[static_cast<std::size_t>(r * heads * dim + column)], expected * 0.125f);
-            continue;
-          }
-          const bool is_key = head < heads + kv_heads;
-          EXPECT_EQ(
-              cache.number(table, to[static_cast<std::size_t>(r)], (head - heads) % kv_heads, is_key, d),
-              round_to_f16(expected).bits);
-        }
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ using cuda::CudaDevice;
 using testing::HasSubstr;
 
 std::shared_ptr<CudaDevice> open(const MockCuda& mock) {
-  return value_of(CudaDevice::open(mock.driver(), 0, "kernels"));
+  return value_of(CudaDevice::open(mock.driver(), 0, MockCuda::images()));
 }
 
 /// Runs `work`, which gives bits, on both devices.
@@ -66,10 +66,8 @@ TEST(CudaCalls, GiveTheBitsOfTheirTwinsForProductsOfEveryShape) {
         const Numbers quantized{device.allocate(layout.bytes())};
         const Numbers y = send(device, std::vector<float>(n * (rows + 8), 7.0f));
         run(device, call::Quantize{in.rows(cols), n, cols, {quantized.at(), layout}});
-        run(device, call::Product{{type, rows, cols, codes.at(), scales.at(), factors.at()},
-                                  {quantized.at(), layout},
-                                  y.rows(rows + 8),
-                                  n});
+        const call::Weights weights{type, rows, cols, codes.at(), scales.at(), factors.at()};
+        run(device, call::Product{{quantized.at(), layout}, n, {{weights, y.rows(rows + 8)}}});
         return bits(device, y);
       });
     }
@@ -188,12 +186,12 @@ INSTANTIATE_TEST_SUITE_P(Models, CudaPasses, testing::ValuesIn(models()),
 TEST(CudaDevice, SaysWhatAGpuOrADriverLacks) {
   {
     const MockCuda mock({.major = 8, .minor = 6});
-    EXPECT_EQ(CudaDevice::open(mock.driver(), 0, "kernels").error().message,
+    EXPECT_EQ(CudaDevice::open(mock.driver(), 0, MockCuda::images()).error().message,
               "CUDA0 (Mock 0): compute capability 8.6, but 9.0 is needed");
   }
   {
     const MockCuda mock({.version = 11080});
-    EXPECT_EQ(CudaDevice::open(mock.driver(), 0, "kernels").error().message,
+    EXPECT_EQ(CudaDevice::open(mock.driver(), 0, MockCuda::images()).error().message,
               "CUDA0 (Mock 0): the driver knows CUDA 11.8, but 12.1 is needed");
   }
   const MockCuda mock({.devices = 0});

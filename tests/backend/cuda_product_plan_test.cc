@@ -3,27 +3,41 @@
 #include <algorithm>
 
 #include "spectr/backend/cuda/product_plan.h"
+#include "spectr/backend/device/weight_panels.h"
+#include "spectr/gguf/quant/quant_layout.h"
 
 namespace spectr::cuda {
 namespace {
 
-constexpr FormatBytes formats[] = {{1024, 0, false}, {512, 0, false}, {512, 64, true}};
 constexpr Processors device{.count = 132, .shared_bytes = 228 * 1024};
 
+/// Of a [rows, cols] matrix.
+ProductSizes sizes(TensorType type, int rows, int cols, int tiles, bool may_split) {
+  return {type, (rows + 15) / 16, (cols + 63) / 64, tiles, may_split};
+}
+
 TEST(ProductPlans, FitAndServeAllRows) {
-  for (const FormatBytes& format : formats) {
-    for (const int n : {1, 2, 8, 9, 16, 20, 32, 33, 64}) {
-      for (const auto& [rows, cols] : {std::pair{96, 256}, {2048, 2048}, {2048, 5632}, {32000, 2048}}) {
-        const std::vector<ProductPlan> plans = product_plans(format, rows, cols, n, 4, device);
-        EXPECT_FALSE(plans.empty()) << rows << 'x' << cols << ", " << n << " rows";
+  for (const TensorType type : device_layouts()) {
+    const QuantLayout layout = *quant_layout(type);
+    const FormatBytes format{.codes = 128 * layout.bits(),
+                             .factors = layout.scale_bytes > 0 ? 64 : 0,
+                             .has_min = layout.has_min};
+    for (const int tiles : {1, 2, 4, 8}) {
+      for (const auto& [rows, cols] :
+           {std::pair{96, 256}, {2048, 2048}, {2048, 5632}, {4096, 4096}, {4096, 14336}, {32000, 2048}}) {
+        const ProductSizes of = sizes(type, rows, cols, tiles, true);
+        const std::vector<ProductPlan> plans = product_plans(of, device);
+        // Wide x of many columns has room in parts of it at the most.
+        if (cols < 5632 || tiles < 4) {
+          EXPECT_FALSE(plans.empty()) << rows << 'x' << cols << ", " << tiles << " tiles";
+        }
         for (const ProductPlan& plan : plans) {
-          EXPECT_GE(8 * plan.shape.x_tiles(), n);
+          EXPECT_EQ(plan.shape.x_tiles(), tiles);
           EXPECT_EQ(plan.shape.one_run, cols <= 2048);
           EXPECT_EQ(plan.groups % plan.shape.parts(), 0);
-          const int blocks = (cols + 63) / 64,
-                    per_processor = (plan.groups + device.count - 1) / device.count;
+          const int per_processor = (plan.groups + device.count - 1) / device.count;
           const ProductMemory memory =
-              product_memory(plan.shape, format, rows, blocks, plan.groups, plan.ring);
+              product_memory(plan.shape, format, of.panels, of.blocks, plan.groups, plan.ring);
           EXPECT_EQ(memory.bytes(), plan.shared_bytes);
           EXPECT_LE(per_processor * (plan.shared_bytes + 1024), device.shared_bytes);
           EXPECT_EQ(memory.barriers_at() % 8, 0);
@@ -34,19 +48,42 @@ TEST(ProductPlans, FitAndServeAllRows) {
   }
 }
 
-TEST(ProductPlans, KeepToThePartsThatAReaderAdds) {
-  for (const int parts : {1, 2, 4}) {
-    for (const ProductPlan& plan : product_plans(formats[0], 2048, 2048, 8, parts, device)) {
-      EXPECT_LE(plan.shape.parts(), parts);
-    }
+TEST(ProductPlans, KeepToOnePartWhereNobodyAddsSeveral) {
+  for (const int tiles : {1, 2, 4, 8}) {
+    for (const ProductPlan& plan : product_plans(sizes(TensorType::q8_0, 2048, 2048, tiles, false), device))
+      EXPECT_EQ(plan.shape.parts(), 1);
   }
 }
 
 TEST(ProductPlans, HaveRingsNoLongerThanTheWork) {
-  for (const ProductPlan& plan : product_plans(formats[0], 2048, 2048, 1, 4, device)) {
-    const int panels = most_panels(plan.shape, 2048, plan.groups), lanes = plan.shape.lanes();
+  for (const ProductPlan& plan : product_plans(sizes(TensorType::q8_0, 2048, 2048, 1, true), device)) {
+    const int panels = most_panels(plan.shape, 128, plan.groups), lanes = plan.shape.lanes();
     EXPECT_LE(plan.ring, (panels + lanes - 1) / lanes * plan.shape.stretches());
   }
+}
+
+TEST(ProductPlans, BeginWithWhatWonOnAnH100) {
+  const auto first = [](int rows, int cols, int tiles) {
+    return product_plans(sizes(TensorType::q8_0, rows, cols, tiles, true), device).front();
+  };
+  EXPECT_EQ(first(2560, 2048, 1).shape, (ProductShape{1, 1, 4, 8, true}));
+  EXPECT_EQ(first(2048, 2048, 1).groups, 264);
+  EXPECT_EQ(first(11264, 2048, 1).shape, (ProductShape{1, 1, 8, 16, true}));
+  EXPECT_EQ(first(32000, 2048, 1).shape, (ProductShape{1, 1, 8, 32, true}));
+  EXPECT_EQ(first(2048, 2048, 2).shape, (ProductShape{2, 1, 8, 8, true}));
+  EXPECT_EQ(first(2048, 2048, 8).shape, (ProductShape{2, 4, 16, 8, true}));
+  EXPECT_EQ(first(2048, 2048, 8).groups, 132);
+}
+
+TEST(ProductPlans, AreChosenOnceAndThenKept) {
+  ProductPlans plans(device);
+  const ProductSizes of = sizes(TensorType::q4_0, 2048, 2048, 1, true);
+  const std::vector<ProductPlan> all = product_plans(of, device);
+  EXPECT_EQ(plans.of(of), all.front());
+  EXPECT_FALSE(plans.has_chosen(of));
+  plans.choose(of, all.back());
+  EXPECT_EQ(plans.of(of), all.back());
+  EXPECT_FALSE(plans.has_chosen(sizes(TensorType::q4_0, 2048, 2048, 1, false)));
 }
 
 TEST(ProductShapes, AreAllDifferent) {

@@ -28,25 +28,30 @@ struct Problem {
 template <class Format, class Shape>
 std::vector<float> product(const Problem& problem, int groups, int ring, bool lazy) {
   constexpr cuda::ProductShape shape = Shape::shape;
-  const auto rows = static_cast<int>(problem.rows), blocks = static_cast<int>(problem.x.cols / 64);
+  const auto rows = static_cast<int>(problem.rows), blocks = static_cast<int>(problem.x.cols / 64),
+             panels = (rows + 15) / 16;
   const auto tiles = static_cast<std::size_t>(shape.x_tiles());
   const twin::ArrangedRows x = arrange(problem.x, tiles, 0xFFFFFFFF);
   const std::size_t size = problem.n * problem.rows;
   std::vector<float> y(static_cast<std::size_t>(shape.parts()) * size, NAN);
-  const cuda::Product p{.codes = problem.weights.codes.data(),
-                        .scales = problem.weights.scales.data(),
-                        .factors = problem.weights.factors.data(),
-                        .x = reinterpret_cast<const std::uint8_t*>(x.codes.data()),
-                        .x_scales = x.scales.data(),
-                        .x_sums = x.sums.data(),
-                        .y = y.data(),
-                        .stride = static_cast<long>(problem.rows),
-                        .rows = rows,
-                        .blocks = blocks,
-                        .n = static_cast<int>(problem.n),
-                        .ring = ring,
-                        .late = false};
-  const cuda::ProductMemory memory = product_memory(shape, Format::bytes, rows, blocks, groups, ring);
+  cuda::Product p{.w = {},
+                  .x = reinterpret_cast<const std::uint8_t*>(x.codes.data()),
+                  .x_scales = x.scales.data(),
+                  .x_sums = x.sums.data(),
+                  .panels = panels,
+                  .blocks = blocks,
+                  .n = static_cast<int>(problem.n),
+                  .ring = ring,
+                  .late = false};
+  p.w[0] = {.codes = problem.weights.codes.data(),
+            .scales = problem.weights.scales.data(),
+            .factors = problem.weights.factors.data(),
+            .y = y.data(),
+            .stride = static_cast<long>(problem.rows),
+            .rows = rows,
+            .first = 0};
+  p.w[1].first = p.w[2].first = panels;
+  const cuda::ProductMemory memory = product_memory(shape, Format::bytes, panels, blocks, groups, ring);
   cuda::fibers::launch({groups, 1, 32 * shape.warps, memory.bytes(), lazy},
                        [&] { cuda::ProductKernel<Format, Shape>(p).run(); });
   for (std::size_t h = 1; h < static_cast<std::size_t>(shape.parts()); h *= 2) {

@@ -9,41 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "spectr/backend/cuda/kernels/all_kernels.cuh"
+#include "spectr/backend/cuda/kernels/product_list.h"
 #include "tests/support/mock_cuda.h"
+#include "tests/support/mock_kernels.h"
 
 namespace spectr::test {
 namespace {
 
 using namespace cuda;  // NOLINT(google-build-using-namespace): its names are the driver's
 
-/// A kernel as it was compiled.
-struct Kernel {
-  std::size_t parameter_bytes;
-  int threads;
-  void (*run)(const void* parameters);
-  int shared_bytes = 48 << 10;
-};
-
-#define SPECTR_KERNEL(name, Parameters, threads, ...)                  \
-  void run_##name(const void* parameters) {                            \
-    const Parameters& p = *static_cast<const Parameters*>(parameters); \
-    __VA_ARGS__;                                                       \
-  }
-#include "spectr/backend/cuda/kernels/kernel_list.cuh"
-#undef SPECTR_KERNEL
-
-std::map<std::string, Kernel> all_kernels() {
-  std::map<std::string, Kernel> all;
-#define SPECTR_KERNEL(name, Parameters, thread_count, ...) \
-  all["spectr_" #name] = {sizeof(Parameters), thread_count, run_##name};
-#include "spectr/backend/cuda/kernels/kernel_list.cuh"
-#undef SPECTR_KERNEL
-  return all;
-}
-
 struct Work {
-  Kernel* kernel;
+  std::string name;
+  MockKernel* kernel;
   fibers::Launch launch;
   std::vector<std::byte> parameters;
 };
@@ -55,10 +32,13 @@ struct Block {
 
 struct State {
   MockCuda::Settings settings;
-  std::map<std::string, Kernel> kernels = all_kernels();
+  std::map<std::string, MockKernel> kernels = mock_kernels();
   std::map<CUdeviceptr, Block> blocks;
   std::size_t taken = 0;
   std::set<void*> handles;  // streams, modules, graphs
+  std::map<void*, double> events;
+  double milliseconds = 0;
+  std::map<void*, std::string> modules;  // what they were made of
   std::map<void*, std::vector<Work>> graphs;
   std::vector<Work>* captures = nullptr;
   std::vector<Work> captured;
@@ -111,6 +91,7 @@ CUresult run(const Work& work) {
     return lost;
   }
   ++state->launched;
+  state->milliseconds += state->settings.milliseconds(work.name, work.launch.groups_x);
   fibers::launch(work.launch, [&] { work.kernel->run(work.parameters.data()); });
   return success;
 }
@@ -205,7 +186,9 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t byte
 }
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   need(image != nullptr && state->is_current, "a module of nothing");
+  need(state->captures == nullptr, "a module while a graph is captured");
   *module = new_handle<CUmodule>();
+  state->modules[*module] = static_cast<const char*>(image);
   return success;
 }
 CUresult cuModuleUnload(CUmodule module) {
@@ -216,12 +199,14 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
   check_handle(module);
   const auto kernel = state->kernels.find(name);
   need(kernel != state->kernels.end(), name);
+  const std::string& format = state->modules.at(module);
+  need(format == "kernels" || std::string(name).starts_with("spectr_product_" + format + "_"), name);
   *function = reinterpret_cast<CUfunction>(&kernel->second);
   return success;
 }
 CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
   need(attribute == function_shared_bytes && value <= 232448, "an attribute that a function cannot have");
-  reinterpret_cast<Kernel*>(function)->shared_bytes = value;
+  reinterpret_cast<MockKernel*>(function)->shared_bytes = value;
   return success;
 }
 CUresult cuStreamCreate(CUstream* stream, unsigned) {
@@ -281,7 +266,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
                           void** extra) {
   if (const CUresult result = begin_work(); result != success) return result;
-  auto* const kernel = reinterpret_cast<Kernel*>(function);
+  auto* const kernel = reinterpret_cast<MockKernel*>(function);
   check_handle(config->stream);
   need(extra == nullptr && config->grid_x > 0 && config->grid_y > 0 && config->grid_z == 1,
        "a grid without groups");
@@ -294,12 +279,31 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
   need(config->attribute_count <= 1 && (config->attribute_count == 0 || config->attributes->id == 6),
        "an attribute of launches that there is not");
   const auto* const bytes = static_cast<const std::byte*>(parameters[0]);
-  Work work{kernel,
+  Work work{kernel->name,
+            kernel,
             {static_cast<int>(config->grid_x), static_cast<int>(config->grid_y), kernel->threads,
              static_cast<int>(config->shared_bytes), state->settings.lazy},
             std::vector<std::byte>(bytes, bytes + kernel->parameter_bytes)};
   if (state->captures == nullptr) return run(work);
   state->captures->push_back(std::move(work));
+  return success;
+}
+CUresult cuEventCreate(CUevent* event, unsigned) {
+  *event = new_handle<CUevent>();
+  return success;
+}
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  check_handle(event);
+  check_handle(stream);
+  state->events[event] = state->milliseconds;
+  return success;
+}
+CUresult cuEventElapsedTime(float* milliseconds, CUevent from, CUevent to) {
+  *milliseconds = static_cast<float>(state->events.at(to) - state->events.at(from));
+  return success;
+}
+CUresult cuEventDestroy_v2(CUevent event) {
+  drop_handle(event);
   return success;
 }
 CUresult cuGetErrorString(CUresult result, const char** text) {
@@ -319,6 +323,13 @@ MockCuda::~MockCuda() {
   need(state->blocks.empty() && state->handles.empty() && state->contexts == 0,
        "something was not given back");
   state.reset();
+}
+
+std::span<const KernelImage> MockCuda::images() {
+#define SPECTR_IMAGE(name, type) {#name, #name},
+  static const KernelImage images[] = {{"", "kernels"}, SPECTR_PRODUCT_FORMATS(SPECTR_IMAGE)};
+#undef SPECTR_IMAGE
+  return images;
 }
 
 const Driver& MockCuda::driver() const {
@@ -351,6 +362,10 @@ const Driver& MockCuda::driver() const {
                                 cuGraphExecDestroy,
                                 cuGraphLaunch,
                                 cuLaunchKernelEx,
+                                cuEventCreate,
+                                cuEventRecord,
+                                cuEventElapsedTime,
+                                cuEventDestroy_v2,
                                 cuGetErrorString};
   return driver;
 }

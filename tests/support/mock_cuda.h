@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
 
 #include "spectr/backend/cuda/driver.h"
+#include "spectr/backend/cuda/kernel_image.h"
 
 namespace spectr::test {
 
@@ -19,6 +23,10 @@ class MockCuda {
     int version = 13000;
     int processors = 4;
     bool lazy = false;  ///< see fibers.h
+    /// What its events say that a kernel of so many groups has taken.
+    std::function<double(const std::string& kernel, int groups)> milliseconds = [](const std::string&, int) {
+      return 1.0;
+    };
   };
   MockCuda() : MockCuda(Settings()) {}
   explicit MockCuda(const Settings& settings);
@@ -26,6 +34,8 @@ class MockCuda {
   ~MockCuda();
 
   const cuda::Driver& driver() const;
+  /// Those that it takes for the kernels.
+  static std::span<const cuda::KernelImage> images();
   /// Kernels that were launched, those of graphs each time.
   int launched() const;
   /// From the n-th kernel from now on the device is lost.

@@ -2,8 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
+#include <limits>
 #include <new>
+#include <sstream>
+#include <system_error>
 
+#include "spectr/backend/cuda/plan_trial.h"
 #include "spectr/backend/device/device_backend.h"
 #include "spectr/backend/device/weight_panels.h"
 #include "spectr/base/check.h"
@@ -82,13 +88,15 @@ class CudaDevice::Graph final : public Recording {
   CUgraphExec exec_;
 };
 
-Result<std::shared_ptr<CudaDevice>> CudaDevice::open(const Driver& driver, int ordinal, const char* image) {
-  std::shared_ptr<CudaDevice> device(new CudaDevice(driver, ordinal));
-  SPECTR_TRY_VOID(device->begin(ordinal, image));
+Result<std::shared_ptr<CudaDevice>> CudaDevice::open(const Driver& driver, int ordinal,
+                                                     std::span<const KernelImage> images,
+                                                     const TrialSettings& trial) {
+  std::shared_ptr<CudaDevice> device(new CudaDevice(driver, ordinal, images, trial));
+  SPECTR_TRY_VOID(device->begin(ordinal));
   return device;
 }
 
-Result<void> CudaDevice::begin(int ordinal, const char* image) {
+Result<void> CudaDevice::begin(int ordinal) {
   SPECTR_TRY(description_, description_of(driver_, ordinal, device_));
   const auto attribute = [this](int which) {
     int value = 0;
@@ -105,8 +113,13 @@ Result<void> CudaDevice::begin(int ordinal, const char* image) {
     return error("{} ({}): the driver knows CUDA {}.{}, but 12.1 is needed", name_, description_,
                  version / 1000, version % 1000 / 10);
   }
-  processors_ = {.count = attribute(attribute_processors),
-                 .shared_bytes = attribute(attribute_shared_of_processor)};
+  plans_ = ProductPlans(
+      {.count = attribute(attribute_processors), .shared_bytes = attribute(attribute_shared_of_processor)});
+  if (!trial_.kept.empty()) {
+    std::ostringstream lines;
+    lines << std::ifstream(trial_.kept).rdbuf();
+    take_lines(lines.str(), *plans_);
+  }
   const auto checked = [this](CUresult result) -> Result<void> {
     if (result == success) return {};
     return error("{} ({}) cannot be used: {}", name_, description_, driver_.text_of(result));
@@ -115,13 +128,17 @@ Result<void> CudaDevice::begin(int ordinal, const char* image) {
   is_retained_ = true;
   const auto lock = use();
   SPECTR_TRY_VOID(checked(driver_.cuStreamCreate(&stream_, non_blocking)));
-  return checked(driver_.cuModuleLoadData(&module_, image));
+  SPECTR_TRY_VOID(checked(driver_.cuEventCreate(&begun_, 0)));
+  SPECTR_TRY_VOID(checked(driver_.cuEventCreate(&ended_, 0)));
+  return checked(load_image(""));
 }
 
 CudaDevice::~CudaDevice() {
   if (!is_retained_) return;
   const auto lock = use();
-  if (module_ != nullptr) driver_.cuModuleUnload(module_);
+  for (const auto& [format, module] : modules_) driver_.cuModuleUnload(module);
+  for (const CUevent event : {begun_, ended_})
+    if (event != nullptr) driver_.cuEventDestroy_v2(event);
   if (stream_ != nullptr) driver_.cuStreamDestroy_v2(stream_);
   driver_.cuCtxSetCurrent(nullptr);
   driver_.cuDevicePrimaryCtxRelease_v2(device_);
@@ -199,11 +216,23 @@ Result<void> CudaDevice::copy(const Slice& to, const Slice& from, std::size_t by
   return check(driver_.cuStreamSynchronize(stream_));
 }
 
+/// Has the driver compile an image, unless it has done so.
+CUresult CudaDevice::load_image(std::string_view format) {
+  if (modules_.contains(format)) return success;
+  const auto image = std::ranges::find(images_, format, &KernelImage::format);
+  SPECTR_CHECK(image != images_.end());
+  CUmodule module = nullptr;
+  const CUresult result = driver_.cuModuleLoadData(&module, image->ptx);
+  if (result == success) modules_[image->format] = module;
+  return result;
+}
+
 Result<CUfunction> CudaDevice::function(const Launch& launch) {
   CUfunction& function = functions_[launch.kernel];
   if (function != nullptr) return function;
+  SPECTR_TRY_VOID(check(load_image(launch.format)));
   const std::string name = "spectr_" + launch.kernel;
-  SPECTR_TRY_VOID(check(driver_.cuModuleGetFunction(&function, module_, name.c_str())));
+  SPECTR_TRY_VOID(check(driver_.cuModuleGetFunction(&function, modules_.at(launch.format), name.c_str())));
   return function;
 }
 
@@ -228,18 +257,23 @@ Result<void> CudaDevice::launch(const Launch& launch) {
   return check(driver_.cuLaunchKernelEx(&config, of, static_cast<void**>(parameters), nullptr));
 }
 
-Result<void> CudaDevice::launch_all(std::span<const call::AnyCall> calls) {
+/// Makes the launches of calls, and has their kernels ready.
+Result<void> CudaDevice::prepare(std::span<const call::AnyCall> calls) {
   launches_.clear();
-  const AddressOf address = [this](const Slice& slice) { return address_of(slice); };
-  for (const call::AnyCall& call : calls) add_launches(call, processors_, address, launches_);
+  add_launches(calls, *plans_, [this](const Slice& slice) { return address_of(slice); }, launches_);
+  for (const Launch& one : launches_) SPECTR_TRY_VOID(function(one));
+  return {};
+}
+
+Result<void> CudaDevice::launch_all() {
   for (const Launch& one : launches_) SPECTR_TRY_VOID(launch(one));
   return {};
 }
 
-Result<std::unique_ptr<Recording>> CudaDevice::record(std::span<const call::AnyCall> calls) {
-  const auto lock = use();
+/// Makes a graph of what prepare() has made.
+Result<CUgraphExec> CudaDevice::capture() {
   SPECTR_TRY_VOID(check(driver_.cuStreamBeginCapture_v2(stream_, capture_relaxed)));
-  const Result<void> launched = launch_all(calls);
+  const Result<void> launched = launch_all();
   CUgraph graph = nullptr;
   const Result<void> ended = check(driver_.cuStreamEndCapture(stream_, &graph));
   CUgraphExec exec = nullptr;
@@ -247,6 +281,48 @@ Result<std::unique_ptr<Recording>> CudaDevice::record(std::span<const call::AnyC
   if (made) made = check(driver_.cuGraphInstantiateWithFlags(&exec, graph, 0));
   if (graph != nullptr) driver_.cuGraphDestroy(graph);
   if (!made) return std::unexpected(made.error());
+  return exec;
+}
+
+/// Of a pass of these calls: the fewest of some.
+Result<double> CudaDevice::seconds(std::span<const call::AnyCall> calls) {
+  constexpr int times = 5;
+  SPECTR_TRY_VOID(prepare(calls));
+  SPECTR_TRY(const CUgraphExec exec, capture());
+  float fewest = std::numeric_limits<float>::infinity();
+  CUresult result = success;
+  const auto done = [&result](CUresult of) { return (result = of) == success; };
+  for (int i = 0; i < times && result == success; ++i) {
+    float milliseconds = 0;
+    if (done(driver_.cuEventRecord(begun_, stream_)) && done(driver_.cuGraphLaunch(exec, stream_)) &&
+        done(driver_.cuEventRecord(ended_, stream_)) && done(driver_.cuStreamSynchronize(stream_)) &&
+        done(driver_.cuEventElapsedTime(&milliseconds, begun_, ended_)))
+      fewest = std::min(fewest, milliseconds);
+  }
+  driver_.cuGraphExecDestroy(exec);
+  SPECTR_TRY_VOID(check(result));
+  return double{fewest} / 1e3;
+}
+
+/// Chooses plans for the pass's products that have none, where that is worth it.
+Result<void> CudaDevice::try_plans(std::span<const call::AnyCall> calls) {
+  if (bytes_to_try(calls, *plans_) < trial_.least_bytes) return {};
+  const std::vector<call::AnyCall> tried = calls_for_trial(calls);
+  SPECTR_TRY_VOID(choose_plans(tried, *plans_, [&] { return seconds(tried); }));
+  if (trial_.kept.empty()) return {};
+  const std::string aside = trial_.kept + ".new";
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(trial_.kept).parent_path(), ignored);
+  if (std::ofstream(aside) << lines_of(*plans_) << std::flush)
+    std::filesystem::rename(aside, trial_.kept, ignored);
+  return {};
+}
+
+Result<std::unique_ptr<Recording>> CudaDevice::record(std::span<const call::AnyCall> calls) {
+  const auto lock = use();
+  SPECTR_TRY_VOID(try_plans(calls));
+  SPECTR_TRY_VOID(prepare(calls));
+  SPECTR_TRY(CUgraphExec exec, capture());
   return std::make_unique<Graph>(*this, exec);
 }
 
@@ -258,7 +334,8 @@ Result<void> CudaDevice::run(const Recording& recording) {
 
 Result<void> CudaDevice::run(std::span<const call::AnyCall> calls) {
   const auto lock = use();
-  SPECTR_TRY_VOID(launch_all(calls));
+  SPECTR_TRY_VOID(prepare(calls));
+  SPECTR_TRY_VOID(launch_all());
   return check(driver_.cuStreamSynchronize(stream_));
 }
 

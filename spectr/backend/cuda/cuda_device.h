@@ -3,10 +3,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "spectr/backend/cuda/driver.h"
+#include "spectr/backend/cuda/kernel_image.h"
 #include "spectr/backend/cuda/launch.h"
 #include "spectr/backend/device/device.h"
 
@@ -18,16 +21,28 @@ std::string name_of_device(int ordinal);
 /// The devices of a driver, by ordinal. Error: the driver's.
 Result<std::vector<DeviceInfo>> devices(const Driver& driver);
 
+/// How plans of products are chosen.
+struct TrialSettings {
+  std::size_t least_bytes = std::size_t{16} << 20;  ///< of a pass's products, for a trial to be worth it
+  std::string kept = "";  ///< a file of what was chosen; none: it is forgotten. Nobody hears where that fails
+};
+
 /// A GPU by CUDA. Passes are graphs, and kernels begin before their predecessors have ended.
 class CudaDevice final : public Device {
  public:
-  /// `image`: the kernels as PTX. The driver must outlive it. Error: a GPU or a driver that lacks what
+  /// The driver and the images must outlive it. Error: a GPU or a driver that lacks what
   /// kernels need, with what it has; or the driver's.
-  static Result<std::shared_ptr<CudaDevice>> open(const Driver& driver, int ordinal, const char* image);
+  static Result<std::shared_ptr<CudaDevice>> open(const Driver& driver, int ordinal,
+                                                  std::span<const KernelImage> images,
+                                                  const TrialSettings& trial = {});
   ~CudaDevice() override;
+
+  /// Of products, as far as they were chosen. Not while others use the device.
+  const ProductPlans& plans() const { return *plans_; }
 
   DeviceInfo info() const override;
   const Caps& caps() const override;
+  std::size_t most_parts() const override { return 4; }
   bool has_heads_of(std::size_t dimensions) const override;
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override;
   Result<void> upload(const Slice& to, std::span<const std::byte> bytes) override;
@@ -41,24 +56,34 @@ class CudaDevice final : public Device {
   class Memory;
   class Graph;
 
-  CudaDevice(const Driver& driver, int ordinal) : driver_(driver), name_(name_of_device(ordinal)) {}
-  Result<void> begin(int ordinal, const char* image);
+  CudaDevice(const Driver& driver, int ordinal, std::span<const KernelImage> images,
+             const TrialSettings& trial)
+      : driver_(driver), images_(images), trial_(trial), name_(name_of_device(ordinal)) {}
+  Result<void> begin(int ordinal);
   std::unique_lock<std::mutex> use() const;
   Result<void> check(CUresult result) const;
   CUdeviceptr address_of(const Slice& slice) const;
+  CUresult load_image(std::string_view format);
   Result<CUfunction> function(const Launch& launch);
-  Result<void> launch_all(std::span<const call::AnyCall> calls);
+  Result<void> prepare(std::span<const call::AnyCall> calls);
   Result<void> launch(const Launch& launch);
+  Result<void> launch_all();
+  Result<CUgraphExec> capture();
+  Result<double> seconds(std::span<const call::AnyCall> calls);
+  Result<void> try_plans(std::span<const call::AnyCall> calls);
 
   const Driver& driver_;
+  std::span<const KernelImage> images_;
+  TrialSettings trial_;
   std::string name_, description_;
   CUdevice device_ = 0;
   bool is_retained_ = false;
   CUcontext context_ = nullptr;
-  CUmodule module_ = nullptr;
   CUstream stream_ = nullptr;
-  Processors processors_ = {};
-  mutable std::mutex mutex_;  // of what follows, and of the order of work
+  CUevent begun_ = nullptr, ended_ = nullptr;  // of trials
+  std::optional<ProductPlans> plans_;
+  mutable std::mutex mutex_;                      // of what follows, and of the order of work
+  std::map<std::string_view, CUmodule> modules_;  // by format
   std::map<std::string, CUfunction> functions_;
   std::vector<Launch> launches_;
 };

@@ -51,6 +51,10 @@ Result<Driver> load(const std::string& name) {
   SPECTR_FIND(cuGraphExecDestroy);
   SPECTR_FIND(cuGraphLaunch);
   SPECTR_FIND(cuLaunchKernelEx);
+  SPECTR_FIND(cuEventCreate);
+  SPECTR_FIND(cuEventRecord);
+  SPECTR_FIND(cuEventElapsedTime);
+  SPECTR_FIND(cuEventDestroy_v2);
   SPECTR_FIND(cuGetErrorString);
 #undef SPECTR_FIND
   if (const CUresult result = driver.cuInit(0); result != success) {

@@ -1,25 +1,29 @@
 #include "spectr/backend/cuda/kernel_image.h"
 
-#if defined(SPECTR_KERNEL_IMAGE)
-// The file as it stands, with the zero that ends a string.
-asm(R"(
-.pushsection .rodata
-.local spectr_kernel_image
-spectr_kernel_image:
-.incbin ")" SPECTR_KERNEL_IMAGE R"("
-.byte 0
-.popsection
-)");
-extern "C" const char spectr_kernel_image[];
+#include "spectr/backend/cuda/kernels/product_list.h"
+
+#if defined(SPECTR_KERNEL_FOLDER)
+// The files as they stand, each with the zero that ends a string.
+#define SPECTR_IMAGE(name, type)                                                                            \
+  asm(".pushsection .rodata\n.local spectr_image_" #name                                                    \
+      "\n"                                                                                                  \
+      "spectr_image_" #name ":\n.incbin \"" SPECTR_KERNEL_FOLDER "/" #name ".ptx\"\n.byte 0\n.popsection"); \
+  extern "C" const char spectr_image_##name[];
+SPECTR_IMAGE(others, Others)
+SPECTR_PRODUCT_FORMATS(SPECTR_IMAGE)
+#undef SPECTR_IMAGE
 #endif
 
 namespace spectr::cuda {
 
-const char* kernel_image() {
-#if defined(SPECTR_KERNEL_IMAGE)
-  return spectr_kernel_image;
+std::span<const KernelImage> kernel_images() {
+#if defined(SPECTR_KERNEL_FOLDER)
+#define SPECTR_IMAGE(name, type) {#name, spectr_image_##name},
+  static const KernelImage images[] = {{"", spectr_image_others}, SPECTR_PRODUCT_FORMATS(SPECTR_IMAGE)};
+#undef SPECTR_IMAGE
+  return images;
 #else
-  return nullptr;
+  return {};
 #endif
 }
 

@@ -20,7 +20,7 @@ void Lowering::operator()(const call::Move& c) {
 }
 
 void Lowering::operator()(const call::Copy& c) {
-  add_rows("copy", c.rows, c.cols, Copy{matrix(c.to), matrix(c.from), as_int(c.cols)});
+  add_rows("copy", c.rows, c.cols, Copy{written(c.to), matrix(c.from), as_int(c.cols)});
 }
 
 void Lowering::operator()(const call::Add& c) {
@@ -44,9 +44,10 @@ void Lowering::operator()(const call::Quantize& c) {
 }
 
 void Lowering::operator()(const call::Activate& c) {
-  const Activate p{.gate = matrix(c.gate),
-                   .up = matrix(c.up),
-                   .out = matrix(c.out),
+  const Matrix gate = sum(c.gate), up = sum(c.up);
+  const Activate p{.gate = gate,
+                   .up = up,
+                   .out = written(c.out),
                    .cols = as_int(c.cols),
                    .kind = static_cast<int>(c.activation),
                    .clamp = c.clamp,
@@ -56,18 +57,32 @@ void Lowering::operator()(const call::Activate& c) {
 }
 
 void Lowering::operator()(const call::Norm& c) {
-  const Norm p{.in = matrix(c.in),
-               .added = matrix(c.added),
-               .out = matrix(c.out),
+  const bool is_rms = c.kind == NormSpec::Kind::rms;
+  const float part_of_mean = 1.0f / static_cast<float>(c.cols);
+  const Matrix in = sum(c.in), added = sum(c.added), out = written(c.out);
+  const bool in_place = c.in.at == c.out.at && c.in.stride == c.out.stride && !c.picked;
+  if (is_rms && in_place && !c.added.at && !c.quantized.at && c.cols <= 128) {
+    const HeadNorm p{in,          at<const float>(c.weight), as_int(c.groups), as_int(c.cols), c.epsilon,
+                     part_of_mean};
+    return add("head_norm", c.rows, div_up(c.groups, 4), 128, p);
+  }
+  const Norm p{.in = in,
+               .added = added,
+               .out = out,
                .weight = at<const float>(c.weight),
                .bias = at<const float>(c.bias),
                .picked = at<const int>(c.picked),
                .cols = as_int(c.cols),
                .epsilon = c.epsilon,
-               .part_of_mean = 1.0f / static_cast<float>(c.cols),
-               .is_rms = c.kind == NormSpec::Kind::rms,
+               .part_of_mean = part_of_mean,
+               .is_rms = is_rms,
                .quantized = quantized(c.quantized)};
-  add("norm", c.rows, c.groups, 512, p);
+  const std::size_t quads = div_up(c.cols, 2048);
+  add(quads <= 1   ? "norm_1"
+      : quads <= 2 ? "norm_2"
+      : quads <= 4 ? "norm_4"
+                   : "norm_16",
+      c.rows, c.groups, 512, p);
 }
 
 void Lowering::operator()(const call::Top& c) {
@@ -80,9 +95,10 @@ void Lowering::operator()(const call::SumExp& c) {
   add("sum_exp", div_up(c.size, call::segment), 1, 512, p);
 }
 
-void add_launches(const call::AnyCall& call, const Processors& processors, const AddressOf& address_of,
-                  std::vector<Launch>& launches) {
-  std::visit(Lowering(processors, address_of, launches), call.get());
+void add_launches(std::span<const call::AnyCall> calls, const ProductPlans& plans,
+                  const AddressOf& address_of, std::vector<Launch>& launches) {
+  Lowering lowering(plans, address_of, launches);
+  for (const call::AnyCall& call : calls) std::visit(lowering, call.get());
 }
 
 }  // namespace spectr::cuda

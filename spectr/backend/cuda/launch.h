@@ -18,18 +18,20 @@ namespace spectr::cuda {
 
 /// A kernel's launch as plain data.
 struct Launch {
-  std::string kernel;  ///< its name in kernel_list.cuh
+  std::string kernel;  ///< its name in kernel_list.cuh or product_list.h
   int groups_x, groups_y, threads;
   int shared_bytes;  ///< dynamic shared memory of a group
   std::vector<std::byte> parameters;
+  std::string format =
+      "";  ///< of a product, as name_of_format() has it: its kernels are an image of their own
 };
 
 /// The address of a place in the device's memory; null of none.
 using AddressOf = std::function<std::uint64_t(const Slice&)>;
 
-/// Appends the launches that do what a call says.
-void add_launches(const call::AnyCall& call, const Processors& processors, const AddressOf& address_of,
-                  std::vector<Launch>& launches);
+/// Appends the launches that do what calls say, one after the other.
+void add_launches(std::span<const call::AnyCall> calls, const ProductPlans& plans,
+                  const AddressOf& address_of, std::vector<Launch>& launches);
 
 /// Heads that there are kernels for.
 inline constexpr std::array<std::size_t, 8> head_dimensions = {16, 32, 48, 64, 80, 96, 128, 256};

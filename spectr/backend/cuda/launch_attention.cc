@@ -5,10 +5,10 @@ namespace spectr::cuda {
 
 void Lowering::operator()(const call::Turn& c) {
   const bool stores = static_cast<bool>(c.k.at);
-  const Rotate p{.q = matrix(c.q),
-                 .k = matrix(c.k),
-                 .v = matrix(c.v),
-                 .turned = matrix(c.turned),
+  const Rotate p{.q = sum(c.q),
+                 .k = sum(c.k),
+                 .v = sum(c.v),
+                 .turned = written(c.turned),
                  .angles = at<const float>(c.angles),
                  .to = at<const PoolSlot>(c.written),
                  .scales = at<const float>(c.scales),

@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "spectr/backend/cuda/lowering.h"
+#include "spectr/backend/cuda/plan_trial.h"
 #include "spectr/backend/cuda/product_plan.h"
 #include "spectr/backend/device/weight_panels.h"
 
@@ -8,25 +9,43 @@ namespace spectr::cuda {
 
 bool Lowering::add_product(const call::Product& c, std::size_t slab) {
   const QuantizedLayout& layout = c.x.layout;
-  const int tiles = as_int(layout.tiles()), blocks = as_int(layout.blocks()), rows = as_int(c.weights.rows);
-  const std::optional<WholeProduct> plan = whole_product(c.weights.type, rows, blocks, tiles, processors_);
-  if (!plan) return false;
+  const TensorType type = c.targets.front().weights.type;
+  const std::size_t first_row = slab * QuantizedLayout::slab_rows;
   const QuantizedRows x = quantized(c.x);
   const std::size_t bytes = slab * layout.codes_of(1);
-  const Product p{.codes = at<const std::uint8_t>(c.weights.codes),
-                  .scales = at<const std::uint32_t>(c.weights.scales),
-                  .factors = at<const std::uint32_t>(c.weights.factors),
-                  .x = x.codes + bytes,
-                  .x_scales = x.scales + bytes / sizeof(float),
-                  .x_sums = x.sums + bytes / sizeof(float),
-                  .y = at<float>(c.y.at) + slab * QuantizedLayout::slab_rows * c.y.stride,
-                  .stride = as_long(c.y.stride),
-                  .rows = rows,
-                  .blocks = blocks,
-                  .n = as_int(layout.rows_of(slab)),
-                  .ring = plan->ring,
-                  .late = false};
-  add(plan->kernel, static_cast<std::size_t>(plan->groups), 1, plan->threads, p, plan->shared_bytes);
+  Product p{.w = {},
+            .x = x.codes + bytes,
+            .x_scales = x.scales + bytes / sizeof(float),
+            .x_sums = x.sums + bytes / sizeof(float),
+            .panels = 0,
+            .blocks = as_int(layout.blocks()),
+            .n = as_int(layout.rows_of(slab)),
+            .ring = 0,
+            .late = false};
+  for (std::size_t i = 0; i < c.targets.size(); ++i) {
+    const auto& [weights, y] = c.targets[i];
+    p.w[i] = {.codes = at<const std::uint8_t>(weights.codes),
+              .scales = at<const std::uint32_t>(weights.scales),
+              .factors = at<const std::uint32_t>(weights.factors),
+              .y = at<float>(y.at) + first_row * y.stride,
+              .stride = as_long(y.stride),
+              .rows = as_int(weights.rows),
+              .first = p.panels};
+    p.panels += as_int(div_up(weights.rows, WeightPanels::panel_rows));
+  }
+  for (std::size_t i = c.targets.size(); i < std::size(p.w); ++i) p.w[i].first = p.panels;
+
+  const std::optional<ProductPlan> plan = plans_.of(sizes_of(c));
+  if (!plan) return false;
+  p.ring = plan->ring;
+  p.late = plan->late;
+  for (const call::Product::Target& target : c.targets) {
+    written(target.y);
+    if (plan->shape.parts() > 1) parts_[target.y.at.memory] = {plan->shape.parts(), c.rows * target.y.stride};
+  }
+  add(kernel_of(type, plan->shape), static_cast<std::size_t>(plan->groups), 1, 32 * plan->shape.warps, p,
+      plan->shared_bytes);
+  launches_.back().format = name_of_format(type);
   return true;
 }
 
@@ -36,12 +55,14 @@ Panels Lowering::panels(const call::Weights& weights) const {
 }
 
 void Lowering::add_any_product(const call::Product& c) {
-  const AnyProduct p{.w = panels(c.weights),
-                     .x = quantized(c.x),
-                     .y = matrix(c.y),
-                     .rows = as_int(c.weights.rows),
-                     .blocks = as_int(c.x.layout.blocks())};
-  add("any_product", div_up(c.weights.rows, 4), c.rows, 128, p);
+  for (const auto& [weights, y] : c.targets) {
+    const AnyProduct p{.w = panels(weights),
+                       .x = quantized(c.x),
+                       .y = written(y),
+                       .rows = as_int(weights.rows),
+                       .blocks = as_int(c.x.layout.blocks())};
+    add("any_product", div_up(weights.rows, 4), c.rows, 128, p);
+  }
 }
 
 void Lowering::operator()(const call::Product& c) {
@@ -55,7 +76,7 @@ void Lowering::operator()(const call::FloatProduct& c) {
   const TensorType type = c.weights.type;
   const FloatProduct p{.weights = at<const std::uint8_t>(c.weights.codes),
                        .x = matrix(c.x),
-                       .y = matrix(c.y),
+                       .y = written(c.y),
                        .rows = as_int(c.weights.rows),
                        .cols = as_int(c.weights.cols),
                        .kind = type == TensorType::f32   ? 0

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -10,6 +11,7 @@
 
 #include "spectr/backend/cuda/kernels/parameters.h"
 #include "spectr/backend/cuda/launch.h"
+#include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
 
 namespace spectr::cuda {
@@ -21,8 +23,8 @@ inline int as_int(std::size_t n) {
 /// Makes the launches of calls.
 class Lowering {
  public:
-  Lowering(const Processors& processors, const AddressOf& address_of, std::vector<Launch>& launches)
-      : processors_(processors), address_of_(address_of), launches_(launches) {}
+  Lowering(const ProductPlans& plans, const AddressOf& address_of, std::vector<Launch>& launches)
+      : plans_(plans), address_of_(address_of), launches_(launches) {}
 
   // launch.cc
   void operator()(const call::Move& c);
@@ -54,7 +56,22 @@ class Lowering {
     const auto address = static_cast<std::uintptr_t>(address_of_(slice));
     return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr)
   }
-  Matrix matrix(const call::Rows& rows) const { return {at<float>(rows.at), as_long(rows.stride)}; }
+  /// What a kernel reads that knows nothing of parts.
+  Matrix matrix(const call::Rows& rows) const {
+    SPECTR_CHECK(!parts_.contains(rows.at.memory));
+    return {at<float>(rows.at), as_long(rows.stride)};
+  }
+  /// What a kernel reads that adds the parts of a product.
+  Matrix sum(const call::Rows& rows) const {
+    const auto found = parts_.find(rows.at.memory);
+    const auto [parts, apart] = found == parts_.end() ? Parts() : found->second;
+    return {at<float>(rows.at), as_long(rows.stride), parts, as_long(apart)};
+  }
+  /// What a kernel writes.
+  Matrix written(const call::Rows& rows) {
+    parts_.erase(rows.at.memory);
+    return matrix(rows);
+  }
 
   /// With a thread for four columns.
   template <class Parameters>
@@ -77,9 +94,15 @@ class Lowering {
   bool add_product(const call::Product& c, std::size_t slab);
   void add_any_product(const call::Product& c);
 
-  const Processors& processors_;
+  struct Parts {
+    int count = 1;
+    std::size_t apart = 0;
+  };
+
+  const ProductPlans& plans_;
   const AddressOf& address_of_;
   std::vector<Launch>& launches_;
+  std::map<const DeviceMemory*, Parts> parts_;  // of what products have written last
 };
 
 }  // namespace spectr::cuda

@@ -68,9 +68,14 @@ std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processo
       }
     }
   }
-  std::ranges::stable_sort(
-      plans, {}, [&](const ProductPlan& plan) { return distance(plan, sizes, device); });
+  std::ranges::stable_sort(plans, {}, [&](const ProductPlan& plan) { return distance(plan, sizes, device); });
   return plans;
+}
+
+std::optional<ProductPlan> ProductPlans::of(const ProductSizes& sizes) const {
+  if (const auto found = chosen_.find(sizes); found != chosen_.end()) return found->second;
+  const std::vector<ProductPlan> plans = product_plans(sizes, device_);
+  return plans.empty() ? std::nullopt : std::optional(plans.front());
 }
 
 std::string name_of_format(TensorType type) {

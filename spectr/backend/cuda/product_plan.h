@@ -1,6 +1,8 @@
 #pragma once
 
 #include <compare>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,10 +43,27 @@ struct Processors {
 /// depends on the kernels before and after it, so that a trial within the pass decides.
 std::span<const ProductShape> product_shapes();
 
-/// The plans that are worth a trial, with one or two groups per processor and rings that are no longer than
-/// what a lane has to do; first the one that is taken without a trial. None where shared memory has no room.
-/// Requires: has_device_layout(sizes.type), 1 to 8 tiles.
+/// The plans that are worth a trial, without their `late` variants: with one or two groups per processor and
+/// rings that are no longer than what a lane has to do; first the one that is taken without a trial. None
+/// where shared memory has no room. Requires: has_device_layout(sizes.type), 1 to 8 tiles.
 std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processors& device);
+
+/// The plans of all products on a device.
+class ProductPlans {
+ public:
+  explicit ProductPlans(const Processors& device) : device_(device) {}
+
+  /// What was chosen, or the first of product_plans().
+  std::optional<ProductPlan> of(const ProductSizes& sizes) const;
+  bool has_chosen(const ProductSizes& sizes) const { return chosen_.contains(sizes); }
+  void choose(const ProductSizes& sizes, const ProductPlan& plan) { chosen_.insert_or_assign(sizes, plan); }
+  const std::map<ProductSizes, ProductPlan>& chosen() const { return chosen_; }
+  const Processors& device() const { return device_; }
+
+ private:
+  Processors device_ = {};
+  std::map<ProductSizes, ProductPlan> chosen_;
+};
 
 /// Its kernel's name in product_list.h: "product_q8_0_1_1_4_8_short_run".
 std::string kernel_of(TensorType type, const ProductShape& shape);

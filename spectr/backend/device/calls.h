@@ -92,8 +92,11 @@ struct Gate {
   std::size_t rows, cols, gates;
 };
 
+inline constexpr std::size_t most_norm_columns = 32768;
+
 /// in += added, where there is something to add; out = norm(in), each group of columns by itself, and
-/// quantized where that is asked for (of one group). With `picked` row r reads row picked[r].
+/// quantized where that is asked for (of one group). With `picked` row r reads row picked[r]. Requires:
+/// cols ≤ most_norm_columns.
 struct Norm {
   NormSpec::Kind kind;
   float epsilon;

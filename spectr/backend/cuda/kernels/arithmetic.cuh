@@ -69,18 +69,4 @@ SPECTR_DEVICE Four sum_of_fours(Four a, Four b) {
   return {add(a.x, b.x), add(a.y, b.y), add(a.z, b.z), add(a.w, b.w)};
 }
 
-/// Four columns of a product's row, whose parts are added here: neighbours first, as the tree goes on.
-template <int parts>
-SPECTR_DEVICE Four four_of(const float* y, long n, long rows, long r, long column) {
-  Four p[parts];
-  SPECTR_UNROLL
-  for (int k = 0; k < parts; ++k) p[k] = load(reinterpret_cast<const Four*>(y + (k * n + r) * rows + column));
-  SPECTR_UNROLL
-  for (int h = 1; h < parts; h *= 2) {
-    SPECTR_UNROLL
-    for (int k = 0; k < parts; k += 2 * h) p[k] = sum_of_fours(p[k], p[k + h]);
-  }
-  return p[0];
-}
-
 }  // namespace spectr::cuda

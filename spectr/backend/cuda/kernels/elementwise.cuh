@@ -12,6 +12,44 @@ SPECTR_DEVICE float* row_of(const Matrix& matrix, int r) {
   return matrix.at + r * matrix.stride;
 }
 
+/// Four numbers from p on; 0 for those behind the first `left`.
+SPECTR_DEVICE Four load_four(const float* p, int left) {
+  if (left >= 4 && reinterpret_cast<std::uintptr_t>(p) % 16 == 0)
+    return load(reinterpret_cast<const Four*>(p));
+  return {left > 0 ? load(p) : 0.0f, left > 1 ? load(p + 1) : 0.0f, left > 2 ? load(p + 2) : 0.0f,
+          left > 3 ? load(p + 3) : 0.0f};
+}
+SPECTR_DEVICE void store_four(float* p, int left, Four v) {
+  if (left >= 4 && reinterpret_cast<std::uintptr_t>(p) % 16 == 0) {
+    *reinterpret_cast<Four*>(p) = v;
+    return;
+  }
+  if (left > 0) p[0] = v.x;
+  if (left > 1) p[1] = v.y;
+  if (left > 2) p[2] = v.z;
+  if (left > 3) p[3] = v.w;
+}
+
+/// Four columns of row r from `column` on, of which there are `left`, with all parts.
+SPECTR_DEVICE Four four_of(const Matrix& matrix, int r, long column, int left) {
+  const float* const at = row_of(matrix, r) + column;
+  const Four first = load_four(at, left);
+  if (matrix.parts == 1) return first;
+  const Four second = load_four(at + matrix.apart, left);
+  if (matrix.parts == 2) return sum_of_fours(first, second);
+  const Four third = load_four(at + 2 * matrix.apart, left), fourth = load_four(at + 3 * matrix.apart, left);
+  return sum_of_fours(sum_of_fours(first, second), sum_of_fours(third, fourth));
+}
+/// One number, likewise.
+SPECTR_DEVICE float number_of(const Matrix& matrix, int r, long column) {
+  const float* const at = row_of(matrix, r) + column;
+  const float first = load(at);
+  if (matrix.parts == 1) return first;
+  const float second = load(at + matrix.apart);
+  if (matrix.parts == 2) return add(first, second);
+  return add(add(first, second), add(load(at + 2 * matrix.apart), load(at + 3 * matrix.apart)));
+}
+
 /// Calls each(column) for the columns that a thread has.
 template <class Each>
 SPECTR_DEVICE void for_my_columns(int cols, Each each) {
@@ -96,20 +134,19 @@ struct ActivateKernel {
   static SPECTR_DEVICE void run(const Activate& p) {
     dependents();
     predecessors();
-    const float* const up = row_of(p.up, group_x());
-    const float* const gate = p.has_gate ? row_of(p.gate, group_x()) : up;
-    float* const out = row_of(p.out, group_x());
-    const int first = 4 * (group_y() * 128 + thread());
-    float x[4];
-    SPECTR_UNROLL
-    for (int j = 0; j < 4; ++j) {
-      x[j] = 0;
-      if (first + j >= p.cols) continue;
-      x[j] = activated(p.kind, p.clamp, load(gate + first + j), p.has_gate ? load(up + first + j) : 1.0f);
-      out[first + j] = x[j];
+    const int r = group_x(), first = 4 * (group_y() * 128 + thread()), left = p.cols - first;
+    const Four up = four_of(p.up, r, first, left);
+    Four x = up, by = {1, 1, 1, 1};
+    if (p.has_gate) {
+      x = four_of(p.gate, r, first, left);
+      by = up;
     }
+    x = {activated(p.kind, p.clamp, x.x, by.x), activated(p.kind, p.clamp, x.y, by.y),
+         activated(p.kind, p.clamp, x.z, by.z), activated(p.kind, p.clamp, x.w, by.w)};
+    x = {left > 0 ? x.x : 0.0f, left > 1 ? x.y : 0.0f, left > 2 ? x.z : 0.0f, left > 3 ? x.w : 0.0f};
+    store_four(row_of(p.out, r) + first, left, x);
     if (p.quantized.codes == nullptr) return;
-    quantize_four({x[0], x[1], x[2], x[3]}, group_x(), first, first < whole_blocks(p.cols), p.quantized);
+    quantize_four(x, r, first, first < whole_blocks(p.cols), p.quantized);
   }
 };
 

@@ -6,92 +6,101 @@
 
 namespace spectr::cuda {
 
-/// A group of 512 threads for each group of columns: grid (rows, groups). Thread i has the columns
-/// 4 i … 4 i + 3 of every 2048.
+/// A group of 512 threads for each group of columns, at most 2048 · quads: grid (rows, groups). Thread i has
+/// the columns 4 i … 4 i + 3 of every 2048, in registers.
+template <int quads>
 struct NormKernel {
   static constexpr int threads = 512;
 
   static SPECTR_DEVICE void run(const Norm& p) {
     SPECTR_SHARED float sums[threads / 32];
-    dependents();
-    predecessors();
+    constexpr bool early = quads <= 4;  // weights, which are known before the predecessors have ended
     const long first = static_cast<long>(group_y()) * p.cols;
-    float* const in = row_of(p.in, p.picked != nullptr ? p.picked[group_x()] : group_x()) + first;
-    float* const out = row_of(p.out, group_x()) + first;
-    if (p.added.at != nullptr) {
-      const float* const added = row_of(p.added, group_x()) + first;
-      for_columns(
-          p.cols,
-          [&](int i, Four v) {
-            const Four more = four(added, i, p.cols);
-            store(in, i, p.cols, sum_of_fours(v, more));
-          },
-          in);
+    Four weight[early ? quads : 1];
+    dependents();
+    if constexpr (early) {
+      SPECTR_UNROLL
+      for (int j = 0; j < quads; ++j) weight[j] = weights(p.weight, column(j), p.cols, 1.0f);
+    }
+    predecessors();
+    const int row = p.picked != nullptr ? p.picked[group_x()] : group_x();
+    Four v[quads];
+    SPECTR_UNROLL
+    for (int j = 0; j < quads; ++j) {
+      const int i = column(j), left = p.cols - i;
+      v[j] = four_of(p.in, row, first + i, left);
+      if (p.added.at == nullptr) continue;
+      v[j] = sum_of_fours(v[j], four_of(p.added, group_x(), first + i, left));
+      store_four(row_of(p.in, row) + first + i, left, v[j]);
     }
     float mean = 0;
-    if (!p.is_rms) mean = mul(sum(p, in, sums, [](float v) { return v; }), p.part_of_mean);
-    const float variance = mul(sum(p, in, sums,
-                                   [&](float v) {
-                                     const float d = p.is_rms ? v : sub(v, mean);
-                                     return mul(d, d);
-                                   }),
-                               p.part_of_mean);
+    if (!p.is_rms) mean = mul(sum(p.cols, v, sums, [](float x) { return x; }), p.part_of_mean);
+    const auto centred = [&](float x) { return p.is_rms ? x : sub(x, mean); };
+    const auto square = [&](float x) { return mul(centred(x), centred(x)); };
+    const float variance = mul(sum(p.cols, v, sums, square), p.part_of_mean);
     const float factor = divide(1.0f, root(add(variance, p.epsilon)));
-    for (int i = 4 * thread(); i < whole_lanes(p.cols); i += 4 * threads) {
-      const Four v = four(in, i, p.cols);
-      const float numbers[4] = {v.x, v.y, v.z, v.w};
-      float x[4];
-      SPECTR_UNROLL
-      for (int k = 0; k < 4; ++k) {
-        x[k] = 0;
-        if (i + k >= p.cols) continue;
-        x[k] = mul(mul(p.is_rms ? numbers[k] : sub(numbers[k], mean), factor),
-                   p.weight != nullptr ? p.weight[i + k] : 1.0f);
-        if (p.bias != nullptr) x[k] = add(x[k], p.bias[i + k]);
-      }
-      const Four y{x[0], x[1], x[2], x[3]};
-      store(out, i, p.cols, y);
+    SPECTR_UNROLL
+    for (int j = 0; j < quads; ++j) {
+      const int i = column(j), left = p.cols - i;
+      const Four w = early ? weight[early ? j : 0] : weights(p.weight, i, p.cols, 1.0f);
+      Four y = {mul(mul(centred(v[j].x), factor), w.x), mul(mul(centred(v[j].y), factor), w.y),
+                mul(mul(centred(v[j].z), factor), w.z), mul(mul(centred(v[j].w), factor), w.w)};
+      if (p.bias != nullptr) y = sum_of_fours(y, weights(p.bias, i, p.cols, 0.0f));
+      y = {left > 0 ? y.x : 0.0f, left > 1 ? y.y : 0.0f, left > 2 ? y.z : 0.0f, left > 3 ? y.w : 0.0f};
+      store_four(row_of(p.out, group_x()) + first + i, left, y);
       if (p.quantized.codes != nullptr) quantize_four(y, group_x(), i, i < whole_blocks(p.cols), p.quantized);
     }
   }
 
  private:
-  /// Lanes of a warp stay together.
-  static SPECTR_DEVICE int whole_lanes(int cols) { return (cols + 127) / 128 * 128; }
+  static SPECTR_DEVICE int column(int j) { return 4 * (thread() + threads * j); }
 
-  static SPECTR_DEVICE Four four(const float* x, int i, int cols) {
-    return {i < cols ? load(x + i) : 0.0f, i + 1 < cols ? load(x + i + 1) : 0.0f,
-            i + 2 < cols ? load(x + i + 2) : 0.0f, i + 3 < cols ? load(x + i + 3) : 0.0f};
-  }
-  static SPECTR_DEVICE void store(float* x, int i, int cols, Four v) {
-    if (i < cols) x[i] = v.x;
-    if (i + 1 < cols) x[i + 1] = v.y;
-    if (i + 2 < cols) x[i + 2] = v.z;
-    if (i + 3 < cols) x[i + 3] = v.w;
-  }
-  template <class Each>
-  static SPECTR_DEVICE void for_columns(int cols, Each each, const float* x) {
-    for (int i = 4 * thread(); i < cols; i += 4 * threads) each(i, four(x, i, cols));
+  /// Those of four columns, or `otherwise` where there are none.
+  static SPECTR_DEVICE Four weights(const float* w, int i, int cols, float otherwise) {
+    if (w == nullptr) return {otherwise, otherwise, otherwise, otherwise};
+    const Matrix row{const_cast<float*>(w), 0};
+    return four_of(row, 0, i, cols - i);
   }
 
   /// Σ of(x), in every thread: those of a thread's columns, then the threads', neighbours first. A column
   /// that is missing gives 0.
   template <class Of>
-  static SPECTR_DEVICE float sum(const Norm& p, const float* x, float* sums, Of of) {
+  static SPECTR_DEVICE float sum(int cols, const Four (&v)[quads], float* sums, Of of) {
     float mine = 0;
-    for_columns(
-        p.cols,
-        [&](int i, Four v) {
-          const float a = of(v.x), b = i + 1 < p.cols ? of(v.y) : 0.0f;
-          const float c = i + 2 < p.cols ? of(v.z) : 0.0f, d = i + 3 < p.cols ? of(v.w) : 0.0f;
-          mine = add(mine, add(add(a, b), add(c, d)));
-        },
-        x);
+    SPECTR_UNROLL
+    for (int j = 0; j < quads; ++j) {
+      const int left = cols - column(j);
+      const float a = left > 0 ? of(v[j].x) : 0.0f, b = left > 1 ? of(v[j].y) : 0.0f;
+      const float c = left > 2 ? of(v[j].z) : 0.0f, d = left > 3 ? of(v[j].w) : 0.0f;
+      mine = add(mine, add(add(a, b), add(c, d)));
+    }
     mine = sum_of_lanes<32>(mine);
     group_barrier();  // who still reads the sums of before
     if (thread() % 32 == 0) sums[thread() / 32] = mine;
     group_barrier();
     return sum_of_lanes<16>(sums[thread() % 16]);
+  }
+};
+
+/// The same for groups of at most 128 columns, a warp for each, in place: grid (rows, groups / 4).
+struct HeadNormKernel {
+  static constexpr int threads = 128;
+
+  static SPECTR_DEVICE void run(const HeadNorm& p) {
+    const int head = 4 * group_y() + thread() / 32, i = 4 * (thread() % 32), left = p.cols - i;
+    dependents();
+    predecessors();
+    if (head >= p.groups) return;  // a whole warp
+    const long first = static_cast<long>(head) * p.cols + i;
+    const Four v = four_of(p.x, group_x(), first, left);
+    const float squares = add(add(mul(v.x, v.x), mul(v.y, v.y)), add(mul(v.z, v.z), mul(v.w, v.w)));
+    const float variance = mul(sum_of_lanes<32>(squares), p.part_of_mean);
+    const float factor = divide(1.0f, root(add(variance, p.epsilon)));
+    Four w = {1, 1, 1, 1};
+    if (p.weight != nullptr) w = four_of({const_cast<float*>(p.weight), 0}, 0, i, left);
+    store_four(row_of(p.x, group_x()) + first, left,
+               {mul(mul(v.x, factor), w.x), mul(mul(v.y, factor), w.y), mul(mul(v.z, factor), w.z),
+                mul(mul(v.w, factor), w.w)});
   }
 };
 

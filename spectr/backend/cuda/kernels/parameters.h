@@ -119,6 +119,14 @@ struct Norm {
   QuantizedRows quantized;
 };
 
+/// x = x / √(mean x² + ε) · weight, each of `groups` groups of columns by itself.
+struct HeadNorm {
+  Matrix x;
+  const float* weight;  ///< [cols], or null
+  int groups, cols;
+  float epsilon, part_of_mean;
+};
+
 struct Copy {
   Matrix to, from;
   int cols;

@@ -20,7 +20,8 @@
 // with 12582912 is exact.
 //
 // A launch has up to three matrices, whose panels follow one another. Those of few rows are shared by `parts`
-// groups, each of which sums 32 / parts segments: the lowest levels of the tree. Whoever reads y does the rest.
+// groups, each of which sums 32 / parts segments: the lowest levels of the tree. Whoever reads y does the
+// rest.
 
 #include "spectr/backend/cuda/kernels/formats.cuh"
 #include "spectr/backend/cuda/kernels/parameters.h"
