@@ -7,7 +7,8 @@
 namespace spectr::cuda {
 namespace {
 
-constexpr FormatBytes formats[] = {{1024, 0, false}, {512, 0, false}, {512, 64, true}};
+constexpr FormatBytes formats[] = {
+    {1024, 64, 0, false}, {512, 64, 0, false}, {512, 64, 64, true}, {640, 128, 0, true}};
 constexpr Processors device{.count = 132, .shared_bytes = 228 * 1024};
 
 TEST(ProductPlans, FitAndServeAllRows) {

@@ -31,6 +31,7 @@ struct Kernel {
     __VA_ARGS__;                                                       \
   }
 #include "spectr/backend/cuda/kernels/kernel_list.cuh"
+#include "spectr/backend/cuda/kernels/product_list.cuh"
 #undef SPECTR_KERNEL
 
 std::map<std::string, Kernel> all_kernels() {
@@ -38,6 +39,29 @@ std::map<std::string, Kernel> all_kernels() {
 #define SPECTR_KERNEL(name, Parameters, thread_count, ...) \
   all["spectr_" #name] = {sizeof(Parameters), thread_count, run_##name};
 #include "spectr/backend/cuda/kernels/kernel_list.cuh"
+#include "spectr/backend/cuda/kernels/product_list.cuh"
+#undef SPECTR_KERNEL
+  return all;
+}
+
+/// As PTX has the kernel's name.
+std::string entry_of(const std::string& name) {
+  return " .entry " + name + "(";
+}
+
+/// By their names, without code.
+std::map<std::string, std::string> all_images() {
+  std::map<std::string, std::string> all;
+#define SPECTR_KERNEL(name, ...) all["kernels"] += entry_of("spectr_" #name);
+#include "spectr/backend/cuda/kernels/kernel_list.cuh"
+#undef SPECTR_KERNEL
+#define SPECTR_KERNEL(name, ...)                                       \
+  {                                                                    \
+    const std::string kernel = #name; /* product_FORMAT_TILES_WIDTH */ \
+    const std::size_t end = kernel.rfind('_', kernel.rfind('_') - 1);  \
+    all[kernel.substr(0, end)] += entry_of("spectr_" + kernel);        \
+  }
+#include "spectr/backend/cuda/kernels/product_list.cuh"
 #undef SPECTR_KERNEL
   return all;
 }
@@ -58,7 +82,8 @@ struct State {
   std::map<std::string, Kernel> kernels = all_kernels();
   std::map<CUdeviceptr, Block> blocks;
   std::size_t taken = 0;
-  std::set<void*> handles;  // streams, modules, graphs
+  std::set<void*> handles;              // streams, modules, graphs
+  std::map<void*, const char*> images;  // of modules
   std::map<void*, std::vector<Work>> graphs;
   std::vector<Work>* captures = nullptr;
   std::vector<Work> captured;
@@ -141,7 +166,7 @@ CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
 }
 CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice) {
   const std::map<int, int> values = {{attribute_processors, state->settings.processors},
-                                     {attribute_shared_of_processor, 233472},
+                                     {attribute_shared_of_processor, state->settings.shared_bytes},
                                      {attribute_shared_of_group, 232448},
                                      {attribute_major, state->settings.major},
                                      {attribute_minor, state->settings.minor}};
@@ -206,6 +231,7 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t byte
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   need(image != nullptr && state->is_current, "a module of nothing");
   *module = new_handle<CUmodule>();
+  state->images[*module] = static_cast<const char*>(image);
   return success;
 }
 CUresult cuModuleUnload(CUmodule module) {
@@ -215,7 +241,7 @@ CUresult cuModuleUnload(CUmodule module) {
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   check_handle(module);
   const auto kernel = state->kernels.find(name);
-  need(kernel != state->kernels.end(), name);
+  need(kernel != state->kernels.end() && std::strstr(state->images.at(module), entry_of(name).c_str()), name);
   *function = reinterpret_cast<CUfunction>(&kernel->second);
   return success;
 }
@@ -319,6 +345,11 @@ MockCuda::~MockCuda() {
   need(state->blocks.empty() && state->handles.empty() && state->contexts == 0,
        "something was not given back");
   state.reset();
+}
+
+const char* MockCuda::image(std::string_view name) {
+  static const std::map<std::string, std::string> all = all_images();
+  return all.at(std::string(name)).c_str();
 }
 
 const Driver& MockCuda::driver() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "spectr/backend/cuda/driver.h"
 
@@ -18,7 +19,8 @@ class MockCuda {
     int major = 9, minor = 0;  ///< of the capability
     int version = 13000;
     int processors = 4;
-    bool lazy = false;  ///< see fibers.h
+    int shared_bytes = 228 << 10;  ///< of a processor
+    bool lazy = false;             ///< see fibers.h
   };
   MockCuda() : MockCuda(Settings()) {}
   explicit MockCuda(const Settings& settings);
@@ -26,6 +28,8 @@ class MockCuda {
   ~MockCuda();
 
   const cuda::Driver& driver() const;
+  /// As kernel_image(), but of kernels' names alone.
+  static const char* image(std::string_view name);
   /// Kernels that were launched, those of graphs each time.
   int launched() const;
   /// From the n-th kernel from now on the device is lost.

@@ -82,13 +82,13 @@ class CudaDevice::Graph final : public Recording {
   CUgraphExec exec_;
 };
 
-Result<std::shared_ptr<CudaDevice>> CudaDevice::open(const Driver& driver, int ordinal, const char* image) {
-  std::shared_ptr<CudaDevice> device(new CudaDevice(driver, ordinal));
-  SPECTR_TRY_VOID(device->begin(ordinal, image));
+Result<std::shared_ptr<CudaDevice>> CudaDevice::open(const Driver& driver, int ordinal, KernelImages images) {
+  std::shared_ptr<CudaDevice> device(new CudaDevice(driver, ordinal, images));
+  SPECTR_TRY_VOID(device->begin(ordinal));
   return device;
 }
 
-Result<void> CudaDevice::begin(int ordinal, const char* image) {
+Result<void> CudaDevice::begin(int ordinal) {
   SPECTR_TRY(description_, description_of(driver_, ordinal, device_));
   const auto attribute = [this](int which) {
     int value = 0;
@@ -115,13 +115,13 @@ Result<void> CudaDevice::begin(int ordinal, const char* image) {
   is_retained_ = true;
   const auto lock = use();
   SPECTR_TRY_VOID(checked(driver_.cuStreamCreate(&stream_, non_blocking)));
-  return checked(driver_.cuModuleLoadData(&module_, image));
+  return checked(load("kernels"));
 }
 
 CudaDevice::~CudaDevice() {
   if (!is_retained_) return;
   const auto lock = use();
-  if (module_ != nullptr) driver_.cuModuleUnload(module_);
+  for (const auto& [image, module] : modules_) driver_.cuModuleUnload(module);
   if (stream_ != nullptr) driver_.cuStreamDestroy_v2(stream_);
   driver_.cuCtxSetCurrent(nullptr);
   driver_.cuDevicePrimaryCtxRelease_v2(device_);
@@ -199,11 +199,21 @@ Result<void> CudaDevice::copy(const Slice& to, const Slice& from, std::size_t by
   return check(driver_.cuStreamSynchronize(stream_));
 }
 
+/// The driver compiles it, where it has not done so before: that takes seconds.
+CUresult CudaDevice::load(const std::string& image) {
+  if (modules_.contains(image)) return success;
+  CUmodule module = nullptr;
+  const CUresult result = driver_.cuModuleLoadData(&module, images_(image));
+  if (result == success) modules_[image] = module;
+  return result;
+}
+
 Result<CUfunction> CudaDevice::function(const Launch& launch) {
   CUfunction& function = functions_[launch.kernel];
   if (function != nullptr) return function;
+  SPECTR_TRY_VOID(check(load(launch.image)));
   const std::string name = "spectr_" + launch.kernel;
-  SPECTR_TRY_VOID(check(driver_.cuModuleGetFunction(&function, module_, name.c_str())));
+  SPECTR_TRY_VOID(check(driver_.cuModuleGetFunction(&function, modules_.at(launch.image), name.c_str())));
   return function;
 }
 
@@ -228,18 +238,25 @@ Result<void> CudaDevice::launch(const Launch& launch) {
   return check(driver_.cuLaunchKernelEx(&config, of, static_cast<void**>(parameters), nullptr));
 }
 
-Result<void> CudaDevice::launch_all(std::span<const call::AnyCall> calls) {
+/// Makes the launches of calls, and has their kernels loaded: not while a graph is captured.
+Result<void> CudaDevice::prepare(std::span<const call::AnyCall> calls) {
   launches_.clear();
   const AddressOf address = [this](const Slice& slice) { return address_of(slice); };
   for (const call::AnyCall& call : calls) add_launches(call, processors_, address, launches_);
+  for (const Launch& one : launches_) SPECTR_TRY_VOID(function(one));
+  return {};
+}
+
+Result<void> CudaDevice::launch_all() {
   for (const Launch& one : launches_) SPECTR_TRY_VOID(launch(one));
   return {};
 }
 
 Result<std::unique_ptr<Recording>> CudaDevice::record(std::span<const call::AnyCall> calls) {
   const auto lock = use();
+  SPECTR_TRY_VOID(prepare(calls));
   SPECTR_TRY_VOID(check(driver_.cuStreamBeginCapture_v2(stream_, capture_relaxed)));
-  const Result<void> launched = launch_all(calls);
+  const Result<void> launched = launch_all();
   CUgraph graph = nullptr;
   const Result<void> ended = check(driver_.cuStreamEndCapture(stream_, &graph));
   CUgraphExec exec = nullptr;
@@ -258,7 +275,8 @@ Result<void> CudaDevice::run(const Recording& recording) {
 
 Result<void> CudaDevice::run(std::span<const call::AnyCall> calls) {
   const auto lock = use();
-  SPECTR_TRY_VOID(launch_all(calls));
+  SPECTR_TRY_VOID(prepare(calls));
+  SPECTR_TRY_VOID(launch_all());
   return check(driver_.cuStreamSynchronize(stream_));
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spectr/backend/cuda/driver.h"
@@ -18,12 +19,15 @@ std::string name_of_device(int ordinal);
 /// The devices of a driver, by ordinal. Error: the driver's.
 Result<std::vector<DeviceInfo>> devices(const Driver& driver);
 
+using KernelImages = const char* (*)(std::string_view name);
+
 /// A GPU by CUDA. Passes are graphs, and kernels begin before their predecessors have ended.
 class CudaDevice final : public Device {
  public:
-  /// `image`: the kernels as PTX. The driver must outlive it. Error: a GPU or a driver that lacks what
-  /// kernels need, with what it has; or the driver's.
-  static Result<std::shared_ptr<CudaDevice>> open(const Driver& driver, int ordinal, const char* image);
+  /// `images`: kernel_image(). They are loaded when kernels of them are asked for, but for the one that every
+  /// pass needs. The driver must outlive it. Error: a GPU or a driver that lacks what kernels need, with what
+  /// it has; or the driver's.
+  static Result<std::shared_ptr<CudaDevice>> open(const Driver& driver, int ordinal, KernelImages images);
   ~CudaDevice() override;
 
   DeviceInfo info() const override;
@@ -41,24 +45,28 @@ class CudaDevice final : public Device {
   class Memory;
   class Graph;
 
-  CudaDevice(const Driver& driver, int ordinal) : driver_(driver), name_(name_of_device(ordinal)) {}
-  Result<void> begin(int ordinal, const char* image);
+  CudaDevice(const Driver& driver, int ordinal, KernelImages images)
+      : driver_(driver), name_(name_of_device(ordinal)), images_(images) {}
+  Result<void> begin(int ordinal);
   std::unique_lock<std::mutex> use() const;
   Result<void> check(CUresult result) const;
   CUdeviceptr address_of(const Slice& slice) const;
+  CUresult load(const std::string& image);
   Result<CUfunction> function(const Launch& launch);
-  Result<void> launch_all(std::span<const call::AnyCall> calls);
+  Result<void> prepare(std::span<const call::AnyCall> calls);
+  Result<void> launch_all();
   Result<void> launch(const Launch& launch);
 
   const Driver& driver_;
   std::string name_, description_;
+  KernelImages images_;
   CUdevice device_ = 0;
   bool is_retained_ = false;
   CUcontext context_ = nullptr;
-  CUmodule module_ = nullptr;
   CUstream stream_ = nullptr;
   Processors processors_ = {};
-  mutable std::mutex mutex_;  // of what follows, and of the order of work
+  mutable std::mutex mutex_;                 // of what follows, and of the order of work
+  std::map<std::string, CUmodule> modules_;  // by image
   std::map<std::string, CUfunction> functions_;
   std::vector<Launch> launches_;
 };

@@ -18,7 +18,8 @@ namespace spectr::cuda {
 
 /// A kernel's launch as plain data.
 struct Launch {
-  std::string kernel;  ///< its name in kernel_list.cuh
+  std::string image;   ///< which kernel_image() has it
+  std::string kernel;  ///< its name in kernel_list.cuh or product_list.cuh
   int groups_x, groups_y, threads;
   int shared_bytes;  ///< dynamic shared memory of a group
   std::vector<std::byte> parameters;

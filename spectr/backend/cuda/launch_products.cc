@@ -12,6 +12,7 @@ bool Lowering::add_product(const call::Product& c, std::size_t slab) {
   const std::optional<WholeProduct> plan = whole_product(c.weights.type, rows, blocks, tiles, processors_);
   if (!plan) return false;
   const QuantizedRows x = quantized(c.x);
+  const auto& table = panel_format(c.weights.type).table;
   const std::size_t bytes = slab * layout.codes_of(1);
   const Product p{.codes = at<const std::uint8_t>(c.weights.codes),
                   .scales = at<const std::uint32_t>(c.weights.scales),
@@ -19,6 +20,7 @@ bool Lowering::add_product(const call::Product& c, std::size_t slab) {
                   .x = x.codes + bytes,
                   .x_scales = x.scales + bytes / sizeof(float),
                   .x_sums = x.sums + bytes / sizeof(float),
+                  .table = {table[0], table[1], table[2], table[3]},
                   .y = at<float>(c.y.at) + slab * QuantizedLayout::slab_rows * c.y.stride,
                   .stride = as_long(c.y.stride),
                   .rows = rows,
@@ -27,6 +29,7 @@ bool Lowering::add_product(const call::Product& c, std::size_t slab) {
                   .ring = plan->ring,
                   .late = false};
   add(plan->kernel, static_cast<std::size_t>(plan->groups), 1, plan->threads, p, plan->shared_bytes);
+  launches_.back().image = plan->image;
   return true;
 }
 

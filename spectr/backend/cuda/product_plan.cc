@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "spectr/backend/device/weight_panels.h"
 #include "spectr/base/check.h"
-#include "spectr/gguf/quant/quant_layout.h"
 
 namespace spectr::cuda {
 namespace {
@@ -53,7 +53,7 @@ std::vector<ProductPlan> product_plans(const FormatBytes& format, int rows, int 
 
 namespace {
 
-/// What kernel_list.cuh has for so many tiles of x.
+/// What product_list.cuh has for so many tiles of x.
 std::optional<ProductShape> whole_shape(int tiles, bool one_run) {
   if (tiles == 1) return ProductShape{1, 1, 4, 32, one_run};
   if (tiles == 2) return ProductShape{2, 1, 8, 32, one_run};
@@ -63,14 +63,24 @@ std::optional<ProductShape> whole_shape(int tiles, bool one_run) {
 }
 
 FormatBytes panel_bytes(TensorType type) {
-  const QuantLayout layout = *quant_layout(type);
-  return {
-      .codes = 128 * layout.bits(), .factors = layout.scale_bytes > 0 ? 64 : 0, .has_min = layout.has_min};
+  const PanelFormat format = panel_format(type);
+  return {.codes = 128 * format.bits,
+          .scales = 64 * scale_words(format.scales),
+          .factors = has_factors(format.scales) ? 64 : 0,
+          .takes_sums = has_minima(format.scales) && !is_of_16(format.scales)};
 }
 
-/// In lower case.
+/// Whether the same kernels multiply with both.
+bool are_kept_alike(const PanelFormat& a, const PanelFormat& b) {
+  return a.bits == b.bits && a.has_table == b.has_table && a.offset == b.offset && a.scales == b.scales;
+}
+
+/// Of the formats that are kept alike the first one's name, in lower case.
 std::string name_of(TensorType type) {
-  std::string name(format_of(type).name);
+  const auto first = std::ranges::find_if(device_layouts(), [&](TensorType one) {
+    return are_kept_alike(panel_format(one), panel_format(type));
+  });
+  std::string name(format_of(*first).name);
   for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return name;
 }
@@ -89,8 +99,10 @@ std::optional<WholeProduct> whole_product(TensorType type, int rows, int blocks,
     for (int ring = std::min(longest_ring, to_do); ring > 0; --ring) {
       const int bytes = product_memory(*shape, format, rows, blocks, groups, ring).bytes();
       if (!fits(bytes, per_processor, device)) continue;
-      return WholeProduct{fmt::format("product_{}_{}_{}", name_of(type), tiles, one_run ? "short" : "long"),
-                          groups, 32 * shape->warps, ring, bytes};
+      const std::string image = "product_" + name_of(type);
+      return WholeProduct{image,  fmt::format("{}_{}_{}", image, tiles, one_run ? "short" : "long"),
+                          groups, 32 * shape->warps,
+                          ring,   bytes};
     }
   }
   return std::nullopt;

@@ -55,7 +55,7 @@ std::vector<ProductPlan> product_plans(const FormatBytes& format, int rows, int 
 
 /// A product by one launch whose groups sum all segments: y has one part.
 struct WholeProduct {
-  std::string kernel;  ///< its name in kernel_list.cuh
+  std::string image, kernel;  ///< as a Launch has them
   int groups, threads, ring, shared_bytes;
 };
 

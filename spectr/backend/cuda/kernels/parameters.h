@@ -28,11 +28,12 @@ struct Matrix {
 
 struct Product {
   const std::uint8_t* codes;     ///< [panel][block][…], as its format has them
-  const std::uint32_t* scales;   ///< [panel][block][row 0 … 15]
+  const std::uint32_t* scales;   ///< [panel][block][word][row 0 … 15]
   const std::uint32_t* factors;  ///< [panel][block / 4][row 0 … 15], of formats that have them
   const std::uint8_t* x;         ///< [block][tile of 8 rows][lane] × 16 bytes
   const float* x_scales;         ///< [block][tile] × 16, see quantize.cuh
-  const float* x_sums;           ///< the same of Σ q, for formats with minima
+  const float* x_sums;           ///< the same of Σ q, for formats that take them
+  std::uint32_t table[4];        ///< of formats whose codes are looked up
   float* y;                      ///< [part][row of x][row of W], rows of x `stride` numbers apart
   long stride;
   int rows, blocks;  ///< of W; blocks of 64 columns
