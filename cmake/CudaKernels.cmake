@@ -1,8 +1,10 @@
-# cuda_kernels(TARGET): kernels.cu as PTX for every GPU from Hopper on, which kernel_image.cc of the target holds.
+# cuda_kernels(TARGET): kernels.cu as PTX for every GPU from Hopper on, which kernel_image.cc of the target holds:
+# an image for the products of each format in product_list.cuh, and one for all other kernels.
 # clang does without a toolkit; nvcc is asked where there is no clang. Without either the program says that it was
 # built so (SPECTR_CUDA=ON: it is not built).
 function(cuda_kernels target)
   set(folder ${PROJECT_SOURCE_DIR}/spectr/backend/cuda/kernels)
+  set(generated ${PROJECT_BINARY_DIR}/generated)
   if(SPECTR_CUDA)
     find_program(SPECTR_CUDA_CLANG NAMES clang++-22 clang++-21 clang++-20 clang++-19 clang++-18)
     find_program(SPECTR_CUDA_NVCC NAMES nvcc)
@@ -21,29 +23,31 @@ function(cuda_kernels target)
     return()
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cu ${folder}/*.cuh ${folder}/*.h)
-  list(APPEND sources ${PROJECT_SOURCE_DIR}/spectr/backend/cuda/product_shape.h
-       ${PROJECT_SOURCE_DIR}/spectr/backend/device/attention_rows.h
-       ${PROJECT_SOURCE_DIR}/spectr/backend/device/panel_format.h)
-  set(images ${PROJECT_BINARY_DIR}/kernels)
-  file(MAKE_DIRECTORY ${images})
-  function(image name)
-    add_custom_command(OUTPUT ${images}/${name}.ptx
-                       COMMAND ${compile} ${ARGN} ${folder}/kernels.cu -o ${images}/${name}.ptx
-                       DEPENDS ${sources} COMMENT "Compiling the kernels for GPUs (${name})" VERBATIM)
-    set(made ${made} ${images}/${name}.ptx PARENT_SCOPE)
+  set(images "")
+  set(listed "")
+  function(cuda_image name)
+    set(image ${PROJECT_BINARY_DIR}/cuda/${name}.ptx)
+    add_custom_command(OUTPUT ${image} COMMAND ${compile} ${ARGN} ${folder}/kernels.cu -o ${image}
+                       DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/spectr/backend/cuda/product_shape.h
+                       ${PROJECT_SOURCE_DIR}/spectr/backend/device/attention_rows.h
+                       ${PROJECT_SOURCE_DIR}/spectr/backend/device/panel_format.h
+                       COMMENT "Compiling ${name} for GPUs" VERBATIM)
+    set(images ${images} ${image} PARENT_SCOPE)
+    set(listed "${listed}SPECTR_IMAGE(${name}, \"${image}\")\n" PARENT_SCOPE)
   endfunction()
-  image(others)
-  # An image for each format of product_list.h, as loading one takes the driver seconds.
-  file(STRINGS ${folder}/product_list.h formats REGEX "^ *FORMAT\\([a-z0-9_]+, ")
-  string(REPLACE "\\" "" formats "${formats}")  # which ends lines, and would join them
-  foreach(line ${formats})
-    string(REGEX REPLACE "^ *FORMAT\\(([a-z0-9_]+), ([A-Z0-9_]+)\\).*" "\\1;\\2" format ${line})
-    list(GET format 0 name)
-    list(GET format 1 type)
-    image(${name} -DSPECTR_FORMAT_NAME=${name} -DSPECTR_FORMAT=${type})
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/cuda)
+  cuda_image(kernels)
+  set(product_list ${folder}/product_list.cuh)
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${product_list})
+  file(STRINGS ${product_list} formats REGEX "^SPECTR_PRODUCTS\\(product_")
+  foreach(line IN LISTS formats)
+    string(REGEX MATCH "\\((.*), (.*), (.*)\\)" ignored "${line}")
+    cuda_image(${CMAKE_MATCH_1} -DSPECTR_PRODUCT=${CMAKE_MATCH_1} -DSPECTR_FORMAT=${CMAKE_MATCH_2}
+               -DSPECTR_SHAPES=SPECTR_SHAPES_${CMAKE_MATCH_3})
   endforeach()
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/product_list.h)
+  file(CONFIGURE OUTPUT ${generated}/spectr/backend/cuda/images.inc CONTENT "${listed}")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/spectr/backend/cuda/kernel_image.cc PROPERTIES
-                              COMPILE_DEFINITIONS SPECTR_KERNEL_FOLDER="${images}" OBJECT_DEPENDS "${made}")
-  target_sources(${target} PRIVATE ${made})
+                              COMPILE_DEFINITIONS SPECTR_HAS_KERNELS OBJECT_DEPENDS "${images}")
+  target_include_directories(${target} PRIVATE ${generated})
+  target_sources(${target} PRIVATE ${images})
 endfunction()

@@ -18,7 +18,8 @@ namespace {
 
 /// The driver, where this build has kernels for it.
 Result<const cuda::Driver*> driver() {
-  if (cuda::kernel_images().empty()) return error("this build has no kernels for GPUs (SPECTR_CUDA)");
+  if (cuda::kernel_image("kernels") == nullptr)
+    return error("this build has no kernels for GPUs (SPECTR_CUDA)");
   return cuda::load_driver();
 }
 
@@ -42,7 +43,7 @@ Result<std::shared_ptr<Device>> open(std::string_view name, const std::filesyste
   SPECTR_TRY(const std::vector<DeviceInfo> all, cuda::devices(*of));
   const auto found = std::ranges::find(all, name, &DeviceInfo::name);
   if (found == all.end()) return error("there is no such device; see --list-devices");
-  return cuda::CudaDevice::open(*of, static_cast<int>(found - all.begin()), cuda::kernel_images(),
+  return cuda::CudaDevice::open(*of, static_cast<int>(found - all.begin()), cuda::kernel_image,
                                 {.kept = file_of(*found, trials)});
 }
 

@@ -68,7 +68,7 @@ std::vector<std::string> expect_same_bits(const Work& work) {
   const auto expected = work(twins);
   Names names;
   const MockCuda mock(names.settings());
-  const auto device = value_of(CudaDevice::open(mock.driver(), 0, MockCuda::images()));
+  const auto device = value_of(CudaDevice::open(mock.driver(), 0, MockCuda::image));
   EXPECT_EQ(work(*device), expected);
   return names.all;
 }
@@ -229,7 +229,7 @@ TEST(PlanTrial, TakesWhatIsFastestAndGivesTheSameBits) {
   const MockCuda mock({.milliseconds = [&](const std::string& name, int groups) {
     return name == fastest && groups == 4 ? 1.0 : 2.0;
   }});
-  const auto device = value_of(CudaDevice::open(mock.driver(), 0, MockCuda::images(), {.least_bytes = 1}));
+  const auto device = value_of(CudaDevice::open(mock.driver(), 0, MockCuda::image, {.least_bytes = 1}));
   const SmallPass pass(*device);
   const auto recording = value_of(device->record(pass.calls));
   ASSERT_TRUE(device->run(*recording));
@@ -250,7 +250,7 @@ TEST(PlanTrial, TakesWhatIsFastestAndGivesTheSameBits) {
 
 TEST(PlanTrial, IsMadeForLargePassesOnly) {
   const MockCuda mock;
-  const auto device = value_of(CudaDevice::open(mock.driver(), 0, MockCuda::images()));
+  const auto device = value_of(CudaDevice::open(mock.driver(), 0, MockCuda::image));
   const SmallPass pass(*device);
   const auto recording = value_of(device->record(pass.calls));
   EXPECT_EQ(mock.launched(), 0);
@@ -263,9 +263,7 @@ TEST(PlanTrial, IsKeptInAFileAndTakenFromThereWhereItFits) {
     return name == "product_q8_0_1_1_4_32_short_run" ? 1.0 : 2.0;
   }});
   const cuda::TrialSettings settings{.least_bytes = 1, .kept = file};
-  const auto open = [&] {
-    return value_of(CudaDevice::open(mock.driver(), 0, MockCuda::images(), settings));
-  };
+  const auto open = [&] { return value_of(CudaDevice::open(mock.driver(), 0, MockCuda::image, settings)); };
   {
     const auto device = open();
     const SmallPass pass(*device);
@@ -273,7 +271,7 @@ TEST(PlanTrial, IsKeptInAFileAndTakenFromThereWhereItFits) {
   }
   std::ostringstream lines;
   lines << std::ifstream(file).rdbuf();
-  EXPECT_THAT(lines.str(), HasSubstr("q8_0 12 4 1 0 1 1 4 32 "));
+  EXPECT_THAT(lines.str(), HasSubstr("Q8_0 12 4 1 0 1 1 4 32 "));
   const int before = mock.launched();
   {
     const auto device = open();
@@ -282,7 +280,7 @@ TEST(PlanTrial, IsKeptInAFileAndTakenFromThereWhereItFits) {
   }
   EXPECT_EQ(mock.launched(), before);
   std::ofstream(file)
-      << "q8_0 12 4 1 0 1 1 4 32 999 1 0\nq9_9 1 2 3\nnothing\nq8_0 12 4 99 0 1 1 4 32 8 1 0\n";
+      << "Q8_0 12 4 1 0 1 1 4 32 999 1 0\nQ9_9 1 2 3\nnothing\nQ8_0 12 4 99 0 1 1 4 32 8 1 0\n";
   EXPECT_TRUE(open()->plans().chosen().empty());
   std::filesystem::remove(file);
   EXPECT_TRUE(open()->plans().chosen().empty());

@@ -32,45 +32,64 @@ using cuda::CudaDevice;
 using testing::HasSubstr;
 
 std::shared_ptr<CudaDevice> open(const MockCuda& mock) {
-  return value_of(CudaDevice::open(mock.driver(), 0, MockCuda::images()));
+  return value_of(CudaDevice::open(mock.driver(), 0, MockCuda::image));
 }
 
 /// Runs `work`, which gives bits, on both devices.
 template <class Work>
-void expect_same_bits(const Work& work) {
+void expect_same_bits(const Work& work, const std::string& what = "",
+                      const MockCuda::Settings& settings = {}) {
   TwinDevice twins;
   const auto expected = work(twins);
   for (const bool lazy : {false, true}) {
-    const MockCuda mock({.lazy = lazy});
+    MockCuda::Settings lazily = settings;
+    lazily.lazy = lazy;
+    const MockCuda mock(lazily);
     const auto cuda = open(mock);
-    EXPECT_EQ(work(*cuda), expected);
+    EXPECT_EQ(work(*cuda), expected) << what;
   }
 }
 
+/// Of a random [rows, cols] matrix and n rows.
+void expect_same_product(TensorType type, std::size_t rows, std::size_t cols, std::size_t n,
+                         const MockCuda::Settings& settings = {}) {
+  const WeightPanels panels = pack_for_device(type, rows, cols, random_tensor(type, rows, cols, 1));
+  const std::vector<float> x = random_floats(n * cols, 2);
+  const auto work = [&](Device& device) {
+    const Numbers codes = send(device, panels.codes), scales = send(device, panels.scales),
+                  factors = send(device, panels.factors), in = send(device, x);
+    const QuantizedLayout layout{n, cols};
+    const Numbers quantized{device.allocate(layout.bytes())};
+    const Numbers y = send(device, std::vector<float>(n * (rows + 8), 7.0f));
+    run(device, call::Quantize{in.rows(cols), n, cols, {quantized.at(), layout}});
+    const call::Weights weights{type, rows, cols, codes.at(), scales.at(), factors.at()};
+    run(device, call::Product{{quantized.at(), layout}, n, {{weights, y.rows(rows + 8)}}});
+    return bits(device, y);
+  };
+  expect_same_bits(work,
+                   std::string(format_of(type).name) + ", " + std::to_string(rows) + " rows, " +
+                       std::to_string(cols) + " columns, " + std::to_string(n) + " rows of x",
+                   settings);
+}
+
 TEST(CudaCalls, GiveTheBitsOfTheirTwinsForProductsOfEveryShape) {
-  for (const TensorType type : device_layouts()) {
-    // With 5632 columns and 40 rows shared memory is too small for the tuned kernel.
+  for (const TensorType type : {TensorType::q8_0, TensorType::q4_1, TensorType::q2_k, TensorType::q3_k}) {
+    // With 5632 columns and 24 rows shared memory is too small for the tuned kernel.
     struct Shape {
       std::size_t rows, cols, n;
     };
     for (const Shape& shape :
-         {Shape{40, 512, 1}, {40, 512, 9}, {40, 512, 20}, {40, 512, 70}, {40, 2304, 2}, {24, 5632, 17}}) {
-      const std::size_t rows = shape.rows, cols = shape.cols, n = shape.n;
-      const std::vector<std::byte> file = random_tensor(type, rows, cols, 1);
-      const WeightPanels panels = pack_for_device(type, rows, cols, file);
-      const std::vector<float> x = random_floats(n * cols, 2);
-      expect_same_bits([&](Device& device) {
-        const Numbers codes = send(device, panels.codes), scales = send(device, panels.scales),
-                      factors = send(device, panels.factors), in = send(device, x);
-        const QuantizedLayout layout{n, cols};
-        const Numbers quantized{device.allocate(layout.bytes())};
-        const Numbers y = send(device, std::vector<float>(n * (rows + 8), 7.0f));
-        run(device, call::Quantize{in.rows(cols), n, cols, {quantized.at(), layout}});
-        const call::Weights weights{type, rows, cols, codes.at(), scales.at(), factors.at()};
-        run(device, call::Product{{quantized.at(), layout}, n, {{weights, y.rows(rows + 8)}}});
-        return bits(device, y);
-      });
-    }
+         {Shape{40, 512, 1}, {40, 512, 9}, {40, 512, 20}, {40, 512, 70}, {40, 2304, 2}, {24, 5632, 17}})
+      expect_same_product(type, shape.rows, shape.cols, shape.n);
+  }
+}
+
+TEST(CudaCalls, GiveTheBitsOfTheirTwinsForProductsOfEveryFormat) {
+  for (const TensorType type : device_layouts()) {
+    expect_same_product(type, 19, 512, 9);
+    expect_same_product(type, 1, 3 * format_of(type).elements, 1);
+    expect_same_product(type, 5, format_of(type).elements, 65, {.shared_bytes = 8 << 10});
+    expect_same_product(type, 19, 512, 2, {.shared_bytes = 8 << 10});
   }
 }
 
@@ -153,8 +172,8 @@ TEST(CudaCalls, GiveTheBitsOfTheirTwinsForQuestions) {
 /// Some of each kind: fibers take their time.
 std::vector<fs::path> models() {
   std::vector<fs::path> files = {*find_data(bundled_draft)};
-  for (const char* name :
-       {"arch/gemma3-f32.gguf", "arch/llama-f32.gguf", "arch2/opt/pre-norm.gguf", "arch2/phi3/model.gguf"})
+  for (const char* name : {"arch/gemma3-f32.gguf", "arch/llama-f32.gguf", "arch/llama-formats-grids.gguf",
+                           "arch2/opt/pre-norm.gguf", "arch2/phi3/model.gguf"})
     files.push_back(source_folder() / "tests/data" / name);
   return files;
 }
@@ -186,12 +205,12 @@ INSTANTIATE_TEST_SUITE_P(Models, CudaPasses, testing::ValuesIn(models()),
 TEST(CudaDevice, SaysWhatAGpuOrADriverLacks) {
   {
     const MockCuda mock({.major = 8, .minor = 6});
-    EXPECT_EQ(CudaDevice::open(mock.driver(), 0, MockCuda::images()).error().message,
+    EXPECT_EQ(CudaDevice::open(mock.driver(), 0, MockCuda::image).error().message,
               "CUDA0 (Mock 0): compute capability 8.6, but 9.0 is needed");
   }
   {
     const MockCuda mock({.version = 11080});
-    EXPECT_EQ(CudaDevice::open(mock.driver(), 0, MockCuda::images()).error().message,
+    EXPECT_EQ(CudaDevice::open(mock.driver(), 0, MockCuda::image).error().message,
               "CUDA0 (Mock 0): the driver knows CUDA 11.8, but 12.1 is needed");
   }
   const MockCuda mock({.devices = 0});

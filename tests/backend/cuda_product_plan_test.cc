@@ -4,7 +4,6 @@
 
 #include "spectr/backend/cuda/product_plan.h"
 #include "spectr/backend/device/weight_panels.h"
-#include "spectr/gguf/quant/quant_layout.h"
 
 namespace spectr::cuda {
 namespace {
@@ -18,17 +17,14 @@ ProductSizes sizes(TensorType type, int rows, int cols, int tiles, bool may_spli
 
 TEST(ProductPlans, FitAndServeAllRows) {
   for (const TensorType type : device_layouts()) {
-    const QuantLayout layout = *quant_layout(type);
-    const FormatBytes format{.codes = 128 * layout.bits(),
-                             .factors = layout.scale_bytes > 0 ? 64 : 0,
-                             .has_min = layout.has_min};
+    const FormatBytes format = panel_bytes(type);
     for (const int tiles : {1, 2, 4, 8}) {
       for (const auto& [rows, cols] :
            {std::pair{96, 256}, {2048, 2048}, {2048, 5632}, {4096, 4096}, {4096, 14336}, {32000, 2048}}) {
         const ProductSizes of = sizes(type, rows, cols, tiles, true);
         const std::vector<ProductPlan> plans = product_plans(of, device);
-        // Wide x of many columns has room in parts of it at the most.
-        if (cols < 5632 || tiles < 4) {
+        // Wide x of many columns has no room.
+        if (!product_shapes(type).empty() && (cols < 14336 || tiles < 8)) {
           EXPECT_FALSE(plans.empty()) << rows << 'x' << cols << ", " << tiles << " tiles";
         }
         for (const ProductPlan& plan : plans) {
@@ -87,9 +83,15 @@ TEST(ProductPlans, AreChosenOnceAndThenKept) {
 }
 
 TEST(ProductShapes, AreAllDifferent) {
-  const auto shapes = product_shapes();
+  const auto shapes = product_shapes(TensorType::q8_0);
+  EXPECT_GT(shapes.size(), product_shapes(TensorType::q5_0).size());
   for (auto one = shapes.begin(); one != shapes.end(); ++one)
     EXPECT_EQ(std::count(one, shapes.end(), *one), 1);
+}
+
+TEST(ProductShapes, AreThereForEveryFormat) {
+  for (const TensorType type : device_layouts())
+    EXPECT_FALSE(product_shapes(type).empty()) << format_of(type).name;
 }
 
 }  // namespace

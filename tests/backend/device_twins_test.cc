@@ -97,15 +97,30 @@ TEST(TwinProduct, OfFloatsIsTheDefinitions) {
   }
 }
 
-TEST(TwinProduct, OfPackedWeightsHasTheBitsOfTheFiles) {
+TEST(TwinProduct, OfPackedWeightsHasTheBitsOfTheFilesForEveryFormat) {
   ThreadPool pool(2);
+  EXPECT_EQ(device_layouts().size(), 24u);
   for (const TensorType type : device_layouts()) {
-    constexpr std::size_t rows = 19, cols = 512, n = 3;
-    const std::vector<std::byte> file = test::random_tensor(type, rows, cols, 1);
-    const twin::QuantizedRows x = twin::quantize(random_floats(n * cols, 2), n);
-    const WeightPanels panels = pack_for_device(type, rows, cols, file, &pool);
-    const twin::PackedWeights packed{panels.codes.data(), panels.scales.data(), panels.factors.data()};
-    EXPECT_EQ(twin::product(type, packed, rows, cols, x), twin::product(type, file, rows, x));
+    const std::size_t unit = format_of(type).elements;
+    for (const auto& [rows, cols] :
+         {std::pair<std::size_t, std::size_t>{1, unit}, {19, 512}, {16, 3 * unit}}) {
+      constexpr std::size_t n = 3;
+      const std::vector<std::byte> file = test::random_tensor(type, rows, cols, 1);
+      const twin::QuantizedRows x = twin::quantize(random_floats(n * cols, 2), n);
+      const WeightPanels panels = pack_for_device(type, rows, cols, file, &pool);
+      const twin::PackedWeights packed{panels.codes.data(), panels.scales.data(), panels.factors.data()};
+      EXPECT_EQ(twin::product(type, packed, rows, cols, x), twin::product(type, file, rows, x))
+          << format_of(type).name << ' ' << rows << 'x' << cols;
+    }
+  }
+}
+
+TEST(WeightPanels, TakeNoMoreBitsThanCodesAndTheirScales) {
+  constexpr std::size_t rows = 32, cols = 1024;
+  for (const TensorType type : device_layouts()) {
+    const QuantLayout layout = *quant_layout(type);
+    const double bits = 8.0 * static_cast<double>(PanelLayout(type, rows, cols).bytes()) / (rows * cols);
+    EXPECT_LE(bits, layout.bits() + 1) << format_of(type).name;
   }
 }
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "spectr/backend/cuda/kernels/product_list.h"
 #include "tests/support/mock_cuda.h"
 #include "tests/support/mock_kernels.h"
 
@@ -17,6 +16,18 @@ namespace spectr::test {
 namespace {
 
 using namespace cuda;  // NOLINT(google-build-using-namespace): its names are the driver's
+
+/// As PTX has the kernel's name.
+std::string entry_of(const std::string& name) {
+  return " .entry " + name + "(";
+}
+
+/// By their names, without code.
+std::map<std::string, std::string> all_images() {
+  std::map<std::string, std::string> all;
+  for (const auto& [name, kernel] : mock_kernels()) all[kernel.image] += entry_of(name);
+  return all;
+}
 
 struct Work {
   std::string name;
@@ -38,7 +49,7 @@ struct State {
   std::set<void*> handles;  // streams, modules, graphs
   std::map<void*, double> events;
   double milliseconds = 0;
-  std::map<void*, std::string> modules;  // what they were made of
+  std::map<void*, const char*> images;  // of modules
   std::map<void*, std::vector<Work>> graphs;
   std::vector<Work>* captures = nullptr;
   std::vector<Work> captured;
@@ -122,7 +133,7 @@ CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
 }
 CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice) {
   const std::map<int, int> values = {{attribute_processors, state->settings.processors},
-                                     {attribute_shared_of_processor, 233472},
+                                     {attribute_shared_of_processor, state->settings.shared_bytes},
                                      {attribute_shared_of_group, 232448},
                                      {attribute_major, state->settings.major},
                                      {attribute_minor, state->settings.minor}};
@@ -188,7 +199,7 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   need(image != nullptr && state->is_current, "a module of nothing");
   need(state->captures == nullptr, "a module while a graph is captured");
   *module = new_handle<CUmodule>();
-  state->modules[*module] = static_cast<const char*>(image);
+  state->images[*module] = static_cast<const char*>(image);
   return success;
 }
 CUresult cuModuleUnload(CUmodule module) {
@@ -198,9 +209,7 @@ CUresult cuModuleUnload(CUmodule module) {
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   check_handle(module);
   const auto kernel = state->kernels.find(name);
-  need(kernel != state->kernels.end(), name);
-  const std::string& format = state->modules.at(module);
-  need(format == "kernels" || std::string(name).starts_with("spectr_product_" + format + "_"), name);
+  need(kernel != state->kernels.end() && std::strstr(state->images.at(module), entry_of(name).c_str()), name);
   *function = reinterpret_cast<CUfunction>(&kernel->second);
   return success;
 }
@@ -325,11 +334,9 @@ MockCuda::~MockCuda() {
   state.reset();
 }
 
-std::span<const KernelImage> MockCuda::images() {
-#define SPECTR_IMAGE(name, type) {#name, #name},
-  static const KernelImage images[] = {{"", "kernels"}, SPECTR_PRODUCT_FORMATS(SPECTR_IMAGE)};
-#undef SPECTR_IMAGE
-  return images;
+const char* MockCuda::image(std::string_view name) {
+  static const std::map<std::string, std::string> all = all_images();
+  return all.at(std::string(name)).c_str();
 }
 
 const Driver& MockCuda::driver() const {

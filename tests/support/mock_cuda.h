@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <functional>
-#include <span>
 #include <string>
+#include <string_view>
 
 #include "spectr/backend/cuda/driver.h"
 #include "spectr/backend/cuda/kernel_image.h"
@@ -22,7 +22,8 @@ class MockCuda {
     int major = 9, minor = 0;  ///< of the capability
     int version = 13000;
     int processors = 4;
-    bool lazy = false;  ///< see fibers.h
+    int shared_bytes = 228 << 10;  ///< of a processor
+    bool lazy = false;             ///< see fibers.h
     /// What its events say that a kernel of so many groups has taken.
     std::function<double(const std::string& kernel, int groups)> milliseconds = [](const std::string&, int) {
       return 1.0;
@@ -34,8 +35,8 @@ class MockCuda {
   ~MockCuda();
 
   const cuda::Driver& driver() const;
-  /// Those that it takes for the kernels.
-  static std::span<const cuda::KernelImage> images();
+  /// As kernel_image(), but of kernels' names alone.
+  static const char* image(std::string_view name);
   /// Kernels that were launched, those of graphs each time.
   int launched() const;
   /// From the n-th kernel from now on the device is lost.

@@ -21,7 +21,7 @@ using namespace cuda;  // NOLINT(google-build-using-namespace): kernels are name
 std::map<std::string, MockKernel> mock_kernels() {
   std::map<std::string, MockKernel> all;
 #define SPECTR_KERNEL(name, Parameters, thread_count, ...) \
-  all["spectr_" #name] = {#name, sizeof(Parameters), thread_count, run_##name};
+  all["spectr_" #name] = {"kernels", #name, sizeof(Parameters), thread_count, run_##name};
 #include "spectr/backend/cuda/kernels/kernel_list.cuh"
 #undef SPECTR_KERNEL
   add_mock_products(all);

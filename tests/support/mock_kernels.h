@@ -8,7 +8,7 @@ namespace spectr::test {
 
 /// A kernel as it was compiled.
 struct MockKernel {
-  std::string name;
+  std::string image, name;
   std::size_t parameter_bytes;
   int threads;
   void (*run)(const void* parameters);

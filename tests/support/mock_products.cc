@@ -1,7 +1,7 @@
 #include "tests/support/fibers.h"
 // Fibers first: they are what the kernels below run on.
 #include "spectr/backend/cuda/kernels/all_kernels.cuh"
-#include "spectr/backend/cuda/kernels/product_list.h"
+#include "spectr/backend/cuda/kernels/shape_list.h"
 #include "tests/support/mock_kernels.h"
 
 namespace spectr::test {
@@ -14,15 +14,23 @@ using namespace cuda;  // NOLINT(google-build-using-namespace): kernels are name
     const Parameters& p = *static_cast<const Parameters*>(parameters); \
     __VA_ARGS__;                                                       \
   }
-SPECTR_PRODUCT_FORMATS(SPECTR_PRODUCTS)
+#define SPECTR_PRODUCTS(image, Format, shapes) SPECTR_SHAPES_##shapes(SPECTR_PRODUCT_KERNEL, image, Format)
+#include "spectr/backend/cuda/kernels/product_list.cuh"
+#undef SPECTR_PRODUCTS
 #undef SPECTR_KERNEL
 
 }  // namespace
 
 void add_mock_products(std::map<std::string, MockKernel>& all) {
 #define SPECTR_KERNEL(name, Parameters, thread_count, ...) \
-  all["spectr_" #name] = {#name, sizeof(Parameters), thread_count, run_##name};
-  SPECTR_PRODUCT_FORMATS(SPECTR_PRODUCTS)
+  all["spectr_" #name] = {of, #name, sizeof(Parameters), thread_count, run_##name};
+#define SPECTR_PRODUCTS(image, Format, shapes)                   \
+  {                                                              \
+    const std::string of = #image;                               \
+    SPECTR_SHAPES_##shapes(SPECTR_PRODUCT_KERNEL, image, Format) \
+  }
+#include "spectr/backend/cuda/kernels/product_list.cuh"
+#undef SPECTR_PRODUCTS
 #undef SPECTR_KERNEL
 }
 

@@ -7,7 +7,6 @@
 
 #include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/device/weight_panels.h"
-#include "spectr/gguf/quant/quant_layout.h"
 #include "tests/support/device_numbers.h"
 #include "tests/support/random_tensor.h"
 #include "tests/vulkan/on_vulkan.h"
@@ -56,22 +55,42 @@ std::vector<std::uint32_t> product(Device& device, TensorType type, std::size_t 
   return all;
 }
 
-TEST_F(VulkanProducts, HaveTheBitsOfTheirTwinsForEveryFormatAndShape) {
-  for (const TensorType type : device_layouts()) {
-    const auto unit = static_cast<std::size_t>(quant_layout(type)->columns);
-    for (const auto& [rows, cols, n] : {std::tuple<std::size_t, std::size_t, std::size_t>{1, unit, 1},
-                                        {17, 3 * unit, 2},
-                                        {40, 512, 3},
-                                        {33, 2 * unit, 5},
-                                        {16, 2304, 8},
-                                        {24, 512, 9},
-                                        {20, unit, 70},
-                                        {8, 5632, 4}}) {
-      const WeightPanels panels = pack_for_device(type, rows, cols, random_tensor(type, rows, cols, 1));
-      const std::vector<float> x = random_floats(n * cols, 2);
-      expect_same_bits([&](Device& on) { return product(on, type, rows, cols, panels, x, n); },
-                       std::string(format_of(type).name) + ", " + std::to_string(cols) + " columns");
-    }
+/// Rows and columns of a matrix, and rows of x.
+struct Shape {
+  std::size_t rows, cols, n;
+};
+
+class VulkanPanels : public VulkanProducts {
+ protected:
+  void expect_same_product(TensorType type, const Shape& shape) {
+    const auto& [rows, cols, n] = shape;
+    const WeightPanels panels = pack_for_device(type, rows, cols, random_tensor(type, rows, cols, 1));
+    const std::vector<float> x = random_floats(n * cols, 2);
+    expect_same_bits(
+        [&](Device& on) { return product(on, type, shape.rows, shape.cols, panels, x, shape.n); },
+        std::string(format_of(type).name) + ", " + std::to_string(cols) + " columns");
+  }
+};
+
+TEST_F(VulkanPanels, HaveTheBitsOfTheirTwinsForEveryFormat) {
+  for (const TensorType type : device_layouts()) {  // with two rows of x: each number of them is a pipeline
+    const std::size_t unit = format_of(type).elements;
+    for (const Shape& shape : {Shape{1, unit, 2}, {17, 3 * unit, 2}, {40, 512, 2}})
+      expect_same_product(type, shape);
+  }
+}
+
+TEST_F(VulkanPanels, HaveTheBitsOfTheirTwinsForEveryShape) {
+  for (const TensorType type : {TensorType::q8_0, TensorType::q4_1, TensorType::q2_k, TensorType::q3_k}) {
+    const std::size_t unit = format_of(type).elements;
+    for (const Shape& shape : {Shape{1, unit, 1},
+                               {40, 512, 3},
+                               {33, 2 * unit, 5},
+                               {16, 2304, 8},
+                               {24, 512, 9},
+                               {20, unit, 70},
+                               {8, 5632, 4}})
+      expect_same_product(type, shape);
   }
 }
 

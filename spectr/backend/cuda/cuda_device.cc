@@ -88,8 +88,7 @@ class CudaDevice::Graph final : public Recording {
   CUgraphExec exec_;
 };
 
-Result<std::shared_ptr<CudaDevice>> CudaDevice::open(const Driver& driver, int ordinal,
-                                                     std::span<const KernelImage> images,
+Result<std::shared_ptr<CudaDevice>> CudaDevice::open(const Driver& driver, int ordinal, KernelImages images,
                                                      const TrialSettings& trial) {
   std::shared_ptr<CudaDevice> device(new CudaDevice(driver, ordinal, images, trial));
   SPECTR_TRY_VOID(device->begin(ordinal));
@@ -130,13 +129,13 @@ Result<void> CudaDevice::begin(int ordinal) {
   SPECTR_TRY_VOID(checked(driver_.cuStreamCreate(&stream_, non_blocking)));
   SPECTR_TRY_VOID(checked(driver_.cuEventCreate(&begun_, 0)));
   SPECTR_TRY_VOID(checked(driver_.cuEventCreate(&ended_, 0)));
-  return checked(load_image(""));
+  return checked(load("kernels"));
 }
 
 CudaDevice::~CudaDevice() {
   if (!is_retained_) return;
   const auto lock = use();
-  for (const auto& [format, module] : modules_) driver_.cuModuleUnload(module);
+  for (const auto& [image, module] : modules_) driver_.cuModuleUnload(module);
   for (const CUevent event : {begun_, ended_})
     if (event != nullptr) driver_.cuEventDestroy_v2(event);
   if (stream_ != nullptr) driver_.cuStreamDestroy_v2(stream_);
@@ -216,23 +215,21 @@ Result<void> CudaDevice::copy(const Slice& to, const Slice& from, std::size_t by
   return check(driver_.cuStreamSynchronize(stream_));
 }
 
-/// Has the driver compile an image, unless it has done so.
-CUresult CudaDevice::load_image(std::string_view format) {
-  if (modules_.contains(format)) return success;
-  const auto image = std::ranges::find(images_, format, &KernelImage::format);
-  SPECTR_CHECK(image != images_.end());
+/// The driver compiles it, where it has not done so before: that takes seconds.
+CUresult CudaDevice::load(const std::string& image) {
+  if (modules_.contains(image)) return success;
   CUmodule module = nullptr;
-  const CUresult result = driver_.cuModuleLoadData(&module, image->ptx);
-  if (result == success) modules_[image->format] = module;
+  const CUresult result = driver_.cuModuleLoadData(&module, images_(image));
+  if (result == success) modules_[image] = module;
   return result;
 }
 
 Result<CUfunction> CudaDevice::function(const Launch& launch) {
   CUfunction& function = functions_[launch.kernel];
   if (function != nullptr) return function;
-  SPECTR_TRY_VOID(check(load_image(launch.format)));
+  SPECTR_TRY_VOID(check(load(launch.image)));
   const std::string name = "spectr_" + launch.kernel;
-  SPECTR_TRY_VOID(check(driver_.cuModuleGetFunction(&function, modules_.at(launch.format), name.c_str())));
+  SPECTR_TRY_VOID(check(driver_.cuModuleGetFunction(&function, modules_.at(launch.image), name.c_str())));
   return function;
 }
 

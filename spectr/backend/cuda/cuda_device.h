@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spectr/backend/cuda/driver.h"
@@ -21,6 +22,8 @@ std::string name_of_device(int ordinal);
 /// The devices of a driver, by ordinal. Error: the driver's.
 Result<std::vector<DeviceInfo>> devices(const Driver& driver);
 
+using KernelImages = const char* (*)(std::string_view name);
+
 /// How plans of products are chosen.
 struct TrialSettings {
   std::size_t least_bytes = std::size_t{16} << 20;  ///< of a pass's products, for a trial to be worth it
@@ -30,10 +33,10 @@ struct TrialSettings {
 /// A GPU by CUDA. Passes are graphs, and kernels begin before their predecessors have ended.
 class CudaDevice final : public Device {
  public:
-  /// The driver and the images must outlive it. Error: a GPU or a driver that lacks what
-  /// kernels need, with what it has; or the driver's.
-  static Result<std::shared_ptr<CudaDevice>> open(const Driver& driver, int ordinal,
-                                                  std::span<const KernelImage> images,
+  /// `images`: kernel_image(). They are loaded when kernels of them are asked for, but for the one that every
+  /// pass needs. The driver must outlive it. Error: a GPU or a driver that lacks what kernels need, with what
+  /// it has; or the driver's.
+  static Result<std::shared_ptr<CudaDevice>> open(const Driver& driver, int ordinal, KernelImages images,
                                                   const TrialSettings& trial = {});
   ~CudaDevice() override;
 
@@ -56,14 +59,13 @@ class CudaDevice final : public Device {
   class Memory;
   class Graph;
 
-  CudaDevice(const Driver& driver, int ordinal, std::span<const KernelImage> images,
-             const TrialSettings& trial)
-      : driver_(driver), images_(images), trial_(trial), name_(name_of_device(ordinal)) {}
+  CudaDevice(const Driver& driver, int ordinal, KernelImages images, const TrialSettings& trial)
+      : driver_(driver), name_(name_of_device(ordinal)), images_(images), trial_(trial) {}
   Result<void> begin(int ordinal);
   std::unique_lock<std::mutex> use() const;
   Result<void> check(CUresult result) const;
   CUdeviceptr address_of(const Slice& slice) const;
-  CUresult load_image(std::string_view format);
+  CUresult load(const std::string& image);
   Result<CUfunction> function(const Launch& launch);
   Result<void> prepare(std::span<const call::AnyCall> calls);
   Result<void> launch(const Launch& launch);
@@ -73,17 +75,17 @@ class CudaDevice final : public Device {
   Result<void> try_plans(std::span<const call::AnyCall> calls);
 
   const Driver& driver_;
-  std::span<const KernelImage> images_;
-  TrialSettings trial_;
   std::string name_, description_;
+  KernelImages images_;
+  TrialSettings trial_;
   CUdevice device_ = 0;
   bool is_retained_ = false;
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
   CUevent begun_ = nullptr, ended_ = nullptr;  // of trials
   std::optional<ProductPlans> plans_;
-  mutable std::mutex mutex_;                      // of what follows, and of the order of work
-  std::map<std::string_view, CUmodule> modules_;  // by format
+  mutable std::mutex mutex_;                 // of what follows, and of the order of work
+  std::map<std::string, CUmodule> modules_;  // by image
   std::map<std::string, CUfunction> functions_;
   std::vector<Launch> launches_;
 };

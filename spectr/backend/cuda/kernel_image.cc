@@ -1,30 +1,25 @@
 #include "spectr/backend/cuda/kernel_image.h"
 
-#include "spectr/backend/cuda/kernels/product_list.h"
-
-#if defined(SPECTR_KERNEL_FOLDER)
-// The files as they stand, each with the zero that ends a string.
-#define SPECTR_IMAGE(name, type)                                                                            \
-  asm(".pushsection .rodata\n.local spectr_image_" #name                                                    \
-      "\n"                                                                                                  \
-      "spectr_image_" #name ":\n.incbin \"" SPECTR_KERNEL_FOLDER "/" #name ".ptx\"\n.byte 0\n.popsection"); \
+#if defined(SPECTR_HAS_KERNELS)
+// Each file as it stands, with the zero that ends a string.
+#define SPECTR_IMAGE(name, file)                                                                      \
+  asm(".pushsection .rodata\n.local spectr_image_" #name "\nspectr_image_" #name ":\n.incbin \"" file \
+      "\"\n.byte 0\n.popsection\n");                                                                  \
   extern "C" const char spectr_image_##name[];
-SPECTR_IMAGE(others, Others)
-SPECTR_PRODUCT_FORMATS(SPECTR_IMAGE)
+#include "spectr/backend/cuda/images.inc"
 #undef SPECTR_IMAGE
 #endif
 
 namespace spectr::cuda {
 
-std::span<const KernelImage> kernel_images() {
-#if defined(SPECTR_KERNEL_FOLDER)
-#define SPECTR_IMAGE(name, type) {#name, spectr_image_##name},
-  static const KernelImage images[] = {{"", spectr_image_others}, SPECTR_PRODUCT_FORMATS(SPECTR_IMAGE)};
+const char* kernel_image([[maybe_unused]] std::string_view name) {
+#if defined(SPECTR_HAS_KERNELS)
+#define SPECTR_IMAGE(image, file) \
+  if (name == #image) return spectr_image_##image;
+#include "spectr/backend/cuda/images.inc"
 #undef SPECTR_IMAGE
-  return images;
-#else
-  return {};
 #endif
+  return nullptr;
 }
 
 }  // namespace spectr::cuda

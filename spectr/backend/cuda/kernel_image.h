@@ -1,18 +1,11 @@
 #pragma once
 
-#include <span>
 #include <string_view>
 
 namespace spectr::cuda {
 
-/// Kernels as PTX, which the driver compiles for its GPU.
-struct KernelImage {
-  std::string_view
-      format;  ///< of the products that it has (Launch::format); empty: the kernels of all others
-  const char* ptx;
-};
-
-/// All of this build; none where it has no kernels.
-std::span<const KernelImage> kernel_images();
+/// Kernels as PTX, which the driver compiles for its GPU: the products of a format, by the name that their
+/// names begin with, "product_q8_0"; or all other ones, "kernels". Null where this build has none.
+const char* kernel_image(std::string_view name);
 
 }  // namespace spectr::cuda

@@ -18,12 +18,11 @@ namespace spectr::cuda {
 
 /// A kernel's launch as plain data.
 struct Launch {
-  std::string kernel;  ///< its name in kernel_list.cuh or product_list.h
+  std::string image;   ///< which kernel_image() has it
+  std::string kernel;  ///< its name in kernel_list.cuh or product_list.cuh
   int groups_x, groups_y, threads;
   int shared_bytes;  ///< dynamic shared memory of a group
   std::vector<std::byte> parameters;
-  std::string format =
-      "";  ///< of a product, as name_of_format() has it: its kernels are an image of their own
 };
 
 /// The address of a place in the device's memory; null of none.

@@ -12,11 +12,13 @@ bool Lowering::add_product(const call::Product& c, std::size_t slab) {
   const TensorType type = c.targets.front().weights.type;
   const std::size_t first_row = slab * QuantizedLayout::slab_rows;
   const QuantizedRows x = quantized(c.x);
+  const auto& table = panel_format(type).table;
   const std::size_t bytes = slab * layout.codes_of(1);
   Product p{.w = {},
             .x = x.codes + bytes,
             .x_scales = x.scales + bytes / sizeof(float),
             .x_sums = x.sums + bytes / sizeof(float),
+            .table = {table[0], table[1], table[2], table[3]},
             .panels = 0,
             .blocks = as_int(layout.blocks()),
             .n = as_int(layout.rows_of(slab)),
@@ -45,7 +47,7 @@ bool Lowering::add_product(const call::Product& c, std::size_t slab) {
   }
   add(kernel_of(type, plan->shape), static_cast<std::size_t>(plan->groups), 1, 32 * plan->shape.warps, p,
       plan->shared_bytes);
-  launches_.back().format = name_of_format(type);
+  launches_.back().image = image_of(type);
   return true;
 }
 

@@ -83,8 +83,8 @@ class Lowering {
            int shared_bytes = 0) {
     static_assert(std::is_trivially_copyable_v<Parameters>);
     const auto bytes = std::as_bytes(std::span(&p, 1));
-    launches_.push_back({std::move(kernel), as_int(groups_x), as_int(groups_y), threads, shared_bytes,
-                         std::vector<std::byte>(bytes.begin(), bytes.end())});
+    launches_.push_back({"kernels", std::move(kernel), as_int(groups_x), as_int(groups_y), threads,
+                         shared_bytes, std::vector<std::byte>(bytes.begin(), bytes.end())});
   }
 
   QuantizedRows quantized(const call::QuantizedRows& rows) const;

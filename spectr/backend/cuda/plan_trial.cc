@@ -101,7 +101,7 @@ std::string lines_of(const ProductPlans& plans) {
   std::string lines;
   for (const auto& [sizes, plan] : plans.chosen()) {
     const ProductShape& shape = plan.shape;
-    lines += fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}\n", name_of_format(sizes.type), sizes.panels,
+    lines += fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}\n", format_of(sizes.type).name, sizes.panels,
                          sizes.blocks, sizes.tiles, sizes.may_split ? 1 : 0, shape.tiles, shape.sharers,
                          shape.warps, shape.segments, plan.groups, plan.ring, plan.late ? 1 : 0);
   }
@@ -119,7 +119,8 @@ void take_lines(const std::string& lines, ProductPlans& plans) {
           plan.shape.tiles >> plan.shape.sharers >> plan.shape.warps >> plan.shape.segments >> plan.groups >>
           plan.ring >> plan.late))
       continue;
-    const auto type = std::ranges::find(device_layouts(), format, name_of_format);
+    const auto type =
+        std::ranges::find(device_layouts(), format, [](TensorType one) { return format_of(one).name; });
     if (type == device_layouts().end() || sizes.panels < 1 || sizes.blocks < 1 || sizes.tiles < 1 ||
         sizes.tiles > 8)
       continue;

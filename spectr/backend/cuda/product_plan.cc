@@ -5,19 +5,33 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <string_view>
 #include <tuple>
 
-#include "spectr/backend/cuda/kernels/product_list.h"
+#include "spectr/backend/cuda/kernels/shape_list.h"
+#include "spectr/backend/device/weight_panels.h"
 #include "spectr/base/check.h"
-#include "spectr/gguf/quant/quant_layout.h"
 
 namespace spectr::cuda {
 namespace {
 
 #define SPECTR_SHAPE(tiles, sharers, warps, segments, one_run, ...) \
   ProductShape{tiles, sharers, warps, segments, one_run},
-constexpr std::array shapes = {SPECTR_SHAPES(SPECTR_SHAPE)};
+constexpr std::array some_shapes = {SPECTR_SHAPES_SOME(SPECTR_SHAPE, none)};
+constexpr std::array all_shapes = {SPECTR_SHAPES_ALL(SPECTR_SHAPE, none)};
 #undef SPECTR_SHAPE
+
+/// A line of product_list.cuh.
+struct Listed {
+  std::string_view image;
+  bool has_all_shapes;
+};
+constexpr bool ALL = true, SOME = false;  // NOLINT(readability-identifier-naming): as in the list
+constexpr Listed listed[] = {
+#define SPECTR_PRODUCTS(name, Format, shapes) {#name, shapes},
+#include "spectr/backend/cuda/kernels/product_list.cuh"
+#undef SPECTR_PRODUCTS
+};
 
 constexpr int longest_ring = 3, reserved = 1024;  // bytes that the system takes of each group's
 
@@ -26,10 +40,9 @@ bool fits(int bytes, int per_processor, const Processors& device) {
   return (bytes + reserved) * per_processor <= device.shared_bytes;
 }
 
-FormatBytes panel_bytes(TensorType type) {
-  const QuantLayout layout = *quant_layout(type);
-  return {
-      .codes = 128 * layout.bits(), .factors = layout.scale_bytes > 0 ? 64 : 0, .has_min = layout.has_min};
+/// Whether the same kernels multiply with both.
+bool are_kept_alike(const PanelFormat& a, const PanelFormat& b) {
+  return a.bits == b.bits && a.has_table == b.has_table && a.offset == b.offset && a.scales == b.scales;
 }
 
 /// How unlike the plan is what won on an H100 where that was measured, the most important first: parts by how
@@ -46,15 +59,41 @@ auto distance(const ProductPlan& plan, const ProductSizes& sizes, const Processo
 
 }  // namespace
 
-std::span<const ProductShape> product_shapes() {
-  return shapes;
+FormatBytes panel_bytes(TensorType type) {
+  const PanelFormat format = panel_format(type);
+  return {.codes = 128 * format.bits,
+          .scales = 64 * scale_words(format.scales),
+          .factors = has_factors(format.scales) ? 64 : 0,
+          .takes_sums = has_minima(format.scales) && !is_of_16(format.scales)};
+}
+
+std::string image_of(TensorType type) {
+  const auto first = std::ranges::find_if(device_layouts(), [&](TensorType one) {
+    return are_kept_alike(panel_format(one), panel_format(type));
+  });
+  std::string image = "product_";
+  for (const char c : format_of(*first).name)
+    image += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return image;
+}
+
+std::string kernel_of(TensorType type, const ProductShape& shape) {
+  return fmt::format("{}_{}_{}_{}_{}_{}", image_of(type), shape.tiles, shape.sharers, shape.warps,
+                     shape.segments, shape.one_run ? "short_run" : "long_run");
+}
+
+std::span<const ProductShape> product_shapes(TensorType type) {
+  const auto found = std::ranges::find(listed, image_of(type), &Listed::image);
+  if (found == std::end(listed)) return {};
+  if (found->has_all_shapes) return all_shapes;
+  return some_shapes;
 }
 
 std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processors& device) {
   SPECTR_CHECK(sizes.tiles >= 1 && sizes.tiles <= 8);
   const FormatBytes format = panel_bytes(sizes.type);
   std::vector<ProductPlan> plans;
-  for (const ProductShape& shape : shapes) {
+  for (const ProductShape& shape : product_shapes(sizes.type)) {
     if (shape.x_tiles() != sizes.tiles || shape.one_run != (sizes.blocks <= 32)) continue;
     if (!sizes.may_split && shape.parts() > 1) continue;
     for (const int per_processor : {1, 2}) {
@@ -76,17 +115,6 @@ std::optional<ProductPlan> ProductPlans::of(const ProductSizes& sizes) const {
   if (const auto found = chosen_.find(sizes); found != chosen_.end()) return found->second;
   const std::vector<ProductPlan> plans = product_plans(sizes, device_);
   return plans.empty() ? std::nullopt : std::optional(plans.front());
-}
-
-std::string name_of_format(TensorType type) {
-  std::string name(format_of(type).name);
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return name;
-}
-
-std::string kernel_of(TensorType type, const ProductShape& shape) {
-  return fmt::format("product_{}_{}_{}_{}_{}_{}", name_of_format(type), shape.tiles, shape.sharers,
-                     shape.warps, shape.segments, shape.one_run ? "short_run" : "long_run");
 }
 
 }  // namespace spectr::cuda

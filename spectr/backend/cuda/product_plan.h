@@ -39,9 +39,17 @@ struct Processors {
   int shared_bytes;  ///< of one, for all its groups
 };
 
-/// The shapes that product_list.h has kernels of. One of them is the best for a matrix and a width; which,
-/// depends on the kernels before and after it, so that a trial within the pass decides.
-std::span<const ProductShape> product_shapes();
+/// The kernel image of a format's products: "product_q8_0". Formats that are kept alike have one.
+std::string image_of(TensorType type);
+/// A kernel's name in it: "product_q8_0_1_1_4_8_short_run".
+std::string kernel_of(TensorType type, const ProductShape& shape);
+
+/// The shapes that a format has kernels of (product_list.cuh). One of them is the best for a matrix and a
+/// width; which, depends on the kernels before and after it, so that a trial within the pass decides.
+std::span<const ProductShape> product_shapes(TensorType type);
+
+/// Requires: has_device_layout(type).
+FormatBytes panel_bytes(TensorType type);
 
 /// The plans that are worth a trial, without their `late` variants: with one or two groups per processor and
 /// rings that are no longer than what a lane has to do; first the one that is taken without a trial. None
@@ -64,11 +72,5 @@ class ProductPlans {
   Processors device_ = {};
   std::map<ProductSizes, ProductPlan> chosen_;
 };
-
-/// Its kernel's name in product_list.h: "product_q8_0_1_1_4_8_short_run".
-std::string kernel_of(TensorType type, const ProductShape& shape);
-
-/// A format's name in names of kernels: "q8_0".
-std::string name_of_format(TensorType type);
 
 }  // namespace spectr::cuda

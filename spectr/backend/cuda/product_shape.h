@@ -29,9 +29,10 @@ struct Shaped {
 
 /// Bytes of a panel's 16 rows in a format.
 struct FormatBytes {
-  int codes;     ///< of a block of 64 columns
-  int factors;   ///< of four blocks
-  bool has_min;  ///< products take the sums of x, too
+  int codes;                ///< of a block of 64 columns
+  int scales;               ///< of a block
+  int factors;              ///< of four blocks
+  bool takes_sums = false;  ///< of 32 columns of x
 };
 
 /// Where things are in a group's shared memory: a ring of stretches of weights for each lane, x, barriers.
@@ -43,13 +44,13 @@ struct ProductMemory {
   int ring;  ///< slots of a lane
 
   constexpr int code_bytes() const { return runs * 8 * format.codes; }
-  constexpr int scale_bytes() const { return runs * 8 * 64; }
+  constexpr int scale_bytes() const { return runs * 8 * format.scales; }
   constexpr int slot_bytes() const { return code_bytes() + scale_bytes() + runs * 2 * format.factors; }
   constexpr int x_at() const { return used * ring * slot_bytes(); }
   constexpr int x_blocks() const { return runs * shape.segments * shape.x_tiles(); }
   constexpr int x_scales_at() const { return x_at() + 512 * x_blocks(); }
   constexpr int x_sums_at() const { return x_scales_at() + 64 * x_blocks(); }
-  constexpr int barriers_at() const { return x_sums_at() + (format.has_min ? 64 * x_blocks() : 0); }
+  constexpr int barriers_at() const { return x_sums_at() + (format.takes_sums ? 64 * x_blocks() : 0); }
   constexpr int x_barrier_at() const { return barriers_at() + 16 * used * ring; }
   constexpr int bytes() const { return x_barrier_at() + 16; }
 };

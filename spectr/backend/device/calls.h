@@ -27,8 +27,7 @@ struct QuantizedRows {
   QuantizedLayout layout = {};
 };
 
-/// A matrix of weights: packed (weight_panels.h), or as it stands in the file where its format has no such
-/// layout.
+/// A matrix of weights: packed (weight_panels.h), or as it stands in the file where it is one of floats.
 struct Weights {
   TensorType type;
   std::size_t rows, cols;

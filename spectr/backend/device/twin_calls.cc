@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "spectr/backend/device/twin_computes.h"
-#include "spectr/backend/device/weight_panels.h"
 #include "spectr/gguf/tensor_type.h"
 
 namespace spectr::twin {
@@ -125,15 +124,10 @@ void compute_target(const call::Product& call, const call::Product::Target& targ
         {numbers_at<const std::uint32_t>(call.x.at.behind(layout.codes_of(slab)), tiles * 128), tiles * 128},
         {numbers_at<const float>(call.x.at.behind(layout.scales_of(slab)), tiles * 16), tiles * 16}, n,
         layout.tiles());
-    std::vector<float> y;
-    if (has_device_layout(w.type)) {
-      const PackedWeights packed{numbers_at<const std::uint8_t>(w.codes),
-                                 numbers_at<const std::uint32_t>(w.scales),
-                                 w.factors ? numbers_at<const std::uint32_t>(w.factors) : nullptr};
-      y = product(w.type, packed, w.rows, w.cols, x);
-    } else {
-      y = product(w.type, file_bytes(w), w.rows, x);
-    }
+    const PackedWeights packed{numbers_at<const std::uint8_t>(w.codes),
+                               numbers_at<const std::uint32_t>(w.scales),
+                               w.factors ? numbers_at<const std::uint32_t>(w.factors) : nullptr};
+    const std::vector<float> y = product(w.type, packed, w.rows, w.cols, x);
     copy_product(y, target.y, slab * QuantizedLayout::slab_rows, n);
   }
 }

@@ -1,155 +1,195 @@
 #include "spectr/backend/device/weight_panels.h"
 
 #include <algorithm>
-#include <iterator>
+#include <bit>
+#include <type_traits>
 #include <utility>
 
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
+#include "spectr/gguf/f16.h"
 #include "spectr/gguf/quant/formats.h"
 
 namespace spectr {
 namespace {
 
-/// Where row `row` of a panel has its columns in a block, and what of it is written.
+template <class Format>
+constexpr PanelScales scales_of() {
+  using enum PanelScales;
+  constexpr QuantLayout layout = Format::layout;
+  static_assert(layout.scale_columns == 16 || layout.scale_columns == 32);
+  if (layout.scale_columns == 16) return layout.has_min ? nibbles_of_16 : small_of_16;
+  if (layout.f16s == 0) return upper_halves;
+  if (layout.scale_bytes == 0) return layout.has_min ? halves_and_minima : halves;
+  return layout.has_min ? small_and_minima : small;
+}
+
+/// Codes of few bits with an offset are looked up, too: as those of grids are.
+template <class Format>
+constexpr PanelFormat panel_format_of() {
+  constexpr QuantLayout layout = Format::layout;
+  constexpr bool names_values = layout.meaning == QuantLayout::Meaning::table_index;
+  PanelFormat format{.bits = layout.bits(),
+                     .offset = layout.offset,
+                     .has_table = names_values || (layout.bits() < 4 && layout.offset > 0),
+                     .table = {},
+                     .scales = scales_of<Format>()};
+  if (!format.has_table) return format;
+  for (int c = 0; c < 1 << layout.bits(); ++c) {
+    int value = c - layout.offset;
+    if constexpr (names_values) value = Format::values[static_cast<std::size_t>(c)];
+    format.table[c / 4] |= std::uint32_t{static_cast<std::uint8_t>(value)} << c % 4 * 8;
+  }
+  format.offset = 0;
+  return format;
+}
+
+/// What d is multiplied by before small scales are integers.
+template <class Format>
+constexpr float unit = std::is_base_of_v<quant::EightNumbers, Format>     ? 1.0f / 8
+                       : std::is_base_of_v<quant::SixteenNumbers, Format> ? 1.0f / 4
+                                                                          : 1.0f;
+
+/// Writes a row.
+template <class Format>
 class Writer {
  public:
-  Writer(WeightPanels& to, std::size_t row, std::size_t blocks, int bits)
+  Writer(WeightPanels& to, std::size_t row, std::size_t blocks)
       : to_(to),
         panel_(row / WeightPanels::panel_rows),
         row_(row % WeightPanels::panel_rows),
-        blocks_(blocks),
-        bits_(bits) {}
+        blocks_(blocks) {}
 
   void code(std::size_t column, std::uint8_t code) {
-    std::uint8_t* const at = to_.codes.data() + block(column) * 128 * static_cast<std::size_t>(bits_);
-    const std::size_t j = column % 64;
-    if (bits_ == 8) {
-      at[(j / 16 * 16 + row_) * 16 + j % 16] = code;
-      return;
+    constexpr int bits = format.bits;
+    std::uint8_t* const at = to_.codes.data() + block(column) * 128 * std::size_t{bits};
+    for (const CodePart& part : code_parts(bits, row_, column % 64)) {
+      const unsigned mine = static_cast<unsigned>(code >> part.first) & ((1U << part.bits) - 1);
+      if (part.bits > 0) at[part.byte] = static_cast<std::uint8_t>(at[part.byte] | mine << part.shift);
     }
-    const CodePlace place = code_place(bits_, row_, j);
-    const auto add = [at](std::size_t byte, unsigned bits) {
-      at[byte] = static_cast<std::uint8_t>(at[byte] | bits);
-    };
-    add(place.low, (code & 15U) << place.low_shift);
-    if (bits_ > 4) add(place.high, static_cast<unsigned>(code >> 4) << place.high_shift);
   }
-  /// `bits` from `shift` on of the block's word.
-  void scale(std::size_t column, std::uint32_t bits, std::size_t shift) {
-    to_.scales[block(column) * 16 + row_] |= bits << shift;
-  }
-  void factors(std::size_t column, std::uint32_t d, std::uint32_t min) {
-    to_.factors[block(column) / 4 * 16 + row_] = d | min << 16;
+
+  /// Scale `i` of `from`, which is that of the columns from `column` on.
+  void scale(std::size_t column, const QuantBlock& from, int i) {
+    using enum PanelScales;
+    const std::size_t half = column % 64 / 32, quarter = column % 64 / 16;
+    if constexpr (format.scales == halves || format.scales == halves_and_minima)
+      add(column, 0, from.f16s[0], 16 * half);
+    if constexpr (format.scales == halves_and_minima)  // the file has what is added
+      add(column, 1, from.f16s[1] ^ 0x8000U, 16 * half);
+    if constexpr (format.scales == upper_halves) {
+      const auto bits = std::bit_cast<std::uint32_t>(Format::scale(from, i).factor);
+      SPECTR_CHECK((bits & 0xffff) == 0);
+      add(column, 0, bits >> 16, 16 * half);
+    }
+    if constexpr (has_factors(format.scales)) {
+      const auto [scale, min] = small_scale(from, i);
+      if constexpr (format.scales == small || format.scales == small_and_minima)
+        add(column, 0, scale, 8 * half);
+      if constexpr (format.scales == small_and_minima) add(column, 0, min, 16 + 8 * half);
+      if constexpr (format.scales == small_of_16) add(column, 0, scale, 8 * quarter);
+      if constexpr (format.scales == nibbles_of_16)
+        add(column, 0, scale | std::uint32_t{min} << 4, 8 * quarter);
+      to_.factors[block(column) / 4 * 16 + row_] = factors_of(from);
+    }
   }
 
  private:
+  static constexpr PanelFormat format = panel_format_of<Format>();
+
   std::size_t block(std::size_t column) const { return panel_ * blocks_ + column / 64; }
+
+  /// `bits` from `shift` on of a word of the block.
+  void add(std::size_t column, std::size_t word, std::uint32_t bits, std::size_t shift) {
+    constexpr std::size_t words{scale_words(format.scales)};
+    to_.scales[(block(column) * words + word) * 16 + row_] |= bits << shift;
+  }
+
+  /// The bytes of scale i and its minimum: what the format's scale() multiplies.
+  static std::pair<std::uint8_t, std::uint8_t> small_scale(QuantBlock block, int i) {
+    block.f16s = {0x3C00, 0x3C00};
+    const QuantScale scale = Format::scale(block, i);
+    return {static_cast<std::uint8_t>(static_cast<int>(scale.factor / unit<Format>)),
+            static_cast<std::uint8_t>(scale.min)};
+  }
+  static std::uint32_t factors_of(const QuantBlock& block) {
+    if constexpr (has_minima(format.scales)) return block.f16s[0] | std::uint32_t{block.f16s[1]} << 16;
+    return std::bit_cast<std::uint32_t>(f16_to_float(block.f16s[0]) * unit<Format>);
+  }
 
   WeightPanels& to_;
   std::size_t panel_, row_, blocks_;
-  int bits_;
 };
 
-/// The bytes of scale i and its minimum: what the format's scale() multiplies.
-std::pair<std::uint8_t, std::uint8_t> small_scales(TensorType type, const QuantBlock& block, int i) {
-  QuantBlock ones = block;
-  ones.f16s = {0x3C00, 0x3C00};
-  QuantScale scale = {};
-  with_format(type, [&]<class Format>(Format) {
-    if constexpr (QuantFormat<Format>) scale = Format::scale(ones, i);
-  });
-  return {static_cast<std::uint8_t>(static_cast<int>(scale.factor)), static_cast<std::uint8_t>(scale.min)};
-}
-
-void pack_row(TensorType type, const QuantLayout& layout, std::size_t row, std::span<const std::byte> file,
-              std::size_t cols, WeightPanels& to) {
-  Writer writer(to, row, div_up(cols, WeightPanels::block_columns), layout.bits());
-  const auto columns = static_cast<std::size_t>(layout.columns);
-  const std::byte* next = file.data();
-  for (std::size_t column = 0; column < cols; column += columns, next += layout.bytes()) {
+template <class Format>
+void pack_row(std::size_t row, std::span<const std::byte> file, std::size_t cols, WeightPanels& to) {
+  constexpr TensorFormat format = Format::format;
+  constexpr std::size_t shared{Format::layout.scale_columns};
+  Writer<Format> writer(to, row, div_up(cols, WeightPanels::block_columns));
+  const auto* next = reinterpret_cast<const std::uint8_t*>(file.data());
+  for (std::size_t column = 0; column < cols; column += format.elements, next += format.bytes) {
     QuantBlock block;
-    split_block(type, next, 0, block);
-    for (std::size_t j = 0; j < columns; ++j) writer.code(column + j, block.quants[j]);
-    if (layout.scale_bytes == 0) {
-      writer.scale(column, block.f16s[0], column % 64 / 32 * 16);
-      continue;
-    }
-    writer.factors(column, block.f16s[0], layout.has_min ? block.f16s[1] : 0);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(layout.scales()); ++i) {
-      const auto [scale, min] = small_scales(type, block, static_cast<int>(i));
-      if (layout.has_min) {
-        writer.scale(column + 32 * i, scale, i % 2 * 8);
-        writer.scale(column + 32 * i, min, 16 + i % 2 * 8);
-      } else {
-        writer.scale(column + 16 * i, scale, i % 4 * 8);
-      }
-    }
+    Format::split(next, block);
+    for (std::size_t j = 0; j < format.elements; ++j) writer.code(column + j, block.quants[j]);
+    for (std::size_t i = 0; i < format.elements / shared; ++i)
+      writer.scale(column + shared * i, block, static_cast<int>(i) % Format::layout.scales());
   }
 }
-
-constexpr TensorType layouts[] = {TensorType::q8_0, TensorType::q4_0, TensorType::q5_0,
-                                  TensorType::q4_k, TensorType::q5_k, TensorType::q6_k};
 
 }  // namespace
 
 bool has_device_layout(TensorType type) {
-  return std::ranges::find(layouts, type) != std::end(layouts);
+  return quant_layout(type).has_value();
 }
 
 std::span<const TensorType> device_layouts() {
-  return layouts;
+  static const std::vector<TensorType> all = [] {
+    std::vector<TensorType> types;
+    for (const TensorFormat& format : tensor_formats()) {
+      if (has_device_layout(format.type)) types.push_back(format.type);
+    }
+    return types;
+  }();
+  return all;
 }
 
 PanelFormat panel_format(TensorType type) {
   SPECTR_CHECK(has_device_layout(type));
-  const QuantLayout layout = *quant_layout(type);
-  const PanelScales scales = layout.scale_bytes == 0 ? PanelScales::halves
-                             : layout.has_min        ? PanelScales::small_and_minima
-                                                     : PanelScales::small_of_16;
-  return {layout.bits(), layout.offset, scales};
-}
-
-CodePlace code_place(int bits, std::size_t row, std::size_t j) {
-  const std::size_t vector = j / 16, i = j % 16;
-  CodePlace place{.low = (j / 32 * 16 + row) * 16 + i,
-                  .high = 512 + row * 16 + i,
-                  .low_shift = static_cast<unsigned>(vector % 2 * 4),
-                  .high_shift = static_cast<unsigned>(2 * vector)};
-  if (bits == 5) {
-    place.high = 512 + row * 8 + i / 8 * 4 + i % 4;
-    place.high_shift = static_cast<unsigned>(i / 4 % 2 * 4 + vector);
-  }
-  return place;
+  PanelFormat found = {};
+  with_format(type, [&]<class Format>(Format) {
+    if constexpr (QuantFormat<Format>) found = panel_format_of<Format>();
+  });
+  return found;
 }
 
 PanelLayout::PanelLayout(TensorType type, std::size_t rows, std::size_t cols) {
   SPECTR_CHECK(has_device_layout(type));
-  const QuantLayout layout = *quant_layout(type);
+  const PanelFormat format = panel_format(type);
   const std::size_t blocks =
       div_up(rows, WeightPanels::panel_rows) * div_up(cols, WeightPanels::block_columns);
-  code_bytes = blocks * 128 * static_cast<std::size_t>(layout.bits());
-  scale_bytes = blocks * 16 * sizeof(std::uint32_t);
-  factor_bytes = layout.scale_bytes > 0 ? blocks / 4 * 16 * sizeof(std::uint32_t) : 0;
+  code_bytes = blocks * 128 * static_cast<std::size_t>(format.bits);
+  scale_bytes = blocks * 16 * static_cast<std::size_t>(scale_words(format.scales)) * sizeof(std::uint32_t);
+  factor_bytes = has_factors(format.scales) ? blocks / 4 * 16 * sizeof(std::uint32_t) : 0;
 }
 
 WeightPanels pack_for_device(TensorType type, std::size_t rows, std::size_t cols,
                              std::span<const std::byte> file, ThreadPool* pool) {
   SPECTR_CHECK(has_device_layout(type));
-  const QuantLayout layout = *quant_layout(type);
-  const auto columns = static_cast<std::size_t>(layout.columns),
-             bytes = static_cast<std::size_t>(layout.bytes());
-  SPECTR_CHECK(cols % columns == 0 && file.size() == rows * (cols / columns) * bytes);
+  const TensorFormat& format = format_of(type);
+  const std::size_t row_bytes = cols / format.elements * format.bytes;
+  SPECTR_CHECK(cols % format.elements == 0 && file.size() == rows * row_bytes);
   const PanelLayout sizes(type, rows, cols);
   WeightPanels to{.codes = std::vector<std::uint8_t>(sizes.code_bytes),
                   .scales = std::vector<std::uint32_t>(sizes.scale_bytes / sizeof(std::uint32_t)),
                   .factors = std::vector<std::uint32_t>(sizes.factor_bytes / sizeof(std::uint32_t))};
   const auto pack_panels = [&](std::size_t begin, std::size_t end) {
     const std::size_t last = std::min(end * WeightPanels::panel_rows, rows);
-    for (std::size_t row = begin * WeightPanels::panel_rows; row < last; ++row) {
-      const std::size_t row_bytes = cols / columns * bytes;
-      pack_row(type, layout, row, file.subspan(row * row_bytes, row_bytes), cols, to);
-    }
+    with_format(type, [&]<class Format>(Format) {
+      if constexpr (QuantFormat<Format>) {
+        for (std::size_t row = begin * WeightPanels::panel_rows; row < last; ++row)
+          pack_row<Format>(row, file.subspan(row * row_bytes, row_bytes), cols, to);
+      }
+    });
   };
   const std::size_t panels = div_up(rows, WeightPanels::panel_rows);
   if (pool != nullptr) {

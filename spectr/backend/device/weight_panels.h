@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,20 +13,22 @@
 namespace spectr {
 
 /// A quantized matrix as GPUs read it: panels of 16 rows, blocks of 64 columns. What is missing of the last
-/// panel and block has scales of 0.
+/// panel and block has scales of 0. PanelFormat says what a format has.
 ///
-///     codes    [panel][block], of 8 bits as 4 vectors of 16 columns: [vector][row 0 … 15] × 16 bytes. Of 4
-///     to
-///              6 bits the low four: [2 vectors of 32 columns][row] × 16 bytes, the first 16 columns in the
-///              low nibbles; behind them the others, each a plane. Two bits: [row] × 16 bytes, byte i has
-///              those of the columns i, 16 + i, 32 + i, 48 + i, the first in the low bits. One bit: [row] ×
-///              8 bytes, bit 4 a + b of byte 4 c + d has that of the column 16 b + 8 c + 4 a + d
-///     scales   [panel][block][row 0 … 15] words. Formats with one F16 number for 32 columns: those of both
-///              halves, the first in the low bits. Formats with small scales and minima: the bytes of the
-///              scales of both halves, then those of their minima. Formats with small scales of 16 columns:
-///              four signed bytes
-///     factors  [panel][four blocks][row 0 … 15] words, of formats with small scales: the F16 numbers that
-///              scales and minima are multiplied by
+///     codes    [panel][block]: the bits of a code in planes, one for each digit 1 of their number, the
+///              widest first and with the lowest bits. 8 bits: [4 vectors of 16 columns][row 0 … 15] × 16
+///              bytes.
+///              4 bits: [2 vectors of 32 columns][row] × 16 bytes, the first 16 columns in the low nibbles.
+///              2 bits: [row] × 16 bytes, byte i has those of the columns i, 16 + i, 32 + i, 48 + i, the
+///              first in the low bits. 1 bit: [row] × 8 bytes, bit 4 a + b of byte 4 c + d has that of the
+///              column 16 b + 8 c + 4 a + d
+///     scales   [panel][block][word][row 0 … 15] words. Of 16 bits: those of both halves, the first in the
+///              low bits; and a second word of minima. Small ones: the bytes of the scales of both halves,
+///              then those of their minima; of 16 columns: four bytes
+///     factors  [panel][four blocks][row 0 … 15] words, of small scales: a float; or, with minima, the F16
+///              numbers that scales and minima are multiplied by
+///
+/// Minima are what is taken off, whatever the file says.
 struct WeightPanels {
   static constexpr std::size_t panel_rows = 16, block_columns = 64;
 
@@ -33,22 +36,38 @@ struct WeightPanels {
   std::vector<std::uint32_t> scales, factors;
 };
 
-/// The formats that there is a layout of.
+/// Whether there is a layout of the format: of every quantized one.
 bool has_device_layout(TensorType type);
-/// All of them.
+/// All that have one, by their numbers in files.
 std::span<const TensorType> device_layouts();
 
 /// Requires: has_device_layout(type).
 PanelFormat panel_format(TensorType type);
 
-/// Where a code of 4 to 6 bits has its parts in a block of `bits` bits: the low four in byte `low` from bit
-/// `low_shift` on, the others in byte `high` from bit `high_shift` on.
-struct CodePlace {
-  std::size_t low, high;
-  unsigned low_shift, high_shift;
+/// Of a code the `bits` bits from bit `first` on are in byte `byte` of its block, from bit `shift` on.
+struct CodePart {
+  int bits, first;
+  std::size_t byte;
+  unsigned shift;
 };
-/// Of row `row` of a panel and column `j` of a block.
-CodePlace code_place(int bits, std::size_t row, std::size_t j);
+/// The parts of the code of row `row` of a panel and column `j` of a block; those that a number of bits does
+/// not have are of 0 bits.
+constexpr std::array<CodePart, 4> code_parts(int bits, std::size_t row, std::size_t j) {
+  const std::size_t vector = j / 16, i = j % 16;
+  const auto shift = [](std::size_t by) { return static_cast<unsigned>(by); };
+  std::array<CodePart, 4> parts = {{{8, 0, (vector * 16 + row) * 16 + i, 0},
+                                    {4, 0, (vector / 2 * 16 + row) * 16 + i, shift(vector % 2 * 4)},
+                                    {2, 0, row * 16 + i, shift(2 * vector)},
+                                    {1, 0, row * 8 + i / 8 * 4 + i % 4, shift(i / 4 % 2 * 4 + vector)}}};
+  int first = 0;
+  for (CodePart& part : parts) {
+    part.bits &= bits;
+    part.first = first;
+    part.byte += 128 * static_cast<std::size_t>(first);
+    first += part.bits;
+  }
+  return parts;
+}
 
 /// How large the parts are, and where they lie one behind the other.
 struct PanelLayout {

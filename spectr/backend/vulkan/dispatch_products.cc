@@ -1,35 +1,30 @@
 #include <algorithm>
 #include <bit>
 
+#include "spectr/backend/device/weight_panels.h"
 #include "spectr/backend/vulkan/lowering.h"
-#include "spectr/gguf/quant/quant_layout.h"
 
 namespace spectr::vulkan {
 namespace {
 
-/// Requires: has_device_layout(type).
-Kernel product_of(TensorType type) {
-  switch (type) {
-    case TensorType::q8_0:
-      return Kernel::product_q8_0;
-    case TensorType::q5_0:
-      return Kernel::product_q5_0;
-    case TensorType::q4_0:
-      return Kernel::product_q4_0;
-    case TensorType::q6_k:
-      return Kernel::product_q6_k;
-    case TensorType::q5_k:
-      return Kernel::product_q5_k;
-    case TensorType::q4_k:
-      return Kernel::product_q4_k;
-    default:
-      broken_contract("a format with panels");
-  }
-}
-
 /// Rows of x that a group has, up to 8: few pipelines, and hardly a row too many.
 std::size_t rows_together(std::size_t n) {
   return std::bit_ceil(std::min<std::size_t>(n, 8));
+}
+
+/// The constants of panels.glsl behind the first one.
+std::vector<std::uint32_t> constants_of(std::size_t together, const PanelFormat& format) {
+  const auto& table = format.table;
+  const auto as_constant = [](auto value) { return static_cast<std::uint32_t>(value); };
+  return {as_uint(together),
+          as_constant(format.bits),
+          as_constant(format.offset),
+          format.has_table ? 1U : 0U,
+          table[0],
+          table[1],
+          table[2],
+          table[3],
+          as_constant(format.scales)};
 }
 
 }  // namespace
@@ -46,23 +41,22 @@ void Lowering::add_product(const call::Product& c, const call::Product::Target& 
   const call::Rows& y = target.y;
   const QuantizedLayout& layout = c.x.layout;
   const std::size_t blocks = layout.blocks(), n = layout.rows_of(slab), together = rows_together(n);
-  const auto bits = static_cast<std::size_t>(quant_layout(w.type)->bits());
-  const std::size_t codes = blocks * 128 * bits;  // of a panel
-  const std::size_t scales = blocks * 16 * word, factors = w.factors ? blocks / 4 * 16 * word : 0;
+  const PanelFormat format = panel_format(w.type);
+  const PanelLayout panel_of(w.type, WeightPanels::panel_rows, w.cols);
+  const std::size_t codes = panel_of.code_bytes, scales = panel_of.scale_bytes,
+                    factors = panel_of.factor_bytes;
   const std::size_t at_once = rows_at_once(w.rows, codes / 16);
   for (std::size_t row = 0; row < w.rows; row += at_once) {
     const std::size_t rows = std::min(at_once, w.rows - row), panel = row / 16, panels = div_up(rows, 16);
-    begin(product_of(w.type));
-    dispatches_.back().constants = {as_uint(together)};
+    begin(Kernel::panel_product);
+    dispatches_.back().constants = constants_of(together, format);
     const std::size_t first = slab * QuantizedLayout::slab_rows;
-    const std::uint32_t x_scales =
-        reads(4, c.x.at.behind(layout.scales_of(slab)), blocks * layout.tiles() * 128);
     end({reads(0, w.codes.behind(panel * codes), panels * codes, 16),
          reads(1, w.scales.behind(panel * scales), panels * scales),
          reads(2, w.factors ? w.factors.behind(panel * factors) : Slice(), panels * factors),
-         reads(3, c.x.at.behind(layout.codes_of(slab)), blocks * layout.tiles() * 512, 16), x_scales,
-         x_scales + as_uint((layout.sums_of(slab) - layout.scales_of(slab)) / word), as_uint(layout.tiles()),
-         as_uint(rows), as_uint(blocks), as_uint(n),
+         reads(3, c.x.at.behind(layout.codes_of(slab)), blocks * layout.tiles() * 512, 16),
+         reads(4, c.x.at.behind(layout.scales_of(slab)), blocks * layout.tiles() * 64),
+         as_uint(layout.tiles()), as_uint(rows), as_uint(blocks), as_uint(n),
          writes(5, y.at.behind((first * y.stride + row) * word), numbers_of(n, rows, y.stride) * word),
          as_uint(y.stride)},
         div_up(n, together), panels);

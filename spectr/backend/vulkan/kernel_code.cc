@@ -21,23 +21,8 @@ constexpr std::uint32_t norm_quantized[] = {
 constexpr std::uint32_t quantize[] = {
 #include "spectr/backend/vulkan/words/quantize.inc"
 };
-constexpr std::uint32_t product_q8_0[] = {
-#include "spectr/backend/vulkan/words/product_q8_0.inc"
-};
-constexpr std::uint32_t product_q5_0[] = {
-#include "spectr/backend/vulkan/words/product_q5_0.inc"
-};
-constexpr std::uint32_t product_q4_0[] = {
-#include "spectr/backend/vulkan/words/product_q4_0.inc"
-};
-constexpr std::uint32_t product_q6_k[] = {
-#include "spectr/backend/vulkan/words/product_q6_k.inc"
-};
-constexpr std::uint32_t product_q5_k[] = {
-#include "spectr/backend/vulkan/words/product_q5_k.inc"
-};
-constexpr std::uint32_t product_q4_k[] = {
-#include "spectr/backend/vulkan/words/product_q4_k.inc"
+constexpr std::uint32_t panel_product[] = {
+#include "spectr/backend/vulkan/words/panel_product.inc"
 };
 constexpr std::uint32_t float_product[] = {
 #include "spectr/backend/vulkan/words/float_product.inc"
@@ -71,12 +56,7 @@ constexpr std::array<KernelCode, kernel_count> all{{
     {"norm", norm, 6},
     {"norm_quantized", norm_quantized, 7},
     {"quantize", quantize, 2},
-    {"product_q8_0", product_q8_0, 6},
-    {"product_q5_0", product_q5_0, 6},
-    {"product_q4_0", product_q4_0, 6},
-    {"product_q6_k", product_q6_k, 6},
-    {"product_q5_k", product_q5_k, 6},
-    {"product_q4_k", product_q4_k, 6},
+    {"panel_product", panel_product, 6},
     {"float_product", float_product, 3},
     {"turn", turn, 8},
     {"attend", attend, 5},

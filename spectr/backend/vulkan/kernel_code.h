@@ -12,12 +12,7 @@ enum class Kernel {
   norm,
   norm_quantized,
   quantize,
-  product_q8_0,
-  product_q5_0,
-  product_q4_0,
-  product_q6_k,
-  product_q5_k,
-  product_q4_k,
+  panel_product,
   float_product,
   turn,
   attend,
@@ -27,7 +22,7 @@ enum class Kernel {
   top,
   sum_exp,
 };
-inline constexpr int kernel_count = 19;
+inline constexpr int kernel_count = 14;
 
 struct KernelCode {
   const char* name;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What kernel_list.cuh names.
+// What kernel_list.cuh and product_list.cuh name.
 
 #include "spectr/backend/cuda/kernels/any_product.cuh"
 #include "spectr/backend/cuda/kernels/attention.cuh"

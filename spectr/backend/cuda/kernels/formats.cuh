@@ -5,78 +5,65 @@
 // x. See product.cuh for the use, and spectr/backend/device/weight_panels.h for what lies where.
 
 #include "spectr/backend/cuda/kernels/device.h"
+#include "spectr/backend/cuda/kernels/look_up.cuh"
 #include "spectr/backend/cuda/product_shape.h"
 
 namespace spectr::cuda {
 
 /// Of the two rows of W that a lane has in its registers: the scales of each half, one or, for 16 columns
-/// each, two of them; and its minimum.
+/// each, two of them; and their minima.
 template <int scales_of_half>
 struct BlockScales {
   float scale[2][2][scales_of_half];
-  float min[2][2];
+  float min[2][2][scales_of_half];
 };
 
-/// Two F16 numbers, for the two halves of columns, at `at` + 4 · row; divided by 2^shift, which is exact.
-template <int shift>
-SPECTR_DEVICE void two_halves(u32 at, BlockScales<1>& s) {
-  SPECTR_UNROLL
-  for (int r = 0; r < 2; ++r) {
-    const u32 both = load_shared(at + 32 * r);
-    s.scale[r][0][0] = low_half(both);
-    s.scale[r][1][0] = high_half(both);
-    if constexpr (shift > 0) {
-      SPECTR_UNROLL
-      for (int h = 0; h < 2; ++h) s.scale[r][h][0] = mul(s.scale[r][h][0], 1.0f / (1 << shift));
-    }
-  }
+/// Two F16 numbers, for the two halves of columns.
+SPECTR_DEVICE void two_halves(u32 word, float (&numbers)[2][1]) {
+  numbers[0][0] = low_half(word);
+  numbers[1][0] = high_half(word);
 }
 
 /// 2²³ + byte i of a word: the float 0x4b000000 | byte.
 SPECTR_DEVICE float large_with_byte(u32 bytes, u32 i) {
   return float_of(pick_bytes(bytes, 0x4b000000u, 0x7440u | i));
 }
-
-/// Scales and minima are bytes, times the two factors of the row's 256 columns: s = d · byte, which is exact.
-/// A row's word has the scales of both halves, then their minima.
-SPECTR_DEVICE void small_scales_and_minima(u32 at, u32 factors, BlockScales<1>& s) {
-  SPECTR_UNROLL
-  for (int r = 0; r < 2; ++r) {
-    const u32 small = load_shared(at + 32 * r), both = load_shared(factors + 32 * r);
-    const float d = low_half(both), m = high_half(both);
-    SPECTR_UNROLL
-    for (u32 h = 0; h < 2; ++h) {
-      s.scale[r][h][0] = mul(d, sub(large_with_byte(small, h), 8388608.0f));
-      s.min[r][h] = mul(m, sub(large_with_byte(small, 2 + h), 8388608.0f));
-    }
-  }
+SPECTR_DEVICE float byte_of_word(u32 bytes, u32 i) {
+  return sub(large_with_byte(bytes, i), 8388608.0f);
 }
 
-/// Codes c of 4 to 6 bits. With an offset, half of their range, c − offset is taken as 2^shift (c − offset),
-/// a signed byte with c in its high bits, and a part of its scale that is exact.
-template <int bits, bool has_offset>
-struct NarrowCodes {
-  static constexpr int shift = has_offset ? 8 - bits : 0;
+/// What a code c of 2 to 6 bits becomes. With an offset, half of their range, c − offset is taken as
+/// 2^shift (c − offset), a signed byte with c in its high bits, and a part of its scale that is exact.
+enum class Codes { plain, with_offset, in_table };
 
-  /// a[h]: A of half h, from the codes at `at`, the lane's 16 bytes.
-  static SPECTR_DEVICE void codes(u32 at, u32 (&a)[2][4]) {
-    u32 low[4], high[2] = {};
-    load_matrices(low, at);
-    const u32 lane = thread() & 31, plane = at - lane * 16 + 512;
+template <int bits, Codes meaning>
+struct NarrowCodes {
+  static constexpr int shift = meaning == Codes::with_offset ? 8 - bits : 0;
+
+  /// a[h]: A of half h, from the codes at `at`, the lane's 16 bytes of a block's first 512.
+  static SPECTR_DEVICE void codes(u32 at, const u32 (&table)[4], u32 (&a)[2][4]) {
+    constexpr bool has_nibbles = bits & 4, has_pairs = bits & 2, has_ones = bits & 1;
+    constexpr u32 pairs_at = has_nibbles ? 512 : 0, ones_at = pairs_at + (has_pairs ? 256 : 0);
+    u32 nibbles[4] = {}, pairs[2] = {}, ones[2] = {};
+    if constexpr (has_nibbles) load_matrices(nibbles, at);
+    const u32 lane = thread() & 31, block = at - lane * 16;
     SPECTR_UNROLL
     for (u32 k = 0; k < 2; ++k) {  // rows g and g + 8, the columns 4t … 4t + 3 of every 16
-      if constexpr (bits == 5)
-        high[k] = load_shared(plane + lane / 4 * 8 + lane % 4 / 2 * 4 + 64 * k) >> lane % 2 * 4;
-      if constexpr (bits == 6) high[k] = load_shared(plane + lane * 4 + 128 * k);
+      if constexpr (has_pairs) pairs[k] = load_shared(block + pairs_at + lane * 4 + 128 * k);
+      if constexpr (has_ones)
+        ones[k] = load_shared(block + ones_at + lane / 4 * 8 + lane % 4 / 2 * 4 + 64 * k) >> lane % 2 * 4;
     }
     SPECTR_UNROLL
     for (int v = 0; v < 4; ++v) {
       SPECTR_UNROLL
       for (int k = 0; k < 2; ++k) {
-        u32 c = moved(low[v / 2 * 2 + k], v % 2 * 4, shift, 0x0f0f0f0fu);
-        if constexpr (bits == 5) c |= moved(high[k], v, shift + 4, 0x01010101u);
-        if constexpr (bits == 6) c |= moved(high[k], 2 * v, shift + 4, 0x03030303u);
-        a[v / 2][v % 2 * 2 + k] = has_offset ? c ^ 0x80808080u : c;
+        u32 c = 0;
+        if constexpr (has_nibbles) c = moved(nibbles[v / 2 * 2 + k], v % 2 * 4, shift, 0x0f0f0f0fu);
+        if constexpr (has_pairs) c |= moved(pairs[k], 2 * v, shift + (bits & 4), 0x03030303u);
+        if constexpr (has_ones) c |= moved(ones[k], v, shift + (bits & 6), 0x01010101u);
+        if constexpr (meaning == Codes::with_offset) c ^= 0x80808080u;
+        if constexpr (meaning == Codes::in_table) c = look_up<bits>(table, c);
+        a[v / 2][v % 2 * 2 + k] = c;
       }
     }
   }
@@ -88,66 +75,143 @@ struct NarrowCodes {
   }
 };
 
-struct Q8_0 {
-  static constexpr FormatBytes bytes{.codes = 1024, .factors = 0, .has_min = false};
-  static constexpr int scales_of_half = 1;
+/// As NarrowCodes has them.
+struct SignedBytes {
+  static constexpr int shift = 0;
 
-  /// As NarrowCodes has them.
-  static SPECTR_DEVICE void codes(u32 at, u32 (&a)[2][4]) {
+  static SPECTR_DEVICE void codes(u32 at, const u32 (&)[4], u32 (&a)[2][4]) {
     load_matrices(a[0], at);
     load_matrices(a[1], at + 512);
   }
-  /// Of the lane's rows: their scales are at `at`, their factors at `factors`.
-  static SPECTR_DEVICE void scales(u32 at, u32, BlockScales<1>& s) { two_halves<0>(at, s); }
 };
 
-struct Q4_0 : NarrowCodes<4, true> {
-  static constexpr FormatBytes bytes{.codes = 512, .factors = 0, .has_min = false};
+// Scales: `at` has those of the lane's rows, `factors` their factors. Of codes that are 2^shift times larger
+// they are as much smaller.
+
+template <int bits, class OfCodes>
+struct WithHalves : OfCodes {
+  static constexpr FormatBytes bytes{.codes = 128 * bits, .scales = 64, .factors = 0};
   static constexpr int scales_of_half = 1;
+  static constexpr bool has_min = false;
 
-  static SPECTR_DEVICE void scales(u32 at, u32, BlockScales<1>& s) { two_halves<shift>(at, s); }
-};
-
-struct Q5_0 : NarrowCodes<5, true> {
-  static constexpr FormatBytes bytes{.codes = 640, .factors = 0, .has_min = false};
-  static constexpr int scales_of_half = 1;
-
-  static SPECTR_DEVICE void scales(u32 at, u32, BlockScales<1>& s) { two_halves<shift>(at, s); }
-};
-
-struct Q4_K : NarrowCodes<4, false> {
-  static constexpr FormatBytes bytes{.codes = 512, .factors = 64, .has_min = true};
-  static constexpr int scales_of_half = 1;
-
-  static SPECTR_DEVICE void scales(u32 at, u32 factors, BlockScales<1>& s) {
-    small_scales_and_minima(at, factors, s);
+  static SPECTR_DEVICE void scales(u32 at, u32, BlockScales<1>& s) {
+    SPECTR_UNROLL
+    for (int r = 0; r < 2; ++r) {
+      two_halves(load_shared(at + 32 * r), s.scale[r]);
+      SPECTR_UNROLL
+      for (int h = 0; h < 2; ++h) s.scale[r][h][0] = mul(s.scale[r][h][0], 1.0f / (1 << OfCodes::shift));
+    }
   }
 };
 
-struct Q5_K : NarrowCodes<5, false> {
-  static constexpr FormatBytes bytes{.codes = 640, .factors = 64, .has_min = true};
+/// Scales are below 2¹⁰⁴, beyond which their products with the start of accumulators are infinite.
+template <int bits, class OfCodes>
+struct WithUpperHalves : OfCodes {
+  static constexpr FormatBytes bytes{.codes = 128 * bits, .scales = 64, .factors = 0};
   static constexpr int scales_of_half = 1;
+  static constexpr bool has_min = false;
 
-  static SPECTR_DEVICE void scales(u32 at, u32 factors, BlockScales<1>& s) {
-    small_scales_and_minima(at, factors, s);
+  static SPECTR_DEVICE void scales(u32 at, u32, BlockScales<1>& s) {
+    SPECTR_UNROLL
+    for (int r = 0; r < 2; ++r) {
+      const u32 both = load_shared(at + 32 * r);
+      s.scale[r][0][0] = float_of(both << 16);
+      s.scale[r][1][0] = float_of(both & 0xffff0000u);
+    }
   }
 };
 
-/// Scales are signed bytes of 16 columns each, times the factor of the row's 256 columns.
-struct Q6_K : NarrowCodes<6, true> {
-  static constexpr FormatBytes bytes{.codes = 768, .factors = 64, .has_min = false};
+template <int bits, class OfCodes>
+struct WithHalvesAndMinima : OfCodes {
+  static constexpr FormatBytes bytes{.codes = 128 * bits, .scales = 128, .factors = 0, .takes_sums = true};
+  static constexpr int scales_of_half = 1;
+  static constexpr bool has_min = true;
+
+  static SPECTR_DEVICE void scales(u32 at, u32, BlockScales<1>& s) {
+    SPECTR_UNROLL
+    for (int r = 0; r < 2; ++r) {
+      two_halves(load_shared(at + 32 * r), s.scale[r]);
+      two_halves(load_shared(at + 64 + 32 * r), s.min[r]);
+    }
+  }
+};
+
+/// Signed bytes, times the factor of the row's 256 columns; of 32 columns each or of 16.
+template <int bits, int scales_of, class OfCodes>
+struct WithSmall : OfCodes {
+  static constexpr FormatBytes bytes{.codes = 128 * bits, .scales = 64, .factors = 64};
+  static constexpr int scales_of_half = scales_of;
+  static constexpr bool has_min = false;
+
+  static SPECTR_DEVICE void scales(u32 at, u32 factors, BlockScales<scales_of>& s) {
+    SPECTR_UNROLL
+    for (int r = 0; r < 2; ++r) {
+      const u32 small = load_shared(at + 32 * r) ^ 0x80808080u;  // byte + 128
+      const float d = mul(float_of(load_shared(factors + 32 * r)), 1.0f / (1 << OfCodes::shift));
+      SPECTR_UNROLL
+      for (u32 i = 0; i < 2 * scales_of; ++i)
+        s.scale[r][i / scales_of][i % scales_of] = mul(d, sub(large_with_byte(small, i), 8388736.0f));
+    }
+  }
+};
+
+/// Scales and minima are bytes, times the two factors of the row's 256 columns: s = d · byte, which is exact.
+/// A row's word has the scales of both halves, then their minima.
+template <int bits, class OfCodes>
+struct WithSmallAndMinima : OfCodes {
+  static constexpr FormatBytes bytes{.codes = 128 * bits, .scales = 64, .factors = 64, .takes_sums = true};
+  static constexpr int scales_of_half = 1;
+  static constexpr bool has_min = true;
+
+  static SPECTR_DEVICE void scales(u32 at, u32 factors, BlockScales<1>& s) {
+    SPECTR_UNROLL
+    for (int r = 0; r < 2; ++r) {
+      const u32 small = load_shared(at + 32 * r), both = load_shared(factors + 32 * r);
+      const float d = low_half(both), m = high_half(both);
+      SPECTR_UNROLL
+      for (u32 h = 0; h < 2; ++h) {
+        s.scale[r][h][0] = mul(d, byte_of_word(small, h));
+        s.min[r][h][0] = mul(m, byte_of_word(small, 2 + h));
+      }
+    }
+  }
+};
+
+/// The same of 16 columns each: nibbles of the bytes. Sums of 16 columns of x are made here.
+template <int bits, class OfCodes>
+struct WithNibbles : OfCodes {
+  static constexpr FormatBytes bytes{.codes = 128 * bits, .scales = 64, .factors = 64};
   static constexpr int scales_of_half = 2;
+  static constexpr bool has_min = true;
 
   static SPECTR_DEVICE void scales(u32 at, u32 factors, BlockScales<2>& s) {
     SPECTR_UNROLL
     for (int r = 0; r < 2; ++r) {
-      const u32 small = load_shared(at + 32 * r) ^ 0x80808080u;  // byte + 128
-      const float d = mul(low_half(load_shared(factors + 32 * r)), 1.0f / (1 << shift));
+      const u32 small = load_shared(at + 32 * r), both = load_shared(factors + 32 * r);
+      const float d = low_half(both), m = high_half(both);
       SPECTR_UNROLL
-      for (u32 i = 0; i < 4; ++i)
-        s.scale[r][i / 2][i % 2] = mul(d, sub(large_with_byte(small, i), 8388736.0f));
+      for (u32 i = 0; i < 4; ++i) {
+        s.scale[r][i / 2][i % 2] = mul(d, byte_of_word(small & 0x0f0f0f0fu, i));
+        s.min[r][i / 2][i % 2] = mul(m, byte_of_word(small >> 4 & 0x0f0f0f0fu, i));
+      }
     }
   }
 };
+
+// The formats; those that are kept alike are one.
+using Q8_0 = WithHalves<8, SignedBytes>;
+using Q4_0 = WithHalves<4, NarrowCodes<4, Codes::with_offset>>;
+using Q5_0 = WithHalves<5, NarrowCodes<5, Codes::with_offset>>;
+using Q4_1 = WithHalvesAndMinima<4, NarrowCodes<4, Codes::plain>>;
+using Q5_1 = WithHalvesAndMinima<5, NarrowCodes<5, Codes::plain>>;
+using Q2_K = WithNibbles<2, NarrowCodes<2, Codes::plain>>;
+using Q3_K = WithSmall<3, 2, NarrowCodes<3, Codes::in_table>>;  // and IQ2_XXS, IQ2_XS, IQ2_S, IQ1_S, IQ1_M
+using Q4_K = WithSmallAndMinima<4, NarrowCodes<4, Codes::plain>>;
+using Q5_K = WithSmallAndMinima<5, NarrowCodes<5, Codes::plain>>;
+using Q6_K = WithSmall<6, 2, NarrowCodes<6, Codes::with_offset>>;
+using IQ3_XXS = WithSmall<4, 1, NarrowCodes<4, Codes::in_table>>;  // and IQ3_S, IQ4_XS
+using IQ4_NL = WithHalves<4, NarrowCodes<4, Codes::in_table>>;
+using TQ1_0 = WithHalves<2, NarrowCodes<2, Codes::in_table>>;  // and TQ2_0, Q1_0, Q2_0
+using MXFP4 = WithUpperHalves<4, NarrowCodes<4, Codes::in_table>>;
 
 }  // namespace spectr::cuda

@@ -1,6 +1,6 @@
-// Every kernel but those of products (product_list.h) by its name: SPECTR_KERNEL(name, parameters, threads,
-// code…). Whoever includes this says what that is, more than once if need be: kernels.cu makes them a GPU's,
-// tests run them on the processor.
+// Every kernel but those of product_list.cuh by its name: SPECTR_KERNEL(name, parameters, threads, code…).
+// Whoever includes this says what that is, more than once if need be: kernels.cu makes them a GPU's, tests
+// run them on the processor.
 
 SPECTR_KERNEL(copy, Copy, 128, CopyKernel::run(p))
 SPECTR_KERNEL(add, Add, 128, AddKernel::run(p))
@@ -10,11 +10,7 @@ SPECTR_KERNEL(gate, Gate, 128, GateKernel::run(p))
 SPECTR_KERNEL(quantize, Quantize, 128, QuantizeKernel::run(p))
 SPECTR_KERNEL(activate, Activate, 128, ActivateKernel::run(p))
 SPECTR_KERNEL(move, Move, 128, MoveKernel::run(p))
-SPECTR_KERNEL(norm_1, Norm, NormKernel<1>::threads, NormKernel<1>::run(p))
-SPECTR_KERNEL(norm_2, Norm, NormKernel<2>::threads, NormKernel<2>::run(p))
-SPECTR_KERNEL(norm_4, Norm, NormKernel<4>::threads, NormKernel<4>::run(p))
-SPECTR_KERNEL(norm_16, Norm, NormKernel<16>::threads, NormKernel<16>::run(p))
-SPECTR_KERNEL(head_norm, HeadNorm, HeadNormKernel::threads, HeadNormKernel::run(p))
+SPECTR_KERNEL(norm, Norm, NormKernel::threads, NormKernel::run(p))
 SPECTR_KERNEL(float_product, FloatProduct, FloatProductKernel::threads, FloatProductKernel::run(p))
 SPECTR_KERNEL(any_product, AnyProduct, AnyProductKernel::threads, AnyProductKernel::run(p))
 SPECTR_KERNEL(rotate, Rotate, RotateKernel::threads, RotateKernel::run(p))

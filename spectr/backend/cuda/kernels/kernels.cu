@@ -1,7 +1,7 @@
-// The kernels as a GPU has them, by clang or nvcc: those of products of one format, SPECTR_FORMAT with the name
-// SPECTR_FORMAT_NAME, or all others.
+// The kernels as a GPU has them, by clang or nvcc: products of one format, SPECTR_FORMAT,
+// with the shapes of SPECTR_SHAPES and names that begin with SPECTR_PRODUCT, or all others.
 #include "spectr/backend/cuda/kernels/all_kernels.cuh"
-#include "spectr/backend/cuda/kernels/product_list.h"
+#include "spectr/backend/cuda/kernels/shape_list.h"
 
 namespace spectr::cuda {
 
@@ -10,8 +10,7 @@ namespace spectr::cuda {
     __VA_ARGS__;                                                                            \
   }
 #if defined(SPECTR_FORMAT)
-#define SPECTR_PRODUCTS_NAMED(name, Format) SPECTR_PRODUCTS(name, Format)
-SPECTR_PRODUCTS_NAMED(SPECTR_FORMAT_NAME, SPECTR_FORMAT)
+SPECTR_SHAPES(SPECTR_PRODUCT_KERNEL, SPECTR_PRODUCT, SPECTR_FORMAT)
 #else
 #include "spectr/backend/cuda/kernels/kernel_list.cuh"
 #endif

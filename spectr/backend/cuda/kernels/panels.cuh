@@ -4,6 +4,7 @@
 // whatever the format.
 
 #include "spectr/backend/cuda/kernels/device.h"
+#include "spectr/backend/cuda/kernels/look_up.cuh"
 #include "spectr/backend/cuda/kernels/parameters.h"
 
 namespace spectr::cuda {
@@ -25,18 +26,59 @@ SPECTR_DEVICE u32 word_of_line(const u8* at, int line, int k) {
   return reinterpret_cast<const u32*>(at + line * 16)[k];
 }
 
-/// The codes of the columns 16 v + 4 k … + 3 of a block of the panels, the panel's row `row`.
+/// Of the columns 16 v + 4 k … + 3 of a block of the panels and the panel's row `row`, what codes stand for
+/// before the offset is taken off.
 SPECTR_DEVICE u32 codes_of_block(const Panels& w, long block, int row, int v, int k) {
   const int bits = w.format.bits;
-  const u8* const at = w.codes + block * 128 * bits;
+  const u8* at = w.codes + block * 128 * bits;
   if (bits == 8) return word_of_line(at, v * 16 + row, k);
-  const u32 low = word_of_line(at, v / 2 * 16 + row, k) >> v % 2 * 4 & 0x0f0f0f0fu;
-  if (bits == 5) {
-    const u32 high = reinterpret_cast<const u32*>(at + 512 + row * 8)[k / 2] >> (k % 2 * 4 + v);
-    return low | (high & 0x01010101u) << 4;
+  u32 codes = 0;
+  int have = 0;  // bits
+  if (bits & 4) {
+    codes = word_of_line(at, v / 2 * 16 + row, k) >> v % 2 * 4 & 0x0f0f0f0fu;
+    at += 512;
+    have = 4;
   }
-  if (bits == 6) return low | (word_of_line(at + 512, row, k) >> 2 * v & 0x03030303u) << 4;
-  return low;
+  if (bits & 2) {
+    codes |= (word_of_line(at, row, k) >> 2 * v & 0x03030303u) << have;
+    at += 256;
+    have += 2;
+  }
+  if (bits & 1) {
+    const u32 last = reinterpret_cast<const u32*>(at + row * 8)[k / 2] >> (k % 2 * 4 + v);
+    codes |= (last & 0x01010101u) << have;
+  }
+  return w.format.has_table ? look_up<4>(w.format.table, codes) : codes;
+}
+
+/// Scales and minima of 16 columns each, of a half of a block.
+struct HalfScales {
+  float scale[2], min[2];
+};
+/// Those of half h of a block of the panels and the panel's row `row`. Where 32 columns share them, both are
+/// the same.
+SPECTR_DEVICE HalfScales scales_of_block(const Panels& w, long block, int row, int h) {
+  const PanelScales kind = w.format.scales;
+  const u32* const words = w.scales + block * scale_words(kind) * 16 + row;
+  const u32 word = words[0];
+  const auto half = [h](u32 halves) { return h == 0 ? low_half(halves) : high_half(halves); };
+  const auto of_32 = [](float scale, float min) { return HalfScales{{scale, scale}, {min, min}}; };
+  if (kind == PanelScales::halves) return of_32(half(word), 0);
+  if (kind == PanelScales::upper_halves) return of_32(float_of(h == 0 ? word << 16 : word & 0xffff0000u), 0);
+  if (kind == PanelScales::halves_and_minima) return of_32(half(word), half(words[16]));
+
+  const u32 factors = w.factors[block / 4 * 16 + row];
+  const auto byte = [word](int i) { return word >> 8 * i & 255; };
+  const auto small = [&](int i) {
+    return mul(float_of(factors), static_cast<float>(static_cast<signed char>(byte(i))));
+  };
+  const auto scale = [&](u32 number) { return mul(low_half(factors), static_cast<float>(number)); };
+  const auto min = [&](u32 number) { return mul(high_half(factors), static_cast<float>(number)); };
+  if (kind == PanelScales::small) return of_32(small(h), 0);
+  if (kind == PanelScales::small_and_minima) return of_32(scale(byte(h)), min(byte(2 + h)));
+  if (kind == PanelScales::small_of_16) return {{small(2 * h), small(2 * h + 1)}, {}};
+  const u32 first = byte(2 * h), second = byte(2 * h + 1);
+  return {{scale(first & 15), scale(second & 15)}, {min(first >> 4), min(second >> 4)}};
 }
 
 /// t(b, h) of product.cuh: half h of a block of the panels, the panel's row `row`, times q.
@@ -52,22 +94,15 @@ SPECTR_DEVICE float half_of_block(const Panels& w, long block, int row, int h, c
     }
     products[i] -= w.format.offset * sums[i];
   }
-  const u32 scales = w.scales[block * 16 + row];
-  const auto all = static_cast<float>(products[0] + products[1]);
-  if (w.format.scales == PanelScales::halves) return mul(h == 0 ? low_half(scales) : high_half(scales), all);
-  const u32 factors = w.factors[block / 4 * 16 + row];
-  if (w.format.scales == PanelScales::small_and_minima) {
-    const float scale = mul(low_half(factors), static_cast<float>(scales >> 8 * h & 255));
-    const float min = mul(high_half(factors), static_cast<float>(scales >> (16 + 8 * h) & 255));
-    return sub(mul(scale, all), mul(min, static_cast<float>(sums[0] + sums[1])));
-  }
-  float t[2];
-  SPECTR_UNROLL
-  for (int i = 0; i < 2; ++i) {
-    const auto scale = static_cast<float>(static_cast<signed char>(scales >> (16 * h + 8 * i)));
-    t[i] = mul(mul(low_half(factors), scale), static_cast<float>(products[i]));
-  }
-  return add(t[0], t[1]);
+  const HalfScales of = scales_of_block(w, block, row, h);
+  const bool has_min = has_minima(w.format.scales);
+  const auto less = [&](float t, int i, int sum) {
+    return has_min ? sub(t, mul(of.min[i], static_cast<float>(sum))) : t;
+  };
+  if (!is_of_16(w.format.scales))
+    return less(mul(of.scale[0], static_cast<float>(products[0] + products[1])), 0, sums[0] + sums[1]);
+  const float first = less(mul(of.scale[0], static_cast<float>(products[0])), 0, sums[0]);
+  return less(add(first, mul(of.scale[1], static_cast<float>(products[1]))), 1, sums[1]);
 }
 
 }  // namespace spectr::cuda

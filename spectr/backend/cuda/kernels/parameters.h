@@ -32,7 +32,7 @@ struct Matrix {
 /// A matrix of a product, and where its y goes.
 struct ProductMatrix {
   const std::uint8_t* codes;     ///< [panel][block][…], as its format has them
-  const std::uint32_t* scales;   ///< [panel][block][row 0 … 15]
+  const std::uint32_t* scales;   ///< [panel][block][word][row 0 … 15]
   const std::uint32_t* factors;  ///< [panel][block / 4][row 0 … 15], of formats that have them
   float* y;                      ///< [part][row of x][row of W], rows of x `stride` numbers apart
   long stride;
@@ -41,14 +41,15 @@ struct ProductMatrix {
 };
 
 struct Product {
-  ProductMatrix w[3];     ///< those that are missing begin behind all panels
-  const std::uint8_t* x;  ///< [block][tile of 8 rows][lane] × 16 bytes
-  const float* x_scales;  ///< [block][tile] × 16, see quantize.cuh
-  const float* x_sums;    ///< the same of Σ q, for formats with minima
-  int panels, blocks;     ///< of all matrices; blocks of 64 columns
-  int n;                  ///< rows of x
-  int ring;               ///< slots of a lane
-  bool late;              ///< lets the next kernel begin only when the last weights are on their way
+  ProductMatrix w[3];      ///< those that are missing begin behind all panels
+  const std::uint8_t* x;   ///< [block][tile of 8 rows][lane] × 16 bytes
+  const float* x_scales;   ///< [block][tile] × 16, see quantize.cuh
+  const float* x_sums;     ///< the same of Σ q, for formats that take them
+  std::uint32_t table[4];  ///< of formats whose codes are looked up
+  int panels, blocks;      ///< of all matrices; blocks of 64 columns
+  int n;                   ///< rows of x
+  int ring;                ///< slots of a lane
+  bool late;               ///< lets the next kernel begin only when the last weights are on their way
 };
 
 /// A quantized matrix as weight_panels.h has it.

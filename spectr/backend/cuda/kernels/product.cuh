@@ -4,7 +4,7 @@
 // bits depend on W and the row alone.
 //
 //   half h of block b:  t(b, h) = s · float(Σ c q)  [ − m · float(Σ q) ],  each product and sum rounded;
-//                       with scales of 16 columns:  s · float(Σ c q) + s' · float(Σ' c q)
+//                       with scales of 16 columns further of the second ones: + s' · float(…)  [ − m' · … ]
 //   segment g of 32:    p(g) = Σ over blocks b ≡ g mod 32, ascending, and their halves, of a(b, h) · t(b, h)
 //   y = ((p(0) + p(1)) + (p(2) + p(3))) + …, neighbours first
 //
@@ -41,6 +41,9 @@ class ProductKernel {
   static constexpr int stretches = Shape::shape.stretches();
   static constexpr bool one_run = Shape::shape.one_run;
   static constexpr FormatBytes bytes = Format::bytes;
+  static constexpr int scales_of_half = Format::scales_of_half;
+  static constexpr bool has_min = Format::has_min;
+  static constexpr float start = 12582912;
   /// Segments that are summed at a time: the registers' limit.
   static constexpr int at_once = tiles == 1 ? 8 : 4;
 
@@ -128,15 +131,15 @@ class ProductKernel {
               full = barrier(slot);
     int total = 0;
     for (int j = 0; j < memory_.runs; ++j) {
-      total += present(32 * j + begin, 8) * (bytes.codes + 64 + bytes.factors / 4);
+      total += present(32 * j + begin, 8) * (bytes.codes + bytes.scales + bytes.factors / 4);
     }
     expect_bytes(full, total);
     for (int j = 0; j < memory_.runs; ++j) {
       const int b = 32 * j + begin, n = present(b, 8);
       if (n == 0) break;
-      const u32 scales = to + memory_.code_bytes() + j * 512;
+      const u32 scales = to + memory_.code_bytes() + j * 8 * bytes.scales;
       copy_to_shared(to + j * 8 * bytes.codes, w.codes + (row + b) * bytes.codes, n * bytes.codes, full);
-      copy_to_shared(scales, w.scales + (row + b) * 16, n * 64, full);
+      copy_to_shared(scales, w.scales + (row + b) * (bytes.scales / 4), n * bytes.scales, full);
       if constexpr (bytes.factors > 0) {
         const u32 factors = to + memory_.code_bytes() + memory_.scale_bytes() + j * 2 * bytes.factors;
         copy_to_shared(factors, w.factors + (row + b) / 4 * 16, n * 16, full);
@@ -145,7 +148,7 @@ class ProductKernel {
   }
 
   SPECTR_DEVICE void fetch_x() const {
-    constexpr int numbers = bytes.has_min ? 2 : 1;
+    constexpr int numbers = bytes.takes_sums ? 2 : 1;
     const u32 to = base_ + memory_.x_at(), scales = base_ + memory_.x_scales_at();
     const u32 sums = base_ + memory_.x_sums_at(), arrived = base_ + memory_.x_barrier_at();
     int total = 0;
@@ -160,7 +163,7 @@ class ProductKernel {
       const long from = static_cast<long>(b) * x_tiles;
       copy_to_shared(to + at * 512, p_.x + from * 512, n * 512, arrived);
       copy_to_shared(scales + at * 64, p_.x_scales + from * 16, n * 64, arrived);
-      if constexpr (bytes.has_min) copy_to_shared(sums + at * 64, p_.x_sums + from * 16, n * 64, arrived);
+      if constexpr (bytes.takes_sums) copy_to_shared(sums + at * 64, p_.x_sums + from * 16, n * 64, arrived);
     }
   }
 
@@ -229,12 +232,10 @@ class ProductKernel {
     const u32 codes = base_ + (which_ * p_.ring + slot) * memory_.slot_bytes(),
               scales = codes + memory_.code_bytes();
     u32 a[2][4];
-    Format::codes(codes + i * bytes.codes + lane_ * 16, a);
-    constexpr int scales_of_half = Format::scales_of_half;
+    Format::codes(codes + i * bytes.codes + lane_ * 16, p_.table, a);
     BlockScales<scales_of_half> w;
-    Format::scales(scales + i * 64 + g * 4, scales + memory_.scale_bytes() + i / 4 * bytes.factors + g * 4,
-                   w);
-    constexpr float start = 12582912;
+    Format::scales(scales + i * bytes.scales + g * 4,
+                   scales + memory_.scale_bytes() + i / 4 * bytes.factors + g * 4, w);
     float offset[2][2][scales_of_half];
     SPECTR_UNROLL
     for (int r = 0; r < 2; ++r) {
@@ -251,10 +252,15 @@ class ProductKernel {
     SPECTR_UNROLL
     for (int x = 0; x < tiles; ++x) {
       u32 q[4];
-      float of[4], sum[4] = {};  // a and Σ q of the rows 2t, 2t + 1: of the first half, of the second
+      float of[4], sums[4] = {};  // a and Σ q of the rows 2t, 2t + 1: of the first half, of the second
       load_shared(q, xq + x * 512);
       load_shared(of, xa + x * 64);
-      if constexpr (bytes.has_min) load_shared(sum, xs + x * 64);
+      if constexpr (bytes.takes_sums) load_shared(sums, xs + x * 64);
+      float sums_of_16[4][2] = {};
+      if constexpr (has_min && !bytes.takes_sums) {
+        SPECTR_UNROLL
+        for (int v = 0; v < 4; ++v) sum_of_codes(q[v], sums_of_16[v]);
+      }
       int c[2][scales_of_half][4];
       SPECTR_UNROLL
       for (int h = 0; h < 2; ++h) {
@@ -273,14 +279,27 @@ class ProductKernel {
           const auto scaled = [&](int s) {
             return fma(w.scale[r][h][s], float_of(static_cast<u32>(c[h][s][k])), offset[r][h][s]);
           };
-          float part = scaled(0);
-          if constexpr (scales_of_half == 2) part = add(part, scaled(1));
-          if constexpr (bytes.has_min) part = sub(part, mul(w.min[r][h], sum[of_x]));
+          const auto less = [&](float part, int s) {
+            if constexpr (!has_min) return part;
+            return sub(part,
+                       mul(w.min[r][h][s], bytes.takes_sums ? sums[of_x] : sums_of_16[2 * h + s][k & 1]));
+          };
+          float part = less(scaled(0), 0);
+          if constexpr (scales_of_half == 2) part = less(add(part, scaled(1)), 1);
           const float v = mul(of[of_x], part);
           acc[x][k] = is_first && h == 0 ? v : add(acc[x][k], v);
         }
       }
     }
+  }
+
+  /// Of 16 columns of x: Σ q of the rows 2t and 2t + 1.
+  static SPECTR_DEVICE void sum_of_codes(u32 q, float (&sums)[2]) {
+    constexpr u32 ones = 0x01010101;
+    int c[4];
+    multiply_bytes(c, ones, ones, q, 0x4b400000);
+    SPECTR_UNROLL
+    for (int i = 0; i < 2; ++i) sums[i] = sub(float_of(static_cast<u32>(c[i])), start);
   }
 
   /// Takes the sums of a stretch up the tree, and writes y when the part's last one is there.

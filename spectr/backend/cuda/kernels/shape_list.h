@@ -1,0 +1,48 @@
+#pragma once
+
+// The shapes that products have kernels of: SHAPE(tiles, sharers, warps, segments, length, …), see
+// ProductShape; of up to 8 rows of x, 16, 32 and 64, `short_run` for matrices of at most 2048 columns,
+// `long_run` for others.
+
+/// Of every format. What has many columns finds room with few warps.
+#define SPECTR_SHAPES_SOME(SHAPE, ...)        \
+  SHAPE(1, 1, 4, 8, short_run, __VA_ARGS__)   \
+  SHAPE(1, 1, 4, 32, short_run, __VA_ARGS__)  \
+  SHAPE(2, 1, 8, 32, short_run, __VA_ARGS__)  \
+  SHAPE(2, 2, 8, 32, short_run, __VA_ARGS__)  \
+  SHAPE(2, 4, 16, 32, short_run, __VA_ARGS__) \
+  SHAPE(1, 1, 2, 8, long_run, __VA_ARGS__)    \
+  SHAPE(1, 1, 4, 8, long_run, __VA_ARGS__)    \
+  SHAPE(1, 1, 4, 32, long_run, __VA_ARGS__)   \
+  SHAPE(2, 1, 2, 8, long_run, __VA_ARGS__)    \
+  SHAPE(2, 1, 8, 32, long_run, __VA_ARGS__)   \
+  SHAPE(2, 2, 2, 8, long_run, __VA_ARGS__)    \
+  SHAPE(2, 2, 8, 32, long_run, __VA_ARGS__)   \
+  SHAPE(2, 4, 16, 8, long_run, __VA_ARGS__)
+
+/// Of the formats that most models have, those too that a trial may find to be faster.
+#define SPECTR_SHAPES_ALL(SHAPE, ...)        \
+  SPECTR_SHAPES_SOME(SHAPE, __VA_ARGS__)     \
+  SHAPE(1, 1, 4, 16, short_run, __VA_ARGS__) \
+  SHAPE(1, 1, 8, 16, short_run, __VA_ARGS__) \
+  SHAPE(1, 1, 8, 32, short_run, __VA_ARGS__) \
+  SHAPE(2, 1, 8, 8, short_run, __VA_ARGS__)  \
+  SHAPE(1, 2, 8, 8, short_run, __VA_ARGS__)  \
+  SHAPE(2, 2, 8, 8, short_run, __VA_ARGS__)  \
+  SHAPE(2, 4, 16, 8, short_run, __VA_ARGS__) \
+  SHAPE(1, 1, 4, 16, long_run, __VA_ARGS__)  \
+  SHAPE(1, 1, 8, 8, long_run, __VA_ARGS__)   \
+  SHAPE(1, 1, 8, 16, long_run, __VA_ARGS__)  \
+  SHAPE(1, 1, 8, 32, long_run, __VA_ARGS__)  \
+  SHAPE(2, 1, 8, 8, long_run, __VA_ARGS__)   \
+  SHAPE(1, 2, 8, 8, long_run, __VA_ARGS__)   \
+  SHAPE(2, 2, 8, 8, long_run, __VA_ARGS__)
+
+namespace spectr::cuda {
+inline constexpr bool short_run = true, long_run = false;
+}
+
+/// SPECTR_KERNEL (kernel_list.cuh) of a shape of a format's products: product_q8_0_1_1_4_8_short_run.
+#define SPECTR_PRODUCT_KERNEL(tiles, sharers, warps, segments, length, name, Format)               \
+  SPECTR_KERNEL(name##_##tiles##_##sharers##_##warps##_##segments##_##length, Product, 32 * warps, \
+                ProductKernel<Format, Shaped<tiles, sharers, warps, segments, length>>(p).run())
