@@ -2,7 +2,8 @@
 // The delta rule. With the matrix S of a head in the state that row t starts from, the tokens a since then,
 // and G_a the sum of their decays up to a:
 //
-//     u = β (v − e^{G_t} · Sᵀk − Σ_a e^{G_t − G_a} (k_a · k) u_a),  o = e^{G_t} Sᵀq + Σ_a … (k_a · q) u_a + (k · q) u
+//     u = β (v − e^{G_t} Sᵀk − Σ_a e^{G_t − G_a} (k_a · k) u_a)
+//     o = e^{G_t} Sᵀq + Σ_a e^{G_t − G_a} (k_a · q) u_a + (k · q) u
 //
 // and a state is e^{G} S + Σ_a e^{G − G_a} k_a u_aᵀ over the 16 tokens before it. Sᵀk and Sᵀq are eight sums
 // over every eighth dimension of the key, as a tree. Columns (dimensions of values) have nothing to do with
