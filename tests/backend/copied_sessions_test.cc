@@ -110,11 +110,13 @@ INSTANTIATE_TEST_SUITE_P(Models, CopiedSessions, testing::ValuesIn(test::course_
 class LongTexts : public testing::TestWithParam<const char*> {
  protected:
   /// What a session of a long text gives of its first tokens, with its bits.
-  std::size_t given(std::size_t length, std::size_t wanted) const {
-    ThreadPool pool(2);
-    const auto model = Transformer::load(Gguf::open(source_folder() / "tests/data" / GetParam()).value(),
-                                         std::make_shared<CpuBackend>(pool))
-                           .value();
+  std::size_t given(std::size_t length, std::size_t wanted) {
+    return given(length, wanted, std::make_shared<CpuBackend>(pool_));
+  }
+  static std::size_t given(std::size_t length, std::size_t wanted, std::shared_ptr<const Backend> backend) {
+    const auto model =
+        Transformer::load(Gguf::open(source_folder() / "tests/data" / GetParam()).value(), std::move(backend))
+            .value();
     const std::vector<Token> text = random_text(length, model->vocabulary(), 3);
     const auto source = model->start(0, nodes).value(), copy = model->start(0, nodes).value(),
                fresh = model->start(0, nodes).value();
@@ -126,6 +128,8 @@ class LongTexts : public testing::TestWithParam<const char*> {
     EXPECT_EQ(rows_of(*copy, own, TokenTree(own.back())), rows_of(*fresh, own, TokenTree(own.back())));
     return found;
   }
+
+  ThreadPool pool_{2};
 };
 
 class Windows : public LongTexts {};
@@ -147,6 +151,12 @@ TEST_P(States, GiveTheTextBeforeOneThatIsKept) {
   const std::size_t found = given(300, 20);
   EXPECT_LE(found, 20);
   EXPECT_EQ(found % state_grid, 0);
+}
+
+TEST_P(States, GiveItOnDevicesToo) {
+  const auto twins = std::make_shared<DeviceBackend>(std::make_shared<TwinDevice>());
+  EXPECT_EQ(given(300, 299, twins), 299);
+  EXPECT_EQ(given(300, 20, twins), given(300, 20));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, States,

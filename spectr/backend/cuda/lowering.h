@@ -48,6 +48,13 @@ class Lowering {
   void operator()(const call::Attend& c);
   void operator()(const call::Merge& c);
 
+  // launch_states.cc
+  void operator()(const call::StoreInputs& c);
+  void operator()(const call::Convolve& c);
+  void operator()(const call::PrepareHeads& c);
+  void operator()(const call::MultiplyKeys& c);
+  void operator()(const call::Recur& c);
+
  private:
   static long as_long(std::size_t n) { return static_cast<long>(n); }
 
@@ -90,6 +97,8 @@ class Lowering {
   QuantizedRows quantized(const call::QuantizedRows& rows) const;
   /// Requires: has_device_layout(weights.type).
   Panels panels(const call::Weights& weights) const;
+  States states(const call::States& of) const;
+  PlannedStates planned(const call::PlannedStates& plan) const;
   /// The tuned kernel for a slab of x; false where shared memory has no room for it.
   bool add_product(const call::Product& c, std::size_t slab);
   void add_any_product(const call::Product& c);

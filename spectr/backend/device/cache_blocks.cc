@@ -56,13 +56,7 @@ void CacheBlocks::close(CacheId cache) {
   const auto is_here = [&](PoolSlot slot) {
     return std::ranges::find(table, slot / chunk_slots) != table.end();
   };
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < moves_.size(); i += 2) {
-    if (is_here(moves_[i])) continue;
-    moves_[kept++] = moves_[i];
-    moves_[kept++] = moves_[i + 1];
-  }
-  moves_.resize(kept);
+  moves_.forget_from(is_here);
   free_.insert(free_.end(), table.begin(), table.end());  // there was room for all of them
   caches_[cache] = {};
 }
@@ -103,7 +97,7 @@ void CacheBlocks::add_blocks() {
 }
 
 void CacheBlocks::copy(const CacheCopy& copy) {
-  make_moves();
+  note(moves_.make(device_, move()));
   const std::size_t blocks = div_up(copy.slots, slots);
   if (blocks > 0) grow(copy.to, static_cast<std::int32_t>(copy.slots - 1));
   const auto at = [&](CacheId cache, std::size_t block) {
@@ -113,21 +107,6 @@ void CacheBlocks::copy(const CacheCopy& copy) {
     note(device_.copy(at(copy.to, block), at(copy.from, block), block_bytes_));
 }
 
-/// Makes the moves that wait for a pass without one.
-void CacheBlocks::make_moves() {
-  if (moves_.empty()) return;
-  const int count = static_cast<int>(moves_.size() / 2);
-  const std::unique_ptr<DeviceMemory> memory = device_.allocate(16 + std::span(moves_).size_bytes());
-  call::Move made = move();
-  made.count = {memory.get()};
-  made.moves = {memory.get(), 16};
-  note(device_.upload(made.count, std::as_bytes(std::span(&count, 1))));
-  note(device_.upload(made.moves, std::as_bytes(std::span(moves_))));
-  const call::AnyCall calls[] = {made};
-  note(device_.run(calls));
-  moves_.clear();
-}
-
 PoolSlot CacheBlocks::slot_in_pool(CacheId cache, std::int32_t slot) const {
   const auto block = static_cast<std::size_t>(slot) / slots;
   SPECTR_CHECK(block < caches_[cache].table.size());
@@ -135,10 +114,7 @@ PoolSlot CacheBlocks::slot_in_pool(CacheId cache, std::int32_t slot) const {
 }
 
 void CacheBlocks::add(const SlotMove& move) {
-  // First what may throw: a move is noted whole or not at all.
-  if (moves_.capacity() - moves_.size() < 2) moves_.reserve(2 * moves_.size() + 16);
-  moves_.push_back(slot_in_pool(move.cache, move.from));
-  moves_.push_back(slot_in_pool(move.cache, move.to));
+  moves_.add(slot_in_pool(move.cache, move.from), slot_in_pool(move.cache, move.to));
 }
 
 call::Cache CacheBlocks::of(std::size_t layer) const {

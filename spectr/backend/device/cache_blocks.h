@@ -6,6 +6,7 @@
 
 #include "spectr/backend/device/attention_rows.h"
 #include "spectr/backend/device/calls.h"
+#include "spectr/backend/device/slot_moves.h"
 #include "spectr/nn/pass_batch.h"
 
 namespace spectr {
@@ -38,8 +39,8 @@ class CacheBlocks {
   /// Notes a move for the next pass that succeeds.
   void add(const SlotMove& move);
   /// All of them, in order.
-  const std::vector<PoolSlot>& moves() const { return moves_; }
-  void forget_moves() { moves_.clear(); }
+  const std::vector<PoolSlot>& moves() const { return moves_.all(); }
+  void forget_moves() { moves_.forget(); }
 
   /// Where a layer's keys and values are. Requires: the layer has some.
   call::Cache of(std::size_t layer) const;
@@ -56,7 +57,6 @@ class CacheBlocks {
   };
   PoolSlot slot_in_pool(CacheId cache, std::int32_t slot) const;
   void add_blocks();
-  void make_moves();
   void note(const Result<void>& done) {
     if (state_ && !done) state_ = done;
   }
@@ -69,7 +69,7 @@ class CacheBlocks {
   std::vector<int> free_;  // blocks
   std::size_t blocks_ = 0, times_moved_ = 0;
   std::vector<Cache> caches_;
-  std::vector<PoolSlot> moves_;  // from, to
+  SlotMoves moves_;
   Result<void> state_;
 };
 

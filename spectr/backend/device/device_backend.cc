@@ -17,6 +17,8 @@ std::vector<Feature> device_features() {
           Feature::rope_magnitude,
           Feature::rope_by_context,
           Feature::stream_norms,
+          Feature::recurrent_mixer,
+          Feature::short_convolution,
           Feature::clamped_activation,
           Feature::relu,
           Feature::logit_cap,

@@ -50,6 +50,7 @@ DeviceOps::DeviceOps(const ModelSpec& spec, const KvTypes& kv, std::shared_ptr<D
       device_(std::move(device)),
       weights_(spec, *device_, pool),
       blocks_(spec, kv, *device_),
+      states_(spec, *device_),
       data_(spec, weights_, *device_),
       logits_(spec.vocabulary, *device_) {
   for (std::size_t i = 0; i < buffer_count; ++i) cols_[i] = cols_of(spec, static_cast<Buffer>(i));
@@ -59,6 +60,7 @@ DeviceOps::DeviceOps(const ModelSpec& spec, const KvTypes& kv, std::shared_ptr<D
   for (const LayerSpec& layer : spec.layers) {
     if (const AttentionSpec* a = layer.attention())
       heads_numbers_ = std::max(heads_numbers_, a->heads * (a->head_dim + 4));
+    if (const DeltaNetSpec* delta = layer.delta_net()) key_heads_ = std::max(key_heads_, delta->key_heads);
   }
 }
 
@@ -72,16 +74,21 @@ void DeviceOps::reserve(std::size_t rows) {
     larger[i] = allocate(std::max(rows, with_parts) * cols_[i] * sizeof(float));
   auto turned = allocate(rows * cols(Buffer::query) * sizeof(float));
   auto quantized = allocate(QuantizedLayout{rows, quantized_cols_}.bytes());
+  auto key_products = allocate(rows * key_heads_ * 2 * grid_tokens * sizeof(float));
   recordings_.clear();
   buffers_ = std::move(larger);
   turned_ = std::move(turned);
   quantized_ = std::move(quantized);
+  key_products_ = std::move(key_products);
   reserved_ = rows;
 }
 
 void DeviceOps::begin(const PassBatch& batch) {
   records_ = false;
-  for (const SlotMove& move : batch.moves) blocks_.add(move);  // the next pass that succeeds does them first
+  for (const SlotMove& move : batch.moves) {  // the next pass that succeeds does them first
+    blocks_.add(move);
+    states_.add(move);
+  }
   SPECTR_CHECK(batch.rows() >= 1 && batch.rows() <= reserved_);
   for (std::size_t r = 0; r < batch.rows(); ++r) blocks_.grow(batch.caches[r], batch.slots[r]);
   shape_.logits = 0;
@@ -90,14 +97,15 @@ void DeviceOps::begin(const PassBatch& batch) {
     shape_.logits = logits_.take(batch.wanted.size(), logits_moved);
     if (logits_moved) recordings_.clear();
   }
-  if (data_.plan(batch, blocks_, shape_)) recordings_.clear();
+  if (data_.plan(batch, blocks_, states_, shape_)) recordings_.clear();
   const std::size_t parts = data_.parts() * heads_numbers_ * sizeof(float);
   if (parts_ == nullptr || parts_->bytes() < parts) {
     recordings_.clear();
     parts_.reset();
     parts_ = device_->allocate(std::bit_ceil(parts));
   }
-  if (std::exchange(recorded_pool_, blocks_.times_moved()) != blocks_.times_moved()) recordings_.clear();
+  const std::size_t pools = blocks_.times_moved() + states_.times_moved();
+  if (std::exchange(recorded_pools_, pools) != pools) recordings_.clear();
   if (recordings_.size() >= most_recordings) recordings_.clear();
   records_ = !recordings_.contains(shape_);
   calls_.clear();
@@ -108,7 +116,8 @@ void DeviceOps::embed(const EmbedSpec&) {
   call::Move move = blocks_.move();
   move.count = data_.move_count();
   move.moves = data_.moves();
-  record(move);
+  if (move.line_count > 0) record(move);
+  record_state_moves();
   record(call::Copy{view(Buffer::stream), {data_.embedded(), spec_.width}, shape_.rows, spec_.width});
 }
 
@@ -299,6 +308,7 @@ void DeviceOps::head(const HeadSpec& spec) {
 Result<HeldLogits> DeviceOps::finish() {
   SPECTR_TRY_VOID(weights_.state());
   SPECTR_TRY_VOID(blocks_.state());
+  SPECTR_TRY_VOID(states_.state());
   if (std::exchange(records_, false)) {
     SPECTR_TRY(std::unique_ptr<Recording> recording, device_->record(calls_));
     recordings_[shape_] = std::move(recording);
@@ -306,6 +316,7 @@ Result<HeldLogits> DeviceOps::finish() {
   SPECTR_TRY_VOID(data_.send());
   SPECTR_TRY_VOID(device_->run(*recordings_.at(shape_)));
   blocks_.forget_moves();
+  states_.forget_moves();
   return shape_.wanted == 0 ? HeldLogits() : HeldLogits(logits_[shape_.logits]);
 }
 
@@ -315,12 +326,6 @@ void DeviceOps::latent_queries(std::size_t) {
   broken_contract("a feature that the backend has");
 }
 void DeviceOps::latent_values(std::size_t) {
-  broken_contract("a feature that the backend has");
-}
-void DeviceOps::delta_net(std::size_t) {
-  broken_contract("a feature that the backend has");
-}
-void DeviceOps::short_convolution(std::size_t) {
   broken_contract("a feature that the backend has");
 }
 std::size_t DeviceOps::experts(const ExpertsSpec&, Buffer) {

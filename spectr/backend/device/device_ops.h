@@ -12,6 +12,7 @@
 #include "spectr/backend/device/device_logits.h"
 #include "spectr/backend/device/device_weights.h"
 #include "spectr/backend/device/pass_data.h"
+#include "spectr/backend/device/state_memory.h"
 #include "spectr/nn/ops.h"
 
 namespace spectr {
@@ -27,10 +28,12 @@ class DeviceOps final : public Ops {
   bool upload(WeightId id, std::span<const std::byte> bytes) override { return weights_.upload(id, bytes); }
   void reserve(std::size_t rows) override;
   std::size_t bytes_of(WeightId id) const override { return weights_.bytes_of(id); }
-  CacheId open_cache(const CacheSize& size) override { return blocks_.open(size); }
-  void close_cache(CacheId cache) override { blocks_.close(cache); }
-  void copy_cache(const CacheCopy& copy) override { blocks_.copy(copy); }
-  std::size_t cache_bytes(const CacheSize& size) const override { return blocks_.bytes(size); }
+  CacheId open_cache(const CacheSize& size) override;
+  void close_cache(CacheId cache) override;
+  void copy_cache(const CacheCopy& copy) override;
+  std::size_t cache_bytes(const CacheSize& size) const override {
+    return blocks_.bytes(size) + states_.bytes(size);
+  }
 
   void begin(const PassBatch& batch) override;
   void embed(const EmbedSpec& spec) override;
@@ -63,6 +66,9 @@ class DeviceOps final : public Ops {
   }
   void record_norm(const std::optional<NormSpec>& spec, std::optional<float> epsilon, Buffer buffer,
                    std::size_t groups, std::size_t cols);
+  void record_state_moves();
+  void store_and_convolve(std::size_t layer, WeightId weight, const call::Rows& in, const call::Rows& by,
+                          const call::Rows& factor, const call::Rows& out);
   call::QuantizedRows quantized(const call::Rows& in, std::size_t rows, std::size_t cols);
   void split_products(std::initializer_list<Buffer> read);
   void product(const LinearSpec& linear, const call::Rows& in, const call::Rows& out, std::size_t rows);
@@ -71,19 +77,21 @@ class DeviceOps final : public Ops {
   std::shared_ptr<Device> device_;
   DeviceWeights weights_;
   CacheBlocks blocks_;
+  StateMemory states_;
   PassData data_;
   DeviceLogitsPool logits_;
   std::array<std::size_t, buffer_count> cols_;
   std::size_t quantized_cols_ = 0;  // of the widest input of a quantized product
   std::array<std::unique_ptr<DeviceMemory>, buffer_count> buffers_;
-  std::unique_ptr<DeviceMemory> turned_, quantized_, parts_;
+  std::unique_ptr<DeviceMemory> turned_, quantized_, parts_, key_products_;
   std::size_t heads_numbers_ = 0;  // that a row of an attention item has at most
+  std::size_t key_heads_ = 0;      // of the recurrent layer that has most of them
   std::size_t reserved_ = 0;
 
   std::map<PassShape, std::unique_ptr<Recording>> recordings_;
-  std::size_t recorded_pool_ = 0;  // CacheBlocks::times_moved() when the recordings were made
-  PassShape shape_;                // of the current pass
-  bool records_ = false;           // whether it has no recording yet
+  std::size_t recorded_pools_ = 0;  // how often pools had moved when the recordings were made
+  PassShape shape_;                 // of the current pass
+  bool records_ = false;            // whether it has no recording yet
   std::vector<call::AnyCall> calls_;
   call::Rows quantized_rows_;  // whose numbers quantized_ has, since nobody wrote to them
 };

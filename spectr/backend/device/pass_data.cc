@@ -10,6 +10,8 @@
 namespace spectr {
 namespace {
 
+constexpr std::size_t least_states = 4;  // that a pass has room for
+
 /// Where `one` is in `all`, to which it is added if need be.
 template <class T>
 std::size_t index_of(std::vector<T>& all, const T& one) {
@@ -52,6 +54,13 @@ void PassData::place(const PassShape& shape) {
   };
   places_.move_count = next(1, sizeof(int));
   places_.moves = next(shape.moves, 2 * sizeof(PoolSlot));
+  if (shape.texts > 0) {
+    places_.state_move_count = next(1, sizeof(int));
+    places_.state_moves = next(shape.moves, 2 * sizeof(PoolSlot));
+    places_.state_rows = next(shape.rows, sizeof(StateRow));
+    places_.state_steps = next(shape.states, sizeof(StateStep));
+    places_.state_texts = next(shape.texts, sizeof(StateText));
+  }
   places_.wanted = next(shape.wanted, sizeof(int));
   places_.embedded = next(shape.rows * spec_.width, sizeof(float));
   places_.written = next(shape.rows, sizeof(PoolSlot));
@@ -68,7 +77,23 @@ void PassData::write(std::size_t offset, std::span<const T> numbers) {
   if (!numbers.empty()) std::memcpy(bytes_.data() + offset, numbers.data(), numbers.size_bytes());
 }
 
-bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, PassShape& shape) {
+void PassData::write_moves(std::size_t count_at, std::size_t moves_at, const std::vector<PoolSlot>& moves) {
+  const int count = static_cast<int>(moves.size() / 2);
+  write(count_at, std::span(&count, 1));
+  write<PoolSlot>(moves_at, moves);
+}
+
+call::PlannedStates PassData::states() const {
+  return {.rows = at(places_.state_rows),
+          .steps = at(places_.state_steps),
+          .texts = at(places_.state_texts),
+          .row_count = states_.rows.size(),
+          .step_count = std::bit_ceil(std::max(least_states, states_.steps.size())),
+          .text_count = states_.texts.size()};
+}
+
+bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemory& states,
+                    PassShape& shape) {
   tables_.clear();
   for (const CacheId cache : batch.caches) tables_.push_back(blocks.table(cache));
   std::size_t items = 16, listed = 0;
@@ -79,11 +104,14 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, PassShape
     listed += plans_[w].listed.size();
     parts_ = std::max(parts_, static_cast<std::size_t>(plans_[w].parts));
   }
-  const std::vector<PoolSlot>& moves = blocks.moves();
+  if (states.is_used()) plan_states(batch, states, states_);
+  const std::size_t moves = std::max(blocks.moves().size(), states.moves().size()) / 2;
   shape.rows = batch.rows();
   shape.wanted = batch.wanted.size();
   shape.items = std::bit_ceil(items);
-  shape.moves = std::bit_ceil(std::max<std::size_t>(moves.size() / 2, 16));
+  shape.moves = std::bit_ceil(std::max<std::size_t>(moves, 16));
+  shape.states = states.is_used() ? this->states().step_count : 0;
+  shape.texts = states_.texts.size();
   place(shape);
 
   bytes_.assign(places_.listed + listed * sizeof(PoolSlot), std::byte{0});  // items without rows
@@ -92,9 +120,13 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, PassShape
     memory_.reset();  // first: so there is never memory for both
     memory_ = device_.allocate(std::bit_ceil(bytes_.size()));
   }
-  const int move_count = static_cast<int>(moves.size() / 2);
-  write(places_.move_count, std::span(&move_count, 1));
-  write<PoolSlot>(places_.moves, moves);
+  write_moves(places_.move_count, places_.moves, blocks.moves());
+  if (states.is_used()) {
+    write_moves(places_.state_move_count, places_.state_moves, states.moves());
+    write<StateRow>(places_.state_rows, states_.rows);
+    write<StateStep>(places_.state_steps, states_.steps);
+    write<StateText>(places_.state_texts, states_.texts);
+  }
   write<std::int32_t>(places_.wanted, batch.wanted);
   if (!plans_.empty()) write<PoolSlot>(places_.written, plans_.front().written);
   listed = 0;

@@ -9,6 +9,7 @@
 #include "spectr/backend/device/attention_plan.h"
 #include "spectr/backend/device/cache_blocks.h"
 #include "spectr/backend/device/device_weights.h"
+#include "spectr/backend/device/state_plan.h"
 
 namespace spectr {
 
@@ -18,6 +19,8 @@ struct PassShape {
   std::size_t rows = 0, wanted = 0;
   std::size_t items = 0;   ///< that attention has room for
   std::size_t moves = 0;   ///< that there is room for
+  std::size_t states = 0;  ///< that there is room for, where there are recurrent layers, and
+  std::size_t texts = 0;   ///< that the rows belong to
   std::size_t logits = 0;  ///< which memory its logits go to
 
   friend auto operator<=>(const PassShape&, const PassShape&) = default;
@@ -35,7 +38,7 @@ class PassData {
 
   /// Plans a pass, and gives its shape but for the logits. Returns whether the memory lies elsewhere now.
   /// Throws std::bad_alloc.
-  bool plan(const PassBatch& batch, const CacheBlocks& blocks, PassShape& shape);
+  bool plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemory& states, PassShape& shape);
   /// Rows of all items of the plan that has most of them.
   std::size_t parts() const { return parts_; }
   /// Sends it to the device.
@@ -52,6 +55,10 @@ class PassData {
   Slice angles(std::size_t layer) const { return at(places_.angles[layers_[layer].rope]); }
   Slice scales(std::size_t layer) const;
   Slice items(std::size_t layer) const { return at(places_.items[layers_[layer].window]); }
+  Slice state_move_count() const { return at(places_.state_move_count); }
+  Slice state_moves() const { return at(places_.state_moves); }
+  /// Requires: there are recurrent layers.
+  call::PlannedStates states() const;
   Slice rows(std::size_t layer) const { return at(places_.rows[layers_[layer].window]); }
 
  private:
@@ -72,6 +79,7 @@ class PassData {
   /// Offsets.
   struct Places {
     std::size_t move_count = 0, moves = 0, wanted = 0, embedded = 0, written = 0, listed = 0;
+    std::size_t state_move_count = 0, state_moves = 0, state_rows = 0, state_steps = 0, state_texts = 0;
     std::vector<std::size_t> angles, scales, items, rows;
   };
 
@@ -79,6 +87,7 @@ class PassData {
   void place(const PassShape& shape);
   void write_embedded(const PassBatch& batch);
   void write_angles(const PassBatch& batch, const CacheBlocks& blocks);
+  void write_moves(std::size_t count_at, std::size_t moves_at, const std::vector<PoolSlot>& moves);
   template <class T>
   void write(std::size_t offset, std::span<const T> numbers);
 
@@ -91,6 +100,7 @@ class PassData {
   std::vector<std::size_t> windows_;
   std::vector<AttentionPlan> plans_;  // by window
   std::vector<std::span<const int>> tables_;
+  StatePlan states_;
   std::size_t parts_ = 0;
   Places places_;
   std::vector<std::byte> bytes_;  // of the pass, as they go to the device

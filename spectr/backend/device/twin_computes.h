@@ -41,4 +41,11 @@ void compute(const call::Turn& call, Rounding rounding);
 void compute(const call::Attend& call, Rounding rounding);
 void compute(const call::Merge& call, Rounding rounding);
 
+// twin_state_calls.cc
+void compute(const call::StoreInputs& call, Rounding rounding);
+void compute(const call::Convolve& call, Rounding rounding);
+void compute(const call::PrepareHeads& call, Rounding rounding);
+void compute(const call::MultiplyKeys& call, Rounding rounding);
+void compute(const call::Recur& call, Rounding rounding);
+
 }  // namespace spectr::twin

@@ -51,6 +51,20 @@ float gelu(float x, Rounding rounding) {
   return x * (u < 0 ? e : 1.0f) / (1.0f + e);
 }
 
+float log_of_one_and(float x) {
+  const float s = x / (2.0f + x), z = s * s;
+  float p = 1.0f / 15.0f;
+  for (const float next : {1.0f / 13.0f, 1.0f / 11.0f, 1.0f / 9.0f, 1.0f / 7.0f, 1.0f / 5.0f, 1.0f / 3.0f})
+    p = p * z + next;
+  const float twice = s + s;
+  return p * z * twice + twice;
+}
+
+float softplus(float x, Rounding rounding) {
+  const float e = exp_of_negative(x < 0 ? x : -x, rounding);
+  return (x < 0 ? 0.0f : x) + log_of_one_and(e);
+}
+
 float soft_cap(float x, float cap, Rounding rounding) {
   const float y = x / cap, e = exp_of_negative(-2.0f * std::fabs(y), rounding);
   const float size = cap * ((1.0f - e) / (1.0f + e));

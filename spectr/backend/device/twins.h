@@ -28,6 +28,10 @@ float sigmoid(float x, Rounding rounding = Rounding::fused);
 float silu(float x, Rounding rounding = Rounding::fused);
 /// x / 2 · (1 + tanh(√(2/π) (x + 0.044715 x³))), as x σ(2 …).
 float gelu(float x, Rounding rounding = Rounding::fused);
+/// log(1 + x) for 0 ≤ x ≤ 1: 2 artanh(x / (2 + x)), a polynomial. Relative error below 3 · 10⁻⁷.
+float log_of_one_and(float x);
+/// log(1 + e^x).
+float softplus(float x, Rounding rounding = Rounding::fused);
 /// cap · tanh(x / cap).
 float soft_cap(float x, float cap, Rounding rounding = Rounding::fused);
 /// act(gate) · up, see Activation.

@@ -48,6 +48,21 @@ constexpr std::uint32_t top[] = {
 constexpr std::uint32_t sum_exp[] = {
 #include "spectr/backend/vulkan/words/sum_exp.inc"
 };
+constexpr std::uint32_t store_inputs[] = {
+#include "spectr/backend/vulkan/words/store_inputs.inc"
+};
+constexpr std::uint32_t convolve[] = {
+#include "spectr/backend/vulkan/words/convolve.inc"
+};
+constexpr std::uint32_t prepare_heads[] = {
+#include "spectr/backend/vulkan/words/prepare_heads.inc"
+};
+constexpr std::uint32_t multiply_keys[] = {
+#include "spectr/backend/vulkan/words/multiply_keys.inc"
+};
+constexpr std::uint32_t recur[] = {
+#include "spectr/backend/vulkan/words/recur.inc"
+};
 
 /// In the order of the enum.
 constexpr std::array<KernelCode, kernel_count> all{{
@@ -65,6 +80,11 @@ constexpr std::array<KernelCode, kernel_count> all{{
     {"move", move, 3},
     {"top", top, 2},
     {"sum_exp", sum_exp, 2},
+    {"store_inputs", store_inputs, 5},
+    {"convolve", convolve, 6},
+    {"prepare_heads", prepare_heads, 6},
+    {"multiply_keys", multiply_keys, 4},
+    {"recur", recur, 8},
 }};
 
 }  // namespace

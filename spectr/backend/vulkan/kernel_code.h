@@ -21,8 +21,13 @@ enum class Kernel {
   move,
   top,
   sum_exp,
+  store_inputs,
+  convolve,
+  prepare_heads,
+  multiply_keys,
+  recur,
 };
-inline constexpr int kernel_count = 14;
+inline constexpr int kernel_count = 19;
 
 struct KernelCode {
   const char* name;

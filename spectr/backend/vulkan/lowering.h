@@ -57,6 +57,13 @@ class Lowering {
   void operator()(const call::Attend& c);
   void operator()(const call::Merge& c);
 
+  // dispatch_states.cc
+  void operator()(const call::StoreInputs& c);
+  void operator()(const call::Convolve& c);
+  void operator()(const call::PrepareHeads& c);
+  void operator()(const call::MultiplyKeys& c);
+  void operator()(const call::Recur& c);
+
  private:
   static std::size_t rest_of(const Slice& slice) { return slice ? slice.memory->bytes() - slice.offset : 0; }
 
@@ -85,6 +92,8 @@ class Lowering {
   void add_elementwise(std::uint32_t operation, const call::Rows& a, const call::Rows& b,
                        const call::Rows& out, std::size_t rows, std::size_t cols, float factor = 0,
                        std::size_t gates = 0, const call::QuantizedRows& quantized = {});
+  std::uint32_t state_rows(std::size_t which, const call::PlannedStates& plan);
+  std::uint32_t state_steps(std::size_t which, const call::PlannedStates& plan);
   std::size_t rows_at_once(std::size_t rows, std::size_t bytes) const;
   void add_product(const call::Product& c, const call::Product::Target& target, std::size_t slab);
 

@@ -43,6 +43,25 @@ SPECTR_DEVICE float gelu(float x) {
   return divide(mul(x, u < 0 ? e : 1.0f), add(1.0f, e));
 }
 
+/// log(1 + x) for 0 ≤ x ≤ 1: 2 artanh(x / (2 + x)), a polynomial.
+SPECTR_DEVICE float log_of_one_and(float x) {
+  const float s = divide(x, add(2.0f, x)), z = mul(s, s), twice = add(s, s);
+  float p = 1.0f / 15.0f;
+  p = add(mul(p, z), 1.0f / 13.0f);
+  p = add(mul(p, z), 1.0f / 11.0f);
+  p = add(mul(p, z), 1.0f / 9.0f);
+  p = add(mul(p, z), 1.0f / 7.0f);
+  p = add(mul(p, z), 1.0f / 5.0f);
+  p = add(mul(p, z), 1.0f / 3.0f);
+  return add(mul(mul(p, z), twice), twice);
+}
+
+/// log(1 + e^x).
+SPECTR_DEVICE float softplus(float x) {
+  const float e = exp_of_negative(x < 0 ? x : -x);
+  return add(x < 0 ? 0.0f : x, log_of_one_and(e));
+}
+
 /// cap · tanh(x / cap).
 SPECTR_DEVICE float soft_cap(float x, float cap) {
   const float y = divide(x, cap), e = exp_of_negative(mul(-2.0f, y < 0 ? -y : y));

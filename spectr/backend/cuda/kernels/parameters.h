@@ -6,6 +6,7 @@
 
 #include "spectr/backend/device/attention_rows.h"
 #include "spectr/backend/device/panel_format.h"
+#include "spectr/backend/device/state_rows.h"
 
 namespace spectr::cuda {
 
@@ -181,6 +182,60 @@ struct Move {
   int line_count;
   const int* count;
   const PoolSlot* moves;  ///< from, to
+};
+
+/// A recurrent layer's numbers in the pool of states: behind the place of a token, and of a frame.
+struct States {
+  float* pool;
+  int channels, kernel;               ///< of the convolution
+  long inputs, keys, values, decays;  ///< of a token
+  long frame_inputs, frame_state;     ///< of a frame
+};
+
+/// What does not change while kernels of the pass run.
+struct PlannedStates {
+  const StateRow* rows;
+  const StateStep* steps;
+  const StateText* texts;
+  int row_count;
+};
+
+struct StoreInputs {
+  States states;
+  PlannedStates plan;
+  Matrix in, by;  ///< in ⊙ by; no `by`: in
+};
+
+struct Convolve {
+  States states;
+  PlannedStates plan;
+  const float* weight;  ///< [channels][kernel]
+  Matrix factor, out;   ///< no factor: none
+};
+
+struct PrepareHeads {
+  States states;
+  PlannedStates plan;
+  Matrix x, alpha;
+  const float *a, *dt_bias;  ///< [heads of values]
+  int key_heads, dim;
+  float epsilon, query_scale;
+};
+
+struct MultiplyKeys {
+  States states;
+  PlannedStates plan;
+  Matrix queries;
+  float* out;  ///< [row][head][2][16]
+  int key_heads, dim;
+};
+
+struct Recur {
+  States states;
+  PlannedStates plan;
+  const float* products;  ///< of MultiplyKeys
+  Matrix x, beta, out;    ///< x: heads of queries, keys and values
+  int key_heads, dim;
 };
 
 struct Best {

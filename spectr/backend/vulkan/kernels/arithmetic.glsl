@@ -99,6 +99,37 @@ float exp_of_negative(float x) {
   return x < -87.0 ? 0.0 : uintBitsToFloat(floatBitsToUint(y) + (floatBitsToUint(shifted) << 23));
 }
 
+/// 1 / (1 + e^−x).
+float sigmoid(float x) {
+  const float e = exp_of_negative(x < 0.0 ? x : -x);
+  return divide(x < 0.0 ? e : 1.0, add(1.0, e));
+}
+
+/// x / (1 + e^−x).
+float silu(float x) {
+  const float e = exp_of_negative(x < 0.0 ? x : -x);
+  return divide(mul(x, x < 0.0 ? e : 1.0), add(1.0, e));
+}
+
+/// log(1 + x) for 0 ≤ x ≤ 1: 2 artanh(x / (2 + x)), a polynomial.
+float log_of_one_and(float x) {
+  const float s = divide(x, add(2.0, x)), z = mul(s, s), twice = add(s, s);
+  float p = 0.0666666701;
+  p = add(mul(p, z), 0.0769230798);
+  p = add(mul(p, z), 0.0909090936);
+  p = add(mul(p, z), 0.111111112);
+  p = add(mul(p, z), 0.142857149);
+  p = add(mul(p, z), 0.2);
+  p = add(mul(p, z), 0.333333343);
+  return add(mul(mul(p, z), twice), twice);
+}
+
+/// log(1 + e^x).
+float softplus(float x) {
+  const float e = exp_of_negative(x < 0.0 ? x : -x);
+  return add(x < 0.0 ? 0.0 : x, log_of_one_and(e));
+}
+
 /// cap · tanh(x / cap).
 float soft_cap(float x, float cap) {
   const float y = divide(x, cap), e = exp_of_negative(mul(-2.0, y < 0.0 ? -y : y));
