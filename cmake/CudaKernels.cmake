@@ -25,6 +25,7 @@ function(cuda_kernels target)
   add_custom_command(OUTPUT ${image} COMMAND ${compile} ${folder}/kernels.cu -o ${image}
                      DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/spectr/backend/cuda/product_shape.h
                      ${PROJECT_SOURCE_DIR}/spectr/backend/device/attention_rows.h
+                     ${PROJECT_SOURCE_DIR}/spectr/backend/device/head_layout.h
                      COMMENT "Compiling the kernels for GPUs" VERBATIM)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/spectr/backend/cuda/kernel_image.cc PROPERTIES
                               COMPILE_DEFINITIONS SPECTR_KERNEL_IMAGE="${image}" OBJECT_DEPENDS ${image})

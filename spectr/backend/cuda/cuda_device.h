@@ -28,7 +28,6 @@ class CudaDevice final : public Device {
 
   DeviceInfo info() const override;
   const Caps& caps() const override;
-  bool has_heads_of(std::size_t dimensions) const override;
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override;
   Result<void> upload(const Slice& to, std::span<const std::byte> bytes) override;
   Result<void> download(std::span<std::byte> to, const Slice& from) override;

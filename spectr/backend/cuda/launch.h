@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -30,8 +29,5 @@ using AddressOf = std::function<std::uint64_t(const Slice&)>;
 /// Appends the launches that do what a call says.
 void add_launches(const call::AnyCall& call, const Processors& processors, const AddressOf& address_of,
                   std::vector<Launch>& launches);
-
-/// Heads that there are kernels for.
-inline constexpr std::array<std::size_t, 8> head_dimensions = {16, 32, 48, 64, 80, 96, 128, 256};
 
 }  // namespace spectr::cuda

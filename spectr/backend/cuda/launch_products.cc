@@ -30,20 +30,23 @@ bool Lowering::add_product(const call::Product& c, std::size_t slab) {
   return true;
 }
 
-void Lowering::add_any_product(const call::Product& c) {
+AnyProduct Lowering::any_product(const call::Product& c) const {
   const QuantLayout format = *quant_layout(c.weights.type);
-  const AnyProduct p{.codes = at<const std::uint8_t>(c.weights.codes),
-                     .scales = at<const std::uint32_t>(c.weights.scales),
-                     .factors = at<const std::uint32_t>(c.weights.factors),
-                     .x = quantized(c.x),
-                     .y = matrix(c.y),
-                     .rows = as_int(c.weights.rows),
-                     .blocks = as_int(c.x.layout.blocks()),
-                     .bits = format.bits(),
-                     .offset = format.offset,
-                     .has_small_scales = format.scale_bytes > 0,
-                     .has_min = format.has_min};
-  add("any_product", div_up(c.weights.rows, 4), c.rows, 128, p);
+  return {.codes = at<const std::uint8_t>(c.weights.codes),
+          .scales = at<const std::uint32_t>(c.weights.scales),
+          .factors = at<const std::uint32_t>(c.weights.factors),
+          .x = quantized(c.x),
+          .y = matrix(c.y),
+          .rows = as_int(c.weights.rows),
+          .blocks = as_int(c.x.layout.blocks()),
+          .bits = format.bits(),
+          .offset = format.offset,
+          .has_small_scales = format.scale_bytes > 0,
+          .has_min = format.has_min};
+}
+
+void Lowering::add_any_product(const call::Product& c) {
+  add("any_product", div_up(c.weights.rows, 4), c.rows, 128, any_product(c));
 }
 
 void Lowering::operator()(const call::Product& c) {
@@ -53,17 +56,44 @@ void Lowering::operator()(const call::Product& c) {
   }
 }
 
-void Lowering::operator()(const call::FloatProduct& c) {
+FloatProduct Lowering::float_product(const call::FloatProduct& c) const {
   const TensorType type = c.weights.type;
-  const FloatProduct p{.weights = at<const std::uint8_t>(c.weights.codes),
-                       .x = matrix(c.x),
-                       .y = matrix(c.y),
-                       .rows = as_int(c.weights.rows),
-                       .cols = as_int(c.weights.cols),
-                       .kind = type == TensorType::f32   ? 0
-                               : type == TensorType::f16 ? 1
-                                                         : 2};
-  add("float_product", div_up(c.weights.rows, 4), c.rows, 128, p);
+  return {.weights = at<const std::uint8_t>(c.weights.codes),
+          .x = matrix(c.x),
+          .y = matrix(c.y),
+          .rows = as_int(c.weights.rows),
+          .cols = as_int(c.weights.cols),
+          .kind = type == TensorType::f32   ? 0
+                  : type == TensorType::f16 ? 1
+                                            : 2};
+}
+
+void Lowering::operator()(const call::FloatProduct& c) {
+  add("float_product", div_up(c.weights.rows, 4), c.rows, 128, float_product(c));
+}
+
+void Lowering::operator()(const call::QuantizeHeads& c) {
+  const call::Quantize& of = c.first;
+  const std::size_t groups = div_up(of.cols, 512);
+  const QuantizeHeads p{{matrix(of.in), as_int(of.cols), quantized(of.quantized)},
+                        as_int(groups),
+                        as_long(c.in_apart / sizeof(float)),
+                        as_long(c.out_apart())};
+  add("quantize_heads", of.rows, c.heads * groups, 128, p);
+}
+
+void Lowering::operator()(const call::HeadProducts& c) {
+  const std::size_t groups = div_up(c.first.weights.rows, 4);
+  const HeadProducts p{any_product(c.first), as_int(groups), as_long(c.weights_apart), as_long(c.x_apart()),
+                       as_long(c.y_apart / sizeof(float))};
+  add("head_products", c.heads * groups, c.first.rows, 128, p);
+}
+
+void Lowering::operator()(const call::FloatHeadProducts& c) {
+  const std::size_t groups = div_up(c.first.weights.rows, 4);
+  const FloatHeadProducts p{float_product(c.first), as_int(groups), as_long(c.weights_apart),
+                            as_long(c.x_apart / sizeof(float)), as_long(c.y_apart / sizeof(float))};
+  add("float_head_products", c.heads * groups, c.first.rows, 128, p);
 }
 
 }  // namespace spectr::cuda

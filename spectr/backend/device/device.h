@@ -64,8 +64,6 @@ class Device {
   virtual DeviceInfo info() const = 0;
   /// Of DeviceOps on it: formats, types of keys and values, and features that it has kernels for.
   virtual const Caps& caps() const = 0;
-  /// Whether it has kernels for heads of so many dimensions.
-  virtual bool has_heads_of(std::size_t dimensions) const = 0;
 
   /// The largest piece of memory that its kernels see as a whole: all keys and values are one.
   virtual std::size_t largest_piece() const { return std::numeric_limits<std::size_t>::max(); }

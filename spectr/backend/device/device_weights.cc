@@ -6,10 +6,13 @@
 
 #include "spectr/backend/device/weight_panels.h"
 #include "spectr/base/check.h"
+#include "spectr/base/numeric.h"
 #include "spectr/gguf/dequantize.h"
 
 namespace spectr {
 namespace {
+
+constexpr std::size_t alignment = 256;  // of matrices that lie together
 
 /// Whether rows of it are looked up.
 bool is_table(const ModelSpec& spec, WeightId id) {
@@ -42,17 +45,38 @@ std::size_t forbids_bytes(const ModelSpec& spec) {
 }  // namespace
 
 DeviceWeights::DeviceWeights(const ModelSpec& spec, Device& device, ThreadPool* pool)
-    : spec_(spec),
-      device_(device),
-      pool_(pool),
-      on_device_(spec.weights.size()),
-      on_host_(spec.weights.size()) {
+    : spec_(spec), device_(device), pool_(pool), on_host_(spec.weights.size()) {
+  for (WeightId id = 0; id < spec.weights.size(); ++id) {
+    places_.push_back({id});
+    piece_bytes_.push_back(device_bytes(spec, id));
+  }
+  for (const LayerSpec& layer : spec.layers) {
+    if (const AttentionSpec* a = layer.attention(); a != nullptr && a->latent) {
+      place_together(a->latent->keys_up);
+      place_together(a->latent->values_up);
+    }
+  }
+  pieces_.resize(piece_bytes_.size());
   if (spec.head.forbidden.empty()) return;
   std::vector<float> summands(spec.vocabulary, -0.0f);  // which changes no number
   for (const Token token : spec.head.forbidden)
     summands[static_cast<std::size_t>(token)] = -std::numeric_limits<float>::infinity();
   forbids_ = device.allocate(forbids_bytes(spec));
   state_ = device.upload(forbids(), std::as_bytes(std::span(summands)));
+}
+
+std::size_t DeviceWeights::apart(const std::vector<LinearSpec>& heads) const {
+  return round_up(device_bytes(spec_, heads.front().weight), alignment);
+}
+
+/// Matrices of one size lie one behind the other.
+void DeviceWeights::place_together(const std::vector<LinearSpec>& heads) {
+  const std::size_t piece = piece_bytes_.size();
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    SPECTR_CHECK(spec_.weight(heads[h].weight).type == spec_.weight(heads.front().weight).type);
+    places_[heads[h].weight] = {piece, h * apart(heads)};
+  }
+  piece_bytes_.push_back(heads.size() * apart(heads));
 }
 
 std::size_t DeviceWeights::bytes_of_all(const ModelSpec& spec) {
@@ -67,9 +91,10 @@ bool DeviceWeights::upload(WeightId id, std::span<const std::byte> bytes) {
   if (stays) on_host_[id] = bytes;
   const std::size_t size = device_bytes(spec_, id);
   if (size == 0) return stays;
-  on_device_[id] = device_.allocate(size);
+  const std::size_t piece = places_[id].piece;
+  if (pieces_[piece] == nullptr) pieces_[piece] = device_.allocate(piece_bytes_[piece]);
   const auto send = [&](std::size_t offset, std::span<const std::byte> part) {
-    if (const Result<void> sent = device_.upload({on_device_[id].get(), offset}, part); !sent) state_ = sent;
+    if (const Result<void> sent = device_.upload(at(id).behind(offset), part); !sent) state_ = sent;
   };
   if (weight.is_vector) {
     std::vector<float> numbers(weight.cols);
@@ -88,17 +113,17 @@ bool DeviceWeights::upload(WeightId id, std::span<const std::byte> bytes) {
 }
 
 std::size_t DeviceWeights::bytes_of(WeightId id) const {
-  return on_device_[id] == nullptr ? on_host_[id].size() : on_device_[id]->bytes();
+  const std::size_t bytes = device_bytes(spec_, id);
+  return bytes == 0 ? on_host_[id].size() : bytes;
 }
 
 call::Weights DeviceWeights::matrix(WeightId id) const {
   const WeightSpec& weight = spec_.weight(id);
-  const Slice at{on_device_[id].get()};
-  call::Weights matrix{weight.type, weight.rows, weight.cols, at};
+  call::Weights matrix{weight.type, weight.rows, weight.cols, at(id)};
   if (has_device_layout(weight.type)) {
     const PanelLayout layout(weight.type, weight.rows, weight.cols);
-    matrix.scales = at.behind(layout.scales_at());
-    if (layout.factor_bytes > 0) matrix.factors = at.behind(layout.factors_at());
+    matrix.scales = at(id).behind(layout.scales_at());
+    if (layout.factor_bytes > 0) matrix.factors = at(id).behind(layout.factors_at());
   }
   return matrix;
 }

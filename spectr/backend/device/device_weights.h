@@ -24,8 +24,10 @@ class DeviceWeights {
   std::size_t bytes_of(WeightId id) const;
 
   call::Weights matrix(WeightId id) const;
+  /// Bytes from one to the next of the matrices that the heads of latent attention have.
+  std::size_t apart(const std::vector<LinearSpec>& heads) const;
   /// [cols]
-  Slice vector(WeightId id) const { return {on_device_[id].get()}; }
+  Slice vector(WeightId id) const { return at(id); }
   Slice vector(const std::optional<WeightId>& id) const { return id ? vector(*id) : Slice(); }
   /// [vocabulary], what is added to logits so that forbidden tokens have none; or none.
   Slice forbids() const { return {forbids_.get()}; }
@@ -35,11 +37,20 @@ class DeviceWeights {
   const Result<void>& state() const { return state_; }
 
  private:
+  /// Where a weight lies, in a piece of memory that it may share with others.
+  struct Place {
+    std::size_t piece, offset = 0;
+  };
+  Slice at(WeightId id) const { return {pieces_[places_[id].piece].get(), places_[id].offset}; }
+  void place_together(const std::vector<LinearSpec>& heads);
+
   const ModelSpec& spec_;
   Device& device_;
   ThreadPool* pool_;
-  std::vector<std::unique_ptr<DeviceMemory>> on_device_;  // by weight
-  std::vector<std::span<const std::byte>> on_host_;       // by weight: of tables
+  std::vector<Place> places_;             // by weight
+  std::vector<std::size_t> piece_bytes_;  // by piece
+  std::vector<std::unique_ptr<DeviceMemory>> pieces_;
+  std::vector<std::span<const std::byte>> on_host_;  // by weight: of tables
   std::unique_ptr<DeviceMemory> forbids_;
   Result<void> state_;  // of uploads
 };

@@ -46,8 +46,13 @@ void quantize_rows(const call::Rows& in, const call::QuantizedRows& out) {
 }
 
 void compute(const call::Copy& call, Rounding) {
-  for (std::size_t r = 0; r < call.rows; ++r)
-    std::ranges::copy(row(call.from, r, call.cols), row(call.to, r, call.cols).begin());
+  for (std::size_t r = 0; r < call.rows; ++r) {
+    for (std::size_t h = 0; h < call.heads; ++h) {
+      const call::Rows from{call.from.at.behind(h * call.from_apart * sizeof(float)), call.from.stride},
+          to{call.to.at.behind(h * call.to_apart * sizeof(float)), call.to.stride};
+      std::ranges::copy(row(from, r, call.cols), row(to, r, call.cols).begin());
+    }
+  }
 }
 
 void compute(const call::Add& call, Rounding) {
@@ -148,6 +153,48 @@ void compute(const call::FloatProduct& call, Rounding) {
   }
   copy_product(float_product(call.weights.type, file_bytes(call.weights), call.weights.rows, x, call.rows),
                call.y, 0, call.rows);
+}
+
+namespace {
+
+/// The weights of a head that begin so many bytes behind the first one's.
+call::Weights behind(const call::Weights& first, std::size_t bytes) {
+  call::Weights weights = first;
+  for (Slice* part : {&weights.codes, &weights.scales, &weights.factors}) {
+    if (*part) *part = part->behind(bytes);
+  }
+  return weights;
+}
+
+}  // namespace
+
+void compute(const call::QuantizeHeads& call, Rounding rounding) {
+  for (std::size_t h = 0; h < call.heads; ++h) {
+    call::Quantize one = call.first;
+    one.in.at = one.in.at.behind(h * call.in_apart);
+    one.quantized.at = one.quantized.at.behind(h * call.out_apart());
+    compute(one, rounding);
+  }
+}
+
+void compute(const call::HeadProducts& call, Rounding rounding) {
+  for (std::size_t h = 0; h < call.heads; ++h) {
+    call::Product one = call.first;
+    one.weights = behind(one.weights, h * call.weights_apart);
+    one.x.at = one.x.at.behind(h * call.x_apart());
+    one.y.at = one.y.at.behind(h * call.y_apart);
+    compute(one, rounding);
+  }
+}
+
+void compute(const call::FloatHeadProducts& call, Rounding rounding) {
+  for (std::size_t h = 0; h < call.heads; ++h) {
+    call::FloatProduct one = call.first;
+    one.weights = behind(one.weights, h * call.weights_apart);
+    one.x.at = one.x.at.behind(h * call.x_apart);
+    one.y.at = one.y.at.behind(h * call.y_apart);
+    compute(one, rounding);
+  }
 }
 
 void compute(const call::Activate& call, Rounding rounding) {

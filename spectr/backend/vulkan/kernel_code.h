@@ -24,10 +24,11 @@ enum class Kernel {
   merge,
   merge_quantized,
   move,
+  copy_heads,
   top,
   sum_exp,
 };
-inline constexpr int kernel_count = 19;
+inline constexpr int kernel_count = 20;
 
 struct KernelCode {
   const char* name;

@@ -12,7 +12,13 @@ SPECTR_KERNEL(move, Move, 128, MoveKernel::run(p))
 SPECTR_KERNEL(norm, Norm, NormKernel::threads, NormKernel::run(p))
 SPECTR_KERNEL(float_product, FloatProduct, FloatProductKernel::threads, FloatProductKernel::run(p))
 SPECTR_KERNEL(any_product, AnyProduct, AnyProductKernel::threads, AnyProductKernel::run(p))
+SPECTR_KERNEL(quantize_heads, QuantizeHeads, 128, QuantizeHeadsKernel::run(p))
+SPECTR_KERNEL(head_products, HeadProducts, AnyProductKernel::threads, HeadProductsKernel::run(p))
+SPECTR_KERNEL(float_head_products, FloatHeadProducts, FloatProductKernel::threads,
+              FloatHeadProductsKernel::run(p))
 SPECTR_KERNEL(rotate, Rotate, RotateKernel::threads, RotateKernel::run(p))
+SPECTR_KERNEL(any_attend, AnyAttention, AnyAttendKernel::threads, AnyAttendKernel::run(p))
+SPECTR_KERNEL(any_merge, AnyMerge, AnyMergeKernel::threads, AnyMergeKernel::run(p))
 SPECTR_KERNEL(top, Top, TopKernel::threads, TopKernel::run(p))
 SPECTR_KERNEL(sum_exp, SumExp, SumExpKernel::threads, SumExpKernel::run(p))
 
