@@ -153,6 +153,7 @@ void expect_bits_of_twin(const Cache& cache, const Rows& rows) {
       EXPECT_EQ(found.scales, as_twin.scales);
       EXPECT_EQ(found.sums, as_twin.sums);
     }
+    if (together == 1) continue;
     const twin::ArrangedRows by_any = attend<dim, 4, 2>(cache, rows, q, together, false, By::any);
     EXPECT_EQ(by_any.codes, as_twin.codes) << together << " together, by kernels for any heads";
     EXPECT_EQ(by_any.scales, as_twin.scales);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +32,7 @@ inline std::vector<HeadProductCase> head_product_cases() {
   }
   for (const TensorType type : device_layouts()) {
     const std::size_t cols = format_of(type).elements == 256 ? 256 : 96;
-    all.push_back({type, 3, 40, cols, 1});
-    all.push_back({type, 2, 21, 2 * cols, 70});
+    all.push_back({type, 2, 21, cols, type == TensorType::q8_0 ? std::size_t{70} : 2});
   }
   return all;
 }
@@ -44,53 +42,40 @@ inline std::vector<std::uint32_t> head_product_bits(Device& device, const HeadPr
   const bool is_float = !quant_layout(c.type).has_value();
   const std::size_t x_apart = c.cols + 8, y_apart = c.rows + 5, x_cols = c.heads * x_apart,
                     y_cols = c.heads * y_apart;
-  std::vector<std::byte> weights;
-  std::optional<PanelLayout> layout;
-  if (!is_float) layout.emplace(c.type, c.rows, c.cols);
+  std::vector<std::byte> weights, scales, factors;  // head behind head
   for (std::size_t h = 0; h < c.heads; ++h) {
     const std::vector<std::byte> file = random_tensor(c.type, c.rows, c.cols, static_cast<std::uint32_t>(h));
-    const auto append = [&weights](const auto& numbers) {
+    const auto append = [](std::vector<std::byte>& to, const auto& numbers) {
       const auto bytes = std::as_bytes(std::span(numbers));
-      weights.insert(weights.end(), bytes.begin(), bytes.end());
+      to.insert(to.end(), bytes.begin(), bytes.end());
     };
-    weights.resize((weights.size() + 255) / 256 * 256);
     if (is_float) {
-      append(file);
-    } else {
-      const WeightPanels panels = pack_for_device(c.type, c.rows, c.cols, file);
-      append(panels.codes);
-      append(panels.scales);
-      append(panels.factors);
+      append(weights, file);
+      continue;
     }
+    const WeightPanels panels = pack_for_device(c.type, c.rows, c.cols, file);
+    append(weights, panels.codes);
+    append(scales, panels.scales);
+    append(factors, panels.factors);
   }
-  const std::size_t bytes =
-      is_float ? c.rows * c.cols / format_of(c.type).elements * format_of(c.type).bytes : layout->bytes();
-  const std::size_t weights_apart = (bytes + 255) / 256 * 256;
   const Numbers w = send(device, weights), x = send(device, random_floats(c.n * x_cols, 7)),
                 y = send(device, std::vector<float>(c.n * y_cols, 7.0f));
   if (is_float) {
     run(device,
         call::FloatHeadProducts{{{c.type, c.rows, c.cols, w.at()}, x.rows(x_cols), y.rows(y_cols), c.n},
                                 c.heads,
-                                weights_apart,
                                 x_apart * sizeof(float),
                                 y_apart * sizeof(float)});
     return bits(device, y);
   }
   const QuantizedLayout of_x{c.n, c.cols};
   const Numbers quantized = zeros(device, c.heads * of_x.bytes());
-  const call::Weights first{c.type,
-                            c.rows,
-                            c.cols,
-                            w.at(),
-                            w.at().behind(layout->scales_at()),
-                            layout->factor_bytes > 0 ? w.at().behind(layout->factors_at()) : Slice()};
+  const Numbers s = send(device, scales), f = send(device, factors);
+  const call::Weights first{c.type, c.rows, c.cols, w.at(), s.at(), factors.empty() ? Slice() : f.at()};
   run(device, call::QuantizeHeads{
                   {x.rows(x_cols), c.n, c.cols, {quantized.at(), of_x}}, c.heads, x_apart * sizeof(float)});
-  run(device, call::HeadProducts{{first, {quantized.at(), of_x}, y.rows(y_cols), c.n},
-                                 c.heads,
-                                 weights_apart,
-                                 y_apart * sizeof(float)});
+  run(device, call::HeadProducts{
+                  {first, {quantized.at(), of_x}, y.rows(y_cols), c.n}, c.heads, y_apart * sizeof(float)});
   std::vector<std::uint32_t> all = bits(device, y);
   const std::vector<std::uint32_t> more = bits(device, quantized);
   all.insert(all.end(), more.begin(), more.end());

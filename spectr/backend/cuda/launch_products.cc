@@ -2,6 +2,7 @@
 
 #include "spectr/backend/cuda/lowering.h"
 #include "spectr/backend/cuda/product_plan.h"
+#include "spectr/backend/device/weight_panels.h"
 #include "spectr/gguf/quant/quant_layout.h"
 
 namespace spectr::cuda {
@@ -83,16 +84,27 @@ void Lowering::operator()(const call::QuantizeHeads& c) {
 }
 
 void Lowering::operator()(const call::HeadProducts& c) {
-  const std::size_t groups = div_up(c.first.weights.rows, 4);
-  const HeadProducts p{any_product(c.first), as_int(groups), as_long(c.weights_apart), as_long(c.x_apart()),
-                       as_long(c.y_apart / sizeof(float))};
+  const call::Weights& w = c.first.weights;
+  const PanelLayout layout(w.type, w.rows, w.cols);
+  const std::size_t groups = div_up(w.rows, 4);
+  const HeadProducts p{.first = any_product(c.first),
+                       .groups = as_int(groups),
+                       .codes_apart = as_long(layout.code_bytes),
+                       .scales_apart = as_long(layout.scale_bytes),
+                       .factors_apart = as_long(layout.factor_bytes),
+                       .x_apart = as_long(c.x_apart()),
+                       .y_apart = as_long(c.y_apart / sizeof(float))};
   add("head_products", c.heads * groups, c.first.rows, 128, p);
 }
 
 void Lowering::operator()(const call::FloatHeadProducts& c) {
-  const std::size_t groups = div_up(c.first.weights.rows, 4);
-  const FloatHeadProducts p{float_product(c.first), as_int(groups), as_long(c.weights_apart),
-                            as_long(c.x_apart / sizeof(float)), as_long(c.y_apart / sizeof(float))};
+  const call::Weights& w = c.first.weights;
+  const std::size_t groups = div_up(w.rows, 4), bytes = w.type == TensorType::f32 ? 4 : 2;
+  const FloatHeadProducts p{.first = float_product(c.first),
+                            .groups = as_int(groups),
+                            .weights_apart = as_long(w.rows * w.cols * bytes),
+                            .x_apart = as_long(c.x_apart / sizeof(float)),
+                            .y_apart = as_long(c.y_apart / sizeof(float))};
   add("float_head_products", c.heads * groups, c.first.rows, 128, p);
 }
 

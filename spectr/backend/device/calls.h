@@ -132,8 +132,8 @@ struct FloatProduct {
   std::size_t rows;
 };
 
-// What a call does for each of several heads, with the next one's numbers behind those of the one before:
-// so many bytes apart. No head writes what another one reads or writes.
+// What a call does for each of several heads, which have their own of everything: matrices codes behind
+// codes, the rest so many bytes apart.
 
 struct QuantizeHeads {
   Quantize first;
@@ -143,13 +143,13 @@ struct QuantizeHeads {
 
 struct HeadProducts {
   Product first;
-  std::size_t heads, weights_apart, y_apart;
+  std::size_t heads, y_apart;
   std::size_t x_apart() const { return first.x.layout.bytes(); }
 };
 
 struct FloatHeadProducts {
   FloatProduct first;
-  std::size_t heads, weights_apart, x_apart, y_apart;
+  std::size_t heads, x_apart, y_apart;
 };
 
 /// turned = scale · queries, turned by their positions; keys, turned, and values go to the cache, where

@@ -74,16 +74,14 @@ std::size_t DeviceOps::quantized_bytes_of_heads(std::size_t rows) const {
 void DeviceOps::multiply_heads(const std::vector<LinearSpec>& heads, const call::Rows& in,
                                std::size_t in_apart, const call::Rows& out, std::size_t out_apart) {
   const call::Weights weights = weights_.matrix(heads.front().weight);
-  const std::size_t weights_apart = weights_.apart(heads), x_apart = in_apart * sizeof(float),
-                    y_apart = out_apart * sizeof(float);
+  const std::size_t x_apart = in_apart * sizeof(float), y_apart = out_apart * sizeof(float);
   if (!quant_layout(weights.type)) {
-    record(call::FloatHeadProducts{
-        {weights, in, out, shape_.rows}, heads.size(), weights_apart, x_apart, y_apart});
+    record(call::FloatHeadProducts{{weights, in, out, shape_.rows}, heads.size(), x_apart, y_apart});
     return;
   }
   const call::QuantizedRows x{{quantized_.get()}, {shape_.rows, weights.cols}};
   record(call::QuantizeHeads{{in, shape_.rows, weights.cols, x}, heads.size(), x_apart});
-  record(call::HeadProducts{{weights, x, out, shape_.rows}, heads.size(), weights_apart, y_apart});
+  record(call::HeadProducts{{weights, x, out, shape_.rows}, heads.size(), y_apart});
 }
 
 /// A head's rotated dimensions lie behind those that its matrix takes, and behind what it gives.

@@ -6,13 +6,10 @@
 
 #include "spectr/backend/device/weight_panels.h"
 #include "spectr/base/check.h"
-#include "spectr/base/numeric.h"
 #include "spectr/gguf/dequantize.h"
 
 namespace spectr {
 namespace {
-
-constexpr std::size_t alignment = 256;  // of matrices that lie together
 
 /// Whether rows of it are looked up.
 bool is_table(const ModelSpec& spec, WeightId id) {
@@ -45,18 +42,14 @@ std::size_t forbids_bytes(const ModelSpec& spec) {
 }  // namespace
 
 DeviceWeights::DeviceWeights(const ModelSpec& spec, Device& device, ThreadPool* pool)
-    : spec_(spec), device_(device), pool_(pool), on_host_(spec.weights.size()) {
-  for (WeightId id = 0; id < spec.weights.size(); ++id) {
-    places_.push_back({id});
-    piece_bytes_.push_back(device_bytes(spec, id));
-  }
+    : spec_(spec), device_(device), pool_(pool), memory_(spec.weights.size()), on_host_(spec.weights.size()) {
+  for (WeightId id = 0; id < spec.weights.size(); ++id) places_.push_back({id, 0, 1});
   for (const LayerSpec& layer : spec.layers) {
-    if (const AttentionSpec* a = layer.attention(); a != nullptr && a->latent) {
-      place_together(a->latent->keys_up);
-      place_together(a->latent->values_up);
-    }
+    const AttentionSpec* a = layer.attention();
+    if (a == nullptr || !a->latent) continue;
+    place_together(a->latent->keys_up);
+    place_together(a->latent->values_up);
   }
-  pieces_.resize(piece_bytes_.size());
   if (spec.head.forbidden.empty()) return;
   std::vector<float> summands(spec.vocabulary, -0.0f);  // which changes no number
   for (const Token token : spec.head.forbidden)
@@ -65,18 +58,12 @@ DeviceWeights::DeviceWeights(const ModelSpec& spec, Device& device, ThreadPool* 
   state_ = device.upload(forbids(), std::as_bytes(std::span(summands)));
 }
 
-std::size_t DeviceWeights::apart(const std::vector<LinearSpec>& heads) const {
-  return round_up(device_bytes(spec_, heads.front().weight), alignment);
-}
-
-/// Matrices of one size lie one behind the other.
 void DeviceWeights::place_together(const std::vector<LinearSpec>& heads) {
-  const std::size_t piece = piece_bytes_.size();
+  const WeightId first = heads.front().weight;
   for (std::size_t h = 0; h < heads.size(); ++h) {
-    SPECTR_CHECK(spec_.weight(heads[h].weight).type == spec_.weight(heads.front().weight).type);
-    places_[heads[h].weight] = {piece, h * apart(heads)};
+    SPECTR_CHECK(spec_.weight(heads[h].weight).type == spec_.weight(first).type);
+    places_[heads[h].weight] = {first, h, heads.size()};
   }
-  piece_bytes_.push_back(heads.size() * apart(heads));
 }
 
 std::size_t DeviceWeights::bytes_of_all(const ModelSpec& spec) {
@@ -91,23 +78,25 @@ bool DeviceWeights::upload(WeightId id, std::span<const std::byte> bytes) {
   if (stays) on_host_[id] = bytes;
   const std::size_t size = device_bytes(spec_, id);
   if (size == 0) return stays;
-  const std::size_t piece = places_[id].piece;
-  if (pieces_[piece] == nullptr) pieces_[piece] = device_.allocate(piece_bytes_[piece]);
-  const auto send = [&](std::size_t offset, std::span<const std::byte> part) {
-    if (const Result<void> sent = device_.upload(at(id).behind(offset), part); !sent) state_ = sent;
+  std::unique_ptr<DeviceMemory>& memory = memory_[places_[id].in];
+  if (memory == nullptr) memory = device_.allocate(places_[id].count * size);
+  const auto send = [&](const Slice& to, std::span<const std::byte> bytes_of_part) {
+    if (const Result<void> sent = device_.upload(to, bytes_of_part); !sent) state_ = sent;
   };
   if (weight.is_vector) {
     std::vector<float> numbers(weight.cols);
     dequantize(weight.type, bytes, numbers);
-    send(0, std::as_bytes(std::span(numbers)));
-  } else if (has_device_layout(weight.type)) {
-    const PanelLayout layout(weight.type, weight.rows, weight.cols);
+    send(vector(id), std::as_bytes(std::span(numbers)));
+    return stays;
+  }
+  const call::Weights to = matrix(id);
+  if (has_device_layout(weight.type)) {
     const WeightPanels packed = pack_for_device(weight.type, weight.rows, weight.cols, bytes, pool_);
-    send(0, std::as_bytes(std::span(packed.codes)));
-    send(layout.scales_at(), std::as_bytes(std::span(packed.scales)));
-    send(layout.factors_at(), std::as_bytes(std::span(packed.factors)));
+    send(to.codes, std::as_bytes(std::span(packed.codes)));
+    send(to.scales, std::as_bytes(std::span(packed.scales)));
+    if (to.factors) send(to.factors, std::as_bytes(std::span(packed.factors)));
   } else {
-    send(0, bytes);
+    send(to.codes, bytes);
   }
   return stays;
 }
@@ -119,11 +108,12 @@ std::size_t DeviceWeights::bytes_of(WeightId id) const {
 
 call::Weights DeviceWeights::matrix(WeightId id) const {
   const WeightSpec& weight = spec_.weight(id);
-  call::Weights matrix{weight.type, weight.rows, weight.cols, at(id)};
+  call::Weights matrix{weight.type, weight.rows, weight.cols, part(id, 0, device_bytes(spec_, id))};
   if (has_device_layout(weight.type)) {
     const PanelLayout layout(weight.type, weight.rows, weight.cols);
-    matrix.scales = at(id).behind(layout.scales_at());
-    if (layout.factor_bytes > 0) matrix.factors = at(id).behind(layout.factors_at());
+    matrix.codes = part(id, 0, layout.code_bytes);
+    matrix.scales = part(id, layout.scales_at(), layout.scale_bytes);
+    if (layout.factor_bytes > 0) matrix.factors = part(id, layout.factors_at(), layout.factor_bytes);
   }
   return matrix;
 }

@@ -10,8 +10,9 @@
 namespace spectr {
 
 /// A model's weights on a device: matrices packed (weight_panels.h) or, of formats without such a layout, as
-/// they stand in the file; vectors as floats. What rows are looked up in by a token or a position stays in
-/// the file, on the host.
+/// they stand in the file; vectors as floats. Those of a layer's heads that stand for one another lie one
+/// behind the other, codes behind codes. What rows are looked up in by a token or a position stays in the
+/// file, on the host.
 class DeviceWeights {
  public:
   /// All must outlive it. `pool`: packs matrices, where there is one. Throws std::bad_alloc.
@@ -23,11 +24,10 @@ class DeviceWeights {
   static std::size_t bytes_of_all(const ModelSpec& spec);
   std::size_t bytes_of(WeightId id) const;
 
+  /// That of the first head has those of the others behind it.
   call::Weights matrix(WeightId id) const;
-  /// Bytes from one to the next of the matrices that the heads of latent attention have.
-  std::size_t apart(const std::vector<LinearSpec>& heads) const;
   /// [cols]
-  Slice vector(WeightId id) const { return at(id); }
+  Slice vector(WeightId id) const { return part(id, 0, spec_.weight(id).cols * sizeof(float)); }
   Slice vector(const std::optional<WeightId>& id) const { return id ? vector(*id) : Slice(); }
   /// [vocabulary], what is added to logits so that forbidden tokens have none; or none.
   Slice forbids() const { return {forbids_.get()}; }
@@ -37,20 +37,24 @@ class DeviceWeights {
   const Result<void>& state() const { return state_; }
 
  private:
-  /// Where a weight lies, in a piece of memory that it may share with others.
+  /// Where a weight lies: in the memory of the weight `in`, as the `index`-th of `count`.
   struct Place {
-    std::size_t piece, offset = 0;
+    WeightId in;
+    std::size_t index, count;
   };
-  Slice at(WeightId id) const { return {pieces_[places_[id].piece].get(), places_[id].offset}; }
+  /// Of parts of `bytes` each, which begin behind `before` bytes of every weight.
+  Slice part(WeightId id, std::size_t before, std::size_t bytes) const {
+    const Place& place = places_[id];
+    return {memory_[place.in].get(), place.count * before + place.index * bytes};
+  }
   void place_together(const std::vector<LinearSpec>& heads);
 
   const ModelSpec& spec_;
   Device& device_;
   ThreadPool* pool_;
-  std::vector<Place> places_;             // by weight
-  std::vector<std::size_t> piece_bytes_;  // by piece
-  std::vector<std::unique_ptr<DeviceMemory>> pieces_;
-  std::vector<std::span<const std::byte>> on_host_;  // by weight: of tables
+  std::vector<Place> places_;                          // by weight
+  std::vector<std::unique_ptr<DeviceMemory>> memory_;  // by weight
+  std::vector<std::span<const std::byte>> on_host_;    // by weight: of tables
   std::unique_ptr<DeviceMemory> forbids_;
   Result<void> state_;  // of uploads
 };

@@ -155,19 +155,6 @@ void compute(const call::FloatProduct& call, Rounding) {
                call.y, 0, call.rows);
 }
 
-namespace {
-
-/// The weights of a head that begin so many bytes behind the first one's.
-call::Weights behind(const call::Weights& first, std::size_t bytes) {
-  call::Weights weights = first;
-  for (Slice* part : {&weights.codes, &weights.scales, &weights.factors}) {
-    if (*part) *part = part->behind(bytes);
-  }
-  return weights;
-}
-
-}  // namespace
-
 void compute(const call::QuantizeHeads& call, Rounding rounding) {
   for (std::size_t h = 0; h < call.heads; ++h) {
     call::Quantize one = call.first;
@@ -180,7 +167,10 @@ void compute(const call::QuantizeHeads& call, Rounding rounding) {
 void compute(const call::HeadProducts& call, Rounding rounding) {
   for (std::size_t h = 0; h < call.heads; ++h) {
     call::Product one = call.first;
-    one.weights = behind(one.weights, h * call.weights_apart);
+    const PanelLayout layout(one.weights.type, one.weights.rows, one.weights.cols);
+    one.weights.codes = one.weights.codes.behind(h * layout.code_bytes);
+    one.weights.scales = one.weights.scales.behind(h * layout.scale_bytes);
+    if (one.weights.factors) one.weights.factors = one.weights.factors.behind(h * layout.factor_bytes);
     one.x.at = one.x.at.behind(h * call.x_apart());
     one.y.at = one.y.at.behind(h * call.y_apart);
     compute(one, rounding);
@@ -190,7 +180,7 @@ void compute(const call::HeadProducts& call, Rounding rounding) {
 void compute(const call::FloatHeadProducts& call, Rounding rounding) {
   for (std::size_t h = 0; h < call.heads; ++h) {
     call::FloatProduct one = call.first;
-    one.weights = behind(one.weights, h * call.weights_apart);
+    one.weights.codes = one.weights.codes.behind(h * file_bytes(one.weights).size());
     one.x.at = one.x.at.behind(h * call.x_apart);
     one.y.at = one.y.at.behind(h * call.y_apart);
     compute(one, rounding);

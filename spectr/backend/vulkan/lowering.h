@@ -91,9 +91,9 @@ class Lowering {
                        std::size_t gates = 0, const call::QuantizedRows& quantized = {});
   std::size_t rows_at_once(std::size_t rows, std::size_t bytes) const;
 
-  /// Heads that have their own of everything, so many bytes behind that of the head before.
+  /// Heads that have their own of everything: matrices one behind the other, x and y so many bytes apart.
   struct Heads {
-    std::size_t count = 1, weights_apart = 0, x_apart = 0, y_apart = 0;
+    std::size_t count = 1, x_apart = 0, y_apart = 0;
 
     /// Bytes from the first head to the last.
     std::size_t behind(std::size_t apart) const { return (count - 1) * apart; }

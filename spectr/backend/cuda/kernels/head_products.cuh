@@ -30,11 +30,10 @@ struct QuantizeHeadsKernel {
 struct HeadProductsKernel {
   static SPECTR_DEVICE void run(const HeadProducts& p) {
     const int head = group_x() / p.groups;
-    const long bytes = head * p.weights_apart;
     AnyProduct one = p.first;
-    one.codes += bytes;
-    one.scales += bytes / 4;
-    one.factors += one.factors != nullptr ? bytes / 4 : 0;
+    one.codes += head * p.codes_apart;
+    one.scales += head * (p.scales_apart / 4);
+    one.factors += head * (p.factors_apart / 4);  // 0 where there are none
     one.x = behind(one.x, head * p.x_apart);
     one.y.at += head * p.y_apart;
     AnyProductKernel::run(one, group_x() % p.groups);

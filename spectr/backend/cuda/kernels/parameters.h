@@ -63,7 +63,7 @@ struct FloatProduct {
 struct HeadProducts {
   AnyProduct first;
   int groups;
-  long weights_apart, x_apart, y_apart;
+  long codes_apart, scales_apart, factors_apart, x_apart, y_apart;
 };
 
 struct FloatHeadProducts {

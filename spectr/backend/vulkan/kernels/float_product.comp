@@ -21,8 +21,7 @@ layout(push_constant) uniform Parameters {
   uint x_at, x_stride;
   uint rows, cols, n, kind;  // 0: floats, 1: halves, 2: bfloat16
   uint y_at, y_stride;
-  uint panels;                           // of 16 rows, of a head; and from head to head
-  uint weights_apart, x_apart, y_apart;  // numbers, words, words
+  uint panels, x_apart, y_apart;  // of 16 rows, of a head, and words from head to head
 } call;
 
 #include "product.glsl"
@@ -37,8 +36,8 @@ void main() {
   // Neighbours have neighbouring blocks of one row.
   const uint segment = gl_LocalInvocationID.x % segments, row = gl_LocalInvocationID.x / segments;
   const uint first = gl_WorkGroupID.x * N, blocks = (call.cols + 63u) / 64u;
-  const uint at = call.weights_at + head_of_group() * call.weights_apart +
-                  min(panel_of_group() * 16u + row, call.rows - 1u) * call.cols;
+  const uint of = head_of_group() * call.rows + min(panel_of_group() * 16u + row, call.rows - 1u);
+  const uint at = call.weights_at + of * call.cols;
   uint x_at[N];
   float mine[N];
   [[unroll]] for (uint i = 0u; i < N; ++i) {

@@ -36,8 +36,7 @@ layout(push_constant) uniform Parameters {
   uint x_at, x_scales_at, x_sums_at, tiles;
   uint rows, blocks, n;
   uint y_at, y_stride;
-  uint panels;  // of a head; and from head to head vectors of weights and of x, words of y:
-  uint weights_apart, x_apart, y_apart;
+  uint panels, x_apart, y_apart;  // of a head, and vectors and words from head to head
 } call;
 
 #include "product.glsl"
@@ -58,7 +57,7 @@ uvec4 without_offset(uvec4 c) {
 
 /// c[k]: the codes of columns 16 k … 16 k + 15 of the thread's row, as signed bytes.
 void load_codes(uint block, uint row, out uvec4 c[4]) {
-  const uint at = call.codes_at + head_of_group() * call.weights_apart + block * uint(8 * BITS);
+  const uint at = call.codes_at + block * uint(8 * BITS);
 #if BITS == 8
   [[unroll]] for (uint k = 0u; k < 4u; ++k) c[k] = codes[at + k * 16u + row];
 #else
@@ -82,13 +81,12 @@ void load_codes(uint block, uint row, out uvec4 c[4]) {
 
 /// Of 16 columns each the scale, and of both halves the minimum.
 void load_scales(uint block, uint row, out vec4 s, out vec2 m) {
-  const uint behind = 4u * head_of_group() * call.weights_apart;
-  const uint word = scales[call.scales_at + behind + block * 16u + row];
+  const uint word = scales[call.scales_at + block * 16u + row];
   m = vec2(0.0);
 #if SCALES == HALVES
   s = unpackHalf2x16(word).xxyy;
 #else
-  const vec2 d = unpackHalf2x16(factors[call.factors_at + behind + block / 4u * 16u + row]);
+  const vec2 d = unpackHalf2x16(factors[call.factors_at + block / 4u * 16u + row]);
 #if SCALES == MINIMA
   s = vec2(mul(d.x, float(word & 255u)), mul(d.x, float(word >> 8 & 255u))).xxyy;
   m = vec2(mul(d.y, float(word >> 16 & 255u)), mul(d.y, float(word >> 24)));
@@ -100,7 +98,7 @@ void load_scales(uint block, uint row, out vec4 s, out vec2 m) {
 
 void main() {
   const uint row = gl_LocalInvocationID.x % 16u, segment = gl_LocalInvocationID.x / 16u;
-  const uint first = gl_WorkGroupID.x * N, panel = panel_of_group();
+  const uint first = gl_WorkGroupID.x * N, panel = gl_WorkGroupID.y;
   const uint x_behind = head_of_group() * call.x_apart;
   float mine[N];
   [[unroll]] for (uint i = 0u; i < N; ++i) mine[i] = 0.0;

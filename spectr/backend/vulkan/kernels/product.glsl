@@ -1,7 +1,7 @@
 // What products share: a group of 512 threads has 16 rows of W and N rows of x, and a thread one row of W and
 // one segment, the blocks b ≡ segment mod 32 of 64 columns, ascending. y is the tree of the segments,
 // neighbours first. Grid (rows of x / N, heads · rows of W / 16): those that read the same weights follow one
-// another. Of heads, which may be several, each has its own of everything, behind that of the head before.
+// another. Heads, which may be several, have their own of everything: W behind W, x and y so far apart.
 
 layout(local_size_x = 512) in;
 layout(constant_id = 0) const uint N = 1u;  // no bit depends on it
