@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "spectr/backend/cuda/kernels/attention.cuh"
+#include "spectr/backend/cuda/kernels/any_attention.cuh"
 #include "spectr/backend/device/attention_plan.h"
 #include "spectr/backend/device/twins.h"
 #include "spectr/gguf/f16.h"
@@ -66,9 +66,12 @@ struct Rows {
   }
 };
 
+/// By the kernels for heads of this size, or by those for any.
+enum class By { own, any };
+
 template <int dim, int warps, int at_once>
 twin::ArrangedRows attend(const Cache& cache, const Rows& rows, const std::vector<float>& q,
-                          std::size_t together, bool lazy) {
+                          std::size_t together, bool lazy, By by = By::own) {
   AttentionPlan plan;
   plan_attention(rows.batch, rows.tables, together, 0, plan);
   plan.items.push_back({});  // nothing to do
@@ -84,10 +87,17 @@ twin::ArrangedRows attend(const Cache& cache, const Rows& rows, const std::vecto
                           .heads = heads,
                           .kv_heads = kv_heads,
                           .cap = 0};
-  using Attend = cuda::AttendKernel<dim, warps, at_once>;
-  cuda::fibers::launch(
-      {count, kv_heads, Attend::threads, Attend::shared(static_cast<int>(together) * group), lazy},
-      [&] { Attend::run(p); });
+  const int queries = static_cast<int>(together) * group;
+  if (by == By::own) {
+    using Attend = cuda::AttendKernel<dim, warps, at_once>;
+    cuda::fibers::launch({count, kv_heads, Attend::threads, Attend::shared(queries), lazy},
+                         [&] { Attend::run(p); });
+  } else {
+    using Attend = cuda::AnyAttendKernel;
+    const int groups = (queries + Attend::queries - 1) / Attend::queries;
+    const cuda::AnyAttention any{.of = p, .head = {dim, dim, 1, 1, false}, .query_groups = groups};
+    cuda::fibers::launch({count, kv_heads * groups, Attend::threads, 0, lazy}, [&] { Attend::run(any); });
+  }
   const std::size_t tiles = (rows.batch.rows() + 7) / 8, blocks = heads * dim / 64;
   twin::ArrangedRows out{std::vector<std::uint32_t>(blocks * tiles * 128),
                          std::vector<float>(blocks * tiles * 16), std::vector<float>(blocks * tiles * 16)};
@@ -101,7 +111,9 @@ twin::ArrangedRows attend(const Cache& cache, const Rows& rows, const std::vecto
                           .heads = heads,
                           .kv_heads = kv_heads};
   using Merge = cuda::MergeKernel<dim>;
-  cuda::fibers::launch({n, (heads * dim + 127) / 128, Merge::threads, 0, lazy}, [&] { Merge::run(merge); });
+  const cuda::AnyMerge any{.of = merge, .dim = dim};
+  cuda::fibers::launch({n, (heads * dim + 127) / 128, Merge::threads, 0, lazy},
+                       [&] { by == By::own ? Merge::run(merge) : cuda::AnyMergeKernel::run(any); });
   return out;
 }
 
@@ -140,6 +152,11 @@ void expect_bits_of_twin(const Cache& cache, const Rows& rows) {
       EXPECT_EQ(found.scales, as_twin.scales);
       EXPECT_EQ(found.sums, as_twin.sums);
     }
+    if (together == 1) continue;
+    const twin::ArrangedRows by_any = attend<dim, 4, 2>(cache, rows, q, together, false, By::any);
+    EXPECT_EQ(by_any.codes, as_twin.codes) << together << " together, by kernels for any heads";
+    EXPECT_EQ(by_any.scales, as_twin.scales);
+    EXPECT_EQ(by_any.sums, as_twin.sums);
   }
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Small models of all kinds, and the bundled target, whose heads every device has kernels for.
+/// Small models of all kinds, and the bundled target.
 std::vector<fs::path> models() {
   std::vector<fs::path> files = test::course_models();
   for (const char* const type : {"f16", "q8_0", "q4_0"})

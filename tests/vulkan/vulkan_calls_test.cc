@@ -2,12 +2,12 @@
 // itself.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "spectr/backend/device/attention_rows.h"
 #include "spectr/backend/device/twin_device.h"
-#include "spectr/gguf/f16.h"
 #include "tests/support/device_numbers.h"
 #include "tests/support/random_tensor.h"
 #include "tests/vulkan/on_vulkan.h"
@@ -196,11 +196,11 @@ TEST_F(VulkanCalls, QuantizeWhatActivationsGive) {
 
 TEST_F(VulkanCalls, TurnAndStoreAsTheirTwinsDo) {
   constexpr std::size_t n = 3, heads = 4, kv_heads = 2, dim = 24, slots = 2 * 64;
-  for (const KvType type : {KvType::f16, KvType::f32}) {
+  for (const KvTypes& types : {KvTypes{KvType::f16, KvType::f32}, KvTypes{KvType::q8_0, KvType::f16}}) {
     for (const bool interleaved : {false, true}) {
       for (const bool stores : {true, false}) {
         const auto work = [&](Device& on) {
-          const call::Cache sizes{{}, 0, 64, kv_heads, dim, type};
+          const call::Cache sizes{{}, 0, 64, kv_heads, dim, types};
           const std::size_t block = 64 + kv_heads * sizes.head_bytes();
           const Numbers q = send(on, random_floats(n * heads * dim, 1)),
                         k = send(on, scaled(random_floats(n * kv_heads * dim, 2), 1e-4f)),
@@ -215,7 +215,7 @@ TEST_F(VulkanCalls, TurnAndStoreAsTheirTwinsDo) {
                              .turned = turned.rows(heads * dim),
                              .rows = n,
                              .heads = heads,
-                             .cache = {pool.at(), block, 64, kv_heads, dim, type},
+                             .cache = {pool.at(), block, 64, kv_heads, dim, types},
                              .angles = angles.at(),
                              .written = written.at(),
                              .scales = stores ? Slice() : scales.at(),
@@ -233,74 +233,55 @@ TEST_F(VulkanCalls, TurnAndStoreAsTheirTwinsDo) {
   }
 }
 
-TEST_F(VulkanCalls, MoveAsTheirTwinsDo) {
-  for (const std::size_t bytes : {2, 4}) {
-    const std::vector<MoveLine> lines = {{0, 4}, {256, 8}, {260, 8}};
-    const std::size_t block = 1024 * bytes;
-    std::vector<std::uint16_t> numbers(2 * block / 2);
-    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint16_t>(i);
+// Nothing, numbers whose reciprocals overflow, and what is none.
+TEST_F(VulkanCalls, StoreRowsOfAnySizeAsTheirTwinsDo) {
+  constexpr std::size_t dim = 32;
+  for (const float size : {0.0f, 1e-31f, 1e-29f, 1.0f, 3e38f, infinity, nan}) {
+    std::vector<float> x = random_floats(dim, 1);
+    for (float& one : x) one = std::clamp(one, -1.0f, 1.0f) * std::min(size, 1e38f);
+    x[7] = size;
     const auto work = [&](Device& on) {
-      const Numbers pool = send(on, numbers), of = send(on, lines);
-      // One after the other: what is moved may be moved on.
-      const Numbers plan = send(on, std::vector<int>{3, 0, 0, 0, 7, 64, 64, 70, 9, 7});
-      run(on, call::Move{pool.at(), block, bytes, of.at(), lines.size(), plan.at(), plan.at().behind(16)});
-      return bits(on, pool);
+      const call::Cache sizes{{}, 0, 0, 1, dim, {KvType::q8_0, KvType::f16}};
+      const Numbers k = send(on, x), written = send(on, std::vector<PoolSlot>{9}),
+                    pool = zeros(on, sizes.head_bytes()), angles = zeros(on, 16), turned = zeros(on, 16);
+      run(on, call::Turn{.q = k.rows(0),
+                         .k = k.rows(dim),
+                         .v = k.rows(dim),
+                         .turned = turned.rows(0),
+                         .rows = 1,
+                         .heads = 0,
+                         .cache = {pool.at(), sizes.head_bytes(), 0, 1, dim, sizes.types},
+                         .angles = angles.at(),
+                         .written = written.at(),
+                         .scales = {},
+                         .first = 0,
+                         .dims = 0,
+                         .interleaved = false,
+                         .scale = 1});
+      std::vector<std::uint32_t> all = bits(on, pool);
+      for (std::uint32_t& one : all) {
+        if (one >> 16 == 0x7fc0 || one >> 16 == 0xffc0) one = 0x7fc00000;
+      }
+      if (std::isnan(size)) std::fill_n(all.begin(), dim * 64 / 4, 0u);  // numbers times a NaN are one
+      return all;
     };
-    expect_same_bits(work, std::to_string(bytes));
+    expect_same_bits(work, std::to_string(size));
   }
 }
 
-/// Attention of rows over a cache of random numbers: what attend and merge give.
-class VulkanAttention : public VulkanCalls {
- protected:
-  static constexpr std::size_t heads = 6, kv_heads = 2, blocks = 4;
-
-  static std::vector<std::uint32_t> attend(Device& on, std::size_t dim, KvType type, float cap,
-                                           bool has_sinks) {
-    const call::Cache sizes{{}, 0, 0, kv_heads, dim, type};
-    const std::size_t block = kv_heads * sizes.head_bytes(),
-                      count = blocks * block / sizes.head_bytes() * 128 * dim;
-    const std::vector<float> cached = random_floats(count, 1);
-    std::vector<std::uint16_t> halves;
-    for (const float one : cached) halves.push_back(round_to_f16(one).bits);
-    const Numbers pool = type == KvType::f16 ? send(on, halves) : send(on, cached);
-    const call::Cache cache{pool.at(), block, 0, kv_heads, dim, type};
-    // Two rows share two whole chunks; each has a chunk of listed slots of its own.
-    const std::vector<AttentionItem> items = {
-        {.row = 0, .rows = 1, .part = 0, .block = -1, .list = 0, .present = 3, .settled = 0},
-        {.row = 1, .rows = 1, .part = 1, .block = -1, .list = 3, .present = 40, .settled = 0},
-        {.row = 0, .rows = 2, .part = 2, .block = 3, .list = 0, .present = 64, .settled = 1},
-        {.row = 0, .rows = 2, .part = 4, .block = 1, .list = 0, .present = 64, .settled = 1},
-        {}};
-    const std::vector<AttentionRow> rows = {
-        {.chunks = 3, .shared = 2, .part = 2, .rows = 2, .place = 0, .own = 0},
-        {.chunks = 3, .shared = 2, .part = 2, .rows = 2, .place = 1, .own = 1}};
-    std::vector<PoolSlot> listed;
-    for (int i = 0; i < 43; ++i) listed.push_back(i * 37 % 256);
-    const std::size_t width = heads * dim;
-    const Numbers q = send(on, scaled(random_floats(2 * width, 2), 0.3f)), of = send(on, items),
-                  plan = send(on, rows), list = send(on, listed),
-                  parts = zeros(on, 6 * heads * (dim + 4) * sizeof(float)),
-                  sinks = send(on, random_floats(heads, 3)), out = zeros(on, 2 * width * sizeof(float));
-    const call::AnyCall calls[] = {
-        call::Attend{q.rows(width), cache, of.at(), list.at(), parts.at(), items.size(), 2, heads, cap},
-        call::Merge{parts.at(), plan.at(), has_sinks ? sinks.at() : Slice(), out.rows(width), 2, heads,
-                    kv_heads, dim}};
-    EXPECT_TRUE(on.run(calls));
-    return bits(on, out);
-  }
-};
-
-TEST_F(VulkanAttention, HasTheBitsOfItsTwin) {
-  for (const std::size_t dim : {16, 64, 80}) {
-    for (const KvType type : {KvType::f16, KvType::f32}) {
-      for (const float cap : {0.0f, 5.0f}) {
-        const auto work = [&](Device& on) { return attend(on, dim, type, cap, cap > 0); };
-        expect_same_bits(work, std::to_string(dim) + " dimensions");
-      }
-      if (dim != 64) break;
-    }
-  }
+TEST_F(VulkanCalls, MoveAsTheirTwinsDo) {
+  const std::vector<MoveLine> lines = {{0, 4}, {256, 8}, {260, 8}};
+  constexpr std::size_t words = 1024;
+  std::vector<std::uint32_t> numbers(2 * words);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint32_t>(i);
+  const auto work = [&](Device& on) {
+    const Numbers pool = send(on, numbers), of = send(on, lines);
+    // One after the other: what is moved may be moved on.
+    const Numbers plan = send(on, std::vector<int>{3, 0, 0, 0, 7, 64, 64, 70, 9, 7});
+    run(on, call::Move{pool.at(), 4 * words, of.at(), lines.size(), plan.at(), plan.at().behind(16)});
+    return bits(on, pool);
+  };
+  expect_same_bits(work, "moves");
 }
 
 TEST_F(VulkanCalls, QuantizeWhatAttentionGives) {

@@ -57,10 +57,10 @@ class VulkanPasses : public OnVulkan<testing::TestWithParam<fs::path>> {
 TEST_P(VulkanPasses, HaveTheBitsOfTheTwins) {
   const auto twins = std::make_shared<DeviceBackend>(
       std::make_shared<TwinDevice>(std::size_t{1} << 30, twin::Rounding::separate));
-  for (const KvType kv : {KvType::f16, KvType::f32}) {
-    const auto here = load_here(GetParam(), {kv, kv});
+  for (const KvChoice& kv : {KvChoice{KvType::f16, KvType::f16}, KvChoice{KvType::q8_0, KvType::f32}}) {
+    const auto here = load_here(GetParam(), kv);
     ASSERT_TRUE(here) << here.error().message;
-    const auto there = load(GetParam(), twins, {kv, kv});
+    const auto there = load(GetParam(), twins, kv);
     EXPECT_EQ(course(**here, 20), course(**there, 20));
   }
 }

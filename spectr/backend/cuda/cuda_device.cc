@@ -164,19 +164,12 @@ DeviceInfo CudaDevice::info() const {
 
 const Caps& CudaDevice::caps() const {
   static const Caps caps = [] {
-    Caps all{.backend = "cuda",
-             .formats = {TensorType::f32, TensorType::f16, TensorType::bf16},
-             .kv_types = {{KvType::f16, KvType::f16}},
-             .features = device_features(),
-             .row_invariant = true};
+    Caps all = host_caps("cuda", device_features());
+    all.formats = {TensorType::f32, TensorType::f16, TensorType::bf16};
     all.formats.insert(all.formats.end(), device_layouts().begin(), device_layouts().end());
     return all;
   }();
   return caps;
-}
-
-bool CudaDevice::has_heads_of(std::size_t dimensions) const {
-  return std::ranges::find(head_dimensions, dimensions) != head_dimensions.end();
 }
 
 std::unique_ptr<DeviceMemory> CudaDevice::allocate(std::size_t bytes) {

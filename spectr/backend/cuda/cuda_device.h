@@ -46,7 +46,6 @@ class CudaDevice final : public Device {
   DeviceInfo info() const override;
   const Caps& caps() const override;
   std::size_t most_parts() const override { return 4; }
-  bool has_heads_of(std::size_t dimensions) const override;
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override;
   Result<void> upload(const Slice& to, std::span<const std::byte> bytes) override;
   Result<void> download(std::span<std::byte> to, const Slice& from) override;

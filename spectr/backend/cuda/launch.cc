@@ -20,7 +20,9 @@ void Lowering::operator()(const call::Move& c) {
 }
 
 void Lowering::operator()(const call::Copy& c) {
-  add_rows("copy", c.rows, c.cols, Copy{written(c.to), matrix(c.from), as_int(c.cols)});
+  const Copy p{written(c.to),   matrix(c.from),      as_int(c.cols),
+               as_int(c.heads), as_long(c.to_apart), as_long(c.from_apart)};
+  add_rows("copy", c.rows, c.heads * c.cols, p);
 }
 
 void Lowering::operator()(const call::Add& c) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -31,8 +30,5 @@ using AddressOf = std::function<std::uint64_t(const Slice&)>;
 /// Appends the launches that do what calls say, one after the other.
 void add_launches(std::span<const call::AnyCall> calls, const ProductPlans& plans,
                   const AddressOf& address_of, std::vector<Launch>& launches);
-
-/// Heads that there are kernels for.
-inline constexpr std::array<std::size_t, 8> head_dimensions = {16, 32, 48, 64, 80, 96, 128, 256};
 
 }  // namespace spectr::cuda

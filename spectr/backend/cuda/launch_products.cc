@@ -56,15 +56,17 @@ Panels Lowering::panels(const call::Weights& weights) const {
           at<const std::uint32_t>(weights.factors), panel_format(weights.type)};
 }
 
+AnyProduct Lowering::any_product(const call::Product& c, const call::Product::Target& target) {
+  return {.w = panels(target.weights),
+          .x = quantized(c.x),
+          .y = written(target.y),
+          .rows = as_int(target.weights.rows),
+          .blocks = as_int(c.x.layout.blocks())};
+}
+
 void Lowering::add_any_product(const call::Product& c) {
-  for (const auto& [weights, y] : c.targets) {
-    const AnyProduct p{.w = panels(weights),
-                       .x = quantized(c.x),
-                       .y = written(y),
-                       .rows = as_int(weights.rows),
-                       .blocks = as_int(c.x.layout.blocks())};
-    add("any_product", div_up(weights.rows, 4), c.rows, 128, p);
-  }
+  for (const call::Product::Target& target : c.targets)
+    add("any_product", div_up(target.weights.rows, 4), c.rows, 128, any_product(c, target));
 }
 
 void Lowering::operator()(const call::Product& c) {
@@ -74,17 +76,56 @@ void Lowering::operator()(const call::Product& c) {
   }
 }
 
-void Lowering::operator()(const call::FloatProduct& c) {
+FloatProduct Lowering::float_product(const call::FloatProduct& c) {
   const TensorType type = c.weights.type;
-  const FloatProduct p{.weights = at<const std::uint8_t>(c.weights.codes),
-                       .x = matrix(c.x),
-                       .y = written(c.y),
-                       .rows = as_int(c.weights.rows),
-                       .cols = as_int(c.weights.cols),
-                       .kind = type == TensorType::f32   ? 0
-                               : type == TensorType::f16 ? 1
-                                                         : 2};
-  add("float_product", div_up(c.weights.rows, 4), c.rows, 128, p);
+  return {.weights = at<const std::uint8_t>(c.weights.codes),
+          .x = matrix(c.x),
+          .y = written(c.y),
+          .rows = as_int(c.weights.rows),
+          .cols = as_int(c.weights.cols),
+          .kind = type == TensorType::f32   ? 0
+                  : type == TensorType::f16 ? 1
+                                            : 2};
+}
+
+void Lowering::operator()(const call::FloatProduct& c) {
+  add("float_product", div_up(c.weights.rows, 4), c.rows, 128, float_product(c));
+}
+
+void Lowering::operator()(const call::QuantizeHeads& c) {
+  const call::Quantize& of = c.first;
+  const std::size_t groups = div_up(of.cols, 512);
+  const QuantizeHeads p{{matrix(of.in), as_int(of.cols), quantized(of.quantized)},
+                        as_int(groups),
+                        as_long(c.in_apart / sizeof(float)),
+                        as_long(c.out_apart())};
+  add("quantize_heads", of.rows, c.heads * groups, 128, p);
+}
+
+void Lowering::operator()(const call::HeadProducts& c) {
+  const call::Product::Target& target = c.first.targets.front();
+  const call::Weights& w = target.weights;
+  const PanelLayout layout(w.type, w.rows, w.cols);
+  const std::size_t groups = div_up(w.rows, 4);
+  const HeadProducts p{.first = any_product(c.first, target),
+                       .groups = as_int(groups),
+                       .codes_apart = as_long(layout.code_bytes),
+                       .scales_apart = as_long(layout.scale_bytes),
+                       .factors_apart = as_long(layout.factor_bytes),
+                       .x_apart = as_long(c.x_apart()),
+                       .y_apart = as_long(c.y_apart / sizeof(float))};
+  add("head_products", c.heads * groups, c.first.rows, 128, p);
+}
+
+void Lowering::operator()(const call::FloatHeadProducts& c) {
+  const call::Weights& w = c.first.weights;
+  const std::size_t groups = div_up(w.rows, 4), bytes = w.type == TensorType::f32 ? 4 : 2;
+  const FloatHeadProducts p{.first = float_product(c.first),
+                            .groups = as_int(groups),
+                            .weights_apart = as_long(w.rows * w.cols * bytes),
+                            .x_apart = as_long(c.x_apart / sizeof(float)),
+                            .y_apart = as_long(c.y_apart / sizeof(float))};
+  add("float_head_products", c.heads * groups, c.first.rows, 128, p);
 }
 
 }  // namespace spectr::cuda

@@ -42,6 +42,9 @@ class Lowering {
   // launch_products.cc
   void operator()(const call::Product& c);
   void operator()(const call::FloatProduct& c);
+  void operator()(const call::QuantizeHeads& c);
+  void operator()(const call::HeadProducts& c);
+  void operator()(const call::FloatHeadProducts& c);
 
   // launch_attention.cc
   void operator()(const call::Turn& c);
@@ -102,6 +105,8 @@ class Lowering {
   /// The tuned kernel for a slab of x; false where shared memory has no room for it.
   bool add_product(const call::Product& c, std::size_t slab);
   void add_any_product(const call::Product& c);
+  AnyProduct any_product(const call::Product& c, const call::Product::Target& target);
+  FloatProduct float_product(const call::FloatProduct& c);
 
   struct Parts {
     int count = 1;

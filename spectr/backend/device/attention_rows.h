@@ -38,8 +38,8 @@ struct alignas(16) AttentionRow {
 /// Where a row's key and value go, and a listed slot: 64 · block of the pool + slot of the block.
 using PoolSlot = int;
 
-/// Four numbers of each slot of a block, which move with it: those of slot s begin at number
-/// base + s · stride of the block.
+/// A word of each slot of a block, which moves with it: that of slot s is word base + s · stride of the
+/// block.
 struct alignas(8) MoveLine {
   unsigned base, stride;
 };

@@ -10,12 +10,31 @@ namespace spectr {
 namespace {
 
 constexpr auto slots = static_cast<std::size_t>(chunk_slots);
+constexpr int q8 = static_cast<int>(KvType::q8_0);
+
+/// The words of a head that begins at this byte of a block.
+void add_lines(const HeadLayout& head, std::size_t begin, std::vector<MoveLine>& lines) {
+  const auto add = [&](int first, int second) {  // of slots 0 and 1
+    const auto at = static_cast<unsigned>(begin) + static_cast<unsigned>(first);
+    lines.push_back({at / 4, static_cast<unsigned>(second - first) / 4});
+  };
+  const auto add_four = [&](int first, int second, int type) {
+    for (int byte = 0; byte < 4 * bytes_of_cached(type); byte += 4) add(first + byte, second + byte);
+  };
+  for (int d = 0; d < head.dim; d += 4) {
+    add_four(head.key(0, d), head.key(1, d), head.key_type);
+    if (head.key_type == q8 && d % scale_dims == 0) add(head.key_scale(0, d), head.key_scale(1, d));
+  }
+  if (head.keys_have_values) return;
+  for (int d = 0; d < head.value_dim; d += 4) {
+    add_four(head.value(0, d), head.value(1, d), head.value_type);
+    if (head.value_type == q8 && d % scale_dims == 0) add(head.value_scale(0, d), head.value_scale(1, d));
+  }
+}
 
 }  // namespace
 
-CacheBlocks::CacheBlocks(const ModelSpec& spec, const KvTypes& kv, Device& device)
-    : device_(device), type_(kv.keys) {
-  SPECTR_CHECK(kv.keys == kv.values);
+CacheBlocks::CacheBlocks(const ModelSpec& spec, const KvTypes& kv, Device& device) : device_(device) {
   std::vector<MoveLine> lines;
   for (const LayerSpec& layer : spec.layers) {
     const AttentionSpec* a = layer.attention();
@@ -25,18 +44,13 @@ CacheBlocks::CacheBlocks(const ModelSpec& spec, const KvTypes& kv, Device& devic
                        .layer = block_bytes_,
                        .kv_heads = stores ? a->kv_heads : 0,
                        .dim = stores ? a->head_dim : 0,
-                       .type = type_});
+                       .types = kv,
+                       .value_dim = stores && a->latent ? a->latent->rank : 0});
     for (std::size_t head = 0; head < layers_.back().kv_heads; ++head) {
-      const auto at = static_cast<unsigned>(block_bytes_ / call::number_bytes(type_));
-      const auto dim = static_cast<unsigned>(a->head_dim);
-      for (unsigned d = 0; d < dim; d += 4) {
-        lines.push_back({at + d * 64, 4});          // of a key
-        lines.push_back({at + 64 * dim + d, dim});  // of a value
-      }
+      add_lines(layers_.back().head(), block_bytes_, lines);
       block_bytes_ += layers_.back().head_bytes();
     }
   }
-  block_bytes_ = round_up(block_bytes_, 16);
   line_count_ = lines.size();
   lines_ = device.allocate(lines.size() * sizeof(MoveLine));
   state_ = device.upload({lines_.get()}, std::as_bytes(std::span(lines)));
@@ -128,7 +142,6 @@ call::Cache CacheBlocks::of(std::size_t layer) const {
 call::Move CacheBlocks::move() const {
   return {.pool = {pool_.get()},
           .block_bytes = block_bytes_,
-          .number_bytes = call::number_bytes(type_),
           .lines = {lines_.get()},
           .line_count = line_count_,
           .count = {},

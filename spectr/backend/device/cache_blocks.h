@@ -63,7 +63,6 @@ class CacheBlocks {
 
   Device& device_;
   std::vector<call::Cache> layers_;
-  KvType type_;
   std::size_t block_bytes_ = 0, line_count_ = 0;
   std::unique_ptr<DeviceMemory> lines_, pool_;
   std::vector<int> free_;  // blocks

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spectr/backend/device/device.h"
+#include "spectr/backend/device/head_layout.h"
 #include "spectr/backend/device/quantized_layout.h"
 #include "spectr/gguf/tensor_type.h"
 #include "spectr/nn/kv_type.h"
@@ -34,36 +35,43 @@ struct Weights {
   Slice codes, scales = {}, factors = {};
 };
 
-/// Bytes of a number of keys or values. Requires: floats.
-constexpr std::size_t number_bytes(KvType type) {
-  return static_cast<std::size_t>(rule_of(type).bytes);
-}
-
-/// Where a layer's keys and values are in the pool of blocks of 64 slots. In a block each head has keys
-/// [dim / 4][slot][4], then values [slot][dim].
+/// Where a layer's keys and values are in the pool of blocks of 64 slots: head behind head, as HeadLayout
+/// says.
 struct Cache {
   Slice pool;
   std::size_t block_bytes;
   std::size_t layer;  ///< byte of a block at which the layer's heads begin
   std::size_t kv_heads, dim;
-  KvType type;
+  KvTypes types;
+  /// So many first numbers of a key are its value, and no others are kept; 0: values are kept beside keys.
+  std::size_t value_dim = 0;
 
-  std::size_t head_bytes() const { return 128 * dim * number_bytes(type); }
+  /// Numbers of a value.
+  std::size_t values() const { return value_dim > 0 ? value_dim : dim; }
+  HeadLayout head() const {
+    return {static_cast<int>(dim), static_cast<int>(values()), static_cast<int>(types.keys),
+            static_cast<int>(types.values), value_dim > 0};
+  }
+  std::size_t head_bytes() const { return static_cast<std::size_t>(head().bytes); }
 };
+static_assert(static_cast<int>(KvType::f32) == 0 && static_cast<int>(KvType::f16) == 1 &&
+              static_cast<int>(KvType::q8_0) == 2 && q8_dims == scale_dims);
 
-/// What keeping a path does: a slot's numbers go to another slot, move after move. Each line is four numbers
-/// of a slot (MoveLine); `moves` are `count` pairs of PoolSlots, and how many they are stands before them.
+/// What keeping a path does: a slot's numbers go to another slot, move after move. Each line is a word of
+/// each slot (MoveLine); `moves` are `count` pairs of PoolSlots, and how many they are stands before them.
 struct Move {
   Slice pool;
-  std::size_t block_bytes, number_bytes;
+  std::size_t block_bytes;
   Slice lines;
   std::size_t line_count;
   Slice count, moves;
 };
 
+/// With several heads the first columns of each, which begin so many numbers apart.
 struct Copy {
   Rows to, from;
   std::size_t rows, cols;
+  std::size_t heads = 1, to_apart = 0, from_apart = 0;
 };
 
 /// to += from.
@@ -134,6 +142,26 @@ struct FloatProduct {
   std::size_t rows;
 };
 
+// What a call does for each of several heads, which have their own of everything: matrices codes behind
+// codes, the rest so many bytes apart.
+
+struct QuantizeHeads {
+  Quantize first;
+  std::size_t heads, in_apart;
+  std::size_t out_apart() const { return first.quantized.layout.bytes(); }
+};
+
+struct HeadProducts {
+  Product first;
+  std::size_t heads, y_apart;
+  std::size_t x_apart() const { return first.x.layout.bytes(); }
+};
+
+struct FloatHeadProducts {
+  FloatProduct first;
+  std::size_t heads, x_apart, y_apart;
+};
+
 /// turned = scale · queries, turned by their positions; keys, turned, and values go to the cache, where
 /// there are some.
 struct Turn {
@@ -148,7 +176,8 @@ struct Turn {
   float scale;
 };
 
-/// What items of the pass's plan give (attention_rows.h), into `parts`: [row of an item][dim + 4].
+/// What items of the pass's plan give (attention_rows.h), into `parts`: of each query of an item the numbers
+/// of a value, up to a multiple of 4, then the largest score and the sum of weights, and room for two more.
 struct Attend {
   Rows q;
   Cache cache;
@@ -159,7 +188,12 @@ struct Attend {
   float cap;  ///< of scores; 0: none
 };
 
-/// The parts of a row become its heads.
+/// Numbers of a query in `parts`, for values of so many.
+constexpr std::size_t part_numbers(std::size_t dim) {
+  return (dim + 3) / 4 * 4 + 4;
+}
+
+/// The parts of a row become its heads, of `dim` numbers each.
 struct Merge {
   Slice parts, plan;  ///< [rows] AttentionRows
   Slice sinks;        ///< [heads], or none
@@ -271,9 +305,9 @@ struct SumExp {
   Slice out;
 };
 
-struct AnyCall
-    : std::variant<Move, Copy, Add, Scale, Cap, Gate, Norm, Quantize, Product, FloatProduct, Turn, Attend,
-                   Merge, Activate, StoreInputs, Convolve, PrepareHeads, MultiplyKeys, Recur, Top, SumExp> {
+struct AnyCall : std::variant<Move, Copy, Add, Scale, Cap, Gate, Norm, Quantize, Product, FloatProduct,
+                              QuantizeHeads, HeadProducts, FloatHeadProducts, Turn, Attend, Merge, Activate,
+                              StoreInputs, Convolve, PrepareHeads, MultiplyKeys, Recur, Top, SumExp> {
   using variant::variant;
   const variant& get() const { return *this; }
   variant& get() { return *this; }

@@ -64,8 +64,6 @@ class Device {
   virtual DeviceInfo info() const = 0;
   /// Of DeviceOps on it: formats, types of keys and values, and features that it has kernels for.
   virtual const Caps& caps() const = 0;
-  /// Whether it has kernels for heads of so many dimensions.
-  virtual bool has_heads_of(std::size_t dimensions) const = 0;
 
   /// In how many parts the y of a product that may be split comes at most. Part p of row r begins
   /// (p · rows + r) strides behind the first, for which there must be room; the sum of all parts, neighbours

@@ -20,7 +20,7 @@ class DeviceBackend final : public Backend {
 
   const Caps& caps() const override { return device_->caps(); }
   std::string place() const override;
-  /// Error: heads of a size that the device has no kernels for, or less memory than the weights take.
+  /// Error: less memory than the weights take.
   Result<std::unique_ptr<Ops>> make(const ModelSpec& spec, const KvTypes& kv) const override;
 
  private:

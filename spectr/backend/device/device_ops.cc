@@ -59,7 +59,7 @@ DeviceOps::DeviceOps(const ModelSpec& spec, const KvTypes& kv, std::shared_ptr<D
   });
   for (const LayerSpec& layer : spec.layers) {
     if (const AttentionSpec* a = layer.attention())
-      heads_numbers_ = std::max(heads_numbers_, a->heads * (a->head_dim + 4));
+      heads_numbers_ = std::max(heads_numbers_, a->heads * call::part_numbers(value_dim(*a)));
     if (const DeltaNetSpec* delta = layer.delta_net()) key_heads_ = std::max(key_heads_, delta->key_heads);
   }
 }
@@ -73,7 +73,8 @@ void DeviceOps::reserve(std::size_t rows) {
   for (std::size_t i = 0; i < buffer_count; ++i)
     larger[i] = allocate(std::max(rows, with_parts) * cols_[i] * sizeof(float));
   auto turned = allocate(rows * cols(Buffer::query) * sizeof(float));
-  auto quantized = allocate(QuantizedLayout{rows, quantized_cols_}.bytes());
+  auto quantized =
+      allocate(std::max(QuantizedLayout{rows, quantized_cols_}.bytes(), quantized_bytes_of_heads(rows)));
   auto key_products = allocate(rows * key_heads_ * 2 * grid_tokens * sizeof(float));
   recordings_.clear();
   buffers_ = std::move(larger);
@@ -227,54 +228,6 @@ void DeviceOps::linear(LinearRole, std::span<const LinearTarget> targets, Buffer
   }
 }
 
-void DeviceOps::attention(std::size_t layer) {
-  const AttentionSpec& a = *spec_.layers[layer].attention();
-  const std::size_t kv_numbers = a.kv_heads * a.head_dim, q_numbers = a.heads * a.head_dim;
-  const call::Cache cache = blocks_.of(a.kv_from.value_or(layer));
-  const bool stores = !a.kv_from;
-  split_products({Buffer::query, Buffer::key, Buffer::value});
-  if (a.norms_whole_vector) {
-    record_norm(a.q_norm, {}, Buffer::query, 1, q_numbers);
-    if (stores) record_norm(a.k_norm, {}, Buffer::key, 1, kv_numbers);
-  } else {
-    record_norm(a.q_norm, {}, Buffer::query, a.heads, a.head_dim);
-    if (stores) record_norm(a.k_norm, {}, Buffer::key, a.kv_heads, a.head_dim);
-  }
-  if (stores) record_norm({}, a.value_epsilon, Buffer::value, a.kv_heads, a.head_dim);
-  const call::Rows turned{{turned_.get()}, q_numbers};
-  record(call::Turn{.q = view(Buffer::query),
-                    .k = stores ? view(Buffer::key) : call::Rows(),
-                    .v = stores ? view(Buffer::value) : call::Rows(),
-                    .turned = turned,
-                    .rows = shape_.rows,
-                    .heads = a.heads,
-                    .cache = cache,
-                    .angles = data_.angles(layer),
-                    .written = data_.written(),
-                    .scales = data_.scales(layer),
-                    .first = a.rope.first,
-                    .dims = 2 * a.rope.frequencies.size(),
-                    .interleaved = a.rope.interleaved,
-                    .scale = a.scale});
-  record(call::Attend{.q = turned,
-                      .cache = cache,
-                      .items = data_.items(layer),
-                      .listed = data_.listed(),
-                      .parts = {parts_.get()},
-                      .item_count = shape_.items,
-                      .rows_together = PassData::rows_together(shape_.rows),
-                      .heads = a.heads,
-                      .cap = a.score_cap});
-  record(call::Merge{.parts = {parts_.get()},
-                     .plan = data_.rows(layer),
-                     .sinks = weights_.vector(a.sinks),
-                     .out = view(Buffer::attended),
-                     .rows = shape_.rows,
-                     .heads = a.heads,
-                     .kv_heads = a.kv_heads,
-                     .dim = a.head_dim});
-}
-
 void DeviceOps::activate(const DenseSpec& spec) {
   const call::Rows up = view(Buffer::up), gate = view(Buffer::gate);
   split_products({Buffer::gate, Buffer::up});
@@ -322,12 +275,6 @@ Result<HeldLogits> DeviceOps::finish() {
 
 // What the device backend's caps do not have is refused when a model is loaded.
 
-void DeviceOps::latent_queries(std::size_t) {
-  broken_contract("a feature that the backend has");
-}
-void DeviceOps::latent_values(std::size_t) {
-  broken_contract("a feature that the backend has");
-}
 std::size_t DeviceOps::experts(const ExpertsSpec&, Buffer) {
   broken_contract("a feature that the backend has");
 }

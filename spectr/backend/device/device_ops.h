@@ -73,6 +73,15 @@ class DeviceOps final : public Ops {
   void split_products(std::initializer_list<Buffer> read);
   void product(const LinearSpec& linear, const call::Rows& in, const call::Rows& out, std::size_t rows);
 
+  // device_attention.cc
+  /// Numbers of a head of values, as attention gives it.
+  static std::size_t value_dim(const AttentionSpec& a) { return a.latent ? a.latent->rank : a.head_dim; }
+  /// Bytes of the rows that a product by head reads, the most of all layers.
+  std::size_t quantized_bytes_of_heads(std::size_t rows) const;
+  void normalize_heads(const AttentionSpec& a);
+  void multiply_heads(const std::vector<LinearSpec>& heads, const call::Rows& in, std::size_t in_apart,
+                      const call::Rows& out, std::size_t out_apart);
+
   const ModelSpec& spec_;
   std::shared_ptr<Device> device_;
   DeviceWeights weights_;

@@ -42,17 +42,28 @@ std::size_t forbids_bytes(const ModelSpec& spec) {
 }  // namespace
 
 DeviceWeights::DeviceWeights(const ModelSpec& spec, Device& device, ThreadPool* pool)
-    : spec_(spec),
-      device_(device),
-      pool_(pool),
-      on_device_(spec.weights.size()),
-      on_host_(spec.weights.size()) {
+    : spec_(spec), device_(device), pool_(pool), memory_(spec.weights.size()), on_host_(spec.weights.size()) {
+  for (WeightId id = 0; id < spec.weights.size(); ++id) places_.push_back({id, 0, 1});
+  for (const LayerSpec& layer : spec.layers) {
+    const AttentionSpec* a = layer.attention();
+    if (a == nullptr || !a->latent) continue;
+    place_together(a->latent->keys_up);
+    place_together(a->latent->values_up);
+  }
   if (spec.head.forbidden.empty()) return;
   std::vector<float> summands(spec.vocabulary, -0.0f);  // which changes no number
   for (const Token token : spec.head.forbidden)
     summands[static_cast<std::size_t>(token)] = -std::numeric_limits<float>::infinity();
   forbids_ = device.allocate(forbids_bytes(spec));
   state_ = device.upload(forbids(), std::as_bytes(std::span(summands)));
+}
+
+void DeviceWeights::place_together(const std::vector<LinearSpec>& heads) {
+  const WeightId first = heads.front().weight;
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    SPECTR_CHECK(spec_.weight(heads[h].weight).type == spec_.weight(first).type);
+    places_[heads[h].weight] = {first, h, heads.size()};
+  }
 }
 
 std::size_t DeviceWeights::bytes_of_all(const ModelSpec& spec) {
@@ -67,38 +78,42 @@ bool DeviceWeights::upload(WeightId id, std::span<const std::byte> bytes) {
   if (stays) on_host_[id] = bytes;
   const std::size_t size = device_bytes(spec_, id);
   if (size == 0) return stays;
-  on_device_[id] = device_.allocate(size);
-  const auto send = [&](std::size_t offset, std::span<const std::byte> part) {
-    if (const Result<void> sent = device_.upload({on_device_[id].get(), offset}, part); !sent) state_ = sent;
+  std::unique_ptr<DeviceMemory>& memory = memory_[places_[id].in];
+  if (memory == nullptr) memory = device_.allocate(places_[id].count * size);
+  const auto send = [&](const Slice& to, std::span<const std::byte> bytes_of_part) {
+    if (const Result<void> sent = device_.upload(to, bytes_of_part); !sent) state_ = sent;
   };
   if (weight.is_vector) {
     std::vector<float> numbers(weight.cols);
     dequantize(weight.type, bytes, numbers);
-    send(0, std::as_bytes(std::span(numbers)));
-  } else if (has_device_layout(weight.type)) {
-    const PanelLayout layout(weight.type, weight.rows, weight.cols);
+    send(vector(id), std::as_bytes(std::span(numbers)));
+    return stays;
+  }
+  const call::Weights to = matrix(id);
+  if (has_device_layout(weight.type)) {
     const WeightPanels packed = pack_for_device(weight.type, weight.rows, weight.cols, bytes, pool_);
-    send(0, std::as_bytes(std::span(packed.codes)));
-    send(layout.scales_at(), std::as_bytes(std::span(packed.scales)));
-    send(layout.factors_at(), std::as_bytes(std::span(packed.factors)));
+    send(to.codes, std::as_bytes(std::span(packed.codes)));
+    send(to.scales, std::as_bytes(std::span(packed.scales)));
+    if (to.factors) send(to.factors, std::as_bytes(std::span(packed.factors)));
   } else {
-    send(0, bytes);
+    send(to.codes, bytes);
   }
   return stays;
 }
 
 std::size_t DeviceWeights::bytes_of(WeightId id) const {
-  return on_device_[id] == nullptr ? on_host_[id].size() : on_device_[id]->bytes();
+  const std::size_t bytes = device_bytes(spec_, id);
+  return bytes == 0 ? on_host_[id].size() : bytes;
 }
 
 call::Weights DeviceWeights::matrix(WeightId id) const {
   const WeightSpec& weight = spec_.weight(id);
-  const Slice at{on_device_[id].get()};
-  call::Weights matrix{weight.type, weight.rows, weight.cols, at};
+  call::Weights matrix{weight.type, weight.rows, weight.cols, part(id, 0, device_bytes(spec_, id))};
   if (has_device_layout(weight.type)) {
     const PanelLayout layout(weight.type, weight.rows, weight.cols);
-    matrix.scales = at.behind(layout.scales_at());
-    if (layout.factor_bytes > 0) matrix.factors = at.behind(layout.factors_at());
+    matrix.codes = part(id, 0, layout.code_bytes);
+    matrix.scales = part(id, layout.scales_at(), layout.scale_bytes);
+    if (layout.factor_bytes > 0) matrix.factors = part(id, layout.factors_at(), layout.factor_bytes);
   }
   return matrix;
 }

@@ -10,7 +10,8 @@
 namespace spectr {
 
 /// A model's weights on a device: quantized matrices packed (weight_panels.h), those in floats as they stand
-/// in the file; vectors as floats. What rows are looked up in by a token or a position stays in the file, on
+/// in the file; vectors as floats. Those of a layer's heads that stand for one another lie one behind the
+/// other, codes behind codes. What rows are looked up in by a token or a position stays in the file, on
 /// the host.
 class DeviceWeights {
  public:
@@ -23,9 +24,10 @@ class DeviceWeights {
   static std::size_t bytes_of_all(const ModelSpec& spec);
   std::size_t bytes_of(WeightId id) const;
 
+  /// That of the first head has those of the others behind it.
   call::Weights matrix(WeightId id) const;
   /// [cols]
-  Slice vector(WeightId id) const { return {on_device_[id].get()}; }
+  Slice vector(WeightId id) const { return part(id, 0, spec_.weight(id).cols * sizeof(float)); }
   Slice vector(const std::optional<WeightId>& id) const { return id ? vector(*id) : Slice(); }
   /// [vocabulary], what is added to logits so that forbidden tokens have none; or none.
   Slice forbids() const { return {forbids_.get()}; }
@@ -35,11 +37,24 @@ class DeviceWeights {
   const Result<void>& state() const { return state_; }
 
  private:
+  /// Where a weight lies: in the memory of the weight `in`, as the `index`-th of `count`.
+  struct Place {
+    WeightId in;
+    std::size_t index, count;
+  };
+  /// Of parts of `bytes` each, which begin behind `before` bytes of every weight.
+  Slice part(WeightId id, std::size_t before, std::size_t bytes) const {
+    const Place& place = places_[id];
+    return {memory_[place.in].get(), place.count * before + place.index * bytes};
+  }
+  void place_together(const std::vector<LinearSpec>& heads);
+
   const ModelSpec& spec_;
   Device& device_;
   ThreadPool* pool_;
-  std::vector<std::unique_ptr<DeviceMemory>> on_device_;  // by weight
-  std::vector<std::span<const std::byte>> on_host_;       // by weight: of tables
+  std::vector<Place> places_;                          // by weight
+  std::vector<std::unique_ptr<DeviceMemory>> memory_;  // by weight
+  std::vector<std::span<const std::byte>> on_host_;    // by weight: of tables
   std::unique_ptr<DeviceMemory> forbids_;
   Result<void> state_;  // of uploads
 };

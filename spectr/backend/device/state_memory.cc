@@ -48,10 +48,9 @@ StateMemory::StateMemory(const ModelSpec& spec, Device& device) : device_(device
     state_numbers_ = std::max(state_numbers_, round_up(state, 4));
   }
   if (!is_used()) return;
-  // As a move has it: four halves are a pair of floats.
-  std::vector<MoveLine> lines;
-  for (std::size_t i = 0; i < token_numbers_; i += place_numbers)
-    lines.push_back({static_cast<unsigned>(2 * i), 4});
+  std::vector<MoveLine> lines;  // slots of a move are places here
+  for (std::size_t i = 0; i < token_numbers_; ++i)
+    lines.push_back({static_cast<unsigned>(i), static_cast<unsigned>(place_numbers)});
   lines_ = device.allocate(lines.size() * sizeof(MoveLine));
   state_ = device.upload({lines_.get()}, std::as_bytes(std::span(lines)));
 }
@@ -157,12 +156,10 @@ void StateMemory::add(const SlotMove& move) {
 }
 
 call::Move StateMemory::move() const {
-  const std::size_t place_bytes = place_numbers * sizeof(float);
   return {.pool = {pool_.get()},
-          .block_bytes = chunk_slots * place_bytes,
-          .number_bytes = place_bytes / 4,
+          .block_bytes = chunk_slots * place_numbers * sizeof(float),
           .lines = {lines_.get()},
-          .line_count = token_numbers_ / place_numbers,
+          .line_count = token_numbers_,
           .count = {},
           .moves = {}};
 }

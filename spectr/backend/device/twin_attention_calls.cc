@@ -1,10 +1,13 @@
-#include <cstring>
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "spectr/backend/device/attention_rows.h"
 #include "spectr/backend/device/twin_computes.h"
 #include "spectr/base/check.h"
+#include "spectr/base/numeric.h"
 #include "spectr/gguf/f16.h"
 
 namespace spectr::twin {
@@ -16,39 +19,83 @@ void compute(const call::Move& call, Rounding) {
   for (std::size_t i = 0; i < call.line_count; ++i) {
     const auto place = [&](PoolSlot slot) {
       const auto s = static_cast<std::size_t>(slot);
-      const std::size_t number = lines[i].base + s % chunk_slots * lines[i].stride;
-      return numbers_at<std::byte>(
-          call.pool.behind(s / chunk_slots * call.block_bytes + number * call.number_bytes),
-          4 * call.number_bytes);
+      const std::size_t word = lines[i].base + s % chunk_slots * lines[i].stride;
+      return numbers_at<std::uint32_t>(call.pool.behind(s / chunk_slots * call.block_bytes + 4 * word), 1);
     };
-    for (std::size_t m = 0; m < count; ++m)
-      std::memmove(place(moves[2 * m + 1]), place(moves[2 * m]), 4 * call.number_bytes);
+    for (std::size_t m = 0; m < count; ++m) *place(moves[2 * m + 1]) = *place(moves[2 * m]);
   }
 }
 
 namespace {
 
-/// A number of a cache.
-Slice place_in(const call::Cache& cache, std::size_t head, PoolSlot slot, std::size_t d, bool is_key) {
-  const std::size_t block = static_cast<std::size_t>(slot) / chunk_slots,
-                    s = static_cast<std::size_t>(slot) % chunk_slots;
-  const std::size_t number = is_key ? (d / 4 * 64 + s) * 4 + d % 4 : 64 * cache.dim + s * cache.dim + d;
-  return cache.pool.behind(block * cache.block_bytes + cache.layer + head * cache.head_bytes() +
-                           number * call::number_bytes(cache.type));
-}
-
-float load(const call::Cache& cache, const Slice& from) {
-  return cache.type == KvType::f16 ? f16_to_float(*numbers_at<const std::uint16_t>(from, 1))
-                                   : *numbers_at<const float>(from, 1);
-}
-
-void store(const call::Cache& cache, const Slice& to, float number) {
-  if (cache.type == KvType::f16) {
-    *numbers_at<std::uint16_t>(to, 1) = round_to_f16(number).bits;
-  } else {
-    *numbers_at<float>(to, 1) = number;
+/// A slot's place for keys and values of a head.
+class CachedSlot {
+ public:
+  CachedSlot(const call::Cache& cache, std::size_t head, PoolSlot slot)
+      : types_(cache.types),
+        layout_(cache.head()),
+        head_(cache.pool.behind(static_cast<std::size_t>(slot / chunk_slots) * cache.block_bytes +
+                                cache.layer + head * cache.head_bytes())),
+        slot_(slot % chunk_slots) {
+    if (layout_.keys_have_values) types_.values = types_.keys;
   }
-}
+
+  float key(int d) const { return load(types_.keys, layout_.key(slot_, d), layout_.key_scale(slot_, d)); }
+  float value(int d) const {
+    return load(types_.values, layout_.value(slot_, d), layout_.value_scale(slot_, d));
+  }
+  void store_key(std::span<const float> key) const {
+    const auto at = [this](int d) { return std::pair(layout_.key(slot_, d), layout_.key_scale(slot_, d)); };
+    store(types_.keys, key, at);
+  }
+  void store_value(std::span<const float> value) const {
+    const auto at = [this](int d) {
+      return std::pair(layout_.value(slot_, d), layout_.value_scale(slot_, d));
+    };
+    store(types_.values, value, at);
+  }
+
+ private:
+  template <class T>
+  T& number(int byte) const {
+    return *numbers_at<T>(head_.behind(static_cast<std::size_t>(byte)), 1);
+  }
+
+  float load(KvType type, int at, int scale) const {
+    if (type == KvType::f32) return number<float>(at);
+    if (type == KvType::f16) return f16_to_float(number<std::uint16_t>(at));
+    return number<float>(scale) * static_cast<float>(number<std::int8_t>(at));
+  }
+
+  /// at(d): where number d and its scale go.
+  template <class At>
+  void store(KvType type, std::span<const float> x, const At& at) const {
+    for (std::size_t begin = 0; begin < x.size(); begin += q8_dims) {
+      const std::span<const float> some = x.subspan(begin, std::min(q8_dims, x.size() - begin));
+      std::array<std::int8_t, q8_dims> quants;
+      if (type == KvType::q8_0)
+        number<float>(at(static_cast<int>(begin)).second) =
+            round_to_q8(some, std::span(quants).first(some.size()));
+      for (std::size_t j = 0; j < round_up(some.size(), 4); ++j) {  // zeros fill up the last four
+        const bool is_there = j < some.size();
+        const float one = is_there ? some[j] : 0.0f;
+        const int to = at(static_cast<int>(begin + j)).first;
+        if (type == KvType::f32) {
+          number<float>(to) = one;
+        } else if (type == KvType::f16) {
+          number<std::uint16_t>(to) = round_to_f16(one).bits;
+        } else {
+          number<std::int8_t>(to) = is_there ? quants[j] : std::int8_t{0};
+        }
+      }
+    }
+  }
+
+  KvTypes types_;
+  HeadLayout layout_;
+  Slice head_;
+  int slot_;
+};
 
 }  // namespace
 
@@ -79,17 +126,16 @@ void compute(const call::Turn& call, Rounding) {
     for (std::size_t h = 0; h < call.cache.kv_heads; ++h) {
       std::ranges::copy(row(call.k, r, call.cache.kv_heads * dim).subspan(h * dim, dim), head.begin());
       turn(r, head);
-      const std::span<const float> value = row(call.v, r, call.cache.kv_heads * dim).subspan(h * dim, dim);
-      for (std::size_t d = 0; d < dim; ++d) {
-        store(call.cache, place_in(call.cache, h, to, d, true), head[d]);
-        store(call.cache, place_in(call.cache, h, to, d, false), value[d]);
-      }
+      const CachedSlot cached(call.cache, h, to);
+      cached.store_key(head);
+      if (call.v.at) cached.store_value(row(call.v, r, call.cache.kv_heads * dim).subspan(h * dim, dim));
     }
   }
 }
 
 void compute(const call::Attend& call, Rounding rounding) {
   const std::size_t dim = call.cache.dim, group = call.heads / call.cache.kv_heads;
+  const std::size_t numbers = call::part_numbers(call.cache.values());
   const std::span items(numbers_at<const AttentionItem>(call.items, call.item_count), call.item_count);
   for (const AttentionItem& item : items) {
     const auto rows = static_cast<std::size_t>(item.rows), present = static_cast<std::size_t>(item.present);
@@ -101,20 +147,20 @@ void compute(const call::Attend& call, Rounding rounding) {
             item.block >= 0
                 ? item.block * chunk_slots + static_cast<int>(i)
                 : numbers_at<const PoolSlot>(call.listed)[static_cast<std::size_t>(item.list) + i];
-        for (std::size_t d = 0; d < dim; ++d) {
-          keys.push_back(load(call.cache, place_in(call.cache, h, slot, d, true)));
-          values.push_back(load(call.cache, place_in(call.cache, h, slot, d, false)));
-        }
+        const CachedSlot cached(call.cache, h, slot);
+        for (std::size_t d = 0; d < dim; ++d) keys.push_back(cached.key(static_cast<int>(d)));
+        for (std::size_t d = 0; d < call.cache.values(); ++d)
+          values.push_back(cached.value(static_cast<int>(d)));
       }
       for (std::size_t i = 0; i < rows * group; ++i) {  // the queries of a row's heads lie together
         const std::size_t r = static_cast<std::size_t>(item.row) + i / group, head = h * group + i % group;
         const AttendedChunk chunk = attend_to_chunk(row(call.q, r, call.heads * dim).subspan(head * dim, dim),
                                                     keys, values, call.cap, rounding);
         const std::size_t at = static_cast<std::size_t>(item.part) * call.heads + h * rows * group + i;
-        float* const out = numbers_at<float>(call.parts.behind(at * (dim + 4) * sizeof(float)), dim + 4);
+        float* const out = numbers_at<float>(call.parts.behind(at * numbers * sizeof(float)), numbers);
         std::ranges::copy(chunk.values, out);
-        out[dim] = chunk.most;
-        out[dim + 1] = chunk.sum;
+        out[numbers - 4] = chunk.most;
+        out[numbers - 3] = chunk.sum;
       }
     }
   }
@@ -122,6 +168,7 @@ void compute(const call::Attend& call, Rounding rounding) {
 
 void compute(const call::Merge& call, Rounding rounding) {
   const std::size_t dim = call.dim, group = call.heads / call.kv_heads;
+  const std::size_t numbers = call::part_numbers(dim);
   for (std::size_t r = 0; r < call.rows; ++r) {
     const AttentionRow& of = numbers_at<const AttentionRow>(call.plan, call.rows)[r];
     for (std::size_t h = 0; h < call.heads; ++h) {
@@ -132,8 +179,8 @@ void compute(const call::Merge& call, Rounding rounding) {
                    place = static_cast<std::size_t>(of.place_of(c));
         const std::size_t at = part * call.heads + h / group * rows * group + place * group + h % group;
         const float* const in =
-            numbers_at<const float>(call.parts.behind(at * (dim + 4) * sizeof(float)), dim + 4);
-        chunks.push_back({in[dim], in[dim + 1], std::vector<float>(in, in + dim)});
+            numbers_at<const float>(call.parts.behind(at * numbers * sizeof(float)), numbers);
+        chunks.push_back({in[numbers - 4], in[numbers - 3], std::vector<float>(in, in + dim)});
       }
       std::optional<float> sink;
       if (call.sinks) sink = numbers_at<const float>(call.sinks, call.heads)[h];

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "spectr/backend/device/twin_computes.h"
+#include "spectr/backend/device/weight_panels.h"
 #include "spectr/gguf/tensor_type.h"
 
 namespace spectr::twin {
@@ -45,8 +46,13 @@ void quantize_rows(const call::Rows& in, const call::QuantizedRows& out) {
 }
 
 void compute(const call::Copy& call, Rounding) {
-  for (std::size_t r = 0; r < call.rows; ++r)
-    std::ranges::copy(row(call.from, r, call.cols), row(call.to, r, call.cols).begin());
+  for (std::size_t r = 0; r < call.rows; ++r) {
+    for (std::size_t h = 0; h < call.heads; ++h) {
+      const call::Rows from{call.from.at.behind(h * call.from_apart * sizeof(float)), call.from.stride},
+          to{call.to.at.behind(h * call.to_apart * sizeof(float)), call.to.stride};
+      std::ranges::copy(row(from, r, call.cols), row(to, r, call.cols).begin());
+    }
+  }
 }
 
 void compute(const call::Add& call, Rounding) {
@@ -146,6 +152,39 @@ void compute(const call::FloatProduct& call, Rounding) {
   }
   copy_product(float_product(call.weights.type, file_bytes(call.weights), call.weights.rows, x, call.rows),
                call.y, 0, call.rows);
+}
+
+void compute(const call::QuantizeHeads& call, Rounding rounding) {
+  for (std::size_t h = 0; h < call.heads; ++h) {
+    call::Quantize one = call.first;
+    one.in.at = one.in.at.behind(h * call.in_apart);
+    one.quantized.at = one.quantized.at.behind(h * call.out_apart());
+    compute(one, rounding);
+  }
+}
+
+void compute(const call::HeadProducts& call, Rounding rounding) {
+  for (std::size_t h = 0; h < call.heads; ++h) {
+    call::Product one = call.first;
+    auto& [weights, y] = one.targets.front();
+    const PanelLayout layout(weights.type, weights.rows, weights.cols);
+    weights.codes = weights.codes.behind(h * layout.code_bytes);
+    weights.scales = weights.scales.behind(h * layout.scale_bytes);
+    if (weights.factors) weights.factors = weights.factors.behind(h * layout.factor_bytes);
+    one.x.at = one.x.at.behind(h * call.x_apart());
+    y.at = y.at.behind(h * call.y_apart);
+    compute(one, rounding);
+  }
+}
+
+void compute(const call::FloatHeadProducts& call, Rounding rounding) {
+  for (std::size_t h = 0; h < call.heads; ++h) {
+    call::FloatProduct one = call.first;
+    one.weights.codes = one.weights.codes.behind(h * file_bytes(one.weights).size());
+    one.x.at = one.x.at.behind(h * call.x_apart);
+    one.y.at = one.y.at.behind(h * call.y_apart);
+    compute(one, rounding);
+  }
 }
 
 void compute(const call::Activate& call, Rounding rounding) {

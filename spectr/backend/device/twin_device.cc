@@ -41,11 +41,7 @@ DeviceInfo TwinDevice::info() const {
 }
 
 const Caps& TwinDevice::caps() const {
-  static const Caps caps = [] {
-    Caps all = host_caps("twins", device_features());
-    std::erase_if(all.kv_types, [](const KvTypes& kv) { return kv.keys != kv.values; });
-    return all;
-  }();
+  static const Caps caps = host_caps("twins", device_features());
   return caps;
 }
 

@@ -17,7 +17,6 @@ class TwinDevice final : public Device {
 
   DeviceInfo info() const override;
   const Caps& caps() const override;
-  bool has_heads_of(std::size_t dimensions) const override { return dimensions % 4 == 0; }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override;
   Result<void> upload(const Slice& to, std::span<const std::byte> bytes) override;
   Result<void> download(std::span<std::byte> to, const Slice& from) override;

@@ -92,9 +92,9 @@ float sum_as_tree(std::vector<float> numbers);
 /// What a chunk gives: the largest score, Σ weights, Σ weights · values.
 struct AttendedChunk {
   float most, sum;
-  std::vector<float> values;  ///< [dim]
+  std::vector<float> values;  ///< as many as a value has
 };
-/// Of one scaled query. Requires: keys and values are [slots, dim], at most 64 slots.
+/// Of one scaled query. Requires: keys and values are those of 1 to 64 slots.
 AttendedChunk attend_to_chunk(std::span<const float> q, std::span<const float> keys,
                               std::span<const float> values, float cap, Rounding rounding = Rounding::fused);
 /// A head from its chunks; with a sink, a score that has no value.

@@ -16,8 +16,8 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 
 AttendedChunk attend_to_chunk(std::span<const float> q, std::span<const float> keys,
                               std::span<const float> values, float cap, Rounding rounding) {
-  const std::size_t dim = q.size(), count = keys.size() / dim;
-  AttendedChunk out{.most = -infinity, .sum = 0, .values = std::vector<float>(dim)};
+  const std::size_t dim = q.size(), count = keys.size() / dim, value_dim = values.size() / count;
+  AttendedChunk out{.most = -infinity, .sum = 0, .values = std::vector<float>(value_dim)};
   std::array<float, chunk> weights;
   weights.fill(-infinity);
   for (std::size_t i = 0; i < count; ++i) {
@@ -31,9 +31,9 @@ AttendedChunk attend_to_chunk(std::span<const float> q, std::span<const float> k
   for (std::size_t i = 0; i < chunk / 2; ++i) pairs[i] = weights[i] + weights[i + chunk / 2];
   out.sum = sum_as_tree(std::move(pairs));
   for (std::size_t i = 0; i < chunk; ++i) {
-    for (std::size_t d = 0; d < dim; ++d) {
+    for (std::size_t d = 0; d < value_dim; ++d) {
       out.values[d] =
-          multiply_add(weights[i], i < count ? values[i * dim + d] : 0.0f, out.values[d], rounding);
+          multiply_add(weights[i], i < count ? values[i * value_dim + d] : 0.0f, out.values[d], rounding);
     }
   }
   return out;

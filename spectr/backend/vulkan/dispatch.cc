@@ -59,10 +59,10 @@ std::uint32_t Lowering::bind(std::size_t which, const Slice& at, std::size_t byt
 }
 
 void Lowering::add_quantized(std::size_t which, const call::QuantizedRows& rows,
-                             std::vector<std::uint32_t>& parameters) {
+                             std::vector<std::uint32_t>& parameters, std::size_t heads) {
   if (!rows.at) return;
   const QuantizedLayout& layout = rows.layout;
-  const std::uint32_t at = writes(which, rows.at, layout.bytes());
+  const std::uint32_t at = writes(which, rows.at, heads * layout.bytes());
   for (const std::uint32_t one :
        {at, at + as_uint(layout.scales_of(0) / word), at + as_uint(layout.sums_of(0) / word),
         as_uint(layout.codes_of(1) / word), as_uint(layout.tiles())})
@@ -90,13 +90,17 @@ void Lowering::operator()(const call::Move& c) {
   SPECTR_CHECK(c.moves.memory == c.count.memory && c.count.offset < c.moves.offset);
   const std::uint32_t count = reads(2, c.count, rest_of(c.count));
   const std::uint32_t moves = count + as_uint((c.moves.offset - c.count.offset) / word);
-  end({pool, as_uint(c.block_bytes / word), as_uint(c.number_bytes), lines, as_uint(c.line_count), count,
-       moves},
+  end({pool, as_uint(c.block_bytes / word), lines, as_uint(c.line_count), count, moves},
       div_up(c.line_count, 128));
 }
 
 void Lowering::operator()(const call::Copy& c) {
-  add_elementwise(operation(Operation::copy), c.from, {}, c.to, c.rows, c.cols);
+  if (c.heads == 1) return add_elementwise(operation(Operation::copy), c.from, {}, c.to, c.rows, c.cols);
+  begin(Kernel::copy_heads);
+  end({reads(0, c.from, c.rows, (c.heads - 1) * c.from_apart + c.cols), as_uint(c.from.stride),
+       as_uint(c.from_apart), writes(1, c.to, c.rows, (c.heads - 1) * c.to_apart + c.cols),
+       as_uint(c.to.stride), as_uint(c.to_apart), as_uint(c.cols), as_uint(c.heads)},
+      c.rows, div_up(c.heads * c.cols, 128));
 }
 
 void Lowering::operator()(const call::Add& c) {
@@ -120,11 +124,26 @@ void Lowering::operator()(const call::Activate& c) {
                   c.has_gate ? c.up : call::Rows(), c.out, c.rows, c.cols, c.clamp, 0, c.quantized);
 }
 
-void Lowering::operator()(const call::Quantize& c) {
+void Lowering::add_quantize(const call::Quantize& c, std::size_t heads, std::size_t in_apart) {
+  const std::size_t groups = div_up(c.cols, columns_of_group);
   begin(Kernel::quantize);
-  std::vector<std::uint32_t> p = {reads(0, c.in, c.rows, c.cols), as_uint(c.in.stride), as_uint(c.cols)};
-  add_quantized(1, c.quantized, p);
-  end(std::move(p), c.rows, div_up(c.cols, columns_of_group));
+  std::vector<std::uint32_t> p = {
+      reads(0, c.in.at, (heads - 1) * in_apart + numbers_of(c.rows, c.cols, c.in.stride) * word),
+      as_uint(c.in.stride),
+      as_uint(c.cols),
+      as_uint(groups),
+      as_uint(in_apart / word),
+      as_uint(c.quantized.layout.bytes() / word)};
+  add_quantized(1, c.quantized, p, heads);
+  end(std::move(p), c.rows, heads * groups);
+}
+
+void Lowering::operator()(const call::Quantize& c) {
+  add_quantize(c, 1, 0);
+}
+
+void Lowering::operator()(const call::QuantizeHeads& c) {
+  add_quantize(c.first, c.heads, c.in_apart);
 }
 
 void Lowering::operator()(const call::Norm& c) {

@@ -36,7 +36,8 @@ std::size_t Lowering::rows_at_once(std::size_t rows, std::size_t bytes) const {
 }
 
 /// With a slab of x.
-void Lowering::add_product(const call::Product& c, const call::Product::Target& target, std::size_t slab) {
+void Lowering::add_product(const call::Product& c, const call::Product::Target& target, std::size_t slab,
+                           const Heads& heads) {
   const call::Weights& w = target.weights;
   const call::Rows& y = target.y;
   const QuantizedLayout& layout = c.x.layout;
@@ -45,47 +46,67 @@ void Lowering::add_product(const call::Product& c, const call::Product::Target& 
   const PanelLayout panel_of(w.type, WeightPanels::panel_rows, w.cols);
   const std::size_t codes = panel_of.code_bytes, scales = panel_of.scale_bytes,
                     factors = panel_of.factor_bytes;
-  const std::size_t at_once = rows_at_once(w.rows, codes / 16);
+  const std::size_t at_once = heads.count > 1 ? w.rows : rows_at_once(w.rows, codes / 16);
+  const std::size_t x_behind = heads.behind(heads.x_apart);
   for (std::size_t row = 0; row < w.rows; row += at_once) {
     const std::size_t rows = std::min(at_once, w.rows - row), panel = row / 16, panels = div_up(rows, 16);
+    const std::size_t all = heads.count * panels;
     begin(Kernel::panel_product);
     dispatches_.back().constants = constants_of(together, format);
     const std::size_t first = slab * QuantizedLayout::slab_rows;
-    end({reads(0, w.codes.behind(panel * codes), panels * codes, 16),
-         reads(1, w.scales.behind(panel * scales), panels * scales),
-         reads(2, w.factors ? w.factors.behind(panel * factors) : Slice(), panels * factors),
-         reads(3, c.x.at.behind(layout.codes_of(slab)), blocks * layout.tiles() * 512, 16),
-         reads(4, c.x.at.behind(layout.scales_of(slab)), blocks * layout.tiles() * 64),
+    end({reads(0, w.codes.behind(panel * codes), all * codes, 16),
+         reads(1, w.scales.behind(panel * scales), all * scales),
+         w.factors ? reads(2, w.factors.behind(panel * factors), all * factors) : 0,
+         reads(3, c.x.at.behind(layout.codes_of(slab)), x_behind + blocks * layout.tiles() * 512, 16),
+         reads(4, c.x.at.behind(layout.scales_of(slab)), x_behind + blocks * layout.tiles() * 64),
          as_uint(layout.tiles()), as_uint(rows), as_uint(blocks), as_uint(n),
-         writes(5, y.at.behind((first * y.stride + row) * word), numbers_of(n, rows, y.stride) * word),
-         as_uint(y.stride)},
-        div_up(n, together), panels);
+         writes(5, y.at.behind((first * y.stride + row) * word),
+                heads.behind(heads.y_apart) + numbers_of(n, rows, y.stride) * word),
+         as_uint(y.stride), as_uint(panels), as_uint(heads.x_apart / 16), as_uint(heads.y_apart / word)},
+        div_up(n, together), all);
   }
 }
 
 void Lowering::operator()(const call::Product& c) {
   for (const call::Product::Target& target : c.targets) {
-    for (std::size_t slab = 0; slab < c.x.layout.slabs(); ++slab) add_product(c, target, slab);
+    for (std::size_t slab = 0; slab < c.x.layout.slabs(); ++slab) add_product(c, target, slab, {});
+  }
+}
+
+void Lowering::add_float_product(const call::FloatProduct& c, const Heads& heads) {
+  const call::Weights& w = c.weights;
+  const std::size_t together = rows_together(c.rows);
+  const std::size_t bytes = w.type == TensorType::f32 ? 4 : 2;
+  const std::size_t at_once = heads.count > 1 ? w.rows : rows_at_once(w.rows, w.cols * bytes);
+  for (std::size_t row = 0; row < w.rows; row += at_once) {
+    const std::size_t rows = std::min(at_once, w.rows - row), panels = div_up(rows, 16);
+    begin(Kernel::float_product);
+    dispatches_.back().constants = {as_uint(together)};
+    end({reads(0, w.codes.behind(row * w.cols * bytes), heads.count * rows * w.cols * bytes, bytes),
+         reads(1, c.x.at, heads.behind(heads.x_apart) + numbers_of(c.rows, w.cols, c.x.stride) * word),
+         as_uint(c.x.stride), as_uint(rows), as_uint(w.cols), as_uint(c.rows),
+         w.type == TensorType::f32   ? 0u
+         : w.type == TensorType::f16 ? 1u
+                                     : 2u,
+         writes(2, c.y.at.behind(row * word),
+                heads.behind(heads.y_apart) + numbers_of(c.rows, rows, c.y.stride) * word),
+         as_uint(c.y.stride), as_uint(panels), as_uint(heads.x_apart / word), as_uint(heads.y_apart / word)},
+        div_up(c.rows, together), heads.count * panels);
   }
 }
 
 void Lowering::operator()(const call::FloatProduct& c) {
-  const call::Weights& w = c.weights;
-  const std::size_t together = rows_together(c.rows);
-  const std::size_t bytes = w.type == TensorType::f32 ? 4 : 2, at_once = rows_at_once(w.rows, w.cols * bytes);
-  for (std::size_t row = 0; row < w.rows; row += at_once) {
-    const std::size_t rows = std::min(at_once, w.rows - row);
-    begin(Kernel::float_product);
-    dispatches_.back().constants = {as_uint(together)};
-    end({reads(0, w.codes.behind(row * w.cols * bytes), rows * w.cols * bytes, bytes),
-         reads(1, c.x, c.rows, w.cols), as_uint(c.x.stride), as_uint(rows), as_uint(w.cols), as_uint(c.rows),
-         w.type == TensorType::f32   ? 0u
-         : w.type == TensorType::f16 ? 1u
-                                     : 2u,
-         writes(2, c.y.at.behind(row * word), numbers_of(c.rows, rows, c.y.stride) * word),
-         as_uint(c.y.stride)},
-        div_up(c.rows, together), div_up(rows, 16));
-  }
+  add_float_product(c, {});
+}
+
+void Lowering::operator()(const call::HeadProducts& c) {
+  const Heads heads{c.heads, c.x_apart(), c.y_apart};
+  for (std::size_t slab = 0; slab < c.first.x.layout.slabs(); ++slab)
+    add_product(c.first, c.first.targets.front(), slab, heads);
+}
+
+void Lowering::operator()(const call::FloatHeadProducts& c) {
+  add_float_product(c.first, {c.heads, c.x_apart, c.y_apart});
 }
 
 }  // namespace spectr::vulkan

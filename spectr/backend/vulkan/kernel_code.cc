@@ -42,6 +42,9 @@ constexpr std::uint32_t merge_quantized[] = {
 constexpr std::uint32_t move[] = {
 #include "spectr/backend/vulkan/words/move.inc"
 };
+constexpr std::uint32_t copy_heads[] = {
+#include "spectr/backend/vulkan/words/copy_heads.inc"
+};
 constexpr std::uint32_t top[] = {
 #include "spectr/backend/vulkan/words/top.inc"
 };
@@ -78,6 +81,7 @@ constexpr std::array<KernelCode, kernel_count> all{{
     {"merge", merge, 4},
     {"merge_quantized", merge_quantized, 5},
     {"move", move, 3},
+    {"copy_heads", copy_heads, 2},
     {"top", top, 2},
     {"sum_exp", sum_exp, 2},
     {"store_inputs", store_inputs, 5},

@@ -19,6 +19,7 @@ enum class Kernel {
   merge,
   merge_quantized,
   move,
+  copy_heads,
   top,
   sum_exp,
   store_inputs,
@@ -27,7 +28,7 @@ enum class Kernel {
   multiply_keys,
   recur,
 };
-inline constexpr int kernel_count = 19;
+inline constexpr int kernel_count = 20;
 
 struct KernelCode {
   const char* name;

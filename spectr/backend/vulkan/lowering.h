@@ -44,6 +44,7 @@ class Lowering {
   void operator()(const call::Gate& c);
   void operator()(const call::Activate& c);
   void operator()(const call::Quantize& c);
+  void operator()(const call::QuantizeHeads& c);
   void operator()(const call::Norm& c);
   void operator()(const call::Top& c);
   void operator()(const call::SumExp& c);
@@ -51,6 +52,8 @@ class Lowering {
   // dispatch_products.cc
   void operator()(const call::Product& c);
   void operator()(const call::FloatProduct& c);
+  void operator()(const call::HeadProducts& c);
+  void operator()(const call::FloatHeadProducts& c);
 
   // dispatch_attention.cc
   void operator()(const call::Turn& c);
@@ -86,16 +89,28 @@ class Lowering {
     return writes(which, rows.at, numbers_of(count, cols, rows.stride) * word);
   }
 
-  /// Where quantized rows go, the last parameters of a kernel that has some.
+  /// Where quantized rows go, those of several heads one behind the other: the last parameters of a kernel
+  /// that has some.
   void add_quantized(std::size_t which, const call::QuantizedRows& rows,
-                     std::vector<std::uint32_t>& parameters);
+                     std::vector<std::uint32_t>& parameters, std::size_t heads = 1);
   void add_elementwise(std::uint32_t operation, const call::Rows& a, const call::Rows& b,
                        const call::Rows& out, std::size_t rows, std::size_t cols, float factor = 0,
                        std::size_t gates = 0, const call::QuantizedRows& quantized = {});
   std::uint32_t state_rows(std::size_t which, const call::PlannedStates& plan);
   std::uint32_t state_steps(std::size_t which, const call::PlannedStates& plan);
   std::size_t rows_at_once(std::size_t rows, std::size_t bytes) const;
-  void add_product(const call::Product& c, const call::Product::Target& target, std::size_t slab);
+
+  /// Heads that have their own of everything: matrices one behind the other, x and y so many bytes apart.
+  struct Heads {
+    std::size_t count = 1, x_apart = 0, y_apart = 0;
+
+    /// Bytes from the first head to the last.
+    std::size_t behind(std::size_t apart) const { return (count - 1) * apart; }
+  };
+  void add_product(const call::Product& c, const call::Product::Target& target, std::size_t slab,
+                   const Heads& heads);
+  void add_float_product(const call::FloatProduct& c, const Heads& heads);
+  void add_quantize(const call::Quantize& c, std::size_t heads, std::size_t in_apart);
 
   const BindingLimits& limits_;
   std::vector<Dispatch>& dispatches_;

@@ -15,7 +15,6 @@ namespace spectr::vulkan {
 namespace {
 
 constexpr std::size_t upload_bytes = std::size_t{16} << 20, download_bytes = std::size_t{4} << 20;
-constexpr std::size_t largest_head = 512;  // dimensions that attend.comp has shared memory for
 constexpr VkPipelineStageFlags compute = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                transfer = VK_PIPELINE_STAGE_TRANSFER_BIT, host = VK_PIPELINE_STAGE_HOST_BIT;
 
@@ -137,19 +136,12 @@ DeviceInfo VulkanDevice::info() const {
 
 const Caps& VulkanDevice::caps() const {
   static const Caps caps = [] {
-    Caps all{.backend = "vulkan",
-             .formats = {TensorType::f32, TensorType::f16, TensorType::bf16},
-             .kv_types = {{KvType::f16, KvType::f16}, {KvType::f32, KvType::f32}},
-             .features = device_features(),
-             .row_invariant = true};
+    Caps all = host_caps("vulkan", device_features());
+    all.formats = {TensorType::f32, TensorType::f16, TensorType::bf16};
     all.formats.insert(all.formats.end(), device_layouts().begin(), device_layouts().end());
     return all;
   }();
   return caps;
-}
-
-bool VulkanDevice::has_heads_of(std::size_t dimensions) const {
-  return dimensions % 4 == 0 && dimensions <= largest_head;
 }
 
 /// Never more than the heap: some drivers would give it.

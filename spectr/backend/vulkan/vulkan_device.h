@@ -27,7 +27,6 @@ class VulkanDevice final : public Device {
 
   DeviceInfo info() const override;
   const Caps& caps() const override;
-  bool has_heads_of(std::size_t dimensions) const override;
   std::size_t largest_piece() const override { return limits_.bytes; }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override;
   Result<void> upload(const Slice& to, std::span<const std::byte> bytes) override;

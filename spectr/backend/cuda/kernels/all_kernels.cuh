@@ -2,10 +2,12 @@
 
 // What kernel_list.cuh and product_list.cuh name.
 
+#include "spectr/backend/cuda/kernels/any_attention.cuh"
 #include "spectr/backend/cuda/kernels/any_product.cuh"
 #include "spectr/backend/cuda/kernels/attention.cuh"
 #include "spectr/backend/cuda/kernels/elementwise.cuh"
 #include "spectr/backend/cuda/kernels/float_product.cuh"
+#include "spectr/backend/cuda/kernels/head_products.cuh"
 #include "spectr/backend/cuda/kernels/norm.cuh"
 #include "spectr/backend/cuda/kernels/product.cuh"
 #include "spectr/backend/cuda/kernels/questions.cuh"

@@ -12,10 +12,10 @@ namespace spectr::cuda {
 struct AnyProductKernel {
   static constexpr int threads = 128;
 
-  static SPECTR_DEVICE void run(const AnyProduct& p) {
+  static SPECTR_DEVICE void run(const AnyProduct& p, int group = group_x()) {
     dependents();
     predecessors();
-    const int row = group_x() * 4 + thread() / 32, lane = thread() % 32, r = group_y();
+    const int row = group * 4 + thread() / 32, lane = thread() % 32, r = group_y();
     if (row >= p.rows) return;  // a whole warp
     float sum = 0;
     for (int b = lane; b < p.blocks; b += 32) {

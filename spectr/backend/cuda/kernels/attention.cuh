@@ -16,6 +16,32 @@
 
 namespace spectr::cuda {
 
+/// A lane's two scores of a query, with slots `lane` and `lane` + 32, become weights; their largest and their
+/// sum go to `out`.
+SPECTR_DEVICE void weigh(float (&score)[2], float cap, int present, bool stores, float* weights, float* out) {
+  const int lane = thread() % 32;
+  if (cap > 0) {
+    score[0] = soft_cap(score[0], cap);
+    score[1] = soft_cap(score[1], cap);
+  }
+  const float a = lane < present ? score[0] : -INFINITY, b = lane + 32 < present ? score[1] : -INFINITY;
+  const float most = largest_of_lanes<32>(larger(a, b));
+  const float v = exp_of_negative(sub(a, most)), w = exp_of_negative(sub(b, most));
+  const float sum = sum_of_lanes<32>(add(v, w));
+  if (!stores) return;
+  weights[lane] = v;
+  weights[lane + 32] = w;
+  if (lane == 0) *reinterpret_cast<Two*>(out) = {most, sum};
+}
+
+/// Where chunk c of a row has what a head's query got of it, `numbers` numbers for each query.
+SPECTR_DEVICE const float* part_of(const Merge& p, const AttentionRow& row, int c, int head, int numbers) {
+  const int rows = row.rows_of(c), group = p.heads / p.kv_heads;
+  const int at =
+      row.part_of(c) * p.heads + head / group * rows * group + row.place_of(c) * group + head % group;
+  return p.parts + static_cast<long>(at) * numbers;
+}
+
 /// Grid (items, kv_heads). A warp serves `at_once` queries of its head of keys at a time; no bit depends on
 /// how many.
 template <int dim, int warps, int at_once>
@@ -137,24 +163,6 @@ class AttendKernel {
     }
   }
 
-  /// Scores become weights; their largest and their sum go to `out`.
-  static SPECTR_DEVICE void weigh(float (&score)[2], float cap, int present, bool stores, float* weights,
-                                  float* out) {
-    const int lane = thread() % 32;
-    if (cap > 0) {
-      score[0] = soft_cap(score[0], cap);
-      score[1] = soft_cap(score[1], cap);
-    }
-    const float a = lane < present ? score[0] : -INFINITY, b = lane + 32 < present ? score[1] : -INFINITY;
-    const float most = largest_of_lanes<32>(larger(a, b));
-    const float v = exp_of_negative(sub(a, most)), w = exp_of_negative(sub(b, most));
-    const float sum = sum_of_lanes<32>(add(v, w));
-    if (!stores) return;
-    weights[lane] = v;
-    weights[lane + 32] = w;
-    if (lane == 0) *reinterpret_cast<Two*>(out) = {most, sum};
-  }
-
   static SPECTR_DEVICE void sum_values(const u8* values, const float* weights, int n, float* parts) {
     const int lane = thread() % 32;
     Two o[at_once][pairs] = {};
@@ -207,15 +215,10 @@ class MergeKernel {
     const AttentionRow row = p.rows[group_x()];
     const int warp = thread() / 32, lane = thread() % 32, column = 128 * group_y() + 4 * lane,
               width = p.heads * dim;
-    const int group = p.heads / p.kv_heads, head = column < width ? column / dim : 0, d = column % dim;
+    const int head = column < width ? column / dim : 0, d = column % dim;
     dependents();
     predecessors();
-    const auto part = [&](int c) {
-      const int rows = row.rows_of(c);
-      const int at =
-          row.part_of(c) * p.heads + head / group * rows * group + row.place_of(c) * group + head % group;
-      return p.parts + static_cast<long>(at) * (dim + 4);
-    };
+    const auto part = [&](int c) { return part_of(p, row, c, head, dim + 4); };
     Two of[at_once];
     Four o[at_once];
     const auto fetch = [&](int from) {  // all before one is used

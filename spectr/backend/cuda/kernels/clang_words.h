@@ -105,6 +105,11 @@ __device__ __forceinline__ float4 __ldcg(const float4* p) {
                : "memory");
   return v;
 }
+__device__ __forceinline__ unsigned __ldcg(const unsigned* p) {
+  unsigned v;
+  asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
 __device__ __forceinline__ uint2 __ldcg(const uint2* p) {
   uint2 v;
   asm volatile("ld.global.cg.v2.u32 {%0,%1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p) : "memory");

@@ -162,6 +162,9 @@ SPECTR_DEVICE Four load(const Four* p) {
   const float4 v = __ldcg(reinterpret_cast<const float4*>(p));
   return {v.x, v.y, v.z, v.w};
 }
+SPECTR_DEVICE u32 load(const u32* p) {
+  return __ldcg(p);
+}
 SPECTR_DEVICE TwoWords load(const TwoWords* p) {
   const uint2 v = __ldcg(reinterpret_cast<const uint2*>(p));
   return {v.x, v.y};

@@ -66,7 +66,10 @@ struct CopyKernel {
     predecessors();
     float* const to = row_of(p.to, group_x());
     const float* const from = row_of(p.from, group_x());
-    for_my_columns(p.cols, [&](int j) { to[j] = load(from + j); });
+    for_my_columns(p.heads * p.cols, [&](int j) {
+      const int head = j / p.cols, column = j % p.cols;
+      to[head * p.to_apart + column] = load(from + head * p.from_apart + column);
+    });
   }
 };
 
@@ -110,11 +113,11 @@ struct GateKernel {
 };
 
 struct QuantizeKernel {
-  static SPECTR_DEVICE void run(const Quantize& p) {
+  static SPECTR_DEVICE void run(const Quantize& p, int group = group_y()) {
     dependents();
     predecessors();
     const float* const in = row_of(p.in, group_x());
-    const int first = 4 * (group_y() * 128 + thread());
+    const int first = 4 * (group * 128 + thread());
     float x[4];
     SPECTR_UNROLL
     for (int j = 0; j < 4; ++j) x[j] = first + j < p.cols ? load(in + first + j) : 0.0f;
@@ -158,8 +161,8 @@ struct MoveKernel {
     if (i >= p.line_count) return;
     const MoveLine line = p.lines[i];
     const auto place = [&](PoolSlot slot) {
-      const long number = line.base + static_cast<long>(slot % 64) * line.stride;
-      return reinterpret_cast<TwoWords*>(p.pool + slot / 64 * p.block_bytes + 2 * number);
+      const long word = line.base + static_cast<long>(slot % 64) * line.stride;
+      return reinterpret_cast<u32*>(p.pool + slot / 64 * p.block_bytes) + word;
     };
     for (int m = 0; m < *p.count; ++m) *place(p.moves[2 * m + 1]) = load(place(p.moves[2 * m]));
   }

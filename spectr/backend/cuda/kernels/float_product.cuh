@@ -11,10 +11,10 @@ namespace spectr::cuda {
 struct FloatProductKernel {
   static constexpr int threads = 128;
 
-  static SPECTR_DEVICE void run(const FloatProduct& p) {
+  static SPECTR_DEVICE void run(const FloatProduct& p, int group = group_x()) {
     dependents();
     predecessors();
-    const int row = group_x() * 4 + thread() / 32, lane = thread() % 32;
+    const int row = group * 4 + thread() / 32, lane = thread() % 32;
     if (row >= p.rows) return;  // a whole warp
     const float* const x = row_of(p.x, group_y());
     const long at = static_cast<long>(row) * p.cols;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "spectr/backend/device/attention_rows.h"
+#include "spectr/backend/device/head_layout.h"
 #include "spectr/backend/device/panel_format.h"
 #include "spectr/backend/device/state_rows.h"
 
@@ -73,6 +74,20 @@ struct FloatProduct {
   int rows, cols, kind;  ///< 0: floats, 1: halves, 2: bfloat16
 };
 
+/// Products by head: each has its own of everything, so many bytes (of y: numbers) behind that of the head
+/// before, and so many groups of the grid.
+struct HeadProducts {
+  AnyProduct first;
+  int groups;
+  long codes_apart, scales_apart, factors_apart, x_apart, y_apart;
+};
+
+struct FloatHeadProducts {
+  FloatProduct first;
+  int groups;
+  long weights_apart, x_apart, y_apart;  ///< of x: numbers
+};
+
 /// A layer's attention. Items, rows and listed slots do not change while kernels of the pass run: they are
 /// read before predecessors().
 struct Attention {
@@ -97,14 +112,27 @@ struct Merge {
   int heads, kv_heads;
 };
 
+/// Attention to keys and values as the layout says.
+struct AnyAttention {
+  Attention of;
+  HeadLayout head;
+  int query_groups;  ///< groups of threads for a head of keys
+};
+
+struct AnyMerge {
+  Merge of;
+  int dim;
+};
+
 struct Rotate {
-  Matrix q, k, v, turned;  ///< no k: only queries turn
+  Matrix q, k, v, turned;  ///< no k: only queries turn; no v: keys have the values
   const float* angles;     ///< [row][dims / 2]: cosine and sine
   const PoolSlot* to;      ///< [row], where its key and value go
   const float* scales;     ///< [row], of queries, instead of `scale`; or null
   std::uint8_t* pool;
   long block_bytes, layer;  ///< as in Attention
-  int heads, kv_heads, dim;
+  HeadLayout head;
+  int heads;
   int first, dims;   ///< dimensions of a head that turn
   bool interleaved;  ///< pairs (2 i, 2 i + 1); otherwise (i, i + dims / 2)
   float scale;
@@ -129,9 +157,11 @@ struct HeadNorm {
   float epsilon, part_of_mean;
 };
 
+/// Of each head its first columns; heads begin so many numbers apart.
 struct Copy {
   Matrix to, from;
-  int cols;
+  int cols, heads;
+  long to_apart, from_apart;
 };
 
 /// to += from.
@@ -173,8 +203,13 @@ struct Activate {
   QuantizedRows quantized;
 };
 
-/// Slots' numbers go to other slots, move after move; a thread has four numbers of each slot, halves: grid
-/// (lines / 128).
+struct QuantizeHeads {
+  Quantize first;
+  int groups;
+  long in_apart, out_apart;  ///< as in HeadProducts; of the input: numbers
+};
+
+/// Slots' numbers go to other slots, move after move; a thread has a word of each slot: grid (lines / 128).
 struct Move {
   std::uint8_t* pool;
   long block_bytes;

@@ -21,6 +21,7 @@ layout(push_constant) uniform Parameters {
   uint x_at, x_stride;
   uint rows, cols, n, kind;  // 0: floats, 1: halves, 2: bfloat16
   uint y_at, y_stride;
+  uint panels, x_apart, y_apart;  // of 16 rows, of a head, and words from head to head
 } call;
 
 #include "product.glsl"
@@ -35,11 +36,12 @@ void main() {
   // Neighbours have neighbouring blocks of one row.
   const uint segment = gl_LocalInvocationID.x % segments, row = gl_LocalInvocationID.x / segments;
   const uint first = gl_WorkGroupID.x * N, blocks = (call.cols + 63u) / 64u;
-  const uint at = call.weights_at + min(gl_WorkGroupID.y * 16u + row, call.rows - 1u) * call.cols;
+  const uint of = head_of_group() * call.rows + min(panel_of_group() * 16u + row, call.rows - 1u);
+  const uint at = call.weights_at + of * call.cols;
   uint x_at[N];
   float mine[N];
   [[unroll]] for (uint i = 0u; i < N; ++i) {
-    x_at[i] = call.x_at + min(first + i, call.n - 1u) * call.x_stride;
+    x_at[i] = call.x_at + head_of_group() * call.x_apart + min(first + i, call.n - 1u) * call.x_stride;
     mine[i] = 0.0;
   }
   for (uint b = segment; b < blocks; b += segments) {

@@ -34,16 +34,20 @@ layout(push_constant) uniform Parameters {
 #include "quantize.glsl"
 #endif
 
+layout(constant_id = 0) const uint HEADS = 1u;  // that four columns may have: 1 where 4 divides dim, else 4
+
 const uint teams = 8u;
-shared float largest[teams][32];
-shared float sums[teams][32];
+shared float largest[teams][HEADS][32];
+shared float sums[teams][HEADS][32];
 shared vec4 values[teams][32];
 
 vec4 add_fours(vec4 a, vec4 b) {
   return vec4(add(a.x, b.x), add(a.y, b.y), add(a.z, b.z), add(a.w, b.w));
 }
-vec4 mul_fours(float a, vec4 b) {
-  return vec4(mul(a, b.x), mul(a, b.y), mul(a, b.z), mul(a, b.w));
+
+/// Numbers of a query among the parts.
+uint numbers() {
+  return (call.dim + 3u) / 4u * 4u + 4u;
 }
 
 /// Where chunk c has the head's numbers.
@@ -53,48 +57,65 @@ uint part(uint row, uint c, uint head) {
   const uint rows = is_shared ? uint(plan[row + 3u]) : 1u, place = is_shared ? uint(plan[row + 4u]) : 0u;
   const uint at = is_shared ? uint(plan[row + 2u]) + c * rows : uint(plan[row + 5u]) + c - shared_chunks;
   return call.parts_at +
-         (at * call.heads + head / group * rows * group + place * group + head % group) * (call.dim + 4u);
+         (at * call.heads + head / group * rows * group + place * group + head % group) * numbers();
 }
 
 void main() {
   const uint r = gl_WorkGroupID.x, team = gl_LocalInvocationID.x / 32u, lane = gl_LocalInvocationID.x % 32u;
   const uint width = call.heads * call.dim, column = gl_WorkGroupID.y * 128u + 4u * lane;
-  const uint head = column < width ? column / call.dim : 0u, d = column % call.dim;
-  const uint row = call.plan_at + r * 8u, chunks = uint(plan[row]);
-  float most = -infinity;
-  for (uint c = team; c < chunks; c += teams) most = larger(most, parts[part(row, c, head) + call.dim]);
-  largest[team][lane] = most;
+  const uint row = call.plan_at + r * 8u, chunks = uint(plan[row]), scores = numbers() - 4u;
+  uint head[HEADS];
+  float most[HEADS], sum[HEADS], sink[HEADS];
+  [[unroll]] for (uint i = 0u; i < HEADS; ++i) {
+    head[i] = column + i < width ? (column + i) / call.dim : 0u;
+    most[i] = -infinity;
+    for (uint c = team; c < chunks; c += teams) most[i] = larger(most[i], parts[part(row, c, head[i]) + scores]);
+    largest[team][i][lane] = most[i];
+  }
   barrier();
-  [[unroll]] for (uint s = 0u; s < teams; ++s) most = larger(most, largest[s][lane]);
-  float sink = -infinity;
-  if (call.sinks_at != none) sink = sinks[call.sinks_at + head];
-  most = larger(most, sink);
-  float sum = 0.0;
+  [[unroll]] for (uint i = 0u; i < HEADS; ++i) {
+    [[unroll]] for (uint s = 0u; s < teams; ++s) most[i] = larger(most[i], largest[s][i][lane]);
+    sink[i] = -infinity;
+    if (call.sinks_at != none) sink[i] = sinks[call.sinks_at + head[i]];
+    most[i] = larger(most[i], sink[i]);
+    sum[i] = 0.0;
+  }
   vec4 value = vec4(0.0);
   for (uint c = team; c < chunks; c += teams) {
-    const uint at = part(row, c, head);
-    const float factor = exp_of_negative(sub(parts[at + call.dim], most));
-    sum = add(sum, mul(factor, parts[at + call.dim + 1u]));
-    const vec4 one = vec4(parts[at + d], parts[at + d + 1u], parts[at + d + 2u], parts[at + d + 3u]);
-    value = add_fours(value, mul_fours(factor, one));
+    uint at[HEADS];
+    float factor[HEADS];
+    [[unroll]] for (uint i = 0u; i < HEADS; ++i) {
+      at[i] = part(row, c, head[i]);
+      factor[i] = exp_of_negative(sub(parts[at[i] + scores], most[i]));
+      sum[i] = add(sum[i], mul(factor[i], parts[at[i] + scores + 1u]));
+    }
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+      const uint i = min(k, HEADS - 1u);
+      value[k] = add(value[k], mul(factor[i], parts[at[i] + (column + k) % call.dim]));
+    }
   }
-  sums[team][lane] = sum;
+  [[unroll]] for (uint i = 0u; i < HEADS; ++i) sums[team][i][lane] = sum[i];
   values[team][lane] = value;
   barrier();
   for (uint h = 1u; h < teams; h *= 2u) {
     if (team % (2u * h) == 0u) {
-      sums[team][lane] = add(sums[team][lane], sums[team + h][lane]);
+      [[unroll]] for (uint i = 0u; i < HEADS; ++i)
+        sums[team][i][lane] = add(sums[team][i][lane], sums[team + h][i][lane]);
       values[team][lane] = add_fours(values[team][lane], values[team + h][lane]);
     }
     barrier();
   }
-  sum = sums[0][lane];
-  if (call.sinks_at != none) sum = add(sum, exp_of_negative(sub(sink, most)));
-  const bool is_mine = team == 0u && column < width;
+  float factor[HEADS];
+  [[unroll]] for (uint i = 0u; i < HEADS; ++i) {
+    float all = sums[0][i][lane];
+    if (call.sinks_at != none) all = add(all, exp_of_negative(sub(sink[i], most[i])));
+    factor[i] = divide(1.0, all);
+  }
   vec4 y = vec4(0.0);
-  if (is_mine) {
-    y = mul_fours(divide(1.0, sum), values[0][lane]);
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) result[call.out_at + r * call.out_stride + column + i] = y[i];
+  [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+    if (team > 0u || column + k >= width) continue;
+    y[k] = mul(factor[min(k, HEADS - 1u)], values[0][lane][k]);
+    result[call.out_at + r * call.out_stride + column + k] = y[k];
   }
 #if QUANTIZES
   quantize_four(y, r, column, team == 0u && column < whole_blocks(width));

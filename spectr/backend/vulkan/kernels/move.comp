@@ -1,6 +1,6 @@
 #version 460
-// What keeping a path does: a slot's numbers go to another slot, move after move. A thread has one line, four
-// numbers of each slot: grid (lines / 128).
+// What keeping a path does: a slot's numbers go to another slot, move after move. A thread has one line, a word
+// of each slot: grid (lines / 128).
 layout(local_size_x = 128) in;
 layout(binding = 0) buffer Pool {
   uint pool[];
@@ -12,12 +12,12 @@ layout(binding = 2) readonly buffer Moves {
   uint moves[];
 };
 layout(push_constant) uniform Parameters {
-  uint pool_at, block_words, number_bytes, lines_at, line_count, count_at, moves_at;
+  uint pool_at, block_words, lines_at, line_count, count_at, moves_at;
 } call;
 
-/// Where a slot has its four numbers.
+/// Where a slot has its word.
 uint place(uvec2 line, uint slot) {
-  return call.pool_at + slot / 64u * call.block_words + (line.x + slot % 64u * line.y) * call.number_bytes / 4u;
+  return call.pool_at + slot / 64u * call.block_words + line.x + slot % 64u * line.y;
 }
 
 void main() {
@@ -26,7 +26,6 @@ void main() {
   const uvec2 line = lines[call.lines_at + i];
   const uint count = moves[call.count_at];
   for (uint m = 0u; m < count; ++m) {
-    const uint from = place(line, moves[call.moves_at + 2u * m]), to = place(line, moves[call.moves_at + 2u * m + 1u]);
-    for (uint w = 0u; w < call.number_bytes; ++w) pool[to + w] = pool[from + w];
+    pool[place(line, moves[call.moves_at + 2u * m + 1u])] = pool[place(line, moves[call.moves_at + 2u * m])];
   }
 }

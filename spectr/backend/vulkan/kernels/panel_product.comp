@@ -31,6 +31,7 @@ layout(push_constant) uniform Parameters {
   uint x_at, x_scales_at, tiles;
   uint rows, blocks, n;
   uint y_at, y_stride;
+  uint panels, x_apart, y_apart;  // of a head, and vectors and words from head to head
 } call;
 
 #include "panels.glsl"
@@ -39,6 +40,7 @@ layout(push_constant) uniform Parameters {
 void main() {
   const uint row = gl_LocalInvocationID.x % 16u, segment = gl_LocalInvocationID.x / 16u;
   const uint first = gl_WorkGroupID.x * N, panel = gl_WorkGroupID.y;
+  const uint x_behind = head_of_group() * call.x_apart;
   float mine[N];
   [[unroll]] for (uint i = 0u; i < N; ++i) mine[i] = 0.0;
   for (uint b = segment; b < call.blocks; b += segments) {
@@ -49,9 +51,9 @@ void main() {
     [[unroll]] for (uint i = 0u; i < N; ++i) {
       const uint r = min(first + i, call.n - 1u), tile = b * call.tiles + r / 8u, g = r % 8u;
       uvec4 q[4];  // q[t][k]: word 4 k + t
-      [[unroll]] for (uint t = 0u; t < 4u; ++t) q[t] = x_codes[call.x_at + tile * 32u + 4u * g + t];
+      [[unroll]] for (uint t = 0u; t < 4u; ++t) q[t] = x_codes[call.x_at + x_behind + tile * 32u + 4u * g + t];
       [[unroll]] for (uint h = 0u; h < 2u; ++h) {
-        const uint at = tile * 16u + g / 2u * 4u + h * 2u + g % 2u;
+        const uint at = 4u * x_behind + tile * 16u + g / 2u * 4u + h * 2u + g % 2u;
         mine[i] = add(mine[i], mul(x_numbers[call.x_scales_at + at], half_of_block(h, c, s, m, q)));
       }
     }

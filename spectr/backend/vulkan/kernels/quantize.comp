@@ -1,5 +1,6 @@
 #version 460
-// Rows become what products read. A thread has four columns of a row: grid (rows, columns / 512).
+// Rows become what products read, of each head apart. A thread has four columns of a row: grid (rows, heads ·
+// columns / 512).
 #extension GL_GOOGLE_include_directive : require
 #define GROUP 128
 #define QUANTIZED 1
@@ -10,17 +11,20 @@ layout(binding = 0) readonly buffer In {
   float x[];
 };
 layout(push_constant) uniform Parameters {
-  uint in_at, in_stride, cols;
+  uint in_at, in_stride, cols, groups, in_apart, out_apart;  // groups: of a head; words from head to head
   uint quantized_at, quantized_scales_at, quantized_sums_at, quantized_slab, quantized_tiles;
 } call;
 
 #include "quantize.glsl"
 
 void main() {
-  const uint r = gl_WorkGroupID.x, first = 4u * (gl_WorkGroupID.y * GROUP + gl_LocalInvocationID.x);
+  const uint r = gl_WorkGroupID.x, head = gl_WorkGroupID.y / call.groups;
+  const uint first = 4u * (gl_WorkGroupID.y % call.groups * GROUP + gl_LocalInvocationID.x);
+  const uint from = call.in_at + head * call.in_apart + r * call.in_stride;
   vec4 v = vec4(0.0);
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-    if (first + i < call.cols) v[i] = x[call.in_at + r * call.in_stride + first + i];
+    if (first + i < call.cols) v[i] = x[from + first + i];
   }
+  quantized_behind = head * call.out_apart;
   quantize_four(v, r, first, first < whole_blocks(call.cols));
 }

@@ -8,6 +8,8 @@ layout(binding = QUANTIZED) writeonly buffer Quantized {
   uint quantized[];
 };
 
+uint quantized_behind = 0u;  // words that all of it lies behind there
+
 shared uint quantize_sizes[GROUP];
 shared int quantize_sums[GROUP];
 
@@ -43,7 +45,7 @@ void quantize_four(vec4 v, uint r, uint column, bool stores) {
   quantize_sums[thread] = sum;
   barrier();
   if (!stores) return;
-  const uint l = column / 4u % 16u, g = r % 8u, slab = r / 64u * call.quantized_slab;
+  const uint l = column / 4u % 16u, g = r % 8u, slab = quantized_behind + r / 64u * call.quantized_slab;
   const uint tile = column / 64u * call.quantized_tiles + r % 64u / 8u;
   quantized[call.quantized_at + slab + tile * 128u + (4u * g + l % 4u) * 4u + l / 4u] = word;
   if (l % 8u != 0u) return;

@@ -1,6 +1,7 @@
 #version 460
 // Queries and keys turn by their positions; keys and values go to the cache. A group for each head, of
-// queries, then of keys and values: grid (rows, heads + kv_heads). A thread has two dimensions at a time.
+// queries, then of keys and values: grid (rows, heads + kv_heads). A thread has four dimensions of a key or a
+// value at a time.
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 
@@ -27,15 +28,18 @@ layout(binding = 6) readonly buffer Scales {
   float scales[];
 };
 layout(binding = 7) writeonly buffer Pool {
-  uint pool[];
+  uint pool[];  // see HeadLayout
 };
 layout(push_constant) uniform Parameters {
   uint q_at, q_stride, k_at, k_stride, v_at, v_stride, turned_at, turned_stride;
   uint angles_at, written_at, scales_at;  // angles: pairs
-  uint pool_at, block_words, head_words, is_f16;
+  uint pool_at, block_words, head_words, key_type, value_type;  // 0: floats, 1: halves, 2: q8_0
+  uint key_scales, values, value_scales;                        // words of a head
   uint heads, dim, first, dims, interleaved;
   float scale;
 } call;
+
+shared uint sizes[64];
 
 float number(bool is_key, uint at) {
   return is_key ? k[at] : q[at];
@@ -53,14 +57,41 @@ float turn(bool is_key, uint at, uint r, uint d) {
   return add(mul(number(is_key, at + d - step), angle.y), mul(x, angle.x));
 }
 
-/// Numbers `i` and `i` + 1 behind word `at` of the cache, i even.
-void store(uint at, uint i, float a, float b) {
-  if (call.is_f16 != 0u) {
-    pool[at + i / 2u] = half_of(a) | half_of(b) << 16;
-  } else {
-    pool[at + i] = floatBitsToUint(a);
-    pool[at + i + 1u] = floatBitsToUint(b);
+/// Four numbers as a type, where they are there; of q8_0 eight threads share a scale, with the numbers of
+/// round_to_q8. To be called by all threads of a group.
+void store(uint type, uint at, uint scale_at, bool is_there, vec4 x) {
+  if (type == 0u) {
+    if (!is_there) return;
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) pool[at + k] = floatBitsToUint(x[k]);
+    return;
   }
+  if (type == 1u) {
+    if (!is_there) return;
+    pool[at] = half_of(x.x) | half_of(x.y) << 16;
+    pool[at + 1u] = half_of(x.z) | half_of(x.w) << 16;
+    return;
+  }
+  // As integers the bits of |x| have the order of the numbers, and those of a NaN are the largest.
+  const uvec4 bits = floatBitsToUint(x) & 0x7fffffffu;
+  const uint thread = gl_LocalInvocationID.x;
+  barrier();  // who still reads the sizes of before
+  sizes[thread] = max(max(bits.x, bits.y), max(bits.z, bits.w));
+  barrier();
+  if (!is_there) return;
+  uint top = 0u;
+  [[unroll]] for (uint i = 0u; i < 8u; ++i) top = max(top, sizes[thread / 8u * 8u + i]);
+  const float most = uintBitsToFloat(top);
+  const bool is_number = top < 0x7f800000u, nothing = most < 1e-30;  // the reciprocal of less could overflow
+  const float reciprocal = nothing || !is_number ? 0.0 : divide(127.0, most);
+  uint quants = 0u;
+  if (is_number) {
+    // Adding 1.5 · 2²³ rounds to an integer, whose low byte is then the low byte of the float's bits.
+    [[unroll]] for (int k = 0; k < 4; ++k)
+      quants |= (floatBitsToUint(add(mul(x[k], reciprocal), 12582912.0)) & 255u) << 8 * k;
+  }
+  pool[at] = quants;
+  if (thread % 8u == 0u)
+    pool[scale_at] = floatBitsToUint(!is_number ? most : nothing ? 0.0 : divide(most, 127.0));
 }
 
 void main() {
@@ -77,8 +108,19 @@ void main() {
   const uint value = call.v_at + r * call.v_stride + of * dim;
   const uint place = written[call.written_at + r], slot = place % 64u;
   const uint at = call.pool_at + place / 64u * call.block_words + of * call.head_words;
-  for (uint d = 2u * gl_LocalInvocationID.x; d < dim; d += 128u) {
-    store(at, (d / 4u * 64u + slot) * 4u + d % 4u, turn(true, key, r, d), turn(true, key, r, d + 1u));
-    store(at, 64u * dim + slot * dim + d, v[value + d], v[value + d + 1u]);
+  const uint fours = (dim + 3u) / 4u, scales = (dim + 31u) / 32u;
+  for (uint from = 0u; from < dim; from += 256u) {
+    const uint d = from + 4u * gl_LocalInvocationID.x;
+    vec4 x = vec4(0.0), y = vec4(0.0);
+    [[unroll]] for (uint k = 0u; k < 4u; ++k) {
+      if (d + k >= dim) continue;
+      x[k] = turn(true, key, r, d + k);
+      if (call.v_at != none) y[k] = v[value + d + k];
+    }
+    store(call.key_type, at + (d / 4u * 64u + slot) * (4u >> call.key_type),
+          at + call.key_scales + d / 32u * 64u + slot, d < dim, x);
+    if (call.v_at == none) continue;
+    store(call.value_type, at + call.values + (slot * fours + d / 4u) * (4u >> call.value_type),
+          at + call.value_scales + slot * scales + d / 32u, d < dim, y);
   }
 }

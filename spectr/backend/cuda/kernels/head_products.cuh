@@ -1,0 +1,55 @@
+#pragma once
+
+// Products by head: what any_product.cuh and float_product.cuh do, for every head with its own matrix and its
+// own columns of x.
+
+#include "spectr/backend/cuda/kernels/any_product.cuh"
+#include "spectr/backend/cuda/kernels/float_product.cuh"
+
+namespace spectr::cuda {
+
+SPECTR_DEVICE QuantizedRows behind(QuantizedRows rows, long bytes) {
+  rows.codes += bytes;
+  rows.scales += bytes / 4;
+  rows.sums += bytes / 4;
+  return rows;
+}
+
+/// Grid (rows, heads · columns / 512).
+struct QuantizeHeadsKernel {
+  static SPECTR_DEVICE void run(const QuantizeHeads& p) {
+    const int head = group_y() / p.groups;
+    Quantize one = p.first;
+    one.in.at += head * p.in_apart;
+    one.out = behind(one.out, head * p.out_apart);
+    QuantizeKernel::run(one, group_y() % p.groups);
+  }
+};
+
+/// Grid (heads · rows / 4, rows of x).
+struct HeadProductsKernel {
+  static SPECTR_DEVICE void run(const HeadProducts& p) {
+    const int head = group_x() / p.groups;
+    AnyProduct one = p.first;
+    one.w.codes += head * p.codes_apart;
+    one.w.scales += head * (p.scales_apart / 4);
+    one.w.factors += head * (p.factors_apart / 4);  // 0 where there are none
+    one.x = behind(one.x, head * p.x_apart);
+    one.y.at += head * p.y_apart;
+    AnyProductKernel::run(one, group_x() % p.groups);
+  }
+};
+
+/// Grid (heads · rows / 4, rows of x).
+struct FloatHeadProductsKernel {
+  static SPECTR_DEVICE void run(const FloatHeadProducts& p) {
+    const int head = group_x() / p.groups;
+    FloatProduct one = p.first;
+    one.weights += head * p.weights_apart;
+    one.x.at += head * p.x_apart;
+    one.y.at += head * p.y_apart;
+    FloatProductKernel::run(one, group_x() % p.groups);
+  }
+};
+
+}  // namespace spectr::cuda

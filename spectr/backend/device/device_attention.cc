@@ -1,0 +1,111 @@
+#include <algorithm>
+
+#include "spectr/backend/device/device_ops.h"
+#include "spectr/gguf/quant/quant_layout.h"
+
+// Attention, and what is latent attention's alone.
+namespace spectr {
+
+/// What is done to heads before they turn.
+void DeviceOps::normalize_heads(const AttentionSpec& a) {
+  const std::size_t dim = a.head_dim;
+  const bool stores = !a.kv_from;
+  if (a.norms_whole_vector) {
+    record_norm(a.q_norm, {}, Buffer::query, 1, a.heads * dim);
+    if (stores) record_norm(a.k_norm, {}, Buffer::key, 1, a.kv_heads * dim);
+  } else {
+    record_norm(a.q_norm, {}, Buffer::query, a.heads, dim);
+    if (stores) record_norm(a.k_norm, {}, Buffer::key, a.kv_heads, dim);
+  }
+  if (stores && a.latent) record_norm(a.latent->norm, {}, Buffer::key, 1, a.latent->rank);
+  if (stores) record_norm({}, a.value_epsilon, Buffer::value, a.kv_heads, dim);
+}
+
+void DeviceOps::attention(std::size_t layer) {
+  const AttentionSpec& a = *spec_.layers[layer].attention();
+  const call::Cache cache = blocks_.of(a.kv_from.value_or(layer));
+  if (!a.latent) split_products({Buffer::query, Buffer::key, Buffer::value});
+  normalize_heads(a);
+  const call::Rows turned{{turned_.get()}, a.heads * a.head_dim};
+  record(call::Turn{.q = view(Buffer::query),
+                    .k = a.kv_from ? call::Rows() : view(Buffer::key),
+                    .v = a.kv_from || a.latent ? call::Rows() : view(Buffer::value),
+                    .turned = turned,
+                    .rows = shape_.rows,
+                    .heads = a.heads,
+                    .cache = cache,
+                    .angles = data_.angles(layer),
+                    .written = data_.written(),
+                    .scales = data_.scales(layer),
+                    .first = a.rope.first,
+                    .dims = 2 * a.rope.frequencies.size(),
+                    .interleaved = a.rope.interleaved,
+                    .scale = a.scale});
+  record(call::Attend{.q = turned,
+                      .cache = cache,
+                      .items = data_.items(layer),
+                      .listed = data_.listed(),
+                      .parts = {parts_.get()},
+                      .item_count = shape_.items,
+                      .rows_together = PassData::rows_together(shape_.rows),
+                      .heads = a.heads,
+                      .cap = a.score_cap});
+  record(call::Merge{.parts = {parts_.get()},
+                     .plan = data_.rows(layer),
+                     .sinks = weights_.vector(a.sinks),
+                     .out = view(Buffer::attended),
+                     .rows = shape_.rows,
+                     .heads = a.heads,
+                     .kv_heads = a.kv_heads,
+                     .dim = value_dim(a)});
+}
+
+std::size_t DeviceOps::quantized_bytes_of_heads(std::size_t rows) const {
+  std::size_t most = 0;
+  for (const LayerSpec& layer : spec_.layers) {
+    const AttentionSpec* a = layer.attention();
+    if (a == nullptr || !a->latent) continue;
+    for (const std::size_t cols : {a->latent->q_dim, a->latent->rank})
+      most = std::max(most, a->heads * QuantizedLayout{rows, cols}.bytes());
+  }
+  return most;
+}
+
+/// The heads of `out` from those of `in`, each by a matrix of its own. They begin so many numbers apart.
+void DeviceOps::multiply_heads(const std::vector<LinearSpec>& heads, const call::Rows& in,
+                               std::size_t in_apart, const call::Rows& out, std::size_t out_apart) {
+  const call::Weights weights = weights_.matrix(heads.front().weight);
+  const std::size_t x_apart = in_apart * sizeof(float), y_apart = out_apart * sizeof(float);
+  if (!quant_layout(weights.type)) {
+    record(call::FloatHeadProducts{{weights, in, out, shape_.rows}, heads.size(), x_apart, y_apart});
+    return;
+  }
+  const call::QuantizedRows x{{quantized_.get()}, {shape_.rows, weights.cols}};
+  record(call::QuantizeHeads{{in, shape_.rows, weights.cols, x}, heads.size(), x_apart});
+  record(call::HeadProducts{{x, shape_.rows, {{weights, out}}}, heads.size(), y_apart});
+}
+
+/// A head's rotated dimensions lie behind those that its matrix takes, and behind what it gives.
+void DeviceOps::latent_queries(std::size_t layer) {
+  const AttentionSpec& a = *spec_.layers[layer].attention();
+  const LatentSpec& latent = *a.latent;
+  const std::size_t in_apart = a.q.out / a.heads, rotated = in_apart - latent.q_dim;
+  const call::Rows in = view(Buffer::up), out = view(Buffer::query);
+  multiply_heads(latent.keys_up, in, in_apart, out, a.head_dim);
+  if (rotated == 0) return;
+  record(call::Copy{{out.at.behind(latent.rank * sizeof(float)), out.stride},
+                    {in.at.behind(latent.q_dim * sizeof(float)), in.stride},
+                    shape_.rows,
+                    rotated,
+                    a.heads,
+                    a.head_dim,
+                    in_apart});
+}
+
+void DeviceOps::latent_values(std::size_t layer) {
+  const AttentionSpec& a = *spec_.layers[layer].attention();
+  const LatentSpec& latent = *a.latent;
+  multiply_heads(latent.values_up, view(Buffer::attended), latent.rank, view(Buffer::up), latent.value_dim);
+}
+
+}  // namespace spectr

@@ -1,0 +1,44 @@
+// Attention of every kind and products by head on the mock of the CUDA driver: the bits of the twins.
+#include <gtest/gtest.h>
+
+#include "spectr/backend/cuda/cuda_device.h"
+#include "spectr/backend/device/twin_device.h"
+#include "tests/support/device_attention.h"
+#include "tests/support/head_products.h"
+#include "tests/support/mock_cuda.h"
+#include "tests/support/value_of.h"
+
+namespace spectr {
+namespace {
+
+using namespace test;
+
+std::shared_ptr<Device> open(const MockCuda& mock) {
+  return value_of(cuda::CudaDevice::open(mock.driver(), 0, "kernels"));
+}
+
+TEST(CudaCalls, GiveTheBitsOfTheirTwinsForAttentionOfEveryKind) {
+  bool lazy = false;
+  for (const AttentionCase& c : attention_cases()) {
+    TwinDevice twins;
+    lazy = !lazy;
+    const MockCuda mock({.lazy = lazy});
+    EXPECT_EQ(attention_bits(*open(mock), c), attention_bits(twins, c)) << text_of(c);
+  }
+}
+
+TEST(CudaCalls, GiveTheBitsOfTheirTwinsForProductsByHead) {
+  for (const HeadProductCase& c : head_product_cases()) {
+    TwinDevice twins;
+    const MockCuda mock;
+    EXPECT_EQ(head_product_bits(*open(mock), c), head_product_bits(twins, c)) << text_of(c);
+  }
+}
+
+TEST(CudaCalls, CopyTheBeginningsOfHeads) {
+  const MockCuda mock;
+  EXPECT_EQ(copied_heads(*open(mock)), copied_heads_as_defined());
+}
+
+}  // namespace
+}  // namespace spectr
