@@ -9,9 +9,9 @@
 
 namespace spectr {
 
-/// A model's weights on a device: quantized matrices packed (weight_panels.h), those in floats as they stand in
-/// the file; vectors as floats. What rows are looked up in by a token or a position stays in the file, on the
-/// host.
+/// A model's weights on a device: quantized matrices packed (weight_panels.h), those in floats as they stand
+/// in the file; vectors as floats. What rows are looked up in by a token or a position stays in the file, on
+/// the host.
 class DeviceWeights {
  public:
   /// All must outlive it. `pool`: packs matrices, where there is one. Throws std::bad_alloc.
