@@ -90,7 +90,8 @@ Row row_of_file(const std::byte* file, std::size_t cols) {
 }
 
 /// Of row `r` of a panel, the quant of column `j` of the block at `codes`.
-std::uint8_t packed_quant(int bits, const std::uint8_t* codes, std::size_t r, std::size_t j) {
+template <int bits>
+std::uint8_t packed_quant(const std::uint8_t* codes, std::size_t r, std::size_t j) {
   unsigned quant = 0;
   for (const CodePart& part : code_parts(bits, r, j)) {
     if (part.bits == 0) continue;
@@ -134,14 +135,16 @@ QuantScale packed_scale(PanelScales scales, std::array<std::uint32_t, 2> words, 
 /// Row `i` of packed weights.
 template <class Format>
 Row row_of_panels(const PackedWeights& weights, std::size_t i, std::size_t cols) {
+  constexpr int bits = Format::layout.bits();
   const PanelFormat format = panel_format(Format::format.type);
   const std::size_t blocks = div_up(cols, 64), panel = i / 16 * blocks, r = i % 16;
   const auto words = static_cast<std::size_t>(scale_words(format.scales));
   Row row = row_without_numbers<Format>();
+  row.codes.resize(cols);
   for (std::size_t column = 0; column < cols; ++column) {
     const std::size_t at = panel + column / 64, j = column % 64;
-    const std::uint8_t* const codes = weights.codes + at * 128 * static_cast<std::size_t>(format.bits);
-    row.codes.push_back(number<Format>(packed_quant(format.bits, codes, r, j)));
+    const std::uint8_t* const codes = weights.codes + at * 128 * std::size_t{bits};
+    row.codes[column] = number<Format>(packed_quant<bits>(codes, r, j));
     if (column % row.shared != 0) continue;
     const std::uint32_t* const scales = weights.scales + at * words * 16 + r;
     const std::uint32_t factors = has_factors(format.scales) ? weights.factors[at / 4 * 16 + r] : 0;
