@@ -30,6 +30,7 @@ function(cuda_kernels target)
     add_custom_command(OUTPUT ${image} COMMAND ${compile} ${ARGN} ${folder}/kernels.cu -o ${image}
                        DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/spectr/backend/cuda/product_shape.h
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/attention_rows.h
+                       ${PROJECT_SOURCE_DIR}/spectr/backend/device/expert_group.h
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/panel_format.h
                        COMMENT "Compiling ${name} for GPUs" VERBATIM)
     set(images ${images} ${image} PARENT_SCOPE)

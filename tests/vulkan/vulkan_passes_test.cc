@@ -36,9 +36,9 @@ Result<std::unique_ptr<Transformer>> load(const fs::path& file, std::shared_ptr<
 /// Some of each kind: of norms, positions, activations, windows, caps, formats.
 std::vector<fs::path> models() {
   std::vector<fs::path> files = {*find_data(bundled_draft)};
-  for (const char* name :
-       {"arch/llama-f32.gguf", "arch/gemma2-f32.gguf", "arch/gemma3-f32.gguf", "arch/qwen3-f32.gguf",
-        "arch/llama-formats-256.gguf", "arch/gptneox-f32.gguf", "arch2/opt/pre-norm.gguf"})
+  for (const char* name : {"arch/llama-f32.gguf", "arch/gemma2-f32.gguf", "arch/gemma3-f32.gguf",
+                           "arch/qwen3-f32.gguf", "arch/llama-formats-256.gguf", "arch/gptneox-f32.gguf",
+                           "arch2/opt/pre-norm.gguf", "arch/qwen3moe-f32.gguf"})
     files.push_back(source_folder() / "tests/data" / name);
   return files;
 }

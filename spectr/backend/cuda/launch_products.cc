@@ -54,17 +54,20 @@ void Lowering::operator()(const call::Product& c) {
   }
 }
 
+FloatProduct Lowering::float_product(const call::Weights& weights, const call::Rows& x,
+                                     const call::Rows& y) const {
+  return {.weights = at<const std::uint8_t>(weights.codes),
+          .x = matrix(x),
+          .y = matrix(y),
+          .rows = as_int(weights.rows),
+          .cols = as_int(weights.cols),
+          .kind = weights.type == TensorType::f32   ? 0
+                  : weights.type == TensorType::f16 ? 1
+                                                    : 2};
+}
+
 void Lowering::operator()(const call::FloatProduct& c) {
-  const TensorType type = c.weights.type;
-  const FloatProduct p{.weights = at<const std::uint8_t>(c.weights.codes),
-                       .x = matrix(c.x),
-                       .y = matrix(c.y),
-                       .rows = as_int(c.weights.rows),
-                       .cols = as_int(c.weights.cols),
-                       .kind = type == TensorType::f32   ? 0
-                               : type == TensorType::f16 ? 1
-                                                         : 2};
-  add("float_product", div_up(c.weights.rows, 4), c.rows, 128, p);
+  add("float_product", div_up(c.weights.rows, 4), c.rows, 128, float_product(c.weights, c.x, c.y));
 }
 
 }  // namespace spectr::cuda

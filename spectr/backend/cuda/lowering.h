@@ -41,6 +41,14 @@ class Lowering {
   void operator()(const call::Product& c);
   void operator()(const call::FloatProduct& c);
 
+  // launch_experts.cc
+  void operator()(const call::ChooseExperts& c);
+  void operator()(const call::GroupExperts& c);
+  void operator()(const call::ExpertProduct& c);
+  void operator()(const call::ExpertFloatProduct& c);
+  void operator()(const call::AddChosen& c);
+  void operator()(const call::Combine& c);
+
   // launch_attention.cc
   void operator()(const call::Turn& c);
   void operator()(const call::Attend& c);
@@ -73,6 +81,9 @@ class Lowering {
   QuantizedRows quantized(const call::QuantizedRows& rows) const;
   /// Requires: has_device_layout(weights.type).
   Panels panels(const call::Weights& weights) const;
+  FloatProduct float_product(const call::Weights& weights, const call::Rows& x, const call::Rows& y) const;
+  Choices choices(const call::Choices& choices) const;
+  ExpertLists lists(const call::ExpertLists& lists) const;
   /// The tuned kernel for a slab of x; false where shared memory has no room for it.
   bool add_product(const call::Product& c, std::size_t slab);
   void add_any_product(const call::Product& c);

@@ -6,25 +6,18 @@
 namespace spectr {
 
 std::vector<Feature> device_features() {
-  return {Feature::sliding_window,
-          Feature::score_cap,
-          Feature::attention_sinks,
-          Feature::attention_temperature,
-          Feature::gated_attention,
-          Feature::shared_keys,
-          Feature::value_norms,
-          Feature::whole_vector_norms,
-          Feature::rope_magnitude,
-          Feature::rope_by_context,
-          Feature::stream_norms,
-          Feature::clamped_activation,
-          Feature::relu,
-          Feature::logit_cap,
-          Feature::embedding_scale,
-          Feature::residual_scale,
-          Feature::output_scale,
-          Feature::logit_scale,
-          Feature::forbidden_tokens};
+  return {Feature::sliding_window,     Feature::score_cap,
+          Feature::attention_sinks,    Feature::attention_temperature,
+          Feature::gated_attention,    Feature::shared_keys,
+          Feature::value_norms,        Feature::whole_vector_norms,
+          Feature::rope_magnitude,     Feature::rope_by_context,
+          Feature::stream_norms,       Feature::experts,
+          Feature::expert_groups,      Feature::expert_scales,
+          Feature::router_norms,       Feature::blocks_beside_experts,
+          Feature::clamped_activation, Feature::relu,
+          Feature::logit_cap,          Feature::embedding_scale,
+          Feature::residual_scale,     Feature::output_scale,
+          Feature::logit_scale,        Feature::forbidden_tokens};
 }
 
 std::string DeviceBackend::place() const {
@@ -39,6 +32,7 @@ Result<std::unique_ptr<Ops>> DeviceBackend::make(const ModelSpec& spec, const Kv
     return error("{}: {} has no kernels for heads of {} dimensions; --device none computes on the CPU",
                  spec.file, place(), a->head_dim);
   }
+  SPECTR_TRY_VOID(DeviceWeights::check_experts(spec));
   const std::size_t bytes = DeviceWeights::bytes_of_all(spec);
   if (const DeviceInfo info = device_->info(); bytes > info.free_bytes) {
     const auto gigabytes = [](std::size_t n) { return static_cast<double>(n) / 1e9; };

@@ -13,10 +13,6 @@ namespace {
 /// So many recordings are kept: decoders use a few shapes, again and again.
 constexpr std::size_t most_recordings = 128;
 
-bool is_quantized(const call::Weights& weights) {
-  return quant_layout(weights.type).has_value();
-}
-
 bool same(const call::Rows& a, const call::Rows& b) {
   return a.at == b.at && a.stride == b.stride;
 }
@@ -51,7 +47,8 @@ DeviceOps::DeviceOps(const ModelSpec& spec, const KvTypes& kv, std::shared_ptr<D
       weights_(spec, *device_, pool),
       blocks_(spec, kv, *device_),
       data_(spec, weights_, *device_),
-      logits_(spec.vocabulary, *device_) {
+      logits_(spec.vocabulary, *device_),
+      experts_(spec) {
   for (std::size_t i = 0; i < buffer_count; ++i) cols_[i] = cols_of(spec, static_cast<Buffer>(i));
   for_each_linear(spec, [this](const LinearSpec& linear, double) {
     quantized_cols_ = std::max(quantized_cols_, linear.in);
@@ -68,11 +65,15 @@ void DeviceOps::reserve(std::size_t rows) {
   std::array<std::unique_ptr<DeviceMemory>, buffer_count> larger;
   for (std::size_t i = 0; i < buffer_count; ++i) larger[i] = allocate(rows * cols_[i] * sizeof(float));
   auto turned = allocate(rows * cols(Buffer::query) * sizeof(float));
-  auto quantized = allocate(QuantizedLayout{rows, quantized_cols_}.bytes());
+  DeviceExperts experts(spec_);
+  experts.reserve(rows, *device_);
+  auto quantized =
+      allocate(std::max(QuantizedLayout{rows, quantized_cols_}.bytes(), experts.rows_of_down(rows).bytes()));
   recordings_.clear();
   buffers_ = std::move(larger);
   turned_ = std::move(turned);
   quantized_ = std::move(quantized);
+  experts_ = std::move(experts);
   reserved_ = rows;
 }
 
@@ -176,7 +177,7 @@ call::QuantizedRows DeviceOps::quantized(const call::Rows& in, std::size_t rows,
 void DeviceOps::product(const LinearSpec& linear, const call::Rows& in, const call::Rows& out,
                         std::size_t rows) {
   const call::Weights weights = weights_.matrix(linear.weight);
-  if (is_quantized(weights)) {
+  if (quant_layout(weights.type)) {
     record(call::Product{weights, quantized(in, rows, linear.in), out, rows});
   } else {
     record(call::FloatProduct{weights, in, out, rows});
@@ -292,9 +293,6 @@ void DeviceOps::delta_net(std::size_t) {
   broken_contract("a feature that the backend has");
 }
 void DeviceOps::short_convolution(std::size_t) {
-  broken_contract("a feature that the backend has");
-}
-std::size_t DeviceOps::experts(const ExpertsSpec&, Buffer) {
   broken_contract("a feature that the backend has");
 }
 void DeviceOps::layer_inputs(const LayerEmbeddingSpec&) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "spectr/backend/device/cache_blocks.h"
+#include "spectr/backend/device/device_experts.h"
 #include "spectr/backend/device/device_logits.h"
 #include "spectr/backend/device/device_weights.h"
 #include "spectr/backend/device/pass_data.h"
@@ -45,6 +46,7 @@ class DeviceOps final : public Ops {
   void delta_net(std::size_t layer) override;
   void short_convolution(std::size_t layer) override;
   void activate(const DenseSpec& spec) override;
+  /// Which experts rows choose the device knows alone: returns how many they may be.
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
   void layer_inputs(const LayerEmbeddingSpec& spec) override;
   void layer_input(std::size_t layer) override;
@@ -64,6 +66,8 @@ class DeviceOps final : public Ops {
                    std::size_t groups, std::size_t cols);
   call::QuantizedRows quantized(const call::Rows& in, std::size_t rows, std::size_t cols);
   void product(const LinearSpec& linear, const call::Rows& in, const call::Rows& out, std::size_t rows);
+  void expert_product(const ExpertsSpec& spec, const LinearSpec& first, const call::Rows& in,
+                      const call::QuantizedRows& quantized, std::size_t sharers, const call::Rows& out);
 
   const ModelSpec& spec_;
   std::shared_ptr<Device> device_;
@@ -75,6 +79,7 @@ class DeviceOps final : public Ops {
   std::size_t quantized_cols_ = 0;  // of the widest input of a quantized product
   std::array<std::unique_ptr<DeviceMemory>, buffer_count> buffers_;
   std::unique_ptr<DeviceMemory> turned_, quantized_, parts_;
+  DeviceExperts experts_;
   std::size_t heads_numbers_ = 0;  // that a row of an attention item has at most
   std::size_t reserved_ = 0;
 

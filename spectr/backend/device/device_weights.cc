@@ -35,6 +35,20 @@ std::size_t device_bytes(const ModelSpec& spec, WeightId id) {
                                         : file_bytes(weight);
 }
 
+/// Weights of a layer's experts that stand for one another, by expert: gates, what they multiply, the last
+/// products' and the biases of each.
+std::vector<std::vector<std::optional<WeightId>>> alike(const ExpertsSpec& experts) {
+  std::vector<std::vector<std::optional<WeightId>>> all(6);
+  for (const DenseSpec& block : experts.blocks) {
+    std::size_t i = 0;
+    for (const LinearSpec* linear : {block.gate ? &*block.gate : nullptr, &block.up, &block.down}) {
+      all[i++].push_back(linear == nullptr ? std::nullopt : std::optional(linear->weight));
+      all[i++].push_back(linear == nullptr ? std::nullopt : linear->bias);
+    }
+  }
+  return all;
+}
+
 std::size_t forbids_bytes(const ModelSpec& spec) {
   return spec.head.forbidden.empty() ? 0 : spec.vocabulary * sizeof(float);
 }
@@ -42,11 +56,15 @@ std::size_t forbids_bytes(const ModelSpec& spec) {
 }  // namespace
 
 DeviceWeights::DeviceWeights(const ModelSpec& spec, Device& device, ThreadPool* pool)
-    : spec_(spec),
-      device_(device),
-      pool_(pool),
-      on_device_(spec.weights.size()),
-      on_host_(spec.weights.size()) {
+    : spec_(spec), device_(device), pool_(pool), memory_(spec.weights.size()), on_host_(spec.weights.size()) {
+  for (WeightId id = 0; id < spec.weights.size(); ++id) places_.push_back({id, 0, 1});
+  for (const LayerSpec& layer : spec.layers) {
+    if (!layer.experts) continue;
+    for (const auto& weights : alike(*layer.experts)) {
+      for (std::size_t e = 0; e < weights.size() && weights[e]; ++e)
+        places_[*weights[e]] = {*weights.front(), e, weights.size()};
+    }
+  }
   if (spec.head.forbidden.empty()) return;
   std::vector<float> summands(spec.vocabulary, -0.0f);  // which changes no number
   for (const Token token : spec.head.forbidden)
@@ -61,44 +79,69 @@ std::size_t DeviceWeights::bytes_of_all(const ModelSpec& spec) {
   return bytes;
 }
 
+Result<void> DeviceWeights::check_experts(const ModelSpec& spec) {
+  for (const LayerSpec& layer : spec.layers) {
+    if (!layer.experts) continue;
+    for (const auto& weights : alike(*layer.experts)) {
+      for (const std::optional<WeightId>& one : weights) {
+        if (one.has_value() != weights.front().has_value()) {
+          return error("{}: tensor {} is of some experts of a layer only", spec.file,
+                       spec.weight(one ? *one : *weights.front()).name);
+        }
+        if (!one) continue;
+        const WeightSpec &first = spec.weight(*weights.front()), &weight = spec.weight(*one);
+        if (weight.type == first.type && weight.rows == first.rows && weight.cols == first.cols) continue;
+        return error("{}: tensor {} is {}, [{}, {}], and that of the layer's first expert {}, [{}, {}]",
+                     spec.file, weight.name, format_of(weight.type).name, weight.rows, weight.cols,
+                     format_of(first.type).name, first.rows, first.cols);
+      }
+    }
+  }
+  return {};
+}
+
 bool DeviceWeights::upload(WeightId id, std::span<const std::byte> bytes) {
   const WeightSpec& weight = spec_.weight(id);
   const bool stays = !weight.is_vector && is_table(spec_, id);
   if (stays) on_host_[id] = bytes;
   const std::size_t size = device_bytes(spec_, id);
   if (size == 0) return stays;
-  on_device_[id] = device_.allocate(size);
-  const auto send = [&](std::size_t offset, std::span<const std::byte> part) {
-    if (const Result<void> sent = device_.upload({on_device_[id].get(), offset}, part); !sent) state_ = sent;
+  std::unique_ptr<DeviceMemory>& memory = memory_[places_[id].in];
+  if (memory == nullptr) memory = device_.allocate(places_[id].count * size);
+  const auto send = [&](const Slice& to, std::span<const std::byte> bytes_of_part) {
+    if (const Result<void> sent = device_.upload(to, bytes_of_part); !sent) state_ = sent;
   };
   if (weight.is_vector) {
     std::vector<float> numbers(weight.cols);
     dequantize(weight.type, bytes, numbers);
-    send(0, std::as_bytes(std::span(numbers)));
-  } else if (has_device_layout(weight.type)) {
-    const PanelLayout layout(weight.type, weight.rows, weight.cols);
+    send(vector(id), std::as_bytes(std::span(numbers)));
+    return stays;
+  }
+  const call::Weights to = matrix(id);
+  if (has_device_layout(weight.type)) {
     const WeightPanels packed = pack_for_device(weight.type, weight.rows, weight.cols, bytes, pool_);
-    send(0, std::as_bytes(std::span(packed.codes)));
-    send(layout.scales_at(), std::as_bytes(std::span(packed.scales)));
-    send(layout.factors_at(), std::as_bytes(std::span(packed.factors)));
+    send(to.codes, std::as_bytes(std::span(packed.codes)));
+    send(to.scales, std::as_bytes(std::span(packed.scales)));
+    if (to.factors) send(to.factors, std::as_bytes(std::span(packed.factors)));
   } else {
-    send(0, bytes);
+    send(to.codes, bytes);
   }
   return stays;
 }
 
 std::size_t DeviceWeights::bytes_of(WeightId id) const {
-  return on_device_[id] == nullptr ? on_host_[id].size() : on_device_[id]->bytes();
+  const std::size_t bytes = device_bytes(spec_, id);
+  return bytes == 0 ? on_host_[id].size() : bytes;
 }
 
 call::Weights DeviceWeights::matrix(WeightId id) const {
   const WeightSpec& weight = spec_.weight(id);
-  const Slice at{on_device_[id].get()};
-  call::Weights matrix{weight.type, weight.rows, weight.cols, at};
+  call::Weights matrix{weight.type, weight.rows, weight.cols, part(id, 0, device_bytes(spec_, id))};
   if (has_device_layout(weight.type)) {
     const PanelLayout layout(weight.type, weight.rows, weight.cols);
-    matrix.scales = at.behind(layout.scales_at());
-    if (layout.factor_bytes > 0) matrix.factors = at.behind(layout.factors_at());
+    matrix.codes = part(id, 0, layout.code_bytes);
+    matrix.scales = part(id, layout.scales_at(), layout.scale_bytes);
+    if (layout.factor_bytes > 0) matrix.factors = part(id, layout.factors_at(), layout.factor_bytes);
   }
   return matrix;
 }

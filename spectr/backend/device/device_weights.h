@@ -10,12 +10,16 @@
 namespace spectr {
 
 /// A model's weights on a device: quantized matrices packed (weight_panels.h), those in floats as they stand in
-/// the file; vectors as floats. What rows are looked up in by a token or a position stays in the file, on the
+/// the file; vectors as floats. Those of a layer's experts that stand for one another lie one behind the
+/// other, codes behind codes. What rows are looked up in by a token or a position stays in the file, on the
 /// host.
 class DeviceWeights {
  public:
   /// All must outlive it. `pool`: packs matrices, where there is one. Throws std::bad_alloc.
   DeviceWeights(const ModelSpec& spec, Device& device, ThreadPool* pool);
+
+  /// Whether all experts of each layer are alike but for their numbers. Error: the tensor that is not.
+  static Result<void> check_experts(const ModelSpec& spec);
 
   /// See Ops::upload.
   bool upload(WeightId id, std::span<const std::byte> bytes);
@@ -24,8 +28,10 @@ class DeviceWeights {
   std::size_t bytes_of(WeightId id) const;
 
   call::Weights matrix(WeightId id) const;
-  /// [cols]
-  Slice vector(WeightId id) const { return {on_device_[id].get()}; }
+  /// A matrix of each of a layer's experts, by that of the first one.
+  call::ExpertWeights matrices(WeightId first) const { return {matrix(first), places_[first].count}; }
+  /// [cols]; of the first expert: [experts][cols]
+  Slice vector(WeightId id) const { return part(id, 0, spec_.weight(id).cols * sizeof(float)); }
   Slice vector(const std::optional<WeightId>& id) const { return id ? vector(*id) : Slice(); }
   /// [vocabulary], what is added to logits so that forbidden tokens have none; or none.
   Slice forbids() const { return {forbids_.get()}; }
@@ -35,11 +41,23 @@ class DeviceWeights {
   const Result<void>& state() const { return state_; }
 
  private:
+  /// Where a weight lies: in the memory of the weight `in`, as the `index`-th of `count`.
+  struct Place {
+    WeightId in;
+    std::size_t index, count;
+  };
+  /// Of parts of `bytes` each, which begin behind `before` bytes of every weight.
+  Slice part(WeightId id, std::size_t before, std::size_t bytes) const {
+    const Place& place = places_[id];
+    return {memory_[place.in].get(), place.count * before + place.index * bytes};
+  }
+
   const ModelSpec& spec_;
   Device& device_;
   ThreadPool* pool_;
-  std::vector<std::unique_ptr<DeviceMemory>> on_device_;  // by weight
-  std::vector<std::span<const std::byte>> on_host_;       // by weight: of tables
+  std::vector<Place> places_;                          // by weight
+  std::vector<std::unique_ptr<DeviceMemory>> memory_;  // by weight
+  std::vector<std::span<const std::byte>> on_host_;    // by weight: of tables
   std::unique_ptr<DeviceMemory> forbids_;
   Result<void> state_;  // of uploads
 };

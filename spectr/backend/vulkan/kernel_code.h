@@ -18,11 +18,15 @@ enum class Kernel {
   attend,
   merge,
   merge_quantized,
+  choose_experts,
+  group_experts,
+  add_chosen,
+  combine,
   move,
   top,
   sum_exp,
 };
-inline constexpr int kernel_count = 14;
+inline constexpr int kernel_count = 18;
 
 struct KernelCode {
   const char* name;

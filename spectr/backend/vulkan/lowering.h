@@ -26,6 +26,11 @@ inline std::size_t numbers_of(std::size_t rows, std::size_t cols, std::size_t st
   return (rows - 1) * stride + cols;
 }
 
+/// What float_product.comp has for a format of floats.
+inline std::uint32_t kind_of(TensorType type) {
+  return type == TensorType::f32 ? 0 : type == TensorType::f16 ? 1 : 2;
+}
+
 /// Makes the dispatches of calls. A kernel's dispatch is what stands between begin() and end(): bindings, by
 /// their numbers in the kernel, give the parameters that say where in them its places are.
 class Lowering {
@@ -51,6 +56,14 @@ class Lowering {
   // dispatch_products.cc
   void operator()(const call::Product& c);
   void operator()(const call::FloatProduct& c);
+
+  // dispatch_experts.cc
+  void operator()(const call::ChooseExperts& c);
+  void operator()(const call::GroupExperts& c);
+  void operator()(const call::ExpertProduct& c);
+  void operator()(const call::ExpertFloatProduct& c);
+  void operator()(const call::AddChosen& c);
+  void operator()(const call::Combine& c);
 
   // dispatch_attention.cc
   void operator()(const call::Turn& c);
@@ -86,7 +99,13 @@ class Lowering {
                        const call::Rows& out, std::size_t rows, std::size_t cols, float factor = 0,
                        std::size_t gates = 0, const call::QuantizedRows& quantized = {});
   std::size_t rows_at_once(std::size_t rows, std::size_t bytes) const;
+  void begin_product(TensorType type, std::size_t n, bool of_experts);
+  void begin_float_product(std::size_t n, bool of_experts);
   void add_product(const call::Product& c, std::size_t slab);
+  std::size_t experts_at_once(const call::ExpertWeights& weights, std::size_t bytes) const;
+  void end_of_experts(std::vector<std::uint32_t> parameters, std::size_t lists_binding,
+                      const call::ExpertLists& lists, std::size_t sharers, std::size_t first,
+                      std::size_t experts, std::size_t x_slab, std::size_t rows);
 
   const BindingLimits& limits_;
   std::vector<Dispatch>& dispatches_;

@@ -99,6 +99,12 @@ float exp_of_negative(float x) {
   return x < -87.0 ? 0.0 : uintBitsToFloat(floatBitsToUint(y) + (floatBitsToUint(shifted) << 23));
 }
 
+/// `factor` · σ(x), by e^−|x|: factor · (1 or that) / (1 + that).
+float sigmoid_of(float x, float factor) {
+  const float e = exp_of_negative(x < 0.0 ? x : -x);
+  return divide(mul(factor, x < 0.0 ? e : 1.0), add(1.0, e));
+}
+
 /// cap · tanh(x / cap).
 float soft_cap(float x, float cap) {
   const float y = divide(x, cap), e = exp_of_negative(mul(-2.0, y < 0.0 ? -y : y));
