@@ -32,6 +32,7 @@ function(cuda_kernels target)
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/attention_rows.h
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/head_layout.h
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/state_rows.h
+                       ${PROJECT_SOURCE_DIR}/spectr/backend/device/expert_group.h
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/panel_format.h
                        COMMENT "Compiling ${name} for GPUs" VERBATIM)
     set(images ${images} ${image} PARENT_SCOPE)

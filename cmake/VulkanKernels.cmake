@@ -38,8 +38,8 @@ function(vulkan_kernels target)
     set(made ${made} ${out} PARENT_SCOPE)
   endfunction()
   file(MAKE_DIRECTORY ${words})
-  foreach(name IN ITEMS quantize panel_product float_product turn attend move copy_heads top sum_exp store_inputs convolve
-               prepare_heads multiply_keys recur)
+  foreach(name IN ITEMS quantize panel_product float_product turn attend choose_experts group_experts add_chosen combine
+          move copy_heads top sum_exp store_inputs convolve prepare_heads multiply_keys recur)
     vulkan_kernel(${name} ${name})
   endforeach()
   foreach(name IN ITEMS elementwise norm merge)

@@ -172,9 +172,9 @@ TEST(CudaCalls, GiveTheBitsOfTheirTwinsForQuestions) {
 /// Some of each kind: fibers take their time.
 std::vector<fs::path> models() {
   std::vector<fs::path> files = {*find_data(bundled_draft)};
-  for (const char* name :
-       {"arch/gemma3-f32.gguf", "arch/llama-f32.gguf", "arch/llama-formats-256.gguf",
-        "arch2/opt/pre-norm.gguf", "arch2/phi3/model.gguf", "arch2/qwen35/model-interval2.gguf"})
+  for (const char* name : {"arch/gemma3-f32.gguf", "arch/llama-f32.gguf", "arch/llama-formats-256.gguf",
+                           "arch2/opt/pre-norm.gguf", "arch2/phi3/model.gguf",
+                           "arch2/qwen35/model-interval2.gguf", "arch/qwen3moe-f32.gguf"})
     files.push_back(source_folder() / "tests/data" / name);
   return files;
 }

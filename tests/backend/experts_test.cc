@@ -11,6 +11,8 @@
 
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/cpu/experts_pass.h"
+#include "spectr/backend/device/device_backend.h"
+#include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/reference/reference_backend.h"
 #include "spectr/nn/arch/architectures.h"
 #include "spectr/nn/graph.h"
@@ -167,6 +169,15 @@ TEST(Experts, AreThoseOfTheReferenceWhateverTheSpecSays) {
       },
       [](ModelSpec&, ExpertsSpec& e) {
         for (DenseSpec& block : e.blocks) block.gate.reset();
+      },
+      [](ModelSpec&, ExpertsSpec& e) { e.router_scale = 0.25f; },
+      [](ModelSpec& s, ExpertsSpec& e) {
+        e.router_norm = NormSpec{NormSpec::Kind::rms, Changed::add_vector(s, s.width), {}, 1e-5f};
+      },
+      [](ModelSpec& s, ExpertsSpec& e) { e.scales = Changed::add_vector(s, e.blocks.size()); },
+      [](ModelSpec&, ExpertsSpec& e) {  // of other ranks' experts nothing comes
+        e.first = 1;
+        e.blocks.erase(e.blocks.begin());
       }};
   std::vector<std::vector<float>> all;
   for (const Change& change : changes) {
@@ -174,14 +185,16 @@ TEST(Experts, AreThoseOfTheReferenceWhateverTheSpecSays) {
       for (LayerSpec& layer : spec.layers) change(spec, *layer.experts);
     });
     ThreadPool pool(2);
-    const std::vector<float> expected = model.logits(ReferenceBackend()),
-                             found = model.logits(CpuBackend(pool));
-    double difference = 0, size = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      difference += std::pow(double{found[i]} - double{expected[i]}, 2);
-      size += std::pow(double{expected[i]}, 2);
+    const std::vector<float> expected = model.logits(ReferenceBackend());
+    for (const std::vector<float>& found :
+         {model.logits(CpuBackend(pool)), model.logits(DeviceBackend(std::make_shared<TwinDevice>()))}) {
+      double difference = 0, size = 0;
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        difference += std::pow(double{found[i]} - double{expected[i]}, 2);
+        size += std::pow(double{expected[i]}, 2);
+      }
+      EXPECT_LE(std::sqrt(difference / size), 1e-5) << "change " << all.size();
     }
-    EXPECT_LE(std::sqrt(difference / size), 1e-5) << "change " << all.size();
     for (const auto& other : all) EXPECT_NE(expected, other) << "change " << all.size() << " does something";
     all.push_back(expected);
   }

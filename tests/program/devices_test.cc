@@ -97,9 +97,6 @@ TEST_F(Devices, ThatLackSomethingSayWhat) {
 }
 
 TEST_F(Devices, RefuseWhatTheyHaveNoKernelsFor) {
-  expect_error(
-      small_text({"-dev", "CUDA0", "-m", data("arch/qwen3moe-f32.gguf"), "-ctk", "f16", "-ctv", "f16"}),
-      "mixtures of experts are not supported by the backend cuda", with_driver());
   expect_error(small_text({"-dev", "CUDA0", "--ranks", "2"}),
                "--device CUDA0: ranks share a model on the processor", with_driver());
   expect_error(small_text({"-dev", "CUDA0", "--profile"}),

@@ -38,7 +38,8 @@ std::vector<fs::path> models() {
   std::vector<fs::path> files = {*find_data(bundled_draft)};
   for (const char* name :
        {"arch/llama-f32.gguf", "arch/gemma2-f32.gguf", "arch/gemma3-f32.gguf", "arch/qwen3-f32.gguf",
-        "arch/llama-formats-256.gguf", "arch/gptneox-f32.gguf", "arch2/opt/pre-norm.gguf", "arch2/qwen35/model-interval2.gguf"})
+        "arch/llama-formats-256.gguf", "arch/gptneox-f32.gguf", "arch2/opt/pre-norm.gguf",
+        "arch2/qwen35/model-interval2.gguf", "arch/qwen3moe-f32.gguf"})
     files.push_back(source_folder() / "tests/data" / name);
   return files;
 }

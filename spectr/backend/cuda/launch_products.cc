@@ -76,20 +76,19 @@ void Lowering::operator()(const call::Product& c) {
   }
 }
 
-FloatProduct Lowering::float_product(const call::FloatProduct& c) {
-  const TensorType type = c.weights.type;
-  return {.weights = at<const std::uint8_t>(c.weights.codes),
-          .x = matrix(c.x),
-          .y = written(c.y),
-          .rows = as_int(c.weights.rows),
-          .cols = as_int(c.weights.cols),
-          .kind = type == TensorType::f32   ? 0
-                  : type == TensorType::f16 ? 1
-                                            : 2};
+FloatProduct Lowering::float_product(const call::Weights& weights, const call::Rows& x, const call::Rows& y) {
+  return {.weights = at<const std::uint8_t>(weights.codes),
+          .x = matrix(x),
+          .y = written(y),
+          .rows = as_int(weights.rows),
+          .cols = as_int(weights.cols),
+          .kind = weights.type == TensorType::f32   ? 0
+                  : weights.type == TensorType::f16 ? 1
+                                                    : 2};
 }
 
 void Lowering::operator()(const call::FloatProduct& c) {
-  add("float_product", div_up(c.weights.rows, 4), c.rows, 128, float_product(c));
+  add("float_product", div_up(c.weights.rows, 4), c.rows, 128, float_product(c.weights, c.x, c.y));
 }
 
 void Lowering::operator()(const call::QuantizeHeads& c) {
@@ -120,7 +119,7 @@ void Lowering::operator()(const call::HeadProducts& c) {
 void Lowering::operator()(const call::FloatHeadProducts& c) {
   const call::Weights& w = c.first.weights;
   const std::size_t groups = div_up(w.rows, 4), bytes = w.type == TensorType::f32 ? 4 : 2;
-  const FloatHeadProducts p{.first = float_product(c.first),
+  const FloatHeadProducts p{.first = float_product(c.first.weights, c.first.x, c.first.y),
                             .groups = as_int(groups),
                             .weights_apart = as_long(w.rows * w.cols * bytes),
                             .x_apart = as_long(c.x_apart / sizeof(float)),

@@ -46,6 +46,14 @@ class Lowering {
   void operator()(const call::HeadProducts& c);
   void operator()(const call::FloatHeadProducts& c);
 
+  // launch_experts.cc
+  void operator()(const call::ChooseExperts& c);
+  void operator()(const call::GroupExperts& c);
+  void operator()(const call::ExpertProduct& c);
+  void operator()(const call::ExpertFloatProduct& c);
+  void operator()(const call::AddChosen& c);
+  void operator()(const call::Combine& c);
+
   // launch_attention.cc
   void operator()(const call::Turn& c);
   void operator()(const call::Attend& c);
@@ -102,11 +110,13 @@ class Lowering {
   Panels panels(const call::Weights& weights) const;
   States states(const call::States& of) const;
   PlannedStates planned(const call::PlannedStates& plan) const;
+  FloatProduct float_product(const call::Weights& weights, const call::Rows& x, const call::Rows& y);
+  Choices choices(const call::Choices& choices) const;
+  ExpertLists lists(const call::ExpertLists& lists) const;
   /// The tuned kernel for a slab of x; false where shared memory has no room for it.
   bool add_product(const call::Product& c, std::size_t slab);
   void add_any_product(const call::Product& c);
   AnyProduct any_product(const call::Product& c, const call::Product::Target& target);
-  FloatProduct float_product(const call::FloatProduct& c);
 
   struct Parts {
     int count = 1;

@@ -6,17 +6,33 @@
 namespace spectr {
 
 std::vector<Feature> device_features() {
-  return {Feature::sliding_window,     Feature::score_cap,
-          Feature::attention_sinks,    Feature::attention_temperature,
-          Feature::gated_attention,    Feature::latent_attention,
-          Feature::shared_keys,        Feature::value_norms,
-          Feature::whole_vector_norms, Feature::rope_magnitude,
-          Feature::rope_by_context,    Feature::stream_norms,
-          Feature::recurrent_mixer,    Feature::short_convolution,
-          Feature::clamped_activation, Feature::relu,
-          Feature::logit_cap,          Feature::embedding_scale,
-          Feature::residual_scale,     Feature::output_scale,
-          Feature::logit_scale,        Feature::forbidden_tokens};
+  return {Feature::sliding_window,
+          Feature::score_cap,
+          Feature::attention_sinks,
+          Feature::attention_temperature,
+          Feature::gated_attention,
+          Feature::latent_attention,
+          Feature::shared_keys,
+          Feature::value_norms,
+          Feature::whole_vector_norms,
+          Feature::rope_magnitude,
+          Feature::rope_by_context,
+          Feature::stream_norms,
+          Feature::recurrent_mixer,
+          Feature::short_convolution,
+          Feature::experts,
+          Feature::expert_groups,
+          Feature::expert_scales,
+          Feature::router_norms,
+          Feature::blocks_beside_experts,
+          Feature::clamped_activation,
+          Feature::relu,
+          Feature::logit_cap,
+          Feature::embedding_scale,
+          Feature::residual_scale,
+          Feature::output_scale,
+          Feature::logit_scale,
+          Feature::forbidden_tokens};
 }
 
 std::string DeviceBackend::place() const {
@@ -25,6 +41,7 @@ std::string DeviceBackend::place() const {
 }
 
 Result<std::unique_ptr<Ops>> DeviceBackend::make(const ModelSpec& spec, const KvTypes& kv) const {
+  SPECTR_TRY_VOID(DeviceWeights::check_experts(spec));
   const std::size_t bytes = DeviceWeights::bytes_of_all(spec);
   if (const DeviceInfo info = device_->info(); bytes > info.free_bytes) {
     const auto gigabytes = [](std::size_t n) { return static_cast<double>(n) / 1e9; };

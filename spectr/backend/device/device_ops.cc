@@ -13,10 +13,6 @@ namespace {
 /// So many recordings are kept: decoders use a few shapes, again and again.
 constexpr std::size_t most_recordings = 128;
 
-bool is_quantized(const call::Weights& weights) {
-  return quant_layout(weights.type).has_value();
-}
-
 bool same(const call::Rows& a, const call::Rows& b) {
   return a.at == b.at && a.stride == b.stride;
 }
@@ -52,7 +48,8 @@ DeviceOps::DeviceOps(const ModelSpec& spec, const KvTypes& kv, std::shared_ptr<D
       blocks_(spec, kv, *device_),
       states_(spec, *device_),
       data_(spec, weights_, *device_),
-      logits_(spec.vocabulary, *device_) {
+      logits_(spec.vocabulary, *device_),
+      experts_(spec) {
   for (std::size_t i = 0; i < buffer_count; ++i) cols_[i] = cols_of(spec, static_cast<Buffer>(i));
   for_each_linear(spec, [this](const LinearSpec& linear, double) {
     quantized_cols_ = std::max(quantized_cols_, linear.in);
@@ -73,14 +70,17 @@ void DeviceOps::reserve(std::size_t rows) {
   for (std::size_t i = 0; i < buffer_count; ++i)
     larger[i] = allocate(std::max(rows, with_parts) * cols_[i] * sizeof(float));
   auto turned = allocate(rows * cols(Buffer::query) * sizeof(float));
-  auto quantized =
-      allocate(std::max(QuantizedLayout{rows, quantized_cols_}.bytes(), quantized_bytes_of_heads(rows)));
+  DeviceExperts experts(spec_);
+  experts.reserve(rows, *device_);
+  auto quantized = allocate(std::max({QuantizedLayout{rows, quantized_cols_}.bytes(),
+                                      quantized_bytes_of_heads(rows), experts.rows_of_down(rows).bytes()}));
   auto key_products = allocate(rows * key_heads_ * 2 * grid_tokens * sizeof(float));
   recordings_.clear();
   buffers_ = std::move(larger);
   turned_ = std::move(turned);
   quantized_ = std::move(quantized);
   key_products_ = std::move(key_products);
+  experts_ = std::move(experts);
   reserved_ = rows;
 }
 
@@ -191,7 +191,7 @@ call::QuantizedRows DeviceOps::quantized(const call::Rows& in, std::size_t rows,
 void DeviceOps::product(const LinearSpec& linear, const call::Rows& in, const call::Rows& out,
                         std::size_t rows) {
   const call::Weights weights = weights_.matrix(linear.weight);
-  if (!is_quantized(weights)) return record(call::FloatProduct{weights, in, out, rows});
+  if (!quant_layout(weights.type)) return record(call::FloatProduct{weights, in, out, rows});
   const call::QuantizedRows x = quantized(in, rows, linear.in);
   // A product of these rows that has been recorded just before takes the matrix, too.
   for (auto last = calls_.rbegin(); last != calls_.rend(); ++last) {
@@ -275,9 +275,6 @@ Result<HeldLogits> DeviceOps::finish() {
 
 // What the device backend's caps do not have is refused when a model is loaded.
 
-std::size_t DeviceOps::experts(const ExpertsSpec&, Buffer) {
-  broken_contract("a feature that the backend has");
-}
 void DeviceOps::layer_inputs(const LayerEmbeddingSpec&) {
   broken_contract("a feature that the backend has");
 }

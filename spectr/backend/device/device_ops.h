@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "spectr/backend/device/cache_blocks.h"
+#include "spectr/backend/device/device_experts.h"
 #include "spectr/backend/device/device_logits.h"
 #include "spectr/backend/device/device_weights.h"
 #include "spectr/backend/device/pass_data.h"
@@ -49,6 +50,7 @@ class DeviceOps final : public Ops {
   void delta_net(std::size_t layer) override;
   void short_convolution(std::size_t layer) override;
   void activate(const DenseSpec& spec) override;
+  /// Which experts rows choose the device knows alone: returns how many they may be.
   std::size_t experts(const ExpertsSpec& spec, Buffer in) override;
   void layer_inputs(const LayerEmbeddingSpec& spec) override;
   void layer_input(std::size_t layer) override;
@@ -72,6 +74,8 @@ class DeviceOps final : public Ops {
   call::QuantizedRows quantized(const call::Rows& in, std::size_t rows, std::size_t cols);
   void split_products(std::initializer_list<Buffer> read);
   void product(const LinearSpec& linear, const call::Rows& in, const call::Rows& out, std::size_t rows);
+  void expert_product(const ExpertsSpec& spec, const LinearSpec& first, const call::Rows& in,
+                      const call::QuantizedRows& quantized, std::size_t sharers, const call::Rows& out);
 
   // device_attention.cc
   /// Numbers of a head of values, as attention gives it.
@@ -93,6 +97,7 @@ class DeviceOps final : public Ops {
   std::size_t quantized_cols_ = 0;  // of the widest input of a quantized product
   std::array<std::unique_ptr<DeviceMemory>, buffer_count> buffers_;
   std::unique_ptr<DeviceMemory> turned_, quantized_, parts_, key_products_;
+  DeviceExperts experts_;
   std::size_t heads_numbers_ = 0;  // that a row of an attention item has at most
   std::size_t key_heads_ = 0;      // of the recurrent layer that has most of them
   std::size_t reserved_ = 0;

@@ -35,6 +35,26 @@ std::size_t device_bytes(const ModelSpec& spec, WeightId id) {
                                         : file_bytes(weight);
 }
 
+/// Weights of a layer's experts that stand for one another, by expert: gates, what they multiply, the last
+/// products' and the biases of each.
+std::vector<std::vector<std::optional<WeightId>>> alike(const ExpertsSpec& experts) {
+  std::vector<std::vector<std::optional<WeightId>>> all(6);
+  for (const DenseSpec& block : experts.blocks) {
+    std::size_t i = 0;
+    for (const LinearSpec* linear : {block.gate ? &*block.gate : nullptr, &block.up, &block.down}) {
+      all[i++].push_back(linear == nullptr ? std::nullopt : std::optional(linear->weight));
+      all[i++].push_back(linear == nullptr ? std::nullopt : linear->bias);
+    }
+  }
+  return all;
+}
+
+std::vector<std::optional<WeightId>> weights_of(const std::vector<LinearSpec>& heads) {
+  std::vector<std::optional<WeightId>> weights;
+  for (const LinearSpec& head : heads) weights.emplace_back(head.weight);
+  return weights;
+}
+
 std::size_t forbids_bytes(const ModelSpec& spec) {
   return spec.head.forbidden.empty() ? 0 : spec.vocabulary * sizeof(float);
 }
@@ -45,10 +65,12 @@ DeviceWeights::DeviceWeights(const ModelSpec& spec, Device& device, ThreadPool* 
     : spec_(spec), device_(device), pool_(pool), memory_(spec.weights.size()), on_host_(spec.weights.size()) {
   for (WeightId id = 0; id < spec.weights.size(); ++id) places_.push_back({id, 0, 1});
   for (const LayerSpec& layer : spec.layers) {
-    const AttentionSpec* a = layer.attention();
-    if (a == nullptr || !a->latent) continue;
-    place_together(a->latent->keys_up);
-    place_together(a->latent->values_up);
+    if (const AttentionSpec* a = layer.attention(); a != nullptr && a->latent) {
+      place_together(weights_of(a->latent->keys_up));
+      place_together(weights_of(a->latent->values_up));
+    }
+    if (!layer.experts) continue;
+    for (const auto& weights : alike(*layer.experts)) place_together(weights);
   }
   if (spec.head.forbidden.empty()) return;
   std::vector<float> summands(spec.vocabulary, -0.0f);  // which changes no number
@@ -58,11 +80,10 @@ DeviceWeights::DeviceWeights(const ModelSpec& spec, Device& device, ThreadPool* 
   state_ = device.upload(forbids(), std::as_bytes(std::span(summands)));
 }
 
-void DeviceWeights::place_together(const std::vector<LinearSpec>& heads) {
-  const WeightId first = heads.front().weight;
-  for (std::size_t h = 0; h < heads.size(); ++h) {
-    SPECTR_CHECK(spec_.weight(heads[h].weight).type == spec_.weight(first).type);
-    places_[heads[h].weight] = {first, h, heads.size()};
+void DeviceWeights::place_together(const std::vector<std::optional<WeightId>>& weights) {
+  for (std::size_t i = 0; i < weights.size() && weights[i]; ++i) {
+    SPECTR_CHECK(spec_.weight(*weights[i]).type == spec_.weight(*weights.front()).type);
+    places_[*weights[i]] = {*weights.front(), i, weights.size()};
   }
 }
 
@@ -70,6 +91,27 @@ std::size_t DeviceWeights::bytes_of_all(const ModelSpec& spec) {
   std::size_t bytes = forbids_bytes(spec);
   for (WeightId id = 0; id < spec.weights.size(); ++id) bytes += device_bytes(spec, id);
   return bytes;
+}
+
+Result<void> DeviceWeights::check_experts(const ModelSpec& spec) {
+  for (const LayerSpec& layer : spec.layers) {
+    if (!layer.experts) continue;
+    for (const auto& weights : alike(*layer.experts)) {
+      for (const std::optional<WeightId>& one : weights) {
+        if (one.has_value() != weights.front().has_value()) {
+          return error("{}: tensor {} is of some experts of a layer only", spec.file,
+                       spec.weight(one ? *one : *weights.front()).name);
+        }
+        if (!one) continue;
+        const WeightSpec &first = spec.weight(*weights.front()), &weight = spec.weight(*one);
+        if (weight.type == first.type && weight.rows == first.rows && weight.cols == first.cols) continue;
+        return error("{}: tensor {} is {}, [{}, {}], and that of the layer's first expert {}, [{}, {}]",
+                     spec.file, weight.name, format_of(weight.type).name, weight.rows, weight.cols,
+                     format_of(first.type).name, first.rows, first.cols);
+      }
+    }
+  }
+  return {};
 }
 
 bool DeviceWeights::upload(WeightId id, std::span<const std::byte> bytes) {

@@ -10,13 +10,16 @@
 namespace spectr {
 
 /// A model's weights on a device: quantized matrices packed (weight_panels.h), those in floats as they stand
-/// in the file; vectors as floats. Those of a layer's heads that stand for one another lie one behind the
-/// other, codes behind codes. What rows are looked up in by a token or a position stays in the file, on
-/// the host.
+/// in the file; vectors as floats. Those of a layer's heads or experts that stand for one another lie one
+/// behind the other, codes behind codes. What rows are looked up in by a token or a position stays in the
+/// file, on the host.
 class DeviceWeights {
  public:
   /// All must outlive it. `pool`: packs matrices, where there is one. Throws std::bad_alloc.
   DeviceWeights(const ModelSpec& spec, Device& device, ThreadPool* pool);
+
+  /// Whether all experts of each layer are alike but for their numbers. Error: the tensor that is not.
+  static Result<void> check_experts(const ModelSpec& spec);
 
   /// See Ops::upload.
   bool upload(WeightId id, std::span<const std::byte> bytes);
@@ -26,7 +29,9 @@ class DeviceWeights {
 
   /// That of the first head has those of the others behind it.
   call::Weights matrix(WeightId id) const;
-  /// [cols]
+  /// A matrix of each of a layer's experts, by that of the first one.
+  call::ExpertWeights matrices(WeightId first) const { return {matrix(first), places_[first].count}; }
+  /// [cols]; of the first expert: [experts][cols]
   Slice vector(WeightId id) const { return part(id, 0, spec_.weight(id).cols * sizeof(float)); }
   Slice vector(const std::optional<WeightId>& id) const { return id ? vector(*id) : Slice(); }
   /// [vocabulary], what is added to logits so that forbidden tokens have none; or none.
@@ -47,7 +52,8 @@ class DeviceWeights {
     const Place& place = places_[id];
     return {memory_[place.in].get(), place.count * before + place.index * bytes};
   }
-  void place_together(const std::vector<LinearSpec>& heads);
+  /// Those that stand for one another; all or none are there.
+  void place_together(const std::vector<std::optional<WeightId>>& weights);
 
   const ModelSpec& spec_;
   Device& device_;

@@ -107,6 +107,15 @@ void compute(const call::Quantize& call, Rounding) {
   quantize_rows(call.in, call.quantized);
 }
 
+QuantizedRows rows_of_slab(const call::QuantizedRows& rows, std::size_t slab) {
+  const QuantizedLayout& layout = rows.layout;
+  const std::size_t tiles = layout.blocks() * layout.tiles();
+  return take_apart(
+      {numbers_at<const std::uint32_t>(rows.at.behind(layout.codes_of(slab)), tiles * 128), tiles * 128},
+      {numbers_at<const float>(rows.at.behind(layout.scales_of(slab)), tiles * 16), tiles * 16},
+      layout.rows_of(slab), layout.tiles());
+}
+
 namespace {
 
 void copy_product(const std::vector<float>& y, const call::Rows& to, std::size_t first, std::size_t n) {
@@ -115,26 +124,27 @@ void copy_product(const std::vector<float>& y, const call::Rows& to, std::size_t
     std::ranges::copy(std::span(y).subspan(r * cols, cols), row(to, first + r, cols).begin());
 }
 
-std::span<const std::byte> file_bytes(const call::Weights& weights) {
-  const std::size_t size =
-      weights.rows * weights.cols / format_of(weights.type).elements * format_of(weights.type).bytes;
-  return {numbers_at<const std::byte>(weights.codes, size), size};
+}  // namespace
+
+std::vector<float> product(const call::Weights& weights, const QuantizedRows& x) {
+  const PackedWeights packed{numbers_at<const std::uint8_t>(weights.codes),
+                             numbers_at<const std::uint32_t>(weights.scales),
+                             weights.factors ? numbers_at<const std::uint32_t>(weights.factors) : nullptr};
+  return product(weights.type, packed, weights.rows, weights.cols, x);
 }
 
+std::vector<float> float_product(const call::Weights& weights, std::span<const float> x, std::size_t n) {
+  const std::size_t bytes = weights.rows * weights.cols * format_of(weights.type).bytes;
+  const std::span file(numbers_at<const std::byte>(weights.codes, bytes), bytes);
+  return float_product(weights.type, file, weights.rows, x, n);
+}
+
+namespace {
+
 void compute_target(const call::Product& call, const call::Product::Target& target) {
-  const call::Weights& w = target.weights;
-  const QuantizedLayout& layout = call.x.layout;
-  for (std::size_t slab = 0; slab < layout.slabs(); ++slab) {
-    const std::size_t n = layout.rows_of(slab), tiles = layout.blocks() * layout.tiles();
-    const QuantizedRows x = take_apart(
-        {numbers_at<const std::uint32_t>(call.x.at.behind(layout.codes_of(slab)), tiles * 128), tiles * 128},
-        {numbers_at<const float>(call.x.at.behind(layout.scales_of(slab)), tiles * 16), tiles * 16}, n,
-        layout.tiles());
-    const PackedWeights packed{numbers_at<const std::uint8_t>(w.codes),
-                               numbers_at<const std::uint32_t>(w.scales),
-                               w.factors ? numbers_at<const std::uint32_t>(w.factors) : nullptr};
-    const std::vector<float> y = product(w.type, packed, w.rows, w.cols, x);
-    copy_product(y, target.y, slab * QuantizedLayout::slab_rows, n);
+  for (std::size_t slab = 0; slab < call.x.layout.slabs(); ++slab) {
+    const QuantizedRows x = rows_of_slab(call.x, slab);
+    copy_product(product(target.weights, x), target.y, slab * QuantizedLayout::slab_rows, x.n);
   }
 }
 
@@ -150,8 +160,7 @@ void compute(const call::FloatProduct& call, Rounding) {
     const std::span<const float> one = row(call.x, r, call.weights.cols);
     x.insert(x.end(), one.begin(), one.end());
   }
-  copy_product(float_product(call.weights.type, file_bytes(call.weights), call.weights.rows, x, call.rows),
-               call.y, 0, call.rows);
+  copy_product(float_product(call.weights, x, call.rows), call.y, 0, call.rows);
 }
 
 void compute(const call::QuantizeHeads& call, Rounding rounding) {
@@ -180,7 +189,8 @@ void compute(const call::HeadProducts& call, Rounding rounding) {
 void compute(const call::FloatHeadProducts& call, Rounding rounding) {
   for (std::size_t h = 0; h < call.heads; ++h) {
     call::FloatProduct one = call.first;
-    one.weights.codes = one.weights.codes.behind(h * file_bytes(one.weights).size());
+    one.weights.codes =
+        one.weights.codes.behind(h * one.weights.rows * one.weights.cols * format_of(one.weights.type).bytes);
     one.x.at = one.x.at.behind(h * call.x_apart);
     one.y.at = one.y.at.behind(h * call.y_apart);
     compute(one, rounding);

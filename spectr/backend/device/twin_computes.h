@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "spectr/backend/device/twin_calls.h"
 
@@ -20,6 +21,13 @@ inline std::span<const float> vector(const Slice& slice, std::size_t size) {
 
 /// Quantizes rows, where that is asked for.
 void quantize_rows(const call::Rows& in, const call::QuantizedRows& out);
+/// The rows of a slab.
+QuantizedRows rows_of_slab(const call::QuantizedRows& rows, std::size_t slab);
+
+/// y = W x: [rows of x, rows of W].
+std::vector<float> product(const call::Weights& weights, const QuantizedRows& x);
+/// The same in floats of `n` rows.
+std::vector<float> float_product(const call::Weights& weights, std::span<const float> x, std::size_t n);
 
 // twin_calls.cc
 void compute(const call::Copy& call, Rounding rounding);
@@ -37,6 +45,14 @@ void compute(const call::FloatHeadProducts& call, Rounding rounding);
 void compute(const call::Activate& call, Rounding rounding);
 void compute(const call::Top& call, Rounding rounding);
 void compute(const call::SumExp& call, Rounding rounding);
+
+// twin_experts_calls.cc
+void compute(const call::ChooseExperts& call, Rounding rounding);
+void compute(const call::GroupExperts& call, Rounding rounding);
+void compute(const call::ExpertProduct& call, Rounding rounding);
+void compute(const call::ExpertFloatProduct& call, Rounding rounding);
+void compute(const call::AddChosen& call, Rounding rounding);
+void compute(const call::Combine& call, Rounding rounding);
 
 // twin_attention_calls.cc
 void compute(const call::Move& call, Rounding rounding);

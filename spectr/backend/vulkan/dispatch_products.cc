@@ -12,8 +12,8 @@ std::size_t rows_together(std::size_t n) {
   return std::bit_ceil(std::min<std::size_t>(n, 8));
 }
 
-/// The constants of panels.glsl behind the first one.
-std::vector<std::uint32_t> constants_of(std::size_t together, const PanelFormat& format) {
+/// The constants of panels.glsl, between those of product.glsl.
+std::vector<std::uint32_t> constants_of(std::size_t together, const PanelFormat& format, bool of_experts) {
   const auto& table = format.table;
   const auto as_constant = [](auto value) { return static_cast<std::uint32_t>(value); };
   return {as_uint(together),
@@ -24,7 +24,8 @@ std::vector<std::uint32_t> constants_of(std::size_t together, const PanelFormat&
           table[1],
           table[2],
           table[3],
-          as_constant(format.scales)};
+          as_constant(format.scales),
+          of_experts ? 1U : 0U};
 }
 
 }  // namespace
@@ -35,6 +36,16 @@ std::size_t Lowering::rows_at_once(std::size_t rows, std::size_t bytes) const {
   return std::min({rows, std::max<std::size_t>(fit, 1) * 16, most_groups * 16});
 }
 
+/// For `n` rows of x.
+void Lowering::begin_product(TensorType type, std::size_t n, bool of_experts) {
+  begin(Kernel::panel_product);
+  dispatches_.back().constants = constants_of(rows_together(n), panel_format(type), of_experts);
+}
+void Lowering::begin_float_product(std::size_t n, bool of_experts) {
+  begin(Kernel::float_product);
+  dispatches_.back().constants = {as_uint(rows_together(n)), of_experts ? 1u : 0u};
+}
+
 /// With a slab of x.
 void Lowering::add_product(const call::Product& c, const call::Product::Target& target, std::size_t slab,
                            const Heads& heads) {
@@ -42,7 +53,6 @@ void Lowering::add_product(const call::Product& c, const call::Product::Target& 
   const call::Rows& y = target.y;
   const QuantizedLayout& layout = c.x.layout;
   const std::size_t blocks = layout.blocks(), n = layout.rows_of(slab), together = rows_together(n);
-  const PanelFormat format = panel_format(w.type);
   const PanelLayout panel_of(w.type, WeightPanels::panel_rows, w.cols);
   const std::size_t codes = panel_of.code_bytes, scales = panel_of.scale_bytes,
                     factors = panel_of.factor_bytes;
@@ -51,8 +61,7 @@ void Lowering::add_product(const call::Product& c, const call::Product::Target& 
   for (std::size_t row = 0; row < w.rows; row += at_once) {
     const std::size_t rows = std::min(at_once, w.rows - row), panel = row / 16, panels = div_up(rows, 16);
     const std::size_t all = heads.count * panels;
-    begin(Kernel::panel_product);
-    dispatches_.back().constants = constants_of(together, format);
+    begin_product(w.type, n, false);
     const std::size_t first = slab * QuantizedLayout::slab_rows;
     end({reads(0, w.codes.behind(panel * codes), all * codes, 16),
          reads(1, w.scales.behind(panel * scales), all * scales),
@@ -80,14 +89,10 @@ void Lowering::add_float_product(const call::FloatProduct& c, const Heads& heads
   const std::size_t at_once = heads.count > 1 ? w.rows : rows_at_once(w.rows, w.cols * bytes);
   for (std::size_t row = 0; row < w.rows; row += at_once) {
     const std::size_t rows = std::min(at_once, w.rows - row), panels = div_up(rows, 16);
-    begin(Kernel::float_product);
-    dispatches_.back().constants = {as_uint(together)};
+    begin_float_product(c.rows, false);
     end({reads(0, w.codes.behind(row * w.cols * bytes), heads.count * rows * w.cols * bytes, bytes),
          reads(1, c.x.at, heads.behind(heads.x_apart) + numbers_of(c.rows, w.cols, c.x.stride) * word),
-         as_uint(c.x.stride), as_uint(rows), as_uint(w.cols), as_uint(c.rows),
-         w.type == TensorType::f32   ? 0u
-         : w.type == TensorType::f16 ? 1u
-                                     : 2u,
+         as_uint(c.x.stride), as_uint(rows), as_uint(w.cols), as_uint(c.rows), kind_of(w.type),
          writes(2, c.y.at.behind(row * word),
                 heads.behind(heads.y_apart) + numbers_of(c.rows, rows, c.y.stride) * word),
          as_uint(c.y.stride), as_uint(panels), as_uint(heads.x_apart / word), as_uint(heads.y_apart / word)},

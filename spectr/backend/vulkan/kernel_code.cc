@@ -39,6 +39,18 @@ constexpr std::uint32_t merge[] = {
 constexpr std::uint32_t merge_quantized[] = {
 #include "spectr/backend/vulkan/words/merge_quantized.inc"
 };
+constexpr std::uint32_t choose_experts[] = {
+#include "spectr/backend/vulkan/words/choose_experts.inc"
+};
+constexpr std::uint32_t group_experts[] = {
+#include "spectr/backend/vulkan/words/group_experts.inc"
+};
+constexpr std::uint32_t add_chosen[] = {
+#include "spectr/backend/vulkan/words/add_chosen.inc"
+};
+constexpr std::uint32_t combine[] = {
+#include "spectr/backend/vulkan/words/combine.inc"
+};
 constexpr std::uint32_t move[] = {
 #include "spectr/backend/vulkan/words/move.inc"
 };
@@ -74,12 +86,16 @@ constexpr std::array<KernelCode, kernel_count> all{{
     {"norm", norm, 6},
     {"norm_quantized", norm_quantized, 7},
     {"quantize", quantize, 2},
-    {"panel_product", panel_product, 6},
-    {"float_product", float_product, 3},
+    {"panel_product", panel_product, 7},
+    {"float_product", float_product, 4},
     {"turn", turn, 8},
     {"attend", attend, 5},
     {"merge", merge, 4},
     {"merge_quantized", merge_quantized, 5},
+    {"choose_experts", choose_experts, 5},
+    {"group_experts", group_experts, 2},
+    {"add_chosen", add_chosen, 3},
+    {"combine", combine, 4},
     {"move", move, 3},
     {"copy_heads", copy_heads, 2},
     {"top", top, 2},

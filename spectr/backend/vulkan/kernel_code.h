@@ -18,6 +18,10 @@ enum class Kernel {
   attend,
   merge,
   merge_quantized,
+  choose_experts,
+  group_experts,
+  add_chosen,
+  combine,
   move,
   copy_heads,
   top,
@@ -28,7 +32,7 @@ enum class Kernel {
   multiply_keys,
   recur,
 };
-inline constexpr int kernel_count = 20;
+inline constexpr int kernel_count = 24;
 
 struct KernelCode {
   const char* name;

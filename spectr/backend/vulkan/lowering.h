@@ -26,6 +26,11 @@ inline std::size_t numbers_of(std::size_t rows, std::size_t cols, std::size_t st
   return (rows - 1) * stride + cols;
 }
 
+/// What float_product.comp has for a format of floats.
+inline std::uint32_t kind_of(TensorType type) {
+  return type == TensorType::f32 ? 0 : type == TensorType::f16 ? 1 : 2;
+}
+
 /// Makes the dispatches of calls. A kernel's dispatch is what stands between begin() and end(): bindings, by
 /// their numbers in the kernel, give the parameters that say where in them its places are.
 class Lowering {
@@ -54,6 +59,14 @@ class Lowering {
   void operator()(const call::FloatProduct& c);
   void operator()(const call::HeadProducts& c);
   void operator()(const call::FloatHeadProducts& c);
+
+  // dispatch_experts.cc
+  void operator()(const call::ChooseExperts& c);
+  void operator()(const call::GroupExperts& c);
+  void operator()(const call::ExpertProduct& c);
+  void operator()(const call::ExpertFloatProduct& c);
+  void operator()(const call::AddChosen& c);
+  void operator()(const call::Combine& c);
 
   // dispatch_attention.cc
   void operator()(const call::Turn& c);
@@ -111,6 +124,12 @@ class Lowering {
                    const Heads& heads);
   void add_float_product(const call::FloatProduct& c, const Heads& heads);
   void add_quantize(const call::Quantize& c, std::size_t heads, std::size_t in_apart);
+  void begin_product(TensorType type, std::size_t n, bool of_experts);
+  void begin_float_product(std::size_t n, bool of_experts);
+  std::size_t experts_at_once(const call::ExpertWeights& weights, std::size_t bytes) const;
+  void end_of_experts(std::vector<std::uint32_t> parameters, std::size_t lists_binding,
+                      const call::ExpertLists& lists, std::size_t sharers, std::size_t first,
+                      std::size_t experts, std::size_t x_slab, std::size_t rows);
 
   const BindingLimits& limits_;
   std::vector<Dispatch>& dispatches_;

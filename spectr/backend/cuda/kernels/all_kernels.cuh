@@ -6,6 +6,8 @@
 #include "spectr/backend/cuda/kernels/any_product.cuh"
 #include "spectr/backend/cuda/kernels/attention.cuh"
 #include "spectr/backend/cuda/kernels/elementwise.cuh"
+#include "spectr/backend/cuda/kernels/expert_choice.cuh"
+#include "spectr/backend/cuda/kernels/expert_product.cuh"
 #include "spectr/backend/cuda/kernels/float_product.cuh"
 #include "spectr/backend/cuda/kernels/head_products.cuh"
 #include "spectr/backend/cuda/kernels/norm.cuh"

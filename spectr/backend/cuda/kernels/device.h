@@ -154,6 +154,9 @@ SPECTR_DEVICE void load_matrices(u32 (&r)[4], u32 at) {
 SPECTR_DEVICE float load(const float* p) {
   return __ldcg(p);
 }
+SPECTR_DEVICE int load(const int* p) {
+  return static_cast<int>(bits_of(load(reinterpret_cast<const float*>(p))));
+}
 SPECTR_DEVICE Two load(const Two* p) {
   const float2 v = __ldcg(reinterpret_cast<const float2*>(p));
   return {v.x, v.y};

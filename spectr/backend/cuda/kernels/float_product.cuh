@@ -29,7 +29,6 @@ struct FloatProductKernel {
     if (lane == 0) row_of(p.y, group_y())[row] = add(sum, 0.0f);
   }
 
- private:
   static SPECTR_DEVICE float weight(const FloatProduct& p, long i) {
     if (p.kind == 0) return reinterpret_cast<const float*>(p.weights)[i];
     const u32 bits = reinterpret_cast<const std::uint16_t*>(p.weights)[i];

@@ -21,6 +21,16 @@ SPECTR_KERNEL(quantize_heads, QuantizeHeads, 128, QuantizeHeadsKernel::run(p))
 SPECTR_KERNEL(head_products, HeadProducts, AnyProductKernel::threads, HeadProductsKernel::run(p))
 SPECTR_KERNEL(float_head_products, FloatHeadProducts, FloatProductKernel::threads,
               FloatHeadProductsKernel::run(p))
+SPECTR_KERNEL(choose_experts, ChooseExperts, ChooseExpertsKernel::threads, ChooseExpertsKernel::run(p))
+SPECTR_KERNEL(group_experts, GroupExperts, GroupExpertsKernel::threads, GroupExpertsKernel::run(p))
+SPECTR_KERNEL(expert_product_1, ExpertProduct, ExpertProductKernel<1>::threads,
+              ExpertProductKernel<1>::run(p))
+SPECTR_KERNEL(expert_product_4, ExpertProduct, ExpertProductKernel<4>::threads,
+              ExpertProductKernel<4>::run(p))
+SPECTR_KERNEL(expert_float_product, ExpertFloatProduct, ExpertFloatProductKernel::threads,
+              ExpertFloatProductKernel::run(p))
+SPECTR_KERNEL(add_chosen, AddChosen, 128, AddChosenKernel::run(p))
+SPECTR_KERNEL(combine, Combine, 128, CombineKernel::run(p))
 SPECTR_KERNEL(rotate, Rotate, RotateKernel::threads, RotateKernel::run(p))
 SPECTR_KERNEL(store_inputs, StoreInputs, 128, StoreInputsKernel::run(p))
 SPECTR_KERNEL(convolve, Convolve, 128, ConvolveKernel::run(p))

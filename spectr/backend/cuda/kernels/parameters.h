@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "spectr/backend/device/attention_rows.h"
+#include "spectr/backend/device/expert_group.h"
 #include "spectr/backend/device/head_layout.h"
 #include "spectr/backend/device/panel_format.h"
 #include "spectr/backend/device/state_rows.h"
@@ -207,6 +208,66 @@ struct QuantizeHeads {
   Quantize first;
   int groups;
   long in_apart, out_apart;  ///< as in HeadProducts; of the input: numbers
+};
+
+/// The experts of each row by z. The kinds of gating are those of ExpertsSpec.
+struct ChooseExperts {
+  Matrix z;
+  const float *bias, *scales;  ///< [experts], or null
+  int* chosen;
+  float* weights;  ///< [row][used], both
+  int gating, experts, used, groups, groups_used;
+  bool normalized;
+  float weights_scale;
+};
+
+/// [slots] experts, of which the blocks from `first` on are here.
+struct Choices {
+  const int* chosen;
+  int slots, first, blocks;
+};
+
+struct ExpertLists {
+  ExpertGroup* groups;
+  int* slots;  ///< of all groups
+};
+
+struct GroupExperts {
+  Choices choices;
+  ExpertLists lists;
+  int groups;
+};
+
+/// y = W x of the listed slots; slot s has row s / sharers of x.
+struct ExpertProduct {
+  Panels w;  ///< of all blocks, one behind the other
+  ExpertLists lists;
+  QuantizedRows x;
+  int sharers;
+  Matrix y;
+  int rows, blocks;  ///< of W; blocks of 64 columns
+};
+
+struct ExpertFloatProduct {
+  FloatProduct product;  ///< with the weights of all blocks
+  ExpertLists lists;
+  int sharers;
+};
+
+/// to += the vector that a slot has chosen.
+struct AddChosen {
+  Choices choices;
+  Matrix to;
+  const float* from;  ///< [block][cols]
+  int cols;
+};
+
+/// out = Σ w · in over a row's slots.
+struct Combine {
+  Choices choices;
+  const float* weights;  ///< [slots]
+  Matrix in, out;
+  int used, cols;
 };
 
 /// Slots' numbers go to other slots, move after move; a thread has a word of each slot: grid (lines / 128).

@@ -99,16 +99,10 @@ float exp_of_negative(float x) {
   return x < -87.0 ? 0.0 : uintBitsToFloat(floatBitsToUint(y) + (floatBitsToUint(shifted) << 23));
 }
 
-/// 1 / (1 + e^−x).
-float sigmoid(float x) {
+/// `factor` · σ(x), by e^−|x|: factor · (1 or that) / (1 + that).
+float sigmoid_of(float x, float factor) {
   const float e = exp_of_negative(x < 0.0 ? x : -x);
-  return divide(x < 0.0 ? e : 1.0, add(1.0, e));
-}
-
-/// x / (1 + e^−x).
-float silu(float x) {
-  const float e = exp_of_negative(x < 0.0 ? x : -x);
-  return divide(mul(x, x < 0.0 ? e : 1.0), add(1.0, e));
+  return divide(mul(factor, x < 0.0 ? e : 1.0), add(1.0, e));
 }
 
 /// log(1 + x) for 0 ≤ x ≤ 1: 2 artanh(x / (2 + x)), a polynomial.

@@ -27,12 +27,6 @@ layout(push_constant) uniform Parameters {
 #include "quantize.glsl"
 #endif
 
-/// e^−|x|, and 1 or that: what σ(x) = numerator / (1 + e) takes.
-float sigmoid_of(float x, float factor) {
-  const float e = exp_of_negative(x < 0.0 ? x : -x);
-  return divide(mul(factor, x < 0.0 ? e : 1.0), add(1.0, e));
-}
-
 float gelu(float x) {
   return sigmoid_of(mul(1.5957691216, add(x, mul(0.044715, mul(mul(x, x), x)))), x);
 }

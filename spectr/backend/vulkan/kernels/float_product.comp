@@ -22,7 +22,11 @@ layout(push_constant) uniform Parameters {
   uint rows, cols, n, kind;  // 0: floats, 1: halves, 2: bfloat16
   uint y_at, y_stride;
   uint panels, x_apart, y_apart;  // of 16 rows, of a head, and words from head to head
+  uint lists_at, slots_at, sharers, first_expert, experts;
 } call;
+
+#define LISTS 3
+#define EXPERTS 1
 
 #include "product.glsl"
 
@@ -32,16 +36,13 @@ float weight(uint i) {
   return call.kind == 1u ? of_half(bits) : uintBitsToFloat(bits << 16);
 }
 
-void main() {
-  // Neighbours have neighbouring blocks of one row.
-  const uint segment = gl_LocalInvocationID.x % segments, row = gl_LocalInvocationID.x / segments;
-  const uint first = gl_WorkGroupID.x * N, blocks = (call.cols + 63u) / 64u;
-  const uint of = head_of_group() * call.rows + min(panel_of_group() * 16u + row, call.rows - 1u);
-  const uint at = call.weights_at + of * call.cols;
+/// Sums the segment's blocks for N rows of the task, with the row of W at `at`.
+void sum_segment(Task task, uint first, uint at, uint row, uint segment) {
+  const uint blocks = (call.cols + 63u) / 64u;
   uint x_at[N];
   float mine[N];
   [[unroll]] for (uint i = 0u; i < N; ++i) {
-    x_at[i] = call.x_at + head_of_group() * call.x_apart + min(first + i, call.n - 1u) * call.x_stride;
+    x_at[i] = call.x_at + head_of_group() * call.x_apart + row_of_x(task, first + i) * call.x_stride;
     mine[i] = 0.0;
   }
   for (uint b = segment; b < blocks; b += segments) {
@@ -54,5 +55,17 @@ void main() {
     [[unroll]] for (uint i = 0u; i < N; ++i) mine[i] = add(mine[i], t[i]);
   }
   [[unroll]] for (uint i = 0u; i < N; ++i) sums[i][segment][row] = mine[i];
-  finish_product(row, segment, first);
+}
+
+void main() {
+  // Neighbours have neighbouring blocks of one row.
+  const uint segment = gl_LocalInvocationID.x % segments, row = gl_LocalInvocationID.x / segments;
+  const Task task = task_of_group();
+  const uint of_w =
+      (task.expert + head_of_group()) * call.rows + min(panel_of_group() * 16u + row, call.rows - 1u);
+  const uint at = call.weights_at + of_w * call.cols;
+  for (uint first = task.first; first < task.n; first += task.step) {
+    sum_segment(task, first, at, row, segment);
+    finish_product(task, row, segment, first);
+  }
 }

@@ -32,32 +32,49 @@ layout(push_constant) uniform Parameters {
   uint rows, blocks, n;
   uint y_at, y_stride;
   uint panels, x_apart, y_apart;  // of a head, and vectors and words from head to head
+  uint lists_at, slots_at, sharers, first_expert, experts, x_slab;  // the last one in bytes
 } call;
 
+#define LISTS 6
+#define EXPERTS 9
 #include "panels.glsl"
 #include "product.glsl"
 
-void main() {
-  const uint row = gl_LocalInvocationID.x % 16u, segment = gl_LocalInvocationID.x / 16u;
-  const uint first = gl_WorkGroupID.x * N, panel = gl_WorkGroupID.y;
+/// Sums the segment's blocks for N rows of the task.
+void sum_segment(Task task, uint first, uint row, uint segment) {
+  const uint panel = task.expert * call.panels + gl_WorkGroupID.y;
   const uint x_behind = head_of_group() * call.x_apart;
   float mine[N];
-  [[unroll]] for (uint i = 0u; i < N; ++i) mine[i] = 0.0;
+  uint rows[N];
+  [[unroll]] for (uint i = 0u; i < N; ++i) {
+    mine[i] = 0.0;
+    rows[i] = row_of_x(task, first + i);
+  }
   for (uint b = segment; b < call.blocks; b += segments) {
     uvec4 c[4];
     vec4 s, m;
     load_codes(panel * call.blocks + b, row, c);
     load_scales(panel * call.blocks + b, row, s, m);
     [[unroll]] for (uint i = 0u; i < N; ++i) {
-      const uint r = min(first + i, call.n - 1u), tile = b * call.tiles + r / 8u, g = r % 8u;
+      const uint r = rows[i], tile = b * call.tiles + r % 64u / 8u, g = r % 8u;
+      const uint slab = of_experts ? r / 64u * call.x_slab : 0u;
       uvec4 q[4];  // q[t][k]: word 4 k + t
-      [[unroll]] for (uint t = 0u; t < 4u; ++t) q[t] = x_codes[call.x_at + x_behind + tile * 32u + 4u * g + t];
+      [[unroll]] for (uint t = 0u; t < 4u; ++t)
+        q[t] = x_codes[call.x_at + x_behind + slab / 16u + tile * 32u + 4u * g + t];
       [[unroll]] for (uint h = 0u; h < 2u; ++h) {
-        const uint at = 4u * x_behind + tile * 16u + g / 2u * 4u + h * 2u + g % 2u;
+        const uint at = 4u * x_behind + slab / 4u + tile * 16u + g / 2u * 4u + h * 2u + g % 2u;
         mine[i] = add(mine[i], mul(x_numbers[call.x_scales_at + at], half_of_block(h, c, s, m, q)));
       }
     }
   }
   [[unroll]] for (uint i = 0u; i < N; ++i) sums[i][segment][row] = mine[i];
-  finish_product(row, segment, first);
+}
+
+void main() {
+  const uint row = gl_LocalInvocationID.x % 16u, segment = gl_LocalInvocationID.x / 16u;
+  const Task task = task_of_group();
+  for (uint first = task.first; first < task.n; first += task.step) {
+    sum_segment(task, first, row, segment);
+    finish_product(task, row, segment, first);
+  }
 }

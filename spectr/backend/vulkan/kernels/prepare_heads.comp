@@ -42,7 +42,7 @@ void main() {
   const uint first = call.x_at + r * call.x_stride + head * call.dim;
   float mine = 0.0;
   for (uint i = thread; i < call.dim; i += GROUP) {
-    const float v = silu(x[first + i]);
+    const float v = sigmoid_of(x[first + i], x[first + i]);
     x[first + i] = v;
     mine = add(mine, mul(v, v));
   }

@@ -119,7 +119,7 @@ void prepare(uint row, uint r) {
     of_query[a] = mul(factor, products[of + grid_tokens]);
   } else {
     whole = exp_of_negative(total);
-    beta = sigmoid(betas[call.beta_at + r * call.beta_stride + head]);
+    beta = sigmoid_of(betas[call.beta_at + r * call.beta_stride + head], 1.0);
     of_query[a] = products[of + grid_tokens];
   }
 }
