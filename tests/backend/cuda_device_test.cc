@@ -133,15 +133,15 @@ TEST(CudaCalls, GiveTheBitsOfTheirTwinsForActivations) {
 }
 
 TEST(CudaCalls, GiveTheBitsOfTheirTwinsForQuestions) {
-  std::vector<float> row = random_floats(2500, 1);
+  std::vector<float> row = random_floats(5000, 1);
   for (std::size_t i = 0; i < row.size(); i += 5) row[i] = std::round(row[i] * 8) / 8;
   for (const float odd : {0.5f, -INFINITY, INFINITY, NAN}) {
-    row[1100] = row[2400] = odd;
+    row[1100] = row[2400] = row[4800] = odd;
     expect_same_bits([&](Device& device) {
-      const Numbers logits = send(device, row), best = send(device, std::vector<float>(3 * 40 * 2)),
-                    sums = send(device, std::vector<float>(6));
-      run(device, call::Top{logits.at(), 2450, 40, best.at()});
-      run(device, call::SumExp{logits.at(), 2450, 1.25f, sums.at()});
+      const Numbers logits = send(device, row), best = send(device, std::vector<float>(2 * 3 * 40 * 2)),
+                    sums = send(device, std::vector<float>(12));
+      run(device, call::Top{logits.rows(2500), 2, 2450, 40, best.at()});
+      run(device, call::SumExp{logits.rows(2500), 2, 2450, 1.25f, sums.at()});
       auto all = bits(device, best);
       if (odd < 1) {  // a NaN's bits are nobody's
         const auto more = bits(device, sums);

@@ -10,7 +10,6 @@
 
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/device_logits.h"
 #include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/reference/reference_backend.h"
 #include "tests/nn/random_sequences.h"
@@ -229,29 +228,16 @@ TEST_F(VulkanMemory, HoldsWhatWasUploadedLastAndGoesBack) {
   EXPECT_EQ(device_->info().free_bytes, before);
 }
 
-class VulkanLogits : public OnVulkan<testing::Test> {};
-
-TEST_F(VulkanLogits, AnswerAsARowHereDoes) {
-  for (const std::size_t size : {1000, 1025, 5000}) {
-    std::vector<float> row = random_floats(size, 3);
-    for (std::size_t i = 0; i < size; i += 7) row[i] = std::round(row[i] * 4) / 4;  // equal ones
-    row[17] = -std::numeric_limits<float>::infinity();
-    DeviceLogits rows(2, size, *device_);
-    ASSERT_TRUE(device_->upload(rows.begin().at.behind(size * sizeof(float)), std::as_bytes(std::span(row))));
-    const Logits there = rows.row(1), here = std::span<const float>(row);
-    for (const std::size_t k : {1, 40, 256}) {
-      const auto found = there.top(k), expected = here.top(k);
-      ASSERT_EQ(found.size(), expected.size());
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        EXPECT_EQ(found[i].token, expected[i].token);
-        EXPECT_EQ(found[i].logit, expected[i].logit);
-      }
-    }
-    for (const double temperature : {0.3, 1.0, 2.0})
-      EXPECT_NEAR(there.log_sum_exp(temperature), here.log_sum_exp(temperature), 6e-6);
-    EXPECT_EQ(there.at(0), row[0]);
-    EXPECT_EQ(rows.fetched(), 0u);
-  }
+TEST_F(VulkanMemory, IsCopiedInOneSubmission) {
+  const Numbers from = send(*device_, random_floats(4000, 1)), to = zeros(*device_, 16000);
+  const std::size_t before = device_->submitted();
+  std::vector<DeviceCopy> copies;
+  for (std::size_t i = 0; i < 10; ++i)
+    copies.push_back({to.at().behind(1600 * i), from.at().behind(1600 * (9 - i)), 1600});
+  ASSERT_TRUE(device_->copy(copies));
+  EXPECT_EQ(device_->submitted(), before + 1);
+  const auto there = bits(*device_, from), here = bits(*device_, to);
+  for (std::size_t i = 0; i < 4000; ++i) EXPECT_EQ(here[i], there[400 * (9 - i / 400) + i % 400]);
 }
 
 }  // namespace

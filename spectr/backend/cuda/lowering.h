@@ -34,6 +34,8 @@ class Lowering {
   void operator()(const call::Quantize& c);
   void operator()(const call::Activate& c);
   void operator()(const call::Norm& c);
+
+  // launch_logits.cc
   void operator()(const call::Top& c);
   void operator()(const call::SumExp& c);
 

@@ -177,18 +177,18 @@ struct Best {
   std::int32_t token;
 };
 
-/// The k best of each segment of a row, best first: larger logits first, then the lower token; NaN and +∞
-/// before all others. Gives [segment][k] Bests. Requires: k ≤ segment.
+/// The k best of each segment of rows, best first: larger logits first, then the lower token; NaN and +∞
+/// before all others. Gives [row][segment][k] Bests. Requires: k ≤ segment.
 struct Top {
-  Slice row;
-  std::size_t size, k;
+  Rows x;
+  std::size_t rows, size, k;
   Slice out;
 };
 
-/// Of each segment the largest number m, and Σ e^(factor (x − m)): pairs of floats.
+/// Of each segment of rows the largest number m, and Σ e^(factor (x − m)): [row][segment] pairs of floats.
 struct SumExp {
-  Slice row;
-  std::size_t size;
+  Rows x;
+  std::size_t rows, size;
   float factor;
   Slice out;
 };

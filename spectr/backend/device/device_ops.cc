@@ -252,7 +252,7 @@ void DeviceOps::activate(const DenseSpec& spec) {
 
 void DeviceOps::head(const HeadSpec& spec) {
   if (shape_.wanted == 0) return;
-  const call::Rows y = logits_[shape_.logits].begin(), normed = view(Buffer::normed);
+  const call::Rows y = logits_[shape_.logits].begin(shape_.wanted), normed = view(Buffer::normed);
   norm(spec.norm, Buffer::stream, Buffer::normed);
   if (records_) {
     call::Norm& of_wanted = std::get<call::Norm>(calls_.back());

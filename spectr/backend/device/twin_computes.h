@@ -32,6 +32,8 @@ void compute(const call::Quantize& call, Rounding rounding);
 void compute(const call::Product& call, Rounding rounding);
 void compute(const call::FloatProduct& call, Rounding rounding);
 void compute(const call::Activate& call, Rounding rounding);
+
+// twin_logit_calls.cc
 void compute(const call::Top& call, Rounding rounding);
 void compute(const call::SumExp& call, Rounding rounding);
 

@@ -45,6 +45,8 @@ class Lowering {
   void operator()(const call::Activate& c);
   void operator()(const call::Quantize& c);
   void operator()(const call::Norm& c);
+
+  // dispatch_logits.cc
   void operator()(const call::Top& c);
   void operator()(const call::SumExp& c);
 

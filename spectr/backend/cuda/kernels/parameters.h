@@ -167,17 +167,17 @@ struct Best {
 
 /// The k best of a segment, best first: larger logits, then lower tokens; NaN and +∞ before all others.
 struct Top {
-  const float* row;
+  Matrix x;
   int size, k;
-  Best* out;  ///< [segment][k]; no token: −1
+  Best* out;  ///< [row][segment][k]; no token: −1
 };
 
 /// The largest number m of a segment, and Σ e^(factor (x − m)) as a tree, neighbours first.
 struct SumExp {
-  const float* row;
+  Matrix x;
   int size;
   float factor;
-  float* out;  ///< [segment] pairs
+  float* out;  ///< [row][segment] pairs
 };
 
 }  // namespace spectr::cuda
