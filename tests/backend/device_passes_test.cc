@@ -66,7 +66,7 @@ TEST_P(DevicePasses, AreNearTheReferenceOrAreRefusedByName) {
       const auto reference = std::make_shared<ReferenceBackend>(ReferenceBackend::Precision::f64);
       const auto expected = course(*load(GetParam(), reference, {kv, kv}).value());
       // Keys and values that differ by a unit of F32 become neighbours as F16.
-      EXPECT_LE(largest_distance(found, expected), kv == f32 ? 1e-4 : 4e-3);
+      EXPECT_LE(largest_distance(found, expected), kv == f32 ? 1e-4 : 6e-3);
     } else {
       ThreadPool pool(1);
       const auto expected = course(*load(GetParam(), std::make_shared<CpuBackend>(pool), {kv, kv}).value());
@@ -82,7 +82,7 @@ std::vector<fs::path> models_of_all_kinds() {
   std::vector<fs::path> files;
   for (const char* name :
        {"arch/llama-f32.gguf", "arch/llama-formats-32.gguf", "arch/qwen3-f32.gguf", "arch/gemma2-f32.gguf",
-        "arch/gemma3-f32.gguf", "arch2/mistral3/model.gguf"})
+        "arch/gemma3-f32.gguf", "arch2/mistral3/model.gguf", "arch2/gemma4/model.gguf"})
     files.push_back(source_folder() / "tests/data" / name);
   files.push_back(*find_data(bundled_draft));
   return files;

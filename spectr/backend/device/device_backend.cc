@@ -21,6 +21,7 @@ std::vector<Feature> device_features() {
           Feature::relu,
           Feature::logit_cap,
           Feature::embedding_scale,
+          Feature::layer_embeddings,
           Feature::residual_scale,
           Feature::output_scale,
           Feature::logit_scale,

@@ -101,14 +101,6 @@ void DeviceOps::begin(const PassBatch& batch) {
   quantized_rows_ = {};
 }
 
-void DeviceOps::embed(const EmbedSpec&) {
-  call::Move move = blocks_.move();
-  move.count = data_.move_count();
-  move.moves = data_.moves();
-  record(move);
-  record(call::Copy{view(Buffer::stream), {data_.embedded(), spec_.width}, shape_.rows, spec_.width});
-}
-
 /// The norm of groups of a buffer's columns, in place.
 void DeviceOps::record_norm(const std::optional<NormSpec>& spec, std::optional<float> epsilon, Buffer buffer,
                             std::size_t groups, std::size_t cols) {
@@ -295,12 +287,6 @@ void DeviceOps::short_convolution(std::size_t) {
   broken_contract("a feature that the backend has");
 }
 std::size_t DeviceOps::experts(const ExpertsSpec&, Buffer) {
-  broken_contract("a feature that the backend has");
-}
-void DeviceOps::layer_inputs(const LayerEmbeddingSpec&) {
-  broken_contract("a feature that the backend has");
-}
-void DeviceOps::layer_input(std::size_t) {
   broken_contract("a feature that the backend has");
 }
 

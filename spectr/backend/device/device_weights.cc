@@ -13,7 +13,8 @@ namespace {
 
 /// Whether rows of it are looked up.
 bool is_table(const ModelSpec& spec, WeightId id) {
-  return id == spec.embed.tokens || id == spec.embed.positions;
+  return id == spec.embed.tokens || id == spec.embed.positions ||
+         (spec.embed.by_layer && id == spec.embed.by_layer->tokens);
 }
 
 bool is_multiplied_with(const ModelSpec& spec, WeightId id) {

@@ -54,6 +54,7 @@ void PassData::place(const PassShape& shape) {
   places_.moves = next(shape.moves, 2 * sizeof(PoolSlot));
   places_.wanted = next(shape.wanted, sizeof(int));
   places_.embedded = next(shape.rows * spec_.width, sizeof(float));
+  places_.layer_embedded = next(shape.rows * cols_of(spec_, Buffer::layer_inputs), sizeof(float));
   places_.written = next(shape.rows, sizeof(PoolSlot));
   const auto of_rope = [&](const RopeSpec& rope) { return shape.rows * rope.frequencies.size() * 2; };
   next_of_each(places_.angles, ropes_, of_rope, sizeof(float));
@@ -107,6 +108,7 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, PassShape
     listed += plan.listed.size();
   }
   write_embedded(batch);
+  write_layer_embedded(batch);
   write_angles(batch, blocks);
   return grows;
 }
@@ -124,6 +126,18 @@ void PassData::write_embedded(const PassBatch& batch) {
     position_.resize(spec_.width);
     weights_.row(*embed.positions, static_cast<std::size_t>(batch.positions[r]), position_);
     for (std::size_t j = 0; j < spec_.width; ++j) row[j] += position_[j];
+  }
+}
+
+void PassData::write_layer_embedded(const PassBatch& batch) {
+  if (!spec_.embed.by_layer) return;
+  const LayerEmbeddingSpec& spec = *spec_.embed.by_layer;
+  const std::size_t cols = cols_of(spec_, Buffer::layer_inputs);
+  auto* out = reinterpret_cast<float*>(bytes_.data() + places_.layer_embedded);
+  const float scale = std::sqrt(static_cast<float>(spec.dim));
+  for (std::size_t r = 0; r < batch.rows(); ++r, out += cols) {
+    weights_.row(spec.tokens, static_cast<std::size_t>(batch.tokens[r]), {out, cols});
+    for (std::size_t j = 0; j < cols; ++j) out[j] *= scale;
   }
 }
 

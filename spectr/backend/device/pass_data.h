@@ -46,6 +46,8 @@ class PassData {
   Slice moves() const { return at(places_.moves); }
   Slice wanted() const { return at(places_.wanted); }      ///< [wanted] rows
   Slice embedded() const { return at(places_.embedded); }  ///< [rows][width]
+  /// [rows][layers · d], √d times what LayerEmbeddingSpec::tokens has.
+  Slice layer_embedded() const { return at(places_.layer_embedded); }
   Slice written() const { return at(places_.written); }    ///< [rows] PoolSlots
   Slice listed() const { return at(places_.listed); }
   /// Of a layer: [rows][dims / 2] pairs, and [rows] scales of queries, if they differ.
@@ -71,13 +73,15 @@ class PassData {
   };
   /// Offsets.
   struct Places {
-    std::size_t move_count = 0, moves = 0, wanted = 0, embedded = 0, written = 0, listed = 0;
+    std::size_t move_count = 0, moves = 0, wanted = 0, embedded = 0, layer_embedded = 0, written = 0,
+                listed = 0;
     std::vector<std::size_t> angles, scales, items, rows;
   };
 
   Slice at(std::size_t offset) const { return {memory_.get(), offset}; }
   void place(const PassShape& shape);
   void write_embedded(const PassBatch& batch);
+  void write_layer_embedded(const PassBatch& batch);
   void write_angles(const PassBatch& batch, const CacheBlocks& blocks);
   template <class T>
   void write(std::size_t offset, std::span<const T> numbers);
