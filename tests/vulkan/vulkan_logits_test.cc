@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "spectr/backend/device/device_logits.h"
+#include "spectr/backend/device/own_word.h"
 #include "spectr/backend/device/twin_device.h"
 #include "tests/support/device_numbers.h"
 #include "tests/support/random_tensor.h"
@@ -27,6 +28,38 @@ class VulkanLogits : public OnVulkan<testing::Test> {
     EXPECT_EQ(work(*device_), work(twins)) << what;
   }
 };
+
+TEST_F(VulkanLogits, OfAShortlistHaveTheBitsOfTheirTwins) {
+  constexpr std::size_t n = 3, vocabulary = 1030, some = 70;
+  for (const std::size_t cols : {5, 64, 2200}) {
+    const std::size_t stride = (cols + 4) / 4 * 4;
+    const std::vector<float> logits = random_floats(n * some, 1), x = random_floats(n * cols, 2),
+                             weights = random_floats(9 * stride, 3);
+    std::vector<int> columns(vocabulary, -1);
+    for (std::size_t i = 0; i < some; ++i) columns[i * 14 + 3] = static_cast<int>(i);
+    std::vector<OwnWord> words(32, {0, 0, -1});
+    for (int i = 0; i < 20; ++i) words[static_cast<std::size_t>(i)] = {i % 3, i % 9, 1029 - 51 * i};
+    for (const float cap : {0.0f, 2.0f}) {
+      const auto work = [&](Device& on) {
+        const Numbers from = send(on, logits), in = send(on, x), by = send(on, weights),
+                      which = send(on, columns), own = send(on, words),
+                      out = zeros(on, n * vocabulary * sizeof(float));
+        run(on, call::Spread{from.rows(some), out.rows(vocabulary), which.at(), n, vocabulary});
+        run(on, call::WordLogits{.x = in.rows(cols),
+                                 .out = out.rows(vocabulary),
+                                 .rows = n,
+                                 .words = own.at(),
+                                 .count = words.size(),
+                                 .weights = by.rows(stride),
+                                 .cols = cols,
+                                 .scale = 0.3f,
+                                 .cap = cap});
+        return bits(on, out);
+      };
+      expect_same_bits(work, std::to_string(cols) + " columns");
+    }
+  }
+}
 
 TEST_F(VulkanLogits, AnswerQuestionsAsTheirTwinsDo) {
   std::vector<float> rows = random_floats(5000, 1);

@@ -148,6 +148,37 @@ TEST_P(VulkanPass, WritesTheTextOfTheProcessorWhereThatIsClear) {
 
 INSTANTIATE_TEST_SUITE_P(Bundled, VulkanPass, testing::Values(*find_data(bundled_draft)), name_of_model);
 
+class VulkanDraft : public OnVulkan<testing::Test> {
+ protected:
+  /// The logits of nodes behind a text.
+  static std::vector<Row> rows_of(const fs::path& file, const Slimming& slimming,
+                                  std::shared_ptr<Device> device) {
+    const auto model = value_of(Transformer::load(Gguf::open(file).value(),
+                                                  std::make_shared<DeviceBackend>(std::move(device)),
+                                                  {.kv = {KvType::f16, KvType::f16}, .slimming = slimming}));
+    const std::vector<Token> text = random_text(10, model->vocabulary(), 1);
+    const auto session = value_of(model->start(0, 4));
+    EXPECT_TRUE(session->score(text, random_tree(text.back(), 4, model->vocabulary(), 1)));
+    std::vector<Row> rows;
+    for (NodeId node = 0; node < 4; ++node) rows.push_back(row_of(*session, node));
+    return rows;
+  }
+  void expect_bits_of_twins(const fs::path& file, const Slimming& slimming = {}) {
+    const auto twins = std::make_shared<TwinDevice>(std::size_t{1} << 30, twin::Rounding::separate);
+    EXPECT_EQ(rows_of(file, slimming, device_), rows_of(file, slimming, twins));
+  }
+};
+
+TEST_F(VulkanDraft, OfAShortListHasTheBitsOfTheTwins) {
+  expect_bits_of_twins(*find_data(bundled_draft),
+                       {.type = TensorType::q4_0, .shortlist = {1, 2, 3, 5, 8, 1300}});
+  expect_bits_of_twins(source_folder() / "tests/data/arch/gemma2-f32.gguf", {.shortlist = {2, 3, 5, 7}});
+}
+
+TEST_F(VulkanDraft, WithEmbeddingsByLayerHasTheBitsOfTheTwins) {
+  expect_bits_of_twins(source_folder() / "tests/data/arch2/gemma4/model.gguf");
+}
+
 class VulkanMemory : public OnVulkan<testing::Test> {};
 
 TEST_F(VulkanMemory, ThatIsShortIsSaidBeforeAnythingIsUploaded) {

@@ -168,6 +168,24 @@ struct Activate {
   QuantizedRows quantized = {};
 };
 
+/// Logits of all tokens from those of some: out[r][j] = some[r][columns[j]], and −∞ where there is none (−1).
+struct Spread {
+  Rows some, out;
+  Slice columns;  ///< [cols], integers
+  std::size_t rows, cols;
+};
+
+/// Single logits, each by a row of weights of its own (OwnWord): scale · (weights · x + bias), capped.
+struct WordLogits {
+  Rows x, out;
+  std::size_t rows;  ///< of x and out
+  Slice words;       ///< [count] OwnWords, a multiple of 16
+  std::size_t count;
+  Rows weights;  ///< [place][cols], and the bias behind them
+  std::size_t cols;
+  float scale, cap;  ///< 0: none
+};
+
 /// Numbers of a row of logits that are looked at together.
 inline constexpr std::size_t segment = 1024;
 
@@ -194,7 +212,7 @@ struct SumExp {
 };
 
 struct AnyCall : std::variant<Move, Copy, Add, Scale, Cap, Gate, Norm, Quantize, Product, FloatProduct, Turn,
-                              Attend, Merge, Activate, Top, SumExp> {
+                              Attend, Merge, Activate, Spread, WordLogits, Top, SumExp> {
   using variant::variant;
   const variant& get() const { return *this; }
   variant& get() { return *this; }

@@ -25,7 +25,8 @@ std::vector<Feature> device_features() {
           Feature::residual_scale,
           Feature::output_scale,
           Feature::logit_scale,
-          Feature::forbidden_tokens};
+          Feature::forbidden_tokens,
+          Feature::shortlist};
 }
 
 std::string DeviceBackend::place() const {

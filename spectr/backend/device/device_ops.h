@@ -62,8 +62,11 @@ class DeviceOps final : public Ops {
   }
   void record_norm(const std::optional<NormSpec>& spec, std::optional<float> epsilon, Buffer buffer,
                    std::size_t groups, std::size_t cols);
+  /// Memory of at least so many bytes. What it held is lost where there was less. Throws std::bad_alloc.
+  void have(std::unique_ptr<DeviceMemory>& memory, std::size_t bytes);
   call::QuantizedRows quantized(const call::Rows& in, std::size_t rows, std::size_t cols);
   void product(const LinearSpec& linear, const call::Rows& in, const call::Rows& out, std::size_t rows);
+  void spread(const HeadSpec& spec, const call::Rows& shortlist, const call::Rows& out);
 
   const ModelSpec& spec_;
   std::shared_ptr<Device> device_;
@@ -74,7 +77,7 @@ class DeviceOps final : public Ops {
   std::array<std::size_t, buffer_count> cols_;
   std::size_t quantized_cols_ = 0;  // of the widest input of a quantized product
   std::array<std::unique_ptr<DeviceMemory>, buffer_count> buffers_;
-  std::unique_ptr<DeviceMemory> turned_, quantized_, parts_;
+  std::unique_ptr<DeviceMemory> turned_, quantized_, parts_, shortlist_;
   std::size_t heads_numbers_ = 0;  // that a row of an attention item has at most
   std::size_t reserved_ = 0;
 

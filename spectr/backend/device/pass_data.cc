@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "spectr/backend/device/own_word.h"
 #include "spectr/base/numeric.h"
 
 namespace spectr {
@@ -22,7 +23,7 @@ std::size_t index_of(std::vector<T>& all, const T& one) {
 }  // namespace
 
 PassData::PassData(const ModelSpec& spec, const DeviceWeights& weights, Device& device)
-    : spec_(spec), weights_(weights), device_(device) {
+    : spec_(spec), weights_(weights), device_(device), own_rows_(spec, device) {
   for (const LayerSpec& layer : spec.layers) {
     Layer& of = layers_.emplace_back();
     const AttentionSpec* a = layer.attention();
@@ -53,6 +54,7 @@ void PassData::place(const PassShape& shape) {
   places_.move_count = next(1, sizeof(int));
   places_.moves = next(shape.moves, 2 * sizeof(PoolSlot));
   places_.wanted = next(shape.wanted, sizeof(int));
+  places_.words = next(shape.words, sizeof(OwnWord));
   places_.embedded = next(shape.rows * spec_.width, sizeof(float));
   places_.layer_embedded = next(shape.rows * cols_of(spec_, Buffer::layer_inputs), sizeof(float));
   places_.written = next(shape.rows, sizeof(PoolSlot));
@@ -85,12 +87,19 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, PassShape
   shape.wanted = batch.wanted.size();
   shape.items = std::bit_ceil(items);
   shape.moves = std::bit_ceil(std::max<std::size_t>(moves.size() / 2, 16));
+  shape.words = 0;
+  if (!spec_.head.shortlist.empty()) {
+    std::size_t words = 16;
+    for (const OwnWords* own : batch.own_words) words += own->tokens.size();
+    shape.words = std::bit_ceil(words);
+    own_rows_.take(batch);
+  }
   place(shape);
 
   bytes_.assign(places_.listed + listed * sizeof(PoolSlot), std::byte{0});  // items without rows
-  const bool grows = memory_ == nullptr || memory_->bytes() < bytes_.size();
-  if (grows) {
+  if (memory_ == nullptr || memory_->bytes() < bytes_.size()) {
     memory_.reset();  // first: so there is never memory for both
+    ++times_moved_;
     memory_ = device_.allocate(std::bit_ceil(bytes_.size()));
   }
   const int move_count = static_cast<int>(moves.size() / 2);
@@ -109,8 +118,10 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, PassShape
   }
   write_embedded(batch);
   write_layer_embedded(batch);
+  write_words(batch, shape.words);
   write_angles(batch, blocks);
-  return grows;
+  const std::size_t moved = times_moved_ + own_rows_.times_moved();
+  return std::exchange(told_, moved) != moved;
 }
 
 void PassData::write_embedded(const PassBatch& batch) {
@@ -141,6 +152,17 @@ void PassData::write_layer_embedded(const PassBatch& batch) {
   }
 }
 
+void PassData::write_words(const PassBatch& batch, std::size_t room) {
+  std::vector<OwnWord> words;
+  words.reserve(room);
+  for (std::size_t i = 0; i < batch.own_words.size(); ++i) {
+    for (const Token token : batch.own_words[i]->tokens)
+      words.push_back({static_cast<int>(i), own_rows_.place(token), token});
+  }
+  words.resize(room, OwnWord{0, 0, -1});
+  write<OwnWord>(places_.words, words);
+}
+
 void PassData::write_angles(const PassBatch& batch, const CacheBlocks& blocks) {
   for (std::size_t i = 0; i < ropes_.size(); ++i) {
     const RopeSpec& rope = ropes_[i];
@@ -164,6 +186,7 @@ void PassData::write_angles(const PassBatch& batch, const CacheBlocks& blocks) {
 }
 
 Result<void> PassData::send() {
+  SPECTR_TRY_VOID(own_rows_.state());
   return device_.upload({memory_.get()}, bytes_);
 }
 

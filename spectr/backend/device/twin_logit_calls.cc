@@ -4,9 +4,38 @@
 #include <limits>
 #include <vector>
 
+#include "spectr/backend/device/own_word.h"
 #include "spectr/backend/device/twin_computes.h"
 
 namespace spectr::twin {
+
+void compute(const call::Spread& call, Rounding) {
+  const int* const columns = numbers_at<const int>(call.columns, call.cols);
+  for (std::size_t r = 0; r < call.rows; ++r) {
+    const std::span<float> out = row(call.out, r, call.cols);
+    for (std::size_t j = 0; j < call.cols; ++j) {
+      const int column = columns[j];
+      out[j] = column < 0 ? -std::numeric_limits<float>::infinity()
+                          : row(call.some, r, static_cast<std::size_t>(column) + 1).back();
+    }
+  }
+}
+
+void compute(const call::WordLogits& call, Rounding rounding) {
+  const std::span words(numbers_at<const OwnWord>(call.words, call.count), call.count);
+  for (const OwnWord& word : words) {
+    if (word.token < 0) continue;
+    const auto r = static_cast<std::size_t>(word.row), place = static_cast<std::size_t>(word.place);
+    const std::span<const float> weights = row(call.weights, place, call.cols + 1);
+    float logit = float_product(TensorType::f32, std::as_bytes(weights.first(call.cols)), 1,
+                                row(call.x, r, call.cols), 1)
+                      .front();
+    logit += weights.back();
+    logit *= call.scale;
+    row(call.out, r, static_cast<std::size_t>(word.token) + 1).back() =
+        call.cap > 0 ? soft_cap(logit, call.cap, rounding) : logit;
+  }
+}
 
 namespace {
 

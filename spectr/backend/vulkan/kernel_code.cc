@@ -57,6 +57,12 @@ constexpr std::uint32_t merge_quantized[] = {
 constexpr std::uint32_t move[] = {
 #include "spectr/backend/vulkan/words/move.inc"
 };
+constexpr std::uint32_t spread[] = {
+#include "spectr/backend/vulkan/words/spread.inc"
+};
+constexpr std::uint32_t word_logits[] = {
+#include "spectr/backend/vulkan/words/word_logits.inc"
+};
 constexpr std::uint32_t top[] = {
 #include "spectr/backend/vulkan/words/top.inc"
 };
@@ -83,6 +89,8 @@ constexpr std::array<KernelCode, kernel_count> all{{
     {"merge", merge, 4},
     {"merge_quantized", merge_quantized, 5},
     {"move", move, 3},
+    {"spread", spread, 3},
+    {"word_logits", word_logits, 4},
     {"top", top, 2},
     {"sum_exp", sum_exp, 2},
 }};

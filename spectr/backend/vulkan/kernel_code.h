@@ -24,10 +24,12 @@ enum class Kernel {
   merge,
   merge_quantized,
   move,
+  spread,
+  word_logits,
   top,
   sum_exp,
 };
-inline constexpr int kernel_count = 19;
+inline constexpr int kernel_count = 21;
 
 struct KernelCode {
   const char* name;

@@ -10,3 +10,4 @@
 #include "spectr/backend/cuda/kernels/product.cuh"
 #include "spectr/backend/cuda/kernels/questions.cuh"
 #include "spectr/backend/cuda/kernels/rotate.cuh"
+#include "spectr/backend/cuda/kernels/shortlist.cuh"

@@ -13,6 +13,8 @@ SPECTR_KERNEL(norm, Norm, NormKernel::threads, NormKernel::run(p))
 SPECTR_KERNEL(float_product, FloatProduct, FloatProductKernel::threads, FloatProductKernel::run(p))
 SPECTR_KERNEL(any_product, AnyProduct, AnyProductKernel::threads, AnyProductKernel::run(p))
 SPECTR_KERNEL(rotate, Rotate, RotateKernel::threads, RotateKernel::run(p))
+SPECTR_KERNEL(spread, Spread, 128, SpreadKernel::run(p))
+SPECTR_KERNEL(word_logits, WordLogits, WordLogitsKernel::threads, WordLogitsKernel::run(p))
 SPECTR_KERNEL(top, Top, TopKernel::threads, TopKernel::run(p))
 SPECTR_KERNEL(sum_exp, SumExp, SumExpKernel::threads, SumExpKernel::run(p))
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "spectr/backend/device/attention_rows.h"
+#include "spectr/backend/device/own_word.h"
 
 namespace spectr::cuda {
 
@@ -158,6 +159,21 @@ struct Move {
   int line_count;
   const int* count;
   const PoolSlot* moves;  ///< from, to
+};
+
+/// out[r][j] = some[r][columns[j]], −∞ for −1.
+struct Spread {
+  Matrix some, out;
+  const int* columns;
+  int cols;
+};
+
+/// out[row][token] = scale · (weights[place] · x[row] + bias), capped; the bias stands behind the weights.
+struct WordLogits {
+  Matrix x, out, weights;
+  const OwnWord* words;
+  int cols;
+  float scale, cap;  ///< 0: none
 };
 
 struct Best {
