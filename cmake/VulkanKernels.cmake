@@ -39,7 +39,7 @@ function(vulkan_kernels target)
   endfunction()
   file(MAKE_DIRECTORY ${words})
   foreach(name IN ITEMS quantize panel_product float_product turn attend choose_experts group_experts add_chosen combine
-          move copy_heads top sum_exp store_inputs convolve prepare_heads multiply_keys recur)
+          move copy_heads spread word_logits top sum_exp store_inputs convolve prepare_heads multiply_keys recur)
     vulkan_kernel(${name} ${name})
   endforeach()
   foreach(name IN ITEMS elementwise norm merge)

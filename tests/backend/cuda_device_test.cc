@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "spectr/backend/device/device_backend.h"
+#include "spectr/backend/device/own_word.h"
 #include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/device/weight_panels.h"
 #include "tests/nn/random_sequences.h"
@@ -150,15 +151,15 @@ TEST(CudaCalls, GiveTheBitsOfTheirTwinsForActivations) {
 }
 
 TEST(CudaCalls, GiveTheBitsOfTheirTwinsForQuestions) {
-  std::vector<float> row = random_floats(2500, 1);
+  std::vector<float> row = random_floats(5000, 1);
   for (std::size_t i = 0; i < row.size(); i += 5) row[i] = std::round(row[i] * 8) / 8;
   for (const float odd : {0.5f, -INFINITY, INFINITY, NAN}) {
-    row[1100] = row[2400] = odd;
+    row[1100] = row[2400] = row[4800] = odd;
     expect_same_bits([&](Device& device) {
-      const Numbers logits = send(device, row), best = send(device, std::vector<float>(3 * 40 * 2)),
-                    sums = send(device, std::vector<float>(6));
-      run(device, call::Top{logits.at(), 2450, 40, best.at()});
-      run(device, call::SumExp{logits.at(), 2450, 1.25f, sums.at()});
+      const Numbers logits = send(device, row), best = send(device, std::vector<float>(2 * 3 * 40 * 2)),
+                    sums = send(device, std::vector<float>(12));
+      run(device, call::Top{logits.rows(2500), 2, 2450, 40, best.at()});
+      run(device, call::SumExp{logits.rows(2500), 2, 2450, 1.25f, sums.at()});
       auto all = bits(device, best);
       if (odd < 1) {  // a NaN's bits are nobody's
         const auto more = bits(device, sums);
@@ -166,6 +167,37 @@ TEST(CudaCalls, GiveTheBitsOfTheirTwinsForQuestions) {
       }
       return all;
     });
+  }
+}
+
+TEST(CudaCalls, GiveTheBitsOfTheirTwinsForShortlists) {
+  constexpr std::size_t n = 3, vocabulary = 1030, some = 70;
+  for (const std::size_t cols : {5, 64, 2200}) {
+    const std::size_t stride = (cols + 4) / 4 * 4;
+    const std::vector<float> logits = random_floats(n * some, 1), x = random_floats(n * cols, 2),
+                             weights = random_floats(9 * stride, 3);
+    std::vector<int> columns(vocabulary, -1);
+    for (std::size_t i = 0; i < some; ++i) columns[i * 14 + 3] = static_cast<int>(i);
+    std::vector<OwnWord> words(32, {0, 0, -1});
+    for (int i = 0; i < 20; ++i) words[static_cast<std::size_t>(i)] = {i % 3, i % 9, 1029 - 51 * i};
+    for (const float cap : {0.0f, 2.0f}) {
+      expect_same_bits([&](Device& device) {
+        const Numbers from = send(device, logits), in = send(device, x), by = send(device, weights),
+                      which = send(device, columns), own = send(device, words),
+                      out = send(device, std::vector<float>(n * vocabulary));
+        run(device, call::Spread{from.rows(some), out.rows(vocabulary), which.at(), n, vocabulary});
+        run(device, call::WordLogits{.x = in.rows(cols),
+                                     .out = out.rows(vocabulary),
+                                     .rows = n,
+                                     .words = own.at(),
+                                     .count = words.size(),
+                                     .weights = by.rows(stride),
+                                     .cols = cols,
+                                     .scale = 0.3f,
+                                     .cap = cap});
+        return bits(device, out);
+      });
+    }
   }
 }
 
@@ -198,6 +230,28 @@ TEST_P(CudaPasses, HaveTheBitsOfTheTwins) {
 
 INSTANTIATE_TEST_SUITE_P(Models, CudaPasses, testing::ValuesIn(models()),
                          [](const auto& file) { return test_name_of(file.param); });
+
+/// The logits behind a short text, in one pass.
+Row behind_three_tokens(const fs::path& file, const Slimming& slimming, std::shared_ptr<Device> device) {
+  const auto model =
+      value_of(Transformer::load(Gguf::open(file).value(), std::make_shared<DeviceBackend>(std::move(device)),
+                                 {.kv = {KvType::f16, KvType::f16}, .slimming = slimming}));
+  return alone(*model, random_text(3, model->vocabulary(), 1));
+}
+
+TEST(CudaPass, OfEmbeddingsByLayerHasTheBitsOfTheTwins) {
+  const fs::path file = source_folder() / "tests/data/arch2/gemma4/model.gguf";
+  const MockCuda mock;
+  EXPECT_EQ(behind_three_tokens(file, {}, open(mock)),
+            behind_three_tokens(file, {}, std::make_shared<TwinDevice>()));
+}
+
+TEST(CudaPass, OfAShortListHasTheBitsOfTheTwins) {
+  const Slimming how{.type = TensorType::q4_0, .shortlist = {1, 2, 3, 5, 8, 1300}};
+  const MockCuda mock;
+  EXPECT_EQ(behind_three_tokens(*find_data(bundled_draft), how, open(mock)),
+            behind_three_tokens(*find_data(bundled_draft), how, std::make_shared<TwinDevice>()));
+}
 
 TEST(CudaDevice, SaysWhatAGpuOrADriverLacks) {
   {

@@ -9,7 +9,6 @@
 
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/device_logits.h"
 #include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/reference/reference_backend.h"
 #include "spectr/decode/decoder_distribution.h"
@@ -19,7 +18,6 @@
 #include "tests/support/data.h"
 #include "tests/support/memoising_model.h"
 #include "tests/support/model_course.h"
-#include "tests/support/random_tensor.h"
 #include "tests/support/real_model.h"
 #include "tests/support/tabular_pair.h"
 #include "tests/support/value_of.h"
@@ -70,7 +68,7 @@ TEST_P(DevicePasses, AreNearTheReferenceOrAreRefusedByName) {
       const auto reference = std::make_shared<ReferenceBackend>(ReferenceBackend::Precision::f64);
       const auto expected = course(*load(GetParam(), reference, {kv, kv}, slimming).value());
       // Keys and values that differ by a unit of F32 become neighbours as F16, or as Q8_0.
-      EXPECT_LE(largest_distance(found, expected), kv == f32 ? 1e-4 : kv == f16 ? 4e-3 : 3e-2) << name_of(kv);
+      EXPECT_LE(largest_distance(found, expected), kv == f32 ? 1e-4 : kv == f16 ? 6e-3 : 3e-2) << name_of(kv);
     } else {
       ThreadPool pool(1);
       const auto expected = course(*load(GetParam(), std::make_shared<CpuBackend>(pool), {kv, kv}).value());
@@ -85,12 +83,12 @@ INSTANTIATE_TEST_SUITE_P(Models, DevicePasses, testing::ValuesIn(course_models()
 std::vector<fs::path> models_of_all_kinds() {
   std::vector<fs::path> files;
   for (const char* name :
-       {"arch/llama-f32.gguf", "arch/llama-formats-32.gguf", "arch/llama-formats-256.gguf",
-        "arch/qwen3-f32.gguf", "arch/gemma2-f32.gguf", "arch/gemma3-f32.gguf", "arch2/mistral3/model.gguf",
-        "arch2/qwen35/model-interval2.gguf", "arch2/lfm2/model.gguf", "arch/qwen3moe-formats.gguf"})
+       "arch/llama-f32.gguf", "arch/llama-formats-32.gguf", "arch/llama-formats-256.gguf", "arch/qwen3-f32.gguf", "arch/gemma2-f32.gguf", "arch/gemma3-f32.gguf", "arch2/mistral3/model.gguf", "arch2/qwen35/model-interval2.gguf", "arch2/lfm2/model.gguf", "arch/qwen3moe-formats.gguf", "arch2/gemma4/model.gguf"
+})
+})
     files.push_back(source_folder() / "tests/data" / name);
-  files.push_back(*find_data(bundled_draft));
-  return files;
+files.push_back(*find_data(bundled_draft));
+return files;
 }
 
 class DeviceRows : public testing::TestWithParam<fs::path> {};
@@ -342,49 +340,6 @@ TEST(LostDevice, IsSaidByPassesAndGivesNoDistribution) {
   const auto scored = session->score(text, TokenTree(text.back()));
   ASSERT_FALSE(scored);
   EXPECT_EQ(scored.error().message, "twins: the device was lost during a pass");
-}
-
-TEST(DeviceLogits, AnswerAsARowHereDoesAndStayThere) {
-  TwinDevice device;
-  for (const std::size_t size : {1, 1000, 1024, 1025, 5000}) {
-    std::vector<float> row = random_floats(size, 3);
-    for (std::size_t i = 0; i < size; i += 7) row[i] = std::round(row[i] * 4) / 4;  // equal ones
-    if (size > 20) row[17] = -std::numeric_limits<float>::infinity();
-    DeviceLogits rows(2, size, device);
-    ASSERT_TRUE(device.upload(rows.begin().at.behind(size * sizeof(float)), std::as_bytes(std::span(row))));
-    const Logits there = rows.row(1), here = std::span<const float>(row);
-    for (const std::size_t n : {size, (size + 1) / 2}) {
-      for (const std::size_t k : {1, 2, 40, 256}) {
-        const auto found = there.first(n).top(k), expected = here.first(n).top(k);
-        ASSERT_EQ(found.size(), expected.size());
-        for (std::size_t i = 0; i < found.size(); ++i) {
-          EXPECT_EQ(found[i].token, expected[i].token);
-          EXPECT_EQ(found[i].logit, expected[i].logit);
-        }
-      }
-      for (const double temperature : {0.3, 1.0, 2.0})
-        EXPECT_NEAR(there.first(n).log_sum_exp(temperature), here.first(n).log_sum_exp(temperature), 6e-6);
-    }
-    EXPECT_EQ(there.at(0), row[0]);
-    EXPECT_EQ(rows.fetched(), 0u);
-    EXPECT_EQ(there.top(257).size(), here.top(257).size());
-    EXPECT_EQ(rows.fetched(), 1u);
-  }
-}
-
-TEST(DeviceLogits, GiveTheFirstNumberThatNoDistributionTakes) {
-  TwinDevice device;
-  std::vector<float> row = random_floats(3000, 3);
-  row[2900] = std::numeric_limits<float>::infinity();
-  row[1500] = std::numeric_limits<float>::quiet_NaN();
-  DeviceLogits rows(1, row.size(), device);
-  ASSERT_TRUE(device.upload(rows.begin().at, std::as_bytes(std::span(row))));
-  for (const std::size_t k : {1, 5}) {
-    const auto found = rows.row(0).top(k);
-    ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found.front().token, 1500);
-  }
-  EXPECT_TRUE(std::isnan(rows.row(0).log_sum_exp()));
 }
 
 }  // namespace

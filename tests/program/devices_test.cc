@@ -76,7 +76,8 @@ TEST_F(Devices, MayDifferForTargetAndDraft) {
   for (const Arguments& devices : {Arguments{"-dev", "CUDA0"},
                                    {"-dev", "CUDA0", "-devd", "CUDA1"},
                                    {"-dev", "CUDA1", "-devd", "none"},
-                                   {"-ngl", "all", "-ngld", "0"}}) {
+                                   {"-ngl", "all", "-ngld", "0"},
+                                   {"-devd", "CUDA1", "--draft-vocab", "256", "--draft-type", "q8_0"}}) {
     const Outcome found = spectr(pair + devices, with_driver("devices=2"));
     EXPECT_EQ(found.status, 0) << found.err;
     EXPECT_EQ(found.out, expected.out);

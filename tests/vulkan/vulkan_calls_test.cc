@@ -301,29 +301,5 @@ TEST_F(VulkanCalls, QuantizeWhatAttentionGives) {
   EXPECT_EQ(bits(*device_, fused), bits(*device_, apart));
 }
 
-TEST_F(VulkanCalls, AnswerQuestionsAsTheirTwinsDo) {
-  std::vector<float> row = random_floats(2500, 1);
-  for (std::size_t i = 0; i < row.size(); i += 5) row[i] = std::round(row[i] * 8) / 8;
-  for (const float odd : {0.5f, -infinity, infinity, nan}) {
-    row[1100] = row[2400] = odd;
-    const auto best = [&](Device& on) {
-      const Numbers logits = send(on, row), out = zeros(on, 3 * 40 * sizeof(call::Best));
-      run(on, call::Top{logits.at().behind(4), 2450, 40, out.at()});
-      return bits(on, out);
-    };
-    expect_same_bits(best, std::to_string(odd));
-    const auto sum = [&](Device& on) {
-      const Numbers logits = send(on, row), out = zeros(on, 6 * sizeof(float));
-      run(on, call::SumExp{logits.at(), 2450, 1.25f, out.at()});
-      return fetch<float>(on, out);
-    };
-    if (odd < 1) {
-      expect_same_bits(sum, std::to_string(odd));
-    } else {
-      EXPECT_TRUE(std::isnan(sum(*device_)[3])) << odd;  // the segment that has it
-    }
-  }
-}
-
 }  // namespace
 }  // namespace spectr

@@ -10,7 +10,6 @@
 
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/device_logits.h"
 #include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/reference/reference_backend.h"
 #include "spectr/nn/arch/architectures.h"
@@ -152,6 +151,37 @@ TEST_P(VulkanPass, WritesTheTextOfTheProcessorWhereThatIsClear) {
 
 INSTANTIATE_TEST_SUITE_P(Bundled, VulkanPass, testing::Values(*find_data(bundled_draft)), name_of_model);
 
+class VulkanDraft : public OnVulkan<testing::Test> {
+ protected:
+  /// The logits of nodes behind a text.
+  static std::vector<Row> rows_of(const fs::path& file, const Slimming& slimming,
+                                  std::shared_ptr<Device> device) {
+    const auto model = value_of(Transformer::load(Gguf::open(file).value(),
+                                                  std::make_shared<DeviceBackend>(std::move(device)),
+                                                  {.kv = {KvType::f16, KvType::f16}, .slimming = slimming}));
+    const std::vector<Token> text = random_text(10, model->vocabulary(), 1);
+    const auto session = value_of(model->start(0, 4));
+    EXPECT_TRUE(session->score(text, random_tree(text.back(), 4, model->vocabulary(), 1)));
+    std::vector<Row> rows;
+    for (NodeId node = 0; node < 4; ++node) rows.push_back(row_of(*session, node));
+    return rows;
+  }
+  void expect_bits_of_twins(const fs::path& file, const Slimming& slimming = {}) {
+    const auto twins = std::make_shared<TwinDevice>(std::size_t{1} << 30, twin::Rounding::separate);
+    EXPECT_EQ(rows_of(file, slimming, device_), rows_of(file, slimming, twins));
+  }
+};
+
+TEST_F(VulkanDraft, OfAShortListHasTheBitsOfTheTwins) {
+  expect_bits_of_twins(*find_data(bundled_draft),
+                       {.type = TensorType::q4_0, .shortlist = {1, 2, 3, 5, 8, 1300}});
+  expect_bits_of_twins(source_folder() / "tests/data/arch/gemma2-f32.gguf", {.shortlist = {2, 3, 5, 7}});
+}
+
+TEST_F(VulkanDraft, WithEmbeddingsByLayerHasTheBitsOfTheTwins) {
+  expect_bits_of_twins(source_folder() / "tests/data/arch2/gemma4/model.gguf");
+}
+
 class VulkanMemory : public OnVulkan<testing::Test> {};
 
 TEST_F(VulkanMemory, ThatIsShortIsSaidBeforeAnythingIsUploaded) {
@@ -232,29 +262,16 @@ TEST_F(VulkanMemory, HoldsWhatWasUploadedLastAndGoesBack) {
   EXPECT_EQ(device_->info().free_bytes, before);
 }
 
-class VulkanLogits : public OnVulkan<testing::Test> {};
-
-TEST_F(VulkanLogits, AnswerAsARowHereDoes) {
-  for (const std::size_t size : {1000, 1025, 5000}) {
-    std::vector<float> row = random_floats(size, 3);
-    for (std::size_t i = 0; i < size; i += 7) row[i] = std::round(row[i] * 4) / 4;  // equal ones
-    row[17] = -std::numeric_limits<float>::infinity();
-    DeviceLogits rows(2, size, *device_);
-    ASSERT_TRUE(device_->upload(rows.begin().at.behind(size * sizeof(float)), std::as_bytes(std::span(row))));
-    const Logits there = rows.row(1), here = std::span<const float>(row);
-    for (const std::size_t k : {1, 40, 256}) {
-      const auto found = there.top(k), expected = here.top(k);
-      ASSERT_EQ(found.size(), expected.size());
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        EXPECT_EQ(found[i].token, expected[i].token);
-        EXPECT_EQ(found[i].logit, expected[i].logit);
-      }
-    }
-    for (const double temperature : {0.3, 1.0, 2.0})
-      EXPECT_NEAR(there.log_sum_exp(temperature), here.log_sum_exp(temperature), 6e-6);
-    EXPECT_EQ(there.at(0), row[0]);
-    EXPECT_EQ(rows.fetched(), 0u);
-  }
+TEST_F(VulkanMemory, IsCopiedInOneSubmission) {
+  const Numbers from = send(*device_, random_floats(4000, 1)), to = zeros(*device_, 16000);
+  const std::size_t before = device_->submitted();
+  std::vector<DeviceCopy> copies;
+  for (std::size_t i = 0; i < 10; ++i)
+    copies.push_back({to.at().behind(1600 * i), from.at().behind(1600 * (9 - i)), 1600});
+  ASSERT_TRUE(device_->copy(copies));
+  EXPECT_EQ(device_->submitted(), before + 1);
+  const auto there = bits(*device_, from), here = bits(*device_, to);
+  for (std::size_t i = 0; i < 4000; ++i) EXPECT_EQ(here[i], there[400 * (9 - i / 400) + i % 400]);
 }
 
 }  // namespace

@@ -194,17 +194,15 @@ Result<void> CudaDevice::upload(const Slice& to, std::span<const std::byte> byte
 }
 
 Result<void> CudaDevice::download(std::span<std::byte> to, const Slice& from) {
-  if (to.empty()) return {};
-  SPECTR_CHECK(from.offset + to.size() <= from.memory->bytes());
-  const auto lock = use();
-  SPECTR_TRY_VOID(check(driver_.cuMemcpyDtoHAsync_v2(to.data(), address_of(from), to.size(), stream_)));
-  return check(driver_.cuStreamSynchronize(stream_));
+  return run_and_download({}, to, from);
 }
 
-Result<void> CudaDevice::copy(const Slice& to, const Slice& from, std::size_t bytes) {
-  SPECTR_CHECK(to.offset + bytes <= to.memory->bytes() && from.offset + bytes <= from.memory->bytes());
+Result<void> CudaDevice::copy(std::span<const DeviceCopy> copies) {
   const auto lock = use();
-  SPECTR_TRY_VOID(check(driver_.cuMemcpyDtoDAsync_v2(address_of(to), address_of(from), bytes, stream_)));
+  for (const auto& [to, from, bytes] : copies) {
+    SPECTR_CHECK(to.offset + bytes <= to.memory->bytes() && from.offset + bytes <= from.memory->bytes());
+    SPECTR_TRY_VOID(check(driver_.cuMemcpyDtoDAsync_v2(address_of(to), address_of(from), bytes, stream_)));
+  }
   return check(driver_.cuStreamSynchronize(stream_));
 }
 
@@ -323,9 +321,18 @@ Result<void> CudaDevice::run(const Recording& recording) {
 }
 
 Result<void> CudaDevice::run(std::span<const call::AnyCall> calls) {
+  return run_and_download(calls, {}, {});
+}
+
+Result<void> CudaDevice::run_and_download(std::span<const call::AnyCall> calls, std::span<std::byte> to,
+                                          const Slice& from) {
   const auto lock = use();
   SPECTR_TRY_VOID(prepare(calls));
   SPECTR_TRY_VOID(launch_all());
+  if (!to.empty()) {
+    SPECTR_CHECK(from.offset + to.size() <= from.memory->bytes());
+    SPECTR_TRY_VOID(check(driver_.cuMemcpyDtoHAsync_v2(to.data(), address_of(from), to.size(), stream_)));
+  }
   return check(driver_.cuStreamSynchronize(stream_));
 }
 

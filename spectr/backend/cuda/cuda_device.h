@@ -49,10 +49,13 @@ class CudaDevice final : public Device {
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override;
   Result<void> upload(const Slice& to, std::span<const std::byte> bytes) override;
   Result<void> download(std::span<std::byte> to, const Slice& from) override;
-  Result<void> copy(const Slice& to, const Slice& from, std::size_t bytes) override;
+  using Device::copy;
+  Result<void> copy(std::span<const DeviceCopy> copies) override;
   Result<std::unique_ptr<Recording>> record(std::span<const call::AnyCall> calls) override;
   Result<void> run(const Recording& recording) override;
   Result<void> run(std::span<const call::AnyCall> calls) override;
+  Result<void> run_and_download(std::span<const call::AnyCall> calls, std::span<std::byte> to,
+                                const Slice& from) override;
 
  private:
   class Memory;

@@ -87,16 +87,6 @@ void Lowering::operator()(const call::Norm& c) {
       c.rows, c.groups, 512, p);
 }
 
-void Lowering::operator()(const call::Top& c) {
-  const Top p{at<const float>(c.row), as_int(c.size), as_int(c.k), at<Best>(c.out)};
-  add("top", div_up(c.size, call::segment), 1, 512, p);
-}
-
-void Lowering::operator()(const call::SumExp& c) {
-  const SumExp p{at<const float>(c.row), as_int(c.size), c.factor, at<float>(c.out)};
-  add("sum_exp", div_up(c.size, call::segment), 1, 512, p);
-}
-
 void add_launches(std::span<const call::AnyCall> calls, const ProductPlans& plans,
                   const AddressOf& address_of, std::vector<Launch>& launches) {
   Lowering lowering(plans, address_of, launches);

@@ -117,8 +117,10 @@ void CacheBlocks::copy(const CacheCopy& copy) {
   const auto at = [&](CacheId cache, std::size_t block) {
     return Slice{pool_.get(), static_cast<std::size_t>(caches_[cache].table[block]) * block_bytes_};
   };
+  std::vector<DeviceCopy> copies;
   for (std::size_t block = 0; block < blocks; ++block)
-    note(device_.copy(at(copy.to, block), at(copy.from, block), block_bytes_));
+    copies.push_back({at(copy.to, block), at(copy.from, block), block_bytes_});
+  note(device_.copy(copies));
 }
 
 PoolSlot CacheBlocks::slot_in_pool(CacheId cache, std::int32_t slot) const {

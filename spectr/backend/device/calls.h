@@ -359,6 +359,24 @@ struct Combine {
   std::size_t rows, cols;
 };
 
+/// Logits of all tokens from those of some: out[r][j] = some[r][columns[j]], and −∞ where there is none (−1).
+struct Spread {
+  Rows some, out;
+  Slice columns;  ///< [cols], integers
+  std::size_t rows, cols;
+};
+
+/// Single logits, each by a row of weights of its own (OwnWord): scale · (weights · x + bias), capped.
+struct WordLogits {
+  Rows x, out;
+  std::size_t rows;  ///< of x and out
+  Slice words;       ///< [count] OwnWords, a multiple of 16
+  std::size_t count;
+  Rows weights;  ///< [place][cols], and the bias behind them
+  std::size_t cols;
+  float scale, cap;  ///< 0: none
+};
+
 /// Numbers of a row of logits that are looked at together.
 inline constexpr std::size_t segment = 1024;
 
@@ -368,18 +386,18 @@ struct Best {
   std::int32_t token;
 };
 
-/// The k best of each segment of a row, best first: larger logits first, then the lower token; NaN and +∞
-/// before all others. Gives [segment][k] Bests. Requires: k ≤ segment.
+/// The k best of each segment of rows, best first: larger logits first, then the lower token; NaN and +∞
+/// before all others. Gives [row][segment][k] Bests. Requires: k ≤ segment.
 struct Top {
-  Slice row;
-  std::size_t size, k;
+  Rows x;
+  std::size_t rows, size, k;
   Slice out;
 };
 
-/// Of each segment the largest number m, and Σ e^(factor (x − m)): pairs of floats.
+/// Of each segment of rows the largest number m, and Σ e^(factor (x − m)): [row][segment] pairs of floats.
 struct SumExp {
-  Slice row;
-  std::size_t size;
+  Rows x;
+  std::size_t rows, size;
   float factor;
   Slice out;
 };
@@ -388,7 +406,7 @@ struct AnyCall
     : std::variant<Move, Copy, Add, Scale, Cap, Gate, Norm, Quantize, Product, FloatProduct, QuantizeHeads,
                    HeadProducts, FloatHeadProducts, Turn, Attend, Merge, Activate, StoreInputs, Convolve,
                    PrepareHeads, MultiplyKeys, Recur, ChooseExperts, GroupExperts, ExpertProduct,
-                   ExpertFloatProduct, AddChosen, Combine, Top, SumExp> {
+                   ExpertFloatProduct, AddChosen, Combine, Spread, WordLogits, Top, SumExp> {
   using variant::variant;
   const variant& get() const { return *this; }
   variant& get() { return *this; }

@@ -47,6 +47,12 @@ class Recording {
   virtual ~Recording() = default;
 };
 
+/// Bytes that go from one place to another.
+struct DeviceCopy {
+  Slice to, from;
+  std::size_t bytes;
+};
+
 struct DeviceInfo {
   std::string name;           ///< "CUDA0"
   std::string description;    ///< "NVIDIA H100 80GB HBM3"
@@ -80,13 +86,21 @@ class Device {
 
   virtual Result<void> upload(const Slice& to, std::span<const std::byte> bytes) = 0;
   virtual Result<void> download(std::span<std::byte> to, const Slice& from) = 0;
-  virtual Result<void> copy(const Slice& to, const Slice& from, std::size_t bytes) = 0;
+  /// All in one go, in any order.
+  virtual Result<void> copy(std::span<const DeviceCopy> copies) = 0;
+  Result<void> copy(const Slice& to, const Slice& from, std::size_t bytes) {
+    const DeviceCopy one{to, from, bytes};
+    return copy({&one, 1});
+  }
 
   virtual Result<std::unique_ptr<Recording>> record(std::span<const call::AnyCall> calls) = 0;
   /// Returns once all is done.
   virtual Result<void> run(const Recording& recording) = 0;
   /// Runs calls once.
   virtual Result<void> run(std::span<const call::AnyCall> calls) = 0;
+  /// The same, and then brings what is at a place, in one go where it is not too much.
+  virtual Result<void> run_and_download(std::span<const call::AnyCall> calls, std::span<std::byte> to,
+                                        const Slice& from) = 0;
 };
 
 }  // namespace spectr

@@ -29,10 +29,12 @@ std::vector<Feature> device_features() {
           Feature::relu,
           Feature::logit_cap,
           Feature::embedding_scale,
+          Feature::layer_embeddings,
           Feature::residual_scale,
           Feature::output_scale,
           Feature::logit_scale,
-          Feature::forbidden_tokens};
+          Feature::forbidden_tokens,
+          Feature::shortlist};
 }
 
 std::string DeviceBackend::place() const {

@@ -24,13 +24,18 @@ DeviceLogits::DeviceLogits(std::size_t max_rows, std::size_t vocabulary, Device&
       vocabulary_(vocabulary),
       device_(device),
       numbers_(device.allocate(max_rows * vocabulary * sizeof(float))),
-      answers_(device.allocate(div_up(vocabulary, call::segment) * longest_list * sizeof(call::Best))),
+      answers_(
+          device.allocate(max_rows * div_up(vocabulary, call::segment) * longest_list * sizeof(call::Best))),
       rows_(max_rows) {}
 
-call::Rows DeviceLogits::begin() {
+call::Rows DeviceLogits::begin(std::size_t rows) {
+  SPECTR_CHECK(rows <= max_rows_);
   const std::lock_guard lock(mutex_);
+  row_count_ = rows;
   for (std::vector<float>& row : rows_) row.clear();
-  return {{numbers_.get()}, vocabulary_};
+  lists_.reset();
+  sums_.reset();
+  return numbers();
 }
 
 std::size_t DeviceLogits::fetched() const {
@@ -69,57 +74,75 @@ double DeviceLogits::at(std::size_t row, Token token) const {
 template <class Answer>
 std::vector<Answer> DeviceLogits::ask(const call::AnyCall& call, std::size_t count) const {
   std::vector<Answer> answers(count);
-  const bool ok = device_.run({&call, 1}) &&
-                  device_.download(std::as_writable_bytes(std::span(answers)), {answers_.get()});
-  if (!ok) answers.clear();
+  const auto bytes = std::as_writable_bytes(std::span(answers));
+  if (!device_.run_and_download({&call, 1}, bytes, {answers_.get()})) answers.clear();
   return answers;
+}
+
+const DeviceLogits::Lists& DeviceLogits::lists(std::size_t size, std::size_t k) const {
+  if (!lists_ || lists_->size != size || lists_->k < k) {
+    const call::Top all{numbers(), row_count_, size, k, {answers_.get()}};
+    lists_ = {size, k, ask<call::Best>(all, row_count_ * div_up(size, call::segment) * k)};
+  }
+  return *lists_;
+}
+
+const DeviceLogits::Sums& DeviceLogits::sums(std::size_t size, float factor) const {
+  if (!sums_ || sums_->size != size || sums_->factor != factor) {
+    const call::SumExp all{numbers(), row_count_, size, factor, {answers_.get()}};
+    sums_ = {size, factor, ask<Sums::Part>(all, row_count_ * div_up(size, call::segment))};
+  }
+  return *sums_;
 }
 
 void DeviceLogits::top(std::size_t row, std::size_t size, std::size_t k,
                        RecycledVector<Candidate>& out) const {
   SPECTR_CHECK(k >= 1);
   const std::lock_guard lock(mutex_);
+  SPECTR_CHECK(row < row_count_);
   if (!rows_[row].empty() || k > longest_list) {
     out = Logits(fetch(row).first(size)).top(k);
     return;
   }
-  const std::size_t segments = div_up(size, call::segment);
-  const auto found = ask<call::Best>(call::Top{place(row), size, k, {answers_.get()}}, segments * k);
   out.clear();
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  // The first entry that no distribution takes stands alone, as Logits::top() says.
-  const auto is_wrong = [](const call::Best& one) { return one.token >= 0 && !(one.logit < infinity); };
-  if (found.empty() && size > 0) {
+  if (size == 0) return;
+  const Lists& all = lists(size, k);
+  if (all.best.empty()) {
     out.push_back({nan, 0});
     return;
   }
-  if (const auto wrong = std::ranges::find_if(found, is_wrong); wrong != found.end()) {
-    out.push_back({wrong->logit, wrong->token});
-    return;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::size_t segments = div_up(size, call::segment);
+  for (std::size_t part = row * segments; part < (row + 1) * segments; ++part) {
+    for (const call::Best& one : std::span(all.best).subspan(part * all.k, k)) {
+      if (one.token < 0) break;
+      // The first entry that no distribution takes stands alone, as Logits::top() says.
+      if (!(one.logit < infinity)) {
+        out.assign({{one.logit, one.token}});
+        return;
+      }
+      if (one.logit > -infinity) out.push_back({one.logit, one.token});
+    }
   }
-  for (const call::Best& one : found) {
-    if (one.token >= 0 && one.logit > -infinity) out.push_back({one.logit, one.token});
-  }
-  std::ranges::sort(out, before);
-  if (out.size() > k) out.resize(k);
+  const auto end = out.begin() + static_cast<std::ptrdiff_t>(std::min(k, out.size()));
+  std::ranges::partial_sort(out, end, before);
+  out.erase(end, out.end());
 }
 
 double DeviceLogits::log_sum_exp(std::size_t row, std::size_t size, double temperature) const {
   SPECTR_CHECK(size >= 1 && temperature > 0.0);
   const std::lock_guard lock(mutex_);
+  SPECTR_CHECK(row < row_count_);
   if (!rows_[row].empty() || temperature < least_temperature) {
     return Logits(fetch(row).first(size)).log_sum_exp(temperature);
   }
-  struct Part {
-    float most, sum;
-  };
-  const auto parts =
-      ask<Part>(call::SumExp{place(row), size, static_cast<float>(1.0 / temperature), {answers_.get()}},
-                div_up(size, call::segment));
-  if (parts.empty()) return nan;
-  const double most = std::ranges::max(parts, {}, &Part::most).most;
+  const Sums& all = sums(size, static_cast<float>(1.0 / temperature));
+  if (all.parts.empty()) return nan;
+  const std::size_t segments = div_up(size, call::segment);
+  const auto parts = std::span(all.parts).subspan(row * segments, segments);
+  const double most = std::ranges::max(parts, {}, &Sums::Part::most).most;
   double sum = 0.0;
-  for (const Part& part : parts) {
+  for (const Sums::Part& part : parts) {
     if (part.sum > 0) sum += part.sum * std::exp((double{part.most} - most) / temperature);
     if (std::isnan(part.sum)) sum = nan;
   }

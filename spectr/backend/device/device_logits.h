@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "spectr/backend/device/calls.h"
@@ -10,8 +12,9 @@
 
 namespace spectr {
 
-/// The logits of a pass in a device's memory. Questions are answered there; a whole row comes to the host
-/// when somebody asks for it. Where the device is lost all numbers are NaN, which no distribution takes.
+/// The logits of a pass in a device's memory. Questions are answered there, for all rows of the pass when
+/// the first one is asked about; a whole row comes to the host when somebody asks for it. Where the device is
+/// lost all numbers are NaN, which no distribution takes.
 class DeviceLogits final : public PassLogits, public LogitRows {
  public:
   /// The device must outlive it. Throws std::bad_alloc.
@@ -25,23 +28,45 @@ class DeviceLogits final : public PassLogits, public LogitRows {
   std::span<const float> values(std::size_t row) const override;
 
   std::size_t max_rows() const { return max_rows_; }
-  /// Where a pass writes them. What was brought here is forgotten.
-  call::Rows begin();
+  /// Where a pass writes so many rows. What was brought here is forgotten.
+  call::Rows begin(std::size_t rows);
   /// Rows that were brought to the host as a whole since the last pass.
   std::size_t fetched() const;
 
  private:
+  /// Of the rows' first `size` numbers, by row and segment: lists of `k`, or Σ e^x by a factor. Empty where
+  /// the device does not answer.
+  struct Lists {
+    std::size_t size, k;
+    std::vector<call::Best> best;
+  };
+  struct Sums {
+    struct Part {
+      float most, sum;
+    };
+    std::size_t size;
+    float factor;
+    std::vector<Part> parts;
+  };
+
+  call::Rows numbers() const { return {{numbers_.get()}, vocabulary_}; }
   Slice place(std::size_t row) const;
   std::span<const float> fetch(std::size_t row) const;
   /// Runs a call and brings what it has written to `answers_`.
   template <class Answer>
   std::vector<Answer> ask(const call::AnyCall& call, std::size_t count) const;
+  /// What was answered before (lists may be longer), or the device's answer.
+  const Lists& lists(std::size_t size, std::size_t k) const;
+  const Sums& sums(std::size_t size, float factor) const;
 
   std::size_t max_rows_, vocabulary_;
   Device& device_;
   std::unique_ptr<DeviceMemory> numbers_, answers_;
   mutable std::mutex mutex_;                      // of the following: holders may be on any threads
+  std::size_t row_count_ = 0;                     // of the pass
   mutable std::vector<std::vector<float>> rows_;  // by row; empty where it has not been brought here
+  mutable std::optional<Lists> lists_;
+  mutable std::optional<Sums> sums_;
 };
 
 /// Memory for the logits of passes: as much as their wanted rows take, used again when nobody holds them.

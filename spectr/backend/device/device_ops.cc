@@ -84,6 +84,13 @@ void DeviceOps::reserve(std::size_t rows) {
   reserved_ = rows;
 }
 
+void DeviceOps::have(std::unique_ptr<DeviceMemory>& memory, std::size_t bytes) {
+  if (bytes == 0 || (memory != nullptr && memory->bytes() >= bytes)) return;
+  recordings_.clear();
+  memory.reset();  // first: so there is never memory for both
+  memory = device_->allocate(std::bit_ceil(bytes));
+}
+
 void DeviceOps::begin(const PassBatch& batch) {
   records_ = false;
   for (const SlotMove& move : batch.moves) {  // the next pass that succeeds does them first
@@ -99,27 +106,14 @@ void DeviceOps::begin(const PassBatch& batch) {
     if (logits_moved) recordings_.clear();
   }
   if (data_.plan(batch, blocks_, states_, shape_)) recordings_.clear();
-  const std::size_t parts = data_.parts() * heads_numbers_ * sizeof(float);
-  if (parts_ == nullptr || parts_->bytes() < parts) {
-    recordings_.clear();
-    parts_.reset();
-    parts_ = device_->allocate(std::bit_ceil(parts));
-  }
+  have(parts_, data_.parts() * heads_numbers_ * sizeof(float));
+  have(shortlist_, shape_.wanted * spec_.head.shortlist.size() * sizeof(float));
   const std::size_t pools = blocks_.times_moved() + states_.times_moved();
   if (std::exchange(recorded_pools_, pools) != pools) recordings_.clear();
   if (recordings_.size() >= most_recordings) recordings_.clear();
   records_ = !recordings_.contains(shape_);
   calls_.clear();
   quantized_rows_ = {};
-}
-
-void DeviceOps::embed(const EmbedSpec&) {
-  call::Move move = blocks_.move();
-  move.count = data_.move_count();
-  move.moves = data_.moves();
-  if (move.line_count > 0) record(move);
-  record_state_moves();
-  record(call::Copy{view(Buffer::stream), {data_.embedded(), spec_.width}, shape_.rows, spec_.width});
 }
 
 /// The norm of groups of a buffer's columns, in place.
@@ -241,23 +235,6 @@ void DeviceOps::activate(const DenseSpec& spec) {
                         .cols = spec.width});
 }
 
-void DeviceOps::head(const HeadSpec& spec) {
-  if (shape_.wanted == 0) return;
-  const call::Rows y = logits_[shape_.logits].begin(), normed = view(Buffer::normed);
-  norm(spec.norm, Buffer::stream, Buffer::normed);
-  if (records_) {
-    call::Norm& of_wanted = std::get<call::Norm>(calls_.back());
-    of_wanted.picked = data_.wanted();
-    of_wanted.rows = shape_.wanted;
-  }
-  product(spec.output, normed, y, shape_.wanted);
-  const std::size_t cols = spec.output.out;
-  if (spec.output.bias) record(call::Add{y, {weights_.vector(*spec.output.bias)}, shape_.wanted, cols});
-  if (spec.scale != 1.0f) record(call::Scale{y, shape_.wanted, cols, spec.scale});
-  if (spec.cap > 0.0f) record(call::Cap{y, shape_.wanted, cols, spec.cap});
-  if (const Slice forbids = weights_.forbids()) record(call::Add{y, {forbids}, shape_.wanted, cols});
-}
-
 Result<HeldLogits> DeviceOps::finish() {
   SPECTR_TRY_VOID(weights_.state());
   SPECTR_TRY_VOID(blocks_.state());
@@ -271,15 +248,6 @@ Result<HeldLogits> DeviceOps::finish() {
   blocks_.forget_moves();
   states_.forget_moves();
   return shape_.wanted == 0 ? HeldLogits() : HeldLogits(logits_[shape_.logits]);
-}
-
-// What the device backend's caps do not have is refused when a model is loaded.
-
-void DeviceOps::layer_inputs(const LayerEmbeddingSpec&) {
-  broken_contract("a feature that the backend has");
-}
-void DeviceOps::layer_input(std::size_t) {
-  broken_contract("a feature that the backend has");
 }
 
 }  // namespace spectr

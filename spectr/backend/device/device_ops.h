@@ -68,6 +68,8 @@ class DeviceOps final : public Ops {
   }
   void record_norm(const std::optional<NormSpec>& spec, std::optional<float> epsilon, Buffer buffer,
                    std::size_t groups, std::size_t cols);
+  /// Memory of at least so many bytes. What it held is lost where there was less. Throws std::bad_alloc.
+  void have(std::unique_ptr<DeviceMemory>& memory, std::size_t bytes);
   void record_state_moves();
   void store_and_convolve(std::size_t layer, WeightId weight, const call::Rows& in, const call::Rows& by,
                           const call::Rows& factor, const call::Rows& out);
@@ -85,6 +87,7 @@ class DeviceOps final : public Ops {
   void normalize_heads(const AttentionSpec& a);
   void multiply_heads(const std::vector<LinearSpec>& heads, const call::Rows& in, std::size_t in_apart,
                       const call::Rows& out, std::size_t out_apart);
+  void spread(const HeadSpec& spec, const call::Rows& shortlist, const call::Rows& out);
 
   const ModelSpec& spec_;
   std::shared_ptr<Device> device_;
@@ -96,7 +99,7 @@ class DeviceOps final : public Ops {
   std::array<std::size_t, buffer_count> cols_;
   std::size_t quantized_cols_ = 0;  // of the widest input of a quantized product
   std::array<std::unique_ptr<DeviceMemory>, buffer_count> buffers_;
-  std::unique_ptr<DeviceMemory> turned_, quantized_, parts_, key_products_;
+  std::unique_ptr<DeviceMemory> turned_, quantized_, parts_, key_products_, shortlist_;
   DeviceExperts experts_;
   std::size_t heads_numbers_ = 0;  // that a row of an attention item has at most
   std::size_t key_heads_ = 0;      // of the recurrent layer that has most of them

@@ -13,7 +13,8 @@ namespace {
 
 /// Whether rows of it are looked up.
 bool is_table(const ModelSpec& spec, WeightId id) {
-  return id == spec.embed.tokens || id == spec.embed.positions;
+  return id == spec.embed.tokens || id == spec.embed.positions ||
+         (spec.embed.by_layer && id == spec.embed.by_layer->tokens);
 }
 
 bool is_multiplied_with(const ModelSpec& spec, WeightId id) {
@@ -55,8 +56,22 @@ std::vector<std::optional<WeightId>> weights_of(const std::vector<LinearSpec>& h
   return weights;
 }
 
-std::size_t forbids_bytes(const ModelSpec& spec) {
-  return spec.head.forbidden.empty() ? 0 : spec.vocabulary * sizeof(float);
+/// What is added to logits so that forbidden tokens have none; empty where none is forbidden.
+std::vector<float> forbids_of(const ModelSpec& spec) {
+  if (spec.head.forbidden.empty()) return {};
+  std::vector<float> summands(spec.vocabulary, -0.0f);  // which changes no number
+  for (const Token token : spec.head.forbidden)
+    summands[static_cast<std::size_t>(token)] = -std::numeric_limits<float>::infinity();
+  return summands;
+}
+
+/// Which of the shortlist's logits each token has; empty where all have one.
+std::vector<std::int32_t> columns_of(const ModelSpec& spec) {
+  if (spec.head.shortlist.empty()) return {};
+  std::vector<std::int32_t> columns(spec.vocabulary, -1);
+  for (std::size_t i = 0; i < spec.head.shortlist.size(); ++i)
+    columns[static_cast<std::size_t>(spec.head.shortlist[i])] = static_cast<std::int32_t>(i);
+  return columns;
 }
 
 }  // namespace
@@ -72,12 +87,14 @@ DeviceWeights::DeviceWeights(const ModelSpec& spec, Device& device, ThreadPool* 
     if (!layer.experts) continue;
     for (const auto& weights : alike(*layer.experts)) place_together(weights);
   }
-  if (spec.head.forbidden.empty()) return;
-  std::vector<float> summands(spec.vocabulary, -0.0f);  // which changes no number
-  for (const Token token : spec.head.forbidden)
-    summands[static_cast<std::size_t>(token)] = -std::numeric_limits<float>::infinity();
-  forbids_ = device.allocate(forbids_bytes(spec));
-  state_ = device.upload(forbids(), std::as_bytes(std::span(summands)));
+  const auto send = [&](std::unique_ptr<DeviceMemory>& memory, const auto& numbers) {
+    if (numbers.empty()) return;
+    const auto bytes = std::as_bytes(std::span(numbers));
+    memory = device.allocate(bytes.size());
+    if (const Result<void> sent = device.upload({memory.get()}, bytes); !sent) state_ = sent;
+  };
+  send(forbids_, forbids_of(spec));
+  send(columns_, columns_of(spec));
 }
 
 void DeviceWeights::place_together(const std::vector<std::optional<WeightId>>& weights) {
@@ -88,7 +105,8 @@ void DeviceWeights::place_together(const std::vector<std::optional<WeightId>>& w
 }
 
 std::size_t DeviceWeights::bytes_of_all(const ModelSpec& spec) {
-  std::size_t bytes = forbids_bytes(spec);
+  std::size_t bytes = spec.head.forbidden.empty() ? 0 : spec.vocabulary * sizeof(float);
+  if (!spec.head.shortlist.empty()) bytes += spec.vocabulary * sizeof(std::int32_t);
   for (WeightId id = 0; id < spec.weights.size(); ++id) bytes += device_bytes(spec, id);
   return bytes;
 }

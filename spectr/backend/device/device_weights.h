@@ -36,6 +36,8 @@ class DeviceWeights {
   Slice vector(const std::optional<WeightId>& id) const { return id ? vector(*id) : Slice(); }
   /// [vocabulary], what is added to logits so that forbidden tokens have none; or none.
   Slice forbids() const { return {forbids_.get()}; }
+  /// [vocabulary], integers: which of the shortlist's logits a token has, −1: none; or none.
+  Slice columns() const { return {columns_.get()}; }
   /// A row of a table.
   void row(WeightId id, std::size_t i, std::span<float> out) const;
 
@@ -61,7 +63,7 @@ class DeviceWeights {
   std::vector<Place> places_;                          // by weight
   std::vector<std::unique_ptr<DeviceMemory>> memory_;  // by weight
   std::vector<std::span<const std::byte>> on_host_;    // by weight: of tables
-  std::unique_ptr<DeviceMemory> forbids_;
+  std::unique_ptr<DeviceMemory> forbids_, columns_;
   Result<void> state_;  // of uploads
 };
 

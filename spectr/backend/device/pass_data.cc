@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "spectr/backend/device/own_word.h"
 #include "spectr/base/numeric.h"
 
 namespace spectr {
@@ -24,7 +25,7 @@ std::size_t index_of(std::vector<T>& all, const T& one) {
 }  // namespace
 
 PassData::PassData(const ModelSpec& spec, const DeviceWeights& weights, Device& device)
-    : spec_(spec), weights_(weights), device_(device) {
+    : spec_(spec), weights_(weights), device_(device), own_rows_(spec, device) {
   for (const LayerSpec& layer : spec.layers) {
     Layer& of = layers_.emplace_back();
     const AttentionSpec* a = layer.attention();
@@ -62,7 +63,9 @@ void PassData::place(const PassShape& shape) {
     places_.state_texts = next(shape.texts, sizeof(StateText));
   }
   places_.wanted = next(shape.wanted, sizeof(int));
+  places_.words = next(shape.words, sizeof(OwnWord));
   places_.embedded = next(shape.rows * spec_.width, sizeof(float));
+  places_.layer_embedded = next(shape.rows * cols_of(spec_, Buffer::layer_inputs), sizeof(float));
   places_.written = next(shape.rows, sizeof(PoolSlot));
   const auto of_rope = [&](const RopeSpec& rope) { return shape.rows * rope.frequencies.size() * 2; };
   next_of_each(places_.angles, ropes_, of_rope, sizeof(float));
@@ -112,12 +115,19 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemo
   shape.moves = std::bit_ceil(std::max<std::size_t>(moves, 16));
   shape.states = states.is_used() ? this->states().step_count : 0;
   shape.texts = states_.texts.size();
+  shape.words = 0;
+  if (!spec_.head.shortlist.empty()) {
+    std::size_t words = 16;
+    for (const OwnWords* own : batch.own_words) words += own->tokens.size();
+    shape.words = std::bit_ceil(words);
+    own_rows_.take(batch);
+  }
   place(shape);
 
   bytes_.assign(places_.listed + listed * sizeof(PoolSlot), std::byte{0});  // items without rows
-  const bool grows = memory_ == nullptr || memory_->bytes() < bytes_.size();
-  if (grows) {
+  if (memory_ == nullptr || memory_->bytes() < bytes_.size()) {
     memory_.reset();  // first: so there is never memory for both
+    ++times_moved_;
     memory_ = device_.allocate(std::bit_ceil(bytes_.size()));
   }
   write_moves(places_.move_count, places_.moves, blocks.moves());
@@ -139,8 +149,11 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemo
     listed += plan.listed.size();
   }
   write_embedded(batch);
+  write_layer_embedded(batch);
+  write_words(batch, shape.words);
   write_angles(batch, blocks);
-  return grows;
+  const std::size_t moved = times_moved_ + own_rows_.times_moved();
+  return std::exchange(told_, moved) != moved;
 }
 
 void PassData::write_embedded(const PassBatch& batch) {
@@ -157,6 +170,29 @@ void PassData::write_embedded(const PassBatch& batch) {
     weights_.row(*embed.positions, static_cast<std::size_t>(batch.positions[r]), position_);
     for (std::size_t j = 0; j < spec_.width; ++j) row[j] += position_[j];
   }
+}
+
+void PassData::write_layer_embedded(const PassBatch& batch) {
+  if (!spec_.embed.by_layer) return;
+  const LayerEmbeddingSpec& spec = *spec_.embed.by_layer;
+  const std::size_t cols = cols_of(spec_, Buffer::layer_inputs);
+  auto* out = reinterpret_cast<float*>(bytes_.data() + places_.layer_embedded);
+  const float scale = std::sqrt(static_cast<float>(spec.dim));
+  for (std::size_t r = 0; r < batch.rows(); ++r, out += cols) {
+    weights_.row(spec.tokens, static_cast<std::size_t>(batch.tokens[r]), {out, cols});
+    for (std::size_t j = 0; j < cols; ++j) out[j] *= scale;
+  }
+}
+
+void PassData::write_words(const PassBatch& batch, std::size_t room) {
+  std::vector<OwnWord> words;
+  words.reserve(room);
+  for (std::size_t i = 0; i < batch.own_words.size(); ++i) {
+    for (const Token token : batch.own_words[i]->tokens)
+      words.push_back({static_cast<int>(i), own_rows_.place(token), token});
+  }
+  words.resize(room, OwnWord{0, 0, -1});
+  write<OwnWord>(places_.words, words);
 }
 
 void PassData::write_angles(const PassBatch& batch, const CacheBlocks& blocks) {
@@ -182,6 +218,7 @@ void PassData::write_angles(const PassBatch& batch, const CacheBlocks& blocks) {
 }
 
 Result<void> PassData::send() {
+  SPECTR_TRY_VOID(own_rows_.state());
   return device_.upload({memory_.get()}, bytes_);
 }
 

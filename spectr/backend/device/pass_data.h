@@ -9,6 +9,7 @@
 #include "spectr/backend/device/attention_plan.h"
 #include "spectr/backend/device/cache_blocks.h"
 #include "spectr/backend/device/device_weights.h"
+#include "spectr/backend/device/own_rows.h"
 #include "spectr/backend/device/state_plan.h"
 
 namespace spectr {
@@ -21,13 +22,15 @@ struct PassShape {
   std::size_t moves = 0;   ///< that there is room for
   std::size_t states = 0;  ///< that there is room for, where there are recurrent layers, and
   std::size_t texts = 0;   ///< that the rows belong to
+  std::size_t words = 0;   ///< of sequences' own words, for all wanted rows: that there is room for
   std::size_t logits = 0;  ///< which memory its logits go to
 
   friend auto operator<=>(const PassShape&, const PassShape&) = default;
 };
 
 /// What a pass is about, as the bytes that its kernel calls read: moves, embeddings, angles, what attends to
-/// what. All of it is one piece of memory, written at once, and each part has a place by the pass's shape.
+/// what. All of it is one piece of memory, written at once, and each part has a place by the pass's shape;
+/// rows for sequences' own words alone stay on the device.
 class PassData {
  public:
   /// Rows of a text that read its chunks together: more would leave groups of threads without work.
@@ -49,7 +52,11 @@ class PassData {
   Slice moves() const { return at(places_.moves); }
   Slice wanted() const { return at(places_.wanted); }      ///< [wanted] rows
   Slice embedded() const { return at(places_.embedded); }  ///< [rows][width]
-  Slice written() const { return at(places_.written); }    ///< [rows] PoolSlots
+  /// [rows][layers · d], √d times what LayerEmbeddingSpec::tokens has.
+  Slice layer_embedded() const { return at(places_.layer_embedded); }
+  Slice words() const { return at(places_.words); }  ///< [words] OwnWords
+  call::Rows own_rows() const { return own_rows_.rows(); }
+  Slice written() const { return at(places_.written); }  ///< [rows] PoolSlots
   Slice listed() const { return at(places_.listed); }
   /// Of a layer: [rows][dims / 2] pairs, and [rows] scales of queries, if they differ.
   Slice angles(std::size_t layer) const { return at(places_.angles[layers_[layer].rope]); }
@@ -78,7 +85,8 @@ class PassData {
   };
   /// Offsets.
   struct Places {
-    std::size_t move_count = 0, moves = 0, wanted = 0, embedded = 0, written = 0, listed = 0;
+    std::size_t move_count = 0, moves = 0, wanted = 0, embedded = 0, layer_embedded = 0, words = 0,
+                written = 0, listed = 0;
     std::size_t state_move_count = 0, state_moves = 0, state_rows = 0, state_steps = 0, state_texts = 0;
     std::vector<std::size_t> angles, scales, items, rows;
   };
@@ -86,6 +94,8 @@ class PassData {
   Slice at(std::size_t offset) const { return {memory_.get(), offset}; }
   void place(const PassShape& shape);
   void write_embedded(const PassBatch& batch);
+  void write_layer_embedded(const PassBatch& batch);
+  void write_words(const PassBatch& batch, std::size_t room);
   void write_angles(const PassBatch& batch, const CacheBlocks& blocks);
   void write_moves(std::size_t count_at, std::size_t moves_at, const std::vector<PoolSlot>& moves);
   template <class T>
@@ -106,6 +116,9 @@ class PassData {
   std::vector<std::byte> bytes_;  // of the pass, as they go to the device
   std::vector<float> position_;
   std::unique_ptr<DeviceMemory> memory_;
+  OwnRows own_rows_;
+  std::size_t times_moved_ = 0;  // of memory_
+  std::size_t told_ = 0;         // how often all had moved when plan() last told
 };
 
 }  // namespace spectr

@@ -1,10 +1,7 @@
 #include "spectr/backend/device/twin_calls.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <new>
 #include <vector>
 
@@ -208,48 +205,6 @@ void compute(const call::Activate& call, Rounding rounding) {
     }
   }
   quantize_rows(call.out, call.quantized);
-}
-
-void compute(const call::Top& call, Rounding) {
-  const std::span<const float> all = vector(call.row, call.size);
-  // NaN and infinity before all others.
-  const auto key = [&](std::int32_t token) {
-    const float x = all[static_cast<std::size_t>(token)];
-    return x < std::numeric_limits<float>::infinity() ? x : std::numeric_limits<float>::infinity();
-  };
-  std::vector<std::int32_t> tokens;
-  for (std::size_t first = 0; first < call.size; first += call::segment) {
-    tokens.clear();
-    for (std::size_t i = first; i < std::min(call.size, first + call::segment); ++i)
-      tokens.push_back(static_cast<std::int32_t>(i));
-    std::ranges::sort(
-        tokens, [&](std::int32_t a, std::int32_t b) { return key(a) != key(b) ? key(a) > key(b) : a < b; });
-    call::Best* const out =
-        numbers_at<call::Best>(call.out.behind(first / call::segment * call.k * sizeof(call::Best)), call.k);
-    for (std::size_t i = 0; i < call.k; ++i) {
-      out[i] = i < tokens.size() ? call::Best{all[static_cast<std::size_t>(tokens[i])], tokens[i]}
-                                 : call::Best{0, -1};
-    }
-  }
-}
-
-void compute(const call::SumExp& call, Rounding rounding) {
-  const std::span<const float> all = vector(call.row, call.size);
-  for (std::size_t first = 0; first < call.size; first += call::segment) {
-    const std::span<const float> x = all.subspan(first, std::min(call::segment, call.size - first));
-    float most = -std::numeric_limits<float>::infinity();
-    for (const float one : x) most = std::fmax(most, one);
-    std::vector<float> terms(call::segment);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      // Nothing of what is −∞, even where all is.
-      terms[i] = x[i] == -std::numeric_limits<float>::infinity()
-                     ? 0.0f
-                     : exp_of_negative(call.factor * (x[i] - most), rounding);
-    }
-    float* const out = numbers_at<float>(call.out.behind(first / call::segment * 2 * sizeof(float)), 2);
-    out[0] = most;
-    out[1] = sum_as_tree(std::move(terms));
-  }
 }
 
 void run(const call::AnyCall& call, Rounding rounding) {

@@ -43,6 +43,10 @@ void compute(const call::QuantizeHeads& call, Rounding rounding);
 void compute(const call::HeadProducts& call, Rounding rounding);
 void compute(const call::FloatHeadProducts& call, Rounding rounding);
 void compute(const call::Activate& call, Rounding rounding);
+
+// twin_logit_calls.cc
+void compute(const call::Spread& call, Rounding rounding);
+void compute(const call::WordLogits& call, Rounding rounding);
 void compute(const call::Top& call, Rounding rounding);
 void compute(const call::SumExp& call, Rounding rounding);
 

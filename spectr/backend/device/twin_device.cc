@@ -73,16 +73,15 @@ Result<void> TwinDevice::upload(const Slice& to, std::span<const std::byte> byte
 }
 
 Result<void> TwinDevice::download(std::span<std::byte> to, const Slice& from) {
-  const std::lock_guard lock(mutex_);
-  SPECTR_TRY_VOID(check());
-  if (!to.empty()) std::memcpy(to.data(), twin::numbers_at<std::byte>(from, to.size()), to.size());
-  return {};
+  return run_and_download({}, to, from);
 }
 
-Result<void> TwinDevice::copy(const Slice& to, const Slice& from, std::size_t bytes) {
+Result<void> TwinDevice::copy(std::span<const DeviceCopy> copies) {
   const std::lock_guard lock(mutex_);
   SPECTR_TRY_VOID(check());
-  std::memmove(twin::numbers_at<std::byte>(to, bytes), twin::numbers_at<std::byte>(from, bytes), bytes);
+  ++waits_;
+  for (const auto& [to, from, bytes] : copies)
+    std::memmove(twin::numbers_at<std::byte>(to, bytes), twin::numbers_at<std::byte>(from, bytes), bytes);
   return {};
 }
 
@@ -98,9 +97,16 @@ Result<void> TwinDevice::run(const Recording& recording) {
 }
 
 Result<void> TwinDevice::run(std::span<const call::AnyCall> calls) {
+  return run_and_download(calls, {}, {});
+}
+
+Result<void> TwinDevice::run_and_download(std::span<const call::AnyCall> calls, std::span<std::byte> to,
+                                          const Slice& from) {
   const std::lock_guard lock(mutex_);
   SPECTR_TRY_VOID(check());
+  ++waits_;
   for (const call::AnyCall& call : calls) twin::run(call, rounding_);
+  if (!to.empty()) std::memcpy(to.data(), twin::numbers_at<std::byte>(from, to.size()), to.size());
   return {};
 }
 

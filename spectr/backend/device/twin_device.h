@@ -20,15 +20,20 @@ class TwinDevice final : public Device {
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override;
   Result<void> upload(const Slice& to, std::span<const std::byte> bytes) override;
   Result<void> download(std::span<std::byte> to, const Slice& from) override;
-  Result<void> copy(const Slice& to, const Slice& from, std::size_t bytes) override;
+  using Device::copy;
+  Result<void> copy(std::span<const DeviceCopy> copies) override;
   Result<std::unique_ptr<Recording>> record(std::span<const call::AnyCall> calls) override;
   Result<void> run(const Recording& recording) override;
   Result<void> run(std::span<const call::AnyCall> calls) override;
+  Result<void> run_and_download(std::span<const call::AnyCall> calls, std::span<std::byte> to,
+                                const Slice& from) override;
 
   /// From now on it is lost.
   void lose() { lost_ = true; }
   /// How many recordings were made.
   int recorded() const { return recorded_; }
+  /// How often passes and callers waited for it.
+  int waits() const { return waits_; }
 
  private:
   class Memory;
@@ -38,7 +43,7 @@ class TwinDevice final : public Device {
   mutable std::mutex mutex_;
   std::size_t bytes_, taken_ = 0;
   bool lost_ = false;
-  int recorded_ = 0;
+  int recorded_ = 0, waits_ = 0;
 };
 
 }  // namespace spectr

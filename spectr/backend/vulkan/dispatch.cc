@@ -170,22 +170,6 @@ void Lowering::operator()(const call::Norm& c) {
   end(std::move(p), c.rows, c.groups);
 }
 
-void Lowering::operator()(const call::Top& c) {
-  const std::size_t segments = div_up(c.size, call::segment);
-  begin(Kernel::top);
-  end({reads(0, c.row, c.size * word), as_uint(c.size), as_uint(c.k),
-       writes(1, c.out, segments * c.k * sizeof(call::Best), sizeof(call::Best))},
-      segments);
-}
-
-void Lowering::operator()(const call::SumExp& c) {
-  const std::size_t segments = div_up(c.size, call::segment);
-  begin(Kernel::sum_exp);
-  end({reads(0, c.row, c.size * word), as_uint(c.size), writes(1, c.out, segments * 2 * word),
-       as_uint(c.factor)},
-      segments);
-}
-
 Result<void> add_dispatches(const call::AnyCall& call, const BindingLimits& limits,
                             std::vector<Dispatch>& dispatches) {
   Lowering lowering(limits, dispatches);

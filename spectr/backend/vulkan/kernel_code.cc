@@ -57,6 +57,12 @@ constexpr std::uint32_t move[] = {
 constexpr std::uint32_t copy_heads[] = {
 #include "spectr/backend/vulkan/words/copy_heads.inc"
 };
+constexpr std::uint32_t spread[] = {
+#include "spectr/backend/vulkan/words/spread.inc"
+};
+constexpr std::uint32_t word_logits[] = {
+#include "spectr/backend/vulkan/words/word_logits.inc"
+};
 constexpr std::uint32_t top[] = {
 #include "spectr/backend/vulkan/words/top.inc"
 };
@@ -98,6 +104,8 @@ constexpr std::array<KernelCode, kernel_count> all{{
     {"combine", combine, 4},
     {"move", move, 3},
     {"copy_heads", copy_heads, 2},
+    {"spread", spread, 3},
+    {"word_logits", word_logits, 4},
     {"top", top, 2},
     {"sum_exp", sum_exp, 2},
     {"store_inputs", store_inputs, 5},

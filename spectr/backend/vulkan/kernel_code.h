@@ -24,6 +24,8 @@ enum class Kernel {
   combine,
   move,
   copy_heads,
+  spread,
+  word_logits,
   top,
   sum_exp,
   store_inputs,
@@ -32,7 +34,7 @@ enum class Kernel {
   multiply_keys,
   recur,
 };
-inline constexpr int kernel_count = 24;
+inline constexpr int kernel_count = 26;
 
 struct KernelCode {
   const char* name;

@@ -51,6 +51,10 @@ class Lowering {
   void operator()(const call::Quantize& c);
   void operator()(const call::QuantizeHeads& c);
   void operator()(const call::Norm& c);
+
+  // dispatch_logits.cc
+  void operator()(const call::Spread& c);
+  void operator()(const call::WordLogits& c);
   void operator()(const call::Top& c);
   void operator()(const call::SumExp& c);
 

@@ -182,10 +182,17 @@ void VulkanDevice::barrier(VkCommandBuffer commands, VkPipelineStageFlags before
   device_->api().vkCmdPipelineBarrier(commands, before, after, 0, 1, &memory, 0, nullptr, 0, nullptr);
 }
 
-void VulkanDevice::copy_within(VkBuffer to, std::size_t to_offset, VkBuffer from, std::size_t from_offset,
-                               std::size_t bytes) const {
+void VulkanDevice::copy_within(VkCommandBuffer commands, VkBuffer to, std::size_t to_offset, VkBuffer from,
+                               std::size_t from_offset, std::size_t bytes) const {
   const VkBufferCopy copy{from_offset, to_offset, bytes};
-  device_->api().vkCmdCopyBuffer(transfers_, from, to, 1, &copy);
+  device_->api().vkCmdCopyBuffer(commands, from, to, 1, &copy);
+}
+
+/// To downloads_, behind what the commands did before.
+void VulkanDevice::copy_to_host(VkCommandBuffer commands, const Slice& from, std::size_t bytes) const {
+  barrier(commands, compute | transfer, transfer);
+  copy_within(commands, downloads_->handle(), 0, buffer_of(from), from.offset, bytes);
+  barrier(commands, transfer, host);
 }
 
 /// The commands for copies begin with what is yet to be uploaded.
@@ -194,7 +201,7 @@ Result<void> VulkanDevice::begin_transfers() {
   SPECTR_TRY_VOID(check(device_->api().vkBeginCommandBuffer(transfers_, &info)));
   barrier(transfers_, compute | transfer, transfer);
   for (const Upload& one : pending_)
-    copy_within(buffer_of(one.to), one.to.offset, uploads_->handle(), one.from, one.bytes);
+    copy_within(transfers_, buffer_of(one.to), one.to.offset, uploads_->handle(), one.from, one.bytes);
   return {};
 }
 
@@ -212,6 +219,7 @@ Result<void> VulkanDevice::submit(std::span<const VkCommandBuffer> commands) {
   SPECTR_TRY_VOID(check(api.vkQueueSubmit(device_->queue(), 1, &info, fence_)));
   SPECTR_TRY_VOID(check(api.vkWaitForFences(device_->handle(), 1, &fence_, VK_TRUE, UINT64_MAX)));
   SPECTR_TRY_VOID(check(api.vkResetFences(device_->handle(), 1, &fence_)));
+  ++submitted_;
   pending_.clear();
   uploaded_ = 0;
   return {};
@@ -244,12 +252,14 @@ Result<void> VulkanDevice::download(std::span<std::byte> to, const Slice& from) 
   SPECTR_CHECK(from.offset + to.size() <= from.memory->bytes());
   const std::lock_guard lock(mutex_);
   SPECTR_TRY_VOID(state());
+  return download_rest(to, from);
+}
+
+Result<void> VulkanDevice::download_rest(std::span<std::byte> to, const Slice& from) {
   for (std::size_t done = 0; done < to.size();) {
     const std::size_t part = std::min(download_bytes, to.size() - done);
     SPECTR_TRY_VOID(begin_transfers());
-    barrier(transfers_, transfer, transfer);
-    copy_within(downloads_->handle(), 0, buffer_of(from), from.offset + done, part);
-    barrier(transfers_, transfer, host);
+    copy_to_host(transfers_, from.behind(done), part);
     SPECTR_TRY_VOID(submit_transfers());
     std::memcpy(to.data() + done, downloads_->data(), part);
     done += part;
@@ -257,15 +267,16 @@ Result<void> VulkanDevice::download(std::span<std::byte> to, const Slice& from) 
   return {};
 }
 
-Result<void> VulkanDevice::copy(const Slice& to, const Slice& from, std::size_t bytes) {
-  SPECTR_CHECK(to.offset + bytes <= to.memory->bytes() && from.offset + bytes <= from.memory->bytes());
-  SPECTR_CHECK(!overlap(to, bytes, from, bytes));
-  if (bytes == 0) return {};
+Result<void> VulkanDevice::copy(std::span<const DeviceCopy> copies) {
   const std::lock_guard lock(mutex_);
   SPECTR_TRY_VOID(state());
   SPECTR_TRY_VOID(begin_transfers());
   barrier(transfers_, transfer, transfer);
-  copy_within(buffer_of(to), to.offset, buffer_of(from), from.offset, bytes);
+  for (const auto& [to, from, bytes] : copies) {
+    SPECTR_CHECK(to.offset + bytes <= to.memory->bytes() && from.offset + bytes <= from.memory->bytes());
+    SPECTR_CHECK(!overlap(to, bytes, from, bytes));
+    if (bytes > 0) copy_within(transfers_, buffer_of(to), to.offset, buffer_of(from), from.offset, bytes);
+  }
   return submit_transfers();
 }
 
@@ -322,8 +333,10 @@ Result<void> VulkanDevice::record_dispatches(Commands& commands) {
   return {};
 }
 
-Result<std::unique_ptr<VulkanDevice::Commands>> VulkanDevice::record_all(
-    std::span<const call::AnyCall> calls) {
+/// With what is brought to downloads_ behind the calls.
+Result<std::unique_ptr<VulkanDevice::Commands>> VulkanDevice::record_all(std::span<const call::AnyCall> calls,
+                                                                         const Slice& downloaded,
+                                                                         std::size_t bytes) {
   SPECTR_TRY_VOID(state());
   dispatches_.clear();
   for (const call::AnyCall& call : calls) {
@@ -336,6 +349,7 @@ Result<std::unique_ptr<VulkanDevice::Commands>> VulkanDevice::record_all(
   SPECTR_TRY_VOID(check(device_->api().vkBeginCommandBuffer(commands->buffer, &info)));
   barrier(commands->buffer, compute | transfer, compute);
   SPECTR_TRY_VOID(record_dispatches(*commands));
+  if (bytes > 0) copy_to_host(commands->buffer, downloaded, bytes);
   SPECTR_TRY_VOID(check(device_->api().vkEndCommandBuffer(commands->buffer)));
   return commands;
 }
@@ -362,6 +376,17 @@ Result<void> VulkanDevice::run(std::span<const call::AnyCall> calls) {
   const std::lock_guard lock(mutex_);
   SPECTR_TRY(const std::unique_ptr<Commands> commands, record_all(calls));
   return run_all(*commands);
+}
+
+Result<void> VulkanDevice::run_and_download(std::span<const call::AnyCall> calls, std::span<std::byte> to,
+                                            const Slice& from) {
+  SPECTR_CHECK(from.offset + to.size() <= from.memory->bytes());
+  const std::lock_guard lock(mutex_);
+  const std::size_t bytes = std::min(to.size(), download_bytes);
+  SPECTR_TRY(const std::unique_ptr<Commands> commands, record_all(calls, from, bytes));
+  SPECTR_TRY_VOID(run_all(*commands));
+  std::memcpy(to.data(), downloads_->data(), bytes);
+  return download_rest(to.subspan(bytes), from.behind(bytes));
 }
 
 }  // namespace spectr::vulkan

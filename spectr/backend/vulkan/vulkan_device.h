@@ -31,10 +31,16 @@ class VulkanDevice final : public Device {
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override;
   Result<void> upload(const Slice& to, std::span<const std::byte> bytes) override;
   Result<void> download(std::span<std::byte> to, const Slice& from) override;
-  Result<void> copy(const Slice& to, const Slice& from, std::size_t bytes) override;
+  using Device::copy;
+  Result<void> copy(std::span<const DeviceCopy> copies) override;
   Result<std::unique_ptr<Recording>> record(std::span<const call::AnyCall> calls) override;
   Result<void> run(const Recording& recording) override;
   Result<void> run(std::span<const call::AnyCall> calls) override;
+  Result<void> run_and_download(std::span<const call::AnyCall> calls, std::span<std::byte> to,
+                                const Slice& from) override;
+
+  /// How often something was submitted.
+  std::size_t submitted() const { return submitted_; }
 
  private:
   class Memory;
@@ -55,11 +61,14 @@ class VulkanDevice final : public Device {
   static VkBuffer buffer_of(const Slice& slice);
   void barrier(VkCommandBuffer commands, VkPipelineStageFlags before, VkPipelineStageFlags after) const;
   Result<void> begin_transfers();
-  void copy_within(VkBuffer to, std::size_t to_offset, VkBuffer from, std::size_t from_offset,
-                   std::size_t bytes) const;
+  void copy_within(VkCommandBuffer commands, VkBuffer to, std::size_t to_offset, VkBuffer from,
+                   std::size_t from_offset, std::size_t bytes) const;
+  void copy_to_host(VkCommandBuffer commands, const Slice& from, std::size_t bytes) const;
+  Result<void> download_rest(std::span<std::byte> to, const Slice& from);
   Result<void> submit_transfers();
   Result<void> submit(std::span<const VkCommandBuffer> commands);
-  Result<std::unique_ptr<Commands>> record_all(std::span<const call::AnyCall> calls);
+  Result<std::unique_ptr<Commands>> record_all(std::span<const call::AnyCall> calls,
+                                               const Slice& downloaded = {}, std::size_t bytes = 0);
   Result<void> record_dispatches(Commands& commands);
   void bind(const Dispatch& dispatch, VkDescriptorSet set) const;
   Result<void> run_all(const Commands& commands);
@@ -75,6 +84,7 @@ class VulkanDevice final : public Device {
   std::vector<Upload> pending_;
   std::size_t uploaded_ = 0;  // bytes of uploads_ that pending_ has
   std::size_t taken_ = 0;     // bytes of memory
+  std::size_t submitted_ = 0;
   std::vector<Dispatch> dispatches_;
   bool lost_ = false;
 };

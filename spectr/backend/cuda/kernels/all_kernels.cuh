@@ -14,4 +14,5 @@
 #include "spectr/backend/cuda/kernels/product.cuh"
 #include "spectr/backend/cuda/kernels/questions.cuh"
 #include "spectr/backend/cuda/kernels/rotate.cuh"
+#include "spectr/backend/cuda/kernels/shortlist.cuh"
 #include "spectr/backend/cuda/kernels/states.cuh"

@@ -7,6 +7,19 @@
 
 namespace spectr::cuda {
 
+/// Σ w x by a warp, with weight(j) the j-th weight: in every lane.
+template <class Weight>
+SPECTR_DEVICE float product_of_lanes(const float* x, int cols, Weight weight) {
+  float sum = 0;
+  for (int b = thread() % 32; b * 64 < cols; b += 32) {
+    const int end = b * 64 + 64 < cols ? b * 64 + 64 : cols;
+    float t = 0;
+    for (int j = b * 64; j < end; ++j) t = add(t, mul(weight(j), load(x + j)));
+    sum = add(sum, t);
+  }
+  return add(sum_of_lanes<32>(sum), 0.0f);  // −0 becomes 0
+}
+
 /// Grid (rows / 4, rows of x).
 struct FloatProductKernel {
   static constexpr int threads = 128;
@@ -14,19 +27,12 @@ struct FloatProductKernel {
   static SPECTR_DEVICE void run(const FloatProduct& p, int group = group_x()) {
     dependents();
     predecessors();
-    const int row = group * 4 + thread() / 32, lane = thread() % 32;
+    const int row = group * 4 + thread() / 32;
     if (row >= p.rows) return;  // a whole warp
-    const float* const x = row_of(p.x, group_y());
     const long at = static_cast<long>(row) * p.cols;
-    float sum = 0;
-    for (int b = lane; b * 64 < p.cols; b += 32) {
-      const int end = b * 64 + 64 < p.cols ? b * 64 + 64 : p.cols;
-      float t = 0;
-      for (int j = b * 64; j < end; ++j) t = add(t, mul(weight(p, at + j), load(x + j)));
-      sum = add(sum, t);
-    }
-    sum = sum_of_lanes<32>(sum);
-    if (lane == 0) row_of(p.y, group_y())[row] = add(sum, 0.0f);
+    const float y =
+        product_of_lanes(row_of(p.x, group_y()), p.cols, [&](int j) { return weight(p, at + j); });
+    if (thread() % 32 == 0) row_of(p.y, group_y())[row] = y;
   }
 
   static SPECTR_DEVICE float weight(const FloatProduct& p, long i) {

@@ -39,6 +39,8 @@ SPECTR_KERNEL(multiply_keys, MultiplyKeys, MultiplyKeysKernel::threads, Multiply
 SPECTR_KERNEL(recur, Recur, RecurKernel::threads, RecurKernel::run(p))
 SPECTR_KERNEL(any_attend, AnyAttention, AnyAttendKernel::threads, AnyAttendKernel::run(p))
 SPECTR_KERNEL(any_merge, AnyMerge, AnyMergeKernel::threads, AnyMergeKernel::run(p))
+SPECTR_KERNEL(spread, Spread, 128, SpreadKernel::run(p))
+SPECTR_KERNEL(word_logits, WordLogits, WordLogitsKernel::threads, WordLogitsKernel::run(p))
 SPECTR_KERNEL(top, Top, TopKernel::threads, TopKernel::run(p))
 SPECTR_KERNEL(sum_exp, SumExp, SumExpKernel::threads, SumExpKernel::run(p))
 

@@ -7,6 +7,7 @@
 #include "spectr/backend/device/attention_rows.h"
 #include "spectr/backend/device/expert_group.h"
 #include "spectr/backend/device/head_layout.h"
+#include "spectr/backend/device/own_word.h"
 #include "spectr/backend/device/panel_format.h"
 #include "spectr/backend/device/state_rows.h"
 
@@ -334,6 +335,21 @@ struct Recur {
   int key_heads, dim;
 };
 
+/// out[r][j] = some[r][columns[j]], −∞ for −1.
+struct Spread {
+  Matrix some, out;
+  const int* columns;
+  int cols;
+};
+
+/// out[row][token] = scale · (weights[place] · x[row] + bias), capped; the bias stands behind the weights.
+struct WordLogits {
+  Matrix x, out, weights;
+  const OwnWord* words;
+  int cols;
+  float scale, cap;  ///< 0: none
+};
+
 struct Best {
   float logit;
   int token;
@@ -341,17 +357,17 @@ struct Best {
 
 /// The k best of a segment, best first: larger logits, then lower tokens; NaN and +∞ before all others.
 struct Top {
-  const float* row;
+  Matrix x;
   int size, k;
-  Best* out;  ///< [segment][k]; no token: −1
+  Best* out;  ///< [row][segment][k]; no token: −1
 };
 
 /// The largest number m of a segment, and Σ e^(factor (x − m)) as a tree, neighbours first.
 struct SumExp {
-  const float* row;
+  Matrix x;
   int size;
   float factor;
-  float* out;  ///< [segment] pairs
+  float* out;  ///< [row][segment] pairs
 };
 
 }  // namespace spectr::cuda

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is asked of a row of logits, of each segment of 1024 by itself: grid (segments).
+// What is asked of rows of logits, of each segment of 1024 by itself: grid (segments, rows).
 
 #include "spectr/backend/cuda/kernels/elementwise.cuh"
 
@@ -15,10 +15,11 @@ struct TopKernel {
     SPECTR_SHARED Best best[segment];
     dependents();
     predecessors();
+    const float* const row = row_of(p.x, group_y());
     const int first = group_x() * segment;
     for (int i = thread(); i < segment; i += threads) {
       best[i] = {0, -1};
-      if (first + i < p.size) best[i] = {load(p.row + first + i), first + i};
+      if (first + i < p.size) best[i] = {load(row + first + i), first + i};
     }
     for (int size = 2; size <= segment; size *= 2) {  // bitonic
       for (int step = size / 2; step > 0; step /= 2) {
@@ -33,7 +34,8 @@ struct TopKernel {
       }
     }
     group_barrier();
-    for (int i = thread(); i < p.k; i += threads) p.out[group_x() * p.k + i] = best[i];
+    Best* const out = p.out + (static_cast<long>(group_y()) * groups_x() + group_x()) * p.k;
+    for (int i = thread(); i < p.k; i += threads) out[i] = best[i];
   }
 
  private:
@@ -52,9 +54,10 @@ struct SumExpKernel {
     SPECTR_SHARED float numbers[threads / 32];
     dependents();
     predecessors();
+    const float* const row = row_of(p.x, group_y());
     const int i = group_x() * segment + 2 * thread();
-    const float a = i < p.size ? load(p.row + i) : -INFINITY,
-                b = i + 1 < p.size ? load(p.row + i + 1) : -INFINITY;
+    const float a = i < p.size ? load(row + i) : -INFINITY,
+                b = i + 1 < p.size ? load(row + i + 1) : -INFINITY;
     float most = largest_of_lanes<32>(larger(a, b));
     if (thread() % 32 == 0) numbers[thread() / 32] = most;
     group_barrier();
@@ -64,7 +67,7 @@ struct SumExpKernel {
     if (thread() % 32 == 0) numbers[thread() / 32] = sum;
     group_barrier();
     sum = sum_of_lanes<16>(numbers[thread() % 16]);
-    if (thread() == 0) reinterpret_cast<Two*>(p.out)[group_x()] = {most, sum};
+    if (thread() == 0) reinterpret_cast<Two*>(p.out)[group_y() * groups_x() + group_x()] = {most, sum};
   }
 
  private:

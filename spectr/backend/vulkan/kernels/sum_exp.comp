@@ -1,25 +1,25 @@
 #version 460
 // The largest number m of a segment of 1024, and Σ e^(factor (x − m)) as a tree, neighbours first: grid
-// (segments).
+// (segments, rows).
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 
 layout(local_size_x = 512) in;
-layout(binding = 0) readonly buffer Row {
+layout(binding = 0) readonly buffer X {
   float logits[];
 };
 layout(binding = 1) writeonly buffer Out {
   float result[];
 };
 layout(push_constant) uniform Parameters {
-  uint row_at, size, out_at;
+  uint x_at, x_stride, size, out_at;
   float factor;
 } call;
 
 shared float numbers[512];
 
 float number(uint i) {
-  return i < call.size ? logits[call.row_at + i] : -infinity;
+  return i < call.size ? logits[call.x_at + gl_WorkGroupID.y * call.x_stride + i] : -infinity;
 }
 /// Nothing of what is −∞, even where all is.
 float term(float x, float most) {
@@ -44,7 +44,8 @@ void main() {
     barrier();
   }
   if (thread == 0u) {
-    result[call.out_at + 2u * gl_WorkGroupID.x] = most;
-    result[call.out_at + 2u * gl_WorkGroupID.x + 1u] = numbers[0];
+    const uint part = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+    result[call.out_at + 2u * part] = most;
+    result[call.out_at + 2u * part + 1u] = numbers[0];
   }
 }

@@ -1,18 +1,18 @@
 #version 460
 // The k best of a segment of 1024 numbers, best first: larger ones, then lower tokens; NaN and +∞ before all
-// others. Grid (segments).
+// others. Grid (segments, rows).
 #extension GL_GOOGLE_include_directive : require
 #include "arithmetic.glsl"
 
 layout(local_size_x = 512) in;
-layout(binding = 0) readonly buffer Row {
+layout(binding = 0) readonly buffer X {
   float logits[];
 };
 layout(binding = 1) writeonly buffer Out {
   uvec2 result[];  // see Best
 };
 layout(push_constant) uniform Parameters {
-  uint row_at, size, k, out_at;
+  uint x_at, x_stride, size, k, out_at;
 } call;
 
 const uint segment = 1024u;
@@ -30,9 +30,10 @@ bool is_before(uvec2 a, uvec2 b) {
 
 void main() {
   const uint thread = gl_LocalInvocationID.x, first = gl_WorkGroupID.x * segment;
+  const uint row_at = call.x_at + gl_WorkGroupID.y * call.x_stride;
   for (uint i = thread; i < segment; i += 512u) {
     best[i] = uvec2(0u, none);
-    if (first + i < call.size) best[i] = uvec2(floatBitsToUint(logits[call.row_at + first + i]), first + i);
+    if (first + i < call.size) best[i] = uvec2(floatBitsToUint(logits[row_at + first + i]), first + i);
   }
   for (uint size = 2u; size <= segment; size *= 2u) {  // bitonic
     for (uint step = size / 2u; step > 0u; step /= 2u) {
@@ -47,5 +48,6 @@ void main() {
     }
   }
   barrier();
-  for (uint i = thread; i < call.k; i += 512u) result[call.out_at + gl_WorkGroupID.x * call.k + i] = best[i];
+  const uint part = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+  for (uint i = thread; i < call.k; i += 512u) result[call.out_at + part * call.k + i] = best[i];
 }

@@ -1,0 +1,82 @@
+#include "spectr/backend/device/own_rows.h"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+#include <utility>
+
+#include "spectr/base/numeric.h"
+
+namespace spectr {
+namespace {
+
+constexpr std::size_t least_room = 64;
+
+/// Calls each(const OwnWords&) for the sequences of a pass, whose rows follow one another.
+template <class Each>
+void for_each_sequence(const PassBatch& batch, Each each) {
+  const OwnWords* last = nullptr;
+  for (const OwnWords* own : batch.own_words) {
+    if (std::exchange(last, own) != own) each(*own);
+  }
+}
+
+}  // namespace
+
+OwnRows::OwnRows(const ModelSpec& spec, Device& device)
+    : device_(device), width_(spec.head.output.in), stride_(round_up(width_ + 1, 4)) {
+  if (spec.head.shortlist.empty()) return;
+  places_.resize(spec.vocabulary);
+  forget_all(0);
+}
+
+/// Calls each(const OwnWords&, i) for the words that have no place.
+template <class Each>
+void OwnRows::for_each_missing(const PassBatch& batch, Each each) {
+  for_each_sequence(batch, [&](const OwnWords& own) {
+    for (std::size_t i = 0; i < own.tokens.size(); ++i) {
+      if (place(own.tokens[i]) < 0) each(own, i);
+    }
+  });
+}
+
+/// There is room for twice as many as are needed, then.
+void OwnRows::forget_all(std::size_t needed) {
+  std::ranges::fill(places_, -1);
+  used_ = 0;
+  if (memory_ != nullptr && room_ >= 2 * needed) return;
+  const std::size_t room = std::max(std::bit_ceil(2 * needed), least_room);
+  const std::size_t bytes = room * stride_ * sizeof(float);
+  memory_.reset();  // first: so there is never memory for both
+  ++times_moved_;
+  if (bytes > device_.largest_piece()) throw std::bad_alloc();
+  memory_ = device_.allocate(bytes);
+  room_ = room;
+}
+
+void OwnRows::take(const PassBatch& batch) {
+  if (places_.empty()) return;
+  std::size_t needed = 0, missing = 0;
+  for_each_sequence(batch, [&](const OwnWords& own) { needed += own.tokens.size(); });
+  for_each_missing(batch, [&](const OwnWords&, std::size_t) { ++missing; });
+  if (memory_ == nullptr || used_ + missing > room_) {
+    forget_all(needed);
+    missing = needed;
+  }
+  const std::size_t first = used_;
+  sent_.clear();
+  sent_.reserve(missing * stride_);  // nothing throws below: no word has a place without its row
+  for_each_missing(batch, [&](const OwnWords& own, std::size_t i) {
+    places_[static_cast<std::size_t>(own.tokens[i])] = static_cast<int>(used_++);
+    const auto row = own.rows.begin() + static_cast<std::ptrdiff_t>(i * width_);
+    sent_.insert(sent_.end(), row, row + static_cast<std::ptrdiff_t>(width_));
+    sent_.push_back(own.biases.empty() ? 0.0f : own.biases[i]);
+    sent_.resize((used_ - first) * stride_);
+  });
+  if (sent_.empty()) return;
+  const Slice to{memory_.get(), first * stride_ * sizeof(float)};
+  if (const Result<void> done = device_.upload(to, std::as_bytes(std::span(sent_))); state_ && !done)
+    state_ = done;
+}
+
+}  // namespace spectr
