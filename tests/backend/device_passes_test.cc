@@ -34,8 +34,8 @@ using testing::HasSubstr;
 constexpr KvType f32 = KvType::f32, f16 = KvType::f16;
 
 Result<std::unique_ptr<Transformer>> load(const fs::path& file, std::shared_ptr<const Backend> backend,
-                                          const KvChoice& kv = {}) {
-  return Transformer::load(Gguf::open(file).value(), std::move(backend), {.kv = kv});
+                                          const KvChoice& kv = {}, const Slimming& slimming = {}) {
+  return Transformer::load(Gguf::open(file).value(), std::move(backend), {.kv = kv, .slimming = slimming});
 }
 
 /// A model on the twins.
@@ -53,10 +53,12 @@ class DevicePasses : public testing::TestWithParam<fs::path> {};
 TEST_P(DevicePasses, AreNearTheReferenceOrAreRefusedByName) {
   const ModelSpec spec = read_model_spec(Gguf::open(GetParam()).value()).value();
   const bool is_f32 = default_kv(spec).keys == f32;
+  // Where a router is undecided rounding chooses another expert, and this one's is of random numbers.
+  const Slimming slimming = spec.architecture == "gpt-oss" ? Slimming{.type = TensorType::f32} : Slimming();
   const auto device = std::make_shared<TwinDevice>();
   const auto backend = std::make_shared<DeviceBackend>(device);
   for (const KvType kv : {f32, f16}) {
-    const auto model = load(GetParam(), backend, {kv, kv});
+    const auto model = load(GetParam(), backend, {kv, kv}, slimming);
     if (!check(spec, {kv, kv}, device->caps())) {
       ASSERT_FALSE(model);
       EXPECT_THAT(model.error().message, HasSubstr("are not supported by the backend twins"));
@@ -66,7 +68,7 @@ TEST_P(DevicePasses, AreNearTheReferenceOrAreRefusedByName) {
     const auto found = course(**model);
     if (is_f32) {
       const auto reference = std::make_shared<ReferenceBackend>(ReferenceBackend::Precision::f64);
-      const auto expected = course(*load(GetParam(), reference, {kv, kv}).value());
+      const auto expected = course(*load(GetParam(), reference, {kv, kv}, slimming).value());
       // Keys and values that differ by a unit of F32 become neighbours as F16.
       EXPECT_LE(largest_distance(found, expected), kv == f32 ? 1e-4 : 4e-3);
     } else {

@@ -175,11 +175,6 @@ TEST(Experts, AreThoseOfTheReferenceWhateverTheSpecSays) {
         e.router_norm = NormSpec{NormSpec::Kind::rms, Changed::add_vector(s, s.width), {}, 1e-5f};
       },
       [](ModelSpec& s, ExpertsSpec& e) { e.scales = Changed::add_vector(s, e.blocks.size()); },
-      [](ModelSpec& s, ExpertsSpec& e) {
-        e.groups = 2;
-        e.groups_used = 1;
-        e.selection_bias = Changed::add_vector(s, e.blocks.size());
-      },
       [](ModelSpec&, ExpertsSpec& e) {  // of other ranks' experts nothing comes
         e.first = 1;
         e.blocks.erase(e.blocks.begin());

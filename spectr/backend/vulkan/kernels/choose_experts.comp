@@ -163,9 +163,10 @@ void main() {
       if (keys[e] < taken && is_before(uvec2(keys[e], e), best)) best = uvec2(keys[e], e);
     }
     best = best_of_threads(best);
-    if (best.y % threads != thread) continue;
-    keys[best.y] = ~i;  // its rank
-    chosen[call.chosen_at + slot + i] = best.y;
+    if (best.y % threads == thread) {
+      keys[best.y] = ~i;  // its rank
+      chosen[call.chosen_at + slot + i] = best.y;
+    }
   }
   const bool of_chosen = call.gating == softmax_of_chosen;
   if (of_chosen) over = softmax_over(false);

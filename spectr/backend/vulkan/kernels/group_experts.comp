@@ -55,13 +55,14 @@ void main() {
   uint begin = totals[thread].x - mine.x, group = totals[thread].y - mine.y;
   for (uint k = 0u; k < each; ++k) {
     const uint block = thread * each + k, count = slots_of(block, true, slots_at + begin);
-    if (count == 0u) continue;
-    const uint at = call.lists_at + 3u * group;
-    lists[at] = block;
-    lists[at + 1u] = begin;
-    lists[at + 2u] = count;
-    begin += count;
-    ++group;
+    if (count > 0u) {
+      const uint at = call.lists_at + 3u * group;
+      lists[at] = block;
+      lists[at + 1u] = begin;
+      lists[at + 2u] = count;
+      begin += count;
+      ++group;
+    }
   }
   for (uint g = totals[threads - 1u].y + thread; g < call.groups; g += threads) {
     [[unroll]] for (uint i = 0u; i < 3u; ++i) lists[call.lists_at + 3u * g + i] = 0u;
