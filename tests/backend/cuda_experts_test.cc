@@ -20,7 +20,7 @@ template <class Work>
 void expect_same_bits(const Work& work) {
   TwinDevice twins;
   const MockCuda mock;
-  const auto cuda = value_of(cuda::CudaDevice::open(mock.driver(), 0, "kernels"));
+  const auto cuda = value_of(cuda::CudaDevice::open(mock.driver(), 0, MockCuda::image));
   EXPECT_EQ(work(*cuda), work(twins));
 }
 
