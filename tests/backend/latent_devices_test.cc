@@ -74,23 +74,8 @@ TEST_P(LatentDevices, HaveTheSameBitsAsNodesAndAsText) {
 TEST_P(LatentDevices, HaveTheBitsOfTheTwinsByCuda) {
   const MockCuda mock;
   const std::shared_ptr<Device> cuda = value_of(cuda::CudaDevice::open(mock.driver(), 0, "kernels"));
-  const auto rows = [this](std::shared_ptr<Device> device) {
-    const auto model = load(std::move(device), {q8, f16});
-    const auto session = model->start(0, 3).value();
-    std::vector<Token> text = random_text(5, model->vocabulary(), 1);
-    std::vector<Row> all;
-    for (std::uint32_t block = 0; block < 2; ++block) {  // the second has moves
-      const TokenTree tree = random_tree(text.back(), 3, model->vocabulary(), block);
-      EXPECT_TRUE(session->score(text, tree));
-      for (NodeId node = 0; node < tree.size(); ++node) all.push_back(row_of(*session, node));
-      const RecycledVector<NodeId> path = tree.path(tree.size() - 1);
-      session->keep(path);
-      for (const NodeId node : path) text.push_back(tree.token(node));
-      text.push_back(5);
-    }
-    return all;
-  };
-  EXPECT_EQ(rows(cuda), rows(std::make_shared<TwinDevice>()));
+  const KvTypes kv{q8, f16};
+  EXPECT_EQ(course(*load(cuda, kv), 5, 2, 3), course(*load(std::make_shared<TwinDevice>(), kv), 5, 2, 3));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, LatentDevices, testing::ValuesIn(models()),

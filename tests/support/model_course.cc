@@ -43,15 +43,15 @@ std::vector<fs::path> course_models() {
   return found;
 }
 
-std::vector<std::vector<double>> course(const Transformer& model, std::size_t tokens) {
-  constexpr NodeId nodes = 9;
+std::vector<std::vector<double>> course(const Transformer& model, std::size_t tokens, int blocks,
+                                        NodeId nodes) {
   std::mt19937 random(1);
   const auto token = [&] { return static_cast<Token>(3 + random() % (model.vocabulary() - 3)); };
   std::vector<Token> text;
   while (text.size() < tokens) text.push_back(token());
-  const auto session = model.start(0, nodes).value();
+  const auto session = model.start(0, static_cast<std::size_t>(nodes)).value();
   std::vector<std::vector<double>> rows;
-  for (int block = 0; block < 4; ++block) {
+  for (int block = 0; block < blocks; ++block) {
     TokenTree tree(text.back());
     while (tree.size() < nodes)
       tree.child(static_cast<NodeId>(random() % static_cast<unsigned>(tree.size())), token());
