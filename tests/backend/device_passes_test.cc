@@ -86,10 +86,9 @@ std::vector<fs::path> models_of_all_kinds() {
                            "arch/qwen3-f32.gguf", "arch/gemma2-f32.gguf", "arch/gemma3-f32.gguf",
                            "arch2/mistral3/model.gguf", "arch2/qwen35/model-interval2.gguf",
                            "arch2/lfm2/model.gguf", "arch/qwen3moe-formats.gguf", "arch2/gemma4/model.gguf"})
-})
     files.push_back(source_folder() / "tests/data" / name);
-files.push_back(*find_data(bundled_draft));
-return files;
+  files.push_back(*find_data(bundled_draft));
+  return files;
 }
 
 class DeviceRows : public testing::TestWithParam<fs::path> {};
