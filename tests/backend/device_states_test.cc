@@ -85,7 +85,7 @@ TEST_P(RecurrentKernels, HaveTheBitsOfTheirTwins) {
   };
   TwinDevice twins;
   const MockCuda mock;
-  const auto cuda = value_of(cuda::CudaDevice::open(mock.driver(), 0, "kernels"));
+  const auto cuda = value_of(cuda::CudaDevice::open(mock.driver(), 0, test::MockCuda::image));
   EXPECT_EQ(bits_on(*cuda), bits_on(twins));
 }
 
