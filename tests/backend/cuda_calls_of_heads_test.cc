@@ -14,7 +14,7 @@ namespace {
 using namespace test;
 
 std::shared_ptr<Device> open(const MockCuda& mock) {
-  return value_of(cuda::CudaDevice::open(mock.driver(), 0, "kernels"));
+  return value_of(cuda::CudaDevice::open(mock.driver(), 0, MockCuda::image));
 }
 
 TEST(CudaCalls, GiveTheBitsOfTheirTwinsForAttentionOfEveryKind) {

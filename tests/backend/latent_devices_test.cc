@@ -73,7 +73,7 @@ TEST_P(LatentDevices, HaveTheSameBitsAsNodesAndAsText) {
 
 TEST_P(LatentDevices, HaveTheBitsOfTheTwinsByCuda) {
   const MockCuda mock;
-  const std::shared_ptr<Device> cuda = value_of(cuda::CudaDevice::open(mock.driver(), 0, "kernels"));
+  const std::shared_ptr<Device> cuda = value_of(cuda::CudaDevice::open(mock.driver(), 0, MockCuda::image));
   const KvTypes kv{q8, f16};
   EXPECT_EQ(course(*load(cuda, kv), 5, 2, 3), course(*load(std::make_shared<TwinDevice>(), kv), 5, 2, 3));
 }
