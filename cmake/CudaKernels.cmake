@@ -12,7 +12,7 @@ function(cuda_kernels target)
   set(flags -std=c++20 -O3 -I${PROJECT_SOURCE_DIR})
   if(SPECTR_CUDA AND SPECTR_CUDA_CLANG)
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/no_cuda_toolkit)
-    set(compile ${SPECTR_CUDA_CLANG} -x cuda --cuda-device-only --cuda-gpu-arch=sm_90 --cuda-feature=+ptx81
+    set(compile ${CMAKE_CXX_COMPILER_LAUNCHER} ${SPECTR_CUDA_CLANG} -x cuda --cuda-device-only --cuda-gpu-arch=sm_90 --cuda-feature=+ptx81
         --cuda-path=${PROJECT_BINARY_DIR}/no_cuda_toolkit -nocudainc -nocudalib -Wno-unknown-cuda-version
         -ffp-contract=off -S ${flags})
   elseif(SPECTR_CUDA AND SPECTR_CUDA_NVCC)

@@ -1,5 +1,8 @@
 #include "spectr/backend/device/device_backend.h"
 
+#include <algorithm>
+
+#include "spectr/backend/device/calls.h"
 #include "spectr/backend/device/device_ops.h"
 #include "spectr/backend/device/device_weights.h"
 
@@ -43,6 +46,15 @@ std::string DeviceBackend::place() const {
 }
 
 Result<std::unique_ptr<Ops>> DeviceBackend::make(const ModelSpec& spec, const KvTypes& kv) const {
+  std::size_t widest = spec.width;
+  for (const LayerSpec& layer : spec.layers) {
+    const AttentionSpec* a = layer.attention();
+    if (a != nullptr && a->norms_whole_vector) widest = std::max(widest, a->heads * a->head_dim);
+  }
+  if (widest > call::most_norm_columns) {
+    return error("{}: norms of {} columns, but {} has kernels for {}; --device none computes on the CPU",
+                 spec.file, widest, place(), call::most_norm_columns);
+  }
   SPECTR_TRY_VOID(DeviceWeights::check_experts(spec));
   const std::size_t bytes = DeviceWeights::bytes_of_all(spec);
   if (const DeviceInfo info = device_->info(); bytes > info.free_bytes) {
