@@ -5,36 +5,16 @@
 #include <variant>
 #include <vector>
 
-#include "spectr/backend/device/device.h"
-#include "spectr/backend/device/expert_group.h"
+#include "spectr/backend/device/call_places.h"
+#include "spectr/backend/device/expert_calls.h"
 #include "spectr/backend/device/head_layout.h"
-#include "spectr/backend/device/quantized_layout.h"
-#include "spectr/gguf/tensor_type.h"
+#include "spectr/backend/device/state_calls.h"
 #include "spectr/nn/kv_type.h"
 #include "spectr/nn/model_spec.h"
 
 /// The kernel calls that passes consist of, as data: a device has a kernel for each, and the twins say what
 /// it computes, bit for bit (twins.h). Numbers are floats where nothing else is said.
 namespace spectr::call {
-
-/// A matrix: row r begins `stride` numbers behind row r − 1. With a stride of 0 all rows are the same.
-struct Rows {
-  Slice at;
-  std::size_t stride = 0;
-};
-
-/// Rows quantized for products, as a QuantizedLayout says; or none.
-struct QuantizedRows {
-  Slice at;
-  QuantizedLayout layout = {};
-};
-
-/// A matrix of weights: packed (weight_panels.h), or as it stands in the file where it is one of floats.
-struct Weights {
-  TensorType type;
-  std::size_t rows, cols;
-  Slice codes, scales = {}, factors = {};
-};
 
 /// Where a layer's keys and values are in the pool of blocks of 64 slots: head behind head, as HeadLayout
 /// says.
@@ -211,152 +191,6 @@ struct Activate {
   Rows gate, up, out;
   std::size_t rows, cols;
   QuantizedRows quantized = {};
-};
-
-/// Where a recurrent layer's numbers are in the pool of states (StateMemory): behind the place of a token,
-/// and behind that of a frame.
-struct States {
-  Slice pool;
-  std::size_t channels, kernel;              ///< of the convolution
-  std::size_t inputs, keys, values, decays;  ///< of a token
-  std::size_t frame_inputs, frame_state;     ///< of a frame: [kernel − 1][channels], the latest first
-};
-
-/// What a pass's plan says of states (state_rows.h).
-struct PlannedStates {
-  Slice rows, steps, texts;
-  std::size_t row_count;
-  std::size_t step_count;  ///< those that there may be: further ones have no work
-  std::size_t text_count;
-};
-
-/// The inputs of convolutions, in ⊙ by, or in, go to the rows' tokens; those of frames to the tokens before
-/// states that restore them.
-struct StoreInputs {
-  States states;
-  PlannedStates plan;
-  Rows in, by;
-};
-
-/// out[c] = Σ_j w[c][j] · input[c] of the token kernel − 1 − j before the row's, times factor[c], where there
-/// is one; nothing of tokens that there are not. States that become frames get the inputs of the tokens
-/// before them.
-struct Convolve {
-  States states;
-  PlannedStates plan;
-  Slice weight;  ///< [channels][kernel]
-  Rows factor, out;
-};
-
-/// x = silu(x); its heads of queries and of keys get the length 1 (or what they are divided by is ε), queries
-/// are scaled, keys go to the tokens; and so do the decays a · softplus(alpha + dt_bias). x has the heads of
-/// queries, of keys, and of values.
-struct PrepareHeads {
-  States states;
-  PlannedStates plan;
-  Rows x, alpha;
-  Slice a, dt_bias;  ///< [value_heads]
-  std::size_t key_heads, value_heads, dim;
-  float epsilon, query_scale;
-};
-
-/// Of each row and head of keys, for the i-th token of its path since its state: its key times the row's key,
-/// and times the row's query, into `out`: [row][head][2][grid_tokens].
-struct MultiplyKeys {
-  States states;
-  PlannedStates plan;
-  Rows queries;
-  std::size_t key_heads, dim;
-  Slice out;
-};
-
-/// The delta rule of all rows of each text, in order, by the products that MultiplyKeys gives: out = o, and
-/// what the rows add to their states goes to the tokens. States of the pass are computed on the way; a head's
-/// matrix is [key's dimension][value's dimension].
-struct Recur {
-  States states;
-  PlannedStates plan;
-  Slice products;
-  Rows x, beta, out;  ///< x: as in PrepareHeads
-  std::size_t key_heads, value_heads, dim;
-};
-
-/// The experts of each row by the router's outputs z, as ExpertsSpec says, the best one first, and what they
-/// weigh. NaN comes behind all numbers. Sums over experts e are those of e mod 32 = 0 … 31, ascending, added
-/// as a tree, neighbours first. Requires: at most most_experts.
-struct ChooseExperts {
-  ExpertsSpec::Gating gating;
-  bool normalized;
-  float weights_scale;
-  Rows z;
-  Slice bias, scales;  ///< [experts], or none
-  std::size_t rows, experts, used, groups, groups_used;
-  Slice chosen, weights;  ///< [rows][used], integers and floats
-};
-inline constexpr std::size_t most_experts = 4096;
-
-/// What rows have chosen, by its slot: used · row + place. `chosen`: [slots] experts, of which the blocks
-/// from `first` on are here; the others are left out.
-struct Choices {
-  Slice chosen;
-  std::size_t slots, first, blocks;
-};
-
-/// Slots by what they have chosen: [groups] ExpertGroups, then [slots] integers, the slots of a group
-/// ascending. Groups ascend by their blocks; behind them are groups without slots.
-struct ExpertLists {
-  Slice at;
-  std::size_t groups, slots;
-
-  std::size_t slots_at() const { return groups * sizeof(ExpertGroup); }
-  std::size_t bytes() const { return slots_at() + slots * sizeof(std::int32_t); }
-};
-
-struct GroupExperts {
-  Choices choices;
-  ExpertLists lists;
-};
-
-/// A matrix of each block, alike but for their numbers: each of their parts lies one behind the other.
-struct ExpertWeights {
-  Weights each;  ///< parts of the first block
-  std::size_t blocks;
-};
-
-/// y = W x of the listed slots, with the bits of Product: slot s has row s / `sharers` of x, and the matrix
-/// that it has chosen.
-struct ExpertProduct {
-  ExpertWeights weights;
-  ExpertLists lists;
-  QuantizedRows x;
-  std::size_t sharers;
-  Rows y;
-};
-
-/// The same with weights and x in floats.
-struct ExpertFloatProduct {
-  ExpertWeights weights;
-  ExpertLists lists;
-  Rows x;
-  std::size_t sharers;
-  Rows y;
-};
-
-/// to += the vector, [blocks][cols], that a slot has chosen.
-struct AddChosen {
-  Choices choices;
-  Rows to;  ///< by slot
-  Slice from;
-  std::size_t cols;
-};
-
-/// out = Σ w · in over a row's slots in their order, from 0 on.
-struct Combine {
-  Choices choices;
-  Slice weights;  ///< [slots]
-  Rows in;        ///< by slot
-  Rows out;
-  std::size_t rows, cols;
 };
 
 /// Logits of all tokens from those of some: out[r][j] = some[r][columns[j]], and −∞ where there is none (−1).
