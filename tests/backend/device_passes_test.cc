@@ -82,10 +82,11 @@ INSTANTIATE_TEST_SUITE_P(Models, DevicePasses, testing::ValuesIn(course_models()
 
 std::vector<fs::path> models_of_all_kinds() {
   std::vector<fs::path> files;
-  for (const char* name : {"arch/llama-f32.gguf", "arch/llama-formats-32.gguf", "arch/llama-formats-256.gguf",
-                           "arch/qwen3-f32.gguf", "arch/gemma2-f32.gguf", "arch/gemma3-f32.gguf",
-                           "arch2/mistral3/model.gguf", "arch2/qwen35/model-interval2.gguf",
-                           "arch2/lfm2/model.gguf", "arch/qwen3moe-formats.gguf", "arch2/gemma4/model.gguf"})
+  for (const char* name :
+       {"arch/llama-f32.gguf", "arch/llama-formats-32.gguf", "arch/llama-formats-256.gguf",
+        "arch/qwen3-f32.gguf", "arch/gemma2-f32.gguf", "arch/gemma3-f32.gguf", "arch2/mistral3/model.gguf",
+        "arch2/qwen35/model-interval2.gguf", "arch2/lfm2/model.gguf", "arch/qwen3moe-formats.gguf",
+        "arch2/gemma4/model.gguf", "arch2/deepseek2/model.gguf"})
     files.push_back(source_folder() / "tests/data" / name);
   files.push_back(*find_data(bundled_draft));
   return files;
