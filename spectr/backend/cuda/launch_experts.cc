@@ -39,7 +39,7 @@ void Lowering::operator()(const call::ExpertProduct& c) {
                         .lists = lists(c.lists),
                         .x = quantized(c.x),
                         .sharers = as_int(c.sharers),
-                        .y = matrix(c.y),
+                        .y = written(c.y),
                         .rows = as_int(w.rows),
                         .blocks = as_int(c.x.layout.blocks())};
   const bool are_alone = c.lists.slots == c.lists.groups;  // most slots of their expert
@@ -62,7 +62,7 @@ void Lowering::operator()(const call::Combine& c) {
   const Combine p{.choices = choices(c.choices),
                   .weights = at<const float>(c.weights),
                   .in = matrix(c.in),
-                  .out = matrix(c.out),
+                  .out = written(c.out),
                   .used = as_int(c.choices.slots / c.rows),
                   .cols = as_int(c.cols)};
   add_rows("combine", c.rows, c.cols, p);

@@ -9,7 +9,7 @@ void Lowering::operator()(const call::Spread& c) {
 
 void Lowering::operator()(const call::WordLogits& c) {
   const WordLogits p{.x = matrix(c.x),
-                     .out = matrix(c.out),
+                     .out = written(c.out),
                      .weights = matrix(c.weights),
                      .words = at<const OwnWord>(c.words),
                      .cols = as_int(c.cols),

@@ -63,7 +63,7 @@ void Lowering::operator()(const call::Recur& c) {
                 .products = at<const float>(c.products),
                 .x = matrix(c.x),
                 .beta = matrix(c.beta),
-                .out = matrix(c.out),
+                .out = written(c.out),
                 .key_heads = as_int(c.key_heads),
                 .dim = as_int(c.dim)};
   add("recur", c.value_heads * div_up(c.dim, 32), c.plan.text_count, 128, p);
