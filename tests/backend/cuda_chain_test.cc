@@ -82,7 +82,7 @@ call::Cache cache_on(const Numbers& pool) {
           .layer = 0,
           .kv_heads = kv_heads,
           .dim = dim,
-          .type = KvType::f16};
+          .types = {KvType::f16, KvType::f16}};
 }
 
 class QueryKeyValue : public testing::TestWithParam<bool> {};
