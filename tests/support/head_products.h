@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spectr/backend/device/weight_panels.h"
+#include "spectr/base/numeric.h"
 #include "spectr/gguf/quant/quant_layout.h"
 #include "spectr/gguf/tensor_type.h"
 #include "tests/support/device_numbers.h"
@@ -31,7 +32,7 @@ inline std::vector<HeadProductCase> head_product_cases() {
     all.push_back({type, 2, 16, 130, 9});
   }
   for (const TensorType type : device_layouts()) {
-    const std::size_t cols = format_of(type).elements == 256 ? 256 : 96;
+    const std::size_t cols = round_up(96, format_of(type).elements);
     all.push_back({type, 2, 21, cols, type == TensorType::q8_0 ? std::size_t{70} : 2});
   }
   return all;
