@@ -1,5 +1,6 @@
-# cuda_kernels(TARGET): kernels.cu as PTX for every GPU from Hopper on, which kernel_image.cc of the target holds:
-# an image for the products of each format in product_list.cuh, and one for all other kernels.
+# cuda_kernels(TARGET): kernels.cu as PTX, which kernel_image.cc of the target holds. For every GPU from Hopper on:
+# an image for the products of each format in product_list.cuh, and one for all other kernels; and one for GPUs before
+# Hopper, from Turing on.
 # clang does without a toolkit; nvcc is asked where there is no clang. Without either the program says that it was
 # built so (SPECTR_CUDA=ON: it is not built).
 function(cuda_kernels target)
@@ -12,11 +13,15 @@ function(cuda_kernels target)
   set(flags -std=c++20 -O3 -I${PROJECT_SOURCE_DIR})
   if(SPECTR_CUDA AND SPECTR_CUDA_CLANG)
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/no_cuda_toolkit)
-    set(compile ${CMAKE_CXX_COMPILER_LAUNCHER} ${SPECTR_CUDA_CLANG} -x cuda --cuda-device-only --cuda-gpu-arch=sm_90 --cuda-feature=+ptx81
+    set(compile ${CMAKE_CXX_COMPILER_LAUNCHER} ${SPECTR_CUDA_CLANG} -x cuda --cuda-device-only
         --cuda-path=${PROJECT_BINARY_DIR}/no_cuda_toolkit -nocudainc -nocudalib -Wno-unknown-cuda-version
         -ffp-contract=off -S ${flags})
+    set(hopper --cuda-gpu-arch=sm_90 --cuda-feature=+ptx81)
+    set(turing --cuda-gpu-arch=sm_75)
   elseif(SPECTR_CUDA AND SPECTR_CUDA_NVCC)
-    set(compile ${SPECTR_CUDA_NVCC} -ptx -arch=compute_90 -fmad=false --expt-relaxed-constexpr ${flags})
+    set(compile ${SPECTR_CUDA_NVCC} -ptx -fmad=false --expt-relaxed-constexpr ${flags})
+    set(hopper -arch=compute_90)
+    set(turing -arch=compute_75)
   elseif(SPECTR_CUDA STREQUAL "ON")
     message(FATAL_ERROR "SPECTR_CUDA needs clang++ 18 or later, or nvcc, to compile kernels for GPUs")
   else()
@@ -39,13 +44,14 @@ function(cuda_kernels target)
     set(listed "${listed}SPECTR_IMAGE(${name}, \"${image}\")\n" PARENT_SCOPE)
   endfunction()
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/cuda)
-  cuda_image(kernels)
+  cuda_image(kernels ${hopper})
+  cuda_image(kernels_before_hopper ${turing} -DSPECTR_BEFORE_HOPPER)
   set(product_list ${folder}/product_list.cuh)
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${product_list})
   file(STRINGS ${product_list} formats REGEX "^SPECTR_PRODUCTS\\(product_")
   foreach(line IN LISTS formats)
     string(REGEX MATCH "\\((.*), (.*), (.*)\\)" ignored "${line}")
-    cuda_image(${CMAKE_MATCH_1} -DSPECTR_PRODUCT=${CMAKE_MATCH_1} -DSPECTR_FORMAT=${CMAKE_MATCH_2}
+    cuda_image(${CMAKE_MATCH_1} ${hopper} -DSPECTR_PRODUCT=${CMAKE_MATCH_1} -DSPECTR_FORMAT=${CMAKE_MATCH_2}
                -DSPECTR_SHAPES=SPECTR_SHAPES_${CMAKE_MATCH_3})
   endforeach()
   file(CONFIGURE OUTPUT ${generated}/spectr/backend/cuda/images.inc CONTENT "${listed}")

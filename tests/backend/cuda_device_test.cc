@@ -257,11 +257,20 @@ TEST(CudaPass, OfAShortListHasTheBitsOfTheTwins) {
             behind_three_tokens(*find_data(bundled_draft), how, std::make_shared<TwinDevice>()));
 }
 
+TEST(CudaPass, HasTheSameBitsOnGpusBeforeHopper) {
+  for (const std::string_view name : {bundled_draft, std::string_view("tests/data/arch/llama-f32.gguf")}) {
+    const fs::path file = *find_data(name);
+    const MockCuda mock({.major = 7, .minor = 5});
+    EXPECT_EQ(behind_three_tokens(file, {}, open(mock)),
+              behind_three_tokens(file, {}, std::make_shared<TwinDevice>()));
+  }
+}
+
 TEST(CudaDevice, SaysWhatAGpuOrADriverLacks) {
   {
-    const MockCuda mock({.major = 8, .minor = 6});
+    const MockCuda mock({.major = 7, .minor = 0});
     EXPECT_EQ(CudaDevice::open(mock.driver(), 0, MockCuda::image).error().message,
-              "CUDA0 (Mock 0): compute capability 8.6, but 9.0 is needed");
+              "CUDA0 (Mock 0): compute capability 7.0, but 7.5 is needed");
   }
   {
     const MockCuda mock({.version = 11080});

@@ -86,8 +86,8 @@ TEST_F(Devices, MayDifferForTargetAndDraft) {
 
 TEST_F(Devices, ThatLackSomethingSayWhat) {
   const Arguments text = small_text({"-dev", "CUDA0"});
-  expect_error(text, "--device CUDA0: CUDA0 (Mock 0): compute capability 8.0, but 9.0 is needed",
-               with_driver("major=8"));
+  expect_error(text, "--device CUDA0: CUDA0 (Mock 0): compute capability 7.0, but 7.5 is needed",
+               with_driver("major=7"));
   expect_error(text, "--device CUDA0: CUDA0 (Mock 0): the driver knows CUDA 11.8, but 12.1 is needed",
                with_driver("version=11080"));
   expect_error(text, "--device CUDA0: the CUDA driver finds no devices", with_driver("devices=0"));

@@ -25,7 +25,11 @@ std::string entry_of(const std::string& name) {
 /// By their names, without code.
 std::map<std::string, std::string> all_images() {
   std::map<std::string, std::string> all;
-  for (const auto& [name, kernel] : mock_kernels()) all[kernel.image] += entry_of(name);
+  for (const auto& [name, kernel] : mock_kernels()) {
+    all[kernel.image] += entry_of(name);
+    if (kernel.image == "kernels" && !name.starts_with("spectr_attend_"))
+      all["kernels_before_hopper"] += entry_of(name);
+  }
   return all;
 }
 
@@ -197,6 +201,8 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t byte
 }
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   need(image != nullptr && state->is_current, "a module of nothing");
+  need(state->settings.major >= 9 || image == MockCuda::image("kernels_before_hopper"),
+       "kernels that the GPU does not know");
   need(state->captures == nullptr, "a module while a graph is captured");
   *module = new_handle<CUmodule>();
   state->images[*module] = static_cast<const char*>(image);
@@ -287,6 +293,8 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
        "more shared memory than was asked for");
   need(config->attribute_count <= 1 && (config->attribute_count == 0 || config->attributes->id == 6),
        "an attribute of launches that there is not");
+  need(config->attribute_count == 0 || state->settings.major >= 9,
+       "a GPU before Hopper begins no kernel before its predecessors have ended");
   const auto* const bytes = static_cast<const std::byte*>(parameters[0]);
   Work work{kernel->name,
             kernel,

@@ -17,7 +17,8 @@
 namespace spectr::cuda {
 namespace {
 
-constexpr int least_capability = 90;      // bulk copies, barriers that count bytes, dependent launches
+constexpr int least_capability = 75;      // packed dot products, halves
+constexpr int hopper = 90;                // bulk copies, barriers that count bytes, dependent launches
 constexpr int least_driver = 12010;       // that knows PTX 8.1
 constexpr int default_shared = 48 << 10;  // bytes of a group, without asking for more
 constexpr unsigned non_blocking = 1;
@@ -104,7 +105,7 @@ Result<void> CudaDevice::begin(int ordinal) {
   };
   const int major = attribute(attribute_major), minor = attribute(attribute_minor);
   if (10 * major + minor < least_capability) {
-    return error("{} ({}): compute capability {}.{}, but 9.0 is needed", name_, description_, major, minor);
+    return error("{} ({}): compute capability {}.{}, but 7.5 is needed", name_, description_, major, minor);
   }
   int version = 0;
   driver_.cuDriverGetVersion(&version);
@@ -112,8 +113,9 @@ Result<void> CudaDevice::begin(int ordinal) {
     return error("{} ({}): the driver knows CUDA {}.{}, but 12.1 is needed", name_, description_,
                  version / 1000, version % 1000 / 10);
   }
-  plans_ = ProductPlans(
-      {.count = attribute(attribute_processors), .shared_bytes = attribute(attribute_shared_of_processor)});
+  plans_ = ProductPlans({.count = attribute(attribute_processors),
+                         .shared_bytes = attribute(attribute_shared_of_processor),
+                         .is_before_hopper = 10 * major + minor < hopper});
   if (!trial_.kept.empty()) {
     std::ostringstream lines;
     lines << std::ifstream(trial_.kept).rdbuf();
@@ -210,7 +212,9 @@ Result<void> CudaDevice::copy(std::span<const DeviceCopy> copies) {
 CUresult CudaDevice::load(const std::string& image) {
   if (modules_.contains(image)) return success;
   CUmodule module = nullptr;
-  const CUresult result = driver_.cuModuleLoadData(&module, images_(image));
+  const bool is_before_hopper = plans_->device().is_before_hopper;  // then there is no other image
+  const CUresult result =
+      driver_.cuModuleLoadData(&module, images_(is_before_hopper ? "kernels_before_hopper" : image));
   if (result == success) modules_[image] = module;
   return result;
 }
@@ -239,7 +243,7 @@ Result<void> CudaDevice::launch(const Launch& launch) {
                               .shared_bytes = static_cast<unsigned>(launch.shared_bytes),
                               .stream = stream_,
                               .attributes = &attribute,
-                              .attribute_count = 1};
+                              .attribute_count = plans_->device().is_before_hopper ? 0u : 1u};
   void* parameters[] = {
       const_cast<std::byte*>(launch.parameters.data())};  // NOLINT: the driver only reads them
   return check(driver_.cuLaunchKernelEx(&config, of, static_cast<void**>(parameters), nullptr));

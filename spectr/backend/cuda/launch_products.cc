@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "spectr/backend/cuda/lowering.h"
@@ -6,6 +8,14 @@
 #include "spectr/backend/device/weight_panels.h"
 
 namespace spectr::cuda {
+namespace {
+
+/// Rows of x that panel_product.cuh has a kernel for.
+std::size_t rows_together(std::size_t rows) {
+  return rows == 1 ? 1 : 4;
+}
+
+}  // namespace
 
 bool Lowering::add_product(const call::Product& c, std::size_t slab) {
   const QuantizedLayout& layout = c.x.layout;
@@ -61,12 +71,16 @@ AnyProduct Lowering::any_product(const call::Product& c, const call::Product::Ta
           .x = quantized(c.x),
           .y = written(target.y),
           .rows = as_int(target.weights.rows),
-          .blocks = as_int(c.x.layout.blocks())};
+          .blocks = as_int(c.x.layout.blocks()),
+          .n = as_int(c.rows)};
 }
 
 void Lowering::add_any_product(const call::Product& c) {
-  for (const call::Product::Target& target : c.targets)
-    add("any_product", div_up(target.weights.rows, 4), c.rows, 128, any_product(c, target));
+  const std::size_t together = rows_together(c.rows);
+  for (const call::Product::Target& target : c.targets) {
+    add(fmt::format("any_product_{}", together), div_up(target.weights.rows, WeightPanels::panel_rows),
+        div_up(c.rows, together), 512, any_product(c, target));
+  }
 }
 
 void Lowering::operator()(const call::Product& c) {
@@ -105,7 +119,7 @@ void Lowering::operator()(const call::HeadProducts& c) {
   const call::Product::Target& target = c.first.targets.front();
   const call::Weights& w = target.weights;
   const PanelLayout layout(w.type, w.rows, w.cols);
-  const std::size_t groups = div_up(w.rows, 4);
+  const std::size_t groups = div_up(w.rows, WeightPanels::panel_rows), together = rows_together(c.first.rows);
   const HeadProducts p{.first = any_product(c.first, target),
                        .groups = as_int(groups),
                        .codes_apart = as_long(layout.code_bytes),
@@ -113,7 +127,7 @@ void Lowering::operator()(const call::HeadProducts& c) {
                        .factors_apart = as_long(layout.factor_bytes),
                        .x_apart = as_long(c.x_apart()),
                        .y_apart = as_long(c.y_apart / sizeof(float))};
-  add("head_products", c.heads * groups, c.first.rows, 128, p);
+  add(fmt::format("head_products_{}", together), c.heads * groups, div_up(c.first.rows, together), 512, p);
 }
 
 void Lowering::operator()(const call::FloatHeadProducts& c) {

@@ -93,6 +93,7 @@ std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processo
   SPECTR_CHECK(sizes.tiles >= 1 && sizes.tiles <= 8);
   const FormatBytes format = panel_bytes(sizes.type);
   std::vector<ProductPlan> plans;
+  if (device.is_before_hopper) return plans;
   for (const ProductShape& shape : product_shapes(sizes.type)) {
     if (shape.x_tiles() != sizes.tiles || shape.one_run != (sizes.blocks <= 32)) continue;
     if (!sizes.may_split && shape.parts() > 1) continue;

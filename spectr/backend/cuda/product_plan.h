@@ -36,7 +36,8 @@ struct ProductPlan {
 /// What a device has.
 struct Processors {
   int count;
-  int shared_bytes;  ///< of one, for all its groups
+  int shared_bytes;               ///< of one, for all its groups
+  bool is_before_hopper = false;  ///< no bulk copies, nor what needs them: there are no plans of products
 };
 
 /// The kernel image of a format's products: "product_q8_0". Formats that are kept alike have one.

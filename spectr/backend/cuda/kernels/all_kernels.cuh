@@ -3,7 +3,6 @@
 // What kernel_list.cuh and product_list.cuh name.
 
 #include "spectr/backend/cuda/kernels/any_attention.cuh"
-#include "spectr/backend/cuda/kernels/any_product.cuh"
 #include "spectr/backend/cuda/kernels/attention.cuh"
 #include "spectr/backend/cuda/kernels/elementwise.cuh"
 #include "spectr/backend/cuda/kernels/expert_choice.cuh"

@@ -1,8 +1,8 @@
 #pragma once
 
 // The words that device code is written in: threads, barriers, asynchronous copies, roundings. These are
-// CUDA's, for Hopper. A header that is included before may define them otherwise: tests run the same kernels
-// on the processor.
+// CUDA's, for Hopper or, SPECTR_BEFORE_HOPPER, for GPUs from Turing on, which lack some. A header that is
+// included before may define them otherwise: tests run the same kernels on the processor.
 
 #include <cstdint>
 
@@ -103,7 +103,16 @@ SPECTR_DEVICE float high_half(u32 halves) {
 /// Two floats as the nearest halves, at most ±65504; the first in the low 16 bits.
 SPECTR_DEVICE u32 halves_of(float low, float high) {
   u32 halves;
+#if defined(SPECTR_BEFORE_HOPPER)
+  constexpr float most = 65504;
+  low = low > most ? most : low < -most ? -most : low;
+  high = high > most ? most : high < -most ? -most : high;
+  asm("{.reg .b16 a, b; cvt.rn.f16.f32 a, %1; cvt.rn.f16.f32 b, %2; mov.b32 %0, {a, b};}"
+      : "=r"(halves)
+      : "f"(low), "f"(high));
+#else
   asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(halves) : "f"(high), "f"(low));
+#endif
   return halves;
 }
 /// Byte i of the result is byte (selector >> 4 i & 7) of b:a.
@@ -207,11 +216,15 @@ SPECTR_DEVICE void copy_to_shared(u32 to, const void* from, u32 bytes, u32 barri
 
 /// Lets the next kernel begin: what it does before predecessors() runs beside this one.
 SPECTR_DEVICE void dependents() {
+#if !defined(SPECTR_BEFORE_HOPPER)
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
 }
 /// Until the kernels before this one have ended and what they wrote can be read.
 SPECTR_DEVICE void predecessors() {
+#if !defined(SPECTR_BEFORE_HOPPER)
   asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
 
 /// d = c + A B for a 16 × 32 matrix A and a 32 × 8 matrix B of signed bytes, with every number of C the same.

@@ -5,7 +5,7 @@
 // once.
 
 #include "spectr/backend/cuda/kernels/float_product.cuh"
-#include "spectr/backend/cuda/kernels/panels.cuh"
+#include "spectr/backend/cuda/kernels/panel_product.cuh"
 
 namespace spectr::cuda {
 
@@ -13,74 +13,28 @@ SPECTR_DEVICE ExpertGroup load(const ExpertGroup* group) {
   return {load(&group->block), load(&group->begin), load(&group->size)};
 }
 
-/// Quantized weights. A group of threads has a panel of 16 rows, a thread one of them and one segment: the
-/// blocks b ≡ segment mod 32, ascending. Grid (rows / 16, groups of slots).
-template <int together>  // slots at a time: registers for more, and no bit depends on it
+/// Quantized weights. Grid (rows / 16, groups of slots).
+template <int together>  // slots at a time
 struct ExpertProductKernel {
-  static constexpr int threads = 512;
+  static constexpr int threads = PanelProduct<together>::threads;
 
   static SPECTR_DEVICE void run(const ExpertProduct& p) {
-    SPECTR_SHARED float pairs[together][16][16];  // [slot][pair of segments][row]
     dependents();
     predecessors();
     const ExpertGroup group = load(p.lists.groups + group_y());
-    const int row = thread() % 16, segment = thread() / 16;
     const int panels = (p.rows + 15) / 16;
     const long panel = static_cast<long>(group.block) * panels + group_x();
     for (int first = 0; first < group.size; first += together) {
-      const int left = group.size - first, count = left < together ? left : together;
+      const int left = group.size - first;
       const int* const slots = p.lists.slots + group.begin + first;
-      float sums[together] = {};
-      for (int b = segment; b < p.blocks; b += 32) add_block(p, panel * p.blocks, b, row, slots, count, sums);
-      SPECTR_UNROLL
-      for (int i = 0; i < together; ++i) {
-        const float pair = add(sums[i], shuffle_xor(sums[i], 16));
-        if (segment % 2 == 0) pairs[i][segment / 2][row] = pair;
-      }
-      group_barrier();
-      const int i = segment, column = group_x() * 16 + row;
-      if (i < count && column < p.rows)
-        row_of(p.y, load(slots + i))[column] = add(sum_of_pairs(pairs[i], row), 0.0f);
-      group_barrier();
+      PanelProduct<together>::run(
+          p.w, panel, p.blocks, p.x, left < together ? left : together,
+          [&](int i) { return load(slots + i) / p.sharers; },
+          [&](int i, int row, float y) {
+            const int column = group_x() * 16 + row;
+            if (column < p.rows) row_of(p.y, load(slots + i))[column] = y;
+          });
     }
-  }
-
- private:
-  /// Adds what block b behind `first` gives to each slot's segment. All of x is loaded first: then weights
-  /// are read once.
-  static SPECTR_DEVICE void add_block(const ExpertProduct& p, long first, int b, int row, const int* slots,
-                                      int count, float (&sums)[together]) {
-    u32 q[together][16] = {};
-    float scales[together][2] = {};
-    SPECTR_UNROLL
-    for (int i = 0; i < together; ++i) {
-      if (i >= count) continue;
-      const int r = load(slots + i) / p.sharers;
-      const long tile = static_cast<long>(b) * p.x.tiles + r % 64 / 8, slab = r / 64 * p.x.slab;
-      load_x(reinterpret_cast<const Four*>(p.x.codes + slab) + tile * 32 + r % 8 * 4, q[i]);
-      const long at = slab / 4 + tile * 16 + r % 8 / 2 * 4 + r % 2;
-      scales[i][0] = load(p.x.scales + at);
-      scales[i][1] = load(p.x.scales + at + 2);
-    }
-    SPECTR_UNROLL
-    for (int i = 0; i < together; ++i) {
-      if (i >= count) continue;
-      SPECTR_UNROLL
-      for (int h = 0; h < 2; ++h)
-        sums[i] = add(sums[i], mul(scales[i][h], half_of_block(p.w, first + b, row, h, q[i])));
-    }
-  }
-
-  static SPECTR_DEVICE float sum_of_pairs(const float (&pairs)[16][16], int row) {
-    float sums[16];
-    SPECTR_UNROLL
-    for (int k = 0; k < 16; ++k) sums[k] = pairs[k][row];
-    SPECTR_UNROLL
-    for (int h = 1; h < 16; h *= 2) {
-      SPECTR_UNROLL
-      for (int k = 0; k < 16; k += 2 * h) sums[k] = add(sums[k], sums[k + h]);
-    }
-    return sums[0];
   }
 };
 

@@ -1,10 +1,10 @@
 #pragma once
 
-// Products by head: what any_product.cuh and float_product.cuh do, for every head with its own matrix and its
-// own columns of x.
+// Products by head: what panel_product.cuh and float_product.cuh do, for every head with its own matrix and
+// its own columns of x.
 
-#include "spectr/backend/cuda/kernels/any_product.cuh"
 #include "spectr/backend/cuda/kernels/float_product.cuh"
+#include "spectr/backend/cuda/kernels/panel_product.cuh"
 
 namespace spectr::cuda {
 
@@ -26,7 +26,8 @@ struct QuantizeHeadsKernel {
   }
 };
 
-/// Grid (heads · rows / 4, rows of x).
+/// Grid (heads · rows / 16, rows of x / together).
+template <int together>
 struct HeadProductsKernel {
   static SPECTR_DEVICE void run(const HeadProducts& p) {
     const int head = group_x() / p.groups;
@@ -36,7 +37,7 @@ struct HeadProductsKernel {
     one.w.factors += head * (p.factors_apart / 4);  // 0 where there are none
     one.x = behind(one.x, head * p.x_apart);
     one.y.at += head * p.y_apart;
-    AnyProductKernel::run(one, group_x() % p.groups);
+    AnyProductKernel<together>::run(one, group_x() % p.groups);
   }
 };
 

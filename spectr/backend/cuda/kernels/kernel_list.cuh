@@ -16,9 +16,11 @@ SPECTR_KERNEL(norm_4, Norm, NormKernel<4>::threads, NormKernel<4>::run(p))
 SPECTR_KERNEL(norm_16, Norm, NormKernel<16>::threads, NormKernel<16>::run(p))
 SPECTR_KERNEL(head_norm, HeadNorm, HeadNormKernel::threads, HeadNormKernel::run(p))
 SPECTR_KERNEL(float_product, FloatProduct, FloatProductKernel::threads, FloatProductKernel::run(p))
-SPECTR_KERNEL(any_product, AnyProduct, AnyProductKernel::threads, AnyProductKernel::run(p))
+SPECTR_KERNEL(any_product_1, AnyProduct, AnyProductKernel<1>::threads, AnyProductKernel<1>::run(p))
+SPECTR_KERNEL(any_product_4, AnyProduct, AnyProductKernel<4>::threads, AnyProductKernel<4>::run(p))
 SPECTR_KERNEL(quantize_heads, QuantizeHeads, 128, QuantizeHeadsKernel::run(p))
-SPECTR_KERNEL(head_products, HeadProducts, AnyProductKernel::threads, HeadProductsKernel::run(p))
+SPECTR_KERNEL(head_products_1, HeadProducts, AnyProductKernel<1>::threads, HeadProductsKernel<1>::run(p))
+SPECTR_KERNEL(head_products_4, HeadProducts, AnyProductKernel<4>::threads, HeadProductsKernel<4>::run(p))
 SPECTR_KERNEL(float_head_products, FloatHeadProducts, FloatProductKernel::threads,
               FloatHeadProductsKernel::run(p))
 SPECTR_KERNEL(choose_experts, ChooseExperts, ChooseExpertsKernel::threads, ChooseExpertsKernel::run(p))
@@ -44,16 +46,29 @@ SPECTR_KERNEL(word_logits, WordLogits, WordLogitsKernel::threads, WordLogitsKern
 SPECTR_KERNEL(top, Top, TopKernel::threads, TopKernel::run(p))
 SPECTR_KERNEL(sum_exp, SumExp, SumExpKernel::threads, SumExpKernel::run(p))
 
-#define SPECTR_HEADS(dim)                                                    \
-  SPECTR_KERNEL(attend_##dim, Attention, (AttendKernel<dim, 4, 2>::threads), \
-                AttendKernel<dim, 4, 2>::run(p))                             \
+// Attention of some sizes of heads, by bulk copies: from Hopper on.
+#if !defined(SPECTR_BEFORE_HOPPER)
+#define SPECTR_ATTEND(dim) \
+  SPECTR_KERNEL(attend_##dim, Attention, (AttendKernel<dim, 4, 2>::threads), AttendKernel<dim, 4, 2>::run(p))
+SPECTR_ATTEND(16)
+SPECTR_ATTEND(32)
+SPECTR_ATTEND(48)
+SPECTR_ATTEND(64)
+SPECTR_ATTEND(80)
+SPECTR_ATTEND(96)
+SPECTR_ATTEND(128)
+SPECTR_ATTEND(256)
+#undef SPECTR_ATTEND
+#endif
+
+#define SPECTR_MERGE(dim) \
   SPECTR_KERNEL(merge_##dim, Merge, MergeKernel<dim>::threads, MergeKernel<dim>::run(p))
-SPECTR_HEADS(16)
-SPECTR_HEADS(32)
-SPECTR_HEADS(48)
-SPECTR_HEADS(64)
-SPECTR_HEADS(80)
-SPECTR_HEADS(96)
-SPECTR_HEADS(128)
-SPECTR_HEADS(256)
-#undef SPECTR_HEADS
+SPECTR_MERGE(16)
+SPECTR_MERGE(32)
+SPECTR_MERGE(48)
+SPECTR_MERGE(64)
+SPECTR_MERGE(80)
+SPECTR_MERGE(96)
+SPECTR_MERGE(128)
+SPECTR_MERGE(256)
+#undef SPECTR_MERGE

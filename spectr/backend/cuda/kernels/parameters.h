@@ -68,6 +68,7 @@ struct AnyProduct {
   QuantizedRows x;
   Matrix y;
   int rows, blocks;
+  int n;  ///< rows of x
 };
 
 struct FloatProduct {

@@ -209,7 +209,6 @@ class RecurKernel {
   /// Calls each(i, j) for the dimensions of keys that the team has, of its j-th sum.
   template <class Each>
   SPECTR_DEVICE void for_my_dimensions(Each each) const {
-    SPECTR_UNROLL_BY(4)
     for (int first = 2 * team_; first < p_.dim; first += 2 * teams) {
       each(first, 0);
       if (first + 1 < p_.dim) each(first + 1, 1);
