@@ -201,40 +201,6 @@ TEST(CudaCalls, GiveTheBitsOfTheirTwinsForShortlists) {
   }
 }
 
-/// Some of each kind: fibers take their time.
-std::vector<fs::path> models() {
-  std::vector<fs::path> files = {*find_data(bundled_draft)};
-  for (const char* name : {"arch/gemma3-f32.gguf", "arch/llama-f32.gguf", "arch/llama-formats-256.gguf",
-                           "arch2/opt/pre-norm.gguf", "arch2/phi3/model.gguf",
-                           "arch2/qwen35/model-interval2.gguf", "arch/qwen3moe-f32.gguf"})
-    files.push_back(source_folder() / "tests/data" / name);
-  return files;
-}
-
-class CudaPasses : public testing::TestWithParam<fs::path> {};
-
-TEST_P(CudaPasses, HaveTheBitsOfTheTwins) {
-  const MockCuda mock;
-  const auto load = [](std::shared_ptr<Device> device) {
-    return Transformer::load(Gguf::open(GetParam()).value(),
-                             std::make_shared<DeviceBackend>(std::move(device)),
-                             {.kv = {KvType::f16, KvType::f16}});
-  };
-  const auto on_cuda = load(open(mock));
-  ASSERT_TRUE(on_cuda) << on_cuda.error().message;
-  const auto on_twins = load(std::make_shared<TwinDevice>());
-  ASSERT_TRUE(on_twins) << on_twins.error().message;
-  if (GetParam() == *find_data(bundled_draft)) {
-    EXPECT_EQ(course(**on_cuda, 9), course(**on_twins, 9));
-  } else {
-    EXPECT_EQ(course(**on_cuda, 5, 2, 3), course(**on_twins, 5, 2, 3));
-  }
-  EXPECT_GT(mock.launched(), 0);
-}
-
-INSTANTIATE_TEST_SUITE_P(Models, CudaPasses, testing::ValuesIn(models()),
-                         [](const auto& file) { return test_name_of(file.param); });
-
 /// The logits behind a short text, in one pass.
 Row behind_three_tokens(const fs::path& file, const Slimming& slimming, std::shared_ptr<Device> device) {
   const auto model =

@@ -1,0 +1,163 @@
+// Memory of a device that ends, and a device that is lost: on the twins.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "tests/nn/random_sequences.h"
+#include "tests/support/data.h"
+#include "tests/support/on_twins.h"
+#include "tests/support/real_model.h"
+
+namespace spectr {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace test;
+
+TEST(DeviceMemory, TooSmallForTheWeightsIsSaidBeforeTheyAreLoaded) {
+  const auto device = std::make_shared<TwinDevice>(300'000);
+  const auto model = load(*find_data(bundled_draft), std::make_shared<DeviceBackend>(device));
+  ASSERT_FALSE(model);
+  EXPECT_THAT(model.error().message,
+              testing::MatchesRegex("twins \\(plain loops on the processor\\): .*0.6m-q8_0.gguf takes "
+                                    "0.00[0-9]* GB on the device, of which 0.0003 GB are free; --device none "
+                                    "computes on the CPU"));
+  EXPECT_EQ(device->info().free_bytes, 300'000u);
+}
+
+TEST(DeviceMemory, TooSmallForATextEndsThatTextAlone) {
+  const fs::path file = source_folder() / "tests/data/arch/llama-f32.gguf";
+  const auto device = std::make_shared<TwinDevice>(700'000);
+  const auto model = load(file, std::make_shared<DeviceBackend>(device)).value();
+  std::vector<std::unique_ptr<Session>> sessions;
+  std::vector<Token> text = random_text(200, model->vocabulary(), 1);
+  const auto first = model->start(0, 1).value();
+  ASSERT_TRUE(first->score(text, TokenTree(text.back())));
+  bool failed = false;
+  for (int i = 0; i < 100 && !failed; ++i) {
+    auto session = model->start(0, 1);
+    if (!session) break;
+    try {
+      if (!(*session)->score(text, TokenTree(text.back()))) failed = true;
+    } catch (const std::bad_alloc&) {
+      failed = true;
+    }
+    sessions.push_back(std::move(*session));
+  }
+  EXPECT_TRUE(failed);
+  text.push_back(5);
+  ASSERT_TRUE(first->score(text, TokenTree(text.back())));
+  const Row here = row_of(*first, TokenTree::root);
+  sessions.clear();
+  EXPECT_EQ(here, alone(*model, text));
+}
+
+/// However much there is, whoever gets logits gets the right ones, also behind passes that found no memory.
+void expect_right_texts(const fs::path& file, std::size_t least, std::size_t most) {
+  const OnTwins roomy(file);
+  const std::size_t vocabulary = roomy.model->vocabulary();
+  std::size_t complete = 0, failed = 0;
+  for (std::size_t bytes = least; bytes < most; bytes += (most - least) / 16) {
+    const auto device = std::make_shared<TwinDevice>(bytes);
+    const auto model = load(file, std::make_shared<DeviceBackend>(device));
+    if (!model) continue;
+    std::vector<std::unique_ptr<Session>> sessions;
+    std::vector<std::vector<Token>> texts;
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      auto session = (*model)->start(0, 1);
+      if (!session) break;
+      sessions.push_back(std::move(*session));
+      texts.push_back(random_text(3, vocabulary, i));
+    }
+    for (std::uint32_t round = 0; round < 4 && sessions.size() == 2; ++round) {
+      std::vector<TokenTree> trees(texts.size(), TokenTree(0));
+      std::vector<Scoring> scorings;
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        for (const Token token : random_text(round == 0 ? 1 : 63, vocabulary, round))
+          texts[i].push_back(token);
+        trees[i] = TokenTree(texts[i].back());
+        scorings.push_back({.session = sessions[i].get(), .text = texts[i], .tree = &trees[i]});
+      }
+      while (!std::ranges::all_of(scorings, &Scoring::is_over)) (*model)->score_together(scorings);
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        const bool scored = scorings[i].failure == nullptr && scorings[i].result;
+        (scored ? complete : failed) += 1;
+        if (scored) {
+          ASSERT_EQ(row_of(*sessions[i], TokenTree::root), alone(*roomy.model, texts[i])) << bytes;
+        }
+      }
+    }
+  }
+  EXPECT_GT(complete, 10u);
+  EXPECT_GT(failed, 10u);
+}
+
+TEST(DeviceMemory, ThatEndsAnywhereSpoilsNoText) {
+  expect_right_texts(source_folder() / "tests/data/arch/llama-f32.gguf", 300'000, 1'100'000);
+}
+
+TEST(DeviceMemory, ThatEndsAnywhereSpoilsNoState) {
+  expect_right_texts(source_folder() / "tests/data/arch2/qwen35/model-interval2.gguf", 3'000'000, 3'800'000);
+}
+
+TEST(DeviceMemory, TooSmallForACopyLeavesNoText) {
+  const auto device = std::make_shared<TwinDevice>(700'000);
+  const auto model =
+      load(source_folder() / "tests/data/arch/llama-f32.gguf", std::make_shared<DeviceBackend>(device))
+          .value();
+  std::vector<Token> text = random_text(200, model->vocabulary(), 1);
+  const auto source = model->start(0, 1).value();
+  ASSERT_TRUE(source->score(text, TokenTree(text.back())));
+  std::vector<std::unique_ptr<Session>> copies;
+  bool failed = false;
+  while (!failed) {
+    copies.push_back(model->start(0, 1).value());
+    try {
+      copies.back()->copy(*source, 199);
+      EXPECT_EQ(copies.back()->length(), 199u);
+    } catch (const std::bad_alloc&) {
+      EXPECT_EQ(copies.back()->length(), 0u);
+      failed = true;
+    }
+  }
+  text.push_back(5);
+  ASSERT_TRUE(source->score(text, TokenTree(text.back())));
+  const Row here = row_of(*source, TokenTree::root);
+  copies.clear();
+  EXPECT_EQ(here, alone(*model, text));
+}
+
+TEST(DeviceMemory, GoesBackToTheDevice) {
+  const auto device = std::make_shared<TwinDevice>();
+  {
+    const auto model = load(*find_data(bundled_draft), std::make_shared<DeviceBackend>(device)).value();
+    const auto session = model->start(0, 1).value();
+    const std::vector<Token> text = random_text(5, model->vocabulary(), 1);
+    ASSERT_TRUE(session->score(text, TokenTree(text.back())));
+    EXPECT_LT(device->info().free_bytes, device->info().bytes);
+  }
+  EXPECT_EQ(device->info().free_bytes, device->info().bytes);
+}
+
+TEST(LostDevice, IsSaidByPassesAndGivesNoDistribution) {
+  const OnTwins on(*find_data(bundled_draft));
+  EXPECT_TRUE(on.model->check_alive());
+  const auto session = on.model->start(0, 1).value();
+  std::vector<Token> text = random_text(5, on.model->vocabulary(), 1);
+  ASSERT_TRUE(session->score(text, TokenTree(text.back())));
+  on.device->lose();
+  EXPECT_EQ(on.model->check_alive().error().message, "twins: the device was lost during a pass");
+  const Logits before = session->logits(TokenTree::root);
+  EXPECT_TRUE(std::isnan(before.at(0)));
+  EXPECT_TRUE(std::isnan(before.top(3).front().logit));
+  EXPECT_TRUE(std::isnan(before.log_sum_exp()));
+  text.push_back(5);
+  const auto scored = session->score(text, TokenTree(text.back()));
+  ASSERT_FALSE(scored);
+  EXPECT_EQ(scored.error().message, "twins: the device was lost during a pass");
+}
+
+}  // namespace
+}  // namespace spectr
