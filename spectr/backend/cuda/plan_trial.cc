@@ -69,10 +69,11 @@ std::size_t bytes_to_try(std::span<const call::AnyCall> calls, const ProductPlan
 Result<void> choose_plans(std::span<const call::AnyCall> calls, ProductPlans& plans,
                           const std::function<Result<double>()>& seconds) {
   const std::map<ProductSizes, std::size_t> to_try = products_to_try(calls, plans);
-  std::vector<std::pair<ProductSizes, std::size_t>> order(to_try.begin(), to_try.end());
-  std::ranges::stable_sort(order, std::ranges::greater(), &std::pair<ProductSizes, std::size_t>::second);
+  std::vector<std::pair<std::size_t, ProductSizes>> order;
+  for (const auto& [sizes, bytes] : to_try) order.emplace_back(bytes, sizes);
+  std::ranges::sort(order, std::ranges::greater());
   SPECTR_TRY(double best, seconds());
-  for (const auto& [sizes, bytes] : order) {
+  for (const auto& [bytes, sizes] : order) {
     std::vector<ProductPlan> candidates = product_plans(sizes, plans.device());
     if (candidates.empty()) continue;
     if (candidates.size() > most_tried) candidates.resize(most_tried);

@@ -54,7 +54,9 @@ auto distance(const ProductPlan& plan, const ProductSizes& sizes, const Processo
   const int warps = plan.shape.x_tiles() >= 8 ? 16 : panels >= 4 || sizes.tiles >= 2 ? 8 : 4;
   const int groups = device.count * (plan.shape.x_tiles() >= 8 ? 1 : 2);
   return std::tuple(std::abs(plan.shape.parts() - parts), std::abs(plan.shape.warps - warps),
-                    std::abs(plan.groups - groups), plan.shape.sharers, std::abs(plan.ring - 2));
+                    std::abs(plan.groups - groups), plan.shape.sharers, std::abs(plan.ring - 2),
+                    // which of two that are as far comes first, wherever that was compiled
+                    plan.shape.warps, plan.shape.segments, plan.groups, plan.ring);
 }
 
 }  // namespace
@@ -108,7 +110,7 @@ std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processo
       }
     }
   }
-  std::ranges::stable_sort(plans, {}, [&](const ProductPlan& plan) { return distance(plan, sizes, device); });
+  std::ranges::sort(plans, {}, [&](const ProductPlan& plan) { return distance(plan, sizes, device); });
   return plans;
 }
 
