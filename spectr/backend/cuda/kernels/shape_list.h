@@ -43,6 +43,6 @@ inline constexpr bool short_run = true, long_run = false;
 }
 
 /// SPECTR_KERNEL (kernel_list.cuh) of a shape of a format's products: product_q8_0_1_1_4_8_short_run.
-#define SPECTR_PRODUCT_KERNEL(tiles, sharers, warps, segments, length, name, Format)               \
-  SPECTR_KERNEL(name##_##tiles##_##sharers##_##warps##_##segments##_##length, Product, 32 * warps, \
-                ProductKernel<Format, Shaped<tiles, sharers, warps, segments, length>>(p).run())
+#define SPECTR_PRODUCT_KERNEL(tiles, sharers, warps, segments, length, name, Format)                 \
+  SPECTR_KERNEL(name##_##tiles##_##sharers##_##warps##_##segments##_##length, Product, 32 * (warps), \
+                ProductKernel<Format, Shaped<tiles, sharers, warps, segments, (length)>>(p).run())
