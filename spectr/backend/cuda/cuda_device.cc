@@ -138,7 +138,7 @@ CudaDevice::~CudaDevice() {
   if (!is_retained_) return;
   const auto lock = use();
   for (const auto& [image, module] : modules_) driver_.cuModuleUnload(module);
-  for (const CUevent event : {begun_, ended_})
+  for (CUevent event : {begun_, ended_})
     if (event != nullptr) driver_.cuEventDestroy_v2(event);
   if (stream_ != nullptr) driver_.cuStreamDestroy_v2(stream_);
   driver_.cuCtxSetCurrent(nullptr);
@@ -280,7 +280,7 @@ Result<CUgraphExec> CudaDevice::capture() {
 Result<double> CudaDevice::seconds(std::span<const call::AnyCall> calls) {
   constexpr int times = 5;
   SPECTR_TRY_VOID(prepare(calls));
-  SPECTR_TRY(const CUgraphExec exec, capture());
+  SPECTR_TRY(CUgraphExec exec, capture());
   float fewest = std::numeric_limits<float>::infinity();
   CUresult result = success;
   const auto done = [&result](CUresult of) { return (result = of) == success; };
