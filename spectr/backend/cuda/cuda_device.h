@@ -27,7 +27,7 @@ using KernelImages = const char* (*)(std::string_view name);
 /// How plans of products are chosen.
 struct TrialSettings {
   std::size_t least_bytes = std::size_t{16} << 20;  ///< of a pass's products, for a trial to be worth it
-  std::string kept = "";  ///< a file of what was chosen; none: it is forgotten. Nobody hears where that fails
+  std::string kept = {};  ///< a file of what was chosen; none: it is forgotten. Nobody hears where that fails
 };
 
 /// A GPU by CUDA. Passes are graphs, and kernels begin before their predecessors have ended.
