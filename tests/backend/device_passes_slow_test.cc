@@ -51,8 +51,15 @@ TEST_P(DevicePasses, AreNearTheReferenceOrAreRefusedByName) {
     if (is_f32) {
       const auto reference = std::make_shared<ReferenceBackend>(ReferenceBackend::Precision::f64);
       const auto expected = course(*load(GetParam(), reference, {kv, kv}, slimming).value());
-      // Keys and values that differ by a unit of F32 become neighbours as F16, or as Q8_0.
-      EXPECT_LE(largest_distance(found, expected), kv == f32 ? 1e-4 : kv == f16 ? 6e-3 : 3e-2) << name_of(kv);
+      // Keys and values that differ by a unit of F32 become neighbours as F16, or as Q8_0: where the
+      // processor is further away for that reason, the device may be as far.
+      double bound = kv == f32 ? 1e-4 : kv == f16 ? 4e-3 : 3e-2;
+      if (kv == f16 && largest_distance(found, expected) > bound) {
+        ThreadPool pool(1);
+        const auto processor = load(GetParam(), std::make_shared<CpuBackend>(pool), {kv, kv}, slimming);
+        bound = std::max(bound, largest_distance(course(**processor), expected));
+      }
+      EXPECT_LE(largest_distance(found, expected), bound) << name_of(kv);
     } else {
       ThreadPool pool(1);
       const auto expected = course(*load(GetParam(), std::make_shared<CpuBackend>(pool), {kv, kv}).value());
