@@ -1,6 +1,6 @@
 # cuda_kernels(TARGET): kernels.cu as PTX, which kernel_image.cc of the target holds. For every GPU from Hopper on:
-# an image for the products of each format in product_list.cuh, and one for all other kernels; and one for GPUs before
-# Hopper, from Turing on.
+# an image for the products of each format in product_list.cuh, and one for all other kernels; the same for GPUs before
+# Hopper: products from Ampere on, the others from Turing on.
 # clang does without a toolkit; nvcc is asked where there is no clang. Without either the program says that it was
 # built so (SPECTR_CUDA=ON: it is not built).
 function(cuda_kernels target)
@@ -17,10 +17,12 @@ function(cuda_kernels target)
         --cuda-path=${PROJECT_BINARY_DIR}/no_cuda_toolkit -nocudainc -nocudalib -Wno-unknown-cuda-version
         -ffp-contract=off -S ${flags})
     set(hopper --cuda-gpu-arch=sm_90 --cuda-feature=+ptx81)
+    set(ampere --cuda-gpu-arch=sm_80)
     set(turing --cuda-gpu-arch=sm_75)
   elseif(SPECTR_CUDA AND SPECTR_CUDA_NVCC)
     set(compile ${SPECTR_CUDA_NVCC} -ptx -fmad=false --expt-relaxed-constexpr ${flags})
     set(hopper -arch=compute_90)
+    set(ampere -arch=compute_80)
     set(turing -arch=compute_75)
   elseif(SPECTR_CUDA STREQUAL "ON")
     message(FATAL_ERROR "SPECTR_CUDA needs clang++ 18 or later, or nvcc, to compile kernels for GPUs")
@@ -51,8 +53,10 @@ function(cuda_kernels target)
   file(STRINGS ${product_list} formats REGEX "^SPECTR_PRODUCTS\\(product_")
   foreach(line IN LISTS formats)
     string(REGEX MATCH "\\((.*), (.*), (.*)\\)" ignored "${line}")
-    cuda_image(${CMAKE_MATCH_1} ${hopper} -DSPECTR_PRODUCT=${CMAKE_MATCH_1} -DSPECTR_FORMAT=${CMAKE_MATCH_2}
-               -DSPECTR_SHAPES=SPECTR_SHAPES_${CMAKE_MATCH_3})
+    set(product -DSPECTR_PRODUCT=${CMAKE_MATCH_1} -DSPECTR_FORMAT=${CMAKE_MATCH_2})
+    cuda_image(${CMAKE_MATCH_1} ${hopper} ${product} -DSPECTR_SHAPES=SPECTR_SHAPES_${CMAKE_MATCH_3})
+    cuda_image(${CMAKE_MATCH_1}_ampere ${ampere} ${product} -DSPECTR_BEFORE_HOPPER
+               -DSPECTR_SHAPES=SPECTR_SHAPES_BY_THREADS)
   endforeach()
   file(CONFIGURE OUTPUT ${generated}/spectr/backend/cuda/images.inc CONTENT "${listed}")
   set_source_files_properties(${PROJECT_SOURCE_DIR}/spectr/backend/cuda/kernel_image.cc PROPERTIES

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -51,26 +52,25 @@ Numbers room(Device& device, std::size_t cols) {
 }
 
 /// The names of kernels that ran.
-struct Names {
-  std::vector<std::string> all;
-  MockCuda::Settings settings() {
-    return {.milliseconds = [this](const std::string& name, int) {
-      all.push_back(name);
-      return 1.0;
-    }};
-  }
-};
+using Names = std::vector<std::string>;
 
-/// What `work` gives on the twins and by CUDA, which must be the same.
+/// What `work` gives on the twins and by CUDA, on Hopper and on Ampere, which must be the same. Gives what
+/// ran on these.
 template <class Work>
-std::vector<std::string> expect_same_bits(const Work& work) {
+std::array<Names, 2> expect_same_bits(const Work& work) {
   TwinDevice twins;
   const auto expected = work(twins);
-  Names names;
-  const MockCuda mock(names.settings());
-  const auto device = value_of(CudaDevice::open(mock.driver(), 0, MockCuda::image));
-  EXPECT_EQ(work(*device), expected);
-  return names.all;
+  std::array<Names, 2> names;
+  for (const int major : {9, 8}) {
+    Names& ran = names[major == 9 ? 0 : 1];
+    const MockCuda mock({.major = major, .milliseconds = [&ran](const std::string& name, int) {
+                           ran.push_back(name);
+                           return 1.0;
+                         }});
+    const auto device = value_of(CudaDevice::open(mock.driver(), 0, MockCuda::image));
+    EXPECT_EQ(work(*device), expected) << major;
+  }
+  return names;
 }
 
 constexpr std::size_t dim = 16, heads = 4, kv_heads = 2;
@@ -140,8 +140,10 @@ TEST_P(QueryKeyValue, AreOneLaunchInPartsThatTurningAdds) {
     all.insert(all.end(), kept.begin(), kept.end());
     return all;
   });
-  EXPECT_EQ(std::ranges::count_if(names, [](const auto& name) { return name.starts_with("product_"); }), 1);
-  EXPECT_THAT(names, Contains("product_q8_0_1_1_4_8_short_run"));  // four parts
+  for (const Names& ran : names)
+    EXPECT_EQ(std::ranges::count_if(ran, [](const auto& name) { return name.starts_with("product_"); }), 1);
+  EXPECT_THAT(names[0], Contains("product_q8_0_1_1_4_8_short_run"));  // four parts
+  EXPECT_THAT(names[1], Contains("product_q8_0_1_1_4_8_streamed_by_threads"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Heads, QueryKeyValue, testing::Bool());
@@ -171,7 +173,7 @@ TEST(GateAndUp, AreOneLaunchInPartsThatTheActivationAdds) {
     all.resize(n * inner);
     return all;
   });
-  EXPECT_THAT(names, Contains("product_q8_0_1_1_4_8_short_run"));
+  EXPECT_THAT(names[0], Contains("product_q8_0_1_1_4_8_short_run"));
 }
 
 TEST(BranchInParts, IsAddedByTheNormThatFollows) {
@@ -271,7 +273,7 @@ TEST(PlanTrial, IsKeptInAFileAndTakenFromThereWhereItFits) {
   }
   std::ostringstream lines;
   lines << std::ifstream(file).rdbuf();
-  EXPECT_THAT(lines.str(), HasSubstr("Q8_0 12 4 1 0 1 1 4 32 "));
+  EXPECT_THAT(lines.str(), HasSubstr("Q8_0 12 4 1 0 1 1 4 32 0 "));
   const int before = mock.launched();
   {
     const auto device = open();
@@ -280,7 +282,7 @@ TEST(PlanTrial, IsKeptInAFileAndTakenFromThereWhereItFits) {
   }
   EXPECT_EQ(mock.launched(), before);
   std::ofstream(file)
-      << "Q8_0 12 4 1 0 1 1 4 32 999 1 0\nQ9_9 1 2 3\nnothing\nQ8_0 12 4 99 0 1 1 4 32 8 1 0\n";
+      << "Q8_0 12 4 1 0 1 1 4 32 0 999 1 0\nQ9_9 1 2 3\nnothing\nQ8_0 12 4 99 0 1 1 4 32 0 8 1 0\n";
   EXPECT_TRUE(open()->plans().chosen().empty());
   std::filesystem::remove(file);
   EXPECT_TRUE(open()->plans().chosen().empty());

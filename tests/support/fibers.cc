@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <map>
 #include <memory>
 #include <random>
@@ -23,18 +24,19 @@ namespace {
 /// What a thread waits for.
 enum class Wait { nothing, warp, group, copies, ended };
 
+struct Copy {
+  u32 to;
+  const void* from;
+  u32 bytes;
+};
+
 struct Fiber {
   static constexpr std::size_t stack_bytes = 128 << 10;
   ucontext_t context;
   Wait wait = Wait::nothing;
   u32 barrier = 0, parity = 0;  // of Wait::copies
   int exchanges = 0;
-};
-
-struct Copy {
-  u32 to;
-  const void* from;
-  u32 bytes;
+  std::deque<std::vector<Copy>> copies;  // groups of its own ones, the last one not ended
 };
 
 /// A barrier that copies arrive at.
@@ -71,6 +73,7 @@ class Group {
       Fiber& fiber = fibers[i];
       fiber.wait = Wait::nothing;
       fiber.exchanges = 0;
+      fiber.copies.assign(1, {});
       getcontext(&fiber.context);
       fiber.context.uc_stack.ss_sp = stack_of(i);
       fiber.context.uc_stack.ss_size = Fiber::stack_bytes;
@@ -258,6 +261,24 @@ void wait(u32 barrier, u32 parity) {
   mine.barrier = barrier;
   mine.parity = parity;
   running->yield(Wait::copies);
+}
+
+void copy_line(u32 to, const void* from) {
+  check_aligned(from, 16);
+  const Copy line{to, from, 16};
+  if (!running->how.lazy) return running->perform(line);
+  running->fibers[static_cast<std::size_t>(place().thread)].copies.back().push_back(line);
+}
+
+void end_copies() {
+  running->fibers[static_cast<std::size_t>(place().thread)].copies.emplace_back();
+}
+
+void await_copies(std::size_t pending) {
+  auto& copies = running->fibers[static_cast<std::size_t>(place().thread)].copies;
+  for (; copies.size() > pending + 1; copies.pop_front()) {
+    for (const Copy& copy : copies.front()) running->perform(copy);
+  }
 }
 
 void check_aligned(const void* p, std::size_t bytes) {

@@ -65,6 +65,11 @@ void arrive(u32 barrier, u32 bytes);
 void copy(u32 to, const void* from, u32 bytes, u32 barrier);
 void wait(u32 barrier, u32 parity);
 
+// Copies that each thread makes for itself.
+void copy_line(u32 to, const void* from);
+void end_copies();
+void await_copies(std::size_t pending);
+
 /// Ends the program where the pointer is not aligned to `bytes`.
 void check_aligned(const void* p, std::size_t bytes);
 
@@ -195,6 +200,16 @@ inline void wait(u32 barrier, u32 parity) {
 }
 inline void copy_to_shared(u32 to, const void* from, u32 bytes, u32 barrier) {
   fibers::copy(to, from, bytes, barrier);
+}
+inline void copy_line(u32 to, const void* from) {
+  fibers::copy_line(to, from);
+}
+inline void end_copies() {
+  fibers::end_copies();
+}
+template <int pending>
+void await_copies() {
+  fibers::await_copies(pending);
 }
 inline void dependents() {}
 inline void predecessors() {}

@@ -25,6 +25,7 @@ std::map<std::string, MockKernel> mock_kernels() {
 #include "spectr/backend/cuda/kernels/kernel_list.cuh"
 #undef SPECTR_KERNEL
   add_mock_products(all);
+  add_mock_products_by_threads(all);
   return all;
 }
 

@@ -18,7 +18,8 @@ struct MockKernel {
 /// All kernels by their names, to run on fibers.
 std::map<std::string, MockKernel> mock_kernels();
 
-/// Adds those of products.
+/// Adds those of products: on GPUs from Hopper on, and before.
 void add_mock_products(std::map<std::string, MockKernel>& all);
+void add_mock_products_by_threads(std::map<std::string, MockKernel>& all);
 
 }  // namespace spectr::test

@@ -19,6 +19,7 @@ namespace {
 
 constexpr int least_capability = 75;      // packed dot products, halves
 constexpr int hopper = 90;                // bulk copies, barriers that count bytes, dependent launches
+constexpr int ampere = 80;                // copies by threads, products of 32 bytes
 constexpr int least_driver = 12010;       // that knows PTX 8.1
 constexpr int default_shared = 48 << 10;  // bytes of a group, without asking for more
 constexpr unsigned non_blocking = 1;
@@ -115,7 +116,9 @@ Result<void> CudaDevice::begin(int ordinal) {
   }
   plans_ = ProductPlans({.count = attribute(attribute_processors),
                          .shared_bytes = attribute(attribute_shared_of_processor),
-                         .is_before_hopper = 10 * major + minor < hopper});
+                         .copies = 10 * major + minor >= hopper   ? Copies::in_bulk
+                                   : 10 * major + minor >= ampere ? Copies::by_threads
+                                                                  : Copies::none});
   if (!trial_.kept.empty()) {
     std::ostringstream lines;
     lines << std::ifstream(trial_.kept).rdbuf();
@@ -212,9 +215,9 @@ Result<void> CudaDevice::copy(std::span<const DeviceCopy> copies) {
 CUresult CudaDevice::load(const std::string& image) {
   if (modules_.contains(image)) return success;
   CUmodule module = nullptr;
-  const bool is_before_hopper = plans_->device().is_before_hopper;  // then there is no other image
+  const bool is_other = image == "kernels" && plans_->device().copies != Copies::in_bulk;
   const CUresult result =
-      driver_.cuModuleLoadData(&module, images_(is_before_hopper ? "kernels_before_hopper" : image));
+      driver_.cuModuleLoadData(&module, images_(is_other ? "kernels_before_hopper" : image));
   if (result == success) modules_[image] = module;
   return result;
 }
@@ -243,7 +246,7 @@ Result<void> CudaDevice::launch(const Launch& launch) {
                               .shared_bytes = static_cast<unsigned>(launch.shared_bytes),
                               .stream = stream_,
                               .attributes = &attribute,
-                              .attribute_count = plans_->device().is_before_hopper ? 0u : 1u};
+                              .attribute_count = plans_->device().copies == Copies::in_bulk ? 1u : 0u};
   void* parameters[] = {
       const_cast<std::byte*>(launch.parameters.data())};  // NOLINT: the driver only reads them
   return check(driver_.cuLaunchKernelEx(&config, of, static_cast<void**>(parameters), nullptr));

@@ -56,7 +56,7 @@ void Lowering::operator()(const call::Attend& c) {
                     .kv_heads = as_int(c.cache.kv_heads),
                     .cap = c.cap};
   const std::size_t shared = 256 * dim + queries * (dim + 64) * sizeof(float) + 16;
-  if (is_tuned(c.cache) && shared <= most_shared && !plans_.device().is_before_hopper) {
+  if (is_tuned(c.cache) && shared <= most_shared && plans_.device().copies == Copies::in_bulk) {
     add("attend_" + std::to_string(dim), c.item_count, c.cache.kv_heads, 128, p, as_int(shared));
   } else {
     const std::size_t groups = div_up(queries, queries_of_group);

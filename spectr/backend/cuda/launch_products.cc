@@ -17,47 +17,41 @@ std::size_t rows_together(std::size_t rows) {
 
 }  // namespace
 
-bool Lowering::add_product(const call::Product& c, std::size_t slab) {
+bool Lowering::add_planned_product(const call::Product& c) {
+  const std::optional<ProductPlan> plan = plans_.of(sizes_of(c));
+  if (!plan) return false;
   const QuantizedLayout& layout = c.x.layout;
   const TensorType type = c.targets.front().weights.type;
-  const std::size_t first_row = slab * QuantizedLayout::slab_rows;
   const QuantizedRows x = quantized(c.x);
   const auto& table = panel_format(type).table;
-  const std::size_t bytes = slab * layout.codes_of(1);
   Product p{.w = {},
-            .x = x.codes + bytes,
-            .x_scales = x.scales + bytes / sizeof(float),
-            .x_sums = x.sums + bytes / sizeof(float),
+            .x = x.codes,
+            .x_scales = x.scales,
+            .x_sums = x.sums,
             .table = {table[0], table[1], table[2], table[3]},
             .panels = 0,
             .blocks = as_int(layout.blocks()),
-            .n = as_int(layout.rows_of(slab)),
-            .ring = 0,
-            .late = false};
+            .n = as_int(c.rows),
+            .slabs = as_int(layout.slabs()),
+            .slab = x.slab,
+            .ring = plan->ring,
+            .late = plan->late};
   for (std::size_t i = 0; i < c.targets.size(); ++i) {
     const auto& [weights, y] = c.targets[i];
     p.w[i] = {.codes = at<const std::uint8_t>(weights.codes),
               .scales = at<const std::uint32_t>(weights.scales),
               .factors = at<const std::uint32_t>(weights.factors),
-              .y = at<float>(y.at) + first_row * y.stride,
+              .y = written(y).at,
               .stride = as_long(y.stride),
               .rows = as_int(weights.rows),
               .first = p.panels};
     p.panels += as_int(div_up(weights.rows, WeightPanels::panel_rows));
+    if (plan->shape.parts() > 1) parts_[y.at.memory] = {plan->shape.parts(), c.rows * y.stride};
   }
   for (std::size_t i = c.targets.size(); i < std::size(p.w); ++i) p.w[i].first = p.panels;
-
-  const std::optional<ProductPlan> plan = plans_.of(sizes_of(c));
-  if (!plan) return false;
-  p.ring = plan->ring;
-  p.late = plan->late;
-  for (const call::Product::Target& target : c.targets) {
-    written(target.y);
-    if (plan->shape.parts() > 1) parts_[target.y.at.memory] = {plan->shape.parts(), c.rows * target.y.stride};
-  }
   add(kernel_of(type, plan->shape), static_cast<std::size_t>(plan->groups), 1, 32 * plan->shape.warps, p,
       plan->shared_bytes);
-  launches_.back().image = image_of(type);
+  launches_.back().image = image_of(type, plans_.device().copies);
   return true;
 }
 
@@ -84,10 +78,7 @@ void Lowering::add_any_product(const call::Product& c) {
 }
 
 void Lowering::operator()(const call::Product& c) {
-  const QuantizedLayout& layout = c.x.layout;
-  for (std::size_t slab = 0; slab < layout.slabs(); ++slab) {
-    if (!add_product(c, slab)) return add_any_product(c);
-  }
+  if (!add_planned_product(c)) add_any_product(c);
 }
 
 FloatProduct Lowering::float_product(const call::Weights& weights, const call::Rows& x, const call::Rows& y) {

@@ -117,8 +117,8 @@ class Lowering {
   FloatProduct float_product(const call::Weights& weights, const call::Rows& x, const call::Rows& y);
   Choices choices(const call::Choices& choices) const;
   ExpertLists lists(const call::ExpertLists& lists) const;
-  /// The tuned kernel for a slab of x; false where shared memory has no room for it.
-  bool add_product(const call::Product& c, std::size_t slab);
+  /// By tensor cores; false where there is no plan for that.
+  bool add_planned_product(const call::Product& c);
   void add_any_product(const call::Product& c);
   AnyProduct any_product(const call::Product& c, const call::Product::Target& target);
 

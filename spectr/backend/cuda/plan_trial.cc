@@ -31,7 +31,8 @@ std::map<ProductSizes, std::size_t> products_to_try(std::span<const call::AnyCal
     const auto* const product = std::get_if<call::Product>(&call.get());
     if (product == nullptr) continue;
     const ProductSizes sizes = sizes_of(*product);
-    if (!plans.has_chosen(sizes)) all[sizes] += bytes_of(*product);
+    // Of several slabs there are too many numbers, and few plans.
+    if (sizes.slabs == 1 && !plans.has_chosen(sizes)) all[sizes] += bytes_of(*product);
   }
   return all;
 }
@@ -51,7 +52,7 @@ ProductSizes sizes_of(const call::Product& product) {
   for (const auto& [weights, y] : product.targets) panels += div_up(weights.rows, WeightPanels::panel_rows);
   const QuantizedLayout& layout = product.x.layout;
   return {product.targets.front().weights.type, static_cast<int>(panels), static_cast<int>(layout.blocks()),
-          static_cast<int>(layout.tiles()), product.may_split};
+          static_cast<int>(layout.tiles()),     product.may_split,        static_cast<int>(layout.slabs())};
 }
 
 std::vector<call::AnyCall> calls_for_trial(std::span<const call::AnyCall> calls) {
@@ -102,9 +103,10 @@ std::string lines_of(const ProductPlans& plans) {
   std::string lines;
   for (const auto& [sizes, plan] : plans.chosen()) {
     const ProductShape& shape = plan.shape;
-    lines += fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}\n", format_of(sizes.type).name, sizes.panels,
+    lines += fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}\n", format_of(sizes.type).name, sizes.panels,
                          sizes.blocks, sizes.tiles, sizes.may_split ? 1 : 0, shape.tiles, shape.sharers,
-                         shape.warps, shape.segments, plan.groups, plan.ring, plan.late ? 1 : 0);
+                         shape.warps, shape.segments, static_cast<int>(shape.columns), plan.groups, plan.ring,
+                         plan.late ? 1 : 0);
   }
   return lines;
 }
@@ -116,9 +118,10 @@ void take_lines(const std::string& lines, ProductPlans& plans) {
     std::string format;
     ProductSizes sizes = {};
     ProductPlan plan = {};
+    int columns = 0;
     if (!(words >> format >> sizes.panels >> sizes.blocks >> sizes.tiles >> sizes.may_split >>
-          plan.shape.tiles >> plan.shape.sharers >> plan.shape.warps >> plan.shape.segments >> plan.groups >>
-          plan.ring >> plan.late))
+          plan.shape.tiles >> plan.shape.sharers >> plan.shape.warps >> plan.shape.segments >> columns >>
+          plan.groups >> plan.ring >> plan.late))
       continue;
     const auto type =
         std::ranges::find(device_layouts(), format, [](TensorType one) { return format_of(one).name; });
@@ -126,9 +129,9 @@ void take_lines(const std::string& lines, ProductPlans& plans) {
         sizes.tiles > 8)
       continue;
     sizes.type = *type;
+    plan.shape.columns = static_cast<Columns>(columns);
     for (ProductPlan known : product_plans(sizes, plans.device())) {
       known.late = plan.late;
-      plan.shape.one_run = known.shape.one_run;
       plan.shared_bytes = known.shared_bytes;
       if (plan == known) plans.choose(sizes, plan);
     }

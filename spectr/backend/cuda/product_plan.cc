@@ -15,8 +15,9 @@
 namespace spectr::cuda {
 namespace {
 
-#define SPECTR_SHAPE(tiles, sharers, warps, segments, one_run, ...) \
-  ProductShape{tiles, sharers, warps, segments, one_run},
+#define SPECTR_SHAPE(tiles, sharers, warps, segments, columns, ...) \
+  ProductShape{tiles, sharers, warps, segments, Columns::columns},
+constexpr std::array shapes_by_threads = {SPECTR_SHAPES_BY_THREADS(SPECTR_SHAPE, none)};
 constexpr std::array some_shapes = {SPECTR_SHAPES_SOME(SPECTR_SHAPE, none)};
 constexpr std::array all_shapes = {SPECTR_SHAPES_ALL(SPECTR_SHAPE, none)};
 #undef SPECTR_SHAPE
@@ -48,15 +49,59 @@ bool are_kept_alike(const PanelFormat& a, const PanelFormat& b) {
 /// How unlike the plan is what won on an H100 where that was measured, the most important first: parts by how
 /// many panels a processor has, few warps for few panels, two groups a processor but for wide x, a ring of
 /// two.
-auto distance(const ProductPlan& plan, const ProductSizes& sizes, const Processors& device) {
+auto distance_kept(const ProductPlan& plan, const ProductSizes& sizes, const Processors& device) {
   const int panels = sizes.panels / std::max(device.count, 1);
   const int parts = !sizes.may_split || panels >= 12 ? 1 : panels >= 4 ? 2 : 4;
   const int warps = plan.shape.x_tiles() >= 8 ? 16 : panels >= 4 || sizes.tiles >= 2 ? 8 : 4;
   const int groups = device.count * (plan.shape.x_tiles() >= 8 ? 1 : 2);
   return std::tuple(std::abs(plan.shape.parts() - parts), std::abs(plan.shape.warps - warps),
-                    std::abs(plan.groups - groups), plan.shape.sharers, std::abs(plan.ring - 2),
+                    std::abs(plan.groups - groups), plan.shape.sharers, std::abs(plan.ring - 2));
+}
+
+/// Of plans that stream x: warps that are missing where each processor could have eight, then parts, then
+/// how often x is read.
+auto distance_streamed(const ProductPlan& plan, const Processors& device) {
+  return std::tuple(std::max(8 * device.count - plan.shape.warps * plan.groups, 0), plan.shape.parts(),
+                    -plan.shape.lanes(), 0, 0);
+}
+
+auto distance(const ProductPlan& plan, const ProductSizes& sizes, const Processors& device) {
+  const bool is_streamed = plan.shape.is_streamed();
+  const auto [a, b, c, d, e] =
+      is_streamed ? distance_streamed(plan, device) : distance_kept(plan, sizes, device);
+  return std::tuple(is_streamed, a, b, c, d, e,
                     // which of two that are as far comes first, wherever that was compiled
                     plan.shape.warps, plan.shape.segments, plan.groups, plan.ring);
+}
+
+/// Whether a shape is for a product, but for its room.
+bool is_for(const ProductShape& shape, const ProductSizes& sizes) {
+  if (shape.x_tiles() != sizes.tiles || (shape.parts() > 1 && !sizes.may_split)) return false;
+  if (shape.is_streamed()) return true;
+  return sizes.slabs == 1 && (shape.columns == Columns::short_run) == (sizes.blocks <= 32);
+}
+
+void add_kept(const ProductShape& shape, const ProductSizes& sizes, const Processors& device,
+              std::vector<ProductPlan>& plans) {
+  const FormatBytes format = panel_bytes(sizes.type);
+  for (const int per_processor : {1, 2}) {
+    const int groups = device.count * per_processor / shape.parts() * shape.parts();
+    if (groups == 0) continue;
+    const int panels = most_panels(shape, sizes.panels, groups), lanes = shape.lanes();
+    const int to_do = (panels + lanes - 1) / lanes * shape.stretches();
+    for (int ring = 1; ring <= longest_ring && ring <= to_do; ++ring) {
+      const int bytes = product_memory(shape, format, sizes.panels, sizes.blocks, groups, ring).bytes();
+      if (fits(bytes, per_processor, device)) plans.push_back({shape, groups, ring, bytes, false});
+    }
+  }
+}
+
+void add_streamed(const ProductShape& shape, const ProductSizes& sizes, const Processors& device,
+                  std::vector<ProductPlan>& plans) {
+  const int bytes = StreamedMemory{shape, panel_bytes(sizes.type)}.bytes();
+  const int lanes = shape.lanes(), sets = (sizes.panels + lanes - 1) / lanes;
+  if (fits(bytes, 1, device))
+    plans.push_back({shape, sets * shape.parts() * sizes.slabs, StreamedMemory::ring, bytes, false});
 }
 
 }  // namespace
@@ -69,45 +114,39 @@ FormatBytes panel_bytes(TensorType type) {
           .takes_sums = has_minima(format.scales) && !is_of_16(format.scales)};
 }
 
-std::string image_of(TensorType type) {
+std::string image_of(TensorType type, Copies copies) {
   const auto first = std::ranges::find_if(device_layouts(), [&](TensorType one) {
     return are_kept_alike(panel_format(one), panel_format(type));
   });
   std::string image = "product_";
   for (const char c : format_of(*first).name)
     image += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return image;
+  return copies == Copies::by_threads ? image + "_ampere" : image;
 }
 
 std::string kernel_of(TensorType type, const ProductShape& shape) {
+  constexpr std::string_view columns[] = {"short_run", "long_run", "streamed", "streamed_by_threads"};
   return fmt::format("{}_{}_{}_{}_{}_{}", image_of(type), shape.tiles, shape.sharers, shape.warps,
-                     shape.segments, shape.one_run ? "short_run" : "long_run");
+                     shape.segments, columns[static_cast<std::size_t>(shape.columns)]);
 }
 
-std::span<const ProductShape> product_shapes(TensorType type) {
+std::span<const ProductShape> product_shapes(TensorType type, Copies copies) {
   const auto found = std::ranges::find(listed, image_of(type), &Listed::image);
-  if (found == std::end(listed)) return {};
+  if (found == std::end(listed) || copies == Copies::none) return {};
+  if (copies == Copies::by_threads) return shapes_by_threads;
   if (found->has_all_shapes) return all_shapes;
   return some_shapes;
 }
 
 std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processors& device) {
   SPECTR_CHECK(sizes.tiles >= 1 && sizes.tiles <= 8);
-  const FormatBytes format = panel_bytes(sizes.type);
   std::vector<ProductPlan> plans;
-  if (device.is_before_hopper) return plans;
-  for (const ProductShape& shape : product_shapes(sizes.type)) {
-    if (shape.x_tiles() != sizes.tiles || shape.one_run != (sizes.blocks <= 32)) continue;
-    if (!sizes.may_split && shape.parts() > 1) continue;
-    for (const int per_processor : {1, 2}) {
-      const int groups = device.count * per_processor / shape.parts() * shape.parts();
-      if (groups == 0) continue;
-      const int panels = most_panels(shape, sizes.panels, groups), lanes = shape.lanes();
-      const int to_do = (panels + lanes - 1) / lanes * shape.stretches();
-      for (int ring = 1; ring <= longest_ring && ring <= to_do; ++ring) {
-        const int bytes = product_memory(shape, format, sizes.panels, sizes.blocks, groups, ring).bytes();
-        if (fits(bytes, per_processor, device)) plans.push_back({shape, groups, ring, bytes, false});
-      }
+  for (const ProductShape& shape : product_shapes(sizes.type, device.copies)) {
+    if (!is_for(shape, sizes)) continue;
+    if (shape.is_streamed()) {
+      add_streamed(shape, sizes, device, plans);
+    } else {
+      add_kept(shape, sizes, device, plans);
     }
   }
   std::ranges::sort(plans, {}, [&](const ProductPlan& plan) { return distance(plan, sizes, device); });

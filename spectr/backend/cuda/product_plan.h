@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -18,6 +19,7 @@ struct ProductSizes {
   TensorType type;
   int panels, blocks, tiles;
   bool may_split;  ///< whether y may have several parts
+  int slabs = 1;   ///< of x, with 8 tiles each where there are several
 
   friend auto operator<=>(const ProductSizes&, const ProductSizes&) = default;
 };
@@ -26,35 +28,40 @@ struct ProductSizes {
 struct ProductPlan {
   ProductShape shape;
   int groups;
-  int ring;          ///< slots of a lane
+  int ring;          ///< slots of a lane; where x is streamed, of the group
   int shared_bytes;  ///< of a group
   bool late;         ///< whether the next kernel begins only when the last weights are on their way
 
   friend bool operator==(const ProductPlan&, const ProductPlan&) = default;
 };
 
+/// How a device copies to shared memory while it computes.
+enum class Copies : std::uint8_t { none, by_threads, in_bulk };
+
 /// What a device has.
 struct Processors {
   int count;
-  int shared_bytes;               ///< of one, for all its groups
-  bool is_before_hopper = false;  ///< no bulk copies, nor what needs them: there are no plans of products
+  int shared_bytes;  ///< of one, for all its groups
+  Copies copies = Copies::in_bulk;
 };
 
-/// The kernel image of a format's products: "product_q8_0". Formats that are kept alike have one.
-std::string image_of(TensorType type);
+/// The kernel image of a format's products: "product_q8_0"; before Hopper, "product_q8_0_ampere". Formats
+/// that are kept alike have one.
+std::string image_of(TensorType type, Copies copies = Copies::in_bulk);
 /// A kernel's name in it: "product_q8_0_1_1_4_8_short_run".
 std::string kernel_of(TensorType type, const ProductShape& shape);
 
 /// The shapes that a format has kernels of (product_list.cuh). One of them is the best for a matrix and a
 /// width; which, depends on the kernels before and after it, so that a trial within the pass decides.
-std::span<const ProductShape> product_shapes(TensorType type);
+std::span<const ProductShape> product_shapes(TensorType type, Copies copies = Copies::in_bulk);
 
 /// Requires: has_device_layout(type).
 FormatBytes panel_bytes(TensorType type);
 
-/// The plans that are worth a trial, without their `late` variants: with one or two groups per processor and
-/// rings that are no longer than what a lane has to do; first the one that is taken without a trial. None
-/// where shared memory has no room. Requires: has_device_layout(sizes.type), 1 to 8 tiles.
+/// The plans that are worth a trial, without their `late` variants: where x stays in shared memory, with one
+/// or two groups per processor and rings that are no longer than what a lane has to do; where it is streamed,
+/// with groups for all there is. First the one that is taken without a trial. None where shared memory has no
+/// room, or where nothing can be copied there. Requires: has_device_layout(sizes.type), 1 to 8 tiles.
 std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processors& device);
 
 /// The plans of all products on a device.

@@ -5,14 +5,25 @@
 
 namespace spectr::cuda {
 
+/// How a product goes through its columns. Segment g of 32 has the blocks g, g + 32, …: runs of 2048 columns.
+enum class Columns {
+  short_run,           ///< at most 2048: no segment has more than one block. x stays in shared memory
+  long_run,            ///< any number, as far as x has room there
+  streamed,            ///< any number of columns and rows: x passes by as the weights do
+  streamed_by_threads  ///< the same where there are no bulk copies
+};
+
 /// How a product is shared among threads; no bit depends on it.
 struct ProductShape {
   int tiles;     ///< of 8 rows of x that a warp serves
   int sharers;   ///< warps that read the same weights, each with tiles of its own
   int warps;     ///< of a group
   int segments;  ///< of the 32 that a group sums: 8, 16 or 32
-  bool one_run;  ///< no segment has more than one block: at most 2048 columns
+  Columns columns;
 
+  constexpr bool is_streamed() const {
+    return columns == Columns::streamed || columns == Columns::streamed_by_threads;
+  }
   constexpr int x_tiles() const { return tiles * sharers; }
   constexpr int lanes() const { return warps / sharers; }  ///< warps with panels of their own
   constexpr int parts() const { return 32 / segments; }
@@ -22,9 +33,9 @@ struct ProductShape {
 };
 
 /// A shape as a type.
-template <int tiles, int sharers, int warps, int segments, bool one_run>
+template <int tiles, int sharers, int warps, int segments, Columns columns>
 struct Shaped {
-  static constexpr ProductShape shape{tiles, sharers, warps, segments, one_run};
+  static constexpr ProductShape shape{tiles, sharers, warps, segments, columns};
 };
 
 /// Bytes of a panel's 16 rows in a format.
@@ -35,7 +46,8 @@ struct FormatBytes {
   bool takes_sums = false;  ///< of 32 columns of x
 };
 
-/// Where things are in a group's shared memory: a ring of stretches of weights for each lane, x, barriers.
+/// Where things are in a group's shared memory, x staying there: a ring of stretches of weights for each
+/// lane, x, barriers.
 struct ProductMemory {
   ProductShape shape;
   FormatBytes format;
@@ -67,9 +79,31 @@ constexpr ProductMemory product_memory(const ProductShape& shape, const FormatBy
   const int panels = most_panels(shape, all_panels, groups), lanes = shape.lanes();
   return {.shape = shape,
           .format = format,
-          .runs = shape.one_run ? 1 : (blocks + 31) / 32,
+          .runs = shape.columns == Columns::short_run ? 1 : (blocks + 31) / 32,
           .used = panels < lanes ? panels : lanes,
           .ring = ring};
 }
+
+/// Where things are in a group's shared memory, x passing by: a ring of chunks of four blocks, each with the
+/// weights of all lanes and x; barriers.
+struct StreamedMemory {
+  ProductShape shape;
+  FormatBytes format;
+
+  static constexpr int blocks = 4;  ///< of a chunk
+  static constexpr int ring = 3;    ///< slots
+
+  constexpr int scales_at() const { return blocks * format.codes; }
+  constexpr int factors_at() const { return scales_at() + blocks * format.scales; }
+  constexpr int lane_bytes() const { return factors_at() + format.factors; }
+  constexpr int x_at() const { return shape.lanes() * lane_bytes(); }
+  constexpr int x_scales_at() const { return x_at() + blocks * shape.x_tiles() * 512; }
+  constexpr int x_sums_at() const { return x_scales_at() + blocks * shape.x_tiles() * 64; }
+  constexpr int slot_bytes() const {
+    return x_sums_at() + (format.takes_sums ? blocks * shape.x_tiles() * 64 : 0);
+  }
+  constexpr int barriers_at() const { return ring * slot_bytes(); }
+  constexpr int bytes() const { return barriers_at() + 8 * ring; }
+};
 
 }  // namespace spectr::cuda

@@ -214,6 +214,21 @@ SPECTR_DEVICE void copy_to_shared(u32 to, const void* from, u32 bytes, u32 barri
       : "memory");
 }
 
+// Copies that each thread makes for itself, where there are no bulk copies: from Ampere on.
+/// Copies a line of 16 bytes to shared memory, some time later.
+SPECTR_DEVICE void copy_line(u32 to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+/// Those of this thread since the last call are waited for together.
+SPECTR_DEVICE void end_copies() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+/// Until only the last `pending` of such groups may be missing.
+template <int pending>
+SPECTR_DEVICE void await_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+
 /// Lets the next kernel begin: what it does before predecessors() runs beside this one.
 SPECTR_DEVICE void dependents() {
 #if !defined(SPECTR_BEFORE_HOPPER)

@@ -46,13 +46,15 @@ struct ProductMatrix {
 
 struct Product {
   ProductMatrix w[3];      ///< those that are missing begin behind all panels
-  const std::uint8_t* x;   ///< [block][tile of 8 rows][lane] × 16 bytes
-  const float* x_scales;   ///< [block][tile] × 16, see quantize.cuh
+  const std::uint8_t* x;   ///< [slab][block][tile of 8 rows][lane] × 16 bytes
+  const float* x_scales;   ///< [slab][block][tile] × 16, see quantize.cuh
   const float* x_sums;     ///< the same of Σ q, for formats that take them
   std::uint32_t table[4];  ///< of formats whose codes are looked up
   int panels, blocks;      ///< of all matrices; blocks of 64 columns
   int n;                   ///< rows of x
-  int ring;                ///< slots of a lane
+  int slabs;               ///< of 64 rows of x: 1, but where x is streamed
+  long slab;               ///< bytes from a slab to the next one, of x, its scales, and its sums
+  int ring;                ///< slots of a lane, where x is not streamed
   bool late;               ///< lets the next kernel begin only when the last weights are on their way
 };
 

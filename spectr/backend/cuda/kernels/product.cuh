@@ -15,23 +15,15 @@
 // travels while the one before it computes. A warp takes a panel of 16 rows × a stretch of 8 segments at a
 // time and keeps the sums and their tree in registers: warps meet in no barrier but the first.
 //
-// Accumulators begin at 0x4b400000. As a float that is 12582912 = 1.5 · 2²³, and the accumulator's bits are
-// those of 12582912 + Σ. So fma(s, bits, −12582912 s) = round(s Σ): s has at most 19 bits, and its product
-// with 12582912 is exact.
-//
 // A launch has up to three matrices, whose panels follow one another. Those of few rows are shared by `parts`
 // groups, each of which sums 32 / parts segments: the lowest levels of the tree. Whoever reads y does the
 // rest.
 
-#include "spectr/backend/cuda/kernels/formats.cuh"
+#include "spectr/backend/cuda/kernels/block_product.cuh"
 #include "spectr/backend/cuda/kernels/parameters.h"
 #include "spectr/backend/cuda/product_shape.h"
 
 namespace spectr::cuda {
-
-/// Whether a block is its segment's first: its sums begin there.
-template <bool value>
-struct IsFirst {};
 
 template <class Format, class Shape>
 class ProductKernel {
@@ -39,11 +31,8 @@ class ProductKernel {
   static constexpr int segments = Shape::shape.segments, x_tiles = Shape::shape.x_tiles();
   static constexpr int lanes = Shape::shape.lanes(), parts = Shape::shape.parts();
   static constexpr int stretches = Shape::shape.stretches();
-  static constexpr bool one_run = Shape::shape.one_run;
+  static constexpr bool one_run = Shape::shape.columns == Columns::short_run;
   static constexpr FormatBytes bytes = Format::bytes;
-  static constexpr int scales_of_half = Format::scales_of_half;
-  static constexpr bool has_min = Format::has_min;
-  static constexpr float start = 12582912;
   /// Segments that are summed at a time: the registers' limit.
   static constexpr int at_once = tiles == 1 ? 8 : 4;
 
@@ -225,81 +214,21 @@ class ProductKernel {
     }
   }
 
-  /// Adds what block 32 j of the part's segment `segment` gives.
+  /// Adds what block 32 j of the part's segment `s` gives.
   template <bool is_first>
-  SPECTR_DEVICE void block(u32 slot, int segment, int j, float (&acc)[tiles][4], IsFirst<is_first>) const {
-    const int g = lane_ >> 2, t = lane_ & 3, i = j * 8 + segment % 8;  // block of the slot
+  SPECTR_DEVICE void block(u32 slot, int s, int j, float (&acc)[tiles][4], IsFirst<is_first>) const {
+    const int i = j * 8 + s % 8;  // block of the slot
     const u32 codes = base_ + (which_ * p_.ring + slot) * memory_.slot_bytes(),
               scales = codes + memory_.code_bytes();
-    u32 a[2][4];
-    Format::codes(codes + i * bytes.codes + lane_ * 16, p_.table, a);
-    BlockScales<scales_of_half> w;
-    Format::scales(scales + i * bytes.scales + g * 4,
-                   scales + memory_.scale_bytes() + i / 4 * bytes.factors + g * 4, w);
-    float offset[2][2][scales_of_half];
-    SPECTR_UNROLL
-    for (int r = 0; r < 2; ++r) {
-      SPECTR_UNROLL
-      for (int h = 0; h < 2; ++h) {
-        SPECTR_UNROLL
-        for (int s = 0; s < scales_of_half; ++s) offset[r][h][s] = mul(w.scale[r][h][s], -start);
-      }
-    }
-    const int x_block = ((one_run ? 0 : j * segments) + segment) * x_tiles + sharer_ * tiles;
-    const u32 xq = base_ + memory_.x_at() + x_block * 512 + lane_ * 16;
-    const u32 xa = base_ + memory_.x_scales_at() + x_block * 64 + t * 16;
-    const u32 xs = base_ + memory_.x_sums_at() + x_block * 64 + t * 16;
-    SPECTR_UNROLL
-    for (int x = 0; x < tiles; ++x) {
-      u32 q[4];
-      float of[4], sums[4] = {};  // a and Σ q of the rows 2t, 2t + 1: of the first half, of the second
-      load_shared(q, xq + x * 512);
-      load_shared(of, xa + x * 64);
-      if constexpr (bytes.takes_sums) load_shared(sums, xs + x * 64);
-      float sums_of_16[4][2] = {};
-      if constexpr (has_min && !bytes.takes_sums) {
-        SPECTR_UNROLL
-        for (int v = 0; v < 4; ++v) sum_of_codes(q[v], sums_of_16[v]);
-      }
-      int c[2][scales_of_half][4];
-      SPECTR_UNROLL
-      for (int h = 0; h < 2; ++h) {
-        if constexpr (scales_of_half == 1) {
-          multiply_bytes(c[h][0], a[h], q[2 * h], q[2 * h + 1], 0x4b400000);
-        } else {
-          multiply_bytes(c[h][0], a[h][0], a[h][1], q[2 * h], 0x4b400000);
-          multiply_bytes(c[h][1], a[h][2], a[h][3], q[2 * h + 1], 0x4b400000);
-        }
-      }
-      SPECTR_UNROLL
-      for (int h = 0; h < 2; ++h) {
-        SPECTR_UNROLL
-        for (int k = 0; k < 4; ++k) {
-          const int r = k >> 1, of_x = 2 * h + (k & 1);
-          const auto scaled = [&](int s) {
-            return fma(w.scale[r][h][s], float_of(static_cast<u32>(c[h][s][k])), offset[r][h][s]);
-          };
-          const auto less = [&](float part, int s) {
-            if constexpr (!has_min) return part;
-            return sub(part,
-                       mul(w.min[r][h][s], bytes.takes_sums ? sums[of_x] : sums_of_16[2 * h + s][k & 1]));
-          };
-          float part = less(scaled(0), 0);
-          if constexpr (scales_of_half == 2) part = less(add(part, scaled(1)), 1);
-          const float v = mul(of[of_x], part);
-          acc[x][k] = is_first && h == 0 ? v : add(acc[x][k], v);
-        }
-      }
-    }
-  }
-
-  /// Of 16 columns of x: Σ q of the rows 2t and 2t + 1.
-  static SPECTR_DEVICE void sum_of_codes(u32 q, float (&sums)[2]) {
-    constexpr u32 ones = 0x01010101;
-    int c[4];
-    multiply_bytes(c, ones, ones, q, 0x4b400000);
-    SPECTR_UNROLL
-    for (int i = 0; i < 2; ++i) sums[i] = sub(float_of(static_cast<u32>(c[i])), start);
+    const int x_block = ((one_run ? 0 : j * segments) + s) * x_tiles + sharer_ * tiles;
+    const u32 x_codes = base_ + memory_.x_at() + x_block * 512;
+    const u32 x_scales = base_ + memory_.x_scales_at() + x_block * 64;
+    const u32 x_sums = base_ + memory_.x_sums_at() + x_block * 64;
+    BlockProduct<Format, tiles>::add_to(
+        acc,
+        {codes + i * bytes.codes, scales + i * bytes.scales,
+         scales + memory_.scale_bytes() + i / 4 * bytes.factors, x_codes, x_scales, x_sums},
+        p_.table, IsFirst<is_first>());
   }
 
   /// Takes the sums of a stretch up the tree, and writes y when the part's last one is there.

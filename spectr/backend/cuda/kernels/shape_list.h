@@ -1,11 +1,31 @@
 #pragma once
 
-// The shapes that products have kernels of: SHAPE(tiles, sharers, warps, segments, length, …), see
-// ProductShape; of up to 8 rows of x, 16, 32 and 64, `short_run` for matrices of at most 2048 columns,
-// `long_run` for others.
+// The shapes that products have kernels of: SHAPE(tiles, sharers, warps, segments, columns, …), see
+// ProductShape; of up to 8 rows of x, 16, 32 and 64.
+
+/// Where x is wide or has many columns.
+#define SPECTR_SHAPES_STREAMED(SHAPE, ...)  \
+  SHAPE(2, 2, 8, 8, streamed, __VA_ARGS__)  \
+  SHAPE(2, 2, 8, 32, streamed, __VA_ARGS__) \
+  SHAPE(2, 4, 8, 8, streamed, __VA_ARGS__)  \
+  SHAPE(2, 4, 8, 32, streamed, __VA_ARGS__) \
+  SHAPE(2, 4, 16, 32, streamed, __VA_ARGS__)
+
+/// Of every format, on GPUs before Hopper.
+#define SPECTR_SHAPES_BY_THREADS(SHAPE, ...)           \
+  SHAPE(1, 1, 4, 8, streamed_by_threads, __VA_ARGS__)  \
+  SHAPE(1, 1, 4, 32, streamed_by_threads, __VA_ARGS__) \
+  SHAPE(2, 1, 4, 8, streamed_by_threads, __VA_ARGS__)  \
+  SHAPE(2, 1, 4, 32, streamed_by_threads, __VA_ARGS__) \
+  SHAPE(2, 2, 8, 8, streamed_by_threads, __VA_ARGS__)  \
+  SHAPE(2, 2, 8, 32, streamed_by_threads, __VA_ARGS__) \
+  SHAPE(2, 4, 8, 8, streamed_by_threads, __VA_ARGS__)  \
+  SHAPE(2, 4, 8, 32, streamed_by_threads, __VA_ARGS__) \
+  SHAPE(2, 4, 16, 32, streamed_by_threads, __VA_ARGS__)
 
 /// Of every format. What has many columns finds room with few warps.
 #define SPECTR_SHAPES_SOME(SHAPE, ...)        \
+  SPECTR_SHAPES_STREAMED(SHAPE, __VA_ARGS__)  \
   SHAPE(1, 1, 4, 8, short_run, __VA_ARGS__)   \
   SHAPE(1, 1, 4, 32, short_run, __VA_ARGS__)  \
   SHAPE(2, 1, 8, 32, short_run, __VA_ARGS__)  \
@@ -38,11 +58,8 @@
   SHAPE(1, 2, 8, 8, long_run, __VA_ARGS__)   \
   SHAPE(2, 2, 8, 8, long_run, __VA_ARGS__)
 
-namespace spectr::cuda {
-inline constexpr bool short_run = true, long_run = false;
-}
-
 /// SPECTR_KERNEL (kernel_list.cuh) of a shape of a format's products: product_q8_0_1_1_4_8_short_run.
-#define SPECTR_PRODUCT_KERNEL(tiles, sharers, warps, segments, length, name, Format)                 \
-  SPECTR_KERNEL(name##_##tiles##_##sharers##_##warps##_##segments##_##length, Product, 32 * (warps), \
-                ProductKernel<Format, Shaped<tiles, sharers, warps, segments, (length)>>(p).run())
+#define SPECTR_PRODUCT_KERNEL(tiles, sharers, warps, segments, columns, name, Format)       \
+  SPECTR_KERNEL(                                                                            \
+      name##_##tiles##_##sharers##_##warps##_##segments##_##columns, Product, 32 * (warps), \
+      ProductKernelOf<Format, Shaped<tiles, sharers, warps, segments, Columns::columns>>::Kernel(p).run())
