@@ -46,6 +46,16 @@ function(vulkan_kernels target)
     vulkan_kernel(${name} ${name} -DQUANTIZES=0)
     vulkan_kernel(${name}_quantized ${name} -DQUANTIZES=1)
   endforeach()
+  # Whether glslc knows matrices, the kernel itself says: shaderc 2023.8 and later do.
+  execute_process(COMMAND ${SPECTR_GLSLC} --target-env=vulkan1.3 ${folder}/kernels/matrix_product.comp -o
+                          ${words}/matrix_product.spv
+                  RESULT_VARIABLE failure OUTPUT_QUIET ERROR_QUIET)
+  if(failure EQUAL 0)
+    vulkan_kernel(matrix_product matrix_product)
+    set_source_files_properties(${folder}/kernel_code.cc PROPERTIES COMPILE_DEFINITIONS SPECTR_HAS_MATRICES)
+  else()
+    message(STATUS "${SPECTR_GLSLC} knows no GL_KHR_cooperative_matrix: wide products by Vulkan do without")
+  endif()
   set_source_files_properties(${folder}/kernel_code.cc PROPERTIES OBJECT_DEPENDS "${made}")
   target_include_directories(${target} PRIVATE ${generated})
   target_sources(${target} PRIVATE ${made})

@@ -77,8 +77,7 @@ TEST_F(VulkanExperts, MultiplyManyColumnsWithTheBitsOfTheirTwins) {
 }
 
 TEST_F(VulkanExperts, ThatAreLargerThanABindingTogetherAreMultipliedInParts) {
-  const auto small =
-      value_of(vulkan::VulkanDevice::open(instance_, *gpu_, {gpu_->binding.alignment, 24'000}));
+  const auto small = value_of(vulkan::VulkanDevice::open(instance_, *gpu_, {gpu_->limits.alignment, 24'000}));
   const Mixture of{5, 2, 7, 0, 7};
   for (const TensorType type : {TensorType::q8_0, TensorType::q5_k, TensorType::f16}) {
     const ExpertMatrices matrices(type, 33, 256, of.blocks);

@@ -32,6 +32,7 @@ class VulkanKernels : public testing::TestWithParam<int> {
 
 // A compiler that puts a product and a sum into one rounding gives other bits.
 TEST_P(VulkanKernels, LetNoSumOrProductOfFloatsBeContracted) {
+  if (words().empty()) GTEST_SKIP() << "the glslc of this build knows no GL_KHR_cooperative_matrix";
   constexpr std::uint32_t decorate = 71, no_contraction = 42, add = 129, sub = 131, mul = 133;
   std::set<std::uint32_t> kept;
   int found = 0;
@@ -61,6 +62,7 @@ TEST_P(VulkanKernels, AskForRoundingToTheNearest) {
     if (operation == execution_mode) modes.insert(all[2]);
   });
   const auto kernel = static_cast<Kernel>(GetParam());
+  if (words().empty()) GTEST_SKIP() << "the glslc of this build knows no GL_KHR_cooperative_matrix";
   if (kernel == Kernel::move || kernel == Kernel::copy_heads || kernel == Kernel::group_experts)
     return;  // they have no floats
   EXPECT_TRUE(modes.contains(to_nearest_even));
@@ -75,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(All, VulkanKernels, testing::Range(0, vulkan::kernel_co
 class VulkanDispatches : public testing::Test {
  protected:
   std::vector<Dispatch> of(const call::AnyCall& call,
-                           const vulkan::BindingLimits& limits = {64, 1 << 30}) const {
+                           const vulkan::DispatchLimits& limits = {64, 1 << 30}) const {
     std::vector<Dispatch> all;
     EXPECT_TRUE(vulkan::add_dispatches(call, limits, all));
     return all;
@@ -90,6 +92,35 @@ TEST_F(VulkanDispatches, BindPlacesAsTheDeviceAligns) {
   EXPECT_EQ(all[0].bindings[0].at, x.at().behind(64));
   EXPECT_EQ(all[0].bindings[0].bytes, 36 + (50 + 40) * sizeof(float));
   EXPECT_EQ(all[0].parameters[1], 9u);  // where x begins behind it
+}
+
+TEST_F(VulkanDispatches, OfThreeRowsAndMoreMultiplyByMatricesWhereThereAreSuch) {
+  const QuantizedLayout layout{70, 512};
+  const Numbers w = zeros(host_, 1 << 16), x = zeros(host_, layout.bytes()), y = zeros(host_, 1 << 16);
+  const auto dispatches_of = [&](TensorType type, std::size_t rows, const vulkan::DispatchLimits& limits) {
+    return of(
+        call::Product{{x.at(), {rows, 512}}, rows, {{{type, 40, 512, w.at(), w.at(), w.at()}, y.rows(40)}}},
+        limits);
+  };
+  vulkan::DispatchLimits limits{64, 1 << 30, 48 << 10, vulkan::Matrices{16, 8, 32, 32}};
+  const bool has_kernel = !vulkan::code_of(Kernel::matrix_product).words.empty();
+  const Kernel wide = has_kernel ? Kernel::matrix_product : Kernel::panel_product;
+  for (const TensorType type : {TensorType::q8_0, TensorType::q6_k}) {
+    EXPECT_EQ(dispatches_of(type, 2, limits)[0].kernel, Kernel::panel_product);
+    EXPECT_EQ(dispatches_of(type, 3, {64, 1 << 30})[0].kernel, Kernel::panel_product);
+    const Dispatch few = dispatches_of(type, 3, limits)[0];
+    EXPECT_EQ(few.kernel, wide);
+    if (!has_kernel) continue;
+    EXPECT_EQ(few.subgroup, 32u);
+    EXPECT_EQ(few.constants[0], 8u);        // rows of x
+    EXPECT_EQ(few.constants.back(), 256u);  // invocations
+    EXPECT_EQ(few.groups_x, 1u);
+    EXPECT_EQ(dispatches_of(type, 70, limits)[0].groups_x, 4u);  // a slab of 64, by 16
+  }
+  limits.shared_bytes = 16 << 10;
+  if (has_kernel) {
+    EXPECT_EQ(dispatches_of(TensorType::q8_0, 3, limits)[0].constants.back(), 128u);
+  }
 }
 
 TEST_F(VulkanDispatches, WaitWhereTheyReadWhatWasWrittenOrWriteWhatWasReadOrWritten) {

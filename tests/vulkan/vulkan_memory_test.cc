@@ -98,7 +98,7 @@ TEST_F(VulkanMemory, ThatIsShortForATextEndsThatTextAlone) {
 
 TEST_F(VulkanMemory, OfAllKeysAndValuesIsAtMostABinding) {
   const auto small =
-      value_of(vulkan::VulkanDevice::open(instance_, *gpu_, {gpu_->binding.alignment, 100'000}));
+      value_of(vulkan::VulkanDevice::open(instance_, *gpu_, {gpu_->limits.alignment, 100'000}));
   const auto model =
       load(source_folder() / "tests/data/arch/llama-f32.gguf", std::make_shared<DeviceBackend>(small))
           .value();

@@ -94,6 +94,19 @@ TEST_F(VulkanPanels, HaveTheBitsOfTheirTwinsForEveryShape) {
   }
 }
 
+TEST_F(VulkanPanels, HaveTheBitsOfTheirTwinsByMatricesOfEveryFormat) {
+  if (!gpu_->limits.matrices || vulkan::code_of(vulkan::Kernel::matrix_product).words.empty())
+    GTEST_SKIP() << "this driver, or the glslc of this build, has no VK_KHR_cooperative_matrix";
+  for (const TensorType type : device_layouts()) {
+    for (const Shape& shape : {Shape{17, 3 * format_of(type).elements, 5}, {40, 512, 3}})
+      expect_same_product(type, shape);
+  }
+  for (const TensorType type : {TensorType::q8_0, TensorType::q4_k, TensorType::q6_k, TensorType::q2_k}) {
+    for (const Shape& shape : {Shape{1, 256, 8}, {33, 2560, 20}, {20, 256, 70}})
+      expect_same_product(type, shape);
+  }
+}
+
 TEST_F(VulkanProducts, OfARowAreTheSameInAnyCompany) {
   constexpr std::size_t rows = 20, cols = 512, n = 11;
   const WeightPanels panels =
@@ -165,8 +178,7 @@ TEST_F(VulkanProducts, OfFloatsHaveTheBitsOfTheirTwins) {
 
 TEST_F(VulkanProducts, OfMatricesThatAreLargerThanABindingAreMadeInParts) {
   constexpr std::size_t rows = 70, cols = 256, n = 3;
-  const auto small =
-      value_of(vulkan::VulkanDevice::open(instance_, *gpu_, {gpu_->binding.alignment, 20'000}));
+  const auto small = value_of(vulkan::VulkanDevice::open(instance_, *gpu_, {gpu_->limits.alignment, 20'000}));
   TwinDevice twins;
   for (const TensorType type : {TensorType::q8_0, TensorType::q5_k, TensorType::q6_k}) {
     const WeightPanels panels = pack_for_device(type, rows, cols, random_tensor(type, rows, cols, 1));

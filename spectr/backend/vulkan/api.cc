@@ -16,6 +16,7 @@ InstanceApi instance_api(PFN_vkGetInstanceProcAddr get, VkInstance instance) {
   InstanceApi api;
 #define SPECTR_FIND(name) api.name = reinterpret_cast<PFN_##name>(get(instance, #name));
   SPECTR_OF_INSTANCES(SPECTR_FIND)
+  SPECTR_FIND(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)
 #undef SPECTR_FIND
   return api;
 }

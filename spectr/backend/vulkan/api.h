@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "spectr/backend/vulkan/matrix_words.h"
 #include "spectr/base/result.h"
 
 /// What is used of Vulkan. Building takes its headers, and running no library but the loader, which is looked
@@ -63,9 +64,10 @@ namespace spectr::vulkan {
   X(vkQueueSubmit)
 
 #define SPECTR_MEMBER(name) PFN_##name name = nullptr;
-/// The functions of an instance; all are set.
+/// The functions of an instance; all are set but the last one, which drivers of matrices have.
 struct InstanceApi {
   SPECTR_OF_INSTANCES(SPECTR_MEMBER)
+  SPECTR_MEMBER(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)
 };
 /// The functions of a device; all are set.
 struct DeviceApi {

@@ -170,7 +170,7 @@ void Lowering::operator()(const call::Norm& c) {
   end(std::move(p), c.rows, c.groups);
 }
 
-Result<void> add_dispatches(const call::AnyCall& call, const BindingLimits& limits,
+Result<void> add_dispatches(const call::AnyCall& call, const DispatchLimits& limits,
                             std::vector<Dispatch>& dispatches) {
   Lowering lowering(limits, dispatches);
   std::visit(lowering, call.get());

@@ -21,13 +21,14 @@ struct Binding {
 struct Dispatch {
   Kernel kernel;
   std::vector<std::uint32_t> constants = {};   ///< of specialization
+  std::uint32_t subgroup = 0;                  ///< invocations, where the kernel goes by subgroups
   std::vector<Binding> bindings = {};          ///< as many as the kernel has
   std::vector<std::uint32_t> parameters = {};  ///< push constants
   std::uint32_t groups_x = 1, groups_y = 1;
 };
 
 /// Appends the dispatches that do what a call says. Error: a place that is larger than a binding may be.
-Result<void> add_dispatches(const call::AnyCall& call, const BindingLimits& limits,
+Result<void> add_dispatches(const call::AnyCall& call, const DispatchLimits& limits,
                             std::vector<Dispatch>& dispatches);
 
 /// What was read and written since the last barrier: what comes next must wait for one where it reads what

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "spectr/backend/device/weight_panels.h"
 #include "spectr/backend/vulkan/lowering.h"
@@ -7,13 +8,36 @@
 namespace spectr::vulkan {
 namespace {
 
+constexpr std::size_t least_rows_for_matrices = 3;
+
+/// What a group of matrix_product.comp has: rows of x, and subgroups, as many as shared memory has room for.
+struct MatrixGroup {
+  std::size_t rows;
+  std::uint32_t subgroups;
+};
+
+/// None for few rows, and where the device or the build has no matrices.
+std::optional<MatrixGroup> matrix_group(const DispatchLimits& limits, const PanelFormat& format,
+                                        std::size_t n) {
+  if (n < least_rows_for_matrices || !limits.matrices || code_of(Kernel::matrix_product).words.empty())
+    return std::nullopt;
+  const Matrices& matrices = *limits.matrices;
+  const bool is_spread = format.scales >= PanelScales::small_of_16 && matrices.depth > 16;
+  const std::size_t rows = n <= 8 ? 8 : 16, x_rows = std::max<std::size_t>(rows, matrices.columns);
+  const std::size_t words = 16 * (is_spread ? 36 : 20) + x_rows * (20 + 16) + rows * 16;  // of a subgroup
+  std::uint32_t subgroups = std::min(8u, 256 / matrices.subgroup);
+  while (subgroups > 0 && subgroups * words * word > limits.shared_bytes) subgroups /= 2;
+  if (subgroups == 0) return std::nullopt;
+  return MatrixGroup{rows, subgroups};
+}
+
 /// Rows of x that a group has, up to 8: few pipelines, and hardly a row too many.
 std::size_t rows_together(std::size_t n) {
   return std::bit_ceil(std::min<std::size_t>(n, 8));
 }
 
-/// The constants of panels.glsl, between those of product.glsl.
-std::vector<std::uint32_t> constants_of(std::size_t together, const PanelFormat& format, bool of_experts) {
+/// The first constants of kernels that multiply by panels: rows of x, and those of panels.glsl.
+std::vector<std::uint32_t> constants_of(std::size_t together, const PanelFormat& format) {
   const auto& table = format.table;
   const auto as_constant = [](auto value) { return static_cast<std::uint32_t>(value); };
   return {as_uint(together),
@@ -24,8 +48,7 @@ std::vector<std::uint32_t> constants_of(std::size_t together, const PanelFormat&
           table[1],
           table[2],
           table[3],
-          as_constant(format.scales),
-          of_experts ? 1U : 0U};
+          as_constant(format.scales)};
 }
 
 }  // namespace
@@ -39,7 +62,9 @@ std::size_t Lowering::rows_at_once(std::size_t rows, std::size_t bytes) const {
 /// For `n` rows of x.
 void Lowering::begin_product(TensorType type, std::size_t n, bool of_experts) {
   begin(Kernel::panel_product);
-  dispatches_.back().constants = constants_of(rows_together(n), panel_format(type), of_experts);
+  std::vector<std::uint32_t>& constants = dispatches_.back().constants;
+  constants = constants_of(rows_together(n), panel_format(type));
+  constants.push_back(of_experts ? 1 : 0);
 }
 void Lowering::begin_float_product(std::size_t n, bool of_experts) {
   begin(Kernel::float_product);
@@ -52,7 +77,10 @@ void Lowering::add_product(const call::Product& c, const call::Product::Target& 
   const call::Weights& w = target.weights;
   const call::Rows& y = target.y;
   const QuantizedLayout& layout = c.x.layout;
-  const std::size_t blocks = layout.blocks(), n = layout.rows_of(slab), together = rows_together(n);
+  const std::size_t blocks = layout.blocks(), n = layout.rows_of(slab);
+  const PanelFormat format = panel_format(w.type);
+  const std::optional<MatrixGroup> group = matrix_group(limits_, format, n);
+  const std::size_t together = group ? group->rows : rows_together(n);
   const PanelLayout panel_of(w.type, WeightPanels::panel_rows, w.cols);
   const std::size_t codes = panel_of.code_bytes, scales = panel_of.scale_bytes,
                     factors = panel_of.factor_bytes;
@@ -61,13 +89,23 @@ void Lowering::add_product(const call::Product& c, const call::Product::Target& 
   for (std::size_t row = 0; row < w.rows; row += at_once) {
     const std::size_t rows = std::min(at_once, w.rows - row), panel = row / 16, panels = div_up(rows, 16);
     const std::size_t all = heads.count * panels;
-    begin_product(w.type, n, false);
+    if (group) {
+      begin(Kernel::matrix_product);
+      const auto& [height, width, depth, subgroup] = *limits_.matrices;
+      Dispatch& dispatch = dispatches_.back();
+      dispatch.constants = constants_of(group->rows, format);
+      dispatch.constants.insert(dispatch.constants.end(), {height, width, depth, subgroup, group->subgroups,
+                                                           subgroup * group->subgroups});
+      dispatch.subgroup = subgroup;
+    } else {
+      begin_product(w.type, n, false);
+    }
     const std::size_t first = slab * QuantizedLayout::slab_rows;
     end({reads(0, w.codes.behind(panel * codes), all * codes, 16),
          reads(1, w.scales.behind(panel * scales), all * scales),
          w.factors ? reads(2, w.factors.behind(panel * factors), all * factors) : 0,
          reads(3, c.x.at.behind(layout.codes_of(slab)), x_behind + blocks * layout.tiles() * 512, 16),
-         reads(4, c.x.at.behind(layout.scales_of(slab)), x_behind + blocks * layout.tiles() * 64),
+         reads(4, c.x.at.behind(layout.scales_of(slab)), x_behind + blocks * layout.tiles() * 128),
          as_uint(layout.tiles()), as_uint(rows), as_uint(blocks), as_uint(n),
          writes(5, y.at.behind((first * y.stride + row) * word),
                 heads.behind(heads.y_apart) + numbers_of(n, rows, y.stride) * word),

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace spectr::vulkan {
@@ -63,6 +65,56 @@ std::string missing_of(const VkPhysicalDeviceProperties& of, const VkPhysicalDev
   return {};
 }
 
+/// Those with the most products that a subgroup does at once, and among these of the fewest columns: if the
+/// device and its driver have all that the kernel needs.
+std::optional<Matrices> matrices_of(const InstanceApi& api, VkPhysicalDevice handle,
+                                    const VkPhysicalDeviceVulkan11Properties& of_1_1,
+                                    const VkPhysicalDeviceVulkan13Properties& of_1_3,
+                                    const VkPhysicalDeviceVulkan13Features& features_1_3) {
+  if (api.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR == nullptr ||
+      !has_extension(api, handle, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME))
+    return std::nullopt;
+  auto of_matrices = structure<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
+  auto of_1_2 =
+      structure<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+  of_1_2.pNext = &of_matrices;
+  auto features = structure<VkPhysicalDeviceFeatures2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2);
+  features.pNext = &of_1_2;
+  api.vkGetPhysicalDeviceFeatures2(handle, &features);
+  const bool has_all =
+      of_matrices.cooperativeMatrix == VK_TRUE && of_1_2.shaderInt8 == VK_TRUE &&
+      of_1_2.vulkanMemoryModel == VK_TRUE && of_1_2.vulkanMemoryModelDeviceScope == VK_TRUE &&
+      features_1_3.subgroupSizeControl == VK_TRUE && features_1_3.computeFullSubgroups == VK_TRUE;
+  const std::uint32_t subgroup = of_1_1.subgroupSize;
+  if (!has_all || (of_1_3.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) == 0 || subgroup < 8 ||
+      subgroup > 128)
+    return std::nullopt;
+
+  std::uint32_t count = 0;
+  api.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(handle, &count, nullptr);
+  std::vector<VkCooperativeMatrixPropertiesKHR> all(
+      count,
+      structure<VkCooperativeMatrixPropertiesKHR>(VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR));
+  api.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(handle, &count, all.data());
+  std::optional<Matrices> best;
+  const auto order = [](const Matrices& one) { return std::tuple(one.rows * one.depth, -int(one.columns)); };
+  for (const auto& one : all) {
+    const auto is_among = [](std::uint32_t size, std::initializer_list<std::uint32_t> sizes) {
+      return std::ranges::find(sizes, size) != sizes.end();
+    };
+    const bool multiplies_bytes =
+        one.AType == VK_COMPONENT_TYPE_SINT8_KHR && one.BType == VK_COMPONENT_TYPE_SINT8_KHR &&
+        one.CType == VK_COMPONENT_TYPE_SINT32_KHR && one.ResultType == VK_COMPONENT_TYPE_SINT32_KHR;
+    if (!multiplies_bytes || one.saturatingAccumulation == VK_TRUE || one.scope != VK_SCOPE_SUBGROUP_KHR ||
+        !is_among(one.MSize, {8, 16}) || !is_among(one.NSize, {8, 16}) || !is_among(one.KSize, {8, 16, 32}))
+      continue;
+    const Matrices found{one.MSize, one.NSize, one.KSize, subgroup};
+    if (!best || order(found) > order(*best)) best = found;
+  }
+  return best;
+}
+
 }  // namespace
 
 Gpu Gpu::describe(const InstanceApi& api, VkPhysicalDevice handle, std::size_t ordinal) {
@@ -70,7 +122,10 @@ Gpu Gpu::describe(const InstanceApi& api, VkPhysicalDevice handle, std::size_t o
       structure<VkPhysicalDeviceVulkan12Properties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES);
   auto properties_1_3 =
       structure<VkPhysicalDeviceVulkan13Properties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES);
+  auto properties_1_1 =
+      structure<VkPhysicalDeviceVulkan11Properties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES);
   of_1_2.pNext = &properties_1_3;
+  properties_1_3.pNext = &properties_1_1;
   auto properties = structure<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
   properties.pNext = &of_1_2;
   api.vkGetPhysicalDeviceProperties2(handle, &properties);
@@ -92,8 +147,10 @@ Gpu Gpu::describe(const InstanceApi& api, VkPhysicalDevice handle, std::size_t o
           .family = family,
           .memory = memory.memoryProperties,
           .buffer_bytes = properties_1_3.maxBufferSize,
-          .binding = {.alignment = of.limits.minStorageBufferOffsetAlignment,
-                      .bytes = of.limits.maxStorageBufferRange},
+          .limits = {.alignment = of.limits.minStorageBufferOffsetAlignment,
+                     .bytes = of.limits.maxStorageBufferRange,
+                     .shared_bytes = of.limits.maxComputeSharedMemorySize,
+                     .matrices = matrices_of(api, handle, properties_1_1, properties_1_3, of_1_3)},
           .missing = missing_of(of, of_1_2, of_1_3, family)};
 }
 

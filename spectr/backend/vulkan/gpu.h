@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "spectr/backend/device/device.h"
@@ -9,10 +10,19 @@
 
 namespace spectr::vulkan {
 
-/// What a device binds at most, and how.
-struct BindingLimits {
+/// Matrices of signed bytes that a subgroup multiplies: [rows, depth] times [depth, columns].
+struct Matrices {
+  std::uint32_t rows, columns;  ///< 8 or 16
+  std::uint32_t depth;          ///< 8, 16 or 32
+  std::uint32_t subgroup;       ///< invocations
+};
+
+/// What dispatches on a device go by.
+struct DispatchLimits {
   std::size_t alignment;  ///< of what is bound, in bytes
   std::size_t bytes;      ///< of a binding
+  std::size_t shared_bytes = std::size_t{32} << 10;
+  std::optional<Matrices> matrices = std::nullopt;
 };
 
 /// A device of an instance, as its driver describes it.
@@ -25,7 +35,7 @@ struct Gpu {
   std::uint32_t family;     ///< of queues that compute, if possible of those that do not draw
   VkPhysicalDeviceMemoryProperties memory;
   std::size_t buffer_bytes;  ///< of a buffer, at most
-  BindingLimits binding;
+  DispatchLimits limits;
   /// What it lacks that kernels need: "Vulkan 1.2, but 1.3 is needed"; or nothing.
   std::string missing;
 

@@ -24,6 +24,13 @@ constexpr std::uint32_t quantize[] = {
 constexpr std::uint32_t panel_product[] = {
 #include "spectr/backend/vulkan/words/panel_product.inc"
 };
+#if defined(SPECTR_HAS_MATRICES)
+constexpr std::uint32_t matrix_product[] = {
+#include "spectr/backend/vulkan/words/matrix_product.inc"
+};
+#else
+constexpr std::span<const std::uint32_t> matrix_product;
+#endif
 constexpr std::uint32_t float_product[] = {
 #include "spectr/backend/vulkan/words/float_product.inc"
 };
@@ -93,6 +100,7 @@ constexpr std::array<KernelCode, kernel_count> all{{
     {"norm_quantized", norm_quantized, 7},
     {"quantize", quantize, 2},
     {"panel_product", panel_product, 7},
+    {"matrix_product", matrix_product, 6},
     {"float_product", float_product, 4},
     {"turn", turn, 8},
     {"attend", attend, 5},

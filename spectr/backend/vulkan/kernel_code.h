@@ -13,6 +13,7 @@ enum class Kernel {
   norm_quantized,
   quantize,
   panel_product,
+  matrix_product,
   float_product,
   turn,
   attend,
@@ -34,11 +35,11 @@ enum class Kernel {
   multiply_keys,
   recur,
 };
-inline constexpr int kernel_count = 26;
+inline constexpr int kernel_count = 27;
 
 struct KernelCode {
   const char* name;
-  std::span<const std::uint32_t> words;  ///< SPIR-V
+  std::span<const std::uint32_t> words;  ///< SPIR-V; none of matrix_product, where glslc knew no matrices
   std::uint32_t bindings;                ///< 0 … bindings − 1
 };
 

@@ -17,8 +17,21 @@ Result<std::unique_ptr<const LogicalDevice>> LogicalDevice::open(std::shared_ptr
       structure<VkPhysicalDeviceVulkan13Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES);
   features.shaderIntegerDotProduct = VK_TRUE;
   features.maintenance4 = VK_TRUE;
+  auto features_1_2 =
+      structure<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+  auto of_matrices = structure<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
   std::vector<const char*> extensions;
   if (gpu.has_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  if (gpu.limits.matrices) {
+    extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    features.subgroupSizeControl = features.computeFullSubgroups = VK_TRUE;
+    features_1_2.shaderInt8 = VK_TRUE;
+    features_1_2.vulkanMemoryModel = features_1_2.vulkanMemoryModelDeviceScope = VK_TRUE;
+    of_matrices.cooperativeMatrix = VK_TRUE;
+    features.pNext = &features_1_2;
+    features_1_2.pNext = &of_matrices;
+  }
   auto info = structure<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
   info.pNext = &features;
   info.queueCreateInfoCount = 1;

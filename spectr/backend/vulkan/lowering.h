@@ -35,7 +35,7 @@ inline std::uint32_t kind_of(TensorType type) {
 /// their numbers in the kernel, give the parameters that say where in them its places are.
 class Lowering {
  public:
-  Lowering(const BindingLimits& limits, std::vector<Dispatch>& dispatches)
+  Lowering(const DispatchLimits& limits, std::vector<Dispatch>& dispatches)
       : limits_(limits), dispatches_(dispatches) {}
 
   const Result<void>& state() const { return state_; }
@@ -135,7 +135,7 @@ class Lowering {
                       const call::ExpertLists& lists, std::size_t sharers, std::size_t first,
                       std::size_t experts, std::size_t x_slab, std::size_t rows);
 
-  const BindingLimits& limits_;
+  const DispatchLimits& limits_;
   std::vector<Dispatch>& dispatches_;
   Result<void> state_;
 };

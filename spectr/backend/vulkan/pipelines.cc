@@ -56,6 +56,13 @@ VkResult Pipelines::make(const Dispatch& dispatch, VkPipeline& pipeline) const {
   info.stage.pName = "main";
   info.stage.pSpecializationInfo = &constants;
   info.layout = layout_;
+  auto size = structure<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
+      VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
+  if (dispatch.subgroup > 0) {
+    size.requiredSubgroupSize = dispatch.subgroup;
+    info.stage.pNext = &size;
+    info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+  }
   result = api.vkCreateComputePipelines(device_.handle(), VK_NULL_HANDLE, 1, &info, nullptr, &pipeline);
   api.vkDestroyShaderModule(device_.handle(), shader, nullptr);
   return result;

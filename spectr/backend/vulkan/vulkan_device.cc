@@ -83,7 +83,7 @@ VkResult make_commands(const LogicalDevice& device, VkCommandPool& pool, VkComma
 }  // namespace
 
 Result<std::shared_ptr<VulkanDevice>> VulkanDevice::open(std::shared_ptr<const Instance> instance,
-                                                         const Gpu& gpu, const BindingLimits& limits) {
+                                                         const Gpu& gpu, const DispatchLimits& limits) {
   SPECTR_TRY(auto opened, LogicalDevice::open(std::move(instance), gpu));
   std::shared_ptr<VulkanDevice> device(new VulkanDevice(std::move(opened), limits));
   SPECTR_TRY_VOID(device->begin());

@@ -15,13 +15,12 @@ namespace spectr::vulkan {
 /// need, and submitted together with what was uploaded since: one submission a pass.
 class VulkanDevice final : public Device {
  public:
-  /// `limits`: what is bound at most, where that shall be less than the device can. Error: what the device
-  /// lacks, or the driver's.
+  /// `limits`: where they shall be less than the device's. Error: what the device lacks, or the driver's.
   static Result<std::shared_ptr<VulkanDevice>> open(std::shared_ptr<const Instance> instance, const Gpu& gpu,
-                                                    const BindingLimits& limits);
+                                                    const DispatchLimits& limits);
   static Result<std::shared_ptr<VulkanDevice>> open(std::shared_ptr<const Instance> instance,
                                                     const Gpu& gpu) {
-    return open(std::move(instance), gpu, gpu.binding);
+    return open(std::move(instance), gpu, gpu.limits);
   }
   ~VulkanDevice() override;
 
@@ -51,7 +50,7 @@ class VulkanDevice final : public Device {
     std::size_t from, bytes;
   };
 
-  VulkanDevice(std::unique_ptr<const LogicalDevice> device, const BindingLimits& limits)
+  VulkanDevice(std::unique_ptr<const LogicalDevice> device, const DispatchLimits& limits)
       : device_(std::move(device)), limits_(limits), pipelines_(*device_) {}
   Result<void> begin();
   Result<void> check(VkResult result);
@@ -74,7 +73,7 @@ class VulkanDevice final : public Device {
   Result<void> run_all(const Commands& commands);
 
   std::unique_ptr<const LogicalDevice> device_;
-  BindingLimits limits_;
+  DispatchLimits limits_;
   mutable std::mutex mutex_;  // of what follows, and of the order of work
   Pipelines pipelines_;
   VkCommandPool pool_ = VK_NULL_HANDLE;

@@ -125,21 +125,26 @@ void main() {
     for (uint w = 0u; w < W_COUNT; ++w) {
       for (uint x = 0u; x < X_COUNT; ++x) mine[w][x] = 0.0;
     }
-    for (uint b = own * PER_SUBGROUP + s; b < call.blocks; b += 32u) {
-      const uint block = gl_WorkGroupID.y * call.blocks + b;
+    // All subgroups go through as many runs: some drivers have them all wait at each barrier.
+    for (uint run = 0u; run < call.blocks; run += 32u) {
+      const uint b = run + own * PER_SUBGROUP + s, block = gl_WorkGroupID.y * call.blocks + b;
+      const bool is_there = b < call.blocks;
       vec4 scale[W_COUNT], minimum[W_COUNT];
-      for (uint w = 0u; w < W_COUNT; ++w) load_scales(block, lane % WIDTH + WIDTH * w, scale[w], minimum[w]);
       subgroupBarrier();  // who still reads the block before
-      stage(block, b, first, x_behind);
+      if (is_there) {
+        for (uint w = 0u; w < W_COUNT; ++w)
+          load_scales(block, lane % WIDTH + WIDTH * w, scale[w], minimum[w]);
+        stage(block, b, first, x_behind);
+      }
       subgroupBarrier();
       [[unroll]] for (uint h = 0u; h < 2u; ++h) {
         float t[W_COUNT][X_COUNT];
         [[unroll]] for (uint k = 0u; k < 2u; ++k) {
           if (k > 0u && !ARE_OF_16) break;
           const uint i = ARE_OF_16 ? 2u * h + k : h;
-          multiply(i);
+          if (is_there) multiply(i);
           subgroupBarrier();
-          for (uint w = 0u; w < W_COUNT; ++w) {
+          for (uint w = 0u; w < W_COUNT && is_there; ++w) {
             for (uint x = 0u; x < X_COUNT; ++x) {
               const uint r = lane / WIDTH + HEIGHT * x, tile = b * call.tiles + (first + r) / 8u;
               const uint number = tile * 16u + (first + r) % 8u / 2u * 4u + h * 2u + (first + r) % 2u;
