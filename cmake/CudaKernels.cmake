@@ -1,4 +1,4 @@
-# cuda_kernels(TARGET): kernels.cu as PTX, which kernel_image.cc of the target holds. For every GPU from Hopper on:
+# cuda_kernels(TARGET): kernels.cu as PTX, compressed, which kernel_image.cc of the target holds. For every GPU from Hopper on:
 # an image for the products of each format in product_list.cuh, and one for all other kernels; the same for GPUs before
 # Hopper: products from Ampere on, the others from Turing on.
 # clang does without a toolkit; nvcc is asked where there is no clang. Without either the program says that it was
@@ -29,12 +29,14 @@ function(cuda_kernels target)
   else()
     return()
   endif()
+  find_program(SPECTR_GZIP NAMES gzip REQUIRED)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cu ${folder}/*.cuh ${folder}/*.h)
   set(images "")
   set(listed "")
   function(cuda_image name)
     set(image ${PROJECT_BINARY_DIR}/cuda/${name}.ptx)
-    add_custom_command(OUTPUT ${image} COMMAND ${compile} ${ARGN} ${folder}/kernels.cu -o ${image}
+    add_custom_command(OUTPUT ${image}.gz COMMAND ${compile} ${ARGN} ${folder}/kernels.cu -o ${image}
+                       COMMAND ${SPECTR_GZIP} -9 -n -k -f ${image}
                        DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/spectr/backend/cuda/product_shape.h
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/attention_rows.h
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/head_layout.h
@@ -42,8 +44,8 @@ function(cuda_kernels target)
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/expert_group.h
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/panel_format.h
                        COMMENT "Compiling ${name} for GPUs" VERBATIM)
-    set(images ${images} ${image} PARENT_SCOPE)
-    set(listed "${listed}SPECTR_IMAGE(${name}, \"${image}\")\n" PARENT_SCOPE)
+    set(images ${images} ${image}.gz PARENT_SCOPE)
+    set(listed "${listed}SPECTR_IMAGE(${name}, \"${image}.gz\")\n" PARENT_SCOPE)
   endfunction()
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/cuda)
   cuda_image(kernels ${hopper})

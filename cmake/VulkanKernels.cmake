@@ -46,7 +46,7 @@ function(vulkan_kernels target)
     vulkan_kernel(${name} ${name} -DQUANTIZES=0)
     vulkan_kernel(${name}_quantized ${name} -DQUANTIZES=1)
   endforeach()
-  # Whether glslc knows matrices, the kernel itself says: shaderc 2023.8 and later do.
+  # Whether glslc knows matrices, the kernel itself says: Debian 13's does, Debian 12's does not.
   execute_process(COMMAND ${SPECTR_GLSLC} --target-env=vulkan1.3 ${folder}/kernels/matrix_product.comp -o
                           ${words}/matrix_product.spv
                   RESULT_VARIABLE failure OUTPUT_QUIET ERROR_QUIET)

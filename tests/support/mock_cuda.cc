@@ -53,7 +53,7 @@ struct State {
   std::set<void*> handles;  // streams, modules, graphs
   std::map<void*, double> events;
   double milliseconds = 0;
-  std::map<void*, const char*> images;  // of modules
+  std::map<void*, std::string> images;  // of modules
   std::map<void*, std::vector<Work>> graphs;
   std::vector<Work>* captures = nullptr;
   std::vector<Work> captured;
@@ -217,7 +217,7 @@ CUresult cuModuleUnload(CUmodule module) {
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   check_handle(module);
   const auto kernel = state->kernels.find(name);
-  need(kernel != state->kernels.end() && std::strstr(state->images.at(module), entry_of(name).c_str()), name);
+  need(kernel != state->kernels.end() && state->images.at(module).contains(entry_of(name)), name);
   *function = reinterpret_cast<CUfunction>(&kernel->second);
   return success;
 }
@@ -344,9 +344,9 @@ MockCuda::~MockCuda() {
   state.reset();
 }
 
-const char* MockCuda::image(std::string_view name) {
+std::string MockCuda::image(std::string_view name) {
   static const std::map<std::string, std::string> all = all_images();
-  return all.at(std::string(name)).c_str();
+  return all.at(std::string(name));
 }
 
 const Driver& MockCuda::driver() const {

@@ -36,7 +36,7 @@ class MockCuda {
 
   const cuda::Driver& driver() const;
   /// As kernel_image(), but of kernels' names alone.
-  static const char* image(std::string_view name);
+  static std::string image(std::string_view name);
   /// Kernels that were launched, those of graphs each time.
   int launched() const;
   /// From the n-th kernel from now on the device is lost.

@@ -217,7 +217,7 @@ CUresult CudaDevice::load(const std::string& image) {
   CUmodule module = nullptr;
   const bool is_other = image == "kernels" && plans_->device().copies != Copies::in_bulk;
   const CUresult result =
-      driver_.cuModuleLoadData(&module, images_(is_other ? "kernels_before_hopper" : image));
+      driver_.cuModuleLoadData(&module, images_(is_other ? "kernels_before_hopper" : image).c_str());
   if (result == success) modules_[image] = module;
   return result;
 }

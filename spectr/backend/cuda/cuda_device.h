@@ -22,7 +22,7 @@ std::string name_of_device(int ordinal);
 /// The devices of a driver, by ordinal. Error: the driver's.
 Result<std::vector<DeviceInfo>> devices(const Driver& driver);
 
-using KernelImages = const char* (*)(std::string_view name);
+using KernelImages = std::string (*)(std::string_view name);
 
 /// How plans of products are chosen.
 struct TrialSettings {

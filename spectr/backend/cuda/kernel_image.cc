@@ -1,25 +1,71 @@
 #include "spectr/backend/cuda/kernel_image.h"
 
 #if defined(SPECTR_HAS_KERNELS)
-// Each file as it stands, with the zero that ends a string.
+#include <zlib.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "spectr/base/check.h"
+
+// Each file as it stands.
 #define SPECTR_IMAGE(name, file)                                                                      \
   asm(".pushsection .rodata\n.local spectr_image_" #name "\nspectr_image_" #name ":\n.incbin \"" file \
-      "\"\n.byte 0\n.popsection\n");                                                                  \
-  extern "C" const char spectr_image_##name[];
+      "\"\n.local spectr_end_of_" #name "\nspectr_end_of_" #name ":\n.popsection\n");                 \
+  extern "C" const std::byte spectr_image_##name[], spectr_end_of_##name[];
 #include "spectr/backend/cuda/images.inc"
 #undef SPECTR_IMAGE
-#endif
 
 namespace spectr::cuda {
+namespace {
 
-const char* kernel_image([[maybe_unused]] std::string_view name) {
-#if defined(SPECTR_HAS_KERNELS)
+/// What gzip has made smaller: its last four bytes say how long it was.
+std::string inflated(const std::byte* begin, const std::byte* end) {
+  std::uint32_t bytes = 0;
+  std::memcpy(&bytes, end - sizeof bytes, sizeof bytes);
+  std::string text(bytes, '\0');
+  z_stream stream = {};
+  stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(begin));  // NOLINT: it only reads
+  stream.avail_in = static_cast<uInt>(end - begin);
+  stream.next_out = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_out = bytes;
+  constexpr int of_gzip = 16 + MAX_WBITS;
+  SPECTR_CHECK(inflateInit2(&stream, of_gzip) == Z_OK);
+  const int result = inflate(&stream, Z_FINISH);
+  inflateEnd(&stream);
+  SPECTR_CHECK(result == Z_STREAM_END);
+  return text;
+}
+
+}  // namespace
+
+bool has_kernel_images() {
+  return true;
+}
+
+std::string kernel_image(std::string_view name) {
 #define SPECTR_IMAGE(image, file) \
-  if (name == #image) return spectr_image_##image;
+  if (name == #image) return inflated(spectr_image_##image, spectr_end_of_##image);
 #include "spectr/backend/cuda/images.inc"
 #undef SPECTR_IMAGE
-#endif
-  return nullptr;
+  return {};
 }
 
 }  // namespace spectr::cuda
+
+#else
+
+namespace spectr::cuda {
+
+bool has_kernel_images() {
+  return false;
+}
+
+std::string kernel_image(std::string_view) {
+  return {};
+}
+
+}  // namespace spectr::cuda
+
+#endif
