@@ -1,12 +1,12 @@
 // Kernels of mixtures of experts on fibers: the bits of their twins.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-#include <memory>
+#include <string>
 
 #include "spectr/backend/cuda/cuda_device.h"
 #include "spectr/backend/device/twin_device.h"
-#include "tests/support/expert_calls.h"
+#include "tests/support/expert_cases.h"
 #include "tests/support/mock_cuda.h"
 #include "tests/support/value_of.h"
 
@@ -15,78 +15,58 @@ namespace {
 
 using namespace test;
 
-/// Runs `work`, which gives bits, on both devices.
-template <class Work>
-void expect_same_bits(const Work& work) {
-  TwinDevice twins;
-  const MockCuda mock;
+/// Runs `works` on the twins and on a GPU as `settings` say.
+void expect_same_bits(const std::vector<WorkOnDevice>& works, const MockCuda::Settings& settings = {}) {
+  const MockCuda mock(settings);
   const auto cuda = value_of(cuda::CudaDevice::open(mock.driver(), 0, MockCuda::image));
-  EXPECT_EQ(work(*cuda), work(twins));
+  TwinDevice twins;
+  for (const WorkOnDevice& work : works) EXPECT_EQ(work(*cuda), work(twins));
 }
 
 TEST(CudaExperts, AreChosenAndWeighedAsTheirTwinsAre) {
-  for (const Choosing& how : all_choosing())
-    expect_same_bits([&](Device& on) { return bits_of(choose(on, how, how.z())); });
+  expect_same_bits(choosing_of_every_kind());
 }
 
 TEST(CudaExperts, ThatHaveNoNumberAreChosenAsTheirTwinsAre) {
-  const float infinity = std::numeric_limits<float>::infinity(),
-              nan = std::numeric_limits<float>::quiet_NaN();
-  for (const std::vector<float>& z : {std::vector<float>{nan, -infinity, 0.0f, -0.0f, -nan, infinity},
-                                      std::vector<float>{nan, nan, nan, nan, nan, nan}}) {
-    for (const std::size_t groups : {1, 3}) {
-      const Choosing how{.gating = ExpertsSpec::Gating::sigmoid,
-                         .experts = 6,
-                         .used = 4,
-                         .groups = groups,
-                         .groups_used = groups == 1 ? std::size_t{1} : 2,
-                         .rows = 1};
-      expect_same_bits([&](Device& on) { return choose(on, how, z).experts; });
-    }
-  }
+  expect_same_bits(choosing_without_numbers());
 }
 
 TEST(CudaExperts, HaveTheListsOfTheirTwins) {
-  for (const Mixture& of :
-       {Mixture{1, 1, 1, 0, 1}, {5, 3, 4, 0, 4}, {9, 4, 16, 5, 6}, {70, 2, 3, 0, 3}, {270, 2, 700, 20, 600}})
-    expect_same_bits([&](Device& on) { return bits(on, lists_of(on, of)); });
+  expect_same_bits(lists_of_experts());
 }
 
 TEST(CudaExperts, MultiplyWithTheBitsOfTheirTwins) {
-  for (const TensorType type : {TensorType::q8_0, TensorType::q5_0, TensorType::q4_k, TensorType::q2_k,
-                                TensorType::mxfp4, TensorType::f32, TensorType::bf16}) {
-    constexpr std::size_t rows = 20, cols = 256;
-    for (const Mixture& of : {Mixture{1, 2, 8, 0, 8}, {7, 2, 3, 1, 2}}) {
-      const ExpertMatrices matrices(type, rows, cols, of.blocks);
-      for (const std::size_t sharers : {of.used, std::size_t{1}}) {
-        const std::vector<float> x = random_floats(of.slots() / sharers * cols, 2);
-        expect_same_bits([&](Device& on) { return bits_of(expert_product(on, of, matrices, sharers, x)); });
-      }
-    }
-  }
+  expect_same_bits(expert_products({TensorType::q8_0, TensorType::q5_0, TensorType::q4_k, TensorType::q6_k,
+                                    TensorType::q2_k, TensorType::mxfp4, TensorType::f32, TensorType::bf16}));
 }
 
-TEST(CudaExperts, MultiplyManyColumnsWithTheBitsOfTheirTwins) {
-  const Mixture of{3, 2, 4, 0, 4};
-  for (const auto& [type, cols] : {std::pair{TensorType::q8_0, std::size_t{2336}}, {TensorType::f16, 2113}}) {
-    const ExpertMatrices matrices(type, 17, cols, of.blocks);
-    const std::vector<float> x = random_floats(of.rows * cols, 2);
-    expect_same_bits([&](Device& on) { return bits_of(expert_product(on, of, matrices, of.used, x)); });
-  }
+TEST(CudaExperts, MultiplyWithTheBitsOfTheirTwinsBeforeHopper) {
+  for (const int major : {8, 7})
+    expect_same_bits(expert_products({TensorType::q3_k}), {.major = major, .minor = 5});
 }
 
-TEST(CudaExperts, MultiplyRowsOfSeveralSlabsWithTheBitsOfTheirTwins) {
-  const Mixture of{35, 2, 2, 0, 2};
-  const ExpertMatrices matrices(TensorType::q8_0, 16, 32, of.blocks);
-  const std::vector<float> x = random_floats(of.slots() * 32, 2);
-  expect_same_bits([&](Device& on) { return bits_of(expert_product(on, of, matrices, 1, x)); });
+TEST(CudaExperts, WaitForAllThatIsCopied) {
+  expect_same_bits(expert_products({TensorType::q4_1}), {.lazy = true});
+}
+
+TEST(CudaExperts, MultiplyByTensorCoresWhereSlotsShareThem) {
+  std::vector<std::string> ran;
+  const auto kernels_of = [&](const Mixture& of) {
+    ran.clear();
+    expect_same_bits(products_of(TensorType::q8_0, 16, 32, of),
+                     {.milliseconds = [&](const std::string& name, int) {
+                       ran.push_back(name);
+                       return 1.0;
+                     }});
+    return ran;
+  };
+  EXPECT_THAT(kernels_of({1, 2, 8, 0, 8}), testing::Contains("expert_product_1"));
+  EXPECT_THAT(kernels_of({7, 2, 3, 0, 3}), testing::Contains("product_q8_0_1_1_4_32_of_experts"));
+  EXPECT_THAT(kernels_of({35, 2, 2, 0, 2}), testing::Contains("product_q8_0_2_2_8_32_of_experts"));
 }
 
 TEST(CudaExperts, AreAddedWithTheBitsOfTheirTwins) {
-  for (const Mixture& of : {Mixture{1, 1, 1, 0, 1}, {5, 3, 4, 0, 4}, {9, 4, 16, 5, 6}}) {
-    for (const std::size_t cols : {5, 600})
-      expect_same_bits([&](Device& on) { return bits_of(combined(on, of, cols)); });
-  }
+  expect_same_bits(additions_of_experts());
 }
 
 }  // namespace

@@ -101,7 +101,9 @@ class Group {
     if (found == barriers.end()) fail("a barrier that was not started");
     return found->second;
   }
-  void perform(const Copy& copy) { std::memcpy(shared(copy.to, 16, copy.bytes), copy.from, copy.bytes); }
+  void perform(const Copy& copy) {
+    std::memcpy(shared(copy.to, std::min(copy.bytes, 16u), copy.bytes), copy.from, copy.bytes);
+  }
   u8* shared(u32 address, u32 aligned, u32 bytes) {
     if (address % aligned != 0) fail("a misaligned address of shared memory");
     if (address + bytes > static_cast<u32>(how.shared)) fail("an address behind the shared memory");
@@ -263,11 +265,11 @@ void wait(u32 barrier, u32 parity) {
   running->yield(Wait::copies);
 }
 
-void copy_line(u32 to, const void* from) {
-  check_aligned(from, 16);
-  const Copy line{to, from, 16};
-  if (!running->how.lazy) return running->perform(line);
-  running->fibers[static_cast<std::size_t>(place().thread)].copies.back().push_back(line);
+void copy_own(u32 to, const void* from, u32 bytes) {
+  check_aligned(from, bytes);
+  const Copy copy{to, from, bytes};
+  if (!running->how.lazy) return running->perform(copy);
+  running->fibers[static_cast<std::size_t>(place().thread)].copies.back().push_back(copy);
 }
 
 void end_copies() {

@@ -66,7 +66,7 @@ void copy(u32 to, const void* from, u32 bytes, u32 barrier);
 void wait(u32 barrier, u32 parity);
 
 // Copies that each thread makes for itself.
-void copy_line(u32 to, const void* from);
+void copy_own(u32 to, const void* from, u32 bytes);
 void end_copies();
 void await_copies(std::size_t pending);
 
@@ -202,7 +202,10 @@ inline void copy_to_shared(u32 to, const void* from, u32 bytes, u32 barrier) {
   fibers::copy(to, from, bytes, barrier);
 }
 inline void copy_line(u32 to, const void* from) {
-  fibers::copy_line(to, from);
+  fibers::copy_own(to, from, 16);
+}
+inline void copy_word(u32 to, const void* from) {
+  fibers::copy_own(to, from, 4);
 }
 inline void end_copies() {
   fibers::end_copies();

@@ -29,6 +29,8 @@ std::map<std::string, std::string> all_images() {
     all[kernel.image] += entry_of(name);
     if (kernel.image == "kernels" && !name.starts_with("spectr_attend_"))
       all["kernels_before_hopper"] += entry_of(name);
+    const std::string& of_ampere = kernel.image;
+    if (name.ends_with("_of_experts")) all[of_ampere.substr(0, of_ampere.rfind('_'))] += entry_of(name);
   }
   return all;
 }

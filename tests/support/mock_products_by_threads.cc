@@ -14,7 +14,9 @@ using namespace cuda;  // NOLINT(google-build-using-namespace): kernels are name
     const Parameters& p = *static_cast<const Parameters*>(parameters); \
     __VA_ARGS__;                                                       \
   }
-#define SPECTR_PRODUCTS(image, Format, shapes) SPECTR_SHAPES_BY_THREADS(SPECTR_PRODUCT_KERNEL, image, Format)
+#define SPECTR_PRODUCTS(image, Format, shapes)                   \
+  SPECTR_SHAPES_BY_THREADS(SPECTR_PRODUCT_KERNEL, image, Format) \
+  SPECTR_SHAPES_OF_EXPERTS(SPECTR_EXPERTS_KERNEL, image, Format)
 #include "spectr/backend/cuda/kernels/product_list.cuh"
 #undef SPECTR_PRODUCTS
 #undef SPECTR_KERNEL
@@ -28,6 +30,7 @@ void add_mock_products_by_threads(std::map<std::string, MockKernel>& all) {
   {                                                                \
     const std::string of = #image "_ampere";                       \
     SPECTR_SHAPES_BY_THREADS(SPECTR_PRODUCT_KERNEL, image, Format) \
+    SPECTR_SHAPES_OF_EXPERTS(SPECTR_EXPERTS_KERNEL, image, Format) \
   }
 #include "spectr/backend/cuda/kernels/product_list.cuh"
 #undef SPECTR_PRODUCTS

@@ -42,8 +42,15 @@ void Lowering::operator()(const call::ExpertProduct& c) {
                         .y = written(c.y),
                         .rows = as_int(w.rows),
                         .blocks = as_int(c.x.layout.blocks())};
-  const bool are_alone = c.lists.slots == c.lists.groups;  // most slots of their expert
-  add(are_alone ? "expert_product_1" : "expert_product_4", div_up(w.rows, 16), c.lists.groups, 512, p);
+  const std::size_t slots = c.lists.slots, experts = c.lists.groups;
+  if (const auto plan = expert_plan(w.type, as_int(slots), as_int(experts), plans_.device())) {
+    const auto rows = 16 * static_cast<std::size_t>(plan->shape.lanes());
+    add(plan->kernel, div_up(w.rows, rows), experts, 32 * plan->shape.warps, p, plan->shared_bytes);
+    launches_.back().image = plan->image;
+  } else {
+    const bool are_alone = slots == experts;  // most of them
+    add(are_alone ? "expert_product_1" : "expert_product_4", div_up(w.rows, 16), experts, 512, p);
+  }
 }
 
 void Lowering::operator()(const call::ExpertFloatProduct& c) {

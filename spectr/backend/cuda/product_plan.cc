@@ -18,6 +18,7 @@ namespace {
 #define SPECTR_SHAPE(tiles, sharers, warps, segments, columns, ...) \
   ProductShape{tiles, sharers, warps, segments, Columns::columns},
 constexpr std::array shapes_by_threads = {SPECTR_SHAPES_BY_THREADS(SPECTR_SHAPE, none)};
+constexpr std::array shapes_of_experts = {SPECTR_SHAPES_OF_EXPERTS(SPECTR_SHAPE, none)};
 constexpr std::array some_shapes = {SPECTR_SHAPES_SOME(SPECTR_SHAPE, none)};
 constexpr std::array all_shapes = {SPECTR_SHAPES_ALL(SPECTR_SHAPE, none)};
 #undef SPECTR_SHAPE
@@ -151,6 +152,17 @@ std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processo
   }
   std::ranges::sort(plans, {}, [&](const ProductPlan& plan) { return distance(plan, sizes, device); });
   return plans;
+}
+
+std::optional<ExpertPlan> expert_plan(TensorType type, int slots, int experts, const Processors& device) {
+  if (device.copies == Copies::none || slots <= experts) return std::nullopt;
+  // Up to 8 slots at a time where an expert has hardly more.
+  const ProductShape& shape = shapes_of_experts[slots <= 12 * experts ? 0 : 1];
+  const int bytes = StreamedMemory{shape, panel_bytes(type)}.bytes();
+  if (!fits(bytes, 1, device)) return std::nullopt;
+  std::string kernel = fmt::format("{}_{}_{}_{}_{}_of_experts", image_of(type), shape.tiles, shape.sharers,
+                                   shape.warps, shape.segments);
+  return ExpertPlan{image_of(type, device.copies), std::move(kernel), shape, bytes};
 }
 
 std::optional<ProductPlan> ProductPlans::of(const ProductSizes& sizes) const {

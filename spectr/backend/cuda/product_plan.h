@@ -64,6 +64,15 @@ FormatBytes panel_bytes(TensorType type);
 /// room, or where nothing can be copied there. Requires: has_device_layout(sizes.type), 1 to 8 tiles.
 std::vector<ProductPlan> product_plans(const ProductSizes& sizes, const Processors& device);
 
+/// How products of slots with the experts that they have chosen are started, on average so many slots an
+/// expert; none where slots are mostly alone, or nothing can be copied: these have packed dot products.
+struct ExpertPlan {
+  std::string image, kernel;
+  ProductShape shape;
+  int shared_bytes;
+};
+std::optional<ExpertPlan> expert_plan(TensorType type, int slots, int experts, const Processors& device);
+
 /// The plans of all products on a device.
 class ProductPlans {
  public:

@@ -14,4 +14,4 @@
 #include "spectr/backend/cuda/kernels/rotate.cuh"
 #include "spectr/backend/cuda/kernels/shortlist.cuh"
 #include "spectr/backend/cuda/kernels/states.cuh"
-#include "spectr/backend/cuda/kernels/streamed_product.cuh"
+#include "spectr/backend/cuda/kernels/streamed_experts.cuh"

@@ -219,6 +219,10 @@ SPECTR_DEVICE void copy_to_shared(u32 to, const void* from, u32 bytes, u32 barri
 SPECTR_DEVICE void copy_line(u32 to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
+/// The same with a word.
+SPECTR_DEVICE void copy_word(u32 to, const void* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
+}
 /// Those of this thread since the last call are waited for together.
 SPECTR_DEVICE void end_copies() {
   asm volatile("cp.async.commit_group;" ::: "memory");

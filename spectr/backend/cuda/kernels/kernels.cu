@@ -11,6 +11,7 @@ namespace spectr::cuda {
   }
 #if defined(SPECTR_FORMAT)
 SPECTR_SHAPES(SPECTR_PRODUCT_KERNEL, SPECTR_PRODUCT, SPECTR_FORMAT)
+SPECTR_SHAPES_OF_EXPERTS(SPECTR_EXPERTS_KERNEL, SPECTR_PRODUCT, SPECTR_FORMAT)
 #else
 #include "spectr/backend/cuda/kernels/kernel_list.cuh"
 #endif

@@ -58,8 +58,19 @@
   SHAPE(1, 2, 8, 8, long_run, __VA_ARGS__)   \
   SHAPE(2, 2, 8, 8, long_run, __VA_ARGS__)
 
+/// Of products by expert, where slots share one: up to 8 or 32 of them at a time.
+#define SPECTR_SHAPES_OF_EXPERTS(SHAPE, ...)           \
+  SHAPE(1, 1, 4, 32, streamed_by_threads, __VA_ARGS__) \
+  SHAPE(2, 2, 8, 32, streamed_by_threads, __VA_ARGS__)
+
 /// SPECTR_KERNEL (kernel_list.cuh) of a shape of a format's products: product_q8_0_1_1_4_8_short_run.
 #define SPECTR_PRODUCT_KERNEL(tiles, sharers, warps, segments, columns, name, Format)       \
   SPECTR_KERNEL(                                                                            \
       name##_##tiles##_##sharers##_##warps##_##segments##_##columns, Product, 32 * (warps), \
       ProductKernelOf<Format, Shaped<tiles, sharers, warps, segments, Columns::columns>>::Kernel(p).run())
+
+/// And of its products by expert: product_q8_0_1_1_4_32_of_experts.
+#define SPECTR_EXPERTS_KERNEL(tiles, sharers, warps, segments, columns, name, Format)              \
+  SPECTR_KERNEL(                                                                                   \
+      name##_##tiles##_##sharers##_##warps##_##segments##_of_experts, ExpertProduct, 32 * (warps), \
+      StreamedExpertsKernel<Format, Shaped<tiles, sharers, warps, segments, Columns::columns>>::run(p))

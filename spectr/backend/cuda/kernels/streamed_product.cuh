@@ -1,13 +1,15 @@
 #pragma once
 
 // y = W x as in product.cuh, with its bits, where x has no room in shared memory or has many rows: prompts. A
-// group of threads takes a panel of W for each lane and up to 64 rows of x, and goes through the columns in
-// chunks of four blocks: those of four segments, run after run. A chunk's weights and its part of x come to
-// shared memory together, two chunks ahead. Groups of the same panels follow one another, so that weights
-// come from memory once, and from the second cache for all further rows of x.
+// group of threads takes a panel of W for each lane and up to 64
+// rows of x, and goes through the columns in chunks of four blocks: those of four segments, run after run. A
+// chunk's weights and its part of x come to shared memory together, two chunks ahead. Groups of the same
+// panels follow one another, so that weights come from memory once, and from the second cache for all further
+// rows of x.
 //
-// Weights come by bulk copies, which one thread asks for and barriers wait for; or, before Hopper, by copies
-// of 16 bytes, of which each thread asks for its own and waits for these, before all of them meet.
+// Weights come by bulk copies, which one thread asks for and barriers wait for; or, before Hopper and where
+// rows of x lie apart, by copies of a line of 16 bytes, of which each thread asks for its own and waits for
+// these, before all of them meet.
 
 #include "spectr/backend/cuda/kernels/block_product.cuh"
 #include "spectr/backend/cuda/kernels/parameters.h"
@@ -16,43 +18,70 @@
 
 namespace spectr::cuda {
 
+/// The blocks of a lane's panel; or none.
+struct PanelPlace {
+  bool is_there;
+  const u8* codes;
+  const u32 *scales, *factors;
+};
+
+/// What a group sums: of its rows of x, which whoever uses it brings to shared memory, with its lanes'
+/// panels.
 template <class Format, class Shape>
-class StreamedProductKernel {
+class StreamedSums {
+ public:
   static constexpr int tiles = Shape::shape.tiles, sharers = Shape::shape.sharers;
   static constexpr int x_tiles = Shape::shape.x_tiles(), lanes = Shape::shape.lanes();
-  static constexpr int parts = Shape::shape.parts(), segments = Shape::shape.segments;
+  static constexpr int segments = Shape::shape.segments, threads = 32 * Shape::shape.warps;
   static constexpr bool in_bulk = Shape::shape.columns == Columns::streamed;
   static constexpr FormatBytes bytes = Format::bytes;
   static constexpr StreamedMemory memory{Shape::shape, Format::bytes};
   static constexpr int ring = StreamedMemory::ring, at_once = StreamedMemory::blocks;
+
+ private:
   /// Of the tree above four segments.
   static constexpr int levels = segments == 8 ? 1 : segments == 16 ? 2 : 3;
 
-  const Product& p_;
+  const u32 (&table_)[4];
+  const int blocks_, part_, runs_ = (blocks_ + 31) / 32, count_ = segments / at_once * runs_;  // chunks
   const int lane_ = thread() & 31, warp_ = thread() >> 5, sharer_ = warp_ % sharers;
-  const int which_ = warp_ / sharers;  // lane of the group
-  const int slab_ = group_x() % p_.slabs, part_ = group_x() / p_.slabs % parts;
-  const int panel_ = group_x() / p_.slabs / parts * lanes + which_;
-  const int runs_ = (p_.blocks + 31) / 32, count_ = segments / at_once * runs_;  // chunks
   const u32 base_ = shared_address(shared_memory());
 
  public:
-  SPECTR_DEVICE explicit StreamedProductKernel(const Product& p) : p_(p) {}
+  /// For the `part`-th part of the segments.
+  SPECTR_DEVICE StreamedSums(const u32 (&table)[4], int blocks, int part)
+      : table_(table), blocks_(blocks), part_(part) {}
 
-  SPECTR_DEVICE void run() {
+  /// The lane of the group that this thread's warp is in.
+  static SPECTR_DEVICE int lane_of_group() { return (thread() >> 5) / sharers; }
+
+  /// Before the first run; all threads.
+  SPECTR_DEVICE void start() const {
     if constexpr (in_bulk) {
-      if (thread() == 0) start_barriers();
+      if (thread() == 0) {
+        for (int i = 0; i < ring; ++i) start_barrier(barrier(i), lanes + 1);
+        publish_barriers();
+      }
       group_barrier();
     }
+  }
+
+  /// Sums everything: `before_x()` between the first copies of weights and those of x; `copy_x(slot, block,
+  /// n)` asks for n blocks of x, to where place_of_x() says; `after_last()` when the last copies are asked
+  /// for; `store(row of x, row of the panel, sum)` in the end. Several runs take a group barrier between
+  /// them, and are for copies by threads.
+  template <class BeforeX, class CopyX, class AfterLast, class Store>
+  SPECTR_DEVICE void run(const PanelPlace& panel, const BeforeX& before_x, const CopyX& copy_x,
+                         const AfterLast& after_last, const Store& store) const {
     const int ahead = count_ < ring - 1 ? count_ : ring - 1;
-    for (int q = 0; q < ahead; ++q) fetch_weights(q);
-    if (!p_.late) dependents();
-    predecessors();
+    const auto fetch_x = [&](int q) { copy_x(q % ring, first_block(q), present(first_block(q))); };
+    for (int q = 0; q < ahead; ++q) fetch_weights(panel, q);
+    before_x();
     for (int q = 0; q < ring - 1; ++q) {
       if (q < ahead) fetch_x(q);
       if constexpr (!in_bulk) end_copies();
     }
-    if (p_.late && ahead == count_) dependents();
+    if (ahead == count_) after_last();
 
     float pending[levels][tiles][4] = {};  // first ones of pairs of the tree
     float acc[at_once][tiles][4] = {};
@@ -63,40 +92,49 @@ class StreamedProductKernel {
         group_barrier();  // all is there, for all; and nobody reads the slot before this one any more
         const int next = q + ring - 1;
         if (next < count_) {
-          fetch_weights(next);
+          fetch_weights(panel, next);
           fetch_x(next);
-          if (p_.late && next + 1 == count_) dependents();
+          if (next + 1 == count_) after_last();
         }
         if constexpr (!in_bulk) end_copies();
-        if (!has_panel()) continue;
+        if (!panel.is_there) continue;
         if (j == 0) {
-          sum_chunk(q % ring, four, j, acc, IsFirst<true>());
+          sum_chunk(q, acc, IsFirst<true>());
         } else {
-          sum_chunk(q % ring, four, j, acc, IsFirst<false>());
+          sum_chunk(q, acc, IsFirst<false>());
         }
       }
-      if (has_panel()) finish(four, acc, pending);
+      if (panel.is_there) finish(four, acc, pending, store);
     }
   }
 
- private:
-  SPECTR_DEVICE bool has_panel() const { return panel_ < p_.panels; }
-  SPECTR_DEVICE const ProductMatrix& matrix() const {
-    return p_.w[panel_ >= p_.w[2].first ? 2 : panel_ >= p_.w[1].first ? 1 : 0];
+  /// Where block i of a slot has its numbers of x: tiles, one behind the other.
+  struct XPlace {
+    u32 codes, scales, sums;
+  };
+  SPECTR_DEVICE XPlace place_of_x(int slot, int i) const {
+    const u32 at = place_of(slot);
+    return {at + memory.x_at() + i * x_tiles * 512, at + memory.x_scales_at() + i * x_tiles * 64,
+            at + memory.x_sums_at() + i * x_tiles * 64};
   }
-  SPECTR_DEVICE u32 slot(int i) const { return base_ + i * memory.slot_bytes(); }
-  SPECTR_DEVICE u32 barrier(int i) const { return base_ + memory.barriers_at() + 8 * i; }
-  /// The first block of a run's four.
-  SPECTR_DEVICE int first_block(int four, int j) const { return 32 * j + part_ * segments + four * at_once; }
-  /// Of these four those that are there.
-  SPECTR_DEVICE int present(int block) const {
-    const int left = p_.blocks - block;
-    return left < 0 ? 0 : left < at_once ? left : at_once;
+  /// What copies to a slot in bulk arrive at.
+  SPECTR_DEVICE u32 barrier(int slot) const { return base_ + memory.barriers_at() + 8 * slot; }
+
+  /// Copies what thread `i` of `threads` has to.
+  static SPECTR_DEVICE void copy_share(u32 to, const void* from, int size, int i, int among) {
+    for (int at = 16 * i; at < size; at += 16 * among) copy_line(to + at, static_cast<const u8*>(from) + at);
   }
 
-  SPECTR_DEVICE void start_barriers() const {
-    for (int i = 0; i < ring; ++i) start_barrier(barrier(i), lanes + 1);
-    publish_barriers();
+ private:
+  SPECTR_DEVICE u32 place_of(int slot) const { return base_ + slot * memory.slot_bytes(); }
+  /// The first block of a chunk.
+  SPECTR_DEVICE int first_block(int q) const {
+    return 32 * (q % runs_) + part_ * segments + q / runs_ * at_once;
+  }
+  /// Of its blocks those that are there.
+  SPECTR_DEVICE int present(int block) const {
+    const int left = blocks_ - block;
+    return left < 0 ? 0 : left < at_once ? left : at_once;
   }
 
   SPECTR_DEVICE void await(int q) const {
@@ -107,24 +145,15 @@ class StreamedProductKernel {
     }
   }
 
-  /// Copies what thread `i` of `threads` has to.
-  static SPECTR_DEVICE void copy_share(u32 to, const void* from, int size, int i, int threads) {
-    for (int at = 16 * i; at < size; at += 16 * threads) {
-      copy_line(to + at, static_cast<const u8*>(from) + at);
-    }
-  }
-
-  SPECTR_DEVICE void fetch_weights(int q) const {
-    const int b = first_block(q / runs_, q % runs_), n = has_panel() ? present(b) : 0;
-    const ProductMatrix& w = matrix();
-    const long block = static_cast<long>(panel_ - w.first) * p_.blocks + b;
-    const u32 to = slot(q % ring) + which_ * memory.lane_bytes();
+  SPECTR_DEVICE void fetch_weights(const PanelPlace& panel, int q) const {
+    const int b = first_block(q), n = panel.is_there ? present(b) : 0;
+    const u32 to = place_of(q % ring) + lane_of_group() * memory.lane_bytes();
     const auto copy_all = [&](const auto& copy) {
       if (n == 0) return;
-      copy(to, w.codes + block * bytes.codes, n * bytes.codes);
-      copy(to + memory.scales_at(), w.scales + block * (bytes.scales / 4), n * bytes.scales);
+      copy(to, panel.codes + b * bytes.codes, n * bytes.codes);
+      copy(to + memory.scales_at(), panel.scales + b * (bytes.scales / 4), n * bytes.scales);
       if constexpr (bytes.factors > 0)
-        copy(to + memory.factors_at(), w.factors + block / 4 * 16, n * (bytes.factors / 4));
+        copy(to + memory.factors_at(), panel.factors + b / 4 * 16, n * (bytes.factors / 4));
     };
     if constexpr (in_bulk) {
       if (sharer_ != 0 || lane_ != 0) return;
@@ -138,61 +167,37 @@ class StreamedProductKernel {
     }
   }
 
-  SPECTR_DEVICE void fetch_x(int q) const {
-    constexpr int numbers = bytes.takes_sums ? 2 : 1;
-    const int b = first_block(q / runs_, q % runs_), n = present(b) * x_tiles;
-    const u32 to = slot(q % ring);
-    const auto copy_all = [&](const auto& copy) {
-      if (n == 0) return;
-      const long from = static_cast<long>(b) * x_tiles, slab = slab_ * p_.slab;
-      copy(to + memory.x_at(), p_.x + slab + from * 512, n * 512);
-      copy(to + memory.x_scales_at(), p_.x_scales + slab / 4 + from * 16, n * 64);
-      if constexpr (bytes.takes_sums) copy(to + memory.x_sums_at(), p_.x_sums + slab / 4 + from * 16, n * 64);
-    };
-    if constexpr (in_bulk) {
-      if (thread() != 0) return;
-      const u32 full = barrier(q % ring);
-      expect_bytes(full, n * (512 + numbers * 64));
-      copy_all([&](u32 at, const void* from, int size) { copy_to_shared(at, from, size, full); });
-    } else {
-      copy_all([&](u32 at, const void* from, int size) {
-        copy_share(at, from, size, thread(), 32 * Shape::shape.warps);
-      });
-    }
-  }
-
-  /// Adds run j of four segments to their sums.
+  /// Adds a run of four segments to their sums.
   template <bool is_first>
-  SPECTR_DEVICE void sum_chunk(int i, int four, int j, float (&acc)[at_once][tiles][4],
-                               IsFirst<is_first> first) const {
-    const int left = p_.blocks - first_block(four, j);
+  SPECTR_DEVICE void sum_chunk(int q, float (&acc)[at_once][tiles][4], IsFirst<is_first> first) const {
+    const int left = blocks_ - first_block(q);
     if (left >= at_once) {
       SPECTR_UNROLL
-      for (int s = 0; s < at_once; ++s) block(i, s, acc[s], first);
+      for (int s = 0; s < at_once; ++s) block(q % ring, s, acc[s], first);
     } else {
       SPECTR_UNROLL
       for (int s = 0; s < at_once; ++s) {
         if (is_first) set(acc[s], {});
-        if (s < left) block(i, s, acc[s], first);
+        if (s < left) block(q % ring, s, acc[s], first);
       }
     }
   }
 
   template <bool is_first>
-  SPECTR_DEVICE void block(int i, int s, float (&acc)[tiles][4], IsFirst<is_first> first) const {
-    const u32 at = slot(i), w = at + which_ * memory.lane_bytes();
-    const int tile = s * x_tiles + sharer_ * tiles;
+  SPECTR_DEVICE void block(int slot, int s, float (&acc)[tiles][4], IsFirst<is_first> first) const {
+    const u32 w = place_of(slot) + lane_of_group() * memory.lane_bytes();
+    const XPlace x = place_of_x(slot, s);
     BlockProduct<Format, tiles>::add_to(
         acc,
         {w + s * bytes.codes, w + memory.scales_at() + s * bytes.scales, w + memory.factors_at(),
-         at + memory.x_at() + tile * 512, at + memory.x_scales_at() + tile * 64,
-         at + memory.x_sums_at() + tile * 64},
-        p_.table, first);
+         x.codes + sharer_ * tiles * 512, x.scales + sharer_ * tiles * 64, x.sums + sharer_ * tiles * 64},
+        table_, first);
   }
 
-  /// Takes the sums of four segments up the tree, and writes y when the part's last ones are there.
-  SPECTR_DEVICE void finish(int four, float (&acc)[at_once][tiles][4],
-                            float (&pending)[levels][tiles][4]) const {
+  /// Takes the sums of four segments up the tree, and stores those of the part when the last ones are there.
+  template <class Store>
+  SPECTR_DEVICE void finish(int four, float (&acc)[at_once][tiles][4], float (&pending)[levels][tiles][4],
+                            const Store& store) const {
     add_to(acc[0], acc[1]);
     add_to(acc[2], acc[3]);
     add_to(acc[0], acc[2]);
@@ -210,17 +215,12 @@ class StreamedProductKernel {
     }
     if (!is_pair) return;
     const int g = lane_ >> 2, t = lane_ & 3;
-    const ProductMatrix& w = matrix();
-    const int first = (panel_ - w.first) * 16 + g;
     SPECTR_UNROLL
     for (int x = 0; x < tiles; ++x) {
       SPECTR_UNROLL
       for (int k = 0; k < 4; ++k) {
-        const int of_x = slab_ * 64 + (sharer_ * tiles + x) * 8 + 2 * t + (k & 1), row = first + 8 * (k >> 1);
-        if (of_x < p_.n && row < w.rows) {
-          w.y[(static_cast<long>(part_) * p_.n + of_x) * w.stride + row] =
-              add(acc[0][x][k], 0.0f);  // −0 becomes 0
-        }
+        store((sharer_ * tiles + x) * 8 + 2 * t + (k & 1), g + 8 * (k >> 1),
+              add(acc[0][x][k], 0.0f));  // −0 becomes 0
       }
     }
   }
@@ -237,6 +237,68 @@ class StreamedProductKernel {
     for (int x = 0; x < tiles; ++x) {
       SPECTR_UNROLL
       for (int k = 0; k < 4; ++k) to[x][k] = add(to[x][k], more[x][k]);
+    }
+  }
+};
+
+/// A group has `lanes` panels, a slab of x, and a part of the segments.
+template <class Format, class Shape>
+class StreamedProductKernel {
+  using Sums = StreamedSums<Format, Shape>;
+  static constexpr int parts = Shape::shape.parts();
+  static constexpr FormatBytes bytes = Format::bytes;
+
+  const Product& p_;
+  const int slab_ = group_x() % p_.slabs, part_ = group_x() / p_.slabs % parts;
+  const int panel_ = group_x() / p_.slabs / parts * Sums::lanes + Sums::lane_of_group();
+  const ProductMatrix& w_ = p_.w[panel_ >= p_.w[2].first ? 2 : panel_ >= p_.w[1].first ? 1 : 0];
+  const Sums sums_;
+
+ public:
+  explicit SPECTR_DEVICE StreamedProductKernel(const Product& p) : p_(p), sums_(p.table, p.blocks, part_) {}
+
+  SPECTR_DEVICE void run() const {
+    const long block = static_cast<long>(panel_ - w_.first) * p_.blocks;
+    sums_.start();
+    sums_.run(
+        {panel_ < p_.panels, w_.codes + block * bytes.codes, w_.scales + block * (bytes.scales / 4),
+         w_.factors + block / 4 * 16},
+        [&] {
+          if (!p_.late) dependents();
+          predecessors();
+        },
+        [&](int slot, int b, int n) { copy_x(slot, b, n); },
+        [&] {
+          if (p_.late) dependents();
+        },
+        [&](int x, int row, float sum) {
+          const int of_x = slab_ * 64 + x, of_w = (panel_ - w_.first) * 16 + row;
+          if (of_x < p_.n && of_w < w_.rows)
+            w_.y[(static_cast<long>(part_) * p_.n + of_x) * w_.stride + of_w] = sum;
+        });
+  }
+
+ private:
+  SPECTR_DEVICE void copy_x(int slot, int b, int n) const {
+    constexpr int numbers = bytes.takes_sums ? 2 : 1;
+    const typename Sums::XPlace to = sums_.place_of_x(slot, 0);
+    const int count = n * Sums::x_tiles;  // tiles
+    const auto copy_all = [&](const auto& copy) {
+      if (n == 0) return;
+      const long from = static_cast<long>(b) * Sums::x_tiles, slab = slab_ * p_.slab;
+      copy(to.codes, p_.x + slab + from * 512, count * 512);
+      copy(to.scales, p_.x_scales + slab / 4 + from * 16, count * 64);
+      if constexpr (bytes.takes_sums) copy(to.sums, p_.x_sums + slab / 4 + from * 16, count * 64);
+    };
+    if constexpr (Sums::in_bulk) {
+      if (thread() != 0) return;
+      const u32 full = sums_.barrier(slot);
+      expect_bytes(full, count * (512 + numbers * 64));
+      copy_all([&](u32 at, const void* from, int size) { copy_to_shared(at, from, size, full); });
+    } else {
+      copy_all([&](u32 at, const void* from, int size) {
+        Sums::copy_share(at, from, size, thread(), Sums::threads);
+      });
     }
   }
 };
