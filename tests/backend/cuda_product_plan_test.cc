@@ -45,7 +45,7 @@ TEST(ProductPlans, FitAndServeAllRows) {
 /// Of one group: sm_80 and sm_86.
 constexpr Processors a100{108, 164 * 1024, Copies::by_threads}, rtx3090{82, 100 * 1024, Copies::by_threads};
 
-TEST(ProductPlans, StreamRowsWithoutRoomAndPrompts) {
+TEST(ProductPlans, StreamRowsWithoutRoomAndRowsOfSeveralSlabs) {
   for (const Processors& on : {device, a100, rtx3090}) {
     const bool in_bulk = on.copies == Copies::in_bulk;
     const Columns streamed = in_bulk ? Columns::streamed : Columns::streamed_by_threads;
