@@ -4,8 +4,8 @@
 // several texts. A group of threads takes a panel of W for each lane and up to 64 rows of x, and goes through
 // the columns in chunks of four blocks: those of four segments, run after run. A chunk's weights and its part
 // of x come to shared memory together, two chunks ahead. Groups of the same panels follow one another: so
-// weights come from memory once, and from the second cache for all further rows of x. Sums and their tree stay
-// in registers.
+// weights come from memory once, and from the second cache for all further rows of x. Sums and their tree
+// stay in registers.
 //
 // Weights come by bulk copies, which one thread asks for and barriers wait for; or, before Hopper and where
 // rows of x lie apart, by copies of a line of 16 bytes, of which each thread asks for its own and waits for
