@@ -109,25 +109,7 @@ TEST_P(DeviceRows, HaveTheSameBitsAsNodesAndAsTextAndAfterKeeping) {
 }
 
 TEST_P(DeviceRows, HaveTheSameBitsInTheCompanyOfOtherTexts) {
-  const OnTwins on(GetParam());
-  const std::size_t vocabulary = on.model->vocabulary();
-  std::vector<std::vector<Token>> texts;
-  std::vector<TokenTree> trees;
-  std::vector<std::unique_ptr<Session>> sessions;
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    texts.push_back(random_text(10 + 40 * i, vocabulary, i));
-    trees.push_back(random_tree(texts[i].back(), 5, vocabulary, i));
-    sessions.push_back(on.model->start(0, 5).value());
-  }
-  std::vector<Scoring> scorings;
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    scorings.push_back({.session = sessions[i].get(), .text = texts[i], .tree = &trees[i]});
-  while (!std::ranges::all_of(scorings, &Scoring::is_over)) on.model->score_together(scorings);
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    ASSERT_TRUE(scorings[i].result) << scorings[i].result.error().message;
-    for (NodeId node = 0; node < trees[i].size(); ++node)
-      EXPECT_EQ(row_of(*sessions[i], node), alone(*on.model, text_at(texts[i], trees[i], node)));
-  }
+  expect_bits_alone_in_company(*OnTwins(GetParam()).model);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, DeviceRows, testing::ValuesIn(models_of_all_kinds()),

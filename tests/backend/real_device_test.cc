@@ -12,6 +12,7 @@
 #include "spectr/backend/device/device_backend.h"
 #include "spectr/backend/device/twin_device.h"
 #include "spectr/engine/devices.h"
+#include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
 #include "tests/support/model_course.h"
 
@@ -28,7 +29,7 @@ std::vector<fs::path> models() {
   return files;
 }
 
-TEST(RealDevice, HasTheBitsOfTheTwinsForEveryModelThatItHasKernelsFor) {
+TEST(RealDevice, HasTheBitsOfTheTwinsForEveryModelThatItHasKernelsForAloneAndInCompany) {
   const char* const name = std::getenv("SPECTR_TEST_DEVICE");
   if (name == nullptr) GTEST_SKIP() << "SPECTR_TEST_DEVICE names no device";
   const auto backend = device_backend(name);
@@ -47,6 +48,7 @@ TEST(RealDevice, HasTheBitsOfTheTwinsForEveryModelThatItHasKernelsFor) {
     const auto device = std::make_shared<TwinDevice>(std::size_t{1} << 40, rounding);
     const auto twins = load(std::make_shared<DeviceBackend>(device)).value();
     EXPECT_EQ(test::course(**model), test::course(*twins)) << file;
+    expect_bits_alone_in_company(**model, 2);
   }
   EXPECT_GE(computed, 3) << "the bundled ones";
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <span>
 #include <variant>
@@ -56,6 +57,29 @@ inline std::vector<Token> text_at(const std::vector<Token>& text, const TokenTre
   std::vector<Token> path = text;
   for (NodeId step : tree.path(node)) path.push_back(tree.token(step));
   return path;
+}
+
+/// Three texts of several lengths with trees, scored together: passes of many rows, which must have the bits
+/// that they have alone. Looks at every `step`-th node.
+inline void expect_bits_alone_in_company(const Transformer& model, NodeId step = 1) {
+  const std::size_t vocabulary = model.vocabulary();
+  std::vector<std::vector<Token>> texts;
+  std::vector<TokenTree> trees;
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    texts.push_back(random_text(10 + 40 * i, vocabulary, i));
+    trees.push_back(random_tree(texts[i].back(), 5, vocabulary, i));
+    sessions.push_back(model.start(0, 5).value());
+  }
+  std::vector<Scoring> scorings;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    scorings.push_back({.session = sessions[i].get(), .text = texts[i], .tree = &trees[i]});
+  while (!std::ranges::all_of(scorings, &Scoring::is_over)) model.score_together(scorings);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    ASSERT_TRUE(scorings[i].result) << scorings[i].result.error().message;
+    for (NodeId node = 0; node < trees[i].size(); node += step)
+      EXPECT_EQ(row_of(*sessions[i], node), alone(model, text_at(texts[i], trees[i], node)));
+  }
 }
 
 }  // namespace spectr

@@ -112,25 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Models, VulkanRows,
 class VulkanPass : public VulkanPasses {};
 
 TEST_P(VulkanPass, HasTheSameBitsInTheCompanyOfOtherTexts) {
-  const auto model = load_here(GetParam()).value();
-  const std::size_t vocabulary = model->vocabulary();
-  std::vector<std::vector<Token>> texts;
-  std::vector<TokenTree> trees;
-  std::vector<std::unique_ptr<Session>> sessions;
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    texts.push_back(random_text(10 + 40 * i, vocabulary, i));
-    trees.push_back(random_tree(texts[i].back(), 5, vocabulary, i));
-    sessions.push_back(model->start(0, 5).value());
-  }
-  std::vector<Scoring> scorings;
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    scorings.push_back({.session = sessions[i].get(), .text = texts[i], .tree = &trees[i]});
-  while (!std::ranges::all_of(scorings, &Scoring::is_over)) model->score_together(scorings);
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    ASSERT_TRUE(scorings[i].result) << scorings[i].result.error().message;
-    for (NodeId node = 0; node < trees[i].size(); node += 2)
-      EXPECT_EQ(row_of(*sessions[i], node), alone(*model, text_at(texts[i], trees[i], node)));
-  }
+  expect_bits_alone_in_company(*load_here(GetParam()).value(), 2);
 }
 
 TEST_P(VulkanPass, WritesTheTextOfTheProcessorWhereThatIsClear) {
