@@ -24,8 +24,7 @@ class StreamedExpertsKernel {
     const ExpertGroup group = load(p.lists.groups + group_y());
     const int panels = (p.rows + 15) / 16, panel = group_x() * Sums::lanes + Sums::lane_of_group();
     const long block = (static_cast<long>(group.block) * panels + panel) * p.blocks;
-    const PanelPlace place{panel < panels, p.w.codes + block * bytes.codes,
-                           p.w.scales + block * (bytes.scales / 4), p.w.factors + block / 4 * 16};
+    const PanelPlace place = panel_place<Format>(panel < panels, p.w.codes, p.w.scales, p.w.factors, block);
     const Sums sums(p.w.format.table, p.blocks, 0);
     for (int first = 0; first < group.size; first += together) {
       const int left = group.size - first, count = left < together ? left : together;

@@ -22,8 +22,16 @@ namespace spectr::cuda {
 struct PanelPlace {
   bool is_there;
   const u8* codes;
-  const u32 *scales, *factors;
+  const u32 *scales, *factors;  ///< no factors: null
 };
+template <class Format>
+SPECTR_DEVICE PanelPlace panel_place(bool is_there, const u8* codes, const u32* scales, const u32* factors,
+                                     long block) {
+  constexpr FormatBytes bytes = Format::bytes;
+  if (!is_there) return {};
+  return {true, codes + block * bytes.codes, scales + block * (bytes.scales / 4),
+          bytes.factors > 0 ? factors + block / 4 * 16 : nullptr};
+}
 
 /// What a group sums: of its rows of x, which whoever uses it brings to shared memory, with its lanes'
 /// panels.
@@ -261,8 +269,7 @@ class StreamedProductKernel {
     const long block = static_cast<long>(panel_ - w_.first) * p_.blocks;
     sums_.start();
     sums_.run(
-        {panel_ < p_.panels, w_.codes + block * bytes.codes, w_.scales + block * (bytes.scales / 4),
-         w_.factors + block / 4 * 16},
+        panel_place<Format>(panel_ < p_.panels, w_.codes, w_.scales, w_.factors, block),
         [&] {
           if (!p_.late) dependents();
           predecessors();
