@@ -18,8 +18,7 @@ namespace {
 
 /// The driver, where this build has kernels for it.
 Result<const cuda::Driver*> driver() {
-  if (!cuda::has_kernel_images())
-    return error("this build has no kernels for GPUs (SPECTR_CUDA)");
+  if (!cuda::has_kernel_images()) return error("this build has no kernels for GPUs (SPECTR_CUDA)");
   return cuda::load_driver();
 }
 
