@@ -8,11 +8,7 @@ namespace {
 
 using namespace cuda;  // NOLINT(google-build-using-namespace): kernels are named as there
 
-#define SPECTR_KERNEL(name, Parameters, threads, ...)                  \
-  void run_##name(const void* parameters) {                            \
-    const Parameters& p = *static_cast<const Parameters*>(parameters); \
-    __VA_ARGS__;                                                       \
-  }
+#define SPECTR_KERNEL SPECTR_RUN_KERNEL
 #include "spectr/backend/cuda/kernels/kernel_list.cuh"
 #undef SPECTR_KERNEL
 
@@ -20,8 +16,8 @@ using namespace cuda;  // NOLINT(google-build-using-namespace): kernels are name
 
 std::map<std::string, MockKernel> mock_kernels() {
   std::map<std::string, MockKernel> all;
-#define SPECTR_KERNEL(name, Parameters, thread_count, ...) \
-  all["spectr_" #name] = {"kernels", #name, sizeof(Parameters), thread_count, run_##name};
+  const std::string of = "kernels";
+#define SPECTR_KERNEL SPECTR_LIST_KERNEL
 #include "spectr/backend/cuda/kernels/kernel_list.cuh"
 #undef SPECTR_KERNEL
   add_mock_products(all);

@@ -15,6 +15,16 @@ struct MockKernel {
   int shared_bytes = 48 << 10;
 };
 
+// What SPECTR_KERNEL may be (kernel_list.cuh): a function that runs the kernel; and, into a map `all`, the
+// kernel as one of the image `of`.
+#define SPECTR_RUN_KERNEL(name, Parameters, threads, ...)              \
+  void run_##name(const void* parameters) {                            \
+    const Parameters& p = *static_cast<const Parameters*>(parameters); \
+    __VA_ARGS__;                                                       \
+  }
+#define SPECTR_LIST_KERNEL(name, Parameters, thread_count, ...) \
+  all["spectr_" #name] = {of, #name, sizeof(Parameters), thread_count, run_##name};
+
 /// All kernels by their names, to run on fibers.
 std::map<std::string, MockKernel> mock_kernels();
 

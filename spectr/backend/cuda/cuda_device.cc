@@ -215,9 +215,9 @@ Result<void> CudaDevice::copy(std::span<const DeviceCopy> copies) {
 CUresult CudaDevice::load(const std::string& image) {
   if (modules_.contains(image)) return success;
   CUmodule module = nullptr;
-  const bool is_other = image == "kernels" && plans_->device().copies != Copies::in_bulk;
-  const CUresult result =
-      driver_.cuModuleLoadData(&module, images_(is_other ? "kernels_before_hopper" : image).c_str());
+  const bool is_before_hopper = plans_->device().copies != Copies::in_bulk;
+  const CUresult result = driver_.cuModuleLoadData(
+      &module, images_(image == "kernels" && is_before_hopper ? "kernels_before_hopper" : image).c_str());
   if (result == success) modules_[image] = module;
   return result;
 }

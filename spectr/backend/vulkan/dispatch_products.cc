@@ -24,7 +24,8 @@ std::optional<MatrixGroup> matrix_group(const DispatchLimits& limits, const Pane
   const Matrices& matrices = *limits.matrices;
   const bool is_spread = format.scales >= PanelScales::small_of_16 && matrices.depth > 16;
   const std::size_t rows = n <= 8 ? 8 : 16, x_rows = std::max<std::size_t>(rows, matrices.columns);
-  const std::size_t words = 16 * (is_spread ? 36 : 20) + x_rows * (20 + 16) + rows * 16;  // of a subgroup
+  // Of a subgroup: w_bytes, x_bytes and products, totals.
+  const std::size_t words = 16 * (is_spread ? 36 : 20) + x_rows * (20 + 16) + rows * 16;
   std::uint32_t subgroups = std::min(8u, 256 / matrices.subgroup);
   while (subgroups > 0 && subgroups * words * word > limits.shared_bytes) subgroups /= 2;
   if (subgroups == 0) return std::nullopt;

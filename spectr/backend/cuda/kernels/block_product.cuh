@@ -86,11 +86,27 @@ class BlockProduct {
             return sub(part, mul(w.min[r][h][s], takes_sums ? sums[of_x] : sums_of_16[2 * h + s][k & 1]));
           };
           float part = less(scaled(0), 0);
-          if constexpr (scales_of_half == 2) part = less(add(part, scaled(1)), 1);
+          if constexpr (scales_of_half == 2) part = less(cuda::add(part, scaled(1)), 1);
           const float v = mul(of[of_x], part);
-          acc[x][k] = is_first && h == 0 ? v : add(acc[x][k], v);
+          acc[x][k] = is_first && h == 0 ? v : cuda::add(acc[x][k], v);
         }
       }
+    }
+  }
+
+  // Of all sums of a warp.
+  static SPECTR_DEVICE void set(float (&to)[tiles][4], const float (&from)[tiles][4]) {
+    SPECTR_UNROLL
+    for (int x = 0; x < tiles; ++x) {
+      SPECTR_UNROLL
+      for (int k = 0; k < 4; ++k) to[x][k] = from[x][k];
+    }
+  }
+  static SPECTR_DEVICE void add(float (&to)[tiles][4], const float (&more)[tiles][4]) {
+    SPECTR_UNROLL
+    for (int x = 0; x < tiles; ++x) {
+      SPECTR_UNROLL
+      for (int k = 0; k < 4; ++k) to[x][k] = cuda::add(to[x][k], more[x][k]);
     }
   }
 

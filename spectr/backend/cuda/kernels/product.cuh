@@ -33,6 +33,7 @@ class ProductKernel {
   static constexpr int stretches = Shape::shape.stretches();
   static constexpr bool one_run = Shape::shape.columns == Columns::short_run;
   static constexpr FormatBytes bytes = Format::bytes;
+  using Block = BlockProduct<Format, tiles>;
   /// Segments that are summed at a time: the registers' limit.
   static constexpr int at_once = tiles == 1 ? 8 : 4;
 
@@ -166,15 +167,15 @@ class ProductKernel {
       SPECTR_UNROLL
       for (int h = 1; h < at_once; h *= 2) {
         SPECTR_UNROLL
-        for (int s = 0; s < at_once; s += 2 * h) add_to(acc[s], acc[s + h]);
+        for (int s = 0; s < at_once; s += 2 * h) Block::add(acc[s], acc[s + h]);
       }
       if (at_once == 8) {
-        set(sums, acc[0]);
+        Block::set(sums, acc[0]);
       } else if (half == 0) {
-        set(first_half, acc[0]);
+        Block::set(first_half, acc[0]);
       } else {
-        set(sums, first_half);
-        add_to(sums, acc[0]);
+        Block::set(sums, first_half);
+        Block::add(sums, acc[0]);
       }
     }
   }
@@ -224,26 +225,25 @@ class ProductKernel {
     const u32 x_codes = base_ + memory_.x_at() + x_block * 512;
     const u32 x_scales = base_ + memory_.x_scales_at() + x_block * 64;
     const u32 x_sums = base_ + memory_.x_sums_at() + x_block * 64;
-    BlockProduct<Format, tiles>::add_to(
-        acc,
-        {codes + i * bytes.codes, scales + i * bytes.scales,
-         scales + memory_.scale_bytes() + i / 4 * bytes.factors, x_codes, x_scales, x_sums},
-        p_.table, IsFirst<is_first>());
+    Block::add_to(acc,
+                  {codes + i * bytes.codes, scales + i * bytes.scales,
+                   scales + memory_.scale_bytes() + i / 4 * bytes.factors, x_codes, x_scales, x_sums},
+                  p_.table, IsFirst<is_first>());
   }
 
   /// Takes the sums of a stretch up the tree, and writes y when the part's last one is there.
   SPECTR_DEVICE void finish(int q, float (&sums)[tiles][4], float (&unfinished)[2][tiles][4]) const {
     const int which = q % stretches;
     if constexpr (stretches == 2) {
-      if (which == 0) return set(unfinished[0], sums);
-      add_to(unfinished[0], sums);
+      if (which == 0) return Block::set(unfinished[0], sums);
+      Block::add(unfinished[0], sums);
     }
     if constexpr (stretches == 4) {
-      if (which == 0) return set(unfinished[0], sums);
-      if (which == 1) return add_to(unfinished[0], sums);
-      if (which == 2) return set(unfinished[1], sums);
-      add_to(unfinished[1], sums);
-      add_to(unfinished[0], unfinished[1]);
+      if (which == 0) return Block::set(unfinished[0], sums);
+      if (which == 1) return Block::add(unfinished[0], sums);
+      if (which == 2) return Block::set(unfinished[1], sums);
+      Block::add(unfinished[1], sums);
+      Block::add(unfinished[0], unfinished[1]);
     }
     const auto& done = stretches == 1 ? sums : unfinished[0];
     const int g = lane_ >> 2, t = lane_ & 3;
@@ -259,21 +259,6 @@ class ProductKernel {
               add(done[x][k], 0.0f);  // −0 becomes 0
         }
       }
-    }
-  }
-
-  static SPECTR_DEVICE void set(float (&to)[tiles][4], const float (&from)[tiles][4]) {
-    SPECTR_UNROLL
-    for (int x = 0; x < tiles; ++x) {
-      SPECTR_UNROLL
-      for (int k = 0; k < 4; ++k) to[x][k] = from[x][k];
-    }
-  }
-  static SPECTR_DEVICE void add_to(float (&to)[tiles][4], const float (&more)[tiles][4]) {
-    SPECTR_UNROLL
-    for (int x = 0; x < tiles; ++x) {
-      SPECTR_UNROLL
-      for (int k = 0; k < 4; ++k) to[x][k] = add(to[x][k], more[x][k]);
     }
   }
 };

@@ -47,6 +47,7 @@ class StreamedSums {
   static constexpr int ring = StreamedMemory::ring, at_once = StreamedMemory::blocks;
 
  private:
+  using Block = BlockProduct<Format, tiles>;
   /// Of the tree above four segments.
   static constexpr int levels = segments == 8 ? 1 : segments == 16 ? 2 : 3;
 
@@ -185,7 +186,7 @@ class StreamedSums {
     } else {
       SPECTR_UNROLL
       for (int s = 0; s < at_once; ++s) {
-        if (is_first) set(acc[s], {});
+        if (is_first) Block::set(acc[s], {});
         if (s < left) block(q % ring, s, acc[s], first);
       }
     }
@@ -195,7 +196,7 @@ class StreamedSums {
   SPECTR_DEVICE void block(int slot, int s, float (&acc)[tiles][4], IsFirst<is_first> first) const {
     const u32 w = place_of(slot) + lane_of_group() * memory.lane_bytes();
     const XPlace x = place_of_x(slot, s);
-    BlockProduct<Format, tiles>::add_to(
+    Block::add_to(
         acc,
         {w + s * bytes.codes, w + memory.scales_at() + s * bytes.scales, w + memory.factors_at(),
          x.codes + sharer_ * tiles * 512, x.scales + sharer_ * tiles * 64, x.sums + sharer_ * tiles * 64},
@@ -206,19 +207,19 @@ class StreamedSums {
   template <class Store>
   SPECTR_DEVICE void finish(int four, float (&acc)[at_once][tiles][4], float (&pending)[levels][tiles][4],
                             const Store& store) const {
-    add_to(acc[0], acc[1]);
-    add_to(acc[2], acc[3]);
-    add_to(acc[0], acc[2]);
+    Block::add(acc[0], acc[1]);
+    Block::add(acc[2], acc[3]);
+    Block::add(acc[0], acc[2]);
     bool is_pair = true;
     SPECTR_UNROLL
     for (int level = 0; level < levels; ++level) {
       if (!is_pair) continue;
       is_pair = (four >> level & 1) != 0;
       if (is_pair) {
-        add_to(pending[level], acc[0]);
-        set(acc[0], pending[level]);
+        Block::add(pending[level], acc[0]);
+        Block::set(acc[0], pending[level]);
       } else {
-        set(pending[level], acc[0]);
+        Block::set(pending[level], acc[0]);
       }
     }
     if (!is_pair) return;
@@ -230,21 +231,6 @@ class StreamedSums {
         store((sharer_ * tiles + x) * 8 + 2 * t + (k & 1), g + 8 * (k >> 1),
               add(acc[0][x][k], 0.0f));  // −0 becomes 0
       }
-    }
-  }
-
-  static SPECTR_DEVICE void set(float (&to)[tiles][4], const float (&from)[tiles][4]) {
-    SPECTR_UNROLL
-    for (int x = 0; x < tiles; ++x) {
-      SPECTR_UNROLL
-      for (int k = 0; k < 4; ++k) to[x][k] = from[x][k];
-    }
-  }
-  static SPECTR_DEVICE void add_to(float (&to)[tiles][4], const float (&more)[tiles][4]) {
-    SPECTR_UNROLL
-    for (int x = 0; x < tiles; ++x) {
-      SPECTR_UNROLL
-      for (int k = 0; k < 4; ++k) to[x][k] = add(to[x][k], more[x][k]);
     }
   }
 };
