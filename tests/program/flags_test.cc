@@ -127,7 +127,7 @@ TEST(Flags, SayWhereModelsAreComputed) {
   for (const Arguments& nothing :
        {Arguments{"-dev", "none"}, {"-ngl", "0"}, {"-ngld", "0"}, {"--device-draft", "none"}})
     EXPECT_EQ(story(nothing + Arguments{"-K", "2"})["tokens"], tokens);
-  const Outcome listed = spectr({"generate", "--list-devices"});
+  const Outcome listed = spectr({"generate", "--list-devices"}, with_vulkan());
   EXPECT_EQ(listed.status, 0);
   EXPECT_THAT(listed.out, testing::StartsWith("Available devices:\n"));
   const Arguments text = generate() + Arguments{"-p", "a", "-n", "1"};
@@ -139,7 +139,7 @@ TEST(Flags, SayWhereModelsAreComputed) {
   expect_error(text + Arguments{"-dev", "CUDA0"}, "--device CUDA0: ");
   expect_error(text + Arguments{"--device-draft", "CUDA0"}, "--device CUDA0: ");
   for (const Arguments& automatic : {Arguments{"-dev", "auto"}, {"-ngl", "all"}, {"-ngl", "99"}}) {
-    const Outcome written = spectr(text + automatic);
+    const Outcome written = spectr(text + automatic, with_vulkan());
     EXPECT_EQ(written.status, 0);
     EXPECT_THAT(written.err, HasSubstr("--device auto: "));
     EXPECT_THAT(written.err, HasSubstr("; computing on the CPU\n"));

@@ -32,6 +32,14 @@ inline Outcome spectr(const Arguments& arguments, const Surroundings& surroundin
   return run_program(spectr_program(), arguments, surroundings);
 }
 
+/// Where drivers of Vulkan are opened: they leave memory behind when they are unloaded, where no detector of
+/// leaks can tell whose it was.
+inline Surroundings with_vulkan() {
+  const char* const options = std::getenv("ASAN_OPTIONS");
+  return {
+      .variables = {{"ASAN_OPTIONS", std::string(options == nullptr ? "" : options) + ":detect_leaks=0"}}};
+}
+
 /// Runs it in a shell that redirects what it reads or writes, as in ">/dev/full".
 inline Outcome redirected(const std::string& redirection, const Arguments& arguments) {
   const Arguments shell = {"-c", "exec \"$0\" \"$@\" " + redirection, spectr_program()};

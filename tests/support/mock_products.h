@@ -1,8 +1,8 @@
 #pragma once
 
 // The kernels of products, to run on fibers, in two files as each takes minutes to compile. Whoever includes
-// this says which: SPECTR_MOCKED(image, Format, shapes), the kernels of a line of product_list.cuh;
-// SPECTR_MOCKED_IMAGE(image), what has them; and the name of the function, SPECTR_ADD_MOCKED.
+// this says which: SPECTR_MOCKED(image, Format, shapes), the kernels of a line of product_list.cuh, and
+// SPECTR_MOCKED_IMAGE(image), what has them.
 
 #include "tests/support/fibers.h"
 // Fibers first: they are what the kernels below run on.
@@ -21,9 +21,7 @@ using namespace cuda;  // NOLINT(google-build-using-namespace): kernels are name
 #undef SPECTR_PRODUCTS
 #undef SPECTR_KERNEL
 
-}  // namespace
-
-void SPECTR_ADD_MOCKED(std::map<std::string, MockKernel>& all) {
+void add_mocked(std::map<std::string, MockKernel>& all) {
   std::string of;
 #define SPECTR_KERNEL SPECTR_LIST_KERNEL
 #define SPECTR_PRODUCTS(image, Format, shapes) \
@@ -34,4 +32,5 @@ void SPECTR_ADD_MOCKED(std::map<std::string, MockKernel>& all) {
 #undef SPECTR_KERNEL
 }
 
+}  // namespace
 }  // namespace spectr::test
