@@ -12,10 +12,9 @@ function(cuda_kernels target)
   endif()
   set(flags -std=c++20 -O3 -I${PROJECT_SOURCE_DIR})
   if(SPECTR_CUDA AND SPECTR_CUDA_CLANG)
-    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/no_cuda_toolkit)
+    # A path where no toolkit is, the same for every build, so that ccache compiles the images of all of them once.
     set(compile ${CMAKE_CXX_COMPILER_LAUNCHER} ${SPECTR_CUDA_CLANG} -x cuda --cuda-device-only
-        --cuda-path=${PROJECT_BINARY_DIR}/no_cuda_toolkit -nocudainc -nocudalib -Wno-unknown-cuda-version
-        -ffp-contract=off -S ${flags})
+        --cuda-path=no_cuda_toolkit -nocudainc -nocudalib -Wno-unknown-cuda-version -ffp-contract=off -S ${flags})
     set(hopper --cuda-gpu-arch=sm_90 --cuda-feature=+ptx81)
     set(ampere --cuda-gpu-arch=sm_80)
     set(turing --cuda-gpu-arch=sm_75)

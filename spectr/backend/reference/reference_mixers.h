@@ -18,7 +18,7 @@ namespace spectr {
 
 /// Attention and recurrent layers as their definitions have them: every row looks at all slots of its path. A
 /// recurrent layer keeps the inputs of all its tokens, and computes its state from the first one on for every
-/// row: neither grid nor frames.
+/// row that does not follow the one before it: neither grid nor frames.
 template <class Number>
 class ReferenceMixers {
  public:
@@ -124,7 +124,8 @@ class ReferenceMixers {
     for (std::size_t c = 0; c < width; ++c) out[c] = in[width + c] * sums[c];
   }
 
-  /// Keeps a row's convolution inputs and gates, and runs the recurrence over its path.
+  /// Keeps a row's convolution inputs and gates, and runs the recurrence over its path. To be called for
+  /// every row of a layer in their order.
   void run_delta_net(std::size_t layer, std::size_t row, std::span<const Number> qkv,
                      std::span<const Number> z, std::span<const Number> beta, std::span<const Number> alpha,
                      std::span<Number> out) {
@@ -139,34 +140,41 @@ class ReferenceMixers {
       gates[spec.value_heads + h] =
           std::exp(Number(weights_[spec.a][h]) * (x > 30 ? x : std::log1p(std::exp(x))));
     }
-    std::vector<Number> states(spec.inner() * dim);  // [value_heads, keys, values]
-    for (std::size_t p = 0; p < batch_->attended(row); ++p) {
+    std::vector<Number>& states = states_[layer];
+    const bool goes_on = follows(row);
+    if (!goes_on) states.assign(spec.inner() * dim, Number(0));
+    std::vector<Number> x, added(dim);
+    const auto head_of_x = [&](std::size_t h) { return std::span<Number>(x).subspan(h * dim, dim); };
+    const auto values_of = [&](std::size_t h, std::size_t i) {
+      return std::span(states).subspan((h * dim + i) * dim, dim);
+    };
+    for (std::size_t p = goes_on ? batch_->attended(row) - 1 : 0; p < batch_->attended(row); ++p) {
       const std::span<const Number> of_token = values(cache, layer, batch_->slot_at(row, p));
-      std::vector<Number> x = convolution(layer, row, p, spec.convolution, spec.kernel);
+      x = convolution(layer, row, p, spec.convolution, spec.kernel);
       for (Number& number : x) number *= sigmoid_of(number);
       for (std::size_t h = 0; h < 2 * spec.key_heads; ++h) {
-        const std::span<Number> head = std::span(x).subspan(h * dim, dim);
+        const std::span<Number> head = head_of_x(h);
         const Number size = std::max(std::sqrt(product(head, head)), Number(spec.epsilon));
         for (Number& number : head) number /= size;
       }
       for (std::size_t h = 0; h < spec.value_heads; ++h) {
-        const std::size_t key_head = h % spec.key_heads;
-        const std::span<const Number> q = std::span(x).subspan(key_head * dim, dim);
-        const std::span<const Number> k = std::span(x).subspan((spec.key_heads + key_head) * dim, dim);
-        const std::span<const Number> v = std::span(x).subspan((2 * spec.key_heads + h) * dim, dim);
-        const std::span<Number> s = std::span(states).subspan(h * dim * dim, dim * dim);
-        for (Number& number : s) number *= of_token[spec.value_heads + h];
-        for (std::size_t j = 0; j < dim; ++j) {
-          Number seen = 0, read = 0;
-          for (std::size_t i = 0; i < dim; ++i) seen += s[i * dim + j] * k[i];
-          const Number added = of_token[h] * (v[j] - seen);
-          for (std::size_t i = 0; i < dim; ++i) {
-            s[i * dim + j] += k[i] * added;
-            read += s[i * dim + j] * q[i] / std::sqrt(static_cast<Number>(dim));
-          }
-          out[h * dim + j] = read;
+        const std::span<const Number> k = head_of_x(spec.key_heads + h % spec.key_heads);
+        const std::span<const Number> v = head_of_x(2 * spec.key_heads + h);
+        const Number rate = of_token[h], decay = of_token[spec.value_heads + h];
+        std::ranges::fill(added, Number(0));
+        for (std::size_t i = 0; i < dim; ++i) {
+          for (Number& number : values_of(h, i)) number *= decay;
+          add(k[i], values_of(h, i), added);
         }
+        for (std::size_t j = 0; j < dim; ++j) added[j] = rate * (v[j] - added[j]);
+        for (std::size_t i = 0; i < dim; ++i) add(k[i], added, values_of(h, i));
       }
+    }
+    std::ranges::fill(out.first(spec.inner()), Number(0));
+    for (std::size_t h = 0; h < spec.value_heads; ++h) {
+      const std::span<const Number> q = head_of_x(h % spec.key_heads);
+      for (std::size_t i = 0; i < dim; ++i)
+        add(q[i] / std::sqrt(static_cast<Number>(dim)), values_of(h, i), out.subspan(h * dim, dim));
     }
     for (std::size_t h = 0; h < spec.value_heads; ++h) {
       const std::span<Number> head = out.subspan(h * dim, dim);
@@ -205,10 +213,27 @@ class ReferenceMixers {
   }
   Cache& cache_of(std::size_t row, std::size_t layer) { return caches_[batch_->caches[row]][layer]; }
 
+  /// Whether the path of a row is that of the row before it, and itself.
+  bool follows(std::size_t row) const {
+    if (row == 0 || batch_->caches[row] != batch_->caches[row - 1]) return false;
+    const std::size_t before = batch_->attended(row - 1);
+    bool same = batch_->attended(row) == before + 1;
+    for (std::size_t p = 0; same && p < before; ++p)
+      same = batch_->slot_at(row, p) == batch_->slot_at(row - 1, p);
+    return same;
+  }
+
   static Number product(std::span<const Number> x, std::span<const Number> y) {
+    const Number* of_y = y.data();
     Number sum = 0;
-    for (std::size_t j = 0; j < x.size(); ++j) sum += x[j] * y[j];
+    for (const Number number : x) sum += number * *of_y++;
     return sum;
+  }
+
+  /// y += a x.
+  static void add(Number a, std::span<const Number> x, std::span<Number> y) {
+    const Number* of_x = x.data();
+    for (Number& number : y) number += a * *of_x++;
   }
 
   /// Numbers of heads, side by side, as the type keeps them.
@@ -272,6 +297,8 @@ class ReferenceMixers {
   const ReferenceWeights<Number>& weights_;
   std::map<CacheId, std::vector<Cache>> caches_;  // by layer
   std::map<CacheId, std::size_t> contexts_;
+  std::map<std::size_t, std::vector<Number>>
+      states_;  // by layer, of the last row: [value_heads, keys, values]
   const PassBatch* batch_ = nullptr;
 };
 

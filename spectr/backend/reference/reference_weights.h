@@ -34,9 +34,9 @@ class ReferenceWeights {
 
   void multiply(const LinearSpec& linear, std::span<const Number> x, std::span<Number> y) const {
     for (std::size_t i = 0; i < linear.out; ++i) {
-      const std::span<const float> w = row(linear.weight, i);
+      const Number* of_x = x.data();
       Number sum = 0;
-      for (std::size_t j = 0; j < linear.in; ++j) sum += Number(w[j]) * x[j];
+      for (const float w : row(linear.weight, i).first(linear.in)) sum += Number(w) * *of_x++;
       y[i] = linear.bias ? sum + Number(numbers_[*linear.bias][i]) : sum;
     }
   }
