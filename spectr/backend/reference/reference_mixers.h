@@ -297,8 +297,7 @@ class ReferenceMixers {
   const ReferenceWeights<Number>& weights_;
   std::map<CacheId, std::vector<Cache>> caches_;  // by layer
   std::map<CacheId, std::size_t> contexts_;
-  std::map<std::size_t, std::vector<Number>>
-      states_;  // by layer, of the last row: [value_heads, keys, values]
+  std::map<std::size_t, std::vector<Number>> states_;  // by layer, of the last row: [heads, keys, values]
   const PassBatch* batch_ = nullptr;
 };
 
