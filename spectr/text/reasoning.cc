@@ -10,9 +10,9 @@ namespace spectr {
 namespace {
 
 using Kind = ReasoningForm::Kind;
-using Parts = ReasoningSplitter::Parts;
+using SplitParts = ReasoningSplitter::Parts;
 
-constexpr std::string_view white_space = " \t\n\v\f\r";
+constexpr std::string_view blanks = " \t\n\v\f\r";
 constexpr std::string_view between_parts = "\n\n";
 
 constexpr std::string_view cohere_response[] = {"<|START_RESPONSE|>", "<|END_RESPONSE|>"};
@@ -33,12 +33,12 @@ constexpr Known forms[] = {
 };
 
 std::size_t leading_space(std::string_view text) {
-  return std::min(text.find_first_not_of(white_space), text.size());
+  return std::min(text.find_first_not_of(blanks), text.size());
 }
 
 /// Bytes of the text before the white space at its end.
 std::size_t without_trailing_space(std::string_view text) {
-  return text.find_last_not_of(white_space) + 1;  // npos + 1 is 0
+  return text.find_last_not_of(blanks) + 1;  // npos + 1 is 0
 }
 
 std::vector<std::string> as_words(std::span<const std::string_view> texts) {
@@ -51,16 +51,16 @@ class TaggedSplitter final : public ReasoningSplitter {
   explicit TaggedSplitter(const ReasoningForm& form)
       : form_(form), close_({std::string(form.close)}), around_(as_words(form.around)) {}
 
-  Parts push(std::string_view text) override {
+  SplitParts push(std::string_view text) override {
     pending_ += text;
-    Parts parts;
+    SplitParts parts;
     while (step(parts, false)) {
     }
     return parts;
   }
 
-  Parts finish() override {
-    Parts parts;
+  SplitParts finish() override {
+    SplitParts parts;
     while (step(parts, true)) {
     }
     return parts;
@@ -71,7 +71,7 @@ class TaggedSplitter final : public ReasoningSplitter {
 
   /// Goes on as far as what is pending allows, of which nothing comes `last`; whether there may be more to
   /// do.
-  bool step(Parts& parts, bool last) {
+  bool step(SplitParts& parts, bool last) {
     switch (place_) {
       case Place::before:
         return open(last);
@@ -98,7 +98,7 @@ class TaggedSplitter final : public ReasoningSplitter {
     return true;
   }
 
-  bool think(Parts& parts, bool last) {
+  bool think(SplitParts& parts, bool last) {
     const auto end = close_.find(pending_, 0);
     const std::size_t certain = end ? end->begin : last ? pending_.size() : close_.certain(pending_);
     const std::size_t kept = without_trailing_space(std::string_view(pending_).substr(0, certain));
@@ -117,7 +117,7 @@ class TaggedSplitter final : public ReasoningSplitter {
     return true;
   }
 
-  void say(Parts& parts, bool last) {
+  void say(SplitParts& parts, bool last) {
     while (const auto mark = around_.find(pending_, 0)) {
       parts.content.append(pending_, 0, mark->begin);
       pending_.erase(0, mark->begin + mark->word.size());
@@ -142,9 +142,9 @@ class HarmonySplitter final : public ReasoningSplitter {
  public:
   HarmonySplitter() : marks_({"<|start|>", "<|channel|>", "<|constrain|>", "<|message|>", "<|end|>"}) {}
 
-  Parts push(std::string_view text) override {
+  SplitParts push(std::string_view text) override {
     pending_ += text;
-    Parts parts;
+    SplitParts parts;
     while (const auto mark = marks_.find(pending_, 0)) {
       take(mark->begin, parts);
       in_name_ = mark->word == "<|channel|>";
@@ -157,15 +157,15 @@ class HarmonySplitter final : public ReasoningSplitter {
     return parts;
   }
 
-  Parts finish() override {
-    Parts parts;
+  SplitParts finish() override {
+    SplitParts parts;
     take(pending_.size(), parts);
     return parts;
   }
 
  private:
   /// Takes the first bytes of what is pending, among which is no mark.
-  void take(std::size_t count, Parts& parts) {
+  void take(std::size_t count, SplitParts& parts) {
     if (in_name_) {
       channel_.append(pending_, 0, count);
     } else if (!in_header_ && count > 0) {

@@ -13,10 +13,10 @@ unsigned char byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-constexpr std::string_view white_space = " \t\n\v\f\r";
+constexpr std::string_view ascii_white_space = " \t\n\v\f\r";
 
 bool is_blank(std::string_view text) {
-  return text.find_first_not_of(white_space) == std::string_view::npos;
+  return text.find_first_not_of(ascii_white_space) == std::string_view::npos;
 }
 
 /// Bytes from `at` up to the next quote, or to the end of a text of that size; 0 inside a quote.
@@ -136,7 +136,7 @@ std::vector<Fragment> SpecialTokens::split(std::string_view text, Quotes quotes)
     add_plain(at);
     end = at + special->text.size();
     fragments.push_back({text.substr(at, end - at), special->token});
-    if (special->trims_after) end = std::min(text.find_first_not_of(white_space, end), text.size());
+    if (special->trims_after) end = std::min(text.find_first_not_of(ascii_white_space, end), text.size());
   }
   add_plain(text.size());
   return fragments;

@@ -33,7 +33,9 @@ std::vector<Token> Tokenizer::encode(const MarkedText& text, bool add_bos) const
 
 std::vector<Token> Tokenizer::encode(std::span<const Fragment> fragments, bool add_bos) const {
   std::vector<Token> tokens;
-  if (add_bos && vocabulary_.add_bos()) tokens.push_back(*vocabulary_.bos());
+  const bool begins =
+      !fragments.empty() && fragments.front().token && fragments.front().token == vocabulary_.bos();
+  if (add_bos && vocabulary_.add_bos() && !begins) tokens.push_back(*vocabulary_.bos());
   bool first = true;
   for (const Fragment& fragment : fragments) {
     if (fragment.token) {

@@ -18,7 +18,8 @@ namespace spectr {
 
 /// What text may mean to a tokenizer besides itself.
 struct TokenizeOptions {
-  bool add_bos = true;         ///< prepend the beginning token where the vocabulary asks for it
+  /// Prepend the beginning token if the vocabulary asks for it, and the text does not begin with it.
+  bool add_bos = true;
   bool parse_special = false;  ///< "<s>" in the text is the token, not three characters
 };
 

@@ -69,7 +69,7 @@ TEST(JinjaExpressions, OperatorsBindAndCompareAsInPython) {
                  {"(1, 2) == [1, 2]", "False"},
                  {"{'a': 1, 'b': 2} == {'b': 2, 'a': 1}", "True"},
                  {"9007199254740993 == 9007199254740992", "False"},
-                 {"9007199254740993 + 1", "FAIL chat template: '+' gives too large an integer"}});
+                 {"9007199254740993 + 1", "9007199254740994"}});
 }
 
 TEST(JinjaExpressions, TestsDecideAsInJinja) {

@@ -37,7 +37,8 @@ TEST(ChatLimits, NothingGrowsWithoutBounds) {
        "ns.l }}",
        "bytes of values"},
       {"{{ '' * 999999999 }}", "bytes of values"},
-      {"{{ ('b' * 99999) | unique | length }}{{ range(9999) | unique | length }}", "bytes of values"},
+      {"{{ ('b' * 99999) | unique | list | length }}{{ range(9999) | unique | list | length }}",
+       "bytes of values"},
       {"{{ 'a'.strip('b' * 999) }}", "characters to strip"},
       // What is looked for at each place, or for each member, costs that many times as much.
       {"{{ (('b' * 1000) * 200).strip('a' * 199 ~ 'b') }}", "bytes of values"},
@@ -106,6 +107,30 @@ TEST(ChatLimits, RoundsOfALoopAreSteps) {
   const auto mapped = Template::parse("{{ range(101) | map(attribute='x') | list }}", {.steps = 100});
   ASSERT_TRUE(mapped);
   EXPECT_THAT(mapped->render({}).error().message, HasSubstr("more than 100 steps"));
+}
+
+TEST(ChatLimits, BoundRepetitionRecursionAndLongWords) {
+  const Case cases[] = {
+      {"{{ 'x' * 1000000000 }}", "bytes of values"},
+      {"{{ '' * 9223372036854775807 }}", "bytes of values"},
+      {"{{ ([1] * 1000000000) | length }}", "bytes of values"},
+      {"{{ [] * 9223372036854775807 }}", "bytes of values"},
+      {"{{ ('x' * 1000000).replace('', 'y' * 1000) }}", "bytes of values"},
+      {"{{ ('x ' * 100000) | wordwrap(1, wrapstring='y' * 1000) }}", "bytes of values"},
+      {"{{ ('x ' * 1000000) | wordwrap }}", "more than 1000000 steps"},
+      {"{{ ('\\t' * 1000000).expandtabs(1000) }}", "bytes of values"},
+      {"{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}", "macros call each other"},
+      {"{% for x in [1, 2] recursive %}{{ loop([1, 2]) }}{% endfor %}", "macros call each other"},
+      {"{% block a %}{{ self.a() }}{% endblock %}", "macros call each other"},
+      {"{% set c = cycler(*range(100000)) %}{% for i in range(99999) %}{% for j in range(99999) %}{{ "
+       "c.next() }}"
+       "{% endfor %}{% endfor %}",
+       "more than"},
+      {"{% set " + times(100, "(") + "a" + times(100, ")") + " = 1 %}", "levels of nesting"},
+      {"{% for " + times(100, "(") + "a" + times(100, ")") + " in [] %}{% endfor %}", "levels of nesting"},
+  };
+  for (const auto& [source, refusal] : cases)
+    EXPECT_THAT(render(source), HasSubstr(refusal)) << source.substr(0, 80);
 }
 
 TEST(ChatLimits, NoValueContainsItself) {

@@ -69,7 +69,7 @@ std::uint64_t hash(const std::string& text) {
 TEST(PublishedTemplates, GiveWhatJinjaGives) {
   for (const Golden& golden : goldens) {
     const auto path = find_data("templates/" + std::string(golden.name) + ".jinja");
-    if (!path) GTEST_SKIP() << "no templates/ in the extra data";
+    if (!path) GTEST_SKIP() << "needs the extra data's templates/" << golden.name << ".jinja";
     std::ostringstream source;
     source << std::ifstream(*path).rdbuf();
     const auto parsed = Template::parse(source.str());

@@ -58,6 +58,29 @@ TEST(JinjaQuotes, SurviveFiltersAndMethodsOfStrings) {
        {"x.split()[0] ~ ('a ' ~ word).splitlines()[0]", "‹a<b>-É1›a ‹hat›"}});
 }
 
+TEST(JinjaQuotes, SurviveFiltersOfHtmlAndWords) {
+  expect_marked({{"('<b>' ~ word ~ '</b>') | striptags", "‹hat›"},
+                 {"'&lt;' ~ ('&lt;' ~ word ~ ' ' ~ word) | striptags", "&lt;<‹hat› ‹hat›"},
+                 {"(word ~ '&#60;') | striptags", "‹hat›<"},
+                 {"x | striptags", "‹a-É1›"},
+                 {"('a/' ~ word ~ ' ') | urlencode", "a/‹hat›%20"},
+                 {"{'k': word} | xmlattr", " k=\"‹hat›\""},
+                 {"(word ~ ' and ' ~ word) | wordwrap(7, wrapstring='|')", "‹hat› and|‹hat›"},
+                 {"word.replace('', '-')", "-‹h›-‹a›-‹t›-"},
+                 {"([word] * 2) | join", "‹hathat›"},
+                 {"('É' ~ x) | upper", "É‹ A<B>-É1 ›"},
+                 {"('ß' ~ word ~ 'ß').upper()", "SS‹HAT›SS"}});
+}
+
+TEST(JinjaQuotes, SurviveRecursionAndBlocks) {
+  EXPECT_EQ(
+      marked(
+          "{% for c in [[word]] recursive %}{% if c is string %}{{ c }}{% else %}<{{ loop(c) }}>{% endif %}"
+          "{% endfor %}"),
+      "<‹hat›>");
+  EXPECT_EQ(marked("{% block b %}<{{ word }}>{% endblock %}{{ self.b() }}"), "<‹hat›><‹hat›>");
+}
+
 TEST(JinjaQuotes, SurviveOperators) {
   expect_marked({{"'<' + word + '>'", "<‹hat›>"},
                  {"'<' ~ word ~ 1 ~ '>'", "<‹hat›1>"},

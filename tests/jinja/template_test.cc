@@ -30,7 +30,7 @@ TEST(ChatTemplate, ExpressionsHavePythonsMeaning) {
       {"not true or 1 == 1.0", "True"},
       {"'yes' if n > 2 else 'no'", "yes"},
       {"missing", ""},
-      {"missing is defined, n is defined", "PARSE"},
+      {"missing is defined, n is defined", "(False, True)"},
       {"messages[-1].content", "Bye"},
       {"messages[1:3][0]['content'] | trim", "Hi"},
       {"'abc'[::-1]", "cba"},

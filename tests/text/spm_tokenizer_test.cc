@@ -50,6 +50,21 @@ TEST(SpmTokenizer, BosIsAddedAndControlTokensAreReadOnRequest) {
   EXPECT_EQ(tokenizer->decode(std::vector<Token>{1, sp_a, 2, 0}), "a");
 }
 
+TEST(SpmTokenizer, ATextThatBeginsWithBosGetsNoOther) {
+  const auto tokenizer = good_tokenizer(tiny_sentencepiece());
+  EXPECT_THAT(tokenizer->encode("<s>a", {.parse_special = true}), ElementsAre(1, sp_a));
+  EXPECT_THAT(tokenizer->encode("<s><s>a", {.parse_special = true}), ElementsAre(1, 1, sp_a))
+      << "its own are kept";
+  EXPECT_THAT(tokenizer->encode("a<s>", {.parse_special = true}), ElementsAre(1, sp_a, 1));
+  EXPECT_THAT(tokenizer->encode("<tool>a", {.parse_special = true}), ElementsAre(1, tool, sp_a));
+  EXPECT_THAT(tokenizer->encode("<s>a").front(), 1) << "text that is no token";
+  EXPECT_THAT(tokenizer->encode("<s>a").size(), 1 + tokenizer->encode("<s>a", bare).size());
+  EXPECT_THAT(tokenizer->encode(MarkedText("<s>").append("a", true), true), ElementsAre(1, sp_a));
+  EXPECT_EQ(tokenizer->encode(MarkedText("<s>", true).append("a"), true).size(),
+            1 + tokenizer->encode("<s>a", bare).size())
+      << "a quote is no token";
+}
+
 TEST(SpmTokenizer, SpacesThatWerePutInAreTakenOutAgain) {
   const auto tokenizer = good_tokenizer(tiny_sentencepiece());
   EXPECT_EQ(tokenizer->decode(tokenizer->encode("<s>a</s>b</s> c<tool>a", trusted)), "ab c<tool>a");

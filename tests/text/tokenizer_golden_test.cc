@@ -52,7 +52,8 @@ std::vector<Example> read(const fs::path& path) {
 
 void expect_agreement(const std::string& model) {
   const auto golden = find_data("golden/" + model + ".txt"), weights = find_data("models/" + model + ".gguf");
-  if (!golden || !weights) GTEST_SKIP() << "needs the extra data's " << model;
+  if (!golden || !weights)
+    GTEST_SKIP() << "needs the extra data's golden/" << model << ".txt and models/" << model << ".gguf";
   const auto file = Gguf::open(*weights);
   ASSERT_TRUE(file) << file.error().message;
   const auto tokenizer = Tokenizer::load(*file);

@@ -108,7 +108,8 @@ TEST_P(RoundTripOf, GivesEveryTextBack) {
 
 TEST_P(RoundTripOf, GivesProgramsBack) {
   const auto path = find_data(GetParam()), prompts = find_data("prompts/humaneval.jsonl");
-  if (!path || !prompts) GTEST_SKIP() << "needs the extra data's " << GetParam() << " and humaneval.jsonl";
+  if (!path || !prompts)
+    GTEST_SKIP() << "needs the extra data's " << GetParam() << " and prompts/humaneval.jsonl";
   const auto tokenizer = Tokenizer::load(Gguf::open(*path).value()).value();
   std::ifstream lines(*prompts);
   int count = 0;

@@ -68,7 +68,7 @@ void expect_vectors(const fs::path& vocabulary) {
 
 void expect_extra_vectors(const fs::path& name) {
   const fs::path path = extra_data_folder() / name;
-  if (!fs::exists(path)) GTEST_SKIP() << "needs " << path;
+  if (!fs::exists(path)) GTEST_SKIP() << "needs the extra data's " << name.string();
   expect_vectors(path);
 }
 

@@ -59,15 +59,22 @@ Value indent(Run& run, const Value& input, const Arguments& arguments);
 Value truncate(Run& run, const Value& input, const Arguments& arguments);
 Value center(Run& run, const Value& input, const Arguments& arguments);
 Value count_words(Run& run, const Value& input, const Arguments& arguments);
-Value escape_html(Run& run, const Value& input, const Arguments& arguments);
 Value format(Run& run, const Value& input, const Arguments& arguments);
 Value title_words(Run& run, const Value& input, const Arguments& arguments);
+Value word_wrap(Run& run, const Value& input, const Arguments& arguments);
+
+// Filters of HTML and addresses.
+Value escape_html(Run& run, const Value& input, const Arguments& arguments);
+Value xml_attributes(Run& run, const Value& input, const Arguments& arguments);
+Value url_encode(Run& run, const Value& input, const Arguments& arguments);
+Value strip_tags(Run& run, const Value& input, const Arguments& arguments);
 
 // Filters of numbers.
 Value to_integer(Run& run, const Value& input, const Arguments& arguments);
 Value to_real(Run& run, const Value& input, const Arguments& arguments);
 Value magnitude(Run& run, const Value& input, const Arguments& arguments);
 Value round_off(Run& run, const Value& input, const Arguments& arguments);
+Value file_size(Run& run, const Value& input, const Arguments& arguments);
 
 // Filters that order and group.
 Value sort(Run& run, const Value& input, const Arguments& arguments);

@@ -49,6 +49,22 @@ class ExpressionParser {
     return left;
   }
 
+  /// One value, or a tuple of several without its brackets, each read by `one`.
+  template <class One>
+  ExpressionPtr values(One one) {
+    ExpressionPtr first = one();
+    if (!reader_.sees(Lexeme::symbol, ",")) return first;
+    std::vector<ExpressionPtr> all;
+    all.push_back(std::move(first));
+    while (reader_.takes_symbol(",")) {
+      const bool ends = reader_.sees(Lexeme::print_end) || reader_.sees(Lexeme::block_end) ||
+                        reader_.sees(Lexeme::name, "recursive");
+      if (ends) break;
+      all.push_back(one());
+    }
+    return tuple(std::move(all));
+  }
+
   ExpressionPtr filters(ExpressionPtr value, bool bar_before_first) {
     if (!bar_before_first) value = one_filter(std::move(value));
     while (takes_operation("|")) value = one_filter(std::move(value));
@@ -136,12 +152,13 @@ class ExpressionParser {
         if (reader_.takes_symbol("(")) {
           value = method_call(std::move(value), std::move(name), arguments());
         } else {
-          value = member(std::move(value), literal(MarkedText(std::move(name))));
+          value = attribute(std::move(value), std::move(name));
         }
       } else if (takes_operation("[")) {
         value = subscript(std::move(value));
       } else if (takes_operation("(")) {
-        value = call(std::move(value), arguments());
+        std::string name = std::exchange(name_, {});
+        value = call(std::move(value), std::move(name), arguments());
       } else {
         return value;
       }
@@ -279,6 +296,7 @@ class ExpressionParser {
         if (token.text == "true" || token.text == "True") return literal(true);
         if (token.text == "false" || token.text == "False") return literal(false);
         if (token.text == "none" || token.text == "None") return literal(None{});
+        if (reader_.sees(Lexeme::symbol, "(")) name_ = token.text;
         return variable(token.text);
       default:
         reader_.fail(fmt::format("a value expected, got '{}'", token.text));
@@ -306,6 +324,7 @@ class ExpressionParser {
   }
 
   TokenReader& reader_;
+  std::string name_;      // of the variable that is called next, or empty
   ExpressionPtr caller_;  // of the call that ends the tag, until it has been there
   int operations_ = 0;
 };
@@ -316,9 +335,15 @@ ExpressionPtr parse_expression(TokenReader& reader) {
   return ExpressionParser(reader).conditional();
 }
 
-ExpressionPtr parse_operand(TokenReader& reader) {
+ExpressionPtr parse_values(TokenReader& reader) {
+  ExpressionParser parser(reader);
+  return parser.values([&parser] { return parser.conditional(); });
+}
+
+ExpressionPtr parse_operands(TokenReader& reader) {
   const TokenReader::Level level(reader);
-  return ExpressionParser(reader).logic(0);
+  ExpressionParser parser(reader);
+  return parser.values([&parser] { return parser.logic(0); });
 }
 
 ExpressionPtr parse_filters(TokenReader& reader, ExpressionPtr input, bool bar_before_first) {

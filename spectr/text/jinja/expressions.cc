@@ -44,9 +44,10 @@ Arguments ArgumentNodes::evaluate(Run& run) const {
   }
   if (all_named) {
     const Value more = all_named->evaluate(run);
-    if (more.dict() == nullptr) throw TemplateError(fmt::format("** takes a mapping, got {}", more.kind()));
+    if (more.mapping() == nullptr)
+      throw TemplateError(fmt::format("** takes a mapping, got {}", more.kind()));
     run.walk(more);
-    for (const auto& [name, value] : more.dict()->members)
+    for (const auto& [name, value] : more.mapping()->members)
       arguments.named.emplace_back(name.text().bytes(), value);
   }
   return arguments;
@@ -70,8 +71,7 @@ ExpressionPtr list(std::vector<ExpressionPtr> members) {
 ExpressionPtr tuple(std::vector<ExpressionPtr> members) {
   return node([members = std::move(members)](Run& run) {
     List values = evaluated(members, run);
-    values.is_tuple = true;
-    return run.made(std::move(values));
+    return run.made(List(std::move(values), Sequence::tuple));
   });
 }
 
@@ -140,12 +140,18 @@ ExpressionPtr slice(ExpressionPtr object, ExpressionPtr begin, ExpressionPtr end
   });
 }
 
-ExpressionPtr call(ExpressionPtr function, ArgumentNodes arguments) {
-  return node([function = std::move(function), arguments = std::move(arguments)](Run& run) {
-    const Value callee = function->evaluate(run);
-    if (callee.function() == nullptr) throw TemplateError(fmt::format("{} cannot be called", callee.kind()));
-    return (*callee.function())(run, arguments.evaluate(run));
+ExpressionPtr attribute(ExpressionPtr object, std::string name) {
+  return node([object = std::move(object), name = std::move(name)](Run& run) {
+    return named_member(run, object->evaluate(run), name);
   });
+}
+
+ExpressionPtr call(ExpressionPtr function, std::string name, ArgumentNodes arguments) {
+  return node(
+      [function = std::move(function), name = std::move(name), arguments = std::move(arguments)](Run& run) {
+        const Value callee = function->evaluate(run);
+        return call_value(run, callee, name, arguments.evaluate(run));
+      });
 }
 
 ExpressionPtr captured(std::shared_ptr<const Block> block) {

@@ -35,7 +35,7 @@ Value to_json(Run& run, const Value& input, const Arguments& arguments) {
   return run.made(input.json(style));
 }
 
-Value fallback(Run&, const Value& input, const Arguments& arguments) {
+Value default_value(Run&, const Value& input, const Arguments& arguments) {
   if (!input.is_undefined() && (!arguments[1].truth() || input.truth())) return input;
   return arguments[0].is_undefined() ? Value("") : arguments[0];
 }
@@ -47,9 +47,9 @@ Value to_string(Run& run, const Value& input, const Arguments&) {
 }
 
 /// Unlike a dot, it does not look at the members of a mapping.
-Value attribute(Run& run, const Value& input, const Arguments& arguments) {
-  const bool has = input.dict() != nullptr && input.dict()->is_namespace;
-  return has ? member_of(run, input, arguments[0]) : Value();
+Value read_attribute(Run& run, const Value& input, const Arguments& arguments) {
+  const std::string& name = string_of(run, arguments[0], "attr").bytes();
+  return input.mapping() != nullptr ? method_of(input, name) : named_member(run, input, name);
 }
 
 Value unchanged(Run&, const Value& input, const Arguments&) {
@@ -80,8 +80,8 @@ constexpr Callable<Operation> filters[] = {
     {"selectattr", selectattr, {}, 0, true},
     {"rejectattr", rejectattr, {}, 0, true},
     {"tojson", to_json, {"ensure_ascii", "indent", "separators", "sort_keys"}},
-    {"default", fallback, {"default_value", "boolean"}},
-    {"d", fallback, {"default_value", "boolean"}},
+    {"default", default_value, {"default_value", "boolean"}},
+    {"d", default_value, {"default_value", "boolean"}},
     {"int", to_integer, {"default", "base"}},
     {"float", to_real, {"default"}},
     {"abs", magnitude},
@@ -100,12 +100,21 @@ constexpr Callable<Operation> filters[] = {
     {"e", escape_html},
     {"forceescape", escape_html},
     {"format", format, {}, 0, true},
-    {"attr", attribute, {"name"}, 1},
+    {"attr", read_attribute, {"name"}, 1},
     {"string", to_string},
     {"safe", unchanged},
+    {"wordwrap", word_wrap, {"width", "break_long_words", "wrapstring", "break_on_hyphens"}},
+    {"urlencode", url_encode},
+    {"striptags", strip_tags},
+    {"xmlattr", xml_attributes, {"autospace"}},
+    {"filesizeformat", file_size, {"binary"}},
 };
 
 }  // namespace
+
+bool is_filter(std::string_view name) {
+  return find_callable(filters, name) != nullptr;
+}
 
 Value apply_filter(Run& run, const std::string& name, const Value& input, const Arguments& arguments) {
   run.step();

@@ -28,7 +28,7 @@ MarkedText repr(const Value& value) {
 std::optional<std::int64_t> take_number(std::string_view& text) {
   const std::size_t n = std::min(text.find_first_not_of("0123456789"), text.size());
   if (n == 0) return std::nullopt;
-  const auto value = n > 6 ? max_width + 1 : *number<std::int64_t>(text.substr(0, n));
+  const auto value = n > 6 ? max_width + 1 : *integer_in(text.substr(0, n));
   if (value > max_width) throw TemplateError(fmt::format("a format is wider than {}", max_width));
   text.remove_prefix(n);
   return value;
@@ -41,6 +41,7 @@ struct Layout {
   char align = 0;
   char sign = '-';
   bool alternate = false, thousands = false;
+  bool is_empty = false;  ///< it asks for nothing
   std::int64_t width = 0;
   std::optional<std::int64_t> precision;
   char type = 0;  ///< 0: by the value
@@ -61,24 +62,51 @@ std::uint64_t whole_of(const Value& value) {
 }
 
 /// The digits of a number without its sign. Requires: a number that fits its type.
+std::string whole_digits(const Value& value, const Layout& layout) {
+  const std::uint64_t whole = whole_of(value);
+  const bool capital = layout.type == 'X';
+  std::string digits = capital              ? fmt::format("{:X}", whole)
+                       : layout.type == 'x' ? fmt::format("{:x}", whole)
+                       : layout.type == 'o' ? fmt::format("{:o}", whole)
+                       : layout.type == 'b' ? fmt::format("{:b}", whole)
+                                            : fmt::format("{}", whole);
+  const auto least = static_cast<std::size_t>(layout.precision.value_or(0));
+  if (digits.size() < least) digits.insert(0, least - digits.size(), '0');
+  return layout.alternate && layout.type != 'd' ? std::string{'0', layout.type} + digits : digits;
+}
+
+/// As few digits as `precision` allows, one of them after the point.
+std::string general_digits(double magnitude, int precision) {
+  std::string digits = fmt::format("{:.{}g}", magnitude, precision);
+  if (digits.find_first_not_of("0123456789") != std::string::npos) return digits;
+  const bool full = magnitude >= 1.0 && static_cast<int>(digits.size()) >= std::max(precision, 1);
+  if (!full) return digits + ".0";
+  // Of as many digits as it may have none is left for what is after the point.
+  std::string scientific = fmt::format("{:.{}e}", magnitude, std::max(precision, 1) - 1);
+  const std::size_t end = scientific.find('e');
+  std::size_t kept = scientific.find_last_not_of('0', end - 1) + 1;
+  if (scientific.contains('.') && kept > 0 && scientific[kept - 1] == '.') --kept;
+  return scientific.contains('.') ? scientific.substr(0, kept) + scientific.substr(end) : scientific;
+}
+
 std::string digits_of(const Value& value, const Layout& layout) {
   const double magnitude = std::abs(value.number());
   const int precision = static_cast<int>(layout.precision.value_or(6));
   switch (layout.type) {
     case 'd':
-      return fmt::format("{}", whole_of(value));
     case 'x':
-      return fmt::format("{}{:x}", layout.alternate ? "0x" : "", whole_of(value));
     case 'X':
-      return fmt::format("{}{:X}", layout.alternate ? "0X" : "", whole_of(value));
     case 'o':
-      return fmt::format("{}{:o}", layout.alternate ? "0o" : "", whole_of(value));
     case 'b':
-      return fmt::format("{}{:b}", layout.alternate ? "0b" : "", whole_of(value));
+      return whole_digits(value, layout);
     case 'e':
       return fmt::format("{:.{}e}", magnitude, precision);
+    case 'E':
+      return fmt::format("{:.{}E}", magnitude, precision);
     case 'g':
       return fmt::format("{:.{}g}", magnitude, precision);
+    case 'G':
+      return fmt::format("{:.{}G}", magnitude, precision);
     case '%':
       return fmt::format("{:.{}f}%", 100.0 * magnitude, precision);
     case 'f':
@@ -87,7 +115,7 @@ std::string digits_of(const Value& value, const Layout& layout) {
       break;
   }
   if (value.as<double>() == nullptr) return fmt::format("{}", whole_of(value));
-  if (layout.precision) return fmt::format("{:.{}g}", magnitude, precision);
+  if (layout.precision) return general_digits(magnitude, precision);
   return Value(magnitude).text().bytes();
 }
 
@@ -106,7 +134,7 @@ MarkedText laid_out(const MarkedText& text, const Layout& layout, char align, st
 
 MarkedText lay_out(const Value& value, const Layout& layout, std::string_view form) {
   const bool as_text = layout.type == 's' || (layout.type == 0 && !value.is_number()) ||
-                       (layout.type == 0 && value.as<bool>() != nullptr);
+                       (layout.is_empty && value.as<bool>() != nullptr);
   if (as_text) {
     MarkedText text = value.text();
     if (layout.precision) {
@@ -119,7 +147,8 @@ MarkedText lay_out(const Value& value, const Layout& layout, std::string_view fo
     return laid_out(text, layout, layout.align == 0 ? '<' : layout.align, "");
   }
   if (!value.is_number()) refuse(form, value);
-  const bool integral = std::string_view("dxXob").contains(layout.type);
+  if (layout.alternate && std::string_view("eEfgG%").contains(layout.type)) refuse(form, value);
+  const bool integral = layout.type != 0 && std::string_view("dxXob").contains(layout.type);
   if (integral && value.as<double>() != nullptr && !(std::abs(value.number()) < 0x1p63))
     throw TemplateError("a format gives too large an integer");
   const bool negative = std::signbit(value.number());
@@ -158,14 +187,23 @@ MarkedText percent(const Value& value, Layout layout, std::string_view form) {
   if (layout.type == 'i' || layout.type == 'u') layout.type = 'd';
   if (layout.type == 'F') layout.type = 'f';
   if (layout.type == 'c' && value.string() != nullptr) layout.type = 's';
-  if (!std::string_view("sdxXoefg").contains(layout.type))
+  if (layout.type == 'c' && value.as<std::int64_t>() != nullptr) {
+    std::string character;
+    const std::int64_t code = *value.as<std::int64_t>();
+    if (code < 0 || code > 0x10FFFF || !append_utf8(static_cast<std::uint32_t>(code), character))
+      refuse(form, value);
+    layout.type = 's';
+    return percent(MarkedText(std::move(character)), layout, form);
+  }
+  if (!std::string_view("sdxXoeEfgG").contains(layout.type))
     throw TemplateError(fmt::format("the format '%{}' is not supported", layout.type));
   if (layout.type == 's') {
     layout.fill = " ";
     if (layout.align == 0) layout.align = '>';
     return lay_out(value, layout, form);
   }
-  if (value.as<bool>() == nullptr && !value.is_number()) refuse(form, value);
+  if (!value.is_number()) refuse(form, value);
+  if (std::string_view("xXo").contains(layout.type) && value.as<double>() != nullptr) refuse(form, value);
   if (layout.fill == "0") layout.align = '=';
   return lay_out(value, layout, form);
 }
@@ -175,6 +213,7 @@ Layout read_specification(std::string_view text) {
   constexpr std::string_view aligns = "<>^=";
   const std::string_view form = text;
   Layout layout;
+  layout.is_empty = text.empty();
   const auto take_one_of = [&text](std::string_view any) {
     if (text.empty() || !any.contains(text[0])) return '\0';
     const char one = text[0];
@@ -201,8 +240,12 @@ Layout read_specification(std::string_view text) {
     text.remove_prefix(1);
     layout.precision = take_number(text);
   }
-  layout.type = take_one_of("sdxXobefg%");
-  if (!text.empty()) throw TemplateError(fmt::format("the format '{}' is not supported", form));
+  layout.type = take_one_of("sdxXobeEfFgG%");
+  if (layout.type == 'F') layout.type = 'f';
+  const bool integral = std::string_view("dxXob").contains(layout.type) && layout.type != 0;
+  if (!text.empty() || (integral && layout.precision) ||
+      (layout.thousands && std::string_view("sxXob").contains(layout.type)))
+    throw TemplateError(fmt::format("the format '{}' is not supported", form));
   return layout;
 }
 
@@ -223,7 +266,10 @@ class Braces {
     if (!conversion.empty() && conversion != "!r" && conversion != "!s")
       throw TemplateError(fmt::format("the conversion '{}' is not supported", conversion));
     const std::string_view specification = colon < text.size() ? text.substr(colon + 1) : "";
-    return lay_out(value, read_specification(specification), text);
+    const Layout layout = read_specification(specification);
+    if (value.as<double>() != nullptr && std::string_view("dxXob").contains(layout.type) && layout.type != 0)
+      refuse(text, value);
+    return lay_out(value, layout, text);
   }
 
  private:
@@ -235,7 +281,7 @@ class Braces {
       name.remove_prefix(1);
       const std::size_t stop = std::min(index ? name.find(']') : name.find_first_of(".["), name.size());
       const std::string_view key = name.substr(0, stop);
-      const auto place = index ? number<std::int64_t>(key) : std::nullopt;
+      const auto place = index ? integer_in(key) : std::nullopt;
       value = member_of(run_, value, place ? Value(*place) : Value(MarkedText(std::string(key))));
       name.remove_prefix(std::min(stop + (index ? 1 : 0), name.size()));
     }
@@ -243,7 +289,7 @@ class Braces {
   }
 
   Value argument(std::string_view name) {
-    const auto place = name.empty() ? std::optional(next_++) : number<std::int64_t>(name);
+    const auto place = name.empty() ? std::optional(next_++) : integer_in(name);
     if (place) {
       if (*place < 0 || static_cast<std::size_t>(*place) >= arguments_.positional.size())
         throw TemplateError(fmt::format("format has no argument {}", *place));
@@ -269,7 +315,7 @@ const Value& walked(Run& run, const Value& value) {
 }  // namespace
 
 Value format_percent(Run& run, const MarkedText& form, const Value& values) {
-  const List* const tuple = values.list() != nullptr && values.list()->is_tuple ? values.list() : nullptr;
+  const List* const tuple = values.list() != nullptr && values.list()->is_tuple() ? values.list() : nullptr;
   MarkedText out;
   std::size_t used = 0;
   const auto next = [&]() -> Value {
@@ -287,7 +333,7 @@ Value format_percent(Run& run, const MarkedText& form, const Value& values) {
     const std::string_view whole = rest;
     rest.remove_prefix(1);
     std::optional<Value> named;
-    if (rest.starts_with('(') && values.dict() != nullptr) {
+    if (rest.starts_with('(') && values.mapping() != nullptr) {
       const std::size_t end = std::min(rest.find(')'), rest.size());
       named = member_of(run, values, MarkedText(std::string(rest.substr(1, end - 1))));
       rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -302,7 +348,7 @@ Value format_percent(Run& run, const MarkedText& form, const Value& values) {
     run.charge(static_cast<std::size_t>(layout.width));
     out.append(percent(value, layout, whole.substr(0, whole.size() - rest.size())));
   }
-  if (tuple != nullptr ? used < tuple->size() : used == 0 && values.dict() == nullptr)
+  if (tuple != nullptr ? used < tuple->size() : used == 0 && values.mapping() == nullptr)
     throw TemplateError("a format has fewer places than values");
   return run.made(std::move(out));
 }

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <memory>
 #include <utility>
 
 #include "spectr/text/jinja/nodes.h"
+#include "spectr/text/jinja/sequences.h"
 
 namespace spectr::jinja {
 namespace {
@@ -39,24 +41,71 @@ Value range(Run& run, const Arguments& arguments) {
   return run.made(std::move(out));
 }
 
-/// A mapping, if one is given, and the named arguments.
-Dict members_of(Run& run, std::string_view callee, const Arguments& arguments) {
+/// A mapping or a list of pairs, if one is given, and the named arguments.
+Dict members_from(Run& run, std::string_view callee, const Arguments& arguments) {
   Dict members;
-  if (arguments.positional.size() > 1 || (arguments.positional.size() == 1 && arguments[0].dict() == nullptr))
+  if (arguments.positional.size() > 1)
     throw TemplateError(fmt::format("{} takes one mapping, and named values", callee));
-  if (arguments.positional.size() == 1) members.members = arguments[0].dict()->members;
+  if (arguments.positional.size() == 1 && arguments[0].mapping() != nullptr) {
+    members.members = arguments[0].mapping()->members;
+  } else if (arguments.positional.size() == 1 && arguments[0].list() == nullptr) {
+    throw TemplateError(fmt::format("{} takes one mapping, and named values", callee));
+  } else if (arguments.positional.size() == 1) {
+    for (const Value& pair : members_of(run, arguments[0])) {
+      const List both = members_of(run, pair);
+      if (both.size() != 2)
+        throw TemplateError(fmt::format("{} takes a mapping, or a list of pairs", callee));
+      run.set_member(members, both[0], both[1]);
+    }
+  }
   for (const auto& [name, value] : arguments.named) run.set_member(members, MarkedText(name), value);
   return members;
 }
 
 Value make_namespace(Run& run, const Arguments& arguments) {
-  Dict members = members_of(run, "namespace", arguments);
-  members.is_namespace = true;
+  Dict members = members_from(run, "namespace", arguments);
+  members.kind = Dict::Kind::space;
   return run.made(std::move(members));
 }
 
 Value make_dict(Run& run, const Arguments& arguments) {
-  return run.made(members_of(run, "dict", arguments));
+  return run.made(members_from(run, "dict", arguments));
+}
+
+/// An object whose `next` returns one value after the other, and whose `current` is what that returns next.
+Value make_cycler(Run& run, const Arguments& arguments) {
+  if (arguments.positional.empty() || !arguments.named.empty())
+    throw TemplateError("cycler takes the values that take turns");
+  auto object = std::make_shared<Dict>();
+  object->kind = Dict::Kind::object;
+  const auto at = std::make_shared<std::size_t>(0);
+  const auto go_to = [at, object = std::weak_ptr(object), values = arguments.positional](std::size_t i) {
+    *at = i % values.size();
+    if (const auto cycler = object.lock()) cycler->set("current", values[*at]);
+  };
+  const Function next = [at, go_to, values = arguments.positional](Run&, const Arguments& none) {
+    none.bound("next", {});
+    Value now = values[*at];
+    go_to(*at + 1);
+    return now;
+  };
+  const Function reset = [go_to](Run&, const Arguments& none) {
+    none.bound("reset", {});
+    go_to(0);
+    return Value(None{});
+  };
+  object->members = {{"current", arguments[0]}, {"next", next}, {"reset", reset}};
+  return run.made(std::move(object));
+}
+
+/// A function that returns an empty string once, and then always the separator.
+Value make_joiner(Run&, const Arguments& arguments) {
+  const auto begun = std::make_shared<bool>(false);
+  const Value between = arguments[0].is_undefined() ? Value(", ") : arguments[0];
+  return Function([begun, between](Run&, const Arguments& none) {
+    none.bound("joiner", {});
+    return std::exchange(*begun, true) ? between : Value("");
+  });
 }
 
 /// The date of today, in the form that C's strftime knows.
@@ -72,10 +121,10 @@ Value strftime_now(Run&, const Arguments& arguments) {
   return MarkedText(std::string(out, n), !form.quotes().empty());
 }
 
-/// The function with the one parameter that it has.
-Function with_one(std::string_view name, std::string_view parameter, Function apply) {
-  return [name, parameter, apply = std::move(apply)](Run& run, const Arguments& arguments) {
-    return apply(run, arguments.bound(name, {&parameter, 1}, 1));
+/// The function with the one parameter that it has, which must be given where it is `needed`.
+Function with_one(std::string_view name, std::string_view parameter, Function apply, std::size_t needed = 1) {
+  return [name, parameter, apply = std::move(apply), needed](Run& run, const Arguments& arguments) {
+    return apply(run, arguments.bound(name, {&parameter, 1}, needed));
   };
 }
 
@@ -86,6 +135,8 @@ void add_functions(Run& run) {
   run.set("range", Function(range));
   run.set("namespace", Function(make_namespace));
   run.set("dict", Function(make_dict));
+  run.set("cycler", Function(make_cycler));
+  run.set("joiner", with_one("joiner", "sep", make_joiner, 0));
   run.set("strftime_now", with_one("strftime_now", "format", strftime_now));
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
+#include <cstdint>
 #include <utility>
 
 #include "spectr/text/jinja/escapes.h"
@@ -171,14 +173,7 @@ class Lexer {
       while (n < rest.size() && (starts_name(rest[n]) || is_digit(rest[n]))) ++n;
       take(Lexeme::name, n);
     } else if (is_digit(c)) {
-      std::size_t n = 1;
-      while (n < rest.size() && is_digit(rest[n])) ++n;
-      const std::size_t whole = n;
-      if (n + 1 < rest.size() && rest[n] == '.' && is_digit(rest[n + 1])) {
-        for (++n; n < rest.size() && is_digit(rest[n]); ++n) continue;
-      }
-      n += exponent(rest.substr(n));
-      take(n > whole ? Lexeme::real : Lexeme::integer, n);
+      read_number(rest);
     } else if (c == '"' || c == '\'') {
       read_string(c);
     } else {
@@ -192,14 +187,58 @@ class Lexer {
     }
   }
 
+  /// Digits with single underscores between them, which do not count; after a dot, of which an index is the
+  /// member, neither point nor exponent.
+  void read_number(std::string_view rest) {
+    if (rest.size() > 1 && rest[0] == '0' && std::string_view("xXoObB").contains(rest[1]))
+      return read_based(rest);
+    std::size_t n = digits(rest, "0123456789");
+    const std::size_t whole = n;
+    const bool is_index = tokens_.back().kind == Lexeme::symbol && tokens_.back().text == ".";
+    if (!is_index && rest.substr(n).starts_with('.')) {
+      if (const std::size_t more = digits(rest.substr(n + 1), "0123456789"); more > 0) n += 1 + more;
+    }
+    if (!is_index) n += exponent(rest.substr(n));
+    std::string text(rest.substr(0, n));
+    std::erase(text, '_');
+    add(n > whole ? Lexeme::real : Lexeme::integer, text);
+    at_ += n;
+  }
+
+  /// Bytes of the digits that the text begins with, and of single underscores between them.
+  static std::size_t digits(std::string_view text, std::string_view known) {
+    std::size_t n = 0;
+    while (n < text.size()) {
+      const bool between = n > 0 && text[n] == '_' && n + 1 < text.size();
+      if (!known.contains(text[between ? n + 1 : n])) break;
+      n += between ? 2 : 1;
+    }
+    return n;
+  }
+
+  /// 0x1F, 0o17, 0b11: the token has its decimal digits.
+  void read_based(std::string_view rest) {
+    const char kind = static_cast<char>(rest[1] | 0x20);
+    const int base = kind == 'x' ? 16 : kind == 'o' ? 8 : 2;
+    constexpr std::string_view all = "0123456789abcdefABCDEF";
+    const std::size_t n =
+        digits(rest.substr(2), base == 16 ? all : all.substr(0, static_cast<std::size_t>(base)));
+    std::string text(rest.substr(2, n));
+    std::erase(text, '_');
+    std::int64_t value = 0;
+    const auto [at, failed] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    if (failed != std::errc{}) fail(fmt::format("{} is no integer of 64 bits", rest.substr(0, 2 + n)));
+    add(Lexeme::integer, fmt::format("{}", value));
+    at_ += 2 + n;
+  }
+
   /// Bytes of the exponent that a text begins with: e10, E-3; 0: there is none.
   static std::size_t exponent(std::string_view text) {
     if (!text.starts_with('e') && !text.starts_with('E')) return 0;
     std::size_t n = 1;
     if (n < text.size() && (text[n] == '-' || text[n] == '+')) ++n;
-    const std::size_t digits = n;
-    while (n < text.size() && is_digit(text[n])) ++n;
-    return n > digits ? n : 0;
+    const std::size_t more = digits(text.substr(n), "0123456789");
+    return more > 0 ? n + more : 0;
   }
 
   void take(Lexeme kind, std::size_t n) {

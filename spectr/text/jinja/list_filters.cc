@@ -43,26 +43,31 @@ Value selected(Run& run, const Value& input, const Arguments& arguments, bool by
                             : apply_test(run, name_of(test, "the name of a test"), looked, after(rest, 1));
     if (passes == wanted) out.push_back(member);
   }
-  return out;
+  return generator(std::move(out));
 }
 
 }  // namespace
 
 Value length(Run& run, const Value& input, const Arguments&) {
+  if (const auto* list = input.list(); list != nullptr && list->is_generator())
+    throw TemplateError("a generator has no length: use list before");
   if (const auto* list = input.list()) return static_cast<std::int64_t>(list->size());
-  if (const auto* dict = input.dict()) return static_cast<std::int64_t>(dict->members.size());
+  if (const auto* dict = input.mapping()) return static_cast<std::int64_t>(dict->members.size());
   if (input.string() != nullptr)
     return static_cast<std::int64_t>(characters(string_of(run, input, "length").bytes()).size());
   return static_cast<std::int64_t>(members_of(run, input).size());
 }
 
 Value first(Run& run, const Value& input, const Arguments&) {
+  if (const auto* list = input.list(); list != nullptr && list->is_generator()) return next_of(run, input);
   if (const auto* list = input.list()) return list->empty() ? Value() : list->front();
   const List members = members_of(run, input);
   return members.empty() ? Value() : members.front();
 }
 
 Value last(Run& run, const Value& input, const Arguments&) {
+  if (const auto* list = input.list(); list != nullptr && list->is_generator())
+    throw TemplateError("a generator has no last member: use list before");
   if (const auto* list = input.list()) return list->empty() ? Value() : list->back();
   const List members = members_of(run, input);
   return members.empty() ? Value() : members.back();
@@ -74,9 +79,10 @@ Value to_list(Run& run, const Value& input, const Arguments&) {
 
 Value reverse(Run& run, const Value& input, const Arguments&) {
   if (input.string() != nullptr) return run.made(reversed(string_of(run, input, "reverse")));
+  const bool was_read = input.list() != nullptr && input.list()->is_generator();
   List members = members_of(run, input);
   std::ranges::reverse(members);
-  return members;
+  return was_read ? Value(std::move(members)) : generator(std::move(members));
 }
 
 Value join(Run& run, const Value& input, const Arguments& arguments) {
@@ -108,7 +114,7 @@ Value map(Run& run, const Value& input, const Arguments& arguments) {
       out.push_back(apply_filter(run, name_of(arguments[0], "the name of a filter"), member, given));
     }
   }
-  return run.made(std::move(out));
+  return run.made(generator(std::move(out)));
 }
 
 Value select(Run& run, const Value& input, const Arguments& arguments) {

@@ -51,7 +51,10 @@ ExpressionPtr comparisons(ExpressionPtr first, std::vector<std::pair<std::string
 ExpressionPtr choice(ExpressionPtr condition, ExpressionPtr then, ExpressionPtr fallback);
 ExpressionPtr member(ExpressionPtr object, ExpressionPtr key);
 ExpressionPtr slice(ExpressionPtr object, ExpressionPtr begin, ExpressionPtr end, ExpressionPtr step);
-ExpressionPtr call(ExpressionPtr function, ArgumentNodes arguments);
+/// object.name
+ExpressionPtr attribute(ExpressionPtr object, std::string name);
+/// `name` is that of the function, where it has one, for errors.
+ExpressionPtr call(ExpressionPtr function, std::string name, ArgumentNodes arguments);
 ExpressionPtr method_call(ExpressionPtr object, std::string name, ArgumentNodes arguments);
 ExpressionPtr filter(ExpressionPtr input, std::string name, ArgumentNodes arguments);
 ExpressionPtr test(ExpressionPtr input, std::string name, ArgumentNodes arguments);
@@ -65,18 +68,30 @@ StatementPtr text(std::string text);
 StatementPtr print(ExpressionPtr value);
 /// The first block whose condition holds; a null condition always does.
 StatementPtr branches(std::vector<std::pair<ExpressionPtr, Block>> branches);
+/// What is assigned to: a variable, a member of a namespace, or each of several targets.
+struct Target {
+  std::string name;             ///< of the variable or the namespace
+  std::string member;           ///< of the namespace; empty: a variable
+  std::vector<Target> parts{};  ///< not empty: the value's members go to these
+};
+/// Assigns to variables of the innermost scope, or to members of namespaces.
+void assign(Run& run, const Target& target, const Value& value);
+
 struct Loop {
-  std::vector<std::string> names;
+  Target target;
   ExpressionPtr over;
   ExpressionPtr condition;  ///< null: every member
   Block body;
   Block fallback;
-  bool uses_state = true;  ///< the body reads `loop`
+  bool uses_state = true;     ///< the body reads `loop`
+  bool is_recursive = false;  ///< `loop` can be called
 };
 StatementPtr loop(Loop loop);
-/// The name, or the names of a list, or the member of a namespace, gets the value.
-StatementPtr assignment(std::vector<std::string> names, ExpressionPtr value);
-StatementPtr member_assignment(std::string object, std::string name, ExpressionPtr value);
+StatementPtr assignment(Target target, ExpressionPtr value);
+/// A block as it stands in the template. Unless it is scoped it sees the template's outermost variables only.
+StatementPtr named_block(std::shared_ptr<const Block> body, bool scoped);
+/// Sets `self`, whose members render the blocks of these names.
+StatementPtr blocks_by_name(std::vector<std::pair<std::string, std::shared_ptr<const Block>>> blocks);
 /// Assigns to variables that the block alone sees, and executes it.
 StatementPtr with(std::vector<std::pair<std::string, ExpressionPtr>> variables, Block body);
 struct Macro {
@@ -85,6 +100,7 @@ struct Macro {
   Block body = {};
   bool any_positional = false;  ///< it reads varargs
   bool any_named = false;       ///< it reads kwargs
+  bool calls_caller = false;    ///< it reads caller
 };
 StatementPtr macro(Macro macro);
 /// The macro itself.
@@ -93,10 +109,12 @@ enum class Jump { leave, next };
 StatementPtr jump(Jump jump);
 
 // Names that a template may use; TemplateError for one that is not known.
+bool is_filter(std::string_view name);
+bool is_test(std::string_view name);
 Value apply_filter(Run& run, const std::string& name, const Value& input, const Arguments& arguments);
 bool apply_test(Run& run, const std::string& name, const Value& input, const Arguments& arguments);
 Value call_method(Run& run, const Value& object, const std::string& name, const Arguments& arguments);
-/// raise_exception, range, namespace, dict, strftime_now.
+/// raise_exception, range, namespace, dict, cycler, joiner, strftime_now.
 void add_functions(Run& run);
 
 }  // namespace spectr::jinja

@@ -14,7 +14,7 @@ bool less(Run& run, const Value& a, const Value& b);
 /// "==", "!=", "<", ">", "<=", ">=", "in", "not in".
 bool compare(Run& run, std::string_view symbol, const Value& a, const Value& b);
 
-/// "+", "-", "*", "/", "//", "%", "**". Integers beyond 2^53 are errors.
+/// "+", "-", "*", "/", "//", "%", "**". Integers that do not fit in 64 bits are errors.
 Value calculate(Run& run, std::string_view symbol, const Value& a, const Value& b);
 /// "~": the text of both.
 Value concatenate(Run& run, const Value& a, const Value& b);

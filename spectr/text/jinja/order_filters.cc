@@ -6,6 +6,7 @@
 #include "spectr/text/jinja/callables.h"
 #include "spectr/text/jinja/operations.h"
 #include "spectr/text/jinja/sequences.h"
+#include "spectr/text/jinja/text_functions.h"
 
 namespace spectr::jinja {
 namespace {
@@ -22,6 +23,15 @@ Value in_order(Run& run, const Value& key, const Value& case_sensitive) {
 /// What is compared: an attribute, or the member itself.
 Value key_of(Run& run, const Value& member, const Value& case_sensitive, const Value& attribute) {
   return in_order(run, is_given(attribute) ? attribute_of(run, member, attribute) : member, case_sensitive);
+}
+
+/// The attributes that a list separated by commas names; one, where it is something else.
+std::vector<Value> attributes(Run& run, const Value& given) {
+  if (given.string() == nullptr) return {given};
+  std::vector<Value> all;
+  for (const std::string_view one : split(run, *given.string(), Value(","), -1))
+    all.emplace_back(given.marked()->part(one));
+  return all;
 }
 
 /// Values behind their keys.
@@ -51,14 +61,19 @@ Value extreme(Run& run, const Value& input, const Arguments& arguments, bool lar
 }
 
 Value tuple_of(List members) {
-  members.is_tuple = true;
-  return members;
+  return List(std::move(members), Sequence::tuple);
 }
 
 }  // namespace
 
 Value sort(Run& run, const Value& input, const Arguments& arguments) {
-  Keyed all = keyed(run, input, arguments[1], arguments[2]);
+  const std::vector<Value> by = attributes(run, arguments[2]);
+  Keyed all;
+  for (const Value& member : members_of(run, input)) {
+    List keys;
+    for (const Value& one : by) keys.push_back(key_of(run, member, arguments[1], one));
+    all.emplace_back(keys.size() == 1 ? keys.front() : Value(std::move(keys)), member);
+  }
   sort_by_key(run, all, arguments[0].truth());
   List out;
   for (auto& [key, member] : all) out.push_back(std::move(member));
@@ -66,12 +81,12 @@ Value sort(Run& run, const Value& input, const Arguments& arguments) {
 }
 
 Value dict_sort(Run& run, const Value& input, const Arguments& arguments) {
-  if (input.dict() == nullptr)
+  if (input.mapping() == nullptr)
     throw TemplateError(fmt::format("dictsort takes a mapping, got {}", input.kind()));
   const std::string by = is_given(arguments[1]) ? text_of(run, arguments[1]).bytes() : "key";
   if (by != "key" && by != "value") throw TemplateError("dictsort sorts by key or by value");
   Keyed all;
-  for (const auto& [key, value] : input.dict()->members) {
+  for (const auto& [key, value] : input.mapping()->members) {
     run.charge(4 * sizeof(Value));
     all.emplace_back(in_order(run, by == "key" ? key : value, arguments[0]), tuple_of({key, value}));
   }
@@ -88,7 +103,7 @@ Value unique(Run& run, const Value& input, const Arguments& arguments) {
     keys.push_back(key);
     out.push_back(member);
   }
-  return out;
+  return generator(std::move(out));
 }
 
 Value min(Run& run, const Value& input, const Arguments& arguments) {
@@ -100,6 +115,7 @@ Value max(Run& run, const Value& input, const Arguments& arguments) {
 
 Value sum(Run& run, const Value& input, const Arguments& arguments) {
   Value total = is_given(arguments[1]) ? arguments[1] : Value(std::int64_t{0});
+  if (total.string() != nullptr) throw TemplateError("sum adds no strings: use join");
   for (const Value& member : members_of(run, input)) {
     run.step();
     const Value one = is_given(arguments[0]) ? attribute_of(run, member, arguments[0]) : member;
@@ -123,7 +139,7 @@ Value group_by(Run& run, const Value& input, const Arguments& arguments) {
       members.push_back(all[end].second);
     Value name = attribute_of(run, members.front(), arguments[0]);
     if (name.is_undefined()) name = arguments[1];
-    groups.push_back(tuple_of({std::move(name), std::move(members)}));
+    groups.push_back(List({std::move(name), std::move(members)}, Sequence::group));
   }
   return run.made(std::move(groups));
 }
@@ -140,7 +156,7 @@ Value batch(Run& run, const Value& input, const Arguments& arguments) {
     if (row.size() == size) end_row();
   }
   if (!row.empty()) end_row();
-  return run.made(std::move(out));
+  return run.made(generator(std::move(out)));
 }
 
 /// As many lists as asked for; the first of them are longer by one.
@@ -155,10 +171,10 @@ Value slices(Run& run, const Value& input, const Arguments& arguments) {
     List part(all.begin() + static_cast<std::ptrdiff_t>(at),
               all.begin() + static_cast<std::ptrdiff_t>(at + size));
     at += size;
-    if (is_given(arguments[1]) && i >= longer && longer > 0) part.push_back(arguments[1]);
+    if (is_given(arguments[1]) && i >= longer) part.push_back(arguments[1]);
     out.emplace_back(std::move(part));
   }
-  return run.made(std::move(out));
+  return run.made(generator(std::move(out)));
 }
 
 }  // namespace spectr::jinja

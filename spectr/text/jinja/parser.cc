@@ -15,6 +15,7 @@ class Parser {
   Block whole() {
     Block all = block({});
     if (!reader_.sees(Lexeme::end)) reader_.fail(fmt::format("'{}' ends nothing", reader_.next(1).text));
+    if (!blocks_.empty()) all.insert(all.begin(), blocks_by_name(std::move(blocks_)));
     return all;
   }
 
@@ -39,7 +40,7 @@ class Parser {
     Token token = reader_.take();
     if (token.kind == Lexeme::text) return text(std::move(token.text));
     if (token.kind == Lexeme::print_begin) {
-      ExpressionPtr value = parse_expression(reader_);
+      ExpressionPtr value = parse_values(reader_);
       reader_.need(Lexeme::print_end, "'}}'");
       return print(std::move(value));
     }
@@ -57,6 +58,8 @@ class Parser {
     if (name == "filter") return filtering();
     if (name == "call") return calling();
     if (name == "with") return scoping();
+    if (name == "block") return naming();
+    if (name == "autoescape") return not_escaping();
     reader_.fail(fmt::format("the tag '{}' is not supported", name));
   }
 
@@ -82,7 +85,7 @@ class Parser {
   StatementPtr branching() {
     std::vector<std::pair<ExpressionPtr, Block>> all;
     do {
-      ExpressionPtr condition = parse_expression(reader_);
+      ExpressionPtr condition = parse_values(reader_);
       close_tag();
       all.emplace_back(std::move(condition), block({"elif", "else"}));
     } while (takes_tag("elif"));
@@ -94,21 +97,39 @@ class Parser {
     return branches(std::move(all));
   }
 
-  std::vector<std::string> names() {
-    const bool bracket = reader_.takes_symbol("(");
-    std::vector<std::string> all = {reader_.need(Lexeme::name, "a name")};
-    while (reader_.takes_symbol(",")) all.push_back(reader_.need(Lexeme::name, "a name"));
-    if (bracket) reader_.need_symbol(")");
+  /// One target or several, up to a token that is no part of them.
+  Target targets() {
+    const TokenReader::Level level(reader_);
+    Target first = target();
+    if (!reader_.sees(Lexeme::symbol, ",")) return first;
+    Target all;
+    all.parts.push_back(std::move(first));
+    while (reader_.takes_symbol(",")) {
+      if (!reader_.sees(Lexeme::name) && !reader_.sees(Lexeme::symbol, "(")) break;
+      if (reader_.sees(Lexeme::name, "in")) break;
+      all.parts.push_back(target());
+    }
     return all;
+  }
+
+  Target target() {
+    if (reader_.takes_symbol("(")) {
+      Target inside = targets();
+      reader_.need_symbol(")");
+      return inside;
+    }
+    Target one{reader_.need(Lexeme::name, "a name"), {}};
+    if (reader_.takes_symbol(".")) one.member = reader_.need(Lexeme::name, "a name");
+    return one;
   }
 
   StatementPtr looping() {
     Loop out;
-    out.names = names();
+    out.target = targets();
     if (!reader_.takes_name("in")) reader_.fail("'in' expected");
-    out.over = parse_operand(reader_);
+    out.over = parse_operands(reader_);
     if (reader_.takes_name("if")) out.condition = parse_expression(reader_);
-    if (reader_.sees(Lexeme::name, "recursive")) reader_.fail("recursive loops are not supported");
+    out.is_recursive = reader_.takes_name("recursive");
     close_tag();
     ++loops_;
     const std::size_t begin = reader_.position();
@@ -132,29 +153,18 @@ class Parser {
   }
 
   StatementPtr setting() {
-    std::vector<std::string> targets = names();
-    if (targets.size() == 1 && reader_.takes_symbol(".")) {
-      std::string member = reader_.need(Lexeme::name, "a name");
-      reader_.need_symbol("=");
-      ExpressionPtr value = parse_expression(reader_);
+    Target target = targets();
+    if (reader_.takes_symbol("=")) {
+      ExpressionPtr value = parse_values(reader_);
       close_tag();
-      return member_assignment(std::move(targets.front()), std::move(member), std::move(value));
+      return assignment(std::move(target), std::move(value));
     }
-    if (!reader_.takes_symbol("=")) {
-      auto body = std::make_shared<Block>();
-      ExpressionPtr value = parse_filters(reader_, captured(body), true);
-      close_tag();
-      *body = captured_block();
-      end_tag("endset");
-      return assignment(std::move(targets), std::move(value));
-    }
-    std::vector<ExpressionPtr> values;
-    do {
-      values.push_back(parse_expression(reader_));
-    } while (reader_.takes_symbol(","));
+    auto body = std::make_shared<Block>();
+    ExpressionPtr value = parse_filters(reader_, captured(body), true);
     close_tag();
-    return assignment(std::move(targets),
-                      values.size() == 1 ? std::move(values.front()) : tuple(std::move(values)));
+    *body = captured_block();
+    end_tag("endset");
+    return assignment(std::move(target), std::move(value));
   }
 
   StatementPtr defining() {
@@ -183,6 +193,7 @@ class Parser {
     out.body = captured_block();
     out.any_positional = reader_.names_since(begin, "varargs");
     out.any_named = reader_.names_since(begin, "kwargs");
+    out.calls_caller = reader_.names_since(begin, "caller");
   }
 
   StatementPtr filtering() {
@@ -219,6 +230,34 @@ class Parser {
     return with(std::move(variables), std::move(body));
   }
 
+  /// {% block name %}, in its place: no template extends another.
+  StatementPtr naming() {
+    std::string name = reader_.need(Lexeme::name, "a name");
+    const bool known = std::ranges::find(blocks_, name, &NamedBlock::first) != blocks_.end();
+    if (known) reader_.fail(fmt::format("two blocks are called '{}'", name));
+    const bool scoped = reader_.takes_name("scoped");
+    if (reader_.sees(Lexeme::name, "required")) reader_.fail("required blocks are not supported");
+    close_tag();
+    auto body = std::make_shared<Block>();
+    blocks_.emplace_back(name, body);
+    *body = captured_block();
+    reader_.take();
+    if (reader_.take().text != "endblock") reader_.fail("'endblock' is missing");
+    if (reader_.sees(Lexeme::name) && reader_.take().text != name)
+      reader_.fail(fmt::format("'endblock' of another block than '{}'", name));
+    close_tag();
+    return named_block(std::move(body), scoped);
+  }
+
+  StatementPtr not_escaping() {
+    if (!reader_.takes_name("false") && !reader_.takes_name("False"))
+      reader_.fail("autoescape is supported with false only");
+    close_tag();
+    Block body = block({});
+    end_tag("endautoescape");
+    return with({}, std::move(body));
+  }
+
   /// {% generation %}, which marks what training looks at.
   StatementPtr transparent() {
     close_tag();
@@ -228,7 +267,10 @@ class Parser {
     return branches(std::move(always));
   }
 
+  using NamedBlock = std::pair<std::string, std::shared_ptr<const Block>>;
+
   TokenReader reader_;
+  std::vector<NamedBlock> blocks_;
   int loops_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "spectr/text/jinja/callables.h"
+#include "spectr/text/jinja/letters.h"
 #include "spectr/text/jinja/nodes.h"
 #include "spectr/text/jinja/operations.h"
 
@@ -18,7 +19,10 @@ double remainder(const Value& value, const Value& by) {
 }
 
 bool iterable(Run&, const Value& v, const Value&) {
-  return v.string() != nullptr || v.list() != nullptr || v.dict() != nullptr || v.is_undefined();
+  return v.string() != nullptr || v.list() != nullptr || v.mapping() != nullptr || v.is_undefined();
+}
+bool sequence(Run& run, const Value& v, const Value& argument) {
+  return iterable(run, v, argument) && (v.list() == nullptr || v.list()->is_indexed());
 }
 bool odd(Run&, const Value& v, const Value&) {
   return std::abs(remainder(v, std::int64_t{2})) == 1.0;
@@ -34,22 +38,11 @@ bool divisible(Run&, const Value& v, const Value& by) {
 bool same(Run& run, const Value& a, const Value& b) {
   return a.kind() == b.kind() && equal(run, a, b);
 }
-/// Letters of ASCII, at least one, and none of the other case.
-template <char first, char last>
-bool in_one_case(const std::string& text) {
-  bool any = false;
-  for (const char c : text) {
-    const char other = static_cast<char>(c ^ 0x20);
-    if (other >= first && other <= last) return false;
-    any = any || (c >= first && c <= last);
-  }
-  return any;
-}
 bool upper_case(Run& run, const Value& v, const Value&) {
-  return in_one_case<'A', 'Z'>(text_of(run, v).bytes());
+  return is_in_case(text_of(run, v).bytes(), Case::upper);
 }
 bool lower_case(Run& run, const Value& v, const Value&) {
-  return in_one_case<'a', 'z'>(text_of(run, v).bytes());
+  return is_in_case(text_of(run, v).bytes(), Case::lower);
 }
 
 /// A comparison as a test.
@@ -64,9 +57,9 @@ constexpr Callable<Test> tests[] = {
     {"undefined", [](Run&, const Value& v, const Value&) { return v.is_undefined(); }},
     {"none", [](Run&, const Value& v, const Value&) { return v.is_none(); }},
     {"string", [](Run&, const Value& v, const Value&) { return v.string() != nullptr; }},
-    {"mapping", [](Run&, const Value& v, const Value&) { return v.dict() != nullptr; }},
+    {"mapping", [](Run&, const Value& v, const Value&) { return v.mapping() != nullptr; }},
     {"iterable", iterable},
-    {"sequence", iterable},
+    {"sequence", sequence},
     {"number", [](Run&, const Value& v, const Value&) { return v.is_number(); }},
     {"integer", [](Run&, const Value& v, const Value&) { return v.as<std::int64_t>() != nullptr; }},
     {"float", [](Run&, const Value& v, const Value&) { return v.as<double>() != nullptr; }},
@@ -74,7 +67,7 @@ constexpr Callable<Test> tests[] = {
     {"true", [](Run&, const Value& v, const Value&) { return v.as<bool>() != nullptr && v.truth(); }},
     {"false", [](Run&, const Value& v, const Value&) { return v.as<bool>() != nullptr && !v.truth(); }},
     {"callable",
-     [](Run&, const Value& v, const Value&) { return v.function() != nullptr || v.is_undefined(); }},
+     [](Run&, const Value& v, const Value&) { return v.callable() != nullptr || v.is_undefined(); }},
     {"odd", odd},
     {"even", even},
     {"divisibleby", divisible, {"num"}, 1},
@@ -95,11 +88,19 @@ constexpr Callable<Test> tests[] = {
     {">=", compared<'>', '='>, {"b"}, 1},
     {"in", compared<'i', 'n'>, {"seq"}, 1},
     {"sameas", same, {"other"}, 1},
+    {"filter",
+     [](Run&, const Value& v, const Value&) { return v.string() != nullptr && is_filter(*v.string()); }},
+    {"test",
+     [](Run&, const Value& v, const Value&) { return v.string() != nullptr && is_test(*v.string()); }},
     {"upper", upper_case},
     {"lower", lower_case},
 };
 
 }  // namespace
+
+bool is_test(std::string_view name) {
+  return find_callable(tests, name) != nullptr;
+}
 
 bool apply_test(Run& run, const std::string& name, const Value& input, const Arguments& arguments) {
   const auto* test = find_callable(tests, name);

@@ -47,8 +47,9 @@ List members_of(Run& run, const Value& whole) {
   if (const auto* list = whole.list()) {
     run.charge(sizeof(Value) * list->size());
     members = *list;
-    members.is_tuple = false;
-  } else if (const auto* dict = whole.dict()) {
+    members.kind = Sequence::list;
+    if (list->is_generator()) whole.as<std::shared_ptr<List>>()->get()->clear();
+  } else if (const auto* dict = whole.mapping()) {
     for (const auto& [key, value] : dict->members) members.push_back(run.made(key));
   } else if (const auto* text = whole.marked()) {
     run.charge((1 + sizeof(Value)) * text->size());
@@ -60,15 +61,31 @@ List members_of(Run& run, const Value& whole) {
   return members;
 }
 
+Value next_of(Run& run, const Value& generator) {
+  List& members = **generator.as<std::shared_ptr<List>>();
+  if (members.empty()) return {};
+  run.charge(sizeof(Value) * members.size());
+  Value next = std::move(members.front());
+  members.erase(members.begin());
+  return next;
+}
+
+Value generator(List members) {
+  members.kind = Sequence::generator;
+  return members;
+}
+
 Value member_of(Run& run, const Value& whole, const Value& key) {
   if (whole.is_undefined())
     throw TemplateError(fmt::format("'{}' of an undefined value", key.text().bytes()));
   if (const auto* dict = whole.dict()) {
     const Value* found = run.member(*dict, key);
-    return found == nullptr ? Value() : *found;
+    if (found != nullptr) return *found;
+    return key.string() == nullptr ? Value() : method_of(whole, *key.string());
   }
-  if (key.string() != nullptr) return {};
+  if (key.string() != nullptr) return named_member(run, whole, *key.string());
   if (const auto* members = whole.list()) {
+    if (!members->is_indexed()) return {};
     const auto i = index_of(key, members->size());
     return i ? (*members)[*i] : Value();
   }
@@ -90,7 +107,7 @@ Value attribute_of(Run& run, const Value& value, const Value& path) {
     const std::size_t dot = std::min(rest.find('.'), rest.size());
     const std::string name(rest.substr(0, dot));
     const bool index = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
-    found = member_of(run, found, index ? Value(*number<std::int64_t>(name)) : Value(MarkedText(name)));
+    found = member_of(run, found, index ? Value(*integer_in(name)) : Value(MarkedText(name)));
     if (dot == rest.size()) return found;
     rest.remove_prefix(dot + 1);
   }
@@ -105,9 +122,10 @@ Value slice_of(Run& run, const Value& whole, const Value& begin, const Value& en
     return run.made(std::move(out));
   }
   const auto* members = whole.list();
-  if (members == nullptr) throw TemplateError(fmt::format("{} has no parts", whole.kind()));
+  if (members == nullptr || !members->is_indexed())
+    throw TemplateError(fmt::format("{} has no parts", whole.kind()));
   List out;
-  out.is_tuple = members->is_tuple;
+  out.kind = members->is_tuple() ? Sequence::tuple : Sequence::list;
   for (const std::size_t i : places(members->size(), begin, end, step)) out.push_back((*members)[i]);
   run.charge(sizeof(Value) * out.size());
   return out;

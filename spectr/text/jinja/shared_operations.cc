@@ -1,9 +1,28 @@
 #include <fmt/format.h>
 
 #include "spectr/text/jinja/callables.h"
+#include "spectr/text/jinja/letters.h"
 #include "spectr/text/jinja/text_functions.h"
 
 namespace spectr::jinja {
+namespace {
+
+/// What replacing an empty text means: `between` stands before each character, and at the end.
+Value inserted(Run& run, const MarkedText& text, const MarkedText& between, std::int64_t left) {
+  const auto all = characters(text.bytes());
+  MarkedText out;
+  for (std::size_t i = 0; i <= all.size(); ++i) {
+    if (left != 0) {
+      run.charge(1 + between.size());
+      out.append(between);
+      --left;
+    }
+    if (i < all.size()) out.append(text, all[i]);
+  }
+  return run.made(std::move(out));
+}
+
+}  // namespace
 
 const MarkedText& string_of(Run& run, const Value& value, std::string_view callee) {
   if (value.string() == nullptr)
@@ -30,13 +49,12 @@ std::int64_t integer_of(const Value& value, std::int64_t fallback, std::string_v
 
 Value items(Run& run, const Value& self, const Arguments&) {
   List pairs;
+  pairs.kind = Sequence::generator;
   if (self.is_undefined()) return pairs;
-  if (self.dict() == nullptr) throw TemplateError(fmt::format("items takes a mapping, got {}", self.kind()));
-  for (const auto& [key, value] : self.dict()->members) {
-    List pair = {key, value};
-    pair.is_tuple = true;
-    pairs.emplace_back(std::move(pair));
-  }
+  if (self.mapping() == nullptr)
+    throw TemplateError(fmt::format("items takes a mapping, got {}", self.kind()));
+  for (const auto& [key, value] : self.mapping()->members)
+    pairs.emplace_back(List({key, value}, Sequence::tuple));
   return run.made(std::move(pairs));
 }
 
@@ -44,11 +62,11 @@ Value replace(Run& run, const Value& self, const Arguments& arguments) {
   const MarkedText text = text_of(run, self), old = text_of(run, arguments[0]),
                    to = text_of(run, arguments[1]);
   const std::string& from = old.bytes();
-  if (from.empty()) throw TemplateError("replace takes a first string that is not empty");
   const Value most = arguments[2];
   const bool bounded = !most.is_undefined() && !most.is_none();
   if (bounded && most.as<std::int64_t>() == nullptr) throw TemplateError("replace counts in integers");
   std::int64_t left = bounded ? *most.as<std::int64_t>() : -1;
+  if (from.empty()) return inserted(run, text, to, left);
   MarkedText out;
   const std::string_view bytes = text.bytes();
   std::size_t at = 0;
@@ -73,7 +91,7 @@ Value lower(Run& run, const Value& self, const Arguments&) {
   return run.made(in_case(text_of(run, self), Case::lower));
 }
 Value capitalize(Run& run, const Value& self, const Arguments&) {
-  return run.made(in_case(text_of(run, self), Case::first_upper));
+  return run.made(in_case(text_of(run, self), Case::capitalized));
 }
 
 }  // namespace spectr::jinja

@@ -9,9 +9,9 @@ namespace spectr::jinja {
 namespace {
 
 template <class Execute>
-class Node final : public Statement {
+class StatementNode final : public Statement {
  public:
-  explicit Node(Execute execute) : execute_(std::move(execute)) {}
+  explicit StatementNode(Execute execute) : execute_(std::move(execute)) {}
   void execute(Run& run) const override {
     const Run::Node node(run);
     execute_(run);
@@ -23,15 +23,7 @@ class Node final : public Statement {
 
 template <class Execute>
 StatementPtr node(Execute execute) {
-  return std::make_unique<Node<Execute>>(std::move(execute));
-}
-
-void assign(Run& run, const std::vector<std::string>& names, const Value& value) {
-  if (names.size() == 1) return run.set(names.front(), value);
-  if (value.list() == nullptr || value.list()->size() != names.size()) {
-    throw TemplateError(fmt::format("{} names for {}", names.size(), value.kind()));
-  }
-  for (std::size_t i = 0; i < names.size(); ++i) run.set(names[i], (*value.list())[i]);
+  return std::make_unique<StatementNode<Execute>>(std::move(execute));
 }
 
 /// Whether any part of the value is such a one. Requires: walked through.
@@ -51,56 +43,20 @@ void check_member(Run& run, const Dict& space, const Value& given) {
   run.walk(List{given});
   if (has(given, [](const Value& one) { return one.function() != nullptr; }))
     throw TemplateError("a namespace cannot hold functions");
-  const auto is_namespace = [](const Value& one) {
-    return one.dict() != nullptr && one.dict()->is_namespace;
-  };
-  if (space.is_member && has(given, is_namespace))
+  const auto is_space = [](const Value& one) { return one.dict() != nullptr && one.dict()->is_space(); };
+  if (space.is_member && has(given, is_space))
     throw TemplateError("a namespace that is a member of another value cannot hold namespaces");
 }
 
-/// loop.cycle: one argument after the other, round by round.
-Function cycle(std::size_t i) {
-  return [i](Run&, const Arguments& arguments) {
-    if (arguments.positional.empty() || !arguments.named.empty())
-      throw TemplateError("loop.cycle takes the values that take turns");
-    return arguments[i % arguments.positional.size()];
-  };
-}
-
-/// `loop` as the body sees it.
-Dict state(const List& members, std::size_t i) {
-  const auto n = static_cast<std::int64_t>(members.size()), at = static_cast<std::int64_t>(i);
-  Dict dict;
-  dict.members = {
-      {"index", at + 1},           {"index0", at},        {"revindex", n - at}, {"revindex0", n - at - 1},
-      {"first", at == 0},          {"last", at + 1 == n}, {"length", n},        {"depth", std::int64_t{1}},
-      {"depth0", std::int64_t{0}}, {"cycle", cycle(i)}};
-  if (i > 0) dict.members.emplace_back("previtem", members[i - 1]);
-  if (i + 1 < members.size()) dict.members.emplace_back("nextitem", members[i + 1]);
-  return dict;
-}
-
-void run_loop(const Loop& loop, Run& run) {
-  List members = members_of(run, loop.over->evaluate(run));
-  if (loop.condition) {
-    std::erase_if(members, [&](const Value& member) {
-      const Run::Scope scope(run);
-      assign(run, loop.names, member);
-      return !loop.condition->evaluate(run).truth();
-    });
-  }
-  if (members.empty()) return execute(loop.fallback, run);
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    run.step();
-    const Run::Scope scope(run);
-    assign(run, loop.names, members[i]);
-    if (loop.uses_state) run.set("loop", state(members, i));
-    try {
-      execute(loop.body, run);
-    } catch (const Jump& where) {
-      if (where == Jump::leave) return;
-    }
-  }
+/// Throws if the name is no namespace.
+void assign_member(Run& run, const Target& target, const Value& given) {
+  const Value* held = run.find(target.name);
+  if (held == nullptr || held->dict() == nullptr || !held->dict()->is_space())
+    throw TemplateError(fmt::format("'{}' is not a namespace", target.name));
+  const Value space = *held;
+  if (given.list() != nullptr || given.dict() != nullptr || given.function() != nullptr)
+    check_member(run, *space.dict(), given);
+  run.set_member(*space.dict(), MarkedText(target.member), given);
 }
 
 /// Arguments of a macro, apart: those of its parameters, and what else it may be given.
@@ -117,7 +73,7 @@ MacroArguments apart(const Macro& macro, Arguments arguments) {
   if (macro.any_positional) {
     out.varargs.assign(arguments.positional.begin() + static_cast<std::ptrdiff_t>(count),
                        arguments.positional.end());
-    out.varargs.is_tuple = true;
+    out.varargs.kind = Sequence::tuple;
     arguments.positional.resize(count);
   }
   for (auto& [name, value] : arguments.named) {
@@ -135,10 +91,25 @@ MacroArguments apart(const Macro& macro, Arguments arguments) {
   return out;
 }
 
+/// What the attributes of a macro say.
+Dict described(const Macro& macro) {
+  List names;
+  for (const auto& [name, fallback] : macro.parameters) names.emplace_back(MarkedText(name));
+  names.kind = Sequence::tuple;
+  Dict out;
+  out.members = {{"name", MarkedText(macro.name)},
+                 {"arguments", std::move(names)},
+                 {"catch_varargs", macro.any_positional},
+                 {"catch_kwargs", macro.any_named},
+                 {"caller", macro.calls_caller}};
+  return out;
+}
+
 /// The value of a macro: a function that gives what its body prints. Where it is defined inside a block, it
 /// sees the variables that were there.
 Function function_of(std::shared_ptr<const Macro> macro, Run& run) {
   auto [scopes, closures] = run.inner();
+  auto about = std::make_shared<const Dict>(described(*macro));
   Function made = [macro = std::move(macro), seen = std::move(scopes)](Run& now, const Arguments& arguments) {
     std::vector<std::string_view> names;
     for (const auto& [name, fallback] : macro->parameters) names.emplace_back(name);
@@ -155,6 +126,7 @@ Function function_of(std::shared_ptr<const Macro> macro, Run& run) {
     return now.capture([&] { execute(macro->body, now); });
   };
   made.closures = closures;
+  made.about = std::move(about);
   return made;
 }
 
@@ -193,27 +165,41 @@ StatementPtr branches(std::vector<std::pair<ExpressionPtr, Block>> branches) {
   });
 }
 
-StatementPtr loop(Loop loop) {
-  return node([loop = std::move(loop)](Run& run) { run_loop(loop, run); });
+void assign(Run& run, const Target& target, const Value& value) {
+  if (!target.member.empty()) return assign_member(run, target, value);
+  if (target.parts.empty()) return run.set(target.name, value);
+  const List members = members_of(run, value);
+  if (members.size() != target.parts.size())
+    throw TemplateError(
+        fmt::format("{} names for {} of {}", target.parts.size(), value.kind(), members.size()));
+  for (std::size_t i = 0; i < members.size(); ++i) assign(run, target.parts[i], members[i]);
 }
 
-StatementPtr assignment(std::vector<std::string> names, ExpressionPtr value) {
-  return node([names = std::move(names), value = std::move(value)](Run& run) {
-    assign(run, names, value->evaluate(run));
+StatementPtr assignment(Target target, ExpressionPtr value) {
+  return node([target = std::move(target), value = std::move(value)](Run& run) {
+    assign(run, target, value->evaluate(run));
   });
 }
 
-StatementPtr member_assignment(std::string object, std::string name, ExpressionPtr value) {
-  return node([object = std::move(object), name = std::move(name), value = std::move(value)](Run& run) {
-    const Value* held = run.find(object);
-    if (held == nullptr || held->dict() == nullptr || !held->dict()->is_namespace) {
-      throw TemplateError(fmt::format("'{}' is not a namespace", object));
+StatementPtr named_block(std::shared_ptr<const Block> body, bool scoped) {
+  return node([body = std::move(body), scoped](Run& run) {
+    const Run::Call frame(run, scoped ? run.inner().first : Run::Scopes());
+    execute(*body, run);
+  });
+}
+
+StatementPtr blocks_by_name(std::vector<std::pair<std::string, std::shared_ptr<const Block>>> blocks) {
+  return node([blocks = std::move(blocks)](Run& run) {
+    Dict self;
+    self.kind = Dict::Kind::object;
+    for (const auto& [name, body] : blocks) {
+      const Function render = [body](Run& now, const Arguments&) {
+        const Run::Call frame(now, {});
+        return now.capture([&] { execute(*body, now); });
+      };
+      self.members.emplace_back(MarkedText(name), render);
     }
-    const Value space = *held;
-    Value given = value->evaluate(run);
-    if (given.list() != nullptr || given.dict() != nullptr || given.function() != nullptr)
-      check_member(run, *space.dict(), given);
-    run.set_member(*space.dict(), MarkedText(name), std::move(given));
+    run.set("self", std::move(self));
   });
 }
 

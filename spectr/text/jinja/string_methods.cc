@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
+#include <cstdint>
 #include <limits>
 
 #include "spectr/text/jinja/callables.h"
 #include "spectr/text/jinja/format.h"
-#include "spectr/text/jinja/nodes.h"
+#include "spectr/text/jinja/letters.h"
 #include "spectr/text/jinja/sequences.h"
 #include "spectr/text/jinja/text_functions.h"
 
@@ -54,9 +54,9 @@ Value split_right(Run& run, const Value& self, const Arguments& arguments) {
   return list;
 }
 
-Value lines(Run& run, const Value& self, const Arguments&) {
+Value lines(Run& run, const Value& self, const Arguments& arguments) {
   const MarkedText& text = string_of(run, self, "splitlines");
-  return list_of(text, split_lines(run, text.bytes()));
+  return list_of(text, split_lines(run, text.bytes(), arguments[0].truth()));
 }
 
 Value join_strings(Run& run, const Value& self, const Arguments& arguments) {
@@ -109,7 +109,8 @@ Value count(Run& run, const Value& self, const Arguments& arguments) {
 /// Whether `holds` for the affix, or for one of a tuple.
 template <class Holds>
 bool any_affix(Run& run, const Value& affix, std::string_view callee, Holds holds) {
-  if (affix.list() == nullptr || !affix.list()->is_tuple) return holds(string_of(run, affix, callee).bytes());
+  if (affix.list() == nullptr || !affix.list()->is_tuple())
+    return holds(string_of(run, affix, callee).bytes());
   return std::ranges::any_of(*affix.list(),
                              [&](const Value& one) { return holds(string_of(run, one, callee).bytes()); });
 }
@@ -153,7 +154,7 @@ Value partition(Run& run, const Value& self, const Arguments& arguments) {
     parts = {text.part(whole.substr(0, at)), text.part(whole.substr(at, by.size())),
              text.part(whole.substr(at + by.size()))};
   }
-  parts.is_tuple = true;
+  parts.kind = Sequence::tuple;
   return run.made(std::move(parts));
 }
 
@@ -164,6 +165,7 @@ Value justify(Run& run, const Value& self, const Arguments& arguments) {
   const auto width = static_cast<std::size_t>(integer_of(arguments[0], 0, "ljust"));
   const MarkedText fill =
       arguments[1].is_undefined() ? MarkedText(" ") : string_of(run, arguments[1], "ljust");
+  if (characters(fill.bytes()).size() != 1) throw TemplateError("ljust takes one character to fill with");
   MarkedText space, out;
   for (std::size_t n = characters(text.bytes()).size(); n < width; ++n) space.append(fill);
   return run.made(left ? out.append(text).append(space) : out.append(space).append(text));
@@ -180,30 +182,60 @@ Value fill_with_zeros(Run& run, const Value& self, const Arguments& arguments) {
   return run.made(out.append(text, bytes.substr(sign)));
 }
 
-/// Whether the text has characters, and all of them are such. Beyond ASCII every character is a letter.
-template <bool letters, bool digits, bool spaces>
+/// Whether the text has characters, and all of them are such.
+template <bool is_such(std::uint32_t)>
 Value consists_of(Run& run, const Value& self, const Arguments&) {
-  const std::string& text = string_of(run, self, "isalnum").bytes();
-  const auto fits = [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return (letters && (byte >= 0x80 || std::isalpha(byte) != 0)) || (digits && std::isdigit(byte) != 0) ||
-           (spaces && (std::isspace(byte) != 0 || (byte >= 0x1c && byte <= 0x1f)));
-  };
-  return !text.empty() && std::ranges::all_of(text, fits);
+  const auto all = characters(string_of(run, self, "isalnum").bytes());
+  return !all.empty() && std::ranges::all_of(all, is_such, code_of);
 }
 
-template <bool up>
-Value is_in_case(Run& run, const Value& self, const Arguments&) {
-  return apply_test(run, up ? "upper" : "lower", self, {});
+/// Whether no character is another.
+template <bool is_such(std::uint32_t)>
+Value has_only(Run& run, const Value& self, const Arguments&) {
+  return std::ranges::all_of(characters(string_of(run, self, "isascii").bytes()), is_such, code_of);
+}
+bool is_ascii(std::uint32_t character) {
+  return character < 0x80;
 }
 
-Value swap_case(Run& run, const Value& self, const Arguments&) {
-  MarkedText text = string_of(run, self, "swapcase");
-  text.change_bytes([](char c) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    return letter ? static_cast<char>(c ^ 0x20) : c;
-  });
-  return run.made(std::move(text));
+template <Case which>
+Value is_written_in(Run& run, const Value& self, const Arguments&) {
+  return is_in_case(string_of(run, self, "isupper").bytes(), which);
+}
+
+template <Case which>
+Value written_in(Run& run, const Value& self, const Arguments&) {
+  return run.made(in_case(string_of(run, self, "swapcase"), which));
+}
+
+/// Spaces up to the next column that is a multiple of the size, in place of each tab.
+Value expand_tabs(Run& run, const Value& self, const Arguments& arguments) {
+  const MarkedText& text = string_of(run, self, "expandtabs");
+  const auto size = static_cast<std::size_t>(integer_of(arguments[0], 8, "expandtabs"));
+  MarkedText out;
+  std::size_t column = 0;
+  for (const std::string_view character : characters(text.bytes())) {
+    if (character == "\t") {
+      const std::size_t room = size == 0 ? 0 : size - column % size;
+      run.charge(room);
+      out.append(std::string(room, ' '));
+      column += room;
+    } else {
+      out.append(text, character);
+      column = character == "\n" || character == "\r" ? 0 : column + 1;
+    }
+  }
+  return run.made(std::move(out));
+}
+
+Value fill_from(Run& run, const Value& self, const Arguments& arguments) {
+  const Dict* const values = arguments[0].mapping();
+  if (values == nullptr) throw TemplateError("format_map takes a mapping");
+  Arguments named;
+  for (const auto& [key, value] : values->members) {
+    if (key.string() != nullptr) named.named.emplace_back(*key.string(), value);
+  }
+  return format_braces(run, string_of(run, self, "format_map"), named);
 }
 
 Value fill_braces(Run& run, const Value& self, const Arguments& arguments) {
@@ -221,7 +253,7 @@ constexpr Callable<Operation> string_methods[] = {
     {"replace", replace, {"old", "new", "count"}, 2},
     {"split", split_left, {"sep", "maxsplit"}},
     {"rsplit", split_right, {"sep", "maxsplit"}},
-    {"splitlines", lines},
+    {"splitlines", lines, {"keepends"}},
     {"join", join_strings, {"iterable"}, 1},
     {"find", find<false>, {"sub", "start", "end"}, 1},
     {"rfind", find<true>, {"sub", "start", "end"}, 1},
@@ -234,20 +266,25 @@ constexpr Callable<Operation> string_methods[] = {
     {"removesuffix", without<false>, {"suffix"}, 1},
     {"partition", partition<false>, {"sep"}, 1},
     {"rpartition", partition<true>, {"sep"}, 1},
-    {"center", center, {"width"}, 1},
+    {"center", center, {"width", "fillchar"}, 1},
     {"ljust", justify<true>, {"width", "fillchar"}, 1},
     {"rjust", justify<false>, {"width", "fillchar"}, 1},
     {"zfill", fill_with_zeros, {"width"}, 1},
-    {"isalpha", consists_of<true, false, false>},
-    {"isalnum", consists_of<true, true, false>},
-    {"isdigit", consists_of<false, true, false>},
-    {"isdecimal", consists_of<false, true, false>},
-    {"isnumeric", consists_of<false, true, false>},
-    {"isspace", consists_of<false, false, true>},
-    {"isupper", is_in_case<true>},
-    {"islower", is_in_case<false>},
-    {"swapcase", swap_case},
-    {"casefold", lower},
+    {"isalpha", consists_of<is_letter>},
+    {"isalnum", consists_of<is_alphanumeric>},
+    {"isdigit", consists_of<is_digit>},
+    {"isdecimal", consists_of<is_decimal>},
+    {"isnumeric", consists_of<is_numeric>},
+    {"isspace", consists_of<is_space>},
+    {"isascii", has_only<is_ascii>},
+    {"isprintable", has_only<is_printable>},
+    {"isupper", is_written_in<Case::upper>},
+    {"islower", is_written_in<Case::lower>},
+    {"istitle", is_written_in<Case::title>},
+    {"swapcase", written_in<Case::swapped>},
+    {"casefold", written_in<Case::folded>},
+    {"expandtabs", expand_tabs, {"tabsize"}},
+    {"format_map", fill_from, {"mapping"}, 1},
     {"format", fill_braces, {}, 0, true},
 };
 

@@ -4,19 +4,14 @@
 
 #include "spectr/text/jinja/callables.h"
 #include "spectr/text/jinja/format.h"
+#include "spectr/text/jinja/letters.h"
 #include "spectr/text/jinja/text_functions.h"
 
 namespace spectr::jinja {
 
 /// Capital letters after white space, hyphens and opening brackets only, unlike the method.
 Value title_words(Run& run, const Value& input, const Arguments&) {
-  MarkedText out = in_case(text_of(run, input), Case::lower);
-  bool starts = true;
-  out.change_bytes([&starts](char c) {
-    const bool upper = std::exchange(starts, std::string_view(" \t\r\n\v\f-({[<").contains(c));
-    return upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
-  return run.made(std::move(out));
+  return run.made(in_case(text_of(run, input), Case::words));
 }
 
 /// Spaces, or a text, before every line but the first, and but empty ones.
@@ -63,48 +58,35 @@ Value truncate(Run& run, const Value& input, const Arguments& arguments) {
 Value center(Run& run, const Value& input, const Arguments& arguments) {
   const MarkedText text = text_of(run, input);
   const auto width = static_cast<std::size_t>(integer_of(arguments[0], 80, "center"));
+  const MarkedText fill =
+      arguments[1].is_undefined() ? MarkedText(" ") : string_of(run, arguments[1], "center");
+  if (characters(fill.bytes()).size() != 1) throw TemplateError("center takes one character to fill with");
   const std::size_t size = characters(text.bytes()).size(), room = width > size ? width - size : 0;
   const std::size_t left = room / 2 + (room & width & 1);
-  return run.made(MarkedText(std::string(left, ' ')).append(text).append(std::string(room - left, ' ')));
+  MarkedText out;
+  for (std::size_t i = 0; i < left; ++i) out.append(fill);
+  out.append(text);
+  for (std::size_t i = left; i < room; ++i) out.append(fill);
+  return run.made(std::move(out));
 }
 
 Value count_words(Run& run, const Value& input, const Arguments&) {
   const MarkedText text = text_of(run, input);
   std::int64_t words = 0;
   bool inside = false;
-  for (const char c : text.bytes()) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool letter = byte >= 0x80 || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-                        (c >= 'A' && c <= 'Z');
+  for (const std::string_view character : characters(text.bytes())) {
+    const bool letter = character == "_" || is_alphanumeric(code_of(character));
     if (letter && !inside) ++words;
     inside = letter;
   }
   return words;
 }
 
-Value escape_html(Run& run, const Value& input, const Arguments&) {
-  const MarkedText text = text_of(run, input);
-  MarkedText out;
-  for (const auto& [bytes, quoted] : text.pieces()) {
-    for (const char& c : bytes) {
-      const std::string_view same(&c, 1);
-      out.append(c == '&'    ? "&amp;"
-                 : c == '<'  ? "&lt;"
-                 : c == '>'  ? "&gt;"
-                 : c == '\'' ? "&#39;"
-                 : c == '"'  ? "&#34;"
-                             : same,
-                 quoted);
-    }
-  }
-  return run.made(std::move(out));
-}
-
 Value format(Run& run, const Value& input, const Arguments& arguments) {
   const MarkedText form = text_of(run, input);
   if (arguments.named.empty()) {
     List values(arguments.positional.begin(), arguments.positional.end());
-    values.is_tuple = true;
+    values.kind = Sequence::tuple;
     return format_percent(run, form, values);
   }
   if (!arguments.positional.empty()) throw TemplateError("format takes values or names, not both");

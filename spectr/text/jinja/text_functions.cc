@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -108,19 +109,66 @@ std::size_t position_of(std::string_view text, std::string_view part, std::size_
                           : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
 }
 
-template <class Number>
-std::optional<Number> number(std::string_view text) {
-  std::string_view digits = without_space(text);
-  while (const std::size_t n = ends_with(digits, white_space)) digits.remove_suffix(n);
-  const char* begin = digits.data() + (digits.starts_with('+') ? 1 : 0);
-  const char* end = digits.data() + digits.size();
-  Number value{};
-  const auto [at, failed] = std::from_chars(begin, end, value);
-  if (failed == std::errc::result_out_of_range) throw TemplateError(fmt::format("{} is too large", digits));
-  return failed == std::errc{} && at == end ? std::optional(value) : std::nullopt;
+namespace {
+
+/// Digits without the underscores between them; none, where an underscore stands elsewhere.
+std::optional<std::string> without_underscores(std::string_view digits) {
+  std::string out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const auto is_digit = [&](std::size_t at) {
+      return at < digits.size() && std::isxdigit(static_cast<unsigned char>(digits[at])) != 0;
+    };
+    if (digits[i] != '_') {
+      out += digits[i];
+    } else if (i == 0 || !is_digit(i - 1) || !is_digit(i + 1)) {
+      return std::nullopt;
+    }
+  }
+  return out;
 }
-template std::optional<std::int64_t> number(std::string_view);
-template std::optional<double> number(std::string_view);
+
+std::string_view trimmed(std::string_view text) {
+  text = without_space(text);
+  while (const std::size_t n = ends_with(text, white_space)) text.remove_suffix(n);
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> integer_in(std::string_view text, int base) {
+  text = trimmed(text);
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('-')) return std::nullopt;
+  constexpr std::pair<int, std::string_view> prefixes[] = {{16, "xX"}, {8, "oO"}, {2, "bB"}};
+  for (const auto& [of, letters] : prefixes) {
+    if (base == of && text.size() > 2 && text[0] == '0' && letters.contains(text[1]))
+      text.remove_prefix(text[2] == '_' ? 3 : 2);
+  }
+  const auto digits = without_underscores(text);
+  if (!digits) return std::nullopt;
+  std::int64_t value = 0;
+  const std::string all = (negative ? "-" : "") + *digits;
+  const auto [at, failed] = std::from_chars(all.data(), all.data() + all.size(), value, base);
+  if (failed == std::errc::result_out_of_range) throw TemplateError(fmt::format("{} is too large", text));
+  return failed == std::errc{} && at == all.data() + all.size() ? std::optional(value) : std::nullopt;
+}
+
+std::optional<double> real_in(std::string_view text) {
+  text = trimmed(text);
+  if (text.contains('(')) return std::nullopt;  // nan(…)
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto digits = without_underscores(text);
+  if (!digits || digits->starts_with('+')) return std::nullopt;
+  double value = 0.0;
+  const auto [at, failed] = std::from_chars(digits->data(), digits->data() + digits->size(), value);
+  if (at != digits->data() + digits->size() || failed == std::errc::invalid_argument) return std::nullopt;
+  if (failed != std::errc::result_out_of_range) return value;
+  const double beyond = digits->find("e-") == std::string::npos && digits->find("E-") == std::string::npos
+                            ? std::numeric_limits<double>::infinity()
+                            : 0.0;
+  return digits->starts_with('-') ? -beyond : beyond;
+}
 
 MarkedText reversed(const MarkedText& text) {
   MarkedText out;
@@ -162,6 +210,7 @@ std::vector<std::string_view> split(Run& run, std::string_view text, const Value
 }
 
 std::size_t occurrences(std::string_view text, const Value& of) {
+  if (of.string() != nullptr && of.string()->empty()) return characters(text).size() + 1;
   const std::string& part = separator_of(of);
   std::size_t count = 0;
   for (std::size_t at = position_of(text, part); at != std::string_view::npos; ++count)
@@ -169,26 +218,14 @@ std::size_t occurrences(std::string_view text, const Value& of) {
   return count;
 }
 
-std::vector<std::string_view> split_lines(Run& run, std::string_view text) {
+std::vector<std::string_view> split_lines(Run& run, std::string_view text, bool keeps_ends) {
   Parts lines(run);
   while (!text.empty()) {
-    const std::size_t end = until(text, line_ends);
-    lines.add(text.substr(0, end));
-    text.remove_prefix(end);
-    text.remove_prefix(begins_with(text, line_ends));
+    const std::size_t end = until(text, line_ends), after = end + begins_with(text.substr(end), line_ends);
+    lines.add(text.substr(0, keeps_ends ? after : end));
+    text.remove_prefix(after);
   }
   return lines.take();
-}
-
-MarkedText in_case(MarkedText text, Case which) {
-  bool starts = true;
-  text.change_bytes([&](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool up = which == Case::upper || (which != Case::lower && starts);
-    starts = which == Case::title && byte < 0x80 && std::isalpha(byte) == 0;
-    return static_cast<char>(up ? std::toupper(byte) : std::tolower(byte));
-  });
-  return text;
 }
 
 }  // namespace spectr::jinja

@@ -15,9 +15,11 @@ std::vector<std::string_view> characters(std::string_view text);
 /// The first place of `part` in `text` from `from` on, in bytes, or npos. Cost: linear in both.
 std::size_t position_of(std::string_view text, std::string_view part, std::size_t from = 0);
 
-/// The number that the text is, white space around it left out. Throws where it is too large.
-template <class Number>
-std::optional<Number> number(std::string_view text);
+/// The integer that a text in that base is, as Python reads it: with white space around it, a sign, a prefix
+/// of the base, and underscores between digits. Throws if it does not fit.
+std::optional<std::int64_t> integer_in(std::string_view text, int base = 10);
+/// The number that a text is, as Python reads it.
+std::optional<double> real_in(std::string_view text);
 
 /// The text from its last character to its first.
 MarkedText reversed(const MarkedText& text);
@@ -30,13 +32,10 @@ std::string_view strip(Run& run, std::string_view text, const Value& characters,
 /// cuts at most, < 0: all. They are views of the text, charged as the values that they become. Throws where
 /// `by` is an empty string.
 std::vector<std::string_view> split(Run& run, std::string_view text, const Value& by, std::int64_t most);
-std::vector<std::string_view> split_lines(Run& run, std::string_view text);
+std::vector<std::string_view> split_lines(Run& run, std::string_view text, bool keeps_ends = false);
 
-/// How often `of` stands in the text, places that overlap counted once. Throws where it is an empty string.
+/// How often `of` stands in the text, places that overlap counted once; an empty string stands around each
+/// character.
 std::size_t occurrences(std::string_view text, const Value& of);
-
-enum class Case { upper, lower, first_upper, title };
-/// ASCII letters only.
-MarkedText in_case(MarkedText text, Case which);
 
 }  // namespace spectr::jinja

@@ -101,9 +101,19 @@ Dict* Value::dict() const {
   return shared == nullptr ? nullptr : shared->get();
 }
 
+const Dict* Value::mapping() const {
+  const Dict* held = dict();
+  return held == nullptr || !held->is_mapping() ? nullptr : held;
+}
+
 const Function* Value::function() const {
   const auto* shared = as<std::shared_ptr<Function>>();
   return shared == nullptr ? nullptr : shared->get();
+}
+
+const Function* Value::callable() const {
+  const Dict* held = dict();
+  return held == nullptr ? function() : held->call.get();
 }
 
 double Value::number() const {
@@ -115,9 +125,9 @@ double Value::number() const {
 bool Value::truth() const {
   if (is_number()) return number() != 0.0;
   if (const auto* held = string()) return !held->empty();
-  if (const auto* held = list()) return !held->empty();
-  if (const auto* held = dict()) return !held->members.empty();
-  return function() != nullptr;
+  if (const auto* held = list()) return held->is_generator() || !held->empty();
+  if (const auto* held = mapping()) return !held->members.empty();
+  return function() != nullptr || dict() != nullptr;
 }
 
 int Value::closures() const {
@@ -127,6 +137,7 @@ int Value::closures() const {
     for (const Value& member : *held) most = std::max(most, member.closures());
   }
   if (const auto* held = dict()) {
+    if (held->call != nullptr) most = held->call->closures;
     for (const auto& [key, member] : held->members) most = std::max(most, member.closures());
   }
   return most;
@@ -175,6 +186,10 @@ std::string_view Value::kind() const {
   constexpr std::string_view kinds[] = {"an undefined value", "none",     "a truth value", "an integer",
                                         "a number",           "a string", "a list",        "a mapping",
                                         "a function"};
+  if (const List* held = list(); held != nullptr && held->kind != Sequence::list)
+    return held->is_tuple() ? "a tuple" : held->is_generator() ? "a generator" : "a view of a mapping";
+  if (const Dict* held = dict(); held != nullptr && !held->is_mapping())
+    return held->is_space() ? "a namespace" : "an object";
   return kinds[held_.index()];
 }
 

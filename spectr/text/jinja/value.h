@@ -39,20 +39,37 @@ struct Arguments {
                   std::size_t needed = 0) const;
 };
 
-/// A list, or a tuple, which differs in how it is printed and compared.
+/// The Python type that a list stands for. A group is a pair of groupby; keys, values and items are the views
+/// of a mapping; a generator can be read once.
+enum class Sequence { list, tuple, group, keys, values, items, generator };
+
 struct List : std::vector<Value> {
   using std::vector<Value>::vector;
-  bool is_tuple = false;
+  List(std::vector<Value> members, Sequence kind);
+
+  bool is_tuple() const { return kind == Sequence::tuple || kind == Sequence::group; }
+  /// Whether it can be indexed.
+  bool is_indexed() const { return kind == Sequence::list || is_tuple(); }
+  bool is_generator() const { return kind == Sequence::generator; }
+
+  Sequence kind = Sequence::list;
 };
+
+struct Dict;
+
 /// What can be called.
 struct Function : std::function<Value(Run& run, const Arguments& arguments)> {
   using std::function<Value(Run& run, const Arguments& arguments)>::function;
-  int closures = 0;  ///< how many functions it remembers within each other
+  int closures = 0;                        ///< how many functions it remembers within each other
+  std::shared_ptr<const Dict> about = {};  ///< the attributes of a macro, or null
 };
 
 /// A mapping, in the order in which its members were put in. Its keys are strings, numbers, truth values and
-/// none, and equal as Python has it: 1 is 1.0 and true.
+/// none, and equal as Python has it: 1 is 1.0 and true. Namespaces, whose members may be assigned to, and
+/// objects, such as `loop`, have members that are read like attributes, and are no mappings to a template.
 struct Dict {
+  enum class Kind { mapping, space, object };
+
   std::vector<std::pair<Value, Value>> members;
 
   const Value* find(const Value& key) const;
@@ -60,8 +77,13 @@ struct Dict {
   /// Throws where the key is of another kind.
   void set(Value key, Value value);
 
-  bool is_namespace = false;       ///< its members may be assigned to
-  mutable bool is_member = false;  ///< of another value: then it takes no namespaces any more
+  bool is_mapping() const { return kind == Kind::mapping; }
+  bool is_space() const { return kind == Kind::space; }
+
+  Kind kind = Kind::mapping;
+  mutable bool is_member = false;       ///< of another value: then it takes no namespaces any more
+  std::string shown = {};               ///< how an object is printed; empty: it cannot be
+  std::shared_ptr<Function> call = {};  ///< what a call of an object does, or null
 };
 
 /// How json.dumps writes.
@@ -94,6 +116,7 @@ class Value {
   Value(const char* text) : Value(MarkedText(text)) {}                  // NOLINT(google-explicit-constructor)
   Value(List list) : held_(std::make_shared<List>(std::move(list))) {}  // NOLINT(google-explicit-constructor)
   Value(Dict dict) : held_(std::make_shared<Dict>(std::move(dict))) {}  // NOLINT(google-explicit-constructor)
+  Value(std::shared_ptr<Dict> dict) : held_(std::move(dict)) {}         // NOLINT(google-explicit-constructor)
   Value(Function function)                                              // NOLINT(google-explicit-constructor)
       : held_(std::make_shared<Function>(std::move(function))) {}
 
@@ -102,8 +125,13 @@ class Value {
     return std::get_if<T>(&held_);
   }
   const List* list() const;
+  /// A mapping, a namespace or an object.
   Dict* dict() const;
+  /// A mapping alone.
+  const Dict* mapping() const;
   const Function* function() const;
+  /// What a call of the value does: a function, or an object that can be called; else null.
+  const Function* callable() const;
   const MarkedText* marked() const;
   /// The bytes of a string.
   const std::string* string() const;
@@ -135,5 +163,8 @@ class Value {
   void weigh(int depth, std::size_t most, std::size_t& bytes) const;
   Variant held_;
 };
+
+inline List::List(std::vector<Value> members, Sequence kind)
+    : std::vector<Value>(std::move(members)), kind(kind) {}
 
 }  // namespace spectr::jinja

@@ -1,38 +1,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "spectr/base/utf8.h"
+#include "spectr/text/jinja/letters.h"
 #include "spectr/text/jinja/value.h"
 
 namespace spectr::jinja {
 namespace {
 
-/// The character's number. Requires: a whole one.
-std::uint32_t code_of(std::string_view character) {
-  constexpr unsigned char of_first[] = {0, 0x7F, 0x1F, 0x0F, 0x07};  // the bits of the first byte that count
-  std::uint32_t code = static_cast<unsigned char>(character[0]) & of_first[character.size()];
-  for (const char byte : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(byte) & 0x3FU);
-  return code;
-}
-
-/// Python's repr between its quotes. Of what is beyond ASCII only controls and the no-break space are
-/// escaped.
+/// Python's repr between its quotes.
 std::string repr_of(std::string_view text, char quote) {
   std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
+  while (!text.empty()) {
+    const std::string_view character = first_character(text);
+    text.remove_prefix(character.size());
     constexpr std::string_view escaped = "\n\r\t\\", names = "nrt\\";
-    if (const std::size_t which = escaped.find(text[i]); which != std::string_view::npos) {
+    const std::uint32_t code = code_of(character);
+    const bool whole = utf8_length(character) > 0;
+    if (const std::size_t which = escaped.find(character[0]); which != std::string_view::npos) {
       out += {'\\', names[which]};
-    } else if (text[i] == quote) {
+    } else if (character[0] == quote) {
       out += {'\\', quote};
-    } else if (c < 0x20 || c == 0x7F) {
-      out += fmt::format("\\x{:02x}", c);
-    } else if (c == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) <= 0xA0) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++i]));
+    } else if (whole && !is_printable(code)) {
+      out += code < 0x100     ? fmt::format("\\x{:02x}", code)
+             : code < 0x10000 ? fmt::format("\\u{:04x}", code)
+                              : fmt::format("\\U{:08x}", code);
     } else {
-      out += text[i];
+      out += character;
     }
   }
   return out;
@@ -66,23 +62,23 @@ class Writer {
 
   void write(const Value& value) {
     if (const List* list = value.list()) {
-      const bool tuple = list->is_tuple && python_;
-      write_members(!tuple              ? "[]"
-                    : list->size() == 1 ? "(,)"
-                                        : "()",
-                    *list, [this](const Value& member) { write(member); });
+      write_list(*list);
     } else if (const Dict* dict = value.dict()) {
+      if (!dict->is_mapping()) return write_object(value);
       write_dict(*dict);
     } else if (const MarkedText* text = value.marked()) {
       write_string(*text);
     } else if (const bool* truth = value.as<bool>(); truth != nullptr && !python_) {
       out_.append(*truth ? "true" : "false");
+    } else if (const double* real = value.as<double>();
+               real != nullptr && !python_ && !std::isfinite(*real)) {
+      out_.append(std::isnan(*real) ? "NaN" : *real > 0.0 ? "Infinity" : "-Infinity");
     } else if (value.is_none() && !python_) {
       out_.append("null");
     } else if (value.is_undefined() && python_) {
       out_.append("Undefined");
     } else if (value.is_undefined() || value.function() != nullptr) {
-      throw TemplateError(fmt::format("{} cannot be written as {}", value.kind(), python_ ? "text" : "JSON"));
+      refuse(value.kind());
     } else {
       out_.append(value.text());
     }
@@ -105,6 +101,37 @@ class Writer {
     --depth_;
     if (!first) break_line();
     out_.append(brackets.substr(1));
+  }
+
+  void write_list(const List& list) {
+    static constexpr std::pair<Sequence, std::string_view> views[] = {
+        {Sequence::keys, "dict_keys("}, {Sequence::values, "dict_values("}, {Sequence::items, "dict_items("}};
+    const auto view = std::ranges::find(views, list.kind, &std::pair<Sequence, std::string_view>::first);
+    const bool is_view = view != std::end(views);
+    if (list.is_generator() || (is_view && !python_)) refuse(is_view ? "a view of a mapping" : "a generator");
+    if (is_view) out_.append(view->second);
+    const bool tuple = list.is_tuple() && python_;
+    write_members(!tuple             ? "[]"
+                  : list.size() == 1 ? "(,)"
+                                     : "()",
+                  list, [this](const Value& member) { write(member); });
+    if (is_view) out_.append(")");
+  }
+
+  [[noreturn]] void refuse(std::string_view kind) const {
+    throw TemplateError(fmt::format("{} cannot be written as {}", kind, python_ ? "text" : "JSON"));
+  }
+
+  void write_object(const Value& value) {
+    const Dict& dict = *value.dict();
+    if (!python_ || (!dict.is_space() && dict.shown.empty())) refuse(value.kind());
+    if (!dict.is_space()) {
+      out_.append(dict.shown);
+      return;
+    }
+    out_.append("<Namespace ");
+    write_dict(dict);
+    out_.append(">");
   }
 
   void write_dict(const Dict& dict) {
@@ -164,12 +191,11 @@ MarkedText Value::text() const {
   if (const auto* integer = as<std::int64_t>()) return MarkedText(fmt::format("{}", *integer));
   if (const auto* held = as<double>()) {
     std::string number = fmt::format("{}", *held);
+    if (std::isnan(*held)) return MarkedText("nan");
     const bool whole = number.find_first_not_of("-0123456789") == std::string::npos;
     return MarkedText(whole ? number + ".0" : number);
   }
-  MarkedText repr = written(*this, true, {});
-  if (dict() == nullptr || !dict()->is_namespace) return repr;
-  return MarkedText("<Namespace ").append(repr).append(">");
+  return written(*this, true, {});
 }
 
 MarkedText Value::json(const JsonStyle& style) const {
