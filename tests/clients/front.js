@@ -24,10 +24,18 @@ class ScriptedAnswer {
     this.#send({ choices: [{ index: 0, delta: { content, ...fields }, finish_reason: null }], usage: null });
   }
 
-  /** Tokens of these texts, with what a server tells of each. */
-  writeTokens(...texts) {
-    const told = { source: "target", draft_probability: null, target_probability: 0.5, block: 0, elapsed_ms: 1 };
-    const token_details = texts.map((text) => ({ text, ...told }));
+  /** How far the prompt has been read. */
+  read(prompt_progress) {
+    const delta = { role: "assistant", content: null };
+    this.#send({ choices: [{ index: 0, delta, finish_reason: null }], prompt_progress, usage: null });
+  }
+
+  /** Tokens, with what a server tells of each: texts, which come from the target, or pairs of a text and its source. */
+  writeTokens(...tokens) {
+    const told = { draft_probability: null, target_probability: 0.5, block: 0, elapsed_ms: 1 };
+    const pairs = tokens.map((token) => (Array.isArray(token) ? token : [token, "target"]));
+    const token_details = pairs.map(([text, source]) => ({ text, source, ...told }));
+    const texts = pairs.map(([text]) => text);
     this.#send({
       choices: [{ index: 0, delta: { content: texts.join("") }, token_details, finish_reason: null }],
       usage: null,

@@ -144,10 +144,111 @@ claim("A message that was sent can be edited; the old branch stays", async (visi
   assert.match(await visitor.answers.last().textContent(), /Red again/);
 });
 
+claim(
+  "An answer can be edited; the old one stays, and the new one can be continued",
+  async (visitor, page) => {
+    await visitor.open();
+    await visitor.talk("Say red.", "<think>Which?</think>\n\nBlue.");
+    await visitor.answers.getByRole("button", { name: "Edit" }).click();
+    const field = page.getByRole("textbox", { name: "Edit answer" });
+    assert.equal(await field.inputValue(), "Blue.");
+    await field.fill("Red");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("is");
+    await page.keyboard.press("Control+Enter");
+    assert.match(await visitor.answers.textContent(), /Red\s*is.*Edited.*2 of 2/s);
+    const next = visitor.next();
+    await visitor.button("Continue").click();
+    const answer = await next;
+    assert.deepEqual(answer.body.messages.at(-1), { role: "assistant", content: "Red\nis" });
+    answer.writeTokens(" a", " colour.");
+    answer.end();
+    await visitor.idle();
+    await visitor.button("Drafting").click();
+    assert.match(await visitor.answers.textContent(), /Red\s*is a colour\./, "all of it is shown");
+    const { messages } = await visitor.talk("Thanks.", "Welcome.");
+    assert.equal(messages[1].content, "Red\nis a colour.");
+    await visitor.answers.first().hover();
+    await visitor.answers.first().getByRole("button", { name: "Previous version" }).click();
+    assert.match(await visitor.answers.textContent(), /Blue\./);
+  },
+);
+
+claim("A deleted message goes with what follows it, and can be had back", async (visitor, page) => {
+  await visitor.open();
+  await visitor.talk("One?", "One.");
+  await visitor.talk("Two?", "Two.");
+  await visitor.questions.last().hover();
+  await visitor.questions.last().getByRole("button", { name: "Delete" }).click();
+  assert.equal(await visitor.answers.count(), 1);
+  await page.getByRole("alert").getByText("The message and 1 after it are deleted.").waitFor();
+  await visitor.button("Undo").click();
+  assert.equal(await visitor.answers.count(), 2);
+  await visitor.answers.last().getByRole("button", { name: "Delete" }).click();
+  assert.equal(await visitor.answers.count(), 1);
+  await page.reload();
+  await visitor.ready();
+  assert.equal(await visitor.questions.count(), 2);
+  assert.equal(await visitor.answers.count(), 1);
+  const next = visitor.next();
+  await visitor.questions.last().getByRole("button", { name: "Answer" }).click();
+  const answer = await next;
+  assert.deepEqual(
+    answer.body.messages.map((one) => one.content),
+    ["One?", "One.", "Two?"],
+  );
+  answer.say("Two again.");
+  await visitor.idle();
+  await visitor.answers.last().getByRole("button", { name: "Delete" }).click();
+  const { messages } = await visitor.talk("And three?", "Three.");
+  assert.deepEqual(
+    messages.map((one) => [one.role, one.content]),
+    [
+      ["user", "One?"],
+      ["assistant", "One."],
+      ["user", "Two?\n\nAnd three?"],
+    ],
+    "turns alternate",
+  );
+});
+
+claim(
+  "A deleted version gives way to the one beside it, and the last message to the start",
+  async (visitor, page) => {
+    await visitor.open();
+    await visitor.talk("A number.", "One.");
+    const next = visitor.next();
+    await visitor.button("Regenerate").click();
+    (await next).say("Two.");
+    await visitor.idle();
+    await visitor.answers.getByRole("button", { name: "Delete" }).click();
+    assert.match(await visitor.answers.textContent(), /^One\./);
+    await visitor.questions.hover();
+    await visitor.questions.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("list", { name: "Examples" }).waitFor();
+    assert.equal(await page.getByRole("navigation").getByRole("listitem").count(), 0);
+    await visitor.button("Undo").click();
+    assert.match(await visitor.answers.textContent(), /^One\./);
+  },
+);
+
+claim("Nothing is deleted or edited while an answer is being written", async (visitor) => {
+  await visitor.open();
+  const next = visitor.next();
+  await visitor.ask("Write.");
+  const answer = await next;
+  answer.write("Some");
+  for (const name of ["Edit", "Delete"])
+    assert.ok(await visitor.questions.getByRole("button", { name }).isDisabled());
+  answer.say(" words.");
+  await visitor.idle();
+});
+
 claim("Settings are sent as they were chosen, and nothing that was not", async (visitor, page) => {
   await visitor.open();
   assert.deepEqual(Object.keys(await visitor.talk("Plain.", "Yes.")).sort(), [
     "messages",
+    "return_progress",
     "stream",
     "stream_options",
     "token_details",
@@ -174,7 +275,10 @@ claim("Settings are sent as they were chosen, and nothing that was not", async (
   await page.getByLabel("Ignore the end of text (EOS)").check();
   await page.getByLabel("Logit bias").fill('{"7": -1}');
   await page.getByLabel("Chat template variables").fill('{"enable_thinking": false}');
-  const { messages, stream, stream_options, token_details, ...fields } = await visitor.talk("Again.", "Yes.");
+  const { messages, return_progress, stream, stream_options, token_details, ...fields } = await visitor.talk(
+    "Again.",
+    "Yes.",
+  );
   assert.deepEqual(messages[0], { role: "system", content: "Be brief." });
   assert.deepEqual(fields, {
     temperature: 0.5,

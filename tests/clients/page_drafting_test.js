@@ -89,7 +89,7 @@ claim("Statistics tell one speed for one text, beside that of plain decoding", a
     await panel.getByRole("img", { name: /tokens per second/ }).getAttribute("aria-label"),
     new RegExp(`^${speed} tokens per second`),
   );
-  assert.match(await visitor.answers.textContent(), new RegExp(`${speed} tokens per second`));
+  assert.match(await visitor.answers.textContent(), new RegExp(`${speed} tokens/s`));
   assert.equal(await row("Plain decoding"), "not measured");
   await visitor.button("Measure plain decoding").click();
   await panel.getByRole("img", { name: /plain decoding/ }).waitFor();

@@ -1,5 +1,6 @@
 // The page's form: on a phone, in the dark, for screen readers and keyboards.
 import assert from "node:assert/strict";
+import axe from "axe-core";
 import { claim, phone, withServer } from "./browser.js";
 
 withServer("-n", "48");
@@ -53,6 +54,67 @@ claim("Everything that can be used has a name", async (visitor, page) => {
   await page.locator("header").getByRole("button", { name: /^More/ }).click();
   assert.deepEqual(await nameless(page), []);
 });
+
+/** What axe-core finds wrong on the page as it is: rule and element. */
+async function violations(page) {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => window.axe.run());
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+const everything =
+  "# Title\n\nA \\(x^2\\), `code` and a [link](https://example.com/).\n\n\\[\\sqrt{x}\\]\n\n" +
+  "```js\nlet a = 1;\n```\n\n- [x] done\n\n| a | b |\n|---|---|\n| 1 | 2 |";
+
+for (const [device, options] of [
+  ["a wide window", {}],
+  ["the dark", { colorScheme: "dark" }],
+  ["a phone", { ...phone }],
+]) {
+  claim(`axe-core finds nothing wrong on ${device}`, options, async (visitor, page) => {
+    const sound = async (where) => assert.deepEqual(await violations(page), [], where);
+    await visitor.open();
+    await visitor.ready();
+    await sound("start screen");
+    const file = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("some notes") };
+    await page.getByLabel("Files to attach").setInputFiles(file);
+    await page
+      .getByLabel("Files to attach")
+      .setInputFiles({ ...file, name: "cat.png", mimeType: "image/png" });
+    await sound("files and a notice");
+    await visitor.button("Close").click();
+    const next = visitor.next();
+    await visitor.ask("Show me everything.");
+    const answer = await next;
+    answer.read({ total: 100, cache: 0, processed: 40, time_ms: 100 });
+    await page.getByRole("progressbar").waitFor();
+    await sound("progress");
+    answer.writeTokens(everything);
+    answer.end("length");
+    await visitor.idle();
+    await visitor.questions.getByText("notes.txt").click();
+    await sound("conversation");
+    await visitor.answers.getByRole("button", { name: "Edit" }).click();
+    await sound("editor");
+    await visitor.button("Cancel").click();
+    await visitor.button("Drafting").click();
+    await sound("drafting");
+    if (!options.isMobile) await visitor.button("Close drafting").click();
+    await page.getByLabel("Markdown").check();
+    await sound("drafting as Markdown");
+    await visitor.button("Settings").click();
+    await page.getByText("Penalties and biases").click();
+    await visitor.button("Save as preset").click();
+    await sound("settings");
+    await visitor.button("Close settings").click();
+    if (options.isMobile) await visitor.button("Conversations").click();
+    await page.getByRole("searchbox").fill("nothing at all");
+    await page.getByText("No conversation contains").waitFor();
+    await sound("search");
+    await page.getByRole("searchbox").fill("");
+    await sound("list");
+  });
+}
 
 claim("A screen reader hears when an answer is complete", async (visitor, page) => {
   await visitor.open();
@@ -192,11 +254,12 @@ claim("What is written stays in sight, unless one has scrolled away", async (vis
   assert.ok((await bottom()) < 5);
 });
 
-claim("The licences of its libraries are part of the page", async (visitor, page) => {
+claim("The licences of its libraries and fonts are part of the page", async (visitor, page) => {
   await visitor.open();
   await visitor.button("Settings").click();
   const href = await page.getByRole("link", { name: /Licences/ }).getAttribute("href");
   const text = await page.evaluate((path) => fetch(path).then((response) => response.text()), href);
-  for (const name of ["dompurify", "highlight.js", "marked", "preact"])
+  for (const name of ["dompurify", "highlight.js", "katex", "marked", "preact"])
     assert.match(text, new RegExp(`^${name} [0-9.]+ \\(`, "m"));
+  assert.match(text, /^Fonts of KaTeX \(OFL-1\.1\)$/m);
 });

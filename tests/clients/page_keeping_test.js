@@ -30,6 +30,44 @@ claim(
   },
 );
 
+claim("The list has dates, under the periods of the calendar", async (visitor, page) => {
+  await page.clock.install({ time: new Date("2024-03-31T12:00:00") });
+  await visitor.open();
+  const days = ["2024-02-29T23:30:00", "2024-03-27T08:00:00", "2024-03-30T23:59:00", "2024-03-31T00:01:00"];
+  for (const [i, day] of days.entries()) {
+    await page.clock.setSystemTime(new Date(day));
+    await visitor.talk(`Day ${i}.`, "Yes.");
+    await visitor.button("New chat").click();
+  }
+  const list = page.getByRole("navigation", { name: "Conversations" });
+  assert.deepEqual(await list.locator("h2").allTextContents(), [
+    "Today",
+    "Yesterday",
+    "Previous 7 days",
+    "February 2024",
+  ]);
+  assert.deepEqual(await list.getByRole("time").allTextContents(), ["00:01", "30 Mar", "27 Mar", "29 Feb"]);
+  assert.match(await list.getByRole("time").last().getAttribute("title"), /29 February 2024/);
+});
+
+claim("The list is searched by title and by what was said", async (visitor, page) => {
+  await visitor.open();
+  await visitor.talk("About rain.", "It falls from clouds.");
+  await visitor.button("New chat").click();
+  await visitor.talk("About snow.", "It is white.");
+  const field = page.getByRole("searchbox", { name: "Search conversations" });
+  await field.fill("SNOW");
+  assert.deepEqual(await titles(page), ["About snow."]);
+  await field.fill("clouds");
+  await visitor.until(async () => (await titles(page)).join() === "About rain.");
+  await visitor.shot("search");
+  await field.fill("thunder");
+  await page.getByText("No conversation contains “thunder”.").waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await field.inputValue(), "");
+  assert.deepEqual(await titles(page), ["About snow.", "About rain."]);
+});
+
 claim("What is half written stays with its conversation", async (visitor) => {
   await visitor.open();
   await visitor.talk("First.", "Yes.");
@@ -130,6 +168,24 @@ claim("An export is taken in again as it was, branches and all", async (visitor,
     await visitor.button("Close").click();
   }
   assert.equal(await listOf(page).count(), 1);
+});
+
+claim("Files and edited answers outlive an export", async (visitor, page) => {
+  await visitor.open();
+  const file = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("some notes") };
+  await page.getByLabel("Files to attach").setInputFiles(file);
+  await visitor.talk("Read.", "Done.");
+  await visitor.answers.getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("textbox", { name: "Edit answer" }).fill("Read.");
+  await visitor.button("Save").click();
+  const { name, text } = await saved(page, () => visitor.menu("Export as JSON"));
+  await visitor.menu("Delete");
+  await page
+    .getByLabel("File to import")
+    .setInputFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
+  await visitor.questions.getByText("notes.txt").click();
+  assert.equal(await visitor.questions.locator("pre").textContent(), "some notes");
+  assert.match(await visitor.answers.textContent(), /Edited.*2 of 2/s);
 });
 
 claim("Two windows show the same list", async (visitor, page) => {

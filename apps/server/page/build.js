@@ -1,7 +1,7 @@
 // Makes what the server shows at "/" out of src: node build.js [FOLDER]. The folder is built/ unless told; its files are
 // part of the repository, so that building spectr needs neither Node nor a network.
 import { build } from "esbuild";
-import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -24,6 +24,33 @@ async function licenceOf(name) {
   return `${name} ${version} (${license})\n\n${text.replace(/[ \t]+$/gm, "").trim()}\n`;
 }
 
+/** Faces of KaTeX that formulas rarely use: the browser makes them from the regular ones. */
+const rareFaces = /Caligraphic-Bold|Fraktur-Bold|Main-BoldItalic|SansSerif-(?:Bold|Italic)/;
+
+/** KaTeX's style sheet with one format of each font that is needed, which becomes part of the sheet. */
+const katexStyles = {
+  name: "katex-styles",
+  setup({ onLoad }) {
+    onLoad({ filter: /katex\.css$/ }, async ({ path }) => {
+      const sheet = await readFile(path, "utf8");
+      const contents = sheet
+        .replace(/@font-face\s*\{[^}]*\}/g, (face) => (rareFaces.test(face) ? "" : face))
+        .replace(/,\s*url\([^)]*\)\s*format\(["'](?:woff|truetype)["']\)/g, "");
+      return { contents, loader: "css" };
+    });
+  },
+};
+
+const maxBytes = 1_000_000;
+
+/** Fails if the page is larger than a program should carry. */
+async function checkSize() {
+  const files = await readdir(folder);
+  const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  if (bytes > maxBytes) throw new Error(`the page has ${bytes} bytes; at most ${maxBytes} are allowed`);
+}
+
 await mkdir(folder, { recursive: true });
 const { metafile } = await build({
   absWorkingDir: here,
@@ -37,11 +64,15 @@ const { metafile } = await build({
   target: ["es2022", "chrome123", "firefox128", "safari17.5"],
   jsx: "automatic",
   jsxImportSource: "preact",
+  loader: { ".woff2": "dataurl" },
+  plugins: [katexStyles],
   legalComments: "none",
   logLevel: "warning",
 });
 await copyFile(join(here, "src/index.html"), join(folder, "index.html"));
-const licences = await Promise.all(packagesOf(metafile).map(licenceOf));
+const fontsLicence = await readFile(join(here, "src/fonts_licence.txt"), "utf8");
+const licences = [...(await Promise.all(packagesOf(metafile).map(licenceOf))), fontsLicence];
 const beginning =
-  "Libraries that are part of the page, and their licences. All else is spectr's own (Apache-2.0).\n";
+  "Libraries and fonts that are part of the page, and their licences. All else is spectr's own (Apache-2.0).\n";
 await writeFile(join(folder, "licences.txt"), [beginning, ...licences].join(`\n${"-".repeat(100)}\n\n`));
+await checkSize();

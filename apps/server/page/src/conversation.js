@@ -1,9 +1,12 @@
 // A conversation is a tree of messages: an edited message, or an answer that was written again, stands beside the old one,
 // and nothing is lost. `leaf` is the end of the branch that is shown.
 //
+// A message of the user may have `files` (see text_files.js).
+//
 // A message of the assistant also has `finish` (why it ended; null while it is written), `error`, `usage`, `seed`, `tokens`
-// and `totals` (see drafting.js).
+// and `totals` (see drafting.js). `edited`: the user wrote it, or the beginning of it.
 import { splitReasoning } from "./reasoning.js";
+import { textWithFiles } from "./text_files.js";
 
 /** An id that nothing else has; also where the browser has no crypto.randomUUID, as on plain HTTP. */
 export function newId() {
@@ -48,13 +51,27 @@ export function showBranch(conversation, message) {
   conversation.leaf = end.id;
 }
 
+/** Removes a message and all that follow it. Shows the version beside it, or else what comes before. Returns how many are gone. */
+export function removeMessage(conversation, message) {
+  const all = siblingsOf(conversation, message);
+  const at = all.indexOf(message);
+  const gone = new Set([message.id]);
+  for (const { id, parent } of Object.values(conversation.messages)) if (gone.has(parent)) gone.add(id);
+  const left = Object.entries(conversation.messages).filter(([id]) => !gone.has(id));
+  conversation.messages = Object.fromEntries(left);
+  const beside = all[at - 1] ?? all[at + 1];
+  if (beside) showBranch(conversation, beside);
+  else conversation.leaf = message.parent;
+  return gone.size;
+}
+
 const lengthOfTitle = 60;
 
 /** What the user called it, else the beginning of its first message. */
 export function titleOf(conversation) {
   if (conversation.title) return conversation.title;
   const first = pathTo(conversation).find((message) => message.role === "user");
-  const line = first?.content.trim().replace(/\s+/g, " ") ?? "";
+  const line = (first?.content.trim() || first?.files?.[0].name || "").replace(/\s+/g, " ");
   return line.length > lengthOfTitle ? `${line.slice(0, lengthOfTitle - 1)}…` : line || "New chat";
 }
 
@@ -62,10 +79,17 @@ export function titleOf(conversation) {
 export const isUnanswered = (answer) => Boolean(answer?.error) && !answer.content && !answer.reasoning;
 
 function asSent(message, thinks) {
-  const { role, content } = message;
-  if (role !== "assistant") return { role, content };
+  const { role } = message;
+  if (role !== "assistant") return { role, content: textWithFiles(message, true) };
   const { reasoning, text } = splitReasoning(message, thinks);
-  return reasoning ? { role, content: text, reasoning_content: reasoning } : { role, content };
+  return reasoning ? { role, content: text, reasoning_content: reasoning } : { role, content: text };
+}
+
+/** Adds a message to those that are sent. Chat templates want turns to alternate, so that questions without an answer are one. */
+function addSent(sent, message) {
+  const last = sent.at(-1);
+  if (message.role === "user" && last?.role === "user") last.content += `\n\n${message.content}`;
+  else sent.push(message);
 }
 
 /**
@@ -78,7 +102,7 @@ export function messagesTo(conversation, end, thinks) {
   for (const [i, message] of path.entries()) {
     if (isUnanswered(message) || isUnanswered(path[i + 1])) continue;
     const continued = message === end && message.role === "assistant";
-    sent.push(continued ? { role: message.role, content: message.content } : asSent(message, thinks));
+    addSent(sent, continued ? { role: message.role, content: message.content } : asSent(message, thinks));
   }
   return sent;
 }

@@ -5,6 +5,7 @@ import { splitReasoning } from "./reasoning.js";
 import { thinks } from "./requests.js";
 import { state } from "./state.js";
 import { loaded } from "./store.js";
+import { textWithFiles } from "./text_files.js";
 
 const format = "spectr conversations";
 
@@ -43,7 +44,9 @@ export async function exportMarkdown(id) {
   if (conversation.system.trim()) parts.push("## System", conversation.system);
   for (const message of pathTo(conversation)) {
     const said =
-      message.role === "user" ? message.content : splitReasoning(message, thinks(state.server.props)).text;
+      message.role === "user"
+        ? textWithFiles(message, true)
+        : splitReasoning(message, thinks(state.server.props)).text;
     parts.push(message.role === "user" ? "## You" : "## Assistant", said);
   }
   download(`${fileName(conversation)}.md`, "text/markdown", `${parts.join("\n\n")}\n`);
@@ -52,6 +55,7 @@ export async function exportMarkdown(id) {
 const isText = (value) => typeof value === "string";
 const numberOr = (value, fallback) => (Number.isFinite(value) ? value : fallback);
 
+const isFile = (file) => isText(file?.name) && isText(file.text);
 const isToken = (token) => Array.isArray(token) && isText(token[0]) && isText(token[1]);
 
 /** Of a message in a file, what the page uses; null where it is none. */
@@ -65,7 +69,10 @@ function readMessage(given, ids) {
     role,
     content,
   };
-  if (role === "user") return message;
+  if (role === "user") {
+    const files = Array.isArray(given.files) ? given.files.filter(isFile) : [];
+    return files.length ? { ...message, files: files.map(({ name, text }) => ({ name, text })) } : message;
+  }
   const tokens = Array.isArray(given.tokens) && given.tokens.every(isToken) ? given.tokens : [];
   const reasoning = isText(given.reasoning) ? given.reasoning : "";
   const { totals, usage } = given;
@@ -75,6 +82,7 @@ function readMessage(given, ids) {
     tokens,
     finish: isText(given.finish) ? given.finish : "interrupted",
     error: null,
+    ...(given.edited === true ? { edited: true } : {}),
     ...(Number.isFinite(totals?.tokens + totals?.ms + totals?.calls + totals?.drafted + totals?.accepted)
       ? { totals }
       : {}),

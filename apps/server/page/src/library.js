@@ -1,10 +1,11 @@
 // Conversations as a whole: opened, kept, renamed, cleared, deleted; what is taken away can be had back for a while.
-import { newConversation, settle, titleOf } from "./conversation.js";
+import { newConversation, removeMessage, settle, titleOf } from "./conversation.js";
 import { saveSettings } from "./settings.js";
 import { changed, state, update } from "./state.js";
-import { forget, keep, listed, loaded } from "./store.js";
+import { forget, idsContaining, keep, listed, loaded } from "./store.js";
 
 const noticeTime = 12_000; // milliseconds
+const searchDelay = 150; // milliseconds
 const openedLast = "spectr.conversation";
 
 /** Tells something for a while; `act` is what its button does. */
@@ -41,10 +42,13 @@ export function stopAnswer(conversation) {
 const unkept = new Map();
 
 function show(conversation) {
-  if (state.current && state.unsent.trim()) unkept.set(state.current.id, state.unsent);
+  const { current, unsent, files } = state;
+  if (current && (unsent.trim() || files.length)) unkept.set(current.id, { unsent, files });
   update({
     current: conversation,
-    unsent: unkept.get(conversation.id) ?? "",
+    unsent: "",
+    files: [],
+    ...unkept.get(conversation.id),
     editing: null,
     renaming: false,
     chosen: null,
@@ -107,6 +111,38 @@ export async function clear(conversation) {
     return preserve(conversation);
   });
   await preserve(conversation);
+}
+
+/** Deletes a message and those that follow it. */
+export async function deleteMessage(conversation, message) {
+  const { messages, leaf } = conversation;
+  const count = removeMessage(conversation, message);
+  const text = count > 1 ? `The message and ${count - 1} after it are deleted.` : "The message is deleted.";
+  tell(text, "Undo", () => {
+    Object.assign(conversation, { messages: { ...messages, ...conversation.messages }, leaf });
+    return preserve(conversation);
+  });
+  await preserve(conversation);
+}
+
+let due = null;
+
+/** Searches the list for a text: in titles at once, and shortly after in messages. */
+export function search(query) {
+  clearTimeout(due);
+  update({ query, found: null });
+  const needle = query.trim().toLowerCase();
+  if (!needle) return;
+  due = setTimeout(async () => {
+    const found = await idsContaining(needle);
+    if (state.query === query) update({ found });
+  }, searchDelay);
+}
+
+/** The part of the list that matches the search. */
+export function listFound() {
+  const needle = state.query.trim().toLowerCase();
+  return state.list.filter(({ id, title }) => title.toLowerCase().includes(needle) || state.found?.has(id));
 }
 
 export async function deleteConversation(id) {

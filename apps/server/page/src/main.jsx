@@ -1,6 +1,8 @@
 // The page at "/": begins here.
 import { render } from "preact";
+import { takeDrops } from "./attaching.js";
 import { connect } from "./connection.js";
+import { isEscape } from "./keys.js";
 import { changedElsewhere, openLast, preserve, refreshList, stopAnswer } from "./library.js";
 import { App } from "./parts/app.jsx";
 import { drawWith, state, update } from "./state.js";
@@ -14,7 +16,7 @@ function fitWindow() {
 
 /** Escape closes what lies over the conversation, else ends editing, else stops the answer. */
 function onEscape(event) {
-  if (event.key !== "Escape" || event.defaultPrevented || document.querySelector(":popover-open")) return;
+  if (!isEscape(event) || event.defaultPrevented || document.querySelector(":popover-open")) return;
   if (state.narrow && (state.panel || state.sidebar)) {
     update({ panel: null, sidebar: false });
   } else if (state.editing) {
@@ -37,6 +39,7 @@ await openLast();
 drawWith(() => render(<App />, document.getElementById("page")));
 narrow.addEventListener("change", fitWindow);
 document.addEventListener("keydown", onEscape);
+takeDrops();
 addEventListener("pagehide", leave);
 addEventListener("pageshow", () => (state.leaving = false));
 connect();

@@ -3,6 +3,7 @@
 import DOMPurify from "dompurify";
 import { Marked } from "marked";
 import { escaped, highlighted } from "./highlight.js";
+import { formulas } from "./math.js";
 
 const mayLead = /^(?:https?|mailto):/i;
 
@@ -13,7 +14,7 @@ const tags = [
 ];
 // prettier-ignore
 const attributes = [
-  "align", "aria-label", "checked", "class", "data-copy", "disabled", "rel", "start", "tabindex", "target", "type",
+  "align", "aria-label", "checked", "class", "data-copy", "data-tex", "disabled", "rel", "start", "tabindex", "target", "type",
 ];
 const allowed = {
   ALLOWED_TAGS: tags,
@@ -54,7 +55,7 @@ const renderer = {
 
 // Tags are part of the text around them, and never a block that ends Markdown.
 const tokenizer = { html: () => undefined };
-const marked = new Marked({ gfm: true, breaks: true, renderer, tokenizer });
+const marked = new Marked({ gfm: true, breaks: true, renderer, tokenizer }, formulas);
 const mostKept = 400;
 const kept = new Map();
 
@@ -67,10 +68,18 @@ function htmlOf(block) {
   return html;
 }
 
-/** The blocks of a text (paragraphs, lists, code …), each as HTML. While a text grows only its last block changes. */
+/**
+ * The blocks of a text (paragraphs, lists, code …), each as HTML with the part of the text that it was made of. While a text
+ * grows only its last block changes.
+ */
 export function blocksOf(text) {
-  return marked
-    .lexer(text)
-    .filter((block) => block.type !== "space")
-    .map(htmlOf);
+  let end = 0;
+  const blocks = marked.lexer(text).map((block) => {
+    const begin = end;
+    end += block.raw.length;
+    return { block, begin, end };
+  });
+  return blocks
+    .filter(({ block }) => block.type !== "space")
+    .map(({ block, begin, end }) => ({ html: htmlOf(block), begin, end }));
 }

@@ -1,6 +1,7 @@
 // What is sent to have an answer written.
 import { messagesTo, pathTo } from "./conversation.js";
 import { fieldsOf } from "./settings.js";
+import { textWithFiles } from "./text_files.js";
 
 /** Whether the model's template knows tags around what the model thinks. */
 export const thinks = (props) => Boolean(props?.chat_template?.includes("</think>"));
@@ -15,5 +16,5 @@ export function requestFor(conversation, end, settings, props) {
   if (chat)
     return ["v1/chat/completions", { ...fields, messages: messagesTo(conversation, end, thinks(props)) }];
   const [asked, answer] = end.role === "user" ? [end] : [pathTo(conversation, end.id).at(-2), end];
-  return ["v1/completions", { ...fields, prompt: asked.content + (answer?.content ?? "") }];
+  return ["v1/completions", { ...fields, prompt: textWithFiles(asked, false) + (answer?.content ?? "") }];
 }

@@ -49,15 +49,19 @@ export const objects = [
 ];
 
 const place = "spectr.settings";
+
+/** Settings of sampling, length and thinking, as long as nobody chose any. */
+export const freshSampling = () => ({ values: {}, stop: "", ignoreEos: false, json: {} });
+
 const fresh = () => ({
   key: "",
   theme: "",
   system: "",
-  values: {},
-  stop: "",
-  ignoreEos: false,
-  json: {},
+  ...freshSampling(),
   speculative: null,
+  presets: [],
+  /** Whether the drafting view shows Markdown. */
+  markdown: false,
 });
 
 /** What was chosen last time; the beginning where nothing was, or where the browser keeps nothing. */
@@ -78,12 +82,6 @@ export function saveSettings(settings) {
   }
 }
 
-/** Forgets what was chosen of sampling and length. */
-export function resetSampling(settings) {
-  const { values, stop, ignoreEos, json } = fresh();
-  Object.assign(settings, { values, stop, ignoreEos, json });
-}
-
 /** The server's own value of a number; undefined: it has none. */
 export function defaultOf(name, props) {
   const params = props?.default_generation_settings?.params ?? {};
@@ -97,6 +95,28 @@ export function parsedObject(text) {
   const value = JSON.parse(text);
   if (value === null || typeof value !== "object") throw new Error("an object is wanted");
   return value;
+}
+
+const variables = "chat_template_kwargs";
+
+/** Whether the model's chat template has a switch for thinking. */
+export const switchesThinking = (props) => Boolean(props?.chat_template?.includes("enable_thinking"));
+
+/** Whether thinking was chosen to be on or off; undefined if the model decides, null if the variables are no JSON object. */
+export function thinkingOf(settings) {
+  try {
+    return parsedObject(settings.json[variables])?.enable_thinking;
+  } catch {
+    return null;
+  }
+}
+
+/** The JSON fields with thinking on or off, or undefined to let the model decide. */
+export function withThinking({ json }, thinking) {
+  const others = parsedObject(json[variables]);
+  const all = { ...others, enable_thinking: thinking };
+  const empty = Object.values(all).every((value) => value === undefined);
+  return { ...json, [variables]: empty ? "" : JSON.stringify(all) };
 }
 
 function jsonFields(settings, chat) {

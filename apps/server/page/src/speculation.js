@@ -12,6 +12,9 @@ export function speculationOf(settings, props) {
 /** The method of that name, as the server tells it: summary, plan (empty: it has none), lossless, drafts. */
 export const ruleOf = (props, method) => props?.methods.find((rule) => rule.name === method);
 
+/** Whether the server is known to have no draft model. */
+export const lacksDraftModel = (props) => props?.draft_models === 0;
+
 /** Methods that choose the shape of drafts themselves, or have none. */
 export const choosesShape = (method) => ["plain", "auto"].includes(method);
 

@@ -13,10 +13,15 @@ export const state = {
   list: [],
   /** The conversation that is open. */
   current: null,
-  /** By the id of the conversation: the answer that is being written and what stops it. */
+  /** What the list is searched for, and the ids of conversations whose messages contain it (null: not known yet). */
+  query: "",
+  found: null,
+  /** By the id of the conversation: the answer that is being written, what stops it, and how far its prompt has come. */
   running: new Map(),
-  /** The text in the field at the bottom. */
+  /** The text in the field at the bottom, and the files beside it; whether files are dragged over the page. */
   unsent: "",
+  files: [],
+  dropping: false,
   /** The message that is being edited, and whether the title is. */
   editing: null,
   renaming: false,

@@ -48,6 +48,30 @@ export async function loaded(id) {
   return finished(database.transaction("conversations").objectStore("conversations").get(id));
 }
 
+const contains = ({ messages }, needle) =>
+  Object.values(messages).some((message) => message.content.toLowerCase().includes(needle));
+
+/** The ids of the conversations in whose messages the needle occurs, which is in lower case. */
+export async function idsContaining(needle) {
+  const ids = new Set();
+  const look = (conversation) => contains(conversation, needle) && ids.add(conversation.id);
+  if (!database) {
+    for (const { conversation } of memory.values()) look(conversation);
+    return ids;
+  }
+  const request = database.transaction("conversations").objectStore("conversations").openCursor();
+  await new Promise((resolve, reject) => {
+    request.onerror = () => reject(request.error);
+    request.onsuccess = () => {
+      const cursor = request.result;
+      if (!cursor) return resolve();
+      look(cursor.value);
+      cursor.continue();
+    };
+  });
+  return ids;
+}
+
 async function put(conversation, entry) {
   const transaction = database.transaction(stores, "readwrite");
   const done = committed(transaction);

@@ -15,16 +15,18 @@ function Notice({ text, action, act }) {
     act();
   };
   return (
-    <div class="notice" role="alert">
-      <span>{text}</span>
-      {action && (
-        <button type="button" onClick={choose}>
-          {action}
+    <div class="notices">
+      <div class="notice" role="alert">
+        <span>{text}</span>
+        {action && (
+          <button type="button" onClick={choose}>
+            {action}
+          </button>
+        )}
+        <button type="button" onClick={close}>
+          Close
         </button>
-      )}
-      <button type="button" onClick={close}>
-        Close
-      </button>
+      </div>
     </div>
   );
 }
@@ -48,10 +50,12 @@ export function App() {
       <main inert={covered}>
         <Header />
         <Thread />
+        {notice && !covered && <Notice {...notice} />}
         <Composer />
       </main>
       {Panel && <Panel />}
-      {notice && <Notice {...notice} />}
+      {state.dropping && <div class="drop">Drop text files to attach them</div>}
+      {notice && covered && <Notice {...notice} />}
       <p class="visually-hidden" role="status">
         {announcement}
       </p>

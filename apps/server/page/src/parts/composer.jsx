@@ -1,9 +1,13 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { send } from "../answering.js";
+import { attach, detach, pasteFiles } from "../attaching.js";
 import { pathTo } from "../conversation.js";
-import { stopAnswer } from "../library.js";
+import { sends } from "../keys.js";
+import { changeSettings, stopAnswer } from "../library.js";
+import { switchesThinking, thinkingOf, withThinking } from "../settings.js";
 import { state, update } from "../state.js";
-import { Icon } from "./icon.jsx";
+import { ChosenFiles } from "./files.jsx";
+import { Icon, IconButton } from "./icon.jsx";
 
 const tallest = 240; // pixels
 
@@ -12,10 +16,6 @@ export function fitHeight(field) {
   field.style.height = "auto";
   field.style.height = `${Math.min(field.scrollHeight + 2, tallest)}px`;
 }
-
-/** Whether this key press sends: Enter alone, and not while an input method composes a character. */
-export const sends = (event) =>
-  event.key === "Enter" && !event.shiftKey && !event.altKey && !event.isComposing;
 
 const count = new Intl.NumberFormat("en");
 
@@ -43,9 +43,45 @@ function Context() {
   );
 }
 
+function AttachButton() {
+  const field = useRef();
+  const take = (event) => {
+    attach(event.target.files);
+    event.target.value = "";
+  };
+  return (
+    <>
+      <IconButton icon="attach" name="Attach text files" onClick={() => field.current.click()} />
+      <input ref={field} type="file" multiple hidden aria-label="Files to attach" onChange={take} />
+    </>
+  );
+}
+
+const nameOf = (thinking) => ({ true: "on", false: "off" })[thinking] ?? "auto";
+
+/** What a click chooses next: off, on, and then the model's own way again. */
+const nextOf = (thinking) => ({ undefined: false, false: true })[thinking];
+
+/** Switches thinking, where the model's chat template can. */
+function Thinking() {
+  const { settings, server, current } = state;
+  const thinking = thinkingOf(settings);
+  if (current.mode !== "chat" || thinking === null || !switchesThinking(server.props)) return null;
+  return (
+    <button
+      type="button"
+      class="quiet thinking"
+      title="Whether the model thinks before it answers"
+      onClick={() => changeSettings({ json: withThinking(settings, nextOf(thinking)) })}
+    >
+      Thinking: {nameOf(thinking)}
+    </button>
+  );
+}
+
 export function Composer() {
   const field = useRef();
-  const { current, server, unsent } = state;
+  const { current, server, unsent, files } = state;
   const running = state.running.has(current.id);
   const ready = server.status === "ready";
   useLayoutEffect(() => fitHeight(field.current), [unsent, current.id]);
@@ -55,8 +91,8 @@ export function Composer() {
   const submit = (event) => {
     event.preventDefault();
     const text = field.current.value;
-    if (running || !ready || !text.trim()) return;
-    send(text);
+    if (running || !ready || !(text.trim() || files.length)) return;
+    send(text, files);
     if (!state.narrow) field.current.focus();
   };
   const stop = () => {
@@ -66,7 +102,9 @@ export function Composer() {
   const chat = current.mode === "chat";
   return (
     <form class="composer" onSubmit={submit}>
+      <ChosenFiles files={files} remove={detach} />
       <div class="field">
+        <AttachButton />
         <textarea
           id="prompt"
           ref={field}
@@ -77,6 +115,7 @@ export function Composer() {
           value={unsent}
           onInput={(event) => update({ unsent: event.target.value })}
           onKeyDown={(event) => sends(event) && submit(event)}
+          onPaste={pasteFiles}
         />
         {running ? (
           <button type="button" id="stop" class="round" aria-label="Stop" title="Stop (Esc)" onClick={stop}>
@@ -89,7 +128,7 @@ export function Composer() {
             class="round"
             aria-label="Send"
             title="Send (Enter)"
-            disabled={!ready || !unsent.trim()}
+            disabled={!ready || !(unsent.trim() || files.length)}
           >
             <Icon name="send" />
           </button>
@@ -99,6 +138,7 @@ export function Composer() {
         <span class="keys">
           <kbd>Enter</kbd> sends, <kbd>Shift</kbd>+<kbd>Enter</kbd> starts a new line
         </span>
+        <Thinking />
         <Context />
       </div>
     </form>

@@ -2,9 +2,18 @@ import { measurePlain } from "../answering.js";
 import { pathTo } from "../conversation.js";
 import { acceptanceOf, speedOf, speedsOf } from "../drafting.js";
 import { changeSettings } from "../library.js";
-import { chooseMethod, chooseShape, choosesShape, ruleOf, shapeOf, speculationOf } from "../speculation.js";
+import {
+  chooseMethod,
+  chooseShape,
+  choosesShape,
+  lacksDraftModel,
+  ruleOf,
+  shapeOf,
+  speculationOf,
+} from "../speculation.js";
 import { state } from "../state.js";
 import { AcceptanceChart, SpeedChart } from "./charts.jsx";
+import { Choice } from "./choice.jsx";
 import { NumberField } from "./number_field.jsx";
 import { Panel } from "./panel.jsx";
 
@@ -12,26 +21,6 @@ const shapes = [
   { name: "drafts", label: "Draft sequences K", min: 1, max: 64, step: 1, slider: 8 },
   { name: "length", label: "Tokens per draft L", min: 1, max: 64, step: 1, slider: 8 },
 ];
-
-function Choice({ id, label, value, names, disabled, change }) {
-  return (
-    <div>
-      <label for={id}>{label}</label>
-      <select
-        id={id}
-        value={value}
-        disabled={disabled}
-        onChange={(event) => (change(event.target.value), changeSettings({}))}
-      >
-        {names.map((name) => (
-          <option key={name} value={name} selected={name === value}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
-}
 
 /** How the next answers are decoded. */
 function Method() {
@@ -54,8 +43,8 @@ function Method() {
         id="method"
         label="Method"
         value={method}
-        names={props.methods.map((one) => one.name)}
-        change={(name) => chooseMethod(settings, props, name)}
+        options={props.methods.map((one) => one.name)}
+        change={(name) => (chooseMethod(settings, props, name), changeSettings({}))}
       />
       <p class="hint">
         {rule?.summary}
@@ -66,8 +55,8 @@ function Method() {
           id="plan"
           label="Plan"
           value={speculation.plan ?? rule.plan}
-          names={props.plans}
-          change={(plan) => chooseShape(settings, props, { plan })}
+          options={props.plans}
+          change={(plan) => change({ plan })}
         />
       )}
       {!choosesShape(method) &&
@@ -159,9 +148,25 @@ function answerShown() {
   return answers.find((answer) => answer.id === state.chosen) ?? answers.at(-1);
 }
 
+/** Says that there is no draft model, and what can be done about it. */
+function NoDraftModel() {
+  const { props } = state.server;
+  if (!lacksDraftModel(props)) return null;
+  return (
+    <div class="card" role="note">
+      <strong>This server has no draft model</strong>
+      <p>
+        The model writes every token alone. To draft, start the server with <code>-md FILE</code>
+        {ruleOf(props, "ngram") && ", or choose the method ngram, which drafts from the text itself"}.
+      </p>
+    </div>
+  );
+}
+
 export function DraftingPanel() {
   return (
     <Panel name="Drafting">
+      <NoDraftModel />
       <Statistics answer={answerShown()} />
       <h3>How drafts are made</h3>
       <Method />

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { titleOf } from "../conversation.js";
+import { isEnter, isEscape } from "../keys.js";
 import { rename } from "../library.js";
 import { state, update } from "../state.js";
 import { ConversationMenu } from "./conversation_menu.jsx";
@@ -12,8 +13,8 @@ function TitleField({ conversation }) {
     field.current.select();
   }, []);
   const onKeyDown = (event) => {
-    if (event.key === "Enter") rename(conversation, event.target.value);
-    if (event.key !== "Escape") return;
+    if (isEnter(event)) rename(conversation, event.target.value);
+    if (!isEscape(event)) return;
     event.preventDefault();
     update({ renaming: false });
   };

@@ -1,10 +1,23 @@
 import { connect } from "../connection.js";
 import { changeSettings, preserve } from "../library.js";
-import { defaultOf, limit, numbers, objects, parsedObject, resetSampling, seed } from "../settings.js";
+import {
+  defaultOf,
+  limit,
+  numbers,
+  objects,
+  parsedObject,
+  freshSampling,
+  seed,
+  switchesThinking,
+  thinkingOf,
+  withThinking,
+} from "../settings.js";
 import { state } from "../state.js";
+import { Choice } from "./choice.jsx";
 import { ModeChoice } from "./mode_choice.jsx";
 import { NumberField } from "./number_field.jsx";
 import { Panel } from "./panel.jsx";
+import { Presets } from "./presets.jsx";
 
 function SystemPrompt() {
   const { current } = state;
@@ -27,6 +40,38 @@ function SystemPrompt() {
       />
       <p class="hint" id="system-hint">
         Of this conversation, and of new ones.
+      </p>
+    </div>
+  );
+}
+
+const thinkingOptions = [
+  ["", "As the model does"],
+  ["on", "On"],
+  ["off", "Off"],
+];
+const thinkingValues = { on: true, off: false };
+
+/** Whether the model thinks before it answers, where its chat template has a switch for that. */
+function Thinking() {
+  const { settings, server, current } = state;
+  const thinking = thinkingOf(settings);
+  const known = switchesThinking(server.props);
+  if (current.mode !== "chat") return null;
+  const change = (name) => changeSettings({ json: withThinking(settings, thinkingValues[name]) });
+  return (
+    <div>
+      <Choice
+        id="thinking"
+        label="Thinking"
+        value={thinking === true ? "on" : thinking === false ? "off" : ""}
+        options={thinkingOptions}
+        disabled={!known || thinking === null}
+        describedBy="thinking-hint"
+        change={change}
+      />
+      <p class="hint" id="thinking-hint">
+        {known ? "Whether the model thinks before it answers." : "This model has no switch for thinking."}
       </p>
     </div>
   );
@@ -110,15 +155,13 @@ function Key() {
 export function SettingsPanel() {
   const { settings, server } = state;
   const max = { ...limit, slider: server.props?.n_ctx ?? 4096 };
-  const reset = () => {
-    resetSampling(settings);
-    changeSettings({});
-  };
   return (
     <Panel name="Settings">
+      <Presets />
       <form id="settings" onSubmit={(event) => event.preventDefault()}>
         <SystemPrompt />
         <ModeChoice name="mode-of-settings" />
+        <Thinking />
         <h3>Sampling</h3>
         <p class="hint">What is left empty the server decides; its values are shown in grey.</p>
         {numbers.slice(0, 4).map((rule) => (
@@ -161,7 +204,7 @@ export function SettingsPanel() {
         <h3>Server</h3>
         <Key />
         <JsonField {...objects[1]} />
-        <button type="button" onClick={reset}>
+        <button type="button" onClick={() => changeSettings(freshSampling())}>
           Reset sampling and length
         </button>
         <p class="hint">

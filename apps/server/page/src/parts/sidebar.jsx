@@ -1,11 +1,13 @@
 import { useEffect, useRef } from "preact/hooks";
 import { exportAll, importFile } from "../files.js";
-import { changeSettings, openConversation, startConversation } from "../library.js";
+import { fullDate, periodOf, shortDate } from "../dates.js";
+import { isEscape } from "../keys.js";
+import { changeSettings, listFound, openConversation, search, startConversation } from "../library.js";
 import { state, update } from "../state.js";
 import { ConversationMenu } from "./conversation_menu.jsx";
 import { Icon, IconButton } from "./icon.jsx";
 
-function Row({ id, title }) {
+function Row({ id, title, changed }) {
   const current = state.current.id === id;
   return (
     <li class={current ? "row current" : "row"}>
@@ -18,8 +20,44 @@ function Row({ id, title }) {
         {title}
         {state.running.has(id) && <span class="writing" role="img" aria-label="being written" />}
       </button>
+      <time class="soft" datetime={new Date(changed).toISOString()} title={fullDate(changed)}>
+        {shortDate(changed)}
+      </time>
       <ConversationMenu id={id} title={title} place="list" />
     </li>
+  );
+}
+
+/** The conversations under the periods of their last change, newest first. */
+function List({ entries }) {
+  const periods = Map.groupBy(entries, ({ changed }) => periodOf(changed));
+  return Array.from(periods, ([period, some]) => (
+    <section key={period} aria-label={period}>
+      <h2>{period}</h2>
+      <ul>
+        {some.map((entry) => (
+          <Row key={entry.id} {...entry} />
+        ))}
+      </ul>
+    </section>
+  ));
+}
+
+function Search() {
+  const onKeyDown = (event) => {
+    if (!isEscape(event) || !state.query) return;
+    event.preventDefault();
+    search("");
+  };
+  return (
+    <input
+      type="search"
+      aria-label="Search conversations"
+      placeholder="Search"
+      value={state.query}
+      onInput={(event) => search(event.target.value)}
+      onKeyDown={onKeyDown}
+    />
   );
 }
 
@@ -56,7 +94,9 @@ export function Sidebar() {
   useEffect(() => {
     if (state.narrow) first.current.focus();
   }, []);
-  const { list, narrow } = state;
+  const { list, narrow, query, found } = state;
+  const entries = listFound();
+  const searched = query.trim() && found;
   return (
     <nav class="sidebar" aria-label="Conversations">
       <div class="top">
@@ -67,11 +107,13 @@ export function Sidebar() {
         <Icon name="add" />
         New chat
       </button>
-      <ul>
-        {list.map((entry) => (
-          <Row key={entry.id} {...entry} />
-        ))}
-      </ul>
+      {list.length > 0 && <Search />}
+      <div class="list">
+        <List entries={entries} />
+        <p class="soft nothing" role="status">
+          {searched && !entries.length && `No conversation contains “${state.query.trim()}”.`}
+        </p>
+      </div>
       <div class="foot">
         <ImportButton />
         <button type="button" class="quiet" disabled={!list.length} onClick={exportAll}>

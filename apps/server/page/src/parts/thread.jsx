@@ -2,36 +2,38 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { pathTo } from "../conversation.js";
 import { copyText } from "../copy.js";
 import { sources } from "../drafting.js";
+import { changeSettings } from "../library.js";
+import { lacksDraftModel } from "../speculation.js";
 import { state } from "../state.js";
+import { Answer } from "./answer.jsx";
 import { IconButton } from "./icon.jsx";
-import { Message } from "./message.jsx";
-import { ModeChoice } from "./mode_choice.jsx";
+import { UserMessage } from "./message.jsx";
 import { ServerState } from "./server_state.jsx";
+import { Start } from "./start.jsx";
 
 const nearEnd = 40; // pixels
 
+/** What the colours mean, and whether the coloured text is Markdown. */
 function Legend() {
+  const { settings, server } = state;
   return (
-    <ul class="legend" aria-label="Where a token came from">
-      {Object.entries(sources).map(([source, { name }]) => (
-        <li key={source}>
-          <span class={`token ${source}`}>{name}</span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Beginning() {
-  return (
-    <div class="beginning">
-      <h2>{state.current.mode === "chat" ? "Begin a conversation" : "Begin a text"}</h2>
-      <ModeChoice />
-      <p class="soft">
-        {state.keeps
-          ? "What is written here stays in this browser."
-          : "This browser keeps nothing: what is written here is lost when the page is closed."}
-      </p>
+    <div class="legend">
+      {lacksDraftModel(server.props) && <span class="soft">No draft model: nothing is drafted.</span>}
+      <ul aria-label="Where a token came from">
+        {Object.entries(sources).map(([source, { name }]) => (
+          <li key={source}>
+            <span class={`token ${source}`}>{name}</span>
+          </li>
+        ))}
+      </ul>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={settings.markdown}
+          onChange={(event) => changeSettings({ markdown: event.target.checked })}
+        />
+        Markdown
+      </label>
     </div>
   );
 }
@@ -54,14 +56,14 @@ export function Thread() {
   const toEnd = () => (scroller.current.scrollTop = scroller.current.scrollHeight);
   const onScroll = () => {
     const { scrollTop, scrollHeight, clientHeight } = scroller.current;
-    stuck.current = scrollHeight - scrollTop - clientHeight < nearEnd;
+    stuck.current = !path.length || scrollHeight - scrollTop - clientHeight < nearEnd;
     down.current.hidden = stuck.current;
   };
   useLayoutEffect(() => {
     stuck.current = true;
   }, [current.id, path.length]);
   useLayoutEffect(() => {
-    if (stuck.current) toEnd();
+    if (stuck.current && path.length) toEnd();
     onScroll();
   });
   return (
@@ -75,10 +77,14 @@ export function Thread() {
     >
       {drafting && <Legend />}
       <div class="messages" id="text">
-        {path.map((message, i) => (
-          <Message key={message.id} message={message} last={i === path.length - 1} />
-        ))}
-        {!path.length && <Beginning />}
+        {path.map((message, i) =>
+          message.role === "user" ? (
+            <UserMessage key={message.id} message={message} last={i === path.length - 1} />
+          ) : (
+            <Answer key={message.id} answer={message} last={i === path.length - 1} />
+          ),
+        )}
+        {!path.length && <Start />}
         <ServerState />
       </div>
       <div class="to-end" ref={down} hidden>

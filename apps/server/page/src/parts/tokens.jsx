@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { describe, sourceOf, textOf } from "../drafting.js";
+import { ColouredMarkdown } from "./markdown.jsx";
 
 const inGroup = 64;
 const groups = new WeakMap(); // by the list of tokens: those of its groups that are full
@@ -38,21 +39,24 @@ function place(tip, box) {
   tip.style.top = `${below + tip.offsetHeight + margin > innerHeight ? box.top - tip.offsetHeight - 6 : below}px`;
 }
 
-/** An answer token by token, coloured by source. Tips come by pointer, by a tap, and by arrow keys. */
-export function Tokens({ tokens }) {
+/**
+ * Shows what is known of a token to whoever points at it, taps it, or walks to it by arrow keys. children: the tokens, as
+ * elements with their index (`data-index`); several may have one index, and some tokens may have none.
+ */
+function TokenTips({ tokens, children }) {
   const text = useRef();
   const tip = useRef();
   const [at, setAt] = useState(null);
-  const spanOf = (index) => text.current.querySelector(`[data-index="${index}"]`);
+  const spansOf = (index) => text.current.querySelectorAll(`[data-index="${index}"]`);
   const show = (index) => {
-    text.current.querySelector(".current")?.classList.remove("current");
+    for (const one of text.current.querySelectorAll(".current")) one.classList.remove("current");
     setAt(index);
     if (index === null) return;
-    spanOf(index)?.classList.add("current");
+    for (const one of spansOf(index)) one.classList.add("current");
   };
   useLayoutEffect(() => {
     if (at === null) return;
-    const follow = () => spanOf(at) && place(tip.current, spanOf(at).getBoundingClientRect());
+    const follow = () => spansOf(at)[0] && place(tip.current, spansOf(at)[0].getBoundingClientRect());
     follow();
     addEventListener("scroll", follow, { capture: true, passive: true });
     return () => removeEventListener("scroll", follow, { capture: true });
@@ -61,23 +65,28 @@ export function Tokens({ tokens }) {
     const index = event.target.closest?.(".token")?.dataset.index;
     return index === undefined ? null : +index;
   };
+  /** The next token on the way that is shown; null if there is none. */
+  const nextFrom = (index, by) => {
+    for (let next = index + by; next >= 0 && next < tokens.length; next += by)
+      if (spansOf(next).length) return next;
+    return null;
+  };
   const onKeyDown = (event) => {
     if (event.key === "Escape" && at !== null) {
       event.preventDefault();
       return show(null);
     }
-    if (!step[event.key]) return;
+    const by = step[event.key];
+    if (!by) return;
     event.preventDefault();
-    const next = Math.min(Math.max((at ?? -1) + step[event.key], 0), tokens.length - 1);
+    const next = nextFrom(at ?? -1, by) ?? at;
     show(next);
-    spanOf(next)?.scrollIntoView({ block: "nearest" });
+    spansOf(next)[0]?.scrollIntoView({ block: "nearest" });
   };
   const isMouse = (event) => event.pointerType === "mouse";
-  const count = Math.ceil(tokens.length / inGroup);
   return (
     <>
       <div
-        class="tokens"
         ref={text}
         tabindex="0"
         role="group"
@@ -88,7 +97,7 @@ export function Tokens({ tokens }) {
         onPointerOver={(event) => isMouse(event) && show(indexOf(event))}
         onPointerLeave={(event) => isMouse(event) && show(null)}
       >
-        {Array.from({ length: count }, (_, i) => group(tokens, i * inGroup))}
+        {children}
       </div>
       <div class="tip" ref={tip} role="status" hidden={at === null}>
         {at !== null && tokens[at] && (
@@ -101,5 +110,19 @@ export function Tokens({ tokens }) {
         )}
       </div>
     </>
+  );
+}
+
+/** An answer token by token, coloured by source. text: the answer as Markdown, where it shall be shown as such. */
+export function Tokens({ tokens, text }) {
+  const count = Math.ceil(tokens.length / inGroup);
+  return (
+    <TokenTips tokens={tokens}>
+      {text === undefined ? (
+        <div class="tokens">{Array.from({ length: count }, (_, i) => group(tokens, i * inGroup))}</div>
+      ) : (
+        <ColouredMarkdown text={text} tokens={tokens} />
+      )}
+    </TokenTips>
   );
 }

@@ -1,0 +1,49 @@
+// Files that will be sent with the next message: chosen, dropped or pasted.
+import { tell } from "./library.js";
+import { state, update } from "./state.js";
+import { readTextFile } from "./text_files.js";
+
+/** Attaches the text files of a list, and tells which others cannot be attached and why. */
+export async function attach(list) {
+  const read = await Promise.allSettled(Array.from(list, readTextFile));
+  const files = read.flatMap(({ value }) => value ?? []);
+  const refusals = read.flatMap(({ reason }) => reason?.message ?? []);
+  update({ files: [...state.files, ...files] });
+  if (refusals.length) tell(refusals.join(" "));
+}
+
+export function detach(file) {
+  update({ files: state.files.filter((one) => one !== file) });
+}
+
+/**
+ * Attaches pasted files. A picture that comes along with text, as from a word processor or a spreadsheet, is left out: the
+ * text is pasted.
+ */
+export function pasteFiles(event) {
+  const { files, types } = event.clipboardData;
+  const pictures = Array.from(files).every(({ type }) => type.startsWith("image/"));
+  if (!files.length || (pictures && types.includes("text/plain"))) return;
+  event.preventDefault();
+  attach(files);
+}
+
+const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
+
+/** Takes files that are dropped anywhere on the page. Without this the browser would open them in its place. */
+export function takeDrops() {
+  const show = (dropping) => state.dropping !== dropping && update({ dropping });
+  document.addEventListener("dragover", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = "copy";
+    show(true);
+  });
+  document.addEventListener("dragleave", (event) => event.relatedTarget === null && show(false));
+  document.addEventListener("drop", (event) => {
+    show(false);
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    attach(event.dataTransfer.files);
+  });
+}

@@ -1,0 +1,95 @@
+// Formulas in LaTeX: found in Markdown before it can take their signs for its own, and drawn by KaTeX.
+import katex from "katex";
+import "katex/contrib/copy-tex";
+import { Tokenizer } from "marked";
+import { escaped } from "./highlight.js";
+
+// The inside of a formula: no blank line, a backslash with what it stands before, and not the closing delimiter.
+const noBlankLine = String.raw`(?!\n[ \t]*\n)`;
+const until = (closing) => String.raw`(?:${noBlankLine}[^\\]|\\(?!${closing})[\s\S])+?`;
+const untilDollar = String.raw`(?:${noBlankLine}[^\\$]|\\[\s\S])+?`;
+
+const brackets = String.raw`\\\[(?<brackets>${until(String.raw`\]`)})\\\]`;
+const dollars = String.raw`\$\$(?<dollars>${untilDollar})\$\$`;
+const parentheses = String.raw`\\\((?<parentheses>${until(String.raw`\)`)})\\\)`;
+// A dollar sign is a delimiter next to its formula, and never next to a word or a number outside. A number and words
+// without an operator are no formula either, so that prices stay text.
+const price = String.raw`[\d.,]+\s[^=+*/^_\\<>$-]*\$`;
+const dollar = String.raw`\$(?![\s$]|${price})(?<dollar>(?:[^\\$\n${"`"}]|\\.)+?)(?<!\s)\$(?![\w$])`;
+
+const block = new RegExp(`^ {0,3}(?:${brackets}|${dollars})[ \\t]*(?:\\n+|$)`);
+const inline = new RegExp(`^(?:${brackets}|${dollars}|${parentheses}|${dollar})`);
+const anywhere = new RegExp(`${brackets}|${dollars}|${parentheses}|(?<![\\w$\\\\])${dollar}`, "g");
+
+function tokenOf(type, match) {
+  if (!match) return undefined;
+  const { brackets, dollars, parentheses, dollar } = match.groups;
+  const display = brackets ?? dollars;
+  return {
+    type,
+    raw: match[0],
+    text: (display ?? parentheses ?? dollar).trim(),
+    display: display !== undefined,
+  };
+}
+
+const renderer = ({ raw, text, display }) =>
+  `<span class="${display ? "math display" : "math"}" data-tex="${escaped(text)}">${escaped(raw.trim())}</span>`;
+
+/** Extensions of marked: a formula between lines, and one within a line. */
+const extensions = [
+  {
+    name: "formula",
+    level: "block",
+    start: (source) => {
+      const at = source.search(/\n {0,3}(?:\\\[|\$\$)/);
+      return at < 0 ? undefined : at + 1;
+    },
+    tokenizer: (source) => tokenOf("formula", block.exec(source)),
+    renderer: (token) => `<p>${renderer(token)}</p>`,
+  },
+  {
+    name: "inlineFormula",
+    level: "inline",
+    start: (source) => source.match(/\\[([]|\$/)?.index,
+    tokenizer(source, before) {
+      const match = inline.exec(source);
+      if (match?.groups.dollar !== undefined && /[\w$]$/.test(before.at(-1)?.raw ?? "")) return undefined;
+      return tokenOf("inlineFormula", match);
+    },
+    renderer,
+  },
+];
+
+/** Signs of emphasis that belong to a formula do not end an emphasis that began before it. */
+function emStrong(source, masked, previous) {
+  const begin = masked.length - source.length;
+  let ending = masked.slice(begin);
+  for (const { index, 0: raw } of source.matchAll(anywhere))
+    ending = ending.slice(0, index) + "a".repeat(raw.length) + ending.slice(index + raw.length);
+  return Tokenizer.prototype.emStrong.call(this, source, masked.slice(0, begin) + ending, previous);
+}
+
+export const formulas = { extensions, tokenizer: { emStrong } };
+
+/**
+ * Draws the formulas of an element. Elements are made one by one, as the page's Content-Security-Policy forbids styles in
+ * HTML. A formula with an error is shown as it was written.
+ */
+export function drawFormulas(element) {
+  for (const one of element.querySelectorAll(".math")) {
+    const drawn = document.createElement("span");
+    try {
+      katex.render(one.dataset.tex, drawn, {
+        displayMode: one.classList.contains("display"),
+        strict: "ignore",
+        maxSize: 20,
+        maxExpand: 1000,
+      });
+      one.replaceChildren(...drawn.childNodes);
+    } catch (failed) {
+      one.classList.add("wrong");
+      one.title = failed.message;
+    }
+  }
+}

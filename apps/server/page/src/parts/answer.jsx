@@ -1,0 +1,135 @@
+import { answerAgain, continueAnswer, writeInstead } from "../answering.js";
+import { TokenText } from "../colouring.js";
+import { speedOf } from "../drafting.js";
+import { splitReasoning } from "../reasoning.js";
+import { thinks } from "../requests.js";
+import { state, update } from "../state.js";
+import { Editor } from "./editor.jsx";
+import { ErrorCard } from "./error_card.jsx";
+import { IconButton } from "./icon.jsx";
+import { Markdown } from "./markdown.jsx";
+import { Branches, ChangeButtons, CopyButton } from "./message.jsx";
+import { isReading, PromptProgress } from "./prompt_progress.jsx";
+import { Tokens } from "./tokens.jsx";
+
+function Reasoning({ text, open }) {
+  if (!text) return null;
+  return (
+    <details class="reasoning">
+      <summary>{open ? "Thinking…" : "Reasoning"}</summary>
+      <div>{text}</div>
+    </details>
+  );
+}
+
+const notes = {
+  length: "Stopped at max tokens.",
+  context: "The context is full.",
+  stopped: "Stopped.",
+  interrupted: "The page was closed while this was being written.",
+  timeout: "The server’s time for this answer was over.",
+  cancelled: "The server stopped.",
+  edited: "Edited.",
+};
+
+/** Why the answer ended where that is not its own end, and that it is empty where it is. */
+function Ending({ answer, last, empty }) {
+  const { finish, error } = answer;
+  if (finish === null || error) return null;
+  const note =
+    empty && finish === "stop" ? "The answer is empty: the model ended it at once." : notes[finish];
+  if (!note) return null;
+  const goOn = last && !empty && finish !== "context";
+  return (
+    <p class="ending soft">
+      {note}{" "}
+      {goOn && (
+        <button type="button" onClick={() => continueAnswer(answer)}>
+          Continue
+        </button>
+      )}
+      {last && empty && (
+        <button type="button" onClick={() => answerAgain(answer)}>
+          Try again
+        </button>
+      )}
+    </p>
+  );
+}
+
+/** How fast the answer came, and what drafting brought, in one line that leads to more of it. */
+function Speed({ answer }) {
+  const { totals, tokens } = answer;
+  const speed = speedOf(answer);
+  const count = totals?.tokens ?? tokens?.length;
+  if (!count || !Number.isFinite(speed)) return null;
+  const parts = [`${count} ${count === 1 ? "token" : "tokens"}`, `${speed.toFixed(1)} tokens/s`];
+  if (state.drafting && totals?.calls)
+    parts.push(`${(totals.tokens / totals.calls).toFixed(2)} tokens per pass`);
+  return (
+    <button
+      type="button"
+      class="speed"
+      title="Statistics"
+      onClick={() => update({ chosen: answer.id, panel: "drafting" })}
+    >
+      {parts.join(" · ")}
+    </button>
+  );
+}
+
+/** The text of an answer: with its tokens in colours in the drafting view, where they can be Markdown, too. */
+function Text({ answer, text }) {
+  const { tokens } = answer;
+  if (!state.drafting || !tokens?.length) return <Markdown text={text} />;
+  const markdown = state.settings.markdown && new TokenText(tokens).text.includes(text);
+  return <Tokens tokens={tokens} text={markdown ? text : undefined} />;
+}
+
+function Actions({ answer, text, last }) {
+  const busy = state.running.has(state.current.id);
+  return (
+    <div class={last ? "actions shown" : "actions"}>
+      <Branches message={answer} />
+      {text.trim() && <CopyButton text={text} />}
+      {last && !answer.error && (
+        <IconButton icon="again" name="Regenerate" disabled={busy} onClick={() => answerAgain(answer)} />
+      )}
+      <ChangeButtons message={answer} />
+    </div>
+  );
+}
+
+/** An answer of the model. last: nothing follows it. */
+export function Answer({ answer, last }) {
+  const running = state.running.get(state.current.id);
+  const writing = running?.answer === answer;
+  const { reasoning, text } = splitReasoning(answer, thinks(state.server.props));
+  const empty = !text.trim() && !reasoning;
+  const reading = writing && isReading(running.progress);
+  if (state.editing === answer.id)
+    return (
+      <article class="message assistant" aria-label="Assistant">
+        <Editor
+          text={text}
+          label="Edit answer"
+          action="Save"
+          lines
+          save={(content) => writeInstead(answer, content)}
+        />
+      </article>
+    );
+  const asTokens = state.drafting && answer.tokens?.length > 0 && !state.settings.markdown;
+  return (
+    <article class="message assistant" aria-label="Assistant" aria-busy={writing}>
+      {!asTokens && <Reasoning text={reasoning} open={writing && !text} />}
+      <Text answer={answer} text={text} />
+      {reading && <PromptProgress progress={running.progress} />}
+      {writing && !reading && <span class="caret" role="img" aria-label="being written" />}
+      <Ending answer={answer} last={last} empty={empty} />
+      {answer.error && <ErrorCard answer={answer} last={last && !running} />}
+      <Speed answer={answer} />
+      {!writing && <Actions answer={answer} text={text} last={last} />}
+    </article>
+  );
+}
