@@ -25,11 +25,15 @@ constexpr auto rules = std::to_array<Experiment>({
      spectr_recursive},
     {"spectr-naive", "repeated maximal coupling, which is not valid, beside k-Seq", "SpecTr, section 4",
      spectr_naive},
-    {"spectr-tree", "prefix trees of eight leaves beside independent sequences",
+    {"spectr-bounds", "the optimum against k, its limit and its bounds",
+     "SpecTr, lemmas 1 and 3, appendix C.1", spectr_bounds},
+    {"spectr-tree", "prefix trees beside independent sequences of as many draws and of as many rows",
      "SpecTr, section 7 and appendix D", spectr_tree},
     {"spectrpp-5", "STr, STr+, STr++, the best nested prefixes and the optimum on 5 tokens",
      "SpecTr++, figure 1", spectrpp_5},
     {"spectrpp-10", "the same on 10 tokens", "SpecTr++, figure 2", spectrpp_10},
+    {"spectrpp-subsets", "the best nested prefixes beside the best of all sequences of subsets",
+     "SpecTr++, section 5", spectrpp_subsets},
     {"spectrpp-cost", "rounds of iOPT against tokens and drafts, and what solvers cost",
      "SpecTr++, theorem 3, sections 4.2 and 4.3", spectrpp_cost},
     {"rejections", "simulated rejections of speculative decoding against their expected value",
@@ -50,6 +54,8 @@ constexpr auto rules = std::to_array<Experiment>({
      "MTAD, lemma 3.4, theorems 3.5 and 3.6", mtad_bounds},
     {"mtjd-length", "perplexity of exact greedy joint decoding against its length",
      "MTAD, theorem 3.2, corollary 3.3", mtjd_length},
+    {"mtad-counterexamples", "chains for which two statements of MTAD are false",
+     "MTAD, corollary 3.3, theorem 3.5", mtad_counterexamples},
 });
 
 }  // namespace

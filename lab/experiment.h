@@ -29,8 +29,11 @@ using plot::Style;
 /// What the experiments with real models read.
 struct StoryInputs {
   std::filesystem::path target, draft;
-  std::vector<std::string> prompts;             ///< beginnings of stories, none of them empty
-  std::optional<std::filesystem::path> scorer;  ///< judges the texts; none: the target
+  std::vector<std::string> prompts;                  ///< beginnings of stories, none of them empty
+  std::vector<std::string> references = {};          ///< how each goes on, or nothing where that is not known
+  std::optional<std::filesystem::path> scorer = {};  ///< a model that judges the texts besides the target
+  /// How like a reference a continuation is; judges where there are references.
+  std::function<double(std::string_view text, std::string_view reference)> similarity = {};
 };
 
 /// What an experiment is run with.

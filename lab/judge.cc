@@ -14,10 +14,10 @@ constexpr std::size_t longest = 256;
 
 }  // namespace
 
-Result<Judge> Judge::make(const StoryModels& models) {
-  const Transformer& scorer = models.scorer ? *models.scorer : *models.target;
+Result<Judge> Judge::make(const StoryModels& models, By by) {
+  const Transformer& scorer = by == By::scorer ? *models.scorer : *models.target;
   SPECTR_TRY(auto session, scorer.start(std::min(longest, scorer.context()), longest));
-  return Judge(models, std::move(session));
+  return Judge(models, by, std::move(session));
 }
 
 Result<std::optional<double>> Judge::score(std::span<const Token> prompt,
@@ -25,7 +25,7 @@ Result<std::optional<double>> Judge::score(std::span<const Token> prompt,
   std::vector<Token> text(prompt.begin(), prompt.end());
   text.insert(text.end(), continuation.begin(), continuation.end());
   std::size_t begin = prompt.size();
-  if (models_.scorer) {
+  if (by_ == By::scorer) {
     const auto before = models_.scorer_tokenizer->encode(models_.tokenizer->decode(prompt));
     text = models_.scorer_tokenizer->encode(models_.tokenizer->decode(text));
     // The prompt's last characters may share a token with what follows.

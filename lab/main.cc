@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/bench/prompts.h"
+#include "apps/bench/rouge.h"
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
@@ -54,7 +55,9 @@ StoryInputs story_inputs(const Flags& flags) {
   for (bench::Prompt& prompt :
        need(bench::read_prompts(need(data_file(flags.prompts, "stories.jsonl", "--prompts")), 0))) {
     inputs.prompts.push_back(std::move(prompt.turns.front()));
+    inputs.references.push_back(std::move(prompt.reference));
   }
+  inputs.similarity = bench::rouge_l;
   if (!flags.scorer.empty()) inputs.scorer = flags.scorer;
   return inputs;
 }
@@ -141,7 +144,7 @@ void add_commands(CLI::App& app) {
       ->group(stories);
   command
       .add_option("--scorer", flags->scorer,
-                  "of opt-vs-uno: GGUF file of the model that judges (default: the target)")
+                  "of opt-vs-uno: GGUF file of a model that judges besides the target")
       ->transform(file_name())
       ->group(stories);
   command.callback([flags] { run(*flags); });

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "spectr/base/counter_random.h"
 #include "spectr/decode/decoder_distribution.h"
@@ -22,6 +24,29 @@ double Average::band() const {
 }
 
 namespace {
+
+/// A session that counts the nodes of the trees that it scores.
+class CountingSession final : public Session {
+ public:
+  CountingSession(std::unique_ptr<Session> session, double& rows)
+      : session_(std::move(session)), rows_(rows) {}
+
+  Result<void> score(std::span<const Token> text, const TokenTree& tree) override {
+    rows_ += static_cast<double>(tree.size());
+    return session_->score(text, tree);
+  }
+  Logits logits(NodeId node) const override { return session_->logits(node); }
+  void keep(std::span<const NodeId> path) override { session_->keep(path); }
+  void rewind(std::size_t length) override { session_->rewind(length); }
+  std::string_view name() const override { return session_->name(); }
+  std::size_t length() const override { return session_->length(); }
+  std::size_t vocabulary() const override { return session_->vocabulary(); }
+  std::size_t context() const override { return session_->context(); }
+
+ private:
+  std::unique_ptr<Session> session_;
+  double& rows_;
+};
 
 /// Decodes a text after a start that is drawn uniformly, and calls seen(block) for every block.
 Result<void> decode(Decoder& decoder, Models& models, const MarkovPair& pair, CounterRandom random,
@@ -58,15 +83,18 @@ Result<void> simulate_rejections(const MarkovPair& pair, std::size_t sequences, 
 
 Result<void> simulate_efficiency(const MarkovPair& pair, std::string_view method,
                                  const MethodOptions& options, std::size_t runs, std::uint64_t seed,
-                                 const std::function<void(double)>& counted) {
+                                 const std::function<void(const Efficiency&)>& counted) {
   SPECTR_TRY(const MethodRule* rule, find_method(method));
   SPECTR_TRY(Decoder decoder, make_decoder(*rule, options));
   Models models = pair.start(decoder.max_nodes(pair.horizon()));
+  double rows = 0.0;
+  models.target = std::make_unique<CountingSession>(std::move(models.target), rows);
   for (std::size_t run = 0; run < runs; ++run) {
     double calls = 0.0;
+    rows = 0.0;
     SPECTR_TRY_VOID(decode(decoder, models, pair, CounterRandom(seed, run),
                            [&](const Block& block) { calls += static_cast<double>(block.target_calls); }));
-    counted(static_cast<double>(pair.horizon()) / calls);
+    counted({static_cast<double>(pair.horizon()) / calls, rows / calls});
   }
   return {};
 }
@@ -75,6 +103,10 @@ Result<EnumeratedDecoder> enumerate(const MarkovPair& pair, std::string_view met
   options.length = pair.horizon();
   SPECTR_TRY(const MethodRule* rule, find_method(method));
   SPECTR_TRY(Decoder decoder, make_decoder(*rule, options));
+  return enumerate(pair, decoder);
+}
+
+Result<EnumeratedDecoder> enumerate(const MarkovPair& pair, Decoder& decoder) {
   Models models = pair.start(decoder.max_nodes(pair.horizon()));
   const EnumerationOptions how{.horizon = pair.horizon(), .ends = {}};
   EnumeratedDecoder out;

@@ -34,11 +34,16 @@ class Average {
 Result<void> simulate_rejections(const MarkovPair& pair, std::size_t sequences, std::size_t runs,
                                  std::uint64_t seed, const std::function<void(std::size_t, double)>& counted);
 
-/// Decodes `runs` texts by the real decoder of a method and real random numbers, and calls counted(tokens per
-/// call of the target) for each. The result depends on the seed alone.
+/// What a text took: tokens, and nodes of the tree that is scored, per call of the target.
+struct Efficiency {
+  double tokens_per_call, rows_per_call;
+};
+
+/// Decodes `runs` texts by the real decoder of a method and real random numbers, and calls counted() for
+/// each. The result depends on the seed alone.
 Result<void> simulate_efficiency(const MarkovPair& pair, std::string_view method,
                                  const MethodOptions& options, std::size_t runs, std::uint64_t seed,
-                                 const std::function<void(double)>& counted);
+                                 const std::function<void(const Efficiency&)>& counted);
 
 /// What a decoder itself does on a pair, by enumeration of all that can happen, from a uniformly drawn start.
 struct EnumeratedDecoder {
@@ -50,5 +55,6 @@ struct EnumeratedDecoder {
 
 /// Drafts reach up to the horizon, whatever options.length says. Error: no such method, or too many outcomes.
 Result<EnumeratedDecoder> enumerate(const MarkovPair& pair, std::string_view method, MethodOptions options);
+Result<EnumeratedDecoder> enumerate(const MarkovPair& pair, Decoder& decoder);
 
 }  // namespace spectr::lab

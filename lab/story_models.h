@@ -14,7 +14,7 @@ namespace spectr::lab {
 struct StoryModels {
   std::unique_ptr<Tokenizer> tokenizer;  ///< of target and draft
   std::unique_ptr<Transformer> target, draft;
-  std::unique_ptr<Tokenizer> scorer_tokenizer;  ///< null: the target judges
+  std::unique_ptr<Tokenizer> scorer_tokenizer;  ///< null: no other model judges
   std::unique_ptr<Transformer> scorer;
 };
 

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "lab/figures/figures.h"
 #include "lab/judge.h"
@@ -22,6 +25,9 @@ namespace {
 
 /// Those of the paper, and smaller ones that leave more than a few rejections on the bundled pair.
 constexpr double epsilons[] = {0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8};
+/// Others, whose texts have random numbers of their own: they change nothing of the former.
+constexpr double more_epsilons[] = {0.001, 0.002, 0.01};
+constexpr std::uint64_t first_of_more = std::uint64_t{1} << 32;  // sample
 
 /// What the paper prints of its models, in %: prompts that OPT wins, judged by a reward model and by GPT-4
 /// (table 1); and of target and draft each alone (table 2).
@@ -76,17 +82,64 @@ class Generator {
   double tokens_ = 0.0, calls_ = 0.0;
 };
 
-/// Two generators and how often the first one's text was judged better; a tie, or a text of which the judge
-/// sees nothing, counts as half a win. A prompt is won by who wins more than half of its comparisons: the
-/// paper's win rate is the share of prompts won. Texts of one prompt are alike: the spread is taken over
-/// prompts. Both are measured for bias at the same places, those of the two's first texts for every prompt.
+/// A continuation of a prompt, as judges see it.
+struct Continuation {
+  std::span<const Token> prompt, text;
+  std::string_view reference;
+};
+
+/// Who says how good a continuation is; nothing where it sees nothing of it.
+struct NamedJudge {
+  std::string name;
+  std::function<Result<std::optional<double>>(const Continuation&)> score;
+};
+
+/// The target's likelihood, that of the scorer, and the likeness to how the story goes on, as far as they are
+/// there.
+Result<std::vector<NamedJudge>> judges_of(const StoryModels& models, const StoryInputs& stories) {
+  std::vector<NamedJudge> all;
+  const auto add = [&](const char* name, Judge::By by) -> Result<void> {
+    SPECTR_TRY(Judge judge, Judge::make(models, by));
+    all.push_back({name, [shared = std::make_shared<Judge>(std::move(judge))](const Continuation& c) {
+                     return shared->score(c.prompt, c.text);
+                   }});
+    return {};
+  };
+  SPECTR_TRY_VOID(add("target", Judge::By::target));
+  if (models.scorer) SPECTR_TRY_VOID(add("scorer", Judge::By::scorer));
+  const auto is_known = [](const std::string& reference) { return !reference.empty(); };
+  if (stories.similarity && std::ranges::any_of(stories.references, is_known)) {
+    all.push_back({"rouge-l", [&](const Continuation& c) -> Result<std::optional<double>> {
+                     if (c.reference.empty()) return std::nullopt;
+                     return stories.similarity(models.tokenizer->decode(c.text), c.reference);
+                   }});
+  }
+  return all;
+}
+
+/// How often the first of two generators was judged better; a tie, or a text of which the judge sees nothing,
+/// counts as half a win. A prompt is won by who wins more than half of its comparisons: the paper's win rate
+/// is the share of prompts won. Texts of one prompt are alike: the spread is taken over prompts.
+struct Wins {
+  Average share = {};
+  double prompts_won = 0.0, prompts_lost = 0.0;  // by a majority of their comparisons
+
+  void add(double of_a_prompt) {
+    share.add(of_a_prompt);
+    if (of_a_prompt > 0.5) prompts_won += 1.0;
+    if (of_a_prompt < 0.5) prompts_lost += 1.0;
+  }
+};
+
+/// Two generators and what each judge says of them. Both are measured for bias at the same places, those of
+/// the two's first texts for every prompt.
 struct Contest {
   const char* name;
   double epsilon;
   Generator first, second;
-  Average wins = {};
-  double prompts_won = 0.0, prompts_lost = 0.0;  // by a majority of their comparisons
+  std::vector<Wins> wins = {};  // by judge
   TextBias biases = {};
+  bool is_added = false;  // of more_epsilons
 
   bool of_corrections() const { return epsilon > 0.0; }
   double mean(double sum) const { return sum / static_cast<double>(biases.places); }
@@ -95,63 +148,79 @@ struct Contest {
 };
 
 /// Lets both generate `comparisons` texts for a prompt.
-Result<void> compete(Contest& contest, std::size_t comparisons, std::span<const Token> prompt,
-                     const GenerateOptions& options, std::uint64_t seed, std::uint64_t& sample, Judge& judge,
-                     BiasMeter& meter) {
-  double wins = 0.0;
+Result<void> compete(Contest& contest, std::size_t comparisons, const Continuation& opening,
+                     const GenerateOptions& options, std::uint64_t seed, std::uint64_t& sample,
+                     const std::vector<NamedJudge>& judges, BiasMeter& meter) {
+  std::vector<double> wins(judges.size(), 0.0);
   for (std::size_t i = 0; i < comparisons; ++i) {
-    std::optional<double> scores[2];
+    std::vector<std::optional<double>> scores[2];
     for (Generator* generator : {&contest.first, &contest.second}) {
-      SPECTR_TRY(const auto text, generator->generate_text(prompt, options, CounterRandom(seed, sample++)));
-      if (i == 0) SPECTR_TRY_VOID(meter.add(prompt, text, contest.epsilon, contest.biases));
-      SPECTR_TRY(scores[generator == &contest.second], judge.score(prompt, text));
+      SPECTR_TRY(const auto text,
+                 generator->generate_text(opening.prompt, options, CounterRandom(seed, sample++)));
+      if (i == 0) SPECTR_TRY_VOID(meter.add(opening.prompt, text, contest.epsilon, contest.biases));
+      for (const NamedJudge& judge : judges) {
+        SPECTR_TRY(const auto score, judge.score({opening.prompt, text, opening.reference}));
+        scores[generator == &contest.second].push_back(score);
+      }
     }
-    const bool judged = scores[0] && scores[1] && *scores[0] != *scores[1];
-    wins += !judged ? 0.5 : *scores[0] > *scores[1] ? 1.0 : 0.0;
+    for (std::size_t j = 0; j < judges.size(); ++j) {
+      const auto &first = scores[0][j], &second = scores[1][j];
+      const bool judged = first && second && *first != *second;
+      wins[j] += !judged ? 0.5 : *first > *second ? 1.0 : 0.0;
+    }
   }
-  const double share = wins / static_cast<double>(comparisons);
-  contest.wins.add(share);
-  if (share > 0.5) contest.prompts_won += 1.0;
-  if (share < 0.5) contest.prompts_lost += 1.0;
+  contest.wins.resize(judges.size());
+  for (std::size_t j = 0; j < judges.size(); ++j)
+    contest.wins[j].add(wins[j] / static_cast<double>(comparisons));
   return {};
 }
 
 Result<std::vector<Contest>> contests(const StoryModels& models) {
   std::vector<Contest> all;
-  for (const double epsilon : epsilons) {
+  const auto add_corrections = [&](double epsilon) -> Result<void> {
     SPECTR_TRY(Generator opt, Generator::make("biased-opt", epsilon, *models.target, models.draft.get()));
     SPECTR_TRY(Generator uno, Generator::make("biased-uno", epsilon, *models.target, models.draft.get()));
     all.push_back({"opt-uno", epsilon, std::move(opt), std::move(uno)});
-  }
+    return {};
+  };
+  for (const double epsilon : epsilons) SPECTR_TRY_VOID(add_corrections(epsilon));
   SPECTR_TRY(Generator target, Generator::make("plain", 0.0, *models.target, nullptr));
   SPECTR_TRY(Generator draft, Generator::make("plain", 0.0, *models.draft, nullptr));
   all.push_back({"target-draft", 0.0, std::move(target), std::move(draft)});
+  for (const double epsilon : more_epsilons) {
+    SPECTR_TRY_VOID(add_corrections(epsilon));
+    all.back().is_added = true;
+  }
   return all;
 }
 
 Figure figure_of(const DataTable& data, std::size_t prompts, std::size_t comparisons) {
-  const auto rows = data.where({{"contest", "opt-uno"}});
-  const std::size_t large = data.where({{"contest", "target-draft"}}).front();
+  const auto rows = data.where({{"contest", "opt-uno"}, {"judge", "target"}});
+  const std::size_t large = data.where({{"contest", "target-draft"}, {"judge", "target"}}).front();
+  const auto curve = [&](const char* y, const char* low = "", const char* high = "") {
+    std::vector<Point> all = points(data, rows, "epsilon", y, low, high);
+    std::ranges::sort(all, {}, &Point::x);
+    return all;
+  };
   const auto level = [&](double y) { return std::vector<Point>{{0.0, y, y, y}, {0.9, y, y, y}}; };
   const Axis epsilon{.label = "over-acceptance ε", .from = 0.0, .to = 0.9};
   return {fmt::format("OPT against UNO on {} story openings, {} comparisons each", prompts, comparisons),
-          {{"win rate; bars of 95 %",
+          {{"win rate by the target's likelihood; bars of 95 %",
             epsilon,
             {.label = "share of wins", .from = 0.3, .to = 1.0},
-            {{"OPT over UNO", Style::bars, 0, points(data, rows, "epsilon", "win_rate", "low", "high")},
+            {{"OPT over UNO", Style::bars, 0, curve("win_rate", "low", "high")},
              {"target over draft", Style::line, 2, level(data.number(large, "win_rate"))},
              {"a coin", Style::dashes, 7, level(0.5)}},
             "at graph 0.98, graph 0.9"},
            {"mean per-token TV over sampled texts",
             epsilon,
             {.label = "TV from the target's law", .from = 0.0},
-            {{"OPT", Style::joined, 0, points(data, rows, "epsilon", "tv_first")},
-             {"UNO", Style::joined, 1, points(data, rows, "epsilon", "tv_second")}}},
+            {{"OPT", Style::joined, 0, curve("tv_first")}, {"UNO", Style::joined, 1, curve("tv_second")}}},
            {"what it buys",
             epsilon,
             {.label = "tokens per call of the target", .from = 1.0, .to = draft_length + 1.2},
-            {{"OPT", Style::joined, 0, points(data, rows, "epsilon", "tokens_per_call_first")},
-             {"UNO", Style::joined, 1, points(data, rows, "epsilon", "tokens_per_call_second")}}}}};
+            {{"OPT", Style::joined, 0, curve("tokens_per_call_first")},
+             {"UNO", Style::joined, 1, curve("tokens_per_call_second")}}}}};
 }
 
 }  // namespace
@@ -159,38 +228,48 @@ Figure figure_of(const DataTable& data, std::size_t prompts, std::size_t compari
 Result<Report> opt_vs_uno(const Context& context) {
   SPECTR_TRY(const StoryModels models, load_stories(context.stories, context.pool));
   SPECTR_TRY(std::vector<Contest> all, contests(models));
-  SPECTR_TRY(Judge judge, Judge::make(models));
+  SPECTR_TRY(const std::vector<NamedJudge> judges, judges_of(models, context.stories));
   SPECTR_TRY(BiasMeter meter, BiasMeter::make(models));
   const std::vector<std::string>& stories = context.stories.prompts;
   const std::size_t prompts = std::min(context.runs_or(200, 3), stories.size());
   const std::size_t comparisons = context.quick ? 1 : context.comparisons;
   const GenerateOptions options{.limit = context.quick ? 12UL : 32UL,
                                 .ends = models.tokenizer->vocabulary().ends()};
-  std::uint64_t sample = 0;
+  std::uint64_t sample = 0, sample_of_more = first_of_more;
   for (std::size_t i = 0; i < prompts; ++i) {
     const std::vector<Token> prompt = models.tokenizer->encode(stories[i]);
     for (Contest& contest : all) {
-      SPECTR_TRY_VOID(compete(contest, comparisons, prompt, options, context.seed, sample, judge, meter));
+      const std::string_view reference =
+          i < context.stories.references.size() ? context.stories.references[i] : std::string_view();
+      SPECTR_TRY_VOID(compete(contest, comparisons, {prompt, {}, reference}, options, context.seed,
+                              contest.is_added ? sample_of_more : sample, judges, meter));
     }
     context.progress(i + 1, prompts);
   }
 
-  DataTable data({"contest", "epsilon", "prompts", "comparisons", "win_rate", "low", "high", "won_first",
-                  "won_second", "tv_first", "tv_second", "tokens_per_call_first", "tokens_per_call_second"});
+  DataTable data({"contest", "judge", "epsilon", "prompts", "comparisons", "win_rate", "low", "high",
+                  "won_first", "won_second", "tv_first", "tv_second", "tokens_per_call_first",
+                  "tokens_per_call_second"});
   std::vector<Line> summary;
   for (const Contest& c : all) {
-    const double mean = c.wins.mean(), band = c.wins.band(), all_prompts = static_cast<double>(prompts);
-    data.add({c.name, c.epsilon, static_cast<double>(prompts), static_cast<double>(comparisons), mean,
-              mean - band, mean + band, c.prompts_won / all_prompts, c.prompts_lost / all_prompts,
-              c.first_bias(), c.second_bias(), c.first.tokens_per_call(), c.second.tokens_per_call()});
+    const double all_prompts = static_cast<double>(prompts);
     const std::string who =
         c.of_corrections() ? fmt::format("ε = {}: OPT over UNO", c.epsilon) : "target alone over draft alone";
-    summary.push_back({who + ", share of comparisons won", fmt::format("{:.3f} ± {:.3f}", mean, band)});
-    summary.push_back({"… prompts won by most comparisons, % (two judges in the paper)",
-                       fmt::format("{:.1f}", 100.0 * c.prompts_won / all_prompts),
-                       c.of_corrections() ? printed_of(c.epsilon) : printed_target});
-    summary.push_back({"… prompts lost, %", fmt::format("{:.1f}", 100.0 * c.prompts_lost / all_prompts),
-                       c.of_corrections() ? "-" : printed_draft});
+    for (std::size_t j = 0; j < judges.size(); ++j) {
+      const Wins& wins = c.wins[j];
+      const double mean = wins.share.mean(), band = wins.share.band();
+      data.add({c.name, judges[j].name, c.epsilon, all_prompts, static_cast<double>(comparisons), mean,
+                mean - band, mean + band, wins.prompts_won / all_prompts, wins.prompts_lost / all_prompts,
+                c.first_bias(), c.second_bias(), c.first.tokens_per_call(), c.second.tokens_per_call()});
+      summary.push_back({fmt::format("{}, share won by {}", who, judges[j].name),
+                         fmt::format("{:.3f} ± {:.3f}", mean, band)});
+      const std::string paper =
+          c.of_corrections() ? printed_of(c.epsilon) : fmt::format("{}; {}", printed_target, printed_draft);
+      summary.push_back({"… prompts won and lost by most comparisons, % (two judges in the paper)",
+                         fmt::format("{:.1f}, {:.1f}", 100.0 * wins.prompts_won / all_prompts,
+                                     100.0 * wins.prompts_lost / all_prompts),
+                         j == 0 ? paper : "-"});
+    }
     summary.push_back({c.of_corrections() ? "… mean TV per token, OPT and UNO" : "… mean TV per token",
                        fmt::format("{:.4f}, {:.4f}", c.first_bias(), c.second_bias())});
   }

@@ -89,9 +89,8 @@ Result<Report> convergence(std::string title, std::size_t horizon, std::size_t r
   }
   const std::vector<double> single = expected_rejections(pair);
   const auto T = static_cast<double>(horizon);
-  // The paper has 50/16.41.
   summary.push_back({"T / expected rejections = 1 / mean TV (remark 2), M = 1",
-                     fmt::format("{:.2f}", T / total(single)), horizon == 50 ? "3.05" : "-"});
+                     fmt::format("{:.2f}", T / total(single)), horizon == 50 ? paper_acceleration : "-"});
   summary.push_back({"tokens per call, M = 1", fmt::format("{:.4f}", T / expected_calls(single))});
   Figure figure{std::move(title), {std::move(panel)}};
   if (!more.empty()) {
@@ -108,12 +107,12 @@ Result<Report> convergence(std::string title, std::size_t horizon, std::size_t r
 
 Result<Report> rejections(const Context& context) {
   return convergence("Rejections of speculative decoding", 50, context.runs_or(40'000, 400), context,
-                     {{1, "16.41"}});
+                     {{1, paper_rejections}});
 }
 
 Result<Report> rejections_batch(const Context& context) {
   return convergence("Rejections of batch speculative decoding", 50, context.runs_or(20'000, 100), context,
-                     {{1, "16.41"}, {4}, {5}});
+                     {{1, paper_rejections}, {4}, {5}});
 }
 
 Result<Report> rejections_100(const Context& context) {
@@ -154,7 +153,8 @@ Result<Report> rejections_scaling(const Context& context) {
   std::vector<Line> summary;
   for (const std::size_t M : {1, 2, 4, 5, 10, 20}) {
     summary.push_back({fmt::format("expected, M = {}", M),
-                       fmt::format("{:.4f}", data.number(M - 1, "expected")), M == 1 ? "16.41" : "-"});
+                       fmt::format("{:.4f}", data.number(M - 1, "expected")),
+                       M == 1 ? paper_rejections : "-"});
   }
   summary.push_back({"limit M → ∞", fmt::format("{:.4f}", limit)});
   return Report{std::move(data),

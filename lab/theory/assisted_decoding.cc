@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lab/theory/beam_drafts.h"
+#include "lab/theory/joint_decoding.h"
 #include "spectr/base/enumerator.h"
 #include "spectr/decode/methods.h"
 
@@ -11,6 +12,11 @@ namespace spectr::lab {
 
 double Assisted::beam_error() const {
   return likeliest_draft_log_p < 0.0 ? 1.0 - drafted_log_p / likeliest_draft_log_p : 0.0;
+}
+
+double Assisted::prefix_error() const {
+  const double log_p = cross_entropy - tokens_per_call * log_perplexity_p;  // of the prefixes, per block
+  return likeliest_log_p < 0.0 ? 1.0 - log_p / likeliest_log_p : 0.0;
 }
 
 Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions& options) {
@@ -22,6 +28,8 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
                                                    .beam_mode = BeamMode::top}));
   Models models = pair.start(decoder.max_nodes(T));
   BeamDrafts drafts(pair, options.beams, options.length);
+  const LikeliestBlocks target(
+      pair, [&](std::size_t n, std::size_t x) { return pair.q(n, x); }, std::min(T, options.length + 1));
 
   Assisted sums{};
   double calls = 0.0, full_blocks = 0.0;
@@ -46,6 +54,8 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
           sums.tokens_per_full_block += mass * static_cast<double>(block.tokens.size());
         }
         sums.likeliest_log_p += mass * drafts.likeliest().log_likelihood(block.accepted, n, x);
+        sums.likeliest_log_q += mass * target.log_likelihood(block.tokens.size(), n, x);
+        sums.accepted_per_call += mass * static_cast<double>(block.accepted);
         std::size_t last = x;
         for (std::size_t i = 0; i < block.tokens.size(); ++i) {
           const auto y = static_cast<std::size_t>(block.tokens[i]);
@@ -53,7 +63,10 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
           const double log_q = mass * std::log(pair.q(n + i, last)[y]);
           sums.log_perplexity_p -= log_p;
           sums.log_perplexity_q -= log_q;
-          if (i >= block.accepted) sums.cross_entropy -= log_p;
+          if (i >= block.accepted) {
+            sums.cross_entropy -= log_p;
+            sums.own_entropy -= log_q;
+          }
           last = y;
         }
         reached[n + block.tokens.size()][last] += mass;
@@ -63,12 +76,15 @@ Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions
   const auto tokens = static_cast<double>(T);
   return Assisted{.tokens_per_call = tokens / calls,
                   .tokens_per_full_block = full_blocks > 0.0 ? sums.tokens_per_full_block / full_blocks : 0.0,
+                  .accepted_per_call = sums.accepted_per_call / calls,
                   .log_perplexity_q = sums.log_perplexity_q / tokens,
                   .log_perplexity_p = sums.log_perplexity_p / tokens,
                   .drafted_log_p = sums.drafted_log_p / calls,
                   .likeliest_draft_log_p = sums.likeliest_draft_log_p / calls,
                   .likeliest_log_p = sums.likeliest_log_p / calls,
-                  .cross_entropy = sums.cross_entropy / calls};
+                  .likeliest_log_q = sums.likeliest_log_q / calls,
+                  .cross_entropy = sums.cross_entropy / calls,
+                  .own_entropy = sums.own_entropy / calls};
 }
 
 double entropy_per_token(const MarkovPair& pair) {
@@ -113,6 +129,12 @@ double log_ratio_bound(double tau, double tokens_per_call) {
 double log_loss_bound(double tau, double tokens_per_call, double beam_error, double entropy, double U) {
   const double e = beam_error * tokens_per_call;
   return (-std::log(tau) + (1.0 - e) * entropy + (1.0 + tokens_per_call - e) * U) / tokens_per_call;
+}
+
+double log_perplexity_bound(const Assisted& a, double tau, double U) {
+  const double g = a.tokens_per_call, accepted = a.accepted_per_call / g;
+  return (1.0 - a.prefix_error()) * (a.joint_log_perplexity() + accepted * U) +
+         (a.own_entropy - std::log(tau)) / g;
 }
 
 double tokens_per_call_bound(double tau, std::size_t length, double U) {

@@ -15,19 +15,28 @@ struct AssistedOptions {
 };
 
 /// Exact expected values over whole texts of T tokens: blocks are enumerated from every state, and their
-/// costs weighed with the mass that reaches it. Logarithms are natural.
+/// costs weighed with the mass that reaches it. Logarithms are natural; "per block" is Σ over blocks /
+/// E[calls].
 struct Assisted {
   double tokens_per_call;        ///< γ̄ = T / E[calls], the target's own token of a block included
   double tokens_per_full_block;  ///< the same of the blocks that have room for L + 1 tokens
+  double accepted_per_call;      ///< accepted drafts per block
   double log_perplexity_q;       ///< −E log q(text) / T
   double log_perplexity_p;       ///< −E log p(text) / T
   double drafted_log_p;          ///< E log p of a block's whole draft, per block
   double likeliest_draft_log_p;  ///< E max log p of as many tokens, per block
   double likeliest_log_p;        ///< E L_p: E max log p of as many tokens as were accepted, per block
+  double likeliest_log_q;        ///< E max log q of as many tokens as the block has, per block
   double cross_entropy;          ///< −E log p of the target's own token, per block: H(q, p)
+  double own_entropy;            ///< −E log q of the target's own token, per block
 
   /// ε ≤ 0, the beam's error: E log p(draft) = (1 − ε) E max log p, of whole drafts.
   double beam_error() const;
+  /// ε ≤ 0 of the accepted prefixes: E log p(prefix) = (1 − ε) E L_p.
+  double prefix_error() const;
+  /// M, the log-perplexity of exact greedy MTJD block by block after MTAD's contexts: each block is the
+  /// likeliest one of as many tokens as MTAD's has there.
+  double joint_log_perplexity() const { return -likeliest_log_q / tokens_per_call; }
 };
 
 Result<Assisted> assisted_decoding(const MarkovPair& pair, const AssistedOptions& options);
@@ -49,11 +58,30 @@ double log_perplexity_p_bound(const Assisted& a, double beam_error);
 /// token, so ln PPL_q(text) − ln PPL_p(text) ≤ −ln τ/γ̄.
 double log_ratio_bound(double tau, double tokens_per_call);
 
-/// Theorem 3.5:
+/// Theorem 3.5 with its algebra repaired (the paper prints (1−ε+γ̄) U):
 /// ln PPL_q(text) − ln PPL_q(MTJD) ≤ −ln τ/γ̄ + ((1−εγ̄) H(q) + (1+γ̄−εγ̄) U)/γ̄.
-/// (The paper prints (1−ε+γ̄) U, which is less where −ε (γ̄−1) > 0 and can be violated.) Proven for ε of the
-/// accepted prefixes, since it rests on Lemma 3.4.
+/// It is false, whatever ε is: the text of MTJD visits other contexts than that of MTAD (LeavingChain).
 double log_loss_bound(double tau, double tokens_per_call, double beam_error, double entropy, double U);
+
+/// What is true near Theorem 3.5: joint decoding after MTAD's own contexts.
+///
+/// Theorem. Let block i continue the context c_i by a_i accepted drafts and, unless the text ends there, one
+/// token of the target's own; g_i tokens in all. Let M = −E Σ max log q of g_i tokens after c_i, / T; ε that
+/// of the accepted prefixes; s = E Σ a_i / T ≤ 1; H the target's entropy at its own tokens, per block. Then
+///
+///   ln PPL_q(text) ≤ (1−ε)(M + s U) + (H − ln τ)/γ̄.
+///
+/// Proof. An accepted prefix has log q ≥ log p + ln τ, and an empty one log q = log p = 0 ≥ ln τ. So, with
+/// P_m(c) and Q_m(c) the largest log p and log q of m tokens after c,
+///   −E log q(text) ≤ −E[calls] ln τ − E Σ log p(prefix) + E[calls] H
+///                  = −E[calls] ln τ − (1−ε) E Σ P_{a_i}(c_i) + E[calls] H.
+/// P_m ≥ Q_m − m U, as log p ≥ log q − U at every token of the block that is likeliest under q, and Q_{a_i} ≥
+/// Q_{g_i}, as a further token has log q ≤ 0. 1 − ε ≥ 0. So −(1−ε) E Σ P_{a_i} ≤ (1−ε)(T M + U s T); divide
+/// by T = γ̄ E[calls]. ∎
+///
+/// Against MTJD on its own contexts, for a time-homogeneous pair: M ≤ −λ + D/γ̄ by 2 of BestCycle's theorem,
+/// and −λ (1 − (states − 1)/T) ≤ ln PPL_q(MTJD) by 1.
+double log_perplexity_bound(const Assisted& a, double tau, double U);
 
 /// Theorem 3.6: γ̄ ≥ min(L+1, |ln τ|/U) where the text leaves room for it, since Π_{j≤i} q/p ≥ e^{−iU}.
 double tokens_per_call_bound(double tau, std::size_t length, double U);

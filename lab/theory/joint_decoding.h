@@ -47,4 +47,18 @@ inline std::vector<double> joint_decoding_cost(const MarkovPair& pair, std::size
   return joint_decoding_cost(pair, start, std::span(&length, 1));
 }
 
+/// The same with random lengths: every block takes γ tokens with probability lengths[γ − 1], independently
+/// (the last one what is left). Returns −E log q(text). Requires: probabilities of lengths 1, 2, ….
+double random_joint_decoding_cost(const MarkovPair& pair, std::size_t start, std::span<const double> lengths);
+
+/// −E max log q of γ tokens after token n of the target's own text, by [γ − 1][n], n + γ ≤ T: what equation 3
+/// of MTAD's Theorem 3.2, ln PPL → −E L(γ)/E γ, has for L(γ) where contexts are the target's.
+///
+/// With the contexts of MTJD itself the equation is an identity, because the likelihoods of the blocks add
+/// up. Corollary 3.3 compares values of γ under one distribution of contexts, the same for all; each γ visits
+/// its own, and so it can fail (LuringChain). What holds for every γ: after any one context the likeliest γ
+/// tokens are at least as likely as γ tokens of greedy decoding.
+std::vector<std::vector<double>> joint_costs_along_target(const MarkovPair& pair, std::size_t start,
+                                                          std::size_t max_length);
+
 }  // namespace spectr::lab

@@ -17,9 +17,10 @@ namespace spectr::lab {
 Result<double> min_rejection(const Distribution& p, const Distribution& q,
                              std::span<const std::uint32_t> sets);
 
-/// The least over all sequences Ω_1 ⊇ … ⊇ Ω_k of upper sets of p/q (prefixes of the order by q/p).
-/// Cost: (V + k over k) linear programs, ended early where `optimum`, below which nothing is possible, has
-/// been reached.
+/// The least over all sequences Ω_1 ⊇ … ⊇ Ω_k of upper sets of p/q (prefixes of the order by q/p). Other
+/// subsets can be better, by little: for p = (.414, .363, .223), q = (.478, .134, .388) and k = 2 Ω = ({1},
+/// {0}) is. Cost: (V + k over k) linear programs, ended early where `optimum`, below which nothing is
+/// possible, has been reached.
 Result<double> min_rejection_of_prefixes(const Distribution& p, const Distribution& q, std::size_t k,
                                          double optimum);
 

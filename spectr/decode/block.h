@@ -27,6 +27,8 @@ struct BlockStart {
   std::span<const Token> ends;      ///< the tokens that end a completion
   /// Where it is given, the block tells each token's details, with so many alternatives.
   std::optional<std::size_t> details = std::nullopt;
+  bool sampled_alternatives =
+      false;  ///< these are of the distribution that verifies, not of the unfiltered target
 
   bool is_end(Token token) const { return std::ranges::find(ends, token) != ends.end(); }
   /// The place of a choice at a node of the draft's tree, `depth` tokens after the sequence.
@@ -68,7 +70,7 @@ Result<void> draw_bonus(const BlockStart& start, const Draft& draft, NodeDistrib
 struct TokenDetail {
   double target;                ///< its probability under the target that verified it
   std::optional<double> draft;  ///< its probability under the draft; none where nothing was drafted there
-  RecycledVector<Likelihood> likeliest;  ///< the likeliest tokens of the unfiltered target at its place
+  RecycledVector<Likelihood> likeliest;  ///< the alternatives, likeliest first
 };
 
 /// What a block added to the sequence.

@@ -56,7 +56,8 @@ Result<Block> Decoder::step(const BlockStart& start, Models& models, Choices& ch
     if (!start.details) return {};
     SPECTR_TRY(const Distribution* q, distributions.at(above));
     block.details.push_back({(*q)[token], draft_probability(draft, above, token),
-                             likeliest(target.logits(above), *start.details)});
+                             start.sampled_alternatives ? likeliest(*q, *start.details)
+                                                        : likeliest(target.logits(above), *start.details)});
     return {};
   };
   for (NodeId node : verdict.path) {

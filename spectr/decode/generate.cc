@@ -48,8 +48,9 @@ Result<Generation> generate(Decoder& decoder, Models& models, std::span<const To
   for (std::size_t index = 0;; ++index) {
     const std::size_t left = std::min(options.limit - out.tokens.size(), context - sequence.size());
     if (left == 0) break;
-    SPECTR_TRY(const Block block,
-               decoder.step({sequence, left, index, options.ends, options.details}, models, choices));
+    SPECTR_TRY(const Block block, decoder.step({sequence, left, index, options.ends, options.details,
+                                                options.sampled_alternatives},
+                                               models, choices));
     const auto cut = listener ? listener(block) : std::nullopt;
     const std::size_t kept = cut.value_or(block.tokens.size());
     SPECTR_CHECK(kept <= block.tokens.size());

@@ -23,6 +23,7 @@ struct GenerateOptions {
   std::size_t limit = 256;       ///< tokens to emit at most; the context may end the completion earlier
   std::vector<Token> ends = {};  ///< tokens that end the completion; they are emitted
   std::optional<std::size_t> details = std::nullopt;  ///< as in BlockStart
+  bool sampled_alternatives = false;                  ///< as in BlockStart
 };
 
 /// What was generated, without the prompt.

@@ -112,6 +112,13 @@ double tuple_bound(const DraftDistributions& p, const Distribution& q) {
   return least;
 }
 
+double drafted_bound(const DraftDistributions& p, const Distribution& q) {
+  Sum accepted;
+  for (std::size_t i = 0; i < q.size(); ++i)
+    accepted.add(std::min(q.probabilities()[i], drafted(p, q.token(i))));
+  return std::min(1.0, accepted.value());
+}
+
 double guaranteed_share(const Distribution& p, const Distribution& q, std::size_t k) {
   SPECTR_CHECK(k >= 1);
   const DistributionPair distributions(p, q);

@@ -30,24 +30,38 @@ double optimal_acceptance_by_subsets(const DraftDistributions& p, const Distribu
 /// 1).
 double acceptance_in_the_limit(const Distribution& p, const Distribution& q);
 
-/// An upper bound by tuples, the kind that SpecTr's Lemma 3 has (its expression 9: a minimum over subsets Ω₀
-/// with a sum over all tuples of drafts; whether term by term this one is not known here),
+/// SpecTr's Lemma 3, expression 9, for independent drafts of any distributions:
 ///
-///   min over Ω₀ of [Σ_{y ∈ Ω₀} min(q(y), 1 − (1−p(y))^k) + Σ_{x₁…x_k} min(Πp(x_i), q({x₁…x_k} ∖ Ω₀))],
+///   ᾱ = min over Ω₀ of [Σ_{y ∈ Ω₀} min(q(y), 1 − Π(1−p_i(y))) + Σ_{x₁…x_k} min(Πp_i(x_i), q({x₁…x_k} ∖
+///   Ω₀))].
 ///
-/// for independent drafts of any distributions: y ∈ Ω₀ is accepted with at most the probability that it was
-/// drafted, and a tuple as something else with at most its own. It equals α*, as the paper's does: Ω₀ = S of
-/// α* makes it no more.
-/// For reference: 2^V subsets of V^k tuples each. Requires: V ≤ 12.
+/// Theorem. ᾱ = α*: the bound is attained for every pair of distributions and every k. (The paper proves α* ≤
+/// ᾱ, and ᾱ up to the factor 1 − (1−1/k)^k.)
+///
+/// Proof. Under any valid plan y ∈ Ω₀ is accepted with at most q(y) and at most the probability that it was
+/// drafted, and a tuple as one of its tokens outside Ω₀ with at most its own probability and at most the
+/// q-mass of these tokens: α* ≤ ᾱ. For the other half take Ω₀ = S of α* = 1 + q(S) − P(all drafts in S). The
+/// first sum is at most q(S). A tuple within S adds 0 to the second, as {x₁…x_k} ∖ S is empty, and any other
+/// at most its probability: together at most 1 − P(all drafts in S). ∎
+///
+/// The proof uses nothing of the drafting distribution: it holds for drafts without replacement as well. For
+/// reference: 2^V subsets of V^k tuples each. Requires: V ≤ 12.
 double tuple_bound(const DraftDistributions& p, const Distribution& q);
+
+/// Σ_y min(q(y), 1 − Π(1−p_i(y))): the expression above at Ω₀ = Ω, where y is accepted at most as often as it
+/// is drafted. For k i.i.d. drafts it is the middle link of SpecTr's chain (11):
+///
+///   α* = ᾱ ≤ Σ min(q, 1 − (1−p)^k) ≤ Σ min(q, kp) = kβ(k).
+///
+/// The first inequality is strict in general, and an equality for V = 2 (equation 10). Cost: O(k V).
+double drafted_bound(const DraftDistributions& p, const Distribution& q);
 
 /// 1 − (1 − 1/k)^k ≥ 1 − 1/e: the share of α* that k-Seq reaches at least (SpecTr, Theorem 1). k ≥ 1.
 double guaranteed_share(std::size_t k);
 
-/// The share that it reaches at least of this α*, c_k(p, q) = (1 − (1−β)^k)/(kβ) with β = Σ min(p, q/k), in
-/// [guaranteed_share(k), 1]: for acceptance ≥ 1 − (1−β)^k = c_k kβ, and kβ ≥ α*; 1 for disjoint supports,
-/// where nothing is accepted. SpecTr's appendix C.1 has a c_k(p, q) of the same range and use, whose formula
-/// is not known here. k ≥ 1.
+/// The share of this α* that it reaches at least, SpecTr's c_k(p, q) = (1 − (1−β)^k)/(kβ) with β = Σ min(p,
+/// q/k) (appendix C.1), in [guaranteed_share(k), 1]: acceptance ≥ 1 − (1−β)^k = c_k kβ, and kβ ≥ α*. It is 1
+/// for disjoint supports, where nothing is accepted. k ≥ 1.
 double guaranteed_share(const Distribution& p, const Distribution& q, std::size_t k);
 
 /// The optimum of k i.i.d. drafts from Ber(p) for Ber(q): min(q, 1 − (1−p)^k) + min(1 − q, 1 − p^k) (SpecTr,

@@ -15,7 +15,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A set of less q-mass accepts less than this, whatever its α.
-constexpr double rounding = 1e-15;
+constexpr double cut_rounding = 1e-15;
 
 /// Factors of a row that are smaller than this against the largest are dropped.
 constexpr double negligible = 1e-15;
@@ -158,7 +158,7 @@ Result<RejectionProgram::Solution> RejectionProgram::solve_by_library() const {
   for (std::size_t i = k - 1; i-- > 0;) {
     program.keep_optima();
     auto next = minimise(program, k, i, -1.0);
-    // Where the optima lie within rounding of each other, the solver may lose them: any of them will do.
+    // Where the optima lie within cut_rounding of each other, the solver may lose them: any of them will do.
     if (!next || (*next)[k - 1] > x[k - 1] + rounding_of_cost) break;
     x = std::move(*next);
   }
@@ -172,7 +172,7 @@ RejectionProgram program_of_equal_distributions(RatioCuts& cuts, const Generalis
   for (const double bound : tests.bound) {
     const RatioCut cut = cuts.at(bound);
     program.sets.p.push_back(cut.above.p);
-    program.sets.q.push_back(cut.above.q > rounding ? cut.above.q : 0.0);
+    program.sets.q.push_back(cut.above.q > cut_rounding ? cut.above.q : 0.0);
     program.sets.gamma.push_back(cut.lowest);
   }
   // The tokens between two neighbouring bounds, of which the largest p/q binds; and those above all bounds.
@@ -206,7 +206,7 @@ RejectionSets sets_of(const DistributionUnion& distributions, const GeneralisedT
       if (mass > 0.0) lowest = std::min(lowest, p[j] / mass);
     }
     sets.p.push_back(inside.p);
-    sets.q.push_back(inside.q > rounding ? inside.q : 0.0);
+    sets.q.push_back(inside.q > cut_rounding ? inside.q : 0.0);
     sets.gamma.push_back(lowest);
   }
   return sets;

@@ -30,7 +30,9 @@ const std::map<std::string, std::string> documented_columns = {
     {"spectr-uniform", "r,k,plan,acceptance,closed_form"},
     {"spectr-recursive", "b,k,plan,acceptance,optimum,guaranteed"},
     {"spectr-naive", "case,k,naive,enumerated,k_seq,target"},
-    {"spectr-tree", "plan,shape,draws,texts,tokens_per_call,low,high"},
+    {"spectr-bounds", "case,k,k_seq,optimum,tuple_bound,drafted,overlap,limit"},
+    {"spectrpp-subsets", "vocabulary,pair,str_plus_plus,prefixes,subsets,optimum"},
+    {"spectr-tree", "plan,shape,tree,draws,rows_per_call,texts,tokens_per_call,low,high"},
     {"spectrpp-cost",
      "vocabulary,k,pairs,rounds_mean,rounds_max,k_times_v,k_seq,round_1,round_2,round_3,last_round,optimum"},
     {"lower-bound", "rule,parameter,rejections,bias,distance,bound"},
@@ -46,14 +48,18 @@ const std::map<std::string, std::string> documented_columns = {
      "states,horizon,rule,epsilon,rejections,misses,bias,distance,enumerated_corrections,enumerated_text_"
      "bias"},
     {"opt-vs-uno",
-     "contest,epsilon,prompts,comparisons,win_rate,low,high,won_first,won_second,tv_first,tv_second,tokens_"
+     "contest,judge,epsilon,prompts,comparisons,win_rate,low,high,won_first,won_second,tv_first,tv_second,"
+     "tokens_"
      "per_call_first,"
      "tokens_per_call_second"},
     {"mtad-bounds",
      "beams,tau,tokens_per_call,tokens_per_full_block,tokens_per_full_block_bound,beam_error,ppl_p,ppl_p_"
      "bound,"
-     "ratio_qp,ratio_qp_bound,ratio_mtjd,ratio_mtjd_bound,sup_log_ratio,worst_beam_error,ppl_p_bound_worst"},
-    {"mtjd-length", "block,text,models,perplexity,low,high,not_worse_than_greedy"}};
+     "ratio_qp,ratio_qp_bound,ratio_mtjd,ratio_mtjd_bound,sup_log_ratio,worst_beam_error,ppl_p_bound_worst,"
+     "ppl_q,ppl_joint,ppl_q_bound"},
+    {"mtjd-length", "block,text,models,perplexity,low,high,not_worse_than_greedy,equation_3"},
+    {"mtad-counterexamples",
+     "claim,decoder,block,mixed,tokens,log_perplexity,perplexity,limit,claimed,proven"}};
 
 Context quick(ThreadPool& pool) {
   const fs::path root = source_folder();
@@ -201,7 +207,28 @@ TEST(Stories, MayBeJudgedByAnotherModel) {
   context.stories.scorer = source_folder() / "models/spectr-stories-draft-0.3m-f16.gguf";
   const auto report = find_experiment("opt-vs-uno").value()->run(context);
   ASSERT_TRUE(report.has_value()) << report.error().message;
-  EXPECT_EQ(report->data.rows().size(), 8u);
+  EXPECT_EQ(report->data.where({{"judge", "target"}}).size(), 11u);
+  EXPECT_EQ(report->data.where({{"judge", "scorer"}}).size(), 11u);
+}
+
+/// Where it is known how the stories go on, likeness to that judges as well.
+TEST(Stories, AreJudgedByTheirReferencesWhereThereAreSome) {
+  ThreadPool pool(1);
+  Context context = quick(pool);
+  context.runs = 2;
+  context.stories.references = {"Tim was messy.", "", ""};
+  context.stories.similarity = [](std::string_view text, std::string_view reference) {
+    EXPECT_EQ(reference, "Tim was messy.");
+    return static_cast<double>(text.size());
+  };
+  const auto report = find_experiment("opt-vs-uno").value()->run(context);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  const auto rows = report->data.where({{"judge", "rouge-l"}});
+  ASSERT_EQ(rows.size(), 11u);
+  for (const std::size_t row : rows) {  // one of two prompts has no reference: half a win
+    EXPECT_GE(report->data.number(row, "win_rate"), 0.25);
+    EXPECT_LE(report->data.number(row, "win_rate"), 0.75);
+  }
 }
 
 TEST(Claims, OfThePapersHold) {

@@ -9,6 +9,7 @@
 #include "lab/distributions.h"
 #include "lab/simulate.h"
 #include "lab/theory/assisted_decoding.h"
+#include "lab/theory/joint_counterexamples.h"
 #include "lab/theory/joint_decoding.h"
 #include "lab/theory/over_acceptance.h"
 #include "lab/theory/rejections.h"
@@ -66,16 +67,22 @@ TEST(PaperSlips, AnEmptySetAcceptsEverything) {
   EXPECT_NEAR(min_rejection(p, p, empty).value(), 0.0, 1e-15);
 }
 
-/// SpecTr++, appendix B: Σ R_i ≤ ρ is not necessary.
-TEST(PaperSlips, ADivisionFactorBelowTheSumOfTheReachesIsValid) {
-  const auto q = Distribution::from_weights({1, 1, 0, 0}), p1 = Distribution::from_weights({501, 499, 0, 0});
-  const auto p2 = Distribution::point(2, 4), p3 = Distribution::point(3, 4);
-  const DraftDistributions drafts(std::to_array({&p1, &p2, &p3}));
-  const auto k_seq = plan("k-seq", drafts, q);
-  EXPECT_LT(std::get<double>(k_seq->parameters().at("rho")), 1.0019);  // Σ R_i = 1.002 there
-  EXPECT_NEAR(k_seq->acceptance(), 0.999, 1e-12);
-  const auto distribution = enumerate_distribution(*k_seq, 4);
-  for (Token x = 0; x < 4; ++x) EXPECT_NEAR(distribution[static_cast<std::size_t>(x)], q[x], 1e-12);
+/// SpecTr++, section 3: Ω₁ = {q ≥ p} for one draft cannot be meant: there α q/p exceeds 1 for α = 1, which
+/// {p ≥ q} of Definition 3 allows and which makes the plan the maximal coupling.
+TEST(PaperSlips, TheSetOfOneDraftIsWhereItsOwnProbabilityIsTheLarger) {
+  const auto p = bernoulli(0.5), q = bernoulli(0.75);
+  const std::uint32_t printed[] = {0b10}, meant[] = {0b01};  // {q ≥ p} is {1}, {p ≥ q} is {0}
+  EXPECT_NEAR(min_rejection(p, q, meant).value(), total_variation(p, q), 1e-12);
+  EXPECT_GT(q[1] / p[1], 1.0);
+  EXPECT_EQ(min_rejection(p, q, printed).value(), 1.0);  // no factors: 0 is accepted with ½, above q(0) = ¼
+}
+
+/// SpecTr++, Algorithm 1: the factors are said to be positive; those of its own example 1 are (0, 2).
+TEST(PaperSlips, AFactorOfTheExampleIsZero) {
+  const auto alphas = std::get<std::vector<double>>(
+      plan("str+", {bernoulli(0.5), 2}, bernoulli(0.75))->parameters().at("alphas"));
+  EXPECT_NEAR(alphas[0], 0.0, 1e-9);
+  EXPECT_NEAR(alphas[1], 2.0, 1e-9);
 }
 
 /// Yin et al., UNO: the text draws from the target after a rejection, the listing from the other model.
@@ -167,6 +174,21 @@ TEST(PaperSlips, TokensPerBlockEndAtTheLengthOfTheDraftAndOne) {
   EXPECT_GT(-std::log(0.1) / U, 100.0);
   EXPECT_LE(a->tokens_per_full_block, 4.0 + 1e-12);
   EXPECT_GE(a->tokens_per_full_block, tokens_per_call_bound(0.1, 3, U) - 1e-12);
+}
+
+/// MTAD, Corollary 3.3: joint decoding may be lured to contexts from which nothing is likely.
+TEST(PaperSlips, JointDecodingMayHaveAHigherPerplexityThanGreedyDecoding) {
+  const MarkovPair pair = LuringChain(0.0).pair(2000);
+  EXPECT_NEAR(std::exp(joint_decoding_cost(pair, 0, 1).back() / 2000.0), 1.667, 5e-4);
+  EXPECT_NEAR(std::exp(joint_decoding_cost(pair, 0, 2).back() / 2000.0), 9.98, 5e-3);
+}
+
+/// MTAD, Theorem 3.5: assisted decoding draws tokens from the target and may leave the contexts of joint
+/// decoding for good.
+TEST(PaperSlips, TheLossOfAssistedDecodingIsNotBoundedByJointDecodingOnOtherContexts) {
+  const LeavingChain::Costs c = LeavingChain{}.costs(20000);
+  EXPECT_GT(c.assisted - c.joint, 6.85);
+  EXPECT_LT(log_loss_bound(0.5, 2.0, 0.0, c.entropy, 0.0), 3.80);
 }
 
 /// MTAD, Theorem 3.5: the factor of U is 1 + γ̄ − εγ̄; the printed 1 − ε + γ̄ can be violated.

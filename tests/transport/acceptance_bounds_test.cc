@@ -59,10 +59,12 @@ TEST(AcceptanceBounds, RiseWithEveryDraftToTheMassThatDraftsCanReach) {
   }
 }
 
-// Both halves of SpecTr's Lemma 3, the lower one for k-Seq; and that the upper one is attained.
+// Both halves of SpecTr's Lemma 3, the lower one for k-Seq; and that the upper one is attained, whatever the
+// distributions are: those of every form (ties, zeros, disjoint supports), of equal and of different
+// drafters.
 TEST(AcceptanceBounds, ByTuplesAreTheOptimumAndKSeqReachesAShareOfThem) {
   RandomDistributions random(8);
-  for (int n = 0; n < 100; ++n) {
+  for (int n = 0; n < 400; ++n) {
     const std::size_t vocabulary = 1 + random.below(5), k = 1 + random.below(4);
     const Distribution p = random.any(vocabulary), q = random.any(vocabulary);
     const double bound = tuple_bound({p, k}, q);
@@ -72,6 +74,37 @@ TEST(AcceptanceBounds, ByTuplesAreTheOptimumAndKSeqReachesAShareOfThem) {
     while (laws.size() < k) laws.push_back(random.any(vocabulary));
     EXPECT_NEAR(tuple_bound(several(laws), q), optimal_acceptance_by_subsets(several(laws), q), 1e-14);
   }
+}
+
+// … by the linear program of the transport problem, which knows nothing of subsets.
+TEST(AcceptanceBounds, ByTuplesAreTheValueOfTheTransportProblem) {
+  RandomDistributions random(10);
+  for (int n = 0; n < 150; ++n) {
+    const std::size_t vocabulary = 2 + random.below(4), k = 1 + random.below(3);
+    const Distribution p = random.any(vocabulary), q = random.any(vocabulary);
+    EXPECT_NEAR(build_tuple_lp({p, k}, q, {}).value()->acceptance(), tuple_bound({p, k}, q), 1e-9);
+  }
+}
+
+// SpecTr, (11): α* ≤ Σ min(q, 1 − (1−p)^k) ≤ kβ(k); equalities and strict inequalities both occur.
+TEST(AcceptanceBounds, OfTheChainAreInOrder) {
+  RandomDistributions random(11);
+  double first = 0.0, second = 0.0;  // the largest gaps
+  for (int n = 0; n < 300; ++n) {
+    const std::size_t vocabulary = 1 + random.below(8), k = 1 + random.below(6);
+    const Distribution p = random.any(vocabulary), q = random.any(vocabulary);
+    const double optimum = optimal_acceptance(p, q, k), drafted = drafted_bound({p, k}, q);
+    double overlap = 0.0;  // kβ(k)
+    for (Token x = 0; static_cast<std::size_t>(x) < vocabulary; ++x)
+      overlap += std::min(q[x], static_cast<double>(k) * p[x]);
+    EXPECT_LE(optimum, drafted + 1e-14);
+    EXPECT_LE(drafted, overlap + 1e-14);
+    if (vocabulary == 2) EXPECT_NEAR(optimum, drafted, 1e-14);
+    first = std::max(first, drafted - optimum);
+    second = std::max(second, overlap - drafted);
+  }
+  EXPECT_GT(first, 0.01);
+  EXPECT_GT(second, 0.01);
 }
 
 // The chain acceptance ≥ 1 − (1−β)^k = c_k kβ ≥ c_k α* ≥ (1 − (1−1/k)^k) α*, as in SpecTr's appendix C.1.
