@@ -73,7 +73,7 @@ template <int dim, int warps, int at_once>
 twin::ArrangedRows attend(const Cache& cache, const Rows& rows, const std::vector<float>& q,
                           std::size_t together, bool lazy, By by = By::own) {
   AttentionPlan plan;
-  plan_attention(rows.batch, rows.tables, together, 0, plan);
+  plan_attention(rows.batch, rows.tables, {}, together, 0, plan);
   plan.items.push_back({});  // nothing to do
   const int count = static_cast<int>(plan.items.size()), n = static_cast<int>(rows.batch.rows());
   std::vector<float> parts(static_cast<std::size_t>(plan.parts * heads * (dim + 4)), NAN);

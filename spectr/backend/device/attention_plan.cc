@@ -67,7 +67,8 @@ class TextPlanner {
                        .settled = 0};
     if (is_whole) {
       item.block = table_[static_cast<std::size_t>(chunk)];
-      item.settled = (chunk + 1) * chunk_slots <= written_;
+      item.settled =
+          (chunk + 1) * chunk_slots <= written_ && !std::ranges::binary_search(plan_.moved_into, item.block);
     } else {
       const int first = std::max(chunk * chunk_slots, first_of(row)), prefix = batch_.prefixes[row];
       const int end = std::min((chunk + 1) * chunk_slots, static_cast<int>(batch_.attended(row)));
@@ -87,14 +88,18 @@ class TextPlanner {
   Table table_;
   int window_;  // 0: none
   AttentionPlan& plan_;
-  std::int32_t written_;  // the first slot that this pass writes
+  std::int32_t written_;  // the first slot that a row of this pass writes
 };
 
 }  // namespace
 
 void plan_attention(const PassBatch& batch, std::span<const std::span<const int>> tables,
-                    std::size_t together, std::size_t window, AttentionPlan& plan) {
+                    std::span<const PoolSlot> moves, std::size_t together, std::size_t window,
+                    AttentionPlan& plan) {
   if (window > 0) together = 1;
+  plan.moved_into.clear();
+  for (std::size_t i = 1; i < moves.size(); i += 2) plan.moved_into.push_back(moves[i] / chunk_slots);
+  std::ranges::sort(plan.moved_into);
   plan.items.clear();
   plan.listed.clear();
   plan.written.clear();

@@ -19,13 +19,16 @@ struct AttentionPlan {
   std::vector<AttentionRow> rows;
   std::vector<PoolSlot> listed;
   std::vector<PoolSlot> written;  ///< [row], where its key and value go
+  std::vector<int> moved_into;    ///< blocks of the pool that the pass's moves write to, ascending
   int parts = 0;                  ///< rows of all items
 };
 
 /// Up to `together` rows of a text share its whole chunks. `tables[r]`: the blocks of the pool that row r's
 /// text has, in order. With a window rows attend to so many of the last slots only, and share nothing.
-/// Requires: together > 0.
+/// `moves`: all pairs (from, to) that the pass moves first. They can include moves of earlier batches whose
+/// pass failed, which `batch.moves` lacks. Requires: together > 0.
 void plan_attention(const PassBatch& batch, std::span<const std::span<const int>> tables,
-                    std::size_t together, std::size_t window, AttentionPlan& plan);
+                    std::span<const PoolSlot> moves, std::size_t together, std::size_t window,
+                    AttentionPlan& plan);
 
 }  // namespace spectr

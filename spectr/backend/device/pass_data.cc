@@ -102,7 +102,7 @@ bool PassData::plan(const PassBatch& batch, const CacheBlocks& blocks, StateMemo
   std::size_t items = 16, listed = 0;
   parts_ = 0;
   for (std::size_t w = 0; w < windows_.size(); ++w) {
-    plan_attention(batch, tables_, rows_together(batch.rows()), windows_[w], plans_[w]);
+    plan_attention(batch, tables_, blocks.moves(), rows_together(batch.rows()), windows_[w], plans_[w]);
     items = std::max(items, plans_[w].items.size());
     listed += plans_[w].listed.size();
     parts_ = std::max(parts_, static_cast<std::size_t>(plans_[w].parts));

@@ -10,7 +10,7 @@ namespace spectr::twin {
 namespace {
 
 constexpr auto grid = static_cast<std::size_t>(grid_tokens);
-constexpr std::size_t lengths = 128, lanes = 32, running = 8;  // sums that run side by side
+constexpr std::size_t lengths = 128, state_lanes = 32, running = 8;  // sums that run side by side
 
 /// `count` numbers of a layer, from the `first` on behind a place.
 std::span<float> numbers_behind(const call::States& states, StatePlace place, std::size_t first,
@@ -126,7 +126,7 @@ void compute(const call::MultiplyKeys& call, Rounding) {
         return numbers_behind(call.states, rows[r].path[grid + i], call.states.keys + h * dim, dim);
       };
       const auto product = [&](std::span<const float> x, std::span<const float> y) {
-        return sum_side_by_side(lanes, dim, [&](std::size_t i) { return x[i] * y[i]; });
+        return sum_side_by_side(state_lanes, dim, [&](std::size_t i) { return x[i] * y[i]; });
       };
       const std::span<const float> query = row(call.queries, r, call.key_heads * dim).subspan(h * dim, dim);
       const std::size_t at = (r * call.key_heads + h) * 2 * grid;

@@ -9,7 +9,7 @@
 namespace spectr::twin {
 namespace {
 
-constexpr std::size_t chunk = 64, running = 8;
+constexpr std::size_t chunk = 64, attention_running = 8;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 }  // namespace
@@ -44,14 +44,14 @@ std::vector<float> merge(std::span<const AttendedChunk> chunks, std::optional<fl
   float most = sink.value_or(-infinity);
   for (const AttendedChunk& one : chunks) most = std::fmax(most, one.most);
   const std::size_t dim = chunks.front().values.size();
-  std::vector<float> sums(running), out(dim);
+  std::vector<float> sums(attention_running), out(dim);
   std::vector<std::vector<float>> values(dim, sums);
   for (std::size_t c = 0; c < chunks.size(); ++c) {
     const float factor = exp_of_negative(chunks[c].most - most, rounding);
-    float& sum = sums[c % running];
+    float& sum = sums[c % attention_running];
     sum = multiply_add(factor, chunks[c].sum, sum, rounding);
     for (std::size_t d = 0; d < dim; ++d) {
-      float& value = values[d][c % running];
+      float& value = values[d][c % attention_running];
       value = multiply_add(factor, chunks[c].values[d], value, rounding);
     }
   }

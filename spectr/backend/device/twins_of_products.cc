@@ -14,7 +14,7 @@
 namespace spectr::twin {
 namespace {
 
-constexpr std::size_t half_columns = 32, segments = 32;
+constexpr std::size_t product_half = 32, segments = 32;
 
 float tree(std::span<float> numbers) {
   SPECTR_CHECK(std::has_single_bit(numbers.size()));
@@ -34,8 +34,8 @@ struct Row {
   /// t(b, h) with row r of x.
   float half(const QuantizedRows& x, std::size_t r, std::size_t half) const {
     float t = 0;
-    for (std::size_t i = 0; i < half_columns; i += shared) {
-      const std::size_t first = half * half_columns + i;
+    for (std::size_t i = 0; i < product_half; i += shared) {
+      const std::size_t first = half * product_half + i;
       int products = 0, sum = 0;
       for (std::size_t j = first; j < first + shared; ++j) {
         products += codes[j] * x.q[r * x.cols + j];
@@ -52,8 +52,8 @@ struct Row {
   /// With row r of x.
   float product(const QuantizedRows& x, std::size_t r) const {
     std::array<float, segments> sums = {};
-    for (std::size_t i = 0; i < codes.size() / half_columns; ++i) {
-      sums[i / 2 % segments] += x.a[r * x.cols / half_columns + i] * half(x, r, i);
+    for (std::size_t i = 0; i < codes.size() / product_half; ++i) {
+      sums[i / 2 % segments] += x.a[r * x.cols / product_half + i] * half(x, r, i);
     }
     return tree(sums) + 0.0f;
   }
@@ -70,7 +70,7 @@ int number(std::uint8_t quant) {
 template <class Format>
 Row row_without_numbers() {
   constexpr auto shared = static_cast<std::size_t>(Format::layout.scale_columns);
-  static_assert(shared <= half_columns);
+  static_assert(shared <= product_half);
   return {.shared = shared, .has_min = Format::layout.has_min, .codes = {}, .scales = {}};
 }
 

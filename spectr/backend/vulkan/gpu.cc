@@ -10,7 +10,7 @@
 namespace spectr::vulkan {
 namespace {
 
-constexpr std::uint32_t none = ~std::uint32_t{0};
+constexpr std::uint32_t no_family = ~std::uint32_t{0};
 constexpr std::uint32_t least_invocations = 512, least_shared_bytes = 32 << 10, least_bindings = 8,
                         least_parameters = 128;
 
@@ -19,11 +19,11 @@ std::uint32_t family_that_computes(const InstanceApi& api, VkPhysicalDevice hand
   api.vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, nullptr);
   std::vector<VkQueueFamilyProperties> families(count);
   api.vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, families.data());
-  std::uint32_t found = none;
+  std::uint32_t found = no_family;
   for (std::uint32_t i = 0; i < count; ++i) {
     const VkQueueFlags flags = families[i].queueFlags;
     if ((flags & VK_QUEUE_COMPUTE_BIT) == 0) continue;
-    if (found == none || (flags & VK_QUEUE_GRAPHICS_BIT) == 0) found = i;
+    if (found == no_family || (flags & VK_QUEUE_GRAPHICS_BIT) == 0) found = i;
   }
   return found;
 }
@@ -56,7 +56,7 @@ std::string missing_of(const VkPhysicalDeviceProperties& of, const VkPhysicalDev
     if (!text.empty()) return text;
   }
   const auto absent = [](const char* what) { return fmt::format("no {}, which is needed", what); };
-  if (family == none) return absent("queue that computes");
+  if (family == no_family) return absent("queue that computes");
   if (features.shaderIntegerDotProduct == VK_FALSE) return absent("shaderIntegerDotProduct");
   if (features.maintenance4 == VK_FALSE) return absent("maintenance4");
   if (of_1_2.shaderRoundingModeRTEFloat32 == VK_FALSE) return absent("shaderRoundingModeRTEFloat32");
