@@ -1,12 +1,20 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/reproduction.md and docs/benchmarks.md anew from what the program prints.
+"""Writes the tables of docs/reproduction.md and docs/benchmarks.md anew from what the program prints, or compares them.
 
-    tools/tables.py [--program build/release/bin/spectr] [--only TEXT] [--list]
+    tools/tables.py [--program build/release/bin/spectr] [--only TEXT] [--list] [--resume FILE]
+    tools/tables.py --check [--quick] [--only TEXT]
+    tools/tables.py --print COMMAND [--resume FILE]
 
 A table stands between `<!-- table: COMMAND -->` and `<!-- end of table -->`; COMMAND is what is run, behind the name of
 the program: `lab run NAME` (its summary, ours beside the paper's), `bench methods …` and `bench widths …` (their rows,
 ours beside what the paper prints). Measure on a machine that does nothing else; all of them take some ten minutes.
---only runs the tables whose command holds this text, --list prints the commands and runs none."""
+--only runs the tables whose command holds this text, --list prints the commands and runs none, --resume keeps what
+`bench` has measured in a file, so that a run that is killed goes on. --print writes the table of one command alone.
+
+--check writes nothing. It runs every command again and compares all cells that do not depend on the speed of the machine:
+counts, perplexities, scores, acceptances, the papers' values. --quick reduces what takes longer than seconds, and then
+compares only the cells that do not depend on the number of texts: labels, settings and the papers' values. It ends with
+a line "N passed, M failed", and with status 1 where a cell differs."""
 import argparse
 import json
 import pathlib
@@ -58,8 +66,16 @@ def with_spread(value, spread=None):
     return number(value) + (f" ± {spread:.2g}" if spread else "")
 
 
+def as_printed(paper, field):
+    """What a paper prints, with its own digits; a ratio of such values has none."""
+    value = (paper or {}).get(field)
+    return paper["as_printed"].get(field, "") if isinstance(value, dict) or value is None and paper else number(value)
+
+
 def label(row):
     text = row["method"] + (f" {row['plan']}" if row.get("plan") else "")
+    if row.get("tree"):
+        text += " " + "·".join(str(factor) for factor in row["tree"])
     if row.get("beam_mode") == "top":
         text += " top"
     for name, member in (("τ", "tau"), ("τ₁", "bild_fallback"), ("τ₂", "bild_rollback")):
@@ -92,15 +108,24 @@ def methods_table(out):
     wide = len({warp(row) for row in out["rows"]}) > 1
     rows = []
     for row in out["rows"]:
-        paper = row.get("paper") or {}
+        paper = row.get("paper")
         line = [label(row), row.get("column") or "",
                 pathlib.Path(row["models"]["draft"] or "").stem if several else "", warp(row) if wide else ""]
         line += [str(row[name]) if row.get(name) is not None else "" for name in ("drafts", "length", "beams")]
         for _, field in MEASURES:
             line += [with_spread(row.get(field), row.get(field + "_sd") or row.get(field + "_se")),
-                     with_spread(paper.get(field))]
+                     as_printed(paper, field) if paper else ""]
         rows.append(line)
-    return markdown(head, rows)
+    return markdown(head, rows) + claims_table(out.get("claims") or [])
+
+
+def claims_table(claims):
+    """The ratios of a paper's text, below the table that they are of."""
+    if not claims:
+        return ""
+    rows = [[f"{claim['of']} of {claim['method']} over {claim['to']}", number(claim.get("ours")) or "n/a",
+             claim["as_printed"], f"{claim['paper']:.3f}"] for claim in claims]
+    return "\n" + markdown(["mean over columns", "here", "paper's text", "paper's table"], rows)
 
 
 def widths_table(out):
@@ -111,28 +136,117 @@ def widths_table(out):
         measured = [(model, row) for model, row in measured if row.get("paper")]
     rows = []
     for model, row in measured:
-        paper = row.get("paper") or {}
+        paper = row.get("paper") or {"as_printed": {}}
         if "width" in row:
-            rows.append([model, str(row["width"]), "", with_spread(row["relative"]), "", "", "", "", ""])
-        else:
-            seconds = paper.get("seconds_per_input")
-            rows.append([model, str(row["length"]), str(row["batch"]),
-                         with_spread(row["relative"], row["sd_ms"] / row["mean_ms"] * row["relative"]),
-                         with_spread(paper.get("relative")), number(row["ms_per_input"]),
-                         number(None if seconds is None else 1000 * seconds), number(row["joules_per_input"]),
-                         number(paper.get("joules_per_input"))])
+            rows.append([model, str(row["width"]), "", with_spread(row["relative"])] + [""] * 10)
+            continue
+        printed = paper["as_printed"]
+        rows.append([model, str(row["length"]), str(row["batch"]),
+                     with_spread(row["relative"], (row["sd_ms"] or 0) / row["mean_ms"] * row["relative"]),
+                     printed.get("relative", ""), number(row["ms_per_input"]), printed.get("seconds_per_input", ""),
+                     number(row["seconds"]), printed.get("seconds", ""), number(row["joules_per_input"]),
+                     printed.get("joules_per_input", ""), number(row["joules"]), printed.get("joules", "")])
     length = "nodes" if any("width" in row for _, row in measured) else "length"
-    return markdown(["model", length, "batch", "relative", "paper: relative", "ms/input", "paper: ms/input", "J/input",
-                     "paper: J/input"], rows)
+    return markdown(["model", length, "batch", "relative", "paper: relative", "ms/input", "paper: s/input", "s", "paper: s",
+                     "J/input", "paper: J/input", "J", "paper: J"], [row[:13] for row in rows])
 
 
-def table_of(program, command):
+def table_of(program, command, resume=None):
     arguments = shlex.split(command)
     if arguments[:2] == ["lab", "run"]:
         with tempfile.TemporaryDirectory() as folder:
             return summary_table(output(program, arguments + ["--out", folder]))
-    out = json.loads(output(program, arguments + ["--json"]))
+    out = json.loads(output(program, arguments + ["--json"] + (["--resume", resume] if resume else [])))
     return widths_table(out) if arguments[:2] == ["bench", "widths"] else methods_table(out)
+
+
+# --check
+
+# Experiments that take a second or so at full size.
+SHORT = {"spectr-bernoulli", "spectr-uniform", "spectr-recursive", "spectr-naive", "spectr-bounds", "spectrpp-subsets",
+         "pareto", "mtad-counterexamples"}
+# Columns that say how fast a machine is.
+TIMED = {"speed-up", "relative", "ms/input", "s", "J/token", "J/input", "J", "µs here"}
+# Columns that depend neither on it nor on the number of texts.
+FIXED = {"method", "column", "draft", "filters", "K", "L", "beams", "model", "length", "nodes", "batch"}
+
+
+def with_flags(arguments, **flags):
+    """The arguments with these flags, instead of what they were."""
+    for name, value in flags.items():
+        flag = f"-{name}" if len(name) == 1 else f"--{name}"
+        if flag in arguments:
+            at = arguments.index(flag)
+            arguments = arguments[:at] + arguments[at + 2:]
+        arguments = arguments + [flag, str(value)]
+    return arguments
+
+
+def reduced(command):
+    """The command at the least size that tells its fixed cells, and whether it was reduced."""
+    arguments = shlex.split(command)
+    if arguments[:2] == ["lab", "run"]:
+        return (command, False) if arguments[2] in SHORT else (command + " --quick", True)
+    if arguments[:2] == ["bench", "widths"]:
+        return shlex.join(with_flags(arguments, runs=2)), True
+    ranked = "--preset" in arguments and arguments[arguments.index("--preset") + 1] == "mtad-table1"
+    return shlex.join(with_flags(arguments, count=1, n=4, **({} if ranked else {"repeats": 1}))), True
+
+
+def cells_of(table):
+    """{(part, row, column): cell} of a table, or of several with a line between; rows are numbered where labels repeat."""
+    cells = {}
+    for part, text in enumerate(table.strip().split("\n\n")):
+        lines = [[cell.strip(" |") for cell in re.split(r"(?<!\\)\|", line.strip()[1:-1])] for line in text.splitlines()]
+        if len(lines) < 2:
+            continue
+        head, seen = lines[0], {}
+        for line in lines[2:]:
+            seen[line[0]] = seen.get(line[0], 0) + 1
+            for column, cell in zip(head, line):
+                cells[(part, line[0], seen[line[0]], column)] = cell
+    return cells
+
+
+def is_timed(key):
+    _, row, _, column = key
+    return column in TIMED or "µs" in row or row.startswith(("speed of", "energy of")) and column == "here"
+
+
+def is_fixed(key):
+    _, _, _, column = key
+    return column in FIXED or column.startswith("paper")
+
+
+def differences(committed, made, was_reduced):
+    """Lines about the cells that should be the same and are not. A reduced run need not have every row."""
+    expected, found = cells_of(committed), cells_of(made)
+    lines = []
+    for key, cell in expected.items():
+        if is_timed(key) or (was_reduced and not is_fixed(key)):
+            continue
+        if key not in found:
+            if not was_reduced:
+                lines.append(f"{key[1]}, {key[3]}: {cell!r} is missing")
+        elif found[key] != cell:
+            lines.append(f"{key[1]}, {key[3]}: {cell!r} is committed, {found[key]!r} is made")
+    if not any(key in found for key in expected):
+        lines.append("no cell of the table is made")
+    return lines
+
+
+def check(given):
+    passed = failed = 0
+    for name in DOCUMENTS:
+        for _, command, table, _ in BLOCK.findall((ROOT / name).read_text()):
+            if given.only not in command:
+                continue
+            shorter, was_reduced = reduced(command) if given.quick else (command, False)
+            lines = differences(table, table_of(given.program, shorter), was_reduced)
+            passed, failed = passed + (not lines), failed + bool(lines)
+            print(f"{'FAILED' if lines else 'ok'}: {name}: {shorter}", *lines, sep="\n  ", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
 
 
 def main():
@@ -140,7 +254,16 @@ def main():
     flags.add_argument("--program", default=str(ROOT / "build/release/bin/spectr"))
     flags.add_argument("--only", default="")
     flags.add_argument("--list", action="store_true")
+    flags.add_argument("--resume")
+    flags.add_argument("--print", metavar="COMMAND")
+    flags.add_argument("--check", action="store_true")
+    flags.add_argument("--quick", action="store_true")
     given = flags.parse_args()
+    if given.print:
+        print(table_of(given.program, given.print, given.resume), end="")
+        return
+    if given.check:
+        sys.exit(check(given))
     for name in DOCUMENTS:
         document = ROOT / name
         text = document.read_text()
@@ -150,7 +273,7 @@ def main():
             print(f"{name}: {command}", flush=True)
             if given.list:
                 continue
-            table = begin + table_of(given.program, command) + end
+            table = begin + table_of(given.program, command, given.resume) + end
             text = BLOCK.sub(lambda found: table if found[2] == command else found[0], text)
             document.write_text(text)  # a later one that fails takes nothing back
 

@@ -79,6 +79,8 @@ class BatchPass {
             {"ms", *std::ranges::min_element(milliseconds_)},
             {"relative", mean_ms() / base_ms},
             {"ms_per_input", mean_ms() / inputs},
+            {"seconds", 1e-3 * mean_ms() * runs},
+            {"joules", joules(1.0)},
             {"joules_per_run", joules(runs)},
             {"joules_per_input", joules(runs * inputs)}};
   }

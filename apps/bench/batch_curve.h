@@ -25,9 +25,9 @@ struct BatchSettings {
 /// independent texts, each with its own cache, the last `length` tokens of each. All cells take turns, a
 /// tenth of their runs at a time, after one pass each that does not count.
 ///
-/// Rows {length, batch, independent, runs, mean_ms, sd_ms, ms (the fastest), relative, ms_per_input,
-/// joules_per_run, joules_per_input}; `relative` is mean_ms over `base_ms`, or without one over that of the
-/// first cell.
+/// Rows {length, batch, independent, runs, mean_ms, sd_ms, ms (the fastest), relative, ms_per_input, seconds
+/// and joules of all runs, joules_per_run, joules_per_input}; `relative` is mean_ms over `base_ms`, or
+/// without one over that of the first cell.
 ///
 /// Error: no length or batch, one of 0, a tree that is wider than the vocabulary, or a text that the context
 /// has no room for. `done(passes so far, of all)` is called as the work goes on.

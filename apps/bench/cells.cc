@@ -86,7 +86,7 @@ Result<std::vector<Cell>> expand_method(const MethodRule& method, const Axes& ax
   return cells;
 }
 
-Json or_null(std::size_t number) {
+Json null_if_zero(std::size_t number) {
   return number > 0 ? Json(number) : Json(nullptr);
 }
 
@@ -123,8 +123,9 @@ Json to_json(const Cell& cell) {
   const WarpOptions& warp = cell.warp.options();
   return {{"method", cell.method->name},
           {"plan", o.plan ? Json(*o.plan) : Json(nullptr)},
-          {"drafts", or_null(cell.shape.drafts)},
-          {"length", or_null(cell.shape.length)},
+          {"drafts", null_if_zero(cell.shape.drafts)},
+          {"length", null_if_zero(cell.shape.length)},
+          {"tree", o.tree.empty() ? Json(nullptr) : read(Setting::tree, o.tree)},
           {"beams", read(Setting::beams, o.beams)},
           {"beam_mode", read(Setting::beam_mode, o.beam_mode == BeamMode::draw ? "draw" : "top")},
           {"tau", read(Setting::tau, o.tau)},

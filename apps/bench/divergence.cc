@@ -10,7 +10,7 @@ namespace {
 // The most tokens of the contexts of a row, the last row's left out.
 constexpr std::array<std::size_t, 4> longest = {32, 64, 128, 256};
 
-std::vector<double> numbers(const Logits& logits) {
+std::vector<double> logit_numbers(const Logits& logits) {
   std::vector<double> x(logits.size());
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = logits.at(static_cast<Token>(i));
   return x;
@@ -49,7 +49,7 @@ Result<Logits> logits_after(Session& session, std::span<const Token> context) {
   const Logits row = session.logits(TokenTree::root);
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (const double x = row.at(static_cast<Token>(i)); std::isnan(x) || x == HUGE_VAL)
-      return error("{}: the logits that it gives are no numbers", session.name());
+      return error("{}: the logits that it gives are no logit_numbers", session.name());
   }
   return row;
 }
@@ -57,7 +57,7 @@ Result<Logits> logits_after(Session& session, std::span<const Token> context) {
 }  // namespace
 
 Divergence divergence(const Logits& logits, const Logits& reference) {
-  const std::vector<double> a = numbers(logits), b = numbers(reference);
+  const std::vector<double> a = logit_numbers(logits), b = logit_numbers(reference);
   const double log_p = log_sum_exp(a), log_q = log_sum_exp(b);
   Divergence d;
   for (std::size_t i = 0; i < a.size(); ++i) {

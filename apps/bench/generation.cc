@@ -1,6 +1,7 @@
 #include "apps/bench/generation.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "spectr/base/counter_random.h"
@@ -14,6 +15,13 @@ Result<Models> start_models(const Setup& setup, const Cell& cell, std::size_t no
   std::vector<const LanguageModel*> drafts;
   if (const LoadedModel* draft = draft_of(setup, cell)) drafts.push_back(draft->transformer.get());
   return Models::start(*setup.target.transformer, drafts, cell.warp, context, nodes);
+}
+
+/// Cuts a prompt to `room` tokens of its end. A BOS that it begins with stays.
+void cut(std::vector<Token>& prompt, std::size_t room, std::optional<Token> bos) {
+  const bool keeps_bos = prompt.front() == bos && room > 1;
+  prompt.erase(prompt.begin() + (keeps_bos ? 1 : 0),
+               prompt.end() - static_cast<std::ptrdiff_t>(keeps_bos ? room - 1 : room));
 }
 
 }  // namespace
@@ -41,7 +49,7 @@ Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Pr
     if (opening.empty()) return error("the prompt '{}' has no tokens", prompt.turns.front());
     tokens.tokens = opening.size();
     tokens.cut = opening.size() > room;
-    if (tokens.cut) opening.erase(opening.begin(), opening.end() - static_cast<std::ptrdiff_t>(room));
+    if (tokens.cut) cut(opening, room, setup.target.tokenizer->vocabulary().bos());
     all.push_back(std::move(tokens));
   }
   return all;

@@ -43,7 +43,7 @@ struct TokenPrompt {
   Prompt prompt;                          ///< as it was read
   std::vector<std::vector<Token>> turns;  ///< of a conversation the first alone
   std::size_t tokens;                     ///< of its first turn, all of them
-  bool cut;                               ///< which were too many for the context: their end is left
+  bool cut;                               ///< they did not fit the context: a BOS and the last ones remain
 };
 
 /// Error: the context has no room for `predict` tokens and a prompt.

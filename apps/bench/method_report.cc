@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/bench/row_label.h"
-#include "apps/bench/table.h"
+#include "apps/plot/data_table.h"
 
 namespace spectr::bench {
 namespace {
@@ -54,9 +54,7 @@ std::string printed(const Json& row, const char* name) {
   if (!has(row, "paper") || !has(row["paper"], name)) return "";
   const Json& value = row["paper"][name];
   if (value.is_number()) return number(value.get<double>(), 2);  // computed from what it prints
-  std::string text = fmt::format("{}", value["mean"].get<double>());
-  if (!value["sd"].is_null()) text += fmt::format(" ± {}", value["sd"].get<double>());
-  return text;
+  return row["paper"].value("as_printed", Json::object()).value(name, "");
 }
 
 TableColumn paper(const char* name) {
@@ -175,7 +173,7 @@ std::string methods_table(const Json& rows) {
     names.push_back(column.name);
     for (std::size_t i = 0; i < texts.size(); ++i) lines[i].push_back(texts[i]);
   }
-  return aligned(names, lines);
+  return plot::aligned(names, lines);
 }
 
 std::string categories_table(const Json& rows) {
@@ -199,11 +197,12 @@ std::string categories_table(const Json& rows) {
       const Json printed =
           has(row, "paper") ? row["paper"].value("score_by_category", Json::object()) : Json::object();
       if (printed.contains(line.front()))
-        text += fmt::format(" (paper {})", printed[line.front()].get<double>());
+        text += fmt::format(" (paper {})",
+                            row["paper"]["as_printed"]["score_by_category"][line.front()].get<std::string>());
       line.push_back(std::move(text));
     }
   }
-  return lines.empty() ? "" : aligned(names, lines);
+  return lines.empty() ? "" : plot::aligned(names, lines);
 }
 
 }  // namespace spectr::bench

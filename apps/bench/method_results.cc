@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
+#include "apps/bench/claims.h"
 #include "apps/bench/method_report.h"
 #include "apps/bench/method_rows.h"
-#include "apps/bench/table.h"
+#include "apps/plot/data_table.h"
 
 namespace spectr::bench {
 namespace {
@@ -79,7 +80,7 @@ std::string prompts_line(const Json& set) {
 
 Results results_of(const Preset* preset, const Setup& setup, std::span<const Part> parts,
                    std::string_view relative_to) {
-  Results results{Json::array(), Json::array(), Json::array()};
+  Results results{Json::array(), Json::array(), Json::array(), Json::array()};
   std::vector<Json> by_part;
   for (const Part& part : parts) {
     by_part.push_back(rows_of(preset, setup, part));
@@ -91,6 +92,8 @@ Results results_of(const Preset* preset, const Setup& setup, std::span<const Par
     results.across = rows_across(by_part);
     set_relative(results.across, relative_to);
   }
+  if (preset != nullptr) results.claims = claims_json(*preset);
+  add_measured(results.claims, results.rows);
   return results;
 }
 
@@ -109,6 +112,7 @@ std::string results_text(const Json& sets, const Results& results) {
     text += fmt::format("\nall {} data sets: means ± standard deviations over them\n{}", sets.size(),
                         methods_table(results.across));
   }
+  if (!results.claims.empty()) text += "\n" + claims_table(results.claims);
   return text;
 }
 
@@ -122,8 +126,10 @@ Json data_sets_json(const Preset* preset, std::span<const Part> parts) {
     if (preset == nullptr || preset->data_sets.empty()) continue;
     const auto set = std::ranges::find(preset->data_sets, part.name, &DataSet::name);
     const bool printed = set != preset->data_sets.end() && set->mean_tokens;
-    all.back()["paper"] =
-        printed ? Json{{"source", preset->source}, {"mean_tokens", *set->mean_tokens}} : Json();
+    all.back()["paper"] = printed ? Json{{"source", preset->source},
+                                         {"mean_tokens", set->mean_tokens->value},
+                                         {"as_printed", {{"mean_tokens", set->mean_tokens->text()}}}}
+                                  : Json();
   }
   return all;
 }
@@ -134,9 +140,9 @@ std::string lengths_table(const Json& sets) {
     lines.push_back(
         {set["name"].get<std::string>(), set["prompts"].dump(),
          fmt::format("{:.1f}", set["mean_tokens"].get<double>()),
-         set["paper"].is_null() ? "" : fmt::format("{}", set["paper"]["mean_tokens"].get<double>())});
+         set["paper"].is_null() ? "" : set["paper"]["as_printed"]["mean_tokens"].get<std::string>()});
   }
-  return aligned({"data set", "prompts", "mean tokens", "paper"}, lines);
+  return plot::aligned({"data set", "prompts", "mean tokens", "paper"}, lines);
 }
 
 std::string preset_lines(const Preset* preset) {

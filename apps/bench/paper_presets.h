@@ -20,6 +20,9 @@ std::vector<Preset> mtad_comparisons();
 /// there is such a column.
 MethodOptions mtad_settings(std::string_view column);
 
+/// Seconds that MTAD's section 5 gives a method on a data set (its appendix E says an hour).
+inline constexpr double time_budget = 1000.0;
+
 /// What MTAD filters distributions by (appendix F): the 20 likeliest tokens, then of these the likeliest
 /// that make up 0.9.
 WarpOptions mtad_warp(std::size_t top_k = 20, double top_p = 0.9);

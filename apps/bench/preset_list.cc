@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "apps/bench/table.h"
+#include "apps/bench/claims.h"
+#include "apps/plot/data_table.h"
 #include "spectr/base/check.h"
 
 namespace spectr::bench {
@@ -70,12 +71,15 @@ Json to_json(const Preset& preset) {
                {"models", preset.models},
                {"prompts", or_null(preset.prompts)},
                {"repeats", preset.repeats},
+               {"seconds", preset.seconds ? Json(*preset.seconds) : Json(nullptr)},
+               {"claims", claims_json(preset)},
                {"relative_to", or_null(preset.relative_to)},
                {"cells", cells_json(preset)}};
   for (const DataSet& set : preset.data_sets) {
-    json["data_sets"].push_back({{"name", set.name},
-                                 {"what", set.what},
-                                 {"paper_mean_tokens", set.mean_tokens ? Json(*set.mean_tokens) : Json()}});
+    json["data_sets"].push_back(
+        {{"name", set.name},
+         {"what", set.what},
+         {"paper_mean_tokens", set.mean_tokens ? Json(set.mean_tokens->value) : Json()}});
   }
   if (preset.passes) json["passes"] = passes_json(preset);
   return json;
@@ -88,14 +92,6 @@ std::string text_of_value(const Json& value) {
 
 std::string text_of_number(double number) {
   return fmt::format("{}", number);
-}
-
-/// "2.56 ± 0.01", of a paper.
-std::string text_of_paper(const Json& value) {
-  if (value.is_null()) return "";
-  std::string text = text_of_number(value["mean"].get<double>());
-  if (!value["sd"].is_null()) text += " ± " + text_of_number(value["sd"].get<double>());
-  return text;
 }
 
 constexpr const char* measures[] = {"block_efficiency", "tokens_per_second", "joules_per_token",
@@ -119,7 +115,7 @@ std::string cells_text(const Json& cells) {
     line.push_back(warp["top_k"] == 0 ? "" : warp["top_k"].dump());
     line.push_back(warp["top_p"] == 1.0 ? "" : text_of_number(warp["top_p"].get<double>()));
     for (const char* measure : measures)
-      line.push_back(cell["paper"].is_null() ? "" : text_of_paper(cell["paper"][measure]));
+      line.push_back(cell["paper"].is_null() ? "" : cell["paper"]["as_printed"].value(measure, ""));
     lines.push_back(std::move(line));
   }
   for (std::size_t i = names.size(); i-- > 0;) {
@@ -128,7 +124,7 @@ std::string cells_text(const Json& cells) {
     names.erase(names.begin() + static_cast<std::ptrdiff_t>(i));
     for (auto& line : lines) line.erase(line.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  return aligned(names, lines);
+  return plot::aligned(names, lines);
 }
 
 }  // namespace
@@ -145,11 +141,14 @@ std::string list_of(std::span<const Preset> presets) {
     text +=
         fmt::format("{}{}: {}. {}\n", text.empty() ? "" : "\n", preset.name, preset.source, preset.summary);
     text += fmt::format("  its numbers: {}\n", preset.models);
+    if (preset.seconds) text += fmt::format("  {} seconds for each method and data set\n", *preset.seconds);
     const Json cells = cells_json(preset);
     if (!cells.empty()) text += cells_text(cells);
+    const Json claims = claims_json(preset);
+    if (!claims.empty()) text += claims_table(claims);
     for (const DataSet& set : preset.data_sets) {
       text += fmt::format("{}: {}", set.name, set.what);
-      if (set.mean_tokens) text += fmt::format(", {} tokens in the mean", *set.mean_tokens);
+      if (set.mean_tokens) text += fmt::format(", {} tokens in the mean", set.mean_tokens->text());
       text += "\n";
     }
     if (preset.passes) {

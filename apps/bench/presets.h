@@ -28,7 +28,7 @@ struct Column {
 struct DataSet {
   std::string_view name;
   std::string_view what;
-  std::optional<double> mean_tokens = {};
+  std::optional<PrintedNumber> mean_tokens = {};
 };
 
 /// A place among `ranked_answers` answers to one prompt, by their perplexity.
@@ -46,22 +46,31 @@ struct PassTable {
   std::vector<PrintedPass> draft = {};
 };
 
+/// A ratio that a paper's text claims in the mean over the columns of a table.
+struct ClaimedRatio {
+  enum class Of { speed, energy } of;
+  std::string_view method, to;
+  PrintedNumber printed;
+};
+
 /// The settings of a paper's table or figure, to be run on any pair of models.
 struct Preset {
   std::string_view name;
-  std::string_view source;   ///< paper and number
-  std::string_view summary;  ///< what it compares
-  std::string_view models;   ///< and data that the paper's numbers belong to
-  std::size_t prompts = 0;   ///< of the paper; 0: not printed
-  std::size_t repeats = 1;   ///< of the paper
+  std::string_view source;             ///< paper and number
+  std::string_view summary;            ///< what it compares
+  std::string_view models;             ///< and data that the paper's numbers belong to
+  std::size_t prompts = 0;             ///< of the paper; 0: not printed
+  std::size_t repeats = 1;             ///< of the paper
+  std::optional<double> seconds = {};  ///< of a method's answers in the paper; none: not printed
   std::vector<Column> columns = {};
-  std::string_view relative_to = {};     ///< the method that the paper's ratios are to
-  std::size_t usual_column = 0;          ///< which is run where none is chosen
-  bool all_columns = false;              ///< all are, instead
-  bool column_per_draft = false;         ///< columns differ in the draft model alone, from small to large
-  std::vector<Rank> ranks = {};          ///< of answers to one prompt, instead of cells
-  std::vector<DataSet> data_sets = {};   ///< whose prompts are measured and nothing else
-  std::optional<PassTable> passes = {};  ///< for `bench widths` instead
+  std::vector<ClaimedRatio> claims = {};  ///< of the abstract and the text
+  std::string_view relative_to = {};      ///< the method that the paper's ratios are to
+  std::size_t usual_column = 0;           ///< which is run where none is chosen
+  bool all_columns = false;               ///< all are, instead
+  bool column_per_draft = false;          ///< columns differ in the draft model alone, from small to large
+  std::vector<Rank> ranks = {};           ///< of answers to one prompt, instead of cells
+  std::vector<DataSet> data_sets = {};    ///< whose prompts are measured and nothing else
+  std::optional<PassTable> passes = {};   ///< for `bench widths` instead
 };
 
 /// Every preset, by paper and number.

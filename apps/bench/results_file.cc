@@ -47,6 +47,18 @@ std::uint64_t sampled_hash(const std::filesystem::path& file, std::uint64_t byte
   return hash.value();
 }
 
+/// Whether a line is what a kill can leave of a row: nothing in it but its end is wrong.
+bool is_beginning_of_row(std::string_view line) {
+  constexpr std::string_view begin = R"({"key":)";
+  if (!line.starts_with(begin.substr(0, line.size()))) return false;
+  try {
+    [[maybe_unused]] const Json whole = Json::parse(line);
+    return false;
+  } catch (const Json::parse_error& wrong) {
+    return wrong.byte > line.size();
+  }
+}
+
 }  // namespace
 
 Json identity_of(const std::filesystem::path& file) {
@@ -63,25 +75,26 @@ Result<ResultsFile> ResultsFile::open(std::filesystem::path path) {
   if (!append(file.path_, "")) return error("{}: cannot be written: {}", name, std::strerror(errno));
   std::ifstream in(file.path_, std::ios::binary);
   if (!in) return error("{}: {}", name, std::strerror(errno));
-  std::string line;          // in the end: what follows the last line break
-  std::size_t complete = 0;  // bytes of whole lines
-  for (std::size_t number = 1; std::getline(in, line) && !in.eof(); ++number) {
+  std::string line;
+  std::size_t complete = 0;       // bytes of whole lines
+  bool lacks_line_break = false;  // after the last row
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    const bool is_last = in.eof();
     const Json entry = Json::parse(line, nullptr, false);
-    if (!entry.is_object() || !entry.contains("key") || !entry.contains("row")) {
+    if (entry.is_object() && entry.contains("key") && entry.contains("row")) {
+      file.rows_[text_of(entry["key"])] = entry["row"];
+      complete += line.size() + (is_last ? 0 : 1);
+      lacks_line_break = is_last;
+    } else if (!is_last || !is_beginning_of_row(line)) {
       return error("{}: line {} is not a result of spectr bench", name, number);
     }
-    file.rows_[text_of(entry["key"])] = entry["row"];
-    complete += line.size() + 1;
   }
   in.close();
-  // What follows the last whole line was being written when the run was killed, or is somebody else's text.
-  constexpr std::string_view begin = R"({"key":)";
-  if (!line.starts_with(begin.substr(0, line.size()))) {
-    return error("{}: its last line is not a result of spectr bench", name);
-  }
   std::error_code failed;
   std::filesystem::resize_file(file.path_, complete, failed);
   if (failed) return error("{}: cannot be written: {}", name, failed.message());
+  if (lacks_line_break && !append(file.path_, "\n"))
+    return error("{}: cannot be written: {}", name, std::strerror(errno));
   return file;
 }
 

@@ -15,11 +15,13 @@ namespace spectr::bench {
 Json identity_of(const std::filesystem::path& file);
 
 /// Finished measurements on disk, one JSON object {"key", "row"} per line, so that a run that was killed can
-/// go on where it was. A line is complete or, where the kill fell into its writing, the last one and ignored.
+/// go on where it was. Only the beginning of a row at the end of the file, where a kill interrupted its
+/// writing, is dropped. A complete last row counts with or without its line break.
 class ResultsFile {
  public:
   /// Reads what is there; a file that does not exist is empty. Error: no such file can be read or made, or a
-  /// line in it is not of this form.
+  /// line in it is neither of this form nor the beginning of such a line at the end; the file is unchanged
+  /// then.
   static Result<ResultsFile> open(std::filesystem::path path);
 
   /// The row of an earlier run with the same key (settings and inputs), if there is one.

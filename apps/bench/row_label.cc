@@ -1,9 +1,11 @@
 #include "apps/bench/row_label.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <set>
+#include <vector>
 
 namespace spectr::bench {
 
@@ -13,6 +15,8 @@ std::string label_of(const Json& row) {
     if (!row[member].is_null()) text += fmt::format(" {}={}", name, row[member].get<double>());
   };
   if (!row["plan"].is_null()) text += " " + row["plan"].get<std::string>();
+  if (row.contains("tree") && !row["tree"].is_null())
+    text += fmt::format(" {}", fmt::join(row["tree"].get<std::vector<std::size_t>>(), "·"));
   if (row["beam_mode"] == "top") text += " top";
   add("τ", "tau");
   add("τ₁", "bild_fallback");

@@ -6,31 +6,32 @@ namespace {
 /// SpecTr samples at temperature 1, without filters.
 const WarpOptions warp = WarpOptions::none();
 
-Printed efficiency(double mean, double sd) {
-  return {.block_efficiency = PaperValue{mean, sd}};
+Printed efficiency(const PaperValue& value) {
+  return {.block_efficiency = value};
 }
 
-Printed efficiency_and_speedup(double efficiency, double speedup) {
+Printed efficiency_and_speedup(PrintedNumber efficiency, PrintedNumber speedup) {
   return {.block_efficiency = PaperValue{efficiency}, .speedup = PaperValue{speedup}};
 }
 
 Preset table1() {
-  return {.name = "spectr-table1",
-          .source = "SpecTr, table 1",
-          .summary = "speculative decoding and SpecTr with 8 drafts",
-          .models =
-              "PaLM-2 Gecko drafts for Bison (not public); LM1B, of statmt.org: --prompts LM1B=FILE "
-              "--prefix-words N",
-          .prompts = 1000,
-          .repeats = 3,
-          .columns = {{.warp = warp,
-                       .axes = {{.methods = {"plain"}},
-                                {.methods = {"speculative"}, .lengths = {4, 8}},
-                                {.methods = {"spectr"}, .drafts = {8}, .lengths = {4, 8}}},
-                       .printed = {efficiency_and_speedup(1.0, 1.0), efficiency_and_speedup(2.4, 1.67),
-                                   efficiency_and_speedup(2.9, 1.56), efficiency_and_speedup(3.1, 2.08),
-                                   efficiency_and_speedup(4.0, 2.13)}}},
-          .relative_to = "speculative"};
+  return {
+      .name = "spectr-table1",
+      .source = "SpecTr, table 1",
+      .summary = "speculative decoding and SpecTr with 8 drafts",
+      .models =
+          "PaLM-2 Gecko drafts for Bison (not public); LM1B, of statmt.org: --prompts LM1B=FILE "
+          "--prefix-words N",
+      .prompts = 1000,
+      .repeats = 3,
+      .columns = {{.warp = warp,
+                   .axes = {{.methods = {"plain"}},
+                            {.methods = {"speculative"}, .lengths = {4, 8}},
+                            {.methods = {"spectr"}, .drafts = {8}, .lengths = {4, 8}}},
+                   .printed = {efficiency_and_speedup(1.0_p, 1.0_p), efficiency_and_speedup(2.4_p, 1.67_p),
+                               efficiency_and_speedup(2.9_p, 1.56_p), efficiency_and_speedup(3.1_p, 2.08_p),
+                               efficiency_and_speedup(4.0_p, 2.13_p)}}},
+      .relative_to = "speculative"};
 }
 
 std::vector<PrintedPass> relative(const PaperValue (&values)[8]) {
@@ -46,14 +47,14 @@ Preset table2() {
           .source = "SpecTr, table 2",
           .summary = "what a pass of the target costs for draft lengths and batches, relative to the first",
           .models = "a transformer of 97M parameters on a GPU",
-          .passes = PassTable{batches, relative({{1.00, .16},
-                                                 {1.01, .15},
-                                                 {1.06, .10},
-                                                 {1.10, .16},
-                                                 {1.01, .18},
-                                                 {1.09, .25},
-                                                 {1.10, .09},
-                                                 {1.42, .4}})}};
+          .passes = PassTable{batches, relative({{1.00_p, .16_p},
+                                                 {1.01_p, .15_p},
+                                                 {1.06_p, .10_p},
+                                                 {1.10_p, .16_p},
+                                                 {1.01_p, .18_p},
+                                                 {1.09_p, .25_p},
+                                                 {1.10_p, .09_p},
+                                                 {1.42_p, .4_p}})}};
 }
 
 Preset table3() {
@@ -63,14 +64,14 @@ Preset table3() {
           .models = "a draft of 6M parameters, a target of 97M, on a GPU",
           .passes = PassTable{batches,
                               {},
-                              relative({{.18, .02},
-                                        {.19, .04},
-                                        {.18, .09},
-                                        {.20, .13},
-                                        {.17, .04},
-                                        {.19, .05},
-                                        {.16, .02},
-                                        {.18, .04}})}};
+                              relative({{.18_p, .02_p},
+                                        {.19_p, .04_p},
+                                        {.18_p, .09_p},
+                                        {.20_p, .13_p},
+                                        {.17_p, .04_p},
+                                        {.19_p, .05_p},
+                                        {.16_p, .02_p},
+                                        {.18_p, .04_p}})}};
 }
 
 /// Block efficiencies of one draft model: of speculative decoding for L = 4 and 8, then of SpecTr for
@@ -82,9 +83,9 @@ Column table4_column(std::string_view draft, const PaperValue (&speculative)[2],
                 .axes = {{.methods = {"plain"}},
                          {.methods = {"speculative"}, .lengths = {4, 8}},
                          {.methods = {"spectr"}, .drafts = {2, 4, 8}, .lengths = {4, 8}}},
-                .printed = {{.block_efficiency = PaperValue{1.0}}}};
-  for (const PaperValue& value : speculative) column.printed.push_back(efficiency(value.mean, *value.sd));
-  for (const PaperValue& value : spectr) column.printed.push_back(efficiency(value.mean, *value.sd));
+                .printed = {{.block_efficiency = PaperValue{1.0_p}}}};
+  for (const PaperValue& value : speculative) column.printed.push_back(efficiency(value));
+  for (const PaperValue& value : spectr) column.printed.push_back(efficiency(value));
   return column;
 }
 
@@ -97,13 +98,27 @@ Preset table4() {
               "LM1B, of statmt.org: --prompts LM1B=FILE --prefix-words N",
           .prompts = 1000,
           .repeats = 3,
-          .columns =
-              {table4_column("2M", {{1.86, .02}, {1.91, .01}},
-                             {{2.07, .01}, {2.32, .00}, {2.56, .01}, {2.15, .01}, {2.41, .00}, {2.68, .01}}),
-               table4_column("6M", {{2.21, .01}, {2.33, .01}},
-                             {{2.43, .01}, {2.74, .01}, {2.99, .02}, {2.61, .02}, {2.96, .03}, {3.27, .02}}),
-               table4_column("20M", {{2.71, .01}, {3.12, .02}},
-                             {{2.96, .00}, {3.28, .02}, {3.49, .03}, {3.48, .04}, {3.85, .05}, {4.15, .04}})},
+          .columns = {table4_column("2M", {{1.86_p, .02_p}, {1.91_p, .01_p}},
+                                    {{2.07_p, .01_p},
+                                     {2.32_p, .00_p},
+                                     {2.56_p, .01_p},
+                                     {2.15_p, .01_p},
+                                     {2.41_p, .00_p},
+                                     {2.68_p, .01_p}}),
+                      table4_column("6M", {{2.21_p, .01_p}, {2.33_p, .01_p}},
+                                    {{2.43_p, .01_p},
+                                     {2.74_p, .01_p},
+                                     {2.99_p, .02_p},
+                                     {2.61_p, .02_p},
+                                     {2.96_p, .03_p},
+                                     {3.27_p, .02_p}}),
+                      table4_column("20M", {{2.71_p, .01_p}, {3.12_p, .02_p}},
+                                    {{2.96_p, .00_p},
+                                     {3.28_p, .02_p},
+                                     {3.49_p, .03_p},
+                                     {3.48_p, .04_p},
+                                     {3.85_p, .05_p},
+                                     {4.15_p, .04_p}})},
           .relative_to = "speculative",
           .usual_column = 1,
           .column_per_draft = true};

@@ -12,22 +12,23 @@
 namespace spectr::bench {
 namespace {
 
-constexpr double seconds_per_round = 0.05;  // spent on one width, in at least three passes
-constexpr int min_passes = 3;
+constexpr double seconds_per_width_round = 0.05;  // spent on one width, in at least three passes
+constexpr int min_width_passes = 3;
 
 /// What is known of a width so far.
-struct Point {
+struct WidthPoint {
   std::size_t width;
   double min_seconds = 1e9;  // s
   std::size_t passes = 0;
   std::optional<double> joules = 0.0;
 };
 
-Result<void> pass_round(Session& session, std::span<const Token> text, Point& point, EnergyMeter& meter) {
+Result<void> pass_round(Session& session, std::span<const Token> text, WidthPoint& point,
+                        EnergyMeter& meter) {
   const TokenTree tree = flat_tree(point.width);
   meter.start();
   double spent = 0.0;
-  for (int i = 0; i < min_passes || spent < seconds_per_round; ++i) {
+  for (int i = 0; i < min_width_passes || spent < seconds_per_width_round; ++i) {
     session.rewind(text.size() - 1);  // the last token is the tree's root and computed with it
     Stopwatch watch;
     SPECTR_TRY_VOID(session.score(text, tree));
@@ -85,15 +86,15 @@ Result<Json> measure_widths(const Transformer& model, const WidthSettings& setti
     SPECTR_TRY(const std::unique_ptr<Session> session, model.start(depth + 2, widths.back()));
     const std::vector<Token> text(depth + 1, 0);
     SPECTR_TRY_VOID(session->score(text, TokenTree(0)));
-    std::vector<Point> points;
+    std::vector<WidthPoint> points;
     for (std::size_t width : widths) points.push_back({width});
     for (std::size_t round = 0; round < settings.rounds; ++round) {
-      for (Point& point : points) SPECTR_TRY_VOID(pass_round(*session, text, point, meter));
+      for (WidthPoint& point : points) SPECTR_TRY_VOID(pass_round(*session, text, point, meter));
       done(d * settings.rounds + round + 1, settings.depths.size() * settings.rounds);
     }
     SPECTR_TRY(const std::vector<double> bytes, weight_bytes(model, text, widths));
     for (std::size_t i = 0; i < points.size(); ++i) {
-      const Point& point = points[i];
+      const WidthPoint& point = points[i];
       if (std::ranges::find(settings.widths, point.width) == settings.widths.end()) continue;
       rows.push_back(
           {{"width", point.width},

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/bench/table.h"
+#include "apps/plot/data_table.h"
 
 namespace spectr::bench {
 namespace {
@@ -41,17 +41,20 @@ std::string widths_table(const Json& rows, const Roofline& roof) {
                                   : "n/a",
          joules.is_null() ? "n/a" : fmt::format("{:.3g}", joules.get<double>())});
   }
-  return aligned({"nodes", "depth", "ms", "relative", "MB", "of memory", "of integer peak", "J"}, lines);
+  return plot::aligned({"nodes", "depth", "ms", "relative", "MB", "of memory", "of integer peak", "J"},
+                       lines);
 }
 
 std::string batches_table(const Json& rows) {
-  std::vector<std::string> names = {"length",   "batch",    "ms",    "fastest",
-                                    "relative", "ms/input", "J/run", "J/input"};
+  std::vector<std::string> names = {"length",   "batch", "ms", "fastest", "relative",
+                                    "ms/input", "s",     "J",  "J/run",   "J/input"};
   std::vector<std::pair<const char*, const char*>> printed;  // what the paper has of some row, and its title
   for (const auto& [measure, title] :
        std::initializer_list<std::pair<const char*, const char*>>{{"relative", "paper: relative"},
-                                                                  {"seconds_per_run", "paper: s/run"},
+                                                                  {"seconds", "paper: s"},
+                                                                  {"seconds_per_run", "s/run"},
                                                                   {"seconds_per_input", "s/input"},
+                                                                  {"joules", "J"},
                                                                   {"joules_per_run", "J/run"},
                                                                   {"joules_per_input", "J/input"}}) {
     const auto has = [&](const Json& row) {
@@ -72,21 +75,14 @@ std::string batches_table(const Json& rows) {
                      fmt::format("{:.3f} ± {:.3f}", mean, deviation),
                      fmt::format("{:.3f}", row["ms"].get<double>()),
                      fmt::format("{:.2f} ± {:.2f}", relative, relative * deviation / mean),
-                     fmt::format("{:.3f}", row["ms_per_input"].get<double>()), energy(row["joules_per_run"]),
-                     energy(row["joules_per_input"])});
+                     fmt::format("{:.3f}", row["ms_per_input"].get<double>()),
+                     fmt::format("{:.3g}", row["seconds"].get<double>()), energy(row["joules"]),
+                     energy(row["joules_per_run"]), energy(row["joules_per_input"])});
     for (const auto& [measure, title] : printed) {
-      const Json value = row["paper"].is_null() ? Json() : row["paper"][measure];
-      if (value.is_null()) {
-        lines.back().emplace_back();
-      } else if (value.is_number()) {
-        lines.back().push_back(fmt::format("{}", value.get<double>()));
-      } else {
-        lines.back().push_back(
-            fmt::format("{} ± {}", value["mean"].get<double>(), value["sd"].get<double>()));
-      }
+      lines.back().push_back(row["paper"].is_null() ? "" : row["paper"]["as_printed"].value(measure, ""));
     }
   }
-  return aligned(names, lines);
+  return plot::aligned(names, lines);
 }
 
 plot::Figure widths_figure(const Json& target, const Json& draft) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "spectr/base/check.h"
+#include "spectr/base/utf8.h"
 
 namespace spectr::plot {
 
@@ -43,6 +44,27 @@ std::string DataTable::csv() const {
     }
     text += '\n';
   }
+  return text;
+}
+
+std::string aligned(const std::vector<std::string>& columns,
+                    const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    widths.push_back(utf8_characters(columns[i]));
+    for (const auto& row : rows) widths[i] = std::max(widths[i], utf8_characters(row[i]));
+  }
+  std::string text;
+  const auto add = [&](const std::vector<std::string>& row) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string space(widths[i] - utf8_characters(row[i]), ' ');
+      line += (i > 0 ? "  " : "") + (i == 0 ? row[i] + space : space + row[i]);
+    }
+    text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
+  };
+  add(columns);
+  for (const auto& row : rows) add(row);
   return text;
 }
 

@@ -44,4 +44,9 @@ class DataTable {
   std::vector<std::vector<Cell>> rows_;
 };
 
+/// Text in aligned columns under a line of names; the first column is flush left, the others are flush right.
+/// Requires: a cell for each column in every row.
+std::string aligned(const std::vector<std::string>& columns,
+                    const std::vector<std::vector<std::string>>& rows);
+
 }  // namespace spectr::plot

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <thread>
 
 #include "tests/benchmark/file.h"
 #include "tests/benchmark/run.h"
@@ -250,7 +249,7 @@ TEST_F(BenchMethods, ARunThatIsKilledGoesOnWhereItWas) {
       methods({"--method", "speculative,spectr", "-K", "2", "-L", "1,2,3,4,5,6", "--resume", results.path()});
   RunningProgram run(spectr_program(), arguments);
   const auto lines = [&] { return std::ranges::count(contents_of(results.path()), '\n'); };
-  while (lines() < 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(test::comes_true([&] { return lines() >= 3; }, std::chrono::milliseconds(1))) << run.err();
   run.send(SIGKILL);
   run.wait();
   const std::string before = contents_of(results.path());

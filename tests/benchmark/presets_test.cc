@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "apps/bench/claims.h"
 #include "apps/bench/preset_list.h"
 
 namespace spectr::bench {
@@ -166,7 +167,9 @@ TEST(Presets, ListTheCellsOfEveryColumnWithThePapersValues) {
   EXPECT_EQ(text_of(mtad["paper"]),
             R"({"source":"MTAD, table 4","tokens_per_second":{"mean":26.4,"sd":0.28},)"
             R"("joules_per_token":{"mean":9.01,"sd":0.07},"perplexity":{"mean":1.87,"sd":0.03},)"
-            R"("block_efficiency":null,"speedup":null,"score":null})");
+            R"("block_efficiency":null,"speedup":null,"score":null,)"
+            R"("as_printed":{"tokens_per_second":"26.4 ± 0.28","joules_per_token":"9.01 ± 0.07",)"
+            R"("perplexity":"1.87 ± 0.03"}})");
   const Json ranked = of("mtad-table1")["cells"];
   ASSERT_EQ(ranked.size(), 3u);
   EXPECT_EQ(ranked[1]["rank"], "5th-lowest perplexity");
@@ -175,6 +178,62 @@ TEST(Presets, ListTheCellsOfEveryColumnWithThePapersValues) {
   EXPECT_EQ(of("mtad-table8")["data_sets"][3]["paper_mean_tokens"], 347.68);
   EXPECT_EQ(of("spectr-table1")["cells"][4]["paper"]["speedup"]["mean"], 2.13);
   EXPECT_TRUE(of("spectr-table1")["cells"][4]["column"].is_null());
+}
+
+TEST(Presets, KeepTheDigitsThatThePapersPrint) {
+  const Json list = to_json(presets());
+  const auto printed = [&](std::string_view name, std::size_t cell, const char* measure) {
+    const Json preset = *std::ranges::find_if(list, [&](const Json& one) { return one["preset"] == name; });
+    return preset["cells"][cell]["paper"]["as_printed"][measure].get<std::string>();
+  };
+  EXPECT_EQ(printed("mtad-table9", 1, "joules_per_token"), "142 ± 99.7");
+  EXPECT_EQ(printed("mtad-table7", 3, "perplexity"), "2.10");
+  EXPECT_EQ(printed("mtad-table4", 1, "tokens_per_second"), "34.4 ± 0.87");
+  EXPECT_EQ(printed("spectr-table4", 4, "block_efficiency"), "2.32 ± 0.00");
+  EXPECT_EQ(printed("spectr-table1", 4, "block_efficiency"), "4.0");
+  EXPECT_EQ((42'450_p).text(), "42450");
+  static_assert((.376_p).value == .376 && (.376_p).decimals == 3 && (99.70_p).decimals == 2);
+}
+
+TEST(Presets, CarryThePapersTotalsBudgetsAndClaims) {
+  const auto& passes = preset("mtad-table2").passes->target;
+  ASSERT_EQ(passes.size(), 5u);
+  const double joules[] = {42450, 49621, 53325, 59210, 74058}, seconds[] = {1129, 1191, 1178, 1211, 1255};
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(passes[i].joules->value, joules[i]);
+    EXPECT_EQ(passes[i].seconds->value, seconds[i]);
+    EXPECT_NEAR(*passes[i].joules / *passes[i].joules_per_run, 3000.0, 15.0);  // runs, to the digits printed
+  }
+  for (const char* name : {"mtad-table3", "mtad-table4", "mtad-table5", "mtad-table9", "mtad-figure3"})
+    EXPECT_EQ(preset(name).seconds, 1000.0) << name;
+  EXPECT_FALSE(preset("spectr-table4").seconds.has_value());
+  const Json claims = claims_json(preset("mtad-table4"));
+  ASSERT_EQ(claims.size(), 5u);
+  for (const Json& claim : claims)
+    EXPECT_NEAR(claim["paper"].get<double>(), claim["printed"].get<double>(), 0.005) << claim;
+}
+
+TEST(Claims, AreMeasuredOverDataSetsAndColumns) {
+  Json claims = claims_json(preset("mtad-table4"));
+  Json rows = Json::array();
+  const auto add = [&](const char* method, const char* set, double speedup, Json joules) {
+    rows.push_back({{"method", method},
+                    {"dataset", set},
+                    {"column", "L,CP"},
+                    {"models", {{"draft", "d"}}},
+                    {"speedup", speedup},
+                    {"joules_per_token", std::move(joules)}});
+  };
+  add("speculative", "a", 2.0, 6.0);
+  add("mtad", "a", 3.0, 3.0);
+  add("speculative", "b", 1.0, nullptr);
+  add("mtad", "b", 2.0, 1.0);
+  add_measured(claims, rows);
+  EXPECT_DOUBLE_EQ(claims[0]["ours"], (1.5 + 2.0) / 2.0);
+  EXPECT_EQ(claims[0]["ours_over"], 2);
+  EXPECT_DOUBLE_EQ(claims[1]["ours"], 2.0);  // energy, where both have it
+  EXPECT_TRUE(claims[2]["ours"].is_null());  // no BiLD was run
+  EXPECT_NE(claims_table(claims).find("speed of mtad over speculative"), std::string::npos);
 }
 
 TEST(Presets, PrintMtadsTable4AsItsClaimsWereComputed) {

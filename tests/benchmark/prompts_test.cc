@@ -164,7 +164,7 @@ TEST(Prompts, PublicPromptSetsAreReadAsTheyAre) {
       {"prompts/spec_bench.jsonl", 480}, {"prompts/mt_bench.jsonl", 80}, {"prompts/humaneval.jsonl", 164}};
   for (const auto& set : sets) {
     const auto file = find_data(set.name);
-    if (!file) GTEST_SKIP() << set.name << " is not there";
+    if (!file) GTEST_SKIP() << "needs the extra data's " << set.name;
     const auto prompts = read_prompts(*file, 0);
     ASSERT_TRUE(prompts) << prompts.error().message;
     EXPECT_EQ(prompts->size(), set.prompts);

@@ -18,7 +18,8 @@ ResultsFile open(const std::string& path) {
 }
 
 const Json key_a = {{"method", "a"}}, key_b = {{"method", "b"}};
-const Json row_a = {{"speed", 0.1}}, row_b = {{"speed", nullptr}};
+const Json row_a = {{"speed", 0.1}, {"text", "\"}{ \u00e9"}},
+           row_b = {{"speed", nullptr}, {"names", {"\u00e9"}}};
 
 TEST(ResultsFile, FindsWhatAnEarlierRunAdded) {
   const test::NamedFile file("r.jsonl", "");
@@ -41,25 +42,44 @@ TEST(ResultsFile, TellsModelsOfOneNameAndSizeApart) {
   }
 }
 
-TEST(ResultsFile, EveryPrefixOfAFileHasItsWholeLines) {
+TEST(ResultsFile, EveryPrefixOfAFileHasItsWholeRows) {
   const test::NamedFile file("r.jsonl", "");
   ASSERT_TRUE(open(file.path()).add(key_a, row_a));
-  const std::size_t first = test::contents_of(file.path()).size();
+  const std::size_t first = test::contents_of(file.path()).size() - 1;  // without its line break
   ASSERT_TRUE(open(file.path()).add(key_b, row_b));
   const std::string whole = test::contents_of(file.path());
   for (std::size_t length = 0; length <= whole.size(); ++length) {
     const test::NamedFile cut("r.jsonl", whole.substr(0, length));
     ResultsFile results = open(cut.path());
     EXPECT_EQ(results.find(key_a).has_value(), length >= first);
-    EXPECT_EQ(results.find(key_b).has_value(), length == whole.size());
+    EXPECT_EQ(results.find(key_b).has_value(), length + 1 >= whole.size());
     // And it can be gone on with.
     ASSERT_TRUE(results.add(key_b, row_b));
     EXPECT_EQ(open(cut.path()).find(key_b), row_b);
+    EXPECT_EQ(open(cut.path()).find(key_a).has_value(), length >= first);
+  }
+}
+
+// As editors leave a file, and programs of other systems.
+TEST(ResultsFile, KeepsACompleteLastRowThatHasNoLineBreak) {
+  const std::string row = R"({"key":{"method":"a"},"row":{"speed":2}})";
+  for (const std::string end : {"", " ", "\r", "\r\n"}) {
+    const test::NamedFile file("r.jsonl", row + end);
+    ResultsFile results = open(file.path());
+    EXPECT_EQ(results.find(key_a), Json({{"speed", 2}})) << end;
+    ASSERT_TRUE(results.add(key_b, row_b));
+    const ResultsFile again = open(file.path());
+    EXPECT_EQ(again.find(key_a), Json({{"speed", 2}}));
+    EXPECT_EQ(again.find(key_b), row_b);
   }
 }
 
 TEST(ResultsFile, LeavesFilesOfOthersAlone) {
-  for (const std::string contents : {"a diary", "a diary\n", "{\"key\": 1}\n", "[]\n"}) {
+  const std::string row = R"({"key":1,"row":1})";
+  for (const std::string& contents :
+       {std::string("a diary"), std::string("a diary\n"), std::string("{\"key\": 1}\n"),
+        std::string("{\"key\": 1}"), std::string("{\"key\": hello"), std::string("[]\n"), row + row,
+        row + " and a note", row + "\n\n" + row}) {
     const test::NamedFile file("notes", contents);
     const auto results = ResultsFile::open(file.path());
     ASSERT_FALSE(results) << contents;

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "apps/bench/sql/query_text.h"
 
@@ -130,6 +131,26 @@ TEST_F(Sql, ThatTakesForeverIsWrong) {
                      "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) "
                      "SELECT count(*) FROM x"),
               ElementsAre(0.0));
+}
+
+// Values, results and what a query sorts on its way to a small result: each is bounded in bytes.
+TEST_F(Sql, ThatTakesTooMuchMemoryIsWrong) {
+  if (!sql_scorer(folder_.string())) GTEST_SKIP() << "built without SQLite";
+  const std::string numbers = "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x LIMIT 100000) ";
+  const std::pair<std::string, const char*> queries[] = {
+      {numbers + "SELECT zeroblob(500000000) FROM x", "too big"},
+      {numbers + "SELECT group_concat(printf('%09999d', n)) FROM x", "too big"},
+      {numbers + "SELECT zeroblob(1000000) FROM x", "rows of more than 268435456 bytes"},
+      {numbers + "SELECT n FROM x ORDER BY printf('%0999999d', n)", "out of memory"},
+      {numbers + "SELECT count(DISTINCT printf('%0999999d', n)) FROM x", "out of memory"},
+  };
+  for (const auto& [query, reason] : queries) {
+    EXPECT_THAT(*score(four_legs, query), ElementsAre(0.0)) << query;
+    const auto refused = score(query, four_legs);
+    ASSERT_FALSE(refused) << query;
+    EXPECT_THAT(refused.error().message, HasSubstr(reason)) << query;
+  }
+  EXPECT_THAT(*score(four_legs, four_legs), ElementsAre(100.0)) << "what comes later has its memory";
 }
 
 TEST_F(Sql, NamesWhatIsMissing) {

@@ -58,7 +58,7 @@ TEST(Rouge, IgnoresCaseAndPunctuation) {
 }
 
 TEST(Table, AlignsCharactersRatherThanBytes) {
-  EXPECT_EQ(aligned({"name", "x"}, {{"a", "1 ± 2"}, {"long name", "3"}}),
+  EXPECT_EQ(plot::aligned({"name", "x"}, {{"a", "1 ± 2"}, {"long name", "3"}}),
             "name           x\n"
             "a          1 ± 2\n"
             "long name      3\n");

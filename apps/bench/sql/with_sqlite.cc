@@ -23,6 +23,9 @@ namespace fs = std::filesystem;
 constexpr int steps_between_looks = 10'000;  // of SQLite's virtual machine
 constexpr int most_looks = 5'000;            // seconds of work, which no sensible query needs
 constexpr std::size_t most_rows = 100'000;
+constexpr int max_value_bytes = 1 << 20;              // of a string, a blob or a row
+constexpr std::size_t max_answer_bytes = 256 << 20;   // of all rows of a result
+constexpr sqlite3_int64 max_query_bytes = 256 << 20;  // of SQLite's memory while a query runs
 
 struct CloseDatabase {
   void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
@@ -35,6 +38,16 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinaliseStatement>;
 
 /// A row's values, each as text that tells its kind.
 using Row = std::vector<std::string>;
+
+/// While this exists, SQLite refuses to take more than max_query_bytes beyond what it has now. What it sorts
+/// and groups counts, since temporary tables are kept in memory.
+class MemoryLimit {
+ public:
+  MemoryLimit() { sqlite3_hard_heap_limit64(sqlite3_memory_used() + max_query_bytes); }
+  ~MemoryLimit() { sqlite3_hard_heap_limit64(0); }
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+};
 
 /// What an answer may do: read.
 int authorise(void*, int action, const char*, const char* function, const char*, const char*) {
@@ -73,6 +86,9 @@ Result<Database> open_database(const fs::path& folder, const std::string& id) {
     if (sqlite3_exec(opened, text.str().c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
       return error("{}: {}", script.string(), sqlite3_errmsg(opened));
   }
+  if (sqlite3_exec(opened, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr) != SQLITE_OK)
+    return error("{}: {}", file.string(), sqlite3_errmsg(opened));
+  sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, max_value_bytes);
   sqlite3_set_authorizer(opened, authorise, nullptr);
   return database;
 }
@@ -92,8 +108,10 @@ std::string value_of(sqlite3_stmt* statement, int column) {
   }
 }
 
-/// The rows that a query gives. Error: it is none, it does more than read, or it takes too long.
+/// The rows that a query gives. Error: it is none, it does more than read, or it takes too long or too much
+/// memory.
 Result<std::vector<Row>> rows_of(sqlite3* database, const std::string& query) {
+  const MemoryLimit limit;
   sqlite3_stmt* prepared = nullptr;
   if (sqlite3_prepare_v2(database, query.c_str(), -1, &prepared, nullptr) != SQLITE_OK)
     return error("{}", sqlite3_errmsg(database));
@@ -102,13 +120,18 @@ Result<std::vector<Row>> rows_of(sqlite3* database, const std::string& query) {
   int looks = 0;
   sqlite3_progress_handler(database, steps_between_looks, too_long, &looks);
   std::vector<Row> rows;
+  std::size_t bytes = 0;
   int status = sqlite3_step(prepared);
-  for (; status == SQLITE_ROW && rows.size() < most_rows; status = sqlite3_step(prepared)) {
-    Row row;
-    for (int i = 0; i < sqlite3_column_count(prepared); ++i) row.push_back(value_of(prepared, i));
-    rows.push_back(std::move(row));
+  while (status == SQLITE_ROW && rows.size() < most_rows && bytes <= max_answer_bytes) {
+    Row& row = rows.emplace_back();
+    for (int i = 0; i < sqlite3_column_count(prepared); ++i) {
+      row.push_back(value_of(prepared, i));
+      bytes += sizeof(std::string) + row.back().size();
+    }
+    status = sqlite3_step(prepared);
   }
   sqlite3_progress_handler(database, 0, nullptr, nullptr);
+  if (bytes > max_answer_bytes) return error("rows of more than {} bytes", max_answer_bytes);
   if (status == SQLITE_ROW) return error("more than {} rows", most_rows);
   if (status != SQLITE_DONE) return error("{}", sqlite3_errmsg(database));
   return rows;
