@@ -31,7 +31,9 @@ void Connection::finish() {
 }
 
 void Connection::close() {
-  if (std::exchange(state_, State::closed) == State::closed) return;
+  const State before = std::exchange(state_, State::closed);
+  if (before == State::closed) return;
+  if (before == State::answering && !handling_ && !advancing_) note(false);
   loop_.body_bytes -= std::exchange(body_bytes_, 0);
   reply_.reset();
   timer_.cancel();
@@ -131,10 +133,14 @@ bool Connection::body_fits() {
 
 void Connection::begin_answer() {
   last_ = last_ || loop_.draining || loop_.finishing;
-  const Request& request = reader_->request();
+  Request& request = reader_->request();
+  const bool is_told = request.headers.count("X-Request-Id") == 1;
+  request.id = request_id(is_told ? request.headers.get("X-Request-Id") : "");
+  Headers fields = loop_.handler.headers(request);
+  fields.add("X-Request-Id", request.id);
   const Encoder::Client client{
       .wants_head_only = request.method == "HEAD", .http10 = reader_->http10(), .last = last_};
-  encoder_ = std::make_unique<Encoder>(client, loop_.handler.headers(request));
+  encoder_ = std::make_unique<Encoder>(client, std::move(fields));
   state_ = State::answering;
   last_sent_ = Clock::now();
   question_ = loop_.limits.question;
@@ -156,7 +162,9 @@ void Connection::handle() {
   };
   // The request stays in its reader until the answer is there. The last reference to the connection must not
   // be a worker's: the timer belongs to the loop.
-  loop_.work([self = shared_from_this(), wake = std::move(wake)]() mutable {
+  handling_ = true;
+  const auto& run = loop_.handler.is_brief(reader_->request()) ? loop_.brief : loop_.work;
+  run([self = shared_from_this(), wake = std::move(wake)]() mutable {
     auto answer = std::make_shared<Answer>();
     const Handler& handler = self->loop_.handler;
     try {
@@ -170,7 +178,8 @@ void Connection::handle() {
 }
 
 void Connection::answered(Answer answer) {
-  if (state_ == State::closed) return;
+  handling_ = false;
+  if (state_ == State::closed) return note(false);
   loop_.body_bytes -= std::exchange(body_bytes_, 0);
   reader_->request().body = {};
   if (auto* reply = std::get_if<std::unique_ptr<Reply>>(&answer)) {
@@ -208,7 +217,7 @@ void Connection::advance() {
 
 void Connection::advanced(bool failed) {
   advancing_ = false;
-  if (state_ == State::closed) return;
+  if (state_ == State::closed) return note(false);
   if (failed) {
     if (encoder_->begun()) return close();  // what has been said cannot be taken back
     encoder_->send(loop_.handler.failure(500, "an error inside the server"));
@@ -217,12 +226,20 @@ void Connection::advanced(bool failed) {
 }
 
 void Connection::answer_done() {
-  loop_.handler.note(reader_->request(), encoder_->status());
+  note(true);
   reply_.reset();
   news_ = false;
   sending_ = {};
   last_ = last_ || encoder_->closes();
   next_request();
+}
+
+void Connection::note(bool complete) {
+  Exchange exchange{.duration = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - since_),
+                    .complete = complete,
+                    .notes = encoder_->take_notes()};
+  if (encoder_->begun()) exchange.status = encoder_->status();
+  loop_.handler.note(reader_->request(), exchange);
 }
 
 void Connection::leave() {

@@ -64,6 +64,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void advance();
   void advanced(bool failed);
   void answer_done();
+  /// Requires: no other thread has the encoder.
+  void note(bool complete);
   void leave();
 
   // Writing.
@@ -80,7 +82,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::unique_ptr<Channel> channel_;
   boost::asio::steady_timer timer_;
   State state_ = State::opening;
-  Clock::time_point since_ = Clock::now();  // it waits for a head
+  Clock::time_point since_ = Clock::now();  // it waits for a head; then since when that has been coming
 
   std::array<char, 8192> received_;
   std::string input_;  // what has come and is not used
@@ -90,8 +92,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   int requests_ = 0;
   bool last_ = false;  // nothing is read behind this request
 
-  std::unique_ptr<Encoder> encoder_;  // the handler's threads' while advancing_
+  std::unique_ptr<Encoder> encoder_;  // the handler's threads' while handling_ or advancing_
   std::shared_ptr<Reply> reply_;
+  bool handling_ = false;
   bool advancing_ = false;
   bool news_ = false;  // advance() is called for
 

@@ -8,6 +8,7 @@ namespace spectr::http {
 void Encoder::tell_head(Response& head, std::optional<std::size_t> length) {
   SPECTR_CHECK(!begun());
   status_ = head.status;
+  for (auto& [name, value] : head.notes) note(name, std::move(value));
   for (const auto& [name, value] : fields_) head.headers.add(name, value);
   const bool streams = !length;
   client_.last = client_.last || (streams && client_.http10);

@@ -24,6 +24,9 @@ class Encoder final : public Sink {
   void begin(Response head, std::string filler) override;
   void write(std::string_view piece) override;
   void end() override;
+  void note(std::string name, Note value) override {
+    notes_.insert_or_assign(std::move(name), std::move(value));
+  }
 
   /// What is to be sent by now.
   std::string take() { return std::exchange(bytes_, {}); }
@@ -34,6 +37,7 @@ class Encoder final : public Sink {
   /// Whether the connection must be closed behind the answer.
   bool closes() const { return client_.last; }
   int status() const { return status_; }
+  Notes take_notes() { return std::exchange(notes_, {}); }
 
  private:
   void tell_head(Response& head, std::optional<std::size_t> length);
@@ -43,6 +47,7 @@ class Encoder final : public Sink {
   std::string bytes_;
   std::string filler_;
   int status_ = 0;
+  Notes notes_;
   bool ended_ = false;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +24,8 @@ class Sink {
   virtual void begin(Response head, std::string filler) = 0;
   virtual void write(std::string_view piece) = 0;
   virtual void end() = 0;
+  /// Adds to the log of the exchange, or replaces what was added under that name.
+  virtual void note(std::string name, Note value) = 0;
 };
 
 /// An answer that takes a while. It is dropped once it has been sent, or as soon as its client has gone.
@@ -37,6 +40,17 @@ class Reply {
 /// Makes the connection call advance(). From any thread, at any time, also when the reply is no more.
 using Wake = std::function<void()>;
 
+/// What became of a request.
+struct Exchange {
+  /// Stands for an answer that the client did not wait for.
+  static constexpr int client_left = 499;
+
+  int status = client_left;
+  std::chrono::microseconds duration{0};  ///< from the first byte of the head
+  bool complete = false;                  ///< the whole answer was sent
+  Notes notes = {};
+};
+
 using Answer = std::variant<Response, std::unique_ptr<Reply>>;
 
 /// What a server answers. Its functions are called by several threads at a time.
@@ -45,14 +59,17 @@ class Handler {
   virtual ~Handler() = default;
   /// Before the body is read: an answer that makes it unwanted. It must not take long, all connections wait.
   virtual std::optional<Response> refuse(const Request& head) const = 0;
-  /// Fields that every answer to it has.
+  /// Whether handle() takes next to no time for it. Such requests have a thread of their own, so that a probe
+  /// does not wait for requests that take long.
+  virtual bool is_brief(const Request& request) const = 0;
+  /// Fields that every answer to it has, besides X-Request-Id.
   virtual Headers headers(const Request& request) const = 0;
   /// Answers, or begins to. May throw what is a std::exception: the answer is failure(500).
   virtual Answer handle(const Request& request, const Wake& wake) const = 0;
   /// The answer to what is no request that could be handled.
   virtual Response failure(int status, std::string message) const = 0;
-  /// Tells what became of a request.
-  virtual void note(const Request& request, int status) const = 0;
+  /// Called once for every request that was answered or refused, also if the client left before the end.
+  virtual void note(const Request& request, const Exchange& exchange) const = 0;
 };
 
 }  // namespace spectr::http

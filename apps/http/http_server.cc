@@ -65,6 +65,7 @@ class HttpServer::Impl {
   Impl(const Handler& handler, const Limits& limits, std::size_t threads)
       : loop_(handler, limits), workers_(threads) {
     loop_.work = [this](std::function<void()> task) { workers_.enqueue(std::move(task)); };
+    loop_.brief = [this](std::function<void()> task) { brief_.enqueue(std::move(task)); };
     loop_.closed = [this](Connection& connection) { forget(connection); };
   }
   ~Impl() { finish(std::chrono::steady_clock::now()); }
@@ -103,6 +104,7 @@ class HttpServer::Impl {
     }
     loop_.mailbox->post([this] { for_each_connection(&Connection::close); });
     workers_.finish();
+    brief_.finish();
     loop_.mailbox->close();
     asio::post(loop_.context, [this] { loop_.context.stop(); });
     thread_.join();
@@ -206,7 +208,7 @@ class HttpServer::Impl {
   std::size_t open_ = 0;
   bool refuses_ = false;
 
-  Workers workers_;
+  Workers workers_, brief_{1};
   std::thread thread_;
 };
 

@@ -14,15 +14,15 @@ namespace spectr::http {
 struct HttpOptions {
   std::string host = "127.0.0.1";
   int port = 8080;          ///< 0: any that is free
-  std::size_t threads = 4;  ///< that requests are handled in
+  std::size_t threads = 4;  ///< that requests are handled in; brief ones have one more
   Limits limits = {};
   std::string certificate_file = {}, key_file = {};  ///< of TLS, in PEM; empty: none
 };
 
 /// Listens, and answers what a handler says. One thread owns all connections and only moves bytes, so that a
-/// slow client costs a connection and no thread; requests are handled in some others. There are as many
-/// connections as the process may have files open; where there is one more, the one that has been waiting
-/// longest for a request ends.
+/// slow client costs a connection and no thread; requests are handled in others, brief ones
+/// (Handler::is_brief) in one that does nothing else. There are as many connections as the process may have
+/// files open; where there is one more, the one that has been waiting longest for a request ends.
 class HttpServer {
  public:
   /// Accepts connections from now on. The handler must outlive it.

@@ -42,11 +42,12 @@ struct Loop {
   std::shared_ptr<Mailbox> mailbox = std::make_shared<Mailbox>(context);
   const Handler& handler;
   Limits limits;
-  std::function<void(std::function<void()>)> work;  ///< does something in a thread that may take its time
-  std::function<void(Connection&)> closed;          ///< hears of every connection once
-  std::size_t body_bytes = 0;                       ///< of the bodies that are being read
-  bool draining = false;                            ///< every answer is its connection's last, and says so
-  bool finishing = false;                           ///< no request is begun any more
+  std::function<void(std::function<void()>)> work;   ///< runs a task in a thread that may take its time
+  std::function<void(std::function<void()>)> brief;  ///< runs a brief task, which never waits for the others
+  std::function<void(Connection&)> closed;           ///< hears of every connection once
+  std::size_t body_bytes = 0;                        ///< of the bodies that are being read
+  bool draining = false;                             ///< every answer is its connection's last, and says so
+  bool finishing = false;                            ///< no request is begun any more
 };
 
 }  // namespace spectr::http

@@ -1,6 +1,10 @@
 #include "apps/http/message.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <atomic>
+#include <random>
 
 namespace spectr::http {
 
@@ -22,6 +26,19 @@ std::string_view Headers::get(std::string_view name) const {
 std::size_t Headers::count(std::string_view name) const {
   return static_cast<std::size_t>(
       std::ranges::count_if(fields_, [&](const Field& f) { return same_name(f.first, name); }));
+}
+
+std::string request_id(std::string_view sent) {
+  constexpr std::size_t max_size = 128;
+  const auto is_plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           std::string_view("._:+/=@-").contains(c);
+  };
+  if (!sent.empty() && sent.size() <= max_size && std::ranges::all_of(sent, is_plain))
+    return std::string(sent);
+  static std::atomic<std::uint32_t> number = 0;
+  static const std::uint32_t run = std::random_device{}();
+  return fmt::format("{:08x}{:08x}", run, ++number);
 }
 
 }  // namespace spectr::http

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace spectr::http {
@@ -34,12 +37,22 @@ class Headers {
   std::vector<Field> fields_;
 };
 
+/// A value in the log of an exchange.
+using Note = std::variant<std::string, std::uint64_t>;
+/// What the handler finds again when it logs an exchange, by name. Never sent.
+using Notes = std::map<std::string, Note, std::less<>>;
+
+/// The identifier of a request that carried `sent` as its X-Request-Id: `sent` itself if it has 1 to 128
+/// characters of [A-Za-z0-9._:+/=@-], otherwise a new one of 16 hexadecimal digits.
+std::string request_id(std::string_view sent);
+
 struct Request {
   std::string method = {};
   std::string path = {};  ///< of the target: percent signs decoded, without a query
   Headers headers = {};
   std::string body = {};
   std::string client = {};  ///< its address
+  std::string id = {};      ///< request_id() of its head, once the answer has begun
 };
 
 /// A whole answer, or the head of one that is streamed. The connection adds what says how long it is and
@@ -48,9 +61,10 @@ struct Response {
   int status = 200;
   Headers headers = {};
   std::string body = {};
+  Notes notes = {};
 
   static Response of(std::string_view type, std::string body, int status = 200) {
-    return {status, {{"Content-Type", std::string(type)}}, std::move(body)};
+    return {.status = status, .headers = {{"Content-Type", std::string(type)}}, .body = std::move(body)};
   }
 };
 

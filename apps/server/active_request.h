@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,6 +24,8 @@ struct ActiveRequest {
   void cancel_if_late() {
     if (std::chrono::steady_clock::now() > deadline) answer->cancel(FinishReason::timeout);
   }
+
+  std::uint64_t prompt_tokens() const { return prompt_tokens_of(tasks, request.n); }
 
   std::shared_ptr<void> handle;  ///< counts it in the service
   GenerationRequest request;

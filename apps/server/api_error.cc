@@ -1,5 +1,7 @@
 #include "apps/server/api_error.h"
 
+#include "spectr/base/names.h"
+
 namespace spectr::server {
 
 ApiError ApiError::exceeds_context(std::size_t prompt, std::size_t context) {
@@ -16,7 +18,7 @@ ApiError ApiError::unauthenticated() {
 
 ApiError ApiError::wrong_method(std::string_view method, std::string_view path, std::string_view allowed) {
   ApiError error(405, "invalid_request_error",
-                 fmt::format("{} is for {}, not for {}", path, allowed, method));
+                 fmt::format("{} is for {}, not for {}", escape(path), allowed, escape(method)));
   error.headers_ = {{"Allow", std::string(allowed)}};
   return error;
 }
@@ -28,8 +30,7 @@ ApiError ApiError::unavailable(std::string message, int retry_after) {
 }
 
 ApiError ApiError::queue_full(std::size_t limit, int retry_after) {
-  ApiError error(429, "rate_limit_error",
-                 fmt::format("there is no room: at most {} texts wait, come again later", limit));
+  ApiError error(429, "rate_limit_error", fmt::format("queue full ({} waiting); retry later", limit));
   error.headers_ = {{"Retry-After", std::to_string(retry_after)}};
   return error;
 }

@@ -9,8 +9,9 @@ class BilingualFormat final : public Format {
   explicit BilingualFormat(const AnswerHead& head)
       : openai_(openai_format(head)), native_(native_format(head)) {}
 
-  Json chunk(std::size_t choice, const Chunk& chunk, bool first) const override {
-    return both(openai_->chunk(choice, chunk, first), native_->chunk(choice, chunk, first));
+  std::optional<Json> opening(std::size_t choice) const override { return openai_->opening(choice); }
+  Json chunk(std::size_t choice, const Chunk& chunk) const override {
+    return both(openai_->chunk(choice, chunk), native_->chunk(choice, chunk));
   }
   Json end(std::size_t choice, const Outcome& outcome) const override {
     return both(openai_->end(choice, outcome), native_->end(choice, outcome));

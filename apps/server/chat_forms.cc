@@ -16,27 +16,53 @@ std::string literal(std::string_view text) {
   return out + "'";
 }
 
-std::string turn(const Form& form, const Turn& turn, bool is_assistant) {
+/// The text of a message, without white space around it if its form takes that.
+std::string content(const Form& form, bool is_assistant) {
   const bool trims =
       form.trimmed == everybody || form.trimmed == (is_assistant ? the_assistant : all_but_the_assistant);
-  return fmt::format("{{{{ {} + message.content{} + {} }}}}", literal(turn.before), trims ? " | trim" : "",
-                     literal(turn.after));
+  return trims ? "(message.content | trim(' \\t\\n\\v\\f\\r'))" : "message.content";
+}
+
+std::string printed(std::string_view text) {
+  return text.empty() ? std::string() : fmt::format("{{{{ {} }}}}", literal(text));
+}
+
+std::string turn(const Form& form, const Turn& turn, bool is_assistant) {
+  return printed(turn.before) + "{{ " + content(form, is_assistant) + " }}" + printed(turn.after);
+}
+
+/// What a system message becomes in its place.
+std::string system_of(const Form& form) {
+  if (form.system_place == nowhere) return {};
+  if (form.system_place == before_user)
+    return "{% set ns.system = ns.system ~ " + content(form, false) + " %}";
+  const std::string own = turn(form, form.system, false);
+  return form.system_place == at_beginning ? "{% if loop.first %}" + own + "{% endif %}" : own;
+}
+
+std::string user_of(const Form& form) {
+  if (form.system_place != before_user) return turn(form, form.user, false);
+  return printed(form.user.before) + "{% if ns.system %}{{ ns.system }}" + printed(form.system.after) +
+         "{% set ns.system = '' %}{% endif %}" + turn(form, {"", form.user.after}, false);
 }
 
 std::string source_of(const Form& form) {
-  const bool inside = form.system_place == inside_user;
-  std::string source = fmt::format("{{{{ {} }}}}{{% for message in messages %}}", literal(form.begin));
-  source += "{% if message.role == 'system' %}";
-  if (inside) source += fmt::format("{{{{ {} }}}}", literal(form.user.before));
-  source += turn(form, form.system, false);
-  source += "{% elif message.role == 'assistant' %}" + turn(form, form.assistant, true);
-  if (inside) {
-    source += "{% elif loop.previtem is defined and loop.previtem.role == 'system' %}";
-    source += turn(form, {"", form.user.after}, false);
+  std::string source = printed(form.begin);
+  if (!form.default_system.empty())
+    source += "{% if messages[0].role != 'system' %}" + printed(form.default_system) + "{% endif %}";
+  if (form.system_place == before_user) source += "{% set ns = namespace(system='') %}";
+  source += "{% for message in messages %}";
+  if (!form.again.empty()) {
+    source += form.system_place == with_user ? "{% if not loop.first and loop.previtem.role == 'assistant' %}"
+                                             : "{% if not loop.first %}";
+    source += printed(form.again) + "{% endif %}";
   }
-  source += "{% else %}" + turn(form, form.user, false) + "{% endif %}{% endfor %}";
-  return source +
-         fmt::format("{{% if add_generation_prompt %}}{{{{ {} }}}}{{% endif %}}", literal(form.generation));
+  source += "{% if message.role == 'system' %}" + system_of(form);
+  source += "{% elif message.role == 'assistant' %}" + turn(form, form.assistant, true);
+  source += "{% else %}" + user_of(form) + "{% endif %}{% endfor %}";
+  const std::string_view when =
+      form.opening == after_user ? "messages[-1].role == 'user'" : "add_generation_prompt";
+  return source + fmt::format("{{% if {} %}}{}{{% endif %}}", when, printed(form.generation));
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& c
   }
   ChatTemplate::Conversation conversation;
   if (request.values.is_object()) conversation.values = request.values;
-  for (const char* name : {"messages", "add_generation_prompt", "bos_token", "eos_token"}) {
+  for (const char* name : own_variables) {
     if (conversation.values.contains(name)) {
       throw ApiError::invalid(
           fmt::format("'chat_template_kwargs.{}' is not supported: the server sets it", name));
@@ -112,11 +112,7 @@ MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& c
 }
 
 std::vector<Token> encode_chat(const MarkedText& text, const Tokenizer& tokenizer) {
-  const auto bos = tokenizer.vocabulary().bos();
-  const auto pieces = text.pieces();
-  const bool has_bos = bos && !pieces.empty() && !pieces[0].quoted &&
-                       pieces[0].bytes.starts_with(tokenizer.vocabulary().text(*bos));
-  return tokenizer.encode(text, !has_bos);
+  return tokenizer.encode(text, true);
 }
 
 }  // namespace spectr::server

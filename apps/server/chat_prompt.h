@@ -9,6 +9,9 @@
 
 namespace spectr::server {
 
+/// Variables of chat templates that a request cannot set.
+constexpr const char* own_variables[] = {"messages", "add_generation_prompt", "bos_token", "eos_token"};
+
 /// What a body says of a conversation, unchecked.
 struct ChatRequest {
   JsonInput messages;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 
 #include "apps/json_input.h"
@@ -24,6 +25,22 @@ std::string without_indices(std::string field) {
     return inside && c != '[';
   });
   return field;
+}
+
+/// A whole number above all that an std::int64_t, or a double exactly, can hold.
+bool is_huge(const JsonInput& value) {
+  if (value.is_number_float()) return value.get<double>() >= 0x1p53;
+  return value.is_number_unsigned() &&
+         value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+}
+
+/// The whole number that a value is, also written as 1.0 or 1e3. Requires: !is_huge(value).
+std::optional<std::int64_t> whole_number(const JsonInput& value) {
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (!value.is_number_float()) return std::nullopt;
+  const double given = value.get<double>();
+  if (std::floor(given) != given || given <= -0x1p53) return std::nullopt;
+  return static_cast<std::int64_t>(given);
 }
 
 void tell_once(const std::string& field) {
@@ -68,21 +85,24 @@ std::optional<double> Fields::number(std::string_view name, double min, double m
 std::optional<std::int64_t> Fields::integer(std::string_view name, std::int64_t min, std::int64_t max) {
   const JsonInput* value = any(name);
   if (value == nullptr) return std::nullopt;
-  std::optional<std::int64_t> integer;
-  if (value->is_number_unsigned()) {
-    const auto given = value->get<std::uint64_t>();
-    if (given <= static_cast<std::uint64_t>(INT64_MAX)) integer = static_cast<std::int64_t>(given);
-  } else if (value->is_number_integer()) {
-    integer = value->get<std::int64_t>();
-  } else if (value->is_number_float()) {
-    const double given = value->get<double>();
-    if (std::floor(given) == given && std::abs(given) < 0x1p53) integer = static_cast<std::int64_t>(given);
-  }
+  const std::optional<std::int64_t> integer = is_huge(*value) ? std::nullopt : whole_number(*value);
   if (!integer || *integer < min || *integer > max) {
     throw ApiError::invalid(fmt::format("{} must be an integer between {} and {}, got {}", quoted(name), min,
                                         max, shown(*value)));
   }
   return integer;
+}
+
+std::optional<std::int64_t> Fields::count(std::string_view name, std::int64_t min) {
+  const JsonInput* value = any(name);
+  if (value == nullptr) return std::nullopt;
+  if (is_huge(*value)) return std::numeric_limits<std::int64_t>::max();
+  const std::optional<std::int64_t> count = whole_number(*value);
+  if (!count || *count < min) {
+    throw ApiError::invalid(
+        fmt::format("{} must be an integer of at least {}, got {}", quoted(name), min, shown(*value)));
+  }
+  return count;
 }
 
 std::optional<bool> Fields::boolean(std::string_view name) {
@@ -124,9 +144,10 @@ void Fields::agree(std::span<const std::string_view> names) {
 }
 
 void Fields::neutral(std::span<const Neutral> table) {
-  for (const auto& [name, values] : table) {
+  for (const auto& [name, values, holds] : table) {
     const JsonInput* value = any(name);
     if (value == nullptr || std::ranges::find(values, *value) != values.end()) continue;
+    if (holds != nullptr && holds(*value)) continue;
     throw ApiError::invalid(fmt::format("{} is not supported, got {}", quoted(name), shown(*value)));
   }
 }

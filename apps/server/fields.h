@@ -16,10 +16,12 @@ namespace spectr::server {
 /// Parses a body: a JSON object, not deeper than `max_json_depth`. Throws ApiError.
 JsonInput parse_body(const std::string& body);
 
-/// A field without a meaning here, and the values with which it asks for nothing.
+/// A field without a meaning here, and what it holds where it asks for nothing.
 struct Neutral {
   std::string_view name;
   std::vector<JsonInput> values;
+  /// Other values that ask for nothing: a range of numbers, mostly. None: there are none.
+  bool (*holds)(const JsonInput& value) = nullptr;
 };
 
 /// The fields of a JSON object, each asked for by name and checked. null counts as absent. Throws ApiError
@@ -31,6 +33,8 @@ class Fields {
 
   std::optional<double> number(std::string_view name, double min, double max);
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t min, std::int64_t max);
+  /// A whole number of at least `min`, however large: what does not fit is the largest that does.
+  std::optional<std::int64_t> count(std::string_view name, std::int64_t min);
   std::optional<bool> boolean(std::string_view name);
   std::optional<std::string> string(std::string_view name);
   /// Of any type; null where it is absent.

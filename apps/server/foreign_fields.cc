@@ -1,12 +1,31 @@
 #include "apps/server/foreign_fields.h"
 
 #include <algorithm>
-
-#include "apps/json_input.h"
-#include "apps/server/api_error.h"
+#include <optional>
 
 namespace spectr::server {
 namespace {
+
+// Ranges of numbers that ask for nothing.
+bool below_zero(const JsonInput& value) {
+  return value.is_number() && value.get<double>() < 0;
+}
+bool at_most_zero(const JsonInput& value) {
+  return value.is_number() && value.get<double>() <= 0;
+}
+bool at_most_one(const JsonInput& value) {
+  return value.is_number() && value.get<double>() <= 1;
+}
+bool at_least_one(const JsonInput& value) {
+  return value.is_number() && value.get<double>() >= 1;
+}
+
+/// Adapters of which none has a weight.
+bool without_weight(const JsonInput& adapters) {
+  return adapters.is_array() && std::ranges::all_of(adapters, [](const JsonInput& one) {
+           return one.is_object() && one.contains("scale") && one["scale"] == 0;
+         });
+}
 
 /// Every field with the values that ask for nothing, besides null.
 std::span<const Neutral> switches() {
@@ -27,14 +46,14 @@ std::span<const Neutral> switches() {
       {"web_search_options", {}},
       {"store", {false}},
       {"service_tier", {"auto", "default"}},
-      {"verbosity", {}},
-      {"prompt_cache_retention", {}},
+      {"verbosity", {"medium"}},
+      {"prompt_cache_retention", {"in_memory", "in-memory"}},
       // llama.cpp's
       {"grammar", {""}},
       {"grammar_triggers", {none}},
       {"preserved_tokens", {none}},
       {"json_schema", {JsonInput::object()}},
-      {"lora", {none}},
+      {"lora", {}, without_weight},
       {"image_data", {none}},
       {"multimodal_data", {none}},
       {"input_prefix", {""}},
@@ -43,30 +62,27 @@ std::span<const Neutral> switches() {
       {"verbose", {false}},
       {"api_key", {""}},
       {"reasoning_in_content", {false}},
-      {"thinking_budget_tokens", {-1}},
-      {"reasoning_budget_tokens", {-1}},
+      {"thinking_budget_tokens", {}, below_zero},
+      {"reasoning_budget_tokens", {}, below_zero},
       {"mirostat", {0}},
-      {"dry_multiplier", {0}},
-      {"xtc_probability", {0}},
-      {"dynatemp_range", {0}},
-      {"typical_p", {1}},
-      {"typ_p", {1}},
-      {"tfs_z", {1}},
-      {"top_n_sigma", {-1, 0}},
-      {"min_keep", {0, 1}},
-      {"n_keep", {0, -1}},
-      {"n_discard", {0}},
-      {"n_indent", {0}},
-      {"t_max_predict_ms", {0, -1}},
-      {"t_max_prompt_ms", {0, -1}},
-      {"n_cache_reuse", {0}},
-      {"adaptive_target", {-1}},
-      {"id_slot", {-1}},
-      {"return_progress", {false}},
-      {"post_sampling_probs", {false}},
-      {"logprob_start_len", {-1}},
-      {"n_cmpl", {1}},
-      {"slot_id", {-1}},
+      {"dry_multiplier", {}, at_most_zero},
+      {"xtc_probability", {}, at_most_zero},
+      {"dynatemp_range", {}, at_most_zero},
+      {"typical_p", {}, at_least_one},
+      {"typ_p", {}, at_least_one},
+      {"tfs_z", {}, at_least_one},
+      {"top_n_sigma", {}, at_most_zero},
+      {"min_keep", {}, at_most_one},
+      {"n_keep", {}, at_most_zero},
+      {"n_discard", {}, at_most_zero},
+      {"n_indent", {}, at_most_zero},
+      {"t_max_predict_ms", {}, at_most_zero},
+      {"t_max_prompt_ms", {}, at_most_zero},
+      {"n_cache_reuse", {}, at_most_zero},
+      {"adaptive_target", {}, below_zero},
+      {"id_slot", {}, below_zero},
+      {"logprob_start_len", {}, below_zero},
+      {"slot_id", {}, below_zero},
       {"penalize_nl", {false}},
       {"response_fields", {none}},
       {"grammar_lazy", {false}},
@@ -75,8 +91,7 @@ std::span<const Neutral> switches() {
       {"thinking_forced_open", {false}},
       // vLLM's
       {"use_beam_search", {false}},
-      {"length_penalty", {1}},
-      {"min_tokens", {0}},
+      {"min_tokens", {}, at_most_zero},
       {"bad_words", {none}},
       {"stop_token_ids", {none}},
       {"include_stop_str_in_output", {false}},
@@ -110,34 +125,31 @@ constexpr std::string_view ignored[] = {
     "xtc_threshold",
     "dynatemp_exponent",
     "adaptive_decay",
+    "length_penalty",
+    "early_stopping",
 };
 
-/// The order of llama.cpp's samplers that are on here, too: it is that of this engine.
-constexpr std::string_view order[] = {"penalties", "top_k", "top_p", "min_p", "temperature"};
-/// Samplers that are off here and there, in any place.
-constexpr std::string_view off[] = {"dry", "top_n_sigma", "typ_p",     "typical_p",
-                                    "xtc", "infill",      "adaptive_p"};
-
-bool is_usual_order(const JsonInput& samplers) {
-  // The letters of llama.cpp's default, or nothing.
-  if (samplers.is_string()) return samplers == "" || samplers == "edskypmxt";
-  if (!samplers.is_array()) return false;
-  std::vector<std::string_view> on;
-  for (const JsonInput& one : samplers) {
-    if (!one.is_string()) return false;
-    const std::string_view name = one.get_ref<const std::string&>();
-    if (std::ranges::find(off, name) == std::end(off)) on.push_back(name);
-  }
-  return samplers.empty() || std::ranges::equal(on, order);
+/// Whether another field keeps a sampler off, whatever its own field says.
+bool is_off_by_another(std::string_view name, Fields& fields) {
+  const auto number = [&fields](std::string_view other) {
+    const JsonInput* value = fields.any(other);
+    return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+  };
+  if (name == "xtc_probability") return number("xtc_threshold") > 0.5;
+  if (name == "dry_multiplier")
+    return number("dry_penalty_last_n") == 0.0 || number("dry_base").value_or(1.75) < 1;
+  return false;
 }
 
 }  // namespace
 
 void read_foreign_fields(Fields& fields) {
-  fields.neutral(switches());
-  if (const JsonInput* samplers = fields.any("samplers"); samplers != nullptr && !is_usual_order(*samplers)) {
-    throw ApiError::invalid(
-        fmt::format("'samplers' is not supported in this order, got {}", shown(*samplers)));
+  for (const Neutral& one : switches()) {
+    if (is_off_by_another(one.name, fields)) {
+      fields.any(one.name);
+    } else {
+      fields.neutral({&one, 1});
+    }
   }
   for (const std::string_view name : ignored) fields.any(name);
 }

@@ -21,6 +21,10 @@ struct AnswerHead {
   std::time_t created;
   std::string model;
   std::uint64_t seed;
+
+  /// What the request wants to know of a token: its log-probability under the model, or under the
+  /// distribution that was sampled.
+  double log_probability(const TokenReport& report) const;
 };
 
 /// How one API tells texts.
@@ -28,8 +32,12 @@ class Format {
  public:
   virtual ~Format() = default;
 
-  /// A streamed event: what has been added to a text; `first` for the first of a text.
-  virtual Json chunk(std::size_t choice, const Chunk& chunk, bool first) const = 0;
+  /// The event that comes before all others of a choice, where the API has one.
+  virtual std::optional<Json> opening(std::size_t choice) const = 0;
+  /// A streamed event: what has been added to a text.
+  virtual Json chunk(std::size_t choice, const Chunk& chunk) const = 0;
+  /// A streamed event: how far the prompt of a text has been read.
+  Json progress(std::size_t choice, const PromptProgress& progress) const;
   /// The last event of a text.
   virtual Json end(std::size_t choice, const Outcome& outcome) const = 0;
   /// An event after the last text, for those who asked for the usage.

@@ -1,5 +1,6 @@
 #include "apps/server/generation_request.h"
 
+#include <algorithm>
 #include <limits>
 #include <span>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "apps/json_input.h"
 #include "apps/server/api_error.h"
 #include "apps/server/foreign_fields.h"
+#include "apps/server/sampler_chain.h"
 
 namespace spectr::server {
 namespace {
@@ -14,7 +16,6 @@ namespace {
 using Request = GenerationRequest;
 
 constexpr double huge = 1e6;
-constexpr std::int64_t max_tokens = 1 << 30;
 constexpr std::size_t max_stop_words = 32;
 constexpr std::size_t max_stop_bytes = 256;
 
@@ -43,20 +44,21 @@ constexpr bool real = false, whole = true;
 
 constexpr Number numbers[] = {
     {"temperature", real, 0, huge, [](Request& r, double v) { r.warp.temperature = v; }},
-    {"top_k", whole, -1, max_tokens, [](Request& r, double v) { r.warp.top_k = v < 0 ? 0 : count(v); }},
-    {"top_p", real, 0, 1, [](Request& r, double v) { r.warp.top_p = v; }},
-    {"min_p", real, 0, 1, [](Request& r, double v) { r.warp.min_p = v; }},
+    {"top_p", real, 0, huge, [](Request& r, double v) { r.warp.top_p = std::min(v, 1.0); }},
+    {"min_p", real, -huge, 1, [](Request& r, double v) { r.warp.min_p = std::max(v, 0.0); }},
     {"repeat_penalty", real, 0.01, huge, [](Request& r, double v) { r.warp.repeat_penalty = v; }},
     {"repetition_penalty", real, 0.01, huge, [](Request& r, double v) { r.warp.repeat_penalty = v; }},
     {"presence_penalty", real, -huge, huge, [](Request& r, double v) { r.warp.presence_penalty = v; }},
     {"frequency_penalty", real, -huge, huge, [](Request& r, double v) { r.warp.frequency_penalty = v; }},
-    {"repeat_last_n", whole, -1, max_tokens,
-     [](Request& r, double v) { r.warp.repeat_last_n = v < 0 ? std::size_t{max_tokens} : count(v); }},
     {"n", whole, 1, 128, [](Request& r, double v) { r.n = count(v); }},
+    {"n_cmpl", whole, 1, 128, [](Request& r, double v) { r.n = count(v); }},
 };
 
-// -1 stands for no limit, as nothing does.
-constexpr std::string_view limits[] = {"max_tokens", "max_completion_tokens", "n_predict"};
+// No limit, as nothing does, stand for -1 and, as llama.cpp's "until the context is full", for n_predict -2.
+constexpr std::pair<std::string_view, std::int64_t> limits[] = {
+    {"max_tokens", -1}, {"max_completion_tokens", -1}, {"n_predict", -2}};
+constexpr std::string_view limit_names[] = {"max_tokens", "max_completion_tokens", "n_predict"};
+constexpr std::string_view completions[] = {"n", "n_cmpl"};
 
 constexpr std::string_view repeat_penalties[] = {"repeat_penalty", "repetition_penalty"};
 constexpr std::string_view probabilities[] = {"logprobs", "n_probs"};
@@ -92,13 +94,32 @@ void read_numbers(Fields& fields, std::span<const Number> table, Request& reques
 
 void read_flags(Fields& fields, Request& request) {
   constexpr std::pair<std::string_view, bool Request::*> flags[] = {
-      {"stream", &Request::stream},         {"ignore_eos", &Request::ignore_eos},
-      {"return_tokens", &Request::tokens},  {"cache_prompt", &Request::cache_prompt},
+      {"stream", &Request::stream},
+      {"ignore_eos", &Request::ignore_eos},
+      {"return_tokens", &Request::tokens},
+      {"cache_prompt", &Request::cache_prompt},
       {"token_details", &Request::details},
+      {"return_progress", &Request::progress},
+      {"post_sampling_probs", &Request::sampled_alternatives},
   };
   for (const auto& [name, member] : flags) {
     if (const auto value = fields.boolean(name)) request.*member = *value;
   }
+}
+
+/// Counts, which may be huge where there is no limit.
+void read_counts(Fields& fields, Request& request) {
+  constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t all = std::numeric_limits<std::int32_t>::max();
+  if (const auto k = fields.count("top_k", lowest))
+    request.warp.top_k = *k < 0 || *k >= all ? 0 : static_cast<std::size_t>(*k);
+  if (const auto n = fields.count("repeat_last_n", -1))
+    request.warp.repeat_last_n = static_cast<std::size_t>(*n < 0 ? all : std::min(*n, all));
+  for (const auto& [name, min] : limits) {
+    if (const auto limit = fields.count(name, min))
+      request.limit = *limit < 0 ? std::nullopt : std::optional<std::size_t>(*limit);
+  }
+  fields.agree(limit_names);
 }
 
 /// What a request says of speculation: an object, or llama.cpp's fields beside the others. None: nothing.
@@ -229,12 +250,10 @@ GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const 
   fields.neutral(api == Api::chat ? std::span<const Neutral>(foreign_to_chat) : foreign_to_prompts);
   read_numbers(fields, numbers, request);
   read_flags(fields, request);
-  for (std::string_view name : limits) {
-    const auto limit = fields.integer(name, -1, max_tokens);
-    if (limit) request.limit = *limit < 0 ? std::nullopt : std::optional<std::size_t>(*limit);
-  }
-  fields.agree(limits);
+  read_counts(fields, request);
   fields.agree(repeat_penalties);
+  fields.agree(completions);
+  if (const JsonInput* samplers = fields.any("samplers")) apply_samplers(*samplers, request.warp);
   if (const auto seed = fields.integer("seed", -1, std::numeric_limits<std::int64_t>::max()); seed) {
     request.seed = *seed < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(*seed));
   }

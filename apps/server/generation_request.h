@@ -38,6 +38,8 @@ struct GenerationRequest {
   std::optional<std::uint64_t> seed;
   std::size_t n = 1;                        ///< texts per prompt
   std::optional<std::size_t> alternatives;  ///< log-probabilities are told, with so many alternatives
+  bool sampled_alternatives = false;        ///< these are of the distribution that is sampled
+  bool progress = false;                    ///< a stream tells how far its prompt has been read
   bool details = false;                     ///< tell where each token came from and its probabilities
   bool tokens = false;                      ///< tell ids
   bool stream = false;

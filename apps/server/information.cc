@@ -1,5 +1,7 @@
 #include "apps/server/information.h"
 
+#include <algorithm>
+
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
 #include "apps/server/fields.h"
@@ -19,6 +21,7 @@ Json describe(const Service& service) {
   const ModelSet& models = service.models();
   const ModelSpec& spec = models.target->spec();
   return {{"id", models.name},
+          {"aliases", service.options().aliases},
           {"object", "model"},
           {"created", 0},
           {"owned_by", "spectr"},
@@ -39,7 +42,9 @@ Json defaults_of(const Service& service) {
 }  // namespace
 
 Json model_json(const Service& service, const std::string& name) {
-  if (name != service.models().name) throw ApiError::not_found(fmt::format("there is no model '{}'", name));
+  const std::vector<std::string>& aliases = service.options().aliases;
+  if (name != service.models().name && std::ranges::find(aliases, name) == aliases.end())
+    throw ApiError::not_found(fmt::format("there is no model '{}'", name));
   return describe(service);
 }
 
@@ -136,6 +141,14 @@ Json apply_template(const Service& service, const std::string& body) {
   read_foreign_fields(fields);
   fields.ignore_others();
   return {{"prompt", chat_prompt(request, service.models().chat_template).bytes()}};
+}
+
+Json count_input_tokens(const Service& service, const std::string& body) {
+  const GenerationRequest request =
+      GenerationRequest::read(parse_body(body), Api::chat, service.options().defaults);
+  const MarkedText prompt = chat_prompt(request.chat, service.models().chat_template);
+  return {{"object", "response.input_tokens"},
+          {"input_tokens", encode_chat(prompt, *service.models().tokenizer).size()}};
 }
 
 }  // namespace spectr::server

@@ -13,6 +13,9 @@ Json model_json(const Service& service, const std::string& name);
 Json props_json(const Service& service);  ///< /props
 Json slots_json(const Service& service);  ///< /slots
 
+/// {"messages", …} → {"input_tokens"}, the length of the prompt that /v1/chat/completions makes of them.
+Json count_input_tokens(const Service& service, const std::string& body);
+
 /// {"content"} → {"tokens"}, {"tokens"} → {"content"}, {"messages"} → {"prompt"}. Throw ApiError.
 Json tokenize(const Service& service, const std::string& body);
 Json detokenize(const Service& service, const std::string& body);

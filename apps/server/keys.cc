@@ -28,6 +28,11 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
+/// Control characters do not pass through a header.
+bool can_be_sent(std::string_view key) {
+  return std::ranges::none_of(key, [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7F; });
+}
+
 }  // namespace
 
 Result<void> Keys::add_list(std::string_view list) {
@@ -35,6 +40,7 @@ Result<void> Keys::add_list(std::string_view list) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string_view key = without_blanks(list.substr(begin, end - begin));
     if (key.empty()) return error("a key is empty");
+    if (!can_be_sent(key)) return error("a key has a control character, which no client can send");
     keys_.emplace_back(key);
     begin = end + 1;
   }
@@ -50,7 +56,9 @@ Result<void> Keys::add_file(const std::string& path) {
     if (constexpr std::string_view bom = "\xEF\xBB\xBF"; first && key.starts_with(bom))
       key.remove_prefix(bom.size());
     key = without_blanks(key);
-    if (!key.empty() && !key.starts_with('#')) keys_.emplace_back(key);
+    if (key.empty() || key.starts_with('#')) continue;
+    if (!can_be_sent(key)) return error("{}: a key has a control character, which no client can send", path);
+    keys_.emplace_back(key);
   }
   if (file.bad()) return error("{}: cannot be read", path);
   if (keys_.size() == before) return error("{}: there is no key in it", path);

@@ -4,80 +4,130 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 #include "spectr/base/numeric.h"
+#include "spectr/base/version.h"
 
 namespace spectr::server {
 namespace {
 
+constexpr std::string_view own = "spectr_", llama = "llamacpp:";
+
+/// Metrics in the text format of Prometheus.
 class Text {
  public:
   void counter(std::string_view name, std::string_view help, double value) {
-    add(name, "counter", help, value);
+    add(own, name, "counter", help, value);
   }
-  void gauge(std::string_view name, std::string_view help, double value) { add(name, "gauge", help, value); }
+  void gauge(std::string_view name, std::string_view help, double value) {
+    add(own, name, "gauge", help, value);
+  }
+  /// Under llama.cpp's name, too.
+  void shared_counter(std::string_view name, std::string_view help, double value) {
+    for (const std::string_view prefix : {own, llama}) add(prefix, name, "counter", help, value);
+  }
+  void shared_gauge(std::string_view name, std::string_view help, double value) {
+    for (const std::string_view prefix : {own, llama}) add(prefix, name, "gauge", help, value);
+  }
 
-  void head(std::string_view name, std::string_view type, std::string_view help) {
-    fmt::format_to(std::back_inserter(text), "# HELP spectr_{0} {1}\n# TYPE spectr_{0} {2}\n", name, help,
+  void head(std::string_view prefix, std::string_view name, std::string_view type, std::string_view help) {
+    fmt::format_to(std::back_inserter(text_), "# HELP {0}{1} {2}\n# TYPE {0}{1} {3}\n", prefix, name, help,
                    type);
   }
-  void value(std::string_view name, std::string_view label, std::string_view of, double number) {
-    fmt::format_to(std::back_inserter(text), "spectr_{}{{{}=\"{}\"}} {}\n", name, label, of, number);
+  void value(std::string_view prefix, std::string_view name, std::string_view labels, double number) {
+    fmt::format_to(std::back_inserter(text_), "{}{}{{{}}} {}\n", prefix, name, labels, number);
   }
 
-  std::string text;
+  std::string take() { return std::move(text_); }
 
  private:
-  void add(std::string_view name, std::string_view type, std::string_view help, double number) {
-    head(name, type, help);
-    fmt::format_to(std::back_inserter(text), "spectr_{} {}\n", name, number);
+  void add(std::string_view prefix, std::string_view name, std::string_view type, std::string_view help,
+           double number) {
+    head(prefix, name, type, help);
+    fmt::format_to(std::back_inserter(text_), "{}{} {}\n", prefix, name, number);
   }
+
+  std::string text_;
 };
 
 double as_double(std::uint64_t n) {
   return static_cast<double>(n);
 }
 
-}  // namespace
+void add_build(Text& out) {
+  out.head(own, "build_info", "gauge", "The build of the program, as labels; always 1.");
+  out.value(own, "build_info", fmt::format("version=\"{}\",compiler=\"{}\"", version(), __VERSION__), 1.0);
+}
 
-std::string metrics_of(const Slots& slots) {
-  const Counts c = slots.counts();
+void add_answers(Text& out, std::map<int, std::uint64_t> answers) {
+  std::map<int, std::uint64_t> classes = {{2, 0}, {4, 0}, {5, 0}};
+  for (const auto& [status, count] : answers) classes[status / 100] += count;
+  out.head(own, "http_responses_total", "counter", "Responses by class of status.");
+  for (const auto& [first, count] : classes)
+    out.value(own, "http_responses_total", fmt::format("class=\"{}xx\"", first), as_double(count));
+  answers.try_emplace(429, 0);
+  out.head(own, "http_responses_by_status_total", "counter",
+           "Responses by status; 499: the client left before the response began.");
+  for (const auto& [status, count] : answers)
+    out.value(own, "http_responses_by_status_total", fmt::format("status=\"{}\"", status), as_double(count));
+}
+
+void add_speculation(Text& out, const Counts& c) {
+  out.shared_counter("spec_decode_num_drafts_total", "Blocks that drafted.", as_double(c.drafts));
+  out.shared_counter("spec_decode_num_draft_tokens_total", "Draft tokens drawn.", as_double(c.drafted));
+  out.shared_counter("spec_decode_num_accepted_tokens_total", "Draft tokens accepted.",
+                     as_double(c.accepted));
+  for (const std::string_view prefix : {own, llama}) {
+    constexpr std::string_view name = "spec_decode_num_accepted_tokens_per_pos_total";
+    out.head(prefix, name, "counter", "Draft tokens accepted, by position in the block.");
+    for (std::size_t i = 0; i < c.accepted_at.size(); ++i)
+      out.value(prefix, name, fmt::format("position=\"{}\"", i), as_double(c.accepted_at[i]));
+  }
+}
+
+void add_slots(Text& out, const Slots& slots) {
   const std::vector<PassCounts> passes = slots.passes();
   const std::vector<SlotState> states = slots.states();
   const PassCounts& target = passes.back();
-  Text out;
-  out.counter("prompt_tokens_total", "Prompt tokens computed.", as_double(c.prompt_tokens));
-  out.counter("prompt_tokens_cached_total", "Prompt tokens taken from a slot's memory.",
-              as_double(c.cached_tokens));
-  out.counter("prompt_seconds_total", "Seconds spent on prompts.", c.prompt_seconds);
-  out.counter("tokens_predicted_total", "Tokens generated.", as_double(c.generated));
-  out.counter("tokens_predicted_seconds_total", "Seconds spent on generating, over all slots.",
-              c.generation_seconds);
-  out.gauge("predicted_tokens_seconds", "Tokens per second of a slot, on the average.",
-            ratio(as_double(c.generated), c.generation_seconds));
-  out.counter("spec_decode_num_drafts_total", "Blocks that drafted.", as_double(c.drafts));
-  out.counter("spec_decode_num_draft_tokens_total", "Draft tokens drawn.", as_double(c.drafted));
-  out.counter("spec_decode_num_accepted_tokens_total", "Draft tokens accepted.", as_double(c.accepted));
-  out.head("spec_decode_num_accepted_tokens_per_pos_total", "counter",
-           "Draft tokens accepted, by place in the block.");
-  for (std::size_t i = 0; i < c.accepted_at.size(); ++i) {
-    out.value("spec_decode_num_accepted_tokens_per_pos_total", "position", fmt::to_string(i),
-              as_double(c.accepted_at[i]));
-  }
-  out.counter("n_decode_total", "Passes of the target.", as_double(target.passes));
+  out.shared_counter("n_decode_total", "Passes of the target.", as_double(target.passes));
   out.counter("decode_rows_total", "Rows of these passes.", as_double(target.rows));
-  out.gauge("n_busy_slots_per_decode", "Texts per pass of the target, on the average.",
-            ratio(as_double(target.sequences), as_double(target.passes)));
-  out.gauge("requests_processing", "Texts being written.",
-            as_double(static_cast<std::uint64_t>(
-                std::ranges::count_if(states, [](const SlotState& state) { return state.busy; }))));
-  out.gauge("requests_deferred", "Texts that wait for a slot.", as_double(slots.queued()));
-  out.gauge("slots", "Texts that can be decoded concurrently.", as_double(states.size()));
-  out.head("texts_total", "counter", "Texts that ended, by how.");
-  out.value("texts_total", "ending", "finished", as_double(c.finished));
-  out.value("texts_total", "ending", "given_up", as_double(c.cancelled));
-  out.value("texts_total", "ending", "failed", as_double(c.failed));
-  return out.text;
+  out.shared_gauge("n_busy_slots_per_decode", "Sequences per pass of the target, on average.",
+                   ratio(as_double(target.sequences), as_double(target.passes)));
+  out.shared_gauge("requests_processing", "Completions being generated.",
+                   as_double(static_cast<std::uint64_t>(
+                       std::ranges::count_if(states, [](const SlotState& state) { return state.busy; }))));
+  out.shared_gauge("requests_deferred", "Completions that wait for a slot.", as_double(slots.queued()));
+  out.gauge("slots", "Completions that can be decoded concurrently.", as_double(states.size()));
+}
+
+}  // namespace
+
+std::string metrics_of(const Slots& slots, const std::map<int, std::uint64_t>& answers) {
+  const Counts c = slots.counts();
+  Text out;
+  add_build(out);
+  out.shared_counter("prompt_tokens_total", "Prompt tokens computed.", as_double(c.prompt_tokens));
+  out.counter("prompt_tokens_cached_total", "Prompt tokens taken from a cache.", as_double(c.cached_tokens));
+  out.shared_counter("prompt_seconds_total", "Seconds spent on prompts.", c.prompt_seconds);
+  out.shared_gauge("prompt_tokens_seconds", "Prompt tokens per second, on average.",
+                   ratio(as_double(c.prompt_tokens), c.prompt_seconds));
+  out.shared_counter("tokens_predicted_total", "Tokens generated.", as_double(c.generated));
+  out.shared_counter("tokens_predicted_seconds_total", "Seconds spent on generation, summed over slots.",
+                     c.generation_seconds);
+  out.shared_gauge("predicted_tokens_seconds", "Tokens per second of a slot, on average.",
+                   ratio(as_double(c.generated), c.generation_seconds));
+  out.shared_counter("n_tokens_max", "Tokens of the longest sequence, prompt and completion.",
+                     as_double(c.longest));
+  add_speculation(out, c);
+  add_slots(out, slots);
+  out.head(own, "texts_total", "counter", "Completions that ended, by how.");
+  out.value(own, "texts_total", "ending=\"finished\"", as_double(c.finished));
+  out.value(own, "texts_total", "ending=\"given_up\"", as_double(c.cancelled));
+  out.value(own, "texts_total", "ending=\"failed\"", as_double(c.failed));
+  add_answers(out, answers);
+  return out.take();
 }
 
 }  // namespace spectr::server

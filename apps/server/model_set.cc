@@ -34,7 +34,7 @@ Result<ModelSet> ModelSet::load(const std::filesystem::path& target,
   models.name = target.stem().string();
   SPECTR_TRY(models.template_source, chat_template_source(models.target->file(), chat));
   models.chat_template =
-      ChatTemplate::make(models.template_source, models.tokenizer->vocabulary(), chat.special_in_content);
+      ChatTemplate::make(models.template_source, models.tokenizer->vocabulary(), chat.rendering());
   if (chat.source && !models.chat_template) return std::unexpected(models.chat_template.error());
   models.path = target.string();
   for (const std::filesystem::path& path : drafts) {

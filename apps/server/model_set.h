@@ -17,9 +17,13 @@ namespace spectr::server {
 
 /// Which chat template a model is talked to by, and what is believed of its conversations.
 struct ChatOptions {
-  std::optional<std::string> source;  ///< instead of the file's own
-  bool special_in_content = false;    ///< control tokens in messages are tokens, not text
+  std::optional<std::string> source = {};  ///< instead of the file's own
+  bool special_in_content = false;         ///< control tokens in messages are tokens, not text
   bool splits_reasoning = true;  ///< an answer's thoughts are told apart, unless a request says otherwise
+  JsonInput values = JsonInput::object();  ///< variables of the template, unless a request sets them
+  std::optional<bool> thinks = {};  ///< whether answers begin with thoughts; none: as the template does
+
+  ChatTemplateOptions rendering() const { return {special_in_content, values, thinks}; }
 };
 
 /// The template that a model's file brings, or that was given instead; one for plain text where there is

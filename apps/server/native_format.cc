@@ -50,7 +50,9 @@ class NativeFormat final : public Format {
  public:
   explicit NativeFormat(const AnswerHead& head) : head_(head) {}
 
-  Json chunk(std::size_t choice, const Chunk& chunk, bool) const override {
+  std::optional<Json> opening(std::size_t) const override { return std::nullopt; }
+
+  Json chunk(std::size_t choice, const Chunk& chunk) const override {
     Json event = {{"index", choice}, {"content", chunk.text}, {"tokens", tokens_of(chunk)}, {"stop", false}};
     add_tokens(event, chunk);
     return event;
@@ -98,18 +100,20 @@ class NativeFormat final : public Format {
     if (!head_.request.alternatives) return;
     Json all = Json::array();
     for (const TokenReport& report : chunk.tokens) {
-      Json token = entry(report.token, report.piece, report.log_probability);
-      token["top_logprobs"] = Json::array();
-      for (const Alternative& other : report.alternatives) {
-        token["top_logprobs"].push_back(entry(other.token, other.piece, other.log_probability));
-      }
+      Json token = entry(report.token, report.piece, head_.log_probability(report));
+      Json& others = token[head_.request.sampled_alternatives ? "top_probs" : "top_logprobs"];
+      others = Json::array();
+      for (const Alternative& other : report.alternatives)
+        others.push_back(entry(other.token, other.piece, other.log_probability));
       all.push_back(std::move(token));
     }
     event["completion_probabilities"] = std::move(all);
   }
 
-  static Json entry(Token id, const std::string& piece, double log_probability) {
-    return {{"id", id}, {"token", piece}, {"bytes", bytes_of(piece)}, {"logprob", log_probability}};
+  Json entry(Token id, const std::string& piece, double log_probability) const {
+    Json entry = {{"id", id}, {"token", piece}, {"bytes", bytes_of(piece)}};
+    entry.update(probability_of(log_probability, head_.request.sampled_alternatives));
+    return entry;
   }
 
   const AnswerHead& head_;

@@ -1,18 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "apps/server/format.h"
 #include "spectr/base/version.h"
 
 namespace spectr::server {
 namespace {
-
-/// The token's text and log-probability, and the likeliest tokens, as chat completions tell them.
-Json chat_log_probability(std::string_view piece, double log_probability) {
-  const std::string text(piece);
-  return {{"token", text}, {"logprob", log_probability}, {"bytes", bytes_of(text)}};
-}
 
 /// A token in completions: its text, or as OpenAI has it bytes:\xe2\x80, where its bytes are no whole
 /// characters; as text they would all be the same, and so would tokens that print nothing.
@@ -29,12 +24,20 @@ class OpenAiFormat final : public Format {
  public:
   explicit OpenAiFormat(const AnswerHead& head) : head_(head), chat_(head.request.api == Api::chat) {}
 
-  Json chunk(std::size_t choice, const Chunk& chunk, bool first) const override {
+  std::optional<Json> opening(std::size_t choice) const override {
+    if (!chat_) return std::nullopt;
+    Json one = {{"index", choice}, {"delta", {{"role", "assistant"}, {"content", ""}}}};
+    one["logprobs"] = nullptr;
+    one["finish_reason"] = nullptr;
+    return event_with(Json::array({std::move(one)}));
+  }
+
+  Json chunk(std::size_t choice, const Chunk& chunk) const override {
     Json one = {{"index", choice}};
     if (chat_) {
-      one["delta"] = first ? Json{{"role", "assistant"}} : Json::object();
+      one["delta"] = Json::object();
       if (!chunk.reasoning.empty()) one["delta"]["reasoning_content"] = chunk.reasoning;
-      if (first || chunk.reasoning.empty() || !chunk.text.empty()) one["delta"]["content"] = chunk.text;
+      if (chunk.reasoning.empty() || !chunk.text.empty()) one["delta"]["content"] = chunk.text;
     } else {
       one["text"] = chunk.text;
     }
@@ -128,14 +131,22 @@ class OpenAiFormat final : public Format {
   Json chat_log_probabilities(const Chunk& chunk) const {
     Json content = Json::array();
     for (const TokenReport& report : chunk.tokens) {
-      Json token = chat_log_probability(report.piece, report.log_probability);
-      token["top_logprobs"] = Json::array();
-      for (const Alternative& other : report.alternatives) {
-        token["top_logprobs"].push_back(chat_log_probability(other.piece, other.log_probability));
-      }
+      Json token = chat_entry(report.piece, head_.log_probability(report));
+      Json& others = token[head_.request.sampled_alternatives ? "top_probs" : "top_logprobs"];
+      others = Json::array();
+      for (const Alternative& other : report.alternatives)
+        others.push_back(chat_entry(other.piece, other.log_probability));
       content.push_back(std::move(token));
     }
     return {{"content", std::move(content)}};
+  }
+
+  /// The token's text and probability, as chat completions tell them.
+  Json chat_entry(const std::string& piece, double log_probability) const {
+    Json entry = {{"token", piece}};
+    entry.update(probability_of(log_probability, head_.request.sampled_alternatives));
+    entry["bytes"] = bytes_of(piece);
+    return entry;
   }
 
   std::string name_of(Token token, const std::string& piece) const {
@@ -146,7 +157,7 @@ class OpenAiFormat final : public Format {
     Json tokens = Json::array(), own = Json::array(), top = Json::array(), offsets = Json::array();
     for (const TokenReport& report : chunk.tokens) {
       tokens.push_back(name_of(report.token, report.piece));
-      own.push_back(report.log_probability);
+      own.push_back(head_.log_probability(report));
       offsets.push_back(report.offset);
       Json others = Json::object();
       const auto tell = [&](Token token, const std::string& piece, double log_probability) {
@@ -158,7 +169,7 @@ class OpenAiFormat final : public Format {
         tell(other.token, other.piece, other.log_probability);
       if (std::ranges::find(report.alternatives, report.token, &Alternative::token) ==
           report.alternatives.end())
-        tell(report.token, report.piece, report.log_probability);
+        tell(report.token, report.piece, head_.log_probability(report));
       top.push_back(std::move(others));
     }
     return {{"tokens", std::move(tokens)},
@@ -175,6 +186,19 @@ class OpenAiFormat final : public Format {
 
 std::unique_ptr<Format> openai_format(const AnswerHead& head) {
   return std::make_unique<OpenAiFormat>(head);
+}
+
+double AnswerHead::log_probability(const TokenReport& report) const {
+  return request.sampled_alternatives ? std::log(report.target.value_or(0.0)) : report.log_probability;
+}
+
+Json Format::progress(std::size_t choice, const PromptProgress& progress) const {
+  Json event = chunk(choice, {});
+  event["prompt_progress"] = {{"total", progress.total},
+                              {"cache", progress.cached},
+                              {"processed", progress.processed},
+                              {"time_ms", std::llround(1e3 * progress.seconds)}};
+  return event;
 }
 
 std::unique_ptr<Format> make_format(const AnswerHead& head) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,19 @@
 
 namespace spectr::server {
 
+/// A host as a Host header or an origin writes it: "name", "name:port", "[::1]:port".
+struct HostName {
+  std::string name;         ///< an IPv6 address in brackets
+  std::optional<int> port;  ///< none: the default of whatever scheme
+
+  /// None: no client ever sends such a host. A bare IPv6 address gets its brackets.
+  static std::optional<HostName> read(std::string_view text);
+};
+
+/// Whether this machine alone can reach a server that is bound to `host`: "localhost", or a loopback address
+/// in any spelling, with brackets or without.
+bool is_loopback(std::string_view host);
+
 /// Whether a browser may call a page's origin so: "scheme://host" or "scheme://host:port", and nothing
 /// behind.
 bool is_origin(std::string_view text);
@@ -15,8 +29,9 @@ bool is_origin(std::string_view text);
 /// What pages of other origins may do: nothing, unless an origin is named.
 class Origins {
  public:
-  /// host: the address that the server is bound to; names: what a server on a local address answers to
-  /// besides the local names; allowed: origins, or "*" for any.
+  /// host: the address that the server is bound to; names: the hosts that a server on a local address answers
+  /// to besides the local names, with a port only to that port; allowed: origins, "localhost" for those of
+  /// this machine, or "*" for any.
   Origins(const std::string& host, std::vector<std::string> names, std::vector<std::string> allowed);
 
   /// Throws ApiError where a page of a foreign origin asks, also one that calls itself by a name that leads
@@ -26,7 +41,7 @@ class Origins {
   http::Headers permission(const http::Request& request) const;
 
  private:
-  bool answers_to(std::string_view name) const;
+  bool answers_to(const HostName& host) const;
   bool allows(std::string_view origin) const;
 
   bool local_;

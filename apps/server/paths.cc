@@ -4,9 +4,12 @@
 #include <utility>
 
 #include "apps/server/api_error.h"
+#include "spectr/base/names.h"
 
 namespace spectr::server {
 namespace {
+
+constexpr std::size_t max_path = 200;  // bytes, in a message
 
 bool is_at(std::string_view asked, std::string_view path) {
   const bool below = path.size() > 1 && path.ends_with('/');
@@ -33,7 +36,7 @@ void Paths::add(std::string path, std::string_view methods, Handle handle) {
 const Handle& Paths::find(const http::Request& request) const {
   const auto found =
       std::ranges::find_if(places_, [&](const auto& entry) { return is_at(request.path, entry.first); });
-  if (found == places_.end()) throw ApiError::not_found("there is no " + request.path);
+  if (found == places_.end()) throw ApiError::not_found("there is no " + escape(request.path, max_path));
   const Place& place = found->second;
   if (!has(place.methods, request.method))
     throw ApiError::wrong_method(request.method, request.path, place.methods);

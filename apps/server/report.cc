@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -41,12 +42,16 @@ std::size_t cached_by_all(std::span<const Outcome> texts) {
 
 }  // namespace
 
+std::size_t prompt_tokens_of(std::span<const Task> tasks, std::size_t n) {
+  std::size_t tokens = 0;
+  for (std::size_t i = 0; i < tasks.size(); i += n) tokens += tasks[i].prompt.size();
+  return tokens;
+}
+
 Json usage_of(std::span<const Task> tasks, std::size_t n, std::span<const Outcome> outcomes) {
-  std::size_t prompt = 0, generated = 0, cached = 0;
-  for (std::size_t i = 0; i < tasks.size(); i += n) {
-    prompt += tasks[i].prompt.size();
-    cached += cached_by_all(outcomes.subspan(i, n));
-  }
+  const std::size_t prompt = prompt_tokens_of(tasks, n);
+  std::size_t generated = 0, cached = 0;
+  for (std::size_t i = 0; i < tasks.size(); i += n) cached += cached_by_all(outcomes.subspan(i, n));
   for (const Outcome& outcome : outcomes) generated += outcome.statistics.generated();
   return {{"prompt_tokens", prompt},
           {"completion_tokens", generated},
@@ -121,6 +126,11 @@ Json sampling_of(const WarpOptions& sampling) {
           {"repeat_last_n", sampling.repeat_last_n},
           {"presence_penalty", sampling.presence_penalty},
           {"frequency_penalty", sampling.frequency_penalty}};
+}
+
+Json probability_of(double log_probability, bool sampled) {
+  if (sampled) return {{"prob", std::exp(log_probability)}};
+  return {{"logprob", log_probability}};
 }
 
 bool is_text(std::string_view bytes) {

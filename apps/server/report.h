@@ -21,6 +21,8 @@ struct FinishedText {
 
 // What all ways of answering tell, each as a JSON object.
 
+/// Tokens of all prompts, each of which has `n` tasks.
+std::size_t prompt_tokens_of(std::span<const Task> tasks, std::size_t n);
 /// prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details. Every prompt has `n` tasks, and is
 /// counted once: a token of it is cached where none of its texts had to compute it.
 Json usage_of(std::span<const Task> tasks, std::size_t n, std::span<const Outcome> outcomes);
@@ -38,6 +40,8 @@ Json tokens_of(const Chunk& chunk);
 /// Where each token came from, its probabilities, its block and when that was done; its bytes where they are
 /// no text by themselves.
 Json details_of(const Chunk& chunk);
+/// A log-probability as {"logprob"}, or as llama.cpp has it after sampling, {"prob"}.
+Json probability_of(double log_probability, bool sampled);
 /// How logits become the distribution, by the names of a request's fields; without biases.
 Json sampling_of(const WarpOptions& sampling);
 /// Whether the bytes are whole characters.

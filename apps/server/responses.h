@@ -13,6 +13,7 @@ inline http::Response response_of(const Json& json, int status = 200) {
 inline http::Response response_of(const ApiError& failure) {
   http::Response response = response_of(failure.json(), failure.status());
   for (const auto& [name, value] : failure.headers()) response.headers.add(name, value);
+  response.notes["reason"] = failure.what();
   return response;
 }
 

@@ -45,9 +45,22 @@ void check_key(const Request& request, const Keys& keys) {
   if (!good) throw ApiError::unauthenticated();
 }
 
+/// Whether a Content-Encoding leaves the body as it is: nothing but "identity", once or several times.
+bool is_identity(std::string_view encodings) {
+  for (std::size_t begin = 0; begin < encodings.size();) {
+    const std::size_t end = std::min(encodings.find(',', begin), encodings.size());
+    std::string_view one = encodings.substr(begin, end - begin);
+    one.remove_prefix(std::min(one.find_first_not_of(" \t"), one.size()));
+    one = one.substr(0, one.find_last_not_of(" \t") + 1);
+    if (!one.empty() && !http::same_name(one, "identity")) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
 void check_form(const Request& request) {
   if (request.method != "POST") return;
-  if (request.headers.has("Content-Encoding"))
+  if (!is_identity(request.headers.get("Content-Encoding")))
     throw ApiError(415, "invalid_request_error", "compressed bodies are not read");
   constexpr std::string_view form = "multipart/form-data";
   if (http::same_name(request.headers.get("Content-Type").substr(0, form.size()), form))
@@ -56,8 +69,8 @@ void check_form(const Request& request) {
 
 }  // namespace
 
-Routes::Routes(Service& service, Origins origins, Keys keys, bool metrics)
-    : origins_(std::move(origins)), keys_(std::move(keys)) {
+Routes::Routes(Service& service, Origins origins, Keys keys, bool metrics, LogFormat log)
+    : origins_(std::move(origins)), keys_(std::move(keys)), log_(log) {
   add_page();
   add_information(service, metrics);
   add_texts(service);
@@ -94,8 +107,8 @@ Response Routes::failure(int status, std::string message) const {
   return response_of(ApiError(status, "invalid_request_error", std::move(message)));
 }
 
-void Routes::note(const Request& request, int status) const {
-  spdlog::debug("{} {} {:?} {}", request.client, request.method, request.path, status);
+void Routes::note(const Request& request, const http::Exchange& exchange) const {
+  log_.add(request, exchange);
 }
 
 void Routes::add_page() {
@@ -103,7 +116,7 @@ void Routes::add_page() {
     paths_.add(std::string(file.path), readable, [&file](const Request&, const Wake&) -> http::Answer {
       Response response = Response::of(file.type, std::string(file.content));
       response.headers.add("Content-Security-Policy",
-                           "default-src 'self'; img-src data:; frame-ancestors 'none'");
+                           "default-src 'self'; img-src data:; font-src data:; frame-ancestors 'none'");
       response.headers.add("X-Content-Type-Options", "nosniff");
       return response;
     });
@@ -130,9 +143,10 @@ void Routes::add_information(Service& service, bool metrics) {
   });
   tells("/props", [](const Service& asked, const Request&) { return props_json(asked); });
   tells("/slots", [](const Service& asked, const Request&) { return slots_json(asked); });
-  paths_.add("/metrics", readable, [&service, metrics](const Request&, const Wake&) -> http::Answer {
+  paths_.add("/metrics", readable, [this, &service, metrics](const Request&, const Wake&) -> http::Answer {
     if (!metrics) throw ApiError::not_supported("start the server with --metrics");
-    return Response::of("text/plain; version=0.0.4; charset=utf-8", metrics_of(service.slots()));
+    return Response::of("text/plain; version=0.0.4; charset=utf-8",
+                        metrics_of(service.slots(), log_.counts()));
   });
 }
 
@@ -155,6 +169,8 @@ void Routes::add_texts(Service& service) {
   computes("/tokenize", tokenize);
   computes("/detokenize", detokenize);
   computes("/apply-template", apply_template);
+  for (const char* path : {"/v1/chat/completions/input_tokens", "/chat/completions/input_tokens"})
+    computes(path, count_input_tokens);
 }
 
 }  // namespace spectr::server

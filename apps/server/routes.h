@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "apps/http/handler.h"
+#include "apps/server/access_log.h"
 #include "apps/server/keys.h"
 #include "apps/server/origin.h"
 #include "apps/server/paths.h"
@@ -28,13 +29,15 @@ const PageFile* find_page_file(std::string_view path);
 class Routes final : public http::Handler {
  public:
   /// The service must outlive it.
-  Routes(Service& service, Origins origins, Keys keys, bool metrics);
+  Routes(Service& service, Origins origins, Keys keys, bool metrics, LogFormat log = LogFormat::text);
 
   std::optional<http::Response> refuse(const http::Request& head) const override;
+  /// Only bodies take long.
+  bool is_brief(const http::Request& request) const override { return request.method != "POST"; }
   http::Headers headers(const http::Request& request) const override { return origins_.permission(request); }
   http::Answer handle(const http::Request& request, const http::Wake& wake) const override;
   http::Response failure(int status, std::string message) const override;
-  void note(const http::Request& request, int status) const override;
+  void note(const http::Request& request, const http::Exchange& exchange) const override;
 
  private:
   void add_page();
@@ -44,6 +47,7 @@ class Routes final : public http::Handler {
   Origins origins_;
   Keys keys_;
   Paths paths_;
+  mutable AccessLog log_;
 };
 
 }  // namespace spectr::server

@@ -21,7 +21,7 @@ void wait_until(const std::function<bool()>& so, std::chrono::steady_clock::time
 Server::Server(ServerOptions options)
     : service_(std::move(options.service)),
       routes_(service_, Origins(options.http.host, std::move(options.names), std::move(options.cors)),
-              std::move(options.keys), options.metrics) {}
+              std::move(options.keys), options.metrics, options.log) {}
 
 Result<std::unique_ptr<Server>> Server::listen(ServerOptions options) {
   const http::HttpOptions http = options.http;

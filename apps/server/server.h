@@ -18,8 +18,9 @@ struct ServerOptions {
   http::HttpOptions http;
   Keys keys;
   bool metrics = false;
+  LogFormat log = LogFormat::text;
   std::vector<std::string> names;  ///< which a local server answers to besides the local ones
-  std::vector<std::string> cors;   ///< the allowed CORS origins; "*": any
+  std::vector<std::string> cors;   ///< the allowed CORS origins; "localhost": this machine's; "*": any
 };
 
 /// The HTTP server in front of a Service.

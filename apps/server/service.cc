@@ -17,7 +17,7 @@ Result<void> Service::load() {
   SPECTR_TRY(models_, ModelSet::load(options_.target, options_.drafts, options_.threads, options_.load,
                                      options_.chat));
   for (const std::string& warning : models_.tokenizer->vocabulary().warnings()) spdlog::warn("{}", warning);
-  if (!options_.alias.empty()) models_.name = options_.alias;
+  if (!options_.aliases.empty()) models_.name = options_.aliases.front();
   if (const std::size_t asked = options_.slots.context; asked > models_.target->context()) {
     spdlog::warn("{}", longer_than_trained(*models_.target, asked));
     SPECTR_TRY_VOID(models_.target->extend_context(asked));

@@ -24,7 +24,7 @@ struct ServiceOptions {
   SlotOptions slots;
   std::chrono::seconds timeout{600};  ///< for a request, its waiting included
   RequestDefaults defaults;
-  std::string alias;  ///< what clients call the model; empty: by its file
+  std::vector<std::string> aliases;  ///< what clients call the model, first its name; empty: by its file
   ChatOptions chat;
   /// What passes cost, asked once the models are there, if there is a draft model or requests that say
   /// nothing need it. None: method auto is not offered.

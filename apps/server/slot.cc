@@ -92,7 +92,9 @@ Result<Models> Slot::bind(std::span<SlotCache* const> caches, const Task& task, 
     if (!cache->owned) SPECTR_TRY_VOID(start(*cache));
     // The prompt's last token is always computed: the first block starts from its logits.
     const std::size_t common = std::min(cache->common(task.prompt), task.prompt.size() - 1);
-    cache->session->begin(task.cache_prompt ? common : 0, task.cache_prompt);
+    // The texts of a request read a common prompt once, whatever else they may know.
+    const bool knows = task.cache_prompt || (task.request != 0 && cache->session->group() == task.request);
+    cache->session->begin(knows ? common : 0, {.all = task.cache_prompt, .group = task.request});
     cache->session->cancel_when(answer.stop());
   }
   Models models{std::move(target_.owned), {}, *task.warp};
@@ -103,6 +105,7 @@ Result<Models> Slot::bind(std::span<SlotCache* const> caches, const Task& task, 
 void Slot::unbind(std::span<SlotCache* const> caches, Models models, const std::vector<Token>& text) {
   target_.owned = std::move(models.target);
   for (std::size_t i = 0; i < models.drafts.size(); ++i) caches[i + 1]->owned = std::move(models.drafts[i]);
+  target_.session->report_progress({});
   for (SlotCache* cache : caches) cache->session->end(text);
 }
 
@@ -112,6 +115,15 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
   std::optional<Batcher::ActiveSequence> active(batcher_);
   SPECTR_TRY(Models models, bind(caches, task, answer));
   outcome.cached = target_.session->length();
+  const auto tell_progress = [this, &task, &answer, choice, &outcome](std::size_t processed) {
+    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - outcome.begun;
+    const std::size_t cached = outcome.cached + target_.session->copied(), total = task.prompt.size();
+    if (task.progress && outcome.statistics.blocks() == 0)
+      answer.add(choice,
+                 {.text = "", .progress = {{total, cached, std::min(processed, total), since.count()}}});
+  };
+  tell_progress(outcome.cached);
+  target_.session->report_progress(tell_progress);
 
   std::vector<Token> text = task.prompt;
   TextOutput output(
@@ -127,6 +139,7 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
     text.insert(text.end(), block.tokens.begin(), block.tokens.end());
     Chunk chunk = output.add(block);
     if (statistics.blocks() == 0) {
+      tell_progress(task.prompt.size());
       statistics.total_seconds = watch.lap();
       statistics.prompt_seconds = statistics.total_seconds - generating();
     }
@@ -142,7 +155,7 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
   };
   const GenerateOptions options{
       task.limit, task.ignore_eos ? std::vector<Token>{} : models_.tokenizer->vocabulary().ends(),
-      task.details};
+      task.details, task.sampled_alternatives};
   CounterRandom choices(task.seed, task.sample);
   const auto generation = generate(decoder, models, task.prompt, options, choices, listener);
   unbind(caches, std::move(models), text);

@@ -76,7 +76,9 @@ bool Slots::submit(std::vector<Task> tasks, std::shared_ptr<Answer> answer) {
   const auto free = std::ranges::count_if(places_, [](const Place& place) { return !place.job; });
   if (stopping_ || queue_.size() + tasks.size() > options_.queue + static_cast<std::size_t>(free))
     return false;
+  ++requests_;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
+    tasks[i].request = requests_;
     queue_.push_back(std::make_unique<Job>(Job{std::move(tasks[i]), answer, i}));
   }
   assign();

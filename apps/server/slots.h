@@ -80,7 +80,7 @@ class Slots {
   std::condition_variable changed_;
   std::vector<Place> places_;
   std::deque<std::unique_ptr<Job>> queue_;
-  std::uint64_t jobs_ = 0;
+  std::uint64_t jobs_ = 0, requests_ = 0;  // so far
   bool stopping_ = false;
   std::vector<std::jthread> threads_;
 };

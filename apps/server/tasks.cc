@@ -19,13 +19,41 @@ namespace {
 constexpr std::size_t max_texts = 128;
 constexpr std::size_t max_biases = 4096;  // every text tells them all
 
-std::vector<Token> encode(const JsonInput& prompt, const Tokenizer& tokenizer) {
-  if (prompt.is_array()) return read_tokens(prompt, tokenizer.vocabulary(), "prompt");
-  if (!prompt.is_string()) {
-    throw ApiError::invalid(fmt::format(
-        "'prompt' must be a string, a list of tokens, or a list of these, got {}", shown(prompt)));
+Token read_token(const JsonInput& id, const Vocabulary& vocabulary, std::string_view field) {
+  if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= vocabulary.size()) {
+    throw ApiError::invalid(
+        fmt::format("'{}' must hold token ids below {}, got {}", field, vocabulary.size(), shown(id)));
   }
-  return tokenizer.encode(prompt.get_ref<const std::string&>(), {.parse_special = true});
+  return id.get<Token>();
+}
+
+/// The tokens of one prompt: a text, or a list of token ids and texts. Only a text at the beginning gets a
+/// beginning-of-text token.
+std::vector<Token> encode(const JsonInput& prompt, const Tokenizer& tokenizer) {
+  if (prompt.is_string())
+    return tokenizer.encode(prompt.get_ref<const std::string&>(), {.parse_special = true});
+  if (!prompt.is_array()) {
+    throw ApiError::invalid(
+        fmt::format("'prompt' must be a string, a list of token ids and strings, or a list of these, got {}",
+                    shown(prompt)));
+  }
+  std::vector<Token> tokens;
+  for (const JsonInput& part : prompt) {
+    if (part.is_string()) {
+      const bool is_first = &part == &prompt.front();
+      const std::vector<Token> more =
+          tokenizer.encode(part.get_ref<const std::string&>(), {.add_bos = is_first, .parse_special = true});
+      tokens.insert(tokens.end(), more.begin(), more.end());
+    } else {
+      tokens.push_back(read_token(part, tokenizer.vocabulary(), "prompt"));
+    }
+  }
+  return tokens;
+}
+
+/// Whether a list is one prompt, and not a list of prompts.
+bool is_one_prompt(const JsonInput& list) {
+  return list.empty() || std::ranges::any_of(list, [](const JsonInput& part) { return part.is_number(); });
 }
 
 struct Prompts {
@@ -44,7 +72,7 @@ Prompts read_prompts(const GenerationRequest& request, const ModelSet& models) {
   const JsonInput& prompt = request.prompt;
   if (prompt.is_null()) throw ApiError::invalid("'prompt' is missing");
   std::vector<std::vector<Token>> prompts;
-  if (!prompt.is_array() || prompt.empty() || prompt.front().is_number()) {
+  if (!prompt.is_array() || is_one_prompt(prompt)) {
     prompts.push_back(encode(prompt, tokenizer));
   } else {
     if (prompt.size() > max_texts) {
@@ -56,14 +84,6 @@ Prompts read_prompts(const GenerationRequest& request, const ModelSet& models) {
   return {std::move(prompts)};
 }
 
-Token read_token(const JsonInput& id, const Vocabulary& vocabulary, std::string_view field) {
-  if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= vocabulary.size()) {
-    throw ApiError::invalid(
-        fmt::format("'{}' must hold token ids below {}, got {}", field, vocabulary.size(), shown(id)));
-  }
-  return id.get<Token>();
-}
-
 double read_bias(const JsonInput& bias) {
   if (bias == false) return -std::numeric_limits<double>::infinity();
   if (!bias.is_number() || !(std::abs(bias.get<double>()) <= 1e6)) {
@@ -73,26 +93,44 @@ double read_bias(const JsonInput& bias) {
   return bias.get<double>();
 }
 
-/// {"ID": bias, …} or [[ID, bias], …].
-std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const Vocabulary& vocabulary) {
+/// The tokens that an entry of logit_bias is for: those of a text, or one by its id, which as the key of an
+/// object is a text of digits.
+std::vector<Token> biased_tokens(const JsonInput& key, bool is_name, const Tokenizer& tokenizer) {
+  constexpr std::string_view field = "logit_bias";
+  if (!key.is_string()) return {read_token(key, tokenizer.vocabulary(), field)};
+  const std::string& text = key.get_ref<const std::string&>();
+  std::uint64_t id = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (is_name && failed != std::errc::invalid_argument && end == text.data() + text.size())
+    return {read_token(failed == std::errc{} ? JsonInput(id) : key, tokenizer.vocabulary(), field)};
+  std::vector<Token> tokens = tokenizer.encode(text, {.add_bos = false});
+  if (tokens.empty()) throw ApiError::invalid(fmt::format("'{}' has no token for {}", field, shown(key)));
+  return tokens;
+}
+
+/// {"ID or text": bias, …} or [[ID or text, bias], …].
+std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const Tokenizer& tokenizer) {
   std::vector<std::pair<Token, double>> biases;
+  const auto add = [&](const JsonInput& key, bool is_name, const JsonInput& bias) {
+    const double value = read_bias(bias);
+    for (const Token token : biased_tokens(key, is_name, tokenizer)) {
+      biases.emplace_back(token, value);
+      if (biases.size() <= max_biases) continue;
+      throw ApiError::invalid(fmt::format("'logit_bias' may have {} tokens, got more", max_biases));
+    }
+  };
   if (json.is_structured() && json.size() > max_biases) {
     throw ApiError::invalid(fmt::format("'logit_bias' may have {} entries, got {}", max_biases, json.size()));
   }
   if (json.is_object()) {
-    for (const auto& [key, bias] : json.items()) {
-      std::uint64_t id = 0;
-      const auto [end, failed] = std::from_chars(key.data(), key.data() + key.size(), id);
-      const bool number = failed == std::errc{} && end == key.data() + key.size();
-      biases.emplace_back(read_token(number ? JsonInput(id) : JsonInput(key), vocabulary, "logit_bias"),
-                          read_bias(bias));
-    }
+    for (const auto& [key, bias] : json.items()) add(JsonInput(key), true, bias);
   } else if (json.is_array()) {
     for (const JsonInput& pair : json) {
       if (!pair.is_array() || pair.size() != 2) {
-        throw ApiError::invalid(fmt::format("'logit_bias' must hold pairs [id, bias], got {}", shown(pair)));
+        throw ApiError::invalid(
+            fmt::format("'logit_bias' must hold pairs [id or text, bias], got {}", shown(pair)));
       }
-      biases.emplace_back(read_token(pair[0], vocabulary, "logit_bias"), read_bias(pair[1]));
+      add(pair[0], false, pair[1]);
     }
   } else if (!json.is_null()) {
     throw ApiError::invalid(
@@ -150,7 +188,7 @@ ReasoningTask reasoning_task(const MarkedText& prompt, const ModelSet& models) {
 Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::size_t context) {
   const auto [prompts, reasoning] = read_prompts(request, models);
   WarpOptions warp = request.warp;
-  warp.logit_bias = read_biases(request.logit_bias, models.tokenizer->vocabulary());
+  warp.logit_bias = read_biases(request.logit_bias, *models.tokenizer);
   const auto checked = std::make_shared<const Warp>(valid(Warp::make(std::move(warp))));
   const MethodRule* method = choose_method(request, models);
   const MethodOptions settings = settings_by_costs(*method, request.speculative, models.costs, *checked,
@@ -179,7 +217,9 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
                 .details = {},
                 .cache_prompt = request.cache_prompt,
                 .limited_by_context = request.limit.value_or(context) > context - prompt.size(),
-                .reasoning = reasoning};
+                .reasoning = reasoning,
+                .sampled_alternatives = request.sampled_alternatives,
+                .progress = request.progress && request.stream};
       if (request.alternatives || request.details) task.details = request.alternatives.value_or(0);
       out.tasks.push_back(std::move(task));
     }

@@ -41,6 +41,9 @@ struct Task {
   bool cache_prompt = true;                     ///< use what the slot still knows of the prompt
   bool limited_by_context = false;              ///< more tokens were wanted than there is room for
   std::optional<ReasoningTask> reasoning = {};  ///< none: all is one text
+  bool sampled_alternatives = false;  ///< those of the sampled distribution instead of the model's own
+  bool progress = false;              ///< tell how far its prompt has been read
+  std::uint64_t request = 0;          ///< whose tasks may share their prompt; set by Slots::submit
 };
 
 /// The texts that a request asks for, n per prompt; all share the seed, and their number makes them differ.

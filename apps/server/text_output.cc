@@ -19,6 +19,7 @@ void Chunk::append(Chunk later) {
   text += later.text;
   reasoning += later.reasoning;
   std::ranges::move(later.tokens, std::back_inserter(tokens));
+  std::ranges::move(later.progress, std::back_inserter(progress));
 }
 
 std::string_view TextOutput::release(std::size_t until) {

@@ -35,11 +35,20 @@ struct TokenReport {
   double seconds = 0.0;  ///< spent on the text, its prompt aside, up to that block's end
 };
 
-/// What a block adds to an answer: text that is certain, and tokens.
+/// How far the prompt of a completion has been read.
+struct PromptProgress {
+  std::size_t total = 0;      ///< tokens of the prompt
+  std::size_t cached = 0;     ///< those that came from a cache
+  std::size_t processed = 0;  ///< those that are there, cached ones included
+  double seconds = 0.0;       ///< since a slot took it up
+};
+
+/// What is new of an answer: text that is certain, and tokens.
 struct Chunk {
   std::string text;            ///< all of it, or what is said, where thoughts are told apart
   std::string reasoning = {};  ///< thoughts
   std::vector<TokenReport> tokens = {};
+  std::vector<PromptProgress> progress = {};  ///< in the order of time; only where it was asked for
 
   /// Adds what came later.
   void append(Chunk later);

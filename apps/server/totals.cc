@@ -25,6 +25,8 @@ void Totals::count(const Outcome& outcome) {
                                               : counts_.finished);
   counts_.cached_tokens += outcome.cached;
   counts_.prompt_tokens += outcome.computed;
+  counts_.longest = std::max<std::uint64_t>(
+      counts_.longest, outcome.cached + outcome.computed + outcome.statistics.generated());
   counts_.prompt_seconds += outcome.statistics.prompt_seconds;
   counts_.generation_seconds += outcome.statistics.total_seconds - outcome.statistics.prompt_seconds;
 }

@@ -19,6 +19,7 @@ struct Counts {
   std::uint64_t accepted = 0;
   std::vector<std::uint64_t> accepted_at;  ///< [i]: blocks whose i-th token was an accepted draft
   std::uint64_t finished = 0, cancelled = 0, failed = 0;
+  std::uint64_t longest = 0;  ///< tokens of a sequence, prompt and completion
   double prompt_seconds = 0.0;
   double generation_seconds = 0.0;
 };

@@ -16,9 +16,13 @@ class WholeAnswer final : public http::Reply {
 
   void advance(http::Sink& sink) override {
     active_->cancel_if_late();
+    sink.note("prompt_tokens", active_->prompt_tokens());
     for (std::size_t i = 0; i < texts_.size(); ++i) {
       if (!done_[i]) collect(i);
     }
+    std::uint64_t generated = 0;
+    for (const FinishedText& text : texts_) generated += text.all.tokens.size();
+    sink.note("generated_tokens", generated);
     if (std::ranges::find(done_, false) == done_.end()) sink.send(answer());
   }
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/http/memory_client.h"
 #include "tests/http/test_handler.h"
 
@@ -28,6 +30,13 @@ std::size_t answers(const std::string& received) {
   return count;
 }
 
+/// The X-Request-Id of the last answer.
+std::string id_in(const std::string& received) {
+  const std::string field = "X-Request-Id: ";
+  const std::size_t begin = received.rfind(field) + field.size();
+  return received.substr(begin, received.find("\r\n", begin) - begin);
+}
+
 class Connections : public testing::Test {
  protected:
   TestHandler handler;
@@ -46,6 +55,72 @@ TEST_F(Connections, AnswerOneRequestAfterTheOther) {
   EXPECT_TRUE(client.wire().finished);
   EXPECT_TRUE(client.wire().closed);
   EXPECT_EQ(handler.noted, std::vector<int>({200, 200, 200}));
+}
+
+TEST_F(Connections, ReturnARequestIdThatIsFitForALog) {
+  const std::string ids[] = {"a", "0b1e-4F.7_x", "Root=1-67891233-abcdef", std::string(128, 'x')};
+  for (const std::string& id : ids) {
+    client.send(get("/a", "X-Request-Id: " + id + "\r\n"));
+    EXPECT_EQ(id_in(client.received()), id);
+    EXPECT_EQ(handler.ids.back(), id);
+  }
+}
+
+TEST_F(Connections, MakeARequestIdWhereThereIsNoneOrNoneThatIsFit) {
+  std::set<std::string> made;
+  const std::string cases[] = {"",
+                               "X-Request-Id: \r\n",
+                               "X-Request-Id: two words\r\n",
+                               "X-Request-Id: a\"b\r\n",
+                               "X-Request-Id: \xc3\xa4\r\n",
+                               "X-Request-Id: " + std::string(129, 'x') + "\r\n",
+                               "X-Request-Id: a\r\nX-Request-Id: b\r\n"};
+  for (const std::string& fields : cases) {
+    client.send(get("/a", fields));
+    const std::string id = id_in(client.received());
+    EXPECT_THAT(id, testing::MatchesRegex("[0-9a-f]{16}")) << fields;
+    EXPECT_EQ(handler.ids.back(), id);
+    EXPECT_TRUE(made.insert(id).second) << "each has its own";
+  }
+  client.send("hello\r\n\r\n");
+  EXPECT_THAT(client.received(), HasSubstr("HTTP/1.1 400"));
+  EXPECT_TRUE(made.insert(id_in(client.received())).second) << "what is no request has one, too";
+}
+
+TEST_F(Connections, TellTheHandlerWhatBecameOfAnAnswer) {
+  client.send(get("/stream"));
+  handler.script->complete = true;
+  handler.script->wake();
+  client.wait(20ms);
+  ASSERT_EQ(handler.exchanges.size(), 1u);
+  const Exchange& exchange = handler.exchanges[0];
+  EXPECT_TRUE(exchange.complete);
+  EXPECT_GT(exchange.duration.count(), 0);
+  EXPECT_GE(std::get<std::uint64_t>(exchange.notes.at("advanced")), 1u) << "what the reply noted last";
+}
+
+TEST_F(Connections, TellTheHandlerOfAnAnswerWhoseClientHasLeft) {
+  client.send(get("/stream"));
+  client.wire().peer = Peer::gone;
+  client.wait(300ms);
+  ASSERT_EQ(handler.exchanges.size(), 1u);
+  EXPECT_FALSE(handler.exchanges[0].complete);
+  EXPECT_EQ(handler.exchanges[0].status, 200);
+
+  MemoryClient impatient(handler);
+  impatient.send(get("/late"));
+  impatient.wire().peer = Peer::gone;
+  impatient.wait(300ms);
+  ASSERT_EQ(handler.exchanges.size(), 2u);
+  EXPECT_FALSE(handler.exchanges[1].complete);
+  EXPECT_EQ(handler.exchanges[1].status, Exchange::client_left) << "it has not seen any";
+}
+
+TEST_F(Connections, HandleBriefRequestsApart) {
+  client.send(get("/a"));
+  EXPECT_EQ(client.brief(), 0);
+  client.send(get("/brief"));
+  EXPECT_EQ(client.brief(), 1);
 }
 
 TEST_F(Connections, AnswerOnceMoreWhenTheServerDrains) {

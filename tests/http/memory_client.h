@@ -15,6 +15,10 @@ class MemoryClient {
  public:
   explicit MemoryClient(const Handler& handler, const Limits& limits = {}) : loop_(handler, limits) {
     loop_.work = [this](std::function<void()> task) { boost::asio::post(loop_.context, std::move(task)); };
+    loop_.brief = [this](std::function<void()> task) {
+      ++brief_;
+      boost::asio::post(loop_.context, std::move(task));
+    };
     loop_.closed = [this](Connection&) { connection_.reset(); };
     auto channel = std::make_unique<MemoryChannel>(loop_.context, wire_);
     channel_ = channel.get();
@@ -51,6 +55,8 @@ class MemoryClient {
   const std::string& received() const { return wire_->received; }
   Loop& loop() { return loop_; }
   Connection* connection() { return connection_.get(); }
+  /// Requests that were handled as brief ones.
+  int brief() const { return brief_; }
 
  private:
   /// Until nothing can happen any more without time or the client.
@@ -60,6 +66,7 @@ class MemoryClient {
   }
 
   Loop loop_;
+  int brief_ = 0;
   std::shared_ptr<Wire> wire_ = std::make_shared<Wire>();
   MemoryChannel* channel_ = nullptr;
   std::shared_ptr<Connection> connection_;

@@ -30,6 +30,7 @@ class ScriptedReply final : public Reply {
   void advance(Sink& sink) override {
     ++script_->advanced;
     if (!std::exchange(begun_, true)) sink.begin(Response::of("text/plain", ""), "(still here)");
+    sink.note("advanced", static_cast<std::uint64_t>(script_->advanced));
     for (const std::string& piece : std::exchange(script_->pieces, {})) sink.write(piece);
     if (script_->complete) sink.end();
   }
@@ -73,11 +74,18 @@ class TestHandler final : public Handler {
   Response failure(int status, std::string message) const override {
     return Response::of("text/plain", std::move(message), status);
   }
-  void note(const Request& /*request*/, int status) const override { noted.push_back(status); }
+  bool is_brief(const Request& request) const override { return request.path == "/brief"; }
+  void note(const Request& request, const Exchange& exchange) const override {
+    noted.push_back(exchange.status);
+    ids.push_back(request.id);
+    exchanges.push_back(exchange);
+  }
 
   std::shared_ptr<Script> script = std::make_shared<Script>();
   mutable std::vector<Request> handled = {};
   mutable std::vector<int> noted = {};
+  mutable std::vector<std::string> ids = {};
+  mutable std::vector<Exchange> exchanges = {};
 };
 
 }  // namespace spectr::http

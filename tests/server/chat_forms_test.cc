@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -144,6 +145,18 @@ TEST(ChatForms, SayWhatTheirNamesakesSay) {
       {"zephyr",
        "<|system|>\n s <|endoftext|>\n<|user|>\n u <|endoftext|>\n<|assistant|>\n a "
        "<|endoftext|>\n<|user|>\nv<|endoftext|>\n<|assistant|>\n"},
+      {"bailing2",
+       "<role>SYSTEM</role> s <|role_end|><role>HUMAN</role> u <|role_end|><role>ASSISTANT</role> a "
+       "<|role_end|><role>HUMAN</role>v<|role_end|><role>ASSISTANT</role>"},
+      {"deepseek-ocr", " s  u  a v"},
+      {"hunyuan-vl",
+       "<｜hy_begin▁of▁sentence｜> s <｜hy_place▁holder▁no▁3｜> u <｜hy_User｜> a "
+       "<｜hy_Assistant｜>v<｜hy_User｜>"},
+      {"monarch", "system\n s </s>\n<s>user\n u </s>\n<s>assistant\n a </s>\n<s>user\nv</s>\n<s>assistant\n"},
+      {"pangu-embedded",
+       "[unused9]系统： s [unused10][unused9]用户： u [unused10][unused9]助手： a "
+       "[unused10][unused9]用户：v[unused10][unused9]助手："},
+      {"yandex", " Пользователь:  u \n\n Ассистент:  a \n\n Пользователь: v\n\n Ассистент:[SEP]"},
   };
   for (const auto& [name, expected] : goldens) EXPECT_EQ(rendered(name, messages), expected) << name;
   EXPECT_EQ(chat_form_names().size(), std::size(goldens));
@@ -155,6 +168,98 @@ TEST(ChatForms, NeedNoSystemMessage) {
   EXPECT_EQ(rendered("llama2-sys", messages), "[INST] Hi [/INST]");
   EXPECT_EQ(rendered("mistral-v1", messages), " [INST] Hi [/INST]");
   EXPECT_EQ(rendered("smolvlm", messages), "<|im_start|>User: Hi<end_of_utterance>\nAssistant:");
+}
+
+/// Conversations in an unusual order, and what llama.cpp's own templates make of them.
+TEST(ChatForms, TakeMessagesInAnyOrder) {
+  const auto said = [](const char* role, const char* text) {
+    return nlohmann::json{{"role", role}, {"content", text}};
+  };
+  const nlohmann::json conversations[] = {
+      nlohmann::json::array({said("system", "s"), said("system", "t"), said("user", "u")}),
+      nlohmann::json::array({said("user", "u"), said("system", "s")}),
+      nlohmann::json::array({said("user", "u"), said("user", "v")}),
+      nlohmann::json::array({said("assistant", "a"), said("user", "u")}),
+      nlohmann::json::array({said("user", "u")})};
+  const std::pair<const char*, std::array<const char*, std::size(conversations)>> goldens[] = {
+      {"gemma",
+       {"<start_of_turn>user\nst\n\nu<end_of_turn>\n<start_of_turn>model\n",
+        "<start_of_turn>user\nu<end_of_turn>\n<start_of_turn>model\n",
+        "<start_of_turn>user\nu<end_of_turn>\n<start_of_turn>user\nv<end_of_turn>\n<start_of_turn>model\n",
+        "<start_of_turn>model\na<end_of_turn>\n<start_of_turn>user\nu<end_of_turn>\n<start_of_turn>model\n",
+        "<start_of_turn>user\nu<end_of_turn>\n<start_of_turn>model\n"}},
+      {"orion",
+       {"Human: st\n\nu\n\nAssistant: </s>", "Human: u\n\nAssistant: </s>",
+        "Human: u\n\nAssistant: </s>Human: v\n\nAssistant: </s>", "a</s>Human: u\n\nAssistant: </s>",
+        "Human: u\n\nAssistant: </s>"}},
+      {"llama2",
+       {"[INST] s\nt\nu [/INST]", "[INST] u [/INST]s\n", "[INST] u [/INST]v [/INST]",
+        "[INST] a</s>[INST] u [/INST]", "[INST] u [/INST]"}},
+      {"llama2-sys-bos",
+       {"[INST] <<SYS>>\ns\n<</SYS>>\n\n<<SYS>>\nt\n<</SYS>>\n\nu [/INST]",
+        "[INST] u [/INST]<<SYS>>\ns\n<</SYS>>\n\n", "[INST] u [/INST]v [/INST]",
+        "[INST] a</s><s>[INST] u [/INST]", "[INST] u [/INST]"}},
+      {"mistral-v1",
+       {" [INST] s\n\nt\n\nu [/INST]", " [INST] u [/INST]s\n\n", " [INST] u [/INST]v [/INST]",
+        " [INST]  a</s> [INST] u [/INST]", " [INST] u [/INST]"}},
+      {"mistral-v3-tekken",
+       {"[INST]s\n\nt\n\nu[/INST]", "[INST]u[/INST]s\n\n", "[INST]u[/INST]v[/INST]",
+        "[INST]a</s>[INST]u[/INST]", "[INST]u[/INST]"}},
+      {"gigachat",
+       {"<s>s<|message_sep|>user<|role_sep|>u<|message_sep|>available "
+        "functions<|role_sep|>[]<|message_sep|>assistant<|role_sep|>",
+        "<s>user<|role_sep|>u<|message_sep|>available "
+        "functions<|role_sep|>[]<|message_sep|>assistant<|role_sep|>",
+        "<s>user<|role_sep|>u<|message_sep|>available "
+        "functions<|role_sep|>[]<|message_sep|>user<|role_sep|>v<|message_sep|>available "
+        "functions<|role_sep|>[]<|message_sep|>assistant<|role_sep|>",
+        "<s>assistant<|role_sep|>a<|message_sep|>user<|role_sep|>u<|message_sep|>available "
+        "functions<|role_sep|>[]<|message_sep|>assistant<|role_sep|>",
+        "<s>user<|role_sep|>u<|message_sep|>available "
+        "functions<|role_sep|>[]<|message_sep|>assistant<|role_sep|>"}},
+      {"hunyuan-dense",
+       {"s<｜hy_place▁holder▁no▁3｜><｜hy_User｜>u<｜hy_Assistant｜>", "<｜hy_User｜>u<｜hy_Assistant｜>",
+        "<｜hy_User｜>u<｜hy_Assistant｜><｜hy_User｜>v<｜hy_Assistant｜>",
+        "<｜hy_Assistant｜>a<｜hy_place▁holder▁no▁2｜><｜hy_User｜>u<｜hy_Assistant｜>",
+        "<｜hy_User｜>u<｜hy_Assistant｜>"}},
+      {"bailing2",
+       {"<role>SYSTEM</role>s<|role_end|><role>SYSTEM</role>t<|role_end|><role>HUMAN</"
+        "role>u<|role_end|><role>ASSISTANT</role>",
+        "<role>SYSTEM</role>detailed thinking "
+        "off<|role_end|><role>HUMAN</role>u<|role_end|><role>SYSTEM</role>s<|role_end|><role>ASSISTANT</"
+        "role>",
+        "<role>SYSTEM</role>detailed thinking "
+        "off<|role_end|><role>HUMAN</role>u<|role_end|><role>HUMAN</role>v<|role_end|><role>ASSISTANT</role>",
+        "<role>SYSTEM</role>detailed thinking "
+        "off<|role_end|><role>ASSISTANT</role>a<|role_end|><role>HUMAN</role>u<|role_end|><role>ASSISTANT</"
+        "role>",
+        "<role>SYSTEM</role>detailed thinking "
+        "off<|role_end|><role>HUMAN</role>u<|role_end|><role>ASSISTANT</role>"}},
+      {"pangu-embedded",
+       {"[unused9]系统：s[unused10][unused9]系统：t[unused10][unused9]用户：u[unused10][unused9]助手：",
+        "[unused9]系统：[unused10][unused9]用户：u[unused10][unused9]系统：s[unused10][unused9]助手：",
+        "[unused9]系统：[unused10][unused9]用户：u[unused10][unused9]用户：v[unused10][unused9]助手：",
+        "[unused9]系统：[unused10][unused9]助手：a[unused10][unused9]用户：u[unused10][unused9]助手：",
+        "[unused9]系统：[unused10][unused9]用户：u[unused10][unused9]助手："}},
+      {"rwkv-world",
+       {"System: s\n\nSystem: t\n\nUser: u\n\nAssistant:", "User: u\n\nSystem: s\n\n",
+        "User: u\n\nUser: v\n\nAssistant:", "Assistant: a\n\nUser: u\n\nAssistant:",
+        "User: u\n\nAssistant:"}},
+      {"monarch",
+       {"system\ns</s>\n<s>system\nt</s>\n<s>user\nu</s>\n<s>assistant\n",
+        "user\nu</s>\n<s>system\ns</s>\n<s>assistant\n", "user\nu</s>\n<s>user\nv</s>\n<s>assistant\n",
+        "assistant\na</s>\n<s>user\nu</s>\n<s>assistant\n", "user\nu</s>\n<s>assistant\n"}},
+      {"chatml",
+       {"<|im_start|>system\ns<|im_end|>\n<|im_start|>system\nt<|im_end|>\n<|im_start|>user\nu<|im_end|>\n<|"
+        "im_start|>assistant\n",
+        "<|im_start|>user\nu<|im_end|>\n<|im_start|>system\ns<|im_end|>\n<|im_start|>assistant\n",
+        "<|im_start|>user\nu<|im_end|>\n<|im_start|>user\nv<|im_end|>\n<|im_start|>assistant\n",
+        "<|im_start|>assistant\na<|im_end|>\n<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n",
+        "<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n"}}};
+  for (const auto& [name, expected] : goldens) {
+    for (std::size_t i = 0; i < std::size(conversations); ++i)
+      EXPECT_EQ(rendered(name, conversations[i]), expected[i]) << name << " " << i;
+  }
 }
 
 TEST(ChatForms, AreNamedAsInLlamaCpp) {

@@ -141,6 +141,99 @@ TEST_F(Turns, HoldMembersInTheOrderInWhichTheyWereSent) {
             R"(<user>Hi</><assistant>[{"z": 1, "a": {"y": 2, "b": 3}}])");
 }
 
+/// What a conversation becomes whose answer has begun so, by a template.
+std::string continued(const std::string& source, TestJson answer, TestJson fields = TestJson::object()) {
+  ServerOptions options = TestServer::options(1);
+  options.service.chat.source = source;
+  const TestServer server(std::move(options));
+  answer["role"] = "assistant";
+  fields["messages"] = {{{"role", "user"}, {"content", "Count"}}, answer};
+  const auto reply = server.post("/apply-template", fields);
+  return reply.status == 200 ? reply.json()["prompt"].get<std::string>() : reply.body;
+}
+
+// Of the answers that it renders this one closes thoughts, and it opens them for a new one.
+constexpr const char* thinks =
+    R"({%- for m in messages %}<|{{ m.role }}|>{%- if m.role == "assistant" %}<think>{{ m.reasoning_content or "" }})"
+    R"(</think>{% endif %}{{ m.content }}<|end|>{%- endfor %}{%- if add_generation_prompt %}<|assistant|><think>{% endif %})";
+
+TEST(BegunAnswers, AreRenderedAsTheTemplateRendersAnswers) {
+  const std::string head = "<|user|>Count<|end|><|assistant|><think>";
+  EXPECT_EQ(continued(thinks, {{"content", "One, two"}}), head + "</think>One, two");
+  EXPECT_EQ(continued(thinks, {{"content", "One, two "}}), head + "</think>One, two ");
+  EXPECT_EQ(continued(thinks, {{"content", "One"}, {"reasoning_content", "hm"}}), head + "hm</think>One");
+  EXPECT_EQ(continued(thinks, {{"content", ""}, {"reasoning_content", "Let me"}}), head + "Let me");
+  EXPECT_EQ(continued(thinks, {{"content", ""}}), head) << "nothing has begun";
+  EXPECT_EQ(continued(thinks,
+                      {{"content", {{{"type", "text"}, {"text", "a"}}, {{"type", "text"}, {"text", "b"}}}}}),
+            head + "</think>a\nb");
+}
+
+TEST(BegunAnswers, EndWhereTheTemplateCutsThem) {
+  EXPECT_EQ(continued("{% for m in messages %}{{ m.content | trim }};{% endfor %}", {{"content", " One \n"}}),
+            "Count;One");
+  // Closed thoughts in the text, which the template moves.
+  EXPECT_EQ(
+      continued("{% for m in messages %}{% if '</think>' in m.content %}[{{ m.content.split('</think>')[0]"
+                ".split('<think>')[-1] }}]{% endif %}{{ m.content.split('</think>')[-1] }};{% endfor %}",
+                {{"content", "<think>hm</think>One"}}),
+      "Count;[hm]One");
+  // A head that answers have, and that a new one does not have yet.
+  const char* channels =
+      "{% for m in messages %}<|start|>{{ m.role }}{% if m.role == 'assistant' %}{% if m.thinking "
+      "%}<|channel|>analysis"
+      "<|message|>{{ m.thinking }}<|end|><|start|>assistant{% endif %}<|channel|>final{% "
+      "endif %}"
+      "<|message|>{{ m.content }}<|end|>{% endfor %}{% if add_generation_prompt %}<|start|>assistant{% endif "
+      "%}";
+  const std::string user = "<|start|>user<|message|>Count<|end|><|start|>assistant<|channel|>";
+  EXPECT_EQ(continued(channels, {{"content", "One"}}), user + "final<|message|>One");
+  EXPECT_EQ(continued(channels, {{"content", "One"}, {"reasoning_content", "hm"}}),
+            user + "analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>One");
+  EXPECT_EQ(continued(channels, {{"content", ""}, {"reasoning_content", "hm"}}),
+            user + "analysis<|message|>hm");
+}
+
+TEST(BegunAnswers, OfTemplatesThatDoNotPrintThemFollowTheHeadOfAnAnswer) {
+  const std::string only_users = "{% for m in messages if m.role == 'user' %}{{ m.content }};{% endfor %}";
+  EXPECT_EQ(continued(only_users + "A:", {{"content", "One"}}), "Count;A:One");
+  EXPECT_EQ(continued(only_users + "A:<think>", {{"content", "One"}}), "Count;A:<think></think>One");
+  EXPECT_EQ(continued(only_users + "A:<think>", {{"content", ""}, {"reasoning_content", "hm"}}),
+            "Count;A:<think>hm");
+  EXPECT_EQ(continued(only_users + "A:<think></think>", {{"content", ""}, {"reasoning_content", "hm"}}),
+            "Count;A:<think>hm");
+}
+
+TEST(BegunAnswers, AreSaidAndNotThought) {
+  ServerOptions options = TestServer::options(1);
+  options.service.chat.source = thinks;
+  const TestServer server(std::move(options));
+  TestJson body = {
+      {"messages",
+       {{{"role", "user"}, {"content", "Once"}}, {{"role", "assistant"}, {"content", "One, two"}}}},
+      {"max_tokens", 8},
+      {"seed", 1}};
+  const TestJson message = server.post("/v1/chat/completions", body).json()["choices"][0]["message"];
+  EXPECT_NE(message["content"], "");
+  EXPECT_FALSE(message.contains("reasoning_content"));
+}
+
+TEST(Prompts, OfAChatHaveOneBeginningWhereverTheyAreSent) {
+  ServerOptions options = TestServer::options(1);
+  options.service.chat.source = "{{ bos_token }}{% for m in messages %}{{ m.content }}{% endfor %}";
+  const TestServer server(std::move(options));
+  const TestJson chat = {{"messages", {{{"role", "user"}, {"content", "Once upon"}}}}};
+  const std::string prompt = server.post("/apply-template", chat).json()["prompt"];
+  EXPECT_EQ(prompt, "<s>Once upon");
+  const auto count = [&](const char* path, TestJson body) {
+    body["max_tokens"] = 1;
+    return server.post(path, body).json()["usage"]["prompt_tokens"].get<int>();
+  };
+  const int tokens = count("/v1/chat/completions", chat);
+  EXPECT_EQ(count("/v1/completions", {{"prompt", prompt}}), tokens);
+  EXPECT_EQ(count("/v1/completions", {{"prompt", "Once upon"}}), tokens);
+}
+
 /// A content as text and as a list of one part: what either becomes by a template.
 std::vector<std::string> both_contents(const char* source) {
   ServerOptions options = TestServer::options(1);
@@ -177,6 +270,36 @@ TEST(Contents, ThatATemplateDoesNotPrintAreNotedAtStart) {
   const auto loaded = server->load();
   ASSERT_FALSE(loaded);
   EXPECT_THAT(loaded.error().message, HasSubstr("it prints nothing of what a user says"));
+}
+
+/// What a server with these options makes of a message, by a template that opens thoughts as some models' do.
+std::string prompt_of(ChatOptions chat, const TestJson& variables = TestJson::object()) {
+  chat.source =
+      "{% for m in messages %}{{ m.content }}|{% endfor %}{{ mood | default('calm') }}|"
+      "{{ enable_thinking | default('unset') }}|{% if add_generation_prompt %}<think>\n{% endif %}";
+  ServerOptions options = TestServer::options(1);
+  options.service.chat = std::move(chat);
+  const TestServer server(std::move(options));
+  const TestJson body = {{"messages", {{{"role", "user"}, {"content", "hi"}}}},
+                         {"chat_template_kwargs", variables}};
+  return server.post("/apply-template", body).json()["prompt"];
+}
+
+TEST(Thoughts, ThatAreOffAreClosedAndTheTemplateIsTold) {
+  EXPECT_EQ(prompt_of({}), "hi|calm|unset|<think>\n");
+  EXPECT_EQ(prompt_of({.thinks = false}), "hi|calm|False|<think>\n\n</think>\n\n");
+  EXPECT_EQ(prompt_of({.thinks = true}), "hi|calm|True|<think>\n");
+}
+
+TEST(Thoughts, AreAsTheRequestSaysWhereItDoes) {
+  EXPECT_EQ(prompt_of({.thinks = false}, {{"enable_thinking", true}}), "hi|calm|True|<think>\n");
+  EXPECT_EQ(prompt_of({.thinks = true}, {{"enable_thinking", false}}), "hi|calm|False|<think>\n");
+}
+
+TEST(TemplateVariables, OfTheServerHoldUnlessARequestSetsThem) {
+  const ChatOptions chat = {.values = {{"mood", "merry"}}};
+  EXPECT_EQ(prompt_of(chat), "hi|merry|unset|<think>\n");
+  EXPECT_EQ(prompt_of(chat, {{"mood", "sad"}}), "hi|sad|unset|<think>\n");
 }
 
 /// A server that talks by a template with control tokens.

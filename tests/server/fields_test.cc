@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/json_input.h"
 #include "tests/server/test_server.h"
 
 namespace spectr::server {
@@ -71,6 +72,15 @@ TestJson body_with(const std::string& path, const std::string& field, const Test
   }
   body[field] = value;
   return body;
+}
+
+TEST(ShownValues, AreCutBetweenCharacters) {
+  const std::string text = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80";  // of 1, 2, 3 and 4 bytes
+  const std::string expected[] = {"", "a", "a", "a\xc3\xa4", "a\xc3\xa4", "a\xc3\xa4"};
+  for (std::size_t limit = 0; limit < std::size(expected); ++limit)
+    EXPECT_EQ(shortened(text, limit), expected[limit] + "…") << limit;
+  EXPECT_EQ(shortened(text, 9), text.substr(0, 6) + "…");
+  EXPECT_EQ(shortened(text, 10), text);
 }
 
 class FieldsOfTheDocument : public WithServer<4> {};

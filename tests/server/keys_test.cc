@@ -35,6 +35,7 @@ TEST(Keys, OfAFileLoseWhatNoClientCanSend) {
                            "second "})
     EXPECT_FALSE(keys.contains(none));
   EXPECT_FALSE(keys_of("\xEF\xBB\xBF\n \t\r\n# none\n"));
+  EXPECT_FALSE(keys_of("good\nno\x1bgood\n"));
 }
 
 TEST(Keys, OfAListStandBehindCommas) {
@@ -43,7 +44,8 @@ TEST(Keys, OfAListStandBehindCommas) {
   ASSERT_TRUE(keys.add_list("c3"));
   for (const char* key : {"a1", "b2", "c3"}) EXPECT_TRUE(keys.contains(key)) << key;
   EXPECT_FALSE(keys.contains("a1, b2"));
-  for (const char* list : {"", " ", "a,,b", "a,", ",a"}) EXPECT_FALSE(keys.add_list(list)) << list;
+  for (const char* list : {"", " ", "a,,b", "a,", ",a", "a\x01", "\x7f", "a\nb"})
+    EXPECT_FALSE(keys.add_list(list)) << list;
 }
 
 }  // namespace

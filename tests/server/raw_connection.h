@@ -1,6 +1,7 @@
 #pragma once
 
 #include <arpa/inet.h>
+#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
@@ -8,6 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <string>
 
 namespace spectr::server {
@@ -20,7 +22,8 @@ inline void allow_many_files() {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/// A client that does what it likes with its socket.
+/// A client that does what it likes with its socket. The test fails if the server neither takes nor sends a
+/// byte for two minutes that are waited for, nor closes the connection.
 class RawConnection {
  public:
   /// With small buffers some kilobytes may wait to be received, and with small segments not many more to be
@@ -29,8 +32,8 @@ class RawConnection {
 
   explicit RawConnection(int port, Buffers buffers = Buffers::usual, const std::string& host = "127.0.0.1")
       : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    constexpr timeval patience{120, 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (buffers == Buffers::small) {
       constexpr int bytes = 4096, segment = 536;
       ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
@@ -51,6 +54,7 @@ class RawConnection {
     for (std::size_t sent = 0; open_ && sent < bytes.size();) {
       const ssize_t part = ::send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
       open_ = part > 0;
+      if (!open_) expect_no_timeout("taken", part);
       if (open_) sent += static_cast<std::size_t>(part);
     }
     return open_;
@@ -68,6 +72,7 @@ class RawConnection {
   std::string receive() {
     std::string bytes(1 << 16, '\0');
     const ssize_t got = ::recv(socket_, bytes.data(), bytes.size(), 0);
+    expect_no_timeout("sent", got);
     bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return bytes;
   }
@@ -89,6 +94,13 @@ class RawConnection {
   }
 
  private:
+  static constexpr timeval patience{120, 0};
+
+  static void expect_no_timeout(const char* what, ssize_t result) {
+    if (result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+      ADD_FAILURE() << "the server has " << what << " nothing for " << patience.tv_sec << " s";
+  }
+
   int socket_;
   bool open_ = false;
 };

@@ -26,7 +26,7 @@ TEST_F(Refusals, WhatIsNotSupportedOrNotInRangeIsNamed) {
       {R"({"prompt": "a", "n": 99999999999})", "'n'"},
       {R"({"prompt": "a", "seed": 18446744073709551615})", "'seed'"},
       {R"({"prompt": "a", "logit_bias": {"4096": 1}})", "got 4096"},
-      {R"({"prompt": "a", "logit_bias": {"dog": 1}})", "got \"dog\""},
+      {R"({"prompt": "a", "logit_bias": {"dog": "1"}})", "got \"1\""},
       {R"({"prompt": "a", "logit_bias": {"1": true}})", "got true"},
       {R"({"prompt": "a", "speculative.n_max": 65})",
        "'speculative.n_max' must be an integer between 0 and 64"},
@@ -102,8 +102,8 @@ TEST_F(Refusals, WhatAsksForSomethingElseIsNot) {
       R"("service_tier": "priority")",
       R"("tool_choice": "required")",
       R"("json_schema": {"type": "object"})",
-      R"("samplers": ["temperature", "top_k"])",
-      R"("samplers": "tk")",
+      R"("samplers": ["temperature", "top_p"])",
+      R"("samplers": "tp")",
       R"("verbose": true)",
       R"("best_of": 2)",
       R"("min_tokens": 3)",
@@ -279,66 +279,6 @@ TEST(ServerKeys, OpenWhatIsNotPublic) {
   RawConnection bare(server.server().port());
   bare.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(bare.receive_all(), testing::StartsWith("HTTP/1.1 401")) << "before the missing length is told";
-}
-
-TEST(ServerCors, PermitsTheNamedOriginOnly) {
-  ServerOptions options = TestServer::options(1);
-  options.cors = {"https://mine.example", "https://also.example"};
-  const TestServer server(std::move(options));
-  const auto mine = server.get("/props", {{"Origin", "https://mine.example"}});
-  EXPECT_EQ(mine.status, 200);
-  EXPECT_EQ(mine.header("Access-Control-Allow-Origin"), "https://mine.example");
-  const auto also = server.get("/props", {{"Origin", "https://also.example"}});
-  EXPECT_EQ(also.header("Access-Control-Allow-Origin"), "https://also.example");
-  EXPECT_EQ(server.get("/props", {{"Origin", "https://other.example"}}).status, 403);
-}
-
-TEST(ServerCors, ThePreflightPermitsWhatThePageWantsToSend) {
-  ServerOptions options = TestServer::options(1);
-  options.cors = {"https://mine.example", "https://also.example"};
-  const TestServer server(std::move(options));
-  const auto ask = [&](const char* origin) {
-    return server.ask("OPTIONS", "/v1/completions",
-                      {{"Origin", origin},
-                       {"Access-Control-Request-Method", "POST"},
-                       {"Access-Control-Request-Headers", "content-type, x-stainless-os"}});
-  };
-  const auto mine = ask("https://mine.example");
-  EXPECT_EQ(mine.status, 204);
-  EXPECT_EQ(mine.header("Access-Control-Allow-Origin"), "https://mine.example");
-  EXPECT_EQ(mine.header("Access-Control-Allow-Headers"), "content-type, x-stainless-os");
-  EXPECT_THAT(mine.header("Access-Control-Allow-Methods"), HasSubstr("POST"));
-  EXPECT_EQ(mine.header("Access-Control-Expose-Headers"), "Retry-After");
-  EXPECT_GT(std::stoi(mine.header("Access-Control-Max-Age")), 0);
-  const auto other = ask("https://other.example");
-  EXPECT_EQ(other.status, 403);
-  EXPECT_FALSE(other.headers.has("Access-Control-Allow-Headers"));
-}
-
-TEST(ServerHosts, AreTheLocalNamesAndThoseThatAreAllowed) {
-  ServerOptions options = TestServer::options(1);
-  options.names = {"llm.example.com"};
-  const TestServer server(std::move(options));
-  for (const char* host : {"LOCALHOST:80", "127.0.0.1", "127.8.0.2:80", "[::1]:8080", "[0:0:0:0:0:0:0:1]",
-                           "llm.example.com", "LLM.example.com:443"}) {
-    EXPECT_EQ(server.get("/props", {{"Host", host}}).status, 200) << host;
-  }
-  const auto own = server.get("/props", {{"Host", "llm.example.com"}, {"Origin", "https://llm.example.com"}});
-  EXPECT_EQ(own.status, 200) << "its own page";
-  for (const char* host : {"evil.example", "llm.example.com.evil.example", "example.com", "127.0.0.1.example",
-                           "128.0.0.1", "[::2]"}) {
-    const auto reply = server.get("/props", {{"Host", host}});
-    EXPECT_EQ(reply.status, 403) << host;
-    EXPECT_THAT(reply.body, HasSubstr(std::string("--allowed-host ") + host));
-  }
-}
-
-TEST(ServerHosts, OfThisMachineOnlyAreLocalInEverySpelling) {
-  ServerOptions options = TestServer::options(1);
-  options.http.host = "127.0.0.2";
-  const TestServer server(std::move(options));
-  EXPECT_EQ(server.get("/props", {{"Host", "127.0.0.2"}}).status, 200);
-  EXPECT_EQ(server.get("/props", {{"Host", "evil.example"}}).status, 403);
 }
 
 TEST(ServerPorts, BelongToOneServer) {

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "tests/server/test_server.h"
 
 namespace spectr::server {
@@ -24,9 +22,11 @@ struct Said : http::Sink {
   void begin(http::Response answer, std::string) override { head = std::move(answer); }
   void write(std::string_view piece) override { body += piece; }
   void end() override { ended = true; }
+  void note(std::string name, http::Note value) override { notes[std::move(name)] = std::move(value); }
 
   http::Response whole = {}, head = {};
   std::string body = {};
+  http::Notes notes = {};
   bool ended = false;
 };
 
@@ -53,10 +53,29 @@ class RoutesOfAService : public testing::Test {
   const Routes routes{*service_, Origins("127.0.0.1", {}, {}), Keys(), false};
 };
 
+TEST(Aliases, AreNamesOfTheSameModel) {
+  ServerOptions options = TestServer::options(1);
+  options.service.aliases = {"first", "second"};
+  const TestServer server(std::move(options));
+  const TestJson model = server.get("/v1/models").json()["data"][0];
+  EXPECT_EQ(model["id"], "first");
+  EXPECT_EQ(model["aliases"], TestJson({"first", "second"}));
+  EXPECT_EQ(server.get("/v1/models/second").json(), model);
+  EXPECT_EQ(server.get("/v1/models/third").status, 404);
+  const TestJson body = {{"prompt", "Once"}, {"max_tokens", 1}, {"model", "second"}};
+  EXPECT_EQ(server.post("/v1/completions", body).json()["model"], "first");
+}
+
 Said all_of(http::Answer answer) {
   Said said;
   const auto reply = std::get<std::unique_ptr<http::Reply>>(std::move(answer));
-  for (reply->advance(said); !said.ended; reply->advance(said)) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(test::comes_true(
+      [&] {
+        reply->advance(said);
+        return said.ended;
+      },
+      1ms))
+      << "the answer does not end: " << said.body;
   return said;
 }
 
@@ -73,6 +92,27 @@ TEST_F(RoutesOfAService, TellATextAtOnceWhenItIsComplete) {
       all_of(ask(post("/completion", {{"prompt", "Once"}, {"n_predict", 5}, {"ignore_eos", true}})));
   EXPECT_EQ(said.whole.status, 200);
   EXPECT_THAT(said.whole.body, HasSubstr("\"tokens_predicted\":5"));
+}
+
+TEST_F(RoutesOfAService, NoteTheTokensOfATextForTheLog) {
+  for (const bool stream : {true, false}) {
+    const TestJson body = {{"prompt", {1, 2, 3}}, {"n_predict", 5}, {"ignore_eos", true}, {"stream", stream}};
+    Said said = all_of(ask(post("/completion", body)));
+    EXPECT_EQ(std::get<std::uint64_t>(said.notes["prompt_tokens"]), 3u);
+    EXPECT_EQ(std::get<std::uint64_t>(said.notes["generated_tokens"]), 5u);
+  }
+}
+
+TEST_F(RoutesOfAService, NoteWhyARequestIsRefused) {
+  const http::Answer answer = ask(post("/completion", {{"prompt", "Once"}, {"temperature", -1}}));
+  const auto& notes = std::get<http::Response>(answer).notes;
+  EXPECT_THAT(std::get<std::string>(notes.at("reason")), HasSubstr("'temperature'"));
+}
+
+TEST_F(RoutesOfAService, CallNothingBriefThatHasABody) {
+  EXPECT_TRUE(routes.is_brief({.method = "GET", .path = "/health"}));
+  EXPECT_TRUE(routes.is_brief({.method = "HEAD", .path = "/metrics"}));
+  EXPECT_FALSE(routes.is_brief({.method = "POST", .path = "/tokenize"}));
 }
 
 TEST_F(RoutesOfAService, CancelATextThatNobodyWaitsFor) {
@@ -108,8 +148,14 @@ TEST_F(RoutesOfAService, TakeTextsForAWhileWhenTheyAreReadyNoMore) {
 TEST_F(RoutesOfAService, RefuseByTheHeadAlone) {
   http::Request request = post("/tokenize", {});
   EXPECT_EQ(status_of(request), 200);
-  request.headers.add("Content-Encoding", "gzip");
-  EXPECT_EQ(status_of(request), 415);
+  for (const char* encoding : {"gzip", "identity, gzip", "br", "identityx", "x-identity"}) {
+    request.headers.set("Content-Encoding", encoding);
+    EXPECT_EQ(status_of(request), 415) << encoding;
+  }
+  for (const char* encoding : {"identity", "Identity", " identity ", "identity, IDENTITY", ""}) {
+    request.headers.set("Content-Encoding", encoding);
+    EXPECT_EQ(status_of(request), 200) << encoding;
+  }
   request.headers = {{"Host", "evil.example"}};
   EXPECT_EQ(status_of(request), 403);
   request.headers = {{"Host", "localhost"}};

@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tests/server/bundled.h"
+#include "tests/support/comes_true.h"
 
 namespace spectr::server {
 namespace {
@@ -41,14 +42,18 @@ struct Text {
 
 Text collect(Answer& answer, std::size_t choice = 0) {
   std::string text;
-  for (;;) {
-    text += answer.take(choice).text;
-    if (auto outcome = answer.outcome(choice)) {
-      EXPECT_EQ(outcome->failure, outcome->reason == FinishReason::cancelled ? outcome->failure : "");
-      return {text, *outcome};
-    }
-    std::this_thread::sleep_for(1ms);
-  }
+  std::optional<Outcome> outcome;
+  EXPECT_TRUE(test::comes_true(
+      [&] {
+        text += answer.take(choice).text;
+        outcome = answer.outcome(choice);
+        return outcome.has_value();
+      },
+      1ms))
+      << "the text does not end: " << text;
+  if (!outcome) return {text, {}};
+  EXPECT_EQ(outcome->failure, outcome->reason == FinishReason::cancelled ? outcome->failure : "");
+  return {text, *outcome};
 }
 
 Text write(Slots& slots, Task one) {
@@ -164,7 +169,7 @@ TEST(Slots, APromptThatABusySlotHasIsCopied) {
   endless.ignore_eos = true;
   auto writing = std::make_shared<Answer>(1);
   ASSERT_TRUE(two->submit({endless}, writing));
-  while (writing->take(0).text.empty()) std::this_thread::sleep_for(1ms);
+  ASSERT_TRUE(test::comes_true([&] { return !writing->take(0).text.empty(); }, 1ms)) << "it writes nothing";
   const Text other = write(*two, task(story + " that barked", 2));
   EXPECT_GE(other.outcome.cached, endless.prompt.size());
   Task uncached = task(story + " that barked", 2);
@@ -174,6 +179,37 @@ TEST(Slots, APromptThatABusySlotHasIsCopied) {
   EXPECT_EQ(fresh.text, other.text);
   writing->cancel();
   EXPECT_EQ(collect(*writing).outcome.reason, FinishReason::cancelled);
+}
+
+TEST(Slots, TextsOfOneRequestReadTheirPromptOnceThoughNoCacheIsUsed) {
+  const std::string story =
+      "Tom had a red ball. He liked to play with it in the park. One day he saw a dog that wanted to play";
+  for (const std::size_t count : {1, 2, 4}) {
+    const auto some = slots(count);
+    write(*some, task(story, 1));  // which they must not use
+    std::vector<Task> tasks(4, task(story, 3, "spectr"));
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      tasks[i].sample = i;
+      tasks[i].cache_prompt = false;
+    }
+    const std::size_t prompt = tasks.front().prompt.size();
+    auto answer = std::make_shared<Answer>(tasks.size());
+    ASSERT_TRUE(some->submit(tasks, answer));
+    std::size_t computed = 0;
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      const Text text = collect(*answer, i);
+      computed += text.outcome.computed;
+      texts.push_back(text.text);
+    }
+    EXPECT_GE(computed, prompt) << "nothing of another request";
+    EXPECT_LT(computed, prompt + prompt / 2) << count << " slots";
+    const auto alone = slots(1);
+    for (std::size_t i = 0; i < tasks.size(); ++i) EXPECT_EQ(write(*alone, tasks[i]).text, texts[i]);
+    auto next = std::make_shared<Answer>(1);
+    ASSERT_TRUE(some->submit({tasks.front()}, next));
+    EXPECT_EQ(collect(*next).outcome.cached, 0u) << "another request";
+  }
 }
 
 TEST(Slots, AFullQueueTakesNothing) {
@@ -210,11 +246,14 @@ TEST(Slots, DetailsTellTheTargetsProbabilities) {
   told.details = 3;
   ASSERT_TRUE(one->submit({std::move(told)}, answer));
   Chunk all;
-  while (!answer->outcome(0)) {
-    std::this_thread::sleep_for(1ms);
-    Chunk chunk = answer->take(0);
-    all.tokens.insert(all.tokens.end(), chunk.tokens.begin(), chunk.tokens.end());
-  }
+  ASSERT_TRUE(test::comes_true(
+      [&] {
+        const bool ended = answer->outcome(0).has_value();
+        Chunk chunk = answer->take(0);
+        all.tokens.insert(all.tokens.end(), chunk.tokens.begin(), chunk.tokens.end());
+        return ended;
+      },
+      1ms));
   ASSERT_EQ(all.tokens.size(), tokens);
   for (const TokenReport& report : all.tokens) {
     ASSERT_EQ(report.alternatives.size(), 3u);

@@ -2,30 +2,21 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "apps/server/server.h"
 #include "tests/server/http_client.h"
+#include "tests/support/comes_true.h"
 #include "tests/support/data.h"
 
 namespace spectr::server {
 
 using TestJson = nlohmann::json;
 
-/// Waits until the condition holds; false where it does not within a minute.
-template <class Condition>
-bool comes_true(Condition condition) {
-  for (int i = 0; i < 3000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return false;
-}
+using test::comes_true;
 
 /// A real server with the bundled pair on a free port of this machine.
 class TestServer {
