@@ -12,6 +12,7 @@
 #include "apps/json.h"
 #include "spectr/base/names.h"
 #include "spectr/base/result.h"
+#include "spectr/base/utf8.h"
 
 // JSON that somebody else wrote: as long, as deep and as wrong as it likes.
 namespace spectr {
@@ -22,12 +23,21 @@ constexpr std::size_t max_json_depth = 32;
 /// Bytes of what strangers wrote that stand in a message.
 constexpr std::size_t max_shown = 40;
 
+/// The first `limit` bytes of a text and "…", or all of it if it is not longer. No character is cut in two.
+inline std::string shortened(std::string_view text, std::size_t limit) {
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const std::size_t next = end + first_character(text.substr(end)).size();
+    if (next > limit) return std::string(text.substr(0, end)) + "…";
+    end = next;
+  }
+  return std::string(text);
+}
+
 /// A value in a message.
 template <class Json>
 std::string shown(const Json& value) {
-  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-  if (text.size() > max_shown) text.replace(max_shown, std::string::npos, "…");
-  return text;
+  return shortened(value.dump(-1, ' ', false, Json::error_handler_t::replace), max_shown);
 }
 
 /// Looks at a text without making values of it, as far as the first thing that is refused.
@@ -53,10 +63,12 @@ class JsonInspection final : public JsonInput::json_sax_t {
     return names_.back().insert(name).second || refuse(error("names '{}' twice", escape(name, max_shown)));
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& failure) override {
-    // Without the parser's own number and place: "[json.exception…] parse error at line 1, column 2: …".
+    // Without the parser's own number and place: "[json.exception…] parse error at line 1, column 2: …", and
+    // without what it had read, whose last character it may have cut.
     std::string_view reason = failure.what();
     const auto* at = dynamic_cast<const JsonInput::parse_error*>(&failure);
     reason.remove_prefix(reason.find(at != nullptr ? ": " : "] ") + 2);
+    reason = reason.substr(0, reason.find("; last read: "));
     return refuse(error("is not JSON{}: {}", at != nullptr ? fmt::format(" (byte {})", at->byte) : "",
                         escape(reason, 200)));
   }

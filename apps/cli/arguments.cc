@@ -4,127 +4,32 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
 
 #include "apps/cli/failure.h"
+#include "apps/cli/llama_flags.h"
+#include "apps/cli/word_lists.h"
 
 namespace spectr::cli {
 namespace {
 
-using Pair = std::pair<std::string_view, std::string_view>;
+using Words = std::vector<std::string>;
 
-constexpr std::array aliases = {
-    Pair{"-md", "--model-draft"},     Pair{"-k", "-K"},
-    Pair{"-sys", "--system-prompt"},  Pair{"-np", "--parallel"},
-    Pair{"-to", "--timeout"},         Pair{"-no-cnv", "--no-conversation"},
-    Pair{"-ctk", "--cache-type-k"},   Pair{"-ctv", "--cache-type-v"},
-    Pair{"-hf", "--hf-repo"},         Pair{"-hfr", "--hf-repo"},
-    Pair{"-hff", "--hf-file"},        Pair{"-hfd", "--hf-repo-draft"},
-    Pair{"-hfrd", "--hf-repo-draft"}, Pair{"-mu", "--model-url"},
-    Pair{"-dev", "--device"},         Pair{"-devd", "--device-draft"},
-    Pair{"-ngl", "--n-gpu-layers"},   Pair{"-ngld", "--n-gpu-layers-draft"},
+// What variables were called in older releases, and what they are called now.
+constexpr std::pair<std::string_view, std::string_view> old_variables[] = {
+    {"LLAMA_ARG_DRAFT_MAX", "LLAMA_ARG_SPEC_DRAFT_N_MAX"},
+    {"LLAMA_ARG_MODEL_DRAFT", "LLAMA_ARG_SPEC_DRAFT_MODEL"},
+    {"LLAMA_ARG_HFD_REPO", "LLAMA_ARG_SPEC_DRAFT_HF_REPO"},
 };
 
-/// Switches that ask for what is done anyway.
-constexpr std::array<std::string_view, 2> without_effect = {"--jinja", "--slots"};
-
-/// A flag, or a variable, without a meaning here.
-struct Refused {
-  std::string_view name;
-  std::string_view reason;
-  std::string_view neutral = {};  ///< a value with which it asks for nothing
-};
-
-constexpr std::string_view one_setting = "the draft shares the target's setting";
-constexpr std::string_view by_law =
-    "drafts are accepted by their exact law, not by a threshold of probability";
-constexpr std::string_view by_method =
-    "choose with --method, or in requests to the server with 'speculative'";
-constexpr std::string_view one_place = "a model is computed in one place";
-constexpr std::string_view by_length = "a block drafts L tokens";
-constexpr std::string_view one_pool = "one number of threads (-t) serves all passes";
-constexpr std::string_view one_text = "spectr generate writes one text and ends";
-constexpr std::string_view one_attention = "there is one implementation of attention";
-constexpr std::string_view unconstrained = "output cannot be constrained";
-constexpr std::string_view own_ngrams = "method ngram looks the text's own up";
-constexpr std::string_view chat = "spectr chat is the conversation";
-constexpr std::string_view width = "spectr sizes its passes itself";
-constexpr std::array refused = {
-    Refused{"--draft-min", by_length, "0"},
-    Refused{"--draft-n-min", by_length, "0"},
-    Refused{"--spec-draft-n-min", by_length, "0"},
-    Refused{"--draft-p-min", by_law, "0"},
-    Refused{"--spec-draft-p-min", by_law, "0"},
-    Refused{"--draft-p-split", by_law},
-    Refused{"--spec-draft-p-split", by_law},
-    Refused{"--spec-type", by_method, "none"},
-    Refused{"--spec-draft-sampling", "drafts are always sampled; choose with --method and --plan"},
-    Refused{"--spec-synth-len", by_method},
-    Refused{"--spec-synth-rates", by_method},
-    Refused{"-lcs", own_ngrams},
-    Refused{"--lookup-cache-static", own_ngrams},
-    Refused{"-lcd", own_ngrams},
-    Refused{"--lookup-cache-dynamic", own_ngrams},
-    Refused{"-cd", one_setting},
-    Refused{"--ctx-size-draft", one_setting},
-    Refused{"-td", one_setting},
-    Refused{"--threads-draft", one_setting},
-    Refused{"-tb", one_pool},
-    Refused{"--threads-batch", one_pool},
-    Refused{"-tbd", one_pool},
-    Refused{"--threads-batch-draft", one_pool},
-    Refused{"-b", width, "2048"},
-    Refused{"--batch-size", width, "2048"},
-    Refused{"-ub", width, "512"},
-    Refused{"--ubatch-size", width, "512"},
-    Refused{"-cnv", chat},
-    Refused{"--conversation", chat},
-    Refused{"-st", one_text},
-    Refused{"--single-turn", one_text},
-    Refused{"-ctkd", one_setting},
-    Refused{"--cache-type-k-draft", one_setting},
-    Refused{"-ctvd", one_setting},
-    Refused{"--cache-type-v-draft", one_setting},
-    Refused{"-fa", one_attention, "auto"},
-    Refused{"--flash-attn", one_attention, "auto"},
-    Refused{"--grammar", unconstrained},
-    Refused{"--grammar-file", unconstrained},
-    Refused{"--json-schema", unconstrained},
-    Refused{"-j", unconstrained},
-    Refused{"-jf", unconstrained},
-    Refused{"--lora", "adapters are not applied; merge them into the file"},
-    Refused{"--samplers", "the order of the filters is fixed"},
-    Refused{"-otd", one_place},
-    Refused{"--override-tensor-draft", one_place},
-    Refused{"--draft-model", "the draft model is given with -md or --model-draft"},
-    Refused{"--stop", "words to stop before are given with -r or --reverse-prompt"},
-};
-
-// Variables of the same meaning as a flag above.
-constexpr std::array refused_variables = {
-    Refused{"LLAMA_ARG_SPEC_TYPE", by_method, "none"},
-    Refused{"LLAMA_ARG_SPEC_DRAFT_P_MIN", by_law, "0"},
-};
-
-/// Variables that ask for what is done anyway, or for what nothing here does.
-constexpr std::array<std::string_view, 3> idle_variables = {"LLAMA_ARG_JINJA", "LLAMA_ARG_ENDPOINT_SLOTS",
-                                                            "LLAMA_ARG_CONT_BATCHING"};
-
-[[noreturn]] void refuse(std::string_view name, std::string_view reason) {
-  throw Failure(Status::usage, fmt::format("{} is not supported: {}", name, reason));
-}
-
-/// Whether a flag asks for nothing with this value.
-bool is_neutral(const Refused& flag, std::string_view value) {
-  if (flag.neutral.empty() || value.empty()) return false;
-  return value == flag.neutral ||
-         (flag.neutral == "0" && value.find_first_not_of("0.") == std::string_view::npos);
+[[noreturn]] void refuse(std::string_view name, std::string_view reason, std::string_view value = {}) {
+  throw Failure(Status::usage, fmt::format("{} is not supported: {}{}", name, reason,
+                                           value.empty() ? "" : fmt::format("; got '{}'", value)));
 }
 
 /// Whether it looks like an option of one dash with a name of several letters. There is none: the parser
@@ -132,13 +37,6 @@ bool is_neutral(const Refused& flag, std::string_view value) {
 bool is_long_word_behind_one_dash(std::string_view argument) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return argument.size() > 2 && argument[0] == '-' && letter(argument[1]) && letter(argument[2]);
-}
-
-/// The variables that options of the command, and of those below it, read.
-void add_variables(const CLI::App& command, std::set<std::string>& names) {
-  for (const CLI::Option* option : command.get_options()) names.insert(option->get_envname());
-  for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
-    add_variables(*one, names);
 }
 
 /// The command of that name, of `command` or next to it (bench pp tg); null if there is none.
@@ -151,96 +49,269 @@ const CLI::App* find_command(const CLI::App& command, const std::string& name) {
   return nullptr;
 }
 
-/// Whether what follows the argument is its value, whatever it looks like.
-bool takes_value(const CLI::App& command, const std::string& argument) {
-  const CLI::Option* const option = command.get_option_no_throw(argument);
-  return option != nullptr && argument.starts_with('-') && option->get_items_expected_min() > 0;
+const CLI::Option* find_option(const CLI::App& command, std::string_view name) {
+  return name.starts_with('-') ? command.get_option_no_throw(std::string(name)) : nullptr;
 }
 
-/// Levenshtein's distance: how many letters must be inserted, deleted or replaced to turn `a` into `b`. Cost:
-/// the product of their lengths.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+const LlamaFlags* find_row(const CLI::App& command, std::string_view name) {
+  return find_llama_flag(name, command.get_name(), [&command](std::string_view option) {
+    return find_option(command, option) != nullptr;
+  });
+}
+
+/// A flag with a value after "=", or without.
+struct Flag {
+  std::string name;
+  std::optional<std::string> value;
+
+  explicit Flag(const std::string& argument) {
+    const std::size_t equals = argument.find('=');
+    name = argument.substr(0, equals);
+    if (equals != std::string::npos) value = argument.substr(equals + 1);
+  }
+};
+
+std::size_t count_values(const LlamaFlags& row, const Words& arguments, std::size_t at) {
+  const std::size_t left = arguments.size() - at - 1;
+  switch (row.values) {
+    case Values::none:
+      return 0;
+    case Values::maybe_word:
+      return left > 0 && is_switch_word(arguments[at + 1]) ? 1 : 0;
+    case Values::one:
+      return std::min<std::size_t>(left, 1);
+    case Values::two:
+      return std::min<std::size_t>(left, 2);
+  }
+  return 0;
+}
+
+const CLI::App& root_of(const CLI::App& command) {
+  const CLI::App* root = &command;
+  while (root->get_parent() != nullptr) root = root->get_parent();
+  return *root;
+}
+
+/// The commands that have an option of that name, or of the one that llama.cpp's name is read as.
+void find_commands_with(const CLI::App& command, std::string_view name, Words& found) {
+  for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; })) {
+    const LlamaFlags* row = find_row(*one, name);
+    const bool is_renamed = row != nullptr && row->treatment == Treatment::renamed;
+    if (is_renamed || find_option(*one, name) != nullptr) found.push_back(path_of(*one));
+    find_commands_with(*one, name, found);
+  }
+}
+
+class Rewriter {
+ public:
+  explicit Rewriter(const CLI::App& app) : command_(&app) {}
+
+  Rewritten rewrite(const Words& arguments) && {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const std::string& argument = arguments[i];
+      if (const CLI::App* const chosen = find_command(*command_, argument)) command_ = chosen;
+      if (argument == "--" || command_->get_prefix_command()) {
+        kept_.insert(kept_.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
+        break;
+      }
+      i += take(arguments, i);
+    }
+    check_shared_values();
+    return {std::move(kept_), std::move(notes_)};
+  }
+
+ private:
+  /// Takes one argument. Returns how many of those after it are its values.
+  std::size_t take(const Words& arguments, std::size_t at) {
+    const std::string& argument = arguments[at];
+    const Flag flag(argument);
+    if (find_option(*command_, flag.name) != nullptr) return keep(arguments, at, argument);
+    const LlamaFlags* const row = argument.starts_with('-') ? find_row(*command_, flag.name) : nullptr;
+    if (row == nullptr) {
+      if (argument.starts_with('-')) check_unknown(flag.name);
+      kept_.push_back(argument);
+      return 0;
+    }
+    if (row->treatment == Treatment::renamed) return rename(*row, flag, arguments, at);
+    const std::size_t values = flag.value ? 0 : count_values(*row, arguments, at);
+    if (row->treatment == Treatment::noted) notes_.push_back(fmt::format("{}: {}", flag.name, row->text));
+    if (row->treatment == Treatment::refused)
+      check_refused(*row, flag.name, flag.value.value_or(values > 0 ? arguments[at + 1] : ""));
+    if (row->treatment != Treatment::refused && row->values == Values::one && values == 0 && !flag.value)
+      throw Failure(Status::usage, fmt::format("{}: a value is missing", flag.name));
+    return values;
+  }
+
+  std::size_t rename(const LlamaFlags& row, const Flag& flag, const Words& arguments, std::size_t at) {
+    const std::string now(row.text);
+    if (!flag.value) return keep(arguments, at, now);
+    if (now.starts_with("--")) {
+      kept_.push_back(now + "=" + *flag.value);
+    } else {
+      kept_.insert(kept_.end(), {now, *flag.value});
+    }
+    return 0;
+  }
+
+  /// Keeps an option of the command under this name, with its value.
+  std::size_t keep(const Words& arguments, std::size_t at, const std::string& name) {
+    kept_.push_back(name);
+    const CLI::Option* const option = find_option(*command_, name);
+    if (option == nullptr || option->get_items_expected_min() == 0 || at + 1 >= arguments.size()) return 0;
+    kept_.push_back(arguments[at + 1]);
+    return 1;
+  }
+
+  void check_refused(const LlamaFlags& row, const std::string& name, const std::string& value) {
+    if (is_neutral(row.neutral, value)) return;
+    const std::size_t same = row.neutral.find("=--");
+    if (same != std::string_view::npos && !value.empty()) {
+      shared_.push_back({row, name, value, row.neutral.substr(same + 1)});
+      return;
+    }
+    refuse(name, row.text, row.neutral.empty() ? "" : value);
+  }
+
+  /// A flag of drafts that repeats what the target's flag says asks for nothing.
+  void check_shared_values() const {
+    for (const Shared& one : shared_) {
+      const CLI::Option* const option = find_option(*command_, one.option);
+      std::string of_target;
+      for (std::size_t i = 0; i < kept_.size(); ++i) {
+        const Flag flag(kept_[i]);
+        if (option == nullptr || find_option(*command_, flag.name) != option) continue;
+        of_target = flag.value.value_or(i + 1 < kept_.size() ? kept_[i + 1] : "");
+      }
+      if (of_target != one.value) refuse(one.name, one.row.text, one.value);
     }
   }
-  return row.back();
+
+  void check_unknown(const std::string& name) const {
+    if (command_->get_parent() == nullptr && !kept_.empty()) return;  // of a command that there is not
+    Words commands;
+    find_commands_with(root_of(*command_), name, commands);
+    if (!commands.empty() && command_->get_parent() != nullptr) {
+      if (commands.size() > 3) commands.resize(3);
+      throw Failure(Status::usage, fmt::format("{} is a flag of {}, not of {}", name,
+                                               fmt::join(commands, ", "), path_of(*command_)));
+    }
+    if (is_long_word_behind_one_dash(name))
+      throw Failure(Status::usage,
+                    fmt::format("{} was not expected; see {} --help", name, path_of(*command_)));
+  }
+
+  struct Shared {
+    const LlamaFlags& row;
+    std::string name, value;
+    std::string_view option;  // of the target, of which it is the value, too
+  };
+
+  const CLI::App* command_;
+  Words kept_, notes_;
+  std::vector<Shared> shared_;
+};
+
+/// The variables that options of the command, and of those below it, read.
+void add_variables(const CLI::App& command, std::set<std::string>& names) {
+  for (const CLI::Option* option : command.get_options()) names.insert(option->get_envname());
+  for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
+    add_variables(*one, names);
+}
+
+const LlamaFlags* find_variable(std::string_view name) {
+  const auto rows = llama_flags();
+  const auto found =
+      std::ranges::find_if(rows, [name](const LlamaFlags& row) { return has_word(row.variables, name); });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+/// Whether a refused row's variable asks for nothing.
+bool asks_for_nothing(const CLI::App& command, const LlamaFlags& row, std::string_view value) {
+  if (row.values == Values::none) return is_off(value);
+  if (is_neutral(row.neutral, value)) return true;
+  const std::size_t same = row.neutral.find("=--");
+  if (same == std::string_view::npos) return false;
+  const CLI::Option* const option = find_option(command, row.neutral.substr(same + 1));
+  return option != nullptr && !option->empty() && option->results().back() == value;
+}
+
+/// What is to be said of a variable; empty: nothing. Throws Failure.
+std::string review_variable(const CLI::App& command, const std::string& name, std::string_view value) {
+  constexpr std::string_view negative = "LLAMA_ARG_NO_";
+  const LlamaFlags* row = find_variable(name);
+  const bool is_negated = row == nullptr && name.starts_with(negative);
+  if (is_negated) row = find_variable("LLAMA_ARG_" + name.substr(negative.size()));
+  if (row == nullptr) return fmt::format("{} is not understood, and changes nothing", name);
+  if (is_negated || row->treatment == Treatment::ignored) return "";
+  if (!row->commands.empty() && !has_word(row->commands, command.get_name())) return "";
+  if (row->treatment == Treatment::noted)
+    return row->values == Values::none && is_off(value) ? "" : fmt::format("{}: {}", name, row->text);
+  if (!asks_for_nothing(command, *row, value)) refuse(name, row->text);
+  return "";
 }
 
 }  // namespace
 
-std::vector<std::string> rewrite_legacy_flags(const CLI::App& app, std::vector<std::string> arguments) {
-  const CLI::App* command = &app;
-  std::vector<std::string> kept;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    std::string& argument = arguments[i];
-    if (argument == "--") {
-      kept.insert(kept.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
-      break;
+std::string path_of(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : path_of(*parent) + " " + command.get_name();
+}
+
+Rewritten rewrite_legacy_flags(const CLI::App& app, const Words& arguments) {
+  return Rewriter(app).rewrite(arguments);
+}
+
+Words pick_options(const CLI::App& app, const Words& arguments) {
+  Words picked;
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const Flag flag(arguments[i]);
+    const LlamaFlags* const row = arguments[i].starts_with('-') ? find_row(app, flag.name) : nullptr;
+    const bool is_renamed = row != nullptr && row->treatment == Treatment::renamed;
+    const std::string name = is_renamed ? std::string(row->text) : flag.name;
+    const std::size_t values = flag.value ? 0 : count_values(app, arguments, i);
+    if (find_option(app, name) != nullptr) {
+      picked.push_back(flag.value ? name + "=" + *flag.value : name);
+      if (values > 0) picked.push_back(arguments[i + 1]);
     }
-    if (const CLI::App* const chosen = find_command(*command, argument)) command = chosen;
-    if (command->get_prefix_command()) {
-      kept.insert(kept.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
-      break;
-    }
-    const std::string typed = argument.substr(0, argument.find('='));
-    for (const auto& [old, now] : aliases) {
-      if (argument == old || (typed == old && now.starts_with("--"))) argument.replace(0, old.size(), now);
-    }
-    if (std::ranges::find(without_effect, argument) != without_effect.end()) continue;
-    const std::size_t equals = argument.find('=');
-    const std::string flag = argument.substr(0, equals);
-    if (const auto* const found = std::ranges::find(refused, flag, &Refused::name); found != refused.end()) {
-      const bool beside = equals == std::string::npos;  // its value is the next argument
-      const bool has_value = !beside || i + 1 < arguments.size();
-      if (!has_value || !is_neutral(*found, beside ? arguments[i + 1] : argument.substr(equals + 1)))
-        refuse(found->name, found->reason);
-      i += beside ? 1 : 0;
-      continue;
-    }
-    if (is_long_word_behind_one_dash(argument))
-      throw Failure(Status::usage, fmt::format("{} was not expected; see spectr --help", flag));
-    kept.push_back(argument);
-    if (takes_value(*command, argument) && i + 1 < arguments.size()) kept.push_back(arguments[++i]);
+    i += values;
   }
-  return kept;
+  return picked;
+}
+
+std::size_t count_values(const CLI::App& command, const Words& arguments, std::size_t at) {
+  const Flag flag(arguments[at]);
+  if (flag.value || !arguments[at].starts_with('-')) return 0;
+  const std::size_t left = arguments.size() - at - 1;
+  if (const CLI::Option* const option = find_option(command, flag.name))
+    return option->get_items_expected_min() > 0 ? std::min<std::size_t>(left, 1) : 0;
+  const LlamaFlags* const row = find_row(command, flag.name);
+  return row == nullptr ? 0 : count_values(*row, arguments, at);
+}
+
+void read_old_variables(CLI::App& app) {
+  const auto is_set = [](std::string_view name) { return std::getenv(std::string(name).c_str()) != nullptr; };
+  for (CLI::Option* option : app.get_options()) {
+    for (const auto& [old, now] : old_variables) {
+      if (option->get_envname() == now && is_set(old) && !is_set(now)) option->envname(std::string(old));
+    }
+  }
+  for (CLI::App* one : app.get_subcommands({})) read_old_variables(*one);
 }
 
 void check_variables(const CLI::App& command) {
-  const CLI::App* root = &command;
-  while (root->get_parent() != nullptr) root = root->get_parent();
-  std::set<std::string> known(idle_variables.begin(), idle_variables.end());
-  for (const Refused& variable : refused_variables) known.emplace(variable.name);
-  add_variables(*root, known);
+  std::set<std::string> known;
+  for (const auto& [old, now] : old_variables) known.insert({std::string(old), std::string(now)});
+  add_variables(root_of(command), known);
+  Words notes;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view setting = *entry;
-    const std::string name(setting.substr(0, setting.find('=')));
-    if (name.starts_with("LLAMA_ARG_") && name.size() + 1 < setting.size() && !known.contains(name))
-      fmt::print(stderr, "{} is not understood, and changes nothing\n", name);
+    const std::size_t equals = std::min(setting.find('='), setting.size());
+    const std::string name(setting.substr(0, equals));
+    if (!name.starts_with("LLAMA_ARG_") || equals + 1 >= setting.size() || known.contains(name)) continue;
+    if (std::string note = review_variable(command, name, setting.substr(equals + 1)); !note.empty())
+      notes.push_back(std::move(note));
   }
-  for (const Refused& variable : refused_variables) {
-    const char* value = std::getenv(std::string(variable.name).c_str());
-    if (value != nullptr && *value != '\0' && !is_neutral(variable, value))
-      refuse(variable.name, variable.reason);
-  }
-}
-
-std::string_view closest(std::string_view given, std::span<const std::string> names) {
-  std::string_view best;
-  std::size_t nearest = given.size() / 4 + 1;
-  for (const std::string& name : names) {
-    if (const std::size_t distance = edit_distance(given, name); distance < nearest) {
-      nearest = distance;
-      best = name;
-    }
-  }
-  return best;
+  for (const std::string& note : notes) fmt::print(stderr, "{}\n", note);
 }
 
 }  // namespace spectr::cli

@@ -1,26 +1,42 @@
 #pragma once
 
 #include <CLI/App.hpp>
-#include <span>
+#include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace spectr::cli {
 
-/// Rewrites what users of llama.cpp type into what the parser reads: flags of several letters behind one dash
-/// (`-md FILE` → `--model-draft FILE`, `-k` → `-K`). Throws Failure for flags of llama.cpp that have no
-/// meaning here, by name and with the reason. What an option of `app` takes as its value stays as it is, and
-/// so does everything behind a prefix command, as another program reads it.
-std::vector<std::string> rewrite_legacy_flags(const CLI::App& app, std::vector<std::string> arguments);
+/// What was typed, as the parser reads it.
+struct Rewritten {
+  std::vector<std::string> arguments;
+  std::vector<std::string> notes;  ///< "FLAG: what is not done, or done anyway", one for each flag
+};
 
-/// The same for llama.cpp's variables: throws Failure where one asks for what its flag would be refused for,
-/// and names on standard error those that no command reads. Only for commands that draft, as a variable means
-/// nothing to the others. `command`: any of the program.
+/// Rewrites what users of llama.cpp type into what the parser reads. Flags of several letters behind one dash
+/// get a name of the parser (`-md FILE` → `--model-draft FILE`); flags that ask for nothing here are left
+/// out. The value of an option of `app` stays as it is, and so does everything after a prefix command, as
+/// another program reads it. Throws Failure for flags that are not supported here, or only by other commands.
+Rewritten rewrite_legacy_flags(const CLI::App& app, const std::vector<std::string>& arguments);
+
+/// The options of `app` among the arguments of a command that has more of them, with their values, rewritten
+/// in the same way. Never throws Failure.
+std::vector<std::string> pick_options(const CLI::App& app, const std::vector<std::string>& arguments);
+
+/// How many of the arguments after `arguments[at]` are values of that flag, as `command` or llama.cpp reads
+/// it.
+std::size_t count_values(const CLI::App& command, const std::vector<std::string>& arguments, std::size_t at);
+
+/// A command as it is typed, e.g. "spectr bench widths".
+std::string path_of(const CLI::App& command);
+
+/// Lets options read variables under the names that older releases of llama.cpp gave them. Must be called
+/// before parsing.
+void read_old_variables(CLI::App& app);
+
+/// Throws Failure for a variable of llama.cpp that asks for what its flag would be refused for. Prints on
+/// standard error which variables change nothing, be it that nothing reads them. `command`: any of the
+/// program that drafts; a variable means nothing to others.
 void check_variables(const CLI::App& command);
-
-/// The name that somebody may have meant: the closest one by Levenshtein's distance, if that is at most a
-/// quarter of the letters given, rounded down; else an empty one.
-std::string_view closest(std::string_view given, std::span<const std::string> names);
 
 }  // namespace spectr::cli

@@ -5,7 +5,6 @@
 
 #include "apps/bench/cluster_curve.h"
 #include "apps/bench/network.h"
-#include "apps/bench/table.h"
 #include "apps/cli/bench_output.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
@@ -13,11 +12,12 @@
 #include "apps/cli/model_flags.h"
 #include "apps/cli/processor_name.h"
 #include "apps/cli/progress.h"
+#include "apps/plot/data_table.h"
 
 namespace spectr::cli {
 namespace {
 
-struct Flags {
+struct BenchClusterFlags {
   ModelFlags model;
   bench::ClusterSettings settings;
   double read_gbps = 0.0;  // of the machines of the extrapolation; 0: as measured
@@ -37,7 +37,7 @@ std::string exchanges_table(const Json& rows) {
                      fmt::format("{:.1f}", row["sum_us"].get<double>()),
                      fmt::format("{:.1f}", row["hop_us"].get<double>())});
   }
-  return bench::aligned({"ranks", "bytes", "sum, µs", "message, µs"}, lines);
+  return plot::aligned({"ranks", "bytes", "sum, µs", "message, µs"}, lines);
 }
 
 std::string passes_table(const Json& rows) {
@@ -55,9 +55,9 @@ std::string passes_table(const Json& rows) {
                      ms(row["predicted_ms"]), ms(row["ms"]),
                      fmt::format("{:.2f}", row["ms"].get<double>() / row["predicted_ms"].get<double>())});
   }
-  return bench::aligned({"ranks", "split", "rows", "computing, ms", "exchanges", "µs each", "predicted, ms",
-                         "measured, ms", "measured / predicted"},
-                        lines) +
+  return plot::aligned({"ranks", "split", "rows", "computing, ms", "exchanges", "µs each", "predicted, ms",
+                        "measured, ms", "measured / predicted"},
+                       lines) +
          refused;
 }
 
@@ -79,9 +79,9 @@ std::string extrapolated_table(const Json& rows) {
          ms(eight["layer_ms"]), fmt::format("{:.2f}", least(eight) / least(one)), up_to(one), up_to(eight)});
   }
   return "The last columns: up to which latency split row is the faster one.\n" +
-         bench::aligned({"model", "network", "machines", "1 row: row", "layer", "8 rows: row", "layer",
-                         "8 rows / 1", "1 row: µs", "8 rows: µs"},
-                        lines);
+         plot::aligned({"model", "network", "machines", "1 row: row", "layer", "8 rows: row", "layer",
+                        "8 rows / 1", "1 row: µs", "8 rows: µs"},
+                       lines);
 }
 
 /// One row of a model on one rank, and eight: what other machines are compared with.
@@ -98,7 +98,7 @@ bench::OneRank one_rank(const Transformer& model, const Json& passes, double rea
 /// Measures with more and more of the ranks.
 class Measuring {
  public:
-  explicit Measuring(const Flags& flags)
+  explicit Measuring(const BenchClusterFlags& flags)
       : flags_(flags),
         pool_(flags.model.thread_count()),
         progress_("bench cluster", 2 * flags.model.ranks.count() - 1) {}
@@ -143,13 +143,13 @@ class Measuring {
   }
   static void append(Json& all, const Json& rows) { all.insert(all.end(), rows.begin(), rows.end()); }
 
-  const Flags& flags_;
+  const BenchClusterFlags& flags_;
   ThreadPool pool_;
   Progress progress_;
   std::size_t done_ = 0;
 };
 
-void run(Flags flags) {
+void run(BenchClusterFlags flags) {
   flags.model.choose_bundled();
   for (const std::size_t width : {1, 8}) {
     if (std::ranges::find(flags.settings.widths, width) == flags.settings.widths.end())
@@ -190,7 +190,7 @@ void run(Flags flags) {
 }  // namespace
 
 void add_bench_cluster(CLI::App& bench) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<BenchClusterFlags>();
   CLI::App& command = *bench.add_subcommand(
       "cluster",
       "What passes cost on one rank, two, and so on, beside what computing and messages predict; and what "

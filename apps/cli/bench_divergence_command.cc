@@ -4,7 +4,6 @@
 
 #include "apps/bench/divergence.h"
 #include "apps/bench/prompts.h"
-#include "apps/bench/table.h"
 #include "apps/cli/bench_output.h"
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/commands.h"
@@ -12,12 +11,13 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/progress.h"
+#include "apps/plot/data_table.h"
 #include "spectr/text/vocabulary_match.h"
 
 namespace spectr::cli {
 namespace {
 
-struct Flags {
+struct BenchDivergenceFlags {
   ModelFlags model;
   std::string reference;
   std::string texts;
@@ -35,10 +35,10 @@ std::string table_of(const Json& rows) {
                      fmt::format("{:.3g}", row["tv"].get<double>()),
                      fmt::format("{:.1f} %", 100.0 * row["same_top"].get<double>())});
   }
-  return bench::aligned({"tokens of context", "contexts", "KL", "TV", "same top token"}, lines);
+  return plot::aligned({"tokens of context", "contexts", "KL", "TV", "same top token"}, lines);
 }
 
-void run(const Flags& flags) {
+void run(const BenchDivergenceFlags& flags) {
   ThreadPool pool(flags.model.thread_count());
   const LoadedModel model = need(load_model(flags.model.model, pool, flags.model.load_options()));
   const LoadedModel reference = need(load_model(flags.reference, pool, flags.model.load_options()));
@@ -63,7 +63,7 @@ void run(const Flags& flags) {
 }  // namespace
 
 void add_bench_divergence(CLI::App& bench) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<BenchDivergenceFlags>();
   CLI::App& command =
       *bench.add_subcommand("divergence",
                             "How far a model's distributions are from a reference's, such as the same "

@@ -34,7 +34,7 @@
 namespace spectr::cli {
 namespace {
 
-struct Flags {
+struct BenchMethodsFlags {
   ModelFlags model;
   MethodsPlan plan;
   bool list_presets = false;
@@ -159,7 +159,8 @@ void measure(bench::Setup& setup, std::vector<bench::Part>& parts, const std::ve
 }
 
 /// Of every method the cell that is best, and the file that `bench methods --column-file` runs them from.
-Json choose(const Flags& flags, const bench::Results& results, const std::vector<bench::Part>& parts) {
+Json choose(const BenchMethodsFlags& flags, const bench::Results& results,
+            const std::vector<bench::Part>& parts) {
   const Json& rows = results.across.empty() ? results.rows : results.across;
   Json chosen = Json::array();
   std::vector<const bench::Cell*> cells;
@@ -175,12 +176,14 @@ Json choose(const Flags& flags, const bench::Results& results, const std::vector
   return chosen;
 }
 
-std::string spread_line(std::size_t repeats) {
+std::string spread_line(const bench::Preset* preset, std::size_t repeats) {
+  if (preset != nullptr && !preset->ranks.empty())
+    return fmt::format("means ± standard deviations over prompts, of {} answers to each", repeats);
   return repeats > 1 ? fmt::format("means ± standard deviations over {} repetitions", repeats)
                      : "means over prompts ± standard errors";
 }
 
-void run(Flags flags, const CLI::App& command) {
+void run(BenchMethodsFlags flags, const CLI::App& command) {
   if (flags.list_presets) {
     if (flags.output.json) {
       print_json(bench::to_json(bench::presets()));
@@ -202,6 +205,7 @@ void run(Flags flags, const CLI::App& command) {
   if (flags.seconds && !(*flags.seconds > 0.0))
     throw Failure(Status::usage, fmt::format("--seconds must be above 0, got {}", *flags.seconds));
   const bench::Preset* preset = plan.preset();
+  if (preset != nullptr && !flags.seconds) flags.seconds = preset->seconds;
   const bool only_prompts = preset != nullptr && preset->columns.empty();
   const bool drafts_needed = plan.any_method([](const MethodRule& rule) { return rule.models.min > 0; });
   // Errors come before models are loaded.
@@ -255,7 +259,7 @@ void run(Flags flags, const CLI::App& command) {
       "{}{}\n{}, {} threads, {}; energy: {}{}\nat most {} tokens an answer, seeds {}; {}\n{}",
       bench::preset_lines(preset), flags.model.model, processor_name(), pool.threads(), instruction_set(),
       meter.source(), idle ? fmt::format(", idle {:.1f} W", *idle) : "", flags.predict,
-      fmt::join(seeds, ", "), spread_line(seeds.size()), bench::results_text(sets, results));
+      fmt::join(seeds, ", "), spread_line(preset, seeds.size()), bench::results_text(sets, results));
   if (flags.objective != nullptr) {
     table += fmt::format("\nchosen by {}, kept in {}: run them with bench methods --column-file {}\n{}",
                          flags.objective->summary, flags.chosen_file, flags.chosen_file,
@@ -268,7 +272,7 @@ void run(Flags flags, const CLI::App& command) {
                  {"threads", pool.threads()},       {"seeds", seeds},
                  {"predict", flags.predict},        {"datasets", sets},
                  {"reference", results.references}, {"rows", results.rows},
-                 {"across", results.across}};
+                 {"across", results.across},        {"claims", results.claims}};
   if (flags.objective != nullptr) {
     object["objective"] = flags.objective->name;
     object["chosen"] = chosen;
@@ -286,7 +290,7 @@ namespace {
 
 /// A subcommand that measures methods, with all flags that such have.
 CLI::App& add_measuring(CLI::App& bench, const std::string& name, const std::string& help,
-                        const std::shared_ptr<Flags>& flags) {
+                        const std::shared_ptr<BenchMethodsFlags>& flags) {
   CLI::App& command = *bench.add_subcommand(name, help);
   flags->model.add_model(command, false);
   flags->model.add_drafts(command);
@@ -339,7 +343,7 @@ CLI::App& add_measuring(CLI::App& bench, const std::string& name, const std::str
 }  // namespace
 
 void add_bench_methods(CLI::App& bench) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<BenchMethodsFlags>();
   CLI::App& command = add_measuring(
       bench, "methods", "Methods, plans, K and L over prompts, each beside plain decoding", flags);
   command.add_flag("--list-presets", flags->list_presets,
@@ -347,7 +351,7 @@ void add_bench_methods(CLI::App& bench) {
 }
 
 void add_bench_tune(CLI::App& bench) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<BenchMethodsFlags>();
   CLI::App& command = add_measuring(
       bench, "tune", "Of every combination of settings the best of each method, on prompts kept for that",
       flags);

@@ -19,7 +19,7 @@
 namespace spectr::cli {
 namespace {
 
-struct Flags {
+struct BenchPassesFlags {
   ModelFlags model;
   std::vector<std::size_t> prompts = {512}, generated = {128}, depths = {0};
   std::vector<int> threads;  // none, or -1: one per core
@@ -80,7 +80,7 @@ std::string markdown(const Json& rows) {
   return text;
 }
 
-void run(Flags flags, bool prompts, bool generation) {
+void run(BenchPassesFlags flags, bool prompts, bool generation) {
   flags.model.choose_bundled();
   std::vector<bench::PassTest> tests;
   for (std::size_t depth : flags.depths) {
@@ -122,7 +122,7 @@ void run(Flags flags, bool prompts, bool generation) {
   flags.output.print(rows, rows, markdown(rows));
 }
 
-CLI::App& add(CLI::App& bench, const char* name, const char* what, Flags& flags) {
+CLI::App& add(CLI::App& bench, const char* name, const char* what, BenchPassesFlags& flags) {
   CLI::App& command = *bench.add_subcommand(name, what);
   flags.model.add_model(command, false);
   flags.model.add_cache_types(command);
@@ -142,7 +142,7 @@ CLI::App& add(CLI::App& bench, const char* name, const char* what, Flags& flags)
 }  // namespace
 
 void add_bench_passes(CLI::App& bench) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<BenchPassesFlags>();
   CLI::App& pp = add(bench, "pp", "Speed of reading prompts, as llama-bench measures and prints it", *flags);
   CLI::App& tg = add(bench, "tg", "Speed of generating one by one, likewise; together: bench pp tg", *flags);
   // Once, after both names have been read.

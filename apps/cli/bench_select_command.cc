@@ -4,18 +4,18 @@
 #include <vector>
 
 #include "apps/bench/select_times.h"
-#include "apps/bench/table.h"
 #include "apps/cli/bench_output.h"
 #include "apps/cli/bench_resume.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/progress.h"
+#include "apps/plot/data_table.h"
 
 namespace spectr::cli {
 namespace {
 
-struct Flags {
+struct BenchSelectFlags {
   bench::SelectSettings settings;
   Resume resume;
   BenchOutput output;
@@ -26,7 +26,7 @@ std::string microseconds(const Json& value) {
 }
 
 /// The rows of all vocabularies, each of which is kept as soon as it is there.
-Json measure(Flags& flags) {
+Json measure(BenchSelectFlags& flags) {
   const bench::SelectSettings& settings = flags.settings;
   std::unique_ptr<Progress> progress;
   Json rows = Json::array();
@@ -52,7 +52,7 @@ Json measure(Flags& flags) {
   return rows;
 }
 
-void run(Flags flags) {
+void run(BenchSelectFlags flags) {
   flags.resume.open();
   const Json rows = measure(flags);
   std::vector<std::vector<std::string>> lines;
@@ -67,14 +67,14 @@ void run(Flags flags) {
     }
   }
   const std::string table =
-      bench::aligned({"plan", "V", "laws", "filters", "k", "build µs", "select µs"}, lines);
+      plot::aligned({"plan", "V", "laws", "filters", "k", "build µs", "select µs"}, lines);
   flags.output.print({{"rows", rows}}, rows, reasons.empty() ? table : table + "\n" + reasons);
 }
 
 }  // namespace
 
 void add_bench_select(CLI::App& bench) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<BenchSelectFlags>();
   CLI::App& command = *bench.add_subcommand("select",
                                             "Microseconds that every plan takes to be built and to select, "
                                             "by vocabulary, laws, filters and drafts");

@@ -21,7 +21,7 @@
 namespace spectr::cli {
 namespace {
 
-struct Flags {
+struct BenchWidthsFlags {
   ModelFlags model;
   std::string preset;
   bench::WidthSettings settings;
@@ -32,7 +32,7 @@ struct Flags {
 };
 
 /// What a model is measured on: the processor, or a device by its name.
-struct Machine {
+struct MeasuredMachine {
   std::string device;  ///< empty: the processor
   std::string line;    ///< that says what it can do
   double memory;       ///< bytes that are read a second; on a device, that a copy reads and writes
@@ -41,7 +41,7 @@ struct Machine {
   Json device_or_null() const { return device.empty() ? Json() : Json(device); }
 };
 
-Machine machine_of(const std::string& device, ThreadPool& pool, bench::EnergyMeter& meter) {
+MeasuredMachine machine_of(const std::string& device, ThreadPool& pool, bench::EnergyMeter& meter) {
   if (!device.empty()) {
     const double speed = need(copy_speed(device));
     return {
@@ -61,8 +61,9 @@ Machine machine_of(const std::string& device, ThreadPool& pool, bench::EnergyMet
 }
 
 /// The rows of all depths, each of which is kept as soon as it is there.
-Json measure(const std::string& what, const std::string& file, const LoadedModel& model, Flags& flags,
-             const Machine& machine, int threads, bench::EnergyMeter& meter) {
+Json measure(const std::string& what, const std::string& file, const LoadedModel& model,
+             BenchWidthsFlags& flags, const MeasuredMachine& machine, int threads,
+             bench::EnergyMeter& meter) {
   const bench::WidthSettings& settings = flags.settings;
   Progress progress("bench widths, " + what, settings.depths.size() * settings.rounds);
   Json rows = Json::array();
@@ -89,7 +90,7 @@ Json measure(const std::string& what, const std::string& file, const LoadedModel
 
 /// A table under a line about its model.
 std::string section(const std::string& file, const Transformer& model, const Json& rows,
-                    const Machine& machine) {
+                    const MeasuredMachine& machine) {
   const auto bytes = static_cast<double>(model.weight_bytes());
   const bench::Roofline roof{machine.memory, static_cast<double>(model.macs_per_token()), machine.integers};
   return fmt::format("\n{}: a pass of one row reads {:.1f} MB of weights\n{}", file, bytes * 1e-6,
@@ -97,9 +98,10 @@ std::string section(const std::string& file, const Transformer& model, const Jso
 }
 
 /// What passes over batches cost, which is kept as soon as it is there, beside the paper's values.
-Json measure_batches(const char* what, const std::string& file, const LoadedModel& model, Flags& flags,
-                     std::optional<double> base_ms, const std::vector<bench::PrintedPass>& printed,
-                     const Machine& machine, int threads, bench::EnergyMeter& meter) {
+Json measure_batches(const char* what, const std::string& file, const LoadedModel& model,
+                     BenchWidthsFlags& flags, std::optional<double> base_ms,
+                     const std::vector<bench::PrintedPass>& printed, const MeasuredMachine& machine,
+                     int threads, bench::EnergyMeter& meter) {
   const bench::BatchSettings& settings = flags.batches;
   Progress progress(fmt::format("bench widths, {}", what),
                     settings.lengths.size() * settings.batches.size() * settings.runs);
@@ -122,7 +124,7 @@ Json measure_batches(const char* what, const std::string& file, const LoadedMode
 }
 
 /// Fills in what a preset says. Throws Failure where it measures something else.
-const bench::PassTable* passes_of(Flags& flags) {
+const bench::PassTable* passes_of(BenchWidthsFlags& flags) {
   if (flags.preset.empty()) return nullptr;
   const bench::Preset& preset = *need(bench::find_preset(flags.preset));
   if (!preset.passes) {
@@ -135,7 +137,7 @@ const bench::PassTable* passes_of(Flags& flags) {
   return &*preset.passes;
 }
 
-void run(Flags flags) {
+void run(BenchWidthsFlags flags) {
   if (flags.model.drafts.size() > 1) throw Failure(Status::usage, "bench widths takes one draft model (-md)");
   const bench::PassTable* preset = passes_of(flags);
   if (preset == nullptr && flags.runs) flags.batches.runs = *flags.runs;
@@ -150,10 +152,10 @@ void run(Flags flags) {
   const LoadedModel target = need(load_model(flags.model.model, pool, flags.model.load_options()));
   const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool, flags.model.load_options());
   bench::EnergyMeter meter;
-  const Machine of_target = machine_of(flags.model.device.target, pool, meter);
+  const MeasuredMachine of_target = machine_of(flags.model.device.target, pool, meter);
   const std::string& draft_device = flags.model.device.of_drafts();
   const bool is_elsewhere = !drafts.empty() && draft_device != of_target.device;
-  const Machine of_draft = is_elsewhere ? machine_of(draft_device, pool, meter) : of_target;
+  const MeasuredMachine of_draft = is_elsewhere ? machine_of(draft_device, pool, meter) : of_target;
   std::string table = of_target.line;
   if (preset != nullptr) {
     const bench::Preset& of = *need(bench::find_preset(flags.preset));
@@ -171,7 +173,7 @@ void run(Flags flags) {
   };
   std::optional<double> base_ms;  // of the target's first cell
   const auto measured = [&](const char* what, const std::string& file, const LoadedModel& model,
-                            const Machine& machine) {
+                            const MeasuredMachine& machine) {
     if (!batches) {
       const Json rows = measure(what, file, model, flags, machine, pool.threads(), meter);
       table += section(file, *model.transformer, rows, machine);
@@ -215,7 +217,7 @@ void run(Flags flags) {
 }  // namespace
 
 void add_bench_widths(CLI::App& bench) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<BenchWidthsFlags>();
   CLI::App& command = *bench.add_subcommand(
       "widths", "Milliseconds of one pass against the nodes that it scores, beside the machine's limits");
   flags->model.add_model(command, false);

@@ -4,8 +4,9 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
-#include <optional>
+#include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -15,53 +16,66 @@
 #include "apps/cli/conversation.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
-#include "apps/cli/paste_mode.h"
+#include "apps/cli/line_editor.h"
+#include "apps/cli/terminal_input.h"
+#include "apps/cli/terminal_style.h"
 #include "apps/cli/text_input.h"
 #include "spectr/base/names.h"
 
 namespace spectr::cli {
 namespace {
 
-struct Flags {
+struct ChatFlags {
   ConversationFlags conversation;
   TextInput message;  ///< the only one, where there is one
 };
 
-/// The next message or command, with what a terminal may do for it.
-std::optional<ChatInput> read_next(bool is_terminal) {
-  const PasteMode paste;
-  auto input = read_chat_input(std::cin, is_terminal);
-  if (!input) check_standard_input();
-  return input;
-}
-
-/// Messages that are typed, and what else is done with a conversation.
-class Talk {
+/// A conversation with somebody who types messages and commands.
+class ChatRepl {
  public:
-  explicit Talk(Conversation& conversation) : conversation_(conversation) {}
+  ChatRepl(Conversation& conversation, LineSource& lines, bool is_terminal)
+      : conversation_(conversation),
+        lines_(lines),
+        is_terminal_(is_terminal),
+        dim_(style::dim, has_colours(STDERR_FILENO)) {}
 
   void run() {
-    const bool is_terminal = isatty(STDIN_FILENO) == 1;
-    if (is_terminal) fmt::print(stderr, "/help lists commands\n");
+    if (is_terminal_) note(conversation_.models() + "\n/help lists commands, Ctrl-D ends\n");
     while (!is_over_) {
-      auto input = read_next(is_terminal);
+      auto input = read_chat_input(lines_);
       if (!input) return;
       std::visit([this](auto& what) { this->take(what); }, *input);
     }
   }
 
  private:
-  void take(ChatMessage& message) { conversation_.say(std::exchange(files_, {}) + message.text); }
+  void take(const ChatMessage& message) {
+    const bool is_over = attempt([&] {
+      if (conversation_.say(files_ + message.text) && is_terminal_) note(conversation_.summary() + "\n");
+    });
+    if (is_over) files_.clear();
+  }
+  void take(const ChatCommand& command) {
+    attempt([&] { obey(command); });
+  }
   static void take(const ChatMistake& mistake) { fmt::print(stderr, "{}\n", mistake.text); }
 
-  // What goes wrong here ends no conversation.
-  void take(const ChatCommand& command) {
+  /// Whether the work was done. What fails is printed and ends no conversation.
+  template <class Work>
+  static bool attempt(Work work) {
     try {
-      obey(command);
+      work();
+      return true;
     } catch (const Failure& failure) {
       fmt::print(stderr, "{}\n", failure.what());
+    } catch (const std::bad_alloc&) {
+      fmt::print(stderr, "out of memory\n");
     }
+    return false;
   }
+
+  /// Prints what is not part of the conversation.
+  void note(std::string_view text) const { fmt::print(stderr, "{}{}{}", dim_.begin, text, dim_.end); }
 
   void obey(const ChatCommand& command) {
     switch (command.action) {
@@ -72,7 +86,7 @@ class Talk {
         add_file(command.argument);
         break;
       case ChatAction::stats:
-        fmt::print(stderr, "{}", conversation_.statistics());
+        note(conversation_.statistics());
         break;
       case ChatAction::undo:
         fmt::print(stderr, "{}\n",
@@ -109,26 +123,35 @@ class Talk {
   }
 
   Conversation& conversation_;
+  LineSource& lines_;
+  bool is_terminal_;
+  Styled dim_;
   std::string files_;  // before the next message
   bool is_over_ = false;
 };
 
-void converse(const Flags& flags) {
+void converse(const ChatFlags& flags) {
   const bool is_one_shot = flags.message.text || flags.message.file;
   std::string message;
   if (is_one_shot) message = flags.message.read_prompt();  // what is missing is told before models are loaded
+  const auto terminal = is_one_shot ? nullptr : TerminalInput::open();
   Conversation conversation(flags.conversation);
   if (is_one_shot) {
     if (!conversation.say(std::move(message))) throw Failure(Status::usage, "there is no room for an answer");
+  } else if (terminal) {
+    LineEditor lines(*terminal, ChatHistory(ChatHistory::default_path()));
+    ChatRepl(conversation, lines, true).run();
   } else {
-    Talk(conversation).run();
+    StreamLines lines(std::cin);
+    ChatRepl(conversation, lines, false).run();
+    check_standard_input();
   }
 }
 
 }  // namespace
 
 void add_chat(CLI::App& app) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ChatFlags>();
   CLI::App& command = *app.add_subcommand("chat", "Talk with a model: a line of yours, an answer of its own");
   ConversationFlags& talk = flags->conversation;
   flags->message.add(command);
@@ -143,11 +166,12 @@ void add_chat(CLI::App& app) {
                                 "end an answer before this word; repeatable"));
   command.add_option("-n,--predict,--n-predict", talk.predict, "max tokens of an answer; -1: no limit")
       ->envname("LLAMA_ARG_N_PREDICT")
-      ->transform(whole(-1, 1L << 30))
-      ->capture_default_str();
-  command.add_option("-s,--seed", talk.seed, "same seed, same answers; -1: random, and printed")
       ->transform(whole(-1))
       ->capture_default_str();
+  command.add_option("-s,--seed", talk.seed, "same seed, same answers; -1: random")
+      ->transform(whole(-1))
+      ->capture_default_str();
+  command.add_flag("--verbose", talk.verbose, "print the seed, and the hash of the costs that auto goes by");
   talk.method.add(command);
   talk.method.add_cost_file(command);
   talk.sampling.add(command);

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdio>
-#include <istream>
+#include <expected>
 #include <string_view>
+#include <utility>
 
-#include "apps/cli/paste_mode.h"
 #include "spectr/base/names.h"
 
 namespace spectr::cli {
@@ -40,57 +39,14 @@ constexpr std::array rules = {
     CommandRule{"quit", ChatAction::quit, Argument::none, "/quit", "end; so does the end of the input"},
 };
 
-void show_prompt(bool shows, std::string_view prompt) {
-  if (!shows) return;
-  std::fwrite(prompt.data(), 1, prompt.size(), stderr);
-}
-
-bool read_line(std::istream& in, std::string& line) {
-  if (!std::getline(in, line)) return false;
-  if (line.ends_with('\r')) line.pop_back();
-  return true;
-}
-
-/// Cuts the first mark from a line, and gives its place.
-std::size_t cut_mark(std::string& line, std::string_view mark) {
-  const std::size_t at = line.find(mark);
-  if (at != std::string::npos) line.erase(at, mark.size());
-  return at;
-}
-
-struct Typed {
-  std::string text;
-  bool is_pasted = false;  ///< from its first character on, or in several lines: it is no command
-};
-
-/// A line, and with it all lines of what was pasted into it.
-std::optional<Typed> read_typed(std::istream& in) {
-  std::string line;
-  if (!read_line(in, line)) return std::nullopt;
-  Typed typed;
-  for (;;) {
-    const std::size_t begin = cut_mark(line, PasteMode::begin_mark);
-    if (begin == 0) typed.is_pasted = true;
-    const bool is_open = begin != std::string::npos;
-    while (is_open && cut_mark(line, PasteMode::end_mark) == std::string::npos) {
-      typed.is_pasted = true;
-      typed.text += line + '\n';
-      line.clear();
-      if (!read_line(in, line)) break;
-    }
-    if (!line.contains(PasteMode::begin_mark)) break;  // else something was pasted behind that
-  }
-  typed.text += line;
-  return typed;
-}
-
-/// The rest of a message that began with a fence and `first` behind it. Where that is nothing, a line of a
-/// fence alone ends it, else one that ends with a fence; what is pasted does not. A line break right behind
-/// the first fence or before the last one is not part of it.
-std::string read_fenced(std::istream& in, bool shows_prompts, std::string_view first) {
+/// The rest of a message that began with a fence and `first` after it. If that is nothing, a line of a fence
+/// alone ends it, else one that ends with a fence; what is pasted does not. A line break right after the
+/// first fence or before the last one is not part of it.
+std::expected<std::string, NoLine> read_fenced(LineSource& lines, std::string_view first) {
   std::string text = first.empty() ? "" : std::string(first) + '\n';
-  while (show_prompt(shows_prompts, ". "), true) {
-    const auto typed = read_typed(in);
+  for (;;) {
+    const auto typed = lines.next(true);
+    if (!typed && typed.error() == NoLine::given_up) return std::unexpected(typed.error());
     if (!typed) break;
     const bool is_end = first.empty() ? typed->text == fence : typed->text.ends_with(fence);
     if (is_end && !typed->is_pasted) {
@@ -101,6 +57,18 @@ std::string read_fenced(std::istream& in, bool shows_prompts, std::string_view f
   }
   if (text.ends_with('\n')) text.pop_back();
   return text;
+}
+
+/// A line and the lines that continue it after a backslash.
+std::expected<std::string, NoLine> read_continued(LineSource& lines, std::string line) {
+  while (line.ends_with('\\')) {
+    line.pop_back();
+    const auto next = lines.next(true);
+    if (!next && next.error() == NoLine::given_up) return std::unexpected(next.error());
+    if (!next) break;
+    line += '\n' + next->text;
+  }
+  return line;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -129,43 +97,57 @@ bool is_command(std::string_view line) {
   return line.size() > 1 && line.front() == '/' && std::isalpha(static_cast<unsigned char>(line[1])) != 0;
 }
 
+/// The message of a line that is no command, and of the lines that continue it.
+std::expected<std::string, NoLine> read_message(LineSource& lines, TypedLine first) {
+  std::string line = std::move(first.text);
+  if (first.is_pasted) return line;
+  if (line.starts_with(fence)) {
+    const std::string_view after = std::string_view(line).substr(fence.size());
+    if (after.ends_with(fence)) return std::string(after.substr(0, after.size() - fence.size()));
+    return read_fenced(lines, after);
+  }
+  if (line.starts_with("//")) line.erase(0, 1);
+  return read_continued(lines, std::move(line));
+}
+
+/// The line that becomes this message when it is typed again. One with line breaks counts as pasted.
+std::string retyped(const std::string& message) {
+  return message.starts_with('/') && !message.contains('\n') ? '/' + message : message;
+}
+
+std::expected<ChatInput, NoLine> read_once(LineSource& lines) {
+  auto typed = lines.next(false);
+  while (typed && typed->text.empty()) typed = lines.next(false);
+  if (!typed) return std::unexpected(typed.error());
+  if (!typed->is_pasted && is_command(typed->text)) {
+    lines.remember(typed->text);
+    return parse_command(typed->text);
+  }
+  auto message = read_message(lines, *std::move(typed));
+  if (!message) return std::unexpected(message.error());
+  lines.remember(retyped(*message));
+  return ChatMessage{*std::move(message)};
+}
+
 }  // namespace
 
-std::optional<ChatInput> read_chat_input(std::istream& in, bool shows_prompts) {
-  std::optional<Typed> typed;
-  do {
-    show_prompt(shows_prompts, "\n> ");
-    typed = read_typed(in);
-    if (!typed) return std::nullopt;
-  } while (typed->text.empty());
-  if (typed->is_pasted) return ChatMessage{typed->text};
-
-  std::string line = std::move(typed->text);
-  if (line.starts_with(fence)) {
-    const std::string_view behind = std::string_view(line).substr(fence.size());
-    if (behind.ends_with(fence))
-      return ChatMessage{std::string(behind.substr(0, behind.size() - fence.size()))};
-    return ChatMessage{read_fenced(in, shows_prompts, behind)};
+std::optional<ChatInput> read_chat_input(LineSource& lines) {
+  for (;;) {
+    auto input = read_once(lines);
+    if (input) return *std::move(input);
+    if (input.error() == NoLine::ended) return std::nullopt;
   }
-  if (is_command(line)) return parse_command(line);
-  if (line.starts_with("//")) line.erase(0, 1);
-  while (line.ends_with('\\')) {
-    line.pop_back();
-    show_prompt(shows_prompts, ". ");
-    const auto next = read_typed(in);
-    if (!next) break;
-    line += '\n' + next->text;
-  }
-  return ChatMessage{line};
 }
 
 std::string chat_help() {
   std::string text;
   for (const CommandRule& rule : rules) text += fmt::format("{:<12} {}\n", rule.usage, rule.help);
   return text +
-         "A line that ends with \\ goes on in the next one; between lines of \"\"\" all is one message, and "
-         "so "
-         "is what is pasted.\nCtrl-C ends an answer.\n";
+         "A line that ends with \\ continues in the next one. Lines between lines of \"\"\" are one message, "
+         "and "
+         "so is pasted text.\nUp and Down recall earlier lines, Ctrl-R searches them. Ctrl-C ends an answer "
+         "or "
+         "clears the line, Ctrl-D ends the program.\n";
 }
 
 }  // namespace spectr::cli

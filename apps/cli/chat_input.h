@@ -1,9 +1,10 @@
 #pragma once
 
-#include <iosfwd>
 #include <optional>
 #include <string>
 #include <variant>
+
+#include "apps/cli/chat_lines.h"
 
 namespace spectr::cli {
 
@@ -21,13 +22,12 @@ struct ChatMistake {
 };
 using ChatInput = std::variant<ChatMessage, ChatCommand, ChatMistake>;
 
-/// Reads the next message or command. A message is a line; a line that ends with a backslash goes on in the
-/// next one, what stands between lines of three quotes (""") is one message, line breaks and all, and so is
-/// what was pasted into a terminal (PasteMode), with what is typed before and behind it. A line of a slash
-/// and a letter is a command, of two slashes a message that begins with one. Empty lines and carriage returns
-/// at ends of lines are skipped. None: the input has ended. `shows_prompts`: writes "> " to standard error
-/// where a message may begin, and ". " where it goes on.
-std::optional<ChatInput> read_chat_input(std::istream& in, bool shows_prompts);
+/// Reads the next message or command. A message is a line; a line that ends with a backslash continues in the
+/// next one, everything between lines of three quotes (""") is one message, and so is what was pasted into a
+/// terminal, with what is typed before and after it. A line of a slash and a letter is a command, one of two
+/// slashes a message that begins with a slash. Empty lines are skipped, and so is a message that the user
+/// gave up. None: the input has ended.
+std::optional<ChatInput> read_chat_input(LineSource& lines);
 
 /// All commands, a line each.
 std::string chat_help();

@@ -28,6 +28,7 @@ struct ConversationFlags {
   std::vector<std::string> stop_words;
   long predict = -1;
   long seed = -1;
+  bool verbose = false;  ///< the seed and the costs that fix the answers are printed
 };
 
 /// A conversation: the server's engine with one slot, which remembers what was said. Answers go to standard
@@ -37,8 +38,13 @@ class Conversation {
   /// Loads the models. Throws Failure.
   explicit Conversation(ConversationFlags flags);
 
-  /// Says something as the user, and prints the answer as it comes. An interrupt ends the answer, and not the
-  /// conversation. False: no context holds the message; it is left out, and told. Throws Failure.
+  /// The model and its draft models by the names of their files.
+  std::string models() const;
+
+  /// Says something as the user and prints the answer as it comes. An interrupt ends the answer, and not the
+  /// conversation. If the context is full, the oldest messages are forgotten, which is printed. False: no
+  /// context holds the message; it is left out, which is printed. Throws Failure if there is no answer, with
+  /// std::bad_alloc for want of memory. In these three cases the conversation stays as it was.
   bool say(std::string text);
 
   /// Forgets the last message with its answer; false: there is none.
@@ -50,16 +56,23 @@ class Conversation {
   const JsonInput& messages() const { return messages_; }
   /// What the last answer took and how full the context is, in lines.
   std::string statistics() const;
+  /// The tokens, the speed and the share of drafts of the last answer, in one line. Requires: there is one.
+  std::string summary() const;
 
  private:
   using News = std::counting_semaphore<>;  // of an answer
 
-  void add(std::string_view role, std::string text);
-  MarkedText rendered() const;
-  std::vector<Token> encoded() const;
-  std::optional<std::vector<Token>> prompt_with_room();
-  bool answer();
-  static server::Outcome show(server::Answer& answer, News& news, std::string& text);
+  /// What a model is to answer.
+  struct Prompt {
+    JsonInput messages;  ///< the conversation, without what had to be forgotten
+    std::vector<Token> tokens;
+  };
+
+  MarkedText rendered(const JsonInput& messages) const;
+  std::vector<Token> encoded(const JsonInput& messages) const;
+  std::optional<Prompt> with_room(JsonInput messages) const;
+  std::string answer(const Prompt& prompt);
+  server::Outcome show(server::Answer& answer, News& news, std::string& text) const;
   std::size_t first_said() const { return flags_.system.empty() ? 0 : 1; }
 
   ConversationFlags flags_;
@@ -68,10 +81,11 @@ class Conversation {
   MethodOptions settings_;
   std::uint64_t seed_ = 0;  // of all answers; which one it is sets them apart
   bool splits_reasoning_ = true;
+  bool has_colours_;  // standard output
   server::ModelSet models_;
   std::unique_ptr<server::Slots> slots_;
   JsonInput messages_ = JsonInput::array();
-  std::size_t said_ = 0;  // messages, the forgotten ones too
+  std::size_t said_ = 0;  // messages so far, the forgotten ones too
   struct Last {
     std::size_t prompt;  // tokens
     server::Outcome outcome;

@@ -1,5 +1,6 @@
 #include "apps/cli/cost_file.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <span>
 #include <utility>
@@ -49,9 +50,18 @@ std::string key_of(const Transformer& target, std::span<const Transformer* const
   return key + machine(threads);
 }
 
-/// Measured now, which takes seconds: an entry, which says where the machine was busy meanwhile.
+/// About how many seconds a measurement takes: three and some, or the passes of one round over all models.
+int seconds_to_measure(const Transformer& target, std::span<const Transformer* const> drafts) {
+  constexpr double bytes_per_second = 2e8;  // of weights, over all passes of a round
+  std::size_t bytes = 0;
+  if (target.place().empty()) bytes += target.weight_bytes();
+  for (const Transformer* draft : drafts) bytes += draft->place().empty() ? draft->weight_bytes() : 0;
+  return std::max(5, static_cast<int>(static_cast<double>(bytes) / bytes_per_second));
+}
+
+/// Measures now: an entry, which holds how busy the machine was meanwhile.
 Json measure(const Transformer& target, std::span<const Transformer* const> drafts) {
-  fmt::print(stderr, "measuring what passes of these models cost, once for this machine\n");
+  fmt::print(stderr, "measuring this machine once, about {} s\n", seconds_to_measure(target, drafts));
   Progress progress("measuring", 100);
   const MeasuredCosts measured =
       need(measure_costs(target, std::vector<const LanguageModel*>(drafts.begin(), drafts.end()),
@@ -62,15 +72,12 @@ Json measure(const Transformer& target, std::span<const Transformer* const> draf
   return entry;
 }
 
-/// Where the machine was busy when an entry was measured, says so.
+/// Warns if the machine was busy when an entry was measured.
 void warn_of_disturbance(const Json& entry, const std::string& path) {
   const auto spread = entry.find("disturbed");
   if (spread == entry.end() || !spread->is_number()) return;
-  fmt::print(stderr,
-             "the machine was busy when passes were measured: they took {:.1f} times as long as they can, so "
-             "the costs may be wrong{}\n",
-             spread->get<double>(),
-             path.empty() ? "" : fmt::format("; delete {} to have them measured again", path));
+  fmt::print(stderr, "the machine was busy when it was measured, and {:.1f} times slower than it can be{}\n",
+             spread->get<double>(), path.empty() ? "" : fmt::format("; delete {} to measure again", path));
 }
 
 /// A draft's options by their names in flags, and back.
@@ -110,7 +117,7 @@ Json to_json(const SlimTrials& trials, const Transformer& target) {
 SlimTrials try_draft(const Transformer& target, const Tokenizer& tokenizer, const std::string& draft,
                      ThreadPool& pool, const LoadOptions& options) {
   const std::span<const SlimOptions> variants = slim_variants().first(2);
-  fmt::print(stderr, "trying how small the draft model may be, once for this machine\n");
+  fmt::print(stderr, "trying once whether a smaller draft model is faster here\n");
   Progress progress("trying", variants.size());
   auto trials = try_slim(target, tokenizer, draft, pool, options, variants,
                          [&](std::size_t done) { progress.at(done); });
@@ -145,11 +152,9 @@ void CostFile::keep(const Transformer& target, std::span<const Transformer* cons
                     const CostCheck& check, std::span<const Learned> learned) const {
   file_.change(key_of(target, drafts, threads), [&](Json& entry) {
     if (const auto off = check.off()) {
-      fmt::print(
-          stderr,
-          "passes take {:.2f} times as long as {} says, which was measured when the machine was faster "
-          "or slower: the next run measures anew\n",
-          *off, file_.path());
+      fmt::print(stderr,
+                 "the machine takes {:.2f} times as long as {} says: the next run measures it again\n", *off,
+                 file_.path());
       entry["off"] = *off;
     }
     for (std::size_t i = 0; i < learned.size() && i < entry["drafts"].size(); ++i) {
@@ -182,7 +187,9 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
   const auto costs = costs_from(entry, drafts.size());
   SPECTR_CHECK(costs.has_value());
   const auto shared = std::make_shared<const Costs>(costs->shared(texts));
-  fmt::print(stderr, "costs of passes: {}, hash {:016x}\n", kept ? file_.path() : "not kept", shared->hash());
+  if (prints_hash_)
+    fmt::print(stderr, "costs of passes: {}, hash {:016x}\n", kept ? file_.path() : "not kept",
+               shared->hash());
   return shared;
 }
 

@@ -20,7 +20,9 @@ namespace spectr::cli {
 class CostFile {
  public:
   /// No path: `costs.json` in $XDG_CACHE_HOME/spectr or ~/.cache/spectr.
-  explicit CostFile(const std::optional<std::string>& path) : file_(path) {}
+  /// `prints_hash`: costs() prints where the costs are kept, and their hash.
+  explicit CostFile(const std::optional<std::string>& path, bool prints_hash = true)
+      : file_(path), prints_hash_(prints_hash) {}
 
   /// For one of `texts` texts that share all passes. Throws Failure where a file that was named is not of
   /// this form or cannot be written. The default one is measured and written again, and where it cannot be
@@ -44,6 +46,7 @@ class CostFile {
   static constexpr std::size_t contexts_to_learn = 16;
 
   KeptMeasurements file_;
+  bool prints_hash_;
 };
 
 }  // namespace spectr::cli

@@ -104,6 +104,7 @@ void add_device_flags(CLI::App& app, DeviceChoice& choice) {
            choice.draft_given = true;
          },
          "-ngld 0|all: the same for draft models")
+      ->envname("LLAMA_ARG_N_GPU_LAYERS_DRAFT")
       ->type_name("0|all");
 }
 

@@ -15,7 +15,7 @@
 namespace spectr::cli {
 namespace {
 
-struct Flags {
+struct DraftFlags {
   ModelFlags model;
   std::vector<std::string> texts;
   std::optional<std::string> output;
@@ -32,7 +32,7 @@ void print_coverage(const std::vector<TokenFrequencies::Count>& ranked, std::siz
              100.0 * static_cast<double>(covered) / static_cast<double>(all));
 }
 
-void write_vocabulary(const Flags& flags) {
+void write_vocabulary(const DraftFlags& flags) {
   const auto tokenizer = load_tokenizer(flags.model.model);
   TokenFrequencies frequencies(tokenizer->vocabulary());
   for (const std::string& path : flags.texts)
@@ -59,7 +59,7 @@ void write_vocabulary(const Flags& flags) {
 void add_draft(CLI::App& app) {
   CLI::App& draft = *app.add_subcommand("draft", "Make draft models cheaper");
   draft.require_subcommand(1);
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<DraftFlags>();
   CLI::App& command = *draft.add_subcommand(
       "vocabulary", "Which tokens occur in some texts, for --draft-vocab: the most frequent first");
   flags->model.add_model(command, true);

@@ -45,6 +45,14 @@ CLI::Validator whole(std::int64_t min, std::int64_t max) {
   return {check, ""};
 }
 
+CLI::Validator minus_one_as(std::string number) {
+  const auto replace = [number = std::move(number)](std::string& text) {
+    if (text == "-1") text = number;
+    return std::string();
+  };
+  return {replace, ""};
+}
+
 CLI::Validator thread_number() {
   const auto check = [](std::string& text) {
     if (text == "-1") return std::string();
@@ -71,6 +79,19 @@ CLI::Validator not_empty(std::string what) {
 
 CLI::Validator file_name() {
   return not_empty("file name");
+}
+
+std::vector<std::string> entries_of(const std::vector<std::string>& lists) {
+  std::vector<std::string> entries;
+  for (const std::string_view list : lists) {
+    for (std::size_t begin = 0; begin <= list.size();) {
+      const std::size_t end = std::min(list.find(',', begin), list.size());
+      const std::string_view entry = without_spaces(list.substr(begin, end - begin));
+      if (!entry.empty()) entries.emplace_back(entry);
+      begin = end + 1;
+    }
+  }
+  return entries;
 }
 
 std::vector<std::int64_t> parse_list(const std::string& flag, std::string_view list, std::int64_t min,

@@ -25,6 +25,8 @@ CLI::Option* repeatable(CLI::Option* option);
 
 /// A whole number in [min, max].
 CLI::Validator whole(std::int64_t min, std::int64_t max = no_limit);
+/// llama.cpp's -1, which stands for another number. Goes after what the number must be.
+CLI::Validator minus_one_as(std::string number);
 /// A number of threads: from 1 to 1024, or -1 for the default, as llama.cpp has it.
 CLI::Validator thread_number();
 /// A number as C++ writes it; "inf" and "nan" are numbers, too.
@@ -32,6 +34,9 @@ CLI::Validator real();
 /// Not empty, as what comes from a variable that was not set. `what` it is: "key".
 CLI::Validator not_empty(std::string what);
 CLI::Validator file_name();
+
+/// The entries of comma-separated lists, without spaces around them and without empty ones.
+std::vector<std::string> entries_of(const std::vector<std::string>& lists);
 
 /// "1,2,3" → its entries, each in [min, max]. Throws CLI::ValidationError in the name of the flag.
 std::vector<std::int64_t> parse_list(const std::string& flag, std::string_view list, std::int64_t min,

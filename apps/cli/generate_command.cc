@@ -31,7 +31,7 @@
 namespace spectr::cli {
 namespace {
 
-struct Flags {
+struct GenerateFlags {
   ModelFlags model;
   TextInput input;
   MethodFlags method;
@@ -56,7 +56,7 @@ struct Flags {
 /// The models of a run and what they need.
 class Run {
  public:
-  explicit Run(Flags flags) : flags_(std::move(flags)), pool_(flags_.model.thread_count()) {}
+  explicit Run(GenerateFlags flags) : flags_(std::move(flags)), pool_(flags_.model.thread_count()) {}
 
   void execute() {
     if (!flags_.chat && !flags_.system.empty())
@@ -130,7 +130,7 @@ class Run {
       if (profile) object["profile"] = profile->json();
       print_json(object);
     } else {
-      report.print(stderr);
+      report.print(stderr, flags_.verbose);
       if (profile) profile->print(stderr);
     }
     if (rule.reads(Setting::costs) && !interrupted_)
@@ -144,7 +144,7 @@ class Run {
     const server::ChatOptions options = flags_.chat_template.read();
     const std::string source = need(server::chat_template_source(target_.transformer->file(), options));
     const auto chat_template =
-        server::ChatTemplate::make(source, target_.tokenizer->vocabulary(), options.special_in_content);
+        server::ChatTemplate::make(source, target_.tokenizer->vocabulary(), options.rendering());
     JsonInput messages = JsonInput::array();
     if (!flags_.system.empty()) messages.push_back({{"role", "system"}, {"content", flags_.system}});
     messages.push_back({{"role", "user"}, {"content", said}});
@@ -169,7 +169,7 @@ class Run {
     return flags_.show ? Printing::sources : Printing::text;
   }
 
-  CostFile cost_file() const { return CostFile(flags_.method.cost_file); }
+  CostFile cost_file() const { return CostFile(flags_.method.cost_file, flags_.verbose); }
 
   std::vector<const Transformer*> draft_models() const {
     std::vector<const Transformer*> drafts;
@@ -291,7 +291,7 @@ class Run {
     return {std::move(models), pool_};
   }
 
-  Flags flags_;
+  GenerateFlags flags_;
   ThreadPool pool_;
   LoadedModel target_;
   std::vector<LoadedModel> drafts_;
@@ -310,7 +310,7 @@ class Run {
 }  // namespace
 
 void add_generate(CLI::App& app) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<GenerateFlags>();
   CLI::App& command = *app.add_subcommand("generate", "Continue a text");
   flags->model.add_model(command, false);
   flags->model.add_drafts(command);
@@ -323,7 +323,7 @@ void add_generate(CLI::App& app) {
       .add_option("-n,--predict,--n-predict", flags->predict,
                   "tokens to generate; -1: until the text or context ends")
       ->envname("LLAMA_ARG_N_PREDICT")
-      ->transform(whole(-1, 1L << 30))
+      ->transform(whole(-1))
       ->capture_default_str();
   command.add_option("-s,--seed", flags->seed, "same seed, same text; -1: random, and printed")
       ->transform(whole(-1))

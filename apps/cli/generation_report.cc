@@ -51,7 +51,7 @@ Json GenerationReport::json() const {
   return out;
 }
 
-void GenerationReport::print(std::FILE* out) const {
+void GenerationReport::print(std::FILE* out, bool with_costs_hash) const {
   const Statistics& s = generation.statistics;
   std::string how(method.name);
   if (!plan.empty()) how += fmt::format(", plan {}", plan);
@@ -66,14 +66,16 @@ void GenerationReport::print(std::FILE* out) const {
     fmt::print(out, "\n");
   }
   if (const auto bias = s.bias_tv(); !lossless() && bias) {
-    fmt::print(out, "bias        the output's law is not the target's: {:.4f} total variation per token",
+    fmt::print(out,
+               "bias        the output's distribution is not the target's: {:.4f} total variation per token",
                *bias);
     if (const auto rejection = s.rejection()) fmt::print(out, ", {:.4f} rejections expected", *rejection);
     fmt::print(out, "\n");
   } else if (!lossless()) {
-    fmt::print(out,
-               "bias        the output's law is not the target's; it depends on whole sequences and is not "
-               "computed\n");
+    fmt::print(
+        out,
+        "bias        the output's distribution is not the target's; it depends on whole sequences and is not "
+        "computed\n");
   }
   fmt::print(out, "perplexity  {:.3f} under the target\n", s.perplexity());
   const double other =
@@ -89,7 +91,7 @@ void GenerationReport::print(std::FILE* out) const {
                plain->statistics.tokens_per_second(), speedup());
   }
   fmt::print(out, "\nseed        {}", seed);
-  if (costs_hash) fmt::print(out, ", with costs {:016x}", *costs_hash);
+  if (with_costs_hash && costs_hash) fmt::print(out, ", with costs {:016x}", *costs_hash);
   fmt::print(out, "\n");
 }
 

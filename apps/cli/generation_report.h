@@ -26,7 +26,7 @@ struct GenerationReport {
   std::optional<Generation> plain;  ///< the plain run to compare with
 
   Json json() const;
-  void print(std::FILE* out) const;
+  void print(std::FILE* out, bool with_costs_hash) const;
 
  private:
   double speedup() const;

@@ -2,31 +2,38 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 
 namespace spectr::cli {
 namespace {
 
-volatile std::sig_atomic_t noted = 0;
+volatile std::sig_atomic_t interrupted_now = 0;
+struct sigaction before;
+
+void note(int) {
+  interrupted_now = 1;
+  sigaction(SIGINT, &before, nullptr);
+}
 
 }  // namespace
 
 Interrupt::Interrupt() {
-  noted = 0;
-  sigaction(SIGINT, nullptr, &before_);
-  if (before_.sa_handler == SIG_IGN) return;  // a program in the background
-  struct sigaction note{};
-  note.sa_handler = [](int) { noted = 1; };
-  note.sa_flags = SA_RESETHAND | SA_RESTART;
-  sigaction(SIGINT, &note, nullptr);
+  interrupted_now = 0;
+  sigaction(SIGINT, nullptr, &before);
+  if (before.sa_handler == SIG_IGN) return;  // a program in the background
+  struct sigaction noting{};
+  noting.sa_handler = note;
+  noting.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &noting, nullptr);
 }
 
 Interrupt::~Interrupt() {
-  sigaction(SIGINT, &before_, nullptr);
+  sigaction(SIGINT, &before, nullptr);
 }
 
 bool Interrupt::came() const {
-  return noted != 0;
+  return interrupted_now != 0;
 }
 
 void end_interrupted() {

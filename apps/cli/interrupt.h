@@ -1,11 +1,10 @@
 #pragma once
 
-#include <csignal>
-
 namespace spectr::cli {
 
 /// While it lives, the first interrupt from the keyboard (SIGINT) ends what is being written instead of the
-/// program; a second one ends the program. Where interrupts are ignored, they stay so. One at a time.
+/// program; a second one is handled as interrupts were before, which ends the program. Interrupts that are
+/// ignored stay so. One at a time.
 class Interrupt {
  public:
   Interrupt();
@@ -14,9 +13,6 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
   bool came() const;
-
- private:
-  struct sigaction before_{};
 };
 
 /// Ends the program as an interrupt would have ended it, after what was still to be told.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -96,7 +97,7 @@ class MeasuringAlone {
     fs::create_directories(folder, failed);
     folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder_ < 0 || ::flock(folder_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-    fmt::print(stderr, "another program measures what passes cost: waiting for it\n");
+    fmt::print(stderr, "another spectr measures this machine: waiting for it\n");
     while (::flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
     }
   }
@@ -108,6 +109,35 @@ class MeasuringAlone {
 
  private:
   int folder_ = -1;
+};
+
+/// Holds the lock of a file while it is read, edited and replaced, so that no other program's edit is lost.
+/// The lock is that of the file which is there: replacing it by another one releases it to the next program.
+/// A file that is missing has no lock, and where locks do not exist, as on some network file systems, nobody
+/// waits.
+class EditingAlone {
+ public:
+  explicit EditingAlone(const std::string& path) {
+    for (;;) {
+      file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+      if (file_ < 0) return;
+      while (::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+      }
+      struct stat locked{}, there{};
+      const bool replaced = ::fstat(file_, &locked) == 0 && ::stat(path.c_str(), &there) == 0 &&
+                            (locked.st_dev != there.st_dev || locked.st_ino != there.st_ino);
+      if (!replaced) return;
+      ::close(file_);
+    }
+  }
+  ~EditingAlone() {
+    if (file_ >= 0) ::close(file_);
+  }
+  EditingAlone(const EditingAlone&) = delete;
+  EditingAlone& operator=(const EditingAlone&) = delete;
+
+ private:
+  int file_ = -1;
 };
 
 }  // namespace
@@ -143,15 +173,14 @@ Json KeptMeasurements::usable(Result<Json> entries) const {
 
 bool KeptMeasurements::write(const Json& all) const {
   if (path_.empty()) {
-    fmt::print(stderr, "neither XDG_CACHE_HOME nor HOME is set: the costs are not kept\n");
+    fmt::print(stderr, "neither XDG_CACHE_HOME nor HOME is set: what was measured is not kept\n");
     return false;
   }
   const std::error_code failed = replace_file(place_of(path_), all.dump(1) + "\n");
   if (!failed) return true;
   const std::string problem = unwritable(path_, failed);
   if (named_) throw Failure(Status::failed, problem);
-  fmt::print(stderr, "{}; the costs are measured again next time (--cost-file names another place)\n",
-             problem);
+  fmt::print(stderr, "{}; the next run measures again (--cost-file names another file)\n", problem);
   return false;
 }
 
@@ -160,7 +189,7 @@ KeptMeasurements::Entry KeptMeasurements::entry(const std::string& key,
                                                 const std::function<Json()>& measure) const {
   const auto has = [&](const Json& all) { return all.contains(key) && holds(all.at(key)); };
   const Result<Json> stored = read();
-  if (!stored && !named_) fmt::print(stderr, "{}: the costs are measured again\n", stored.error().message);
+  if (!stored && !named_) fmt::print(stderr, "{}: the machine is measured again\n", stored.error().message);
   Json all = usable(stored);
   if (has(all)) return {all.at(key), true};
   const MeasuringAlone alone(path_);
@@ -169,6 +198,7 @@ KeptMeasurements::Entry KeptMeasurements::entry(const std::string& key,
   if (const auto failed = named_ ? prepare(place_of(path_)) : std::error_code())
     throw Failure(Status::failed, unwritable(path_, failed));  // before it takes seconds
   Json measured = measure();
+  const EditingAlone editing(path_);
   all = usable(read());
   if (has(all)) return {all.at(key), true};  // where nobody waits: all go by the entry that came first
   all[key] = measured;
@@ -177,6 +207,7 @@ KeptMeasurements::Entry KeptMeasurements::entry(const std::string& key,
 }
 
 void KeptMeasurements::change(const std::string& key, const std::function<void(Json&)>& change) const {
+  const EditingAlone editing(path_);
   Result<Json> all = read();
   if (!all || !all->contains(key)) return;
   const Json before = all->at(key);

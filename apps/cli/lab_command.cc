@@ -32,6 +32,7 @@ namespace {
 void add_lab(CLI::App& app) {
   CLI::App& lab = *app.add_subcommand("lab", "The papers' figures and tables, computed again");
   lab.set_help_flag();
+  lab.set_help_all_flag();
   lab.prefix_command();  // its arguments are those of a program of its own
   lab.callback([&lab] { become_laboratory(lab.remaining()); });
 }

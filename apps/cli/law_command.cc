@@ -4,6 +4,8 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "apps/cli/commands.h"
@@ -11,21 +13,27 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/output.h"
+#include "apps/cli/rule_file.h"
 #include "apps/cli/sampling_flags.h"
 #include "spectr/decode/decoder_distribution.h"
+#include "spectr/decode/tree_drafter.h"
 #include "spectr/lm/tabular_model.h"
 
 namespace spectr::cli {
 namespace {
 
-struct Flags {
+struct LawFlags {
   MethodFlags method;
   SamplingFlags sampling{.options = WarpOptions::none(), .biases = {}};
   long vocabulary = 3;
   long horizon = 4;
   std::uint32_t seed = 0;
-  long drafts = 1;  // draft models
+  long drafts = 1;        // draft models
+  std::string rule_file;  // of method biased
 };
+
+/// The method of rules that --rule gives. It is known to `law` alone: a rule is a table of rows by context.
+constexpr const char* biased = "biased";
 
 constexpr double max_texts = 1e6;
 constexpr double max_outcomes = 5e7;  // of all start tokens together
@@ -38,9 +46,36 @@ Costs assumed_costs(std::size_t draft_models) {
   return {CostCurve({{1, 1.0}, {2, 1.1}}), std::vector(draft_models, draft), {}};
 }
 
-void print_law(const Flags& flags) {
+/// What is chosen by --method. Throws Failure.
+MethodRule chosen_method(const LawFlags& flags) {
+  const bool is_biased = flags.method.request.method == biased;
+  if (is_biased && flags.rule_file.empty())
+    throw Failure(Status::usage, "method biased needs the file of a rule (--rule)");
+  if (!is_biased && !flags.rule_file.empty())
+    throw Failure(Status::usage, "--rule is that of method biased (--method biased)");
+  if (!is_biased) return flags.method.rule(static_cast<std::size_t>(flags.drafts));
+  MethodRule rule = *need(find_method("speculative"));  // a chain of L drafts, too
+  rule.name = biased;
+  rule.lossless = false;
+  return rule;
+}
+
+/// The decoder of the rules, a row for every step and, inside, every last token.
+Decoder biased_decoder(const std::vector<RejectionRule>& rules, std::size_t length, std::size_t vocabulary,
+                       std::size_t horizon) {
+  const auto after = [&rules, vocabulary, horizon](std::span<const Token> context) -> const RejectionRule& {
+    const std::size_t step = std::min(context.size(), horizon) - 1;  // a text starts with one token
+    return rules[step * vocabulary + static_cast<std::size_t>(context.back())];
+  };
+  Decoder decoder(std::make_unique<TreeDrafter>(TreeDrafter::sequences(1, length), Drafting::independent),
+                  std::make_unique<RuleWalk>(after));
+  decoder.expect({1, 1});
+  return decoder;
+}
+
+void print_law(const LawFlags& flags) {
   const auto draft_models = static_cast<std::size_t>(flags.drafts);
-  const MethodRule& rule = flags.method.rule(draft_models);
+  const MethodRule rule = chosen_method(flags);
   const auto vocabulary = static_cast<std::size_t>(flags.vocabulary);
   const auto horizon = static_cast<std::size_t>(flags.horizon);
   const double texts = std::pow(static_cast<double>(vocabulary), static_cast<double>(horizon));
@@ -64,7 +99,10 @@ void print_law(const Flags& flags) {
   MethodOptions settings = flags.method.request.settings(1, 2);
   check_settings(rule, flags.method.request, settings);
   if (rule.reads(Setting::costs)) settings.costs = std::make_shared<Costs>(assumed_costs(draft_models));
-  Decoder decoder = need(make_decoder(rule, settings));
+  std::vector<RejectionRule> rules;
+  if (rule.name == biased) rules = need(read_rules(flags.rule_file, horizon * vocabulary, vocabulary));
+  Decoder decoder = rule.name == biased ? biased_decoder(rules, settings.length, vocabulary, horizon)
+                                        : need(make_decoder(rule, settings));
 
   std::mt19937 generator(flags.seed);
   std::vector<TabularModel> tables;
@@ -100,7 +138,7 @@ void print_law(const Flags& flags) {
 }  // namespace
 
 void add_law(CLI::App& app) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<LawFlags>();
   CLI::App& command = *app.add_subcommand(
       "law", "The exact law of a decoder on a random tabular pair, by enumeration, against the target's");
   flags->method.add(command);
@@ -122,6 +160,13 @@ void add_law(CLI::App& app) {
   command.add_option("--drafts", flags->drafts, "draft models")
       ->capture_default_str()
       ->transform(whole(0, 16));
+  command
+      .add_option(
+          "--rule", flags->rule_file,
+          "JSON file of a rule for one draft, for --method biased: {\"b\": [[…], …], \"P\": [[…], …]}, "
+          "a row for each step and, inside, each last token, in the order in which the tables' rows are "
+          "drawn; draft x is accepted with probability b[x], and replaced by a draw from P")
+      ->transform(file_name());
   command.add_flag("--json")->description("changes nothing: the output is JSON");
   command.callback([flags] { print_law(*flags); });
 }

@@ -146,7 +146,7 @@ void check_settings(const MethodRule& rule, const MethodRequest& request, const 
 
 void tell_bias(const MethodRule& rule, const MethodOptions& settings) {
   if (is_lossless(rule, settings)) return;
-  fmt::print(stderr, "method {} is biased: the output's law is not the target's\n", rule.name);
+  fmt::print(stderr, "method {} is biased: the output's distribution is not the target's\n", rule.name);
 }
 
 void check_drafts(const MethodRule& rule, std::size_t draft_models) {

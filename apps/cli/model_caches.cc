@@ -180,13 +180,16 @@ void ModelCaches::list_llama(std::vector<CachedModel>& models) const {
     if (is_model(name) && fs::is_regular_file(at->path(), broken)) files.push_back(at->path());
   }
   for (const fs::path& path : files) {
-    CachedModel model{"", path.filename().string(), path, size_with_parts(path)};
+    const std::string name = path.filename().string();
+    CachedModel model{"", name, path, size_with_parts(path)};
+    // One repository's prefix can begin another's, as u_r_ begins u_r_v2_; the longest that fits is meant.
+    std::size_t longest = 0;
     for (const auto& [prefix, repository] : repositories) {
-      if (!model.file.starts_with(prefix)) continue;
+      if (prefix.size() <= longest || !name.starts_with(prefix)) continue;
+      longest = prefix.size();
       model.repository = repository;
-      model.file.erase(0, prefix.size());
-      break;
     }
+    model.file.erase(0, longest);
     models.push_back(std::move(model));
   }
 }

@@ -8,6 +8,7 @@
 #include "apps/cli/bundled_models.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
+#include "apps/cli/hints.h"
 #include "apps/cli/model_caches.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/rope_flags.h"
@@ -61,7 +62,7 @@ std::string lower_case(std::string_view name) {
 void ModelFlags::add_model(CLI::App& app, bool required) {
   auto* option = app.add_option("-m,--model", model, "GGUF file of the model")
                      ->envname("LLAMA_ARG_MODEL")
-                     ->transform(file_name());
+                     ->transform(model_file());
   if (required) {
     option->required();
   } else {
@@ -102,7 +103,7 @@ void ModelFlags::add_draft_files(CLI::App& app) {
            drafts.push_back(need(ModelCaches::of_the_environment().find(name)).string());
          },
          "-hfd USER/REPO[:QUANT]: the draft model, as with -hf")
-      ->envname("LLAMA_ARG_HFD_REPO")
+      ->envname("LLAMA_ARG_SPEC_DRAFT_HF_REPO")
       ->type_name("TEXT");
 }
 

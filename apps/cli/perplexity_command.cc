@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "apps/cli/commands.h"
@@ -16,6 +19,50 @@ namespace {
 
 // Positions whose logits are held at once.
 constexpr std::size_t rows_per_pass = 64;
+
+/// A text as windows that the model reads one by one. Each window begins with the vocabulary's BOS where it
+/// asks for one, which is not part of the text, and continues with the next tokens of the text.
+class Windows {
+ public:
+  /// `tokens` may begin with BOS. Requires: size ≥ 2.
+  Windows(const Vocabulary& vocabulary, std::vector<Token> tokens, std::size_t size)
+      : text_(std::move(tokens)), size_(size) {
+    if (!vocabulary.add_bos()) return;
+    bos_ = vocabulary.bos();
+    const auto is_bos = [&](Token token) { return token == *bos_; };
+    text_.erase(text_.begin(), std::ranges::find_if_not(text_, is_bos));
+  }
+
+  /// Tokens that are predicted: all but the first of each window.
+  std::size_t predicted() const { return text_.size() - (bos_ ? 0 : (text_.size() + size_ - 1) / size_); }
+  /// Tokens of the longest window.
+  std::size_t longest() const { return std::min(size_, text_.size() + begin_size()); }
+
+  /// Tokens of the text, and those of them that next() has read.
+  std::size_t size() const { return text_.size(); }
+  std::size_t read() const { return read_; }
+
+  /// The next window; empty after the last one. Valid until the next call.
+  std::span<const Token> next() {
+    const std::size_t count = std::min(size_ - begin_size(), text_.size() - read_);
+    window_.clear();
+    if (count == 0) return window_;
+    if (bos_) window_.push_back(*bos_);
+    const auto begin = text_.begin() + static_cast<std::ptrdiff_t>(read_);
+    window_.insert(window_.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+    read_ += count;
+    return window_;
+  }
+
+ private:
+  std::size_t begin_size() const { return bos_ ? 1 : 0; }
+
+  std::vector<Token> text_;
+  std::size_t size_;
+  std::optional<Token> bos_;
+  std::vector<Token> window_;
+  std::size_t read_ = 0;
+};
 
 /// Σ −log q(x_i | x_<i) over the tokens after the window's first, read as a chain of nodes.
 double window_nll(Session& session, std::span<const Token> window) {
@@ -52,7 +99,8 @@ void add_perplexity(CLI::App& app) {
   CLI::App& command = *app.add_subcommand(
       "perplexity",
       "Perplexity of a text: exp of the mean negative log-likelihood (nll, in nats) of its tokens, in\n"
-      "consecutive windows of the context's size; every token after a window's first counts");
+      "consecutive windows of the context's size. Each window begins with the model's BOS token where the\n"
+      "model wants one, and with a token of the text otherwise; every token after that first one counts");
   flags->model.add_model(command, true);
   flags->model.add_threads(command);
   flags->model.add_cache_types(command);
@@ -64,34 +112,32 @@ void add_perplexity(CLI::App& app) {
     ThreadPool pool(flags->model.thread_count());
     const std::string text = flags->input.read();
     const LoadedModel model = need(load_model(flags->model.model, pool, flags->model.load_options()));
-    const auto tokens = model.tokenizer->encode(text, {.parse_special = flags->special});
     flags->model.extend_context(*model.transformer);
     const std::size_t asked = static_cast<std::size_t>(flags->model.context),
-                      window = asked > 0 ? asked : model.transformer->context();
-    if (window < 2) throw Failure(Status::usage, fmt::format("-c: a window needs 2 tokens, got {}", window));
-    if (tokens.size() < 2) {
-      throw Failure(Status::usage, fmt::format("{}: perplexity needs 2 tokens, the text has {}",
-                                               *flags->input.file, tokens.size()));
+                      size = asked > 0 ? asked : model.transformer->context();
+    if (size < 2) throw Failure(Status::usage, fmt::format("-c: a window needs 2 tokens, got {}", size));
+    Windows windows(model.tokenizer->vocabulary(),
+                    model.tokenizer->encode(text, {.parse_special = flags->special}), size);
+    if (windows.longest() < 2) {
+      throw Failure(Status::usage,
+                    fmt::format("{}: perplexity needs a token to predict, the text has {} tokens",
+                                *flags->input.file, windows.size()));
     }
     // A short text needs no more room than it has tokens.
-    const std::size_t room = std::min(window, tokens.size());
-    const auto session = need(model.transformer->start(room, rows_per_pass));
+    const auto session = need(model.transformer->start(windows.longest(), rows_per_pass));
     double nll = 0.0;
-    std::size_t counted = 0;
-    Progress progress("perplexity", tokens.size());
-    for (std::size_t begin = 0; begin < tokens.size(); begin += window) {
-      const auto part = std::span(tokens).subspan(begin, std::min(window, tokens.size() - begin));
-      nll += window_nll(*session, part);
-      counted += part.size() - 1;
-      progress.at(begin + part.size());
+    Progress progress("perplexity", windows.size());
+    for (auto window = windows.next(); !window.empty(); window = windows.next()) {
+      nll += window_nll(*session, window);
+      progress.at(windows.read());
     }
     progress.done();
     if (std::isnan(nll)) {
       throw Failure(Status::failed,
                     fmt::format("{}: the logits that it gives are no numbers", flags->model.model));
     }
-    const double mean = nll / static_cast<double>(counted);
-    print_json({{"perplexity", std::exp(mean)}, {"nll", mean}, {"tokens", counted}});
+    const double mean = nll / static_cast<double>(windows.predicted());
+    print_json({{"perplexity", std::exp(mean)}, {"nll", mean}, {"tokens", windows.predicted()}});
   });
 }
 

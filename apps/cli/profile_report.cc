@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/bench/table.h"
+#include "apps/plot/data_table.h"
 
 namespace spectr::cli {
 namespace {
@@ -102,9 +102,9 @@ void ProfileReport::print(std::FILE* out) const {
                "\n{} {}: {} passes over {} rows, {:.1f} ms; {:.1f} % of it beside products with weights\n{}",
                role, name_of_model, profile.passes(), profile.rows(), 1e3 * all,
                100.0 * profile.seconds_beside_products() / all,
-               bench::aligned({"operation", "weights", "ms", "share", "MB a pass", "GB/s", "Mop a pass",
-                               "Gop/s", "bound by", "of that"},
-                              lines));
+               plot::aligned({"operation", "weights", "ms", "share", "MB a pass", "GB/s", "Mop a pass",
+                              "Gop/s", "bound by", "of that"},
+                             lines));
   }
 }
 

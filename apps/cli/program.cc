@@ -1,5 +1,6 @@
 #include "apps/cli/program.h"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -7,10 +8,13 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <utility>
 
 #include "apps/cli/arguments.h"
+#include "apps/cli/help.h"
+#include "apps/cli/hints.h"
 #include "apps/cli/shortened_files.h"
 #include "spectr/base/version.h"
 
@@ -47,67 +51,41 @@ void finish_output() {
 
 /// Each subcommand reads its own flags and variables, as soon as its part of the line has been read: the
 /// parser would otherwise read the variables of all subcommands, whichever was called.
-void isolate(CLI::App& app) {
+/// Once its part is known to be right, the notes are printed: an error is one line alone.
+void isolate(CLI::App& app, std::vector<std::string>& notes) {
   for (CLI::App* command : app.get_subcommands({})) {
-    command->parse_complete_callback([] {});
-    isolate(*command);
+    command->parse_complete_callback([command, &notes] {
+      if (command->remaining_size() > 0 || notes.empty()) return;
+      fmt::print(stderr, "{}\n", fmt::join(std::exchange(notes, {}), "; "));
+    });
+    isolate(*command, notes);
   }
-}
-
-/// "; did you mean NAME", where one of the names is close.
-std::string hint(const std::string& given, const std::vector<std::string>& names) {
-  const std::string_view meant = closest(given.substr(0, given.find('=')), names);
-  return meant.empty() ? "" : fmt::format("; did you mean {}", meant);
-}
-
-std::vector<std::string> commands_of(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(one->get_name());
-  return names;
-}
-
-std::vector<std::string> flags_of(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
-/// The message for arguments that cannot be parsed; it names the first unknown one.
-std::string explain(const CLI::App& app, const CLI::ParseError& failure) {
-  const CLI::App* command = &app;
-  std::string path;
-  while (!command->get_subcommands().empty() && !command->get_subcommands().back()->get_prefix_command()) {
-    command = command->get_subcommands().back();
-    path += command->get_name() + " ";
-  }
-  const std::vector<std::string> unknown = command->remaining();
-  if (command->get_require_subcommand_min() > 0 && !unknown.empty())
-    return fmt::format("there is no command '{}{}'{}; see spectr {}--help", path, unknown.front(),
-                       hint(unknown.front(), commands_of(*command)), path);
-  if (dynamic_cast<const CLI::ExtrasError*>(&failure) != nullptr && !unknown.empty())
-    return fmt::format("{} was not expected{}; see spectr {}--help", fmt::join(unknown, " "),
-                       hint(unknown.front(), flags_of(*command)), path);
-  return failure.what();
 }
 
 /// Parses the arguments, which calls a command, and returns the exit status. Throws what the command throws.
-int parse(std::vector<std::string> arguments, const AddCommands& add_commands) {
+int parse(std::vector<std::string> typed, const AddCommands& add_commands) {
   CLI::App app{
       "Makes a large language model generate faster with the help of a small one, and proves that the law\n"
       "of what is generated stays the large one's.",
       "spectr"};
-  app.set_version_flag("--version", "spectr " + std::string(version()));
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "print what most people need, and end");
+  app.set_help_all_flag("--help-all", "print all commands, flags, variables and examples, and end");
+  app.set_version_flag("--version", "spectr " + std::string(version()))
+      ->description("print the version, and end");
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   add_commands(app);
-  isolate(app);
+  std::vector<std::string> notes;
+  isolate(app, notes);
+  read_old_variables(app);
 
-  arguments = rewrite_legacy_flags(app, std::move(arguments));
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  typed = replace_help_words(std::move(typed));
+  check_command(app, typed);
+  Rewritten read = rewrite_legacy_flags(app, typed);
+  notes = std::move(read.notes);
+  std::vector<std::string> reversed(read.arguments.rbegin(), read.arguments.rend());
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp& help) {
@@ -119,7 +97,7 @@ int parse(std::vector<std::string> arguments, const AddCommands& add_commands) {
   } catch (const CLI::Success& done) {
     return app.exit(done);
   } catch (const CLI::ParseError& failure) {
-    return report_failure(Status::usage, explain(app, failure));
+    return report_failure(Status::usage, explain(app, typed, failure));
   }
   return static_cast<int>(Status::done);
 }

@@ -18,16 +18,38 @@
 #include "apps/cli/usable_processors.h"
 #include "spectr/backend/sharded/follower.h"
 #include "spectr/backend/sharded/mpi_job.h"
+#include "spectr/backend/sharded/sharded_backend.h"
+#include "spectr/backend/sharded/stoppable_communicator.h"
 #include "spectr/base/numa.h"
 #include "spectr/engine/backends.h"
 
 namespace spectr::cli {
 namespace {
 
-constexpr const char* group = "Several processes";
+constexpr const char* ranks_group = "Several processes";
 
-/// The communicator of this program's job, while it runs; null: it is alone.
-Communicator* leads = nullptr;
+/// The MPI job that this process leads.
+class Leadership final : public LedJob {
+ public:
+  Leadership(std::unique_ptr<MpiJob> job, std::chrono::milliseconds patience)
+      : job_(std::move(job)), patience_(patience), ranks_(job_->communicator()) {}
+
+  void stop() override { ranks_.stop(); }
+  bool leave() override {
+    if (!ranks_.leave(patience_)) return false;
+    job_.reset();
+    return true;
+  }
+  Communicator& communicator() { return ranks_; }
+
+ private:
+  std::unique_ptr<MpiJob> job_;
+  std::chrono::milliseconds patience_;
+  StoppableCommunicator ranks_;
+};
+
+/// While it runs; null: the program is alone.
+Leadership* leads = nullptr;
 
 /// With --numa distribute: what there was before the first rank kept to its node.
 struct Machine {
@@ -39,10 +61,9 @@ Machine machine;
 /// Reads those of the arguments that `add` names. Throws Failure.
 void read_some(std::vector<std::string> arguments, const std::function<void(CLI::App&)>& add) {
   CLI::App app;
-  app.allow_extras();
   app.set_help_flag();
   add(app);
-  arguments = rewrite_legacy_flags(app, std::move(arguments));
+  arguments = pick_options(app, arguments);
   std::ranges::reverse(arguments);
   try {
     app.parse(std::move(arguments));
@@ -105,28 +126,28 @@ int follow_the_leader(const ModelFlags& flags, const std::optional<std::string>&
 void RankFlags::add(CLI::App& app) {
   app.add_flag("--shard", shard,
                "the processes that mpirun has started share the target model: each has a part of every layer")
-      ->group(group);
+      ->group(ranks_group);
   app.add_option("--ranks", here, "so many ranks of this process share it, each with so many threads (-t)")
       ->transform(whole(1, 64))
       ->capture_default_str()
-      ->group(group);
+      ->group(ranks_group);
   app.add_option("--split", split,
                  "row (default): ranks have a part of every layer, and compute at the same time; layer: some "
                  "layers each, for slow networks")
       ->check(CLI::IsMember({"row", "layer"}))
-      ->group(group);
+      ->group(ranks_group);
   app.add_option("--numa", numa,
                  "distribute: the ranks of this process have a socket each, in turn, with their part of the "
                  "model in its memory; isolate: everything stays on the socket that the program starts on; "
                  "numactl: on the processors that it was given")
       ->check(CLI::IsMember({"distribute", "isolate", "numactl"}))
       ->envname("LLAMA_ARG_NUMA")
-      ->group(group);
+      ->group(ranks_group);
   app.add_option("--rank-timeout", patience,
                  "with --shard, seconds after which a process that does not answer has failed")
       ->transform(whole(1, 3600))
       ->capture_default_str()
-      ->group(group);
+      ->group(ranks_group);
 }
 
 int RankFlags::processors_of_each() const {
@@ -138,17 +159,21 @@ std::size_t RankFlags::count() const {
   if (shard && here > 1)
     throw Failure(Status::usage, "--shard and --ranks: ranks are processes, or those of one process");
   if (shard && leads == nullptr) throw Failure(Status::usage, "--shard must be among the arguments");
-  return shard ? leads->all_ranks() : static_cast<std::size_t>(here);
+  return shard ? leads->communicator().all_ranks() : static_cast<std::size_t>(here);
 }
 
 std::optional<Sharing> RankFlags::first(std::size_t ranks, Split how, int threads) const {
   if (ranks == 1) return std::nullopt;
-  if (shard) return Sharing{RanksOf{leads, ranks}, how};
+  if (shard) return Sharing{RanksOf{&leads->communicator(), ranks}, how};
   return Sharing{RanksHere{ranks, threads, machine.nodes}, how};
 }
 
 std::optional<Sharing> RankFlags::sharing(int threads) const {
   return first(count(), split == "layer" ? Split::layers : Split::rows, threads);
+}
+
+LedJob* led_job() {
+  return leads;
 }
 
 int run_as_rank(const std::vector<std::string>& arguments, const std::function<int()>& run) {
@@ -164,12 +189,12 @@ int run_as_rank(const std::vector<std::string>& arguments, const std::function<i
   }
   Result<std::unique_ptr<MpiJob>> job = MpiJob::start(std::chrono::seconds(flags.ranks.patience));
   if (!job) return report_failure(Status::usage, "--shard: " + job.error().message);
-  Communicator& communicator = (*job)->communicator();
-  if (communicator.rank() > 0) return follow_the_leader(flags, bad, **job);
-  leads = &communicator;
+  if ((*job)->communicator().rank() > 0) return follow_the_leader(flags, bad, **job);
+  Leadership leadership(std::move(*job), std::chrono::milliseconds(200));
+  leads = &leadership;
   const int status = run();
   leads = nullptr;
-  dismiss(communicator);
+  dismiss(leadership.communicator());
   return status;
 }
 

@@ -29,6 +29,19 @@ struct RankFlags {
   std::optional<Sharing> first(std::size_t ranks, Split split, int threads) const;
 };
 
+/// The job of several processes that this one leads, while it runs.
+class LedJob {
+ public:
+  virtual ~LedJob() = default;
+  /// From now on ranks get no new orders, so that the loading of a model fails soon.
+  virtual void stop() = 0;
+  /// Ends the job in order while another thread may still be loading; then the process must end. False: the
+  /// ranks are still at an order.
+  virtual bool leave() = 0;
+};
+/// Null: the process leads none.
+LedJob* led_job();
+
 /// Lets the program run on the processors that its arguments name (--numa), and runs it where they ask for no
 /// other processes (--shard). Else joins the MPI job that it
 /// was started in (by itself: a job of one): rank 0 runs the program and lets the others end when it has; the

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "apps/cli/terminal_style.h"
+
 namespace spectr::cli {
 namespace {
 
@@ -14,17 +16,18 @@ void put(std::string_view text) {
 
 }  // namespace
 
-ReasoningPrinter::ReasoningPrinter() : dims_(isatty(STDOUT_FILENO) == 1) {}
+ReasoningPrinter::ReasoningPrinter(std::string_view style)
+    : style_(style), dims_(has_colours(STDOUT_FILENO)) {}
 
 void ReasoningPrinter::print(std::string_view reasoning, std::string_view content) {
   const auto part = [this](std::string_view text, bool thinks) {
     if (text.empty()) return;
     const bool changes = std::exchange(thinks_, thinks) != thinks;
     if (std::exchange(any_, true) && changes) put("\n\n");
-    const bool dims = dims_ && thinks;
-    if (dims) put("\033[2m");
+    const std::string_view style = !thinks ? style_ : dims_ ? style::dim : "";
+    put(style);
     put(text);
-    if (dims) put("\033[0m");
+    if (!style.empty()) put(style::plain);
   };
   part(reasoning, true);
   part(content, false);

@@ -12,7 +12,7 @@
 namespace spectr::cli {
 namespace {
 
-constexpr const char* group = "Long contexts";
+constexpr const char* rope_group = "Long contexts";
 
 /// A flag whose number must be in [min, max].
 CLI::Option* add_number(CLI::App& app, const char* name, const char* variable, double min, double max,
@@ -26,7 +26,7 @@ CLI::Option* add_number(CLI::App& app, const char* name, const char* variable, d
   return app.add_option_function<double>(name, read, help)
       ->envname(variable)
       ->transform(real())
-      ->group(group);
+      ->group(rope_group);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ void add_rope_flags(CLI::App& app, RopeChoice& choice) {
                                        "how positions are stretched (default: as the file says)")
       ->envname("LLAMA_ARG_ROPE_SCALING_TYPE")
       ->check(CLI::IsMember({"none", "linear", "yarn"}))
-      ->group(group);
+      ->group(rope_group);
   const auto number = [](std::optional<float>& to) {
     return [&to](double value) { to = static_cast<float>(value); };
   };
@@ -60,7 +60,7 @@ void add_rope_flags(CLI::App& app, RopeChoice& choice) {
          "YaRN: tokens of context that the model was trained for")
       ->envname("LLAMA_ARG_YARN_ORIG_CTX")
       ->transform(whole(1, 1 << 24))
-      ->group(group);
+      ->group(rope_group);
   add_number(app, "--yarn-ext-factor", "LLAMA_ARG_YARN_EXT_FACTOR", 0, 1,
              "YaRN: share of what is not stretched", number(choice.share));
   add_number(app, "--yarn-attn-factor", "LLAMA_ARG_YARN_ATTN_FACTOR", least, most,

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -26,17 +27,8 @@ std::pair<Token, double> parse_bias(const std::string& text) {
   return {token, *sign == '-' ? -bias : bias};
 }
 
-/// llama.cpp's -1, which stands for another number. Goes before what that must be.
-CLI::Validator minus_one_as(std::string number) {
-  const auto replace = [number = std::move(number)](std::string& text) {
-    if (text == "-1") text = number;
-    return std::string();
-  };
-  return {replace, ""};
-}
-
-constexpr std::int64_t max_tokens = 1 << 30;
-constexpr auto group = "Sampling";
+constexpr std::int64_t all_tokens = std::numeric_limits<std::int32_t>::max();
+constexpr auto sampling_group = "Sampling";
 
 }  // namespace
 
@@ -44,7 +36,7 @@ void SamplingFlags::add(CLI::App& app) {
   add_filters(app);
   repeatable(app.add_option("-l,--logit-bias", biases,
                             "ID+BIAS or ID-BIAS: added to a token's logit; -inf forbids it; repeatable"))
-      ->group(group);
+      ->group(sampling_group);
 }
 
 void SamplingFlags::add_filters(CLI::App& app) {
@@ -52,44 +44,44 @@ void SamplingFlags::add_filters(CLI::App& app) {
       ->transform(real())
       ->envname("LLAMA_ARG_TEMPERATURE")
       ->capture_default_str()
-      ->group(group);
+      ->group(sampling_group);
   app.add_option("--top-k", options.top_k, "keep the N likeliest tokens; 0 or -1: all")
       ->envname("LLAMA_ARG_TOP_K")
-      ->transform(whole(0, max_tokens))
+      ->transform(whole(0))
       ->transform(minus_one_as("0"))
       ->capture_default_str()
-      ->group(group);
+      ->group(sampling_group);
   app.add_option("--top-p", options.top_p, "keep the likeliest tokens of mass P; 1: all")
       ->transform(real())
       ->envname("LLAMA_ARG_TOP_P")
       ->capture_default_str()
-      ->group(group);
+      ->group(sampling_group);
   app.add_option("--min-p", options.min_p, "keep tokens at least P times as likely as the likeliest; 0: all")
       ->transform(real())
       ->envname("LLAMA_ARG_MIN_P")
       ->capture_default_str()
-      ->group(group);
+      ->group(sampling_group);
   app.add_option("--repeat-penalty", options.repeat_penalty, "divide logits of recent tokens; 1: off")
       ->transform(real())
       ->envname("LLAMA_ARG_REPEAT_PENALTY")
       ->capture_default_str()
-      ->group(group);
+      ->group(sampling_group);
   app.add_option("--repeat-last-n", options.repeat_last_n, "how many tokens are recent; -1: all")
-      ->transform(whole(0, max_tokens))
-      ->transform(minus_one_as(std::to_string(max_tokens)))
+      ->transform(whole(0))
+      ->transform(minus_one_as(std::to_string(all_tokens)))
       ->capture_default_str()
-      ->group(group);
+      ->group(sampling_group);
   app.add_option("--presence-penalty", options.presence_penalty, "subtracted from logits of recent tokens")
       ->transform(real())
       ->envname("LLAMA_ARG_PRESENCE_PENALTY")
       ->capture_default_str()
-      ->group(group);
+      ->group(sampling_group);
   app.add_option("--frequency-penalty", options.frequency_penalty,
                  "the same, times the number of occurrences")
       ->transform(real())
       ->envname("LLAMA_ARG_FREQUENCY_PENALTY")
       ->capture_default_str()
-      ->group(group);
+      ->group(sampling_group);
 }
 
 Warp SamplingFlags::warp() const {

@@ -1,5 +1,5 @@
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -14,8 +14,10 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
+#include "apps/cli/rank_flags.h"
 #include "apps/cli/sampling_flags.h"
 #include "apps/cli/template_flags.h"
+#include "apps/server/log.h"
 #include "apps/server/origin.h"
 #include "apps/server/server.h"
 #include "apps/server/tasks.h"
@@ -23,7 +25,7 @@
 namespace spectr::cli {
 namespace {
 
-struct Flags {
+struct ServeFlags {
   ModelFlags model;
   SamplingFlags sampling;
   server::ServerOptions server;
@@ -32,12 +34,14 @@ struct Flags {
   long timeout = 600;
   long drain_notice = 0;
   long drain_timeout = 30;
-  std::vector<std::string> keys;
+  std::vector<std::string> keys, aliases, origins;
   std::string key_file;
   MethodFlags method;
   long texts = 1;
   long predict = -1;
   long seed = -1;
+  long http_threads = -1;
+  std::string log_format = "text";
   TemplateFlags chat_template;
   bool verbose = false;
 };
@@ -53,7 +57,11 @@ void check_method(const MethodFlags& flags, std::size_t draft_models) {
   need(server::check_block(need(make_decoder(rule, settings))));
 }
 
-server::ServerOptions complete(Flags& flags) {
+server::LogFormat log_format_of(const ServeFlags& flags) {
+  return flags.log_format == "json" ? server::LogFormat::json : server::LogFormat::text;
+}
+
+server::ServerOptions complete(ServeFlags& flags) {
   server::ServerOptions options = std::move(flags.server);
   flags.model.choose_bundled();
   options.service.target = flags.model.model;
@@ -82,22 +90,33 @@ server::ServerOptions complete(Flags& flags) {
       throw Failure(Status::usage, "--api-key: " + added.error().message);
   }
   if (!flags.key_file.empty()) need(options.keys.add_file(flags.key_file));
+  if (flags.http_threads > 0) options.http.threads = static_cast<std::size_t>(flags.http_threads);
+  options.log = log_format_of(flags);
+  options.service.aliases = entries_of(flags.aliases);
+  options.cors = entries_of(flags.origins);
   options.service.chat = flags.chat_template.read();
   options.service.defaults.splits_reasoning = options.service.chat.splits_reasoning;
   return options;
 }
 
-void set_up_log(bool verbose) {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("spectr"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
-  spdlog::set_level(verbose ? spdlog::level::debug : spdlog::level::info);
+/// Allowed CORS origins, as browsers write them, localhost for those of this machine, or * for any.
+CLI::Validator list_of_origins() {
+  const auto check = [](std::string& text) {
+    for (const std::string& one : entries_of({text})) {
+      if (one == "*" || one == "localhost" || server::is_origin(one)) continue;
+      return fmt::format("'{}' is neither *, localhost nor an origin, as http://host or https://host:8080",
+                         one);
+    }
+    return std::string();
+  };
+  return {check, ""};
 }
 
-/// An allowed CORS origin, as browsers write it, or * for any.
-CLI::Validator origin_or_star() {
+/// A host as clients send it: no browser sends a scheme, a path or letters beyond ASCII in a Host header.
+CLI::Validator host_name() {
   const auto check = [](std::string& text) {
-    if (text == "*" || server::is_origin(text)) return std::string();
-    return fmt::format("'{}' is neither * nor an origin, as http://host or https://host:8080", text);
+    if (server::HostName::read(text)) return std::string();
+    return fmt::format("'{}' is neither a host nor host:port", text);
   };
   return {check, ""};
 }
@@ -109,16 +128,41 @@ std::string switch_words(std::string value) {
   return value;
 }
 
-/// Loads the models; a signal of `endings` ends the process at once. Throws Failure.
-void load(server::Server& server, const sigset_t& endings) {
-  auto loading = std::async(std::launch::async, [&server] { return server.load(); });
+using Loading = std::future<Result<void>>;
+
+/// Whether a signal of `endings` comes before the models are loaded, or before `end`.
+bool is_ended(const Loading& loading, const sigset_t& endings, std::chrono::steady_clock::time_point end) {
   constexpr timespec moment{0, 20'000'000};
-  while (loading.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-    if (sigtimedwait(&endings, nullptr, &moment) <= 0) continue;
-    spdlog::info("stopped before the models were loaded");
-    std::quick_exit(0);
+  while (loading.wait_for(std::chrono::seconds(0)) != std::future_status::ready &&
+         std::chrono::steady_clock::now() < end) {
+    if (sigtimedwait(&endings, nullptr, &moment) > 0) return true;
   }
-  need(loading.get());
+  return false;
+}
+
+/// Ends the processes that share the model, which their launcher would else take for crashed. Returns when
+/// the loading has ended or no process is left; at once with another signal.
+void stop_job(LedJob& job, const Loading& loading, const sigset_t& endings) {
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  constexpr std::chrono::seconds patience(3);  // for the loading to meet an order that is refused
+  job.stop();
+  bool hurried = is_ended(loading, endings, now() + patience);
+  while (!hurried && loading.wait_for(std::chrono::seconds(0)) != std::future_status::ready && !job.leave())
+    hurried = is_ended(loading, endings, now() + std::chrono::milliseconds(100));
+}
+
+/// Loads the models. False: a signal of `endings` came first; loading may go on, unless the process ends.
+/// Throws Failure.
+bool load(server::Server& server, const sigset_t& endings) {
+  Loading loading = std::async(std::launch::async, [&server] { return server.load(); });
+  if (!is_ended(loading, endings, std::chrono::steady_clock::time_point::max())) {
+    need(loading.get());
+    return true;
+  }
+  spdlog::info("stopped before the models were loaded");
+  if (LedJob* const job = led_job()) stop_job(*job, loading, endings);
+  if (loading.wait_for(std::chrono::seconds(0)) != std::future_status::ready) std::quick_exit(0);
+  return false;
 }
 
 /// Returns when a signal of `endings` comes. Throws Failure where the server ends before, or its model: then
@@ -136,7 +180,7 @@ void wait_for_end(server::Server& server, const sigset_t& endings) {
   }
 }
 
-void serve(Flags& flags) {
+void serve(ServeFlags& flags) {
   // Every thread that is started from here on leaves these signals to this one.
   sigset_t endings;
   sigemptyset(&endings);
@@ -144,14 +188,17 @@ void serve(Flags& flags) {
   sigaddset(&endings, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &endings, nullptr);
 
-  set_up_log(flags.verbose);
+  server::make_stderr_lossy();
+  server::set_up_log(std::make_shared<server::LossySink>(STDERR_FILENO), log_format_of(flags), flags.verbose);
   const server::ServerOptions options = complete(flags);
   const auto server = need(server::Server::listen(options), Status::failed);
   const std::string& host = options.http.host;
   const bool is_ipv6 = host.find(':') != std::string::npos;
   spdlog::info("listening on {}://{}:{}", options.http.certificate_file.empty() ? "http" : "https",
                is_ipv6 ? "[" + host + "]" : host, server->port());
-  load(*server, endings);
+  if (!server::is_loopback(host) && options.keys.none())
+    spdlog::warn("{} can be reached from other machines, and no key is asked for: see --api-key", host);
+  if (!load(*server, endings)) return;
   spdlog::info("ready: {}, {} slots", options.service.target.string(), options.service.slots.slots);
   wait_for_end(*server, endings);
   spdlog::info("stopping; once more ends all texts at once");
@@ -167,7 +214,7 @@ void serve(Flags& flags) {
 }  // namespace
 
 void add_serve(CLI::App& app) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ServeFlags>();
   CLI::App& command =
       *app.add_subcommand("serve", "Answer over HTTP, as OpenAI's API and llama.cpp's server do");
   flags->model.add_model(command, false);
@@ -210,19 +257,37 @@ void add_serve(CLI::App& app) {
   key->needs(certificate);
   repeatable(command.add_option(
                  "--allowed-host", flags->server.names,
-                 "name to answer to on a local address besides localhost (behind a proxy); repeatable"))
+                 "host or host:port to answer to on a local address besides localhost (behind a proxy); "
+                 "repeatable"))
+      ->transform(host_name())
       ->group(network);
-  repeatable(command.add_option("--cors", flags->server.cors, "allowed CORS origin; *: any; repeatable"))
-      ->transform(origin_or_star())
+  repeatable(
+      command.add_option("--cors", flags->origins,
+                         "allowed CORS origins, comma-separated; localhost: any of this machine; *: any; "
+                         "repeatable"))
+      ->envname("LLAMA_ARG_CORS_ORIGINS")
+      ->transform(list_of_origins())
       ->group(network);
   command.add_flag("--metrics", flags->server.metrics, "answer /metrics for Prometheus")
       ->envname("LLAMA_ARG_ENDPOINT_METRICS")
       ->transform(switch_words)
       ->group(network);
-  command.add_flag("--verbose", flags->verbose, "log every request")->group(network);
+  command
+      .add_option("--threads-http", flags->http_threads,
+                  "threads that handle requests, besides the one for probes such as /health; -1: 4")
+      ->envname("LLAMA_ARG_THREADS_HTTP")
+      ->transform(whole(-1, 1024))
+      ->capture_default_str()
+      ->group(network);
+  command.add_option("--log-format", flags->log_format, "log in text, or in JSON with one object a line")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str()
+      ->group(network);
+  command.add_flag("--verbose", flags->verbose, "log probes (/health, /metrics), too")->group(network);
   command.add_option("--parallel", flags->slots, "-np N: requests decoded concurrently")
       ->envname("LLAMA_ARG_N_PARALLEL")
       ->transform(whole(1, 256))
+      ->transform(minus_one_as(std::to_string(flags->slots)))
       ->capture_default_str()
       ->group(requests);
   command.add_option("--queue", flags->queue, "requests that may wait for a slot")
@@ -249,14 +314,16 @@ void add_serve(CLI::App& app) {
       ->capture_default_str()
       ->group(requests);
   flags->sampling.add_filters(command);
-  command.add_option("-a,--alias", flags->server.service.alias, "what clients call the model")
+  repeatable(command.add_option("-a,--alias", flags->aliases,
+                                "names by which clients call the model, comma-separated; answers have the "
+                                "first; repeatable"))
       ->envname("LLAMA_ARG_ALIAS")
       ->group(requests);
   command
       .add_option("-n,--predict,--n-predict", flags->predict,
                   "max tokens of a completion whose request does not say; -1: until it or the context ends")
       ->envname("LLAMA_ARG_N_PREDICT")
-      ->transform(whole(-1, 1L << 30))
+      ->transform(whole(-1))
       ->capture_default_str()
       ->group(requests);
   command

@@ -1,14 +1,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 #include "apps/server/model_set.h"
 
 namespace spectr::cli {
 
-/// The flags for a chat template instead of the model's own, for what messages may hold, and for what becomes
-/// of an answer's thoughts.
+/// The flags for a chat template instead of the model's own, for its variables, for what messages may hold,
+/// and for whether answers have thoughts and what becomes of them.
 class TemplateFlags {
  public:
   void add(CLI::App& command);
@@ -19,7 +20,11 @@ class TemplateFlags {
   std::string text_;
   std::string file_;
   bool special_in_content_ = false;
-  std::string reasoning_ = "auto";
+  std::string format_ = "auto";
+  std::string variables_;  // JSON
+  std::string effort_;
+  std::optional<bool> thinks_;
+  bool has_no_budget_ = false;
 };
 
 }  // namespace spectr::cli

@@ -77,6 +77,8 @@ std::string read_file(const std::string& path) {
   while (stream.read(part, sizeof part), stream.gcount() > 0)
     contents.append(part, static_cast<std::size_t>(stream.gcount()));
   if (stream.bad()) throw Failure(Status::usage, fmt::format("{}: cannot be read", path));
+  if (constexpr std::string_view bom = "\xEF\xBB\xBF"; contents.starts_with(bom))
+    contents.erase(0, bom.size());
   return contents;
 }
 

@@ -17,14 +17,15 @@ struct TextInput {
 
   void add(CLI::App& app);
   void add_file(CLI::App& app);
-  /// The bytes as they are, no newline added or cut; of -p with -e, what its escapes stand for. Throws
-  /// Failure unless exactly one was given and is readable.
+  /// The bytes as they are, no newline added or cut, but for a byte order mark at the beginning of a file; of
+  /// -p with -e, what its escapes stand for. Throws Failure unless exactly one was given and is readable.
   std::string read() const;
   /// The same without the newline at the end of a file, as editors leave one.
   std::string read_prompt() const;
 };
 
-/// The contents of a file; throws Failure.
+/// Returns the contents of a text file without the UTF-8 byte order mark that it may begin with. Throws
+/// Failure.
 std::string read_file(const std::string& path);
 
 /// Throws Failure where standard input ended because it cannot be read: a folder, or a descriptor that is

@@ -17,8 +17,9 @@ using testing::IsEmpty;
 /// Everything that is read: messages as they are, commands as "/NUMBER argument", mistakes behind "!".
 std::vector<std::string> read(const std::string& typed) {
   std::istringstream in(typed);
+  StreamLines lines(in);
   std::vector<std::string> all;
-  while (const auto input = read_chat_input(in, false)) {
+  while (const auto input = read_chat_input(lines)) {
     if (const auto* message = std::get_if<ChatMessage>(&*input)) all.push_back(message->text);
     if (const auto* command = std::get_if<ChatCommand>(&*input))
       all.push_back("/" + std::to_string(static_cast<int>(command->action)) + " " + command->argument);

@@ -76,6 +76,18 @@ TEST_F(Caches, OfLlamaCppAreKnownByTheirManifests) {
   EXPECT_EQ(caches().find("me/Other:Q4_0").value(), other) << "or by the name that is asked for";
 }
 
+TEST_F(Caches, AFileBelongsToTheLongestManifestPrefixThatFits) {
+  const fs::path plain = write("llama/u_r_m-Q4_0.gguf"), second = write("llama/u_r_v2_m-Q4_0.gguf"),
+                 third = write("llama/u_r_v2_GGUF_m-Q4_0.gguf");
+  write("llama/manifest=u=r=latest.json", "{}");
+  write("llama/manifest=u=r_v2_GGUF=latest.json", "{}");
+  write("llama/manifest=u=r_v2=latest.json", "{}");
+  EXPECT_EQ(caches().find("u/r").value(), plain);
+  EXPECT_EQ(caches().find("u/r_v2").value(), second);
+  EXPECT_EQ(caches().find("u/r_v2_GGUF").value(), third);
+  for (const CachedModel& model : caches().list()) EXPECT_EQ(model.file, "m-Q4_0.gguf") << model.repository;
+}
+
 TEST_F(Caches, PartsAreOneModel) {
   const fs::path first = write("llama/big-00001-of-00002.gguf");
   write("llama/big-00002-of-00002.gguf");

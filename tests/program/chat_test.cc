@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "tests/program/spectr.h"
@@ -150,9 +152,10 @@ TEST(Chat, TellsThatAMethodIsBiased) {
   EXPECT_THAT(talk("Tom had\n", {"-n", "2"}).err, testing::Not(testing::HasSubstr("biased")));
 }
 
-TEST(Chat, PrintsARandomSeedThatRepeatsTheConversation) {
+TEST(Chat, PrintsARandomSeedThatRepeatsTheConversationWhereItIsAsked) {
   const std::string lines = "Tom had a ball.\nThen a dog came.\n";
-  const Outcome random = talk(lines, {"--seed", "-1"});
+  EXPECT_EQ(talk(lines, {"--seed", "-1"}).err, "");
+  const Outcome random = talk(lines, {"--seed", "-1", "--verbose"});
   ASSERT_EQ(random.status, 0) << random.err;
   const std::size_t at = random.err.find("seed ");
   ASSERT_NE(at, std::string::npos) << random.err;
@@ -180,6 +183,41 @@ TEST(Chat, LeavesOutAMessageThatNoContextHoldsAndGoesOn) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.err, testing::HasSubstr("but the context holds 24: it is left out"));
   EXPECT_EQ(ran.out, talk("Tom had a ball.\n", {"-c", "24"}).out);
+}
+
+TEST(Chat, AMessageThatNoContextHoldsForgetsNothing) {
+  std::string story;
+  for (int i = 0; i < 40; ++i) story += "Tom had a ball and a dog and a cat. ";
+  const std::string turns = "Tom had a ball.\nThen a dog came.\nThen a cat came.\n";
+  const Arguments small = {"-c", "256"};
+  EXPECT_EQ(saved(turns + story + "\n", small), saved(turns, small));
+  EXPECT_EQ(talk(turns + story + "\nAnd a car.\n", small).out, talk(turns + "And a car.\n", small).out);
+}
+
+TEST(Chat, AFailedAnswerEndsNothingAndForgetsNothing) {
+  const std::string fails =
+      "{% if 'fail' in messages[-1].content %}{{ raise_exception('it fails') }}{% endif %}"
+      "{% for m in messages %}{{ m.content }}\n{% endfor %}";
+  const Arguments failing = {"--chat-template", fails};
+  const Outcome ran = talk("Tom had a ball.\nfail\nThen a dog came.\n", failing);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, testing::HasSubstr("it fails"));
+  EXPECT_EQ(ran.out, talk("Tom had a ball.\nThen a dog came.\n", failing).out);
+  EXPECT_EQ(saved("Tom had a ball.\nfail\nThen a dog came.\n", failing),
+            saved("Tom had a ball.\nThen a dog came.\n", failing));
+  EXPECT_NE(talk("", failing + Arguments{"-p", "fail"}).status, 0) << "the only message";
+}
+
+TEST(Chat, AnAnswerWithoutNumbersEndsNothing) {
+  std::ostringstream file;
+  file << std::ifstream(target(), std::ios::binary).rdbuf();
+  std::string bytes = file.str();
+  std::ranges::fill_n(bytes.end() - 1000, 1000, '\xff');  // of its last tensor: no numbers
+  const TemporaryFile broken(bytes);
+  const Outcome ran = talk("Tom had a ball.\nThen a dog came.\n/stats\n", {"-m", broken.path()});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, testing::HasSubstr("nothing was answered yet\n"));
 }
 
 TEST(Chat, KnowsTemplatesByTheirNames) {

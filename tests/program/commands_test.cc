@@ -354,20 +354,6 @@ TEST(Generate, TakesThePromptAsIds) {
   expect_error(generate() + Arguments{"--tokens", "100000"}, "outside the vocabulary");
 }
 
-TEST(Perplexity, IsTheExponentialOfItsNll) {
-  const TemporaryFile text(
-      "Once upon a time, there was a little girl named Lily. She loved to play outside.");
-  const Json whole = json({"perplexity", "-m", target(), "-f", text.path()});
-  EXPECT_THAT(keys(whole), UnorderedElementsAre("perplexity", "nll", "tokens"));
-  EXPECT_NEAR(whole["perplexity"].get<double>(), std::exp(whole["nll"].get<double>()), 1e-9);
-  EXPECT_LT(whole["perplexity"].get<double>(), 8.0);
-  const std::size_t tokens = json({"tokenize", "-m", target(), "-f", text.path(), "--json"})["tokens"].size();
-  EXPECT_EQ(whole["tokens"], tokens - 1);
-  // In windows of 8 every window's first token is not counted.
-  EXPECT_EQ(json({"perplexity", "-m", target(), "-f", text.path(), "-c", "8"})["tokens"],
-            tokens - (tokens + 7) / 8);
-}
-
 TEST(Help, IsOnStdoutAndComplete) {
   const std::string all = output({"--help"});
   for (const char* command : {"generate", "tokenize", "detokenize", "logits", "perplexity", "inspect",

@@ -19,7 +19,7 @@ Json story(const Arguments& more) {
 }
 
 std::string help(const Arguments& command) {
-  return spectr(command + Arguments{"--help"}).out;
+  return spectr(command + Arguments{"--help-all"}).out;
 }
 
 TEST(Flags, OfLlamaCppsScriptsAreUnderstood) {
@@ -122,6 +122,86 @@ TEST(Flags, WithTheValueThatAsksForNothingAreLetPass) {
   expect_error(generate() + Arguments{"-p", "a", "-b", "0"}, "-b is not supported");
 }
 
+TEST(Flags, OfACopiedLlamaCliLineChangeNoText) {
+  const Arguments copied = {"-fa",        "on",
+                            "--no-mmap",  "-tb",
+                            "8",          "--no-warmup",
+                            "--mirostat", "0",
+                            "--typical",  "1.0",
+                            "-v",         "--log-disable",
+                            "--samplers", "top_k;top_p;min_p;temperature",
+                            "--jinja",    "--mlock",
+                            "-st",        "--simple-io",
+                            "-co",        "auto",
+                            "--prio",     "2",
+                            "--no-perf",  "-b",
+                            "1024",       "--offline"};
+  const Outcome ran =
+      spectr(generate() + copied + Arguments{"-p", "Once", "-n", "4", "-K", "2", "--seed", "1"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out, spectr(generate() + Arguments{"-p", "Once", "-n", "4", "-K", "2", "--seed", "1"}).out);
+  EXPECT_THAT(ran.err, HasSubstr("-tb: one number of threads (-t) serves all passes; --mlock: the model's "
+                                 "memory is not locked\n"));
+}
+
+TEST(Flags, OfACopiedLlamaServerLineAreUnderstood) {
+  const Arguments copied = {"-c",
+                            "4096",
+                            "-ngl",
+                            "0",
+                            "-fa",
+                            "on",
+                            "-np",
+                            "2",
+                            "-cb",
+                            "--no-webui",
+                            "--metrics",
+                            "--slots",
+                            "-b",
+                            "2048",
+                            "-ub",
+                            "512",
+                            "--jinja",
+                            "--reasoning-format",
+                            "auto",
+                            "--no-context-shift",
+                            "--kv-unified",
+                            "--props",
+                            "--cache-reuse",
+                            "256",
+                            "--threads-http",
+                            "4",
+                            "-a",
+                            "one,two",
+                            "-a",
+                            "three",
+                            "--reasoning",
+                            "off",
+                            "--reasoning-budget",
+                            "0",
+                            "--chat-template-kwargs",
+                            "{\"enable_thinking\": false}",
+                            "--cors-origins",
+                            "localhost"};
+  expect_error(Arguments{"serve", "-m", "/nowhere/model", "--port", "0", "--mirostat", "2"} + copied,
+               "--mirostat is not supported: use --temp");
+  const Outcome ran = spectr(Arguments{"serve", "-m", "/nowhere/model", "--port", "0"} + copied);
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.err, HasSubstr("spectr: error: /nowhere/model: cannot be opened"));
+}
+
+TEST(Flags, OfReasoningAreChecked) {
+  const auto refused = [](const Arguments& more, const std::string& why) {
+    expect_error(Arguments{"serve", "-m", "/nowhere/model"} + more, why);
+  };
+  refused({"--reasoning", "maybe"}, "--reasoning: must be on, off or auto, got 'maybe'");
+  refused({"--reasoning-budget", "100"},
+          "--reasoning-budget: must be -1 (no limit) or 0 (no thoughts), got '100'");
+  refused({"--chat-template-kwargs", "{"}, "--chat-template-kwargs is not JSON");
+  refused({"--chat-template-kwargs", "[1]"}, "--chat-template-kwargs: must be a JSON object, got [1]");
+  refused({"--chat-template-kwargs", "{\"messages\": 1}"}, "'messages' is set by the program");
+}
+
 TEST(Flags, SayWhereModelsAreComputed) {
   const auto tokens = story({"-K", "2"})["tokens"];
   for (const Arguments& nothing :
@@ -135,7 +215,7 @@ TEST(Flags, SayWhereModelsAreComputed) {
                "--device Abacus0: there is no such device; see --list-devices");
   expect_error(text + Arguments{"-ngl", "10"}, "-ngl 10: a model is computed in one place; give 0 or all");
   if (std::regex_search(listed.out, std::regex("CUDA0|Vulkan0: (?!llvmpipe)")))
-    GTEST_SKIP() << "there is a device";
+    GTEST_SKIP() << "there is a GPU";
   expect_error(text + Arguments{"-dev", "CUDA0"}, "--device CUDA0: ");
   expect_error(text + Arguments{"--device-draft", "CUDA0"}, "--device CUDA0: ");
   for (const Arguments& automatic : {Arguments{"-dev", "auto"}, {"-ngl", "all"}, {"-ngl", "99"}}) {
@@ -215,7 +295,7 @@ TEST(Flags, AreHelpedWithWhatTheyDo) {
   EXPECT_THAT(help({"law"}), Not(HasSubstr("--cost-file")));
   EXPECT_THAT(help({"perplexity"}), HasSubstr("tokens of a window (0: the model's context)"));
   EXPECT_THAT(help({"bench", "pp"}), HasSubstr("a JSON list"));
-  EXPECT_THAT(help({"bench", "widths"}), HasSubstr("N,N,...=1,2,"));
+  EXPECT_THAT(help({"bench", "widths"}), HasSubstr("(default: 1,2,"));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <chrono>
 #include <csignal>
 #include <string>
-#include <thread>
 
 #include "tests/program/spectr.h"
 #include "tests/support/data.h"
@@ -10,6 +9,7 @@
 namespace spectr::test {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -19,7 +19,7 @@ const Arguments slow = {"-m",      target(), "-md",     draft(), "--method", "sp
                         "--top-k", "100",    "--top-p", "1",     "--min-p",  "0"};
 
 void interrupt_after_first_words(const RunningProgram& run) {
-  while (run.out().size() < 8) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(comes_true([&] { return run.out().size() >= 8; }, 1ms)) << "it writes nothing: " << run.err();
   run.send(SIGINT);
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 namespace spectr::test {
 namespace {
 
+using testing::HasSubstr;
 using testing::UnorderedElementsAre;
 
 /// Exactly one JSON object is on stdout.
@@ -69,6 +71,63 @@ TEST(Law, ShowsWhatTheOptionsOfJointDecodingDo) {
              exact = of({"--method", "speculative"});
   EXPECT_LE(fewer["tv_error"].get<double>(), 1e-12);
   EXPECT_GT(fewer["expected_rejections"].get<double>(), exact["expected_rejections"].get<double>());
+}
+
+/// The rows of {"b": …, "P": …} for two tokens and two steps, all alike.
+std::string rule_of(const std::string& b, const std::string& P, int rows = 4) {
+  std::string all_b, all_P;
+  for (int i = 0; i < rows; ++i) {
+    all_b += (i > 0 ? ", " : "") + b;
+    all_P += (i > 0 ? ", " : "") + P;
+  }
+  return "{\"b\": [" + all_b + "], \"P\": [" + all_P + "]}";
+}
+
+std::string file_of(const std::string& text) {
+  const std::string path = testing::TempDir() + "/spectr_rule.json";
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(Law, TakesARuleForOneDraft) {
+  const auto of = [](const std::string& rule) {
+    return json({"law", "--method", "biased", "--rule", file_of(rule), "--vocab", "2", "--horizon", "2"});
+  };
+  // Whatever is drafted is accepted: the text is the draft's, in one call.
+  const Json all = of(rule_of("[1, 1]", "[0, 0]"));
+  EXPECT_EQ(all["expected_rejections"], 0.0);
+  EXPECT_NEAR(all["expected_target_calls"].get<double>(), 1.0, 1e-12);
+  EXPECT_GT(all["tv_error"].get<double>(), 0.01);
+  // Nothing is: every token comes from P.
+  const Json none = of(rule_of("[0, 0]", "[0.5, 0.5]"));
+  EXPECT_NEAR(none["expected_rejections"].get<double>(), 2.0, 1e-12);
+  EXPECT_NEAR(none["expected_target_calls"].get<double>(), 2.0, 1e-12);
+}
+
+TEST(Law, NamesWhatIsWrongWithARule) {
+  const auto why = [](const std::string& text) {
+    const Outcome ran =
+        spectr({"law", "--method", "biased", "--rule", file_of(text), "--vocab", "2", "--horizon", "2"});
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_EQ(ran.out, "");
+    return ran.err;
+  };
+  EXPECT_THAT(why(rule_of("[1, 1]", "[0.5, 0.5]", 3)),
+              HasSubstr("spectr_rule.json: b must have 4 rows, got 3"));
+  EXPECT_THAT(why(rule_of("[1, 1.5]", "[0.5, 0.5]")), HasSubstr("b, row 1: must be at most 1, got 1.5"));
+  EXPECT_THAT(why(rule_of("[1, -1]", "[0.5, 0.5]")), HasSubstr("b, row 1: must be at least 0, got -1"));
+  EXPECT_THAT(why(rule_of("[1, 0]", "[0.5, 0.4]")), HasSubstr("P, row 1: must sum to 1, got 0.9"));
+  EXPECT_THAT(why(rule_of("[1, 0]", "[0, 0]")), HasSubstr("P, row 1: must sum to 1, got 0"));
+  EXPECT_THAT(why(rule_of("[1]", "[0.5, 0.5]")), HasSubstr("b, row 1 must be a list of 2 numbers, got [1]"));
+  EXPECT_THAT(why(rule_of("[1, \"x\"]", "[0.5, 0.5]")), HasSubstr("b, row 1: must be numbers, got \"x\""));
+  EXPECT_THAT(why("{\"b\": []}"), HasSubstr("b must have 4 rows, got 0"));
+  EXPECT_THAT(why("{\"a\": 1}"), HasSubstr("unknown member 'a'"));
+  EXPECT_THAT(why("[1]"), HasSubstr("must be an object with b and P, got [1]"));
+  EXPECT_THAT(why("{"), HasSubstr("is not JSON"));
+  EXPECT_THAT(spectr({"law", "--method", "biased"}).err, HasSubstr("needs the file of a rule (--rule)"));
+  EXPECT_THAT(spectr({"law", "--rule", "x"}).err, HasSubstr("--rule is that of method biased"));
+  EXPECT_THAT(spectr({"law", "--method", "biased", "--rule", "/nowhere/rule.json"}).err,
+              HasSubstr("/nowhere/rule.json: No such file"));
 }
 
 }  // namespace

@@ -166,6 +166,35 @@ TEST(Serve, EncryptsOnlyWithACertificateAndAKey) {
   EXPECT_THAT(ended.err, HasSubstr("/dev/null: "));
 }
 
+TEST(Serve, RefusesHostsAndOriginsThatNoClientSends) {
+  for (const char* host : {"https://d.example", "d.example/", "d.example:0", "d.example:70000", "d.example:x",
+                           "me@d.example", "d example", "d.\xc3\xa4.example", "*", "[::1", ""})
+    expect_error(serve + Arguments{"--allowed-host", host}, "--allowed-host");
+  for (const char* origin : {"https://d.example/", "https://d.example:70000", "https://\xc3\xa4.example",
+                             "d.example", "https://", "null"})
+    expect_error(serve + Arguments{"--cors", origin}, "--cors");
+  const Arguments key = {"--api-key", "a\x01z"};
+  EXPECT_THAT(spectr(serve + key).err, HasSubstr("--api-key: a key has a control character"));
+}
+
+TEST(Serve, HandlesRequestsInAsManyThreadsAsItIsTold) {
+  RunningProgram run(spectr_program(), serve + Arguments{"--threads-http", "1", "--method", "plain"});
+  wait_for(run, "ready");
+  EXPECT_EQ(server::ask("127.0.0.1", port_of(run), "POST", "/tokenize", {}, R"({"content": "a"})").status,
+            200);
+  run.send(SIGTERM);
+  EXPECT_EQ(run.wait().status, 0);
+  expect_error(serve + Arguments{"--threads-http", "many"}, "--threads-http");
+}
+
+TEST(Serve, TakesHugeLimitsForNone) {
+  RunningProgram run(spectr_program(),
+                     serve + Arguments{"-n", "2147483647", "--top-k", "2147483647", "--method", "plain"});
+  wait_for(run, "ready");
+  run.send(SIGTERM);
+  EXPECT_EQ(run.wait().status, 0);
+}
+
 TEST(Serve, RefusesSamplingThatIsOutOfRange) {
   expect_error(serve, "temperature", {.variables = {{"LLAMA_ARG_TEMPERATURE", "-1"}}});
   expect_error(serve + Arguments{"--top-p", "2"}, "top-p");

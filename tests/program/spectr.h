@@ -5,15 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "tests/support/comes_true.h"
 #include "tests/support/data.h"
 #include "tests/support/program.h"
 
@@ -61,17 +60,7 @@ inline void expect_error(const Arguments& arguments, const std::string& reason,
   EXPECT_TRUE(ran.err.ends_with('\n'));
 }
 
-/// Whether a condition comes true within a minute.
-template <class Condition>
-bool comes_true(const Condition& condition) {
-  for (int i = 0; i < 12000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
-}
-
-/// Whether a program says these words on standard error within a minute.
+/// Whether a program says these words on standard error within two minutes.
 inline bool says(const RunningProgram& run, const std::string& words) {
   return comes_true([&] { return run.err().find(words) != std::string::npos; });
 }

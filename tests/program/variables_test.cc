@@ -80,7 +80,7 @@ TEST(Variables, OfLlamaCppAreReadWhereTheirFlagsExist) {
     EXPECT_EQ(ran.status, 2) << name;
     EXPECT_THAT(ran.err, testing::HasSubstr(reason)) << name;
   }
-  const Outcome help = spectr({"serve", "--help"});
+  const Outcome help = spectr({"serve", "--help-all"});
   for (const char* name : {"LLAMA_ARG_ALIAS", "LLAMA_API_KEY", "LLAMA_ARG_API_KEY_FILE"})
     EXPECT_THAT(help.out, testing::HasSubstr(name));
 }
@@ -91,6 +91,35 @@ TEST(Variables, ThatNoCommandReadsAreNamed) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.err, testing::HasSubstr("LLAMA_ARG_MIRROR is not understood, and changes nothing\n"));
   EXPECT_THAT(ran.err, testing::Not(testing::HasSubstr("LLAMA_ARG_PORT")));
+}
+
+TEST(Variables, OfFlagsThatAskForNothingAreSilent) {
+  const Variables nothing = {{"LLAMA_ARG_FLASH_ATTN", "on"},   {"LLAMA_ARG_NO_MMAP", "1"},
+                             {"LLAMA_ARG_BATCH", "1024"},      {"LLAMA_ARG_JINJA", "1"},
+                             {"LLAMA_ARG_CONTEXT_SHIFT", "0"}, {"LLAMA_ARG_NO_CONTEXT_SHIFT", "1"},
+                             {"LLAMA_ARG_N_CPU_MOE", "0"},     {"LLAMA_ARG_EMBEDDINGS", "1"}};
+  const Arguments text = generate() + Arguments{"-p", "Once", "-n", "2", "--method", "plain", "--seed", "1"};
+  const Outcome ran = spectr(text, {.variables = nothing});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, testing::Not(testing::HasSubstr("LLAMA_ARG_")));
+  expect_error({"serve", "-m", target()}, "LLAMA_ARG_EMBEDDINGS is not supported: embeddings",
+               {.variables = {{"LLAMA_ARG_EMBEDDINGS", "1"}}});
+}
+
+TEST(Variables, OfFlagsThatAreNotObeyedAreNamedWithTheReason) {
+  const Arguments text = generate() + Arguments{"-p", "Once", "-n", "2", "--method", "plain"};
+  const Outcome ran = spectr(text, {.variables = {{"LLAMA_ARG_MLOCK", "1"}}});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, testing::HasSubstr("LLAMA_ARG_MLOCK: the model's memory is not locked\n"));
+}
+
+TEST(Variables, OfOlderReleasesAreReadUnderTheirNames) {
+  const Arguments text = generate() + Arguments{"-p", "Once", "-n", "8", "--seed", "1", "--json"};
+  const auto length = [&](const Variables& variables) {
+    return Json::parse(spectr(text, {.variables = variables}).out)["stats"]["length"];
+  };
+  EXPECT_EQ(length({{"LLAMA_ARG_DRAFT_MAX", "3"}}), 3);
+  EXPECT_EQ(length({{"LLAMA_ARG_DRAFT_MAX", "3"}, {"LLAMA_ARG_SPEC_DRAFT_N_MAX", "2"}}), 2);
 }
 
 TEST(Variables, SwitchMetricsByLlamaCppsWords) {
