@@ -3,6 +3,7 @@
 # `root` set to the project's folder. Needs a POSIX shell and the tools of a bare Debian; speaks on standard error only.
 
 install=yes
+components='server bench lab gpu mpi kernels'  # as in cmake/Components.cmake
 
 say() { printf 'spectr: %s\n' "$*" >&2; }
 
@@ -32,8 +33,10 @@ missing_packages() {
   done <"$root/tools/packages.txt"
 }
 
-# need GROUP…: installs the packages of these groups (tools/packages.txt) as far as they are missing.
+# need GROUP…: installs the packages of these groups (tools/packages.txt) as far as they are missing. The tests need those
+# of all components.
 need() {
+  case " $* " in *' test '*) set -- "$@" $components ;; esac
   if ! command -v dpkg-query >/dev/null; then
     say "not a Debian system: the packages of tools/packages.txt are taken to be there"
     return
@@ -139,17 +142,50 @@ compile() {
   fail "the build failed; all of its output is in $log"
 }
 
-# build_tests PRESET TARGET…: the same with tests and warnings as errors, configured first where that is to do.
+# build_program [COMPONENT…]: builds build/release/bin/spectr with these components and those that it had, packages included.
+build_program() {
+  built=$(sed -n 's/^SPECTR_COMPONENTS:STRING=//p' "$root/build/release/CMakeCache.txt" 2>/dev/null || true)
+  configured release || built=''
+  wanted=${built:-core}
+  for component; do
+    case ";$wanted;" in *";all;"* | *";$component;"*) ;; *) wanted="$wanted;$component" ;; esac
+  done
+  # shellcheck disable=SC2046 # one word for each component is meant
+  need build $(echo "$wanted" | sed "s/^all$/$components/; s/;/ /g")
+  [ "$wanted" = "$built" ] ||
+    configure release "-DSPECTR_COMPONENTS=$wanted" -DSPECTR_TESTS=OFF -DSPECTR_BENCH=OFF
+  compile release spectr_cli
+}
+
+# build_tests PRESET TARGET…: builds all components with tests, configured first if necessary.
 build_tests() {
-  configured "$1" SPECTR_TESTS:BOOL=ON SPECTR_WERROR:BOOL=ON ||
-    configure "$1" -DSPECTR_TESTS=ON -DSPECTR_WERROR=ON
+  configured "$1" SPECTR_TESTS:BOOL=ON SPECTR_COMPONENTS:STRING=all || configure "$1"
   compile "$@"
 }
 
-# run_tests PRESET [OPTION…]: the tests of build/PRESET through ctest, all or those that the options choose.
+# run_tests PRESET [OPTION…]: runs the tests of build/PRESET through ctest, all or those that the options choose. The
+# last line counts them. With SPECTR_LISTED_SKIPS=1 a skipped test fails unless tests/skips.txt lists it.
 run_tests() {
   say "testing build/$1"
-  (cd "$root" && ctest --preset "$@" --no-tests=error -j "$(jobs)" </dev/null)
+  folder=$root/build/$1
+  rm -f "$folder"/Testing/Temporary/LastTest*.log "$folder/tests-failed"
+  {
+    (cd "$root" && ctest --preset "$@" --no-tests=error -j "$(jobs)" </dev/null) || : >"$folder/tests-failed"
+  } | tee "$folder/ctest.log"
+  outcome=0
+  [ ! -f "$folder/tests-failed" ] || outcome=1
+  "$root/tools/results" "$folder" || outcome=1
+  check_skips "$folder" "$folder/Testing/Temporary/LastTest.log" "$folder/ctest.log" || outcome=1
+  return $outcome
+}
+
+# check_skips FOLDER LOG…: with SPECTR_LISTED_SKIPS=1, fails if these logs of tests of the build in FOLDER name a skipped
+# test that is not listed.
+check_skips() {
+  [ "${SPECTR_LISTED_SKIPS-0}" = 1 ] && [ -x "$root/tools/skips" ] || return 0
+  folder=$1
+  shift
+  "$root/tools/skips" --build "$folder" "$@" >&2
 }
 
 # Sanitizers name lines with the help of addr2line, which comes along with every compiler.
@@ -158,20 +194,46 @@ name_lines() {
   export ASAN_OPTIONS="${ASAN_OPTIONS-$helper}" TSAN_OPTIONS="${TSAN_OPTIONS-$helper}"
 }
 
-# show_progress WHAT: of ninja's lines "[12/345] …", the percentage: on a terminal in place, else every tenth.
+# show_progress WHAT: prints the percentage of ninja's lines "[12/345] …" and, after a while, the time left at the rate so
+# far: in place on a terminal, else every tenth.
 show_progress() {
-  shown=-1
+  shown=-1 began=$(date +%s)
   while read -r line; do
     case $line in '['[1-9]*/[1-9]*']'*) ;; *) continue ;; esac
     step=${line#?}
     step=${step%%]*}
-    percent=$((${step%/*} * 100 / ${step#*/}))
+    all=${step#*/} step=${step%/*}
+    percent=$((step * 100 / all))
+    took=$(($(date +%s) - began))
+    left=''
+    [ $took -lt 20 ] || [ $percent -eq 100 ] || left=", about $((took * (all - step) / step / 60 + 1)) min left"
     if [ -t 2 ]; then
-      printf '\rspectr: building %s: %3d %%' "$1" "$percent" >&2
+      printf '\rspectr: building %s: %3d %%%-24s' "$1" "$percent" "$left" >&2
     elif [ $((percent / 10)) -ne "$shown" ]; then
-      say "building $1: $percent %"
+      say "building $1: $percent %$left"
     fi
     shown=$((percent / 10))
   done
   if [ -t 2 ] && [ "$shown" -ge 0 ]; then echo >&2; fi
+}
+
+# fetch_pinned NAME: unpacks the packages of tools/pins/NAME.txt into build/NAME-root. If one of them is gone, a test
+# counts as skipped, and the status is 1.
+fetch_pinned() {
+  outcome=0
+  "$root/tools/pinned" "$root/tools/pins/$1.txt" "$root/build/$1-root" || outcome=$?
+  [ $outcome != 0 ] || return 0
+  [ $outcome = 77 ] || fail "the packages of tools/pins/$1.txt cannot be unpacked"
+  log=$root/build/$1-skipped.log
+  printf '%s\n' "tools/pins/$1.txt: Skipped" 'pinned packages are not served any more' "[  SKIPPED ] ci.$1 (0 ms)" |
+    tee "$log"
+  check_skips "$root/build/$1" "$log" || exit 1
+  return 1
+}
+
+# long_models: a GoogleTest filter of those whole models that take longest to compute, with others of their architecture
+# that remain. What is emulated or sanitized leaves them to tools/ci/nightly.
+long_models() {
+  printf 'Models/Cpu.GivesTheLogitsOfTheReference/%s:' 'qwen35*' 'gptoss*' 'gemma4*' '*joined' '*yarn*' 'mistral3*' \
+    'phi3*' '*formatsgrids' '*formats256'
 }

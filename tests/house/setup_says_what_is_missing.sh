@@ -22,6 +22,8 @@ refused() {
   done
 }
 refused build run
-refused 'build|test' check
-refused 'build|test|ci' check --all
+refused 'build|server' run serve
+components='server|bench|lab|gpu|mpi'
+refused "build|$components|test" check
+refused "build|$components|test|ci" check --all
 [ ! -e "$scratch/a project/build" ]
