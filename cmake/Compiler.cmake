@@ -6,8 +6,11 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_library(spectr_compiler INTERFACE)
-target_compile_options(spectr_compiler INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+target_compile_options(spectr_compiler INTERFACE -Wall -Wextra -Wpedantic -Wnon-virtual-dtor
                        -Woverloaded-virtual -Wextra-semi $<$<BOOL:${SPECTR_WERROR}>:-Werror>)
+if(NOT CMAKE_UNITY_BUILD)  # in groups of files, names of one file would count as shadowed in the next
+  target_compile_options(spectr_compiler INTERFACE -Wshadow)
+endif()
 # GCC 12 reports false alarms of these two kinds inside libstdc++ and fmt when it optimises; to Clang the
 # std::stable_sort of GCC 12's libstdc++ calls what is deprecated.
 target_compile_options(spectr_compiler INTERFACE
@@ -38,3 +41,18 @@ if(SPECTR_SANITIZE)
     endif()
   endforeach()
 endif()
+
+# Presets that build everything compile files in groups (CMAKE_UNITY_BUILD): the headers that a group shares are read
+# once, which takes a third of the processor time. Names in unnamed namespaces must differ within a target.
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+
+# compile_alone_where_needed(FILES...): keeps files out of groups that Highway compiles once for each instruction set,
+# and kernels, whose helpers have the same names for each of them.
+function(compile_alone_where_needed)
+  foreach(file IN LISTS ARGN)
+    file(STRINGS ${file} marks LIMIT_COUNT 1 REGEX "HWY_TARGET_INCLUDE|kernels/(before_target|matmul)\\.h")
+    if(marks)
+      set_source_files_properties(${file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
+endfunction()

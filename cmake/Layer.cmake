@@ -35,6 +35,7 @@ function(layer name)
   file(MAKE_DIRECTORY ${root}/spectr/${above})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/spectr/${name} ${root}/spectr/${name} SYMBOLIC)
 
+  compile_alone_where_needed(${files})
   add_library(${target} STATIC ${files})
   add_library(spectr::${short} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${short} LAYER ${name})

@@ -4,9 +4,7 @@
 #
 # glslc must not optimise: where it unrolls loops it forgets which sums and products may not become one rounding.
 function(vulkan_kernels target)
-  set(folder ${PROJECT_SOURCE_DIR}/spectr/backend/vulkan)
   set(generated ${PROJECT_BINARY_DIR}/generated)
-  set(words ${generated}/spectr/backend/vulkan/words)
   if(SPECTR_VULKAN)
     find_program(SPECTR_GLSLC NAMES glslc)
     find_path(SPECTR_VULKAN_HEADERS vulkan/vulkan_core.h)
@@ -26,14 +24,25 @@ function(vulkan_kernels target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources EXCLUDE REGEX "/not_built\\.cc$")
   set_target_properties(${target} PROPERTIES SOURCES "${sources}")
-  file(GLOB shared CONFIGURE_DEPENDS ${folder}/kernels/*.glsl)
+  vulkan_words(${SPECTR_GLSLC} ${generated})
+  set(code ${PROJECT_SOURCE_DIR}/spectr/backend/vulkan/kernel_code.cc)
+  set_source_files_properties(${code} PROPERTIES OBJECT_DEPENDS "${made}" COMPILE_DEFINITIONS "${matrices}")
+  target_include_directories(${target} PRIVATE ${generated})
+  target_sources(${target} PRIVATE ${made})
+endfunction()
+
+# vulkan_words(GLSLC FOLDER): the kernels in numbers, compiled into FOLDER by this glslc. Sets `made` to these files and
+# `matrices` to what kernel_code.cc needs defined: SPECTR_HAS_MATRICES if glslc knows GL_KHR_cooperative_matrix.
+function(vulkan_words glslc folder)
+  set(kernels ${PROJECT_SOURCE_DIR}/spectr/backend/vulkan/kernels)
+  set(words ${folder}/spectr/backend/vulkan/words)
+  file(GLOB shared CONFIGURE_DEPENDS ${kernels}/*.glsl)
   set(made "")
   function(vulkan_kernel name source)
     set(out ${words}/${name}.inc)
     add_custom_command(OUTPUT ${out}
-                       COMMAND ${SPECTR_GLSLC} --target-env=vulkan1.3 -mfmt=num ${ARGN} ${folder}/kernels/${source}.comp
-                               -o ${out}
-                       DEPENDS ${folder}/kernels/${source}.comp ${shared}
+                       COMMAND ${glslc} --target-env=vulkan1.3 -mfmt=num ${ARGN} ${kernels}/${source}.comp -o ${out}
+                       DEPENDS ${kernels}/${source}.comp ${shared}
                        COMMENT "Compiling the Vulkan kernel ${name}" VERBATIM)
     set(made ${made} ${out} PARENT_SCOPE)
   endfunction()
@@ -47,16 +56,14 @@ function(vulkan_kernels target)
     vulkan_kernel(${name}_quantized ${name} -DQUANTIZES=1)
   endforeach()
   # Whether glslc knows matrices, the kernel itself says: Debian 13's does, Debian 12's does not.
-  execute_process(COMMAND ${SPECTR_GLSLC} --target-env=vulkan1.3 ${folder}/kernels/matrix_product.comp -o
-                          ${words}/matrix_product.spv
+  execute_process(COMMAND ${glslc} --target-env=vulkan1.3 ${kernels}/matrix_product.comp -o ${words}/matrix_product.spv
                   RESULT_VARIABLE failure OUTPUT_QUIET ERROR_QUIET)
+  set(matrices "" PARENT_SCOPE)
   if(failure EQUAL 0)
     vulkan_kernel(matrix_product matrix_product)
-    set_source_files_properties(${folder}/kernel_code.cc PROPERTIES COMPILE_DEFINITIONS SPECTR_HAS_MATRICES)
+    set(matrices SPECTR_HAS_MATRICES PARENT_SCOPE)
   else()
-    message(STATUS "${SPECTR_GLSLC} knows no GL_KHR_cooperative_matrix: wide products by Vulkan do without")
+    message(STATUS "${glslc} knows no GL_KHR_cooperative_matrix: wide products by Vulkan do without")
   endif()
-  set_source_files_properties(${folder}/kernel_code.cc PROPERTIES OBJECT_DEPENDS "${made}")
-  target_include_directories(${target} PRIVATE ${generated})
-  target_sources(${target} PRIVATE ${made})
+  set(made ${made} PARENT_SCOPE)
 endfunction()

@@ -33,9 +33,9 @@ BatchedSession::~BatchedSession() {
   std::erase(batcher_.sessions_, this);
 }
 
-void BatchedSession::begin(std::size_t length, bool copies) {
+void BatchedSession::begin(std::size_t length, Sharing sharing) {
   rewind(length);
-  copies_ = copies;
+  sharing_ = sharing;
   copied_ = 0;
 }
 
@@ -127,10 +127,11 @@ Batcher::Model* Batcher::next_model() {
 bool Batcher::waits_for_beginning(std::size_t asked) {
   BatchedSession& own = requests_[asked]->session;
   const std::size_t length = own.length(), needed = length + worth_copying;
-  if (!own.copies_ || own.text_.size() <= needed) return false;
+  if (own.text_.size() <= needed) return false;
   const auto before_last = std::span(own.text_).first(own.text_.size() - 1);  // whose logits are wanted
   const auto can_give = [&](const BatchedSession& other) {
-    return &other != &own && &other.model_ == &own.model_ && other.context() == own.context();
+    const bool shares = own.sharing_.all || (own.sharing_.group != 0 && own.sharing_.group == other.group());
+    return shares && &other != &own && &other.model_ == &own.model_ && other.context() == own.context();
   };
 
   std::size_t there = 0, coming = 0;
@@ -190,6 +191,8 @@ void Batcher::run_pass(std::unique_lock<std::mutex>& lock) {
     for (std::size_t i = 0; i < served_.size(); ++i) {
       served_[i]->scoring = std::move(scorings_[i]);
       served_[i]->done = served_[i]->scoring.is_over();
+      const BatchedSession& session = served_[i]->session;
+      if (!served_[i]->done && session.report_) session.report_(session.length());
     }
     of_pieces_ = std::ranges::any_of(served_, &Request::done) ? nullptr : model;
     std::erase_if(requests_, [](const Request* request) { return request->done; });

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -31,9 +32,18 @@ class BatchedSession final : public Session {
   void cancel_when(std::stop_token stop) { stop_ = std::move(stop); }
   bool cancelled() const { return stop_.stop_requested(); }
 
-  /// A text begins with the first `length` tokens of the last one. `copies`: whether more of its beginning
-  /// may be copied from other sequences.
-  void begin(std::size_t length, bool copies);
+  /// Which sequences another one may copy its beginning from.
+  struct Sharing {
+    bool all = true;          ///< from every sequence
+    std::uint64_t group = 0;  ///< from those of the same group; 0: it has none
+  };
+  /// A sequence begins with the first `length` tokens of the last one.
+  void begin(std::size_t length, Sharing sharing);
+  /// The group of the last sequence that began.
+  std::uint64_t group() const { return sharing_.group; }
+  /// `report` is called after each pass that computed a part of the sequence without completing the request,
+  /// with the number of tokens that are there. It must be quick: the batcher waits for it.
+  void report_progress(std::function<void(std::size_t length)> report) { report_ = std::move(report); }
   /// This is the text, with what has been kept since it was last scored, and nothing follows for now: no
   /// logits are held.
   void end(std::span<const Token> text);
@@ -62,7 +72,8 @@ class BatchedSession final : public Session {
   Batcher& batcher_;
   std::stop_token stop_;
   std::vector<Token> text_;  // as far as it is known
-  bool copies_ = true;
+  Sharing sharing_ = {};
+  std::function<void(std::size_t)> report_;
   std::size_t copied_ = 0;
 };
 
@@ -83,7 +94,8 @@ struct PassCounts {
 /// so that long texts hold nobody up.
 ///
 /// What several texts begin with is computed once: a sequence that has yet to compute what another one has
-/// copies it, and one that is about to compute the same as another that is ahead waits for that.
+/// copies it, and one that is about to compute the same as another that is ahead waits for that. A sequence
+/// that shares only within its group (BatchedSession::Sharing) copies and waits there alone.
 class Batcher {
  public:
   /// So few tokens are computed about as soon as they are copied.

@@ -10,18 +10,18 @@
 namespace spectr {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// Logits::top() without the entries that are NaN.
 RecycledVector<Candidate> top_numbers(const Logits& row, std::size_t n) {
   RecycledVector<Candidate> best = row.top(n);
-  if (best.empty() || best.front().logit < infinity) return best;
+  if (best.empty() || best.front().logit < infinite) return best;
   best.clear();
   std::visit(
       [&best](auto logits) {
         for (std::size_t i = 0; i < logits.size(); ++i) {
           const double logit = logits[i];
-          if (logit > -infinity) best.push_back({logit, static_cast<Token>(i)});
+          if (logit > -infinite) best.push_back({logit, static_cast<Token>(i)});
         }
       },
       row.values());
@@ -46,8 +46,25 @@ RecycledVector<Likelihood> likeliest(const Logits& row, std::size_t n) {
   best.reserve(n);
   for (const Candidate& c : top_numbers(row, n)) best.push_back({c.token, c.logit - normalizer});
   for (Token token = 0; static_cast<std::size_t>(token) < row.size() && best.size() < n; ++token) {
-    if (row.at(token) == -infinity) best.push_back({token, -infinity});
+    if (row.at(token) == -infinite) best.push_back({token, -infinite});
   }
+  return best;
+}
+
+RecycledVector<Likelihood> likeliest(const Distribution& distribution, std::size_t n) {
+  RecycledVector<Likelihood> best;
+  best.reserve(distribution.size());
+  for (std::size_t i = 0; i < distribution.size(); ++i) {
+    const double probability = distribution.probabilities()[i];
+    if (probability > 0.0) best.push_back({distribution.token(i), probability});
+  }
+  const auto end = best.begin() + static_cast<std::ptrdiff_t>(std::min(n, best.size()));
+  std::ranges::partial_sort(best, end, [](const Likelihood& a, const Likelihood& b) {
+    return a.log_probability > b.log_probability ||
+           (a.log_probability == b.log_probability && a.token < b.token);
+  });
+  best.erase(end, best.end());
+  for (Likelihood& one : best) one.log_probability = std::log(one.log_probability);
   return best;
 }
 

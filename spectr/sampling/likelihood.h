@@ -5,6 +5,7 @@
 #include "spectr/base/logits.h"
 #include "spectr/base/recycled.h"
 #include "spectr/base/token.h"
+#include "spectr/transport/distribution.h"
 
 namespace spectr {
 
@@ -23,5 +24,9 @@ struct Likelihood {
 /// log-probability is a number then. Requires otherwise: no logit NaN or +∞, one above −∞. Cost: O(V + n log
 /// n).
 RecycledVector<Likelihood> likeliest(const Logits& logits, std::size_t n);
+
+/// The n likeliest tokens of a distribution with their log-probabilities under it (fewer, where fewer have a
+/// positive probability), likeliest first, ties by the lower id. Cost: O(size + n log n).
+RecycledVector<Likelihood> likeliest(const Distribution& distribution, std::size_t n);
 
 }  // namespace spectr

@@ -1,5 +1,7 @@
 #include "spectr/backend/cpu/kernel_level.h"
 
+#include "spectr/backend/cpu/kernels/kernel_set.h"
+
 #if defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
@@ -50,6 +52,7 @@ std::vector<KernelLevel> find_levels() {
   levels.push_back(KernelLevel::neon_dot);
 #endif
 #endif
+  std::erase_if(levels, [](KernelLevel level) { return !is_built(level); });
   return levels;
 }
 

@@ -10,7 +10,7 @@ enum class KernelLevel { portable, neon, neon_dot, avx2, avx2_vnni, avx512, avx5
 
 std::string_view name_of(KernelLevel level);
 
-/// Those that this machine can run, the best one last.
+/// The levels that this build has and this machine can run, the best one last.
 const std::vector<KernelLevel>& available_levels();
 
 }  // namespace spectr

@@ -63,6 +63,9 @@ class Waiting {
   int turns_ = 0;
 };
 
+/// Every message is received into, and sent from, memory of the communicator. A rank that is late can still
+/// write to or read from the memory of a request after the wait for it has failed, when the caller's memory
+/// may be gone. After a failure nothing here is used again, and it lives until the job is aborted.
 class MpiCommunicator final : public Communicator {
  public:
   explicit MpiCommunicator(std::chrono::milliseconds patience) : patience_(patience) {
@@ -80,8 +83,10 @@ class MpiCommunicator final : public Communicator {
   }
 
   bool has_failed() const { return failure_.has_value(); }
-  /// Waits until everything that was sent has been taken.
-  void finish() { (void)forget_orders(0); }
+  /// Waits until everything that was sent has been taken, unless a rank has failed.
+  void finish() {
+    if (!failure_) (void)forget_orders(0);
+  }
 
   std::size_t rank() const override { return static_cast<std::size_t>(rank_); }
   std::size_t ranks() const override { return static_cast<std::size_t>(ranks_); }
@@ -102,23 +107,30 @@ class MpiCommunicator final : public Communicator {
 
   Result<void> send(std::size_t to, std::span<const float> mine) override {
     SPECTR_TRY_VOID(state());
+    own_.assign(mine.begin(), mine.end());
     std::vector<Pending> pending;
-    SPECTR_TRY_VOID(send_numbers(static_cast<int>(to), passed_on, mine, pending));
+    SPECTR_TRY_VOID(send_numbers(static_cast<int>(to), passed_on, own_, pending));
     return wait_for(pending);
   }
 
   Result<void> receive(std::size_t from, std::span<float> out) override {
     SPECTR_TRY_VOID(state());
+    others_.resize(out.size());
     std::vector<Pending> pending;
-    SPECTR_TRY_VOID(expect_numbers(static_cast<int>(from), passed_on, out, pending));
-    return wait_for(pending);
+    SPECTR_TRY_VOID(expect_numbers(static_cast<int>(from), passed_on, others_, pending));
+    SPECTR_TRY_VOID(wait_for(pending));
+    std::ranges::copy(others_, out.begin());
+    return {};
   }
 
   Result<void> all_reduce_sum(std::span<float> mine) override {
     SPECTR_TRY_VOID(state());
     if (ranks_ == 1) return {};
-    if (ranks_ == 2 || mine.size_bytes() <= one_exchange_bytes) return exchange_all(mine);
-    return exchange_parts(mine);
+    own_.assign(mine.begin(), mine.end());
+    const bool in_one = ranks_ == 2 || mine.size_bytes() <= one_exchange_bytes;
+    SPECTR_TRY_VOID(in_one ? exchange_all(own_) : exchange_parts(own_));
+    std::ranges::copy(own_, mine.begin());
+    return {};
   }
 
   Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> mine,
@@ -126,8 +138,9 @@ class MpiCommunicator final : public Communicator {
     SPECTR_TRY_VOID(state());
     std::vector<std::vector<std::byte>> all;
     if (rank_ > 0) {
+      answer_.assign(mine.begin(), mine.end());
       std::vector<Pending> pending;
-      SPECTR_TRY_VOID(send(0, answers, mine, pending));
+      SPECTR_TRY_VOID(send(0, answers, answer_, pending));
       SPECTR_TRY_VOID(wait_for(pending, patience));
       return all;
     }
@@ -247,10 +260,12 @@ class MpiCommunicator final : public Communicator {
     }
     int count = 0;
     MPI_Get_count(&status, MPI_BYTE, &count);
-    bytes.resize(static_cast<std::size_t>(count));
-    Pending one{MPI_REQUEST_NULL, other, bytes.size(), true};
-    SPECTR_TRY_VOID(check(MPI_Imrecv(bytes.data(), count, MPI_BYTE, &message, &one.request), other));
-    return wait_for({&one, 1});
+    incoming_.resize(static_cast<std::size_t>(count));
+    Pending one{MPI_REQUEST_NULL, other, incoming_.size(), true};
+    SPECTR_TRY_VOID(check(MPI_Imrecv(incoming_.data(), count, MPI_BYTE, &message, &one.request), other));
+    SPECTR_TRY_VOID(wait_for({&one, 1}));
+    bytes.swap(incoming_);
+    return {};
   }
 
   /// Everybody has all numbers of all, and adds them.
@@ -320,7 +335,8 @@ class MpiCommunicator final : public Communicator {
   };
   static constexpr std::size_t most_orders = 16;
   std::deque<Order> orders_;
-  std::vector<float> others_;  // numbers by rank
+  std::vector<float> own_, others_;           // numbers of this rank, and those of others by rank
+  std::vector<std::byte> answer_, incoming_;  // bytes that are sent, and received
   std::optional<Error> failure_;
 };
 

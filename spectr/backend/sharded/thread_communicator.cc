@@ -22,8 +22,6 @@
 namespace spectr {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// What a rank shows the others, who read it between two steps.
 struct alignas(64) Place {
   Count steps;  // that it has come to
@@ -162,11 +160,11 @@ class ThreadCommunicator final : public Communicator {
       relax();
       seen = count.load();
     }
-    const auto end = Clock::now() + meeting_->patience;
+    const auto end = std::chrono::steady_clock::now() + meeting_->patience;
     for (int i = 0; waits(); ++i) {
       if (patience == Patience::endless) {
         count.wait(seen);
-      } else if (Clock::now() > end) {
+      } else if (std::chrono::steady_clock::now() > end) {
         return fail(other, fmt::format("has not answered for {} ms", meeting_->patience.count()));
       } else if (i < yields) {
         std::this_thread::yield();

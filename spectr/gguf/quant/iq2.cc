@@ -9,7 +9,7 @@ namespace spectr::quant {
 namespace {
 
 // Each size by its place in 8, 25, 43, in two bits.
-constexpr std::array<std::uint16_t, 256> xxs_grid = {
+constexpr std::array<std::uint16_t, 256> iq2_xxs_grid = {
     0x0000, 0x0002, 0x0005, 0x0008, 0x000a, 0x0011, 0x0014, 0x0020, 0x0022, 0x0028, 0x002a, 0x0041, 0x0044,
     0x0050, 0x0058, 0x0061, 0x0064, 0x0080, 0x0082, 0x008a, 0x00a2, 0x0101, 0x0104, 0x0110, 0x0115, 0x0140,
     0x0184, 0x0198, 0x0200, 0x0202, 0x0222, 0x0282, 0x0401, 0x0404, 0x0410, 0x0421, 0x0424, 0x0440, 0x0442,
@@ -31,7 +31,7 @@ constexpr std::array<std::uint16_t, 256> xxs_grid = {
     0x9004, 0x9010, 0x9024, 0x9040, 0x90a1, 0x9116, 0x9180, 0x9245, 0x9400, 0x9422, 0x9444, 0x9551, 0x9881,
     0x9920, 0xa002, 0xa050, 0xa085, 0xa109, 0xa200, 0xa418, 0xa850, 0xa904};
 
-constexpr std::array<std::uint16_t, 512> xs_grid = {
+constexpr std::array<std::uint16_t, 512> iq2_xs_grid = {
     0x0000, 0x0002, 0x0005, 0x0008, 0x000a, 0x0011, 0x0014, 0x0016, 0x0019, 0x0020, 0x0022, 0x0025, 0x0028,
     0x0041, 0x0044, 0x0046, 0x0049, 0x0050, 0x0052, 0x0055, 0x0058, 0x0061, 0x0064, 0x0080, 0x0082, 0x0085,
     0x0088, 0x0091, 0x0094, 0x0099, 0x00a0, 0x0101, 0x0104, 0x0106, 0x0109, 0x0110, 0x0112, 0x0115, 0x0118,
@@ -73,7 +73,7 @@ constexpr std::array<std::uint16_t, 512> xs_grid = {
     0xa2a0, 0xa440, 0xa495, 0xa665, 0xa698, 0xa80a, 0xa820, 0xa822, 0xa828, 0xa8a0, 0xa8a8, 0xa904, 0xa984,
     0xa986, 0xaa28, 0xaa2a, 0xaa91, 0xaaaa};
 
-constexpr std::array<std::uint16_t, 1024> s_grid = {
+constexpr std::array<std::uint16_t, 1024> iq2_s_grid = {
     0x0000, 0x0002, 0x0005, 0x0008, 0x000a, 0x0011, 0x0014, 0x0016, 0x0019, 0x0020, 0x0022, 0x0025, 0x0028,
     0x0041, 0x0044, 0x0046, 0x0049, 0x0050, 0x0052, 0x0055, 0x0058, 0x0061, 0x0064, 0x0066, 0x0069, 0x0080,
     0x0082, 0x0085, 0x0088, 0x0091, 0x0094, 0x00a0, 0x00a5, 0x00aa, 0x0101, 0x0104, 0x0106, 0x0109, 0x0110,
@@ -163,7 +163,7 @@ void IQ2_XXS::split(const std::uint8_t* file, QuantBlock& block) {
     const std::uint32_t word = bits32(indices + 4), scale = word >> 28;
     block.scales[i] = static_cast<std::uint8_t>(scale | scale << 4);
     for (int k = 0; k < 4; ++k)
-      set_eight(xxs_grid[indices[k]], eight_signs(word >> (7 * k) & 127), &block.quants[32 * i + 8 * k]);
+      set_eight(iq2_xxs_grid[indices[k]], eight_signs(word >> (7 * k) & 127), &block.quants[32 * i + 8 * k]);
   }
 }
 
@@ -171,7 +171,7 @@ void IQ2_XS::split(const std::uint8_t* file, QuantBlock& block) {
   block.f16s[0] = bits16(file);
   for (int i = 0; i < 32; ++i) {
     const std::uint32_t word = bits16(file + 2 + 2 * i);
-    set_eight(xs_grid[word & 511], eight_signs(word >> 9), &block.quants[8 * i]);
+    set_eight(iq2_xs_grid[word & 511], eight_signs(word >> 9), &block.quants[8 * i]);
   }
   std::copy_n(file + 66, 8, block.scales.begin());
 }
@@ -180,7 +180,8 @@ void IQ2_S::split(const std::uint8_t* file, QuantBlock& block) {
   block.f16s[0] = bits16(file);
   for (int i = 0; i < 32; ++i) {
     const int high = file[66 + i / 4] >> (2 * (i % 4)) & 3;
-    set_eight(s_grid[static_cast<std::size_t>(file[2 + i] | high << 8)], file[34 + i], &block.quants[8 * i]);
+    set_eight(iq2_s_grid[static_cast<std::size_t>(file[2 + i] | high << 8)], file[34 + i],
+              &block.quants[8 * i]);
   }
   std::copy_n(file + 74, 8, block.scales.begin());
 }

@@ -9,7 +9,7 @@ namespace spectr::quant {
 namespace {
 
 // Each size by its place among the eight, in four bits.
-constexpr std::array<std::uint16_t, 256> xxs_grid = {
+constexpr std::array<std::uint16_t, 256> iq3_xxs_grid = {
     0x0000, 0x0002, 0x0004, 0x0011, 0x0013, 0x0017, 0x0020, 0x0022, 0x0031, 0x0042, 0x0073, 0x0075, 0x0101,
     0x0103, 0x0110, 0x0112, 0x0121, 0x0125, 0x0130, 0x0132, 0x0141, 0x0154, 0x0170, 0x0200, 0x0202, 0x0204,
     0x0211, 0x0220, 0x0222, 0x0231, 0x0233, 0x0237, 0x0251, 0x0257, 0x0275, 0x0301, 0x0307, 0x0310, 0x0312,
@@ -31,7 +31,7 @@ constexpr std::array<std::uint16_t, 256> xxs_grid = {
     0x6721, 0x7003, 0x7005, 0x7007, 0x7010, 0x7032, 0x7052, 0x7126, 0x7140, 0x7212, 0x7245, 0x7252, 0x7300,
     0x7315, 0x7333, 0x7360, 0x7421, 0x7441, 0x7500, 0x7502, 0x7524, 0x7630};
 
-constexpr std::array<std::uint16_t, 512> s_grid = {
+constexpr std::array<std::uint16_t, 512> iq3_s_grid = {
     0x0000, 0x0001, 0x0002, 0x0005, 0x0007, 0x0010, 0x0011, 0x0012, 0x0014, 0x0016, 0x0020, 0x0021, 0x0025,
     0x0033, 0x0040, 0x0042, 0x0045, 0x0047, 0x0051, 0x0053, 0x0060, 0x0062, 0x0071, 0x0074, 0x0077, 0x0100,
     0x0101, 0x0102, 0x0104, 0x0110, 0x0111, 0x0115, 0x0120, 0x0123, 0x0127, 0x0131, 0x0135, 0x0144, 0x0161,
@@ -83,7 +83,7 @@ void IQ3_XXS::split(const std::uint8_t* file, QuantBlock& block) {
     both = static_cast<std::uint8_t>(i % 2 == 0 ? scale : both | scale << 4);
     for (int k = 0; k < 8; ++k) {
       const int signs = eight_signs(word >> (7 * (k / 2)) & 127);
-      set_four(xxs_grid[file[2 + 8 * i + k]], signs >> (4 * (k % 2)), &block.quants[32 * i + 4 * k]);
+      set_four(iq3_xxs_grid[file[2 + 8 * i + k]], signs >> (4 * (k % 2)), &block.quants[32 * i + 4 * k]);
     }
   }
 }
@@ -92,7 +92,7 @@ void IQ3_S::split(const std::uint8_t* file, QuantBlock& block) {
   block.f16s[0] = bits16(file);
   for (int i = 0; i < 64; ++i) {
     const int high = file[66 + i / 8] >> (i % 8) & 1, signs = file[74 + i / 2] >> (4 * (i % 2));
-    set_four(s_grid[static_cast<std::size_t>(file[2 + i] | high << 8)], signs, &block.quants[4 * i]);
+    set_four(iq3_s_grid[static_cast<std::size_t>(file[2 + i] | high << 8)], signs, &block.quants[4 * i]);
   }
   std::copy_n(file + 106, 4, block.scales.begin());
 }

@@ -8,8 +8,8 @@ namespace spectr {
 namespace {
 
 constexpr std::uint64_t max_dim = 1 << 12;
-constexpr auto rms = NormSpec::Kind::rms;
-constexpr auto no_bias = ArchReader::Bias::optional;
+constexpr auto rms_norm = NormSpec::Kind::rms;
+constexpr auto optional_bias = ArchReader::Bias::optional;
 
 /// What full layers and those with a window have of their own.
 struct Kind {
@@ -64,9 +64,9 @@ Result<void> attention(ArchReader& in, const DecoderKeys& keys, const Gemma4Keys
   a.scale = 1;
   a.rope = kind.rope;
   a.window = window_of(in, own.windows, layer);
-  SPECTR_TRY(a.q, in.linear(name("attn_q"), a.heads * dim, width, no_bias));
-  SPECTR_TRY(a.q_norm, in.norm(name("attn_q_norm"), dim, rms, keys.epsilon));
-  SPECTR_TRY(a.out, in.linear(name("attn_output"), width, a.heads * dim, no_bias));
+  SPECTR_TRY(a.q, in.linear(name("attn_q"), a.heads * dim, width, optional_bias));
+  SPECTR_TRY(a.q_norm, in.norm(name("attn_q_norm"), dim, rms_norm, keys.epsilon));
+  SPECTR_TRY(a.out, in.linear(name("attn_output"), width, a.heads * dim, optional_bias));
   if (layer + own.shared >= in.spec().layers.size()) {
     SPECTR_TRY(a.kv_from, shared_layer(in, own, layer));
     // Some writers keep tensors that nobody reads.
@@ -75,11 +75,11 @@ Result<void> attention(ArchReader& in, const DecoderKeys& keys, const Gemma4Keys
     return {};
   }
   a.value_epsilon = keys.epsilon;
-  SPECTR_TRY(a.k, in.linear(name("attn_k"), a.kv_heads * dim, width, no_bias));
-  SPECTR_TRY(a.k_norm, in.norm(name("attn_k_norm"), dim, rms, keys.epsilon));
+  SPECTR_TRY(a.k, in.linear(name("attn_k"), a.kv_heads * dim, width, optional_bias));
+  SPECTR_TRY(a.k_norm, in.norm(name("attn_k_norm"), dim, rms_norm, keys.epsilon));
   a.v = a.k;
   if (in.has_tensor(name("attn_v.weight"))) {
-    SPECTR_TRY(a.v, in.linear(name("attn_v"), a.kv_heads * dim, width, no_bias));
+    SPECTR_TRY(a.v, in.linear(name("attn_v"), a.kv_heads * dim, width, optional_bias));
   }
   return {};
 }
@@ -92,12 +92,12 @@ Result<void> experts_beside(ArchReader& in, const DecoderKeys& keys, const Exper
   const auto name = [layer](std::string_view part) { return block(layer, part); };
   LayerSpec& spec = in.spec().layers[layer];
   SPECTR_TRY_VOID(experts(in, own, layer, keys.ffn[layer], Activation::gelu_tanh));
-  const auto norm = [&](std::string_view part) { return in.norm(name(part), width, rms, keys.epsilon); };
+  const auto norm = [&](std::string_view part) { return in.norm(name(part), width, rms_norm, keys.epsilon); };
   SPECTR_TRY(spec.experts_norm, norm("pre_ffw_norm_2"));
   SPECTR_TRY(spec.dense_post_norm, norm("post_ffw_norm_1"));
   SPECTR_TRY(spec.experts_post_norm, norm("post_ffw_norm_2"));
   SPECTR_TRY(const WeightId router, in.vector(name("ffn_gate_inp.scale"), width));
-  spec.experts->router_norm = NormSpec{rms, router, {}, keys.epsilon};
+  spec.experts->router_norm = NormSpec{rms_norm, router, {}, keys.epsilon};
   spec.experts->router_scale = 1 / std::sqrt(static_cast<float>(width));
   if (in.has_tensor(name("ffn_down_exps.scale"))) {
     SPECTR_TRY(spec.experts->scales, in.vector(name("ffn_down_exps.scale"), own.count));
@@ -111,10 +111,10 @@ Result<void> layer_embeddings(ArchReader& in, const DecoderKeys& keys, std::size
   LayerEmbeddingSpec embeddings{};
   embeddings.dim = dim;
   SPECTR_TRY(embeddings.tokens, in.matrix("per_layer_token_embd.weight", spec.vocabulary, all));
-  SPECTR_TRY(embeddings.projection, in.linear("per_layer_model_proj", all, spec.width, no_bias));
+  SPECTR_TRY(embeddings.projection, in.linear("per_layer_model_proj", all, spec.width, optional_bias));
   // The norm is of projections divided by √width, which is the same with ε times the width.
   SPECTR_TRY(embeddings.norm,
-             in.norm("per_layer_proj_norm", dim, rms, keys.epsilon * static_cast<float>(spec.width)));
+             in.norm("per_layer_proj_norm", dim, rms_norm, keys.epsilon * static_cast<float>(spec.width)));
   spec.embed.by_layer = embeddings;
   return {};
 }
@@ -124,9 +124,9 @@ Result<LayerInputSpec> layer_input(ArchReader& in, const DecoderKeys& keys, std:
   const std::size_t width = in.spec().width;
   LayerInputSpec input{};
   input.activation = Activation::gelu_tanh;
-  SPECTR_TRY(input.gate, in.linear(block(layer, "inp_gate"), dim, width, no_bias));
-  SPECTR_TRY(input.out, in.linear(block(layer, "proj"), width, dim, no_bias));
-  SPECTR_TRY(input.norm, in.norm(block(layer, "post_norm"), width, rms, keys.epsilon));
+  SPECTR_TRY(input.gate, in.linear(block(layer, "inp_gate"), dim, width, optional_bias));
+  SPECTR_TRY(input.out, in.linear(block(layer, "proj"), width, dim, optional_bias));
+  SPECTR_TRY(input.norm, in.norm(block(layer, "post_norm"), width, rms_norm, keys.epsilon));
   return input;
 }
 
@@ -138,7 +138,7 @@ Result<LayerInputSpec> layer_input(ArchReader& in, const DecoderKeys& keys, std:
 Result<void> read_gemma4(ArchReader& in) {
   ModelSpec& spec = in.spec();
   SPECTR_TRY(const Gemma4Keys own, gemma4_keys(in));
-  SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, rms));
+  SPECTR_TRY(const DecoderKeys keys, decoder_keys(in, rms_norm));
   SPECTR_TRY(const RopeKeys rotation, rope_keys(in, keys.head_dim));
   SPECTR_TRY_VOID(in.end_of_keys());
 
@@ -151,7 +151,7 @@ Result<void> read_gemma4(ArchReader& in) {
   for (std::size_t i = 0; i < spec.layers.size(); ++i) {
     LayerSpec& layer = spec.layers[i];
     const auto norm = [&](std::string_view part) {
-      return in.norm(block(i, part), spec.width, rms, keys.epsilon);
+      return in.norm(block(i, part), spec.width, rms_norm, keys.epsilon);
     };
     SPECTR_TRY(layer.mixer_norm, norm("attn_norm"));
     SPECTR_TRY_VOID(attention(in, keys, own, own.windows.slides(i) ? window : full, i));
@@ -166,7 +166,7 @@ Result<void> read_gemma4(ArchReader& in) {
     SPECTR_TRY(const std::vector<float> scale, in.numbers(block(i, "layer_output_scale.weight"), 1));
     if (!scale.empty()) layer.output_scale = scale.front();
   }
-  SPECTR_TRY_VOID(head(in, rms, keys.epsilon, true));
+  SPECTR_TRY_VOID(head(in, rms_norm, keys.epsilon, true));
   spec.head.cap = own.logit_cap;
   return {};
 }

@@ -1,32 +1,35 @@
 #include "spectr/backend/cpu/kernels/kernel_set.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "spectr/base/check.h"
 
 namespace spectr {
+namespace {
+
+struct BuiltKernels {
+  KernelLevel level;
+  const KernelSet& (*kernels)();
+};
+
+/// The kernels of this build, which built_kernels() of cmake/Components.cmake lists.
+#define SPECTR_KERNELS(name) {KernelLevel::name, name##_kernels},
+constexpr BuiltKernels all[] = {
+#include "spectr/backend/cpu/kernels/built_kernels.inc"
+};
+#undef SPECTR_KERNELS
+
+}  // namespace
+
+bool is_built(KernelLevel level) {
+  return std::ranges::find(all, level, &BuiltKernels::level) != std::end(all);
+}
 
 const KernelSet& kernels_of(KernelLevel level) {
-  switch (level) {
-#if defined(__x86_64__)
-    case KernelLevel::avx2:
-      return avx2_kernels();
-    case KernelLevel::avx2_vnni:
-      return avx2_vnni_kernels();
-    case KernelLevel::avx512:
-      return avx512_kernels();
-    case KernelLevel::avx512_vnni:
-      return avx512_vnni_kernels();
-    case KernelLevel::amx:
-      return amx_kernels();
-#elif defined(__aarch64__)
-    case KernelLevel::neon:
-      return neon_kernels();
-    case KernelLevel::neon_dot:
-      return neon_dot_kernels();
-#endif
-    default:
-      SPECTR_CHECK(level == KernelLevel::portable);
-      return portable_kernels();
-  }
+  const BuiltKernels* const found = std::ranges::find(all, level, &BuiltKernels::level);
+  SPECTR_CHECK(found != std::end(all));
+  return found->kernels();
 }
 
 }  // namespace spectr

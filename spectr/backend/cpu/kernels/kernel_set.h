@@ -55,7 +55,9 @@ struct KernelSet {
   FloatKernel (*float_kernel)(TensorType type, int rows);
 };
 
-/// Requires: the level is one of this machine's architecture.
+/// Whether this build has the kernels of a level. The portable ones are always built.
+bool is_built(KernelLevel level);
+/// Requires: is_built(level).
 const KernelSet& kernels_of(KernelLevel level);
 
 // Each in a source file of its own, compiled for its instruction set.

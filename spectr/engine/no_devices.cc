@@ -1,0 +1,32 @@
+// Stands in for devices.cc in a build without the component "gpu".
+
+#include "spectr/engine/devices.h"
+
+namespace spectr {
+namespace {
+
+std::unexpected<Error> left_out() {
+  return error("this build has no GPU backends (SPECTR_COMPONENTS without gpu)");
+}
+
+}  // namespace
+
+Result<std::vector<ListedDevice>> list_devices() {
+  return left_out();
+}
+
+void keep_device_trials_in(const std::filesystem::path&) {}
+
+Result<std::shared_ptr<const Backend>> device_backend(std::string_view, ThreadPool*) {
+  return left_out();
+}
+
+Result<std::string> description_of(std::string_view) {
+  return left_out();
+}
+
+Result<double> copy_speed(std::string_view) {
+  return left_out();
+}
+
+}  // namespace spectr
