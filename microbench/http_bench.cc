@@ -31,7 +31,8 @@ class Hello final : public http::Handler {
   http::Response failure(int status, std::string message) const override {
     return http::Response::of("text/plain", std::move(message), status);
   }
-  void note(const http::Request& /*request*/, int /*status*/) const override {}
+  bool is_brief(const http::Request& /*request*/) const override { return false; }
+  void note(const http::Request& /*request*/, const http::Exchange& /*exchange*/) const override {}
 };
 
 /// Clients that never come to the end of a head, and never stop.

@@ -171,7 +171,7 @@ TEST_F(GgufTest, NeedsNoTensors) {
 
 TEST(Gguf, OpensEveryRealFile) {
   const std::filesystem::path folder = extra_data_folder();
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs the extra data's .";
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".gguf") continue;

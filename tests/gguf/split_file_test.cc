@@ -113,7 +113,8 @@ TEST_F(SplitFile, PartsOfOtherModelsAreNamed) {
 
 TEST(RealSplitFile, HasTheTensorsOfTheWholeOne) {
   const fs::path folder = extra_data_folder() / "arch2" / "qwen3moe";
-  if (!fs::exists(folder / "model-split-00002-of-00003.gguf")) GTEST_SKIP() << "needs " << folder;
+  if (!fs::exists(folder / "model-split-00002-of-00003.gguf"))
+    GTEST_SKIP() << "needs the extra data's arch2/qwen3moe/model-split-00002-of-00003.gguf";
   const Gguf whole = Gguf::open(folder / "model.gguf").value();
   const Gguf split = Gguf::open(folder / "model-split-00002-of-00003.gguf").value();
   ASSERT_EQ(split.tensors().size(), whole.tensors().size());

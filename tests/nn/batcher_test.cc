@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -11,6 +12,7 @@
 
 #include "spectr/engine/loaded_model.h"
 #include "spectr/lm/tabular_model.h"
+#include "tests/support/comes_true.h"
 #include "tests/support/data.h"
 
 namespace spectr {
@@ -273,14 +275,37 @@ TEST_F(BatcherTest, AnIdleTextGivesItsBeginning) {
   ASSERT_TRUE(second->score(other, TokenTree(9)));
   EXPECT_EQ(second->copied(), 59u);
 
-  second->begin(0, false);
+  second->begin(0, {.all = false});
   ASSERT_TRUE(second->score(other, TokenTree(9)));
   EXPECT_EQ(second->copied(), 0u) << "as it shall not";
 
-  second->begin(0, true);
+  first->begin(0, {.all = false, .group = 7});
+  ASSERT_TRUE(first->score(text, TokenTree(7)));
+  first->end(text);
+  for (const std::uint64_t group : {7, 8}) {
+    second->begin(0, {.all = false, .group = group});
+    ASSERT_TRUE(second->score(other, TokenTree(9)));
+    EXPECT_EQ(second->copied(), group == 7 ? 59u : 0u) << "from its group alone";
+  }
+
+  second->begin(0, {});
   other = numbered(Batcher::worth_copying, 9);
   ASSERT_TRUE(second->score(other, TokenTree(9)));
   EXPECT_EQ(second->copied(), 0u) << "so little is not worth it";
+}
+
+TEST_F(BatcherTest, ALongTextTellsHowFarItHasCome) {
+  Batcher batcher(models_, 1, nodes);
+  const auto session = batcher.start(*target_, context).value();
+  const Batcher::ActiveSequence active(batcher);
+  std::vector<std::size_t> lengths;
+  session->report_progress([&](std::size_t length) { lengths.push_back(length); });
+  const std::vector<Token> text = numbered(200, 7);
+  ASSERT_TRUE(session->score(text, TokenTree(7)));
+  ASSERT_GE(lengths.size(), 2u);
+  EXPECT_TRUE(std::ranges::is_sorted(lengths));
+  EXPECT_GT(lengths.front(), 0u);
+  EXPECT_LT(lengths.back(), text.size()) << "of a request that is over nothing is told";
 }
 
 TEST_F(BatcherTest, WhatATextThatLeavesHasComputedIsCopied) {
@@ -297,7 +322,7 @@ TEST_F(BatcherTest, WhatATextThatLeavesHasComputedIsCopied) {
     EXPECT_FALSE(ahead->score(text, TokenTree(7)));
     its.reset();
   });
-  while (batcher.waiting() == 0) std::this_thread::yield();
+  ASSERT_TRUE(test::comes_true([&] { return batcher.waiting() > 0; }, std::chrono::milliseconds(1)));
   stop.request_stop();
   ASSERT_TRUE(behind->score(text, TokenTree(7))) << "it does not wait for who has gone";
   EXPECT_EQ(behind->copied(), beginning.size());
@@ -329,7 +354,7 @@ TEST_F(BatcherTest, ATextThatLeavesHoldsNobodyUp) {
     const Batcher::ActiveSequence active(batcher);
     EXPECT_TRUE(session->score(std::vector<Token>{1}, TokenTree(1)));
   });
-  while (batcher.waiting() == 0) std::this_thread::yield();
+  ASSERT_TRUE(test::comes_true([&] { return batcher.waiting() > 0; }, std::chrono::milliseconds(1)));
   EXPECT_EQ(batcher.counts()[1].passes, 0u) << "the pass waits for the idle text";
   idle.reset();
   other.join();

@@ -239,7 +239,7 @@ TEST(GreedyText, IsTheGoldenOneOfTheBundledTarget) {
 
 TEST(GreedyText, IsTheGoldenOneOfOtherModels) {
   if (!find_data("golden/babyllama-105-f32.txt"))
-    GTEST_SKIP() << "needs the extra data's golden/ and models/";
+    GTEST_SKIP() << "needs the extra data's golden/babyllama-105-f32.txt";
   expect_golden("babyllama-105-f32");
   expect_golden("babyllama-361cut105-f32");
   expect_golden("stories260K-q80_qat_polish384-f32");

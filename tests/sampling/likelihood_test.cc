@@ -1,5 +1,6 @@
 #include "spectr/sampling/likelihood.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -81,6 +82,23 @@ TEST(Likelihood, RefusesTokensOutsideTheRow) {
   EXPECT_THROW(negative_log_likelihood(std::span<const double>(logits), 5), BrokenContract);
   EXPECT_THROW(negative_log_likelihood(std::span<const double>(logits), -1), BrokenContract);
   EXPECT_THROW(likeliest(std::span<const double>(), 1), BrokenContract);
+}
+
+TEST(LikeliestOfADistribution, AreThoseThatItHasInOrder) {
+  const Distribution dense = Distribution::dense({0.1, 0.4, 0.0, 0.4, 0.1}).value();
+  const auto tokens = [](const RecycledVector<Likelihood>& all) {
+    std::vector<Token> tokens;
+    for (const Likelihood& one : all) tokens.push_back(one.token);
+    return tokens;
+  };
+  EXPECT_THAT(tokens(likeliest(dense, 3)), testing::ElementsAre(1, 3, 0)) << "ties go to the lower id";
+  EXPECT_THAT(tokens(likeliest(dense, 9)), testing::ElementsAre(1, 3, 0, 4)) << "no token of probability 0";
+  EXPECT_TRUE(likeliest(dense, 0).empty());
+  EXPECT_DOUBLE_EQ(likeliest(dense, 1)[0].log_probability, std::log(0.4));
+  const Distribution point = Distribution::point(7, 10);
+  ASSERT_EQ(likeliest(point, 5).size(), 1u);
+  EXPECT_EQ(likeliest(point, 5)[0].token, 7);
+  EXPECT_EQ(likeliest(point, 5)[0].log_probability, 0.0);
 }
 
 }  // namespace

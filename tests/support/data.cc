@@ -23,6 +23,10 @@ std::string slow_network() {
   return SLOW_NETWORK;
 }
 
+std::string late_ranks() {
+  return LATE_RANKS;
+}
+
 std::string mock_cuda_folder() {
   return MOCK_CUDA;
 }

@@ -16,6 +16,8 @@ std::string spectr_program();
 std::string two_boards_folder();
 /// A library to preload that slows connections down.
 std::string slow_network();
+/// An MPI program whose ranks come late; there is one where the build has MPI.
+std::string late_ranks();
 /// A CUDA driver without a GPU (mock_cuda.h) that stands for libcuda.so.1.
 std::string mock_cuda_folder();
 

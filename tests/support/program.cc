@@ -4,11 +4,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "tests/support/longest.h"
 
 namespace spectr::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 /// From the beginning, whoever else writes there.
 std::string contents(std::FILE* file) {
@@ -29,7 +37,8 @@ RunningProgram::File RunningProgram::temporary() {
 }
 
 RunningProgram::RunningProgram(const std::string& program, const std::vector<std::string>& arguments,
-                               const Surroundings& surroundings) {
+                               const Surroundings& surroundings)
+    : name_(program + (arguments.empty() ? "" : " " + arguments.front())) {
   std::fwrite(surroundings.input.data(), 1, surroundings.input.size(), in_.get());
   std::fflush(in_.get());
   std::rewind(in_.get());
@@ -77,8 +86,18 @@ void RunningProgram::send(int signal) const {
 
 Outcome RunningProgram::wait() {
   needs_child();
+  const auto begin = std::chrono::steady_clock::now();
   int status = 0;
-  waitpid(child_, &status, 0);
+  while (waitpid(child_, &status, WNOHANG) == 0) {
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (waited > longest_program) {
+      kill(child_, SIGKILL);
+      waitpid(std::exchange(child_, -1), &status, 0);
+      throw std::runtime_error(name_ + " hangs: it has not ended within " +
+                               std::to_string(longest_program.count()) + " s, and has said: " + err());
+    }
+    std::this_thread::sleep_for(std::min<std::chrono::steady_clock::duration>(waited / 16, 10ms));
+  }
   child_ = -1;
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out_.get()), contents(err_.get())};
 }

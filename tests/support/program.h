@@ -37,6 +37,7 @@ class RunningProgram {
   std::string err() const;
   /// Throws std::logic_error after wait(), as a second wait() does.
   void send(int signal) const;
+  /// Throws std::runtime_error if the program has not ended within longest_program; then it is killed.
   Outcome wait();
 
  private:
@@ -48,6 +49,7 @@ class RunningProgram {
   using File = std::unique_ptr<std::FILE, Close>;
   static File temporary();
 
+  std::string name_;  // with its first argument
   File in_ = temporary(), out_ = temporary(), err_ = temporary();
   pid_t child_ = -1;  // −1: has ended
 };

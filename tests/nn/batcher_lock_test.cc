@@ -1,0 +1,122 @@
+// The batcher's lock: while a thread prepares a pass, no other thread changes or reads what it looks at.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "spectr/nn/batcher.h"
+
+namespace spectr {
+namespace {
+
+/// A session that computes nothing. When it is asked what of it can be copied, which the batcher does while
+/// it prepares a pass, it calls `asked`.
+class AskedSession final : public Session {
+ public:
+  explicit AskedSession(const std::function<void()>& asked) : asked_(asked) {}
+
+  Result<void> score(std::span<const Token> text, const TokenTree&) override {
+    length_ = text.size();
+    return {};
+  }
+  Logits logits(NodeId) const override { return Logits(std::span(row_)); }
+  void keep(std::span<const NodeId>) override {}
+  void rewind(std::size_t length) override { length_ = std::min(length, length_); }
+  std::size_t copyable(std::size_t) const override {
+    asked_();
+    return 0;
+  }
+  std::string_view name() const override { return "asked"; }
+  std::size_t length() const override { return length_; }
+  std::size_t vocabulary() const override { return row_.size(); }
+  std::size_t context() const override { return 1000; }
+
+ private:
+  const std::function<void()>& asked_;
+  std::vector<float> row_ = std::vector<float>(4);
+  std::size_t length_ = 0;
+};
+
+class AskedModel final : public LanguageModel {
+ public:
+  std::string_view name() const override { return "asked"; }
+  std::size_t vocabulary() const override { return 4; }
+  std::size_t context() const override { return 1000; }
+  Result<std::unique_ptr<Session>> start(std::size_t, std::size_t) const override {
+    return std::make_unique<AskedSession>(asked);
+  }
+  std::function<void()> asked = [] {};
+};
+
+/// A batcher that prepares a pass, in which one session is asked what another can copy of it.
+class BatcherLock : public testing::Test {
+ protected:
+  /// Whether another thread can complete `action` while the pass is prepared. `begin` is called before the
+  /// pass.
+  bool can_meanwhile(std::function<void()> action, const std::function<void()>& begin = [] {}) {
+    std::future<void> done;
+    bool was_done = false;
+    model_.asked = [&] {
+      if (done.valid()) return;
+      done = std::async(std::launch::async, std::move(action));
+      was_done = done.wait_for(std::chrono::milliseconds(300)) == std::future_status::ready;
+    };
+    session_->rewind(0);
+    const Batcher::ActiveSequence active(batcher_);
+    begin();
+    const std::vector<Token> sequence(10 * Batcher::worth_copying, 1);
+    EXPECT_TRUE(session_->score(sequence, TokenTree(1)));
+    EXPECT_TRUE(done.valid()) << "no session was asked";
+    if (done.valid()) done.get();
+    model_.asked = [] {};
+    return was_done;
+  }
+
+  AskedModel model_;
+  const LanguageModel* const models_[1] = {&model_};
+  Batcher batcher_{models_, 3, 1};
+  const std::unique_ptr<BatchedSession> session_ = batcher_.start(model_, 0).value();
+  const std::unique_ptr<BatchedSession> source_ = batcher_.start(model_, 0).value();
+};
+
+TEST_F(BatcherLock, NoSessionBeginsWhileAPassIsPrepared) {
+  std::unique_ptr<BatchedSession> another;
+  EXPECT_FALSE(can_meanwhile([&] { another = batcher_.start(model_, 0).value(); }));
+}
+
+TEST_F(BatcherLock, NoSessionEndsWhileAPassIsPrepared) {
+  auto another = batcher_.start(model_, 0).value();
+  EXPECT_FALSE(can_meanwhile([&] { another.reset(); }));
+}
+
+TEST_F(BatcherLock, NoSequenceBecomesActiveWhileAPassIsPrepared) {
+  std::optional<Batcher::ActiveSequence> another;
+  EXPECT_FALSE(can_meanwhile([&] { another.emplace(batcher_); }));
+}
+
+TEST_F(BatcherLock, NoSequenceLeavesWhileAPassIsPrepared) {
+  std::optional<Batcher::ActiveSequence> another(std::in_place, batcher_);
+  // The pass is for both: it begins when the other one waits for it, too.
+  const auto other = batcher_.start(model_, 0).value();
+  const std::vector<Token> brief = {1};
+  std::future<bool> scores;
+  const auto score_other = [&] {
+    scores = std::async(std::launch::async, [&] { return other->score(brief, TokenTree(1)).has_value(); });
+  };
+  EXPECT_FALSE(can_meanwhile([&] { another.reset(); }, score_other));
+  EXPECT_TRUE(scores.get());
+}
+
+TEST_F(BatcherLock, NoCountsAreReadWhileAPassIsPrepared) {
+  EXPECT_FALSE(can_meanwhile([&] { (void)batcher_.counts(); }));
+  EXPECT_FALSE(can_meanwhile([&] { (void)batcher_.waiting(); }));
+}
+
+}  // namespace
+}  // namespace spectr
