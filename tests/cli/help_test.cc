@@ -71,7 +71,9 @@ TEST_F(HelpTest, HasEverythingWhereAllIsAskedFor) {
     const std::string text = command.help(Mode::All);
     for (const CLI::Option* option : command.app->get_options()) {
       for (const std::string& name : option->get_lnames()) EXPECT_THAT(text, HasSubstr("--" + name));
-      if (!option->get_envname().empty()) EXPECT_THAT(text, HasSubstr("[" + option->get_envname() + "]"));
+      if (!option->get_envname().empty()) {
+        EXPECT_THAT(text, HasSubstr("[" + option->get_envname() + "]"));
+      }
     }
     for (const CLI::App* one : command.app->get_subcommands([](const CLI::App*) { return true; }))
       EXPECT_THAT(text, HasSubstr("\nUsage: " + command.name() + " " + one->get_name()));

@@ -99,7 +99,9 @@ TEST(AcceptanceBounds, OfTheChainAreInOrder) {
       overlap += std::min(q[x], static_cast<double>(k) * p[x]);
     EXPECT_LE(optimum, drafted + 1e-14);
     EXPECT_LE(drafted, overlap + 1e-14);
-    if (vocabulary == 2) EXPECT_NEAR(optimum, drafted, 1e-14);
+    if (vocabulary == 2) {
+      EXPECT_NEAR(optimum, drafted, 1e-14);
+    }
     first = std::max(first, drafted - optimum);
     second = std::max(second, overlap - drafted);
   }
