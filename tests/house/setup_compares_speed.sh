@@ -11,8 +11,7 @@ cat >"$project/tools/setup.sh" <<'END'
 say() { echo "$*" >&2; }
 fail() { say "error: $*" && exit 1; }
 need() { :; }
-configured() { :; }
-compile() { :; }
+build_program() { :; }
 END
 echo build >"$project/.gitignore"
 cd "$project"
