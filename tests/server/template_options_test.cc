@@ -1,0 +1,43 @@
+// The server's options of chat templates: variables and thoughts.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "tests/server/test_server.h"
+
+namespace spectr::server {
+namespace {
+
+/// What a server with these options makes of a message, by a template that opens thoughts as some models' do.
+std::string prompt_of(ChatOptions chat, const TestJson& variables = TestJson::object()) {
+  chat.source =
+      "{% for m in messages %}{{ m.content }}|{% endfor %}{{ mood | default('calm') }}|"
+      "{{ enable_thinking | default('unset') }}|{% if add_generation_prompt %}<think>\n{% endif %}";
+  ServerOptions options = TestServer::options(1);
+  options.service.chat = std::move(chat);
+  const TestServer server(std::move(options));
+  const TestJson body = {{"messages", {{{"role", "user"}, {"content", "hi"}}}},
+                         {"chat_template_kwargs", variables}};
+  return server.post("/apply-template", body).json()["prompt"];
+}
+
+TEST(Thoughts, ThatAreOffAreClosedAndTheTemplateIsTold) {
+  EXPECT_EQ(prompt_of({}), "hi|calm|unset|<think>\n");
+  EXPECT_EQ(prompt_of({.thinks = false}), "hi|calm|False|<think>\n\n</think>\n\n");
+  EXPECT_EQ(prompt_of({.thinks = true}), "hi|calm|True|<think>\n");
+}
+
+TEST(Thoughts, AreAsTheRequestSaysWhereItDoes) {
+  EXPECT_EQ(prompt_of({.thinks = false}, {{"enable_thinking", true}}), "hi|calm|True|<think>\n");
+  EXPECT_EQ(prompt_of({.thinks = true}, {{"enable_thinking", false}}), "hi|calm|False|<think>\n");
+}
+
+TEST(TemplateVariables, OfTheServerHoldUnlessARequestSetsThem) {
+  const ChatOptions chat = {.values = {{"mood", "merry"}}};
+  EXPECT_EQ(prompt_of(chat), "hi|merry|unset|<think>\n");
+  EXPECT_EQ(prompt_of(chat, {{"mood", "sad"}}), "hi|sad|unset|<think>\n");
+}
+
+}  // namespace
+}  // namespace spectr::server
