@@ -121,17 +121,18 @@ Json to_json(const Cell& cell) {
     return cell.method->reads(setting) ? std::move(value) : Json(nullptr);
   };
   const WarpOptions& warp = cell.warp.options();
-  return {{"method", cell.method->name},
-          {"plan", o.plan ? Json(*o.plan) : Json(nullptr)},
-          {"drafts", null_if_zero(cell.shape.drafts)},
-          {"length", null_if_zero(cell.shape.length)},
-          {"tree", o.tree.empty() ? Json(nullptr) : read(Setting::tree, o.tree)},
-          {"beams", read(Setting::beams, o.beams)},
-          {"beam_mode", read(Setting::beam_mode, o.beam_mode == BeamMode::draw ? "draw" : "top")},
-          {"tau", read(Setting::tau, o.tau)},
-          {"bild_fallback", read(Setting::bild_fallback, o.bild_fallback)},
-          {"bild_rollback", read(Setting::bild_rollback, o.bild_rollback)},
-          {"warp", {{"temperature", warp.temperature}, {"top_k", warp.top_k}, {"top_p", warp.top_p}}}};
+  Json json = {{"method", cell.method->name},
+               {"plan", o.plan ? Json(*o.plan) : Json(nullptr)},
+               {"drafts", null_if_zero(cell.shape.drafts)},
+               {"length", null_if_zero(cell.shape.length)},
+               {"beams", read(Setting::beams, o.beams)},
+               {"beam_mode", read(Setting::beam_mode, o.beam_mode == BeamMode::draw ? "draw" : "top")},
+               {"tau", read(Setting::tau, o.tau)},
+               {"bild_fallback", read(Setting::bild_fallback, o.bild_fallback)},
+               {"bild_rollback", read(Setting::bild_rollback, o.bild_rollback)},
+               {"warp", {{"temperature", warp.temperature}, {"top_k", warp.top_k}, {"top_p", warp.top_p}}}};
+  if (!o.tree.empty() && cell.method->reads(Setting::tree)) json["tree"] = o.tree;
+  return json;
 }
 
 }  // namespace spectr::bench

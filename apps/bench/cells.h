@@ -42,7 +42,7 @@ struct Axes {
 Result<std::vector<Cell>> expand(std::span<const Axes> groups, const MethodOptions& settings,
                                  const WarpOptions& warp, std::size_t draft_models);
 
-/// The settings of a cell: `method`, `plan`, `drafts`, `length`, `tree`, `beams`, `beam_mode`, `tau`,
+/// The settings of a cell: `method`, `plan`, `drafts`, `length`, `beams`, `beam_mode`, `tau`,
 /// `bild_fallback`, `bild_rollback`, and `warp` with `temperature`, `top_k`, `top_p`. Null stands for what a
 /// method has not.
 Json to_json(const Cell& cell);

@@ -241,10 +241,10 @@ Json reference_row(Json head, std::span<const Measurement> measurements) {
 Json row_across(std::span<const Json> rows) {
   SPECTR_CHECK(!rows.empty());
   Json row = rows.front();
-  for (const char* name : {"column", "drafts", "length", "tree", "beams", "beam_mode", "tau", "bild_fallback",
+  for (const char* name : {"column", "drafts", "length", "beams", "beam_mode", "tau", "bild_fallback",
                            "bild_rollback", "warp", "paper"}) {
     for (const Json& other : rows) {
-      if (other.value(name, Json()) != rows.front().value(name, Json())) row[name] = nullptr;
+      if (other[name] != rows.front()[name]) row[name] = nullptr;
     }
   }
   const auto means = [&](const Json::json_pointer& path) {

@@ -94,7 +94,7 @@ Result<Report> mtad_bounds(const Context& context) {
       panel(data, "Lemma A.1, against the draft's", "ratio_qp", "ratio_qp_bound", "τ^(−1/γ)",
             {.label = "PPL_q / PPL_p", .from = 0.8, .logarithmic = true}, "top right"),
       panel(data, "Theorem 3.5, after MTAD's contexts", "ppl_q", "ppl_q_bound", "bound",
-            {.label = "PPL_q of the text", .from = 1.0, .logarithmic = true}, "at graph 0.6, graph 0.4"),
+            {.label = "PPL_q of the text", .from = 1.0, .to = 10000.0, .logarithmic = true}, "top right"),
       panel(data, "Theorem 3.6", "tokens_per_full_block", "tokens_per_full_block_bound",
             "min(L + 1, |ln τ|/U)", {.label = "tokens per block with room for L + 1", .from = 0.0, .to = 5.5},
             "bottom left")};

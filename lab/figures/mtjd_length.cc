@@ -80,7 +80,7 @@ Result<Report> mtjd_length(const Context& context) {
   }
   Panel by_length{fmt::format("texts of {} tokens", horizon),
                   {.label = "tokens γ of a joint block", .from = 0.5, .to = max_length + 0.5},
-                  {.label = "perplexity under the target"},
+                  {.label = "perplexity under the target", .from = 7.6, .to = 9.0},
                   {},
                   "top right"};
   by_length.series.push_back(

@@ -28,6 +28,10 @@ assert finds(made("| 2 |", "| 4 |"), reduced=True) == 1, "and settings"
 assert finds(made("| spectr k-seq", "| tree")) > 0, "a row that is gone"
 assert finds("", reduced=True) == 1, "a table that is gone"
 
+assert len(tables.differences(COMMITTED, made("1.74 ± 0.037", "1.8 ± 0.04"), False, True)) == 0, "near, on another processor"
+assert len(tables.differences(COMMITTED, made("1.74 ± 0.037", "2.1 ± 0.04"), False, True)) == 1, "far"
+assert len(tables.differences(COMMITTED, made("2.07", "2.08"), False, True)) == 1, "the papers' values are the same on all"
+
 summary = "|  | here | paper |\n| --- | ---: | ---: |\n| V = 5: µs here | 4 |  |\n| most rounds | 0.300 | ≤ 1 |\n"
 assert len(tables.differences(summary, summary.replace("| 4 |", "| 5 |"), False)) == 0, "times of the laboratory"
 assert len(tables.differences(summary, summary.replace("0.300", "0.301"), False)) == 1
