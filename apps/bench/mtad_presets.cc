@@ -57,7 +57,7 @@ const std::vector<Axes> two_methods = {{.methods = {"speculative", "mtad"}}};
 Preset mtad_table1() {
   WarpOptions hot = WarpOptions::none();
   hot.temperature = 2.0;
-  return {.name = "mtad-mtad_table1",
+  return {.name = "mtad-table1",
           .source = "MTAD, table 1",
           .summary =
               "10 answers to every prompt at temperature 2: highest, 5th-lowest and lowest perplexity, "
@@ -73,7 +73,7 @@ Preset mtad_table1() {
 
 Preset mtad_table2() {
   return {
-      .name = "mtad-mtad_table2",
+      .name = "mtad-table2",
       .source = "MTAD, table 2",
       .summary = "a token for every text of a batch: time and energy of a pass and of an input",
       .models = "OPT-13B on an L40",
@@ -88,7 +88,7 @@ Preset mtad_table2() {
 Preset mtad_table3() {
   const std::vector<Axes> axes = {{.methods = {"plain", "speculative"}}};
   return {
-      .name = "mtad-mtad_table3",
+      .name = "mtad-table3",
       .source = "MTAD, table 3",
       .summary = "speed and energy of multinomial sampling and of speculative decoding",
       .models = "OPT-125M for OPT-13B (O), Llama-68M for Llama-2-13B (L); ChatAlpaca",

@@ -119,8 +119,8 @@ bool Origins::allows(std::string_view origin) const {
   const auto asked = Origin::read(origin);
   const bool from_here = asked && is_loopback(asked->host.name);
   return std::ranges::any_of(allowed_, [&](const std::string& one) {
-    return one == "*" || (one == "localhost" && from_here) ||
-           (asked ? Origin::read(one) == asked : same_name(one, origin));
+    if (one == "localhost") return from_here;
+    return one == "*" || (asked ? Origin::read(one) == asked : same_name(one, origin));
   });
 }
 

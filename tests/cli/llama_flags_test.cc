@@ -147,7 +147,6 @@ TEST_F(LlamaFlagsTest, ThatAskForNothingAreLeftOut) {
                            "--log-verbosity 3",
                            "--prio 2",
                            "--poll 50",
-                           "--threads-http 4",
                            "--cache-reuse 256",
                            "--offline",
                            "--mirostat 0",

@@ -132,15 +132,15 @@ TEST_F(LlamaFields, CountTheTokensOfAChat) {
 }
 
 TEST_F(LlamaFields, BiasEveryTokenOfAWord) {
-  const std::vector<int> word = tokens_of("elephant");
+  const std::vector<int> word = tokens_of("elephantine");
   ASSERT_GT(word.size(), 1u);
-  const TestJson of_list = settings({{"logit_bias", {{"elephant", -2.5}, {7, false}}}})["logit_bias"];
+  const TestJson of_list = settings({{"logit_bias", {{"elephantine", -2.5}, {7, false}}}})["logit_bias"];
   TestJson expected = TestJson::array();
   for (const int token : word) expected.push_back({token, -2.5});
   expected.push_back({7, false});
   EXPECT_EQ(of_list, expected);
 
-  const TestJson of_object = settings({{"logit_bias", {{"elephant", false}}}})["logit_bias"];
+  const TestJson of_object = settings({{"logit_bias", {{"elephantine", false}}}})["logit_bias"];
   ASSERT_EQ(of_object.size(), word.size());
   for (const TestJson& one : of_object) EXPECT_EQ(one[1], false);
   const TestJson digit = settings({{"logit_bias", {{"7", 1}}}})["logit_bias"];

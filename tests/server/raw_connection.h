@@ -1,7 +1,6 @@
 #pragma once
 
 #include <arpa/inet.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <stdexcept>
 #include <string>
 
 namespace spectr::server {
@@ -22,8 +22,8 @@ inline void allow_many_files() {
   ::setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/// A client that does what it likes with its socket. The test fails if the server neither takes nor sends a
-/// byte for two minutes that are waited for, nor closes the connection.
+/// A client that does what it likes with its socket. It throws if the server neither takes nor sends a byte
+/// for two minutes that are waited for, nor closes the connection.
 class RawConnection {
  public:
   /// With small buffers some kilobytes may wait to be received, and with small segments not many more to be
@@ -98,7 +98,8 @@ class RawConnection {
 
   static void expect_no_timeout(const char* what, ssize_t result) {
     if (result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-      ADD_FAILURE() << "the server has " << what << " nothing for " << patience.tv_sec << " s";
+      throw std::runtime_error("the server has " + std::string(what) + " nothing for " +
+                               std::to_string(patience.tv_sec) + " s");
   }
 
   int socket_;

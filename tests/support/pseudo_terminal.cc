@@ -38,6 +38,11 @@ constexpr std::chrono::minutes patience(1);
   _exit(127);
 }
 
+bool has_ended(pid_t child) {
+  siginfo_t info{};  // of process 0 while the child runs
+  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
+}
+
 }  // namespace
 
 TerminalProgram::TerminalProgram(const std::string& program, const std::vector<std::string>& arguments,
@@ -92,7 +97,7 @@ bool TerminalProgram::shows(const std::string& words) {
       found_ = at + words.size();
       return true;
     }
-    if (!read() && (Clock::now() > end || waitpid(child_, nullptr, WNOHANG | WNOWAIT) != 0)) return false;
+    if (!read() && (Clock::now() > end || has_ended(child_))) return false;
   }
 }
 
