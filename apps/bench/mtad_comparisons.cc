@@ -130,7 +130,7 @@ Preset ten_columns(std::string_view name, std::string_view source, std::string_v
 }
 
 Preset with_table4() {
-  Preset preset = ten_columns("mtad-mtad_table4", "MTAD, table 4", compared);
+  Preset preset = ten_columns("mtad-table4", "MTAD, table 4", compared);
   for (std::size_t i = 0; i < mtad_table4.size(); ++i) preset.columns[i].printed = printed_of(mtad_table4[i]);
   using enum ClaimedRatio::Of;  // abstract and section 5.1
   preset.claims = {{speed, "mtad", "speculative", 1.42_p},

@@ -21,6 +21,7 @@
 #include "apps/server/origin.h"
 #include "apps/server/server.h"
 #include "apps/server/tasks.h"
+#include "spectr/gguf/mapped_file.h"
 
 namespace spectr::cli {
 namespace {
@@ -96,6 +97,9 @@ server::ServerOptions complete(ServeFlags& flags) {
   options.cors = entries_of(flags.origins);
   options.service.chat = flags.chat_template.read();
   options.service.defaults.splits_reasoning = options.service.chat.splits_reasoning;
+  // Before clients are told that models are loading.
+  for (const std::string& file : flags.model.drafts) need(MappedFile::open(file));
+  need(MappedFile::open(flags.model.model));
   return options;
 }
 

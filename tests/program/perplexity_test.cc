@@ -61,7 +61,7 @@ TEST(Perplexity, HasWindowsThatAllBeginWithBos) {
 }
 
 TEST(Perplexity, HasNoBosWhereTheModelWantsNone) {
-  const std::string model = data("arch/qwen2-f32.gguf");
+  const std::string model = data("arch2/glm4moe/model-mtp.gguf");
   const TemporaryFile text("abc abc abc abc");
   const std::size_t tokens = json({"tokenize", "-m", model, "-f", text.path(), "--json"})["tokens"].size();
   EXPECT_EQ(json({"perplexity", "-m", model, "-f", text.path(), "-c", "4"})["tokens"],

@@ -138,8 +138,9 @@ TEST(ServeLog, HasAnObjectForEveryRequest) {
 }
 
 TEST(ServeLog, WarnsOfAServerThatOthersCanReachWithoutAKey) {
-  const auto err = [](const Arguments& more) {
-    return spectr(Arguments{"serve", "-m", "/dev/null", "--port", "0"} + more).err;
+  const TemporaryFile no_model("no model");
+  const auto err = [&](const Arguments& more) {
+    return spectr(Arguments{"serve", "-m", no_model.path(), "--port", "0"} + more).err;
   };
   EXPECT_THAT(err({"--host", "0.0.0.0"}), HasSubstr("0.0.0.0 can be reached from other machines"));
   EXPECT_THAT(err({"--host", "0.0.0.0", "--api-key", "x"}), testing::Not(HasSubstr("can be reached")));
