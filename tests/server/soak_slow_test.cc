@@ -42,7 +42,7 @@ std::string garbage(std::mt19937& random) {
                           "{\"prompt\": [[[[]]]]}",
                           "{\"prompt\": \"a\", \"n\": -1}",
                           "{\"prompt\": \"\\ud800\"}",
-                          "{\"prompt\": \"a\", \"logit_bias\": {\"x\": 1}}"};
+                          "{\"prompt\": \"a\", \"logit_bias\": {\"\": 1}}"};
   std::string body = bodies[random() % std::size(bodies)];
   for (unsigned i = random() % 4; i > 0; --i) body += static_cast<char>(random() % 256);
   return body;
