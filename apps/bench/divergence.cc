@@ -49,7 +49,7 @@ Result<Logits> logits_after(Session& session, std::span<const Token> context) {
   const Logits row = session.logits(TokenTree::root);
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (const double x = row.at(static_cast<Token>(i)); std::isnan(x) || x == HUGE_VAL)
-      return error("{}: the logits that it gives are no logit_numbers", session.name());
+      return error("{}: the logits contain NaN or infinity", session.name());
   }
   return row;
 }

@@ -114,6 +114,10 @@ class Rewriter {
         kept_.insert(kept_.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
         break;
       }
+      if (command_->get_parent() == nullptr && !kept_.empty() && !kept_.front().starts_with('-')) {
+        kept_.push_back(argument);  // of a command that there is not
+        continue;
+      }
       i += take(arguments, i);
     }
     check_shared_values();
@@ -125,8 +129,19 @@ class Rewriter {
   std::size_t take(const Words& arguments, std::size_t at) {
     const std::string& argument = arguments[at];
     const Flag flag(argument);
-    if (find_option(*command_, flag.name) != nullptr) return keep(arguments, at, argument);
+    if (const CLI::Option* const option = find_option(*command_, flag.name)) {
+      if (!flag.value || flag.name.starts_with("--")) return keep(arguments, at, argument);
+      // The parser takes "=" for a part of a short flag's value.
+      if (option->get_items_expected_min() == 0)
+        throw Failure(Status::usage, fmt::format("{} takes no value", flag.name));
+      kept_.insert(kept_.end(), {flag.name, *flag.value});
+      return 0;
+    }
     const LlamaFlags* const row = argument.starts_with('-') ? find_row(*command_, flag.name) : nullptr;
+    const bool is_foreign =
+        row != nullptr && !row->commands.empty() && !has_word(row->commands, command_->get_name());
+    // What a flag means to another command says little of this one.
+    if (is_foreign && row->treatment == Treatment::refused) check_belongs(flag.name);
     if (row == nullptr) {
       if (argument.starts_with('-')) check_unknown(flag.name);
       kept_.push_back(argument);
@@ -134,7 +149,9 @@ class Rewriter {
     }
     if (row->treatment == Treatment::renamed) return rename(*row, flag, arguments, at);
     const std::size_t values = flag.value ? 0 : count_values(*row, arguments, at);
-    if (row->treatment == Treatment::noted) notes_.push_back(fmt::format("{}: {}", flag.name, row->text));
+    std::string note =
+        row->treatment == Treatment::noted && !is_foreign ? fmt::format("{}: {}", flag.name, row->text) : "";
+    if (!note.empty() && std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(std::move(note));
     if (row->treatment == Treatment::refused)
       check_refused(*row, flag.name, flag.value.value_or(values > 0 ? arguments[at + 1] : ""));
     if (row->treatment != Treatment::refused && row->values == Values::one && values == 0 && !flag.value)
@@ -186,15 +203,20 @@ class Rewriter {
     }
   }
 
-  void check_unknown(const std::string& name) const {
-    if (command_->get_parent() == nullptr && !kept_.empty()) return;  // of a command that there is not
+  /// Refuses a flag that other commands have.
+  void check_belongs(const std::string& name) const {
     Words commands;
     find_commands_with(root_of(*command_), name, commands);
-    if (!commands.empty() && command_->get_parent() != nullptr) {
-      if (commands.size() > 3) commands.resize(3);
-      throw Failure(Status::usage, fmt::format("{} is a flag of {}, not of {}", name,
-                                               fmt::join(commands, ", "), path_of(*command_)));
-    }
+    if (commands.empty() || command_->get_parent() == nullptr) return;
+    const bool has_more = commands.size() > 3;
+    if (has_more) commands.resize(3);
+    throw Failure(Status::usage,
+                  fmt::format("{} is a flag of {}{}, not of {}", name, fmt::join(commands, ", "),
+                              has_more ? " and others" : "", path_of(*command_)));
+  }
+
+  void check_unknown(const std::string& name) const {
+    check_belongs(name);
     if (is_long_word_behind_one_dash(name))
       throw Failure(Status::usage,
                     fmt::format("{} was not expected; see {} --help", name, path_of(*command_)));

@@ -227,7 +227,7 @@ void run(BenchMethodsFlags flags, const CLI::App& command) {
 
   ThreadPool pool(flags.model.thread_count());
   const LoadedModel target = need(load_model(flags.model.model, pool, flags.model.load_options()));
-  const CostFile cost_file(plan.method_flags().cost_file);
+  const CostFile cost_file(plan.method_flags().cost_file, true);
   const std::vector<LoadedModel> drafts =
       only_prompts ? std::vector<LoadedModel>{}
                    : load_drafts(flags.model, target, pool, draft_options_of(plan, flags.model, cost_file));

@@ -56,7 +56,7 @@ class ChatRepl {
     if (is_over) files_.clear();
   }
   void take(const ChatCommand& command) {
-    attempt([&] { obey(command); });
+    attempt([&] { handle(command); });
   }
   static void take(const ChatMistake& mistake) { fmt::print(stderr, "{}\n", mistake.text); }
 
@@ -77,7 +77,7 @@ class ChatRepl {
   /// Prints what is not part of the conversation.
   void note(std::string_view text) const { fmt::print(stderr, "{}{}{}", dim_.begin, text, dim_.end); }
 
-  void obey(const ChatCommand& command) {
+  void handle(const ChatCommand& command) {
     switch (command.action) {
       case ChatAction::help:
         fmt::print(stderr, "{}", chat_help());

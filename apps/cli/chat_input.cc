@@ -87,9 +87,9 @@ ChatInput parse_command(std::string_view line) {
         escape(name))};
   }
   if (rule->argument == Argument::required && argument.empty())
-    return ChatMistake{fmt::format("/{} needs more: {}", name, rule->usage)};
+    return ChatMistake{fmt::format("/{} needs an argument: {}", name, rule->usage)};
   if (rule->argument == Argument::none && !argument.empty())
-    return ChatMistake{fmt::format("/{} takes nothing behind it", name)};
+    return ChatMistake{fmt::format("/{} takes no argument", name)};
   return ChatCommand{rule->action, std::string(argument)};
 }
 
@@ -112,7 +112,10 @@ std::expected<std::string, NoLine> read_message(LineSource& lines, TypedLine fir
 
 /// The line that becomes this message when it is typed again. One with line breaks counts as pasted.
 std::string retyped(const std::string& message) {
-  return message.starts_with('/') && !message.contains('\n') ? '/' + message : message;
+  if (message.contains('\n')) return message;
+  const std::string quotes(fence);
+  if (message.ends_with('\\') || message.starts_with(fence)) return quotes + message + quotes;
+  return message.starts_with('/') ? '/' + message : message;
 }
 
 std::expected<ChatInput, NoLine> read_once(LineSource& lines) {

@@ -114,8 +114,8 @@ std::string Conversation::statistics() const {
   const Statistics& spent = outcome.statistics;
   std::string text = fmt::format("prompt: {} tokens, {} of them computed, {:.2f} s\n", last_->prompt,
                                  outcome.computed, spent.prompt_seconds);
-  text += fmt::format("answer: {} tokens, {:.1f} a second\n", spent.generated(), spent.tokens_per_second());
-  text += fmt::format("method {}: {:.2f} tokens a pass of the target", rule_->name, spent.block_efficiency());
+  text += fmt::format("answer: {} tokens, {:.1f} tokens/s\n", spent.generated(), spent.tokens_per_second());
+  text += fmt::format("method {}: {:.2f} tokens per target pass", rule_->name, spent.block_efficiency());
   if (spent.drafted() > 0)
     text += fmt::format(", {} of {} drafts accepted", spent.accepted(), spent.drafted());
   text += fmt::format("\ncontext: {} of {} tokens\n", last_->prompt + spent.generated(), slots_->context());
@@ -124,8 +124,8 @@ std::string Conversation::statistics() const {
 
 std::string Conversation::summary() const {
   const Statistics& spent = last_->outcome.statistics;
-  std::string text = fmt::format("{} tokens, {:.1f} a second", spent.generated(), spent.tokens_per_second());
-  if (spent.drafted() > 0) text += fmt::format(", {:.2f} a pass of the target", spent.block_efficiency());
+  std::string text = fmt::format("{} tokens, {:.1f} tokens/s", spent.generated(), spent.tokens_per_second());
+  if (spent.drafted() > 0) text += fmt::format(", {:.2f} tokens per target pass", spent.block_efficiency());
   return text;
 }
 

@@ -60,8 +60,9 @@ int seconds_to_measure(const Transformer& target, std::span<const Transformer* c
 }
 
 /// Measures now: an entry, which holds how busy the machine was meanwhile.
-Json measure(const Transformer& target, std::span<const Transformer* const> drafts) {
-  fmt::print(stderr, "measuring this machine once, about {} s\n", seconds_to_measure(target, drafts));
+Json measure(const Transformer& target, std::span<const Transformer* const> drafts,
+             const CostFile::Tell& tell) {
+  tell(fmt::format("measuring this machine once, about {} s", seconds_to_measure(target, drafts)));
   Progress progress("measuring", 100);
   const MeasuredCosts measured =
       need(measure_costs(target, std::vector<const LanguageModel*>(drafts.begin(), drafts.end()),
@@ -73,11 +74,12 @@ Json measure(const Transformer& target, std::span<const Transformer* const> draf
 }
 
 /// Warns if the machine was busy when an entry was measured.
-void warn_of_disturbance(const Json& entry, const std::string& path) {
+void warn_of_disturbance(const Json& entry, const std::string& path, const CostFile::Tell& tell) {
   const auto spread = entry.find("disturbed");
   if (spread == entry.end() || !spread->is_number()) return;
-  fmt::print(stderr, "the machine was busy when it was measured, and {:.1f} times slower than it can be{}\n",
-             spread->get<double>(), path.empty() ? "" : fmt::format("; delete {} to measure again", path));
+  tell(fmt::format("the machine was busy when it was measured, and {:.1f} times slower than it can be{}",
+                   spread->get<double>(),
+                   path.empty() ? "" : fmt::format("; delete {} to measure again", path)));
 }
 
 /// A draft's options by their names in flags, and back.
@@ -115,9 +117,9 @@ Json to_json(const SlimTrials& trials, const Transformer& target) {
 
 /// The file as it is against the smallest variant: the others take as long to load again.
 SlimTrials try_draft(const Transformer& target, const Tokenizer& tokenizer, const std::string& draft,
-                     ThreadPool& pool, const LoadOptions& options) {
+                     ThreadPool& pool, const LoadOptions& options, const CostFile::Tell& tell) {
   const std::span<const SlimOptions> variants = slim_variants().first(2);
-  fmt::print(stderr, "trying once whether a smaller draft model is faster here\n");
+  tell("trying once whether a smaller draft model is faster here");
   Progress progress("trying", variants.size());
   auto trials = try_slim(target, tokenizer, draft, pool, options, variants,
                          [&](std::size_t done) { progress.at(done); });
@@ -126,6 +128,10 @@ SlimTrials try_draft(const Transformer& target, const Tokenizer& tokenizer, cons
 }
 
 }  // namespace
+
+void CostFile::print_line(const std::string& line) {
+  fmt::print(stderr, "{}\n", line);
+}
 
 ChosenDraft CostFile::slim(const Transformer& target, const Tokenizer& tokenizer, const std::string& draft,
                            ThreadPool& pool, const LoadOptions& options) const {
@@ -139,7 +145,7 @@ ChosenDraft CostFile::slim(const Transformer& target, const Tokenizer& tokenizer
   const auto entry = file_.entry(
       key, [](const Json& found) { return slim_from(found).has_value(); },
       [&] {
-        SlimTrials trials = try_draft(target, tokenizer, draft, pool, options);
+        SlimTrials trials = try_draft(target, tokenizer, draft, pool, options, tell_);
         Json kept = to_json(trials, target);
         chosen.model = std::move(trials.model);
         return kept;
@@ -152,9 +158,8 @@ void CostFile::keep(const Transformer& target, std::span<const Transformer* cons
                     const CostCheck& check, std::span<const Learned> learned) const {
   file_.change(key_of(target, drafts, threads), [&](Json& entry) {
     if (const auto off = check.off()) {
-      fmt::print(stderr,
-                 "the machine takes {:.2f} times as long as {} says: the next run measures it again\n", *off,
-                 file_.path());
+      tell_(fmt::format("the machine takes {:.2f} times as long as {} says: the next run measures it again",
+                        *off, file_.path()));
       entry["off"] = *off;
     }
     for (std::size_t i = 0; i < learned.size() && i < entry["drafts"].size(); ++i) {
@@ -182,14 +187,13 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
     }
     return good;
   };
-  const auto [entry, kept] = file_.entry(key, holds, [&] { return measure(target, drafts); });
-  warn_of_disturbance(entry, kept ? file_.path() : "");
+  const auto [entry, kept] = file_.entry(key, holds, [&] { return measure(target, drafts, tell_); });
+  warn_of_disturbance(entry, kept ? file_.path() : "", tell_);
   const auto costs = costs_from(entry, drafts.size());
   SPECTR_CHECK(costs.has_value());
   const auto shared = std::make_shared<const Costs>(costs->shared(texts));
-  if (prints_hash_)
-    fmt::print(stderr, "costs of passes: {}, hash {:016x}\n", kept ? file_.path() : "not kept",
-               shared->hash());
+  if (tells_hash_)
+    tell_(fmt::format("costs of passes: {}, hash {:016x}", kept ? file_.path() : "not kept", shared->hash()));
   return shared;
 }
 

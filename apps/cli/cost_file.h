@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "apps/cli/kept_measurements.h"
 #include "spectr/decode/auto/cost_check.h"
@@ -19,10 +21,15 @@ namespace spectr::cli {
 /// speed; what is missing is measured once (a few seconds) and added.
 class CostFile {
  public:
+  using Tell = std::function<void(const std::string&)>;
+
   /// No path: `costs.json` in $XDG_CACHE_HOME/spectr or ~/.cache/spectr.
-  /// `prints_hash`: costs() prints where the costs are kept, and their hash.
-  explicit CostFile(const std::optional<std::string>& path, bool prints_hash = true)
-      : file_(path), prints_hash_(prints_hash) {}
+  /// `tells_hash`: costs() tells where the costs are kept, and their hash.
+  CostFile(const std::optional<std::string>& path, bool tells_hash, Tell tell = print_line)
+      : file_(path), tells_hash_(tells_hash), tell_(std::move(tell)) {}
+
+  /// Prints a line on standard error.
+  static void print_line(const std::string& line);
 
   /// For one of `texts` texts that share all passes. Throws Failure where a file that was named is not of
   /// this form or cannot be written. The default one is measured and written again, and where it cannot be
@@ -46,7 +53,8 @@ class CostFile {
   static constexpr std::size_t contexts_to_learn = 16;
 
   KeptMeasurements file_;
-  bool prints_hash_;
+  bool tells_hash_;
+  Tell tell_;
 };
 
 }  // namespace spectr::cli

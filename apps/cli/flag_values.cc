@@ -56,8 +56,8 @@ CLI::Validator minus_one_as(std::string number) {
 CLI::Validator thread_number() {
   const auto check = [](std::string& text) {
     if (text == "-1") return std::string();
-    const std::string problem = whole(1, 1024)(text);
-    return problem.empty() ? problem : problem + ", or -1 for all cores";
+    if (whole(1, 1024)(text).empty()) return std::string();
+    return fmt::format("must be -1 (all cores) or a whole number from 1 to 1024, got '{}'", escape(text));
   };
   return {check, ""};
 }

@@ -31,18 +31,20 @@ constexpr std::pair<std::string_view, std::string_view> other_names[] = {
     {"show", "inspect"},      {"info", "inspect"},
 };
 
-/// Levenshtein's distance: how many letters must be inserted, deleted or replaced to turn `a` into `b`. Cost:
-/// the product of their lengths.
+/// How many letters must be inserted, deleted or replaced, or pairs of neighbours swapped, to turn `a` into
+/// `b`, where no letter is changed twice (optimal string alignment). Cost: the product of their lengths.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
+    next[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+      next[j + 1] = std::min({row[j] + (a[i] == b[j] ? 0 : 1), next[j] + 1, row[j + 1] + 1});
+      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+        next[j + 1] = std::min(next[j + 1], before[j - 1] + 1);
     }
+    std::swap(before, row);
+    std::swap(row, next);
   }
   return row.back();
 }
@@ -187,7 +189,18 @@ void check_bare_flags(const CLI::App& app, const Words& arguments) {
   const auto names = [&](const char* first, const char* second, const char* third) {
     return std::array{find_command(app, first), find_command(app, second), find_command(app, third)};
   };
-  const bool has_prompt = Typed(app, arguments).has_prompt;
+  const Typed typed(app, arguments);
+  for (const std::string& other : typed.others) {
+    const CLI::App* const command = find_command(app, other);
+    if (command == nullptr) continue;
+    const auto at = std::ranges::find(arguments, other);
+    Words rest(arguments.begin(), at);
+    if (!names_of_commands(*command).empty())
+      throw Failure(Status::usage, fmt::format("flags go after the command: spectr {} ...", other));
+    rest.insert(rest.end(), std::next(at), arguments.end());
+    if (const auto line = corrected(*command, rest, false)) suggest("flags go after the command", *line);
+  }
+  const bool has_prompt = typed.has_prompt;
   const auto candidates =
       has_prompt ? names("generate", "chat", "serve") : names("chat", "serve", "generate");
   const std::string name = arguments.front().substr(0, arguments.front().find('='));
@@ -223,6 +236,8 @@ std::string_view closest(std::string_view given, std::span<const std::string> na
 Words replace_help_words(Words arguments) {
   if (arguments.empty()) return arguments;
   if (arguments.front() == "version") arguments.front() = "--version";
+  const bool has_flags = std::ranges::any_of(arguments, [](const auto& one) { return one.starts_with('-'); });
+  if (arguments.size() > 1 && arguments.back() == "help" && !has_flags) arguments.back() = "--help";
   if (arguments.front() != "help") return arguments;
   arguments.erase(arguments.begin());
   if (std::ranges::find(arguments, "--help-all") == arguments.end()) arguments.emplace_back("--help");
@@ -251,6 +266,10 @@ void check_command(const CLI::App& app, const Words& arguments) {
   if (is_surely_model(first)) {
     if (const auto line = corrected(*chat, arguments, true)) suggest(problem, *line);
   }
+  // The parser would print the help of the whole program.
+  if (std::ranges::find(rest, "--help") != rest.end() || std::ranges::find(rest, "--help-all") != rest.end())
+    throw Failure(Status::usage,
+                  fmt::format("{}{}; see spectr --help", problem, close_name(first, names_of_commands(app))));
 }
 
 std::string explain(const CLI::App& app, const Words& typed, const CLI::ParseError& failure) {
@@ -265,6 +284,8 @@ std::string explain(const CLI::App& app, const Words& typed, const CLI::ParseErr
   const Words unknown = command->remaining();
   const bool has_flags =
       std::ranges::any_of(unknown, [](const std::string& one) { return one.starts_with('-'); });
+  if (command->get_require_subcommand_min() > 0 && unknown.empty())
+    return fmt::format("no command is given; see spectr {}--help", path);
   if (command->get_require_subcommand_min() > 0 && !unknown.empty() && !unknown.front().starts_with('-'))
     return fmt::format("there is no command '{}{}'{}; see spectr {}--help", path, unknown.front(),
                        close_name(unknown.front(), names_of_commands(*command)), path);

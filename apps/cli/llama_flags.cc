@@ -10,9 +10,10 @@ constexpr auto none = Values::none, maybe_word = Values::maybe_word, one = Value
 constexpr auto renamed = Treatment::renamed, ignored = Treatment::ignored, noted = Treatment::noted,
                refused = Treatment::refused;
 
-constexpr std::string_view shared_setting = "the draft shares the target's setting";
+constexpr std::string_view shared_setting =
+    "the draft uses the target's setting; choose it with -c, -t, -ctk or -ctv";
 constexpr std::string_view exact_acceptance =
-    "drafts are accepted by their exact law, not by a threshold of probability";
+    "drafts have L tokens whatever their probability; use -L, or --method auto";
 constexpr std::string_view by_method =
     "choose with --method, or in requests to the server with 'speculative'";
 constexpr std::string_view own_ngrams =
@@ -116,7 +117,7 @@ constexpr std::array computing = std::to_array<LlamaFlags>({
 
 // Drafts. What has no meaning here is refused unless it asks for what is done anyway.
 constexpr std::array drafting = std::to_array<LlamaFlags>({
-    {"--draft-min --draft-n-min --spec-draft-n-min", one, refused, "a block drafts L tokens", "0",
+    {"--draft-min --draft-n-min --spec-draft-n-min", one, refused, "use -L for the number of tokens per draft", "0",
      "LLAMA_ARG_SPEC_DRAFT_N_MIN LLAMA_ARG_DRAFT_MIN"},
     {"--draft-p-min --spec-draft-p-min --draft-p-split --spec-draft-p-split", one, refused, exact_acceptance,
      "0", "LLAMA_ARG_SPEC_DRAFT_P_MIN LLAMA_ARG_SPEC_DRAFT_P_SPLIT"},
@@ -213,7 +214,7 @@ constexpr std::array terminal = std::to_array<LlamaFlags>({
     {"-st --single-turn", none, noted, "give the message with -p for a single answer", {}, {}, "chat"},
     {"-st --single-turn", none},
     {"--server-base", one, refused, "spectr chat loads the model itself; give it with -m FILE"},
-    {"-bf --binary-file", one, refused, "use -f FILE, which is read as bytes"},
+    {"-bf --binary-file", one, refused, "use -f FILE"},
     {"-sysf --system-prompt-file", one, refused, "use -sys \"$(cat FILE)\""},
     {"-sys --system-prompt", one, refused, "send a system message in requests", {}, {}, "serve"},
     {"-p --prompt -f --file", one, refused, prompts_of_clients, {}, {}, "serve"},

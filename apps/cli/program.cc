@@ -65,8 +65,8 @@ void isolate(CLI::App& app, std::vector<std::string>& notes) {
 /// Parses the arguments, which calls a command, and returns the exit status. Throws what the command throws.
 int parse(std::vector<std::string> typed, const AddCommands& add_commands) {
   CLI::App app{
-      "Makes a large language model generate faster with the help of a small one, and proves that the law\n"
-      "of what is generated stays the large one's.",
+      "Makes a large language model generate faster with the help of a small one, without changing the\n"
+      "output distribution.",
       "spectr"};
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "print what most people need, and end");

@@ -67,10 +67,11 @@ server::ServerOptions complete(ServeFlags& flags) {
   flags.model.choose_bundled();
   options.service.target = flags.model.model;
   options.service.drafts.assign(flags.model.drafts.begin(), flags.model.drafts.end());
-  options.service.costs = [file = flags.method.cost_file,
-                           texts = flags.texts](const server::ModelSet& models) {
-    return CostFile(file).costs(*models.target, models.draft_models(), models.pool->threads(),
-                                static_cast<std::size_t>(texts));
+  const CostFile costs(flags.method.cost_file, true,
+                       [](const std::string& line) { spdlog::info("{}", line); });
+  options.service.costs = [costs, texts = flags.texts](const server::ModelSet& models) {
+    return costs.costs(*models.target, models.draft_models(), models.pool->threads(),
+                       static_cast<std::size_t>(texts));
   };
   options.service.defaults = {flags.sampling.warp().options(),
                               flags.predict < 0 ? std::nullopt : std::optional<std::size_t>(flags.predict),
@@ -78,8 +79,7 @@ server::ServerOptions complete(ServeFlags& flags) {
                               flags.seed < 0 ? std::nullopt : std::optional<std::uint64_t>(flags.seed)};
   check_method(flags.method, options.service.drafts.size());
   options.service.threads = flags.model.thread_count();
-  options.service.load = draft_options(flags.model, flags.method.rule(options.service.drafts.size()),
-                                       CostFile(flags.method.cost_file));
+  options.service.load = draft_options(flags.model, flags.method.rule(options.service.drafts.size()), costs);
   options.service.timeout = std::chrono::seconds(flags.timeout);
   options.service.slots = {static_cast<std::size_t>(flags.slots), static_cast<std::size_t>(flags.queue),
                            static_cast<std::size_t>(flags.model.context)};
@@ -151,8 +151,10 @@ void stop_job(LedJob& job, const Loading& loading, const sigset_t& endings) {
   constexpr std::chrono::seconds patience(3);  // for the loading to meet an order that is refused
   job.stop();
   bool hurried = is_ended(loading, endings, now() + patience);
-  while (!hurried && loading.wait_for(std::chrono::seconds(0)) != std::future_status::ready && !job.leave())
+  while (!hurried && loading.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    if (job.leave()) std::quick_exit(0);  // nothing of the job can be used any more
     hurried = is_ended(loading, endings, now() + std::chrono::milliseconds(100));
+  }
 }
 
 /// Loads the models. False: a signal of `endings` came first; loading may go on, unless the process ends.
@@ -238,7 +240,7 @@ void add_serve(CLI::App& app) {
       ->capture_default_str()
       ->group(network);
   repeatable(command.add_option("--api-key", flags->keys,
-                                "key that clients must send, or several behind commas; repeatable"))
+                                "API key that clients must send; comma-separated; repeatable"))
       ->envname("LLAMA_API_KEY")
       ->group(network);
   command.add_option("--api-key-file", flags->key_file, "file with one key a line")

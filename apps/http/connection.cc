@@ -92,8 +92,7 @@ void Connection::use_input() {
 
 /// Between what is refused because of who asks for what, and the body.
 void Connection::head_read() {
-  Request& request = reader_->request();
-  request.client = channel_->client();
+  const Request& request = reader_->request();
   // Behind chunks nothing is read: where one is counted wrongly, by whomever, no request begins in it.
   last_ = !reader_->keeps_alive() || reader_->chunked() || requests_ >= loop_.limits.requests;
   if (auto refusal = loop_.handler.refuse(request)) return refuse(*std::move(refusal));
@@ -134,8 +133,9 @@ bool Connection::body_fits() {
 void Connection::begin_answer() {
   last_ = last_ || loop_.draining || loop_.finishing;
   Request& request = reader_->request();
-  const bool is_told = request.headers.count("X-Request-Id") == 1;
-  request.id = request_id(is_told ? request.headers.get("X-Request-Id") : "");
+  request.client = channel_->client();
+  const bool is_sent = request.headers.count("X-Request-Id") == 1;
+  request.id = request_id(is_sent ? request.headers.get("X-Request-Id") : "");
   Headers fields = loop_.handler.headers(request);
   fields.add("X-Request-Id", request.id);
   const Encoder::Client client{

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "apps/json.h"
+#include "apps/json_input.h"
 #include "apps/server/log.h"
 #include "spectr/base/names.h"
 
@@ -48,11 +49,19 @@ std::string as_text(const http::Request& request, const http::Exchange& exchange
 }
 
 Json as_json(const http::Request& request, const http::Exchange& exchange) {
-  Json line = {{"message", "request"},      {"client", request.client},
-               {"method", request.method},  {"path", request.path},
-               {"status", exchange.status}, {"milliseconds", milliseconds_of(exchange)}};
-  for (const auto& [name, value] : exchange.notes)
-    std::visit([&line, &name](const auto& it) { line[name] = it; }, value);
+  Json line = {{"message", "request"},
+               {"client", request.client},
+               {"method", shortened(request.method, max_logged_path)},
+               {"path", shortened(request.path, max_logged_path)},
+               {"status", exchange.status},
+               {"milliseconds", milliseconds_of(exchange)}};
+  for (const auto& [name, value] : exchange.notes) {
+    if (const auto* number = std::get_if<std::uint64_t>(&value)) {
+      line[name] = *number;
+    } else {
+      line[name] = shortened(std::get<std::string>(value), max_reason);
+    }
+  }
   line["complete"] = exchange.complete;
   line["request_id"] = request.id;
   return line;

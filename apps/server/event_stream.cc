@@ -58,8 +58,11 @@ class EventStream final : public http::Reply {
       sink.note("reason", failure->what());
       return send(failure->json(), sink);
     }
-    if (outcome->reason == FinishReason::cancelled)
-      return send(ApiError::unavailable("cancelled: the server stops", 1).json(), sink);
+    if (outcome->reason == FinishReason::cancelled) {
+      const ApiError stopped = ApiError::unavailable("cancelled: the server stops", 1);
+      sink.note("reason", stopped.what());
+      return send(stopped.json(), sink);
+    }
     send(format_->end(i, *outcome), sink);
   }
 

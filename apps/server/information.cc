@@ -8,6 +8,7 @@
 #include "apps/server/foreign_fields.h"
 #include "apps/server/report.h"
 #include "apps/server/tasks.h"
+#include "spectr/base/names.h"
 #include "spectr/base/version.h"
 #include "spectr/transport/plans.h"
 
@@ -44,7 +45,7 @@ Json defaults_of(const Service& service) {
 Json model_json(const Service& service, const std::string& name) {
   const std::vector<std::string>& aliases = service.options().aliases;
   if (name != service.models().name && std::ranges::find(aliases, name) == aliases.end())
-    throw ApiError::not_found(fmt::format("there is no model '{}'", name));
+    throw ApiError::not_found(fmt::format("there is no model '{}'", escape(name)));
   return describe(service);
 }
 
@@ -75,6 +76,7 @@ Json props_json(const Service& service) {
            {{"n_ctx", service.slots().context()}, {"params", defaults_of(service)}}},
           {"total_slots", service.slots().states().size()},
           {"chat_template", models.template_source},
+          {"has_chat_template", models.has_template},
           {"bos_token", text(vocabulary.bos())},
           {"eos_token", text(vocabulary.eos())},
           {"modalities", {{"vision", false}, {"audio", false}}},

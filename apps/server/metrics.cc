@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/http/handler.h"
 #include "spectr/base/numeric.h"
 #include "spectr/base/version.h"
 
@@ -63,8 +64,10 @@ void add_build(Text& out) {
 
 void add_answers(Text& out, std::map<int, std::uint64_t> answers) {
   std::map<int, std::uint64_t> classes = {{2, 0}, {4, 0}, {5, 0}};
-  for (const auto& [status, count] : answers) classes[status / 100] += count;
-  out.head(own, "http_responses_total", "counter", "Responses by class of status.");
+  for (const auto& [status, count] : answers) {
+    if (status != http::Exchange::client_left) classes[status / 100] += count;
+  }
+  out.head(own, "http_responses_total", "counter", "Responses by class of status, as their heads have it.");
   for (const auto& [first, count] : classes)
     out.value(own, "http_responses_total", fmt::format("class=\"{}xx\"", first), as_double(count));
   answers.try_emplace(429, 0);

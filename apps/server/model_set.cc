@@ -35,6 +35,7 @@ Result<ModelSet> ModelSet::load(const std::filesystem::path& target,
   SPECTR_TRY(models.template_source, chat_template_source(models.target->file(), chat));
   models.chat_template =
       ChatTemplate::make(models.template_source, models.tokenizer->vocabulary(), chat.rendering());
+  models.has_template = chat.source || models.target->file().find("tokenizer.chat_template") != nullptr;
   if (chat.source && !models.chat_template) return std::unexpected(models.chat_template.error());
   models.path = target.string();
   for (const std::filesystem::path& path : drafts) {

@@ -42,6 +42,7 @@ struct ModelSet {
   std::string path;             ///< of the target's file
   std::string name;             ///< by which clients call the target
   std::string template_source;  ///< of the chat template
+  bool has_template = false;    ///< else that of texts line by line stands in
   Result<ChatTemplate> chat_template = error("no model is loaded");
   std::shared_ptr<const Costs> costs;  ///< of passes; none: method auto is not offered
 

@@ -122,8 +122,7 @@ bool commute(Sampler a, Sampler b) {
 }  // namespace
 
 void apply_samplers(const JsonInput& samplers, WarpOptions& options) {
-  if (samplers.empty()) return;
-  if (samplers.is_string() && samplers.get_ref<const std::string&>().empty()) return;
+  if (samplers.is_null() || samplers == "" || samplers == JsonInput::array()) return;
   std::vector<Sampler> chain = read(samplers);
   for (const Sampler one :
        {Sampler::penalties, Sampler::top_k, Sampler::top_p, Sampler::min_p, Sampler::temperature}) {

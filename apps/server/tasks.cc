@@ -44,6 +44,9 @@ std::vector<Token> encode(const JsonInput& prompt, const Tokenizer& tokenizer) {
       const std::vector<Token> more =
           tokenizer.encode(part.get_ref<const std::string&>(), {.add_bos = is_first, .parse_special = true});
       tokens.insert(tokens.end(), more.begin(), more.end());
+    } else if (!part.is_number()) {
+      throw ApiError::invalid(
+          fmt::format("'prompt' must be a string or a list of token ids and strings, got {}", shown(prompt)));
     } else {
       tokens.push_back(read_token(part, tokenizer.vocabulary(), "prompt"));
     }

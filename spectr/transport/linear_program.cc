@@ -60,7 +60,7 @@ struct LinearProgram::Solver {
 LinearProgram::LinearProgram(std::size_t columns) : solver_(std::make_unique<Solver>()) {
   SPECTR_CHECK(columns >= 1);
   solver_->clp.setLogLevel(0);
-  solver_->clp.setPerturbation(100);  // off: what it leaves behind is larger than our solver_tolerance
+  solver_->clp.setPerturbation(100);  // off: what it leaves behind is larger than our tolerance
   solver_->clp.setPrimalTolerance(solver_tolerance);
   solver_->clp.setDualTolerance(solver_tolerance);
   solver_->clp.resize(0, static_cast<int>(columns));

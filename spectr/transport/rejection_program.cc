@@ -158,7 +158,7 @@ Result<RejectionProgram::Solution> RejectionProgram::solve_by_library() const {
   for (std::size_t i = k - 1; i-- > 0;) {
     program.keep_optima();
     auto next = minimise(program, k, i, -1.0);
-    // Where the optima lie within cut_rounding of each other, the solver may lose them: any of them will do.
+    // Where the optima lie within rounding of each other, the solver may lose them: any of them will do.
     if (!next || (*next)[k - 1] > x[k - 1] + rounding_of_cost) break;
     x = std::move(*next);
   }

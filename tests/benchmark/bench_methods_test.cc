@@ -297,7 +297,7 @@ TEST_F(BenchMethods, ErrorsAreOneLineWithStatus2) {
       {methods({"--prompts", "/nowhere"}), "/nowhere"},
       {methods({"--json", "--csv"}), "--csv"},
       {{"bench", "methods", "-m", target()}, "need a draft model"},
-      {{"bench"}, "A subcommand is required"},
+      {{"bench"}, "no command is given; see spectr bench --help"},
   };
   for (const auto& c : cases) {
     const Outcome ran = test::spectr(c.arguments);

@@ -73,8 +73,8 @@ TEST(ChatInput, ASlashAndALetterIsACommand) {
 
 TEST(ChatInput, WhatIsNoCommandIsTold) {
   EXPECT_THAT(read("/sats\n"), ElementsAre(HasSubstr("there is no command /sats; /help lists them")));
-  EXPECT_THAT(read("/file\n"), ElementsAre("!/file needs more: /file PATH"));
-  EXPECT_THAT(read("/undo twice\n"), ElementsAre("!/undo takes nothing behind it"));
+  EXPECT_THAT(read("/file\n"), ElementsAre("!/file needs an argument: /file PATH"));
+  EXPECT_THAT(read("/undo twice\n"), ElementsAre("!/undo takes no argument"));
   EXPECT_THAT(read("/\xff\xfe\033\n/a\xff\033\n"), ElementsAre("/\xff\xfe\033", HasSubstr("/a\\xff\\x1b;")));
 }
 

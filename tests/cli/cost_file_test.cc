@@ -30,7 +30,7 @@ class CostFileTest : public testing::Test {
   }
 
   std::string path_ = testing::TempDir() + "costs-" + std::to_string(getpid()) + ".json";
-  CostFile file_{path_};
+  CostFile file_{path_, true};
   RealModel target_ = RealModel::load(tiny_target), draft_ = RealModel::load(tiny_draft);
   std::vector<const Transformer*> drafts_ = {draft_.transformer.get()};
 };

@@ -205,7 +205,7 @@ TEST_F(ChatTerminal, UserAndModelHaveColoursUnlessTheyAreRefused) {
   };
   const std::string coloured = screen({});
   for (const std::string& style : {users, models, dim}) EXPECT_THAT(coloured, HasSubstr(style));
-  EXPECT_THAT(coloured, HasSubstr("a second")) << "statistics of the answer";
+  EXPECT_THAT(coloured, HasSubstr("tokens/s")) << "statistics of the answer";
   for (const char* refusal : {"NO_COLOR", "TERM"}) {
     const std::string plain = screen({{refusal, "dumb"}});
     for (const std::string& style : {users, models, dim}) EXPECT_THAT(plain, Not(HasSubstr(style)));

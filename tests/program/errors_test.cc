@@ -19,7 +19,7 @@ Arguments story() {
 }
 
 TEST(Errors, UnknownWordsAreNamed) {
-  expect_error({}, "subcommand");
+  expect_error({}, "no command is given; see spectr --help");
   expect_error({"sing"}, "sing");
   expect_error({"sing", "-m", target()}, "sing");
   expect_error({"--sing"}, "--sing");

@@ -34,6 +34,43 @@ TEST(Hints, ACommandLineWithoutACommandIsGivenOne) {
   expect_error({"model.gguf"}, "did you mean: spectr chat -m model.gguf\n");
   expect_error({target(), "-c", "64"}, "did you mean: spectr chat -m " + target() + " -c 64\n");
   expect_error({"--sing"}, "--sing was not expected");
+  expect_error({}, "no command is given; see spectr --help");
+  expect_error({"plan"}, "no command is given; see spectr plan --help");
+}
+
+TEST(Hints, FlagsBeforeTheCommandAreMovedBehindIt) {
+  expect_error({"-m", "X", "serve"}, "flags go after the command; did you mean: spectr serve -m X\n");
+  expect_error({"-t", "4", "generate", "-p", "hi"}, "did you mean: spectr generate -t 4 -p hi\n");
+  expect_error({"-m", "X", "bench", "methods"}, "flags go after the command: spectr bench ...");
+}
+
+TEST(Hints, AMistypedCommandIsNamedWhateverItsFlags) {
+  expect_error({"genrate", "-p", "hi"}, "there is no command 'genrate'; did you mean generate");
+  expect_error({"genrate", "-m", "X", "--lora", "y"}, "there is no command 'genrate'");
+  expect_error({"help", "genrate"}, "there is no command 'genrate'; did you mean generate");
+}
+
+TEST(Hints, SwappedLettersAreOneMistake) {
+  expect_error({"serve", "-m", target(), "--prot", "80"}, "did you mean --port");
+  expect_error({"chta", "-m", target()}, "did you mean chat");
+}
+
+TEST(Hints, FlagsOfOtherCommandsAreNamedAsTheirs) {
+  expect_error({"perplexity", "-m", target(), "-p", "hi"}, "-p is a flag of spectr generate");
+  expect_error({"chat", "-m", target(), "--no-such"}, "--no-such");
+  const Outcome ran =
+      spectr(Arguments{"generate", "-m", target(), "-p", "a", "-n", "1", "--no-webui", "--mlock", "--mlock"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, testing::Not(HasSubstr("the page is always served")));
+  const std::size_t first = ran.err.find("--mlock");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(ran.err.find("--mlock", first + 1), std::string::npos) << ran.err;
+}
+
+TEST(Hints, AValueMayFollowAShortFlagBehindAnEqualsSign) {
+  const Outcome ran = spectr({"tokenize", "-m=" + target(), "-p=Once"});
+  EXPECT_EQ(ran.out, spectr({"tokenize", "-m", target(), "-p", "Once"}).out) << ran.err;
+  EXPECT_EQ(ran.status, 0);
 }
 
 TEST(Hints, CommandsOfOtherProgramsAreTranslated) {
@@ -49,6 +86,7 @@ TEST(Hints, HelpIsACommandToo) {
   EXPECT_EQ(spectr({"help"}).out, spectr({"--help"}).out);
   EXPECT_EQ(spectr({"help"}).status, 0);
   EXPECT_EQ(spectr({"help", "serve"}).out, spectr({"serve", "--help"}).out);
+  EXPECT_EQ(spectr({"serve", "help"}).out, spectr({"serve", "--help"}).out);
   EXPECT_EQ(spectr({"serve", "--usage"}).out, spectr({"serve", "--help"}).out);
   EXPECT_EQ(spectr({"version"}).out, spectr({"--version"}).out);
 }

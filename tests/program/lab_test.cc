@@ -40,7 +40,7 @@ TEST(Lab, IsAskedForItsHelpByTheSameName) {
 }
 
 TEST(Lab, UnknownWordsAreNamed) {
-  expect_error({"lab"}, "subcommand");
+  expect_error({"lab"}, "no command is given; see spectr lab --help");
   expect_error({"lab", "lists"}, "there is no command 'lab lists'; did you mean list; see spectr lab --help");
   expect_error({"lab", "run", "pareto2", "--out", "/tmp"}, "pareto-markov");
   expect_error(run("pareto", {"--rns", "3"}), "--rns 3 was not expected; did you mean --runs");

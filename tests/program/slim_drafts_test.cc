@@ -82,7 +82,7 @@ TEST(SlimDrafts, WhatCannotBeIsRefused) {
   expect_error(run + Arguments{"--draft-type", "q9_0"}, "must be keep, f32, f16, bf16, q8_0");
   expect_error(run + Arguments{"-md", target(), "--draft-type", "q8_0"},
                "has 172 columns: it can't be made Q8_0");
-  expect_error({"draft"}, "subcommand");
+  expect_error({"draft"}, "no command is given; see spectr draft --help");
   expect_error({"draft", "vocabulary", "-m", big}, "--file is required");
   const TemporaryFile few("a b c");
   expect_error({"draft", "vocabulary", "-m", big, "-f", few.path()}, "a draft needs at least 256");

@@ -85,6 +85,10 @@ function asSent(message, thinks) {
   return reasoning ? { role, content: text, reasoning_content: reasoning } : { role, content: text };
 }
 
+/** An answer that is to be continued, in the parts in which the server sent it. */
+const asBegun = ({ role, content, reasoning }) =>
+  reasoning ? { role, content, reasoning_content: reasoning } : { role, content };
+
 /** Adds a message to those that are sent. Chat templates want turns to alternate, so that questions without an answer are one. */
 function addSent(sent, message) {
   const last = sent.at(-1);
@@ -102,7 +106,7 @@ export function messagesTo(conversation, end, thinks) {
   for (const [i, message] of path.entries()) {
     if (isUnanswered(message) || isUnanswered(path[i + 1])) continue;
     const continued = message === end && message.role === "assistant";
-    addSent(sent, continued ? { role: message.role, content: message.content } : asSent(message, thinks));
+    addSent(sent, continued ? asBegun(message) : asSent(message, thinks));
   }
   return sent;
 }

@@ -61,13 +61,30 @@ const extensions = [
   },
 ];
 
+/** Masked texts without their formulas, and where formulas have been looked for from: few, as texts nest. */
+const searched = new Map();
+
+/** The paragraph that marked has masked, of which `source` is the rest, with letters in place of formulas. */
+function withoutFormulas(source, masked) {
+  const begin = masked.length - source.length;
+  const known = searched.get(masked);
+  if (known && begin >= known.begin) return known.text;
+  const parts = [masked.slice(0, begin)];
+  let end = 0;
+  for (const { index, 0: raw } of source.matchAll(anywhere)) {
+    parts.push(masked.slice(begin + end, begin + index), "a".repeat(raw.length));
+    end = index + raw.length;
+  }
+  const text = parts.join("") + masked.slice(begin + end);
+  searched.delete(masked);
+  if (searched.size >= 8) searched.delete(searched.keys().next().value);
+  searched.set(masked, { begin, text });
+  return text;
+}
+
 /** Signs of emphasis that belong to a formula do not end an emphasis that began before it. */
 function emStrong(source, masked, previous) {
-  const begin = masked.length - source.length;
-  let ending = masked.slice(begin);
-  for (const { index, 0: raw } of source.matchAll(anywhere))
-    ending = ending.slice(0, index) + "a".repeat(raw.length) + ending.slice(index + raw.length);
-  return Tokenizer.prototype.emStrong.call(this, source, masked.slice(0, begin) + ending, previous);
+  return Tokenizer.prototype.emStrong.call(this, source, withoutFormulas(source, masked), previous);
 }
 
 export const formulas = { extensions, tokenizer: { emStrong } };

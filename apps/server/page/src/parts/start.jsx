@@ -17,7 +17,7 @@ const count = new Intl.NumberFormat("en");
 
 /** Models without a chat template have only learned to go on with a text. */
 const examplesFor = (mode, props) =>
-  mode === "completion" || props?.chat_template === "" ? beginnings : questions;
+  mode === "completion" || props?.has_chat_template === false ? beginnings : questions;
 
 function Examples() {
   const { current, server } = state;
