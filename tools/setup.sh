@@ -67,8 +67,8 @@ need() {
 
 memory_max=/sys/fs/cgroup/memory.max
 
-# As many compilers at a time as there are processors, and 1.5 GB of memory for each: of what is free, and of
-# what a container may have.
+# Prints the number of parallel compilers: one per processor and 1.5 GB of memory, of what is free and of what a
+# container may have.
 jobs() {
   {
     nproc || echo 1
@@ -94,7 +94,7 @@ check_tools() {
   esac
 }
 
-# Where there is ccache and nobody has said what starts compilers, it does. Clones of the project share what it keeps,
+# Uses ccache if it is installed and no launcher is set. Clones of the project share what it keeps,
 # whatever their folder is called. What the user has set stays.
 use_ccache() {
   kept=$(ccache --get-config cache_dir 2>/dev/null) && mkdir -p "$kept" 2>/dev/null && [ -w "$kept" ] || return 0

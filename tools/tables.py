@@ -7,7 +7,7 @@
 
 A table stands between `<!-- table: COMMAND -->` and `<!-- end of table -->`; COMMAND is what is run, behind the name of
 the program: `lab run NAME` (its summary, ours beside the paper's), `bench methods …` and `bench widths …` (their rows,
-ours beside what the paper prints). Measure on a machine that does nothing else; all of them take some ten minutes.
+ours beside what the paper prints). Measure on a machine that does nothing else; all of them take about an hour.
 --only runs the tables whose command holds this text, --list prints the commands and runs none, --resume keeps what
 `bench` has measured in a file, so that a run that is killed goes on. --print writes the table of one command alone.
 

@@ -186,7 +186,7 @@ TEST_F(LlamaFlagsTest, ThatAskForWhatIsNotDoneAreRefusedWithWhatToUseInstead) {
       {"--embedding", "embeddings and rankings are not served"},
       {"-sm row", "--split row|layer"},
       {"-b 0", "-b is not supported"},
-      {"-md a -td 2 -t 4", "-td is not supported: the draft shares the target's setting"},
+      {"-md a -td 2 -t 4", "-td is not supported: the draft uses the target's setting"},
       {"--context-shift", "give a larger -c"},
       {"-p text", "clients send the prompts"},
       {"--samplers temperature;top_k", "in this order"}};
