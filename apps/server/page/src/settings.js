@@ -99,22 +99,23 @@ export function parsedObject(text) {
 
 const variables = "chat_template_kwargs";
 
-/** Whether the model's chat template has a switch for thinking. */
-export const switchesThinking = (props) => Boolean(props?.chat_template?.includes("enable_thinking"));
+/** The variable with which the model's chat template switches thinking; undefined if it has none. */
+export const thinkingSwitch = (props) =>
+  /(?<![.\w'"])(enable_thinking|thinking)\b/.exec(props?.chat_template ?? "")?.[1];
 
 /** Whether thinking was chosen to be on or off; undefined if the model decides, null if the variables are no JSON object. */
-export function thinkingOf(settings) {
+export function thinkingOf(settings, variable) {
   try {
-    return parsedObject(settings.json[variables])?.enable_thinking;
+    return parsedObject(settings.json[variables])?.[variable];
   } catch {
     return null;
   }
 }
 
 /** The JSON fields with thinking on or off, or undefined to let the model decide. */
-export function withThinking({ json }, thinking) {
+export function withThinking({ json }, variable, thinking) {
   const others = parsedObject(json[variables]);
-  const all = { ...others, enable_thinking: thinking };
+  const all = { ...others, [variable]: thinking };
   const empty = Object.values(all).every((value) => value === undefined);
   return { ...json, [variables]: empty ? "" : JSON.stringify(all) };
 }

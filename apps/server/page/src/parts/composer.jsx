@@ -4,7 +4,7 @@ import { attach, detach, pasteFiles } from "../attaching.js";
 import { pathTo } from "../conversation.js";
 import { sends } from "../keys.js";
 import { changeSettings, stopAnswer } from "../library.js";
-import { switchesThinking, thinkingOf, withThinking } from "../settings.js";
+import { thinkingOf, thinkingSwitch, withThinking } from "../settings.js";
 import { state, update } from "../state.js";
 import { ChosenFiles } from "./files.jsx";
 import { Icon, IconButton } from "./icon.jsx";
@@ -65,14 +65,15 @@ const nextOf = (thinking) => ({ undefined: false, false: true })[thinking];
 /** Switches thinking, where the model's chat template can. */
 function Thinking() {
   const { settings, server, current } = state;
-  const thinking = thinkingOf(settings);
-  if (current.mode !== "chat" || thinking === null || !switchesThinking(server.props)) return null;
+  const variable = thinkingSwitch(server.props);
+  const thinking = thinkingOf(settings, variable);
+  if (current.mode !== "chat" || thinking === null || !variable) return null;
   return (
     <button
       type="button"
       class="quiet thinking"
       title="Whether the model thinks before it answers"
-      onClick={() => changeSettings({ json: withThinking(settings, nextOf(thinking)) })}
+      onClick={() => changeSettings({ json: withThinking(settings, variable, nextOf(thinking)) })}
     >
       Thinking: {nameOf(thinking)}
     </button>

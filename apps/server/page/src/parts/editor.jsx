@@ -7,14 +7,14 @@ const withControl = (event) => isEnter(event) && (event.ctrlKey || event.metaKey
 
 /**
  * Edits a text in its place. save: is told the new text; label, action: the names of the field and of the button that saves.
- * lines: Enter starts a line, and saves only with Ctrl or ⌘.
+ * lines: Enter starts a line, and saves only with Ctrl or ⌘. mayBeEmpty: the text is not all there is.
  */
-export function Editor({ text, label, action, lines = false, save }) {
+export function Editor({ text, label, action, lines = false, mayBeEmpty = false, save }) {
   const field = useRef();
   const saves = lines ? withControl : sends;
   const submit = (event) => {
     event.preventDefault();
-    if (field.current.value.trim()) save(field.current.value);
+    if (mayBeEmpty || field.current.value.trim()) save(field.current.value);
   };
   useLayoutEffect(() => {
     fitHeight(field.current);

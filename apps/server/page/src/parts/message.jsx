@@ -66,6 +66,7 @@ export function UserMessage({ message, last }) {
           text={content}
           label="Edit message"
           action="Send"
+          mayBeEmpty={Boolean(files?.length)}
           save={(text) => sendInstead(message, text)}
         />
       </article>

@@ -8,8 +8,8 @@ import {
   parsedObject,
   freshSampling,
   seed,
-  switchesThinking,
   thinkingOf,
+  thinkingSwitch,
   withThinking,
 } from "../settings.js";
 import { state } from "../state.js";
@@ -55,10 +55,10 @@ const thinkingValues = { on: true, off: false };
 /** Whether the model thinks before it answers, where its chat template has a switch for that. */
 function Thinking() {
   const { settings, server, current } = state;
-  const thinking = thinkingOf(settings);
-  const known = switchesThinking(server.props);
+  const known = thinkingSwitch(server.props);
+  const thinking = thinkingOf(settings, known);
   if (current.mode !== "chat") return null;
-  const change = (name) => changeSettings({ json: withThinking(settings, thinkingValues[name]) });
+  const change = (name) => changeSettings({ json: withThinking(settings, known, thinkingValues[name]) });
   return (
     <div>
       <Choice
