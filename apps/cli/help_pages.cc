@@ -47,7 +47,7 @@ constexpr std::array pages = std::to_array<HelpPage>({
     {"draft vocabulary", "-m -f -o -n",
      "spectr draft vocabulary -m model.gguf -f texts.txt -o draft-vocabulary.txt\n"
      "spectr generate -m model.gguf -md draft.gguf --draft-vocab draft-vocabulary.txt -p \"Once\""},
-    {"law", "--method --plan -K -L --vocab --horizon --seed --drafts",
+    {"law", "--method --rule --plan -K -L --vocab --horizon --seed --drafts",
      "spectr law --method spectr --plan k-seq -K 2 -L 2\n"
      "spectr law --method speculative --vocab 4 --horizon 5"},
     {"plan", "",
