@@ -160,7 +160,11 @@ claim(
     const next = visitor.next();
     await visitor.button("Continue").click();
     const answer = await next;
-    assert.deepEqual(answer.body.messages.at(-1), { role: "assistant", content: "Red\nis" });
+    assert.deepEqual(answer.body.messages.at(-1), {
+      role: "assistant",
+      content: "Red\nis",
+      reasoning_content: "Which?",
+    });
     answer.writeTokens(" a", " colour.");
     answer.end();
     await visitor.idle();
