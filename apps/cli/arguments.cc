@@ -217,9 +217,10 @@ class Rewriter {
 
   void check_unknown(const std::string& name) const {
     check_belongs(name);
-    if (is_long_word_behind_one_dash(name))
+    if (is_long_word_behind_one_dash(name)) {
       throw Failure(Status::usage,
                     fmt::format("{} was not expected; see {} --help", name, path_of(*command_)));
+    }
   }
 
   struct Shared {

@@ -259,17 +259,19 @@ void check_command(const CLI::App& app, const Words& arguments) {
     if (const auto line = corrected(command, rest, !takes(command, "--prompt") || other->second == "chat"))
       suggest(problem, *line);
   }
-  if (first == "pull" || first == "download" || first == "get")
+  if (first == "pull" || first == "download" || first == "get") {
     throw Failure(Status::usage, problem +
                                      ": nothing is downloaded; hf download USER/REPO puts a model where "
                                      "-hf USER/REPO finds it");
+  }
   if (is_surely_model(first)) {
     if (const auto line = corrected(*chat, arguments, true)) suggest(problem, *line);
   }
   // The parser would print the help of the whole program.
-  if (std::ranges::find(rest, "--help") != rest.end() || std::ranges::find(rest, "--help-all") != rest.end())
+  if (std::ranges::find(rest, "--help") != rest.end() || std::ranges::find(rest, "--help-all") != rest.end()) {
     throw Failure(Status::usage,
                   fmt::format("{}{}; see spectr --help", problem, close_name(first, names_of_commands(app))));
+  }
 }
 
 std::string explain(const CLI::App& app, const Words& typed, const CLI::ParseError& failure) {
@@ -286,9 +288,10 @@ std::string explain(const CLI::App& app, const Words& typed, const CLI::ParseErr
       std::ranges::any_of(unknown, [](const std::string& one) { return one.starts_with('-'); });
   if (command->get_require_subcommand_min() > 0 && unknown.empty())
     return fmt::format("no command is given; see spectr {}--help", path);
-  if (command->get_require_subcommand_min() > 0 && !unknown.empty() && !unknown.front().starts_with('-'))
+  if (command->get_require_subcommand_min() > 0 && !unknown.empty() && !unknown.front().starts_with('-')) {
     return fmt::format("there is no command '{}{}'{}; see spectr {}--help", path, unknown.front(),
                        close_name(unknown.front(), names_of_commands(*command)), path);
+  }
   const bool is_required = dynamic_cast<const CLI::RequiredError*>(&failure) != nullptr;
   const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&failure) != nullptr;
   if (unknown.empty() || (!is_required && !is_extra)) return failure.what();
