@@ -268,7 +268,8 @@ void check_command(const CLI::App& app, const Words& arguments) {
     if (const auto line = corrected(*chat, arguments, true)) suggest(problem, *line);
   }
   // The parser would print the help of the whole program.
-  if (std::ranges::find(rest, "--help") != rest.end() || std::ranges::find(rest, "--help-all") != rest.end()) {
+  if (std::ranges::find(rest, "--help") != rest.end() ||
+      std::ranges::find(rest, "--help-all") != rest.end()) {
     throw Failure(Status::usage,
                   fmt::format("{}{}; see spectr --help", problem, close_name(first, names_of_commands(app))));
   }
