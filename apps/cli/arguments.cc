@@ -140,7 +140,7 @@ class Rewriter {
     const LlamaFlags* const row = argument.starts_with('-') ? find_row(*command_, flag.name) : nullptr;
     const bool is_foreign =
         row != nullptr && !row->commands.empty() && !has_word(row->commands, command_->get_name());
-    // What a flag means to another command says little of this one.
+    // Another command's reason for refusing the flag does not apply to this one.
     if (is_foreign && row->treatment == Treatment::refused) check_belongs(flag.name);
     if (row == nullptr) {
       if (argument.starts_with('-')) check_unknown(flag.name);
