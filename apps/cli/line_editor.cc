@@ -128,24 +128,26 @@ LineEditor::~LineEditor() {
 }
 
 void LineEditor::bind_keys() {
-  const auto add = [this](const char* name, auto action, std::initializer_list<const char*> keys) {
-    el_set(editor_, EL_ADDFN, name, "", action);
-    for (const char* key : keys) el_set(editor_, EL_BIND, key, name, nullptr);
+  // Wide names, because el_set would copy narrow ones and never free them.
+  const auto add = [this](const wchar_t* name, auto action, std::initializer_list<const wchar_t*> keys) {
+    el_wset(editor_, EL_ADDFN, name, L"", action);
+    for (const wchar_t* key : keys) el_wset(editor_, EL_BIND, key, name, nullptr);
   };
-  add("chat-paste", on_key<&LineEditor::paste>, {"\\e[200~"});
-  add("chat-give-up", on_key<&LineEditor::give_up>, {"^C"});
-  add("chat-older", on_key<&LineEditor::recall_older>, {"^P", "\\e[A", "\\eOA"});
-  add("chat-newer", on_key<&LineEditor::recall_newer>, {"^N", "\\e[B", "\\eOB"});
-  add("chat-search", on_key<&LineEditor::search>, {"^R"});
+  add(L"chat-paste", on_key<&LineEditor::paste>, {L"\\e[200~"});
+  add(L"chat-give-up", on_key<&LineEditor::give_up>, {L"^C"});
+  add(L"chat-older", on_key<&LineEditor::recall_older>, {L"^P", L"\\e[A", L"\\eOA"});
+  add(L"chat-newer", on_key<&LineEditor::recall_newer>, {L"^N", L"\\e[B", L"\\eOB"});
+  add(L"chat-search", on_key<&LineEditor::search>, {L"^R"});
   // libedit's own search, reached from chat-search alone.
-  el_set(editor_, EL_BIND, "\\e^R", "em-inc-search-prev", nullptr);
-  for (const char* key : {"\\ep", "\\eP", "\\en", "\\eN"}) el_set(editor_, EL_BIND, "-r", key, nullptr);
-  const std::pair<const char*, const char*> others[] = {
-      {"\\e[1~", "ed-move-to-beg"}, {"\\e[7~", "ed-move-to-beg"}, {"\\e[H", "ed-move-to-beg"},
-      {"\\eOH", "ed-move-to-beg"},  {"\\e[4~", "ed-move-to-end"}, {"\\e[8~", "ed-move-to-end"},
-      {"\\e[F", "ed-move-to-end"},  {"\\eOF", "ed-move-to-end"},  {"\\e[3~", "ed-delete-next-char"},
-      {"\\e[1;5C", "em-next-word"}, {"\\e[1;5D", "ed-prev-word"}, {"^W", "ed-delete-prev-word"}};
-  for (const auto& [key, action] : others) el_set(editor_, EL_BIND, key, action, nullptr);
+  el_wset(editor_, EL_BIND, L"\\e^R", L"em-inc-search-prev", nullptr);
+  for (const wchar_t* key : {L"\\ep", L"\\eP", L"\\en", L"\\eN"})
+    el_wset(editor_, EL_BIND, L"-r", key, nullptr);
+  const std::pair<const wchar_t*, const wchar_t*> others[] = {
+      {L"\\e[1~", L"ed-move-to-beg"}, {L"\\e[7~", L"ed-move-to-beg"}, {L"\\e[H", L"ed-move-to-beg"},
+      {L"\\eOH", L"ed-move-to-beg"},  {L"\\e[4~", L"ed-move-to-end"}, {L"\\e[8~", L"ed-move-to-end"},
+      {L"\\e[F", L"ed-move-to-end"},  {L"\\eOF", L"ed-move-to-end"},  {L"\\e[3~", L"ed-delete-next-char"},
+      {L"\\e[1;5C", L"em-next-word"}, {L"\\e[1;5D", L"ed-prev-word"}, {L"^W", L"ed-delete-prev-word"}};
+  for (const auto& [key, action] : others) el_wset(editor_, EL_BIND, key, action, nullptr);
 }
 
 std::expected<TypedLine, NoLine> LineEditor::next(bool goes_on) {
