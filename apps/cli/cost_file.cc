@@ -173,8 +173,7 @@ void CostFile::keep(const Transformer& target, std::span<const Transformer* cons
 }
 
 std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
-                                             std::span<const Transformer* const> drafts, int threads,
-                                             std::size_t texts) const {
+                                             std::span<const Transformer* const> drafts, int threads) const {
   const std::string key = key_of(target, drafts, threads);
   // What another version of this program has left in the default file, and what passes did not take, is
   // measured again.
@@ -189,12 +188,11 @@ std::shared_ptr<const Costs> CostFile::costs(const Transformer& target,
   };
   const auto [entry, kept] = file_.entry(key, holds, [&] { return measure(target, drafts, tell_); });
   warn_of_disturbance(entry, kept ? file_.path() : "", tell_);
-  const auto costs = costs_from(entry, drafts.size());
+  auto costs = costs_from(entry, drafts.size());
   SPECTR_CHECK(costs.has_value());
-  const auto shared = std::make_shared<const Costs>(costs->shared(texts));
   if (tells_hash_)
-    tell_(fmt::format("costs of passes: {}, hash {:016x}", kept ? file_.path() : "not kept", shared->hash()));
-  return shared;
+    tell_(fmt::format("costs of passes: {}, hash {:016x}", kept ? file_.path() : "not kept", costs->hash()));
+  return std::make_shared<const Costs>(*std::move(costs));
 }
 
 }  // namespace spectr::cli

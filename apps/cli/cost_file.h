@@ -31,11 +31,11 @@ class CostFile {
   /// Prints a line on standard error.
   static void print_line(const std::string& line);
 
-  /// For one of `texts` texts that share all passes. Throws Failure where a file that was named is not of
+  /// Of a text that has all passes for itself. Throws Failure where a file that was named is not of
   /// this form or cannot be written. The default one is measured and written again, and where it cannot be
   /// written the costs are good for this run only; both is said.
   std::shared_ptr<const Costs> costs(const Transformer& target, std::span<const Transformer* const> drafts,
-                                     int threads, std::size_t texts = 1) const;
+                                     int threads) const;
 
   /// How a draft model is made small for a target: what is best by a trial, which takes seconds and is made
   /// once; then the model comes with it. Small models stay as they are. Throws Failure as costs() does, and

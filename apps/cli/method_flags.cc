@@ -117,6 +117,11 @@ void MethodFlags::add_cost_file(CLI::App& app) {
                  "where measured costs of passes are kept (auto, and where -K or -L is left open)")
       ->transform(file_name())
       ->group("Speculation");
+  app.add_option(
+         "--load", request.load,
+         "texts that share every pass, by which auto, and an open K or L, weigh what a drafted row costs")
+      ->transform(whole(1, 1024))
+      ->group("Speculation");
 }
 
 const MethodRule& MethodFlags::rule(std::size_t draft_models) const {

@@ -32,13 +32,13 @@ struct ServeFlags {
   server::ServerOptions server;
   long slots = 4;
   long queue = 64;
+  long max_rows = 0;
   long timeout = 600;
   long drain_notice = 0;
   long drain_timeout = 30;
   std::vector<std::string> keys, aliases, origins;
   std::string key_file;
   MethodFlags method;
-  long texts = 1;
   long predict = -1;
   long seed = -1;
   long http_threads = -1;
@@ -69,9 +69,8 @@ server::ServerOptions complete(ServeFlags& flags) {
   options.service.drafts.assign(flags.model.drafts.begin(), flags.model.drafts.end());
   const CostFile costs(flags.method.cost_file, true,
                        [](const std::string& line) { spdlog::info("{}", line); });
-  options.service.costs = [costs, texts = flags.texts](const server::ModelSet& models) {
-    return costs.costs(*models.target, models.draft_models(), models.pool->threads(),
-                       static_cast<std::size_t>(texts));
+  options.service.costs = [costs](const server::ModelSet& models) {
+    return costs.costs(*models.target, models.draft_models(), models.pool->threads());
   };
   options.service.defaults = {flags.sampling.warp().options(),
                               flags.predict < 0 ? std::nullopt : std::optional<std::size_t>(flags.predict),
@@ -82,7 +81,8 @@ server::ServerOptions complete(ServeFlags& flags) {
   options.service.load = draft_options(flags.model, flags.method.rule(options.service.drafts.size()), costs);
   options.service.timeout = std::chrono::seconds(flags.timeout);
   options.service.slots = {static_cast<std::size_t>(flags.slots), static_cast<std::size_t>(flags.queue),
-                           static_cast<std::size_t>(flags.model.context)};
+                           static_cast<std::size_t>(flags.model.context),
+                           static_cast<std::size_t>(flags.max_rows)};
   // The parser takes an empty variable for none, which would leave the server open.
   if (const char* key = std::getenv("LLAMA_API_KEY"); flags.keys.empty() && key != nullptr && *key == '\0')
     throw Failure(Status::usage, "LLAMA_API_KEY: the key is empty");
@@ -301,6 +301,13 @@ void add_serve(CLI::App& app) {
       ->capture_default_str()
       ->group(requests);
   command
+      .add_option(
+          "--max-rows", flags->max_rows,
+          "rows of a pass beyond which no further prompt takes part: fewer make prompts slower and the "
+          "texts beside them smoother (default: 64, on devices 512)")
+      ->transform(whole(1, 65536))
+      ->group(requests);
+  command
       .add_option("--timeout", flags->timeout,
                   "-to S: seconds after which a request is cancelled, its waiting included")
       ->envname("LLAMA_ARG_TIMEOUT")
@@ -339,10 +346,6 @@ void add_serve(CLI::App& app) {
       ->group(requests);
   flags->method.add(command);
   flags->method.add_cost_file(command);
-  command.add_option("--auto-texts", flags->texts, "concurrent requests that method auto assumes")
-      ->transform(whole(1, 256))
-      ->capture_default_str()
-      ->group("Speculation");
   flags->chat_template.add(command);
   command.callback([flags, &command] {
     check_variables(command);

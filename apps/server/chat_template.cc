@@ -27,6 +27,11 @@ std::string unused_mark(const std::string& text) {
   return mark + '~';
 }
 
+/// Whether an answer that goes on has anything in it.
+bool is_begun(const JsonInput& answer) {
+  return !text_of_parts(answer["content"]).empty() || !answer.value("reasoning_content", "").empty();
+}
+
 constexpr std::string_view white_space = " \t\n\v\f\r";
 
 std::string_view trimmed(std::string_view text) {
@@ -120,12 +125,15 @@ Result<MarkedText> ChatTemplate::render(const Conversation& conversation) const 
   }
   JsonInput messages = JsonInput::array();
   for (const JsonInput& message : conversation.messages) messages.push_back(adapted(message));
-  if (!conversation.continues_last) {
-    SPECTR_TRY(MarkedText prompt, run(messages, values, conversation.opens_answer));
-    if (thinks == false && conversation.opens_answer) close_thoughts(prompt);
-    return prompt;
+  bool opens = conversation.opens_answer;
+  if (conversation.continues_last) {
+    if (is_begun(conversation.messages.back())) return continued(conversation, std::move(messages), values);
+    messages.erase(messages.end() - 1);
+    opens = true;
   }
-  return continued(conversation, std::move(messages), values);
+  SPECTR_TRY(MarkedText prompt, run(messages, values, opens));
+  if (thinks == false && opens) close_thoughts(prompt);
+  return prompt;
 }
 
 Result<MarkedText> ChatTemplate::continued(const Conversation& conversation, JsonInput messages,
@@ -133,7 +141,6 @@ Result<MarkedText> ChatTemplate::continued(const Conversation& conversation, Jso
   JsonInput last = conversation.messages.back();
   const std::string said = text_of_parts(last["content"]), thought = last.value("reasoning_content", "");
   messages.erase(messages.end() - 1);
-  if (said.empty() && thought.empty()) return run(messages, values, true);
   const std::string mark = unused_mark(conversation.messages.dump() + values.dump());
   std::string& begun = said.empty()                  ? last["reasoning_content"].get_ref<std::string&>()
                        : last["content"].is_string() ? last["content"].get_ref<std::string&>()

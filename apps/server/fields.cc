@@ -97,7 +97,9 @@ std::optional<std::int64_t> Fields::count(std::string_view name, std::int64_t mi
   const JsonInput* value = any(name);
   if (value == nullptr) return std::nullopt;
   if (is_huge(*value)) return std::numeric_limits<std::int64_t>::max();
-  const std::optional<std::int64_t> count = whole_number(*value);
+  const bool is_lowest = value->is_number_float() && value->get<double>() <= -0x1p53;
+  const std::optional<std::int64_t> count =
+      is_lowest ? std::numeric_limits<std::int64_t>::min() : whole_number(*value);
   if (!count || *count < min) {
     throw ApiError::invalid(
         fmt::format("{} must be an integer of at least {}, got {}", quoted(name), min, shown(*value)));
@@ -130,13 +132,14 @@ const JsonInput* Fields::object(std::string_view name) {
   return value;
 }
 
-void Fields::agree(std::span<const std::string_view> names) {
+void Fields::agree(std::span<const std::string_view> names,
+                   bool (*same)(const JsonInput&, const JsonInput&)) {
   std::string_view first;
   for (const std::string_view name : names) {
     const JsonInput* value = any(name);
     if (value == nullptr) continue;
     if (first.empty()) first = name;
-    if (const JsonInput& other = *any(first); other != *value) {
+    if (const JsonInput& other = *any(first); !same(other, *value)) {
       throw ApiError::invalid(fmt::format("{} and {} mean the same, got {} and {}", quoted(first),
                                           quoted(name), shown(other), shown(*value)));
     }

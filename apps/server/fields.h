@@ -33,7 +33,7 @@ class Fields {
 
   std::optional<double> number(std::string_view name, double min, double max);
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t min, std::int64_t max);
-  /// A whole number of at least `min`, however large: what does not fit is the largest that does.
+  /// A whole number of at least `min`, however large: what does not fit is the largest or least that does.
   std::optional<std::int64_t> count(std::string_view name, std::int64_t min);
   std::optional<bool> boolean(std::string_view name);
   std::optional<std::string> string(std::string_view name);
@@ -42,14 +42,16 @@ class Fields {
   /// An object, unread; null where it is absent.
   const JsonInput* object(std::string_view name);
 
-  /// Throws where two of these names, which mean the same, hold different values.
-  void agree(std::span<const std::string_view> names);
+  /// Throws where two of these names, which mean the same, hold values that do not.
+  void agree(std::span<const std::string_view> names,
+             bool (*same)(const JsonInput&, const JsonInput&) = are_equal);
   /// What has no meaning here is accepted where it asks for nothing: absent, null, or a neutral value.
   void neutral(std::span<const Neutral> table);
   /// Fields that nobody has asked for change nothing: each is named once in the log.
   void ignore_others() const;
 
  private:
+  static bool are_equal(const JsonInput& a, const JsonInput& b) { return a == b; }
   std::string quoted(std::string_view name) const;
 
   const JsonInput& object_;

@@ -33,7 +33,8 @@ std::unique_ptr<http::Reply> begin_generation(Service& service, Api api, const h
   auto active = std::make_unique<ActiveRequest>();
   active->handle = service.begin_request();
   active->request = GenerationRequest::read(parse_body(request.body), api, service.options().defaults);
-  Tasks tasks = make_tasks(active->request, service.models(), slots.context());
+  Tasks tasks = make_tasks(active->request, service.models(),
+                           {slots.context(), service.options().slots.slots, slots.unfinished()});
   if (tasks.tasks.size() > slots.room()) {
     throw ApiError::invalid(fmt::format("prompts × n ('n': {}) is {}, slots and queue have room for {}",
                                         active->request.n, tasks.tasks.size(), slots.room()));

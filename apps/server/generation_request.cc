@@ -72,6 +72,7 @@ constexpr Number speculation[] = {
     {"n_drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
     {"length", whole, 1, 64, [](Request& r, double v) { r.speculative.length = count(v); }},
     {"n_max", whole, 0, 64, [](Request& r, double v) { set_max_drafts(r, count(v)); }},
+    {"load", whole, 1, 1024, [](Request& r, double v) { r.speculative.load = count(v); }},
     {"tau", real, 0, 1, [](Request& r, double v) { r.speculative.others.tau = v; }},
     {"epsilon", real, 0, huge, [](Request& r, double v) { r.speculative.others.epsilon = v; }},
     {"beams", whole, 1, 64, [](Request& r, double v) { r.speculative.others.beams = count(v); }},
@@ -119,7 +120,8 @@ void read_counts(Fields& fields, Request& request) {
     if (const auto limit = fields.count(name, min))
       request.limit = *limit < 0 ? std::nullopt : std::optional<std::size_t>(*limit);
   }
-  fields.agree(limit_names);
+  fields.agree(limit_names,
+               [](const JsonInput& a, const JsonInput& b) { return a == b || (a < 0 && b < 0); });
 }
 
 /// What a request says of speculation: an object, or llama.cpp's fields beside the others. None: nothing.
@@ -146,6 +148,7 @@ void read_speculation(Fields& fields, const MethodRequest& fallback, Request& re
     return;
   }
   Fields inner(*object, "speculative.");
+  request.speculative.load = fallback.load;
   for (std::string_view name : methods) {
     if (auto method = inner.string(name)) request.speculative.method = *method;
   }

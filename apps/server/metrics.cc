@@ -14,7 +14,7 @@
 namespace spectr::server {
 namespace {
 
-constexpr std::string_view own = "spectr_", llama = "llamacpp:";
+constexpr std::string_view own = "spectr_", llama = "llamacpp:", vllm = "vllm:";
 
 /// Metrics in the text format of Prometheus.
 class Text {
@@ -39,6 +39,21 @@ class Text {
   }
   void value(std::string_view prefix, std::string_view name, std::string_view labels, double number) {
     fmt::format_to(std::back_inserter(text_), "{}{}{{{}}} {}\n", prefix, name, labels, number);
+  }
+
+  /// Under vLLM's name, too.
+  template <std::size_t ranges>
+  void shared_histogram(std::string_view name, std::string_view help, const Histogram<ranges>& histogram) {
+    for (const std::string_view prefix : {own, vllm}) {
+      head(prefix, name, "histogram", help);
+      const std::string bucket = fmt::format("{}_bucket", name);
+      for (std::size_t i = 0; i < ranges; ++i)
+        value(prefix, bucket, fmt::format("le=\"{}\"", histogram.bounds()[i]),
+              static_cast<double>(histogram.up_to(i)));
+      value(prefix, bucket, "le=\"+Inf\"", static_cast<double>(histogram.all()));
+      fmt::format_to(std::back_inserter(text_), "{0}{1}_sum {2}\n{0}{1}_count {3}\n", prefix, name,
+                     histogram.sum(), histogram.all());
+    }
   }
 
   std::string take() { return std::move(text_); }
@@ -96,6 +111,7 @@ void add_slots(Text& out, const Slots& slots) {
   const PassCounts& target = passes.back();
   out.shared_counter("n_decode_total", "Passes of the target.", as_double(target.passes));
   out.counter("decode_rows_total", "Rows of these passes.", as_double(target.rows));
+  out.shared_histogram("iteration_tokens_total", "Passes of the target, by their rows.", target.by_rows);
   out.shared_gauge("n_busy_slots_per_decode", "Sequences per pass of the target, on average.",
                    ratio(as_double(target.sequences), as_double(target.passes)));
   out.shared_gauge("requests_processing", "Completions being generated.",
@@ -123,6 +139,11 @@ std::string metrics_of(const Slots& slots, const std::map<int, std::uint64_t>& a
                    ratio(as_double(c.generated), c.generation_seconds));
   out.shared_counter("n_tokens_max", "Tokens of the longest sequence, prompt and completion.",
                      as_double(c.longest));
+  out.shared_histogram("request_queue_time_seconds", "Seconds until a slot took a completion up.", c.queued);
+  out.shared_histogram("time_to_first_token_seconds",
+                       "Seconds from a request to its completion's first tokens.", c.first_token);
+  out.shared_histogram("inter_token_latency_seconds",
+                       "Seconds between a completion's blocks of tokens, which come together.", c.gap);
   add_speculation(out, c);
   add_slots(out, slots);
   out.head(own, "texts_total", "counter", "Completions that ended, by how.");

@@ -112,6 +112,7 @@ Json speculation_of(const Task& task, std::span<const Outcome> outcomes) {
                   {"num_draft_tokens", s.drafted()},
                   {"num_spec_tokens", length},
                   {"bias_tv", s.bias_tv() ? Json(*s.bias_tv()) : Json(nullptr)}};
+  if (task.settings.costs) metrics["load"] = task.load;
   if (task.method->reads(Setting::costs))
     metrics["costs_hash"] = fmt::format("{:016x}", task.settings.costs->hash());
   return metrics;

@@ -74,6 +74,7 @@ Outcome Slot::run(const Task& task, Answer& answer, std::size_t choice) {
   Outcome outcome;
   outcome.slot = number_;
   outcome.begun = std::chrono::steady_clock::now();
+  totals_.count(&Counts::queued, outcome.begun - task.asked);
   try {
     if (const auto written = write(task, answer, choice, outcome); !written) {
       outcome.reason = FinishReason::failed;
@@ -135,7 +136,11 @@ Result<void> Slot::write(const Task& task, Answer& answer, std::size_t choice, O
     const StageSeconds& spent = decoder.seconds();
     return spent.draft + spent.target + spent.select;
   };
+  std::chrono::steady_clock::time_point last = task.asked;
   const auto listener = [&](const Block& block) -> std::optional<std::size_t> {
+    const auto now = std::chrono::steady_clock::now();
+    totals_.count(statistics.blocks() == 0 ? &Counts::first_token : &Counts::gap, now - last);
+    last = now;
     text.insert(text.end(), block.tokens.begin(), block.tokens.end());
     Chunk chunk = output.add(block);
     if (statistics.blocks() == 0) {

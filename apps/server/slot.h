@@ -10,7 +10,7 @@
 #include "apps/server/tasks.h"
 #include "apps/server/totals.h"
 #include "spectr/decode/drafter.h"
-#include "spectr/nn/batcher.h"
+#include "spectr/engine/batcher.h"
 
 namespace spectr::server {
 

@@ -16,7 +16,16 @@ std::vector<const LanguageModel*> drafts_then_target(const ModelSet& models) {
   return order;
 }
 
+/// See PassPolicy.
+PassPolicy policy_of(const Transformer& target, const SlotOptions& options) {
+  return {.max_rows = options.max_rows > 0 ? options.max_rows : usual_max_rows(target)};
+}
+
 }  // namespace
+
+std::size_t usual_max_rows(const Transformer& target) {
+  return target.piece() * (target.caps().backend == "cpu" ? 1 : 8);
+}
 
 Result<std::unique_ptr<Slots>> Slots::start(const ModelSet& models, SlotOptions options) {
   const std::size_t own = models.target->context();
@@ -39,7 +48,7 @@ Result<std::unique_ptr<Slots>> Slots::start(const ModelSet& models, SlotOptions 
 Slots::Slots(const ModelSet& models, SlotOptions options)
     : models_(models),
       options_(options),
-      batcher_(drafts_then_target(models), options.slots, max_nodes),
+      batcher_(drafts_then_target(models), options.slots, max_nodes, policy_of(*models.target, options)),
       places_(options.slots) {
   SPECTR_CHECK(options.slots >= 1);
   for (std::size_t i = 0; i < places_.size(); ++i) {
@@ -77,8 +86,10 @@ bool Slots::submit(std::vector<Task> tasks, std::shared_ptr<Answer> answer) {
   if (stopping_ || queue_.size() + tasks.size() > options_.queue + static_cast<std::size_t>(free))
     return false;
   ++requests_;
+  const auto now = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     tasks[i].request = requests_;
+    tasks[i].asked = now;
     queue_.push_back(std::make_unique<Job>(Job{std::move(tasks[i]), answer, i}));
   }
   assign();
@@ -166,6 +177,12 @@ std::vector<SlotState> Slots::states() const {
     states.push_back(state);
   }
   return states;
+}
+
+std::size_t Slots::unfinished() const {
+  const std::lock_guard lock(mutex_);
+  const auto busy = std::ranges::count_if(places_, [](const Place& place) { return place.job != nullptr; });
+  return queue_.size() + static_cast<std::size_t>(busy);
 }
 
 std::size_t Slots::queued() const {

@@ -17,8 +17,13 @@ namespace spectr::server {
 struct SlotOptions {
   std::size_t slots = 4;
   std::size_t queue = 64;
-  std::size_t context = 0;  ///< tokens of prompt and text together; 0: the model's
+  std::size_t context = 0;   ///< tokens of prompt and text together; 0: the model's
+  std::size_t max_rows = 0;  ///< PassPolicy::max_rows; 0: usual_max_rows() of the target
 };
+
+/// The rows from which on a pass is bound by arithmetic, so that more prompts at once are read no faster: one
+/// piece of a prompt on processors, eight on devices.
+std::size_t usual_max_rows(const Transformer& target);
 
 /// What a slot does at the moment.
 struct SlotState {
@@ -47,6 +52,8 @@ class Slots {
   std::size_t reserved_bytes() const;
   std::vector<SlotState> states() const;
   std::size_t queued() const;
+  /// Texts that are decoded or wait.
+  std::size_t unfinished() const;
   std::size_t queue_limit() const { return options_.queue; }
   /// Most texts of one request: where all slots are idle there is room for so many.
   std::size_t room() const { return options_.slots + options_.queue; }

@@ -188,14 +188,20 @@ ReasoningTask reasoning_task(const MarkedText& prompt, const ModelSet& models) {
   return {&form, begun_answer(prompt, form)};
 }
 
-Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::size_t context) {
+Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, const Room& room) {
+  const std::size_t context = room.context;
   const auto [prompts, reasoning] = read_prompts(request, models);
   WarpOptions warp = request.warp;
   warp.logit_bias = read_biases(request.logit_bias, *models.tokenizer);
   const auto checked = std::make_shared<const Warp>(valid(Warp::make(std::move(warp))));
   const MethodRule* method = choose_method(request, models);
-  const MethodOptions settings = settings_by_costs(*method, request.speculative, models.costs, *checked,
-                                                   models.tokenizer->vocabulary().size());
+  MethodRequest speculative = request.speculative;
+  if (!speculative.load) {
+    const std::size_t texts = std::min(room.slots, room.busy + prompts.size() * request.n);
+    speculative.load = request.seed ? 1 : std::max<std::size_t>(texts, 1);
+  }
+  const MethodOptions settings =
+      settings_by_costs(*method, speculative, models.costs, *checked, models.tokenizer->vocabulary().size());
   valid(check_block(valid(make_decoder(*method, settings)), context));
   check_together(*checked, *method, settings, models.tokenizer->vocabulary().size());
   if (prompts.size() * request.n > max_texts) {
@@ -222,7 +228,8 @@ Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::
                 .limited_by_context = request.limit.value_or(context) > context - prompt.size(),
                 .reasoning = reasoning,
                 .sampled_alternatives = request.sampled_alternatives,
-                .progress = request.progress && request.stream};
+                .progress = request.progress && request.stream,
+                .load = *speculative.load};
       if (request.alternatives || request.details) task.details = request.alternatives.value_or(0);
       out.tasks.push_back(std::move(task));
     }

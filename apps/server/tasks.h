@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,7 +44,10 @@ struct Task {
   std::optional<ReasoningTask> reasoning = {};  ///< none: all is one text
   bool sampled_alternatives = false;  ///< those of the sampled distribution instead of the model's own
   bool progress = false;              ///< tell how far its prompt has been read
-  std::uint64_t request = 0;          ///< whose tasks may share their prompt; set by Slots::submit
+  std::size_t load = 1;               ///< by which the costs in the settings are shared
+  // Set by Slots::submit:
+  std::uint64_t request = 0;  ///< whose tasks may share their prompt
+  std::chrono::steady_clock::time_point asked = {};
 };
 
 /// The texts that a request asks for, n per prompt; all share the seed, and their number makes them differ.
@@ -55,9 +59,17 @@ struct Tasks {
 /// Of an answer to a prompt that the chat template of these models has made.
 ReasoningTask reasoning_task(const MarkedText& prompt, const ModelSet& models);
 
-/// Everything that a request needs of the models is checked here. Throws ApiError.
-/// context: tokens of prompt and text together.
-Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, std::size_t context);
+/// Where texts go.
+struct Room {
+  std::size_t context;    ///< tokens of prompt and text together
+  std::size_t slots = 1;  ///< texts that are decoded concurrently
+  std::size_t busy = 0;   ///< texts that are decoded or wait already
+};
+
+/// Everything that a request needs of the models is checked here. Throws ApiError. A request that says
+/// neither its load nor its seed goes by how many texts there will be, so that it drafts less the more share
+/// the passes; with a seed it goes by itself alone, so that its text can be repeated.
+Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, const Room& room);
 
 /// Error: a block of it may have more nodes than a slot has room for. left: tokens that a text may have.
 Result<void> check_block(const Decoder& decoder, std::size_t left = max_nodes);

@@ -31,6 +31,11 @@ void Totals::count(const Outcome& outcome) {
   counts_.generation_seconds += outcome.statistics.total_seconds - outcome.statistics.prompt_seconds;
 }
 
+void Totals::count(SecondsHistogram Counts::* histogram, std::chrono::steady_clock::duration time) {
+  const std::lock_guard lock(mutex_);
+  (counts_.*histogram).add(std::chrono::duration<double>(time).count());
+}
+
 Counts Totals::counts() const {
   const std::lock_guard lock(mutex_);
   return counts_;

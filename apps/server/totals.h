@@ -1,13 +1,20 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <vector>
 
 #include "apps/server/answer.h"
+#include "spectr/base/histogram.h"
 
 namespace spectr::server {
+
+/// Seconds, from what one sees as at once to what nobody waits for.
+using SecondsHistogram = Histogram<14>;
+inline constexpr SecondsHistogram::Bounds seconds_bounds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+                                                            0.25,  0.5,    1,     2.5,  5,     10,   30};
 
 /// What the server has done since it started.
 struct Counts {
@@ -22,6 +29,9 @@ struct Counts {
   std::uint64_t longest = 0;  ///< tokens of a sequence, prompt and completion
   double prompt_seconds = 0.0;
   double generation_seconds = 0.0;
+  SecondsHistogram queued{seconds_bounds};       ///< until a slot took the text up
+  SecondsHistogram first_token{seconds_bounds};  ///< from the request to its first tokens
+  SecondsHistogram gap{seconds_bounds};          ///< between a text's blocks of tokens
 };
 
 /// Counts, from several threads.
@@ -29,6 +39,8 @@ class Totals {
  public:
   void count(const Block& block, std::size_t kept);
   void count(const Outcome& outcome);
+  /// Adds to one of the histograms.
+  void count(SecondsHistogram Counts::* histogram, std::chrono::steady_clock::duration time);
   Counts counts() const;
 
  private:

@@ -97,7 +97,10 @@ struct MethodRequest {
   std::optional<std::string> method = {};
   std::optional<std::size_t> drafts = {};  ///< K
   std::optional<std::size_t> length = {};  ///< L
-  MethodOptions others = {};               ///< all other settings; its K and L do not count
+  /// How many texts share every pass: what a drafted row costs depends on it. None: whoever asks is alone, or
+  /// knows.
+  std::optional<std::size_t> load = {};
+  MethodOptions others = {};  ///< all other settings; its K and L do not count
 
   /// The method: the first of these that applies. Error: there is no method of that name.
   ///

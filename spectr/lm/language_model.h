@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -93,6 +94,9 @@ class LanguageModel {
   /// A session for a text of at most `context` tokens (0: the model's own limit) and trees of at most `nodes`
   /// nodes. The model must outlive it. Error: a longer text than the model can have, or no memory for it.
   virtual Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const = 0;
+
+  /// Most tokens of a text that one pass takes; the default: all.
+  virtual std::size_t piece() const { return std::numeric_limits<std::size_t>::max(); }
 
   /// One pass for several sequences (continuous batching): as much of every scoring that is not over as a
   /// pass takes, the end of a text and its tree or a piece of a long text. What a scoring gives does not

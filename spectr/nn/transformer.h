@@ -73,6 +73,7 @@ class Transformer final : public LanguageModel {
   std::size_t session_bytes(std::size_t context, std::size_t nodes) const {
     return ops_->cache_bytes(cache_size(context, nodes));
   }
+  std::size_t piece() const override { return KvSlots::text_rows; }
   std::size_t score_together(std::span<Scoring> scorings) const override;
   /// Whether passes can still be run; where one runs, its result says so. Error: of a device or a process
   /// that does not answer any more.

@@ -26,6 +26,8 @@ claim(
     await visitor.shot("start");
     const text = await examples.nth(1).textContent();
     assert.match(text, /^One day/, "this model has no chat template: it goes on with stories");
+    const typed = page.getByRole("textbox", { name: "Message" });
+    await typed.fill("not sent yet");
     const next = visitor.next();
     await examples.nth(1).click();
     const answer = await next;
@@ -33,6 +35,7 @@ claim(
     answer.say("Here.");
     await visitor.idle();
     assert.equal(await examples.count(), 0);
+    assert.equal(await typed.inputValue(), "not sent yet");
   },
 );
 

@@ -21,7 +21,7 @@ git init -q -b main
 commit() { git add -A && git -c user.name=A -c user.email=a@b commit -q --allow-empty -m "$1" && git rev-parse HEAD; }
 # builds MILLISECONDS: a program that says that its fastest pass takes so long.
 builds() {
-  printf '#!/bin/sh\necho "[{\"samples_ns\":[9e9,%se6]},{\"samples_ns\":[1e7, 2e7]}]"\necho run >>%s/runs\n' "$1" "$scratch" \
+  printf '#!/bin/sh\necho "[{\"samples_ns\":[9e9,%se6]},{\"samples_ns\":[1e7, 2e7]},{\"samples_ns\":[3e7]},{\"samples_ns\":[4e7]}]"\necho run >>%s/runs\n' "$1" "$scratch" \
     >build/release/bin/spectr
   chmod +x build/release/bin/spectr
 }
@@ -41,7 +41,7 @@ expect 0 '0 passed, 0 failed' 'speed is not compared: no build of a base commit'
 [ -x "$scratch/cache/spectr-ci/$first/spectr" ]
 commit second >"$scratch/second"
 builds 105
-expect 0 '1 passed, 0 failed' '7m-q8_0  pp128  new / base: 0.952 (1219 tokens/s)'
+expect 0 '1 passed, 0 failed' '7m-q8_0  pp8    new / base: 0.952 (76 tokens/s)'
 [ "$(wc -l <"$scratch/runs")" = 42 ]
 builds 115
 expect 1 '0 passed, 1 failed' 'slower by more than 10 %'

@@ -2,11 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <barrier>
+#include <limits>
 #include <thread>
 #include <vector>
 
 #include "spectr/base/recycled.h"
-#include "spectr/nn/batcher.h"
+#include "spectr/engine/batcher.h"
 #include "tests/support/allocations.h"
 #include "tests/support/real_model.h"
 
@@ -62,7 +63,7 @@ TEST(Batcher, ServeTextsWithoutAskingForMemory) {
   const auto model = test::RealModel::load(test::bundled_target, 2);
   const LanguageModel* const models[] = {model.transformer.get()};
   constexpr int texts = 2, first = 3, blocks = 10;
-  Batcher batcher(models, texts, nodes);
+  Batcher batcher(models, texts, nodes, {.patience = std::numeric_limits<double>::infinity()});  // for all
   std::size_t before = 0, after = 0;
   std::barrier together(texts);
   const auto write = [&](bool counts) {

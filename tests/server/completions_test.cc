@@ -181,6 +181,18 @@ TEST_F(Completions, AutoDraftsByTheCostsOfPasses) {
   EXPECT_EQ(json["choices"][0]["text"], text(automatic));
   EXPECT_EQ(json["metrics"]["speculative_decoding"]["costs_hash"],
             fmt::format("{:016x}", TestServer::made_up_costs()->hash()));
+  // What a drafted row costs depends on how many texts share the passes.
+  const auto speculation = [](TestJson fields) {
+    fields["speculative"]["method"] = "auto";
+    return complete(fields)["metrics"]["speculative_decoding"];
+  };
+  const TestJson alone = speculation({{"seed", 3}}), shared = speculation({{"speculative", {{"load", 4}}}});
+  EXPECT_EQ(alone["load"], 1);
+  EXPECT_EQ(shared["load"], 4);
+  EXPECT_EQ(shared["costs_hash"], fmt::format("{:016x}", TestServer::made_up_costs()->shared(4).hash()));
+  EXPECT_NE(shared["costs_hash"], alone["costs_hash"]);
+  const TestJson three = speculation({{"n", 3}, {"seed", nullptr}});
+  EXPECT_GE(three["load"], 3);
   // The method's L, not a default that it does not read.
   const auto length = [](const TestJson& method) {
     return complete({{"speculative", method}})["metrics"]["speculative_decoding"]["num_spec_tokens"];

@@ -201,6 +201,10 @@ TEST(Pressure, SixtyFourClientsOnFourSlotsLoseNothing) {
   }
   EXPECT_EQ(good, 64);
   EXPECT_GT(server.metric("n_busy_slots_per_decode"), 1.5) << "texts share passes";
+  for (const char* histogram : {"request_queue_time_seconds", "time_to_first_token_seconds"})
+    EXPECT_EQ(server.metric(fmt::format("{}_count", histogram)), server.ended("finished")) << histogram;
+  EXPECT_GT(server.metric("inter_token_latency_seconds_count"), 0);
+  EXPECT_EQ(server.metric("iteration_tokens_total_count"), server.metric("n_decode_total"));
 }
 
 /// Asks for more than the buffers of a socket hold.

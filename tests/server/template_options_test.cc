@@ -10,15 +10,18 @@ namespace spectr::server {
 namespace {
 
 /// What a server with these options makes of a message, by a template that opens thoughts as some models' do.
-std::string prompt_of(ChatOptions chat, const TestJson& variables = TestJson::object()) {
+/// `begun` is the answer that the model is to go on with; null: none.
+std::string prompt_of(ChatOptions chat, const TestJson& variables = TestJson::object(),
+                      const TestJson& begun = nullptr) {
   chat.source =
       "{% for m in messages %}{{ m.content }}|{% endfor %}{{ mood | default('calm') }}|"
       "{{ enable_thinking | default('unset') }}|{% if add_generation_prompt %}<think>\n{% endif %}";
   ServerOptions options = TestServer::options(1);
   options.service.chat = std::move(chat);
   const TestServer server(std::move(options));
-  const TestJson body = {{"messages", {{{"role", "user"}, {"content", "hi"}}}},
-                         {"chat_template_kwargs", variables}};
+  TestJson messages = {{{"role", "user"}, {"content", "hi"}}};
+  if (!begun.is_null()) messages.push_back(begun);
+  const TestJson body = {{"messages", messages}, {"chat_template_kwargs", variables}};
   return server.post("/apply-template", body).json()["prompt"];
 }
 
@@ -26,6 +29,11 @@ TEST(Thoughts, ThatAreOffAreClosedAndTheTemplateIsTold) {
   EXPECT_EQ(prompt_of({}), "hi|calm|unset|<think>\n");
   EXPECT_EQ(prompt_of({.thinks = false}), "hi|calm|False|<think>\n\n</think>\n\n");
   EXPECT_EQ(prompt_of({.thinks = true}), "hi|calm|True|<think>\n");
+}
+
+TEST(Thoughts, ThatAreOffAreClosedAlsoWhereTheBegunAnswerIsEmpty) {
+  EXPECT_EQ(prompt_of({.thinks = false}, TestJson::object(), {{"role", "assistant"}, {"content", ""}}),
+            "hi|calm|False|<think>\n\n</think>\n\n");
 }
 
 TEST(Thoughts, AreAsTheRequestSaysWhereItDoes) {

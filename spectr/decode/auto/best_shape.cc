@@ -38,6 +38,8 @@ MethodOptions settings_by_costs(const MethodRule& method, const MethodRequest& r
                                 std::shared_ptr<const Costs> costs, const Warp& warp,
                                 std::size_t vocabulary) {
   MethodOptions settings = request.settings();
+  if (costs != nullptr && request.load.value_or(1) > 1)
+    costs = std::make_shared<const Costs>(costs->shared(*request.load));
   if (costs != nullptr && costs->drafts.size() == 1 && leaves_shape_open(method, request)) {
     const AutoParams params;
     const Support support = support_of(warp, vocabulary);

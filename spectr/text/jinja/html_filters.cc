@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -34,15 +33,39 @@ struct Entity {
 /// Names that need no semicolon, as those of `latin`.
 constexpr Entity lax[] = {{"amp", '&'}, {"lt", '<'}, {"gt", '>'},   {"quot", '"'},  {"AMP", '&'},
                           {"LT", '<'},  {"GT", '>'}, {"QUOT", '"'}, {"COPY", 0xA9}, {"REG", 0xAE}};
+/// The rest of HTML 4's names, and XML's.
 constexpr Entity strict[] = {
-    {"apos", '\''},     {"hellip", 0x2026}, {"mdash", 0x2014},  {"ndash", 0x2013},  {"lsquo", 0x2018},
-    {"rsquo", 0x2019},  {"ldquo", 0x201C},  {"rdquo", 0x201D},  {"sbquo", 0x201A},  {"bdquo", 0x201E},
-    {"bull", 0x2022},   {"euro", 0x20AC},   {"trade", 0x2122},  {"larr", 0x2190},   {"uarr", 0x2191},
-    {"rarr", 0x2192},   {"darr", 0x2193},   {"harr", 0x2194},   {"minus", 0x2212},  {"le", 0x2264},
-    {"ge", 0x2265},     {"ne", 0x2260},     {"asymp", 0x2248},  {"infin", 0x221E},  {"radic", 0x221A},
-    {"sum", 0x2211},    {"int", 0x222B},    {"ensp", 0x2002},   {"emsp", 0x2003},   {"thinsp", 0x2009},
-    {"lsaquo", 0x2039}, {"rsaquo", 0x203A}, {"dagger", 0x2020}, {"permil", 0x2030}, {"Prime", 0x2033},
-    {"prime", 0x2032},  {"OElig", 0x152},   {"oelig", 0x153},   {"Scaron", 0x160},  {"scaron", 0x161}};
+    {"apos", '\''},     {"OElig", 0x152},   {"oelig", 0x153},    {"Scaron", 0x160},   {"scaron", 0x161},
+    {"Yuml", 0x178},    {"fnof", 0x192},    {"circ", 0x2C6},     {"tilde", 0x2DC},    {"Alpha", 0x391},
+    {"Beta", 0x392},    {"Gamma", 0x393},   {"Delta", 0x394},    {"Epsilon", 0x395},  {"Zeta", 0x396},
+    {"Eta", 0x397},     {"Theta", 0x398},   {"Iota", 0x399},     {"Kappa", 0x39A},    {"Lambda", 0x39B},
+    {"Mu", 0x39C},      {"Nu", 0x39D},      {"Xi", 0x39E},       {"Omicron", 0x39F},  {"Pi", 0x3A0},
+    {"Rho", 0x3A1},     {"Sigma", 0x3A3},   {"Tau", 0x3A4},      {"Upsilon", 0x3A5},  {"Phi", 0x3A6},
+    {"Chi", 0x3A7},     {"Psi", 0x3A8},     {"Omega", 0x3A9},    {"alpha", 0x3B1},    {"beta", 0x3B2},
+    {"gamma", 0x3B3},   {"delta", 0x3B4},   {"epsilon", 0x3B5},  {"zeta", 0x3B6},     {"eta", 0x3B7},
+    {"theta", 0x3B8},   {"iota", 0x3B9},    {"kappa", 0x3BA},    {"lambda", 0x3BB},   {"mu", 0x3BC},
+    {"nu", 0x3BD},      {"xi", 0x3BE},      {"omicron", 0x3BF},  {"pi", 0x3C0},       {"rho", 0x3C1},
+    {"sigmaf", 0x3C2},  {"sigma", 0x3C3},   {"tau", 0x3C4},      {"upsilon", 0x3C5},  {"phi", 0x3C6},
+    {"chi", 0x3C7},     {"psi", 0x3C8},     {"omega", 0x3C9},    {"thetasym", 0x3D1}, {"upsih", 0x3D2},
+    {"piv", 0x3D6},     {"ensp", 0x2002},   {"emsp", 0x2003},    {"thinsp", 0x2009},  {"zwnj", 0x200C},
+    {"zwj", 0x200D},    {"lrm", 0x200E},    {"rlm", 0x200F},     {"ndash", 0x2013},   {"mdash", 0x2014},
+    {"lsquo", 0x2018},  {"rsquo", 0x2019},  {"sbquo", 0x201A},   {"ldquo", 0x201C},   {"rdquo", 0x201D},
+    {"bdquo", 0x201E},  {"dagger", 0x2020}, {"Dagger", 0x2021},  {"bull", 0x2022},    {"hellip", 0x2026},
+    {"permil", 0x2030}, {"prime", 0x2032},  {"Prime", 0x2033},   {"lsaquo", 0x2039},  {"rsaquo", 0x203A},
+    {"oline", 0x203E},  {"frasl", 0x2044},  {"euro", 0x20AC},    {"image", 0x2111},   {"weierp", 0x2118},
+    {"real", 0x211C},   {"trade", 0x2122},  {"alefsym", 0x2135}, {"larr", 0x2190},    {"uarr", 0x2191},
+    {"rarr", 0x2192},   {"darr", 0x2193},   {"harr", 0x2194},    {"crarr", 0x21B5},   {"lArr", 0x21D0},
+    {"uArr", 0x21D1},   {"rArr", 0x21D2},   {"dArr", 0x21D3},    {"hArr", 0x21D4},    {"forall", 0x2200},
+    {"part", 0x2202},   {"exist", 0x2203},  {"empty", 0x2205},   {"nabla", 0x2207},   {"isin", 0x2208},
+    {"notin", 0x2209},  {"ni", 0x220B},     {"prod", 0x220F},    {"sum", 0x2211},     {"minus", 0x2212},
+    {"lowast", 0x2217}, {"radic", 0x221A},  {"prop", 0x221D},    {"infin", 0x221E},   {"ang", 0x2220},
+    {"and", 0x2227},    {"or", 0x2228},     {"cap", 0x2229},     {"cup", 0x222A},     {"int", 0x222B},
+    {"there4", 0x2234}, {"sim", 0x223C},    {"cong", 0x2245},    {"asymp", 0x2248},   {"ne", 0x2260},
+    {"equiv", 0x2261},  {"le", 0x2264},     {"ge", 0x2265},      {"sub", 0x2282},     {"sup", 0x2283},
+    {"nsub", 0x2284},   {"sube", 0x2286},   {"supe", 0x2287},    {"oplus", 0x2295},   {"otimes", 0x2297},
+    {"perp", 0x22A5},   {"sdot", 0x22C5},   {"lceil", 0x2308},   {"rceil", 0x2309},   {"lfloor", 0x230A},
+    {"rfloor", 0x230B}, {"loz", 0x25CA},    {"spades", 0x2660},  {"clubs", 0x2663},   {"hearts", 0x2665},
+    {"diams", 0x2666},  {"lang", 0x27E8},   {"rang", 0x27E9}};
 
 /// Windows' characters from 0x80 on, which references to these numbers mean; 0: none.
 constexpr std::uint32_t windows[] = {0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
@@ -92,8 +115,8 @@ std::optional<Reference> numeric_reference(std::string_view text) {
   return Reference{text_of_number(rest.substr(0, n), hex ? 16 : 10), (hex ? 1U : 0U) + n + (closed ? 1 : 0)};
 }
 
-/// The reference that the text begins with, after "&". Throws for a name that HTML may know and this does
-/// not.
+/// The reference that the text begins with, after "&"; none: the text stays, as with the names that only HTML
+/// 5 knows.
 std::optional<Reference> reference(std::string_view text) {
   if (text.starts_with('#')) {
     auto number = numeric_reference(text.substr(1));
@@ -114,9 +137,6 @@ std::optional<Reference> reference(std::string_view text) {
     append_utf8(*code, out);
     return Reference{std::move(out), n + (closed ? 1 : 0)};
   }
-  const auto is_alphanumeric = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  if (closed && n > 0 && std::ranges::all_of(name, is_alphanumeric))
-    throw TemplateError(fmt::format("the reference '&{};' is not supported", name));
   for (std::size_t part = closed ? n : n - 1; part >= 2 && part <= n; --part) {
     if (const auto shorter = lax_code(name.substr(0, part))) {
       append_utf8(*shorter, out);

@@ -93,9 +93,8 @@ async function write(conversation, asked, continued) {
 const question = (content, files) => ({ role: "user", content, ...(files?.length ? { files } : {}) });
 
 /** Sends a message of the user and has it answered. */
-export function send(text, files) {
+export function send(text, files = []) {
   const conversation = state.current;
-  update({ unsent: "", files: [] });
   return write(conversation, addMessage(conversation, conversation.leaf, question(text, files)));
 }
 

@@ -93,6 +93,7 @@ export function Composer() {
     event.preventDefault();
     const text = field.current.value;
     if (running || !ready || !(text.trim() || files.length)) return;
+    update({ unsent: "", files: [] });
     send(text, files);
     if (!state.narrow) field.current.focus();
   };

@@ -25,7 +25,7 @@ function Examples() {
     <ul class="examples" aria-label="Examples">
       {examplesFor(current.mode, server.props).map((text) => (
         <li key={text}>
-          <button type="button" disabled={server.status !== "ready"} onClick={() => send(text, state.files)}>
+          <button type="button" disabled={server.status !== "ready"} onClick={() => send(text)}>
             {text}
           </button>
         </li>

@@ -1,10 +1,11 @@
-#include "spectr/nn/batcher.h"
+#include "spectr/engine/batcher.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -22,6 +23,8 @@ using testing::HasSubstr;
 
 constexpr std::size_t context = 300;
 constexpr std::size_t nodes = 9;
+// Every pass waits for all, and is for all.
+constexpr PassPolicy for_all{.max_rows = 1000, .patience = std::numeric_limits<double>::infinity()};
 
 /// The bundled pair: a draft and a target.
 class BatcherTest : public testing::Test {
@@ -97,7 +100,7 @@ TEST_F(BatcherTest, EveryTextGetsTheLogitsThatItGetsAlone) {
 
 TEST_F(BatcherTest, TextsComeToThePassOfTheTargetTogether) {
   constexpr std::size_t texts = 3;
-  Batcher batcher(models_, texts, nodes);
+  Batcher batcher(models_, texts, nodes, for_all);
   const std::vector<Token> text = {1, 2, 3};
   std::vector<std::jthread> threads;
   std::vector<std::unique_ptr<Batcher::ActiveSequence>> seats;
@@ -125,7 +128,7 @@ TEST_F(BatcherTest, TextsComeToThePassOfTheTargetTogether) {
 
 TEST_F(BatcherTest, ALongTextOfADraftHoldsNobodyUp) {
   constexpr std::size_t passes_of_other = 3;
-  Batcher batcher(models_, 2, nodes);
+  Batcher batcher(models_, 2, nodes, for_all);
   const std::vector<Token> text = {1, 2, 3};
   std::vector<Token> prompt(280);
   std::iota(prompt.begin(), prompt.end(), 1);
@@ -166,7 +169,7 @@ TEST_F(BatcherTest, ACancelledTextEndsBeforeTheNextPass) {
 }
 
 TEST_F(BatcherTest, ATextThatIsCancelledOnTheWayKeepsWhatWasComputed) {
-  Batcher batcher(models_, 2, nodes);
+  Batcher batcher(models_, 2, nodes, for_all);
   const auto session = batcher.start(*target_, context).value(),
              brief = batcher.start(*target_, context).value();
   std::stop_source stop;
@@ -309,7 +312,7 @@ TEST_F(BatcherTest, ALongTextTellsHowFarItHasCome) {
 }
 
 TEST_F(BatcherTest, WhatATextThatLeavesHasComputedIsCopied) {
-  Batcher batcher(models_, 2, nodes);
+  Batcher batcher(models_, 2, nodes, for_all);
   const auto ahead = batcher.start(*target_, context).value(),
              behind = batcher.start(*target_, context).value();
   const std::vector<Token> text = numbered(250, 7), beginning(text.begin(), text.begin() + 80);
@@ -347,7 +350,7 @@ TEST(Batcher, ServesTablesToo) {
 }
 
 TEST_F(BatcherTest, ATextThatLeavesHoldsNobodyUp) {
-  Batcher batcher(models_, 2, nodes);
+  Batcher batcher(models_, 2, nodes, for_all);
   auto idle = std::make_unique<Batcher::ActiveSequence>(batcher);
   std::jthread other([&] {
     const auto session = batcher.start(*target_, context).value();

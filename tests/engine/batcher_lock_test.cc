@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "spectr/nn/batcher.h"
+#include "spectr/engine/batcher.h"
 
 namespace spectr {
 namespace {

@@ -1,17 +1,20 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "spectr/base/histogram.h"
 #include "spectr/lm/language_model.h"
 
 namespace spectr {
@@ -54,7 +57,7 @@ class BatchedSession final : public Session {
 
   Result<void> score(std::span<const Token> text, const TokenTree& tree) override;
   Logits logits(NodeId node) const override { return session_->logits(node); }
-  void keep(std::span<const NodeId> path) override { session_->keep(path); }
+  void keep(std::span<const NodeId> path) override;
   void rewind(std::size_t length) override;
   std::size_t copyable(std::size_t length) const override { return session_->copyable(length); }
   std::string_view name() const override { return session_->name(); }
@@ -75,6 +78,8 @@ class BatchedSession final : public Session {
   Sharing sharing_ = {};
   std::function<void(std::size_t)> report_;
   std::size_t copied_ = 0;
+  bool has_begun_ = false;         // a score has been completed since the text began
+  std::uint64_t last_served_ = 0;  // by which pass of the batcher
 };
 
 /// What the passes of a model have done so far.
@@ -82,16 +87,35 @@ struct PassCounts {
   std::uint64_t passes = 0;
   std::uint64_t rows = 0;
   std::uint64_t sequences = 0;  ///< Σ over the passes of the sequences that took part
+  Histogram<10> by_rows{{1, 2, 4, 8, 16, 32, 64, 128, 256, 512}};  ///< the passes, by their rows
+};
+
+/// How passes are put together.
+struct PassPolicy {
+  /// Rows of a pass beyond which no further prompt takes part. What is drafted and verified always does, and
+  /// of the prompts one piece at least.
+  std::size_t max_rows = 64;
+  /// How long a pass waits for who is not there yet: 1 is the rule of Batcher, 0 never, infinity for all.
+  double patience = 1.0;
 };
 
 /// Where the threads of several sequences meet so that one pass of a model serves all of them (continuous
-/// batching). Each thread runs its own decoder, which knows nothing of the others; whoever comes last to ask
-/// for a score runs the pass for all.
+/// batching). Each thread runs its own decoder, which knows nothing of the others; whoever finds that a pass
+/// is due runs it for all who wait for that model.
 ///
-/// A pass begins when every active sequence waits for one. While some wait for a draft model, only that model
-/// runs: so all come to the target's pass together, which is the expensive one. Long texts are computed piece
-/// by piece, one piece a pass; after a pass of pieces alone another model is next, if somebody waits for it,
-/// so that long texts hold nobody up.
+/// When a pass begins: where every active sequence waits, at once: of the cheapest model that somebody waits
+/// for, so that all come together to the pass of the target, which is the expensive one. Where w wait for a
+/// model and s are elsewhere (they draft with another model, or select), the w wait as long as
+///
+///     T · min(1, s / w),   T: seconds of the model's last pass,
+///
+/// counted from the first of them. Then they have lost w times as much as the s can lose by missing the pass,
+/// s · T, and at most a pass: whether who is missing would have come in a moment or never, no more than twice
+/// the best is lost (the rule of renting skis). So a slow plan delays its own text alone.
+///
+/// Who takes part: all that have begun their text, drafts and verification; then prompts, whoever waited for
+/// the most passes first, a piece each (LanguageModel::piece), up to PassPolicy::max_rows rows. After a pass
+/// of pieces alone another model is next, if somebody waits for it, so that long texts hold nobody up.
 ///
 /// What several texts begin with is computed once: a sequence that has yet to compute what another one has
 /// copies it, and one that is about to compute the same as another that is ahead waits for that. A sequence
@@ -103,14 +127,15 @@ class Batcher {
 
   /// For at most `sequences` at a time with trees of at most `nodes` nodes. `models`: cheapest first, the
   /// target last; they must outlive this.
-  Batcher(std::span<const LanguageModel* const> models, std::size_t sequences, std::size_t nodes);
+  Batcher(std::span<const LanguageModel* const> models, std::size_t sequences, std::size_t nodes,
+          PassPolicy policy = {});
 
   /// A session of one of the models, for sequences of at most `context` tokens. Error: of
   /// LanguageModel::start.
   Result<std::unique_ptr<BatchedSession>> start(const LanguageModel& model, std::size_t context);
 
-  /// A thread's part in the passes: while it lives, they wait for the thread. At most as many as `sequences`
-  /// live.
+  /// A thread's part in the passes: while it lives, they wait for the thread as long as that pays. At most as
+  /// many as `sequences` live.
   class ActiveSequence {
    public:
     explicit ActiveSequence(Batcher& batcher);
@@ -131,18 +156,25 @@ class Batcher {
  private:
   friend class BatchedSession;
   struct Request;
+  using Clock = std::chrono::steady_clock;
   struct Model {
     const LanguageModel& model;
     PassCounts counts = {};
+    Clock::duration last_pass{};
   };
 
   Result<void> score(BatchedSession& session, std::span<const Token> text, const TokenTree& tree);
-  void run_pass(std::unique_lock<std::mutex>& lock);
-  Model* next_model();
+  void drop_cancelled();
+  std::optional<Clock::time_point> due(const Model& model) const;
+  Model* next_model(Clock::time_point now);
+  std::optional<Clock::time_point> next_due() const;
+  void choose_served(const Model& model);
+  void run_pass(std::unique_lock<std::mutex>& lock, Model& model);
   bool waits_for_beginning(std::size_t asked);
 
   std::size_t sequences_;
   std::size_t nodes_;
+  PassPolicy policy_;
   std::vector<Model> models_;
 
   mutable std::mutex mutex_;
@@ -150,9 +182,11 @@ class Batcher {
   std::vector<BatchedSession*> sessions_;
   std::vector<Request*> requests_;    // one per waiting thread
   std::vector<Request*> served_;      // by the running pass
+  std::vector<Request*> prompts_;     // that may be served by it
   std::vector<Scoring> scorings_;     // of those
   const Model* of_pieces_ = nullptr;  // whose pass was the last one, and completed no request
   std::size_t active_ = 0;
+  std::uint64_t passes_ = 0;
   bool running_ = false;
 };
 

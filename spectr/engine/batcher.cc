@@ -1,0 +1,311 @@
+#include "spectr/engine/batcher.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <new>
+#include <ranges>
+
+#include "spectr/base/check.h"
+
+namespace spectr {
+namespace {
+
+// Texts of so many tokens grow without asking for memory.
+constexpr std::size_t longest_kept_ready = std::size_t{1} << 16;
+
+}  // namespace
+
+/// What a waiting thread wants to have computed.
+struct Batcher::Request {
+  BatchedSession& session;
+  Scoring scoring;
+  Clock::time_point since;  // when it was asked, or the last pass computed a piece of it
+  bool done = false;
+
+  /// That the next pass computes: the rest of the text or a piece of it, and the tree.
+  std::size_t rows() const {
+    const std::size_t left = scoring.text.size() - std::min(session.length(), scoring.text.size());
+    const auto nodes = static_cast<std::size_t>(scoring.tree->size());  // the root is the text's last token
+    return std::max<std::size_t>(std::min(left, session.model_.piece()) + nodes - 1, 1);
+  }
+};
+
+BatchedSession::BatchedSession(std::unique_ptr<Session> session, const LanguageModel& model, Batcher& batcher)
+    : session_(std::move(session)), model_(model), batcher_(batcher) {
+  text_.reserve(std::min(session_->context(), longest_kept_ready));
+  const std::lock_guard lock(batcher_.mutex_);
+  batcher_.sessions_.push_back(this);
+}
+
+BatchedSession::~BatchedSession() {
+  const std::lock_guard lock(batcher_.mutex_);
+  std::erase(batcher_.sessions_, this);
+}
+
+void BatchedSession::begin(std::size_t length, Sharing sharing) {
+  rewind(length);
+  const std::lock_guard lock(batcher_.mutex_);
+  sharing_ = sharing;
+  copied_ = 0;
+  has_begun_ = false;
+}
+
+void BatchedSession::end(std::span<const Token> text) {
+  const std::lock_guard lock(batcher_.mutex_);
+  text_.assign(text.begin(), text.end());
+  session_->keep({});
+}
+
+std::span<const Token> BatchedSession::known() const {
+  return std::span(text_).first(std::min(text_.size(), session_->length()));
+}
+
+void BatchedSession::keep(std::span<const NodeId> path) {
+  const std::lock_guard lock(batcher_.mutex_);
+  session_->keep(path);
+}
+
+void BatchedSession::rewind(std::size_t length) {
+  const std::lock_guard lock(batcher_.mutex_);
+  session_->rewind(length);
+  text_.resize(std::min(text_.size(), session_->length()));
+}
+
+Result<void> BatchedSession::score(std::span<const Token> text, const TokenTree& tree) {
+  return batcher_.score(*this, text, tree);
+}
+
+Batcher::Batcher(std::span<const LanguageModel* const> models, std::size_t sequences, std::size_t nodes,
+                 PassPolicy policy)
+    : sequences_(sequences), nodes_(nodes), policy_(policy) {
+  for (const LanguageModel* model : models) models_.push_back({*model});
+  requests_.reserve(sequences);
+  served_.reserve(sequences);
+  prompts_.reserve(sequences);
+  scorings_.reserve(sequences);
+}
+
+Result<std::unique_ptr<BatchedSession>> Batcher::start(const LanguageModel& model, std::size_t context) {
+  SPECTR_TRY(std::unique_ptr<Session> session, model.start(context, nodes_));
+  return std::unique_ptr<BatchedSession>(new BatchedSession(std::move(session), model, *this));
+}
+
+Batcher::ActiveSequence::ActiveSequence(Batcher& batcher) : batcher_(batcher) {
+  const std::lock_guard lock(batcher_.mutex_);
+  SPECTR_CHECK(batcher_.active_ < batcher_.sequences_);
+  ++batcher_.active_;
+}
+
+Batcher::ActiveSequence::~ActiveSequence() {
+  const std::lock_guard lock(batcher_.mutex_);
+  --batcher_.active_;
+  batcher_.changed_.notify_all();  // the others may have waited for this one only
+}
+
+Result<void> Batcher::score(BatchedSession& session, std::span<const Token> text, const TokenTree& tree) {
+  Request request{session, {session.session_.get(), text, &tree}, Clock::now()};
+  const std::size_t before = session.length();
+  std::unique_lock lock(mutex_);
+  session.text_.insert(session.text_.end(), text.begin() + static_cast<std::ptrdiff_t>(session.text_.size()),
+                       text.end());
+  SPECTR_CHECK(requests_.size() < active_);
+  requests_.push_back(&request);
+  while (!request.done) {
+    if (!running_) drop_cancelled();
+    if (request.done) break;
+    if (running_) {
+      changed_.wait(lock);
+    } else if (Model* model = next_model(Clock::now())) {
+      run_pass(lock, *model);
+    } else if (const auto due = next_due()) {
+      changed_.wait_until(lock, *due);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+  lock.unlock();
+  if (request.scoring.failure) {
+    session.rewind(before);
+    std::rethrow_exception(request.scoring.failure);
+  }
+  if (!request.scoring.result) return request.scoring.result;
+  if (session.cancelled()) return error("the request was cancelled");
+  return {};
+}
+
+/// Those whose texts nobody waits for any more are over.
+void Batcher::drop_cancelled() {
+  for (Request* request : requests_) request->done = request->session.cancelled();
+  if (std::erase_if(requests_, [](const Request* request) { return request->done; }) > 0)
+    changed_.notify_all();
+}
+
+/// When who waits for the model has waited long enough for the others; none: nobody waits for it, or for all.
+std::optional<Batcher::Clock::time_point> Batcher::due(const Model& model) const {
+  std::size_t waiting = 0;
+  Clock::time_point first = Clock::time_point::max();
+  for (const Request* request : requests_) {
+    if (&request->session.model_ != &model.model) continue;
+    ++waiting;
+    first = std::min(first, request->since);
+  }
+  if (waiting == 0) return std::nullopt;
+  const double share = std::min(1.0, static_cast<double>(active_ - waiting) / static_cast<double>(waiting));
+  if (share == 0.0) return first;
+  if (std::isinf(policy_.patience)) return std::nullopt;
+  const std::chrono::duration<double> wait = model.last_pass * (policy_.patience * share);
+  return first + std::chrono::duration_cast<Clock::duration>(wait);
+}
+
+/// The model whose pass is to begin now: one whose pass is due, the most expensive of them; else, where all
+/// wait, the cheapest that somebody waits for. The one that ran pieces alone last comes after the others.
+Batcher::Model* Batcher::next_model(Clock::time_point now) {
+  Model *overdue = nullptr, *last = nullptr;
+  for (Model& model : models_ | std::views::reverse) {
+    const auto at = due(model);
+    if (!at || *at > now) continue;
+    if (&model != of_pieces_) return &model;
+    overdue = &model;
+  }
+  if (requests_.size() < active_) return overdue;
+  for (Model& model : models_) {
+    const auto waits_for_it = [&model](const Request* request) {
+      return &request->session.model_ == &model.model;
+    };
+    if (std::ranges::none_of(requests_, waits_for_it)) continue;
+    if (&model != of_pieces_) return &model;
+    last = &model;
+  }
+  return last;
+}
+
+/// When a pass is due that is not yet.
+std::optional<Batcher::Clock::time_point> Batcher::next_due() const {
+  std::optional<Clock::time_point> next;
+  for (const Model& model : models_) {
+    if (const auto at = due(model)) next = next ? std::min(*next, *at) : at;
+  }
+  return next;
+}
+
+/// Copies what another sequence has of the request's text and its own does not, unless one that is ahead is
+/// about to compute still more of it: true then. Ahead is who has more of its text, of equals who asked
+/// first; so somebody is ahead of all others, and no two wait for each other. Whoever uses another session
+/// meanwhile only reads it: what changes one does so under the lock.
+bool Batcher::waits_for_beginning(std::size_t asked) {
+  BatchedSession& own = requests_[asked]->session;
+  const std::size_t length = own.length(), needed = length + worth_copying;
+  if (own.text_.size() <= needed) return false;
+  const auto before_last = std::span(own.text_).first(own.text_.size() - 1);  // whose logits are wanted
+  const auto can_give = [&](const BatchedSession& other) {
+    const bool shares = own.sharing_.all || (own.sharing_.group != 0 && own.sharing_.group == other.group());
+    return shares && &other != &own && &other.model_ == &own.model_ && other.context() == own.context();
+  };
+
+  std::size_t there = 0, coming = 0;
+  const BatchedSession* source = nullptr;
+  for (const BatchedSession* other : sessions_) {
+    if (!can_give(*other)) continue;
+    const std::size_t had = other->copyable(common_beginning(before_last, other->text_));
+    if (had <= there) continue;
+    there = had;
+    source = other;
+  }
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    const BatchedSession& other = requests_[i]->session;
+    const bool is_ahead = other.length() > length || (other.length() == length && i < asked);
+    if (!can_give(other) || !is_ahead) continue;
+    const std::size_t common = common_beginning(before_last, other.text_);
+    if (other.length() < common) coming = std::max(coming, common);
+  }
+  if (coming > there && coming >= needed) return true;
+  if (there < needed) return false;
+  try {
+    own.session_->copy(*source->session_, there);
+    own.copied_ += there - length;
+  } catch (const std::bad_alloc&) {
+    return false;  // then it is computed
+  }
+  return false;
+}
+
+/// Those who take part in the model's next pass.
+void Batcher::choose_served(const Model& model) {
+  served_.clear();
+  prompts_.clear();
+  std::size_t rows = 0;
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    Request* request = requests_[i];
+    if (&request->session.model_ != &model.model || waits_for_beginning(i)) continue;
+    if (request->session.has_begun_) {
+      served_.push_back(request);
+      rows += request->rows();
+    } else {
+      prompts_.push_back(request);
+    }
+  }
+  std::ranges::sort(prompts_, {}, [](const Request* prompt) {
+    return std::pair(prompt->session.last_served_, prompt->since);
+  });
+  bool first = true;
+  for (Request* prompt : prompts_) {
+    rows += prompt->rows();
+    if (!first && rows > policy_.max_rows) break;
+    served_.push_back(prompt);
+    first = false;
+  }
+}
+
+void Batcher::run_pass(std::unique_lock<std::mutex>& lock, Model& model) {
+  running_ = true;
+  choose_served(model);
+  scorings_.clear();
+  for (const Request* request : served_) scorings_.push_back(request->scoring);
+  lock.unlock();
+  const Clock::time_point begun = Clock::now();
+  std::size_t rows = 0;
+  try {
+    rows = model.model.score_together(scorings_);
+  } catch (...) {
+    for (Scoring& scoring : scorings_) scoring.failure = std::current_exception();
+  }
+  const Clock::time_point ended = Clock::now();
+  lock.lock();
+  running_ = false;
+  ++passes_;
+  if (rows > 0) {
+    ++model.counts.passes;
+    model.counts.rows += rows;
+    model.counts.by_rows.add(static_cast<double>(rows));
+    model.counts.sequences += served_.size();
+    model.last_pass = ended - begun;
+  }
+  for (std::size_t i = 0; i < served_.size(); ++i) {
+    Request& request = *served_[i];
+    BatchedSession& session = request.session;
+    request.scoring = std::move(scorings_[i]);
+    request.done = request.scoring.is_over();
+    request.since = ended;
+    session.last_served_ = passes_;
+    if (request.done) session.has_begun_ = true;
+    if (!request.done && session.report_) session.report_(session.length());
+  }
+  of_pieces_ = std::ranges::any_of(served_, &Request::done) ? nullptr : &model;
+  std::erase_if(requests_, [](const Request* request) { return request->done; });
+  changed_.notify_all();
+}
+
+std::size_t Batcher::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return requests_.size();
+}
+
+std::vector<PassCounts> Batcher::counts() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<PassCounts> all;
+  for (const Model& model : models_) all.push_back(model.counts);
+  return all;
+}
+
+}  // namespace spectr

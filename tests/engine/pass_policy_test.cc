@@ -1,0 +1,163 @@
+// When passes begin, and who takes part.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "spectr/engine/batcher.h"
+#include "tests/support/comes_true.h"
+
+namespace spectr {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+using testing::SizeIs;
+
+/// A session that computes nothing but how far its text has come.
+class CountingSession final : public Session {
+ public:
+  Result<void> score(std::span<const Token> text, const TokenTree&) override {
+    length_ = text.size();
+    return {};
+  }
+  Logits logits(NodeId) const override { return Logits(std::span(row_)); }
+  void keep(std::span<const NodeId>) override {}
+  void rewind(std::size_t length) override { length_ = std::min(length, length_); }
+  std::string_view name() const override { return "counting"; }
+  std::size_t length() const override { return length_; }
+  std::size_t vocabulary() const override { return row_.size(); }
+  std::size_t context() const override { return 100'000; }
+
+  void advance(std::size_t tokens) { length_ += tokens; }
+
+ private:
+  std::vector<float> row_ = std::vector<float>(4);
+  std::size_t length_ = 0;
+};
+
+/// A model whose passes take pieces of ten tokens and note whose texts took part, by their first tokens.
+class CountingModel final : public LanguageModel {
+ public:
+  static constexpr std::size_t tokens_of_piece = 10;
+
+  std::string_view name() const override { return "counting"; }
+  std::size_t vocabulary() const override { return 4; }
+  std::size_t context() const override { return 100'000; }
+  std::size_t piece() const override { return tokens_of_piece; }
+  Result<std::unique_ptr<Session>> start(std::size_t, std::size_t) const override {
+    return std::make_unique<CountingSession>();
+  }
+  std::size_t score_together(std::span<Scoring> scorings) const override {
+    std::vector<Token> here;
+    std::size_t rows = 0;
+    for (Scoring& scoring : scorings) {
+      auto& session = static_cast<CountingSession&>(*scoring.session);
+      const std::size_t left = scoring.text.size() - session.length(),
+                        taken = std::min(left, tokens_of_piece);
+      session.advance(taken);
+      scoring.complete = taken == left;
+      rows += std::max<std::size_t>(taken, 1);
+      here.push_back(scoring.text.front());
+    }
+    std::this_thread::sleep_for(pass);
+    passes.push_back(std::move(here));
+    return rows;
+  }
+
+  std::chrono::milliseconds pass{0};
+  mutable std::vector<std::vector<Token>> passes;  // one at a time
+};
+
+class PassPolicyTest : public testing::Test {
+ protected:
+  static constexpr double for_all = std::numeric_limits<double>::infinity();
+
+  /// A thread that scores a text of `size` tokens, then `blocks` more tokens one by one.
+  std::jthread write(Batcher& batcher, Token first, std::size_t size, std::size_t blocks = 0) {
+    auto seat = std::make_shared<Batcher::ActiveSequence>(batcher);
+    return std::jthread([this, &batcher, first, size, blocks, seat]() mutable {
+      const auto session = batcher.start(model_, 0).value();
+      session->begin(0, {.all = false});
+      std::vector<Token> text(size, 0);
+      text.front() = first;
+      for (std::size_t block = 0; block <= blocks; ++block, text.push_back(0))
+        EXPECT_TRUE(session->score(text, TokenTree(text.back())));
+      seat.reset();
+    });
+  }
+
+  CountingModel model_;
+  const LanguageModel* const models_[1] = {&model_};
+};
+
+TEST_F(PassPolicyTest, PromptsTakeTurnsBesideTextsThatHaveBegun) {
+  Batcher batcher(models_, 4, 1, {.max_rows = 12, .patience = for_all});
+  std::vector<std::jthread> threads;
+  {
+    const Batcher::ActiveSequence late(batcher);  // nothing begins before all are there
+    threads.push_back(write(batcher, 1, 2, 8));
+    for (const Token first : {2, 3}) threads.push_back(write(batcher, first, 30));
+    ASSERT_TRUE(test::comes_true([&] { return batcher.waiting() == 3; }, 1ms));
+  }
+  threads.clear();
+  std::vector<Token> turns;
+  for (const std::vector<Token>& pass : model_.passes) {
+    EXPECT_LE(std::ranges::count_if(pass, [](Token one) { return one > 1; }), 1);
+    if (pass.back() > 1) turns.push_back(pass.back());
+  }
+  ASSERT_THAT(turns, SizeIs(6)) << "three pieces of each";
+  EXPECT_EQ(std::ranges::adjacent_find(turns), turns.end());
+  EXPECT_EQ(std::ranges::count_if(model_.passes, [](const auto& pass) { return pass.front() == 1; }), 9);
+}
+
+TEST_F(PassPolicyTest, ShortPromptsShareAPassUpToItsRows) {
+  Batcher batcher(models_, 6, 1, {.max_rows = 12, .patience = for_all});
+  std::vector<std::jthread> threads;
+  {
+    const Batcher::ActiveSequence late(batcher);  // nothing begins before all are there
+    for (const Token first : {1, 2, 3, 4, 5}) threads.push_back(write(batcher, first, 3));
+    ASSERT_TRUE(test::comes_true([&] { return batcher.waiting() == 5; }, 1ms));
+  }
+  threads.clear();
+  EXPECT_THAT(model_.passes, ElementsAre(SizeIs(4), SizeIs(1)));
+}
+
+TEST_F(PassPolicyTest, WhoIsElsewhereHoldsAPassUpForALimitedTime) {
+  Batcher batcher(models_, 2, 1);
+  const Batcher::ActiveSequence elsewhere(batcher);  // it selects by a slow plan, for ever
+  write(batcher, 1, 5, 20).join();
+  EXPECT_EQ(batcher.counts()[0].passes, 21u);
+}
+
+TEST_F(PassPolicyTest, WhoComesInTimeTakesPart) {
+  model_.pass = 200ms;
+  Batcher batcher(models_, 2, 1, {.patience = 20.0});  // four seconds: no thread is that late
+  auto first = write(batcher, 1, 5, 1), second = write(batcher, 2, 5, 1);
+  first.join();
+  second.join();
+  EXPECT_THAT(model_.passes, Contains(SizeIs(2)));
+  EXPECT_LE(model_.passes.size(), 3u) << "only the first pass, before any was timed, waits for nobody";
+}
+
+TEST_F(PassPolicyTest, EveryOneOfTwoHundredPromptsEnds) {
+  constexpr std::size_t texts = 200;
+  Batcher batcher(models_, texts, 1, {.max_rows = 16});
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < texts; ++i)
+    threads.push_back(write(batcher, static_cast<Token>(i), 1 + i % 37, i % 5));
+  threads.clear();
+  EXPECT_THAT(model_.passes, Each(SizeIs(testing::Gt(0u))));
+  EXPECT_EQ(batcher.waiting(), 0u);
+}
+
+}  // namespace
+}  // namespace spectr
