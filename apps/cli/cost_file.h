@@ -31,7 +31,7 @@ class CostFile {
   /// Prints a line on standard error.
   static void print_line(const std::string& line);
 
-  /// Of a text that has all passes for itself. Throws Failure where a file that was named is not of
+  /// The costs of a request that is decoded alone. Throws Failure where a file that was named is not of
   /// this form or cannot be written. The default one is measured and written again, and where it cannot be
   /// written the costs are good for this run only; both is said.
   std::shared_ptr<const Costs> costs(const Transformer& target, std::span<const Transformer* const> drafts,

@@ -16,16 +16,12 @@ std::vector<const LanguageModel*> drafts_then_target(const ModelSet& models) {
   return order;
 }
 
-/// See PassPolicy.
 PassPolicy policy_of(const Transformer& target, const SlotOptions& options) {
-  return {.max_rows = options.max_rows > 0 ? options.max_rows : usual_max_rows(target)};
+  const std::size_t pieces = target.caps().backend == "cpu" ? 1 : 8;
+  return {.max_rows = options.max_rows > 0 ? options.max_rows : pieces * target.piece()};
 }
 
 }  // namespace
-
-std::size_t usual_max_rows(const Transformer& target) {
-  return target.piece() * (target.caps().backend == "cpu" ? 1 : 8);
-}
 
 Result<std::unique_ptr<Slots>> Slots::start(const ModelSet& models, SlotOptions options) {
   const std::size_t own = models.target->context();

@@ -18,12 +18,8 @@ struct SlotOptions {
   std::size_t slots = 4;
   std::size_t queue = 64;
   std::size_t context = 0;   ///< tokens of prompt and text together; 0: the model's
-  std::size_t max_rows = 0;  ///< PassPolicy::max_rows; 0: usual_max_rows() of the target
+  std::size_t max_rows = 0;  ///< PassPolicy::max_rows; 0: a piece of a prompt, on devices eight
 };
-
-/// The rows from which on a pass is bound by arithmetic, so that more prompts at once are read no faster: one
-/// piece of a prompt on processors, eight on devices.
-std::size_t usual_max_rows(const Transformer& target);
 
 /// What a slot does at the moment.
 struct SlotState {

@@ -59,7 +59,7 @@ struct Tasks {
 /// Of an answer to a prompt that the chat template of these models has made.
 ReasoningTask reasoning_task(const MarkedText& prompt, const ModelSet& models);
 
-/// Where texts go.
+/// The room that the server has for a request's texts.
 struct Room {
   std::size_t context;    ///< tokens of prompt and text together
   std::size_t slots = 1;  ///< texts that are decoded concurrently

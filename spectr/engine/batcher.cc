@@ -111,7 +111,7 @@ Result<void> Batcher::score(BatchedSession& session, std::span<const Token> text
                        text.end());
   SPECTR_CHECK(requests_.size() < active_);
   requests_.push_back(&request);
-  while (!request.done) {
+  for (;;) {
     if (!running_) drop_cancelled();
     if (request.done) break;
     if (running_) {
@@ -134,7 +134,7 @@ Result<void> Batcher::score(BatchedSession& session, std::span<const Token> text
   return {};
 }
 
-/// Those whose texts nobody waits for any more are over.
+/// Completes the requests of cancelled sequences.
 void Batcher::drop_cancelled() {
   for (Request* request : requests_) request->done = request->session.cancelled();
   if (std::erase_if(requests_, [](const Request* request) { return request->done; }) > 0)
@@ -230,7 +230,7 @@ bool Batcher::waits_for_beginning(std::size_t asked) {
   return false;
 }
 
-/// Those who take part in the model's next pass.
+/// Collects in served_ the requests that the model's next pass serves.
 void Batcher::choose_served(const Model& model) {
   served_.clear();
   prompts_.clear();
@@ -248,12 +248,10 @@ void Batcher::choose_served(const Model& model) {
   std::ranges::sort(prompts_, {}, [](const Request* prompt) {
     return std::pair(prompt->session.last_served_, prompt->since);
   });
-  bool first = true;
   for (Request* prompt : prompts_) {
     rows += prompt->rows();
-    if (!first && rows > policy_.max_rows) break;
+    if (rows > policy_.max_rows && prompt != prompts_.front()) break;
     served_.push_back(prompt);
-    first = false;
   }
 }
 

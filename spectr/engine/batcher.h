@@ -109,9 +109,10 @@ struct PassPolicy {
 ///
 ///     T · min(1, s / w),   T: seconds of the model's last pass,
 ///
-/// counted from the first of them. Then they have lost w times as much as the s can lose by missing the pass,
-/// s · T, and at most a pass: whether who is missing would have come in a moment or never, no more than twice
-/// the best is lost (the rule of renting skis). So a slow plan delays its own text alone.
+/// counted from the first of them, the rule of renting skis: at s ≤ w they have then lost w · T · s / w = s ·
+/// T, as much as the s lose by missing the pass at most. So waiting and missing together cost at most twice
+/// what either costs alone, whenever the s come. At s > w they wait for one pass, so that a slow plan holds
+/// nobody up for long.
 ///
 /// Who takes part: all that have begun their text, drafts and verification; then prompts, whoever waited for
 /// the most passes first, a piece each (LanguageModel::piece), up to PassPolicy::max_rows rows. After a pass

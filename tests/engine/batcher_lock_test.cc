@@ -11,43 +11,31 @@
 #include <vector>
 
 #include "spectr/engine/batcher.h"
+#include "tests/support/blank_session.h"
 
 namespace spectr {
 namespace {
 
-/// A session that computes nothing. When it is asked what of it can be copied, which the batcher does while
-/// it prepares a pass, it calls `asked`.
-class AskedSession final : public Session {
+/// A session that, when it is asked what of it can be copied, which the batcher does while it prepares a
+/// pass, calls `asked`.
+class AskedSession final : public test::BlankSession {
  public:
   explicit AskedSession(const std::function<void()>& asked) : asked_(asked) {}
 
-  Result<void> score(std::span<const Token> text, const TokenTree&) override {
-    length_ = text.size();
-    return {};
-  }
-  Logits logits(NodeId) const override { return Logits(std::span(row_)); }
-  void keep(std::span<const NodeId>) override {}
-  void rewind(std::size_t length) override { length_ = std::min(length, length_); }
   std::size_t copyable(std::size_t) const override {
     asked_();
     return 0;
   }
-  std::string_view name() const override { return "asked"; }
-  std::size_t length() const override { return length_; }
-  std::size_t vocabulary() const override { return row_.size(); }
-  std::size_t context() const override { return 1000; }
 
  private:
   const std::function<void()>& asked_;
-  std::vector<float> row_ = std::vector<float>(4);
-  std::size_t length_ = 0;
 };
 
 class AskedModel final : public LanguageModel {
  public:
   std::string_view name() const override { return "asked"; }
-  std::size_t vocabulary() const override { return 4; }
-  std::size_t context() const override { return 1000; }
+  std::size_t vocabulary() const override { return test::BlankSession::words; }
+  std::size_t context() const override { return test::BlankSession::longest; }
   Result<std::unique_ptr<Session>> start(std::size_t, std::size_t) const override {
     return std::make_unique<AskedSession>(asked);
   }
@@ -93,6 +81,15 @@ TEST_F(BatcherLock, NoSessionBeginsWhileAPassIsPrepared) {
 TEST_F(BatcherLock, NoSessionEndsWhileAPassIsPrepared) {
   auto another = batcher_.start(model_, 0).value();
   EXPECT_FALSE(can_meanwhile([&] { another.reset(); }));
+}
+
+// A sequence that is elsewhere goes on with its sessions beside passes, whose preparation reads them.
+TEST_F(BatcherLock, NoSessionChangesWhileAPassIsPrepared) {
+  const std::vector<Token> sequence = {1, 1};
+  EXPECT_FALSE(can_meanwhile([&] { source_->begin(0, {}); }));
+  EXPECT_FALSE(can_meanwhile([&] { source_->keep({}); }));
+  EXPECT_FALSE(can_meanwhile([&] { source_->rewind(0); }));
+  EXPECT_FALSE(can_meanwhile([&] { source_->end(sequence); }));
 }
 
 TEST_F(BatcherLock, NoSequenceBecomesActiveWhileAPassIsPrepared) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "spectr/engine/batcher.h"
+#include "tests/support/blank_session.h"
 #include "tests/support/comes_true.h"
 
 namespace spectr {
@@ -22,45 +23,23 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::SizeIs;
 
-/// A session that computes nothing but how far its text has come.
-class CountingSession final : public Session {
- public:
-  Result<void> score(std::span<const Token> text, const TokenTree&) override {
-    length_ = text.size();
-    return {};
-  }
-  Logits logits(NodeId) const override { return Logits(std::span(row_)); }
-  void keep(std::span<const NodeId>) override {}
-  void rewind(std::size_t length) override { length_ = std::min(length, length_); }
-  std::string_view name() const override { return "counting"; }
-  std::size_t length() const override { return length_; }
-  std::size_t vocabulary() const override { return row_.size(); }
-  std::size_t context() const override { return 100'000; }
-
-  void advance(std::size_t tokens) { length_ += tokens; }
-
- private:
-  std::vector<float> row_ = std::vector<float>(4);
-  std::size_t length_ = 0;
-};
-
 /// A model whose passes take pieces of ten tokens and note whose texts took part, by their first tokens.
 class CountingModel final : public LanguageModel {
  public:
   static constexpr std::size_t tokens_of_piece = 10;
 
   std::string_view name() const override { return "counting"; }
-  std::size_t vocabulary() const override { return 4; }
-  std::size_t context() const override { return 100'000; }
+  std::size_t vocabulary() const override { return test::BlankSession::words; }
+  std::size_t context() const override { return test::BlankSession::longest; }
   std::size_t piece() const override { return tokens_of_piece; }
   Result<std::unique_ptr<Session>> start(std::size_t, std::size_t) const override {
-    return std::make_unique<CountingSession>();
+    return std::make_unique<test::BlankSession>();
   }
   std::size_t score_together(std::span<Scoring> scorings) const override {
     std::vector<Token> here;
     std::size_t rows = 0;
     for (Scoring& scoring : scorings) {
-      auto& session = static_cast<CountingSession&>(*scoring.session);
+      auto& session = static_cast<test::BlankSession&>(*scoring.session);
       const std::size_t left = scoring.text.size() - session.length(),
                         taken = std::min(left, tokens_of_piece);
       session.advance(taken);

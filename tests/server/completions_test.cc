@@ -181,7 +181,7 @@ TEST_F(Completions, AutoDraftsByTheCostsOfPasses) {
   EXPECT_EQ(json["choices"][0]["text"], text(automatic));
   EXPECT_EQ(json["metrics"]["speculative_decoding"]["costs_hash"],
             fmt::format("{:016x}", TestServer::made_up_costs()->hash()));
-  // What a drafted row costs depends on how many texts share the passes.
+  // The costs are those of a text that shares every pass with so many.
   const auto speculation = [](TestJson fields) {
     fields["speculative"]["method"] = "auto";
     return complete(fields)["metrics"]["speculative_decoding"];
