@@ -63,6 +63,7 @@ std::size_t LossySink::write(std::string_view bytes) const {
 }
 
 void LossySink::sink_it_(const spdlog::details::log_msg& message) {
+  const std::lock_guard lock(mutex_);
   spdlog::memory_buf_t line;
   formatter_->format(message, line);
   std::string bytes;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <spdlog/common.h>
+#include <spdlog/details/null_mutex.h>
 #include <spdlog/sinks/base_sink.h>
 
 #include <cstddef>
@@ -14,8 +15,9 @@
 namespace spectr::server {
 
 /// Writes to a file descriptor, and never waits for whoever reads it: a line that finds no room is dropped,
-/// and the next one that finds some is preceded by the number of those that were.
-class LossySink final : public spdlog::sinks::base_sink<std::mutex> {
+/// and the next one that finds some is preceded by the number of those that were. Any thread may log; the
+/// format is set before. It locks by itself, because the thread sanitizer does not see what libspdlog locks.
+class LossySink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
   explicit LossySink(int descriptor) : descriptor_(descriptor) {}
 
@@ -26,6 +28,7 @@ class LossySink final : public spdlog::sinks::base_sink<std::mutex> {
   std::size_t write(std::string_view bytes) const;
 
   int descriptor_;
+  std::mutex mutex_;  // of what follows, of the formatter and of the order of lines
   std::size_t dropped_ = 0;
   bool cut_ = false;  // the last line that was begun has no end
 };
