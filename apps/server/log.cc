@@ -1,7 +1,6 @@
 #include "apps/server/log.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/spdlog.h>
@@ -11,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <string>
 #include <utility>

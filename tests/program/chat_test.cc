@@ -14,8 +14,9 @@ namespace spectr::test {
 namespace {
 
 Outcome talk(const std::string& lines, const Arguments& more = {}) {
-  const Arguments chat = {"chat", "-m",     target(), "-md",      draft(), "-n",
-                          "12",   "--seed", "3",      "--method", "spectr"};
+  // K and L are given: by costs they may change, and these may be said to be of a busy machine.
+  const Arguments chat = {"chat", "-m",       target(), "-md", draft(), "-n", "12", "--seed",
+                          "3",    "--method", "spectr", "-K",  "4",     "-L", "4"};
   return spectr(chat + more, {.input = lines});
 }
 

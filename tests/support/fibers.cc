@@ -11,6 +11,10 @@
 #include <random>
 #include <vector>
 
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace spectr::cuda {
 namespace fibers {
 namespace {
@@ -31,8 +35,6 @@ struct Copy {
 };
 
 struct Fiber {
-  static constexpr std::size_t stack_bytes = 128 << 10;
-  ucontext_t context;
   Wait wait = Wait::nothing;
   u32 barrier = 0, parity = 0;  // of Wait::copies
   int exchanges = 0;
@@ -46,11 +48,40 @@ struct CopyBarrier {
   std::vector<Copy> copies;
 };
 
-/// The stack of a group's i-th thread: the same for all groups, which follow one another.
-char* stack_of(std::size_t i) {
-  static std::vector<std::unique_ptr<char[]>> stacks;
-  while (stacks.size() <= i) stacks.push_back(std::make_unique_for_overwrite<char[]>(Fiber::stack_bytes));
-  return stacks[i].get();
+/// Where a thread runs. The thread sanitizer, which keeps account of the calls of each, has to know of it.
+struct Context {
+  ucontext_t registers;
+#ifdef __SANITIZE_THREAD__
+  void* known = __tsan_get_current_fiber();
+#endif
+  std::unique_ptr<char[]> stack;
+
+  void leave_for(const Context& next) {
+#ifdef __SANITIZE_THREAD__
+    __tsan_switch_to_fiber(next.known, 0);
+#endif
+    swapcontext(&registers, &next.registers);
+  }
+};
+
+/// Of a group's i-th thread: the same for all groups, which follow one another. Each calls `start`, which
+/// does not return.
+Context& context_of(std::size_t i, void (*start)()) {
+  constexpr std::size_t stack_bytes = 128 << 10;
+  static std::deque<Context> contexts;
+  while (contexts.size() <= i) {
+    Context& context = contexts.emplace_back();
+#ifdef __SANITIZE_THREAD__
+    context.known = __tsan_create_fiber(0);
+#endif
+    context.stack = std::make_unique_for_overwrite<char[]>(stack_bytes);
+    getcontext(&context.registers);
+    context.registers.uc_stack.ss_sp = context.stack.get();
+    context.registers.uc_stack.ss_size = stack_bytes;
+    context.registers.uc_link = nullptr;
+    makecontext(&context.registers, start, 0);
+  }
+  return contexts[i];
 }
 
 /// A group of threads that runs.
@@ -69,16 +100,10 @@ class Group {
     place = {0, x, y};
     memory_.assign(space_, 0xFF);  // what nobody wrote is no number
     barriers.clear();
-    for (std::size_t i = 0; i < fibers.size(); ++i) {
-      Fiber& fiber = fibers[i];
+    for (Fiber& fiber : fibers) {
       fiber.wait = Wait::nothing;
       fiber.exchanges = 0;
       fiber.copies.assign(1, {});
-      getcontext(&fiber.context);
-      fiber.context.uc_stack.ss_sp = stack_of(i);
-      fiber.context.uc_stack.ss_size = Fiber::stack_bytes;
-      fiber.context.uc_link = nullptr;
-      makecontext(&fiber.context, &Group::start, 0);
     }
     while (!all(0, fibers.size(), Wait::ended)) {
       if (!step()) fail("threads wait for one another: a barrier that not all of them reach");
@@ -87,9 +112,9 @@ class Group {
 
   /// Until what this thread waits for is there.
   void yield(Wait wait) {
-    Fiber& mine = fibers[static_cast<std::size_t>(place.thread)];
-    mine.wait = wait;
-    swapcontext(&mine.context, &home_);
+    const auto thread = static_cast<std::size_t>(place.thread);
+    fibers[thread].wait = wait;
+    context_of(thread, start).leave_for(home_);
   }
 
   u8* base() {
@@ -159,7 +184,7 @@ class Group {
     std::ranges::shuffle(turns, order_);
     for (const std::size_t i : turns) {
       place.thread = static_cast<int>(i);
-      swapcontext(&home_, &fibers[i].context);
+      home_.leave_for(context_of(i, start));
       ran = true;
     }
     for (std::size_t w = 0; w < fibers.size(); w += 32) {
@@ -177,15 +202,17 @@ class Group {
 
   std::size_t space_ = 0;
   std::vector<u8> memory_;
-  ucontext_t home_{};
+  Context home_{};
   std::mt19937 order_{1};
 };
 
 Group* running = nullptr;
 
 void Group::start() {
-  running->kernel();
-  running->yield(Wait::ended);
+  for (;;) {  // one group after the other
+    running->kernel();
+    running->yield(Wait::ended);
+  }
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ RunningProgram::RunningProgram(const std::string& program, const std::vector<std
     dup2(fileno(in_.get()), STDIN_FILENO);
     dup2(fileno(out_.get()), STDOUT_FILENO);
     dup2(fileno(err_.get()), STDERR_FILENO);
+    setenv("XDG_CACHE_HOME", TEST_CACHE, 1);  // the user's costs and models are not read
     for (const auto& [name, value] : surroundings.variables) setenv(name.c_str(), value.c_str(), 1);
     signal(SIGINT, SIG_DFL);  // ignored where the tests run in the background
     if (!surroundings.folder.empty() && chdir(surroundings.folder.c_str()) != 0) _exit(126);
