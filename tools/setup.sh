@@ -231,6 +231,14 @@ fetch_pinned() {
   return 1
 }
 
+# long_enumerations: a GoogleTest filter of tests that take longest under sanitizers and that enumerate or compute at length
+# what shorter tests of the same code do, too. Under sanitizers they are left to tools/ci/nightly.
+long_enumerations() {
+  printf '%s:' 'Exactness.*' 'Auto.HasTheTargetsDistribution*' 'SampledDistribution.*' 'Tickets.ATokenOfManyPieces*' \
+    '*BlocksOfALongText*' 'Greedy.EveryMethod*' 'LargeVocabulary.*' 'ChatLimits.NothingGrows*' 'ConfidentTree.IsLossless*' \
+    'GreedyText.*' 'Generate.TextsOfSeveral*' 'Trees.HaveTheLogitsOf*'
+}
+
 # long_models: a GoogleTest filter of those whole models that take longest to compute, with others of their architecture
 # that remain. What is emulated or sanitized leaves them to tools/ci/nightly.
 long_models() {

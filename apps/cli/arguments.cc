@@ -32,6 +32,13 @@ constexpr std::pair<std::string_view, std::string_view> old_variables[] = {
                                            value.empty() ? "" : fmt::format("; got '{}'", value)));
 }
 
+/// What an option that no argument gives is set to: by its variable, else by default.
+std::string value_without_arguments(const CLI::Option& option) {
+  const char* const variable =
+      option.get_envname().empty() ? nullptr : std::getenv(option.get_envname().c_str());
+  return variable != nullptr && *variable != '\0' ? variable : option.get_default_str();
+}
+
 /// Whether it looks like an option of one dash with a name of several letters. There is none: the parser
 /// would take "-sm" for "-s" with a value.
 bool is_long_word_behind_one_dash(std::string_view argument) {
@@ -193,7 +200,7 @@ class Rewriter {
   void check_shared_values() const {
     for (const Shared& one : shared_) {
       const CLI::Option* const option = find_option(*command_, one.option);
-      std::string of_target;
+      std::string of_target = option == nullptr ? "" : value_without_arguments(*option);
       for (std::size_t i = 0; i < kept_.size(); ++i) {
         const Flag flag(kept_[i]);
         if (option == nullptr || find_option(*command_, flag.name) != option) continue;
@@ -255,7 +262,8 @@ bool asks_for_nothing(const CLI::App& command, const LlamaFlags& row, std::strin
   const std::size_t same = row.neutral.find("=--");
   if (same == std::string_view::npos) return false;
   const CLI::Option* const option = find_option(command, row.neutral.substr(same + 1));
-  return option != nullptr && !option->empty() && option->results().back() == value;
+  if (option == nullptr) return false;
+  return value == (option->empty() ? option->get_default_str() : option->results().back());
 }
 
 /// What is to be said of a variable; empty: nothing. Throws Failure.

@@ -49,7 +49,7 @@ class ChatRepl {
   }
 
  private:
-  void take(const ChatMessage& message) {
+  void take(const TypedMessage& message) {
     const bool is_over = attempt([&] {
       if (conversation_.say(files_ + message.text) && is_terminal_) note(conversation_.summary() + "\n");
     });
@@ -115,9 +115,11 @@ class ChatRepl {
   }
 
   void save(const std::string& path) const {
-    const JsonInput& messages = conversation_.messages();
+    Json messages = Json::array();
+    for (const ChatMessage& message : conversation_.messages())
+      messages.push_back({{"role", message.role}, {"content", message.text()}});
     std::ofstream file(path, std::ios::binary);
-    file << messages.dump(2, ' ', false, JsonInput::error_handler_t::replace) << '\n';
+    file << messages.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
     if (!file.flush()) throw Failure(Status::failed, fmt::format("{}: cannot be written", escape(path)));
     fmt::print(stderr, "{}: {} messages\n", escape(path), messages.size());
   }

@@ -129,7 +129,7 @@ std::expected<ChatInput, NoLine> read_once(LineSource& lines) {
   auto message = read_message(lines, *std::move(typed));
   if (!message) return std::unexpected(message.error());
   lines.remember(retyped(*message));
-  return ChatMessage{*std::move(message)};
+  return TypedMessage{*std::move(message)};
 }
 
 }  // namespace

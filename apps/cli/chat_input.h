@@ -9,7 +9,7 @@
 namespace spectr::cli {
 
 /// What somebody has typed into a conversation.
-struct ChatMessage {
+struct TypedMessage {
   std::string text;
 };
 enum class ChatAction { help, file, stats, undo, reset, save, quit };
@@ -20,7 +20,7 @@ struct ChatCommand {
 struct ChatMistake {
   std::string text;  ///< what was wrong, a line
 };
-using ChatInput = std::variant<ChatMessage, ChatCommand, ChatMistake>;
+using ChatInput = std::variant<TypedMessage, ChatCommand, ChatMistake>;
 
 /// Reads the next message or command. A message is a line; a line that ends with a backslash continues in the
 /// next one, everything between lines of three quotes (""") is one message, and so is what was pasted into a

@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "apps/cli/failure.h"
-#include "apps/json_input.h"
-#include "apps/server/api_error.h"
-#include "apps/server/chat_prompt.h"
+#include "spectr/text/chat/chat_template.h"
 
 namespace spectr::cli {
 
@@ -16,18 +14,15 @@ bench::ChatRenderer chat_renderer(const LoadedModel& target) {
   const auto source = file.find("tokenizer.chat_template");
   if (source == nullptr)
     throw Failure(Status::usage, fmt::format("--chat: {} has no chat template", file.name()));
-  const auto chat_template = std::make_shared<const Result<server::ChatTemplate>>(server::ChatTemplate::make(
-      std::string(need(file.string("tokenizer.chat_template"))), target.tokenizer->vocabulary()));
+  const auto chat_template = std::make_shared<const ChatTemplate>(
+      need(ChatTemplate::make(need(file.string("tokenizer.chat_template")), target.tokenizer->vocabulary())));
   return [&tokenizer = *target.tokenizer,
           chat_template](std::span<const std::string> said) -> Result<std::vector<Token>> {
-    JsonInput messages = JsonInput::array();
+    ChatTemplate::Conversation conversation;
     for (std::size_t i = 0; i < said.size(); ++i)
-      messages.push_back({{"role", i % 2 == 0 ? "user" : "assistant"}, {"content", said[i]}});
-    try {
-      return server::encode_chat(server::chat_prompt({messages, {}, {}, {}}, *chat_template), tokenizer);
-    } catch (const server::ApiError& refused) {
-      return error("{}", refused.what());
-    }
+      conversation.messages.push_back(ChatMessage::of(i % 2 == 0 ? "user" : "assistant", said[i]));
+    SPECTR_TRY(const MarkedText prompt, chat_template->render(conversation));
+    return tokenizer.encode(prompt, true);
   };
 }
 

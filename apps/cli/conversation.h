@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <semaphore>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +12,7 @@
 #include "apps/cli/model_flags.h"
 #include "apps/cli/sampling_flags.h"
 #include "apps/cli/template_flags.h"
-#include "apps/json_input.h"
-#include "apps/server/slots.h"
+#include "spectr/engine/engine.h"
 
 namespace spectr::cli {
 
@@ -31,8 +29,8 @@ struct ConversationFlags {
   bool verbose = false;  ///< the seed and the costs that fix the answers are printed
 };
 
-/// A conversation: the server's engine with one slot, which remembers what was said. Answers go to standard
-/// output, notices to standard error.
+/// A conversation: an engine with one slot, which keeps what was said. Answers go to standard output, notices
+/// to standard error.
 class Conversation {
  public:
   /// Loads the models. Throws Failure.
@@ -52,43 +50,37 @@ class Conversation {
   /// Forgets all but the system prompt.
   void reset();
 
-  /// The messages, as the server's API takes them.
-  const JsonInput& messages() const { return messages_; }
+  const std::vector<ChatMessage>& messages() const { return messages_; }
   /// What the last answer took and how full the context is, in lines.
   std::string statistics() const;
   /// The tokens, the speed and the share of drafts of the last answer, in one line. Requires: there is one.
   std::string summary() const;
 
  private:
-  using News = std::counting_semaphore<>;  // of an answer
-
   /// What a model is to answer.
   struct Prompt {
-    JsonInput messages;  ///< the conversation, without what had to be forgotten
+    std::vector<ChatMessage> messages;  ///< the conversation, without what had to be forgotten
     std::vector<Token> tokens;
   };
 
-  MarkedText rendered(const JsonInput& messages) const;
-  std::vector<Token> encoded(const JsonInput& messages) const;
-  std::optional<Prompt> with_room(JsonInput messages) const;
+  MarkedText rendered(const std::vector<ChatMessage>& messages) const;
+  std::vector<Token> encoded(const std::vector<ChatMessage>& messages) const;
+  std::optional<Prompt> with_room(std::vector<ChatMessage> messages) const;
   std::string answer(const Prompt& prompt);
-  server::Outcome show(server::Answer& answer, News& news, std::string& text) const;
+  CompletionResult print(Completion& completion, std::string& text) const;
   std::size_t first_said() const { return flags_.system.empty() ? 0 : 1; }
 
   ConversationFlags flags_;
-  std::shared_ptr<const Warp> warp_;
-  const MethodRule* rule_ = nullptr;
-  MethodOptions settings_;
+  WarpOptions sampling_;
   std::uint64_t seed_ = 0;  // of all answers; which one it is sets them apart
-  bool splits_reasoning_ = true;
-  bool has_colours_;  // standard output
-  server::ModelSet models_;
-  std::unique_ptr<server::Slots> slots_;
-  JsonInput messages_ = JsonInput::array();
+  bool has_colours_;        // standard output
+  std::unique_ptr<Engine> engine_;
+  std::vector<ChatMessage> messages_;
   std::size_t said_ = 0;  // messages so far, the forgotten ones too
   struct Last {
     std::size_t prompt;  // tokens
-    server::Outcome outcome;
+    const MethodRule* method;
+    CompletionResult result;
   };
   std::optional<Last> last_;  // answer
 };

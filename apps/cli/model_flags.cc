@@ -12,7 +12,6 @@
 #include "apps/cli/model_caches.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/rope_flags.h"
-#include "apps/server/model_set.h"
 #include "spectr/gguf/quantize.h"
 #include "spectr/text/token_frequencies.h"
 
@@ -145,11 +144,8 @@ void ModelFlags::add_context(CLI::App& app, const std::string& help) {
 }
 
 void ModelFlags::extend_context(Transformer& loaded) const {
-  const auto asked = static_cast<std::size_t>(context);
-  if (asked <= loaded.context()) return;
-  const std::string warning = server::longer_than_trained(loaded, asked);
-  need(loaded.extend_context(asked));
-  fmt::print(stderr, "{}\n", warning);
+  if (const auto warning = need(spectr::extend_context(loaded, static_cast<std::size_t>(context))))
+    fmt::print(stderr, "{}\n", *warning);
 }
 
 void ModelFlags::add_cache_types(CLI::App& app) {
@@ -226,6 +222,19 @@ LoadOptions draft_options(const ModelFlags& flags, const MethodRule& rule, const
                              const Transformer& target, const Tokenizer& tokenizer,
                              const std::filesystem::path& draft, ThreadPool& pool) {
     return file.slim(target, tokenizer, draft.string(), pool, plain);
+  };
+  return options;
+}
+
+EngineOptions engine_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file) {
+  EngineOptions options;
+  options.models.target = flags.model;
+  if (rule.models.max > 0) options.models.drafts.assign(flags.drafts.begin(), flags.drafts.end());
+  options.models.threads = flags.thread_count();
+  options.models.context = static_cast<std::size_t>(flags.context);
+  options.models.load = draft_options(flags, rule, file);
+  options.costs = [file](const EngineModels& models) {
+    return file.costs(*models.target, models.draft_models(), models.pool->threads());
   };
   return options;
 }

@@ -12,7 +12,7 @@
 #include "apps/cli/rank_flags.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/decode/methods.h"
-#include "spectr/engine/loaded_model.h"
+#include "spectr/engine/engine.h"
 
 namespace spectr::cli {
 
@@ -62,6 +62,10 @@ void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const M
 /// How draft models are loaded for a method: as small as pays where the method goes by costs, which `file`
 /// knows, and nobody said otherwise.
 LoadOptions draft_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file);
+
+/// Returns the options of an engine for the models of the flags, with the costs that `file` keeps. Draft
+/// models that the method cannot use are left out.
+EngineOptions engine_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file);
 
 /// The draft models of a target. Throws Failure where one cannot be used or cannot draft for it.
 std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool,

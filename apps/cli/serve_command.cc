@@ -20,7 +20,6 @@
 #include "apps/server/log.h"
 #include "apps/server/origin.h"
 #include "apps/server/server.h"
-#include "apps/server/tasks.h"
 #include "spectr/gguf/mapped_file.h"
 
 namespace spectr::cli {
@@ -55,7 +54,8 @@ void check_method(const MethodFlags& flags, std::size_t draft_models) {
   check_settings(rule, flags.request, settings);
   tell_bias(rule, settings);
   if (rule.reads(Setting::costs)) return;
-  need(server::check_block(need(make_decoder(rule, settings))));
+  const std::size_t max_nodes = SlotOptions().max_nodes;
+  need(check_block(need(make_decoder(rule, settings)), max_nodes, max_nodes));
 }
 
 server::LogFormat log_format_of(const ServeFlags& flags) {
@@ -65,24 +65,22 @@ server::LogFormat log_format_of(const ServeFlags& flags) {
 server::ServerOptions complete(ServeFlags& flags) {
   server::ServerOptions options = std::move(flags.server);
   flags.model.choose_bundled();
-  options.service.target = flags.model.model;
-  options.service.drafts.assign(flags.model.drafts.begin(), flags.model.drafts.end());
   const CostFile costs(flags.method.cost_file, true,
                        [](const std::string& line) { spdlog::info("{}", line); });
-  options.service.costs = [costs](const server::ModelSet& models) {
-    return costs.costs(*models.target, models.draft_models(), models.pool->threads());
-  };
   options.service.defaults = {flags.sampling.warp().options(),
                               flags.predict < 0 ? std::nullopt : std::optional<std::size_t>(flags.predict),
                               flags.method.request,
                               flags.seed < 0 ? std::nullopt : std::optional<std::uint64_t>(flags.seed)};
-  check_method(flags.method, options.service.drafts.size());
-  options.service.threads = flags.model.thread_count();
-  options.service.load = draft_options(flags.model, flags.method.rule(options.service.drafts.size()), costs);
+  check_method(flags.method, flags.model.drafts.size());
+  EngineOptions& engine = options.service.engine;
+  engine = engine_options(flags.model, flags.method.rule(flags.model.drafts.size()), costs);
+  engine.models.drafts.assign(flags.model.drafts.begin(), flags.model.drafts.end());  // requests may use them
+  engine.models.chat = flags.chat_template.read();
+  engine.measures_on_demand = false;  // it would disturb others
+  engine.slots = {.slots = static_cast<std::size_t>(flags.slots),
+                  .queue = static_cast<std::size_t>(flags.queue),
+                  .max_rows = static_cast<std::size_t>(flags.max_rows)};
   options.service.timeout = std::chrono::seconds(flags.timeout);
-  options.service.slots = {static_cast<std::size_t>(flags.slots), static_cast<std::size_t>(flags.queue),
-                           static_cast<std::size_t>(flags.model.context),
-                           static_cast<std::size_t>(flags.max_rows)};
   // The parser takes an empty variable for none, which would leave the server open.
   if (const char* key = std::getenv("LLAMA_API_KEY"); flags.keys.empty() && key != nullptr && *key == '\0')
     throw Failure(Status::usage, "LLAMA_API_KEY: the key is empty");
@@ -95,8 +93,7 @@ server::ServerOptions complete(ServeFlags& flags) {
   options.log = log_format_of(flags);
   options.service.aliases = entries_of(flags.aliases);
   options.cors = entries_of(flags.origins);
-  options.service.chat = flags.chat_template.read();
-  options.service.defaults.splits_reasoning = options.service.chat.splits_reasoning;
+  options.service.defaults.splits_reasoning = engine.models.chat.splits_reasoning;
   // Before clients are told that models are loading.
   for (const std::string& file : flags.model.drafts) need(MappedFile::open(file));
   need(MappedFile::open(flags.model.model));
@@ -205,7 +202,8 @@ void serve(ServeFlags& flags) {
   if (!server::is_loopback(host) && options.keys.none())
     spdlog::warn("{} can be reached from other machines, and no key is asked for: see --api-key", host);
   if (!load(*server, endings)) return;
-  spdlog::info("ready: {}, {} slots", options.service.target.string(), options.service.slots.slots);
+  spdlog::info("ready: {}, {} slots", options.service.engine.models.target.string(),
+               options.service.engine.slots.slots);
   wait_for_end(*server, endings);
   spdlog::info("stopping; once more ends all texts at once");
   bool hurried = false;

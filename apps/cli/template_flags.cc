@@ -7,10 +7,9 @@
 #include "apps/cli/text_input.h"
 #include "apps/cli/word_lists.h"
 #include "apps/json_input.h"
-#include "apps/server/chat_forms.h"
-#include "apps/server/chat_prompt.h"
-#include "apps/server/generation_request.h"
 #include "spectr/base/names.h"
+#include "spectr/text/chat/chat_forms.h"
+#include "spectr/text/jinja/from_json.h"
 #include "spectr/text/jinja/template.h"
 
 namespace spectr::cli {
@@ -19,11 +18,11 @@ namespace {
 
 /// A template of llama.cpp's names, or the text itself. Throws Failure where it is neither.
 std::string named_or_source(const std::string& given) {
-  if (auto known = server::chat_form(given)) return *std::move(known);
+  if (auto known = chat_form(given)) return *std::move(known);
   if (given.contains("{{") || given.contains("{%")) return given;
   throw Failure(Status::usage,
                 fmt::format("--chat-template: '{}' is no template in Jinja, and none of the names {}",
-                            escape(given), fmt::join(server::chat_form_names(), ", ")));
+                            escape(given), fmt::join(chat_form_names(), ", ")));
 }
 
 std::optional<bool> parse_switch(const std::string& word) {
@@ -52,7 +51,7 @@ JsonInput parse_variables(const std::string& text) {
   JsonInput variables = *std::move(parsed);
   if (!variables.is_object())
     throw Failure(Status::usage, fmt::format("{}: must be a JSON object, got {}", flag, shown(variables)));
-  for (const char* const name : server::own_variables) {
+  for (const char* const name : own_chat_variables) {
     if (variables.contains(name))
       throw Failure(Status::usage, fmt::format("{}: '{}' is set by the program", flag, name));
   }
@@ -65,7 +64,7 @@ void TemplateFlags::add(CLI::App& command) {
   auto* given = command
                     .add_option("--chat-template", text_,
                                 "chat template instead of the model's own: in Jinja, or one of the names " +
-                                    fmt::format("{}", fmt::join(server::chat_form_names(), " ")))
+                                    fmt::format("{}", fmt::join(chat_form_names(), " ")))
                     ->envname("LLAMA_ARG_CHAT_TEMPLATE")
                     ->transform(not_empty("template"));
   command.add_option("--chat-template-file", file_, "a template in Jinja from a file")
@@ -105,14 +104,15 @@ void TemplateFlags::add(CLI::App& command) {
       ->capture_default_str();
 }
 
-server::ChatOptions TemplateFlags::read() const {
-  server::ChatOptions options;
-  options.splits_reasoning = server::splits_reasoning(format_).value();
-  options.special_in_content = special_in_content_;
-  options.values = parse_variables(variables_);
-  if (!effort_.empty() && effort_ != "default" && !options.values.contains("reasoning_effort"))
-    options.values["reasoning_effort"] = effort_;
-  options.thinks = has_no_budget_ ? std::optional(false) : thinks_;
+ChatOptions TemplateFlags::read() const {
+  ChatOptions options;
+  options.splits_reasoning = format_ != "none";
+  options.rendering.special_in_content = special_in_content_;
+  JsonInput values = parse_variables(variables_);
+  if (!effort_.empty() && effort_ != "default" && !values.contains("reasoning_effort"))
+    values["reasoning_effort"] = effort_;
+  options.rendering.values = *need(jinja::from_json(values, !special_in_content_)).dict();
+  options.rendering.thinks = has_no_budget_ ? std::optional(false) : thinks_;
   if (text_.empty() && file_.empty()) return options;
   options.source = file_.empty() ? named_or_source(text_) : read_file(file_);
   (void)need(jinja::Template::parse(*options.source));

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "apps/server/model_set.h"
+#include "spectr/engine/engine_models.h"
 
 namespace spectr::cli {
 
@@ -14,7 +14,7 @@ class TemplateFlags {
  public:
   void add(CLI::App& command);
   /// What was given. Throws Failure where a template is none, or cannot be read.
-  server::ChatOptions read() const;
+  ChatOptions read() const;
 
  private:
   std::string text_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <utility>
 
 namespace spectr::cli {
 namespace {
@@ -32,11 +31,7 @@ void put(std::string_view text) {
 
 }  // namespace
 
-TextPrinter::TextPrinter(const Tokenizer& tokenizer, std::vector<std::string> stop_words, Printing printing,
-                         std::unique_ptr<ReasoningSplitter> splitter)
-    : text_(tokenizer, std::move(stop_words)), printing_(printing), splitter_(std::move(splitter)) {}
-
-void TextPrinter::show_prompt(std::string_view prompt) {
+void TextPrinter::print_prompt(std::string_view prompt) {
   if (printing_ == Printing::nothing) return;
   if (printing_ == Printing::sources) {
     for (Source source : {Source::draft, Source::correction, Source::bonus}) {
@@ -51,48 +46,37 @@ void TextPrinter::show_prompt(std::string_view prompt) {
   std::fflush(stdout);
 }
 
-void TextPrinter::print_text(std::string_view more) {
-  if (!splitter_) return put(more);
-  const ReasoningSplitter::Parts parts = splitter_->push(more);
-  parts_.print(parts.reasoning, parts.content);
+/// Prints runs of bytes that come from one source.
+void TextPrinter::print_coloured(const TextDelta& delta) {
+  for (const TokenReport& token : delta.tokens) {
+    if (token.end > printed_) sources_.resize(token.end - printed_, token.source);
+  }
+  sources_.resize(std::max(sources_.size(), delta.text.size()),
+                  sources_.empty() ? Source::target : sources_.back());
+  const std::string_view text = delta.text;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin + 1;
+    while (end < text.size() && sources_[end] == sources_[begin]) ++end;
+    put(colour(sources_[begin]));
+    put(text.substr(begin, end - begin));
+    put(plain);
+    begin = end;
+  }
+  sources_.erase(sources_.begin(), sources_.begin() + static_cast<std::ptrdiff_t>(text.size()));
+  printed_ += text.size();
 }
 
-void TextPrinter::print_until(std::size_t end) {
-  if (printing_ == Printing::text && printed_ < end) {
-    print_text(std::string_view(text()).substr(printed_, end - printed_));
+void TextPrinter::print(const TextDelta& delta) {
+  if (printing_ == Printing::nothing) return;
+  if (printing_ == Printing::text) {
+    parts_.print(delta.reasoning, delta.text);
+  } else {
+    print_coloured(delta);
   }
-  if (printing_ == Printing::sources) {
-    for (std::size_t begin = printed_; begin < end;) {
-      std::size_t stop = begin + 1;
-      while (stop < end && sources_[stop] == sources_[begin]) ++stop;
-      put(colour(sources_[begin]));
-      put(std::string_view(text()).substr(begin, stop - begin));
-      put(plain);
-      begin = stop;
-    }
-  }
-  printed_ = std::max(printed_, end);
-  if (printing_ != Printing::nothing) std::fflush(stdout);
-}
-
-std::optional<std::size_t> TextPrinter::add(std::span<const Token> tokens, std::span<const Source> sources) {
-  std::size_t taken = 0;
-  for (; taken < tokens.size() && !text_.stopped(); ++taken) {
-    text_.push(tokens[taken]);
-    sources_.resize(text().size(), sources[taken]);
-  }
-  print_until(text_.certain());
-  return text_.stopped() ? std::optional(taken) : std::nullopt;
+  std::fflush(stdout);
 }
 
 void TextPrinter::finish() {
-  text_.finish();
-  sources_.resize(text().size(), sources_.empty() ? Source::target : sources_.back());
-  print_until(text().size());
-  if (printing_ == Printing::text && splitter_) {
-    const ReasoningSplitter::Parts parts = splitter_->finish();
-    parts_.print(parts.reasoning, parts.content);
-  }
   if (printing_ != Printing::nothing) put("\n");
 }
 

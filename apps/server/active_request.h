@@ -4,34 +4,33 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
-#include "apps/server/answer.h"
 #include "apps/server/format.h"
+#include "apps/server/generation_request.h"
+#include "spectr/engine/completion.h"
+#include "spectr/engine/request.h"
 
 namespace spectr::server {
 
-/// A request for texts and everything that its answer needs, for as long as it takes. Its end cancels what is
-/// still being written.
+/// A request for completions and everything that its answer needs, as long as it takes. Its end cancels the
+/// completions.
 struct ActiveRequest {
   ActiveRequest() = default;
   ~ActiveRequest() {
-    if (answer) answer->cancel();
+    if (completion) completion->cancel();
   }
   ActiveRequest(const ActiveRequest&) = delete;
   ActiveRequest& operator=(const ActiveRequest&) = delete;
 
   void cancel_if_late() {
-    if (std::chrono::steady_clock::now() > deadline) answer->cancel(FinishReason::timeout);
+    if (std::chrono::steady_clock::now() > deadline) completion->cancel(FinishReason::timeout);
   }
-
-  std::uint64_t prompt_tokens() const { return prompt_tokens_of(tasks, request.n); }
 
   std::shared_ptr<void> handle;  ///< counts it in the service
   GenerationRequest request;
-  std::vector<Task> tasks;
+  std::shared_ptr<const PreparedRequest> prepared;
   std::optional<AnswerHead> head;  ///< refers to the two above
-  std::shared_ptr<Answer> answer;
+  std::shared_ptr<Completion> completion;
   std::chrono::steady_clock::time_point deadline;
 };
 

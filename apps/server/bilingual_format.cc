@@ -10,14 +10,14 @@ class BilingualFormat final : public Format {
       : openai_(openai_format(head)), native_(native_format(head)) {}
 
   std::optional<Json> opening(std::size_t choice) const override { return openai_->opening(choice); }
-  Json chunk(std::size_t choice, const Chunk& chunk) const override {
-    return both(openai_->chunk(choice, chunk), native_->chunk(choice, chunk));
+  Json chunk(std::size_t choice, const TextDelta& delta) const override {
+    return both(openai_->chunk(choice, delta), native_->chunk(choice, delta));
   }
-  Json end(std::size_t choice, const Outcome& outcome) const override {
-    return both(openai_->end(choice, outcome), native_->end(choice, outcome));
+  Json end(std::size_t choice, const CompletionResult& result) const override {
+    return both(openai_->end(choice, result), native_->end(choice, result));
   }
-  std::optional<Json> usage(std::span<const Outcome> outcomes) const override {
-    return openai_->usage(outcomes);
+  std::optional<Json> usage(std::span<const CompletionResult> results) const override {
+    return openai_->usage(results);
   }
   Json whole(std::span<const FinishedText> texts) const override {
     Json native = native_->whole(texts);

@@ -1,9 +1,12 @@
 #include "apps/server/chat_prompt.h"
 
+#include <utility>
+
 #include "apps/json_input.h"
 #include "apps/server/api_error.h"
 #include "apps/server/fields.h"
 #include "spectr/base/names.h"
+#include "spectr/text/jinja/from_json.h"
 
 namespace spectr::server {
 namespace {
@@ -11,17 +14,17 @@ namespace {
 constexpr std::size_t max_messages = 4096;
 constexpr std::string_view roles[] = {"system", "developer", "user", "assistant"};
 
-/// The text of a message, or its parts {"type": "text", "text"}.
-JsonInput content_of(const JsonInput* content, const std::string& role, const std::string& where) {
+/// Reads the text of a message, or its parts {"type": "text", "text"}.
+void read_content(const JsonInput* content, const std::string& where, ChatMessage& message) {
   // An assistant that only called something may have said nothing.
-  if (content == nullptr && role == "assistant") return "";
+  if (content == nullptr && message.role == "assistant") return message.parts.push_back("");
   if (content == nullptr) throw ApiError::invalid(fmt::format("'{}content' is missing", where));
-  if (content->is_string()) return *content;
+  if (content->is_string()) return message.parts.push_back(content->get<std::string>());
   if (!content->is_array()) {
     throw ApiError::invalid(
         fmt::format("'{}content' must be a string or a list of parts, got {}", where, shown(*content)));
   }
-  JsonInput parts = JsonInput::array();
+  message.is_list = true;
   for (const JsonInput& part : *content) {
     if (!part.is_object()) {
       throw ApiError::invalid(
@@ -32,14 +35,13 @@ JsonInput content_of(const JsonInput* content, const std::string& role, const st
       throw ApiError::invalid(fmt::format("'{}content' may have text parts only, got {}", where,
                                           type ? escape(*type, max_shown) : "no type"));
     }
-    parts.push_back({{"type", "text"}, {"text", fields.string("text").value_or("")}});
+    message.parts.push_back(fields.string("text").value_or(""));
     fields.any("cache_control");  // which prompts others shall remember
     fields.ignore_others();
   }
-  return parts;
 }
 
-JsonInput read_message(const JsonInput& message, std::size_t i) {
+ChatMessage read_message(const JsonInput& message, std::size_t i) {
   const std::string where = fmt::format("messages[{}].", i);
   if (!message.is_object()) {
     throw ApiError::invalid(fmt::format("messages[{}] must be an object, got {}", i, shown(message)));
@@ -51,17 +53,16 @@ JsonInput read_message(const JsonInput& message, std::size_t i) {
                                         where, escape(role, max_shown)));
   }
   if (role == "developer") role = "system";
-  JsonInput out = {{"role", role}};
-  for (std::string_view name : {"name", "reasoning_content"}) {
-    if (const auto text = fields.string(name)) out[name] = *text;
-  }
+  ChatMessage out{std::move(role), {}};
+  out.name = fields.string("name");
+  out.reasoning = fields.string("reasoning_content");
   static const Neutral switches[] = {{"tool_calls", {JsonInput::array()}},
                                      {"annotations", {JsonInput::array()}},
                                      {"function_call", {}},
                                      {"refusal", {""}},
                                      {"audio", {}}};
   fields.neutral(switches);  // before the content, which is not there where tools are called
-  out["content"] = content_of(fields.any("content"), role, where);
+  read_content(fields.any("content"), where, out);
   fields.ignore_others();
   return out;
 }
@@ -89,17 +90,16 @@ MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& c
     throw ApiError::invalid(
         fmt::format("'messages' may have {} messages, got {}", max_messages, messages.size()));
   }
-  ChatTemplate::Conversation conversation;
-  if (request.values.is_object()) conversation.values = request.values;
-  for (const char* name : own_variables) {
-    if (conversation.values.contains(name)) {
+  for (const char* name : own_chat_variables) {
+    if (request.values.is_object() && request.values.contains(name)) {
       throw ApiError::invalid(
           fmt::format("'chat_template_kwargs.{}' is not supported: the server sets it", name));
     }
   }
+  ChatTemplate::Conversation conversation;
   for (std::size_t i = 0; i < messages.size(); ++i)
     conversation.messages.push_back(read_message(messages[i], i));
-  const bool ends_in_answer = conversation.messages.back()["role"] == "assistant";
+  const bool ends_in_answer = conversation.messages.back().role == "assistant";
   if (request.continue_final_message == true && request.add_generation_prompt == true)
     throw ApiError::invalid("'continue_final_message' and 'add_generation_prompt' exclude each other");
   if (request.continue_final_message == true && !ends_in_answer)
@@ -108,11 +108,9 @@ MarkedText chat_prompt(const ChatRequest& request, const Result<ChatTemplate>& c
   conversation.continues_last =
       ends_in_answer && request.continue_final_message.value_or(!request.add_generation_prompt);
   if (!chat_template) throw ApiError::invalid(chat_template.error().message);
+  if (request.values.is_object())
+    conversation.values = *valid(jinja::from_json(request.values, chat_template->quotes_content())).dict();
   return valid(chat_template->render(conversation));
-}
-
-std::vector<Token> encode_chat(const MarkedText& text, const Tokenizer& tokenizer) {
-  return tokenizer.encode(text, true);
 }
 
 }  // namespace spectr::server

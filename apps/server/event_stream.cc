@@ -18,7 +18,7 @@ class EventStream final : public http::Reply {
   explicit EventStream(std::unique_ptr<ActiveRequest> active)
       : active_(std::move(active)),
         format_(make_format(*active_->head)),
-        outcomes_(active_->answer->choices()) {}
+        results_(active_->completion->choices()) {}
 
   void advance(http::Sink& sink) override {
     if (!std::exchange(begun_, true)) {
@@ -26,14 +26,14 @@ class EventStream final : public http::Reply {
       head.headers.add("Cache-Control", "no-cache");
       head.headers.add("X-Accel-Buffering", "no");
       sink.begin(std::move(head), std::string(comment));
-      for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+      for (std::size_t i = 0; i < results_.size(); ++i) {
         if (const auto opening = format_->opening(i)) send(*opening, sink);
       }
-      sink.note("prompt_tokens", active_->prompt_tokens());
+      sink.note("prompt_tokens", prompt_tokens_of(*active_->prepared));
     }
     active_->cancel_if_late();
-    for (std::size_t i = 0; i < outcomes_.size(); ++i) {
-      if (!outcomes_[i]) tell(i, sink);
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+      if (!results_[i]) tell(i, sink);
     }
     sink.note("generated_tokens", generated_);
     if (left_ == 0) finish(sink);
@@ -41,35 +41,33 @@ class EventStream final : public http::Reply {
 
  private:
   void tell(std::size_t i, http::Sink& sink) {
-    Answer& answer = *active_->answer;
     const GenerationRequest& request = active_->request;
-    const Chunk chunk = answer.take(i);
+    const auto [delta, progress, expectation, result] = active_->completion->take(i);
     const bool tells_tokens =
         request.api == Api::native || request.details || request.tokens || request.alternatives;
-    generated_ += chunk.tokens.size();
-    for (const PromptProgress& progress : chunk.progress) send(format_->progress(i, progress), sink);
-    if (!chunk.text.empty() || !chunk.reasoning.empty() || (tells_tokens && !chunk.tokens.empty()))
-      send(format_->chunk(i, chunk), sink);
-    const auto outcome = answer.outcome(i);
-    if (!outcome) return;
-    outcomes_[i] = outcome;
+    generated_ += delta.tokens.size();
+    for (const PromptProgress& step : progress) send(format_->progress(i, step), sink);
+    if (!delta.text.empty() || !delta.reasoning.empty() || (tells_tokens && !delta.tokens.empty()))
+      send(format_->chunk(i, delta), sink);
+    if (!result) return;
+    results_[i] = result;
     --left_;
-    if (const auto failure = failure_of(*outcome)) {
+    if (const auto failure = failure_of(*result)) {
       sink.note("reason", failure->what());
       return send(failure->json(), sink);
     }
-    if (outcome->reason == FinishReason::cancelled) {
+    if (result->reason == FinishReason::cancelled) {
       const ApiError stopped = ApiError::unavailable("cancelled: the server stops", 1);
       sink.note("reason", stopped.what());
       return send(stopped.json(), sink);
     }
-    send(format_->end(i, *outcome), sink);
+    send(format_->end(i, *result), sink);
   }
 
   void finish(http::Sink& sink) {
-    std::vector<Outcome> outcomes;
-    for (const auto& outcome : outcomes_) outcomes.push_back(*outcome);
-    if (const auto usage = format_->usage(outcomes)) send(*usage, sink);
+    std::vector<CompletionResult> results;
+    for (const auto& result : results_) results.push_back(*result);
+    if (const auto usage = format_->usage(results)) send(*usage, sink);
     if (format_->says_done()) sink.write("data: [DONE]\n\n");
     sink.end();
   }
@@ -78,8 +76,8 @@ class EventStream final : public http::Reply {
 
   std::unique_ptr<ActiveRequest> active_;
   std::unique_ptr<Format> format_;
-  std::vector<std::optional<Outcome>> outcomes_;
-  std::size_t left_ = outcomes_.size();
+  std::vector<std::optional<CompletionResult>> results_;
+  std::size_t left_ = results_.size();
   std::uint64_t generated_ = 0;
   bool begun_ = false;
 };

@@ -16,11 +16,10 @@ namespace spectr::server {
 struct AnswerHead {
   const GenerationRequest& request;
   const Tokenizer& tokenizer;
-  std::span<const Task> tasks;
+  const PreparedRequest& prepared;
   std::string id;
   std::time_t created;
   std::string model;
-  std::uint64_t seed;
 
   /// What the request wants to know of a token: its log-probability under the model, or under the
   /// distribution that was sampled.
@@ -35,13 +34,13 @@ class Format {
   /// The event that comes before all others of a choice, where the API has one.
   virtual std::optional<Json> opening(std::size_t choice) const = 0;
   /// A streamed event: what has been added to a text.
-  virtual Json chunk(std::size_t choice, const Chunk& chunk) const = 0;
+  virtual Json chunk(std::size_t choice, const TextDelta& delta) const = 0;
   /// A streamed event: how far the prompt of a text has been read.
   Json progress(std::size_t choice, const PromptProgress& progress) const;
   /// The last event of a text.
-  virtual Json end(std::size_t choice, const Outcome& outcome) const = 0;
+  virtual Json end(std::size_t choice, const CompletionResult& result) const = 0;
   /// An event after the last text, for those who asked for the usage.
-  virtual std::optional<Json> usage(std::span<const Outcome> outcomes) const = 0;
+  virtual std::optional<Json> usage(std::span<const CompletionResult> results) const = 0;
   /// Whether "[DONE]" ends the stream.
   virtual bool says_done() const { return true; }
   /// The answer that is not streamed.

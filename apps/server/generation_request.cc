@@ -125,7 +125,7 @@ void read_counts(Fields& fields, Request& request) {
 }
 
 /// What a request says of speculation: an object, or llama.cpp's fields beside the others. None: nothing.
-std::optional<JsonInput> speculation_of(Fields& fields) {
+std::optional<JsonInput> speculative_object(Fields& fields) {
   const JsonInput* object = fields.object("speculative");
   std::optional<JsonInput> all;
   if (object != nullptr) all = *object;
@@ -142,7 +142,7 @@ std::optional<JsonInput> speculation_of(Fields& fields) {
 
 /// method, plan, drafts, … and the names that llama.cpp has for some of them.
 void read_speculation(Fields& fields, const MethodRequest& fallback, Request& request) {
-  const std::optional<JsonInput> object = speculation_of(fields);
+  const std::optional<JsonInput> object = speculative_object(fields);
   if (!object) {
     request.speculative = fallback;
     return;

@@ -4,10 +4,10 @@
 
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
+#include "apps/server/engine_request.h"
 #include "apps/server/fields.h"
 #include "apps/server/foreign_fields.h"
 #include "apps/server/report.h"
-#include "apps/server/tasks.h"
 #include "spectr/base/names.h"
 #include "spectr/base/version.h"
 #include "spectr/transport/plans.h"
@@ -19,9 +19,8 @@ namespace {
 constexpr std::size_t max_pieces = 1 << 16;
 
 Json describe(const Service& service) {
-  const ModelSet& models = service.models();
-  const ModelSpec& spec = models.target->spec();
-  return {{"id", models.name},
+  const ModelSpec& spec = service.models().target->spec();
+  return {{"id", service.name()},
           {"aliases", service.options().aliases},
           {"object", "model"},
           {"created", 0},
@@ -31,11 +30,11 @@ Json describe(const Service& service) {
 
 Json defaults_of(const Service& service) {
   const RequestDefaults& defaults = service.options().defaults;
-  const ModelSet& models = service.models();
   Json params = sampling_of(defaults.sampling);
   params["n_predict"] = defaults.limit ? Json(*defaults.limit) : Json(-1);
   if (defaults.seed) params["seed"] = *defaults.seed;
-  if (const auto method = defaults.speculative.rule(models.drafts.size(), models.costs != nullptr))
+  if (const auto method =
+          defaults.speculative.rule(service.models().drafts.size(), service.engine().costs() != nullptr))
     params["speculative"] = speculation_settings(**method, defaults.speculative.settings());
   return params;
 }
@@ -44,7 +43,7 @@ Json defaults_of(const Service& service) {
 
 Json model_json(const Service& service, const std::string& name) {
   const std::vector<std::string>& aliases = service.options().aliases;
-  if (name != service.models().name && std::ranges::find(aliases, name) == aliases.end())
+  if (name != service.name() && std::ranges::find(aliases, name) == aliases.end())
     throw ApiError::not_found(fmt::format("there is no model '{}'", escape(name)));
   return describe(service);
 }
@@ -54,10 +53,11 @@ Json models_json(const Service& service) {
 }
 
 Json props_json(const Service& service) {
-  const ModelSet& models = service.models();
+  const EngineModels& models = service.models();
+  const bool knows_costs = service.engine().costs() != nullptr;
   Json methods = Json::array(), plans = Json::array();
   for (const MethodRule& method : method_rules()) {
-    if (method.reads(Setting::costs) && !models.costs) continue;
+    if (method.reads(Setting::costs) && !knows_costs) continue;
     if (models.drafts.size() < method.models.min) continue;
     methods.push_back({{"name", method.name},
                        {"summary", method.summary},
@@ -68,13 +68,13 @@ Json props_json(const Service& service) {
   for (const PlanRule& plan : plan_rules()) plans.push_back(plan.name);
   const Vocabulary& vocabulary = models.tokenizer->vocabulary();
   const auto text = [&](std::optional<Token> token) { return token ? vocabulary.text(*token) : ""; };
-  return {{"model", models.name},
+  return {{"model", service.name()},
           {"model_path", models.path},
-          {"n_ctx", service.slots().context()},
+          {"n_ctx", service.engine().context()},
           {"n_ctx_train", models.target->spec().context},
           {"default_generation_settings",
-           {{"n_ctx", service.slots().context()}, {"params", defaults_of(service)}}},
-          {"total_slots", service.slots().states().size()},
+           {{"n_ctx", service.engine().context()}, {"params", defaults_of(service)}}},
+          {"total_slots", service.engine().slots().states().size()},
           {"chat_template", models.template_source},
           {"has_chat_template", models.has_template},
           {"bos_token", text(vocabulary.bos())},
@@ -88,8 +88,8 @@ Json props_json(const Service& service) {
 
 Json slots_json(const Service& service) {
   Json all = Json::array();
-  for (const SlotState& state : service.slots().states()) {
-    Json slot = {{"id", all.size()}, {"n_ctx", service.slots().context()}, {"is_processing", state.busy}};
+  for (const SlotState& state : service.engine().slots().states()) {
+    Json slot = {{"id", all.size()}, {"n_ctx", service.engine().context()}, {"is_processing", state.busy}};
     if (state.busy) {
       slot["prompt_tokens"] = state.prompt;
       slot["method"] = state.method->name;
@@ -150,7 +150,7 @@ Json count_input_tokens(const Service& service, const std::string& body) {
       GenerationRequest::read(parse_body(body), Api::chat, service.options().defaults);
   const MarkedText prompt = chat_prompt(request.chat, service.models().chat_template);
   return {{"object", "response.input_tokens"},
-          {"input_tokens", encode_chat(prompt, *service.models().tokenizer).size()}};
+          {"input_tokens", service.models().tokenizer->encode(prompt, true).size()}};
 }
 
 }  // namespace spectr::server

@@ -92,7 +92,7 @@ void add_answers(Text& out, std::map<int, std::uint64_t> answers) {
     out.value(own, "http_responses_by_status_total", fmt::format("status=\"{}\"", status), as_double(count));
 }
 
-void add_speculation(Text& out, const Counts& c) {
+void add_speculation(Text& out, const EngineCounts& c) {
   out.shared_counter("spec_decode_num_drafts_total", "Blocks that drafted.", as_double(c.drafts));
   out.shared_counter("spec_decode_num_draft_tokens_total", "Draft tokens drawn.", as_double(c.drafted));
   out.shared_counter("spec_decode_num_accepted_tokens_total", "Draft tokens accepted.",
@@ -105,7 +105,7 @@ void add_speculation(Text& out, const Counts& c) {
   }
 }
 
-void add_slots(Text& out, const Slots& slots) {
+void add_slots(Text& out, const SlotPool& slots) {
   const std::vector<PassCounts> passes = slots.passes();
   const std::vector<SlotState> states = slots.states();
   const PassCounts& target = passes.back();
@@ -123,8 +123,8 @@ void add_slots(Text& out, const Slots& slots) {
 
 }  // namespace
 
-std::string metrics_of(const Slots& slots, const std::map<int, std::uint64_t>& answers) {
-  const Counts c = slots.counts();
+std::string metrics_of(const SlotPool& slots, const std::map<int, std::uint64_t>& answers) {
+  const EngineCounts c = slots.counts();
   Text out;
   add_build(out);
   out.shared_counter("prompt_tokens_total", "Prompt tokens computed.", as_double(c.prompt_tokens));

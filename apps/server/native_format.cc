@@ -5,8 +5,8 @@
 namespace spectr::server {
 namespace {
 
-std::string_view stop_type(const Outcome& outcome) {
-  switch (outcome.reason) {
+std::string_view stop_type(const CompletionResult& result) {
+  switch (result.reason) {
     case FinishReason::eos:
       return "eos";
     case FinishReason::word:
@@ -34,14 +34,15 @@ Json biases_of(const WarpOptions& sampling) {
   return biases;
 }
 
-Json settings_of(const Task& task, std::uint64_t seed) {
-  Json settings = {{"seed", seed}};
-  settings.update(sampling_of(task.warp->options()));
-  settings.update({{"logit_bias", biases_of(task.warp->options())},
-                   {"n_predict", task.limit},
-                   {"ignore_eos", task.ignore_eos},
-                   {"stop", task.stop_words},
-                   {"speculative", speculation_settings(*task.method, task.settings)}});
+Json settings_of(const PreparedRequest& prepared, std::size_t choice) {
+  const auto& [request, decoding, context] = prepared;
+  Json settings = {{"seed", request.seed}};
+  settings.update(sampling_of(decoding.warp->options()));
+  settings.update({{"logit_bias", biases_of(decoding.warp->options())},
+                   {"n_predict", prepared.limit_of(choice)},
+                   {"ignore_eos", request.ignore_eos},
+                   {"stop", request.stop_words},
+                   {"speculative", speculation_settings(*decoding.method, decoding.options)}});
   return settings;
 }
 
@@ -52,21 +53,23 @@ class NativeFormat final : public Format {
 
   std::optional<Json> opening(std::size_t) const override { return std::nullopt; }
 
-  Json chunk(std::size_t choice, const Chunk& chunk) const override {
-    Json event = {{"index", choice}, {"content", chunk.text}, {"tokens", tokens_of(chunk)}, {"stop", false}};
-    add_tokens(event, chunk);
+  Json chunk(std::size_t choice, const TextDelta& delta) const override {
+    Json event = {{"index", choice}, {"content", delta.text}, {"tokens", tokens_of(delta)}, {"stop", false}};
+    add_tokens(event, delta);
     return event;
   }
 
-  Json end(std::size_t choice, const Outcome& outcome) const override { return closing(choice, {}, outcome); }
+  Json end(std::size_t choice, const CompletionResult& result) const override {
+    return closing(choice, {}, result);
+  }
 
-  std::optional<Json> usage(std::span<const Outcome>) const override { return std::nullopt; }
+  std::optional<Json> usage(std::span<const CompletionResult>) const override { return std::nullopt; }
   bool says_done() const override { return false; }
 
   Json whole(std::span<const FinishedText> texts) const override {
     Json all = Json::array();
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      Json one = closing(i, texts[i].all, texts[i].outcome);
+      Json one = closing(i, texts[i].all, texts[i].result);
       add_tokens(one, texts[i].all);
       all.push_back(std::move(one));
     }
@@ -74,32 +77,33 @@ class NativeFormat final : public Format {
   }
 
  private:
-  Json closing(std::size_t choice, const Chunk& chunk, const Outcome& outcome) const {
-    const Task& task = head_.tasks[choice];
+  Json closing(std::size_t choice, const TextDelta& delta, const CompletionResult& result) const {
+    const PreparedRequest& prepared = head_.prepared;
+    const std::span<const Token> prompt = prepared.prompt_of(choice);
     return {{"index", choice},
-            {"content", chunk.text},
-            {"tokens", head_.request.tokens ? tokens_of(chunk) : Json::array()},
-            {"id_slot", outcome.slot},
+            {"content", delta.text},
+            {"tokens", head_.request.tokens ? tokens_of(delta) : Json::array()},
+            {"id_slot", result.slot},
             {"stop", true},
             {"model", head_.model},
-            {"tokens_predicted", outcome.statistics.generated()},
-            {"tokens_evaluated", task.prompt.size()},
-            {"tokens_cached", outcome.cached},
-            {"prompt", head_.tokenizer.decode(task.prompt, true)},
-            {"generation_settings", settings_of(task, head_.seed)},
-            {"stop_type", stop_type(outcome)},
-            {"stopping_word", outcome.stop_word},
-            {"truncated", outcome.reason == FinishReason::context},
-            {"has_new_line", outcome.has_new_line},
-            {"timings", timings_of({&task, 1}, {&outcome, 1})},
-            {"metrics", {{"speculative_decoding", speculation_of(task, {&outcome, 1})}}}};
+            {"tokens_predicted", result.statistics.generated()},
+            {"tokens_evaluated", prompt.size()},
+            {"tokens_cached", result.cached},
+            {"prompt", head_.tokenizer.decode(prompt, true)},
+            {"generation_settings", settings_of(prepared, choice)},
+            {"stop_type", stop_type(result)},
+            {"stopping_word", result.stop_word},
+            {"truncated", result.reason == FinishReason::context},
+            {"has_new_line", result.has_new_line},
+            {"timings", timings_of(prepared, {&result, 1}, choice)},
+            {"metrics", {{"speculative_decoding", speculation_of(prepared.decoding, {&result, 1})}}}};
   }
 
-  void add_tokens(Json& event, const Chunk& chunk) const {
-    if (head_.request.details) event["token_details"] = details_of(chunk);
+  void add_tokens(Json& event, const TextDelta& delta) const {
+    if (head_.request.details) event["token_details"] = details_of(delta);
     if (!head_.request.alternatives) return;
     Json all = Json::array();
-    for (const TokenReport& report : chunk.tokens) {
+    for (const TokenReport& report : delta.tokens) {
       Json token = entry(report.token, report.piece, head_.log_probability(report));
       Json& others = token[head_.request.sampled_alternatives ? "top_probs" : "top_logprobs"];
       others = Json::array();

@@ -32,22 +32,22 @@ class OpenAiFormat final : public Format {
     return event_with(Json::array({std::move(one)}));
   }
 
-  Json chunk(std::size_t choice, const Chunk& chunk) const override {
+  Json chunk(std::size_t choice, const TextDelta& delta) const override {
     Json one = {{"index", choice}};
     if (chat_) {
       one["delta"] = Json::object();
-      if (!chunk.reasoning.empty()) one["delta"]["reasoning_content"] = chunk.reasoning;
-      if (chunk.reasoning.empty() || !chunk.text.empty()) one["delta"]["content"] = chunk.text;
+      if (!delta.reasoning.empty()) one["delta"]["reasoning_content"] = delta.reasoning;
+      if (delta.reasoning.empty() || !delta.text.empty()) one["delta"]["content"] = delta.text;
     } else {
-      one["text"] = chunk.text;
+      one["text"] = delta.text;
     }
-    one["logprobs"] = log_probabilities(chunk);
+    one["logprobs"] = log_probabilities(delta);
     one["finish_reason"] = nullptr;
-    add_details(one, chunk);
+    add_details(one, delta);
     return event_with(Json::array({std::move(one)}));
   }
 
-  Json end(std::size_t choice, const Outcome& outcome) const override {
+  Json end(std::size_t choice, const CompletionResult& result) const override {
     Json one = {{"index", choice}};
     if (chat_) {
       one["delta"] = Json::object();
@@ -55,23 +55,23 @@ class OpenAiFormat final : public Format {
       one["text"] = "";
     }
     one["logprobs"] = nullptr;
-    one["finish_reason"] = finish_reason(outcome);
+    one["finish_reason"] = finish_reason(result);
     Json event = event_with(Json::array({std::move(one)}));
-    add_statistics(event, head_.tasks.subspan(choice, 1), {&outcome, 1});
+    add_statistics(event, {&result, 1}, choice);
     return event;
   }
 
-  std::optional<Json> usage(std::span<const Outcome> outcomes) const override {
+  std::optional<Json> usage(std::span<const CompletionResult> results) const override {
     if (!head_.request.stream_usage) return std::nullopt;
     Json event = envelope(true, Json::array());
-    event["usage"] = usage_of(head_.tasks, head_.request.n, outcomes);
-    add_statistics(event, head_.tasks, outcomes);
+    event["usage"] = usage_of(head_.prepared, results);
+    add_statistics(event, results);
     return event;
   }
 
   Json whole(std::span<const FinishedText> texts) const override {
     Json choices = Json::array();
-    std::vector<Outcome> outcomes;
+    std::vector<CompletionResult> results;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       Json one = {{"index", i}};
       if (chat_) {
@@ -81,14 +81,14 @@ class OpenAiFormat final : public Format {
         one["text"] = texts[i].all.text;
       }
       one["logprobs"] = log_probabilities(texts[i].all);
-      one["finish_reason"] = finish_reason(texts[i].outcome);
+      one["finish_reason"] = finish_reason(texts[i].result);
       add_details(one, texts[i].all);
       choices.push_back(std::move(one));
-      outcomes.push_back(texts[i].outcome);
+      results.push_back(texts[i].result);
     }
     Json answer = envelope(false, std::move(choices));
-    answer["usage"] = usage_of(head_.tasks, head_.request.n, outcomes);
-    add_statistics(answer, head_.tasks, outcomes);
+    answer["usage"] = usage_of(head_.prepared, results);
+    add_statistics(answer, results);
     return answer;
   }
 
@@ -112,25 +112,25 @@ class OpenAiFormat final : public Format {
     return event;
   }
 
-  void add_statistics(Json& answer, std::span<const Task> tasks, std::span<const Outcome> outcomes) const {
-    answer["seed"] = head_.seed;
-    answer["timings"] = timings_of(tasks, outcomes);
-    answer["metrics"] = {{"speculative_decoding", speculation_of(tasks.front(), outcomes)}};
+  void add_statistics(Json& answer, std::span<const CompletionResult> results, std::size_t first = 0) const {
+    answer["seed"] = head_.prepared.request.seed;
+    answer["timings"] = timings_of(head_.prepared, results, first);
+    answer["metrics"] = {{"speculative_decoding", speculation_of(head_.prepared.decoding, results)}};
   }
 
-  void add_details(Json& choice, const Chunk& chunk) const {
-    if (head_.request.details) choice["token_details"] = details_of(chunk);
-    if (head_.request.tokens) choice["tokens"] = tokens_of(chunk);
+  void add_details(Json& choice, const TextDelta& delta) const {
+    if (head_.request.details) choice["token_details"] = details_of(delta);
+    if (head_.request.tokens) choice["tokens"] = tokens_of(delta);
   }
 
-  Json log_probabilities(const Chunk& chunk) const {
+  Json log_probabilities(const TextDelta& delta) const {
     if (!head_.request.alternatives) return nullptr;
-    return chat_ ? chat_log_probabilities(chunk) : completion_log_probabilities(chunk);
+    return chat_ ? chat_log_probabilities(delta) : completion_log_probabilities(delta);
   }
 
-  Json chat_log_probabilities(const Chunk& chunk) const {
+  Json chat_log_probabilities(const TextDelta& delta) const {
     Json content = Json::array();
-    for (const TokenReport& report : chunk.tokens) {
+    for (const TokenReport& report : delta.tokens) {
       Json token = chat_entry(report.piece, head_.log_probability(report));
       Json& others = token[head_.request.sampled_alternatives ? "top_probs" : "top_logprobs"];
       others = Json::array();
@@ -153,9 +153,9 @@ class OpenAiFormat final : public Format {
     return token_name(head_.tokenizer.vocabulary(), token, piece);
   }
 
-  Json completion_log_probabilities(const Chunk& chunk) const {
+  Json completion_log_probabilities(const TextDelta& delta) const {
     Json tokens = Json::array(), own = Json::array(), top = Json::array(), offsets = Json::array();
-    for (const TokenReport& report : chunk.tokens) {
+    for (const TokenReport& report : delta.tokens) {
       tokens.push_back(name_of(report.token, report.piece));
       own.push_back(head_.log_probability(report));
       offsets.push_back(report.offset);

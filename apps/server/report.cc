@@ -32,9 +32,9 @@ double covered(std::vector<Stretch> stretches) {
 }
 
 /// The first tokens of a prompt that none of its texts had to compute.
-std::size_t cached_by_all(std::span<const Outcome> texts) {
+std::size_t cached_by_all(std::span<const CompletionResult> texts) {
   std::optional<std::size_t> min;
-  for (const Outcome& text : texts) {
+  for (const CompletionResult& text : texts) {
     if (text.reason != FinishReason::not_started) min = std::min(text.cached, min.value_or(text.cached));
   }
   return min.value_or(0);
@@ -42,35 +42,36 @@ std::size_t cached_by_all(std::span<const Outcome> texts) {
 
 }  // namespace
 
-std::size_t prompt_tokens_of(std::span<const Task> tasks, std::size_t n) {
+std::size_t prompt_tokens_of(const PreparedRequest& request) {
   std::size_t tokens = 0;
-  for (std::size_t i = 0; i < tasks.size(); i += n) tokens += tasks[i].prompt.size();
+  for (const std::vector<Token>& prompt : request.request.prompts) tokens += prompt.size();
   return tokens;
 }
 
-Json usage_of(std::span<const Task> tasks, std::size_t n, std::span<const Outcome> outcomes) {
-  const std::size_t prompt = prompt_tokens_of(tasks, n);
+Json usage_of(const PreparedRequest& request, std::span<const CompletionResult> results) {
+  const std::size_t prompt = prompt_tokens_of(request), n = request.request.n;
   std::size_t generated = 0, cached = 0;
-  for (std::size_t i = 0; i < tasks.size(); i += n) cached += cached_by_all(outcomes.subspan(i, n));
-  for (const Outcome& outcome : outcomes) generated += outcome.statistics.generated();
+  for (std::size_t i = 0; i < request.completions(); i += n) cached += cached_by_all(results.subspan(i, n));
+  for (const CompletionResult& result : results) generated += result.statistics.generated();
   return {{"prompt_tokens", prompt},
           {"completion_tokens", generated},
           {"total_tokens", prompt + generated},
           {"prompt_tokens_details", {{"cached_tokens", cached}}}};
 }
 
-Json timings_of(std::span<const Task> tasks, std::span<const Outcome> outcomes) {
+Json timings_of(const PreparedRequest& request, std::span<const CompletionResult> results,
+                std::size_t first) {
   Statistics all;
   std::size_t cached = 0, computed = 0, before_last = 0;
   std::vector<Stretch> reading, writing;
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const Outcome& outcome = outcomes[i];
-    const Statistics& s = outcome.statistics;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const CompletionResult& result = results[i];
+    const Statistics& s = result.statistics;
     all.add(s);
-    cached += outcome.cached;
-    computed += outcome.computed;
-    before_last += std::min(outcome.computed, tasks[i].prompt.size() - 1 - outcome.cached);
-    const double begin = std::chrono::duration<double>(outcome.begun - outcomes.front().begun).count();
+    cached += result.cached;
+    computed += result.computed;
+    before_last += std::min(result.computed, request.prompt_of(first + i).size() - 1 - result.cached);
+    const double begin = std::chrono::duration<double>(result.begun - results.front().begun).count();
     reading.push_back({begin, begin + s.prompt_seconds});
     writing.push_back({begin + s.prompt_seconds, begin + s.total_seconds});
   }
@@ -92,17 +93,18 @@ Json timings_of(std::span<const Task> tasks, std::span<const Outcome> outcomes) 
   return timings;
 }
 
-Json speculation_of(const Task& task, std::span<const Outcome> outcomes) {
+Json speculation_of(const DecodingSettings& decoding, std::span<const CompletionResult> results) {
+  const auto& [method, options, warp, load] = decoding;
   Statistics s;
   std::size_t length = 0;
-  for (const Outcome& outcome : outcomes) {
-    s.add(outcome.statistics);
-    length = std::max(length, outcome.length);
+  for (const CompletionResult& result : results) {
+    s.add(result.statistics);
+    length = std::max(length, result.shape.length);
   }
-  const std::string plan = task.settings.plan.value_or(std::string(task.method->plan));
-  Json metrics = {{"method", task.method->name},
+  const std::string plan = options.plan.value_or(std::string(method->plan));
+  Json metrics = {{"method", method->name},
                   {"plan", plan.empty() ? Json(nullptr) : Json(plan)},
-                  {"lossless", is_lossless(*task.method, task.settings)},
+                  {"lossless", is_lossless(*method, options)},
                   {"mean_acceptance_length", s.block_efficiency()},
                   {"draft_acceptance_rate", s.drafted() > 0 ? Json(s.acceptance_rate()) : Json(nullptr)},
                   {"acceptance_histogram", s.acceptance_histogram()},
@@ -112,9 +114,8 @@ Json speculation_of(const Task& task, std::span<const Outcome> outcomes) {
                   {"num_draft_tokens", s.drafted()},
                   {"num_spec_tokens", length},
                   {"bias_tv", s.bias_tv() ? Json(*s.bias_tv()) : Json(nullptr)}};
-  if (task.settings.costs) metrics["load"] = task.load;
-  if (task.method->reads(Setting::costs))
-    metrics["costs_hash"] = fmt::format("{:016x}", task.settings.costs->hash());
+  if (options.costs) metrics["load"] = load;
+  if (method->reads(Setting::costs)) metrics["costs_hash"] = fmt::format("{:016x}", options.costs->hash());
   return metrics;
 }
 
@@ -170,15 +171,15 @@ Json speculation_settings(const MethodRule& method, const MethodOptions& setting
   return told;
 }
 
-Json tokens_of(const Chunk& chunk) {
+Json tokens_of(const TextDelta& delta) {
   Json ids = Json::array();
-  for (const TokenReport& report : chunk.tokens) ids.push_back(report.token);
+  for (const TokenReport& report : delta.tokens) ids.push_back(report.token);
   return ids;
 }
 
-Json details_of(const Chunk& chunk) {
+Json details_of(const TextDelta& delta) {
   Json tokens = Json::array();
-  for (const TokenReport& report : chunk.tokens) {
+  for (const TokenReport& report : delta.tokens) {
     Json token = {{"id", report.token}, {"text", report.piece}, {"source", name(report.source)}};
     if (!is_text(report.piece)) token["bytes"] = bytes_of(report.piece);
     token["target_probability"] = report.target ? Json(*report.target) : Json(nullptr);
@@ -190,19 +191,19 @@ Json details_of(const Chunk& chunk) {
   return tokens;
 }
 
-std::optional<ApiError> failure_of(const Outcome& outcome) {
-  if (outcome.reason == FinishReason::failed) return ApiError::internal(outcome.failure);
-  if (outcome.reason == FinishReason::not_started)
+std::optional<ApiError> failure_of(const CompletionResult& result) {
+  if (result.reason == FinishReason::failed) return ApiError::internal(result.failure);
+  if (result.reason == FinishReason::not_started)
     return ApiError::unavailable("no slot became free in time", 1);
-  if (outcome.statistics.generated() > 0) return std::nullopt;
-  if (outcome.reason == FinishReason::timeout)
+  if (result.statistics.generated() > 0) return std::nullopt;
+  if (result.reason == FinishReason::timeout)
     return ApiError::timeout("the time was over before the text began");
-  if (outcome.reason == FinishReason::cancelled) return ApiError::unavailable("the text was cancelled", 1);
+  if (result.reason == FinishReason::cancelled) return ApiError::unavailable("the text was cancelled", 1);
   return std::nullopt;
 }
 
-std::string_view finish_reason(const Outcome& outcome) {
-  switch (outcome.reason) {
+std::string_view finish_reason(const CompletionResult& result) {
+  switch (result.reason) {
     case FinishReason::eos:
     case FinishReason::word:
       return "stop";

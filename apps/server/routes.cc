@@ -146,7 +146,7 @@ void Routes::add_information(Service& service, bool metrics) {
   paths_.add("/metrics", readable, [this, &service, metrics](const Request&, const Wake&) -> http::Answer {
     if (!metrics) throw ApiError::not_supported("start the server with --metrics");
     return Response::of("text/plain; version=0.0.4; charset=utf-8",
-                        metrics_of(service.slots(), log_.counts()));
+                        metrics_of(service.engine().slots(), log_.counts()));
   });
 }
 

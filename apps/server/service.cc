@@ -14,36 +14,26 @@ constexpr int while_loading = 2, while_stopping = 30, longest = 60;
 }  // namespace
 
 Result<void> Service::load() {
-  SPECTR_TRY(models_, ModelSet::load(options_.target, options_.drafts, options_.threads, options_.load,
-                                     options_.chat));
-  for (const std::string& warning : models_.tokenizer->vocabulary().warnings()) spdlog::warn("{}", warning);
-  if (!options_.aliases.empty()) models_.name = options_.aliases.front();
-  if (const std::size_t asked = options_.slots.context; asked > models_.target->context()) {
-    spdlog::warn("{}", longer_than_trained(*models_.target, asked));
-    SPECTR_TRY_VOID(models_.target->extend_context(asked));
-  }
-  const RequestDefaults& defaults = options_.defaults;
-  SPECTR_TRY(const MethodRule* usual,
-             defaults.speculative.rule(models_.drafts.size(), options_.costs != nullptr));
-  // What cannot be had is told now, and not to every request that says nothing.
-  SPECTR_TRY_VOID(
-      check_tuples(*usual, defaults.speculative.settings(), defaults.sampling, models_.target->vocabulary()));
-  SPECTR_TRY(slots_, Slots::start(models_, options_.slots));
+  SPECTR_TRY(engine_, Engine::load(options_.engine));
+  const EngineModels& models = engine_->models();
+  for (const std::string& warning : models.warnings) spdlog::warn("{}", warning);
+  const SlotPool& slots = engine_->slots();
   spdlog::info(
       "{} slots of {} tokens: their keys and values may come to {:.1f} MB, and take memory as texts grow",
-      options_.slots.slots, slots_->context(), 1e-6 * static_cast<double>(slots_->reserved_bytes()));
-  const bool wanted = !models_.drafts.empty() || usual->reads(Setting::costs);
-  if (options_.costs && wanted) models_.costs = options_.costs(models_);  // last, as it may take seconds
+      options_.engine.slots.slots, engine_->context(), 1e-6 * static_cast<double>(slots.reserved_bytes()));
+  const RequestDefaults& defaults = options_.defaults;
+  SPECTR_TRY(const MethodRule* usual, defaults.speculative.rule(models.drafts.size()));
+  const bool wanted = !models.drafts.empty() || usual->reads(Setting::costs);
+  if (wanted) SPECTR_TRY_VOID(engine_->measure_costs());
+  // What the defaults cannot have is reported now, and not to every request that relies on them.
+  SPECTR_TRY_VOID(engine_->resolve(defaults.speculative, defaults.sampling));
   phase_ = Phase::ready;
   return {};
 }
 
 Result<void> Service::check_alive() {
   if (!loaded()) return {};
-  Result<void> alive = models_.target->check_alive();
-  for (const auto& draft : models_.drafts) {
-    if (alive) alive = draft->check_alive();
-  }
+  Result<void> alive = models().check_alive();
   if (!alive) phase_ = Phase::failed;
   return alive;
 }
@@ -53,14 +43,13 @@ std::shared_ptr<void> Service::begin_request() {
   return {this, [](Service* service) { --service->active_requests_; }};
 }
 
-const ModelSet& Service::models() const {
+const Engine& Service::engine() const {
   if (!loaded()) throw ApiError::unavailable("the model is being loaded", while_loading);
-  return models_;
+  return *engine_;
 }
 
-const Slots& Service::slots() const {
-  if (!loaded()) throw ApiError::unavailable("the model is being loaded", while_loading);
-  return *slots_;
+std::string Service::name() const {
+  return options_.aliases.empty() ? options_.engine.models.target.stem().string() : options_.aliases.front();
 }
 
 void Service::check_ready() const {
@@ -71,16 +60,17 @@ void Service::check_ready() const {
   if (phase != Phase::ready) throw ApiError::unavailable("the server is stopping", while_stopping);
 }
 
-Slots& Service::open_slots() {
+Engine& Service::open_engine() {
   if (phase_ != Phase::ending) check_ready();
-  return *slots_;
+  return *engine_;
 }
 
 int Service::retry_after() const {
-  const Counts counts = slots_->counts();
+  const EngineCounts counts = engine_->slots().counts();
   const double seconds = counts.prompt_seconds + counts.generation_seconds;
   const double texts = static_cast<double>(std::max<std::uint64_t>(counts.finished + counts.cancelled, 1));
-  const double ahead = static_cast<double>(slots_->queued()) / static_cast<double>(options_.slots.slots);
+  const double ahead =
+      static_cast<double>(engine_->slots().queued()) / static_cast<double>(options_.engine.slots.slots);
   return std::clamp(static_cast<int>(ahead * seconds / texts), 1, longest);
 }
 

@@ -10,28 +10,18 @@
 #include <vector>
 
 #include "apps/server/generation_request.h"
-#include "apps/server/model_set.h"
-#include "apps/server/slots.h"
-#include "spectr/engine/loaded_model.h"
+#include "spectr/engine/engine.h"
 
 namespace spectr::server {
 
 struct ServiceOptions {
-  std::filesystem::path target;
-  std::vector<std::filesystem::path> drafts;
-  int threads = 1;
-  LoadOptions load;  ///< of the target and the drafts
-  SlotOptions slots;
+  EngineOptions engine;
   std::chrono::seconds timeout{600};  ///< for a request, its waiting included
   RequestDefaults defaults;
   std::vector<std::string> aliases;  ///< what clients call the model, first its name; empty: by its file
-  ChatOptions chat;
-  /// What passes cost, asked once the models are there, if there is a draft model or requests that say
-  /// nothing need it. None: method auto is not offered.
-  std::function<std::shared_ptr<const Costs>(const ModelSet&)> costs;
 };
 
-/// The models and the slots behind the HTTP interface, and whether they are there yet.
+/// The engine behind the HTTP interface, and whether it is loaded yet.
 class Service {
  public:
   explicit Service(ServiceOptions options) : options_(std::move(options)) {}
@@ -47,7 +37,7 @@ class Service {
   Result<void> check_alive();
   /// Cancels every text that is left.
   void cancel_all() {
-    if (loaded()) slots_->cancel_all();
+    if (loaded()) engine_->cancel_all();
   }
 
   bool loaded() const { return phase_ != Phase::loading; }
@@ -55,12 +45,14 @@ class Service {
   std::shared_ptr<void> begin_request();
   bool idle() const { return active_requests_ == 0; }
   const ServiceOptions& options() const { return options_; }
-  const ModelSet& models() const;
-  const Slots& slots() const;
+  const Engine& engine() const;
+  const EngineModels& models() const { return engine().models(); }
+  /// The model's name for clients.
+  std::string name() const;
   /// Throws where texts should not be sent: none are taken, or soon none will be.
   void check_ready() const;
-  /// For new texts. Throws where none are taken.
-  Slots& open_slots();
+  /// Returns the engine for new completions. Throws if none are accepted.
+  Engine& open_engine();
   /// A guess when a slot may be free.
   int retry_after() const;
 
@@ -68,8 +60,7 @@ class Service {
   enum class Phase { loading, ready, ending, draining, failed };
 
   ServiceOptions options_;
-  ModelSet models_;
-  std::unique_ptr<Slots> slots_;
+  std::unique_ptr<Engine> engine_;
   std::atomic<Phase> phase_ = Phase::loading;
   std::atomic<int> active_requests_ = 0;
 };

@@ -12,11 +12,11 @@ namespace {
 class WholeAnswer final : public http::Reply {
  public:
   explicit WholeAnswer(std::unique_ptr<ActiveRequest> active)
-      : active_(std::move(active)), texts_(active_->answer->choices()), done_(texts_.size()) {}
+      : active_(std::move(active)), texts_(active_->completion->choices()), done_(texts_.size()) {}
 
   void advance(http::Sink& sink) override {
     active_->cancel_if_late();
-    sink.note("prompt_tokens", active_->prompt_tokens());
+    sink.note("prompt_tokens", prompt_tokens_of(*active_->prepared));
     for (std::size_t i = 0; i < texts_.size(); ++i) {
       if (!done_[i]) collect(i);
     }
@@ -28,17 +28,16 @@ class WholeAnswer final : public http::Reply {
 
  private:
   void collect(std::size_t i) {
-    Answer& answer = *active_->answer;
-    texts_[i].all.append(answer.take(i));
-    auto outcome = answer.outcome(i);
-    if (!outcome) return;
-    texts_[i].outcome = *std::move(outcome);
+    CompletionEvent news = active_->completion->take(i);
+    texts_[i].all.append(std::move(news.delta));
+    if (!news.result) return;
+    texts_[i].result = *std::move(news.result);
     done_[i] = true;
   }
 
   http::Response answer() const {
     for (const FinishedText& text : texts_) {
-      if (const auto failure = failure_of(text.outcome)) return response_of(*failure);
+      if (const auto failure = failure_of(text.result)) return response_of(*failure);
     }
     return response_of(make_format(*active_->head)->whole(texts_));
   }

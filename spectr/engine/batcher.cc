@@ -88,6 +88,10 @@ Batcher::Batcher(std::span<const LanguageModel* const> models, std::size_t seque
 
 Result<std::unique_ptr<BatchedSession>> Batcher::start(const LanguageModel& model, std::size_t context) {
   SPECTR_TRY(std::unique_ptr<Session> session, model.start(context, nodes_));
+  return adopt(std::move(session), model);
+}
+
+std::unique_ptr<BatchedSession> Batcher::adopt(std::unique_ptr<Session> session, const LanguageModel& model) {
   return std::unique_ptr<BatchedSession>(new BatchedSession(std::move(session), model, *this));
 }
 

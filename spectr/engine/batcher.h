@@ -131,6 +131,9 @@ class Batcher {
   Batcher(std::span<const LanguageModel* const> models, std::size_t sequences, std::size_t nodes,
           PassPolicy policy = {});
 
+  /// Takes a session of one of the models that was started for trees of `nodes` nodes.
+  std::unique_ptr<BatchedSession> adopt(std::unique_ptr<Session> session, const LanguageModel& model);
+
   /// A session of one of the models, for sequences of at most `context` tokens. Error: of
   /// LanguageModel::start.
   Result<std::unique_ptr<BatchedSession>> start(const LanguageModel& model, std::size_t context);

@@ -6,7 +6,9 @@ namespace spectr {
 namespace {
 
 std::unexpected<Error> left_out() {
-  return error("this build has no GPU backends (SPECTR_COMPONENTS without gpu)");
+  return error(
+      "this build has no GPU backends; ./run with --device or --list-devices adds them, or build with "
+      "-DSPECTR_COMPONENTS=all");
 }
 
 }  // namespace

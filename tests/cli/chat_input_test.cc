@@ -20,7 +20,7 @@ std::vector<std::string> read(const std::string& typed) {
   StreamLines lines(in);
   std::vector<std::string> all;
   while (const auto input = read_chat_input(lines)) {
-    if (const auto* message = std::get_if<ChatMessage>(&*input)) all.push_back(message->text);
+    if (const auto* message = std::get_if<TypedMessage>(&*input)) all.push_back(message->text);
     if (const auto* command = std::get_if<ChatCommand>(&*input))
       all.push_back("/" + std::to_string(static_cast<int>(command->action)) + " " + command->argument);
     if (const auto* mistake = std::get_if<ChatMistake>(&*input)) all.push_back("!" + mistake->text);

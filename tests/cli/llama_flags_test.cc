@@ -203,6 +203,16 @@ TEST_F(LlamaFlagsTest, OfDraftsMayRepeatWhatTheTargetHas) {
   EXPECT_THAT(refusal({"serve", "-ctkd", "q8_0"}), HasSubstr("-ctkd is not supported"));
 }
 
+TEST_F(LlamaFlagsTest, OfDraftsMayRepeatWhatAVariableSaysOfTheTarget) {
+  setenv("LLAMA_ARG_CTX_SIZE", "64", 1);
+  const std::string same = refusal({"serve", "-cd", "64"}), other = refusal({"serve", "-cd", "128"}),
+                    flag = refusal({"serve", "-cd", "64", "-c", "128"});
+  unsetenv("LLAMA_ARG_CTX_SIZE");
+  EXPECT_EQ(same, "");
+  EXPECT_THAT(other, HasSubstr("-cd is not supported"));
+  EXPECT_THAT(flag, HasSubstr("-cd is not supported"));
+}
+
 TEST_F(LlamaFlagsTest, AreToldOnceWhereSomethingIsNotDone) {
   EXPECT_THAT(rewrite({"serve", "--mlock", "--no-mmap"}).notes,
               ElementsAre("--mlock: the model's memory is not locked"));

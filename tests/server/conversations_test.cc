@@ -85,7 +85,7 @@ class Turns : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     ServerOptions options = TestServer::options(1);
-    options.service.chat.source =
+    options.service.engine.models.chat.source =
         "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}"
         "{% if add_generation_prompt %}<assistant>{% endif %}{{ tools | tojson if tools }}";
     server_ = std::make_unique<TestServer>(std::move(options));
@@ -144,7 +144,7 @@ TEST_F(Turns, HoldMembersInTheOrderInWhichTheyWereSent) {
 /// What a conversation becomes whose answer has begun so, by a template.
 std::string continued(const std::string& source, TestJson answer, TestJson fields = TestJson::object()) {
   ServerOptions options = TestServer::options(1);
-  options.service.chat.source = source;
+  options.service.engine.models.chat.source = source;
   const TestServer server(std::move(options));
   answer["role"] = "assistant";
   fields["messages"] = {{{"role", "user"}, {"content", "Count"}}, answer};
@@ -206,7 +206,7 @@ TEST(BegunAnswers, OfTemplatesThatDoNotPrintThemFollowTheHeadOfAnAnswer) {
 
 TEST(BegunAnswers, AreSaidAndNotThought) {
   ServerOptions options = TestServer::options(1);
-  options.service.chat.source = thinks;
+  options.service.engine.models.chat.source = thinks;
   const TestServer server(std::move(options));
   TestJson body = {
       {"messages",
@@ -220,7 +220,8 @@ TEST(BegunAnswers, AreSaidAndNotThought) {
 
 TEST(Prompts, OfAChatHaveOneBeginningWhereverTheyAreSent) {
   ServerOptions options = TestServer::options(1);
-  options.service.chat.source = "{{ bos_token }}{% for m in messages %}{{ m.content }}{% endfor %}";
+  options.service.engine.models.chat.source =
+      "{{ bos_token }}{% for m in messages %}{{ m.content }}{% endfor %}";
   const TestServer server(std::move(options));
   const TestJson chat = {{"messages", {{{"role", "user"}, {"content", "Once upon"}}}}};
   const std::string prompt = server.post("/apply-template", chat).json()["prompt"];
@@ -237,7 +238,7 @@ TEST(Prompts, OfAChatHaveOneBeginningWhereverTheyAreSent) {
 /// A content as text and as a list of one part: what either becomes by a template.
 std::vector<std::string> both_contents(const char* source) {
   ServerOptions options = TestServer::options(1);
-  options.service.chat.source = source;
+  options.service.engine.models.chat.source = source;
   const TestServer server(std::move(options));
   std::vector<std::string> prompts;
   for (const TestJson& content :
@@ -265,7 +266,7 @@ TEST(Contents, AreGivenToATemplateAsItWantsThem) {
 
 TEST(Contents, ThatATemplateDoesNotPrintAreNotedAtStart) {
   ServerOptions options = TestServer::options(1);
-  options.service.chat.source = "chatml {% if messages %}{% endif %}";
+  options.service.engine.models.chat.source = "chatml {% if messages %}{% endif %}";
   const auto server = Server::listen(std::move(options)).value();
   const auto loaded = server->load();
   ASSERT_FALSE(loaded);
@@ -275,10 +276,10 @@ TEST(Contents, ThatATemplateDoesNotPrintAreNotedAtStart) {
 /// A server that talks by a template with control tokens.
 ServerOptions with_control_tokens(bool special_in_content) {
   ServerOptions options = TestServer::options(1);
-  options.service.chat = {
+  options.service.engine.models.chat = {
       "{{ bos_token }}{% for m in messages %}{{ m.role }}: {{ m.content | trim }}"
       "{{ eos_token }}{% endfor %}",
-      special_in_content};
+      {.special_in_content = special_in_content}};
   return options;
 }
 
@@ -312,7 +313,7 @@ TEST(ForgedTurns, AreTextUnlessTheServerWasToldToBelieveThem) {
 TEST(ForgedTurns, NeitherComeFromVariablesNorHideTheBeginningOfTheText) {
   const TestServer server([] {
     ServerOptions options = TestServer::options(1);
-    options.service.chat.source = "{{ messages[0].content }}{{ more }}";
+    options.service.engine.models.chat.source = "{{ messages[0].content }}{{ more }}";
     return options;
   }());
   const auto prompt_tokens = [&](const TestJson& body) {
@@ -343,7 +344,7 @@ TestJson said(const TestServer& server, TestJson body, bool streamed) {
 
 TEST(Reasoning, IsToldApartFromWhatIsSaid) {
   ServerOptions options = TestServer::options(1);
-  options.service.chat.source = "{{ messages[0].content }}{% if thinks %}<think>{% endif %}";
+  options.service.engine.models.chat.source = "{{ messages[0].content }}{% if thinks %}<think>{% endif %}";
   const TestServer server(std::move(options));
   for (const bool streamed : {false, true}) {
     TestJson body = {{"messages", {{{"role", "user"}, {"content", "Once upon a time"}}}},
@@ -367,7 +368,7 @@ TEST(Reasoning, IsToldApartFromWhatIsSaid) {
 
 TEST(Reasoning, StaysInTheTextWhereTheServerWasToldSo) {
   ServerOptions options = TestServer::options(1);
-  options.service.chat.source = "{{ messages[0].content }}<think>";
+  options.service.engine.models.chat.source = "{{ messages[0].content }}<think>";
   options.service.defaults.splits_reasoning = false;
   const TestServer server(std::move(options));
   const TestJson body = {{"messages", {{{"role", "user"}, {"content", "Once"}}}}, {"max_tokens", 8}};

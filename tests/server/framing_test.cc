@@ -198,7 +198,7 @@ TEST_F(Framing, AFormsTypeMakesNoDifference) {
 
 TEST(Streams, ComeAsTheyAreWrittenWhateverEncodingIsAccepted) {
   ServerOptions options = TestServer::options(1);
-  options.service.slots.context = 0;
+  options.service.engine.models.context = 0;
   const TestServer server(std::move(options));
   const std::string body = R"({"prompt": "Once", "ignore_eos": true, "stream": true, "n": 16})";
   RawConnection client(server.server().port());

@@ -23,7 +23,7 @@ const TestJson endless = {{"prompt", "Once upon a time"}, {"ignore_eos", true}, 
 /// Options of a server whose texts are as long as the model can write them.
 ServerOptions long_texts(std::size_t slots) {
   ServerOptions options = TestServer::options(slots);
-  options.service.slots.context = 0;
+  options.service.engine.models.context = 0;
   return options;
 }
 
@@ -101,8 +101,8 @@ TEST(Pressure, ATextThatFailsLeavesTheServerAndItsSlot) {
   file.close();
 
   ServerOptions options = TestServer::options(1);
-  options.service.target = broken;
-  options.service.drafts.clear();
+  options.service.engine.models.target = broken;
+  options.service.engine.models.drafts.clear();
   const TestServer server(std::move(options));
   for (int i = 0; i < 3; ++i) {
     const auto reply = server.post("/completion", {{"prompt", "Once upon a time"}, {"n_predict", 4}});
@@ -115,7 +115,7 @@ TEST(Pressure, ATextThatFailsLeavesTheServerAndItsSlot) {
 
 TEST(Pressure, AFullQueueIsAnsweredWith429) {
   ServerOptions options = long_texts(1);
-  options.service.slots.queue = 15;
+  options.service.engine.slots.queue = 15;
   const TestServer server(std::move(options));
   RawConnection first(server.server().port());
   first.send_post("/v1/completions", many(16).dump());

@@ -120,7 +120,7 @@ TEST_F(RoutesOfAService, CancelATextThatNobodyWaitsFor) {
   EXPECT_FALSE(service_->idle());
   answer = http::Response{};
   EXPECT_TRUE(service_->idle());
-  EXPECT_TRUE(comes_true([] { return !service_->slots().states().front().busy; }));
+  EXPECT_TRUE(comes_true([] { return !service_->engine().slots().states().front().busy; }));
 }
 
 TEST_F(RoutesOfAService, TakeTextsForAWhileWhenTheyAreReadyNoMore) {

@@ -68,8 +68,8 @@ TEST(Server, DecodesAsItWasStartedWhereARequestDoesNotSay) {
 
 TEST(Server, WorksWithSeveralDraftModels) {
   ServerOptions options = TestServer::options();
-  options.service.drafts.push_back(options.service.target);
-  options.service.costs = [](const ModelSet&) {
+  options.service.engine.models.drafts.push_back(options.service.engine.models.target);
+  options.service.engine.costs = [](const EngineModels&) {
     Costs costs = *TestServer::made_up_costs();
     costs.drafts.push_back({costs.target});
     return std::make_shared<const Costs>(std::move(costs));
@@ -94,7 +94,7 @@ TEST(Server, WorksWithSeveralDraftModels) {
 
 TEST(Server, RefusesAutoWhereCostsAreUnknown) {
   ServerOptions options = TestServer::options();
-  options.service.costs = nullptr;
+  options.service.engine.costs = nullptr;
   const TestServer server(options);
   EXPECT_EQ(method_of(server, TestJson::object()), "spectr");
   const auto reply =

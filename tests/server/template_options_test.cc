@@ -17,7 +17,7 @@ std::string prompt_of(ChatOptions chat, const TestJson& variables = TestJson::ob
       "{% for m in messages %}{{ m.content }}|{% endfor %}{{ mood | default('calm') }}|"
       "{{ enable_thinking | default('unset') }}|{% if add_generation_prompt %}<think>\n{% endif %}";
   ServerOptions options = TestServer::options(1);
-  options.service.chat = std::move(chat);
+  options.service.engine.models.chat = std::move(chat);
   const TestServer server(std::move(options));
   TestJson messages = {{{"role", "user"}, {"content", "hi"}}};
   if (!begun.is_null()) messages.push_back(begun);
@@ -25,24 +25,31 @@ std::string prompt_of(ChatOptions chat, const TestJson& variables = TestJson::ob
   return server.post("/apply-template", body).json()["prompt"];
 }
 
+ChatOptions thinking(bool on) {
+  ChatOptions chat;
+  chat.rendering.thinks = on;
+  return chat;
+}
+
 TEST(Thoughts, ThatAreOffAreClosedAndTheTemplateIsTold) {
   EXPECT_EQ(prompt_of({}), "hi|calm|unset|<think>\n");
-  EXPECT_EQ(prompt_of({.thinks = false}), "hi|calm|False|<think>\n\n</think>\n\n");
-  EXPECT_EQ(prompt_of({.thinks = true}), "hi|calm|True|<think>\n");
+  EXPECT_EQ(prompt_of(thinking(false)), "hi|calm|False|<think>\n\n</think>\n\n");
+  EXPECT_EQ(prompt_of(thinking(true)), "hi|calm|True|<think>\n");
 }
 
 TEST(Thoughts, ThatAreOffAreClosedAlsoWhereTheBegunAnswerIsEmpty) {
-  EXPECT_EQ(prompt_of({.thinks = false}, TestJson::object(), {{"role", "assistant"}, {"content", ""}}),
+  EXPECT_EQ(prompt_of(thinking(false), TestJson::object(), {{"role", "assistant"}, {"content", ""}}),
             "hi|calm|False|<think>\n\n</think>\n\n");
 }
 
 TEST(Thoughts, AreAsTheRequestSaysWhereItDoes) {
-  EXPECT_EQ(prompt_of({.thinks = false}, {{"enable_thinking", true}}), "hi|calm|True|<think>\n");
-  EXPECT_EQ(prompt_of({.thinks = true}, {{"enable_thinking", false}}), "hi|calm|False|<think>\n");
+  EXPECT_EQ(prompt_of(thinking(false), {{"enable_thinking", true}}), "hi|calm|True|<think>\n");
+  EXPECT_EQ(prompt_of(thinking(true), {{"enable_thinking", false}}), "hi|calm|False|<think>\n");
 }
 
 TEST(TemplateVariables, OfTheServerHoldUnlessARequestSetsThem) {
-  const ChatOptions chat = {.values = {{"mood", "merry"}}};
+  ChatOptions chat;
+  chat.rendering.values.set("mood", "merry");
   EXPECT_EQ(prompt_of(chat), "hi|merry|unset|<think>\n");
   EXPECT_EQ(prompt_of(chat, {{"mood", "sad"}}), "hi|sad|unset|<think>\n");
 }

@@ -25,11 +25,14 @@ class TestServer {
 
   static ServerOptions options(std::size_t slots = 4, std::size_t queue = 64) {
     ServerOptions options;
-    options.service.target = find_data("models/spectr-stories-7m-q8_0.gguf").value();
-    options.service.drafts = {find_data("models/spectr-stories-draft-0.6m-q8_0.gguf").value()};
-    options.service.threads = 2;
-    options.service.slots = {slots, queue, context};
-    options.service.costs = [](const ModelSet&) { return made_up_costs(); };
+    EngineOptions& engine = options.service.engine;
+    engine.models.target = find_data("models/spectr-stories-7m-q8_0.gguf").value();
+    engine.models.drafts = {find_data("models/spectr-stories-draft-0.6m-q8_0.gguf").value()};
+    engine.models.threads = 2;
+    engine.models.context = context;
+    engine.slots = {.slots = slots, .queue = queue};
+    engine.costs = [](const EngineModels&) { return made_up_costs(); };
+    engine.measures_on_demand = false;
     options.http.port = 0;
     options.metrics = true;
     return options;

@@ -1,12 +1,12 @@
-#include "apps/server/chat_forms.h"
+#include "spectr/text/chat/chat_forms.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "apps/server/chat_form_table.h"
+#include "spectr/text/chat/chat_form_table.h"
 
-namespace spectr::server {
+namespace spectr {
 namespace {
 
 /// A text as a literal of Jinja.
@@ -78,4 +78,4 @@ std::vector<std::string_view> chat_form_names() {
   return names;
 }
 
-}  // namespace spectr::server
+}  // namespace spectr

@@ -1,36 +1,34 @@
-#include "apps/server/text_output.h"
+#include "spectr/engine/completion_text.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include "spectr/base/utf8.h"
 
-namespace spectr::server {
-
+namespace spectr {
 namespace {
 
-Chunk chunk_of(ReasoningSplitter::Parts parts) {
+TextDelta delta_of(ReasoningSplitter::Parts parts) {
   return {.text = std::move(parts.content), .reasoning = std::move(parts.reasoning)};
 }
 
 }  // namespace
 
-void Chunk::append(Chunk later) {
+void TextDelta::append(TextDelta later) {
   text += later.text;
   reasoning += later.reasoning;
   std::ranges::move(later.tokens, std::back_inserter(tokens));
-  std::ranges::move(later.progress, std::back_inserter(progress));
 }
 
-std::string_view TextOutput::release(std::size_t until) {
+std::string_view CompletionText::release(std::size_t until) {
   const std::size_t from = std::exchange(released_, until);
   return std::string_view(text_.text()).substr(from, until - from);
 }
 
-TokenReport TextOutput::report(const Block& block, std::size_t i) const {
+TokenReport CompletionText::report(const Block& block, std::size_t i) const {
   const Token token = block.tokens[i];
-  TokenReport report{token, tokenizer_.piece(token), characters_, block.sources[i],
-                     -block.negative_log_likelihoods[i]};
+  TokenReport report{token, tokenizer_.piece(token), characters_,
+                     0,     block.sources[i],        -block.negative_log_likelihoods[i]};
   if (i >= block.details.size()) return report;
   const TokenDetail& detail = block.details[i];
   report.target = detail.target;
@@ -41,12 +39,13 @@ TokenReport TextOutput::report(const Block& block, std::size_t i) const {
   return report;
 }
 
-Chunk TextOutput::add(const Block& block) {
+TextDelta CompletionText::add(const Block& block) {
   std::vector<TokenReport> tokens;
   for (std::size_t i = 0; i < block.tokens.size() && !text_.stopped(); ++i) {
     tokens.push_back(report(block, i));
     const std::size_t before = text_.text().size();
     text_.push(block.tokens[i]);
+    tokens.back().end = text_.text().size();
     if (text_.stopped()) {
       kept_ = i + 1;
     } else {
@@ -54,18 +53,18 @@ Chunk TextOutput::add(const Block& block) {
     }
   }
   const std::string_view certain = release(text_.certain());
-  Chunk chunk = splitter_ ? chunk_of(splitter_->push(certain)) : Chunk{std::string(certain)};
-  chunk.tokens = std::move(tokens);
-  return chunk;
+  TextDelta delta = splitter_ ? delta_of(splitter_->push(certain)) : TextDelta{std::string(certain)};
+  delta.tokens = std::move(tokens);
+  return delta;
 }
 
-Chunk TextOutput::finish() {
+TextDelta CompletionText::finish() {
   text_.finish();
   const std::string_view rest = release(text_.text().size());
   if (!splitter_) return {std::string(rest)};
-  Chunk chunk = chunk_of(splitter_->push(rest));
-  chunk.append(chunk_of(splitter_->finish()));
-  return chunk;
+  TextDelta delta = delta_of(splitter_->push(rest));
+  delta.append(delta_of(splitter_->finish()));
+  return delta;
 }
 
-}  // namespace spectr::server
+}  // namespace spectr

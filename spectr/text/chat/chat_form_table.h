@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace spectr::server {
+namespace spectr {
 
 /// What stands around the text of a message.
 struct Turn {
@@ -372,4 +372,4 @@ inline constexpr Form forms[] = {
      "<|assistant|>\n"},
 };
 
-}  // namespace spectr::server
+}  // namespace spectr

@@ -1,23 +1,21 @@
-#include "apps/server/tasks.h"
+#include "apps/server/engine_request.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include "apps/json_input.h"
 #include "apps/random_seed.h"
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
-#include "spectr/decode/auto/best_shape.h"
 
 namespace spectr::server {
 namespace {
 
-constexpr std::size_t max_texts = 128;
-constexpr std::size_t max_biases = 4096;  // every text tells them all
+constexpr std::size_t max_prompts = 128;
+constexpr std::size_t max_biases = 4096;  // every answer lists them
 
 Token read_token(const JsonInput& id, const Vocabulary& vocabulary, std::string_view field) {
   if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= vocabulary.size()) {
@@ -59,32 +57,26 @@ bool is_one_prompt(const JsonInput& list) {
   return list.empty() || std::ranges::any_of(list, [](const JsonInput& part) { return part.is_number(); });
 }
 
-struct Prompts {
-  std::vector<std::vector<Token>> all;
-  std::optional<ReasoningTask> reasoning = {};  ///< of their answers
-};
-
-Prompts read_prompts(const GenerationRequest& request, const ModelSet& models) {
+/// Encodes the prompts. Of a conversation the answer's reasoning is split, too.
+void read_prompts(const GenerationRequest& request, const EngineModels& models, Request& asked) {
   const Tokenizer& tokenizer = *models.tokenizer;
   if (request.api == Api::chat) {
     const MarkedText text = chat_prompt(request.chat, models.chat_template);
-    Prompts one{{encode_chat(text, tokenizer)}};
-    if (request.splits_reasoning) one.reasoning = reasoning_task(text, models);
-    return one;
+    asked.prompts = {tokenizer.encode(text, true)};
+    if (request.splits_reasoning) asked.reasoning = reasoning_split(text, models);
+    return;
   }
   const JsonInput& prompt = request.prompt;
   if (prompt.is_null()) throw ApiError::invalid("'prompt' is missing");
-  std::vector<std::vector<Token>> prompts;
   if (!prompt.is_array() || is_one_prompt(prompt)) {
-    prompts.push_back(encode(prompt, tokenizer));
-  } else {
-    if (prompt.size() > max_texts) {
-      throw ApiError::invalid(
-          fmt::format("'prompt' may be a list of {} prompts, got {}", max_texts, prompt.size()));
-    }
-    for (const JsonInput& one : prompt) prompts.push_back(encode(one, tokenizer));
+    asked.prompts = {encode(prompt, tokenizer)};
+    return;
   }
-  return {std::move(prompts)};
+  if (prompt.size() > max_prompts) {
+    throw ApiError::invalid(
+        fmt::format("'prompt' may be a list of {} prompts, got {}", max_prompts, prompt.size()));
+  }
+  for (const JsonInput& one : prompt) asked.prompts.push_back(encode(one, tokenizer));
 }
 
 double read_bias(const JsonInput& bias) {
@@ -142,33 +134,6 @@ std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const T
   return biases;
 }
 
-const MethodRule* choose_method(const GenerationRequest& request, const ModelSet& models) {
-  const MethodRule* method = valid(request.speculative.rule(models.drafts.size(), models.costs != nullptr));
-  if (models.drafts.size() < method->models.min) {
-    throw ApiError::invalid(fmt::format("method {} needs a draft model, the server has none", method->name));
-  }
-  if (method->reads(Setting::costs) && !models.costs) {
-    throw ApiError::invalid(fmt::format(
-        "method {} is not offered: what passes cost is not known, the server measures it where it "
-        "has a draft model",
-        method->name));
-  }
-  return method;
-}
-
-/// What the fields say each by itself may still be impossible together; a text must not fail half-way.
-void check_together(const Warp& warp, const MethodRule& method, const MethodOptions& settings,
-                    std::size_t vocabulary) {
-  const WarpOptions& options = warp.options();
-  std::set<Token> forbidden;
-  for (const auto& [token, bias] : options.logit_bias) {
-    if (std::isinf(bias)) forbidden.insert(token);
-  }
-  if (forbidden.size() >= vocabulary) throw ApiError::invalid("'logit_bias' forbids every token");
-
-  valid(check_tuples(method, settings, options, vocabulary));
-}
-
 }  // namespace
 
 std::vector<Token> read_tokens(const JsonInput& list, const Vocabulary& vocabulary, std::string_view field) {
@@ -177,64 +142,32 @@ std::vector<Token> read_tokens(const JsonInput& list, const Vocabulary& vocabula
   return tokens;
 }
 
-Result<void> check_block(const Decoder& decoder, std::size_t left) {
-  const std::size_t nodes = decoder.max_nodes(left);
-  if (nodes <= max_nodes) return {};
-  return error("a block of {} drafted tokens is too large, at most {} are allowed", nodes - 1, max_nodes - 1);
-}
-
-ReasoningTask reasoning_task(const MarkedText& prompt, const ModelSet& models) {
-  const ReasoningForm& form = reasoning_form(models.template_source);
-  return {&form, begun_answer(prompt, form)};
-}
-
-Tasks make_tasks(const GenerationRequest& request, const ModelSet& models, const Room& room) {
-  const std::size_t context = room.context;
-  const auto [prompts, reasoning] = read_prompts(request, models);
-  WarpOptions warp = request.warp;
-  warp.logit_bias = read_biases(request.logit_bias, *models.tokenizer);
-  const auto checked = std::make_shared<const Warp>(valid(Warp::make(std::move(warp))));
-  const MethodRule* method = choose_method(request, models);
-  MethodRequest speculative = request.speculative;
-  if (!speculative.load) {
-    const std::size_t texts = std::min(room.slots, room.busy + prompts.size() * request.n);
-    speculative.load = request.seed ? 1 : std::max<std::size_t>(texts, 1);
+std::shared_ptr<const PreparedRequest> prepare(const GenerationRequest& request, const Engine& engine) {
+  Request asked;
+  read_prompts(request, engine.models(), asked);
+  asked.n = request.n;
+  asked.method = request.speculative;
+  asked.sampling = request.warp;
+  asked.sampling.logit_bias = read_biases(request.logit_bias, *engine.models().tokenizer);
+  asked.limit = request.limit;
+  asked.stop_words = request.stop_words;
+  asked.ignore_eos = request.ignore_eos;
+  asked.seed = request.seed.value_or(random_seed());
+  asked.repeatable = request.seed.has_value();
+  if (request.alternatives || request.details) asked.details = request.alternatives.value_or(0);
+  asked.sampled_alternatives = request.sampled_alternatives;
+  asked.cache_prompt = request.cache_prompt;
+  asked.report_progress = request.progress && request.stream;
+  const std::size_t completions = asked.prompts.size() * asked.n;
+  for (const std::vector<Token>& prompt : asked.prompts) {
+    if (prompt.size() >= engine.context()) throw ApiError::exceeds_context(prompt.size(), engine.context());
   }
-  const MethodOptions settings =
-      settings_by_costs(*method, speculative, models.costs, *checked, models.tokenizer->vocabulary().size());
-  valid(check_block(valid(make_decoder(*method, settings)), context));
-  check_together(*checked, *method, settings, models.tokenizer->vocabulary().size());
-  if (prompts.size() * request.n > max_texts) {
-    throw ApiError::invalid(fmt::format("prompts × n ('n': {}) must be at most {}, got {}", request.n,
-                                        max_texts, prompts.size() * request.n));
+  auto prepared = valid(engine.prepare(std::move(asked)));
+  if (completions > engine.capacity()) {
+    throw ApiError::invalid(fmt::format("prompts × n ('n': {}) is {}, slots and queue have room for {}",
+                                        request.n, completions, engine.capacity()));
   }
-
-  Tasks out{{}, request.seed.value_or(random_seed())};
-  for (const std::vector<Token>& prompt : prompts) {
-    if (prompt.empty()) throw ApiError::invalid("the prompt has no tokens");
-    if (prompt.size() >= context) throw ApiError::exceeds_context(prompt.size(), context);
-    for (std::size_t i = 0; i < request.n; ++i) {
-      Task task{.prompt = prompt,
-                .method = method,
-                .settings = settings,
-                .warp = checked,
-                .limit = std::min(request.limit.value_or(context), context - prompt.size()),
-                .ignore_eos = request.ignore_eos,
-                .stop_words = request.stop_words,
-                .seed = out.seed,
-                .sample = out.tasks.size(),
-                .details = {},
-                .cache_prompt = request.cache_prompt,
-                .limited_by_context = request.limit.value_or(context) > context - prompt.size(),
-                .reasoning = reasoning,
-                .sampled_alternatives = request.sampled_alternatives,
-                .progress = request.progress && request.stream,
-                .load = *speculative.load};
-      if (request.alternatives || request.details) task.details = request.alternatives.value_or(0);
-      out.tasks.push_back(std::move(task));
-    }
-  }
-  return out;
+  return prepared;
 }
 
 }  // namespace spectr::server

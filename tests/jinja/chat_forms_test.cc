@@ -1,4 +1,4 @@
-#include "apps/server/chat_forms.h"
+#include "spectr/text/chat/chat_forms.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "spectr/text/jinja/from_json.h"
 #include "spectr/text/jinja/template.h"
 
-namespace spectr::server {
+namespace spectr {
 namespace {
 
 using testing::IsSupersetOf;
@@ -272,4 +272,4 @@ TEST(ChatForms, AreNamedAsInLlamaCpp) {
 }
 
 }  // namespace
-}  // namespace spectr::server
+}  // namespace spectr

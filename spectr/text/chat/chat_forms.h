@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace spectr::server {
+namespace spectr {
 
 // Chat templates by name, for files that have none or a wrong one. The names are llama.cpp's.
 
@@ -14,4 +14,4 @@ std::optional<std::string> chat_form(std::string_view name);
 /// All names, in alphabetical order.
 std::vector<std::string_view> chat_form_names();
 
-}  // namespace spectr::server
+}  // namespace spectr

@@ -1,0 +1,233 @@
+#include "spectr/engine/completion_slot.h"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "spectr/base/counter_random.h"
+#include "spectr/base/stopwatch.h"
+#include "spectr/decode/generate.h"
+
+namespace spectr {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+FinishReason finish_reason_of(StopReason reason) {
+  switch (reason) {
+    case StopReason::eos:
+      return FinishReason::eos;
+    case StopReason::limit:
+      return FinishReason::limit;
+    case StopReason::word:
+      return FinishReason::word;
+  }
+  return FinishReason::failed;
+}
+
+/// Compares what blocks take with the costs that the method goes by.
+class BlockTimes {
+ public:
+  explicit BlockTimes(const Decoder& decoder) : decoder_(decoder) {}
+
+  /// Seconds of all stages so far.
+  double seconds() const {
+    const auto& [draft, target, select] = decoder_.seconds();
+    return draft + target + select;
+  }
+
+  /// Called after each block. The first one does not count: it includes a part of the prompt.
+  void add_block(const std::optional<Expectation>& expectation, CostCheck& check) {
+    const double now = seconds(), took = now - std::exchange(before_, now);
+    if (expectation && took < now) check.add(took, expectation->charged);
+  }
+
+ private:
+  const Decoder& decoder_;
+  double before_ = 0.0;
+};
+
+}  // namespace
+
+CompletionSlot::CompletionSlot(std::size_t number, const EngineModels& models, std::size_t max_nodes,
+                               Batcher& batcher, EngineCounters& counters, std::span<PassProfile> profiles)
+    : number_(number),
+      max_nodes_(max_nodes),
+      models_(models),
+      batcher_(batcher),
+      counters_(counters),
+      target_{models.target.get()} {
+  for (const auto& draft : models.drafts) drafts_.push_back({draft.get()});
+  if (!profiles.empty()) {
+    target_.profile = profiles.data();
+    for (std::size_t i = 0; i < drafts_.size(); ++i) drafts_[i].profile = &profiles[i + 1];
+  }
+}
+
+Result<void> CompletionSlot::open() {
+  for (Cache* cache : caches_of(drafts_.size())) SPECTR_TRY_VOID(start(*cache));
+  return {};
+}
+
+Result<void> CompletionSlot::start(Cache& cache) {
+  const std::size_t context = std::min(models_.context, cache.model->context());
+  SPECTR_TRY(auto fresh, cache.model->start(context, max_nodes_, cache.profile));
+  auto session = batcher_.adopt(std::move(fresh), *cache.model);
+  cache.session = session.get();
+  cache.owned = std::move(session);
+  return {};
+}
+
+/// Drops the sessions, whatever state they are in. The next completion starts new ones.
+void CompletionSlot::reset() {
+  const auto drop = [](Cache& cache) { cache = {cache.model, cache.profile}; };
+  drop(target_);
+  std::ranges::for_each(drafts_, drop);
+}
+
+std::size_t CompletionSlot::Cache::common(std::span<const Token> prompt) const {
+  return session == nullptr ? 0 : common_beginning(session->known(), prompt);
+}
+
+std::size_t CompletionSlot::reusable_prefix(std::span<const Token> prompt) const {
+  return target_.session == nullptr ? 0 : target_.session->copyable(target_.common(prompt));
+}
+
+std::vector<CompletionSlot::Cache*> CompletionSlot::caches_of(std::size_t draft_models) {
+  std::vector<Cache*> caches = {&target_};
+  for (Cache& draft : std::span(drafts_).first(std::min(draft_models, drafts_.size())))
+    caches.push_back(&draft);
+  return caches;
+}
+
+CompletionResult CompletionSlot::run(const CompletionJob& job) {
+  CompletionResult result;
+  result.slot = number_;
+  result.begun = Clock::now();
+  counters_.count(&EngineCounts::queued, result.begun - job.submitted);
+  try {
+    if (const auto done = generate(job, result); !done) {
+      result.reason = FinishReason::failed;
+      result.failure = done.error().message;
+    }
+  } catch (const std::exception& failure) {
+    result.reason = FinishReason::failed;
+    result.failure = failure.what();
+  }
+  if (result.reason == FinishReason::failed) reset();
+  return result;
+}
+
+/// Returns the sessions of these caches, the target's first, rewound to what they hold of the prompt.
+Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const CompletionJob& job) {
+  const PreparedRequest& prepared = *job.request;
+  const std::span<const Token> prompt = prepared.prompt_of(job.choice);
+  const bool shares = prepared.request.cache_prompt;
+  for (Cache* cache : caches) {
+    if (!cache->owned) SPECTR_TRY_VOID(start(*cache));
+    // The prompt's last token is always computed: the first block starts from its logits.
+    const std::size_t common = std::min(cache->common(prompt), prompt.size() - 1);
+    // Completions of one request compute a common prompt once in any case.
+    const bool reuses = shares || (job.group != 0 && cache->session->group() == job.group);
+    cache->session->begin(reuses ? common : 0, {.all = shares, .group = job.group});
+    cache->session->cancel_when(job.completion->stop());
+  }
+  Models models{std::move(target_.owned), {}, *prepared.decoding.warp};
+  for (Cache* draft : caches.subspan(1)) models.drafts.push_back(std::move(draft->owned));
+  return models;
+}
+
+/// Takes the sessions back, which hold a part of this sequence.
+void CompletionSlot::unbind(std::span<Cache* const> caches, Models models,
+                            const std::vector<Token>& sequence) {
+  target_.owned = std::move(models.target);
+  for (std::size_t i = 0; i < models.drafts.size(); ++i) caches[i + 1]->owned = std::move(models.drafts[i]);
+  target_.session->report_progress({});
+  for (Cache* cache : caches) cache->session->end(sequence);
+}
+
+Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult& result) {
+  const Request& request = job.request->request;
+  const DecodingSettings& decoding = job.request->decoding;
+  const std::span<const Token> prompt = job.request->prompt_of(job.choice);
+  Completion& completion = *job.completion;
+  SPECTR_TRY(Decoder decoder, make_decoder(*decoding.method, decoding.options));
+  const std::vector<Cache*> caches = caches_of(decoding.method->models.max);
+  std::optional<Batcher::ActiveSequence> active(batcher_);
+  SPECTR_TRY(Models models, bind(caches, job));
+  result.cached = target_.session->length();
+  Statistics& statistics = result.statistics;
+  const auto report_progress = [&](std::size_t processed) {
+    if (!request.report_progress || statistics.blocks() > 0) return;
+    const std::chrono::duration<double> since = Clock::now() - result.begun;
+    const std::size_t cached = result.cached + target_.session->copied(), all = prompt.size();
+    CompletionEvent event;
+    event.progress = {{all, cached, std::min(processed, all), since.count()}};
+    completion.add(job.choice, std::move(event));
+  };
+  report_progress(result.cached);
+  target_.session->report_progress(report_progress);
+
+  std::vector<Token> sequence(prompt.begin(), prompt.end());
+  CompletionText text(*models_.tokenizer, request.stop_words,
+                      request.reasoning
+                          ? ReasoningSplitter::make(*request.reasoning->form, request.reasoning->begun)
+                          : nullptr);
+  Stopwatch watch;
+  BlockTimes times(decoder);
+  const bool reads_costs = decoding.method->reads(Setting::costs);
+  Clock::time_point last = job.submitted;
+  const auto listener = [&](const Block& block) -> std::optional<std::size_t> {
+    const auto now = Clock::now();
+    counters_.count(statistics.blocks() == 0 ? &EngineCounts::first_token : &EngineCounts::gap, now - last);
+    last = now;
+    sequence.insert(sequence.end(), block.tokens.begin(), block.tokens.end());
+    CompletionEvent event{.delta = text.add(block)};
+    if (statistics.blocks() == 0) {
+      report_progress(prompt.size());
+      statistics.total_seconds = watch.lap();
+      statistics.prompt_seconds = statistics.total_seconds - times.seconds();
+    }
+    for (TokenReport& report : event.delta.tokens) {
+      report.block = statistics.blocks();
+      report.seconds = times.seconds();
+    }
+    if (reads_costs) event.expectation = decoder.drafter().expectation();
+    times.add_block(event.expectation, result.cost_check);
+    const std::size_t kept = text.kept().value_or(block.tokens.size());
+    statistics.count(block, kept);
+    counters_.count(block, kept);
+    completion.add(job.choice, std::move(event));
+    return completion.cancelled() ? kept : text.kept();
+  };
+  const GenerateOptions options{
+      job.request->limit_of(job.choice),
+      request.ignore_eos ? std::vector<Token>{} : models_.tokenizer->vocabulary().ends(), request.details,
+      request.sampled_alternatives};
+  CounterRandom choices(request.seed, request.first_sample + job.choice);
+  const auto generation = spectr::generate(decoder, models, prompt, options, choices, listener);
+  unbind(caches, std::move(models), sequence);
+  active.reset();
+  result.cached += target_.session->copied();
+  result.computed = std::min(target_.session->length(), prompt.size()) - result.cached;
+  result.shape = decoder.shape();
+  result.learned = decoder.drafter().learned();
+  if (generation) {
+    statistics = generation->statistics;
+  } else {  // cancelled in the middle of a pass, or failed
+    statistics.total_seconds += watch.lap();
+    if (statistics.blocks() == 0) statistics.prompt_seconds = statistics.total_seconds;
+    if (!completion.cancelled()) return std::unexpected(generation.error());
+  }
+  completion.add(job.choice, {.delta = text.finish()});
+  result.reason = completion.cancelled() ? completion.why() : finish_reason_of(generation->stop);
+  if (result.reason == FinishReason::limit && job.request->context_limits(job.choice))
+    result.reason = FinishReason::context;
+  result.has_new_line = text.has_new_line();
+  result.stop_word = text.stop_word();
+  if (!text.stop_word().empty()) result.reason = FinishReason::word;
+  return {};
+}
+
+}  // namespace spectr

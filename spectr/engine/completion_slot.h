@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "spectr/decode/drafter.h"
+#include "spectr/engine/batcher.h"
+#include "spectr/engine/completion.h"
+#include "spectr/engine/engine_counts.h"
+#include "spectr/engine/engine_models.h"
+#include "spectr/engine/request.h"
+
+namespace spectr {
+
+/// One completion that is to be generated.
+struct CompletionJob {
+  std::shared_ptr<const PreparedRequest> request;
+  std::shared_ptr<Completion> completion;
+  std::size_t choice;       ///< index in both
+  std::uint64_t group = 0;  ///< jobs of one request share their prompt
+  std::chrono::steady_clock::time_point submitted = {};
+};
+
+/// Generates one completion at a time, with a session in each model. The sessions keep their sequence, so
+/// that a later prompt with the same prefix reuses it. Used by one thread at a time.
+class CompletionSlot {
+ public:
+  /// The arguments must outlive the slot.
+  CompletionSlot(std::size_t number, const EngineModels& models, std::size_t max_nodes, Batcher& batcher,
+                 EngineCounters& counters, std::span<PassProfile> profiles);
+
+  /// Creates sessions for sequences of at most `models.context` tokens. Fails if memory does not suffice.
+  Result<void> open();
+
+  /// Generates the completion and adds its events; returns when it has ended. The caller adds the result.
+  CompletionResult run(const CompletionJob& job);
+
+  /// Tokens that the target's session holds.
+  std::size_t length() const { return target_.session == nullptr ? 0 : target_.session->known().size(); }
+  /// Tokens of the prompt that the target need not compute.
+  std::size_t reusable_prefix(std::span<const Token> prompt) const;
+
+ private:
+  /// A session; none after a failure. A decoder owns it while it works.
+  struct Cache {
+    const Transformer* model;
+    PassProfile* profile = nullptr;
+    std::unique_ptr<Session> owned = nullptr;
+    BatchedSession* session = nullptr;
+    std::size_t common(std::span<const Token> prompt) const;
+  };
+
+  Result<void> generate(const CompletionJob& job, CompletionResult& result);
+  std::vector<Cache*> caches_of(std::size_t draft_models);
+  Result<Models> bind(std::span<Cache* const> caches, const CompletionJob& job);
+  void unbind(std::span<Cache* const> caches, Models models, const std::vector<Token>& sequence);
+  Result<void> start(Cache& cache);
+  void reset();
+
+  std::size_t number_;
+  std::size_t max_nodes_;
+  const EngineModels& models_;
+  Batcher& batcher_;
+  EngineCounters& counters_;
+  Cache target_;
+  std::vector<Cache> drafts_;
+};
+
+}  // namespace spectr

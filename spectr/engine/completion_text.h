@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spectr/decode/block.h"
+#include "spectr/text/reasoning.h"
+#include "spectr/text/stopping_text.h"
+
+namespace spectr {
+
+/// A token that the target might have drawn instead.
+struct Alternative {
+  Token token;
+  std::string piece;
+  double log_probability;
+};
+
+/// A generated token and, where the request asked for them, its details.
+struct TokenReport {
+  Token token;
+  std::string piece;   ///< its bytes, which can be a part of a character
+  std::size_t offset;  ///< characters of the text before it
+  std::size_t end;     ///< bytes of the text up to and including it
+  Source source;
+  double log_probability;                      ///< under the unfiltered target, as those of the alternatives
+  std::optional<double> target = {};           ///< under the target's distribution that verified it
+  std::optional<double> draft = {};            ///< under the draft's distribution at its position
+  std::vector<Alternative> alternatives = {};  ///< likeliest first
+  std::size_t block = 0;                       ///< index of the block that it came with
+  double seconds = 0.0;  ///< generation time up to the end of that block, without the prompt
+};
+
+/// New text and tokens of a completion.
+struct TextDelta {
+  std::string text;            ///< characters that later tokens cannot change
+  std::string reasoning = {};  ///< the same of the reasoning, if it is split from the content
+  std::vector<TokenReport> tokens = {};
+
+  void append(TextDelta later);
+};
+
+/// Assembles the text of a completion from blocks of tokens. It ends at a stop sequence, and its reasoning is
+/// split from its content. Not thread-safe.
+class CompletionText {
+ public:
+  /// The tokenizer must outlive the object. Without a splitter all text is content.
+  CompletionText(const Tokenizer& tokenizer, std::vector<std::string> stop_words,
+                 std::unique_ptr<ReasoningSplitter> splitter = nullptr)
+      : tokenizer_(tokenizer), text_(tokenizer, std::move(stop_words)), splitter_(std::move(splitter)) {}
+
+  /// Adds a block. Once a stop sequence is complete, `kept()` is the number of tokens of that block that
+  /// belong to the completion.
+  TextDelta add(const Block& block);
+  std::optional<std::size_t> kept() const { return kept_; }
+  /// The stop sequence that ended the text, or an empty string.
+  const std::string& stop_word() const { return text_.stop_word(); }
+  bool has_new_line() const { return text_.text().contains('\n'); }
+
+  /// Returns what was held back, at the end of the completion.
+  TextDelta finish();
+
+ private:
+  TokenReport report(const Block& block, std::size_t i) const;
+  std::string_view release(std::size_t until);
+
+  const Tokenizer& tokenizer_;
+  StoppingText text_;
+  std::unique_ptr<ReasoningSplitter> splitter_;
+  std::size_t characters_ = 0;  // of the text
+  std::size_t released_ = 0;
+  std::optional<std::size_t> kept_;
+};
+
+}  // namespace spectr

@@ -1,0 +1,125 @@
+#include "spectr/engine/engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "spectr/decode/auto/best_shape.h"
+
+namespace spectr {
+namespace {
+
+constexpr std::size_t max_completions = 128;  // of one request
+
+/// Fails if a bias is of a token that does not exist, or all tokens are forbidden.
+Result<void> check_biases(const WarpOptions& sampling, std::size_t vocabulary) {
+  std::set<Token> forbidden;
+  for (const auto& [token, bias] : sampling.logit_bias) {
+    if (token < 0 || static_cast<std::size_t>(token) >= vocabulary)
+      return error("logit_bias: token {} is outside the vocabulary of {}", token, vocabulary);
+    if (std::isinf(bias)) forbidden.insert(token);
+  }
+  if (forbidden.size() >= vocabulary) return error("'logit_bias' forbids every token");
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_block(const Decoder& decoder, std::size_t left, std::size_t max_nodes) {
+  const std::size_t nodes = decoder.max_nodes(left);
+  if (nodes <= max_nodes) return {};
+  return error("a block of {} drafted tokens is too large, at most {} are allowed", nodes - 1, max_nodes - 1);
+}
+
+Result<std::unique_ptr<Engine>> Engine::load(EngineOptions options) {
+  SPECTR_TRY(EngineModels models, EngineModels::load(options.models));
+  return start(std::make_shared<const EngineModels>(std::move(models)), std::move(options));
+}
+
+Result<std::unique_ptr<Engine>> Engine::start(std::shared_ptr<const EngineModels> models,
+                                              EngineOptions options) {
+  std::unique_ptr<Engine> engine(new Engine(std::move(models), std::move(options)));
+  SPECTR_TRY_VOID(engine->slots_->start());
+  return engine;
+}
+
+Engine::Engine(std::shared_ptr<const EngineModels> models, EngineOptions options)
+    : models_(std::move(models)),
+      options_(std::move(options)),
+      profiles_(options_.profile ? 1 + models_->drafts.size() : 0),
+      slots_(std::make_unique<SlotPool>(*models_, options_.slots, profiles_)) {}
+
+Engine::~Engine() = default;
+
+Result<std::shared_ptr<const Costs>> Engine::measured_costs() const {
+  const std::lock_guard lock(costs_mutex_);
+  if (costs_ || !options_.costs) return costs_;
+  SPECTR_TRY(costs_, options_.costs(*models_));
+  return costs_;
+}
+
+Result<void> Engine::measure_costs() {
+  SPECTR_TRY_VOID(measured_costs());
+  return {};
+}
+
+std::shared_ptr<const Costs> Engine::costs() const {
+  const std::lock_guard lock(costs_mutex_);
+  return costs_;
+}
+
+Result<DecodingSettings> Engine::resolve(const MethodRequest& method, const WarpOptions& sampling,
+                                         std::size_t load) const {
+  const std::size_t drafts = models_->drafts.size(), vocabulary = models_->target->vocabulary();
+  std::shared_ptr<const Costs> costs = this->costs();
+  const bool can_measure = options_.costs && options_.measures_on_demand;
+  SPECTR_TRY(const MethodRule* rule, method.rule(drafts, costs != nullptr || can_measure));
+  if (drafts < rule->models.min) return error("method {} needs a draft model, none is loaded", rule->name);
+  SPECTR_TRY(Warp made, Warp::make(sampling));
+  const auto warp = std::make_shared<const Warp>(std::move(made));
+  SPECTR_TRY_VOID(check_biases(sampling, vocabulary));
+  SPECTR_TRY_VOID(check_tuples(*rule, method.settings(), sampling, vocabulary));
+  const bool needs_costs = rule->reads(Setting::costs);
+  if (!costs && can_measure && (needs_costs || leaves_shape_open(*rule, method))) {
+    SPECTR_TRY(costs, measured_costs());
+  }
+  if (!costs && needs_costs)
+    return error("method {} is not available: what passes cost has not been measured", rule->name);
+  MethodRequest request = method;
+  if (!request.load) request.load = load;
+  DecodingSettings settings{rule, settings_by_costs(*rule, request, costs, *warp, vocabulary), warp,
+                            *request.load};
+  SPECTR_TRY(const Decoder decoder, make_decoder(*rule, settings.options));
+  SPECTR_TRY_VOID(check_block(decoder, models_->context, options_.slots.max_nodes));
+  SPECTR_TRY_VOID(check_tuples(*rule, settings.options, sampling, vocabulary));
+  return settings;
+}
+
+Result<std::shared_ptr<const PreparedRequest>> Engine::prepare(Request request) const {
+  const std::size_t completions = request.prompts.size() * request.n;
+  if (request.prompts.empty() || request.n == 0) return error("the request has no prompt");
+  if (completions > max_completions)
+    return error("prompts × n ('n': {}) must be at most {}, got {}", request.n, max_completions, completions);
+  for (const std::vector<Token>& prompt : request.prompts) {
+    if (prompt.empty()) return error("the prompt has no tokens");
+    if (prompt.size() > context())
+      return error("the prompt has {} tokens, but the context holds {}", prompt.size(), context());
+    const auto unknown = std::ranges::find_if(prompt, [this](Token token) {
+      return token < 0 || static_cast<std::size_t>(token) >= models_->target->vocabulary();
+    });
+    if (unknown != prompt.end()) return error("token {} of the prompt is outside the vocabulary", *unknown);
+  }
+  const std::size_t expected = std::min(options_.slots.slots, slots_->unfinished() + completions);
+  const std::size_t load = request.repeatable ? 1 : std::max<std::size_t>(expected, 1);
+  SPECTR_TRY(DecodingSettings decoding, resolve(request.method, request.sampling, load));
+  return std::make_shared<const PreparedRequest>(
+      PreparedRequest{std::move(request), std::move(decoding), context()});
+}
+
+std::shared_ptr<Completion> Engine::submit(std::shared_ptr<const PreparedRequest> request,
+                                           std::function<void()> on_news) {
+  return slots_->submit(std::move(request), std::move(on_news));
+}
+
+}  // namespace spectr

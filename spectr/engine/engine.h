@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "spectr/base/result.h"
+#include "spectr/engine/completion.h"
+#include "spectr/engine/engine_models.h"
+#include "spectr/engine/request.h"
+#include "spectr/engine/slot_pool.h"
+#include "spectr/nn/pass_profile.h"
+
+namespace spectr {
+
+struct EngineOptions {
+  ModelOptions models = {};
+  SlotOptions slots = {};
+  /// Returns what passes of these models cost on this machine; called at most once with success, and can take
+  /// several seconds. Without it, `auto` is not available and shapes that a request leaves open have
+  /// defaults.
+  std::function<Result<std::shared_ptr<const Costs>>(const EngineModels&)> costs = {};
+  bool measures_on_demand = true;  ///< call `costs` when a request needs them, not only in measure_costs()
+  bool profile = false;            ///< measure the operations of passes; requires one slot
+};
+
+/// The path from a request to its completions: load → prepare → submit → events. An engine owns its models,
+/// and decodes concurrent requests in shared passes. Thread-safe.
+///
+///     SPECTR_TRY(auto engine, Engine::load({.models = {.target = "model.gguf"}}));
+///     SPECTR_TRY(auto request, engine->prepare({.prompts = {engine->models().tokenizer->encode("Once")}}));
+///     const auto completion = engine->submit(request);
+///     while (auto news = completion->next(std::chrono::seconds(60))) print(news->second.delta.text);
+class Engine {
+ public:
+  /// Loads the models. Fails as EngineModels::load and start() do.
+  static Result<std::unique_ptr<Engine>> load(EngineOptions options);
+
+  /// Starts an engine over models that are loaded; `options.models` is not read. Fails if memory or threads
+  /// do not suffice for the slots.
+  static Result<std::unique_ptr<Engine>> start(std::shared_ptr<const EngineModels> models,
+                                               EngineOptions options = {});
+  ~Engine();
+
+  /// Chooses the method, completes its settings, by cost where the request leaves the shape open, and checks
+  /// them together. Fails if the engine cannot decode so.
+  Result<DecodingSettings> resolve(const MethodRequest& method, const WarpOptions& sampling,
+                                   std::size_t load = 1) const;
+
+  /// Checks a request and builds what its completions share. Fails before any pass with the reason why the
+  /// request cannot be decoded.
+  Result<std::shared_ptr<const PreparedRequest>> prepare(Request request) const;
+
+  /// Queues the completions of a request. `on_news` is called by other threads whenever
+  /// Completion::next() has something to return. Null: the queue is full, or the engine is shutting down.
+  std::shared_ptr<Completion> submit(
+      std::shared_ptr<const PreparedRequest> request, std::function<void()> on_news = [] {});
+
+  /// Cancels every completion, and accepts no more.
+  void cancel_all() { slots_->cancel_all(); }
+
+  const EngineModels& models() const { return *models_; }
+  const SlotOptions& slot_options() const { return options_.slots; }
+  /// Tokens of prompt and completion together.
+  std::size_t context() const { return models_->context; }
+  /// Completions that one request can have: slots and queue together.
+  std::size_t capacity() const { return options_.slots.slots + options_.slots.queue; }
+
+  /// Measures what passes cost now, instead of when a request needs it.
+  Result<void> measure_costs();
+  /// What passes cost; null if that has not been measured.
+  std::shared_ptr<const Costs> costs() const;
+
+  const SlotPool& slots() const { return *slots_; }
+  /// One profile per model, the target's first; empty without EngineOptions::profile. Requires: no completion
+  /// is being generated.
+  std::span<const PassProfile> profiles() const { return profiles_; }
+
+ private:
+  Engine(std::shared_ptr<const EngineModels> models, EngineOptions options);
+
+  /// Measures costs unless they are known.
+  Result<std::shared_ptr<const Costs>> measured_costs() const;
+
+  std::shared_ptr<const EngineModels> models_;
+  EngineOptions options_;
+  mutable std::mutex costs_mutex_;
+  mutable std::shared_ptr<const Costs> costs_;
+  std::vector<PassProfile> profiles_;
+  std::unique_ptr<SlotPool> slots_;
+};
+
+}  // namespace spectr

@@ -1,0 +1,77 @@
+#include "spectr/engine/engine_models.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spectr {
+namespace {
+
+/// Prints the messages of a conversation, one a line: for models that were not made for conversations.
+constexpr std::string_view plain_text =
+    "{% for message in messages %}{{ message.content }}{% if not loop.last %}{{ '\n' }}{% endif %}{% endfor "
+    "%}";
+
+}  // namespace
+
+Result<std::optional<std::string>> extend_context(Transformer& model, std::size_t context) {
+  if (context <= model.context()) return std::nullopt;
+  std::string warning =
+      fmt::format("{}: the context of {} tokens is longer than the {} that the model was trained for",
+                  model.spec().file, context, model.spec().context);
+  SPECTR_TRY_VOID(model.extend_context(context));
+  return warning;
+}
+
+ReasoningSplit reasoning_split(const MarkedText& prompt, const EngineModels& models) {
+  const ReasoningForm& form = reasoning_form(models.template_source);
+  return {&form, begun_answer(prompt, form)};
+}
+
+Result<std::string> chat_template_source(const Gguf& file, const ChatOptions& chat) {
+  if (chat.source) return *chat.source;
+  SPECTR_TRY(const std::string_view own, file.string("tokenizer.chat_template", plain_text));
+  return std::string(own);
+}
+
+Result<EngineModels> EngineModels::load(const ModelOptions& options) {
+  EngineModels models;
+  models.pool = std::make_unique<ThreadPool>(options.threads);
+  SPECTR_TRY(LoadedModel loaded, load_model(options.target, *models.pool, options.load));
+  models.tokenizer = std::move(loaded.tokenizer);
+  models.target = std::move(loaded.transformer);
+  models.load_seconds.push_back(loaded.seconds);
+  models.path = options.target.string();
+  const ChatOptions& chat = options.chat;
+  SPECTR_TRY(models.template_source, chat_template_source(models.target->file(), chat));
+  models.chat_template =
+      ChatTemplate::make(models.template_source, models.tokenizer->vocabulary(), chat.rendering);
+  if (chat.source && !models.chat_template) return std::unexpected(models.chat_template.error());
+  models.has_template = chat.source || models.target->file().find("tokenizer.chat_template") != nullptr;
+  models.splits_reasoning = chat.splits_reasoning;
+  for (const std::filesystem::path& path : options.drafts) {
+    SPECTR_TRY(LoadedModel draft,
+               load_draft(path, *models.target, *models.tokenizer, *models.pool, options.load));
+    models.load_seconds.push_back(draft.seconds);
+    models.drafts.push_back(std::move(draft.transformer));
+  }
+  const auto& warnings = models.tokenizer->vocabulary().warnings();
+  models.warnings.assign(warnings.begin(), warnings.end());
+  SPECTR_TRY(std::optional<std::string> warning, extend_context(*models.target, options.context));
+  if (warning) models.warnings.push_back(*std::move(warning));
+  models.context = options.context == 0 ? models.target->context() : options.context;
+  return models;
+}
+
+std::vector<const Transformer*> EngineModels::draft_models() const {
+  std::vector<const Transformer*> models;
+  for (const auto& draft : drafts) models.push_back(draft.get());
+  return models;
+}
+
+Result<void> EngineModels::check_alive() const {
+  SPECTR_TRY_VOID(target->check_alive());
+  for (const auto& draft : drafts) SPECTR_TRY_VOID(draft->check_alive());
+  return {};
+}
+
+}  // namespace spectr

@@ -1,0 +1,185 @@
+#include "spectr/engine/slot_pool.h"
+
+#include <algorithm>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "spectr/base/check.h"
+
+namespace spectr {
+namespace {
+
+/// Cheapest first: completions draft before all of them meet at the target.
+std::vector<const LanguageModel*> drafts_then_target(const EngineModels& models) {
+  std::vector<const LanguageModel*> order;
+  for (const auto& draft : models.drafts) order.push_back(draft.get());
+  order.push_back(models.target.get());
+  return order;
+}
+
+PassPolicy policy_of(const Transformer& target, const SlotOptions& options) {
+  const std::size_t chunks = target.caps().backend == "cpu" ? 1 : 8;
+  return {.max_rows = options.max_rows > 0 ? options.max_rows : chunks * target.piece()};
+}
+
+}  // namespace
+
+SlotPool::SlotPool(const EngineModels& models, SlotOptions options, std::span<PassProfile> profiles)
+    : models_(models),
+      options_(options),
+      batcher_(drafts_then_target(models), options.slots, options.max_nodes,
+               policy_of(*models.target, options)),
+      workers_(options.slots) {
+  SPECTR_CHECK(options.slots >= 1 && (profiles.empty() || options.slots == 1));
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers_[i].slot =
+        std::make_unique<CompletionSlot>(i, models, options.max_nodes, batcher_, counters_, profiles);
+  }
+}
+
+Result<void> SlotPool::start() {
+  try {
+    for (Worker& worker : workers_) SPECTR_TRY_VOID(worker.slot->open());
+    for (Worker& worker : workers_) threads_.emplace_back([this, &worker] { work(worker); });
+  } catch (const std::bad_alloc&) {
+    return error("there is no memory for {} slots of {} tokens", options_.slots, models_.context);
+  } catch (const std::system_error& failure) {
+    return error("there are no threads for {} slots: {}", options_.slots, failure.what());
+  }
+  return {};
+}
+
+SlotPool::~SlotPool() {
+  cancel_all();
+  threads_.clear();
+}
+
+void SlotPool::cancel_all() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+  for (const auto& job : queue_) job->completion->cancel();
+  for (const Worker& worker : workers_) {
+    if (worker.job) worker.job->completion->cancel();
+  }
+  drop_cancelled();
+  changed_.notify_all();
+}
+
+std::shared_ptr<Completion> SlotPool::submit(std::shared_ptr<const PreparedRequest> request,
+                                             std::function<void()> on_news) {
+  const std::size_t completions = request->completions();
+  const std::lock_guard lock(mutex_);
+  drop_cancelled();
+  const auto idle = std::ranges::count_if(workers_, [](const Worker& worker) { return !worker.job; });
+  if (stopping_ || queue_.size() + completions > options_.queue + static_cast<std::size_t>(idle))
+    return nullptr;
+  auto completion = std::make_shared<Completion>(completions, std::move(on_news));
+  ++requests_;
+  const auto now = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < completions; ++i)
+    queue_.push_back(std::make_unique<CompletionJob>(CompletionJob{request, completion, i, requests_, now}));
+  assign();
+  return completion;
+}
+
+/// Removes the jobs from the queue that nobody waits for.
+void SlotPool::drop_cancelled() {
+  std::erase_if(queue_, [this](const std::unique_ptr<CompletionJob>& job) {
+    if (!job->completion->cancelled()) return false;
+    CompletionResult result;
+    result.reason = FinishReason::not_started;
+    counters_.count(result);
+    job->completion->finish(job->choice, std::move(result));
+    return true;
+  });
+}
+
+/// Returns the idle worker that loses least. It loses the part of its own sequence that is not the prompt's
+/// prefix. What it lacks of the prompt is copied from another slot, which costs little, or has to be computed
+/// in any of them. So an empty or short one goes before a long conversation; ties go to the one idle longest.
+SlotPool::Worker* SlotPool::choose(std::span<const Token> prompt) {
+  constexpr std::size_t copied_for_one = 32;  // tokens that are copied at the price of one that is lost
+  Worker* best = nullptr;
+  std::size_t least = 0;
+  for (Worker& worker : workers_) {
+    if (worker.job) continue;
+    const std::size_t common = worker.slot->reusable_prefix(prompt);
+    const std::size_t loss = copied_for_one * (worker.slot->length() - common) + (prompt.size() - common);
+    const bool better =
+        best == nullptr || loss < least || (loss == least && worker.last_used < best->last_used);
+    if (!better) continue;
+    best = &worker;
+    least = loss;
+  }
+  return best;
+}
+
+/// Gives the first jobs of the queue to idle workers.
+void SlotPool::assign() {
+  drop_cancelled();
+  while (!queue_.empty()) {
+    const CompletionJob& first = *queue_.front();
+    Worker* worker = choose(first.request->prompt_of(first.choice));
+    if (worker == nullptr) return;
+    worker->job = std::move(queue_.front());
+    worker->last_used = ++jobs_;
+    queue_.pop_front();
+    changed_.notify_all();
+  }
+}
+
+void SlotPool::work(Worker& worker) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return worker.job || stopping_; });
+    if (!worker.job) return;
+    const CompletionJob& job = *worker.job;
+    lock.unlock();
+    CompletionResult result = worker.slot->run(job);
+    counters_.count(result);
+    lock.lock();
+    const std::unique_ptr<CompletionJob> done = std::move(worker.job);
+    if (!stopping_) assign();
+    lock.unlock();
+    done->completion->finish(done->choice, std::move(result));
+    lock.lock();
+  }
+}
+
+std::size_t SlotPool::reserved_bytes() const {
+  const auto of_slot = [this](const Transformer& model) {
+    return model.session_bytes(std::min(models_.context, model.context()), options_.max_nodes);
+  };
+  std::size_t bytes = of_slot(*models_.target);
+  for (const auto& draft : models_.drafts) bytes += of_slot(*draft);
+  return options_.slots * bytes;
+}
+
+std::vector<SlotState> SlotPool::states() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<SlotState> states;
+  for (const Worker& worker : workers_) {
+    SlotState state;
+    if (worker.job) {
+      const PreparedRequest& request = *worker.job->request;
+      state = {true, request.prompt_of(worker.job->choice).size(), request.decoding.method};
+    }
+    states.push_back(state);
+  }
+  return states;
+}
+
+std::size_t SlotPool::unfinished() const {
+  const std::lock_guard lock(mutex_);
+  const auto busy =
+      std::ranges::count_if(workers_, [](const Worker& worker) { return worker.job != nullptr; });
+  return queue_.size() + static_cast<std::size_t>(busy);
+}
+
+std::size_t SlotPool::queued() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size();
+}
+
+}  // namespace spectr

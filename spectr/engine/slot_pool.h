@@ -1,0 +1,88 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "spectr/engine/completion_slot.h"
+
+namespace spectr {
+
+/// How many completions an engine decodes concurrently, and how many wait.
+struct SlotOptions {
+  std::size_t slots = 1;
+  std::size_t queue = 64;
+  std::size_t max_rows = 0;    ///< PassPolicy::max_rows; 0: one prompt chunk, on devices eight
+  std::size_t max_nodes = 65;  ///< of a token tree: memory of sessions is planned for it
+};
+
+/// The state of a slot.
+struct SlotState {
+  bool busy = false;
+  std::size_t prompt = 0;  ///< tokens of its prompt
+  const MethodRule* method = nullptr;
+};
+
+/// Slots that generate completions, each on a thread of its own, in passes that they share, and the queue of
+/// those that wait for a slot. A completion depends on its request alone, not on its neighbours. Thread-safe.
+class SlotPool {
+ public:
+  /// The models must outlive the pool. `profiles`: one per model, the target's first, or none.
+  SlotPool(const EngineModels& models, SlotOptions options, std::span<PassProfile> profiles);
+  ~SlotPool();
+  SlotPool(const SlotPool&) = delete;
+  SlotPool& operator=(const SlotPool&) = delete;
+
+  /// Creates the sessions and the threads of all slots. Fails if memory or threads do not suffice.
+  Result<void> start();
+
+  /// Queues all completions of a request. Null: the queue has no room for all of them, or the pool is
+  /// shutting down.
+  std::shared_ptr<Completion> submit(std::shared_ptr<const PreparedRequest> request,
+                                     std::function<void()> on_news);
+
+  /// Cancels every completion, and accepts no more.
+  void cancel_all();
+
+  /// Bytes of keys, values and states that all slots may use, in all models.
+  std::size_t reserved_bytes() const;
+  std::vector<SlotState> states() const;
+  std::size_t queued() const;
+  /// Completions that are decoded or wait.
+  std::size_t unfinished() const;
+  EngineCounts counts() const { return counters_.counts(); }
+  /// The draft models in their order, then the target.
+  std::vector<PassCounts> passes() const { return batcher_.counts(); }
+
+ private:
+  struct Worker {
+    std::unique_ptr<CompletionSlot> slot;
+    std::unique_ptr<CompletionJob> job;  // none: idle
+    std::uint64_t last_used = 0;         // index of its last job
+  };
+
+  void work(Worker& worker);
+  void drop_cancelled();
+  void assign();
+  Worker* choose(std::span<const Token> prompt);
+
+  const EngineModels& models_;
+  SlotOptions options_;
+  EngineCounters counters_;
+  Batcher batcher_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Worker> workers_;
+  std::deque<std::unique_ptr<CompletionJob>> queue_;
+  std::uint64_t jobs_ = 0, requests_ = 0;  // so far
+  bool stopping_ = false;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace spectr

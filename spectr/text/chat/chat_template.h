@@ -1,0 +1,79 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spectr/base/result.h"
+#include "spectr/text/chat/chat_message.h"
+#include "spectr/text/jinja/template.h"
+#include "spectr/text/reasoning.h"
+#include "spectr/text/vocabulary.h"
+
+namespace spectr {
+
+/// Variables that ChatTemplate sets itself; nobody else may.
+inline constexpr const char* own_chat_variables[] = {"messages", "add_generation_prompt", "bos_token",
+                                                     "eos_token"};
+
+/// How conversations are rendered.
+struct ChatTemplateOptions {
+  /// Treats the names of control tokens in messages as tokens. By default they are text, so that nobody can
+  /// forge a turn.
+  bool special_in_content = false;
+  jinja::Dict values = {};  ///< variables, unless a request sets them
+  /// Whether answers begin with reasoning, unless a variable says so; none: the template decides.
+  std::optional<bool> thinks = {};
+};
+
+/// A model's chat template together with the variables that depend on the model. Immutable; thread-safe.
+class ChatTemplate {
+ public:
+  /// Parses a template in Jinja. Fails if it is malformed or prints nothing of a user's message.
+  static Result<ChatTemplate> make(std::string_view source, const Vocabulary& vocabulary,
+                                   ChatTemplateOptions options = {});
+
+  /// The input of a template.
+  struct Conversation {
+    std::vector<ChatMessage> messages;  ///< never empty
+    jinja::Dict values = {};            ///< other variables
+    bool continues_last = false;        ///< the last message is the beginning of the answer
+    bool opens_answer = true;           ///< the prompt ends with the header of an answer
+  };
+
+  /// Renders a prompt, in which everything that comes from the conversation is quoted. Reasoning that the
+  /// template opens is closed if answers must have none. Fails with the error that the template raises.
+  Result<MarkedText> render(const Conversation& conversation) const;
+
+  /// Whether strings of variables must be marked as quoted.
+  bool quotes_content() const { return !options_.special_in_content; }
+
+ private:
+  ChatTemplate(jinja::Template parsed, jinja::Dict own, const ReasoningForm& form,
+               ChatTemplateOptions options)
+      : template_(std::move(parsed)), own_(std::move(own)), form_(&form), options_(std::move(options)) {}
+
+  Result<void> probe_contents();
+  jinja::Value value_of(const ChatMessage& message) const;
+  Result<MarkedText> continued(const Conversation& conversation, const jinja::Dict& values) const;
+  bool opens_thoughts(const MarkedText& prompt) const;
+  MarkedText without_open_thoughts(const MarkedText& prompt, const ChatMessage& answer) const;
+  MarkedText with_thoughts(MarkedText prompt, const std::string& thought) const;
+  Result<MarkedText> run(std::span<const ChatMessage> messages, const jinja::Dict& values,
+                         bool opens_answer) const;
+  void close_thoughts(MarkedText& prompt) const;
+  MarkedText quoted(std::string text) const { return MarkedText(std::move(text), quotes_content()); }
+
+  jinja::Template template_;
+  jinja::Dict own_;            // variables
+  const ReasoningForm* form_;  // the marks around reasoning
+  ChatTemplateOptions options_;
+  bool takes_text_ = true;       // contents that are strings
+  bool takes_parts_ = false;     // contents that are lists of parts
+  bool knows_thoughts_ = false;  // the source has the mark that opens reasoning
+  bool takes_thinking_ = false;  // reasoning in a member `thinking`
+};
+
+}  // namespace spectr

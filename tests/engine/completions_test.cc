@@ -1,0 +1,279 @@
+// From a request to its completions: what an engine generates, what it reuses, and what it refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spectr/engine/engine.h"
+#include "tests/engine/bundled.h"
+#include "tests/support/comes_true.h"
+
+namespace spectr {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr std::size_t tokens = 24;
+
+std::unique_ptr<Engine> engine(std::size_t slots, std::size_t queue = 64) {
+  return Engine::start(test::bundled_models(), {.slots = {.slots = slots, .queue = queue}}).value();
+}
+
+Request request(std::string_view prompt, std::uint64_t seed, std::string_view method = "spectr") {
+  Request request;
+  request.prompts = {test::bundled_models()->tokenizer->encode(prompt)};
+  request.method.method = method;
+  request.sampling.temperature = 1.0;
+  request.limit = tokens;
+  request.seed = seed;
+  return request;
+}
+
+Request endless(std::string_view prompt) {
+  Request endless = request(prompt, 1);
+  endless.limit = 400;
+  endless.ignore_eos = true;
+  return endless;
+}
+
+std::shared_ptr<Completion> submit(Engine& engine, Request one) {
+  return engine.submit(engine.prepare(std::move(one)).value());
+}
+
+struct Text {
+  std::string text;
+  CompletionResult result;
+};
+
+/// Pulls the events of all choices until they have ended.
+std::vector<Text> collect(Completion& completion) {
+  std::vector<Text> all(completion.choices());
+  while (const auto news = completion.next(60s)) {
+    const auto& [choice, event] = *news;
+    all[choice].text += event.delta.text;
+    if (event.result) all[choice].result = *event.result;
+  }
+  for (const Text& one : all) EXPECT_EQ(one.result.failure, "");
+  return all;
+}
+
+Text write(Engine& engine, Request one) {
+  return collect(*submit(engine, std::move(one))).front();
+}
+
+const std::vector<std::string_view> methods = {"spectr",    "plain", "speculative", "block",
+                                               "traversal", "ngram", "batch",       "mtad"};
+constexpr std::string_view story =
+    "Tom had a red ball. He liked to play with it in the park. One day he saw a dog that wanted to play with "
+    "the ball too. The dog ran after it, and Tom ran after the dog";
+
+TEST(Completions, AreTheSameAloneAndAmongSevenOthers) {
+  const auto one = engine(1), eight = engine(8);
+  const auto nth = [](std::size_t i) {
+    return request("Once upon a time there was " + std::string(i, 'a'), i, methods[i]);
+  };
+  std::vector<std::shared_ptr<Completion>> running;
+  for (std::size_t i = 0; i < methods.size(); ++i) running.push_back(submit(*eight, nth(i)));
+  // Two engines on the same models work one after the other: the models' threads serve one pass at a time.
+  std::vector<Text> together;
+  for (const auto& completion : running) together.push_back(collect(*completion).front());
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    const Text alone = write(*one, nth(i));
+    EXPECT_EQ(together[i].text, alone.text) << methods[i];
+    EXPECT_FALSE(alone.text.empty());
+  }
+}
+
+TEST(Completions, AreTheSameWhateverPrefixIsReused) {
+  const auto warm = engine(1), cold = engine(1);
+  const std::string prompt = "Tom had a red ball. He liked to play with";
+  const Text first = write(*warm, request(prompt, 5));
+  EXPECT_EQ(first.result.cached, 0u);
+  const Text again = write(*warm, request(prompt, 5));
+  EXPECT_EQ(again.text, first.text);
+  EXPECT_EQ(again.result.cached, request(prompt, 5).prompts[0].size() - 1);
+
+  const std::string longer = prompt + first.text + " And";
+  const Text goes_on = write(*warm, request(longer, 6)), fresh = write(*cold, request(longer, 6));
+  EXPECT_GT(goes_on.result.cached, request(prompt, 5).prompts[0].size());
+  EXPECT_EQ(goes_on.text, fresh.text);
+
+  Request uncached = request(longer, 6);
+  uncached.cache_prompt = false;
+  EXPECT_EQ(write(*warm, std::move(uncached)).result.cached, 0u);
+}
+
+TEST(Completions, ReuseThePrefixesOfOtherMethods) {
+  const auto warm = engine(1), cold = engine(1);
+  for (std::string_view method : methods) {
+    const Text text = write(*warm, request("The little dog ran", 9, method));
+    EXPECT_EQ(text.text, write(*cold, request("The little dog ran", 9, method)).text) << method;
+  }
+}
+
+TEST(Completions, GoToTheSlotThatHoldsTheirPrefix) {
+  const auto two = engine(2);
+  const Text cats = write(*two, request("Cats like to sleep in the sun and", 1));
+  const Text dogs = write(*two, request("Dogs want to run after a big", 1));
+  ASSERT_NE(cats.result.slot, dogs.result.slot) << "an empty slot is as good as one with another sequence";
+  EXPECT_EQ(write(*two, request("Cats like to sleep in the rain", 1)).result.slot, cats.result.slot);
+  EXPECT_EQ(write(*two, request("Dogs want to run away", 1)).result.slot, dogs.result.slot);
+}
+
+TEST(Completions, OfShortRequestsWipeNoLongConversation) {
+  const auto two = engine(2);
+  const std::string talk = "Tom had a red ball. He liked to play with it in the park. One day he saw a dog";
+  const Text first = write(*two, request(talk, 1));
+  for (std::uint64_t i = 0; i < 4; ++i)
+    EXPECT_NE(write(*two, request("Tom had a " + std::string(1 + i, 'b'), i)).result.slot, first.result.slot);
+  const Text goes_on = write(*two, request(talk + first.text + " And", 2));
+  EXPECT_EQ(goes_on.result.slot, first.result.slot);
+  EXPECT_GT(goes_on.result.cached, request(talk, 1).prompts[0].size());
+}
+
+TEST(Completions, OfOneRequestComputeTheirPromptOnce) {
+  const auto four = engine(4);
+  Request several = request(story, 3);
+  several.n = 4;
+  const std::size_t prompt = several.prompts[0].size();
+  ASSERT_GT(prompt, 2 * Batcher::worth_copying);
+  const std::vector<Text> texts = collect(*submit(*four, several));
+  std::size_t computed = 0;
+  for (const Text& text : texts) {
+    computed += text.result.computed;
+    EXPECT_EQ(text.result.computed + text.result.cached, prompt);
+  }
+  // Logits are had by scoring: of the last token but one when the prompt is read, of the last for a block.
+  EXPECT_LE(computed, prompt + 3 * 2);
+  EXPECT_NE(texts[0].text, texts[1].text) << "each draws from a stream of its own";
+  const auto one = engine(1);
+  for (std::size_t i = 0; i < 4; ++i) {
+    Request alone = request(story, 3);
+    alone.first_sample = i;
+    alone.cache_prompt = false;
+    EXPECT_EQ(write(*one, std::move(alone)).text, texts[i].text) << i;
+  }
+}
+
+TEST(Completions, OfOneRequestComputeTheirPromptOnceWithoutACache) {
+  for (const std::size_t slots : {1, 2, 4}) {
+    const auto some = engine(slots);
+    write(*some, request(story, 1));  // which the next request must not use
+    Request several = request(story, 3);
+    several.n = 4;
+    several.cache_prompt = false;
+    const std::size_t prompt = several.prompts[0].size();
+    std::size_t computed = 0;
+    for (const Text& text : collect(*submit(*some, several))) computed += text.result.computed;
+    EXPECT_GE(computed, prompt) << "nothing of another request";
+    EXPECT_LT(computed, prompt + prompt / 2) << slots << " slots";
+    several.n = 1;
+    EXPECT_EQ(write(*some, several).result.cached, 0u) << "another request";
+  }
+}
+
+TEST(Completions, CopyAPrefixThatABusySlotHolds) {
+  const auto two = engine(2);
+  const std::string begin(story.substr(0, 80));
+  const auto writing = submit(*two, endless(begin));
+  ASSERT_TRUE(test::comes_true([&] { return !writing->take(0).delta.text.empty(); }, 1ms));
+  const Text other = write(*two, request(begin + " that barked", 2));
+  EXPECT_GE(other.result.cached, endless(begin).prompts[0].size() - 2);
+  Request uncached = request(begin + " that barked", 2);
+  uncached.cache_prompt = false;
+  const Text fresh = write(*two, std::move(uncached));
+  EXPECT_EQ(fresh.result.cached, 0u);
+  EXPECT_EQ(fresh.text, other.text);
+  writing->cancel();
+  EXPECT_EQ(collect(*writing).front().result.reason, FinishReason::cancelled);
+}
+
+TEST(Completions, AreRefusedByAFullQueue) {
+  const auto one = engine(1, 1);
+  const auto writing = submit(*one, endless("Once")), waiting = submit(*one, request("Once", 2));
+  ASSERT_TRUE(writing && waiting);
+  EXPECT_FALSE(submit(*one, request("Once", 3)));
+  EXPECT_EQ(one->slots().queued(), 1u);
+
+  waiting->cancel();
+  const auto next = submit(*one, request("Once", 4));
+  EXPECT_TRUE(next) << "the queue drops what was cancelled";
+  EXPECT_EQ(collect(*waiting).front().result.reason, FinishReason::not_started);
+  writing->cancel(FinishReason::timeout);
+  EXPECT_EQ(collect(*writing).front().result.reason, FinishReason::timeout);
+  next->wait();
+  EXPECT_EQ(collect(*next).front().result.reason, FinishReason::limit);
+}
+
+TEST(Completions, ReportTheTargetsProbabilities) {
+  const auto one = engine(1);
+  Request detailed = request("Once upon a time", 3);
+  detailed.details = 3;
+  const auto completion = submit(*one, detailed);
+  completion->wait();
+  const CompletionEvent all = completion->take(0);
+  ASSERT_EQ(all.delta.tokens.size(), tokens);
+  EXPECT_EQ(all.delta.tokens.back().end, all.delta.text.size());
+  for (const TokenReport& report : all.delta.tokens) {
+    ASSERT_EQ(report.alternatives.size(), 3u);
+    EXPECT_LE(report.log_probability, report.alternatives.front().log_probability);
+    EXPECT_GT(report.target.value(), 0.0);
+    EXPECT_TRUE(report.source != Source::draft || report.draft.value() > 0.0);
+    for (const Alternative& likely : report.alternatives) {
+      if (likely.token != report.token) continue;
+      EXPECT_DOUBLE_EQ(likely.log_probability, report.log_probability);
+    }
+  }
+}
+
+TEST(Completions, EndTogetherWithTheEngine) {
+  auto one = engine(1);
+  const auto running = submit(*one, endless("Once")), queued = submit(*one, request("Once", 2));
+  one.reset();
+  EXPECT_EQ(collect(*running).front().result.reason, FinishReason::cancelled);
+  EXPECT_EQ(collect(*queued).front().result.reason, FinishReason::not_started);
+}
+
+TEST(Completions, TellTheListenerOfEveryEvent) {
+  const auto one = engine(1);
+  std::atomic<int> calls = 0;
+  const auto completion =
+      one->submit(one->prepare(request("Once", 1, "plain")).value(), [&calls] { ++calls; });
+  completion->wait();
+  EXPECT_TRUE(test::comes_true([&] { return calls >= static_cast<int>(tokens); }, 1ms));
+}
+
+TEST(PreparedRequests, AreRefusedBeforeAnyPass) {
+  const auto one = engine(1);
+  const auto refusal = [&one](const auto& change) {
+    Request bad = request("Once", 1);
+    change(bad);
+    const auto prepared = one->prepare(std::move(bad));
+    return prepared ? "" : prepared.error().message;
+  };
+  EXPECT_EQ(refusal([](Request&) {}), "");
+  EXPECT_EQ(refusal([](Request& bad) { bad.prompts.clear(); }), "the request has no prompt");
+  EXPECT_EQ(refusal([](Request& bad) { bad.prompts[0].clear(); }), "the prompt has no tokens");
+  EXPECT_THAT(refusal([](Request& bad) { bad.prompts[0].assign(5000, 1); }),
+              HasSubstr("the prompt has 5000 tokens, but the context holds"));
+  EXPECT_EQ(refusal([](Request& bad) { bad.prompts[0].push_back(4096); }),
+            "token 4096 of the prompt is outside the vocabulary");
+  EXPECT_THAT(refusal([](Request& bad) { bad.n = 129; }), HasSubstr("must be at most 128, got 129"));
+  EXPECT_THAT(refusal([](Request& bad) { bad.method.method = "magic"; }), HasSubstr("magic"));
+  EXPECT_THAT(refusal([](Request& bad) { bad.sampling.temperature = -1.0; }), HasSubstr("temperature"));
+  EXPECT_EQ(refusal([](Request& bad) { bad.sampling.logit_bias = {{9999, 1.0}}; }),
+            "logit_bias: token 9999 is outside the vocabulary of 4096");
+  EXPECT_THAT(refusal([](Request& bad) { bad.method.drafts = 8, bad.method.length = 9; }),
+              HasSubstr("a block of 72 drafted tokens is too large, at most 64 are allowed"));
+  EXPECT_THAT(refusal([](Request& bad) { bad.method.method = "auto"; }), HasSubstr("has not been measured"));
+}
+
+}  // namespace
+}  // namespace spectr
