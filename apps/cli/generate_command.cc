@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -131,7 +132,7 @@ class GenerateRun {
     options.profile = flags_.profile;
     if (!rule.reads(Setting::costs)) {
       const Decoder decoder = need(make_decoder(rule, settings));
-      options.slots.max_nodes = std::max(options.slots.max_nodes, decoder.max_nodes(no_limit_of_tokens));
+      options.slots.max_nodes = decoder.max_nodes(no_limit_of_tokens);
     }
     options.models.chat = flags_.chat_template.read();
     engine_ = need(Engine::load(std::move(options)));
@@ -186,15 +187,16 @@ class GenerateRun {
   /// Generates the completion, and prints it unless there is no printer. An interrupt ends it from the first
   /// block on; before that it ends the program, as nothing would be lost.
   Generated complete(const std::shared_ptr<const PreparedRequest>& request, TextPrinter* printer) {
-    const auto completion = engine_->submit(request);
     Generated out;
     std::optional<Interrupt> interrupt;
-    for (;;) {
-      auto news = completion->next(std::chrono::milliseconds(100));
-      if (interrupt && interrupt->came()) completion->cancel();
-      if (!news) continue;
-      const auto& [delta, progress, expectation, result] = news->second;
-      if (!interrupt && !delta.tokens.empty()) interrupt.emplace();
+    std::atomic<bool> interruptible = false;  // `interrupt` is there
+    // Events are handled where they come from: another thread would take a processor from the passes.
+    const auto completion = engine_->submit(request, [&](Completion& news) {
+      const auto [delta, progress, expectation, result] = news.take(0);
+      if (!interrupt && !delta.tokens.empty()) {
+        interrupt.emplace();
+        interruptible = true;
+      }
       if (printer != nullptr && flags_.verbose && expectation) describe_choice(*expectation);
       if (printer != nullptr) printer->print(delta);
       out.text += delta.text;
@@ -202,14 +204,16 @@ class GenerateRun {
         out.generation.tokens.push_back(token.token);
         out.generation.sources.push_back(token.source);
       }
-      if (!result) continue;
-      if (result->reason == FinishReason::failed) throw Failure(Status::failed, result->failure);
-      interrupted_ = result->reason == FinishReason::cancelled;
-      out.stop = interrupted_ ? "interrupt" : name(result->reason);
-      out.generation.statistics = result->statistics;
-      out.result = *result;
-      return out;
+      if (result) out.result = *result;
+    });
+    while (!completion->wait(std::chrono::milliseconds(50))) {
+      if (interruptible && interrupt->came()) completion->cancel();
     }
+    if (out.result.reason == FinishReason::failed) throw Failure(Status::failed, out.result.failure);
+    interrupted_ = out.result.reason == FinishReason::cancelled;
+    out.stop = interrupted_ ? "interrupt" : name(out.result.reason);
+    out.generation.statistics = out.result.statistics;
+    return out;
   }
 
   /// Generates the completion by plain decoding, to compare with; none if that was interrupted.

@@ -37,7 +37,7 @@ std::unique_ptr<http::Reply> begin_generation(Service& service, Api api, const h
   active->head.emplace(AnswerHead{active->request, *engine.models().tokenizer, *active->prepared,
                                   make_id(api), std::time(nullptr), service.name()});
   active->deadline = deadline;
-  active->completion = engine.submit(active->prepared, wake);
+  active->completion = engine.submit(active->prepared, [wake](Completion&) { wake(); });
   if (!active->completion) throw ApiError::queue_full(engine.slot_options().queue, service.retry_after());
   return active->request.stream ? event_stream(std::move(active)) : whole_answer(std::move(active));
 }

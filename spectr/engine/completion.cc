@@ -34,14 +34,19 @@ void CompletionEvent::append(CompletionEvent later) {
 }
 
 void Completion::add(std::size_t choice, CompletionEvent event) {
+  const bool is_last = event.result.has_value();
   {
     const std::lock_guard lock(mutex_);
-    if (event.result) --left_;
     choices_[choice].event.append(std::move(event));
     choices_[choice].has_news = true;
+    changed_.notify_all();
   }
+  if (listener_) listener_(*this);
+  if (!is_last) return;
+  const std::lock_guard lock(mutex_);
+  if (--left_ > 0) return;
   changed_.notify_all();
-  on_news_();
+  ended_.notify_all();
 }
 
 void Completion::finish(std::size_t choice, CompletionResult result) {
@@ -66,9 +71,9 @@ std::optional<std::pair<std::size_t, CompletionEvent>> Completion::next(std::chr
   return std::pair(static_cast<std::size_t>(found - choices_.begin()), std::exchange(found->event, {}));
 }
 
-void Completion::wait() {
+bool Completion::wait(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return left_ == 0; });
+  return ended_.wait_for(lock, timeout, [this] { return left_ == 0; });
 }
 
 void Completion::cancel(FinishReason why) {

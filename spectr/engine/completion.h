@@ -72,10 +72,12 @@ struct CompletionEvent {
 /// from the engine to the caller. Thread-safe.
 class Completion {
  public:
-  /// `on_news` is called by the engine's threads after something was added. It must return quickly.
-  explicit Completion(
-      std::size_t choices, std::function<void()> on_news = [] {})
-      : choices_(choices), left_(choices), on_news_(std::move(on_news)) {}
+  /// Called by the engine's threads after something was added, for one event at a time of a choice; the
+  /// completion waits for its return.
+  using Listener = std::function<void(Completion&)>;
+
+  explicit Completion(std::size_t choices, Listener listener = {})
+      : choices_(choices), left_(choices), listener_(std::move(listener)) {}
 
   std::size_t choices() const { return choices_.size(); }
 
@@ -86,8 +88,8 @@ class Completion {
   /// of their news were taken.
   std::optional<std::pair<std::size_t, CompletionEvent>> next(std::chrono::milliseconds timeout);
 
-  /// Waits until all choices have ended. Their events are still to be taken.
-  void wait();
+  /// Waits until all choices have ended and their listener has returned. False: the time is over.
+  bool wait(std::chrono::milliseconds timeout = std::chrono::hours(1 << 16));
 
   /// Ends the completions before their next pass. The first reason that is given, `timeout` or `cancelled`,
   /// becomes theirs.
@@ -110,10 +112,10 @@ class Completion {
     bool has_news = false;
   };
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable changed_, ended_;
   std::vector<Choice> choices_;
-  std::size_t left_;  // choices that have not ended
-  std::function<void()> on_news_;
+  std::size_t left_;  // choices that have not ended, or whose listener has not returned
+  Listener listener_;
   std::stop_source stop_;
   std::atomic<FinishReason> why_ = FinishReason::eos;  // eos: not cancelled
 };

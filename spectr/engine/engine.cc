@@ -118,8 +118,8 @@ Result<std::shared_ptr<const PreparedRequest>> Engine::prepare(Request request) 
 }
 
 std::shared_ptr<Completion> Engine::submit(std::shared_ptr<const PreparedRequest> request,
-                                           std::function<void()> on_news) {
-  return slots_->submit(std::move(request), std::move(on_news));
+                                           Completion::Listener listener) {
+  return slots_->submit(std::move(request), std::move(listener));
 }
 
 }  // namespace spectr

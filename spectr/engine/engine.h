@@ -55,10 +55,10 @@ class Engine {
   /// request cannot be decoded.
   Result<std::shared_ptr<const PreparedRequest>> prepare(Request request) const;
 
-  /// Queues the completions of a request. `on_news` is called by other threads whenever
-  /// Completion::next() has something to return. Null: the queue is full, or the engine is shutting down.
-  std::shared_ptr<Completion> submit(
-      std::shared_ptr<const PreparedRequest> request, std::function<void()> on_news = [] {});
+  /// Queues the completions of a request. The caller pulls their events by Completion::next(), or has them
+  /// pushed to a listener. Null: the queue is full, or the engine is shutting down.
+  std::shared_ptr<Completion> submit(std::shared_ptr<const PreparedRequest> request,
+                                     Completion::Listener listener = {});
 
   /// Cancels every completion, and accepts no more.
   void cancel_all() { slots_->cancel_all(); }

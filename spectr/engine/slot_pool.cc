@@ -67,14 +67,14 @@ void SlotPool::cancel_all() {
 }
 
 std::shared_ptr<Completion> SlotPool::submit(std::shared_ptr<const PreparedRequest> request,
-                                             std::function<void()> on_news) {
+                                             Completion::Listener listener) {
   const std::size_t completions = request->completions();
   const std::lock_guard lock(mutex_);
   drop_cancelled();
   const auto idle = std::ranges::count_if(workers_, [](const Worker& worker) { return !worker.job; });
   if (stopping_ || queue_.size() + completions > options_.queue + static_cast<std::size_t>(idle))
     return nullptr;
-  auto completion = std::make_shared<Completion>(completions, std::move(on_news));
+  auto completion = std::make_shared<Completion>(completions, std::move(listener));
   ++requests_;
   const auto now = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < completions; ++i)

@@ -45,7 +45,7 @@ class SlotPool {
   /// Queues all completions of a request. Null: the queue has no room for all of them, or the pool is
   /// shutting down.
   std::shared_ptr<Completion> submit(std::shared_ptr<const PreparedRequest> request,
-                                     std::function<void()> on_news);
+                                     Completion::Listener listener);
 
   /// Cancels every completion, and accepts no more.
   void cancel_all();

@@ -245,7 +245,7 @@ TEST(Completions, TellTheListenerOfEveryEvent) {
   const auto one = engine(1);
   std::atomic<int> calls = 0;
   const auto completion =
-      one->submit(one->prepare(request("Once", 1, "plain")).value(), [&calls] { ++calls; });
+      one->submit(one->prepare(request("Once", 1, "plain")).value(), [&calls](Completion&) { ++calls; });
   completion->wait();
   EXPECT_TRUE(test::comes_true([&] { return calls >= static_cast<int>(tokens); }, 1ms));
 }
