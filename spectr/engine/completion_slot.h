@@ -13,6 +13,7 @@
 #include "spectr/engine/engine_counts.h"
 #include "spectr/engine/engine_models.h"
 #include "spectr/engine/request.h"
+#include "spectr/nn/pass_profile.h"
 
 namespace spectr {
 

@@ -13,7 +13,6 @@
 #include "spectr/engine/engine_models.h"
 #include "spectr/engine/request.h"
 #include "spectr/engine/slot_pool.h"
-#include "spectr/nn/pass_profile.h"
 
 namespace spectr {
 
