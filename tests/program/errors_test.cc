@@ -260,8 +260,7 @@ TEST(Errors, ABrokenModelHasNoPerplexity) {
 }
 
 TEST(Errors, FlagsWithoutAMeaningHereAreRefusedByName) {
-  for (const char* flag :
-       {"--draft-min", "--draft-p-min", "-otd", "--grammar", "-ctkd", "-td", "-cnv"}) {
+  for (const char* flag : {"--draft-min", "--draft-p-min", "-otd", "--grammar", "-ctkd", "-td", "-cnv"}) {
     expect_error(story() + Arguments{flag, "1"}, flag);
     expect_error(story() + Arguments{std::string(flag) + "=1"}, flag);
   }
