@@ -32,7 +32,7 @@ constexpr std::pair<std::string_view, std::string_view> old_variables[] = {
                                            value.empty() ? "" : fmt::format("; got '{}'", value)));
 }
 
-/// What an option that no argument gives is set to: by its variable, else by default.
+/// Returns the value of an option that no argument gives: its variable, or its default.
 std::string value_without_arguments(const CLI::Option& option) {
   const char* const variable =
       option.get_envname().empty() ? nullptr : std::getenv(option.get_envname().c_str());

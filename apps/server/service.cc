@@ -25,7 +25,7 @@ Result<void> Service::load() {
   SPECTR_TRY(const MethodRule* usual, defaults.speculative.rule(models.drafts.size()));
   const bool wanted = !models.drafts.empty() || usual->reads(Setting::costs);
   if (wanted) SPECTR_TRY_VOID(engine_->measure_costs());
-  // What the defaults cannot have is reported now, and not to every request that relies on them.
+  // Impossible defaults are reported now instead of to every request that relies on them.
   SPECTR_TRY_VOID(engine_->resolve(defaults.speculative, defaults.sampling));
   phase_ = Phase::ready;
   return {};
