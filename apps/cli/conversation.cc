@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/interrupt.h"
 #include "apps/cli/reasoning_printer.h"
@@ -21,15 +20,9 @@ Conversation::Conversation(ConversationFlags flags)
     : flags_(std::move(flags)),
       sampling_(flags_.sampling.warp().options()),
       has_colours_(has_colours(STDOUT_FILENO)) {
-  flags_.model.choose_bundled();
-  const MethodRule& rule = flags_.method.rule(flags_.model.drafts.size());
+  EngineOptions options = check_models(flags_.model, flags_.method, flags_.verbose);
   const MethodOptions settings = flags_.method.request.settings();
-  check_settings(rule, flags_.method.request, settings);
-  check_drafts(rule, flags_.model.drafts.size());
-  tell_unused_drafts(flags_.model, rule, settings);
-  tell_bias(rule, settings);
-  EngineOptions options =
-      engine_options(flags_.model, rule, CostFile(flags_.method.cost_file, flags_.verbose));
+  tell_bias(flags_.method.rule(flags_.model.drafts.size()), settings);
   options.models.chat = flags_.chat_template.read();
   engine_ = need(Engine::load(std::move(options)));
   for (const std::string& warning : engine_->models().warnings) fmt::print(stderr, "{}\n", warning);

@@ -121,19 +121,9 @@ class GenerateRun {
 
   /// Checks what can be checked without models, and loads them.
   void load() {
-    flags_.model.choose_bundled();
-    const MethodRule& rule = flags_.method.rule(flags_.model.drafts.size());
-    const MethodOptions settings = flags_.method.request.settings();
-    check_settings(rule, flags_.method.request, settings);
-    check_drafts(rule, flags_.model.drafts.size());
-    tell_unused_drafts(flags_.model, rule, settings);
     warp_ = flags_.sampling.warp().options();
-    EngineOptions options = engine_options(flags_.model, rule, cost_file());
+    EngineOptions options = check_models(flags_.model, flags_.method, flags_.verbose);
     options.profile = flags_.profile;
-    if (!rule.reads(Setting::costs)) {
-      const Decoder decoder = need(make_decoder(rule, settings));
-      options.slots.max_nodes = decoder.max_nodes(no_limit_of_tokens);
-    }
     options.models.chat = flags_.chat_template.read();
     engine_ = need(Engine::load(std::move(options)));
     for (const std::string& warning : engine_->models().warnings) fmt::print(stderr, "{}\n", warning);
@@ -269,8 +259,6 @@ class GenerateRun {
     }
     return {std::move(models), *engine.pool};
   }
-
-  static constexpr std::size_t no_limit_of_tokens = std::size_t{1} << 30;
 
   GenerateFlags flags_;
   WarpOptions warp_;

@@ -200,6 +200,9 @@ void tell_warnings(const Tokenizer& tokenizer) {
   for (const std::string& warning : tokenizer.vocabulary().warnings()) fmt::print(stderr, "{}\n", warning);
 }
 
+namespace {
+
+/// Tells on standard error which of the draft models that were given the method does not use.
 void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const MethodOptions& settings) {
   if (flags.bundled) return;
   const std::size_t given = flags.drafts.size();
@@ -210,6 +213,8 @@ void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const M
                given - settings.drafts, given, rule.name, settings.drafts);
   }
 }
+
+}  // namespace
 
 LoadOptions draft_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file) {
   LoadOptions options = flags.load_options();
@@ -237,6 +242,16 @@ EngineOptions engine_options(const ModelFlags& flags, const MethodRule& rule, co
     return file.costs(*models.target, models.draft_models(), models.pool->threads());
   };
   return options;
+}
+
+EngineOptions check_models(ModelFlags& flags, const MethodFlags& method, bool verbose) {
+  flags.choose_bundled();
+  const MethodRule& rule = method.rule(flags.drafts.size());
+  const MethodOptions settings = method.request.settings();
+  check_settings(rule, method.request, settings);
+  check_drafts(rule, flags.drafts.size());
+  tell_unused_drafts(flags, rule, settings);
+  return engine_options(flags, rule, CostFile(method.cost_file, verbose));
 }
 
 std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool,

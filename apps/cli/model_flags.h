@@ -9,6 +9,7 @@
 
 #include "apps/cli/cost_file.h"
 #include "apps/cli/device_flags.h"
+#include "apps/cli/method_flags.h"
 #include "apps/cli/rank_flags.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/decode/methods.h"
@@ -55,9 +56,8 @@ struct ModelFlags {
 /// A name in small letters, as flags have those of formats.
 std::string lower_case(std::string_view name);
 
-/// Tells on standard error which of the draft models that were given the method does not use.
+/// Tells on standard error what is wrong with a vocabulary.
 void tell_warnings(const Tokenizer& tokenizer);
-void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const MethodOptions& settings);
 
 /// How draft models are loaded for a method: as small as pays where the method goes by costs, which `file`
 /// knows, and nobody said otherwise.
@@ -66,6 +66,11 @@ LoadOptions draft_options(const ModelFlags& flags, const MethodRule& rule, const
 /// Returns the options of an engine for the models of the flags, with the costs that `file` keeps. Draft
 /// models that the method cannot use are left out.
 EngineOptions engine_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file);
+
+/// Chooses the models, checks what can be checked before they are loaded, and returns the options of an
+/// engine that decodes one sequence at a time. Tells on standard error which settings and draft models the
+/// method does not use. Throws Failure.
+EngineOptions check_models(ModelFlags& flags, const MethodFlags& method, bool verbose);
 
 /// The draft models of a target. Throws Failure where one cannot be used or cannot draft for it.
 std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool,

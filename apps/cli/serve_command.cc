@@ -20,6 +20,7 @@
 #include "apps/server/log.h"
 #include "apps/server/origin.h"
 #include "apps/server/server.h"
+#include "spectr/decode/auto/best_shape.h"
 #include "spectr/gguf/mapped_file.h"
 
 namespace spectr::cli {
@@ -53,8 +54,8 @@ void check_method(const MethodFlags& flags, std::size_t draft_models) {
   const MethodOptions settings = flags.request.settings();
   check_settings(rule, flags.request, settings);
   tell_bias(rule, settings);
-  if (rule.reads(Setting::costs)) return;
-  const std::size_t max_nodes = SlotOptions().max_nodes;
+  if (rule.reads(Setting::costs) || leaves_shape_open(rule, flags.request)) return;
+  const std::size_t max_nodes = server::max_nodes;
   need(check_block(need(make_decoder(rule, settings)), max_nodes, max_nodes));
 }
 

@@ -14,8 +14,11 @@
 
 namespace spectr::server {
 
+/// Of a token tree: the sessions of all slots are started for so many nodes.
+inline constexpr std::size_t max_nodes = 65;
+
 struct ServiceOptions {
-  EngineOptions engine;
+  EngineOptions engine;               ///< `slots.max_nodes` is not read
   std::chrono::seconds timeout{600};  ///< for a request, its waiting included
   RequestDefaults defaults;
   std::vector<std::string> aliases;  ///< what clients call the model, first its name; empty: by its file
@@ -24,7 +27,9 @@ struct ServiceOptions {
 /// The engine behind the HTTP interface, and whether it is loaded yet.
 class Service {
  public:
-  explicit Service(ServiceOptions options) : options_(std::move(options)) {}
+  explicit Service(ServiceOptions options) : options_(std::move(options)) {
+    options_.engine.slots.max_nodes = max_nodes;
+  }
 
   /// Loads the models. Until then asking for them throws an ApiError with status 503.
   Result<void> load();

@@ -76,9 +76,8 @@ Result<void> BatchedSession::score(std::span<const Token> text, const TokenTree&
   return batcher_.score(*this, text, tree);
 }
 
-Batcher::Batcher(std::span<const LanguageModel* const> models, std::size_t sequences, std::size_t nodes,
-                 PassPolicy policy)
-    : sequences_(sequences), nodes_(nodes), policy_(policy) {
+Batcher::Batcher(std::span<const LanguageModel* const> models, std::size_t sequences, PassPolicy policy)
+    : sequences_(sequences), policy_(policy) {
   for (const LanguageModel* model : models) models_.push_back({*model});
   requests_.reserve(sequences);
   served_.reserve(sequences);
@@ -86,8 +85,9 @@ Batcher::Batcher(std::span<const LanguageModel* const> models, std::size_t seque
   scorings_.reserve(sequences);
 }
 
-Result<std::unique_ptr<BatchedSession>> Batcher::start(const LanguageModel& model, std::size_t context) {
-  SPECTR_TRY(std::unique_ptr<Session> session, model.start(context, nodes_));
+Result<std::unique_ptr<BatchedSession>> Batcher::start(const LanguageModel& model, std::size_t context,
+                                                       std::size_t nodes) {
+  SPECTR_TRY(std::unique_ptr<Session> session, model.start(context, nodes));
   return adopt(std::move(session), model);
 }
 

@@ -126,17 +126,15 @@ class Batcher {
   /// So few tokens are computed about as soon as they are copied.
   static constexpr std::size_t worth_copying = 16;
 
-  /// For at most `sequences` at a time with trees of at most `nodes` nodes. `models`: cheapest first, the
-  /// target last; they must outlive this.
-  Batcher(std::span<const LanguageModel* const> models, std::size_t sequences, std::size_t nodes,
-          PassPolicy policy = {});
+  /// For at most `sequences` at a time. `models`: cheapest first, the target last; they must outlive this.
+  Batcher(std::span<const LanguageModel* const> models, std::size_t sequences, PassPolicy policy = {});
 
-  /// Takes a session of one of the models that was started for trees of `nodes` nodes.
+  /// Takes a session of one of the models.
   std::unique_ptr<BatchedSession> adopt(std::unique_ptr<Session> session, const LanguageModel& model);
 
-  /// A session of one of the models, for sequences of at most `context` tokens. Error: of
-  /// LanguageModel::start.
-  Result<std::unique_ptr<BatchedSession>> start(const LanguageModel& model, std::size_t context);
+  /// Starts a session of one of the models. Fails as LanguageModel::start does.
+  Result<std::unique_ptr<BatchedSession>> start(const LanguageModel& model, std::size_t context,
+                                                std::size_t nodes);
 
   /// A thread's part in the passes: while it lives, they wait for the thread as long as that pays. At most as
   /// many as `sequences` live.
@@ -177,7 +175,6 @@ class Batcher {
   bool waits_for_beginning(std::size_t asked);
 
   std::size_t sequences_;
-  std::size_t nodes_;
   PassPolicy policy_;
   std::vector<Model> models_;
 

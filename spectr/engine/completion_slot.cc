@@ -50,8 +50,9 @@ class BlockTimes {
 
 }  // namespace
 
-CompletionSlot::CompletionSlot(std::size_t number, const EngineModels& models, std::size_t max_nodes,
-                               Batcher& batcher, EngineCounters& counters, std::span<PassProfile> profiles)
+CompletionSlot::CompletionSlot(std::size_t number, const EngineModels& models,
+                               std::optional<std::size_t> max_nodes, Batcher& batcher,
+                               EngineCounters& counters, std::span<PassProfile> profiles)
     : number_(number),
       max_nodes_(max_nodes),
       models_(models),
@@ -66,14 +67,16 @@ CompletionSlot::CompletionSlot(std::size_t number, const EngineModels& models, s
 }
 
 Result<void> CompletionSlot::open() {
-  for (Cache* cache : caches_of(drafts_.size())) SPECTR_TRY_VOID(start(*cache));
+  for (Cache* cache : caches_of(drafts_.size())) SPECTR_TRY_VOID(start(*cache, *max_nodes_));
   return {};
 }
 
-Result<void> CompletionSlot::start(Cache& cache) {
+Result<void> CompletionSlot::start(Cache& cache, std::size_t nodes) {
+  cache = {cache.model, cache.profile};  // frees memory before more is asked for
   const std::size_t context = std::min(models_.context, cache.model->context());
-  SPECTR_TRY(auto fresh, cache.model->start(context, max_nodes_, cache.profile));
+  SPECTR_TRY(auto fresh, cache.model->start(context, nodes, cache.profile));
   auto session = batcher_.adopt(std::move(fresh), *cache.model);
+  cache.nodes = nodes;
   cache.session = session.get();
   cache.owned = std::move(session);
   return {};
@@ -119,13 +122,15 @@ CompletionResult CompletionSlot::run(const CompletionJob& job) {
   return result;
 }
 
-/// Returns the sessions of these caches, the target's first, rewound to what they hold of the prompt.
-Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const CompletionJob& job) {
+/// Returns the sessions of these caches, the target's first, rewound to what they hold of the prompt, for
+/// trees of `nodes` nodes.
+Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const CompletionJob& job,
+                                    std::size_t nodes) {
   const PreparedRequest& prepared = *job.request;
   const std::span<const Token> prompt = prepared.prompt_of(job.choice);
   const bool shares = prepared.request.cache_prompt;
   for (Cache* cache : caches) {
-    if (!cache->owned) SPECTR_TRY_VOID(start(*cache));
+    if (!cache->owned || cache->nodes != nodes) SPECTR_TRY_VOID(start(*cache, nodes));
     // The prompt's last token is always computed: the first block starts from its logits.
     const std::size_t common = std::min(cache->common(prompt), prompt.size() - 1);
     // Completions of one request compute a common prompt once in any case.
@@ -155,7 +160,8 @@ Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult
   SPECTR_TRY(Decoder decoder, make_decoder(*decoding.method, decoding.options));
   const std::vector<Cache*> caches = caches_of(decoding.method->models.max);
   std::optional<Batcher::ActiveSequence> active(batcher_);
-  SPECTR_TRY(Models models, bind(caches, job));
+  const std::size_t nodes = max_nodes_.value_or(decoder.max_nodes(models_.context));
+  SPECTR_TRY(Models models, bind(caches, job, nodes));
   result.cached = target_.session->length();
   Statistics& statistics = result.statistics;
   const auto report_progress = [&](std::size_t processed) {

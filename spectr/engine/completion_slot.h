@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,10 +32,11 @@ struct CompletionJob {
 class CompletionSlot {
  public:
   /// The arguments must outlive the slot.
-  CompletionSlot(std::size_t number, const EngineModels& models, std::size_t max_nodes, Batcher& batcher,
-                 EngineCounters& counters, std::span<PassProfile> profiles);
+  CompletionSlot(std::size_t number, const EngineModels& models, std::optional<std::size_t> max_nodes,
+                 Batcher& batcher, EngineCounters& counters, std::span<PassProfile> profiles);
 
-  /// Creates sessions for sequences of at most `models.context` tokens. Fails if memory does not suffice.
+  /// Creates sessions for sequences of at most `models.context` tokens and trees of `max_nodes` nodes. Fails
+  /// if memory does not suffice. Requires: `max_nodes`.
   Result<void> open();
 
   /// Generates the completion and adds its events; returns when it has ended. The caller adds the result.
@@ -50,6 +52,7 @@ class CompletionSlot {
   struct Cache {
     const Transformer* model;
     PassProfile* profile = nullptr;
+    std::size_t nodes = 0;  ///< of the trees that the session is for
     std::unique_ptr<Session> owned = nullptr;
     BatchedSession* session = nullptr;
     std::size_t common(std::span<const Token> prompt) const;
@@ -57,13 +60,13 @@ class CompletionSlot {
 
   Result<void> generate(const CompletionJob& job, CompletionResult& result);
   std::vector<Cache*> caches_of(std::size_t draft_models);
-  Result<Models> bind(std::span<Cache* const> caches, const CompletionJob& job);
+  Result<Models> bind(std::span<Cache* const> caches, const CompletionJob& job, std::size_t nodes);
   void unbind(std::span<Cache* const> caches, Models models, const std::vector<Token>& sequence);
-  Result<void> start(Cache& cache);
+  Result<void> start(Cache& cache, std::size_t nodes);
   void reset();
 
   std::size_t number_;
-  std::size_t max_nodes_;
+  std::optional<std::size_t> max_nodes_;
   const EngineModels& models_;
   Batcher& batcher_;
   EngineCounters& counters_;

@@ -88,10 +88,11 @@ Result<DecodingSettings> Engine::resolve(const MethodRequest& method, const Warp
     return error("method {} is not available: what passes cost has not been measured", rule->name);
   MethodRequest request = method;
   if (!request.load) request.load = load;
-  DecodingSettings settings{rule, settings_by_costs(*rule, request, costs, *warp, vocabulary), warp,
-                            *request.load};
+  const std::optional<std::size_t> max_nodes = options_.slots.max_nodes;
+  DecodingSettings settings{rule, settings_by_costs(*rule, request, costs, *warp, vocabulary, max_nodes),
+                            warp, *request.load};
   SPECTR_TRY(const Decoder decoder, make_decoder(*rule, settings.options));
-  SPECTR_TRY_VOID(check_block(decoder, models_->context, options_.slots.max_nodes));
+  if (max_nodes) SPECTR_TRY_VOID(check_block(decoder, models_->context, *max_nodes));
   SPECTR_TRY_VOID(check_tuples(*rule, settings.options, sampling, vocabulary));
   return settings;
 }

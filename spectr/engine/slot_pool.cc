@@ -28,8 +28,7 @@ PassPolicy policy_of(const Transformer& target, const SlotOptions& options) {
 SlotPool::SlotPool(const EngineModels& models, SlotOptions options, std::span<PassProfile> profiles)
     : models_(models),
       options_(options),
-      batcher_(drafts_then_target(models), options.slots, options.max_nodes,
-               policy_of(*models.target, options)),
+      batcher_(drafts_then_target(models), options.slots, policy_of(*models.target, options)),
       workers_(options.slots) {
   SPECTR_CHECK(options.slots >= 1 && (profiles.empty() || options.slots == 1));
   for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -40,7 +39,9 @@ SlotPool::SlotPool(const EngineModels& models, SlotOptions options, std::span<Pa
 
 Result<void> SlotPool::start() {
   try {
-    for (Worker& worker : workers_) SPECTR_TRY_VOID(worker.slot->open());
+    if (options_.max_nodes) {
+      for (Worker& worker : workers_) SPECTR_TRY_VOID(worker.slot->open());
+    }
     for (Worker& worker : workers_) threads_.emplace_back([this, &worker] { work(worker); });
   } catch (const std::bad_alloc&) {
     return error("there is no memory for {} slots of {} tokens", options_.slots, models_.context);
@@ -148,8 +149,9 @@ void SlotPool::work(Worker& worker) {
 }
 
 std::size_t SlotPool::reserved_bytes() const {
+  SPECTR_CHECK(options_.max_nodes);
   const auto of_slot = [this](const Transformer& model) {
-    return model.session_bytes(std::min(models_.context, model.context()), options_.max_nodes);
+    return model.session_bytes(std::min(models_.context, model.context()), *options_.max_nodes);
   };
   std::size_t bytes = of_slot(*models_.target);
   for (const auto& draft : models_.drafts) bytes += of_slot(*draft);

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -18,8 +19,10 @@ namespace spectr {
 struct SlotOptions {
   std::size_t slots = 1;
   std::size_t queue = 64;
-  std::size_t max_rows = 0;    ///< PassPolicy::max_rows; 0: one prompt chunk, on devices eight
-  std::size_t max_nodes = 65;  ///< of a token tree: memory of sessions is planned for it
+  std::size_t max_rows = 0;  ///< PassPolicy::max_rows; 0: one prompt chunk, on devices eight
+  /// Maximum nodes of a token tree; the sessions of all slots are started for it at once. None: no maximum,
+  /// and each request starts sessions for its own trees.
+  std::optional<std::size_t> max_nodes = {};
 };
 
 /// The state of a slot.
@@ -50,7 +53,8 @@ class SlotPool {
   /// Cancels every completion, and accepts no more.
   void cancel_all();
 
-  /// Bytes of keys, values and states that all slots may use, in all models.
+  /// Bytes of keys, values and states that all slots may use, in all models. Requires:
+  /// SlotOptions::max_nodes.
   std::size_t reserved_bytes() const;
   std::vector<SlotState> states() const;
   std::size_t queued() const;

@@ -68,18 +68,18 @@ class BatcherLock : public testing::Test {
 
   AskedModel model_;
   const LanguageModel* const models_[1] = {&model_};
-  Batcher batcher_{models_, 3, 1};
-  const std::unique_ptr<BatchedSession> session_ = batcher_.start(model_, 0).value();
-  const std::unique_ptr<BatchedSession> source_ = batcher_.start(model_, 0).value();
+  Batcher batcher_{models_, 3};
+  const std::unique_ptr<BatchedSession> session_ = batcher_.start(model_, 0, 1).value();
+  const std::unique_ptr<BatchedSession> source_ = batcher_.start(model_, 0, 1).value();
 };
 
 TEST_F(BatcherLock, NoSessionBeginsWhileAPassIsPrepared) {
   std::unique_ptr<BatchedSession> another;
-  EXPECT_FALSE(can_meanwhile([&] { another = batcher_.start(model_, 0).value(); }));
+  EXPECT_FALSE(can_meanwhile([&] { another = batcher_.start(model_, 0, 1).value(); }));
 }
 
 TEST_F(BatcherLock, NoSessionEndsWhileAPassIsPrepared) {
-  auto another = batcher_.start(model_, 0).value();
+  auto another = batcher_.start(model_, 0, 1).value();
   EXPECT_FALSE(can_meanwhile([&] { another.reset(); }));
 }
 
@@ -100,7 +100,7 @@ TEST_F(BatcherLock, NoSequenceBecomesActiveWhileAPassIsPrepared) {
 TEST_F(BatcherLock, NoSequenceLeavesWhileAPassIsPrepared) {
   std::optional<Batcher::ActiveSequence> another(std::in_place, batcher_);
   // The pass is for both: it begins when the other one waits for it, too.
-  const auto other = batcher_.start(model_, 0).value();
+  const auto other = batcher_.start(model_, 0, 1).value();
   const std::vector<Token> brief = {1};
   std::future<bool> scores;
   const auto score_other = [&] {

@@ -79,14 +79,14 @@ std::vector<std::vector<float>> live(Session& draft, Session& target, unsigned s
 
 TEST_F(BatcherTest, EveryTextGetsTheLogitsThatItGetsAlone) {
   constexpr std::size_t texts = 6;
-  Batcher batcher(models_, texts, nodes);
+  Batcher batcher(models_, texts);
   std::vector<std::vector<std::vector<float>>> together(texts);
   {
     std::vector<std::jthread> threads;
     for (unsigned i = 0; i < texts; ++i) {
       threads.emplace_back([&, i] {
-        const auto draft = batcher.start(*draft_, context).value(),
-                   target = batcher.start(*target_, context).value();
+        const auto draft = batcher.start(*draft_, context, nodes).value(),
+                   target = batcher.start(*target_, context, nodes).value();
         const Batcher::ActiveSequence active(batcher);
         together[i] = live(*draft, *target, i);
       });
@@ -100,15 +100,15 @@ TEST_F(BatcherTest, EveryTextGetsTheLogitsThatItGetsAlone) {
 
 TEST_F(BatcherTest, TextsComeToThePassOfTheTargetTogether) {
   constexpr std::size_t texts = 3;
-  Batcher batcher(models_, texts, nodes, for_all);
+  Batcher batcher(models_, texts, for_all);
   const std::vector<Token> text = {1, 2, 3};
   std::vector<std::jthread> threads;
   std::vector<std::unique_ptr<Batcher::ActiveSequence>> seats;
   for (std::size_t i = 0; i < texts; ++i) seats.push_back(std::make_unique<Batcher::ActiveSequence>(batcher));
   for (std::size_t i = 0; i < texts; ++i) {
     threads.emplace_back([&, i] {
-      const auto draft = batcher.start(*draft_, context).value(),
-                 target = batcher.start(*target_, context).value();
+      const auto draft = batcher.start(*draft_, context, nodes).value(),
+                 target = batcher.start(*target_, context, nodes).value();
       TokenTree tree(text.back());
       for (std::size_t level = 0; level < i; ++level) {
         EXPECT_TRUE(draft->score(text, tree));
@@ -128,7 +128,7 @@ TEST_F(BatcherTest, TextsComeToThePassOfTheTargetTogether) {
 
 TEST_F(BatcherTest, ALongTextOfADraftHoldsNobodyUp) {
   constexpr std::size_t passes_of_other = 3;
-  Batcher batcher(models_, 2, nodes, for_all);
+  Batcher batcher(models_, 2, for_all);
   const std::vector<Token> text = {1, 2, 3};
   std::vector<Token> prompt(280);
   std::iota(prompt.begin(), prompt.end(), 1);
@@ -137,13 +137,13 @@ TEST_F(BatcherTest, ALongTextOfADraftHoldsNobodyUp) {
        other = std::make_unique<Batcher::ActiveSequence>(batcher);
   std::vector<std::jthread> threads;
   threads.emplace_back([&] {
-    const auto session = batcher.start(*draft_, context).value();
+    const auto session = batcher.start(*draft_, context, nodes).value();
     EXPECT_TRUE(session->score(prompt, TokenTree(prompt.back())));
     EXPECT_TRUE(other_is_done);
     active.reset();
   });
   threads.emplace_back([&] {
-    const auto session = batcher.start(*target_, context).value();
+    const auto session = batcher.start(*target_, context, nodes).value();
     for (std::size_t pass = 0; pass < passes_of_other; ++pass) {
       EXPECT_TRUE(session->score(text, TokenTree(text.back())));
     }
@@ -153,8 +153,8 @@ TEST_F(BatcherTest, ALongTextOfADraftHoldsNobodyUp) {
 }
 
 TEST_F(BatcherTest, ACancelledTextEndsBeforeTheNextPass) {
-  Batcher batcher(models_, 1, nodes);
-  const auto session = batcher.start(*target_, context).value();
+  Batcher batcher(models_, 1);
+  const auto session = batcher.start(*target_, context, nodes).value();
   std::stop_source stop;
   session->cancel_when(stop.get_token());
   const Batcher::ActiveSequence active(batcher);
@@ -169,9 +169,9 @@ TEST_F(BatcherTest, ACancelledTextEndsBeforeTheNextPass) {
 }
 
 TEST_F(BatcherTest, ATextThatIsCancelledOnTheWayKeepsWhatWasComputed) {
-  Batcher batcher(models_, 2, nodes, for_all);
-  const auto session = batcher.start(*target_, context).value(),
-             brief = batcher.start(*target_, context).value();
+  Batcher batcher(models_, 2, for_all);
+  const auto session = batcher.start(*target_, context, nodes).value(),
+             brief = batcher.start(*target_, context, nodes).value();
   std::stop_source stop;
   session->cancel_when(stop.get_token());
   std::vector<Token> text(150);  // more than a pass takes of one text
@@ -198,20 +198,20 @@ TEST_F(BatcherTest, ATextThatIsCancelledOnTheWayKeepsWhatWasComputed) {
 }
 
 TEST_F(BatcherTest, AContextIsOneThatTheModelCanHave) {
-  Batcher batcher(models_, 1, nodes);
-  EXPECT_TRUE(batcher.start(*target_, target_->context()));
-  EXPECT_EQ(batcher.start(*target_, 0).value()->context(), target_->context());
-  EXPECT_FALSE(batcher.start(*target_, target_->context() + 1));
+  Batcher batcher(models_, 1);
+  EXPECT_TRUE(batcher.start(*target_, target_->context(), nodes));
+  EXPECT_EQ(batcher.start(*target_, 0, nodes).value()->context(), target_->context());
+  EXPECT_FALSE(batcher.start(*target_, target_->context() + 1, nodes));
 }
 
 // What ends one text, an error or a lack of memory, is that text's alone.
 TEST_F(BatcherTest, AFailureEndsOneTextOnly) {
-  Batcher batcher(models_, 2, nodes);
+  Batcher batcher(models_, 2);
   const std::vector<Token> good = {1, 2, 3}, bad = {1, 2, 1 << 20};
   std::vector<std::unique_ptr<Batcher::ActiveSequence>> active;
   for (int i = 0; i < 2; ++i) active.push_back(std::make_unique<Batcher::ActiveSequence>(batcher));
   const auto score = [&](const std::vector<Token>& text) {
-    return batcher.start(*target_, context).value()->score(text, TokenTree(text.back()));
+    return batcher.start(*target_, context, nodes).value()->score(text, TokenTree(text.back()));
   };
   Result<void> of_bad;
   std::jthread other([&] { of_bad = score(bad); });
@@ -231,11 +231,11 @@ std::vector<Token> numbered(std::size_t size, Token last) {
 
 TEST_F(BatcherTest, WhatTextsBeginWithIsComputedOnce) {
   constexpr std::size_t texts = 4, size = 200;
-  Batcher batcher(models_, texts, nodes);
+  Batcher batcher(models_, texts);
   std::vector<std::unique_ptr<BatchedSession>> sessions;
   std::vector<std::unique_ptr<Batcher::ActiveSequence>> seats;
   for (std::size_t i = 0; i < texts; ++i) {
-    sessions.push_back(batcher.start(*target_, context).value());
+    sessions.push_back(batcher.start(*target_, context, nodes).value());
     seats.push_back(std::make_unique<Batcher::ActiveSequence>(batcher));
   }
   std::vector<std::vector<float>> rows(texts);
@@ -262,10 +262,10 @@ TEST_F(BatcherTest, WhatTextsBeginWithIsComputedOnce) {
 }
 
 TEST_F(BatcherTest, AnIdleTextGivesItsBeginning) {
-  Batcher batcher(models_, 2, nodes);
-  const auto first = batcher.start(*target_, context).value(),
-             second = batcher.start(*target_, context).value(),
-             of_draft = batcher.start(*draft_, context).value();
+  Batcher batcher(models_, 2);
+  const auto first = batcher.start(*target_, context, nodes).value(),
+             second = batcher.start(*target_, context, nodes).value(),
+             of_draft = batcher.start(*draft_, context, nodes).value();
   const Batcher::ActiveSequence active(batcher);
   const std::vector<Token> text = numbered(100, 7);
   ASSERT_TRUE(first->score(text, TokenTree(7)));
@@ -298,8 +298,8 @@ TEST_F(BatcherTest, AnIdleTextGivesItsBeginning) {
 }
 
 TEST_F(BatcherTest, ALongTextTellsHowFarItHasCome) {
-  Batcher batcher(models_, 1, nodes);
-  const auto session = batcher.start(*target_, context).value();
+  Batcher batcher(models_, 1);
+  const auto session = batcher.start(*target_, context, nodes).value();
   const Batcher::ActiveSequence active(batcher);
   std::vector<std::size_t> lengths;
   session->report_progress([&](std::size_t length) { lengths.push_back(length); });
@@ -312,9 +312,9 @@ TEST_F(BatcherTest, ALongTextTellsHowFarItHasCome) {
 }
 
 TEST_F(BatcherTest, WhatATextThatLeavesHasComputedIsCopied) {
-  Batcher batcher(models_, 2, nodes, for_all);
-  const auto ahead = batcher.start(*target_, context).value(),
-             behind = batcher.start(*target_, context).value();
+  Batcher batcher(models_, 2, for_all);
+  const auto ahead = batcher.start(*target_, context, nodes).value(),
+             behind = batcher.start(*target_, context, nodes).value();
   const std::vector<Token> text = numbered(250, 7), beginning(text.begin(), text.begin() + 80);
   std::stop_source stop;
   ahead->cancel_when(stop.get_token());
@@ -337,11 +337,11 @@ TEST(Batcher, ServesTablesToo) {
   std::mt19937 random(1);
   const TabularModel table = TabularModel::random(5, 4, random);
   const LanguageModel* const models[] = {&table};
-  Batcher batcher(models, 2, nodes);
+  Batcher batcher(models, 2);
   std::vector<std::jthread> threads;
   for (const Token last : {1, 2}) {
     threads.emplace_back([&, last] {
-      const auto session = batcher.start(table, 0).value();
+      const auto session = batcher.start(table, 0, nodes).value();
       const Batcher::ActiveSequence active(batcher);
       EXPECT_TRUE(session->score(std::vector<Token>{0, last}, TokenTree(last)));
       EXPECT_EQ(session->logits(TokenTree::root).at(3), table.log_row(1, last)[3]);
@@ -350,10 +350,10 @@ TEST(Batcher, ServesTablesToo) {
 }
 
 TEST_F(BatcherTest, ATextThatLeavesHoldsNobodyUp) {
-  Batcher batcher(models_, 2, nodes, for_all);
+  Batcher batcher(models_, 2, for_all);
   auto idle = std::make_unique<Batcher::ActiveSequence>(batcher);
   std::jthread other([&] {
-    const auto session = batcher.start(*target_, context).value();
+    const auto session = batcher.start(*target_, context, nodes).value();
     const Batcher::ActiveSequence active(batcher);
     EXPECT_TRUE(session->score(std::vector<Token>{1}, TokenTree(1)));
   });

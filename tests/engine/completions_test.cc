@@ -23,7 +23,8 @@ using testing::HasSubstr;
 constexpr std::size_t tokens = 24;
 
 std::unique_ptr<Engine> engine(std::size_t slots, std::size_t queue = 64) {
-  return Engine::start(test::bundled_models(), {.slots = {.slots = slots, .queue = queue}}).value();
+  SlotOptions options{.slots = slots, .queue = queue, .max_nodes = 65};
+  return Engine::start(test::bundled_models(), {.slots = options}).value();
 }
 
 Request request(std::string_view prompt, std::uint64_t seed, std::string_view method = "spectr") {
@@ -193,6 +194,42 @@ TEST(Completions, CopyAPrefixThatABusySlotHolds) {
   EXPECT_EQ(fresh.text, other.text);
   writing->cancel();
   EXPECT_EQ(collect(*writing).front().result.reason, FinishReason::cancelled);
+}
+
+TEST(Completions, HaveBlocksOfAnySizeUnlessTheEngineHasAMaximum) {
+  const auto unlimited = Engine::start(test::bundled_models()).value();
+  for (const std::size_t length : {2, 100, 1}) {
+    Request long_block = request("Once", 1, "speculative");
+    long_block.method.length = length;
+    EXPECT_EQ(collect(*submit(*unlimited, long_block)).front().result.reason, FinishReason::limit);
+    EXPECT_EQ(engine(1)->prepare(long_block).has_value(), length < 65);
+  }
+}
+
+TEST(Completions, HaveShapesThatFitTheEnginesMaximumWhateverTheCosts) {
+  // Drafts cost nothing and are always accepted: the longest block promises most.
+  const auto costs = std::make_shared<Costs>(
+      Costs{CostCurve({{1, 1.0}, {32, 1.0}}), {{CostCurve({{1, 1e-6}, {32, 1e-6}})}}, {}});
+  costs->drafts.front().learned.fill(LearnedAcceptance{});
+  for (auto& learned : costs->drafts.front().learned) {
+    learned->confidences.front() = 1.0;
+    for (auto& accepted : learned->accepted) accepted.fill(0.999);
+  }
+  EngineOptions options;
+  options.slots.max_nodes = 9;
+  options.costs = [&](const EngineModels&) { return costs; };
+  const auto narrow = Engine::start(test::bundled_models(), options).value();
+  for (const std::string_view method : {"speculative", "spectr", "batch"}) {
+    Request open = request("Once", 1, method);
+    EXPECT_TRUE(narrow->prepare(open).has_value()) << method;
+    if (method == "speculative") continue;
+    open.method.drafts = 4;
+    const auto prepared = narrow->prepare(open);
+    ASSERT_TRUE(prepared) << prepared.error().message;
+    EXPECT_EQ((*prepared)->decoding.options.length, 2U) << method;
+    open.method.drafts = 9;
+    EXPECT_THAT(narrow->prepare(open).error().message, HasSubstr("9 drafted tokens is too large")) << method;
+  }
 }
 
 TEST(Completions, AreRefusedByAFullQueue) {

@@ -65,7 +65,7 @@ class PassPolicyTest : public testing::Test {
   std::jthread write(Batcher& batcher, Token first, std::size_t size, std::size_t blocks = 0) {
     auto seat = std::make_shared<Batcher::ActiveSequence>(batcher);
     return std::jthread([this, &batcher, first, size, blocks, seat]() mutable {
-      const auto session = batcher.start(model_, 0).value();
+      const auto session = batcher.start(model_, 0, 1).value();
       session->begin(0, {.all = false});
       std::vector<Token> text(size, 0);
       text.front() = first;
@@ -80,7 +80,7 @@ class PassPolicyTest : public testing::Test {
 };
 
 TEST_F(PassPolicyTest, PromptsTakeTurnsBesideTextsThatHaveBegun) {
-  Batcher batcher(models_, 4, 1, {.max_rows = 12, .patience = for_all});
+  Batcher batcher(models_, 4, {.max_rows = 12, .patience = for_all});
   std::vector<std::jthread> threads;
   {
     const Batcher::ActiveSequence late(batcher);  // nothing begins before all are there
@@ -101,7 +101,7 @@ TEST_F(PassPolicyTest, PromptsTakeTurnsBesideTextsThatHaveBegun) {
 }
 
 TEST_F(PassPolicyTest, ShortPromptsShareAPassUpToItsRows) {
-  Batcher batcher(models_, 6, 1, {.max_rows = 12, .patience = for_all});
+  Batcher batcher(models_, 6, {.max_rows = 12, .patience = for_all});
   std::vector<std::jthread> threads;
   {
     const Batcher::ActiveSequence late(batcher);  // nothing begins before all are there
@@ -113,7 +113,7 @@ TEST_F(PassPolicyTest, ShortPromptsShareAPassUpToItsRows) {
 }
 
 TEST_F(PassPolicyTest, WhoIsElsewhereHoldsAPassUpForALimitedTime) {
-  Batcher batcher(models_, 2, 1);
+  Batcher batcher(models_, 2);
   const Batcher::ActiveSequence elsewhere(batcher);  // it selects by a slow plan, for ever
   write(batcher, 1, 5, 20).join();
   EXPECT_EQ(batcher.counts()[0].passes, 21u);
@@ -121,7 +121,7 @@ TEST_F(PassPolicyTest, WhoIsElsewhereHoldsAPassUpForALimitedTime) {
 
 TEST_F(PassPolicyTest, WhoComesInTimeTakesPart) {
   model_.pass = 200ms;
-  Batcher batcher(models_, 2, 1, {.patience = 20.0});  // four seconds: no thread is that late
+  Batcher batcher(models_, 2, {.patience = 20.0});  // four seconds: no thread is that late
   auto first = write(batcher, 1, 5, 1), second = write(batcher, 2, 5, 1);
   first.join();
   second.join();
@@ -131,7 +131,7 @@ TEST_F(PassPolicyTest, WhoComesInTimeTakesPart) {
 
 TEST_F(PassPolicyTest, EveryOneOfTwoHundredPromptsEnds) {
   constexpr std::size_t texts = 200;
-  Batcher batcher(models_, texts, 1, {.max_rows = 16});
+  Batcher batcher(models_, texts, {.max_rows = 16});
   std::vector<std::jthread> threads;
   for (std::size_t i = 0; i < texts; ++i)
     threads.push_back(write(batcher, static_cast<Token>(i), 1 + i % 37, i % 5));

@@ -63,11 +63,11 @@ TEST(Batcher, ServeTextsWithoutAskingForMemory) {
   const auto model = test::RealModel::load(test::bundled_target, 2);
   const LanguageModel* const models[] = {model.transformer.get()};
   constexpr int texts = 2, first = 3, blocks = 10;
-  Batcher batcher(models, texts, nodes, {.patience = std::numeric_limits<double>::infinity()});  // for all
+  Batcher batcher(models, texts, {.patience = std::numeric_limits<double>::infinity()});  // for all
   std::size_t before = 0, after = 0;
   std::barrier together(texts);
   const auto write = [&](bool counts) {
-    const auto session = batcher.start(*model, 128).value();
+    const auto session = batcher.start(*model, 128, nodes).value();
     const Batcher::ActiveSequence active(batcher);
     GrowingText text;
     together.arrive_and_wait();  // both are active: every pass is for both

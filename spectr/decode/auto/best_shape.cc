@@ -35,8 +35,8 @@ bool leaves_shape_open(const MethodRule& method, const MethodRequest& request) {
 }
 
 MethodOptions settings_by_costs(const MethodRule& method, const MethodRequest& request,
-                                std::shared_ptr<const Costs> costs, const Warp& warp,
-                                std::size_t vocabulary) {
+                                std::shared_ptr<const Costs> costs, const Warp& warp, std::size_t vocabulary,
+                                std::optional<std::size_t> max_nodes) {
   MethodOptions settings = request.settings();
   if (costs != nullptr && request.load.value_or(1) > 1)
     costs = std::make_shared<const Costs>(costs->shared(*request.load));
@@ -51,7 +51,7 @@ MethodOptions settings_by_costs(const MethodRule& method, const MethodRequest& r
     const bool chain = is_chain(method);
     const DraftShape best =
         candidate.best_shape(forecast, chain ? std::optional<std::size_t>(1) : request.drafts, request.length,
-                             max_drafts(method, request));
+                             max_drafts(method, request), max_nodes);
     settings.drafts = request.drafts.value_or(best.drafts);
     settings.length = best.length;
   }

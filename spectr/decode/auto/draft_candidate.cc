@@ -1,6 +1,7 @@
 #include "spectr/decode/auto/draft_candidate.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "spectr/base/check.h"
@@ -101,14 +102,18 @@ void DraftCandidate::weigh(const Forecast& forecast, std::size_t left, std::size
 }
 
 DraftShape DraftCandidate::best_shape(const Forecast& forecast, std::optional<std::size_t> K,
-                                      std::optional<std::size_t> L, std::size_t max_drafts) {
+                                      std::optional<std::size_t> L, std::size_t max_drafts,
+                                      std::optional<std::size_t> max_nodes) {
+  const std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+  const std::size_t max_rows =
+      std::min(max_nodes.value_or(unlimited), K || L ? unlimited : AutoParams::max_rows);
   costs_ = &forecast.costs().drafts[model_];
   const std::size_t widest = forecast.sequences_differ() ? max_drafts : 1;
   Choice best;
   for (std::size_t drafts = K.value_or(1); drafts <= K.value_or(widest); ++drafts) {
     const auto tokens = estimate_.tokens(std::min(drafts, AcceptanceEstimate::drafts.back()));
     for (std::size_t length = L.value_or(1); length <= L.value_or(AutoParams::max_length); ++length) {
-      if (!K && !L && drafts * length >= AutoParams::max_rows) break;
+      if (drafts * length >= max_rows && best.origin != DraftOrigin::none) break;
       const double expected = tokens[std::min(length, AutoParams::max_length)];
       const Choice choice = choice_of(forecast, expected, drafts, length);
       if (best.origin == DraftOrigin::none || choice.rate() > best.rate()) best = choice;

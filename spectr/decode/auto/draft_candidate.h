@@ -78,10 +78,11 @@ class DraftCandidate {
   /// How it drafts as a probe.
   Choice probe() const { return best_.origin == DraftOrigin::model ? best_ : single_; }
 
-  /// The shape that promises the most tokens per second of those that have the K and the L that are given, K
-  /// at most `max_drafts`; better than plain decoding or not.
+  /// Returns the shape that promises the most tokens per second, better than plain decoding or not, of those
+  /// with the K and the L that are given, K at most `max_drafts`, in blocks of at most `max_nodes` nodes. If
+  /// none is so small, returns the smallest.
   DraftShape best_shape(const Forecast& forecast, std::optional<std::size_t> K, std::optional<std::size_t> L,
-                        std::size_t max_drafts);
+                        std::size_t max_drafts, std::optional<std::size_t> max_nodes);
 
   /// Whether it may save more than it takes to read the prompt and to compare its end: by what is expected of
   /// it, or by the optimistic saving.
