@@ -63,14 +63,14 @@ class JsonInspection final : public JsonInput::json_sax_t {
     return names_.back().insert(name).second || refuse(error("names '{}' twice", escape(name, max_shown)));
   }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& failure) override {
-    // Without the parser's own number and place: "[json.exception…] parse error at line 1, column 2: …", and
-    // without what it had read, whose last character it may have cut.
+    // The parser's own number and place ("[json.exception…] parse error at line 1, column 2: …") are left
+    // out, as is what it had read. The rest needs no escaping: it quotes nothing but numbers.
     std::string_view reason = failure.what();
     const auto* at = dynamic_cast<const JsonInput::parse_error*>(&failure);
     reason.remove_prefix(reason.find(at != nullptr ? ": " : "] ") + 2);
     reason = reason.substr(0, reason.find("; last read: "));
     return refuse(error("is not JSON{}: {}", at != nullptr ? fmt::format(" (byte {})", at->byte) : "",
-                        escape(reason, 200)));
+                        shortened(reason, 200)));
   }
 
  private:

@@ -14,9 +14,10 @@ namespace spectr {
 /// read. Whether reading failed is asked afterwards: bad().
 inline Result<std::ifstream> open_file(const std::filesystem::path& path) {
   std::error_code failed;
-  if (std::filesystem::is_directory(path, failed)) return error("{}: is a directory", path.string());
+  if (std::filesystem::is_directory(path, failed))
+    return error(ErrorCode::io, "{}: is a directory", path.string());
   std::ifstream file(path, std::ios::binary);
-  if (!file) return error("{}: {}", path.string(), std::strerror(errno));
+  if (!file) return error(ErrorCode::io, "{}: {}", path.string(), std::strerror(errno));
   return file;
 }
 

@@ -156,7 +156,7 @@ void add_chat(CLI::App& app) {
   auto flags = std::make_shared<ChatFlags>();
   CLI::App& command = *app.add_subcommand("chat", "Talk with a model: a line of yours, an answer of its own");
   ConversationFlags& talk = flags->conversation;
-  flags->message.add(command);
+  flags->message.add(command, "answer this message and end; without it, a conversation");
   talk.model.add_model(command, false);
   talk.model.add_drafts(command);
   talk.model.add_threads(command);

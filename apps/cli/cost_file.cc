@@ -32,8 +32,8 @@ std::uint64_t layout_of(const ModelSpec& spec) {
 }
 
 std::string machine(int threads) {
-  return fmt::format("{} threads | {} with {} | spectr {}", threads, processor_name(), instruction_set(),
-                     version());
+  return fmt::format("{} threads | {} with {} | spectr {} build {:016x}", threads, processor_name(),
+                     instruction_set(), version(), build_identity());
 }
 
 std::string describe(const Transformer& model) {

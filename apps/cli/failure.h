@@ -21,9 +21,33 @@ class Failure : public std::runtime_error {
   Status status_;
 };
 
-/// The value of a result, or a Failure: bad input unless said otherwise.
+/// The exit status of an error: `usage` if another command line, file or machine would do, else `failed`.
+constexpr Status status_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::bad_input:
+    case ErrorCode::unsupported:
+    case ErrorCode::io:
+    case ErrorCode::context_full:
+    case ErrorCode::out_of_memory:
+      return Status::usage;
+    case ErrorCode::cancelled:
+    case ErrorCode::timeout:
+    case ErrorCode::device_lost:
+    case ErrorCode::internal:
+      break;
+  }
+  return Status::failed;
+}
+
+/// Returns the value of a result, or throws its error as a Failure with the status of its code.
 template <class T>
-T need(Result<T> result, Status status = Status::usage) {
+T need(Result<T> result) {
+  if (!result) throw Failure(status_of(result.error().code), result.error().message);
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+/// The same with a status of the caller's, for what fails although the input was right.
+template <class T>
+T need(Result<T> result, Status status) {
   if (!result) throw Failure(status, result.error().message);
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }

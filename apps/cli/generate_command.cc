@@ -199,7 +199,7 @@ class GenerateRun {
     while (!completion->wait(std::chrono::milliseconds(50))) {
       if (interruptible && interrupt->came()) completion->cancel();
     }
-    if (out.result.reason == FinishReason::failed) throw Failure(Status::failed, out.result.failure);
+    if (out.result.reason == FinishReason::failed) throw Failure(Status::failed, out.result.failure.message);
     interrupted_ = out.result.reason == FinishReason::cancelled;
     out.stop = interrupted_ ? "interrupt" : name(out.result.reason);
     out.generation.statistics = out.result.statistics;
@@ -277,7 +277,7 @@ void add_generate(CLI::App& app) {
   flags->model.add_threads(command);
   flags->model.add_cache_types(command);
   flags->model.add_context(command);
-  flags->input.add(command);
+  flags->input.add(command, "the text to continue");
   command.add_option("--tokens", flags->tokens, "the prompt as ids, separated by commas, as they are");
   command
       .add_option("-n,--predict,--n-predict", flags->predict,

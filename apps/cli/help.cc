@@ -93,11 +93,11 @@ std::string in_full(const CLI::Option& option) {
   return entry(about.names + (about.value.empty() ? "" : " " + about.value), about.meaning + notes);
 }
 
-/// The beginning of a description: as far as it is one thought.
-std::string first_thought(std::string text) {
+/// Returns the first clause of a description. An object in braces is not divided.
+std::string first_clause(std::string text) {
   std::ranges::replace(text, '\n', ' ');
-  const std::size_t end = std::min({text.find(';'), text.find(" ("), text.find(": ")});
-  return text.substr(0, end);
+  const std::size_t colon = text.substr(0, text.find('{')).find(": ");
+  return text.substr(0, std::min({text.find(';'), text.find(" ("), colon}));
 }
 
 std::string in_short(const CLI::Option& option) {
@@ -105,7 +105,7 @@ std::string in_short(const CLI::Option& option) {
   // The first short and the first long name.
   std::string names = about.names.substr(0, about.names.find(", --"));
   if (!names.starts_with("--") && !option.get_lnames().empty()) names += ", --" + option.get_lnames().front();
-  std::string meaning = first_thought(about.meaning);
+  std::string meaning = first_clause(about.meaning);
   const std::string preset = option.get_default_str();
   if (option.get_type_size() != 0 && !preset.empty()) meaning += fmt::format(" (default: {})", preset);
   return entry(names + (about.value.empty() ? "" : " " + about.value), meaning);

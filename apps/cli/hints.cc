@@ -155,6 +155,11 @@ std::optional<std::string> corrected(const CLI::App& command, std::span<const st
   const Typed typed(command, arguments);
   Words line;
   std::span<const std::string> rest = typed.others;
+  const bool reads_file = takes(command, "--file") && !takes(command, "--prompt") && !typed.has_prompt;
+  if (rest.size() == 1 && reads_file && !is_surely_model(rest.front())) {
+    line = {"-f", rest.front()};
+    rest = {};
+  }
   if (!rest.empty() && !typed.has_model && takes(command, "--model") &&
       (first_is_model || !takes(command, "--prompt") || is_surely_model(rest.front()))) {
     line = model_flag(rest.front());

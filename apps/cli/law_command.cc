@@ -53,6 +53,10 @@ MethodRule chosen_method(const LawFlags& flags) {
     throw Failure(Status::usage, "method biased needs the file of a rule (--rule)");
   if (!is_biased && !flags.rule_file.empty())
     throw Failure(Status::usage, "--rule is that of method biased (--method biased)");
+  if (const auto& name = flags.method.request.method; !is_biased && name) {
+    if (const auto known = find_method(*name); !known)
+      throw Failure(Status::usage, fmt::format("{}, {}", known.error().message, biased));
+  }
   if (!is_biased) return flags.method.rule(static_cast<std::size_t>(flags.drafts));
   MethodRule rule = *need(find_method("speculative"));  // a chain of L drafts, too
   rule.name = biased;

@@ -71,7 +71,7 @@ int parse(std::vector<std::string> typed, const AddCommands& add_commands) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "print what most people need, and end");
   app.set_help_all_flag("--help-all", "print all commands, flags, variables and examples, and end");
-  app.set_version_flag("--version", "spectr " + std::string(version()))
+  app.set_version_flag("--version", fmt::format("spectr {}\nbuild {:016x}", version(), build_identity()))
       ->description("print the version, and end");
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);

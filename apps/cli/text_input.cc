@@ -42,10 +42,10 @@ std::string unescaped(std::string_view text) {
 
 }  // namespace
 
-void TextInput::add(CLI::App& app) {
-  auto* prompt = app.add_option("-p,--prompt", text, "the text");
-  auto* path = app.add_option("-f,--file", file, "file that holds the text; -: standard input")
-                   ->transform(file_name());
+void TextInput::add(CLI::App& app, const std::string& meaning) {
+  auto* prompt = app.add_option("-p,--prompt", text, meaning);
+  auto* path =
+      app.add_option("-f,--file", file, "file that holds it; -: standard input")->transform(file_name());
   prompt->excludes(path);
   app.add_flag("-e,--escape", escapes,
                R"(read \n, \r, \t, \", \', \\ and \xHH in -p as what they stand for)");

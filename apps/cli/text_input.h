@@ -15,7 +15,8 @@ struct TextInput {
   std::optional<std::string> file;
   bool escapes = false;  ///< in the text
 
-  void add(CLI::App& app);
+  /// `meaning`: what the text is, for the help.
+  void add(CLI::App& app, const std::string& meaning);
   void add_file(CLI::App& app);
   /// The bytes as they are, no newline added or cut, but for a byte order mark at the beginning of a file; of
   /// -p with -e, what its escapes stand for. Throws Failure unless exactly one was given and is readable.

@@ -23,7 +23,7 @@ void add_tokenize(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   CLI::App& command = *app.add_subcommand("tokenize", "Text to token ids");
   flags->model.add_model(command, true);
-  flags->input.add(command);
+  flags->input.add(command, "the text to tokenize");
   command.add_flag("--no-bos", flags->no_bos, "do not put the beginning-of-text token in front");
   command.add_flag("--special", flags->special, "recognise special tokens in the text");
   command.add_flag("--json", flags->json, "print {\"tokens\": [...]}");

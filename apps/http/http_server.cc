@@ -43,7 +43,7 @@ Result<void> listen_on(tcp::acceptor& acceptor, asio::io_context& context, const
   Code failed;
   const auto found = tcp::resolver(context).resolve(options.host, std::to_string(options.port),
                                                     tcp::resolver::passive, failed);
-  if (failed) return error("'{}' cannot be listened on: {}", options.host, failed.message());
+  if (failed) return error(ErrorCode::io, "'{}' cannot be listened on: {}", options.host, failed.message());
   for (const auto& address : found) {
     Code ignored;
     acceptor.close(ignored);
@@ -55,7 +55,8 @@ Result<void> listen_on(tcp::acceptor& acceptor, asio::io_context& context, const
     if (!failed) acceptor.listen(backlog, failed);
     if (!failed) return {};
   }
-  return error("{}:{} cannot be listened on: {}", options.host, options.port, failed.message());
+  return error(ErrorCode::io, "{}:{} cannot be listened on: {}", options.host, options.port,
+               failed.message());
 }
 
 }  // namespace
@@ -221,7 +222,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::listen(const HttpOptions& option
   SPECTR_TRY_VOID(impl->listen(options));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 } catch (const std::system_error& failure) {
-  return error("there are no threads for requests: {}", failure.what());
+  return error(ErrorCode::out_of_memory, "there are no threads for requests: {}", failure.what());
 }
 
 int HttpServer::port() const {

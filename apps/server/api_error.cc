@@ -4,6 +4,27 @@
 
 namespace spectr::server {
 
+ApiError ApiError::of(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::bad_input:
+      return invalid(error.message);
+    case ErrorCode::context_full:
+      return {400, "exceed_context_size_error", error.message};
+    case ErrorCode::unsupported:
+      return not_supported(error.message);
+    case ErrorCode::cancelled:
+      return unavailable(error.message, 1);
+    case ErrorCode::timeout:
+      return timeout(error.message);
+    case ErrorCode::io:
+    case ErrorCode::out_of_memory:
+    case ErrorCode::device_lost:
+    case ErrorCode::internal:
+      break;
+  }
+  return internal(error.message);
+}
+
 ApiError ApiError::exceeds_context(std::size_t prompt, std::size_t context) {
   ApiError error(400, "exceed_context_size_error",
                  fmt::format("the prompt has {} tokens, but the context holds {}", prompt, context));

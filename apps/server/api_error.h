@@ -18,6 +18,8 @@ class ApiError : public std::exception {
   ApiError(int status, std::string type, std::string message)
       : status_(status), type_(std::move(type)), message_(std::move(message)) {}
 
+  /// The error of a call as an answer: the one place where a status follows from an ErrorCode.
+  static ApiError of(const Error& error);
   static ApiError invalid(std::string message) { return {400, "invalid_request_error", std::move(message)}; }
   static ApiError exceeds_context(std::size_t prompt, std::size_t context);
   static ApiError unauthenticated();
@@ -49,10 +51,10 @@ class ApiError : public std::exception {
   Json more_ = Json::object();
 };
 
-/// The value of a result, or its error as the client's mistake.
+/// Returns the value of a result, or throws its error as an ApiError.
 template <class T>
 T valid(Result<T> result) {
-  if (!result) throw ApiError::invalid(result.error().message);
+  if (!result) throw ApiError::of(result.error());
   return std::move(result).value();
 }
 

@@ -60,7 +60,7 @@ Result<void> Keys::add_file(const std::string& path) {
     if (!can_be_sent(key)) return error("{}: a key has a control character, which no client can send", path);
     keys_.emplace_back(key);
   }
-  if (file.bad()) return error("{}: cannot be read", path);
+  if (file.bad()) return error(ErrorCode::io, "{}: cannot be read", path);
   if (keys_.size() == before) return error("{}: there is no key in it", path);
   return {};
 }

@@ -74,7 +74,10 @@ double as_double(std::uint64_t n) {
 
 void add_build(Text& out) {
   out.head(own, "build_info", "gauge", "The build of the program, as labels; always 1.");
-  out.value(own, "build_info", fmt::format("version=\"{}\",compiler=\"{}\"", version(), __VERSION__), 1.0);
+  out.value(own, "build_info",
+            fmt::format("version=\"{}\",build=\"{:016x}\",compiler=\"{}\"", version(), build_identity(),
+                        __VERSION__),
+            1.0);
 }
 
 void add_answers(Text& out, std::map<int, std::uint64_t> answers) {
@@ -128,7 +131,8 @@ std::string metrics_of(const SlotPool& slots, const std::map<int, std::uint64_t>
   Text out;
   add_build(out);
   out.shared_counter("prompt_tokens_total", "Prompt tokens computed.", as_double(c.prompt_tokens));
-  out.counter("prompt_tokens_cached_total", "Prompt tokens taken from a cache.", as_double(c.cached_tokens));
+  out.shared_counter("prompt_tokens_cached_total", "Prompt tokens taken from a cache.",
+                     as_double(c.cached_tokens));
   out.shared_counter("prompt_seconds_total", "Seconds spent on prompts.", c.prompt_seconds);
   out.shared_gauge("prompt_tokens_seconds", "Prompt tokens per second, on average.",
                    ratio(as_double(c.prompt_tokens), c.prompt_seconds));

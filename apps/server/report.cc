@@ -192,7 +192,7 @@ Json details_of(const TextDelta& delta) {
 }
 
 std::optional<ApiError> failure_of(const CompletionResult& result) {
-  if (result.reason == FinishReason::failed) return ApiError::internal(result.failure);
+  if (result.reason == FinishReason::failed) return ApiError::of(result.failure);
   if (result.reason == FinishReason::not_started)
     return ApiError::unavailable("no slot became free in time", 1);
   if (result.statistics.generated() > 0) return std::nullopt;

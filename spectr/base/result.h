@@ -8,10 +8,24 @@
 
 namespace spectr {
 
-/// Why something that the caller asked for cannot be done: one line that names the file, the field and the
-/// value. For input of any kind; a mistake in the calling code trips SPECTR_CHECK instead.
+/// The kind of an error, for programs; statuses of HTTP and of processes follow from it.
+enum class ErrorCode {
+  bad_input,      ///< a request, a setting or a file is wrong
+  unsupported,    ///< this build, machine or model cannot do it
+  io,             ///< a file or an address cannot be used
+  context_full,   ///< the sequence is longer than the context
+  out_of_memory,  ///< memory of this machine or of a device does not suffice
+  cancelled,      ///< the caller cancelled it, or the program is stopping
+  timeout,        ///< its time was over
+  device_lost,    ///< a device or a rank does not answer any more
+  internal,       ///< a computation failed, such as by a logit that is not a number
+};
+
+/// The reason why a request cannot be fulfilled: one line that names the file, the field and the value. For
+/// input of any kind; a mistake in the calling code trips SPECTR_CHECK instead.
 struct Error {
   std::string message;
+  ErrorCode code = ErrorCode::bad_input;
 };
 
 template <class T>
@@ -21,6 +35,11 @@ using Result = std::expected<T, Error>;
 template <class... Args>
 [[nodiscard]] std::unexpected<Error> error(fmt::format_string<Args...> format, Args&&... args) {
   return std::unexpected(Error{fmt::format(format, std::forward<Args>(args)...)});
+}
+template <class... Args>
+[[nodiscard]] std::unexpected<Error> error(ErrorCode code, fmt::format_string<Args...> format,
+                                           Args&&... args) {
+  return std::unexpected(Error{fmt::format(format, std::forward<Args>(args)...), code});
 }
 
 }  // namespace spectr

@@ -1,9 +1,15 @@
 #include "spectr/base/version.h"
 
+#include "build_identity.inc"
+
 namespace spectr {
 
 std::string_view version() {
   return SPECTR_VERSION;
+}
+
+std::uint64_t build_identity() {
+  return SPECTR_BUILD_IDENTITY;
 }
 
 }  // namespace spectr

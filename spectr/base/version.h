@@ -1,10 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace spectr {
 
 /// "MAJOR.MINOR.PATCH", as in the build's project() line.
 std::string_view version();
+
+/// A hash of the library's sources, the compiler and its flags. Processes that exchange structures as they
+/// lie in memory must be of one build; what one build has measured need not hold for another.
+std::uint64_t build_identity();
 
 }  // namespace spectr

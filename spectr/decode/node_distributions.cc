@@ -26,7 +26,7 @@ Result<const Distribution*> NodeDistributions::at(NodeId node) {
       for (NodeId step : tree_.path(node)) history.push_back(tree_.token(step));
     }
     Result<Distribution> made = warp_.distribution(row(node), history, vocabulary_);
-    if (!made) return error("{}: {}", session_.name(), made.error().message);
+    if (!made) return error(made.error().code, "{}: {}", session_.name(), made.error().message);
     distributions_[index] = std::make_unique<Distribution>(*std::move(made));
   }
   return distributions_[index].get();

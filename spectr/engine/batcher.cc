@@ -134,7 +134,7 @@ Result<void> Batcher::score(BatchedSession& session, std::span<const Token> text
     std::rethrow_exception(request.scoring.failure);
   }
   if (!request.scoring.result) return request.scoring.result;
-  if (session.cancelled()) return error("the request was cancelled");
+  if (session.cancelled()) return error(ErrorCode::cancelled, "the request was cancelled");
   return {};
 }
 

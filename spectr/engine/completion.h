@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "spectr/base/result.h"
 #include "spectr/decode/auto/cost_check.h"
 #include "spectr/decode/drafter.h"
 #include "spectr/decode/statistics.h"
@@ -38,7 +39,7 @@ std::string_view name(FinishReason reason);
 struct CompletionResult {
   FinishReason reason = FinishReason::cancelled;
   std::string stop_word;
-  std::string failure;        ///< what failed, if the reason is `failed`
+  Error failure;              ///< if the reason is `failed`
   bool has_new_line = false;  ///< in the text
   Statistics statistics;
   std::chrono::steady_clock::time_point begun;  ///< when a slot took it up

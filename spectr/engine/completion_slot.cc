@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -112,11 +113,14 @@ CompletionResult CompletionSlot::run(const CompletionJob& job) {
   try {
     if (const auto done = generate(job, result); !done) {
       result.reason = FinishReason::failed;
-      result.failure = done.error().message;
+      result.failure = done.error();
     }
+  } catch (const std::bad_alloc&) {
+    result.reason = FinishReason::failed;
+    result.failure = {"out of memory", ErrorCode::out_of_memory};
   } catch (const std::exception& failure) {
     result.reason = FinishReason::failed;
-    result.failure = failure.what();
+    result.failure = {failure.what(), ErrorCode::internal};
   }
   if (result.reason == FinishReason::failed) reset();
   return result;
@@ -224,7 +228,8 @@ Result<void> CompletionSlot::generate(const CompletionJob& job, CompletionResult
   } else {  // cancelled in the middle of a pass, or failed
     statistics.total_seconds += watch.lap();
     if (statistics.blocks() == 0) statistics.prompt_seconds = statistics.total_seconds;
-    if (!completion.cancelled()) return std::unexpected(generation.error());
+    const bool is_cancelled = completion.cancelled() && generation.error().code == ErrorCode::cancelled;
+    if (!is_cancelled) return std::unexpected(generation.error());
   }
   completion.add(job.choice, {.delta = text.finish()});
   result.reason = completion.cancelled() ? completion.why() : finish_reason_of(generation->stop);

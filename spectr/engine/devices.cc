@@ -18,7 +18,8 @@ namespace {
 
 /// The driver, where this build has kernels for it.
 Result<const cuda::Driver*> driver() {
-  if (!cuda::has_kernel_images()) return error("this build has no kernels for GPUs (SPECTR_CUDA)");
+  if (!cuda::has_kernel_images())
+    return error(ErrorCode::unsupported, "this build has no kernels for GPUs (SPECTR_CUDA)");
   return cuda::load_driver();
 }
 
@@ -58,7 +59,8 @@ Result<std::vector<ListedDevice>> list_devices() {
   const auto by_cuda = cuda_devices(), by_vulkan = vulkan::devices();
   list(by_cuda);
   list(by_vulkan);
-  if (!by_cuda && !by_vulkan) return error("{}; {}", by_cuda.error().message, by_vulkan.error().message);
+  if (!by_cuda && !by_vulkan)
+    return error(by_cuda.error().code, "{}; {}", by_cuda.error().message, by_vulkan.error().message);
   return listed;
 }
 
@@ -83,7 +85,7 @@ Result<std::shared_ptr<Device>> shared_device(std::string_view name) {
   if (const auto at = devices.find(name); at != devices.end()) device = at->second.lock();
   if (device == nullptr) {
     Result<std::shared_ptr<Device>> opened = open(name, trials);
-    if (!opened) return error("--device {}: {}", name, opened.error().message);
+    if (!opened) return error(opened.error().code, "--device {}: {}", name, opened.error().message);
     device = std::move(*opened);
     devices.insert_or_assign(std::string(name), device);
   }
@@ -123,7 +125,7 @@ Result<double> copy_speed(std::string_view name) {
     }
     return 2.0 * static_cast<double>(bytes) / fastest;
   } catch (const std::bad_alloc&) {
-    return error("{}: there is no memory for a copy of {} bytes", name, bytes);
+    return error(ErrorCode::out_of_memory, "{}: there is no memory for a copy of {} bytes", name, bytes);
   }
 }
 

@@ -105,7 +105,8 @@ Result<std::shared_ptr<const PreparedRequest>> Engine::prepare(Request request) 
   for (const std::vector<Token>& prompt : request.prompts) {
     if (prompt.empty()) return error("the prompt has no tokens");
     if (prompt.size() > context())
-      return error("the prompt has {} tokens, but the context holds {}", prompt.size(), context());
+      return error(ErrorCode::context_full, "the prompt has {} tokens, but the context holds {}",
+                   prompt.size(), context());
     const auto unknown = std::ranges::find_if(prompt, [this](Token token) {
       return token < 0 || static_cast<std::size_t>(token) >= models_->target->vocabulary();
     });

@@ -59,7 +59,8 @@ Result<LoadedModel> load(const std::filesystem::path& path, const Vocabulary* ta
   std::shared_ptr<const Backend> backend;
   if (target == nullptr && options.sharing) {
     if (!options.device.empty())
-      return error("--device {}: ranks share a model on the processor", options.device);
+      return error(ErrorCode::unsupported, "--device {}: ranks share a model on the processor",
+                   options.device);
     SPECTR_TRY(model.ranks, call_ranks(*options.sharing, path, file, options.kv, options.rope, pool));
     backend = model.ranks;
   } else {

@@ -7,6 +7,7 @@ namespace {
 
 std::unexpected<Error> left_out() {
   return error(
+      ErrorCode::unsupported,
       "this build has no GPU backends; ./run with --device or --list-devices adds them, or build with "
       "-DSPECTR_COMPONENTS=all");
 }

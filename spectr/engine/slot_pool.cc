@@ -44,9 +44,11 @@ Result<void> SlotPool::start() {
     }
     for (Worker& worker : workers_) threads_.emplace_back([this, &worker] { work(worker); });
   } catch (const std::bad_alloc&) {
-    return error("there is no memory for {} slots of {} tokens", options_.slots, models_.context);
+    return error(ErrorCode::out_of_memory, "there is no memory for {} slots of {} tokens", options_.slots,
+                 models_.context);
   } catch (const std::system_error& failure) {
-    return error("there are no threads for {} slots: {}", options_.slots, failure.what());
+    return error(ErrorCode::out_of_memory, "there are no threads for {} slots: {}", options_.slots,
+                 failure.what());
   }
   return {};
 }

@@ -124,7 +124,7 @@ Result<Gguf> Gguf::parse(std::span<const std::byte> bytes, std::string name) {
   Gguf gguf;
   gguf.name_ = std::move(name);
   if (const auto done = GgufReader(bytes, gguf).read(); !done) {
-    return error("{}: {}", gguf.name_, done.error().message);
+    return error(done.error().code, "{}: {}", gguf.name_, done.error().message);
   }
   return gguf;
 }

@@ -19,7 +19,7 @@ constexpr std::size_t longest_key = 65535, longest_tensor_name = 63;
 constexpr std::uint64_t smallest_entry = 8 + 1 + 4 + 1, smallest_description = 8 + 1 + 4 + 8 + 4 + 8;
 
 std::unexpected<Error> within(std::string_view field, std::string_view name, const Error& inner) {
-  return error("{} {}: {}", field, quote(name), inner.message);
+  return error(inner.code, "{} {}: {}", field, quote(name), inner.message);
 }
 
 }  // namespace
@@ -39,9 +39,11 @@ Result<void> GgufReader::read_header() {
 
   SPECTR_TRY(const auto version, cursor_.number<std::uint32_t>("version"));
   if (version != 0 && (version & 0xFFFF) == 0) {
-    return error("version is {:#010x}: a big-endian file, but only little-endian ones can be read", version);
+    return error(ErrorCode::unsupported,
+                 "version is {:#010x}: a big-endian file, but only little-endian ones can be read", version);
   }
-  if (version != 2 && version != 3) return error("version is {}, but only 2 and 3 can be read", version);
+  if (version != 2 && version != 3)
+    return error(ErrorCode::unsupported, "version is {}, but only 2 and 3 can be read", version);
   out_.version_ = version;
 
   SPECTR_TRY(tensor_count_, cursor_.number<std::uint64_t>("tensor count"));
@@ -121,7 +123,7 @@ Result<void> GgufReader::read_shape(GgufTensor& tensor) {
   if (!format) {
     const std::string name = retired_or_foreign_format(tensor.type);
     if (name.empty()) return error("type is {}, which is not a known format", tensor.type);
-    return error("type is {}, {}, which cannot be read", tensor.type, name);
+    return error(ErrorCode::unsupported, "type is {}, {}, which cannot be read", tensor.type, name);
   }
   if (tensor.shape[0] % format->elements != 0) {
     return error("rows of {} elements are not a multiple of the {} elements in a block of {}",

@@ -79,17 +79,19 @@ const char* mapped_file_at(const void* address) noexcept {
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
   const std::string& name = path.native();
   const Descriptor file(path.c_str());
-  if (file.value() < 0) return error("{}: cannot be opened: {}", name, last_error());
+  if (file.value() < 0) return error(ErrorCode::io, "{}: cannot be opened: {}", name, last_error());
 
   struct stat status = {};
-  if (::fstat(file.value(), &status) != 0) return error("{}: cannot be examined: {}", name, last_error());
-  if (S_ISDIR(status.st_mode)) return error("{}: is a directory, not a file", name);
-  if (!S_ISREG(status.st_mode)) return error("{}: is not a regular file", name);
+  if (::fstat(file.value(), &status) != 0)
+    return error(ErrorCode::io, "{}: cannot be examined: {}", name, last_error());
+  if (S_ISDIR(status.st_mode)) return error(ErrorCode::io, "{}: is a directory, not a file", name);
+  if (!S_ISREG(status.st_mode)) return error(ErrorCode::io, "{}: is not a regular file", name);
   if (status.st_size == 0) return error("{}: is empty", name);
 
   const auto size = static_cast<std::size_t>(status.st_size);
   void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.value(), 0);
-  if (address == MAP_FAILED) return error("{}: cannot be mapped into memory: {}", name, last_error());
+  if (address == MAP_FAILED)
+    return error(ErrorCode::io, "{}: cannot be mapped into memory: {}", name, last_error());
   return std::shared_ptr<const MappedFile>(
       new MappedFile(name, {static_cast<const std::byte*>(address), size}));
 }

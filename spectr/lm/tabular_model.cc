@@ -28,7 +28,7 @@ class TabularSession final : public Session {
       deepest = std::max(deepest, tree.depth(node));
     }
     if (text.size() + static_cast<std::size_t>(deepest) > context_) {
-      return error("text and draft have {} tokens, but the context holds {}",
+      return error(ErrorCode::context_full, "text and draft have {} tokens, but the context holds {}",
                    text.size() + static_cast<std::size_t>(deepest), context_);
     }
     length_ = text.size();

@@ -232,23 +232,24 @@ Caps host_caps(std::string_view backend, std::vector<Feature> features) {
 Result<void> check(const ModelSpec& spec, const KvTypes& kv, const Caps& caps) {
   for (const Requirement& requirement : spec.requirements) {
     if (has(caps.features, requirement.feature)) continue;
-    return error("{}: {}: {} are not supported by the backend {}", spec.file, requirement.source,
-                 name_of(requirement.feature), caps.backend);
+    return error(ErrorCode::unsupported, "{}: {}: {} are not supported by the backend {}", spec.file,
+                 requirement.source, name_of(requirement.feature), caps.backend);
   }
   // What the fields ask for, whether or not the architecture's file said where from.
   for (const Feature feature : features_of(spec)) {
     if (has(caps.features, feature) && !has(not_walked, feature)) continue;
-    return error("{}: general.architecture is {}: {} are not supported by the backend {}", spec.file,
+    return error(ErrorCode::unsupported,
+                 "{}: general.architecture is {}: {} are not supported by the backend {}", spec.file,
                  spec.architecture, name_of(feature), caps.backend);
   }
   for (const WeightSpec& weight : spec.weights) {
     if (weight.is_vector || has(caps.formats, weight.type)) continue;
-    return error("{}: tensor {} is {}; the backend {} has {}", spec.file, weight.name,
+    return error(ErrorCode::unsupported, "{}: tensor {} is {}; the backend {} has {}", spec.file, weight.name,
                  format_of(weight.type).name, caps.backend, names_of_all(caps.formats));
   }
   if (!has(caps.kv_types, kv)) {
-    return error("{}: keys as {} and values as {}: the backend {} has {}", spec.file, name_of(kv.keys),
-                 name_of(kv.values), caps.backend, names_of_all(caps.kv_types));
+    return error(ErrorCode::unsupported, "{}: keys as {} and values as {}: the backend {} has {}", spec.file,
+                 name_of(kv.keys), name_of(kv.values), caps.backend, names_of_all(caps.kv_types));
   }
   return {};
 }

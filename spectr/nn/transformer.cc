@@ -70,7 +70,8 @@ Result<std::unique_ptr<Transformer>> Transformer::load(Gguf file, std::shared_pt
         upload_weights(model->file_, *model->spec_, *model->ops_, settings.pool, settings.progress);
     return model;
   } catch (const std::bad_alloc&) {
-    return error("{}: there is no memory for the weights, which take {} bytes in the file", name, bytes);
+    return error(ErrorCode::out_of_memory,
+                 "{}: there is no memory for the weights, which take {} bytes in the file", name, bytes);
   }
 }
 
@@ -141,6 +142,7 @@ Result<std::unique_ptr<Session>> Transformer::start(std::size_t context, std::si
     return std::make_unique<TransformerSession>(*this, context, nodes, profile);
   } catch (const std::bad_alloc&) {
     return error(
+        ErrorCode::out_of_memory,
         "{}: there is no memory for a text of {} tokens, whose keys and values take {} bytes (context_length "
         "is {}); give a smaller context",
         spec_->file, context, ops_->cache_bytes(cache_size(context, nodes)), spec_->context);

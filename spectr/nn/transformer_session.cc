@@ -44,7 +44,8 @@ Result<void> TransformerSession::check(std::span<const Token> text, const TokenT
   for (NodeId node = 0; node < tree.size(); ++node) deepest = std::max(deepest, tree.depth(node));
   const std::size_t needed = text.size() + static_cast<std::size_t>(deepest);
   if (needed > context_) {
-    return error("{}: text and draft have {} tokens, but the context holds {}", name(), needed, context_);
+    return error(ErrorCode::context_full, "{}: text and draft have {} tokens, but the context holds {}",
+                 name(), needed, context_);
   }
   const auto unknown = [this](Token token) {
     return token < 0 || static_cast<std::size_t>(token) >= vocabulary();

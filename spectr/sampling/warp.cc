@@ -19,11 +19,11 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Error: the likeliest of a row's candidates has a logit that is NaN or +∞, or there is none.
 Result<void> check(std::span<const Candidate> candidates) {
-  if (candidates.empty()) return error("every logit is −∞: no token is possible");
+  if (candidates.empty()) return error(ErrorCode::internal, "every logit is −∞: no token is possible");
   const auto [logit, token] = candidates.front();
   if (logit < infinity) return {};
   // NaN without a sign: which one it has is chance.
-  return error("the logit of token {} is {}", token, std::isnan(logit) ? NAN : logit);
+  return error(ErrorCode::internal, "the logit of token {} is {}", token, std::isnan(logit) ? NAN : logit);
 }
 
 /// The largest logit. Error: a logit that is NaN or +∞, or nothing but −∞.

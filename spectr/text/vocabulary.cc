@@ -31,7 +31,8 @@ Result<TokenizerType> read_type(const Gguf& file) {
   if (model == "llama") return TokenizerType::sentencepiece;
   if (model == "gpt2") return TokenizerType::byte_level;
   if (model == "gemma4") return TokenizerType::character_bpe;
-  return error("{}: {} is {}; \"llama\" (SentencePiece), \"gpt2\" (byte-level) and \"gemma4\" can be read",
+  return error(ErrorCode::unsupported,
+               "{}: {} is {}; \"llama\" (SentencePiece), \"gpt2\" (byte-level) and \"gemma4\" can be read",
                file.name(), model_key, quote(model));
 }
 
@@ -81,7 +82,8 @@ Result<void> Vocabulary::read_pretokenizer(const Gguf& file) {
   SPECTR_TRY(const auto name, file.string(pre_key, "gpt-2"));
   pretokenizer_ = find_pretokenizer_rule(name);
   if (!pretokenizer_)
-    return error("{}: {} is {}, an unknown pre-tokenizer", file.name(), pre_key, quote(name));
+    return error(ErrorCode::unsupported, "{}: {} is {}, an unknown pre-tokenizer", file.name(), pre_key,
+                 quote(name));
   composes_ = pretokenizer_->composes || architecture == "gptneox";
   return {};
 }

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -13,8 +15,10 @@
 
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/sharded/follower.h"
+#include "spectr/backend/sharded/messages.h"
 #include "spectr/backend/sharded/sharded_backend.h"
 #include "spectr/backend/sharded/thread_communicator.h"
+#include "spectr/base/version.h"
 #include "spectr/nn/transformer.h"
 #include "tests/support/model_course.h"
 #include "tests/support/shared_model.h"
@@ -91,6 +95,25 @@ TEST(StagedModel, TellsWhatItsRanksComputeAndWhatExchangesCost) {
     EXPECT_GT(ranks.ring_seconds({100, 5}).value(), 0.0);
     EXPECT_TRUE(session->score(std::vector<Token>{1, 600, 5}, TokenTree(5)));
   }
+}
+
+TEST(SharedModel, ARankOfAnotherBuildIsRefused) {
+  const auto communicators = thread_communicators(2, 20s);
+  std::thread rank([&] {
+    ThreadPool pool(1);
+    (void)follow(*communicators[1], CpuBackend(pool), [] { return Gguf::open(test::stories()); }, nullptr);
+  });
+  const std::uint64_t model = fingerprint_of(Gguf::open(test::stories()).value());
+  MessageWriter load, end;
+  load.put(Order::load);
+  load.put(LoadOrder{2, Split::rows, model, build_identity() + 1, {}, {}});
+  end.put(Order::end);
+  ASSERT_TRUE(communicators[0]->broadcast(load.bytes()));
+  const auto answers = communicators[0]->gather({}, Patience::endless).value();
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(answers[1].data()), answers[1].size()),
+            "the program is of another build or byte order");
+  EXPECT_TRUE(communicators[0]->broadcast(end.bytes()));
+  rank.join();
 }
 
 // Whoever does not take part waits for the leader's word.

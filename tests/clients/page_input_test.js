@@ -288,6 +288,21 @@ claim("Thinking is switched on and off where the chat template has a switch", as
   }
 });
 
+claim("A switch called thinking is one, too", async (visitor, page) => {
+  const file = join(await mkdtemp(join(tmpdir(), "spectr-")), "template.jinja");
+  await writeFile(file, withSwitch.replace("enable_thinking", "thinking"));
+  const server = await startServer("--chat-template-file", file, "-n", "8");
+  try {
+    await visitor.open(server.address);
+    await visitor.button("Thinking: auto").click();
+    const [request] = await Promise.all([page.waitForRequest("**/completions"), visitor.ask("Think.")]);
+    assert.deepEqual(request.postDataJSON().chat_template_kwargs, { thinking: false });
+    await visitor.idle();
+  } finally {
+    await server.stop();
+  }
+});
+
 claim("A chat template without a switch for thinking is said to have none", async (visitor, page) => {
   await visitor.open();
   await visitor.ready();

@@ -61,7 +61,7 @@ std::vector<Text> collect(Completion& completion) {
     all[choice].text += event.delta.text;
     if (event.result) all[choice].result = *event.result;
   }
-  for (const Text& one : all) EXPECT_EQ(one.result.failure, "");
+  for (const Text& one : all) EXPECT_EQ(one.result.failure.message, "");
   return all;
 }
 

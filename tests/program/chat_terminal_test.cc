@@ -93,6 +93,8 @@ TEST_F(ChatTerminal, EarlierLinesAreRecalledAlsoInTheNextConversation) {
   const fs::path history = folder_ / "state/spectr/chat_history";
   EXPECT_EQ(fs::status(history).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   EXPECT_THAT(said(ctrl_r + "tw" + "\033" + enter), ElementsAre("two"));
+  const std::string folder = "dir C:\\new\\";
+  EXPECT_THAT(said(pasted(folder) + enter + up + enter), ElementsAre(folder, folder)) << "no continued line";
 }
 
 TEST_F(ChatTerminal, APasteOfAnyLengthIsOneMessageAlsoBeforeThePrompt) {

@@ -27,6 +27,13 @@ TEST(Hints, APromptWithoutItsFlagIsGivenOne) {
                "did you mean: spectr tokenize -m " + target() + " -p Once\n");
 }
 
+TEST(Hints, AFileWithoutItsFlagIsGivenOne) {
+  expect_error({"perplexity", "text.txt"}, "did you mean: spectr perplexity -f text.txt\n");
+  expect_error({"perplexity", "-m", target(), "text.txt"},
+               "did you mean: spectr perplexity -f text.txt -m " + target() + "\n");
+  expect_error({"perplexity", target()}, "did you mean: spectr perplexity -m " + target() + "\n");
+}
+
 TEST(Hints, ACommandLineWithoutACommandIsGivenOne) {
   expect_error({"-m", "X", "-p", "hi"}, "no command is given; did you mean: spectr generate -m X -p hi\n");
   expect_error({"-m", "X"}, "did you mean: spectr chat -m X\n");

@@ -137,6 +137,21 @@ TEST(ServeLog, HasAnObjectForEveryRequest) {
   EXPECT_EQ(requests, 1);
 }
 
+TEST(ServeLog, HasAnObjectForWhatMeasuresThisMachine) {
+  const TemporaryFile name("");
+  PipedServer server(
+      {"-md", draft(), "--method", "auto", "--log-format", "json", "--cost-file", name.path() + ".costs"});
+  std::istringstream lines(server.read());
+  int measured = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("measuring") == std::string::npos) continue;
+    ++measured;
+    EXPECT_TRUE(Json::accept(line)) << line;
+  }
+  EXPECT_GE(measured, 1) << server.read();
+  std::filesystem::remove(name.path() + ".costs");
+}
+
 TEST(ServeLog, WarnsOfAServerThatOthersCanReachWithoutAKey) {
   const TemporaryFile no_model("no model");
   const auto err = [&](const Arguments& more) {

@@ -257,6 +257,11 @@ TEST_F(LlamaFields, SwitchOffWhatTheListOfSamplersLeavesOut) {
   EXPECT_EQ(letters["repeat_penalty"], 1.0);
   EXPECT_EQ(settings({{"samplers", {"top_k"}}, {"temperature", 0.5}})["temperature"], 1.0);
   EXPECT_EQ(settings({{"samplers", TestJson::array()}})["min_p"], 0.05) << "an empty list changes nothing";
+  for (const TestJson& wrong : {TestJson::object(), TestJson::array({TestJson::array()}), TestJson(7)}) {
+    const auto reply = server().post("/completion", TestJson{{"prompt", "Once"}, {"samplers", wrong}});
+    EXPECT_EQ(reply.status, 400) << wrong;
+    EXPECT_THAT(reply.body, HasSubstr("'samplers'")) << wrong;
+  }
 }
 
 TEST_F(LlamaFields, TakeSamplersInEveryOrderOfOneDistribution) {
@@ -385,8 +390,10 @@ TEST_F(LlamaFields, CountUnderLlamaCppsNamesToo) {
     EXPECT_EQ(std::stod(text.substr(at + line.size())), server().metric(name)) << name;
   }
   EXPECT_THAT(text, HasSubstr("# TYPE llamacpp:prompt_tokens_total counter\n"));
-  EXPECT_THAT(text,
-              testing::ContainsRegex("\nspectr_build_info\\{version=\"[0-9.]+\",compiler=\"[^\"]+\"\\} 1\n"));
+  EXPECT_THAT(
+      text,
+      testing::ContainsRegex(
+          "\nspectr_build_info\\{version=\"[0-9.]+\",build=\"[0-9a-f]{16}\",compiler=\"[^\"]+\"\\} 1\n"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "apps/server/access_log.h"
+#include "tests/server/raw_connection.h"
 #include "tests/server/test_server.h"
 
 namespace spectr::server {
@@ -132,6 +133,17 @@ TEST_F(Log, IsAnObjectALineWhereThatIsWanted) {
                             {"request_id", "abc"}}));
 }
 
+TEST_F(Log, CutsWhatClientsSendAlsoInObjects) {
+  begin(LogFormat::json);
+  AccessLog log(LogFormat::json);
+  const std::string endless(100'000, 'x');
+  log.add({.method = endless, .path = "/" + endless, .id = "abc"},
+          {.status = 400, .notes = {{"reason", endless}}});
+  const std::string line = pipe_.read();
+  EXPECT_LT(line.size(), 2000u);
+  EXPECT_THAT(TestJson::parse(line)["path"].get<std::string>(), EndsWith("x…"));
+}
+
 TEST_F(Log, TellsARequestOnOneLine) {
   begin(LogFormat::text);
   AccessLog log(LogFormat::text);
@@ -165,12 +177,15 @@ TEST_F(Log, NamesEveryRequestToAServer) {
   server.post("/v1/completions", TestJson{{"prompt", {1, 2, 3}}, {"max_tokens", 2}, {"ignore_eos", true}});
   server.post("/v1/completions", "{\"prompt\": \"a\", \"tools\": [1]}", {{"X-Request-Id", "mine"}});
   server.get("/nope");
+  RawConnection malformed(server.server().port());
+  malformed.send("GET / HTTP/1.1\r\nno field\r\n\r\n");
+  EXPECT_THAT(malformed.receive_all(), testing::StartsWith("HTTP/1.1 400"));
   std::vector<TestJson> lines;
   ASSERT_TRUE(comes_true([&] {
     for (TestJson& line : objects()) {
       if (line["message"] == "request") lines.push_back(std::move(line));
     }
-    return lines.size() == 3;
+    return lines.size() == 4;
   }));
   EXPECT_EQ(lines[0]["status"], 200);
   EXPECT_EQ(lines[0]["prompt_tokens"], 3);
@@ -181,6 +196,26 @@ TEST_F(Log, NamesEveryRequestToAServer) {
   EXPECT_THAT(lines[1]["reason"].get<std::string>(), HasSubstr("'tools'"));
   EXPECT_EQ(lines[2]["status"], 404);
   EXPECT_EQ(lines[2]["path"], "/nope");
+  EXPECT_EQ(lines[3]["status"], 400);
+  EXPECT_EQ(lines[3]["client"], "127.0.0.1");
+}
+
+TEST_F(Log, SaysWhyAStreamWasCutOff) {
+  begin(LogFormat::json);
+  ServerOptions options = TestServer::options(1);
+  options.log = LogFormat::json;
+  options.service.engine.models.context = 0;  // texts as long as the model can write them
+  const TestServer server(std::move(options));
+  RawConnection client(server.server().port());
+  client.send_post("/v1/completions", R"({"prompt": "Once", "n": 16, "ignore_eos": true, "stream": true})");
+  (void)client.receive_until("data: ");
+  server.server().stop(std::chrono::hours(1), [] { return true; });
+  std::vector<TestJson> streams;
+  for (TestJson& line : objects()) {
+    if (line.value("path", "") == "/v1/completions") streams.push_back(std::move(line));
+  }
+  ASSERT_EQ(streams.size(), 1u);
+  EXPECT_THAT(streams[0]["reason"].get<std::string>(), HasSubstr("the server stops"));
 }
 
 }  // namespace

@@ -177,6 +177,34 @@ TEST_F(Refusals, WhatIsImpossibleTogetherIsSaidBeforeTheTextBegins) {
   EXPECT_EQ(server().post("/v1/completions", nothing).status, 200);
 }
 
+TEST(ApiErrors, HaveTheStatusOfTheirCode) {
+  const std::pair<ErrorCode, int> statuses[] = {
+      {ErrorCode::bad_input, 400}, {ErrorCode::context_full, 400}, {ErrorCode::unsupported, 501},
+      {ErrorCode::cancelled, 503}, {ErrorCode::timeout, 504},      {ErrorCode::device_lost, 500},
+      {ErrorCode::internal, 500},  {ErrorCode::io, 500},           {ErrorCode::out_of_memory, 500},
+  };
+  for (const auto& [code, status] : statuses) {
+    const ApiError told = ApiError::of({"why", code});
+    EXPECT_EQ(told.status(), status);
+    EXPECT_STREQ(told.what(), "why");
+  }
+}
+
+TEST_F(Refusals, PromptsInListsOfLists) {
+  for (const char* prompt :
+       {"[[[3]]]", "[[1, 2], [[3]]]", "[[1, [2]]]", R"([["a", ["b"]]])", "[{}]", "[[]]"}) {
+    const auto reply =
+        server().post("/completion", std::string(R"({"n_predict": 1, "prompt": )") + prompt + "}");
+    EXPECT_EQ(reply.status, 400) << prompt << reply.body;
+    EXPECT_THAT(reply.body, HasSubstr("prompt")) << prompt;
+  }
+}
+
+TEST_F(Refusals, AJsonErrorIsQuotedAsTheParserHasIt) {
+  const auto reply = server().post("/completion", "{\"prompt\": \"a\nb\"}");
+  EXPECT_THAT(reply.json()["error"]["message"].get<std::string>(), HasSubstr("escaped to \\u000A or \\n"));
+}
+
 TEST_F(Refusals, DeepOrLongBodies) {
   std::string deep = R"({"prompt": "a", "user": )";
   for (int i = 0; i < 100'000; ++i) deep += '[';

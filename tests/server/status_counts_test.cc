@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "tests/server/raw_connection.h"
 #include "tests/server/test_server.h"
 
 namespace spectr::server {
@@ -21,6 +22,17 @@ TEST_F(StatusCounts, AreThoseOfAnswers) {
   EXPECT_GT(counted("_total{class=\"2xx\"}"), good) << "these questions";
   EXPECT_EQ(counted("_by_status_total{status=\"429\"}"), 0.0) << "there before the first";
   EXPECT_GE(counted("_total{class=\"5xx\"}"), 0.0);
+}
+
+TEST_F(StatusCounts, HaveNoClassForAnAnswerThatItsClientDidNotWaitFor) {
+  const auto counted = [](const std::string& labels) { return server().metric("http_responses" + labels); };
+  const double bad = counted("_total{class=\"4xx\"}");
+  {
+    RawConnection client(server().server().port());
+    client.send_post("/v1/completions", R"({"prompt": "Once", "n": 16, "ignore_eos": true})");
+  }
+  EXPECT_TRUE(comes_true([&] { return counted("_by_status_total{status=\"499\"}") == 1.0; }));
+  EXPECT_EQ(counted("_total{class=\"4xx\"}"), bad);
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ Result<std::string> description_of(const Driver& driver, int ordinal, CUdevice& 
   CUresult result = driver.cuDeviceGet(&device, ordinal);
   if (result == success)
     result = driver.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device);
-  if (result != success) return error("{}: {}", name_of_device(ordinal), driver.text_of(result));
+  if (result != success)
+    return error(ErrorCode::internal, "{}: {}", name_of_device(ordinal), driver.text_of(result));
   return std::string(name.data());
 }
 
@@ -42,7 +43,7 @@ std::string name_of_device(int ordinal) {
 Result<std::vector<DeviceInfo>> devices(const Driver& driver) {
   int count = 0;
   if (const CUresult result = driver.cuDeviceGetCount(&count); result != success) {
-    return error("the CUDA driver finds no devices: {}", driver.text_of(result));
+    return error(ErrorCode::unsupported, "the CUDA driver finds no devices: {}", driver.text_of(result));
   }
   std::vector<DeviceInfo> all;
   for (int i = 0; i < count; ++i) {
@@ -106,13 +107,14 @@ Result<void> CudaDevice::begin(int ordinal) {
   };
   const int major = attribute(attribute_major), minor = attribute(attribute_minor);
   if (10 * major + minor < least_capability) {
-    return error("{} ({}): compute capability {}.{}, but 7.5 is needed", name_, description_, major, minor);
+    return error(ErrorCode::unsupported, "{} ({}): compute capability {}.{}, but 7.5 is needed", name_,
+                 description_, major, minor);
   }
   int version = 0;
   driver_.cuDriverGetVersion(&version);
   if (version < least_driver) {
-    return error("{} ({}): the driver knows CUDA {}.{}, but 12.1 is needed", name_, description_,
-                 version / 1000, version % 1000 / 10);
+    return error(ErrorCode::unsupported, "{} ({}): the driver knows CUDA {}.{}, but 12.1 is needed", name_,
+                 description_, version / 1000, version % 1000 / 10);
   }
   plans_ = ProductPlans({.count = attribute(attribute_processors),
                          .shared_bytes = attribute(attribute_shared_of_processor),
@@ -157,7 +159,8 @@ std::unique_lock<std::mutex> CudaDevice::use() const {
 
 Result<void> CudaDevice::check(CUresult result) const {
   if (result == success) return {};
-  return error("{}: the device was lost during a pass ({})", name_, driver_.text_of(result));
+  return error(ErrorCode::device_lost, "{}: the device was lost during a pass ({})", name_,
+               driver_.text_of(result));
 }
 
 DeviceInfo CudaDevice::info() const {

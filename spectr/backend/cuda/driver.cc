@@ -17,11 +17,12 @@ bool find(void* library, const char* name, Function& function) {
 
 Result<Driver> load(const std::string& name) {
   void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (library == nullptr) return error("there is no CUDA driver ({} was not found)", name);
+  if (library == nullptr)
+    return error(ErrorCode::unsupported, "there is no CUDA driver ({} was not found)", name);
   Driver driver = {};
 #define SPECTR_FIND(function)                     \
   if (!find(library, #function, driver.function)) \
-  return error("the CUDA driver is too old: {} has no " #function, name)
+  return error(ErrorCode::unsupported, "the CUDA driver is too old: {} has no " #function, name)
   SPECTR_FIND(cuInit);
   SPECTR_FIND(cuDriverGetVersion);
   SPECTR_FIND(cuDeviceGetCount);
@@ -58,7 +59,7 @@ Result<Driver> load(const std::string& name) {
   SPECTR_FIND(cuGetErrorString);
 #undef SPECTR_FIND
   if (const CUresult result = driver.cuInit(0); result != success) {
-    return error("the CUDA driver cannot begin: {}", driver.text_of(result));
+    return error(ErrorCode::unsupported, "the CUDA driver cannot begin: {}", driver.text_of(result));
   }
   return driver;
 }

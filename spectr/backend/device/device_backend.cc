@@ -52,7 +52,8 @@ Result<std::unique_ptr<Ops>> DeviceBackend::make(const ModelSpec& spec, const Kv
     if (a != nullptr && a->norms_whole_vector) widest = std::max(widest, a->heads * a->head_dim);
   }
   if (widest > call::most_norm_columns) {
-    return error("{}: norms of {} columns, but {} has kernels for {}; --device none computes on the CPU",
+    return error(ErrorCode::unsupported,
+                 "{}: norms of {} columns, but {} has kernels for {}; --device none computes on the CPU",
                  spec.file, widest, place(), call::most_norm_columns);
   }
   SPECTR_TRY_VOID(DeviceWeights::check_experts(spec));
@@ -60,6 +61,7 @@ Result<std::unique_ptr<Ops>> DeviceBackend::make(const ModelSpec& spec, const Kv
   if (const DeviceInfo info = device_->info(); bytes > info.free_bytes) {
     const auto gigabytes = [](std::size_t n) { return static_cast<double>(n) / 1e9; };
     return error(
+        ErrorCode::out_of_memory,
         "{}: {} takes {:.3g} GB on the device, of which {:.3g} GB are free; --device none computes on the "
         "CPU",
         place(), spec.file, gigabytes(bytes), gigabytes(info.free_bytes));

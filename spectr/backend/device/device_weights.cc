@@ -117,13 +117,14 @@ Result<void> DeviceWeights::check_experts(const ModelSpec& spec) {
     for (const auto& weights : alike(*layer.experts)) {
       for (const std::optional<WeightId>& one : weights) {
         if (one.has_value() != weights.front().has_value()) {
-          return error("{}: tensor {} is of some experts of a layer only", spec.file,
+          return error(ErrorCode::unsupported, "{}: tensor {} is of some experts of a layer only", spec.file,
                        spec.weight(one ? *one : *weights.front()).name);
         }
         if (!one) continue;
         const WeightSpec &first = spec.weight(*weights.front()), &weight = spec.weight(*one);
         if (weight.type == first.type && weight.rows == first.rows && weight.cols == first.cols) continue;
-        return error("{}: tensor {} is {}, [{}, {}], and that of the layer's first expert {}, [{}, {}]",
+        return error(ErrorCode::unsupported,
+                     "{}: tensor {} is {}, [{}, {}], and that of the layer's first expert {}, [{}, {}]",
                      spec.file, weight.name, format_of(weight.type).name, weight.rows, weight.cols,
                      format_of(first.type).name, first.rows, first.cols);
       }

@@ -61,7 +61,7 @@ std::unique_ptr<DeviceMemory> TwinDevice::allocate(std::size_t bytes) {
 }
 
 Result<void> TwinDevice::check() const {
-  if (lost_) return error("twins: the device was lost during a pass");
+  if (lost_) return error(ErrorCode::device_lost, "twins: the device was lost during a pass");
   return {};
 }
 

@@ -41,7 +41,7 @@ class Part {
       part->ops_ = make_rank_ops(order.split, std::move(ops), part->link_);
       part->copies_ = upload_weights(part->file_, part->spec_, *part->ops_, pool);
     } catch (const std::bad_alloc&) {
-      return error("{}: there is no memory for the weights", part->file_.name());
+      return error(ErrorCode::out_of_memory, "{}: there is no memory for the weights", part->file_.name());
     }
     return part;
   }
@@ -122,7 +122,8 @@ class Part {
 };
 
 std::unexpected<Error> senseless(const Communicator& communicator) {
-  return error("{}: an order of the leader makes no sense here", communicator.name_of(communicator.rank()));
+  return error(ErrorCode::internal, "{}: an order of the leader makes no sense here",
+               communicator.name_of(communicator.rank()));
 }
 
 std::span<const std::byte> bytes_of(const std::string& text) {
@@ -130,7 +131,7 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 }
 
 Result<Gguf> open_same(const LoadOrder& order, const std::function<Result<Gguf>()>& open) {
-  if (order.build != fingerprint_of_build()) return error("the program is of another build or byte order");
+  if (order.build != build_identity()) return error("the program is of another build or byte order");
   SPECTR_TRY(Gguf file, open());
   if (fingerprint_of(file) != order.fingerprint)
     return error("{}: the file is of another model than the leader's", file.name());
@@ -262,14 +263,6 @@ std::uint64_t fingerprint_of(const Gguf& file) {
     if (i % apart == 0) add_bytes(tensor.bytes.first(std::min<std::size_t>(tensor.bytes.size(), 256)));
   }
   hash.add(file.tensor_bytes());
-  return hash.value();
-}
-
-std::uint64_t fingerprint_of_build() {
-  Fnv1a hash;
-  for (const char c : version()) hash.add(static_cast<unsigned char>(c));
-  hash.add(sizeof(LoadOrder));
-  hash.add(sizeof(PassBatch));
   return hash.value();
 }
 

@@ -14,8 +14,6 @@ namespace spectr {
 /// What tells a model's file from others: of its metadata, its tensors' names and shapes, and some of their
 /// numbers.
 std::uint64_t fingerprint_of(const Gguf& file);
-/// What tells versions of the program, and machines with other numbers, apart.
-std::uint64_t fingerprint_of_build();
 
 /// Does what the leader says for one model, from loading a part of it to its end: what a rank is for that
 /// does not lead. `open` opens this rank's copy of the file; a file that cannot be opened, is another than

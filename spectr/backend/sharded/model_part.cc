@@ -103,14 +103,15 @@ class PartOfLayers {
 
   Result<Range> part(std::string_view what, std::size_t count, std::size_t piece = 1) const {
     if (count % piece != 0 || count / piece < who_.ranks) {
-      return error("{}: {}, {} in pieces of {}, cannot be shared by {} ranks", spec_.file, what, count, piece,
-                   who_.ranks);
+      return error(ErrorCode::unsupported, "{}: {}, {} in pieces of {}, cannot be shared by {} ranks",
+                   spec_.file, what, count, piece, who_.ranks);
     }
     return part_of(count, who_, piece);
   }
   Result<Range> equal_part(std::string_view what, std::size_t count) const {
     if (count % who_.ranks == 0) return part_of(count, who_);
-    return error("{}: {} {} cannot be shared by {} ranks", spec_.file, count, what, who_.ranks);
+    return error(ErrorCode::unsupported, "{}: {} {} cannot be shared by {} ranks", spec_.file, count, what,
+                 who_.ranks);
   }
 
   /// Some of a matrix's rows, or of a vector's numbers.
@@ -135,7 +136,8 @@ class PartOfLayers {
     WeightSpec weight = spec_.weight(linear.weight);
     const TensorFormat& format = format_of(weight.type);
     if (range.first % format.elements != 0 || range.size % format.elements != 0) {
-      return error("{}: the {} columns of {} are blocks of {} ({}), which {} ranks would cut", spec_.file,
+      return error(ErrorCode::unsupported,
+                   "{}: the {} columns of {} are blocks of {} ({}), which {} ranks would cut", spec_.file,
                    weight.cols, weight.name, format.elements, format.name, who_.ranks);
     }
     if (weight.stored_cols == 0) weight.stored_cols = weight.cols;

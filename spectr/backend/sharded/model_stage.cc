@@ -67,7 +67,8 @@ std::vector<Group> groups_of(const ModelSpec& spec) {
 Result<std::vector<Range>> stages_of(const ModelSpec& spec, std::size_t ranks) {
   const std::vector<Group> groups = groups_of(spec);
   if (groups.size() < ranks) {
-    return error("{}: {} layers{} cannot be shared by {} ranks", spec.file, spec.layers.size(),
+    return error(ErrorCode::unsupported, "{}: {} layers{} cannot be shared by {} ranks", spec.file,
+                 spec.layers.size(),
                  groups.size() < spec.layers.size() ? ", of which some share keys and values," : "", ranks);
   }
   std::uint64_t before = outer_bytes(spec);

@@ -164,7 +164,8 @@ class MpiCommunicator final : public Communicator {
     return {};
   }
   Result<void> fail(int other, std::string_view what) {
-    failure_ = Error{fmt::format("{} {}", name_of(static_cast<std::size_t>(other)), what)};
+    failure_ =
+        Error{fmt::format("{} {}", name_of(static_cast<std::size_t>(other)), what), ErrorCode::device_lost};
     return std::unexpected(*failure_);
   }
   Result<void> no_answer(int other) {
@@ -366,10 +367,10 @@ bool has_mpi() {
 Result<std::unique_ptr<MpiJob>> MpiJob::start(std::chrono::milliseconds patience) {
   int has = 0;
   const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &has);
-  if (code != MPI_SUCCESS) return error("MPI cannot be started: {}", text_of(code));
+  if (code != MPI_SUCCESS) return error(ErrorCode::unsupported, "MPI cannot be started: {}", text_of(code));
   if (has < MPI_THREAD_SERIALIZED) {
     MPI_Finalize();
-    return error("this MPI cannot be used by a program with threads");
+    return error(ErrorCode::unsupported, "this MPI cannot be used by a program with threads");
   }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   return std::make_unique<Job>(patience);
@@ -387,6 +388,7 @@ bool has_mpi() {
 
 Result<std::unique_ptr<MpiJob>> MpiJob::start(std::chrono::milliseconds) {
   return error(
+      ErrorCode::unsupported,
       "this build has no MPI: install libopenmpi-dev and openmpi-bin (or another MPI-3) and build it again, "
       "with -DSPECTR_MPI=ON");
 }

@@ -42,7 +42,7 @@ class RankLink {
       ++exchanges_;
       return result;
     } catch (const std::bad_alloc&) {
-      failure_ = Error{"no memory"};
+      failure_ = Error{"no memory", ErrorCode::out_of_memory};
       return std::unexpected(*failure_);
     }
   }

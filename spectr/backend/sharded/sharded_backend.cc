@@ -46,7 +46,7 @@ Result<void> ShardedBackend::hear() {
 }
 
 Result<void> ShardedBackend::call(const Gguf& file, const KvChoice& kv, const RopeChoice& rope) {
-  const LoadOrder what{communicator_.ranks(), split_, fingerprint_of(file), fingerprint_of_build(), kv, rope};
+  const LoadOrder what{communicator_.ranks(), split_, fingerprint_of(file), build_identity(), kv, rope};
   SPECTR_TRY_VOID(tell(communicator_, Order::load, what));
   const Result<void> heard = hear();
   SPECTR_TRY_VOID(tell(communicator_, heard ? Order::load : Order::end));
@@ -81,7 +81,7 @@ Result<std::vector<RankTimes>> ShardedBackend::take_times() {
   for (std::size_t rank = 0; rank < answers.size(); ++rank) {
     MessageReader in(answers[rank]);
     if (!in.get(all.emplace_back()) || !in.is_at_end())
-      return error("{} has sent a message of another size", communicator_.name_of(rank));
+      return error(ErrorCode::internal, "{} has sent a message of another size", communicator_.name_of(rank));
   }
   return all;
 }

@@ -21,7 +21,7 @@ Result<void> StoppableCommunicator::broadcast(std::vector<std::byte>& bytes) {
   Order order{};
   MessageReader(bytes).get(order);
   const bool begins = order != Order::end && !asks_;
-  if (stopped_ && begins) return error("the program is stopping");
+  if (stopped_ && begins) return error(ErrorCode::cancelled, "the program is stopping");
   if (order == Order::end) {
     asks_ = loaded_ = false;
   } else if (order == Order::load) {

@@ -187,7 +187,7 @@ class ThreadCommunicator final : public Communicator {
   }
   Result<void> give_up(std::string message) {
     meeting_->has_failed.store(true);
-    failure_ = Error{std::move(message)};
+    failure_ = Error{std::move(message), ErrorCode::device_lost};
     return std::unexpected(*failure_);
   }
 

@@ -6,9 +6,12 @@ namespace spectr::vulkan {
 
 Result<PFN_vkGetInstanceProcAddr> load_loader(const std::string& library) {
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle == nullptr) return error("there is no Vulkan driver ({} was not found)", library);
+  if (handle == nullptr)
+    return error(ErrorCode::unsupported, "there is no Vulkan driver ({} was not found)", library);
   const auto get = reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(handle, "vkGetInstanceProcAddr"));
-  if (get == nullptr) return error("{} is no loader of Vulkan: it has no vkGetInstanceProcAddr", library);
+  if (get == nullptr)
+    return error(ErrorCode::unsupported, "{} is no loader of Vulkan: it has no vkGetInstanceProcAddr",
+                 library);
   return get;
 }
 

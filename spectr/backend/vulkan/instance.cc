@@ -54,8 +54,9 @@ Result<void> Instance::begin(PFN_vkGetInstanceProcAddr get) {
   }
   const VkResult result = create(&info, nullptr, &instance_);
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
-    return error("there is no Vulkan driver (the loader finds none)");
-  if (result != VK_SUCCESS) return error("Vulkan cannot be used: {}", text_of(result));
+    return error(ErrorCode::unsupported, "there is no Vulkan driver (the loader finds none)");
+  if (result != VK_SUCCESS)
+    return error(ErrorCode::unsupported, "Vulkan cannot be used: {}", text_of(result));
   api_ = instance_api(get, instance_);
   if (!on_message_) return {};
   const auto listen =
@@ -71,7 +72,7 @@ Result<void> Instance::find_gpus() {
   api_.vkEnumeratePhysicalDevices(instance_, &count, nullptr);
   std::vector<VkPhysicalDevice> all(count);
   api_.vkEnumeratePhysicalDevices(instance_, &count, all.data());
-  if (all.empty()) return error("there is no Vulkan device");
+  if (all.empty()) return error(ErrorCode::unsupported, "there is no Vulkan device");
   for (VkPhysicalDevice one : all) gpus_.push_back(Gpu::describe(api_, one, gpus_.size()));
   return {};
 }

@@ -6,7 +6,8 @@ namespace spectr::vulkan {
 
 Result<std::unique_ptr<const LogicalDevice>> LogicalDevice::open(std::shared_ptr<const Instance> instance,
                                                                  const Gpu& gpu) {
-  if (!gpu.missing.empty()) return error("{} ({}): {}", gpu.name, gpu.description, gpu.missing);
+  if (!gpu.missing.empty())
+    return error(ErrorCode::unsupported, "{} ({}): {}", gpu.name, gpu.description, gpu.missing);
   std::unique_ptr<LogicalDevice> made(new LogicalDevice(std::move(instance), gpu));
   const float priority = 1.0f;
   auto queue = structure<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
@@ -41,7 +42,8 @@ Result<std::unique_ptr<const LogicalDevice>> LogicalDevice::open(std::shared_ptr
   const InstanceApi& api = made->instance().api();
   const VkResult result = api.vkCreateDevice(gpu.handle, &info, nullptr, &made->device_);
   if (result != VK_SUCCESS)
-    return error("{} ({}) cannot be used: {}", gpu.name, gpu.description, text_of(result));
+    return error(ErrorCode::unsupported, "{} ({}) cannot be used: {}", gpu.name, gpu.description,
+                 text_of(result));
   made->api_ = device_api(api.vkGetDeviceProcAddr, made->device_);
   made->api_.vkGetDeviceQueue(made->device_, gpu.family, 0, &made->queue_);
   return made;

@@ -3,11 +3,11 @@
 namespace spectr::vulkan {
 
 Result<std::vector<DeviceInfo>> devices() {
-  return error("this build has no kernels for GPUs by Vulkan (SPECTR_VULKAN)");
+  return error(ErrorCode::unsupported, "this build has no kernels for GPUs by Vulkan (SPECTR_VULKAN)");
 }
 
 Result<std::shared_ptr<Device>> open_device(std::string_view) {
-  return error("this build has no kernels for GPUs by Vulkan (SPECTR_VULKAN)");
+  return error(ErrorCode::unsupported, "this build has no kernels for GPUs by Vulkan (SPECTR_VULKAN)");
 }
 
 }  // namespace spectr::vulkan

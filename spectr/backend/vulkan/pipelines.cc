@@ -73,8 +73,8 @@ Result<VkPipeline> Pipelines::of(const Dispatch& dispatch) {
   if (!is_new) return at->second;
   if (const VkResult result = make(dispatch, at->second); result != VK_SUCCESS) {
     made_.erase(at);
-    return error("{}: the kernel {} cannot be made: {}", device_.gpu().name, code_of(dispatch.kernel).name,
-                 text_of(result));
+    return error(ErrorCode::internal, "{}: the kernel {} cannot be made: {}", device_.gpu().name,
+                 code_of(dispatch.kernel).name, text_of(result));
   }
   return at->second;
 }

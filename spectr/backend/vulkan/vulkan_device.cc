@@ -105,7 +105,8 @@ Result<void> VulkanDevice::begin() {
   }
   const Gpu& gpu = device_->gpu();
   if (made != VK_SUCCESS)
-    return error("{} ({}) cannot be used: {}", gpu.name, gpu.description, text_of(made));
+    return error(ErrorCode::unsupported, "{} ({}) cannot be used: {}", gpu.name, gpu.description,
+                 text_of(made));
   return {};
 }
 
@@ -116,14 +117,15 @@ VulkanDevice::~VulkanDevice() {
 
 Result<void> VulkanDevice::state() const {
   if (!lost_) return {};
-  return error("{}: the device was lost during a pass (VK_ERROR_DEVICE_LOST)", device_->gpu().name);
+  return error(ErrorCode::device_lost, "{}: the device was lost during a pass (VK_ERROR_DEVICE_LOST)",
+               device_->gpu().name);
 }
 
 Result<void> VulkanDevice::check(VkResult result) {
   if (result == VK_SUCCESS) return {};
   lost_ = result == VK_ERROR_DEVICE_LOST;
   if (lost_) return state();
-  return error("{}: a pass failed ({})", device_->gpu().name, text_of(result));
+  return error(ErrorCode::internal, "{}: a pass failed ({})", device_->gpu().name, text_of(result));
 }
 
 DeviceInfo VulkanDevice::info() const {
@@ -341,7 +343,7 @@ Result<std::unique_ptr<VulkanDevice::Commands>> VulkanDevice::record_all(std::sp
   dispatches_.clear();
   for (const call::AnyCall& call : calls) {
     if (const Result<void> added = add_dispatches(call, limits_, dispatches_); !added)
-      return error("{}: {}", device_->gpu().name, added.error().message);
+      return error(added.error().code, "{}: {}", device_->gpu().name, added.error().message);
   }
   auto commands = std::make_unique<Commands>(*device_);
   SPECTR_TRY_VOID(check(make_commands(*device_, commands->pool, commands->buffer)));

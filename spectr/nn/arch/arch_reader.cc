@@ -137,7 +137,7 @@ Result<void> ArchReader::neutral(std::string_view name, double value) {
   }
   const double rounding = 1e-6 * std::abs(value);  // of floats
   if (std::abs(found - value) <= rounding) return {};
-  return error("{}: {} is {}, which is not supported", file_.name(), key, found);
+  return error(ErrorCode::unsupported, "{}: {} is {}, which is not supported", file_.name(), key, found);
 }
 
 void ArchReader::leave_out(std::string_view name) {
@@ -169,7 +169,7 @@ Result<const GgufTensor*> ArchReader::find(std::string_view name, std::size_t ro
   if (tensor == nullptr) return error("{}: tensor {} is missing", file_.name(), name);
   tensors_.insert(tensor->name);
   if (!tensor_format(tensor->type)) {
-    return error("{}: tensor {} is {}; supported are {}", file_.name(), name,
+    return error(ErrorCode::unsupported, "{}: tensor {} is {}; supported are {}", file_.name(), name,
                  stored_format(tensor->type)->name, supported_formats());
   }
   if (tensor->rows() != rows || tensor->cols() != cols) {

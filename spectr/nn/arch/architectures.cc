@@ -80,8 +80,8 @@ Result<ModelSpec> read_model_spec(const Gguf& file, const RopeChoice& rope) {
   SPECTR_TRY(const auto name, file.string("general.architecture"));
   const auto found = std::ranges::find(architectures(), name, &Architecture::name);
   if (found == architectures().end()) {
-    return error("{}: general.architecture is {}, but {} are supported", file.name(), quote(name),
-                 names_of(all, ", "));
+    return error(ErrorCode::unsupported, "{}: general.architecture is {}, but {} are supported", file.name(),
+                 quote(name), names_of(all, ", "));
   }
   ModelSpec spec{};
   spec.file = file.name();

@@ -47,8 +47,8 @@ Result<RopeScaling> rope_scaling(ArchReader& in) {
   if (type == "linear") {
     scaling.kind = Kind::linear;
   } else if (type != "none" && type != "longrope") {  // whose factors are tensors
-    return error("{}: {} is {}, but none, linear, yarn and longrope are supported", in.file().name(),
-                 in.key("rope.scaling.type"), quote(type));
+    return error(ErrorCode::unsupported, "{}: {} is {}, but none, linear, yarn and longrope are supported",
+                 in.file().name(), in.key("rope.scaling.type"), quote(type));
   }
   SPECTR_TRY_VOID(in.neutral("rope.scaling.yarn_attn_factor", 1));
   SPECTR_TRY_VOID(in.neutral("rope.scaling.yarn_ext_factor", 0));
