@@ -147,7 +147,7 @@ std::string short_help(const CLI::App& app, const std::string& name, const HelpP
   if (const auto commands = commands_of(app); !commands.empty()) {
     text += "\nCommands:\n";
     for (const CLI::App* one : commands)
-      text += entry(one->get_name(), first_thought(one->get_description()));
+      text += entry(one->get_name(), first_clause(one->get_description()));
   }
   std::string options;
   const auto add = [&](const CLI::Option* option) {
