@@ -231,12 +231,21 @@ fetch_pinned() {
   return 1
 }
 
-# long_enumerations: a GoogleTest filter of tests that take longest under sanitizers and that enumerate or compute at length
-# what shorter tests of the same code do, too. Under sanitizers they are left to tools/ci/nightly.
-long_enumerations() {
+# long_under_sanitizers: a GoogleTest filter of tests that take longest under sanitizers although shorter tests run the same
+# code: enumerations, kernels of GPUs for every shape, whole experiments, and programs that start again and again. Under
+# sanitizers they are left to tools/ci/nightly.
+long_under_sanitizers() {
   printf '%s:' 'Exactness.*' 'Auto.HasTheTargetsDistribution*' 'SampledDistribution.*' 'Tickets.ATokenOfManyPieces*' \
-    '*BlocksOfALongText*' 'Greedy.EveryMethod*' 'LargeVocabulary.*' 'ChatLimits.NothingGrows*' 'ConfidentTree.IsLossless*' \
-    'GreedyText.*' 'Generate.TextsOfSeveral*' 'Trees.HaveTheLogitsOf*'
+    '*BlocksOfALongText*' 'Greedy.EveryMethod*' 'LargeVocabulary.*' 'ChatLimits.*Grow*' 'ChatLimits.BoundRepetition*' \
+    'ConfidentTree.IsLossless*' 'GreedyText.*' 'Generate.TextsOfSeveral*' 'Trees.HaveTheLogitsOf*' 'Pretokenizer.LongRuns*' \
+    'CudaCalls.*ForProductsOfEvery*' 'CudaCalls.*ForAttentionOfEvery*' 'CudaProduct.StreamsRowsWith*' \
+    'CudaProduct.GivesTheSameBits*' 'CudaAttention.GivesTheBits*' 'CudaPass.*BeforeHopper' 'CudaPass.OfEmbeddings*' \
+    'CudaExperts.*BeforeHopper' 'Shapes/RecurrentKernels.*/4HeadsOf*' 'DeviceMemory.ThatEnds*'
+  for model in gptoss gemma4 deepseek2 qwen3 lfm2 mistral3 olmo2; do printf 'Models/CopiedSessions.*Devices*/%s*:' $model; done
+  printf '%s:' 'All/EveryExperiment.*/5' 'All/EveryExperiment.*/19' 'Pictures/Picture.*' 'Pairs/ClosedForm.*/12' 'Stories.*' \
+    'Sql.ThatTakes*' 'BenchResume.FinishedRows*' 'BenchMethods.EveryDraft*' 'BenchWidths.OfPresets*' \
+    'LlamaFields.TakeHuge*' 'FieldsOfTheDocument.*' 'Devices.MayDiffer*' 'VulkanProgram.*' 'Numbers.*' 'Cluster.*' \
+    'Job.Measures*' 'Job.AServerWithARankThatHangs*' 'Ranks.GiveTheirText*'
 }
 
 # long_models: a GoogleTest filter of those whole models that take longest to compute, with others of their architecture
