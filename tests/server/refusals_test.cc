@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "apps/server/api_error.h"
 #include "tests/server/raw_connection.h"
 #include "tests/server/test_server.h"
 
@@ -201,7 +202,7 @@ TEST_F(Refusals, PromptsInListsOfLists) {
 }
 
 TEST_F(Refusals, AJsonErrorIsQuotedAsTheParserHasIt) {
-  const auto reply = server().post("/completion", "{\"prompt\": \"a\nb\"}");
+  const auto reply = server().post("/completion", std::string("{\"prompt\": \"a\nb\"}"));
   EXPECT_THAT(reply.json()["error"]["message"].get<std::string>(), HasSubstr("escaped to \\u000A or \\n"));
 }
 
