@@ -45,7 +45,7 @@ Result<void> run(const char* target, const char* draft, const char* prompt) {
     std::printf("%s", delta.text.c_str());
     std::fflush(stdout);
     if (!result) continue;
-    if (result->reason == FinishReason::failed) return error("{}", result->failure);
+    if (result->reason == FinishReason::failed) return std::unexpected(result->failure);
     const Statistics& counted = result->statistics;
     std::printf("\n\n%zu tokens in %zu calls of the target, %.1f a second, perplexity %.3f\n",
                 counted.generated(), counted.target_calls(), counted.tokens_per_second(),
