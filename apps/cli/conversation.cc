@@ -169,7 +169,7 @@ CompletionResult Conversation::print(Completion& completion, std::string& text) 
     const bool failed = result->reason == FinishReason::failed;
     if (!failed || !text.empty()) fmt::print("\n");
     std::fflush(stdout);  // what is told on standard error comes after it
-    if (failed) throw Failure(Status::failed, result->failure.message);
+    if (failed) throw Failure(result->failure);
     return *result;
   }
 }

@@ -11,16 +11,6 @@ namespace spectr::cli {
 /// Exit statuses of the program.
 enum class Status { done = 0, failed = 1, usage = 2 };
 
-/// Ends a command: main prints the one line `spectr: error: MESSAGE` and exits with the status.
-class Failure : public std::runtime_error {
- public:
-  Failure(Status status, const std::string& message) : std::runtime_error(message), status_(status) {}
-  Status status() const { return status_; }
-
- private:
-  Status status_;
-};
-
 /// The exit status of an error: `usage` if another command line, file or machine would do, else `failed`.
 constexpr Status status_of(ErrorCode code) {
   switch (code) {
@@ -39,10 +29,21 @@ constexpr Status status_of(ErrorCode code) {
   return Status::failed;
 }
 
+/// Ends a command: main prints the one line `spectr: error: MESSAGE` and exits with the status.
+class Failure : public std::runtime_error {
+ public:
+  Failure(Status status, const std::string& message) : std::runtime_error(message), status_(status) {}
+  explicit Failure(const Error& error) : Failure(status_of(error.code), error.message) {}
+  Status status() const { return status_; }
+
+ private:
+  Status status_;
+};
+
 /// Returns the value of a result, or throws its error as a Failure with the status of its code.
 template <class T>
 T need(Result<T> result) {
-  if (!result) throw Failure(status_of(result.error().code), result.error().message);
+  if (!result) throw Failure(result.error());
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 /// The same with a status of the caller's, for what fails although the input was right.

@@ -199,7 +199,7 @@ class GenerateRun {
     while (!completion->wait(std::chrono::milliseconds(50))) {
       if (interruptible && interrupt->came()) completion->cancel();
     }
-    if (out.result.reason == FinishReason::failed) throw Failure(Status::failed, out.result.failure.message);
+    if (out.result.reason == FinishReason::failed) throw Failure(out.result.failure);
     interrupted_ = out.result.reason == FinishReason::cancelled;
     out.stop = interrupted_ ? "interrupt" : name(out.result.reason);
     out.generation.statistics = out.result.statistics;

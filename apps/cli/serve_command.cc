@@ -51,10 +51,14 @@ struct ServeFlags {
 void check_method(const MethodFlags& flags, std::size_t draft_models) {
   const MethodRule& rule = flags.rule(draft_models);
   check_drafts(rule, draft_models);
-  const MethodOptions settings = flags.request.settings();
+  MethodOptions settings = flags.request.settings();
   check_settings(rule, flags.request, settings);
   tell_bias(rule, settings);
-  if (rule.reads(Setting::costs) || leaves_shape_open(rule, flags.request)) return;
+  if (rule.reads(Setting::costs)) return;
+  if (leaves_shape_open(rule, flags.request)) {  // costs choose what fits; the smallest block must
+    settings.drafts = flags.request.drafts.value_or(1);
+    settings.length = flags.request.length.value_or(1);
+  }
   const std::size_t max_nodes = server::max_nodes;
   need(check_block(need(make_decoder(rule, settings)), max_nodes, max_nodes));
 }

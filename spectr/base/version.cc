@@ -1,6 +1,6 @@
 #include "spectr/base/version.h"
 
-#include "build_identity.inc"
+#include "spectr/base/build_identity.inc"
 
 namespace spectr {
 

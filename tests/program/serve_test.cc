@@ -200,7 +200,8 @@ TEST(Serve, RefusesSamplingThatIsOutOfRange) {
 
 TEST(Serve, RefusesAMethodThatNoTextCouldHave) {
   expect_error(serve + Arguments{"--method", "nope"}, "there is no method 'nope'");
-  expect_error(serve + Arguments{"-K", "40"}, "a block of 160 drafted tokens is too large");
+  expect_error(serve + Arguments{"-K", "65"}, "a block of 65 drafted tokens is too large");
+  expect_error(serve + Arguments{"-K", "13", "-L", "5"}, "a block of 65 drafted tokens is too large");
   expect_error({"serve", "-m", target(), "--method", "spectr"}, "method spectr needs a draft model");
   expect_error(serve + Arguments{"--method", "mtad", "--tau", "3"}, "tau");
 }
