@@ -146,8 +146,7 @@ std::string short_help(const CLI::App& app, const std::string& name, const HelpP
   std::string text = usage(app, name) + paragraph(app.get_description());
   if (const auto commands = commands_of(app); !commands.empty()) {
     text += "\nCommands:\n";
-    for (const CLI::App* one : commands)
-      text += entry(one->get_name(), first_clause(one->get_description()));
+    for (const CLI::App* one : commands) text += entry(one->get_name(), first_clause(one->get_description()));
   }
   std::string options;
   const auto add = [&](const CLI::Option* option) {
