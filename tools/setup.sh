@@ -241,11 +241,14 @@ long_under_sanitizers() {
     'CudaCalls.*ForProductsOfEvery*' 'CudaCalls.*ForAttentionOfEvery*' 'CudaProduct.StreamsRowsWith*' \
     'CudaProduct.GivesTheSameBits*' 'CudaAttention.GivesTheBits*' 'CudaPass.*BeforeHopper' 'CudaPass.OfEmbeddings*' \
     'CudaExperts.*BeforeHopper' 'Shapes/RecurrentKernels.*/4HeadsOf*' 'DeviceMemory.ThatEnds*'
-  for model in gptoss gemma4 deepseek2 qwen3 lfm2 mistral3 olmo2; do printf 'Models/CopiedSessions.*Devices*/%s*:' $model; done
+  for model in gptoss gemma4 deepseek2 qwen3 lfm2 mistral3 olmo2; do printf 'Models/CopiedSessions.*/%s*:' $model; done
   printf '%s:' 'All/EveryExperiment.*/5' 'All/EveryExperiment.*/19' 'Pictures/Picture.*' 'Pairs/ClosedForm.*/12' 'Stories.*' \
     'Sql.ThatTakes*' 'BenchResume.FinishedRows*' 'BenchMethods.EveryDraft*' 'BenchWidths.OfPresets*' \
     'LlamaFields.TakeHuge*' 'FieldsOfTheDocument.*' 'Devices.MayDiffer*' 'VulkanProgram.*' 'Numbers.*' 'Cluster.*' \
-    'Job.Measures*' 'Job.AServerWithARankThatHangs*' 'Ranks.GiveTheirText*'
+    'Job.Measures*' 'Job.AServerWithARankThatHangs*' 'Job.GivesALongText*' 'Job.GivesTheSameTextThroughASlow*' \
+    'Ranks.GiveTheirText*' 'JsonPage.NamesEveryField' 'SlimDrafts.*' 'Generate.ProfileShows*' 'Pressure.StoppingLets*' \
+    'Kernels/MatmulAtLevel.IsNotFinite*/portable' 'ChatLimits.Counting*' 'Models/TreesOf.*7mq40gguf' \
+    'StagedModel.PromptsOfManyPieces*' 'Completions.OfOneRequest*WithoutACache'
 }
 
 # long_models: a GoogleTest filter of those whole models that take longest to compute, with others of their architecture

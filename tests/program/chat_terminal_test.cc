@@ -47,13 +47,18 @@ class ChatTerminal : public testing::Test {
   static Arguments chat(const Arguments& more = {}) {
     return Arguments{"chat", "-m", target(), "--method", "plain", "-n", "2", "--seed", "3"} + more;
   }
+  /// Returns whether the program reads keys at its prompt; until then the terminal itself would act on
+  /// Ctrl-C.
+  static bool reads_keys(TerminalProgram& run) {
+    return run.shows("> ") && comes_true([&] { return (run.settings().c_lflag & ICANON) == 0; });
+  }
   /// What the user said when these keys were typed at the prompt.
   std::vector<std::string> said(const std::string& keys,
                                 const std::map<std::string, std::string>& more = {}) const {
     const fs::path saved = folder_ / "saved.json";
     fs::remove(saved);
     TerminalProgram run(spectr_program(), chat(), variables(more));
-    EXPECT_TRUE(run.shows("> "));
+    EXPECT_TRUE(reads_keys(run));
     run.type(keys + "/save " + saved.string() + enter + "/quit" + enter);
     EXPECT_EQ(run.wait(), 0) << run.screen();
     std::vector<std::string> messages;
@@ -135,7 +140,7 @@ TEST_F(ChatTerminal, CtrlCClearsTheLineAndSaysHowToLeave) {
       said("wrong" + ctrl_c + "right" + enter + "\"\"\"" + enter + "wrong" + enter + ctrl_c + "end" + enter),
       ElementsAre("right", "end"));
   TerminalProgram run(spectr_program(), chat(), variables());
-  ASSERT_TRUE(run.shows("> "));
+  ASSERT_TRUE(reads_keys(run));
   run.type(ctrl_c);
   EXPECT_TRUE(run.shows("Ctrl-D or /quit ends the conversation"));
   ASSERT_TRUE(run.shows("> "));
