@@ -46,7 +46,7 @@ T need(Result<T> result) {
   if (!result) throw Failure(result.error());
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
-/// The same with a status of the caller's, for what fails although the input was right.
+/// Returns the value of a result, or throws its error with `status`: for failures despite right input.
 template <class T>
 T need(Result<T> result, Status status) {
   if (!result) throw Failure(status, result.error().message);

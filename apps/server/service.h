@@ -14,7 +14,7 @@
 
 namespace spectr::server {
 
-/// Of a token tree: the sessions of all slots are started for so many nodes.
+/// Maximum nodes of a token tree; the sessions of all slots are started for it.
 inline constexpr std::size_t max_nodes = 65;
 
 struct ServiceOptions {

@@ -1,4 +1,4 @@
-// What becomes of completions whose passes fail, also when they are cancelled at that moment.
+// Completions whose passes fail, with and without a cancellation at the same moment.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -79,16 +79,15 @@ TEST_F(ChatTerminal, ALineIsEditedByTheKeysThatMoveAndDelete) {
 }
 
 TEST_F(ChatTerminal, CharactersAreThoseOfUtf8WhateverTheLocale) {
-  for (const char* locale : {"C", "C.UTF-8"}) {
-    EXPECT_THAT(said("Grüße 😀€" + backspace + backspace + left + left + backspace + "ss" + enter,
-                     {{"LC_ALL", locale}}),
-                ElementsAre("Grüsse "));
-  }
+  const std::string keys = "Grüße 😀€" + backspace + backspace + left + left + backspace + "ss" + enter;
+  for (const char* locale : {"C", "C.UTF-8"})
+    EXPECT_THAT(said(keys, {{"LC_ALL", locale}}), ElementsAre("Grüsse ")) << locale;
 }
 
 TEST_F(ChatTerminal, KeysWorkOnATerminalOfAnyName) {
+  const std::string keys = "ac" + left + "b" + enter;
   for (const char* name : {"", "dumb", "xterm-256color", "no-such-terminal"})
-    EXPECT_THAT(said("ac" + left + "b" + enter, {{"TERM", name}}), ElementsAre("abc")) << name;
+    EXPECT_THAT(said(keys, {{"TERM", name}}), ElementsAre("abc")) << name;
 }
 
 TEST_F(ChatTerminal, EarlierLinesAreRecalledAlsoInTheNextConversation) {
@@ -106,10 +105,11 @@ TEST_F(ChatTerminal, APasteOfAnyLengthIsOneMessageAlsoBeforeThePrompt) {
   const std::string line(5000, 'x');
   std::string lines;
   for (int i = 0; i < 3000; ++i) lines += "line " + std::to_string(i) + "\n";
+  const std::string more = home + "Read: " + enter + "/quit" + enter;
   for (const std::string& text : {line, lines}) {
     TerminalProgram run(spectr_program(), chat(), variables());
     ASSERT_TRUE(comes_true([&] { return (run.settings().c_lflag & ICANON) == 0; }));
-    run.type(pasted(text) + home + "Read: " + enter + "/quit" + enter);
+    run.type(pasted(text) + more);
     EXPECT_EQ(run.wait(), 0);
     EXPECT_THAT(run.screen(), HasSubstr(std::to_string(text.size()) + " bytes]"));
     EXPECT_THAT(run.screen(), HasSubstr("it is left out")) << "this context is too small";
