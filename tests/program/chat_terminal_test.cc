@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <termios.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -47,10 +48,10 @@ class ChatTerminal : public testing::Test {
   static Arguments chat(const Arguments& more = {}) {
     return Arguments{"chat", "-m", target(), "--method", "plain", "-n", "2", "--seed", "3"} + more;
   }
-  /// Returns whether the program reads keys at its prompt; until then the terminal itself would act on
-  /// Ctrl-C.
+  /// Returns whether the program reads keys at its prompt. Until then, which may be a moment after the prompt is
+  /// shown, the terminal itself acts on Ctrl-C.
   static bool reads_keys(TerminalProgram& run) {
-    return run.shows("> ") && comes_true([&] { return (run.settings().c_lflag & ICANON) == 0; });
+    return run.shows("> ") && comes_true([&] { return run.settings().c_cc[VINTR] == _POSIX_VDISABLE; });
   }
   /// What the user said when these keys were typed at the prompt.
   std::vector<std::string> said(const std::string& keys,

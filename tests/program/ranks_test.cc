@@ -159,6 +159,8 @@ class Job : public testing::Test {
     const char* const options = std::getenv("ASAN_OPTIONS");
     const std::string unwind = std::string(options == nullptr ? "" : options) + ":fast_unwind_on_malloc=0";
     return Arguments{"--allow-run-as-root",
+                     "--timeout",  // in seconds: mpirun itself may hang when a rank aborts
+                     "300",
                      "--oversubscribe",
                      "--bind-to",
                      "none",
