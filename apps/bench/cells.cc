@@ -132,6 +132,7 @@ Json to_json(const Cell& cell) {
                {"bild_rollback", read(Setting::bild_rollback, o.bild_rollback)},
                {"warp", {{"temperature", warp.temperature}, {"top_k", warp.top_k}, {"top_p", warp.top_p}}}};
   if (!o.tree.empty() && cell.method->reads(Setting::tree)) json["tree"] = o.tree;
+  if (o.trunk > 0 && cell.method->reads(Setting::trunk)) json["trunk"] = o.trunk;
   return json;
 }
 

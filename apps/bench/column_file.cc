@@ -23,11 +23,10 @@ struct Field {
   T Options::* member;
 };
 
-constexpr Field<MethodOptions, std::size_t> counts[] = {{"drafts", &MethodOptions::drafts},
-                                                        {"length", &MethodOptions::length},
-                                                        {"verified_beams", &MethodOptions::verified_beams},
-                                                        {"beams", &MethodOptions::beams},
-                                                        {"ngram", &MethodOptions::ngram}};
+constexpr Field<MethodOptions, std::size_t> counts[] = {
+    {"drafts", &MethodOptions::drafts}, {"length", &MethodOptions::length},
+    {"trunk", &MethodOptions::trunk},   {"verified_beams", &MethodOptions::verified_beams},
+    {"beams", &MethodOptions::beams},   {"ngram", &MethodOptions::ngram}};
 constexpr Field<MethodOptions, double> numbers[] = {{"epsilon", &MethodOptions::epsilon},
                                                     {"tau", &MethodOptions::tau},
                                                     {"bild_fallback", &MethodOptions::bild_fallback},

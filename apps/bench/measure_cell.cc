@@ -114,25 +114,25 @@ Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> p
             const RunSettings& settings, int threads) {
   const MethodOptions& o = cell.options;
   const WarpOptions& w = cell.warp.options();
-  Json key = {
-      {"target", identity_of(setup.target.transformer->file().name())},
-      {"method", cell.method->name},
-      {"plan", o.plan ? Json(*o.plan) : Json(nullptr)},
-      {"drafts", cell.shape.drafts},
-      {"length", cell.shape.length},
-      {"settings",
-       {o.tree, o.epsilon, o.tau, o.beams, static_cast<int>(o.beam_mode), o.bild_fallback, o.bild_rollback,
-        o.ngram, o.rounds, static_cast<int>(o.beam_warp), static_cast<int>(o.joint), o.gammas}},
-      {"warp",
-       {w.temperature, w.top_k, w.top_p, w.min_p, w.repeat_penalty, w.presence_penalty, w.frequency_penalty,
-        w.repeat_last_n, w.logit_bias}},
-      {"predict", setup.predict},
-      {"seed", setup.seed},
-      {"ignore_eos", setup.ignore_eos},
-      {"threads", threads},
-      {"prompts", {prompts.size(), fmt::format("{:016x}", hash(prompts))}},
-      {"budget", settings.seconds ? Json(*settings.seconds) : Json(nullptr)},
-      {"score", settings.scorer.name}};
+  Json key = {{"target", identity_of(setup.target.transformer->file().name())},
+              {"method", cell.method->name},
+              {"plan", o.plan ? Json(*o.plan) : Json(nullptr)},
+              {"drafts", cell.shape.drafts},
+              {"length", cell.shape.length},
+              {"settings",
+               {o.tree, o.trunk, o.look, o.epsilon, o.tau, o.beams, static_cast<int>(o.beam_mode),
+                o.bild_fallback, o.bild_rollback, o.ngram, o.rounds, static_cast<int>(o.beam_warp),
+                static_cast<int>(o.joint), o.gammas}},
+              {"warp",
+               {w.temperature, w.top_k, w.top_p, w.min_p, w.repeat_penalty, w.presence_penalty,
+                w.frequency_penalty, w.repeat_last_n, w.logit_bias}},
+              {"predict", setup.predict},
+              {"seed", setup.seed},
+              {"ignore_eos", setup.ignore_eos},
+              {"threads", threads},
+              {"prompts", {prompts.size(), fmt::format("{:016x}", hash(prompts))}},
+              {"budget", settings.seconds ? Json(*settings.seconds) : Json(nullptr)},
+              {"score", settings.scorer.name}};
   if (cell.method->reads(Setting::costs) && o.costs) key["costs"] = costs_hash(cell);
   if (const LoadedModel* draft = draft_of(setup, cell)) {
     const Transformer& model = *draft->transformer;

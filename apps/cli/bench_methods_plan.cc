@@ -114,7 +114,7 @@ void MethodsPlan::check_tree() const {
   if (preset_ != nullptr || std::ranges::none_of(given_, has_tree)) return;
   if (any_method([](const MethodRule& rule) { return rule.reads(Setting::tree); })) return;
   throw Failure(Status::usage,
-                "none of the methods drafts a prefix tree; --tree goes with tree and traversal");
+                "none of the methods drafts a prefix tree; --tree goes with tree, traversal and conditional");
 }
 
 std::vector<const bench::Column*> MethodsPlan::all_columns() const {

@@ -79,8 +79,16 @@ void MethodFlags::add(CLI::App& app) {
 
 void MethodFlags::add_settings(CLI::App& app) {
   const std::string group = "Speculation";
-  add_list(app, "--tree", request.others.tree, "factors k1,k2,… of a prefix tree of drafts (tree, traversal)",
-           1)
+  add_list(app, "--tree", request.others.tree,
+           "factors k1,k2,… of a prefix tree of drafts (tree, traversal, conditional)", 1)
+      ->group(group);
+  app.add_option(
+         "--trunk", request.others.trunk,
+         "tokens that the K sequences share before they branch, of their L (spectr, traversal, conditional)")
+      ->transform(whole(0, 1023))
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--look", request.others.look, "conditional verifies children in the order that promises most")
       ->group(group);
   app.add_option("--epsilon", request.others.epsilon,
                  "over-acceptance of biased-opt and biased-uno, and of plans epsilon-opt and epsilon-uno; "

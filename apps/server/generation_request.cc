@@ -72,6 +72,7 @@ constexpr Number speculation[] = {
     {"n_drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
     {"length", whole, 1, 64, [](Request& r, double v) { r.speculative.length = count(v); }},
     {"n_max", whole, 0, 64, [](Request& r, double v) { set_max_drafts(r, count(v)); }},
+    {"trunk", whole, 0, 63, [](Request& r, double v) { r.speculative.others.trunk = count(v); }},
     {"load", whole, 1, 1024, [](Request& r, double v) { r.speculative.load = count(v); }},
     {"tau", real, 0, 1, [](Request& r, double v) { r.speculative.others.tau = v; }},
     {"epsilon", real, 0, huge, [](Request& r, double v) { r.speculative.others.epsilon = v; }},
@@ -156,6 +157,7 @@ void read_speculation(Fields& fields, const MethodRequest& fallback, Request& re
     if (auto plan = inner.string(name)) request.speculative.others.plan = *plan;
   }
   read_numbers(inner, speculation, request);
+  request.speculative.others.look = inner.boolean("look").value_or(false);
   for (const auto& names : {std::span(methods), std::span(plans), std::span(drafts), std::span(lengths)}) {
     inner.agree(names);
   }

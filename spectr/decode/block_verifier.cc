@@ -13,14 +13,26 @@ namespace spectr {
 Result<Verdict> BlockVerifier::select(const BlockStart& start, const Draft& draft, NodeDistributions& target,
                                       Choices& choices) const {
   const auto draws = draft.draws();
-  const std::size_t length = draws.size();
-  const auto node = [&](std::size_t i) { return i == 0 ? TokenTree::root : draws[i - 1].node; };
+  RecycledVector<NodeId> nodes;
+  RecycledVector<const Distribution*> p;
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    SPECTR_CHECK(draws[i].parent == (i == 0 ? std::nullopt : std::optional(i - 1)));  // one chain
+    nodes.push_back(draws[i].node);
+    p.push_back(draws[i].distribution);
+  }
+  return verify_block(start, draft, nodes, p, target, choices);
+}
+
+Result<Verdict> verify_block(const BlockStart& start, const Draft& draft, std::span<const NodeId> nodes,
+                             std::span<const Distribution* const> p, NodeDistributions& target,
+                             Choices& choices) {
+  const std::size_t length = nodes.size();
+  const auto node = [&](std::size_t i) { return i == 0 ? TokenTree::root : nodes[i - 1]; };
   RecycledVector<double> c = {1.0};
   for (std::size_t i = 0; i < length; ++i) {
-    SPECTR_CHECK(draws[i].parent == (i == 0 ? std::nullopt : std::optional(i - 1)));  // one chain
     SPECTR_TRY(const Distribution* q, target.at(node(i)));
-    const Token x = draft.token(i);
-    c.push_back(std::min(1.0, c[i] * (*q)[x] / (*draws[i].distribution)[x]));
+    const Token x = draft.tree().token(nodes[i]);
+    c.push_back(std::min(1.0, c[i] * (*q)[x] / (*p[i])[x]));
   }
 
   std::size_t i = length;
@@ -29,7 +41,7 @@ Result<Verdict> BlockVerifier::select(const BlockStart& start, const Draft& draf
   for (;; --i) {
     if (i < length) {
       SPECTR_TRY(q, target.at(node(i)));
-      excess.emplace(c[i], *q, *draws[i].distribution);
+      excess.emplace(c[i], *q, *p[i]);
     }
     choices.enter(start.place(node(i), i, Purpose::select));
     if (i == 0 || choices.accept(excess ? excess->share(c[i]) : c[i])) break;

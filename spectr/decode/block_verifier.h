@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "spectr/decode/verifiers.h"
 
 namespace spectr {
@@ -19,5 +21,12 @@ class BlockVerifier final : public Verifier {
   Result<Verdict> select(const BlockStart& start, const Draft& draft, NodeDistributions& target,
                          Choices& choices) const override;
 };
+
+/// Block verification of the path through `nodes` of the draft's tree, whose i-th token was drawn from p[i].
+/// Requires: nodes.size() == p.size(), the path begins below the root, and the distributions outlive the
+/// call.
+Result<Verdict> verify_block(const BlockStart& start, const Draft& draft, std::span<const NodeId> nodes,
+                             std::span<const Distribution* const> p, NodeDistributions& target,
+                             Choices& choices);
 
 }  // namespace spectr

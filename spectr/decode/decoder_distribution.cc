@@ -160,6 +160,20 @@ Result<DecoderDistribution> enumerate_decoder(Decoder& decoder, Models& models, 
   return result;
 }
 
+Result<double> expected_block_tokens(Decoder& decoder, Models& models, std::span<const Token> prompt,
+                                     const EnumerationOptions& options) {
+  const BlockStart start{prompt, options.horizon, 0, options.ends};
+  double outcomes_left = options.max_outcomes, expected = 0.0;
+  Enumerator choices;
+  do {
+    if (--outcomes_left < 0.0) return too_many(options.max_outcomes);
+    if (decoder.drafter().remembers()) SPECTR_TRY_VOID(decoder.drafter().open(start, models));
+    SPECTR_TRY(const Block block, decoder.step(start, models, choices));
+    expected += choices.probability() * static_cast<double>(block.tokens.size());
+  } while (choices.next());
+  return expected;
+}
+
 Result<std::map<std::vector<Token>, double>> enumerate_target(Models& models, std::span<const Token> prompt,
                                                               const EnumerationOptions& options) {
   std::map<std::vector<Token>, double> distribution;

@@ -33,6 +33,11 @@ struct EnumerationOptions {
 Result<DecoderDistribution> enumerate_decoder(Decoder& decoder, Models& models, std::span<const Token> prompt,
                                               const EnumerationOptions& options);
 
+/// The expected number of tokens of the block that starts after `prompt`, where options.horizon tokens may
+/// still follow. Requirements and errors: as of enumerate_decoder. Cost: the outcomes of one block.
+Result<double> expected_block_tokens(Decoder& decoder, Models& models, std::span<const Token> prompt,
+                                     const EnumerationOptions& options);
+
 /// The exact distribution of the target's own output: what a lossless decoder must give.
 Result<std::map<std::vector<Token>, double>> enumerate_target(Models& models, std::span<const Token> prompt,
                                                               const EnumerationOptions& options);

@@ -1,5 +1,7 @@
 #include "spectr/decode/methods.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +18,8 @@
 #include "spectr/decode/batch_walk.h"
 #include "spectr/decode/beam_drafter.h"
 #include "spectr/decode/block_verifier.h"
+#include "spectr/decode/conditional_verifier.h"
+#include "spectr/decode/greedy_block_verifier.h"
 #include "spectr/decode/ngram.h"
 #include "spectr/decode/plan_walk.h"
 #include "spectr/decode/traversal_verifier.h"
@@ -35,8 +39,8 @@ PlanOptions plan_options(const MethodOptions& o) {
 }
 
 std::unique_ptr<Drafter> sequences(std::size_t drafts, std::size_t length,
-                                   Drafting how = Drafting::independent) {
-  return std::make_unique<TreeDrafter>(TreeDrafter::sequences(drafts, length), how);
+                                   Drafting how = Drafting::independent, std::size_t trunk = 0) {
+  return std::make_unique<TreeDrafter>(TreeDrafter::sequences(drafts, length, trunk), how);
 }
 
 std::unique_ptr<Drafter> prefix_tree(const MethodOptions& o, Drafting how = Drafting::independent) {
@@ -45,7 +49,8 @@ std::unique_ptr<Drafter> prefix_tree(const MethodOptions& o, Drafting how = Draf
 
 /// K draft sequences of L tokens, or the prefix tree where one is given.
 std::unique_ptr<Drafter> tree_or_sequences(const MethodOptions& o) {
-  return o.tree.empty() ? sequences(o.drafts, o.length) : prefix_tree(o);
+  if (!o.tree.empty()) return prefix_tree(o);
+  return sequences(o.drafts, o.length, Drafting::independent, o.trunk);
 }
 
 Result<Decoder> build_plain(const MethodOptions&) {
@@ -81,7 +86,7 @@ Result<const PlanRule*> plan_for(const MethodOptions& o, std::size_t drafts) {
 
 Result<Decoder> build_spectr(const MethodOptions& o) {
   SPECTR_TRY(const PlanRule* rule, plan_for(o, o.drafts));
-  return decoder<PlanWalk>(sequences(o.drafts, o.length, rule->drafting), *rule, plan_options(o));
+  return decoder<PlanWalk>(sequences(o.drafts, o.length, rule->drafting, o.trunk), *rule, plan_options(o));
 }
 
 Result<Decoder> build_tree(const MethodOptions& o) {
@@ -108,6 +113,17 @@ Result<Decoder> build_block(const MethodOptions& o) {
 }
 Result<Decoder> build_traversal(const MethodOptions& o) {
   return decoder<TraversalVerifier>(tree_or_sequences(o));
+}
+Result<Decoder> build_conditional(const MethodOptions& o) {
+  return decoder<ConditionalVerifier>(tree_or_sequences(o), ConditionalVerifier::independent,
+                                      o.look ? ChildOrder::look : ChildOrder::drawn);
+}
+Result<Decoder> build_univer(const MethodOptions& o) {
+  return decoder<ConditionalVerifier>(sequences(o.drafts, o.length, Drafting::likeliest_and_one),
+                                      ConditionalVerifier::likeliest);
+}
+Result<Decoder> build_gbv(const MethodOptions& o) {
+  return decoder<GreedyBlockVerifier>(sequences(o.drafts, o.length));
 }
 
 BeamSearch beam_search(const MethodOptions& o) {
@@ -145,8 +161,10 @@ Result<Decoder> build_auto(const MethodOptions& o) {
 constexpr auto lossless = true, lossy = false;
 constexpr auto any_number = std::numeric_limits<std::size_t>::max();
 constexpr DraftModels none = {}, one = {1, 1}, several = {1, any_number}, any = {0, any_number};
-constexpr Setting tree[] = {Setting::tree}, epsilon[] = {Setting::epsilon}, ngram[] = {Setting::ngram},
-                  costs[] = {Setting::costs},
+constexpr Setting tree[] = {Setting::tree}, trunk[] = {Setting::trunk},
+                  tree_or_trunk[] = {Setting::tree, Setting::trunk},
+                  ordered_tree[] = {Setting::tree, Setting::trunk, Setting::look},
+                  epsilon[] = {Setting::epsilon}, ngram[] = {Setting::ngram}, costs[] = {Setting::costs},
                   target_beams[] = {Setting::beams, Setting::beam_mode, Setting::beam_warp, Setting::gammas},
                   draft_beams[] = {Setting::tau, Setting::beams, Setting::beam_mode, Setting::beam_warp,
                                    Setting::joint},
@@ -154,8 +172,8 @@ constexpr Setting tree[] = {Setting::tree}, epsilon[] = {Setting::epsilon}, ngra
 constexpr auto rules = std::to_array<MethodRule>({
     {"plain", "the target alone, one token a pass", lossless, none, "", build_plain},
     {"speculative", "one chain of L drafts, maximal coupling", lossless, one, "", build_speculative},
-    {"spectr", "K independent sequences of L drafts, optimal transport", lossless, one, "k-seq",
-     build_spectr},
+    {"spectr", "K independent sequences of L drafts, optimal transport", lossless, one, "k-seq", build_spectr,
+     trunk},
     {"tree", "a prefix tree of drafts, optimal transport", lossless, one, "k-seq", build_tree, tree},
     {"batch", "K sequences, recursive rejection of the first tokens, then one sequence", lossless, one, "",
      build_batch},
@@ -163,7 +181,13 @@ constexpr auto rules = std::to_array<MethodRule>({
      build_specinfer},
     {"block", "one chain, verified as a block", lossless, one, "", build_block},
     {"traversal", "K sequences or a prefix tree, verified from the leaves to the root", lossless, one, "",
-     build_traversal, tree},
+     build_traversal, tree_or_trunk},
+    {"conditional",
+     "K sequences or a prefix tree, each child verified given that those before it were rejected", lossless,
+     one, "", build_conditional, ordered_tree},
+    {"univer", "the K-1 likeliest first tokens and one draw, verified as conditional does", lossless, one, "",
+     build_univer},
+    {"gbv", "the best of K sequences by q/p, verified as a block", lossless, one, "", build_gbv},
     {"mtad", "the K likeliest of W beams of the draft, accepted by joint likelihood", lossy, one, "",
      build_mtad, draft_beams},
     {"mtjd", "beam search in the target, what mtad approximates", lossy, none, "", build_mtjd, target_beams},
@@ -232,6 +256,8 @@ std::vector<std::string_view> unread_settings(const MethodRule& method, const Me
   };
   const Given all[] = {
       {Setting::tree, "tree", o.tree != defaults.tree},
+      {Setting::trunk, "trunk", o.trunk != defaults.trunk},
+      {Setting::look, "look", o.look != defaults.look},
       {Setting::epsilon, "epsilon", o.epsilon != defaults.epsilon && !has_biased_plan(method, o)},
       {Setting::rounds, "rounds", o.rounds != defaults.rounds && !has_rounds(method, o)},
       {Setting::tau, "tau", o.tau != defaults.tau},
@@ -261,8 +287,19 @@ Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
   if (o.plan && method.plan.empty())
     return error("method {} has no plan to choose, got {}", method.name, *o.plan);
   if (!o.tree.empty() && !method.reads(Setting::tree)) {
-    return error("method {} does not draft a prefix tree; only tree and traversal take the factors of one",
-                 method.name);
+    std::vector<std::string_view> others;
+    for (const MethodRule& rule : rules) {
+      if (rule.reads(Setting::tree)) others.push_back(rule.name);
+    }
+    return error("method {} does not draft a prefix tree; these do: {}", method.name,
+                 fmt::join(others, ", "));
+  }
+  if (method.reads(Setting::trunk) && o.trunk > 0) {
+    if (!o.tree.empty())
+      return error("a trunk of {} goes with K and L, not with the factors of a tree", o.trunk);
+    if (o.trunk >= o.length)
+      return error("the trunk must be shorter than L, which includes it: got trunk {}, L {}", o.trunk,
+                   o.length);
   }
   if (std::ranges::count(o.tree, 0u) > 0) return error("every factor of the tree must be at least 1");
   if (!std::isfinite(o.epsilon)) return error("epsilon must be a number, got {}", o.epsilon);

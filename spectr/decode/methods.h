@@ -22,10 +22,12 @@ struct MethodOptions {
   std::size_t drafts = 4;                ///< K, draft sequences per block
   std::size_t length = 4;                ///< L, tokens per draft sequence
   std::vector<std::size_t> tree = {};    ///< factors k₁, k₂, … of a prefix tree; empty: K draft sequences
-  double epsilon = 0.0;                  ///< over-acceptance of the biased methods; below 0 too little
-  int rounds = 1;                        ///< linear programs that plan str+ solves one upon the other, ≥ 1
-  double tau = 0.1;                      ///< MTAD's threshold, 0 ≤ τ ≤ 1
-  std::size_t beams = 8;                 ///< W, of MTAD and MTJD
+  std::size_t trunk = 0;  ///< tokens that the K sequences share before they branch, < L; L includes them
+  bool look = false;      ///< conditional verifies children in the order that promises most, not as drawn
+  double epsilon = 0.0;   ///< over-acceptance of the biased methods; below 0 too little
+  int rounds = 1;         ///< linear programs that plan str+ solves one upon the other, ≥ 1
+  double tau = 0.1;       ///< MTAD's threshold, 0 ≤ τ ≤ 1
+  std::size_t beams = 8;  ///< W, of MTAD and MTJD
   BeamMode beam_mode = BeamMode::draw;
   BeamWarp beam_warp = BeamWarp::token;
   std::size_t verified_beams = 1;        ///< K of MTAD, at most W: beams that are verified as one tree
@@ -40,6 +42,8 @@ struct MethodOptions {
 /// A setting that only some methods read.
 enum class Setting {
   tree,
+  trunk,
+  look,
   epsilon,
   rounds,
   tau,

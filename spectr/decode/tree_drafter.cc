@@ -21,9 +21,10 @@ struct Copy {
 
 }  // namespace
 
-RecycledVector<std::size_t> TreeDrafter::sequences(std::size_t drafts, std::size_t length) {
+RecycledVector<std::size_t> TreeDrafter::sequences(std::size_t drafts, std::size_t length,
+                                                   std::size_t trunk) {
   RecycledVector<std::size_t> factors(length, 1);
-  if (length > 0) factors.front() = drafts;
+  if (trunk < length) factors[trunk] = drafts;
   return factors;
 }
 
@@ -77,9 +78,11 @@ Result<void> TreeDrafter::propose(const BlockStart& start, Models& models, Choic
         const std::size_t draw = draft.add(copy.draw, token, &p, confidence);
         if (!start.is_end(token) && reach >= min_reach_.value_or(0.0)) next.push_back({draw, model, reach});
       };
-      if (drafting_ == Drafting::without_replacement) {
+      if (drafting_ != Drafting::independent) {
         SPECTR_TRY(const Distribution* p, distributions[copy.model]->at(node));
-        for (Token token : draw_without_replacement(*p, factors_[level], choices)) add(token, *p, copy.model);
+        const auto draw =
+            drafting_ == Drafting::without_replacement ? draw_without_replacement : draw_likeliest_and_one;
+        for (const Token token : draw(*p, factors_[level], choices)) add(token, *p, copy.model);
         continue;
       }
       for (std::size_t child = 0; child < factors_[level]; ++child) {

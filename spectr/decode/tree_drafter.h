@@ -11,7 +11,7 @@
 namespace spectr {
 
 /// Draws a tree of drafts, level by level: every copy of a node at depth i has factors[i] children, drawn
-/// from the draft's distribution at that node independently or without replacement.
+/// from the draft's distribution at that node as its Drafting says.
 ///
 /// One class covers a chain (1, 1, …), K independent draft sequences (K, 1, 1, …) and a prefix tree (k₁, k₂,
 /// …) (SpecTr, arXiv 2310.15141, algorithms 3 and 4). Copies with equal prefixes share a node, hence a row of
@@ -32,8 +32,9 @@ class TreeDrafter final : public Drafter {
               std::optional<double> min_reach = {})
       : factors_(std::move(factors)), drafting_(drafting), model_(model), min_reach_(min_reach) {}
 
-  /// The factors of K draft sequences of L tokens.
-  static RecycledVector<std::size_t> sequences(std::size_t drafts, std::size_t length);
+  /// Returns the factors of K draft sequences of L tokens, of which they share the first `trunk`.
+  /// Requires: trunk < length.
+  static RecycledVector<std::size_t> sequences(std::size_t drafts, std::size_t length, std::size_t trunk = 0);
 
   Result<void> propose(const BlockStart& start, Models& models, Choices& choices, Draft& draft) override;
   std::size_t max_nodes(std::size_t left) const override;

@@ -43,6 +43,15 @@ class Tickets final : public ResidualPlan {
   double acceptance() const override { return 1.0 - layout_.rejected; }
   Distribution conditional(std::span<const Token> drafts) const override;
 
+  /// P(draft i wins | drafts), of copies for the first one, and the probability that none does.
+  struct Winners {
+    RecycledVector<double> wins;
+    double lost = 0.0;
+  };
+  Winners winners(std::span<const Token> drafts) const;
+
+  using ResidualPlan::rejected;
+
  private:
   /// A token's class `low` with probability 1 − s, the next one with s.
   TokenClasses::Share classes(Token draft) const;
@@ -146,7 +155,7 @@ Selection Tickets::select(std::span<const Token> drafts, Choices& choices) const
 /// With f_jc(u) the probability that draft j is in class c and below u, and F_j = Σ_c f_jc: of a piece (a, b]
 /// of class c, P(the highest point is in it, and draft i the first one in c) = H(b) − H(a),
 /// H = Π_{j<i} (F_j − f_jc) f_ic Π_{j>i} F_j.
-Distribution Tickets::conditional(std::span<const Token> drafts) const {
+Tickets::Winners Tickets::winners(std::span<const Token> drafts) const {
   SPECTR_CHECK(drafts.size() == this->drafts());
   struct Drafted {
     TokenClasses::Share share;
@@ -185,8 +194,8 @@ Distribution Tickets::conditional(std::span<const Token> drafts) const {
     }
     return product;
   };
-  RecycledVector<double> distribution(target().vocabulary(), 0.0), before(drafts.size());
-  double lost = 0.0;  // Π F at the cut
+  Winners winners{RecycledVector<double>(drafts.size(), 0.0)};
+  RecycledVector<double> before(drafts.size());
   for (const auto& [piece, c, width] : rises) {
     for (std::size_t i = 0; i < drafts.size(); ++i) before[i] = H(i, c);
     for (Drafted& draft : drafted) {
@@ -196,13 +205,21 @@ Distribution Tickets::conditional(std::span<const Token> drafts) const {
     }
     if (layout_.accepts(piece)) {
       for (std::size_t i = 0; i < drafts.size(); ++i) {
-        distribution[static_cast<std::size_t>(drafts[i])] += std::max(0.0, H(i, c) - before[i]);
+        winners.wins[i] += std::max(0.0, H(i, c) - before[i]);
       }
-    } else {
-      lost = 1.0;
-      for (const Drafted& draft : drafted) lost *= draft.all();
+    } else {  // Π F at the cut
+      winners.lost = 1.0;
+      for (const Drafted& draft : drafted) winners.lost *= draft.all();
     }
   }
+  return winners;
+}
+
+Distribution Tickets::conditional(std::span<const Token> drafts) const {
+  const auto [wins, lost] = winners(drafts);
+  RecycledVector<double> distribution(target().vocabulary(), 0.0);
+  for (std::size_t i = 0; i < drafts.size(); ++i)
+    distribution[static_cast<std::size_t>(drafts[i])] += wins[i];
   if (lost > 0.0) {
     const Distribution& last = rejected();
     for (std::size_t i = 0; i < last.size(); ++i) {
@@ -211,6 +228,47 @@ Distribution Tickets::conditional(std::span<const Token> drafts) const {
   }
   return Distribution::from_weights(std::move(distribution));
 }
+
+/// The distribution proportional to (w d, 1 − w): one token more, which stands for a rejection.
+Distribution with_rejection(const Distribution& d, double w) {
+  RecycledVector<double> weights;
+  weights.reserve(d.size() + 1);
+  for (const double x : d.probabilities()) weights.push_back(w * x);
+  weights.push_back(1.0 - w);
+  if (d.is_dense()) return Distribution::from_weights(std::move(weights));
+  RecycledVector<Token> tokens(d.tokens().begin(), d.tokens().end());
+  tokens.push_back(static_cast<Token>(d.vocabulary()));
+  return Distribution::from_weights(std::move(tokens), std::move(weights), d.vocabulary() + 1);
+}
+
+class PartialTickets final : public PartialPlan {
+ public:
+  PartialTickets(const Distribution& p, std::size_t k, double w, const Distribution& q)
+      : rejection_(static_cast<Token>(q.vocabulary())) {
+    const Distribution* drafts = &p;
+    const Distribution* target = &q;
+    if (w < 1.0) {
+      drafts = &p_.emplace(with_rejection(p, 1.0));
+      target = &q_.emplace(with_rejection(q, w));
+    }
+    const DraftDistributions draws(*drafts, k);
+    tickets_.emplace(draws, *target, DistributionUnion(draws, *target));
+  }
+
+  RecycledVector<double> accepted(std::span<const Token> draws) const override {
+    return tickets_->winners(draws).wins;
+  }
+
+  std::optional<Token> draw_rejected(Choices& choices) const override {
+    const Token token = tickets_->rejected().draw(choices);
+    return token == rejection_ ? std::nullopt : std::optional(token);
+  }
+
+ private:
+  Token rejection_;
+  std::optional<Distribution> p_, q_;  // with the rejection; none for w = 1
+  std::optional<Tickets> tickets_;
+};
 
 }  // namespace
 
@@ -221,6 +279,11 @@ Result<std::unique_ptr<TransportPlan>> build_tickets(const DraftDistributions& p
                  p.count());
   }
   return std::make_unique<Tickets>(p, q, DistributionUnion(p, q));
+}
+
+std::unique_ptr<PartialPlan> build_partial_tickets(const Distribution& p, std::size_t k, double w,
+                                                   const Distribution& q) {
+  return std::make_unique<PartialTickets>(p, k, w, q);
 }
 
 }  // namespace spectr

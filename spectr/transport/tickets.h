@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
+#include "spectr/transport/partial_plan.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr {
@@ -19,5 +21,12 @@ namespace spectr {
 /// more than 256 pieces), with classes another per draft, one of the residual, and no allocation.
 Result<std::unique_ptr<TransportPlan>> build_tickets(const DraftDistributions& p, const Distribution& q,
                                                      const PlanOptions& options);
+
+/// The optimal plan for k ≥ 2 i.i.d. draws from p and a target of mass w: the one for the distribution
+/// (w q, 1 − w), whose last entry is a rejection, which p never draws. No plan accepts more than
+/// α*(w) = 1 + min_j (w Q_j − P_j^k), and this one accepts α*(w). Cost: as of build_tickets, and a copy of
+/// both distributions unless w = 1. They must outlive the plan.
+std::unique_ptr<PartialPlan> build_partial_tickets(const Distribution& p, std::size_t k, double w,
+                                                   const Distribution& q);
 
 }  // namespace spectr

@@ -288,7 +288,7 @@ TEST_F(BenchMethods, ErrorsAreOneLineWithStatus2) {
       {methods({"-K", "0"}), "-K: must be a whole number from 1 to 9223372036854775807, got '0'"},
       {methods({"--count", "-1"}), "--count: must be a whole number from 0 to 9223372036854775807, got '-1'"},
       {methods({"-l", "99999+5"}), "token 99999 is outside the vocabulary"},
-      {methods({"--tree", "2,2"}), "--tree goes with tree and traversal"},
+      {methods({"--tree", "2,2"}), "--tree goes with tree, traversal and conditional"},
       {methods({"--plan", "magic", "--method", "speculative"}), "there is no plan 'magic'"},
       {methods({"--plan", "k-seq", "--method", "speculative"}), "has a plan to choose"},
       {{"bench", "select", "-V", "10", "widths", "-m", target()}, "widths excludes select"},

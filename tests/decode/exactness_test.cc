@@ -58,6 +58,16 @@ TEST(Exactness, TraversalHasTheTargetsDistribution) {
   expect_exact("traversal", "", 729);
 }
 
+TEST(Exactness, ConditionalHasTheTargetsDistribution) {
+  expect_exact("conditional", "", 729);
+}
+TEST(Exactness, UniverHasTheTargetsDistribution) {
+  expect_exact("univer", "", 729);
+}
+TEST(Exactness, GreedyBlockHasTheTargetsDistribution) {
+  expect_exact("gbv", "", 729);
+}
+
 TEST(Exactness, NgramHasTheTargetsDistribution) {
   for (std::size_t v : {2u, 3u}) {
     for (std::size_t order : {1u, 2u, 3u}) {

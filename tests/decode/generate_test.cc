@@ -62,7 +62,7 @@ std::vector<std::pair<std::string, MethodOptions>> all_methods() {
     options.costs = costs_of(2);
     if (rule.name == "tree") options.tree = {2, 2, 1};
     all.emplace_back(rule.name, options);
-    if (rule.name == "traversal") {
+    if (rule.name == "traversal" || rule.name == "conditional") {
       options.tree = {2, 2, 1};
       all.emplace_back(rule.name, options);
     }
@@ -303,6 +303,7 @@ double p_value_over_blocks(std::string_view method, const MethodOptions& options
 TEST(Generate, TextsOfSeveralBlocksHaveTheTargetsDistribution) {
   EXPECT_GT(p_value_over_blocks<CounterRandom>("block", options_of(1, 3), 20'000), 1e-6);
   EXPECT_GT(p_value_over_blocks<CounterRandom>("traversal", options_of(2, 2), 20'000), 1e-6);
+  EXPECT_GT(p_value_over_blocks<CounterRandom>("conditional", options_of(2, 2), 20'000), 1e-6);
   EXPECT_GT(p_value_over_blocks<CounterRandom>("spectr", options_of(2, 2), 20'000), 1e-6);
 }
 

@@ -88,8 +88,8 @@ TEST(Errors, NumbersOfTheMethodsAreRefused) {
 
 TEST(Errors, ImpossibleCombinationsAreRefused) {
   const auto with = [](const Arguments& more) { return story() + more; };
-  for (const char* method : {"speculative", "batch", "block", "traversal", "mtad", "mtjd", "bild", "ngram",
-                             "plain", "biased-opt", "biased-uno"}) {
+  for (const char* method : {"speculative", "batch", "block", "traversal", "conditional", "univer", "gbv",
+                             "mtad", "mtjd", "bild", "ngram", "plain", "biased-opt", "biased-uno"}) {
     expect_error(with({"--method", method, "--plan", "k-seq"}), "plan");
   }
   expect_error(with({"--method", "tree"}), "(tree k1,k2,");
@@ -97,7 +97,10 @@ TEST(Errors, ImpossibleCombinationsAreRefused) {
   expect_error(with({"--method", "tree", "--tree", "2,x"}), "x");
   expect_error(with({"--method", "tree", "--tree", "64,64"}), "4160");
   expect_error(with({"--method", "traversal", "--tree", "100,100,100"}), "too large");
-  expect_error(with({"--method", "spectr", "--tree", "2,2"}), "does not draft a prefix tree");
+  expect_error(with({"--method", "spectr", "--tree", "2,2"}), "these do: tree, traversal, conditional");
+  expect_error(with({"--method", "spectr", "-L", "2", "--trunk", "2"}), "got trunk 2, L 2");
+  expect_error(with({"--method", "traversal", "--tree", "2,2", "--trunk", "1"}),
+               "not with the factors of a tree");
   expect_error(with({"--method", "specinfer", "--plan", "optimal"}), "optimal");
   expect_error(with({"--plan", "epsilon-uno", "-K", "2"}), "plan epsilon-uno");
   expect_error(with({"--plan", "otm-lp", "-K", "4"}), "top-k 40 with 4 drafts can give 2560000");

@@ -78,9 +78,9 @@ TEST(Flags, OfSettingsThatAMethodDoesNotReadAreTold) {
     return spectr(generate() + Arguments{"-p", "Once", "-n", "2", "--seed", "1"} + more).err;
   };
   const std::pair<const char*, const char*> settings[] = {
-      {"--epsilon", "0.5"},     {"--tau", "0.5"},           {"--beams", "4"}, {"--beam-mode", "top"},
-      {"--bild-rollback", "3"}, {"--bild-fallback", "0.5"}, {"--ngram", "2"}, {"--beam-warp", "joint"},
-      {"--joint", "raw"},       {"--gammas", "2,3"},        {"--rounds", "2"}};
+      {"--epsilon", "0.5"},     {"--tau", "0.5"},           {"--beams", "4"},  {"--beam-mode", "top"},
+      {"--bild-rollback", "3"}, {"--bild-fallback", "0.5"}, {"--ngram", "2"},  {"--beam-warp", "joint"},
+      {"--joint", "raw"},       {"--gammas", "2,3"},        {"--rounds", "2"}, {"--trunk", "1"}};
   for (const auto& [flag, value] : settings) {
     EXPECT_THAT(told({"--method", "block", flag, value}),
                 HasSubstr(std::string(flag) + " is not used: method block does not read it"));
@@ -94,6 +94,7 @@ TEST(Flags, OfSettingsThatAMethodDoesNotReadAreTold) {
         {"--method", "bild", "--bild-rollback", "3", "--bild-fallback", "0.5"},
         {"--method", "biased-uno", "--epsilon", "0.5"},
         {"--method", "ngram", "--ngram", "2"},
+        {"--method", "conditional", "-K", "2", "-L", "2", "--trunk", "1", "--look"},
         {"--plan", "epsilon-opt", "-K", "1", "--epsilon", "0.5"},
         {"--method", "block", "--tau", "0.1"}}) {
     EXPECT_THAT(told(read), Not(HasSubstr("does not read"))) << testing::PrintToString(read);

@@ -30,7 +30,8 @@ std::size_t max_drafts(const MethodRule& method, const MethodRequest& request) {
 
 bool leaves_shape_open(const MethodRule& method, const MethodRequest& request) {
   const bool one_model = method.models.min == 1 && method.models.max == 1;
-  if (!one_model || method.reads(Setting::beams) || !request.others.tree.empty()) return false;
+  const bool is_fixed = !request.others.tree.empty() || request.others.trunk > 0;
+  if (!one_model || method.reads(Setting::beams) || is_fixed) return false;
   return !request.length || (!request.drafts && !is_chain(method));
 }
 
