@@ -37,10 +37,15 @@ TEST(Law, LosslessMethodsHaveNoError) {
                                   {"specinfer", "-K", "2", "--drafts", "2"},
                                   {"block"},
                                   {"traversal", "-K", "2"},
+                                  {"conditional", "-K", "2", "--look"},
+                                  {"conditional", "--tree", "2,1"},
+                                  {"spectr", "-K", "2", "--trunk", "1"},
+                                  {"univer", "-K", "2"},
+                                  {"gbv", "-K", "2"},
                                   {"ngram"}}) {
     const Json out = json(Arguments{"law", "--seed", "5", "--method"} + method);
     EXPECT_THAT(keys(out), UnorderedElementsAre("tv_error", "expected_target_calls", "expected_rejections",
-                                                "block_efficiency"));
+                                                "block_efficiency", "expected_tokens_per_block"));
     EXPECT_LE(out["tv_error"].get<double>(), 1e-12) << method[0];
     EXPECT_NEAR(out["block_efficiency"].get<double>() * out["expected_target_calls"].get<double>(), 4.0,
                 1e-12);
@@ -52,6 +57,60 @@ TEST(Law, LosslessMethodsHaveNoError) {
         1e-6)
         << method;
   }
+}
+
+TEST(Law, OfAGivenPairTellsTheTokensOfABlock) {
+  const TemporaryFile pair(R"({"vocab": 2, "p": {"": [0.6, 0.4], "0": [0.9, 0.1], "1": [0.2, 0.8]},
+                               "q": {"": [0.5, 0.5], "0": [0.5, 0.5], "1": [0.6, 0.4]}})");
+  const auto tokens = [&](const Arguments& more) {
+    const Json out = json(Arguments{"law", "--pair", pair.path(), "-L", "3"} + more);
+    EXPECT_LE(out["tv_error"].get<double>(), 1e-12);
+    return out["expected_tokens_per_block"].get<double>();
+  };
+  EXPECT_NEAR(tokens({"--method", "block"}), 2.841, 1e-9);
+  EXPECT_NEAR(tokens({"--method", "spectr", "--plan", "k-seq", "-K", "2"}), 2.974810181, 1e-9);
+  EXPECT_NEAR(tokens({"--method", "conditional", "-K", "2"}), 3.22022, 1e-9);
+  EXPECT_NEAR(tokens({"--method", "conditional", "-K", "2", "--look"}), 3.22502, 1e-9);
+  EXPECT_NEAR(tokens({"--method", "conditional", "-K", "2", "--trunk", "1"}), 3.0987, 1e-9);
+  EXPECT_NEAR(tokens({"--method", "plain"}), 1.0, 1e-12);
+  // Rows of whole prefixes: after 1, 0 the draft is sure of what the target never says.
+  const TemporaryFile deep(R"({"vocab": 2, "p": {"": [0, 1], "1": [1, 0], "1,0": [1, 0]},
+                               "q": {"": [0, 1], "1": [1, 0], "1,0": [0, 1]}})");
+  const Json out =
+      json({"law", "--pair", deep.path(), "--method", "speculative", "-L", "3", "--horizon", "3"});
+  EXPECT_NEAR(out["expected_tokens_per_block"].get<double>(), 3.0, 1e-12);
+  EXPECT_NEAR(out["expected_rejections"].get<double>(), 1.0, 1e-12);
+}
+
+TEST(Law, DoesNotTellTheTokensOfABlockThatHasTooManyOutcomes) {
+  const Json out = json({"law", "--method", "block", "-L", "20"});
+  EXPECT_TRUE(out["expected_tokens_per_block"].is_null());
+}
+
+TEST(Law, OfAPairThatIsNoneNamesTheRow) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"[]", "must be an object with vocab, p and q"},
+      {R"({"vocab": 0, "p": {}, "q": {}})", "vocab must be an integer between 1 and 1000"},
+      {R"({"vocab": 2, "q": {"": [1, 0]}})", "p must be an object of rows"},
+      {R"({"vocab": 2, "p": {"0": [1, 0]}, "q": {"": [1, 0]}})", "p has no row for the empty prefix"},
+      {R"({"vocab": 2, "p": {"": [1, 0], "0,2": [1, 0]}, "q": {"": [1, 0]}})",
+       "p: '0,2' must be token ids below 2"},
+      {R"({"vocab": 2, "p": {"": [1, 0], "0,": [1, 0]}, "q": {"": [1, 0]}})",
+       "p: '0,' must be token ids below 2"},
+      {R"({"vocab": 2, "p": {"": [1, 0]}, "q": {"": [1]}})", "q, row '': must be a list of 2 numbers"},
+      {R"({"vocab": 2, "p": {"": [1, 0]}, "q": {"": [2, -1]}})",
+       "q, row '': must be numbers of at least 0, got -1"},
+      {R"({"vocab": 2, "p": {"": [1, 0]}, "q": {"": [0.5, 0.4]}})", "q, row '': must sum to 1, got 0.9"},
+      {R"({"vocab": 2, "p": {"": [1, 0]}, "q": {"": [1, 0]}, "r": 1})", "has an unknown member 'r'"},
+  };
+  for (const auto& [text, message] : cases) {
+    const TemporaryFile pair(text);
+    const Outcome ran = spectr({"law", "--method", "block", "--pair", pair.path()});
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_THAT(ran.err, HasSubstr(pair.path()));
+    EXPECT_THAT(ran.err, HasSubstr(message));
+  }
+  EXPECT_EQ(spectr({"law", "--method", "block", "--pair", "/nowhere.json"}).status, 2);
 }
 
 TEST(Law, ShowsWhatTheOptionsOfJointDecodingDo) {

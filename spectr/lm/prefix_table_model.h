@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "spectr/lm/language_model.h"
+
+namespace spectr {
+
+/// A model given by rows for whole prefixes: the distribution of the next token depends on all tokens after
+/// the first one, which only starts the sequence. A prefix without a row takes that of its longest suffix
+/// that has one. With it the decoders of any pair of small models can be enumerated; TabularModel looks at
+/// the step and the last token alone.
+class PrefixTableModel final : public LanguageModel {
+ public:
+  using Rows = std::map<std::vector<Token>, std::vector<double>>;
+
+  /// Requires: a row for the empty prefix; each row has `vocabulary` numbers of at least 0 and sums to 1
+  /// within 1e-6.
+  PrefixTableModel(std::size_t vocabulary, const Rows& rows);
+
+  std::string_view name() const override { return "a table"; }
+  std::size_t vocabulary() const override { return vocabulary_; }
+  std::size_t context() const override { return std::numeric_limits<std::size_t>::max(); }
+
+  /// Returns ln P(· | prefix). Cost: O(length · log rows).
+  std::span<const double> log_row(std::span<const Token> prefix) const;
+
+  Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override;
+
+ private:
+  std::size_t vocabulary_;
+  Rows logs_;
+};
+
+}  // namespace spectr
