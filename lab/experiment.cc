@@ -56,6 +56,8 @@ constexpr auto rules = std::to_array<Experiment>({
      "MTAD, theorem 3.2, corollary 3.3", mtjd_length},
     {"mtad-counterexamples", "chains for which two statements of MTAD are false",
      "MTAD, corollary 3.3, theorem 3.5", mtad_counterexamples},
+    {"verification", "tokens per block of lossless methods, beside what no method surpasses",
+     "docs/verification.md", verification},
 });
 
 }  // namespace

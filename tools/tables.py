@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/reproduction.md and docs/benchmarks.md anew from what the program prints, or compares them.
+"""Writes the tables of docs/reproduction.md, docs/verification.md and docs/benchmarks.md anew from what the program prints, or compares them.
 
     tools/tables.py [--program build/release/bin/spectr] [--only TEXT] [--list] [--resume FILE]
     tools/tables.py --check [--quick] [--only TEXT]
@@ -28,7 +28,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DOCUMENTS = ["docs/reproduction.md", "docs/benchmarks.md"]
+DOCUMENTS = ["docs/reproduction.md", "docs/verification.md", "docs/benchmarks.md"]
 BLOCK = re.compile(r"^(<!-- table: ([^\n]+) -->\n)(.*?)^(<!-- end of table -->)$", re.DOTALL | re.MULTILINE)
 
 

@@ -32,5 +32,6 @@ Result<Report> opt_vs_uno(const Context& context);
 Result<Report> mtad_bounds(const Context& context);
 Result<Report> mtjd_length(const Context& context);
 Result<Report> mtad_counterexamples(const Context& context);
+Result<Report> verification(const Context& context);
 
 }  // namespace spectr::lab

@@ -14,7 +14,7 @@
 #include "lab/simulate.h"
 #include "lab/theory/over_acceptance.h"
 #include "lab/theory/rejections.h"
-#include "spectr/base/enumerator.h"
+#include "spectr/decode/decoder_distribution.h"
 #include "spectr/lm/tabular_model.h"
 
 namespace spectr::lab {
@@ -67,13 +67,7 @@ double tokens_of_a_block(const MarkovPair& pair, std::size_t L) {
   auto decoder = make_decoder(*find_method("speculative").value(), {.length = L});
   Models models = pair.start(decoder->max_nodes(L + 1));
   const Token text[] = {0};
-  double tokens = 0.0;
-  Enumerator choices;
-  do {
-    const auto block = decoder->step({text, L + 1, 0, {}}, models, choices);
-    tokens += choices.probability() * static_cast<double>(block->tokens.size());
-  } while (choices.next());
-  return tokens;
+  return expected_block_tokens(*decoder, models, text, {.horizon = L + 1}).value();
 }
 
 /// Chains with acceptance a = 1 − TV: (1 − a^{L+1})/(1 − a) tokens, L + 1 for a = 1.

@@ -59,7 +59,8 @@ const std::map<std::string, std::string> documented_columns = {
      "ppl_q,ppl_joint,ppl_q_bound"},
     {"mtjd-length", "block,text,models,perplexity,low,high,not_worse_than_greedy,equation_3"},
     {"mtad-counterexamples",
-     "claim,decoder,block,mixed,tokens,log_perplexity,perplexity,limit,claimed,proven"}};
+     "claim,decoder,block,mixed,tokens,log_perplexity,perplexity,limit,claimed,proven"},
+    {"verification", "kind,vocabulary,length,pair,drafts,method,tokens,bound,tv"}};
 
 Context quick(ThreadPool& pool) {
   const fs::path root = source_folder();
