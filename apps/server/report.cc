@@ -157,8 +157,8 @@ Json speculation_settings(const MethodRule& method, const MethodOptions& setting
   const auto tell = [&](Setting setting, const char* name, const auto& value) {
     if (method.reads(setting)) told[name] = value;
   };
-  tell(Setting::trunk, "trunk", settings.trunk);
-  tell(Setting::look, "look", settings.look);
+  if (settings.trunk > 0) tell(Setting::trunk, "trunk", settings.trunk);
+  if (settings.look) tell(Setting::look, "look", settings.look);
   tell(Setting::epsilon, "epsilon", settings.epsilon);
   tell(Setting::tau, "tau", settings.tau);
   tell(Setting::beams, "beams", settings.beams);
