@@ -61,17 +61,11 @@ class PartialLikeliest final : public PartialPlan {
   PartialLikeliest(std::span<const Token> draws, const Distribution& p, double w, const Distribution& q)
       : draws_(draws.begin(), draws.end()), w_(w), q_(q), pair_(p, q), res_(pair_.size()) {
     // T is all draws if p reaches nothing else, and all but the last one otherwise.
-    double p_all = 0.0;
-    for (const Token token : draws_) p_all += p[token];
     const auto reached = std::ranges::count_if(pair_.p(), [](double p_x) { return p_x > 0.0; });
     is_whole_ = static_cast<std::size_t>(reached) == draws_.size();
     in_T_ = draws_.size() - (is_whole_ ? 0 : 1);
 
-    double p_T = 0.0;
-    for (std::size_t t = 0; t < in_T_; ++t) {
-      p_T += p[draws_[t]];
-      q_T_ += q[draws_[t]];
-    }
+    for (std::size_t t = 0; t < in_T_; ++t) q_T_ += q[draws_[t]];
     const double rest = is_whole_ ? 0.0 : sum_without_T();
     for (std::size_t i = 0; i < res_.size(); ++i) {
       const double s = rest > 0.0 ? pair_.p()[i] / rest : 0.0;
