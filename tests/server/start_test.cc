@@ -61,6 +61,9 @@ TEST(Server, DecodesAsItWasStartedWhereARequestDoesNotSay) {
   EXPECT_GT(own["length"], 2) << "the best by the costs";
   own.erase("length");
   EXPECT_EQ(own, TestJson({{"method", "spectr"}, {"plan", "k-seq"}, {"drafts", 2}})) << "all of it its own";
+  const TestJson conditional = {
+      {"method", "conditional"}, {"drafts", 2}, {"length", 3}, {"trunk", 1}, {"look", true}};
+  EXPECT_EQ(settings({{"speculative", conditional}})["speculative"], conditional);
   const TestJson told = server.get("/props").json()["default_generation_settings"]["params"];
   EXPECT_EQ(told["n_predict"], 3);
   EXPECT_EQ(told["speculative"], settings({})["speculative"]);
