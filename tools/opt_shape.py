@@ -60,13 +60,14 @@ def main():
                   "max_position_embeddings": POSITIONS, "vocab_size": VOCABULARY, "bos_token_id": 2, "eos_token_id": 2,
                   "pad_token_id": 1, "unk_token_id": 3}
         (folder / "config.json").write_text(json.dumps(config))
-        # The bytes of gpt2's vocabulary behind the control tokens; the rest is unused.
+        # The bytes of gpt2's vocabulary behind the control tokens, and one merge, as a GGUF file has no empty lists; the
+        # rest is unused.
         printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
         others = [byte for byte in range(256) if byte not in printable]
         names = [chr(byte) for byte in printable] + [chr(256 + i) for i in range(len(others))]
-        vocabulary = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, **{name: 4 + i for i, name in enumerate(names)}}
+        vocabulary = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, **{name: 4 + i for i, name in enumerate([*names, "th"])}}
         (folder / "vocab.json").write_text(json.dumps(vocabulary))
-        (folder / "merges.txt").write_text("#version: 0.2\n")
+        (folder / "merges.txt").write_text("#version: 0.2\nt h\n")
         write_safetensors(folder / "model.safetensors", shapes_of(width, layers, feed_forward), np.random.default_rng(0))
         convert = Path(__file__).resolve().parent / "convert_opt.py"
         sys.exit(subprocess.call([sys.executable, str(convert), str(folder), str(given.out), "--type", given.type]))
