@@ -70,9 +70,10 @@ Result<PrefixTableModel> model_of(const JsonInput& object, const std::string& na
 Result<TablePair> pair_of(const JsonInput& object) {
   if (!object.is_object()) return error("must be an object with vocab, p and q, got {}", shown(object));
   for (const auto& [name, value] : object.items()) {
-    if (name != "vocab" && name != "p" && name != "q")
+    if (name != "vocab" && name != "p" && name != "q") {
       return error("has an unknown member '{}'; those of a pair are vocab, p and q",
                    shortened(name, max_shown));
+    }
   }
   const auto vocab = object.find("vocab");
   if (vocab == object.end() || !vocab->is_number_unsigned() || *vocab < 1 || *vocab > max_vocabulary)

@@ -79,7 +79,7 @@ Pair random_pair(const Kind& kind, const Size& size, std::mt19937& generator) {
 
 /// A method with its settings, as the table names it.
 struct Compared {
-  std::string_view title, method, plan = "";
+  std::string_view title, method, plan = {};
   bool is_chain = false, look = false;
   std::size_t trunk = 0;
   bool is_bounded = true;  // by the program, whose drafts are independent

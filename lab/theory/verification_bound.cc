@@ -28,21 +28,20 @@ struct Prefix {
 Result<std::vector<Prefix>> prefixes_of(const PrefixTableModel& p, const PrefixTableModel& q,
                                         std::size_t length) {
   std::vector<Prefix> all;
-  const auto extend = [&](const std::vector<Token>& tokens, std::size_t parent, double above) {
-    const auto log_p = p.log_row(tokens), log_q = q.log_row(tokens);
+  // Adds a child of `prefix`, which is no element of `all`, for every token.
+  const auto extend = [&](const Prefix& prefix, std::size_t parent) {
+    const auto log_p = p.log_row(prefix.tokens), log_q = q.log_row(prefix.tokens);
     for (std::size_t y = 0; y < log_p.size(); ++y) {
       const double p_y = std::exp(log_p[y]);
       if (!(p_y > 0.0)) continue;
-      std::vector<Token> longer = tokens;
-      longer.push_back(static_cast<Token>(y));
-      all.push_back({std::move(longer), parent, above * p_y, std::exp(log_q[y])});
+      all.push_back({prefix.tokens, parent, prefix.p * p_y, std::exp(log_q[y])});
+      all.back().tokens.push_back(static_cast<Token>(y));
     }
   };
-  extend({}, max_prefixes, 1.0);
+  extend({{}, max_prefixes, 1.0, 1.0}, max_prefixes);
   for (std::size_t i = 0; i < all.size() && all[i].tokens.size() < length; ++i) {
     if (all.size() > max_prefixes) break;
-    const Prefix prefix = all[i];
-    extend(prefix.tokens, i, prefix.p);
+    extend(Prefix(all[i]), i);
   }
   if (all.size() > max_prefixes) return error("there are more than {} prefixes", max_prefixes);
   return all;

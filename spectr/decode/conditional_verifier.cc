@@ -65,9 +65,8 @@ class Verification {
       verdict_.path.pop_back();
     }
     choices_.enter(start_.place(node, verdict_.path.size(), Purpose::residual));
-    const std::optional<Token> next = plan->draw_rejected(choices_);
-    if (!next) return false;
-    verdict_.last = *next;
+    verdict_.last = plan->draw_rejected(choices_);
+    if (!verdict_.last) return false;
     verdict_.last_source = Source::correction;
     return true;
   }

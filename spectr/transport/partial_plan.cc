@@ -66,10 +66,10 @@ class PartialLikeliest final : public PartialPlan {
     in_T_ = draws_.size() - (is_whole_ ? 0 : 1);
 
     for (std::size_t t = 0; t < in_T_; ++t) q_T_ += q[draws_[t]];
-    const double rest = is_whole_ ? 0.0 : sum_without_T();
+    const double rest = is_whole_ ? 0.0 : sum_of_others();
     for (std::size_t i = 0; i < res_.size(); ++i) {
       const double s = rest > 0.0 ? pair_.p()[i] / rest : 0.0;
-      res_[i] = is_in_T(pair_.token(i)) ? 0.0 : std::max(0.0, w_ * pair_.q()[i] - s);
+      res_[i] = is_likeliest(pair_.token(i)) ? 0.0 : std::max(0.0, w_ * pair_.q()[i] - s);
     }
     if (!is_whole_) s_m_ = p[draws_.back()] / rest;
   }
@@ -92,14 +92,14 @@ class PartialLikeliest final : public PartialPlan {
   }
 
  private:
-  bool is_in_T(Token token) const {
+  bool is_likeliest(Token token) const {
     const auto T = std::span(draws_).first(in_T_);
     return std::ranges::find(T, token) != T.end();
   }
   /// Σ p outside T, without the cancellation of 1 − p(T).
-  double sum_without_T() const {
+  double sum_of_others() const {
     return sum_in_blocks(0, pair_.size(),
-                         [&](std::size_t i) { return is_in_T(pair_.token(i)) ? 0.0 : pair_.p()[i]; });
+                         [&](std::size_t i) { return is_likeliest(pair_.token(i)) ? 0.0 : pair_.p()[i]; });
   }
 
   RecycledVector<Token> draws_;  // T, falling in p, then m

@@ -230,7 +230,8 @@ claim(
     await visitor.questions.hover();
     await visitor.questions.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("list", { name: "Examples" }).waitFor();
-    assert.equal(await page.getByRole("navigation").getByRole("listitem").count(), 0);
+    const listed = page.getByRole("navigation").getByRole("listitem");
+    await visitor.until(async () => (await listed.count()) === 0);
     await visitor.button("Undo").click();
     assert.match(await visitor.answers.textContent(), /^One\./);
   },
