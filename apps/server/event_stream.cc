@@ -53,12 +53,15 @@ class EventStream final : public http::Reply {
     results_[i] = result;
     --left_;
     if (const auto failure = failure_of(*result)) {
-      sink.note("reason", failure->what());
+      // Texts that never began have been cut off by what cut off the others.
+      if (!has_reason_ || result->reason != FinishReason::not_started) sink.note("reason", failure->what());
+      has_reason_ = true;
       return send(failure->json(), sink);
     }
     if (result->reason == FinishReason::cancelled) {
       const ApiError stopped = ApiError::unavailable("cancelled: the server stops", 1);
       sink.note("reason", stopped.what());
+      has_reason_ = true;
       return send(stopped.json(), sink);
     }
     send(format_->end(i, *result), sink);
@@ -80,6 +83,7 @@ class EventStream final : public http::Reply {
   std::size_t left_ = results_.size();
   std::uint64_t generated_ = 0;
   bool begun_ = false;
+  bool has_reason_ = false;  // in the log
 };
 
 }  // namespace
