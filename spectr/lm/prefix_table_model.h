@@ -30,6 +30,8 @@ class PrefixTableModel final : public LanguageModel {
 
   /// Returns ln P(· | prefix). Cost: O(length · log rows).
   std::span<const double> log_row(std::span<const Token> prefix) const;
+  /// The row after the path to `node`, for TableSession.
+  std::span<const double> row(std::span<const Token> sequence, const TokenTree& tree, NodeId node) const;
 
   Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override;
 

@@ -5,68 +5,9 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
+#include "spectr/lm/table_session.h"
 
 namespace spectr {
-namespace {
-
-/// Nothing is computed and nothing kept: a row is looked up when it is asked for. So any text may follow any
-/// other, and an enumeration goes back without a word.
-class TabularSession final : public Session {
- public:
-  TabularSession(const TabularModel& model, std::size_t context) : model_(model), context_(context) {}
-
-  Result<void> score(std::span<const Token> text, const TokenTree& tree) override {
-    SPECTR_CHECK(!text.empty() && tree.token(TokenTree::root) == text.back());
-    int deepest = 0;
-    rows_.clear();
-    for (NodeId node = 0; node < tree.size(); ++node) {
-      const Token token = tree.token(node);
-      if (token < 0 || static_cast<std::size_t>(token) >= model_.vocabulary()) {
-        return error("token {} is outside the vocabulary of {}", token, model_.vocabulary());
-      }
-      rows_.push_back({text.size() - 1 + static_cast<std::size_t>(tree.depth(node)), tree.token(node)});
-      deepest = std::max(deepest, tree.depth(node));
-    }
-    if (text.size() + static_cast<std::size_t>(deepest) > context_) {
-      return error(ErrorCode::context_full, "text and draft have {} tokens, but the context holds {}",
-                   text.size() + static_cast<std::size_t>(deepest), context_);
-    }
-    length_ = text.size();
-    return {};
-  }
-
-  Logits logits(NodeId node) const override {
-    SPECTR_CHECK(static_cast<std::size_t>(node) < rows_.size());
-    const Row& row = rows_[static_cast<std::size_t>(node)];
-    return model_.log_row(row.step, row.last);
-  }
-
-  void keep(std::span<const NodeId> path) override {
-    const auto scored = [this](NodeId node) { return static_cast<std::size_t>(node) < rows_.size(); };
-    length_ += static_cast<std::size_t>(std::ranges::find_if_not(path, scored) - path.begin());
-    rows_.clear();
-  }
-  void rewind(std::size_t length) override {
-    length_ = std::min(length_, length);
-    rows_.clear();
-  }
-  std::string_view name() const override { return "a table"; }
-  std::size_t length() const override { return length_; }
-  std::size_t vocabulary() const override { return model_.vocabulary(); }
-  std::size_t context() const override { return context_; }
-
- private:
-  struct Row {
-    std::size_t step;
-    Token last;
-  };
-  const TabularModel& model_;
-  std::size_t context_;
-  std::size_t length_ = 0;
-  std::vector<Row> rows_;  // by node
-};
-
-}  // namespace
 
 double uniform53(std::mt19937& generator) {
   const std::uint32_t high = generator() >> 5, low = generator() >> 6;
@@ -101,8 +42,13 @@ std::span<const double> TabularModel::log_row(std::size_t step, Token last) cons
   return std::span(logs_).subspan(row * vocabulary_, vocabulary_);
 }
 
+std::span<const double> TabularModel::row(std::span<const Token> sequence, const TokenTree& tree,
+                                          NodeId node) const {
+  return log_row(sequence.size() - 1 + static_cast<std::size_t>(tree.depth(node)), tree.token(node));
+}
+
 Result<std::unique_ptr<Session>> TabularModel::start(std::size_t context, std::size_t /*nodes*/) const {
-  return std::make_unique<TabularSession>(*this, context == 0 ? this->context() : context);
+  return std::make_unique<TableSession<TabularModel>>(*this, context == 0 ? this->context() : context);
 }
 
 }  // namespace spectr

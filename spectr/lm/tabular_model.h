@@ -27,6 +27,8 @@ class TabularModel final : public LanguageModel {
   std::size_t context() const override { return std::numeric_limits<std::size_t>::max(); }
   /// log P(· | last) at a step.
   std::span<const double> log_row(std::size_t step, Token last) const;
+  /// The row after the path to `node`, for TableSession.
+  std::span<const double> row(std::span<const Token> sequence, const TokenTree& tree, NodeId node) const;
 
   Result<std::unique_ptr<Session>> start(std::size_t context, std::size_t nodes) const override;
 

@@ -27,8 +27,7 @@ std::unique_ptr<PartialPlan> tickets(std::span<const Token> draws, const Distrib
   return build_partial_tickets(p, draws.size(), w, q);
 }
 
-/// What a plan makes of all draws: the mass of each token, the mass of a rejection, and that of accepted
-/// draws.
+/// The masses that a plan serves over all draws: of each token, of a rejection, and of accepted draws.
 struct Served {
   std::vector<double> tokens;
   double rejected = 0.0, accepted = 0.0;
