@@ -9,8 +9,7 @@
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
 #include "spectr/transport/distribution_pair.h"
-#include "spectr/transport/powers.h"
-#include "spectr/transport/ratio_order.h"
+#include "spectr/transport/partial_plan.h"
 
 namespace spectr {
 namespace {
@@ -55,16 +54,7 @@ double drafted(const DraftDistributions& p, Token y) {
 
 double optimal_acceptance(const Distribution& p, const Distribution& q, std::size_t k) {
   SPECTR_CHECK(k >= 1);
-  const DistributionPair distributions(p, q);
-  Sum inside_p, inside_q;
-  double least = 0.0;
-  // A token with p = 0 has q/p = ∞ and lowers nothing.
-  for (const std::uint32_t j : ratio_order(distributions.p(), distributions.q())) {
-    inside_p.add(distributions.p()[j]);
-    inside_q.add(distributions.q()[j]);
-    least = std::min(least, inside_q.value() - power(std::min(inside_p.value(), 1.0), k));
-  }
-  return 1.0 + least;
+  return PartialAcceptance(p, k, q)(1.0);
 }
 
 double optimal_acceptance_by_subsets(const Distribution& q,

@@ -117,6 +117,7 @@ class PartialLikeliest final : public PartialPlan {
 PartialAcceptance::PartialAcceptance(const Distribution& p, std::size_t k, const Distribution& q) {
   const DistributionPair pair(p, q);
   Sum P, Q;
+  // A token with p = 0 has q/p = ∞ and lowers nothing.
   for (const std::uint32_t i : ratio_order(pair.p(), pair.q())) {
     P.add(pair.p()[i]);
     Q.add(pair.q()[i]);
