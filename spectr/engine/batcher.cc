@@ -57,7 +57,17 @@ void BatchedSession::end(std::span<const Token> text) {
   session_->keep({});
 }
 
+// Nobody looks into a session whose text is empty: the memory is filled without the lock.
+bool BatchedSession::recall(std::span<const Token> tokens, const SavedSequence& saved, std::size_t length) {
+  rewind(0);
+  if (!session_->restore(saved, length)) return false;
+  const std::lock_guard lock(batcher_.mutex_);
+  text_.assign(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(session_->length()));
+  return true;
+}
+
 std::span<const Token> BatchedSession::known() const {
+  if (text_.empty()) return {};
   return std::span(text_).first(std::min(text_.size(), session_->length()));
 }
 
@@ -211,7 +221,9 @@ bool Batcher::waits_for_beginning(std::size_t asked) {
   const BatchedSession* source = nullptr;
   for (const BatchedSession* other : sessions_) {
     if (!can_give(*other)) continue;
-    const std::size_t had = other->copyable(common_beginning(before_last, other->text_));
+    const std::size_t common = common_beginning(before_last, other->text_);
+    if (common <= there) continue;
+    const std::size_t had = other->copyable(common);
     if (had <= there) continue;
     there = had;
     source = other;

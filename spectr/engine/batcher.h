@@ -42,6 +42,9 @@ class BatchedSession final : public Session {
   };
   /// A sequence begins with the first `length` tokens of the last one.
   void begin(std::size_t length, Sharing sharing);
+  /// The sequence becomes the first `length` tokens of a saved one, whose tokens these are. False: the saved
+  /// sequence is damaged, and the sequence is empty. Otherwise as Session::restore.
+  bool recall(std::span<const Token> tokens, const SavedSequence& saved, std::size_t length);
   /// The group of the last sequence that began.
   std::uint64_t group() const { return sharing_.group; }
   /// `report` is called after each pass that computed a part of the sequence without completing the request,
@@ -60,6 +63,13 @@ class BatchedSession final : public Session {
   void keep(std::span<const NodeId> path) override;
   void rewind(std::size_t length) override;
   std::size_t copyable(std::size_t length) const override { return session_->copyable(length); }
+  std::optional<SavedSequence> save(std::size_t length,
+                                    std::span<const SavedSequence::Block> shared) const override {
+    return session_->save(length, shared);
+  }
+  std::size_t restorable(const SavedSequence& saved, std::size_t length) const override {
+    return session_->restorable(saved, length);
+  }
   std::string_view name() const override { return session_->name(); }
   std::size_t length() const override { return session_->length(); }
   std::size_t vocabulary() const override { return session_->vocabulary(); }

@@ -9,6 +9,7 @@
 #include "spectr/base/counter_random.h"
 #include "spectr/base/stopwatch.h"
 #include "spectr/decode/generate.h"
+#include "spectr/engine/prompt_file.h"
 
 namespace spectr {
 namespace {
@@ -52,12 +53,13 @@ class BlockTimes {
 }  // namespace
 
 CompletionSlot::CompletionSlot(std::size_t number, const EngineModels& models,
-                               std::optional<std::size_t> max_nodes, Batcher& batcher,
+                               std::optional<std::size_t> max_nodes, Batcher& batcher, PrefixCache& prefixes,
                                EngineCounters& counters, std::span<PassProfile> profiles)
     : number_(number),
       max_nodes_(max_nodes),
       models_(models),
       batcher_(batcher),
+      prefixes_(prefixes),
       counters_(counters),
       target_{models.target.get()} {
   for (const auto& draft : models.drafts) drafts_.push_back({draft.get()});
@@ -105,6 +107,38 @@ std::vector<CompletionSlot::Cache*> CompletionSlot::caches_of(std::size_t draft_
   return caches;
 }
 
+Result<CompletionSlot::Sequence> CompletionSlot::save(const std::filesystem::path& path) const {
+  const std::size_t tokens = length() == 0 ? 0 : target_.session->copyable(length());
+  if (tokens == 0) return error("there is no sequence to save");
+  const auto known = target_.session->known().first(tokens);
+  std::optional<SavedSequence> saved = target_.session->save(tokens, {});
+  if (!saved)
+    return error(ErrorCode::unsupported, "sequences are not saved where {} is computed", models_.path);
+  const CachedSequence sequence{target_.model, {known.begin(), known.end()}, std::move(*saved)};
+  SPECTR_TRY(const std::size_t bytes, write_prompt_file(path, *target_.model, models_.context, sequence));
+  return Sequence{tokens, bytes};
+}
+
+Result<CompletionSlot::Sequence> CompletionSlot::restore(const std::filesystem::path& path) {
+  SPECTR_TRY(CachedSequence sequence, read_prompt_file(path, *target_.model, models_.context));
+  const std::size_t tokens = sequence.tokens.size(), bytes = sequence.saved.bytes();
+  if (target_.session == nullptr) {
+    prefixes_.add(std::move(sequence));
+    return Sequence{tokens, bytes};
+  }
+  const std::size_t restorable = target_.session->restorable(sequence.saved, tokens);
+  if (restorable == 0 || !target_.session->recall(sequence.tokens, sequence.saved, restorable))
+    return error("{}: was saved for sequences or trees of another size", path.string());
+  return Sequence{restorable, bytes};
+}
+
+CompletionSlot::Sequence CompletionSlot::erase() {
+  const Sequence erased{length(), 0};
+  for (Cache* cache : caches_of(drafts_.size()))
+    if (cache->session != nullptr) cache->session->rewind(0);
+  return erased;
+}
+
 CompletionResult CompletionSlot::run(const CompletionJob& job) {
   CompletionResult result;
   result.slot = number_;
@@ -126,6 +160,18 @@ CompletionResult CompletionSlot::run(const CompletionJob& job) {
   return result;
 }
 
+/// Saves what the session would lose of its sequence by the prompt, and restores what an earlier sequence has
+/// of the prompt where that is more.
+void CompletionSlot::recall(Cache& cache, std::span<const Token> prompt) {
+  BatchedSession& session = *cache.session;
+  const std::size_t held = session.copyable(cache.common(prompt));
+  if (session.known().size() >= held + PrefixCache::worth_saving)
+    prefixes_.save(*cache.model, session.known(), session);
+  const PrefixCache::Found found = prefixes_.find(*cache.model, prompt, session);
+  if (found.tokens >= held + PrefixCache::worth_saving)
+    session.recall(found.sequence->tokens, found.sequence->saved, found.tokens);
+}
+
 /// Returns the sessions of these caches, the target's first, rewound to what they hold of the prompt, for
 /// trees of `nodes` nodes.
 Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const CompletionJob& job,
@@ -135,6 +181,7 @@ Result<Models> CompletionSlot::bind(std::span<Cache* const> caches, const Comple
   const bool shares = prepared.request.cache_prompt;
   for (Cache* cache : caches) {
     if (!cache->owned || cache->nodes != nodes) SPECTR_TRY_VOID(start(*cache, nodes));
+    if (shares) recall(*cache, prompt.first(prompt.size() - 1));
     // The prompt's last token is always computed: the first block starts from its logits.
     const std::size_t common = std::min(cache->common(prompt), prompt.size() - 1);
     // Completions of one request compute a common prompt once in any case.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 #include "spectr/engine/completion.h"
 #include "spectr/engine/engine_counts.h"
 #include "spectr/engine/engine_models.h"
+#include "spectr/engine/prefix_cache.h"
 #include "spectr/engine/request.h"
 #include "spectr/nn/pass_profile.h"
 
@@ -33,7 +35,8 @@ class CompletionSlot {
  public:
   /// The arguments must outlive the slot.
   CompletionSlot(std::size_t number, const EngineModels& models, std::optional<std::size_t> max_nodes,
-                 Batcher& batcher, EngineCounters& counters, std::span<PassProfile> profiles);
+                 Batcher& batcher, PrefixCache& prefixes, EngineCounters& counters,
+                 std::span<PassProfile> profiles);
 
   /// Creates sessions for sequences of at most `models.context` tokens and trees of `max_nodes` nodes. Fails
   /// if memory does not suffice. Requires: `max_nodes`.
@@ -41,6 +44,19 @@ class CompletionSlot {
 
   /// Generates the completion and adds its events; returns when it has ended. The caller adds the result.
   CompletionResult run(const CompletionJob& job);
+
+  /// What was saved, restored or erased.
+  struct Sequence {
+    std::size_t tokens, bytes;
+  };
+  /// Saves the target's sequence in a file. Fails if it has no tokens, the model's sequences cannot be saved,
+  /// or the file cannot be written.
+  Result<Sequence> save(const std::filesystem::path& path) const;
+  /// Restores a sequence from a file: to the target's session, or to the prefix cache if there is none yet.
+  /// Fails as read_prompt_file() does.
+  Result<Sequence> restore(const std::filesystem::path& path);
+  /// Forgets the sequences of all sessions, and returns what the target's was.
+  Sequence erase();
 
   /// Tokens that the target's session holds.
   std::size_t length() const { return target_.session == nullptr ? 0 : target_.session->known().size(); }
@@ -63,12 +79,14 @@ class CompletionSlot {
   Result<Models> bind(std::span<Cache* const> caches, const CompletionJob& job, std::size_t nodes);
   void unbind(std::span<Cache* const> caches, Models models, const std::vector<Token>& sequence);
   Result<void> start(Cache& cache, std::size_t nodes);
+  void recall(Cache& cache, std::span<const Token> prompt);
   void reset();
 
   std::size_t number_;
   std::optional<std::size_t> max_nodes_;
   const EngineModels& models_;
   Batcher& batcher_;
+  PrefixCache& prefixes_;
   EngineCounters& counters_;
   Cache target_;
   std::vector<Cache> drafts_;

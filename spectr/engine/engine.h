@@ -75,6 +75,7 @@ class Engine {
   std::shared_ptr<const Costs> costs() const;
 
   const SlotPool& slots() const { return *slots_; }
+  SlotPool& slots() { return *slots_; }
   /// One profile per model, the target's first; empty without EngineOptions::profile. Requires: no completion
   /// is being generated.
   std::span<const PassProfile> profiles() const { return profiles_; }

@@ -29,11 +29,12 @@ SlotPool::SlotPool(const EngineModels& models, SlotOptions options, std::span<Pa
     : models_(models),
       options_(options),
       batcher_(drafts_then_target(models), options.slots, policy_of(*models.target, options)),
+      prefixes_(options.prefix_bytes),
       workers_(options.slots) {
   SPECTR_CHECK(options.slots >= 1 && (profiles.empty() || options.slots == 1));
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i].slot =
-        std::make_unique<CompletionSlot>(i, models, options.max_nodes, batcher_, counters_, profiles);
+    workers_[i].slot = std::make_unique<CompletionSlot>(i, models, options.max_nodes, batcher_, prefixes_,
+                                                        counters_, profiles);
   }
 }
 
@@ -67,6 +68,38 @@ void SlotPool::cancel_all() {
   }
   drop_cancelled();
   changed_.notify_all();
+}
+
+Result<CompletionSlot::Sequence> SlotPool::with_idle(std::size_t slot, const Action& action) {
+  std::unique_lock lock(mutex_);
+  if (slot >= workers_.size())
+    return error("slot {} does not exist, there are {}: 0 to {}", slot, workers_.size(), workers_.size() - 1);
+  Worker& worker = workers_[slot];
+  if (!worker.is_idle()) return error("slot {} is decoding", slot);
+  worker.is_reserved = true;
+  lock.unlock();
+  Result<CompletionSlot::Sequence> result = error(ErrorCode::out_of_memory, "out of memory");
+  try {
+    result = action(*worker.slot);
+  } catch (const std::bad_alloc&) {
+    // The error stands.
+  }
+  lock.lock();
+  worker.is_reserved = false;
+  if (!stopping_) assign();
+  return result;
+}
+
+Result<CompletionSlot::Sequence> SlotPool::save(std::size_t slot, const std::filesystem::path& path) {
+  return with_idle(slot, [&](const CompletionSlot& idle) { return idle.save(path); });
+}
+
+Result<CompletionSlot::Sequence> SlotPool::restore(std::size_t slot, const std::filesystem::path& path) {
+  return with_idle(slot, [&](CompletionSlot& idle) { return idle.restore(path); });
+}
+
+Result<CompletionSlot::Sequence> SlotPool::erase(std::size_t slot) {
+  return with_idle(slot, [](CompletionSlot& idle) { return idle.erase(); });
 }
 
 std::shared_ptr<Completion> SlotPool::submit(std::shared_ptr<const PreparedRequest> request,
@@ -106,7 +139,7 @@ SlotPool::Worker* SlotPool::choose(std::span<const Token> prompt) {
   Worker* best = nullptr;
   std::size_t least = 0;
   for (Worker& worker : workers_) {
-    if (worker.job) continue;
+    if (!worker.is_idle()) continue;
     const std::size_t common = worker.slot->reusable_prefix(prompt);
     const std::size_t loss = copied_for_one * (worker.slot->length() - common) + (prompt.size() - common);
     const bool better =

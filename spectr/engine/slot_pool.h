@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,6 +22,8 @@ struct SlotOptions {
   std::size_t slots = 1;
   std::size_t queue = 64;
   std::size_t max_rows = 0;  ///< PassPolicy::max_rows; 0: one prompt chunk, on devices eight
+  /// Bytes of memory for sequences that no slot holds any more; 0: they are forgotten.
+  std::size_t prefix_bytes = 0;
   /// Maximum nodes of a token tree; the sessions of all slots are started for it at once. None: no maximum,
   /// and each request starts sessions for its own trees.
   std::optional<std::size_t> max_nodes = {};
@@ -53,6 +57,11 @@ class SlotPool {
   /// Cancels every completion, and accepts no more.
   void cancel_all();
 
+  /// As the functions of CompletionSlot; also fail if there is no such slot, or it is decoding.
+  Result<CompletionSlot::Sequence> save(std::size_t slot, const std::filesystem::path& path);
+  Result<CompletionSlot::Sequence> restore(std::size_t slot, const std::filesystem::path& path);
+  Result<CompletionSlot::Sequence> erase(std::size_t slot);
+
   /// Bytes of keys, values and states that all slots may use, in all models. Requires:
   /// SlotOptions::max_nodes.
   std::size_t reserved_bytes() const;
@@ -61,6 +70,8 @@ class SlotPool {
   /// Completions that are decoded or wait.
   std::size_t unfinished() const;
   EngineCounts counts() const { return counters_.counts(); }
+  /// Sequences that no slot holds any more.
+  const PrefixCache& prefixes() const { return prefixes_; }
   /// The draft models in their order, then the target.
   std::vector<PassCounts> passes() const { return batcher_.counts(); }
 
@@ -69,8 +80,13 @@ class SlotPool {
     std::unique_ptr<CompletionSlot> slot;
     std::unique_ptr<CompletionJob> job;  // none: idle
     std::uint64_t last_used = 0;         // index of its last job
+    bool is_reserved = false;            // for something else than a job
+    bool is_idle() const { return !job && !is_reserved; }
   };
 
+  using Action = std::function<Result<CompletionSlot::Sequence>(CompletionSlot&)>;
+  /// Returns action(slot) of an idle slot, which gets no job meanwhile.
+  Result<CompletionSlot::Sequence> with_idle(std::size_t slot, const Action& action);
   void work(Worker& worker);
   void drop_cancelled();
   void assign();
@@ -80,6 +96,7 @@ class SlotPool {
   SlotOptions options_;
   EngineCounters counters_;
   Batcher batcher_;
+  PrefixCache prefixes_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Worker> workers_;

@@ -4,8 +4,10 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "spectr/base/logits.h"
 #include "spectr/base/result.h"
@@ -13,6 +15,25 @@
 #include "spectr/lm/token_tree.h"
 
 namespace spectr {
+
+/// The beginning of a sequence as a session has computed it, in memory of its own. Blocks that a session
+/// gives for equal beginnings are equal, so sequences can share them.
+struct SavedSequence {
+  using Block = std::shared_ptr<const std::vector<std::byte>>;
+
+  std::size_t length = 0;          ///< tokens
+  std::size_t block_tokens = 0;    ///< tokens of a block; the last block may have fewer
+  std::vector<Block> blocks = {};  ///< what a session holds of each token
+  /// What it holds of the sequence as a whole: latest tokens of layers with a window, recurrent states. Empty
+  /// where the blocks are all.
+  std::vector<std::byte> rest = {};
+
+  std::size_t bytes() const {
+    std::size_t sum = rest.size();
+    for (const Block& block : blocks) sum += block->size();
+    return sum;
+  }
+};
 
 /// The state of one text in one model: what has been computed for it, and the tree that is being looked at.
 ///
@@ -52,6 +73,21 @@ class Session {
   /// begins like the other. Throws std::bad_alloc; then nothing has changed,
   /// or the text is empty.
   virtual void copy(const Session& /*other*/, std::size_t /*length*/) {}
+
+  /// Saves the first `length` tokens of the text. `shared`: the first full blocks of a saved sequence with
+  /// the same beginning, which are used instead of copies. None: sequences of this model cannot be saved.
+  /// Throws std::bad_alloc. Requires: length ≤ copyable(length). Cost: memory traffic of what is not shared.
+  virtual std::optional<SavedSequence> save(std::size_t /*length*/,
+                                            std::span<const SavedSequence::Block> /*shared*/ = {}) const {
+    return std::nullopt;
+  }
+  /// How many of the first `length` tokens of a saved sequence restore() can bring back: 0 where it is not of
+  /// a session of the same model for sequences and trees of the same size.
+  virtual std::size_t restorable(const SavedSequence& /*saved*/, std::size_t /*length*/) const { return 0; }
+  /// The text becomes the first `length` tokens of a saved one, as if they had been computed here, and the
+  /// tree is forgotten. False: the saved sequence is damaged, and the text is empty. Requires: length ≤
+  /// restorable(saved, length). Throws std::bad_alloc; the text is empty then.
+  virtual bool restore(const SavedSequence& /*saved*/, std::size_t /*length*/) { return false; }
 
   /// Of the model, for errors: its file, if it has one.
   virtual std::string_view name() const = 0;

@@ -91,14 +91,25 @@ std::size_t KvSlots::copyable(std::size_t length) const {
   return keeps(length) ? length : 0;
 }
 
-CacheCopy KvSlots::copy(const KvSlots& other, std::size_t length) {
-  CacheCopy copy{other.cache_, cache_, length};
-  if (frames_) copy.frames = frames_->copy(*other.frames_, length);
-  length_ = length;
-  written_ = other.written_;  // windows' rings have what the other has overwritten
+KvSlots::Kept KvSlots::kept(std::size_t length) const {
+  // Windows' rings have what the sequence has overwritten, whatever is kept of it.
+  Kept kept{length, written_};
+  if (frames_) kept.frames = frames_->kept(length);
+  return kept;
+}
+
+void KvSlots::restore(const Kept& kept) {
+  length_ = kept.length;
+  written_ = kept.written;
+  if (frames_) frames_->restore(kept.frames);
   scored_ = 0;
   moves_.clear();
-  return copy;
+}
+
+std::size_t KvSlots::restorable(const Kept& kept, std::size_t length) const {
+  KvSlots restored(cache_, 0, kept_);
+  restored.restore(kept);
+  return restored.copyable(length);
 }
 
 }  // namespace spectr

@@ -73,10 +73,19 @@ class KvSlots {
 
   /// How many of the first `length` tokens another cache can take over. Requires: no pass is under way.
   std::size_t copyable(std::size_t length) const;
-  /// The sequence becomes the first `length` tokens of `other`'s, whose cache has the same size. Returns what
-  /// has to be copied for that before any other call. Throws std::bad_alloc; nothing has changed then.
-  /// Requires: length ≤ other.copyable(length).
-  CacheCopy copy(const KvSlots& other, std::size_t length);
+
+  /// The beginning of a sequence, apart from any cache.
+  struct Kept {
+    std::size_t length = 0, written = 0;
+    StateFrames::Kept frames = {};  ///< of recurrent layers
+  };
+  /// Returns the first `length` tokens. Requires: length ≤ copyable(length).
+  Kept kept(std::size_t length) const;
+  /// The sequence becomes one whose cache had the same size. Its slots and frames (StateFrames::used_frames)
+  /// have to be copied before any other call.
+  void restore(const Kept& kept);
+  /// How many of the first `length` tokens would be left after restore(kept) and rewind(length).
+  std::size_t restorable(const Kept& kept, std::size_t length) const;
 
  private:
   bool keeps(std::size_t length) const;

@@ -136,6 +136,13 @@ class Ops {
   virtual void copy_cache(const CacheCopy& copy) = 0;
   /// Bytes of the keys and values of such a sequence.
   virtual std::size_t cache_bytes(const CacheSize& size) const = 0;
+  /// Returns the memory of the cache's first `slots` slots and of these frames, the same ranges for caches of
+  /// the same size; it is valid until the cache is closed, and may be read and written while no pass has rows
+  /// of the cache. None: it is not in the memory of this process. Throws std::bad_alloc.
+  virtual std::optional<CacheMemory> cache_memory(CacheId /*cache*/, std::size_t /*slots*/,
+                                                  std::span<const std::int32_t> /*frames*/) const {
+    return std::nullopt;
+  }
 
   // A pass.
 

@@ -50,6 +50,15 @@ struct CacheCopy {
   std::vector<std::int32_t> frames = {};
 };
 
+/// The host memory in which a cache keeps what it has of a sequence.
+struct CacheMemory {
+  std::size_t block_slots = 0;
+  /// Layers without a window: the memory of each block of `block_slots` slots, in order.
+  std::vector<std::span<std::byte>> blocks = {};
+  /// Layers with a window, and recurrent ones: rings of slots and frames.
+  std::vector<std::span<std::byte>> rest = {};
+};
+
 /// The keys and values of slot `from` go to slot `to`, in all layers.
 struct SlotMove {
   CacheId cache;

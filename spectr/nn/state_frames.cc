@@ -16,9 +16,7 @@ std::size_t StateFrames::recent_slots(std::size_t rows, std::size_t nodes) {
 }
 
 StateFrames::StateFrames(const FrameCounts& counts)
-    : counts_(counts),
-      apart_(round_up(div_up(counts.context, checkpoints), state_grid)),
-      frames_(max_frames) {}
+    : counts_(counts), apart_(round_up(div_up(counts.context, checkpoints), state_grid)) {}
 
 /// The state at a position of the grid on a row's path, which is added to the batch where it is not there
 /// yet.
@@ -34,10 +32,10 @@ std::int32_t StateFrames::state_at(PassBatch& batch, CacheId cache, std::size_t 
   GridState state{cache, static_cast<std::int32_t>(grid), static_cast<std::int32_t>(row)};
   if (grid > 0) {
     const bool is_text = batch.slot_at(row, grid - 1) < length;
-    const auto kept = std::ranges::find(frames_, grid, &Frame::grid);
-    if (is_text && kept != frames_.end()) {
-      state.frame = static_cast<std::int32_t>(kept - frames_.begin());
-      state.restores = grid < first_slot_ + state_grid;
+    const auto kept = std::ranges::find(kept_.frames, grid, &Frame::grid);
+    if (is_text && kept != kept_.frames.end()) {
+      state.frame = static_cast<std::int32_t>(kept - kept_.frames.begin());
+      state.restores = grid < kept_.first_slot + state_grid;
     } else {
       state.from = state_at(batch, cache, first_state, row, grid - state_grid, length);
     }
@@ -55,24 +53,24 @@ std::size_t StateFrames::rank(const Frame& frame) const {
   const auto is_ordinary = [this](const Frame& other) {
     return other.grid > 0 && !other.ends_prompt && !is_checkpoint(other);
   };
-  return std::ranges::count_if(frames_, is_ordinary) < static_cast<std::ptrdiff_t>(latest) ? 0 : 2;
+  return std::ranges::count_if(kept_.frames, is_ordinary) < static_cast<std::ptrdiff_t>(latest) ? 0 : 2;
 }
 
 /// The frame that is given up: neither new, nor read by this pass, of the lowest rank, the oldest of these.
 std::size_t StateFrames::choose_frame(const PassBatch& batch, std::size_t first_state) const {
   const auto is_free = [&](std::size_t i) {
-    return !frames_[i].is_new &&
+    return !kept_.frames[i].is_new &&
            std::ranges::find(batch.states.begin() + static_cast<std::ptrdiff_t>(first_state),
                              batch.states.end(), static_cast<std::int32_t>(i),
                              &GridState::frame) == batch.states.end();
   };
-  std::size_t best = frames_.size();
-  for (std::size_t i = 0; i < frames_.size(); ++i) {
+  std::size_t best = kept_.frames.size();
+  for (std::size_t i = 0; i < kept_.frames.size(); ++i) {
     if (!is_free(i)) continue;
-    const auto key = [this](std::size_t j) { return std::pair(rank(frames_[j]), frames_[j].grid); };
-    if (best == frames_.size() || key(i) < key(best)) best = i;
+    const auto key = [this](std::size_t j) { return std::pair(rank(kept_.frames[j]), kept_.frames[j].grid); };
+    if (best == kept_.frames.size() || key(i) < key(best)) best = i;
   }
-  SPECTR_CHECK(best < frames_.size());
+  SPECTR_CHECK(best < kept_.frames.size());
   return best;
 }
 
@@ -88,9 +86,9 @@ void StateFrames::plan(PassBatch& batch, CacheId cache, std::size_t first_row, s
   // From here on nothing throws.
   for (std::size_t r = first_row; r < rows; ++r) {
     const std::size_t end = static_cast<std::size_t>(batch.slots[r]) + 1;
-    if (end > counts_.recent) first_slot_ = std::max(first_slot_, end - counts_.recent);
+    if (end > counts_.recent) kept_.first_slot = std::max(kept_.first_slot, end - counts_.recent);
   }
-  for (Frame& frame : frames_) frame.is_new = false;
+  for (Frame& frame : kept_.frames) frame.is_new = false;
   const auto is_text = [&](const GridState& state) {
     return state.from >= 0 && batch.slot_at(static_cast<std::size_t>(state.row),
                                             static_cast<std::size_t>(state.grid) - 1) < length;
@@ -104,47 +102,50 @@ void StateFrames::plan(PassBatch& batch, CacheId cache, std::size_t first_row, s
     const auto grid = static_cast<std::size_t>(state.grid);
     if (!is_text(state) || (grid + state_grid < last && grid % apart_ != 0)) continue;
     const std::size_t frame = choose_frame(batch, first_state);
-    frames_[frame] = {grid, false, true};
+    kept_.frames[frame] = {grid, false, true};
     state.keep = static_cast<std::int32_t>(frame);
   }
   if (!ends_prompt) return;
-  const auto end = std::ranges::max_element(frames_, {}, &Frame::grid);
+  const auto end = std::ranges::max_element(kept_.frames, {}, &Frame::grid);
   if (end->grid == 0) return;
   end->ends_prompt = true;
-  if (std::ranges::count(frames_, true, &Frame::ends_prompt) > static_cast<std::ptrdiff_t>(prompt_ends)) {
+  if (std::ranges::count(kept_.frames, true, &Frame::ends_prompt) >
+      static_cast<std::ptrdiff_t>(prompt_ends)) {
     const auto grid_of = [](const Frame& frame) { return frame.ends_prompt ? frame.grid : SIZE_MAX; };
-    std::ranges::min_element(frames_, {}, grid_of)->ends_prompt = false;
+    std::ranges::min_element(kept_.frames, {}, grid_of)->ends_prompt = false;
   }
 }
 
 std::size_t StateFrames::rewind(std::size_t length) {
   std::size_t kept = 0;
-  for (Frame& frame : frames_) {
+  for (Frame& frame : kept_.frames) {
     if (frame.is_new || frame.grid > length) frame = {};
     kept = std::max(kept, frame.grid);
   }
-  if (first_slot_ <= kept) return length;
-  first_slot_ = kept;  // those before it are not needed, and the others come again
+  if (kept_.first_slot <= kept) return length;
+  kept_.first_slot = kept;  // those before it are not needed, and the others come again
   return kept;
 }
 
 std::size_t StateFrames::copyable(std::size_t length) const {
   std::size_t kept = 0;
-  for (const Frame& frame : frames_) {
+  for (const Frame& frame : kept_.frames) {
     if (frame.grid <= length) kept = std::max(kept, frame.grid);
   }
-  return first_slot_ <= kept ? length : kept;
+  return kept_.first_slot <= kept ? length : kept;
 }
 
-std::vector<std::int32_t> StateFrames::copy(const StateFrames& other, std::size_t length) {
+StateFrames::Kept StateFrames::kept(std::size_t length) const {
+  StateFrames part = *this;
+  for (Frame& frame : part.kept_.frames) frame.is_new = false;  // it has been written
+  part.rewind(length);
+  return part.kept_;
+}
+
+std::vector<std::int32_t> StateFrames::used_frames(const Kept& kept) {
   std::vector<std::int32_t> used;
-  used.reserve(frames_.size());
-  frames_ = other.frames_;
-  for (Frame& frame : frames_) frame.is_new = false;  // it has been written
-  first_slot_ = other.first_slot_;
-  rewind(length);
-  for (std::size_t i = 0; i < frames_.size(); ++i) {
-    if (frames_[i].grid > 0) used.push_back(static_cast<std::int32_t>(i));
+  for (std::size_t i = 0; i < kept.frames.size(); ++i) {
+    if (kept.frames[i].grid > 0) used.push_back(static_cast<std::int32_t>(i));
   }
   return used;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -50,17 +51,25 @@ class StateFrames {
 
   /// How many of the first `length` tokens another cache can take over. Requires: the last pass was run.
   std::size_t copyable(std::size_t length) const;
-  /// Keeps of the first `length` tokens what `other` does, of the same counts. Returns the frames that are to
-  /// be copied. Throws std::bad_alloc; nothing has changed then. Requires: length ≤ other.copyable(length).
-  std::vector<std::int32_t> copy(const StateFrames& other, std::size_t length);
+
+  /// What is kept of a sequence, as plain data.
+  struct Frame {
+    std::size_t grid = 0;      ///< 0: unused
+    bool ends_prompt = false;  ///< is the last one before a prompt's end
+    bool is_new = false;       ///< given by the last plan
+  };
+  struct Kept {
+    std::size_t first_slot = 0;  ///< of those that the cache still has
+    std::array<Frame, max_frames> frames = {};
+  };
+  /// Returns what is kept of the first `length` tokens. Requires: length ≤ copyable(length).
+  Kept kept(std::size_t length) const;
+  /// The frames in use.
+  static std::vector<std::int32_t> used_frames(const Kept& kept);
+  /// Keeps what a cache of the same counts has kept.
+  void restore(const Kept& kept) { kept_ = kept; }
 
  private:
-  struct Frame {
-    std::size_t grid = 0;      // 0: unused
-    bool ends_prompt = false;  // is the last one before a prompt's end
-    bool is_new = false;       // given by the last plan
-  };
-
   std::int32_t state_at(PassBatch& batch, CacheId cache, std::size_t first_state, std::size_t row,
                         std::size_t grid, std::size_t length) const;
   std::size_t choose_frame(const PassBatch& batch, std::size_t first_state) const;
@@ -68,9 +77,8 @@ class StateFrames {
   std::size_t rank(const Frame& frame) const;
 
   FrameCounts counts_;
-  std::size_t apart_;           // of checkpoints
-  std::size_t first_slot_ = 0;  // of those that the cache still has
-  std::vector<Frame> frames_;
+  std::size_t apart_;  // of checkpoints
+  Kept kept_;
 };
 
 }  // namespace spectr

@@ -1,6 +1,8 @@
 #include "spectr/nn/transformer_session.h"
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 
 #include "spectr/base/check.h"
 
@@ -114,7 +116,9 @@ void TransformerSession::copy(const Session& other, std::size_t length) {
   SPECTR_CHECK(&from.model_ == &model_ && from.context_ == context_ && from.logits_.size() == logits_.size());
   SPECTR_CHECK(length <= from.copyable(length));
   drop_logits();
-  const CacheCopy copy = slots_.copy(from.slots_, length);
+  const KvSlots::Kept kept = from.slots_.kept(length);
+  const CacheCopy copy{from.cache_.id, cache_.id, length, StateFrames::used_frames(kept.frames)};
+  slots_.restore(kept);
   try {
     const std::lock_guard lock(model_.mutex_);
     model_.ops_->copy_cache(copy);
@@ -122,6 +126,99 @@ void TransformerSession::copy(const Session& other, std::size_t length) {
     rewind(0);
     throw;
   }
+}
+
+namespace {
+
+/// What stands first in SavedSequence::rest: how the session keeps the sequence, and what it keeps of it.
+struct RestHeader {
+  std::size_t slots, kept_slots, recent;
+  KvSlots::Kept kept;
+};
+static_assert(std::is_trivially_copyable_v<RestHeader>);
+
+std::size_t bytes_of(std::span<const std::span<std::byte>> ranges) {
+  std::size_t sum = 0;
+  for (const std::span<std::byte> range : ranges) sum += range.size();
+  return sum;
+}
+
+/// Reads the header of a saved sequence. None: it is too short for one.
+std::optional<RestHeader> header_of(const SavedSequence& saved) {
+  if (saved.rest.size() < sizeof(RestHeader)) return std::nullopt;
+  RestHeader header{};
+  std::memcpy(&header, saved.rest.data(), sizeof header);
+  return header;
+}
+
+}  // namespace
+
+bool TransformerSession::has_rest() const {
+  return model_.memory_.shortest_window > 0 || model_.memory_.is_recurrent;
+}
+
+std::optional<CacheMemory> TransformerSession::memory_of(const KvSlots::Kept& kept) const {
+  const auto frames = StateFrames::used_frames(kept.frames);
+  const std::lock_guard lock(model_.mutex_);
+  return model_.ops_->cache_memory(cache_.id, kept.length, frames);
+}
+
+std::optional<SavedSequence> TransformerSession::save(std::size_t length,
+                                                      std::span<const SavedSequence::Block> shared) const {
+  SPECTR_CHECK(length <= slots_.copyable(length));
+  const KvSlots::Kept kept = slots_.kept(length);
+  const auto memory = memory_of(kept);
+  if (!memory) return std::nullopt;
+  SavedSequence saved{.length = length, .block_tokens = memory->block_slots};
+  saved.blocks.assign(shared.begin(), shared.end());
+  for (std::size_t i = shared.size(); i < memory->blocks.size(); ++i) {
+    const std::span<const std::byte> block = memory->blocks[i];
+    saved.blocks.push_back(std::make_shared<const std::vector<std::byte>>(block.begin(), block.end()));
+  }
+  if (has_rest()) {
+    const CacheSize size = model_.cache_size(context_, logits_.size());
+    const RestHeader header{size.slots, size.kept, size.recent, kept};
+    saved.rest.reserve(sizeof header + bytes_of(memory->rest));
+    const auto bytes = std::as_bytes(std::span(&header, 1));
+    saved.rest.insert(saved.rest.end(), bytes.begin(), bytes.end());
+    for (const std::span<const std::byte> range : memory->rest)
+      saved.rest.insert(saved.rest.end(), range.begin(), range.end());
+  }
+  return saved;
+}
+
+std::size_t TransformerSession::restorable(const SavedSequence& saved, std::size_t length) const {
+  length = std::min({length, saved.length, context_});
+  if (!has_rest()) return length;
+  const auto header = header_of(saved);
+  const CacheSize size = model_.cache_size(context_, logits_.size());
+  if (!header || header->slots != size.slots || header->kept_slots != size.kept ||
+      header->recent != size.recent || header->kept.length != saved.length)
+    return 0;
+  return slots_.restorable(header->kept, length);
+}
+
+bool TransformerSession::restore(const SavedSequence& saved, std::size_t length) {
+  SPECTR_CHECK(length <= restorable(saved, length));
+  rewind(0);
+  // Without a rest, tokens behind `length` need not be there.
+  const KvSlots::Kept kept = has_rest() ? header_of(saved)->kept : KvSlots::Kept{length, length};
+  const auto memory = memory_of(kept);
+  if (!memory || memory->block_slots != saved.block_tokens || memory->blocks.size() > saved.blocks.size())
+    return false;
+  const auto rest = std::span(saved.rest).subspan(has_rest() ? sizeof(RestHeader) : 0);
+  if (rest.size() != (has_rest() ? bytes_of(memory->rest) : 0)) return false;
+  for (std::size_t i = 0; i < memory->blocks.size(); ++i) {
+    if (saved.blocks[i]->size() != memory->blocks[i].size()) return false;
+    std::ranges::copy(*saved.blocks[i], memory->blocks[i].begin());
+  }
+  for (std::size_t begin = 0; const std::span<std::byte> range : memory->rest) {
+    std::ranges::copy(rest.subspan(begin, range.size()), range.begin());
+    begin += range.size();
+  }
+  slots_.restore(kept);
+  rewind(length);
+  return true;
 }
 
 void TransformerSession::rewind(std::size_t length) {

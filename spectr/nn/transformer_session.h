@@ -23,6 +23,10 @@ class TransformerSession final : public Session {
   void rewind(std::size_t length) override;
   std::size_t copyable(std::size_t length) const override { return slots_.copyable(length); }
   void copy(const Session& other, std::size_t length) override;
+  std::optional<SavedSequence> save(std::size_t length,
+                                    std::span<const SavedSequence::Block> shared) const override;
+  std::size_t restorable(const SavedSequence& saved, std::size_t length) const override;
+  bool restore(const SavedSequence& saved, std::size_t length) override;
   std::string_view name() const override { return model_.spec().file; }
   std::size_t length() const override { return slots_.length(); }
   std::size_t vocabulary() const override { return model_.vocabulary(); }
@@ -30,6 +34,11 @@ class TransformerSession final : public Session {
 
  private:
   friend class Transformer;
+
+  /// The memory of what is kept of a sequence's beginning.
+  std::optional<CacheMemory> memory_of(const KvSlots::Kept& kept) const;
+  /// Whether a sequence is more than its blocks.
+  bool has_rest() const;
 
   /// Whether text and tree may be scored: inside the context and the vocabulary.
   Result<void> check(std::span<const Token> text, const TokenTree& tree) const;

@@ -41,8 +41,21 @@ class CopiedSessions : public testing::TestWithParam<fs::path> {
         .value();
   }
 
+  /// How a session takes over the beginning of another's text.
+  enum class How { copied, saved };
+  static void take_over(Session& session, const Session& from, std::size_t length, How how) {
+    if (how == How::copied) return session.copy(from, length);
+    const auto saved = from.save(length);
+    ASSERT_TRUE(saved);
+    ASSERT_EQ(session.restorable(*saved, length), length);
+    ASSERT_TRUE(session.restore(*saved, length));
+    // Blocks are the same whoever saves them.
+    if (length >= saved->block_tokens)
+      EXPECT_EQ(*session.save(length)->blocks.front(), *saved->blocks.front());
+  }
+
   /// A session reads a text of so many tokens and goes on by blocks; others begin with parts of it.
-  static void expect_bits(const Transformer& model, std::size_t length) {
+  static void expect_bits(const Transformer& model, std::size_t length, How how = How::copied) {
     const std::size_t v = model.vocabulary();
     std::vector<Token> text = random_text(length, v, 1);
     const auto source = model.start(0, nodes).value();
@@ -60,7 +73,7 @@ class CopiedSessions : public testing::TestWithParam<fs::path> {
         const TokenTree own_tree = random_tree(own.back(), nodes, v, 5);
 
         const auto copy = model.start(0, nodes).value(), fresh = model.start(0, nodes).value();
-        copy->copy(*source, given);
+        take_over(*copy, *source, given, how);
         ASSERT_EQ(copy->length(), given);
         ASSERT_EQ(rows_of(*copy, own, own_tree), rows_of(*fresh, own, own_tree))
             << given << " of " << text.size() << " tokens";
@@ -88,6 +101,14 @@ TEST_P(CopiedSessions, HaveTheBitsOfTextsThatAreRead) {
   for (const KvTypes& kv : {f32, f16, q8_0}) {
     const auto model = load(std::make_shared<CpuBackend>(pool), kv);
     expect_bits(*model, length_for(*model, 150));
+  }
+}
+
+TEST_P(CopiedSessions, HaveThemWhereTheyWereSavedAndRestored) {
+  ThreadPool pool(2);
+  for (const KvTypes& kv : {f16, q8_0}) {
+    const auto model = load(std::make_shared<CpuBackend>(pool), kv);
+    expect_bits(*model, length_for(*model, 150), How::saved);
   }
 }
 
@@ -132,7 +153,16 @@ class LongTexts : public testing::TestWithParam<const char*> {
     copy->copy(*source, found);
     std::vector<Token> own(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(found));
     own.insert(own.end(), 100, 5);
-    EXPECT_EQ(rows_of(*copy, own, TokenTree(own.back())), rows_of(*fresh, own, TokenTree(own.back())));
+    const std::vector<Row> expected = rows_of(*fresh, own, TokenTree(own.back()));
+    EXPECT_EQ(rows_of(*copy, own, TokenTree(own.back())), expected);
+
+    // All that is there, saved, gives as much of its beginning.
+    const auto saved = source->save(source->copyable(length));
+    if (!saved) return found;
+    EXPECT_EQ(copy->restorable(*saved, wanted), found);
+    EXPECT_TRUE(copy->restore(*saved, found));
+    EXPECT_EQ(copy->length(), found);
+    EXPECT_EQ(rows_of(*copy, own, TokenTree(own.back())), expected);
     return found;
   }
 

@@ -19,6 +19,7 @@
 #include "spectr/backend/sharded/sharded_backend.h"
 #include "spectr/backend/sharded/thread_communicator.h"
 #include "spectr/base/version.h"
+#include "spectr/gguf/fingerprint.h"
 #include "spectr/nn/transformer.h"
 #include "tests/support/model_course.h"
 #include "tests/support/shared_model.h"

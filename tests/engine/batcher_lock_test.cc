@@ -56,9 +56,10 @@ class BatcherLock : public testing::Test {
       was_done = done.wait_for(std::chrono::milliseconds(300)) == std::future_status::ready;
     };
     session_->rewind(0);
+    const std::vector<Token> sequence(10 * Batcher::worth_copying, 1);
+    source_->end(sequence);
     const Batcher::ActiveSequence active(batcher_);
     begin();
-    const std::vector<Token> sequence(10 * Batcher::worth_copying, 1);
     EXPECT_TRUE(session_->score(sequence, TokenTree(1)));
     EXPECT_TRUE(done.valid()) << "no session was asked";
     if (done.valid()) done.get();

@@ -231,11 +231,12 @@ constexpr NodeId nodes = 7;
 
 /// A sequence, and what its next pass is about.
 struct Sequence {
+  CacheId cache;
   KvSlots slots;
   std::vector<Token> text;
 
-  Sequence(CacheId cache, const FrameCounts& counts)
-      : slots(cache, nodes, {.shortest_window = 0, .kept = 0, .frames = counts}) {}
+  Sequence(CacheId id, const FrameCounts& counts)
+      : cache(id), slots(id, nodes, {.shortest_window = 0, .kept = 0, .frames = counts}) {}
 };
 
 }  // namespace
@@ -303,7 +304,9 @@ void recurrent_course(Device& device, const RecurrentShape& shape,
     first.text.resize(first.slots.length());
     read_on(first, left + 9, left % 4 == 0 ? std::vector<Token>() : before);
   }
-  layers.copy(third.slots.copy(first.slots, first.slots.copyable(first.text.size())));
+  const KvSlots::Kept kept = first.slots.kept(first.slots.copyable(first.text.size()));
+  third.slots.restore(kept);
+  layers.copy({first.cache, third.cache, kept.length, StateFrames::used_frames(kept.frames)});
   third.text.assign(first.text.begin(),
                     first.text.begin() + static_cast<std::ptrdiff_t>(third.slots.length()));
   read_on(third, third.text.size() + 30);

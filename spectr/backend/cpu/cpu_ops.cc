@@ -90,9 +90,22 @@ void CpuOps::close_cache(CacheId cache) {
   recurrent_.close(cache);
 }
 
+std::optional<CacheMemory> CpuOps::cache_memory(CacheId cache, std::size_t slots,
+                                                std::span<const std::int32_t> frames) const {
+  CacheMemory memory{.block_slots = slot_block};
+  stores_[cache]->append_memory(slots, memory);
+  recurrent_.append_memory(cache, slots, frames, memory);
+  return memory;
+}
+
 void CpuOps::copy_cache(const CacheCopy& copy) {
-  stores_[copy.to]->copy(*stores_[copy.from], copy.slots);
-  recurrent_.copy(copy);
+  const auto from = cache_memory(copy.from, copy.slots, copy.frames);
+  const auto to = cache_memory(copy.to, copy.slots, copy.frames);
+  const auto copy_all = [](const auto& sources, const auto& targets) {
+    for (std::size_t i = 0; i < targets.size(); ++i) std::ranges::copy(sources[i], targets[i].begin());
+  };
+  copy_all(from->blocks, to->blocks);
+  copy_all(from->rest, to->rest);
 }
 
 Span2d<float> CpuOps::view(Buffer buffer, std::size_t cols) const {

@@ -33,6 +33,9 @@ class CpuOps final : public Ops {
     return kv_layout_.bytes(size) + recurrent_.bytes(size);
   }
 
+  std::optional<CacheMemory> cache_memory(CacheId cache, std::size_t slots,
+                                          std::span<const std::int32_t> frames) const override;
+
   void begin(const PassBatch& batch) override;
   void embed(const EmbedSpec& spec) override;
   void norm(const NormSpec& spec, Buffer in, Buffer out) override;

@@ -165,13 +165,17 @@ void KvStore::move(std::size_t from, std::size_t to) {
   }
 }
 
-// A ring holds the text's latest slots in the blocks that the text's first ones have filled, or in all.
-void KvStore::copy(const KvStore& other, std::size_t slots) {
-  SPECTR_CHECK(&layout_ == &other.layout_ && rings_ == other.rings_ && slots <= slots_);
+// A ring holds the sequence's latest slots in the blocks that its first ones have filled, or in all.
+void KvStore::append_memory(std::size_t slots, CacheMemory& memory) const {
   for (std::size_t group = 0; group < pages_.size(); ++group) {
+    const std::size_t bytes = layout_.groups_[group].block_bytes;
     const std::size_t blocks = std::min(div_up(slots, slot_block), rings_[group]);
-    std::copy_n(other.pages_[group].data(), blocks * layout_.groups_[group].block_bytes,
-                pages_[group].data());
+    if (layout_.groups_[group].window > 0) {
+      memory.rest.emplace_back(pages_[group].data(), blocks * bytes);
+      continue;
+    }
+    for (std::size_t i = 0; i < blocks; ++i)
+      memory.blocks.emplace_back(pages_[group].data() + i * bytes, bytes);
   }
 }
 

@@ -73,8 +73,8 @@ class KvStore {
   /// Copies slot `from` to slot `to` in all layers and heads.
   void move(std::size_t from, std::size_t to);
 
-  /// Takes over what `other` has of its first `slots` slots. Requires: a store of the same layout and size.
-  void copy(const KvStore& other, std::size_t slots);
+  /// Appends the memory of its first `slots` slots. Throws std::bad_alloc.
+  void append_memory(std::size_t slots, CacheMemory& memory) const;
 
  private:
   /// beside(CachedHead) of one head, or once(CachedValues) where keys have the values, by their types.

@@ -58,8 +58,9 @@ void RecurrentPass::close(CacheId cache) {
   if (is_recurrent_) stores_[cache].reset();
 }
 
-void RecurrentPass::copy(const CacheCopy& copy) {
-  if (is_recurrent_) store_of(copy.to).copy(store_of(copy.from), copy.slots, copy.frames);
+void RecurrentPass::append_memory(CacheId cache, std::size_t slots, std::span<const std::int32_t> frames,
+                                  CacheMemory& memory) const {
+  if (is_recurrent_) store_of(cache).append_memory(slots, frames, memory);
 }
 
 std::size_t RecurrentPass::bytes(const CacheSize& size) const {

@@ -42,7 +42,8 @@ class RecurrentPass {
   /// Throws std::bad_alloc.
   void open(CacheId cache, const CacheSize& size);
   void close(CacheId cache);
-  void copy(const CacheCopy& copy);
+  void append_memory(CacheId cache, std::size_t slots, std::span<const std::int32_t> frames,
+                     CacheMemory& memory) const;
   std::size_t bytes(const CacheSize& size) const;
 
   /// Before a pass: moves first.

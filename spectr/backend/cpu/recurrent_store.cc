@@ -63,16 +63,13 @@ void RecurrentStore::move(std::size_t from, std::size_t to) {
   std::copy_n(all + from % recent_ * token_numbers_, token_numbers_, target + to % recent_ * token_numbers_);
 }
 
-void RecurrentStore::copy(const RecurrentStore& other, std::size_t slots,
-                          std::span<const std::int32_t> frames) {
-  const auto copy = [](const ZeroedPages& from, const ZeroedPages& to, std::size_t first,
-                       std::size_t numbers) {
-    std::copy_n(from.data() + first * sizeof(float), numbers * sizeof(float),
-                to.data() + first * sizeof(float));
-  };
-  copy(*other.tokens_, *tokens_, 0, std::min(slots, recent_) * token_numbers_);
+void RecurrentStore::append_memory(std::size_t slots, std::span<const std::int32_t> frames,
+                                   CacheMemory& memory) const {
+  const std::size_t frame_bytes = frame_numbers_ * sizeof(float);
+  if (token_numbers_ > 0)
+    memory.rest.emplace_back(tokens_->data(), std::min(slots, recent_) * token_numbers_ * sizeof(float));
   for (const std::int32_t frame : frames)
-    copy(*other.frames_, *frames_, static_cast<std::size_t>(frame) * frame_numbers_, frame_numbers_);
+    memory.rest.emplace_back(frames_->data() + static_cast<std::size_t>(frame) * frame_bytes, frame_bytes);
 }
 
 }  // namespace spectr

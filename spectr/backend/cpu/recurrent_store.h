@@ -50,8 +50,9 @@ class RecurrentStore {
 
   /// What the layers have of slot `from` goes to slot `to`.
   void move(std::size_t from, std::size_t to);
-  /// Takes over what `other`, of the same size, has of its first `slots` slots, and these frames of it.
-  void copy(const RecurrentStore& other, std::size_t slots, std::span<const std::int32_t> frames);
+  /// Appends the memory of what it has of its first `slots` slots, and of these frames. Throws
+  /// std::bad_alloc.
+  void append_memory(std::size_t slots, std::span<const std::int32_t> frames, CacheMemory& memory) const;
 
  private:
   std::span<float> part(std::size_t layer, std::size_t slot, std::size_t which);

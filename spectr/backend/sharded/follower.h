@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
 
 #include "spectr/backend/sharded/communicator.h"
@@ -10,10 +9,6 @@
 #include "spectr/nn/ops.h"
 
 namespace spectr {
-
-/// What tells a model's file from others: of its metadata, its tensors' names and shapes, and some of their
-/// numbers.
-std::uint64_t fingerprint_of(const Gguf& file);
 
 /// Does what the leader says for one model, from loading a part of it to its end: what a rank is for that
 /// does not lead. `open` opens this rank's copy of the file; a file that cannot be opened, is another than

@@ -9,6 +9,7 @@
 #include "spectr/backend/sharded/leader_ops.h"
 #include "spectr/backend/sharded/messages.h"
 #include "spectr/base/stopwatch.h"
+#include "spectr/gguf/fingerprint.h"
 
 namespace spectr {
 namespace {
