@@ -148,6 +148,7 @@ void converse(const ChatFlags& flags) {
     ChatRepl(conversation, lines, false).run();
     check_standard_input();
   }
+  conversation.save_prompt();
 }
 
 }  // namespace
@@ -162,6 +163,7 @@ void add_chat(CLI::App& app) {
   talk.model.add_threads(command);
   talk.model.add_cache_types(command);
   talk.model.add_context(command);
+  talk.prompt_cache.add(command);
   command.add_option("--system-prompt", talk.system, "-sys TEXT: what the model is told first");
   talk.chat_template.add(command);
   repeatable(command.add_option("-r,--reverse-prompt", talk.stop_words,

@@ -24,7 +24,9 @@ Conversation::Conversation(ConversationFlags flags)
   const MethodOptions settings = flags_.method.request.settings();
   tell_bias(flags_.method.rule(flags_.model.drafts.size()), settings);
   options.models.chat = flags_.chat_template.read();
+  flags_.prompt_cache.prepare(options);
   engine_ = need(Engine::load(std::move(options)));
+  flags_.prompt_cache.restore(*engine_);
   for (const std::string& warning : engine_->models().warnings) fmt::print(stderr, "{}\n", warning);
   const Result<ChatTemplate>& chat_template = engine_->models().chat_template;
   if (!chat_template) throw Failure(Status::usage, chat_template.error().message);

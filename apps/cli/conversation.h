@@ -10,6 +10,7 @@
 
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
+#include "apps/cli/prompt_cache.h"
 #include "apps/cli/sampling_flags.h"
 #include "apps/cli/template_flags.h"
 #include "spectr/engine/engine.h"
@@ -23,6 +24,7 @@ struct ConversationFlags {
   SamplingFlags sampling;
   std::string system;
   TemplateFlags chat_template;
+  PromptCache prompt_cache;
   std::vector<std::string> stop_words;
   long predict = -1;
   long seed = -1;
@@ -35,6 +37,9 @@ class Conversation {
  public:
   /// Loads the models. Throws Failure.
   explicit Conversation(ConversationFlags flags);
+
+  /// Writes the file of ConversationFlags::prompt_cache.
+  void save_prompt() { flags_.prompt_cache.save(*engine_); }
 
   /// The model and its draft models by the names of their files.
   std::string models() const;

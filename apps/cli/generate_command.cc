@@ -19,6 +19,7 @@
 #include "apps/cli/model_flags.h"
 #include "apps/cli/output.h"
 #include "apps/cli/profile_report.h"
+#include "apps/cli/prompt_cache.h"
 #include "apps/cli/sampling_flags.h"
 #include "apps/cli/template_flags.h"
 #include "apps/cli/text_input.h"
@@ -36,6 +37,7 @@ struct GenerateFlags {
   SamplingFlags sampling;
   long predict = 256;
   long seed = -1;
+  PromptCache prompt_cache;
   std::vector<std::string> stop_words;
   std::optional<std::string> tokens;
   bool special = false;
@@ -77,6 +79,7 @@ class GenerateRun {
     if (!flags_.no_display_prompt) printer.print_prompt(text);
     const Generated generated = complete(prepared, &printer);
     printer.finish();
+    flags_.prompt_cache.save(*engine_);
     const auto profile = flags_.profile ? std::optional(profile_report()) : std::nullopt;
     std::optional<Generation> baseline;
     if (flags_.compare && !interrupted_) baseline = decode_plainly(prepared->request);
@@ -125,7 +128,9 @@ class GenerateRun {
     EngineOptions options = check_models(flags_.model, flags_.method, flags_.verbose);
     options.profile = flags_.profile;
     options.models.chat = flags_.chat_template.read();
+    flags_.prompt_cache.prepare(options);
     engine_ = need(Engine::load(std::move(options)));
+    flags_.prompt_cache.restore(*engine_);
     for (const std::string& warning : engine_->models().warnings) fmt::print(stderr, "{}\n", warning);
     if (flags_.verbose) describe_models();
   }
@@ -138,7 +143,7 @@ class GenerateRun {
     request.stop_words = flags_.stop_words;
     request.ignore_eos = flags_.ignore_eos;
     request.seed = flags_.seed < 0 ? random_seed() : static_cast<std::uint64_t>(flags_.seed);
-    request.cache_prompt = false;
+    request.cache_prompt = flags_.prompt_cache.is_used();
     if (flags_.tokens) {
       request.prompts = {parse_tokens(*flags_.tokens, engine_->models().target->vocabulary())};
     } else if (flags_.chat) {
@@ -277,6 +282,7 @@ void add_generate(CLI::App& app) {
   flags->model.add_threads(command);
   flags->model.add_cache_types(command);
   flags->model.add_context(command);
+  flags->prompt_cache.add(command);
   flags->input.add(command, "the text to continue");
   command.add_option("--tokens", flags->tokens, "the prompt as ids, separated by commas, as they are");
   command

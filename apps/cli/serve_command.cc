@@ -33,6 +33,8 @@ struct ServeFlags {
   long slots = 4;
   long queue = 64;
   long max_rows = 0;
+  long cache_ram = 2048;
+  std::string slot_files;
   long timeout = 600;
   long drain_notice = 0;
   long drain_timeout = 30;
@@ -82,9 +84,12 @@ server::ServerOptions complete(ServeFlags& flags) {
   engine.models.drafts.assign(flags.model.drafts.begin(), flags.model.drafts.end());  // requests may use them
   engine.models.chat = flags.chat_template.read();
   engine.measures_on_demand = false;  // it would disturb others
-  engine.slots = {.slots = static_cast<std::size_t>(flags.slots),
-                  .queue = static_cast<std::size_t>(flags.queue),
-                  .max_rows = static_cast<std::size_t>(flags.max_rows)};
+  engine.slots = {
+      .slots = static_cast<std::size_t>(flags.slots),
+      .queue = static_cast<std::size_t>(flags.queue),
+      .max_rows = static_cast<std::size_t>(flags.max_rows),
+      .prefix_bytes = flags.cache_ram < 0 ? SIZE_MAX : static_cast<std::size_t>(flags.cache_ram) << 20};
+  options.service.slot_files = flags.slot_files;
   options.service.timeout = std::chrono::seconds(flags.timeout);
   // The parser takes an empty variable for none, which would leave the server open.
   if (const char* key = std::getenv("LLAMA_API_KEY"); flags.keys.empty() && key != nullptr && *key == '\0')
@@ -309,6 +314,20 @@ void add_serve(CLI::App& app) {
           "rows of a pass beyond which no further prompt takes part: fewer make prompts slower and the "
           "texts beside them smoother (default: 64, on devices 512)")
       ->transform(whole(1, 65536))
+      ->group(requests);
+  command
+      .add_option(
+          "--cache-ram", flags->cache_ram,
+          "-cram MIB: memory for sequences that no slot holds any more, so that conversations that take "
+          "turns are not computed again; 0: none, -1: no limit")
+      ->envname("LLAMA_ARG_CACHE_RAM")
+      ->transform(whole(-1, 1L << 30))
+      ->capture_default_str()
+      ->group(requests);
+  command
+      .add_option("--slot-save-path", flags->slot_files,
+                  "folder for the files of POST /slots/N?action=save and restore")
+      ->check(CLI::ExistingDirectory)
       ->group(requests);
   command
       .add_option("--timeout", flags->timeout,

@@ -49,6 +49,7 @@ std::string request_id(std::string_view sent);
 struct Request {
   std::string method = {};
   std::string path = {};  ///< of the target: percent signs decoded, without a query
+  std::string query = {};  ///< of the target, as it was sent
   Headers headers = {};
   std::string body = {};
   std::string client = {};  ///< its address

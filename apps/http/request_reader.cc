@@ -142,6 +142,7 @@ RequestReader::Progress RequestReader::take_head(std::string& bytes) {
   const auto target = read_target(parser_->target);
   if (!target) return fail(400, "the target is neither a path nor a URL");
   request.path = target->path;
+  request.query = target->query;
   // The authority of a target counts, not the Host beside it (RFC 9112, section 3.2.2).
   if (target->authority) request.headers.set("Host", *target->authority);
   const std::string_view length = request.headers.get("Content-Length");

@@ -1,5 +1,7 @@
 #include "apps/http/target.h"
 
+#include <algorithm>
+
 #include "apps/http/message.h"
 
 namespace spectr::http {
@@ -25,22 +27,39 @@ std::string decode(std::string_view text) {
 
 }  // namespace
 
+std::optional<std::string> query_value(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(pair.size() + 1, query.size()));
+    const std::size_t equals = pair.find('=');
+    if (decode(pair.substr(0, equals)) != name) continue;
+    return equals == std::string_view::npos ? "" : decode(pair.substr(equals + 1));
+  }
+  return std::nullopt;
+}
+
 std::optional<Target> read_target(std::string_view target) {
+  if (target.starts_with('*') && target != "*") return std::nullopt;
   Target read;
+  target = target.substr(0, target.find('#'));
+  if (const std::size_t mark = target.find('?'); mark != std::string_view::npos) {
+    read.query = target.substr(mark + 1);
+    target = target.substr(0, mark);
+  }
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!same_name(target.substr(0, scheme.size()), scheme)) continue;
     target.remove_prefix(scheme.size());
-    const std::string_view authority = target.substr(0, target.find_first_of("/?#"));
+    const std::string_view authority = target.substr(0, target.find('/'));
     // User information in front of a host is how addresses deceive; nobody sends it to a server.
     if (authority.empty() || authority.contains('@')) return std::nullopt;
     read.authority = authority;
     target.remove_prefix(authority.size());
-    read.path = decode(target.substr(0, target.find_first_of("?#")));
+    read.path = decode(target);
     if (read.path.empty()) read.path = "/";
     return read;
   }
   if (target != "*" && !target.starts_with('/')) return std::nullopt;
-  read.path = decode(target.substr(0, target.find_first_of("?#")));
+  read.path = decode(target);
   return read;
 }
 

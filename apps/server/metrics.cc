@@ -121,6 +121,8 @@ void add_slots(Text& out, const SlotPool& slots) {
                    as_double(static_cast<std::uint64_t>(
                        std::ranges::count_if(states, [](const SlotState& state) { return state.busy; }))));
   out.shared_gauge("requests_deferred", "Completions that wait for a slot.", as_double(slots.queued()));
+  out.gauge("prefix_cache_bytes", "Bytes of sequences that no slot holds any more.",
+            as_double(slots.prefixes().bytes()));
   out.gauge("slots", "Completions that can be decoded concurrently.", as_double(states.size()));
 }
 

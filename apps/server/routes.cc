@@ -11,6 +11,7 @@
 #include "apps/server/information.h"
 #include "apps/server/metrics.h"
 #include "apps/server/responses.h"
+#include "apps/server/slot_actions.h"
 
 namespace spectr::server {
 namespace {
@@ -160,6 +161,10 @@ void Routes::add_texts(Service& service) {
   generates("/completions", Api::both);
   for (const char* path : {"/v1/chat/completions", "/chat/completions"}) generates(path, Api::chat);
   generates("/completion", Api::native);
+
+  paths_.add("/slots/", writable, [&service](const Request& request, const Wake&) -> http::Answer {
+    return response_of(slot_action(service, request));
+  });
 
   const auto computes = [&](const char* path, Json (*compute)(const Service&, const std::string&)) {
     paths_.add(path, writable, [&service, compute](const Request& request, const Wake&) -> http::Answer {

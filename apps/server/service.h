@@ -21,6 +21,8 @@ struct ServiceOptions {
   EngineOptions engine;               ///< `slots.max_nodes` is not read
   std::chrono::seconds timeout{600};  ///< for a request, its waiting included
   RequestDefaults defaults;
+  /// The folder of files with sequences of slots; empty: none are written or read.
+  std::filesystem::path slot_files = {};
   std::vector<std::string> aliases;  ///< what clients call the model, first its name; empty: by its file
 };
 

@@ -85,8 +85,20 @@ TEST(Targets, AreAPathAUrlOrAStar) {
     ASSERT_TRUE(read) << target;
     EXPECT_EQ(read->path, path);
   }
-  for (const char* none : {"", "a", "h:80", "http://", "http:///x", "http://me@h/", "ftp://h/x", "**"})
+  EXPECT_EQ(read_target("/a?b=c#d")->query, "b=c");
+  EXPECT_EQ(read_target("http://h?q#d?e")->query, "q");
+  for (const char* none : {"", "a", "h:80", "*?a", "http://", "http:///x", "http://me@h/", "ftp://h/x", "**"})
     EXPECT_FALSE(read_target(none)) << none;
+}
+
+TEST(Queries, HaveValuesByName) {
+  const char* const query = "action=save&name=a%20b&empty=&flag&action=again";
+  EXPECT_EQ(query_value(query, "action"), "save");
+  EXPECT_EQ(query_value(query, "name"), "a b");
+  EXPECT_EQ(query_value(query, "empty"), "");
+  EXPECT_EQ(query_value(query, "flag"), "");
+  EXPECT_EQ(query_value(query, "act"), std::nullopt);
+  EXPECT_EQ(query_value("", "action"), std::nullopt);
 }
 
 TEST(Requests, ThatCanBeReadInTwoWaysAreRefused) {
