@@ -13,8 +13,8 @@ namespace {
 /// Sessions for a text of `context` tokens.
 Result<Models> start_models(const Setup& setup, const Cell& cell, std::size_t nodes, std::size_t context) {
   std::vector<const LanguageModel*> drafts;
-  if (const LoadedModel* draft = draft_of(setup, cell)) drafts.push_back(draft->transformer.get());
-  return Models::start(*setup.target.transformer, drafts, cell.warp, context, nodes);
+  if (const Transformer* draft = draft_of(setup, cell)) drafts.push_back(draft);
+  return Models::start(*setup.models.target, drafts, cell.warp, context, nodes);
 }
 
 /// Cuts a prompt to `room` tokens of its end. A BOS that it begins with stays.
@@ -27,10 +27,10 @@ void cut(std::vector<Token>& prompt, std::size_t room, std::optional<Token> bos)
 }  // namespace
 
 Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Prompt> prompts) {
-  const std::size_t context = setup.target.transformer->context();
+  const std::size_t context = setup.models.target->context();
   if (setup.predict + 1 > context) {
     return error("-n {}: the context of {} has {} tokens", setup.predict,
-                 setup.target.transformer->file().name(), context);
+                 setup.models.target->file().name(), context);
   }
   const std::size_t room = context - setup.predict;
   std::vector<TokenPrompt> all;
@@ -43,21 +43,21 @@ Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Pr
     for (std::size_t i = 0; !setup.chat && i < prompt.turns.size(); ++i) {
       const std::string& turn = prompt.turns[i];
       tokens.turns.push_back(
-          setup.target.tokenizer->encode(i == 0 ? turn : "\n" + turn + "\n", {.add_bos = i == 0}));
+          setup.models.tokenizer->encode(i == 0 ? turn : "\n" + turn + "\n", {.add_bos = i == 0}));
     }
     std::vector<Token>& opening = tokens.turns.front();
     if (opening.empty()) return error("the prompt '{}' has no tokens", prompt.turns.front());
     tokens.tokens = opening.size();
     tokens.cut = opening.size() > room;
-    if (tokens.cut) cut(opening, room, setup.target.tokenizer->vocabulary().bos());
+    if (tokens.cut) cut(opening, room, setup.models.tokenizer->vocabulary().bos());
     all.push_back(std::move(tokens));
   }
   return all;
 }
 
 Result<Answers> answer(const Setup& setup, const Cell& cell, const TokenPrompt& prompt, std::size_t n) {
-  const Tokenizer& tokenizer = *setup.target.tokenizer;
-  const std::size_t context = setup.target.transformer->context();
+  const Tokenizer& tokenizer = *setup.models.tokenizer;
+  const std::size_t context = setup.models.target->context();
   Answers answers;
   std::vector<Token> text;
   std::vector<std::string> said;  // of a conversation

@@ -10,7 +10,7 @@
 #include "apps/bench/cells.h"
 #include "apps/bench/prompts.h"
 #include "spectr/decode/statistics.h"
-#include "spectr/engine/loaded_model.h"
+#include "spectr/engine/engine_models.h"
 
 namespace spectr::bench {
 
@@ -20,8 +20,7 @@ using ChatRenderer = std::function<Result<std::vector<Token>>(std::span<const st
 
 /// What texts are generated with.
 struct Setup {
-  const LoadedModel& target;
-  std::span<const LoadedModel> drafts;
+  const EngineModels& models;
   std::size_t predict = 128;  ///< max tokens of an answer
   std::uint64_t seed = 0;
   bool ignore_eos = false;
@@ -29,8 +28,9 @@ struct Setup {
 };
 
 /// The draft model that a cell works with; null: none.
-inline const LoadedModel* draft_of(const Setup& setup, const Cell& cell) {
-  return cell.method->models.max == 0 || setup.drafts.empty() ? nullptr : &setup.drafts[cell.draft];
+inline const Transformer* draft_of(const Setup& setup, const Cell& cell) {
+  const auto& drafts = setup.models.drafts;
+  return cell.method->models.max == 0 || drafts.empty() ? nullptr : drafts[cell.draft].get();
 }
 
 /// The larger K and the larger L.

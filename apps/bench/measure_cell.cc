@@ -114,7 +114,7 @@ Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> p
             const RunSettings& settings, int threads) {
   const MethodOptions& o = cell.options;
   const WarpOptions& w = cell.warp.options();
-  Json key = {{"target", identity_of(setup.target.transformer->file().name())},
+  Json key = {{"target", identity_of(setup.models.target->file().name())},
               {"method", cell.method->name},
               {"plan", o.plan ? Json(*o.plan) : Json(nullptr)},
               {"drafts", cell.shape.drafts},
@@ -134,10 +134,9 @@ Json key_of(const Setup& setup, const Cell& cell, std::span<const TokenPrompt> p
               {"budget", settings.seconds ? Json(*settings.seconds) : Json(nullptr)},
               {"score", settings.scorer.name}};
   if (cell.method->reads(Setting::costs) && o.costs) key["costs"] = costs_hash(cell);
-  if (const LoadedModel* draft = draft_of(setup, cell)) {
-    const Transformer& model = *draft->transformer;
-    key["draft"] = identity_of(model.file().name());
-    key["draft_weights"] = {model.weight_bytes(), model.spec().head.output.out};
+  if (const Transformer* draft = draft_of(setup, cell)) {
+    key["draft"] = identity_of(draft->file().name());
+    key["draft_weights"] = {draft->weight_bytes(), draft->spec().head.output.out};
   }
   key["chat"] = static_cast<bool>(setup.chat);
   return key;

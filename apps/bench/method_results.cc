@@ -15,15 +15,15 @@ namespace {
 /// What a row begins with.
 Json head_of(const Preset* preset, const Setup& setup, const Part& part, const PresetCell& one) {
   const auto named = [](std::string_view name) { return name.empty() ? Json(nullptr) : Json(name); };
-  const LoadedModel* draft = draft_of(setup, one.cell);
+  const Transformer* draft = draft_of(setup, one.cell);
   Json head = {{"preset", preset == nullptr ? Json(nullptr) : Json(preset->name)},
                {"column", named(one.column->name)}};
   head.update(to_json(one.cell));
   if (one.cell.method->reads(Setting::costs))
     head["costs_hash"] = fmt::format("{:016x}", one.cell.options.costs->hash());
   head["dataset"] = part.name;
-  head["models"] = {{"target", setup.target.transformer->file().name()},
-                    {"draft", draft == nullptr ? Json(nullptr) : Json(draft->transformer->file().name())}};
+  head["models"] = {{"target", setup.models.target->file().name()},
+                    {"draft", draft == nullptr ? Json(nullptr) : Json(draft->file().name())}};
   return head;
 }
 
@@ -55,7 +55,7 @@ Json rows_of(const Preset* preset, const Setup& setup, const Part& part) {
 Json reference_of(const Setup& setup, const Part& part) {
   std::vector<Measurement> all;
   for (const auto& repeats : part.measured) all.insert(all.end(), repeats.begin(), repeats.end());
-  return reference_row({{"dataset", part.name}, {"target", setup.target.transformer->file().name()}}, all);
+  return reference_row({{"dataset", part.name}, {"target", setup.models.target->file().name()}}, all);
 }
 
 /// A row per cell with the mean over data sets, which have as many rows each.

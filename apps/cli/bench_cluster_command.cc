@@ -10,7 +10,7 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
-#include "apps/cli/processor_name.h"
+#include "spectr/engine/processor_name.h"
 #include "apps/cli/progress.h"
 #include "apps/plot/data_table.h"
 
@@ -100,7 +100,7 @@ class Measuring {
  public:
   explicit Measuring(const BenchClusterFlags& flags)
       : flags_(flags),
-        pool_(flags.model.thread_count()),
+        options_(flags.model.target_options()),
         progress_("bench cluster", 2 * flags.model.ranks.count() - 1) {}
 
   void run() {
@@ -117,16 +117,15 @@ class Measuring {
     progress_.done();
   }
 
-  int threads() const { return pool_.threads(); }
+  int threads() const { return options_.threads; }
 
   Json exchanges = Json::array(), passes = Json::array();
   bench::OneRank alone{};
 
  private:
   void measure(std::size_t count, Split split, bool& knows_exchanges) {
-    LoadOptions options = flags_.model.load_options();
-    options.sharing = flags_.model.ranks.first(count, split, pool_.threads());
-    const auto model = load_model(flags_.model.model, pool_, options);
+    options_.load.sharing = flags_.model.ranks.first(count, split, threads());
+    const auto model = EngineModels::load(options_);
     if (!model && count == 1) throw Failure(Status::usage, model.error().message);
     if (!model) {
       passes.push_back({{"ranks", count},
@@ -137,14 +136,14 @@ class Measuring {
     if (!knows_exchanges) append(exchanges, need(bench::measure_exchanges(*model->ranks)));
     knows_exchanges = true;
     const Json rows =
-        need(bench::measure_shared_passes(*model->transformer, model->ranks.get(), split, flags_.settings));
-    if (count == 1) alone = one_rank(*model->transformer, rows, flags_.read_gbps);
+        need(bench::measure_shared_passes(*model->target, model->ranks.get(), split, flags_.settings));
+    if (count == 1) alone = one_rank(*model->target, rows, flags_.read_gbps);
     append(passes, rows);
   }
   static void append(Json& all, const Json& rows) { all.insert(all.end(), rows.begin(), rows.end()); }
 
   const BenchClusterFlags& flags_;
-  ThreadPool pool_;
+  ModelOptions options_;
   Progress progress_;
   std::size_t done_ = 0;
 };

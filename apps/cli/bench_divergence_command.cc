@@ -5,7 +5,7 @@
 #include "apps/bench/divergence.h"
 #include "apps/bench/prompts.h"
 #include "apps/cli/bench_output.h"
-#include "apps/cli/bundled_models.h"
+#include "spectr/engine/bundled_models.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
@@ -39,9 +39,10 @@ std::string table_of(const Json& rows) {
 }
 
 void run(const BenchDivergenceFlags& flags) {
-  ThreadPool pool(flags.model.thread_count());
-  const LoadedModel model = need(load_model(flags.model.model, pool, flags.model.load_options()));
-  const LoadedModel reference = need(load_model(flags.reference, pool, flags.model.load_options()));
+  ModelOptions options = flags.model.target_options();
+  const EngineModels model = need(EngineModels::load(options));
+  options.target = flags.reference;
+  const EngineModels reference = need(EngineModels::load(options));
   if (const auto same = same_vocabulary(reference.tokenizer->vocabulary(), model.tokenizer->vocabulary());
       !same) {
     throw Failure(Status::usage, fmt::format("{} and {} cannot be compared: {}", flags.model.model,
@@ -52,7 +53,7 @@ void run(const BenchDivergenceFlags& flags) {
   std::vector<std::vector<Token>> contexts;
   for (const bench::Prompt& text : texts) contexts.push_back(model.tokenizer->encode(text.turns.front()));
   Progress progress("bench divergence", contexts.size());
-  const Json rows = need(bench::measure_divergence(*model.transformer, *reference.transformer, contexts,
+  const Json rows = need(bench::measure_divergence(*model.target, *reference.target, contexts,
                                                    [&](std::size_t done) { progress.at(done); }));
   progress.done();
   flags.output.print({{"model", flags.model.model}, {"reference", flags.reference}, {"rows", rows}}, rows,

@@ -19,17 +19,17 @@
 #include "apps/cli/bench_resume.h"
 #include "apps/cli/chat_renderer.h"
 #include "apps/cli/commands.h"
-#include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/output.h"
-#include "apps/cli/processor_name.h"
+#include "spectr/engine/processor_name.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/prompt_files.h"
 #include "apps/cli/score_flags.h"
 #include "spectr/backend/cpu/machine_speed.h"
 #include "spectr/base/names.h"
+#include "spectr/engine/cost_file.h"
 
 namespace spectr::cli {
 namespace {
@@ -91,29 +91,28 @@ void warn_of_cuts(const std::vector<bench::Part>& parts) {
 
 /// Every cell of a data set; one that goes by costs goes by those of its own draft model.
 std::vector<bench::PresetCell> cells_of(const MethodsPlan& plan, const std::string& dataset,
-                                        const CostFile& file, const LoadedModel& target,
-                                        const std::vector<LoadedModel>& drafts, int threads) {
+                                        const CostFile& file, const EngineModels& models) {
   std::vector<std::shared_ptr<const Costs>> costs;  // [draft]
   if (plan.any_method([](const MethodRule& rule) { return rule.reads(Setting::costs); })) {
-    for (const LoadedModel& draft : drafts) {
-      const Transformer* const one[] = {draft.transformer.get()};
-      costs.push_back(file.costs(*target.transformer, one, threads));
-    }
-    if (drafts.empty()) costs.push_back(file.costs(*target.transformer, {}, threads));
+    const auto add = [&](std::span<const Transformer* const> drafts) {
+      costs.push_back(need(file.costs(*models.target, drafts, models.pool->threads())));
+    };
+    for (const Transformer* const draft : models.draft_models()) add({&draft, 1});
+    if (models.drafts.empty()) add({});
   }
-  const bool own_columns = plan.column_per_draft(drafts.size());
+  const bool own_columns = plan.column_per_draft(models.drafts.size());
   const auto columns = own_columns ? plan.all_columns() : plan.columns(dataset);
   std::vector<bench::PresetCell> all;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     MethodOptions settings = columns[i]->settings;
     if (!costs.empty()) settings.costs = costs.front();
-    auto cells = need(bench::cells_of(*columns[i], settings, std::max<std::size_t>(1, drafts.size())));
+    auto cells = need(bench::cells_of(*columns[i], settings, std::max<std::size_t>(1, models.drafts.size())));
     for (bench::PresetCell& one : cells) {
       if (own_columns && one.cell.draft != i) continue;
       bench::Cell& cell = one.cell;
       if (cell.method->reads(Setting::costs)) cell.options.costs = costs[cell.draft];
-      need(check_tuples(*cell.method, cell.options, cell.warp.options(), target.transformer->vocabulary()));
-      check_biases(cell.warp, target.transformer->vocabulary());
+      need(check_tuples(*cell.method, cell.options, cell.warp.options(), models.target->vocabulary()));
+      check_biases(cell.warp, models.target->vocabulary());
       all.push_back(std::move(one));
     }
   }
@@ -225,20 +224,19 @@ void run(BenchMethodsFlags flags, const CLI::App& command) {
   flags.resume.open();
   flags.output.open();
 
-  ThreadPool pool(flags.model.thread_count());
-  const LoadedModel target = need(load_model(flags.model.model, pool, flags.model.load_options()));
-  const CostFile cost_file(plan.method_flags().cost_file, true);
-  const std::vector<LoadedModel> drafts =
-      only_prompts ? std::vector<LoadedModel>{}
-                   : load_drafts(flags.model, target, pool, draft_options_of(plan, flags.model, cost_file));
-  bench::Setup setup{target, drafts,           flags.predict,
-                     0,      flags.ignore_eos, flags.chat ? chat_renderer(target) : nullptr};
+  const CostFile cost_file = cost_file_of(plan.method_flags(), true);
+  ModelOptions options = flags.model.model_options();
+  if (only_prompts) options.drafts.clear();
+  options.load = draft_options_of(plan, flags.model, cost_file);
+  const EngineModels models = need(EngineModels::load(options));
+  const int threads = models.pool->threads();
+  bench::Setup setup{models, flags.predict, 0, flags.ignore_eos, flags.chat ? chat_renderer(models) : nullptr};
   std::vector<bench::Part> parts;
   for (std::size_t i = 0; i < data_sets.size(); ++i) {
     const DataSet& set = data_sets[i];
     parts.push_back({set.name, set.file, need(bench::tokenize(setup, set.prompts)), {}, {}, scorers[i]});
     if (!only_prompts)
-      parts.back().cells = cells_of(plan, set.name, cost_file, target, drafts, pool.threads());
+      parts.back().cells = cells_of(plan, set.name, cost_file, models);
   }
   const Json sets = bench::data_sets_json(preset, parts);
   if (only_prompts) {
@@ -251,13 +249,13 @@ void run(BenchMethodsFlags flags, const CLI::App& command) {
   bench::EnergyMeter meter;
   const auto idle = meter.idle_watts();
   warm_up(setup, parts, flags.warm_up, meter);
-  measure(setup, parts, seeds, flags.seconds, pool.threads(), meter, flags.resume);
+  measure(setup, parts, seeds, flags.seconds, threads, meter, flags.resume);
 
   const bench::Results results = bench::results_of(preset, setup, parts, plan.relative_to());
   const Json chosen = flags.objective == nullptr ? Json() : choose(flags, results, parts);
   std::string table = fmt::format(
       "{}{}\n{}, {} threads, {}; energy: {}{}\nat most {} tokens an answer, seeds {}; {}\n{}",
-      bench::preset_lines(preset), flags.model.model, processor_name(), pool.threads(), instruction_set(),
+      bench::preset_lines(preset), flags.model.model, processor_name(), threads, instruction_set(),
       meter.source(), idle ? fmt::format(", idle {:.1f} W", *idle) : "", flags.predict,
       fmt::join(seeds, ", "), spread_line(preset, seeds.size()), bench::results_text(sets, results));
   if (flags.objective != nullptr) {
@@ -269,7 +267,7 @@ void run(BenchMethodsFlags flags, const CLI::App& command) {
   if (flags.model.drafts.size() == 1) draft_files = flags.model.drafts.front();
   if (flags.model.drafts.size() > 1) draft_files = flags.model.drafts;
   Json object = {{"model", flags.model.model},      {"draft", draft_files},
-                 {"threads", pool.threads()},       {"seeds", seeds},
+                 {"threads", threads},       {"seeds", seeds},
                  {"predict", flags.predict},        {"datasets", sets},
                  {"reference", results.references}, {"rows", results.rows},
                  {"across", results.across}};

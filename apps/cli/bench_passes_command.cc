@@ -12,7 +12,7 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/output.h"
-#include "apps/cli/processor_name.h"
+#include "spectr/engine/processor_name.h"
 #include "apps/cli/progress.h"
 #include "spectr/base/version.h"
 
@@ -104,16 +104,17 @@ void run(BenchPassesFlags flags, bool prompts, bool generation) {
   Json rows = Json::array();
   Progress progress("bench passes", flags.threads.size() * tests.size());
   for (int threads : flags.threads) {
-    ThreadPool pool(threads);
-    const LoadedModel model = need(load_model(flags.model.model, pool, flags.model.load_options()));
+    ModelOptions options = flags.model.target_options();
+    options.threads = threads;
+    const EngineModels models = need(EngineModels::load(options));
     for (const bench::PassTest& test : tests) {
       const Json key = {{"passes of", bench::identity_of(flags.model.model)},
                         {"test", {test.prompt, test.generated, test.depth}},
                         {"repetitions", flags.repetitions},
                         {"threads", threads}};
       rows.push_back(flags.resume.result(key, [&] {
-        const auto times = need(bench::time_passes(*model.transformer, test, flags.repetitions));
-        return row_of(flags.model.model, *model.transformer, threads, test, times);
+        const auto times = need(bench::time_passes(*models.target, test, flags.repetitions));
+        return row_of(flags.model.model, *models.target, threads, test, times);
       }));
       progress.at(rows.size());
     }

@@ -8,7 +8,7 @@
 #include "apps/bench/results_file.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
-#include "apps/cli/processor_name.h"
+#include "spectr/engine/processor_name.h"
 #include "spectr/backend/cpu/machine_speed.h"
 #include "spectr/base/version.h"
 

@@ -13,7 +13,7 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
-#include "apps/cli/processor_name.h"
+#include "spectr/engine/processor_name.h"
 #include "apps/cli/progress.h"
 #include "spectr/backend/cpu/machine_speed.h"
 #include "spectr/engine/devices.h"
@@ -61,7 +61,7 @@ MeasuredMachine machine_of(const std::string& device, ThreadPool& pool, bench::E
 }
 
 /// The rows of all depths, each of which is kept as soon as it is there.
-Json measure(const std::string& what, const std::string& file, const LoadedModel& model,
+Json measure(const std::string& what, const std::string& file, const Transformer& model,
              BenchWidthsFlags& flags, const MeasuredMachine& machine, int threads,
              bench::EnergyMeter& meter) {
   const bench::WidthSettings& settings = flags.settings;
@@ -78,7 +78,7 @@ Json measure(const std::string& what, const std::string& file, const LoadedModel
     bench::WidthSettings one = settings;
     one.depths = {depth};
     const Json measured = flags.resume.result(key, [&] {
-      return need(bench::measure_widths(*model.transformer, one, meter,
+      return need(bench::measure_widths(model, one, meter,
                                         [&](std::size_t done, std::size_t) { progress.at(before + done); }));
     });
     rows.insert(rows.end(), measured.begin(), measured.end());
@@ -98,7 +98,7 @@ std::string section(const std::string& file, const Transformer& model, const Jso
 }
 
 /// What passes over batches cost, which is kept as soon as it is there, beside the paper's values.
-Json measure_batches(const char* what, const std::string& file, const LoadedModel& model,
+Json measure_batches(const char* what, const std::string& file, const Transformer& model,
                      BenchWidthsFlags& flags, std::optional<double> base_ms,
                      const std::vector<bench::PrintedPass>& printed, const MeasuredMachine& machine,
                      int threads, bench::EnergyMeter& meter) {
@@ -110,7 +110,7 @@ Json measure_batches(const char* what, const std::string& file, const LoadedMode
       {"independent", settings.independent},    {"runs", settings.runs},       {"depth", settings.depth},
       {"device", machine.device_or_null()},     {"threads", threads}};
   Json rows = flags.resume.result(key, [&] {
-    return need(bench::measure_batches(*model.transformer, settings, base_ms, meter,
+    return need(bench::measure_batches(model, settings, base_ms, meter,
                                        [&](std::size_t done, std::size_t) { progress.at(done); }));
   });
   progress.done();
@@ -148,13 +148,12 @@ void run(BenchWidthsFlags flags) {
   flags.model.choose_bundled();
   flags.resume.open();
   flags.output.open();
-  ThreadPool pool(flags.model.thread_count());
-  const LoadedModel target = need(load_model(flags.model.model, pool, flags.model.load_options()));
-  const std::vector<LoadedModel> drafts = load_drafts(flags.model, target, pool, flags.model.load_options());
+  const EngineModels models = need(EngineModels::load(flags.model.model_options()));
+  ThreadPool& pool = *models.pool;
   bench::EnergyMeter meter;
   const MeasuredMachine of_target = machine_of(flags.model.device.target, pool, meter);
   const std::string& draft_device = flags.model.device.of_drafts();
-  const bool is_elsewhere = !drafts.empty() && draft_device != of_target.device;
+  const bool is_elsewhere = !models.drafts.empty() && draft_device != of_target.device;
   const MeasuredMachine of_draft = is_elsewhere ? machine_of(draft_device, pool, meter) : of_target;
   std::string table = of_target.line;
   if (preset != nullptr) {
@@ -172,11 +171,11 @@ void run(BenchWidthsFlags flags) {
     }
   };
   std::optional<double> base_ms;  // of the target's first cell
-  const auto measured = [&](const char* what, const std::string& file, const LoadedModel& model,
+  const auto measured = [&](const char* what, const std::string& file, const Transformer& model,
                             const MeasuredMachine& machine) {
     if (!batches) {
       const Json rows = measure(what, file, model, flags, machine, pool.threads(), meter);
-      table += section(file, *model.transformer, rows, machine);
+      table += section(file, model, rows, machine);
       append(file, rows);
       return rows;
     }
@@ -193,7 +192,7 @@ void run(BenchWidthsFlags flags) {
     append(file, rows);
     return rows;
   };
-  const Json rows = measured("target", flags.model.model, target, of_target);
+  const Json rows = measured("target", flags.model.model, *models.target, of_target);
   Json object = {{"model", flags.model.model},
                  {"threads", pool.threads()},
                  {"device", of_target.device_or_null()},
@@ -202,9 +201,9 @@ void run(BenchWidthsFlags flags) {
                  {"widths", rows}};
   if (batches) object["decomposition"] = bench::decomposition_of(rows);
   Json draft_rows = Json::array();
-  if (!drafts.empty()) {
+  if (!models.drafts.empty()) {
     if (is_elsewhere) table += "\n" + of_draft.line;
-    draft_rows = measured("draft", flags.model.drafts.front(), drafts.front(), of_draft);
+    draft_rows = measured("draft", flags.model.drafts.front(), *models.drafts.front(), of_draft);
     object["draft"] = flags.model.drafts.front();
     object["draft_widths"] = draft_rows;
   }

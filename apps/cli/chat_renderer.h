@@ -4,8 +4,8 @@
 
 namespace spectr::cli {
 
-/// Renders conversations by the chat template of the target's file. Throws Failure where it has none. The
-/// model must outlive it.
-bench::ChatRenderer chat_renderer(const LoadedModel& target);
+/// Renders conversations by the chat template of the target's file. Throws Failure if it has none. The models
+/// must outlive the renderer.
+bench::ChatRenderer chat_renderer(const EngineModels& models);
 
 }  // namespace spectr::cli

@@ -53,10 +53,10 @@ std::string describe(const SlimOptions& options) {
 
 /// What each of the drafts would bring, and what less of it would.
 void measure(const ModelFlags& flags) {
-  ThreadPool pool(flags.thread_count());
-  const LoadedModel target = need(load_model(flags.model, pool));
+  const EngineModels models =
+      need(EngineModels::load({.target = flags.model, .threads = flags.thread_count()}));
   for (const std::string& path : flags.drafts) {
-    const auto trials = need(try_slim(*target.transformer, *target.tokenizer, path, pool, {}));
+    const auto trials = need(try_slim(*models.target, *models.tokenizer, path, *models.pool, {}));
     fmt::print("\n{:<44}  {:>12}  {:>10}  {:>14}\n", path, "ms per pass", "accepted", "times as fast");
     for (const SlimTrial& trial : trials.trials) {
       fmt::print("  {:<42}  {:>12.2f}  {:>8.1f} %  {:>14.2f}\n", describe(trial.options),

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "apps/cli/failure.h"
-#include "apps/cli/kept_measurements.h"
+#include "spectr/engine/kept_measurements.h"
 #include "spectr/engine/devices.h"
 
 namespace spectr::cli {

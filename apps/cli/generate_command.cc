@@ -10,7 +10,6 @@
 
 #include "apps/cli/arguments.h"
 #include "apps/cli/commands.h"
-#include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/generation_report.h"
@@ -102,11 +101,7 @@ class GenerateRun {
       if (profile) profile->print(stderr);
     }
     if (interrupted_) end_interrupted();
-    if (reads_costs) {
-      const EngineModels& models = engine_->models();
-      cost_file().keep(*models.target, models.draft_models(), models.pool->threads(),
-                       generated.result.cost_check, generated.result.learned);
-    }
+    if (reads_costs) need(engine_->keep(generated.result));
   }
 
  private:
@@ -171,8 +166,6 @@ class GenerateRun {
     if (flags_.json) return Printing::nothing;
     return flags_.show ? Printing::sources : Printing::text;
   }
-
-  CostFile cost_file() const { return CostFile(flags_.method.cost_file, flags_.verbose); }
 
   /// Generates the completion, and prints it unless there is no printer. An interrupt ends it from the first
   /// block on; before that it ends the program, as nothing would be lost.

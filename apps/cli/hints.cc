@@ -12,7 +12,7 @@
 #include "apps/cli/arguments.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/llama_flags.h"
-#include "apps/cli/model_caches.h"
+#include "spectr/engine/model_caches.h"
 #include "apps/cli/word_lists.h"
 #include "spectr/base/names.h"
 

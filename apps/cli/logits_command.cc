@@ -46,14 +46,13 @@ void add_logits(CLI::App& app) {
       ->transform(whole(0, 1L << 30));
   command.add_flag("--json", flags->json, "print {\"tokens\": [...], \"logits\": [...]}, all of them");
   command.callback([flags] {
-    ThreadPool pool(flags->model.thread_count());
-    const LoadedModel model = need(load_model(flags->model.model, pool, flags->model.load_options()));
-    const auto tokens = parse_tokens(flags->tokens, model.transformer->vocabulary());
+    const EngineModels models = need(EngineModels::load(flags->model.target_options()));
+    const auto tokens = parse_tokens(flags->tokens, models.target->vocabulary());
     const auto context = static_cast<std::size_t>(flags->context);
     if (context > 0 && tokens.size() > context)
       throw Failure(Status::usage, fmt::format("--tokens: {} ids, but -c is {}", tokens.size(), context));
-    const std::size_t least = std::min(tokens.size(), model.transformer->context());
-    const auto session = need(model.transformer->start(context > 0 ? context : least, 1));
+    const std::size_t least = std::min(tokens.size(), models.target->context());
+    const auto session = need(models.target->start(context > 0 ? context : least, 1));
     need(session->score(tokens, TokenTree(tokens.back())));
     const Logits row = session->logits(TokenTree::root);
     std::vector<float> logits(row.size());
@@ -62,7 +61,7 @@ void add_logits(CLI::App& app) {
     if (flags->json) {
       print_json({{"tokens", tokens}, {"logits", logits}});
     } else {
-      print_likeliest(*model.tokenizer, logits);
+      print_likeliest(*models.tokenizer, logits);
     }
   });
 }

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "apps/cli/bundled_models.h"
+#include "spectr/engine/bundled_models.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/hints.h"
-#include "apps/cli/model_caches.h"
+#include "spectr/engine/model_caches.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/rope_flags.h"
 #include "spectr/gguf/quantize.h"
@@ -180,6 +180,16 @@ LoadOptions ModelFlags::load_options() const {
           .progress = loading_bar()};
 }
 
+ModelOptions ModelFlags::target_options() const {
+  return {.target = model, .threads = thread_count(), .load = load_options()};
+}
+
+ModelOptions ModelFlags::model_options() const {
+  ModelOptions options = target_options();
+  options.drafts.assign(drafts.begin(), drafts.end());
+  return options;
+}
+
 int ModelFlags::thread_count() const {
   // More threads than processors would only wait for each other; results do not depend on the number.
   const int all = ranks.processors_of_each();
@@ -196,10 +206,6 @@ void ModelFlags::choose_bundled(bool all_drafts) {
   bundled = true;
 }
 
-void tell_warnings(const Tokenizer& tokenizer) {
-  for (const std::string& warning : tokenizer.vocabulary().warnings()) fmt::print(stderr, "{}\n", warning);
-}
-
 namespace {
 
 /// Tells on standard error which of the draft models that were given the method does not use.
@@ -214,33 +220,32 @@ void tell_unused_drafts(const ModelFlags& flags, const MethodRule& rule, const M
   }
 }
 
+/// Whether draft models become as small as pays: for methods that go by costs, unless somebody said otherwise.
+bool tries_slim_drafts(const ModelFlags& flags, const MethodRule& rule) {
+  return !flags.slim_given && rule.reads(Setting::costs);
+}
+
 }  // namespace
 
 LoadOptions draft_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file) {
   LoadOptions options = flags.load_options();
-  // Devices have no short lists of tokens, and their heads cost little.
-  const bool on_device = !flags.device.of_drafts().empty();
-  if (flags.slim_given || on_device || !rule.reads(Setting::costs)) return options;
-  LoadOptions silent = options;
-  silent.progress = {};  // trials tell their own
-  options.choose_draft = [file, plain = std::move(silent)](
-                             const Transformer& target, const Tokenizer& tokenizer,
-                             const std::filesystem::path& draft, ThreadPool& pool) {
-    return file.slim(target, tokenizer, draft.string(), pool, plain);
-  };
-  return options;
+  return tries_slim_drafts(flags, rule) ? file.with_slim_drafts(std::move(options)) : options;
+}
+
+CostFile cost_file_of(const MethodFlags& method, bool tells_hash) {
+  return CostFile({.path = method.cost_file,
+                   .tell = [](const std::string& line) { fmt::print(stderr, "{}\n", line); },
+                   .progress = measuring_bar(),
+                   .tells_hash = tells_hash});
 }
 
 EngineOptions engine_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file) {
   EngineOptions options;
-  options.models.target = flags.model;
-  if (rule.models.max > 0) options.models.drafts.assign(flags.drafts.begin(), flags.drafts.end());
-  options.models.threads = flags.thread_count();
+  options.models = flags.model_options();
+  if (rule.models.max == 0) options.models.drafts.clear();
   options.models.context = static_cast<std::size_t>(flags.context);
-  options.models.load = draft_options(flags, rule, file);
-  options.costs = [file](const EngineModels& models) {
-    return file.costs(*models.target, models.draft_models(), models.pool->threads());
-  };
+  options.cost_file = file;
+  options.slims_drafts = tries_slim_drafts(flags, rule);
   return options;
 }
 
@@ -251,15 +256,7 @@ EngineOptions check_models(ModelFlags& flags, const MethodFlags& method, bool ve
   check_settings(rule, method.request, settings);
   check_drafts(rule, flags.drafts.size());
   tell_unused_drafts(flags, rule, settings);
-  return engine_options(flags, rule, CostFile(method.cost_file, verbose));
-}
-
-std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool,
-                                     const LoadOptions& options) {
-  std::vector<LoadedModel> drafts;
-  for (const std::string& path : flags.drafts)
-    drafts.push_back(need(load_draft(path, *target.transformer, *target.tokenizer, pool, options)));
-  return drafts;
+  return engine_options(flags, rule, cost_file_of(method, verbose));
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path) {

@@ -7,12 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/cli/cost_file.h"
 #include "apps/cli/device_flags.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/rank_flags.h"
-#include "spectr/base/thread_pool.h"
 #include "spectr/decode/methods.h"
+#include "spectr/engine/cost_file.h"
 #include "spectr/engine/engine.h"
 
 namespace spectr::cli {
@@ -46,6 +45,10 @@ struct ModelFlags {
   void add_cache_types(CLI::App& app);
   /// What these chose.
   LoadOptions load_options() const;
+  /// The target alone, with its own context, and how it is loaded.
+  ModelOptions target_options() const;
+  /// The same with all draft models.
+  ModelOptions model_options() const;
 
   int thread_count() const;
   /// The bundled pair where no model was given, or its target with all bundled drafts, from small to large.
@@ -56,12 +59,12 @@ struct ModelFlags {
 /// A name in small letters, as flags have those of formats.
 std::string lower_case(std::string_view name);
 
-/// Tells on standard error what is wrong with a vocabulary.
-void tell_warnings(const Tokenizer& tokenizer);
-
 /// How draft models are loaded for a method: as small as pays where the method goes by costs, which `file`
 /// knows, and nobody said otherwise.
 LoadOptions draft_options(const ModelFlags& flags, const MethodRule& rule, const CostFile& file);
+
+/// The file of --cost-file, or the default one; it tells on standard error what it measures.
+CostFile cost_file_of(const MethodFlags& method, bool tells_hash);
 
 /// Returns the options of an engine for the models of the flags, with the costs that `file` keeps. Draft
 /// models that the method cannot use are left out.
@@ -71,10 +74,6 @@ EngineOptions engine_options(const ModelFlags& flags, const MethodRule& rule, co
 /// engine that decodes one sequence at a time. Tells on standard error which settings and draft models the
 /// method does not use. Throws Failure.
 EngineOptions check_models(ModelFlags& flags, const MethodFlags& method, bool verbose);
-
-/// The draft models of a target. Throws Failure where one cannot be used or cannot draft for it.
-std::vector<LoadedModel> load_drafts(const ModelFlags& flags, const LoadedModel& target, ThreadPool& pool,
-                                     const LoadOptions& options);
 
 /// The tokenizer alone (vocabulary-only files will do).
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path);

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "apps/cli/commands.h"
-#include "apps/cli/model_caches.h"
+#include "spectr/engine/model_caches.h"
 #include "apps/cli/output.h"
 #include "spectr/base/names.h"
 

@@ -109,22 +109,21 @@ void add_perplexity(CLI::App& app) {
   command.add_flag("--special", flags->special, "recognise special tokens in the text");
   command.add_flag("--json")->description("changes nothing: the output is JSON");
   command.callback([flags] {
-    ThreadPool pool(flags->model.thread_count());
     const std::string text = flags->input.read();
-    const LoadedModel model = need(load_model(flags->model.model, pool, flags->model.load_options()));
-    flags->model.extend_context(*model.transformer);
+    const EngineModels models = need(EngineModels::load(flags->model.target_options()));
+    flags->model.extend_context(*models.target);
     const std::size_t asked = static_cast<std::size_t>(flags->model.context),
-                      size = asked > 0 ? asked : model.transformer->context();
+                      size = asked > 0 ? asked : models.target->context();
     if (size < 2) throw Failure(Status::usage, fmt::format("-c: a window needs 2 tokens, got {}", size));
-    Windows windows(model.tokenizer->vocabulary(),
-                    model.tokenizer->encode(text, {.parse_special = flags->special}), size);
+    Windows windows(models.tokenizer->vocabulary(),
+                    models.tokenizer->encode(text, {.parse_special = flags->special}), size);
     if (windows.longest() < 2) {
       throw Failure(Status::usage,
                     fmt::format("{}: perplexity needs a token to predict, the text has {} tokens",
                                 *flags->input.file, windows.size()));
     }
     // A short text needs no more room than it has tokens.
-    const auto session = need(model.transformer->start(windows.longest(), rows_per_pass));
+    const auto session = need(models.target->start(windows.longest(), rows_per_pass));
     double nll = 0.0;
     Progress progress("perplexity", windows.size());
     for (auto window = windows.next(); !window.empty(); window = windows.next()) {

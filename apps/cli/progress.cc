@@ -42,4 +42,15 @@ std::function<void(const std::filesystem::path&, std::uint64_t, std::uint64_t)> 
   };
 }
 
+std::function<void(std::string_view, double)> measuring_bar() {
+  return [bar = std::shared_ptr<Progress>()](std::string_view what, double share) mutable {
+    constexpr std::size_t total = 100;
+    if (!bar) bar = std::make_shared<Progress>(std::string(what), total);
+    bar->at(static_cast<std::size_t>(total * share));
+    if (share < 1.0) return;
+    bar->done();
+    bar.reset();
+  };
+}
+
 }  // namespace spectr::cli

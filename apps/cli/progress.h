@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace spectr::cli {
 
@@ -25,5 +26,8 @@ class Progress {
 
 /// Says on such a line how far a model's file has been loaded, see LoadOptions::progress.
 std::function<void(const std::filesystem::path& file, std::uint64_t done, std::uint64_t all)> loading_bar();
+
+/// Prints on such a line how much of a measurement is done, see CostFileOptions::progress.
+std::function<void(std::string_view what, double share)> measuring_bar();
 
 }  // namespace spectr::cli

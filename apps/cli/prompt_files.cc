@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "apps/cli/bundled_models.h"
+#include "spectr/engine/bundled_models.h"
 #include "apps/cli/failure.h"
 
 namespace spectr::cli {

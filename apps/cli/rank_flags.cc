@@ -15,7 +15,7 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/model_flags.h"
 #include "apps/cli/program.h"
-#include "apps/cli/usable_processors.h"
+#include "spectr/engine/usable_processors.h"
 #include "spectr/backend/sharded/follower.h"
 #include "spectr/backend/sharded/mpi_job.h"
 #include "spectr/backend/sharded/sharded_backend.h"

@@ -9,11 +9,11 @@
 
 #include "apps/cli/arguments.h"
 #include "apps/cli/commands.h"
-#include "apps/cli/cost_file.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
 #include "apps/cli/method_flags.h"
 #include "apps/cli/model_flags.h"
+#include "apps/cli/progress.h"
 #include "apps/cli/rank_flags.h"
 #include "apps/cli/sampling_flags.h"
 #include "apps/cli/template_flags.h"
@@ -70,8 +70,10 @@ server::LogFormat log_format_of(const ServeFlags& flags) {
 server::ServerOptions complete(ServeFlags& flags) {
   server::ServerOptions options = std::move(flags.server);
   flags.model.choose_bundled();
-  const CostFile costs(flags.method.cost_file, true,
-                       [](const std::string& line) { spdlog::info("{}", line); });
+  const CostFile costs({.path = flags.method.cost_file,
+                        .tell = [](const std::string& line) { spdlog::info("{}", line); },
+                        .progress = measuring_bar(),
+                        .tells_hash = true});
   options.service.defaults = {flags.sampling.warp().options(),
                               flags.predict < 0 ? std::nullopt : std::optional<std::size_t>(flags.predict),
                               flags.method.request,
@@ -79,7 +81,7 @@ server::ServerOptions complete(ServeFlags& flags) {
   check_method(flags.method, flags.model.drafts.size());
   EngineOptions& engine = options.service.engine;
   engine = engine_options(flags.model, flags.method.rule(flags.model.drafts.size()), costs);
-  engine.models.drafts.assign(flags.model.drafts.begin(), flags.model.drafts.end());  // requests may use them
+  engine.models.drafts = flags.model.model_options().drafts;  // requests may use them
   engine.models.chat = flags.chat_template.read();
   engine.measures_on_demand = false;  // it would disturb others
   engine.slots = {.slots = static_cast<std::size_t>(flags.slots),

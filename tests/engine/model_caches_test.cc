@@ -1,11 +1,11 @@
-#include "apps/cli/model_caches.h"
+#include "spectr/engine/model_caches.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <fstream>
 
-namespace spectr::cli {
+namespace spectr {
 namespace {
 
 namespace fs = std::filesystem;
@@ -122,4 +122,4 @@ TEST(Quantisation, IsAWordOfTheName) {
 }
 
 }  // namespace
-}  // namespace spectr::cli
+}  // namespace spectr

@@ -1,10 +1,10 @@
-#include "apps/cli/processor_name.h"
+#include "spectr/engine/processor_name.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-namespace spectr::cli {
+namespace spectr {
 namespace {
 
 std::string name_in(const std::string& info) {
@@ -29,4 +29,4 @@ TEST(ProcessorName, IsUnknownWhereNothingIsTold) {
 }
 
 }  // namespace
-}  // namespace spectr::cli
+}  // namespace spectr

@@ -7,7 +7,7 @@
 
 #include "spectr/base/result.h"
 
-namespace spectr::cli {
+namespace spectr {
 
 /// The models that come with the program.
 struct BundledModels {
@@ -24,4 +24,4 @@ Result<BundledModels> bundled_models();
 Result<std::filesystem::path> data_file(const std::string& given, std::string_view name,
                                         std::string_view flag);
 
-}  // namespace spectr::cli
+}  // namespace spectr

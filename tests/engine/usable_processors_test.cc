@@ -1,4 +1,4 @@
-#include "apps/cli/usable_processors.h"
+#include "spectr/engine/usable_processors.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-namespace spectr::cli {
+namespace spectr {
 namespace {
 
 class ProcessorQuota : public testing::Test {
@@ -70,4 +70,4 @@ TEST(UsableProcessors, AreAtLeastOne) {
 }
 
 }  // namespace
-}  // namespace spectr::cli
+}  // namespace spectr

@@ -1,5 +1,5 @@
 // What a run has found out of a pair of models is kept for the next.
-#include "apps/cli/cost_file.h"
+#include "spectr/engine/cost_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include "tests/support/data.h"
 #include "tests/support/real_model.h"
 
-namespace spectr::cli {
+namespace spectr {
 namespace {
 
 using namespace test;
@@ -21,16 +21,16 @@ class CostFileTest : public testing::Test {
  protected:
   ~CostFileTest() override { std::filesystem::remove(path_); }
 
-  std::shared_ptr<const Costs> costs() const { return file_.costs(*target_, drafts_, 1); }
+  std::shared_ptr<const Costs> costs() const { return file_.costs(*target_, drafts_, 1).value(); }
   void keep(const CostCheck& check, const std::vector<Learned>& learned) const {
-    file_.keep(*target_, drafts_, 1, check, learned);
+    EXPECT_TRUE(file_.keep(*target_, drafts_, 1, check, learned));
   }
   std::optional<LearnedAcceptance> learned(Support support) const {
     return costs()->drafts.front().learned[static_cast<std::size_t>(support)];
   }
 
   std::string path_ = testing::TempDir() + "costs-" + std::to_string(getpid()) + ".json";
-  CostFile file_{path_, true};
+  CostFile file_{{.path = path_}};
   RealModel target_ = RealModel::load(tiny_target), draft_ = RealModel::load(tiny_draft);
   std::vector<const Transformer*> drafts_ = {draft_.transformer.get()};
 };
@@ -64,10 +64,10 @@ TEST_F(CostFileTest, CostsThatAreOffAreMeasuredAnew) {
 
 TEST_F(CostFileTest, SmallDraftsStayAsTheyAre) {
   const ChosenDraft chosen =
-      file_.slim(*target_, *target_.tokenizer, find_data(tiny_draft)->string(), *target_.pool, {});
+      file_.slim(*target_, *target_.tokenizer, find_data(tiny_draft).value(), *target_.pool, {}).value();
   EXPECT_EQ(chosen.options, SlimOptions());
   EXPECT_FALSE(chosen.model);
 }
 
 }  // namespace
-}  // namespace spectr::cli
+}  // namespace spectr

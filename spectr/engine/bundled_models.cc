@@ -1,4 +1,4 @@
-#include "apps/cli/bundled_models.h"
+#include "spectr/engine/bundled_models.h"
 
 #include <fmt/ranges.h>
 
@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-namespace spectr::cli {
+namespace spectr {
 
 namespace {
 
@@ -60,4 +60,4 @@ Result<BundledModels> bundled_models() {
   return error("the bundled models are not there (looked in {}); name a model with -m", looked);
 }
 
-}  // namespace spectr::cli
+}  // namespace spectr

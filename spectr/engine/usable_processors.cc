@@ -1,4 +1,4 @@
-#include "apps/cli/usable_processors.h"
+#include "spectr/engine/usable_processors.h"
 
 #include <sched.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace spectr::cli {
+namespace spectr {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -59,4 +59,4 @@ int usable_processors() {
   return quota < all ? static_cast<int>(quota) : all;
 }
 
-}  // namespace spectr::cli
+}  // namespace spectr

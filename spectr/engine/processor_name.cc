@@ -1,4 +1,4 @@
-#include "apps/cli/processor_name.h"
+#include "spectr/engine/processor_name.h"
 
 #include <fmt/ranges.h>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace spectr::cli {
+namespace spectr {
 
 std::string processor_name() {
   std::ifstream info("/proc/cpuinfo");
@@ -31,4 +31,4 @@ std::string processor_name(std::istream& info) {
   return cores.empty() ? "unknown processor" : fmt::format("ARM {}", fmt::join(cores, " and "));
 }
 
-}  // namespace spectr::cli
+}  // namespace spectr

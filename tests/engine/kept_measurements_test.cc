@@ -1,5 +1,5 @@
 // One file of measurements, edited by several programs at once.
-#include "apps/cli/kept_measurements.h"
+#include "spectr/engine/kept_measurements.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -7,13 +7,23 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-namespace spectr::cli {
+namespace spectr {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr int programs = 8, edits = 40;
+
+/// Counts one more edit of an entry.
+std::string edited(std::string_view json) {
+  Json entry = Json::parse(json);
+  entry["edits"] = entry["edits"].get<int>() + 1;
+  return entry.dump();
+}
 
 std::string key(int program) {
   return "models of program " + std::to_string(program);
@@ -59,9 +69,7 @@ TEST_F(KeptMeasurementsTest, ProgramsThatFinishTogetherKeepEachOthersEdits) {
   std::ofstream(path()) << all.dump();
   ASSERT_TRUE(run_together([this](int program) {
     const KeptMeasurements file(path());
-    for (int i = 0; i < edits; ++i) {
-      file.change(key(program), [](Json& entry) { entry["edits"] = entry["edits"].template get<int>() + 1; });
-    }
+    for (int i = 0; i < edits; ++i) EXPECT_TRUE(file.change(key(program), edited));
   }));
   const Json after = contents();
   for (int i = 0; i < programs; ++i) EXPECT_EQ(after[key(i)]["edits"], edits) << key(i);
@@ -72,11 +80,11 @@ TEST_F(KeptMeasurementsTest, AnEntryThatIsAddedMeanwhileStays) {
   std::ofstream(path()) << Json{{shared, {{"target", Json::object()}, {"edits", 0}}}}.dump();
   ASSERT_TRUE(run_together([&](int program) {
     const KeptMeasurements file(path());
-    const auto measured = [](const Json&) { return true; };
+    const auto measured = [](std::string_view) { return true; };
     for (int i = 0; i < edits; ++i) {
       const std::string own = key(program) + ", " + std::to_string(i);
-      (void)file.entry(own, measured, [] { return Json{{"target", Json::object()}}; });
-      file.change(shared, [](Json& entry) { entry["edits"] = entry["edits"].template get<int>() + 1; });
+      EXPECT_TRUE(file.entry(own, measured, [] { return R"({"target": {}})"; }));
+      EXPECT_TRUE(file.change(shared, edited));
     }
   }));
   const Json after = contents();
@@ -85,4 +93,4 @@ TEST_F(KeptMeasurementsTest, AnEntryThatIsAddedMeanwhileStays) {
 }
 
 }  // namespace
-}  // namespace spectr::cli
+}  // namespace spectr

@@ -1,4 +1,4 @@
-#include "apps/cli/model_caches.h"
+#include "spectr/engine/model_caches.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 
 #include "spectr/base/names.h"
 
-namespace spectr::cli {
+namespace spectr {
 namespace {
 
 namespace fs = std::filesystem;
@@ -279,4 +279,4 @@ std::string quantisation_of(std::string_view file) {
   return "";
 }
 
-}  // namespace spectr::cli
+}  // namespace spectr

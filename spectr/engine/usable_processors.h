@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <istream>
 
-namespace spectr::cli {
+namespace spectr {
 
 /// How many processors this process may keep busy, ≥ 1: those that it may run on, and no more than the quota
 /// of its control groups pays for (as that of a container has one), rounded up.
@@ -13,4 +13,4 @@ int usable_processors();
 /// `groups`, in the form of /proc/self/cgroup, and of the groups around them, whose folders lie in `root`.
 double processor_quota(std::istream& groups, const std::filesystem::path& root);
 
-}  // namespace spectr::cli
+}  // namespace spectr

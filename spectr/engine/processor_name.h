@@ -3,7 +3,7 @@
 #include <istream>
 #include <string>
 
-namespace spectr::cli {
+namespace spectr {
 
 /// "AMD EPYC", as /proc/cpuinfo has it. On ARM that names nobody: "ARM 0x41/0xd05 and 0x41/0xd0b" are the
 /// numbers of the maker and the part of each kind of core.
@@ -12,4 +12,4 @@ std::string processor_name();
 /// The same from text of this form.
 std::string processor_name(std::istream& info);
 
-}  // namespace spectr::cli
+}  // namespace spectr

@@ -1,4 +1,4 @@
-#include "apps/cli/kept_measurements.h"
+#include "spectr/engine/kept_measurements.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -8,29 +8,32 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <system_error>
 #include <utility>
 
-#include "apps/cli/failure.h"
-#include "apps/cli/text_input.h"
-
-namespace spectr::cli {
+namespace spectr {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Empty where there is no place for it.
+/// Entries in the order in which they were added.
+using Entries = nlohmann::ordered_json;
+
+/// Returns an empty path if there is no place for the file.
 std::string default_path() {
   const std::string folder = measurements_folder();
   return folder.empty() ? folder : folder + "/costs.json";
 }
 
 /// Whether a file holds entries of costs, of this version or of others, and nothing else.
-bool holds_costs(const Json& all) {
-  return all.is_object() && std::ranges::all_of(all, [](const Json& entry) {
+bool holds_costs(const Entries& all) {
+  return all.is_object() && std::ranges::all_of(all, [](const Entries& entry) {
            return entry.is_object() && entry.contains("target");
          });
 }
@@ -57,6 +60,22 @@ std::error_code prepare(const fs::path& path) {
 
 std::string unwritable(const std::string& path, std::error_code why) {
   return fmt::format("'{}' cannot be written: {}", path, why.message());
+}
+
+/// Returns the entries of a file; none if there is no file.
+Result<Entries> read_entries(const std::string& path) {
+  std::error_code unknown;
+  const bool there = !path.empty() && fs::exists(path, unknown);
+  if (unknown) return error(ErrorCode::io, "{}: {}", path, unknown.message());
+  if (!there) return Entries::object();
+  if (fs::is_directory(path, unknown)) return error(ErrorCode::io, "{}: is a directory", path);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return error(ErrorCode::io, "{}: {}", path, std::strerror(errno));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) return error(ErrorCode::io, "{}: cannot be read", path);
+  Entries all = Entries::parse(text, nullptr, false);
+  if (!holds_costs(all)) return error("{}: is not a file of measured costs", path);
+  return all;
 }
 
 /// Writes the file aside and renames it, so that a reader never sees half of it, and a disk that is full
@@ -90,14 +109,14 @@ std::error_code replace_file(const fs::path& place, const std::string& contents)
 /// systems, nobody waits.
 class MeasuringAlone {
  public:
-  explicit MeasuringAlone(const std::string& file) {
+  MeasuringAlone(const std::string& file, const KeptMeasurements::Tell& tell) {
     if (file.empty()) return;
     std::error_code failed;
     const fs::path folder = fs::absolute(file, failed).parent_path();
     fs::create_directories(folder, failed);
     folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder_ < 0 || ::flock(folder_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-    fmt::print(stderr, "another spectr measures this machine: waiting for it\n");
+    if (tell) tell("another spectr measures this machine: waiting for it");
     while (::flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
     }
   }
@@ -150,69 +169,66 @@ std::string measurements_folder() {
   return {};
 }
 
-KeptMeasurements::KeptMeasurements(const std::optional<std::string>& path)
-    : path_(path.value_or(default_path())), named_(path.has_value()) {}
-
-Result<Json> KeptMeasurements::read() const {
-  std::error_code unknown;
-  const bool there = !path_.empty() && fs::exists(path_, unknown);
-  if (unknown) return error("{}: {}", path_, unknown.message());
-  if (!there) return Json::object();
-  try {
-    Json all = Json::parse(read_file(path_), nullptr, false);
-    if (holds_costs(all)) return all;
-    return error("{}: is not a file of measured costs", path_);
-  } catch (const Failure& failure) {
-    return error("{}", failure.what());
-  }
+KeptMeasurements::KeptMeasurements(const std::optional<std::string>& path, Tell tell)
+    : path_(path.value_or(default_path())), named_(path.has_value()), tell_(std::move(tell)) {
+  if (!tell_) tell_ = [](const std::string&) {};
 }
 
-Json KeptMeasurements::usable(Result<Json> entries) const {
-  return named_ ? need(std::move(entries)) : entries.value_or(Json::object());
+Result<KeptMeasurements::Entry> KeptMeasurements::entry(
+    const std::string& key, const std::function<Result<bool>(std::string_view json)>& holds,
+    const std::function<Result<std::string>()>& measure) const {
+  // The usable entry of the key; none: it has to be measured.
+  const auto find = [&](const Result<Entries>& all) -> Result<std::optional<std::string>> {
+    if (!all && named_) return std::unexpected(all.error());
+    if (!all || !all->contains(key)) return std::nullopt;
+    std::string json = all->at(key).dump();
+    SPECTR_TRY(const bool usable, holds(json));
+    return usable ? std::optional(std::move(json)) : std::nullopt;
+  };
+  const Result<Entries> stored = read_entries(path_);
+  if (!stored && !named_) tell_(fmt::format("{}: the machine is measured again", stored.error().message));
+  SPECTR_TRY(std::optional<std::string> found, find(stored));
+  if (found) return Entry{*std::move(found), true};
+  const MeasuringAlone alone(path_, tell_);
+  SPECTR_TRY(found, find(read_entries(path_)));
+  if (found) return Entry{*std::move(found), true};  // somebody else was faster
+  if (const auto failed = named_ ? prepare(place_of(path_)) : std::error_code())
+    return error(ErrorCode::internal, "{}", unwritable(path_, failed));  // before it takes seconds
+  SPECTR_TRY(std::string measured, measure());
+  const EditingAlone editing(path_);
+  Result<Entries> all = read_entries(path_);
+  SPECTR_TRY(found, find(all));
+  if (found) return Entry{*std::move(found), true};  // if nobody waits, all go by the entry that came first
+  if (!all) all = Entries::object();
+  (*all)[key] = Entries::parse(measured);
+  SPECTR_TRY(const bool kept, write(all->dump(1) + "\n"));
+  return Entry{std::move(measured), kept};
 }
 
-bool KeptMeasurements::write(const Json& all) const {
+Result<bool> KeptMeasurements::write(const std::string& contents) const {
   if (path_.empty()) {
-    fmt::print(stderr, "neither XDG_CACHE_HOME nor HOME is set: what was measured is not kept\n");
+    tell_("neither XDG_CACHE_HOME nor HOME is set: what was measured is not kept");
     return false;
   }
-  const std::error_code failed = replace_file(place_of(path_), all.dump(1) + "\n");
+  const std::error_code failed = replace_file(place_of(path_), contents);
   if (!failed) return true;
   const std::string problem = unwritable(path_, failed);
-  if (named_) throw Failure(Status::failed, problem);
-  fmt::print(stderr, "{}; the next run measures again (--cost-file names another file)\n", problem);
+  if (named_) return error(ErrorCode::internal, "{}", problem);
+  tell_(problem + "; the next run measures again (--cost-file names another file)");
   return false;
 }
 
-KeptMeasurements::Entry KeptMeasurements::entry(const std::string& key,
-                                                const std::function<bool(const Json&)>& holds,
-                                                const std::function<Json()>& measure) const {
-  const auto has = [&](const Json& all) { return all.contains(key) && holds(all.at(key)); };
-  const Result<Json> stored = read();
-  if (!stored && !named_) fmt::print(stderr, "{}: the machine is measured again\n", stored.error().message);
-  Json all = usable(stored);
-  if (has(all)) return {all.at(key), true};
-  const MeasuringAlone alone(path_);
-  all = usable(read());
-  if (has(all)) return {all.at(key), true};  // somebody else was faster
-  if (const auto failed = named_ ? prepare(place_of(path_)) : std::error_code())
-    throw Failure(Status::failed, unwritable(path_, failed));  // before it takes seconds
-  Json measured = measure();
+Result<void> KeptMeasurements::change(
+    const std::string& key, const std::function<std::string(std::string_view json)>& change) const {
   const EditingAlone editing(path_);
-  all = usable(read());
-  if (has(all)) return {all.at(key), true};  // where nobody waits: all go by the entry that came first
-  all[key] = measured;
-  const bool kept = write(all);
-  return {std::move(measured), kept};
+  Result<Entries> all = read_entries(path_);
+  if (!all || !all->contains(key)) return {};
+  Entries& entry = all->at(key);
+  Entries changed = Entries::parse(change(entry.dump()));
+  if (changed == entry) return {};
+  entry = std::move(changed);
+  SPECTR_TRY_VOID(write(all->dump(1) + "\n"));
+  return {};
 }
 
-void KeptMeasurements::change(const std::string& key, const std::function<void(Json&)>& change) const {
-  const EditingAlone editing(path_);
-  Result<Json> all = read();
-  if (!all || !all->contains(key)) return;
-  const Json before = all->at(key);
-  change(all->at(key));
-  if (all->at(key) != before) (void)write(*all);
-}
-
-}  // namespace spectr::cli
+}  // namespace spectr

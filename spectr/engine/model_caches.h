@@ -9,7 +9,7 @@
 
 #include "spectr/base/result.h"
 
-namespace spectr::cli {
+namespace spectr {
 
 /// A model that another program has downloaded.
 struct CachedModel {
@@ -52,4 +52,4 @@ class ModelCaches {
 /// The part of a file's name that says how it is quantised, "Q4_K_M"; empty where none does.
 std::string quantisation_of(std::string_view file);
 
-}  // namespace spectr::cli
+}  // namespace spectr
