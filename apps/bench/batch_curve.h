@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/bench/energy_meter.h"
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/lm/language_model.h"
 
 namespace spectr::bench {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/base/result.h"
 #include "spectr/decode/methods.h"
 #include "spectr/sampling/warp.h"

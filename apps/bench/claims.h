@@ -3,7 +3,7 @@
 #include <string>
 
 #include "apps/bench/presets.h"
-#include "apps/json.h"
+#include "apps/support/json.h"
 
 namespace spectr::bench {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/backend/sharded/sharded_backend.h"
 #include "spectr/nn/transformer.h"
 

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "apps/json_input.h"
-#include "apps/open_file.h"
+#include "apps/support/json_input.h"
+#include "apps/support/open_file.h"
 
 namespace spectr::bench {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "apps/bench/cells.h"
 #include "apps/bench/presets.h"
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/base/result.h"
 
 namespace spectr::bench {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/base/result.h"
 #include "spectr/lm/language_model.h"
 

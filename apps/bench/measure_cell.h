@@ -7,7 +7,7 @@
 #include "apps/bench/generation.h"
 #include "apps/bench/measurement.h"
 #include "apps/bench/scores.h"
-#include "apps/json.h"
+#include "apps/support/json.h"
 
 namespace spectr::bench {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/decode/draft.h"
 #include "spectr/decode/drafter.h"
 

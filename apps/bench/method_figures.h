@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "apps/plot/plot.h"
 
 namespace spectr::bench {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 
 namespace spectr::bench {
 

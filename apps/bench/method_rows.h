@@ -6,7 +6,7 @@
 
 #include "apps/bench/measurement.h"
 #include "apps/bench/presets.h"
-#include "apps/json.h"
+#include "apps/support/json.h"
 
 namespace spectr::bench {
 

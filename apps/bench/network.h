@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/backend/sharded/split.h"
 
 namespace spectr::bench {

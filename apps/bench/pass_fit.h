@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 
 namespace spectr::bench {
 

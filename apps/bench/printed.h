@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 
 namespace spectr::bench {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/base/result.h"
 
 namespace spectr::bench {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "apps/plot/data_table.h"
 
 namespace spectr::bench {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 
 namespace spectr::bench {
 

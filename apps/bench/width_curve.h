@@ -5,7 +5,7 @@
 #include <span>
 
 #include "apps/bench/energy_meter.h"
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/nn/transformer.h"
 
 namespace spectr::bench {

@@ -12,7 +12,7 @@
 #include "apps/cli/interrupt.h"
 #include "apps/cli/reasoning_printer.h"
 #include "apps/cli/terminal_style.h"
-#include "apps/random_seed.h"
+#include "apps/support/random_seed.h"
 
 namespace spectr::cli {
 

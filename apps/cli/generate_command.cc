@@ -22,7 +22,7 @@
 #include "apps/cli/template_flags.h"
 #include "apps/cli/text_input.h"
 #include "apps/cli/text_printer.h"
-#include "apps/random_seed.h"
+#include "apps/support/random_seed.h"
 #include "spectr/engine/engine.h"
 
 namespace spectr::cli {

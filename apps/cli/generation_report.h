@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/decode/generate.h"
 #include "spectr/decode/methods.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/json_input.h"
-#include "apps/open_file.h"
+#include "apps/support/json_input.h"
+#include "apps/support/open_file.h"
 #include "spectr/base/numeric.h"
 
 namespace spectr::cli {

@@ -15,7 +15,7 @@
 #include "apps/cli/output.h"
 #include "apps/cli/plan_input.h"
 #include "apps/cli/text_input.h"
-#include "apps/json_input.h"
+#include "apps/support/json_input.h"
 #include "spectr/base/counter_random.h"
 #include "spectr/base/names.h"
 #include "spectr/transport/plan.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/json_input.h"
+#include "apps/support/json_input.h"
 
 namespace spectr::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/base/result.h"
 #include "spectr/transport/distribution.h"
 #include "spectr/transport/plan.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/backend/cpu/machine_speed.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/nn/pass_profile.h"

@@ -5,8 +5,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "apps/json_input.h"
-#include "apps/open_file.h"
+#include "apps/support/json_input.h"
+#include "apps/support/open_file.h"
 #include "spectr/base/numeric.h"
 
 namespace spectr::cli {

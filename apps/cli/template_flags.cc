@@ -6,7 +6,7 @@
 #include "apps/cli/flag_values.h"
 #include "apps/cli/text_input.h"
 #include "apps/cli/word_lists.h"
-#include "apps/json_input.h"
+#include "apps/support/json_input.h"
 #include "spectr/base/names.h"
 #include "spectr/text/chat/chat_forms.h"
 #include "spectr/text/jinja/from_json.h"

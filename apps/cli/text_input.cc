@@ -10,7 +10,7 @@
 
 #include "apps/cli/failure.h"
 #include "apps/cli/flag_values.h"
-#include "apps/open_file.h"
+#include "apps/support/open_file.h"
 
 namespace spectr::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "apps/json.h"
-#include "apps/json_input.h"
+#include "apps/support/json.h"
+#include "apps/support/json_input.h"
 #include "apps/server/log.h"
 #include "spectr/base/names.h"
 

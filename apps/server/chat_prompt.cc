@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "apps/json_input.h"
+#include "apps/support/json_input.h"
 #include "apps/server/api_error.h"
 #include "apps/server/fields.h"
 #include "spectr/base/names.h"

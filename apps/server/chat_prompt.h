@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "apps/server/fields.h"
 #include "spectr/text/chat/chat_template.h"
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "apps/json_input.h"
-#include "apps/random_seed.h"
+#include "apps/support/json_input.h"
+#include "apps/support/random_seed.h"
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
 

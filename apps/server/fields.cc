@@ -7,7 +7,7 @@
 #include <limits>
 #include <mutex>
 
-#include "apps/json_input.h"
+#include "apps/support/json_input.h"
 #include "apps/server/api_error.h"
 #include "spectr/base/names.h"
 

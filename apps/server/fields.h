@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 
 namespace spectr::server {
 

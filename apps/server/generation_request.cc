@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "apps/json_input.h"
+#include "apps/support/json_input.h"
 #include "apps/server/api_error.h"
 #include "apps/server/foreign_fields.h"
 #include "apps/server/sampler_chain.h"

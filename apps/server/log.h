@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "apps/server/access_log.h"
 
 namespace spectr::server {

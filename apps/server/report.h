@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "apps/server/api_error.h"
 #include "spectr/engine/completion.h"
 #include "spectr/engine/request.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/json_input.h"
+#include "apps/support/json_input.h"
 #include "apps/server/api_error.h"
 
 namespace spectr::server {

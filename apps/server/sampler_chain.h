@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/sampling/warp.h"
 
 namespace spectr::server {

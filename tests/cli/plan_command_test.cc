@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/transport/plans.h"
 #include "tests/support/chi_square.h"
 

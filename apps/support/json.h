@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "apps/indexed_map.h"
+#include "apps/support/indexed_map.h"
 
 namespace spectr {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/base/names.h"
 #include "spectr/base/result.h"
 #include "spectr/base/utf8.h"
