@@ -11,14 +11,14 @@
 
 #include "apps/bench/prompts.h"
 #include "apps/bench/rouge.h"
-#include "spectr/engine/bundled_models.h"
 #include "apps/cli/failure.h"
-#include "apps/cli/flag_values.h"
-#include "apps/cli/model_flags.h"
-#include "apps/cli/output.h"
+#include "apps/cli/flags/flag_values.h"
+#include "apps/cli/flags/model_flags.h"
 #include "apps/cli/program.h"
-#include "apps/cli/progress.h"
+#include "apps/cli/report/output.h"
+#include "apps/cli/report/progress.h"
 #include "lab/experiment.h"
+#include "spectr/engine/bundled_models.h"
 
 namespace spectr::lab {
 namespace {

@@ -50,8 +50,8 @@ class CountingSession final : public Session {
   double& rows_;
 };
 
-/// Generates as many tokens as the pair's horizon after a start that is drawn uniformly, and calls seen(block)
-/// for every block.
+/// Generates as many tokens as the pair's horizon after a start that is drawn uniformly, and calls
+/// seen(block) for every block.
 Result<void> decode(Decoder& decoder, Models& models, const MarkovPair& pair, CounterRandom random,
                     const std::function<void(const Block&)>& seen) {
   const std::size_t T = pair.horizon();

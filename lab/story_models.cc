@@ -8,9 +8,9 @@ Result<StoryModels> load_stories(const Context& context) {
   const StoryInputs& inputs = context.stories;
   if (inputs.prompts.empty()) return error("no prompts are given");
   StoryModels models;
-  SPECTR_TRY(models.pair, EngineModels::load({.target = inputs.target,
-                                              .drafts = {inputs.draft},
-                                              .threads = context.threads}));
+  SPECTR_TRY(
+      models.pair,
+      EngineModels::load({.target = inputs.target, .drafts = {inputs.draft}, .threads = context.threads}));
   if (inputs.scorer) {
     SPECTR_TRY(models.scorer, EngineModels::load({.target = *inputs.scorer, .threads = context.threads}));
   }

@@ -11,7 +11,7 @@ namespace spectr::lab {
 
 /// The models of an experiment on stories.
 struct StoryModels {
-  EngineModels pair;                    ///< the target and one draft model
+  EngineModels pair;                   ///< the target and one draft model
   std::optional<EngineModels> scorer;  ///< none: no other model judges
 
   const Tokenizer& tokenizer() const { return *pair.tokenizer; }

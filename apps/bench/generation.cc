@@ -29,8 +29,8 @@ void cut(std::vector<Token>& prompt, std::size_t room, std::optional<Token> bos)
 Result<std::vector<TokenPrompt>> tokenize(const Setup& setup, std::span<const Prompt> prompts) {
   const std::size_t context = setup.models.target->context();
   if (setup.predict + 1 > context) {
-    return error("-n {}: the context of {} has {} tokens", setup.predict,
-                 setup.models.target->file().name(), context);
+    return error("-n {}: the context of {} has {} tokens", setup.predict, setup.models.target->file().name(),
+                 context);
   }
   const std::size_t room = context - setup.predict;
   std::vector<TokenPrompt> all;

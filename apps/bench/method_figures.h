@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/support/json.h"
 #include "apps/plot/plot.h"
+#include "apps/support/json.h"
 
 namespace spectr::bench {
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "apps/bench/claims.h"
 #include "apps/bench/method_report.h"
 #include "apps/bench/method_rows.h"
 #include "apps/plot/data_table.h"
@@ -80,7 +79,7 @@ std::string prompts_line(const Json& set) {
 
 Results results_of(const Preset* preset, const Setup& setup, std::span<const Part> parts,
                    std::string_view relative_to) {
-  Results results{Json::array(), Json::array(), Json::array(), Json::array()};
+  Results results{Json::array(), Json::array(), Json::array()};
   std::vector<Json> by_part;
   for (const Part& part : parts) {
     by_part.push_back(rows_of(preset, setup, part));
@@ -92,8 +91,6 @@ Results results_of(const Preset* preset, const Setup& setup, std::span<const Par
     results.across = rows_across(by_part);
     set_relative(results.across, relative_to);
   }
-  if (preset != nullptr) results.claims = claims_json(*preset);
-  add_measured(results.claims, results.rows);
   return results;
 }
 
@@ -112,7 +109,6 @@ std::string results_text(const Json& sets, const Results& results) {
     text += fmt::format("\nall {} data sets: means ± standard deviations over them\n{}", sets.size(),
                         methods_table(results.across));
   }
-  if (!results.claims.empty()) text += "\n" + claims_table(results.claims);
   return text;
 }
 

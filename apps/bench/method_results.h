@@ -35,7 +35,6 @@ struct Results {
   Json rows;        ///< method_rows.h; data set by data set, of each a row per cell or per rank
   Json references;  ///< plain decoding as it ran beside the cells, per data set
   Json across;      ///< of several data sets: a row per cell with the mean over them; else empty
-  Json claims;      ///< claims.h; empty where the preset has none
 };
 
 /// Requires: every cell was measured. `relative_to`: see set_relative.

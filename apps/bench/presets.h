@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,12 +71,6 @@ struct Preset {
   std::vector<DataSet> data_sets = {};    ///< whose prompts are measured and nothing else
   std::optional<PassTable> passes = {};   ///< for `bench widths` instead
 };
-
-/// Every preset, by paper and number.
-std::span<const Preset> presets();
-
-/// The preset of that name, or an error that lists the names.
-Result<const Preset*> find_preset(std::string_view name);
 
 /// A cell of a preset with the column that it is of and what the paper prints of it.
 struct PresetCell {

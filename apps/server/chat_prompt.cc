@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "apps/support/json_input.h"
 #include "apps/server/api_error.h"
 #include "apps/server/fields.h"
+#include "apps/support/json_input.h"
 #include "spectr/base/names.h"
 #include "spectr/text/jinja/from_json.h"
 

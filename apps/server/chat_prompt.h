@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "apps/support/json.h"
 #include "apps/server/fields.h"
+#include "apps/support/json.h"
 #include "spectr/text/chat/chat_template.h"
 
 namespace spectr::server {

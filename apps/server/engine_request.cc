@@ -6,10 +6,10 @@
 #include <limits>
 #include <utility>
 
-#include "apps/support/json_input.h"
-#include "apps/support/random_seed.h"
 #include "apps/server/api_error.h"
 #include "apps/server/chat_prompt.h"
+#include "apps/support/json_input.h"
+#include "apps/support/random_seed.h"
 
 namespace spectr::server {
 namespace {

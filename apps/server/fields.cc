@@ -7,8 +7,8 @@
 #include <limits>
 #include <mutex>
 
-#include "apps/support/json_input.h"
 #include "apps/server/api_error.h"
+#include "apps/support/json_input.h"
 #include "spectr/base/names.h"
 
 namespace spectr::server {

@@ -5,10 +5,10 @@
 #include <span>
 #include <utility>
 
-#include "apps/support/json_input.h"
 #include "apps/server/api_error.h"
 #include "apps/server/foreign_fields.h"
 #include "apps/server/sampler_chain.h"
+#include "apps/support/json_input.h"
 
 namespace spectr::server {
 namespace {

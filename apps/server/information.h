@@ -1,7 +1,7 @@
 #pragma once
 
-#include "apps/support/json.h"
 #include "apps/server/service.h"
+#include "apps/support/json.h"
 
 namespace spectr::server {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/support/json.h"
 #include "apps/server/api_error.h"
+#include "apps/support/json.h"
 #include "spectr/engine/completion.h"
 #include "spectr/engine/request.h"
 

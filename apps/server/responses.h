@@ -1,8 +1,8 @@
 #pragma once
 
 #include "apps/http/message.h"
-#include "apps/support/json.h"
 #include "apps/server/api_error.h"
+#include "apps/support/json.h"
 
 namespace spectr::server {
 

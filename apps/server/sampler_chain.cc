@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/support/json_input.h"
 #include "apps/server/api_error.h"
+#include "apps/support/json_input.h"
 
 namespace spectr::server {
 namespace {

@@ -120,9 +120,8 @@ LoadOptions CostFile::with_slim_drafts(LoadOptions options) const {
   silent.progress = {};  // trials report their own
   options.choose_draft = [file = *this, plain = std::move(silent)](
                              const Transformer& target, const Tokenizer& tokenizer,
-                             const std::filesystem::path& draft, ThreadPool& pool) {
-    return file.slim(target, tokenizer, draft, pool, plain);
-  };
+                             const std::filesystem::path& draft,
+                             ThreadPool& pool) { return file.slim(target, tokenizer, draft, pool, plain); };
   return options;
 }
 

@@ -23,7 +23,8 @@ struct EngineOptions {
   /// Keeps what passes cost between runs. Without this and `costs`, `auto` is not available, and shapes that
   /// a request leaves open have defaults.
   std::optional<CostFile> cost_file = {};
-  /// With a cost file: Engine::load() makes draft models as small as a trial finds best, see CostFile::slim().
+  /// With a cost file: Engine::load() makes draft models as small as a trial finds best, see
+  /// CostFile::slim().
   bool slims_drafts = false;
   /// Returns what passes of these models cost on this machine, instead of the cost file; called at most once
   /// with success, and can take several seconds.

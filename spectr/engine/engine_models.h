@@ -43,9 +43,9 @@ struct EngineModels {
   std::unique_ptr<Transformer> target;
   std::vector<std::unique_ptr<Transformer>> drafts;
   std::shared_ptr<ShardedBackend> ranks;  ///< that compute the target; null: this process alone does
-  std::string path;              ///< of the target's file
-  std::size_t context = 0;       ///< as in ModelOptions, resolved
-  std::string template_source;   ///< of the chat template
+  std::string path;                       ///< of the target's file
+  std::size_t context = 0;                ///< as in ModelOptions, resolved
+  std::string template_source;            ///< of the chat template
   bool has_template = false;     ///< false: a plain template that prints one message a line stands in
   bool splits_reasoning = true;  ///< as in ChatOptions
   Result<ChatTemplate> chat_template = error("no model is loaded");

@@ -218,8 +218,8 @@ Result<bool> KeptMeasurements::write(const std::string& contents) const {
   return false;
 }
 
-Result<void> KeptMeasurements::change(
-    const std::string& key, const std::function<std::string(std::string_view json)>& change) const {
+Result<void> KeptMeasurements::change(const std::string& key,
+                                      const std::function<std::string(std::string_view json)>& change) const {
   const EditingAlone editing(path_);
   Result<Entries> all = read_entries(path_);
   if (!all || !all->contains(key)) return {};

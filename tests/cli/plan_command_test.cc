@@ -1,4 +1,4 @@
-#include "apps/cli/plan_command.h"
+#include "apps/cli/commands/plan_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
