@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "apps/bench/presets.h"
+#include "apps/bench/methods/presets.h"
 #include "apps/support/json.h"
 
 namespace spectr::lab {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "apps/bench/presets.h"
+#include "apps/bench/methods/presets.h"
 
 namespace spectr::lab {
 

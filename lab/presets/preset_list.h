@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "apps/bench/presets.h"
+#include "apps/bench/methods/presets.h"
 #include "apps/support/json.h"
 
 namespace spectr::lab {

@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-#include "apps/bench/presets.h"
+#include "apps/bench/methods/presets.h"
 #include "spectr/base/result.h"
 
 namespace spectr::lab {

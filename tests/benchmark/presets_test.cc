@@ -1,5 +1,5 @@
 // Whether presets are what the papers' tables are.
-#include "apps/bench/presets.h"
+#include "apps/bench/methods/presets.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

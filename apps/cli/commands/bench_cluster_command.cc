@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/cluster_curve.h"
-#include "apps/bench/network.h"
+#include "apps/bench/passes/cluster_curve.h"
+#include "apps/bench/passes/network.h"
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flags/flag_values.h"

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/divergence.h"
+#include "apps/bench/passes/divergence.h"
 #include "apps/bench/prompts.h"
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"

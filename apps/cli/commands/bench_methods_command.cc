@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/column_file.h"
-#include "apps/bench/measure_cell.h"
-#include "apps/bench/method_figures.h"
-#include "apps/bench/method_report.h"
-#include "apps/bench/method_results.h"
-#include "apps/bench/tuning.h"
+#include "apps/bench/methods/column_file.h"
+#include "apps/bench/methods/measure_cell.h"
+#include "apps/bench/methods/method_figures.h"
+#include "apps/bench/methods/method_report.h"
+#include "apps/bench/methods/method_results.h"
+#include "apps/bench/methods/tuning.h"
 #include "apps/cli/commands/bench_methods_plan.h"
 #include "apps/cli/commands/bench_resume.h"
 #include "apps/cli/commands/commands.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "apps/bench/column_file.h"
+#include "apps/bench/methods/column_file.h"
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"
 #include "apps/cli/flags/flag_values.h"

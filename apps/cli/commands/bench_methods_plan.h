@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/presets.h"
+#include "apps/bench/methods/presets.h"
 #include "apps/cli/flags/method_flags.h"
 #include "apps/cli/flags/sampling_flags.h"
 

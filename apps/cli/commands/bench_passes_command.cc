@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "apps/bench/mean.h"
-#include "apps/bench/pass_speed.h"
+#include "apps/bench/passes/pass_speed.h"
 #include "apps/cli/commands/bench_resume.h"
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"

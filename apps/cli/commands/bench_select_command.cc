@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/select_times.h"
+#include "apps/bench/passes/select_times.h"
 #include "apps/cli/commands/bench_resume.h"
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"

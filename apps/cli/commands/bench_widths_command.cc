@@ -2,11 +2,11 @@
 #include <optional>
 #include <string>
 
-#include "apps/bench/batch_curve.h"
-#include "apps/bench/pass_fit.h"
-#include "apps/bench/presets.h"
-#include "apps/bench/width_curve.h"
-#include "apps/bench/width_report.h"
+#include "apps/bench/methods/presets.h"
+#include "apps/bench/passes/batch_curve.h"
+#include "apps/bench/passes/pass_fit.h"
+#include "apps/bench/passes/width_curve.h"
+#include "apps/bench/passes/width_report.h"
 #include "apps/cli/commands/bench_resume.h"
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"

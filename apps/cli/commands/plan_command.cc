@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/call_times.h"
-#include "apps/bench/laws.h"
+#include "apps/bench/passes/call_times.h"
+#include "apps/bench/passes/laws.h"
 #include "apps/cli/commands/commands.h"
 #include "apps/cli/commands/plan_input.h"
 #include "apps/cli/flags/flag_values.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/presets.h"
+#include "apps/bench/methods/presets.h"
 #include "apps/bench/prompts.h"
 
 namespace spectr::cli {

@@ -1,4 +1,4 @@
-#include "apps/bench/method_report.h"
+#include "apps/bench/methods/method_report.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "apps/bench/row_label.h"
+#include "apps/bench/methods/row_label.h"
 #include "apps/plot/data_table.h"
 
 namespace spectr::bench {

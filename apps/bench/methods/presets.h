@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "apps/bench/batch_curve.h"
-#include "apps/bench/cells.h"
-#include "apps/bench/printed.h"
+#include "apps/bench/methods/cells.h"
+#include "apps/bench/methods/printed.h"
+#include "apps/bench/passes/batch_curve.h"
 
 namespace spectr::bench {
 

@@ -1,4 +1,4 @@
-#include "apps/bench/measure_cell.h"
+#include "apps/bench/methods/measure_cell.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "apps/bench/pass_fit.h"
+#include "apps/bench/passes/pass_fit.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "apps/bench/width_report.h"
+#include "apps/bench/passes/width_report.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "apps/bench/measurement.h"
+#include "apps/bench/methods/measurement.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "apps/bench/printed.h"
+#include "apps/bench/methods/printed.h"
 
 namespace spectr::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "apps/bench/generation.h"
+#include "apps/bench/methods/generation.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "apps/bench/laws.h"
+#include "apps/bench/passes/laws.h"
 
 #include <algorithm>
 #include <cmath>

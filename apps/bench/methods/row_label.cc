@@ -1,4 +1,4 @@
-#include "apps/bench/row_label.h"
+#include "apps/bench/methods/row_label.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "apps/bench/width_curve.h"
+#include "apps/bench/passes/width_curve.h"
 
 #include <algorithm>
 #include <memory>

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/bench/generation.h"
-#include "apps/bench/measurement.h"
-#include "apps/bench/presets.h"
+#include "apps/bench/methods/generation.h"
+#include "apps/bench/methods/measurement.h"
+#include "apps/bench/methods/presets.h"
 #include "apps/bench/scores.h"
 #include "apps/support/json.h"
 

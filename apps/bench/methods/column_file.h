@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/cells.h"
-#include "apps/bench/presets.h"
+#include "apps/bench/methods/cells.h"
+#include "apps/bench/methods/presets.h"
 #include "apps/support/json.h"
 #include "spectr/base/result.h"
 

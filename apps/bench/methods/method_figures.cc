@@ -1,4 +1,4 @@
-#include "apps/bench/method_figures.h"
+#include "apps/bench/methods/method_figures.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "apps/bench/row_label.h"
+#include "apps/bench/methods/row_label.h"
 
 namespace spectr::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "apps/bench/method_rows.h"
+#include "apps/bench/methods/method_rows.h"
 
 #include <algorithm>
 #include <cmath>

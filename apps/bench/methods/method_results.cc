@@ -1,11 +1,11 @@
-#include "apps/bench/method_results.h"
+#include "apps/bench/methods/method_results.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "apps/bench/method_report.h"
-#include "apps/bench/method_rows.h"
+#include "apps/bench/methods/method_report.h"
+#include "apps/bench/methods/method_rows.h"
 #include "apps/plot/data_table.h"
 
 namespace spectr::bench {

@@ -1,4 +1,4 @@
-#include "apps/bench/batch_curve.h"
+#include "apps/bench/passes/batch_curve.h"
 
 #include <algorithm>
 #include <memory>

@@ -4,8 +4,8 @@
 #include <span>
 
 #include "apps/bench/energy_meter.h"
-#include "apps/bench/generation.h"
-#include "apps/bench/measurement.h"
+#include "apps/bench/methods/generation.h"
+#include "apps/bench/methods/measurement.h"
 #include "apps/bench/scores.h"
 #include "apps/support/json.h"
 

@@ -1,4 +1,4 @@
-#include "apps/bench/network.h"
+#include "apps/bench/passes/network.h"
 
 #include "spectr/backend/sharded/mpi_job.h"
 

@@ -1,4 +1,4 @@
-#include "apps/bench/cells.h"
+#include "apps/bench/methods/cells.h"
 
 #include <fmt/ranges.h>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "apps/bench/measurement.h"
-#include "apps/bench/presets.h"
+#include "apps/bench/methods/measurement.h"
+#include "apps/bench/methods/presets.h"
 #include "apps/support/json.h"
 
 namespace spectr::bench {

@@ -1,4 +1,4 @@
-#include "apps/bench/pass_speed.h"
+#include "apps/bench/passes/pass_speed.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "apps/bench/cluster_curve.h"
+#include "apps/bench/passes/cluster_curve.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "apps/bench/tuning.h"
+#include "apps/bench/methods/tuning.h"
 
 #include <algorithm>
 #include <optional>

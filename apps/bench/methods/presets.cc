@@ -1,4 +1,4 @@
-#include "apps/bench/presets.h"
+#include "apps/bench/methods/presets.h"
 
 namespace spectr::bench {
 

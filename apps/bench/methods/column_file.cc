@@ -1,4 +1,4 @@
-#include "apps/bench/column_file.h"
+#include "apps/bench/methods/column_file.h"
 
 #include <algorithm>
 #include <fstream>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/cells.h"
+#include "apps/bench/methods/cells.h"
 #include "apps/bench/prompts.h"
 #include "spectr/decode/statistics.h"
 #include "spectr/engine/engine_models.h"

@@ -1,7 +1,7 @@
-#include "apps/bench/select_times.h"
+#include "apps/bench/passes/select_times.h"
 
-#include "apps/bench/call_times.h"
-#include "apps/bench/laws.h"
+#include "apps/bench/passes/call_times.h"
+#include "apps/bench/passes/laws.h"
 #include "spectr/base/counter_random.h"
 #include "spectr/transport/plans.h"
 
