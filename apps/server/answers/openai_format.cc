@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "apps/server/format.h"
+#include "apps/server/answers/format.h"
 #include "spectr/base/version.h"
 
 namespace spectr::server {

@@ -1,4 +1,4 @@
-#include "apps/server/report.h"
+#include "apps/server/answers/report.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "apps/server/format.h"
+#include "apps/server/answers/format.h"
 
 namespace spectr::server {
 namespace {

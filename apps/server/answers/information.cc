@@ -1,13 +1,13 @@
-#include "apps/server/information.h"
+#include "apps/server/answers/information.h"
 
 #include <algorithm>
 
+#include "apps/server/answers/report.h"
 #include "apps/server/api_error.h"
-#include "apps/server/chat_prompt.h"
-#include "apps/server/engine_request.h"
-#include "apps/server/fields.h"
-#include "apps/server/foreign_fields.h"
-#include "apps/server/report.h"
+#include "apps/server/requests/chat_prompt.h"
+#include "apps/server/requests/engine_request.h"
+#include "apps/server/requests/fields.h"
+#include "apps/server/requests/foreign_fields.h"
 #include "spectr/base/names.h"
 #include "spectr/base/version.h"
 #include "spectr/transport/plans.h"

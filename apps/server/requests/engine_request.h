@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/server/generation_request.h"
+#include "apps/server/requests/generation_request.h"
 #include "spectr/base/token.h"
 #include "spectr/engine/engine.h"
 

@@ -1,4 +1,4 @@
-#include "apps/server/fields.h"
+#include "apps/server/requests/fields.h"
 
 #include <spdlog/spdlog.h>
 

@@ -1,4 +1,4 @@
-#include "apps/server/sampler_chain.h"
+#include "apps/server/answers/sampler_chain.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,10 +1,10 @@
-#include "apps/server/whole_answer.h"
+#include "apps/server/answers/whole_answer.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "apps/server/responses.h"
+#include "apps/server/answers/responses.h"
 
 namespace spectr::server {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "apps/server/fields.h"
+#include "apps/server/requests/fields.h"
 #include "apps/support/json.h"
 #include "spectr/text/chat/chat_template.h"
 

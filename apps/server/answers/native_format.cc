@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "apps/server/format.h"
+#include "apps/server/answers/format.h"
 
 namespace spectr::server {
 namespace {

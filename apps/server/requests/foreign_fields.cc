@@ -1,4 +1,4 @@
-#include "apps/server/foreign_fields.h"
+#include "apps/server/requests/foreign_fields.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apps/server/fields.h"
+#include "apps/server/requests/fields.h"
 
 namespace spectr::server {
 

@@ -1,4 +1,4 @@
-#include "apps/server/engine_request.h"
+#include "apps/server/requests/engine_request.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "apps/server/api_error.h"
-#include "apps/server/chat_prompt.h"
+#include "apps/server/requests/chat_prompt.h"
 #include "apps/support/json_input.h"
 #include "apps/support/random_seed.h"
 

@@ -1,4 +1,4 @@
-#include "apps/server/event_stream.h"
+#include "apps/server/answers/event_stream.h"
 
 #include <optional>
 #include <string_view>

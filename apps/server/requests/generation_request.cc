@@ -1,13 +1,13 @@
-#include "apps/server/generation_request.h"
+#include "apps/server/requests/generation_request.h"
 
 #include <algorithm>
 #include <limits>
 #include <span>
 #include <utility>
 
+#include "apps/server/answers/sampler_chain.h"
 #include "apps/server/api_error.h"
-#include "apps/server/foreign_fields.h"
-#include "apps/server/sampler_chain.h"
+#include "apps/server/requests/foreign_fields.h"
 #include "apps/support/json_input.h"
 
 namespace spectr::server {

@@ -1,9 +1,9 @@
-#include "apps/server/chat_prompt.h"
+#include "apps/server/requests/chat_prompt.h"
 
 #include <utility>
 
 #include "apps/server/api_error.h"
-#include "apps/server/fields.h"
+#include "apps/server/requests/fields.h"
 #include "apps/support/json_input.h"
 #include "spectr/base/names.h"
 #include "spectr/text/jinja/from_json.h"

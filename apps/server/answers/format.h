@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "apps/server/generation_request.h"
-#include "apps/server/report.h"
+#include "apps/server/answers/report.h"
+#include "apps/server/requests/generation_request.h"
 #include "spectr/text/tokenizer.h"
 
 namespace spectr::server {

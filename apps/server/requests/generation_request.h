@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/server/chat_prompt.h"
-#include "apps/server/fields.h"
+#include "apps/server/requests/chat_prompt.h"
+#include "apps/server/requests/fields.h"
 #include "spectr/decode/methods.h"
 #include "spectr/sampling/warp.h"
 
