@@ -5,8 +5,8 @@
 
 #include "spectr/base/recycled.h"
 #include "spectr/decode/block.h"
-#include "spectr/transport/maximal_coupling.h"
-#include "spectr/transport/recursive_rejection.h"
+#include "spectr/transport/plans/maximal_coupling.h"
+#include "spectr/transport/plans/recursive_rejection.h"
 
 namespace spectr {
 

@@ -9,7 +9,7 @@
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
 #include "spectr/decode/block.h"
-#include "spectr/transport/tickets.h"
+#include "spectr/transport/plans/tickets.h"
 
 namespace spectr {
 namespace {

@@ -8,7 +8,7 @@
 #include "spectr/base/numeric.h"
 #include "spectr/base/recycled.h"
 #include "spectr/transport/distribution.h"
-#include "spectr/transport/distribution_pair.h"
+#include "spectr/transport/math/distribution_pair.h"
 
 namespace spectr {
 
