@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "spectr/base/result.h"
-#include "spectr/decode/rule_walk.h"
+#include "spectr/decode/verify/rule_walk.h"
 
 namespace spectr::cli {
 

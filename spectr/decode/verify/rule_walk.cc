@@ -1,4 +1,4 @@
-#include "spectr/decode/rule_walk.h"
+#include "spectr/decode/verify/rule_walk.h"
 
 #include <algorithm>
 #include <cmath>

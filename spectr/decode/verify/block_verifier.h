@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "spectr/decode/verifiers.h"
+#include "spectr/decode/verify/verifiers.h"
 
 namespace spectr {
 

@@ -1,4 +1,4 @@
-#include "spectr/decode/greedy_block_verifier.h"
+#include "spectr/decode/verify/greedy_block_verifier.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "spectr/base/numeric.h"
 #include "spectr/base/recycled.h"
-#include "spectr/decode/block_verifier.h"
+#include "spectr/decode/verify/block_verifier.h"
 #include "spectr/transport/math/distribution_pair.h"
 #include "spectr/transport/math/powers.h"
 #include "spectr/transport/math/ratio_order.h"

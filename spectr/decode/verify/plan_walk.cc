@@ -1,4 +1,4 @@
-#include "spectr/decode/plan_walk.h"
+#include "spectr/decode/verify/plan_walk.h"
 
 #include "spectr/base/recycled.h"
 #include "spectr/decode/block.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "spectr/decode/verifiers.h"
+#include "spectr/decode/verify/verifiers.h"
 
 namespace spectr {
 

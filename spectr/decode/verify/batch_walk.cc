@@ -1,4 +1,4 @@
-#include "spectr/decode/batch_walk.h"
+#include "spectr/decode/verify/batch_walk.h"
 
 #include <algorithm>
 #include <utility>

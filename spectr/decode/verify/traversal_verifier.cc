@@ -1,4 +1,4 @@
-#include "spectr/decode/traversal_verifier.h"
+#include "spectr/decode/verify/traversal_verifier.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,7 +6,7 @@
 
 #include "spectr/base/recycled.h"
 #include "spectr/decode/block.h"
-#include "spectr/decode/excess_distribution.h"
+#include "spectr/decode/verify/excess_distribution.h"
 
 namespace spectr {
 namespace {

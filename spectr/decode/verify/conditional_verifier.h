@@ -3,7 +3,7 @@
 #include <memory>
 #include <span>
 
-#include "spectr/decode/verifiers.h"
+#include "spectr/decode/verify/verifiers.h"
 #include "spectr/transport/partial_plan.h"
 
 namespace spectr {

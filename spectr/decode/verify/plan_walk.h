@@ -1,6 +1,6 @@
 #pragma once
 
-#include "spectr/decode/verifiers.h"
+#include "spectr/decode/verify/verifiers.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr {

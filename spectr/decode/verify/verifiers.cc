@@ -1,4 +1,4 @@
-#include "spectr/decode/verifiers.h"
+#include "spectr/decode/verify/verifiers.h"
 
 #include <algorithm>
 #include <cmath>

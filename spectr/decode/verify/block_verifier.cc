@@ -1,4 +1,4 @@
-#include "spectr/decode/block_verifier.h"
+#include "spectr/decode/verify/block_verifier.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "spectr/base/check.h"
 #include "spectr/base/recycled.h"
 #include "spectr/decode/block.h"
-#include "spectr/decode/excess_distribution.h"
+#include "spectr/decode/verify/excess_distribution.h"
 
 namespace spectr {
 

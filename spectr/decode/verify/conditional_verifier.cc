@@ -1,4 +1,4 @@
-#include "spectr/decode/conditional_verifier.h"
+#include "spectr/decode/verify/conditional_verifier.h"
 
 #include <algorithm>
 #include <cstddef>
