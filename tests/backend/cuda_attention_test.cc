@@ -10,9 +10,9 @@
 
 #include "spectr/backend/cuda/kernels/any_attention.cuh"
 #include "spectr/backend/device/attention_plan.h"
-#include "spectr/backend/device/twins.h"
 #include "spectr/gguf/f16.h"
 #include "tests/support/random_tensor.h"
+#include "tests/twins/twins.h"
 
 namespace spectr {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "spectr/backend/device/device_backend.h"
 #include "spectr/backend/device/own_word.h"
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/device/weight_panels.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
@@ -23,6 +22,7 @@
 #include "tests/support/random_tensor.h"
 #include "tests/support/real_model.h"
 #include "tests/support/value_of.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "spectr/backend/cuda/kernels/streamed_product.cuh"
-#include "spectr/backend/device/twins.h"
 #include "spectr/backend/device/weight_panels.h"
 #include "tests/support/random_tensor.h"
+#include "tests/twins/twins.h"
 
 namespace spectr {
 namespace {

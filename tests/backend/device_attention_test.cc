@@ -7,8 +7,8 @@
 #include <array>
 #include <cmath>
 
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/gguf/f16.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

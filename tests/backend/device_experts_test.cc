@@ -8,11 +8,11 @@
 
 #include "spectr/backend/device/device_backend.h"
 #include "spectr/backend/device/device_weights.h"
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/reference/reference_experts.h"
 #include "spectr/nn/arch/architectures.h"
 #include "tests/support/data.h"
 #include "tests/support/expert_calls.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

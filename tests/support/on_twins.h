@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/nn/transformer.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr::test {
 

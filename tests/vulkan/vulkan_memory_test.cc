@@ -9,7 +9,6 @@
 
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/reference/reference_backend.h"
 #include "spectr/nn/arch/architectures.h"
 #include "tests/nn/random_sequences.h"
@@ -18,6 +17,7 @@
 #include "tests/support/model_course.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/real_model.h"
+#include "tests/twins/twin_device.h"
 #include "tests/vulkan/on_vulkan.h"
 
 namespace spectr {

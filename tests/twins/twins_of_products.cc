@@ -3,13 +3,13 @@
 #include <bit>
 #include <utility>
 
-#include "spectr/backend/device/twins.h"
 #include "spectr/backend/device/weight_panels.h"
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
 #include "spectr/gguf/dequantize.h"
 #include "spectr/gguf/f16.h"
 #include "spectr/gguf/quant/formats.h"
+#include "tests/twins/twins.h"
 
 namespace spectr::twin {
 namespace {

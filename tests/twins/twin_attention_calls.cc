@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "spectr/backend/device/attention_rows.h"
-#include "spectr/backend/device/twin_computes.h"
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
 #include "spectr/gguf/f16.h"
+#include "tests/twins/twin_computes.h"
 
 namespace spectr::twin {
 

@@ -1,13 +1,13 @@
-#include "spectr/backend/device/twin_calls.h"
+#include "tests/twins/twin_calls.h"
 
 #include <algorithm>
 #include <cstring>
 #include <new>
 #include <vector>
 
-#include "spectr/backend/device/twin_computes.h"
 #include "spectr/backend/device/weight_panels.h"
 #include "spectr/gguf/tensor_type.h"
+#include "tests/twins/twin_computes.h"
 
 namespace spectr::twin {
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "spectr/backend/device/twin_calls.h"
+#include "tests/twins/twin_calls.h"
 
 /// What each kind of kernel call does: of memory in this process, with the bits of twins.h.
 namespace spectr::twin {

@@ -1,4 +1,4 @@
-#include "spectr/backend/device/twins.h"
+#include "tests/twins/twins.h"
 
 #include <algorithm>
 #include <bit>

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "spectr/backend/device/twins.h"
 #include "spectr/gguf/f16.h"
+#include "tests/twins/twins.h"
 
 namespace spectr::twin {
 namespace {

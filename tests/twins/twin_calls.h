@@ -1,8 +1,8 @@
 #pragma once
 
 #include "spectr/backend/device/calls.h"
-#include "spectr/backend/device/twins.h"
 #include "spectr/base/check.h"
+#include "tests/twins/twins.h"
 
 namespace spectr::twin {
 

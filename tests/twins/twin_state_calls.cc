@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "spectr/backend/device/state_rows.h"
-#include "spectr/backend/device/twin_computes.h"
 #include "spectr/base/check.h"
+#include "tests/twins/twin_computes.h"
 
 namespace spectr::twin {
 namespace {

@@ -1,12 +1,12 @@
-#include "spectr/backend/device/twin_device.h"
+#include "tests/twins/twin_device.h"
 
 #include <cstring>
 #include <new>
 #include <vector>
 
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/twin_calls.h"
 #include "spectr/base/check.h"
+#include "tests/twins/twin_calls.h"
 
 namespace spectr {
 

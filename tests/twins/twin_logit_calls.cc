@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "spectr/backend/device/own_word.h"
-#include "spectr/backend/device/twin_computes.h"
+#include "tests/twins/twin_computes.h"
 
 namespace spectr::twin {
 

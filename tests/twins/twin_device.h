@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "spectr/backend/device/device.h"
-#include "spectr/backend/device/twins.h"
+#include "tests/twins/twins.h"
 
 namespace spectr {
 

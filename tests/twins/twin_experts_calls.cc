@@ -6,9 +6,9 @@
 #include <numeric>
 #include <vector>
 
-#include "spectr/backend/device/twin_computes.h"
 #include "spectr/backend/device/weight_panels.h"
 #include "spectr/gguf/tensor_type.h"
+#include "tests/twins/twin_computes.h"
 
 namespace spectr::twin {
 namespace {
