@@ -10,7 +10,7 @@
 
 #include "spectr/backend/cuda/cuda_device.h"
 #include "spectr/backend/cuda/plan_trial.h"
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "tests/support/device_numbers.h"
 #include "tests/support/mock_cuda.h"
 #include "tests/support/random_tensor.h"

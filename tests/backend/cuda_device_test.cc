@@ -13,7 +13,7 @@
 
 #include "spectr/backend/device/device_backend.h"
 #include "spectr/backend/device/own_word.h"
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
 #include "tests/support/device_numbers.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "spectr/backend/cuda/kernels/streamed_product.cuh"
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "tests/support/random_tensor.h"
 #include "tests/twins/twins.h"
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/device_weights.h"
+#include "spectr/backend/device/weights/device_weights.h"
 #include "spectr/backend/reference/reference_experts.h"
 #include "spectr/nn/arch/architectures.h"
 #include "tests/support/data.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "spectr/backend/cpu/kernels/activations.h"
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/gguf/dequantize.h"
 #include "spectr/gguf/f16.h"
 #include "spectr/gguf/quant/quant_layout.h"

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/gguf/quant/quant_layout.h"
 #include "tests/support/device_numbers.h"
 #include "tests/support/random_tensor.h"

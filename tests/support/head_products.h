@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/base/numeric.h"
 #include "spectr/gguf/quant/quant_layout.h"
 #include "spectr/gguf/tensor_type.h"

@@ -5,7 +5,7 @@
 #include <new>
 #include <vector>
 
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/gguf/tensor_type.h"
 #include "tests/twins/twin_computes.h"
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <utility>
 
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
 #include "spectr/gguf/dequantize.h"

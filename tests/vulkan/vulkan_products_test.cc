@@ -5,7 +5,7 @@
 #include <limits>
 #include <tuple>
 
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "tests/support/device_numbers.h"
 #include "tests/support/random_tensor.h"
 #include "tests/twins/twin_device.h"

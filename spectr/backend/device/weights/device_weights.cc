@@ -1,10 +1,10 @@
-#include "spectr/backend/device/device_weights.h"
+#include "spectr/backend/device/weights/device_weights.h"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
 
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/base/check.h"
 #include "spectr/gguf/dequantize.h"
 

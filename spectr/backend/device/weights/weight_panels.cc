@@ -1,4 +1,4 @@
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 
 #include <algorithm>
 #include <bit>

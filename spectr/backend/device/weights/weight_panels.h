@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "spectr/backend/device/panel_format.h"
+#include "spectr/backend/device/weights/panel_format.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/gguf/tensor_type.h"
 
