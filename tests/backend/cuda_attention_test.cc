@@ -1,4 +1,4 @@
-#include "tests/support/fibers.h"
+#include "tests/support/devices/fibers.h"
 // Fibers first: they are what the kernels below run on.
 #include <gtest/gtest.h>
 

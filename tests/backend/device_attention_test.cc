@@ -1,6 +1,6 @@
 // Attention as the twins compute it, with keys and values of every type and heads of any size: the
 // definition, with the numbers that the types keep.
-#include "tests/support/device_attention.h"
+#include "tests/support/devices/device_attention.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include "spectr/backend/reference/reference_experts.h"
 #include "spectr/nn/arch/architectures.h"
 #include "tests/support/data.h"
-#include "tests/support/expert_calls.h"
+#include "tests/support/devices/expert_calls.h"
 #include "tests/twins/twin_device.h"
 
 namespace spectr {

@@ -14,8 +14,8 @@
 #include "spectr/backend/device/state_plan.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
-#include "tests/support/mock_cuda.h"
-#include "tests/support/recurrent_course.h"
+#include "tests/support/devices/mock_cuda.h"
+#include "tests/support/models/recurrent_course.h"
 #include "tests/support/value_of.h"
 #include "tests/twins/twin_device.h"
 

@@ -13,7 +13,7 @@
 #include "spectr/nn/arch/architectures.h"
 #include "spectr/nn/transformer.h"
 #include "tests/support/data.h"
-#include "tests/support/tiny_tensors.h"
+#include "tests/support/models/tiny_tensors.h"
 #include "tests/twins/twin_device.h"
 
 namespace spectr {

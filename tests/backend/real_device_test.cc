@@ -13,7 +13,7 @@
 #include "spectr/engine/devices.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
-#include "tests/support/model_course.h"
+#include "tests/support/models/model_course.h"
 #include "tests/twins/twin_device.h"
 
 namespace spectr {

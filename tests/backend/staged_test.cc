@@ -20,8 +20,8 @@
 #include "spectr/backend/sharded/thread_communicator.h"
 #include "spectr/base/version.h"
 #include "spectr/nn/transformer.h"
-#include "tests/support/model_course.h"
-#include "tests/support/shared_model.h"
+#include "tests/support/models/model_course.h"
+#include "tests/support/models/shared_model.h"
 
 namespace spectr {
 namespace {

@@ -2,7 +2,7 @@
 // by itself.
 #include <gtest/gtest.h>
 
-#include "tests/support/expert_cases.h"
+#include "tests/support/devices/expert_cases.h"
 #include "tests/twins/twin_device.h"
 #include "tests/vulkan/on_vulkan.h"
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "spectr/backend/vulkan/dispatch.h"
-#include "tests/support/device_numbers.h"
+#include "tests/support/devices/device_numbers.h"
 #include "tests/twins/twin_device.h"
 
 namespace spectr {

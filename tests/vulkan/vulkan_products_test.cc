@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "spectr/backend/device/weights/weight_panels.h"
-#include "tests/support/device_numbers.h"
+#include "tests/support/devices/device_numbers.h"
 #include "tests/support/random_tensor.h"
 #include "tests/twins/twin_device.h"
 #include "tests/vulkan/on_vulkan.h"

@@ -1,7 +1,7 @@
 // Recurrent layers by Vulkan: the bits of the twins that round each product and each sum by itself.
 #include <gtest/gtest.h>
 
-#include "tests/support/recurrent_course.h"
+#include "tests/support/models/recurrent_course.h"
 #include "tests/twins/twin_device.h"
 #include "tests/vulkan/on_vulkan.h"
 

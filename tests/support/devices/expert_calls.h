@@ -8,7 +8,7 @@
 
 #include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/gguf/quant/quant_layout.h"
-#include "tests/support/device_numbers.h"
+#include "tests/support/devices/device_numbers.h"
 #include "tests/support/random_tensor.h"
 
 // Kernel calls of mixtures of experts, for tests of what devices give: as bits.

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/support/expert_calls.h"
+#include "tests/support/devices/expert_calls.h"
 
 // Of mixtures of experts: work whose bits a device and the twins must share.
 namespace spectr::test {

@@ -3,7 +3,7 @@
   SPECTR_SHAPES_BY_THREADS(SPECTR_PRODUCT_KERNEL, image, Format) \
   SPECTR_SHAPES_OF_EXPERTS(SPECTR_EXPERTS_KERNEL, image, Format)
 #define SPECTR_MOCKED_IMAGE(image) #image "_ampere"
-#include "tests/support/mock_products.h"
+#include "tests/support/devices/mock_products.h"
 
 namespace spectr::test {
 

@@ -1,4 +1,4 @@
-#include "tests/support/fibers.h"
+#include "tests/support/devices/fibers.h"
 
 #include <ucontext.h>
 

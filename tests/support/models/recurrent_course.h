@@ -8,7 +8,7 @@
 
 #include "spectr/backend/device/state_memory.h"
 #include "spectr/nn/kv_slots.h"
-#include "tests/support/device_numbers.h"
+#include "tests/support/devices/device_numbers.h"
 
 // Recurrent layers on a device without a model around them: sequences whose tokens stand for random inputs.
 namespace spectr::test {

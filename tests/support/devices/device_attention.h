@@ -9,7 +9,7 @@
 
 #include "spectr/backend/device/cache_blocks.h"
 #include "spectr/nn/model_spec.h"
-#include "tests/support/device_numbers.h"
+#include "tests/support/devices/device_numbers.h"
 #include "tests/support/random_tensor.h"
 
 // Attention by a device's kernel calls, for tests of every size of heads and every type of keys and values.

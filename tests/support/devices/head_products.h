@@ -9,7 +9,7 @@
 #include "spectr/base/numeric.h"
 #include "spectr/gguf/quant/quant_layout.h"
 #include "spectr/gguf/tensor_type.h"
-#include "tests/support/device_numbers.h"
+#include "tests/support/devices/device_numbers.h"
 #include "tests/support/random_tensor.h"
 
 // Products with a matrix for each head, for tests of devices.

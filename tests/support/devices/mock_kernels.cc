@@ -1,7 +1,7 @@
-#include "tests/support/fibers.h"
+#include "tests/support/devices/fibers.h"
 // Fibers first: they are what the kernels below run on.
 #include "spectr/backend/cuda/kernels/all_kernels.cuh"
-#include "tests/support/mock_kernels.h"
+#include "tests/support/devices/mock_kernels.h"
 
 namespace spectr::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/support/tiny_tensors.h"
+#include "tests/support/models/tiny_tensors.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tests/support/model_course.h"
+#include "tests/support/models/model_course.h"
 
 #include <gtest/gtest.h>
 

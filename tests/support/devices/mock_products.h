@@ -4,11 +4,11 @@
 // this says which: SPECTR_MOCKED(image, Format, shapes), the kernels of a line of product_list.cuh, and
 // SPECTR_MOCKED_IMAGE(image), what has them.
 
-#include "tests/support/fibers.h"
+#include "tests/support/devices/fibers.h"
 // Fibers first: they are what the kernels below run on.
 #include "spectr/backend/cuda/kernels/all_kernels.cuh"
 #include "spectr/backend/cuda/kernels/shape_list.h"
-#include "tests/support/mock_kernels.h"
+#include "tests/support/devices/mock_kernels.h"
 
 namespace spectr::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/support/shared_model.h"
+#include "tests/support/models/shared_model.h"
 
 #include <chrono>
 #include <new>
@@ -9,7 +9,7 @@
 #include "spectr/backend/sharded/thread_communicator.h"
 #include "spectr/nn/arch/architectures.h"
 #include "tests/support/data.h"
-#include "tests/support/model_course.h"
+#include "tests/support/models/model_course.h"
 
 namespace spectr::test {
 

@@ -1,7 +1,7 @@
 // Those of GPUs from Hopper on.
 #define SPECTR_MOCKED(image, Format, shapes) SPECTR_SHAPES_##shapes(SPECTR_PRODUCT_KERNEL, image, Format)
 #define SPECTR_MOCKED_IMAGE(image) #image
-#include "tests/support/mock_products.h"
+#include "tests/support/devices/mock_products.h"
 
 namespace spectr::test {
 

@@ -1,4 +1,4 @@
-#include "tests/support/recurrent_course.h"
+#include "tests/support/models/recurrent_course.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tests/support/fibers.h"
+#include "tests/support/devices/fibers.h"
 // Fibers first: they are what the kernels below run on.
 #include <cstdio>
 #include <cstdlib>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/mock_cuda.h"
-#include "tests/support/mock_kernels.h"
+#include "tests/support/devices/mock_cuda.h"
+#include "tests/support/devices/mock_kernels.h"
 
 namespace spectr::test {
 namespace {

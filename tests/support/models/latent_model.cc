@@ -1,4 +1,4 @@
-#include "tests/support/latent_model.h"
+#include "tests/support/models/latent_model.h"
 
 #include <fmt/format.h>
 
