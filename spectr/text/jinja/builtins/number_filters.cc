@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "spectr/text/jinja/arithmetic.h"
-#include "spectr/text/jinja/callables.h"
-#include "spectr/text/jinja/text_functions.h"
+#include "spectr/text/jinja/builtins/callables.h"
+#include "spectr/text/jinja/builtins/text_functions.h"
 
 namespace spectr::jinja {
 namespace {

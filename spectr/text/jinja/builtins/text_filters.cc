@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "spectr/text/jinja/callables.h"
+#include "spectr/text/jinja/builtins/callables.h"
+#include "spectr/text/jinja/builtins/text_functions.h"
 #include "spectr/text/jinja/format.h"
 #include "spectr/text/jinja/letters.h"
-#include "spectr/text/jinja/text_functions.h"
 
 namespace spectr::jinja {
 

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <limits>
 
-#include "spectr/text/jinja/callables.h"
+#include "spectr/text/jinja/builtins/callables.h"
+#include "spectr/text/jinja/builtins/text_functions.h"
 #include "spectr/text/jinja/format.h"
 #include "spectr/text/jinja/letters.h"
 #include "spectr/text/jinja/sequences.h"
-#include "spectr/text/jinja/text_functions.h"
 
 namespace spectr::jinja {
 namespace {

@@ -1,4 +1,4 @@
-#include "spectr/text/jinja/text_functions.h"
+#include "spectr/text/jinja/builtins/text_functions.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "spectr/text/jinja/callables.h"
+#include "spectr/text/jinja/builtins/callables.h"
 #include "spectr/text/jinja/nodes.h"
 #include "spectr/text/jinja/sequences.h"
 

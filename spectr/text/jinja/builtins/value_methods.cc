@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "spectr/text/jinja/callables.h"
+#include "spectr/text/jinja/builtins/callables.h"
 #include "spectr/text/jinja/nodes.h"
 #include "spectr/text/jinja/operations.h"
 #include "spectr/text/jinja/sequences.h"

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "spectr/base/utf8.h"
-#include "spectr/text/jinja/callables.h"
+#include "spectr/text/jinja/builtins/callables.h"
+#include "spectr/text/jinja/builtins/text_functions.h"
 #include "spectr/text/jinja/sequences.h"
-#include "spectr/text/jinja/text_functions.h"
 
 namespace spectr::jinja {
 namespace {

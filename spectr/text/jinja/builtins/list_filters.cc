@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "spectr/text/jinja/callables.h"
+#include "spectr/text/jinja/builtins/callables.h"
+#include "spectr/text/jinja/builtins/text_functions.h"
 #include "spectr/text/jinja/nodes.h"
 #include "spectr/text/jinja/sequences.h"
-#include "spectr/text/jinja/text_functions.h"
 
 namespace spectr::jinja {
 namespace {

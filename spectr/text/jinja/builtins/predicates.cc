@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "spectr/text/jinja/callables.h"
+#include "spectr/text/jinja/builtins/callables.h"
 #include "spectr/text/jinja/letters.h"
 #include "spectr/text/jinja/nodes.h"
 #include "spectr/text/jinja/operations.h"
