@@ -10,7 +10,7 @@
 
 #include "spectr/base/result.h"
 #include "spectr/engine/completion.h"
-#include "spectr/engine/cost_file.h"
+#include "spectr/engine/costs/cost_file.h"
 #include "spectr/engine/engine_models.h"
 #include "spectr/engine/request.h"
 #include "spectr/engine/slot_pool.h"

@@ -1,5 +1,5 @@
 // What a run has found out of a pair of models is kept for the next.
-#include "spectr/engine/cost_file.h"
+#include "spectr/engine/costs/cost_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

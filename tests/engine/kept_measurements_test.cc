@@ -1,5 +1,5 @@
 // One file of measurements, edited by several programs at once.
-#include "spectr/engine/kept_measurements.h"
+#include "spectr/engine/costs/kept_measurements.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -12,7 +12,7 @@
 #include "apps/cli/report/bench_output.h"
 #include "apps/cli/report/progress.h"
 #include "apps/plot/data_table.h"
-#include "spectr/engine/processor_name.h"
+#include "spectr/engine/costs/processor_name.h"
 
 namespace spectr::cli {
 namespace {

@@ -29,8 +29,8 @@
 #include "lab/presets/presets.h"
 #include "spectr/backend/cpu/machine_speed.h"
 #include "spectr/base/names.h"
-#include "spectr/engine/cost_file.h"
-#include "spectr/engine/processor_name.h"
+#include "spectr/engine/costs/cost_file.h"
+#include "spectr/engine/costs/processor_name.h"
 #include "spectr/text/chat/chat_template.h"
 
 namespace spectr::cli {

@@ -14,7 +14,7 @@
 #include "apps/cli/report/output.h"
 #include "apps/cli/report/progress.h"
 #include "spectr/base/version.h"
-#include "spectr/engine/processor_name.h"
+#include "spectr/engine/costs/processor_name.h"
 
 namespace spectr::cli {
 namespace {

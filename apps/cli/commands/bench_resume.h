@@ -10,7 +10,7 @@
 #include "apps/cli/flags/flag_values.h"
 #include "spectr/backend/cpu/machine_speed.h"
 #include "spectr/base/version.h"
-#include "spectr/engine/processor_name.h"
+#include "spectr/engine/costs/processor_name.h"
 
 namespace spectr::cli {
 

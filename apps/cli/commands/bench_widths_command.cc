@@ -16,8 +16,8 @@
 #include "apps/cli/report/progress.h"
 #include "lab/presets/presets.h"
 #include "spectr/backend/cpu/machine_speed.h"
+#include "spectr/engine/costs/processor_name.h"
 #include "spectr/engine/devices.h"
-#include "spectr/engine/processor_name.h"
 
 namespace spectr::cli {
 namespace {

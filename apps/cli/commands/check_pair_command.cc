@@ -8,7 +8,7 @@
 #include "apps/cli/failure.h"
 #include "apps/cli/flags/model_flags.h"
 #include "spectr/base/names.h"
-#include "spectr/engine/slim_trial.h"
+#include "spectr/engine/costs/slim_trial.h"
 #include "spectr/nn/arch/architectures.h"
 #include "spectr/text/vocabulary_match.h"
 

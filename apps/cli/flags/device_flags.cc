@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "apps/cli/failure.h"
+#include "spectr/engine/costs/kept_measurements.h"
 #include "spectr/engine/devices.h"
-#include "spectr/engine/kept_measurements.h"
 
 namespace spectr::cli {
 namespace {

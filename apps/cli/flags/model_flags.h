@@ -11,7 +11,7 @@
 #include "apps/cli/flags/method_flags.h"
 #include "apps/cli/flags/rank_flags.h"
 #include "spectr/decode/methods.h"
-#include "spectr/engine/cost_file.h"
+#include "spectr/engine/costs/cost_file.h"
 #include "spectr/engine/engine.h"
 
 namespace spectr::cli {

@@ -11,7 +11,7 @@
 #include "spectr/decode/auto/cost_check.h"
 #include "spectr/decode/auto/cost_model.h"
 #include "spectr/decode/drafter.h"
-#include "spectr/engine/kept_measurements.h"
+#include "spectr/engine/costs/kept_measurements.h"
 #include "spectr/engine/loaded_model.h"
 #include "spectr/nn/transformer.h"
 

@@ -1,4 +1,4 @@
-#include "spectr/engine/processor_name.h"
+#include "spectr/engine/costs/processor_name.h"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "spectr/engine/cost_json.h"
+#include "spectr/engine/costs/cost_json.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "spectr/engine/slim_trial.h"
+#include "spectr/engine/costs/slim_trial.h"
 
 #include <algorithm>
 #include <array>

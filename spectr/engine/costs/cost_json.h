@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "spectr/decode/auto/cost_model.h"
-#include "spectr/engine/slim_trial.h"
+#include "spectr/engine/costs/slim_trial.h"
 
 namespace spectr {
 

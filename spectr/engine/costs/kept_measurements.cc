@@ -1,4 +1,4 @@
-#include "spectr/engine/kept_measurements.h"
+#include "spectr/engine/costs/kept_measurements.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

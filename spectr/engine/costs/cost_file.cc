@@ -1,4 +1,4 @@
-#include "spectr/engine/cost_file.h"
+#include "spectr/engine/costs/cost_file.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,9 +11,9 @@
 #include "spectr/base/hash.h"
 #include "spectr/base/version.h"
 #include "spectr/decode/auto/measure_costs.h"
-#include "spectr/engine/cost_json.h"
-#include "spectr/engine/processor_name.h"
-#include "spectr/engine/slim_trial.h"
+#include "spectr/engine/costs/cost_json.h"
+#include "spectr/engine/costs/processor_name.h"
+#include "spectr/engine/costs/slim_trial.h"
 
 namespace spectr {
 namespace {
