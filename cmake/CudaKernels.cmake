@@ -41,7 +41,7 @@ function(cuda_kernels target)
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/head_layout.h
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/state_rows.h
                        ${PROJECT_SOURCE_DIR}/spectr/backend/device/expert_group.h
-                       ${PROJECT_SOURCE_DIR}/spectr/backend/device/panel_format.h
+                       ${PROJECT_SOURCE_DIR}/spectr/backend/device/weights/panel_format.h
                        COMMENT "Compiling ${name} for GPUs" VERBATIM)
     set(images ${images} ${image}.gz PARENT_SCOPE)
     set(listed "${listed}SPECTR_IMAGE(${name}, \"${image}.gz\")\n" PARENT_SCOPE)

@@ -1,34 +1,29 @@
 // Continues a prompt with a target and its draft model, by as many drafts as pay on this machine. The text
 // has the target's distribution.
 //   generate TARGET.gguf DRAFT.gguf [PROMPT]
-#include <spectr/decode/auto/measure_costs.h>
 #include <spectr/engine/engine.h>
+#include <spectr/engine/usable_processors.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <memory>
-#include <thread>
+#include <string>
 #include <utility>
 
 using namespace spectr;
 
 namespace {
 
-// Takes several seconds, once for these models on this machine: worth keeping, as the seed and they fix the
-// text.
-Result<std::shared_ptr<const Costs>> costs_of(const EngineModels& models) {
-  const LanguageModel* const drafts[] = {models.drafts.front().get()};
-  SPECTR_TRY(MeasuredCosts measured, measure_costs(*models.target, drafts));
-  if (measured.disturbed()) std::fprintf(stderr, "the machine was busy: the costs may be wrong\n");
-  return std::make_shared<const Costs>(std::move(measured.costs));
+void tell(const std::string& line) {
+  std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 Result<void> run(const char* target, const char* draft, const char* prompt) {
   EngineOptions options;
   options.models = {.target = target, .drafts = {draft}};
-  options.models.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  options.costs = costs_of;
+  options.models.threads = usable_processors();
+  // Measured in several seconds, once for these models on this machine: the text depends on the costs and the
+  // seed.
+  options.cost_file = CostFile({.tell = tell});
   SPECTR_TRY(const auto engine, Engine::load(std::move(options)));
 
   Request request;

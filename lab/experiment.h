@@ -12,7 +12,6 @@
 
 #include "apps/plot/plot.h"
 #include "spectr/base/result.h"
-#include "spectr/base/thread_pool.h"
 
 namespace spectr::lab {
 
@@ -38,7 +37,7 @@ struct StoryInputs {
 
 /// What an experiment is run with.
 struct Context {
-  ThreadPool& pool;
+  int threads = 1;  ///< of the models
   std::uint32_t seed = 10;
   std::optional<std::size_t> runs =
       {};  ///< simulated runs or random pairs; none: the experiment's own number

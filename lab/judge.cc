@@ -15,7 +15,7 @@ constexpr std::size_t longest = 256;
 }  // namespace
 
 Result<Judge> Judge::make(const StoryModels& models, By by) {
-  const Transformer& scorer = by == By::scorer ? *models.scorer : *models.target;
+  const Transformer& scorer = by == By::scorer ? *models.scorer->target : models.target();
   SPECTR_TRY(auto session, scorer.start(std::min(longest, scorer.context()), longest));
   return Judge(models, by, std::move(session));
 }
@@ -26,8 +26,8 @@ Result<std::optional<double>> Judge::score(std::span<const Token> prompt,
   text.insert(text.end(), continuation.begin(), continuation.end());
   std::size_t begin = prompt.size();
   if (by_ == By::scorer) {
-    const auto before = models_.scorer_tokenizer->encode(models_.tokenizer->decode(prompt));
-    text = models_.scorer_tokenizer->encode(models_.tokenizer->decode(text));
+    const auto before = models_.scorer->tokenizer->encode(models_.tokenizer().decode(prompt));
+    text = models_.scorer->tokenizer->encode(models_.tokenizer().decode(text));
     // The prompt's last characters may share a token with what follows.
     begin = static_cast<std::size_t>(std::ranges::mismatch(before, text).in1 - before.begin());
   }

@@ -11,14 +11,14 @@
 
 #include "apps/bench/prompts.h"
 #include "apps/bench/rouge.h"
-#include "apps/cli/bundled_models.h"
 #include "apps/cli/failure.h"
-#include "apps/cli/flag_values.h"
-#include "apps/cli/model_flags.h"
-#include "apps/cli/output.h"
+#include "apps/cli/flags/flag_values.h"
+#include "apps/cli/flags/model_flags.h"
 #include "apps/cli/program.h"
-#include "apps/cli/progress.h"
+#include "apps/cli/report/output.h"
+#include "apps/cli/report/progress.h"
 #include "lab/experiment.h"
+#include "spectr/engine/bundled_models.h"
 
 namespace spectr::lab {
 namespace {
@@ -72,8 +72,7 @@ void run(const Flags& flags) {
   const bool models = std::ranges::any_of(chosen, &Experiment::reads_models);
   const StoryInputs stories = models ? story_inputs(flags) : StoryInputs{};
   prepare_folder(flags.folder);
-  ThreadPool pool(flags.model.thread_count());
-  Context context{.pool = pool,
+  Context context{.threads = flags.model.thread_count(),
                   .seed = flags.seed,
                   .runs = flags.runs,
                   .quick = flags.quick,

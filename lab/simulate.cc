@@ -3,10 +3,12 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "spectr/base/counter_random.h"
 #include "spectr/decode/decoder_distribution.h"
+#include "spectr/decode/generate.h"
 
 namespace spectr::lab {
 
@@ -48,17 +50,19 @@ class CountingSession final : public Session {
   double& rows_;
 };
 
-/// Decodes a text after a start that is drawn uniformly, and calls seen(block) for every block.
+/// Generates as many tokens as the pair's horizon after a start that is drawn uniformly, and calls
+/// seen(block) for every block.
 Result<void> decode(Decoder& decoder, Models& models, const MarkovPair& pair, CounterRandom random,
                     const std::function<void(const Block&)>& seen) {
   const std::size_t T = pair.horizon();
   random.enter({.block = T, .purpose = Purpose::draft});  // no decoder needs that many blocks
-  std::vector<Token> text = {static_cast<Token>(random.draw(std::vector<double>(pair.states(), 1.0)))};
-  for (std::size_t index = 0; text.size() <= T; ++index) {
-    SPECTR_TRY(const Block block, decoder.step({text, T + 1 - text.size(), index, {}}, models, random));
-    text.insert(text.end(), block.tokens.begin(), block.tokens.end());
+  const Token start[] = {static_cast<Token>(random.draw(std::vector<double>(pair.states(), 1.0)))};
+  models.target->rewind(0);
+  for (const auto& draft : models.drafts) draft->rewind(0);
+  SPECTR_TRY_VOID(generate(decoder, models, start, {.limit = T}, random, [&](const Block& block) {
     seen(block);
-  }
+    return std::optional<std::size_t>();
+  }));
   return {};
 }
 

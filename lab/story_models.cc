@@ -2,22 +2,17 @@
 
 #include <utility>
 
-#include "spectr/engine/loaded_model.h"
-
 namespace spectr::lab {
 
-Result<StoryModels> load_stories(const StoryInputs& inputs, ThreadPool& pool) {
-  StoryModels models;
+Result<StoryModels> load_stories(const Context& context) {
+  const StoryInputs& inputs = context.stories;
   if (inputs.prompts.empty()) return error("no prompts are given");
-  SPECTR_TRY(LoadedModel target, load_model(inputs.target, pool));
-  SPECTR_TRY(LoadedModel draft, load_draft(inputs.draft, *target.transformer, *target.tokenizer, pool));
-  models.tokenizer = std::move(target.tokenizer);
-  models.target = std::move(target.transformer);
-  models.draft = std::move(draft.transformer);
+  StoryModels models;
+  SPECTR_TRY(
+      models.pair,
+      EngineModels::load({.target = inputs.target, .drafts = {inputs.draft}, .threads = context.threads}));
   if (inputs.scorer) {
-    SPECTR_TRY(LoadedModel scorer, load_model(*inputs.scorer, pool));
-    models.scorer_tokenizer = std::move(scorer.tokenizer);
-    models.scorer = std::move(scorer.transformer);
+    SPECTR_TRY(models.scorer, EngineModels::load({.target = *inputs.scorer, .threads = context.threads}));
   }
   return models;
 }

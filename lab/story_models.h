@@ -1,25 +1,27 @@
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "lab/experiment.h"
-#include "spectr/nn/transformer.h"
-#include "spectr/text/tokenizer.h"
+#include "spectr/engine/engine_models.h"
 
 namespace spectr::lab {
 
 /// The models of an experiment on stories.
 struct StoryModels {
-  std::unique_ptr<Tokenizer> tokenizer;  ///< of target and draft
-  std::unique_ptr<Transformer> target, draft;
-  std::unique_ptr<Tokenizer> scorer_tokenizer;  ///< null: no other model judges
-  std::unique_ptr<Transformer> scorer;
+  EngineModels pair;                   ///< the target and one draft model
+  std::optional<EngineModels> scorer;  ///< none: no other model judges
+
+  const Tokenizer& tokenizer() const { return *pair.tokenizer; }
+  const Transformer& target() const { return *pair.target; }
+  const Transformer& draft() const { return *pair.drafts.front(); }
 };
 
-/// Error: a file is missing or malformed, or the draft's vocabulary is not the target's.
-Result<StoryModels> load_stories(const StoryInputs& inputs, ThreadPool& pool);
+/// Loads the models of the stories. Fails if there are no prompts, a file is missing or malformed, or the
+/// draft's vocabulary is not the target's.
+Result<StoryModels> load_stories(const Context& context);
 
 /// Scores a whole text in one pass of its own: node i has the logits of token i + 1. Error: the text is
 /// longer than the session's context.

@@ -16,7 +16,7 @@ constexpr std::size_t longest = 256;
 
 BiasMeter::BiasMeter(const StoryModels& models, Warp warp, std::unique_ptr<Session> target,
                      std::unique_ptr<Session> draft)
-    : vocabulary_(models.target->vocabulary()),
+    : vocabulary_(models.target().vocabulary()),
       warp_(std::move(warp)),
       target_(std::move(target)),
       draft_(std::move(draft)) {}
@@ -26,8 +26,8 @@ Result<BiasMeter> BiasMeter::make(const StoryModels& models) {
   const auto start = [](const Transformer& model) {
     return model.start(std::min(longest, model.context()), longest);
   };
-  SPECTR_TRY(auto target, start(*models.target));
-  SPECTR_TRY(auto draft, start(*models.draft));
+  SPECTR_TRY(auto target, start(models.target()));
+  SPECTR_TRY(auto draft, start(models.draft()));
   return BiasMeter(models, std::move(warp), std::move(target), std::move(draft));
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/laws.h"
+#include "apps/bench/passes/laws.h"
 #include "spectr/base/counter_random.h"
 #include "spectr/transport/plans.h"
 

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "apps/bench/scores.h"
-#include "apps/json.h"
+#include "apps/support/json.h"
 
 extern char** environ;
 

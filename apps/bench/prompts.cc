@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "apps/bench/csv.h"
-#include "apps/json.h"
-#include "apps/json_input.h"
-#include "apps/open_file.h"
+#include "apps/support/json.h"
+#include "apps/support/json_input.h"
+#include "apps/support/open_file.h"
 
 namespace spectr::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/base/result.h"
 
 namespace spectr::bench {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "apps/json.h"
 #include "apps/plot/data_table.h"
+#include "apps/support/json.h"
 
 namespace spectr::bench {
 

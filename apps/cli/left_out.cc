@@ -1,6 +1,6 @@
 // The commands of components that this build leaves out: each says how to get it.
 
-#include "apps/cli/commands.h"
+#include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"
 
 namespace spectr::cli {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/commands.h"
+#include "apps/cli/commands/commands.h"
+#include "apps/cli/flags/rank_flags.h"
 #include "apps/cli/program.h"
-#include "apps/cli/rank_flags.h"
 
 int main(int argc, char** argv) {
   using namespace spectr::cli;

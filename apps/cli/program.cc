@@ -12,9 +12,9 @@
 #include <new>
 #include <utility>
 
-#include "apps/cli/arguments.h"
-#include "apps/cli/help.h"
-#include "apps/cli/hints.h"
+#include "apps/cli/flags/arguments.h"
+#include "apps/cli/flags/help.h"
+#include "apps/cli/flags/hints.h"
 #include "apps/cli/shortened_files.h"
 #include "spectr/base/version.h"
 

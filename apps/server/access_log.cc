@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "apps/json.h"
-#include "apps/json_input.h"
 #include "apps/server/log.h"
+#include "apps/support/json.h"
+#include "apps/support/json_input.h"
 #include "spectr/base/names.h"
 
 namespace spectr::server {

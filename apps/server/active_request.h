@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "apps/server/format.h"
-#include "apps/server/generation_request.h"
+#include "apps/server/answers/format.h"
+#include "apps/server/requests/generation_request.h"
 #include "spectr/engine/completion.h"
 #include "spectr/engine/request.h"
 

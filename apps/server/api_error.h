@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/base/result.h"
 
 namespace spectr::server {

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "apps/server/active_request.h"
+#include "apps/server/answers/event_stream.h"
+#include "apps/server/answers/whole_answer.h"
 #include "apps/server/api_error.h"
-#include "apps/server/engine_request.h"
-#include "apps/server/event_stream.h"
-#include "apps/server/fields.h"
-#include "apps/server/whole_answer.h"
+#include "apps/server/requests/engine_request.h"
+#include "apps/server/requests/fields.h"
 
 namespace spectr::server {
 namespace {

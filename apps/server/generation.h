@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "apps/http/handler.h"
-#include "apps/server/generation_request.h"
+#include "apps/server/requests/generation_request.h"
 #include "apps/server/service.h"
 
 namespace spectr::server {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <utility>
 
-#include "apps/open_file.h"
+#include "apps/support/open_file.h"
 
 namespace spectr::server {
 namespace {

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <string_view>
 
-#include "apps/json.h"
 #include "apps/server/access_log.h"
+#include "apps/support/json.h"
 
 namespace spectr::server {
 

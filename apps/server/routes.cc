@@ -6,11 +6,11 @@
 #include <exception>
 #include <utility>
 
+#include "apps/server/answers/information.h"
+#include "apps/server/answers/responses.h"
 #include "apps/server/api_error.h"
 #include "apps/server/generation.h"
-#include "apps/server/information.h"
 #include "apps/server/metrics.h"
-#include "apps/server/responses.h"
 #include "apps/server/slot_actions.h"
 
 namespace spectr::server {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/server/generation_request.h"
+#include "apps/server/requests/generation_request.h"
 #include "spectr/engine/engine.h"
 
 namespace spectr::server {

@@ -8,7 +8,7 @@
 
 #include "apps/http/target.h"
 #include "apps/server/api_error.h"
-#include "apps/server/fields.h"
+#include "apps/server/requests/fields.h"
 #include "spectr/base/names.h"
 #include "spectr/base/stopwatch.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/http/message.h"
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "apps/server/service.h"
 
 namespace spectr::server {

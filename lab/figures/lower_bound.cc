@@ -14,8 +14,8 @@
 #include "lab/simulate.h"
 #include "lab/theory/over_acceptance.h"
 #include "lab/theory/rejections.h"
-#include "spectr/decode/rule_walk.h"
 #include "spectr/decode/tree_drafter.h"
+#include "spectr/decode/verify/rule_walk.h"
 #include "spectr/lm/tabular_model.h"
 
 namespace spectr::lab {

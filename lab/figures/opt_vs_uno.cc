@@ -111,7 +111,7 @@ Result<std::vector<NamedJudge>> judges_of(const StoryModels& models, const Story
   if (stories.similarity && std::ranges::any_of(stories.references, is_known)) {
     all.push_back({"rouge-l", [&](const Continuation& c) -> Result<std::optional<double>> {
                      if (c.reference.empty()) return std::nullopt;
-                     return stories.similarity(models.tokenizer->decode(c.text), c.reference);
+                     return stories.similarity(models.tokenizer().decode(c.text), c.reference);
                    }});
   }
   return all;
@@ -178,14 +178,14 @@ Result<void> compete(Contest& contest, std::size_t comparisons, const Continuati
 Result<std::vector<Contest>> contests(const StoryModels& models) {
   std::vector<Contest> all;
   const auto add_corrections = [&](double epsilon) -> Result<void> {
-    SPECTR_TRY(Generator opt, Generator::make("biased-opt", epsilon, *models.target, models.draft.get()));
-    SPECTR_TRY(Generator uno, Generator::make("biased-uno", epsilon, *models.target, models.draft.get()));
+    SPECTR_TRY(Generator opt, Generator::make("biased-opt", epsilon, models.target(), &models.draft()));
+    SPECTR_TRY(Generator uno, Generator::make("biased-uno", epsilon, models.target(), &models.draft()));
     all.push_back({"opt-uno", epsilon, std::move(opt), std::move(uno)});
     return {};
   };
   for (const double epsilon : epsilons) SPECTR_TRY_VOID(add_corrections(epsilon));
-  SPECTR_TRY(Generator target, Generator::make("plain", 0.0, *models.target, nullptr));
-  SPECTR_TRY(Generator draft, Generator::make("plain", 0.0, *models.draft, nullptr));
+  SPECTR_TRY(Generator target, Generator::make("plain", 0.0, models.target(), nullptr));
+  SPECTR_TRY(Generator draft, Generator::make("plain", 0.0, models.draft(), nullptr));
   all.push_back({"target-draft", 0.0, std::move(target), std::move(draft)});
   for (const double epsilon : more_epsilons) {
     SPECTR_TRY_VOID(add_corrections(epsilon));
@@ -226,7 +226,7 @@ Figure figure_of(const DataTable& data, std::size_t prompts, std::size_t compari
 }  // namespace
 
 Result<Report> opt_vs_uno(const Context& context) {
-  SPECTR_TRY(const StoryModels models, load_stories(context.stories, context.pool));
+  SPECTR_TRY(const StoryModels models, load_stories(context));
   SPECTR_TRY(std::vector<Contest> all, contests(models));
   SPECTR_TRY(const std::vector<NamedJudge> judges, judges_of(models, context.stories));
   SPECTR_TRY(BiasMeter meter, BiasMeter::make(models));
@@ -234,10 +234,10 @@ Result<Report> opt_vs_uno(const Context& context) {
   const std::size_t prompts = std::min(context.runs_or(200, 3), stories.size());
   const std::size_t comparisons = context.quick ? 1 : context.comparisons;
   const GenerateOptions options{.limit = context.quick ? 12UL : 32UL,
-                                .ends = models.tokenizer->vocabulary().ends()};
+                                .ends = models.tokenizer().vocabulary().ends()};
   std::uint64_t sample = 0, sample_of_more = first_of_more;
   for (std::size_t i = 0; i < prompts; ++i) {
-    const std::vector<Token> prompt = models.tokenizer->encode(stories[i]);
+    const std::vector<Token> prompt = models.tokenizer().encode(stories[i]);
     for (Contest& contest : all) {
       const std::string_view reference =
           i < context.stories.references.size() ? context.stories.references[i] : std::string_view();

@@ -57,11 +57,11 @@ std::vector<DistributionsOfPair> peaked_distributions(std::size_t pairs, std::mt
 
 /// The pair of models at the ends of story prompts: temperature 1, top-k 40.
 Result<std::vector<DistributionsOfPair>> real_distributions(std::size_t pairs, const Context& context) {
-  SPECTR_TRY(const StoryModels models, load_stories(context.stories, context.pool));
+  SPECTR_TRY(const StoryModels models, load_stories(context));
   WarpOptions options = WarpOptions::none();
   options.top_k = 40;
   SPECTR_TRY(const Warp warp, Warp::make(options));
-  const std::size_t vocabulary = models.target->vocabulary();
+  const std::size_t vocabulary = models.target().vocabulary();
   const auto distribution_of = [&](const Transformer& model,
                                    std::span<const Token> text) -> Result<Distribution> {
     SPECTR_TRY(const auto session, model.start(text.size(), 1));
@@ -72,9 +72,9 @@ Result<std::vector<DistributionsOfPair>> real_distributions(std::size_t pairs, c
   std::vector<DistributionsOfPair> distributions;
   const std::vector<std::string>& stories = context.stories.prompts;
   for (std::size_t i = 0; i < std::min(pairs, stories.size()); ++i) {
-    const std::vector<Token> text = models.tokenizer->encode(stories[i]);
-    SPECTR_TRY(Distribution p, distribution_of(*models.draft, text));
-    SPECTR_TRY(Distribution q, distribution_of(*models.target, text));
+    const std::vector<Token> text = models.tokenizer().encode(stories[i]);
+    SPECTR_TRY(Distribution p, distribution_of(models.draft(), text));
+    SPECTR_TRY(Distribution q, distribution_of(models.target(), text));
     distributions.push_back({std::move(p), std::move(q)});
   }
   return distributions;

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "spectr/transport/rejection_program.h"
+#include "spectr/transport/programs/rejection_program.h"
 
 namespace spectr::lab {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "spectr/transport/linear_program.h"
+#include "spectr/transport/programs/linear_program.h"
 
 namespace spectr::lab {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "spectr/decode/beam_search.h"
-#include "spectr/decode/verifiers.h"
+#include "spectr/decode/verify/verifiers.h"
 
 namespace spectr {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "spectr/decode/drafter.h"
-#include "spectr/decode/verifiers.h"
+#include "spectr/decode/verify/verifiers.h"
 
 namespace spectr {
 

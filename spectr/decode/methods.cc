@@ -15,16 +15,16 @@
 #include "spectr/base/names.h"
 #include "spectr/base/recycled.h"
 #include "spectr/decode/auto/auto_drafter.h"
-#include "spectr/decode/batch_walk.h"
 #include "spectr/decode/beam_drafter.h"
-#include "spectr/decode/block_verifier.h"
-#include "spectr/decode/conditional_verifier.h"
-#include "spectr/decode/greedy_block_verifier.h"
 #include "spectr/decode/ngram.h"
-#include "spectr/decode/plan_walk.h"
-#include "spectr/decode/traversal_verifier.h"
 #include "spectr/decode/tree_drafter.h"
-#include "spectr/decode/verifiers.h"
+#include "spectr/decode/verify/batch_walk.h"
+#include "spectr/decode/verify/block_verifier.h"
+#include "spectr/decode/verify/conditional_verifier.h"
+#include "spectr/decode/verify/greedy_block_verifier.h"
+#include "spectr/decode/verify/plan_walk.h"
+#include "spectr/decode/verify/traversal_verifier.h"
+#include "spectr/decode/verify/verifiers.h"
 
 namespace spectr {
 namespace {

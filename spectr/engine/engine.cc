@@ -33,6 +33,8 @@ Result<void> check_block(const Decoder& decoder, std::size_t left, std::size_t m
 }
 
 Result<std::unique_ptr<Engine>> Engine::load(EngineOptions options) {
+  if (options.cost_file && options.slims_drafts)
+    options.models.load = options.cost_file->with_slim_drafts(std::move(options.models.load));
   SPECTR_TRY(EngineModels models, EngineModels::load(options.models));
   return start(std::make_shared<const EngineModels>(std::move(models)), std::move(options));
 }
@@ -54,14 +56,25 @@ Engine::~Engine() = default;
 
 Result<std::shared_ptr<const Costs>> Engine::measured_costs() const {
   const std::lock_guard lock(costs_mutex_);
-  if (costs_ || !options_.costs) return costs_;
-  SPECTR_TRY(costs_, options_.costs(*models_));
+  if (costs_ || !can_measure()) return costs_;
+  if (options_.costs) {
+    SPECTR_TRY(costs_, options_.costs(*models_));
+  } else {
+    SPECTR_TRY(costs_, options_.cost_file->costs(*models_->target, models_->draft_models(),
+                                                 models_->pool->threads()));
+  }
   return costs_;
 }
 
 Result<void> Engine::measure_costs() {
   SPECTR_TRY_VOID(measured_costs());
   return {};
+}
+
+Result<void> Engine::keep(const CompletionResult& completion) const {
+  if (!options_.cost_file) return {};
+  return options_.cost_file->keep(*models_->target, models_->draft_models(), models_->pool->threads(),
+                                  completion.cost_check, completion.learned);
 }
 
 std::shared_ptr<const Costs> Engine::costs() const {
@@ -73,15 +86,15 @@ Result<DecodingSettings> Engine::resolve(const MethodRequest& method, const Warp
                                          std::size_t load) const {
   const std::size_t drafts = models_->drafts.size(), vocabulary = models_->target->vocabulary();
   std::shared_ptr<const Costs> costs = this->costs();
-  const bool can_measure = options_.costs && options_.measures_on_demand;
-  SPECTR_TRY(const MethodRule* rule, method.rule(drafts, costs != nullptr || can_measure));
+  const bool on_demand = can_measure() && options_.measures_on_demand;
+  SPECTR_TRY(const MethodRule* rule, method.rule(drafts, costs != nullptr || on_demand));
   if (drafts < rule->models.min) return error("method {} needs a draft model, none is loaded", rule->name);
   SPECTR_TRY(Warp made, Warp::make(sampling));
   const auto warp = std::make_shared<const Warp>(std::move(made));
   SPECTR_TRY_VOID(check_biases(sampling, vocabulary));
   SPECTR_TRY_VOID(check_tuples(*rule, method.settings(), sampling, vocabulary));
   const bool needs_costs = rule->reads(Setting::costs);
-  if (!costs && can_measure && (needs_costs || leaves_shape_open(*rule, method))) {
+  if (!costs && on_demand && (needs_costs || leaves_shape_open(*rule, method))) {
     SPECTR_TRY(costs, measured_costs());
   }
   if (!costs && needs_costs)

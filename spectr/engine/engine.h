@@ -10,6 +10,7 @@
 
 #include "spectr/base/result.h"
 #include "spectr/engine/completion.h"
+#include "spectr/engine/costs/cost_file.h"
 #include "spectr/engine/engine_models.h"
 #include "spectr/engine/request.h"
 #include "spectr/engine/slot_pool.h"
@@ -19,11 +20,16 @@ namespace spectr {
 struct EngineOptions {
   ModelOptions models = {};
   SlotOptions slots = {};
-  /// Returns what passes of these models cost on this machine; called at most once with success, and can take
-  /// several seconds. Without it, `auto` is not available and shapes that a request leaves open have
-  /// defaults.
+  /// Keeps what passes cost between runs. Without this and `costs`, `auto` is not available, and shapes that
+  /// a request leaves open have defaults.
+  std::optional<CostFile> cost_file = {};
+  /// With a cost file: Engine::load() makes draft models as small as a trial finds best, see
+  /// CostFile::slim().
+  bool slims_drafts = false;
+  /// Returns what passes of these models cost on this machine, instead of the cost file; called at most once
+  /// with success, and can take several seconds.
   std::function<Result<std::shared_ptr<const Costs>>(const EngineModels&)> costs = {};
-  bool measures_on_demand = true;  ///< call `costs` when a request needs them, not only in measure_costs()
+  bool measures_on_demand = true;  ///< measure costs when a request needs them, not only in measure_costs()
   bool profile = false;            ///< measure the operations of passes; requires one slot
 };
 
@@ -73,6 +79,8 @@ class Engine {
   Result<void> measure_costs();
   /// What passes cost; null if that has not been measured.
   std::shared_ptr<const Costs> costs() const;
+  /// Keeps in the cost file what a completion has found out, see CostFile::keep(). Does nothing without one.
+  Result<void> keep(const CompletionResult& completion) const;
 
   const SlotPool& slots() const { return *slots_; }
   SlotPool& slots() { return *slots_; }
@@ -83,6 +91,7 @@ class Engine {
  private:
   Engine(std::shared_ptr<const EngineModels> models, EngineOptions options);
 
+  bool can_measure() const { return options_.cost_file || options_.costs; }
   /// Measures costs unless they are known.
   Result<std::shared_ptr<const Costs>> measured_costs() const;
 

@@ -39,6 +39,7 @@ Result<EngineModels> EngineModels::load(const ModelOptions& options) {
   SPECTR_TRY(LoadedModel loaded, load_model(options.target, *models.pool, options.load));
   models.tokenizer = std::move(loaded.tokenizer);
   models.target = std::move(loaded.transformer);
+  models.ranks = std::move(loaded.ranks);
   models.load_seconds.push_back(loaded.seconds);
   models.path = options.target.string();
   const ChatOptions& chat = options.chat;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "spectr/backend/sharded/sharded_backend.h"
 #include "spectr/base/result.h"
 #include "spectr/base/thread_pool.h"
 #include "spectr/engine/loaded_model.h"
@@ -41,9 +42,10 @@ struct EngineModels {
   std::unique_ptr<Tokenizer> tokenizer;  ///< the target's
   std::unique_ptr<Transformer> target;
   std::vector<std::unique_ptr<Transformer>> drafts;
-  std::string path;              ///< of the target's file
-  std::size_t context = 0;       ///< as in ModelOptions, resolved
-  std::string template_source;   ///< of the chat template
+  std::shared_ptr<ShardedBackend> ranks;  ///< that compute the target; null: this process alone does
+  std::string path;                       ///< of the target's file
+  std::size_t context = 0;                ///< as in ModelOptions, resolved
+  std::string template_source;            ///< of the chat template
   bool has_template = false;     ///< false: a plain template that prints one message a line stands in
   bool splits_reasoning = true;  ///< as in ChatOptions
   Result<ChatTemplate> chat_template = error("no model is loaded");

@@ -82,7 +82,7 @@ Result<LoadedModel> load_model(const std::filesystem::path& path, ThreadPool& po
 Result<LoadedModel> load_draft(const std::filesystem::path& path, const Transformer& target,
                                const Tokenizer& tokenizer, ThreadPool& pool, const LoadOptions& options) {
   if (!options.choose_draft) return load(path, &tokenizer.vocabulary(), pool, options);
-  ChosenDraft chosen = options.choose_draft(target, tokenizer, path, pool);
+  SPECTR_TRY(ChosenDraft chosen, options.choose_draft(target, tokenizer, path, pool));
   if (chosen.model) return std::move(*chosen.model);
   LoadOptions as_chosen = options;
   as_chosen.draft = std::move(chosen.options);

@@ -54,9 +54,9 @@ struct LoadOptions {
   std::optional<Sharing> sharing = {};
   /// Told how far each model has come: bytes of its file's weights that have been read and packed.
   std::function<void(const std::filesystem::path& file, std::uint64_t done, std::uint64_t all)> progress = {};
-  /// Chooses these for a target and the file of a draft; none: as they are above.
-  std::function<ChosenDraft(const Transformer& target, const Tokenizer& tokenizer,
-                            const std::filesystem::path& draft, ThreadPool& pool)>
+  /// Chooses `draft` for a target and the file of a draft; none: as stated above.
+  std::function<Result<ChosenDraft>(const Transformer& target, const Tokenizer& tokenizer,
+                                    const std::filesystem::path& draft, ThreadPool& pool)>
       choose_draft = {};
 };
 

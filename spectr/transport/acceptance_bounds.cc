@@ -8,7 +8,7 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
-#include "spectr/transport/distribution_pair.h"
+#include "spectr/transport/math/distribution_pair.h"
 #include "spectr/transport/partial_plan.h"
 
 namespace spectr {

@@ -6,7 +6,7 @@
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
 #include "spectr/base/recycled.h"
-#include "spectr/transport/distribution_pair.h"
+#include "spectr/transport/math/distribution_pair.h"
 
 namespace spectr {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "spectr/base/check.h"
 #include "spectr/base/numeric.h"
-#include "spectr/transport/distribution_pair.h"
-#include "spectr/transport/powers.h"
-#include "spectr/transport/ratio_order.h"
+#include "spectr/transport/math/distribution_pair.h"
+#include "spectr/transport/math/powers.h"
+#include "spectr/transport/math/ratio_order.h"
 
 namespace spectr {
 namespace {

@@ -3,14 +3,14 @@
 #include <array>
 
 #include "spectr/base/names.h"
-#include "spectr/transport/k_seq.h"
-#include "spectr/transport/maximal_coupling.h"
-#include "spectr/transport/over_acceptance.h"
-#include "spectr/transport/recursive_rejection.h"
-#include "spectr/transport/recursive_without_replacement.h"
-#include "spectr/transport/spectr_plus.h"
-#include "spectr/transport/tickets.h"
-#include "spectr/transport/tuple_lp.h"
+#include "spectr/transport/plans/k_seq.h"
+#include "spectr/transport/plans/maximal_coupling.h"
+#include "spectr/transport/plans/over_acceptance.h"
+#include "spectr/transport/plans/recursive_rejection.h"
+#include "spectr/transport/plans/recursive_without_replacement.h"
+#include "spectr/transport/plans/spectr_plus.h"
+#include "spectr/transport/plans/tickets.h"
+#include "spectr/transport/programs/tuple_lp.h"
 
 namespace spectr {
 namespace {

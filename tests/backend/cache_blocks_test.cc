@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/nn/arch/architectures.h"
 #include "tests/support/data.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

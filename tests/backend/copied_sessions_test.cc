@@ -10,13 +10,13 @@
 
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/reference/reference_backend.h"
 #include "spectr/nn/arch/architectures.h"
 #include "spectr/nn/kv_slots.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
-#include "tests/support/model_course.h"
+#include "tests/support/models/model_course.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

@@ -9,7 +9,7 @@
 #include "spectr/backend/reference/reference_backend.h"
 #include "spectr/nn/arch/architectures.h"
 #include "spectr/nn/transformer.h"
-#include "tests/support/model_course.h"
+#include "tests/support/models/model_course.h"
 
 namespace spectr {
 namespace {

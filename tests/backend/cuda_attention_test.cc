@@ -1,4 +1,4 @@
-#include "tests/support/fibers.h"
+#include "tests/support/devices/fibers.h"
 // Fibers first: they are what the kernels below run on.
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 
 #include "spectr/backend/cuda/kernels/any_attention.cuh"
 #include "spectr/backend/device/attention_plan.h"
-#include "spectr/backend/device/twins.h"
 #include "spectr/gguf/f16.h"
 #include "tests/support/random_tensor.h"
+#include "tests/twins/twins.h"
 
 namespace spectr {
 namespace {

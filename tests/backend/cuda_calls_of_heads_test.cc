@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "spectr/backend/cuda/cuda_device.h"
-#include "spectr/backend/device/twin_device.h"
-#include "tests/support/device_attention.h"
-#include "tests/support/head_products.h"
-#include "tests/support/mock_cuda.h"
+#include "tests/support/devices/device_attention.h"
+#include "tests/support/devices/head_products.h"
+#include "tests/support/devices/mock_cuda.h"
 #include "tests/support/value_of.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

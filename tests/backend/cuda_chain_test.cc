@@ -10,12 +10,12 @@
 
 #include "spectr/backend/cuda/cuda_device.h"
 #include "spectr/backend/cuda/plan_trial.h"
-#include "spectr/backend/device/twin_device.h"
-#include "spectr/backend/device/weight_panels.h"
-#include "tests/support/device_numbers.h"
-#include "tests/support/mock_cuda.h"
+#include "spectr/backend/device/weights/weight_panels.h"
+#include "tests/support/devices/device_numbers.h"
+#include "tests/support/devices/mock_cuda.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/value_of.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

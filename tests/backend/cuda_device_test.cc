@@ -13,16 +13,16 @@
 
 #include "spectr/backend/device/device_backend.h"
 #include "spectr/backend/device/own_word.h"
-#include "spectr/backend/device/twin_device.h"
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
-#include "tests/support/device_numbers.h"
-#include "tests/support/mock_cuda.h"
-#include "tests/support/model_course.h"
+#include "tests/support/devices/device_numbers.h"
+#include "tests/support/devices/mock_cuda.h"
+#include "tests/support/models/model_course.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/real_model.h"
 #include "tests/support/value_of.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "spectr/backend/cuda/cuda_device.h"
-#include "spectr/backend/device/twin_device.h"
-#include "tests/support/expert_cases.h"
-#include "tests/support/mock_cuda.h"
+#include "tests/support/devices/expert_cases.h"
+#include "tests/support/devices/mock_cuda.h"
 #include "tests/support/value_of.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "spectr/backend/cuda/cuda_device.h"
 #include "tests/support/data.h"
-#include "tests/support/mock_cuda.h"
-#include "tests/support/model_course.h"
-#include "tests/support/on_twins.h"
+#include "tests/support/devices/mock_cuda.h"
+#include "tests/support/devices/on_twins.h"
+#include "tests/support/models/model_course.h"
 #include "tests/support/real_model.h"
 #include "tests/support/value_of.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "spectr/backend/cuda/product_plan.h"
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 
 namespace spectr::cuda {
 namespace {

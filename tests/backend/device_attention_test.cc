@@ -1,14 +1,14 @@
 // Attention as the twins compute it, with keys and values of every type and heads of any size: the
 // definition, with the numbers that the types keep.
-#include "tests/support/device_attention.h"
+#include "tests/support/devices/device_attention.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/gguf/f16.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

@@ -7,12 +7,12 @@
 #include <set>
 
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/device_weights.h"
-#include "spectr/backend/device/twin_device.h"
+#include "spectr/backend/device/weights/device_weights.h"
 #include "spectr/backend/reference/reference_experts.h"
 #include "spectr/nn/arch/architectures.h"
 #include "tests/support/data.h"
-#include "tests/support/expert_calls.h"
+#include "tests/support/devices/expert_calls.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "spectr/backend/device/twin_device.h"
 #include "tests/support/random_tensor.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
-#include "tests/support/on_twins.h"
+#include "tests/support/devices/on_twins.h"
 #include "tests/support/real_model.h"
 
 namespace spectr {

@@ -10,13 +10,13 @@
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/device/device_backend.h"
 #include "spectr/backend/device/own_rows.h"
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/reference/reference_backend.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
-#include "tests/support/device_numbers.h"
+#include "tests/support/devices/device_numbers.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/real_model.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

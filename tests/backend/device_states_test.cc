@@ -12,12 +12,12 @@
 #include "spectr/backend/cuda/cuda_device.h"
 #include "spectr/backend/device/device_backend.h"
 #include "spectr/backend/device/state_plan.h"
-#include "spectr/backend/device/twin_device.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
-#include "tests/support/mock_cuda.h"
-#include "tests/support/recurrent_course.h"
+#include "tests/support/devices/mock_cuda.h"
+#include "tests/support/models/recurrent_course.h"
 #include "tests/support/value_of.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "spectr/backend/cpu/kernels/activations.h"
-#include "spectr/backend/device/twins.h"
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/gguf/dequantize.h"
 #include "spectr/gguf/f16.h"
 #include "spectr/gguf/quant/quant_layout.h"
 #include "tests/support/random_tensor.h"
 #include "tests/support/scalar_ops.h"
+#include "tests/twins/twins.h"
 
 namespace spectr {
 namespace {

@@ -12,11 +12,11 @@
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/cpu/experts_pass.h"
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/reference/reference_backend.h"
 #include "spectr/nn/arch/architectures.h"
 #include "spectr/nn/graph.h"
 #include "tests/support/data.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

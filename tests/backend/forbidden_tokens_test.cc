@@ -8,13 +8,13 @@
 
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/reference/reference_backend.h"
 #include "spectr/backend/sharded/model_part.h"
 #include "spectr/nn/arch/architectures.h"
 #include "spectr/nn/transformer.h"
 #include "tests/support/data.h"
-#include "tests/support/tiny_tensors.h"
+#include "tests/support/models/tiny_tensors.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

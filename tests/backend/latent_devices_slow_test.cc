@@ -5,13 +5,13 @@
 #include "spectr/backend/cpu/cpu_backend.h"
 #include "spectr/backend/cuda/cuda_device.h"
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/reference/reference_backend.h"
 #include "tests/nn/random_sequences.h"
-#include "tests/support/latent_model.h"
-#include "tests/support/mock_cuda.h"
-#include "tests/support/model_course.h"
+#include "tests/support/devices/mock_cuda.h"
+#include "tests/support/models/latent_model.h"
+#include "tests/support/models/model_course.h"
 #include "tests/support/value_of.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/engine/devices.h"
 #include "tests/nn/random_sequences.h"
 #include "tests/support/data.h"
-#include "tests/support/model_course.h"
+#include "tests/support/models/model_course.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

@@ -19,8 +19,8 @@
 #include "spectr/backend/reference/reference_backend.h"
 #include "spectr/nn/transformer.h"
 #include "tests/support/data.h"
-#include "tests/support/model_course.h"
-#include "tests/support/shared_model.h"
+#include "tests/support/models/model_course.h"
+#include "tests/support/models/shared_model.h"
 #include "tests/support/wrapping_backend.h"
 
 namespace spectr {

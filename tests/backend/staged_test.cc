@@ -21,8 +21,8 @@
 #include "spectr/base/version.h"
 #include "spectr/gguf/fingerprint.h"
 #include "spectr/nn/transformer.h"
-#include "tests/support/model_course.h"
-#include "tests/support/shared_model.h"
+#include "tests/support/models/model_course.h"
+#include "tests/support/models/shared_model.h"
 
 namespace spectr {
 namespace {

@@ -1,5 +1,5 @@
 // Which cells a run has.
-#include "apps/bench/cells.h"
+#include "apps/bench/methods/cells.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "apps/bench/divergence.h"
+#include "apps/bench/passes/divergence.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Prompts as the model reads them.
-#include "apps/bench/generation.h"
+#include "apps/bench/methods/generation.h"
 
 #include <gtest/gtest.h>
 

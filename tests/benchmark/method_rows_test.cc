@@ -1,5 +1,5 @@
 // What is made of measurements, checked by hand.
-#include "apps/bench/method_rows.h"
+#include "apps/bench/methods/method_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What passes cost as a line: MTAD's decomposition of time and energy.
-#include "apps/bench/pass_fit.h"
+#include "apps/bench/passes/pass_fit.h"
 
 #include <gtest/gtest.h>
 

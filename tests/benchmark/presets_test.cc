@@ -1,5 +1,5 @@
 // Whether presets are what the papers' tables are.
-#include "apps/bench/presets.h"
+#include "apps/bench/methods/presets.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -7,11 +7,19 @@
 
 #include <algorithm>
 
-#include "apps/bench/claims.h"
-#include "apps/bench/preset_list.h"
+#include "lab/presets/claims.h"
+#include "lab/presets/preset_list.h"
+#include "lab/presets/presets.h"
 
 namespace spectr::bench {
 namespace {
+
+using lab::add_measured;
+using lab::claims_json;
+using lab::claims_table;
+using lab::find_preset;
+using lab::presets;
+using lab::to_json;
 
 using testing::ElementsAre;
 using testing::HasSubstr;

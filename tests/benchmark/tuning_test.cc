@@ -1,5 +1,5 @@
 // Settings that are chosen, kept in a file and run again.
-#include "apps/bench/tuning.h"
+#include "apps/bench/methods/tuning.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "apps/bench/cells.h"
-#include "apps/bench/column_file.h"
+#include "apps/bench/methods/cells.h"
+#include "apps/bench/methods/column_file.h"
 #include "tests/benchmark/file.h"
 #include "tests/benchmark/run.h"
 

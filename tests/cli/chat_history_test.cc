@@ -1,5 +1,5 @@
 // Lines that were typed, from one conversation to the next.
-#include "apps/cli/chat_history.h"
+#include "apps/cli/chat/chat_history.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

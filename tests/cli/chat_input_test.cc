@@ -1,4 +1,4 @@
-#include "apps/cli/chat_input.h"
+#include "apps/cli/chat/chat_input.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What --help and --help-all print.
-#include "apps/cli/help.h"
+#include "apps/cli/flags/help.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <memory>
 #include <sstream>
 
-#include "apps/cli/commands.h"
+#include "apps/cli/commands/commands.h"
 
 namespace spectr::cli {
 namespace {

@@ -1,5 +1,5 @@
 // What becomes of every flag of llama.cpp's programs, whose table is in tests/data/flags/.
-#include "apps/cli/llama_flags.h"
+#include "apps/cli/flags/llama_flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/cli/arguments.h"
-#include "apps/cli/commands.h"
+#include "apps/cli/commands/commands.h"
 #include "apps/cli/failure.h"
+#include "apps/cli/flags/arguments.h"
 #include "tests/support/data.h"
 
 namespace spectr::cli {

@@ -1,5 +1,5 @@
 // What flags about models ask for.
-#include "apps/cli/model_flags.h"
+#include "apps/cli/flags/model_flags.h"
 
 #include <gtest/gtest.h>
 

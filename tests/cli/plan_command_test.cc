@@ -1,4 +1,4 @@
-#include "apps/cli/plan_command.h"
+#include "apps/cli/commands/plan_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/json.h"
+#include "apps/support/json.h"
 #include "spectr/transport/plans.h"
 #include "tests/support/chi_square.h"
 

@@ -1,4 +1,4 @@
-#include "apps/cli/text_input.h"
+#include "apps/cli/flags/text_input.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

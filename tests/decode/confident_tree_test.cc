@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "spectr/decode/decoder_distribution.h"
-#include "spectr/decode/plan_walk.h"
 #include "spectr/decode/tree_drafter.h"
+#include "spectr/decode/verify/plan_walk.h"
 #include "spectr/transport/plans.h"
 #include "tests/support/tabular_pair.h"
 #include "tests/support/value_of.h"

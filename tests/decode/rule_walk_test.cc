@@ -1,5 +1,5 @@
 // Yin et al.'s algorithm 2 with rules of any kind, against the recursion that defines it.
-#include "spectr/decode/rule_walk.h"
+#include "spectr/decode/verify/rule_walk.h"
 
 #include <gtest/gtest.h>
 

@@ -27,6 +27,11 @@ broken_by layers_point_down '#include "spectr/transport/plan.h"'
 broken_by layers_point_down '#include <spectr/gguf/gguf.h>'
 broken_by nothing_is_put_off '// TO''DO: think'
 
+expect 0 folders_are_small
+mkdir "$scratch/spectr/large" && for i in $(seq 41); do echo >"$scratch/spectr/large/$i.cc"; done
+expect 1 folders_are_small
+rm -r "$scratch/spectr/large"
+
 compile() { # compile TEXT: as a kernel in an archive
   echo "$1" | c++ -x c++ -O2 -c -o "$scratch/kernels_new.cc.o" - && rm -f "$scratch/kernels.a"
   ar rc "$scratch/kernels.a" "$scratch/kernels_new.cc.o"

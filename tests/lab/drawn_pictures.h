@@ -26,8 +26,7 @@ inline std::filesystem::path committed_picture(std::string_view experiment) {
 /// Draws an experiment as the committed picture was drawn, and compares them byte by byte. Another version of
 /// gnuplot may draw the same otherwise: skipped then.
 inline void expect_committed_picture(std::string_view name) {
-  ThreadPool pool(1);
-  const auto report = find_experiment(name).value()->run({.pool = pool});
+  const auto report = find_experiment(name).value()->run({});
   ASSERT_TRUE(report.has_value()) << report.error().message;
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / ("spectr_lab_picture_" + std::string(name));

@@ -62,10 +62,9 @@ const std::map<std::string, std::string> documented_columns = {
      "claim,decoder,block,mixed,tokens,log_perplexity,perplexity,limit,claimed,proven"},
     {"verification", "kind,vocabulary,length,pair,drafts,method,tokens,bound,tv"}};
 
-Context quick(ThreadPool& pool) {
+Context quick() {
   const fs::path root = source_folder();
   return {
-      .pool = pool,
       .runs = 3,
       .quick = true,
       .stories = {.target = root / "models/spectr-stories-7m-q8_0.gguf",
@@ -94,14 +93,13 @@ TEST(Experiments, AreExactlyTheDocumentedOnes) {
 class EveryExperiment : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryExperiment, GivesTheDocumentedColumnsAndTheSameNumbersAgain) {
-  ThreadPool pool(1);
   const Experiment& experiment = *find_experiment(GetParam()).value();
-  const auto report = experiment.run(quick(pool));
+  const auto report = experiment.run(quick());
   ASSERT_TRUE(report.has_value()) << report.error().message;
   const std::string csv = report->data.csv();
   EXPECT_EQ(csv.substr(0, csv.find('\n')), documented_columns.at(GetParam()));
   EXPECT_FALSE(report->data.rows().empty());
-  EXPECT_EQ(experiment.run(quick(pool))->data.csv(), csv);
+  EXPECT_EQ(experiment.run(quick())->data.csv(), csv);
   EXPECT_FALSE(report->summary.empty());
   for (const Panel& panel : report->figure.panels) {
     EXPECT_FALSE(panel.x.label.empty() || panel.y.label.empty());
@@ -165,8 +163,7 @@ TEST(Experiments, UnknownNamesListTheKnownOnes) {
 }
 
 TEST(Stories, MissingFilesAreNamed) {
-  ThreadPool pool(1);
-  Context context = quick(pool);
+  Context context = quick();
   context.stories.scorer = "/nowhere/scorer.gguf";
   const auto report = find_experiment("opt-vs-uno").value()->run(context);
   ASSERT_FALSE(report.has_value());
@@ -174,9 +171,8 @@ TEST(Stories, MissingFilesAreNamed) {
 }
 
 TEST(ClosedForms, OfThePapersAreWhatIsComputed) {
-  ThreadPool pool(1);
   for (const char* name : {"spectr-bernoulli", "spectr-uniform"}) {
-    const auto report = find_experiment(name).value()->run(quick(pool));
+    const auto report = find_experiment(name).value()->run(quick());
     ASSERT_TRUE(report.has_value()) << report.error().message;
     for (const Line& line : report->summary) {
       EXPECT_TRUE(line.paper == "-" || line.paper == "0" || line.ours == line.paper) << line.what;
@@ -186,8 +182,7 @@ TEST(ClosedForms, OfThePapersAreWhatIsComputed) {
 
 /// Term by term: both corrections are measured at the same places.
 TEST(Stories, AreBiasedLessByOptThanByUno) {
-  ThreadPool pool(1);
-  Context context = quick(pool);
+  Context context = quick();
   context.runs = 2;
   const auto report = find_experiment("opt-vs-uno").value()->run(context);
   ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -202,8 +197,7 @@ TEST(Stories, AreBiasedLessByOptThanByUno) {
 }
 
 TEST(Stories, MayBeJudgedByAnotherModel) {
-  ThreadPool pool(1);
-  Context context = quick(pool);
+  Context context = quick();
   context.runs = 2;
   context.stories.scorer = source_folder() / "models/spectr-stories-draft-0.3m-f16.gguf";
   const auto report = find_experiment("opt-vs-uno").value()->run(context);
@@ -214,8 +208,7 @@ TEST(Stories, MayBeJudgedByAnotherModel) {
 
 /// Where it is known how the stories go on, likeness to that judges as well.
 TEST(Stories, AreJudgedByTheirReferencesWhereThereAreSome) {
-  ThreadPool pool(1);
-  Context context = quick(pool);
+  Context context = quick();
   context.runs = 2;
   context.stories.references = {"Tim was messy.", "", ""};
   context.stories.similarity = [](std::string_view text, std::string_view reference) {
@@ -233,9 +226,8 @@ TEST(Stories, AreJudgedByTheirReferencesWhereThereAreSome) {
 }
 
 TEST(Claims, OfThePapersHold) {
-  ThreadPool pool(1);
   for (const char* name : {"lower-bound", "spectrpp-cost", "spectr-naive"}) {
-    const auto report = find_experiment(name).value()->run(quick(pool));
+    const auto report = find_experiment(name).value()->run(quick());
     ASSERT_TRUE(report.has_value()) << report.error().message;
     for (const Line& line : report->summary) {
       const double ours = std::strtod(line.ours.c_str(), nullptr);

@@ -7,7 +7,7 @@
 
 #include "spectr/nn/arch/architectures.h"
 #include "spectr/nn/ops.h"
-#include "tests/support/tiny_tensors.h"
+#include "tests/support/models/tiny_tensors.h"
 
 namespace spectr {
 namespace {

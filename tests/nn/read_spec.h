@@ -6,7 +6,7 @@
 #include <string>
 
 #include "spectr/nn/arch/architectures.h"
-#include "tests/support/tiny_tensors.h"
+#include "tests/support/models/tiny_tensors.h"
 
 namespace spectr {
 

@@ -1,5 +1,5 @@
 // How small a draft model may be is tried.
-#include "spectr/engine/slim_trial.h"
+#include "spectr/engine/costs/slim_trial.h"
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@
 #include "spectr/nn/transformer.h"
 #include "tests/support/allocations.h"
 #include "tests/support/data.h"
-#include "tests/support/tiny_tensors.h"
+#include "tests/support/models/tiny_tensors.h"
 
 namespace spectr {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/json_input.h"
+#include "apps/support/json_input.h"
 #include "tests/server/test_server.h"
 
 namespace spectr::server {

@@ -1,4 +1,4 @@
-#include "apps/server/report.h"
+#include "apps/server/answers/report.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/server/format.h"
+#include "apps/server/answers/format.h"
 #include "tests/engine/bundled.h"
 
 namespace spectr::server {

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <vector>
 
-#include "spectr/transport/k_seq.h"
-#include "spectr/transport/recursive_without_replacement.h"
-#include "spectr/transport/rejected_without_replacement.h"
-#include "spectr/transport/tuple_lp.h"
+#include "spectr/transport/math/rejected_without_replacement.h"
+#include "spectr/transport/plans/k_seq.h"
+#include "spectr/transport/plans/recursive_without_replacement.h"
+#include "spectr/transport/programs/tuple_lp.h"
 #include "tests/transport/distributions.h"
 
 namespace spectr {

@@ -1,4 +1,4 @@
-#include "spectr/transport/division_factor.h"
+#include "spectr/transport/math/division_factor.h"
 
 #include <gtest/gtest.h>
 

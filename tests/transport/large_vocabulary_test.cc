@@ -7,13 +7,13 @@
 #include <string>
 
 #include "spectr/transport/acceptance_bounds.h"
-#include "spectr/transport/generalised_k_seq.h"
-#include "spectr/transport/overlap.h"
+#include "spectr/transport/math/overlap.h"
+#include "spectr/transport/math/ratio_buckets.h"
+#include "spectr/transport/math/ratio_cuts.h"
+#include "spectr/transport/math/token_classes.h"
+#include "spectr/transport/math/undecided.h"
 #include "spectr/transport/plans.h"
-#include "spectr/transport/ratio_buckets.h"
-#include "spectr/transport/ratio_cuts.h"
-#include "spectr/transport/token_classes.h"
-#include "spectr/transport/undecided.h"
+#include "spectr/transport/plans/generalised_k_seq.h"
 #include "tests/support/every_target.h"
 #include "tests/transport/distributions.h"
 

@@ -1,5 +1,5 @@
 // Small programs with objectives of first, second and later rank.
-#include "spectr/transport/lexicographic_simplex.h"
+#include "spectr/transport/programs/lexicographic_simplex.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "spectr/transport/linear_program.h"
+#include "spectr/transport/programs/linear_program.h"
 
 namespace spectr {
 namespace {

@@ -1,4 +1,4 @@
-#include "spectr/transport/linear_program.h"
+#include "spectr/transport/programs/linear_program.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "spectr/transport/over_acceptance.h"
+#include "spectr/transport/plans/over_acceptance.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "spectr/transport/overlap.h"
+#include "spectr/transport/math/overlap.h"
 
 #include <gtest/gtest.h>
 

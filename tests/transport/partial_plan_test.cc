@@ -9,7 +9,7 @@
 
 #include "spectr/base/enumerator.h"
 #include "spectr/transport/drafting.h"
-#include "spectr/transport/tickets.h"
+#include "spectr/transport/plans/tickets.h"
 #include "tests/transport/distributions.h"
 
 namespace spectr {

@@ -1,4 +1,4 @@
-#include "spectr/transport/powers.h"
+#include "spectr/transport/math/powers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "spectr/transport/ratio_order.h"
+#include "spectr/transport/math/ratio_order.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // LP_k of SpecTr++, by the tableau of k columns and by the library's solver of 2k.
-#include "spectr/transport/rejection_program.h"
+#include "spectr/transport/programs/rejection_program.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // STr+ and STr++ against exact answers, a brute-force solution of their program, and hard inputs.
-#include "spectr/transport/spectr_plus.h"
+#include "spectr/transport/plans/spectr_plus.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 
 #include "spectr/base/enumerator.h"
 #include "spectr/transport/acceptance_bounds.h"
-#include "spectr/transport/generalised_k_seq.h"
-#include "spectr/transport/k_seq.h"
 #include "spectr/transport/plan.h"
+#include "spectr/transport/plans/generalised_k_seq.h"
+#include "spectr/transport/plans/k_seq.h"
 #include "tests/transport/distributions.h"
 
 namespace spectr {

@@ -1,5 +1,5 @@
 // The ticket plan: its layout of the unit interval against the masses that it must have.
-#include "spectr/transport/tickets.h"
+#include "spectr/transport/plans/tickets.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 
 #include "spectr/base/counter_random.h"
 #include "spectr/transport/acceptance_bounds.h"
+#include "spectr/transport/math/powers.h"
 #include "spectr/transport/plan.h"
-#include "spectr/transport/powers.h"
-#include "spectr/transport/ticket_layout.h"
+#include "spectr/transport/plans/ticket_layout.h"
 #include "tests/support/chi_square.h"
 #include "tests/transport/distributions.h"
 

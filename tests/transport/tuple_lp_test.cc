@@ -1,9 +1,9 @@
-#include "spectr/transport/tuple_lp.h"
+#include "spectr/transport/programs/tuple_lp.h"
 
 #include <gtest/gtest.h>
 
 #include "spectr/transport/acceptance_bounds.h"
-#include "spectr/transport/tickets.h"
+#include "spectr/transport/plans/tickets.h"
 #include "tests/transport/distributions.h"
 
 namespace spectr {

@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "spectr/backend/device/attention_rows.h"
-#include "spectr/backend/device/twin_device.h"
-#include "tests/support/device_numbers.h"
+#include "tests/support/devices/device_numbers.h"
 #include "tests/support/random_tensor.h"
+#include "tests/twins/twin_device.h"
 #include "tests/vulkan/on_vulkan.h"
 
 namespace spectr {

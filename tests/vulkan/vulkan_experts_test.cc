@@ -2,8 +2,8 @@
 // by itself.
 #include <gtest/gtest.h>
 
-#include "spectr/backend/device/twin_device.h"
-#include "tests/support/expert_cases.h"
+#include "tests/support/devices/expert_cases.h"
+#include "tests/twins/twin_device.h"
 #include "tests/vulkan/on_vulkan.h"
 
 namespace spectr {

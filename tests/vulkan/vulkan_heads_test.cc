@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/twin_device.h"
-#include "tests/support/device_attention.h"
-#include "tests/support/head_products.h"
-#include "tests/support/latent_model.h"
-#include "tests/support/model_course.h"
+#include "tests/support/devices/device_attention.h"
+#include "tests/support/devices/head_products.h"
+#include "tests/support/models/latent_model.h"
+#include "tests/support/models/model_course.h"
+#include "tests/twins/twin_device.h"
 #include "tests/vulkan/on_vulkan.h"
 
 namespace spectr {

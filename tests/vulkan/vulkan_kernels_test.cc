@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
-#include "spectr/backend/device/twin_device.h"
 #include "spectr/backend/vulkan/dispatch.h"
-#include "tests/support/device_numbers.h"
+#include "tests/support/devices/device_numbers.h"
+#include "tests/twins/twin_device.h"
 
 namespace spectr {
 namespace {

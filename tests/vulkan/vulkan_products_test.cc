@@ -5,10 +5,10 @@
 #include <limits>
 #include <tuple>
 
-#include "spectr/backend/device/twin_device.h"
-#include "spectr/backend/device/weight_panels.h"
-#include "tests/support/device_numbers.h"
+#include "spectr/backend/device/weights/weight_panels.h"
+#include "tests/support/devices/device_numbers.h"
 #include "tests/support/random_tensor.h"
+#include "tests/twins/twin_device.h"
 #include "tests/vulkan/on_vulkan.h"
 
 namespace spectr {

@@ -1,8 +1,8 @@
 // Recurrent layers by Vulkan: the bits of the twins that round each product and each sum by itself.
 #include <gtest/gtest.h>
 
-#include "spectr/backend/device/twin_device.h"
-#include "tests/support/recurrent_course.h"
+#include "tests/support/models/recurrent_course.h"
+#include "tests/twins/twin_device.h"
 #include "tests/vulkan/on_vulkan.h"
 
 namespace spectr {

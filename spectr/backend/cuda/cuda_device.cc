@@ -11,7 +11,7 @@
 
 #include "spectr/backend/cuda/plan_trial.h"
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/base/check.h"
 
 namespace spectr::cuda {

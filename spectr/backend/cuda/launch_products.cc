@@ -5,7 +5,7 @@
 #include "spectr/backend/cuda/lowering.h"
 #include "spectr/backend/cuda/plan_trial.h"
 #include "spectr/backend/cuda/product_plan.h"
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 
 namespace spectr::cuda {
 namespace {

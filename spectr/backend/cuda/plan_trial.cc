@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/base/numeric.h"
 
 namespace spectr::cuda {

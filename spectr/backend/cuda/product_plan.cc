@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "spectr/backend/cuda/kernels/shape_list.h"
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/base/check.h"
 
 namespace spectr::cuda {

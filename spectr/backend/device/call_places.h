@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "spectr/backend/device/device.h"
-#include "spectr/backend/device/quantized_layout.h"
+#include "spectr/backend/device/weights/quantized_layout.h"
 #include "spectr/gguf/tensor_type.h"
 
 /// What kernel calls (calls.h) are about. Numbers are floats where nothing else is said.

@@ -13,7 +13,7 @@
 #include "spectr/nn/model_spec.h"
 
 /// The kernel calls that passes consist of, as data: a device has a kernel for each, and the twins say what
-/// it computes, bit for bit (twins.h). Numbers are floats where nothing else is said.
+/// it computes, bit for bit (tests/twins). Numbers are floats where nothing else is said.
 namespace spectr::call {
 
 /// Where a layer's keys and values are in the pool of blocks of 64 slots: head behind head, as HeadLayout

@@ -4,7 +4,7 @@
 
 #include "spectr/backend/device/calls.h"
 #include "spectr/backend/device/device_ops.h"
-#include "spectr/backend/device/device_weights.h"
+#include "spectr/backend/device/weights/device_weights.h"
 
 namespace spectr {
 

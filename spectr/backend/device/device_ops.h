@@ -11,9 +11,9 @@
 #include "spectr/backend/device/cache_blocks.h"
 #include "spectr/backend/device/device_experts.h"
 #include "spectr/backend/device/device_logits.h"
-#include "spectr/backend/device/device_weights.h"
 #include "spectr/backend/device/pass_data.h"
 #include "spectr/backend/device/state_memory.h"
+#include "spectr/backend/device/weights/device_weights.h"
 #include "spectr/nn/ops.h"
 
 namespace spectr {

@@ -8,9 +8,9 @@
 
 #include "spectr/backend/device/attention_plan.h"
 #include "spectr/backend/device/cache_blocks.h"
-#include "spectr/backend/device/device_weights.h"
 #include "spectr/backend/device/own_rows.h"
 #include "spectr/backend/device/state_plan.h"
+#include "spectr/backend/device/weights/device_weights.h"
 
 namespace spectr {
 

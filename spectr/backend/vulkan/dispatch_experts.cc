@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/backend/vulkan/lowering.h"
 #include "spectr/gguf/tensor_type.h"
 

@@ -2,7 +2,7 @@
 #include <bit>
 #include <optional>
 
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/backend/vulkan/lowering.h"
 
 namespace spectr::vulkan {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "spectr/backend/device/device_backend.h"
-#include "spectr/backend/device/weight_panels.h"
+#include "spectr/backend/device/weights/weight_panels.h"
 #include "spectr/base/check.h"
 
 namespace spectr::vulkan {

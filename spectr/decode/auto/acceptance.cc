@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "spectr/base/check.h"
-#include "spectr/transport/division_factor.h"
-#include "spectr/transport/tickets.h"
+#include "spectr/transport/math/division_factor.h"
+#include "spectr/transport/plans/tickets.h"
 
 namespace spectr {
 namespace {

@@ -11,8 +11,8 @@
 #include "spectr/decode/auto/auto_params.h"
 #include "spectr/sampling/likelihood.h"
 #include "spectr/sampling/warp.h"
-#include "spectr/transport/k_seq.h"
-#include "spectr/transport/tickets.h"
+#include "spectr/transport/plans/k_seq.h"
+#include "spectr/transport/plans/tickets.h"
 
 namespace spectr {
 namespace {

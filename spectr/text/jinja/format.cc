@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "spectr/base/utf8.h"
+#include "spectr/text/jinja/builtins/text_functions.h"
 #include "spectr/text/jinja/sequences.h"
-#include "spectr/text/jinja/text_functions.h"
 
 namespace spectr::jinja {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "spectr/text/jinja/arithmetic.h"
+#include "spectr/text/jinja/builtins/text_functions.h"
 #include "spectr/text/jinja/format.h"
 #include "spectr/text/jinja/sequences.h"
-#include "spectr/text/jinja/text_functions.h"
 
 namespace spectr::jinja {
 namespace {

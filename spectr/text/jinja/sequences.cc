@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "spectr/text/jinja/text_functions.h"
+#include "spectr/text/jinja/builtins/text_functions.h"
 
 namespace spectr::jinja {
 namespace {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "spectr/text/jinja/callables.h"
+#include "spectr/text/jinja/builtins/callables.h"
+#include "spectr/text/jinja/builtins/text_functions.h"
 #include "spectr/text/jinja/letters.h"
-#include "spectr/text/jinja/text_functions.h"
 
 namespace spectr::jinja {
 namespace {

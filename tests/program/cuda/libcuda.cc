@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "tests/support/mock_cuda.h"
+#include "tests/support/devices/mock_cuda.h"
 
 namespace spectr::test {
 namespace {

@@ -2,7 +2,7 @@
 
 // What the formats of weights are for a product: how a panel's block of codes becomes signed bytes, and its
 // scales floats. A block is 16 rows and 64 columns, two halves of 32 columns, which is what shares a scale of
-// x. See product.cuh for the use, and spectr/backend/device/weight_panels.h for what lies where.
+// x. See product.cuh for the use, and spectr/backend/device/weights/weight_panels.h for what lies where.
 
 #include "spectr/backend/cuda/kernels/device.h"
 #include "spectr/backend/cuda/kernels/look_up.cuh"

@@ -8,8 +8,8 @@
 #include "spectr/backend/device/expert_group.h"
 #include "spectr/backend/device/head_layout.h"
 #include "spectr/backend/device/own_word.h"
-#include "spectr/backend/device/panel_format.h"
 #include "spectr/backend/device/state_rows.h"
+#include "spectr/backend/device/weights/panel_format.h"
 
 namespace spectr::cuda {
 

@@ -1,0 +1,82 @@
+#include "apps/cli/chat/chat_history.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+namespace spectr::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string escaped(const std::string& line) {
+  std::string text;
+  for (const char c : line) {
+    if (c == '\n') text += "\\n";
+    if (c == '\\') text += "\\\\";
+    if (c != '\n' && c != '\\') text += c;
+  }
+  return text;
+}
+
+std::string unescaped(const std::string& text) {
+  std::string line;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_escape = text[i] == '\\' && i + 1 < text.size();
+    if (is_escape) ++i;
+    line += is_escape && text[i] == 'n' ? '\n' : text[i];
+  }
+  return line;
+}
+
+/// Writes `text` with one call, so that lines of programs that write at once are not mixed.
+void write_file(const std::string& path, int how, const std::string& text) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, S_IRUSR | S_IWUSR);
+  if (file < 0) return;
+  std::ignore = ::write(file, text.data(), text.size());
+  ::close(file);
+}
+
+}  // namespace
+
+std::string ChatHistory::default_path() {
+  const auto below = [](const char* variable, const char* rest) {
+    const char* const folder = std::getenv(variable);
+    return folder != nullptr && *folder != '\0' ? std::string(folder) + rest : std::string();
+  };
+  const std::string state = below("XDG_STATE_HOME", "/spectr/chat_history");
+  return !state.empty() ? state : below("HOME", "/.local/state/spectr/chat_history");
+}
+
+ChatHistory::ChatHistory(std::string path) : path_(std::move(path)) {
+  if (path_.empty()) return;
+  std::error_code failed;
+  const fs::path folder = fs::path(path_).parent_path();
+  if (!folder.empty() && fs::create_directories(folder, failed))
+    fs::permissions(folder, fs::perms::owner_all, failed);
+  std::ifstream file(path_, std::ios::binary);
+  for (std::string line; std::getline(file, line);) lines_.push_back(unescaped(line));
+  if (lines_.size() <= max_lines) return;
+  const bool is_long = lines_.size() > 2 * max_lines;
+  lines_.erase(lines_.begin(), lines_.end() - static_cast<std::ptrdiff_t>(max_lines));
+  if (!is_long) return;
+  std::string text;
+  for (const std::string& line : lines_) text += escaped(line) + '\n';
+  write_file(path_, O_TRUNC, text);
+}
+
+bool ChatHistory::add(const std::string& line) {
+  if (!lines_.empty() && lines_.back() == line) return false;
+  lines_.push_back(line);
+  if (!path_.empty()) write_file(path_, O_APPEND, escaped(line) + '\n');
+  return true;
+}
+
+}  // namespace spectr::cli

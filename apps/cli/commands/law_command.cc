@@ -1,0 +1,251 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/cli/commands/commands.h"
+#include "apps/cli/commands/pair_file.h"
+#include "apps/cli/commands/rule_file.h"
+#include "apps/cli/failure.h"
+#include "apps/cli/flags/flag_values.h"
+#include "apps/cli/flags/method_flags.h"
+#include "apps/cli/flags/sampling_flags.h"
+#include "apps/cli/report/output.h"
+#include "spectr/decode/decoder_distribution.h"
+#include "spectr/decode/tree_drafter.h"
+#include "spectr/lm/tabular_model.h"
+
+namespace spectr::cli {
+namespace {
+
+struct LawFlags {
+  MethodFlags method;
+  SamplingFlags sampling{.options = WarpOptions::none(), .biases = {}};
+  long vocabulary = 3;
+  long horizon = 4;
+  std::uint32_t seed = 0;
+  long drafts = 1;        // draft models
+  std::string rule_file;  // of method biased
+  std::string pair_file;  // instead of random tables
+};
+
+/// The method of rules that --rule gives. It is known to `law` alone: a rule is a table of rows by context.
+constexpr const char* biased = "biased";
+
+constexpr double max_texts = 1e6;
+constexpr double max_outcomes = 5e7;        // of all start tokens together
+constexpr double max_block_outcomes = 1e6;  // of the first block from one of them
+constexpr std::int64_t max_seed = std::numeric_limits<std::uint32_t>::max();
+
+/// What passes of tables are taken to cost where a method asks: a node and a draft a tenth of a pass of the
+/// target, so that drafts pay in so short texts.
+Costs assumed_costs(std::size_t draft_models) {
+  const DraftCosts draft{CostCurve({{1, 0.1}, {2, 0.11}})};
+  return {CostCurve({{1, 1.0}, {2, 1.1}}), std::vector(draft_models, draft), {}};
+}
+
+/// What is chosen by --method. Throws Failure.
+MethodRule chosen_method(const LawFlags& flags) {
+  const bool is_biased = flags.method.request.method == biased;
+  if (is_biased && flags.rule_file.empty())
+    throw Failure(Status::usage, "method biased needs the file of a rule (--rule)");
+  if (!is_biased && !flags.rule_file.empty())
+    throw Failure(Status::usage, "--rule is that of method biased (--method biased)");
+  if (const auto& name = flags.method.request.method; !is_biased && name) {
+    if (const auto known = find_method(*name); !known)
+      throw Failure(Status::usage, fmt::format("{}, {}", known.error().message, biased));
+  }
+  if (!is_biased) return flags.method.rule(static_cast<std::size_t>(flags.drafts));
+  MethodRule rule = *need(find_method("speculative"));  // a chain of L drafts, too
+  rule.name = biased;
+  rule.lossless = false;
+  return rule;
+}
+
+/// The decoder of the rules, a row for every step and, inside, every last token.
+Decoder biased_decoder(const std::vector<RejectionRule>& rules, std::size_t length, std::size_t vocabulary,
+                       std::size_t horizon) {
+  const auto after = [&rules, vocabulary, horizon](std::span<const Token> context) -> const RejectionRule& {
+    const std::size_t step = std::min(context.size(), horizon) - 1;  // a text starts with one token
+    return rules[step * vocabulary + static_cast<std::size_t>(context.back())];
+  };
+  Decoder decoder(std::make_unique<TreeDrafter>(TreeDrafter::sequences(1, length), Drafting::independent),
+                  std::make_unique<RuleWalk>(after));
+  decoder.expect({1, 1});
+  return decoder;
+}
+
+/// A target, its draft models and the tokens that a sequence may start with, which count for nothing else.
+struct Tables {
+  std::vector<TabularModel> random = {};  // drafts, then the target
+  std::optional<TablePair> pair = {};
+  std::size_t vocabulary, starts;
+
+  const LanguageModel& target() const {
+    return pair ? static_cast<const LanguageModel&>(pair->q) : random.back();
+  }
+  std::vector<const LanguageModel*> drafts(std::size_t count) const {
+    std::vector<const LanguageModel*> drafts;
+    for (std::size_t i = 0; i < count; ++i)
+      drafts.push_back(pair ? static_cast<const LanguageModel*>(&pair->p) : &random[i]);
+    return drafts;
+  }
+};
+
+/// Throws Failure.
+Tables tables_of(const LawFlags& flags) {
+  if (!flags.pair_file.empty()) {
+    Tables tables{.pair = need(read_pair(flags.pair_file)), .vocabulary = 0, .starts = 1};
+    tables.vocabulary = tables.pair->q.vocabulary();
+    return tables;
+  }
+  const auto vocabulary = static_cast<std::size_t>(flags.vocabulary);
+  Tables tables{.vocabulary = vocabulary, .starts = vocabulary};
+  std::mt19937 generator(flags.seed);
+  for (long i = 0; i <= flags.drafts; ++i) {
+    tables.random.push_back(
+        TabularModel::random(vocabulary, static_cast<std::size_t>(flags.horizon), generator));
+  }
+  return tables;
+}
+
+/// Throws Failure where there are more texts than can be enumerated.
+void check_texts(const Tables& tables, std::size_t horizon) {
+  const double texts = std::pow(static_cast<double>(tables.vocabulary), static_cast<double>(horizon));
+  if (texts > max_texts) {
+    throw Failure(Status::usage,
+                  fmt::format("--vocab {} with --horizon {} gives {:.3g} texts, at most {:.0f} are "
+                              "enumerated",
+                              tables.vocabulary, horizon, texts, max_texts));
+  }
+  if (texts * static_cast<double>(tables.starts) > max_outcomes) {
+    throw Failure(Status::usage,
+                  fmt::format("--vocab {} with --horizon {} gives {:.3g} texts from {} start tokens, at most "
+                              "{:.3g} are enumerated",
+                              tables.vocabulary, horizon, texts * static_cast<double>(tables.starts),
+                              tables.starts, max_outcomes));
+  }
+}
+
+/// The length of the longest draft of a block.
+std::size_t longest_block(const MethodRule& rule, const MethodOptions& settings) {
+  std::size_t length = std::max(settings.length, settings.tree.size());
+  if (rule.reads(Setting::gammas) && !settings.gammas.empty()) length = std::ranges::max(settings.gammas);
+  return length;
+}
+
+/// The expected number of tokens of a block in a sequence without an end; none where its outcomes are too
+/// many.
+std::optional<double> tokens_of_block(Decoder& decoder, Models& models, std::span<const Token> start,
+                                      std::size_t length) {
+  const EnumerationOptions options{
+      .horizon = length + 1, .markov = false, .max_outcomes = max_block_outcomes};
+  if (decoder.drafter().outcomes(models.vocabulary(), options.horizon) > max_block_outcomes)
+    return std::nullopt;
+  const auto tokens = expected_block_tokens(decoder, models, start, options);
+  return tokens ? std::optional(*tokens) : std::nullopt;
+}
+
+void print_law(const LawFlags& flags) {
+  const auto draft_models = static_cast<std::size_t>(flags.drafts);
+  const MethodRule rule = chosen_method(flags);
+  if (draft_models < rule.models.min || draft_models > std::max<std::size_t>(rule.models.max, 1)) {
+    throw Failure(Status::usage, fmt::format("method {} does not work with {} draft models (--drafts)",
+                                             rule.name, flags.drafts));
+  }
+  const Tables tables = tables_of(flags);
+  const auto horizon = static_cast<std::size_t>(flags.horizon);
+  check_texts(tables, horizon);
+  MethodOptions settings = flags.method.request.settings(1, 2);
+  check_settings(rule, flags.method.request, settings);
+  if (rule.reads(Setting::costs)) settings.costs = std::make_shared<Costs>(assumed_costs(draft_models));
+  std::vector<RejectionRule> rules;
+  if (rule.name == biased)
+    rules = need(read_rules(flags.rule_file, horizon * tables.vocabulary, tables.vocabulary));
+  Decoder decoder = rule.name == biased ? biased_decoder(rules, settings.length, tables.vocabulary, horizon)
+                                        : need(make_decoder(rule, settings));
+  Models models = need(Models::start(tables.target(), tables.drafts(std::min(draft_models, rule.models.max)),
+                                     flags.sampling.warp(), 0, decoder.max_nodes(horizon)));
+
+  // A start token is drawn uniformly and not counted.
+  const auto starts = static_cast<double>(tables.starts);
+  const EnumerationOptions options{
+      .horizon = horizon, .markov = !tables.pair, .max_outcomes = max_outcomes / starts};
+  double tv = 0.0, calls = 0.0, rejections = 0.0;
+  std::optional<double> tokens = 0.0;
+  for (std::size_t s = 0; s < tables.starts; ++s) {
+    const Token start[] = {static_cast<Token>(s)};
+    const auto found = enumerate_decoder(decoder, models, start, options);
+    if (!found) {
+      throw Failure(Status::usage,
+                    fmt::format("from each of {} start tokens: {}", tables.starts, found.error().message));
+    }
+    const auto target = need(enumerate_target(models, start, options));
+    const double share = 1.0 / starts;
+    tv += share * total_variation(found->distribution, target);
+    calls += share * found->expected_target_calls;
+    rejections += share * found->expected_rejections;
+    const auto block =
+        tokens ? tokens_of_block(decoder, models, start, longest_block(rule, settings)) : std::nullopt;
+    tokens = block ? std::optional(*tokens + share * *block) : std::nullopt;
+  }
+  print_json({{"tv_error", tv},
+              {"expected_target_calls", calls},
+              {"expected_rejections", rejections},
+              {"block_efficiency", static_cast<double>(horizon) / calls},
+              {"expected_tokens_per_block", tokens ? Json(*tokens) : Json(nullptr)}});
+}
+
+}  // namespace
+
+void add_law(CLI::App& app) {
+  auto flags = std::make_shared<LawFlags>();
+  CLI::App& command = *app.add_subcommand(
+      "law", "The exact law of a decoder on a random tabular pair, by enumeration, against the target's");
+  flags->method.add(command);
+  flags->sampling.add_filters(command);
+  // The variables are for those that decode with models.
+  for (const char* name : {"-L", "--temp", "--top-k", "--top-p", "--min-p", "--repeat-penalty",
+                           "--repeat-last-n", "--presence-penalty", "--frequency-penalty"}) {
+    command.get_option(name)->envname("");
+  }
+  command.add_option("--vocab", flags->vocabulary, "tokens of the vocabulary")
+      ->capture_default_str()
+      ->transform(whole(1, 1000));
+  command.add_option("--horizon", flags->horizon, "tokens of a text")
+      ->capture_default_str()
+      ->transform(whole(1, 30));
+  command.add_option("--seed", flags->seed, "of the MT19937 that fills the tables")
+      ->transform(whole(0, max_seed))
+      ->capture_default_str();
+  command.add_option("--drafts", flags->drafts, "draft models")
+      ->capture_default_str()
+      ->transform(whole(0, 16));
+  command
+      .add_option(
+          "--rule", flags->rule_file,
+          "JSON file of a rule for one draft, for --method biased: {\"b\": [[…], …], \"P\": [[…], …]}, "
+          "a row for each step and, inside, each last token, in the order in which the tables' rows are "
+          "drawn; draft x is accepted with probability b[x], and replaced by a draw from P")
+      ->transform(file_name());
+  command
+      .add_option(
+          "--pair", flags->pair_file,
+          "JSON file of a draft model and a target, instead of random ones: {\"vocab\": V, "
+          "\"p\": {\"\": […], \"0\": […], \"0,1\": […]}, \"q\": {…}}, rows by prefix; a prefix without a "
+          "row takes that of its longest suffix that has one")
+      ->transform(file_name())
+      ->excludes("--vocab")
+      ->excludes("--drafts")
+      ->excludes("--rule");
+  command.add_flag("--json")->description("changes nothing: the output is JSON");
+  command.callback([flags] { print_law(*flags); });
+}
+
+}  // namespace spectr::cli

@@ -1,0 +1,95 @@
+#include "apps/server/answers/event_stream.h"
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apps/server/api_error.h"
+
+namespace spectr::server {
+namespace {
+
+constexpr std::string_view comment = ": still here\n\n";
+
+/// Writes the events of one answer.
+class EventStream final : public http::Reply {
+ public:
+  explicit EventStream(std::unique_ptr<ActiveRequest> active)
+      : active_(std::move(active)),
+        format_(make_format(*active_->head)),
+        results_(active_->completion->choices()) {}
+
+  void advance(http::Sink& sink) override {
+    if (!std::exchange(begun_, true)) {
+      http::Response head = http::Response::of("text/event-stream", "");
+      head.headers.add("Cache-Control", "no-cache");
+      head.headers.add("X-Accel-Buffering", "no");
+      sink.begin(std::move(head), std::string(comment));
+      for (std::size_t i = 0; i < results_.size(); ++i) {
+        if (const auto opening = format_->opening(i)) send(*opening, sink);
+      }
+      sink.note("prompt_tokens", prompt_tokens_of(*active_->prepared));
+    }
+    active_->cancel_if_late();
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+      if (!results_[i]) tell(i, sink);
+    }
+    sink.note("generated_tokens", generated_);
+    if (left_ == 0) finish(sink);
+  }
+
+ private:
+  void tell(std::size_t i, http::Sink& sink) {
+    const GenerationRequest& request = active_->request;
+    const auto [delta, progress, expectation, result] = active_->completion->take(i);
+    const bool tells_tokens =
+        request.api == Api::native || request.details || request.tokens || request.alternatives;
+    generated_ += delta.tokens.size();
+    for (const PromptProgress& step : progress) send(format_->progress(i, step), sink);
+    if (!delta.text.empty() || !delta.reasoning.empty() || (tells_tokens && !delta.tokens.empty()))
+      send(format_->chunk(i, delta), sink);
+    if (!result) return;
+    results_[i] = result;
+    --left_;
+    if (const auto failure = failure_of(*result)) {
+      // Texts that never began have been cut off by what cut off the others.
+      if (!has_reason_ || result->reason != FinishReason::not_started) sink.note("reason", failure->what());
+      has_reason_ = true;
+      return send(failure->json(), sink);
+    }
+    if (result->reason == FinishReason::cancelled) {
+      const ApiError stopped = ApiError::unavailable("cancelled: the server stops", 1);
+      sink.note("reason", stopped.what());
+      has_reason_ = true;
+      return send(stopped.json(), sink);
+    }
+    send(format_->end(i, *result), sink);
+  }
+
+  void finish(http::Sink& sink) {
+    std::vector<CompletionResult> results;
+    for (const auto& result : results_) results.push_back(*result);
+    if (const auto usage = format_->usage(results)) send(*usage, sink);
+    if (format_->says_done()) sink.write("data: [DONE]\n\n");
+    sink.end();
+  }
+
+  static void send(const Json& event, http::Sink& sink) { sink.write("data: " + text_of(event) + "\n\n"); }
+
+  std::unique_ptr<ActiveRequest> active_;
+  std::unique_ptr<Format> format_;
+  std::vector<std::optional<CompletionResult>> results_;
+  std::size_t left_ = results_.size();
+  std::uint64_t generated_ = 0;
+  bool begun_ = false;
+  bool has_reason_ = false;  // in the log
+};
+
+}  // namespace
+
+std::unique_ptr<http::Reply> event_stream(std::unique_ptr<ActiveRequest> active) {
+  return std::make_unique<EventStream>(std::move(active));
+}
+
+}  // namespace spectr::server

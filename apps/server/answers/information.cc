@@ -1,0 +1,156 @@
+#include "apps/server/answers/information.h"
+
+#include <algorithm>
+
+#include "apps/server/answers/report.h"
+#include "apps/server/api_error.h"
+#include "apps/server/requests/chat_prompt.h"
+#include "apps/server/requests/engine_request.h"
+#include "apps/server/requests/fields.h"
+#include "apps/server/requests/foreign_fields.h"
+#include "spectr/base/names.h"
+#include "spectr/base/version.h"
+#include "spectr/transport/plans.h"
+
+namespace spectr::server {
+namespace {
+
+/// Pieces that are told of one text: an answer that nobody can read is not worth its memory.
+constexpr std::size_t max_pieces = 1 << 16;
+
+Json describe(const Service& service) {
+  const ModelSpec& spec = service.models().target->spec();
+  return {{"id", service.name()},
+          {"aliases", service.options().aliases},
+          {"object", "model"},
+          {"created", 0},
+          {"owned_by", "spectr"},
+          {"meta", {{"n_vocab", spec.vocabulary}, {"n_ctx_train", spec.context}, {"n_embd", spec.width}}}};
+}
+
+Json defaults_of(const Service& service) {
+  const RequestDefaults& defaults = service.options().defaults;
+  Json params = sampling_of(defaults.sampling);
+  params["n_predict"] = defaults.limit ? Json(*defaults.limit) : Json(-1);
+  if (defaults.seed) params["seed"] = *defaults.seed;
+  if (const auto method =
+          defaults.speculative.rule(service.models().drafts.size(), service.engine().costs() != nullptr))
+    params["speculative"] = speculation_settings(**method, defaults.speculative.settings());
+  return params;
+}
+
+}  // namespace
+
+Json model_json(const Service& service, const std::string& name) {
+  const std::vector<std::string>& aliases = service.options().aliases;
+  if (name != service.name() && std::ranges::find(aliases, name) == aliases.end())
+    throw ApiError::not_found(fmt::format("there is no model '{}'", escape(name)));
+  return describe(service);
+}
+
+Json models_json(const Service& service) {
+  return {{"object", "list"}, {"data", Json::array({describe(service)})}};
+}
+
+Json props_json(const Service& service) {
+  const EngineModels& models = service.models();
+  const bool knows_costs = service.engine().costs() != nullptr;
+  Json methods = Json::array(), plans = Json::array();
+  for (const MethodRule& method : method_rules()) {
+    if (method.reads(Setting::costs) && !knows_costs) continue;
+    if (models.drafts.size() < method.models.min) continue;
+    methods.push_back({{"name", method.name},
+                       {"summary", method.summary},
+                       {"lossless", method.lossless},
+                       {"plan", method.plan},
+                       {"drafts", method.models.max > 0}});
+  }
+  for (const PlanRule& plan : plan_rules()) plans.push_back(plan.name);
+  const Vocabulary& vocabulary = models.tokenizer->vocabulary();
+  const auto text = [&](std::optional<Token> token) { return token ? vocabulary.text(*token) : ""; };
+  return {{"model", service.name()},
+          {"model_path", models.path},
+          {"n_ctx", service.engine().context()},
+          {"n_ctx_train", models.target->spec().context},
+          {"default_generation_settings",
+           {{"n_ctx", service.engine().context()}, {"params", defaults_of(service)}}},
+          {"total_slots", service.engine().slots().states().size()},
+          {"chat_template", models.template_source},
+          {"has_chat_template", models.has_template},
+          {"bos_token", text(vocabulary.bos())},
+          {"eos_token", text(vocabulary.eos())},
+          {"modalities", {{"vision", false}, {"audio", false}}},
+          {"draft_models", models.drafts.size()},
+          {"methods", methods},
+          {"plans", plans},
+          {"build_info", "spectr " + std::string(version())}};
+}
+
+Json slots_json(const Service& service) {
+  Json all = Json::array();
+  for (const SlotState& state : service.engine().slots().states()) {
+    Json slot = {{"id", all.size()}, {"n_ctx", service.engine().context()}, {"is_processing", state.busy}};
+    if (state.busy) {
+      slot["prompt_tokens"] = state.prompt;
+      slot["method"] = state.method->name;
+    }
+    all.push_back(std::move(slot));
+  }
+  return all;
+}
+
+Json tokenize(const Service& service, const std::string& body) {
+  const JsonInput json = parse_body(body);
+  Fields fields(json);
+  fields.string("model");  // may be any name
+  const auto content = fields.string("content");
+  if (!content) throw ApiError::invalid("'content' is missing");
+  const TokenizeOptions options{fields.boolean("add_special").value_or(false),
+                                fields.boolean("parse_special").value_or(true)};
+  const bool pieces = fields.boolean("with_pieces").value_or(false);
+  fields.ignore_others();
+  const Tokenizer& tokenizer = *service.models().tokenizer;
+  const std::vector<Token> tokens = tokenizer.encode(*content, options);
+  if (!pieces) return {{"tokens", tokens}};
+  if (tokens.size() > max_pieces) {
+    throw ApiError::invalid(
+        fmt::format("'with_pieces' is for {} tokens at most, 'content' has {}", max_pieces, tokens.size()));
+  }
+  Json all = Json::array();
+  for (const Token token : tokens) {
+    const std::string piece = tokenizer.piece(token);
+    all.push_back({{"id", token}, {"piece", is_text(piece) ? Json(piece) : bytes_of(piece)}});
+  }
+  return {{"tokens", all}};
+}
+
+Json detokenize(const Service& service, const std::string& body) {
+  const JsonInput json = parse_body(body);
+  Fields fields(json);
+  fields.string("model");  // may be any name
+  const JsonInput* list = fields.any("tokens");
+  if (list == nullptr || !list->is_array()) throw ApiError::invalid("'tokens' must be a list of ids");
+  fields.ignore_others();
+  const Tokenizer& tokenizer = *service.models().tokenizer;
+  return {{"content", tokenizer.decode(read_tokens(*list, tokenizer.vocabulary(), "tokens"))}};
+}
+
+Json apply_template(const Service& service, const std::string& body) {
+  const JsonInput json = parse_body(body);
+  Fields fields(json);
+  const ChatRequest request = ChatRequest::read(fields);
+  fields.string("model");  // may be any name
+  read_foreign_fields(fields);
+  fields.ignore_others();
+  return {{"prompt", chat_prompt(request, service.models().chat_template).bytes()}};
+}
+
+Json count_input_tokens(const Service& service, const std::string& body) {
+  const GenerationRequest request =
+      GenerationRequest::read(parse_body(body), Api::chat, service.options().defaults);
+  const MarkedText prompt = chat_prompt(request.chat, service.models().chat_template);
+  return {{"object", "response.input_tokens"},
+          {"input_tokens", service.models().tokenizer->encode(prompt, true).size()}};
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "apps/http/message.h"
+#include "apps/server/api_error.h"
+#include "apps/support/json.h"
+
+namespace spectr::server {
+
+inline http::Response response_of(const Json& json, int status = 200) {
+  return http::Response::of("application/json; charset=utf-8", text_of(json), status);
+}
+
+inline http::Response response_of(const ApiError& failure) {
+  http::Response response = response_of(failure.json(), failure.status());
+  for (const auto& [name, value] : failure.headers()) response.headers.add(name, value);
+  response.notes["reason"] = failure.what();
+  return response;
+}
+
+}  // namespace spectr::server

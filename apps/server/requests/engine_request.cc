@@ -1,0 +1,173 @@
+#include "apps/server/requests/engine_request.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "apps/server/api_error.h"
+#include "apps/server/requests/chat_prompt.h"
+#include "apps/support/json_input.h"
+#include "apps/support/random_seed.h"
+
+namespace spectr::server {
+namespace {
+
+constexpr std::size_t max_prompts = 128;
+constexpr std::size_t max_biases = 4096;  // every answer lists them
+
+Token read_token(const JsonInput& id, const Vocabulary& vocabulary, std::string_view field) {
+  if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= vocabulary.size()) {
+    throw ApiError::invalid(
+        fmt::format("'{}' must hold token ids below {}, got {}", field, vocabulary.size(), shown(id)));
+  }
+  return id.get<Token>();
+}
+
+/// The tokens of one prompt: a text, or a list of token ids and texts. Only a text at the beginning gets a
+/// beginning-of-text token.
+std::vector<Token> encode(const JsonInput& prompt, const Tokenizer& tokenizer) {
+  if (prompt.is_string())
+    return tokenizer.encode(prompt.get_ref<const std::string&>(), {.parse_special = true});
+  if (!prompt.is_array()) {
+    throw ApiError::invalid(
+        fmt::format("'prompt' must be a string, a list of token ids and strings, or a list of these, got {}",
+                    shown(prompt)));
+  }
+  std::vector<Token> tokens;
+  for (const JsonInput& part : prompt) {
+    if (part.is_string()) {
+      const bool is_first = &part == &prompt.front();
+      const std::vector<Token> more =
+          tokenizer.encode(part.get_ref<const std::string&>(), {.add_bos = is_first, .parse_special = true});
+      tokens.insert(tokens.end(), more.begin(), more.end());
+    } else if (!part.is_number()) {
+      throw ApiError::invalid(
+          fmt::format("'prompt' must be a string or a list of token ids and strings, got {}", shown(prompt)));
+    } else {
+      tokens.push_back(read_token(part, tokenizer.vocabulary(), "prompt"));
+    }
+  }
+  return tokens;
+}
+
+/// Whether a list is one prompt, and not a list of prompts.
+bool is_one_prompt(const JsonInput& list) {
+  return list.empty() || std::ranges::any_of(list, [](const JsonInput& part) { return part.is_number(); });
+}
+
+/// Encodes the prompts. Of a conversation the answer's reasoning is split, too.
+void read_prompts(const GenerationRequest& request, const EngineModels& models, Request& asked) {
+  const Tokenizer& tokenizer = *models.tokenizer;
+  if (request.api == Api::chat) {
+    const MarkedText text = chat_prompt(request.chat, models.chat_template);
+    asked.prompts = {tokenizer.encode(text, true)};
+    if (request.splits_reasoning) asked.reasoning = reasoning_split(text, models);
+    return;
+  }
+  const JsonInput& prompt = request.prompt;
+  if (prompt.is_null()) throw ApiError::invalid("'prompt' is missing");
+  if (!prompt.is_array() || is_one_prompt(prompt)) {
+    asked.prompts = {encode(prompt, tokenizer)};
+    return;
+  }
+  if (prompt.size() > max_prompts) {
+    throw ApiError::invalid(
+        fmt::format("'prompt' may be a list of {} prompts, got {}", max_prompts, prompt.size()));
+  }
+  for (const JsonInput& one : prompt) asked.prompts.push_back(encode(one, tokenizer));
+}
+
+double read_bias(const JsonInput& bias) {
+  if (bias == false) return -std::numeric_limits<double>::infinity();
+  if (!bias.is_number() || !(std::abs(bias.get<double>()) <= 1e6)) {
+    throw ApiError::invalid(fmt::format(
+        "a bias of 'logit_bias' must be a number between -1e6 and 1e6, or false, got {}", shown(bias)));
+  }
+  return bias.get<double>();
+}
+
+/// The tokens that an entry of logit_bias is for: those of a text, or one by its id, which as the key of an
+/// object is a text of digits.
+std::vector<Token> biased_tokens(const JsonInput& key, bool is_name, const Tokenizer& tokenizer) {
+  constexpr std::string_view field = "logit_bias";
+  if (!key.is_string()) return {read_token(key, tokenizer.vocabulary(), field)};
+  const std::string& text = key.get_ref<const std::string&>();
+  std::uint64_t id = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (is_name && failed != std::errc::invalid_argument && end == text.data() + text.size())
+    return {read_token(failed == std::errc{} ? JsonInput(id) : key, tokenizer.vocabulary(), field)};
+  std::vector<Token> tokens = tokenizer.encode(text, {.add_bos = false});
+  if (tokens.empty()) throw ApiError::invalid(fmt::format("'{}' has no token for {}", field, shown(key)));
+  return tokens;
+}
+
+/// {"ID or text": bias, …} or [[ID or text, bias], …].
+std::vector<std::pair<Token, double>> read_biases(const JsonInput& json, const Tokenizer& tokenizer) {
+  std::vector<std::pair<Token, double>> biases;
+  const auto add = [&](const JsonInput& key, bool is_name, const JsonInput& bias) {
+    const double value = read_bias(bias);
+    for (const Token token : biased_tokens(key, is_name, tokenizer)) {
+      biases.emplace_back(token, value);
+      if (biases.size() <= max_biases) continue;
+      throw ApiError::invalid(fmt::format("'logit_bias' may have {} tokens, got more", max_biases));
+    }
+  };
+  if (json.is_structured() && json.size() > max_biases) {
+    throw ApiError::invalid(fmt::format("'logit_bias' may have {} entries, got {}", max_biases, json.size()));
+  }
+  if (json.is_object()) {
+    for (const auto& [key, bias] : json.items()) add(JsonInput(key), true, bias);
+  } else if (json.is_array()) {
+    for (const JsonInput& pair : json) {
+      if (!pair.is_array() || pair.size() != 2) {
+        throw ApiError::invalid(
+            fmt::format("'logit_bias' must hold pairs [id or text, bias], got {}", shown(pair)));
+      }
+      add(pair[0], false, pair[1]);
+    }
+  } else if (!json.is_null()) {
+    throw ApiError::invalid(
+        fmt::format("'logit_bias' must be an object or a list of pairs, got {}", shown(json)));
+  }
+  return biases;
+}
+
+}  // namespace
+
+std::vector<Token> read_tokens(const JsonInput& list, const Vocabulary& vocabulary, std::string_view field) {
+  std::vector<Token> tokens;
+  for (const JsonInput& id : list) tokens.push_back(read_token(id, vocabulary, field));
+  return tokens;
+}
+
+std::shared_ptr<const PreparedRequest> prepare(const GenerationRequest& request, const Engine& engine) {
+  Request asked;
+  read_prompts(request, engine.models(), asked);
+  asked.n = request.n;
+  asked.method = request.speculative;
+  asked.sampling = request.warp;
+  asked.sampling.logit_bias = read_biases(request.logit_bias, *engine.models().tokenizer);
+  asked.limit = request.limit;
+  asked.stop_words = request.stop_words;
+  asked.ignore_eos = request.ignore_eos;
+  asked.seed = request.seed.value_or(random_seed());
+  asked.repeatable = request.seed.has_value();
+  if (request.alternatives || request.details) asked.details = request.alternatives.value_or(0);
+  asked.sampled_alternatives = request.sampled_alternatives;
+  asked.cache_prompt = request.cache_prompt;
+  asked.report_progress = request.progress && request.stream;
+  const std::size_t completions = asked.prompts.size() * asked.n;
+  for (const std::vector<Token>& prompt : asked.prompts) {
+    if (prompt.size() >= engine.context()) throw ApiError::exceeds_context(prompt.size(), engine.context());
+  }
+  auto prepared = valid(engine.prepare(std::move(asked)));
+  if (completions > engine.capacity()) {
+    throw ApiError::invalid(fmt::format("prompts × n ('n': {}) is {}, slots and queue have room for {}",
+                                        request.n, completions, engine.capacity()));
+  }
+  return prepared;
+}
+
+}  // namespace spectr::server

@@ -1,0 +1,290 @@
+#include "apps/server/requests/generation_request.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "apps/server/answers/sampler_chain.h"
+#include "apps/server/api_error.h"
+#include "apps/server/requests/foreign_fields.h"
+#include "apps/support/json_input.h"
+
+namespace spectr::server {
+namespace {
+
+using Request = GenerationRequest;
+
+constexpr double huge = 1e6;
+constexpr std::size_t max_stop_words = 32;
+constexpr std::size_t max_stop_bytes = 256;
+
+/// A field that holds a number: its range and where it goes.
+struct Number {
+  std::string_view name;
+  bool integer;
+  double min, max;
+  void (*set)(Request& request, double value);
+};
+
+std::size_t count(double value) {
+  return static_cast<std::size_t>(value);
+}
+
+/// llama.cpp's n_max: a length, or nothing to draft.
+void set_max_drafts(Request& request, std::size_t tokens) {
+  if (tokens > 0) {
+    request.speculative.length = tokens;
+  } else {
+    request.speculative.method = "plain";
+  }
+}
+
+constexpr bool real = false, whole = true;
+
+constexpr Number numbers[] = {
+    {"temperature", real, 0, huge, [](Request& r, double v) { r.warp.temperature = v; }},
+    {"top_p", real, 0, huge, [](Request& r, double v) { r.warp.top_p = std::min(v, 1.0); }},
+    {"min_p", real, -huge, 1, [](Request& r, double v) { r.warp.min_p = std::max(v, 0.0); }},
+    {"repeat_penalty", real, 0.01, huge, [](Request& r, double v) { r.warp.repeat_penalty = v; }},
+    {"repetition_penalty", real, 0.01, huge, [](Request& r, double v) { r.warp.repeat_penalty = v; }},
+    {"presence_penalty", real, -huge, huge, [](Request& r, double v) { r.warp.presence_penalty = v; }},
+    {"frequency_penalty", real, -huge, huge, [](Request& r, double v) { r.warp.frequency_penalty = v; }},
+    {"n", whole, 1, 128, [](Request& r, double v) { r.n = count(v); }},
+    {"n_cmpl", whole, 1, 128, [](Request& r, double v) { r.n = count(v); }},
+};
+
+// No limit, as nothing does, stand for -1 and, as llama.cpp's "until the context is full", for n_predict -2.
+constexpr std::pair<std::string_view, std::int64_t> limits[] = {
+    {"max_tokens", -1}, {"max_completion_tokens", -1}, {"n_predict", -2}};
+constexpr std::string_view limit_names[] = {"max_tokens", "max_completion_tokens", "n_predict"};
+constexpr std::string_view completions[] = {"n", "n_cmpl"};
+
+constexpr std::string_view repeat_penalties[] = {"repeat_penalty", "repetition_penalty"};
+constexpr std::string_view probabilities[] = {"logprobs", "n_probs"};
+constexpr std::string_view methods[] = {"method", "type"};
+constexpr std::string_view plans[] = {"plan", "verifier"};
+constexpr std::string_view drafts[] = {"drafts", "n_drafts"};
+constexpr std::string_view lengths[] = {"length", "n_max"};
+
+constexpr Number speculation[] = {
+    {"drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
+    {"n_drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
+    {"length", whole, 1, 64, [](Request& r, double v) { r.speculative.length = count(v); }},
+    {"n_max", whole, 0, 64, [](Request& r, double v) { set_max_drafts(r, count(v)); }},
+    {"trunk", whole, 0, 63, [](Request& r, double v) { r.speculative.others.trunk = count(v); }},
+    {"load", whole, 1, 1024, [](Request& r, double v) { r.speculative.load = count(v); }},
+    {"tau", real, 0, 1, [](Request& r, double v) { r.speculative.others.tau = v; }},
+    {"epsilon", real, 0, huge, [](Request& r, double v) { r.speculative.others.epsilon = v; }},
+    {"beams", whole, 1, 64, [](Request& r, double v) { r.speculative.others.beams = count(v); }},
+    {"bild_fallback", real, 0, 1, [](Request& r, double v) { r.speculative.others.bild_fallback = v; }},
+    {"bild_rollback", real, 0, huge, [](Request& r, double v) { r.speculative.others.bild_rollback = v; }},
+    {"ngram", whole, 1, 64, [](Request& r, double v) { r.speculative.others.ngram = count(v); }},
+};
+
+void read_numbers(Fields& fields, std::span<const Number> table, Request& request) {
+  for (const Number& number : table) {
+    if (number.integer) {
+      const auto value = fields.integer(number.name, static_cast<std::int64_t>(number.min),
+                                        static_cast<std::int64_t>(number.max));
+      if (value) number.set(request, static_cast<double>(*value));
+    } else if (const auto value = fields.number(number.name, number.min, number.max)) {
+      number.set(request, *value);
+    }
+  }
+}
+
+void read_flags(Fields& fields, Request& request) {
+  constexpr std::pair<std::string_view, bool Request::*> flags[] = {
+      {"stream", &Request::stream},
+      {"ignore_eos", &Request::ignore_eos},
+      {"return_tokens", &Request::tokens},
+      {"cache_prompt", &Request::cache_prompt},
+      {"token_details", &Request::details},
+      {"return_progress", &Request::progress},
+      {"post_sampling_probs", &Request::sampled_alternatives},
+  };
+  for (const auto& [name, member] : flags) {
+    if (const auto value = fields.boolean(name)) request.*member = *value;
+  }
+}
+
+/// Counts, which may be huge where there is no limit.
+void read_counts(Fields& fields, Request& request) {
+  constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t all = std::numeric_limits<std::int32_t>::max();
+  if (const auto k = fields.count("top_k", lowest))
+    request.warp.top_k = *k < 0 || *k >= all ? 0 : static_cast<std::size_t>(*k);
+  if (const auto n = fields.count("repeat_last_n", -1))
+    request.warp.repeat_last_n = static_cast<std::size_t>(*n < 0 ? all : std::min(*n, all));
+  for (const auto& [name, min] : limits) {
+    if (const auto limit = fields.count(name, min))
+      request.limit = *limit < 0 ? std::nullopt : std::optional<std::size_t>(*limit);
+  }
+  fields.agree(limit_names,
+               [](const JsonInput& a, const JsonInput& b) { return a == b || (a < 0 && b < 0); });
+}
+
+/// What a request says of speculation: an object, or llama.cpp's fields beside the others. None: nothing.
+std::optional<JsonInput> speculative_object(Fields& fields) {
+  const JsonInput* object = fields.object("speculative");
+  std::optional<JsonInput> all;
+  if (object != nullptr) all = *object;
+  for (const std::string name : {"n_max", "n_min", "p_min"}) {
+    const std::string beside = "speculative." + name;
+    const JsonInput* value = fields.any(beside);
+    if (value == nullptr) continue;
+    if (!all) all = JsonInput::object();
+    if (all->contains(name)) throw ApiError::invalid(fmt::format("'{}' is given twice", beside));
+    (*all)[name] = *value;
+  }
+  return all;
+}
+
+/// method, plan, drafts, … and the names that llama.cpp has for some of them.
+void read_speculation(Fields& fields, const MethodRequest& fallback, Request& request) {
+  const std::optional<JsonInput> object = speculative_object(fields);
+  if (!object) {
+    request.speculative = fallback;
+    return;
+  }
+  Fields inner(*object, "speculative.");
+  request.speculative.load = fallback.load;
+  for (std::string_view name : methods) {
+    if (auto method = inner.string(name)) request.speculative.method = *method;
+  }
+  for (std::string_view name : plans) {
+    if (auto plan = inner.string(name)) request.speculative.others.plan = *plan;
+  }
+  read_numbers(inner, speculation, request);
+  request.speculative.others.look = inner.boolean("look").value_or(false);
+  for (const auto& names : {std::span(methods), std::span(plans), std::span(drafts), std::span(lengths)}) {
+    inner.agree(names);
+  }
+  if (const JsonInput* tree = inner.any("tree")) {
+    if (!tree->is_array() || tree->size() > 64) {
+      throw ApiError::invalid(
+          fmt::format("'speculative.tree' must be a list of at most 64 factors, got {}", shown(*tree)));
+    }
+    for (const JsonInput& factor : *tree) {
+      if (!factor.is_number_unsigned() || factor > 64 || factor < 1) {
+        throw ApiError::invalid(fmt::format(
+            "the factors of 'speculative.tree' must be integers between 1 and 64, got {}", shown(factor)));
+      }
+      request.speculative.others.tree.push_back(factor.get<std::size_t>());
+    }
+  }
+  static const Neutral switches[] = {{"n_min", {0}}, {"p_min", {0}}};
+  inner.neutral(switches);
+  inner.ignore_others();
+}
+
+void read_stop_words(Fields& fields, Request& request) {
+  const JsonInput* stop = fields.any("stop");
+  if (stop == nullptr) return;
+  const JsonInput words = stop->is_array() ? *stop : JsonInput::array({*stop});
+  if (words.size() > max_stop_words) {
+    throw ApiError::invalid(fmt::format("'stop' may have {} words, got {}", max_stop_words, words.size()));
+  }
+  for (const JsonInput& word : words) {
+    if (!word.is_string()) {
+      throw ApiError::invalid(
+          fmt::format("'stop' must be a string or a list of strings, got {}", shown(word)));
+    }
+    request.stop_words.push_back(word.get<std::string>());
+    if (request.stop_words.back().size() > max_stop_bytes) {
+      throw ApiError::invalid(fmt::format("a word of 'stop' may have {} bytes, got {}", max_stop_bytes,
+                                          request.stop_words.back().size()));
+    }
+  }
+}
+
+/// Each API has its own way to ask for log-probabilities.
+void read_log_probabilities(Fields& fields, Request& request) {
+  constexpr std::int64_t max_alternatives = 20;
+  static const Neutral no_logprobs[] = {{"logprobs", {false}}}, no_probs[] = {{"n_probs", {0}}};
+  if (request.api == Api::chat) {
+    fields.neutral(no_probs);
+    const auto count = fields.integer("top_logprobs", 0, max_alternatives);
+    if (fields.boolean("logprobs").value_or(false)) {
+      request.alternatives = static_cast<std::size_t>(count.value_or(0));
+    } else if (count.value_or(0) > 0) {
+      throw ApiError::invalid("'top_logprobs' needs 'logprobs': true");
+    }
+    return;
+  }
+  if (const JsonInput* given = fields.any("logprobs"); given != nullptr && given->is_boolean()) {
+    fields.neutral(no_logprobs);
+  } else if (const auto count = fields.integer("logprobs", 0, max_alternatives)) {
+    request.alternatives = static_cast<std::size_t>(*count);
+  }
+  if (request.api == Api::completion) return fields.neutral(no_probs);
+  fields.agree(probabilities);
+  if (const auto count = fields.integer("n_probs", 0, max_alternatives); count && *count > 0) {
+    request.alternatives = static_cast<std::size_t>(*count);
+  }
+}
+
+}  // namespace
+
+std::optional<bool> splits_reasoning(std::string_view format) {
+  if (format == "none") return false;
+  return format == "auto" || format == "deepseek" ? std::optional(true) : std::nullopt;
+}
+
+GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const RequestDefaults& defaults) {
+  Request request;
+  request.api = api;
+  request.warp = defaults.sampling;
+  request.limit = defaults.limit;
+  request.seed = defaults.seed;
+  request.splits_reasoning = defaults.splits_reasoning;
+  Fields fields(body);
+  fields.string("model");  // may be any name
+  if (api == Api::chat) {
+    request.chat = ChatRequest::read(fields);
+  } else if (const JsonInput* prompt = fields.any("prompt")) {
+    request.prompt = *prompt;
+  }
+  static const Neutral foreign_to_chat[] = {{"prompt", {}}},
+                       foreign_to_prompts[] = {{"messages", {}},
+                                               {"chat_template_kwargs", {JsonInput::object()}},
+                                               {"reasoning_effort", {"none"}},
+                                               {"continue_final_message", {false}},
+                                               {"add_generation_prompt", {true}}};
+  fields.neutral(api == Api::chat ? std::span<const Neutral>(foreign_to_chat) : foreign_to_prompts);
+  read_numbers(fields, numbers, request);
+  read_flags(fields, request);
+  read_counts(fields, request);
+  fields.agree(repeat_penalties);
+  fields.agree(completions);
+  if (const JsonInput* samplers = fields.any("samplers")) apply_samplers(*samplers, request.warp);
+  if (const auto seed = fields.integer("seed", -1, std::numeric_limits<std::int64_t>::max()); seed) {
+    request.seed = *seed < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(*seed));
+  }
+  if (const JsonInput* bias = fields.any("logit_bias")) request.logit_bias = *bias;
+  if (const JsonInput* options = fields.object("stream_options")) {
+    Fields inner(*options, "stream_options.");
+    request.stream_usage = inner.boolean("include_usage").value_or(false);
+    inner.boolean("include_obfuscation");
+    inner.ignore_others();
+  }
+  if (const auto format = fields.string("reasoning_format")) {
+    const auto splits = server::splits_reasoning(*format);
+    if (!splits) {
+      throw ApiError::invalid(fmt::format("'reasoning_format' must be none, auto or deepseek, got {}",
+                                          shown(JsonInput(*format))));
+    }
+    request.splits_reasoning = *splits;
+  }
+  read_speculation(fields, defaults.speculative, request);
+  read_stop_words(fields, request);
+  read_log_probabilities(fields, request);
+  read_foreign_fields(fields);
+  const Neutral best_of[] = {{"best_of", {request.n}}};
+  fields.neutral(best_of);
+  fields.ignore_others();
+  return request;
+}
+
+}  // namespace spectr::server

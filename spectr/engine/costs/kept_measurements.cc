@@ -1,0 +1,234 @@
+#include "spectr/engine/costs/kept_measurements.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <system_error>
+#include <utility>
+
+namespace spectr {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Entries in the order in which they were added.
+using Entries = nlohmann::ordered_json;
+
+/// Returns an empty path if there is no place for the file.
+std::string default_path() {
+  const std::string folder = measurements_folder();
+  return folder.empty() ? folder : folder + "/costs.json";
+}
+
+/// Whether a file holds entries of costs, of this version or of others, and nothing else.
+bool holds_costs(const Entries& all) {
+  return all.is_object() && std::ranges::all_of(all, [](const Entries& entry) {
+           return entry.is_object() && entry.contains("target");
+         });
+}
+
+/// Where a file is, or its links lead to.
+fs::path place_of(const std::string& name) {
+  std::error_code failed;
+  fs::path place = name;
+  for (int links = 0; links < 40 && fs::is_symlink(place, failed); ++links)
+    place = place.parent_path() / fs::read_symlink(place, failed);
+  return place;
+}
+
+/// Makes the folder of a file. Returns why that file cannot be replaced, if it cannot.
+std::error_code prepare(const fs::path& path) {
+  std::error_code failed;
+  if (fs::exists(path, failed) && access(path.c_str(), W_OK) != 0)
+    return {errno, std::generic_category()};  // to rename, a folder's permission would do
+  const fs::path folder = fs::absolute(path, failed).parent_path();
+  if (!failed) fs::create_directories(folder, failed);
+  if (!failed && access(folder.c_str(), W_OK) != 0) failed.assign(errno, std::generic_category());
+  return failed;
+}
+
+std::string unwritable(const std::string& path, std::error_code why) {
+  return fmt::format("'{}' cannot be written: {}", path, why.message());
+}
+
+/// Returns the entries of a file; none if there is no file.
+Result<Entries> read_entries(const std::string& path) {
+  std::error_code unknown;
+  const bool there = !path.empty() && fs::exists(path, unknown);
+  if (unknown) return error(ErrorCode::io, "{}: {}", path, unknown.message());
+  if (!there) return Entries::object();
+  if (fs::is_directory(path, unknown)) return error(ErrorCode::io, "{}: is a directory", path);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return error(ErrorCode::io, "{}: {}", path, std::strerror(errno));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) return error(ErrorCode::io, "{}: cannot be read", path);
+  Entries all = Entries::parse(text, nullptr, false);
+  if (!holds_costs(all)) return error("{}: is not a file of measured costs", path);
+  return all;
+}
+
+/// Writes the file aside and renames it, so that a reader never sees half of it, and a disk that is full
+/// leaves the old one. A link stays, and leads to what is written; so do permissions. Returns why it cannot
+/// be done, if it cannot.
+std::error_code replace_file(const fs::path& place, const std::string& contents) {
+  std::error_code failed = prepare(place);
+  if (failed) return failed;
+  const std::string path = place.string();
+  // Containers that share the folder have process numbers of their own.
+  const std::string aside = fmt::format("{}.{}-{:08x}", path, getpid(), std::random_device{}());
+  errno = 0;
+  std::ofstream file(aside, std::ios::binary);
+  file << contents;
+  file.close();
+  if (file) {
+    std::error_code is_new;
+    const fs::file_status old = fs::status(place, is_new);
+    if (fs::exists(old)) fs::permissions(aside, old.permissions(), failed);
+    if (!failed) fs::rename(aside, path, failed);
+  } else {
+    failed.assign(errno != 0 ? errno : EIO, std::generic_category());
+  }
+  std::error_code ignored;
+  if (failed) fs::remove(aside, ignored);
+  return failed;
+}
+
+/// Keeps other programs from measuring while this one does, which would disturb both: they wait, and find
+/// what this one has kept. The folder of the file is locked; where it cannot be, as on some network file
+/// systems, nobody waits.
+class MeasuringAlone {
+ public:
+  MeasuringAlone(const std::string& file, const KeptMeasurements::Tell& tell) {
+    if (file.empty()) return;
+    std::error_code failed;
+    const fs::path folder = fs::absolute(file, failed).parent_path();
+    fs::create_directories(folder, failed);
+    folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder_ < 0 || ::flock(folder_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+    if (tell) tell("another spectr measures this machine: waiting for it");
+    while (::flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~MeasuringAlone() {
+    if (folder_ >= 0) ::close(folder_);
+  }
+  MeasuringAlone(const MeasuringAlone&) = delete;
+  MeasuringAlone& operator=(const MeasuringAlone&) = delete;
+
+ private:
+  int folder_ = -1;
+};
+
+/// Holds the lock of a file while it is read, edited and replaced, so that no other program's edit is lost.
+/// The lock is that of the file which is there: replacing it by another one releases it to the next program.
+/// A file that is missing has no lock, and where locks do not exist, as on some network file systems, nobody
+/// waits.
+class EditingAlone {
+ public:
+  explicit EditingAlone(const std::string& path) {
+    for (;;) {
+      file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+      if (file_ < 0) return;
+      while (::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+      }
+      struct stat locked{}, there{};
+      const bool replaced = ::fstat(file_, &locked) == 0 && ::stat(path.c_str(), &there) == 0 &&
+                            (locked.st_dev != there.st_dev || locked.st_ino != there.st_ino);
+      if (!replaced) return;
+      ::close(file_);
+    }
+  }
+  ~EditingAlone() {
+    if (file_ >= 0) ::close(file_);
+  }
+  EditingAlone(const EditingAlone&) = delete;
+  EditingAlone& operator=(const EditingAlone&) = delete;
+
+ private:
+  int file_ = -1;
+};
+
+}  // namespace
+
+std::string measurements_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && *cache != '\0') return std::string(cache) + "/spectr";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home != '\0') return std::string(home) + "/.cache/spectr";
+  return {};
+}
+
+KeptMeasurements::KeptMeasurements(const std::optional<std::string>& path, Tell tell)
+    : path_(path.value_or(default_path())), named_(path.has_value()), tell_(std::move(tell)) {
+  if (!tell_) tell_ = [](const std::string&) {};
+}
+
+Result<KeptMeasurements::Entry> KeptMeasurements::entry(
+    const std::string& key, const std::function<Result<bool>(std::string_view json)>& holds,
+    const std::function<Result<std::string>()>& measure) const {
+  // The usable entry of the key; none: it has to be measured.
+  const auto find = [&](const Result<Entries>& all) -> Result<std::optional<std::string>> {
+    if (!all && named_) return std::unexpected(all.error());
+    if (!all || !all->contains(key)) return std::nullopt;
+    std::string json = all->at(key).dump();
+    SPECTR_TRY(const bool usable, holds(json));
+    return usable ? std::optional(std::move(json)) : std::nullopt;
+  };
+  const Result<Entries> stored = read_entries(path_);
+  if (!stored && !named_) tell_(fmt::format("{}: the machine is measured again", stored.error().message));
+  SPECTR_TRY(std::optional<std::string> found, find(stored));
+  if (found) return Entry{*std::move(found), true};
+  const MeasuringAlone alone(path_, tell_);
+  SPECTR_TRY(found, find(read_entries(path_)));
+  if (found) return Entry{*std::move(found), true};  // somebody else was faster
+  if (const auto failed = named_ ? prepare(place_of(path_)) : std::error_code())
+    return error(ErrorCode::internal, "{}", unwritable(path_, failed));  // before it takes seconds
+  SPECTR_TRY(std::string measured, measure());
+  const EditingAlone editing(path_);
+  Result<Entries> all = read_entries(path_);
+  SPECTR_TRY(found, find(all));
+  if (found) return Entry{*std::move(found), true};  // if nobody waits, all go by the entry that came first
+  if (!all) all = Entries::object();
+  (*all)[key] = Entries::parse(measured);
+  SPECTR_TRY(const bool kept, write(all->dump(1) + "\n"));
+  return Entry{std::move(measured), kept};
+}
+
+Result<bool> KeptMeasurements::write(const std::string& contents) const {
+  if (path_.empty()) {
+    tell_("neither XDG_CACHE_HOME nor HOME is set: what was measured is not kept");
+    return false;
+  }
+  const std::error_code failed = replace_file(place_of(path_), contents);
+  if (!failed) return true;
+  const std::string problem = unwritable(path_, failed);
+  if (named_) return error(ErrorCode::internal, "{}", problem);
+  tell_(problem + "; the next run measures again (--cost-file names another file)");
+  return false;
+}
+
+Result<void> KeptMeasurements::change(const std::string& key,
+                                      const std::function<std::string(std::string_view json)>& change) const {
+  const EditingAlone editing(path_);
+  Result<Entries> all = read_entries(path_);
+  if (!all || !all->contains(key)) return {};
+  Entries& entry = all->at(key);
+  Entries changed = Entries::parse(change(entry.dump()));
+  if (changed == entry) return {};
+  entry = std::move(changed);
+  SPECTR_TRY_VOID(write(all->dump(1) + "\n"));
+  return {};
+}
+
+}  // namespace spectr

@@ -1,0 +1,400 @@
+#include "tests/support/devices/fibers.h"
+// Fibers first: they are what the kernels below run on.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/devices/mock_cuda.h"
+#include "tests/support/devices/mock_kernels.h"
+
+namespace spectr::test {
+namespace {
+
+using namespace cuda;  // NOLINT(google-build-using-namespace): its names are the driver's
+
+/// As PTX has the kernel's name.
+std::string entry_of(const std::string& name) {
+  return " .entry " + name + "(";
+}
+
+/// By their names, without code.
+std::map<std::string, std::string> all_images() {
+  std::map<std::string, std::string> all;
+  for (const auto& [name, kernel] : mock_kernels()) {
+    all[kernel.image] += entry_of(name);
+    if (kernel.image == "kernels" && !name.starts_with("spectr_attend_"))
+      all["kernels_before_hopper"] += entry_of(name);
+    const std::string& of_ampere = kernel.image;
+    if (name.ends_with("_of_experts")) all[of_ampere.substr(0, of_ampere.rfind('_'))] += entry_of(name);
+  }
+  return all;
+}
+
+struct Work {
+  std::string name;
+  MockKernel* kernel;
+  fibers::Launch launch;
+  std::vector<std::byte> parameters;
+};
+
+struct Block {
+  std::unique_ptr<std::byte[], void (*)(void*)> memory;
+  std::size_t bytes;
+};
+
+struct State {
+  MockCuda::Settings settings;
+  std::map<std::string, MockKernel> kernels = mock_kernels();
+  std::map<CUdeviceptr, Block> blocks;
+  std::size_t taken = 0;
+  std::set<void*> handles;  // streams, modules, graphs
+  std::map<void*, double> events;
+  double milliseconds = 0;
+  std::map<void*, std::string> images;  // of modules
+  std::map<void*, std::vector<Work>> graphs;
+  std::vector<Work>* captures = nullptr;
+  std::vector<Work> captured;
+  int contexts = 0, launched = 0, lost_after = -1;
+  bool is_current = false, is_lost = false;
+};
+std::unique_ptr<State> state;  // NOLINT: the driver's functions have no other way to it
+
+constexpr CUresult no_device = 100, lost = 719;
+
+void need(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "the CUDA driver was used wrongly: %s\n", what);
+  std::abort();
+}
+
+template <class Handle>
+Handle new_handle() {
+  void* const handle = std::malloc(1);  // NOLINT: an address that is no other's
+  state->handles.insert(handle);
+  return static_cast<Handle>(handle);
+}
+template <class Handle>
+void check_handle(Handle handle) {
+  need(state->handles.contains(handle), "a stream, module or graph that there is not");
+}
+template <class Handle>
+void drop_handle(Handle handle) {
+  need(state->handles.erase(handle) == 1, "a stream, module or graph is destroyed that there is not");
+  std::free(handle);  // NOLINT
+}
+
+/// A place that was given out, with so many bytes behind it.
+std::byte* place(CUdeviceptr at, std::size_t bytes) {
+  auto block = state->blocks.upper_bound(at);
+  need(block != state->blocks.begin(), "a place outside all memory");
+  --block;
+  need(at + bytes <= block->first + block->second.bytes, "a place beyond the memory that was given out");
+  return block->second.memory.get() + (at - block->first);
+}
+
+CUresult begin_work() {
+  need(state->is_current, "no context is current");
+  return state->is_lost ? lost : success;
+}
+
+CUresult run(const Work& work) {
+  if (state->lost_after >= 0 && state->launched >= state->lost_after) {
+    state->is_lost = true;
+    return lost;
+  }
+  ++state->launched;
+  state->milliseconds += state->settings.milliseconds(work.name, work.launch.groups_x);
+  fibers::launch(work.launch, [&] { work.kernel->run(work.parameters.data()); });
+  return success;
+}
+
+}  // namespace
+
+// The driver's functions, with the names and in the order of Driver.
+// NOLINTBEGIN(readability-identifier-naming)
+extern "C" {
+CUresult cuInit(unsigned) {
+  return success;
+}
+CUresult cuDriverGetVersion(int* version) {
+  *version = state->settings.version;
+  return success;
+}
+CUresult cuDeviceGetCount(int* count) {
+  *count = state->settings.devices;
+  return *count > 0 ? success : no_device;
+}
+CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  *device = ordinal;
+  return ordinal < state->settings.devices ? success : 101;
+}
+CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
+  std::snprintf(name, static_cast<std::size_t>(size), "Mock %d", device);
+  return success;
+}
+CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice) {
+  const std::map<int, int> values = {{attribute_processors, state->settings.processors},
+                                     {attribute_shared_of_processor, state->settings.shared_bytes},
+                                     {attribute_shared_of_group, 232448},
+                                     {attribute_major, state->settings.major},
+                                     {attribute_minor, state->settings.minor}};
+  *value = values.at(attribute);
+  return success;
+}
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
+  ++state->contexts;
+  *context = reinterpret_cast<CUcontext>(state.get());
+  return success;
+}
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
+  need(state->contexts-- > 0, "a context is released that nobody retains");
+  return success;
+}
+CUresult cuCtxSetCurrent(CUcontext context) {
+  state->is_current = context != nullptr;
+  return success;
+}
+CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+  need(state->is_current, "no context is current");
+  *total = state->settings.bytes;
+  *free = state->settings.bytes - state->taken;
+  return success;
+}
+CUresult cuMemAlloc_v2(CUdeviceptr* at, std::size_t bytes) {
+  need(state->is_current && bytes > 0, "memory of no bytes, or of no context");
+  if (bytes > state->settings.bytes - state->taken) return out_of_memory;
+  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  std::memset(memory, 0xFF, bytes);  // a number that nobody wrote is a NaN
+  *at = reinterpret_cast<CUdeviceptr>(memory);
+  state->blocks.emplace(*at, Block{{memory, std::free}, bytes});
+  state->taken += bytes;
+  return success;
+}
+CUresult cuMemFree_v2(CUdeviceptr at) {
+  const auto block = state->blocks.find(at);
+  need(block != state->blocks.end(), "memory is freed that nobody has");
+  state->taken -= block->second.bytes;
+  state->blocks.erase(block);
+  return success;
+}
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
+  if (const CUresult result = begin_work(); result != success) return result;
+  check_handle(stream);
+  need(state->captures == nullptr, "a copy while a graph is captured");
+  std::memcpy(place(to, bytes), from, bytes);
+  return success;
+}
+CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  if (const CUresult result = begin_work(); result != success) return result;
+  check_handle(stream);
+  std::memcpy(to, place(from, bytes), bytes);
+  return success;
+}
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  if (const CUresult result = begin_work(); result != success) return result;
+  check_handle(stream);
+  std::memmove(place(to, bytes), place(from, bytes), bytes);
+  return success;
+}
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  need(image != nullptr && state->is_current, "a module of nothing");
+  const auto has = [&](const char* kernel) { return std::strstr(static_cast<const char*>(image), kernel); };
+  need(state->settings.major >= 9 || (!has("spectr_attend_") && !has("_short_run(")),
+       "kernels that a GPU before Hopper does not know");
+  need(state->settings.major >= 8 || !has("_by_threads("), "kernels that Turing does not know");
+  need(state->captures == nullptr, "a module while a graph is captured");
+  *module = new_handle<CUmodule>();
+  state->images[*module] = static_cast<const char*>(image);
+  return success;
+}
+CUresult cuModuleUnload(CUmodule module) {
+  drop_handle(module);
+  return success;
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  check_handle(module);
+  const auto kernel = state->kernels.find(name);
+  need(kernel != state->kernels.end() && state->images.at(module).contains(entry_of(name)), name);
+  *function = reinterpret_cast<CUfunction>(&kernel->second);
+  return success;
+}
+CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
+  need(attribute == function_shared_bytes && value <= 232448, "an attribute that a function cannot have");
+  reinterpret_cast<MockKernel*>(function)->shared_bytes = value;
+  return success;
+}
+CUresult cuStreamCreate(CUstream* stream, unsigned) {
+  *stream = new_handle<CUstream>();
+  return success;
+}
+CUresult cuStreamDestroy_v2(CUstream stream) {
+  drop_handle(stream);
+  return success;
+}
+CUresult cuStreamSynchronize(CUstream stream) {
+  check_handle(stream);
+  need(state->captures == nullptr, "waiting while a graph is captured");
+  return begin_work();
+}
+CUresult cuStreamBeginCapture_v2(CUstream stream, int) {
+  if (const CUresult result = begin_work(); result != success) return result;
+  check_handle(stream);
+  need(state->captures == nullptr, "a graph within a graph");
+  state->captured.clear();
+  state->captures = &state->captured;
+  return success;
+}
+CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  check_handle(stream);
+  need(state->captures != nullptr, "the end of a graph that was not begun");
+  state->captures = nullptr;
+  *graph = new_handle<CUgraph>();
+  state->graphs[*graph] = std::move(state->captured);
+  return success;
+}
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned long long) {
+  check_handle(graph);
+  *exec = new_handle<CUgraphExec>();
+  state->graphs[*exec] = state->graphs.at(graph);
+  return success;
+}
+CUresult cuGraphDestroy(CUgraph graph) {
+  state->graphs.erase(graph);
+  drop_handle(graph);
+  return success;
+}
+CUresult cuGraphExecDestroy(CUgraphExec exec) {
+  state->graphs.erase(exec);
+  drop_handle(exec);
+  return success;
+}
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  if (const CUresult result = begin_work(); result != success) return result;
+  check_handle(exec);
+  check_handle(stream);
+  for (const Work& work : state->graphs.at(exec)) {
+    if (const CUresult result = run(work); result != success) return success;  // it shows when somebody waits
+  }
+  return success;
+}
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
+                          void** extra) {
+  if (const CUresult result = begin_work(); result != success) return result;
+  auto* const kernel = reinterpret_cast<MockKernel*>(function);
+  check_handle(config->stream);
+  need(extra == nullptr && config->grid_x > 0 && config->grid_y > 0 && config->grid_z == 1,
+       "a grid without groups");
+  need(config->grid_y <= 65535, "a grid that is too high");
+  need(config->block_x == static_cast<unsigned>(kernel->threads) && config->block_y == 1 &&
+           config->block_z == 1,
+       "other threads than the kernel was compiled for");
+  need(static_cast<int>(config->shared_bytes) <= kernel->shared_bytes,
+       "more shared memory than was asked for");
+  need(config->attribute_count <= 1 && (config->attribute_count == 0 || config->attributes->id == 6),
+       "an attribute of launches that there is not");
+  need(config->attribute_count == 0 || state->settings.major >= 9,
+       "a GPU before Hopper begins no kernel before its predecessors have ended");
+  const auto* const bytes = static_cast<const std::byte*>(parameters[0]);
+  Work work{kernel->name,
+            kernel,
+            {static_cast<int>(config->grid_x), static_cast<int>(config->grid_y), kernel->threads,
+             static_cast<int>(config->shared_bytes), state->settings.lazy},
+            std::vector<std::byte>(bytes, bytes + kernel->parameter_bytes)};
+  if (state->captures == nullptr) return run(work);
+  state->captures->push_back(std::move(work));
+  return success;
+}
+CUresult cuEventCreate(CUevent* event, unsigned) {
+  *event = new_handle<CUevent>();
+  return success;
+}
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  check_handle(event);
+  check_handle(stream);
+  state->events[event] = state->milliseconds;
+  return success;
+}
+CUresult cuEventElapsedTime(float* milliseconds, CUevent from, CUevent to) {
+  *milliseconds = static_cast<float>(state->events.at(to) - state->events.at(from));
+  return success;
+}
+CUresult cuEventDestroy_v2(CUevent event) {
+  drop_handle(event);
+  return success;
+}
+CUresult cuGetErrorString(CUresult result, const char** text) {
+  *text = result == lost ? "unspecified launch failure" : "no CUDA-capable device is detected";
+  return success;
+}
+}  // extern "C"
+// NOLINTEND(readability-identifier-naming)
+
+MockCuda::MockCuda(const Settings& settings) {
+  need(state == nullptr, "one driver at a time");
+  state = std::make_unique<State>();
+  state->settings = settings;
+}
+
+MockCuda::~MockCuda() {
+  need(state->blocks.empty() && state->handles.empty() && state->contexts == 0,
+       "something was not given back");
+  state.reset();
+}
+
+std::string MockCuda::image(std::string_view name) {
+  static const std::map<std::string, std::string> all = all_images();
+  return all.at(std::string(name));
+}
+
+const Driver& MockCuda::driver() const {
+  static const Driver driver = {cuInit,
+                                cuDriverGetVersion,
+                                cuDeviceGetCount,
+                                cuDeviceGet,
+                                cuDeviceGetName,
+                                cuDeviceGetAttribute,
+                                cuDevicePrimaryCtxRetain,
+                                cuDevicePrimaryCtxRelease_v2,
+                                cuCtxSetCurrent,
+                                cuMemGetInfo_v2,
+                                cuMemAlloc_v2,
+                                cuMemFree_v2,
+                                cuMemcpyHtoDAsync_v2,
+                                cuMemcpyDtoHAsync_v2,
+                                cuMemcpyDtoDAsync_v2,
+                                cuModuleLoadData,
+                                cuModuleUnload,
+                                cuModuleGetFunction,
+                                cuFuncSetAttribute,
+                                cuStreamCreate,
+                                cuStreamDestroy_v2,
+                                cuStreamSynchronize,
+                                cuStreamBeginCapture_v2,
+                                cuStreamEndCapture,
+                                cuGraphInstantiateWithFlags,
+                                cuGraphDestroy,
+                                cuGraphExecDestroy,
+                                cuGraphLaunch,
+                                cuLaunchKernelEx,
+                                cuEventCreate,
+                                cuEventRecord,
+                                cuEventElapsedTime,
+                                cuEventDestroy_v2,
+                                cuGetErrorString};
+  return driver;
+}
+
+int MockCuda::launched() const {
+  return state->launched;
+}
+
+void MockCuda::lose_at(int kernels) {
+  state->lost_after = state->launched + kernels;
+}
+
+}  // namespace spectr::test

@@ -1,0 +1,28 @@
+#include "tests/support/devices/fibers.h"
+// Fibers first: they are what the kernels below run on.
+#include "spectr/backend/cuda/kernels/all_kernels.cuh"
+#include "tests/support/devices/mock_kernels.h"
+
+namespace spectr::test {
+namespace {
+
+using namespace cuda;  // NOLINT(google-build-using-namespace): kernels are named as there
+
+#define SPECTR_KERNEL SPECTR_RUN_KERNEL
+#include "spectr/backend/cuda/kernels/kernel_list.cuh"
+#undef SPECTR_KERNEL
+
+}  // namespace
+
+std::map<std::string, MockKernel> mock_kernels() {
+  std::map<std::string, MockKernel> all;
+  const std::string of = "kernels";
+#define SPECTR_KERNEL SPECTR_LIST_KERNEL
+#include "spectr/backend/cuda/kernels/kernel_list.cuh"
+#undef SPECTR_KERNEL
+  add_mock_products(all);
+  add_mock_products_by_threads(all);
+  return all;
+}
+
+}  // namespace spectr::test
