@@ -16,6 +16,7 @@
 #include "spectr/base/recycled.h"
 #include "spectr/decode/auto/auto_drafter.h"
 #include "spectr/decode/beam_drafter.h"
+#include "spectr/decode/method_settings.h"
 #include "spectr/decode/ngram.h"
 #include "spectr/decode/tree_drafter.h"
 #include "spectr/decode/verify/batch_walk.h"
@@ -247,32 +248,24 @@ bool MethodRule::reads(Setting setting) const {
   return std::ranges::find(settings, setting) != settings.end();
 }
 
-std::vector<std::string_view> unread_settings(const MethodRule& method, const MethodOptions& o) {
-  const MethodOptions defaults;
+std::vector<std::string> unread_settings(const MethodRule& method, const MethodOptions& o) {
   struct Given {
     Setting setting;
-    std::string_view name;
-    bool changed;
+    std::string name;
   };
-  const Given all[] = {
-      {Setting::tree, "tree", o.tree != defaults.tree},
-      {Setting::trunk, "trunk", o.trunk != defaults.trunk},
-      {Setting::look, "look", o.look != defaults.look},
-      {Setting::epsilon, "epsilon", o.epsilon != defaults.epsilon && !has_biased_plan(method, o)},
-      {Setting::rounds, "rounds", o.rounds != defaults.rounds && !has_rounds(method, o)},
-      {Setting::tau, "tau", o.tau != defaults.tau},
-      {Setting::beams, "beams", o.beams != defaults.beams},
-      {Setting::beam_mode, "beam-mode", o.beam_mode != defaults.beam_mode},
-      {Setting::beam_warp, "beam-warp", o.beam_warp != defaults.beam_warp},
-      {Setting::joint, "joint", o.joint != defaults.joint},
-      {Setting::gammas, "gammas", o.gammas != defaults.gammas},
-      {Setting::bild_fallback, "bild-fallback", o.bild_fallback != defaults.bild_fallback},
-      {Setting::bild_rollback, "bild-rollback", o.bild_rollback != defaults.bild_rollback},
-      {Setting::ngram, "ngram", o.ngram != defaults.ngram},
-  };
-  std::vector<std::string_view> unread;
-  for (const auto& [setting, name, changed] : all) {
-    if (changed && !method.reads(setting)) unread.push_back(name);
+  std::vector<Given> changed;
+  if (!o.tree.empty()) changed.push_back({Setting::tree, "tree"});
+  if (o.trunk != MethodOptions().trunk) changed.push_back({Setting::trunk, "trunk"});
+  for (const MethodSetting& one : method_settings()) {
+    if (one.is_changed(o)) changed.push_back({one.setting, one.flag()});
+  }
+  std::ranges::sort(changed, {}, &Given::setting);
+  std::vector<std::string> unread;
+  for (auto& [setting, name] : changed) {
+    const bool is_read = method.reads(setting) ||
+                         (setting == Setting::epsilon && has_biased_plan(method, o)) ||
+                         (setting == Setting::rounds && has_rounds(method, o));
+    if (!is_read) unread.push_back(std::move(name));
   }
   return unread;
 }

@@ -82,7 +82,7 @@ bool is_lossless(const MethodRule& method, const MethodOptions& options);
 
 /// The names of the settings that are not at their defaults although neither the method nor its plan reads
 /// them: "beam-mode".
-std::vector<std::string_view> unread_settings(const MethodRule& method, const MethodOptions& options);
+std::vector<std::string> unread_settings(const MethodRule& method, const MethodOptions& options);
 
 /// Error: an option outside its range, or one that the method cannot have; what a plan cannot do is known to
 /// make_decoder only.

@@ -47,10 +47,11 @@ TEST(ColumnFile, GivesTheCellsBack) {
   settings.joint = JointLaw::raw;
   settings.gammas = {2, 3};
   settings.rounds = 2;
+  settings.look = true;
   WarpOptions warp = WarpOptions::none();
   warp.top_k = 20;
   warp.top_p = 0.9;
-  const Axes axes{.methods = {"plain", "spectr", "mtad", "mtjd", "bild"},
+  const Axes axes{.methods = {"plain", "spectr", "mtad", "mtjd", "bild", "conditional"},
                   .plans = {"str+", "optimal"},
                   .drafts = {2},
                   .lengths = {3},
@@ -61,6 +62,7 @@ TEST(ColumnFile, GivesTheCellsBack) {
   const auto cells = expand({&axes, 1}, settings, warp, 1);
   ASSERT_TRUE(cells) << cells.error().message;
   const std::string text = text_of_cells(*cells);
+  EXPECT_THAT(text, HasSubstr("\"look\":true"));
   const NamedFile file("column.json", text);
   const auto columns = read_columns(file.path());
   ASSERT_TRUE(columns) << columns.error().message;

@@ -8,9 +8,12 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "apps/support/json_input.h"
 #include "apps/support/open_file.h"
+#include "spectr/decode/method_settings.h"
 
 namespace spectr::bench {
 namespace {
@@ -23,16 +26,12 @@ struct Field {
   T Options::* member;
 };
 
-constexpr Field<MethodOptions, std::size_t> counts[] = {
-    {"drafts", &MethodOptions::drafts}, {"length", &MethodOptions::length},
-    {"trunk", &MethodOptions::trunk},   {"verified_beams", &MethodOptions::verified_beams},
-    {"beams", &MethodOptions::beams},   {"ngram", &MethodOptions::ngram}};
-constexpr Field<MethodOptions, double> numbers[] = {{"epsilon", &MethodOptions::epsilon},
-                                                    {"tau", &MethodOptions::tau},
-                                                    {"bild_fallback", &MethodOptions::bild_fallback},
-                                                    {"bild_rollback", &MethodOptions::bild_rollback}};
-constexpr Field<MethodOptions, std::vector<std::size_t>> lists[] = {{"tree", &MethodOptions::tree},
-                                                                    {"gammas", &MethodOptions::gammas}};
+// The shape of drafts; the table of method settings has the others.
+constexpr Field<MethodOptions, std::size_t> counts[] = {{"drafts", &MethodOptions::drafts},
+                                                        {"length", &MethodOptions::length},
+                                                        {"trunk", &MethodOptions::trunk},
+                                                        {"verified_beams", &MethodOptions::verified_beams}};
+constexpr Field<MethodOptions, std::vector<std::size_t>> lists[] = {{"tree", &MethodOptions::tree}};
 constexpr Field<WarpOptions, double> warp_numbers[] = {
     {"temperature", &WarpOptions::temperature},
     {"top_p", &WarpOptions::top_p},
@@ -43,19 +42,18 @@ constexpr Field<WarpOptions, double> warp_numbers[] = {
 constexpr Field<WarpOptions, std::size_t> warp_counts[] = {{"top_k", &WarpOptions::top_k},
                                                            {"repeat_last_n", &WarpOptions::repeat_last_n}};
 
-/// A setting of two values by their names.
-template <class Value>
-struct Choice {
-  std::string_view name;
-  Value MethodOptions::* member;
-  std::pair<std::string_view, Value> values[2];
-};
-constexpr Choice<BeamMode> mode = {
-    "beam_mode", &MethodOptions::beam_mode, {{"draw", BeamMode::draw}, {"top", BeamMode::top}}};
-constexpr Choice<BeamWarp> warping = {
-    "beam_warp", &MethodOptions::beam_warp, {{"token", BeamWarp::token}, {"joint", BeamWarp::joint}}};
-constexpr Choice<JointLaw> law = {
-    "joint", &MethodOptions::joint, {{"warped", JointLaw::warped}, {"raw", JointLaw::raw}}};
+using Choice = MethodSetting::Choice;
+
+Json value_of(const MethodSetting& setting, const MethodOptions& options) {
+  return std::visit(
+      [&]<class Place>(const Place& place) -> Json {
+        if constexpr (std::is_same_v<Place, Choice>)
+          return place.words[place.get(options)];
+        else
+          return options.*place;
+      },
+      setting.place);
+}
 
 Json warp_json(const WarpOptions& options) {
   Json all;
@@ -71,25 +69,19 @@ Json cell_json(const Cell& cell) {
   // run.
   const auto unread = unread_settings(*cell.method, cell.options);
   const MethodOptions usual;
-  const auto tell = [&](std::string_view name, auto MethodOptions::* member, const auto& as_told) {
-    std::string flag(name);
-    std::ranges::replace(flag, '_', '-');
-    if (cell.options.*member == usual.*member || std::ranges::find(unread, flag) != unread.end()) return;
-    all[std::string(name)] = as_told(cell.options.*member);
+  const auto is_read = [&](const std::string& flag) {
+    return std::ranges::find(unread, flag) == unread.end();
   };
-  const auto itself = [](const auto& value) { return value; };
-  for (const auto& [name, member] : counts) tell(name, member, itself);
-  for (const auto& [name, member] : numbers) tell(name, member, itself);
-  for (const auto& [name, member] : lists) tell(name, member, itself);
-  const auto tell_choice = [&](const auto& choice) {
-    tell(choice.name, choice.member, [&choice](const auto& chosen) {
-      return std::ranges::find(choice.values, chosen, [](const auto& one) { return one.second; })->first;
-    });
+  const auto tell = [&](std::string_view name, auto MethodOptions::* member) {
+    if (cell.options.*member != usual.*member && is_read(std::string(name)))
+      all[std::string(name)] = cell.options.*member;
   };
-  tell_choice(mode);
-  tell_choice(warping);
-  tell_choice(law);
-  tell("rounds", &MethodOptions::rounds, itself);
+  for (const auto& [name, member] : counts) tell(name, member);
+  for (const auto& [name, member] : lists) tell(name, member);
+  for (const MethodSetting& setting : method_settings()) {
+    if (setting.is_changed(cell.options) && is_read(setting.flag()))
+      all[std::string(setting.name)] = value_of(setting, cell.options);
+  }
   all["warp"] = warp_json(cell.warp.options());
   return all;
 }
@@ -97,6 +89,16 @@ Json cell_json(const Cell& cell) {
 Result<std::size_t> count_of(std::string_view name, const JsonInput& value) {
   if (!value.is_number_unsigned()) return error("{} must be a whole number, got {}", name, shown(value));
   return value.get<std::size_t>();
+}
+
+Result<std::vector<std::size_t>> counts_of(std::string_view name, const JsonInput& value) {
+  if (!value.is_array()) return error("{} must be a list of whole numbers, got {}", name, shown(value));
+  std::vector<std::size_t> list;
+  for (const JsonInput& entry : value) {
+    SPECTR_TRY(const std::size_t count, count_of(name, entry));
+    list.push_back(count);
+  }
+  return list;
 }
 
 Result<double> number_of(std::string_view name, const JsonInput& value) {
@@ -115,28 +117,33 @@ Result<bool> read_field(const Field<Options, T> (&fields)[n], std::string_view n
   } else if constexpr (std::is_same_v<T, std::size_t>) {
     SPECTR_TRY(options.*field->member, count_of(name, value));
   } else {
-    if (!value.is_array()) return error("{} must be a list of whole numbers, got {}", name, shown(value));
-    T list;
-    for (const JsonInput& entry : value) {
-      SPECTR_TRY(const std::size_t count, count_of(name, entry));
-      list.push_back(count);
-    }
-    options.*field->member = std::move(list);
+    SPECTR_TRY(options.*field->member, counts_of(name, value));
   }
   return true;
 }
 
-template <class Value>
-Result<bool> read_choice(const Choice<Value>& choice, std::string_view name, const JsonInput& value,
-                         MethodOptions& options) {
-  if (name != choice.name) return false;
-  for (const auto& [word, meant] : choice.values) {
-    if (!value.is_string() || value.get<std::string>() != word) continue;
-    options.*choice.member = meant;
-    return true;
+Result<void> read_setting(const MethodSetting& setting, const JsonInput& value, MethodOptions& options) {
+  if (const auto* choice = std::get_if<Choice>(&setting.place)) {
+    const auto& words = choice->words;
+    const auto found = value.is_string() ? std::ranges::find(words, value.get<std::string>()) : words.end();
+    if (found == words.end())
+      return error("{} must be {} or {}, got {}", setting.name, words[0], words[1], shown(value));
+    choice->set(options, static_cast<std::size_t>(found - words.begin()));
+  } else if (const auto* flag = std::get_if<bool MethodOptions::*>(&setting.place)) {
+    if (!value.is_boolean()) return error("{} must be true or false, got {}", setting.name, shown(value));
+    options.** flag = value.get<bool>();
+  } else if (const auto* whole = std::get_if<int MethodOptions::*>(&setting.place)) {
+    SPECTR_TRY(const std::size_t count, count_of(setting.name, value));
+    if (count > std::numeric_limits<int>::max()) return error("{} is too large: {}", setting.name, count);
+    options.** whole = static_cast<int>(count);
+  } else if (const auto* count = std::get_if<std::size_t MethodOptions::*>(&setting.place)) {
+    SPECTR_TRY(options.**count, count_of(setting.name, value));
+  } else if (const auto* number = std::get_if<double MethodOptions::*>(&setting.place)) {
+    SPECTR_TRY(options.**number, number_of(setting.name, value));
+  } else if (const auto* list = std::get_if<std::vector<std::size_t> MethodOptions::*>(&setting.place)) {
+    SPECTR_TRY(options.**list, counts_of(setting.name, value));
   }
-  return error("{} must be {} or {}, got {}", name, choice.values[0].first, choice.values[1].first,
-               shown(value));
+  return {};
 }
 
 Result<WarpOptions> read_warp(const JsonInput& object) {
@@ -162,25 +169,11 @@ Result<void> read_member(std::string_view name, const JsonInput& value, Column& 
     SPECTR_TRY(column.warp, read_warp(value));
     return {};
   }
-  if (name == "rounds") {
-    SPECTR_TRY(const std::size_t rounds, count_of(name, value));
-    if (rounds > std::numeric_limits<int>::max()) return error("rounds is too large: {}", rounds);
-    options.rounds = static_cast<int>(rounds);
-    return {};
-  }
-  bool known = false;
-  const auto take = [&](Result<bool> read) -> Result<void> {
-    SPECTR_TRY(const bool taken, std::move(read));
-    known = known || taken;
-    return {};
-  };
-  SPECTR_TRY_VOID(take(read_field(counts, name, value, options)));
-  SPECTR_TRY_VOID(take(read_field(numbers, name, value, options)));
-  SPECTR_TRY_VOID(take(read_field(lists, name, value, options)));
-  SPECTR_TRY_VOID(take(read_choice(mode, name, value, options)));
-  SPECTR_TRY_VOID(take(read_choice(warping, name, value, options)));
-  SPECTR_TRY_VOID(take(read_choice(law, name, value, options)));
-  if (!known) return error("there is no setting '{}'", name);
+  const auto setting = std::ranges::find(method_settings(), name, &MethodSetting::name);
+  if (setting != method_settings().end()) return read_setting(*setting, value, options);
+  SPECTR_TRY(const bool is_count, read_field(counts, name, value, options));
+  SPECTR_TRY(const bool is_list, is_count ? Result<bool>(true) : read_field(lists, name, value, options));
+  if (!is_list) return error("there is no setting '{}'", name);
   return {};
 }
 

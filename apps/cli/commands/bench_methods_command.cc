@@ -77,7 +77,7 @@ void check_cells(const MethodsPlan& plan, std::size_t draft_models) {
       std::erase_if(unread,
                     [&](std::string_view name) { return std::ranges::find(here, name) == here.end(); });
     }
-    for (const std::string_view name : unread)
+    for (const std::string& name : unread)
       fmt::print(stderr, "--{} is not used: none of the methods reads it\n", name);
   }
 }

@@ -2,37 +2,86 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
 #include "apps/cli/failure.h"
 #include "apps/cli/flags/flag_values.h"
 #include "spectr/base/names.h"
+#include "spectr/decode/method_settings.h"
 #include "spectr/transport/plans.h"
 
 namespace spectr::cli {
 
-BeamMode beam_mode_of(const std::string& name) {
-  if (name == "draw") return BeamMode::draw;
-  if (name == "top") return BeamMode::top;
-  throw CLI::ValidationError("--beam-mode", fmt::format("must be draw or top, got '{}'", name));
-}
-
 namespace {
 
-BeamWarp beam_warp_of(const std::string& name) {
-  if (name == "token") return BeamWarp::token;
-  if (name == "joint") return BeamWarp::joint;
-  throw CLI::ValidationError("--beam-warp", fmt::format("must be token or joint, got '{}'", name));
+constexpr const char* speculation = "Speculation";
+
+/// Settings for which bench methods takes lists of values.
+constexpr Setting axes[] = {Setting::tau, Setting::beams, Setting::beam_mode, Setting::bild_fallback,
+                            Setting::bild_rollback};
+
+/// Which of the two words of a setting's choice a name is. Throws CLI::ValidationError.
+std::size_t choice_of(const MethodSetting& setting, const std::string& name) {
+  const auto& words = std::get<MethodSetting::Choice>(setting.place).words;
+  const auto found = std::ranges::find(words, name);
+  if (found == words.end())
+    throw CLI::ValidationError("--" + setting.flag(),
+                               fmt::format("must be {} or {}, got '{}'", words[0], words[1], name));
+  return static_cast<std::size_t>(found - words.begin());
 }
 
-JointLaw joint_law_of(const std::string& name) {
-  if (name == "warped") return JointLaw::warped;
-  if (name == "raw") return JointLaw::raw;
-  throw CLI::ValidationError("--joint", fmt::format("must be warped or raw, got '{}'", name));
+std::int64_t whole_limit(double limit) {
+  return std::isfinite(limit) ? static_cast<std::int64_t>(limit) : no_limit;
+}
+
+/// Adds the flag of a setting, which writes to `options`.
+CLI::Option* add_flag_of(CLI::App& app, const MethodSetting& setting, MethodOptions& options) {
+  const std::string flag = "--" + setting.flag(), help(setting.summary);
+  const auto& range = setting.range;
+  return std::visit(
+      [&]<class Place>(const Place& place) -> CLI::Option* {
+        if constexpr (std::is_same_v<Place, MethodSetting::Choice>) {
+          const auto read = [&setting, &options, place](const std::string& name) {
+            place.set(options, choice_of(setting, name));
+          };
+          return app.add_option_function<std::string>(flag, read, help)
+              ->type_name(fmt::format("{}", fmt::join(place.words, "|")))
+              ->default_str(std::string(place.words[0]));
+        } else {
+          auto& value = options.*place;
+          using Value = std::remove_reference_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, bool>) {
+            return app.add_flag(flag, value, help);
+          } else if constexpr (std::is_same_v<Value, std::vector<std::size_t>>) {
+            return add_list(app, flag, value, help, whole_limit(range.min), whole_limit(range.max));
+          } else {
+            CLI::Option* const option = app.add_option(flag, value, help);
+            const bool is_real = std::is_same_v<Value, double>;
+            option->transform(is_real ? real() : whole(whole_limit(range.min), whole_limit(range.max)));
+            return option->capture_default_str();
+          }
+        }
+      },
+      setting.place);
 }
 
 }  // namespace
 
+BeamMode beam_mode_of(const std::string& name) {
+  const MethodSetting& setting = method_setting(Setting::beam_mode);
+  MethodOptions options;
+  std::get<MethodSetting::Choice>(setting.place).set(options, choice_of(setting, name));
+  return options.beam_mode;
+}
+
 void MethodFlags::add(CLI::App& app) {
-  const std::string group = "Speculation";
+  const std::string group = speculation;
   app.add_option("--method", request.method,
                  "how to decode (default: auto with a draft model, else plain; with -K, -L, --plan or --tree "
                  "spectr or tree): " +
@@ -51,34 +100,12 @@ void MethodFlags::add(CLI::App& app) {
       ->transform(whole(1))
       ->group(group);
   add_settings(app);
-  app.add_option("--tau", request.others.tau, "threshold of mtad, in [0, 1]; 1 accepts nothing")
-      ->transform(real())
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--beams", request.others.beams, "beams of mtad and mtjd")
-      ->transform(whole(1))
-      ->capture_default_str()
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--beam-mode", [this](const std::string& name) { request.others.beam_mode = beam_mode_of(name); },
-         "draw beams, or take the top ones")
-      ->type_name("draw|top")
-      ->default_str("draw")
-      ->group(group);
-  app.add_option("--bild-fallback", request.others.bild_fallback,
-                 "bild drafts while its likeliest token has this probability")
-      ->transform(real())
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--bild-rollback", request.others.bild_rollback,
-                 "bild takes tokens back whose -ln q exceeds this")
-      ->transform(real())
-      ->capture_default_str()
-      ->group(group);
+  for (const Setting setting : axes)
+    add_flag_of(app, method_setting(setting), request.others)->group(speculation);
 }
 
 void MethodFlags::add_settings(CLI::App& app) {
-  const std::string group = "Speculation";
+  const std::string group = speculation;
   add_list(app, "--tree", request.others.tree,
            "factors k1,k2,… of a prefix tree of drafts (tree, traversal, conditional)", 1)
       ->group(group);
@@ -88,48 +115,22 @@ void MethodFlags::add_settings(CLI::App& app) {
       ->transform(whole(0, 1023))
       ->capture_default_str()
       ->group(group);
-  app.add_flag("--look", request.others.look, "conditional verifies children in the order that promises most")
-      ->group(group);
-  app.add_option("--epsilon", request.others.epsilon,
-                 "over-acceptance of biased-opt and biased-uno, and of plans epsilon-opt and epsilon-uno; "
-                 "below 0 they accept too little")
-      ->transform(real())
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--rounds", request.others.rounds, "rounds of plan str+, each a linear program")
-      ->transform(whole(1, 1'000'000))
-      ->capture_default_str()
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--beam-warp", [this](const std::string& name) { request.others.beam_warp = beam_warp_of(name); },
-         "filter each token's law of mtad's and mtjd's beams, or their joint law")
-      ->type_name("token|joint")
-      ->default_str("token")
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--joint", [this](const std::string& name) { request.others.joint = joint_law_of(name); },
-         "mtad compares joint likelihoods of the filtered laws, or the models' own")
-      ->type_name("warped|raw")
-      ->default_str("warped")
-      ->group(group);
-  add_list(app, "--gammas", request.others.gammas, "tokens of mtjd's blocks, in turn (default: L each)", 1)
-      ->group(group);
-  app.add_option("--ngram", request.others.ngram, "longest n-gram that ngram looks up")
-      ->transform(whole(1))
-      ->capture_default_str()
-      ->group(group);
+  for (const MethodSetting& setting : method_settings()) {
+    if (std::ranges::find(axes, setting.setting) == std::end(axes))
+      add_flag_of(app, setting, request.others)->group(speculation);
+  }
 }
 
 void MethodFlags::add_cost_file(CLI::App& app) {
   app.add_option("--cost-file", cost_file,
                  "where measured costs of passes are kept (auto, and where -K or -L is left open)")
       ->transform(file_name())
-      ->group("Speculation");
+      ->group(speculation);
   app.add_option(
          "--load", request.load,
          "texts that share every pass, by which auto, and an open K or L, weigh what a drafted row costs")
       ->transform(whole(1, 1024))
-      ->group("Speculation");
+      ->group(speculation);
 }
 
 const MethodRule& MethodFlags::rule(std::size_t draft_models) const {
@@ -153,7 +154,7 @@ void check_settings(const MethodRule& rule, const MethodRequest& request, const 
   };
   tell("-K", request.drafts, &DraftShape::drafts);
   tell("-L", request.length, &DraftShape::length);
-  for (const std::string_view name : unread_settings(rule, settings))
+  for (const std::string& name : unread_settings(rule, settings))
     fmt::print(stderr, "--{} is not used: method {} does not read it\n", name, rule.name);
 }
 

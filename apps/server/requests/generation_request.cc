@@ -4,11 +4,13 @@
 #include <limits>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include "apps/server/answers/sampler_chain.h"
 #include "apps/server/api_error.h"
 #include "apps/server/requests/foreign_fields.h"
 #include "apps/support/json_input.h"
+#include "spectr/decode/method_settings.h"
 
 namespace spectr::server {
 namespace {
@@ -74,12 +76,6 @@ constexpr Number speculation[] = {
     {"n_max", whole, 0, 64, [](Request& r, double v) { set_max_drafts(r, count(v)); }},
     {"trunk", whole, 0, 63, [](Request& r, double v) { r.speculative.others.trunk = count(v); }},
     {"load", whole, 1, 1024, [](Request& r, double v) { r.speculative.load = count(v); }},
-    {"tau", real, 0, 1, [](Request& r, double v) { r.speculative.others.tau = v; }},
-    {"epsilon", real, 0, huge, [](Request& r, double v) { r.speculative.others.epsilon = v; }},
-    {"beams", whole, 1, 64, [](Request& r, double v) { r.speculative.others.beams = count(v); }},
-    {"bild_fallback", real, 0, 1, [](Request& r, double v) { r.speculative.others.bild_fallback = v; }},
-    {"bild_rollback", real, 0, huge, [](Request& r, double v) { r.speculative.others.bild_rollback = v; }},
-    {"ngram", whole, 1, 64, [](Request& r, double v) { r.speculative.others.ngram = count(v); }},
 };
 
 void read_numbers(Fields& fields, std::span<const Number> table, Request& request) {
@@ -125,6 +121,23 @@ void read_counts(Fields& fields, Request& request) {
                [](const JsonInput& a, const JsonInput& b) { return a == b || (a < 0 && b < 0); });
 }
 
+/// The settings of methods that requests may have, by the names of the table.
+void read_method_settings(Fields& fields, MethodOptions& options) {
+  for (const MethodSetting& setting : method_settings()) {
+    if (!setting.asked) continue;
+    const auto [min, max] = *setting.asked;
+    if (const auto* flag = std::get_if<bool MethodOptions::*>(&setting.place)) {
+      options.** flag = fields.boolean(setting.name).value_or(false);
+    } else if (const auto* number = std::get_if<double MethodOptions::*>(&setting.place)) {
+      options.** number = fields.number(setting.name, min, max).value_or(options.**number);
+    } else if (const auto* whole = std::get_if<std::size_t MethodOptions::*>(&setting.place)) {
+      const auto given =
+          fields.integer(setting.name, static_cast<std::int64_t>(min), static_cast<std::int64_t>(max));
+      if (given) options.** whole = static_cast<std::size_t>(*given);
+    }
+  }
+}
+
 /// What a request says of speculation: an object, or llama.cpp's fields beside the others. None: nothing.
 std::optional<JsonInput> speculative_object(Fields& fields) {
   const JsonInput* object = fields.object("speculative");
@@ -157,7 +170,7 @@ void read_speculation(Fields& fields, const MethodRequest& fallback, Request& re
     if (auto plan = inner.string(name)) request.speculative.others.plan = *plan;
   }
   read_numbers(inner, speculation, request);
-  request.speculative.others.look = inner.boolean("look").value_or(false);
+  read_method_settings(inner, request.speculative.others);
   for (const auto& names : {std::span(methods), std::span(plans), std::span(drafts), std::span(lengths)}) {
     inner.agree(names);
   }

@@ -13,7 +13,7 @@ namespace {
 
 /// A place among the children of a node, and the draws that it stands for (none: a later copy, which is
 /// always rejected).
-struct Child {
+struct DrawnChild {
   Token token;
   RecycledVector<std::optional<std::size_t>> copies;
 };
@@ -21,11 +21,11 @@ struct Child {
 /// A node on the path from the root to the leaf that is tested.
 struct Level {
   NodeId node;
-  double weight;                       // w
-  std::optional<Distribution> target;  // q_u after updates; none: the target's own
-  const Distribution* draft;           // p_u; null at a leaf
-  RecycledVector<Child> children;      // in the order drawn
-  std::size_t next = 0;                // the first child that has not been tested
+  double weight;                        // w
+  std::optional<Distribution> target;   // q_u after updates; none: the target's own
+  const Distribution* draft;            // p_u; null at a leaf
+  RecycledVector<DrawnChild> children;  // in the order drawn
+  std::size_t next = 0;                 // the first child that has not been tested
 };
 
 class Traversal {
@@ -56,7 +56,7 @@ class Traversal {
     for (std::size_t draw : draft_.below(copies)) {
       level.draft = draft_.draw(draw).distribution;
       const Token token = draft_.token(draw);
-      const auto first = std::ranges::find(level.children, token, &Child::token);
+      const auto first = std::ranges::find(level.children, token, &DrawnChild::token);
       if (first == level.children.end()) {
         level.children.push_back({token, {draw}});
       } else {
@@ -75,7 +75,7 @@ class Traversal {
 
   Result<void> descend() {
     Level& here = path_.back();
-    const Child child = here.children[here.next++];
+    const DrawnChild child = here.children[here.next++];
     if (child.copies.empty()) return reject_child();
     SPECTR_TRY(const Distribution* q, distribution_of(here));
     const double weight = std::min(1.0, here.weight * (*q)[child.token] / (*here.draft)[child.token]);

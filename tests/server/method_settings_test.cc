@@ -1,0 +1,62 @@
+// Requests have the settings of the table of method settings, within its bounds.
+#include "spectr/decode/method_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "apps/server/api_error.h"
+#include "apps/server/requests/generation_request.h"
+
+namespace spectr::server {
+namespace {
+
+MethodOptions read(const MethodSetting& setting, const JsonInput& value) {
+  JsonInput body = JsonInput::object();
+  body["speculative"] = JsonInput::object();
+  body["speculative"][std::string(setting.name)] = value;
+  return GenerationRequest::read(body, Api::native, {}).speculative.others;
+}
+
+/// A value within the bounds that is not the default.
+JsonInput other_value(const MethodSetting& setting) {
+  if (std::holds_alternative<bool MethodOptions::*>(setting.place)) return true;
+  if (std::holds_alternative<double MethodOptions::*>(setting.place)) return 0.5;
+  return 7;
+}
+
+TEST(RequestedMethodSettings, AreTakenByTheirNames) {
+  for (const MethodSetting& setting : method_settings()) {
+    if (!setting.asked) continue;
+    const MethodOptions options = read(setting, other_value(setting));
+    for (const MethodSetting& other : method_settings())
+      EXPECT_EQ(other.is_changed(options), other.setting == setting.setting)
+          << other.name << " by " << setting.name;
+  }
+}
+
+TEST(RequestedMethodSettings, AreRefusedBeyondTheirBounds) {
+  for (const MethodSetting& setting : method_settings()) {
+    if (!setting.asked || std::holds_alternative<bool MethodOptions::*>(setting.place)) continue;
+    for (const double value : {setting.asked->min - 1.0, setting.asked->max + 1.0}) {
+      try {
+        (void)read(setting, static_cast<std::int64_t>(value));
+        ADD_FAILURE() << setting.name << " takes " << value;
+      } catch (const ApiError& failure) {
+        EXPECT_THAT(failure.what(), testing::HasSubstr("speculative." + std::string(setting.name)));
+      }
+    }
+  }
+}
+
+TEST(RequestedMethodSettings, AreNotTakenIfTheTableHasNoBounds) {
+  for (const MethodSetting& setting : method_settings()) {
+    if (!setting.asked) {
+      EXPECT_FALSE(setting.is_changed(read(setting, 7))) << setting.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace spectr::server
