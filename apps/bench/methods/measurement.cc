@@ -5,10 +5,6 @@
 namespace spectr::bench {
 namespace {
 
-Json or_null(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 std::optional<double> optional_of(const Json& value) {
   return value.is_null() ? std::nullopt : std::optional(value.get<double>());
 }
@@ -33,6 +29,10 @@ std::vector<Take> takes_of(const Json& all) {
 }
 
 }  // namespace
+
+Json or_null(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
 
 double Take::perplexity() const {
   return std::exp(negative_log_likelihood / tokens);

@@ -10,6 +10,9 @@
 
 namespace spectr::bench {
 
+/// The number; null: there is none.
+Json or_null(const std::optional<double>& value);
+
 /// What is kept of the answers to one prompt.
 struct Take {
   double tokens;                      ///< that were generated

@@ -12,10 +12,6 @@
 namespace spectr::bench {
 namespace {
 
-Json or_null(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json mean_and_sd(const std::vector<double>& values) {
   if (values.empty()) return nullptr;
   return {{"mean", mean_of(values).value}, {"sd", or_null(deviation_of(values))}};

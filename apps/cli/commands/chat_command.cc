@@ -20,6 +20,7 @@
 #include "apps/cli/flags/flag_values.h"
 #include "apps/cli/flags/text_input.h"
 #include "apps/cli/report/terminal_style.h"
+#include "apps/support/json.h"
 #include "spectr/base/names.h"
 
 namespace spectr::cli {

@@ -11,6 +11,10 @@
 
 namespace spectr::cli {
 
+void put(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
 void print_json(const Json& value) {
   const std::string line = text_of(value) + "\n";
   std::fwrite(line.data(), 1, line.size(), stdout);

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "apps/support/json.h"
 
 namespace spectr::cli {
+
+/// Writes text to standard output as it is.
+void put(std::string_view text);
 
 /// Prints a value as one line on standard output.
 void print_json(const Json& value);

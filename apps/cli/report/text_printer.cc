@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "apps/cli/report/output.h"
+
 namespace spectr::cli {
 namespace {
 
@@ -23,10 +25,6 @@ std::string_view colour(Source source) {
       return plain;
   }
   return plain;
-}
-
-void put(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
 }  // namespace

@@ -15,8 +15,6 @@
 namespace spectr::server {
 namespace {
 
-using Request = GenerationRequest;
-
 constexpr double huge = 1e6;
 constexpr std::size_t max_stop_words = 32;
 constexpr std::size_t max_stop_bytes = 256;
@@ -26,7 +24,7 @@ struct Number {
   std::string_view name;
   bool integer;
   double min, max;
-  void (*set)(Request& request, double value);
+  void (*set)(GenerationRequest& request, double value);
 };
 
 std::size_t count(double value) {
@@ -34,7 +32,7 @@ std::size_t count(double value) {
 }
 
 /// llama.cpp's n_max: a length, or nothing to draft.
-void set_max_drafts(Request& request, std::size_t tokens) {
+void set_max_drafts(GenerationRequest& request, std::size_t tokens) {
   if (tokens > 0) {
     request.speculative.length = tokens;
   } else {
@@ -45,15 +43,18 @@ void set_max_drafts(Request& request, std::size_t tokens) {
 constexpr bool real = false, whole = true;
 
 constexpr Number numbers[] = {
-    {"temperature", real, 0, huge, [](Request& r, double v) { r.warp.temperature = v; }},
-    {"top_p", real, 0, huge, [](Request& r, double v) { r.warp.top_p = std::min(v, 1.0); }},
-    {"min_p", real, -huge, 1, [](Request& r, double v) { r.warp.min_p = std::max(v, 0.0); }},
-    {"repeat_penalty", real, 0.01, huge, [](Request& r, double v) { r.warp.repeat_penalty = v; }},
-    {"repetition_penalty", real, 0.01, huge, [](Request& r, double v) { r.warp.repeat_penalty = v; }},
-    {"presence_penalty", real, -huge, huge, [](Request& r, double v) { r.warp.presence_penalty = v; }},
-    {"frequency_penalty", real, -huge, huge, [](Request& r, double v) { r.warp.frequency_penalty = v; }},
-    {"n", whole, 1, 128, [](Request& r, double v) { r.n = count(v); }},
-    {"n_cmpl", whole, 1, 128, [](Request& r, double v) { r.n = count(v); }},
+    {"temperature", real, 0, huge, [](GenerationRequest& r, double v) { r.warp.temperature = v; }},
+    {"top_p", real, 0, huge, [](GenerationRequest& r, double v) { r.warp.top_p = std::min(v, 1.0); }},
+    {"min_p", real, -huge, 1, [](GenerationRequest& r, double v) { r.warp.min_p = std::max(v, 0.0); }},
+    {"repeat_penalty", real, 0.01, huge, [](GenerationRequest& r, double v) { r.warp.repeat_penalty = v; }},
+    {"repetition_penalty", real, 0.01, huge,
+     [](GenerationRequest& r, double v) { r.warp.repeat_penalty = v; }},
+    {"presence_penalty", real, -huge, huge,
+     [](GenerationRequest& r, double v) { r.warp.presence_penalty = v; }},
+    {"frequency_penalty", real, -huge, huge,
+     [](GenerationRequest& r, double v) { r.warp.frequency_penalty = v; }},
+    {"n", whole, 1, 128, [](GenerationRequest& r, double v) { r.n = count(v); }},
+    {"n_cmpl", whole, 1, 128, [](GenerationRequest& r, double v) { r.n = count(v); }},
 };
 
 // No limit, as nothing does, stand for -1 and, as llama.cpp's "until the context is full", for n_predict -2.
@@ -70,15 +71,15 @@ constexpr std::string_view drafts[] = {"drafts", "n_drafts"};
 constexpr std::string_view lengths[] = {"length", "n_max"};
 
 constexpr Number speculation[] = {
-    {"drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
-    {"n_drafts", whole, 1, 64, [](Request& r, double v) { r.speculative.drafts = count(v); }},
-    {"length", whole, 1, 64, [](Request& r, double v) { r.speculative.length = count(v); }},
-    {"n_max", whole, 0, 64, [](Request& r, double v) { set_max_drafts(r, count(v)); }},
-    {"trunk", whole, 0, 63, [](Request& r, double v) { r.speculative.others.trunk = count(v); }},
-    {"load", whole, 1, 1024, [](Request& r, double v) { r.speculative.load = count(v); }},
+    {"drafts", whole, 1, 64, [](GenerationRequest& r, double v) { r.speculative.drafts = count(v); }},
+    {"n_drafts", whole, 1, 64, [](GenerationRequest& r, double v) { r.speculative.drafts = count(v); }},
+    {"length", whole, 1, 64, [](GenerationRequest& r, double v) { r.speculative.length = count(v); }},
+    {"n_max", whole, 0, 64, [](GenerationRequest& r, double v) { set_max_drafts(r, count(v)); }},
+    {"trunk", whole, 0, 63, [](GenerationRequest& r, double v) { r.speculative.others.trunk = count(v); }},
+    {"load", whole, 1, 1024, [](GenerationRequest& r, double v) { r.speculative.load = count(v); }},
 };
 
-void read_numbers(Fields& fields, std::span<const Number> table, Request& request) {
+void read_numbers(Fields& fields, std::span<const Number> table, GenerationRequest& request) {
   for (const Number& number : table) {
     if (number.integer) {
       const auto value = fields.integer(number.name, static_cast<std::int64_t>(number.min),
@@ -90,15 +91,15 @@ void read_numbers(Fields& fields, std::span<const Number> table, Request& reques
   }
 }
 
-void read_flags(Fields& fields, Request& request) {
-  constexpr std::pair<std::string_view, bool Request::*> flags[] = {
-      {"stream", &Request::stream},
-      {"ignore_eos", &Request::ignore_eos},
-      {"return_tokens", &Request::tokens},
-      {"cache_prompt", &Request::cache_prompt},
-      {"token_details", &Request::details},
-      {"return_progress", &Request::progress},
-      {"post_sampling_probs", &Request::sampled_alternatives},
+void read_flags(Fields& fields, GenerationRequest& request) {
+  constexpr std::pair<std::string_view, bool GenerationRequest::*> flags[] = {
+      {"stream", &GenerationRequest::stream},
+      {"ignore_eos", &GenerationRequest::ignore_eos},
+      {"return_tokens", &GenerationRequest::tokens},
+      {"cache_prompt", &GenerationRequest::cache_prompt},
+      {"token_details", &GenerationRequest::details},
+      {"return_progress", &GenerationRequest::progress},
+      {"post_sampling_probs", &GenerationRequest::sampled_alternatives},
   };
   for (const auto& [name, member] : flags) {
     if (const auto value = fields.boolean(name)) request.*member = *value;
@@ -106,7 +107,7 @@ void read_flags(Fields& fields, Request& request) {
 }
 
 /// Counts, which may be huge where there is no limit.
-void read_counts(Fields& fields, Request& request) {
+void read_counts(Fields& fields, GenerationRequest& request) {
   constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t all = std::numeric_limits<std::int32_t>::max();
   if (const auto k = fields.count("top_k", lowest))
@@ -155,7 +156,7 @@ std::optional<JsonInput> speculative_object(Fields& fields) {
 }
 
 /// method, plan, drafts, … and the names that llama.cpp has for some of them.
-void read_speculation(Fields& fields, const MethodRequest& fallback, Request& request) {
+void read_speculation(Fields& fields, const MethodRequest& fallback, GenerationRequest& request) {
   const std::optional<JsonInput> object = speculative_object(fields);
   if (!object) {
     request.speculative = fallback;
@@ -192,7 +193,7 @@ void read_speculation(Fields& fields, const MethodRequest& fallback, Request& re
   inner.ignore_others();
 }
 
-void read_stop_words(Fields& fields, Request& request) {
+void read_stop_words(Fields& fields, GenerationRequest& request) {
   const JsonInput* stop = fields.any("stop");
   if (stop == nullptr) return;
   const JsonInput words = stop->is_array() ? *stop : JsonInput::array({*stop});
@@ -213,7 +214,7 @@ void read_stop_words(Fields& fields, Request& request) {
 }
 
 /// Each API has its own way to ask for log-probabilities.
-void read_log_probabilities(Fields& fields, Request& request) {
+void read_log_probabilities(Fields& fields, GenerationRequest& request) {
   constexpr std::int64_t max_alternatives = 20;
   static const Neutral no_logprobs[] = {{"logprobs", {false}}}, no_probs[] = {{"n_probs", {0}}};
   if (request.api == Api::chat) {
@@ -246,7 +247,7 @@ std::optional<bool> splits_reasoning(std::string_view format) {
 }
 
 GenerationRequest GenerationRequest::read(const JsonInput& body, Api api, const RequestDefaults& defaults) {
-  Request request;
+  GenerationRequest request;
   request.api = api;
   request.warp = defaults.sampling;
   request.limit = defaults.limit;
