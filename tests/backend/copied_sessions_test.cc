@@ -50,8 +50,9 @@ class CopiedSessions : public testing::TestWithParam<fs::path> {
     ASSERT_EQ(session.restorable(*saved, length), length);
     ASSERT_TRUE(session.restore(*saved, length));
     // Blocks are the same whoever saves them.
-    if (length >= saved->block_tokens)
+    if (length >= saved->block_tokens) {
       EXPECT_EQ(*session.save(length)->blocks.front(), *saved->blocks.front());
+    }
   }
 
   /// A session reads a text of so many tokens and goes on by blocks; others begin with parts of it.

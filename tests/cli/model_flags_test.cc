@@ -8,7 +8,7 @@ namespace {
 
 TEST(ModelFlags, AutoTriesSmallDraftsOnTheProcessorOnly) {
   const MethodRule& method = **find_method("auto");
-  const CostFile costs(std::nullopt, false);
+  const CostFile costs;
   ModelFlags flags;
   EXPECT_TRUE(draft_options(flags, method, costs).choose_draft);
   flags.device.target = "CUDA0";
