@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -142,15 +141,10 @@ std::string rule_of(const std::string& b, const std::string& P, int rows = 4) {
   return "{\"b\": [" + all_b + "], \"P\": [" + all_P + "]}";
 }
 
-std::string file_of(const std::string& text) {
-  const std::string path = testing::TempDir() + "/spectr_rule.json";
-  std::ofstream(path) << text;
-  return path;
-}
-
 TEST(Law, TakesARuleForOneDraft) {
   const auto of = [](const std::string& rule) {
-    return json({"law", "--method", "biased", "--rule", file_of(rule), "--vocab", "2", "--horizon", "2"});
+    const TemporaryFile file(rule);
+    return json({"law", "--method", "biased", "--rule", file.path(), "--vocab", "2", "--horizon", "2"});
   };
   // Whatever is drafted is accepted: the text is the draft's, in one call.
   const Json all = of(rule_of("[1, 1]", "[0, 0]"));
@@ -165,14 +159,15 @@ TEST(Law, TakesARuleForOneDraft) {
 
 TEST(Law, NamesWhatIsWrongWithARule) {
   const auto why = [](const std::string& text) {
+    const TemporaryFile file(text);
     const Outcome ran =
-        spectr({"law", "--method", "biased", "--rule", file_of(text), "--vocab", "2", "--horizon", "2"});
+        spectr({"law", "--method", "biased", "--rule", file.path(), "--vocab", "2", "--horizon", "2"});
     EXPECT_EQ(ran.status, 2);
     EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, HasSubstr(file.path()));
     return ran.err;
   };
-  EXPECT_THAT(why(rule_of("[1, 1]", "[0.5, 0.5]", 3)),
-              HasSubstr("spectr_rule.json: b must have 4 rows, got 3"));
+  EXPECT_THAT(why(rule_of("[1, 1]", "[0.5, 0.5]", 3)), HasSubstr(": b must have 4 rows, got 3"));
   EXPECT_THAT(why(rule_of("[1, 1.5]", "[0.5, 0.5]")), HasSubstr("b, row 1: must be at most 1, got 1.5"));
   EXPECT_THAT(why(rule_of("[1, -1]", "[0.5, 0.5]")), HasSubstr("b, row 1: must be at least 0, got -1"));
   EXPECT_THAT(why(rule_of("[1, 0]", "[0.5, 0.4]")), HasSubstr("P, row 1: must sum to 1, got 0.9"));

@@ -31,7 +31,9 @@ class PromptCaches : public testing::Test {
   }
   Arguments cache() const { return {"--prompt-cache", file_.string()}; }
 
-  const std::filesystem::path file_ = std::filesystem::path(testing::TempDir()) / "prompt.cache";
+  const std::filesystem::path file_ =
+      std::filesystem::path(testing::TempDir()) /
+      ("prompt-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
 };
 
 TEST_F(PromptCaches, AreWrittenOnceAndGoneOnFrom) {
