@@ -128,11 +128,13 @@ Result<void> Batcher::score(BatchedSession& session, std::span<const Token> text
   for (;;) {
     if (!running_) drop_cancelled();
     if (request.done) break;
-    if (running_) {
-      changed_.wait(lock);
-    } else if (Model* model = next_model(Clock::now())) {
+    Model* const model = running_ ? nullptr : next_model(Clock::now());
+    if (model != nullptr) {
       run_pass(lock, *model);
-    } else if (const auto due = next_due()) {
+      continue;
+    }
+    const auto due = running_ ? std::nullopt : next_due();
+    if (due) {
       changed_.wait_until(lock, *due);
     } else {
       changed_.wait(lock);

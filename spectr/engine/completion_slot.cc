@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "spectr/base/check.h"
 #include "spectr/base/counter_random.h"
 #include "spectr/base/stopwatch.h"
 #include "spectr/decode/generate.h"
@@ -163,6 +164,7 @@ CompletionResult CompletionSlot::run(const CompletionJob& job) {
 /// Saves what the session would lose of its sequence by the prompt, and restores what an earlier sequence has
 /// of the prompt where that is more.
 void CompletionSlot::recall(Cache& cache, std::span<const Token> prompt) {
+  SPECTR_CHECK(cache.session != nullptr);
   BatchedSession& session = *cache.session;
   const std::size_t held = session.copyable(cache.common(prompt));
   if (session.known().size() >= held + PrefixCache::worth_saving)
