@@ -290,9 +290,10 @@ Result<void> check_options(const MethodRule& method, const MethodOptions& o) {
   if (method.reads(Setting::trunk) && o.trunk > 0) {
     if (!o.tree.empty())
       return error("a trunk of {} goes with K and L, not with the factors of a tree", o.trunk);
-    if (o.trunk >= o.length)
+    if (o.trunk >= o.length) {
       return error("the trunk must be shorter than L, which includes it: got trunk {}, L {}", o.trunk,
                    o.length);
+    }
   }
   if (std::ranges::count(o.tree, 0u) > 0) return error("every factor of the tree must be at least 1");
   if (!std::isfinite(o.epsilon)) return error("epsilon must be a number, got {}", o.epsilon);

@@ -174,7 +174,7 @@ void ModelCaches::list_llama(std::vector<CachedModel>& models) const {
       if (repository == std::string::npos) continue;
       const std::string owner = name.substr(manifest.size(), user - manifest.size());
       const std::string rest = name.substr(user + 1, repository - user - 1);
-      repositories[owner + "_" + rest + "_"] = owner + "/" + rest;
+      repositories[fmt::format("{}_{}_", owner, rest)] = fmt::format("{}/{}", owner, rest);
     }
     std::error_code broken;
     if (is_model(name) && fs::is_regular_file(at->path(), broken)) files.push_back(at->path());
@@ -245,7 +245,7 @@ Result<fs::path> ModelCaches::find_url(std::string_view url) const {
     return error("'{}' is no address: it must begin with https://", escape(url));
   if (!name.ends_with(".gguf")) return error("'{}' is no address of a .gguf file", escape(url));
   std::error_code failed;
-  if (const fs::path path = llama_ / name; fs::is_regular_file(path, failed)) return path;
+  if (fs::path path = llama_ / name; fs::is_regular_file(path, failed)) return path;
   // https://huggingface.co/USER/REPO/resolve/REVISION/FILE
   constexpr std::string_view host = "https://huggingface.co/", resolve = "/resolve/";
   if (const std::size_t at = address.find(resolve);

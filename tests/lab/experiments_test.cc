@@ -139,7 +139,9 @@ TEST(Writing, MakesTableAndPictures) {
 
 TEST(Writing, WithoutGnuplotNamesThePackageAndKeepsTheTable) {
   const fs::path folder = fresh_folder("no_gnuplot");
-  const std::string path = std::getenv("PATH");
+  const char* const known = std::getenv("PATH");
+  ASSERT_NE(known, nullptr);
+  const std::string path = known;
   ASSERT_EQ(setenv("PATH", "/nowhere", 1), 0);
   const auto written = write(tiny_report(), "tiny", folder);
   setenv("PATH", path.c_str(), 1);

@@ -175,7 +175,7 @@ class Job : public testing::Test {
   /// Ranks give up by themselves, after their patience: a job that reaches mpirun's time limit hangs in Open
   /// MPI, which may happen when many start at once. It is started once more.
   Outcome run(const Arguments& arguments) const {
-    const Outcome outcome = run_program(mpirun_, arguments);
+    Outcome outcome = run_program(mpirun_, arguments);
     if (!outcome.err.contains("time limit for job execution has been reached")) return outcome;
     std::cerr << "mpirun is started once more, after:\n" << outcome.err;
     return run_program(mpirun_, arguments);

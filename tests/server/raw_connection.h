@@ -97,9 +97,10 @@ class RawConnection {
   static constexpr timeval patience{120, 0};
 
   static void expect_no_timeout(const char* what, ssize_t result) {
-    if (result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+    if (result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       throw std::runtime_error("the server has " + std::string(what) + " nothing for " +
                                std::to_string(patience.tv_sec) + " s");
+    }
   }
 
   int socket_;

@@ -148,9 +148,10 @@ class GenerateRun {
         request.reasoning = reasoning_split(prompt, engine_->models());
     } else {
       request.prompts = {tokenizer().encode(text, {.parse_special = flags_.special})};
-      if (!flags_.special && request.prompts.front() != tokenizer().encode(text, {.parse_special = true}))
+      if (!flags_.special && request.prompts.front() != tokenizer().encode(text, {.parse_special = true})) {
         fmt::print(stderr,
                    "the prompt holds the names of control tokens, as text: --special makes them tokens\n");
+      }
     }
     return request;
   }
