@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <string>
 #include <thread>
@@ -73,10 +74,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::size_t count = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 500;
+void compare(std::size_t connections) {
   server::allow_many_files();
   const Hello hello;
   http::HttpOptions options{.port = 0};
@@ -85,9 +83,18 @@ int main(int argc, char** argv) {
   std::vector<double> alone, among;
   for (int round = 0; round < rounds; ++round) {
     ask(server->port(), alone);
-    const SlowClients slow(server->port(), count);
+    const SlowClients slow(server->port(), connections);
     ask(server->port(), among);
   }
   std::printf("median of %zu requests: %.1f us alone, %.1f us among %zu slow clients, ratio %.3f\n",
-              alone.size(), median(alone), median(among), count, median(among) / median(alone));
+              alone.size(), median(alone), median(among), connections, median(among) / median(alone));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  compare(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 500);
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "http_bench: %s\n", error.what());
+  return 1;
 }

@@ -160,8 +160,6 @@ class Job : public testing::Test {
     const char* const options = std::getenv("ASAN_OPTIONS");
     const std::string unwind = std::string(options == nullptr ? "" : options) + ":fast_unwind_on_malloc=0";
     return Arguments{"--allow-run-as-root",
-                     "--timeout",  // in seconds
-                     "120",
                      "--oversubscribe",
                      "--bind-to",
                      "none",
@@ -172,12 +170,14 @@ class Job : public testing::Test {
                      program} +
            arguments;
   }
-  /// Ranks give up by themselves, after their patience: a job that reaches mpirun's time limit hangs in Open
-  /// MPI, which may happen when many start at once. It is started once more.
+  /// Ranks give up by themselves, after their patience, and their job with them: one that has not ended
+  /// within two minutes hangs in Open MPI, whose own time limit hangs too where a rank has aborted. It is
+  /// started once more.
   Outcome run(const Arguments& arguments) const {
-    Outcome outcome = run_program(mpirun_, arguments);
-    if (!outcome.err.contains("time limit for job execution has been reached")) return outcome;
-    std::cerr << "mpirun is started once more, after:\n" << outcome.err;
+    RunningProgram job(mpirun_, arguments);
+    if (comes_true([&] { return job.has_ended(); })) return job.wait();
+    std::cerr << "mpirun is started once more, after:\n" << job.err();
+    job.send(SIGKILL);
     return run_program(mpirun_, arguments);
   }
 

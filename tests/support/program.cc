@@ -85,6 +85,13 @@ void RunningProgram::send(int signal) const {
   kill(child_, signal);
 }
 
+bool RunningProgram::has_ended() const {
+  needs_child();
+  siginfo_t ended{};
+  return waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         ended.si_pid == child_;
+}
+
 Outcome RunningProgram::wait() {
   needs_child();
   const auto begin = std::chrono::steady_clock::now();

@@ -37,6 +37,8 @@ class RunningProgram {
   std::string err() const;
   /// Throws std::logic_error after wait(), as a second wait() does.
   void send(int signal) const;
+  /// Whether wait() would return at once. Throws std::logic_error after wait().
+  bool has_ended() const;
   /// Throws std::runtime_error if the program has not ended within longest_program; then it is killed.
   Outcome wait();
 
